@@ -11,7 +11,7 @@ import numpy as np
 from msgspec.structs import replace
 from numpy.typing import NDArray
 
-from robots.placing import Place
+from robots.planar_pose import PlanarPose
 from runtime.messages import LineSearch, Plan, StateEstimate
 
 if TYPE_CHECKING:
@@ -25,18 +25,19 @@ NO_CANDIDATES = np.zeros((0, 1, 3))
 class Planner(ABC):
     """Turns estimates into plans; a new planner has `solve`, and the rest where it has use for it.
 
-    What `solve` gets and gives is seen from where the robot began, along its heading there, so that
-    no planner, reference or motion depends on where the IMU's world has its heading 0.
+    `solve` works in axes that begin below the robot's first estimate and lead along its heading, so
+    that no planner, reference or motion depends on where the IMU's world has its heading 0.
 
     Attributes:
         line_search: of the last solve; None where it searched no line.
-        place: where the robot began; that of the first sound estimate, unless it is set before.
+        start_pose: where the robot began, the first sound estimate's unless it is set before; None
+            until then.
         ground_estimate: follows the estimates that are planned from; None of ground that is known.
     """
 
     line_search: LineSearch | None = None
     ground_estimate: GroundEstimate | None = None
-    place: Place | None = None
+    start_pose: PlanarPose | None = None
 
     def plan_from(
         self,
@@ -45,16 +46,17 @@ class Planner(ABC):
         out_of_time: Stop | None = None,
         on_plan: Callable[[Plan], None] | None = None,
     ) -> Plan:
-        """Plan from an estimate of the world, where and whichever way the robot began there.
+        """Plan from an estimate in the world's axes; `solve` plans in those of the start.
 
-        Arguments are `solve`'s.
+        Arguments and plan are as in `solve`.
         """
-        place = self.place or Place.of(estimate.q)
-        if self.place is None and estimate.status in ("ok", "degraded") and isfinite(sum(place)):
-            self.place = place
-        publish = on_plan and (lambda plan: on_plan(_placed(plan, place)))
-        seen = replace(estimate, q=place.seen(estimate.q))
-        return _placed(self.solve(seen, lead, out_of_time, publish), place)
+        pose = self.start_pose or PlanarPose.of(estimate.q)
+        is_sound = estimate.status in ("ok", "degraded") and isfinite(sum(pose))
+        if self.start_pose is None and is_sound:
+            self.start_pose = pose
+        publish = on_plan and (lambda plan: on_plan(_to_world(plan, pose)))
+        seen = replace(estimate, q=pose.to_local(estimate.q))
+        return _to_world(self.solve(seen, lead, out_of_time, publish), pose)
 
     @abstractmethod
     def solve(
@@ -88,15 +90,15 @@ class Planner(ABC):
         """Base paths (C, M, 3) of the rollouts that the last solve chose from [m]; C may be 0."""
         return NO_CANDIDATES
 
-    def placed_candidates(self) -> NDArray[np.float64]:
-        """The same in the world."""
-        return (self.place or Place()).placed_points(self.candidates)
+    def candidates_in_world(self) -> NDArray[np.float64]:
+        """The `candidates` in the world's axes (C, M, 3) [m]."""
+        return (self.start_pose or PlanarPose()).points_to_world(self.candidates)
 
     def statistics(self) -> dict[str, Any]:
         """What the report says besides, plain values only."""
         return {}
 
 
-def _placed(plan: Plan, place: Place) -> Plan:
-    """A plan seen from a place, in the world."""
-    return replace(plan, states_q=place.placed(plan.states_q))
+def _to_world(plan: Plan, pose: PlanarPose) -> Plan:
+    """A plan in a pose's axes, in the world's."""
+    return replace(plan, states_q=pose.to_world(plan.states_q))

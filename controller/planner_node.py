@@ -192,7 +192,7 @@ class _PlannerLoop:
         if self.searches is not None and search is not None and search.tick == plan.tick:
             self.searches.send(search)
         if self.outlines is not None:
-            candidates = self.planner.placed_candidates() if plan.id else NO_CANDIDATES
+            candidates = self.planner.candidates_in_world() if plan.id else NO_CANDIDATES
             self.outlines.offer(plan, candidates)
         if self.script is not None and self.planner.commands is not None:
             self._send_command(self.planner.commands.newest, self.script)

@@ -9,7 +9,7 @@ from msgspec.structs import replace
 from numpy.typing import NDArray
 
 from estimator.interface import Estimator
-from robots.placing import Place
+from robots.planar_pose import PlanarPose
 from runtime.messages import SensorReading, StateEstimate
 
 Array = NDArray[np.float64]
@@ -22,7 +22,7 @@ class TurnedEstimator:
 
     def __init__(self, core: Estimator, heading: float) -> None:
         """`heading` is that of the ground's x axis in the IMU's world [rad]."""
-        self._core, self._place = core, Place(yaw=heading)
+        self._core, self._pose = core, PlanarPose(yaw=heading)
 
     def __getattr__(self, name: str) -> Any:
         return getattr(self._core, name)
@@ -30,14 +30,14 @@ class TurnedEstimator:
     def update(self, reading: SensorReading) -> StateEstimate:
         """Take one reading in; give the estimate of the IMU's world."""
         q = np.concatenate((np.zeros(3), reading.quaternion_imu_in_world, np.zeros(12)))
-        turned = replace(reading, quaternion_imu_in_world=self._place.seen(q)[3:7])
+        turned = replace(reading, quaternion_imu_in_world=self._pose.to_local(q)[3:7])
         estimate = self._core.update(turned)
-        return replace(estimate, q=self._place.placed(estimate.q))
+        return replace(estimate, q=self._pose.to_world(estimate.q))
 
     def reset(self, position: Array | None = None) -> None:
         """Forget everything; the next reading starts anew at `position` (2 or 3) [m]."""
         if position is not None:
             position = position.copy()
-            there = Place(yaw=-self._place.yaw).placed_points(np.append(position[:2], 0.0))
+            there = PlanarPose(yaw=-self._pose.yaw).points_to_world(np.append(position[:2], 0.0))
             position[:2] = there[:2]
         self._core.reset(position)

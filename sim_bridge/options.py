@@ -3,7 +3,7 @@
 import math
 from typing import Annotated, Literal
 
-from robots.placing import Place
+from robots.planar_pose import PlanarPose
 from runtime.options import Options, Range, positive
 from sim_bridge.motor_options import MotorOptions
 from sim_bridge.perturbation_script import TICK
@@ -53,9 +53,9 @@ class StartOptions(Options, frozen=True):
             raise ValueError(f"posture is {self.posture!r}; accepted: {', '.join(STARTS)}")
 
     @property
-    def place(self) -> Place:
+    def pose(self) -> PlanarPose:
         """Of the robot, in the world."""
-        return Place(*self.position, self.heading)
+        return PlanarPose(*self.position, self.heading)
 
 
 class SimulationOptions(Options, frozen=True):

@@ -66,7 +66,7 @@ class SimulatedA1:
         self._sensors = Sensors(self.options.sensors, self.options.seed)
         self._delay = DelayLine[Array](self.options.input_delay, self.options.timestep)
         self.judge_falls = self.options.start.posture == "stand"
-        self._start = self.options.start.place
+        self._start = self.options.start.pose
         self.tilt_allowance: Callable[[float], float] = lambda _: 0.0
         self.time_lost = 0.0
         self._work, self._foot_slip = 0.0, 0.0
@@ -105,7 +105,7 @@ class SimulatedA1:
         return GroundTruth(
             tick=self.tick,
             time=self.time if stamp is None else stamp,
-            q=self._start.placed(motion.q),
+            q=self._start.to_world(motion.q),
             v=motion.v,
             foot_force=motion.foot_force,
             contact=(motion.normal_force > CONTACT_FORCE).astype(np.float64),
@@ -136,7 +136,7 @@ class SimulatedA1:
 
     def place(self, q: Array, v: Array) -> None:
         """Put the robot into another state, q (19) and v (18); tick, command and script stay."""
-        self._physics.place(self._start.seen(q), v)
+        self._physics.place(self._start.to_local(q), v)
         self._observe(self._physics.base_velocity())
 
     def add_base_velocity(self, velocity_in_world: Array) -> None:
@@ -203,7 +203,7 @@ class SimulatedA1:
         acceleration = (motion.base_velocity - velocity_before) / TICK
         acceleration[2] += GRAVITY
         self._sensed = self._sensors.sense(
-            self.time, self._start.placed(motion.q), motion.v, acceleration @ rotation,
+            self.time, self._start.to_world(motion.q), motion.v, acceleration @ rotation,
             motion.torque, motion.normal_force,
         )  # fmt: skip
         upright = rotation[2, 2] >= math.cos(FALLEN_TILT)  # false for NaN: a diverged robot fell

@@ -28,7 +28,7 @@ os.environ["MPLCONFIGDIR"] = str(Path(__file__).parents[1] / ".kernels" / "matpl
 # A shell that runs tests in the background has them, and processes begun, ignore Ctrl-C.
 signal.signal(signal.SIGINT, signal.default_int_handler)
 
-# What imports leave stays: a third of the time of the collection went into looking at it again.
+# What imports leave stays: during collection the collector would look at it again and again.
 gc.disable()
 
 

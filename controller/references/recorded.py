@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from controller.references.trajectory import ReferenceTrajectory
-from robots.placing import Place
+from robots.planar_pose import PlanarPose
 from robots.state import difference, integrate
 from runtime.messages import GroundTruth, SensorReading
 from runtime.topics import GROUND_TRUTH, SENSOR_READING
@@ -64,9 +64,9 @@ def load_reference(path: Path, period: float) -> ReferenceTrajectory:
         raise ValueError(
             f"{path}: period is {recording.period:g} s; give {LEAST_PERIOD:g} to {longest:g} s"
         )
-    begin = Place.of(samples["q"][0])  # a reference begins at the origin, along x
-    samples["q"] = begin.seen(samples["q"])
-    shift = Place(yaw=-begin.yaw).placed_points(recording.loop_shift)
+    begin = PlanarPose.of(samples["q"][0])  # a reference begins at the origin, along x
+    samples["q"] = begin.to_local(samples["q"])
+    shift = PlanarPose(yaw=-begin.yaw).points_to_world(recording.loop_shift)
     recording = recording._replace(loop_shift=shift)
     return _looped(_resample(path.stem, recording.period, samples, period), recording)
 

@@ -78,7 +78,7 @@ def motion_of_run(folder: Path) -> ExportedMotion:
     motion, command = ExportedMotion(), np.array([config.speed, 0.0, 0.0])
     axes = StartAxes(config)
     for _, recorded in messages_of_run(folder):
-        message = axes.seen(recorded)
+        message = axes.to_local(recorded)
         if isinstance(message, Command):
             command = np.array([message.forward, message.left, message.yaw_rate])
         elif isinstance(message, GroundTruth):

@@ -69,7 +69,7 @@ def read_motion(run: Path) -> RecordedMotion:
 def _seen_from_start(run: Path) -> Callable[[Any], Any]:
     """Moves messages to the run's start, which its launch file names."""
     try:
-        return StartAxes(config_of_run(run)).seen
+        return StartAxes(config_of_run(run)).to_local
     except BadRequest:
         return lambda message: message
 

@@ -13,7 +13,7 @@ from controller.driving.script import CommandScript
 from controller.driving.script_clock import ScriptClock
 from controller.gaits import GAITS, Gait
 from controller.solve_schedule import SolveSchedule
-from robots.placing import Place
+from robots.planar_pose import PlanarPose
 from saltus.common.errors import BadRequest
 from saltus.configuration.estimators import ESTIMATORS
 from saltus.configuration.launch import TICK_S, LaunchConfig
@@ -201,5 +201,5 @@ def make_planner(config: LaunchConfig) -> Planner:
     """
     planner = load(config.planner_entry.factory)(config)
     if (heading := ground_heading(config)) is not None:
-        planner.place = Place(yaw=heading)
+        planner.start_pose = PlanarPose(yaw=heading)
     return planner

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from controller.solve_schedule import TICK_S
-from robots.placing import Place
+from robots.planar_pose import PlanarPose
 from runtime.messages import GroundTruth
 
 MOTION_MEASURES = (
@@ -21,7 +21,7 @@ class MotionMetrics:
         """Before the first state."""
         self._torque = self._speed = self._power = 0.0
         self._highest, self._heading = 0.0, 0.0
-        self._start: Place | None = None
+        self._start: PlanarPose | None = None
         self._air, self._two_legs = _Longest(), _Longest()
 
     def add(self, truth: GroundTruth) -> None:
@@ -31,8 +31,8 @@ class MotionMetrics:
         self._speed = max(self._speed, float(speed.max()))
         self._power = max(self._power, float(speed @ torque))
         self._highest = max(self._highest, float(truth.q[2]))
-        self._start = self._start or Place.of(truth.q)
-        self._heading = Place.of(self._start.seen(truth.q)).yaw
+        self._start = self._start or PlanarPose.of(truth.q)
+        self._heading = PlanarPose.of(self._start.to_local(truth.q)).yaw
         front, rear = truth.contact[:2].any(), truth.contact[2:].any()
         self._air.add(truth.tick, not front and not rear)
         self._two_legs.add(truth.tick, not front)

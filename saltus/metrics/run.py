@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from robots.a1.constants import FALLEN_TILT
-from robots.placing import Place
+from robots.planar_pose import PlanarPose
 from runtime.messages import Command, GroundTruth, RobotStatus, StateEstimate
 from saltus.configuration.motions import motion_names
 from saltus.metrics.driving import DrivingMetrics, base_rotation
@@ -64,7 +64,7 @@ class RunMetrics:
     distance: float = 0.0  # [m]
     max_lateral_deviation: float = 0.0  # [m]
     pairs: int = 0
-    _start: Place | None = None
+    _start: PlanarPose | None = None
     _squares: Array = field(default_factory=lambda: np.zeros(3))
     _moved: Array = field(default_factory=lambda: np.zeros(3))
     _waiting: dict[int, GroundTruth | StateEstimate] = field(default_factory=dict)
@@ -122,7 +122,7 @@ class RunMetrics:
     def _begin(self, state: GroundTruth | StateEstimate) -> None:
         """Note the first state judged."""
         if self._start is None:
-            self._start, self.first_tick = Place.of(state.q), state.tick
+            self._start, self.first_tick = PlanarPose.of(state.q), state.tick
 
     def _follow(self, state: GroundTruth | StateEstimate) -> None:
         """How far the base has gone along the heading that it began with, and to the side."""
@@ -133,7 +133,7 @@ class RunMetrics:
                 self.distance = self.driving.distance
             return
         if self._start is not None:
-            self.distance, side = self._start.seen(state.q)[:2].tolist()
+            self.distance, side = self._start.to_local(state.q)[:2].tolist()
             self.max_lateral_deviation = max(self.max_lateral_deviation, abs(side))
 
     def _match(self, message: GroundTruth | StateEstimate) -> None:

@@ -51,7 +51,7 @@ class LiveFeed:
                     if name not in PAIRED}  # fmt: skip
         truths, estimates = (self._subscribers[name].all() for name in PAIRED)
         messages |= _pair(truths, estimates)
-        seen = self._axes.seen
+        seen = self._axes.to_local
         changes = {name: seen(message) for name, message in messages.items() if message is not None}
         self._instant = self._instant._replace(**changes)
         return self._instant if self._instant.time != before else None

@@ -87,7 +87,7 @@ class RecordedRun:
         )
         axes = StartAxes(self.config)
         for _, message in messages_of_run(folder):
-            self._add(axes.seen(message))
+            self._add(axes.to_local(message))
         self._state = GroundTruth if self._tracks[GroundTruth].times else StateEstimate
         times = self._tracks[self._state].times
         if not times:

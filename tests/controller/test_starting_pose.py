@@ -12,14 +12,14 @@ from controller.planner import Planner
 from controller.references import load_reference, make_reference, save_reference
 from controller.safety_gate_options import SafetyGateOptions
 from controller.tracker import Tracker
-from robots.placing import Place
+from robots.planar_pose import PlanarPose
 from robots.state import difference
 from runtime.messages import Plan, SensorReading, StateEstimate
 from saltus.configuration.launch import load_launch
 from saltus.launch.lock_step import LockStep
 
-TURN = Place(1000.0, -300.0, 2.5)
-places = st.builds(Place, *[st.floats(-1e3, 1e3)] * 2, st.floats(-3.1, 3.1))
+TURN = PlanarPose(1000.0, -300.0, 2.5)
+places = st.builds(PlanarPose, *[st.floats(-1e3, 1e3)] * 2, st.floats(-3.1, 3.1))
 
 
 def configurations(seed: int, count: int) -> np.ndarray:
@@ -29,23 +29,24 @@ def configurations(seed: int, count: int) -> np.ndarray:
 
 
 @given(places, st.integers(0, 1000))
-def test_to_see_and_to_place_undo_each_other(place: Place, seed: int) -> None:
+def test_to_local_and_to_world_undo_each_other(pose: PlanarPose, seed: int) -> None:
     q, v = configurations(seed, 3), np.zeros(18)
-    for a, b in zip(place.placed(place.seen(q)), q, strict=True):
+    for a, b in zip(pose.to_world(pose.to_local(q)), q, strict=True):
         np.testing.assert_allclose(difference(b, v, a, v), 0.0, atol=1e-9)
 
 
 @given(places, st.integers(0, 1000))
-def test_what_one_configuration_is_to_another_does_not_change(place: Place, seed: int) -> None:
+def test_what_one_configuration_is_to_another_does_not_change(pose: PlanarPose, seed: int) -> None:
     (a, b), v = configurations(seed, 2), np.ones(18)
     before = difference(a, v, b, v)
-    np.testing.assert_allclose(difference(place.seen(a), v, place.seen(b), v), before, atol=1e-9)
+    after = difference(pose.to_local(a), v, pose.to_local(b), v)
+    np.testing.assert_allclose(after, before, atol=1e-9)
 
 
 @given(places, st.integers(0, 1000))
-def test_a_robot_sees_itself_at_the_origin_along_x(place: Place, seed: int) -> None:
-    q = place.placed(configurations(seed, 1)[0])
-    np.testing.assert_allclose(Place.of(Place.of(q).seen(q)), 0.0, atol=1e-9)
+def test_a_robot_sees_itself_at_the_origin_along_x(pose: PlanarPose, seed: int) -> None:
+    q = pose.to_world(configurations(seed, 1)[0])
+    np.testing.assert_allclose(PlanarPose.of(PlanarPose.of(q).to_local(q)), 0.0, atol=1e-9)
 
 
 class Forward(Planner):
@@ -77,8 +78,8 @@ def plan_of(q: np.ndarray, number: int = 1) -> Plan:
     )  # fmt: skip
 
 
-def standing(place: Place, status: str = "ok") -> StateEstimate:
-    q = place.placed(make_reference("stand", 0.0, 0.01).q[0])
+def standing(pose: PlanarPose, status: str = "ok") -> StateEstimate:
+    q = pose.to_world(make_reference("stand", 0.0, 0.01).q[0])
     return StateEstimate(
         tick=0, time=0.0, q=q, v=np.zeros(18), contact=np.ones(4), status=status
     )  # fmt: skip
@@ -86,46 +87,46 @@ def standing(place: Place, status: str = "ok") -> StateEstimate:
 
 def test_a_planner_sees_the_robot_begin_at_the_origin_and_its_plans_are_of_the_world() -> None:
     planner, early = Forward(), list[Plan]()
-    planner.plan_from(standing(Place(), "starting"))
-    planner.plan_from(msgspec.structs.replace(standing(Place()), q=np.full(19, np.nan)))
+    planner.plan_from(standing(PlanarPose(), "starting"))
+    planner.plan_from(msgspec.structs.replace(standing(PlanarPose()), q=np.full(19, np.nan)))
     for _ in range(2):
         plan = planner.plan_from(standing(TURN), on_plan=early.append)
-    ahead = TURN.placed(standing(Place()).q + np.eye(1, 19)[0])
+    ahead = TURN.to_world(standing(PlanarPose()).q + np.eye(1, 19)[0])
     for q in (plan.states_q[0], early[-1].states_q[1]):
         np.testing.assert_allclose(q, ahead, atol=1e-9)
-    np.testing.assert_allclose(Place.of(planner.seen[-1]), 0.0, atol=1e-9)
-    planner.plan_from(standing(Place()))  # the robot has gone there meanwhile
-    back = Place.of(planner.seen[-1])
-    np.testing.assert_allclose(TURN.placed(planner.seen[-1]), standing(Place()).q, atol=1e-9)
+    np.testing.assert_allclose(PlanarPose.of(planner.seen[-1]), 0.0, atol=1e-9)
+    planner.plan_from(standing(PlanarPose()))  # the robot has gone there meanwhile
+    back = PlanarPose.of(planner.seen[-1])
+    np.testing.assert_allclose(TURN.to_world(planner.seen[-1]), standing(PlanarPose()).q, atol=1e-9)
     assert back.yaw == pytest.approx(-TURN.yaw)
-    np.testing.assert_allclose(planner.placed_candidates()[0, 0, :2], ahead[:2], atol=1e-9)
+    np.testing.assert_allclose(planner.candidates_in_world()[0, 0, :2], ahead[:2], atol=1e-9)
 
 
 def test_a_trajectory_recorded_elsewhere_begins_at_the_origin(tmp_path) -> None:
     walk = make_reference("walk", 0.3, 0.01)
     moved = type(walk)(
-        "walk", walk.period, TURN.placed(walk.q), walk.v, walk.inputs, walk.contacts, walk.loop,
-        Place(yaw=TURN.yaw).placed_points(walk.loop_shift),
+        "walk", walk.period, TURN.to_world(walk.q), walk.v, walk.inputs, walk.contacts, walk.loop,
+        PlanarPose(yaw=TURN.yaw).points_to_world(walk.loop_shift),
     )  # fmt: skip
     save_reference(moved, tmp_path / "walk.npz")
     loaded = load_reference(tmp_path / "walk.npz", 0.01)
-    begin = Place.of(walk.q[0])
+    begin = PlanarPose.of(walk.q[0])
     window, expected = loaded.window(0, 300), walk.window(0, 300)
-    for q, wanted in zip(window.q, begin.seen(expected.q), strict=True):
+    for q, wanted in zip(window.q, begin.to_local(expected.q), strict=True):
         np.testing.assert_allclose(difference(wanted, walk.v[0], q, walk.v[0]), 0.0, atol=1e-6)
 
 
 @pytest.mark.parametrize(
-    ("place", "accepted"),
+    ("pose", "accepted"),
     [
-        (Place(), True), (Place(0.5, 0.5, 0.5), True), (Place(yaw=1.57), False),
-        (Place(yaw=-3.1), False), (Place(2.0), False), (Place(y=-2.0), False),
+        (PlanarPose(), True), (PlanarPose(0.5, 0.5, 0.5), True), (PlanarPose(yaw=1.57), False),
+        (PlanarPose(yaw=-3.1), False), (PlanarPose(2.0), False), (PlanarPose(y=-2.0), False),
     ],
 )  # fmt: skip
-def test_a_first_plan_that_leads_away_is_refused_and_named(place: Place, accepted: bool) -> None:
+def test_a_first_plan_that_leads_away_is_refused(pose: PlanarPose, accepted: bool) -> None:
     assert SafetyGateOptions().first_plan_turn == 0.7
     tracker, estimate = Tracker(), standing(TURN)
-    leads = TURN.placed(place.placed(TURN.seen(estimate.q)))
+    leads = TURN.to_world(pose.to_world(TURN.to_local(estimate.q)))
     reading = SensorReading(
         tick=0, time=0.0, quaternion_imu_in_world=estimate.q[3:7],
         angular_velocity_imu=np.zeros(3), linear_acceleration_imu=np.array([0.0, 0.0, 9.81]),
@@ -142,5 +143,5 @@ def test_a_robot_that_is_to_stand_stands_whatever_its_heading(planner: str) -> N
     run = LockStep(load_launch("stand", [f"planner={planner}", "duration=0.4", start]))
     rates = [abs(float(run.step().truth.v[5])) for _ in range(400)]
     truth = run.simulation.truth()
-    assert abs(Place.of(truth.q).yaw - 3.1) < 0.02 and abs(truth.q[0] - 1000.0) < 0.02
+    assert abs(PlanarPose.of(truth.q).yaw - 3.1) < 0.02 and abs(truth.q[0] - 1000.0) < 0.02
     assert max(rates) < 0.2

@@ -1,4 +1,4 @@
-"""Where a robot stands, and the same motion as it looks from there."""
+"""A pose on the ground plane, an element of SE(2), and configurations in its axes."""
 
 from __future__ import annotations
 
@@ -11,22 +11,22 @@ from numpy.typing import NDArray
 Array = NDArray[np.float64]
 
 
-class Place(NamedTuple):
-    """A place on the ground and a heading, in the world: x, y [m], yaw [rad]."""
+class PlanarPose(NamedTuple):
+    """Position and heading in the world: x, y [m], yaw [rad]. Heights and tilts do not change."""
 
     x: float = 0.0
     y: float = 0.0
     yaw: float = 0.0
 
     @staticmethod
-    def of(q: Array) -> Place:
+    def of(q: Array) -> PlanarPose:
         """Where a base with configuration `q` (19) is, and which way its x axis leads."""
         x, y, z, w = q[3:7].tolist()
         yaw = atan2(2.0 * (w * z + x * y), 1.0 - 2.0 * (y * y + z * z))
-        return Place(float(q[0]), float(q[1]), yaw)
+        return PlanarPose(float(q[0]), float(q[1]), yaw)
 
-    def seen(self, q: Array) -> Array:
-        """Configurations (..., 19) of the world, as they are seen from here."""
+    def to_local(self, q: Array) -> Array:
+        """Configurations (..., 19) in the world's axes, in this pose's axes."""
         if not any(self):
             return q
         moved = q.copy()
@@ -34,8 +34,8 @@ class Place(NamedTuple):
         _turn(moved, -self.yaw)
         return moved
 
-    def placed(self, q: Array) -> Array:
-        """Configurations (..., 19) seen from here, in the world."""
+    def to_world(self, q: Array) -> Array:
+        """Configurations (..., 19) in this pose's axes, in the world's axes."""
         if not any(self):
             return q
         moved = q.copy()
@@ -43,8 +43,8 @@ class Place(NamedTuple):
         moved[..., :2] += self[:2]
         return moved
 
-    def placed_points(self, points: Array) -> Array:
-        """Points (..., 3) seen from here, in the world [m]."""
+    def points_to_world(self, points: Array) -> Array:
+        """Points (..., 3) in this pose's axes, in the world's axes [m]."""
         if not any(self):
             return points
         moved = points.copy()
