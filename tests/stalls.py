@@ -31,7 +31,7 @@ from saltus.soak.stalls import StallWatch
 MARKERS = ("quiet", "realtime")
 ATTEMPTS = 5
 PATIENCE_S = 60.0  # after which no attempt begins: some hosts are never calm
-LEAST_MS = 10.0  # of a stall that counts: the watchdog damps a tracker that is silent for so long
+LEAST_MS = 5.0  # of a stall that counts: two of them are the silence after which the watchdog damps
 SETTLE_S = 0.5  # after a failure: the stall of another core may not have ended; and to start
 NAMED = 3  # stalls of an attempt that are named, the longest ones
 PROPERTY = "stalls of the host"  # of a report
