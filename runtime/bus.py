@@ -1,4 +1,7 @@
-"""The bus: one socket a topic, bound by its producer; consumers keep the newest message only."""
+"""The bus: one socket a topic, bound by its producer; consumers keep the newest message only.
+
+Topics of 1 kHz pass through shared memory (`runtime.rows`) where the endpoints have it.
+"""
 
 import os
 from pathlib import Path
@@ -6,9 +9,10 @@ from typing import Any
 
 import zmq
 
-from runtime.channels import Publisher, Subscriber
+from runtime.channels import HERE, Publisher, Subscriber
 from runtime.endpoints import CurveKeys, EndpointInUse, Endpoints, make_room, socket_file
 from runtime.realtime import priority_above
+from runtime.rows import RowReader, RowWriter
 from runtime.topics import Topic
 from runtime.wire import MessageT
 
@@ -31,6 +35,7 @@ class Bus:
         self._context = _make_context()
         self._sockets: list[zmq.Socket[bytes]] = []  # kept: a collected socket would close itself
         self._files: list[Path] = []
+        self._writers: list[RowWriter[Any]] = []
 
     def publisher(self, topic: Topic[MessageT]) -> Publisher[MessageT]:
         """Bind `topic`. Raises EndpointInUse where another process publishes it already."""
@@ -54,7 +59,11 @@ class Bus:
         file = socket_file(address)
         if file is not None:
             self._files.append(file)
-        return Publisher(socket)
+        link = self._endpoints.link(topic)
+        if link is None:
+            return Publisher(socket)
+        self._writers.append(rows := RowWriter(topic.message, link))
+        return Publisher(socket, rows)
 
     def subscriber(self, topic: Topic[MessageT], conflate: bool = True) -> Subscriber[MessageT]:
         """Connect to `topic`, which may not exist yet.
@@ -68,9 +77,11 @@ class Bus:
             socket.curve_publickey, socket.curve_secretkey = zmq.curve_keypair()
             socket.curve_serverkey = keys.public.encode()
         socket.reconnect_ivl = RECONNECT_MS
-        socket.subscribe(b"")
+        link = self._endpoints.link(topic)
+        rows = None if link is None else RowReader(topic.message, link)
+        socket.subscribe(HERE if rows else b"")
         socket.connect(self._endpoints.address(topic))
-        return Subscriber(socket, topic, conflate)
+        return Subscriber(socket, topic, conflate, rows)
 
     def close(self, linger_s: float = 0.0) -> None:
         """Close all sockets; their files in an ipc folder go too.
@@ -81,6 +92,8 @@ class Bus:
         """
         while self._files:  # before closing: so long as we listen, no other process binds there
             self._files.pop().unlink(missing_ok=True)
+        while self._writers:
+            self._writers.pop().close()
         self._context.destroy(linger=round(1e3 * linger_s))
 
     def __enter__(self) -> "Bus":

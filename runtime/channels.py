@@ -3,33 +3,50 @@
 import math
 import time
 from collections.abc import Callable
-from typing import Generic
+from typing import Any, Generic
 
 import zmq
 
+from runtime.rows import RowReader, RowWriter, layout_of
 from runtime.topics import Topic
 from runtime.wire import DecodeError, MessageT, decode, encode
 
 Stop = Callable[[], bool]
 
 STOP_CHECK_S = 0.05  # longest time for which a blocking wait does not look at its stop flag [s]
+HERE = b"rows"  # a subscription of who reads rows: no frame begins so, and it is counted
+LOOK_EVERY = 64  # messages in rows, after which a publisher looks whether an observer has come
 
 
 class Publisher(Generic[MessageT]):
-    """Sends the messages of one topic; made by `Bus.publisher`."""
+    """Sends the messages of one topic; made by `Bus.publisher`.
 
-    def __init__(self, socket: zmq.Socket[bytes]) -> None:
-        self._socket = socket
-        self._subscribers = 0
+    Where the topic is in shared memory, ZeroMQ counts who listens, and carries messages only while
+    somebody listens who cannot read rows.
+    """
+
+    def __init__(self, socket: zmq.Socket[bytes], rows: RowWriter[MessageT] | None = None) -> None:
+        self._socket, self._rows = socket, rows
+        self._subscribers = self._observers = self._sent = 0
 
     def send(self, message: MessageT) -> None:
         """Send to all subscribers; never blocks, and drops for one whose queue is full."""
+        if self._rows is not None:
+            self._rows.write(message)
+            self._sent += 1
+            if self._sent % LOOK_EVERY == 0:
+                self.subscribers()
+            if not self._observers:
+                return
         self._socket.send(encode(message), zmq.NOBLOCK)
 
     def subscribers(self) -> int:
         """How many subscribers are connected now."""
         while self._socket.poll(0):
-            self._subscribers += 1 if self._socket.recv()[:1] == b"\x01" else -1
+            word = self._socket.recv()
+            change = 1 if word[:1] == b"\x01" else -1
+            self._subscribers += change
+            self._observers += change * (word[1:] != HERE)
         return self._subscribers
 
     def wait_for_subscribers(self, count: int, timeout_s: float, stop: Stop | None = None) -> bool:
@@ -43,8 +60,30 @@ class Publisher(Generic[MessageT]):
         return True
 
 
+class Frames:
+    """The frames of a ZeroMQ socket, each once."""
+
+    def __init__(self, socket: zmq.Socket[bytes]) -> None:
+        self._socket = socket
+
+    def take(self, most: int | None = None) -> list[bytes]:
+        """The frames since the last call, oldest first, or the first `most` of them."""
+        frames = []
+        while (most is None or len(frames) < most) and (
+            int(self._socket.get(zmq.EVENTS)) & zmq.POLLIN  # an exception would take longer
+        ):
+            frames.append(self._socket.recv(zmq.NOBLOCK))
+        return frames
+
+    def poll(self, timeout_s: float) -> bool:
+        """Wait until a frame is there, at most for so long; whether there is one."""
+        return bool(self._socket.poll(max(0, math.ceil(1e3 * timeout_s))))
+
+
 class Subscriber(Generic[MessageT]):
     """Receives the messages of one topic; made by `Bus.subscriber`.
+
+    What arrives is a row, where the topic is in shared memory, or a frame.
 
     A conflating subscriber passes over all but the newest message that has arrived. It does so
     by emptying its queue, not with ZeroMQ's CONFLATE, which can miss the wake-up for a message
@@ -54,49 +93,57 @@ class Subscriber(Generic[MessageT]):
     """
 
     def __init__(
-        self, socket: zmq.Socket[bytes], topic: Topic[MessageT], conflate: bool = True
-    ) -> None:
-        self._socket = socket
-        self._conflate = conflate
-        self.topic = topic
-        self.undecodable = 0
+        self, socket: zmq.Socket[bytes], topic: Topic[MessageT], conflate: bool = True,
+        rows: RowReader[MessageT] | None = None,
+    ) -> None:  # fmt: skip
+        self._socket, self._conflate = socket, conflate
+        self._source: Frames | RowReader[MessageT] = rows or Frames(socket)
+        self.topic, self.undecodable = topic, 0
 
-    def raw(self, most: int | None = None) -> list[bytes]:
-        """All frames that have arrived since the last call, or the first `most` of them.
+    def take(self, most: int | None = None) -> list[Any]:
+        """All that has arrived since the last call, or the first `most`: rows or frames.
 
         Oldest first, not decoded. Who may fall behind names a `most`: frames that come faster than
         they are taken would keep the call from ending.
         """
-        frames = []
-        while (most is None or len(frames) < most) and (
-            int(self._socket.get(zmq.EVENTS)) & zmq.POLLIN  # an exception would take longer
-        ):
-            frames.append(self._socket.recv(zmq.NOBLOCK))
-        return frames
+        return self._ends().take(most)
+
+    def frame(self, arrival: Any) -> bytes:
+        """What arrived, as a frame. Raises DecodeError for a row that is no message."""
+        return arrival if isinstance(arrival, bytes) else encode(self.message(arrival))
+
+    def message(self, arrival: Any) -> MessageT:
+        """The message that arrived. Raises DecodeError."""
+        if isinstance(arrival, bytes):
+            return decode(self.topic.message, arrival)
+        try:
+            return layout_of(self.topic.message).message(arrival)
+        except (ValueError, IndexError) as error:
+            raise DecodeError(f"not a {self.topic.message.__name__}: {error}") from error
 
     def newest(self) -> MessageT | None:
         """The newest message received since the last call, None without one; never blocks."""
-        for frame in reversed(self.raw()):
-            message = self._decoded(frame)
+        for arrival in reversed(self.take()):
+            message = self._decoded(arrival)
             if message is not None:
                 return message
         return None
 
     def all(self) -> list[MessageT]:
         """All messages received since the last call, oldest first; never blocks."""
-        messages = map(self._decoded, self.raw())
+        messages = map(self._decoded, self.take())
         return [message for message in messages if message is not None]
 
     def wait_all(self, timeout_s: float) -> list[MessageT]:
         """The same, but waits for a message; none when `timeout_s` [s] pass without."""
-        return self.all() if self._socket.poll(math.ceil(1e3 * timeout_s)) else []
+        return self.all() if self.poll(timeout_s) else []
 
     def wait(self, timeout_s: float) -> MessageT | None:
         """The next message (conflating: the newest), None when `timeout_s` [s] pass without."""
         deadline = time.monotonic() + timeout_s
         remaining = timeout_s
-        while self._socket.poll(max(0, math.ceil(1e3 * remaining))):
-            message = self.newest() if self._conflate else self._decoded(self._socket.recv())
+        while self.poll(max(0.0, remaining)):
+            message = self.newest() if self._conflate else self._next()
             remaining = deadline - time.monotonic()
             if message is not None or remaining <= 0.0:
                 return message
@@ -116,25 +163,40 @@ class Subscriber(Generic[MessageT]):
         deadline = time.monotonic() + timeout_s
         while True:
             remaining = deadline - time.monotonic()
-            message = self._next(max(0.0, min(remaining, STOP_CHECK_S)))
-            if message is not None and predicate(message):
-                return message
+            if self.poll(max(0.0, min(remaining, STOP_CHECK_S))):
+                message = self._next()
+                if message is not None and predicate(message):
+                    return message
             if remaining <= 0.0 or (stop is not None and stop()):
                 return None
+
+    def poll(self, timeout_s: float) -> bool:
+        """Wait until something is there, at most for `timeout_s` [s]; whether it is."""
+        return self._ends().poll(timeout_s) or (self._is_refused and self._ends().poll(0.0))
 
     def close(self) -> None:
         """Receive nothing any more; who publishes the topic sends nothing here."""
         self._socket.close()
 
-    def _next(self, timeout_s: float) -> MessageT | None:
-        """The oldest message that has not been received, None when `timeout_s` [s] pass without."""
-        if not self._socket.poll(math.ceil(1e3 * timeout_s)):
-            return None
-        return self._decoded(self._socket.recv())
+    @property
+    def _is_refused(self) -> bool:
+        return isinstance(self._source, RowReader) and self._source.refused
 
-    def _decoded(self, frame: bytes) -> MessageT | None:
+    def _ends(self) -> Frames | RowReader[MessageT]:
+        """Rows; frames where this process cannot have them."""
+        if self._is_refused:
+            self._socket.subscribe(b"")
+            self._source = Frames(self._socket)
+        return self._source
+
+    def _next(self) -> MessageT | None:
+        """The oldest message that has not been received; None where it does not decode."""
+        arrivals = self.take(1)
+        return self._decoded(arrivals[0]) if arrivals else None
+
+    def _decoded(self, arrival: Any) -> MessageT | None:
         try:
-            return decode(self.topic.message, frame)
+            return self.message(arrival)
         except DecodeError:
             self.undecodable += 1
             return None

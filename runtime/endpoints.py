@@ -9,9 +9,11 @@ from typing import Any
 
 import zmq
 
+from runtime.rows import AVAILABLE
 from runtime.topics import TOPICS, Topic
 
 LONGEST_IPC_PATH = 107  # bytes: sun_path in unix(7) is 108 with its closing zero
+ROW_RATE_HZ = 1000.0  # from which a topic is in shared memory
 LOOPBACK = ("127.0.0.1", "::1")
 
 
@@ -48,11 +50,15 @@ class Endpoints:
     host: str = ""
     base_port: int = 0
     keys: CurveKeys | None = None
+    has_rows: bool = False
 
     @classmethod
-    def ipc(cls, folder: Path) -> "Endpoints":
-        """Socket files in `folder`. Raises ValueError where their paths would be too long."""
-        endpoints = cls(folder=Path(folder).absolute())
+    def ipc(cls, folder: Path, rows: bool = AVAILABLE) -> "Endpoints":
+        """Socket files in `folder`, and topics of 1 kHz in shared memory if `rows`.
+
+        Raises ValueError where the paths would be too long.
+        """
+        endpoints = cls(folder=Path(folder).absolute(), has_rows=rows)
         for topic in TOPICS:
             endpoints.address(topic)
         return endpoints
@@ -70,6 +76,12 @@ class Endpoints:
                 "(CurveKeys.generate()); without keys, as in a launch file, give 127.0.0.1"
             )
         return cls(host=host, base_port=base_port, keys=keys)
+
+    def link(self, topic: Topic[Any]) -> Path | None:
+        """What names the shared memory of `topic`; None where it has none."""
+        if self.folder is None or not self.has_rows or topic.rate_hz < ROW_RATE_HZ:
+            return None
+        return self.folder / f"{topic.name}.rows"
 
     def address(self, topic: Topic[Any]) -> str:
         """The ZeroMQ address of `topic`. Raises ValueError for a path longer than sockets allow."""

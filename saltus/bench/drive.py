@@ -78,7 +78,7 @@ def _press(
     keys: int, key: bytes, commands: Subscriber[Command], plans: Subscriber[Plan]
 ) -> dict[str, Any]:
     """Press one key and wait for the first plan that obeys it."""
-    plans.raw()
+    plans.take()
     before = commands.all()[-1].forward
     begin = time.monotonic()
     os.write(keys, key)

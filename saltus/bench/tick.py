@@ -141,8 +141,8 @@ class PlayedTracker:
         readings, commands = bus.publisher(SENSOR_READING), bus.publisher(MOTOR_COMMAND)
         statuses = bus.publisher(ROBOT_STATUS)
         self._listeners = [
-            bus.subscriber(SENSOR_READING).raw, bus.subscriber(MOTOR_COMMAND).raw,
-            bus.subscriber(ROBOT_STATUS).raw,
+            bus.subscriber(SENSOR_READING).take, bus.subscriber(MOTOR_COMMAND).take,
+            bus.subscriber(ROBOT_STATUS).take,
         ]  # fmt: skip
         self.bridge = bridge = A1Bridge(
             options, link, Operator(OperatorOptions(keyboard=False)), 0.0, statuses.send,
@@ -281,7 +281,7 @@ def _measure_bare(bus: Bus, estimate: StateEstimate, ticks: int, times: Times) -
     for _ in range(ticks):
         robot.sendto(frame, here.getsockname())
         estimates._socket.send(message)
-        listener.raw()
+        listener.take()
         clock.wait_tick()
         times.call(BARE, system_calls)
         robot.recv(len(command))

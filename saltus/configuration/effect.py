@@ -150,6 +150,6 @@ RULES = (
           "hardware.tick_unit_s"), _only("robot", *robots_where("real"))),
     Rule(("hardware.without_doctor",), lambda _: "it is typed in the terminal, not set"),
     Rule(("emulator",), _only("robot", *robots_where("emulated"))),
-    Rule(("bus.folder",), _only("bus.transport", "ipc")),
+    Rule(("bus.folder",), _only("bus.transport", "ipc", "zmq")),
     Rule(("bus.host", "bus.base_port"), _only("bus.transport", "tcp")),
 )  # fmt: skip

@@ -53,13 +53,14 @@ class BusOptions(Options, frozen=True):
     """Where the topics are bound.
 
     Attributes:
-        transport: ``ipc`` (a folder of sockets) or ``tcp``.
+        transport: ``ipc`` (a folder of sockets, and topics of 1 kHz in shared memory), ``zmq`` (a
+            folder of sockets alone) or ``tcp``.
         folder: folder of the sockets; an own temporary one when None.
         host: address of the tcp sockets.
         base_port: tcp port of the first topic; the others follow.
     """
 
-    transport: Literal["ipc", "tcp"] = "ipc"
+    transport: Literal["ipc", "zmq", "tcp"] = "ipc"
     folder: str | None = None
     host: str = "127.0.0.1"
     base_port: Annotated[int, Range("-", 1, 65_000)] = 46100

@@ -6,6 +6,7 @@ from typing import Any
 
 from runtime.bus import Bus
 from runtime.endpoints import EndpointInUse, Endpoints
+from runtime.rows import AVAILABLE
 from runtime.topics import Topic
 from saltus.common.errors import BadRequest
 from saltus.configuration.launch import BusOptions
@@ -20,7 +21,8 @@ def endpoints_of(options: BusOptions, folder: Path) -> Endpoints:
     try:
         if options.transport == "tcp":
             return Endpoints.tcp(options.host, options.base_port)
-        return Endpoints.ipc(Path(options.folder) if options.folder else folder)
+        folder = Path(options.folder) if options.folder else folder
+        return Endpoints.ipc(folder, rows=AVAILABLE and options.transport == "ipc")
     except ValueError as error:
         raise BadRequest(f"bus: {error}") from error
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import msgspec
 
 from runtime.bus import Bus, Subscriber
-from runtime.messages import Command, DecodeError, GroundTruth, RobotStatus, decode
+from runtime.messages import Command, DecodeError, GroundTruth, RobotStatus
 from runtime.topics import (
     BY_WATCHERS,
     COMMAND,
@@ -23,7 +23,6 @@ from runtime.topics import (
     SENSOR_READING,
     STATE_ESTIMATE,
     TOPICS,
-    Topic,
 )
 from saltus.common.console import say
 from saltus.metrics.run import RunMetrics
@@ -36,6 +35,7 @@ NEEDED = (GROUND_TRUTH, STATE_ESTIMATE, PLAN, ROBOT_STATUS, COMMAND, PACE)
 IN_LOCK_STEP = (SENSOR_READING, MOTOR_COMMAND)  # besides: they tell who waits for whom
 OTHER_CLOCKS = (COMMAND, *BY_WATCHERS)  # their sources have clocks of their own
 
+TICK, TIME = 0, 1  # in every row
 TURN = 200  # frames of a topic that are taken before others have their turn
 
 
@@ -51,8 +51,8 @@ class Stamp(msgspec.Struct):
 class _Arrival(NamedTuple):
     time: float  # by the launch's clock [s]
     stamp: Stamp
-    topic: Topic[Any]
-    frame: bytes
+    subscriber: Subscriber
+    content: Any  # a frame or a row
 
 
 class Listener:
@@ -105,9 +105,9 @@ class Listener:
         """
         end = math.inf
         for subscriber in self._subscribers:
-            frames = subscriber.raw(most)
-            self._waiting += [each for frame in frames if (each := self._read(subscriber, frame))]
-            if len(frames) == most and self._waiting:
+            arrivals = subscriber.take(most)
+            self._waiting += [a for each in arrivals if (a := self._read(subscriber, each))]
+            if len(arrivals) == most and self._waiting:
                 end = min(end, self._waiting[-1].time)
         self._waiting.sort(key=lambda each: each.time)
         ready = bisect_right(self._waiting, end, key=lambda each: each.time)
@@ -118,16 +118,19 @@ class Listener:
         if begun and not self._recorder and len(self._subscribers) > len(self._needed):
             self._give_up_the_rest()
 
-    def _read(self, subscriber: Subscriber, frame: bytes) -> _Arrival | None:
-        """A frame with its time by the launch's clock; None for one that does not decode."""
+    def _read(self, subscriber: Subscriber, content: Any) -> _Arrival | None:
+        """What arrived with its time by the launch's clock; None for what does not decode."""
         try:
-            stamp = self._stamp.decode(frame)
-        except msgspec.DecodeError:
+            if isinstance(content, bytes):
+                stamp = self._stamp.decode(content)
+            else:
+                stamp = Stamp(content[TIME], int(content[TICK]))
+        except (msgspec.DecodeError, ValueError):
             return None
         at = stamp.time
         if self._newest_s is not None and subscriber.topic in OTHER_CLOCKS:
             at = self._newest_s
-        return _Arrival(at, stamp, subscriber.topic, frame)
+        return _Arrival(at, stamp, subscriber, content)
 
     def _give_up_the_rest(self) -> None:
         """Close the topics that are not needed."""
@@ -165,7 +168,8 @@ class Listener:
                 f"{kept if recorder.kept else 'nothing is kept'}; the launch goes on")  # fmt: skip
 
     def _take(self, arrival: _Arrival) -> None:
-        _, stamp, topic, frame = arrival
+        _, stamp, subscriber, content = arrival
+        topic = subscriber.topic
         if self._newest_s is None and topic in BY_WATCHERS:
             return  # there is no robot yet for which it could be meant
         if self._newest_s is None or topic not in OTHER_CLOCKS:
@@ -173,7 +177,7 @@ class Listener:
         if self._recorder:
             time_ns = round(self._newest_s * 1e9)
             self._first_ns = time_ns if self._first_ns is None else self._first_ns
-            self._recorder.write(topic, frame, time_ns)
+            self._recorder.write(topic, subscriber.frame(content), time_ns)
             self._say_failure()
         self.ticks[topic.name] = max(self.ticks[topic.name], stamp.tick)
         if topic is PLAN and stamp.id > self.plans:
@@ -186,16 +190,16 @@ class Listener:
                 say(f"the planner failed at tick {stamp.tick}; see logs/planner.log")
         try:
             if topic is GROUND_TRUTH:
-                self.truth = decode(GROUND_TRUTH.message, frame)
+                self.truth = subscriber.message(content)
                 self.metrics.add_truth(self.truth)
             elif topic is STATE_ESTIMATE:
-                self.metrics.add_estimate(decode(STATE_ESTIMATE.message, frame))
+                self.metrics.add_estimate(subscriber.message(content))
             elif topic is ROBOT_STATUS:
-                self._note(decode(ROBOT_STATUS.message, frame))
+                self._note(subscriber.message(content))
             elif topic is COMMAND:
-                self.command = decode(COMMAND.message, frame)
+                self.command = subscriber.message(content)
                 self.metrics.add_command(self.command)
-            elif topic is PACE and decode(PACE.message, frame).speed < math.inf:
+            elif topic is PACE and subscriber.message(content).speed < math.inf:
                 self.paced_at_s = time.monotonic()
         except DecodeError:
             return

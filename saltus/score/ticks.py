@@ -225,7 +225,7 @@ def _run_estimator(walk: Walk, meter: Meter, bus: Bus) -> None:
     from estimator import node
 
     readings, estimates = bus.publisher(SENSOR_READING), bus.publisher(STATE_ESTIMATE)
-    listeners = [bus.subscriber(STATE_ESTIMATE).raw, bus.subscriber(STATE_COVARIANCE).raw]
+    listeners = [bus.subscriber(STATE_ESTIMATE).take, bus.subscriber(STATE_COVARIANCE).take]
     covariances, here = bus.publisher(STATE_COVARIANCE), bus.subscriber(SENSOR_READING)
     send = readings.send
     sleep(0.2)  # for subscriptions to arrive
@@ -247,7 +247,7 @@ def _run_simulation(walk: Walk, meter: Meter, bus: Bus) -> None:
     from sim_bridge import node
 
     commands = bus.publisher(MOTOR_COMMAND)
-    listeners = [bus.subscriber(SIMULATED_READING).raw, bus.subscriber(GROUND_TRUTH).raw]
+    listeners = [bus.subscriber(SIMULATED_READING).take, bus.subscriber(GROUND_TRUTH).take]
     config, clock = load_launch("stand", mode="realtime"), SteppedClock()
     robot, tracker = assembly.make_simulation(config), assembly.make_tracker(config)
     _, estimate = walk.recorded[0]

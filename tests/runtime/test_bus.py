@@ -11,7 +11,7 @@ import pytest
 import zmq
 
 from runtime.bus import Bus, CurveKeys, EndpointInUse, Endpoints
-from runtime.messages import StateEstimate, decode
+from runtime.messages import StateEstimate
 from runtime.topics import MOTOR_COMMAND, STATE_ESTIMATE, TOPICS
 
 PATIENCE_S = 10.0
@@ -35,21 +35,26 @@ def folder(tmp_path_factory):
     return tmp_path_factory.mktemp("b")
 
 
-@pytest.fixture(params=["ipc", "tcp", "curve"])
+@pytest.fixture(params=[True, False], ids=["rows", "zmq"])
+def local(request, folder):
+    return Endpoints.ipc(folder, rows=request.param)
+
+
+@pytest.fixture(params=["rows", "zmq", "tcp", "curve"])
 def endpoints(request, folder):
-    if request.param == "ipc":
-        return Endpoints.ipc(folder)
+    if request.param in ("rows", "zmq"):
+        return Endpoints.ipc(folder, rows=request.param == "rows")
     keys = CurveKeys.generate() if request.param == "curve" else None
     return Endpoints.tcp("localhost", free_port(), keys)
 
 
 def arrived(subscriber, count=1):
-    """Take `count` frames or more, waiting until that many have come."""
-    frames = []
-    while len(frames) < count:
-        assert subscriber._socket.poll(1000 * PATIENCE_S)
-        frames += subscriber.raw()
-    return frames
+    """Take `count` messages or more, waiting until that many have come."""
+    arrivals = []
+    while len(arrivals) < count:
+        assert subscriber.poll(PATIENCE_S)
+        arrivals += subscriber.take()
+    return arrivals
 
 
 def test_messages_arrive_on_every_transport(endpoints):
@@ -63,23 +68,23 @@ def test_messages_arrive_on_every_transport(endpoints):
         assert subscriber.wait(0.0) is None
 
 
-def test_frames_can_be_taken_a_few_at_a_time(folder):
-    with Bus(Endpoints.ipc(folder)) as bus:
+def test_frames_can_be_taken_a_few_at_a_time(local):
+    with Bus(local) as bus:
         publisher, subscriber = bus.publisher(STATE_ESTIMATE), bus.subscriber(STATE_ESTIMATE)
         assert publisher.wait_for_subscribers(1, PATIENCE_S)
         for tick in range(5):
             publisher.send(estimate(tick))
         frames = []
         while len(frames) < 5:
-            turn = subscriber.raw(most=2)
+            turn = subscriber.take(most=2)
             assert len(turn) <= 2
             frames += turn
-        ticks = [decode(StateEstimate, frame).tick for frame in frames]
+        ticks = [subscriber.message(frame).tick for frame in frames]
         assert ticks == [0, 1, 2, 3, 4]
 
 
-def test_conflation_keeps_the_newest_and_the_recorder_keeps_all(folder):
-    with Bus(Endpoints.ipc(folder)) as bus:
+def test_conflation_keeps_the_newest_and_the_recorder_keeps_all(local):
+    with Bus(local) as bus:
         publisher = bus.publisher(STATE_ESTIMATE)
         newest = bus.subscriber(STATE_ESTIMATE)
         every = bus.subscriber(STATE_ESTIMATE, conflate=False)
@@ -94,8 +99,8 @@ def test_conflation_keeps_the_newest_and_the_recorder_keeps_all(folder):
         assert every.wait_for(lambda m: m.tick == 2, PATIENCE_S) == estimate(2)
 
 
-def test_newest_of_several_waiting_messages_is_the_last(folder):
-    with Bus(Endpoints.ipc(folder)) as bus:
+def test_newest_of_several_waiting_messages_is_the_last(local):
+    with Bus(local) as bus:
         publisher = bus.publisher(STATE_ESTIMATE)
         subscriber = bus.subscriber(STATE_ESTIMATE, conflate=False)
         marker = bus.subscriber(STATE_ESTIMATE, conflate=False)
@@ -109,12 +114,12 @@ def test_newest_of_several_waiting_messages_is_the_last(folder):
         assert subscriber.newest() is None
 
 
-def test_subscribers_are_counted_as_they_come_and_go(folder):
-    with Bus(Endpoints.ipc(folder)) as producer:
+def test_subscribers_are_counted_as_they_come_and_go(local):
+    with Bus(local) as producer:
         publisher = producer.publisher(STATE_ESTIMATE)
         assert not publisher.wait_for_subscribers(1, 0.0)
         publisher.send(estimate(0))  # nobody listens: dropped, not kept and not blocking
-        with Bus(Endpoints.ipc(folder)) as first, Bus(Endpoints.ipc(folder)) as second:
+        with Bus(local) as first, Bus(local) as second:
             late = first.subscriber(STATE_ESTIMATE)
             second.subscriber(STATE_ESTIMATE)
             assert publisher.wait_for_subscribers(2, PATIENCE_S)
@@ -124,8 +129,8 @@ def test_subscribers_are_counted_as_they_come_and_go(folder):
             assert publisher._socket.poll(1000 * PATIENCE_S)
 
 
-def test_waits_end_when_stopped(folder):
-    with Bus(Endpoints.ipc(folder)) as bus:
+def test_waits_end_when_stopped(local):
+    with Bus(local) as bus:
         publisher = bus.publisher(STATE_ESTIMATE)
         subscriber = bus.subscriber(STATE_ESTIMATE)
         assert not publisher.wait_for_subscribers(9, 1e6, stop=lambda: True)
@@ -133,7 +138,7 @@ def test_waits_end_when_stopped(folder):
 
 
 def test_frames_that_do_not_decode_are_counted_and_dropped(folder):
-    with Bus(Endpoints.ipc(folder)) as bus:
+    with Bus(Endpoints.ipc(folder, rows=False)) as bus:
         publisher = bus.publisher(STATE_ESTIMATE)
         subscriber = bus.subscriber(STATE_ESTIMATE, conflate=False)
         assert publisher.wait_for_subscribers(1, PATIENCE_S)
@@ -164,7 +169,7 @@ def test_close_leaves_nothing_and_the_address_is_free_again(folder):
         bus = Bus(Endpoints.ipc(folder))
         bus.publisher(STATE_ESTIMATE)
         bus.publisher(MOTOR_COMMAND)
-        assert len(list(folder.iterdir())) == 2
+        assert len(list(folder.iterdir())) == 4  # a socket and a link each
         bus.close()
         bus.close()
         assert list(folder.iterdir()) == []
@@ -180,7 +185,7 @@ def test_the_file_of_a_killed_process_is_no_obstacle(folder):
     root = os.path.dirname(os.path.dirname(os.path.dirname(__file__)))
     killed = subprocess.run([sys.executable, "-c", code, str(folder)], cwd=root, timeout=60)
     assert killed.returncode == -9
-    assert len(list(folder.iterdir())) == 1
+    assert len(list(folder.iterdir())) == 2
     with Bus(Endpoints.ipc(folder)) as bus:
         bus.publisher(STATE_ESTIMATE)
 
@@ -234,8 +239,8 @@ def test_without_the_right_key_nobody_joins():
         publisher._socket.disable_monitor()
 
 
-def test_a_blocked_wait_wakes_when_the_message_comes(folder):
-    with Bus(Endpoints.ipc(folder)) as bus, Bus(Endpoints.ipc(folder)) as other:
+def test_a_blocked_wait_wakes_when_the_message_comes(local):
+    with Bus(local) as bus, Bus(local) as other:
         subscriber = bus.subscriber(STATE_ESTIMATE)
 
         def produce():

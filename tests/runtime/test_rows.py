@@ -1,0 +1,168 @@
+"""Rows: messages come out as they went in; lost rows are counted; writers may change."""
+
+import multiprocessing
+import time
+
+import msgspec
+import numpy as np
+import pytest
+import zmq
+from hypothesis import given
+from hypothesis import strategies as st
+
+from runtime.bus import Bus, Endpoints
+from runtime.checked import layout
+from runtime.messages import Plan, StateEstimate, decode
+from runtime.rows import AVAILABLE, CAPACITY, RowLayout, RowReader, RowWriter, layout_of
+from runtime.topics import MOTOR_COMMAND, STATE_ESTIMATE, TOPICS
+
+pytestmark = pytest.mark.skipif(not AVAILABLE, reason="no shared memory with futexes here")
+KINDS = {topic.message for topic in TOPICS if topic.rate_hz >= 1000.0}
+PATIENCE_S = 10.0
+
+
+def estimate(tick):
+    return StateEstimate(
+        tick=tick,
+        time=0.0,
+        q=np.full(19, float(tick)),
+        v=np.zeros(18),
+        contact=np.ones(4),
+        status="ok",
+    )
+
+
+@st.composite
+def messages(draw):
+    kind = draw(st.sampled_from(sorted(KINDS, key=lambda each: each.__name__)))
+    arrays, words = dict(layout(kind).fixed), dict(layout(kind).words)
+    numbers = st.floats(allow_nan=False)
+    values = {}
+    for field in msgspec.structs.fields(kind):
+        name = field.name
+        if name in arrays:
+            values[name] = np.random.default_rng(draw(st.integers(0, 9))).normal(size=arrays[name])
+        elif name in words:
+            values[name] = draw(st.sampled_from(words[name]))
+        else:
+            values[name] = draw({
+                "int": st.integers(-1, 2**53), "float": numbers, "bool": st.booleans(),
+                "str": st.text(max_size=12),
+            }[field.type.__name__].filter(lambda value: "\0" not in str(value)))  # fmt: skip
+    return kind(**values)
+
+
+@given(messages())
+def test_a_message_comes_out_of_a_row_as_it_went_in(message):
+    rows = layout_of(type(message))
+    row = np.full(rows.width, np.nan)
+    rows.write(message, row)
+    assert rows.message(row) == message
+
+
+def test_a_message_of_varying_size_has_no_rows():
+    with pytest.raises(TypeError, match="states_q"):
+        RowLayout(Plan)
+
+
+@pytest.fixture
+def ends(tmp_path):
+    link = tmp_path / "topic.rows"
+    writer = RowWriter(StateEstimate, link)
+    yield writer, RowReader(StateEstimate, link)
+    writer.close()
+
+
+def test_a_reader_that_is_behind_counts_what_it_has_lost(ends):
+    writer, reader = ends
+    for tick in range(CAPACITY + 100):
+        writer.write(estimate(tick))
+    rows = reader.take()
+    assert len(rows) + reader.lost == CAPACITY + 100
+    assert [int(row[0]) for row in rows] == list(range(reader.lost, CAPACITY + 100))
+
+
+def test_a_row_that_is_being_written_is_lost(ends):
+    writer, reader = ends
+    for tick in range(3):
+        writer.write(estimate(tick))
+    writer._ring.written[1] = 0
+    assert [int(row[0]) for row in reader.take()] == [0, 2]
+    assert reader.lost == 1
+
+
+def test_a_reader_follows_the_next_writer(ends, tmp_path):
+    writer, reader = ends
+    writer.write(estimate(1))
+    assert len(reader.take()) == 1
+    writer.close()
+    assert not reader.poll(0.01)
+    second = RowWriter(StateEstimate, tmp_path / "topic.rows")
+    second.write(estimate(7))
+    rows, deadline = [], time.monotonic() + PATIENCE_S
+    while not rows and time.monotonic() < deadline:
+        rows = reader.take()
+    assert [int(row[0]) for row in rows] == [7]
+    second.close()
+
+
+def write_in_turn(folder, count):
+    with Bus(Endpoints.ipc(folder)) as bus:
+        publisher, echoes = bus.publisher(STATE_ESTIMATE), bus.subscriber(MOTOR_COMMAND)
+        publisher.wait_for_subscribers(1, PATIENCE_S)
+        for tick in range(count):
+            publisher.send(estimate(tick))
+            echoes.wait_for(lambda message, tick=tick: message.tick == tick, PATIENCE_S)
+
+
+def test_two_processes_wake_each_other(tmp_path):
+    count = 2000
+    process = multiprocessing.get_context("fork").Process(
+        target=write_in_turn, args=(tmp_path, count)
+    )
+    process.start()
+    with Bus(Endpoints.ipc(tmp_path)) as bus:
+        estimates, answers = bus.subscriber(STATE_ESTIMATE), bus.publisher(MOTOR_COMMAND)
+        joints = np.zeros(12)
+        answers.wait_for_subscribers(1, PATIENCE_S)
+        for tick in range(count):
+            found = estimates.wait_for(lambda message, tick=tick: message.tick == tick, PATIENCE_S)
+            assert found is not None and found.q[18] == tick
+            answers.send(MOTOR_COMMAND.message(
+                tick=tick, time=0.0, q=joints, dq=joints, kp=joints, kd=joints, tau=joints,
+                plan_id=0, status="ok",
+            ))  # fmt: skip
+    process.join(PATIENCE_S)
+    assert process.exitcode == 0
+
+
+def test_a_program_that_knows_zeromq_alone_gets_messages(tmp_path):
+    endpoints = Endpoints.ipc(tmp_path)
+    with Bus(endpoints) as bus, zmq.Context() as context:
+        publisher, rows = bus.publisher(STATE_ESTIMATE), bus.subscriber(STATE_ESTIMATE)
+        with context.socket(zmq.SUB) as observer:
+            observer.subscribe(b"")
+            observer.connect(endpoints.address(STATE_ESTIMATE))
+            assert publisher.wait_for_subscribers(2, PATIENCE_S)
+            publisher.send(estimate(5))
+            assert observer.poll(1000 * PATIENCE_S)
+            assert decode(StateEstimate, observer.recv()) == estimate(5)
+        assert rows.newest() == estimate(5)
+        while publisher.subscribers() > 1:
+            time.sleep(0.001)
+        publisher.send(estimate(6))
+        assert rows.newest() == estimate(6)
+
+
+def test_a_reader_that_is_refused_the_memory_listens_by_zeromq(tmp_path):
+    endpoints = Endpoints.ipc(tmp_path)
+    with Bus(endpoints) as bus:
+        publisher = bus.publisher(STATE_ESTIMATE)
+        (tmp_path / "state_estimate.rows").unlink()
+        (tmp_path / "state_estimate.rows").symlink_to("/proc/1/nothing/0")
+        subscriber = bus.subscriber(STATE_ESTIMATE)
+        deadline, message = time.monotonic() + PATIENCE_S, None
+        while message is None and time.monotonic() < deadline:
+            publisher.send(estimate(1))
+            message = subscriber.wait(0.001)
+        assert message == estimate(1)
