@@ -7,6 +7,7 @@ import gc
 import os
 import resource
 import signal
+import sys
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
@@ -54,9 +55,11 @@ settings.load_profile("repeatable")
 def _room_for(size: int) -> Iterator[None]:
     soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
     resource.setrlimit(resource.RLIMIT_FSIZE, (size, hard))
+    before, sys.dont_write_bytecode = sys.dont_write_bytecode, True  # Python would keep cut files
     try:
         yield
     finally:
+        sys.dont_write_bytecode = before
         resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
 
 

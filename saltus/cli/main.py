@@ -89,7 +89,9 @@ def run(arguments: Sequence[str] | None = None) -> int:
         return _refuse(str(error))
     except typer.TyperException as error:
         return _refuse(_one_line(error))
-    except typer.Abort:
+    except typer.Abort as error:
+        if isinstance(error.__cause__, EOFError):  # Python 3.11 keeps what a full disk cut
+            return _refuse(f"{error.__cause__}: remove the folders __pycache__ beside the sources")
         return INTERRUPTED
     except SystemError as error:
         if not interrupted(error):

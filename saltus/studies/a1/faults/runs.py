@@ -5,6 +5,7 @@ import pty
 import resource
 import signal
 import struct
+import sys
 import threading
 import time
 from collections.abc import Iterator
@@ -132,6 +133,7 @@ class Harm:
 
     def _fill(self, *_: object) -> None:
         """Limit the size of the files of this process, which records: as a full disk does."""
+        sys.dont_write_bytecode = True  # Python would keep cut files
         resource.setrlimit(resource.RLIMIT_FSIZE, (1 << 16, resource.RLIM_INFINITY))
 
     def _stranger(self, *_: object) -> None:
@@ -242,4 +244,5 @@ def _file_size_limit() -> Iterator[None]:
     try:
         yield
     finally:
+        sys.dont_write_bytecode = False
         resource.setrlimit(resource.RLIMIT_FSIZE, before)
