@@ -14,7 +14,6 @@ from typing import Any, NamedTuple
 
 import msgspec
 import numpy as np
-import zmq
 
 from controller.tracker_node import TrackerLoop
 from hw_bridge.bridge import A1Bridge
@@ -27,15 +26,13 @@ from hw_bridge.states import RobotState
 from hw_bridge.wire.layout import LOW_COMMAND_SIZE, LOW_STATE_SIZE, SERVO
 from runtime.bus import Bus, Endpoints
 from runtime.clock import RealTimeClock
-from runtime.messages import Plan, SensorReading, StateEstimate, encode
+from runtime.messages import Plan, SensorReading, StateEstimate
 from runtime.realtime import freeze_heap, request_realtime
 from runtime.topics import (
-    GROUND_TRUTH,
     MOTOR_COMMAND,
     PLAN,
     ROBOT_STATUS,
     SENSOR_READING,
-    SIMULATED_READING,
     STATE_ESTIMATE,
 )
 from saltus.bench.contest import US, Times
@@ -197,7 +194,7 @@ def run(ticks: int = TICKS) -> BenchResult:
     granted = request_realtime(load_launch("a1-emulated").realtime.priority)
     with tempfile.TemporaryDirectory() as folder, Bus(Endpoints.ipc(Path(folder))) as bus:
         times, counts = _measure(bus, recorded, plans, ticks)
-        _measure_bare(bus, recorded[0][1], ticks, times)
+        _measure_bare(ticks, times)
     update = time_estimator(config, readings)
     rows = [_row(name, times) for name in times.seconds]
     rows.append({
@@ -259,29 +256,21 @@ def _time_stages(times: Times, loop: TrackerLoop, bridge: A1Bridge) -> None:
         setattr(owner, method, times.wrap(name, getattr(owner, method)))
 
 
-def _measure_bare(bus: Bus, estimate: StateEstimate, ticks: int, times: Times) -> None:
-    """The system calls of a tick: a datagram and a message in, a datagram and two messages out."""
+def _measure_bare(ticks: int, times: Times) -> None:
+    """The system calls of a tick: a datagram in, a datagram out."""
     robot, here = (socket.socket(socket.AF_INET, socket.SOCK_DGRAM) for _ in range(2))
     for end in (robot, here):
         end.bind((LOCALHOST, 0))
         end.setblocking(False)
-    estimates, estimate_in = bus.publisher(SIMULATED_READING), bus.subscriber(SIMULATED_READING)
-    out, listener = bus.publisher(GROUND_TRUTH)._socket, bus.subscriber(GROUND_TRUTH)
-    frame, command, message = bytes(LOW_STATE_SIZE), bytes(LOW_COMMAND_SIZE), encode(estimate)
+    frame, command = bytes(LOW_STATE_SIZE), bytes(LOW_COMMAND_SIZE)
     clock = RealTimeClock(TICK_S)
 
     def system_calls() -> None:
         here.recvmsg(2 * len(frame), 64)
-        estimate_in._socket.recv()
         here.sendto(command, robot.getsockname())
-        out.send(message, zmq.NOBLOCK)
-        out.send(message, zmq.NOBLOCK)
 
-    sleep(0.2)  # for subscriptions to arrive
     for _ in range(ticks):
         robot.sendto(frame, here.getsockname())
-        estimates._socket.send(message)
-        listener.take()
         clock.wait_tick()
         times.call(BARE, system_calls)
         robot.recv(len(command))

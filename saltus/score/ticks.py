@@ -234,7 +234,7 @@ def _run_estimator(walk: Walk, meter: Meter, bus: Bus) -> None:
         for listen in listeners:
             listen()
         send(walk.readings[meter.count])
-        here._socket.poll(1000)  # it has arrived
+        here.poll(1.0)  # it has arrived
 
     node.run(
         assembly.make_estimator(load_launch("push")), here, estimates, RealTimeClock(TICK_S),
