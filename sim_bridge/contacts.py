@@ -6,9 +6,12 @@ import mujoco
 import numpy as np
 from numpy.typing import NDArray
 
+from numba import njit
+
 from robots.a1.constants import FOOT_NAMES
 
 Array = NDArray[np.float64]
+OTHER, TRUNK, GROUND = -1, -2, -3  # what a geometry belongs to; a foot's are 0 to 3
 
 
 class FloorContacts(NamedTuple):
@@ -24,12 +27,13 @@ class ContactReader:
 
     def __init__(self, model: mujoco.MjModel) -> None:
         """Find feet and trunk in `model`."""
-        trunk = model.body("trunk").id
-        self._foot_of_geom = {model.geom(f"{name}_foot").id: i for i, name in enumerate(FOOT_NAMES)}
-        self._trunk_geoms = frozenset(np.flatnonzero(model.geom_bodyid == trunk).tolist())
-        self._ground = frozenset(np.flatnonzero(model.geom_bodyid == 0).tolist())
+        self._parts = np.full(model.ngeom, OTHER)
+        self._parts[model.geom_bodyid == model.body("trunk").id] = TRUNK
+        self._parts[model.geom_bodyid == 0] = GROUND
+        self._parts[[model.geom(f"{name}_foot").id for name in FOOT_NAMES]] = range(4)
         self._model = model
-        self._wrench = np.zeros((6, 1))
+        self._wrenches = np.zeros((16, 6, 1))
+        self._rows = list(self._wrenches)
 
     def read(self, data: mujoco.MjData) -> FloorContacts:
         """The contacts that the last physics step solved for.
@@ -37,16 +41,37 @@ class ContactReader:
         Only the ground can be touched. A contact's frame begins with the normal that points from
         its first geometry to the second, on which the force acts; the ground is either.
         """
-        foot_force, normal_force = np.zeros((4, 3)), np.zeros(4)
-        trunk = False
-        if data.ncon:
-            frames = data.contact.frame.reshape(-1, 3, 3)
-            for index, (first, second) in enumerate(data.contact.geom.tolist()):
-                sign, geom = (1.0, second) if first in self._ground else (-1.0, first)
-                foot = self._foot_of_geom.get(geom)
-                trunk = trunk or geom in self._trunk_geoms
-                if foot is not None:
-                    mujoco.mj_contactForce(self._model, data, index, self._wrench)
-                    foot_force[foot] += sign * self._wrench[:3, 0] @ frames[index]
-                    normal_force[foot] += self._wrench[0, 0]
-        return FloorContacts(foot_force, normal_force, trunk)
+        contact, count = data.contact, data.ncon
+        while len(self._rows) < count:
+            self._wrenches = np.zeros((2 * len(self._wrenches), 6, 1))
+            self._rows = list(self._wrenches)
+        for index in range(count):
+            mujoco.mj_contactForce(self._model, data, index, self._rows[index])
+        return FloorContacts(
+            *_sum_forces(contact.geom, contact.frame, self._wrenches[:, :, 0], self._parts)
+        )
+
+
+@njit(cache=True)
+def _sum_forces(
+    geoms: NDArray[np.int32], frames: Array, wrenches: Array, parts: NDArray[np.int64]
+) -> tuple[Array, Array, bool]:
+    """Return the fields of `FloorContacts`.
+
+    Args:
+        geoms, frames, wrenches: (n, 2), (n, 9), (n or more, 6) of the contacts.
+        parts: what each geometry belongs to.
+    """
+    foot_force, normal_force, trunk = np.zeros((4, 3)), np.zeros(4), False
+    for index in range(len(geoms)):
+        is_first = parts[geoms[index, 0]] == GROUND
+        sign, part = (1.0, parts[geoms[index, 1]]) if is_first else (-1.0, parts[geoms[index, 0]])
+        trunk |= part == TRUNK
+        if part >= 0:
+            normal_force[part] += wrenches[index, 0]
+            for axis in range(3):
+                force = 0.0
+                for k in range(3):
+                    force += wrenches[index, k] * frames[index, 3 * k + axis]
+                foot_force[part, axis] += sign * force
+    return foot_force, normal_force, trunk

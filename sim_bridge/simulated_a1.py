@@ -5,6 +5,7 @@ from collections.abc import Callable
 
 import mujoco
 import numpy as np
+from numba import njit
 from numpy.typing import NDArray
 
 from robots.a1.constants import FALLEN_TILT, GRAVITY
@@ -131,8 +132,7 @@ class SimulatedA1:
         self._observe(velocity_before)
         motion = self._motion
         self._work += TICK * float(np.maximum(motion.torque * motion.v[6:], 0.0).sum())
-        touching = motion.normal_force > CONTACT_FORCE
-        self._foot_slip += TICK * float(slip_speeds(motion.q, motion.v)[touching].sum())
+        self._foot_slip += TICK * _slip_speed(motion.q, motion.v, motion.normal_force)
 
     def place(self, q: Array, v: Array) -> None:
         """Put the robot into another state, q (19) and v (18); tick, command and script stay."""
@@ -198,17 +198,37 @@ class SimulatedA1:
     def _observe(self, velocity_before: Array) -> None:
         """Read truth and sensors once a tick, so that who asks and how often changes nothing."""
         motion = self._motion = self._physics.motion()
-        rotation = rotation_from_quaternion(motion.q[3:7])
-        # The mean over the tick: what an accelerometer that integrates between samples gives.
-        acceleration = (motion.base_velocity - velocity_before) / TICK
-        acceleration[2] += GRAVITY
+        force, height = _specific_force(motion.q, motion.base_velocity, velocity_before)
         self._sensed = self._sensors.sense(
-            self.time, self._start.to_world(motion.q), motion.v, acceleration @ rotation,
-            motion.torque, motion.normal_force,
+            self.time, self._start.to_world(motion.q), motion.v, force, motion.torque,
+            motion.normal_force,
         )  # fmt: skip
-        upright = rotation[2, 2] >= math.cos(FALLEN_TILT)  # false for NaN: a diverged robot fell
+        upright = height >= math.cos(FALLEN_TILT)  # false for NaN: a diverged robot fell
         if not upright:
             most = FALLEN_TILT + self.tilt_allowance(self.time + self.time_lost)
-            upright = rotation[2, 2] >= math.cos(min(math.pi, most))
+            upright = height >= math.cos(min(math.pi, most))
         down = motion.trunk_contact or not upright
-        self.fell = self.fell or (down if self.judge_falls else math.isnan(rotation[2, 2]))
+        self.fell = self.fell or (down if self.judge_falls else math.isnan(height))
+
+
+@njit(cache=True)
+def _specific_force(q: Array, velocity: Array, velocity_before: Array) -> tuple[Array, float]:
+    """Return the mean specific force (3) [m/s^2] over a tick, and e_z of the base along e_z.
+
+    The mean is what an accelerometer that integrates between samples gives. Velocities (3) are the
+    trunk's in the world.
+    """
+    rotation = rotation_from_quaternion(q[3:7])
+    acceleration = (velocity - velocity_before) / TICK
+    acceleration[2] += GRAVITY
+    return acceleration @ rotation, rotation[2, 2]
+
+
+@njit(cache=True)
+def _slip_speed(q: Array, v: Array, normal_force: Array) -> float:
+    """Return the sum of the speeds of the feet in contact over the ground [m/s]."""
+    speeds, total = slip_speeds(q, v), 0.0
+    for foot in range(4):
+        if normal_force[foot] > CONTACT_FORCE:
+            total += speeds[foot]
+    return total

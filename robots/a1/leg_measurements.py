@@ -69,8 +69,10 @@ def leg_measurements(
     return positions, velocities, rolling
 
 
+@njit(cache=True)
 def slip_speeds(q: Array, v: Array) -> Array:
     """Horizontal speeds (4,) of the lowest points of the foot spheres, q (19), v (18) [m/s]."""
     rotation = rotation_from_quaternion(q[3:7])
     _, feet, rolling = leg_measurements(rotation, v[3:6], q[7:], v[6:], FOOT_RADIUS)
-    return np.linalg.norm((rotation @ v[:3] + feet - rolling)[:, :2], axis=1)
+    slip = rotation @ v[:3] + feet - rolling
+    return np.sqrt(slip[:, 0] ** 2 + slip[:, 1] ** 2)
