@@ -35,6 +35,10 @@ class RealTimeClock:
         """The monotonic clock [s]."""
         return time.monotonic()
 
+    def due(self) -> float:
+        """When the present tick was due, on the monotonic clock [s]."""
+        return self._start + self._tick * self._period
+
     def wait_tick(self) -> int:
         """Sleep until the next tick is due; its number jumps over those that have passed already.
 
@@ -111,6 +115,8 @@ class PausedClock:
     def now(self) -> float:
         """Simulated time: tick times period [s]; 0 before the first tick."""
         return max(self._tick, 0) * self._period
+
+    due = now
 
     def wait_tick(self) -> int:
         """The next tick, at once."""

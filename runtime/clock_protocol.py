@@ -63,6 +63,10 @@ class Clock(Protocol):
         """The time that stamps messages [s]."""
         ...
 
+    def due(self) -> float:
+        """When the present tick was due [s]."""
+        ...
+
     def wait_tick(self) -> int:
         """Wait for the next tick and return its number; the first call returns 0 at once."""
         ...

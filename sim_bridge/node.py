@@ -78,17 +78,21 @@ class _Loop:
         )
 
     def catch_up(self, due: int) -> None:
-        """Live through ticks missed before clock tick `due`, up to the limit, without commands."""
+        """Make up for ticks missed before clock tick `due`, up to the limit, without commands.
+
+        What the sensors measured then is published: a filter cannot do without.
+        """
         missed = due - self.ticks_lost - self._simulation.tick
-        for _ in range(min(missed, self._options.catch_up_ticks)):
+        for left in range(missed, max(0, missed - self._options.catch_up_ticks), -1):
+            self.publish(left)
             self.advance(None)
             self.ticks_caught_up += 1
         self.ticks_lost += max(0, missed - self._options.catch_up_ticks)
         self._simulation.time_lost = self.ticks_lost * TICK
 
-    def publish(self) -> None:
-        """Send this tick's reading and, when it is its turn, truth."""
-        stamp = self._clock.now()
+    def publish(self, ticks_ago: int = 0) -> None:
+        """Send a tick's reading and, when it is its turn, truth, as of when the tick was due."""
+        stamp = self._clock.due() - ticks_ago * TICK
         if self._simulation.tick % self._truth_every == 0:
             self._truths.send(self._simulation.truth(stamp))
         self._readings.send(self._simulation.reading(stamp))

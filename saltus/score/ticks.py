@@ -155,6 +155,8 @@ class SteppedClock(RealTimeClock):
         """The time of this tick [s]."""
         return time.monotonic()
 
+    due = now
+
     def wait_tick(self) -> int:
         """Step to the next tick."""
         assert self._now is not None, "time is not stepped yet"
