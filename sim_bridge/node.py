@@ -40,7 +40,7 @@ class SimulationNodeOptions(msgspec.Struct, frozen=True, forbid_unknown_fields=T
     truth_subscribers: int = 0
     connect_timeout_s: float = 30.0
     after_fall_s: float = 0.5
-    catch_up_ticks: int = 5
+    catch_up_ticks: int = 20
     controllable: bool = False
 
     def __post_init__(self) -> None:
