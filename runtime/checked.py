@@ -68,7 +68,7 @@ class Message(
         fixed, varying, words = layout(type(self))
         for name, shape in fixed:
             value = getattr(self, name)  # looked at here first: four messages a tick are made
-            if type(value) is not ARRAY or value.shape != shape or value.dtype is not FLOAT64:
+            if type(value) is not ARRAY or value.shape != shape or value.dtype != FLOAT64:
                 _check_array(self, name, shape)
         numbers: dict[str, int] = {}
         for name, varying_shape in varying:
