@@ -1,7 +1,10 @@
 """Everything that can be chosen about the simulated robot and its world."""
 
 import math
-from typing import Annotated, Literal
+from random import Random
+from typing import Annotated, Literal, Self
+
+import msgspec
 
 from robots.planar_pose import PlanarPose
 from runtime.options import Options, Range, positive
@@ -38,13 +41,13 @@ class StartOptions(Options, frozen=True):
     Attributes:
         posture: stand, or lying on the belly with limp motors: folded (legs under the body) or
             sprawled (legs anyhow).
-        heading: of the trunk.
-        position: over the ground, x and y.
+        heading: of the trunk; null draws one from the seed.
+        position: over the ground, x and y; null draws one within 1 km of the origin.
     """
 
     posture: Literal["stand", "folded", "sprawled"] = "stand"
-    heading: Annotated[float, Range("rad", -math.pi, math.pi)] = 0.0
-    position: Annotated[tuple[float, float], Range("m", -1e6, 1e6)] = (0.0, 0.0)
+    heading: Annotated[float, Range("rad", -math.pi, math.pi)] | None = None
+    position: Annotated[tuple[float, float], Range("m", -1e6, 1e6)] | None = None
 
     def __post_init__(self) -> None:
         """Raise ValueError, naming the option and what it takes."""
@@ -54,8 +57,17 @@ class StartOptions(Options, frozen=True):
 
     @property
     def pose(self) -> PlanarPose:
-        """Of the robot, in the world."""
-        return PlanarPose(*self.position, self.heading)
+        """Of the robot, in the world; 0 is what nobody gave or drew."""
+        return PlanarPose(*(self.position or (0.0, 0.0)), self.heading or 0.0)
+
+    def drawn(self, *seeds: int) -> Self:
+        """The start with what is null drawn; equal seeds give equal starts."""
+        draw = Random(repr(seeds))
+        heading, x, y = (round(draw.uniform(-most, most), 3) for most in (3.14, 1e3, 1e3))
+        return msgspec.structs.replace(
+            self, heading=heading if self.heading is None else self.heading,
+            position=self.position or (x, y),
+        )  # fmt: skip
 
 
 class SimulationOptions(Options, frozen=True):
@@ -63,7 +75,7 @@ class SimulationOptions(Options, frozen=True):
 
     Attributes:
         timestep: physics step; a whole number of steps must make the tick of 1 ms.
-        seed: draws the sensors' noise; equal seeds give equal runs, bit for bit.
+        seed: draws the start and the sensors' noise; equal seeds give equal runs, bit for bit.
         input_delay: time between a command and the motors acting on it.
         friction: sliding friction coefficient between the robot and the floor.
         payload_mass: mass added at the trunk's centre of mass.

@@ -53,7 +53,7 @@ def launch(
 ) -> int:
     """Run the stack on a robot; exit status 0 when it reached the end without a fall."""
     from saltus.configuration.effect import keys_without_effect, warnings
-    from saltus.configuration.launch import Overrides, configure, read_launch
+    from saltus.configuration.launch import Overrides, configure, placed, read_launch
 
     if view:
         require_view()
@@ -71,7 +71,7 @@ def launch(
         from saltus.a1.read_only_view import view as show_readings  # loads the compiler
 
         return show_readings(config, json)
-    outcome = _run(config, Path(name_or_file).stem, record, view)
+    outcome = _run(placed(config), Path(name_or_file).stem, record, view)
     return _report(outcome, json)
 
 

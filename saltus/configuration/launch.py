@@ -36,6 +36,7 @@ from sim_bridge.terrain_options import Terrain
 Mode = Literal["paused", "realtime"]
 ReferenceSource = Literal["kinematic", "convex_mpc"]
 Belief = Literal["known", "estimated", "flat"]
+AT_ORIGIN = "simulation.start={heading: 0, position: [0, 0]}"  # an assignment
 DRIVEN_S = 3600.0  # for which a simulated robot is driven, unless somebody says otherwise
 
 
@@ -244,7 +245,7 @@ def load_launch(
         BadRequest: no such file, an unknown key, a value of a wrong type or out of range.
     """
     overrides = Overrides(assignments, None, mode, duration, drive, view)
-    return configure(read_launch(name_or_path, overrides))
+    return placed(configure(read_launch(name_or_path, overrides)))
 
 
 def read_launch(name_or_path: str, overrides: Overrides) -> Settings:
@@ -287,12 +288,12 @@ def assign(settings: Settings, assignments: Sequence[str]) -> None:
 
 
 def make_config(mapping: dict[str, Any], source: str) -> LaunchConfig:
-    """Turn a plain mapping into a checked configuration; messages begin with `source`.
+    """Turn a plain mapping into a checked and placed configuration; messages begin with `source`.
 
     Raises:
         BadRequest: an unknown key, a value of a wrong type or out of range.
     """
-    return configure(Settings(mapping, source))
+    return placed(configure(Settings(mapping, source)))
 
 
 def configure(settings: Settings) -> LaunchConfig:
@@ -315,6 +316,19 @@ def configure(settings: Settings) -> LaunchConfig:
     config = to_options(present, LaunchConfig, settings.blame)
     check_launch(config, settings.blame)
     return within_profile(config)
+
+
+def placed(config: LaunchConfig, trial: int = 0) -> LaunchConfig:
+    """The launch with a start that its seed and the number of its trial draw, where none is given.
+
+    A real robot is where it is.
+    """
+    if config.kind.real:
+        return config
+    simulation = config.simulation
+    start = simulation.start.drawn(simulation.seed, trial)
+    simulation = msgspec.structs.replace(simulation, start=start)
+    return msgspec.structs.replace(config, simulation=simulation)
 
 
 def _not_in_estimator(key: str) -> str:

@@ -114,7 +114,7 @@ def ground_heading(config: LaunchConfig) -> float | None:
     """Heading of a known ground's x axis in the IMU's world [rad]; None where it has none."""
     if not config.knows_ground or config.terrain == "flat":
         return None
-    return config.simulation.start.heading
+    return config.simulation.start.pose.yaw
 
 
 def estimate_ground(config: LaunchConfig) -> GroundEstimate | None:

@@ -158,12 +158,12 @@ def run_metrics(
 ) -> RunMetrics:
     """Metrics of a launch; an A1 is judged only while it runs."""
     simulated = config.kind.simulated
-    elsewhere = any(config.simulation.start.position)
     return RunMetrics(
-        judging=simulated, anywhere=not simulated or elsewhere, by_estimates=config.kind.real,
+        judging=simulated, anywhere=not simulated, by_estimates=config.kind.real,
         driving=DrivingMetrics(config) if config.is_driven else None,
         motion=MotionMetrics() if simulated and config.reference in motion_names() else None,
         tilt_allowance=tilt_allowance,
+        _moved=-np.array([*config.simulation.start.pose[:2], 0.0]),  # estimates begin at 0, 0
     )  # fmt: skip
 
 

@@ -19,6 +19,7 @@ from runtime.wire import decode, decode_viewing
 from saltus.configuration.launch import LaunchConfig
 from saltus.recording.channels import OpenChannels
 from saltus.recording.plans import PlanThinner, Sampling
+from saltus.recording.start_axes import StartAxes
 
 OPEN_EVERY_NS = 20_000_000  # of poses, joints and velocities
 CHUNK_NS = 1_000_000_000  # that who kills this process takes at most
@@ -34,6 +35,7 @@ class RunRecorder(Recorder):
             OSError: it cannot be made or begun.
         """
         super().__init__(path)
+        self._seen = StartAxes(config).to_local
         self._thinner = PlanThinner(config.recording)
         self._chunk_age = Sampling(CHUNK_NS)
         channels = self._open = OpenChannels(self, not config.kind.real, config.speed)
@@ -57,7 +59,7 @@ class RunRecorder(Recorder):
             elif topic.name in self._sampled:
                 sampling, take = self._sampled[topic.name]
                 if sampling.take(log_time_ns):
-                    take(decode(topic.message, frame), log_time_ns)
+                    take(self._seen(decode(topic.message, frame)), log_time_ns)
         except DecodeError:
             pass  # recorded as it came
         super().write(topic, frame, log_time_ns)
@@ -67,5 +69,5 @@ class RunRecorder(Recorder):
     def _write_plan(self, frame: bytes, log_time_ns: int) -> bytes:
         """Write what the open channels say about a plan; its frame as it is recorded."""
         plan = self._thinner.thin(decode_viewing(PLAN.message, frame), log_time_ns)
-        self._open.add_plan(plan, log_time_ns)
+        self._open.add_plan(self._seen(plan), log_time_ns)
         return frame if self._thinner.keeps_all else encode(plan)

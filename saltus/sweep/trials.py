@@ -8,7 +8,7 @@ import msgspec
 
 from saltus.common.errors import BadRequest
 from saltus.configuration.effect import keys_without_effect
-from saltus.configuration.launch import LaunchConfig, assign, configure
+from saltus.configuration.launch import LaunchConfig, assign, configure, placed
 from saltus.configuration.options import to_options
 from saltus.configuration.settings import Settings
 from saltus.launch import assembly
@@ -84,14 +84,16 @@ def make_trials(
         for event in group.trials:
             config = msgspec.structs.replace(config, perturbations=(event,) if event else ())
             for repetition, seeded in enumerate(_seeds(config, group.seeds, random)):
+                config_of_trial = placed(seeded, len(trials))
                 labels = {
                     "planner": planner, "trial": len(trials),
+                    "start": _plain(config_of_trial.simulation.start),
                     **_event_labels(event, seeded, f"{source}: trial {len(trials)}"),
                     **_launch_labels(seeded, random, assignments),
                 }  # fmt: skip
                 trials.append(
                     Trial(
-                        labels, group.name, seeded, repetition, group.pass_distance,
+                        labels, group.name, config_of_trial, repetition, group.pass_distance,
                         group.pass_two_legs, without_effect=idle,
                     )
                 )

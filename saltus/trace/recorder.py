@@ -23,6 +23,7 @@ from saltus.launch.assembly import event_times, gait_clock
 from saltus.launch.lock_step import Tick
 from saltus.metrics.driven_goal import GoalWatch
 from saltus.metrics.touchdowns import TouchdownFinder
+from saltus.recording.start_axes import StartAxes
 from saltus.trace.trace import Array, Trace
 
 EVERY_TICKS = 10  # a trace keeps one state in so many ticks
@@ -30,6 +31,8 @@ EVERY_TICKS = 10  # a trace keeps one state in so many ticks
 
 class TraceRecorder:
     """Takes the messages of one trial; messages of one topic must come in their order.
+
+    States and plans are kept as the robot's start sees them.
 
     The plan that is kept is the first one from an estimate that could know of the first
     perturbation: the reading of the tick at which that begins is still free of it.
@@ -48,6 +51,7 @@ class TraceRecorder:
         self._events = event_times(config) if events is None else events
         self._first_event = min((round(at / TICK_S) for at in self._events), default=None)
         self._gait = gait_clock(config)
+        self._seen = StartAxes(config).to_local
         self._newest: GroundTruth | None = None
         self._push = -1  # number of the last push by hand
         self._origin: float | None = None  # what clocks said at tick 0 [s]; 0 in lock step
@@ -72,7 +76,7 @@ class TraceRecorder:
 
     def add_truth(self, truth: GroundTruth) -> None:
         """Take a true state in."""
-        self._newest = truth
+        self._newest = truth = self._seen(truth)
         if self._origin is None:
             self._origin = truth.time - TICK_S * truth.tick
         self._touchdowns.add(truth.time - self._origin, truth.q, truth.v, truth.contact)
@@ -112,7 +116,7 @@ class TraceRecorder:
         self._solve_ms.append(1e3 * plan.solve_s)
         whole = len(plan.inputs) > 0  # a recording keeps the knots of some plans alone
         if self._plan is None and plan.status != "failed" and self._sees_event(plan.tick) and whole:
-            self._plan = plan
+            self._plan = self._seen(plan)
 
     def add_search(self, search: LineSearch) -> None:
         """Take the line search of a solve in."""

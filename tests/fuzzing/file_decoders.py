@@ -33,7 +33,14 @@ from runtime.topics import (
 from saltus.common.errors import BadRequest
 from saltus.common.folders import data_folder
 from saltus.configuration.effect import keys_without_effect
-from saltus.configuration.launch import Overrides, assign, configure, load_launch, read_launch
+from saltus.configuration.launch import (
+    Overrides,
+    assign,
+    configure,
+    load_launch,
+    placed,
+    read_launch,
+)
 from saltus.configuration.options import read_mapping
 from saltus.configuration.settings import Settings
 from saltus.launch import announcement, assembly
@@ -69,6 +76,7 @@ def _launches() -> list[bytes]:
     driven = (
         b"command: [{at: 0.0, velocity_x: 0.5, gait: trot}, {at: 2.0, yaw_rate: 1.0}]\n"
         b"perturbations: [{kind: base_velocity, at: 1.0, value: [0.0, 1.0, 0.0]}]\n"
+        b"simulation: {seed: 7, start: {heading: -1.57, position: [1000.0, -0.5]}}\n"
     )
     return [*_files("launch")(), rough, driven]
 
@@ -76,7 +84,7 @@ def _launches() -> list[bytes]:
 def _read_launch(file: Path) -> object:
     """A launch, as far as it is checked before anything starts."""
     settings = read_launch(str(file), Overrides())
-    config = configure(settings)
+    config = placed(configure(settings))
     keys_without_effect(config, settings)
     assembly.make_script(config)
     assembly.make_ground(config)
@@ -88,6 +96,7 @@ def _assignments() -> list[bytes]:
         b"duration=3", b"hilqr.cost.base_position=[1, 2, 3]", b"simulation.friction=0.5",
         b"command={velocity_x: 0.4}", b"terrain=[{kind: waves}]", b"planner=convex_mpc",
         b"perturbations=[{kind: base_velocity, at: 1.0, value: [0.0, 1.0, 0.0]}]", b"bus.folder=x",
+        b"simulation.start={heading: 3.1, position: null}",
         b"hardware.operator.remote_stop=[[R2], [L2, B]]", b"view.port=0",
         b"emulator.events=[{kind: cut, at: 1, for: 1}]",
     ]  # fmt: skip

@@ -21,6 +21,7 @@ from saltus.configuration.launch import LaunchConfig, load_launch
 from saltus.launch.first_compilation import ensure_compiled
 from saltus.sweep.parallel import backend_ready, default_jobs, run_all
 from saltus.sweep.trials import make_trials
+from sim_bridge.options import StartOptions
 from sim_bridge.suites import read_suite
 
 WALK_S = 60.0  # length of the undisturbed walk and trot [s]
@@ -138,8 +139,10 @@ def _trot_on(name: str) -> LaunchConfig:
 
 
 def _for_recording(config: LaunchConfig) -> LaunchConfig:
-    """Leg odometry in the loop, and one thread for the physics; neither changes with the machine.
+    """Leg odometry in the loop, from the origin, and one thread for the physics.
 
-    Several runs are recorded at the same time.
+    So recordings do not change with the machine, several of which are made at the same time, and
+    a filter finds the ground where it is.
     """
-    return replace(config.with_threads(1), estimator="leg_odometry")
+    simulation = replace(config.simulation, start=StartOptions("stand", 0.0, (0.0, 0.0)))
+    return replace(config.with_threads(1), estimator="leg_odometry", simulation=simulation)

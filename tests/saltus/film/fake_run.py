@@ -7,7 +7,7 @@ import numpy as np
 from runtime.messages import GroundTruth, Plan, Push, StateEstimate, encode
 from runtime.recording import Recorder
 from runtime.topics import GROUND_TRUTH, PLAN, PUSH, STATE_ESTIMATE
-from saltus.configuration.launch import load_launch, write_config
+from saltus.configuration.launch import AT_ORIGIN, load_launch, write_config
 
 STANCE = np.tile([0.0, 0.8, -1.6], 4)  # [rad]
 PUSH_AT = 0.4  # [s], to the left
@@ -30,7 +30,7 @@ def make_run(
     """A run of 1 s with a push to the left, one by hand, and a plan that leads aside."""
     folder.mkdir(parents=True)
     script = f"perturbations=[{{kind: base_velocity, at: {PUSH_AT}, value: {[*push]}}}]"
-    write_config(load_launch("sim", [script]), folder / "launch.yaml")
+    write_config(load_launch("sim", [script, AT_ORIGIN]), folder / "launch.yaml")
     origin = 1000.0 if estimates_only else 0.0  # a robot's clock begins anywhere
     with Recorder(folder / "run.mcap") as recorder:
         for tick in range(0, round(1e3 * END) + 1, 10):

@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from saltus.configuration.launch import load_launch, write_config
+from saltus.configuration.launch import AT_ORIGIN, load_launch, write_config
 from saltus.film.frames import Frames
 from saltus.film.pushes import LENGTHS, Arrow, arrows_of_run, draw_arrows
 from saltus.film.recorded_motion import RecordedMotion, read_motion
@@ -76,7 +76,7 @@ def test_without_its_launch_file_a_run_shows_pushes_by_hand_alone(tmp_path, capf
 def test_a_force_lasts_and_comes_again(tmp_path):
     run = make_run(tmp_path / "run")
     force = "perturbations=[{kind: base_force, at: 0.1, for: 0.2, every: 0.5, value: [0, 80, 0]}]"
-    write_config(load_launch("sim", [force]), run / "launch.yaml")
+    write_config(load_launch("sim", [force, AT_ORIGIN]), run / "launch.yaml")
     arrows = sorted(arrows_of_run(run, read_motion(run)))[:2]
     assert [arrow.begin for arrow in arrows] == pytest.approx([0.1, 0.6])
     assert [arrow.end for arrow in arrows] == pytest.approx([0.3, 0.8])

@@ -23,6 +23,7 @@ from saltus.bench.recording import frames_of_run, measure
 from saltus.configuration.launch import load_launch, write_config
 from saltus.launch.lock_step import LockStep
 from saltus.recording.recorder import RunRecorder
+from saltus.recording.start_axes import StartAxes
 from saltus.view.recorded import RecordedRun
 
 SECONDS = 0.6
@@ -93,7 +94,9 @@ def recording(frames, tmp_path_factory):
 
 
 def sent(frames, topic):
-    return {at: decode(topic.message, frame) for at, each, frame in frames if each is topic}
+    """What was sent, as the start sees it."""
+    seen = StartAxes(load_launch("sim")).to_local
+    return {at: seen(decode(topic.message, frame)) for at, each, frame in frames if each is topic}
 
 
 def test_published_schemas_alone_find_pose_joints_and_plan(frames, recording):
@@ -216,7 +219,7 @@ def test_all_but_plans_comes_back_to_the_last_bit(frames, recording, tmp_path):
 @pytest.mark.parametrize("gains", ["float32", "float64", "none"])
 def test_plans_keep_what_the_options_say(frames, tmp_path, gains):
     path = record(frames, tmp_path / "run.mcap", f"recording.gains={gains}")
-    own = list(sent(frames, PLAN).values())
+    own = [decode(PLAN.message, frame) for _, topic, frame in frames if topic is PLAN]
     kept = [message for _, message in read_recording(path) if isinstance(message, Plan)]
     assert len(kept) == len(own)  # each is there
     with_knots, with_gains = 0, 0

@@ -17,7 +17,7 @@ seeds: 2
 simulation: {friction: 0.6}
 trials: {kind: base_velocity, at: 0.05, value: [0, 0.3, 0]}
 """
-KEYS = ["planner", "trial", "kind", "at", "value", "for", "every", "instant", "reference",
+KEYS = ["planner", "trial", "start", "kind", "at", "value", "for", "every", "instant", "reference",
         "reference_from", "command", "simulation", "timing", "duration", "terrain",
         "terrain_belief", "settings",
         "fell", "max_lateral_deviation_m",
@@ -43,6 +43,7 @@ def rows_of(tmp_path, capsys, monkeypatch):
 def test_one_trial_alone_gives_the_row_of_the_sweep(rows_of, tmp_path):
     swept = rows_of("--jobs", "2", "--output", "sweep")
     assert [(row["trial"], row["seed"]) for row in swept] == [(0, 0), (1, 1)]
+    assert swept[0]["start"]["heading"] != swept[1]["start"]["heading"]
     assert swept[0]["max_lateral_deviation_m"] != swept[1]["max_lateral_deviation_m"]
     assert rows_of("--trial", "1") == [swept[1]]
     (folder,) = (tmp_path / "runs").iterdir()

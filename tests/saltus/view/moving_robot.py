@@ -26,7 +26,7 @@ from runtime.topics import (
     STATE_ESTIMATE,
     Topic,
 )
-from saltus.configuration.launch import load_launch, write_config
+from saltus.configuration.launch import AT_ORIGIN, load_launch, write_config
 
 SPEED = 0.5  # [m/s]
 PUSH_AT_S = 1.0
@@ -99,7 +99,7 @@ def messages(ticks: int) -> list[tuple[Topic, Message, int]]:
 def make_run(folder: Path, ticks: int = 2001, *assignments: str) -> Path:
     """A run folder with the recording of so many ticks."""
     folder.mkdir(parents=True, exist_ok=True)
-    write_config(load_launch("sim", list(assignments)), folder / "launch.yaml")
+    write_config(load_launch("sim", [AT_ORIGIN, *assignments]), folder / "launch.yaml")
     with Recorder(folder / "run.mcap") as recorder:
         for topic, message, tick in messages(ticks):
             recorder.write(topic, encode(message), tick * 1_000_000)

@@ -10,7 +10,7 @@ from hybrid.systems import Array
 from robots.a1.constants import FOOT_NAMES
 from robots.a1.pinocchio_model import load_pinocchio
 from robots.impact_problem import contact_problem
-from saltus.configuration.launch import load_launch
+from saltus.configuration.launch import AT_ORIGIN, load_launch
 from saltus.launch.lock_step import LockStep
 from saltus.studies.halm_posa.systems.catalogue import CASES
 
@@ -49,7 +49,8 @@ def a1_subject() -> Subject:
         RuntimeError: the pair did not land.
     """
     logging.getLogger("controller").addHandler(logging.NullHandler())  # that it starts is no news
-    run, feet = LockStep(load_launch(LAUNCH, duration=LATEST)), [*map(FOOT_NAMES.index, LANDS)]
+    run = LockStep(load_launch(LAUNCH, (AT_ORIGIN,), duration=LATEST))
+    feet = [*map(FOOT_NAMES.index, LANDS)]
     before = run.step().truth
     while before.time < LATEST:
         truth = run.step().truth

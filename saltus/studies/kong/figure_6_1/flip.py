@@ -11,7 +11,7 @@ from controller.hilqr_planner import HilqrPlanner
 from robots.a1.constants import STAND_HEIGHT
 from robots.state import rotation_from_quaternion
 from runtime.messages import GroundTruth
-from saltus.configuration.launch import LaunchConfig, load_launch
+from saltus.configuration.launch import AT_ORIGIN, LaunchConfig, load_launch
 from saltus.launch.lock_step import LockStep, Tick
 from saltus.studies.engine import Progress, silent
 from saltus.studies.kong.figure_6_1.candidates import CandidateSet, RolloutLog, roll_out_again
@@ -47,7 +47,7 @@ def flip_config(seed: int) -> LaunchConfig:
     push = f"[{{kind: base_velocity, at: {PUSH_AT}, value: [0.0, {PUSH}, 0.0]}}]"
     return load_launch("backflip", (
         f"perturbations={push}", f"simulation.seed={seed}", f"hilqr.knots={KNOTS}",
-        "hilqr.paused.line_search=exhaustive", "hilqr.limits.penalty=0",
+        "hilqr.paused.line_search=exhaustive", "hilqr.limits.penalty=0", AT_ORIGIN,
     ))  # fmt: skip
 
 
