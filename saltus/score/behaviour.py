@@ -11,6 +11,7 @@ import numpy as np
 
 from saltus.common.console import say
 from saltus.common.folders import find_file
+from saltus.configuration.launch import AT_ORIGIN
 from saltus.launch.lock_step import LockStep, Tick
 from saltus.score.figures import Figure
 from saltus.sweep.parallel import backend_ready, default_jobs, run_all
@@ -90,7 +91,9 @@ def measure() -> Iterator[Figure]:
 def _trial(case: Case) -> Trial:
     path = find_file("config", case.suite)
     groups = parse_suite(path.read_text())
-    trials = make_trials(groups, case.planner, "paused", str(path), case.settings)
+    trials = make_trials(
+        groups, case.planner, "paused", str(path), (*case.settings, AT_ORIGIN)
+    )
     if case.group:
         return select(trials, [case.group], (), 1, str(path))[case.number].with_threads(1)
     return trials[case.number].with_threads(1)
