@@ -53,7 +53,7 @@ def commands() -> str:
     """Every command with its arguments and options."""
     import typer
 
-    from saltus.cli.main import app
+    from saltus.cli.app import app
 
     group: Any = typer.main.get_command(app)
     parts = ["# Commands", "`saltus COMMAND --help` prints the same."]

@@ -8,32 +8,37 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from types import FrameType
 
+from runtime.signals import STOP_SIGNALS
+
 
 @contextmanager
 def interruptible() -> Iterator[None]:
-    """Raise at the end of the block what the handler of SIGINT raised within it.
+    """Raise at the end of the block what the handler of a stop signal raised within it.
 
     CasADi runs Python's handlers while IPOPT works and throws away what they raise: IPOPT ends
     with one status or another, or takes the place for one where the cost is not defined, and goes
     on. In other threads than the main one nothing is done, as no signal arrives there.
     """
-    previous = signal.getsignal(signal.SIGINT)
-    if not callable(previous) or threading.current_thread() is not threading.main_thread():
+    found = {number: signal.getsignal(number) for number in STOP_SIGNALS}
+    previous = {number: each for number, each in found.items() if callable(each)}
+    if not previous or threading.current_thread() is not threading.main_thread():
         yield
         return
     raised: list[BaseException] = []
 
     def handler(number: int, frame: FrameType | None) -> None:
         try:
-            previous(number, frame)
+            previous[signal.Signals(number)](number, frame)
         except BaseException as error:
             raised.append(error)
             raise
 
-    signal.signal(signal.SIGINT, handler)
+    for number in previous:
+        signal.signal(number, handler)
     try:
         yield
     finally:
-        signal.signal(signal.SIGINT, previous)
+        for number, each in previous.items():
+            signal.signal(number, each)
     if raised:
         raise raised[0]

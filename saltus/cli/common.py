@@ -59,7 +59,6 @@ DriveOption = Annotated[
 ]
 DurationOption = Annotated[float | None, typer.Option(help="Length of the run in seconds.")]
 ModeOption = Annotated[Mode | None, typer.Option(help="How time passes.")]
-INTERRUPTED = 130  # exit status of a command ended by Ctrl-C
 _NAME_WIDTH = 22  # columns of a list
 
 

@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from saltus.cli.common import (
-    INTERRUPTED,
     DriveOption,
     DurationOption,
     JsonOption,
@@ -21,6 +20,7 @@ from saltus.cli.common import (
 from saltus.cli.view import require_view
 from saltus.common.console import print_facts, print_json, say
 from saltus.common.errors import BadRequest
+from saltus.common.interrupt import INTERRUPTED
 
 if TYPE_CHECKING:
     from saltus.configuration.launch import LaunchConfig
@@ -95,7 +95,10 @@ def _run(config: LaunchConfig, name: str, record: Path | None, view: bool) -> La
     if record and not config.kind.real:
         emulated_s = outcome.reports.get("emulator", {}).get("emulated_s")
         seconds = float(emulated_s or outcome.summary["simulated_s"])
-        leave_strip(record, seconds, assembly.event_times(config))
+        try:
+            leave_strip(record, seconds, assembly.event_times(config))
+        except KeyboardInterrupt:  # the run is whole, and its summary is not printed yet
+            outcome = outcome._replace(interrupted=True)
     return outcome
 
 

@@ -1,135 +1,44 @@
-"""The command line: ``saltus COMMAND``; one file per command in ``saltus/commands``."""
+"""Entry point of the ``saltus`` script; what takes long to load, loads where signals end it."""
 
 import os
 import signal
 import sys
 from collections.abc import Sequence
-from typing import Annotated, Any
 
-import typer
-
-from saltus import __version__
-from saltus.cli import (
-    bench,
-    black_box,
-    config,
-    doctor,
-    drive,
-    export,
-    film,
-    launch,
-    motion,
-    perturb,
-    replay,
-    report,
-    score,
-    serve,
-    soak,
-    study,
-    view,
-)
-from saltus.cli.common import INTERRUPTED
 from saltus.cli.standard_output import guard_standard_output
-from saltus.common.console import say
-from saltus.common.errors import BadRequest, interrupted
+from saltus.common.interrupt import INTERRUPTED
 
 BAD_REQUEST = 2  # exit status
-
-app = typer.Typer(
-    name="saltus",
-    help="Saltus: a robot control stack for the Unitree A1 that plans through contact.",
-    pretty_exceptions_enable=False,
-    suggest_commands=False,
-)
-app.command("launch")(launch.launch)
-app.command("config")(config.config)
-app.command("drive")(drive.drive)
-app.command("perturb")(perturb.perturb)
-app.command("view")(view.view)
-app.command("replay")(replay.replay)
-app.command("report")(report.report)
-app.command("black-box")(black_box.black_box)
-app.command("export")(export.export)
-app.command("film")(film.film)
-app.command("study")(study.study)
-app.command("serve")(serve.serve)
-app.command("bench")(bench.bench)
-app.command("score")(score.score)
-app.command("soak")(soak.soak)
-app.command("doctor")(doctor.doctor)
-app.add_typer(motion.app, name="motion")
-
-
-def _print_version(asked: bool) -> None:
-    if asked:
-        print(f"saltus {__version__}")
-        raise typer.Exit
-
-
-@app.callback()
-def _root(
-    version: Annotated[
-        bool,
-        typer.Option(
-            "--version", callback=_print_version, is_eager=True, help="Print the version and exit."
-        ),
-    ] = False,
-) -> None:
-    """Saltus: a robot control stack for the Unitree A1 that plans through contact."""
+PRINT_ALONE = ("bench", "config", "doctor", "replay", "score")  # nothing of their work is a file
 
 
 def run(arguments: Sequence[str] | None = None) -> int:
-    """Run one command and return its exit status.
+    """Run one command and return its exit status."""
+    from saltus.cli import app
 
-    A bad option, file, key or trial is one line on standard error and status 2; no traceback.
-    """
-    try:
-        status = app(args=arguments, prog_name="saltus", standalone_mode=False)
-    except BadRequest as error:
-        return _refuse(str(error))
-    except typer.TyperException as error:
-        return _refuse(_one_line(error))
-    except typer.Abort as error:
-        if isinstance(error.__cause__, EOFError):  # Python 3.11 keeps what a full disk cut
-            return _refuse(f"{error.__cause__}: remove the folders __pycache__ beside the sources")
-        return INTERRUPTED
-    except SystemError as error:
-        if not interrupted(error):
-            raise
-        return INTERRUPTED
-    return status if isinstance(status, int) else 0
-
-
-def _refuse(message: str) -> int:
-    print(f"saltus: {message}", file=sys.stderr)
-    return BAD_REQUEST
-
-
-def _one_line(error: typer.TyperException) -> str:
-    """Typer's message, with what the command accepts instead of its usage box."""
-    message = " ".join(error.format_message().split())
-    context: Any = getattr(error, "ctx", None)
-    if context is None:
-        return message
-    commands = getattr(context.command, "commands", None)
-    if commands:
-        return f"{message} Accepted: {', '.join(sorted(commands))}."
-    options = sorted(
-        option for parameter in context.command.params for option in parameter.opts
-        if option.startswith("-")
-    )
-    return f"{message} Accepted by `{context.command_path}`: {', '.join(options)}."
+    return app.run(arguments)
 
 
 def main() -> None:
-    """Entry point of the ``saltus`` script."""
+    """Run the command of this process; SIGTERM, and a terminal that goes, end it as Ctrl-C does."""
     os.environ["PYTHONSAFEPATH"] = "1"  # a file of the current folder is no module of a child
+    numbers = (signal.SIGTERM, signal.SIGHUP)
+    for number in numbers:
+        if signal.getsignal(number) is signal.SIG_DFL:  # nohup has it ignored
+            signal.signal(number, signal.default_int_handler)
     output = guard_standard_output()
-    status = run()
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # a second Ctrl-C would break the end itself
+    try:
+        status = run()
+    except KeyboardInterrupt:
+        status = INTERRUPTED
+    for number in (signal.SIGINT, *numbers):  # a second one would break the end itself
+        signal.signal(number, signal.SIG_IGN)
     sys.stdout.flush()
     if output.problem:
+        from saltus.common.console import say
+
         say(f"saltus: standard output: {output.problem}; what was printed is lost")
+        status = status or int(sys.argv[1] in PRINT_ALONE)
     sys.exit(status)
 
 

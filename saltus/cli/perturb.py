@@ -7,11 +7,12 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from saltus.cli import completion
-from saltus.cli.common import INTERRUPTED, JsonOption, Mode, SetOption
+from saltus.cli.common import JsonOption, Mode, SetOption
 from saltus.common.blas_threads import use_one_thread
 from saltus.common.console import print_json, say
 from saltus.common.errors import BadRequest
 from saltus.common.folders import names_in
+from saltus.common.interrupt import INTERRUPTED
 from saltus.configuration.planners import ALL, PLANNERS, planners_in_words, planners_named
 
 if TYPE_CHECKING:

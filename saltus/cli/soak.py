@@ -8,10 +8,11 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from saltus.cli.common import INTERRUPTED, JsonOption
+from saltus.cli.common import JsonOption
 from saltus.common.console import Fact, print_facts, print_json, say
 from saltus.common.errors import BadRequest
 from saltus.common.folders import new_run_folder
+from saltus.common.interrupt import INTERRUPTED
 
 if TYPE_CHECKING:
     from saltus.soak.soak import SoakOptions, SoakResult

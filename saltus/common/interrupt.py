@@ -5,6 +5,8 @@ import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
+INTERRUPTED = 130  # exit status of a command ended by Ctrl-C, SIGTERM or SIGHUP
+
 
 @contextmanager
 def postponed_interrupt() -> Iterator[Callable[[], None]]:
@@ -16,9 +18,10 @@ def postponed_interrupt() -> Iterator[Callable[[], None]]:
     Yields:
         A function that raises KeyboardInterrupt if Ctrl-C has come.
     """
-    before = signal.getsignal(signal.SIGINT)
-    main = threading.current_thread() is threading.main_thread()
-    if before is not signal.default_int_handler or not main:
+    handler = signal.default_int_handler
+    signals = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)  # those that act as Ctrl-C does
+    numbers = [number for number in signals if signal.getsignal(number) is handler]
+    if not numbers or threading.current_thread() is not threading.main_thread():
         yield lambda: None  # someone else acts on it, or nobody
         return
     pending: list[int] = []
@@ -32,10 +35,12 @@ def postponed_interrupt() -> Iterator[Callable[[], None]]:
         if pending:
             raise KeyboardInterrupt
 
-    signal.signal(signal.SIGINT, keep)
+    for number in numbers:
+        signal.signal(number, keep)
     try:
         yield check
     finally:
-        signal.signal(signal.SIGINT, before)
+        for number in numbers:
+            signal.signal(number, handler)
         check()
 

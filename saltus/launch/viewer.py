@@ -10,6 +10,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 from saltus.common.console import say
+from saltus.common.interrupt import INTERRUPTED
 from saltus.configuration.launch import LaunchConfig
 
 GRACE_S = 2.0  # in which it may close its pages
@@ -45,5 +46,5 @@ def _say_lines(process: subprocess.Popen[str]) -> None:
     for line in process.stderr:
         say(line.rstrip())
     status = process.wait()
-    if status not in (0, -15):
+    if status not in (0, -15, INTERRUPTED):
         say(f"view: ended with status {status}; the launch goes on; `saltus view` opens it again")

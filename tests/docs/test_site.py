@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from saltus.cli.main import app
+from saltus.cli.app import app
 from saltus.launch.plugins import load
 from saltus.studies.catalogue import STUDIES
 

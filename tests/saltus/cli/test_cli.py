@@ -14,7 +14,7 @@ import typer
 
 from saltus.bench.catalogue import BENCHMARKS
 from saltus.cli import completion
-from saltus.cli.main import app, run
+from saltus.cli.app import app, run
 from saltus.common import code_version
 from saltus.common.console import print_table
 from saltus.common.errors import BadRequest
@@ -143,6 +143,22 @@ def test_the_script_itself_exits_with_2_and_no_traceback():
     )
     assert done.returncode == 2
     assert done.stdout == "" and len(done.stderr.splitlines()) == 1
+
+
+@pytest.mark.parametrize("name", ["SIGINT", "SIGTERM", "SIGHUP"])
+def test_a_signal_while_modules_load_ends_without_a_word(name):
+    program = f"""if True:
+        import os, signal, sys
+        from saltus.cli.main import main
+        class Finder:
+            def find_spec(self, module, *_):
+                if module == "typer":
+                    os.kill(os.getpid(), signal.{name})
+        sys.meta_path.insert(0, Finder())
+        main()
+        """
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True)
+    assert (done.returncode, done.stdout, done.stderr) == (130, b"", b"")
 
 
 def test_version_is_that_of_the_package(capsys):

@@ -1,4 +1,4 @@
-"""Standard output that takes nothing, or not every character, costs a line and no work."""
+"""Standard output that takes nothing, or not every character, costs a line and no file."""
 
 import os
 import subprocess
@@ -22,7 +22,7 @@ def run(redirection: str, **variables: str) -> subprocess.CompletedProcess[bytes
 def test_output_that_is_lost_is_one_line(redirection: str, problem: str) -> None:
     done = run(redirection)
     line = f"saltus: standard output: {problem}; what was printed is lost\n"
-    assert (done.returncode, done.stdout, done.stderr.decode()) == (0, b"", line)
+    assert (done.returncode, done.stdout, done.stderr.decode()) == (1, b"", line)
 
 
 def test_a_pipe_whose_reader_has_gone_is_one_line() -> None:
@@ -30,7 +30,7 @@ def test_a_pipe_whose_reader_has_gone_is_one_line() -> None:
     os.close(reads)
     done = subprocess.run(["sh", "-c", PROGRAM], stdout=writes, stderr=subprocess.PIPE)
     os.close(writes)
-    assert done.returncode == 0
+    assert done.returncode == 1
     assert done.stderr == b"saltus: standard output: Broken pipe; what was printed is lost\n"
 
 

@@ -25,6 +25,18 @@ def test_one_that_nobody_looked_for_comes_at_the_end_even_of_a_failure():
         raise ValueError
 
 
+def test_sigterm_waits_too_where_it_acts_as_ctrl_c():
+    before = signal.signal(signal.SIGTERM, signal.default_int_handler)
+    try:
+        with pytest.raises(KeyboardInterrupt), postponed_interrupt() as check:
+            signal.raise_signal(signal.SIGTERM)
+            check()
+            raise AssertionError("not interrupted")
+        assert signal.getsignal(signal.SIGTERM) is signal.default_int_handler
+    finally:
+        signal.signal(signal.SIGTERM, before)
+
+
 def test_a_second_one_acts_at_once():
     with pytest.raises(KeyboardInterrupt), postponed_interrupt():
         signal.raise_signal(signal.SIGINT)

@@ -112,6 +112,16 @@ def test_a_launch_that_is_stopped_says_how_far_it_came(tmp_path):
     }  # fmt: skip
 
 
+def test_ctrl_c_while_the_strip_is_drawn_costs_the_strip_alone(tmp_path, monkeypatch, capsys):
+    def interrupt(*_: Any) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("saltus.film.strip.leave_strip", interrupt)
+    record = ["--record", str(tmp_path / "run"), "--json"]
+    assert run([*STAND, "--duration", "0.05", *record]) == 130
+    assert json.loads(capsys.readouterr().out)["simulated_s"] == 0.05
+
+
 def test_a_folder_that_cannot_be_written_is_one_line(tmp_path, capsys):
     (tmp_path / "file").touch()  # below which there can be no folder, whoever asks
     assert run([*STAND, "--record", str(tmp_path / "file" / "run")]) == 2
