@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import IO, Any, NamedTuple, cast
 
 import msgspec
+from mcap.data_stream import RecordBuilder
 from mcap.records import Channel, McapRecord
 from mcap.records import Message as Record
 from mcap.writer import MCAP0_MAGIC, CompressionType, Writer
@@ -44,7 +45,8 @@ class Recorder:
     """Writes frames to the MCAP file `path`; `close` finishes it.
 
     Frames go to disk in chunks of 1 MiB, then compressed, so a process that is killed loses at most
-    the last one.
+    the last one. The frames' channels stand after each chunk again, so that one which is damaged
+    takes no other's, where no summary follows.
     Where the disk refuses (it is full, or broken), the recording stops and keeps its whole chunks;
     whoever records goes on: of the writers and `close` none raises OSError.
 
@@ -72,6 +74,7 @@ class Recorder:
             self._file.close()
             raise
         self._channels: dict[str, int] = {}
+        self._names = b""  # the records of the frames' channels
         self._closed = False
 
     def write(self, topic: Topic[Any], frame: bytes, log_time_ns: int) -> None:
@@ -142,9 +145,15 @@ class Recorder:
 
     def _count(self) -> None:
         """Count what the file's whole chunks hold, whenever one has come to them."""
-        if self._file.whole != self._whole:
-            self._whole = self._file.whole
-            self.kept, self.kept_until_ns = self._written, self._newest_ns
+        if self._file.whole == self._whole:
+            return
+        is_chunk, self._whole = self._whole > 0, self._file.whole  # the first is the header
+        self.kept, self.kept_until_ns = self._written, self._newest_ns
+        if is_chunk and not (self.failure or self._closed):
+            try:
+                self._file.write(self._names)
+            except OSError as error:
+                self._stop(error)
 
     def __enter__(self) -> "Recorder":
         return self
@@ -158,7 +167,11 @@ class Recorder:
             return self._writer.register_channel(kind.topic, OPEN_ENCODING, schema_id)
         schema = json.dumps(message_schema(kind.message)).encode()
         schema_id = self._writer.register_schema(kind.message.__name__, "jsonschema", schema)
-        return self._writer.register_channel(kind.name, ENCODING, schema_id)
+        number = self._writer.register_channel(kind.name, ENCODING, schema_id)
+        names = RecordBuilder()
+        Channel(number, kind.name, ENCODING, {}, schema_id).write(names)
+        self._names += names.end()
+        return number
 
 
 def message_schema(kind: type[Message]) -> dict[str, Any]:

@@ -50,9 +50,13 @@ def read_run(folder: Path) -> Subject:
         missing.append(_unfinished(summary))
     try:
         trace = trace_of_run(folder)
-        if summary and (cause := open_run(folder).cause):
-            missing.append(f"The recording stopped before the run did ({cause}): figures and "
-                           "counts drawn from it know of its beginning alone.")  # fmt: skip
+        recording = open_run(folder)
+        if summary and recording.cut:
+            missing.append(f"The recording stopped before the run did ({recording.cut}): figures "
+                           "and counts drawn from it know of its beginning alone.")  # fmt: skip
+        if recording.damage:
+            missing.append(f"The recording {recording.damage}. What is drawn and counted from it "
+                           "lacks them too.")  # fmt: skip
     except BadRequest as error:
         trace = None
         missing.append(f"The recording cannot be read ({error}): {RECORD_AGAIN}.")

@@ -67,6 +67,17 @@ def test_no_other_chunk_is_lost(
     assert len(gaps) >= lost
 
 
+def test_an_unfinished_recording_keeps_its_channels_without_its_first_chunk(
+    recording: tuple[Path, list[int]],
+) -> None:
+    begins = recording[1]
+    path = damaged(recording, begins[0] + 100, bytes(64))
+    path.write_bytes(path.read_bytes()[: begins[4] + 50])
+    assert read(path) == (
+        [time_of(k, i) for k in (1, 2, 3) for i in range(FRAMES)], [Gap(None, time_of(1, 0))]
+    )  # fmt: skip
+
+
 @pytest.mark.parametrize("k", [0, 3, CHUNKS - 1])
 def test_the_gap_is_where_the_chunk_was(recording: tuple[Path, list[int]], k: int) -> None:
     times, gaps = read(damaged(recording, recording[1][k] + 100, bytes(64)))

@@ -210,6 +210,23 @@ def test_a_recording_that_stopped_early_is_said_to_know_only_the_beginning(run):
     assert "stopped before the run did" not in page.page(page.read_subject(run))
 
 
+def test_the_seconds_that_a_damage_takes_are_named(run):
+    """Of a run without a summary too."""
+    (run / "summary.json").unlink()
+    with Recorder(run / "run.mcap") as recorder:
+        middle = 0
+        for second in range(4):
+            begin = recorder.size
+            recorder.write(STATE_ESTIMATE, bytes(100), 10**9 * second)
+            recorder.flush()
+            middle = begin if second == 2 else middle
+    data = bytearray((run / "run.mcap").read_bytes())
+    data[middle + 100 : middle + 140] = bytes(40)
+    (run / "run.mcap").write_bytes(data)
+    words = "The recording is damaged: 1.00 to 3.00 s may lack messages."
+    assert words in page.page(page.read_subject(run))
+
+
 def test_lock_step_has_no_times_that_count(run):
     assert "In lock step the robot waits for every plan" in page.page(page.read_subject(run))
     write_config(load_launch("push", (), "realtime"), run / "launch.yaml")
