@@ -1,5 +1,6 @@
 """What this machine computes with."""
 
+import math
 import os
 import platform
 from pathlib import Path
@@ -8,6 +9,19 @@ from pathlib import Path
 def cores() -> int:
     """Cores that this process may use."""
     return len(os.sched_getaffinity(0))
+
+
+def quota() -> float:
+    """Cores whose time a container may take, together; infinite where nothing limits it."""
+    for names in ("cpu.max",), ("cpu/cpu.cfs_quota_us", "cpu/cpu.cfs_period_us"):  # cgroup v2, v1
+        try:
+            texts = [Path("/sys/fs/cgroup", name).read_text() for name in names]
+            most, period = map(float, " ".join(texts).split())
+        except (OSError, ValueError):  # such as "max"
+            continue
+        if most > 0.0:
+            return most / period
+    return math.inf
 
 
 def stolen_s() -> float:

@@ -1,7 +1,6 @@
 """What `saltus doctor` checks: each check says what it found and, if that is bad, the remedy."""
 
 import importlib
-import os
 import subprocess
 import sys
 import tempfile
@@ -11,6 +10,8 @@ from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
+
+from saltus.common.processor import cores, quota
 
 MODULES = (
     "numpy", "scipy", "numba", "pinocchio", "mujoco", "zmq", "msgspec", "mcap", "joblib",
@@ -131,7 +132,11 @@ def _bus() -> tuple[bool, str]:
 
 
 def _cores() -> tuple[bool, str]:
-    count = len(os.sched_getaffinity(0))
+    count, share = cores(), quota()
+    if share < count:
+        return False, (f"{count}, and a quota of the time of {share:g}: whoever has used it up "
+                       "stands still for tens of ms; give the container whole cores instead "
+                       "(docker --cpuset-cpus)")  # fmt: skip
     return count >= 2, f"{count} (2 or more for real time)"
 
 
@@ -189,7 +194,6 @@ def _stops() -> tuple[bool, str]:
 
 
 def _speed() -> tuple[bool, str]:
-    from saltus.common.processor import cores
     from saltus.doctor.speed_check import measure, verdict
 
     return verdict(measure(), cores())

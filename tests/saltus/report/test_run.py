@@ -221,7 +221,7 @@ def test_the_seconds_that_a_damage_takes_are_named(run):
             recorder.flush()
             middle = begin if second == 2 else middle
     data = bytearray((run / "run.mcap").read_bytes())
-    data[middle + 100 : middle + 140] = bytes(40)
+    data[middle + 56 : middle + 64] = bytes(8)
     (run / "run.mcap").write_bytes(data)
     words = "The recording is damaged: 1.00 to 3.00 s may lack messages."
     assert words in page.page(page.read_subject(run))
