@@ -46,7 +46,7 @@ class _Timespec(ctypes.Structure):
 class _Field(NamedTuple):
     name: str
     span: slice
-    kind: type
+    kind: Any
     shape: tuple[int, ...]
     words: tuple[str, ...]
 

@@ -4,9 +4,8 @@ from typing import NamedTuple
 
 import mujoco
 import numpy as np
-from numpy.typing import NDArray
-
 from numba import njit
+from numpy.typing import NDArray
 
 from robots.a1.constants import FOOT_NAMES
 
