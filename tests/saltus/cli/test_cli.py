@@ -161,6 +161,16 @@ def test_a_signal_while_modules_load_ends_without_a_word(name):
     assert (done.returncode, done.stdout, done.stderr) == (130, b"", b"")
 
 
+def test_a_compiled_file_that_a_full_disk_cut_is_named(capsys, monkeypatch):
+    def load(*_, **__):
+        raise EOFError("marshal data too short")
+
+    monkeypatch.setattr("saltus.configuration.launch.read_launch", load)
+    assert run(["config", "push"]) == 2
+    err = capsys.readouterr().err.strip()
+    assert "__pycache__" in err and "\n" not in err
+
+
 def test_version_is_that_of_the_package(capsys):
     assert run(["--version"]) == 0
     assert capsys.readouterr() == (f"saltus {version('saltus')}\n", "")
