@@ -10,8 +10,6 @@ from numpy.typing import NDArray
 
 Array = NDArray[np.float64]
 
-READING = 38
-"""Numbers of one reading: quaternion 4, gyroscope 3, accelerometer 3, q 12, dq 12, force 4."""
 LARGEST_NUMBER = 1e6
 
 

@@ -72,7 +72,8 @@ def run(
 
     Returns:
         The report: mode, updates, skipped_ticks (without a reading), degraded (updates without a
-        sensor), divergences, undecodable frames, update_us percentiles [us].
+        sensor), faults (what was wrong, in words), divergences, undecodable frames, update_us
+        percentiles [us].
     """
     statistics, faults = UpdateStatistics(), FaultLog(estimator)
     estimates.wait_for_subscribers(subscribers, SUBSCRIBER_TIMEOUT_S, stop)
@@ -90,6 +91,7 @@ def run(
         "mode": "paused" if clock.paused else "realtime",
         **statistics.report(),
         "degraded": faults.degraded,
+        "faults": faults.told,
         "divergences": estimator.divergences,
         "undecodable": readings.undecodable,
     }

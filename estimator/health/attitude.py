@@ -66,6 +66,7 @@ def _judge_drift(
         bad[ATTITUDE_SENSOR] = True
     elif np.abs(past.drift[:JOINT]).max() > th.attitude_drift:
         bad[GYRO_SENSOR] = True
+        past.doubt[1] = 1.0
 
 
 @njit(cache=True)

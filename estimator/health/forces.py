@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from estimator.health.layout import (
     ACCELERATION,
     ACCELEROMETER,
+    ATTITUDE_SENSOR,
     FORCE,
     FORCE_SENSOR,
     POSITION,
@@ -57,6 +58,25 @@ def judge_forces(past: Past, row: Array, dt: float, bad: Mask, th: MonitorOption
         limit = LARGEST_SUM * (th.leg_force if k >= LEG else th.body_force)
         past.force[k] = min(limit, max(-limit, past.force[k]))
     _decide(past, row, bad, th)
+
+
+@njit(cache=True)
+def judge_gravity(past: Past, row: Array, bad: Mask, th: MonitorOptions) -> None:
+    """Set `bad` (43) where the accelerometer's mean over `gravity_time` cannot be gravity.
+
+    A reading counts for one tick, however long after the last one it came.
+    """
+    if not (bad[ACCELEROMETER] or bad[ATTITUDE_SENSOR]):
+        past.watched += th.tick
+        acceleration = rotation_from_quaternion(row[:4]) @ row[ACCELERATION:POSITION]
+        blend = th.tick / min(past.watched, th.gravity_time)
+        past.gravity[:] += blend * (acceleration - past.gravity)
+    mean = np.sqrt((past.gravity * past.gravity).sum())
+    long = past.watched >= 0.5 * th.gravity_time
+    if long and not th.least_gravity <= mean <= th.most_gravity:
+        bad[ACCELEROMETER] = True
+        if past.doubt[0] == 0.0:
+            past.doubt[0] = mean
 
 
 @njit(cache=True)

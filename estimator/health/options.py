@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from robots.a1.constants import ARMATURE, GRAVITY, TORQUE_LIMIT, TOTAL_MASS, VELOCITY_LIMIT
+from robots.a1.imu_units import LEAST, MOST
 
 
 @dataclass(frozen=True)
@@ -78,6 +79,12 @@ class MonitorOptions:
     the ground shows 9.8, a push of 150 N 11."""
     silent_force: float = 34.0
     """The same for a foot or a leg that says exactly zero [N]; seen 24."""
+    least_gravity: float = LEAST * GRAVITY
+    most_gravity: float = MOST * GRAVITY
+    """Bounds of the mean acceleration [m/s2]: half of gravity a speed of 5 m/s gives or takes in
+    `gravity_time`, and only another unit for longer."""
+    gravity_time: float = 1.0
+    """Over which that mean is taken; from half of it on it is judged [s]."""
     heavy_load: float = 200.0
     """Where foot and leg both say so much, their disagreement counts half [N]; a landing from a
     backflip shows 570."""
@@ -102,6 +109,8 @@ class MonitorOptions:
     """Growth of the tolerance while an attitude is carried on by the gyroscope [rad/s]."""
     position_spread: float = 0.1
     """Growth of the tolerance while a joint is carried on by its velocity [rad/s]."""
+    most_repeats: float = 10.0
+    """Readings in a row whose time does not go on [-]."""
     tick: float = 1e-3
     """Between readings further apart than this a velocity may have changed at any time [s]."""
     largest_gap: float = 0.0065

@@ -53,14 +53,24 @@ class Past(Protocol):
     """(15) what the velocities have moved while attitude (3) and joints (12) stayed equal [rad]."""
     force: Array
     """(8) filtered disagreements [m/s2 (3, 1), N (4)]."""
+    gravity: Array
+    """(3) mean acceleration, world axes [m/s2]."""
+    watched: float
+    """For how long that mean has been taken, one tick a reading [s]."""
+    doubt: Array
+    """(2) why accelerometer and gyroscope are at fault, if it may be their unit: the mean when it
+    was first impossible [m/s2]; one where the attitude turns otherwise. Zero otherwise."""
+    repeats: float
+    """Readings in a row whose time did not go on."""
     railed: float
     """For how long the accelerometer has been at its rail [s]."""
 
 
 _ARRAYS = {"row": ROW, "run": ROW, "lively": ROW, "stuck": ROW, "since": SENSORS, "expected": 16}
 _ARRAYS |= {"spread": 13, "consistent": 13, "startled": 12, "drift": 15, "carry": 15, "force": 8}
+_ARRAYS |= {"gravity": 3, "doubt": 2}
 _RECORD = np.dtype(
-    [("clock", np.float64), ("railed", np.float64)]
+    [(name, np.float64) for name in ("clock", "railed", "watched", "repeats")]
     + [(name, np.float64, (size,)) for name, size in _ARRAYS.items()]
 )
 

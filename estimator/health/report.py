@@ -20,20 +20,21 @@ class ReportsFaults(Protocol):
 
     @property
     def faults(self) -> tuple[str, ...]:
-        """Sensors left out of the last update, in words (`health.fault_names`); empty if none."""
+        """What is wrong with the last reading, in words (`SensorMonitor.faults`)."""
         ...
 
 
 class FaultLog:
-    """Counts the estimates made without a sensor; one line when that begins and when it ends.
+    """Counts the estimates that lack a sensor; one line when that begins and when it ends.
 
     Attributes:
         degraded: estimates with that status since construction.
+        told: all that was wrong, in words, in the order of the log.
     """
 
     def __init__(self, estimator: Estimator) -> None:
         """Of an estimator; of one that does not judge its sensors only the status is counted."""
-        self.degraded = 0
+        self.degraded, self.told = 0, list[str]()
         self._judge = estimator if isinstance(estimator, ReportsFaults) else None
         self._named: set[str] = set()
         self._since = self._last = 0.0
@@ -48,12 +49,13 @@ class FaultLog:
         if new:
             self._since = estimate.time if not self._named else self._since
             self._named.update(new)
-            LOG.warning("estimator: left out from %.3f s on: %s", estimate.time, ", ".join(new))
+            self.told += [name for name in new if name not in self.told]
+            LOG.warning("estimator: at fault from %.3f s on: %s", estimate.time, "; ".join(new))
         if faults:
             self._last = estimate.time
         elif self._named and not abs(estimate.time - self._last) < QUIET_S:
             LOG.warning(
-                "estimator: all sensors are trusted again; from %.3f s to %.3f s without %s",
-                self._since, self._last, ", ".join(sorted(self._named)),
+                "estimator: all sensors are trusted again; at fault from %.3f s to %.3f s: %s",
+                self._since, self._last, "; ".join(sorted(self._named)),
             )  # fmt: skip
             self._named.clear()

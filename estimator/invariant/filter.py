@@ -16,64 +16,30 @@ import numpy as np
 from numpy.typing import NDArray
 
 from estimator.invariant.advance import advance
-from estimator.invariant.memory import VELOCITY, new_memory
+from estimator.invariant.memory import VELOCITY, Memory, new_memory
 from estimator.invariant.options import InvariantOptions, parameters
 from estimator.invariant.start import restart
-from estimator.leg_odometry import Status, reading_row
-from estimator.memory import READING, usable
-from robots.a1.constants import STAND_HEIGHT, STAND_JOINTS
+from estimator.reading_filter import Kernels, ReadingFilter
 from robots.rotations import quaternion_from_rotation
-from robots.terrain import Ground, make_ground
-from runtime.messages import SensorReading, StateEstimate
+from robots.terrain import Ground
 
 Array = NDArray[np.float64]
 
 
-class InvariantFilter:
-    """The invariant filter behind the `Estimator` protocol.
+class InvariantFilter(ReadingFilter):
+    """The invariant filter; see `ReadingFilter`."""
 
-    The first usable reading places the base at `position` (x, y [m], the origin by default) with
-    the measured orientation, on the height at which its standing feet touch the ground, or z = 0
-    where the ground is not known.
-    """
+    _memory: Memory
 
     def __init__(
         self, options: InvariantOptions | None = None, position: Array | None = None,
         ground: Ground | None = None,
     ) -> None:  # fmt: skip
-        """Compile (or load) the update, so that the first reading is as fast as any.
-
-        `ground` is what is known of it: a level floor, z = 0, where None; see `unknown_ground`.
-        """
+        """See `ReadingFilter`."""
         self.options = options or InvariantOptions()
-        self._ground = make_ground() if ground is None else ground
-        self._parameters = parameters(self.options)
-        self._compile()
-        self.divergences = 0
-        self.reset(position)
-
-    def reset(self, position: Array | None = None) -> None:
-        """Forget the state, not the counts; start anew at `position` (x, y first) [m]."""
-        self._place = np.zeros(2) if position is None else np.array(position[:2], dtype=np.float64)
-        self._memory = new_memory()
-        self._time: float | None = None
-        self._q = np.concatenate(([*self._place, STAND_HEIGHT, 0.0, 0.0, 0.0, 1.0], STAND_JOINTS))
-        self._v = np.zeros(18)
-
-    def update(self, reading: SensorReading) -> StateEstimate:
-        """Take one reading in; give the estimate at its tick and time.
-
-        Never raises; readings left out, divergences, gaps and steps back in time are those of
-        `LegOdometryFilter.update`.
-        """
-        row = reading_row(reading)
-        if not (usable(row) and np.isfinite(reading.time)):
-            self.divergences += 1
-            return self._estimate(reading, "starting" if self._time is None else "diverged")
-        status = self._advance(row, reading.time)
-        self._time = reading.time
-        self._assemble(row)
-        return self._estimate(reading, status)
+        kernels = Kernels(new_memory, restart, advance)
+        gap = self.options.legs.largest_gap
+        super().__init__(kernels, parameters(self.options), gap, position, ground)
 
     @property
     def covariance(self) -> Array:
@@ -101,18 +67,6 @@ class InvariantFilter:
         """Estimated contact points' sphere centres in the world (4, 3) [m]."""
         return self._memory.vectors[2:].copy()
 
-    def _advance(self, row: Array, time: float) -> Status:
-        if self._time is None:
-            restart(self._memory, row, self._place, self._ground, self._parameters)
-            return "ok"
-        dt = time - self._time
-        if 0.0 <= dt <= self.options.legs.largest_gap:
-            if advance(self._memory, row, dt, self._ground, self._parameters):
-                return "ok"
-        self.divergences += 1
-        restart(self._memory, row, self._q[:2], self._ground, self._parameters)
-        return "diverged"
-
     def _assemble(self, row: Array) -> None:
         """Write q (19) and v (18) from the state and the row that it has just taken in."""
         rotation, vectors = self._memory.rotation, self._memory.vectors
@@ -120,22 +74,3 @@ class InvariantFilter:
         self._v = np.concatenate(
             (rotation.T @ vectors[0], row[4:7] - self._memory.biases[0], row[22:34])
         )
-
-    def _estimate(self, reading: SensorReading, status: Status) -> StateEstimate:
-        return StateEstimate(
-            tick=reading.tick,
-            time=reading.time,
-            q=self._q.copy(),
-            v=self._v.copy(),
-            contact=self._memory.contact[1].copy(),
-            status=status,
-        )
-
-    def _compile(self) -> None:
-        row = np.zeros(READING)
-        row[3], row[9], row[10:22] = 1.0, self.options.legs.gravity, STAND_JOINTS
-        memory = new_memory()
-        usable(row)
-        restart(memory, row, np.zeros(2), self._ground, self._parameters)
-        advance(memory, row, 1e-3, self._ground, self._parameters)
-        quaternion_from_rotation(memory.rotation)

@@ -16,7 +16,7 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from estimator.health.health import Health, fault_names
+from estimator.health.health import Health
 from estimator.health.layout import ROW, sensor_row
 from estimator.health.monitor import SensorMonitor
 from estimator.salted.advance import TICK, advance
@@ -69,7 +69,6 @@ class SaltedEstimator:
         self._place = np.zeros(2) if position is None else np.array(position[:2], dtype=np.float64)
         self._memory: Memory = new_memory()
         self._monitor.reset()
-        self._health: Health | None = None
         self._time: float | None = None  # of the last reading that was used; None while there is
         self._without: Status = "starting"  # no state, which is why
         self._seen = 0.0  # time of the last reading that said anything of the pose
@@ -84,8 +83,7 @@ class SaltedEstimator:
         second reading of the same time changes nothing.
         """
         row = sensor_row(reading)
-        self._health = health = self._monitor.judge(row, reading.time)
-        status = self._take(row, health, reading.time)
+        status = self._take(row, self._monitor.judge(row, reading.time), reading.time)
         m = self._memory
         return StateEstimate(
             tick=reading.tick,
@@ -108,8 +106,8 @@ class SaltedEstimator:
 
     @property
     def faults(self) -> tuple[str, ...]:
-        """Sensors left out of the last update, in words."""
-        return () if self._health is None else fault_names(self._health)
+        """What is wrong with the last reading, in words."""
+        return self._monitor.faults
 
     def _take(self, row: Array, health: Health, time: float) -> Status:
         if not np.isfinite(time):

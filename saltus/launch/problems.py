@@ -152,7 +152,8 @@ def _of_estimates(estimator: Report) -> list[LaunchProblem]:
     updates, count = estimator.get("updates", 0), estimator.get("degraded", 0)
     if count <= SHARE * updates:
         return []
-    words = f"{count} of {updates} estimates were degraded"
+    named = estimator.get("faults", [])[:3]
+    words = "; ".join((f"{count} of {updates} estimates were degraded", *named))
     return [LaunchProblem("degraded", words, False, _log("estimator"))]
 
 

@@ -37,10 +37,10 @@ def test_one_line_when_it_begins_one_when_it_ends(caplog: pytest.LogCaptureFixtu
     log = FaultLog(cast(Estimator, judging))
     live(log, judging, {0.1: ("gyroscope",), 0.2: ()}, 1.0)
     assert [record.getMessage() for record in caplog.records] == [
-        "estimator: left out from 0.100 s on: gyroscope",
-        "estimator: all sensors are trusted again; from 0.100 s to 0.190 s without gyroscope",
+        "estimator: at fault from 0.100 s on: gyroscope",
+        "estimator: all sensors are trusted again; at fault from 0.100 s to 0.190 s: gyroscope",
     ]
-    assert log.degraded == 10
+    assert log.degraded == 10 and log.told == ["gyroscope"]
 
 
 def test_a_sensor_that_comes_and_goes_is_one_event(caplog: pytest.LogCaptureFixture) -> None:
@@ -51,7 +51,7 @@ def test_a_sensor_that_comes_and_goes_is_one_event(caplog: pytest.LogCaptureFixt
     lines = [record.getMessage() for record in caplog.records]
     assert len(lines) == 3
     assert "orientation" in lines[1] and "foot" not in lines[1]
-    assert lines[2].endswith("without foot force FL, orientation")
+    assert lines[2].endswith(": foot force FL; orientation")
 
 
 def test_an_estimator_that_does_not_judge_is_only_counted(caplog: pytest.LogCaptureFixture) -> None:
