@@ -8,9 +8,12 @@ RobotBridge protocol by its methods alone.
 
 import logging
 import math
+from collections import deque
 from collections.abc import Callable
 from dataclasses import asdict
 from typing import Any
+
+import numpy as np
 
 from hw_bridge.attitude import tilt_of
 from hw_bridge.decision import Decision
@@ -21,12 +24,15 @@ from hw_bridge.notifications import Notifications
 from hw_bridge.operator.operator import Operator
 from hw_bridge.options import HardwareOptions
 from hw_bridge.reading import to_reading
+from hw_bridge.robot_time import STACK_TICK
 from hw_bridge.setpoints import damping, no_torque
 from hw_bridge.states import Request, RobotState
+from hw_bridge.take_in import ACCELEROMETER, GYROSCOPE
 from hw_bridge.watchdog.link import WatchdogLink
 from hw_bridge.wire.header import Header, command_header
 from hw_bridge.wire.low_command import LowCommandEncoder
 from hw_bridge.wire.remote import REMOTE, Remote, decode_remote
+from robots.a1.imu_units import doubt_at_rest
 from runtime.clock import Clock
 from runtime.histogram import LogHistogram
 from runtime.messages import MotorCommand, RobotStatus, SensorReading
@@ -82,6 +88,7 @@ class A1Bridge:
         self._link, self._operator, self._steering = link, operator, steering
         self._watchdog = watchdog
         self._run_s, self._notifications = run_s, Notifications(publish, sent)
+        self._settling = deque[Sample](maxlen=1 + round(options.motion.settle_s / STACK_TICK))
         self._fed = self._over = False
         self._header: Header | None = None  # the robot's
         self._remote_bytes, self._remote = b"", Remote()
@@ -207,10 +214,18 @@ class A1Bridge:
         last = self.intake.last
         return math.nan if last is None else tilt_of(last.state.quaternion_wxyz)
 
+    def _imu_doubt(self) -> str:
+        """What the IMU of a robot that has settled in its stand cannot measure, or ""."""
+        numbers = np.array([sample.numbers for sample in self._settling])
+        rates = np.linalg.norm(numbers[:, GYROSCOPE], axis=1)
+        acceleration = np.linalg.norm(numbers[:, ACCELEROMETER].mean(axis=0))
+        return doubt_at_rest(float(acceleration), float(np.sqrt((rates * rates).mean())))
+
     def _receive(self) -> Sample | None:
         """Take in what has come; remember when, for the latency of the command that answers it."""
         sample = self.intake.take(self._link.receive())
         if sample is not None:
+            self._settling.append(sample)
             self._arrival = sample.arrival
             if self._header is not self.intake.header:
                 self._header = self.intake.header
@@ -241,11 +256,14 @@ class A1Bridge:
         remote = None if last is None else self._remote
         for request, why in self._operator.poll(self.machine.state, remote):
             rises = request is Request.STAND_UP and self.machine.state is RobotState.OFF
+            starts = request is Request.RUN and self.machine.state is RobotState.READY
             if not self._moves:
                 self._over |= request in (Request.STOP, Request.END)
             elif rises and not self._lean <= self.options.motion.lean_max:
                 lean = math.degrees(self._lean)
                 self.end(f"leans by {lean:.0f} deg: lay the robot on its belly first")
+            elif starts and (doubt := self._imu_doubt()):
+                self.end(doubt)
             else:
                 self.machine.request(request, why)
         if self._watchdog is not None and self._watchdog.latched:

@@ -13,6 +13,7 @@ from hw_bridge.safety.verdict import JOINT_LABELS
 from hw_bridge.wire.layout import JOINTS, SERVO
 from hw_bridge.wire.remote import decode_remote
 from robots.a1.constants import FOOT_NAMES, GRAVITY, JOINT_LOWER, JOINT_UPPER
+from robots.a1.imu_units import doubt_at_rest
 from saltus.a1.glance import head_of, mode_name
 from saltus.a1.survey import Survey
 
@@ -39,7 +40,7 @@ def imu(survey: Survey, options: HardwareOptions) -> Found:
     if not survey.fast.replies:
         return False, NOTHING
     acceleration = _column(survey, "accelerometer", 3).mean(axis=0)
-    turning = float(np.linalg.norm(_column(survey, "gyroscope", 3).mean(axis=0)))
+    turning = float(np.sqrt((_column(survey, "gyroscope", 3) ** 2).sum(axis=1).mean()))
     quaternion = _column(survey, "quaternion_wxyz", 4)[-1]
     norm, length = float(np.linalg.norm(acceleration)), float(np.linalg.norm(quaternion))
     off = _angle_between(_up_in_body(quaternion), acceleration)
@@ -47,9 +48,11 @@ def imu(survey: Survey, options: HardwareOptions) -> Found:
         f"|acceleration| {norm:.2f} m/s2 ({GRAVITY:.2f} at rest), |rate| {turning:.3f} rad/s, "
         f"|quaternion| {length:.4f}, the two ideas of up {np.degrees(off):.1f} deg apart"
     )
-    turns_well = turning < TURNING and abs(length - 1.0) < LENGTH_OFF
-    well = abs(norm - GRAVITY) < GRAVITY_OFF and turns_well and off < TILT_OFF
-    return well, found if well else f"{found}: hold the robot still and try again"
+    doubt = doubt_at_rest(norm, turning)
+    well = not doubt and abs(norm - GRAVITY) < GRAVITY_OFF and off < TILT_OFF
+    well = well and abs(length - 1.0) < LENGTH_OFF
+    remedy = doubt or "hold the robot still and try again"
+    return well, found if well else f"{found}: {remedy}"
 
 
 def _up_in_body(quaternion_wxyz: np.ndarray) -> np.ndarray:

@@ -454,6 +454,24 @@ def test_a_robot_that_leans_is_not_stood_up():
     assert S.STAND_UP not in rig.states
 
 
+@pytest.mark.parametrize(("sensor", "factor", "words"), [
+    ("linear_acceleration_imu", 1.0 / 9.81, "accelerometer reads 1."),
+    ("angular_velocity_imu", np.degrees(1.0), "gyroscope reads"),
+])  # fmt: skip
+def test_a_robot_whose_imu_has_other_units_does_not_run(monkeypatch, sensor, factor, words):
+    rig = Rig()
+    read = rig.simulation.reading
+
+    def other_units():
+        reading = read()
+        return msgspec.structs.replace(reading, **{sensor: factor * getattr(reading, sensor)})
+
+    monkeypatch.setattr(rig.simulation, "reading", other_units)
+    rig.run(20.0)
+    assert rig.bridge.is_finished and rig.bridge.machine.cause.startswith(words)
+    assert S.RUNNING not in rig.states and rig.states[-1] is S.OFF
+
+
 def test_the_key_for_standing_up_means_nothing_to_a_robot_that_walks_and_leans():
     nobody = Nobody()
     rig = Rig(motion=msgspec.structs.replace(BRISK, lean_max=1e-9), operator=nobody)
