@@ -66,11 +66,17 @@ class SourcesLocator:
 
 
 def kernel_folder() -> Path:
-    """What everything compiled is in: the checkout's own folder, or the user's, or numba's."""
+    """What everything compiled is in: the checkout's own folder, or the user's, or numba's.
+
+    Not in a checkout of somebody else's: what cannot be written there is compiled at each start.
+    """
     chosen = os.environ.get("NUMBA_CACHE_DIR")
     if chosen:
         return Path(chosen)
-    return ROOT / ".kernels" if (ROOT / "pyproject.toml").is_file() else cache_folder() / "kernels"
+    own = ROOT / ".kernels"
+    is_ours = os.access(own if own.exists() else ROOT, os.W_OK)
+    is_checkout = (ROOT / "pyproject.toml").is_file()
+    return own if is_checkout and is_ours else cache_folder() / "kernels"
 
 
 def marker_folder() -> Path:

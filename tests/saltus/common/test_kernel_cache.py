@@ -16,6 +16,7 @@ from saltus.common.kernel_cache import (
     SourcesLocator,
     folder_of,
     forget_old,
+    kernel_folder,
     sources,
 )
 from saltus.configuration.launch import load_launch
@@ -88,6 +89,18 @@ def test_where_nothing_can_be_written_numba_finds_a_way(
     (checkout / ".kernels").touch()  # and no folder
     assert ask(checkout) == ["3.0", "False"]
     assert ask(checkout) == ["3.0", "True"]
+
+
+def test_in_somebody_elses_checkout_kernels_are_the_users_own(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "pyproject.toml").touch()
+    monkeypatch.setattr(kernel_cache, "ROOT", tmp_path)
+    monkeypatch.delenv("NUMBA_CACHE_DIR", raising=False)
+    monkeypatch.setenv("XDG_CACHE_HOME", "/home/user")
+    assert kernel_folder() == tmp_path / ".kernels"
+    monkeypatch.setattr("os.access", lambda *_: False)  # root may write anywhere
+    assert kernel_folder() == Path("/home/user/saltus/kernels")
 
 
 def test_old_folders_and_what_vouches_for_them_go(
