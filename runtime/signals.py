@@ -12,8 +12,8 @@ class StopFlag:
     """Callable that says whether to stop; made in the main thread, it listens to STOP_SIGNALS.
 
     Repeated signals do nothing more, so a Ctrl-C cannot cut short the way a robot lies down. SIGHUP
-    (the terminal has gone) stays ignored where it is, as under nohup. As a context manager it gives
-    the previous handlers back.
+    (the terminal has gone) stays ignored where it is, as under nohup. One that is made within
+    another is set where that is. As a context manager it gives the previous handlers back.
 
     Attributes:
         signals: how many have come.
@@ -24,6 +24,9 @@ class StopFlag:
         listens = threading.current_thread() is threading.main_thread()
         numbers = [number for number in STOP_SIGNALS if listens and not _is_unwanted(number)]
         self._previous = {number: signal.signal(number, self._on_signal) for number in numbers}
+        outer = [getattr(each, "__self__", None) for each in self._previous.values()]
+        if any(isinstance(each, StopFlag) and each() for each in outer):
+            self._stopped = True
 
     def __call__(self) -> bool:
         """Whether to stop."""

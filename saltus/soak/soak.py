@@ -23,6 +23,7 @@ from saltus.common.errors import BadRequest
 from saltus.common.files import write_file
 from saltus.common.progress import RunProgress
 from saltus.configuration.launch import LaunchConfig, load_launch, make_config
+from saltus.launch.first_compilation import ensure_compiled
 from saltus.launch.harms import free_port
 from saltus.launch.launcher import LaunchOutcome, launch
 from saltus.launch.listener import Listener
@@ -111,6 +112,9 @@ def run_soak(options: SoakOptions, folder: Path, start: Launch | None = None) ->
     except OSError as error:
         raise BadRequest(f"--folder {folder}: {error.strerror or error}") from error
     try:
+        if start is None:  # here, where Ctrl-C ends it at once
+            schedule = draw_schedule(options.seed, 0, 3600.0 * options.hours, options.hard_pushes)
+            ensure_compiled(soak_config(schedule, 3600.0 * options.hours, folder))
         with StopFlag() as stop, RunProgress(3600.0 * options.hours, "s run") as progress:
             soak.run(stop, progress)
         return soak.conclude()

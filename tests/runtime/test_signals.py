@@ -22,6 +22,15 @@ def test_each_of_them_stops_and_afterwards_is_its_old_handlers(number: signal.Si
         signal.signal(number, inherited)
 
 
+def test_one_within_another_that_is_set_is_set() -> None:
+    with StopFlag() as outer:
+        with StopFlag() as inner:
+            assert not inner()
+        os.kill(os.getpid(), signal.SIGTERM)
+        with StopFlag() as inner:
+            assert outer() and inner()
+
+
 def test_under_nohup_a_terminal_that_goes_stops_nothing() -> None:
     before = signal.signal(signal.SIGHUP, signal.SIG_IGN)
     try:
