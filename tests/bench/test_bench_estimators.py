@@ -29,14 +29,14 @@ from saltus.bench.estimators.streams import FLIGHTS, TERRAIN, Stream, streams
 from saltus.cli.main import run as command_line
 from saltus.common.errors import BadRequest
 from saltus.configuration.estimators import ESTIMATORS
-from saltus.configuration.launch import LaunchConfig, load_launch
+from saltus.configuration.launch import AT_ORIGIN, LaunchConfig, load_launch
 from saltus.launch import assembly
 from saltus.launch.lock_step import LockStep
 
 PUSH = "perturbations=[{kind: base_velocity, at: 0.2, value: [0, 0.5, 0]}]"
 SHORT = load_launch(
     "stand",
-    [PUSH, "hilqr.paused.threads=1", "planner=instant_qp", "estimator=leg_odometry"],
+    [PUSH, "hilqr.paused.threads=1", "planner=instant_qp", "estimator=leg_odometry", AT_ORIGIN],
     duration=0.5,
 )
 

@@ -32,7 +32,7 @@ FIELDS = {
 # whoever works on one need not record anew.
 SOURCES = (
     "hybrid/*", "hybrid/hilqr/**/*", "runtime/**/*", "robots/**/*", "controller/**/*",
-    "sim_bridge/**/*", "estimator/*", "saltus/launch/lock_step.py",
+    "sim_bridge/**/*", "estimator/*", "estimator/health/*", "saltus/launch/lock_step.py",
     "saltus/bench/estimators/recording.py",
 )  # fmt: skip
 
