@@ -46,9 +46,8 @@ class ContactReader:
             self._rows = list(self._wrenches)
         for index in range(count):
             mujoco.mj_contactForce(self._model, data, index, self._rows[index])
-        return FloorContacts(
-            *_sum_forces(contact.geom, contact.frame, self._wrenches[:, :, 0], self._parts)
-        )
+        geoms, frames = np.ascontiguousarray(contact.geom), np.ascontiguousarray(contact.frame)
+        return FloorContacts(*_sum_forces(geoms, frames, self._wrenches[:, :, 0], self._parts))
 
 
 @njit(cache=True)

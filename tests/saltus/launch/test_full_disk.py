@@ -30,6 +30,7 @@ ROOT = Path(__file__).parents[3]
 def test_a_launch_goes_on_when_its_recording_cannot(tmp_path, room_for):
     ensure_compiled(load_launch("stand"))  # for the compiler's caches would find no room either
     launch = ["launch", "stand", "--duration", "0.3", "--json"]
+    launch += ["--set", "bus.transport=zmq"]  # a full disk leaves shared memory room, this does not
     command = [sys.executable, "-m", "saltus.cli.main", *launch]
     with room_for(500_000):  # of some 700 kB, in chunks of 300 kB
         done = subprocess.run(
