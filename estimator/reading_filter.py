@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Callable
 from typing import Any, Literal, NamedTuple
 
@@ -32,7 +33,7 @@ def without_torque(row: Array) -> Array:
     return np.concatenate((row[:TORQUE], row[FORCE:]))
 
 
-class ReadingFilter:
+class ReadingFilter(ABC):
     """A filter behind the `Estimator` protocol that takes every usable reading as it is.
 
     The first usable reading places the base at `position` (x, y [m], the origin by default) with
@@ -122,6 +123,6 @@ class ReadingFilter:
         restart(self._memory, row, self._q[:2], self._ground, self._parameters)
         return "diverged"
 
+    @abstractmethod
     def _assemble(self, row: Array) -> None:
         """Write q (19) and v (18) from the state and the row that it has just taken in."""
-        raise NotImplementedError

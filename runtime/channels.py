@@ -14,15 +14,15 @@ from runtime.wire import DecodeError, MessageT, decode, encode
 Stop = Callable[[], bool]
 
 STOP_CHECK_S = 0.05  # longest time for which a blocking wait does not look at its stop flag [s]
-HERE = b"rows"  # a subscription of who reads rows: no frame begins so, and it is counted
+HERE = b"rows"  # subscription of a reader of rows: it is counted, and no frame begins so
 LOOK_EVERY = 64  # messages in rows, after which a publisher looks whether an observer has come
 
 
 class Publisher(Generic[MessageT]):
     """Sends the messages of one topic; made by `Bus.publisher`.
 
-    Where the topic is in shared memory, ZeroMQ counts who listens, and carries messages only while
-    somebody listens who cannot read rows.
+    Where the topic is in shared memory, ZeroMQ counts the subscribers, and carries messages only
+    while there is an observer: a subscriber that cannot read rows.
     """
 
     def __init__(self, socket: zmq.Socket[bytes], rows: RowWriter[MessageT] | None = None) -> None:
@@ -118,7 +118,7 @@ class Subscriber(Generic[MessageT]):
             return decode(self.topic.message, arrival)
         try:
             return layout_of(self.topic.message).message(arrival)
-        except (ValueError, IndexError) as error:
+        except (ValueError, IndexError, OverflowError) as error:
             raise DecodeError(f"not a {self.topic.message.__name__}: {error}") from error
 
     def newest(self) -> MessageT | None:

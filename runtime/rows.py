@@ -1,4 +1,4 @@
-"""A topic in shared memory: a ring of rows of float64 with one writer, which readers cost nothing.
+"""A topic in shared memory: a ring of rows of float64. It has one writer; readers cost it nothing.
 
 The writer keeps the memory, and a link in the sockets' folder names it; both go with the process.
 The layout of a row follows from the message's fields. Each row has the number that it was written
@@ -82,10 +82,6 @@ class RowLayout(Generic[MessageT]):
             if is_array and (run := list(fields))
         ]
 
-    def span(self, name: str) -> slice:
-        """Where a field stands."""
-        return next(field.span for field in self._fields if field.name == name)
-
     def write(self, message: MessageT, row: Array) -> None:
         """Put a message into a row."""
         for get, span in self._runs:  # of arrays, with one copy
@@ -147,7 +143,7 @@ class _Ring:
         self._order.acquire()
 
     def wake(self) -> None:
-        """Wake all who wait."""
+        """Wake all readers that wait."""
         _wake_call(_FUTEX, self._head_address, _WAKE, _ALL, None, None, 0)
 
     def wait(self, head: int, timeout_s: float) -> None:
@@ -177,7 +173,7 @@ class RowWriter(Generic[MessageT]):
         link.symlink_to(f"/proc/{os.getpid()}/fd/{self._descriptor}")
 
     def write(self, message: MessageT) -> None:
-        """Write a message as the newest row, and wake who waits for it."""
+        """Write a message as the newest row, and wake readers that wait for it."""
         ring, slot = self._ring, self._head % CAPACITY
         ring.written[slot] = 0
         ring.fence()

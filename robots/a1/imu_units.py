@@ -1,4 +1,4 @@
-"""What a person is told of an IMU whose numbers have another unit."""
+"""Sentences about an IMU whose numbers seem to have another unit."""
 
 from robots.a1.constants import GRAVITY
 

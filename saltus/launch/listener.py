@@ -125,7 +125,7 @@ class Listener:
                 stamp = self._stamp.decode(content)
             else:
                 stamp = Stamp(content[TIME], int(content[TICK]))
-        except (msgspec.DecodeError, ValueError):
+        except (msgspec.DecodeError, ValueError, OverflowError):
             return None
         at = stamp.time
         if self._newest_s is not None and subscriber.topic in OTHER_CLOCKS:
