@@ -13,10 +13,23 @@ from numba import njit
 from controller.contradiction import contradiction
 from controller.motor_targets import bounded_targets
 from controller.policy_kernel import Array, evaluate
+from runtime.messages import MotorCommand, SensorReading, StateEstimate
+from runtime.rows import layout_of
 
 NOT_PLAUSIBLE, NOT_FINITE, FALLEN, OVERFLOW = 1, 2, 4, 8
 TORQUE_LIMITED, POSITION_LIMITED, CONTRADICTED = 16, 32, 64
 UNUSUAL: Final = NOT_PLAUSIBLE | NOT_FINITE | FALLEN | OVERFLOW | CONTRADICTED
+
+_READING, _COMMAND = layout_of(SensorReading).spans, layout_of(MotorCommand).spans
+_ESTIMATE = layout_of(StateEstimate).spans
+TIME: Final = 1  # of each row
+Q, V = _ESTIMATE["q"], _ESTIMATE["v"]
+IMU, GYROSCOPE = _READING["quaternion_imu_in_world"], _READING["angular_velocity_imu"]
+READ_Q, READ_DQ = _READING["joint_position"], _READING["joint_velocity"]
+SENT_Q, SENT_DQ, SENT_KP, SENT_KD, SENT_TAU = (
+    _COMMAND[name] for name in ("q", "dq", "kp", "kd", "tau")
+)
+assert all(spans["time"].start == TIME for spans in (_READING, _COMMAND, _ESTIMATE))
 
 FASTEST_MEASURED = 200.0  # [rad/s] ten times what the motors reach: more is no measurement
 LEAST_SQUARE, MOST_SQUARE = 0.98, 1.02  # of a quaternion's length, between which it is believed
@@ -49,55 +62,51 @@ def tilt(quaternion: Array) -> float:
 
 @njit(cache=True)
 def track(
-    current: Array, previous: Array, q: Array, v: Array, estimated_at: float,
-    joints: Array, joint_speeds: Array, measured_at: float, imu: Array,
-    source_joints: Array, gyroscope: Array, sensed_at: float, due: float,
-    measured: Array, limits: Array, bounds: tuple[float, ...],
-) -> tuple[int, Array, Array]:  # fmt: skip
-    """Follow a plan.
+    current: Array, previous: Array, estimate: Array, reading: Array, source: Array, due: float,
+    ranges: Array, bounds: Array, command: Array, torque: Array,
+) -> int:  # fmt: skip
+    """Follow a plan; return bits of what is unusual or was limited.
 
     Args:
         current, previous: the plans, see `plan_function.unpack`.
-        q, v: the estimate (19), (18), of time `estimated_at` [s].
-        joints, joint_speeds, imu: as measured (12), (12) [rad], [rad/s], at `measured_at` [s], and
-            the quaternion (4) of the IMU.
-        source_joints, gyroscope: (12) [rad], (3) [rad/s] of the reading that the estimate was made
-            from, of `sensed_at` [s].
+        estimate, reading, source: rows of `StateEstimate`, of the newest `SensorReading` and of the
+            one that the estimate was made from.
         due: when the command takes effect [s].
-        measured: (2, 12) range within which a joint's measurement is believed [rad].
-        limits: (2, 12) range of position targets [rad].
+        ranges: (4, 12) [rad] between which a joint's measurement is believed, and between which
+            position targets lie.
         bounds: tilt_max, height_min in the world, kp_max, kd_max, torque_limit, velocity_limit,
             and those of `contradiction`.
-
-    Returns:
-        Bits of what is unusual or was limited; the command's q, dq, kp, kd, tau (5, 12); the torque
-        (12) [N m] that is expected of it.
+        command: row of `MotorCommand`, in which q, dq, kp, kd and tau are written.
+        torque: (12) becomes the torque that is expected of it [N m].
     """
-    tilt_max, height_min, kp_max, kd_max, torque_limit, velocity_limit = bounds[:6]
-    rows, torque = np.empty((5, 12)), np.empty(12)
-    if not is_plausible(joints, joint_speeds, measured[0], measured[1]):
-        return NOT_PLAUSIBLE, rows, torque
+    joints, joint_speeds = reading[READ_Q], reading[READ_DQ]
+    if not is_plausible(joints, joint_speeds, ranges[0], ranges[1]):
+        return NOT_PLAUSIBLE
+    q, v, imu = estimate[Q], estimate[V], reading[IMU]
     finite = is_unit(q[3:7])
     for i in range(19):
         finite &= np.isfinite(q[i])
     for i in range(18):
         finite &= np.isfinite(v[i])
     if not finite:
-        return NOT_FINITE, rows, torque
-    if tilt(imu if is_unit(imu) else q[3:7]) > tilt_max or q[2] < height_min:
-        return FALLEN, rows, torque
-    if contradiction(v, q[7:], source_joints, gyroscope, sensed_at - estimated_at, bounds[6:]):
-        return CONTRADICTED, rows, torque
+        return NOT_FINITE
+    if tilt(imu if is_unit(imu) else q[3:7]) > bounds[0] or q[2] < bounds[1]:
+        return FALLEN
+    age = source[TIME] - estimate[TIME]
+    limits = bounds[6], bounds[7], bounds[8]
+    if contradiction(v, q[7:], source[READ_Q], source[GYROSCOPE], age, limits):
+        return CONTRADICTED
     finite, wanted, q_aim, dq_aim, kp, kd, joints_due, speeds_due = evaluate(
-        current, previous, q, v, estimated_at, joints, joint_speeds, measured_at, due,
-        kp_max, kd_max,
+        current, previous, q, v, estimate[TIME], joints, joint_speeds, reading[TIME], due,
+        bounds[2], bounds[3],
     )  # fmt: skip
     if not finite:
-        return OVERFLOW, rows, torque
-    rows[0], rows[1], rows[4], torque, torque_limited, position_limited = bounded_targets(
-        wanted, q_aim, dq_aim, kp, kd, joints_due, speeds_due, limits[0], limits[1],
-        torque_limit, velocity_limit,
+        return OVERFLOW
+    q_des, dq_des, tau, expected, torque_limited, position_limited = bounded_targets(
+        wanted, q_aim, dq_aim, kp, kd, joints_due, speeds_due, ranges[2], ranges[3],
+        bounds[4], bounds[5],
     )  # fmt: skip
-    rows[2], rows[3] = kp, kd
+    command[SENT_Q], command[SENT_DQ], command[SENT_TAU] = q_des, dq_des, tau
+    command[SENT_KP], command[SENT_KD], torque[:] = kp, kd, expected
     bits = TORQUE_LIMITED if torque_limited else 0
-    return bits | (POSITION_LIMITED if position_limited else 0), rows, torque
+    return bits | (POSITION_LIMITED if position_limited else 0)

@@ -14,7 +14,7 @@ the plan's in `return_s`. Once lying down has begun it is finished: planners sta
 
 import math
 from collections import Counter
-from typing import Literal
+from typing import Final, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -31,6 +31,7 @@ from controller.stand_down import damping_aim
 from controller.standby import Standby
 from controller.track_kernel import (
     POSITION_LIMITED,
+    TIME,
     TORQUE_LIMITED,
     UNUSUAL,
     is_plausible,
@@ -44,10 +45,13 @@ from robots.a1.constants import JOINT_LOWER, JOINT_UPPER, STAND_JOINTS, VELOCITY
 from robots.a1.kinematics import ground_below
 from robots.a1.motor_law import motor_torque
 from runtime.messages import MotorCommand, Plan, SensorReading, StateEstimate
+from runtime.rows import layout_of, row_of
 
 __all__ = ["Tracker", "TrackerOptions"]
 
 Array = NDArray[np.float64]
+_COMMAND: Final = layout_of(MotorCommand)
+_TICK, _PLAN, _TILT = (_COMMAND.spans[name].start for name in ("tick", "plan_id", "tilt"))
 State = Literal["ok", "hold", "stand_down", "damp", "waiting"]
 
 
@@ -57,12 +61,16 @@ class Tracker:
     def __init__(self, options: TrackerOptions | None = None) -> None:
         """Compile what is compiled (seconds, once per machine), then wait for a plan."""
         self.options = options or TrackerOptions()
-        margin = self.options.safety.position_margin
-        self._limits = np.stack((JOINT_LOWER - margin, JOINT_UPPER + margin))
         motor_targets.warm_up()
         policy_kernel.warm_up()
-        self._warm_up()
         self.reset()
+        o, gate, margin = self.options, self.gate, self.options.safety.position_margin
+        self._ranges = np.stack((*gate.joint_range, JOINT_LOWER - margin, JOINT_UPPER + margin))
+        self._bounds = np.array([
+            gate.tilt_max, gate.height_min, o.kp_max, o.kd_max, o.safety.torque_limit,
+            VELOCITY_LIMIT, *gate.estimate_bounds,
+        ])  # fmt: skip
+        self._warm_up()
 
     def reset(self) -> None:
         """Forget everything, a fall too: for an operator who has put the robot on its feet."""
@@ -81,25 +89,16 @@ class Tracker:
         """Compile what the first plan must not wait for."""
         still, joints = np.zeros(37), np.zeros(12)
         slot = np.concatenate(([0.0, 1.0, 1.0], np.zeros(slot_size(1) - 3)))
-        gate = SafetyGate(self.options.safety)
-        is_plausible(joints, joints, *gate.joint_range)
-        contradiction(still[19:], joints, joints, still[:3], 0.0, gate.estimate_bounds)
+        is_plausible(joints, joints, *self._ranges[:2])
+        contradiction(still[19:], joints, joints, still[:3], 0.0, self.gate.estimate_bounds)
         excess(slot, 0.0, bounds_of(self.options.safety.plan))
         is_unit(still[:4])
         tilt(still[:4])
-        track(slot, slot, still[:19], still[19:], 0.0, joints, joints, 0.0, still[:4], joints,
-              still[:3], 0.0, 0.0, gate.joint_range, self._limits, self._bounds(gate))  # fmt: skip
+        rows = (np.zeros(layout_of(each).width) for each in (StateEstimate, *2 * [SensorReading]))
+        track(slot, slot, *rows, 0.0, self._ranges, self._bounds, np.zeros(_COMMAND.width), joints)
         ground_below(still[:19], still[:4])
         # pyrefly: ignore[missing-attribute]
         track.disable_compile()  # a control loop has no time to wait for a compiler
-
-    def _bounds(self, gate: SafetyGate) -> tuple[float, ...]:
-        """What `track` keeps to."""
-        o, safety = self.options, self.options.safety
-        return (
-            gate.tilt_max, gate.height_min, o.kp_max, o.kd_max, safety.torque_limit,
-            float(VELOCITY_LIMIT), *gate.estimate_bounds,
-        )  # fmt: skip
 
     @property
     def due(self) -> float:
@@ -185,21 +184,24 @@ class Tracker:
     def _track(self, estimate: StateEstimate, reading: SensorReading) -> MotorCommand | None:
         """The command that tracks the plan; None where a number says that there is more to do."""
         source = self.gate.source_of(estimate, reading)
-        try:
-            bits, rows, torque = track(
-                *self.plans.flat, estimate.q, estimate.v, estimate.time, reading.joint_position,
-                reading.joint_velocity, reading.time, reading.quaternion_imu_in_world,
-                source.joint_position, source.angular_velocity_imu, source.time, self.due,
-                self.gate.joint_range, self._limits, self._bounds(self.gate),
-            )  # fmt: skip
-        except TypeError:  # arrays of another kind than it is compiled for
-            return None
+        row, torque = np.zeros(_COMMAND.width), np.empty(12)
+        self._bounds[0], self._bounds[1] = self.gate.tilt_max, self.gate.height_min
+        bits = track(
+            *self.plans.flat, row_of(estimate), row_of(reading), row_of(source), self.due,
+            self._ranges, self._bounds, row, torque,
+        )  # fmt: skip
         if bits & UNUSUAL:
             return None
         self._joints = Joints(reading.joint_position, reading.joint_velocity, reading.time)
-        self.gate.count_limits(bool(bits & TORQUE_LIMITED), bool(bits & POSITION_LIMITED))
+        if bits:
+            self.gate.count_limits(bool(bits & TORQUE_LIMITED), bool(bits & POSITION_LIMITED))
         self._torque = torque
-        return self._command("ok", Reason.OK, *rows)
+        self.commands["ok"] += 1
+        row[_TICK], row[TIME], row[_PLAN], row[_TILT] = (
+            self._tick, self._now, self.plans.current.id, self.gate.tilt
+        )
+        self._safe = _COMMAND.view(row)
+        return self._safe
 
     def _measured(self) -> tuple[Array, Array]:
         """Joints to reckon with; before the first measurement nothing depends on them."""

@@ -65,10 +65,13 @@ class Bus:
         self._writers.append(rows := RowWriter(topic.message, link))
         return Publisher(socket, rows)
 
-    def subscriber(self, topic: Topic[MessageT], conflate: bool = True) -> Subscriber[MessageT]:
+    def subscriber(
+        self, topic: Topic[MessageT], conflate: bool = True, lazy: bool = False
+    ) -> Subscriber[MessageT]:
         """Connect to `topic`, which may not exist yet.
 
-        With `conflate` only the newest message counts; without, every one (for a recorder).
+        With `conflate` only the newest message counts; without, every one (for a recorder). `lazy`
+        gives views of rows, of a topic whose messages have a fixed size.
         """
         socket = self._socket(zmq.SUB)
         socket.rcvhwm = max(100, int((QUEUE_S if conflate else RECORDER_QUEUE_S) * topic.rate_hz))
@@ -81,7 +84,7 @@ class Bus:
         rows = None if link is None else RowReader(topic.message, link)
         socket.subscribe(HERE if rows else b"")
         socket.connect(self._endpoints.address(topic))
-        return Subscriber(socket, topic, conflate, rows)
+        return Subscriber(socket, topic, conflate, rows, lazy)
 
     def close(self, linger_s: float = 0.0) -> None:
         """Close all sockets; their files in an ipc folder go too.

@@ -7,7 +7,7 @@ from typing import Any, Generic
 
 import zmq
 
-from runtime.rows import RowReader, RowWriter, layout_of
+from runtime.rows import RowReader, RowWriter, layout_of, row_of
 from runtime.topics import Topic
 from runtime.wire import DecodeError, MessageT, decode, encode
 
@@ -89,14 +89,15 @@ class Subscriber(Generic[MessageT]):
     by emptying its queue, not with ZeroMQ's CONFLATE, which can miss the wake-up for a message
     that arrives while the reader looks (ypipe_conflate.hpp): lock step would wait for ever.
 
-    `undecodable` counts the frames that were not such a message: they are dropped.
+    `undecodable` counts the frames that were not such a message: they are dropped. A lazy one gives
+    views of rows, whose fields are decoded where they are asked for.
     """
 
     def __init__(
         self, socket: zmq.Socket[bytes], topic: Topic[MessageT], conflate: bool = True,
-        rows: RowReader[MessageT] | None = None,
+        rows: RowReader[MessageT] | None = None, lazy: bool = False,
     ) -> None:  # fmt: skip
-        self._socket, self._conflate = socket, conflate
+        self._socket, self._conflate, self._lazy = socket, conflate, lazy
         self._source: Frames | RowReader[MessageT] = rows or Frames(socket)
         self.topic, self.undecodable = topic, 0
 
@@ -114,12 +115,16 @@ class Subscriber(Generic[MessageT]):
 
     def message(self, arrival: Any) -> MessageT:
         """The message that arrived. Raises DecodeError."""
+        kind = self.topic.message
         if isinstance(arrival, bytes):
-            return decode(self.topic.message, arrival)
+            message = decode(kind, arrival)
+            return layout_of(kind).view(row_of(message)) if self._lazy else message
+        if self._lazy:
+            return layout_of(kind).view(arrival)
         try:
-            return layout_of(self.topic.message).message(arrival)
+            return layout_of(kind).message(arrival)
         except (ValueError, IndexError, OverflowError) as error:
-            raise DecodeError(f"not a {self.topic.message.__name__}: {error}") from error
+            raise DecodeError(f"not a {kind.__name__}: {error}") from error
 
     def newest(self) -> MessageT | None:
         """The newest message received since the last call, None without one; never blocks."""

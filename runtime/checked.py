@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 from functools import cache
-from typing import Annotated, Any, Literal, NamedTuple, get_args, get_origin, get_type_hints
+from typing import Annotated, Any, ClassVar, Literal, NamedTuple, get_args, get_origin, get_type_hints
 
 import msgspec
 import numpy as np
@@ -89,6 +89,24 @@ class Message(
         )
 
     __hash__ = None  # type: ignore[assignment]
+
+
+class RowView:
+    """A row of float64 that reads as its message: fields are decoded where they are asked for.
+
+    Attributes:
+        row: whose numbers they are; arrays are views of it.
+    """
+
+    __slots__ = ("row",)
+    kind: ClassVar[type[Message]]
+
+    def __init__(self, row: Array) -> None:
+        self.row = row
+
+    def message(self) -> Message:
+        """The message. Raises ValueError, IndexError or OverflowError for a row that is none."""
+        return self.kind(**{name: getattr(self, name) for name in self.kind.__struct_fields__})
 
 
 def _same_value(a: Any, b: Any) -> bool:

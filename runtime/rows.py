@@ -19,11 +19,11 @@ from functools import cache
 from itertools import groupby
 from operator import attrgetter
 from pathlib import Path
-from typing import Any, Final, Generic, Literal, NamedTuple, get_origin, get_type_hints
+from typing import Any, Final, Generic, Literal, NamedTuple, cast, get_origin, get_type_hints
 
 import numpy as np
 
-from runtime.checked import Array, layout
+from runtime.checked import Array, Message, RowView, layout
 from runtime.wire import MessageT
 
 CAPACITY: Final = 8192  # rows, 8 s of a 1 kHz topic
@@ -56,11 +56,12 @@ class RowLayout(Generic[MessageT]):
 
     Attributes:
         width: numbers in a row.
+        spans: where each field stands.
     """
 
     def __init__(self, kind: type[MessageT]) -> None:
         """Raise TypeError for a field that has no fixed size."""
-        self._kind, self._fields, begin = kind, list[_Field](), 0
+        self._fields, begin = list[_Field](), 0
         arrays, words = dict(layout(kind).fixed), dict(layout(kind).words)
         for name, hint in get_type_hints(kind).items():
             shape, size = arrays.get(name, ()), 1
@@ -74,7 +75,11 @@ class RowLayout(Generic[MessageT]):
             span = slice(begin, begin + size)
             self._fields.append(_Field(name, span, plain, shape, words.get(name, ())))
             begin += size
-        self.width = begin
+        self.width, self.spans = begin, {field.name: field.span for field in self._fields}
+        self._view = type(
+            f"{kind.__name__}Row", (RowView,),
+            {"__slots__": (), "kind": kind} | {field.name: property(_reader(field)) for field in self._fields},
+        )  # fmt: skip
         self._others = [field for field in self._fields if field.kind is not np.ndarray]
         self._runs = [
             (_getter([field.name for field in run]), slice(run[0].span.start, run[-1].span.stop))
@@ -82,8 +87,15 @@ class RowLayout(Generic[MessageT]):
             if is_array and (run := list(fields))
         ]
 
+    def view(self, row: Array) -> MessageT:
+        """The row as a message that is not decoded yet."""
+        return cast(MessageT, self._view(row))
+
     def write(self, message: MessageT, row: Array) -> None:
         """Put a message into a row."""
+        if isinstance(message, RowView):
+            row[:] = message.row
+            return
         for get, span in self._runs:  # of arrays, with one copy
             np.concatenate(get(message), axis=None, out=row[span])
         for name, span, kind, _, words in self._others:
@@ -96,17 +108,22 @@ class RowLayout(Generic[MessageT]):
 
     def message(self, row: Array) -> MessageT:
         """The message in a row, whose arrays are views of it."""
-        values: dict[str, Any] = {}
-        for name, span, kind, shape, words in self._fields:
-            if kind is np.ndarray:
-                values[name] = row[span] if len(shape) == 1 else row[span].reshape(shape)
-            elif kind is str:
-                values[name] = row[span].tobytes().rstrip(b"\0").decode(errors="ignore")
-            elif words:
-                values[name] = words[int(row[span.start])]
-            else:
-                values[name] = kind(row[span.start])
-        return self._kind(**values)
+        return cast(MessageT, self._view(row).message())
+
+
+def _reader(field: _Field) -> Callable[[RowView], Any]:
+    """What reads a field of a row."""
+    _, span, kind, shape, words = field
+    begin = span.start
+    if kind is np.ndarray:
+        if len(shape) == 1:
+            return lambda view: view.row[span]
+        return lambda view: view.row[span].reshape(shape)
+    if kind is str:
+        return lambda view: view.row[span].tobytes().rstrip(b"\0").decode(errors="ignore")
+    if words:
+        return lambda view: words[int(view.row[begin])]
+    return lambda view: kind(view.row[begin])
 
 
 def _getter(names: list[str]) -> Callable[[Any], Any]:
@@ -118,6 +135,16 @@ def _getter(names: list[str]) -> Callable[[Any], Any]:
 def layout_of(kind: type[MessageT]) -> RowLayout[MessageT]:
     """The layout of a message's rows."""
     return RowLayout(kind)
+
+
+def row_of(message: Message) -> Array:
+    """The row of a message; of a view its own."""
+    if isinstance(message, RowView):
+        return message.row
+    whole = layout_of(type(message))
+    row = np.empty(whole.width)
+    whole.write(message, row)
+    return row
 
 
 class _Ring:

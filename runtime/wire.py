@@ -7,7 +7,7 @@ from typing import Any, TypeVar
 import msgspec
 import numpy as np
 
-from runtime.checked import FLOAT64, Array, Message
+from runtime.checked import FLOAT64, Array, Message, RowView
 
 MessageT = TypeVar("MessageT", bound=Message)
 
@@ -20,11 +20,13 @@ class DecodeError(ValueError):
 
 
 def _to_wire(value: Any) -> Any:
-    """An array or a numpy scalar in types that MessagePack has."""
+    """A view, an array or a numpy scalar in types that MessagePack has."""
     if isinstance(value, np.ndarray):
         return "<f8", value.shape, np.ascontiguousarray(value).data
     if isinstance(value, np.generic):
         return value.item()
+    if isinstance(value, RowView):
+        return value.message()
     raise TypeError(f"a message cannot carry a {type(value).__name__}")
 
 

@@ -26,7 +26,7 @@ class SimulatedBridge:
                 where there is one); lock step starts when all of them do.
             connect_timeout_s: how long lock step waits for them [s].
         """
-        self._readings = bus.subscriber(SIMULATED_READING)
+        self._readings = bus.subscriber(SIMULATED_READING, lazy=True)
         self._commands = bus.publisher(MOTOR_COMMAND)
         self._awaited = command_subscribers
         self._connect_timeout_s = connect_timeout_s

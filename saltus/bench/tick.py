@@ -146,7 +146,7 @@ class PlayedTracker:
             commands.send,
         )  # fmt: skip
         self.loop = TrackerLoop(
-            assembly.make_tracker(config), bridge, readings, bus.subscriber(STATE_ESTIMATE),
+            assembly.make_tracker(config), bridge, readings, bus.subscriber(STATE_ESTIMATE, lazy=True),
             bus.subscriber(PLAN), clock, assembly.solve_schedule(config), lambda: False,
         )  # fmt: skip
         sleep(0.2)  # for subscriptions to arrive

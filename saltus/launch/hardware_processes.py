@@ -91,7 +91,7 @@ def tracker(
     link = open_link(options.link)
     clock = ArrivalClock(TICK_S, link.wait)
     with log_in_background(), open_bus() as bus:
-        plans, estimates = bus.subscriber(PLAN), bus.subscriber(STATE_ESTIMATE)
+        plans, estimates = bus.subscriber(PLAN), bus.subscriber(STATE_ESTIMATE, lazy=True)
         readings, commands = bus.publisher(SENSOR_READING), bus.publisher(MOTOR_COMMAND)
         statuses = bus.publisher(ROBOT_STATUS)
         await_listeners(readings, RECORDER + 1, stop)

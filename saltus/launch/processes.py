@@ -170,7 +170,7 @@ def tracker(config: LaunchConfig, open_bus: OpenBus, clock: Clock, stop: Stop) -
     serve_ticks(config, "tracker")
     with log_in_background(), open_bus() as bus:
         plans = cast(Any, PlansUntilGone(bus.subscriber(PLAN)))
-        estimates = bus.subscriber(STATE_ESTIMATE)
+        estimates = bus.subscriber(STATE_ESTIMATE, lazy=True)
         readings = bus.publisher(SENSOR_READING)
         await_listeners(readings, RECORDER + 1, stop)
         bridge = SimulatedBridge(bus, RECORDER + 1, READY_S)
