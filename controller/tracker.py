@@ -94,8 +94,10 @@ class Tracker:
         excess(slot, 0.0, bounds_of(self.options.safety.plan))
         is_unit(still[:4])
         tilt(still[:4])
-        rows = (np.zeros(layout_of(each).width) for each in (StateEstimate, *2 * [SensorReading]))
-        track(slot, slot, *rows, 0.0, self._ranges, self._bounds, np.zeros(_COMMAND.width), joints)
+        estimate = np.zeros(layout_of(StateEstimate).width)
+        reading = np.zeros(layout_of(SensorReading).width)
+        track(slot, slot, estimate, reading, reading, 0.0, self._ranges, self._bounds,
+              np.zeros(_COMMAND.width), joints)  # fmt: skip
         ground_below(still[:19], still[:4])
         # pyrefly: ignore[missing-attribute]
         track.disable_compile()  # a control loop has no time to wait for a compiler
@@ -183,7 +185,8 @@ class Tracker:
 
     def _track(self, estimate: StateEstimate, reading: SensorReading) -> MotorCommand | None:
         """The command that tracks the plan; None where a number says that there is more to do."""
-        source = self.gate.source_of(estimate, reading)
+        source, plan = self.gate.source_of(estimate, reading), self.plans.current
+        assert plan is not None  # see `_is_well`
         row, torque = np.zeros(_COMMAND.width), np.empty(12)
         self._bounds[0], self._bounds[1] = self.gate.tilt_max, self.gate.height_min
         bits = track(
@@ -198,7 +201,7 @@ class Tracker:
         self._torque = torque
         self.commands["ok"] += 1
         row[_TICK], row[TIME], row[_PLAN], row[_TILT] = (
-            self._tick, self._now, self.plans.current.id, self.gate.tilt
+            self._tick, self._now, plan.id, self.gate.tilt
         )
         self._safe = _COMMAND.view(row)
         return self._safe

@@ -19,53 +19,58 @@ from hw_bridge.wire.gains import cut_gains
 from hw_bridge.wire.layout import JOINTS, LOW_COMMAND_SIZE
 from hw_bridge.wire.low_command import COUNTS_AT, FLOATS_AT, write_motors
 from robots.a1.constants import JOINT_LOWER, JOINT_UPPER
+from runtime.messages import MotorCommand
+from runtime.rows import layout_of
 
 Array = NDArray[np.float64]
 Bytes = NDArray[np.uint8]
 
 ODD: Final = 1 << 16  # not finite, a loop that is switched off, or more than the frame can carry
+COMMAND: Final = layout_of(MotorCommand)
+SENT_Q, SENT_DQ, SENT_KP, SENT_KD, SENT_TAU = (
+    COMMAND.spans[name] for name in ("q", "dq", "kp", "kd", "tau")
+)
 BoundsTuple = tuple[float, ...]
 
 
 @njit(cache=True)
 def act(
-    q: Array, dq: Array, kp: Array, kd: Array, tau: Array, numbers: Array, last: Array, step: float,
-    bounds: BoundsTuple, frame: Bytes,
-) -> tuple[int, Array, Array]:  # fmt: skip
-    """Write a command into a frame.
+    command: Array, numbers: Array, last: Array, step: float, bounds: BoundsTuple, frame: Bytes,
+    sent: Array, rows: Array,
+) -> int:  # fmt: skip
+    """Write a command into a frame; return the limits that were met, ored, ODD among them.
+
+    Where none was met, 0, the frame may be sent.
 
     Args:
-        q, dq, kp, kd, tau: (12) of `Setpoints`.
+        command: row of `MotorCommand`.
         numbers: (75) of the newest sample, see `take_in`.
         last: (12, 5) the command before, see `limit`.
         step: by how much a torque may have changed since [N m].
         bounds: `MotorBounds` as a plain tuple, whose type numba need not look up at every call.
         frame: (610) of LowCmd, header and modes in place; not to be sent where a bit is set.
-
-    Returns:
-        The limits that were met, ored, ODD among them: 0 where the frame may be sent. The rows
-        (12, 5) of `limit`, and kp, kd and tau (3, 12) as they are in the frame.
+        sent: becomes the row of the command as it is in the frame.
+        rows: (12, 5) become those of `limit`.
     """
     angles, speeds = numbers[Q], numbers[DQ]
-    rows, wire = np.empty((JOINTS, 5)), np.empty((3, JOINTS))
-    wire[0], wire[1], wire[2] = cut_gains(q, dq, kp, kd, tau, angles, speeds)
-    finite, measured = gather(q, dq, wire[0], wire[1], wire[2], angles, speeds, rows)
-    if not (finite and measured):
-        return ODD, rows, wire
-    if is_switched_off(q, dq):
-        return ODD, rows, wire
-    rows, _, hits = limit(
+    sent[:] = command
+    q, dq, kp, kd, tau = sent[SENT_Q], sent[SENT_DQ], sent[SENT_KP], sent[SENT_KD], sent[SENT_TAU]
+    kp[:], kd[:], tau[:] = cut_gains(q, dq, kp, kd, tau, angles, speeds)
+    finite, measured = gather(q, dq, kp, kd, tau, angles, speeds, rows)
+    if not (finite and measured) or is_switched_off(q, dq):
+        return ODD
+    rows[:], _, hits = limit(
         rows, last, step, angles, speeds, JOINT_LOWER, JOINT_UPPER, MotorBounds(*bounds)
     )
     if hits:
-        return hits, rows, wire
+        return hits
     floats, counts = np.empty((JOINTS, 2), np.float32), np.empty((JOINTS, 3), np.int16)
     at_rest, saturated = write_motors(
-        q, dq, wire[0], wire[1], wire[2], floats, counts, FLOATS_AT, COUNTS_AT, frame
+        q, dq, kp, kd, tau, floats, counts, FLOATS_AT, COUNTS_AT, frame
     )
     if at_rest or saturated:
-        return ODD, rows, wire
+        return ODD
     crc = checksum(frame)
     for i in range(4):
         frame[LOW_COMMAND_SIZE - 4 + i] = np.uint8(crc >> np.uint32(8 * i))
-    return 0, rows, wire
+    return 0

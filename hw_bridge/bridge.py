@@ -23,7 +23,6 @@ from hw_bridge.link import Link
 from hw_bridge.notifications import Notifications
 from hw_bridge.operator.operator import Operator
 from hw_bridge.options import HardwareOptions
-from hw_bridge.reading import to_reading
 from hw_bridge.robot_time import STACK_TICK
 from hw_bridge.setpoints import damping, no_torque
 from hw_bridge.states import Request, RobotState
@@ -138,8 +137,7 @@ class A1Bridge:
             if sample is None or not self._feeds_stack:
                 return []
             self._fed = True
-            samples = (*self.intake.earlier_samples, sample)
-            return [to_reading(each) for each in samples]
+            return [each.reading for each in (*self.intake.earlier_samples, sample)]
         except Exception:
             self._fail()
             return []
@@ -275,13 +273,13 @@ class A1Bridge:
         if self._watchdog is not None and self._watchdog.latched:
             self._ask_operator()  # the watchdog's cause comes before what a hang leads to
         now, last = self._now(), self.intake.last
-        frame, setpoints = self.decision.decide(command, last, now, self._fed)
+        frame, sent = self.decision.decide(command, last, now, self._fed)
         self._writes += 1
         urgent = self.machine.state is RobotState.DAMPING
         if urgent or self._writes % self.options.send_every == 0:
             self._send(frame)
             self._note_latency()
-        self._notifications.send(command, setpoints, self.machine, self.intake, now, self._writes)
+        self._notifications.send(sent, self.machine, self.intake, now, self._writes)
         self._ask_operator()
         if self._steering is not None:
             self._steering.tick(now, self._feeds_stack, self._remote)

@@ -4,7 +4,7 @@ import logging
 
 import numpy as np
 
-from hw_bridge.act import act
+from hw_bridge.act import COMMAND, act
 from hw_bridge.intake import Sample
 from hw_bridge.options import HardwareOptions
 from hw_bridge.safety.limits import Limiter
@@ -17,8 +17,10 @@ from hw_bridge.states import RobotState
 from hw_bridge.take_in import DQ, NUMBERS, TRUNK, Q
 from hw_bridge.tracker_watch import TrackerWatch
 from hw_bridge.wire.gains import with_wire_gains
+from hw_bridge.wire.layout import JOINTS, POS_STOP, VEL_STOP
 from hw_bridge.wire.low_command import LowCommandEncoder
 from runtime.messages import MotorCommand
+from runtime.rows import row_of
 
 LOG = logging.getLogger(__name__)
 FOLLOWING = ("ok", "hold")  # what a tracker says that follows a plan
@@ -27,6 +29,11 @@ FAULTS = {  # the limiter damps what it cannot send; to go on after that would b
     "mode": "asks for a mode of the motors other than servo and brake",
     "malformed": "has not twelve numbers of each kind",
 }
+
+_STATUS = {  # of a command that the machine gives in the tracker's place
+    RobotState.OFF: "damp", RobotState.DAMPING: "damp", RobotState.STAND_UP: "waiting",
+    RobotState.READY: "waiting", RobotState.SIT_DOWN: "stand_down",
+}  # fmt: skip
 
 
 class Decision:
@@ -51,8 +58,8 @@ class Decision:
         self._motions = options.motions
         self._running_since: float | None = None
         self._bounds = tuple(self.limiter.bounds)  # numba need not look up the type at every call
-        act(*no_torque()[:5], np.zeros(NUMBERS), self.limiter.last, 0.0, self._bounds,
-            encoder.servo_frame)  # fmt: skip
+        act(np.zeros(COMMAND.width), np.zeros(NUMBERS), self.limiter.last, 0.0, self._bounds,
+            encoder.servo_frame, np.zeros(COMMAND.width), np.empty((JOINTS, 5)))  # fmt: skip
         is_switched_off(*no_torque()[:2])
         # pyrefly: ignore[missing-attribute]
         act.disable_compile()  # a control loop has no time to wait for a compiler
@@ -60,8 +67,10 @@ class Decision:
 
     def decide(
         self, command: MotorCommand, last: Sample | None, now: float, fed: bool
-    ) -> tuple[bytes, Setpoints]:
-        """Return the frame that the motors get now, and the setpoints in it.
+    ) -> tuple[bytes, MotorCommand | None]:
+        """Return the frame that the motors get now, and the command with what is in the frame.
+
+        There is no command before the first state.
 
         Args:
             command: the tracker's, of this tick.
@@ -85,7 +94,7 @@ class Decision:
             self._obey(self._following.judge(command, now))
             self._note_running(command, now)
         if last is None:
-            return self._encoded(machine.step(now, None, None, None))
+            return self._encoder.encode(machine.step(now, None, None, None)), None
         q, dq = last.numbers[Q], last.numbers[DQ]
         is_known = now - last.time <= self._joints_age_max_s
         known = (q, dq) if is_known else (None, None)
@@ -93,42 +102,46 @@ class Decision:
             follows = follows and command.status in FOLLOWING
         setpoints = machine.step(now, *known, wanted if follows else None, last.numbers[TRUNK])
         if setpoints is wanted and is_known:
-            sent = self._act(wanted, last.numbers, now)
+            sent = self._act(command, last.numbers, now)
             if sent is not None:
                 return sent
         limited = self.limiter.apply(with_wire_gains(setpoints, q, dq), *known, now)
         for fault in FAULTS.keys() & limited.limited:
             machine.stop(f"a command that {FAULTS[fault]}")
-        return self._encoded(limited.setpoints)
+        return self._encoded(command, limited.setpoints, last)
 
-    def _act(self, wanted: Setpoints, numbers: Array, now: float) -> tuple[bytes, Setpoints] | None:
+    def _act(
+        self, command: MotorCommand, numbers: Array, now: float
+    ) -> tuple[bytes, MotorCommand] | None:
         """The tracker's command as it is but for its gains; None where there is more to be done."""
         step = self.limiter.allowance(now)
         if step is None:
             return None
         frame = self._encoder.servo_frame
-        try:
-            met, rows, (kp, kd, tau) = act(
-                *wanted[:5], numbers, self.limiter.last, step, self._bounds, frame
-            )
-        except TypeError:  # arrays of another kind than it is compiled for
-            return None
-        if met:
+        sent, rows = np.empty(COMMAND.width), np.empty((JOINTS, 5))
+        if act(
+            row_of(command), numbers, self.limiter.last, step, self._bounds, frame, sent, rows
+        ):
             return None
         self.limiter.accept(rows, now)
-        return frame.tobytes(), Setpoints(wanted.q, wanted.dq, kp, kd, tau)
+        return frame.tobytes(), COMMAND.view(sent)
 
-    def _encoded(self, setpoints: Setpoints) -> tuple[bytes, Setpoints]:
-        return self._encoder.encode(setpoints), setpoints
+    def _encoded(
+        self, command: MotorCommand, setpoints: Setpoints, last: Sample
+    ) -> tuple[bytes, MotorCommand]:
+        sent = as_sent(command, setpoints, self.machine.state, last.numbers)
+        return self._encoder.encode(setpoints), sent
 
     def _pretend(
         self, command: MotorCommand, wanted: Setpoints, last: Sample | None, now: float, fed: bool
-    ) -> tuple[bytes, Setpoints]:
+    ) -> tuple[bytes, MotorCommand | None]:
         """No torque; what the limiter would have done of the tracker's command is counted."""
         self._note_running(command, now)
         if last is not None and fed:
             self.limiter.apply(wanted, last.numbers[Q], last.numbers[DQ], now)
-        return self._encoded(no_torque())
+        if last is None:
+            return self._encoder.encode(no_torque()), None
+        return self._encoded(command, no_torque(), last)
 
     def _note_running(self, command: MotorCommand, now: float) -> None:
         """Running begins with the first command that follows a plan."""
@@ -141,3 +154,26 @@ class Decision:
             self.machine.stop(verdict.cause)
         elif verdict.action == "sit_down":
             self.machine.sit_down(verdict.cause)
+
+
+def as_sent(
+    command: MotorCommand, setpoints: Setpoints, state: RobotState, numbers: Array
+) -> MotorCommand:
+    """The tracker's command with what was sent in its place.
+
+    A loop that is switched off (PosStopF, VelStopF) shows the measured joints, of `numbers` (75),
+    as its target: the same torque, and a curve that can be drawn.
+    """
+    rows = setpoints.q, setpoints.dq, setpoints.kp, setpoints.kd
+    if is_switched_off(setpoints.q, setpoints.dq):
+        q_off, dq_off = setpoints.q >= POS_STOP, setpoints.dq >= VEL_STOP
+        rows = (
+            np.where(q_off, numbers[Q], setpoints.q), np.where(dq_off, numbers[DQ], setpoints.dq),
+            setpoints.kp * ~q_off, setpoints.kd * ~dq_off,
+        )  # fmt: skip
+    return MotorCommand(
+        tick=command.tick, time=command.time, q=rows[0], dq=rows[1], kp=rows[2], kd=rows[3],
+        tau=setpoints.tau, plan_id=command.plan_id,
+        status=_STATUS.get(state, command.status),  # type: ignore[arg-type]
+        tilt=command.tilt, reason=command.reason,
+    )  # fmt: skip

@@ -11,11 +11,12 @@ from numpy.typing import NDArray
 from hw_bridge.link import Datagram
 from hw_bridge.robot_time import RobotTime
 from hw_bridge.sensing_options import SensingOptions
-from hw_bridge.take_in import FAULTS, NUMBERS, take_in
-from hw_bridge.tick_order import TickOrder
+from hw_bridge.take_in import FAULTS, NUMBERS, READING, ROW, examine
 from hw_bridge.wire.header import Header
-from hw_bridge.wire.layout import HEADER, LOW_STATE, LOW_STATE_SIZE
+from hw_bridge.wire.layout import HEADER, LOW_STATE_SIZE
 from hw_bridge.wire.low_state import LowState, read_low_state
+from runtime.messages import SensorReading
+from runtime.rows import layout_of
 
 LOG = logging.getLogger(__name__)
 MOST_SAMPLES: Final = 10  # that one call reads, so that a flood cannot hold the loop up
@@ -23,9 +24,6 @@ LAG_S: Final = 0.1  # [s] beyond which a frame that comes late is worth a log li
 
 Array = NDArray[np.float64]
 _HEADER: Final = HEADER.itemsize
-_NONE: Final = np.empty(0)
-assert LOW_STATE.fields is not None
-_TICK: Final = slice(LOW_STATE.fields["tick"][1], LOW_STATE.fields["tick"][1] + 4)
 _MEANING: Final = {
     "wrong_sender": "not the robot's address and port",
     "length": f"a LowState frame has {LOW_STATE_SIZE} bytes",
@@ -42,15 +40,38 @@ class Sample(NamedTuple):
     """A believed frame."""
 
     frame: bytes
-    numbers: Array  # (75) that the stack lives on, see `take_in`
-    arrival: float  # at this machine [s], monotonic
-    time: float  # when it was measured, as far as arrivals tell [s], monotonic
-    tick: int  # of the stack: ms on the robot's clock, which goes on where a u32 wraps
+    row: Array  # (78), see `take_in`
+    numbers: Array  # (75) of it that the stack lives on
+
+    @property
+    def tick(self) -> int:
+        """Of the stack: ms on the robot's clock, which goes on where a u32 wraps."""
+        return int(self.row[0])
+
+    @property
+    def time(self) -> float:
+        """When it was measured, as far as arrivals tell [s], monotonic."""
+        return float(self.row[1])
+
+    @property
+    def arrival(self) -> float:
+        """At this machine [s], monotonic."""
+        return float(self.row[-1])
+
+    @property
+    def reading(self) -> SensorReading:
+        """As the stack's message, not decoded yet."""
+        return layout_of(SensorReading).view(self.row[READING])
 
     @property
     def state(self) -> LowState:
         """The whole frame, decoded."""
         return read_low_state(self.frame)
+
+
+def sample_of(frame: bytes, row: Array) -> Sample:
+    """A frame with its row (78)."""
+    return Sample(frame, row, row[2 : 2 + NUMBERS])
 
 
 class Intake:
@@ -64,8 +85,8 @@ class Intake:
         counts: of datagrams by what became of them, each counted once: ``accepted``; ``overtaken``,
             believed, but a newer one came in the same batch; or why it was refused:
             ``wrong_sender``, ``length``, ``crc``, ``header``, ``not_finite`` (IMU, or q or dq of
-            the 12 motors), ``duplicate``, ``old``, ``leap`` (see `TickOrder`). The first refusal
-            of each kind is one log line.
+            the 12 motors), ``duplicate``, ``old``, ``leap`` (see `robot_time.order`). The first
+            refusal of each kind is one log line.
     """
 
     def __init__(
@@ -86,20 +107,19 @@ class Intake:
         self._header_bytes = np.empty(0, np.uint8)
         sensing = sensing or SensingOptions()
         self._calibration = np.array([*sensing.foot_force_offset, sensing.foot_force_scale])
-        self._judge(bytes(LOW_STATE_SIZE))
-        self._order = TickOrder(tick_unit_s)
         self._clock = RobotTime(tick_unit_s)
+        self._examine(bytes(LOW_STATE_SIZE), 0.0)
         self._lagged = False
 
     def take(self, datagrams: Iterable[Datagram]) -> Sample | None:
         """The newest believed frame among `datagrams`, in order of arrival; None without one."""
         believed: list[Sample] = []
         for datagram in datagrams:
-            reason, numbers = self._refusal(datagram)
-            if reason is None:
-                believed.append(self._believe(datagram, numbers))
-            else:
+            reason, sample = self._judge(datagram)
+            if sample is None:
                 self._refuse(reason, datagram)
+            else:
+                believed.append(sample)
         if not believed:
             self.earlier_samples = []
             return None
@@ -109,23 +129,33 @@ class Intake:
         *self.earlier_samples, self.last = believed[-MOST_SAMPLES:]
         return self.last
 
-    def _refusal(self, datagram: Datagram) -> tuple[str | None, Array]:
-        """Why a datagram is not believed, cheapest checks first, or None; and its numbers."""
+    def _judge(self, datagram: Datagram) -> tuple[str, Sample | None]:
+        """Why a datagram is not believed, cheapest checks first; else "" and its sample."""
         frame = datagram.data
         if datagram.sender != self._robot:
-            return "wrong_sender", _NONE
+            return "wrong_sender", None
         if len(frame) != LOW_STATE_SIZE:
-            return "length", _NONE
-        fault, numbers = self._judge(frame)
+            return "length", None
+        fault, row = self._examine(frame, datagram.arrival)
         if fault:
-            return FAULTS[fault], _NONE
-        return self._order.judge(_tick(frame), datagram.arrival), numbers
+            return FAULTS[fault], None
+        if self.header is None:
+            self._header_bytes = np.frombuffer(frame[:_HEADER], np.uint8).copy()
+            self.header = read_low_state(frame).header
+            LOG.info("intake: the robot at %s port %d answers, %s", *self._robot, self.header)
+        if not self._lagged and self._clock.lag > LAG_S:
+            self._lagged = True
+            LOG.warning(
+                "intake: a frame came %.2f s after its tick says: held up on the way, or the "
+                "robot's tick is longer than tick_unit_s (%g s)", self._clock.lag, self._unit,
+            )  # fmt: skip
+        return "", sample_of(frame, row)
 
-    def _judge(self, frame: bytes) -> tuple[int, Array]:
-        """The fault of a frame of the right length, 0 if it has none, and its numbers."""
-        numbers = np.empty(NUMBERS)
-        data = np.frombuffer(frame, np.uint8)
-        return take_in(data, self._header_bytes, self._calibration, numbers), numbers
+    def _examine(self, frame: bytes, arrival: float) -> tuple[int, Array]:
+        """The fault of a frame of the right length, 0 if it has none, and its row."""
+        row, data = np.empty(ROW), np.frombuffer(frame, np.uint8)
+        clock = self._clock.record
+        return examine(data, self._header_bytes, self._calibration, clock, arrival, row), row
 
     def _refuse(self, reason: str, datagram: Datagram) -> None:
         self.counts[reason] += 1
@@ -134,26 +164,3 @@ class Intake:
                 "intake: ignored %d bytes from %s port %d (%s): %s; more of these are only counted",
                 len(datagram.data), *datagram.sender, reason, _MEANING[reason],
             )  # fmt: skip
-
-    def _believe(self, datagram: Datagram, numbers: Array) -> Sample:
-        """Note a believed frame; it as a sample."""
-        frame, arrival = datagram.data, datagram.arrival
-        if self.header is None:
-            self._header_bytes = np.frombuffer(frame[:_HEADER], np.uint8).copy()
-            self.header = read_low_state(frame).header
-            LOG.info("intake: the robot at %s port %d answers, %s", *self._robot, self.header)
-        tick = _tick(frame)
-        self._order.accept(tick, arrival)
-        instant = self._clock.place(tick, arrival)
-        if self._clock.lag > LAG_S and not self._lagged:
-            self._lagged = True
-            LOG.warning(
-                "intake: a frame came %.2f s after its tick says: held up on the way, or the "
-                "robot's tick is longer than tick_unit_s (%g s)", self._clock.lag, self._unit,
-            )  # fmt: skip
-        return Sample(frame, numbers, arrival, instant.time, instant.tick)
-
-
-def _tick(frame: bytes) -> int:
-    """The robot's clock (u32) in a whole frame."""
-    return int.from_bytes(frame[_TICK], "little")

@@ -4,6 +4,7 @@ The socket is connected to the robot: the kernel drops what others send to its p
 loop nothing. What came before the connection is for `Intake` to refuse.
 """
 
+import ctypes
 import errno
 import logging
 import select
@@ -20,8 +21,13 @@ LOG = logging.getLogger(__name__)
 MOST_AT_ONCE: Final = 256  # datagrams taken in one call, so that a flood cannot hold the loop up
 LONGEST: Final = 1024  # [bytes] kept of one; no A1 frame is that long, so a cut one is not taken
 SO_TIMESTAMPNS: Final = 35  # asm-generic/socket.h of Linux; Python 3.11 does not name it
-_TIMESPEC: Final = struct.Struct("@ll")  # seconds, nanoseconds
-_ANCILLARY: Final = socket.CMSG_SPACE(_TIMESPEC.size)
+BATCH: Final = 16  # datagrams that one system call takes
+_STAMP: Final = struct.Struct("@Niill")  # cmsghdr, and timespec: seconds, nanoseconds
+_ANCILLARY: Final = _STAMP.size
+_recvmmsg = ctypes.CDLL(None, use_errno=True).recvmmsg
+_recvmmsg.argtypes = (
+    ctypes.c_int, ctypes.c_void_p, ctypes.c_uint, ctypes.c_int, ctypes.c_void_p,
+)  # fmt: skip
 _REASONS: Final = {
     errno.EADDRINUSE: "another program has it: only one may drive the robot at a time",
     errno.EADDRNOTAVAIL: "no interface of this machine has this address; see `ip address`",
@@ -76,7 +82,7 @@ class UdpLink:
         options = options or LinkOptions()
         self.robot = options.robot
         self.send_errors = self.receive_errors = 0
-        self._socket = _bound(options.local)
+        self._socket, self._mail = _bound(options.local), _Mail()
         self.local: tuple[str, int] = self._socket.getsockname()
         if not hears_all:
             _connect(self._socket, self.robot)
@@ -114,16 +120,17 @@ class UdpLink:
         carried over to the monotonic clock; where it gives none, the time of this call. They never
         go back.
         """
-        began = time.monotonic()
-        raw = self._drain()
-        received = []
-        if raw:
+        began, received = time.monotonic(), []
+        while (n := self._mail.fetch(self._socket, MOST_AT_ONCE - len(received))) > 0:
             wall_ns, now = time.time_ns(), time.monotonic()
-            for data, ancillary, _, sender in raw:
-                stamp_ns = _stamp_ns(ancillary)
+            for i in range(n):
+                stamp_ns, sender = self._mail.stamp_ns(i), self._mail.sender(i)
                 self._earliest = arrival_time(stamp_ns, wall_ns, now, self._earliest)
-                received.append(Datagram(data, sender, self._earliest))
-        if len(raw) < MOST_AT_ONCE:
+                received.append(Datagram(self._mail.datagram(i), sender, self._earliest))
+            if n < BATCH:
+                break
+        self.receive_errors += n < 0
+        if len(received) < MOST_AT_ONCE:
             self._earliest = max(began, self._earliest)
         return received
 
@@ -131,20 +138,65 @@ class UdpLink:
         """Close the socket; safe to call twice. Afterwards nothing is sent or received."""
         self._socket.close()
 
-    def _drain(self) -> list[tuple[bytes, list[tuple[int, int, bytes]], int, tuple[str, int]]]:
-        """What recvmsg gives of each datagram that waits, up to `MOST_AT_ONCE`."""
-        raw = []
-        while len(raw) < MOST_AT_ONCE:
-            try:
-                raw.append(self._socket.recvmsg(LONGEST, _ANCILLARY))
-            except ConnectionRefusedError:  # nobody listened when a frame was sent
-                continue
-            except (BlockingIOError, InterruptedError):
-                break  # nothing waits any more
-            except OSError:
-                self.receive_errors += 1
-                break
-        return raw
+
+class _Mail:
+    """Room for some datagrams, which one system call fills: recvmmsg(2) of Linux."""
+
+    def __init__(self) -> None:
+        parts = memoryview(bytearray(16 * BATCH)).cast("Q")  # iovec: address and length
+        heads = memoryview(bytearray(64 * BATCH))  # mmsghdr
+        self._names = memoryview(bytearray(16 * BATCH))  # sockaddr_in
+        self._controls = memoryview(bytearray(_ANCILLARY * BATCH))
+        self._data = memoryview(bytearray(LONGEST * BATCH))
+        self._words, wide = heads.cast("I"), heads.cast("Q")
+        self._kept = parts, heads
+        at_part, at_name, at_control, at_data, self._address = (
+            ctypes.addressof(ctypes.c_char.from_buffer(buffer))
+            for buffer in (parts.cast("B"), self._names, self._controls, self._data, heads)
+        )
+        for i in range(BATCH):
+            parts[2 * i], parts[2 * i + 1] = at_data + LONGEST * i, LONGEST
+            wide[8 * i], wide[8 * i + 2] = at_name + 16 * i, at_part + 16 * i
+            wide[8 * i + 3], wide[8 * i + 4] = 1, at_control + _ANCILLARY * i
+        self._senders: dict[bytes, tuple[str, int]] = {}
+        self._used = BATCH
+
+    def fetch(self, channel: socket.socket, most: int) -> int:
+        """Take what waits, up to `most` and BATCH datagrams; how many, -1 after an error."""
+        n, words = min(most, BATCH), self._words
+        for i in range(self._used):  # how much room there is; the kernel writes how much it took
+            words[16 * i + 2], words[16 * i + 10] = 16, _ANCILLARY
+        self._used = 0
+        while (got := _recvmmsg(channel.fileno(), self._address, n, socket.MSG_DONTWAIT, None)) < 0:
+            error = ctypes.get_errno()
+            if error != errno.ECONNREFUSED:  # nobody listened when a frame was sent: once more
+                return 0 if error in (errno.EAGAIN, errno.EINTR) else -1
+        self._used = got
+        return got
+
+    def datagram(self, i: int) -> bytes:
+        """The bytes of one."""
+        return self._data[LONGEST * i : LONGEST * i + self._words[16 * i + 14]].tobytes()
+
+    def sender(self, i: int) -> tuple[str, int]:
+        """Its sender's address and port."""
+        name = self._names[16 * i + 2 : 16 * i + 8].tobytes()
+        sender = self._senders.get(name)
+        if sender is None:
+            if len(self._senders) > BATCH:
+                self._senders.clear()
+            sender = socket.inet_ntoa(name[2:]), int.from_bytes(name[:2], "big")
+            self._senders[name] = sender
+        return sender
+
+    def stamp_ns(self, i: int) -> int | None:
+        """When it arrived by the wall clock [ns]; None where the kernel does not say."""
+        if self._words[16 * i + 10] < _ANCILLARY:
+            return None
+        _, level, kind, seconds, ns = _STAMP.unpack_from(self._controls, _ANCILLARY * i)
+        if (level, kind) != (socket.SOL_SOCKET, SO_TIMESTAMPNS):
+            return None
+        return 10**9 * seconds + ns
 
 
 def arrival_time(stamp_ns: int | None, wall_ns: int, now: float, earliest: float) -> float:
@@ -187,12 +239,3 @@ def _connect(channel: socket.socket, robot: tuple[str, int]) -> None:
     except OSError as error:
         channel.close()
         raise ValueError(f"link: no way to {robot[0]} port {robot[1]}: {error.strerror}") from None
-
-
-def _stamp_ns(ancillary: list[tuple[int, int, bytes]]) -> int | None:
-    """The kernel's stamp [ns] among what came beside a datagram."""
-    for level, kind, data in ancillary:
-        if level == socket.SOL_SOCKET and kind == SO_TIMESTAMPNS and len(data) == _TIMESPEC.size:
-            seconds, nanoseconds = _TIMESPEC.unpack(data)
-            return 10**9 * seconds + nanoseconds
-    return None

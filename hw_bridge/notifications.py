@@ -4,8 +4,6 @@ import logging
 from collections.abc import Callable
 
 from hw_bridge.intake import Intake
-from hw_bridge.sent_command import as_sent
-from hw_bridge.setpoints import Setpoints
 from hw_bridge.state_machine import StateMachine
 from hw_bridge.states import RobotState
 from hw_bridge.status import robot_status
@@ -33,12 +31,13 @@ class Notifications:
         self._published: RobotState | None = None  # the state that was published last
 
     def send(
-        self, command: MotorCommand, setpoints: Setpoints, machine: StateMachine, intake: Intake,
-        now: float, tick: int,
+        self, command: MotorCommand | None, machine: StateMachine, intake: Intake, now: float,
+        tick: int,
     ) -> None:  # fmt: skip
-        """Publish `setpoints`, sent at `now` [s] in place of `command`, the `tick`-th."""
+        """Publish the `tick`-th command as it was sent at `now` [s]."""
         try:
-            self._send_command(command, setpoints, machine.state, intake)
+            if self._sent is not None and command is not None:
+                self._sent(command)
             due = machine.state is not self._published or tick % STATUS_EVERY == 0
             if self._publish is not None and due:
                 self._published = machine.state
@@ -47,9 +46,3 @@ class Notifications:
             self.failures += 1
             if self.failures == 1:
                 LOG.error("bridge: its status cannot be published: %s", error)
-
-    def _send_command(
-        self, command: MotorCommand, setpoints: Setpoints, state: RobotState, intake: Intake
-    ) -> None:
-        if self._sent is not None and intake.last is not None:
-            self._sent(as_sent(command, setpoints, state, intake.last.numbers))

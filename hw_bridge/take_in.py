@@ -1,4 +1,4 @@
-"""One compiled look at a LowState frame: whether to believe it, and the numbers the stack lives on.
+"""One compiled look at a LowState frame: whether to believe it, and the row that is made of it.
 
 `hw_bridge.wire.low_state` decodes whole frames; its numbers are the same.
 """
@@ -9,6 +9,7 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
+from hw_bridge import robot_time
 from hw_bridge.wire.crc import checksum
 from hw_bridge.wire.layout import (
     HEADER,
@@ -18,12 +19,16 @@ from hw_bridge.wire.layout import (
     MOTOR_STATE,
     TORQUE_SCALE,
 )
+from runtime.messages import SensorReading
+from runtime.rows import layout_of
 
 Array = NDArray[np.float64]
 Bytes = NDArray[np.uint8]
 
 CRC, ANOTHER_HEADER, NOT_FINITE = 1, 2, 3
-FAULTS: Final = {CRC: "crc", ANOTHER_HEADER: "header", NOT_FINITE: "not_finite"}
+FAULTS: Final = {
+    CRC: "crc", ANOTHER_HEADER: "header", NOT_FINITE: "not_finite", **robot_time.DISORDERS
+}  # fmt: skip
 
 # Where the numbers of a frame stand once they are taken in.
 QUATERNION: Final = slice(0, 4)  # x, y, z, w of the IMU, of unit length unless all are zero
@@ -39,6 +44,11 @@ MODE: Final = slice(51, 63)
 TEMPERATURE: Final = slice(63, 75)  # [deg C]
 NUMBERS: Final = 75
 
+# A row: those of `SensorReading`, of which the first numbers are the last, and what follows them.
+READING: Final = slice(0, layout_of(SensorReading).width)
+ROW: Final = 2 + NUMBERS + 1  # tick and time of the stack; the numbers; arrival [s]
+assert READING.stop == 2 + FOOT_FORCE.stop
+
 
 def _at(record: np.dtype, name: LiteralString) -> int:
     """Offset [bytes] of a field in its record."""
@@ -49,6 +59,7 @@ def _at(record: np.dtype, name: LiteralString) -> int:
 _HEADER_BYTES: Final = HEADER.itemsize
 _STORED_CRC: Final = LOW_STATE_SIZE - 4
 _IMU: Final = _at(LOW_STATE, "quaternion_wxyz")
+_TICK: Final = _at(LOW_STATE, "tick")
 _FEET: Final = _at(LOW_STATE, "foot_force")
 _MOTORS: Final = _at(LOW_STATE, "motors")
 _STRIDE: Final = MOTOR_STATE.itemsize
@@ -63,6 +74,32 @@ def _short(frame: Bytes, at: int) -> int:
     """The i2 that begins there."""
     value = int(frame[at]) | int(frame[at + 1]) << 8
     return value - 65536 if value >= 32768 else value
+
+
+@njit(cache=True)
+def examine(
+    frame: Bytes, header: Bytes, calibration: Array, clock: Array, arrival: float, row: Array
+) -> int:
+    """Judge a frame of the right length that came at `arrival` [s]; 0, or a fault of `FAULTS`.
+
+    One without a fault is the last one from now on.
+
+    Args:
+        frame, header, calibration: see `take_in`.
+        clock: the record of the robot's, see `robot_time`.
+        row: (78) is written, see above; of no use where there is a fault.
+    """
+    fault = take_in(frame, header, calibration, row[2 : 2 + NUMBERS])
+    if fault:
+        return fault
+    tick = 0
+    for i in range(4):
+        tick |= int(frame[_TICK + i]) << 8 * i
+    fault = robot_time.order(clock, tick, arrival)
+    if fault == 0:
+        row[1], row[0] = robot_time.place(clock, tick, arrival)
+        row[ROW - 1] = arrival
+    return fault
 
 
 @njit(cache=True)

@@ -2,7 +2,16 @@
 
 from collections.abc import Mapping
 from functools import cache
-from typing import Annotated, Any, ClassVar, Literal, NamedTuple, get_args, get_origin, get_type_hints
+from typing import (
+    Annotated,
+    Any,
+    ClassVar,
+    Literal,
+    NamedTuple,
+    get_args,
+    get_origin,
+    get_type_hints,
+)
 
 import msgspec
 import numpy as np
@@ -107,6 +116,12 @@ class RowView:
     def message(self) -> Message:
         """The message. Raises ValueError, IndexError or OverflowError for a row that is none."""
         return self.kind(**{name: getattr(self, name) for name in self.kind.__struct_fields__})
+
+    def __eq__(self, other: object) -> bool:
+        """Whether the messages are equal; NaN equals NaN."""
+        return self.message() == (other.message() if isinstance(other, RowView) else other)
+
+    __hash__ = None  # type: ignore[assignment]
 
 
 def _same_value(a: Any, b: Any) -> bool:

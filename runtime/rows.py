@@ -76,10 +76,9 @@ class RowLayout(Generic[MessageT]):
             self._fields.append(_Field(name, span, plain, shape, words.get(name, ())))
             begin += size
         self.width, self.spans = begin, {field.name: field.span for field in self._fields}
-        self._view = type(
-            f"{kind.__name__}Row", (RowView,),
-            {"__slots__": (), "kind": kind} | {field.name: property(_reader(field)) for field in self._fields},
-        )  # fmt: skip
+        readers = {field.name: property(_reader(field)) for field in self._fields}
+        names = {"__slots__": (), "kind": kind} | readers
+        self._view = type(f"{kind.__name__}Row", (RowView,), names)
         self._others = [field for field in self._fields if field.kind is not np.ndarray]
         self._runs = [
             (_getter([field.name for field in run]), slice(run[0].span.start, run[-1].span.stop))

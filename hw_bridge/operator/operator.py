@@ -58,6 +58,8 @@ class Operator:
             asked += self._hands.poll(self._clock(), state in UP)
         if self._script is not None:
             asked += self._script.poll(state)
+        if not asked:
+            return asked
         for request, cause in asked:
             LOG.info("operator: %s%s", request, f" ({cause})" if cause else "")
         return sorted(asked, key=lambda one: one[0] is not Request.STOP)

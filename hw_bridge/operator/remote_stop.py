@@ -13,6 +13,7 @@ class RemoteStop:
         """Watch for any of the `sets` of button names."""
         self._sets = tuple(frozenset(buttons) for buttons in sets)
         self._held: tuple[frozenset[str], ...] = ()
+        self._remote: Remote | None = None
 
     def poll(self, remote: Remote | None) -> list[RequestWithCause]:
         """Return a stop for each set that is held now and was not in the last call.
@@ -20,9 +21,9 @@ class RemoteStop:
         Args:
             remote: the newest state of the remote; None before the first.
         """
-        if remote is None:
+        if remote is self._remote or remote is None:
             return []
-        before = self._held
+        self._remote, before = remote, self._held
         self._held = tuple(buttons for buttons in self._sets if buttons <= remote.buttons)
         return [
             (Request.STOP, stop_cause(buttons))

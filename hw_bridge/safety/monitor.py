@@ -2,18 +2,13 @@
 
 import logging
 
-import numpy as np
-
 from hw_bridge.intake import Sample
-from hw_bridge.safety.calm import bounds_of, is_calm
-from hw_bridge.safety.drive_watch import DriveWatch
-from hw_bridge.safety.encoder_watch import EncoderWatch
 from hw_bridge.safety.mode_watch import ModeWatch
 from hw_bridge.safety.motion_watch import MotionWatch
+from hw_bridge.safety.motor_watch import MotorWatch
 from hw_bridge.safety.options import HardwareSafetyOptions
 from hw_bridge.safety.thermal_watch import ThermalWatch
 from hw_bridge.safety.verdict import GO, Verdict, damp
-from hw_bridge.take_in import DQ, NUMBERS, TORQUE, Q
 
 LOG = logging.getLogger(__name__)
 _SEVERITY = {"go": 0, "sit_down": 1, "damp": 2}
@@ -35,11 +30,8 @@ class Monitor:
         self.errors = self.late = 0
         self._thermal = ThermalWatch(self.options)
         self._watches = MotionWatch(self.options), ModeWatch(self.options)
-        self._encoders = EncoderWatch(self.options)
-        self._drives = DriveWatch(self.options)
+        self._motors = MotorWatch(self.options)
         self._warnings: list[str] = []
-        self._bounds = bounds_of(self.options)
-        is_calm(np.zeros(NUMBERS), False, self._bounds)
         self.reset()
 
     def reset(self) -> None:
@@ -48,7 +40,7 @@ class Monitor:
         self._sample: Sample | None = None
         self._verdict = GO
         self._at_rest: bool | None = None  # `serving` for which the watches keep count of nothing
-        for watch in (self._thermal, *self._watches, self._encoders, self._drives):
+        for watch in (self._thermal, *self._watches, self._motors):
             watch.reset()
 
     def judge(
@@ -112,10 +104,8 @@ class Monitor:
         The watches of encoders and drives see every sample; the others those that are not calm, and
         the calm ones until all that they keep count of has come to rest.
         """
-        numbers, time = sample.numbers, sample.time
-        calm = is_calm(numbers, serving, self._bounds)
-        encoders = self._encoders.judge(numbers[Q], numbers[DQ], numbers[TORQUE], serving, time)
-        drives = self._drives.judge(numbers, serving, time)
+        time = sample.time
+        calm, encoders, drives = self._motors.judge(sample.numbers, serving, time)
         if calm and self._at_rest is serving:
             return drives if encoders is GO else encoders
         state, (motion, mode) = sample.state, self._watches

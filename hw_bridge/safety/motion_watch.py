@@ -4,8 +4,8 @@ import math
 
 import numpy as np
 
-from hw_bridge.safety.calm import UNIT_TOLERANCE
 from hw_bridge.safety.debounce import Debounce
+from hw_bridge.safety.motor_watch import UNIT_TOLERANCE
 from hw_bridge.safety.options import HardwareSafetyOptions
 from hw_bridge.safety.verdict import GO, JOINT_LABELS, Verdict, damp
 from hw_bridge.wire.low_state import LowState

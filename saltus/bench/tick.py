@@ -145,8 +145,9 @@ class PlayedTracker:
             options, link, Operator(OperatorOptions(keyboard=False)), 0.0, statuses.send,
             commands.send,
         )  # fmt: skip
+        estimates = bus.subscriber(STATE_ESTIMATE, lazy=True)
         self.loop = TrackerLoop(
-            assembly.make_tracker(config), bridge, readings, bus.subscriber(STATE_ESTIMATE, lazy=True),
+            assembly.make_tracker(config), bridge, readings, estimates,
             bus.subscriber(PLAN), clock, assembly.solve_schedule(config), lambda: False,
         )  # fmt: skip
         sleep(0.2)  # for subscriptions to arrive

@@ -20,7 +20,6 @@ from hw_bridge.link import Datagram
 from hw_bridge.operator.gamepad import Gamepad
 from hw_bridge.operator.keyboard import Keyboard
 from hw_bridge.operator.options import GamepadButtons
-from hw_bridge.reading import to_reading
 from hw_bridge.setpoints import Setpoints, damping
 from hw_bridge.wire.frame import WireError, seal
 from hw_bridge.wire.low_command import LowCommandEncoder, decode_low_command
@@ -71,7 +70,7 @@ def _make_intake(_: Path) -> Decode:
         intake.take([Datagram(first, ROBOT, 1.0)])
         believed = intake.take([Datagram(data, ROBOT, 1.001)])
         if believed is not None:
-            encode(to_reading(believed))
+            encode(believed.reading)
             _read_state(believed.state)
         after = intake.take([Datagram(second, ROBOT, 1.002)])
         assert believed is not None or after is not None, "a bad frame has shut a good one out"

@@ -8,7 +8,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hw_bridge.reading import to_reading
 from hw_bridge.sensing_options import SensingOptions
 from hw_bridge.wire.low_state import zero_low_state
 from runtime.messages import SensorReading, decode, encode
@@ -31,7 +30,7 @@ def random_sample(seed=3, sensing=None):
 
 def test_every_number_stands_where_the_stack_expects_it():
     believed = random_sample()
-    state, reading = believed.state, to_reading(believed)
+    state, reading = believed.state, believed.reading
     assert (reading.tick, reading.time) == (77, 9.0)
     w, x, y, z = state.quaternion_wxyz / np.linalg.norm(state.quaternion_wxyz)
     assert np.allclose(reading.quaternion_imu_in_world, [x, y, z, w], atol=1e-15)
@@ -44,13 +43,13 @@ def test_every_number_stands_where_the_stack_expects_it():
 
 
 def test_a_reading_crosses_the_bus_unchanged():
-    reading = to_reading(random_sample(sensing=SensingOptions(0.5, (1.0, 2.0, 3.0, 4.0))))
+    reading = random_sample(sensing=SensingOptions(0.5, (1.0, 2.0, 3.0, 4.0))).reading
     assert decode(SensorReading, encode(reading)) == reading
 
 
 @given(st.lists(st.floats(-1e3, 1e3), min_size=4, max_size=4))
 def test_the_quaternion_is_of_unit_length_or_zero(wxyz):
-    reading = to_reading(sample(quaternion_wxyz=np.array(wxyz)))
+    reading = sample(quaternion_wxyz=np.array(wxyz)).reading
     length = np.linalg.norm(reading.quaternion_imu_in_world)
     assert length == pytest.approx(1.0) or length == 0.0
 
@@ -61,7 +60,7 @@ def test_the_quaternion_is_of_unit_length_or_zero(wxyz):
     st.floats(0.01, 10.0),
 )
 def test_foot_forces_are_counts_less_their_offsets_scaled(counts, offset, scale):
-    reading = to_reading(sample(SensingOptions(scale, offset), foot_force=np.array(counts)))
+    reading = sample(SensingOptions(scale, offset), foot_force=np.array(counts)).reading
     assert np.allclose(reading.foot_force, scale * (np.array(counts) - np.array(offset)))
 
 

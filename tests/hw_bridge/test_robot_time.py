@@ -6,7 +6,6 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from hw_bridge.robot_time import WRAP, RobotTime, ticks_between
-from hw_bridge.tick_order import TickOrder
 
 MS, US = 1e-3, 1e-6
 
@@ -130,14 +129,14 @@ def follow(order, ticks_and_arrivals):
     for tick, arrival in ticks_and_arrivals:
         verdicts.append(order.judge(tick, arrival))
         if verdicts[-1] is None:
-            order.accept(tick, arrival)
+            order.place(tick, arrival)
     return verdicts
 
 
 @given(ticks, st.integers(1, 400))
 def test_repeated_and_past_ticks_are_told_from_new_ones_across_the_wrap(tick, step):
-    order = TickOrder(MS)
-    order.accept(tick, 10.0)
+    order = RobotTime(MS)
+    order.place(tick, 10.0)
     assert order.judge(tick, 10.1) == "duplicate"
     assert order.judge((tick - step) % WRAP, 10.1) == "old"
     assert order.judge((tick + step) % WRAP, 10.1) is None
@@ -147,7 +146,7 @@ def test_repeated_and_past_ticks_are_told_from_new_ones_across_the_wrap(tick, st
 def test_after_steady_frames_a_leap_is_what_is_beyond_25_percent_and_half_a_second(
     start, wait, beyond
 ):
-    order = TickOrder(MS)
+    order = RobotTime(MS)
     assert set(follow(order, [((start + k) % WRAP, k * MS) for k in range(5)])) == {None}
     step = round((0.5 + 1.25 * wait) / MS) + beyond
     verdict = order.judge((start + 4 + step) % WRAP, 4 * MS + wait)
@@ -159,23 +158,23 @@ def test_after_steady_frames_a_leap_is_what_is_beyond_25_percent_and_half_a_seco
 def test_an_honest_robot_never_leaps(jitter_s):
     for drift in (-200e-6, 200e-6):
         _, arrivals = jittered(30.0, jitter_s, drift)
-        assert set(follow(TickOrder(MS), enumerate(arrivals))) == {None}
+        assert set(follow(RobotTime(MS), enumerate(arrivals))) == {None}
 
 
 def test_what_a_queue_held_up_and_let_go_all_at_once_is_no_leap():
     _, arrivals = jittered(10.0, 0.0)
     arrivals[2000:5000] = arrivals[5000]  # three seconds, without one frame lost
-    assert set(follow(TickOrder(MS), enumerate(arrivals))) == {None}
+    assert set(follow(RobotTime(MS), enumerate(arrivals))) == {None}
     arrivals = np.delete(arrivals, np.arange(2100, 4900))  # and most of them lost
     kept = np.delete(np.arange(10_000), np.arange(2100, 4900))
-    assert set(follow(TickOrder(MS), zip(kept.tolist(), arrivals, strict=True))) == {None}
+    assert set(follow(RobotTime(MS), zip(kept.tolist(), arrivals, strict=True))) == {None}
 
 
 @pytest.mark.parametrize("rate", [1.5, 2.0, 10.0, 100.0, 1000.0])
 def test_a_clock_too_fast_is_found_however_small_its_steps(rate):
     """As when the robot counts microseconds and `tick_unit_s` says milliseconds."""
     frames = [(round(k * rate), k * MS) for k in range(5000)]
-    verdicts = follow(TickOrder(MS), frames)
+    verdicts = follow(RobotTime(MS), frames)
     found = verdicts.index("leap")
     assert found * MS <= 0.5 / (rate - 1.25) + 2 * MS
     assert verdicts.count(None) < 0.9 * len(frames)
@@ -188,6 +187,6 @@ def test_order_does_not_depend_on_where_the_count_began(stream, start):
         steps = np.cumsum([step for step, _ in stream])
         arrivals = np.cumsum([wait for _, wait in stream])
         sent = zip((first + steps) % WRAP, arrivals, strict=True)
-        return follow(TickOrder(MS), [(int(tick), arrival) for tick, arrival in sent])
+        return follow(RobotTime(MS), [(int(tick), arrival) for tick, arrival in sent])
 
     assert verdicts(start) == verdicts(0)

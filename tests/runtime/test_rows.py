@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 
 from runtime.bus import Bus, Endpoints
 from runtime.checked import layout
-from runtime.messages import Plan, StateEstimate, decode
-from runtime.rows import AVAILABLE, CAPACITY, RowLayout, RowReader, RowWriter, layout_of
+from runtime.messages import Plan, StateEstimate, decode, encode
+from runtime.rows import AVAILABLE, CAPACITY, RowLayout, RowReader, RowWriter, layout_of, row_of
 from runtime.topics import MOTOR_COMMAND, STATE_ESTIMATE, TOPICS
 
 pytestmark = pytest.mark.skipif(not AVAILABLE, reason="no shared memory with futexes here")
@@ -58,6 +58,21 @@ def test_a_message_comes_out_of_a_row_as_it_went_in(message):
     row = np.full(rows.width, np.nan)
     rows.write(message, row)
     assert rows.message(row) == message
+    view = rows.view(row)
+    assert view == message and row_of(view) is row
+    assert encode(view) == encode(message)
+    np.testing.assert_array_equal(row_of(message), row)
+
+
+@pytest.mark.parametrize("rows", [True, False])
+def test_a_lazy_subscriber_gets_views_and_a_publisher_takes_them(tmp_path, rows):
+    with Bus(Endpoints.ipc(tmp_path, rows)) as bus:
+        publisher, here = bus.publisher(STATE_ESTIMATE), bus.subscriber(STATE_ESTIMATE, lazy=True)
+        assert publisher.wait_for_subscribers(1, PATIENCE_S)
+        publisher.send(layout_of(StateEstimate).view(row_of(estimate(5))))
+        got = here.wait(PATIENCE_S)
+        assert got == estimate(5) and row_of(got) is row_of(got)
+
 
 
 def test_a_message_of_varying_size_has_no_rows():

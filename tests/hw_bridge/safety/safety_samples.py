@@ -4,10 +4,11 @@ from typing import Any
 
 import numpy as np
 
+from hw_bridge import intake
 from hw_bridge.intake import Sample
 from hw_bridge.sensing_options import SensingOptions
 from hw_bridge.setpoints import Array, Setpoints
-from hw_bridge.take_in import NUMBERS, take_in
+from hw_bridge.take_in import DQ, NUMBERS, ROW, TORQUE, Q, take_in
 from hw_bridge.wire.layout import SERVO
 from hw_bridge.wire.low_state import LowState, encode_low_state, zero_low_state
 from robots.a1.constants import STAND_JOINTS
@@ -25,10 +26,12 @@ def sample_of(
     state: LowState, arrival: float, time: float, tick: int, sensing: SensingOptions | None = None
 ) -> Sample:
     """A sample as the wire would carry `state`."""
-    frame, numbers, o = encode_low_state(state), np.empty(NUMBERS), sensing or SensingOptions()
+    frame, row, o = encode_low_state(state), np.empty(ROW), sensing or SensingOptions()
     calibration = np.array([*o.foot_force_offset, o.foot_force_scale])
-    take_in(np.frombuffer(frame, np.uint8), np.empty(0, np.uint8), calibration, numbers)
-    return Sample(frame, numbers, arrival, time, tick)
+    believed = intake.sample_of(frame, row)
+    take_in(np.frombuffer(frame, np.uint8), np.empty(0, np.uint8), calibration, believed.numbers)
+    row[0], row[1], row[-1] = tick, time, arrival
+    return believed
 
 
 def sample(tick: int, **changes: Any) -> Sample:
@@ -67,3 +70,10 @@ def pd_command(q: Any = STAND_JOINTS, kp: float = 100.0, kd: float = 3.0) -> Set
     return Setpoints(
         np.array(q, dtype=float), np.zeros(12), np.full(12, kp), np.full(12, kd), np.zeros(12)
     )
+
+
+def numbers(q: Array, dq: Array, torque: Array) -> Array:
+    """The numbers of a sample, as float32 frames carry them."""
+    out = np.zeros(NUMBERS)
+    out[Q], out[DQ], out[TORQUE] = np.float32(q), dq, torque
+    return out

@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
-from hw_bridge.safety.calm import bounds_of, is_calm
 from hw_bridge.safety.monitor import Monitor
+from hw_bridge.safety.motor_watch import MotorWatch
 from hw_bridge.safety.options import HardwareSafetyOptions
 from hw_bridge.wire.layout import BRAKE
 from robots.a1.constants import JOINT_UPPER, STAND_JOINTS
@@ -28,8 +28,8 @@ ODD = [
 
 
 def calm(serving: bool, **changes) -> bool:
-    numbers = sample(0, **changes).numbers
-    return is_calm(numbers, serving, bounds_of(HardwareSafetyOptions(tilt_max=0.5)))
+    watch = MotorWatch(HardwareSafetyOptions(tilt_max=0.5))
+    return watch.judge(sample(0, **changes).numbers, serving, 0.0).is_calm
 
 
 def test_a_robot_that_stands_is_calm():

@@ -7,25 +7,18 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from hw_bridge.safety.drive_watch import DriveWatch
+from hw_bridge.safety.motor_watch import MotorWatch
 from hw_bridge.safety.options import HardwareSafetyOptions
 from hw_bridge.setpoints import Array
-from hw_bridge.take_in import DQ, NUMBERS, TORQUE, Q
+from hw_bridge.take_in import DQ, TORQUE, Q
 from robots.a1.constants import STAND_JOINTS
 from saltus.configuration.launch import load_launch
 from saltus.launch.lock_step import LockStep
-from tests.hw_bridge.safety.safety_samples import FL_THIGH
+from tests.hw_bridge.safety.safety_samples import FL_THIGH, numbers
 
-WATCH = DriveWatch(HardwareSafetyOptions())
+WATCH = MotorWatch(HardwareSafetyOptions())
 RATE = 2.0 * np.pi * 1.5  # [rad/s] of a gait
 JAM_MS = 300
-
-
-def numbers(q: Array, dq: Array, torque: Array) -> Array:
-    """The numbers of a sample, as float32 frames carry them."""
-    out = np.zeros(NUMBERS)
-    out[Q], out[DQ], out[TORQUE] = np.float32(q), np.float32(dq), torque
-    return out
 
 
 def gait(tick: int) -> Array:
@@ -40,7 +33,7 @@ def first_fault(samples: list[Array], serving: bool = True, step_ms: int = 1) ->
     """Cause of the first fault in samples `step_ms` apart, its tick before it; "" without one."""
     WATCH.reset()
     for tick, sample in enumerate(samples):
-        verdict = WATCH.judge(sample, serving, 1e-3 * step_ms * tick)
+        verdict = WATCH.judge(sample, serving, 1e-3 * step_ms * tick).drives
         if verdict.action != "go":
             assert verdict.action == "damp"
             return f"{tick}: {verdict.cause}"

@@ -7,15 +7,21 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from hw_bridge.safety.encoder_watch import EncoderWatch
+from hw_bridge.safety.motor_watch import MotorWatch
 from hw_bridge.safety.options import HardwareSafetyOptions
+from hw_bridge.safety.verdict import Verdict
 from hw_bridge.setpoints import Array
 from robots.a1.constants import JOINT_LOWER, STAND_JOINTS
-from tests.hw_bridge.safety.safety_samples import FL_THIGH, at
+from tests.hw_bridge.safety.safety_samples import FL_THIGH, at, numbers
 
-WATCH = EncoderWatch(HardwareSafetyOptions())
+WATCH = MotorWatch(HardwareSafetyOptions())
 STUCK_MS = 50
 RATE = 2.0 * np.pi * 1.5  # [rad/s] of a gait
+
+
+def judge(q: Array, dq: Array, torque: Array, serving: bool, time: float) -> Verdict:
+    """The verdict on the encoders in a sample."""
+    return WATCH.judge(numbers(q, dq, torque), serving, time).encoders
 
 
 def gait(tick: int) -> tuple[Array, Array, Array]:
@@ -30,7 +36,7 @@ def first_fault(samples: list[tuple[Array, Array, Array]], serving: bool = True)
     """Cause of the first fault in samples 1 ms apart, "" without one; its tick goes before."""
     WATCH.reset()
     for tick, (q, dq, torque) in enumerate(samples):
-        verdict = WATCH.judge(q, dq, torque, serving, 1e-3 * tick)
+        verdict = judge(q, dq, torque, serving, 1e-3 * tick)
         if verdict.action != "go":
             return f"{tick}: {verdict.cause}"
     return ""
@@ -103,7 +109,7 @@ def test_lost_frames_are_no_fault() -> None:
     WATCH.reset()
     for tick in (0, 1, 2, 3, 300, 301, 302):  # a motion that begins as the frames come back
         torque = np.full(12, 0.0 if tick <= 300 else 8.0)
-        verdict = WATCH.judge(STAND_JOINTS, np.full(12, 0.5), torque, True, 1e-3 * tick)
+        verdict = judge(STAND_JOINTS, np.full(12, 0.5), torque, True, 1e-3 * tick)
         assert verdict.action == "go"
 
 
@@ -119,6 +125,6 @@ def test_time_that_stands_or_goes_back_begins_anew(time: float) -> None:
     WATCH.reset()
     for tick in range(50):
         q, dq, torque = gait(tick)
-        WATCH.judge(at(3, 0.1, q), at(3, 5.0, dq), torque, True, 1e-3 * tick)
+        judge(at(3, 0.1, q), at(3, 5.0, dq), torque, True, 1e-3 * tick)
     for now in (0.05, time):
-        assert WATCH.judge(*gait(50), True, now).action == "go"
+        assert judge(*gait(50), True, now).action == "go"
