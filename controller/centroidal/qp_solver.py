@@ -1,8 +1,8 @@
 """A quadratic programme whose pattern stays and whose numbers change, solved by OSQP.
 
-The settings were measured on walks that are pushed (`saltus bench convex_mpc`); problems come with
-forces in units near what a foot carries, which does better than OSQP's own scaling. In ordinary
-walks OSQP is the fastest; a body that has been pushed very hard takes it hundreds of iterations,
+The settings were measured on walks that are pushed; problems come with forces in units near what a
+foot carries, which does better than OSQP's own scaling. In ordinary walks OSQP was the fastest of
+OSQP, PIQP and ProxQP; a body that has been pushed very hard takes it hundreds of iterations,
 several milliseconds, where PIQP's interior point would need one.
 """
 

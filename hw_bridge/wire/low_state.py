@@ -1,22 +1,18 @@
 """LowState: what the robot measures, 771 bytes."""
 
-import struct
-from typing import LiteralString, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from hw_bridge.wire.frame import check_frame, record_in, seal
-from hw_bridge.wire.header import Header, write_header
+from hw_bridge.wire.header import Header, read_header, write_header
 from hw_bridge.wire.layout import (
     LOW_STATE,
     LOW_STATE_SIZE,
-    MOTOR_STATE,
-    MOTORS,
     REMOTE_BYTES,
     TORQUE_SCALE,
 )
-from hw_bridge.wire.saturation import Saturation
 
 Array = NDArray[np.float64]
 Integers = NDArray[np.int64]
@@ -111,103 +107,57 @@ def read_low_state(frame: bytes) -> LowState:
         return _read(frame)
 
 
-# Fields by type, in the order in which they are gathered.
-_GATHERED: dict[str, tuple[LiteralString, ...]] = {
-    "f4": ("quaternion_wxyz", "gyroscope", "accelerometer", "rpy", "q", "dq", "q_raw", "dq_raw"),
-    "i2": ("ddq", "tau_est", "ddq_raw", "foot_force", "foot_force_est"),
-    "u4": ("reserve",),
-    "i1": ("temperature",),
-    "u1": ("mode",),
-}
-
-
-def _places(name: LiteralString) -> NDArray[np.int64]:
-    """The bytes of a field in a frame, in order; of a motor's field those of all twenty."""
-    numbers = np.arange(LOW_STATE_SIZE, dtype=np.int64)
-    fields, motors = LOW_STATE.fields, MOTOR_STATE.fields
-    assert fields is not None and motors is not None
-    if name in motors:
-        field, offset = motors[name][:2]
-        begins = fields["motors"][1] + offset + MOTOR_STATE.itemsize * np.arange(MOTORS)
-        return (begins[:, None] + np.arange(field.itemsize)).ravel()
-    field, offset = fields[name][:2]
-    return numbers[offset : offset + field.itemsize]
-
-
-_ORDER = np.concatenate([_places(name) for names in _GATHERED.values() for name in names])
-_ENDS = np.cumsum([0] + [sum(len(_places(name)) for name in names) for names in _GATHERED.values()])
-_PARTS = [slice(*ends) for ends in zip(_ENDS[:-1].tolist(), _ENDS[1:].tolist(), strict=True)]
-_HEADER = struct.Struct("<BHHIB")
-_AFTER_IMU = struct.Struct("<b")
-_END = struct.Struct(f"<I{REMOTE_BYTES}sII")  # tick, remote, reserve, checksum
-assert LOW_STATE.fields is not None
-_IMU_TEMPERATURE: int = LOW_STATE.fields["imu_temperature"][1]
+# Names of our fields by their type on the wire: floats, and numbers that are whole there.
+_FLOATS = ("quaternion_wxyz", "gyroscope", "accelerometer", "rpy")
+_WHOLE = ("imu_temperature", "foot_force", "foot_force_est", "reserve")
+_MOTOR_FLOATS = ("q", "dq", "q_raw", "dq_raw")
+_MOTOR_COUNTS = ("ddq", "tau_est", "ddq_raw")
+_MOTOR_WHOLE = {"mode": "mode", "temperature": "temperature", "motor_reserve": "reserve"}
+_MOTOR_SATURATED = {name: name for name in _MOTOR_COUNTS} | _MOTOR_WHOLE
 
 
 def _read(frame: bytes) -> LowState:
-    gathered = np.frombuffer(frame, np.uint8)[_ORDER]
-    floats, shorts, words, signed, unsigned = (gathered[part] for part in _PARTS)
-    x, counts = floats.view("<f4").astype(np.float64), shorts.view("<i2").astype(np.float64)
-    feet = counts[60:].astype(np.int64)
-    tick, remote, reserve, _ = _END.unpack_from(frame, LOW_STATE_SIZE - _END.size)
-    return LowState(
-        header=Header(*_HEADER.unpack_from(frame)),
-        quaternion_wxyz=x[:4],
-        gyroscope=x[4:7],
-        accelerometer=x[7:10],
-        rpy=x[10:13],
-        imu_temperature=_AFTER_IMU.unpack_from(frame, _IMU_TEMPERATURE)[0],
-        mode=unsigned.astype(np.int64),
-        q=x[13:33],
-        dq=x[33:53],
-        ddq=counts[:20],
-        tau_est=counts[20:40] / TORQUE_SCALE,
-        q_raw=x[53:73],
-        dq_raw=x[73:93],
-        ddq_raw=counts[40:60],
-        temperature=signed.view(np.int8).astype(np.int64),
-        motor_reserve=words.view("<u4").astype(np.int64).reshape(MOTORS, 2),
-        foot_force=feet[:4],
-        foot_force_est=feet[4:],
-        tick=tick,
-        remote=remote,
-        reserve=reserve,
-    )
-
-
-_PLAIN = ("quaternion_wxyz", "gyroscope", "accelerometer", "rpy")
-_MOTOR_PLAIN = ("q", "dq", "q_raw", "dq_raw")
-_COUNTED = {
-    "imu_temperature": ("i1", ()),
-    "foot_force": ("i2", (4,)),
-    "foot_force_est": ("i2", (4,)),
-    "reserve": ("u4", ()),
-}
-_MOTOR_COUNTED = {
-    "mode": ("u1", (MOTORS,)),
-    "ddq": ("i2", (MOTORS,)),
-    "tau_est": ("i2", (MOTORS,)),
-    "ddq_raw": ("i2", (MOTORS,)),
-    "temperature": ("i1", (MOTORS,)),
-    "motor_reserve": ("u4", (MOTORS, 2)),
-}
-_INTEGERS = Saturation({**_COUNTED, **_MOTOR_COUNTED})
+    record = record_in(frame, LOW_STATE)
+    motors = record["motors"]
+    fields: dict[str, Any] = {name: record[name].astype(np.float64) for name in _FLOATS}
+    fields |= {name: record[name].astype(np.int64) for name in _WHOLE}
+    fields |= {name: motors[name].astype(np.float64) for name in (*_MOTOR_FLOATS, *_MOTOR_COUNTS)}
+    fields |= {name: motors[there].astype(np.int64) for name, there in _MOTOR_WHOLE.items()}
+    fields["tau_est"] /= TORQUE_SCALE
+    fields.update((name, int(record[name])) for name in ("imu_temperature", "tick", "reserve"))
+    fields.update(header=read_header(record), remote=record["remote"].tobytes())
+    return LowState(**fields)
 
 
 def _write(record: NDArray[np.void], state: LowState) -> None:
+    motors = record["motors"]
+    scaled = state._replace(tau_est=TORQUE_SCALE * np.asarray(state.tau_est))
     write_header(record, state.header)
-    scaled = TORQUE_SCALE * np.asarray(state.tau_est)
-    motors, counts = record["motors"], _INTEGERS.counts(state._asdict() | {"tau_est": scaled})
-    for name in _PLAIN:
-        record[name][:] = getattr(state, name)
-    for name in _MOTOR_PLAIN:
-        motors[name] = getattr(state, name)
-    for name in _COUNTED:
-        record[name] = counts[name]
-    for name in _MOTOR_COUNTED:
-        motors[name.removeprefix("motor_")] = counts[name]
+    for name in _FLOATS:
+        record[name] = _shaped(record[name], getattr(state, name))
+    for name in _MOTOR_FLOATS:
+        motors[name] = _shaped(motors[name], getattr(state, name))
+    for name in _WHOLE:
+        record[name] = _saturated(record[name], getattr(state, name))
+    for name, there in _MOTOR_SATURATED.items():
+        motors[there] = _saturated(motors[there], getattr(scaled, name))
     record["tick"] = state.tick & 0xFFFFFFFF
     record["remote"] = _remote(state.remote)
+
+
+def _shaped(field: NDArray[Any], values: Any) -> NDArray[Any]:
+    """The values, if their shape is the field's."""
+    values = np.asarray(values)
+    if values.shape != field.shape:
+        raise ValueError(f"expected shape {field.shape}, got {values.shape}")
+    return values
+
+
+def _saturated(field: NDArray[Any], values: Any) -> NDArray[Any]:
+    """The values within the field's integers, 0 for what is no number."""
+    limits = np.iinfo(field.dtype)
+    numbers = _shaped(field, np.asarray(values, np.float64))
+    return np.clip(np.where(np.isnan(numbers), 0.0, numbers), limits.min, limits.max)
 
 
 def _remote(data: bytes) -> NDArray[np.uint8]:

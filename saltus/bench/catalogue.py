@@ -38,10 +38,6 @@ BENCHMARKS = {
         "saltus.bench.estimators.bench",
         "errors and times of every filter on the same sensor readings",
     ),
-    "convex_mpc": Bench(
-        "saltus.bench.convex_mpc.bench",
-        "force problems of Convex MPC and Instant QP, for each QP solver",
-    ),
     "hybrid": Bench(
         "saltus.bench.hybrid.bench", "simulation of a bouncing ball, compared with other tools"
     ),
@@ -53,10 +49,6 @@ BENCHMARKS = {
         "time from a tracker that hangs, dies or is stopped to damping on the wire",
     ),
     "a1": Bench("saltus.bench.a1", "latency from a state of the emulated A1 to its command"),
-    "wire": Bench(
-        "saltus.bench.wire.bench",
-        "time to encode and decode a frame of the A1, and to reject damaged ones",
-    ),
     "skf": Bench("saltus.bench.skf.bench", "time of one step of the salted Kalman filter"),
     "impacts": Bench("saltus.bench.impacts", "rate at which sets of impact outcomes are sampled"),
     "recording": Bench(

@@ -12,7 +12,7 @@ from hw_bridge.wire.frame import WireError, frame_fault
 from hw_bridge.wire.header import Header
 from hw_bridge.wire.layout import LOW_STATE, LOW_STATE_SIZE
 from hw_bridge.wire.low_state import LowState, decode_low_state, encode_low_state, zero_low_state
-from saltus.bench.wire import peer as wire_peer
+from tests.hw_bridge.wire import peer as wire_peer
 
 
 def floats(count):

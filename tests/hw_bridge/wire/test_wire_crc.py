@@ -18,7 +18,7 @@ from hw_bridge.wire.layout import (
     VEL_STOP,
 )
 from hw_bridge.wire.low_command import LowCommandEncoder
-from saltus.bench.wire.peer import peer_crc
+from tests.hw_bridge.wire.peer import peer_crc
 
 
 def bitwise(frame):

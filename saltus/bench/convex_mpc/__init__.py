@@ -1,1 +1,0 @@
-"""Solvers of the force problems of Convex MPC and Instant QP."""
