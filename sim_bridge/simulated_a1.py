@@ -1,6 +1,7 @@
 """The simulated A1: physics, motors, sensors and perturbations behind one tick of 1 ms."""
 
 import math
+from collections import deque
 from collections.abc import Callable
 
 import mujoco
@@ -14,16 +15,23 @@ from robots.a1.leg_measurements import slip_speeds
 from robots.rotations import rotation_from_quaternion
 from robots.terrain import Ground
 from runtime.messages import GroundTruth, MotorCommand, SensorReading
-from sim_bridge.delay import DelayLine
+from runtime.rows import layout_of
 from sim_bridge.options import SimulationOptions
 from sim_bridge.perturbation_script import TICK, PerturbationScript
 from sim_bridge.physics.begin import begin_physics
 from sim_bridge.physics.mujoco_physics import MujocoPhysics
-from sim_bridge.sensors import Sensors
+from sim_bridge.sensors import READING, Sensors, measure
 
 Array = NDArray[np.float64]
 
+TRUTH = layout_of(GroundTruth)
+_Q, _V, _FOOT_FORCE, _CONTACT, _TRUNK, _TORQUE, _WORK, _SLIP = (
+    TRUTH.span(name, name)
+    for name in ("q", "v", "foot_force", "contact", "trunk_contact", "torque", "work", "foot_slip")
+)
+TICK_AT, TIME = 0, 1  # in every row
 CONTACT_FORCE = 1.0  # [N], above which a foot counts as being in contact
+_UPRIGHT = math.cos(FALLEN_TILT)
 STRETCHED = 0.1  # of a foot Jacobian's largest singular value; directions below move no foot
 
 
@@ -48,6 +56,8 @@ class SimulatedA1:
         tilt_allowance: how far the trunk may tilt beside 60 degrees at a time [s]: [rad].
         time_lost: for how long this world has stood still while the controllers' went on [s].
         blocked: the motors give no torque.
+        loss: why the physics was lost, in one line; ticks go on, the robot stays; else empty.
+        reading_row, truth_row: of this tick, but for their times.
     """
 
     def __init__(
@@ -64,26 +74,27 @@ class SimulatedA1:
         self.options = options or SimulationOptions()
         self.tick, self.fell, self.blocked = 0, False, False
         self._script = script or PerturbationScript()
+        self._script_due = self._script.due(0)
         self._sensors = Sensors(self.options.sensors, self.options.seed)
-        self._delay = DelayLine[Array](self.options.input_delay, self.options.timestep)
         self.judge_falls = self.options.start.posture == "stand"
-        self._start = self.options.start.pose
+        self._start = start = self.options.start.pose
+        turn = (math.cos(start.yaw), math.sin(start.yaw))
+        half = (math.cos(0.5 * start.yaw), math.sin(0.5 * start.yaw))
+        self._turn = np.array((start.x, start.y, *turn, *half) if any(start) else ())
         self.tilt_allowance: Callable[[float], float] = lambda _: 0.0
         self.time_lost = 0.0
-        self._work, self._foot_slip = 0.0, 0.0
-        self._physics, self._command = begin_physics(self.options, ground)
-        self._step = 0
-        self._observe(self._physics.base_velocity())
+        self.reading_row, self.truth_row = np.zeros(READING.width), np.zeros(TRUTH.width)
+        self._physics, command = begin_physics(self.options, ground)
+        self._steps = self.options.steps_per_tick
+        self._commands = np.array([command] * self._steps)  # what each step of a tick obeys
+        self._delayed = deque[tuple[int, Array]]()  # commands, by the step at which they are due
+        self._delay = round(self.options.input_delay / self.options.timestep)
+        self._observe(self._physics.base_velocity, False)
 
     @property
     def time(self) -> float:
         """Simulated seconds since the start."""
         return self.tick * TICK
-
-    @property
-    def loss(self) -> str:
-        """Why the physics was lost, in one line; ticks go on, the robot stays; else empty."""
-        return self._physics.loss
 
     @property
     def model(self) -> mujoco.MjModel:
@@ -97,47 +108,49 @@ class SimulatedA1:
 
     def reading(self, stamp: float | None = None) -> SensorReading:
         """What the sensors say at this tick, stamped `stamp` [s] or the simulated time."""
-        time = self.time if stamp is None else stamp
-        return SensorReading(tick=self.tick, time=time, **self._sensed._asdict())
+        row = self.reading_row.copy()
+        row[TIME] = self.time if stamp is None else stamp
+        return READING.message(row)
 
     def truth(self, stamp: float | None = None) -> GroundTruth:
         """The true state at this tick; contact forces are those of the last physics step."""
-        motion = self._motion
-        return GroundTruth(
-            tick=self.tick,
-            time=self.time if stamp is None else stamp,
-            q=self._start.to_world(motion.q),
-            v=motion.v,
-            foot_force=motion.foot_force,
-            contact=(motion.normal_force > CONTACT_FORCE).astype(np.float64),
-            trunk_contact=motion.trunk_contact,
-            torque=motion.torque,
-            work=self._work,
-            foot_slip=self._foot_slip,
-        )
+        row = self.truth_row.copy()
+        row[TIME] = self.time if stamp is None else stamp
+        return TRUTH.message(row)
 
-    def advance(self, command: MotorCommand | None) -> None:
+    def obey(self, command: Array) -> None:
+        """Take a command (5, 12), rows q, dq, kp, kd, tau, to live under from this tick on.
+
+        The motors act on it after the input delay.
+        """
+        self._delayed.append((self.tick * self._steps + self._delay, command))
+
+    def advance(self, command: MotorCommand | None = None) -> None:
         """Live through one tick, with a new command or (None) with the one there is.
 
         Never raises for what a command holds: a torque that is not finite counts as zero.
         """
         if command is not None:
-            rows = (command.q, command.dq, command.kp, command.kd, command.tau)
-            self._delay.push(self._step, np.array(rows))
-        self._script.apply(self, self.tick)
-        velocity_before = self._physics.base_velocity()
-        if math.isfinite(self._motion.q.sum()):  # a diverged robot stays as it is
-            self._physics.live(self._due_commands(), self.blocked)
+            self.obey(np.array((command.q, command.dq, command.kp, command.kd, command.tau)))
+        tick, delayed, commands, steps = self.tick, self._delayed, self._commands, self._steps
+        if tick >= self._script_due:
+            self._script.apply(self, tick)
+            self._script_due = self._script.due(tick + 1)
+        physics = self._physics
+        velocity_before = physics.base_velocity.copy()
+        if not self._diverged:  # a diverged robot stays as it is
+            commands[:] = commands[-1]
+            while delayed and delayed[0][0] < (tick + 1) * steps:
+                due, newer = delayed.popleft()
+                commands[max(0, due - tick * steps) :] = newer
+            physics.live(commands, self.blocked)
         self.tick += 1
-        self._observe(velocity_before)
-        motion = self._motion
-        self._work += TICK * float(np.maximum(motion.torque * motion.v[6:], 0.0).sum())
-        self._foot_slip += TICK * _slip_speed(motion.q, motion.v, motion.normal_force)
+        self._observe(velocity_before, True)
 
     def place(self, q: Array, v: Array) -> None:
         """Put the robot into another state, q (19) and v (18); tick, command and script stay."""
         self._physics.place(self._start.to_local(q), v)
-        self._observe(self._physics.base_velocity())
+        self._observe(self._physics.base_velocity, False)
 
     def add_base_velocity(self, velocity_in_world: Array) -> None:
         """Add a (3) velocity [m/s] to the trunk's, at once; the accelerometer does not see it.
@@ -151,13 +164,13 @@ class SimulatedA1:
 
         dq = J^+ R^T v; where the leg is nearly stretched, the part that no joint gives is left out.
         """
-        motion = self._physics.motion()
+        motion = self._physics.motion
         if not math.isfinite(motion.q.sum()):
             return
         rotation = rotation_from_quaternion(motion.q[3:7])
         jacobian = foot_jacobians_in_base(np.array(motion.q[7:]))[leg]
         v = motion.v.copy()
-        v[:3] = self._physics.base_velocity() @ rotation  # a kick may not be in the motion yet
+        v[:3] = self._physics.base_velocity @ rotation  # a kick may not be in the motion yet
         v[6 + 3 * leg : 9 + 3 * leg] += np.linalg.pinv(jacobian, STRETCHED) @ (
             velocity_in_world @ rotation
         )
@@ -184,31 +197,73 @@ class SimulatedA1:
             raise AttributeError("only physics by MuJoCo in this process has its model and data")
         return self._physics
 
-    def _due_commands(self) -> list[Array]:
-        """What each physics step of this tick obeys: the delay line, resolved."""
-        commands = []
-        for _ in range(self.options.steps_per_tick):
-            due = self._delay.at(self._step)
-            if due is not None:
-                self._command = due
-            commands.append(self._command)
-            self._step += 1
-        return commands
-
-    def _observe(self, velocity_before: Array) -> None:
-        """Read truth and sensors once a tick, so that who asks and how often changes nothing."""
-        motion = self._motion = self._physics.motion()
-        force, height = _specific_force(motion.q, motion.base_velocity, velocity_before)
-        self._sensed = self._sensors.sense(
-            self.time, self._start.to_world(motion.q), motion.v, force, motion.torque,
-            motion.normal_force,
+    def _observe(self, velocity_before: Array, lived: bool) -> None:
+        """Write truth and sensors, once a tick, so that who asks and how often changes nothing."""
+        physics = self._physics
+        self.loss = physics.loss
+        height = _write_rows(
+            self.tick, lived, *physics.motion, physics.base_velocity, velocity_before, self._turn,
+            *self._sensors.draw(), self.reading_row, self.truth_row,
         )  # fmt: skip
-        upright = height >= math.cos(FALLEN_TILT)  # false for NaN: a diverged robot fell
+        self._diverged = math.isnan(height)
+        upright = height >= _UPRIGHT  # false for NaN: a diverged robot fell
         if not upright:
             most = FALLEN_TILT + self.tilt_allowance(self.time + self.time_lost)
             upright = height >= math.cos(min(math.pi, most))
-        down = motion.trunk_contact or not upright
-        self.fell = self.fell or (down if self.judge_falls else math.isnan(height))
+        down = bool(physics.motion.trunk_contact[0]) or not upright
+        self.fell = self.fell or (down if self.judge_falls else self._diverged)
+
+
+@njit(cache=True)
+def _write_rows(
+    tick: int, lived: bool, q: Array, v: Array, torque: Array, foot_force: Array,
+    normal_force: Array, trunk: Array, velocity: Array, velocity_before: Array, turn: Array,
+    offset: Array, noise: Array, bounds: Array, reading: Array, truth: Array,
+) -> float:  # fmt: skip
+    """Write the rows of a tick, but for their times; return e_z of the base along e_z.
+
+    NaN where the physics has diverged.
+
+    Args:
+        tick: of both rows.
+        lived: the robot has lived through a tick: the motors' work and the feet's slip grow.
+        q, v, torque, foot_force, normal_force, trunk: a `PhysicsState`.
+        velocity, velocity_before: of the trunk in the world (3), now and before the tick [m/s].
+        turn: from the physics' world to that of the rows; empty where it is the same, else x, y
+            [m], cosine and sine of the yaw, and of half of it.
+        offset, noise, bounds: as `measure` has them.
+        reading, truth: the rows.
+    """
+    reading[TICK_AT] = truth[TICK_AT] = tick
+    truth[_Q], truth[_V], truth[_TORQUE], truth[_TRUNK] = q, v, torque, trunk
+    truth[_FOOT_FORCE] = foot_force.ravel()
+    for foot in range(4):
+        truth[_CONTACT][foot] = normal_force[foot] > CONTACT_FORCE
+    if turn.size:
+        _turn_to_world(turn, truth[_Q])
+    force, height = _specific_force(q, velocity, velocity_before)
+    measure(
+        tick * TICK, truth[_Q], v, force, torque, normal_force, offset, noise, bounds, reading
+    )
+    if lived:
+        power = np.maximum(torque * v[6:], 0.0)
+        pairs = power[0:8:2] + power[1:8:2]  # the order of numpy's sum
+        total = (pairs[0] + pairs[1]) + (pairs[2] + pairs[3])
+        for i in range(8, 12):
+            total += power[i]
+        truth[_WORK] += TICK * total
+        truth[_SLIP] += TICK * _slip_speed(q, v, normal_force)
+    return height if np.isfinite(q).all() else np.nan
+
+
+@njit(cache=True)
+def _turn_to_world(turn: Array, q: Array) -> None:
+    """As `PlanarPose.to_world`, in place."""
+    c, s, half_c, half_s = turn[2], turn[3], turn[4], turn[5]
+    q[0], q[1] = c * q[0] - s * q[1] + turn[0], s * q[0] + c * q[1] + turn[1]
+    x, y, z, w = q[3], q[4], q[5], q[6]
+    q[3], q[4] = half_c * x - half_s * y, half_c * y + half_s * x
+    q[5], q[6] = half_c * z + half_s * w, half_c * w - half_s * z
 
 
 @njit(cache=True)

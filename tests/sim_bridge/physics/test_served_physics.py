@@ -65,7 +65,7 @@ def end_server(tmp_path: Path) -> Iterator[Callable[[], None]]:
 
 def begun_as_served(robot: SimulatedA1) -> None:
     """Begin the world of a robot in this process as a server does: its state placed, no more."""
-    motion, physics = robot._motion, MujocoPhysics(robot.options)
+    motion, physics = robot._physics.motion, MujocoPhysics(robot.options)
     physics.place(motion.q, motion.v)
     robot._physics = physics
 
@@ -210,10 +210,10 @@ def test_the_simulations_process_ends_in_order_when_its_physics_is_lost(
     class Clock(PausedClock):
         paused = False  # nobody commands
 
-        def collect(self, source, tick, stop):
-            if tick == 5:
+        def wait_tick(self):
+            if self._tick == 4:
                 end_server()
-            return None
+            return super().wait_tick()
 
     with Bus(Endpoints.ipc(tmp_path / "bus")) as bus:
         report = run(robot, bus, Clock(0.001), 1.0, lambda: False, options)
