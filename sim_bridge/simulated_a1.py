@@ -3,6 +3,7 @@
 import math
 from collections import deque
 from collections.abc import Callable
+from typing import cast
 
 import mujoco
 import numpy as np
@@ -77,10 +78,7 @@ class SimulatedA1:
         self._script_due = self._script.due(0)
         self._sensors = Sensors(self.options.sensors, self.options.seed)
         self.judge_falls = self.options.start.posture == "stand"
-        self._start = start = self.options.start.pose
-        turn = (math.cos(start.yaw), math.sin(start.yaw))
-        half = (math.cos(0.5 * start.yaw), math.sin(0.5 * start.yaw))
-        self._turn = np.array((start.x, start.y, *turn, *half) if any(start) else ())
+        self._start = self.options.start.pose
         self.tilt_allowance: Callable[[float], float] = lambda _: 0.0
         self.time_lost = 0.0
         self.reading_row, self.truth_row = np.zeros(READING.width), np.zeros(TRUTH.width)
@@ -97,14 +95,9 @@ class SimulatedA1:
         return self.tick * TICK
 
     @property
-    def model(self) -> mujoco.MjModel:
-        """The MuJoCo model, for viewing."""
-        return self._mujoco().model
-
-    @property
     def data(self) -> mujoco.MjData:
-        """The MuJoCo state, for viewing."""
-        return self._mujoco().data
+        """MuJoCo's state. Raises AttributeError where the physics is a server's."""
+        return cast(MujocoPhysics, self._physics).data
 
     def reading(self, stamp: float | None = None) -> SensorReading:
         """What the sensors say at this tick, stamped `stamp` [s] or the simulated time."""
@@ -192,18 +185,13 @@ class SimulatedA1:
         """Hand back what the physics holds, such as a connection."""
         self._physics.close()
 
-    def _mujoco(self) -> MujocoPhysics:
-        if not isinstance(self._physics, MujocoPhysics):
-            raise AttributeError("only physics by MuJoCo in this process has its model and data")
-        return self._physics
-
     def _observe(self, velocity_before: Array, lived: bool) -> None:
         """Write truth and sensors, once a tick, so that who asks and how often changes nothing."""
         physics = self._physics
         self.loss = physics.loss
         height = _write_rows(
-            self.tick, lived, *physics.motion, physics.base_velocity, velocity_before, self._turn,
-            *self._sensors.draw(), self.reading_row, self.truth_row,
+            self.tick, lived, *self._start, *physics.motion, physics.base_velocity,
+            velocity_before, *self._sensors.draw(), self.reading_row, self.truth_row,
         )  # fmt: skip
         self._diverged = math.isnan(height)
         upright = height >= _UPRIGHT  # false for NaN: a diverged robot fell
@@ -216,35 +204,42 @@ class SimulatedA1:
 
 @njit(cache=True)
 def _write_rows(
-    tick: int, lived: bool, q: Array, v: Array, torque: Array, foot_force: Array,
-    normal_force: Array, trunk: Array, velocity: Array, velocity_before: Array, turn: Array,
+    tick: int, lived: bool, x: float, y: float, yaw: float, q: Array, v: Array, torque: Array,
+    foot_force: Array, normal_force: Array, trunk: Array, velocity: Array, velocity_before: Array,
     offset: Array, noise: Array, bounds: Array, reading: Array, truth: Array,
 ) -> float:  # fmt: skip
     """Write the rows of a tick, but for their times; return e_z of the base along e_z.
 
-    NaN where the physics has diverged.
+    NaN where the physics has diverged. The accelerometer's force is the mean over the tick, as of
+    one that integrates between samples.
 
     Args:
         tick: of both rows.
         lived: the robot has lived through a tick: the motors' work and the feet's slip grow.
+        x, y, yaw: of the origin of the physics in the world of the rows [m, rad].
         q, v, torque, foot_force, normal_force, trunk: a `PhysicsState`.
         velocity, velocity_before: of the trunk in the world (3), now and before the tick [m/s].
-        turn: from the physics' world to that of the rows; empty where it is the same, else x, y
-            [m], cosine and sine of the yaw, and of half of it.
         offset, noise, bounds: as `measure` has them.
         reading, truth: the rows.
     """
     reading[TICK_AT] = truth[TICK_AT] = tick
     truth[_Q], truth[_V], truth[_TORQUE], truth[_TRUNK] = q, v, torque, trunk
     truth[_FOOT_FORCE] = foot_force.ravel()
-    for foot in range(4):
-        truth[_CONTACT][foot] = normal_force[foot] > CONTACT_FORCE
-    if turn.size:
-        _turn_to_world(turn, truth[_Q])
-    force, height = _specific_force(q, velocity, velocity_before)
+    if x != 0.0 or y != 0.0 or yaw != 0.0:
+        _turn_to_world(x, y, yaw, truth[_Q])
+    rotation = rotation_from_quaternion(q[3:7])
+    acceleration = (velocity - velocity_before) / TICK
+    acceleration[2] += GRAVITY
     measure(
-        tick * TICK, truth[_Q], v, force, torque, normal_force, offset, noise, bounds, reading
-    )
+        tick * TICK, truth[_Q], v, acceleration @ rotation, torque, normal_force,
+        offset, noise, bounds, reading,
+    )  # fmt: skip
+    speeds, slip = slip_speeds(q, v), 0.0
+    for foot in range(4):
+        touches = normal_force[foot] > CONTACT_FORCE
+        truth[_CONTACT][foot] = touches
+        if touches:
+            slip += speeds[foot]
     if lived:
         power = np.maximum(torque * v[6:], 0.0)
         pairs = power[0:8:2] + power[1:8:2]  # the order of numpy's sum
@@ -252,38 +247,15 @@ def _write_rows(
         for i in range(8, 12):
             total += power[i]
         truth[_WORK] += TICK * total
-        truth[_SLIP] += TICK * _slip_speed(q, v, normal_force)
-    return height if np.isfinite(q).all() else np.nan
+        truth[_SLIP] += TICK * slip
+    return rotation[2, 2] if np.isfinite(q).all() else np.nan
 
 
 @njit(cache=True)
-def _turn_to_world(turn: Array, q: Array) -> None:
+def _turn_to_world(x: float, y: float, yaw: float, q: Array) -> None:
     """As `PlanarPose.to_world`, in place."""
-    c, s, half_c, half_s = turn[2], turn[3], turn[4], turn[5]
-    q[0], q[1] = c * q[0] - s * q[1] + turn[0], s * q[0] + c * q[1] + turn[1]
-    x, y, z, w = q[3], q[4], q[5], q[6]
-    q[3], q[4] = half_c * x - half_s * y, half_c * y + half_s * x
-    q[5], q[6] = half_c * z + half_s * w, half_c * w - half_s * z
-
-
-@njit(cache=True)
-def _specific_force(q: Array, velocity: Array, velocity_before: Array) -> tuple[Array, float]:
-    """Return the mean specific force (3) [m/s^2] over a tick, and e_z of the base along e_z.
-
-    The mean is what an accelerometer that integrates between samples gives. Velocities (3) are the
-    trunk's in the world.
-    """
-    rotation = rotation_from_quaternion(q[3:7])
-    acceleration = (velocity - velocity_before) / TICK
-    acceleration[2] += GRAVITY
-    return acceleration @ rotation, rotation[2, 2]
-
-
-@njit(cache=True)
-def _slip_speed(q: Array, v: Array, normal_force: Array) -> float:
-    """Return the sum of the speeds of the feet in contact over the ground [m/s]."""
-    speeds, total = slip_speeds(q, v), 0.0
-    for foot in range(4):
-        if normal_force[foot] > CONTACT_FORCE:
-            total += speeds[foot]
-    return total
+    c, s = math.cos(yaw), math.sin(yaw)
+    q[0], q[1] = c * q[0] - s * q[1] + x, s * q[0] + c * q[1] + y
+    c, s = math.cos(0.5 * yaw), math.sin(0.5 * yaw)
+    i, j, k, w = q[3], q[4], q[5], q[6]
+    q[3], q[4], q[5], q[6] = c * i - s * j, c * j + s * i, c * k + s * w, c * w - s * k

@@ -262,12 +262,3 @@ def test_impossible_servers_are_refused_by_name(server: dict, said: str) -> None
         SimulationOptions(server=PhysicsServerOptions(**server))
     with pytest.raises(ValueError, match="mujoco, remote, isaacgym"):
         SimulationOptions(engine="bullet")  # type: ignore[arg-type]
-
-
-def test_only_mujoco_here_has_a_model_to_look_at(
-    tmp_path: Path, end_server: Callable[[], None]
-) -> None:
-    robot = SimulatedA1(remote(tmp_path))
-    with pytest.raises(AttributeError, match="MuJoCo in this process"):
-        _ = robot.model
-    robot.close()
