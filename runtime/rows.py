@@ -90,6 +90,10 @@ class RowLayout(Generic[MessageT]):
         """The row as a message that is not decoded yet."""
         return cast(MessageT, self._view(row))
 
+    def span(self, first: str, last: str) -> slice:
+        """Where the fields from `first` to `last` stand in a row."""
+        return slice(self.spans[first].start, self.spans[last].stop)
+
     def write(self, message: MessageT, row: Array) -> None:
         """Put a message into a row."""
         if isinstance(message, RowView):
@@ -157,16 +161,11 @@ class _Ring:
         self.written = whole[NUMBERS : NUMBERS + CAPACITY]  # number of each row, from 1
         self.rows = np.frombuffer(whole[NUMBERS + CAPACITY :]).reshape(CAPACITY, width)
         self._head_address = ctypes.byref(ctypes.c_char.from_buffer(self._memory))
-        self._order = threading.Lock()
-        self._order.acquire()
-
-    def fence(self) -> None:
-        """Keep loads and stores before it before those after it, on every processor.
-
-        That is what a release followed by an acquire of one lock does.
-        """
-        self._order.release()
-        self._order.acquire()
+        order = threading.Lock()
+        order.acquire()
+        # A release followed by an acquire of one lock is a fence: it keeps loads and stores before
+        # it before those after it, on every processor.
+        self.release, self.acquire = order.release, order.acquire
 
     def wake(self) -> None:
         """Wake all readers that wait."""
@@ -175,7 +174,8 @@ class _Ring:
     def wait(self, head: int, timeout_s: float) -> None:
         """Wait until the head is another one, a signal has come, or time is over."""
         self.header[WAITING] = 1
-        self.fence()
+        self.release()
+        self.acquire()
         limit = _Timespec(int(timeout_s), int(1e9 * (timeout_s % 1.0)))
         low = ctypes.c_int(head & 0xFFFFFFFF)  # what the kernel compares, on little-endian machines
         _wait_call(_FUTEX, self._head_address, _WAIT, low, ctypes.byref(limit), None, 0)
@@ -198,17 +198,23 @@ class RowWriter(Generic[MessageT]):
         link.unlink(missing_ok=True)
         link.symlink_to(f"/proc/{os.getpid()}/fd/{self._descriptor}")
 
-    def write(self, message: MessageT) -> None:
-        """Write a message as the newest row, and wake readers that wait for it."""
+    def write(self, content: MessageT | Array) -> None:
+        """Write a message, or its row, as the newest row, and wake readers that wait for it."""
         ring, slot = self._ring, self._head % CAPACITY
         ring.written[slot] = 0
-        ring.fence()
-        self.layout.write(message, ring.rows[slot])
-        ring.fence()
+        ring.release()
+        ring.acquire()
+        if isinstance(content, np.ndarray):
+            ring.rows[slot] = content
+        else:
+            self.layout.write(content, ring.rows[slot])
+        ring.release()
+        ring.acquire()
         self._head += 1
         ring.written[slot] = self._head
         ring.header[HEAD] = self._head
-        ring.fence()
+        ring.release()
+        ring.acquire()
         if ring.header[WAITING]:
             ring.header[WAITING] = 0
             ring.wake()
@@ -286,9 +292,11 @@ class RowReader(Generic[MessageT]):
         slot = number % CAPACITY
         if ring.written[slot] != number + 1:
             return None
-        ring.fence()
+        ring.release()
+        ring.acquire()
         row = ring.rows[slot].copy()
-        ring.fence()
+        ring.release()
+        ring.acquire()
         return row if ring.written[slot] == number + 1 else None
 
     def _look(self) -> None:

@@ -4,8 +4,7 @@ import mujoco
 import numpy as np
 from numpy.typing import NDArray
 
-from sim_bridge.motors import motor_torques
-from sim_bridge.standing import tilt
+from sim_bridge.standing import settle, tilt
 
 Array = NDArray[np.float64]
 
@@ -24,7 +23,6 @@ LYING_JOINTS = {
 _CLEARANCE = 0.002  # [m] between the lowest shape and the floor when it is let go
 _SETTLE_S = 4.0  # [s]
 _DAMPING = 0.2  # kd [N m s/rad] while settling: the model's joints have no friction of their own
-_UNLIMITED = (1e3, 1e3, 2e3)
 
 
 def lie(model: mujoco.MjModel, data: mujoco.MjData, start: str, normal: Array) -> Array:
@@ -45,7 +43,9 @@ def lie(model: mujoco.MjModel, data: mujoco.MjData, start: str, normal: Array) -
     data.qpos[7:] = LYING_JOINTS[start]
     mujoco.mj_kinematics(model, data)
     data.qpos[:3] = (_CLEARANCE - _lowest(model, data, normal)) * normal
-    _settle(model, data)
+    command = np.zeros((5, 12))
+    command[3] = _DAMPING
+    settle(model, data, command, _SETTLE_S)
     data.qvel[:] = 0.0
     data.ctrl[:] = 0.0
     data.time = 0.0
@@ -67,11 +67,3 @@ def _lowest(model: mujoco.MjModel, data: mujoco.MjData, normal: Array) -> float:
             reach = size[0]
         heights.append(normal @ data.geom_xpos[geom] - reach)
     return float(min(heights))
-
-
-def _settle(model: mujoco.MjModel, data: mujoco.MjData) -> None:
-    command = np.zeros((5, 12))
-    command[3] = _DAMPING
-    for _ in range(round(_SETTLE_S / model.opt.timestep)):
-        motor_torques(command, data.qpos[7:], data.qvel[6:], _UNLIMITED, data.ctrl)
-        mujoco.mj_step(model, data)

@@ -2,25 +2,32 @@
 
 from collections import Counter
 from collections.abc import Callable
-from typing import Any
+from typing import Any, NamedTuple
 
 import msgspec
 
 from runtime.bus import Bus
+from runtime.checked import layout
 from runtime.clock import Clock
 from runtime.messages import MotorCommand
+from runtime.rows import layout_of, row_of
 from runtime.topics import GROUND_TRUTH, MOTOR_COMMAND, PACE, PUSH, SIMULATED_READING
 from sim_bridge.hand_pushes import HandPushes
 from sim_bridge.pace import PaceKeeper
 from sim_bridge.perturbation_script import TICK
-from sim_bridge.simulated_a1 import SimulatedA1
+from sim_bridge.simulated_a1 import TIME, SimulatedA1
 
+_COMMAND = layout_of(MotorCommand)
+_MOTORS, _STATUS = _COMMAND.span("q", "tau"), _COMMAND.span("status", "status").start
+_STATUSES = dict[float, str](
+    enumerate(("none", *dict(layout(MotorCommand).words)["status"]), -1)
+)  # fmt: skip
 Stop = Callable[[], bool]
 
 LOOK_S = 0.05  # longest time without a look at the stop flag [s]
 
 
-class SimulationNodeOptions(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+class SimulationNodeOptions(NamedTuple):
     """How the process runs.
 
     Attributes:
@@ -43,18 +50,14 @@ class SimulationNodeOptions(msgspec.Struct, frozen=True, forbid_unknown_fields=T
     catch_up_ticks: int = 20
     controllable: bool = False
 
-    def __post_init__(self) -> None:
-        """Raise ValueError for counts and times out of range."""
-        if self.truth_every < 1 or self.catch_up_ticks < 0 or self.after_fall_s < 0.0:
-            raise ValueError("need truth_every >= 1, catch_up_ticks >= 0, after_fall_s >= 0")
-
 
 class _Loop:
     """The state of one run."""
 
     def __init__(
-        self, simulation: SimulatedA1, bus: Bus, clock: Clock, options: SimulationNodeOptions
-    ) -> None:
+        self, simulation: SimulatedA1, bus: Bus, clock: Clock, duration: float,
+        options: SimulationNodeOptions,
+    ) -> None:  # fmt: skip
         self._simulation, self._clock, self._options = simulation, clock, options
         self.commands_from = bus.subscriber(MOTOR_COMMAND)
         self._readings = bus.publisher(SIMULATED_READING)
@@ -64,9 +67,10 @@ class _Loop:
         self._pace = PaceKeeper()
         self._truth_every = 1 if clock.paused else options.truth_every
         self.commands, self.ticks_caught_up, self.ticks_lost = 0, 0, 0
-        self.in_force = Counter[str]()  # ticks by status of the command that they were lived under
-        self._status = "none"
+        self.in_force = Counter[float]()  # ticks by status of the command in force
+        self._status = -1.0
         self.fell_at_s: float | None = None
+        self._last = round(duration / TICK)
 
     def connect(self, stop: Stop) -> bool:
         """Wait for who shall listen; False when they do not come."""
@@ -77,33 +81,63 @@ class _Loop:
             options.truth_subscribers, options.connect_timeout_s, stop
         )
 
-    def catch_up(self, due: int) -> None:
-        """Make up for ticks missed before clock tick `due`, up to the limit, without commands.
+    def live(self, stop: Stop) -> str:
+        """Live to the end, or through the time after a fall; returns the status."""
+        simulation, clock = self._simulation, self._clock
+        while simulation.tick < self._last and not stop():
+            missed = clock.wait_tick() - self.ticks_lost - simulation.tick
+            if missed > 0:
+                self._catch_up(missed)
+            self._publish(clock.due())
+            if not self._collect(stop) and clock.paused:
+                return "no_command"
+            if self.pushes is not None:
+                self._hold(stop)
+                self.pushes.apply(simulation)
+            self._advance()
+            if simulation.loss:
+                return "lost_physics"
+        clock.wait_tick()  # the last state is one tick on, and is stamped so
+        self._publish(clock.due())
+        return "done" if self.fell_at_s is None else "fell"
+
+    def _catch_up(self, missed: int) -> None:
+        """Make up for missed ticks, up to the limit, without commands.
 
         What the sensors measured then is published: a filter cannot do without.
         """
-        missed = due - self.ticks_lost - self._simulation.tick
-        for left in range(missed, max(0, missed - self._options.catch_up_ticks), -1):
-            self.publish(left)
-            self.advance(None)
+        most = self._options.catch_up_ticks
+        for left in range(missed, max(0, missed - most), -1):
+            self._publish(self._clock.due() - left * TICK)
+            self._advance()
             self.ticks_caught_up += 1
-        self.ticks_lost += max(0, missed - self._options.catch_up_ticks)
+        self.ticks_lost += max(0, missed - most)
         self._simulation.time_lost = self.ticks_lost * TICK
 
-    def publish(self, ticks_ago: int = 0) -> None:
-        """Send a tick's reading and, when it is its turn, truth, as of when the tick was due."""
-        stamp = self._clock.due() - ticks_ago * TICK
-        if self._simulation.tick % self._truth_every == 0:
-            self._truths.send(self._simulation.truth(stamp))
-        self._readings.send(self._simulation.reading(stamp))
+    def _publish(self, stamp: float) -> None:
+        """Send the tick's reading and, when it is its turn, truth, as of when the tick was due."""
+        simulation = self._simulation
+        simulation.reading_row[TIME] = simulation.truth_row[TIME] = stamp
+        if simulation.tick % self._truth_every == 0:
+            self._truths.send(simulation.truth_row)
+        self._readings.send(simulation.reading_row)
 
-    def collect(self, stop: Stop) -> MotorCommand | None:
-        """This tick's command (paused) or the newest, if there is a new one (real time)."""
-        command = self._clock.collect(self.commands_from, self._simulation.tick, stop)
-        self.commands += command is not None
-        return command
+    def _collect(self, stop: Stop) -> bool:
+        """Take this tick's command (paused) or the newest (real time); False without one."""
+        if self._clock.paused:
+            tick = self._simulation.tick
+            message = self._clock.collect(self.commands_from, tick, stop)
+            row = None if message is None else row_of(message)
+        else:
+            row = self.commands_from.newest_row()
+        if row is None:
+            return False
+        self.commands += 1
+        self._status = row[_STATUS]
+        self._simulation.obey(row[_MOTORS].reshape(5, 12))
+        return True
 
-    def hold(self, stop: Stop) -> None:
+    def _hold(self, stop: Stop) -> None:
         """Wait until the time of the next tick may pass, by the pace of who watches."""
         if self._paces is None:
             return
@@ -116,26 +150,15 @@ class _Loop:
                 return
             paces = self._paces.wait_all(min(remaining, LOOK_S))
 
-    def push(self) -> None:
-        """Push the robot as who watches has asked for."""
-        if self.pushes is not None:
-            self.pushes.apply(self._simulation)
-
-    def advance(self, command: MotorCommand | None) -> None:
-        """Live through one tick, with the command before where there is none, and note a fall."""
-        self._status = self._status if command is None else command.status
+    def _advance(self) -> None:
+        """Live through one tick, and note a fall."""
         self.in_force[self._status] += 1
-        self._simulation.advance(command)
-        if self._simulation.fell and self.fell_at_s is None:
-            self.fell_at_s = self._simulation.time
-
-    def over(self, duration: float) -> bool:
-        """Whether the time [s], or the time after a fall, is up."""
-        fell_at_s = self.fell_at_s
-        end = (
-            duration if fell_at_s is None else min(duration, fell_at_s + self._options.after_fall_s)
-        )
-        return self._simulation.tick >= round(end / TICK)
+        simulation = self._simulation
+        simulation.advance()
+        if simulation.fell and self.fell_at_s is None:
+            self.fell_at_s = simulation.time
+            end = simulation.time + self._options.after_fall_s
+            self._last = min(self._last, round(end / TICK))
 
 
 def run(
@@ -169,28 +192,9 @@ def run(
         first), `undecodable`, `missed`, `caught_up`, `lost` (ticks), `lateness_us`; and `pushes`
         (by hand, applied and refused) where some came.
     """
-    loop = _Loop(simulation, bus, clock, options or SimulationNodeOptions())
-    status = (
-        _live(loop, simulation, clock, duration, stop) if loop.connect(stop) else "no_subscriber"
-    )
+    loop = _Loop(simulation, bus, clock, duration, options or SimulationNodeOptions())
+    status = loop.live(stop) if loop.connect(stop) else "no_subscriber"
     return _report(loop, simulation, clock, "stopped" if stop() else status)
-
-
-def _live(loop: _Loop, simulation: SimulatedA1, clock: Clock, duration: float, stop: Stop) -> str:
-    while not loop.over(duration) and not stop():
-        loop.catch_up(clock.wait_tick())
-        loop.publish()
-        command = loop.collect(stop)
-        if command is None and clock.paused:
-            return "no_command"
-        loop.hold(stop)
-        loop.push()
-        loop.advance(command)
-        if simulation.loss:
-            return "lost_physics"
-    clock.wait_tick()  # the last state is one tick on, and is stamped so
-    loop.publish()
-    return "done" if loop.fell_at_s is None else "fell"
 
 
 def _report(loop: _Loop, simulation: SimulatedA1, clock: Clock, status: str) -> dict[str, Any]:
@@ -207,7 +211,7 @@ def _report(loop: _Loop, simulation: SimulatedA1, clock: Clock, status: str) -> 
         "final_position": q[:3].tolist(),
         "final_quaternion": q[3:7].tolist(),
         "commands": loop.commands,
-        "in_force": dict(loop.in_force),
+        "in_force": {_STATUSES.get(code, "unknown"): n for code, n in loop.in_force.items()},
         "undecodable": loop.commands_from.undecodable,
         "missed": statistics.missed,
         "caught_up": loop.ticks_caught_up,

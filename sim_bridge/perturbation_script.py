@@ -1,5 +1,6 @@
 """Plays a list of perturbations into the simulation, tick by tick."""
 
+import math
 from collections.abc import Sequence
 from typing import NamedTuple, Protocol
 
@@ -51,9 +52,12 @@ class _Window(NamedTuple):
         """Whether the event lasts at a tick."""
         return 0 <= self.since(tick) < self.last - self.first
 
-    def is_edge(self, tick: int) -> bool:
-        """Whether the event begins or ends at a tick."""
-        return self.since(tick) in (0, self.last - self.first)
+    def edge(self, tick: int) -> float:
+        """The first tick from `tick` on at which the event begins or ends; inf without one."""
+        passed, length = self.since(tick), self.last - self.first
+        if passed <= length:
+            return tick - passed + (length if passed > 0 else 0)
+        return tick - passed + (self.every or math.inf)
 
 
 def _window(event: Perturbation, gait: GaitClock | None) -> _Window:
@@ -69,8 +73,7 @@ class PerturbationScript:
     """The events of one run, with their instants resolved to ticks.
 
     An event takes effect at the start of the tick nearest to its time: the reading of that tick is
-    still free of it, the next one shows it. Forces that overlap add up.
-    """
+    still free of it, the next one shows it. Forces that overlap add up.    """
 
     def __init__(self, events: Sequence[Perturbation] = (), gait: GaitClock | None = None) -> None:
         """Resolve the events' instants, asking `gait` for phases.
@@ -101,9 +104,13 @@ class PerturbationScript:
         """Ticks before `end` at which events begin, the first time and again, in order."""
         return [first for first, _, _ in self.occurrences(end)]
 
+    def due(self, tick: int) -> float:
+        """The first tick from `tick` on at which something begins or ends; inf without one."""
+        return min((window.edge(tick) for window in self._windows), default=math.inf)
+
     def apply(self, simulation: Perturbable, tick: int) -> None:
         """Do to the simulation what begins or ends at `tick`; nothing on other ticks."""
-        if not any(window.is_edge(tick) for window in self._windows):
+        if self.due(tick) > tick:
             return
         active = [window.event for window in self._windows if window.is_active(tick)]
         force = np.zeros(3)

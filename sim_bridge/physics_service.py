@@ -6,7 +6,7 @@ import math
 import time
 from collections import OrderedDict
 from collections.abc import Callable
-from typing import NamedTuple, Protocol
+from typing import Protocol
 
 import numpy as np
 
@@ -84,8 +84,10 @@ class PhysicsService:
         """What is None is not served. `backend` and `device` are what clients are told."""
         self.backend, self.device, self._most = backend, device, most_candidates
         self._make_rollout, self._make_world = make_rollout, make_world
-        self._rollouts: OrderedDict[_Key, Rollout] = OrderedDict()
-        self._grounds: OrderedDict[str, _KeptGround] = OrderedDict()
+        # By period, substeps, and name of the solids; empty for the level floor.
+        self._rollouts: OrderedDict[tuple[float, int, str], Rollout] = OrderedDict()
+        # With the name of all that differ in the poses of their boxes alone.
+        self._grounds: OrderedDict[str, tuple[Ground, str]] = OrderedDict()
         self._world: World | None = None
         self._owner: bytes | None = None  # of the world
 
@@ -116,7 +118,7 @@ class PhysicsService:
             return Refusal(id=request.id, reason=fault)
         ground = from_request(request)
         name = name_of(ground)
-        self._grounds[name] = _KeptGround(ground, name_of_solids(ground))
+        self._grounds[name] = ground, name_of_solids(ground)
         self._grounds.move_to_end(name)
         if len(self._grounds) > MOST_GROUNDS:
             self._grounds.popitem(last=False)
@@ -148,7 +150,7 @@ class PhysicsService:
         if request.ground:
             self._grounds.move_to_end(request.ground)
             ground, solids = self._grounds[request.ground]
-        key = _Key(request.period, request.substeps, solids)
+        key = request.period, request.substeps, solids
         if key not in self._rollouts:
             while len(self._rollouts) >= MOST_BACKENDS:
                 self._rollouts.popitem(last=False)
@@ -172,21 +174,6 @@ class PhysicsService:
         if isinstance(request, TickRequest):
             return self._world.tick(request)
         return self._world.place(request)
-
-
-class _KeptGround(NamedTuple):
-    """A ground, and the name of all that differ in the poses of their boxes alone."""
-
-    ground: Ground
-    solids: str
-
-
-class _Key(NamedTuple):
-    """What a backend is made for."""
-
-    period: float
-    substeps: int
-    solids: str  # of its ground, wherever its boxes are; empty for the level floor
 
 
 def _fault(request: RolloutRequest, most_candidates: int) -> str:

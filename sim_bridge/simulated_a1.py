@@ -1,7 +1,9 @@
 """The simulated A1: physics, motors, sensors and perturbations behind one tick of 1 ms."""
 
 import math
+from collections import deque
 from collections.abc import Callable
+from typing import cast
 
 import mujoco
 import numpy as np
@@ -14,16 +16,23 @@ from robots.a1.leg_measurements import slip_speeds
 from robots.rotations import rotation_from_quaternion
 from robots.terrain import Ground
 from runtime.messages import GroundTruth, MotorCommand, SensorReading
-from sim_bridge.delay import DelayLine
+from runtime.rows import layout_of
 from sim_bridge.options import SimulationOptions
 from sim_bridge.perturbation_script import TICK, PerturbationScript
 from sim_bridge.physics.begin import begin_physics
 from sim_bridge.physics.mujoco_physics import MujocoPhysics
-from sim_bridge.sensors import Sensors
+from sim_bridge.sensors import READING, Sensors, measure
 
 Array = NDArray[np.float64]
 
+TRUTH = layout_of(GroundTruth)
+_Q, _V, _FOOT_FORCE, _CONTACT, _TRUNK, _TORQUE, _WORK, _SLIP = (
+    TRUTH.span(name, name)
+    for name in ("q", "v", "foot_force", "contact", "trunk_contact", "torque", "work", "foot_slip")
+)
+TICK_AT, TIME = 0, 1  # in every row
 CONTACT_FORCE = 1.0  # [N], above which a foot counts as being in contact
+_UPRIGHT = math.cos(FALLEN_TILT)
 STRETCHED = 0.1  # of a foot Jacobian's largest singular value; directions below move no foot
 
 
@@ -48,6 +57,8 @@ class SimulatedA1:
         tilt_allowance: how far the trunk may tilt beside 60 degrees at a time [s]: [rad].
         time_lost: for how long this world has stood still while the controllers' went on [s].
         blocked: the motors give no torque.
+        loss: why the physics was lost, in one line; ticks go on, the robot stays; else empty.
+        reading_row, truth_row: of this tick, but for their times.
     """
 
     def __init__(
@@ -64,16 +75,19 @@ class SimulatedA1:
         self.options = options or SimulationOptions()
         self.tick, self.fell, self.blocked = 0, False, False
         self._script = script or PerturbationScript()
+        self._script_due = self._script.due(0)
         self._sensors = Sensors(self.options.sensors, self.options.seed)
-        self._delay = DelayLine[Array](self.options.input_delay, self.options.timestep)
         self.judge_falls = self.options.start.posture == "stand"
         self._start = self.options.start.pose
         self.tilt_allowance: Callable[[float], float] = lambda _: 0.0
         self.time_lost = 0.0
-        self._work, self._foot_slip = 0.0, 0.0
-        self._physics, self._command = begin_physics(self.options, ground)
-        self._step = 0
-        self._observe(self._physics.base_velocity())
+        self.reading_row, self.truth_row = np.zeros(READING.width), np.zeros(TRUTH.width)
+        self._physics, command = begin_physics(self.options, ground)
+        self._steps = self.options.steps_per_tick
+        self._commands = np.array([command] * self._steps)  # what each step of a tick obeys
+        self._delayed = deque[tuple[int, Array]]()  # commands, by the step at which they are due
+        self._delay = round(self.options.input_delay / self.options.timestep)
+        self._observe(self._physics.base_velocity, False)
 
     @property
     def time(self) -> float:
@@ -81,63 +95,55 @@ class SimulatedA1:
         return self.tick * TICK
 
     @property
-    def loss(self) -> str:
-        """Why the physics was lost, in one line; ticks go on, the robot stays; else empty."""
-        return self._physics.loss
-
-    @property
-    def model(self) -> mujoco.MjModel:
-        """The MuJoCo model, for viewing."""
-        return self._mujoco().model
-
-    @property
     def data(self) -> mujoco.MjData:
-        """The MuJoCo state, for viewing."""
-        return self._mujoco().data
+        """MuJoCo's state. Raises AttributeError where the physics is a server's."""
+        return cast(MujocoPhysics, self._physics).data
 
     def reading(self, stamp: float | None = None) -> SensorReading:
         """What the sensors say at this tick, stamped `stamp` [s] or the simulated time."""
-        time = self.time if stamp is None else stamp
-        return SensorReading(tick=self.tick, time=time, **self._sensed._asdict())
+        row = self.reading_row.copy()
+        row[TIME] = self.time if stamp is None else stamp
+        return READING.message(row)
 
     def truth(self, stamp: float | None = None) -> GroundTruth:
         """The true state at this tick; contact forces are those of the last physics step."""
-        motion = self._motion
-        return GroundTruth(
-            tick=self.tick,
-            time=self.time if stamp is None else stamp,
-            q=self._start.to_world(motion.q),
-            v=motion.v,
-            foot_force=motion.foot_force,
-            contact=(motion.normal_force > CONTACT_FORCE).astype(np.float64),
-            trunk_contact=motion.trunk_contact,
-            torque=motion.torque,
-            work=self._work,
-            foot_slip=self._foot_slip,
-        )
+        row = self.truth_row.copy()
+        row[TIME] = self.time if stamp is None else stamp
+        return TRUTH.message(row)
 
-    def advance(self, command: MotorCommand | None) -> None:
+    def obey(self, command: Array) -> None:
+        """Take a command (5, 12), rows q, dq, kp, kd, tau, to live under from this tick on.
+
+        The motors act on it after the input delay.
+        """
+        self._delayed.append((self.tick * self._steps + self._delay, command))
+
+    def advance(self, command: MotorCommand | None = None) -> None:
         """Live through one tick, with a new command or (None) with the one there is.
 
         Never raises for what a command holds: a torque that is not finite counts as zero.
         """
         if command is not None:
-            rows = (command.q, command.dq, command.kp, command.kd, command.tau)
-            self._delay.push(self._step, np.array(rows))
-        self._script.apply(self, self.tick)
-        velocity_before = self._physics.base_velocity()
-        if math.isfinite(self._motion.q.sum()):  # a diverged robot stays as it is
-            self._physics.live(self._due_commands(), self.blocked)
+            self.obey(np.array((command.q, command.dq, command.kp, command.kd, command.tau)))
+        tick, delayed, commands, steps = self.tick, self._delayed, self._commands, self._steps
+        if tick >= self._script_due:
+            self._script.apply(self, tick)
+            self._script_due = self._script.due(tick + 1)
+        physics = self._physics
+        velocity_before = physics.base_velocity.copy()
+        if not self._diverged:  # a diverged robot stays as it is
+            commands[:] = commands[-1]
+            while delayed and delayed[0][0] < (tick + 1) * steps:
+                due, newer = delayed.popleft()
+                commands[max(0, due - tick * steps) :] = newer
+            physics.live(commands, self.blocked)
         self.tick += 1
-        self._observe(velocity_before)
-        motion = self._motion
-        self._work += TICK * float(np.maximum(motion.torque * motion.v[6:], 0.0).sum())
-        self._foot_slip += TICK * _slip_speed(motion.q, motion.v, motion.normal_force)
+        self._observe(velocity_before, True)
 
     def place(self, q: Array, v: Array) -> None:
         """Put the robot into another state, q (19) and v (18); tick, command and script stay."""
         self._physics.place(self._start.to_local(q), v)
-        self._observe(self._physics.base_velocity())
+        self._observe(self._physics.base_velocity, False)
 
     def add_base_velocity(self, velocity_in_world: Array) -> None:
         """Add a (3) velocity [m/s] to the trunk's, at once; the accelerometer does not see it.
@@ -151,13 +157,13 @@ class SimulatedA1:
 
         dq = J^+ R^T v; where the leg is nearly stretched, the part that no joint gives is left out.
         """
-        motion = self._physics.motion()
+        motion = self._physics.motion
         if not math.isfinite(motion.q.sum()):
             return
         rotation = rotation_from_quaternion(motion.q[3:7])
         jacobian = foot_jacobians_in_base(np.array(motion.q[7:]))[leg]
         v = motion.v.copy()
-        v[:3] = self._physics.base_velocity() @ rotation  # a kick may not be in the motion yet
+        v[:3] = self._physics.base_velocity @ rotation  # a kick may not be in the motion yet
         v[6 + 3 * leg : 9 + 3 * leg] += np.linalg.pinv(jacobian, STRETCHED) @ (
             velocity_in_world @ rotation
         )
@@ -179,56 +185,77 @@ class SimulatedA1:
         """Hand back what the physics holds, such as a connection."""
         self._physics.close()
 
-    def _mujoco(self) -> MujocoPhysics:
-        if not isinstance(self._physics, MujocoPhysics):
-            raise AttributeError("only physics by MuJoCo in this process has its model and data")
-        return self._physics
-
-    def _due_commands(self) -> list[Array]:
-        """What each physics step of this tick obeys: the delay line, resolved."""
-        commands = []
-        for _ in range(self.options.steps_per_tick):
-            due = self._delay.at(self._step)
-            if due is not None:
-                self._command = due
-            commands.append(self._command)
-            self._step += 1
-        return commands
-
-    def _observe(self, velocity_before: Array) -> None:
-        """Read truth and sensors once a tick, so that who asks and how often changes nothing."""
-        motion = self._motion = self._physics.motion()
-        force, height = _specific_force(motion.q, motion.base_velocity, velocity_before)
-        self._sensed = self._sensors.sense(
-            self.time, self._start.to_world(motion.q), motion.v, force, motion.torque,
-            motion.normal_force,
+    def _observe(self, velocity_before: Array, lived: bool) -> None:
+        """Write truth and sensors, once a tick, so that who asks and how often changes nothing."""
+        physics = self._physics
+        self.loss = physics.loss
+        height = _write_rows(
+            self.tick, lived, *self._start, *physics.motion, physics.base_velocity,
+            velocity_before, *self._sensors.draw(), self.reading_row, self.truth_row,
         )  # fmt: skip
-        upright = height >= math.cos(FALLEN_TILT)  # false for NaN: a diverged robot fell
+        self._diverged = math.isnan(height)
+        upright = height >= _UPRIGHT  # false for NaN: a diverged robot fell
         if not upright:
             most = FALLEN_TILT + self.tilt_allowance(self.time + self.time_lost)
             upright = height >= math.cos(min(math.pi, most))
-        down = motion.trunk_contact or not upright
-        self.fell = self.fell or (down if self.judge_falls else math.isnan(height))
+        down = bool(physics.motion.trunk_contact[0]) or not upright
+        self.fell = self.fell or (down if self.judge_falls else self._diverged)
 
 
 @njit(cache=True)
-def _specific_force(q: Array, velocity: Array, velocity_before: Array) -> tuple[Array, float]:
-    """Return the mean specific force (3) [m/s^2] over a tick, and e_z of the base along e_z.
+def _write_rows(
+    tick: int, lived: bool, x: float, y: float, yaw: float, q: Array, v: Array, torque: Array,
+    foot_force: Array, normal_force: Array, trunk: Array, velocity: Array, velocity_before: Array,
+    offset: Array, noise: Array, bounds: Array, reading: Array, truth: Array,
+) -> float:  # fmt: skip
+    """Write the rows of a tick, but for their times; return e_z of the base along e_z.
 
-    The mean is what an accelerometer that integrates between samples gives. Velocities (3) are the
-    trunk's in the world.
+    NaN where the physics has diverged. The accelerometer's force is the mean over the tick, as of
+    one that integrates between samples.
+
+    Args:
+        tick: of both rows.
+        lived: the robot has lived through a tick: the motors' work and the feet's slip grow.
+        x, y, yaw: of the origin of the physics in the world of the rows [m, rad].
+        q, v, torque, foot_force, normal_force, trunk: a `PhysicsState`.
+        velocity, velocity_before: of the trunk in the world (3), now and before the tick [m/s].
+        offset, noise, bounds: as `measure` has them.
+        reading, truth: the rows.
     """
+    reading[TICK_AT] = truth[TICK_AT] = tick
+    truth[_Q], truth[_V], truth[_TORQUE], truth[_TRUNK] = q, v, torque, trunk
+    truth[_FOOT_FORCE] = foot_force.ravel()
+    if x != 0.0 or y != 0.0 or yaw != 0.0:
+        _turn_to_world(x, y, yaw, truth[_Q])
     rotation = rotation_from_quaternion(q[3:7])
     acceleration = (velocity - velocity_before) / TICK
     acceleration[2] += GRAVITY
-    return acceleration @ rotation, rotation[2, 2]
+    measure(
+        tick * TICK, truth[_Q], v, acceleration @ rotation, torque, normal_force,
+        offset, noise, bounds, reading,
+    )  # fmt: skip
+    speeds, slip = slip_speeds(q, v), 0.0
+    for foot in range(4):
+        touches = normal_force[foot] > CONTACT_FORCE
+        truth[_CONTACT][foot] = touches
+        if touches:
+            slip += speeds[foot]
+    if lived:
+        power = np.maximum(torque * v[6:], 0.0)
+        pairs = power[0:8:2] + power[1:8:2]  # the order of numpy's sum
+        total = (pairs[0] + pairs[1]) + (pairs[2] + pairs[3])
+        for i in range(8, 12):
+            total += power[i]
+        truth[_WORK] += TICK * total
+        truth[_SLIP] += TICK * slip
+    return rotation[2, 2] if np.isfinite(q).all() else np.nan
 
 
 @njit(cache=True)
-def _slip_speed(q: Array, v: Array, normal_force: Array) -> float:
-    """Return the sum of the speeds of the feet in contact over the ground [m/s]."""
-    speeds, total = slip_speeds(q, v), 0.0
-    for foot in range(4):
-        if normal_force[foot] > CONTACT_FORCE:
-            total += speeds[foot]
-    return total
+def _turn_to_world(x: float, y: float, yaw: float, q: Array) -> None:
+    """As `PlanarPose.to_world`, in place."""
+    c, s = math.cos(yaw), math.sin(yaw)
+    q[0], q[1] = c * q[0] - s * q[1] + x, s * q[0] + c * q[1] + y
+    c, s = math.cos(0.5 * yaw), math.sin(0.5 * yaw)
+    i, j, k, w = q[3], q[4], q[5], q[6]
+    q[3], q[4], q[5], q[6] = c * i - s * j, c * j + s * i, c * k + s * w, c * w - s * k

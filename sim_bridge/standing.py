@@ -36,7 +36,7 @@ def stand(model: mujoco.MjModel, data: mujoco.MjData, normal: Array) -> Array:
     data.qpos[3:7] = tilt(normal)
     data.qpos[7:] = STAND_JOINTS
     mujoco.mj_forward(model, data)
-    _settle(model, data, _command(STAND_JOINTS, _STIFF, _holding_torque(model, data)))
+    settle(model, data, _command(STAND_JOINTS, _STIFF, _holding_torque(model, data)), _SETTLE_S)
     data.qpos[:3] = (0.0, 0.0, normal @ data.qpos[:3] / normal[2])
     data.qvel[:] = 0.0
     data.time = 0.0
@@ -71,7 +71,8 @@ def _command(joints: Array, gains: tuple[float, float], torque: Array) -> Array:
     return np.array((joints, 0.0 * ones, gains[0] * ones, gains[1] * ones, torque))
 
 
-def _settle(model: mujoco.MjModel, data: mujoco.MjData, command: Array) -> None:
-    for _ in range(round(_SETTLE_S / model.opt.timestep)):
+def settle(model: mujoco.MjModel, data: mujoco.MjData, command: Array, seconds: float) -> None:
+    """Live under a command (5, 12), with motors that have no limit."""
+    for _ in range(round(seconds / model.opt.timestep)):
         motor_torques(command, data.qpos[7:], data.qvel[6:], _UNLIMITED, data.ctrl)
         mujoco.mj_step(model, data)

@@ -2,10 +2,11 @@
 
 from math import prod
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
 
 import msgspec
 
+from runtime.options import Options, Range, positive
 from sim_bridge.event_lists import (
     MOST_TRIALS,
     SuiteError,
@@ -22,23 +23,23 @@ from sim_bridge.suite_products import SECTIONS, group_lists, write_out_group
 __all__ = ["Group", "SuiteError", "parse_events", "parse_suite", "read_suite"]
 
 
-class Group(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+class Group(Options, frozen=True):
     """Trials that differ in their one perturbation and in their seed only.
 
     In a file, lists in its fields multiply out into groups of the same name, see `parse_suite`.
 
     Attributes:
         reference: what the robot is asked to do (stand, walk, trot, ...).
-        duration: length of every trial [simulated s].
+        duration: length of every trial, simulated.
         trials: one event per trial, None for a trial without.
         command: as a launch file has it, a velocity or the steps of a script; or one key, `random`,
             with the bounds of a script that is drawn for each trial.
-        input_delay: time between command and motor [s].
+        input_delay: time between command and motor.
         terrain: the ground, as a launch file has it: flat, or a list of parts.
         terrain_belief: what planner and estimator know of it; None leaves that to the launch.
-        pass_distance: over the ground from the start, which a trial must end beyond to have passed
-            [m]; None where staying up is enough.
-        pass_two_legs: the same for the time without a front foot on the ground [s].
+        pass_distance: over the ground from the start, which a trial must end beyond to have passed;
+            None where staying up is enough.
+        pass_two_legs: the same for the time without a front foot on the ground.
         simulation: options of the simulated robot and its world.
         seeds: how often each event is tried, with simulation.seed 0, 1, ...; 1 leaves the seed.
         timing: latency model of lock step: `solve` and `estimate` [s].
@@ -47,32 +48,23 @@ class Group(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """
 
     reference: str
-    duration: float
+    duration: Annotated[float, positive("s")]
     trials: tuple[Perturbation | None, ...]
     command: dict[str, Any] | list[dict[str, Any]] = {}
-    input_delay: float = 0.0
+    input_delay: Annotated[float, Range("s", 0.0)] = 0.0
     terrain: str | list[dict[str, Any]] = "flat"
     terrain_belief: str | None = None
-    pass_distance: float | None = None
-    pass_two_legs: float | None = None
+    pass_distance: Annotated[float, positive("m")] | None = None
+    pass_two_legs: Annotated[float, positive("s")] | None = None
     simulation: dict[str, Any] = {}
-    seeds: int = 1
+    seeds: Annotated[int, Range("-", 1)] = 1
     timing: dict[str, Any] = {}
     reference_from: str | None = None
     name: str = ""
 
     def __post_init__(self) -> None:
         """Raise ValueError for numbers out of range and for options given twice."""
-        if not 0.0 < self.duration < float("inf"):
-            raise ValueError(f"duration is {self.duration}; give seconds > 0")
-        if not 0.0 <= self.input_delay < float("inf"):
-            raise ValueError(f"input_delay is {self.input_delay}; give seconds >= 0")
-        if self.pass_distance is not None and not 0.0 < self.pass_distance < float("inf"):
-            raise ValueError(f"pass_distance is {self.pass_distance}; give metres > 0")
-        if self.pass_two_legs is not None and not 0.0 < self.pass_two_legs < float("inf"):
-            raise ValueError(f"pass_two_legs is {self.pass_two_legs}; give seconds > 0")
-        if self.seeds < 1:
-            raise ValueError(f"seeds is {self.seeds}; give 1 or more")
+        Options.__post_init__(self)
         if self.seeds > 1 and "seed" in self.simulation:
             raise ValueError("give seeds or simulation.seed, not both")
         if self.input_delay > 0.0 and "input_delay" in self.simulation:

@@ -5,12 +5,22 @@ from __future__ import annotations
 import math
 import time
 from bisect import bisect_right
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import msgspec
 
 from runtime.bus import Bus, Subscriber
-from runtime.messages import Command, DecodeError, GroundTruth, RobotStatus
+from runtime.messages import (
+    Command,
+    DecodeError,
+    GroundTruth,
+    Pace,
+    Plan,
+    RobotStatus,
+    StateEstimate,
+)
+from runtime.rows import layout_of
 from runtime.topics import (
     BY_WATCHERS,
     COMMAND,
@@ -33,9 +43,11 @@ if TYPE_CHECKING:
 # By who does not record.
 NEEDED = (GROUND_TRUTH, STATE_ESTIMATE, PLAN, ROBOT_STATUS, COMMAND, PACE)
 IN_LOCK_STEP = (SENSOR_READING, MOTOR_COMMAND)  # besides: they tell who waits for whom
-OTHER_CLOCKS = (COMMAND, *BY_WATCHERS)  # their sources have clocks of their own
+WATCHERS = {topic.name for topic in BY_WATCHERS}
+OTHER_CLOCKS = {COMMAND.name, *WATCHERS}  # their sources have clocks of their own
 
-TICK, TIME = 0, 1  # in every row
+TICK = 0  # in every row, and then the time
+Q, V = (layout_of(StateEstimate).span(name, name) for name in ("q", "v"))
 TURN = 200  # frames of a topic that are taken before others have their turn
 
 
@@ -45,12 +57,12 @@ class Stamp(msgspec.Struct):
     time: float
     tick: int = -1
     id: int = 0  # of plans, which count from 1
-    status: str = ""  # of plans, estimates and commands
+    status: str = ""  # of plans
 
 
 class _Arrival(NamedTuple):
     time: float  # by the launch's clock [s]
-    stamp: Stamp
+    tick: int
     subscriber: Subscriber
     content: Any  # a frame or a row
 
@@ -96,6 +108,11 @@ class Listener:
         self._newest_s: float | None = None  # by the launch's clock
         self._first_ns: int | None = None  # of what was recorded; by the clock it is not 0
         self._stamp = msgspec.msgpack.Decoder(Stamp)
+        self._hear: dict[str, Callable[[Subscriber, Any], None]] = {
+            GROUND_TRUTH.name: self._hear_truth, STATE_ESTIMATE.name: self._hear_estimate,
+            PLAN.name: self._hear_plan, ROBOT_STATUS.name: self._hear_status,
+            COMMAND.name: self._hear_command, PACE.name: self._hear_pace,
+        }  # what is more than counted, or recorded
 
     def drain(self, most: int | None = TURN) -> None:
         """Take what has arrived, or `most` frames of each topic, in the order of their times.
@@ -123,14 +140,14 @@ class Listener:
         try:
             if isinstance(content, bytes):
                 stamp = self._stamp.decode(content)
+                at, tick = stamp.time, stamp.tick
             else:
-                stamp = Stamp(content[TIME], int(content[TICK]))
+                tick, at = content[: TICK + 2].tolist()
+            if self._newest_s is not None and subscriber.topic.name in OTHER_CLOCKS:
+                at = self._newest_s
+            return _Arrival(at, int(tick), subscriber, content)
         except (msgspec.DecodeError, ValueError, OverflowError):
             return None
-        at = stamp.time
-        if self._newest_s is not None and subscriber.topic in OTHER_CLOCKS:
-            at = self._newest_s
-        return _Arrival(at, stamp, subscriber, content)
 
     def _give_up_the_rest(self) -> None:
         """Close the topics that are not needed."""
@@ -168,44 +185,59 @@ class Listener:
                 f"{kept if recorder.kept else 'nothing is kept'}; the launch goes on")  # fmt: skip
 
     def _take(self, arrival: _Arrival) -> None:
-        _, stamp, subscriber, content = arrival
-        topic = subscriber.topic
-        if self._newest_s is None and topic in BY_WATCHERS:
+        at, tick, subscriber, content = arrival
+        name = subscriber.topic.name
+        if self._newest_s is None and name in WATCHERS:
             return  # there is no robot yet for which it could be meant
-        if self._newest_s is None or topic not in OTHER_CLOCKS:
-            self._newest_s = stamp.time
+        if self._newest_s is None or name not in OTHER_CLOCKS:
+            self._newest_s = at
         if self._recorder:
             time_ns = round(self._newest_s * 1e9)
             self._first_ns = time_ns if self._first_ns is None else self._first_ns
-            self._recorder.write(topic, subscriber.frame(content), time_ns)
+            self._recorder.write(subscriber.topic, subscriber.frame(content), time_ns)
             self._say_failure()
-        self.ticks[topic.name] = max(self.ticks[topic.name], stamp.tick)
-        if topic is PLAN and stamp.id > self.plans:
-            self.lost_plans += stamp.id - self.plans - 1
-            self.plans = stamp.id
-        if topic is PLAN:
-            self.planner_fails = stamp.status == "failed"
-            if self.planner_fails and not self._failure_announced:
-                self._failure_announced = True
-                say(f"the planner failed at tick {stamp.tick}; see logs/planner.log")
+        if tick > self.ticks[name]:
+            self.ticks[name] = tick
+        hear = self._hear.get(name)
         try:
-            if topic is GROUND_TRUTH:
-                self.truth = subscriber.message(content)
-                self.metrics.add_truth(self.truth)
-            elif topic is STATE_ESTIMATE:
-                self.metrics.add_estimate(subscriber.message(content))
-            elif topic is ROBOT_STATUS:
-                self._note(subscriber.message(content))
-            elif topic is COMMAND:
-                self.command = subscriber.message(content)
-                self.metrics.add_command(self.command)
-            elif topic is PACE and subscriber.message(content).speed < math.inf:
-                self.paced_at_s = time.monotonic()
+            if hear is not None:
+                hear(subscriber, content)
         except DecodeError:
             return
 
-    def _note(self, status: RobotStatus) -> None:
+    def _hear_truth(self, subscriber: Subscriber[GroundTruth], content: Any) -> None:
+        self.truth = subscriber.message(content)
+        self.metrics.add_truth(self.truth)
+
+    def _hear_estimate(self, subscriber: Subscriber[StateEstimate], content: Any) -> None:
+        """Most of them are compared with nothing, and all with q and v alone."""
+        if isinstance(content, bytes) or self.metrics.by_estimates:
+            self.metrics.add_estimate(subscriber.message(content))
+        else:
+            self.metrics.compare(int(content[TICK]), content[Q], content[V])
+
+    def _hear_plan(self, _: Subscriber[Plan], content: bytes) -> None:
+        """Count it, and say where it is the first that failed; the rest is not decoded."""
+        stamp = self._stamp.decode(content)
+        if stamp.id > self.plans:
+            self.lost_plans += stamp.id - self.plans - 1
+            self.plans = stamp.id
+        self.planner_fails = stamp.status == "failed"
+        if self.planner_fails and not self._failure_announced:
+            self._failure_announced = True
+            say(f"the planner failed at tick {stamp.tick}; see logs/planner.log")
+
+    def _hear_command(self, subscriber: Subscriber[Command], content: Any) -> None:
+        self.command = subscriber.message(content)
+        self.metrics.add_command(self.command)
+
+    def _hear_pace(self, subscriber: Subscriber[Pace], content: Any) -> None:
+        if subscriber.message(content).speed < math.inf:
+            self.paced_at_s = time.monotonic()
+
+    def _hear_status(self, subscriber: Subscriber[RobotStatus], content: Any) -> None:
         """Keep the robot's status; why it was stopped is worth a line, once."""
+        status = subscriber.message(content)
         if status.cause and (self.status is None or not self.status.cause):
             say(f"robot: {status.cause}")
         self.status = status

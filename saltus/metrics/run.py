@@ -26,6 +26,8 @@ DRIVING_MEASURES = (
     "velocity_rmse_m_s", "yaw_rate_rmse_rad_s", "cost_of_transport", "foot_slip_m", "distance_m",
 )  # fmt: skip
 _PENDING = 4000  # ticks for which one half of a pair waits for the other
+_State = tuple[Array, Array]  # q (19) and v (18)
+_States = dict[int, _State]  # by tick
 
 
 def no_tilt(time: float) -> float:
@@ -67,7 +69,8 @@ class RunMetrics:
     _start: PlanarPose | None = None
     _squares: Array = field(default_factory=lambda: np.zeros(3))
     _moved: Array = field(default_factory=lambda: np.zeros(3))
-    _waiting: dict[int, GroundTruth | StateEstimate] = field(default_factory=dict)
+    _truths: _States = field(default_factory=dict)
+    _estimates: _States = field(default_factory=dict)
 
     def add_truth(self, truth: GroundTruth) -> None:
         """Take one true state in."""
@@ -81,15 +84,28 @@ class RunMetrics:
             self._follow(truth)
             if self.motion is not None:
                 self.motion.add(truth)
-            self._match(truth)
+            mine = truth.q, truth.v
+            estimate = _matched(truth.tick, mine, self._truths, self._estimates)
+            if estimate is not None:
+                self._add_errors(*mine, *estimate)
 
     def add_estimate(self, estimate: StateEstimate) -> None:
         """Take one estimate in."""
         if self.judging and self.by_estimates:
             self._begin(estimate)
             self._follow(estimate)
-        elif self.judging:
-            self._match(estimate)
+        else:
+            self.compare(estimate.tick, estimate.q, estimate.v)
+
+    def compare(self, tick: int, q: Array, v: Array) -> None:
+        """Take in q (19) and v (18) of an estimate, of which no more is needed.
+
+        As `add_estimate` does where somebody knows the truth.
+        """
+        if self.judging:
+            truth = _matched(tick, (q, v), self._estimates, self._truths)
+            if truth is not None:
+                self._add_errors(*truth, q, v)
 
     def add_command(self, command: Command) -> None:
         """Take in what whoever drives the robot asks for."""
@@ -133,24 +149,29 @@ class RunMetrics:
                 self.distance = self.driving.distance
             return
         if self._start is not None:
-            self.distance, side = self._start.to_local(state.q)[:2].tolist()
-            self.max_lateral_deviation = max(self.max_lateral_deviation, abs(side))
+            (x, y, yaw), (dx, dy) = self._start, state.q[:2].tolist()
+            dx, dy, c, s = dx - x, dy - y, math.cos(yaw), math.sin(yaw)
+            self.distance = c * dx + s * dy
+            self.max_lateral_deviation = max(self.max_lateral_deviation, abs(c * dy - s * dx))
 
-    def _match(self, message: GroundTruth | StateEstimate) -> None:
-        other = self._waiting.get(message.tick)
-        if other is None or type(other) is type(message):
-            self._waiting[message.tick] = message
-            if len(self._waiting) > _PENDING:
-                del self._waiting[next(iter(self._waiting))]
-            return
-        del self._waiting[message.tick]
-        truth, estimate = (message, other) if isinstance(message, GroundTruth) else (other, message)
-        q = truth.q.copy()
+    def _add_errors(self, q: Array, v: Array, q_hat: Array, v_hat: Array) -> None:
+        """Compare the true state and the estimate of one tick."""
         if self.anywhere and self.pairs == 0:
-            self._moved = estimate.q[:3] - q[:3]
+            self._moved = q_hat[:3] - q[:3]
+        q = q.copy()
         q[:3] += self._moved
-        self._squares += squared_errors(q, truth.v, estimate.q, estimate.v)
+        self._squares += squared_errors(q, v, q_hat, v_hat)
         self.pairs += 1
+
+
+def _matched(tick: int, state: _State, waiting: _States, others: _States) -> _State | None:
+    """The other half of a pair; the state waits where there is none yet."""
+    other = others.pop(tick, None)
+    if other is None:
+        waiting[tick] = state
+        if len(waiting) > _PENDING:
+            del waiting[next(iter(waiting))]
+    return other
 
 
 def run_metrics(

@@ -31,4 +31,4 @@ def begin_physics(
         return here, command
     from sim_bridge.physics.served import ServedPhysics  # few runs have a server
 
-    return ServedPhysics(options, here.motion()), command
+    return ServedPhysics(options, here.motion), command

@@ -1,7 +1,6 @@
 """What the simulated robot asks of the engine that computes its motion."""
 
-from collections.abc import Sequence
-from typing import NamedTuple, Protocol
+from typing import NamedTuple, Protocol, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,11 +13,15 @@ class PhysicsState(NamedTuple):
 
     q: Array  # (19)
     v: Array  # (18)
-    base_velocity: Array  # (3) of the trunk, in world [m/s]
     torque: Array  # (12) of the motors [N m]
     foot_force: Array  # (4, 3) of the floor on each foot, in world [N]
     normal_force: Array  # (4) the part of it along the floor's normal [N]
-    trunk_contact: bool  # the trunk touches the floor
+    trunk_contact: Array  # (1) 1 where the trunk touches the floor, else 0
+
+    @classmethod
+    def zeros(cls) -> Self:
+        """Arrays to write into."""
+        return cls(*map(np.zeros, (19, 18, 12, (4, 3), 4, 1)))
 
 
 class Physics(Protocol):
@@ -29,23 +32,19 @@ class Physics(Protocol):
     Attributes:
         loss: why there is no physics any more, in one line; empty as long as there is. A body
             whose physics is lost stays as it was.
+        motion: the robot after the last step or place; the next one may write into its arrays.
+        base_velocity: of the trunk in the world now (3), kicks included [m/s].
     """
 
     loss: str
+    motion: PhysicsState
+    base_velocity: Array
 
-    def motion(self) -> PhysicsState:
-        """The robot now."""
-        ...
-
-    def base_velocity(self) -> Array:
-        """Velocity (3) of the trunk in the world now, kicks included [m/s]."""
-        ...
-
-    def live(self, commands: Sequence[Array], blocked: bool) -> None:
+    def live(self, commands: Array, blocked: bool) -> None:
         """Live through one physics step for each command.
 
         Args:
-            commands: each (5, 12), rows q, dq, kp, kd, tau, as `sim_bridge.motors` has them.
+            commands: (n, 5, 12), rows q, dq, kp, kd, tau, as `sim_bridge.motors` has them.
             blocked: the motors give no torque.
         """
         ...

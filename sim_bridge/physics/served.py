@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 import numpy as np
 from numpy.typing import NDArray
 
@@ -30,7 +28,7 @@ class ServedPhysics:
     that gives none is lost for good, for with it its world is gone.
 
     Attributes:
-        loss: why there is no physics any more, in one line; empty as long as there is.
+        loss, motion, base_velocity: as `Physics` has them.
     """
 
     def __init__(self, options: SimulationOptions, start: PhysicsState) -> None:
@@ -45,7 +43,7 @@ class ServedPhysics:
         """
         server = self._server = options.physics_server
         self.loss = ""
-        self._motion = start
+        self.motion, self.base_velocity = start, np.zeros(3)
         self._kick, self._push, self._drive = np.zeros(3), np.zeros(3), np.zeros(12)
         slope = options.floor_slope
         self._floor_normal = np.array([-np.sin(slope), 0.0, np.cos(slope)])
@@ -57,22 +55,14 @@ class ServedPhysics:
         if self.loss:
             self.close()
             raise Unavailable(self.loss)
-        self._motion = start  # the same, with the torques and forces that have held it until now
+        self.motion = start  # the same, with the torques and forces that have held it until now
 
-    def motion(self) -> PhysicsState:
-        """The robot now."""
-        return self._motion
-
-    def base_velocity(self) -> Array:
-        """Velocity (3) of the trunk in the world now, kicks included [m/s]."""
-        return self._motion.base_velocity + self._kick
-
-    def live(self, commands: Sequence[Array], blocked: bool) -> None:
-        """Live through one physics step for each command (5, 12)."""
+    def live(self, commands: Array, blocked: bool) -> None:
+        """Live through one physics step for each command (n, 5, 12)."""
         kick, self._kick = self._kick, np.zeros(3)
         self._ask(
             TickRequest(
-                id=self._client.next_id(), commands=np.array(commands), blocked=blocked,
+                id=self._client.next_id(), commands=commands, blocked=blocked,
                 base_force=self._push, joint_torque=self._drive, base_velocity=kick,
             )
         )  # fmt: skip
@@ -85,6 +75,7 @@ class ServedPhysics:
     def kick(self, velocity_in_world: Array) -> None:
         """Add a (3) velocity [m/s] to the trunk's, before the next step."""
         self._kick = self._kick + velocity_in_world
+        self.base_velocity = self.base_velocity + velocity_in_world
 
     def push(self, force_in_world: Array) -> None:
         """Set the (3) force [N] on the trunk's centre of mass from now on."""
@@ -104,19 +95,14 @@ class ServedPhysics:
             return
         reply = self._client.ask(request, self._server.patience)
         if isinstance(reply, WorldReply):
-            self._motion = _motion(reply, self._floor_normal)
+            self.base_velocity = rotation_from_quaternion(reply.q[3:7]) @ reply.v[:3]
+            self.motion = PhysicsState(
+                reply.q, reply.v, reply.torque, reply.foot_force,
+                reply.foot_force @ self._floor_normal, np.array([float(reply.trunk_contact)]),
+            )  # fmt: skip
             return
         why = reply.reason if isinstance(reply, Refusal) else getattr(reply, "why", "no robot")
         self.loss = f"the physics at {self._server.address} is lost: {why}"
-
-
-def _motion(reply: WorldReply, floor_normal: Array) -> PhysicsState:
-    velocity = rotation_from_quaternion(reply.q[3:7]) @ reply.v[:3]
-    normal_force = reply.foot_force @ floor_normal
-    return PhysicsState(
-        reply.q, reply.v, velocity, reply.torque, reply.foot_force, normal_force,
-        reply.trunk_contact,
-    )  # fmt: skip
 
 
 def _world(options: SimulationOptions, start: PhysicsState, request_id: int) -> WorldRequest:

@@ -34,7 +34,7 @@ class MujocoWorld:
             physics.kick(request.base_velocity)
         physics.push(request.base_force)
         physics.drive(request.joint_torque)
-        physics.live(list(request.commands), request.blocked)
+        physics.live(request.commands, request.blocked)
         return self._reply(request.id)
 
     def place(self, request: PlaceRequest) -> WorldReply:
@@ -48,10 +48,10 @@ class MujocoWorld:
         return self._physics
 
     def _reply(self, request_id: int) -> WorldReply:
-        motion = self._begun().motion()
+        q, v, torque, foot_force, _, trunk = (part.copy() for part in self._begun().motion)
         return WorldReply(
-            id=request_id, q=motion.q, v=motion.v, torque=motion.torque,
-            foot_force=motion.foot_force, trunk_contact=motion.trunk_contact,
+            id=request_id, q=q, v=v, torque=torque, foot_force=foot_force,
+            trunk_contact=bool(trunk[0]),
         )  # fmt: skip
 
 

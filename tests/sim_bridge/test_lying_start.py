@@ -73,7 +73,7 @@ def test_a_torque_from_outside_moves_a_joint_like_one_from_its_motor() -> None:
         robot.drive_joints(torque)
         rows = np.zeros((5, 12))
         rows[4, 4] = motor
-        robot._command = rows
+        robot.obey(rows)
         for _ in range(100):
             robot.advance(None)
         felt = robot.reading().joint_torque[4]

@@ -21,7 +21,8 @@ def patch(x: float = -5.0, friction: float | None = None, stiffness: float | Non
 
 def stand_for(seconds: float, ground: Ground | None) -> MujocoPhysics:
     physics = MujocoPhysics(OPTIONS, ground)
-    physics.live([physics.start("stand", UP)] * round(seconds / OPTIONS.timestep), False)
+    command = physics.start("stand", UP)
+    physics.live(np.array([command] * round(seconds / OPTIONS.timestep)), False)
     return physics
 
 
@@ -78,9 +79,8 @@ def test_only_the_feet_on_the_patch_sink_in_until_they_leave_it() -> None:
     depths, _ = foot_contacts(physics)
     front = physics.data.geom_xpos[physics.data.contact.geom[:, 1], 0] > 0.0
     assert front.sum() == 2 and depths[front].min() > 4.0 * depths[~front].max()
-    state = physics.motion()
-    physics.place(state.q - np.eye(19)[0], state.v)
-    physics.live([np.zeros((5, 12))], False)
+    physics.place(physics.motion.q - np.eye(19)[0], physics.motion.v)
+    physics.live(np.zeros((1, 5, 12)), False)
     plain = MujocoPhysics(OPTIONS).model
     np.testing.assert_array_equal(physics.model.geom_solref, plain.geom_solref)
     np.testing.assert_array_equal(physics.model.geom_solimp, plain.geom_solimp)

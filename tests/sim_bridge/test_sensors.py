@@ -4,8 +4,9 @@ import numpy as np
 import pytest
 
 from robots.rotations import log3, rotation_from_quaternion
+from runtime.messages import SensorReading
 from sim_bridge.sensor_options import SensorOptions
-from sim_bridge.sensors import Sensed, Sensors
+from sim_bridge.sensors import READING, Sensors, measure
 
 Q = np.concatenate(([0.1, 0.2, 0.3], [0.1, -0.2, 0.3, np.sqrt(1.0 - 0.14)], np.linspace(-1, 1, 12)))
 V = np.linspace(-2.0, 2.0, 18)
@@ -20,16 +21,17 @@ NO_BIAS = {
 }
 
 
-def sense(sensors: Sensors, time: float = 0.0) -> Sensed:
-    return sensors.sense(time, Q, V, FORCE, TORQUE, FEET)
+def sense(sensors: Sensors, time: float = 0.0, force: np.ndarray = FORCE) -> SensorReading:
+    row = np.zeros(READING.width)
+    measure(time, Q, V, force, TORQUE, FEET, *sensors.draw(), row)
+    return READING.message(row)
 
 
 @pytest.mark.parametrize("noise", [0, False, 0.0])
 def test_without_noise_sensors_tell_the_truth(noise: float | bool) -> None:
     sensed = sense(Sensors(SensorOptions(noise=noise, yaw_drift=0.1), seed=1), time=5.0)
     truth = (Q[3:7], V[3:6], FORCE, Q[7:], V[6:], TORQUE, FEET)
-    for measured, true in zip(sensed, truth, strict=True):
-        np.testing.assert_array_equal(measured, true)
+    np.testing.assert_array_equal(READING.row(sensed)[2:], np.concatenate(truth))
 
 
 def test_noise_has_the_promised_mean_and_deviation() -> None:
@@ -89,7 +91,7 @@ def test_encoder_positions_are_multiples_of_the_quantum() -> None:
 
 def test_accelerometer_saturates() -> None:
     sensors = Sensors(SensorOptions(accelerometer_range=20.0), seed=0)
-    sensed = sensors.sense(0.0, Q, V, np.array([500.0, -500.0, 0.0]), TORQUE, FEET)
+    sensed = sense(sensors, force=np.array([500.0, -500.0, 0.0]))
     assert sensed.linear_acceleration_imu[0] == 20.0
     assert sensed.linear_acceleration_imu[1] == -20.0
 

@@ -119,9 +119,6 @@ class JumpingClock(PausedClock):
         self._tick += self._jumps.pop(0) if self._jumps else 1
         return self._tick
 
-    def collect(self, source: Any, tick: int, stop: Callable[[], bool]) -> Any:
-        return source.newest()
-
 
 def test_short_delays_are_made_up_for_and_long_ones_stop_the_world(tmp_path: Path) -> None:
     options = SimulationNodeOptions(reading_subscribers=0, catch_up_ticks=5)

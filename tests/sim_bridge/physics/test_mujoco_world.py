@@ -39,7 +39,7 @@ def test_every_option_and_action_reaches_the_physics() -> None:
     rng = np.random.default_rng(0)
     start = MujocoPhysics(OPTIONS)
     start.start("stand", np.array([-np.sin(OPTIONS.floor_slope), 0.0, np.cos(OPTIONS.floor_slope)]))
-    q = start.motion().q
+    q = start.motion.q
     here, world = MujocoPhysics(OPTIONS), MujocoWorld()
     here.place(q, np.zeros(18))
     world.begin(world_request(OPTIONS, q))
@@ -54,14 +54,14 @@ def test_every_option_and_action_reaches_the_physics() -> None:
         here.drive(torque)
         if kick.any():
             here.kick(kick)
-        here.live(list(commands), blocked)
+        here.live(commands, blocked)
         reply = world.tick(
             tick_request(
                 commands=commands, blocked=blocked, base_force=force, joint_torque=torque,
                 base_velocity=kick,
             )
         )  # fmt: skip
-        motion = here.motion()
+        motion = here.motion
         np.testing.assert_array_equal(reply.q, motion.q)
         np.testing.assert_array_equal(reply.v, motion.v)
         np.testing.assert_array_equal(reply.torque, motion.torque)
