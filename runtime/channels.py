@@ -5,8 +5,10 @@ import time
 from collections.abc import Callable
 from typing import Any, Generic
 
+import numpy as np
 import zmq
 
+from runtime.checked import Array
 from runtime.rows import RowReader, RowWriter, layout_of
 from runtime.topics import Topic
 from runtime.wire import DecodeError, MessageT, decode, encode
@@ -25,12 +27,18 @@ class Publisher(Generic[MessageT]):
     while there is an observer: a subscriber that cannot read rows.
     """
 
-    def __init__(self, socket: zmq.Socket[bytes], rows: RowWriter[MessageT] | None = None) -> None:
-        self._socket, self._rows = socket, rows
+    def __init__(
+        self, socket: zmq.Socket[bytes], topic: Topic[MessageT],
+        rows: RowWriter[MessageT] | None = None,
+    ) -> None:  # fmt: skip
+        self._socket, self._topic, self._rows = socket, topic, rows
         self._subscribers = self._observers = self._sent = 0
 
-    def send(self, message: MessageT) -> None:
-        """Send to all subscribers; never blocks, and drops for one whose queue is full."""
+    def send(self, message: MessageT | Array) -> None:
+        """Send a message, or its row, to all subscribers.
+
+        Never blocks, and drops for one whose queue is full.
+        """
         if self._rows is not None:
             self._rows.write(message)
             self._sent += 1
@@ -38,7 +46,13 @@ class Publisher(Generic[MessageT]):
                 self.subscribers()
             if not self._observers:
                 return
-        self._socket.send(encode(message), zmq.NOBLOCK)
+        self._socket.send(self.frame(message), zmq.NOBLOCK)
+
+    def frame(self, message: MessageT | Array) -> bytes:
+        """A message, or its row, as a frame."""
+        if isinstance(message, np.ndarray):
+            message = layout_of(self._topic.message).message(message)
+        return encode(message)
 
     def subscribers(self) -> int:
         """How many subscribers are connected now."""

@@ -172,12 +172,15 @@ class RowWriter(Generic[MessageT]):
         link.unlink(missing_ok=True)
         link.symlink_to(f"/proc/{os.getpid()}/fd/{self._descriptor}")
 
-    def write(self, message: MessageT) -> None:
-        """Write a message as the newest row, and wake readers that wait for it."""
+    def write(self, message: MessageT | Array) -> None:
+        """Write a message, or its row, as the newest row, and wake readers that wait for it."""
         ring, slot = self._ring, self._head % CAPACITY
         ring.written[slot] = 0
         ring.fence()
-        self.layout.write(message, ring.rows[slot])
+        if isinstance(message, np.ndarray):
+            ring.rows[slot] = message
+        else:
+            self.layout.write(message, ring.rows[slot])
         ring.fence()
         self._head += 1
         ring.written[slot] = self._head

@@ -25,7 +25,6 @@ import numpy as np
 from runtime.bus import Bus, Endpoints
 from runtime.channels import Publisher
 from runtime.clock import RealTimeClock
-from runtime.messages import encode
 from runtime.topics import (
     GROUND_TRUTH,
     MOTOR_COMMAND,
@@ -120,7 +119,7 @@ class CallMeter(Meter):
         def counted(publisher: Publisher[Any], message: Any) -> None:
             profile = sys.getprofile()
             sys.setprofile(None)
-            self.bytes += len(encode(message))
+            self.bytes += len(publisher.frame(message))
             sys.setprofile(profile)
             send(publisher, message)
 
