@@ -17,8 +17,13 @@ from estimator.filter_step import (
     predict_all,
     start,
 )
+from estimator.health.layout import ACCELERATION, FORCE, GYRO, TORQUE
+from estimator.health.layout import POSITION as JOINTS
+from estimator.health.layout import VELOCITY as RATES
+from estimator.intake import lose, take_in
+from estimator.kernel_filter import CONTACT, SENSORS, STATUS, TIME, Q, Record, V
 from estimator.memory import Memory
-from estimator.options import Parameters
+from estimator.options import LegOdometryOptions
 from robots.a1.leg_measurements import leg_measurements
 from robots.rotations import rotation_from_quaternion
 from robots.terrain import Ground, look_below
@@ -27,19 +32,19 @@ Array = NDArray[np.float64]
 
 
 @njit(cache=True)
-def measure(reading: Array, foot_radius: float) -> tuple[Array, Array, Array, Array]:
+def measure(row: Array, foot_radius: float) -> tuple[Array, Array, Array, Array]:
     """Rotation (3, 3) base to world and the `leg_measurements` (4, 3) each of a reading's row."""
-    quaternion = reading[:4] / np.sqrt((reading[:4] * reading[:4]).sum())
+    quaternion = row[:4] / np.sqrt((row[:4] * row[:4]).sum())
     rotation = rotation_from_quaternion(quaternion)
     positions, velocities, rolling = leg_measurements(
-        rotation, reading[4:7], reading[10:22], reading[22:34], foot_radius
+        rotation, row[4:7], row[10:22], row[22:34], foot_radius
     )
     return rotation, positions, velocities, rolling
 
 
 @njit(cache=True)
 def update_contacts(
-    contact: Array, forces: Array, positions: Array, dt: float, parameters: Parameters
+    contact: Array, forces: Array, positions: Array, dt: float, parameters: LegOdometryOptions
 ) -> None:
     """Advance `Memory.contact` (4, 4) by `dt` [s], in place.
 
@@ -52,16 +57,16 @@ def update_contacts(
 
 @njit(cache=True)
 def restart(
-    memory: Memory, reading: Array, place: Array, ground: Ground, parameters: Parameters
+    memory: Memory, row: Array, place: Array, ground: Ground, parameters: LegOdometryOptions
 ) -> None:
     """Place the base at `place` (2) [m] with the height and velocity that the legs give.
 
     The feet in contact stand on the ground; without any, the lowest foot touches it and the
     velocity is zero. Ground of unknown height is level at z = 0 here.
     """
-    _, positions, velocities, rolling = measure(reading, parameters.foot_radius)
+    _, positions, velocities, rolling = measure(row, parameters.foot_radius)
     memory.contact[0] = -1.0
-    update_contacts(memory.contact, reading[34:38], positions, 0.0, parameters)
+    update_contacts(memory.contact, row[FORCE:], positions, 0.0, parameters)
     for i in range(4):
         if memory.contact[0, i] >= 0.0:
             memory.contact[0, i] = parameters.touchdown_ramp
@@ -97,14 +102,14 @@ def heights_at_start(
 
 @njit(cache=True)
 def advance(
-    memory: Memory, reading: Array, dt: float, ground: Ground, parameters: Parameters
+    memory: Memory, row: Array, dt: float, ground: Ground, parameters: LegOdometryOptions
 ) -> bool:
-    """Predict over `dt` [s] and take a usable reading's row (38) in; False when it diverged."""
+    """Predict over `dt` [s] and take a usable reading's row (50) in; False when it diverged."""
     x, covariance, contact = memory.x, memory.covariance, memory.contact
-    rotation, positions, velocities, rolling = measure(reading, parameters.foot_radius)
-    acceleration = rotation @ reading[7:10]
+    rotation, positions, velocities, rolling = measure(row, parameters.foot_radius)
+    acceleration = rotation @ row[7:10]
     acceleration[2] -= parameters.gravity
-    update_contacts(contact, reading[34:38], positions, dt, parameters)
+    update_contacts(contact, row[FORCE:], positions, dt, parameters)
     predict_all(x, covariance, acceleration, dt, parameters)
     by_feet = rolling - velocities
     residuals = by_feet - x[:, VELOCITY]
@@ -115,3 +120,25 @@ def advance(
     move_feet(x, covariance, rolling, holding, dt, parameters)
     correct_all(x, covariance, positions, by_feet, weights, memory.ground, parameters)
     return healthy(x, covariance, parameters)
+
+
+@njit(cache=True)
+def tick(memory: Record, reading: Array, estimate: Array, options: Record, ground: Ground) -> None:
+    """Take a reading's row in and write the estimate's; memory (1) and options (1).
+
+    A reading as old as the last one adds its measurements without prediction.
+    """
+    m, parameters, row = memory[0], options[0], reading[SENSORS:]
+    if not take_in(m, reading, estimate):
+        return
+    dt = reading[TIME] - m.time
+    if not (0.0 <= dt <= parameters.largest_gap and advance(m, row, dt, ground, parameters)):
+        lose(m, estimate)
+        restart(m, row, m.place, ground, parameters)
+    m.time = reading[TIME]
+    quaternion = row[:4] / np.sqrt(row[:4] @ row[:4])
+    velocity = rotation_from_quaternion(quaternion).T @ m.x[:, VELOCITY]
+    estimate[Q : Q + 3], estimate[Q + 3 : Q + 7] = m.x[:, POSITION], quaternion
+    estimate[V : V + 3], estimate[V + 3 : V + 6] = velocity, row[GYRO:ACCELERATION]
+    estimate[Q + 7 : V], estimate[V + 6 : CONTACT] = row[JOINTS:RATES], row[RATES:TORQUE]
+    estimate[CONTACT:STATUS] = m.contact[1]

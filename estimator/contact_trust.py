@@ -1,18 +1,21 @@
-"""How far a foot can be trusted to stand, from its measured force."""
+"""How far a foot can be trusted to stand, from its measured force.
+
+`parameters` is a filter's own record; a function reads the fields that its docstring names.
+"""
 
 from __future__ import annotations
+
+from typing import Any
 
 import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
-from estimator.thresholds import Thresholds
-
 Array = NDArray[np.float64]
 
 
 @njit(cache=True)
-def contact_probability(force: float, touching: bool, parameters: Thresholds) -> float:
+def contact_probability(force: float, touching: bool, parameters: Any) -> float:
     """Smooth step in [0, 1] of a foot's force [N], zero for a foot that is off the ground.
 
     Reads `force_off` and `force_full`.
@@ -26,7 +29,7 @@ def contact_probability(force: float, touching: bool, parameters: Thresholds) ->
 
 @njit(cache=True)
 def learn_offset(
-    forces: Array, clearance: Array, dt: float, offset: Array, parameters: Thresholds
+    forces: Array, clearance: Array, dt: float, offset: Array, parameters: Any
 ) -> None:
     """Follow the sensors' zero (4) [N] on feet that are clearly in the air, in place.
 
@@ -43,7 +46,7 @@ def learn_offset(
 
 @njit(cache=True)
 def update_trust(
-    forces: Array, dt: float, age: Array, probability: Array, trust: Array, parameters: Thresholds
+    forces: Array, dt: float, age: Array, probability: Array, trust: Array, parameters: Any
 ) -> None:
     """Advance the four contacts by `dt` [s] with hysteresis and a ramp after touchdown.
 

@@ -7,7 +7,7 @@ from numba import njit
 from numpy.typing import NDArray
 
 from estimator.axis_filter import FEET, NO_STATE, POSITION, VELOCITY, correct, predict
-from estimator.options import Parameters
+from estimator.options import LegOdometryOptions
 from estimator.velocity_jump import feet_agree_on_jump, huber_weight
 
 Array = NDArray[np.float64]
@@ -36,7 +36,7 @@ def start(x: Array, covariance: Array, feet: Array, velocity: Array) -> None:
 
 @njit(cache=True)
 def predict_all(
-    x: Array, covariance: Array, acceleration: Array, dt: float, parameters: Parameters
+    x: Array, covariance: Array, acceleration: Array, dt: float, parameters: LegOdometryOptions
 ) -> None:
     """Integrate the world acceleration (3) [m/s2], gravity taken off, over `dt` [s], in place."""
     size = np.sqrt((acceleration * acceleration).sum())
@@ -55,7 +55,7 @@ def predict_all(
 @njit(cache=True)
 def open_for_jump(
     covariance: Array, residuals: Array, trust: Array, jump: Array, dt: float,
-    parameters: Parameters,
+    parameters: LegOdometryOptions,
 ) -> None:  # fmt: skip
     """Free the velocity for a while when the stance feet agree on a jump, in place.
 
@@ -76,7 +76,7 @@ def open_for_jump(
 
 @njit(cache=True)
 def foot_weights(
-    covariance: Array, residuals: Array, trust: Array, parameters: Parameters
+    covariance: Array, residuals: Array, trust: Array, parameters: LegOdometryOptions
 ) -> Array:
     """Trust times Huber's weight, (4): a foot that moves alone is slipping."""
     weights = np.zeros(4)
@@ -90,7 +90,12 @@ def foot_weights(
 
 @njit(cache=True)
 def move_feet(
-    x: Array, covariance: Array, rolling: Array, weights: Array, dt: float, parameters: Parameters
+    x: Array,
+    covariance: Array,
+    rolling: Array,
+    weights: Array,
+    dt: float,
+    parameters: LegOdometryOptions,
 ) -> None:
     """Foot positions: standing feet roll, the others walk at random; in place.
 
@@ -107,7 +112,7 @@ def move_feet(
 @njit(cache=True)
 def correct_all(
     x: Array, covariance: Array, positions: Array, velocities: Array, weights: Array,
-    ground: Array, parameters: Parameters,
+    ground: Array, parameters: LegOdometryOptions,
 ) -> None:  # fmt: skip
     """All measurements, one scalar at a time, in place.
 
@@ -137,7 +142,7 @@ def correct_all(
 
 
 @njit(cache=True)
-def healthy(x: Array, covariance: Array, parameters: Parameters) -> bool:
+def healthy(x: Array, covariance: Array, parameters: LegOdometryOptions) -> bool:
     """Whether state and covariance are finite, positive and of a possible size."""
     for axis in range(3):
         if not abs(x[axis, VELOCITY]) < parameters.largest_speed:

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Protocol
+from typing import Protocol, runtime_checkable
 
 import numpy as np
 from numpy.typing import NDArray
 
 from runtime.messages import SensorReading, StateEstimate
+
+Array = NDArray[np.float64]
 
 
 class Estimator(Protocol):
@@ -17,11 +19,13 @@ class Estimator(Protocol):
     "diverged" ("starting" before the first usable one) and is counted.
     """
 
-    divergences: int
-    """Readings that could not be used, and re-initialisations, since construction."""
+    @property
+    def divergences(self) -> int:
+        """Readings that could not be used, and re-initialisations, since construction."""
+        ...
 
     @property
-    def velocity_covariance(self) -> NDArray[np.float64]:
+    def velocity_covariance(self) -> Array:
         """Covariance (3, 3) of the last estimate's linear velocity, base axes [m2/s2]."""
         ...
 
@@ -29,6 +33,25 @@ class Estimator(Protocol):
         """Take one reading in; give the estimate at the reading's own tick and time."""
         ...
 
-    def reset(self, position: NDArray[np.float64] | None = None) -> None:
+    def reset(self, position: Array | None = None) -> None:
         """Forget everything; the next reading starts anew at `position` (2 or 3) [m]."""
+        ...
+
+
+@runtime_checkable
+class TakesRows(Protocol):
+    """The part of an estimator that makes no messages; an estimator need not have it."""
+
+    def update_row(self, reading: Array) -> Array:
+        """`update` with the messages' rows, `runtime.rows`; the next call may write over it."""
+        ...
+
+
+@runtime_checkable
+class ReportsFaults(Protocol):
+    """The part of an estimator that judges its sensors; an estimator need not have it."""
+
+    @property
+    def faults(self) -> tuple[str, ...]:
+        """What is wrong with the last reading, in words (`estimator.health.monitor.faults`)."""
         ...

@@ -11,31 +11,33 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from estimator.advance import advance, restart
-from estimator.axis_filter import POSITION, VELOCITY
-from estimator.memory import Memory, new_memory
-from estimator.options import LegOdometryOptions, parameters
-from estimator.reading_filter import Kernels, ReadingFilter
+from estimator.advance import tick
+from estimator.axis_filter import VELOCITY
+from estimator.kernel_filter import KernelFilter, Q, record_of
+from estimator.memory import new_memory
+from estimator.options import LegOdometryOptions
 from robots.rotations import rotation_from_quaternion
-from robots.terrain import Ground
+from robots.terrain import Ground, make_ground
 
 Array = NDArray[np.float64]
 
 
-class LegOdometryFilter(ReadingFilter):
-    """The 18-state leg-odometry filter; see `ReadingFilter`."""
+class LegOdometryFilter(KernelFilter):
+    """The 18-state leg-odometry filter; see `KernelFilter`.
 
-    _memory: Memory
+    The first usable reading places the base at `position` (x, y [m], the origin by default) with
+    the measured orientation, on the height at which its standing feet touch the ground, or z = 0
+    where the ground is not known.
+    """
 
     def __init__(
         self, options: LegOdometryOptions | None = None, position: Array | None = None,
-        ground: Ground | None = None,
+        ground: Ground | None = None, heading: float = 0.0,
     ) -> None:  # fmt: skip
-        """See `ReadingFilter`."""
+        """`ground` is a level floor, z = 0, where None; its x axis has `heading` [rad]."""
         self.options = options or LegOdometryOptions()
-        kernels = Kernels(new_memory, restart, advance)
-        gap = self.options.largest_gap
-        super().__init__(kernels, parameters(self.options), gap, position, ground)
+        world = record_of(self.options), ground or make_ground()
+        super().__init__(tick, new_memory, world, position, heading)
 
     @property
     def covariance(self) -> Array:
@@ -54,7 +56,7 @@ class LegOdometryFilter(ReadingFilter):
 
         R^T P_v R: the orientation is taken as measured, so its error has no part in it.
         """
-        rotation = rotation_from_quaternion(self._q[3:7])
+        rotation = rotation_from_quaternion(self._estimate[Q + 3 : Q + 7])
         variances = self._memory.covariance[:, VELOCITY, VELOCITY]
         return (rotation.T * variances) @ rotation
 
@@ -62,10 +64,3 @@ class LegOdometryFilter(ReadingFilter):
     def foot_positions(self) -> Array:
         """Estimated foot sphere centres in the world (4, 3) [m]."""
         return self._memory.x[:, 2:].T.copy()
-
-    def _assemble(self, row: Array) -> None:
-        """Write q (19) and v (18) from the state and the row that it has just taken in."""
-        quaternion = row[:4] / np.sqrt(row[:4] @ row[:4])
-        self._q = np.concatenate((self._memory.x[:, POSITION], quaternion, row[10:22]))
-        linear = rotation_from_quaternion(quaternion).T @ self._memory.x[:, VELOCITY]
-        self._v = np.concatenate((linear, row[4:7], row[22:34]))

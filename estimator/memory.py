@@ -1,19 +1,20 @@
-"""What the filter remembers between readings, and the form in which a reading reaches it."""
+"""What the leg-odometry filter remembers between readings."""
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Protocol
 
 import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
+from estimator import kernel_filter
+from estimator.kernel_filter import Record, memory_type
+
 Array = NDArray[np.float64]
 
-LARGEST_NUMBER = 1e6
 
-
-class Memory(NamedTuple):
+class Memory(kernel_filter.Memory, Protocol):
     """All that the filter remembers, written in place by `advance` and `restart`."""
 
     x: Array
@@ -28,20 +29,16 @@ class Memory(NamedTuple):
     """(4) height of the ground below each foot [m]; NaN where it is not known."""
 
 
-def new_memory() -> Memory:
-    """Memory of a filter that has seen nothing: identity covariance, no contact."""
-    contact = np.zeros((4, 4))
-    contact[0] = -1.0
-    return Memory(
-        np.zeros((3, 6)), np.tile(np.eye(6), (3, 1, 1)), contact, np.zeros(2), np.zeros(4)
-    )
+_TYPE = memory_type(x=(3, 6), covariance=(3, 6, 6), contact=(4, 4), jump=(2,), ground=(4,))
+
+
+def new_memory() -> Record:
+    """Memory (1,) of a filter that has seen nothing: identity covariance, no contact."""
+    return kernel_filter.new_memory(_TYPE, _begin)
 
 
 @njit(cache=True)
-def usable(reading: Array) -> bool:
-    """Whether a reading's row (38) is finite, of possible size, with a quaternion near unity."""
-    for value in reading:
-        if not abs(value) < LARGEST_NUMBER:
-            return False
-    norm = np.sqrt((reading[:4] * reading[:4]).sum())
-    return 0.9 < norm < 1.1
+def _begin(m: Memory) -> None:
+    for axis in range(3):
+        m.covariance[axis] = np.eye(6)
+    m.contact[0] = -1.0

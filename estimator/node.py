@@ -2,19 +2,26 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Callable
 from dataclasses import asdict
 from time import perf_counter
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
-from estimator.health.report import FaultLog
-from estimator.interface import Estimator
+from estimator.interface import Estimator, ReportsFaults, TakesRows
+from estimator.kernel_filter import DEGRADED, OK, STATUS, TIME
 from runtime.bus import Publisher, Subscriber
 from runtime.clock import Clock
 from runtime.histogram import LogHistogram
-from runtime.messages import SensorReading, StateCovariance, StateEstimate
+from runtime.messages import DecodeError, SensorReading, StateCovariance, StateEstimate
+from runtime.rows import layout_of
+
+Array = NDArray[np.float64]
+
+LOG = logging.getLogger(__name__)
 
 WAIT_S = 0.05
 """Longest time without a look at the stop flag [s]."""
@@ -24,6 +31,10 @@ SUBSCRIBER_TIMEOUT_S = 60.0
 DURATION_RESOLUTION_US = 1.0
 COVARIANCE_TICKS = 20
 """From one published covariance to the next: by tick, so that equal runs publish the same ones."""
+QUIET_S = 0.2
+"""Sensors that come and go faster than this [s] are one event in the log."""
+
+_READINGS, _ESTIMATES = layout_of(SensorReading), layout_of(StateEstimate)
 
 
 class UpdateStatistics:
@@ -33,13 +44,13 @@ class UpdateStatistics:
         """All zero."""
         self.updates = 0
         self.skipped = 0
-        self._last_tick: int | None = None
+        self._last_tick: float | None = None
         self._durations = LogHistogram(DURATION_RESOLUTION_US)
 
-    def record(self, tick: int, duration_s: float) -> None:
+    def record(self, tick: float, duration_s: float) -> None:
         """Count one update of `duration_s` [s] and the ticks lost since the last one."""
-        if self._last_tick is not None:
-            self.skipped += max(0, tick - self._last_tick - 1)
+        if self._last_tick is not None and tick > self._last_tick + 1.0:
+            self.skipped += int(tick - self._last_tick) - 1
         self._last_tick = tick
         self._durations.add(1e6 * duration_s)
         self.updates += 1
@@ -51,6 +62,45 @@ class UpdateStatistics:
             "skipped_ticks": self.skipped,
             "update_us": asdict(self._durations.quantiles()),
         }
+
+
+class FaultLog:
+    """Counts the estimates that lack a sensor; one line when that begins and when it ends.
+
+    Attributes:
+        degraded: estimates with that status since construction.
+        told: all that was wrong, in words, in the order of the log.
+    """
+
+    def __init__(self, estimator: Estimator) -> None:
+        """Of an estimator; of one that does not judge its sensors only the status is counted."""
+        self.degraded, self.told = 0, list[str]()
+        self._judge = estimator if isinstance(estimator, ReportsFaults) else None
+        self._named: set[str] = set()
+        self._since = self._last = 0.0
+
+    def note(self, time: float, status: float) -> None:
+        """Take time and status of the newest estimate in, right after the update that made it."""
+        if status == OK and not self._named:
+            return
+        self.degraded += status == DEGRADED
+        if self._judge is None:
+            return
+        faults = self._judge.faults
+        new = [name for name in faults if name not in self._named]
+        if new:
+            self._since = time if not self._named else self._since
+            self._named.update(new)
+            self.told += [name for name in new if name not in self.told]
+            LOG.warning("estimator: at fault from %.3f s on: %s", time, "; ".join(new))
+        if faults:
+            self._last = time
+        elif self._named and not abs(time - self._last) < QUIET_S:
+            LOG.warning(
+                "estimator: all sensors are trusted again; at fault from %.3f s to %.3f s: %s",
+                self._since, self._last, "; ".join(sorted(self._named)),
+            )  # fmt: skip
+            self._named.clear()
 
 
 def run(
@@ -68,25 +118,29 @@ def run(
     into a reading that was passed over is lost to the filter.
 
     Waits first until `subscribers` consumers are connected, so that a paused run loses no tick.
-    The covariance of every 20th tick's estimate goes to `covariances`.
+    The covariance of every 20th tick's estimate goes to `covariances` while somebody subscribes.
 
     Returns:
         The report: mode, updates, skipped_ticks (without a reading), degraded (updates without a
         sensor), faults (what was wrong, in words), divergences, undecodable frames, update_us
         percentiles [us].
     """
-    statistics, faults = UpdateStatistics(), FaultLog(estimator)
+    statistics, faults, update = UpdateStatistics(), FaultLog(estimator), _with_rows(estimator)
     estimates.wait_for_subscribers(subscribers, SUBSCRIBER_TIMEOUT_S, stop)
     while not stop():
-        for reading in readings.wait_all(WAIT_S)[-MOST_AT_ONCE:]:
+        arrivals = readings.take() if readings.poll(WAIT_S) else []
+        for arrival in arrivals[-MOST_AT_ONCE:]:
+            reading = _row(readings, arrival) if type(arrival) is bytes else arrival
+            if reading is None:
+                continue
             begin = perf_counter()
-            estimate = estimator.update(reading)
+            estimate = update(reading)
             duration = perf_counter() - begin
             estimates.send(estimate)
-            if covariances is not None and reading.tick % COVARIANCE_TICKS == 0:
-                covariances.send(_covariance(estimator, estimate))
-            statistics.record(reading.tick, duration)
-            faults.note(estimate)
+            if covariances is not None and reading[0] % COVARIANCE_TICKS == 0:
+                _send_covariance(covariances, estimator, estimate)
+            statistics.record(reading[0], duration)
+            faults.note(estimate[TIME], estimate[STATUS])
     return {
         "mode": "paused" if clock.paused else "realtime",
         **statistics.report(),
@@ -97,8 +151,36 @@ def run(
     }
 
 
-def _covariance(estimator: Estimator, estimate: StateEstimate) -> StateCovariance:
-    """The message of the estimator's own covariance, copied: the next update may write over it."""
-    return StateCovariance(
-        tick=estimate.tick, time=estimate.time, velocity=np.array(estimator.velocity_covariance)
-    )
+def _with_rows(estimator: Estimator) -> Callable[[Array], Array]:
+    """The estimator's update of rows, by way of messages where it has none of its own."""
+    if isinstance(estimator, TakesRows):
+        return estimator.update_row
+    row = np.empty(_ESTIMATES.width)
+
+    def update(reading: Array) -> Array:
+        _ESTIMATES.write(estimator.update(_READINGS.message(reading)), row)
+        return row
+
+    return update
+
+
+def _row(readings: Subscriber[SensorReading], frame: bytes) -> Array | None:
+    """The row of a reading that came as a frame; None where it does not decode."""
+    row = np.empty(_READINGS.width)
+    try:
+        _READINGS.write(readings.message(frame), row)
+    except DecodeError:
+        readings.undecodable += 1
+        return None
+    return row
+
+
+def _send_covariance(
+    covariances: Publisher[StateCovariance], estimator: Estimator, estimate: Array
+) -> None:
+    """Send the estimator's own covariance, if somebody listens, copied."""
+    if covariances.subscribers():
+        covariance = np.array(estimator.velocity_covariance)
+        covariances.send(
+            StateCovariance(tick=int(estimate[0]), time=float(estimate[TIME]), velocity=covariance)
+        )

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections import namedtuple
-from dataclasses import astuple, dataclass, fields
+from dataclasses import dataclass
 from typing import Annotated
 
 from robots.a1.constants import FOOT_RADIUS, GRAVITY
@@ -72,13 +71,3 @@ class LegOdometryOptions:
     """Acceleration of free fall."""
 
     __post_init__ = check_ranges
-
-
-# numba takes a named tuple but no dataclass; the fields stay written once.
-# pyrefly: ignore[bad-class-definition]
-Parameters = namedtuple("Parameters", [field.name for field in fields(LegOdometryOptions)])
-
-
-def parameters(options: LegOdometryOptions) -> Parameters:
-    """The options as the named tuple that the compiled update takes."""
-    return Parameters(*(float(value) for value in astuple(options)))

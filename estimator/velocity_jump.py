@@ -3,22 +3,23 @@
 A push can change the base velocity within a millisecond, between two samples of the
 accelerometer. Then every stance foot contradicts the filter, and all by the same vector; a
 slipping foot contradicts it alone. The first must open the filter, the second must not.
+`parameters` is a filter's own record; a function reads the fields that its docstring names.
 """
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 from numba import njit
 from numpy.typing import NDArray
-
-from estimator.thresholds import Thresholds
 
 Array = NDArray[np.float64]
 
 
 @njit(cache=True)
 def feet_agree_on_jump(
-    residuals: Array, trust: Array, velocity_variance: float, parameters: Thresholds
+    residuals: Array, trust: Array, velocity_variance: float, parameters: Any
 ) -> bool:
     """Whether the stance feet agree on a jump of the base velocity.
 
@@ -43,7 +44,7 @@ def feet_agree_on_jump(
 
 
 @njit(cache=True)
-def huber_weight(residual: Array, variance: float, parameters: Thresholds) -> float:
+def huber_weight(residual: Array, variance: float, parameters: Any) -> float:
     """Huber's weight in (0, 1] of one foot's residual (3) [m/s] with `variance` on each axis."""
     distance = np.sqrt((residual * residual).sum() / (3.0 * variance))
     return 1.0 if distance <= parameters.huber else parameters.huber / distance

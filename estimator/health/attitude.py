@@ -7,9 +7,19 @@ from numba import njit
 from numpy.typing import NDArray
 
 from estimator.health.layout import ACCELERATION, ATTITUDE_SENSOR, GYRO, GYRO_SENSOR
-from estimator.health.options import MonitorOptions
 from estimator.health.past import JOINT, LARGEST_SUM, Past
 from estimator.health.stillness import attitude_is_stuck
+from estimator.health.thresholds import (
+    ATTITUDE_DRIFT,
+    ATTITUDE_JUMP,
+    ATTITUDE_SPREAD,
+    ATTITUDE_STUCK,
+    ATTITUDE_TIME,
+    FASTEST_TURN,
+    RATE_JUMP,
+    READMIT_TIME,
+    SOUND_TIME,
+)
 from robots.rotations import quaternion_product
 
 Array = NDArray[np.float64]
@@ -17,17 +27,17 @@ Mask = NDArray[np.bool_]
 
 
 @njit(cache=True)
-def judge_attitude(past: Past, row: Array, dt: float, bad: Mask, th: MonitorOptions) -> None:
+def judge_attitude(past: Past, row: Array, dt: float, bad: Mask) -> None:
     """Set `bad` (43) for attitude and gyroscope after a step of `dt` [s]."""
     rate, last = row[GYRO:ACCELERATION], past.row[GYRO:ACCELERATION]
     jump = np.sqrt(((rate - last) ** 2).sum())
-    if jump > th.rate_jump or past.stuck[GYRO:ACCELERATION].max() > 0.0:
+    if jump > RATE_JUMP or past.stuck[GYRO:ACCELERATION].max() > 0.0:
         bad[GYRO_SENSOR] = True
     turn = (0.5 * (rate + last) if np.isfinite(last.sum()) else rate) * dt
-    known = not bad[GYRO_SENSOR] and past.since[GYRO_SENSOR] >= th.sound_time
+    known = not bad[GYRO_SENSOR] and past.since[GYRO_SENSOR] >= SOUND_TIME
     change = rotation_between(past.row[:4], row[:4]) - turn
-    _judge_drift(past, change, turn, known, dt, bad, th)
-    _judge_attitude(past, row, change, turn, known, dt, bad, th)
+    _judge_drift(past, change, turn, known, dt, bad)
+    _judge_attitude(past, row, change, turn, known, dt, bad)
 
 
 @njit(cache=True)
@@ -39,9 +49,7 @@ def rotation_between(a: Array, b: Array) -> Array:
 
 
 @njit(cache=True)
-def _judge_drift(
-    past: Past, change: Array, turn: Array, known: bool, dt: float, bad: Mask, th: MonitorOptions
-) -> None:
+def _judge_drift(past: Past, change: Array, turn: Array, known: bool, dt: float, bad: Mask) -> None:
     """What the attitude turns beyond the gyroscope, summed: one of them is wrong.
 
     An attitude that stays equal is; else the gyroscope, which then has an offset.
@@ -51,31 +59,30 @@ def _judge_drift(
         past.carry[:JOINT] += turn
     elif not equal:
         past.carry[:JOINT] = 0.0
-    if equal and np.abs(past.carry[:JOINT]).max() > th.attitude_stuck:
+    if equal and np.abs(past.carry[:JOINT]).max() > ATTITUDE_STUCK:
         past.stuck[:4] = 1.0
-    past.drift[:JOINT] *= max(0.0, 1.0 - dt / th.attitude_time)
+    past.drift[:JOINT] *= max(0.0, 1.0 - dt / ATTITUDE_TIME)
     size = np.sqrt((change * change).sum())
-    fair = size < th.attitude_jump  # false for NaN; a jump is the attitude's
+    fair = size < ATTITUDE_JUMP  # false for NaN; a jump is the attitude's
     if fair and past.since[ATTITUDE_SENSOR] > 0.0:  # a step back from a fault tells nothing
         past.drift[:JOINT] += change
-    limit = LARGEST_SUM * th.attitude_drift
+    limit = LARGEST_SUM * ATTITUDE_DRIFT
     for axis in range(3):
         past.drift[axis] = min(limit, max(-limit, past.drift[axis]))
     if attitude_is_stuck(past):
         past.drift[:JOINT] = 0.0
         bad[ATTITUDE_SENSOR] = True
-    elif np.abs(past.drift[:JOINT]).max() > th.attitude_drift:
+    elif np.abs(past.drift[:JOINT]).max() > ATTITUDE_DRIFT:
         bad[GYRO_SENSOR] = True
         past.doubt[1] = 1.0
 
 
 @njit(cache=True)
 def _judge_attitude(
-    past: Past, row: Array, change: Array, turn: Array, known: bool, dt: float, bad: Mask,
-    th: MonitorOptions,
+    past: Past, row: Array, change: Array, turn: Array, known: bool, dt: float, bad: Mask
 ) -> None:  # fmt: skip
     """The attitude against what it was and how far the body can have turned since."""
-    grown = dt * (th.attitude_spread if known else th.fastest_turn)
+    grown = dt * (ATTITUDE_SPREAD if known else FASTEST_TURN)
     past.spread[0] += grown
     if known:
         half = np.array([0.5 * turn[0], 0.5 * turn[1], 0.5 * turn[2], 1.0])
@@ -84,13 +91,13 @@ def _judge_attitude(
     else:
         change = rotation_between(past.row[:4], row[:4])
     size = np.sqrt((change * change).sum())
-    if bad[ATTITUDE_SENSOR] or not size <= th.attitude_jump + grown:
+    if bad[ATTITUDE_SENSOR] or not size <= ATTITUDE_JUMP + grown:
         past.consistent[0] = 0.0
     else:
         past.consistent[0] += dt
     away = rotation_between(past.expected[:4], row[:4])
-    far = np.sqrt((away * away).sum()) > th.attitude_jump + past.spread[0]
-    if far and past.consistent[0] < th.readmit_time:
+    far = np.sqrt((away * away).sum()) > ATTITUDE_JUMP + past.spread[0]
+    if far and past.consistent[0] < READMIT_TIME:
         bad[ATTITUDE_SENSOR] = True
     if not bad[ATTITUDE_SENSOR]:
         past.expected[:4], past.spread[0] = row[:4], 0.0

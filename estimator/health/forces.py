@@ -24,9 +24,22 @@ from estimator.health.layout import (
     VELOCITY,
     VELOCITY_SENSOR,
 )
-from estimator.health.options import MonitorOptions
 from estimator.health.past import BODY, LARGEST_SUM, LEG, VERTICAL, Past
-from robots.a1.constants import JOINT_LOWER, JOINT_UPPER
+from estimator.health.thresholds import (
+    BODY_FORCE,
+    FASTEST_LEG,
+    FORCE_TIME,
+    FREEZE_TIME,
+    GRAVITY_TIME,
+    HEAVY_LOAD,
+    LEAST_GRAVITY,
+    LEG_FORCE,
+    MOST_GRAVITY,
+    SILENT_FORCE,
+    STOP_DISTANCE,
+    TICK,
+)
+from robots.a1.constants import ARMATURE, JOINT_LOWER, JOINT_UPPER, TOTAL_MASS
 from robots.a1.kinematics import foot_jacobians_in_base
 from robots.a1.leg_measurements import cross
 from robots.rotations import rotation_from_quaternion
@@ -39,58 +52,58 @@ SINGULAR = 1e-4
 
 
 @njit(cache=True)
-def judge_forces(past: Past, row: Array, dt: float, bad: Mask, th: MonitorOptions) -> None:
+def judge_forces(past: Past, row: Array, dt: float, bad: Mask) -> None:
     """Set `bad` (43) for foot sensors, torques and accelerometer after a step of `dt` [s]."""
-    blend = min(1.0, dt / th.force_time)
+    blend = min(1.0, dt / FORCE_TIME)
     past.force[:] *= 1.0 - blend
     rotation = rotation_from_quaternion(past.expected[:4])
-    forces, known = _forces_of_legs(past, row, rotation, dt, bad, th)
+    forces, known = _forces_of_legs(past, row, rotation, dt, bad)
     for leg in range(4):
         if known[leg] and not bad[FORCE_SENSOR + leg]:
-            past.force[LEG + leg] += blend * _contradiction(row[FORCE + leg], forces[leg, 2], th)
+            past.force[LEG + leg] += blend * _contradiction(row[FORCE + leg], forces[leg, 2])
     if known.all() and not bad[ACCELEROMETER]:
         acceleration = rotation @ row[ACCELERATION:POSITION]
-        past.force[:VERTICAL] += blend * (acceleration - forces.sum(axis=0) / th.mass)
-        measured = row[FORCE : FORCE + 4].sum() / th.mass
+        past.force[:VERTICAL] += blend * (acceleration - forces.sum(axis=0) / TOTAL_MASS)
+        measured = row[FORCE : FORCE + 4].sum() / TOTAL_MASS
         if not bad[FORCE_SENSOR : FORCE_SENSOR + 4].any():
             past.force[VERTICAL] += blend * (acceleration[2] - measured)
     for k in range(8):
-        limit = LARGEST_SUM * (th.leg_force if k >= LEG else th.body_force)
+        limit = LARGEST_SUM * (LEG_FORCE if k >= LEG else BODY_FORCE)
         past.force[k] = min(limit, max(-limit, past.force[k]))
-    _decide(past, row, bad, th)
+    _decide(past, row, bad)
 
 
 @njit(cache=True)
-def judge_gravity(past: Past, row: Array, bad: Mask, th: MonitorOptions) -> None:
+def judge_gravity(past: Past, row: Array, bad: Mask) -> None:
     """Set `bad` (43) where the accelerometer's mean over `gravity_time` cannot be gravity.
 
     A reading counts for one tick, however long after the last one it came.
     """
     if not (bad[ACCELEROMETER] or bad[ATTITUDE_SENSOR]):
-        past.watched += th.tick
+        past.watched += TICK
         acceleration = rotation_from_quaternion(row[:4]) @ row[ACCELERATION:POSITION]
-        blend = th.tick / min(past.watched, th.gravity_time)
+        blend = TICK / min(past.watched, GRAVITY_TIME)
         past.gravity[:] += blend * (acceleration - past.gravity)
     mean = np.sqrt((past.gravity * past.gravity).sum())
-    long = past.watched >= 0.5 * th.gravity_time
-    if long and not th.least_gravity <= mean <= th.most_gravity:
+    long = past.watched >= 0.5 * GRAVITY_TIME
+    if long and not LEAST_GRAVITY <= mean <= MOST_GRAVITY:
         bad[ACCELEROMETER] = True
         if past.doubt[0] == 0.0:
             past.doubt[0] = mean
 
 
 @njit(cache=True)
-def _contradiction(foot: float, leg: float, th: MonitorOptions) -> float:
+def _contradiction(foot: float, leg: float) -> float:
     """How much a foot's sensor and its leg's torques disagree [N]; less where both are large.
 
     In a hard landing the leg's inertia bears a part of the force.
     """
-    return (foot - leg) / (1.0 + min(abs(foot), abs(leg)) / th.heavy_load)
+    return (foot - leg) / (1.0 + min(abs(foot), abs(leg)) / HEAVY_LOAD)
 
 
 @njit(cache=True)
 def _forces_of_legs(
-    past: Past, row: Array, rotation: Array, dt: float, bad: Mask, th: MonitorOptions
+    past: Past, row: Array, rotation: Array, dt: float, bad: Mask
 ) -> tuple[Array, Mask]:
     """Force on each foot in world axes (4, 3) [N], and which of them are known (4).
 
@@ -99,7 +112,7 @@ def _forces_of_legs(
     forces, known = np.zeros((4, 3)), np.zeros(4, dtype=np.bool_)
     jacobians = foot_jacobians_in_base(past.expected[4:16])
     for leg in range(4):
-        if not _leg_tells(past, row, leg, bad, th):
+        if not _leg_tells(past, row, leg, bad):
             continue
         first = 3 * leg
         speed = row[VELOCITY + first : VELOCITY + first + 3]
@@ -108,7 +121,7 @@ def _forces_of_legs(
         determinant = (a * cross(b, c)).sum()
         if not (abs(determinant) > SINGULAR and np.isfinite(last.sum())):
             continue
-        load = th.armature * (speed - last) / dt - row[TORQUE + first : TORQUE + first + 3]
+        load = ARMATURE * (speed - last) / dt - row[TORQUE + first : TORQUE + first + 3]
         solved = load[0] * cross(b, c) + load[1] * cross(c, a) + load[2] * cross(a, b)
         forces[leg] = rotation @ (solved / determinant)
         known[leg] = True
@@ -116,34 +129,34 @@ def _forces_of_legs(
 
 
 @njit(cache=True)
-def _leg_tells(past: Past, row: Array, leg: int, bad: Mask, th: MonitorOptions) -> bool:
+def _leg_tells(past: Past, row: Array, leg: int, bad: Mask) -> bool:
     """Whether a leg's sensors are sound, its motors bear its force, and it hardly accelerates."""
     for i in range(3 * leg, 3 * leg + 3):
         if bad[VELOCITY_SENSOR + i] or bad[TORQUE_SENSOR + i] or bad[POSITION_SENSOR + i]:
             return False
         angle = past.expected[4 + i]
         room = min(angle - JOINT_LOWER[i], JOINT_UPPER[i] - angle)
-        if room < th.stop_distance or abs(row[VELOCITY + i]) > th.fastest_leg:
+        if room < STOP_DISTANCE or abs(row[VELOCITY + i]) > FASTEST_LEG:
             return False
     return True
 
 
 @njit(cache=True)
-def _silent(past: Past, row: Array, first: int, last: int, th: MonitorOptions) -> bool:
+def _silent(past: Past, row: Array, first: int, last: int) -> bool:
     """Whether the row's numbers from `first` to `last` have been zero for a while."""
-    still = past.run[first:last].min() >= th.freeze_time
+    still = past.run[first:last].min() >= FREEZE_TIME
     return still and not row[first:last].any()
 
 
 @njit(cache=True)
-def _decide(past: Past, row: Array, bad: Mask, th: MonitorOptions) -> None:
+def _decide(past: Past, row: Array, bad: Mask) -> None:
     """Find the outvoted. Less of a disagreement will do against one that says nothing."""
     force, agree = past.force, True
     for leg in range(4):
         first = TORQUE + 3 * leg
-        foot_silent = _silent(past, row, FORCE + leg, FORCE + leg + 1, th)
-        leg_silent = _silent(past, row, first, first + 3, th)
-        enough = th.silent_force if foot_silent or leg_silent else th.leg_force
+        foot_silent = _silent(past, row, FORCE + leg, FORCE + leg + 1)
+        leg_silent = _silent(past, row, first, first + 3)
+        enough = SILENT_FORCE if foot_silent or leg_silent else LEG_FORCE
         if abs(force[LEG + leg]) <= enough:
             continue
         agree = False
@@ -152,5 +165,5 @@ def _decide(past: Past, row: Array, bad: Mask, th: MonitorOptions) -> None:
             bad[FORCE_SENSOR + leg] = True
         else:
             bad[TORQUE_SENSOR + 3 * leg : TORQUE_SENSOR + 3 * leg + 3] = True
-    if agree and np.sqrt((force[:VERTICAL] ** 2).sum()) > th.body_force:
+    if agree and np.sqrt((force[:VERTICAL] ** 2).sum()) > BODY_FORCE:
         bad[ACCELEROMETER] = True

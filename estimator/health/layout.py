@@ -2,15 +2,8 @@
 
 from __future__ import annotations
 
-import numpy as np
-from numpy.typing import NDArray
-
-from runtime.messages import SensorReading
-
-Array = NDArray[np.float64]
-
 ROW = 50
-"""Numbers of a reading's row."""
+"""Numbers of a reading's row, which are those of a `SensorReading` without its tick and time."""
 QUATERNION, GYRO, ACCELERATION = 0, 4, 7
 POSITION, VELOCITY, TORQUE, FORCE = 10, 22, 34, 46
 """First number of each group in the row: 4, 3, 3, 12, 12, 12 and 4 of them."""
@@ -22,19 +15,3 @@ POSITION_SENSOR, VELOCITY_SENSOR, TORQUE_SENSOR, FORCE_SENSOR = 3, 15, 27, 39
 """First sensor of each group. From the joint positions on there is one number to a sensor."""
 FIRST_SINGLE = POSITION - POSITION_SENSOR
 """Number of a sensor's channel less the sensor's own, from the joint positions on."""
-
-
-def sensor_row(reading: SensorReading) -> Array:
-    """A reading's numbers in one writable row (50): quaternion x y z w, gyroscope [rad/s],
-    accelerometer [m/s^2], joint position [rad], velocity [rad/s], torque [N m], foot force [N]."""
-    return np.concatenate(
-        (
-            reading.quaternion_imu_in_world,
-            reading.angular_velocity_imu,
-            reading.linear_acceleration_imu,
-            reading.joint_position,
-            reading.joint_velocity,
-            reading.joint_torque,
-            reading.foot_force,
-        )
-    )

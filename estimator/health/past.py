@@ -25,7 +25,7 @@ BODY, VERTICAL, LEG = 0, 3, 4
 
 
 class Past(Protocol):
-    """The record of `new_past`, written in place by the compiled monitor."""
+    """A record of the type `PAST`, written in place by the compiled monitor."""
 
     clock: float
     """Time of the last reading [s], NaN before the first."""
@@ -64,27 +64,29 @@ class Past(Protocol):
     """Readings in a row whose time did not go on."""
     railed: float
     """For how long the accelerometer has been at its rail [s]."""
+    sound: Array
+    """(43) one for a sensor of the last reading that may be used."""
+    faulty: float
+    """One where the last reading has a fault."""
 
 
 _ARRAYS = {"row": ROW, "run": ROW, "lively": ROW, "stuck": ROW, "since": SENSORS, "expected": 16}
 _ARRAYS |= {"spread": 13, "consistent": 13, "startled": 12, "drift": 15, "carry": 15, "force": 8}
-_ARRAYS |= {"gravity": 3, "doubt": 2}
-_RECORD = np.dtype(
-    [(name, np.float64) for name in ("clock", "railed", "watched", "repeats")]
-    + [(name, np.float64, (size,)) for name, size in _ARRAYS.items()]
+_ARRAYS |= {"gravity": 3, "doubt": 2, "sound": SENSORS}
+PAST = np.dtype(
+    (
+        np.record,
+        [(name, np.float64) for name in ("clock", "railed", "watched", "repeats", "faulty")]
+        + [(name, np.float64, (size,)) for name, size in _ARRAYS.items()],
+    )
 )
+"""A record, unlike a named tuple of arrays, is handed to compiled functions as one pointer."""
 
 
-def new_past() -> NDArray[np.void]:
-    """One record (1,) of a monitor that has seen nothing and suspects nothing.
-
-    A record, unlike a named tuple of arrays, is handed to compiled functions as one pointer.
-    """
-    past = np.zeros(1, dtype=_RECORD)
-    past["clock"] = np.nan
-    past["since"] = LONG
-    past["startled"] = LONG
-    return past
+@njit(cache=True)
+def forget(past: Past) -> None:
+    """Make a record of zeros that of a monitor that has seen nothing and suspects nothing."""
+    past.clock, past.since[:], past.startled[:], past.sound[:] = np.nan, LONG, LONG, 1.0
 
 
 @njit(cache=True)

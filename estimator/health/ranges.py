@@ -21,7 +21,16 @@ from estimator.health.layout import (
     VELOCITY,
     VELOCITY_SENSOR,
 )
-from estimator.health.options import MonitorOptions
+from estimator.health.thresholds import (
+    ACCELEROMETER_RANGE,
+    JOINT_MARGIN,
+    LARGEST_FORCE,
+    LARGEST_JOINT_VELOCITY,
+    LARGEST_RATE,
+    LARGEST_TORQUE,
+    LEAST_FORCE,
+    NORM_ERROR,
+)
 from robots.a1.constants import JOINT_LOWER, JOINT_UPPER
 
 Array = NDArray[np.float64]
@@ -31,26 +40,26 @@ AT_RAIL, BEYOND_RAIL = 0.999, 1.05
 
 
 @njit(cache=True)
-def check_ranges(row: Array, bad: Mask, th: MonitorOptions) -> None:
+def check_ranges(row: Array, bad: Mask) -> None:
     """Set `bad` (43) where `row` (50) is impossible. Every comparison fails for NaN."""
     norm = np.sqrt((row[:4] * row[:4]).sum())
-    bad[ATTITUDE_SENSOR] = not abs(norm - 1.0) < th.norm_error
+    bad[ATTITUDE_SENSOR] = not abs(norm - 1.0) < NORM_ERROR
     for axis in range(3):
-        if not abs(row[GYRO + axis]) <= th.largest_rate:
+        if not abs(row[GYRO + axis]) <= LARGEST_RATE:
             bad[GYRO_SENSOR] = True
-        if not abs(row[ACCELERATION + axis]) <= BEYOND_RAIL * th.accelerometer_range:
+        if not abs(row[ACCELERATION + axis]) <= BEYOND_RAIL * ACCELEROMETER_RANGE:
             bad[ACCELEROMETER] = True
     for i in range(12):
-        low, high = JOINT_LOWER[i] - th.joint_margin, JOINT_UPPER[i] + th.joint_margin
+        low, high = JOINT_LOWER[i] - JOINT_MARGIN, JOINT_UPPER[i] + JOINT_MARGIN
         bad[POSITION_SENSOR + i] = not low <= row[POSITION + i] <= high
-        bad[VELOCITY_SENSOR + i] = not abs(row[VELOCITY + i]) <= th.largest_joint_velocity
-        bad[TORQUE_SENSOR + i] = not abs(row[TORQUE + i]) <= th.largest_torque
+        bad[VELOCITY_SENSOR + i] = not abs(row[VELOCITY + i]) <= LARGEST_JOINT_VELOCITY
+        bad[TORQUE_SENSOR + i] = not abs(row[TORQUE + i]) <= LARGEST_TORQUE
     for foot in range(4):
-        bad[FORCE_SENSOR + foot] = not -th.least_force <= row[FORCE + foot] <= th.largest_force
+        bad[FORCE_SENSOR + foot] = not -LEAST_FORCE <= row[FORCE + foot] <= LARGEST_FORCE
 
 
 @njit(cache=True)
-def at_rail(row: Array, th: MonitorOptions) -> bool:
+def at_rail(row: Array) -> bool:
     """Whether an axis of the accelerometer shows its range's end, so that it is more or as much."""
     largest = np.abs(row[ACCELERATION : ACCELERATION + 3]).max()
-    return largest >= AT_RAIL * th.accelerometer_range
+    return largest >= AT_RAIL * ACCELEROMETER_RANGE

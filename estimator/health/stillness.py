@@ -11,8 +11,13 @@ from numba import njit
 from numpy.typing import NDArray
 
 from estimator.health.layout import ACCELERATION, FORCE, POSITION, ROW, TORQUE, VELOCITY
-from estimator.health.options import MonitorOptions
 from estimator.health.past import Past
+from estimator.health.thresholds import (
+    ACCELEROMETER_RANGE,
+    FREEZE_TIME,
+    LIVELY,
+    LIVELY_TIME,
+)
 from robots.a1.constants import TORQUE_LIMIT
 
 Array = NDArray[np.float64]
@@ -24,9 +29,9 @@ SATURATED = 0.95
 
 
 @njit(cache=True)
-def watch_stillness(past: Past, row: Array, dt: float, th: MonitorOptions) -> None:
+def watch_stillness(past: Past, row: Array, dt: float) -> None:
     """Advance `Past.run`, `lively` and `stuck` by `dt` [s] to the reading `row` (50)."""
-    blend = min(1.0, dt / th.lively_time)
+    blend = min(1.0, dt / LIVELY_TIME)
     moves = np.zeros(7)
     for c in range(ROW):
         change = abs(row[c] - past.row[c])
@@ -39,10 +44,10 @@ def watch_stillness(past: Past, row: Array, dt: float, th: MonitorOptions) -> No
             past.stuck[c] = 0.0
     for c in range(ROW):
         others = moves.sum() - moves[GROUP[c]]
-        still = past.run[c] >= th.freeze_time and past.lively[c] > th.lively
-        if still and others > 0.0 and not _may_be_constant(row, c, th):
+        still = past.run[c] >= FREEZE_TIME and past.lively[c] > LIVELY
+        if still and others > 0.0 and not _may_be_constant(row, c):
             past.stuck[c] = 1.0
-    if past.run.min() >= th.freeze_time and past.stuck.max() > 0.0:
+    if past.run.min() >= FREEZE_TIME and past.stuck.max() > 0.0:
         past.stuck[:] = 1.0  # the same packet again and again
 
 
@@ -53,13 +58,13 @@ def attitude_is_stuck(past: Past) -> bool:
 
 
 @njit(cache=True)
-def _may_be_constant(row: Array, c: int, th: MonitorOptions) -> bool:
+def _may_be_constant(row: Array, c: int) -> bool:
     """Whether a sound sensor repeats this number: see the reasons, one by one."""
     value = abs(row[c])
     if POSITION <= c < VELOCITY:  # encoders have steps; their velocity tells, see `joints`
         return True
     if c < POSITION:
-        return c >= ACCELERATION and value >= SATURATED * th.accelerometer_range
+        return c >= ACCELERATION and value >= SATURATED * ACCELEROMETER_RANGE
     if TORQUE <= c < FORCE:
         return value == 0.0 or value >= SATURATED * TORQUE_LIMIT
     return c >= VELOCITY and value == 0.0  # at rest, or a foot in the air

@@ -7,11 +7,12 @@ from numba import njit
 from numpy.typing import NDArray
 
 from estimator.advance import update_contacts
+from estimator.health.layout import FORCE
 from estimator.invariant.contacts import contact_noises, contact_weights, open_for_jump
 from estimator.invariant.legs import Legs, sense_legs
 from estimator.invariant.measure import measure
 from estimator.invariant.memory import Memory
-from estimator.invariant.options import Parameters
+from estimator.invariant.options import InvariantOptions
 from estimator.invariant.propagation import (
     predict_covariance,
     predict_mean,
@@ -25,27 +26,27 @@ Array = NDArray[np.float64]
 
 @njit(cache=True)
 def advance(
-    memory: Memory, reading: Array, dt: float, ground: Ground, parameters: Parameters
+    memory: Memory, row: Array, dt: float, ground: Ground, parameters: InvariantOptions
 ) -> bool:
-    """Predict over `dt` [s] and take a usable reading's row (38) in; False when it diverged.
+    """Predict over `dt` [s] and take a usable reading's row (50) in; False when it diverged.
 
     A reading as old as the last one (dt = 0) only corrects.
     """
-    omega, acceleration = reading[4:7] - memory.biases[0], reading[7:10] - memory.biases[1]
+    omega, acceleration = row[4:7] - memory.biases[0], row[7:10] - memory.biases[1]
     before, gravity = memory.rotation.copy(), parameters.legs.gravity
     predict_mean(memory.rotation, memory.vectors, omega, acceleration, gravity, dt)
-    legs = sense_legs(memory.rotation, omega, reading, parameters)
-    weights = weigh_contacts(memory, legs, reading[34:38], dt, parameters)
+    legs = sense_legs(memory.rotation, omega, row, parameters)
+    weights = weigh_contacts(memory, legs, row[FORCE:], dt, parameters)
     if dt > 0.0:
         phi = transition(before, memory.vectors, omega, acceleration, gravity, dt)
         predict_errors(memory, phi, legs, weights, acceleration, dt, parameters)
     look_below(ground, memory.vectors[2:], memory.ground)
-    return measure(memory, reading, legs, weights, parameters) and healthy(memory, parameters)
+    return measure(memory, row, legs, weights, parameters) and healthy(memory, parameters)
 
 
 @njit(cache=True)
 def weigh_contacts(
-    memory: Memory, legs: Legs, forces: Array, dt: float, parameters: Parameters
+    memory: Memory, legs: Legs, forces: Array, dt: float, parameters: InvariantOptions
 ) -> Array:
     """Take foot forces (4) [N] in; how firmly each foot stands (4), 0 in the air."""
     update_contacts(memory.contact, forces, legs.positions, dt, parameters.legs)
@@ -58,7 +59,7 @@ def weigh_contacts(
 @njit(cache=True)
 def predict_errors(
     memory: Memory, phi: Array, legs: Legs, weights: Array, acceleration: Array, dt: float,
-    parameters: Parameters,
+    parameters: InvariantOptions,
 ) -> None:  # fmt: skip
     """Move the contacts and the covariance over `dt` > 0 [s], in place.
 
@@ -78,7 +79,7 @@ def predict_errors(
 
 
 @njit(cache=True)
-def healthy(memory: Memory, parameters: Parameters) -> bool:
+def healthy(memory: Memory, parameters: InvariantOptions) -> bool:
     """Whether state and covariance are finite, positive and of a possible size."""
     velocity = memory.vectors[0]
     if not (velocity * velocity).sum() < parameters.legs.largest_speed**2:

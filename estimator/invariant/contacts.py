@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 
 from estimator.filter_step import LEAST_TRUST
 from estimator.invariant.memory import FEET, POSITION, VELOCITY
-from estimator.invariant.options import Parameters
+from estimator.invariant.options import InvariantOptions
 from estimator.velocity_jump import feet_agree_on_jump, huber_weight
 
 Array = NDArray[np.float64]
@@ -36,7 +36,7 @@ def add_contact(
 @njit(cache=True)
 def open_for_jump(
     covariance: Array, residuals: Array, trust: Array, jump: Array, dt: float,
-    parameters: Parameters,
+    parameters: InvariantOptions,
 ) -> None:  # fmt: skip
     """Free the velocity for a while when the stance feet agree on a jump, in place.
 
@@ -63,7 +63,7 @@ def velocity_variance(covariance: Array) -> float:
 
 @njit(cache=True)
 def contact_weights(
-    covariance: Array, residuals: Array, trust: Array, parameters: Parameters
+    covariance: Array, residuals: Array, trust: Array, parameters: InvariantOptions
 ) -> Array:
     """How firmly each foot stands, (4): its trust, less where it moves alone (Huber's weight)."""
     weights = np.zeros(4)
@@ -77,7 +77,7 @@ def contact_weights(
 
 
 @njit(cache=True)
-def contact_noises(weights: Array, parameters: Parameters) -> Array:
+def contact_noises(weights: Array, parameters: InvariantOptions) -> Array:
     """Random walk of each contact (4) [m per sqrt(s)], geometric in the weight (4)."""
     ratio = parameters.light_contact_noise / parameters.contact_noise
     return parameters.contact_noise * ratio ** (1.0 - weights)

@@ -15,31 +15,26 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from estimator.invariant.advance import advance
-from estimator.invariant.memory import VELOCITY, Memory, new_memory
-from estimator.invariant.options import InvariantOptions, parameters
-from estimator.invariant.start import restart
-from estimator.reading_filter import Kernels, ReadingFilter
-from robots.rotations import quaternion_from_rotation
-from robots.terrain import Ground
+from estimator.invariant.memory import VELOCITY, new_memory
+from estimator.invariant.options import InvariantOptions
+from estimator.invariant.tick import tick
+from estimator.kernel_filter import KernelFilter, record_of
+from robots.terrain import Ground, make_ground
 
 Array = NDArray[np.float64]
 
 
-class InvariantFilter(ReadingFilter):
-    """The invariant filter; see `ReadingFilter`."""
-
-    _memory: Memory
+class InvariantFilter(KernelFilter):
+    """The invariant filter; see `KernelFilter`. It begins as `LegOdometryFilter` does."""
 
     def __init__(
         self, options: InvariantOptions | None = None, position: Array | None = None,
-        ground: Ground | None = None,
+        ground: Ground | None = None, heading: float = 0.0,
     ) -> None:  # fmt: skip
-        """See `ReadingFilter`."""
+        """`ground` is a level floor, z = 0, where None; its x axis has `heading` [rad]."""
         self.options = options or InvariantOptions()
-        kernels = Kernels(new_memory, restart, advance)
-        gap = self.options.legs.largest_gap
-        super().__init__(kernels, parameters(self.options), gap, position, ground)
+        world = record_of(self.options), ground or make_ground()
+        super().__init__(tick, new_memory, world, position, heading)
 
     @property
     def covariance(self) -> Array:
@@ -66,11 +61,3 @@ class InvariantFilter(ReadingFilter):
     def foot_positions(self) -> Array:
         """Estimated contact points' sphere centres in the world (4, 3) [m]."""
         return self._memory.vectors[2:].copy()
-
-    def _assemble(self, row: Array) -> None:
-        """Write q (19) and v (18) from the state and the row that it has just taken in."""
-        rotation, vectors = self._memory.rotation, self._memory.vectors
-        self._q = np.concatenate((vectors[1], quaternion_from_rotation(rotation), row[10:22]))
-        self._v = np.concatenate(
-            (rotation.T @ vectors[0], row[4:7] - self._memory.biases[0], row[22:34])
-        )

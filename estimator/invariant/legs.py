@@ -8,7 +8,7 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
-from estimator.invariant.options import Parameters
+from estimator.invariant.options import InvariantOptions
 from robots.a1.kinematics import foot_jacobians_in_base
 from robots.a1.leg_measurements import calf_angular_velocity_in_base, leg_measurements
 
@@ -33,13 +33,13 @@ class Legs(NamedTuple):
 
 
 @njit(cache=True)
-def sense_legs(rotation: Array, omega: Array, reading: Array, parameters: Parameters) -> Legs:
-    """Read the legs of a reading's row (38).
+def sense_legs(rotation: Array, omega: Array, row: Array, parameters: InvariantOptions) -> Legs:
+    """Read the legs of a reading's row (50).
 
     rotation (3, 3) base to world and omega (3) of the base [rad/s] as estimated. Noises: R J J^T
     R^T times the joints' variances, and what the legs and feet add.
     """
-    joints, rates = reading[10:22], reading[22:34]
+    joints, rates = row[10:22], row[22:34]
     positions, velocities, rolling = leg_measurements(
         rotation, omega, joints, rates, parameters.legs.foot_radius
     )

@@ -19,30 +19,30 @@ from estimator.invariant.observations import (
     observe_position,
     observe_velocity,
 )
-from estimator.invariant.options import Parameters
+from estimator.invariant.options import InvariantOptions
 from robots.rotations import quaternion_from_rotation, rotation_from_quaternion, skew
 
 Array = NDArray[np.float64]
 
 
 @njit(cache=True)
-def measured_rotation(reading: Array) -> Array:
-    """Rotation (3, 3) base to world of a reading's row (38), by the IMU itself."""
-    return rotation_from_quaternion(reading[:4] / np.sqrt((reading[:4] * reading[:4]).sum()))
+def measured_rotation(row: Array) -> Array:
+    """Rotation (3, 3) base to world of a reading's row (50), by the IMU itself."""
+    return rotation_from_quaternion(row[:4] / np.sqrt((row[:4] * row[:4]).sum()))
 
 
 @njit(cache=True)
 def measure(
-    memory: Memory, reading: Array, legs: Legs, weights: Array, parameters: Parameters
+    memory: Memory, row: Array, legs: Legs, weights: Array, parameters: InvariantOptions
 ) -> bool:
-    """Correct with a reading's row (38): orientation and the feet that stand; False if it fails.
+    """Correct with a reading's row (50): orientation and the feet that stand; False if it fails.
 
     weights (4): how firmly each foot stands.
     """
     rows, at = empty_rows(), 0
     if parameters.use_orientation:
         at = observe_orientation(
-            rows, at, memory.rotation, measured_rotation(reading), memory.biases[2],
+            rows, at, memory.rotation, measured_rotation(row), memory.biases[2],
             parameters.orientation_noise**2,
         )  # fmt: skip
     for foot in range(4):
@@ -63,7 +63,7 @@ def measure(
 @njit(cache=True)
 def observe_foot(
     rows: Rows, at: int, memory: Memory, legs: Legs, foot: int, weight: float,
-    parameters: Parameters,
+    parameters: InvariantOptions,
 ) -> int:  # fmt: skip
     """All rows of one standing foot; the next free row."""
     radius, vectors = parameters.legs.foot_radius, memory.vectors

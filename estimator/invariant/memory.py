@@ -6,10 +6,14 @@ xi_d4] in world axes; behind it stand the biases' errors, estimated minus true, 
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Protocol
 
 import numpy as np
+from numba import njit
 from numpy.typing import NDArray
+
+from estimator import kernel_filter
+from estimator.kernel_filter import Record, memory_type
 
 Array = NDArray[np.float64]
 
@@ -19,7 +23,7 @@ GYROSCOPE, ACCELEROMETER, ORIENTATION = 21, 24, 27
 ERRORS = 30
 
 
-class Memory(NamedTuple):
+class Memory(kernel_filter.Memory, Protocol):
     """All that the filter remembers, written in place by `advance` and `restart`."""
 
     rotation: Array
@@ -38,11 +42,17 @@ class Memory(NamedTuple):
     """(4) height of the ground below each foot [m]; NaN where it is not known."""
 
 
-def new_memory() -> Memory:
-    """Memory of a filter that has seen nothing: identity, no contact."""
-    contact = np.zeros((4, 4))
-    contact[0] = -1.0
-    return Memory(
-        np.eye(3), np.zeros((6, 3)), np.zeros((3, 3)), np.eye(ERRORS), contact, np.zeros(2),
-        np.zeros(4),
-    )  # fmt: skip
+_TYPE = memory_type(
+    rotation=(3, 3), vectors=(6, 3), biases=(3, 3), covariance=(ERRORS, ERRORS), contact=(4, 4),
+    jump=(2,), ground=(4,),
+)  # fmt: skip
+
+
+def new_memory() -> Record:
+    """Memory (1,) of a filter that has seen nothing: identity, no contact."""
+    return kernel_filter.new_memory(_TYPE, _begin)
+
+
+@njit(cache=True)
+def _begin(m: Memory) -> None:
+    m.rotation[:], m.covariance[:], m.contact[0] = np.eye(3), np.eye(ERRORS), -1.0

@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-from collections import namedtuple
-from dataclasses import dataclass, field, fields
-from typing import Annotated, Any
+from dataclasses import dataclass, field
+from typing import Annotated
 
 from estimator.options import LegOdometryOptions
-from estimator.options import parameters as leg_parameters
 from runtime.options import check_ranges, positive
 
 
@@ -88,18 +86,3 @@ class InvariantOptions:
         )
 
     __post_init__ = check_ranges
-
-
-# pyrefly: ignore[bad-class-definition]
-Parameters = namedtuple("Parameters", [item.name for item in fields(InvariantOptions)])
-
-
-def parameters(options: InvariantOptions) -> Parameters:
-    """The options as the named tuple that the compiled update takes; `legs` is one of its own."""
-    return Parameters(*(_compiled(getattr(options, name)) for name in Parameters._fields))
-
-
-def _compiled(value: Any) -> Any:
-    if isinstance(value, LegOdometryOptions):
-        return leg_parameters(value)
-    return value if isinstance(value, bool) else float(value)

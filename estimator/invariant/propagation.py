@@ -17,7 +17,7 @@ from estimator.invariant.memory import (
     ROTATION,
     VELOCITY,
 )
-from estimator.invariant.options import Parameters
+from estimator.invariant.options import InvariantOptions
 from robots.rotations import skew
 
 Array = NDArray[np.float64]
@@ -95,7 +95,7 @@ def roll_feet(
 @njit(cache=True)
 def predict_covariance(
     covariance: Array, phi: Array, specific: float, contact_noise: Array, dt: float,
-    parameters: Parameters,
+    parameters: InvariantOptions,
 ) -> None:  # fmt: skip
     """P+ = Phi P Phi^T + Q, in place: noise of the inputs goes where their biases go.
 

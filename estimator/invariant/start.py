@@ -7,6 +7,7 @@ from numba import njit
 from numpy.typing import NDArray
 
 from estimator.advance import heights_at_start, update_contacts
+from estimator.health.layout import FORCE
 from estimator.invariant.contacts import add_contact
 from estimator.invariant.legs import Legs, sense_legs
 from estimator.invariant.measure import measured_rotation
@@ -19,7 +20,7 @@ from estimator.invariant.memory import (
     VELOCITY,
     Memory,
 )
-from estimator.invariant.options import Parameters
+from estimator.invariant.options import InvariantOptions
 from robots.rotations import skew
 from robots.terrain import Ground
 
@@ -31,7 +32,7 @@ POSITION_VARIANCE, VELOCITY_VARIANCE = 1e-4, 1e-2
 
 @njit(cache=True)
 def restart(
-    memory: Memory, reading: Array, place: Array, ground: Ground, parameters: Parameters
+    memory: Memory, row: Array, place: Array, ground: Ground, parameters: InvariantOptions
 ) -> None:
     """Place the base at `place` (2) [m] with the height and velocity that the legs give.
 
@@ -39,9 +40,9 @@ def restart(
     lowest foot touches it and the velocity is zero. Ground of unknown height is level at z = 0
     here. The biases begin at zero.
     """
-    memory.rotation[:] = measured_rotation(reading)
-    legs = sense_legs(memory.rotation, reading[4:7], reading, parameters)
-    touch(memory.contact, reading[34:38], legs, parameters)
+    memory.rotation[:] = measured_rotation(row)
+    legs = sense_legs(memory.rotation, row[4:7], row, parameters)
+    touch(memory.contact, row[FORCE:], legs, parameters)
     weights, total = memory.contact[1], memory.contact[1].sum()
     radius = parameters.legs.foot_radius
     heights = heights_at_start(memory.ground, ground, legs.positions, place, radius)
@@ -61,7 +62,7 @@ def restart(
 
 
 @njit(cache=True)
-def touch(contact: Array, forces: Array, legs: Legs, parameters: Parameters) -> None:
+def touch(contact: Array, forces: Array, legs: Legs, parameters: InvariantOptions) -> None:
     """Contacts of a robot that is met as it is: who touches stands already, in place."""
     contact[0] = -1.0
     update_contacts(contact, forces, legs.positions, 0.0, parameters.legs)
@@ -73,7 +74,7 @@ def touch(contact: Array, forces: Array, legs: Legs, parameters: Parameters) -> 
 
 @njit(cache=True)
 def start_covariance(
-    covariance: Array, rotation: Array, position: Array, parameters: Parameters
+    covariance: Array, rotation: Array, position: Array, parameters: InvariantOptions
 ) -> None:
     """Errors of a filter just placed, in place; the contacts are left to `add_contact`.
 

@@ -6,7 +6,7 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
-from estimator.health.health import Health
+from estimator.health.monitor import Health
 from estimator.salted.contact_modes import lift_off, set_down
 from estimator.salted.memory import AGE, VARIANCE, Memory
 from estimator.salted.options import SaltedOptions
@@ -31,13 +31,9 @@ TICK = 1e-3  # [s] that a coasting filter leaves for the reading it coasts to
 @njit(cache=True)
 def advance(
     m: Memory, robot: Robot, row: Array, health: Health, dt: float,
-    options: NDArray[np.void],
+    parameters: SaltedOptions,
 ) -> bool:  # fmt: skip
-    """Go on for `dt` [s] to a reading's row (50) and take it in; False when the filter diverged.
-
-    options (1): the record of `parameters`.
-    """
-    parameters = options[0]
+    """Go on for `dt` [s] to a reading's row (50) and take it in; False when the filter diverged."""
     if dt > 1.5 * TICK:  # the accelerometer speaks of the last tick only
         if not _bridge(m, robot, row, health, dt - TICK, parameters):
             return False

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Protocol
 
 import numpy as np
+from numba import njit
 from numpy.typing import NDArray
 
+from estimator import kernel_filter
+from estimator.kernel_filter import Record, memory_type
 from estimator.salted.layout import SIZE
 from robots.a1.constants import STAND_HEIGHT, STAND_JOINTS
 
@@ -18,9 +21,13 @@ LEVEL, VARIANCE = 0, 1
 """Rows of `Memory.ground`."""
 
 
-class Memory(NamedTuple):
+class Memory(kernel_filter.Memory, Protocol):
     """All that the filter remembers; the compiled functions write it in place."""
 
+    without: float
+    """Why there is no state: DIVERGED or STARTING."""
+    seen: float
+    """Time of the last reading that said anything of the pose [s]."""
     q: Array
     """(19) configuration, `robots.state`."""
     v: Array
@@ -51,12 +58,27 @@ class Memory(NamedTuple):
     """(4, 3) where each foot stood last: its contact point [m]."""
 
 
-def new_memory() -> Memory:
-    """Memory of a filter that has seen nothing: standing still, no contact, unit covariance."""
-    q = np.concatenate(([0.0, 0.0, STAND_HEIGHT, 0.0, 0.0, 0.0, 1.0], STAND_JOINTS))
-    contact = np.zeros((6, 4))
-    contact[AGE] = -1.0
-    return Memory(
-        q, np.zeros(18), np.zeros(9), np.zeros(3), np.eye(SIZE), contact, np.zeros(12), np.zeros(3),
-        np.zeros(5), np.zeros((2, 4)), np.tile(np.array([0.0, 0.0, 1.0]), (4, 1)), np.zeros((4, 3)),
-    )  # fmt: skip
+_TYPE = memory_type(
+    without=(), seen=(), q=(19,), v=(18,), bias=(9,), previous=(3,), P=(SIZE, SIZE),
+    contact=(6, 4), torque=(12,), force=(3,), jump=(5,), ground=(2, 4), normal=(4, 3),
+    footprint=(4, 3),
+)  # fmt: skip
+
+
+def new_memory() -> Record:
+    """Memory (1,) of a filter that has seen nothing: standing still, no contact."""
+    memory = kernel_filter.new_memory(_TYPE, forget_state)
+    memory["without"] = kernel_filter.STARTING
+    return memory
+
+
+@njit(cache=True)
+def forget_state(m: Memory) -> None:
+    """Stand still without contact, with unit covariance, in place."""
+    m.q[:], m.q[2], m.q[6] = 0.0, STAND_HEIGHT, 1.0
+    for i in range(12):
+        m.q[7 + i] = STAND_JOINTS[i]
+    m.v[:], m.bias[:], m.previous[:], m.P[:] = 0.0, 0.0, 0.0, np.eye(SIZE)
+    m.contact[:], m.contact[AGE] = 0.0, -1.0
+    m.torque[:], m.force[:], m.jump[:], m.ground[:] = 0.0, 0.0, 0.0, 0.0
+    m.normal[:], m.normal[:, 2], m.footprint[:] = 0.0, 1.0, 0.0

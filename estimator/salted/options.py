@@ -2,11 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import astuple, dataclass, fields, replace
+from dataclasses import dataclass, replace
 from typing import Annotated
-
-import numpy as np
-from numpy.typing import NDArray
 
 from robots.a1.constants import FOOT_RADIUS, GRAVITY
 from runtime.options import check_ranges, positive
@@ -154,9 +151,6 @@ class SaltedOptions:
     __post_init__ = check_ranges
 
 
-_RECORD = np.dtype((np.record, [(field.name, np.float64) for field in fields(SaltedOptions)]))
-
-
 def on_uneven_ground(options: SaltedOptions) -> SaltedOptions:
     """The options with the noises of standing feet on ground that is no level floor."""
     return replace(
@@ -165,8 +159,3 @@ def on_uneven_ground(options: SaltedOptions) -> SaltedOptions:
         foot_vertical_noise=UNEVEN_GROUND * options.foot_vertical_noise,
         height_noise=UNEVEN_GROUND * options.height_noise,
     )
-
-
-def parameters(options: SaltedOptions) -> NDArray[np.void]:
-    """The options as one record (1,) with the same fields: one pointer for compiled functions."""
-    return np.array([astuple(options)], dtype=_RECORD)

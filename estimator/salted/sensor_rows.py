@@ -7,7 +7,7 @@ from numba import njit
 from numpy.typing import NDArray
 
 from estimator.health import layout as reading
-from estimator.health.health import Health
+from estimator.health.monitor import Health
 from estimator.salted.layout import (
     ACCELEROMETER_BIAS,
     ANGULAR,

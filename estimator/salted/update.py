@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 
 from estimator.contact_trust import contact_probability
 from estimator.health import layout as reading
-from estimator.health.health import Health
+from estimator.health.monitor import Health
 from estimator.salted.contact_modes import set_down, update_modes
 from estimator.salted.foot_rows import foot_rows
 from estimator.salted.jumps import followers, watch_for_jump
@@ -37,12 +37,8 @@ relative to their difference."""
 
 
 @njit(cache=True)
-def start(m: Memory, row: Array, health: Health, place: Array, options: NDArray[np.void]) -> None:
-    """Stand at `place` (2) [m] as a reading's row (50) has it, the lowest foot on the ground.
-
-    options (1): the record of `parameters`.
-    """
-    parameters = options[0]
+def start(m: Memory, row: Array, health: Health, place: Array, parameters: SaltedOptions) -> None:
+    """Stand at `place` (2) [m] as a reading's row (50) has it, the lowest foot on the ground."""
     m.q[:2] = place
     m.q[3:7] = row[:4] / np.sqrt((row[:4] * row[:4]).sum())
     m.q[7:] = row[reading.POSITION : reading.VELOCITY]

@@ -152,12 +152,7 @@ def make_estimator(config: LaunchConfig) -> Estimator:
     factory = load(config.estimator_entry.factory)
     options = getattr(config, config.estimator, config)
     if config.estimator in ESTIMATORS and (ground := known_ground(config)) is not None:
-        made, heading = factory(options, ground=ground), ground_heading(config)
-        if not heading:
-            return made
-        from estimator.turned import TurnedEstimator
-
-        return TurnedEstimator(made, heading)
+        return factory(options, ground=ground, heading=ground_heading(config) or 0.0)
     return factory(options)
 
 

@@ -13,33 +13,33 @@ import numpy as np
 from numpy.typing import NDArray
 
 from estimator.health.layout import ROW
+from estimator.kernel_filter import SENSORS
 from robots.rotations import exp3, quaternion_from_rotation, quaternion_product
 from runtime.messages import SensorReading
+from runtime.rows import layout_of
 
 Array = NDArray[np.float64]
 DURATION = 0.1  # [s]
+READINGS = layout_of(SensorReading)
+
+
+def sensor_row(reading: SensorReading) -> Array:
+    """The sensors' numbers (50)."""
+    row = np.empty(READINGS.width)
+    READINGS.write(reading, row)
+    return row[SENSORS:]
 
 
 class Stream(NamedTuple):
     """Readings and the truth behind them."""
 
     time: Array  # (n) [s]
-    rows: Array  # (n, 50), as `layout.sensor_row`
+    rows: Array  # (n, 50), as `sensor_row`
     truth: Array  # (n, 37): q, v
 
     def reading(self, k: int) -> SensorReading:
-        row = self.rows[k].copy()
-        return SensorReading(
-            tick=k,
-            time=float(self.time[k]),
-            quaternion_imu_in_world=row[:4],
-            angular_velocity_imu=row[4:7],
-            linear_acceleration_imu=row[7:10],
-            joint_position=row[10:22],
-            joint_velocity=row[22:34],
-            joint_torque=row[34:46],
-            foot_force=row[46:50],
-        )
+        row = np.concatenate(([k, self.time[k]], self.rows[k]))
+        return READINGS.message(row)
 
     def index(self, time: float) -> int:
         """First reading at or after `time` [s]."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -29,7 +30,7 @@ class Case:
 
 def random_case(seed: int) -> Case:
     random = np.random.default_rng(seed)
-    truth = new_memory()
+    truth = new_memory()[0]
     truth.rotation[:] = exp3(random.uniform(-1.5, 1.5, 3))
     truth.vectors[:] = random.uniform(-2.0, 2.0, (6, 3))
     truth.biases[:] = random.uniform(-0.1, 0.1, (3, 3))
@@ -42,8 +43,8 @@ def random_case(seed: int) -> Case:
     )
 
 
-def copy(memory: Memory) -> Memory:
-    return Memory(*(array.copy() for array in memory))
+def copy(memory: Any) -> Any:
+    return memory.copy()
 
 
 def matrix(rotation: Array, vectors: Array) -> Array:

@@ -7,10 +7,9 @@ import logging
 
 import numpy as np
 
-from estimator.health.layout import sensor_row
 from saltus.configuration.launch import AT_ORIGIN, load_launch
 from saltus.launch.lock_step import LockStep
-from tests.estimator.fault_scenarios import Stream
+from tests.estimator.fault_scenarios import Stream, sensor_row
 
 SECONDS = 2.0
 SETTINGS = ["planner=convex_mpc", "estimator=leg_odometry", "perturbations=[]", AT_ORIGIN]

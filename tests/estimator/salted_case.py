@@ -4,14 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from estimator.health.health import Health
+from estimator.health.monitor import Health
+from estimator.kernel_filter import record_of
 from estimator.salted.layout import GYRO_BIAS, PREVIOUS, ROBOT, SIZE, STATES
 from estimator.salted.memory import Memory, new_memory
-from estimator.salted.options import SaltedOptions, parameters
+from estimator.salted.options import SaltedOptions
 from estimator.salted.scalar_update import mirror
 from robots.a1.constants import STAND_JOINTS
 from robots.rotations import exp3, quaternion_from_rotation
@@ -19,7 +21,7 @@ from robots.state import integrate
 
 Array = NDArray[np.float64]
 
-PARAMETERS = parameters(SaltedOptions())[0]
+PARAMETERS = record_of(SaltedOptions())[0]
 ALL_SOUND = Health(
     True,
     True,
@@ -34,12 +36,12 @@ ALL_SOUND = Health(
 
 def with_options(**changes: float) -> np.void:
     """The record of the options with changes."""
-    return parameters(replace(SaltedOptions(), **changes))[0]
+    return record_of(replace(SaltedOptions(), **changes))[0]
 
 
 def random_memory(seed: int) -> Memory:
     """Any attitude, joints about those of a stand, brisk velocities, biases, a dense P."""
-    random, m = np.random.default_rng(seed), new_memory()
+    random, m = np.random.default_rng(seed), new_memory()[0]
     m.q[:3] = random.uniform(-1.0, 1.0, 3)
     m.q[3:7] = quaternion_from_rotation(exp3(random.uniform(-1.5, 1.5, 3)))
     m.q[7:] = np.array(STAND_JOINTS) + random.uniform(-0.3, 0.3, 12)
@@ -58,8 +60,8 @@ def random_covariance(random: np.random.Generator, size: int) -> Array:
     return 0.5 * (covariance + covariance.T)
 
 
-def copy(m: Memory) -> Memory:
-    return Memory(*(array.copy() for array in m))
+def copy(m: Any) -> Any:
+    return m.copy()
 
 
 def disturbed(m: Memory, d: Array) -> Memory:

@@ -4,9 +4,11 @@ import numpy as np
 import pytest
 
 from estimator.contact_trust import learn_offset, update_trust
-from estimator.options import LegOdometryOptions, parameters
+from estimator.kernel_filter import record_of
+from estimator.options import LegOdometryOptions
 
 OPTIONS = LegOdometryOptions()
+PARAMETERS = record_of(OPTIONS)[0]
 
 
 class Contacts:
@@ -15,7 +17,7 @@ class Contacts:
 
     def step(self, force: float) -> tuple[float, float]:
         forces = np.full(4, force)
-        update_trust(forces, 1e-3, self.age, self.probability, self.trust, parameters(OPTIONS))
+        update_trust(forces, 1e-3, self.age, self.probability, self.trust, PARAMETERS)
         assert np.all(self.probability == self.probability[0])
         return float(self.probability[0]), float(self.trust[0])
 
@@ -55,7 +57,7 @@ def test_the_zero_of_a_sensor_is_learnt_in_the_air_only() -> None:
     forces = np.array([8.0, 8.0, -15.0, 60.0])  # the last is no zero: something carries it
     clearance = np.array([0.05, 0.0, 0.05, 0.05])
     for _ in range(300):
-        learn_offset(forces, clearance, 1e-3, offset, parameters(OPTIONS))
+        learn_offset(forces, clearance, 1e-3, offset, PARAMETERS)
     np.testing.assert_allclose(offset, [8.0, 0.0, -15.0, 0.0], atol=0.01)
 
 

@@ -1,6 +1,6 @@
 """The estimator's loop with a queue in place of the bus."""
 
-from typing import cast
+from typing import Any, cast
 
 import msgspec
 import numpy as np
@@ -13,7 +13,8 @@ from estimator.node import UpdateStatistics, run
 from estimator.salted.estimator import SaltedEstimator
 from runtime.bus import Publisher, Subscriber
 from runtime.clock import PausedClock
-from runtime.messages import SensorReading, StateCovariance, StateEstimate
+from runtime.messages import SensorReading, StateCovariance, StateEstimate, decode, encode
+from runtime.rows import layout_of
 from tests.estimator.synthetic_walk import KinematicRobot
 
 
@@ -25,11 +26,21 @@ class Queue:
     def __init__(self, batches: list[list[SensorReading]]) -> None:
         self.batches, self.sent, self.waited_for = batches, [], 0
 
-    def wait_all(self, timeout_s: float) -> list[SensorReading]:
-        return self.batches.pop(0)
+    def poll(self, timeout_s: float) -> bool:
+        return bool(self.batches)
 
-    def send(self, message: StateEstimate) -> None:
-        self.sent.append(message)
+    def take(self) -> list[bytes]:
+        return [encode(reading) for reading in self.batches.pop(0)]
+
+    def message(self, frame: bytes) -> SensorReading:
+        return decode(SensorReading, frame)
+
+    def send(self, message: Any) -> None:
+        is_row = isinstance(message, np.ndarray)
+        self.sent.append(layout_of(StateEstimate).message(message.copy()) if is_row else message)
+
+    def subscribers(self) -> int:
+        return 1
 
     def wait_for_subscribers(self, count: int, timeout_s: float, stop: object = None) -> bool:
         self.waited_for = count

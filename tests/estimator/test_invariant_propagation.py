@@ -6,13 +6,14 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from estimator.invariant.memory import ERRORS, GYROSCOPE, Memory
-from estimator.invariant.options import InvariantOptions, parameters
+from estimator.invariant.options import InvariantOptions
 from estimator.invariant.propagation import (
     predict_covariance,
     predict_mean,
     roll_feet,
     transition,
 )
+from estimator.kernel_filter import record_of
 from robots.a1.leg_measurements import calf_angular_velocity_in_base, leg_measurements
 from robots.rotations import exp3
 from tests.estimator.invariant_case import (
@@ -120,7 +121,7 @@ def test_constant_rotation_and_force_are_integrated_exactly() -> None:
 
 
 def test_the_noise_does_not_depend_on_the_rate_of_the_readings() -> None:
-    case, numbers = random_case(1), parameters(InvariantOptions())
+    case, numbers = random_case(1), record_of(InvariantOptions())[0]
     noises = np.full(4, 0.01)
     found = []
     for steps in (10, 20):

@@ -4,7 +4,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from estimator.health.layout import FORCE, POSITION, ROW, TORQUE
-from estimator.health.monitor import SensorMonitor
+from estimator.health.monitor import Health, judge
+from estimator.health.past import PAST, forget
 from robots.a1.constants import GRAVITY, STAND_JOINTS, TOTAL_MASS
 from robots.a1.kinematics import foot_jacobians_in_base
 
@@ -24,15 +25,19 @@ def standing_row() -> Array:
 
 
 class Clock:
-    """Shows rows to a monitor, one a tick."""
+    """Shows rows to a monitor that has seen nothing, one a tick."""
 
-    def __init__(self, monitor: SensorMonitor) -> None:
-        self.monitor, self.time = monitor, 0.0
-        monitor.reset()
+    def __init__(self) -> None:
+        self.past, self.time = np.zeros(1, PAST)[0], 0.0
+        forget(self.past)
 
-    def show(self, row: Array, ticks: int = 1):
+    def judge(self, row: Array, time: float) -> Health:
+        """The verdict on a reading at its own time [s]."""
+        return judge(self.past, row, time)
+
+    def show(self, row: Array, ticks: int = 1) -> Health:
         """The verdict on the last of `ticks` equal readings."""
         for _ in range(ticks):
-            verdict = self.monitor.judge(row, self.time)
+            verdict = self.judge(row, self.time)
             self.time += TICK
         return verdict

@@ -4,19 +4,15 @@ import numpy as np
 import pytest
 
 from estimator.health.forces import _contradiction
-from estimator.health.health import fault_names
 from estimator.health.layout import FORCE, TORQUE
-from estimator.health.monitor import SensorMonitor
-from estimator.health.options import MonitorOptions, thresholds
+from estimator.health.monitor import fault_names
 from robots.rotations import exp3, quaternion_from_rotation
 from tests.estimator.health.standing import TICK, Clock, standing_row
-
-MONITOR = SensorMonitor()
 
 
 @pytest.fixture
 def clock() -> Clock:
-    clock = Clock(MONITOR)
+    clock = Clock()
     clock.show(standing_row(), 50)
     return clock
 
@@ -40,9 +36,8 @@ def test_a_legs_torques_against_its_foot_and_the_accelerometer(clock: Clock) -> 
 def test_foot_and_leg_may_differ_more_where_both_bear_much(
     foot: float, leg: float, wanted: float
 ) -> None:
-    record = thresholds(MonitorOptions())[0]
-    assert _contradiction(foot, leg, record) == pytest.approx(wanted)
-    assert _contradiction(leg, foot, record) == pytest.approx(-wanted)
+    assert _contradiction(foot, leg) == pytest.approx(wanted)
+    assert _contradiction(leg, foot) == pytest.approx(-wanted)
 
 
 def test_the_accelerometer_against_feet_and_legs(clock: Clock) -> None:
@@ -54,7 +49,7 @@ def test_a_push_that_only_the_accelerometer_feels_is_no_fault(clock: Clock) -> N
     assert faults_of(clock, slice(7, 10), [0.0, 10.9, 0.0], 200) == ()
     lying = standing_row()
     lying[TORQUE:] = 0.0
-    assert not Clock(MONITOR).show(lying, 200).any_fault
+    assert not Clock().show(lying, 200).any_fault
 
 
 @pytest.mark.parametrize("rate", [0.3, -1.0, 4.0])

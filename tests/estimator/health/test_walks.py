@@ -3,12 +3,11 @@
 import numpy as np
 import pytest
 
-from estimator.health.health import fault_names
-from estimator.health.monitor import SensorMonitor
+from estimator.health.monitor import fault_names
 from tests.estimator.fault_scenarios import DURATION, SCENARIOS, Scenario
+from tests.estimator.health.standing import Clock
 from tests.estimator.recorded_stream import recorded_trot
 
-MONITOR = SensorMonitor()
 SLOWEST = 0.05  # [s] until a fault is seen
 BACK = 0.06  # [s] until a sensor is believed again
 WORDS = {name: name.replace("_", " ") for name in ("joint_position", "joint_velocity")}
@@ -18,26 +17,26 @@ WORDS |= {"joint_torque": "joint torque", "foot_force": "foot force"}
 @pytest.mark.parametrize("noise", [1.0, 0.0])
 def test_a_trot_has_no_fault(noise: float) -> None:
     stream = recorded_trot(noise)
-    MONITOR.reset()
+    clock = Clock()
     for time, row in zip(stream.time, stream.rows, strict=True):
-        verdict = MONITOR.judge(row, time)
+        verdict = clock.judge(row, time)
         assert not verdict.any_fault, (time, fault_names(verdict))
 
 
 @pytest.mark.parametrize("every", [2, 3, 6, 20])
 def test_lost_readings_make_no_fault(every: int) -> None:
     stream = recorded_trot(1.0)
-    MONITOR.reset()
+    clock = Clock()
     for time, row in zip(stream.time[::every], stream.rows[::every], strict=True):
-        assert not MONITOR.judge(row, time).any_fault
+        assert not clock.judge(row, time).any_fault
 
 
 def shown(scenario: Scenario, begin: float) -> tuple[np.ndarray, list[tuple[str, ...]]]:
     """Times since the fault began, and the names, from a tenth of a second before on."""
     stream = scenario.apply(recorded_trot(1.0), begin)
-    MONITOR.reset()
+    clock = Clock()
     ticks = range(stream.index(begin - 0.1), stream.index(begin + 2.5 * DURATION))
-    names = [fault_names(MONITOR.judge(stream.rows[k], stream.time[k])) for k in ticks]
+    names = [fault_names(clock.judge(stream.rows[k], stream.time[k])) for k in ticks]
     return stream.time[ticks] - begin, names
 
 

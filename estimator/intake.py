@@ -1,0 +1,59 @@
+"""What leg odometry and the invariant filter do with a reading before and after their own part."""
+
+from __future__ import annotations
+
+import numpy as np
+from numba import njit
+from numpy.typing import NDArray
+
+from estimator.health.layout import FORCE, TORQUE
+from estimator.health.monitor import judge
+from estimator.kernel_filter import (
+    DEGRADED,
+    DIVERGED,
+    OK,
+    SENSORS,
+    STARTING,
+    STATUS,
+    TIME,
+    Memory,
+    Q,
+)
+
+Array = NDArray[np.float64]
+
+LARGEST_NUMBER = 1e6
+
+
+@njit(cache=True)
+def take_in(m: Memory, reading: Array, estimate: Array) -> bool:
+    """Judge a reading's row and write an estimate's tick, time and status; whether it is usable.
+
+    A filter takes every usable reading as it is, also one with a sensor at fault.
+    """
+    faulty, time = judge(m.past, reading[SENSORS:], reading[TIME]).any_fault, reading[TIME]
+    estimate[:Q] = reading[:SENSORS]
+    if usable(reading[SENSORS:]) and np.isfinite(time):
+        estimate[STATUS] = DEGRADED if faulty else OK
+        return True
+    m.divergences += 1.0
+    estimate[STATUS] = STARTING if np.isnan(m.time) else DIVERGED
+    return False
+
+
+@njit(cache=True)
+def usable(row: Array) -> bool:
+    """Whether a row (50) is finite but for torques, of possible size, its quaternion near unity."""
+    for i in range(len(row)):
+        if not (TORQUE <= i < FORCE or abs(row[i]) < LARGEST_NUMBER):
+            return False
+    norm = np.sqrt((row[:4] * row[:4]).sum())
+    return 0.9 < norm < 1.1
+
+
+@njit(cache=True)
+def lose(m: Memory, estimate: Array) -> None:
+    """A filter that has a state begins anew where that is; one without begins at its place."""
+    if not np.isnan(m.time):
+        m.divergences += 1.0
+        m.place[:], estimate[STATUS] = estimate[Q : Q + 2], DIVERGED

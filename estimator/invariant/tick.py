@@ -1,0 +1,41 @@
+"""One reading of the invariant filter, from its row to the estimate's."""
+
+from __future__ import annotations
+
+import numpy as np
+from numba import njit
+from numpy.typing import NDArray
+
+from estimator.health.layout import ACCELERATION, GYRO, POSITION, TORQUE, VELOCITY
+from estimator.intake import lose, take_in
+from estimator.invariant.advance import advance
+from estimator.invariant.start import restart
+from estimator.kernel_filter import CONTACT, SENSORS, STATUS, TIME, Q, Record, V
+from robots.rotations import quaternion_from_rotation
+from robots.terrain import Ground
+
+Array = NDArray[np.float64]
+
+
+@njit(cache=True)
+def tick(memory: Record, reading: Array, estimate: Array, options: Record, ground: Ground) -> None:
+    """Take a reading's row in and write the estimate's; memory (1) and options (1).
+
+    A reading as old as the last one adds its measurements without prediction.
+    """
+    m, parameters, row = memory[0], options[0], reading[SENSORS:]
+    if not take_in(m, reading, estimate):
+        return
+    dt = reading[TIME] - m.time
+    if not (0.0 <= dt <= parameters.legs.largest_gap and advance(m, row, dt, ground, parameters)):
+        lose(m, estimate)
+        restart(m, row, m.place, ground, parameters)
+    m.time = reading[TIME]
+    estimate[Q : Q + 3], estimate[Q + 3 : Q + 7] = (
+        m.vectors[1],
+        quaternion_from_rotation(m.rotation),
+    )
+    estimate[V : V + 3] = m.rotation.T @ m.vectors[0]
+    estimate[V + 3 : V + 6] = row[GYRO:ACCELERATION] - m.biases[0]
+    estimate[Q + 7 : V], estimate[V + 6 : CONTACT] = row[POSITION:VELOCITY], row[VELOCITY:TORQUE]
+    estimate[CONTACT:STATUS] = m.contact[1]

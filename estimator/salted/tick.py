@@ -1,0 +1,95 @@
+"""One reading, from its row to the estimate's: sensors judged, ground looked at, state advanced."""
+
+from __future__ import annotations
+
+import numpy as np
+from numba import njit
+from numpy.typing import NDArray
+
+from estimator.health.monitor import Health, judge
+from estimator.kernel_filter import (
+    CONTACT,
+    DEGRADED,
+    DIVERGED,
+    OK,
+    SENSORS,
+    STATUS,
+    TIME,
+    Q,
+    Record,
+    V,
+)
+from estimator.salted.advance import advance
+from estimator.salted.ground_below import look_below, stand_on
+from estimator.salted.memory import PROBABILITY, Memory, forget_state
+from estimator.salted.options import SaltedOptions
+from estimator.salted.update import start
+from robots.stance_dynamics import Robot
+from robots.terrain import Ground
+
+Array = NDArray[np.float64]
+
+
+@njit(cache=True)
+def tick(
+    memory: Record, reading: Array, estimate: Array, options: Record, robot: Robot, ground: Ground
+) -> None:
+    """Take a reading's row in and write the estimate's; memory (1) and options (1)."""
+    m, row, time = memory[0], reading[SENSORS:], reading[TIME]
+    health = judge(m.past, row, time)
+    estimate[STATUS] = _take(m, row, time, health, robot, ground, options[0])
+    estimate[:Q] = reading[:SENSORS]
+    estimate[Q:V], estimate[V:CONTACT], estimate[CONTACT:STATUS] = m.q, m.v, m.contact[PROBABILITY]
+
+
+@njit(cache=True)
+def _take(
+    m: Memory, row: Array, time: float, health: Health, robot: Robot, ground: Ground,
+    parameters: SaltedOptions,
+) -> float:  # fmt: skip
+    """Go on to a reading, or begin with it; the status."""
+    if not np.isfinite(time):
+        m.divergences += 1.0
+        return m.without if np.isnan(m.time) else DIVERGED
+    if np.isnan(m.time):
+        return _begin(m, row, time, health, ground, parameters)
+    dt = time - m.time
+    if health.orientation or health.joint_position.any():
+        m.seen = time
+    good = 0.0 <= dt <= parameters.largest_gap and time - m.seen <= parameters.largest_gap
+    if good and dt > 0.0:
+        look_below(m, ground, parameters.foot_radius)
+        good = advance(m, robot, row, health, dt, parameters)
+    if not good:
+        _lose(m)
+        _begin(m, row, time, health, ground, parameters)
+        return DIVERGED
+    m.time = time
+    return DEGRADED if health.any_fault or dt > parameters.longest_step else OK
+
+
+@njit(cache=True)
+def _lose(m: Memory) -> None:
+    """Give the state up; what comes next begins where it was last sound."""
+    m.divergences += 1.0
+    if np.isfinite(m.q).all():
+        m.place[:] = m.q[:2]
+    else:
+        forget_state(m)
+        m.q[:2] = m.place
+    m.time, m.without = np.nan, DIVERGED
+
+
+@njit(cache=True)
+def _begin(
+    m: Memory, row: Array, time: float, health: Health, ground: Ground, parameters: SaltedOptions
+) -> float:
+    """Start from a reading's sensors, if IMU and encoders are sound; the status."""
+    joints = health.joint_position.all() and health.joint_velocity.all()
+    if not (health.orientation and health.gyroscope and joints):
+        m.divergences += 1.0
+        return m.without
+    start(m, row, health, m.place, parameters)
+    stand_on(m, ground, parameters.foot_radius)
+    m.time = m.seen = time
+    return DEGRADED if health.any_fault else OK
