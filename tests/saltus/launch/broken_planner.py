@@ -35,17 +35,16 @@ class BrokenPlanner:
         return plan
 
 
-def raises(_plan: Plan) -> Plan:
-    raise ArithmeticError("no such plan")
+def fails(plan: Plan) -> Plan:
+    """At first it raises; later its plans have wrong shapes."""
+    if plan.tick < 500:
+        raise ArithmeticError("no such plan")
+    return msgspec.structs.replace(plan, gains=np.zeros((3, 12)))
 
 
 def hangs(_plan: Plan) -> Plan:
     while True:
         time.sleep(1.0)
-
-
-def has_wrong_shapes(plan: Plan) -> Plan:
-    return msgspec.structs.replace(plan, gains=np.zeros((3, 12)))
 
 
 if __name__ == "__main__":

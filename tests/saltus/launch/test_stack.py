@@ -114,26 +114,32 @@ def test_lock_step_in_processes(tmp_path, timing):
 
 
 @pytest.mark.parametrize(
-    "mode", ["paused", pytest.param("realtime", marks=pytest.mark.quiet)]
-)
-def test_killed_planner_is_told_and_the_robot_goes_on_until_ctrl_c(tmp_path, mode):
+    ("mode", "stop"),
+    [("paused", signal.SIGTERM),
+     pytest.param("realtime", signal.SIGINT, marks=pytest.mark.quiet)],
+)  # fmt: skip
+def test_killed_planner_is_told_and_the_robot_goes_on_until_it_is_stopped(tmp_path, mode, stop):
+    run = tmp_path / "run"
     launch = start(
-        tmp_path, "launch", "stand", "--mode", mode, "--duration", "100", "--json",
-        "--record", str(tmp_path / "run"),
-    )  # fmt: skip
+        tmp_path, "launch", "stand", "--mode", mode, "--duration", "100", "--record", str(run)
+    )
     wait_until(lambda: moving(tmp_path))
     before = children(tmp_path)
     assert set(before) == {"planner", "estimator", "tracker", "simulation"}
     os.kill(before["planner"], signal.SIGKILL)
-    wait_until(lambda: "stand_down" in (tmp_path / "run/logs/tracker.log").read_text())
+    wait_until(lambda: "stand_down" in (run / "logs/tracker.log").read_text())
     wait_until(lambda: set(children(tmp_path)) == {"estimator", "tracker", "simulation"})
 
-    launch.send_signal(signal.SIGINT)
+    launch.send_signal(stop)
     out, err = launch.communicate(timeout=300)
     assert launch.returncode == 130
     assert "planner died (killed by SIGKILL" in err
-    assert json.loads(out.splitlines()[-1])["fell"] is False
-    report = json.loads((tmp_path / "run" / "reports" / "tracker.json").read_text())
+    assert out.startswith("FAILED     The planner died")
+    summary = json.loads((run / "summary.json").read_text())
+    assert not (summary["fell"] or summary["ok"])
+    assert "interrupted" in [problem["what"] for problem in summary["problems"]]
+    assert {path.stem for path in (run / "logs").iterdir()} == set(before)
+    report = json.loads((run / "reports" / "tracker.json").read_text())
     assert report["commands"]["stand_down"] > 0 and report["errors"] == 0
     assert children(tmp_path) == {} and not list((tmp_path / "t").iterdir())
 

@@ -69,7 +69,3 @@ def test_page_of_a_driven_sweep(tmp_path, traced):
     assert "0.012" in text and "0.046" in text and "undisturbed" in text
     assert ("Commanded and true velocity over time" in text) is traced
     assert "to the side" not in written.verdict
-
-
-def test_page_of_another_sweep_has_no_such_part(tmp_path):
-    assert TITLE not in write_report(make_sweep(tmp_path / "sweep")).path.read_text()

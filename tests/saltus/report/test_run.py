@@ -14,11 +14,10 @@ from saltus import open_run
 from saltus.cli import main
 from saltus.configuration.launch import load_launch, write_config
 from saltus.launch.motions import tilt_allowance_of_run
-from saltus.report import page, read_run, strips
-from saltus.report.drawings import Drawings
+from saltus.report import page, read_run
 from saltus.trace.recorder import EVERY_TICKS
 from tests.saltus.report.fake_sweep import fake_trace
-from tests.saltus.short_walk import record_walk
+from tests.saltus.short_walk import SECONDS, record_walk
 
 SUMMARY = {
     "fell": False, "simulated_s": 3.0, "distance_m": 0.5, "max_lateral_deviation_m": 0.123,
@@ -34,10 +33,26 @@ def run(tmp_path, monkeypatch):
     write_config(load_launch("push"), folder / "launch.yaml")
     (folder / "summary.json").write_text(json.dumps(SUMMARY))
     Recorder(folder / "run.mcap").close()
-    monkeypatch.setattr(strips, "draw_pictures", lambda jobs: Drawings({}, "no graphics"))
     trace = fake_trace("hilqr", 1.0, 1.0, fell=False)
     monkeypatch.setattr(read_run, "trace_of_run", lambda folder: trace)
     return folder
+
+
+@pytest.fixture(scope="module")
+def walk(tmp_path_factory):
+    """A recording without a summary."""
+    folder = tmp_path_factory.mktemp("walk")
+    record_walk(folder)
+    return folder
+
+
+@pytest.fixture
+def cut_off(walk, tmp_path):
+    """The first half of it, and what it was to be: 20 s."""
+    write_config(load_launch("sim", duration=20.0), tmp_path / "launch.yaml")
+    data = (walk / "run.mcap").read_bytes()
+    (tmp_path / "run.mcap").write_bytes(data[: len(data) // 2])
+    return tmp_path
 
 
 def test_the_problems_of_a_run_come_first(run):
@@ -120,33 +135,31 @@ def test_a_run_that_broke_off_has_no_summary(run):
 
 
 @pytest.mark.parametrize("summary", [None, SUMMARY | {"completed": False, "simulated_s": 0.2}])
-def test_a_run_that_was_killed_is_a_failure_that_is_said_first(tmp_path, capsys, summary):
+def test_a_run_that_was_killed_is_a_failure_that_is_said_first(cut_off, capsys, summary):
     """Whatever its recording shows until then."""
-    folder = tmp_path / "run"
-    folder.mkdir()
-    sent = record_walk(folder)
-    write_config(load_launch("sim", duration=20.0), folder / "launch.yaml")
-    file = folder / "run.mcap"
-    file.write_bytes(file.read_bytes()[: file.stat().st_size // 2])
-    truth = open_run(folder)["ground_truth"]
+    truth = open_run(cut_off)["ground_truth"]
     last = np.flatnonzero(truth.tick % EVERY_TICKS == 0)[-1]  # that the trace keeps
     end, tilt = truth.time[last], np.degrees(2.0 * np.arcsin(np.hypot(*truth.q[last, 3:5])))
-    assert 0.0 < end < 1e-9 * sent[-1][0]
+    assert 0.0 < end < SECONDS
     if summary is not None:
         end = summary["simulated_s"]  # the launch knew more than the recording holds
-        (folder / "summary.json").write_text(json.dumps(summary))
-    assert main.run(["report", str(folder)]) == 1
-    first, second = capsys.readouterr().out.splitlines()
-    assert second == str(folder / "report.html") and first in (folder / "report.html").read_text()
+        (cut_off / "summary.json").write_text(json.dumps(summary))
+    options = [] if summary else ["--json"]
+    assert main.run(["report", str(cut_off), *options]) == 1
+    told, file = capsys.readouterr().out, cut_off / "report.html"
+    if summary:
+        verdict, second = told.splitlines()
+        assert second == str(file)
+    else:
+        verdict = json.loads(told)["verdict"]
+        assert json.loads(told)["broke_off"] is True
     height = truth.position_base[last, 2]
-    assert first.startswith(
+    assert verdict.startswith(
         f"With HiLQR MPC the run broke off at {end:.2f} of 20 s; in the last state that was "
         f"recorded the base was {height:.2f} m high and tilted by {tilt:.0f} degrees"
     )
-    assert ">broke off<" in (folder / "report.html").read_text()  # in the list of trials
-    assert main.run(["report", str(folder), "--json"]) == 1
-    result = json.loads(capsys.readouterr().out)
-    assert result["broke_off"] is True and result["verdict"] == first
+    text = file.read_text()
+    assert verdict in text and ">broke off<" in text  # in the list of trials
 
 
 def test_a_run_that_fell_and_was_killed_fell(run, monkeypatch):
@@ -174,13 +187,9 @@ def test_a_real_robots_run_broke_off_at_its_last_estimate(tmp_path, recorded):
     assert f"the run broke off {when}" in verdict and ("was 0.25 m high" in verdict) == recorded
 
 
-def test_a_completed_run_says_where_its_recording_ends(tmp_path):
-    record_walk(tmp_path)
-    (tmp_path / "summary.json").write_text(json.dumps(SUMMARY))
-    file = tmp_path / "run.mcap"
-    assert "stopped before the run did" not in page.page(page.read_subject(tmp_path))
-    file.write_bytes(file.read_bytes()[: file.stat().st_size // 2])
-    assert "stopped before the run did (it was cut off)" in page.page(page.read_subject(tmp_path))
+def test_a_completed_run_says_where_its_recording_ends(cut_off):
+    (cut_off / "summary.json").write_text(json.dumps(SUMMARY))
+    assert "stopped before the run did (it was cut off)" in page.page(page.read_subject(cut_off))
 
 
 def test_a_recording_that_cannot_be_read_leaves_the_summary(run, monkeypatch):
@@ -234,7 +243,6 @@ def test_lock_step_has_no_times_that_count(run):
 
 
 def test_an_undisturbed_run_is_told_nothing_about_pushes(run, monkeypatch):
-    monkeypatch.setattr(strips, "draw_pictures", lambda jobs: Drawings({"strip0": [b"x"] * 6}, ""))
     assert "Fig. 6.9" in page.page(page.read_subject(run))
     write_config(load_launch("sim"), run / "launch.yaml")
     trace = replace(fake_trace("hilqr", 1.0, 0.0, fell=False), events=[])

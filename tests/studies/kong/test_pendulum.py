@@ -27,14 +27,6 @@ def energy(mode, x):
     return 0.5 * (speed + spring) - MASS * GRAVITY * LENGTH * np.cos(x[0])
 
 
-def test_given_derivatives_match_those_found():
-    rng = np.random.default_rng(0)
-    for mode in pendulum(9.0, 0.7, 1.3, 8.0, 3.0).modes.values():
-        for x in rng.standard_normal((10, 2)):
-            found = jacobian(lambda y, mode=mode: mode.flow(0.0, y, NOTHING), x)
-            np.testing.assert_allclose(mode.flow_state(0.0, x, NOTHING), found, atol=1e-12)
-
-
 def test_the_damper_takes_exactly_the_energy_that_is_lost():
     system = pendulum(damping=0.0)
     step = simulate_step(system, FREE, START, 2.0, NOTHING)

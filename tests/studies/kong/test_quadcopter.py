@@ -3,15 +3,9 @@
 import numpy as np
 import pytest
 
-from hybrid.compiled.system import native_tables
-from hybrid.derivatives import jacobian
 from hybrid.hilqr import Hilqr, Policies
 from hybrid.saltations import saltation
 from hybrid.simulation import simulate_step
-from saltus.studies.kong.saltation_matrices.finite_differences import (
-    finite_difference_saltation,
-    relative_error,
-)
 from saltus.studies.kong.systems.quadcopter import (
     START,
     perch,
@@ -32,7 +26,6 @@ BODY = Body()
 SYSTEM = quadcopter()
 MASSES = np.array([BODY.mass, BODY.mass, BODY.inertia])
 EDGES = {LEFT: -0.5 * BODY.width, RIGHT: 0.5 * BODY.width}
-TRANSITIONS = pytest.mark.parametrize("edge", SYSTEM.transitions, ids=lambda edge: edge.label)
 
 
 def transition(source, target):
@@ -85,29 +78,6 @@ def applied(x, u):
     return np.array([thrust[0], thrust[1] - BODY.mass * BODY.gravity, turn])
 
 
-@pytest.mark.parametrize("mode", sorted(SYSTEM.modes))
-def test_flow_jacobians_against_differences(mode):
-    rng = np.random.default_rng(mode)
-    flow = SYSTEM.modes[mode]
-    for _ in range(20):
-        x, u = rng.normal(scale=3.0, size=6), rng.normal(scale=10.0, size=2)
-        by_state = jacobian(lambda y, u=u: flow.flow(0.0, y, u), x)
-        by_input = jacobian(lambda v, x=x: flow.flow(0.0, x, v), u)
-        np.testing.assert_allclose(flow.flow_state(0.0, x, u), by_state, rtol=1e-6, atol=1e-5)
-        np.testing.assert_allclose(flow.flow_input(0.0, x, u), by_input, rtol=1e-6, atol=1e-6)
-
-
-@TRANSITIONS
-def test_guard_and_reset_jacobians_against_differences(edge):
-    rng = np.random.default_rng(2)
-    for _ in range(20):
-        x, u = rng.normal(scale=3.0, size=6), rng.normal(scale=10.0, size=2)
-        by_guard = jacobian(lambda y, u=u: np.array(edge.guard(0.0, y, u)), x)
-        by_reset = jacobian(lambda y, u=u: edge.reset(0.0, y, u), x)
-        np.testing.assert_allclose(edge.guard_state(0.0, x, u), by_guard, rtol=1e-6, atol=1e-5)
-        np.testing.assert_allclose(edge.reset_state(0.0, x, u), by_reset, rtol=1e-6, atol=1e-6)
-
-
 def test_gravity_acts_downward_and_thrust_along_the_body():
     """(5.38) prints N = [0, -mg, 0], which with (5.33) would lift."""
     flow = SYSTEM.modes[FREE].flow
@@ -152,10 +122,14 @@ def test_impact_ends_the_normal_velocity_alone_and_energy_does_not_grow(mode):
         np.testing.assert_allclose(after, hit.reset(0.0, after, np.zeros(2)), atol=1e-12)
 
 
-@TRANSITIONS
-def test_saltation_matrices_against_differences_of_the_flow(edge):
+SMOOTH = [edge for edge in SYSTEM.transitions if edge.name in ("liftoff", "turn back")]
+
+
+@pytest.mark.parametrize("edge", SMOOTH, ids=lambda edge: edge.label)
+def test_where_the_flow_does_not_jump_saltation_is_the_identity(edge):
+    """(3.68), (3.73)."""
+    arm = EDGES[LEFT] if edge.source == LEFT else EDGES[RIGHT]
     rng, checked = np.random.default_rng(3), 0
-    arm = EDGES[LEFT] if LEFT in (edge.source, edge.target) else EDGES[RIGHT]
     for _ in range(300):
         x, u = contact(rng, arm, approach=rng.uniform(0.5, 3.0)), rng.normal(scale=10.0, size=2)
         x = onto(edge, x, u)
@@ -163,10 +137,7 @@ def test_saltation_matrices_against_differences_of_the_flow(edge):
             continue
         found = saltation(SYSTEM, edge, 0.0, x, u)
         assert found.ok
-        measured = finite_difference_saltation(SYSTEM, edge, 0.0, x, u)
-        assert relative_error(found.matrix, measured) < 1e-5
-        if edge.name in ("liftoff", "turn back"):
-            np.testing.assert_allclose(found.matrix, np.eye(6), atol=1e-9)  # (3.68), (3.73)
+        np.testing.assert_allclose(found.matrix, np.eye(6), atol=1e-9)
         checked += 1
         if checked == 8:
             break
@@ -234,7 +205,3 @@ def test_a_released_edge_leaves_without_striking_again_and_returns_once():
     back = simulate_step(SYSTEM, away.mode, away.state, 0.4, np.array([9.0, 9.0]), 0.1)
     names = [e.transition.name for e in back.events]
     assert names[:2] == ["turn back", "impact"] and names.count("liftoff") == 0
-
-
-def test_the_system_compiles():
-    assert native_tables(SYSTEM).system is not None

@@ -43,15 +43,6 @@ def random_states(system, transition, rng, count):
     return random_guard_states(system, transition, draw, count)
 
 
-@pytest.mark.parametrize("edge", [0, 1])
-def test_ball_measures_as_its_closed_form(edge):
-    system = bouncing_ball()
-    transition = system.transitions[edge]
-    points = random_states(system, transition, np.random.default_rng(1), 20)
-    assert len(points) == 20
-    assert np.max(saltation_errors(system, transition, points)) < 1e-10
-
-
 def test_time_varying_and_of_two_dimensions():
     system = landing_on_a_moving_net()
     transition = system.transitions[0]

@@ -8,8 +8,6 @@ from hypothesis import strategies as st
 from hybrid.rigid_body.hybrid_system import rigid_body_system
 from hybrid.saltations import saltation
 from hybrid.simulation import simulate_step
-from saltus.studies.kong.saltation_matrices.finite_differences import saltation_errors
-from saltus.studies.kong.saltation_matrices.guard_states import GuardState, random_guard_states
 from saltus.studies.kong.systems import slope_ball as ball
 
 angles = st.floats(-1.2, 1.2)
@@ -54,22 +52,6 @@ def test_sticking_impact(theta, seed):
     np.testing.assert_allclose(found[:2, 2:], 0.0, atol=1e-12)
     np.testing.assert_allclose(block @ qd, 0.0, atol=1e-12)
     np.testing.assert_allclose(block @ [-c, s], [-c, s], atol=1e-12)
-
-
-@pytest.mark.parametrize("sticks", [False, True])
-def test_impact_as_simulated(sticks):
-    system = ball.slope_ball(sticks=sticks)
-    impact, _, apex = system.transitions
-    rng = np.random.default_rng(0)
-    for transition in (impact, apex):
-        points = random_guard_states(
-            system,
-            transition,
-            lambda: GuardState(0.0, rng.normal(size=4), rng.normal(size=2)),
-            10,
-            minimum_rate=0.1,
-        )
-        assert np.max(saltation_errors(system, transition, points)) < 1e-9
 
 
 @given(angles, seeds)

@@ -3,21 +3,13 @@
 import numpy as np
 import pytest
 
-from hybrid.compiled.system import native_tables
-from hybrid.derivatives import jacobian
 from hybrid.saltations import saltation
 from hybrid.simulation import simulate_step
-from saltus.studies.kong.saltation_matrices.finite_differences import (
-    finite_difference_saltation,
-    relative_error,
-)
 from saltus.studies.kong.systems.tube_ball import (
     CONSTRAINED,
     GRAVITY,
-    LEAVING,
     MASS,
     RADIUS,
-    UNCONSTRAINED,
     tube_ball,
 )
 
@@ -68,37 +60,13 @@ def test_impact_is_plastic_and_without_friction():
         np.testing.assert_allclose(IMPACT.reset(0.0, after, NONE), after, atol=1e-14)
 
 
-@pytest.mark.parametrize("number", [UNCONSTRAINED, CONSTRAINED, LEAVING])
-def test_derivatives_of_the_flows(number):
-    mode, rng = SYSTEM.modes[number], np.random.default_rng(number)
-    for _ in range(10):
-        x, u = rng.normal(scale=2.0, size=4), rng.normal(scale=10.0, size=2)
-        by_state = jacobian(lambda y, u=u: mode.flow(0.0, y, u), x)
-        by_input = jacobian(lambda v, x=x: mode.flow(0.0, x, v), u)
-        np.testing.assert_allclose(mode.flow_state(0.0, x, u), by_state, rtol=1e-9, atol=1e-9)
-        np.testing.assert_allclose(mode.flow_input(0.0, x, u), by_input, rtol=1e-9, atol=1e-9)
-
-
-@pytest.mark.parametrize("edge", SYSTEM.transitions, ids=lambda edge: edge.name)
-def test_derivatives_of_guards_and_resets(edge):
-    rng = np.random.default_rng(3)
-    for _ in range(10):
-        x, u = rng.normal(scale=2.0, size=4), rng.normal(scale=10.0, size=2)
-        by_guard = jacobian(lambda y, u=u: edge.guard(0.0, y, u), x)
-        by_reset = jacobian(lambda y, u=u: edge.reset(0.0, y, u), x)
-        np.testing.assert_allclose(edge.guard_state(0.0, x, u), by_guard, rtol=1e-9, atol=1e-9)
-        np.testing.assert_allclose(edge.reset_state(0.0, x, u), by_reset, rtol=1e-9, atol=1e-9)
-
-
-def test_saltation_through_impact_matches_the_flow_and_loses_one_direction_twice():
+def test_saltation_through_impact_loses_one_direction_twice():
     """Rank 2 of 4: neither distance to the circle nor speed towards it survives (3.5.3)."""
     rng = np.random.default_rng(4)
     for _ in range(20):
         x, u = on_circle(rng, approach=rng.uniform(1.0, 5.0)), rng.normal(scale=5.0, size=2)
         found = saltation(SYSTEM, IMPACT, 0.0, x, u)
-        measured = finite_difference_saltation(SYSTEM, IMPACT, 0.0, x, u)
-        assert found.ok and relative_error(found.matrix, measured) < 1e-6
-        assert np.linalg.matrix_rank(found.matrix, tol=1e-9) == 2
+        assert found.ok and np.linalg.matrix_rank(found.matrix, tol=1e-9) == 2
         normal = np.concatenate((x[:2], np.zeros(2)))
         np.testing.assert_allclose(normal @ found.matrix, 0.0, atol=1e-9)
 
@@ -151,7 +119,3 @@ def test_a_push_off_the_circle_does_not_chatter(timestep):
         x, mode = step.state, step.mode
         names += [event.transition.name for event in step.events]
     assert names == ["liftoff", "apex", "impact"] and mode == CONSTRAINED
-
-
-def test_the_system_compiles():
-    assert native_tables(SYSTEM).system is not None

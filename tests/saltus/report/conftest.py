@@ -1,0 +1,23 @@
+"""Pages without pictures, which take seconds each."""
+
+from collections.abc import Iterator
+
+import pytest
+
+from saltus.report import strips
+from saltus.report.drawings import Drawings
+
+
+@pytest.fixture(scope="module", autouse=True)
+def pixels() -> Iterator[None]:
+    """A few bytes in place of every rendered picture."""
+
+    def draw_pictures(jobs):
+        pictures = {
+            job.name: [b"x"] * (1 if job.ending else len(frames.q)) for job, frames in jobs
+        }
+        return Drawings(pictures, "")
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(strips, "draw_pictures", draw_pictures)
+        yield
