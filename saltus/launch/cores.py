@@ -98,15 +98,14 @@ def settle(config: LaunchConfig, name: str) -> None:
 def cores_of(name: str, cores: set[int], kind: RobotKind) -> set[int]:
     """The cores of a process among those of the launch.
 
-    On two cores the planner has the last one, and all others the first. A robot in software takes a
-    third to half of the first, and one process goes with the planner: the estimator of a simulated
-    robot, the tracker of an emulated one. On more cores the tracker has the last one, and the
-    others share the rest.
+    On two cores the planner has the last one, and all others the first; the tracker of an emulated
+    robot goes with the planner, because the emulator takes half of the first. On more cores the
+    tracker has the last one, and the others share the rest.
     """
     if len(cores) < 2:
         return cores
     last = {max(cores)}
     if len(cores) > 2:
         return last if name == "tracker" else cores - last
-    guest = "estimator" if kind.simulated else "tracker" if kind.emulated else ""
+    guest = "tracker" if kind.emulated else ""
     return last if name in ("planner", guest) else cores - last

@@ -9,11 +9,9 @@ EVERYBODY = ("tracker", "planner", "estimator", "simulation", "emulator")
 
 
 @pytest.mark.parametrize(
-    ("robot", "guests"), [("a1", set()), ("simulated", {"estimator"}), ("emulated", {"tracker"})]
+    ("robot", "guests"), [("a1", set()), ("simulated", set()), ("emulated", {"tracker"})]
 )
-def test_on_two_cores_the_planner_shares_its_own_with_one_process_of_a_robot_in_software(
-    robot, guests
-):
+def test_on_two_cores_the_planner_has_one_but_for_the_tracker_of_an_emulated_robot(robot, guests):
     on_last = {name for name in EVERYBODY if cores_of(name, {0, 1}, ROBOTS[robot]) == {1}}
     assert on_last == {"planner"} | guests
     assert all(
