@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import numpy as np
 from numba import njit
-from numpy.typing import NDArray
 
 from estimator.axis_filter import FEET, POSITION, VELOCITY
 from estimator.contact_trust import learn_offset, update_trust
@@ -17,18 +16,14 @@ from estimator.filter_step import (
     predict_all,
     start,
 )
-from estimator.health.layout import ACCELERATION, FORCE, GYRO, TORQUE
-from estimator.health.layout import POSITION as JOINTS
-from estimator.health.layout import VELOCITY as RATES
+from estimator.health.layout import ACCELERATION, FORCE, GYRO
 from estimator.intake import lose, take_in
 from estimator.kernel_filter import CONTACT, SENSORS, STATUS, TIME, Q, Record, V
 from estimator.memory import Memory
 from estimator.options import LegOdometryOptions
 from robots.a1.leg_measurements import leg_measurements
-from robots.rotations import rotation_from_quaternion
+from robots.rotations import Array, rotation_from_quaternion
 from robots.terrain import Ground, look_below
-
-Array = NDArray[np.float64]
 
 
 @njit(cache=True)
@@ -56,6 +51,17 @@ def update_contacts(
 
 
 @njit(cache=True)
+def touch(contact: Array, forces: Array, positions: Array, parameters: LegOdometryOptions) -> None:
+    """Contacts of a robot that is met as it is: a foot that touches stands already, in place."""
+    contact[0] = -1.0
+    update_contacts(contact, forces, positions, 0.0, parameters)
+    for i in range(4):
+        if contact[0, i] >= 0.0:
+            contact[0, i] = parameters.touchdown_ramp
+    contact[2] = contact[1]
+
+
+@njit(cache=True)
 def restart(
     memory: Memory, row: Array, place: Array, ground: Ground, parameters: LegOdometryOptions
 ) -> None:
@@ -65,12 +71,7 @@ def restart(
     velocity is zero. Ground of unknown height is level at z = 0 here.
     """
     _, positions, velocities, rolling = measure(row, parameters.foot_radius)
-    memory.contact[0] = -1.0
-    update_contacts(memory.contact, row[FORCE:], positions, 0.0, parameters)
-    for i in range(4):
-        if memory.contact[0, i] >= 0.0:
-            memory.contact[0, i] = parameters.touchdown_ramp
-    memory.contact[2] = memory.contact[1]
+    touch(memory.contact, row[FORCE:], positions, parameters)
     weights = memory.contact[1]
     total = weights.sum()
     velocity = np.zeros(3)
@@ -114,7 +115,8 @@ def advance(
     by_feet = rolling - velocities
     residuals = by_feet - x[:, VELOCITY]
     open_for_jump(covariance, residuals, contact[2], memory.jump, dt, parameters)
-    weights = foot_weights(covariance, residuals, contact[2], parameters)
+    variance = covariance[:, VELOCITY, VELOCITY].max()
+    weights = foot_weights(variance, residuals, contact[2], parameters)
     look_below(ground, x[:, FEET:].T, memory.ground)
     holding = np.zeros(4) if memory.jump[1] > 0.0 else weights
     move_feet(x, covariance, rolling, holding, dt, parameters)
@@ -140,5 +142,4 @@ def tick(memory: Record, reading: Array, estimate: Array, options: Record, groun
     velocity = rotation_from_quaternion(quaternion).T @ m.x[:, VELOCITY]
     estimate[Q : Q + 3], estimate[Q + 3 : Q + 7] = m.x[:, POSITION], quaternion
     estimate[V : V + 3], estimate[V + 3 : V + 6] = velocity, row[GYRO:ACCELERATION]
-    estimate[Q + 7 : V], estimate[V + 6 : CONTACT] = row[JOINTS:RATES], row[RATES:TORQUE]
     estimate[CONTACT:STATUS] = m.contact[1]

@@ -7,11 +7,9 @@ three filters of six states: nine times cheaper, and better conditioned.
 
 from __future__ import annotations
 
-import numpy as np
 from numba import njit
-from numpy.typing import NDArray
 
-Array = NDArray[np.float64]
+from robots.rotations import Array
 
 POSITION, VELOCITY, FEET = 0, 1, 2
 NO_STATE = -1

@@ -4,13 +4,11 @@ from __future__ import annotations
 
 import numpy as np
 from numba import njit
-from numpy.typing import NDArray
 
 from estimator.axis_filter import FEET, NO_STATE, POSITION, VELOCITY, correct, predict
 from estimator.options import LegOdometryOptions
-from estimator.velocity_jump import feet_agree_on_jump, huber_weight
-
-Array = NDArray[np.float64]
+from estimator.velocity_jump import feet_agree_on_jump, huber_weight, jump_is_open
+from robots.rotations import Array
 
 LEAST_TRUST = 0.05
 """A foot trusted less than this gives no velocity and no height."""
@@ -60,27 +58,24 @@ def open_for_jump(
     """Free the velocity for a while when the stance feet agree on a jump, in place.
 
     covariance (3, 6, 6), alike on the three axes so that the filter does not depend on yaw. jump
-    (2,): how long the evidence has lasted, and what is left of the window after the last jump, in
-    which the velocity stays free because the feet slip before they hold [s].
+    (2,) of `jump_is_open`: the feet slip before they hold.
     """
     variance = covariance[:, VELOCITY, VELOCITY].max()
-    jump[0] = jump[0] + dt if feet_agree_on_jump(residuals, trust, variance, parameters) else 0.0
-    # Half a step of slack: rounding of time stamps must not decide on which tick it closes.
-    jump[1] = jump[1] - dt if jump[1] > 1.5 * dt else 0.0
-    if jump[0] >= parameters.jump_persistence - 0.5 * dt:
-        jump[1] = parameters.jump_window
-    if jump[1] > 0.0:
+    agree = feet_agree_on_jump(residuals, trust, variance, parameters)
+    if jump_is_open(jump, agree, dt, parameters):
         for axis in range(3):
             covariance[axis, VELOCITY, VELOCITY] += parameters.jump_noise**2 * dt
 
 
 @njit(cache=True)
 def foot_weights(
-    covariance: Array, residuals: Array, trust: Array, parameters: LegOdometryOptions
+    variance: float, residuals: Array, trust: Array, parameters: LegOdometryOptions
 ) -> Array:
-    """Trust times Huber's weight, (4): a foot that moves alone is slipping."""
+    """Trust times Huber's weight, (4): a foot that moves alone is slipping.
+
+    variance [m2/s2] of the velocity, one axis; residuals (4, 3) of it by each foot [m/s].
+    """
     weights = np.zeros(4)
-    variance = covariance[:, VELOCITY, VELOCITY].max()
     for i in range(4):
         if trust[i] > LEAST_TRUST:
             own = (parameters.foot_velocity_noise / trust[i]) ** 2

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import numpy as np
 from numba import njit
-from numpy.typing import NDArray
 
-from estimator.health.layout import FORCE, TORQUE
+from estimator.health.layout import FORCE, POSITION, TORQUE, VELOCITY
 from estimator.health.monitor import judge
 from estimator.kernel_filter import (
+    CONTACT,
     DEGRADED,
     DIVERGED,
     OK,
@@ -18,23 +18,27 @@ from estimator.kernel_filter import (
     TIME,
     Memory,
     Q,
+    V,
 )
-
-Array = NDArray[np.float64]
+from robots.rotations import Array
 
 LARGEST_NUMBER = 1e6
 
 
 @njit(cache=True)
 def take_in(m: Memory, reading: Array, estimate: Array) -> bool:
-    """Judge a reading's row and write an estimate's tick, time and status; whether it is usable.
+    """Judge a reading's row and write an estimate's tick, time, status and joints, if it is usable.
 
-    A filter takes every usable reading as it is, also one with a sensor at fault.
+    Returns whether it is. A filter takes a usable reading as it is, also one with a sensor at
+    fault.
     """
-    faulty, time = judge(m.past, reading[SENSORS:], reading[TIME]).any_fault, reading[TIME]
+    row, time = reading[SENSORS:], reading[TIME]
+    faulty = judge(m.past, row, time).any_fault
     estimate[:Q] = reading[:SENSORS]
-    if usable(reading[SENSORS:]) and np.isfinite(time):
+    if usable(row) and np.isfinite(time):
         estimate[STATUS] = DEGRADED if faulty else OK
+        estimate[Q + 7 : V] = row[POSITION:VELOCITY]
+        estimate[V + 6 : CONTACT] = row[VELOCITY:TORQUE]
         return True
     m.divergences += 1.0
     estimate[STATUS] = STARTING if np.isnan(m.time) else DIVERGED

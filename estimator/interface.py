@@ -4,12 +4,8 @@ from __future__ import annotations
 
 from typing import Protocol, runtime_checkable
 
-import numpy as np
-from numpy.typing import NDArray
-
+from robots.rotations import Array
 from runtime.messages import SensorReading, StateEstimate
-
-Array = NDArray[np.float64]
 
 
 class Estimator(Protocol):

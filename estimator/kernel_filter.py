@@ -18,10 +18,10 @@ from estimator.health.monitor import faults
 from estimator.health.past import PAST, Past, forget
 from robots.a1.constants import STAND_HEIGHT, STAND_JOINTS
 from robots.planar_pose import PlanarPose
+from robots.rotations import Array
 from runtime.messages import SensorReading, StateEstimate
 from runtime.rows import layout_of
 
-Array = NDArray[np.float64]
 Record = NDArray[np.void]
 
 TIME, SENSORS = 1, 2

@@ -9,17 +9,14 @@ and a jump of the base velocity that all stance feet report opens the filter.
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
 from estimator.advance import tick
 from estimator.axis_filter import VELOCITY
 from estimator.kernel_filter import KernelFilter, Q, record_of
 from estimator.memory import new_memory
 from estimator.options import LegOdometryOptions
-from robots.rotations import rotation_from_quaternion
+from robots.rotations import Array, rotation_from_quaternion
 from robots.terrain import Ground, make_ground
-
-Array = NDArray[np.float64]
 
 
 class LegOdometryFilter(KernelFilter):

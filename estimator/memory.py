@@ -6,12 +6,10 @@ from typing import Protocol
 
 import numpy as np
 from numba import njit
-from numpy.typing import NDArray
 
 from estimator import kernel_filter
 from estimator.kernel_filter import Record, memory_type
-
-Array = NDArray[np.float64]
+from robots.rotations import Array
 
 
 class Memory(kernel_filter.Memory, Protocol):

@@ -9,17 +9,15 @@ from time import perf_counter
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from estimator.interface import Estimator, ReportsFaults, TakesRows
 from estimator.kernel_filter import DEGRADED, OK, STATUS, TIME
+from robots.rotations import Array
 from runtime.bus import Publisher, Subscriber
 from runtime.clock import Clock
 from runtime.histogram import LogHistogram
 from runtime.messages import DecodeError, SensorReading, StateCovariance, StateEstimate
 from runtime.rows import layout_of
-
-Array = NDArray[np.float64]
 
 LOG = logging.getLogger(__name__)
 

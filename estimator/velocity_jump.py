@@ -12,9 +12,8 @@ from typing import Any
 
 import numpy as np
 from numba import njit
-from numpy.typing import NDArray
 
-Array = NDArray[np.float64]
+from robots.rotations import Array
 
 
 @njit(cache=True)
@@ -41,6 +40,21 @@ def feet_agree_on_jump(
     variance = velocity_variance + parameters.foot_velocity_noise**2 / total
     gate = max(parameters.jump_speed**2, 3.0 * parameters.jump_gate**2 * variance)
     return squared >= gate and scatter <= parameters.jump_scatter**2 * squared
+
+
+@njit(cache=True)
+def jump_is_open(jump: Array, agree: bool, dt: float, parameters: Any) -> bool:
+    """Whether the feet may slip and the velocity change, after `dt` [s] more of a jump's evidence.
+
+    jump (2,), in place: how long the feet have agreed on one, and what is left of the window after
+    the last one [s]. Reads `jump_persistence` and `jump_window`.
+    """
+    jump[0] = jump[0] + dt if agree else 0.0
+    # Half a step of slack: rounding of time stamps must not decide on which tick it closes.
+    jump[1] = jump[1] - dt if jump[1] > 1.5 * dt else 0.0
+    if jump[0] >= parameters.jump_persistence - 0.5 * dt:
+        jump[1] = parameters.jump_window
+    return jump[1] > 0.0
 
 
 @njit(cache=True)

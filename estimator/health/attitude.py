@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 from numba import njit
-from numpy.typing import NDArray
 
 from estimator.health.layout import ACCELERATION, ATTITUDE_SENSOR, GYRO, GYRO_SENSOR
-from estimator.health.past import JOINT, LARGEST_SUM, Past
+from estimator.health.past import JOINT, LARGEST_SUM, Mask, Past
 from estimator.health.stillness import attitude_is_stuck
 from estimator.health.thresholds import (
     ATTITUDE_DRIFT,
@@ -20,10 +19,7 @@ from estimator.health.thresholds import (
     READMIT_TIME,
     SOUND_TIME,
 )
-from robots.rotations import quaternion_product
-
-Array = NDArray[np.float64]
-Mask = NDArray[np.bool_]
+from robots.rotations import Array, quaternion_product
 
 
 @njit(cache=True)

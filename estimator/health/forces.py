@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import numpy as np
 from numba import njit
-from numpy.typing import NDArray
 
 from estimator.health.layout import (
     ACCELERATION,
@@ -24,7 +23,7 @@ from estimator.health.layout import (
     VELOCITY,
     VELOCITY_SENSOR,
 )
-from estimator.health.past import BODY, LARGEST_SUM, LEG, VERTICAL, Past
+from estimator.health.past import BODY, LARGEST_SUM, LEG, VERTICAL, Mask, Past
 from estimator.health.thresholds import (
     BODY_FORCE,
     FASTEST_LEG,
@@ -42,10 +41,7 @@ from estimator.health.thresholds import (
 from robots.a1.constants import ARMATURE, JOINT_LOWER, JOINT_UPPER, TOTAL_MASS
 from robots.a1.kinematics import foot_jacobians_in_base
 from robots.a1.leg_measurements import cross
-from robots.rotations import rotation_from_quaternion
-
-Array = NDArray[np.float64]
-Mask = NDArray[np.bool_]
+from robots.rotations import Array, rotation_from_quaternion
 
 SINGULAR = 1e-4
 """Determinant of a leg's Jacobian below which its torques say nothing of the force [m3]."""

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 from numba import njit
-from numpy.typing import NDArray
 
 from estimator.health.layout import POSITION, POSITION_SENSOR, VELOCITY, VELOCITY_SENSOR
-from estimator.health.past import JOINT, LARGEST_SUM, Past
+from estimator.health.past import JOINT, LARGEST_SUM, Mask, Past
 from estimator.health.thresholds import (
     FREEZE_TIME,
     LARGEST_JOINT_VELOCITY,
@@ -23,9 +22,7 @@ from estimator.health.thresholds import (
     VELOCITY_JUMP,
     VELOCITY_START,
 )
-
-Array = NDArray[np.float64]
-Mask = NDArray[np.bool_]
+from robots.rotations import Array
 
 
 @njit(cache=True)

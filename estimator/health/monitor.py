@@ -11,7 +11,6 @@ from typing import NamedTuple
 
 import numpy as np
 from numba import njit
-from numpy.typing import NDArray
 
 from estimator.health.attitude import judge_attitude
 from estimator.health.forces import judge_forces, judge_gravity
@@ -29,15 +28,13 @@ from estimator.health.layout import (
     TORQUE_SENSOR,
     VELOCITY_SENSOR,
 )
-from estimator.health.past import Past, forget_motion
+from estimator.health.past import Mask, Past, forget_motion
 from estimator.health.ranges import at_rail, check_ranges
 from estimator.health.stillness import watch_stillness
 from estimator.health.thresholds import LARGEST_GAP, MOST_REPEATS, SOUND_TIME
 from robots.a1.constants import FOOT_NAMES, JOINT_NAMES
 from robots.a1.imu_units import accelerometer_doubt, gyroscope_doubt
-
-Array = NDArray[np.float64]
-Mask = NDArray[np.bool_]
+from robots.rotations import Array
 
 _MOTORS = tuple(name.removesuffix("_joint").replace("_", " ") for name in JOINT_NAMES)
 

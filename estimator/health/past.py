@@ -9,8 +9,9 @@ from numba import njit
 from numpy.typing import NDArray
 
 from estimator.health.layout import POSITION, ROW, SENSORS
+from robots.rotations import Array
 
-Array = NDArray[np.float64]
+Mask = NDArray[np.bool_]
 
 UNKNOWN = 1e3
 """Tolerance around an expected angle that nothing is known of [rad]."""

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import numpy as np
 from numba import njit
-from numpy.typing import NDArray
 
 from estimator.health.layout import (
     ACCELERATION,
@@ -21,6 +20,7 @@ from estimator.health.layout import (
     VELOCITY,
     VELOCITY_SENSOR,
 )
+from estimator.health.past import Mask
 from estimator.health.thresholds import (
     ACCELEROMETER_RANGE,
     JOINT_MARGIN,
@@ -32,9 +32,7 @@ from estimator.health.thresholds import (
     NORM_ERROR,
 )
 from robots.a1.constants import JOINT_LOWER, JOINT_UPPER
-
-Array = NDArray[np.float64]
-Mask = NDArray[np.bool_]
+from robots.rotations import Array
 
 AT_RAIL, BEYOND_RAIL = 0.999, 1.05
 

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import numpy as np
 from numba import njit
-from numpy.typing import NDArray
 
 from estimator.health.layout import ACCELERATION, FORCE, POSITION, ROW, TORQUE, VELOCITY
 from estimator.health.past import Past
@@ -19,8 +18,7 @@ from estimator.health.thresholds import (
     LIVELY_TIME,
 )
 from robots.a1.constants import TORQUE_LIMIT
-
-Array = NDArray[np.float64]
+from robots.rotations import Array
 
 GROUP = np.repeat(np.arange(7), [4, 3, 3, 12, 12, 12, 4])
 CHANGE = np.repeat([1e-6, 1e-5, 1e-4, 1e-6, 1e-4, 1e-3, 1e-2], [4, 3, 3, 12, 12, 12, 4])

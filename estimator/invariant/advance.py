@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import numpy as np
 from numba import njit
-from numpy.typing import NDArray
 
 from estimator.advance import update_contacts
 from estimator.health.layout import FORCE
@@ -19,9 +18,8 @@ from estimator.invariant.propagation import (
     roll_feet,
     transition,
 )
+from robots.rotations import Array
 from robots.terrain import Ground, look_below
-
-Array = NDArray[np.float64]
 
 
 @njit(cache=True)

@@ -4,14 +4,12 @@ from __future__ import annotations
 
 import numpy as np
 from numba import njit
-from numpy.typing import NDArray
 
-from estimator.filter_step import LEAST_TRUST
+from estimator.filter_step import LEAST_TRUST, foot_weights
 from estimator.invariant.memory import FEET, POSITION, VELOCITY
 from estimator.invariant.options import InvariantOptions
-from estimator.velocity_jump import feet_agree_on_jump, huber_weight
-
-Array = NDArray[np.float64]
+from estimator.velocity_jump import feet_agree_on_jump, jump_is_open
+from robots.rotations import Array
 
 
 @njit(cache=True)
@@ -45,12 +43,7 @@ def open_for_jump(
     """
     legs = parameters.legs
     agree = feet_agree_on_jump(residuals, trust, velocity_variance(covariance), legs)
-    jump[0] = jump[0] + dt if agree else 0.0
-    # Half a step of slack: rounding of time stamps must not decide on which tick it closes.
-    jump[1] = jump[1] - dt if jump[1] > 1.5 * dt else 0.0
-    if jump[0] >= legs.jump_persistence - 0.5 * dt:
-        jump[1] = legs.jump_window
-    if jump[1] > 0.0:
+    if jump_is_open(jump, agree, dt, legs):
         for i in range(3):
             covariance[VELOCITY + i, VELOCITY + i] += legs.jump_noise**2 * dt
 
@@ -66,14 +59,9 @@ def contact_weights(
     covariance: Array, residuals: Array, trust: Array, parameters: InvariantOptions
 ) -> Array:
     """How firmly each foot stands, (4): its trust, less where it moves alone (Huber's weight)."""
-    weights = np.zeros(4)
-    variance = velocity_variance(covariance)
-    for i in range(4):
-        if trust[i] > LEAST_TRUST:
-            own = (parameters.legs.foot_velocity_noise / trust[i]) ** 2
-            huber = huber_weight(residuals[i], variance + own, parameters.legs)
-            weights[i] = trust[i] * (huber if parameters.use_huber else 1.0)
-    return weights
+    if parameters.use_huber:
+        return foot_weights(velocity_variance(covariance), residuals, trust, parameters.legs)
+    return np.where(trust > LEAST_TRUST, trust, 0.0)
 
 
 @njit(cache=True)

@@ -4,12 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 from numba import njit
-from numpy.typing import NDArray
 
 from estimator.invariant.group import move_by
 from estimator.invariant.memory import GYROSCOPE, Memory
-
-Array = NDArray[np.float64]
+from robots.rotations import Array
 
 
 @njit(cache=True)

@@ -12,16 +12,12 @@ RMS with it and by 12.9 mm/s without.
 
 from __future__ import annotations
 
-import numpy as np
-from numpy.typing import NDArray
-
 from estimator.invariant.memory import VELOCITY, new_memory
 from estimator.invariant.options import InvariantOptions
 from estimator.invariant.tick import tick
 from estimator.kernel_filter import KernelFilter, record_of
+from robots.rotations import Array
 from robots.terrain import Ground, make_ground
-
-Array = NDArray[np.float64]
 
 
 class InvariantFilter(KernelFilter):

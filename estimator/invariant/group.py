@@ -8,11 +8,8 @@ from __future__ import annotations
 
 import numpy as np
 from numba import njit
-from numpy.typing import NDArray
 
-from robots.rotations import exp3, skew
-
-Array = NDArray[np.float64]
+from robots.rotations import Array, exp3, skew
 
 
 @njit(cache=True)

@@ -6,13 +6,11 @@ from typing import NamedTuple
 
 import numpy as np
 from numba import njit
-from numpy.typing import NDArray
 
 from estimator.invariant.options import InvariantOptions
 from robots.a1.kinematics import foot_jacobians_in_base
 from robots.a1.leg_measurements import calf_angular_velocity_in_base, leg_measurements
-
-Array = NDArray[np.float64]
+from robots.rotations import Array
 
 
 class Legs(NamedTuple):

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import numpy as np
 from numba import njit
-from numpy.typing import NDArray
 
 from estimator.filter_step import LEAST_TRUST
 from estimator.invariant.contacts import add_contact
@@ -20,9 +19,7 @@ from estimator.invariant.observations import (
     observe_velocity,
 )
 from estimator.invariant.options import InvariantOptions
-from robots.rotations import quaternion_from_rotation, rotation_from_quaternion, skew
-
-Array = NDArray[np.float64]
+from robots.rotations import Array, quaternion_from_rotation, rotation_from_quaternion, skew
 
 
 @njit(cache=True)

@@ -10,12 +10,10 @@ from typing import Protocol
 
 import numpy as np
 from numba import njit
-from numpy.typing import NDArray
 
 from estimator import kernel_filter
 from estimator.kernel_filter import Record, memory_type
-
-Array = NDArray[np.float64]
+from robots.rotations import Array
 
 # Where each error begins in the covariance.
 ROTATION, VELOCITY, POSITION, FEET = 0, 3, 6, 9

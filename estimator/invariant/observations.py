@@ -6,7 +6,6 @@ from typing import NamedTuple
 
 import numpy as np
 from numba import njit
-from numpy.typing import NDArray
 
 from estimator.invariant.memory import (
     ERRORS,
@@ -17,9 +16,7 @@ from estimator.invariant.memory import (
     ROTATION,
     VELOCITY,
 )
-from robots.rotations import exp3, log3, skew
-
-Array = NDArray[np.float64]
+from robots.rotations import Array, exp3, log3, skew
 
 MOST_ROWS = 31
 """Orientation, and position, velocity and height of four feet."""

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import numpy as np
 from numba import njit
-from numpy.typing import NDArray
 
 from estimator.invariant.group import gammas
 from estimator.invariant.memory import (
@@ -18,9 +17,7 @@ from estimator.invariant.memory import (
     VELOCITY,
 )
 from estimator.invariant.options import InvariantOptions
-from robots.rotations import skew
-
-Array = NDArray[np.float64]
+from robots.rotations import Array, skew
 
 
 @njit(cache=True)

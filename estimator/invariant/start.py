@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import numpy as np
 from numba import njit
-from numpy.typing import NDArray
 
-from estimator.advance import heights_at_start, update_contacts
+from estimator.advance import heights_at_start, touch
 from estimator.health.layout import FORCE
 from estimator.invariant.contacts import add_contact
-from estimator.invariant.legs import Legs, sense_legs
+from estimator.invariant.legs import sense_legs
 from estimator.invariant.measure import measured_rotation
 from estimator.invariant.memory import (
     ACCELEROMETER,
@@ -21,10 +20,8 @@ from estimator.invariant.memory import (
     Memory,
 )
 from estimator.invariant.options import InvariantOptions
-from robots.rotations import skew
+from robots.rotations import Array, skew
 from robots.terrain import Ground
-
-Array = NDArray[np.float64]
 
 POSITION_VARIANCE, VELOCITY_VARIANCE = 1e-4, 1e-2
 """Of the base at the start [m2], [m2/s2]."""
@@ -42,7 +39,7 @@ def restart(
     """
     memory.rotation[:] = measured_rotation(row)
     legs = sense_legs(memory.rotation, row[4:7], row, parameters)
-    touch(memory.contact, row[FORCE:], legs, parameters)
+    touch(memory.contact, row[FORCE:], legs.positions, parameters.legs)
     weights, total = memory.contact[1], memory.contact[1].sum()
     radius = parameters.legs.foot_radius
     heights = heights_at_start(memory.ground, ground, legs.positions, place, radius)
@@ -59,17 +56,6 @@ def restart(
             memory.vectors, memory.covariance, foot, legs.positions[foot],
             legs.position_noise[foot],
         )  # fmt: skip
-
-
-@njit(cache=True)
-def touch(contact: Array, forces: Array, legs: Legs, parameters: InvariantOptions) -> None:
-    """Contacts of a robot that is met as it is: who touches stands already, in place."""
-    contact[0] = -1.0
-    update_contacts(contact, forces, legs.positions, 0.0, parameters.legs)
-    for i in range(4):
-        if contact[0, i] >= 0.0:
-            contact[0, i] = parameters.legs.touchdown_ramp
-    contact[2] = contact[1]
 
 
 @njit(cache=True)

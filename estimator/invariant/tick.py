@@ -2,19 +2,15 @@
 
 from __future__ import annotations
 
-import numpy as np
 from numba import njit
-from numpy.typing import NDArray
 
-from estimator.health.layout import ACCELERATION, GYRO, POSITION, TORQUE, VELOCITY
+from estimator.health.layout import ACCELERATION, GYRO
 from estimator.intake import lose, take_in
 from estimator.invariant.advance import advance
 from estimator.invariant.start import restart
 from estimator.kernel_filter import CONTACT, SENSORS, STATUS, TIME, Q, Record, V
-from robots.rotations import quaternion_from_rotation
+from robots.rotations import Array, quaternion_from_rotation
 from robots.terrain import Ground
-
-Array = NDArray[np.float64]
 
 
 @njit(cache=True)
@@ -37,5 +33,4 @@ def tick(memory: Record, reading: Array, estimate: Array, options: Record, groun
     )
     estimate[V : V + 3] = m.rotation.T @ m.vectors[0]
     estimate[V + 3 : V + 6] = row[GYRO:ACCELERATION] - m.biases[0]
-    estimate[Q + 7 : V], estimate[V + 6 : CONTACT] = row[POSITION:VELOCITY], row[VELOCITY:TORQUE]
     estimate[CONTACT:STATUS] = m.contact[1]

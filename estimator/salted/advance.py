@@ -19,11 +19,10 @@ from estimator.salted.update import (
     modes_after_prediction,
 )
 from robots.approach import MINIMUM_APPROACH_SPEED
+from robots.rotations import Array
 from robots.stance_dynamics import Robot
 from robots.stance_step import stance_step
 from robots.stance_touchdown import land
-
-Array = NDArray[np.float64]
 
 TICK = 1e-3  # [s] that a coasting filter leaves for the reading it coasts to
 

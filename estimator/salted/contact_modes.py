@@ -18,8 +18,7 @@ from numpy.typing import NDArray
 from estimator.contact_trust import contact_probability, learn_offset
 from estimator.salted.memory import AGE, CROSSED, HELD, OFFSET, PROBABILITY, TRUST, Memory
 from estimator.salted.options import SaltedOptions
-
-Array = NDArray[np.float64]
+from robots.rotations import Array
 
 FIRM = 0.5
 """Trust from which a foot holds firmly."""

@@ -11,9 +11,6 @@ The state is on the manifold R^3 x SO(3) x R^12; errors are the tangent vectors 
 
 from __future__ import annotations
 
-import numpy as np
-from numpy.typing import NDArray
-
 from estimator.kernel_filter import KernelFilter, record_of
 from estimator.salted.ground_below import is_level
 from estimator.salted.layout import STATES, VELOCITY
@@ -21,10 +18,9 @@ from estimator.salted.memory import new_memory
 from estimator.salted.options import SaltedOptions, on_uneven_ground
 from estimator.salted.tick import tick
 from robots.a1.mujoco_model import load_mujoco
+from robots.rotations import Array
 from robots.stance_dynamics import robot_of
 from robots.terrain import Ground, make_ground
-
-Array = NDArray[np.float64]
 
 
 class SaltedEstimator(KernelFilter):

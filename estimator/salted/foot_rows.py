@@ -16,10 +16,9 @@ from typing import NamedTuple
 
 import numpy as np
 from numba import njit
-from numpy.typing import NDArray
 
 from robots.a1.kinematics import foot_jacobians_in_base, foot_positions_in_base
-from robots.rotations import rotation_from_quaternion
+from robots.rotations import Array, rotation_from_quaternion
 from robots.vectors import (
     Vector,
     apply,
@@ -32,8 +31,6 @@ from robots.vectors import (
     triple,
     unit,
 )
-
-Array = NDArray[np.float64]
 
 
 class FootRows(NamedTuple):

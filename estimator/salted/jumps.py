@@ -8,15 +8,12 @@ from __future__ import annotations
 
 import numpy as np
 from numba import njit
-from numpy.typing import NDArray
 
 from estimator.salted.layout import VELOCITY
 from estimator.salted.memory import AGE, Memory
 from estimator.salted.options import SaltedOptions
 from estimator.velocity_jump import feet_agree_on_jump
-from robots.rotations import rotation_from_quaternion
-
-Array = NDArray[np.float64]
+from robots.rotations import Array, rotation_from_quaternion
 
 UP = 2
 SMALLEST_JUMP = 1e-6

@@ -6,14 +6,12 @@ from typing import Protocol
 
 import numpy as np
 from numba import njit
-from numpy.typing import NDArray
 
 from estimator import kernel_filter
 from estimator.kernel_filter import Record, memory_type
 from estimator.salted.layout import SIZE
 from robots.a1.constants import STAND_HEIGHT, STAND_JOINTS
-
-Array = NDArray[np.float64]
+from robots.rotations import Array
 
 AGE, PROBABILITY, TRUST, OFFSET, CROSSED, HELD = range(6)
 """Rows of `Memory.contact`."""

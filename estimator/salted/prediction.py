@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import numpy as np
 from numba import njit
-from numpy.typing import NDArray
 
 from estimator.salted.layout import (
     ACCELEROMETER_BIAS,
@@ -24,10 +23,8 @@ from estimator.salted.memory import AGE, Memory
 from estimator.salted.options import SaltedOptions
 from estimator.salted.scalar_update import mirror
 from robots.a1.constants import LINK_LENGTH
-from robots.rotations import rotation_from_quaternion
+from robots.rotations import Array, rotation_from_quaternion
 from robots.state import integrate
-
-Array = NDArray[np.float64]
 
 COASTING = 10.0
 """How much more the velocities wander where no reading says what happens."""

@@ -10,7 +10,8 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
-Array = NDArray[np.float64]
+from robots.rotations import Array
+
 Columns = NDArray[np.int64]
 
 

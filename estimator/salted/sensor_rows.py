@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import numpy as np
 from numba import njit
-from numpy.typing import NDArray
 
 from estimator.health import layout as reading
 from estimator.health.monitor import Health
@@ -22,9 +21,7 @@ from estimator.salted.layout import (
 from estimator.salted.memory import Memory
 from estimator.salted.options import SaltedOptions
 from estimator.salted.scalar_update import correct
-from robots.rotations import exp3, log3, rotation_from_quaternion, skew
-
-Array = NDArray[np.float64]
+from robots.rotations import Array, exp3, log3, rotation_from_quaternion, skew
 
 
 @njit(cache=True)

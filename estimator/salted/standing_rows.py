@@ -11,9 +11,8 @@ from estimator.salted.layout import ANGULAR, JOINTS, POSITION, RATES, ROTATION, 
 from estimator.salted.memory import AGE, LEVEL, VARIANCE, Memory
 from estimator.salted.options import SaltedOptions
 from estimator.salted.scalar_update import correct, innovation_variance, predicted
+from robots.rotations import Array
 from robots.terrain import write_surface_frame
-
-Array = NDArray[np.float64]
 
 LEAST_TRUST = 0.05
 """A foot that holds less than this says nothing."""

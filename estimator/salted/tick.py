@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import numpy as np
 from numba import njit
-from numpy.typing import NDArray
 
 from estimator.health.monitor import Health, judge
 from estimator.kernel_filter import (
@@ -24,10 +23,9 @@ from estimator.salted.ground_below import look_below, stand_on
 from estimator.salted.memory import PROBABILITY, Memory, forget_state
 from estimator.salted.options import SaltedOptions
 from estimator.salted.update import start
+from robots.rotations import Array
 from robots.stance_dynamics import Robot
 from robots.terrain import Ground
-
-Array = NDArray[np.float64]
 
 
 @njit(cache=True)

@@ -18,11 +18,9 @@ from typing import NamedTuple
 
 import numpy as np
 from numba import njit
-from numpy.typing import NDArray
 
+from robots.rotations import Array
 from robots.stance_touchdown import Landing
-
-Array = NDArray[np.float64]
 
 
 class TimedReset(NamedTuple):

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import numpy as np
 from numba import njit
-from numpy.typing import NDArray
 
 from estimator.contact_trust import contact_probability
 from estimator.health import layout as reading
@@ -25,10 +24,8 @@ from estimator.salted.sensor_rows import (
 )
 from estimator.salted.standing_rows import height_variances, take_standing_feet
 from robots.a1.kinematics import foot_positions_in_base
-from robots.rotations import rotation_from_quaternion
+from robots.rotations import Array, rotation_from_quaternion
 from robots.state import integrate
-
-Array = NDArray[np.float64]
 
 LARGEST_VARIANCE = 1e8
 OFF_THE_LINE = 0.1

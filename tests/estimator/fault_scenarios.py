@@ -10,15 +10,13 @@ from collections.abc import Callable
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from estimator.health.layout import ROW
 from estimator.kernel_filter import SENSORS
-from robots.rotations import exp3, quaternion_from_rotation, quaternion_product
+from robots.rotations import Array, exp3, quaternion_from_rotation, quaternion_product
 from runtime.messages import SensorReading
 from runtime.rows import layout_of
 
-Array = NDArray[np.float64]
 DURATION = 0.1  # [s]
 READINGS = layout_of(SensorReading)
 

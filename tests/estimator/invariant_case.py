@@ -6,14 +6,12 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.linalg import expm, logm
 
 from estimator.invariant.memory import ERRORS, GYROSCOPE, Memory, new_memory
 from robots.a1.constants import STAND_JOINTS
-from robots.rotations import exp3, skew
+from robots.rotations import Array, exp3, skew
 
-Array = NDArray[np.float64]
 GRAVITY, RADIUS, DT = 9.81, 0.02, 1e-2
 
 

@@ -7,7 +7,6 @@ from dataclasses import replace
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from estimator.health.monitor import Health
 from estimator.kernel_filter import record_of
@@ -16,10 +15,8 @@ from estimator.salted.memory import Memory, new_memory
 from estimator.salted.options import SaltedOptions
 from estimator.salted.scalar_update import mirror
 from robots.a1.constants import STAND_JOINTS
-from robots.rotations import exp3, quaternion_from_rotation
+from robots.rotations import Array, exp3, quaternion_from_rotation
 from robots.state import integrate
-
-Array = NDArray[np.float64]
 
 PARAMETERS = record_of(SaltedOptions())[0]
 ALL_SOUND = Health(

@@ -7,14 +7,11 @@ from dataclasses import dataclass, field
 import numpy as np
 import pinocchio as pin
 from msgspec.structs import replace
-from numpy.typing import NDArray
 
 from robots.a1.pinocchio_model import foot_frame_ids, load_pinocchio
-from robots.rotations import exp3, quaternion_from_rotation
+from robots.rotations import Array, exp3, quaternion_from_rotation
 from runtime.messages import SensorReading
 from tests.estimator.synthetic_walk import KinematicRobot, Noise
-
-Array = NDArray[np.float64]
 
 
 def expected_noise() -> Noise:

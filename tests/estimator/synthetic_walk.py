@@ -9,7 +9,6 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 
 import numpy as np
-from numpy.typing import NDArray
 
 from estimator.interface import Estimator
 from robots.a1.constants import FOOT_RADIUS, GRAVITY, STAND_HEIGHT, STAND_JOINTS, TOTAL_MASS
@@ -18,10 +17,9 @@ from robots.a1.kinematics import (
     foot_positions_in_base,
     inverse_kinematics,
 )
-from robots.rotations import exp3, quaternion_from_rotation
+from robots.rotations import Array, exp3, quaternion_from_rotation
 from runtime.messages import SensorReading, StateEstimate
 
-Array = NDArray[np.float64]
 DT = 1e-3
 UP = np.array([0.0, 0.0, 1.0])
 TROT = np.array([0, 1, 1, 0])

@@ -1,7 +1,6 @@
 """One axis of the filter against the dense textbook equations."""
 
 import numpy as np
-import pytest
 
 from estimator.axis_filter import FEET, NO_STATE, POSITION, VELOCITY, correct, predict
 
@@ -26,22 +25,6 @@ def test_predict_is_the_textbook_prediction() -> None:
     np.testing.assert_allclose(covariance, expected, rtol=1e-13)
 
 
-@pytest.mark.parametrize(
-    ("plus", "minus"), [(FEET, POSITION), (FEET + 3, POSITION), (VELOCITY, NO_STATE)]
-)
-def test_correct_is_the_textbook_correction(plus: int, minus: int) -> None:
-    x, covariance = np.arange(6.0), random_covariance(1)
-    h = np.eye(6)[plus] - (np.eye(6)[minus] if minus != NO_STATE else 0.0)
-    measured, variance = 0.7, 0.3
-    gain = covariance @ h / (h @ covariance @ h + variance)
-    expected_x = x + gain * (measured - h @ x)
-    expected = (np.eye(6) - np.outer(gain, h)) @ covariance
-    correct(x, covariance, plus, minus, measured, variance)
-    np.testing.assert_allclose(x, expected_x, rtol=1e-12)
-    np.testing.assert_allclose(covariance, expected, atol=1e-12)
-    assert np.array_equal(covariance, covariance.T)
-
-
 def test_scalar_corrections_equal_the_batch_whatever_their_order() -> None:
     x, covariance = np.arange(6.0), random_covariance(2)
     rows = np.array([np.eye(6)[FEET + i] - np.eye(6)[POSITION] for i in range(4)])
@@ -55,3 +38,4 @@ def test_scalar_corrections_equal_the_batch_whatever_their_order() -> None:
         correct(x, covariance, plus, minus, measured[i], variances[i])
     np.testing.assert_allclose(x, expected_x, rtol=1e-10)
     np.testing.assert_allclose(covariance, expected, atol=1e-11)
+    assert np.array_equal(covariance, covariance.T)

@@ -21,16 +21,20 @@ from tests.estimator.synthetic_walk import KinematicRobot
 class Queue:
     """A subscriber and a publisher in one: gives readings, keeps estimates."""
 
-    undecodable = 2
+    undecodable, listeners = 2, 1
 
-    def __init__(self, batches: list[list[SensorReading]]) -> None:
-        self.batches, self.sent, self.waited_for = batches, [], 0
+    def __init__(self, batches: list[list[Any]]) -> None:
+        self.batches, self.sent, self.waited_for = batches, list[Any](), 0
 
     def poll(self, timeout_s: float) -> bool:
         return bool(self.batches)
 
-    def take(self) -> list[bytes]:
-        return [encode(reading) for reading in self.batches.pop(0)]
+    def take(self) -> list[Any]:
+        """Rows of sound readings, frames of the others."""
+        return [
+            reading if isinstance(reading, bytes) else row_of(reading)
+            for reading in self.batches.pop(0)
+        ]
 
     def message(self, frame: bytes) -> SensorReading:
         return decode(SensorReading, frame)
@@ -40,18 +44,70 @@ class Queue:
         self.sent.append(layout_of(StateEstimate).message(message.copy()) if is_row else message)
 
     def subscribers(self) -> int:
-        return 1
+        return self.listeners
 
     def wait_for_subscribers(self, count: int, timeout_s: float, stop: object = None) -> bool:
         self.waited_for = count
         return True
 
 
-def test_every_reading_gives_an_estimate_of_its_tick_and_the_report_counts() -> None:
+def row_of(reading: SensorReading) -> np.ndarray:
+    row = np.empty(layout_of(SensorReading).width)
+    layout_of(SensorReading).write(reading, row)
+    return row
+
+
+def play(estimator: Any, arrivals: list[Any], covariances: Queue | None = None) -> Queue:
+    """The estimates that the loop makes of readings and frames."""
+    queue = Queue([arrivals[:30], arrivals[30:]])
+    run(
+        cast(Estimator, estimator), cast(Subscriber[SensorReading], queue),
+        cast(Publisher[StateEstimate], queue), PausedClock(1e-3), lambda: not queue.batches,
+        covariances=cast(Publisher[StateCovariance], covariances),
+    )  # fmt: skip
+    return queue
+
+
+def readings_of(count: int) -> list[SensorReading]:
     robot, readings = KinematicRobot(), []
-    for _ in range(10):
+    for _ in range(count):
         readings.append(robot.reading())
         robot.step()
+    return readings
+
+
+class ByMessages:
+    """An estimator that knows no rows."""
+
+    def __init__(self, core: LegOdometryFilter) -> None:
+        self.update, self.divergences = core.update, 0
+
+
+@pytest.mark.parametrize("make", [LegOdometryFilter, SaltedEstimator, InvariantFilter])
+def test_rows_frames_and_messages_give_the_same_estimates(make: Any) -> None:
+    readings, own = readings_of(30), make()
+    expected = [own.update(reading) for reading in readings]
+    frames = [encode(reading) for reading in readings]
+    assert play(make(), readings).sent == expected
+    assert play(make(), frames).sent == expected
+    assert play(ByMessages(make()), readings).sent == expected
+
+
+def test_a_frame_that_is_no_reading_is_counted_and_passed_over() -> None:
+    readings = readings_of(2)
+    queue = play(LegOdometryFilter(), [readings[0], b"junk", readings[1]])
+    assert [estimate.tick for estimate in queue.sent] == [0, 1] and queue.undecodable == 3
+
+
+def test_no_covariance_is_sent_while_nobody_listens() -> None:
+    covariances = Queue([])
+    covariances.listeners = 0
+    play(LegOdometryFilter(), readings_of(21), covariances)
+    assert not covariances.sent
+
+
+def test_every_reading_gives_an_estimate_of_its_tick_and_the_report_counts() -> None:
+    readings = readings_of(10)
     del readings[4:6]
     ticks = [reading.tick for reading in readings]
     queue = Queue([[], readings[:1], readings[1:3], [], readings[3:]])  # some wait together
@@ -76,25 +132,15 @@ def test_every_reading_gives_an_estimate_of_its_tick_and_the_report_counts() -> 
 def test_every_twentieth_tick_publishes_the_covariance_of_its_estimate(
     make: type[Estimator],
 ) -> None:
-    robot, readings = KinematicRobot(), []
-    for _ in range(65):
-        readings.append(robot.reading())
-        robot.step()
+    readings = readings_of(65)
     del readings[20]  # no reading, no covariance
     own, expected = make(), {}
     for reading in readings:
         own.update(reading)
         expected[reading.tick] = np.array(own.velocity_covariance)
-    queue, covariances = Queue([readings[:30], readings[30:]]), Queue([])
-    run(
-        make(),
-        cast(Subscriber[SensorReading], queue),
-        cast(Publisher[StateEstimate], queue),
-        PausedClock(1e-3),
-        stop=lambda: not queue.batches,
-        covariances=cast(Publisher[StateCovariance], covariances),
-    )
-    sent = cast(list[StateCovariance], covariances.sent)
+    covariances = Queue([])
+    play(make(), readings, covariances)
+    sent = covariances.sent
     assert [message.tick for message in sent] == [0, 40, 60]
     for message in sent:
         np.testing.assert_array_equal(message.velocity, expected[message.tick])
@@ -106,15 +152,8 @@ def test_a_filter_that_has_not_begun_has_a_covariance_too(make: type[Estimator])
     bad = msgspec.structs.replace(
         KinematicRobot().reading(), quaternion_imu_in_world=np.full(4, np.nan)
     )
-    queue, covariances = Queue([[bad]]), Queue([])
-    run(
-        make(),
-        cast(Subscriber[SensorReading], queue),
-        cast(Publisher[StateEstimate], queue),
-        PausedClock(1e-3),
-        stop=lambda: not queue.batches,
-        covariances=cast(Publisher[StateCovariance], covariances),
-    )
+    covariances = Queue([])
+    queue = play(make(), [bad], covariances)
     assert [estimate.status for estimate in queue.sent] == ["starting"]
     assert [message.tick for message in covariances.sent] == [0]
 
@@ -125,14 +164,3 @@ def test_a_run_without_readings_reports_zeros() -> None:
         "skipped_ticks": 0,
         "update_us": {"p50": 0.0, "p99": 0.0, "p999": 0.0, "max": 0.0},
     }
-
-
-def test_percentiles_come_from_the_recorded_times() -> None:
-    statistics = UpdateStatistics()
-    for tick, duration in enumerate(np.linspace(0.0, 1e-3, 1001)):
-        statistics.record(tick, float(duration))
-    report = statistics.report()
-    assert report["update_us"] == pytest.approx(
-        {"p50": 500.0, "p99": 990.0, "p999": 999.0, "max": 1000.0}, rel=0.03
-    )
-    assert (report["updates"], report["skipped_ticks"]) == (1001, 0)

@@ -65,16 +65,6 @@ def test_junk_rows_leave_a_symmetric_positive_covariance(seed: int, rows: list) 
     assert np.linalg.eigvalsh(P).min() > -1e-12 * before
 
 
-def test_a_repeated_row_counts_as_one_of_half_the_variance() -> None:
-    P, columns, entries, residuals, _ = random_rows(1)
-    once, d, d_once = P.copy(), np.zeros(SIZE), np.zeros(SIZE)
-    for _ in range(2):
-        correct(P, d, columns[0], entries[0], residuals[0], 0.2)
-    correct(once, d_once, columns[0], entries[0], residuals[0], 0.1)
-    np.testing.assert_allclose(d, d_once, atol=1e-12)
-    np.testing.assert_allclose(P, once, atol=1e-12)
-
-
 def test_only_the_lower_triangle_is_read_and_written() -> None:
     P, columns, entries, residuals, variances = random_rows(2)
     whole, d, upper = P.copy(), np.zeros(SIZE), np.triu_indices(SIZE, 1)

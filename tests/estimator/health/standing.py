@@ -1,15 +1,14 @@
 """Readings of a robot at rest whose sensors agree exactly, without noise."""
 
 import numpy as np
-from numpy.typing import NDArray
 
 from estimator.health.layout import FORCE, POSITION, ROW, TORQUE
 from estimator.health.monitor import Health, judge
 from estimator.health.past import PAST, forget
 from robots.a1.constants import GRAVITY, STAND_JOINTS, TOTAL_MASS
 from robots.a1.kinematics import foot_jacobians_in_base
+from robots.rotations import Array
 
-Array = NDArray[np.float64]
 TICK = 1e-3
 
 
