@@ -18,9 +18,9 @@ from estimator.filter_step import (
 )
 from estimator.health.layout import ACCELERATION, FORCE, GYRO
 from estimator.intake import lose, take_in
-from estimator.kernel_filter import CONTACT, SENSORS, STATUS, TIME, Q, Record, V
 from estimator.memory import Memory
 from estimator.options import LegOdometryOptions
+from estimator.record import CONTACT, SENSORS, STATUS, TIME, Q, Record, V
 from robots.a1.leg_measurements import leg_measurements
 from robots.rotations import Array, rotation_from_quaternion
 from robots.terrain import Ground, look_below

@@ -7,7 +7,7 @@ from numba import njit
 
 from estimator.health.layout import FORCE, POSITION, TORQUE, VELOCITY
 from estimator.health.monitor import judge
-from estimator.kernel_filter import (
+from estimator.record import (
     CONTACT,
     DEGRADED,
     DIVERGED,

@@ -6,79 +6,20 @@ Rows have the layout of the messages `SensorReading` and `StateEstimate`.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import astuple, fields, is_dataclass
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
-from numba import njit
-from numpy.typing import NDArray
 
 from estimator.health.layout import ROW
 from estimator.health.monitor import faults
-from estimator.health.past import PAST, Past, forget
+from estimator.record import SENSORS, Q, Record, V
 from robots.a1.constants import STAND_HEIGHT, STAND_JOINTS
 from robots.planar_pose import PlanarPose
 from robots.rotations import Array
 from runtime.messages import SensorReading, StateEstimate
-from runtime.rows import layout_of
+from runtime.rows import layout_of, row_of
 
-Record = NDArray[np.void]
-
-TIME, SENSORS = 1, 2
-"""In a reading's row, behind its tick: the time [s], and the sensors' numbers, `health.layout`."""
-Q, V, CONTACT, STATUS = 2, 21, 39, 43
-"""In an estimate's row, behind tick and time."""
-OK, DEGRADED, DIVERGED, STARTING = 0.0, 1.0, 2.0, 3.0
-"""Numbers of an estimate's status."""
-
-_READINGS, _ESTIMATES = layout_of(SensorReading), layout_of(StateEstimate)
-
-
-class Memory(Protocol):
-    """What every filter remembers between readings; compiled functions write it in place."""
-
-    past: Past
-    """What the monitor of the sensors remembers."""
-    time: float
-    """Of the last reading that was used [s]; NaN while there is no state."""
-    place: Array
-    """(2) where to begin [m]."""
-    divergences: float
-    """Readings that could not be used, and re-initialisations."""
-
-
-def memory_type(**arrays: tuple[int, ...]) -> np.dtype[np.void]:
-    """The type of a `Memory` with a filter's own arrays of these shapes; () is a number."""
-    shapes = {"time": (), "place": (2,), "divergences": (), **arrays}
-    own = [(name, np.float64, shape) for name, shape in shapes.items()]
-    return np.dtype((np.record, [("past", PAST), *own]))
-
-
-def new_memory(kind: np.dtype[np.void], begin: Callable[[Any], None]) -> Record:
-    """One record (1,) of a filter that has seen nothing; `begin` writes its own arrays."""
-    memory = np.zeros(1, kind)
-    _forget(memory[0])
-    begin(memory[0])
-    return memory
-
-
-@njit(cache=True)
-def _forget(m: Memory) -> None:
-    forget(m.past)
-    m.time = np.nan
-
-
-def record_of(options: Any) -> Record:
-    """A dataclass of numbers and such dataclasses as one record (1,) for compiled functions."""
-    return np.array([astuple(options)], _type_of(options))
-
-
-def _type_of(value: Any) -> Any:
-    if not is_dataclass(value):
-        return np.float64
-    return np.dtype(
-        (np.record, [(field.name, _type_of(getattr(value, field.name))) for field in fields(value)])
-    )
+_ESTIMATES = layout_of(StateEstimate)
 
 
 class KernelFilter:
@@ -136,9 +77,7 @@ class KernelFilter:
 
     def update(self, reading: SensorReading) -> StateEstimate:
         """Take one reading in; give the estimate at its tick and time."""
-        row = np.empty(SENSORS + ROW)
-        _READINGS.write(reading, row)
-        return _ESTIMATES.message(self.update_row(row).copy())
+        return _ESTIMATES.message(self.update_row(row_of(reading)).copy())
 
     def update_row(self, reading: Array) -> Array:
         """The same with rows; the next call writes over the estimate's."""

@@ -12,9 +12,10 @@ import numpy as np
 
 from estimator.advance import tick
 from estimator.axis_filter import VELOCITY
-from estimator.kernel_filter import KernelFilter, Q, record_of
+from estimator.kernel_filter import KernelFilter
 from estimator.memory import new_memory
 from estimator.options import LegOdometryOptions
+from estimator.record import Q, record_of
 from robots.rotations import Array, rotation_from_quaternion
 from robots.terrain import Ground, make_ground
 

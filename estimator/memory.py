@@ -7,12 +7,12 @@ from typing import Protocol
 import numpy as np
 from numba import njit
 
-from estimator import kernel_filter
-from estimator.kernel_filter import Record, memory_type
+from estimator import record
+from estimator.record import Record, memory_type
 from robots.rotations import Array
 
 
-class Memory(kernel_filter.Memory, Protocol):
+class Memory(record.Memory, Protocol):
     """All that the filter remembers, written in place by `advance` and `restart`."""
 
     x: Array
@@ -32,7 +32,7 @@ _TYPE = memory_type(x=(3, 6), covariance=(3, 6, 6), contact=(4, 4), jump=(2,), g
 
 def new_memory() -> Record:
     """Memory (1,) of a filter that has seen nothing: identity covariance, no contact."""
-    return kernel_filter.new_memory(_TYPE, _begin)
+    return record.new_memory(_TYPE, _begin)
 
 
 @njit(cache=True)

@@ -11,13 +11,13 @@ from typing import Any
 import numpy as np
 
 from estimator.interface import Estimator, ReportsFaults, TakesRows
-from estimator.kernel_filter import DEGRADED, OK, STATUS, TIME
+from estimator.record import DEGRADED, OK, STATUS, TIME
 from robots.rotations import Array
 from runtime.bus import Publisher, Subscriber
 from runtime.clock import Clock
 from runtime.histogram import LogHistogram
 from runtime.messages import DecodeError, SensorReading, StateCovariance, StateEstimate
-from runtime.rows import layout_of
+from runtime.rows import layout_of, row_of
 
 LOG = logging.getLogger(__name__)
 
@@ -31,8 +31,6 @@ COVARIANCE_TICKS = 20
 """From one published covariance to the next: by tick, so that equal runs publish the same ones."""
 QUIET_S = 0.2
 """Sensors that come and go faster than this [s] are one event in the log."""
-
-_READINGS, _ESTIMATES = layout_of(SensorReading), layout_of(StateEstimate)
 
 
 class UpdateStatistics:
@@ -153,24 +151,17 @@ def _with_rows(estimator: Estimator) -> Callable[[Array], Array]:
     """The estimator's update of rows, by way of messages where it has none of its own."""
     if isinstance(estimator, TakesRows):
         return estimator.update_row
-    row = np.empty(_ESTIMATES.width)
-
-    def update(reading: Array) -> Array:
-        _ESTIMATES.write(estimator.update(_READINGS.message(reading)), row)
-        return row
-
-    return update
+    messages = layout_of(SensorReading)
+    return lambda reading: row_of(estimator.update(messages.message(reading)))
 
 
 def _row(readings: Subscriber[SensorReading], frame: bytes) -> Array | None:
     """The row of a reading that came as a frame; None where it does not decode."""
-    row = np.empty(_READINGS.width)
     try:
-        _READINGS.write(readings.message(frame), row)
+        return row_of(readings.message(frame))
     except DecodeError:
         readings.undecodable += 1
         return None
-    return row
 
 
 def _send_covariance(

@@ -15,7 +15,8 @@ from __future__ import annotations
 from estimator.invariant.memory import VELOCITY, new_memory
 from estimator.invariant.options import InvariantOptions
 from estimator.invariant.tick import tick
-from estimator.kernel_filter import KernelFilter, record_of
+from estimator.kernel_filter import KernelFilter
+from estimator.record import record_of
 from robots.rotations import Array
 from robots.terrain import Ground, make_ground
 

@@ -11,8 +11,8 @@ from typing import Protocol
 import numpy as np
 from numba import njit
 
-from estimator import kernel_filter
-from estimator.kernel_filter import Record, memory_type
+from estimator import record
+from estimator.record import Record, memory_type
 from robots.rotations import Array
 
 # Where each error begins in the covariance.
@@ -21,7 +21,7 @@ GYROSCOPE, ACCELEROMETER, ORIENTATION = 21, 24, 27
 ERRORS = 30
 
 
-class Memory(kernel_filter.Memory, Protocol):
+class Memory(record.Memory, Protocol):
     """All that the filter remembers, written in place by `advance` and `restart`."""
 
     rotation: Array
@@ -48,7 +48,7 @@ _TYPE = memory_type(
 
 def new_memory() -> Record:
     """Memory (1,) of a filter that has seen nothing: identity, no contact."""
-    return kernel_filter.new_memory(_TYPE, _begin)
+    return record.new_memory(_TYPE, _begin)
 
 
 @njit(cache=True)

@@ -8,7 +8,7 @@ from estimator.health.layout import ACCELERATION, GYRO
 from estimator.intake import lose, take_in
 from estimator.invariant.advance import advance
 from estimator.invariant.start import restart
-from estimator.kernel_filter import CONTACT, SENSORS, STATUS, TIME, Q, Record, V
+from estimator.record import CONTACT, SENSORS, STATUS, TIME, Q, Record, V
 from robots.rotations import Array, quaternion_from_rotation
 from robots.terrain import Ground
 

@@ -9,7 +9,7 @@ import numpy as np
 
 from estimator.health.layout import ROW
 from estimator.health.monitor import judge
-from estimator.kernel_filter import record_of
+from estimator.record import record_of
 from estimator.salted.advance import TICK, change_modes, flow
 from estimator.salted.memory import new_memory
 from estimator.salted.options import SaltedOptions

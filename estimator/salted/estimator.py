@@ -11,7 +11,8 @@ The state is on the manifold R^3 x SO(3) x R^12; errors are the tangent vectors 
 
 from __future__ import annotations
 
-from estimator.kernel_filter import KernelFilter, record_of
+from estimator.kernel_filter import KernelFilter
+from estimator.record import record_of
 from estimator.salted.ground_below import is_level
 from estimator.salted.layout import STATES, VELOCITY
 from estimator.salted.memory import new_memory

@@ -7,8 +7,8 @@ from typing import Protocol
 import numpy as np
 from numba import njit
 
-from estimator import kernel_filter
-from estimator.kernel_filter import Record, memory_type
+from estimator import record
+from estimator.record import Record, memory_type
 from estimator.salted.layout import SIZE
 from robots.a1.constants import STAND_HEIGHT, STAND_JOINTS
 from robots.rotations import Array
@@ -19,7 +19,7 @@ LEVEL, VARIANCE = 0, 1
 """Rows of `Memory.ground`."""
 
 
-class Memory(kernel_filter.Memory, Protocol):
+class Memory(record.Memory, Protocol):
     """All that the filter remembers; the compiled functions write it in place."""
 
     without: float
@@ -65,8 +65,8 @@ _TYPE = memory_type(
 
 def new_memory() -> Record:
     """Memory (1,) of a filter that has seen nothing: standing still, no contact."""
-    memory = kernel_filter.new_memory(_TYPE, forget_state)
-    memory["without"] = kernel_filter.STARTING
+    memory = record.new_memory(_TYPE, forget_state)
+    memory["without"] = record.STARTING
     return memory
 
 

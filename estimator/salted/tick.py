@@ -6,18 +6,7 @@ import numpy as np
 from numba import njit
 
 from estimator.health.monitor import Health, judge
-from estimator.kernel_filter import (
-    CONTACT,
-    DEGRADED,
-    DIVERGED,
-    OK,
-    SENSORS,
-    STATUS,
-    TIME,
-    Q,
-    Record,
-    V,
-)
+from estimator.record import CONTACT, DEGRADED, DIVERGED, OK, SENSORS, STATUS, TIME, Q, Record, V
 from estimator.salted.advance import advance
 from estimator.salted.ground_below import look_below, stand_on
 from estimator.salted.memory import PROBABILITY, Memory, forget_state

@@ -12,10 +12,10 @@ from typing import NamedTuple
 import numpy as np
 
 from estimator.health.layout import ROW
-from estimator.kernel_filter import SENSORS
+from estimator.record import SENSORS
 from robots.rotations import Array, exp3, quaternion_from_rotation, quaternion_product
 from runtime.messages import SensorReading
-from runtime.rows import layout_of
+from runtime.rows import layout_of, row_of
 
 DURATION = 0.1  # [s]
 READINGS = layout_of(SensorReading)
@@ -23,9 +23,7 @@ READINGS = layout_of(SensorReading)
 
 def sensor_row(reading: SensorReading) -> Array:
     """The sensors' numbers (50)."""
-    row = np.empty(READINGS.width)
-    READINGS.write(reading, row)
-    return row[SENSORS:]
+    return row_of(reading)[SENSORS:]
 
 
 class Stream(NamedTuple):

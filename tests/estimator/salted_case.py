@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from estimator.health.monitor import Health
-from estimator.kernel_filter import record_of
+from estimator.record import record_of
 from estimator.salted.layout import GYRO_BIAS, PREVIOUS, ROBOT, SIZE, STATES
 from estimator.salted.memory import Memory, new_memory
 from estimator.salted.options import SaltedOptions

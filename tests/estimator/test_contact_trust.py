@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 from estimator.contact_trust import learn_offset, update_trust
-from estimator.kernel_filter import record_of
 from estimator.options import LegOdometryOptions
+from estimator.record import record_of
 
 OPTIONS = LegOdometryOptions()
 PARAMETERS = record_of(OPTIONS)[0]

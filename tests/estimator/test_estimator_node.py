@@ -14,7 +14,7 @@ from estimator.salted.estimator import SaltedEstimator
 from runtime.bus import Publisher, Subscriber
 from runtime.clock import PausedClock
 from runtime.messages import SensorReading, StateCovariance, StateEstimate, decode, encode
-from runtime.rows import layout_of
+from runtime.rows import layout_of, row_of
 from tests.estimator.synthetic_walk import KinematicRobot
 
 
@@ -49,12 +49,6 @@ class Queue:
     def wait_for_subscribers(self, count: int, timeout_s: float, stop: object = None) -> bool:
         self.waited_for = count
         return True
-
-
-def row_of(reading: SensorReading) -> np.ndarray:
-    row = np.empty(layout_of(SensorReading).width)
-    layout_of(SensorReading).write(reading, row)
-    return row
 
 
 def play(estimator: Any, arrivals: list[Any], covariances: Queue | None = None) -> Queue:

@@ -13,7 +13,7 @@ from estimator.invariant.propagation import (
     roll_feet,
     transition,
 )
-from estimator.kernel_filter import record_of
+from estimator.record import record_of
 from robots.a1.leg_measurements import calf_angular_velocity_in_base, leg_measurements
 from robots.rotations import exp3
 from tests.estimator.invariant_case import (

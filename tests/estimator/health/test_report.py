@@ -7,8 +7,8 @@ import numpy as np
 import pytest
 
 from estimator.interface import Estimator
-from estimator.kernel_filter import DEGRADED, DIVERGED, OK
 from estimator.node import QUIET_S, FaultLog
+from estimator.record import DEGRADED, DIVERGED, OK
 
 
 class Judging:
