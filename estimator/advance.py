@@ -139,7 +139,7 @@ def tick(memory: Record, reading: Array, estimate: Array, options: Record, groun
         restart(m, row, m.place, ground, parameters)
     m.time = reading[TIME]
     quaternion = row[:4] / np.sqrt(row[:4] @ row[:4])
-    velocity = rotation_from_quaternion(quaternion).T @ m.x[:, VELOCITY]
+    velocity = rotation_from_quaternion(quaternion).T @ m.x[:, VELOCITY].copy()
     estimate[Q : Q + 3], estimate[Q + 3 : Q + 7] = m.x[:, POSITION], quaternion
     estimate[V : V + 3], estimate[V + 3 : V + 6] = velocity, row[GYRO:ACCELERATION]
     estimate[CONTACT:STATUS] = m.contact[1]
