@@ -24,7 +24,7 @@ def shared() -> SaltedEstimator:
 def observer(shared: SaltedEstimator) -> SaltedEstimator:
     """As fresh, at (1, 2); what it counted before is forgotten."""
     shared.reset(np.array([1.0, 2.0]))
-    shared.divergences = 0
+    shared._memory.divergences = 0.0
     return shared
 
 
