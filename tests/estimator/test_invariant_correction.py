@@ -52,5 +52,4 @@ def test_a_failed_update_leaves_the_state() -> None:
     memory = random_case(0).truth
     before = copy(memory)
     assert not correct(memory, np.zeros((1, ERRORS)), np.ones(1), -np.eye(1))
-    for now, then in zip(memory, before, strict=True):
-        np.testing.assert_array_equal(now, then)
+    assert memory.tobytes() == before.tobytes()

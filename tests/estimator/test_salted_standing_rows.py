@@ -100,5 +100,10 @@ def test_the_variance_of_the_heights_is_that_of_their_errors() -> None:
     m = random_memory(4)
     feet = foot_rows(m.q, m.v, np.full(4, 0.02), m.normal)
     radii = np.full(4, 0.02)
-    H = differentiate(lambda d: foot_rows(*disturbed(m, d)[:2], radii, m.normal).height, SIZE)
+
+    def heights(d: np.ndarray) -> np.ndarray:
+        other = disturbed(m, d)
+        return foot_rows(other.q, other.v, radii, m.normal).height
+
+    H = differentiate(heights, SIZE)
     np.testing.assert_allclose(height_variances(m.P, feet), (H @ m.P @ H.T).diagonal(), rtol=1e-7)
