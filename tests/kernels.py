@@ -61,7 +61,27 @@ def _run_filter(kind: Callable) -> None:
     assert belief.status == "ok", belief.message
 
 
-PARTS = {"simulation": compile_simulation, "bank": compile_bank, "particles": compile_particles}
+def compile_rigid_bodies() -> None:
+    """The simulation of rigid bodies, whose tables of transitions are longer."""
+    from hybrid.rigid_body.hybrid_system import APPROACHING, rigid_body_system
+    from hybrid.simulation import simulate
+    from saltus.studies.kong.systems.slope_ball import slope_ball_body
+
+    simulate(rigid_body_system(slope_ball_body()), APPROACHING, np.array([0.0, 1.0, 0.0, 0.0]), 0.1)
+
+
+def compile_trials() -> None:
+    """Trials of the filters."""
+    from tests.studies.kong.test_filter_trials import FLOW, FLOW_START, bank_trials, particle_trials
+
+    for trials in (bank_trials, particle_trials):
+        trials(FLOW, FLOW_START, np.zeros((1, 1, 2)), 0.1)
+
+
+PARTS = {
+    "simulation": compile_simulation, "bank": compile_bank, "particles": compile_particles,
+    "rigid bodies": compile_rigid_bodies, "trials": compile_trials,
+}  # fmt: skip
 
 
 def main(arguments: list[str]) -> int:
@@ -77,10 +97,11 @@ def main(arguments: list[str]) -> int:
 
 
 def _compile_library() -> int:
-    """The simulation, and then both filters, of which it is a part, side by side."""
+    """The simulation, then side by side what it is a part of; trials are made of filters."""
     status = _compile_apart("simulation")
-    with ThreadPoolExecutor() as both:
-        return max(status, *both.map(_compile_apart, ("bank", "particles")))
+    with ThreadPoolExecutor() as beside:
+        parts = ("bank", "particles", "rigid bodies")
+        return max(status, *beside.map(_compile_apart, parts), _compile_apart("trials"))
 
 
 def _compile_apart(part: str) -> int:

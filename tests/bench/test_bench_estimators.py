@@ -18,14 +18,13 @@ from saltus.bench.estimators.criteria import criteria, error_ratio
 from saltus.bench.estimators.errors import errors_of, joined
 from saltus.bench.estimators.recording import (
     SOURCES,
-    Recording,
     path_of,
     read_recording,
     record,
     record_and_keep,
 )
 from saltus.bench.estimators.replay import replay
-from saltus.bench.estimators.streams import FLIGHTS, TERRAIN, Stream, streams
+from saltus.bench.estimators.streams import TERRAIN, Stream, streams
 from saltus.cli.main import run as command_line
 from saltus.common.errors import BadRequest
 from saltus.configuration.estimators import ESTIMATORS
@@ -58,27 +57,6 @@ def cache(tmp_path, monkeypatch):
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
     monkeypatch.setattr(estimator_streams, "ensure_compiled", lambda config: None)
     return tmp_path / "saltus" / "streams"
-
-
-def test_streams_are_those_of_the_issue():
-    found = {stream.name: stream for stream in streams()}
-    flat = ["walk", "trot", "push_1.0", "push_1.5", "motor_block", "slippery"]
-    assert [name for name in found if not name.endswith("_unknown")] == [*flat, *FLIGHTS, *TERRAIN]
-    for stream in found.values():
-        for run in stream.runs:
-            assert (run.estimator, run.planner, run.mode) == ("leg_odometry", "hilqr", "paused")
-    for name in ("walk", "trot"):
-        (run,) = found[name].runs
-        assert (run.reference, run.duration, run.perturbations) == (name, 60.0, ())
-    for speed in (1.0, 1.5):
-        runs = found[f"push_{speed}"].runs
-        assert [run.perturbations[0].value for run in runs] == [(0.0, speed, 0.0)] * 4
-        assert len({assembly.event_times(run)[0] for run in runs}) == 4
-    seeds = [run.simulation.seed for run in found["motor_block"].runs]
-    assert seeds == list(range(5))
-    assert found["slippery"].runs[0].simulation.friction < 0.3
-    paths = [path for stream in found.values() if stream.ground_known for path in stream.paths]
-    assert len(set(paths)) == len(paths)
 
 
 def test_streams_on_terrain_are_recorded_once_and_measured_with_and_without_its_height():
@@ -261,10 +239,3 @@ def test_pictures_that_cannot_be_written_do_not_cost_the_rows(monkeypatch, capsy
     assert command_line(["bench", "estimators"]) == 0
     captured = capsys.readouterr()
     assert "pictures cannot be written" in captured.err and "x" in captured.out
-
-
-def test_recordings_know_a_reading_s_order(recording):
-    assert isinstance(recording, Recording)
-    first = next(recording.messages())
-    np.testing.assert_array_equal(first.foot_force, recording.readings[0, -4:])
-    np.testing.assert_array_equal(first.quaternion_imu_in_world, recording.readings[0, 1:5])

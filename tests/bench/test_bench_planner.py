@@ -1,6 +1,5 @@
 """`saltus bench planner`: its rows, the peer's protocol, and what a missing peer says."""
 
-import json
 import sys
 
 import numpy as np
@@ -72,19 +71,6 @@ def test_ratios_are_of_medians_by_name():
     assert result.ratio == pytest.approx(0.9) and result.extra["ratio_as_run"] == 0.25
     unmet = [criterion.what for criterion in result.criteria if not criterion.met]
     assert unmet == ["iteration_over_rigid"]
-
-
-@pytest.mark.slow
-def test_command_line_prints_one_json_object(fake, monkeypatch, capsys):
-    real = planner.run
-    monkeypatch.setattr(planner, "run", lambda: real(1, 1, fake))
-    assert command_line(["bench", "planner", "--json"]) == 0
-    captured = capsys.readouterr()
-    assert len(captured.out.splitlines()) == 1
-    printed = json.loads(captured.out)
-    assert set(printed) == {"bench", "rows", "ratio", "ratio_as_run"}
-    assert printed["bench"] == "planner"
-    assert "Crocoddyl" in captured.err
 
 
 def test_cases_are_walking_states_with_touchdowns_ahead(bench, tmp_path):

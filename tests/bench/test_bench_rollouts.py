@@ -1,6 +1,5 @@
 """`saltus bench rollouts`: its rows, its criteria, and what is not here."""
 
-import json
 from contextlib import nullcontext
 
 import numpy as np
@@ -17,7 +16,6 @@ from saltus.bench.rollouts.engines import (
 )
 from saltus.bench.rollouts.problem import Horizon, walking_problem
 from saltus.bench.rollouts.verdicts import Measured, added, criteria, crossing, note
-from saltus.cli.main import run as command_line
 from sim_bridge.rollouts.threaded import ThreadedRollout
 from sim_bridge.rollouts.unavailable import Unavailable
 
@@ -64,19 +62,6 @@ def test_rows_ratio_and_what_is_missing():
         assert row["knots"] == 50 and 0.0 < row["ms_p50"] <= row["ms_p99"]
     assert "warp: no such thing; install it" in result.note
     assert set(result.figures) == {"rollouts"}
-
-
-def test_command_line_prints_one_json_object(monkeypatch, capsys, tmp_path):
-    monkeypatch.chdir(tmp_path)
-    real = rollouts.run
-    monkeypatch.setattr(rollouts, "run", lambda: real((9,), 0.02, [("mujoco", both)]))
-    assert command_line(["bench", "rollouts", "--json"]) == 0
-    captured = capsys.readouterr()
-    printed = json.loads(captured.out)
-    assert len(captured.out.splitlines()) == 1 and list(printed) == ["bench", "rows", "ratio"]
-    assert [row["backend"] for row in printed["rows"]] == ["mujoco", "remote"]
-    assert "9 candidates" in captured.err
-    assert (tmp_path / "runs/benchmarks/rollouts/rollouts.png").stat().st_size > 10_000
 
 
 def test_the_ratio_is_of_remote_to_local_at_the_smallest_size(monkeypatch):
@@ -155,7 +140,3 @@ def test_warp_on_the_cpu_takes_small_batches_only():
     engine = warp_engines(Horizon(2, 0.01, 1))[-1]
     assert (engine.backend, engine.device) == ("warp", warp_cpu_name())
     assert engine.most == MOST_ON_WARP_CPU
-
-
-def test_the_cpu_is_named_in_full():
-    assert "core" in cpu_name() and len(cpu_name()) > 8

@@ -68,17 +68,6 @@ def test_a_ball_that_a_force_pulls_off_the_wall_it_strikes():
     assert np.max(abs(parts[1] @ parts[0] - together.matrix)) > 1.0
 
 
-def test_resets_that_know_time_and_input():
-    system, x, u = relay(), np.array([1.0, 0.5]), np.array([0.7])
-    found = fundamental_matrix(system, 1, x, 0.8, u, t=0.3)
-    assert [event.transition.name for event in found.events] == ["hit", "throw"] and found.ok
-
-    def end(y):
-        return simulate_step(system, 1, y, 0.8, u, 0.3).state
-
-    np.testing.assert_allclose(found.Phi, slopes(end, x), rtol=1e-6, atol=1e-7)
-
-
 def test_a_chain_is_one_transition():
     system, u = relay(), np.array([0.7])
     (chain,) = chains(system, simulate_step(system, 1, np.array([1.0, 0.5]), 0.8, u, 0.3).events)

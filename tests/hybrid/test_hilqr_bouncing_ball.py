@@ -92,34 +92,6 @@ def test_without_a_bounce_all_variants_are_one():
         np.testing.assert_array_equal(result.trajectory.inputs, results[0].trajectory.inputs)
 
 
-def test_exact_placement_gives_the_derivatives_of_the_rollout():
-    steps, timestep = 70, 0.02
-    model = bouncing_ball_problem(1.0, timestep, event_at="exact")
-    forces = np.sin(np.arange(steps))[:, None]
-
-    def roll(x0, inputs):
-        policies = Policies.of(np.zeros((steps + 1, 2)), inputs, np.zeros((steps, 1, 2)))
-        rollouts = model.roll_out(x0, policies)
-        assert rollouts.ok[0]
-        return rollouts.select(0)
-
-    nominal = roll(X0 / 4.0, forces)
-    assert bounces(nominal) == 2 and len(nominal.aux.events) == 4
-    A, B = compose(model.linearise(nominal))
-    sensitivity, h = np.eye(2), 1e-6
-    for k in range(steps):
-        bumped = forces.copy()
-        bumped[k] += h
-        column = (roll(X0 / 4.0, bumped).states[k + 1] - nominal.states[k + 1]) / h
-        np.testing.assert_allclose(column, B[k, :, 0], atol=1e-5)
-        sensitivity = A[k] @ sensitivity
-    for i in range(2):
-        d = h * np.eye(2)[i]
-        up, down = roll(X0 / 4.0 + d, forces), roll(X0 / 4.0 - d, forces)
-        column = (up.states[-1] - down.states[-1]) / (2 * h)
-        np.testing.assert_allclose(column, sensitivity[:, i], atol=1e-6)
-
-
 @pytest.mark.parametrize("timestep", [2e-2, 5e-3, 1e-3])
 def test_placements_differ_by_the_timestep_where_the_input_is_smooth(timestep):
     steps, ends = round(1.0 / timestep), []

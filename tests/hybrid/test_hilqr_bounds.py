@@ -87,8 +87,11 @@ def test_a_bounded_regulator_is_a_quadratic_program(seed):
     assert result.trajectory.inputs.max() <= limits.high
     assert np.allclose(result.trajectory.inputs[:, 0], inputs, atol=1e-6)
     assert result.trajectory.cost == pytest.approx(cost, rel=1e-9)
-    options = hy.ConstraintOptions(tolerance=1e-6)
+    options = hy.ConstraintOptions(tolerance=1e-8)
     lagrangian = hy.ConstrainedHilqr(model, limits, EXACT, options).solve(x0, zeros)
+    assert lagrangian.status == "converged", lagrangian.message
+    assert np.allclose(lagrangian.trajectory.inputs[:, 0], inputs, atol=1e-5)
+    assert lagrangian.trajectory.cost == pytest.approx(cost, rel=1e-6)
     assert result.iterations <= lagrangian.iterations
 
 

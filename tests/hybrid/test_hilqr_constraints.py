@@ -17,26 +17,10 @@ from hybrid.hilqr import (
 from tests.hybrid.double_integrator import (
     DoubleIntegrator,
     StateBound,
-    best_bounded_inputs,
     equal_at_the_end,
 )
 
 EXACT = HilqrOptions(tolerance=1e-12, max_iterations=100)
-
-
-def test_farthest_motion_from_rest_to_rest_is_bang_bang():
-    """|u| <= 1: u = 1 and then -1 comes T^2/4 far."""
-    model = DoubleIntegrator(40, 2.0, effort=1e-6, pull=1.0, goal=2.0)
-    bounds = InputBounds(np.array([-1.0]), np.array([1.0]))
-    limits = JoinedConstraints([bounds, *equal_at_the_end(1, 0.0)])
-    options = ConstraintOptions(tolerance=1e-7)
-    result = ConstrainedHilqr(model, limits, EXACT, options).solve(
-        np.zeros(2), Policies.zeros(model, 40)
-    )
-    assert result.status == "converged", result.message
-    u = result.trajectory.inputs[:, 0]
-    assert np.allclose(u, np.repeat([1.0, -1.0], 20), atol=1e-5)
-    assert result.trajectory.states[-1, 0] == pytest.approx(1.0, abs=1e-5)
 
 
 @pytest.mark.parametrize("ceiling", [0.05, 0.1, 0.15, 0.2, 0.24, 0.3])
@@ -63,23 +47,6 @@ def test_ball_under_a_ceiling_has_the_cost_of_bryson_and_ho(ceiling):
         assert np.all(result.multipliers >= 0.0)
         errors.append(result.trajectory.cost - optimum)
     assert np.all(np.abs(errors) < 1e-7) or 3.8 < errors[1] / errors[2] < 4.2
-
-
-@pytest.mark.parametrize("seed", range(5))
-def test_bounded_inputs_are_those_of_a_quadratic_program(seed):
-    draw = np.random.default_rng(seed)
-    steps, goal = 15, draw.uniform(0.5, 3.0)
-    model = DoubleIntegrator(steps, 1.5, effort=draw.uniform(0.01, 0.1), pull=5.0, goal=goal)
-    low, high = draw.uniform(-2.0, -0.5), draw.uniform(0.5, 2.0)
-    bounds = InputBounds(np.array([low]), np.array([high]))
-    x0 = draw.normal(size=2)
-    result = ConstrainedHilqr(model, bounds, EXACT, ConstraintOptions(tolerance=1e-8)).solve(
-        x0, Policies.zeros(model, steps)
-    )
-    assert result.status == "converged", result.message
-    inputs, cost = best_bounded_inputs(model, x0, low, high)
-    assert np.allclose(result.trajectory.inputs[:, 0], inputs, atol=1e-5)
-    assert result.trajectory.cost == pytest.approx(cost, rel=1e-6)
 
 
 def test_expansion_is_that_of_the_augmented_cost():

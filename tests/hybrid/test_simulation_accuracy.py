@@ -12,10 +12,8 @@ from hybrid.batch import simulate_batch
 from hybrid.hilqr import Policies
 from hybrid.hilqr.cost import QuadraticCost
 from hybrid.hilqr.event_driven import EventDrivenModel
-from hybrid.rigid_body.hybrid_system import APPROACHING, rigid_body_system
 from hybrid.simulation import simulate
 from hybrid.systems import Mode, System, Transition
-from saltus.studies.kong.systems.slope_ball import slope_ball_body
 from saltus.studies.kong.systems.spring_damper_ball import AERIAL, START, spring_damper_ball
 from tests.hybrid.compiled_functions import with_numba
 
@@ -85,13 +83,6 @@ def test_a_guard_that_falls_to_zero_and_stays_there(way):
     np.testing.assert_allclose([event.time for event in run.events], [impact], atol=1e-9)
     end = [0.5 * speed * left - 4.9 * left**2, 0.5 * speed - 9.8 * left, 0.0]
     np.testing.assert_allclose(run.final_state, end, atol=1e-8)
-
-
-def test_a_point_mass_dropped_on_a_flat_floor():
-    system = rigid_body_system(slope_ball_body(theta=0.0))
-    run = simulate(system, APPROACHING, np.array([0.0, 1.0, 0.0, 0.0]), 0.6)
-    assert run.events[0].time == pytest.approx(np.sqrt(2.0 / 9.8), abs=1e-9)
-    assert min(run.at(t)[1][1] for t in np.linspace(0.0, run.final_time, 601)) > -1e-9
 
 
 # Flows in closed form

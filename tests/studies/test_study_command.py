@@ -16,10 +16,6 @@ from saltus.common import progress
 from saltus.common.console import print_table
 from saltus.studies.catalogue import STUDIES, Study
 from saltus.studies.engine import STUDY_FUNCTIONS, Criterion, StudyResult
-from saltus.studies.kong.floquet.cases import CASES
-from saltus.studies.kong.hilqr import quadcopter, two_methods
-from saltus.studies.kong.saltation_matrices import study as saltation_rigid_body
-from saltus.studies.kong.saltation_matrices.study import cases
 from saltus.studies.style import COLOURS, figure, save
 
 ROWS = [
@@ -145,13 +141,6 @@ def test_table_has_four_digits_and_fits_eighty_columns(tiny, capsys):
     assert out.index("A note.") < out.index("line.png")
 
 
-def test_a_heading_keeps_its_unit(tiny, capsys):
-    tiny.result = StudyResult(ROWS, columns={"method": "way", "cost": "cost [s]"})
-    assert run(["study", "tiny"]) == 0
-    out = capsys.readouterr().out
-    assert "cost [s]" in out and "way" in out and "method" not in out
-
-
 def test_a_table_may_show_some_keys_and_json_has_all(tiny, capsys):
     tiny.result = StudyResult(ROWS, columns=("method", "converged"))
     assert run(["study", "tiny"]) == 0
@@ -159,38 +148,6 @@ def test_a_table_may_show_some_keys_and_json_has_all(tiny, capsys):
     assert "converged" in out and "cost" not in out and "12.35" not in out
     assert run(["study", "tiny", "--json"]) == 0
     assert set(json.loads(capsys.readouterr().out)["rows"][0]) == set(ROWS[0])
-
-
-NUMBERS = {"expected_reduction": 0.0007161, "true_expected_reduction": 0.0007161, "cost": 1234.5}
-WIDE = {
-    "two methods": (two_methods.SHOWN, ("xi",), NUMBERS | {"iterations": 100, "contacts": 12}),
-    "quadcopter": (
-        quadcopter.SHOWN,
-        ("dxr",),
-        NUMBERS | {"final_mode": "right edge sliding", "position_error": 0.01379},
-    ),
-    "rigid bodies": (
-        saltation_rigid_body.SHOWN,
-        tuple(case.transition for case in cases()),
-        {"max_error_definition": 1.234e-15, "max_error_finite_difference": 1.234e-9},
-    ),
-    "floquet": ((), tuple(case.name for case in CASES), {"multipliers": [[0.1436, -0.7361]] * 2}),
-}
-
-
-@pytest.mark.parametrize("study", WIDE)
-def test_the_widest_tables_fit_eighty_columns_with_whole_words(study, tiny, capsys, monkeypatch):
-    monkeypatch.setenv("COLUMNS", "80")
-    shown, names, values = WIDE[study]
-    first, *others = shown or ("system", "multipliers", "poincare_multipliers", "max_difference")
-    values = {"poincare_multipliers": values.get("multipliers"), **values}
-    rows = [{first: name} | {key: values.get(key, 100.0) for key in others} for name in names]
-    tiny.result = StudyResult(rows, columns=shown)
-    assert run(["study", "tiny"]) == 0
-    table = capsys.readouterr().out
-    assert max(len(line.rstrip()) for line in table.splitlines()) <= 80
-    words = set(table.split())
-    assert words >= set(" ".join((first, *others)).replace("_", " ").split()) | set(names)
 
 
 def test_options_reach_the_study(tiny, capsys, tmp_path):

@@ -202,12 +202,6 @@ def test_several_bounces_in_one_step_are_the_variational_map(
     np.testing.assert_allclose(belief.Sigma, expected.covariance(Sigma), rtol=1e-9, atol=1e-9)
 
 
-def test_three_bounces_of_a_ball_are_in_one_step():
-    found = SaltedKalmanFilter(model_of(bouncing_ball()), FALLING, np.array([1.0, 0.0]), EYE)
-    belief = found.predict(NO_FORCE, 2.0)
-    assert belief.transitions >= 5 and belief.status in SOUND
-
-
 @pytest.mark.parametrize("depth", [1e-8, 0.01, 2.0])
 def test_a_measurement_that_pulls_the_mean_into_a_guard(depth):
     """(4.17), (4.18): however deep, by Xi, where a simulation's event would be taken as a jump."""

@@ -96,12 +96,6 @@ def test_numbers_with_an_exponent_are_numbers():
     assert group.trials[0].value == (0.0, 1.5, 0.0)
 
 
-def test_the_old_form_of_a_filter_s_options_is_refused_with_the_new_place():
-    for section in ({"huber": 3.0}, {}):
-        with pytest.raises(BadRequest, match="leg_odometry.(huber|OPTION)"):
-            make_config({"estimator": section}, "old.yaml")
-
-
 @pytest.mark.parametrize("name", ESTIMATORS)
 def test_every_estimator_is_built_from_its_own_section(name):
     config = load_launch("sim", [f"estimator={name}"])

@@ -85,11 +85,11 @@ def test_a_key_has_no_effect_in_one_launch_and_one_in_another(case):
 
 def test_every_rule_is_tried_and_names_keys_that_there_are():
     names = [key.key for key in keys_of()]
+    tried = [launch(name, settings) for name, settings, *_ in CASES]
     for keys, reason in RULES:
         for each in keys:
             below = [name for name in names if f"{name}.".startswith(f"{each}.")]
             assert below, each
-        tried = [launch(name, settings) for name, settings, *_ in CASES]
         assert any(reason(config) for config in tried), keys
 
 

@@ -22,14 +22,11 @@ def configuration(time: float, speed: float) -> np.ndarray:
 
 
 def make_run(
-    folder: Path,
-    speed: float = 0.5,
-    push: tuple[float, float, float] = (0.0, 1.0, 0.0),
-    estimates_only: bool = False,
+    folder: Path, speed: float = 0.5, estimates_only: bool = False
 ) -> Path:
     """A run of 1 s with a push to the left, one by hand, and a plan that leads aside."""
     folder.mkdir(parents=True)
-    script = f"perturbations=[{{kind: base_velocity, at: {PUSH_AT}, value: {[*push]}}}]"
+    script = f"perturbations=[{{kind: base_velocity, at: {PUSH_AT}, value: [0, 1, 0]}}]"
     write_config(load_launch("sim", [script, AT_ORIGIN]), folder / "launch.yaml")
     origin = 1000.0 if estimates_only else 0.0  # a robot's clock begins anywhere
     with Recorder(folder / "run.mcap") as recorder:

@@ -40,10 +40,16 @@ def test_time_begins_with_the_run_whatever_the_clock_said(tmp_path, estimates_on
 PUSHES = st.tuples(*[st.floats(-5.0, 5.0)] * 3).filter(lambda push: np.linalg.norm(push) > 1e-3)
 
 
+@pytest.fixture(scope="module")
+def run(tmp_path_factory):
+    return make_run(tmp_path_factory.mktemp("run") / "run")
+
+
 @settings(max_examples=20)
 @given(PUSHES)
-def test_an_arrow_points_as_the_push_does(tmp_path_factory, value):
-    run = make_run(tmp_path_factory.mktemp("run") / "run", push=value)
+def test_an_arrow_points_as_the_push_does(run, value):
+    push = f"perturbations=[{{kind: base_velocity, at: {PUSH_AT}, value: {[*value]}}}]"
+    write_config(load_launch("sim", [push, AT_ORIGIN]), run / "launch.yaml")
     script, hand = sorted(arrows_of_run(run, read_motion(run)))
     for arrow, push in ((script, value), (hand, HAND_PUSH)):
         assert np.cross(arrow.vector, push) == pytest.approx(np.zeros(3), abs=1e-9)

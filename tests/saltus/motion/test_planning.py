@@ -24,22 +24,16 @@ def plan(tmp_path: Path, text: str, capsys: pytest.CaptureFixture[str]) -> tuple
     return code, out, err
 
 
-def test_a_plan_is_written_with_its_pictures(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+def test_a_plan_is_written_with_its_pictures_and_a_launch_plans_no_other(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
     code, out, _ = plan(tmp_path, SQUAT, capsys)
     summary = json.loads(out.splitlines()[-1])
     assert code == 0 and summary["motion"] == "squat" and summary["violation"] <= 1e-2
     assert load_reference(tmp_path / "out" / "reference.npz", 0.01).size == 21
     assert json.loads((tmp_path / "out" / "summary.json").read_text()) == summary
     assert (tmp_path / "out" / "torques.png").read_bytes()[:4] == b"\x89PNG"
-
-
-def test_a_launch_tracks_the_plan_and_plans_no_other(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
-    assert plan(tmp_path, SQUAT, capsys)[0] == 0
     monkeypatch.setattr(motions, "make_plan", None)
     kept = motions.planned_motion(str(tmp_path / "squat.yaml"))
     assert kept.read_bytes() == (tmp_path / "out" / "reference.npz").read_bytes()

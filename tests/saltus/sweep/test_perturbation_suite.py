@@ -21,15 +21,6 @@ def row(value, fell, deviation, kind="base_velocity"):
             "fell": fell, "max_lateral_deviation_m": deviation, "solve_ms_p50": 1.0}  # fmt: skip
 
 
-def test_walk_suite_pushes_at_four_phases_both_sides_two_speeds():
-    trials = make_trials(read_suite(find_file("config", "push-walk")), "hilqr", "paused", "walk")
-    assert len(trials) == 16
-    assert len({trial.labels["at"] for trial in trials}) == 4
-    assert {trial.labels["value"][1] for trial in trials} == {1.0, -1.0, 1.5, -1.5}
-    assert trials[0].labels["at"] == pytest.approx(WALK.phase_start("FR", "swing", 2), abs=1e-3)
-    assert [trial.labels["trial"] for trial in trials] == list(range(16))
-
-
 def test_trial_has_its_event_alone_and_the_suites_delay():
     trials = trials_of(
         "{reference: stand, duration: 2.0, input_delay: 0.01, trials: ["

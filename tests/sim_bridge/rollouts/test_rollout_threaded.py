@@ -41,16 +41,6 @@ def test_equals_the_batch_to_the_bit(threads):
     assert expected.normal_forces.max() > 10.0
 
 
-def test_flags_the_same_diverged_candidates():
-    policy = policies(6)
-    policy.inputs[1, 2] = np.nan  # one knot in the first part, after which the physics goes on
-    expected = MujocoRollout(KNOTS, PERIOD).roll_out(STAND, policy)
-    found = ThreadedRollout(KNOTS, PERIOD).roll_out(STAND, policy)
-    np.testing.assert_array_equal(found.finite, expected.finite)
-    np.testing.assert_array_equal(found.finite, policy.policy_index == 0)
-    np.testing.assert_array_equal(found.states[0], expected.states[0])
-
-
 def test_an_error_in_a_thread_reaches_the_caller():
     policy = policies(9)
     policy.policy_index[8] = 5  # there are two policies
