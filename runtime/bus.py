@@ -61,9 +61,9 @@ class Bus:
             self._files.append(file)
         link = self._endpoints.link(topic)
         if link is None:
-            return Publisher(socket, topic)
+            return Publisher(socket)
         self._writers.append(rows := RowWriter(topic.message, link))
-        return Publisher(socket, topic, rows)
+        return Publisher(socket, rows)
 
     def subscriber(
         self, topic: Topic[MessageT], conflate: bool = True, lazy: bool = False

@@ -90,10 +90,6 @@ class RowLayout(Generic[MessageT]):
         """The row as a message that is not decoded yet."""
         return cast(MessageT, self._view(row))
 
-    def span(self, first: str, last: str) -> slice:
-        """Where the fields from `first` to `last` stand in a row."""
-        return slice(self.spans[first].start, self.spans[last].stop)
-
     def write(self, message: MessageT, row: Array) -> None:
         """Put a message into a row."""
         if isinstance(message, RowView):
@@ -198,16 +194,13 @@ class RowWriter(Generic[MessageT]):
         link.unlink(missing_ok=True)
         link.symlink_to(f"/proc/{os.getpid()}/fd/{self._descriptor}")
 
-    def write(self, content: MessageT | Array) -> None:
-        """Write a message, or its row, as the newest row, and wake readers that wait for it."""
+    def write(self, message: MessageT) -> None:
+        """Write a message as the newest row, and wake readers that wait for it."""
         ring, slot = self._ring, self._head % CAPACITY
         ring.written[slot] = 0
         ring.release()
         ring.acquire()
-        if isinstance(content, np.ndarray):
-            ring.rows[slot] = content
-        else:
-            self.layout.write(content, ring.rows[slot])
+        self.layout.write(message, ring.rows[slot])
         ring.release()
         ring.acquire()
         self._head += 1

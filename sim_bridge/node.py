@@ -15,10 +15,11 @@ from runtime.topics import GROUND_TRUTH, MOTOR_COMMAND, PACE, PUSH, SIMULATED_RE
 from sim_bridge.hand_pushes import HandPushes
 from sim_bridge.pace import PaceKeeper
 from sim_bridge.perturbation_script import TICK
-from sim_bridge.simulated_a1 import TIME, SimulatedA1
+from sim_bridge.sensors import READING
+from sim_bridge.simulated_a1 import TIME, TRUTH, SimulatedA1
 
-_COMMAND = layout_of(MotorCommand)
-_MOTORS, _STATUS = _COMMAND.span("q", "tau"), _COMMAND.span("status", "status").start
+_SPANS = layout_of(MotorCommand).spans
+_MOTORS, _STATUS = slice(_SPANS["q"].start, _SPANS["tau"].stop), _SPANS["status"].start
 _STATUSES = dict[float, str](
     enumerate(("none", *dict(layout(MotorCommand).words)["status"]), -1)
 )  # fmt: skip
@@ -59,9 +60,12 @@ class _Loop:
         options: SimulationNodeOptions,
     ) -> None:  # fmt: skip
         self._simulation, self._clock, self._options = simulation, clock, options
-        self.commands_from = bus.subscriber(MOTOR_COMMAND)
+        self.commands_from = bus.subscriber(MOTOR_COMMAND, lazy=True)
         self._readings = bus.publisher(SIMULATED_READING)
         self._truths = bus.publisher(GROUND_TRUTH)
+        self._reading, self._truth = (
+            READING.view(simulation.reading_row), TRUTH.view(simulation.truth_row)
+        )  # fmt: skip
         self.pushes = HandPushes(bus.subscriber(PUSH)) if options.controllable else None
         self._paces = bus.subscriber(PACE) if options.controllable and clock.paused else None
         self._pace = PaceKeeper()
@@ -119,15 +123,14 @@ class _Loop:
         simulation = self._simulation
         simulation.reading_row[TIME] = simulation.truth_row[TIME] = stamp
         if simulation.tick % self._truth_every == 0:
-            self._truths.send(simulation.truth_row)
-        self._readings.send(simulation.reading_row)
+            self._truths.send(self._truth)
+        self._readings.send(self._reading)
 
     def _collect(self, stop: Stop) -> bool:
         """Take this tick's command (paused) or the newest (real time); False without one."""
         if self._clock.paused:
-            tick = self._simulation.tick
-            message = self._clock.collect(self.commands_from, tick, stop)
-            row = None if message is None else row_of(message)
+            command = self._clock.collect(self.commands_from, self._simulation.tick, stop)
+            row = None if command is None else row_of(command)
         else:
             row = self.commands_from.newest_row()
         if row is None:
