@@ -61,9 +61,9 @@ class Bus:
             self._files.append(file)
         link = self._endpoints.link(topic)
         if link is None:
-            return Publisher(socket)
+            return Publisher(socket, topic)
         self._writers.append(rows := RowWriter(topic.message, link))
-        return Publisher(socket, rows)
+        return Publisher(socket, topic, rows)
 
     def subscriber(
         self, topic: Topic[MessageT], conflate: bool = True, lazy: bool = False

@@ -5,6 +5,7 @@ import time
 from collections.abc import Callable
 from typing import Any, Generic
 
+import numpy as np
 import zmq
 
 from runtime.checked import Array
@@ -26,20 +27,32 @@ class Publisher(Generic[MessageT]):
     while there is an observer: a subscriber that cannot read rows.
     """
 
-    def __init__(self, socket: zmq.Socket[bytes], rows: RowWriter[MessageT] | None = None) -> None:
-        self._socket, self._rows = socket, rows
+    def __init__(
+        self, socket: zmq.Socket[bytes], topic: Topic[MessageT],
+        rows: RowWriter[MessageT] | None = None,
+    ) -> None:  # fmt: skip
+        self._socket, self._topic, self._rows = socket, topic, rows
         self._subscribers = self._observers = self._sent = 0
 
-    def send(self, message: MessageT) -> None:
-        """Send to all subscribers; never blocks, and drops for one whose queue is full."""
+    def send(self, content: MessageT | Array) -> None:
+        """Send a message, or its row, to all subscribers.
+
+        Never blocks, and drops for one whose queue is full.
+        """
         if self._rows is not None:
-            self._rows.write(message)
+            self._rows.write(content)
             self._sent += 1
             if self._sent % LOOK_EVERY == 0:
                 self.subscribers()
             if not self._observers:
                 return
-        self._socket.send(encode(message), zmq.NOBLOCK)
+        self._socket.send(self.frame(content), zmq.NOBLOCK)
+
+    def frame(self, content: MessageT | Array) -> bytes:
+        """A message, or its row, as a frame."""
+        if isinstance(content, np.ndarray):
+            content = layout_of(self._topic.message).message(content)
+        return encode(content)
 
     def subscribers(self) -> int:
         """How many subscribers are connected now."""
@@ -136,7 +149,7 @@ class Subscriber(Generic[MessageT]):
         return None
 
     def newest_row(self) -> Array | None:
-        """The same as a row, not decoded; of a topic whose messages have a fixed size."""
+        """The same as a row, of a topic whose messages have a fixed size."""
         for arrival in reversed(self.take()):
             if not isinstance(arrival, bytes):
                 return arrival

@@ -194,13 +194,16 @@ class RowWriter(Generic[MessageT]):
         link.unlink(missing_ok=True)
         link.symlink_to(f"/proc/{os.getpid()}/fd/{self._descriptor}")
 
-    def write(self, message: MessageT) -> None:
-        """Write a message as the newest row, and wake readers that wait for it."""
+    def write(self, content: MessageT | Array) -> None:
+        """Write a message, or its row, as the newest row, and wake readers that wait for it."""
         ring, slot = self._ring, self._head % CAPACITY
         ring.written[slot] = 0
         ring.release()
         ring.acquire()
-        self.layout.write(message, ring.rows[slot])
+        if isinstance(content, np.ndarray):
+            ring.rows[slot] = content
+        else:
+            self.layout.write(content, ring.rows[slot])
         ring.release()
         ring.acquire()
         self._head += 1

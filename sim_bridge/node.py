@@ -15,8 +15,7 @@ from runtime.topics import GROUND_TRUTH, MOTOR_COMMAND, PACE, PUSH, SIMULATED_RE
 from sim_bridge.hand_pushes import HandPushes
 from sim_bridge.pace import PaceKeeper
 from sim_bridge.perturbation_script import TICK
-from sim_bridge.sensors import READING
-from sim_bridge.simulated_a1 import TIME, TRUTH, SimulatedA1
+from sim_bridge.simulated_a1 import TIME, SimulatedA1
 
 _SPANS = layout_of(MotorCommand).spans
 _MOTORS, _STATUS = slice(_SPANS["q"].start, _SPANS["tau"].stop), _SPANS["status"].start
@@ -63,9 +62,6 @@ class _Loop:
         self.commands_from = bus.subscriber(MOTOR_COMMAND, lazy=True)
         self._readings = bus.publisher(SIMULATED_READING)
         self._truths = bus.publisher(GROUND_TRUTH)
-        self._reading, self._truth = (
-            READING.view(simulation.reading_row), TRUTH.view(simulation.truth_row)
-        )  # fmt: skip
         self.pushes = HandPushes(bus.subscriber(PUSH)) if options.controllable else None
         self._paces = bus.subscriber(PACE) if options.controllable and clock.paused else None
         self._pace = PaceKeeper()
@@ -123,8 +119,8 @@ class _Loop:
         simulation = self._simulation
         simulation.reading_row[TIME] = simulation.truth_row[TIME] = stamp
         if simulation.tick % self._truth_every == 0:
-            self._truths.send(self._truth)
-        self._readings.send(self._reading)
+            self._truths.send(simulation.truth_row)
+        self._readings.send(simulation.reading_row)
 
     def _collect(self, stop: Stop) -> bool:
         """Take this tick's command (paused) or the newest (real time); False without one."""

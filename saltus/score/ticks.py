@@ -25,7 +25,6 @@ import numpy as np
 from runtime.bus import Bus, Endpoints
 from runtime.channels import Publisher
 from runtime.clock import RealTimeClock
-from runtime.messages import encode
 from runtime.topics import (
     GROUND_TRUTH,
     MOTOR_COMMAND,
@@ -117,12 +116,12 @@ class CallMeter(Meter):
         """Count the messages of every publisher meanwhile."""
         send = Publisher.send
 
-        def counted(publisher: Publisher[Any], message: Any) -> None:
+        def counted(publisher: Publisher[Any], content: Any) -> None:
             profile = sys.getprofile()
             sys.setprofile(None)
-            self.bytes += len(encode(message))
+            self.bytes += len(publisher.frame(content))
             sys.setprofile(profile)
-            send(publisher, message)
+            send(publisher, content)
 
         Publisher.send = counted  # type: ignore[method-assign]
         try:
