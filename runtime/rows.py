@@ -90,10 +90,6 @@ class RowLayout(Generic[MessageT]):
         """The row as a message that is not decoded yet."""
         return cast(MessageT, self._view(row))
 
-    def span(self, first: str, last: str) -> slice:
-        """Where the fields from `first` to `last` stand in a row."""
-        return slice(self.spans[first].start, self.spans[last].stop)
-
     def write(self, message: MessageT, row: Array) -> None:
         """Put a message into a row."""
         if isinstance(message, RowView):

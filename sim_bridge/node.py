@@ -17,8 +17,8 @@ from sim_bridge.pace import PaceKeeper
 from sim_bridge.perturbation_script import TICK
 from sim_bridge.simulated_a1 import TIME, SimulatedA1
 
-_COMMAND = layout_of(MotorCommand)
-_MOTORS, _STATUS = _COMMAND.span("q", "tau"), _COMMAND.span("status", "status").start
+_SPANS = layout_of(MotorCommand).spans
+_MOTORS, _STATUS = slice(_SPANS["q"].start, _SPANS["tau"].stop), _SPANS["status"].start
 _STATUSES = dict[float, str](
     enumerate(("none", *dict(layout(MotorCommand).words)["status"]), -1)
 )  # fmt: skip
@@ -59,7 +59,7 @@ class _Loop:
         options: SimulationNodeOptions,
     ) -> None:  # fmt: skip
         self._simulation, self._clock, self._options = simulation, clock, options
-        self.commands_from = bus.subscriber(MOTOR_COMMAND)
+        self.commands_from = bus.subscriber(MOTOR_COMMAND, lazy=True)
         self._readings = bus.publisher(SIMULATED_READING)
         self._truths = bus.publisher(GROUND_TRUTH)
         self.pushes = HandPushes(bus.subscriber(PUSH)) if options.controllable else None
@@ -125,9 +125,8 @@ class _Loop:
     def _collect(self, stop: Stop) -> bool:
         """Take this tick's command (paused) or the newest (real time); False without one."""
         if self._clock.paused:
-            tick = self._simulation.tick
-            message = self._clock.collect(self.commands_from, tick, stop)
-            row = None if message is None else row_of(message)
+            command = self._clock.collect(self.commands_from, self._simulation.tick, stop)
+            row = None if command is None else row_of(command)
         else:
             row = self.commands_from.newest_row()
         if row is None:

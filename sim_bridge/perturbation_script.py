@@ -83,11 +83,6 @@ class PerturbationScript:
         """
         self._windows = tuple(_window(event, gait) for event in events)
 
-    @property
-    def ticks(self) -> tuple[tuple[int, int], ...]:
-        """First and one-past-last tick of each event's first time, in the order given."""
-        return tuple((window.first, window.last) for window in self._windows)
-
     def occurrences(self, end: int) -> list[tuple[int, int, Perturbation]]:
         """Events that begin before tick `end`, the first time and again, in order.
 

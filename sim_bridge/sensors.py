@@ -14,8 +14,8 @@ from sim_bridge.sensor_options import SensorOptions
 Array = NDArray[np.float64]
 
 READING = layout_of(SensorReading)
-_ATTITUDE = READING.span("quaternion_imu_in_world", "quaternion_imu_in_world")
-_OTHERS = READING.span("angular_velocity_imu", "foot_force")
+_ATTITUDE = READING.spans["quaternion_imu_in_world"]
+_OTHERS = slice(_ATTITUDE.stop, READING.width)
 # Errors of a reading (49): tilt, then angular velocity, acceleration, the joints' positions,
 # velocities and torques, and the feet's forces, as a reading's row has them.
 _SIZES = (3, 3, 3, 12, 12, 12, 4)

@@ -27,7 +27,7 @@ Array = NDArray[np.float64]
 
 TRUTH = layout_of(GroundTruth)
 _Q, _V, _FOOT_FORCE, _CONTACT, _TRUNK, _TORQUE, _WORK, _SLIP = (
-    TRUTH.span(name, name)
+    TRUTH.spans[name]
     for name in ("q", "v", "foot_force", "contact", "trunk_contact", "torque", "work", "foot_slip")
 )
 TICK_AT, TIME = 0, 1  # in every row

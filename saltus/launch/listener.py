@@ -20,7 +20,6 @@ from runtime.messages import (
     RobotStatus,
     StateEstimate,
 )
-from runtime.rows import layout_of
 from runtime.topics import (
     BY_WATCHERS,
     COMMAND,
@@ -46,8 +45,6 @@ IN_LOCK_STEP = (SENSOR_READING, MOTOR_COMMAND)  # besides: they tell who waits f
 WATCHERS = {topic.name for topic in BY_WATCHERS}
 OTHER_CLOCKS = {COMMAND.name, *WATCHERS}  # their sources have clocks of their own
 
-TICK = 0  # in every row, and then the time
-Q, V = (layout_of(StateEstimate).span(name, name) for name in ("q", "v"))
 TURN = 200  # frames of a topic that are taken before others have their turn
 
 
@@ -100,7 +97,8 @@ class Listener:
         self.ticks = {topic.name: -1 for topic in TOPICS}
         # Plans are large: who does not record them keeps a short queue, and counts them by id.
         self._subscribers: list[Subscriber] = [
-            bus.subscriber(t, conflate=t is PLAN and not recorder) for t in RECORDED
+            bus.subscriber(t, conflate=t is PLAN and not recorder, lazy=t is STATE_ESTIMATE)
+            for t in RECORDED
         ]
         self._waiting: list[_Arrival] = []
         self._recorder = recorder
@@ -142,7 +140,7 @@ class Listener:
                 stamp = self._stamp.decode(content)
                 at, tick = stamp.time, stamp.tick
             else:
-                tick, at = content[: TICK + 2].tolist()
+                tick, at = content[:2].tolist()  # as every row begins
             if self._newest_s is not None and subscriber.topic.name in OTHER_CLOCKS:
                 at = self._newest_s
             return _Arrival(at, int(tick), subscriber, content)
@@ -210,11 +208,7 @@ class Listener:
         self.metrics.add_truth(self.truth)
 
     def _hear_estimate(self, subscriber: Subscriber[StateEstimate], content: Any) -> None:
-        """Most of them are compared with nothing, and all with q and v alone."""
-        if isinstance(content, bytes) or self.metrics.by_estimates:
-            self.metrics.add_estimate(subscriber.message(content))
-        else:
-            self.metrics.compare(int(content[TICK]), content[Q], content[V])
+        self.metrics.add_estimate(subscriber.message(content))
 
     def _hear_plan(self, _: Subscriber[Plan], content: bytes) -> None:
         """Count it, and say where it is the first that failed; the rest is not decoded."""

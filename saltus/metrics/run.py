@@ -94,18 +94,11 @@ class RunMetrics:
         if self.judging and self.by_estimates:
             self._begin(estimate)
             self._follow(estimate)
-        else:
-            self.compare(estimate.tick, estimate.q, estimate.v)
-
-    def compare(self, tick: int, q: Array, v: Array) -> None:
-        """Take in q (19) and v (18) of an estimate, of which no more is needed.
-
-        As `add_estimate` does where somebody knows the truth.
-        """
-        if self.judging:
-            truth = _matched(tick, (q, v), self._estimates, self._truths)
+        elif self.judging:
+            mine = estimate.q, estimate.v
+            truth = _matched(estimate.tick, mine, self._estimates, self._truths)
             if truth is not None:
-                self._add_errors(*truth, q, v)
+                self._add_errors(*truth, *mine)
 
     def add_command(self, command: Command) -> None:
         """Take in what whoever drives the robot asks for."""

@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import mujoco
 import numpy as np
+from numba import njit
 
 from robots.a1.constants import FOOT_NAMES
 from robots.rotations import Array
@@ -25,44 +26,33 @@ class Patches:
 
     def __init__(self, model: mujoco.MjModel, ground: Ground) -> None:
         """Read from the model what its feet are outside of patches."""
-        self._model, self._ground = model, ground
-        self._feet = [model.geom(f"{name}_foot").id for name in FOOT_NAMES]
-        self._usual = model.geom_solref.copy(), model.geom_solimp.copy()
-        self._corners: list[list[float]] = ground.patch.tolist()
-        self._under: list[int | None] = [None] * len(self._feet)  # the patch below each foot
+        feet = [model.geom(f"{name}_foot").id for name in FOOT_NAMES]
+        self._fixed = (
+            ground, np.array(feet), model.body_invweight0[model.geom_bodyid[feet], 0],
+            0.25 * model.body_mass.sum(), model.geom_solref[feet], model.geom_solimp[feet],
+        )  # fmt: skip
+        self._geoms = model.geom_friction, model.geom_solref, model.geom_solimp
 
     def apply(self, data: mujoco.MjData) -> None:
         """Give each foot the friction and softness of the ground below it."""
-        for i, foot in enumerate(self._feet):
-            x, y, _ = data.geom_xpos[foot].tolist()
-            patch = self._patch_at(x, y)
-            if patch != self._under[i]:
-                self._under[i] = patch
-                self._put_on(foot, x, y)
+        _put_on(data.geom_xpos, *self._fixed, *self._geoms)
 
-    def _patch_at(self, x: float, y: float) -> int:
-        """As `patch_at`: each step asks, and to call compiled code takes longer than the answer."""
-        for number in range(len(self._corners) - 1, -1, -1):
-            least_x, least_y, most_x, most_y = self._corners[number]
-            if least_x <= x <= most_x and least_y <= y <= most_y:
-                return number
-        return -1
 
-    def _put_on(self, foot: int, x: float, y: float) -> None:
-        """Give a foot what the ground at a place has."""
-        model, ground = self._model, self._ground
-        model.geom_friction[foot, 0] = friction_at(ground, x, y)
-        stiffness = stiffness_at(ground, x, y)
-        soft = not np.isnan(stiffness)
-        usual_solref, usual_solimp = self._usual
-        model.geom_solref[foot] = self._solref(foot, stiffness) if soft else usual_solref[foot]
-        model.geom_solimp[foot] = usual_solimp[foot]
-        if soft:
-            model.geom_solimp[foot, :2] = IMPEDANCE
+@njit(cache=True)
+def _put_on(
+    places: Array, ground: Ground, feet: Array, inverse_mass: Array, load: float,
+    usual_solref: Array, usual_solimp: Array, friction: Array, solref: Array, solimp: Array,
+) -> None:  # fmt: skip
+    """Write each foot's row of friction, solref and solimp.
 
-    def _solref(self, foot: int, stiffness: float) -> Array:
-        """Of a spring [N/m] whose damper is critical under a quarter of the robot."""
-        model = self._model
-        damping = 2.0 * np.sqrt(stiffness * 0.25 * model.body_mass.sum())
-        inverse_mass = model.body_invweight0[model.geom_bodyid[foot], 0]
-        return -np.array([stiffness, damping]) * (1.0 - IMPEDANCE) * inverse_mass
+    A soft patch is a spring [N/m] whose damper is critical under a quarter of the robot, `load`
+    [kg].
+    """
+    for i, foot in enumerate(feet):
+        x, y = places[foot, 0], places[foot, 1]
+        friction[foot, 0], stiffness = friction_at(ground, x, y), stiffness_at(ground, x, y)
+        solref[foot], solimp[foot] = usual_solref[i], usual_solimp[i]
+        if not np.isnan(stiffness):
+            spring = np.array((stiffness, 2.0 * np.sqrt(stiffness * load)))
+            solref[foot] = -spring * (1.0 - IMPEDANCE) * inverse_mass[i]
+            solimp[foot, :2] = IMPEDANCE
