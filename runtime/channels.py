@@ -148,15 +148,6 @@ class Subscriber(Generic[MessageT]):
                 return message
         return None
 
-    def newest_row(self) -> Array | None:
-        """The same as a row, of a topic whose messages have a fixed size."""
-        for arrival in reversed(self.take()):
-            if not isinstance(arrival, bytes):
-                return arrival
-            if (message := self._decoded(arrival)) is not None:
-                return row_of(message)
-        return None
-
     def all(self) -> list[MessageT]:
         """All messages received since the last call, oldest first; never blocks."""
         messages = map(self._decoded, self.take())

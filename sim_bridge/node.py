@@ -126,11 +126,11 @@ class _Loop:
         """Take this tick's command (paused) or the newest (real time); False without one."""
         if self._clock.paused:
             command = self._clock.collect(self.commands_from, self._simulation.tick, stop)
-            row = None if command is None else row_of(command)
         else:
-            row = self.commands_from.newest_row()
-        if row is None:
+            command = self.commands_from.newest()
+        if command is None:
             return False
+        row = row_of(command)
         self.commands += 1
         self._status = row[_STATUS]
         self._simulation.obey(row[_MOTORS].reshape(5, 12))

@@ -112,14 +112,14 @@ class SimulatedA1:
         return TRUTH.message(row)
 
     def obey(self, command: Array) -> None:
-        """Take a command (5, 12), rows q, dq, kp, kd, tau, to live under from this tick on.
+        """Take the command (5, 12) of this tick: rows q, dq, kp, kd, tau.
 
         The motors act on it after the input delay.
         """
         self._delayed.append((self.tick * self._steps + self._delay, command))
 
     def advance(self, command: MotorCommand | None = None) -> None:
-        """Live through one tick, with a new command or (None) with the one there is.
+        """Simulate one tick, with a new command or (None) with the last one.
 
         Never raises for what a command holds: a torque that is not finite counts as zero.
         """
