@@ -49,6 +49,7 @@ class KernelFilter:
         self._state, self._estimate = new(), np.zeros(_ESTIMATES.width)
         self._memory = self._state[0]
         self._tick(self._state, np.zeros(SENSORS + ROW), self._estimate, *world)
+        faults(self._memory.past)
         self._memory.divergences = 0.0
         self.reset(position)
 

@@ -146,6 +146,11 @@ def row_of(message: Message) -> Array:
     return row
 
 
+def message_of(message: MessageT) -> MessageT:
+    """The message that a view shows; a message itself."""
+    return cast(MessageT, message.message()) if isinstance(message, RowView) else message
+
+
 class _Ring:
     """The memory as arrays, and the two ways to use it."""
 

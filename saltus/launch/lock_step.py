@@ -14,6 +14,7 @@ from runtime.messages import (
     SensorReading,
     StateEstimate,
 )
+from runtime.rows import message_of
 from saltus.configuration.launch import LaunchConfig
 from saltus.launch import assembly, motions
 from saltus.metrics.run import RunMetrics, run_metrics
@@ -84,7 +85,7 @@ class Stack:
         plan = self._plan(reading.tick, known)
         search = None if plan is None else self.planner.line_search
         command = self.tracker.command(known, plan, reading.time, reading)
-        return Answer(estimate, plan, command, search)
+        return Answer(estimate, plan, message_of(command), search)
 
     def _plan(self, tick: int, estimate: StateEstimate | None) -> Plan | None:
         """The plan that arrives in this tick; a solve may begin, from the estimate known now."""

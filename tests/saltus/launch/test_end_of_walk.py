@@ -5,6 +5,7 @@ import numpy as np
 
 from hw_bridge.states import RobotState
 from runtime.messages import MotorCommand
+from runtime.rows import message_of
 from saltus.configuration.launch import load_launch
 from saltus.launch.lock_step import Stack
 from tests.hw_bridge.rig import Rig, stand_command
@@ -26,7 +27,7 @@ class StackCommands:
         if commands is not None and any(s.is_ending for s in self._rig.statuses[-1:]):
             commands.end()
         for reading in self._rig.readings[self._answered :]:
-            reading = msgspec.structs.replace(reading, tick=self._answered)
+            reading = msgspec.structs.replace(message_of(reading), tick=self._answered)
             command = self.stack.answer(reading).command
             self._answered += 1
         return msgspec.structs.replace(command, time=now)
