@@ -228,16 +228,16 @@ def _measure(
     clock, times = RealTimeClock(TICK_S), Times()
     played = PlayedTracker(bus, recorded, plans, clock)
     loop = played.loop
-    tick, now = times.wrap(WHOLE, loop.tick), 0
+    tick, number = times.wrap(WHOLE, loop.tick), 0
     for k in range(1, WARM_UP + 2 * ticks):
         if k == WARM_UP:
             times.seconds[WHOLE].clear()
         if k == WARM_UP + ticks:  # the whole without its parts: to time them takes time
             tick = loop.tick
             _time_stages(times, loop, played.bridge)
-        played.prepare(now + 1)
-        now = clock.wait_tick() + 1  # where the host stands still, the robot walks on
-        tick(now)
+        played.prepare(number + 1)
+        number = clock.wait_tick() + 1  # after a stall of the host the robot is as far as the clock
+        tick(number)
     played.close()
     return times, dict(loop.tracker.commands)
 
