@@ -114,7 +114,7 @@ def run(
     into a reading that was passed over is lost to the filter.
 
     Waits first until `subscribers` consumers are connected, so that a paused run loses no tick.
-    The covariance of every 20th tick's estimate goes to `covariances` while somebody subscribes.
+    The covariance of every 20th tick's estimate goes to `covariances` while there are subscribers.
 
     Returns:
         The report: mode, updates, skipped_ticks (without a reading), degraded (updates without a
@@ -167,7 +167,7 @@ def _row(readings: Subscriber[SensorReading], frame: bytes) -> Array | None:
 def _send_covariance(
     covariances: Publisher[StateCovariance], estimator: Estimator, estimate: Array
 ) -> None:
-    """Send the estimator's own covariance, if somebody listens, copied."""
+    """Send a copy of the covariance while there are subscribers."""
     if covariances.subscribers():
         covariance = np.array(estimator.velocity_covariance)
         covariances.send(

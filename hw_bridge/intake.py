@@ -41,7 +41,7 @@ class Sample(NamedTuple):
 
     frame: bytes
     row: Array  # (78), see `take_in`
-    numbers: Array  # (75) of it that the stack lives on
+    numbers: Array  # (75) of it, see `take_in`
 
     @property
     def tick(self) -> int:

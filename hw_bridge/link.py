@@ -82,7 +82,7 @@ class UdpLink:
         options = options or LinkOptions()
         self.robot = options.robot
         self.send_errors = self.receive_errors = 0
-        self._socket, self._mail = _bound(options.local), _Mail()
+        self._socket, self._buffer = _bound(options.local), _DatagramBuffer()
         self.local: tuple[str, int] = self._socket.getsockname()
         if not hears_all:
             _connect(self._socket, self.robot)
@@ -121,12 +121,12 @@ class UdpLink:
         go back.
         """
         began, received = time.monotonic(), []
-        while (n := self._mail.fetch(self._socket, MOST_AT_ONCE - len(received))) > 0:
+        while (n := self._buffer.receive(self._socket, MOST_AT_ONCE - len(received))) > 0:
             wall_ns, now = time.time_ns(), time.monotonic()
             for i in range(n):
-                stamp_ns, sender = self._mail.stamp_ns(i), self._mail.sender(i)
+                stamp_ns, sender = self._buffer.stamp_ns(i), self._buffer.sender(i)
                 self._earliest = arrival_time(stamp_ns, wall_ns, now, self._earliest)
-                received.append(Datagram(self._mail.datagram(i), sender, self._earliest))
+                received.append(Datagram(self._buffer.datagram(i), sender, self._earliest))
             if n < BATCH:
                 break
         self.receive_errors += n < 0
@@ -139,7 +139,7 @@ class UdpLink:
         self._socket.close()
 
 
-class _Mail:
+class _DatagramBuffer:
     """Room for some datagrams, which one system call fills: recvmmsg(2) of Linux."""
 
     def __init__(self) -> None:
@@ -161,7 +161,7 @@ class _Mail:
         self._senders: dict[bytes, tuple[str, int]] = {}
         self._used = BATCH
 
-    def fetch(self, channel: socket.socket, most: int) -> int:
+    def receive(self, channel: socket.socket, most: int) -> int:
         """Take what waits, up to `most` and BATCH datagrams; how many, -1 after an error."""
         n, words = min(most, BATCH), self._words
         for i in range(self._used):  # how much room there is; the kernel writes how much it took

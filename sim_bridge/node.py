@@ -150,7 +150,7 @@ class _Loop:
             paces = self._paces.wait_all(min(remaining, LOOK_S))
 
     def _advance(self) -> None:
-        """Live through one tick, and note a fall."""
+        """Simulate one tick, and note a fall."""
         self.in_force[self._status] += 1
         simulation = self._simulation
         simulation.advance()

@@ -186,7 +186,7 @@ class SimulatedA1:
         self._physics.close()
 
     def _observe(self, velocity_before: Array, lived: bool) -> None:
-        """Write truth and sensors, once a tick, so that who asks and how often changes nothing."""
+        """Write truth and sensors, once a tick, whatever is asked for."""
         physics = self._physics
         self.loss = physics.loss
         height = _write_rows(

@@ -162,7 +162,7 @@ def is_calm(numbers: Array, serving: bool, bounds: Array) -> bool:
 
 
 @njit(cache=True)
-def look(
+def watch_motors(
     numbers: Array, serving: bool, time: float, times: Array, record: Array, bounds: Array
 ) -> tuple[bool, int, int, int, int]:
     """Take in a sample; return whether it is calm, then fault and motor of encoders and of drives.
@@ -199,8 +199,8 @@ def look(
     return is_calm(numbers, serving, bounds), encoder_fault, encoder, drive_fault, drive
 
 
-class Look(NamedTuple):
-    """What one look at a sample has found."""
+class MotorFindings(NamedTuple):
+    """What was found in one sample."""
 
     is_calm: bool  # no other watch finds anything
     encoders: Verdict
@@ -229,7 +229,7 @@ class MotorWatch:
         """Forget all motors."""
         self._record, self._times = np.zeros((12, _COLUMNS)), np.full(2, np.nan)
 
-    def judge(self, numbers: Array, serving: bool, time: float) -> Look:
+    def judge(self, numbers: Array, serving: bool, time: float) -> MotorFindings:
         """Take in a sample.
 
         Args:
@@ -237,12 +237,12 @@ class MotorWatch:
             serving: the motors are to follow positions.
             time: of the sample [s]; one that is not later than the last sample's begins anew.
         """
-        calm, encoder_fault, encoder, drive_fault, drive = look(
+        calm, encoder_fault, encoder, drive_fault, drive = watch_motors(
             numbers, serving, time, self._times, self._record, self._bounds
         )
         if encoder_fault == OK and drive_fault == OK:
             return _CALM if calm else _FAULTLESS
-        return Look(
+        return MotorFindings(
             calm, self._say(encoder_fault, encoder, numbers, time),
             self._say(drive_fault, drive, numbers, time),
         )  # fmt: skip
@@ -271,4 +271,4 @@ class MotorWatch:
         )
 
 
-_CALM, _FAULTLESS = Look(True, GO, GO), Look(False, GO, GO)
+_CALM, _FAULTLESS = MotorFindings(True, GO, GO), MotorFindings(False, GO, GO)

@@ -84,33 +84,54 @@ class Hung(Exception):
 
 # ---------------------------------------------------------------------------------- the wire
 
-_TYPES: dict[str, Any] = {"int": int, "float": float, "bool": bool, "str": str, "list": list}
-_REQUESTS = {  # a field's name, then its type, or the shape of an array
-    kind: dict(re.findall(r"(\w+) ([^,]+)", fields))
-    for kind, fields in (
-        ("hello", "id int, protocol int"),
-        (
-            "ground",
-            "id int, floor float, centre B 3, half B 3, rotation B 3 3, grid R C, grid_origin 2, "
-            "grid_spacing float",
-        ),
-        (
-            "rollout",
-            "id int, ground str, period float, substeps int, x0 37, states P N+1 37, "
-            "inputs P N 12, feedforward P N 12, gains P N 12 36, policy_index list, step_size C",
-        ),
-        (
-            "world",
-            "id int, timestep float, friction float, payload_mass float, mass_scale float, "
-            "floor_slope float, torque_limit float, corner_speed float, no_load_speed float, q 19, "
-            "v 18, urdf str",
-        ),
-        (
-            "tick",
-            "id int, commands S 5 12, blocked bool, base_force 3, joint_torque 12, base_velocity 3",
-        ),
-        ("place", "id int, q 19, v 18"),
-    )
+_REQUESTS: dict[str, dict[str, Any]] = {  # a type, or the shape of an array
+    "hello": {"id": int, "protocol": int},
+    "ground": {
+        "id": int,
+        "floor": float,
+        "centre": ("B", 3),
+        "half": ("B", 3),
+        "rotation": ("B", 3, 3),
+        "grid": ("R", "C"),
+        "grid_origin": (2,),
+        "grid_spacing": float,
+    },
+    "rollout": {
+        "id": int,
+        "ground": str,
+        "period": float,
+        "substeps": int,
+        "x0": (37,),
+        "states": ("P", "N+1", 37),
+        "inputs": ("P", "N", 12),
+        "feedforward": ("P", "N", 12),
+        "gains": ("P", "N", 12, 36),
+        "policy_index": list,
+        "step_size": ("C",),
+    },
+    "world": {
+        "id": int,
+        "timestep": float,
+        "friction": float,
+        "payload_mass": float,
+        "mass_scale": float,
+        "floor_slope": float,
+        "torque_limit": float,
+        "corner_speed": float,
+        "no_load_speed": float,
+        "q": (19,),
+        "v": (18,),
+        "urdf": str,
+    },
+    "tick": {
+        "id": int,
+        "commands": ("S", 5, 12),
+        "blocked": bool,
+        "base_force": (3,),
+        "joint_torque": (12,),
+        "base_velocity": (3,),
+    },
+    "place": {"id": int, "q": (19,), "v": (18,)},
 }
 
 
@@ -142,18 +163,18 @@ def _to_wire(value: Any) -> Any:
     return value
 
 
-def _checked(name: str, value: Any, wanted: str, sizes: dict[str, int]) -> Any:
+def _checked(name: str, value: Any, wanted: Any, sizes: dict[str, int]) -> Any:
     """A field's value, an array in its shape. Raises ValueError for what does not fit."""
-    if wanted not in _TYPES:
+    if isinstance(wanted, tuple):
         array = _array(name, value)
-        if not _fits(array.shape, wanted.split(), sizes):
+        if not _fits(array.shape, wanted, sizes):
             raise ValueError(f"{name} has shape {array.shape}, not {wanted}")
         return array
-    if wanted == "float" and type(value) is int:
+    if wanted is float and type(value) is int:
         return float(value)
-    if type(value) is not _TYPES[wanted]:
-        raise ValueError(f"{name} is no {wanted}")
-    if wanted == "list" and not all(type(item) is int for item in value):
+    if type(value) is not wanted:
+        raise ValueError(f"{name} is no {wanted.__name__}")
+    if wanted is list and not all(type(item) is int for item in value):
         raise ValueError(f"{name} holds more than integers")
     return value
 
@@ -170,14 +191,15 @@ def _array(name: str, value: Any) -> np.ndarray:
         raise ValueError(f"{name} is no float64 array") from None
 
 
-def _fits(shape: tuple[int, ...], wanted: list[str], sizes: dict[str, int]) -> bool:
+def _fits(shape: tuple[int, ...], wanted: tuple[Any, ...], sizes: dict[str, int]) -> bool:
     """Whether a shape is as wanted; a letter is one number throughout a message."""
     if len(shape) != len(wanted):
         return False
     for size, want in zip(shape, wanted):
-        letter, _, offset = want.partition("+")
-        base = size - int(offset or 0)
-        if base != (int(want) if want.isdigit() else sizes.setdefault(letter, base)):
+        letter, _, offset = str(want).partition("+")
+        if not isinstance(want, int):
+            want = sizes.setdefault(letter, size - int(offset or 0)) + int(offset or 0)
+        if size != want:
             return False
     return True
 

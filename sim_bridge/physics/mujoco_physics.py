@@ -80,7 +80,7 @@ class MujocoPhysics:
         return command
 
     def live(self, commands: Array, blocked: bool) -> None:
-        """Live through one physics step for each command (n, 5, 12)."""
+        """Step the physics once for each command (n, 5, 12)."""
         if self._patches is not None:
             self._patches.apply(self.data)
         _step(_MJ_STEP, self._addresses, commands, blocked, self._limits, *self._joints)

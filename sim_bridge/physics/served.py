@@ -58,7 +58,7 @@ class ServedPhysics:
         self.motion = start  # the same, with the torques and forces that have held it until now
 
     def live(self, commands: Array, blocked: bool) -> None:
-        """Live through one physics step for each command (n, 5, 12)."""
+        """Step the physics once for each command (n, 5, 12)."""
         kick, self._kick = self._kick, np.zeros(3)
         self._ask(
             TickRequest(
