@@ -1,6 +1,6 @@
 """What a motor is asked to do, and how that becomes the five numbers the motor driver takes.
 
-The driver computes torque = tau + kp (q_des - q) + kd (dq_des - dq), see `robots.a1.motor_law`. A
+The driver computes torque = tau + kp (q_des - q) + kd (dq_des - dq), see `robots.motor_law`. A
 feedback torque u known only at 1 kHz is sent so that the driver's law gives exactly u
 at the instant of sampling and the joint feedback goes on acting between samples:
 

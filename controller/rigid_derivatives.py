@@ -7,8 +7,9 @@ import numpy as np
 from controller.planner_options import TouchdownOrder
 from controller.touchdown_order import Landing, touchdown_jumps, warm_up
 from hybrid.hilqr import Drift, Jump, Linearisation, Trajectory
-from robots.a1.pinocchio_model import foot_frame_ids, load_pinocchio
 from robots.contact_dynamics import ContactDynamics
+from robots.pinocchio_model import foot_frame_ids, load_pinocchio
+from robots.robot import load_robot
 from robots.terrain import Ground, make_ground
 
 CONTACT_FORCE = 1.0  # a foot that carries more is in contact [N]
@@ -31,7 +32,7 @@ class RigidDerivatives:
             touchdown_order: of feet that land within one.
             ground: on which they land: it has the guards' normals. None is the floor z = 0.
         """
-        model = load_pinocchio()
+        model = load_pinocchio(load_robot("a1"))
         self.dynamics = ContactDynamics(model, foot_frame_ids(model))
         warm_up(self.dynamics, period, touchdown_order)
         self._period, self._ground = period, ground or make_ground()

@@ -43,7 +43,7 @@ from controller.tracker_options import TrackerOptions
 from controller.verdict import PASS, GateVerdict, Reason
 from robots.a1.constants import JOINT_LOWER, JOINT_UPPER, STAND_JOINTS, VELOCITY_LIMIT
 from robots.a1.kinematics import ground_below
-from robots.a1.motor_law import motor_torque
+from robots.motor_law import motor_torque
 from runtime.messages import MotorCommand, Plan, SensorReading, StateEstimate
 from runtime.rows import layout_of, row_of
 
@@ -201,7 +201,10 @@ class Tracker:
         self._torque = torque
         self.commands["ok"] += 1
         row[_TICK], row[TIME], row[_PLAN], row[_TILT] = (
-            self._tick, self._now, plan.id, self.gate.tilt
+            self._tick,
+            self._now,
+            plan.id,
+            self.gate.tilt,
         )
         self._safe = _COMMAND.view(row)
         return self._safe

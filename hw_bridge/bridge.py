@@ -31,7 +31,7 @@ from hw_bridge.watchdog.link import WatchdogLink
 from hw_bridge.wire.header import Header, command_header
 from hw_bridge.wire.low_command import LowCommandEncoder
 from hw_bridge.wire.remote import REMOTE, Remote, decode_remote
-from robots.a1.imu_units import doubt_at_rest
+from robots.imu_units import doubt_at_rest
 from runtime.clock import Clock
 from runtime.histogram import LogHistogram
 from runtime.messages import MotorCommand, RobotStatus, SensorReading

@@ -119,9 +119,7 @@ class Decision:
             return None
         frame = self._encoder.servo_frame
         sent, rows = np.empty(COMMAND.width), np.empty((JOINTS, 5))
-        if act(
-            row_of(command), numbers, self.limiter.last, step, self._bounds, frame, sent, rows
-        ):
+        if act(row_of(command), numbers, self.limiter.last, step, self._bounds, frame, sent, rows):
             return None
         self.limiter.accept(rows, now)
         return frame.tobytes(), COMMAND.view(sent)

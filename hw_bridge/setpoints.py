@@ -7,13 +7,13 @@ from numba import njit
 from numpy.typing import NDArray
 
 from hw_bridge.wire.layout import JOINTS, POS_STOP, SERVO, VEL_STOP
-from robots.a1.motor_law import motor_torque
+from robots.motor_law import motor_torque
 
 Array = NDArray[np.float64]
 
 
 class Setpoints(NamedTuple):
-    """The inputs of the 12 motors' law, see `robots.a1.motor_law`.
+    """The inputs of the 12 motors' law, see `robots.motor_law`.
 
     POS_STOP as q switches its position term off, VEL_STOP as dq its velocity term.
 

@@ -26,7 +26,7 @@ class ContactDynamics:
     """
 
     def __init__(self, model: pin.Model, foot_frames: Sequence[int]) -> None:
-        """Take the model and the four foot frames (`robots.a1.pinocchio_model`)."""
+        """Take the model and the four foot frames (`robots.pinocchio_model`)."""
         self.model = model
         self.sets = ContactSets(model, foot_frames)
         self._generalised_force = np.zeros(model.nv)

@@ -1,4 +1,4 @@
-"""The impact of an A1's feet on level ground, as the impact laws of `hybrid.impacts` take it."""
+"""The impact of a robot's feet on level ground, as the impact laws of `hybrid.impacts` take it."""
 
 # Compiled modules carry no stubs.
 # pyright: reportAttributeAccessIssue=false
@@ -11,13 +11,14 @@ import numpy as np
 import pinocchio as pin
 
 from hybrid.impacts.contact_problem import ContactProblem
-from robots.a1.constants import FOOT_NAMES, FOOT_RADIUS, LINK_LENGTH
-from robots.a1.kinematics import foot_jacobians_in_base
-from robots.a1.pinocchio_model import foot_frame_ids
+from robots.conventions import FOOT_NAMES
+from robots.legs import foot_jacobians_in_base
+from robots.pinocchio_model import foot_frame_ids
+from robots.robot import Robot
 from robots.rotations import Array
 
-FRICTION = 0.8  # of foot and floor, as in `a1.xml`
-STRAIGHT = 0.01 * LINK_LENGTH  # [m/rad] a foot that moves less than this in some direction is stuck
+FRICTION = 0.8  # of foot and floor, as in `scene.xml`
+STRAIGHT = 0.01  # of the thigh [m/rad]: a foot that moves less in some direction is stuck
 UNIT_QUATERNION = 1e-3  # largest departure of its length from one
 
 
@@ -29,6 +30,7 @@ class FootJacobians(NamedTuple):
 
 
 def contact_problem(
+    robot: Robot,
     model: pin.Model,
     q: Array,
     feet: Sequence[str],
@@ -42,7 +44,7 @@ def contact_problem(
     then joints; M (18, 18) has the rotors' inertia in it.
 
     Args:
-        model: `robots.a1.pinocchio_model.load_pinocchio()`.
+        model: `robots.pinocchio_model.load_pinocchio(load_robot("a1"))`.
         q: configuration (19).
         feet: of FR, FL, RR, RL, one or more: the contacts, in this order.
         friction: coefficient of all feet.
@@ -54,25 +56,27 @@ def contact_problem(
             cannot follow the impact; or `friction` is negative.
     """
     q = np.asarray(q, dtype=np.float64)
-    name = f"A1 on {', '.join(feet) or 'no foot'}"
-    if fault := _fault(q, feet):
+    name = f"{robot.label} on {', '.join(feet) or 'no foot'}"
+    if fault := _fault(robot, q, feet):
         raise ValueError(f"{name}: {fault}")
     M = pin.crba(model, model.createData(), q)
     M = np.triu(M) + np.triu(M, 1).T  # Pinocchio may leave the lower triangle as it was
-    J_n, J_t = foot_jacobians(model, q, feet)
+    J_n, J_t = foot_jacobians(robot, model, q, feet)
     return ContactProblem.spatial(M, J_n, J_t, friction, tuple(feet), name, directions)
 
 
-def foot_jacobians(model: pin.Model, q: Array, feet: Sequence[str]) -> FootJacobians:
+def foot_jacobians(robot: Robot, model: pin.Model, q: Array, feet: Sequence[str]) -> FootJacobians:
     """Return how the lowest points of `feet` move with v: v_point = v_centre + w x [0, 0, -r].
 
     Args:
-        model: of the A1.
+        robot: whose feet these are.
+        model: of it.
         q: configuration (19).
         feet: of FR, FL, RR, RL.
     """
     data, frames = model.createData(), foot_frame_ids(model)
-    lowest = np.array([[0.0, FOOT_RADIUS, 0.0], [-FOOT_RADIUS, 0.0, 0.0], [0.0, 0.0, 0.0]])
+    radius = robot.legs.foot_radius
+    lowest = np.array([[0.0, radius, 0.0], [-radius, 0.0, 0.0], [0.0, 0.0, 0.0]])
     J = np.empty((len(feet), 3, model.nv))
     for i, foot in enumerate(feet):
         frame = frames[FOOT_NAMES.index(foot)]
@@ -81,7 +85,7 @@ def foot_jacobians(model: pin.Model, q: Array, feet: Sequence[str]) -> FootJacob
     return FootJacobians(J[:, 2], J[:, :2])
 
 
-def _fault(q: Array, feet: Sequence[str]) -> str:
+def _fault(robot: Robot, q: Array, feet: Sequence[str]) -> str:
     """Say what is wrong with a configuration and its feet; nothing where they make an impact."""
     if not len(feet):
         return f"no foot is in contact; name one or more of {', '.join(FOOT_NAMES)}"
@@ -95,15 +99,15 @@ def _fault(q: Array, feet: Sequence[str]) -> str:
     length = float(np.linalg.norm(q[3:7]))
     if abs(length - 1.0) > UNIT_QUATERNION:
         return f"the base's quaternion has length {length:.4g}; make it one"
-    return _straight_leg(q, feet)
+    return _straight_leg(robot, q, feet)
 
 
-def _straight_leg(q: Array, feet: Sequence[str]) -> str:
+def _straight_leg(robot: Robot, q: Array, feet: Sequence[str]) -> str:
     """Say which of `feet` cannot move in every direction against the base."""
-    reach = foot_jacobians_in_base(np.ascontiguousarray(q[7:]))
+    reach = foot_jacobians_in_base(robot.legs, np.ascontiguousarray(q[7:]))
     for foot in feet:
         leg = FOOT_NAMES.index(foot)
-        if np.linalg.svd(reach[leg], compute_uv=False)[-1] < STRAIGHT:
+        if np.linalg.svd(reach[leg], compute_uv=False)[-1] < STRAIGHT * robot.legs.thigh[leg]:
             hip, thigh, calf = q[7 + 3 * leg : 10 + 3 * leg]
             return (
                 f"leg {foot} (hip {hip:.3f}, thigh {thigh:.3f}, calf {calf:.3f} rad) is stretched"

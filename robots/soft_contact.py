@@ -13,7 +13,8 @@ import mujoco
 import numpy as np
 from numba import njit
 
-from robots.a1.constants import FOOT_NAMES, STAND_HEIGHT, STAND_JOINTS
+from robots.conventions import FOOT_NAMES
+from robots.robot import Robot
 from robots.rotations import Array
 from robots.terrain import Ground, make_ground
 
@@ -55,18 +56,21 @@ class SoftContact(NamedTuple):
     limit_weight: Array
 
 
-def soft_contact_of(model: mujoco.MjModel, ground: Ground | None = None) -> SoftContact:
-    """Read the law from a model of the A1 on a level floor: feet alike, and joint limits alike.
+def soft_contact_of(
+    robot: Robot, model: mujoco.MjModel, ground: Ground | None = None
+) -> SoftContact:
+    """Read the law from a model of a robot on a level floor: feet alike, and joint limits alike.
 
     Args:
-        model: of the A1 on the floor z = 0.
+        robot: that the model is of.
+        model: on the floor z = 0.
         ground: that the law is for; None for that floor.
 
     Raises:
         ValueError: the feet do not all meet one plane, or with other friction than sliding.
     """
-    data, stand = mujoco.MjData(model), STAND_JOINTS.copy()
-    data.qpos[2], data.qpos[3], data.qpos[7:] = STAND_HEIGHT - PROBE_DEPTH, 1.0, stand
+    data, stand = mujoco.MjData(model), robot.stand.copy()
+    data.qpos[2], data.qpos[3], data.qpos[7:] = robot.stand_height - PROBE_DEPTH, 1.0, stand
     mujoco.mj_forward(model, data)
     feet, hit = [model.geom(f"{name}_foot").id for name in FOOT_NAMES], data.contact
     plane = mujoco.mjtGeom.mjGEOM_PLANE

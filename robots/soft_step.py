@@ -17,7 +17,7 @@ import numpy as np
 from numba import njit
 
 from hybrid.cholesky import factorise, solve_lower, solve_lower_transposed
-from robots.a1.constants import GRAVITY
+from robots.conventions import GRAVITY
 from robots.foot_contacts import FEET, LEG, FootContacts, add_foot, column, foot_contacts
 from robots.inverse_dynamics import differentiate_inverse_dynamics
 from robots.kinematic_tree import Tree, joint_frames

@@ -16,7 +16,7 @@ import numpy as np
 from numba import njit
 
 from hybrid.cholesky import factorise, solve_lower, solve_lower_transposed
-from robots.a1.constants import FOOT_NAMES, GRAVITY
+from robots.conventions import FOOT_NAMES, GRAVITY
 from robots.inverse_dynamics import differentiate_inverse_dynamics
 from robots.kinematic_tree import JointFrames, Tree, joint_frames, tree_of
 from robots.mass_and_bias import mass_and_bias
@@ -33,16 +33,18 @@ from robots.vectors import Vector, times
 SOFTNESS = 1e-12  # added to J M^-1 J' [1/kg], which a stretched leg makes singular
 
 
-class Robot(NamedTuple):
+class StanceModel(NamedTuple):
     """A tree with four feet."""
 
     tree: Tree
     soles: Array  # (4, 3) centres of the feet's spheres in the calves [m]
 
 
-def robot_of(model: mujoco.MjModel) -> Robot:
-    """Read the A1."""
-    return Robot(tree_of(model), np.array([model.geom(f"{name}_foot").pos for name in FOOT_NAMES]))
+def stance_model_of(model: mujoco.MjModel) -> StanceModel:
+    """Read it from a model of the whole robot."""
+    return StanceModel(
+        tree_of(model), np.array([model.geom(f"{name}_foot").pos for name in FOOT_NAMES])
+    )
 
 
 class Stance(NamedTuple):
@@ -58,7 +60,7 @@ class Stance(NamedTuple):
 
 
 @njit(cache=True)
-def hold(robot: Robot, q: Array, v: Array, standing: Array, h: Array) -> tuple[Stance, bool]:
+def hold(robot: StanceModel, q: Array, v: Array, standing: Array, h: Array) -> tuple[Stance, bool]:
     """Factorise the system at q (19), v (18) with the feet that stand (4); write h (18).
 
     False when the numbers are not finite: then nothing can be solved.
@@ -127,7 +129,9 @@ def stance_acceleration(stance: Stance, v: Array, tau: Array, h: Array) -> tuple
 
 
 @njit(cache=True)
-def differentiate_stance(robot: Robot, stance: Stance, v: Array, a: Array, forces: Array) -> Array:
+def differentiate_stance(
+    robot: StanceModel, stance: Stance, v: Array, a: Array, forces: Array
+) -> Array:
     """Return da/d[q; v] (18, 36), q in the local tangent, at `stance_acceleration`'s solution."""
     M, by_q, by_v = np.empty((18, 18)), np.empty((18, 18)), np.empty((18, 18))
     n = stance.feet.jacobian.shape[1]

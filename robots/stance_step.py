@@ -9,7 +9,7 @@ from numba import njit
 
 from robots.euler_step import fill_positions, semi_implicit_step
 from robots.rotations import Array, rotation_from_quaternion
-from robots.stance_dynamics import Robot, differentiate_stance, hold, stance_acceleration
+from robots.stance_dynamics import StanceModel, differentiate_stance, hold, stance_acceleration
 from robots.vectors import apply, triple
 
 
@@ -24,7 +24,7 @@ class StanceStep(NamedTuple):
 
 @njit(cache=True)
 def stance_step(
-    robot: Robot, q: Array, v: Array, tau: Array, standing: Array, dt: float
+    robot: StanceModel, q: Array, v: Array, tau: Array, standing: Array, dt: float
 ) -> StanceStep:
     """Step from q (19), v (18) over `dt` [s] under the joint torques (12) [N m].
 

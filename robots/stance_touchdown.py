@@ -16,7 +16,7 @@ from numba import njit
 from robots.inverse_dynamics import differentiate_inverse_dynamics
 from robots.mass_and_bias import mass_and_bias
 from robots.rotations import Array, rotation_from_quaternion
-from robots.stance_dynamics import Robot, Stance, hold, solve_stance, stance_acceleration
+from robots.stance_dynamics import Stance, StanceModel, hold, solve_stance, stance_acceleration
 from robots.stance_feet import add_load, differentiate_velocity
 
 
@@ -33,7 +33,7 @@ class Landing(NamedTuple):
 
 @njit(cache=True)
 def land(
-    robot: Robot, q: Array, v: Array, tau: Array, standing: Array, foot: int, slowest: float,
+    robot: StanceModel, q: Array, v: Array, tau: Array, standing: Array, foot: int, slowest: float,
     normal: Array,
 ) -> Landing:  # fmt: skip
     """Let `foot` touch down and stick while the feet that stand keep standing.
@@ -74,7 +74,7 @@ def _along_normal(stance: Stance, q: Array, foot: int, normal: Array) -> Array:
 
 
 @njit(cache=True)
-def _strike(robot: Robot, stance: Stance, v: Array, D: Array) -> Array:
+def _strike(robot: StanceModel, stance: Stance, v: Array, D: Array) -> Array:
     """Return v+ (18) of the impact of all standing feet; write its derivatives to D (36, 36)."""
     n = stance.feet.jacobian.shape[1]
     after, impulse = (stance.M @ v).reshape(18, 1), np.zeros((n, 1))

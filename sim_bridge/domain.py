@@ -4,14 +4,15 @@ import math
 
 import mujoco
 
-from robots.a1.mujoco_model import load_mujoco
+from robots.mujoco_model import load_mujoco
+from robots.robot import load_robot
 from robots.terrain import Ground
 from sim_bridge.options import SimulationOptions
 
 
 def build_model(options: SimulationOptions, ground: Ground | None = None) -> mujoco.MjModel:
     """Load the A1 on its ground and apply friction, masses, the floor's slope and motor limits."""
-    model = load_mujoco(timestep=options.timestep, ground=ground)
+    model = load_mujoco(load_robot("a1"), timestep=options.timestep, ground=ground)
     model.geom_friction[:, 0] = options.friction
     model.body_mass *= options.mass_scale
     model.body_inertia *= options.mass_scale

@@ -1,6 +1,6 @@
 """What the A1's motors make of a command: their PD law and the torque they can give at a speed.
 
-The law is `robots.a1.motor_law`. On the robot it runs at 10-20 kHz with the motor's own encoder,
+The law is `robots.motor_law`. On the robot it runs at 10-20 kHz with the motor's own encoder,
 hence here at every physics step with the true joint state of that step.
 """
 
@@ -10,7 +10,7 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
-from robots.a1.motor_law import motor_torque
+from robots.motor_law import motor_torque
 
 Array = NDArray[np.float64]
 

@@ -73,7 +73,7 @@ class PerturbationScript:
     """The events of one run, with their instants resolved to ticks.
 
     An event takes effect at the start of the tick nearest to its time: the reading of that tick is
-    still free of it, the next one shows it. Forces that overlap add up.    """
+    still free of it, the next one shows it. Forces that overlap add up."""
 
     def __init__(self, events: Sequence[Perturbation] = (), gait: GaitClock | None = None) -> None:
         """Resolve the events' instants, asking `gait` for phases.

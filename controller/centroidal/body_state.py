@@ -12,7 +12,8 @@ import pinocchio as pin
 from numpy.typing import NDArray
 
 from robots.a1.kinematics import foot_positions_in_base
-from robots.a1.pinocchio_model import load_pinocchio
+from robots.pinocchio_model import load_pinocchio
+from robots.robot import load_robot
 from robots.rotations import log3, rotation_from_quaternion
 
 Array = NDArray[np.float64]
@@ -53,7 +54,7 @@ class BodyObserver:
 
     def __init__(self) -> None:
         """Load the robot."""
-        self._model = load_pinocchio()
+        self._model = load_pinocchio(load_robot("a1"))
         self._data = self._model.createData()
 
     def observe(self, q: Array, v: Array) -> BodyState:

@@ -21,7 +21,8 @@ from robots.a1.kinematics import (
     foot_positions_in_base,
     inverse_kinematics,
 )
-from robots.a1.pinocchio_model import load_pinocchio
+from robots.pinocchio_model import load_pinocchio
+from robots.robot import load_robot
 from robots.rotations import exp3, quaternion_from_rotation, rotation_from_quaternion
 
 Array = NDArray[np.float64]
@@ -56,7 +57,7 @@ class PlanKnots:
     def __init__(self, body: SingleRigidBody, options: SteppingOptions, period: float) -> None:
         """`period` is the time between knots [s]."""
         self._body, self._period = body, period
-        self._model = load_pinocchio()
+        self._model = load_pinocchio(load_robot("a1"))
         self._data = self._model.createData()
         self._stand_gain = joint_gain(options.stance_kp, options.stance_kd)
         self._swing_gain = joint_gain(options.kp, options.kd)

@@ -19,7 +19,8 @@ from numba import njit
 from numpy.typing import NDArray
 
 from robots.a1.constants import GRAVITY, STAND_JOINTS
-from robots.a1.pinocchio_model import load_pinocchio
+from robots.pinocchio_model import load_pinocchio
+from robots.robot import load_robot
 
 Array = NDArray[np.float64]
 
@@ -39,7 +40,7 @@ class SingleRigidBody(NamedTuple):
 
 def standing_body() -> SingleRigidBody:
     """The A1 frozen with its joints at STAND_JOINTS."""
-    model = load_pinocchio()
+    model = load_pinocchio(load_robot("a1"))
     data = model.createData()
     q = np.concatenate((np.zeros(3), [0.0, 0.0, 0.0, 1.0], STAND_JOINTS))
     pin.ccrba(model, data, q, np.zeros(model.nv))  # about the centre of mass, in world axes

@@ -13,8 +13,9 @@ from controller.driving.options import DriveOptions
 from controller.driving.trunk_plane import fit_planes
 from controller.driving.window import fill_window
 from controller.references.trajectory import ReferenceTrajectory, ReferenceWindow
-from robots.a1.mujoco_model import load_mujoco
 from robots.kinematic_tree import tree_of
+from robots.mujoco_model import load_mujoco
+from robots.robot import load_robot
 from robots.rotations import Array
 from robots.terrain import Ground, height_at, make_ground
 
@@ -33,7 +34,7 @@ class DrivenReference:
         """Stand at the origin at knot 0, on `ground` or a level floor; see `Course`."""
         self.course = Course(options, period, commands)
         self._ground = ground or make_ground()
-        self._tree = tree_of(load_mujoco())
+        self._tree = tree_of(load_mujoco(load_robot("a1")))
         self._holds = self.course.feet.copy()  # footholds, of feet in the air the last ones
         self._lower_holds()
         self._gains = np.zeros((0, 12, 36))  # of every window; made once, for it is large

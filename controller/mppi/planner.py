@@ -25,9 +25,7 @@ JOINTS, JOINT_SPEEDS = slice(6, 18), slice(24, 36)  # of the tangent of a state
 class MppiPlanner(RolloutPlanner):
     """Improves its policy by MPPI; the plan's feedback is a PD law of the joints."""
 
-    def __init__(
-        self, options: MppiOptions, reference: Reference, backend: RolloutBackend
-    ) -> None:
+    def __init__(self, options: MppiOptions, reference: Reference, backend: RolloutBackend) -> None:
         """Plan on `backend` along a `reference`."""
         model = A1Model(backend, RigidDerivatives(options.period), options.cost)
         super().__init__(options, model, reference, backend)

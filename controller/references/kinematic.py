@@ -14,7 +14,8 @@ from controller.references.swing import FootPath
 from controller.references.trajectory import ReferenceTrajectory
 from robots.a1.constants import FOOT_RADIUS, STAND_JOINTS
 from robots.a1.kinematics import foot_positions_in_base, inverse_kinematics
-from robots.a1.pinocchio_model import foot_frame_ids, load_pinocchio
+from robots.pinocchio_model import foot_frame_ids, load_pinocchio
+from robots.robot import load_robot
 
 DIFFERENCE_STEP = 1e-3  # of the central differences that give velocity and acceleration [s]
 
@@ -55,7 +56,7 @@ def make_kinematic_reference(gait: Gait, speed: float, period: float) -> Referen
         ValueError: when the stride is no multiple of the knot period.
     """
     loop = gait.knots(period)
-    model = load_pinocchio()
+    model = load_pinocchio(load_robot("a1"))
     torque = FeedForward(model, foot_frame_ids(model))
     walk = KinematicGait(gait, speed)
     # The first strides differ (ramp, first footholds); from the third on the walk is periodic.

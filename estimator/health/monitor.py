@@ -33,7 +33,7 @@ from estimator.health.ranges import at_rail, check_ranges
 from estimator.health.stillness import watch_stillness
 from estimator.health.thresholds import LARGEST_GAP, MOST_REPEATS, SOUND_TIME
 from robots.a1.constants import FOOT_NAMES, JOINT_NAMES
-from robots.a1.imu_units import accelerometer_doubt, gyroscope_doubt
+from robots.imu_units import accelerometer_doubt, gyroscope_doubt
 from robots.rotations import Array
 
 _MOTORS = tuple(name.removesuffix("_joint").replace("_", " ") for name in JOINT_NAMES)

@@ -7,7 +7,7 @@ and slippery ground, with the simulated sensors' noise: nothing of that is a fau
 from __future__ import annotations
 
 from robots.a1.constants import GRAVITY, TORQUE_LIMIT, VELOCITY_LIMIT
-from robots.a1.imu_units import LEAST, MOST
+from robots.imu_units import LEAST, MOST
 
 NORM_ERROR = 0.1
 """A quaternion's norm is this near to one."""

@@ -20,7 +20,7 @@ from estimator.salted.update import (
 )
 from robots.approach import MINIMUM_APPROACH_SPEED
 from robots.rotations import Array
-from robots.stance_dynamics import Robot
+from robots.stance_dynamics import StanceModel
 from robots.stance_step import stance_step
 from robots.stance_touchdown import land
 
@@ -29,7 +29,7 @@ TICK = 1e-3  # [s] that a coasting filter leaves for the reading it coasts to
 
 @njit(cache=True)
 def advance(
-    m: Memory, robot: Robot, row: Array, health: Health, dt: float,
+    m: Memory, robot: StanceModel, row: Array, health: Health, dt: float,
     parameters: SaltedOptions,
 ) -> bool:  # fmt: skip
     """Go on for `dt` [s] to a reading's row (50) and take it in; False when the filter diverged."""
@@ -47,7 +47,7 @@ def advance(
 
 @njit(cache=True)
 def _bridge(
-    m: Memory, robot: Robot, row: Array, health: Health, gap: float, parameters: SaltedOptions
+    m: Memory, robot: StanceModel, row: Array, health: Health, gap: float, parameters: SaltedOptions
 ) -> bool:
     """Go on for `gap` [s] until the tick of a row (50); False when the filter diverged.
 
@@ -68,7 +68,9 @@ def _bridge(
 
 
 @njit(cache=True)
-def flow(m: Memory, robot: Robot, standing: Array, dt: float, parameters: SaltedOptions) -> Array:
+def flow(
+    m: Memory, robot: StanceModel, standing: Array, dt: float, parameters: SaltedOptions
+) -> Array:
     """Predict over `dt` [s] with the feet that stand (4); the load (4) on each [N]."""
     step = stance_step(robot, m.q, m.v, m.torque, standing, dt)
     predict(m, step.q, step.v, step.A, dt, parameters)
@@ -77,7 +79,11 @@ def flow(m: Memory, robot: Robot, standing: Array, dt: float, parameters: Salted
 
 @njit(cache=True)
 def change_modes(
-    m: Memory, robot: Robot, change: Array, sensed: NDArray[np.bool_], parameters: SaltedOptions
+    m: Memory,
+    robot: StanceModel,
+    change: Array,
+    sensed: NDArray[np.bool_],
+    parameters: SaltedOptions,
 ) -> None:
     """Let feet lift off, then touch down one after the other, in the order of their index.
 

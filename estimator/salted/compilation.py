@@ -15,13 +15,14 @@ from estimator.salted.memory import new_memory
 from estimator.salted.options import SaltedOptions
 from estimator.salted.prediction import coast
 from estimator.salted.update import before_prediction, correct_all, modes_after_prediction
-from robots.a1.mujoco_model import load_mujoco
-from robots.stance_dynamics import robot_of
+from robots.mujoco_model import load_mujoco
+from robots.robot import load_robot
+from robots.stance_dynamics import stance_model_of
 
 
 def compile_dynamics() -> None:
     """Compile the steps and the touchdowns of the robot, nearly half of all."""
-    memory, robot = new_memory()[0], robot_of(load_mujoco())
+    memory, robot = new_memory()[0], stance_model_of(load_mujoco(load_robot("a1")))
     options = record_of(SaltedOptions())[0]
     flow(memory, robot, np.zeros(4), TICK, options)
     change_modes(memory, robot, np.zeros(4), np.ones(4, np.bool_), options)

@@ -18,9 +18,10 @@ from estimator.salted.layout import STATES, VELOCITY
 from estimator.salted.memory import new_memory
 from estimator.salted.options import SaltedOptions, on_uneven_ground
 from estimator.salted.tick import tick
-from robots.a1.mujoco_model import load_mujoco
+from robots.mujoco_model import load_mujoco
+from robots.robot import load_robot
 from robots.rotations import Array
-from robots.stance_dynamics import robot_of
+from robots.stance_dynamics import stance_model_of
 from robots.terrain import Ground, make_ground
 
 
@@ -47,7 +48,7 @@ class SaltedEstimator(KernelFilter):
         """
         self.options, ground = options or SaltedOptions(), ground or make_ground()
         used = self.options if is_level(ground) else on_uneven_ground(self.options)
-        world = record_of(used), robot_of(load_mujoco()), ground
+        world = record_of(used), stance_model_of(load_mujoco(load_robot("a1"))), ground
         super().__init__(tick, new_memory, world, position, heading)
 
     @property

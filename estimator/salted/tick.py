@@ -13,13 +13,18 @@ from estimator.salted.memory import PROBABILITY, Memory, forget_state
 from estimator.salted.options import SaltedOptions
 from estimator.salted.update import start
 from robots.rotations import Array
-from robots.stance_dynamics import Robot
+from robots.stance_dynamics import StanceModel
 from robots.terrain import Ground
 
 
 @njit(cache=True)
 def tick(
-    memory: Record, reading: Array, estimate: Array, options: Record, robot: Robot, ground: Ground
+    memory: Record,
+    reading: Array,
+    estimate: Array,
+    options: Record,
+    robot: StanceModel,
+    ground: Ground,
 ) -> None:
     """Take a reading's row in and write the estimate's; memory (1) and options (1)."""
     m, row, time = memory[0], reading[SENSORS:], reading[TIME]
@@ -31,7 +36,7 @@ def tick(
 
 @njit(cache=True)
 def _take(
-    m: Memory, row: Array, time: float, health: Health, robot: Robot, ground: Ground,
+    m: Memory, row: Array, time: float, health: Health, robot: StanceModel, ground: Ground,
     parameters: SaltedOptions,
 ) -> float:  # fmt: skip
     """Go on to a reading, or begin with it; the status."""

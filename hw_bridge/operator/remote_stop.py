@@ -26,9 +26,7 @@ class RemoteStop:
         self._remote, before = remote, self._held
         self._held = tuple(buttons for buttons in self._sets if buttons <= remote.buttons)
         return [
-            (Request.STOP, stop_cause(buttons))
-            for buttons in self._held
-            if buttons not in before
+            (Request.STOP, stop_cause(buttons)) for buttons in self._held if buttons not in before
         ]
 
 

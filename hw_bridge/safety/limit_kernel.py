@@ -22,7 +22,7 @@ from numba import njit
 from numpy.typing import NDArray
 
 from hw_bridge.wire.layout import POS_STOP, VEL_STOP
-from robots.a1.motor_law import motor_torque
+from robots.motor_law import motor_torque
 
 Array = NDArray[np.float64]
 

@@ -43,9 +43,7 @@ class Monitor:
         for watch in (self._thermal, *self._watches, self._motors):
             watch.reset()
 
-    def judge(
-        self, sample: Sample | None, now: float, serving: bool, tilt: float = 0.0
-    ) -> Verdict:
+    def judge(self, sample: Sample | None, now: float, serving: bool, tilt: float = 0.0) -> Verdict:
         """Return what is to become of the robot.
 
         Args:

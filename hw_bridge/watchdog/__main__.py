@@ -55,8 +55,11 @@ class Process:
         self._frames = QueueView(self._robot, self._address, setup["remote"])
         self._hands = Hands(setup["operator"], STANDARD_INPUT, self._tell_keys)
         self._watchdog = Watchdog(
-            self._page, self._send, lambda now: self._hands.poll(now, self._page.up),
-            self._frames.remote_stop, self._tell,
+            self._page,
+            self._send,
+            lambda now: self._hands.poll(now, self._page.up),
+            self._frames.remote_stop,
+            self._tell,
         )
         self.lets_go = self._is_alone = self._is_noted = False
         self.looks = self.frames = self.errors = 0

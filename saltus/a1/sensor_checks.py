@@ -13,7 +13,7 @@ from hw_bridge.safety.verdict import JOINT_LABELS
 from hw_bridge.wire.layout import JOINTS, SERVO
 from hw_bridge.wire.remote import decode_remote
 from robots.a1.constants import FOOT_NAMES, GRAVITY, JOINT_LOWER, JOINT_UPPER
-from robots.a1.imu_units import doubt_at_rest
+from robots.imu_units import doubt_at_rest
 from saltus.a1.glance import head_of, mode_name
 from saltus.a1.survey import Survey
 

@@ -43,4 +43,3 @@ def postponed_interrupt() -> Iterator[Callable[[], None]]:
         for number in numbers:
             signal.signal(number, handler)
         check()
-

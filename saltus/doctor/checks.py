@@ -11,6 +11,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from robots.robot import load_robot
 from saltus.common.processor import cores, quota
 
 MODULES = (
@@ -101,11 +102,11 @@ def _packages() -> tuple[bool, str]:
 
 
 def _robot() -> tuple[bool, str]:
-    from robots.a1.mujoco_model import load_mujoco
-    from robots.a1.pinocchio_model import load_pinocchio
+    from robots.mujoco_model import load_mujoco
+    from robots.pinocchio_model import load_pinocchio
 
-    mass = sum(inertia.mass for inertia in load_pinocchio().inertias)
-    return load_mujoco().nv == 18, f"A1, {mass:.3f} kg"
+    mass = sum(inertia.mass for inertia in load_pinocchio(load_robot("a1")).inertias)
+    return load_mujoco(load_robot("a1")).nv == 18, f"A1, {mass:.3f} kg"
 
 
 def _bus() -> tuple[bool, str]:
@@ -161,8 +162,10 @@ def _in_child(code: str) -> str:
 
 
 def _realtime() -> tuple[bool, str]:
-    code = "from runtime.realtime import request_realtime as r; s = r(40); " \
+    code = (
+        "from runtime.realtime import request_realtime as r; s = r(40); "
         "print(s.scheduler, s.locked, s.reason, sep='|')"
+    )
     scheduler, locked, reason = _in_child(code).split("|", 2)
     granted = f"scheduler {scheduler}, memory {'locked' if locked == 'True' else 'not locked'}"
     found = f"{granted}; {reason}" if reason else granted

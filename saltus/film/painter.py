@@ -5,7 +5,8 @@ import numpy as np
 from numpy.typing import NDArray
 from PIL import Image, ImageDraw
 
-from robots.a1.mujoco_model import load_mujoco
+from robots.mujoco_model import load_mujoco
+from robots.robot import load_robot
 from robots.state import mujoco_from_pinocchio
 from robots.terrain import Ground, height_at, plate_at
 from saltus.film.camera import View
@@ -44,9 +45,9 @@ class Painter:
         """
         self._view = view
         self._ground = ground
-        self._model = load_mujoco(ground=ground)
+        self._model = load_mujoco(load_robot("a1"), ground=ground)
         # MuJoCo's clipping planes and shadows are in units of it; a wide ground shall not count.
-        self._model.stat.extent = load_mujoco().stat.extent
+        self._model.stat.extent = load_mujoco(load_robot("a1")).stat.extent
         self._model.vis.global_.offwidth, self._model.vis.global_.offheight = size
         for name, value in QUICK.items() if view.quick else ():
             setattr(self._model.vis.quality, name, value)

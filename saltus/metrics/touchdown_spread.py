@@ -22,6 +22,7 @@ from hybrid.impacts.sampling import SamplingOptions, sample_impacts
 from hybrid.impacts.surface_cosines import surface_cosines
 from robots.a1.constants import FOOT_NAMES
 from robots.impact_problem import contact_problem
+from robots.robot import load_robot
 from saltus.metrics.touchdowns import Array, Touchdowns, feet_of
 
 
@@ -66,7 +67,7 @@ def outcomes_of(
     """
     feet = feet_of(touchdowns.landing[row] + touchdowns.standing[row])
     v = touchdowns.v[row]
-    problem = contact_problem(model, touchdowns.q[row], feet)
+    problem = contact_problem(load_robot("a1"), model, touchdowns.q[row], feet)
     if not problem.is_colliding(v):
         return Outcomes(problem, v[None], 1.0, 0.0)
     found = sample_impacts(problem, v, SamplingOptions(samples, stopping_impulse(problem, v),

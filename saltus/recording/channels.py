@@ -100,9 +100,7 @@ class OpenChannels:
             stamp = s.Time.of(time_ns)
             poses = [_pose(*row) for row in _list(plan.states_q[::PATH_STRIDE, :7])]
             self._write(PATH, s.PosesInFrame(stamp, scene.WORLD, poses), time_ns)
-            entity = s.SceneEntity(
-                stamp, scene.WORLD, "footholds", False, spheres=_footholds(plan)
-            )
+            entity = s.SceneEntity(stamp, scene.WORLD, "footholds", False, spheres=_footholds(plan))
             self._write(FOOTHOLDS, s.SceneUpdate([entity]), time_ns)
 
     def add_motor_command(self, command: MotorCommand, time_ns: int) -> None:

@@ -12,7 +12,8 @@ from mujoco import mjtGeom
 from numpy.typing import NDArray
 
 from robots.a1.constants import FOOT_NAMES
-from robots.a1.mujoco_model import load_mujoco
+from robots.mujoco_model import load_mujoco
+from robots.robot import load_robot
 
 Array = NDArray[np.float64]
 
@@ -32,7 +33,7 @@ class Kinematics:
 
     def __init__(self) -> None:
         """Load the model."""
-        self.model: Any = load_mujoco()
+        self.model: Any = load_mujoco(load_robot("a1"))
         self._data: Any = mujoco.MjData(self.model)
         self._feet = [self.model.geom(f"{name}_foot").id for name in FOOT_NAMES]
 

@@ -1408,7 +1408,7 @@ def parse(arguments: list[str]) -> argparse.Namespace:
     add("--role", choices=("rollouts", "robot"), default="rollouts")
     add("--address", default="", help="default tcp://127.0.0.1:46210, for a robot ...:46211")
     add("--key-file", default="", help="secret half of a key pair, for an address beyond loopback")
-    add("--urdf", default="", help="the robot, for rollouts: python -m robots.a1.urdf > a1.urdf")
+    add("--urdf", default="", help="the robot, for rollouts: python -m robots.urdf > a1.urdf")
     add("--envs", type=int, default=16, help="most candidates of one request")
     add("--device", default="cuda:0", help="of PhysX: cuda:0, cuda:1, ..., or cpu")
     add("--pipeline", choices=("gpu", "cpu"), help="of tensors; default: as --device")
@@ -1446,7 +1446,7 @@ def _read_urdf(options: argparse.Namespace) -> str:
     if options.role == "robot" and not options.check:
         return ""  # a world brings its own
     if not options.urdf:
-        raise Unusable("--urdf FILE is needed; write one by: python -m robots.a1.urdf > a1.urdf")
+        raise Unusable("--urdf FILE is needed; write one by: python -m robots.urdf > a1.urdf")
     try:
         with open(options.urdf) as file:
             text = file.read()

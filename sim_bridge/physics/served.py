@@ -5,8 +5,9 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from robots.a1.urdf import a1_urdf
+from robots.robot import load_robot
 from robots.rotations import rotation_from_quaternion
+from robots.urdf import urdf_of
 from runtime.physics_messages import PlaceRequest, Refusal, TickRequest, WorldReply, WorldRequest
 from sim_bridge.options import SimulationOptions
 from sim_bridge.physics.interface import PhysicsState
@@ -112,5 +113,5 @@ def _world(options: SimulationOptions, start: PhysicsState, request_id: int) -> 
         payload_mass=options.payload_mass, mass_scale=options.mass_scale,
         floor_slope=options.floor_slope, torque_limit=motors.torque_limit,
         corner_speed=motors.corner_speed, no_load_speed=motors.no_load_speed,
-        q=start.q, v=start.v, urdf=a1_urdf(),
+        q=start.q, v=start.v, urdf=urdf_of(load_robot("a1")),
     )  # fmt: skip

@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 
 from hybrid.hilqr import Drift, Linearisation, Trajectory
 from robots.kinematic_tree import tree_of
+from robots.robot import load_robot
 from robots.soft_contact import soft_contact_of
 from robots.terrain import Ground
 from robots.terrain_geoms import move_geoms
@@ -38,7 +39,7 @@ class StepDerivatives(ABC):
     ) -> None:
         """`period` is the time between knots [s], `substeps` the physics steps within it."""
         stop_stage_timers()
-        self.model = planning_model(period / substeps, ground)
+        self.model = planning_model(load_robot("a1"), period / substeps, ground)
         self.substeps = substeps
         self._data = [mujoco.MjData(self.model) for _ in range(threads)]
         self._pool = ThreadPoolExecutor(threads - 1) if threads > 1 else None
@@ -94,8 +95,8 @@ class RolloutDerivatives(StepDerivatives):
         if substeps == 1:  # two steps drift with two velocities
             self._drift = Drift(6, 18, 18, self.model.opt.timestep)
         self._saltation, self._replay = saltation, replay
-        level = planning_model(self.model.opt.timestep)
-        self._tree, self._contact = tree_of(level), soft_contact_of(level, ground)
+        level = planning_model(load_robot("a1"), self.model.opt.timestep)
+        self._tree, self._contact = tree_of(level), soft_contact_of(load_robot("a1"), level, ground)
 
     def move_ground(self, ground: Ground) -> None:
         """Put the ground's boxes where `ground` has them now."""

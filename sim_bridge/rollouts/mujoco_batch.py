@@ -10,6 +10,7 @@ from mujoco.batch import Batch
 from numpy.typing import NDArray
 
 from hybrid.hilqr import Policies
+from robots.robot import load_robot
 from robots.state import mujoco_from_pinocchio
 from robots.terrain import Ground
 from robots.terrain_geoms import move_geoms
@@ -41,7 +42,7 @@ class MujocoRollout:
         """`period` is the time between knots [s], `substeps` the physics steps within it."""
         stop_stage_timers()
         self.knots, self.period, self.substeps = knots, period, substeps
-        self.model = planning_model(period / substeps, ground)
+        self.model = planning_model(load_robot("a1"), period / substeps, ground)
         self._batches: dict[int, _BoundBatch] = {}
         self._threads = threads
         self._foot_slice = touch_slice(self.model)

@@ -1,30 +1,31 @@
-"""The A1 as rollouts simulate it: the whole motion, and nothing that the planner does not use."""
+"""A robot as rollouts simulate it: the whole motion, and nothing that the planner does not use."""
 
 from __future__ import annotations
 
 import mujoco
 
-from robots.a1.constants import FOOT_NAMES, MJCF_PATH
+from robots.conventions import FOOT_NAMES
+from robots.robot import Robot
 from robots.terrain import Ground, make_ground
 from robots.terrain_geoms import add_geoms
 
 FLOOR_GROUP, FOOT_GROUP = 0, 1  # geom groups of the model that a rollout needs
 
 
-def planning_model(timestep: float, ground: Ground | None = None) -> mujoco.MjModel:
-    """The A1 as the planner simulates it: only feet collide, and nothing unused is computed.
+def planning_model(robot: Robot, timestep: float, ground: Ground | None = None) -> mujoco.MjModel:
+    """The robot as the planner simulates it: only feet collide, and nothing unused is computed.
 
     The same motion as the whole model's with its body collisions off, in 0.6 of the time. `ground`
     is the level floor z = 0 where None.
     """
-    spec = mujoco.MjSpec.from_file(str(MJCF_PATH))
+    spec = robot.spec()
     for unused in _unused(spec):
         spec.delete(unused)
     add_geoms(spec, ground or make_ground())
     model = spec.compile()
     option, flags = model.opt, mujoco.mjtDisableBit
     option.timestep = timestep
-    # The A1 has no damping, so Euler is implicitfast less a factorisation; matrices of 18 rows are
+    # Without damping Euler is implicitfast less a factorisation; matrices of 18 rows are
     # faster dense; a cold start of the contact solver takes fewer iterations than a warm one.
     option.integrator = mujoco.mjtIntegrator.mjINT_EULER
     option.jacobian = mujoco.mjtJacobian.mjJAC_DENSE

@@ -6,6 +6,7 @@ import mujoco
 import numpy as np
 from numpy.typing import NDArray
 
+from robots.robot import load_robot
 from robots.state import mujoco_from_pinocchio, pinocchio_from_mujoco
 from robots.terrain import Ground
 from robots.terrain_geoms import move_geoms
@@ -23,7 +24,7 @@ class SingleSimulation:
     """
 
     def __init__(self, ground: Ground | None = None) -> None:
-        self.model = planning_model(LONGEST_STEP, ground)
+        self.model = planning_model(load_robot("a1"), LONGEST_STEP, ground)
         self._data = mujoco.MjData(self.model)
 
     def move_ground(self, ground: Ground) -> None:

@@ -8,6 +8,7 @@ import mujoco
 import numpy as np
 from numpy.typing import NDArray
 
+from robots.robot import load_robot
 from robots.terrain import Ground
 from sim_bridge.rollouts.planning_model import planning_model
 from sim_bridge.rollouts.warp_device import WarpDevice
@@ -36,7 +37,7 @@ def make_physics(
     ground: Ground | None,
 ) -> WarpPhysics:  # fmt: skip
     """The planner's model on the device; `contacts` a candidate, all its feet's where None."""
-    host, flags = planning_model(timestep, ground), mujoco.mjtDisableBit
+    host, flags = planning_model(load_robot("a1"), timestep, ground), mujoco.mjtDisableBit
     # MuJoCo Warp knows neither: it never resets by itself and has no middle phase.
     host.opt.disableflags &= ~int(flags.mjDSBL_AUTORESET | flags.mjDSBL_MIDPHASE)
     with here.warp.ScopedDevice(here.device):

@@ -21,10 +21,11 @@ from controller.gaits import STAND, WALK
 from controller.plan_function import PlanFunction
 from robots.a1.constants import GRAVITY, STAND_HEIGHT, STAND_JOINTS, TORQUE_LIMIT
 from robots.a1.kinematics import foot_positions_in_base
-from robots.a1.pinocchio_model import foot_frame_ids, load_pinocchio
+from robots.pinocchio_model import foot_frame_ids, load_pinocchio
 from runtime.messages import StateEstimate
+from tests.a1 import A1
 
-MODEL = load_pinocchio()
+MODEL = load_pinocchio(A1)
 Q_STAND = np.concatenate([[0.0, 0.0, STAND_HEIGHT], [0.0, 0.0, 0.0, 1.0], STAND_JOINTS])
 
 

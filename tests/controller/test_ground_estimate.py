@@ -25,9 +25,7 @@ def feet_of(estimate: StateEstimate, turn: np.ndarray) -> np.ndarray:
 @pytest.mark.parametrize("level", [False, True])
 @pytest.mark.parametrize("turn", [(0.0, 0.0, 0.0), (0.1, -0.2, 0.0), (0.05, 0.1, 2.5)])
 @pytest.mark.parametrize("height", [0.7, -2000.0])  # which drifts, and in hours far
-def test_the_feet_stand_on_the_ground(
-    level: bool, turn: tuple[float, ...], height: float
-) -> None:
+def test_the_feet_stand_on_the_ground(level: bool, turn: tuple[float, ...], height: float) -> None:
     estimate = standing(np.array([2.0, -1.0, height]), np.array(turn), np.ones(4))
     estimates = GroundEstimate(level)
     estimates.follow(estimate)

@@ -9,10 +9,11 @@ from controller.limits import BODY_RADIUS, BOXES, CORNERS, KNEES, TORQUES, Limit
 from hw_bridge.safety.limit_kernel import MotorBounds, outward_cap
 from hw_bridge.safety.options import HardwareSafetyOptions
 from robots.a1.constants import JOINT_LOWER, JOINT_UPPER
-from robots.a1.mujoco_model import load_mujoco
+from robots.mujoco_model import load_mujoco
 from robots.state import integrate, mujoco_from_pinocchio
 from robots.terrain import Box, make_ground
 from sim_bridge.motors import limited_torque
+from tests.a1 import A1
 
 BAR = KeepOut((-0.2, -1.0, 0.3), (0.1, 0.2, 0.5))
 WALL = KeepOut((0.2, -2.0, 0.0), (0.25, 2.0, 1.0))
@@ -78,7 +79,7 @@ def test_torques_within_the_limits_are_those_that_the_motors_and_the_bridge_give
 
 
 def test_knees_are_where_the_model_has_them():
-    model = load_mujoco()
+    model = load_mujoco(A1)
     data = mujoco.MjData(model)
     states, inputs = random_states(5, seed=2)
     c = Limits(LimitOptions(knee_clearance=0.0)).values(states[None], inputs[None])[0]
@@ -90,7 +91,7 @@ def test_knees_are_where_the_model_has_them():
 
 
 def test_the_trunk_is_within_its_corners():
-    model = load_mujoco()
+    model = load_mujoco(A1)
     for name in ("trunk_body", "head_body", "tail_body"):
         geom = model.geom(name)
         assert np.all(geom.pos - geom.size >= CORNERS.min(axis=0) - 1e-9)

@@ -10,12 +10,13 @@ from controller.gaits import BOUND, STAND, TROT, WALK
 from controller.references import load_reference, make_reference, save_reference
 from controller.references.kinematic import KinematicGait, make_kinematic_reference
 from robots.a1.constants import FOOT_RADIUS, TORQUE_LIMIT
-from robots.a1.pinocchio_model import foot_frame_ids, load_pinocchio
 from robots.contact_dynamics import ContactDynamics
+from robots.pinocchio_model import foot_frame_ids, load_pinocchio
 from robots.state import difference
+from tests.a1 import A1
 
 PERIOD = 0.01
-MODEL = load_pinocchio()
+MODEL = load_pinocchio(A1)
 FEET = foot_frame_ids(MODEL)
 
 

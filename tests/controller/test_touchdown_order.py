@@ -14,12 +14,13 @@ from controller.touchdown_order import Landing, arrival_order, touchdown_jumps
 from hybrid.hilqr import Trajectory
 from robots.a1.constants import FOOT_RADIUS, HIP_POSITION_IN_BASE, LEG_SIDE, THIGH_OFFSET
 from robots.a1.kinematics import inverse_kinematics
-from robots.a1.pinocchio_model import foot_frame_ids, load_pinocchio
 from robots.contact_dynamics import ContactDynamics
+from robots.pinocchio_model import foot_frame_ids, load_pinocchio
 from robots.rotations import rotation_from_quaternion
 from robots.state import difference, integrate
 from robots.touchdown import impact
 from saltus.launch.planners import make_derivatives
+from tests.a1 import A1
 
 PAIRS = [(0, 3), (1, 2), (0, 1), (2, 3)]  # of trot and bound
 SETS = [*PAIRS, (0, 1, 3)]
@@ -28,7 +29,7 @@ ORDERS = ("index", "average", "selected")
 
 @pytest.fixture(scope="module")
 def dynamics():
-    model = load_pinocchio()
+    model = load_pinocchio(A1)
     return ContactDynamics(model, foot_frame_ids(model))
 
 

@@ -11,7 +11,7 @@ from controller.plan_function import PlanFunction
 from controller.tracker import Tracker
 from controller.tracker_options import TrackerOptions
 from robots.a1.constants import JOINT_LOWER, JOINT_UPPER, TORQUE_LIMIT
-from robots.a1.motor_law import motor_torque
+from robots.motor_law import motor_torque
 from robots.state import Array, difference, integrate
 from runtime.messages import MotorCommand
 from tests.controller.tracker_messages import estimate, near_standing, plan, reading, standing

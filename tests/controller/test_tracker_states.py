@@ -11,7 +11,7 @@ from controller.policy_kernel import move_joints
 from controller.tracker import Tracker
 from controller.tracker_options import TrackerOptions
 from robots.a1.constants import STAND_JOINTS, TORQUE_LIMIT
-from robots.a1.motor_law import motor_torque
+from robots.motor_law import motor_torque
 from robots.rotations import Array, exp3, quaternion_from_rotation
 from runtime.messages import MotorCommand, Plan, StateEstimate
 from tests.controller.tracker_messages import (

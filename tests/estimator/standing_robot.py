@@ -8,9 +8,10 @@ import numpy as np
 import pinocchio as pin
 from msgspec.structs import replace
 
-from robots.a1.pinocchio_model import foot_frame_ids, load_pinocchio
+from robots.pinocchio_model import foot_frame_ids, load_pinocchio
 from robots.rotations import Array, exp3, quaternion_from_rotation
 from runtime.messages import SensorReading
+from tests.a1 import A1
 from tests.estimator.synthetic_walk import KinematicRobot, Noise
 
 
@@ -58,7 +59,7 @@ class StandingRobot:
 
 def _static_torques(q: Array) -> tuple[Array, Array]:
     """Joint torques (12) and normal forces (4) of the least forces that carry the robot."""
-    model = load_pinocchio()
+    model = load_pinocchio(A1)
     data, zero = model.createData(), np.zeros(model.nv)
     weight = pin.rnea(model, data, q, zero, zero)
     J = np.vstack(

@@ -8,11 +8,12 @@ from estimator.salted.memory import Memory
 from estimator.salted.prediction import predict, reset
 from estimator.salted.sensor_rows import take_accelerometer
 from robots.a1.constants import GRAVITY
-from robots.a1.pinocchio_model import foot_frame_ids, load_pinocchio
 from robots.contact_dynamics import ContactDynamics
+from robots.pinocchio_model import foot_frame_ids, load_pinocchio
 from robots.rotations import rotation_from_quaternion
 from robots.state import integrate
 from robots.touchdown import impact
+from tests.a1 import A1
 from tests.estimator.salted_case import PARAMETERS, copy, differentiate, random_memory, with_options
 
 DT = 1e-3
@@ -21,7 +22,7 @@ DIAGONAL = np.array([1.0, 0.0, 0.0, 1.0])
 
 @pytest.fixture(scope="module")
 def dynamics() -> ContactDynamics:
-    model = load_pinocchio()
+    model = load_pinocchio(A1)
     return ContactDynamics(model, foot_frame_ids(model))
 
 

@@ -22,17 +22,18 @@ from estimator.salted.update import (
 )
 from robots.a1.constants import FOOT_RADIUS, GRAVITY
 from robots.a1.leg_measurements import leg_measurements
-from robots.a1.mujoco_model import load_mujoco
-from robots.a1.pinocchio_model import foot_frame_ids, load_pinocchio
 from robots.contact_dynamics import ContactDynamics
+from robots.mujoco_model import load_mujoco
+from robots.pinocchio_model import foot_frame_ids, load_pinocchio
 from robots.rotations import rotation_from_quaternion
-from robots.stance_dynamics import robot_of
+from robots.stance_dynamics import stance_model_of
 from robots.state import integrate
 from robots.touchdown import touchdown
+from tests.a1 import A1
 from tests.estimator.salted_case import ALL_SOUND, PARAMETERS, copy, random_memory
 
-MODEL = load_pinocchio()
-DYNAMICS, ROBOT = ContactDynamics(MODEL, foot_frame_ids(MODEL)), robot_of(load_mujoco())
+MODEL = load_pinocchio(A1)
+DYNAMICS, ROBOT = ContactDynamics(MODEL, foot_frame_ids(MODEL)), stance_model_of(load_mujoco(A1))
 TICK = 1e-3
 
 

@@ -18,10 +18,11 @@ from estimator.salted.layout import (
 from estimator.salted.memory import AGE, Memory
 from estimator.salted.prediction import coast, predict, reset, start_covariance
 from robots.a1.constants import LINK_LENGTH
-from robots.a1.pinocchio_model import foot_frame_ids, load_pinocchio
 from robots.contact_dynamics import ContactDynamics
+from robots.pinocchio_model import foot_frame_ids, load_pinocchio
 from robots.rotations import rotation_from_quaternion
 from robots.state import difference, integrate
+from tests.a1 import A1
 from tests.estimator.salted_case import PARAMETERS, copy, disturbed, random_memory
 
 DT = 2e-3
@@ -30,7 +31,7 @@ SETS = [np.array([mask >> i & 1 for i in range(4)], dtype=float) for mask in (0,
 
 @pytest.fixture(scope="module")
 def dynamics() -> ContactDynamics:
-    model = load_pinocchio()
+    model = load_pinocchio(A1)
     return ContactDynamics(model, foot_frame_ids(model))
 
 
@@ -62,7 +63,7 @@ def process_noise(age: np.ndarray) -> np.ndarray:
 @given(st.integers(0, 10_000), st.sampled_from(SETS))
 def test_the_covariance_is_that_of_the_augmented_state(seed: int, contacts: np.ndarray) -> None:
     """[x, b, v-] moves by [[A, 0], [0, 1], [turn of v, 0]], whatever v- was before."""
-    model = load_pinocchio()
+    model = load_pinocchio(A1)
     m = random_memory(seed)
     m.contact[AGE] = [-1.0, 0.0, 0.004, 0.5]
     before = copy(m)

@@ -7,15 +7,16 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from estimator.salted.timing import timed_reset
-from robots.a1.pinocchio_model import foot_frame_ids, load_pinocchio
 from robots.contact_dynamics import ContactDynamics
+from robots.pinocchio_model import foot_frame_ids, load_pinocchio
 from robots.state import difference, integrate
 from robots.touchdown import Touchdown, impact, touchdown
+from tests.a1 import A1
 from tests.estimator.salted_case import random_memory
 
 FOOT = 2
 BEFORE, AFTER = np.array([1.0, 0.0, 0.0, 0.0]), np.array([1.0, 0.0, 1.0, 0.0])
-MODEL = load_pinocchio()
+MODEL = load_pinocchio(A1)
 DYNAMICS = ContactDynamics(MODEL, foot_frame_ids(MODEL))
 State = tuple[np.ndarray, np.ndarray]
 

@@ -8,16 +8,17 @@ from estimator.salted.advance import change_modes
 from estimator.salted.memory import AGE, Memory
 from estimator.salted.prediction import reset
 from estimator.salted.timing import timed_reset
-from robots.a1.mujoco_model import load_mujoco
-from robots.a1.pinocchio_model import foot_frame_ids, load_pinocchio
 from robots.contact_dynamics import ContactDynamics
-from robots.stance_dynamics import robot_of
+from robots.mujoco_model import load_mujoco
+from robots.pinocchio_model import foot_frame_ids, load_pinocchio
+from robots.stance_dynamics import stance_model_of
 from robots.touchdown import impact, touchdown
+from tests.a1 import A1
 from tests.estimator.salted_case import PARAMETERS, copy, random_memory
 
-MODEL = load_pinocchio()
+MODEL = load_pinocchio(A1)
 DYNAMICS = ContactDynamics(MODEL, foot_frame_ids(MODEL))
-ROBOT = robot_of(load_mujoco())
+ROBOT = stance_model_of(load_mujoco(A1))
 SENSED = np.array([True, True, False, True])
 ONE = np.array([1.0, 0.0, 0.0, 0.0])
 

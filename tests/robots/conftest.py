@@ -5,15 +5,16 @@ import pinocchio as pin
 import pytest
 
 from robots.a1.constants import JOINT_LOWER, JOINT_UPPER
-from robots.a1.pinocchio_model import foot_frame_ids, load_pinocchio
 from robots.contact_dynamics import ContactDynamics
+from robots.pinocchio_model import foot_frame_ids, load_pinocchio
+from tests.a1 import A1
 
 RandomState = Callable[[], tuple[np.ndarray, np.ndarray, np.ndarray]]
 
 
 @pytest.fixture(scope="session")
 def model() -> pin.Model:
-    return load_pinocchio()
+    return load_pinocchio(A1)
 
 
 @pytest.fixture(scope="session")

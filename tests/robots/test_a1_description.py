@@ -4,9 +4,10 @@ import pinocchio as pin
 import pytest
 
 from robots.a1 import constants as a1
-from robots.a1.mujoco_model import load_mujoco
-from robots.a1.pinocchio_model import foot_frame_ids, load_pinocchio
+from robots.mujoco_model import load_mujoco
+from robots.pinocchio_model import foot_frame_ids, load_pinocchio
 from robots.state import mujoco_from_pinocchio, rotation_from_quaternion
+from tests.a1 import A1
 
 # Link masses [kg] of example-robot-data 6.0.0 a1.urdf. MuJoCo and Pinocchio melt the IMU into the
 # trunk and the foot into the calf.
@@ -15,7 +16,7 @@ TRUNK, IMU, HIP, THIGH, CALF, FOOT = 6.0, 0.001, 0.696, 1.013, 0.166, 0.06
 
 @pytest.fixture(scope="module")
 def mj_model():
-    return load_mujoco()
+    return load_mujoco(A1)
 
 
 def _state_in_mujoco(mj_model, q, v):
@@ -131,7 +132,7 @@ def _inertia(body):
 
 def test_parts_touch_the_floor_and_never_each_other():
     for body_collisions in (True, False):
-        mj_model = load_mujoco(body_collisions=body_collisions)
+        mj_model = load_mujoco(A1, body_collisions=body_collisions)
         floor = mj_model.geom("floor").id
         con = [
             (mj_model.geom_contype[i], mj_model.geom_conaffinity[i]) for i in range(mj_model.ngeom)
@@ -146,7 +147,7 @@ def test_parts_touch_the_floor_and_never_each_other():
 
 
 def test_standing_robot_carries_its_weight_on_touch_sensors():
-    mj_model = load_mujoco()
+    mj_model = load_mujoco(A1)
     data = mujoco.MjData(mj_model)
     data.qpos[2], data.qpos[3], data.qpos[7:] = a1.STAND_HEIGHT, 1.0, a1.STAND_JOINTS
     for _ in range(3000):
@@ -158,7 +159,7 @@ def test_standing_robot_carries_its_weight_on_touch_sensors():
 
 
 def test_loaders_give_independent_models():
-    first = load_pinocchio()
+    first = load_pinocchio(A1)
     first.armature[:] = 0.0
-    assert load_pinocchio().armature[6] == a1.ARMATURE
-    assert load_mujoco(timestep=0.002).opt.timestep == 0.002
+    assert load_pinocchio(A1).armature[6] == a1.ARMATURE
+    assert load_mujoco(A1, timestep=0.002).opt.timestep == 0.002

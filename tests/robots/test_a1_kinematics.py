@@ -8,7 +8,7 @@ from robots.a1.kinematics import (
     foot_positions_in_base,
     inverse_kinematics,
 )
-from robots.a1.pinocchio_model import foot_frame_ids
+from robots.pinocchio_model import foot_frame_ids
 
 
 @pytest.fixture

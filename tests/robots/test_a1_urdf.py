@@ -8,19 +8,20 @@ import pinocchio as pin
 import pytest
 
 from robots.a1 import constants as a1
-from robots.a1.mujoco_model import load_mujoco
-from robots.a1.pinocchio_model import foot_frame_ids
-from robots.a1.urdf import a1_urdf
+from robots.mujoco_model import load_mujoco
+from robots.pinocchio_model import foot_frame_ids
+from robots.urdf import urdf_of
+from tests.a1 import A1
 
 
 @pytest.fixture(scope="module")
 def robot() -> Xml.Element:
-    return Xml.fromstring(a1_urdf())
+    return Xml.fromstring(urdf_of(A1))
 
 
 @pytest.fixture(scope="module")
 def urdf_model() -> pin.Model:
-    model = pin.buildModelFromXML(a1_urdf(), pin.JointModelFreeFlyer())
+    model = pin.buildModelFromXML(urdf_of(A1), pin.JointModelFreeFlyer())
     model.gravity = pin.Motion(np.array([0.0, 0.0, -a1.GRAVITY]), np.zeros(3))
     return model
 
@@ -85,7 +86,7 @@ def test_feet_keep_links_of_their_own_with_spheres(robot: Xml.Element) -> None:
 
 
 def test_every_shape_that_can_touch_the_floor_is_there_and_no_other(robot: Xml.Element) -> None:
-    ours = load_mujoco()
+    ours = load_mujoco(A1)
     touching = {ours.geom(i).name for i in np.flatnonzero(ours.geom_conaffinity)}
     assert {shape.get("name") for shape in robot.iter("collision")} == touching
     assert robot.find(".//visual") is None
@@ -93,8 +94,8 @@ def test_every_shape_that_can_touch_the_floor_is_there_and_no_other(robot: Xml.E
 
 def test_a_reader_of_urdf_puts_the_shapes_where_the_mjcf_has_them(robot: Xml.Element) -> None:
     """MuJoCo reads both; the trunk is the URDF's root, which MuJoCo welds to the world."""
-    theirs = mujoco.MjModel.from_xml_string(a1_urdf())
-    ours = load_mujoco()
+    theirs = mujoco.MjModel.from_xml_string(urdf_of(A1))
+    ours = load_mujoco(A1)
     joints = np.random.default_rng(3).uniform(a1.JOINT_LOWER, a1.JOINT_UPPER)
     data, their_data = mujoco.MjData(ours), mujoco.MjData(theirs)
     data.qpos[:7] = 0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0

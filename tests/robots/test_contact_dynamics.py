@@ -3,8 +3,8 @@ import pinocchio as pin
 import pytest
 
 from robots.a1 import constants as a1
-from robots.a1.pinocchio_model import foot_frame_ids
 from robots.contact_set import mask_of
+from robots.pinocchio_model import foot_frame_ids
 from robots.state import difference, integrate
 
 SUBSETS = [np.array([float(mask >> i & 1) for i in range(4)]) for mask in range(16)]

@@ -6,11 +6,12 @@ import pinocchio as pin
 import pytest
 from scipy.spatial.transform import Rotation
 
-from robots.a1.constants import GRAVITY, JOINT_NAMES, MJCF_PATH
-from robots.a1.mujoco_model import load_mujoco
-from robots.a1.pinocchio_model import load_pinocchio
+from robots.a1.constants import GRAVITY, JOINT_NAMES
 from robots.inverse_dynamics import differentiate_inverse_dynamics, forces_of, motions_of
 from robots.kinematic_tree import Tree, joint_frames, tree_of
+from robots.mujoco_model import load_mujoco
+from robots.pinocchio_model import load_pinocchio
+from tests.a1 import A1
 
 STATES = 40
 REFUSAL = "inverse dynamics are for a free base with hinges at the bodies' origins"
@@ -45,7 +46,7 @@ def states(random_state, count=STATES):
 
 @pytest.fixture(scope="module")
 def tree():
-    return tree_of(load_mujoco())
+    return tree_of(load_mujoco(A1))
 
 
 def test_mass_matrix_and_both_derivatives_are_pinocchios(tree, model, random_state):
@@ -82,7 +83,7 @@ def test_mass_matrix_is_symmetric_and_positive_definite(tree, random_state):
 
 @pytest.mark.parametrize("seed", [1, 2, 3])
 def test_a_robot_of_other_masses_has_pinocchios_derivatives_too(random_state, seed):
-    rng, changed, model = np.random.default_rng(seed), load_mujoco(), load_pinocchio()
+    rng, changed, model = np.random.default_rng(seed), load_mujoco(A1), load_pinocchio(A1)
     for joint in range(1, model.njoints):
         body = int(changed.joint(model.names[joint]).bodyid[0])
         mass, centre = rng.uniform(0.1, 8.0), rng.uniform(-0.1, 0.1, 3)
@@ -100,11 +101,11 @@ def test_a_robot_of_other_masses_has_pinocchios_derivatives_too(random_state, se
 
 def test_joints_stand_in_motor_order(model):
     assert list(model.names)[2:] == list(JOINT_NAMES)
-    assert (tree_of(load_mujoco()).parent == [0, 1, 2, 0, 4, 5, 0, 7, 8, 0, 10, 11]).all()
+    assert (tree_of(load_mujoco(A1)).parent == [0, 1, 2, 0, 4, 5, 0, 7, 8, 0, 10, 11]).all()
 
 
 def compile_with(change):
-    spec = mujoco.MjSpec.from_file(str(MJCF_PATH))
+    spec = A1.spec()
     change(spec.joint("FL_thigh_joint"))
     return spec.compile()
 

@@ -7,13 +7,13 @@ import pytest
 from robots.a1.constants import (
     FOOT_NAMES,
     JOINT_UPPER,
-    MJCF_PATH,
     STAND_HEIGHT,
     STAND_JOINTS,
 )
-from robots.a1.mujoco_model import load_mujoco
+from robots.mujoco_model import load_mujoco
 from robots.soft_contact import contact_force, impedance, soft_contact_of
 from robots.state import integrate, mujoco_from_pinocchio
+from tests.a1 import A1
 
 # (elliptic, impratio)
 CONES = {"pyramidal": (False, 1.0), "elliptic": (True, 1.0), "elliptic 100": (True, 100.0)}
@@ -26,7 +26,7 @@ REFUSAL = "soft contact is for four feet on one plane, with sliding friction alo
 
 
 def make_model(cone="pyramidal", sigmoid="as it is"):
-    model = load_mujoco(0.005, body_collisions=False)
+    model = load_mujoco(A1, 0.005, body_collisions=False)
     elliptic, model.opt.impratio = CONES[cone]
     kinds = mujoco.mjtCone
     model.opt.cone = kinds.mjCONE_ELLIPTIC if elliptic else kinds.mjCONE_PYRAMIDAL
@@ -88,7 +88,7 @@ def evaluate(law, foot, scale, r):
 @pytest.mark.parametrize("cone", CONES)
 def test_at_mujocos_solution_the_law_gives_mujocos_forces(cone, sigmoid):
     model, zones = make_model(cone, sigmoid), set()
-    law = soft_contact_of(model)
+    law = soft_contact_of(A1, model)
     for seed in range(12):
         data = solved(model, seed)
         for foot, number, distance, _ in contact_rows(model, data):
@@ -116,7 +116,7 @@ def zone(law, force, K):
 @pytest.mark.parametrize("cone", CONES)
 def test_stiffness_damping_impedance_and_weights_are_those_of_mujocos_rows(cone, sigmoid):
     model = make_model(cone, sigmoid)
-    law, limits = soft_contact_of(model), 0
+    law, limits = soft_contact_of(A1, model), 0
     for seed in range(6):
         data = solved(model, seed)
         for foot, _, distance, row in contact_rows(model, data):
@@ -150,7 +150,7 @@ def residuals(count=300, seed=0):
 
 @pytest.mark.parametrize("cone", CONES)
 def test_curvature_is_the_slope_of_the_force_in_every_zone(cone):
-    law = soft_contact_of(make_model(cone))
+    law = soft_contact_of(A1, make_model(cone))
     law = law._replace(friction=law.friction * [1.0, 0.7])  # no symmetry hides a mistake
     zones, skipped = set(), 0
     for r in residuals():
@@ -172,7 +172,7 @@ def test_curvature_is_the_slope_of_the_force_in_every_zone(cone):
 
 @pytest.mark.parametrize("cone", CONES)
 def test_curvature_is_symmetric_and_never_negative(cone):
-    law = soft_contact_of(make_model(cone))
+    law = soft_contact_of(A1, make_model(cone))
     for r in residuals():
         _, K = evaluate(law, 2, 15.0, r)
         np.testing.assert_allclose(K, K.T, atol=1e-14 * np.abs(K).max())
@@ -182,7 +182,7 @@ def test_curvature_is_symmetric_and_never_negative(cone):
 
 @pytest.mark.parametrize("cone", CONES)
 def test_the_force_has_no_jump_between_zones(cone):
-    law = soft_contact_of(make_model(cone))
+    law = soft_contact_of(A1, make_model(cone))
     rng = np.random.default_rng(5)
     for _ in range(20):
         ends, line = 20.0 * rng.normal(size=(2, 3)), np.linspace(0.0, 1.0, 2001)[:, None]
@@ -195,7 +195,7 @@ def test_the_force_has_no_jump_between_zones(cone):
 
 @pytest.mark.parametrize("cone", CONES)
 def test_a_foot_pushes_up_and_its_friction_stays_in_the_cone(cone):
-    law = soft_contact_of(make_model(cone))
+    law = soft_contact_of(A1, make_model(cone))
     # A soft cone of impratio 1 is exact where it slides; inside, the force is as the weights say.
     for r in residuals():
         force, _ = evaluate(law, 1, 9.0, r)
@@ -230,18 +230,18 @@ def test_feet_with_other_friction_than_sliding_are_refused(condim):
     model = make_model()
     model.geom_condim[:] = condim
     with pytest.raises(ValueError, match=REFUSAL):
-        soft_contact_of(model)
+        soft_contact_of(A1, model)
 
 
 def test_a_model_without_a_plane_is_refused():
-    spec = mujoco.MjSpec.from_file(str(MJCF_PATH))
+    spec = A1.spec()
     spec.delete(spec.geom("floor"))
     with pytest.raises(ValueError, match=REFUSAL):
-        soft_contact_of(spec.compile())
+        soft_contact_of(A1, spec.compile())
 
 
 def test_a_plane_out_of_reach_is_refused():
-    spec = mujoco.MjSpec.from_file(str(MJCF_PATH))
+    spec = A1.spec()
     spec.geom("floor").pos = [0.0, 0.0, -0.1]
     with pytest.raises(ValueError, match=REFUSAL):
-        soft_contact_of(spec.compile())
+        soft_contact_of(A1, spec.compile())

@@ -13,12 +13,13 @@ from robots.a1.constants import (
     STAND_HEIGHT,
     STAND_JOINTS,
 )
-from robots.a1.mujoco_model import load_mujoco
 from robots.kinematic_tree import tree_of
+from robots.mujoco_model import load_mujoco
 from robots.rotations import rotation_from_quaternion
 from robots.soft_contact import soft_contact_of
 from robots.soft_step import APPROACH_SPEED, differentiate_step
 from robots.state import difference, integrate, mujoco_from_pinocchio, pinocchio_from_mujoco
+from tests.a1 import A1
 
 CONES = {"pyramidal": None, "elliptic": 1.0, "elliptic 100": 100.0}  # impratio
 # Errors of central differences: eps^2 from the third derivative (1e-5 to 1e-7 of the slope at 1e-5,
@@ -30,7 +31,7 @@ class Physics:
     """MuJoCo's step, solved to the last digit, and ours beside it."""
 
     def __init__(self, dt, cone="pyramidal"):
-        self.model = load_mujoco(dt, body_collisions=False)
+        self.model = load_mujoco(A1, dt, body_collisions=False)
         self.model.opt.integrator = mujoco.mjtIntegrator.mjINT_EULER
         if CONES[cone] is not None:
             self.model.opt.cone = mujoco.mjtCone.mjCONE_ELLIPTIC
@@ -40,7 +41,7 @@ class Physics:
         self.model.opt.tolerance, self.model.opt.iterations = 0.0, 200
         self.model.opt.disableflags |= int(mujoco.mjtDisableBit.mjDSBL_WARMSTART)
         self.data = mujoco.MjData(self.model)
-        self.tree, self.law = tree_of(self.model), soft_contact_of(self.model)
+        self.tree, self.law = tree_of(self.model), soft_contact_of(A1, self.model)
         self.dt = dt
 
     def step(self, x, tau):

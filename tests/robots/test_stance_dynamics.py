@@ -3,20 +3,27 @@
 import numpy as np
 import pytest
 
-from robots.a1.mujoco_model import load_mujoco
 from robots.approach import MINIMUM_APPROACH_SPEED
+from robots.mujoco_model import load_mujoco
 from robots.rotations import rotation_from_quaternion
-from robots.stance_dynamics import Robot, differentiate_stance, hold, robot_of, stance_acceleration
+from robots.stance_dynamics import (
+    StanceModel,
+    differentiate_stance,
+    hold,
+    stance_acceleration,
+    stance_model_of,
+)
 from robots.stance_step import stance_step
 from robots.stance_touchdown import land
 from robots.touchdown import UP, touchdown
+from tests.a1 import A1
 
 SUBSETS = [np.array([float(mask >> i & 1) for i in range(4)]) for mask in range(16)]
 
 
 @pytest.fixture(scope="module")
-def robot() -> Robot:
-    return robot_of(load_mujoco())
+def robot() -> StanceModel:
+    return stance_model_of(load_mujoco(A1))
 
 
 def ours(robot, q, v, tau, contacts):

@@ -2,11 +2,12 @@ import numpy as np
 import pinocchio as pin
 import pytest
 
-from robots.a1.pinocchio_model import foot_frame_ids, load_pinocchio
 from robots.contact_dynamics import ContactDynamics
+from robots.pinocchio_model import foot_frame_ids, load_pinocchio
 from robots.rotations import exp3, quaternion_from_rotation, quaternion_product
 from robots.state import difference, integrate
 from robots.touchdown import impact, touchdown
+from tests.a1 import A1
 
 CASES = [(mask, foot) for mask in range(16) for foot in range(4) if not mask >> foot & 1]
 SOME = [(0, 0), (0, 3), (1, 3), (4, 1), (6, 0), (9, 2), (7, 3), (14, 0)]
@@ -123,13 +124,11 @@ def test_saltation_is_the_derivative_of_a_simulated_touchdown(
 
 
 @pytest.mark.parametrize(("mask", "foot"), SOME)
-def test_a_slope_is_the_level_ground_turned_with_gravity(
-    model, dynamics, random_state, mask, foot
-):
+def test_a_slope_is_the_level_ground_turned_with_gravity(model, dynamics, random_state, mask, foot):
     """The state's tangent is in the base: there nothing changes."""
     q, v, tau = _event(model, dynamics, random_state, mask, foot)
     turn = exp3(np.array([0.4, 0.3, -0.8]))
-    turned_model = load_pinocchio()
+    turned_model = load_pinocchio(A1)
     turned_model.gravity.linear = turn @ model.gravity.linear
     there = ContactDynamics(turned_model, foot_frame_ids(turned_model))
     turned = np.concatenate(

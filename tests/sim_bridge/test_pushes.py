@@ -5,13 +5,14 @@ import pinocchio as pin
 import pytest
 
 from robots.a1.kinematics import foot_jacobians_in_base, foot_positions_in_base
-from robots.a1.pinocchio_model import load_pinocchio
+from robots.pinocchio_model import load_pinocchio
 from robots.rotations import rotation_from_quaternion
 from robots.state import pinocchio_from_mujoco
 from sim_bridge.options import SimulationOptions
 from sim_bridge.perturbation_script import PerturbationScript
 from sim_bridge.perturbations import BaseForce, BaseVelocity
 from sim_bridge.simulated_a1 import SimulatedA1
+from tests.a1 import A1
 
 
 def velocity_base_in_world(robot: SimulatedA1) -> np.ndarray:
@@ -53,7 +54,7 @@ def test_a_kick_shows_in_the_next_tick_and_not_before() -> None:
 def test_a_force_in_flight_changes_momentum_by_force_times_time(
     force: tuple[float, float, float],
 ) -> None:
-    model = load_pinocchio()
+    model = load_pinocchio(A1)
     data = model.createData()
     robot = in_flight(PerturbationScript((BaseForce(0.02, force, 0.1),)))
     for _ in range(200):
@@ -72,7 +73,7 @@ def foot_in_world(q: np.ndarray, leg: int) -> np.ndarray:
 def foot_velocity(robot: SimulatedA1, leg: int) -> np.ndarray:
     """Of a foot in the world, by differences along the robot's present velocity."""
     q, v = pinocchio_from_mujoco(robot.data.qpos, robot.data.qvel)
-    model, h = load_pinocchio(), 1e-6
+    model, h = load_pinocchio(A1), 1e-6
     ahead, back = (pin.integrate(model, q, sign * h * v) for sign in (1.0, -1.0))
     return (foot_in_world(ahead, leg) - foot_in_world(back, leg)) / (2.0 * h)
 

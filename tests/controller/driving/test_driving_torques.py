@@ -8,11 +8,12 @@ from controller.driving.feedforward import FRICTION, feed_forward, share_wrench
 from controller.references.feedforward import FeedForward
 from robots.a1.constants import GRAVITY, STAND_JOINTS
 from robots.a1.kinematics import foot_jacobians_in_base, foot_positions_in_base
-from robots.a1.mujoco_model import load_mujoco
-from robots.a1.pinocchio_model import foot_frame_ids, load_pinocchio
 from robots.kinematic_tree import tree_of
+from robots.mujoco_model import load_mujoco
+from robots.pinocchio_model import foot_frame_ids, load_pinocchio
+from tests.a1 import A1
 
-TREE, MODEL = tree_of(load_mujoco()), load_pinocchio()
+TREE, MODEL = tree_of(load_mujoco(A1)), load_pinocchio(A1)
 ALL = np.ones(4)
 
 

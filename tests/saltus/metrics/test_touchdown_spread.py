@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 from robots.a1.constants import FOOT_NAMES, STAND_HEIGHT, STAND_JOINTS
-from robots.a1.pinocchio_model import load_pinocchio
 from robots.impact_problem import contact_problem
+from robots.pinocchio_model import load_pinocchio
 from saltus.metrics.touchdown_spread import (
     cosines_of,
     largest_distance,
@@ -15,8 +15,9 @@ from saltus.metrics.touchdown_spread import (
     stopping_impulse,
 )
 from saltus.metrics.touchdowns import Touchdowns
+from tests.a1 import A1
 
-MODEL = load_pinocchio()
+MODEL = load_pinocchio(A1)
 STAND = np.concatenate(([0.0, 0.0, STAND_HEIGHT, 0.0, 0.0, 0.0, 1.0], STAND_JOINTS))
 DROP = np.concatenate(([0.3, 0.1, -0.5, 0.8, -0.6, 0.2], np.zeros(12)))
 
@@ -58,7 +59,7 @@ def test_feet_that_go_up_have_one_outcome():
 
 
 def test_s_is_the_normals_cosine_in_the_kinetic_metric():
-    problem = contact_problem(MODEL, STAND, ("RL", "FR", "FL"))
+    problem = contact_problem(A1, MODEL, STAND, ("RL", "FR", "FL"))
     found = cosines_of(problem)
     assert list(found) == [("FR", "FL"), ("FR", "RL"), ("FL", "RL")]  # named in the feet's order
     u, v = problem.J_n[1], problem.J_n[0]
@@ -84,7 +85,7 @@ def test_one_foot_has_one_outcome_and_four_have_many():
 
 
 def test_the_stopping_impulse_stops_the_foot_that_needs_most():
-    problem = contact_problem(MODEL, STAND, FOOT_NAMES)
+    problem = contact_problem(A1, MODEL, STAND, FOOT_NAMES)
     impulse = stopping_impulse(problem, DROP)
     after = [problem.J_n[i] @ (DROP + np.linalg.solve(problem.M, problem.J_n[i] * impulse))
              for i in range(4)]  # fmt: skip

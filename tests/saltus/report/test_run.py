@@ -56,8 +56,10 @@ def cut_off(walk, tmp_path):
 
 
 def test_the_problems_of_a_run_come_first(run):
-    problems = [{"what": "fell", "words": "the A1 fell"},
-                {"what": "planner_failed", "words": "the planner failed in 71 of 101 solves"}]
+    problems = [
+        {"what": "fell", "words": "the A1 fell"},
+        {"what": "planner_failed", "words": "the planner failed in 71 of 101 solves"},
+    ]
     (run / "summary.json").write_text(json.dumps(SUMMARY | {"problems": problems}))
     verdict = page.write_report(run).verdict
     assert verdict.startswith("Problems: the planner failed in 71 of 101 solves. With HiLQR MPC")

@@ -6,7 +6,7 @@ keeps Isaac Gym's rules, and that frames, orders and indices are right.
 
 import numpy as np
 
-from robots.a1.urdf import a1_urdf
+from robots.urdf import urdf_of
 from runtime.physics_messages import (
     PROTOCOL,
     GroundReply,
@@ -22,6 +22,7 @@ from sim_bridge.isaac_gym import server
 from sim_bridge.rollouts.batch import RolloutBatch
 from sim_bridge.rollouts.single import SingleSimulation
 from sim_bridge.rollouts.unavailable import Unavailable
+from tests.a1 import A1
 from tests.sim_bridge.isaac_gym.stand_in_api import modules
 from tests.sim_bridge.isaac_gym.stand_in_gym import Gym
 from tests.sim_bridge.isaac_gym.stand_in_physics import MujocoRobot
@@ -40,7 +41,7 @@ def make_options(*arguments, urdf=None):
     """The server's options, as of its command line; the robot's URDF needs no file."""
     options = server.parse(["--role", "robot", "--device", "cpu", *arguments])
     options.role = "robot" if "robot" in arguments else "rollouts"
-    options.urdf_text = urdf or a1_urdf()
+    options.urdf_text = urdf or urdf_of(A1)
     return options
 
 

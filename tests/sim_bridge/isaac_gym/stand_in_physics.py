@@ -7,9 +7,10 @@ from functools import cache, lru_cache
 import mujoco
 import numpy as np
 
-from robots.a1.mujoco_model import load_mujoco
+from robots.mujoco_model import load_mujoco
 from robots.rotations import rotation_from_quaternion
 from sim_bridge.rollouts.planning_model import planning_model
+from tests.a1 import A1
 from tests.sim_bridge.isaac_gym.stand_in_ground import MeshParts
 from tests.sim_bridge.isaac_gym.stand_in_gym import JOINTS
 
@@ -104,14 +105,14 @@ class MujocoRobot:
 
 @cache
 def _read_model(feet_only):
-    return planning_model(0.001) if feet_only else load_mujoco(0.001)
+    return planning_model(A1, 0.001) if feet_only else load_mujoco(A1, 0.001)
 
 
 @lru_cache(maxsize=4)
 def _read_mesh(vertices, triangles):
     points = np.frombuffer(vertices, np.float32).reshape(-1, 3).astype(np.float64)
     parts = MeshParts(points, np.frombuffer(triangles, np.uint32).reshape(-1, 3).astype(np.int64))
-    return parts, planning_model(0.001, parts.ground())
+    return parts, planning_model(A1, 0.001, parts.ground())
 
 
 def _set_masses(model, links):

@@ -3,11 +3,12 @@
 import numpy as np
 import pytest
 
-from robots.a1.urdf import a1_urdf
 from robots.state import difference_batch, mujoco_from_pinocchio
+from robots.urdf import urdf_of
 from sim_bridge.isaac_gym import server
 from sim_bridge.motors import motor_torques
 from sim_bridge.rollouts.kernel import apply_policy
+from tests.a1 import A1
 
 POINT = np.array([0.0, 0.0041, -0.0005])
 
@@ -113,7 +114,7 @@ def test_motors_are_the_simulated_robot_s():
 
 
 def test_the_urdf_with_other_masses():
-    urdf = a1_urdf()
+    urdf = urdf_of(A1)
     assert server.total_mass(urdf) == pytest.approx(13.741)
     changed = server.changed_urdf(urdf, mass_scale=1.2, payload=3.0)
     assert server.total_mass(changed) == pytest.approx(1.2 * 13.741 + 3.0)
@@ -124,7 +125,7 @@ def test_the_urdf_with_other_masses():
 
 
 def test_the_urdf_with_feet_alone():
-    robot = server.ElementTree.fromstring(server.changed_urdf(a1_urdf(), feet_only=True))
+    robot = server.ElementTree.fromstring(server.changed_urdf(urdf_of(A1), feet_only=True))
     touching = [link.get("name") for link in robot if link.find("collision") is not None]
     assert sorted(touching) == sorted(server.FEET)
 

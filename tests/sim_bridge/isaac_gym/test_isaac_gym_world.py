@@ -7,8 +7,8 @@ import numpy as np
 import pytest
 
 from robots.a1.constants import STAND_HEIGHT, STAND_JOINTS, TOTAL_MASS
-from robots.a1.mujoco_model import load_mujoco
-from robots.a1.urdf import a1_urdf
+from robots.mujoco_model import load_mujoco
+from robots.urdf import urdf_of
 from runtime.physics_messages import (
     PlaceRequest,
     Refusal,
@@ -21,6 +21,7 @@ from runtime.wire import encode
 from sim_bridge.domain import build_model
 from sim_bridge.motors import motor_torques
 from sim_bridge.options import SimulationOptions
+from tests.a1 import A1
 from tests.sim_bridge.isaac_gym.stand_in import make_front
 
 STEP = 0.0005
@@ -41,7 +42,7 @@ class Robot:
         fields = {
             "timestep": STEP, "friction": 0.8, "payload_mass": 0.0, "mass_scale": 1.0,
             "floor_slope": 0.0, "torque_limit": 33.5, "corner_speed": 10.5, "no_load_speed": 21.0,
-            "urdf": a1_urdf(),
+            "urdf": urdf_of(A1),
         }  # fmt: skip
         v = np.zeros(18) if v is None else v
         return self.ask(WorldRequest(id=1, q=q, v=v, **dict(fields, **world)))
@@ -104,7 +105,7 @@ def test_a_tick_of_many_steps_is_as_many_ticks():
 
 def in_mujoco(steps, force=(0.0, 0.0, 0.0), torque=0.0):
     """The limp robot in the air, by MuJoCo."""
-    model = load_mujoco(STEP)
+    model = load_mujoco(A1, STEP)
     data = mujoco.MjData(model)
     data.qpos[:] = [*UP[:3], 1.0, 0.0, 0.0, 0.0, *UP[7:]]
     for _ in range(steps):
@@ -230,7 +231,7 @@ def test_a_world_that_cannot_be_is_refused(world):
 
 def test_a_robot_that_is_refused_leaves_its_process_behind():
     """Isaac Gym has made a simulation by then, and a process has only one."""
-    robot = Robot(urdf=a1_urdf().replace("FR_hip_joint", "FR_abduction"))
+    robot = Robot(urdf=urdf_of(A1).replace("FR_hip_joint", "FR_abduction"))
     assert isinstance(robot.state, Refusal) and "FR_abduction" in robot.state.reason
     assert isinstance(robot.begin(), WorldReply) and robot.front.restarts == 1
 

@@ -13,10 +13,11 @@ from scipy.spatial.transform import Rotation
 
 from hybrid.hilqr import Policies
 from robots.a1.constants import FOOT_NAMES, TORQUE_LIMIT
-from robots.a1.pinocchio_model import foot_frame_ids, load_pinocchio
+from robots.pinocchio_model import foot_frame_ids, load_pinocchio
 from robots.terrain import Ground
 from sim_bridge.rollouts.batch import Array, RolloutBatch
 from sim_bridge.rollouts.planning_model import planning_model
+from tests.a1 import A1
 
 
 def roll_out(
@@ -24,7 +25,7 @@ def roll_out(
     vertical: bool = False,
 ) -> RolloutBatch:  # fmt: skip
     """What every candidate does, by MuJoCo; forces are normal to the ground, or `vertical`."""
-    model = planning_model(period / substeps, ground)
+    model = planning_model(A1, period / substeps, ground)
     forces_on = vertical_forces if vertical else normal_forces
     each = [_roll(model, c, x0, policies, substeps, forces_on) for c in range(policies.count)]
     states, inputs, forces = (np.array(part) for part in zip(*each, strict=True))
@@ -102,7 +103,7 @@ class Momentum:
     """Momenta and places of the robot, by Pinocchio, of one state x (37,) at a time."""
 
     def __init__(self) -> None:
-        self.model = load_pinocchio()
+        self.model = load_pinocchio(A1)
         self.data = self.model.createData()
         self.mass = pin.computeTotalMass(self.model)
         self.feet = foot_frame_ids(self.model)

@@ -4,8 +4,9 @@ import mujoco
 import numpy as np
 
 from robots.a1.constants import STAND_JOINTS
-from robots.a1.mujoco_model import load_mujoco
+from robots.mujoco_model import load_mujoco
 from sim_bridge.rollouts.planning_model import planning_model, touch_slice
+from tests.a1 import A1
 
 TIMESTEP = 0.005
 
@@ -27,14 +28,14 @@ def simulate(model: mujoco.MjModel, steps: int = 60) -> tuple[np.ndarray, np.nda
 
 
 def test_planning_model_moves_as_the_whole_model_does():
-    whole = simulate(load_mujoco(TIMESTEP, body_collisions=False))
-    lean = simulate(planning_model(TIMESTEP))
+    whole = simulate(load_mujoco(A1, TIMESTEP, body_collisions=False))
+    lean = simulate(planning_model(A1, TIMESTEP))
     np.testing.assert_allclose(lean[0], whole[0], rtol=0, atol=1e-9)
     np.testing.assert_allclose(lean[1], whole[1], rtol=0, atol=1e-6)
     assert (whole[1] > 1.0).any(axis=0).all(), "every foot must have landed"
 
 
 def test_planning_model_keeps_only_floor_and_feet():
-    model = planning_model(TIMESTEP)
+    model = planning_model(A1, TIMESTEP)
     assert model.ngeom == 5 and model.ncam == 0
     assert model.opt.timestep == TIMESTEP

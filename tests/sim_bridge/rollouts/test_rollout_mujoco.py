@@ -8,6 +8,7 @@ from robots.a1.constants import STAND_HEIGHT, STAND_JOINTS, TORQUE_LIMIT
 from robots.state import difference, mujoco_from_pinocchio, pinocchio_from_mujoco
 from sim_bridge.rollouts.mujoco_batch import MujocoRollout
 from sim_bridge.rollouts.planning_model import planning_model
+from tests.a1 import A1
 
 KNOTS, PERIOD = 12, 0.01
 STAND = np.concatenate([[0, 0, STAND_HEIGHT, 0, 0, 0, 1], STAND_JOINTS, np.zeros(18)])
@@ -37,7 +38,7 @@ def start(seed=1):
 
 def serial(x0, policy, c):
     """One candidate, one knot and one substep at a time, without the batch."""
-    model = planning_model(PERIOD / 2)
+    model = planning_model(A1, PERIOD / 2)
     data = mujoco.MjData(model)
     data.qpos[:], data.qvel[:] = mujoco_from_pinocchio(x0[:19], x0[19:])
     p, states, inputs = policy.policy_index[c], [], []

@@ -8,15 +8,16 @@ import pytest
 
 from controller.gaits import GAITS, TROT
 from robots.a1.constants import FOOT_NAMES, STAND_HEIGHT, STAND_JOINTS
-from robots.a1.pinocchio_model import load_pinocchio
+from robots.pinocchio_model import load_pinocchio
 from saltus.metrics.touchdowns import Touchdowns
 from saltus.studies.a1.touchdown import study as a1_touchdown
 from saltus.studies.a1.touchdown.figures import cloud_figure, spread_figure
 from saltus.studies.a1.touchdown.runs import Walked, measure, walk
 from saltus.studies.a1.touchdown.study import findings
 from saltus.studies.engine import StudyOptions, record
+from tests.a1 import A1
 
-MODEL = load_pinocchio()
+MODEL = load_pinocchio(A1)
 STAND = np.concatenate(([0.0, 0.0, STAND_HEIGHT, 0.0, 0.0, 0.0, 1.0], STAND_JOINTS))
 
 

@@ -18,9 +18,10 @@ from saltus.studies.a1.derivatives.study import compare, run
 from saltus.studies.engine import StudyOptions
 from sim_bridge.rollouts.planning_model import planning_model
 from sim_bridge.rollouts.threaded import ThreadedRollout
+from tests.a1 import A1
 
 OPTIONS = PlannerOptions()
-MODEL = planning_model(OPTIONS.period / OPTIONS.search.substeps)
+MODEL = planning_model(A1, OPTIONS.period / OPTIONS.search.substeps)
 
 
 @pytest.fixture(scope="module")

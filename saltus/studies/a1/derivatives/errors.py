@@ -14,6 +14,7 @@ from controller.rigid_derivatives import RigidDerivatives
 from hybrid.hilqr import Trajectory, compose
 from hybrid.hilqr.riccati import Variant
 from hybrid.systems import Array
+from robots.robot import load_robot
 from saltus.studies.a1.derivatives.problems import Problem, Progress, situations
 from sim_bridge.rollouts.derivatives import DifferenceDerivatives, RolloutDerivatives
 from sim_bridge.rollouts.planning_model import planning_model
@@ -101,7 +102,7 @@ def _measure(
 ) -> tuple[NDArray[np.str_], dict[tuple[str, float], Array]]:
     """Situations and errors along one trajectory, as in `KnotErrors`."""
     matrices_by_kind = {kind.key: kind.linearise(trajectory) for kind in kinds}
-    model = planning_model(options.period / options.search.substeps)
+    model = planning_model(load_robot("a1"), options.period / options.search.substeps)
     errors, smaller = {}, None
     for step in reversed(STEPS):
         reference = compose(reference_derivatives(options, step).linearise(trajectory))

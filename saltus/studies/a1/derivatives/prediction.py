@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from controller.planner_options import PlannerOptions
 from hybrid.hilqr import Policies, Trajectory
 from hybrid.systems import Array
+from robots.robot import load_robot
 from robots.state import difference_batch, integrate
 from saltus.studies.a1.derivatives.errors import Kind
 from saltus.studies.a1.derivatives.problems import TOUCHDOWN, Problem, Progress, situations
@@ -54,7 +55,7 @@ def predict(
     rng, last = np.random.default_rng(seed), max(HORIZONS)
     substeps = options.search.substeps
     backend = ThreadedRollout(last, options.period, substeps, 1)
-    model = planning_model(options.period / substeps)
+    model = planning_model(load_robot("a1"), options.period / substeps)
     sizes, touchdowns, errors = [], [], {kind.key: [] for kind in kinds}
     for done, (problem, K) in enumerate(zip(problems, gains, strict=True)):
         progress(done, len(problems), "predictions")

@@ -10,8 +10,8 @@ import numpy as np
 import pinocchio as pin
 
 from controller.gaits import GAITS
-from robots.a1.pinocchio_model import foot_frame_ids
 from robots.contact_dynamics import ContactDynamics
+from robots.pinocchio_model import foot_frame_ids
 from robots.touchdown import impact
 from saltus.configuration.launch import make_config
 from saltus.launch.lock_step import LockStep, Tick

@@ -10,7 +10,8 @@ from scipy.spatial import ConvexHull
 
 from hybrid.systems import Array
 from robots.a1.constants import FOOT_NAMES
-from robots.a1.mujoco_model import load_mujoco
+from robots.mujoco_model import load_mujoco
+from robots.robot import load_robot
 from robots.state import mujoco_from_pinocchio
 
 _CORNERS = np.array([[x, y, z] for x in (-1, 1) for y in (-1, 1) for z in (-1, 1)], dtype=float)
@@ -35,7 +36,7 @@ class PoseFinder:
 
     def __init__(self) -> None:
         """Load the robot."""
-        self._model = load_mujoco()
+        self._model = load_mujoco(load_robot("a1"))
         self._data = mujoco.MjData(self._model)
 
     def pose(self, q: Array) -> Pose:

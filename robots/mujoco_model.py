@@ -1,27 +1,31 @@
-"""Load the A1 into MuJoCo, from the same file as into Pinocchio."""
+"""Load a robot into MuJoCo, in a world with ground."""
 
 # Compiled modules carry no stubs.
 # pyright: reportAttributeAccessIssue=false
 
 import mujoco
 
-from robots.a1.constants import MJCF_PATH
+from robots.robot import Robot
 from robots.terrain import Ground, make_ground
 from robots.terrain_geoms import add_geoms
 
 
 def load_mujoco(
-    timestep: float = 0.001, body_collisions: bool = True, ground: Ground | None = None
+    robot: Robot,
+    timestep: float = 0.001,
+    body_collisions: bool = True,
+    ground: Ground | None = None,
 ) -> mujoco.MjModel:
     """Return the MuJoCo model.
 
     Args:
+        robot: to be loaded.
         timestep: physics step [s].
         body_collisions: whether trunk, thighs and calves touch the ground too; a planner's
             rollouts, which only need the feet, are faster without.
         ground: None for the level floor z = 0.
     """
-    spec = mujoco.MjSpec.from_file(str(MJCF_PATH))
+    spec = robot.spec()
     add_geoms(spec, ground or make_ground())
     model = spec.compile()
     model.opt.timestep = timestep

@@ -1,25 +1,32 @@
-"""Load the A1 into Pinocchio, from the same file as into MuJoCo."""
+"""Load a robot into Pinocchio, from the same text as into MuJoCo."""
 
 # Compiled modules carry no stubs.
 # pyright: reportAttributeAccessIssue=false
 
+import tempfile
+from pathlib import Path
+
 import numpy as np
 import pinocchio as pin
 
-from robots.a1.constants import FOOT_NAMES, GRAVITY, MJCF_PATH, TORQUE_LIMIT, VELOCITY_LIMIT
+from robots.conventions import FOOT_NAMES, GRAVITY
+from robots.robot import Robot
 
 
-def load_pinocchio() -> pin.Model:
-    """Return the A1 with a free-flyer root: nq 19, nv 18, joints in motor order, armature included.
+def load_pinocchio(robot: Robot) -> pin.Model:
+    """Return the robot with a free-flyer root: nq 19, nv 18, joints in motor order, with armature.
 
     The free joint of the MJCF becomes Pinocchio's free flyer, so no second root is added. Limits of
     effort [N m] and velocity [rad/s] are filled in here because Pinocchio does not read them from
     the actuators.
     """
-    model = pin.buildModelFromMJCF(str(MJCF_PATH))
+    with tempfile.TemporaryDirectory() as folder:
+        file = Path(folder, f"{Path(robot.name).name}.xml")
+        file.write_text(robot.mjcf)
+        model = pin.buildModelFromMJCF(str(file))
     model.gravity = pin.Motion(np.array([0.0, 0.0, -GRAVITY]), np.zeros(3))
-    model.effortLimit = np.concatenate((np.zeros(6), np.full(12, TORQUE_LIMIT)))
-    model.velocityLimit = np.concatenate((np.full(6, np.inf), np.full(12, VELOCITY_LIMIT)))
+    model.effortLimit = np.concatenate((np.zeros(6), robot.torque_limit))
+    model.velocityLimit = np.concatenate((np.full(6, np.inf), robot.velocity_limit))
     return model
 
 

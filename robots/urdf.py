@@ -1,8 +1,8 @@
-"""The A1 as URDF, for engines that cannot read MJCF; `python -m robots.a1.urdf` prints it.
+"""A robot as URDF, for engines that cannot read MJCF; `python -m robots.urdf a1` prints it.
 
-Made from `a1.xml`, the only description of the robot: same links, joints, masses and inertias, and
+Made from its MJCF: same links, joints, masses and inertias, and
 the same shapes where they can touch the floor. Left out is what URDF has no word for: a joint's
-armature (`robots.a1.constants.ARMATURE`) and friction against the floor are the engine's to set.
+armature and friction against the floor are the engine's to set.
 Looks are left out too. Joints stand in motor order, but readers of URDF may sort them by name:
 Pinocchio and Isaac Gym do.
 """
@@ -10,13 +10,14 @@ Pinocchio and Isaac Gym do.
 # Compiled modules carry no stubs.
 # pyright: reportAttributeAccessIssue=false
 
+import sys
 from xml.etree import ElementTree as Xml
 
 import mujoco
 import numpy as np
 from numpy.typing import NDArray
 
-from robots.a1.constants import MJCF_PATH, VELOCITY_LIMIT
+from robots.robot import Robot, load_robot
 from robots.rotations import rotation_from_quaternion
 
 Array = NDArray[np.float64]
@@ -24,20 +25,20 @@ Array = NDArray[np.float64]
 _NOISE = 1e-15  # numbers below it are rounding
 
 
-def a1_urdf() -> str:
+def urdf_of(described: Robot) -> str:
     """The robot as URDF text, with `trunk` as its root.
 
     Feet (`FR_foot`, ...) and IMU are links of their own on fixed joints. A foot's joint asks not to
     be collapsed (Isaac Gym's `dont_collapse`), so that its contact forces keep a body.
     """
-    spec = mujoco.MjSpec.from_file(str(MJCF_PATH))
+    spec = mujoco.MjSpec.from_string(described.mjcf)
     spec.compiler.fusestatic = False  # a foot is a body
     model = spec.compile()
     robot = Xml.Element("robot", name=spec.modelname)
     for body in range(1, model.nbody):
         _add_link(robot, model, body, _inertia(spec.body(model.body(body).name)))
         if model.body_parentid[body] != 0:
-            _add_joint(robot, model, body)
+            _add_joint(robot, model, body, described.velocity_limit)
     Xml.indent(robot)
     return f'<?xml version="1.0"?>\n{Xml.tostring(robot, encoding="unicode")}\n'
 
@@ -78,10 +79,10 @@ def _add_collision(link: Xml.Element, model: mujoco.MjModel, geom: int) -> None:
     elif kind == mujoco.mjtGeom.mjGEOM_CAPSULE:
         Xml.SubElement(shape, "cylinder", radius=_text(size[0]), length=_text(2.0 * size[1]))
     else:
-        raise ValueError(f"{MJCF_PATH.name}: no URDF for the shape {kind.name}")
+        raise ValueError(f"no URDF for the shape {kind.name}")
 
 
-def _add_joint(robot: Xml.Element, model: mujoco.MjModel, body: int) -> None:
+def _add_joint(robot: Xml.Element, model: mujoco.MjModel, body: int, speeds: Array) -> None:
     """What joins a body to its parent: its one hinge, or nothing that moves."""
     name, hinged = model.body(body).name, model.body_jntnum[body] == 1
     index = model.body_jntadr[body]
@@ -103,7 +104,7 @@ def _add_joint(robot: Xml.Element, model: mujoco.MjModel, body: int) -> None:
     Xml.SubElement(joint, "axis", xyz=_text(model.jnt_axis[index]))
     Xml.SubElement(
         joint, "limit", lower=_text(lower), upper=_text(upper), effort=_text(effort),
-        velocity=_text(VELOCITY_LIMIT),
+        velocity=_text(speeds[index - 1]),
     )  # fmt: skip
     damping, friction = model.dof_damping[dof], model.dof_frictionloss[dof]
     Xml.SubElement(joint, "dynamics", damping=_text(damping), friction=_text(friction))
@@ -128,4 +129,4 @@ def _text(numbers: float | list[float] | Array) -> str:
 
 
 if __name__ == "__main__":
-    print(a1_urdf(), end="")
+    print(urdf_of(load_robot(sys.argv[1])), end="")

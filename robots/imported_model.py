@@ -1,0 +1,345 @@
+"""Turn somebody's MJCF of a quadruped into the form that all of Saltus reads.
+
+The form: a body `trunk` with a free joint; legs FR, FL, RR, RL, each with bodies hip, thigh and
+calf; one hinge each at the body's origin, about x, y and y; a sphere `FR_foot` fixed to the calf,
+with a touch sensor; motors in motor order. Names, order and signs of the given model do not matter:
+legs are told apart by where their hips are.
+"""
+
+from __future__ import annotations
+
+import math
+from pathlib import Path
+from typing import NamedTuple
+
+import mujoco
+import numpy as np
+
+from robots.conventions import FOOT_NAMES, JOINT_NAMES
+from robots.rotations import Array
+
+AXES = np.array([[1.0, 0.0, 0.0], [0.0, 1.0, 0.0], [0.0, 1.0, 0.0]])  # of hip, thigh and calf
+PARTS = ("hip", "thigh", "calf")
+STRAIGHT = 1e-3  # largest deviation of an axis, and of a thigh from the vertical [rad, m]
+FOOT = {"friction": [0.8, 0.02, 0.01], "condim": 3, "priority": 1}  # rubber on a floor, as the A1's
+BODY = {"friction": [0.6, 0.02, 0.01], "condim": 3}
+_SHAPES = ("SPHERE", "CAPSULE", "CYLINDER", "BOX", "ELLIPSOID")
+
+
+class ModelError(ValueError):
+    """A model is no quadruped of this form; the message says where."""
+
+
+class _Link(NamedTuple):
+    """A body with what is fixed to it: ids of bodies, and the pose of each in the first."""
+
+    bodies: list[int]
+    poses: list[tuple[Array, Array]]  # rotation (3, 3), position (3) [m]
+
+
+def is_own(text: str) -> bool:
+    """Whether a model has the form already."""
+    try:
+        spec = mujoco.MjSpec.from_string(text)
+    except ValueError:
+        return False
+    return [joint.name for joint in spec.joints] == ["root", *JOINT_NAMES]
+
+
+def import_model(path: Path) -> str:
+    """Return the model in the form of Saltus, as text.
+
+    Raises:
+        ModelError: it cannot be loaded, or is no quadruped with three joints a leg.
+    """
+    try:
+        given = mujoco.MjModel.from_xml_path(str(path))
+    except ValueError as error:
+        raise ModelError(" ".join(str(error).split())) from error
+    trunk = _trunk(given)
+    legs = _legs(given, trunk)
+    spec = mujoco.MjSpec()
+    spec.modelname = path.stem
+    spec.compiler.fusestatic, spec.compiler.degree = True, False
+    body = spec.worldbody.add_body(name="trunk", pos=[0.0, 0.0, 0.32])
+    body.add_freejoint(name="root")
+    _fill(given, spec, body, _link(given, trunk), None)
+    body.add_site(name="imu", size=[0.01] * 3, group=4)
+    _add_view(body, _leg_length(given, legs[0]))
+    for foot, chain in zip(FOOT_NAMES, legs, strict=True):
+        parent = body
+        for part, joint in zip(PARTS, chain, strict=True):
+            parent = _add_segment(given, spec, parent, f"{foot}_{part}", joint)
+        _add_foot(given, spec, parent, foot, chain[2])
+    for name in JOINT_NAMES:
+        _add_motor(given, spec, name, legs)
+    for foot in FOOT_NAMES:
+        spec.add_sensor(
+            name=f"{foot}_touch", type=mujoco.mjtSensor.mjSENS_TOUCH,
+            objtype=mujoco.mjtObj.mjOBJ_SITE, objname=f"{foot}_foot",
+        )  # fmt: skip
+    spec.compile()
+    return spec.to_xml()
+
+
+def _trunk(m: mujoco.MjModel) -> int:
+    free = np.flatnonzero(m.jnt_type == mujoco.mjtJoint.mjJNT_FREE)
+    if free.size != 1:
+        raise ModelError(f"has {free.size} free joints; give the one robot a free joint")
+    return int(m.jnt_bodyid[free[0]])
+
+
+def _legs(m: mujoco.MjModel, trunk: int) -> list[list[int]]:
+    """The joints hip, thigh, calf of FR, FL, RR, RL."""
+    hinges = np.flatnonzero(m.jnt_type == mujoco.mjtJoint.mjJNT_HINGE)
+    chains: list[list[int]] = []
+    for hip in (int(j) for j in hinges if _carrier(m, int(m.jnt_bodyid[j])) == trunk):
+        chain = [hip]
+        carried = {_carrier(m, int(m.jnt_bodyid[j])): int(j) for j in hinges}
+        while (after := carried.get(int(m.jnt_bodyid[chain[-1]]))) is not None:
+            chain.append(after)
+        chains.append(chain)
+    shapes = sorted(len(chain) for chain in chains)
+    if shapes != [3, 3, 3, 3] or hinges.size != 12:
+        raise ModelError(
+            f"has {len(chains)} chains of {shapes} joints on its trunk; a robot has 4 legs of 3 "
+            "hinges, hip, thigh and calf, and no other joint"
+        )
+    placed = {}
+    for chain in chains:
+        x, y, _ = m.body_pos[m.jnt_bodyid[chain[0]]]
+        placed[("F" if x > 0.0 else "R") + ("L" if y > 0.0 else "R")] = chain
+    if len(placed) != 4:
+        raise ModelError("its hips are not at four corners: one each at +x and -x, +y and -y")
+    for foot in FOOT_NAMES:
+        for part, joint, axis in zip(PARTS, placed[foot], AXES, strict=True):
+            _check_hinge(m, joint, axis, f"{foot} {part}")
+    return [placed[foot] for foot in FOOT_NAMES]
+
+
+def _check_hinge(m: mujoco.MjModel, joint: int, axis: Array, name: str) -> None:
+    body = m.jnt_bodyid[joint]
+    rotation = _rotation(m.body_quat[body])
+    if np.abs(rotation - np.eye(3)).max() > STRAIGHT:
+        raise ModelError(
+            f"{name} (body {m.body(body).name}) is turned at angle 0; give all bodies of a leg the "
+            "trunk's axes, x forward and z up, with the leg straight down"
+        )
+    if np.abs(np.abs(m.jnt_axis[joint]) - axis).max() > STRAIGHT:
+        raise ModelError(f"{name} (joint {m.joint(joint).name}) turns about {m.jnt_axis[joint]}; "
+                         f"a {name.split()[1]} turns about {'x' if axis[0] else 'y'}")  # fmt: skip
+    if np.abs(m.jnt_pos[joint]).max() > STRAIGHT:
+        raise ModelError(f"{name} (joint {m.joint(joint).name}) is not at its body's origin")
+
+
+def _carrier(m: mujoco.MjModel, body: int) -> int:
+    """The nearest body above that a joint moves."""
+    parent = int(m.body_parentid[body])
+    while parent and not m.body_jntnum[parent]:
+        parent = int(m.body_parentid[parent])
+    return parent
+
+
+def _link(m: mujoco.MjModel, body: int) -> _Link:
+    """A body and those that are fixed to it, directly or by others."""
+    link = _Link([body], [(np.eye(3), np.zeros(3))])
+    for child in range(body + 1, m.nbody):
+        parent = int(m.body_parentid[child])
+        if not m.body_jntnum[child] and parent in link.bodies:
+            rotation, position = link.poses[link.bodies.index(parent)]
+            link.bodies.append(child)
+            link.poses.append((rotation @ _rotation(m.body_quat[child]),
+                               position + rotation @ m.body_pos[child]))  # fmt: skip
+    return link
+
+
+def _add_segment(m: mujoco.MjModel, spec: mujoco.MjSpec, parent: mujoco.MjsBody, name: str,
+                 joint: int) -> mujoco.MjsBody:  # fmt: skip
+    body, dof = int(m.jnt_bodyid[joint]), int(m.jnt_dofadr[joint])
+    place = _place(m, body)
+    if name.endswith("calf") and abs(place[0]) > STRAIGHT:
+        raise ModelError(f"{name}: the thigh does not lead straight down to the knee at angle 0")
+    if name.endswith("thigh") and abs(place[2]) > STRAIGHT:
+        raise ModelError(f"{name}: its axis is not at the height of the hip's")
+    added = parent.add_body(name=name, pos=place)
+    axis = m.jnt_axis[joint].round()
+    low, high = m.jnt_range[joint] * axis.sum() if m.jnt_limited[joint] else (-np.pi, np.pi)
+    added.add_joint(
+        name=f"{name}_joint", type=mujoco.mjtJoint.mjJNT_HINGE, axis=np.abs(axis),
+        range=[min(low, high), max(low, high)], limited=mujoco.mjtLimited.mjLIMITED_TRUE,
+        armature=m.dof_armature[dof], damping=[m.dof_damping[dof], 0.0, 0.0],
+        frictionloss=m.dof_frictionloss[dof],
+    )  # fmt: skip
+    foot = _foot(m, body) if name.endswith("calf") else None
+    _fill(m, spec, added, _link(m, body), foot)
+    return added
+
+
+def _place(m: mujoco.MjModel, body: int) -> Array:
+    """Of a moved body in the moved body that carries it [m]."""
+    position, parent = m.body_pos[body].copy(), int(m.body_parentid[body])
+    while not m.body_jntnum[parent]:
+        position = m.body_pos[parent] + _rotation(m.body_quat[parent]) @ position
+        parent = int(m.body_parentid[parent])
+    return position
+
+
+def _fill(m: mujoco.MjModel, spec: mujoco.MjSpec, body: mujoco.MjsBody, link: _Link,
+          foot: int | None) -> None:  # fmt: skip
+    """Give a body the mass and the shapes of a link, all but the foot's."""
+    mass, centre, inertia = _inertia(m, link)
+    body.mass, body.ipos, body.explicitinertial = mass, centre, True
+    upper = [(0, 0), (1, 1), (2, 2), (0, 1), (0, 2), (1, 2)]
+    body.fullinertia = [inertia[k] for k in upper]
+    solids = [g for g in _geoms(m, link) if _touches(m, g) and g != foot and _is_plain(m, g)]
+    for index, geom in enumerate(solids):
+        _add_geom(m, body, link, geom, f"{body.name}_body{index or ''}", 3, BODY)
+    meshes = [g for g in _geoms(m, link) if not _touches(m, g)]
+    for geom in meshes or solids:
+        _add_geom(m, body, link, geom, "", 2, {}, spec)
+    if body.name == "trunk" and not solids:
+        raise ModelError(
+            "its trunk has no box, sphere, capsule or cylinder that can touch the floor"
+        )
+
+
+def _inertia(m: mujoco.MjModel, link: _Link) -> tuple[float, Array, Array]:
+    """Mass [kg], centre (3) [m], inertia about it (3, 3) [kg m^2] of a link, in its body."""
+    mass, moment = 0.0, np.zeros(3)
+    parts = []
+    for body, (rotation, position) in zip(link.bodies, link.poses, strict=True):
+        centre = position + rotation @ m.body_ipos[body]
+        axes = rotation @ _rotation(m.body_iquat[body])
+        parts.append((m.body_mass[body], centre, axes @ np.diag(m.body_inertia[body]) @ axes.T))
+        mass += m.body_mass[body]
+        moment += m.body_mass[body] * centre
+    if mass <= 0.0:
+        raise ModelError(f"body {m.body(link.bodies[0]).name} has no mass")
+    middle, inertia = moment / mass, np.zeros((3, 3))
+    for weight, centre, own in parts:
+        arm = centre - middle
+        inertia += own + weight * (arm @ arm * np.eye(3) - np.outer(arm, arm))
+    return mass, middle, inertia
+
+
+def _geoms(m: mujoco.MjModel, link: _Link) -> list[int]:
+    return [int(g) for g in np.flatnonzero(np.isin(m.geom_bodyid, link.bodies))]
+
+
+def _touches(m: mujoco.MjModel, geom: int) -> bool:
+    return bool(m.geom_contype[geom] or m.geom_conaffinity[geom])
+
+
+def _is_plain(m: mujoco.MjModel, geom: int) -> bool:
+    return mujoco.mjtGeom(m.geom_type[geom]).name.removeprefix("mjGEOM_") in _SHAPES
+
+
+def _foot(m: mujoco.MjModel, calf: int) -> int:
+    """The sphere at the end of a calf: the lowest one that can touch the floor."""
+    link = _link(m, calf)
+    spheres = [
+        g
+        for g in _geoms(m, link)
+        if _touches(m, g) and m.geom_type[g] == mujoco.mjtGeom.mjGEOM_SPHERE
+    ]
+    if not spheres:
+        raise ModelError(
+            f"body {m.body(calf).name} has no foot: give it a sphere that can touch the floor"
+        )
+    return min(spheres, key=lambda g: _pose(m, link, g)[1][2])
+
+
+def _pose(m: mujoco.MjModel, link: _Link, geom: int) -> tuple[Array, Array]:
+    """Rotation and position [m] of a geom in the link's first body."""
+    rotation, position = link.poses[link.bodies.index(int(m.geom_bodyid[geom]))]
+    return rotation @ _rotation(m.geom_quat[geom]), position + rotation @ m.geom_pos[geom]
+
+
+def _add_geom(
+    m: mujoco.MjModel, body: mujoco.MjsBody, link: _Link, geom: int, name: str, group: int,
+    contact: dict, spec: mujoco.MjSpec | None = None,
+) -> None:  # fmt: skip
+    rotation, position = _pose(m, link, geom)
+    quaternion = np.empty(4)
+    mujoco.mju_mat2Quat(quaternion, rotation.ravel())
+    material = int(m.geom_matid[geom])
+    colour = m.mat_rgba[material] if material >= 0 else m.geom_rgba[geom]
+    shape = {"type": mujoco.mjtGeom(m.geom_type[geom]), "size": m.geom_size[geom]}
+    mesh = int(m.geom_dataid[geom])
+    if shape["type"] == mujoco.mjtGeom.mjGEOM_MESH and spec is not None:
+        shape = {"type": mujoco.mjtGeom.mjGEOM_MESH, "meshname": _mesh(m, spec, mesh)}
+    body.add_geom(
+        name=name, pos=position, quat=quaternion, group=group, contype=0,
+        conaffinity=1 if contact else 0, rgba=colour, density=0.0, **shape, **contact,
+    )  # fmt: skip
+
+
+def _mesh(m: mujoco.MjModel, spec: mujoco.MjSpec, mesh: int) -> str:
+    """Copy a mesh, once; return its name."""
+    name = f"mesh{mesh}"
+    if all(each.name != name for each in spec.meshes):
+        start, faces = m.mesh_vertadr[mesh], m.mesh_faceadr[mesh]
+        spec.add_mesh(
+            name=name,
+            uservert=m.mesh_vert[start : start + m.mesh_vertnum[mesh]].ravel(),
+            userface=m.mesh_face[faces : faces + m.mesh_facenum[mesh]].ravel(),
+        )
+    return name
+
+
+def _add_foot(
+    m: mujoco.MjModel, spec: mujoco.MjSpec, calf: mujoco.MjsBody, foot: str, joint: int
+) -> None:
+    body = int(m.jnt_bodyid[joint])
+    geom = _foot(m, body)
+    centre, radius = _pose(m, _link(m, body), geom)[1], float(m.geom_size[geom, 0])
+    fixed = calf.add_body(name=f"{foot}_foot", pos=centre)
+    fixed.add_geom(
+        name=f"{foot}_foot", type=mujoco.mjtGeom.mjGEOM_SPHERE, size=[radius, 0.0, 0.0], contype=0,
+        conaffinity=1, group=1, density=0.0, rgba=[0.1, 0.1, 0.1, 1.0], **FOOT,
+    )  # fmt: skip
+    fixed.add_site(name=f"{foot}_foot", size=[1.5 * radius] * 3, group=4)
+
+
+def _add_motor(m: mujoco.MjModel, spec: mujoco.MjSpec, name: str, legs: list[list[int]]) -> None:
+    """A torque motor on a joint, with the limit that the given model's has."""
+    index = JOINT_NAMES.index(name)
+    limit = motor_limit(m, legs[index // 3][index % 3])
+    bounds = (
+        {} if limit == math.inf else {"ctrlrange": [-limit, limit], "forcerange": [-limit, limit]}
+    )
+    spec.add_actuator(
+        name=name.removesuffix("_joint"), target=name, trntype=mujoco.mjtTrn.mjTRN_JOINT, **bounds
+    )
+
+
+def motor_limit(m: mujoco.MjModel, joint: int) -> float:
+    """The largest torque of the motors of a joint [N m]; infinite where the model has no limit."""
+    limit = math.inf
+    for actuator in np.flatnonzero(m.actuator_trnid[:, 0] == joint):
+        if m.actuator_forcelimited[actuator]:
+            limit = min(limit, float(m.actuator_forcerange[actuator, 1]))
+        if m.actuator_ctrllimited[actuator]:
+            limit = min(limit, float(m.actuator_ctrlrange[actuator, 1]))
+    return limit
+
+
+def _leg_length(m: mujoco.MjModel, chain: list[int]) -> float:
+    return float(2.0 * np.linalg.norm(m.body_pos[m.jnt_bodyid[chain[2]]]))
+
+
+def _add_view(trunk: mujoco.MjsBody, leg: float) -> None:
+    """The sun, which follows the robot."""
+    size = leg / 0.4
+    trunk.add_light(
+        name="sun", mode=mujoco.mjtCamLight.mjCAMLIGHT_TRACKCOM,
+        pos=[size, -1.2 * size, 2.5 * size],
+        dir=[-0.2, 0.3, -1.0], type=mujoco.mjtLightType.mjLIGHT_DIRECTIONAL,
+        diffuse=[0.6, 0.6, 0.57], specular=[0.35] * 3, castshadow=True,
+    )  # fmt: skip
+
+
+def _rotation(quaternion: Array) -> Array:
+    matrix = np.empty(9)
+    mujoco.mju_quat2Mat(matrix, quaternion)
+    return matrix.reshape(3, 3)

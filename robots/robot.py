@@ -1,0 +1,248 @@
+"""A robot as data: a folder with a model and `robot.yaml`, read into one frozen object.
+
+Everything that the model says is taken from it: masses, lengths, feet, joint ranges, torque limits,
+armature. `robot.yaml` has what a model cannot say (`RobotFile`).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from functools import cache, cached_property
+from pathlib import Path
+from typing import Any
+
+import msgspec
+import mujoco
+import numpy as np
+
+from robots.conventions import FOOT_NAMES, JOINT_NAMES
+from robots.imported_model import ModelError, import_model, is_own, motor_limit
+from robots.legs import Legs, foot_positions_in_base
+from robots.rotations import Array
+
+ROBOTS = Path(__file__).parent
+Numbers = float | tuple[float, ...]  # one for all joints, hip thigh calf, or twelve in motor order
+
+
+class RobotError(ValueError):
+    """A robot's folder cannot be used; the message is one line that names file and reason."""
+
+
+class RobotFile(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """`robot.yaml`. Numbers of joints are one for all, three of a leg (hip, thigh, calf), or 12.
+
+    Attributes:
+        model: MJCF beside it, of a floating base with four legs of three joints.
+        velocity_limit: speed at which a motor has no torque left [rad/s].
+        stand: joints of the stand [rad].
+        lie: joints at which the robot lies on the ground [rad].
+        label: name for people; the folder's where it is left out.
+        corner_speed: up to which a motor has its full torque [rad/s]; half of `velocity_limit`
+            where it is left out.
+        torque_limit: largest torque of a motor [N m]; the model's where it is left out.
+        body: two opposite corners of the box around trunk, head and hips in the base [m]; that of
+            the trunk's shapes where it is left out.
+        defaults: options of a launch that this robot needs, below those of launch files.
+    """
+
+    model: str
+    velocity_limit: Numbers
+    stand: tuple[float, ...]
+    lie: tuple[float, ...]
+    label: str = ""
+    corner_speed: Numbers | None = None
+    torque_limit: Numbers | None = None
+    body: tuple[tuple[float, float, float], tuple[float, float, float]] | None = None
+    defaults: dict[str, Any] = {}
+
+
+@dataclass(frozen=True, eq=False)
+class Robot:
+    """A quadruped; arrays of joints are (12) in motor order and cannot be written to.
+
+    Attributes:
+        name: as `load_robot` takes it.
+        label: for people.
+        mjcf: the model as text, without the world: bodies, joints and feet named by
+            `robots.conventions`, joints in motor order.
+        legs: what kernels need.
+        mass: of the whole robot [kg].
+        torque_limit: [N m]
+        velocity_limit: speed at which a motor has no torque left [rad/s].
+        corner_speed: up to which it has its full torque [rad/s].
+        armature: inertia of the rotors, seen at the joints [kg m^2].
+        stand: joints of the stand [rad].
+        lie: joints at which the robot lies [rad].
+        stand_height: of the base above level ground in the stand [m].
+        body: (2, 3) opposite corners of the box around trunk, head and hips, in the base [m].
+        defaults: options of a launch that this robot needs.
+    """
+
+    name: str
+    label: str
+    mjcf: str
+    legs: Legs
+    mass: float
+    torque_limit: Array
+    velocity_limit: Array
+    corner_speed: Array
+    armature: Array
+    stand: Array
+    lie: Array
+    stand_height: float
+    body: Array
+    defaults: dict[str, Any] = field(default_factory=dict)
+
+    def spec(self) -> mujoco.MjSpec:
+        """The robot in its world, to be changed and compiled."""
+        world = (ROBOTS / "scene.xml").read_text()
+        return mujoco.MjSpec.from_string(world, include={"robot.xml": self.mjcf.encode()})
+
+    @cached_property
+    def leg_length(self) -> float:
+        """Thigh and shank together [m], of the first leg."""
+        return float(self.legs.thigh[0] * (1.0 + self.legs.ratio[0]))
+
+
+@cache
+def load_robot(name: str) -> Robot:
+    """Return a robot that stands in a folder here, such as ``a1``, or in the folder `name`.
+
+    Raises:
+        RobotError: there is no such folder, or what it holds is no robot.
+    """
+    own = ROBOTS / name
+    folder = own if name.isidentifier() and (own / "robot.yaml").is_file() else Path(name)
+    file = folder / "robot.yaml"
+    try:
+        described = msgspec.yaml.decode(file.read_bytes(), type=RobotFile)
+    except OSError as error:
+        raise RobotError(
+            f"robot {name}: cannot read {file} ({error.strerror}); accepted: "
+            f"{', '.join(own_robots())}, or a folder that holds robot.yaml"
+        ) from error
+    except (msgspec.DecodeError, msgspec.ValidationError) as error:
+        raise RobotError(f"{file}: {error}") from error
+    try:
+        return _robot(name, folder, described)
+    except ModelError as error:
+        raise RobotError(f"{folder / described.model}: {error}") from error
+    except ValueError as error:
+        raise RobotError(f"{file}: {error}") from error
+
+
+def own_robots() -> list[str]:
+    """Names of the robots that stand here."""
+    return sorted(file.parent.name for file in ROBOTS.glob("*/robot.yaml"))
+
+
+def _robot(name: str, folder: Path, file: RobotFile) -> Robot:
+    """Put together what the file and its model say; ValueError names what is wrong."""
+    path = folder / file.model
+    try:
+        text = path.read_text()
+    except (OSError, UnicodeDecodeError) as error:
+        raise ModelError(f"cannot be read ({error})") from error
+    mjcf = text if is_own(text) else import_model(path)
+    spec = mujoco.MjSpec.from_string(mjcf)
+    model = spec.compile()
+    hinges = slice(1, 13)
+    lower, upper = model.jnt_range[hinges].T
+    stand, lie = _joints("stand", file.stand), _joints("lie", file.lie)
+    legs = _legs(model, spec, _frozen(lower), _frozen(upper), stand)
+    for pose, joints in (("stand", stand), ("lie", lie)):
+        outside = np.flatnonzero((joints < lower) | (joints > upper))
+        if outside.size:
+            k = int(outside[0])
+            raise ValueError(
+                f"{pose}: {JOINT_NAMES[k]} at {joints[k]:g} rad is outside its range, "
+                f"{lower[k]:.4g} to {upper[k]:.4g} rad"
+            )
+    feet = foot_positions_in_base(legs, stand)
+    speed = _positive("velocity_limit", file.velocity_limit)
+    torque = file.torque_limit
+    return Robot(
+        name=name,
+        label=file.label or folder.name,
+        mjcf=mjcf,
+        legs=legs,
+        mass=round(float(model.body_mass.sum()), 9),
+        torque_limit=_frozen(_torques(model))
+        if torque is None
+        else _positive("torque_limit", torque),
+        velocity_limit=speed,
+        corner_speed=_positive("corner_speed", file.corner_speed or tuple(0.5 * speed)),
+        armature=_frozen(model.dof_armature[6:]),
+        stand=stand,
+        lie=lie,
+        stand_height=float(-feet[:, 2].min()) + legs.foot_radius,
+        body=_frozen(_trunk_box(model) if file.body is None else np.array(file.body)),
+        defaults=file.defaults,
+    )
+
+
+def _legs(model: mujoco.MjModel, spec: mujoco.MjSpec, lower: Array, upper: Array,
+          stand: Array) -> Legs:  # fmt: skip
+    """Read the legs' geometry; hips, thighs and calves are bodies 2 to 13 in motor order."""
+    offset = model.body_pos[2:14].reshape(4, 3, 3)
+    feet = [model.geom(f"{foot}_foot") for foot in FOOT_NAMES]
+    sole = np.array([foot.pos for foot in feet])
+    hip = offset[:, 0].copy()
+    hip[:, 0] += offset[:, 1, 0]
+    thigh, shank = np.hypot(offset[:, 2, 0], offset[:, 2, 2]), np.hypot(sole[:, 0], sole[:, 2])
+    # The thigh leads straight down at b = 0 (`import_model`); the shank may lean.
+    lean = np.arctan2(-sole[:, 0], -sole[:, 2])
+    plane = offset[:, 1, 1] + offset[:, 2, 1] + sole[:, 1]
+    return Legs(
+        hip=_frozen(hip),
+        plane=_frozen(plane),
+        thigh=_frozen(thigh),
+        ratio=_frozen(shank / thigh),
+        lean=_frozen(lean),
+        bend=_frozen(np.sign(stand[2::3] + lean)),
+        foot_radius=float(feet[0].size[0]),
+        lower=lower,
+        upper=upper,
+    )
+
+
+def _torques(model: mujoco.MjModel) -> Array:
+    limits = np.array([motor_limit(model, joint) for joint in range(1, 13)])
+    if not np.isfinite(limits).all():
+        raise ValueError("torque_limit is missing: the model limits no motor; give it [N m]")
+    return limits
+
+
+def _trunk_box(model: mujoco.MjModel) -> Array:
+    """Opposite corners (2, 3) of the box around the trunk's shapes that can touch the ground."""
+    corners = []
+    for geom in np.flatnonzero((model.geom_bodyid == 1) & (model.geom_conaffinity != 0)):
+        rotation = np.empty(9)
+        mujoco.mju_quat2Mat(rotation, model.geom_quat[geom])
+        centre, half = model.geom_aabb[geom].reshape(2, 3)
+        middle = model.geom_pos[geom] + rotation.reshape(3, 3) @ centre
+        reach = np.abs(rotation.reshape(3, 3)) @ half
+        corners += [middle - reach, middle + reach]
+    return np.array([np.min(corners, axis=0), np.max(corners, axis=0)])
+
+
+def _joints(key: str, values: Numbers) -> Array:
+    """One number for all joints, three of a leg or twelve, as twelve."""
+    numbers = np.atleast_1d(np.asarray(values, dtype=np.float64))
+    if numbers.size not in (1, 3, 12) or not np.isfinite(numbers).all():
+        raise ValueError(f"{key} has {numbers.size} numbers; give 1, 3 (hip, thigh, calf) or 12")
+    return _frozen(np.tile(numbers, 12 // numbers.size))
+
+
+def _positive(key: str, values: Numbers) -> Array:
+    numbers = _joints(key, values)
+    if not (numbers > 0.0).all():
+        raise ValueError(f"{key} is {numbers.min():g}; give numbers above 0")
+    return numbers
+
+
+def _frozen(values: Array) -> Array:
+    """The values as an array that cannot be written to by mistake."""
+    array = np.array(values, dtype=np.float64)
+    array.setflags(write=False)
+    return array
