@@ -1,7 +1,7 @@
 """A robot as data: a folder with a model and `robot.yaml`, read into one frozen object.
 
 Everything that the model says is taken from it: masses, lengths, feet, joint ranges, torque limits,
-armature. `robot.yaml` has what a model cannot say (`RobotFile`).
+armature. `robot.yaml` has what a model cannot say (`robots.robot_file`).
 """
 
 from __future__ import annotations
@@ -11,49 +11,22 @@ from functools import cache, cached_property
 from pathlib import Path
 from typing import Any
 
-import msgspec
 import mujoco
 import numpy as np
 
 from robots.conventions import FOOT_NAMES, JOINT_NAMES
 from robots.imported_model import ModelError, import_model, is_own, motor_limit
 from robots.legs import Legs, foot_positions_in_base
+from robots.robot_file import (
+    FILE,
+    ROBOTS,
+    Numbers,
+    RobotError,
+    RobotFile,
+    folder_of,
+    read_robot_file,
+)
 from robots.rotations import Array
-
-ROBOTS = Path(__file__).parent
-Numbers = float | tuple[float, ...]  # one for all joints, hip thigh calf, or twelve in motor order
-
-
-class RobotError(ValueError):
-    """A robot's folder cannot be used; the message is one line that names file and reason."""
-
-
-class RobotFile(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """`robot.yaml`. Numbers of joints are one for all, three of a leg (hip, thigh, calf), or 12.
-
-    Attributes:
-        model: MJCF beside it, of a floating base with four legs of three joints.
-        velocity_limit: speed at which a motor has no torque left [rad/s].
-        stand: joints of the stand [rad].
-        lie: joints at which the robot lies on the ground [rad].
-        label: name for people; the folder's where it is left out.
-        corner_speed: up to which a motor has its full torque [rad/s]; half of `velocity_limit`
-            where it is left out.
-        torque_limit: largest torque of a motor [N m]; the model's where it is left out.
-        body: two opposite corners of the box around trunk, head and hips in the base [m]; that of
-            the trunk's shapes where it is left out.
-        defaults: options of a launch that this robot needs, below those of launch files.
-    """
-
-    model: str
-    velocity_limit: Numbers
-    stand: tuple[float, ...]
-    lie: tuple[float, ...]
-    label: str = ""
-    corner_speed: Numbers | None = None
-    torque_limit: Numbers | None = None
-    body: tuple[tuple[float, float, float], tuple[float, float, float]] | None = None
-    defaults: dict[str, Any] = {}
 
 
 @dataclass(frozen=True, eq=False)
@@ -106,34 +79,19 @@ class Robot:
 
 @cache
 def load_robot(name: str) -> Robot:
-    """Return a robot that stands in a folder here, such as ``a1``, or in the folder `name`.
+    """Return a robot of this project, such as ``a1``, or the one in the folder `name`.
 
     Raises:
         RobotError: there is no such folder, or what it holds is no robot.
     """
-    own = ROBOTS / name
-    folder = own if name.isidentifier() and (own / "robot.yaml").is_file() else Path(name)
-    file = folder / "robot.yaml"
-    try:
-        described = msgspec.yaml.decode(file.read_bytes(), type=RobotFile)
-    except OSError as error:
-        raise RobotError(
-            f"robot {name}: cannot read {file} ({error.strerror}); accepted: "
-            f"{', '.join(own_robots())}, or a folder that holds robot.yaml"
-        ) from error
-    except (msgspec.DecodeError, msgspec.ValidationError) as error:
-        raise RobotError(f"{file}: {error}") from error
+    folder = folder_of(name)
+    described = read_robot_file(name)
     try:
         return _robot(name, folder, described)
     except ModelError as error:
         raise RobotError(f"{folder / described.model}: {error}") from error
     except ValueError as error:
-        raise RobotError(f"{file}: {error}") from error
-
-
-def own_robots() -> list[str]:
-    """Names of the robots that stand here."""
-    return sorted(file.parent.name for file in ROBOTS.glob("*/robot.yaml"))
+        raise RobotError(f"{folder / FILE}: {error}") from error
 
 
 def _robot(name: str, folder: Path, file: RobotFile) -> Robot:

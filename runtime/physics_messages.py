@@ -87,7 +87,7 @@ class RolloutReply(Message, frozen=True, tag="rolled_out", tag_field="kind"):
 
 
 class WorldRequest(Message, frozen=True, tag="world", tag_field="kind"):
-    """Begin a world with one A1 in it, at rest or not; whatever world there was before is gone.
+    """Begin a world with one robot in it, at rest or not; whatever world there was before is gone.
 
     An engine that cannot read MJCF takes the URDF; both describe the same robot.
     """
@@ -98,9 +98,9 @@ class WorldRequest(Message, frozen=True, tag="world", tag_field="kind"):
     payload_mass: float  # added at the trunk's centre of mass [kg]
     mass_scale: float  # of every mass and inertia, before the payload
     floor_slope: float  # uphill along world x [rad]
-    torque_limit: float  # of the motors [N m]
-    corner_speed: float  # up to which they give it [rad/s]
-    no_load_speed: float  # at which they give nothing [rad/s]
+    torque_limit: PerMotor  # of the motors [N m]
+    corner_speed: PerMotor  # up to which they give it [rad/s]
+    no_load_speed: PerMotor  # at which they give nothing [rad/s]
     q: Configuration
     v: Velocity
     urdf: str

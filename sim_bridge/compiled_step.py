@@ -10,7 +10,6 @@ import mujoco
 from llvmlite import ir
 from numba import types
 from numba.core import cgutils
-from numba.core.typing.templates import Signature
 from numba.extending import intrinsic
 
 
@@ -30,8 +29,8 @@ def address_of(name: str) -> int:
 def _call(_: Any, function: Any, arguments: Any) -> Any:
     """Call, in compiled code, a C function at an address; it returns nothing.
 
-    Its arguments are a tuple of integers of 64 bits: numbers and addresses. To pass a `CFunction`
-    instead takes 50 us.
+    Its arguments are a tuple of floats and of integers of 64 bits: numbers and addresses. To pass a
+    function to numba as such would take 50 us a call.
     """
 
     def generate(context: Any, builder: Any, _: Any, values: Any) -> Any:
@@ -46,21 +45,6 @@ def _call(_: Any, function: Any, arguments: Any) -> Any:
 call: Any = intrinsic(_call)
 
 
-class CFunction(types.WrapperAddressProtocol):
-    """A function of MuJoCo's as an argument of compiled functions."""
-
-    def __init__(self, name: str, signature: Signature) -> None:
-        """Look `name` up; `signature` is numba's."""
-        self._address, self._signature = address_of(name), signature
-
-    def __wrapper_address__(self) -> int:
-        return self._address
-
-    def signature(self) -> Signature:
-        """Numba's signature."""
-        return self._signature
-
-
 def stop_stage_timers() -> None:
     """Let MuJoCo stop reading the clock twenty times a step (7% of it); nobody reads the timers.
 
@@ -69,15 +53,9 @@ def stop_stage_timers() -> None:
     ctypes.c_void_p.in_dll(mujoco_library(), "mjcb_time").value = None
 
 
-# void mj_step(const mjModel* m, mjData* d), the two given as addresses
-MJ_STEP = CFunction("mj_step", types.void(types.intp, types.intp))
-
+MJ_STEP = address_of("mj_step")  # void mj_step(const mjModel* m, mjData* d)
 # void mjd_transitionFD(const mjModel* m, mjData* d, mjtNum eps, mjtByte centered,
-#                       mjtNum* A, mjtNum* B, mjtNum* C, mjtNum* D), all pointers as addresses
-MJD_TRANSITION_FD = CFunction(
-    "mjd_transitionFD",
-    types.void(
-        types.intp, types.intp, types.float64, types.uint8,
-        types.intp, types.intp, types.intp, types.intp,
-    ),
-)  # fmt: skip
+#                       mjtNum* A, mjtNum* B, mjtNum* C, mjtNum* D)
+MJD_TRANSITION_FD = address_of("mjd_transitionFD")
+# void mj_contactForce(const mjModel* m, const mjData* d, int id, mjtNum result[6])
+MJ_CONTACT_FORCE = address_of("mj_contactForce")

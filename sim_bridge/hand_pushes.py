@@ -6,10 +6,10 @@ import math
 from collections import Counter
 from typing import TYPE_CHECKING
 
-from robots.a1.constants import FOOT_NAMES
+from robots.conventions import FOOT_NAMES
 from runtime.messages import Push
 from runtime.topics import PUSH
-from sim_bridge.simulated_a1 import SimulatedA1
+from sim_bridge.simulated_robot import SimulatedRobot
 
 if TYPE_CHECKING:
     from runtime.bus import Subscriber
@@ -33,7 +33,7 @@ class HandPushes:
         self._last: Push | None = None
         self.counts: Counter[str] = Counter()
 
-    def apply(self, robot: SimulatedA1) -> None:
+    def apply(self, robot: SimulatedRobot) -> None:
         """Push the robot as has been asked for since the last call."""
         for push in self._pushes.all():
             if self._is_known(push):

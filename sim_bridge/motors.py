@@ -1,4 +1,4 @@
-"""What the A1's motors make of a command: their PD law and the torque they can give at a speed.
+"""What a robot's motors make of a command: their PD law and the torque they can give at a speed.
 
 The law is `robots.motor_law`. On the robot it runs at 10-20 kHz with the motor's own encoder,
 hence here at every physics step with the true joint state of that step.
@@ -11,8 +11,32 @@ from numba import njit
 from numpy.typing import NDArray
 
 from robots.motor_law import motor_torque
+from robots.robot import Robot
+from sim_bridge.motor_options import MotorOptions
 
 Array = NDArray[np.float64]
+
+
+def motor_limits(robot: Robot, options: MotorOptions) -> Array:
+    """Return rows torque limit [N m], corner and no-load speed [rad/s] of the motors (3, 12).
+
+    Raises:
+        ValueError: a corner speed is not below its no-load speed.
+    """
+    limits = np.array((robot.torque_limit, robot.corner_speed, robot.velocity_limit))
+    if options.torque_limit is not None:
+        limits[0] = options.torque_limit
+    if options.no_load_speed is not None:
+        limits[1] *= options.no_load_speed / limits[2]
+        limits[2] = options.no_load_speed
+    if options.corner_speed is not None:
+        limits[1] = options.corner_speed
+    if not (limits[1] < limits[2]).all():
+        raise ValueError(
+            f"simulation.motors.corner_speed is {limits[1].max():g}; give less than "
+            f"no_load_speed, {limits[2].min():g} rad/s"
+        )
+    return limits
 
 
 @njit(cache=True)
@@ -46,20 +70,18 @@ def limited_torque(
 
 
 @njit(cache=True)
-def motor_torques(
-    command: Array, q: Array, dq: Array, limits: tuple[float, float, float], out: Array
-) -> None:
+def motor_torques(command: Array, q: Array, dq: Array, limits: Array, out: Array) -> None:
     """Write the twelve motor torques [N m] into `out`.
 
     Args:
         command: (5, 12) rows q_des [rad], dq_des [rad/s], kp [N m/rad], kd [N m s/rad], tau [N m].
         q: (12) joint positions [rad].
         dq: (12) joint velocities [rad/s].
-        limits: torque limit [N m], corner speed [rad/s], no-load speed [rad/s].
+        limits: (3, 12) as `motor_limits` returns them.
         out: (12), overwritten.
     """
     for i in range(out.shape[0]):
         torque = motor_torque(
             command[0, i], command[1, i], command[2, i], command[3, i], command[4, i], q[i], dq[i]
         )
-        out[i] = limited_torque(torque, dq[i], limits[0], limits[1], limits[2])
+        out[i] = limited_torque(torque, dq[i], limits[0, i], limits[1, i], limits[2, i])

@@ -1,4 +1,4 @@
-"""The simulation's process: a thin loop around SimulatedA1."""
+"""The simulation's process: a thin loop around SimulatedRobot."""
 
 from collections import Counter
 from collections.abc import Callable
@@ -15,7 +15,7 @@ from runtime.topics import GROUND_TRUTH, MOTOR_COMMAND, PACE, PUSH, SIMULATED_RE
 from sim_bridge.hand_pushes import HandPushes
 from sim_bridge.pace import PaceKeeper
 from sim_bridge.perturbation_script import TICK
-from sim_bridge.simulated_a1 import TIME, SimulatedA1
+from sim_bridge.simulated_robot import TIME, SimulatedRobot
 
 _SPANS = layout_of(MotorCommand).spans
 _MOTORS, _STATUS = slice(_SPANS["q"].start, _SPANS["tau"].stop), _SPANS["status"].start
@@ -55,7 +55,7 @@ class _Loop:
     """The state of one run."""
 
     def __init__(
-        self, simulation: SimulatedA1, bus: Bus, clock: Clock, duration: float,
+        self, simulation: SimulatedRobot, bus: Bus, clock: Clock, duration: float,
         options: SimulationNodeOptions,
     ) -> None:  # fmt: skip
         self._simulation, self._clock, self._options = simulation, clock, options
@@ -161,7 +161,7 @@ class _Loop:
 
 
 def run(
-    simulation: SimulatedA1,
+    simulation: SimulatedRobot,
     bus: Bus,
     clock: Clock,
     duration: float,
@@ -196,7 +196,7 @@ def run(
     return _report(loop, simulation, clock, "stopped" if stop() else status)
 
 
-def _report(loop: _Loop, simulation: SimulatedA1, clock: Clock, status: str) -> dict[str, Any]:
+def _report(loop: _Loop, simulation: SimulatedRobot, clock: Clock, status: str) -> dict[str, Any]:
     q = simulation.truth().q
     statistics = clock.statistics()
     pushes = loop.pushes.counts if loop.pushes else None

@@ -1,4 +1,4 @@
-"""What the A1's sensors say of the true state: noise, bias, drift and quantisation."""
+"""What the sensors say of the true state: noise, bias, drift and quantisation."""
 
 import math
 

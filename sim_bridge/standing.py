@@ -6,7 +6,8 @@ import mujoco
 import numpy as np
 from numpy.typing import NDArray
 
-from robots.a1.constants import FOOT_NAMES, STAND_HEIGHT, STAND_JOINTS
+from robots.conventions import FOOT_NAMES
+from robots.robot import Robot
 from sim_bridge.motors import motor_torques
 
 Array = NDArray[np.float64]
@@ -14,17 +15,18 @@ Array = NDArray[np.float64]
 _SETTLE_S = 1.0  # [s], enough for soft contacts to come to rest under the stiff gains
 _STIFF = (400.0, 8.0)  # kp [N m/rad], kd [N m s/rad] while settling
 _HOLD = (60.0, 2.0)  # kp, kd of the hold that waits for the first command
-_UNLIMITED = (1e3, 1e3, 2e3)
+_UNLIMITED = np.outer((1e3, 1e3, 2e3), np.ones(12))
 
 
-def stand(model: mujoco.MjModel, data: mujoco.MjData, normal: Array) -> Array:
+def stand(robot: Robot, model: mujoco.MjModel, data: mujoco.MjData, normal: Array) -> Array:
     """Put the robot on the ground, at rest above the origin, at time 0.
 
     The feet start at the height where they just touch; gravity is carried by the torques of static
     equilibrium, and a short settling under stiff gains lets the soft contacts come to rest.
 
     Args:
-        model: the simulated robot.
+        robot: that stands.
+        model: of it and its world.
         data: overwritten.
         normal: of the ground at the origin (3); the robot stands parallel to it.
 
@@ -32,11 +34,11 @@ def stand(model: mujoco.MjModel, data: mujoco.MjData, normal: Array) -> Array:
         The command (5, 12), rows q, dq, kp, kd, tau, that keeps it standing.
     """
     mujoco.mj_resetData(model, data)
-    data.qpos[:3] = STAND_HEIGHT * normal
+    data.qpos[:3] = robot.stand_height * normal
     data.qpos[3:7] = tilt(normal)
-    data.qpos[7:] = STAND_JOINTS
+    data.qpos[7:] = robot.stand
     mujoco.mj_forward(model, data)
-    settle(model, data, _command(STAND_JOINTS, _STIFF, _holding_torque(model, data)), _SETTLE_S)
+    settle(model, data, _command(robot.stand, _STIFF, _holding_torque(model, data)), _SETTLE_S)
     data.qpos[:3] = (0.0, 0.0, normal @ data.qpos[:3] / normal[2])
     data.qvel[:] = 0.0
     data.time = 0.0

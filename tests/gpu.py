@@ -32,6 +32,7 @@ from saltus.launch.lock_step import LockStep
 from sim_bridge.rollouts.threaded import ThreadedRollout
 from sim_bridge.rollouts.unavailable import Unavailable
 from sim_bridge.rollouts.warp_device import open_device
+from tests.a1 import A1
 
 ROOT = Path(__file__).parents[1]
 STRAY_M = 1e-3  # of the base from MuJoCo's, in the median candidate
@@ -100,7 +101,7 @@ def conformance(extent: Extent) -> list[Row]:
 def rollouts(extent: Extent) -> list[Row]:
     """The batches of `saltus bench rollouts`; all candidates stay finite, most near MuJoCo's."""
     problem, rows = walking_problem(), []
-    mujoco = Engine("mujoco", cpu_name(), ThreadedRollout(*problem.horizon, cores()))
+    mujoco = Engine("mujoco", cpu_name(), ThreadedRollout(A1, *problem.horizon, cores()))
     warp = warp_engines(problem.horizon)[0]
     for size in extent.sizes:
         expected, found = (

@@ -53,7 +53,7 @@ def examine(config: LaunchConfig) -> Diagnosis:
     if not config.kind.real:
         raise BadRequest(
             f"doctor checks a launch on a real A1, such as `saltus doctor a1`; this one's robot is "
-            f"{config.robot}"
+            f"{config.connection}"
         )
     options = hardware_options(config)
     with black_box_link(config) as link:

@@ -20,6 +20,7 @@ from controller.driving.script import CommandScript, ScriptStep
 from controller.planner_options import PlannerOptions
 from controller.rigid_derivatives import CONTACT_FORCE
 from hybrid.hilqr import Policies
+from robots.robot import load_robot
 from robots.state import Array
 from robots.terrain import Ground
 from saltus.bench.contest import MS, Contest, Contestant
@@ -103,5 +104,7 @@ def make_trot(ground: Ground, distance: float = DISTANCE, seed: int = 0) -> Trot
         np.hstack([window.q, window.v]), window.inputs, gains,
         TORQUE * rng.normal(size=window.inputs.shape), np.linspace(0.0, 1.0, CANDIDATES).tolist(),
     )  # fmt: skip
-    rollout = ThreadedRollout(options.knots, options.period, options.search.substeps, 1, ground)
+    rollout = ThreadedRollout(
+        load_robot("a1"), options.knots, options.period, options.search.substeps, 1, ground
+    )
     return Trot(rollout, np.concatenate([window.q[0], window.v[0]]), policies)

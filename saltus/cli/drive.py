@@ -48,7 +48,9 @@ def drive(
                 f"the launch of process {launch.pid} has a driver already; end that driver first "
                 f"({error.address})"
             ) from error
-        say(f"driving the {launch.config.robot} A1 of process {launch.pid}; {_how(gamepad)}")
+        say(
+            f"driving the {launch.config.connection} robot of process {launch.pid}; {_how(gamepad)}"
+        )
         with DriveLine(launch, bus) as line:
             pacer = publish_commands(
                 device, commands.send, lambda: stop() or line.is_over or device.quit, line.show

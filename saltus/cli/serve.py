@@ -30,12 +30,14 @@ def serve(
     threads: Annotated[
         int | None, typer.Option(help="Threads of MuJoCo on the CPU; all cores by default.")
     ] = None,
+    robot: Annotated[str, typer.Option(help="Robot: a name, or a folder.")] = "a1",
     duration: Annotated[float | None, typer.Option(help="Stop after this many seconds.")] = None,
     json: JsonOption = False,
 ) -> int:
     """Serve rollouts and simulation to a stack on another machine, until Ctrl-C; exit status 0."""
     from runtime.signals import StopFlag
     from saltus.common.processor import cores
+    from saltus.configuration.robot import robot_named
     from saltus.serve.server import LISTENS, keys_for, make_service, open_responder
     from sim_bridge import service_node
 
@@ -45,7 +47,7 @@ def serve(
         raise BadRequest(f"--duration {duration:g}: give seconds > 0")
     with StopFlag() as stop:
         keys = keys_for(address, key_file)
-        service = make_service(backend, threads or cores())
+        service = make_service(backend, threads or cores(), robot_named(robot))
         with open_responder(address, keys) as responder:
             say(f"{backend} on {service.device} {LISTENS}{responder.address}")
             for line in how_to_use(responder.address, key_file):

@@ -59,17 +59,17 @@ def check_launch(config: LaunchConfig, blame: Callable[..., str]) -> None:
 def _check_robot(config: LaunchConfig, refuse: Callable[..., BadRequest]) -> None:
     """Refuse what is a simulated robot's alone."""
     if config.mode != "realtime":
-        message = f"robot {config.robot} cannot be paused; give mode: realtime"
-        raise refuse(message, "mode", "robot")
+        message = f"connection {config.connection} cannot be paused; give mode: realtime"
+        raise refuse(message, "mode", "connection")
     if config.perturbations:
         raise refuse(
             "perturbations are a simulated robot's; an emulated one has emulator.events",
-            "perturbations", "robot",
+            "perturbations", "connection",
         )  # fmt: skip
     if config.kind.emulated and config.simulation.engine != "mujoco":
         raise refuse(
             "an emulated robot's physics is MuJoCo's in its own process; give simulation.engine "
-            "mujoco", "simulation.engine", "robot",
+            "mujoco", "simulation.engine", "connection",
         )  # fmt: skip
     if config.needs_consent and not config.hardware.motions:
         raise refuse(
@@ -171,8 +171,8 @@ def _check_source(config: LaunchConfig, refuse: Callable[..., BadRequest]) -> No
         )
     if by == "remote" and not config.kind.bridged:
         raise refuse(
-            "drive.source remote needs an A1, real or emulated; a simulated robot takes keyboard, "
-            "gamepad, client", "drive.source", "robot",
+            "drive.source remote needs a real or emulated robot; a simulated one takes keyboard, "
+            "gamepad, client", "drive.source", "connection",
         )  # fmt: skip
     if by == "keyboard" and config.kind.bridged and not config.hardware.operator.keyboard:
         raise refuse(

@@ -7,11 +7,11 @@ from operator import attrgetter
 from typing import NamedTuple
 
 from controller.gaits import GAITS
+from saltus.configuration.connections import connections_where
 from saltus.configuration.estimators import ESTIMATORS
 from saltus.configuration.keys import keys_of, values_of
 from saltus.configuration.launch import LaunchConfig
 from saltus.configuration.planners import PLANNERS, is_plugin
-from saltus.configuration.robots import robots_where
 from saltus.configuration.settings import DEFAULT, FILE, Settings
 
 Reason = Callable[[LaunchConfig], str]  # empty where a key has an effect
@@ -65,7 +65,7 @@ def _only(path: str, *values: str) -> Reason:
 
 
 def _planner_runs(config: LaunchConfig) -> str:
-    return "robot emulator is moved by another launch" if not config.kind.planned else ""
+    return "connection emulator: another launch moves it" if not config.kind.planned else ""
 
 
 def _is_driven(config: LaunchConfig) -> str:
@@ -143,13 +143,13 @@ RULES = (
     Rule(("warp",), _only("rollout", "warp")),
     Rule(("isaacgym",), _only("rollout", "isaacgym")),
     Rule(("remote",), _only("rollout", "remote")),
-    Rule(("simulation",), _only("robot", *robots_where("simulated"), *robots_where("emulated"))),
+    Rule(("simulation",), _only("connection", "simulated", "emulated", "emulator")),
     Rule(("simulation.server",), _only("simulation.engine", "remote", "isaacgym")),
-    Rule(("hardware",), _only("robot", *robots_where("bridged"))),
+    Rule(("hardware",), _only("connection", *connections_where("bridged"))),
     Rule((f"{_LINK}.robot_address", f"{_LINK}.robot_port", f"{_LINK}.local_address",
-          "hardware.tick_unit_s"), _only("robot", *robots_where("real"))),
+          "hardware.tick_unit_s"), _only("connection", *connections_where("real"))),
     Rule(("hardware.without_doctor",), lambda _: "it is typed in the terminal, not set"),
-    Rule(("emulator",), _only("robot", *robots_where("emulated"))),
+    Rule(("emulator",), _only("connection", *connections_where("emulated"))),
     Rule(("bus.folder",), _only("bus.transport", "ipc", "zmq")),
     Rule(("bus.host", "bus.base_port"), _only("bus.transport", "tcp")),
 )  # fmt: skip

@@ -3,7 +3,7 @@
 import copy
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Annotated, Any, Literal, NamedTuple
+from typing import TYPE_CHECKING, Annotated, Any, Literal, NamedTuple
 
 import msgspec
 
@@ -15,16 +15,23 @@ from controller.tracker_options import TrackerOptions
 from hw_bridge.driver.options import SourceOptions
 from hw_bridge.emulator.options import EmulatorOptions
 from hw_bridge.options import HardwareOptions, LimitProfile
+from robots.robot_file import RobotError, read_robot_file
 from runtime.options import Options, Range, positive
 from saltus.common.errors import BadRequest
 from saltus.common.folders import find_file
 from saltus.configuration.checks import check_launch
+from saltus.configuration.connections import (
+    CONNECTIONS,
+    Connection,
+    ConnectionKind,
+    connections_where,
+)
 from saltus.configuration.estimators import ESTIMATORS, EstimatorChoice
 from saltus.configuration.limit_profiles import within_profile
 from saltus.configuration.motions import take_motion
 from saltus.configuration.options import fields_of, read_mapping, to_options
 from saltus.configuration.recording import RecordingOptions
-from saltus.configuration.robots import ROBOTS, Robot, RobotKind, robots_where
+from saltus.configuration.robot import robot_named
 from saltus.configuration.settings import Settings
 from saltus.configuration.timing import TimingOptions
 from sim_bridge.options import SimulationOptions
@@ -32,6 +39,9 @@ from sim_bridge.perturbations import Perturbation
 from sim_bridge.rollouts.options import IsaacGymOptions, ServerOptions, WarpOptions
 from sim_bridge.suites import SuiteError, parse_events
 from sim_bridge.terrain_options import Terrain
+
+if TYPE_CHECKING:
+    from robots.robot import Robot
 
 Mode = Literal["paused", "realtime"]
 ReferenceSource = Literal["kinematic", "convex_mpc"]
@@ -103,8 +113,10 @@ class LaunchConfig(EstimatorChoice, frozen=True):
     """Everything that one launch is made of; the file and the overrides are gone.
 
     Attributes:
-        robot: ``simulated``; ``a1`` over UDP; ``emulated``, the same bridge with an emulator of the
-            A1 started beside it; ``emulator``, that emulator alone, for a launch elsewhere.
+        robot: the model: a name such as ``a1``, or a folder with ``robot.yaml``
+            (docs/tutorials/robot.md).
+        connection: ``simulated``; ``real``; ``emulated``, the same bridge with an emulator of the
+            robot started beside it; ``emulator``, that emulator alone, for a launch elsewhere.
         mode: ``paused`` (lock step, bit-for-bit repeatable) or ``realtime``.
         duration: length of the run; of an A1's, how long it runs before it sits down.
         reference: stand, walk, trot, bound, or for HiLQR the path of a recorded trajectory.
@@ -133,7 +145,8 @@ class LaunchConfig(EstimatorChoice, frozen=True):
         bus: where the topics are bound.
     """
 
-    robot: Robot = "simulated"
+    robot: str = "a1"
+    connection: Connection = "simulated"
     mode: Mode = "paused"
     duration: Annotated[float, Range("s", TICK_S, 1e6)] = 6.0
     reference: str = "walk"
@@ -157,6 +170,15 @@ class LaunchConfig(EstimatorChoice, frozen=True):
     view: ViewOptions = ViewOptions()
     recording: RecordingOptions = RecordingOptions()
     bus: BusOptions = BusOptions()
+
+    @property
+    def robot_model(self) -> "Robot":
+        """The robot, loaded.
+
+        Raises:
+            BadRequest: its folder holds none.
+        """
+        return robot_named(self.robot)
 
     @property
     def controllable(self) -> bool:
@@ -205,9 +227,9 @@ class LaunchConfig(EstimatorChoice, frozen=True):
         return self.hardware.limits or ("first_run" if self.kind.real else "full")
 
     @property
-    def kind(self) -> RobotKind:
+    def kind(self) -> ConnectionKind:
         """The kind of the robot."""
-        return ROBOTS[self.robot]
+        return CONNECTIONS[self.connection]
 
     @property
     def ticks(self) -> int:
@@ -267,7 +289,7 @@ def read_launch(name_or_path: str, overrides: Overrides) -> Settings:
         settings.write("drive.source", overrides.drive, "--drive")
         settings.write("mode", "realtime", "--drive")
     stays = "--drive" if overrides.drive is not None else "--view" if overrides.view else ""
-    if stays and settings.mapping.get("robot", "simulated") in robots_where("simulated"):
+    if stays and settings.mapping.get("connection", "simulated") in connections_where("simulated"):
         settings.write("duration", DRIVEN_S, stays)
     assign(settings, overrides.assignments)
     if overrides.bridge is not None:
@@ -316,6 +338,12 @@ def configure(settings: Settings) -> LaunchConfig:
         wrong = _not_in_estimator(next(iter(options), ""))
         raise BadRequest(f"{settings.blame('estimator')}: {wrong}")
     take_motion(settings)
+    try:
+        settings.lay_below(
+            copy.deepcopy(read_robot_file(str(mapping.get("robot") or "a1")).defaults)
+        )
+    except RobotError as error:
+        raise BadRequest(f"{settings.blame('robot')}: {error}") from error
     present = {key: value for key, value in mapping.items() if value is not None}
     config = to_options(present, LaunchConfig, settings.blame)
     check_launch(config, settings.blame)

@@ -58,6 +58,10 @@ class Settings:
         self._words = {k: w for k, w in self._words.items() if k != key and not k.startswith(below)}
         self._words[key] = words
 
+    def lay_below(self, options: dict[str, Any]) -> None:
+        """Take options, section by section, where this launch has none of its own."""
+        self.mapping.update(_merge(options, self.mapping))
+
     def words(self, key: str) -> str:
         """What the command line says of a key or of a section that it is in; empty for nothing."""
         parts = key.split(".")
@@ -82,3 +86,12 @@ class Settings:
             if words := self.words(key) or (below[-1] if below else ""):
                 return words
         return self.file
+
+
+def _merge(below: dict[str, Any], above: dict[str, Any]) -> dict[str, Any]:
+    """Two mappings as one, section by section; those above win, but for null."""
+    merged = below | {key: value for key, value in above.items() if value is not None}
+    for key, value in below.items():
+        if isinstance(value, dict) and isinstance(above.get(key), dict):
+            merged[key] = _merge(value, above[key])
+    return merged

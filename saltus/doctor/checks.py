@@ -105,8 +105,9 @@ def _robot() -> tuple[bool, str]:
     from robots.mujoco_model import load_mujoco
     from robots.pinocchio_model import load_pinocchio
 
-    mass = sum(inertia.mass for inertia in load_pinocchio(load_robot("a1")).inertias)
-    return load_mujoco(load_robot("a1")).nv == 18, f"A1, {mass:.3f} kg"
+    robot = load_robot("a1")
+    mass = sum(inertia.mass for inertia in load_pinocchio(robot).inertias)
+    return load_mujoco(robot).nv == 18, f"{robot.label}, {mass:.3f} kg"
 
 
 def _bus() -> tuple[bool, str]:

@@ -6,6 +6,7 @@ from pathlib import Path
 import msgspec
 import numpy as np
 
+from robots.robot import load_robot
 from saltus.film.frames import Frames
 from saltus.film.jobs import NO_ROOM, Job
 from saltus.film.painter import Painter
@@ -27,7 +28,9 @@ def main(folder: Path) -> int:
 def _do(job: Job, folder: Path) -> None:
     with np.load(folder / f"{job.name}.npz") as file:
         frames = Frames(**file)
-    painter = Painter(job.size, job.view, ground_of(job.terrain, seed=job.seed))
+    painter = Painter(
+        load_robot(job.robot), job.size, job.view, ground_of(job.terrain, seed=job.seed)
+    )
     name = f"{job.name}.{job.ending}" if job.ending else job.name
     writer = WRITERS[job.ending](folder / name, job.frames_per_second)
     for frame in frames.each():

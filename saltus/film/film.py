@@ -66,8 +66,8 @@ def make_film(run: Path, file: Path, options: FilmOptions) -> Film:
     frames = draw_arrows(_frames(motion, times, options.speed), times, arrows, options.speed)
     config = config_of_run(run)
     job = Job(
-        "film", options.size, options.view, ending, options.frames_per_second, config.terrain,
-        config.simulation.seed,
+        "film", options.size, options.view, ending, options.frames_per_second, config.robot,
+        config.terrain, config.simulation.seed,
     )  # fmt: skip
     try:
         with tempfile.TemporaryDirectory(dir=file.parent, prefix=".film-") as beside:

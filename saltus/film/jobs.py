@@ -31,6 +31,7 @@ class Job(msgspec.Struct, frozen=True):
         ending: of the one file ``NAME.ENDING`` that is made of all pictures, one of
             `saltus.film.writers.WRITERS`; empty for a file ``NAME-0.webp`` and so on of each.
         frames_per_second: of a film.
+        robot: that is drawn.
         terrain: the ground; seed: of what is random in it.
     """
 
@@ -39,6 +40,7 @@ class Job(msgspec.Struct, frozen=True):
     view: View
     ending: str = ""
     frames_per_second: float = 25.0
+    robot: str = "a1"
     terrain: Terrain = "flat"
     seed: int = 0
 

@@ -6,7 +6,7 @@ from numpy.typing import NDArray
 from PIL import Image, ImageDraw
 
 from robots.mujoco_model import load_mujoco
-from robots.robot import load_robot
+from robots.robot import Robot
 from robots.state import mujoco_from_pinocchio
 from robots.terrain import Ground, height_at, plate_at
 from saltus.film.camera import View
@@ -35,9 +35,9 @@ Array = NDArray[np.float64]
 
 
 class Painter:
-    """Draws the A1 in given configurations, off-screen; `close` gives the graphics back."""
+    """Draws a robot in given configurations, off-screen; `close` gives the graphics back."""
 
-    def __init__(self, size: tuple[int, int], view: View, ground: Ground) -> None:
+    def __init__(self, robot: Robot, size: tuple[int, int], view: View, ground: Ground) -> None:
         """Pictures of ``size``, width and height [pixels], from ``view``, on ``ground``.
 
         Raises:
@@ -45,9 +45,9 @@ class Painter:
         """
         self._view = view
         self._ground = ground
-        self._model = load_mujoco(load_robot("a1"), ground=ground)
+        self._model = load_mujoco(robot, ground=ground)
         # MuJoCo's clipping planes and shadows are in units of it; a wide ground shall not count.
-        self._model.stat.extent = load_mujoco(load_robot("a1")).stat.extent
+        self._model.stat.extent = load_mujoco(robot).stat.extent
         self._model.vis.global_.offwidth, self._model.vis.global_.offheight = size
         for name, value in QUICK.items() if view.quick else ():
             setattr(self._model.vis.quality, name, value)

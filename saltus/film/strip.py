@@ -34,7 +34,9 @@ def leave_strip(folder: Path, duration: float, events: Sequence[float]) -> None:
         frames = Frames.plain(read_motion(folder).q_at(times), captions)
         with tempfile.TemporaryDirectory(dir=folder, prefix=".strip-") as beside:
             seed = config.simulation.seed
-            job = Job("strip", PANEL, View(), "png", terrain=config.terrain, seed=seed)
+            job = Job(
+                "strip", PANEL, View(), "png", robot=config.robot, terrain=config.terrain, seed=seed
+            )
             failure = draw([(job, frames)], Path(beside))
             if not failure:
                 (Path(beside) / "strip.png").replace(folder / STRIP)

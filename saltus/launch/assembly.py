@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from controller.tracker import Tracker
     from estimator.interface import Estimator
     from robots.terrain import Ground
-    from sim_bridge.simulated_a1 import SimulatedA1
+    from sim_bridge.simulated_robot import SimulatedRobot
 
 
 def solve_schedule(config: LaunchConfig) -> SolveSchedule:
@@ -126,17 +126,19 @@ def estimate_ground(config: LaunchConfig) -> GroundEstimate | None:
     return GroundEstimate(level=config.terrain_belief == "flat")
 
 
-def make_simulation(config: LaunchConfig) -> SimulatedA1:
+def make_simulation(config: LaunchConfig) -> SimulatedRobot:
     """The simulated robot, as it starts.
 
     Raises:
         BadRequest: its physics is a server's, and none answers.
     """
-    from sim_bridge.simulated_a1 import SimulatedA1
+    from sim_bridge.simulated_robot import SimulatedRobot
 
     script = make_script(config)
     try:
-        simulation = SimulatedA1(config.simulation, script, make_ground(config))
+        simulation = SimulatedRobot(
+            config.robot_model, config.simulation, script, make_ground(config)
+        )
         simulation.tilt_allowance = motions.tilt_allowance(config)
         return simulation
     except Unavailable as error:

@@ -17,8 +17,8 @@ from runtime.realtime import (
     set_cpu_affinity,
     take_short_slices,
 )
+from saltus.configuration.connections import ConnectionKind
 from saltus.configuration.launch import LaunchConfig
-from saltus.configuration.robots import RobotKind
 
 # The later in a tick, the more urgent: nobody keeps the command that ends it waiting.
 URGENCY = {"estimator": 0, "tracker": 1, "watchdog": 3}  # above a bus's threads
@@ -95,7 +95,7 @@ def settle(config: LaunchConfig, name: str) -> None:
         logging.warning("%s", refusal)
 
 
-def cores_of(name: str, cores: set[int], kind: RobotKind) -> set[int]:
+def cores_of(name: str, cores: set[int], kind: ConnectionKind) -> set[int]:
     """The cores of a process among those of the launch.
 
     On two cores the planner has the last one, and all others the first; the tracker of an emulated

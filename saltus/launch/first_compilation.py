@@ -89,5 +89,5 @@ def _marker(config: LaunchConfig, part: str) -> Path:
         "planner": (config.planner, config.rollout, str(config.is_driven)),
     }.get(part, ())  # fmt: skip
     code = code_version(tuple(f"{package}/**/*" for package in PACKAGES))
-    seen = "\n".join((part, *chosen, config.robot, sys.version, version("numba"), code))
+    seen = "\n".join((part, *chosen, config.connection, sys.version, version("numba"), code))
     return marker_folder() / hashlib.sha256(seen.encode()).hexdigest()[:16]

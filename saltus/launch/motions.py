@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from controller.gaits import GAITS
+from robots.robot import load_robot
 from saltus.common.code_version import code_version, fingerprint
 from saltus.common.console import say
 from saltus.common.errors import BadRequest
@@ -102,7 +103,7 @@ def make_plan(
     from sim_bridge.rollouts.threaded import ThreadedRollout
 
     def backend(knots: int) -> ThreadedRollout:
-        return ThreadedRollout(knots, PERIOD, SUBSTEPS, threads)
+        return ThreadedRollout(load_robot("a1"), knots, PERIOD, SUBSTEPS, threads)
 
-    derivatives = RolloutDerivatives(PERIOD, SUBSTEPS, threads)
+    derivatives = RolloutDerivatives(load_robot("a1"), PERIOD, SUBSTEPS, threads)
     return plan_motion(motion, PERIOD, backend, derivatives, report)

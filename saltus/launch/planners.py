@@ -6,6 +6,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 from controller.gaits import GAITS
+from robots.robot import load_robot
 from saltus.common.errors import BadRequest
 from saltus.launch import rollouts
 from saltus.launch.assembly import estimate_ground, make_commands, make_ground
@@ -126,8 +127,8 @@ def make_derivatives(
 
     horizon = options.period, options.search.substeps, options.search.threads
     if options.derivatives == "rollout":
-        return RolloutDerivatives(*horizon, replay=replay, ground=ground)
-    return DifferenceDerivatives(*horizon, ground=ground)
+        return RolloutDerivatives(load_robot("a1"), *horizon, replay=replay, ground=ground)
+    return DifferenceDerivatives(load_robot("a1"), *horizon, ground=ground)
 
 
 def convex_mpc(config: LaunchConfig) -> CentroidalPlanner:

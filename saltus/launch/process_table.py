@@ -5,8 +5,8 @@ import sys
 from pathlib import Path
 
 from hw_bridge import black_box, watchdog
+from saltus.configuration.connections import ConnectionKind
 from saltus.configuration.launch import LaunchConfig
-from saltus.configuration.robots import RobotKind
 
 WATCHDOG = "watchdog"  # of an A1; reads the operator's keyboard
 BLACK_BOX = "black_box"  # of an A1; keeps its frames, and ends after all who write to it
@@ -17,7 +17,7 @@ GRACE_S = 5.0  # of processes that only have to write their report
 REPORT_S = 4.0  # beyond what a robot's motions may take, for its report [s]
 
 
-def launched_kind(config: LaunchConfig) -> RobotKind:
+def launched_kind(config: LaunchConfig) -> ConnectionKind:
     """The kind of robot of this launch, with a process for the device that drives it, if any."""
     kind = config.kind
     keys_here = config.drive.source == "keyboard" and not kind.bridged

@@ -17,6 +17,7 @@ from sim_bridge.rollouts.unavailable import Unavailable
 
 if TYPE_CHECKING:
     from controller.a1_model import RolloutBackend
+    from robots.robot import Robot
     from robots.terrain import Ground
     from sim_bridge.rollouts.threaded import ThreadedRollout
 
@@ -102,13 +103,15 @@ def _look(name: str, config: LaunchConfig) -> Availability:
 def _mujoco(config: LaunchConfig, ground: Ground | None) -> ThreadedRollout:
     from sim_bridge.rollouts.threaded import ThreadedRollout
 
-    return ThreadedRollout(*_physics(config), ground)
+    return ThreadedRollout(config.robot_model, *_physics(config), ground)
 
 
 def _warp(config: LaunchConfig, ground: Ground | None) -> RolloutBackend:
     physics = _physics(config)
     named = None if ground is None else _NamedGround(ground)
-    rollout = _warp_rollout(physics.period, physics.substeps, config.warp, named)
+    rollout = _warp_rollout(
+        config.robot_model, physics.period, physics.substeps, config.warp, named
+    )
     if ground is not None:
         rollout.move_ground(ground)  # an estimate may have moved it
     return rollout
@@ -133,13 +136,13 @@ class _NamedGround:
 
 @lru_cache(maxsize=4)
 def _warp_rollout(
-    period: float, substeps: int, options: WarpOptions, named: _NamedGround | None
+    robot: Robot, period: float, substeps: int, options: WarpOptions, named: _NamedGround | None
 ) -> RolloutBackend:
     """One in a process: what warms a planner up makes the batches that the real one will use."""
     from sim_bridge.rollouts.warp_rollout import WarpRollout
 
     ground = None if named is None else named.ground
-    return WarpRollout(period, substeps, options, ground=ground)
+    return WarpRollout(robot, period, substeps, options, ground=ground)
 
 
 def _served(name: str) -> _Maker:
@@ -149,6 +152,7 @@ def _served(name: str) -> _Maker:
         physics, server = _physics(config), _server(name, config)
         wait_s = server.timeout if config.mode == "realtime" else server.patience
         return RemoteRollout(
+            config.robot_model,
             server, _mujoco(config, ground), physics.period, physics.substeps, wait_s,
             name, ground, moves=not config.knows_ground,
         )  # fmt: skip

@@ -23,7 +23,7 @@ from saltus.launch import assembly
 from saltus.launch.plugins import load
 
 if TYPE_CHECKING:
-    from sim_bridge.simulated_a1 import SimulatedA1
+    from sim_bridge.simulated_robot import SimulatedRobot
 
 
 def warm_simulation(config: LaunchConfig) -> None:
@@ -98,7 +98,7 @@ def _patient(config: LaunchConfig) -> LaunchConfig:
     return msgspec.structs.replace(config, remote=remote, isaacgym=isaacgym)
 
 
-def _robot(config: LaunchConfig) -> SimulatedA1:
+def _robot(config: LaunchConfig) -> SimulatedRobot:
     """The launch's robot, its physics here: a server has one world, which is the launch's own."""
     here = msgspec.structs.replace(config.simulation, engine="mujoco")
     return assembly.make_simulation(msgspec.structs.replace(config, simulation=here))

@@ -128,7 +128,8 @@ def _row(config: LaunchConfig, summary: dict[str, Any], trace: Trace | None) -> 
         "solve_ms_p50": solve_ms.get("p50"), "solve_ms_p99": solve_ms.get("p99"),
         "plans_failed": statuses.get("failed", 0), "plans_late": statuses.get("time_limit", 0),
         "not_tracking_ticks": sum(commands.values()) - commands.get("ok", 0),
-        "terrain": msgspec.to_builtins(config.terrain), "seed": config.simulation.seed,
+        "robot": config.robot, "terrain": msgspec.to_builtins(config.terrain),
+        "seed": config.simulation.seed,
     } | {key: summary.get(key) for key in DRIVING_MEASURES if config.is_driven}  # fmt: skip
 
 

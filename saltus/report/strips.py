@@ -67,7 +67,7 @@ def _job(
     trial: TrialRecord, name: str, size: tuple[int, int], views: View, ending: str = ""
 ) -> Job:
     seed = int(trial.row.get("seed") or 0)
-    return Job(name, size, views, ending, 1.0 / FRAME_S, trial.terrain, seed)
+    return Job(name, size, views, ending, 1.0 / FRAME_S, trial.robot, trial.terrain, seed)
 
 
 def _caption(trials: Sequence[TrialRecord]) -> str:

@@ -89,6 +89,11 @@ class TrialRecord:
         return magnitude_of(self.row)
 
     @property
+    def robot(self) -> str:
+        """Of the trial."""
+        return self.row.get("robot", "a1")
+
+    @property
     def terrain(self) -> Terrain:
         """The ground that the robot walked on."""
         return msgspec.convert(self.row.get("terrain", "flat"), Terrain)

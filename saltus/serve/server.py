@@ -13,7 +13,7 @@ from pathlib import Path
 import numpy as np
 
 from hybrid.hilqr import Policies
-from robots.a1.constants import STAND_HEIGHT, STAND_JOINTS
+from robots.robot import Robot
 from robots.terrain import Ground
 from runtime.endpoints import CurveKeys, EndpointInUse
 from runtime.exchange import Responder
@@ -39,7 +39,7 @@ sys.exit(run(sys.argv[2:]))
 """
 
 
-def make_service(backend: str, threads: int) -> PhysicsService:
+def make_service(backend: str, threads: int, robot: Robot) -> PhysicsService:
     """The service of a backend, which has rolled out once: first calls may compile.
 
     Raises:
@@ -48,43 +48,44 @@ def make_service(backend: str, threads: int) -> PhysicsService:
     if backend not in BACKENDS:
         raise BadRequest(f"unknown backend {backend!r}; accepted: {', '.join(BACKENDS)}")
     try:
-        service = _mujoco(threads) if backend == "mujoco" else _warp()
+        service = _mujoco(threads, robot) if backend == "mujoco" else _warp(robot)
     except Unavailable as error:
         raise BadRequest(f"backend {backend}: {error}") from error
     return service
 
 
-def _mujoco(threads: int) -> PhysicsService:
+def _mujoco(threads: int, robot: Robot) -> PhysicsService:
     from sim_bridge.rollouts.threaded import ThreadedRollout
 
     def make_rollout(knots: int, period: float, substeps: int, ground: Ground | None) -> Rollout:
-        return ThreadedRollout(knots, period, substeps, threads, ground)
+        return ThreadedRollout(robot, knots, period, substeps, threads, ground)
 
     def make_world() -> World:
         from sim_bridge.physics.world import MujocoWorld
 
-        return MujocoWorld()
+        return MujocoWorld(robot)
 
-    _warm(make_rollout(2, 0.01, 2, None))
+    _warm(robot, make_rollout(2, 0.01, 2, None))
     device = f"{processor_name()}, {threads} thread{'s' if threads > 1 else ''}"
     return PhysicsService("mujoco", device, MOST_CANDIDATES, make_rollout, make_world)
 
 
-def _warp() -> PhysicsService:
+def _warp(robot: Robot) -> PhysicsService:
     from sim_bridge.rollouts.warp_rollout import WarpRollout
 
     def make_rollout(_: int, period: float, substeps: int, ground: Ground | None) -> Rollout:
-        return WarpRollout(period, substeps, WarpOptions(), ground=ground)
+        return WarpRollout(robot, period, substeps, WarpOptions(), ground=ground)
 
-    first = WarpRollout(0.01, 2, WarpOptions())
-    _warm(first)
+    first = WarpRollout(robot, 0.01, 2, WarpOptions())
+    _warm(robot, first)
     device = f"{processor_name()}, Warp's CPU device" if first.device == "cpu" else first.device
     return PhysicsService("warp", device, MOST_CANDIDATES, make_rollout)
 
 
-def _warm(rollout: Rollout) -> None:
+def _warm(robot: Robot, rollout: Rollout) -> None:
     """Roll out two knots from the stand."""
-    x = np.concatenate([[0.0, 0.0, STAND_HEIGHT, 0.0, 0.0, 0.0, 1.0], STAND_JOINTS, np.zeros(18)])
+    base = [0.0, 0.0, robot.stand_height, 0.0, 0.0, 0.0, 1.0]
+    x = np.concatenate([base, robot.stand, np.zeros(18)])
     policies = Policies.of(np.tile(x, (3, 1)), np.zeros((2, 12)), np.zeros((2, 12, 36)))
     rollout.roll_out(x, policies)
 

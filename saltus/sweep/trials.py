@@ -255,7 +255,8 @@ def _launch_labels(
         "reference": config.reference, "reference_from": config.reference_from,
         "command": command, "simulation": _differences(world | {"seed": usual["seed"]}, usual),
         "timing": _plain(config.timing), "duration": config.duration,
-        "terrain": _plain(config.terrain), "terrain_belief": config.terrain_belief,
+        "robot": config.robot, "terrain": _plain(config.terrain),
+        "terrain_belief": config.terrain_belief,
         "settings": list(assignments),
     }  # fmt: skip
 

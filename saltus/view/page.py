@@ -88,7 +88,11 @@ class Page:
         self.tabs = gui.add_tab_group()
         self.speed = math.nan if config.is_driven else config.speed
         self.scene = Scene(
-            self.server, config.simulation.floor_slope, self.speed, make_ground(config)
+            self.server,
+            config.robot_model,
+            config.simulation.floor_slope,
+            self.speed,
+            make_ground(config),
         )
         self.browsers = Browsers(self.server, say)
         self.frames = 0
@@ -158,7 +162,7 @@ def view_launch(launch: RunningLaunch, place: Place, stop: Callable[[], bool]) -
     """
     config = launch.config
     instant = Instant()
-    with Page(f"Saltus: {config.robot} A1", place, config) as page:
+    with Page(f"Saltus: {config.connection} {config.robot}", place, config) as page:
         with Bus(launch.endpoints) as bus:
             levers, feed = Levers(config, bus), LiveFeed(launch, bus)
             _add_controls(page, levers, launch, lambda: _heading(instant))

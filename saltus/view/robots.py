@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from robots.a1.constants import FOOT_NAMES
 from robots.mujoco_model import load_mujoco
-from robots.robot import load_robot
+from robots.robot import Robot as RobotModel
 
 Array = NDArray[np.float64]
 
@@ -29,11 +29,11 @@ class Part(NamedTuple):
 
 
 class Kinematics:
-    """Where the links of an A1 are, and what they look like."""
+    """Where the links of a robot are, and what they look like."""
 
-    def __init__(self) -> None:
+    def __init__(self, model: RobotModel) -> None:
         """Load the model."""
-        self.model: Any = load_mujoco(load_robot("a1"))
+        self.model: Any = load_mujoco(model)
         self._data: Any = mujoco.MjData(self.model)
         self._feet = [self.model.geom(f"{name}_foot").id for name in FOOT_NAMES]
 

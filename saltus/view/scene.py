@@ -9,6 +9,7 @@ import numpy as np
 import viser
 from numpy.typing import NDArray
 
+from robots.robot import Robot as RobotModel
 from robots.terrain import Ground, height_at
 from runtime.messages import GroundTruth, PlanOutline
 from saltus.metrics.driving import base_rotation
@@ -45,13 +46,15 @@ class Scene:
     """Draws instants; what did not change is not sent again."""
 
     def __init__(
-        self, server: viser.ViserServer, slope: float = 0.0, speed: float = math.nan,
+        self, server: viser.ViserServer, robot: RobotModel, slope: float = 0.0,
+        speed: float = math.nan,
         ground: Ground | None = None,
     ) -> None:  # fmt: skip
         """Build the scene.
 
         Args:
             server: of the pages.
+            robot: that is drawn.
             slope: angle by which the floor is tilted about y [rad].
             speed: that the launch file commands [m/s]; NaN for a robot that is driven.
             ground: below the robot; None for a level floor.
@@ -73,7 +76,7 @@ class Scene:
         self._ground = ground
         if ground is not None:
             add_ground(server, f"{WORLD}/ground", ground)
-        kinematics = Kinematics()
+        kinematics = Kinematics(robot)
         self._robot = Robot(server, f"{WORLD}/robot", kinematics)
         self._ghosts = Ghosts(
             server,

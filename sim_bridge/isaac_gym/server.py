@@ -47,7 +47,6 @@ JOINTS = tuple(f"{leg}_{part}_joint" for leg in LEGS for part in ("hip", "thigh"
 FEET = tuple(f"{leg}_foot" for leg in LEGS)
 TRUNK = "trunk"
 GRAVITY = 9.81  # [m/s^2]
-TORQUE_LIMIT = 33.5  # [N m] of the A1's motors, in rollouts
 ARMATURE = 0.01  # [kg m^2] of a rotor at its joint; a URDF has no word for it
 FASTEST = 1000.0  # [m/s], [rad/s]: PhysX cuts speeds off here; whoever is there has diverged
 PARKED = 100.0  # [m] above the start: where candidates that nobody asked for fall freely
@@ -116,9 +115,9 @@ _REQUESTS: dict[str, dict[str, Any]] = {  # a type, or the shape of an array
         "payload_mass": float,
         "mass_scale": float,
         "floor_slope": float,
-        "torque_limit": float,
-        "corner_speed": float,
-        "no_load_speed": float,
+        "torque_limit": (12,),
+        "corner_speed": (12,),
+        "no_load_speed": (12,),
         "q": (19,),
         "v": (18,),
         "urdf": str,
@@ -259,11 +258,11 @@ def x_from_root(
 
 
 def policy_torque(
-    request: Message, chosen: np.ndarray, k: int, x: np.ndarray, limit: float
+    request: Message, chosen: np.ndarray, k: int, x: np.ndarray, limit: np.ndarray
 ) -> np.ndarray:
     """Torques (C, 12) [N m] at knot k of candidates at x (C, 37); `chosen` (C,) names policies.
 
-    u = u_nominal + step k_ff + K (x (-) x_nominal), (5.17), limited; NaN stays NaN.
+    u = u_nominal + step k_ff + K (x (-) x_nominal), (5.17), within `limit` (12,); NaN stays.
     """
     dx = difference(request["states"][chosen, k], x)
     u = request["inputs"][chosen, k]
@@ -274,11 +273,11 @@ def policy_torque(
 
 
 class MotorLimits(NamedTuple):
-    """Of one motor, at its joint."""
+    """Of the motors, at their joints (12,)."""
 
-    torque: float  # [N m]
-    corner_speed: float  # up to which the whole torque is there [rad/s]
-    no_load_speed: float  # at which no accelerating torque is left [rad/s]
+    torque: np.ndarray  # [N m]
+    corner_speed: np.ndarray  # up to which the whole torque is there [rad/s]
+    no_load_speed: np.ndarray  # at which no accelerating torque is left [rad/s]
 
 
 def motor_torque(
@@ -307,7 +306,7 @@ def changed_urdf(
     """The robot with other masses, or with shapes at the feet alone (what a planner's need).
 
     Every mass and inertia times `mass_scale`, then `payload` [kg] at the trunk's centre of mass.
-    Raises Refused for what is no URDF of the A1.
+    Raises Refused for what is no URDF of a robot.
     """
     try:
         robot = ElementTree.fromstring(urdf)
@@ -328,6 +327,15 @@ def changed_urdf(
             for shape in link.findall("collision"):
                 link.remove(shape)
     return ElementTree.tostring(robot, encoding="unicode")
+
+
+def torque_limits(urdf: str) -> np.ndarray:
+    """Of the motors (12,) [N m]."""
+    robot = ElementTree.fromstring(urdf)
+    efforts = (robot.find(f"joint[@name='{name}']/limit") for name in JOINTS)
+    return np.array(
+        [np.inf if each is None else float(each.get("effort", "inf")) for each in efforts]
+    )
 
 
 def total_mass(urdf: str) -> float:
@@ -707,6 +715,7 @@ class Rollouts:
 
     def __init__(self, simulation: Simulation) -> None:
         self.simulation = simulation
+        self._limit = torque_limits(simulation.setup.urdf)
         self._was_poisoned = False
 
     def roll_out(self, request: Message) -> Message:
@@ -726,7 +735,7 @@ class Rollouts:
         for k in range(knots if alive.all() else 0):
             states[:, k] = x
             with np.errstate(all="ignore"):
-                inputs[:, k] = policy_torque(request, chosen, k, x, TORQUE_LIMIT)
+                inputs[:, k] = policy_torque(request, chosen, k, x, self._limit)
             alive &= np.isfinite(inputs[:, k]).all(axis=1)
             # All share one scene: what is not a number must not get into it.
             torque[:count] = np.where(alive[:, None], inputs[:, k], 0.0)
@@ -972,7 +981,9 @@ def check_ground(request: Message) -> None:
 
 def check_world(request: Message) -> None:
     """Raise Refused for a world that cannot be."""
-    limits = request["corner_speed"], request["no_load_speed"]
+    torque, corner, fast = (
+        request[name] for name in ("torque_limit", "corner_speed", "no_load_speed")
+    )
     wrong = [
         name
         for name, good in (
@@ -981,8 +992,8 @@ def check_world(request: Message) -> None:
             ("payload_mass", 0.0 <= request["payload_mass"] < 1000.0),
             ("mass_scale", 0.0 < request["mass_scale"] < 1000.0),
             ("floor_slope", abs(request["floor_slope"]) < 1.5),
-            ("torque_limit", 0.0 < request["torque_limit"] < 1e4),
-            ("corner_speed", 0.0 <= limits[0] < limits[1] < np.inf),
+            ("torque_limit", bool(((torque > 0.0) & (torque < 1e4)).all())),
+            ("corner_speed", bool(((corner >= 0.0) & (corner < fast) & (fast < np.inf)).all())),
         )
         if not good
     ]
@@ -1408,7 +1419,7 @@ def parse(arguments: list[str]) -> argparse.Namespace:
     add("--role", choices=("rollouts", "robot"), default="rollouts")
     add("--address", default="", help="default tcp://127.0.0.1:46210, for a robot ...:46211")
     add("--key-file", default="", help="secret half of a key pair, for an address beyond loopback")
-    add("--urdf", default="", help="the robot, for rollouts: python -m robots.urdf > a1.urdf")
+    add("--urdf", default="", help="the robot, for rollouts: python -m robots.urdf a1 > a1.urdf")
     add("--envs", type=int, default=16, help="most candidates of one request")
     add("--device", default="cuda:0", help="of PhysX: cuda:0, cuda:1, ..., or cpu")
     add("--pipeline", choices=("gpu", "cpu"), help="of tensors; default: as --device")
@@ -1446,7 +1457,7 @@ def _read_urdf(options: argparse.Namespace) -> str:
     if options.role == "robot" and not options.check:
         return ""  # a world brings its own
     if not options.urdf:
-        raise Unusable("--urdf FILE is needed; write one by: python -m robots.urdf > a1.urdf")
+        raise Unusable("--urdf FILE is needed; write one by: python -m robots.urdf a1 > a1.urdf")
     try:
         with open(options.urdf) as file:
             text = file.read()

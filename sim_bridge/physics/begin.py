@@ -3,6 +3,7 @@
 import numpy as np
 from numpy.typing import NDArray
 
+from robots.robot import Robot
 from robots.terrain import Ground, surface_at
 from sim_bridge.options import SimulationOptions
 from sim_bridge.physics.interface import Physics
@@ -12,7 +13,7 @@ Array = NDArray[np.float64]
 
 
 def begin_physics(
-    options: SimulationOptions, ground: Ground | None = None
+    robot: Robot, options: SimulationOptions, ground: Ground | None = None
 ) -> tuple[Physics, Array]:
     """The world at its start, and the command (5, 12) until the first one.
 
@@ -21,7 +22,7 @@ def begin_physics(
     Raises:
         Unavailable: no server answers who simulates this robot.
     """
-    here = MujocoPhysics(options, ground)
+    here = MujocoPhysics(robot, options, ground)
     slope = options.floor_slope
     normal = np.array([-np.sin(slope), 0.0, np.cos(slope)])
     if ground is not None and slope == 0.0:
@@ -31,4 +32,4 @@ def begin_physics(
         return here, command
     from sim_bridge.physics.served import ServedPhysics  # few runs have a server
 
-    return ServedPhysics(options, here.motion), command
+    return ServedPhysics(robot, options, here.motion), command

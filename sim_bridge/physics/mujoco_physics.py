@@ -6,13 +6,14 @@ from numba import njit
 from numpy.lib.stride_tricks import as_strided
 from numpy.typing import NDArray
 
-from robots.a1.constants import FOOT_NAMES
+from robots.conventions import FOOT_NAMES
+from robots.robot import Robot
 from robots.state import mujoco_from_pinocchio, pinocchio_from_mujoco
 from robots.terrain import Ground
-from sim_bridge.compiled_step import address_of, call, stop_stage_timers
+from sim_bridge.compiled_step import MJ_CONTACT_FORCE, MJ_STEP, call, stop_stage_timers
 from sim_bridge.domain import build_model
 from sim_bridge.lying import lie
-from sim_bridge.motors import motor_torques
+from sim_bridge.motors import motor_limits, motor_torques
 from sim_bridge.options import SimulationOptions
 from sim_bridge.physics.interface import PhysicsState
 from sim_bridge.physics.patches import Patches
@@ -24,7 +25,7 @@ MOST_CONTACTS = 1024  # that are read, and lie within MuJoCo's arena
 
 
 class MujocoPhysics:
-    """An A1 in the world that the options describe; fulfils `Physics`.
+    """A robot in the world that the options describe; fulfils `Physics`.
 
     The motors' law is evaluated at every step with the joints of that step. MuJoCo's step is called
     without its Python package's guard: an error that is fatal to MuJoCo would end the process.
@@ -37,27 +38,29 @@ class MujocoPhysics:
         data: MuJoCo's state.
     """
 
-    def __init__(self, options: SimulationOptions, ground: Ground | None = None) -> None:
+    def __init__(
+        self, robot: Robot, options: SimulationOptions, ground: Ground | None = None
+    ) -> None:
         """Build the world; the robot is nowhere in particular until `start` or `place`.
 
         Args:
-            options: of the robot and its world.
+            robot: to be simulated.
+            options: of it and its world.
             ground: None for a level floor.
         """
         stop_stage_timers()
         self.loss, self.motion = "", PhysicsState.zeros()
-        self.model = model = build_model(options, ground)
+        self.model = model = build_model(robot, options, ground)
         self.data = data = mujoco.MjData(model)
         self._trunk = model.body("trunk").id
         self._parts = np.full(model.ngeom, OTHER)
         self._parts[model.geom_bodyid == self._trunk] = TRUNK
         self._parts[model.geom_bodyid == 0] = GROUND
         self._parts[[model.geom(f"{name}_foot").id for name in FOOT_NAMES]] = range(4)
-        motors = options.motors
         self._patches: Patches | None = None
         if ground is not None and len(ground.patch):
             self._patches = Patches(model, ground)
-        self._limits = (motors.torque_limit, motors.corner_speed, motors.no_load_speed)
+        self._limits, self._robot = motor_limits(robot, options.motors), robot
         self._addresses = (model._address, data._address)
         self._qpos, self._qvel, self._ctrl = data.qpos, data.qvel, data.ctrl
         self._joints = self._qpos[7:], self._qvel[6:], self._ctrl
@@ -73,7 +76,7 @@ class MujocoPhysics:
             normal: of the ground at the origin (3).
         """
         if start == "stand":
-            command = stand(self.model, self.data, normal)
+            command = stand(self._robot, self.model, self.data, normal)
         else:
             command = lie(self.model, self.data, start, normal)
         self._read()
@@ -83,7 +86,7 @@ class MujocoPhysics:
         """Step the physics once for each command (n, 5, 12)."""
         if self._patches is not None:
             self._patches.apply(self.data)
-        _step(_MJ_STEP, self._addresses, commands, blocked, self._limits, *self._joints)
+        _step(MJ_STEP, self._addresses, commands, blocked, self._limits, *self._joints)
         self._read()
 
     def place(self, q: Array, v: Array) -> None:
@@ -117,20 +120,15 @@ class MujocoPhysics:
                 for part in (contact.geom, contact.frame)
             )
         _read_motion(
-            _MJ_CONTACT_FORCE, self._addresses, self._qpos, self._qvel, self._ctrl,
+            MJ_CONTACT_FORCE, self._addresses, self._qpos, self._qvel, self._ctrl,
             count, self._geoms, self._frames, self._parts, *self.motion,
         )  # fmt: skip
-
-
-_MJ_STEP = address_of("mj_step")  # void mj_step(const mjModel* m, mjData* d)
-# void mj_contactForce(const mjModel* m, const mjData* d, int id, mjtNum result[6])
-_MJ_CONTACT_FORCE = address_of("mj_contactForce")
 
 
 @njit(cache=True, nogil=True)
 def _step(
     mj_step: int, addresses: tuple[int, int], commands: Array, blocked: bool,
-    limits: tuple[float, float, float], q: Array, dq: Array, torque: Array,
+    limits: Array, q: Array, dq: Array, torque: Array,
 ) -> None:  # fmt: skip
     """Step once for each command; q, dq and torque are views of the data's joints (12)."""
     for command in commands:

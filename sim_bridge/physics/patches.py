@@ -14,7 +14,7 @@ import mujoco
 import numpy as np
 from numba import njit
 
-from robots.a1.constants import FOOT_NAMES
+from robots.conventions import FOOT_NAMES
 from robots.rotations import Array
 from robots.terrain import Ground, friction_at, stiffness_at
 

@@ -5,10 +5,11 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from robots.robot import load_robot
+from robots.robot import Robot
 from robots.rotations import rotation_from_quaternion
 from robots.urdf import urdf_of
 from runtime.physics_messages import PlaceRequest, Refusal, TickRequest, WorldReply, WorldRequest
+from sim_bridge.motors import motor_limits
 from sim_bridge.options import SimulationOptions
 from sim_bridge.physics.interface import PhysicsState
 from sim_bridge.physics_client import REMEDY, PhysicsClient
@@ -22,7 +23,7 @@ REMEDIES = {
 
 
 class ServedPhysics:
-    """An A1 in a world of a server's; fulfils `Physics`.
+    """A robot in a world of a server's; fulfils `Physics`.
 
     One question and one answer a tick. An answer is waited for as long as the options' patience,
     in real time too: a late one holds the simulated world up, as a late process does. A server
@@ -32,10 +33,11 @@ class ServedPhysics:
         loss, motion, base_velocity: as `Physics` has them.
     """
 
-    def __init__(self, options: SimulationOptions, start: PhysicsState) -> None:
+    def __init__(self, robot: Robot, options: SimulationOptions, start: PhysicsState) -> None:
         """Connect, and begin a world.
 
         Args:
+            robot: to be simulated.
             options: of the world and its server.
             start: the robot until the first tick.
 
@@ -52,7 +54,7 @@ class ServedPhysics:
         if not self._client.info.robot:
             self.close()
             raise Unavailable(f"the server at {server.address} simulates no robot")
-        self._ask(_world(options, start, self._client.next_id()))
+        self._ask(_world(robot, options, start, self._client.next_id()))
         if self.loss:
             self.close()
             raise Unavailable(self.loss)
@@ -106,12 +108,14 @@ class ServedPhysics:
         self.loss = f"the physics at {self._server.address} is lost: {why}"
 
 
-def _world(options: SimulationOptions, start: PhysicsState, request_id: int) -> WorldRequest:
-    motors = options.motors
+def _world(
+    robot: Robot, options: SimulationOptions, start: PhysicsState, request_id: int
+) -> WorldRequest:
+    torque_limit, corner_speed, no_load_speed = motor_limits(robot, options.motors)
     return WorldRequest(
         id=request_id, timestep=options.timestep, friction=options.friction,
         payload_mass=options.payload_mass, mass_scale=options.mass_scale,
-        floor_slope=options.floor_slope, torque_limit=motors.torque_limit,
-        corner_speed=motors.corner_speed, no_load_speed=motors.no_load_speed,
-        q=start.q, v=start.v, urdf=urdf_of(load_robot("a1")),
+        floor_slope=options.floor_slope, torque_limit=torque_limit,
+        corner_speed=corner_speed, no_load_speed=no_load_speed,
+        q=start.q, v=start.v, urdf=urdf_of(robot),
     )  # fmt: skip

@@ -1,7 +1,9 @@
 """The other end of served physics: a world by MuJoCo, which a physics server lives in."""
 
+from dataclasses import replace
+
+from robots.robot import Robot
 from runtime.physics_messages import PlaceRequest, TickRequest, WorldReply, WorldRequest
-from sim_bridge.motor_options import MotorOptions
 from sim_bridge.options import SimulationOptions
 from sim_bridge.physics.mujoco_physics import MujocoPhysics
 
@@ -9,18 +11,23 @@ MOST_STEPS = 1000  # of one request: the server's other clients wait meanwhile
 
 
 class MujocoWorld:
-    """One A1 on a floor, as requests describe them; the same motion as in the client's process.
+    """One robot on a floor, as requests describe them; the same motion as in the client's process.
 
     The URDF of a request is not read: it was made from the model that is here already.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, robot: Robot) -> None:
         """No world, until one is begun."""
+        self._robot = robot
         self._physics: MujocoPhysics | None = None
 
     def begin(self, request: WorldRequest) -> WorldReply:
         """Begin anew. Raises ValueError for a world that there cannot be."""
-        self._physics = MujocoPhysics(_options(request))
+        robot = replace(
+            self._robot, torque_limit=request.torque_limit, corner_speed=request.corner_speed,
+            velocity_limit=request.no_load_speed,
+        )  # fmt: skip
+        self._physics = MujocoPhysics(robot, _options(request))
         self._physics.place(request.q, request.v)
         return self._reply(request.id)
 
@@ -56,8 +63,7 @@ class MujocoWorld:
 
 
 def _options(request: WorldRequest) -> SimulationOptions:
-    motors = MotorOptions(request.torque_limit, request.no_load_speed, request.corner_speed)
     return SimulationOptions(
         timestep=request.timestep, friction=request.friction, payload_mass=request.payload_mass,
-        mass_scale=request.mass_scale, floor_slope=request.floor_slope, motors=motors,
+        mass_scale=request.mass_scale, floor_slope=request.floor_slope,
     )  # fmt: skip

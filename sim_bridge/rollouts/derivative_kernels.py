@@ -12,7 +12,7 @@ from robots.soft_contact import SoftContact
 from robots.soft_step import differentiate_step
 from robots.state import mujoco_from_pinocchio
 from robots.vectors import apply, apply_transposed, minus, times, triple
-from sim_bridge.compiled_step import CFunction
+from sim_bridge.compiled_step import call
 from sim_bridge.rollouts.kernel import record_state
 
 Array = NDArray[np.float64]
@@ -20,7 +20,7 @@ Array = NDArray[np.float64]
 
 @njit(cache=True, nogil=True)
 def differentiate_knots(
-    mj_step: CFunction, model: int, data: int, tree: Tree, contact: SoftContact,
+    mj_step: int, model: int, data: int, tree: Tree, contact: SoftContact,
     dt: float, saltation: bool, replay: bool, substeps: int,
     qpos: Array, qvel: Array, qacc: Array, ctrl: Array,
     states: Array, inputs: Array, A: Array, B: Array,
@@ -28,7 +28,7 @@ def differentiate_knots(
     """Write A (N, 36, 36) and B (N, 36, 12) of N knots, analytically.
 
     Args:
-        mj_step: MuJoCo's step, of the addresses `model` and `data`.
+        mj_step: address of MuJoCo's step, of the addresses `model` and `data`.
         tree, contact: the same model as our own dynamics know it.
         dt: length of a step [s]; saltation: at touchdowns; substeps: steps in a knot.
         replay: simulate a knot's last step too; else its acceleration is that to the next state.
@@ -45,7 +45,7 @@ def differentiate_knots(
             record_state(qpos, qvel, x)
             R = rotation_from_quaternion(x[3:7])
             if replay or step < substeps - 1:
-                mj_step(model, data)  # type: ignore[operator]
+                call(mj_step, (model, data))
                 a[3:] = qacc[3:]
                 lift = triple(qacc)
             else:
@@ -65,7 +65,7 @@ def differentiate_knots(
 
 @njit(cache=True, nogil=True)
 def difference_knots(
-    mj_step: CFunction, transition_fd: CFunction, model: int, data: int, difference: float,
+    mj_step: int, transition_fd: int, model: int, data: int, difference: float,
     centred: bool, substeps: int, qpos: Array, qvel: Array, ctrl: Array,
     states: Array, inputs: Array, A: Array, B: Array,
 ) -> None:  # fmt: skip
@@ -87,10 +87,9 @@ def difference_knots(
         ctrl[:] = inputs[k]
         for step in range(substeps):
             record_state(qpos, qvel, x)
-            transition_fd(  # type: ignore[operator]
-                model, data, difference, np.uint8(centred), A_address, B_address, 0, 0
-            )
-            mj_step(model, data)  # type: ignore[operator]
+            arguments = model, data, difference, int(centred), A_address, B_address, 0, 0
+            call(transition_fd, arguments)
+            call(mj_step, (model, data))
             record_state(qpos, qvel, after)
             to_local_tangents(x, after, A_step, B_step)
             if step == 0:

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from hybrid.hilqr import Drift, Linearisation, Trajectory
 from robots.kinematic_tree import tree_of
-from robots.robot import load_robot
+from robots.robot import Robot
 from robots.soft_contact import soft_contact_of
 from robots.terrain import Ground
 from robots.terrain_geoms import move_geoms
@@ -35,11 +35,16 @@ class StepDerivatives(ABC):
     _drift: Drift | None = None
 
     def __init__(
-        self, period: float, substeps: int = 2, threads: int = 2, ground: Ground | None = None
+        self,
+        robot: Robot,
+        period: float,
+        substeps: int = 2,
+        threads: int = 2,
+        ground: Ground | None = None,
     ) -> None:
         """`period` is the time between knots [s], `substeps` the physics steps within it."""
         stop_stage_timers()
-        self.model = planning_model(load_robot("a1"), period / substeps, ground)
+        self.model = planning_model(robot, period / substeps, ground)
         self.substeps = substeps
         self._data = [mujoco.MjData(self.model) for _ in range(threads)]
         self._pool = ThreadPoolExecutor(threads - 1) if threads > 1 else None
@@ -77,12 +82,13 @@ class RolloutDerivatives(StepDerivatives):
     """Analytic: MuJoCo's contact law differentiated where its solver left it."""
 
     def __init__(
-        self, period: float, substeps: int = 2, threads: int = 2, saltation: bool = False,
-        replay: bool = True, ground: Ground | None = None,
+        self, robot: Robot, period: float, substeps: int = 2, threads: int = 2,
+        saltation: bool = False, replay: bool = True, ground: Ground | None = None,
     ) -> None:  # fmt: skip
         """Derivatives of steps of period / substeps.
 
         Args:
+            robot: whose physics it is.
             period: between knots [s].
             substeps: physics steps in a knot.
             threads: that share the knots.
@@ -91,12 +97,12 @@ class RolloutDerivatives(StepDerivatives):
                 these same steps: the last step's acceleration is taken from the next knot's state.
             ground: of the steps; None for the level floor z = 0.
         """
-        super().__init__(period, substeps, threads, ground)
+        super().__init__(robot, period, substeps, threads, ground)
         if substeps == 1:  # two steps drift with two velocities
             self._drift = Drift(6, 18, 18, self.model.opt.timestep)
         self._saltation, self._replay = saltation, replay
-        level = planning_model(load_robot("a1"), self.model.opt.timestep)
-        self._tree, self._contact = tree_of(level), soft_contact_of(load_robot("a1"), level, ground)
+        level = planning_model(robot, self.model.opt.timestep)
+        self._tree, self._contact = tree_of(level), soft_contact_of(robot, level, ground)
 
     def move_ground(self, ground: Ground) -> None:
         """Put the ground's boxes where `ground` has them now."""
@@ -118,11 +124,11 @@ class DifferenceDerivatives(StepDerivatives):
     """MuJoCo's own transition derivatives, by finite differences."""
 
     def __init__(
-        self, period: float, substeps: int = 2, threads: int = 2, difference: float = DIFFERENCE,
-        centred: bool = False, ground: Ground | None = None,
+        self, robot: Robot, period: float, substeps: int = 2, threads: int = 2,
+        difference: float = DIFFERENCE, centred: bool = False, ground: Ground | None = None,
     ) -> None:  # fmt: skip
         """`period` is the time between knots [s]; `difference` that of states and torques."""
-        super().__init__(period, substeps, threads, ground)
+        super().__init__(robot, period, substeps, threads, ground)
         self._difference, self._centred = difference, centred
 
     def _derive(

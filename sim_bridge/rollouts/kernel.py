@@ -6,13 +6,10 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
-from robots.a1.constants import TORQUE_LIMIT
 from robots.state import difference, pinocchio_from_mujoco
-from sim_bridge.compiled_step import CFunction
+from sim_bridge.compiled_step import call
 
 Array = NDArray[np.float64]
-
-_LIMIT = float(TORQUE_LIMIT)
 
 
 @njit(cache=True)
@@ -31,21 +28,21 @@ def record_states(k: int, qpos: Array, qvel: Array, states: Array) -> None:
 @njit(cache=True)
 def apply_policy(
     x: Array, nominal: Array, nominal_input: Array, feedforward: Array, gain: Array, step: float,
-    inputs: Array, ctrl: Array,
+    limit: Array, inputs: Array, ctrl: Array,
 ) -> None:  # fmt: skip
     """Set one candidate's torque, and record it: inputs and ctrl (12,) [N m].
 
-    u = u_nominal + step k_ff + K (x (-) x_nominal), (5.17), limited to the motors' torque [N m].
+    u = u_nominal + step k_ff + K (x (-) x_nominal), (5.17), within the motors' `limit` (12,) [N m].
     """
     dx = difference(nominal[:19], nominal[19:], x[:19], x[19:])
     for i in range(12):
         u = nominal_input[i] + step * feedforward[i]
         for j in range(36):
             u += gain[i, j] * dx[j]
-        if u > _LIMIT:  # written so that NaN stays NaN and its candidate is found out
-            u = _LIMIT
-        elif u < -_LIMIT:
-            u = -_LIMIT
+        if u > limit[i]:  # written so that NaN stays NaN and its candidate is found out
+            u = limit[i]
+        elif u < -limit[i]:
+            u = -limit[i]
         inputs[i] = u
         ctrl[i] = u
 
@@ -64,6 +61,7 @@ def apply_policies(
     gains: Array,
     policy_index: NDArray[np.int64],
     step_size: Array,
+    limit: Array,
 ) -> None:
     """Record knot k and set every candidate's torque for it."""
     record_states(k, qpos, qvel, states)
@@ -71,26 +69,28 @@ def apply_policies(
         p = policy_index[c]
         apply_policy(
             states[c, k], nominal_states[p, k], nominal_inputs[p, k], feedforward[p, k],
-            gains[p, k], step_size[c], inputs[c, k], ctrl[c],
+            gains[p, k], step_size[c], limit, inputs[c, k], ctrl[c],
         )  # fmt: skip
 
 
 @njit(cache=True, nogil=True)
 def roll_candidate(
-    mj_step: CFunction, model: int, data: int, substeps: int,
+    mj_step: int, model: int, data: int, substeps: int,
     first: int, last: int,
     qpos: Array, qvel: Array, ctrl: Array, touch: Array,
     states: Array, inputs: Array, normal_forces: Array,
     nominal_states: Array, nominal_inputs: Array, feedforward: Array, gains: Array, step: float,
+    limit: Array,
 ) -> bool:  # fmt: skip
     """Roll one candidate on from knot `first` to knot `last`.
 
     Args:
-        mj_step: MuJoCo's step, of the addresses `model` and `data`; substeps: in a knot.
+        mj_step: address of MuJoCo's step, of the addresses `model` and `data`; substeps: in a knot.
         qpos, qvel, ctrl, touch: views of the data's arrays (19,), (18,), (12,), (4,).
         states, inputs, normal_forces: filled, (N+1, 37), (N, 12), (N, 4) of the whole horizon.
         nominal_states, nominal_inputs, feedforward, gains: the policy over the whole horizon.
         step: its step size.
+        limit: the motors' torques (12,) [N m].
 
     Returns:
         Whether all of this was finite.
@@ -98,11 +98,11 @@ def roll_candidate(
     for k in range(first, last):
         record_state(qpos, qvel, states[k])
         apply_policy(
-            states[k], nominal_states[k], nominal_inputs[k], feedforward[k], gains[k], step,
+            states[k], nominal_states[k], nominal_inputs[k], feedforward[k], gains[k], step, limit,
             inputs[k], ctrl,
         )  # fmt: skip
         for _ in range(substeps):
-            mj_step(model, data)  # type: ignore[operator]
+            call(mj_step, (model, data))
         normal_forces[k] = touch
     record_state(qpos, qvel, states[last])
     sound = np.isfinite(states[first : last + 1]).all() and np.isfinite(inputs[first:last]).all()

@@ -10,7 +10,7 @@ from mujoco.batch import Batch
 from numpy.typing import NDArray
 
 from hybrid.hilqr import Policies
-from robots.robot import load_robot
+from robots.robot import Robot
 from robots.state import mujoco_from_pinocchio
 from robots.terrain import Ground
 from robots.terrain_geoms import move_geoms
@@ -36,17 +36,18 @@ class MujocoRollout:
     round_trip_s = 0.0
 
     def __init__(
-        self, knots: int, period: float, substeps: int = 2, threads: int = 2,
+        self, robot: Robot, knots: int, period: float, substeps: int = 2, threads: int = 2,
         ground: Ground | None = None,
     ) -> None:  # fmt: skip
         """`period` is the time between knots [s], `substeps` the physics steps within it."""
         stop_stage_timers()
+        self.limit = robot.torque_limit
         self.knots, self.period, self.substeps = knots, period, substeps
-        self.model = planning_model(load_robot("a1"), period / substeps, ground)
+        self.model = planning_model(robot, period / substeps, ground)
         self._batches: dict[int, _BoundBatch] = {}
         self._threads = threads
         self._foot_slice = touch_slice(self.model)
-        self._single = SingleSimulation(ground)
+        self._single = SingleSimulation(robot, ground)
 
     def move_ground(self, ground: Ground) -> None:
         """Put the ground's boxes where `ground` has them now."""
@@ -74,7 +75,7 @@ class MujocoRollout:
             apply_policies(
                 k, bound.qpos, bound.qvel, states, inputs, bound.ctrl, policies.states,
                 policies.inputs, policies.feedforward, policies.gains, policies.policy_index,
-                policies.step_size,
+                policies.step_size, self.limit,
             )  # fmt: skip
             step(nstep=substeps)
             forces[:, k] = touch

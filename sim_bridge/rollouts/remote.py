@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hybrid.hilqr import Policies
-from robots.a1.constants import STAND_HEIGHT, STAND_JOINTS
+from robots.robot import Robot
 from robots.terrain import Ground, Simulator
 from runtime.physics_messages import GroundReply, Refusal, Reply, RolloutReply, RolloutRequest
 from sim_bridge.ground_exchange import name_of, to_request
@@ -56,12 +56,14 @@ class RemoteRollout:
     """
 
     def __init__(
-        self, server: ServerOptions, local: LocalRollout, period: float, substeps: int,
-        wait_s: float, name: str = "remote", ground: Ground | None = None, moves: bool = False,
+        self, robot: Robot, server: ServerOptions, local: LocalRollout, period: float,
+        substeps: int, wait_s: float, name: str = "remote", ground: Ground | None = None,
+        moves: bool = False,
     ) -> None:  # fmt: skip
         """Connect, and roll out once, for which the server may compile.
 
         Args:
+            robot: to be rolled out.
             server: where it is.
             local: rolls out where the server does not.
             period: between knots [s].
@@ -83,7 +85,7 @@ class RemoteRollout:
         self._ground, self._moves, self._ground_sent = ground, moves, ground is None
         self._ground_name = "" if ground is None else name_of(ground)
         self._client = PhysicsClient(server, REMEDIES.get(name, REMEDY))
-        self._try_out()
+        self._try_out(robot)
 
     def roll_out(self, x0: Array, policies: Policies) -> RolloutBatch:
         """Roll every candidate of `policies` out from x0 (37,)."""
@@ -119,15 +121,15 @@ class RemoteRollout:
         """End the connection."""
         self._client.close()
 
-    def _try_out(self) -> None:
+    def _try_out(self, robot: Robot) -> None:
         """Roll out once, and wait for it. Raises Unavailable where that fails."""
         try:
-            self._check_server()
+            self._check_server(robot)
         except Unavailable:
             self.close()
             raise
 
-    def _check_server(self) -> None:
+    def _check_server(self, robot: Robot) -> None:
         address, patience = self._server.address, self._server.patience
         if not self._client.info.rollouts:
             raise Unavailable(f"the server at {address} serves no rollouts")
@@ -142,7 +144,7 @@ class RemoteRollout:
             if not isinstance(reply, GroundReply):
                 raise Unavailable(f"the server at {address} lacks the ground: {_why(reply)}")
             self._ground_sent = True
-        reply = self._client.ask(self._request(*_standing()), patience)
+        reply = self._client.ask(self._request(*_standing(robot)), patience)
         if not isinstance(reply, RolloutReply):
             raise Unavailable(f"the server at {address} does not roll out: {_why(reply)}")
 
@@ -219,9 +221,11 @@ def _why(reply: Reply | Silence) -> str:
     return reply.why if isinstance(reply, Silence) else "the answer does not fit"
 
 
-def _standing() -> tuple[Array, Policies]:
+def _standing(robot: Robot) -> tuple[Array, Policies]:
     """The least there is to roll out: two knots without torque, from the stand."""
-    x = np.concatenate([[0.0, 0.0, STAND_HEIGHT, 0.0, 0.0, 0.0, 1.0], STAND_JOINTS, np.zeros(18)])
+    x = np.concatenate(
+        [[0.0, 0.0, robot.stand_height, 0.0, 0.0, 0.0, 1.0], robot.stand, np.zeros(18)]
+    )
     return x, Policies.of(np.tile(x, (3, 1)), np.zeros((2, 12)), np.zeros((2, 12, 36)))
 
 

@@ -6,7 +6,7 @@ import mujoco
 import numpy as np
 from numpy.typing import NDArray
 
-from robots.robot import load_robot
+from robots.robot import Robot
 from robots.state import mujoco_from_pinocchio, pinocchio_from_mujoco
 from robots.terrain import Ground
 from robots.terrain_geoms import move_geoms
@@ -23,8 +23,8 @@ class SingleSimulation:
     One short simulation costs less here than the way to a device or a server and back.
     """
 
-    def __init__(self, ground: Ground | None = None) -> None:
-        self.model = planning_model(load_robot("a1"), LONGEST_STEP, ground)
+    def __init__(self, robot: Robot, ground: Ground | None = None) -> None:
+        self.model = planning_model(robot, LONGEST_STEP, ground)
         self._data = mujoco.MjData(self.model)
 
     def move_ground(self, ground: Ground) -> None:

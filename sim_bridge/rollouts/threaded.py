@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hybrid.hilqr import Policies
+from robots.robot import Robot
 from robots.state import mujoco_from_pinocchio
 from robots.terrain import Ground
 from sim_bridge.compiled_step import MJ_STEP
@@ -33,11 +34,11 @@ class ThreadedRollout(MujocoRollout):
     """
 
     def __init__(
-        self, knots: int, period: float, substeps: int = 2, threads: int = 2,
+        self, robot: Robot, knots: int, period: float, substeps: int = 2, threads: int = 2,
         ground: Ground | None = None,
     ) -> None:  # fmt: skip
         """`period` is the time between knots [s], `substeps` the physics steps within it."""
-        super().__init__(knots, period, substeps, threads, ground)
+        super().__init__(robot, knots, period, substeps, threads, ground)
         self._simulations: list[_Simulation] = []  # one a candidate, made at their first use
         self._pool = ThreadPoolExecutor(threads - 1) if threads > 1 else None
 
@@ -108,5 +109,5 @@ class _Work:
             simulation.qpos, simulation.qvel, simulation.ctrl, simulation.touch,
             out.states[c], out.inputs[c], out.normal_forces[c],
             policies.states[p], policies.inputs[p], policies.feedforward[p], policies.gains[p],
-            policies.step_size[c],
+            policies.step_size[c], rollout.limit,
         )  # fmt: skip

@@ -8,7 +8,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hybrid.hilqr import Policies
-from robots.a1.constants import STAND_JOINTS, TORQUE_LIMIT
 from sim_bridge.rollouts.planning_model import touch_slice
 from sim_bridge.rollouts.warp_block import Block
 from sim_bridge.rollouts.warp_physics import WarpPhysics, constraint_rows
@@ -56,7 +55,8 @@ class WarpBatch:
                 "normal_forces": ((count, knots, 4), "f"), "flags": ((count, 2), "i"),
             })  # fmt: skip
             self._knot, self._diverged = (here.warp.zeros(count, dtype=int) for _ in range(2))
-            parking = np.concatenate([[0, 0, PARKING_HEIGHT, 1, 0, 0, 0], STAND_JOINTS])
+            parking = np.concatenate([[0, 0, PARKING_HEIGHT, 1, 0, 0, 0], physics.robot.stand])
+            self._limits = here.warp.array(physics.robot.torque_limit, dtype=float)
             self._parking = here.warp.array(parking, dtype=float)
             self._solids = here.warp.array(physics.solids, dtype=int)
             self._touch = touch_slice(physics.host_model).start
@@ -107,7 +107,7 @@ class WarpBatch:
         here.warp.launch(
             warp_kernels.apply_policies, dim=(self.shape.candidates, 12),
             inputs=[
-                float(TORQUE_LIMIT), data.qpos, data.qvel, taken["nominal_states"],
+                self._limits, data.qpos, data.qvel, taken["nominal_states"],
                 taken["nominal_inputs"], taken["feedforward"], taken["gains"],
                 taken["policy_index"], taken["step_size"], self._knot, self._diverged,
             ],

@@ -112,7 +112,7 @@ def place_solids(
 
 @wp.kernel(enable_backward=False)
 def apply_policies(
-    limit: float,
+    limits: wp.array[wp.float32],  # (12,) of the motors' torques
     qpos: wp.array2d[wp.float32],
     qvel: wp.array2d[wp.float32],
     nominal_states: wp.array3d[wp.float32],  # (P, N+1, 37)
@@ -152,6 +152,7 @@ def apply_policies(
     for j in range(12):
         u += gains[p, k, 6 + j, i] * (qpos[c, 7 + j] - nominal_states[p, k, 7 + j])
         u += gains[p, k, 24 + j, i] * (qvel[c, 6 + j] - nominal_states[p, k, 25 + j])
+    limit = limits[i]
     if u > limit:  # written so that NaN stays NaN and its candidate is found out
         u = limit
     elif u < -limit:

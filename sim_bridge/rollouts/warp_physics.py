@@ -8,7 +8,7 @@ import mujoco
 import numpy as np
 from numpy.typing import NDArray
 
-from robots.robot import load_robot
+from robots.robot import Robot
 from robots.terrain import Ground
 from sim_bridge.rollouts.planning_model import planning_model
 from sim_bridge.rollouts.warp_device import WarpDevice
@@ -24,6 +24,7 @@ class WarpPhysics(NamedTuple):
         solids: (S,) geoms of the ground's boxes, and of its grid after them; without the floor.
     """
 
+    robot: Robot
     here: WarpDevice
     host_model: mujoco.MjModel
     model: Any  # mujoco_warp.Model
@@ -33,11 +34,11 @@ class WarpPhysics(NamedTuple):
 
 
 def make_physics(
-    here: WarpDevice, timestep: float, substeps: int, deterministic: bool, contacts: int | None,
-    ground: Ground | None,
+    robot: Robot, here: WarpDevice, timestep: float, substeps: int, deterministic: bool,
+    contacts: int | None, ground: Ground | None,
 ) -> WarpPhysics:  # fmt: skip
     """The planner's model on the device; `contacts` a candidate, all its feet's where None."""
-    host, flags = planning_model(load_robot("a1"), timestep, ground), mujoco.mjtDisableBit
+    host, flags = planning_model(robot, timestep, ground), mujoco.mjtDisableBit
     # MuJoCo Warp knows neither: it never resets by itself and has no middle phase.
     host.opt.disableflags &= ~int(flags.mjDSBL_AUTORESET | flags.mjDSBL_MIDPHASE)
     with here.warp.ScopedDevice(here.device):
@@ -51,7 +52,7 @@ def make_physics(
         model.opt.graph_conditional = here.warp.is_conditional_graph_supported()
     if contacts is None:
         contacts = _most_contacts(host)
-    return WarpPhysics(here, host, model, substeps, contacts, _solids(host))
+    return WarpPhysics(robot, here, host, model, substeps, contacts, _solids(host))
 
 
 def solid_poses(model: mujoco.MjModel, ground: Ground | None) -> NDArray[np.float64]:

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hybrid.hilqr import Policies
+from robots.robot import Robot
 from robots.state import mujoco_from_pinocchio
 from robots.terrain import Ground
 from sim_bridge.rollouts.batch import RolloutBatch
@@ -40,8 +41,8 @@ class WarpRollout:
     """
 
     def __init__(
-        self, period: float, substeps: int, options: WarpOptions, contacts: int | None = None,
-        ground: Ground | None = None,
+        self, robot: Robot, period: float, substeps: int, options: WarpOptions,
+        contacts: int | None = None, ground: Ground | None = None,
     ) -> None:  # fmt: skip
         """`period` is the time between knots [s], `substeps` the physics steps within it.
 
@@ -54,7 +55,7 @@ class WarpRollout:
         here = open_device(options.device)
         self.device, self.round_trip_s, self.overflows = here.name, 0.0, 0
         self._physics = make_physics(
-            here, period / substeps, substeps, options.deterministic, contacts, ground
+            robot, here, period / substeps, substeps, options.deterministic, contacts, ground
         )
         self._solids = solid_poses(self._physics.host_model, ground)
         overflow = here.mjw.OverflowType
@@ -64,7 +65,7 @@ class WarpRollout:
             | overflow.HFIELD
         )  # fmt: skip
         self._batches: dict[BatchShape, WarpBatch] = {}
-        self._single = SingleSimulation(ground)
+        self._single = SingleSimulation(robot, ground)
 
     def roll_out(self, x0: Array, policies: Policies) -> RolloutBatch:
         """Roll every candidate of `policies` out from x0 (37,)."""

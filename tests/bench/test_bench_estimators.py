@@ -130,7 +130,7 @@ def test_the_name_of_a_recording_changes_with_what_it_depends_on_alone():
 def test_sources_name_every_module_that_moves_the_robot():
     """All that planner, tracker, robot and leg odometry import is part of a recording's name."""
     loaded = (
-        "import sys, controller.hilqr_planner, controller.tracker, sim_bridge.simulated_a1, "
+        "import sys, controller.hilqr_planner, controller.tracker, sim_bridge.simulated_robot, "
         "sim_bridge.rollouts.threaded, estimator.leg_odometry; "
         "print(*(m.__file__ for m in sys.modules.values() if getattr(m, '__file__', None)))"
     )

@@ -18,6 +18,7 @@ from saltus.bench.rollouts.problem import Horizon, walking_problem
 from saltus.bench.rollouts.verdicts import Measured, added, criteria, crossing, note
 from sim_bridge.rollouts.threaded import ThreadedRollout
 from sim_bridge.rollouts.unavailable import Unavailable
+from tests.a1 import A1
 
 KEYS = ["backend", "device", "candidates", "knots", "ms_p50", "ms_p99"]
 
@@ -49,7 +50,7 @@ def nowhere(horizon):
 
 
 def both(horizon):
-    local = ThreadedRollout(*horizon, 1)
+    local = ThreadedRollout(A1, *horizon, 1)
     return nullcontext([Engine("mujoco", cpu_name(), local), Engine("remote", "there", local, 9)])
 
 
@@ -96,7 +97,7 @@ def test_the_problem_is_a_walk_that_goes_on(problem):
     policies = problem.policies(9)
     assert policies.count == 9 and len(policies.inputs) == 1
     np.testing.assert_array_equal(policies.step_size, np.linspace(0.0, 1.0, 9))
-    batch = ThreadedRollout(*horizon, 1).roll_out(problem.x0, policies)
+    batch = ThreadedRollout(A1, *horizon, 1).roll_out(problem.x0, policies)
     assert batch.finite.all() and batch.states[:, -1, 2].min() > 0.2
     assert np.abs(batch.states[8] - batch.states[0]).max() > 0.01
     loaded = batch.normal_forces[0] > 1.0

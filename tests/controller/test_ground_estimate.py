@@ -11,6 +11,7 @@ from robots.rotations import exp3, quaternion_from_rotation
 from robots.terrain import height_at, nearest_surface
 from runtime.messages import StateEstimate
 from sim_bridge.rollouts.single import SingleSimulation
+from tests.a1 import A1
 
 
 def standing(base: np.ndarray, turn: np.ndarray, contact: np.ndarray) -> StateEstimate:
@@ -63,7 +64,7 @@ def test_a_state_that_is_not_finite_changes_nothing() -> None:
 def test_simulators_follow_the_ground() -> None:
     """MuJoCo's ray finds the tilted ground where the ground's own height has it."""
     estimates = GroundEstimate(level=False)
-    simulator = SingleSimulation(estimates.ground)
+    simulator = SingleSimulation(A1, estimates.ground)
     estimates.simulators.append(simulator)
     estimates.follow(standing(np.array([0.3, 0.2, 0.4]), np.array([0.1, -0.2, 0.4]), np.ones(4)))
     model, data = simulator.model, mujoco.MjData(simulator.model)

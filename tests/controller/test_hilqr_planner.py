@@ -11,6 +11,7 @@ from controller.rigid_derivatives import RigidDerivatives
 from runtime.messages import StateEstimate
 from sim_bridge.rollouts.derivatives import RolloutDerivatives
 from sim_bridge.rollouts.mujoco_batch import MujocoRollout
+from tests.a1 import A1
 from tests.controller.planner_estimates import estimate
 
 OPTIONS = PlannerOptions(knots=20, search=Search(threads=1))
@@ -20,13 +21,13 @@ KINDS = ("rigid", "rollout")
 def make_derivatives(options):
     if options.derivatives == "rigid":
         return RigidDerivatives(options.period)
-    return RolloutDerivatives(options.period, options.search.substeps, options.search.threads)
+    return RolloutDerivatives(A1, options.period, options.search.substeps, options.search.threads)
 
 
 def make_planner(kind="rollout", **changes):
     options = msgspec.structs.replace(OPTIONS, derivatives=kind, **changes)
     search = options.search
-    backend = MujocoRollout(options.knots, options.period, search.substeps, search.threads)
+    backend = MujocoRollout(A1, options.knots, options.period, search.substeps, search.threads)
     reference = make_reference("walk", 0.2, options.period)
     return HilqrPlanner(options, reference, backend, make_derivatives(options))
 

@@ -8,6 +8,7 @@ from controller.mppi.options import MppiOptions
 from controller.mppi.planner import MppiPlanner, pd_gains, spline_basis, weights
 from controller.references import make_reference
 from sim_bridge.rollouts.mujoco_batch import MujocoRollout
+from tests.a1 import A1
 from tests.controller.planner_estimates import estimate
 
 OPTIONS = MppiOptions(
@@ -18,7 +19,7 @@ OPTIONS = MppiOptions(
 
 def make_planner(**changes):
     options = msgspec.structs.replace(OPTIONS, **changes)
-    backend = MujocoRollout(options.knots, options.period, options.substeps, options.threads)
+    backend = MujocoRollout(A1, options.knots, options.period, options.substeps, options.threads)
     return MppiPlanner(options, make_reference("walk", 0.2, options.period), backend)
 
 

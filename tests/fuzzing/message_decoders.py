@@ -187,9 +187,11 @@ def _tune(data: bytes) -> object:
 def _requests() -> list[bytes]:
     """One of each kind, that a server obeys."""
     q, v = np.concatenate([[0.0, 0.0, 0.3, 0.0, 0.0, 0.0, 1.0], np.zeros(12)]), np.zeros(18)
+    motors = np.full(12, 20.0)
     world = {
         "timestep": 0.0005, "friction": 0.8, "payload_mass": 0.0, "mass_scale": 1.0,
-        "floor_slope": 0.1, "torque_limit": 33.5, "corner_speed": 10.5, "no_load_speed": 21.0,
+        "floor_slope": 0.1, "torque_limit": motors, "corner_speed": 0.5 * motors,
+        "no_load_speed": motors,
     }  # fmt: skip
     requests = (
         Hello(id=1, protocol=PROTOCOL),

@@ -19,7 +19,8 @@ from hw_bridge.wire.low_command import LowCommand, decode_low_command
 from robots.a1.constants import STAND_JOINTS
 from runtime.messages import MotorCommand, RobotStatus, SensorReading
 from sim_bridge.options import SimulationOptions, StartOptions
-from sim_bridge.simulated_a1 import SimulatedA1
+from sim_bridge.simulated_robot import SimulatedRobot
+from tests.a1 import A1
 
 BRISK = MotionOptions(
     joint_speed=5.0, damping_s=0.1, damping_timeout_s=1.0, load_s=0.2, settle_s=0.05
@@ -84,7 +85,7 @@ class Rig:
     ) -> None:  # fmt: skip
         plain = {"events": events or [], **(emulator or {})}
         world = SimulationOptions(start=StartOptions("folded"), timestep=0.001)
-        self.simulation = SimulatedA1(world)
+        self.simulation = SimulatedRobot(A1, world)
         self.firmware = Firmware(msgspec.convert(plain, EmulatorOptions), self.simulation)
         options = HardwareOptions(**({"motion": BRISK, "operator": SCRIPT} | hardware))
         self.clock = Clock()

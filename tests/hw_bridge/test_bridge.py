@@ -14,7 +14,7 @@ from hw_bridge.states import Request, RobotState
 from hw_bridge.wire.header import Header
 from hw_bridge.wire.layout import LOW_LEVEL, POS_STOP, SERVO
 from robots.a1.constants import STAND_JOINTS, TORQUE_LIMIT
-from sim_bridge.simulated_a1 import SimulatedA1
+from sim_bridge.simulated_robot import SimulatedRobot
 from tests.hw_bridge.rig import BRISK, Clock, Rig, stand_command
 
 S = RobotState
@@ -22,7 +22,7 @@ IN_ORDER = [S.OFF, S.DAMPING, S.STAND_UP, S.READY, S.RUNNING, S.SIT_DOWN, S.DAMP
 STOPPED = [S.OFF, S.DAMPING, S.STAND_UP, S.READY, S.RUNNING, S.DAMPING, S.OFF]
 
 
-def height(simulation: SimulatedA1) -> float:
+def height(simulation: SimulatedRobot) -> float:
     return float(simulation.truth().q[2])
 
 
@@ -211,7 +211,7 @@ def test_a_tilt_is_nobodys_while_the_tracker_does_not_run():
     assert damps(rig) and "limit 60" in rig.bridge.machine.cause
 
 
-def place_rolled(simulation: SimulatedA1, angle: float) -> None:
+def place_rolled(simulation: SimulatedRobot, angle: float) -> None:
     """Hold the robot in the air, rolled [rad]."""
     q = simulation.truth().q.copy()
     q[2], q[3:7] = 0.6, [np.sin(0.5 * angle), 0.0, 0.0, np.cos(0.5 * angle)]

@@ -20,7 +20,8 @@ from robots.a1.kinematics import foot_positions_in_base
 from robots.rotations import rotation_from_quaternion
 from runtime.messages import MotorCommand
 from sim_bridge.options import SimulationOptions, StartOptions
-from sim_bridge.simulated_a1 import SimulatedA1
+from sim_bridge.simulated_robot import SimulatedRobot
+from tests.a1 import A1
 
 O = MotionOptions()  # noqa: E741
 SPRAWLED = np.array([-0.7, 1.5, -1.3, 0.6, -0.9, -0.95, -0.6, 2.4, -1.6, 0.75, 1.9, -2.3])
@@ -31,7 +32,7 @@ TROT = np.array([0.05, 1.1, -2.2, -0.05, 0.6, -1.5, -0.05, 0.9, -1.55, 0.05, 1.1
 class Run:
     """A machine on the simulated robot, and the worst of what its motions led to."""
 
-    def __init__(self, machine: StateMachine, robot: SimulatedA1) -> None:
+    def __init__(self, machine: StateMachine, robot: SimulatedRobot) -> None:
         self.machine, self.robot = machine, robot
         self.torque = self.speed = self.beyond = 0.0  # [N m], [rad/s], [rad]
         self.sent: Setpoints | None = None
@@ -76,7 +77,7 @@ def as_command(sent: Setpoints) -> MotorCommand:
 def lying(joints: np.ndarray | None, **options: float) -> Run:
     """A robot that lies on its belly: let go above the floor with these joints, and damped."""
     start = StartOptions("folded")
-    robot = SimulatedA1(SimulationOptions(start=start, input_delay=0.01, **options))
+    robot = SimulatedRobot(A1, SimulationOptions(start=start, input_delay=0.01, **options))
     if joints is not None:
         robot.place(np.concatenate(([0, 0, 0.2], [0, 0, 0, 1], joints)), np.zeros(18))
     machine = StateMachine(MotionOptions(damping_s=1.5))
@@ -133,7 +134,7 @@ def test_it_rises_however_the_legs_lie() -> None:
 
 def test_it_sits_down_from_the_middle_of_a_trot() -> None:
     """Two feet in the air and the trunk at speed: it does not tip, and comes down in order."""
-    robot = SimulatedA1(SimulationOptions(input_delay=0.01))
+    robot = SimulatedRobot(A1, SimulationOptions(input_delay=0.01))
     height = 0.02 - foot_positions_in_base(TROT)[:, 2].min()
     velocity = np.concatenate(([0.4, 0.1, -0.1], [0.1, 0.1, 0.3], np.tile([0.5, 2.0, -3.0], 4)))
     robot.place(np.concatenate(([0, 0, height], [0, 0, 0, 1], TROT)), velocity)
@@ -154,7 +155,7 @@ def test_it_sits_down_from_the_middle_of_a_trot() -> None:
 
 def test_legs_fold_when_a_trunk_that_was_pushed_is_level_again() -> None:
     """It rolls and slides as after a push from the side: the stand is held until that is over."""
-    robot = SimulatedA1(SimulationOptions(input_delay=0.01))
+    robot = SimulatedRobot(A1, SimulationOptions(input_delay=0.01))
     height = 0.02 - foot_positions_in_base(TROT)[:, 2].min()
     velocity = np.concatenate(([0.2, 1.0, 0.0], [-2.0, 0.0, 0.0], np.zeros(12)))
     leaning = [np.sin(0.15), 0.0, 0.0, np.cos(0.15)]  # by 0.3 rad to the right

@@ -8,7 +8,8 @@ import pytest
 from runtime.bus import Subscriber
 from runtime.messages import Push
 from sim_bridge.hand_pushes import HandPushes
-from sim_bridge.simulated_a1 import SimulatedA1
+from sim_bridge.simulated_robot import SimulatedRobot
+from tests.a1 import A1
 
 
 def push(sequence=1, velocity=(0.0, 1.0, 0.0), body: Any = "base", time=5.0):
@@ -42,8 +43,8 @@ class Robot:
 def apply(*pushes):
     robot, queue = Robot(), Queue(*pushes)
     by_hand = HandPushes(cast(Subscriber[Push], queue))
-    by_hand.apply(cast(SimulatedA1, robot))
-    by_hand.apply(cast(SimulatedA1, robot))
+    by_hand.apply(cast(SimulatedRobot, robot))
+    by_hand.apply(cast(SimulatedRobot, robot))
     return robot.blows, by_hand.counts
 
 
@@ -78,7 +79,7 @@ def test_what_is_not_finite_or_too_much_is_refused_and_the_next_push_counts(velo
 
 @pytest.mark.parametrize("body", ["base", "FL"])
 def test_the_accelerometer_does_not_feel_a_push_and_the_truth_shows_it(body):
-    pushed, free = SimulatedA1(), SimulatedA1()
+    pushed, free = SimulatedRobot(A1), SimulatedRobot(A1)
     by_hand = HandPushes(cast(Subscriber[Push], Queue(push(velocity=(0.0, 1.0, 0.0), body=body))))
     by_hand.apply(pushed)
     for robot in (pushed, free):

@@ -7,7 +7,8 @@ import pytest
 from robots.a1.constants import GRAVITY, JOINT_LOWER, JOINT_UPPER, TOTAL_MASS
 from sim_bridge.options import STARTS, SimulationOptions, StartOptions
 from sim_bridge.sensor_options import SensorOptions
-from sim_bridge.simulated_a1 import SimulatedA1
+from sim_bridge.simulated_robot import SimulatedRobot
+from tests.a1 import A1
 
 PERFECT = SensorOptions(noise=0)
 LYING = ("folded", "sprawled")
@@ -16,7 +17,7 @@ LYING = ("folded", "sprawled")
 @pytest.mark.parametrize("slope", [0.0, 0.1])
 @pytest.mark.parametrize("start", LYING)
 def test_lies_on_its_belly_and_stays_so(start: str, slope: float) -> None:
-    robot = SimulatedA1(SimulationOptions(start=StartOptions(start), floor_slope=slope))
+    robot = SimulatedRobot(A1, SimulationOptions(start=StartOptions(start), floor_slope=slope))
     before = robot.truth()
     assert (robot.tick, robot.time) == (0, 0.0)
     np.testing.assert_array_equal(before.v, 0.0)
@@ -31,7 +32,7 @@ def test_lies_on_its_belly_and_stays_so(start: str, slope: float) -> None:
 
 
 def test_the_two_are_what_their_names_say() -> None:
-    robots = [SimulatedA1(SimulationOptions(start=StartOptions(start))) for start in LYING]
+    robots = [SimulatedRobot(A1, SimulationOptions(start=StartOptions(start))) for start in LYING]
     folded, sprawled = (robot.truth().q[7:].reshape(4, 3) for robot in robots)
     assert (folded[:, 2] < -2.6).all()  # calves at their stop, as at power-up
     np.testing.assert_allclose(folded[::2] * [-1, 1, 1], folded[1::2], atol=0.02)
@@ -40,7 +41,7 @@ def test_the_two_are_what_their_names_say() -> None:
 
 @pytest.mark.parametrize("start", LYING)
 def test_limp_motors_give_no_torque_and_the_floor_carries_all(start: str) -> None:
-    robot = SimulatedA1(SimulationOptions(start=StartOptions(start), sensors=PERFECT))
+    robot = SimulatedRobot(A1, SimulationOptions(start=StartOptions(start), sensors=PERFECT))
     for _ in range(50):
         robot.advance(None)
         np.testing.assert_array_equal(robot.reading().joint_torque, 0.0)
@@ -51,23 +52,23 @@ def test_limp_motors_give_no_torque_and_the_floor_carries_all(start: str) -> Non
 
 
 def test_falls_are_judged_when_asked_and_always_for_a_robot_that_stood() -> None:
-    robot = SimulatedA1(SimulationOptions(start=StartOptions("folded")))
+    robot = SimulatedRobot(A1, SimulationOptions(start=StartOptions("folded")))
     assert not robot.judge_falls
     robot.judge_falls = True
     robot.advance(None)
     assert robot.fell
-    assert SimulatedA1().judge_falls
+    assert SimulatedRobot(A1).judge_falls
 
 
 def test_a_diverged_robot_has_fallen_in_any_start() -> None:
-    robot = SimulatedA1(SimulationOptions(start=StartOptions("folded"), sensors=PERFECT))
+    robot = SimulatedRobot(A1, SimulationOptions(start=StartOptions("folded"), sensors=PERFECT))
     robot.place(np.full(19, np.nan), np.zeros(18))
     assert robot.fell
 
 
 def test_a_torque_from_outside_moves_a_joint_like_one_from_its_motor() -> None:
     def joints(motor: float, outside: float) -> np.ndarray:
-        robot = SimulatedA1(SimulationOptions(start=StartOptions("folded"), sensors=PERFECT))
+        robot = SimulatedRobot(A1, SimulationOptions(start=StartOptions("folded"), sensors=PERFECT))
         torque = np.zeros(12)
         torque[4] = outside
         robot.drive_joints(torque)

@@ -6,14 +6,17 @@ from robots.a1.constants import STAND_JOINTS
 from runtime.messages import MotorCommand
 from sim_bridge.options import SimulationOptions
 from sim_bridge.sensor_options import SensorOptions
-from sim_bridge.simulated_a1 import SimulatedA1
+from sim_bridge.simulated_robot import SimulatedRobot
+from tests.a1 import A1
 
 SWING = 0.15 * np.tile([0.2, 1.0, -2.0], 4)  # [rad], at 3 Hz
 
 
 def joints_under_swing(timestep: float) -> np.ndarray:
     """Joints (600, 12) of a stand that swings, with a step of 0.05 rad in the middle."""
-    robot = SimulatedA1(SimulationOptions(timestep=timestep, sensors=SensorOptions(noise=0.0)))
+    robot = SimulatedRobot(
+        A1, SimulationOptions(timestep=timestep, sensors=SensorOptions(noise=0.0))
+    )
     ones, joints = np.ones(12), []
     for tick in range(600):
         q = STAND_JOINTS + SWING * np.sin(6e-3 * np.pi * tick) + 0.05 * (tick > 300)

@@ -6,7 +6,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sim_bridge.motor_options import MotorOptions
-from sim_bridge.motors import available_torque, limited_torque, motor_torques
+from sim_bridge.motors import available_torque, limited_torque, motor_limits, motor_torques
+from tests.a1 import A1
 
 CURVE = (33.5, 10.5, 21.0)
 SPEEDS = st.floats(-60.0, 60.0)
@@ -17,7 +18,7 @@ def test_small_torques_follow_the_pd_law_exactly() -> None:
     random = np.random.default_rng(0)
     command = random.normal(size=(5, 12)) * np.array([[0.1], [0.1], [10.0], [0.3], [2.0]])
     q, dq, out = 0.1 * random.normal(size=12), random.normal(size=12), np.empty(12)
-    motor_torques(command, q, dq, CURVE, out)
+    motor_torques(command, q, dq, np.outer(CURVE, np.ones(12)), out)
     q_des, dq_des, kp, kd, tau = command
     np.testing.assert_allclose(out, tau + kp * (q_des - q) + kd * (dq_des - dq), atol=1e-13)
 
@@ -60,4 +61,4 @@ def test_a_torque_that_is_not_finite_is_none(torque: float) -> None:
 
 def test_limits_that_make_no_curve_are_refused() -> None:
     with pytest.raises(ValueError, match="corner_speed is 21; give less than no_load_speed"):
-        MotorOptions(corner_speed=21.0)
+        motor_limits(A1, MotorOptions(corner_speed=21.0))

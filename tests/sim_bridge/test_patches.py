@@ -9,6 +9,7 @@ from robots.terrain import Ground, Patch, friction_at, make_ground, stiffness_at
 from sim_bridge.options import SimulationOptions
 from sim_bridge.physics.mujoco_physics import MujocoPhysics
 from sim_bridge.physics.patches import Patches
+from tests.a1 import A1
 
 UP = np.array([0.0, 0.0, 1.0])
 OPTIONS = SimulationOptions()
@@ -20,7 +21,7 @@ def patch(x: float = -5.0, friction: float | None = None, stiffness: float | Non
 
 
 def stand_for(seconds: float, ground: Ground | None) -> MujocoPhysics:
-    physics = MujocoPhysics(OPTIONS, ground)
+    physics = MujocoPhysics(A1, OPTIONS, ground)
     command = physics.start("stand", UP)
     physics.live(np.array([command] * round(seconds / OPTIONS.timestep)), False)
     return physics
@@ -81,7 +82,7 @@ def test_only_the_feet_on_the_patch_sink_in_until_they_leave_it() -> None:
     assert front.sum() == 2 and depths[front].min() > 4.0 * depths[~front].max()
     physics.place(physics.motion.q - np.eye(19)[0], physics.motion.v)
     physics.live(np.zeros((1, 5, 12)), False)
-    plain = MujocoPhysics(OPTIONS).model
+    plain = MujocoPhysics(A1, OPTIONS).model
     np.testing.assert_array_equal(physics.model.geom_solref, plain.geom_solref)
     np.testing.assert_array_equal(physics.model.geom_solimp, plain.geom_solimp)
 
@@ -90,7 +91,7 @@ def test_a_foot_has_what_the_patch_below_it_has_wherever_it_comes_from() -> None
     ground = make_ground(patches=(
         Patch((-1.0, -1.0), (1.0, 1.0), 0.4, 3000.0), Patch((0.5, -2.0), (2.0, 2.0), 0.2, None),
     ))  # fmt: skip
-    physics = MujocoPhysics(OPTIONS, ground)
+    physics = MujocoPhysics(A1, OPTIONS, ground)
     model, data = physics.model, physics.data
     patches, feet = Patches(model, ground), [model.geom(f"{n}_foot").id for n in FOOT_NAMES]
     stiff = model.geom_solref[feet[0]].copy()

@@ -29,6 +29,7 @@ from sim_bridge.physics_service import (
 )
 from sim_bridge.rollouts.batch import RolloutBatch
 from sim_bridge.rollouts.threaded import ThreadedRollout
+from tests.a1 import A1
 
 MOST, P, N, C = 8, 2, 3, 4
 STAND = np.concatenate([[0.0, 0.0, 0.3], [0.0, 0.0, 0.0, 1.0], STAND_JOINTS, np.zeros(18)])
@@ -99,7 +100,8 @@ def service(engines):
 def world_request(id=1):
     return WorldRequest(
         id=id, timestep=1e-3, friction=0.8, payload_mass=0.0, mass_scale=1.0, floor_slope=0.0,
-        torque_limit=33.5, corner_speed=10.0, no_load_speed=21.0, q=STAND[:19], v=STAND[19:],
+        torque_limit=np.full(12, 33.5), corner_speed=np.full(12, 10.0),
+        no_load_speed=np.full(12, 21.0), q=STAND[:19], v=STAND[19:],
         urdf="",
     )  # fmt: skip
 
@@ -126,7 +128,7 @@ def test_introduces_itself_to_another_protocol_too(service):
 
 def test_served_mujoco_is_mujoco_to_the_bit():
     def make(knots, period, substeps, ground):
-        return ThreadedRollout(knots, period, substeps, 2, ground)
+        return ThreadedRollout(A1, knots, period, substeps, 2, ground)
 
     request = rollout_request(n=6)
     reply = PhysicsService("mujoco", "here", MOST, make).answer(request)

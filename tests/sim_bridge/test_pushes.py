@@ -11,18 +11,18 @@ from robots.state import pinocchio_from_mujoco
 from sim_bridge.options import SimulationOptions
 from sim_bridge.perturbation_script import PerturbationScript
 from sim_bridge.perturbations import BaseForce, BaseVelocity
-from sim_bridge.simulated_a1 import SimulatedA1
+from sim_bridge.simulated_robot import SimulatedRobot
 from tests.a1 import A1
 
 
-def velocity_base_in_world(robot: SimulatedA1) -> np.ndarray:
+def velocity_base_in_world(robot: SimulatedRobot) -> np.ndarray:
     truth = robot.truth()
     return rotation_from_quaternion(truth.q[3:7]) @ truth.v[:3]
 
 
-def in_flight(script: PerturbationScript) -> SimulatedA1:
+def in_flight(script: PerturbationScript) -> SimulatedRobot:
     """A robot two metres up, turned half left, so that base and world axes differ."""
-    robot = SimulatedA1(SimulationOptions(), script)
+    robot = SimulatedRobot(A1, SimulationOptions(), script)
     q = robot.truth().q
     q[2], q[3:7] = 2.0, (0.1, 0.0, np.sin(0.5), 0.0)
     q[6] = np.sqrt(1.0 - np.sum(q[3:6] ** 2))
@@ -70,7 +70,7 @@ def foot_in_world(q: np.ndarray, leg: int) -> np.ndarray:
     return q[:3] + rotation_from_quaternion(q[3:7]) @ foot_positions_in_base(q[7:])[leg]
 
 
-def foot_velocity(robot: SimulatedA1, leg: int) -> np.ndarray:
+def foot_velocity(robot: SimulatedRobot, leg: int) -> np.ndarray:
     """Of a foot in the world, by differences along the robot's present velocity."""
     q, v = pinocchio_from_mujoco(robot.data.qpos, robot.data.qvel)
     model, h = load_pinocchio(A1), 1e-6

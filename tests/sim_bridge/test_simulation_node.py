@@ -19,8 +19,9 @@ from runtime.topics import GROUND_TRUTH, PACE, PUSH
 from sim_bridge.node import SimulationNodeOptions, run
 from sim_bridge.perturbation_script import PerturbationScript
 from sim_bridge.perturbations import MotorBlock
-from sim_bridge.simulated_a1 import SimulatedA1
 from sim_bridge.simulated_bridge import SimulatedBridge
+from sim_bridge.simulated_robot import SimulatedRobot
+from tests.a1 import A1
 
 
 def respond(reading: SensorReading) -> MotorCommand:
@@ -40,7 +41,7 @@ def respond(reading: SensorReading) -> MotorCommand:
 
 
 def simulate_apart(
-    robot: SimulatedA1,
+    robot: SimulatedRobot,
     folder: Path,
     clock_type: type[PausedClock] | type[RealTimeClock],
     duration: float,
@@ -75,7 +76,7 @@ def simulate_apart(
 
 
 def test_lock_step_over_the_bus_equals_one_process_to_the_bit(tmp_path: Path) -> None:
-    apart, together = SimulatedA1(), SimulatedA1()
+    apart, together = SimulatedRobot(A1), SimulatedRobot(A1)
     report = simulate_apart(apart, tmp_path, PausedClock, 0.2)
     for _ in range(200):
         together.advance(respond(together.reading()))
@@ -86,12 +87,12 @@ def test_lock_step_over_the_bus_equals_one_process_to_the_bit(tmp_path: Path) ->
 
 
 def test_lock_step_publishes_the_truth_of_every_tick_and_of_the_end(tmp_path: Path) -> None:
-    report = simulate_apart(SimulatedA1(), tmp_path, PausedClock, 0.05, truths_wanted=51)
+    report = simulate_apart(SimulatedRobot(A1), tmp_path, PausedClock, 0.05, truths_wanted=51)
     assert report["truth_ticks"] == list(range(51))
 
 
 def test_real_time_runs_to_its_end(tmp_path: Path) -> None:
-    report = simulate_apart(SimulatedA1(), tmp_path, RealTimeClock, 0.3)
+    report = simulate_apart(SimulatedRobot(A1), tmp_path, RealTimeClock, 0.3)
     assert report["status"] == "done"
     assert report["ticks"] >= 300
     assert not report["fell"]
@@ -100,7 +101,7 @@ def test_real_time_runs_to_its_end(tmp_path: Path) -> None:
 
 
 def test_a_fall_ends_the_run_a_little_later(tmp_path: Path) -> None:
-    robot = SimulatedA1(script=PerturbationScript((MotorBlock(0.0, 9.0),)))
+    robot = SimulatedRobot(A1, script=PerturbationScript((MotorBlock(0.0, 9.0),)))
     report = simulate_apart(robot, tmp_path, PausedClock, 9.0)
     assert (report["status"], report["fell"]) == ("fell", True)
     assert abs(report["simulated_s"] - report["fell_at_s"] - 0.5) < 0.0015
@@ -122,7 +123,7 @@ class JumpingClock(PausedClock):
 
 def test_short_delays_are_made_up_for_and_long_ones_stop_the_world(tmp_path: Path) -> None:
     options = SimulationNodeOptions(reading_subscribers=0, catch_up_ticks=5)
-    robot = SimulatedA1()
+    robot = SimulatedRobot(A1)
     with Bus(Endpoints.ipc(tmp_path)) as bus:
         report = run(robot, bus, JumpingClock([1, 1, 4, 1, 21, 1]), 0.02, lambda: False, options)
     # Three ticks late, then twenty of which five are made up for and fifteen are lost.
@@ -133,10 +134,10 @@ def test_short_delays_are_made_up_for_and_long_ones_stop_the_world(tmp_path: Pat
 def test_nobody_listening_and_being_stopped_are_said(tmp_path: Path) -> None:
     options = SimulationNodeOptions(connect_timeout_s=0.01)
     with Bus(Endpoints.ipc(tmp_path / "a")) as bus:
-        report = run(SimulatedA1(), bus, PausedClock(0.001), 1.0, lambda: False, options)
+        report = run(SimulatedRobot(A1), bus, PausedClock(0.001), 1.0, lambda: False, options)
     assert (report["status"], report["ticks"]) == ("no_subscriber", 0)
     with Bus(Endpoints.ipc(tmp_path / "b")) as bus:
-        report = run(SimulatedA1(), bus, PausedClock(0.001), 1.0, lambda: True)
+        report = run(SimulatedRobot(A1), bus, PausedClock(0.001), 1.0, lambda: True)
     assert report["status"] == "stopped"
 
 
@@ -144,7 +145,7 @@ class Watched:
     """The node in lock step with a controller and somebody who watches, who acts at each tick."""
 
     def __init__(self, folder: Path, controllable: bool = True) -> None:
-        self.robot, self.report = SimulatedA1(), dict[str, Any]()
+        self.robot, self.report = SimulatedRobot(A1), dict[str, Any]()
         self.velocity = dict[int, np.ndarray]()  # of the base in the world, by tick
         self._folder, self._controllable = folder, controllable
         self.stopped = threading.Event()

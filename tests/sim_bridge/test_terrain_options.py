@@ -11,8 +11,9 @@ from robots.rotations import rotation_from_quaternion
 from robots.terrain import Ground, friction_at, height_at, surface_at
 from sim_bridge.ground import ground_of
 from sim_bridge.options import SimulationOptions
-from sim_bridge.simulated_a1 import SimulatedA1
+from sim_bridge.simulated_robot import SimulatedRobot
 from sim_bridge.terrain_options import Terrain
+from tests.a1 import A1
 
 
 def ground(*parts: dict, seed: int = 0) -> Ground:
@@ -138,11 +139,11 @@ def test_ground_inside_the_robot_or_below_its_feet_at_the_start_is_refused() -> 
     assert "stiffness" in refused({"kind": "patch", "stiffness": 100.0})
 
 
-def on_slope(**patch: float) -> SimulatedA1:
+def on_slope(**patch: float) -> SimulatedRobot:
     parts: list[dict] = [{"kind": "slope", "angle": 0.25, "length": 10.0, "at": [-5.0, 0.0]}]
     if patch:
         parts.append({"kind": "patch", "length": 10.0, "at": [-5.0, 0.0], **patch})
-    robot = SimulatedA1(SimulationOptions(), None, ground(*parts))
+    robot = SimulatedRobot(A1, SimulationOptions(), None, ground(*parts))
     for _ in range(300):
         robot.advance(None)
     return robot

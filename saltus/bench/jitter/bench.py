@@ -28,8 +28,8 @@ from saltus.bench.result import BenchResult
 from saltus.bench.tick import RECORDED_S, WARM_UP, PlayedTracker, Walk, recorded_walk
 from saltus.common.console import say
 from saltus.common.criterion import Criterion
+from saltus.configuration.connections import CONNECTIONS
 from saltus.configuration.launch import TICK_S, load_launch
-from saltus.configuration.robots import ROBOTS
 from saltus.launch.cores import URGENCY, cores_of
 from saltus.launch.lock_step import LockStep
 
@@ -71,7 +71,7 @@ def run(blocks: int = BLOCKS, ticks: int = BLOCK_TICKS) -> BenchResult:
     say("recording a walk (compiles on the first run)")
     config = load_launch("a1-emulated")
     walk = recorded_walk(LockStep(load_launch("push", duration=RECORDED_S)))
-    core = max(cores_of("tracker", os.sched_getaffinity(0), ROBOTS["a1"]))
+    core = max(cores_of("tracker", os.sched_getaffinity(0), CONNECTIONS["real"]))
     set_cpu_affinity({core})
     avoid_huge_pages()
     priority = config.realtime.priority

@@ -7,6 +7,7 @@ from contextlib import ExitStack, contextmanager
 from typing import NamedTuple
 
 from controller.a1_model import RolloutBackend
+from robots.robot import load_robot
 from saltus.bench.rollouts.problem import Horizon
 from saltus.common.processor import cores, processor_name
 from saltus.launch.rollouts import PROBE_S
@@ -58,11 +59,16 @@ def warp_cpu_name() -> str:
 @contextmanager
 def local_and_remote(horizon: Horizon) -> Iterator[list[Engine]]:
     """MuJoCo on all cores, here and in a server on loopback: the same physics."""
-    local = ThreadedRollout(*horizon, cores())
+    local = ThreadedRollout(load_robot("a1"), *horizon, cores())
     with ExitStack() as stack:
         address = stack.enter_context(server_child(threads=cores()))
         remote = RemoteRollout(
-            ServerOptions(address), local, horizon.period, horizon.substeps, PATIENCE_S
+            load_robot("a1"),
+            ServerOptions(address),
+            local,
+            horizon.period,
+            horizon.substeps,
+            PATIENCE_S,
         )
         stack.callback(remote.close)
         yield [
@@ -81,7 +87,9 @@ def warp_engines(horizon: Horizon) -> list[Engine]:
     from sim_bridge.rollouts.warp_rollout import WarpRollout
 
     def engine(device: str, name: str = "", most: int = SIZES[-1]) -> Engine:
-        rollout = WarpRollout(horizon.period, horizon.substeps, WarpOptions(device))
+        rollout = WarpRollout(
+            load_robot("a1"), horizon.period, horizon.substeps, WarpOptions(device)
+        )
         return Engine("warp", name or rollout.device, rollout, most)
 
     gpus = [gpu.alias for gpu in open_device("auto").warp.get_cuda_devices()]
@@ -102,8 +110,10 @@ def isaac_gym(horizon: Horizon, address: str = ISAAC_GYM_ADDRESS) -> Iterator[li
     server = ServerOptions(address)
     client = PhysicsClient(server, REMEDIES["isaacgym"], PROBE_S)
     client.close()
-    local = ThreadedRollout(*horizon, cores())
-    remote = RemoteRollout(server, local, horizon.period, horizon.substeps, PATIENCE_S, "isaacgym")
+    local = ThreadedRollout(load_robot("a1"), *horizon, cores())
+    remote = RemoteRollout(
+        load_robot("a1"), server, local, horizon.period, horizon.substeps, PATIENCE_S, "isaacgym"
+    )
     try:
         yield [Engine("isaacgym", client.info.device, remote, client.info.most_candidates)]
     finally:

@@ -13,6 +13,7 @@ from controller.references import make_reference
 from controller.rigid_derivatives import RigidDerivatives
 from controller.rollout_planner import reference_policy
 from hybrid.hilqr import Policies
+from robots.robot import load_robot
 from robots.state import Array, integrate
 from saltus.studies.a1.planner_cases import SPEED, SPREAD
 from sim_bridge.rollouts.threaded import ThreadedRollout
@@ -52,7 +53,7 @@ def walking_problem(seed: int = 0) -> Problem:
     options = PlannerOptions()
     horizon = Horizon(options.knots, options.period, options.search.substeps)
     rigid = RigidDerivatives(options.period)
-    model = A1Model(ThreadedRollout(*horizon, 1), rigid, options.cost)
+    model = A1Model(ThreadedRollout(load_robot("a1"), *horizon, 1), rigid, options.cost)
     reference = make_reference("walk", SPEED, options.period).prepare(
         lambda each: gains_along(each, model, options.knots)
     )

@@ -16,7 +16,8 @@ from controller.reference_gains import gains_along
 from controller.references import make_reference
 from controller.references.trajectory import ReferenceTrajectory, ReferenceWindow
 from hybrid.hilqr import Hilqr
-from robots.a1.constants import FOOT_NAMES, MJCF_PATH
+from robots.conventions import FOOT_NAMES
+from robots.robot import load_robot
 from robots.state import integrate
 from saltus.launch.planners import make_derivatives
 from sim_bridge.rollouts.threaded import ThreadedRollout
@@ -71,7 +72,9 @@ def make_workbench() -> Workbench:
 def make_parts(options: PlannerOptions) -> PlannerParts:
     """Put a planner together."""
     search = options.search
-    backend = ThreadedRollout(options.knots, options.period, search.substeps, search.threads)
+    backend = ThreadedRollout(
+        load_robot("a1"), options.knots, options.period, search.substeps, search.threads
+    )
     model = A1Model(backend, make_derivatives(options), options.cost)
     return PlannerParts(options, backend, model, Hilqr(model, solver_options(options)))
 
@@ -96,9 +99,11 @@ def save_cases(path: Path, bench: Workbench, cases: list[Case]) -> None:
     """
     options, cost = bench.paused.options, bench.paused.options.cost
     windows = [case.window for case in cases]
+    model = path.with_suffix(".xml")
+    model.write_text(load_robot("a1").mjcf)
     np.savez(
         path,
-        mjcf=str(MJCF_PATH),
+        mjcf=str(model),
         feet=np.array([f"{foot}_foot" for foot in FOOT_NAMES]),
         period=options.period,
         threads=THREADS,

@@ -249,7 +249,7 @@ def process(pipe, tmp_path):
     run = tmp_path / "run"
     (run / "logs").mkdir(parents=True)
     (run / "reports").mkdir()
-    (run / "launch.yaml").write_text("robot: a1\n")
+    (run / "launch.yaml").write_text("connection: real\n")
     words = [pipe, tmp_path / "ring", 16, run, run / "reports" / "black_box.json", os.getpid()]
     child = subprocess.Popen(
         [sys.executable, "-m", "hw_bridge.black_box", *map(str, words)], stderr=subprocess.PIPE
@@ -277,7 +277,8 @@ def test_the_process_keeps_all_until_its_last_writer_has_ended(process, pipe, tm
     assert len(frames) == 51 and frames[-1].data == b"damp"
     texts = {text.file: text.text for text in texts_in(ring)}
     assert texts == {
-        "run/launch.yaml": "robot: a1\n", "run/logs/tracker.log": "robot: running -> damping\n"
+        "run/launch.yaml": "connection: real\n",
+        "run/logs/tracker.log": "robot: running -> damping\n"
     }  # fmt: skip
     report = json.loads((run / "reports" / "black_box.json").read_text())
     assert report["frames"] == {"by_tracker": 50, "by_watchdog": 1} and report["lost"] == 0

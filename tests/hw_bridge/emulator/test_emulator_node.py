@@ -17,7 +17,8 @@ from hw_bridge.wire.low_state import decode_low_state
 from robots.a1.constants import STAND_JOINTS
 from runtime.clock import TickStatistics
 from sim_bridge.options import SimulationOptions, StartOptions
-from sim_bridge.simulated_a1 import SimulatedA1
+from sim_bridge.simulated_robot import SimulatedRobot
+from tests.a1 import A1
 
 STAND = Setpoints(STAND_JOINTS, np.zeros(12), np.full(12, 100.0), np.full(12, 3.0), np.zeros(12))
 ENCODER = LowCommandEncoder()
@@ -72,7 +73,7 @@ class Client:
 def run(plant=None, ticks=300, skips=None, damp_from=10**9, client=True, truths=None, **options):
     """A run on a free port of loopback: the report and the client."""
     chosen = EmulatorOptions(port=0, **options)
-    plant = plant or SimulatedA1(SimulationOptions(timestep=0.001))
+    plant = plant or SimulatedRobot(A1, SimulationOptions(timestep=0.001))
     end = RobotSocket(chosen.address, chosen.port)
     try:
         stop = Client(end.address, ticks, damp_from=damp_from)
@@ -87,7 +88,7 @@ def run(plant=None, ticks=300, skips=None, damp_from=10**9, client=True, truths=
 
 
 def test_the_simulated_robot_is_a_plant() -> None:
-    plant: Plant = SimulatedA1()  # and so says the type checker
+    plant: Plant = SimulatedRobot(A1)  # and so says the type checker
     assert isinstance(plant, Plant)
 
 
@@ -108,7 +109,7 @@ def test_without_a_command_it_is_silent_and_ends_at_once_when_asked_to() -> None
 
 
 def test_a_robot_that_lies_is_said_to_lie() -> None:
-    plant = SimulatedA1(SimulationOptions(start=StartOptions("folded")))
+    plant = SimulatedRobot(A1, SimulationOptions(start=StartOptions("folded")))
     report, _ = run(plant, ticks=250, client=False)
     assert report["posture"] == "lying"
 
@@ -184,7 +185,7 @@ def test_a_port_in_use_is_one_clear_line() -> None:
      ({"contact": np.array([1.0, 0, 0, 0])}, "lying")],
 )  # fmt: skip
 def test_postures(change, posture: str) -> None:
-    truth = SimulatedA1().truth()
+    truth = SimulatedRobot(A1).truth()
     assert posture_of(msgspec.structs.replace(truth, **change)) == posture
     tilted = truth.q.copy()
     tilted[3:7] = np.sin(0.6), 0.0, 0.0, np.cos(0.6)

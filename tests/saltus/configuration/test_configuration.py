@@ -29,7 +29,7 @@ LAUNCH_FILES = sorted(path.stem for path in data_folder("launch").glob("*.yaml")
 @pytest.mark.parametrize("name", LAUNCH_FILES)
 def test_every_launch_file_loads(name):
     config = load_launch(name)
-    assert (config.mode == "paused") == (config.robot == "simulated") and config.duration > 0.0
+    assert (config.mode == "paused") == (config.connection == "simulated") and config.duration > 0.0
 
 
 def test_overrides_win_over_the_file_and_options_over_overrides():
@@ -132,8 +132,8 @@ def test_a_sweep_s_trials_take_the_estimator_that_is_set(name):
     (Overrides(["duration=3"], duration=-1.0), "--duration: duration is -1"),
     (Overrides(planner="magic"), "--planner: planner is 'magic'; accepted: hilqr"),
     (Overrides(["timing.solve=0.01"], mode="realtime"), "--set timing.solve=0.01: timing is for"),
-    (Overrides(["robot=a1"]), "--set robot=a1: robot a1 cannot be paused"),
-    (Overrides(["robot=a1"], mode="paused"), "--mode: robot a1 cannot be paused"),
+    (Overrides(["connection=real"]), "--set connection=real: connection real cannot be paused"),
+    (Overrides(["connection=real"], mode="paused"), "--mode: connection real cannot be paused"),
     (Overrides(drive="remote"), "--drive: drive.source remote needs an A1"),
 ])  # fmt: skip
 def test_a_message_begins_with_who_set_the_value(overrides, beginning):
@@ -147,8 +147,8 @@ def test_a_file_is_to_blame_for_its_own_values_alone(tmp_path):
     file.write_text("hilqr: {knots: 1, period: 0.02}\n")
     with pytest.raises(BadRequest, match=f"^{file}: hilqr.knots is 1"):
         load_launch(str(file), ["hilqr.period=0.01"])
-    file.write_text("robot: a1\nmode: paused\n")
-    with pytest.raises(BadRequest, match=f"^{file}: robot a1 cannot be paused"):
+    file.write_text("connection: real\nmode: paused\n")
+    with pytest.raises(BadRequest, match=f"^{file}: connection real cannot be paused"):
         load_launch(str(file))
 
 

@@ -10,8 +10,9 @@ from saltus.configuration.launch import AT_ORIGIN, load_launch
 from saltus.sweep.trials import make_trials
 from saltus.trace import TraceRecorder
 from sim_bridge.options import SimulationOptions, StartOptions
-from sim_bridge.simulated_a1 import SimulatedA1
+from sim_bridge.simulated_robot import SimulatedRobot
 from sim_bridge.suites import read_suite
+from tests.a1 import A1
 
 PRINTED = ("table-6.1", "table-6.2", "table-backflip")  # suites that begin at the origin
 SUITES = sorted(path.stem for path in data_folder("config").glob("*.yaml"))
@@ -66,7 +67,7 @@ def test_suites_start_anywhere_but_for_those_that_reproduce_printed_numbers(suit
 
 def test_noise_does_not_depend_on_the_start() -> None:
     starts = StartOptions(), StartOptions().drawn(3, 0)
-    robots = [SimulatedA1(SimulationOptions(seed=5, start=start)) for start in starts]
+    robots = [SimulatedRobot(A1, SimulationOptions(seed=5, start=start)) for start in starts]
     here, there = (robot.reading() for robot in robots)
     for field in ("joint_position", "angular_velocity_imu", "linear_acceleration_imu"):
         np.testing.assert_array_equal(getattr(here, field), getattr(there, field))
@@ -74,8 +75,8 @@ def test_noise_does_not_depend_on_the_start() -> None:
 
 def test_a_trace_is_seen_from_the_start() -> None:
     config = load_launch("sim")
-    recorder, robot = TraceRecorder(config), SimulatedA1(config.simulation)
+    recorder, robot = TraceRecorder(config), SimulatedRobot(A1, config.simulation)
     assert abs(robot.truth().q[:2]).max() > 1.0
     recorder.add_truth(robot.truth())
-    at_origin = SimulatedA1().truth().q
+    at_origin = SimulatedRobot(A1).truth().q
     np.testing.assert_allclose(recorder.trace([]).q[0], at_origin, atol=1e-9)

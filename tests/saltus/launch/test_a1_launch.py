@@ -76,7 +76,7 @@ def test_what_is_typed_after_the_word_is_left_for_the_robots_keys(typed):
 
 @pytest.mark.parametrize(
     "assignments",
-    [["hardware.mode=dry_run"], ["hardware.link.robot_address=127.0.0.1"], ["robot=emulated"]],
+    [["hardware.mode=dry_run"], ["hardware.link.robot_address=127.0.0.1"], ["connection=emulated"]],
 )
 def test_without_torque_or_a_real_robot_nothing_is_asked(assignments, typed, capsys):
     typed(b"ur ")
@@ -112,9 +112,9 @@ def test_a_motion_on_a_real_robot_is_refused_without_its_key(capsys):
     assert "hardware.motions true" in error and "\n" not in error
 
 
-@pytest.mark.parametrize("robot", ["a1", "emulated"])
-def test_a_motion_is_refused_within_the_limits_of_first_runs(robot, capsys):
-    keys = [*FLIP[:2], "hardware.limits=first_run", f"robot={robot}"]
+@pytest.mark.parametrize("connection", ["real", "emulated"])
+def test_a_motion_is_refused_within_the_limits_of_first_runs(connection, capsys):
+    keys = [*FLIP[:2], "hardware.limits=first_run", f"connection={connection}"]
     assert saltus(["launch", "a1", *(word for key in keys for word in ("--set", key))]) == 2
     error = capsys.readouterr().err.strip()
     assert "give hardware.limits full" in error and "\n" not in error
@@ -197,7 +197,7 @@ def test_keys_or_a_gamepad_are_means_to_stop(standard_input, tmp_path):
     with open(os.devnull) as null:
         standard_input(null.fileno())
     check_at_hand(load_launch("a1", [*free, f"hardware.operator.gamepad={tmp_path / 'js0'}"]))
-    for limp_or_emulated in ("hardware.mode=dry_run", "robot=emulated"):
+    for limp_or_emulated in ("hardware.mode=dry_run", "connection=emulated"):
         check_at_hand(load_launch("a1", [*free, f"emulator.port={free_port()}", limp_or_emulated]))
     for here, there in (os.pipe(), pty.openpty()[::-1]):
         standard_input(here)

@@ -2,30 +2,31 @@
 
 import pytest
 
-from saltus.configuration.robots import ROBOTS
+from saltus.configuration.connections import CONNECTIONS
 from saltus.launch.cores import cores_of
 
 EVERYBODY = ("tracker", "planner", "estimator", "simulation", "emulator")
 
 
 @pytest.mark.parametrize(
-    ("robot", "guests"), [("a1", set()), ("simulated", set()), ("emulated", {"tracker"})]
+    ("connection", "guests"), [("real", set()), ("simulated", set()), ("emulated", {"tracker"})]
 )
-def test_on_two_cores_the_planner_has_one_but_for_the_tracker_of_an_emulated_robot(robot, guests):
-    on_last = {name for name in EVERYBODY if cores_of(name, {0, 1}, ROBOTS[robot]) == {1}}
+def test_on_two_cores_the_planner_has_one_but_for_the_tracker_of_an_emulated_robot(
+    connection, guests
+):
+    cores = {name: cores_of(name, {0, 1}, CONNECTIONS[connection]) for name in EVERYBODY}
+    on_last = {name for name in EVERYBODY if cores[name] == {1}}
     assert on_last == {"planner"} | guests
-    assert all(
-        cores_of(name, {0, 1}, ROBOTS[robot]) == {0} for name in EVERYBODY if name not in on_last
-    )
+    assert all(cores[name] == {0} for name in EVERYBODY if name not in on_last)
 
 
 @pytest.mark.parametrize("available", [{0, 1, 2}, {2, 3, 5, 7}])
 def test_on_more_cores_the_tracker_has_the_last_one_to_itself(available):
     for name in EVERYBODY:
-        own = cores_of(name, available, ROBOTS["simulated"])
+        own = cores_of(name, available, CONNECTIONS["simulated"])
         assert own and own <= available
         assert (max(available) in own) == (name == "tracker")
 
 
 def test_one_core_is_everybodys():
-    assert all(cores_of(name, {3}, ROBOTS["simulated"]) == {3} for name in EVERYBODY)
+    assert all(cores_of(name, {3}, CONNECTIONS["simulated"]) == {3} for name in EVERYBODY)

@@ -151,7 +151,7 @@ def test_the_robot_that_answers_has_to_be_the_one_that_passed():
 
 
 @pytest.mark.parametrize("assignments", [
-    ["hardware.without_doctor=true"], ["hardware.mode=dry_run"], ["robot=emulated"],
+    ["hardware.without_doctor=true"], ["hardware.mode=dry_run"], ["connection=emulated"],
     ["hardware.link.robot_address=127.0.0.1"],
 ])  # fmt: skip
 def test_no_pass_is_asked_of_an_emulator_without_torque_or_after_the_override(assignments):

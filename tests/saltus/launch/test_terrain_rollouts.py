@@ -17,6 +17,7 @@ from saltus.launch.lock_step import LockStep
 from sim_bridge import service_node
 from sim_bridge.physics_service import PhysicsService
 from sim_bridge.rollouts.threaded import ThreadedRollout
+from tests.a1 import A1
 from tests.sim_bridge.rollouts import plain
 from tests.sim_bridge.rollouts.backends import KNOTS, SINGLE
 from tests.sim_bridge.rollouts.motions import policies
@@ -30,7 +31,7 @@ def address() -> Iterator[str]:
     """Of a server of MuJoCo's rollouts."""
 
     def serve(knots: int, period: float, substeps: int, ground: Ground | None) -> ThreadedRollout:
-        return ThreadedRollout(knots, period, substeps, 2, ground)
+        return ThreadedRollout(A1, knots, period, substeps, 2, ground)
 
     ended = threading.Event()
     with Responder("tcp://127.0.0.1:0") as responder:

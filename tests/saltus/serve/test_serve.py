@@ -23,6 +23,7 @@ from saltus.serve.server import server_child
 from sim_bridge.rollouts.options import ServerOptions
 from sim_bridge.rollouts.remote import RemoteRollout
 from sim_bridge.rollouts.threaded import ThreadedRollout
+from tests.a1 import A1
 
 FREE = "tcp://127.0.0.1:0"
 PATIENCE_S = 60.0
@@ -98,14 +99,14 @@ def test_the_line_to_type_elsewhere_reads_as_options(address):
 
 
 def test_a_child_with_keys_rolls_out_as_here(tmp_path):
-    local = ThreadedRollout(6, 0.01, 2, 2)
+    local = ThreadedRollout(A1, 6, 0.01, 2, 2)
     policies = Policies.of(
         np.tile(STAND, (7, 1)), np.ones((6, 12)), np.zeros((6, 12, 36)),
         np.ones((6, 12)), (0.0, 0.5, 1.0),
     )  # fmt: skip
     with server_child(threads=2, key_file=tmp_path / "k") as address:
         server = ServerOptions(address, str(tmp_path / "k.pub"), patience=PATIENCE_S)
-        remote = RemoteRollout(server, local, 0.01, 2, PATIENCE_S)
+        remote = RemoteRollout(A1, server, local, 0.01, 2, PATIENCE_S)
         found = remote.roll_out(STAND, policies)
         assert remote.statistics()["fallbacks"] == 0
     for left, right in zip(local.roll_out(STAND, policies), found, strict=True):

@@ -14,12 +14,13 @@ from saltus.configuration.launch import load_launch
 from saltus.view.instant import Instant, outline_of
 from saltus.view.page import words_of
 from saltus.view.robots import BODY, FEET, LOOKS, Kinematics
+from tests.a1 import A1
 from tests.saltus.view.moving_robot import plan, truth
 
 
 @pytest.fixture(scope="module")
 def kinematics() -> Kinematics:
-    return Kinematics()
+    return Kinematics(A1)
 
 
 def test_links_are_where_the_kinematics_say(kinematics: Kinematics) -> None:

@@ -73,7 +73,7 @@ class StandInRollout:
         device = ["--device", "cuda:0"] if pipeline == "gpu" else []
         self.period, self.substeps = period, substeps
         self.front = make_front("--envs", str(envs), "--pipeline", pipeline, *device)
-        self._single, self._ground = SingleSimulation(ground), ""
+        self._single, self._ground = SingleSimulation(A1, ground), ""
         if ground is not None:
             reply = decode_reply(self.front.answer(encode(to_request(6, ground))))
             assert isinstance(reply, GroundReply), reply

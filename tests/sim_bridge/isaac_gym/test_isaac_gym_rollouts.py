@@ -8,6 +8,7 @@ from robots.a1.constants import STAND_HEIGHT, STAND_JOINTS
 from runtime.physics_messages import Refusal, RolloutRequest, ServerInfo, decode_reply
 from runtime.wire import encode
 from sim_bridge.rollouts.mujoco_batch import MujocoRollout
+from tests.a1 import A1
 from tests.sim_bridge.isaac_gym.stand_in import StandInRollout, make_front
 
 KNOTS, PERIOD = 8, 0.01
@@ -32,7 +33,7 @@ def policies(candidates=4, knots=KNOTS, seed=0):
 @pytest.mark.parametrize("pipeline", ["cpu", "gpu"])
 def test_it_is_mujoco_to_float32(pipeline):
     ours = StandInRollout(PERIOD, 2, pipeline).roll_out(STAND, policies())
-    reference = MujocoRollout(KNOTS, PERIOD, 2).roll_out(STAND, policies())
+    reference = MujocoRollout(A1, KNOTS, PERIOD, 2).roll_out(STAND, policies())
     assert ours.finite.all()
     np.testing.assert_array_equal(ours.states[:, 0], np.tile(STAND, (4, 1)))  # x0 itself
     np.testing.assert_allclose(ours.states, reference.states, atol=2e-4)

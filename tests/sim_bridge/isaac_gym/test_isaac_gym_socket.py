@@ -17,6 +17,7 @@ from sim_bridge.rollouts.mujoco_batch import MujocoRollout
 from sim_bridge.rollouts.options import ServerOptions
 from sim_bridge.rollouts.remote import RemoteRollout
 from sim_bridge.rollouts.unavailable import Unavailable
+from tests.a1 import A1
 from tests.sim_bridge.isaac_gym.stand_in import InProcess, make_front, make_options
 from tests.sim_bridge.isaac_gym.test_isaac_gym_rollouts import policies
 
@@ -66,13 +67,13 @@ def test_our_client_rolls_out_there(keys, tmp_path, monkeypatch, capsys):
     options = ServerOptions(address=address, key_file=key_file)
 
     def client():
-        local = MujocoRollout(8, 0.01, 2)
-        remote = RemoteRollout(options, local, 0.01, 2, 20.0, "isaacgym")
+        local = MujocoRollout(A1, 8, 0.01, 2)
+        remote = RemoteRollout(A1, options, local, 0.01, 2, 20.0, "isaacgym")
         return remote.roll_out(STAND, policies()), remote.statistics()
 
     arguments = ["--envs", "9", "--address", address, *arguments]
     batch, statistics = serve_to(client, monkeypatch, *arguments)
-    reference = MujocoRollout(8, 0.01, 2).roll_out(STAND, policies())
+    reference = MujocoRollout(A1, 8, 0.01, 2).roll_out(STAND, policies())
     np.testing.assert_allclose(batch.states, reference.states, atol=2e-4)
     assert not np.array_equal(batch.states, reference.states), "the client answered itself"
     assert statistics["fallbacks"] == 0
@@ -152,7 +153,7 @@ def test_physics_that_hangs_ends_the_server_and_the_client_is_told(tmp_path, mon
 
     def client():
         with pytest.raises(Unavailable) as caught:
-            RemoteRollout(ServerOptions(address), MujocoRollout(8, 0.01, 2), 0.01, 2, 20.0)
+            RemoteRollout(A1, ServerOptions(address), MujocoRollout(A1, 8, 0.01, 2), 0.01, 2, 20.0)
         refused.append(str(caught.value))
         told.set()
 

@@ -30,7 +30,8 @@ REQUESTS = (
     ),
     messages.WorldRequest(
         id=5, timestep=0.0005, friction=0.8, payload_mass=0.0, mass_scale=1.0, floor_slope=0.1,
-        torque_limit=33.5, corner_speed=10.5, no_load_speed=21.0, q=some(19), v=some(18), urdf="<>",
+        torque_limit=some(12), corner_speed=some(12), no_load_speed=some(12),
+        q=some(19), v=some(18), urdf="<>",
     ),
     messages.TickRequest(
         id=6, commands=some(2, 5, 12), blocked=True, base_force=some(3), joint_torque=some(12),

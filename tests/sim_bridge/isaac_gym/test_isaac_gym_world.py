@@ -41,7 +41,8 @@ class Robot:
     def begin(self, q=UP, v=None, **world):
         fields = {
             "timestep": STEP, "friction": 0.8, "payload_mass": 0.0, "mass_scale": 1.0,
-            "floor_slope": 0.0, "torque_limit": 33.5, "corner_speed": 10.5, "no_load_speed": 21.0,
+            "floor_slope": 0.0, "torque_limit": np.full(12, 33.5),
+            "corner_speed": np.full(12, 10.5), "no_load_speed": np.full(12, 21.0),
             "urdf": urdf_of(A1),
         }  # fmt: skip
         v = np.zeros(18) if v is None else v
@@ -176,7 +177,7 @@ def test_a_slope_rises_along_x():
     slope = 0.2
     robot = Robot(floor_slope=slope)
     ours = robot.gym._envs[0].robot._model
-    reference = build_model(SimulationOptions(floor_slope=slope))
+    reference = build_model(A1, SimulationOptions(floor_slope=slope))
     floor = ours.geom("floor").id
     np.testing.assert_allclose(ours.geom_quat[floor], reference.geom_quat[floor], atol=1e-12)
     normal = robot.gym._plane.normal
@@ -215,7 +216,7 @@ def test_a_diverged_robot_stays_diverged():
         {"mass_scale": 0.0},
         {"payload_mass": -1.0},
         {"floor_slope": 2.0},
-        {"corner_speed": 30.0},
+        {"corner_speed": np.full(12, 30.0)},
         {"urdf": "<robot/>"},
         {"q": np.zeros(19)},
         {"v": np.full(18, np.inf)},

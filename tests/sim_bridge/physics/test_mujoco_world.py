@@ -9,6 +9,7 @@ from sim_bridge.motor_options import MotorOptions
 from sim_bridge.options import SimulationOptions
 from sim_bridge.physics.mujoco_physics import MujocoPhysics
 from sim_bridge.physics.world import MOST_STEPS, MujocoWorld
+from tests.a1 import A1
 
 OPTIONS = SimulationOptions(
     friction=0.5, payload_mass=2.0, mass_scale=1.1, floor_slope=0.1,
@@ -21,8 +22,9 @@ def world_request(options: SimulationOptions, q: np.ndarray, **changed: float) -
     fields = {
         "timestep": options.timestep, "friction": options.friction,
         "payload_mass": options.payload_mass, "mass_scale": options.mass_scale,
-        "floor_slope": options.floor_slope, "torque_limit": motors.torque_limit,
-        "corner_speed": motors.corner_speed, "no_load_speed": motors.no_load_speed,
+        "floor_slope": options.floor_slope, "torque_limit": np.full(12, motors.torque_limit),
+        "corner_speed": np.full(12, motors.corner_speed),
+        "no_load_speed": np.full(12, motors.no_load_speed),
     } | changed  # fmt: skip
     return WorldRequest(id=1, q=q, v=np.zeros(18), urdf="", **fields)
 
@@ -37,10 +39,10 @@ def tick_request(steps: int = 2, **changed) -> TickRequest:
 
 def test_every_option_and_action_reaches_the_physics() -> None:
     rng = np.random.default_rng(0)
-    start = MujocoPhysics(OPTIONS)
+    start = MujocoPhysics(A1, OPTIONS)
     start.start("stand", np.array([-np.sin(OPTIONS.floor_slope), 0.0, np.cos(OPTIONS.floor_slope)]))
     q = start.motion.q
-    here, world = MujocoPhysics(OPTIONS), MujocoWorld()
+    here, world = MujocoPhysics(A1, OPTIONS), MujocoWorld(A1)
     here.place(q, np.zeros(18))
     world.begin(world_request(OPTIONS, q))
     for tick in range(100):
@@ -71,7 +73,7 @@ def test_every_option_and_action_reaches_the_physics() -> None:
 
 
 def test_a_robot_put_in_the_air_falls_by_half_g_t_squared() -> None:
-    world = MujocoWorld()
+    world = MujocoWorld(A1)
     q = np.array([0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 1.0] + [0.0, 0.8, -1.6] * 4)
     world.begin(world_request(SimulationOptions(), q))
     reply = world.tick(tick_request(200))
@@ -84,7 +86,7 @@ def test_a_robot_put_in_the_air_falls_by_half_g_t_squared() -> None:
 
 
 def test_beginning_anew_forgets_what_was_done_to_the_robot() -> None:
-    world = MujocoWorld()
+    world = MujocoWorld(A1)
     q = np.array([0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 1.0] + [0.0, 0.8, -1.6] * 4)
     first = world.begin(world_request(SimulationOptions(), q))
     world.tick(tick_request(20, base_force=np.full(3, 50.0), base_velocity=np.ones(3)))
@@ -97,11 +99,11 @@ def test_beginning_anew_forgets_what_was_done_to_the_robot() -> None:
 )
 def test_a_world_that_cannot_be_is_refused_by_name(changed: dict[str, float], said: str) -> None:
     with pytest.raises(ValueError, match=said):
-        MujocoWorld().begin(world_request(SimulationOptions(), np.zeros(19), **changed))
+        MujocoWorld(A1).begin(world_request(SimulationOptions(), np.zeros(19), **changed))
 
 
 def test_ticks_need_a_world_and_take_only_so_many_steps() -> None:
-    world = MujocoWorld()
+    world = MujocoWorld(A1)
     with pytest.raises(ValueError, match="no world"):
         world.tick(tick_request())
     with pytest.raises(ValueError, match=f"accepted: 0 to {MOST_STEPS}"):

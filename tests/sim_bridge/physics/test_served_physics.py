@@ -28,7 +28,8 @@ from sim_bridge.perturbations import BaseForce, BaseVelocity, MotorBlock
 from sim_bridge.physics.mujoco_physics import MujocoPhysics
 from sim_bridge.physics.world import MujocoWorld
 from sim_bridge.rollouts.unavailable import Unavailable
-from sim_bridge.simulated_a1 import SimulatedA1
+from sim_bridge.simulated_robot import SimulatedRobot
+from tests.a1 import A1
 from tests.sim_bridge.isaac_gym.stand_in import make_front
 from tests.sim_bridge.physics.served_world import answering, mujoco_server, options_of
 
@@ -63,7 +64,7 @@ def end_server(tmp_path: Path) -> Iterator[Callable[[], None]]:
         yield end
 
 
-def begun_as_served(robot: SimulatedA1) -> None:
+def begun_as_served(robot: SimulatedRobot) -> None:
     """Begin the world of a robot in this process as a server does: its state placed, no more."""
     motion, physics = robot._physics.motion, MujocoPhysics(robot.options)
     physics.place(motion.q, motion.v)
@@ -81,8 +82,8 @@ def begun_as_served(robot: SimulatedA1) -> None:
 def test_a_served_robot_is_a_local_one_bit_for_bit(
     tmp_path: Path, end_server: Callable[[], None], changed: dict
 ) -> None:
-    there = SimulatedA1(remote(tmp_path, **changed), SCRIPT)
-    here = SimulatedA1(SimulationOptions(**changed), SCRIPT)
+    there = SimulatedRobot(A1, remote(tmp_path, **changed), SCRIPT)
+    here = SimulatedRobot(A1, SimulationOptions(**changed), SCRIPT)
     assert here.truth() == there.truth(), "at the start, torques and forces included"
     begun_as_served(here)
     for tick in range(200):
@@ -112,7 +113,7 @@ def test_a_served_start_differs_from_a_local_one_by_rounding(
     tmp_path: Path, end_server: Callable[[], None]
 ) -> None:
     """The contact solver of a settled world starts warm, a begun one's does not."""
-    there, here = SimulatedA1(remote(tmp_path)), SimulatedA1()
+    there, here = SimulatedRobot(A1, remote(tmp_path)), SimulatedRobot(A1)
     for _ in range(100):
         here.advance(None)
         there.advance(None)
@@ -124,7 +125,7 @@ def test_a_served_start_differs_from_a_local_one_by_rounding(
 def test_a_lost_server_leaves_the_robot_as_it_was_and_costs_no_time(
     tmp_path: Path, end_server: Callable[[], None]
 ) -> None:
-    robot = SimulatedA1(remote(tmp_path))
+    robot = SimulatedRobot(A1, remote(tmp_path))
     robot.advance(None)
     before = robot.truth()
     end_server()
@@ -155,7 +156,7 @@ def test_a_server_that_stays_silent_is_lost_after_the_patience(tmp_path: Path) -
     with answering(tmp_path, silent):
         server = msgspec.structs.replace(options_of(tmp_path), patience=0.3)
         with pytest.raises(Unavailable, match="no answer in 300 ms"):
-            SimulatedA1(SimulationOptions(engine="remote", server=server))
+            SimulatedRobot(A1, SimulationOptions(engine="remote", server=server))
 
 
 def test_a_server_that_refuses_once_is_not_asked_again(tmp_path: Path) -> None:
@@ -166,12 +167,12 @@ def test_a_server_that_refuses_once_is_not_asked_again(tmp_path: Path) -> None:
         if isinstance(request, Hello):
             return encode(info(request))
         if isinstance(request, WorldRequest):
-            return encode(MujocoWorld().begin(request))
+            return encode(MujocoWorld(A1).begin(request))
         asked.append(request)
         return encode(Refusal(id=request.id, reason="no more"))
 
     with answering(tmp_path, refusing):
-        robot = SimulatedA1(remote(tmp_path))
+        robot = SimulatedRobot(A1, remote(tmp_path))
         for _ in range(5):
             robot.advance(None)
         robot.close()
@@ -182,8 +183,8 @@ def test_a_server_that_refuses_once_is_not_asked_again(tmp_path: Path) -> None:
 def test_a_world_that_somebody_else_takes_is_lost_with_the_reason(
     tmp_path: Path, end_server: Callable[[], None]
 ) -> None:
-    first = SimulatedA1(remote(tmp_path))
-    second = SimulatedA1(remote(tmp_path))
+    first = SimulatedRobot(A1, remote(tmp_path))
+    second = SimulatedRobot(A1, remote(tmp_path))
     first.advance(None)
     second.advance(None)
     assert first.loss and "somebody began another" in first.loss
@@ -195,16 +196,16 @@ def test_a_world_that_somebody_else_takes_is_lost_with_the_reason(
 def test_nobody_there_and_nobody_with_a_robot_are_said_at_the_start(tmp_path: Path) -> None:
     server = msgspec.structs.replace(options_of(tmp_path), patience=0.1)
     with pytest.raises(Unavailable, match="saltus serve"):
-        SimulatedA1(SimulationOptions(engine="remote", server=server))
+        SimulatedRobot(A1, SimulationOptions(engine="remote", server=server))
     with mujoco_server(tmp_path, robot=False):  # noqa: SIM117  one after the other
         with pytest.raises(Unavailable, match="simulates no robot"):
-            SimulatedA1(remote(tmp_path))
+            SimulatedRobot(A1, remote(tmp_path))
 
 
 def test_the_simulations_process_ends_in_order_when_its_physics_is_lost(
     tmp_path: Path, end_server: Callable[[], None]
 ) -> None:
-    robot = SimulatedA1(remote(tmp_path))
+    robot = SimulatedRobot(A1, remote(tmp_path))
     options = SimulationNodeOptions(reading_subscribers=0)
 
     class Clock(PausedClock):
@@ -226,8 +227,8 @@ def test_isaac_gyms_server_carries_the_robot_by_the_same_messages(tmp_path: Path
     """Behind the stand-in for Isaac Gym: says that frames and orders fit, nothing of PhysX."""
     front = make_front("--role", "robot")
     with answering(tmp_path, front.answer):
-        robot = SimulatedA1(
-            SimulationOptions(engine="isaacgym", server=options_of(tmp_path), timestep=0.001)
+        robot = SimulatedRobot(
+            A1, SimulationOptions(engine="isaacgym", server=options_of(tmp_path), timestep=0.001)
         )
         for _ in range(100):
             robot.advance(None)

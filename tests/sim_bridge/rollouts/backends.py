@@ -24,6 +24,7 @@ from sim_bridge.rollouts.options import ServerOptions, WarpOptions
 from sim_bridge.rollouts.remote import RemoteRollout
 from sim_bridge.rollouts.threaded import ThreadedRollout
 from sim_bridge.rollouts.warp_rollout import WarpRollout
+from tests.a1 import A1
 from tests.sim_bridge.isaac_gym.stand_in import StandInRollout
 
 NAMED = "SALTUS_CONFORMANCE_SERVER"  # environment variable: the address of one more to try
@@ -73,14 +74,14 @@ class Backend(NamedTuple):
 def mujoco(_: ExitStack) -> Make:
     """MuJoCo's own batch."""
     return lambda period, substeps, ground=None, moves=False: MujocoRollout(
-        KNOTS, period, substeps, ground=ground
+        A1, KNOTS, period, substeps, ground=ground
     )
 
 
 def threads(_: ExitStack) -> Make:
     """Threads of ours; the candidates do not divide evenly among them."""
     return lambda period, substeps, ground=None, moves=False: ThreadedRollout(
-        KNOTS, period, substeps, threads=3, ground=ground
+        A1, KNOTS, period, substeps, threads=3, ground=ground
     )
 
 
@@ -89,9 +90,9 @@ def warp(device: str) -> Callable[[ExitStack], Make]:
 
     def open_(_: ExitStack) -> Make:
         options = WarpOptions(device)
-        WarpRollout(0.01, 2, options)  # raises Unavailable
+        WarpRollout(A1, 0.01, 2, options)  # raises Unavailable
         return lambda period, substeps, ground=None, moves=False: WarpRollout(
-            period, substeps, options, ground=ground
+            A1, period, substeps, options, ground=ground
         )
 
     return open_
@@ -104,7 +105,7 @@ def remote(keys: CurveKeys | None) -> Callable[[ExitStack], Make]:
         def serve(
             knots: int, period: float, substeps: int, ground: Ground | None
         ) -> ThreadedRollout:
-            return ThreadedRollout(knots, period, substeps, ground=ground)
+            return ThreadedRollout(A1, knots, period, substeps, ground=ground)
 
         responder = Responder("tcp://127.0.0.1:0", keys)
         stack.callback(responder.close)
@@ -127,9 +128,9 @@ def _client(stack: ExitStack, server: ServerOptions) -> Make:
     def make(
         period: float, substeps: int, ground: Ground | None = None, moves: bool = False
     ) -> RemoteRollout:
-        local = ThreadedRollout(KNOTS, period, substeps, ground=ground)
+        local = ThreadedRollout(A1, KNOTS, period, substeps, ground=ground)
         made = RemoteRollout(
-            server, local, period, substeps, wait_s=30.0, ground=ground, moves=moves
+            A1, server, local, period, substeps, wait_s=30.0, ground=ground, moves=moves
         )
         stack.callback(made.close)
         return made

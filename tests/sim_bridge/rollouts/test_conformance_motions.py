@@ -8,6 +8,7 @@ import pytest
 from robots.a1.constants import GRAVITY
 from sim_bridge.rollouts.batch import RolloutBatch
 from sim_bridge.rollouts.mujoco_batch import MujocoRollout
+from tests.a1 import A1
 from tests.sim_bridge.rollouts import plain
 from tests.sim_bridge.rollouts.backends import KNOTS
 from tests.sim_bridge.rollouts.conftest import PERIOD, SUBSTEPS
@@ -59,7 +60,7 @@ def test_the_motions_are_what_they_are_called():
 
 def test_advance_is_the_same_motion_whatever_rolls_out(backend):
     """Between plans one state is taken along by MuJoCo here, to the bit, by every backend."""
-    local, x = MujocoRollout(KNOTS, PERIOD, SUBSTEPS), anywhere(7)
+    local, x = MujocoRollout(A1, KNOTS, PERIOD, SUBSTEPS), anywhere(7)
     for start, torque in ((x, np.linspace(-3.0, 3.0, 12)), (STAND.copy(), np.ones(12))):
         expected = local.advance(start, torque, 0.0125)
         np.testing.assert_array_equal(backend.at().advance(start, torque, 0.0125), expected)

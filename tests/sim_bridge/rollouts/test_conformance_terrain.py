@@ -10,6 +10,7 @@ from robots.terrain import Box, Grid, Ground, height_at, make_ground
 from sim_bridge.rollouts.derivatives import DifferenceDerivatives, RolloutDerivatives
 from sim_bridge.rollouts.single import SingleSimulation
 from sim_bridge.rollouts.threaded import ThreadedRollout
+from tests.a1 import A1
 from tests.sim_bridge.rollouts import plain
 from tests.sim_bridge.rollouts.backends import KNOTS
 from tests.sim_bridge.rollouts.conftest import PERIOD, SUBSTEPS, Subject
@@ -49,10 +50,10 @@ def assert_as_plain(backend: Subject, made: RolloutBackend, ground: Ground) -> N
     forces = np.abs(found.normal_forces - wanted.normal_forces).max()
     strayed = states[:3].max(), states[3:19].max(), states[19:].max(), forces
     assert all(far <= near for far, near in zip(strayed, backend.close, strict=True)), strayed
-    expected = SingleSimulation(ground).advance(x, np.ones(12), 0.05)
+    expected = SingleSimulation(A1, ground).advance(x, np.ones(12), 0.05)
     advanced = made.advance(x, np.ones(12), 0.05)
     np.testing.assert_allclose(advanced, expected, rtol=0, atol=1e-9)
-    flat = SingleSimulation().advance(x, np.ones(12), 0.05)
+    flat = SingleSimulation(A1).advance(x, np.ones(12), 0.05)
     assert np.abs(flat - expected).max() > 1e-4
 
 
@@ -87,10 +88,10 @@ def test_far_from_the_origin_as_near_it(backend: Subject) -> None:
 def test_derivatives_are_those_of_finite_differences(name: str) -> None:
     ground = GROUNDS[name]
     x, candidates = on(ground), policies(30, 1)
-    batch = ThreadedRollout(30, PERIOD, 1, 1, ground).roll_out(x, candidates)
+    batch = ThreadedRollout(A1, 30, PERIOD, 1, 1, ground).roll_out(x, candidates)
     trajectory = Trajectory(batch.states[0], batch.inputs[0], 0.0)
-    analytic = RolloutDerivatives(PERIOD, 1, 1, ground=ground).linearise(trajectory)
-    differences = DifferenceDerivatives(PERIOD, 1, 1, 1e-6, True, ground).linearise(trajectory)
+    analytic = RolloutDerivatives(A1, PERIOD, 1, 1, ground=ground).linearise(trajectory)
+    differences = DifferenceDerivatives(A1, PERIOD, 1, 1, 1e-6, True, ground).linearise(trajectory)
     size = np.linalg.norm(differences.A, axis=(1, 2))
     errors = np.linalg.norm(analytic.A - differences.A, axis=(1, 2)) / size
     assert (batch.normal_forces[0] > 1.0).any(axis=1).sum() > 15  # knots with feet on the ground

@@ -8,6 +8,7 @@ from robots.a1.constants import FOOT_NAMES
 from robots.state import difference, integrate
 from sim_bridge.rollouts.derivatives import DifferenceDerivatives, RolloutDerivatives
 from sim_bridge.rollouts.threaded import ThreadedRollout
+from tests.a1 import A1
 from tests.sim_bridge.rollouts.motions import STAND, on_its_feet
 
 KNOTS, PERIOD = 45, 0.01
@@ -29,7 +30,7 @@ def walk(substeps=2):
     gains[:, :, range(12), range(24, 36)] = -2.0
     inputs = np.zeros((1, KNOTS, 12))
     policies = Policies(states, inputs, inputs, gains, np.zeros(1, dtype=np.int64), np.ones(1))
-    rolled = ThreadedRollout(KNOTS, PERIOD, substeps).roll_out(on_its_feet(), policies)
+    rolled = ThreadedRollout(A1, KNOTS, PERIOD, substeps).roll_out(on_its_feet(), policies)
     assert rolled.finite.all()
     return Trajectory(rolled.states[0], rolled.inputs[0], 0.0, rolled.normal_forces[0])
 
@@ -42,7 +43,7 @@ def trajectory():
 @pytest.mark.parametrize("saltation", [False, True])
 def test_the_joints_drift_in_one_step(saltation):
     """The backward pass relies on it without a look; two steps drift with two velocities."""
-    linear = RolloutDerivatives(PERIOD, 1, 1, saltation).linearise(walk(1))
+    linear = RolloutDerivatives(A1, PERIOD, 1, 1, saltation).linearise(walk(1))
     assert linear.drift == (6, 18, 18, PERIOD)
     own = linear.A[:, 6:18] - PERIOD * linear.A[:, 24:]
     np.testing.assert_allclose(own, np.tile(np.eye(36)[6:18], (KNOTS, 1, 1)), atol=1e-14)
@@ -50,7 +51,8 @@ def test_the_joints_drift_in_one_step(saltation):
 
 
 @pytest.mark.parametrize("made", [
-    RolloutDerivatives(PERIOD, 2), DifferenceDerivatives(PERIOD, 1), DifferenceDerivatives(PERIOD),
+    RolloutDerivatives(A1, PERIOD, 2), DifferenceDerivatives(A1, PERIOD, 1),
+    DifferenceDerivatives(A1, PERIOD),
 ])  # fmt: skip
 def test_no_other_derivatives_promise_a_drift(made, trajectory):
     assert made.linearise(trajectory).drift is None
@@ -108,11 +110,11 @@ def test_the_walk_lifts_and_lands_all_feet(trajectory):
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_any_number_of_threads_gives_the_same_bits(kind, trajectory):
-    expected = KINDS[kind](PERIOD, 2, 1).linearise(trajectory)
+    expected = KINDS[kind](A1, PERIOD, 2, 1).linearise(trajectory)
     assert expected.A.shape == (KNOTS, 36, 36) and expected.B.shape == (KNOTS, 36, 12)
     assert not expected.transitions
     for threads in (2, 3):
-        found = KINDS[kind](PERIOD, 2, threads).linearise(trajectory)
+        found = KINDS[kind](A1, PERIOD, 2, threads).linearise(trajectory)
         np.testing.assert_array_equal(found.A, expected.A)
         np.testing.assert_array_equal(found.B, expected.B)
 
@@ -121,9 +123,9 @@ def test_any_number_of_threads_gives_the_same_bits(kind, trajectory):
 def test_analytic_derivatives_agree_with_mujocos_differences_where_the_step_is_smooth(substeps):
     """Smooth: where a foot just begins to touch or to slide, differences ahead and back differ."""
     trajectory = walk(substeps)
-    analytic = RolloutDerivatives(PERIOD, substeps, 1, saltation=False).linearise(trajectory)
+    analytic = RolloutDerivatives(A1, PERIOD, substeps, 1, saltation=False).linearise(trajectory)
     ahead, back = (
-        DifferenceDerivatives(PERIOD, substeps, 1, difference).linearise(trajectory)
+        DifferenceDerivatives(A1, PERIOD, substeps, 1, difference).linearise(trajectory)
         for difference in (1e-6, -1e-6)
     )
     smooth = errors(ahead, back) < 1e-4
@@ -134,8 +136,8 @@ def test_analytic_derivatives_agree_with_mujocos_differences_where_the_step_is_s
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("substeps", [1, 2])
 def test_they_map_a_small_change_of_a_knot_to_the_rollouts_next_one(kind, substeps):
-    trajectory, rollout = walk(substeps), ThreadedRollout(1, PERIOD, substeps, 1)
-    linear = KINDS[kind](PERIOD, substeps, 2).linearise(trajectory)
+    trajectory, rollout = walk(substeps), ThreadedRollout(A1, 1, PERIOD, substeps, 1)
+    linear = KINDS[kind](A1, PERIOD, substeps, 2).linearise(trajectory)
     checked = 0
     for k in np.flatnonzero(~landings(trajectory))[::4]:
         x, torque = trajectory.states[k], trajectory.inputs[k]
@@ -152,7 +154,7 @@ def test_they_map_a_small_change_of_a_knot_to_the_rollouts_next_one(kind, subste
 def test_the_next_state_tells_the_last_steps_acceleration(substeps):
     trajectory = walk(substeps)
     replayed, read = (
-        RolloutDerivatives(PERIOD, substeps, 2, replay=replay).linearise(trajectory)
+        RolloutDerivatives(A1, PERIOD, substeps, 2, replay=replay).linearise(trajectory)
         for replay in (True, False)
     )
     assert errors(read, replayed).max() < 1e-10
@@ -160,7 +162,8 @@ def test_the_next_state_tells_the_last_steps_acceleration(substeps):
 
 def test_saltation_changes_knots_with_a_landing_alone(trajectory):
     plain, salted = (
-        RolloutDerivatives(PERIOD, 2, 1, saltation=on).linearise(trajectory) for on in (False, True)
+        RolloutDerivatives(A1, PERIOD, 2, 1, saltation=on).linearise(trajectory)
+        for on in (False, True)
     )
     changed = (plain.A != salted.A).any(axis=(1, 2))
     assert changed.sum() >= 4
@@ -169,7 +172,7 @@ def test_saltation_changes_knots_with_a_landing_alone(trajectory):
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_a_second_call_changes_nothing_of_the_first(kind, trajectory):
-    derivatives = KINDS[kind](PERIOD)
+    derivatives = KINDS[kind](A1, PERIOD)
     first = derivatives.linearise(trajectory)
     A, B = first.A.copy(), first.B.copy()
     second = derivatives.linearise(trajectory._replace(states=trajectory.states[::-1]))
@@ -180,7 +183,7 @@ def test_a_second_call_changes_nothing_of_the_first(kind, trajectory):
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_a_knot_depends_on_no_knot_before_it(kind, trajectory):
-    derivatives = KINDS[kind](PERIOD, 2, 1)
+    derivatives = KINDS[kind](A1, PERIOD, 2, 1)
     whole = derivatives.linearise(trajectory)
     part = Trajectory(trajectory.states[20:], trajectory.inputs[20:], 0.0)
     found = derivatives.linearise(part)
@@ -193,7 +196,7 @@ def test_a_knot_depends_on_no_knot_before_it(kind, trajectory):
 def test_a_trajectory_that_diverged_gives_no_numbers_and_spoils_nothing_after_it(
     kind, threads, trajectory
 ):
-    derivatives = KINDS[kind](PERIOD, 2, threads)
+    derivatives = KINDS[kind](A1, PERIOD, 2, threads)
     expected = derivatives.linearise(trajectory)
     states = trajectory.states.copy()
     states[7:12] = np.nan
@@ -213,7 +216,7 @@ def test_a_trajectory_that_diverged_gives_no_numbers_and_spoils_nothing_after_it
 def test_one_entry_that_is_no_number_raises_nothing(kind, bad, entry, trajectory):
     states = trajectory.states[:3].copy()
     states[1, entry] = bad
-    found = KINDS[kind](PERIOD, 2, 1).linearise(Trajectory(states, trajectory.inputs[:2], 0.0))
+    found = KINDS[kind](A1, PERIOD, 2, 1).linearise(Trajectory(states, trajectory.inputs[:2], 0.0))
     assert np.isfinite(found.A[0]).all()
     assert not np.isfinite(found.A[1]).all() or bad == 1e200
 
@@ -222,7 +225,7 @@ def test_one_entry_that_is_no_number_raises_nothing(kind, bad, entry, trajectory
 @pytest.mark.parametrize("knots", [0, 1, 2])
 def test_threads_without_a_knot_have_nothing_to_do(kind, knots, trajectory):
     short = Trajectory(trajectory.states[: knots + 1], trajectory.inputs[:knots], 0.0)
-    found = KINDS[kind](PERIOD, 2, 4).linearise(short)
-    expected = KINDS[kind](PERIOD, 2, 1).linearise(trajectory)
+    found = KINDS[kind](A1, PERIOD, 2, 4).linearise(short)
+    expected = KINDS[kind](A1, PERIOD, 2, 1).linearise(trajectory)
     np.testing.assert_array_equal(found.A, expected.A[:knots])
     np.testing.assert_array_equal(found.B, expected.B[:knots])

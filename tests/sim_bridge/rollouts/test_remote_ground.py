@@ -25,6 +25,7 @@ from sim_bridge.rollouts.options import ServerOptions
 from sim_bridge.rollouts.remote import RemoteRollout
 from sim_bridge.rollouts.threaded import ThreadedRollout
 from sim_bridge.rollouts.unavailable import Unavailable
+from tests.a1 import A1
 from tests.sim_bridge.rollouts.motions import policies, standing
 
 KNOTS, PERIOD, SUBSTEPS = 4, 0.01, 2
@@ -47,7 +48,7 @@ class Service:
 
     def _make(self, knots, period, substeps, ground):
         self.made += 1
-        return ThreadedRollout(knots, period, substeps, 2, ground)
+        return ThreadedRollout(A1, knots, period, substeps, 2, ground)
 
     def answer(self, request, client):
         self.asked.append(request)
@@ -76,9 +77,9 @@ def address(service):
 
 
 def connect(address, moves=True):
-    local = ThreadedRollout(KNOTS, PERIOD, SUBSTEPS, ground=GROUND)
+    local = ThreadedRollout(A1, KNOTS, PERIOD, SUBSTEPS, ground=GROUND)
     server = ServerOptions(address=address, patience=20.0)
-    return RemoteRollout(server, local, PERIOD, SUBSTEPS, 20.0, ground=GROUND, moves=moves)
+    return RemoteRollout(A1, server, local, PERIOD, SUBSTEPS, 20.0, ground=GROUND, moves=moves)
 
 
 def states(rollout):
@@ -86,7 +87,7 @@ def states(rollout):
 
 
 def on(ground):
-    return states(ThreadedRollout(KNOTS, PERIOD, SUBSTEPS, ground=ground))
+    return states(ThreadedRollout(A1, KNOTS, PERIOD, SUBSTEPS, ground=ground))
 
 
 def test_a_ground_travels_once_until_it_moves(service, address):

@@ -59,7 +59,7 @@ def serial(x0, policy, c):
 
 def test_batch_equals_serial_to_the_bit():
     policy, x0 = policies(), start()
-    batch = MujocoRollout(KNOTS, PERIOD).roll_out(x0, policy)
+    batch = MujocoRollout(A1, KNOTS, PERIOD).roll_out(x0, policy)
     assert batch.finite.all()
     for c in range(5):
         states, inputs = serial(x0, policy, c)
@@ -69,7 +69,10 @@ def test_batch_equals_serial_to_the_bit():
 
 def test_threads_and_history_do_not_change_the_result():
     policy, x0 = policies(), start()
-    one, two = MujocoRollout(KNOTS, PERIOD, threads=1), MujocoRollout(KNOTS, PERIOD, threads=2)
+    one, two = (
+        MujocoRollout(A1, KNOTS, PERIOD, threads=1),
+        MujocoRollout(A1, KNOTS, PERIOD, threads=2),
+    )
     two.roll_out(start(7), policies(9))
     a, b = one.roll_out(x0, policy), two.roll_out(x0, policy)
     for left, right in zip(a, b, strict=True):
@@ -77,6 +80,6 @@ def test_threads_and_history_do_not_change_the_result():
 
 
 def test_advance_agrees_with_finer_physics():
-    rollout, x0, torque = MujocoRollout(KNOTS, PERIOD), start(), np.zeros(12)
+    rollout, x0, torque = MujocoRollout(A1, KNOTS, PERIOD), start(), np.zeros(12)
     half = rollout.advance(rollout.advance(x0, torque, 0.004), torque, 0.006)
     np.testing.assert_allclose(rollout.advance(x0, torque, 0.01), half, atol=2e-3)

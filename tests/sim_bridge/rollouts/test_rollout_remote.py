@@ -35,6 +35,7 @@ from sim_bridge.rollouts.options import ServerOptions
 from sim_bridge.rollouts.remote import RemoteRollout
 from sim_bridge.rollouts.threaded import ThreadedRollout
 from sim_bridge.rollouts.unavailable import Unavailable
+from tests.a1 import A1
 
 PERIOD, SUBSTEPS, C, N = 0.01, 2, 3, 4
 PATIENCE_S = 20.0
@@ -139,7 +140,7 @@ def script():
 
 def connect(address, wait_s=FOREVER_S, retry=0.02, **options):
     server = ServerOptions(address=address, retry=retry, patience=PATIENCE_S, **options)
-    return RemoteRollout(server, Local(), PERIOD, SUBSTEPS, wait_s)
+    return RemoteRollout(A1, server, Local(), PERIOD, SUBSTEPS, wait_s)
 
 
 def where(rollout, c=C, n=N):
@@ -159,9 +160,9 @@ def until_back(rollout):
 
 
 def test_served_mujoco_equals_local_to_the_bit(tmp_path):
-    local = ThreadedRollout(15, PERIOD, SUBSTEPS, 2)
+    local = ThreadedRollout(A1, 15, PERIOD, SUBSTEPS, 2)
     service = PhysicsService(
-        "mujoco", "here", 99, lambda *made: ThreadedRollout(*made[:3], 2, made[3])
+        "mujoco", "here", 99, lambda *made: ThreadedRollout(A1, *made[:3], 2, made[3])
     )
     keys, stop = make_key_files(tmp_path / "k"), threading.Event()
     with Responder("tcp://127.0.0.1:0", keys) as responder:
@@ -169,7 +170,7 @@ def test_served_mujoco_equals_local_to_the_bit(tmp_path):
         node.start()
         key_file = str(public_file(tmp_path / "k"))
         server = ServerOptions(address=responder.address, key_file=key_file)
-        remote = RemoteRollout(server, Local(), PERIOD, SUBSTEPS, PATIENCE_S)
+        remote = RemoteRollout(A1, server, Local(), PERIOD, SUBSTEPS, PATIENCE_S)
         for c, n in ((9, 15), (1, 4)):
             policy = policies(c, n)
             policy.inputs[1, 1] = np.nan  # of candidates 1, 3, ...: diverged, and reported
@@ -436,7 +437,7 @@ def test_nobody_there_names_what_to_start(hurried):
     line = unavailable(address)
     assert address in line and "`saltus serve`" in line
     with pytest.raises(Unavailable, match="docs/isaac-gym.md"):
-        RemoteRollout(ServerOptions(address), Local(), PERIOD, SUBSTEPS, 1.0, "isaacgym")
+        RemoteRollout(A1, ServerOptions(address), Local(), PERIOD, SUBSTEPS, 1.0, "isaacgym")
 
 
 def test_a_server_that_says_nothing_is_said_to(hurried, script):

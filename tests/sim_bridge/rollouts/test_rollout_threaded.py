@@ -7,6 +7,7 @@ from hybrid.hilqr import Policies
 from robots.a1.constants import STAND_JOINTS
 from sim_bridge.rollouts.mujoco_batch import MujocoRollout
 from sim_bridge.rollouts.threaded import ThreadedRollout
+from tests.a1 import A1
 
 KNOTS, PERIOD = 15, 0.01  # an odd number, which does not divide into equal parts
 STAND = np.concatenate([[0.0, 0.0, 0.3], [0.0, 0.0, 0.0, 1.0], STAND_JOINTS, np.zeros(18)])
@@ -32,7 +33,10 @@ def policies(candidates: int, seed: int = 0) -> Policies:
 def test_equals_the_batch_to_the_bit(threads):
     x0 = STAND.copy()
     x0[19:] = 0.3 * np.random.default_rng(1).normal(size=18)
-    batch, threaded = MujocoRollout(KNOTS, PERIOD), ThreadedRollout(KNOTS, PERIOD, 2, threads)
+    batch, threaded = (
+        MujocoRollout(A1, KNOTS, PERIOD),
+        ThreadedRollout(A1, KNOTS, PERIOD, 2, threads),
+    )
     for count in (4, 9, 1, 9):  # more than before, and again after another call
         policy = policies(count)
         expected, found = batch.roll_out(x0, policy), threaded.roll_out(x0, policy)
@@ -45,4 +49,4 @@ def test_an_error_in_a_thread_reaches_the_caller():
     policy = policies(9)
     policy.policy_index[8] = 5  # there are two policies
     with pytest.raises(IndexError):
-        ThreadedRollout(KNOTS, PERIOD).roll_out(STAND, policy)
+        ThreadedRollout(A1, KNOTS, PERIOD).roll_out(STAND, policy)

@@ -16,6 +16,7 @@ from robots.state import difference, integrate
 from sim_bridge.rollouts import warp_rollout
 from sim_bridge.rollouts.options import WarpOptions
 from sim_bridge.rollouts.warp_device import open_device
+from tests.a1 import A1
 
 # Not imported yet: that takes long, and each process of the tests looks for tests here.
 pytestmark = pytest.mark.skipif(not find_spec("mujoco_warp"), reason="needs MuJoCo Warp")
@@ -47,7 +48,7 @@ def start(seed: int = 1) -> np.ndarray:
 
 
 def make(**options) -> warp_rollout.WarpRollout:
-    return warp_rollout.WarpRollout(PERIOD, 2, WarpOptions(), **options)
+    return warp_rollout.WarpRollout(A1, PERIOD, 2, WarpOptions(), **options)
 
 
 @cache

@@ -104,7 +104,7 @@ def test_errors_are_relative_to_the_reference():
 
 
 def test_without_a_perturbation_nothing_deviates(problems):
-    backend, nominal = ThreadedRollout(25, 0.01, 2, 1), problems[0].seed
+    backend, nominal = ThreadedRollout(A1, 25, 0.01, 2, 1), problems[0].seed
     gains = np.zeros((OPTIONS.knots, 12, 36))
     found = deviations(backend, nominal, gains, 7, np.zeros(36))
     assert found is not None and found.shape == (max(HORIZONS) + 1, 36)

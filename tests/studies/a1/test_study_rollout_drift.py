@@ -12,12 +12,13 @@ from saltus.studies.a1.rollout_drift.study import ROUNDED, run
 from saltus.studies.engine import StudyOptions
 from sim_bridge.rollouts.batch import RolloutBatch
 from sim_bridge.rollouts.threaded import ThreadedRollout
+from tests.a1 import A1
 
 
 @pytest.fixture(scope="module")
 def standing():
     case = next(case for case in random_motions(1, 0) if case.motion == "standing")
-    return case, ThreadedRollout(KNOTS, PERIOD, SUBSTEPS).roll_out(case.x0, case.policies)
+    return case, ThreadedRollout(A1, KNOTS, PERIOD, SUBSTEPS).roll_out(case.x0, case.policies)
 
 
 def changed(batch: RolloutBatch) -> RolloutBatch:

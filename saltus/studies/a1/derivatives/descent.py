@@ -14,6 +14,7 @@ from controller.hilqr_planner import solver_options
 from controller.planner_options import PlannerOptions
 from hybrid.hilqr import Hilqr
 from hybrid.systems import Array
+from robots.robot import load_robot
 from saltus.studies.a1.derivatives.errors import Kind
 from saltus.studies.a1.derivatives.problems import Problem, Progress, spread
 from sim_bridge.rollouts.derivatives import DifferenceDerivatives, RolloutDerivatives
@@ -61,7 +62,9 @@ def descend(
     problems: Sequence[Problem], kind: Kind, options: PlannerOptions, progress: Progress
 ) -> Descent:
     """Iterate on each problem; the reference's own policy is no candidate."""
-    backend = ThreadedRollout(options.knots, options.period, options.search.substeps, THREADS)
+    backend = ThreadedRollout(
+        load_robot("a1"), options.knots, options.period, options.search.substeps, THREADS
+    )
     model = A1Model(backend, kind.derivatives, options.cost)
     solver = Hilqr(model, replace(solver_options(options), variant=kind.variant))
     costs, rejected, accepted, gains = [], [], [], []
@@ -100,8 +103,8 @@ def measure_times(
     """Time kind after kind on each trajectory, so that what disturbs one disturbs all."""
     horizon = options.period, options.search.substeps, THREADS
     shared = [
-        Kind("rollout_dxr", RolloutDerivatives(*horizon, saltation=False)),
-        Kind("differences", DifferenceDerivatives(*horizon)),
+        Kind("rollout_dxr", RolloutDerivatives(load_robot("a1"), *horizon, saltation=False)),
+        Kind("differences", DifferenceDerivatives(load_robot("a1"), *horizon)),
     ]
     knot_us: dict[str, list[float]] = {kind.key: [] for kind in kinds}
     horizon_ms: dict[str, list[float]] = {kind.key: [] for kind in shared}
@@ -154,7 +157,7 @@ def measure_loops(
         gains: (P, N, 12, 36) of each kind.
         progress: is told how far it is.
     """
-    tick = RolloutDerivatives(TICK, 1, 1)
+    tick = RolloutDerivatives(load_robot("a1"), TICK, 1, 1)
     growth: dict[tuple[str, int], list[float]] = {(k, d): [] for k in gains for d in DELAYS}
     chosen = spread(range(len(problems)), PROBLEMS)
     for done, p in enumerate(chosen):

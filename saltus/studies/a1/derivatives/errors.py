@@ -70,9 +70,9 @@ def kinds_of(options: PlannerOptions) -> list[Kind]:
     return [
         Kind("rigid_xi", rigid),
         Kind("rigid_dxr", rigid, "dxr"),
-        Kind("rollout_dxr", RolloutDerivatives(*horizon, saltation=False)),
-        Kind("rollout_xi", RolloutDerivatives(*horizon, saltation=True)),
-        Kind("differences", DifferenceDerivatives(*horizon)),
+        Kind("rollout_dxr", RolloutDerivatives(load_robot("a1"), *horizon, saltation=False)),
+        Kind("rollout_xi", RolloutDerivatives(load_robot("a1"), *horizon, saltation=True)),
+        Kind("differences", DifferenceDerivatives(load_robot("a1"), *horizon)),
     ]
 
 
@@ -111,7 +111,9 @@ def _measure(
         if smaller is not None:
             errors[BETWEEN, step] = relative(smaller, reference)
         horizon = options.period, options.search.substeps, 2
-        one_sided = compose(DifferenceDerivatives(*horizon, difference=step).linearise(trajectory))
+        one_sided = compose(
+            DifferenceDerivatives(load_robot("a1"), *horizon, difference=step).linearise(trajectory)
+        )
         errors[ONE_SIDED, step] = relative(one_sided, matrices_by_kind[ANALYTIC])
         smaller = reference
     return situations(model, trajectory.states, trajectory.inputs, options.search.substeps), errors
@@ -120,7 +122,7 @@ def _measure(
 def reference_derivatives(options: PlannerOptions, step: float) -> DifferenceDerivatives:
     """Centred differences of steps whose contacts are solved as far as numbers go."""
     derivatives = DifferenceDerivatives(
-        options.period, options.search.substeps, 2, difference=step, centred=True
+        load_robot("a1"), options.period, options.search.substeps, 2, difference=step, centred=True
     )
     derivatives.model.opt.tolerance = 0.0
     derivatives.model.opt.iterations = SOLVER_ITERATIONS

@@ -54,7 +54,7 @@ def predict(
     """
     rng, last = np.random.default_rng(seed), max(HORIZONS)
     substeps = options.search.substeps
-    backend = ThreadedRollout(last, options.period, substeps, 1)
+    backend = ThreadedRollout(load_robot("a1"), last, options.period, substeps, 1)
     model = planning_model(load_robot("a1"), options.period / substeps)
     sizes, touchdowns, errors = [], [], {kind.key: [] for kind in kinds}
     for done, (problem, K) in enumerate(zip(problems, gains, strict=True)):

@@ -14,6 +14,7 @@ from controller.tracking_cost import input_weights, trajectory_costs
 from hybrid.hilqr import Policies
 from hybrid.systems import Array
 from robots.a1.constants import STAND_HEIGHT, STAND_JOINTS
+from robots.robot import load_robot
 from saltus.studies.a1.planner_cases import make_cases, make_parts, make_workbench
 from sim_bridge.rollouts.batch import RolloutBatch
 from sim_bridge.rollouts.threaded import ThreadedRollout
@@ -68,7 +69,7 @@ def walking(starts: int, seed: int) -> list[Case]:
     Found with MuJoCo on the CPU; what another backend would have gone on to is not followed.
     """
     bench = make_workbench()
-    recorder, cases = _Recorder(KNOTS, PERIOD, SUBSTEPS), []
+    recorder, cases = _Recorder(load_robot("a1"), KNOTS, PERIOD, SUBSTEPS), []
     options = bench.paused.options
     search = msgspec.structs.replace(options.search, line_search="exhaustive")
     options = msgspec.structs.replace(options, search=search)

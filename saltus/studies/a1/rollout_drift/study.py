@@ -14,6 +14,7 @@ import numpy as np
 
 from hybrid.hilqr import Policies
 from hybrid.systems import Array
+from robots.robot import load_robot
 from saltus.studies.a1.rollout_drift.drift import FAR_OFF, Drift, DriftRow, compare, draw, drift_row
 from saltus.studies.a1.rollout_drift.motions import (
     KNOTS,
@@ -116,7 +117,7 @@ def run(options: StudyOptions) -> StudyResult:
     starts = options.count(STARTS, FULL)
     options.progress(0, 1, "the planner's line searches")
     cases = random_motions(starts, options.seed) + walking(starts, options.seed)
-    judge = ThreadedRollout(KNOTS, PERIOD, SUBSTEPS)
+    judge = ThreadedRollout(load_robot("a1"), KNOTS, PERIOD, SUBSTEPS)
     contenders, missing = find_contenders(judge)
     drifts: dict[tuple[str, str, str], list[Drift]] = {}
     for case in track(cases, options.progress, lambda case: case.motion):
@@ -140,7 +141,7 @@ def find_contenders(judge: ThreadedRollout) -> tuple[list[Contender], Sequence[s
         try:
             from sim_bridge.rollouts.warp_rollout import WarpRollout
 
-            rollout = WarpRollout(PERIOD, SUBSTEPS, WarpOptions(device=device))
+            rollout = WarpRollout(load_robot("a1"), PERIOD, SUBSTEPS, WarpOptions(device=device))
         except Unavailable as error:
             missing.append(f"warp ({device}) is not measured: {error}.")
             continue

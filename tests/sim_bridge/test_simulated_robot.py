@@ -10,7 +10,8 @@ from sim_bridge.options import SimulationOptions
 from sim_bridge.perturbation_script import PerturbationScript
 from sim_bridge.perturbations import BaseVelocity, MotorBlock
 from sim_bridge.sensor_options import SensorOptions
-from sim_bridge.simulated_a1 import SimulatedA1
+from sim_bridge.simulated_robot import SimulatedRobot
+from tests.a1 import A1
 
 PERFECT = SimulationOptions(sensors=SensorOptions(noise=0))
 
@@ -32,7 +33,7 @@ def pd_command(tick: int, kp: float = 80.0, kd: float = 2.0, tau: float = 0.0) -
 
 @pytest.mark.parametrize("options", [PERFECT, SimulationOptions(payload_mass=3.0, timestep=0.001)])
 def test_the_start_is_quiet_and_on_all_feet(options: SimulationOptions) -> None:
-    robot = SimulatedA1(options)
+    robot = SimulatedRobot(A1, options)
     truth = robot.truth()
     assert (truth.tick, truth.time, robot.fell) == (0, 0.0, False)
     np.testing.assert_array_equal(truth.v, 0.0)
@@ -45,7 +46,7 @@ def test_the_start_is_quiet_and_on_all_feet(options: SimulationOptions) -> None:
 
 
 def test_stands_a_second_under_plain_pd() -> None:
-    robot = SimulatedA1()
+    robot = SimulatedRobot(A1)
     for tick in range(1000):
         robot.advance(pd_command(tick))
     truth = robot.truth()
@@ -57,7 +58,7 @@ def test_stands_a_second_under_plain_pd() -> None:
 @pytest.mark.parametrize("slope", [0.0, 0.2])
 def test_the_floor_carries_the_weight(slope: float) -> None:
     options = SimulationOptions(floor_slope=slope, payload_mass=2.0, mass_scale=1.1)
-    robot = SimulatedA1(options)
+    robot = SimulatedRobot(A1, options)
     for _ in range(200):
         robot.advance(None)
     weight = (1.1 * TOTAL_MASS + 2.0) * GRAVITY
@@ -67,7 +68,7 @@ def test_the_floor_carries_the_weight(slope: float) -> None:
 
 def test_friction_decides_whether_the_robot_slides_down_a_slope() -> None:
     def slid(friction: float) -> float:
-        robot = SimulatedA1(SimulationOptions(floor_slope=0.2, friction=friction))
+        robot = SimulatedRobot(A1, SimulationOptions(floor_slope=0.2, friction=friction))
         start = robot.data.geom("FR_foot").xpos[0]
         for _ in range(300):
             robot.advance(None)
@@ -80,7 +81,7 @@ def test_friction_decides_whether_the_robot_slides_down_a_slope() -> None:
 
 
 def test_feet_slip_as_far_as_the_robot_slides() -> None:
-    robot = SimulatedA1(SimulationOptions(friction=0.05))
+    robot = SimulatedRobot(A1, SimulationOptions(friction=0.05))
     robot.add_base_velocity(np.array([0.5, 0.0, 0.0]))
     start = robot.truth()
     for _ in range(100):
@@ -92,7 +93,7 @@ def test_feet_slip_as_far_as_the_robot_slides() -> None:
 
 
 def test_accelerometer_reads_gravity_at_rest_and_nothing_in_free_fall() -> None:
-    robot = SimulatedA1(PERFECT, PerturbationScript((MotorBlock(0.05, 1.0),)))
+    robot = SimulatedRobot(A1, PERFECT, PerturbationScript((MotorBlock(0.05, 1.0),)))
     for _ in range(20):
         robot.advance(None)
     np.testing.assert_allclose(robot.reading().linear_acceleration_imu, [0, 0, 9.81], atol=0.02)
@@ -107,7 +108,7 @@ def test_accelerometer_reads_gravity_at_rest_and_nothing_in_free_fall() -> None:
 
 
 def test_specific_force_and_attitude_are_those_of_the_tilted_base() -> None:
-    robot = SimulatedA1(SimulationOptions(floor_slope=0.2, sensors=SensorOptions(noise=0)))
+    robot = SimulatedRobot(A1, SimulationOptions(floor_slope=0.2, sensors=SensorOptions(noise=0)))
     for _ in range(20):
         robot.advance(None)
     reading = robot.reading()
@@ -120,7 +121,7 @@ def test_specific_force_and_attitude_are_those_of_the_tilted_base() -> None:
 
 
 def test_motor_block_takes_all_torque_for_its_time_only() -> None:
-    robot = SimulatedA1(PERFECT, PerturbationScript((MotorBlock(0.005, 0.01),)))
+    robot = SimulatedRobot(A1, PERFECT, PerturbationScript((MotorBlock(0.005, 0.01),)))
     idle = []
     for tick in range(20):
         robot.advance(pd_command(tick))
@@ -130,7 +131,7 @@ def test_motor_block_takes_all_torque_for_its_time_only() -> None:
 
 def test_a_command_acts_exactly_the_delay_later() -> None:
     options = SimulationOptions(input_delay=0.010, sensors=SensorOptions(noise=0))
-    robot = SimulatedA1(options)
+    robot = SimulatedRobot(A1, options)
     acts = []
     for tick in range(20):
         robot.advance(pd_command(tick, kp=0.0, kd=0.0, tau=0.5) if tick == 4 else None)
@@ -140,7 +141,7 @@ def test_a_command_acts_exactly_the_delay_later() -> None:
 
 def test_torque_is_the_pd_law_of_the_state_at_the_step() -> None:
     options = SimulationOptions(timestep=0.001, sensors=SensorOptions(noise=0))
-    robot = SimulatedA1(options)
+    robot = SimulatedRobot(A1, options)
     for tick in range(30):
         truth = robot.truth()
         robot.advance(pd_command(tick, kp=30.0, kd=1.0, tau=0.2))
@@ -151,7 +152,7 @@ def test_torque_is_the_pd_law_of_the_state_at_the_step() -> None:
 def test_equal_runs_are_equal_to_the_bit_and_seeds_matter() -> None:
     def run(seed: int, ask: bool = False) -> tuple[bytes, bytes]:
         script = PerturbationScript((BaseVelocity(0.05, (0.3, 0.8, 0.0)),))
-        robot = SimulatedA1(SimulationOptions(seed=seed), script)
+        robot = SimulatedRobot(A1, SimulationOptions(seed=seed), script)
         for tick in range(300):
             if ask:
                 robot.reading()
@@ -165,7 +166,7 @@ def test_equal_runs_are_equal_to_the_bit_and_seeds_matter() -> None:
 
 
 def test_falls_when_the_trunk_touches_and_stays_fallen() -> None:
-    robot = SimulatedA1(PERFECT, PerturbationScript((MotorBlock(0.0, 10.0),)))
+    robot = SimulatedRobot(A1, PERFECT, PerturbationScript((MotorBlock(0.0, 10.0),)))
     q, v = robot.truth().q, robot.truth().v
     while not robot.fell and robot.tick < 2000:
         robot.advance(None)
@@ -179,7 +180,7 @@ def test_falls_when_the_trunk_touches_and_stays_fallen() -> None:
 
 @pytest.mark.parametrize(("degrees", "fallen"), [(55.0, False), (65.0, True)])
 def test_falls_past_sixty_degrees(degrees: float, fallen: bool) -> None:
-    robot = SimulatedA1(PERFECT)
+    robot = SimulatedRobot(A1, PERFECT)
     q, half = robot.truth().q, 0.5 * np.radians(degrees)
     q[2], q[3:7] = 2.0, (np.sin(half), 0.0, 0.0, np.cos(half))
     robot.place(q, np.zeros(18))
@@ -188,7 +189,7 @@ def test_falls_past_sixty_degrees(degrees: float, fallen: bool) -> None:
 
 @pytest.mark.parametrize("time_lost", [0.0, 0.5])
 def test_a_tilt_is_allowed_at_the_time_that_controllers_have(time_lost: float) -> None:
-    robot = SimulatedA1(PERFECT)
+    robot = SimulatedRobot(A1, PERFECT)
     robot.tilt_allowance = lambda time: np.pi if time >= 0.5 else 0.0
     robot.time_lost = time_lost
     q = robot.truth().q
@@ -198,7 +199,7 @@ def test_a_tilt_is_allowed_at_the_time_that_controllers_have(time_lost: float) -
 
 
 def test_a_command_of_nonsense_cannot_break_the_loop() -> None:
-    robot = SimulatedA1()
+    robot = SimulatedRobot(A1)
     for tick in range(100):
         robot.advance(pd_command(tick, kp=np.nan, tau=np.inf))
     assert np.isfinite(robot.truth().q).all()

@@ -1,4 +1,4 @@
-"""The simulated A1: physics, motors, sensors and perturbations behind one tick of 1 ms."""
+"""The simulated robot: physics, motors, sensors and perturbations behind one tick of 1 ms."""
 
 import math
 from collections import deque
@@ -10,9 +10,9 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
-from robots.a1.constants import FALLEN_TILT, GRAVITY
-from robots.a1.kinematics import foot_jacobians_in_base
-from robots.a1.leg_measurements import slip_speeds
+from robots.conventions import FALLEN_TILT, GRAVITY
+from robots.legs import Legs, foot_jacobians_in_base, slip_speeds
+from robots.robot import Robot
 from robots.rotations import rotation_from_quaternion
 from robots.terrain import Ground
 from runtime.messages import GroundTruth, MotorCommand, SensorReading
@@ -36,7 +36,7 @@ _UPRIGHT = math.cos(FALLEN_TILT)
 STRETCHED = 0.1  # of a foot Jacobian's largest singular value; directions below move no foot
 
 
-class SimulatedA1:
+class SimulatedRobot:
     """A robot that reads like the real one, obeys motor commands, and knows its own truth.
 
     Its physics begins at the origin along x, as terrain and perturbations see it; truth and IMU are
@@ -47,6 +47,7 @@ class SimulatedA1:
     lies limp where `options.start` says so; a missing command repeats the last one.
 
     Attributes:
+        robot: what is simulated.
         options: what it was made with.
         tick: ticks of 1 ms since the start.
         fell: the trunk has touched the floor, the body has tilted past 60 degrees, or the physics
@@ -63,6 +64,7 @@ class SimulatedA1:
 
     def __init__(
         self,
+        robot: Robot,
         options: SimulationOptions | None = None,
         script: PerturbationScript | None = None,
         ground: Ground | None = None,
@@ -72,7 +74,7 @@ class SimulatedA1:
         Raises:
             Unavailable: the options name a server for the physics, and none answers.
         """
-        self.options = options or SimulationOptions()
+        self.robot, self.options = robot, options or SimulationOptions()
         self.tick, self.fell, self.blocked = 0, False, False
         self._script = script or PerturbationScript()
         self._script_due = self._script.due(0)
@@ -82,7 +84,7 @@ class SimulatedA1:
         self.tilt_allowance: Callable[[float], float] = lambda _: 0.0
         self.time_lost = 0.0
         self.reading_row, self.truth_row = np.zeros(READING.width), np.zeros(TRUTH.width)
-        self._physics, command = begin_physics(self.options, ground)
+        self._physics, command = begin_physics(robot, self.options, ground)
         self._steps = self.options.steps_per_tick
         self._commands = np.array([command] * self._steps)  # what each step of a tick obeys
         self._delayed = deque[tuple[int, Array]]()  # commands, by the step at which they are due
@@ -161,7 +163,7 @@ class SimulatedA1:
         if not math.isfinite(motion.q.sum()):
             return
         rotation = rotation_from_quaternion(motion.q[3:7])
-        jacobian = foot_jacobians_in_base(np.array(motion.q[7:]))[leg]
+        jacobian = foot_jacobians_in_base(self.robot.legs, np.array(motion.q[7:]))[leg]
         v = motion.v.copy()
         v[:3] = self._physics.base_velocity @ rotation  # a kick may not be in the motion yet
         v[6 + 3 * leg : 9 + 3 * leg] += np.linalg.pinv(jacobian, STRETCHED) @ (
@@ -190,7 +192,7 @@ class SimulatedA1:
         physics = self._physics
         self.loss = physics.loss
         height = _write_rows(
-            self.tick, lived, *self._start, *physics.motion, physics.base_velocity,
+            self.robot.legs, self.tick, lived, *self._start, *physics.motion, physics.base_velocity,
             velocity_before, *self._sensors.draw(), self.reading_row, self.truth_row,
         )  # fmt: skip
         self._diverged = math.isnan(height)
@@ -204,9 +206,10 @@ class SimulatedA1:
 
 @njit(cache=True)
 def _write_rows(
-    tick: int, lived: bool, x: float, y: float, yaw: float, q: Array, v: Array, torque: Array,
-    foot_force: Array, normal_force: Array, trunk: Array, velocity: Array, velocity_before: Array,
-    offset: Array, noise: Array, bounds: Array, reading: Array, truth: Array,
+    legs: Legs, tick: int, lived: bool, x: float, y: float, yaw: float, q: Array, v: Array,
+    torque: Array, foot_force: Array, normal_force: Array, trunk: Array, velocity: Array,
+    velocity_before: Array, offset: Array, noise: Array, bounds: Array, reading: Array,
+    truth: Array,
 ) -> float:  # fmt: skip
     """Write the rows of a tick, but for their times; return e_z of the base along e_z.
 
@@ -214,6 +217,7 @@ def _write_rows(
     one that integrates between samples.
 
     Args:
+        legs: of the robot.
         tick: of both rows.
         lived: the robot has lived through a tick: the motors' work and the feet's slip grow.
         x, y, yaw: of the origin of the physics in the world of the rows [m, rad].
@@ -234,7 +238,7 @@ def _write_rows(
         tick * TICK, truth[_Q], v, acceleration @ rotation, torque, normal_force,
         offset, noise, bounds, reading,
     )  # fmt: skip
-    speeds, slip = slip_speeds(q, v), 0.0
+    speeds, slip = slip_speeds(legs, q, v), 0.0
     for foot in range(4):
         touches = normal_force[foot] > CONTACT_FORCE
         truth[_CONTACT][foot] = touches

@@ -1,14 +1,14 @@
-"""The kinds of robot that a launch may be on, and what differs between them."""
+"""How a launch is connected to its robot, and what differs between the kinds."""
 
 from __future__ import annotations
 
 from typing import Literal, NamedTuple
 
-Robot = Literal["simulated", "a1", "emulated", "emulator"]
+Connection = Literal["simulated", "real", "emulated", "emulator"]
 
 
-class RobotKind(NamedTuple):
-    """A kind of robot.
+class ConnectionKind(NamedTuple):
+    """A kind of connection.
 
     Attributes:
         processes: of its launch, started and stopped in this order.
@@ -32,23 +32,23 @@ class RobotKind(NamedTuple):
     planned: bool = True
 
 
-# The tracker sits an A1 down, for which it needs none of the others.
-_A1 = RobotKind(
+# The tracker sits a robot down, for which it needs none of the others.
+_REAL = ConnectionKind(
     ("tracker", "planner", "estimator", "watchdog", "black_box"), "tracker",
     frozenset({"planner", "estimator", "watchdog", "black_box"}), bridged=True, real=True,
 )  # fmt: skip
-ROBOTS: dict[Robot, RobotKind] = {
-    # Whoever produces commands falls silent before the simulated robot does.
-    "simulated": RobotKind(
+CONNECTIONS: dict[Connection, ConnectionKind] = {
+    # What produces commands falls silent before the simulated robot does.
+    "simulated": ConnectionKind(
         ("planner", "estimator", "tracker", "simulation"), "simulation", frozenset({"planner"}),
         simulated=True,
     ),
-    "a1": _A1,
-    "emulated": _A1._replace(processes=(*_A1.processes, "emulator"), real=False, emulated=True),
-    "emulator": RobotKind(("emulator",), "emulator", emulated=True, planned=False),
+    "real": _REAL,
+    "emulated": _REAL._replace(processes=(*_REAL.processes, "emulator"), real=False, emulated=True),
+    "emulator": ConnectionKind(("emulator",), "emulator", emulated=True, planned=False),
 }  # fmt: skip
 
 
-def robots_where(condition: str) -> tuple[Robot, ...]:
+def connections_where(condition: str) -> tuple[Connection, ...]:
     """Names of the kinds that have an attribute, such as ``bridged``."""
-    return tuple(name for name, kind in ROBOTS.items() if getattr(kind, condition))
+    return tuple(name for name, kind in CONNECTIONS.items() if getattr(kind, condition))
