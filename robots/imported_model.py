@@ -60,7 +60,7 @@ def import_model(path: Path) -> str:
     legs = _legs(given, trunk)
     spec = mujoco.MjSpec()
     spec.modelname = path.stem
-    spec.compiler.fusestatic, spec.compiler.degree = True, False
+    spec.compiler.degree = False
     body = spec.worldbody.add_body(name="trunk", pos=[0.0, 0.0, 0.32])
     body.add_freejoint(name="root")
     _fill(given, spec, body, _link(given, trunk), None)
@@ -79,7 +79,8 @@ def import_model(path: Path) -> str:
             objtype=mujoco.mjtObj.mjOBJ_SITE, objname=f"{foot}_foot",
         )  # fmt: skip
     spec.compile()
-    return spec.to_xml()
+    # Fused here, the feet would be no bodies in the text, and Pinocchio would not know them.
+    return spec.to_xml().replace("<compiler ", '<compiler fusestatic="true" ', 1)
 
 
 def _trunk(m: mujoco.MjModel) -> int:

@@ -20,6 +20,7 @@ from saltus.cli import (
     perturb,
     replay,
     report,
+    robot,
     score,
     serve,
     soak,
@@ -32,7 +33,7 @@ from saltus.common.interrupt import INTERRUPTED
 
 app = typer.Typer(
     name="saltus",
-    help="Saltus: a robot control stack for the Unitree A1 that plans through contact.",
+    help="Saltus: a control stack for quadrupeds that plans through contact.",
     pretty_exceptions_enable=False,
     suggest_commands=False,
 )
@@ -53,6 +54,7 @@ app.command("score")(score.score)
 app.command("soak")(soak.soak)
 app.command("doctor")(doctor.doctor)
 app.add_typer(motion.app, name="motion")
+app.add_typer(robot.app, name="robot")
 
 
 def _print_version(asked: bool) -> None:
@@ -70,7 +72,7 @@ def _root(
         ),
     ] = False,
 ) -> None:
-    """Saltus: a robot control stack for the Unitree A1 that plans through contact."""
+    """Saltus: a control stack for quadrupeds that plans through contact."""
 
 
 def run(arguments: Sequence[str] | None = None) -> int:

@@ -134,7 +134,7 @@ def test_a_sweep_s_trials_take_the_estimator_that_is_set(name):
     (Overrides(["timing.solve=0.01"], mode="realtime"), "--set timing.solve=0.01: timing is for"),
     (Overrides(["connection=real"]), "--set connection=real: connection real cannot be paused"),
     (Overrides(["connection=real"], mode="paused"), "--mode: connection real cannot be paused"),
-    (Overrides(drive="remote"), "--drive: drive.source remote needs an A1"),
+    (Overrides(drive="remote"), "--drive: drive.source remote needs a real"),
 ])  # fmt: skip
 def test_a_message_begins_with_who_set_the_value(overrides, beginning):
     with pytest.raises(BadRequest) as refusal:

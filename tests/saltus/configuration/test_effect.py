@@ -17,7 +17,7 @@ FILE = "runs/walk.npz"  # a recorded reference, which nobody reads here
 
 # Launch, settings, a key without effect in it, why; and settings with which the key has one.
 CASES = [
-    ("emulator", [], "tracker.kp_max", "robot emulator", "sim", []),
+    ("emulator", [], "tracker.kp_max", "connection emulator", "sim", []),
     ("stand", [], "command.velocity_x", "reference stand does not move", "trot", []),
     ("sim", ["drive.source=client"], "command.velocity_x", "drive.source is client", "sim", []),
     ("sim", [f"reference={FILE}"], "command.velocity_x", "own speed", "sim", []),

@@ -32,7 +32,7 @@ ROOT = Path(__file__).parents[3]
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [
-        (["sim", "--drive", "remote"], "needs an A1"),
+        (["sim", "--drive", "remote"], "needs a real or emulated robot"),
         (["sim", "--drive", "client", "--mode", "paused"], "for mode realtime"),
         (["sim", "--drive", "client", "--set", "mode=paused"], "for mode realtime"),
         (["drive", "--drive", "client"], "one drives, not two"),

@@ -1,0 +1,187 @@
+"""What `saltus robot check` tries of a robot: is it complete, plausible, and can it stand?"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from typing import NamedTuple
+
+import mujoco
+import numpy as np
+import pinocchio as pin
+from numpy.typing import NDArray
+
+from robots.conventions import FOOT_NAMES, GRAVITY, JOINT_NAMES
+from robots.legs import foot_jacobians_in_base, foot_positions_in_base, inverse_kinematics
+from robots.pinocchio_model import foot_frame_ids, load_pinocchio
+from robots.robot import Robot, load_robot
+from robots.robot_file import RobotError
+from sim_bridge.options import SimulationOptions
+from sim_bridge.simulated_robot import SimulatedRobot
+
+Array = NDArray[np.float64]
+
+POSTURES = 200  # drawn at random from the joints' ranges
+EQUAL = 1e-9  # largest difference of two kinematics [m, m/rad], and of two masses [kg]
+STEP = 1e-6  # of a difference [rad]
+ALIKE = 0.02  # largest difference of a mass or length between left and right, as a share
+STANDS_S = 1.0  # for which it stands under its own torques
+LOWEST, HIGHEST = 0.4, 0.97  # of the leg's length: the hips above the feet in the stand
+MOST_TORQUE = 0.6  # of the limits, that the stand may take
+SUNK, TILTED = 0.05, 0.05  # most in the stand's time: of its height, and [rad]
+
+
+class Check(NamedTuple):
+    """One line: what was tried, whether it is well, and what was found."""
+
+    what: str
+    ok: bool
+    detail: str
+
+
+def check_robot(name: str) -> list[Check]:
+    """Check a robot of this project, or the one in the folder `name`.
+
+    Where it cannot be loaded, that is the only check.
+    """
+    try:
+        robot = load_robot(name)
+    except RobotError as error:
+        return [Check("folder", False, str(error))]
+    motors = ", ".join(f"{limit:g}" for limit in robot.torque_limit[:3])
+    about = f"{robot.label}, {robot.mass:.3f} kg, legs of {robot.leg_length:.3f} m, {motors} N m"
+    tried: dict[str, Callable[[Robot], tuple[bool, str]]] = {
+        "masses": _masses, "inertias": _inertias, "left and right": _sides, "ranges": _ranges,
+        "kinematics": _kinematics, "other software": _pinocchio, "stand": _stand,
+        "torque": _torque, "simulation": _simulation,
+    }  # fmt: skip
+    found = [Check("folder", True, about)]
+    return found + [_guarded(what, try_it, robot) for what, try_it in tried.items()]
+
+
+def _guarded(what: str, try_it: Callable[[Robot], tuple[bool, str]], robot: Robot) -> Check:
+    try:
+        return Check(what, *try_it(robot))
+    except Exception as error:  # a check must not die of what it finds
+        return Check(what, False, " ".join(f"{type(error).__name__}: {error}".split()))
+
+
+def _model(robot: Robot) -> mujoco.MjModel:
+    return mujoco.MjSpec.from_string(robot.mjcf).compile()
+
+
+def _masses(robot: Robot) -> tuple[bool, str]:
+    masses = _model(robot).body_mass[1:]
+    share = masses[0] / masses.sum()
+    least = masses.min()
+    ok = bool(least > 1e-3 and 0.2 < share < 0.9)
+    return ok, f"trunk {masses[0]:.2f} kg, {share:.0%} of all; lightest link {least:.3f} kg"
+
+
+def _inertias(robot: Robot) -> tuple[bool, str]:
+    """Principal moments of each link: positive, and the largest below the sum of the others."""
+    moments = np.sort(_model(robot).body_inertia[1:], axis=1)
+    excess = moments[:, 2] / (moments[:, 0] + moments[:, 1])
+    worst = int(np.argmax(excess))
+    name = _model(robot).body(worst + 1).name
+    ok = bool((moments > 0.0).all() and excess[worst] <= 1.0 + 1e-6)
+    return ok, f"{name}: largest moment {excess[worst]:.2f} of the others' sum (at most 1)"
+
+
+def _sides(robot: Robot) -> tuple[bool, str]:
+    model, legs = _model(robot), robot.legs
+    masses = model.body_mass[2:14].reshape(4, 3)
+    lengths = np.column_stack((legs.thigh, legs.thigh * legs.ratio, np.abs(legs.plane)))
+    both = np.hstack((masses, lengths))
+    difference = np.abs(both[::2] - both[1::2]) / np.maximum(both[::2], 1e-3)
+    return bool(difference.max() < ALIKE), f"masses and lengths differ by {difference.max():.1%}"
+
+
+def _ranges(robot: Robot) -> tuple[bool, str]:
+    width = robot.legs.upper - robot.legs.lower
+    narrow, wide = int(np.argmin(width)), int(np.argmax(width))
+    knees = robot.stand[2::3] + robot.legs.lean
+    ok = bool(width[narrow] > 0.2 and (np.abs(knees) > 0.1).all())
+    return ok, (
+        f"{width[narrow]:.2f} rad ({JOINT_NAMES[narrow]}) to {width[wide]:.2f} rad; "
+        f"knees bent by {np.abs(knees).min():.2f} rad in the stand"
+    )
+
+
+def _kinematics(robot: Robot) -> tuple[bool, str]:
+    """Feet against MuJoCo, Jacobians against differences, the inverse against the feet."""
+    model = _model(robot)
+    data, rng = mujoco.MjData(model), np.random.default_rng(0)
+    worst = np.zeros(3)
+    for joints in rng.uniform(robot.legs.lower, robot.legs.upper, (POSTURES, 12)):
+        data.qpos[:7], data.qpos[7:] = (0, 0, 0, 1, 0, 0, 0), joints
+        mujoco.mj_kinematics(model, data)
+        seen = np.array([data.geom(f"{foot}_foot").xpos for foot in FOOT_NAMES])
+        feet = foot_positions_in_base(robot.legs, joints)
+        jacobians = foot_jacobians_in_base(robot.legs, joints)
+        worst[0] = max(worst[0], np.abs(feet - seen).max())
+        for k in range(12):
+            step = np.where(np.arange(12) == k, STEP, 0.0)
+            ahead, behind = (foot_positions_in_base(robot.legs, joints + s) for s in (step, -step))
+            slope = (ahead - behind)[k // 3] / (2.0 * STEP)
+            worst[1] = max(worst[1], np.abs(jacobians[k // 3, :, k % 3] - slope).max())
+    for joints in robot.stand + rng.uniform(-0.2, 0.2, (POSTURES, 12)):
+        inside = np.clip(joints, robot.legs.lower, robot.legs.upper)
+        feet = foot_positions_in_base(robot.legs, inside)
+        back = foot_positions_in_base(robot.legs, inverse_kinematics(robot.legs, feet))
+        worst[2] = max(worst[2], np.abs(back - feet).max())
+    ok = bool(worst[0] < EQUAL and worst[1] < 1e-6 and worst[2] < EQUAL)
+    return (
+        ok,
+        f"off by {worst[0]:.0e} m, Jacobians {worst[1]:.0e} m/rad, inverse {worst[2]:.0e} m",
+    )
+
+
+def _pinocchio(robot: Robot) -> tuple[bool, str]:
+    """Mass, and the feet in the stand, as Pinocchio derives them from the same model."""
+    model = load_pinocchio(robot)
+    data = model.createData()
+    q = np.concatenate([np.zeros(6), [1.0], robot.stand])
+    pin.framesForwardKinematics(model, data, q)
+    feet = np.array([data.oMf[frame].translation for frame in foot_frame_ids(model)])
+    away = float(np.abs(feet - foot_positions_in_base(robot.legs, robot.stand)).max())
+    mass = abs(pin.computeTotalMass(model) - robot.mass)
+    return away < EQUAL and mass < 1e-6, f"Pinocchio: feet {away:.0e} m, mass {mass:.0e} kg off"
+
+
+def _stand(robot: Robot) -> tuple[bool, str]:
+    height = robot.stand_height - robot.legs.foot_radius + robot.legs.hip[0, 2]
+    share = height / robot.leg_length
+    feet = foot_positions_in_base(robot.legs, robot.stand)
+    level = float(np.ptp(feet[:, 2]))
+    ok = LOWEST < share < HIGHEST and level < 0.02
+    return (
+        ok,
+        f"base {robot.stand_height:.3f} m high, {share:.0%} of the legs; feet within {level:.3f} m",
+    )
+
+
+def _torque(robot: Robot) -> tuple[bool, str]:
+    """Torques that hold the stand still, each leg carrying a quarter of the weight."""
+    force = np.array([0.0, 0.0, 0.25 * robot.mass * GRAVITY])
+    torque = np.concatenate([J.T @ force for J in foot_jacobians_in_base(robot.legs, robot.stand)])
+    share = np.abs(torque) / robot.torque_limit
+    most = int(np.argmax(share))
+    return bool(share[most] < MOST_TORQUE), (
+        f"{JOINT_NAMES[most]} takes {abs(torque[most]):.1f} N m, {share[most]:.0%} of its limit"
+    )
+
+
+def _simulation(robot: Robot) -> tuple[bool, str]:
+    """Hold the stand for a while, in MuJoCo, by the joints' own torques within their limits."""
+    simulation = SimulatedRobot(robot, SimulationOptions())
+    start = simulation.truth().q[2]
+    for _ in range(round(STANDS_S * 1000)):
+        simulation.advance()
+    truth = simulation.truth()
+    sunk = abs(start - truth.q[2]) / start
+    tilt = 2.0 * math.acos(min(1.0, float(np.hypot(truth.q[6], truth.q[5]))))
+    ok = not simulation.fell and sunk < SUNK and tilt < TILTED and truth.contact.all()
+    return bool(ok), (
+        f"{STANDS_S:g} s later {truth.q[2]:.3f} m high (before {start:.3f}), tilt {tilt:.3f} rad"
+    )
