@@ -11,6 +11,7 @@ from __future__ import annotations
 import math
 from pathlib import Path
 from typing import NamedTuple
+from xml.etree import ElementTree as Xml
 
 import mujoco
 import numpy as np
@@ -21,8 +22,8 @@ from robots.rotations import Array
 AXES = np.array([[1.0, 0.0, 0.0], [0.0, 1.0, 0.0], [0.0, 1.0, 0.0]])  # of hip, thigh and calf
 PARTS = ("hip", "thigh", "calf")
 STRAIGHT = 1e-3  # largest deviation of an axis, and of a thigh from the vertical [rad, m]
-FOOT = {"friction": [0.8, 0.02, 0.01], "condim": 3, "priority": 1}  # rubber on a floor, as the A1's
-BODY = {"friction": [0.6, 0.02, 0.01], "condim": 3}
+FOOT = {"friction": "0.8 0.02 0.01", "priority": "1"}  # rubber on a floor, as the A1's
+BODY = {"friction": "0.6 0.02 0.01"}
 _SHAPES = ("SPHERE", "CAPSULE", "CYLINDER", "BOX", "ELLIPSOID")
 
 
@@ -58,29 +59,39 @@ def import_model(path: Path) -> str:
         raise ModelError(" ".join(str(error).split())) from error
     trunk = _trunk(given)
     legs = _legs(given, trunk)
-    spec = mujoco.MjSpec()
-    spec.modelname = path.stem
-    spec.compiler.degree = False
-    body = spec.worldbody.add_body(name="trunk", pos=[0.0, 0.0, 0.32])
-    body.add_freejoint(name="root")
-    _fill(given, spec, body, _link(given, trunk), None)
-    body.add_site(name="imu", size=[0.01] * 3, group=4)
-    _add_view(body, _leg_length(given, legs[0]))
+    root = Xml.Element("mujoco", model=path.stem)
+    Xml.SubElement(root, "compiler", angle="radian", autolimits="true", fusestatic="true")
+    assets = Xml.SubElement(root, "asset")
+    body = _add(Xml.SubElement(root, "worldbody"), "body", name="trunk", pos=[0.0, 0.0, 0.32])
+    _add(body, "freejoint", name="root")
+    _fill(given, assets, body, _link(given, trunk), None)
+    _add(body, "site", name="imu", size=0.01, group=4)
+    _add_sun(body, _leg_length(given, legs[0]) / 0.4)
+    motors, sensors = (Xml.SubElement(root, name) for name in ("actuator", "sensor"))
     for foot, chain in zip(FOOT_NAMES, legs, strict=True):
         parent = body
         for part, joint in zip(PARTS, chain, strict=True):
-            parent = _add_segment(given, spec, parent, f"{foot}_{part}", joint)
-        _add_foot(given, spec, parent, foot, chain[2])
-    for name in JOINT_NAMES:
-        _add_motor(given, spec, name, legs)
-    for foot in FOOT_NAMES:
-        spec.add_sensor(
-            name=f"{foot}_touch", type=mujoco.mjtSensor.mjSENS_TOUCH,
-            objtype=mujoco.mjtObj.mjOBJ_SITE, objname=f"{foot}_foot",
-        )  # fmt: skip
-    spec.compile()
-    # Fused here, the feet would be no bodies in the text, and Pinocchio would not know them.
-    return spec.to_xml().replace("<compiler ", '<compiler fusestatic="true" ', 1)
+            parent = _add_segment(given, assets, parent, f"{foot}_{part}", joint)
+            limit = motor_limit(given, joint)
+            bounds = () if limit == math.inf else ("ctrlrange", "forcerange")
+            _add(
+                motors, "motor", name=f"{foot}_{part}", joint=f"{foot}_{part}_joint",
+                **dict.fromkeys(bounds, [-limit, limit]),
+            )  # fmt: skip
+        _add_foot(given, parent, foot, chain[2])
+        _add(sensors, "touch", name=f"{foot}_touch", site=f"{foot}_foot")
+    return Xml.tostring(root, encoding="unicode")
+
+
+def _add(parent: Xml.Element, tag: str, **attributes: object) -> Xml.Element:
+    """Add an element; numbers in full precision, which MuJoCo's own writer does not keep."""
+    return Xml.SubElement(parent, tag, {key: _text(value) for key, value in attributes.items()})
+
+
+def _text(value: object) -> str:
+    if isinstance(value, str):
+        return value
+    return " ".join(repr(each) for each in np.atleast_1d(np.asarray(value)).ravel().tolist())
 
 
 def _trunk(m: mujoco.MjModel) -> int:
@@ -154,25 +165,25 @@ def _link(m: mujoco.MjModel, body: int) -> _Link:
     return link
 
 
-def _add_segment(m: mujoco.MjModel, spec: mujoco.MjSpec, parent: mujoco.MjsBody, name: str,
-                 joint: int) -> mujoco.MjsBody:  # fmt: skip
+def _add_segment(
+    m: mujoco.MjModel, assets: Xml.Element, parent: Xml.Element, name: str, joint: int
+) -> Xml.Element:
     body, dof = int(m.jnt_bodyid[joint]), int(m.jnt_dofadr[joint])
     place = _place(m, body)
     if name.endswith("calf") and abs(place[0]) > STRAIGHT:
         raise ModelError(f"{name}: the thigh does not lead straight down to the knee at angle 0")
     if name.endswith("thigh") and abs(place[2]) > STRAIGHT:
         raise ModelError(f"{name}: its axis is not at the height of the hip's")
-    added = parent.add_body(name=name, pos=place)
+    added = _add(parent, "body", name=name, pos=place)
     axis = m.jnt_axis[joint].round()
     low, high = m.jnt_range[joint] * axis.sum() if m.jnt_limited[joint] else (-np.pi, np.pi)
-    added.add_joint(
-        name=f"{name}_joint", type=mujoco.mjtJoint.mjJNT_HINGE, axis=np.abs(axis),
-        range=[min(low, high), max(low, high)], limited=mujoco.mjtLimited.mjLIMITED_TRUE,
-        armature=m.dof_armature[dof], damping=[m.dof_damping[dof], 0.0, 0.0],
+    link, foot = _link(m, body), _foot(m, body) if name.endswith("calf") else None
+    _fill(m, assets, added, link, foot)
+    _add(
+        added, "joint", name=f"{name}_joint", axis=np.abs(axis), armature=m.dof_armature[dof],
+        range=[min(low, high), max(low, high)], damping=np.atleast_1d(m.dof_damping[dof])[0],
         frictionloss=m.dof_frictionloss[dof],
     )  # fmt: skip
-    foot = _foot(m, body) if name.endswith("calf") else None
-    _fill(m, spec, added, _link(m, body), foot)
     return added
 
 
@@ -185,23 +196,22 @@ def _place(m: mujoco.MjModel, body: int) -> Array:
     return position
 
 
-def _fill(m: mujoco.MjModel, spec: mujoco.MjSpec, body: mujoco.MjsBody, link: _Link,
-          foot: int | None) -> None:  # fmt: skip
+def _fill(
+    m: mujoco.MjModel, assets: Xml.Element, body: Xml.Element, link: _Link, foot: int | None
+) -> None:
     """Give a body the mass and the shapes of a link, all but the foot's."""
     mass, centre, inertia = _inertia(m, link)
-    body.mass, body.ipos, body.explicitinertial = mass, centre, True
-    upper = [(0, 0), (1, 1), (2, 2), (0, 1), (0, 2), (1, 2)]
-    body.fullinertia = [inertia[k] for k in upper]
+    upper = [inertia[k] for k in ((0, 0), (1, 1), (2, 2), (0, 1), (0, 2), (1, 2))]
+    _add(body, "inertial", mass=mass, pos=centre, fullinertia=upper)
     solids = [g for g in _geoms(m, link) if _touches(m, g) and g != foot and _is_plain(m, g)]
     for index, geom in enumerate(solids):
-        _add_geom(m, body, link, geom, f"{body.name}_body{index or ''}", 3, BODY)
-    meshes = [g for g in _geoms(m, link) if not _touches(m, g)]
-    for geom in meshes or solids:
-        _add_geom(m, body, link, geom, "", 2, {}, spec)
-    if body.name == "trunk" and not solids:
-        raise ModelError(
-            "its trunk has no box, sphere, capsule or cylinder that can touch the floor"
-        )
+        name = f"{body.get('name')}_body{index or ''}"
+        _add_geom(m, body, link, geom, name=name, group=3, conaffinity=1, **BODY)
+    looks = [g for g in _geoms(m, link) if not _touches(m, g)] or solids
+    for geom in looks:
+        _add_geom(m, body, link, geom, assets, group=2, conaffinity=0)
+    if body.get("name") == "trunk" and not solids:
+        raise ModelError("its trunk has no box, sphere, capsule or cylinder that touches the floor")
 
 
 def _inertia(m: mujoco.MjModel, link: _Link) -> tuple[float, Array, Array]:
@@ -257,61 +267,45 @@ def _pose(m: mujoco.MjModel, link: _Link, geom: int) -> tuple[Array, Array]:
 
 
 def _add_geom(
-    m: mujoco.MjModel, body: mujoco.MjsBody, link: _Link, geom: int, name: str, group: int,
-    contact: dict, spec: mujoco.MjSpec | None = None,
+    m: mujoco.MjModel, body: Xml.Element, link: _Link, geom: int,
+    assets: Xml.Element | None = None, **attributes: object,
 ) -> None:  # fmt: skip
     rotation, position = _pose(m, link, geom)
     quaternion = np.empty(4)
     mujoco.mju_mat2Quat(quaternion, rotation.ravel())
     material = int(m.geom_matid[geom])
     colour = m.mat_rgba[material] if material >= 0 else m.geom_rgba[geom]
-    shape = {"type": mujoco.mjtGeom(m.geom_type[geom]), "size": m.geom_size[geom]}
-    mesh = int(m.geom_dataid[geom])
-    if shape["type"] == mujoco.mjtGeom.mjGEOM_MESH and spec is not None:
-        shape = {"type": mujoco.mjtGeom.mjGEOM_MESH, "meshname": _mesh(m, spec, mesh)}
-    body.add_geom(
-        name=name, pos=position, quat=quaternion, group=group, contype=0,
-        conaffinity=1 if contact else 0, rgba=colour, density=0.0, **shape, **contact,
+    kind = mujoco.mjtGeom(m.geom_type[geom]).name.removeprefix("mjGEOM_").lower()
+    shape: dict[str, object] = {"size": m.geom_size[geom]}
+    if kind == "mesh" and assets is not None:
+        shape = {"mesh": _mesh(m, assets, int(m.geom_dataid[geom]))}
+    _add(
+        body, "geom", type=kind, pos=position, quat=quaternion, rgba=colour, contype=0, density=0.0,
+        **shape, **attributes,
     )  # fmt: skip
 
 
-def _mesh(m: mujoco.MjModel, spec: mujoco.MjSpec, mesh: int) -> str:
+def _mesh(m: mujoco.MjModel, assets: Xml.Element, mesh: int) -> str:
     """Copy a mesh, once; return its name."""
     name = f"mesh{mesh}"
-    if all(each.name != name for each in spec.meshes):
+    if assets.find(f"mesh[@name='{name}']") is None:
         start, faces = m.mesh_vertadr[mesh], m.mesh_faceadr[mesh]
-        spec.add_mesh(
-            name=name,
-            uservert=m.mesh_vert[start : start + m.mesh_vertnum[mesh]].ravel(),
-            userface=m.mesh_face[faces : faces + m.mesh_facenum[mesh]].ravel(),
-        )
+        vertices = m.mesh_vert[start : start + m.mesh_vertnum[mesh]]
+        corners = m.mesh_face[faces : faces + m.mesh_facenum[mesh]]
+        _add(assets, "mesh", name=name, vertex=vertices, face=corners)
     return name
 
 
-def _add_foot(
-    m: mujoco.MjModel, spec: mujoco.MjSpec, calf: mujoco.MjsBody, foot: str, joint: int
-) -> None:
+def _add_foot(m: mujoco.MjModel, calf: Xml.Element, foot: str, joint: int) -> None:
     body = int(m.jnt_bodyid[joint])
     geom = _foot(m, body)
     centre, radius = _pose(m, _link(m, body), geom)[1], float(m.geom_size[geom, 0])
-    fixed = calf.add_body(name=f"{foot}_foot", pos=centre)
-    fixed.add_geom(
-        name=f"{foot}_foot", type=mujoco.mjtGeom.mjGEOM_SPHERE, size=[radius, 0.0, 0.0], contype=0,
-        conaffinity=1, group=1, density=0.0, rgba=[0.1, 0.1, 0.1, 1.0], **FOOT,
+    fixed = _add(calf, "body", name=f"{foot}_foot", pos=centre)
+    _add(
+        fixed, "geom", name=f"{foot}_foot", type="sphere", size=radius, contype=0, conaffinity=1,
+        group=1, density=0.0, rgba=[0.1, 0.1, 0.1, 1.0], **FOOT,
     )  # fmt: skip
-    fixed.add_site(name=f"{foot}_foot", size=[1.5 * radius] * 3, group=4)
-
-
-def _add_motor(m: mujoco.MjModel, spec: mujoco.MjSpec, name: str, legs: list[list[int]]) -> None:
-    """A torque motor on a joint, with the limit that the given model's has."""
-    index = JOINT_NAMES.index(name)
-    limit = motor_limit(m, legs[index // 3][index % 3])
-    bounds = (
-        {} if limit == math.inf else {"ctrlrange": [-limit, limit], "forcerange": [-limit, limit]}
-    )
-    spec.add_actuator(
-        name=name.removesuffix("_joint"), target=name, trntype=mujoco.mjtTrn.mjTRN_JOINT, **bounds
-    )
+    _add(fixed, "site", name=f"{foot}_foot", type="sphere", size=1.5 * radius, group=4)
 
 
 def motor_limit(m: mujoco.MjModel, joint: int) -> float:
@@ -329,14 +323,11 @@ def _leg_length(m: mujoco.MjModel, chain: list[int]) -> float:
     return float(2.0 * np.linalg.norm(m.body_pos[m.jnt_bodyid[chain[2]]]))
 
 
-def _add_view(trunk: mujoco.MjsBody, leg: float) -> None:
-    """The sun, which follows the robot."""
-    size = leg / 0.4
-    trunk.add_light(
-        name="sun", mode=mujoco.mjtCamLight.mjCAMLIGHT_TRACKCOM,
-        pos=[size, -1.2 * size, 2.5 * size],
-        dir=[-0.2, 0.3, -1.0], type=mujoco.mjtLightType.mjLIGHT_DIRECTIONAL,
-        diffuse=[0.6, 0.6, 0.57], specular=[0.35] * 3, castshadow=True,
+def _add_sun(trunk: Xml.Element, size: float) -> None:
+    """The light that follows a robot of `size` times the A1's legs."""
+    _add(
+        trunk, "light", name="sun", mode="trackcom", pos=[size, -1.2 * size, 2.5 * size],
+        dir=[-0.2, 0.3, -1.0], directional="true", diffuse=[0.6, 0.6, 0.57], specular=[0.35] * 3,
     )  # fmt: skip
 
 

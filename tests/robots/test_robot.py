@@ -1,0 +1,145 @@
+"""A robot is a folder: what is read from the A1's, and from one with a foreign MJCF."""
+
+from pathlib import Path
+from xml.etree import ElementTree as Xml
+
+import mujoco
+import numpy as np
+import pytest
+
+from robots.legs import foot_positions_in_base, inverse_kinematics
+from robots.mujoco_model import load_mujoco
+from robots.robot import load_robot
+from robots.robot_file import RobotError
+from tests.a1 import A1
+
+FILE = "velocity_limit: 21\nstand: [0, 0.8, -1.6]\nlie: [0, 1.3, -2.6]\nmodel: model.xml\n"
+OURS = ("FR", "FL", "RR", "RL")
+
+
+def robot_in(folder: Path, model: str, file: str = FILE):
+    """Write a folder and load it."""
+    folder.mkdir(exist_ok=True)
+    (folder / "model.xml").write_text(model)
+    (folder / "robot.yaml").write_text(file)
+    return load_robot(str(folder))
+
+
+def foreign() -> str:
+    """The A1 with its legs in another order and under other names, its hips turning about -x."""
+    root = Xml.fromstring(A1.mjcf)
+    trunk = root.find(".//body[@name='trunk']")
+    assert trunk is not None
+    legs = [trunk.find(f"body[@name='{foot}_hip']") for foot in OURS]
+    for leg in legs:
+        assert leg is not None
+        trunk.remove(leg)
+    trunk.extend([legs[1], legs[3], legs[0], legs[2]])  # type: ignore[list-item]
+    motors = root.find("actuator")
+    assert motors is not None
+    motors[:] = list(motors)[::-1]
+    for hip in root.iter("joint"):
+        if hip.get("class") == "hip":
+            hip.set("axis", "-1 0 0")
+    text = Xml.tostring(root, encoding="unicode")
+    for ours, theirs in zip(OURS, ("leg_d", "leg_a", "leg_c", "leg_b"), strict=True):
+        text = text.replace(f'"{ours}_', f'"{theirs}_')
+    return text.replace('name="trunk"', 'name="base"').replace('name="root"', 'name="free"')
+
+
+def scaled(mass: float, length: float) -> str:
+    """The A1 with other masses, inertias, lengths and torques, by the laws of similarity."""
+    root = Xml.fromstring(A1.mjcf)
+    for element in root.iter():
+        for key in ("pos", "size", "fromto"):
+            if key in element.attrib:
+                numbers = [length * float(x) for x in element.attrib[key].split()]
+                element.set(key, " ".join(map(repr, numbers)))
+        factors = {"mass": mass, "fullinertia": mass * length**2, "diaginertia": mass * length**2}
+        for key, factor in factors.items():
+            if key in element.attrib:
+                numbers = [factor * float(x) for x in element.attrib[key].split()]
+                element.set(key, " ".join(map(repr, numbers)))
+    text = Xml.tostring(root, encoding="unicode")
+    return text.replace("-33.5 33.5", f"{-33.5 * mass * length} {33.5 * mass * length}")
+
+
+def test_a_foreign_model_of_the_same_robot_is_the_same_robot(tmp_path):
+    robot = robot_in(tmp_path, foreign())
+    for ours, theirs in zip(A1.legs, robot.legs, strict=True):
+        np.testing.assert_allclose(theirs, ours, atol=1e-12)
+    assert robot.mass == pytest.approx(A1.mass) and robot.stand_height == A1.stand_height
+    assert (robot.torque_limit == A1.torque_limit).all()
+    here, there = (load_mujoco(each) for each in (A1, robot))
+    q = np.random.default_rng(0).uniform(A1.legs.lower, A1.legs.upper)
+    matrices = []
+    for model in (here, there):
+        data = mujoco.MjData(model)
+        data.qpos[:7], data.qpos[7:] = (0, 0, 1, 1, 0, 0, 0), q
+        mujoco.mj_forward(model, data)
+        matrix = np.empty((18, 18))
+        mujoco.mj_fullM(model, data, matrix)
+        matrices.append(matrix)
+    np.testing.assert_allclose(*matrices, atol=1e-9)
+
+
+def test_a_robot_of_twice_the_mass_and_longer_legs_scales(tmp_path):
+    robot = robot_in(tmp_path, scaled(2.0, 1.3))
+    assert robot.mass == pytest.approx(2.0 * A1.mass)
+    assert robot.stand_height == pytest.approx(1.3 * A1.stand_height)
+    np.testing.assert_allclose(robot.torque_limit, 2.6 * A1.torque_limit)
+
+
+def test_legs_of_unequal_links_and_a_leaning_shank_are_solved(tmp_path):
+    model = A1.mjcf.replace(
+        '<body name="FR_calf" pos="0 0 -0.2">', '<body name="FR_calf" pos="0 0 -0.25">'
+    )
+    robot = robot_in(
+        tmp_path, model.replace('_foot" pos="0 0 -0.2">', '_foot" pos="0.01 0 -0.22">')
+    )
+    assert robot.legs.ratio[0] != robot.legs.ratio[1] and robot.legs.lean[0] < 0.0
+    for joints in A1.stand + np.random.default_rng(1).uniform(-0.3, 0.3, (50, 12)):
+        feet = foot_positions_in_base(robot.legs, joints)
+        np.testing.assert_allclose(inverse_kinematics(robot.legs, feet), joints, atol=1e-9)
+
+
+@pytest.mark.parametrize(("old", "new", "says"), [
+    ("", "", "cannot be read"),
+    ('<freejoint name="root"/>', "", "free joint"),
+    ('<joint name="FR_calf_joint" class="calf"/>', "<joint type='slide' name='FR_calf_joint'/>",
+     "4 legs of 3"),
+    ('class="hip"><joint axis="1 0 0"', 'class="hip"><joint axis="0 0 1"', "turns about x"),
+    ('<geom name="FR_foot" class="foot"/>', "", "has no foot"),
+    ("<mujoco", "<robot", "XML"),
+])  # fmt: skip
+def test_a_model_that_is_no_quadruped_is_refused_in_one_line(tmp_path, old, new, says):
+    text = A1.mjcf.replace(old, new) if old else A1.mjcf
+    if not old:
+        (tmp_path / "robot.yaml").write_text(FILE)
+        with pytest.raises(RobotError, match=says):
+            load_robot(str(tmp_path))
+        return
+    assert text != A1.mjcf
+    text = text.replace("FL_hip_joint", "left_joint")  # not ours as it is
+    with pytest.raises(RobotError, match=says) as refusal:
+        robot_in(tmp_path, text)
+    assert "\n" not in str(refusal.value)
+
+
+@pytest.mark.parametrize(("file", "says"), [
+    (FILE.replace("0.8", "8"), "thigh_joint at 8 rad is outside its range"),
+    (FILE.replace("[0, 0.8, -1.6]", "[0, 0.8]"), "2 numbers"),
+    (FILE.replace("21", "-1"), "above 0"),
+    (FILE + "legs: 5\n", "legs"),
+    ("a: [", "robot.yaml"),
+])  # fmt: skip
+def test_a_file_that_says_nonsense_is_refused_by_its_key(tmp_path, file, says):
+    with pytest.raises(RobotError, match=says):
+        robot_in(tmp_path, A1.mjcf, file)
+
+
+def test_what_is_read_cannot_be_written_to():
+    with pytest.raises(ValueError, match="read-only"):
+        A1.stand[0] = 1.0
+    with pytest.raises(ValueError, match="read-only"):
+        A1.legs.hip[0, 0] = 1.0
