@@ -13,7 +13,7 @@ import pinocchio as pin
 from hybrid.impacts.contact_problem import ContactProblem
 from robots.conventions import FOOT_NAMES
 from robots.legs import foot_jacobians_in_base
-from robots.pinocchio_model import foot_frame_ids
+from robots.pinocchio_model import foot_frame_ids, load_pinocchio
 from robots.robot import Robot
 from robots.rotations import Array
 
@@ -31,7 +31,6 @@ class FootJacobians(NamedTuple):
 
 def contact_problem(
     robot: Robot,
-    model: pin.Model,
     q: Array,
     feet: Sequence[str],
     friction: float = FRICTION,
@@ -44,7 +43,6 @@ def contact_problem(
     then joints; M (18, 18) has the rotors' inertia in it.
 
     Args:
-        model: `robots.pinocchio_model.load_pinocchio(load_robot("a1"))`.
         q: configuration (19).
         feet: of FR, FL, RR, RL, one or more: the contacts, in this order.
         friction: coefficient of all feet.
@@ -59,9 +57,10 @@ def contact_problem(
     name = f"{robot.label} on {', '.join(feet) or 'no foot'}"
     if fault := _fault(robot, q, feet):
         raise ValueError(f"{name}: {fault}")
+    model = load_pinocchio(robot)
     M = pin.crba(model, model.createData(), q)
     M = np.triu(M) + np.triu(M, 1).T  # Pinocchio may leave the lower triangle as it was
-    J_n, J_t = foot_jacobians(robot, model, q, feet)
+    J_n, J_t = foot_jacobians(robot, q, feet)
     return ContactProblem.spatial(M, J_n, J_t, friction, tuple(feet), name, directions)
 
 
@@ -70,10 +69,10 @@ def foot_jacobians(robot: Robot, model: pin.Model, q: Array, feet: Sequence[str]
 
     Args:
         robot: whose feet these are.
-        model: of it.
         q: configuration (19).
         feet: of FR, FL, RR, RL.
     """
+    model = load_pinocchio(robot)
     data, frames = model.createData(), foot_frame_ids(model)
     radius = robot.legs.foot_radius
     lowest = np.array([[0.0, radius, 0.0], [-radius, 0.0, 0.0], [0.0, 0.0, 0.0]])

@@ -4,6 +4,7 @@
 # pyright: reportAttributeAccessIssue=false
 
 import tempfile
+from functools import cache
 from pathlib import Path
 
 import numpy as np
@@ -13,6 +14,7 @@ from robots.conventions import FOOT_NAMES, GRAVITY
 from robots.robot import Robot
 
 
+@cache
 def load_pinocchio(robot: Robot) -> pin.Model:
     """Return the robot with a free-flyer root: nq 19, nv 18, joints in motor order, with armature.
 

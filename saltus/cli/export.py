@@ -49,9 +49,10 @@ def export(
 def _for_rerun(run: Path, path: Path) -> tuple[dict[str, Any], list[str]]:
     from saltus.export.motion import motion_of_run  # loads numpy
     from saltus.export.rerun import write_rerun
+    from saltus.trace.recorded_run import config_of_run
 
     motion = motion_of_run(run)
-    write_rerun(motion, run.resolve().name, path)
+    write_rerun(motion, config_of_run(run).robot_model, run.resolve().name, path)
     seconds = round(motion.robot.time[-1] - motion.robot.time[0], 3)
     result = {"file": str(path), "bytes": path.stat().st_size, "seconds": seconds,
               "states": len(motion.robot.time), "plans": len(motion.solves),

@@ -146,7 +146,7 @@ def _can_be_written() -> bool:
 
 
 def module_name(file: str) -> str:
-    """Such as ``robots.a1.kinematics``."""
+    """Such as ``robots.legs``."""
     return ".".join(Path(file).relative_to(ROOT).with_suffix("").parts)
 
 

@@ -25,7 +25,7 @@ from hw_bridge.wire.layout import (
     LOW_STATE,
     TORQUE_SCALE,
 )
-from robots.a1.constants import FOOT_NAMES, JOINT_NAMES
+from robots.conventions import FOOT_NAMES, JOINT_NAMES
 from runtime.messages import decode
 from runtime.recording import Gap, RecordedFrame, is_whole, read_frames
 from saltus.common.console import say

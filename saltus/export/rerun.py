@@ -6,11 +6,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from robots.a1.constants import JOINT_NAMES
+from robots.conventions import JOINT_NAMES
+from robots.robot import Robot
 from saltus.common.errors import BadRequest
 from saltus.common.files import replacing
 from saltus.export.motion import ExportedMotion, States
-from saltus.recording.robot_scene import ESTIMATE, LINKS, SHAPES, TRUNK, WORLD, link_rotations
+from saltus.recording.robot_scene import ESTIMATE, TRUNK, WORLD, RobotScene
 
 Array = NDArray[np.float64]
 
@@ -18,7 +19,7 @@ TIMELINE = "time"  # [s] since the first state
 COLORS = {TRUNK: (115, 120, 128), ESTIMATE: (51, 128, 230, 90), "plan": (230, 140, 30)}
 
 
-def write_rerun(motion: ExportedMotion, name: str, path: Path) -> None:
+def write_rerun(motion: ExportedMotion, robot: Robot, name: str, path: Path) -> None:
     """Write a run to `path`, whole or not at all.
 
     Poses of base, estimate and links, the paths of plans, joints [rad], velocities with their
@@ -37,7 +38,7 @@ def write_rerun(motion: ExportedMotion, name: str, path: Path) -> None:
                 stream.save(part)
                 rr.set_log_time_enabled(False, recording=stream)
                 rr.set_log_tick_enabled(False, recording=stream)
-                _Export(rr, stream, motion.robot.time[0]).write(motion)
+                _Export(rr, stream, robot, motion.robot.time[0]).write(motion)
                 stream.flush()
                 stream.disconnect()
     except (OSError, RuntimeError) as error:  # rerun raises the second for a file it cannot make
@@ -47,7 +48,8 @@ def write_rerun(motion: ExportedMotion, name: str, path: Path) -> None:
 class _Export:
     """Writes to one stream; `rr` is the module rerun."""
 
-    def __init__(self, rr: Any, stream: Any, origin: float) -> None:
+    def __init__(self, rr: Any, stream: Any, robot: Robot, origin: float) -> None:
+        self._scene = RobotScene(robot)
         self._rr, self._stream, self._origin = rr, stream, origin
 
     def write(self, motion: ExportedMotion) -> None:
@@ -73,18 +75,18 @@ class _Export:
 
     def _move_links(self, robot: States) -> None:
         """Links hang below their parents, so that the viewer composes their transforms."""
-        rotations = np.array([link_rotations(q[7:]) for q in robot.q])
-        for index, (link, joint) in enumerate(zip(LINKS, JOINT_NAMES, strict=True)):
+        rotations = np.array([self._scene.link_rotations(q[7:]) for q in robot.q])
+        for index, (link, joint) in enumerate(zip(self._scene.links, JOINT_NAMES, strict=True)):
             offsets = np.tile(link.offset, (len(robot.time), 1))
-            self._transform(_entity(link.name), robot.time, offsets, rotations[:, index])
+            self._transform(self._entity(link.name), robot.time, offsets, rotations[:, index])
             self._plot(f"joints/{joint}", robot.time, np.array(robot.q)[:, 7 + index])
 
     def _draw_shapes(self, ghost: bool) -> None:
-        for shape in SHAPES:
-            name = f"{_entity(shape.link)}/{'foot' if shape.round else 'shape'}"
+        for shape in self._scene.shapes:
+            name = f"{self._entity(shape.link)}/{'foot' if shape.round else 'shape'}"
             self._stream.log(name, self._body(shape, COLORS[TRUNK]), static=True)
         if ghost:
-            body = self._body(SHAPES[0], COLORS[ESTIMATE])
+            body = self._body(self._scene.shapes[0], COLORS[ESTIMATE])
             self._stream.log(f"{WORLD}/{ESTIMATE}/shape", body, static=True)
 
     def _body(self, shape: Any, color: tuple[int, ...]) -> Any:
@@ -104,11 +106,10 @@ class _Export:
     def _index(self, time: Any) -> list[Any]:
         return [self._rr.TimeColumn(TIMELINE, duration=np.asarray(time) - self._origin)]
 
-
-def _entity(link: str) -> str:
-    """The path of a link below the trunk, all its parents in it."""
-    parents = {each.name: each.parent for each in LINKS}
-    names = [link]
-    while names[-1] in parents:
-        names.append(parents[names[-1]])
-    return "/".join([WORLD, *reversed(names)])
+    def _entity(self, link: str) -> str:
+        """The path of a link below the trunk, all its parents in it."""
+        parents = {each.name: each.parent for each in self._scene.links}
+        names = [link]
+        while names[-1] in parents:
+            names.append(parents[names[-1]])
+        return "/".join([WORLD, *reversed(names)])

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from controller.driving.goal import Goal
-from robots.a1.constants import GRAVITY, TOTAL_MASS
+from robots.conventions import GRAVITY
 from runtime.messages import GroundTruth, StateEstimate
 from saltus.configuration.launch import LaunchConfig
 from saltus.metrics.driven_goal import GoalWatch
@@ -71,7 +71,7 @@ class DrivingMetrics:
         """Of a driven launch."""
         self.goals, self.distance = GoalWatch(config), 0.0
         world = config.simulation
-        self._weight = GRAVITY * (TOTAL_MASS * world.mass_scale + world.payload_mass)
+        self._weight = GRAVITY * (config.robot_model.mass * world.mass_scale + world.payload_mass)
         self._error = FollowingError()
         self._first: Array | None = None  # position over the ground [m]
         self._before: Array | None = None  # the last one

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from robots.a1.constants import FALLEN_TILT
+from robots.conventions import FALLEN_TILT
 from robots.planar_pose import PlanarPose
 from runtime.messages import Command, GroundTruth, RobotStatus, StateEstimate
 from saltus.configuration.motions import motion_names

@@ -14,15 +14,14 @@ from itertools import combinations, permutations
 from typing import NamedTuple
 
 import numpy as np
-import pinocchio as pin
 
 from hybrid.impacts.contact_problem import ContactProblem
 from hybrid.impacts.resolution import sequential
 from hybrid.impacts.sampling import SamplingOptions, sample_impacts
 from hybrid.impacts.surface_cosines import surface_cosines
-from robots.a1.constants import FOOT_NAMES
+from robots.conventions import FOOT_NAMES
 from robots.impact_problem import contact_problem
-from robots.robot import load_robot
+from robots.robot import Robot
 from saltus.metrics.touchdowns import Array, Touchdowns, feet_of
 
 
@@ -51,12 +50,12 @@ NOTHING = Spread(0.0, 0.0, 0.0, 0.0, 0.0, float("nan"), {})
 
 
 def outcomes_of(
-    model: pin.Model, touchdowns: Touchdowns, row: int, samples: int, seed: int = 0
+    robot: Robot, touchdowns: Touchdowns, row: int, samples: int, seed: int = 0
 ) -> Outcomes:
     """Sample what a touchdown may lead to, the feet that stand taking part.
 
     Args:
-        model: of the A1.
+        robot: that touched down.
         touchdowns: of a run.
         row: which of them.
         samples: how many; none is drawn where no foot closes, and the velocity stays.
@@ -67,7 +66,7 @@ def outcomes_of(
     """
     feet = feet_of(touchdowns.landing[row] + touchdowns.standing[row])
     v = touchdowns.v[row]
-    problem = contact_problem(load_robot("a1"), model, touchdowns.q[row], feet)
+    problem = contact_problem(robot, touchdowns.q[row], feet)
     if not problem.is_colliding(v):
         return Outcomes(problem, v[None], 1.0, 0.0)
     found = sample_impacts(problem, v, SamplingOptions(samples, stopping_impulse(problem, v),

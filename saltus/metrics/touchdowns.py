@@ -7,7 +7,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from robots.a1.constants import FOOT_NAMES
+from robots.conventions import FOOT_NAMES
 
 Array = NDArray[np.float64]
 

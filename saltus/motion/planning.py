@@ -12,7 +12,7 @@ import numpy as np
 
 from controller.motions.plan_motion import MotionPlan
 from controller.references import save_reference
-from robots.a1.constants import FOOT_NAMES
+from robots.conventions import FOOT_NAMES
 from saltus.common.console import say
 from saltus.common.figures import figure, png
 from saltus.common.files import write_file

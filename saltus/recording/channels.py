@@ -11,7 +11,8 @@ import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
-from robots.a1.constants import FOOT_RADIUS, JOINT_NAMES
+from robots.conventions import JOINT_NAMES
+from robots.robot import Robot
 from runtime.messages import (
     Command,
     GroundTruth,
@@ -47,15 +48,17 @@ GREEN = s.Color(0.2, 0.8, 0.3, 0.8)
 class OpenChannels:
     """Writes poses, joints, plans and plots of a launch to a recorder."""
 
-    def __init__(self, recorder: Recorder, knows_truth: bool, speed: float) -> None:
+    def __init__(self, recorder: Recorder, robot: Robot, knows_truth: bool, speed: float) -> None:
         """Of a launch.
 
         Args:
             recorder: takes the messages.
+            robot: of the launch.
             knows_truth: whether there is a true state; else the estimate moves the robot.
             speed: forward speed that is asked for until somebody commands another [m/s].
         """
         self._recorder, self._knows_truth = recorder, knows_truth
+        self._scene = scene.RobotScene(robot)
         self._command = [speed, 0.0, 0.0]
         self._plans: dict[int, float] = {}  # time of knot 0 of the newest ones [s], by id
         self._drawn = False
@@ -100,7 +103,9 @@ class OpenChannels:
             stamp = s.Time.of(time_ns)
             poses = [_pose(*row) for row in _list(plan.states_q[::PATH_STRIDE, :7])]
             self._write(PATH, s.PosesInFrame(stamp, scene.WORLD, poses), time_ns)
-            entity = s.SceneEntity(stamp, scene.WORLD, "footholds", False, spheres=_footholds(plan))
+            entity = s.SceneEntity(
+                stamp, scene.WORLD, "footholds", False, spheres=self._footholds(plan)
+            )
             self._write(FOOTHOLDS, s.SceneUpdate([entity]), time_ns)
 
     def add_motor_command(self, command: MotorCommand, time_ns: int) -> None:
@@ -115,9 +120,11 @@ class OpenChannels:
         """Write the frames of the links, the velocity and, once, the shapes."""
         if not self._drawn:
             self._drawn = True
-            self._write(ROBOT, _robot(s.Time.of(time_ns), self._knows_truth), time_ns)
+            self._write(ROBOT, _robot(self._scene, s.Time.of(time_ns), self._knows_truth), time_ns)
         frames = [_transform(scene.WORLD, scene.TRUNK, state.q[:3], state.q[3:7], time_ns)]
-        for link, rotation in zip(scene.LINKS, scene.link_rotations(state.q[7:]), strict=True):
+        for link, rotation in zip(
+            self._scene.links, self._scene.link_rotations(state.q[7:]), strict=True
+        ):
             frames.append(
                 s.FrameTransform(s.Time.of(time_ns), link.parent, link.name,
                                  s.Vector3(*link.offset), s.Quaternion(*rotation))
@@ -125,6 +132,15 @@ class OpenChannels:
         self._write(TRANSFORMS, s.FrameTransforms(frames), time_ns)
         motion = s.Motion(*_list(motion_in_heading(state)), *self._command)
         self._write(MOTION, motion, time_ns)
+
+    def _footholds(self, plan: Plan) -> list[s.SpherePrimitive]:
+        """Where feet land that are in the air before."""
+        size, level = s.Vector3(*(self._scene.foot_diameter,) * 3), s.Quaternion(0.0, 0.0, 0.0, 1.0)
+        centres = [
+            self._scene.foot_position(plan.states_q[knot + 1], int(leg))
+            for knot, leg in np.argwhere(np.diff(plan.contacts, axis=0) > 0.5)
+        ]
+        return [s.SpherePrimitive(s.Pose(s.Vector3(*at), level), size, GREEN) for at in centres]
 
     def _pose(self, channel: Any, q: Array, time_ns: int) -> None:
         pose = _pose(*_list(q[:7]))
@@ -154,22 +170,12 @@ def _transform(
                             s.Quaternion(*_list(quaternion)))  # fmt: skip
 
 
-def _footholds(plan: Plan) -> list[s.SpherePrimitive]:
-    """Where feet land that are in the air before."""
-    size, level = s.Vector3(*(2.0 * FOOT_RADIUS,) * 3), s.Quaternion(0.0, 0.0, 0.0, 1.0)
-    centres = [
-        scene.foot_position(plan.states_q[knot + 1], int(leg))
-        for knot, leg in np.argwhere(np.diff(plan.contacts, axis=0) > 0.5)
-    ]
-    return [s.SpherePrimitive(s.Pose(s.Vector3(*at), level), size, GREEN) for at in centres]
-
-
-def _robot(stamp: s.Time, ghost: bool) -> s.SceneUpdate:
+def _robot(robot: scene.RobotScene, stamp: s.Time, ghost: bool) -> s.SceneUpdate:
     """The shapes of the robot, and of the ghost of its trunk where it is estimated."""
     entities = [_shape(stamp, str(i), shape, shape.link, GREY)
-                for i, shape in enumerate(scene.SHAPES)]  # fmt: skip
+                for i, shape in enumerate(robot.shapes)]  # fmt: skip
     if ghost:
-        entities.append(_shape(stamp, scene.ESTIMATE, scene.SHAPES[0], scene.ESTIMATE, GHOST))
+        entities.append(_shape(stamp, scene.ESTIMATE, robot.shapes[0], scene.ESTIMATE, GHOST))
     return s.SceneUpdate(entities)
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import cache
 from typing import Annotated, Any, NamedTuple, get_args, get_origin, get_type_hints
 
-from robots.a1.constants import FOOT_NAMES, JOINT_NAMES
+from robots.conventions import FOOT_NAMES, JOINT_NAMES
 from runtime import messages as m
 from runtime import topics
 from runtime.checked import Message, Shape

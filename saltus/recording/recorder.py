@@ -38,7 +38,9 @@ class RunRecorder(Recorder):
         self._seen = StartAxes(config).to_local
         self._thinner = PlanThinner(config.recording)
         self._chunk_age = Sampling(CHUNK_NS)
-        channels = self._open = OpenChannels(self, not config.kind.real, config.speed)
+        channels = self._open = OpenChannels(
+            self, config.robot_model, not config.kind.real, config.speed
+        )
         takers: dict[Topic[Any], Callable[[Any, int], None]] = {
             SENSOR_READING: channels.add_reading, STATE_ESTIMATE: channels.add_estimate,
             GROUND_TRUTH: channels.add_truth, MOTOR_COMMAND: channels.add_motor_command,

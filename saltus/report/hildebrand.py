@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from matplotlib.axes import Axes
 
-from robots.a1.constants import FOOT_NAMES
+from robots.conventions import FOOT_NAMES
 from saltus.common.figures import figure
 from saltus.configuration.planners import entry_of
 from saltus.report.html import Html, note, section, tag

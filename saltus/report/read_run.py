@@ -10,7 +10,7 @@ import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
-from robots.a1.constants import FALLEN_TILT
+from robots.conventions import FALLEN_TILT
 from saltus import open_run
 from saltus.common.errors import BadRequest
 from saltus.common.folders import is_file

@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
-import pinocchio as pin
 
+from robots.robot import Robot
 from saltus.metrics.touchdown_spread import Spread, outcomes_of, spread_of
 from saltus.metrics.touchdowns import Touchdowns, kind_of
 from saltus.report.subject import TrialRecord
@@ -31,7 +31,7 @@ class TouchdownMeasurements(NamedTuple):
     refused: Sequence[str]  # why some could not be measured
 
 
-def measured(model: pin.Model, trial: TrialRecord, most: int) -> TouchdownMeasurements:
+def measured(robot: Robot, trial: TrialRecord, most: int) -> TouchdownMeasurements:
     """Measure touchdowns of a trial, up to a fall: the ``most`` that are near its perturbation."""
     assert trial.trace is not None and trial.trace.touchdowns is not None
     touchdowns, end = trial.trace.touchdowns, trial.fall_time
@@ -42,13 +42,13 @@ def measured(model: pin.Model, trial: TrialRecord, most: int) -> TouchdownMeasur
     landings, refused = [], []
     for row in range(len(chosen.time)):
         try:
-            landings.append(_landing(model, chosen, row))
+            landings.append(_landing(robot, chosen, row))
         except ValueError as error:
             refused.append(f"{error} (at {chosen.time[row]:.2f} s)")
     return TouchdownMeasurements(landings, len(touchdowns.time), refused)
 
 
-def _landing(model: pin.Model, touchdowns: Touchdowns, row: int) -> MeasuredTouchdown:
+def _landing(robot: Robot, touchdowns: Touchdowns, row: int) -> MeasuredTouchdown:
     v, landing = touchdowns.v[row], touchdowns.landing[row]
-    spread = spread_of(outcomes_of(model, touchdowns, row, SAMPLES), v, landing)
+    spread = spread_of(outcomes_of(robot, touchdowns, row, SAMPLES), v, landing)
     return MeasuredTouchdown(float(touchdowns.time[row]), kind_of(landing), spread)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import numpy as np
 
-from robots.pinocchio_model import load_pinocchio
 from robots.robot import load_robot
 from saltus.common.figures import figure
 from saltus.configuration.planners import entry_of
@@ -44,8 +43,8 @@ def touchdowns_section(subject: Subject, shown: list[TrialRecord]) -> Html:
     if not known:
         older = any(trial.trace for trial in shown)
         return section(TITLE, note(OLDER if older else "There is no trace of a trial to draw."))
-    model, most = load_pinocchio(load_robot("a1")), max(1, MOST // len(known))
-    found = [(trial, measured(model, trial, most)) for trial in known]
+    most = max(1, MOST // len(known))
+    found = [(trial, measured(load_robot(trial.robot), trial, most)) for trial in known]
     drawable = [(trial, each) for trial, each in found if each.landings]
     parts = [side_by_side([_panel(trial, each)], _caption(trial, each)) for trial, each in drawable]
     told = [note(f"{_name(trial)}: {text}") for trial, each in found for text in _left_out(each)]

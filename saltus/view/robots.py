@@ -11,7 +11,7 @@ import viser
 from mujoco import mjtGeom
 from numpy.typing import NDArray
 
-from robots.a1.constants import FOOT_NAMES
+from robots.conventions import FOOT_NAMES
 from robots.mujoco_model import load_mujoco
 from robots.robot import Robot as RobotModel
 

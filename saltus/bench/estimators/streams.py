@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 from msgspec.structs import replace
 
-from robots.a1.constants import FOOT_NAMES
+from robots.conventions import FOOT_NAMES
 from saltus.bench.estimators.recording import path_of, record_and_keep
 from saltus.common.console import say
 from saltus.common.folders import find_file

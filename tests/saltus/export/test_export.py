@@ -14,7 +14,8 @@ from saltus.cli import main
 from saltus.configuration.launch import load_launch, write_config
 from saltus.export.arrays import _joined
 from saltus.export.motion import motion_of_run
-from saltus.recording.robot_scene import LINKS
+from saltus.recording.robot_scene import RobotScene
+from tests.a1 import A1
 from tests.saltus.short_walk import record_walk
 
 
@@ -58,7 +59,9 @@ def test_the_file_holds_the_run(run, tmp_path, capsys):
         np.testing.assert_allclose(quaternion, q[:, 3:7], atol=1e-6)
     calf = entities["/world/trunk/RL_hip/RL_thigh/RL_calf"]
     assert len(calf["time"]) == 15
-    assert {name.rsplit("/", 1)[-1] for name in entities} >= {link.name for link in LINKS}
+    assert {name.rsplit("/", 1)[-1] for name in entities} >= {
+        link.name for link in RobotScene(A1).links
+    }
     angle = np.array(entities["/joints/FR_thigh_joint"]["Scalars:scalars"])[:, 0]
     np.testing.assert_allclose(angle, np.array(motion.truth.q)[:, 8], atol=1e-9)
     assert len(entities["/world/plan"]["time"]) == 6

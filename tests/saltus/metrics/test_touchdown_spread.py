@@ -29,7 +29,7 @@ def touchdown(landing, standing=(), v=DROP) -> Touchdowns:
 
 def measure(landing, standing=(), v=DROP, samples=64):
     found = touchdown(landing, standing, v)
-    outcomes = outcomes_of(MODEL, found, 0, samples)
+    outcomes = outcomes_of(A1, found, 0, samples)
     return outcomes, spread_of(outcomes, v, found.landing[0])
 
 
@@ -59,7 +59,7 @@ def test_feet_that_go_up_have_one_outcome():
 
 
 def test_s_is_the_normals_cosine_in_the_kinetic_metric():
-    problem = contact_problem(A1, MODEL, STAND, ("RL", "FR", "FL"))
+    problem = contact_problem(A1, STAND, ("RL", "FR", "FL"))
     found = cosines_of(problem)
     assert list(found) == [("FR", "FL"), ("FR", "RL"), ("FL", "RL")]  # named in the feet's order
     u, v = problem.J_n[1], problem.J_n[0]
@@ -85,7 +85,7 @@ def test_one_foot_has_one_outcome_and_four_have_many():
 
 
 def test_the_stopping_impulse_stops_the_foot_that_needs_most():
-    problem = contact_problem(A1, MODEL, STAND, FOOT_NAMES)
+    problem = contact_problem(A1, STAND, FOOT_NAMES)
     impulse = stopping_impulse(problem, DROP)
     after = [problem.J_n[i] @ (DROP + np.linalg.solve(problem.M, problem.J_n[i] * impulse))
              for i in range(4)]  # fmt: skip
@@ -111,4 +111,4 @@ def test_the_largest_distance_is_that_of_all_pairs(count):
 
 def test_no_foot_is_refused_by_name():
     with pytest.raises(ValueError, match="A1 on no foot"):
-        outcomes_of(MODEL, touchdown(()), 0, 8)
+        outcomes_of(A1, touchdown(()), 0, 8)

@@ -6,7 +6,6 @@ import numpy as np
 import pytest
 
 from robots.a1.constants import FOOT_NAMES, STAND_HEIGHT, STAND_JOINTS
-from robots.pinocchio_model import load_pinocchio
 from saltus.metrics.touchdowns import Touchdowns
 from saltus.report import touchdowns
 from saltus.report.subject import Subject, TrialRecord
@@ -46,7 +45,7 @@ def test_the_section_draws_each_trial_and_tells_its_kinds():
 
 
 def test_the_numbers_are_those_that_were_measured():
-    found = measured(load_pinocchio(A1), trial(landings()), 10)
+    found = measured(A1, trial(landings()), 10)
     assert [each.kind for each in found.landings] == [
         "one foot",
         *["diagonal pair"] * 2,
@@ -58,7 +57,7 @@ def test_the_numbers_are_those_that_were_measured():
 
 def test_a_page_measures_few_and_says_so(monkeypatch):
     """Those that are next to the push, in their order."""
-    found = measured(load_pinocchio(A1), trial(landings()), 2)
+    found = measured(A1, trial(landings()), 2)
     assert [each.time for each in found.landings] == [1.0, 1.5] and found.of == 4
     monkeypatch.setattr(touchdowns, "MOST", 4)
     both = page_of(trial(landings()), trial(landings(), planner="convex_mpc"))
@@ -69,7 +68,7 @@ def test_touchdowns_after_a_fall_do_not_count():
     fallen = trial(landings(), fell=True)
     end = fallen.fall_time
     assert end is not None and 1.5 < end < 2.0
-    assert measured(load_pinocchio(A1), fallen, 10).of == 3
+    assert measured(A1, fallen, 10).of == 3
 
 
 def test_what_cannot_be_measured_is_named():

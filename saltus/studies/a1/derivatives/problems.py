@@ -16,7 +16,7 @@ from controller.hilqr_planner import HilqrPlanner
 from controller.references.trajectory import ReferenceWindow
 from hybrid.hilqr import Linearisation, Trajectory
 from hybrid.systems import Array
-from robots.a1.constants import FOOT_NAMES
+from robots.conventions import FOOT_NAMES
 from robots.state import mujoco_from_pinocchio
 from robots.terrain import Ground
 from saltus.common.errors import BadRequest

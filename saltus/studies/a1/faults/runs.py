@@ -18,7 +18,7 @@ import msgspec
 
 from hw_bridge.operator.terminal import raw_keys
 from hw_bridge.operator.terminal_pulse import QUERY, REPLY
-from robots.a1.constants import TORQUE_LIMIT
+from robots.robot import load_robot
 from runtime.recording import read_frames
 from saltus.common.processor import stolen_s
 from saltus.configuration.launch import LaunchConfig, load_launch, make_config
@@ -180,7 +180,7 @@ def _row(
     ok = (
         ended in fault.ends
         and (fault.caused in cause if fault.caused else not cause)
-        and torque <= TORQUE_MARGIN * TORQUE_LIMIT
+        and torque <= TORQUE_MARGIN * load_robot("a1").torque_limit.max()
         and frames > 0
         and (stop_ticks is None or stop_ticks <= fault.within)
     )

@@ -13,7 +13,6 @@ from controller.rollout_planner import reference_policy
 from controller.tracking_cost import input_weights, trajectory_costs
 from hybrid.hilqr import Policies
 from hybrid.systems import Array
-from robots.a1.constants import STAND_HEIGHT, STAND_JOINTS
 from robots.robot import load_robot
 from saltus.studies.a1.planner_cases import make_cases, make_parts, make_workbench
 from sim_bridge.rollouts.batch import RolloutBatch
@@ -25,7 +24,8 @@ STIFFNESS, DAMPING = 60.0, 1.5  # of the joints, where they are held [N m/rad], 
 WALKING = "walking"
 SEARCHES = 2  # line searches from one walking state, as many as a planner in real time has
 # Feet 1 mm in the floor: where they just touch it, the last digit decides whether they do.
-STAND = np.concatenate([[0, 0, STAND_HEIGHT - 0.001, 0, 0, 0, 1], STAND_JOINTS, np.zeros(18)])
+A1 = load_robot("a1")
+STAND = np.concatenate([[0, 0, A1.stand_height - 0.001, 0, 0, 0, 1], A1.stand, np.zeros(18)])
 
 
 class Case(NamedTuple):
@@ -69,7 +69,7 @@ def walking(starts: int, seed: int) -> list[Case]:
     Found with MuJoCo on the CPU; what another backend would have gone on to is not followed.
     """
     bench = make_workbench()
-    recorder, cases = _Recorder(load_robot("a1"), KNOTS, PERIOD, SUBSTEPS), []
+    recorder, cases = _Recorder(A1, KNOTS, PERIOD, SUBSTEPS), []
     options = bench.paused.options
     search = msgspec.structs.replace(options.search, line_search="exhaustive")
     options = msgspec.structs.replace(options, search=search)

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from matplotlib.figure import Figure
 
-from robots.a1.constants import FOOT_NAMES
+from robots.conventions import FOOT_NAMES
 from saltus.metrics.touchdown_spread import ordered_outcomes
 from saltus.studies.a1.touchdown.runs import MeasuredTouchdown
 from saltus.studies.style import COLOURS, figure

@@ -7,11 +7,11 @@ from collections.abc import Callable
 from typing import NamedTuple
 
 import numpy as np
-import pinocchio as pin
 
 from controller.gaits import GAITS
 from robots.contact_dynamics import ContactDynamics
-from robots.pinocchio_model import foot_frame_ids
+from robots.pinocchio_model import foot_frame_ids, load_pinocchio
+from robots.robot import Robot
 from robots.touchdown import impact
 from saltus.configuration.launch import make_config
 from saltus.launch.lock_step import LockStep, Tick
@@ -78,15 +78,16 @@ def walk(gait: str, duration: float, seed: int, tick: Callable[[int], None]) -> 
 
 
 def measure(
-    model: pin.Model, walked: Walked, samples: int, options: StudyOptions
+    robot: Robot, walked: Walked, samples: int, options: StudyOptions
 ) -> list[MeasuredTouchdown]:
     """Sample the outcomes of each touchdown, and compare other impact laws with them."""
+    model = load_pinocchio(robot)
     dynamics = ContactDynamics(model, foot_frame_ids(model))
     impacts, touchdowns = [], walked.touchdowns
     rows = range(len(touchdowns.time))
     for row in track(rows, options.progress, lambda _: f"{walked.gait}: outcomes"):
         q, v, landing = touchdowns.q[row], touchdowns.v[row], touchdowns.landing[row]
-        outcomes = outcomes_of(model, touchdowns, row, samples, options.seed)
+        outcomes = outcomes_of(robot, touchdowns, row, samples, options.seed)
         stuck = impact(dynamics, q, v, landing + touchdowns.standing[row]).v_plus
         distance = np.linalg.norm(outcomes.v_plus[:, :3] - stuck[:3], axis=1)
         impacts.append(MeasuredTouchdown(

@@ -15,7 +15,6 @@ from typing import Any
 import numpy as np
 from scipy.stats import spearmanr
 
-from robots.pinocchio_model import load_pinocchio
 from robots.robot import load_robot
 from saltus.studies.a1.touchdown.figures import cloud_figure, spread_figure
 from saltus.studies.a1.touchdown.runs import MeasuredTouchdown, Walked, measure, walk
@@ -97,10 +96,10 @@ def run(options: StudyOptions) -> StudyResult:
     """
     samples = options.count(SAMPLES, FULL_SAMPLES)
     duration = FULL_DURATION_S if options.full else DURATION_S
-    model, walked, impacts = load_pinocchio(load_robot("a1")), [], []
+    walked, impacts = [], []
     for gait in GAIT_NAMES:
         walked.append(walk(gait, duration, options.seed, _tick_progress(options, gait, duration)))
-        impacts += measure(model, walked[-1], samples, options)
+        impacts += measure(load_robot("a1"), walked[-1], samples, options)
     rows = rows_of(impacts)
     draw = {"spread": spread_figure, "outcomes": cloud_figure} if impacts else {}
     figures = {name: function(impacts) for name, function in draw.items()}

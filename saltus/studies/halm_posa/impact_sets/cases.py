@@ -7,9 +7,8 @@ from typing import NamedTuple
 
 from hybrid.impacts.contact_problem import ContactProblem
 from hybrid.systems import Array
-from robots.a1.constants import FOOT_NAMES
+from robots.conventions import FOOT_NAMES
 from robots.impact_problem import contact_problem
-from robots.pinocchio_model import load_pinocchio
 from robots.robot import load_robot
 from saltus.configuration.launch import AT_ORIGIN, load_launch
 from saltus.launch.lock_step import LockStep
@@ -56,9 +55,7 @@ def a1_subject() -> Subject:
     while before.time < LATEST:
         truth = run.step().truth
         if before.time > LANDING_AFTER and (truth.contact > before.contact)[feet].any():
-            problem = contact_problem(
-                load_robot("a1"), load_pinocchio(load_robot("a1")), before.q, FOOT_NAMES
-            )
+            problem = contact_problem(load_robot("a1"), before.q, FOOT_NAMES)
             return Subject("A1 trotting", problem, before.v, A1_STEP, None,
                            A1_SAMPLES, A1_SAMPLES_FULL, None)  # fmt: skip
         before = truth

@@ -8,7 +8,6 @@ import numpy as np
 
 from controller.a1_model import RolloutBackend
 from controller.hilqr_planner import HilqrPlanner
-from robots.a1.constants import STAND_HEIGHT
 from robots.state import rotation_from_quaternion
 from runtime.messages import GroundTruth
 from saltus.configuration.launch import AT_ORIGIN, LaunchConfig, load_launch
@@ -90,7 +89,7 @@ def pushed_flip(config: LaunchConfig, progress: Progress = silent) -> Flip:
 def _stands(truth: GroundTruth) -> bool:
     up = rotation_from_quaternion(truth.q[3:7])[2, 2]
     return bool(
-        abs(truth.q[2] - STAND_HEIGHT) < LOW
+        abs(truth.q[2] - load_robot("a1").stand_height) < LOW
         and np.arccos(np.clip(up, -1.0, 1.0)) < TILTED
         and np.linalg.norm(truth.v[:3]) < FAST
     )

@@ -9,7 +9,7 @@ import numpy as np
 from scipy.spatial import ConvexHull
 
 from hybrid.systems import Array
-from robots.a1.constants import FOOT_NAMES
+from robots.conventions import FOOT_NAMES
 from robots.mujoco_model import load_mujoco
 from robots.robot import load_robot
 from robots.state import mujoco_from_pinocchio
