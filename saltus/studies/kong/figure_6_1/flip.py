@@ -8,6 +8,7 @@ import numpy as np
 
 from controller.a1_model import RolloutBackend
 from controller.hilqr_planner import HilqrPlanner
+from robots.robot import load_robot
 from robots.state import rotation_from_quaternion
 from runtime.messages import GroundTruth
 from saltus.configuration.launch import AT_ORIGIN, LaunchConfig, load_launch
