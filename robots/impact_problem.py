@@ -64,7 +64,7 @@ def contact_problem(
     return ContactProblem.spatial(M, J_n, J_t, friction, tuple(feet), name, directions)
 
 
-def foot_jacobians(robot: Robot, model: pin.Model, q: Array, feet: Sequence[str]) -> FootJacobians:
+def foot_jacobians(robot: Robot, q: Array, feet: Sequence[str]) -> FootJacobians:
     """Return how the lowest points of `feet` move with v: v_point = v_centre + w x [0, 0, -r].
 
     Args:
