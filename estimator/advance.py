@@ -21,18 +21,18 @@ from estimator.intake import lose, take_in
 from estimator.memory import Memory
 from estimator.options import LegOdometryOptions
 from estimator.record import CONTACT, SENSORS, STATUS, TIME, Q, Record, V
-from robots.a1.leg_measurements import leg_measurements
+from robots.legs import Legs, leg_measurements
 from robots.rotations import Array, rotation_from_quaternion
 from robots.terrain import Ground, look_below
 
 
 @njit(cache=True)
-def measure(row: Array, foot_radius: float) -> tuple[Array, Array, Array, Array]:
+def measure(legs: Legs, row: Array) -> tuple[Array, Array, Array, Array]:
     """Rotation (3, 3) base to world and the `leg_measurements` (4, 3) each of a reading's row."""
     quaternion = row[:4] / np.sqrt((row[:4] * row[:4]).sum())
     rotation = rotation_from_quaternion(quaternion)
     positions, velocities, rolling = leg_measurements(
-        rotation, row[4:7], row[10:22], row[22:34], foot_radius
+        legs, rotation, row[4:7], row[10:22], row[22:34], legs.foot_radius
     )
     return rotation, positions, velocities, rolling
 
@@ -63,20 +63,21 @@ def touch(contact: Array, forces: Array, positions: Array, parameters: LegOdomet
 
 @njit(cache=True)
 def restart(
-    memory: Memory, row: Array, place: Array, ground: Ground, parameters: LegOdometryOptions
-) -> None:
+    memory: Memory, legs: Legs, row: Array, place: Array, ground: Ground,
+    parameters: LegOdometryOptions,
+) -> None:  # fmt: skip
     """Place the base at `place` (2) [m] with the height and velocity that the legs give.
 
     The feet in contact stand on the ground; without any, the lowest foot touches it and the
     velocity is zero. Ground of unknown height is level at z = 0 here.
     """
-    _, positions, velocities, rolling = measure(row, parameters.foot_radius)
+    _, positions, velocities, rolling = measure(legs, row)
     touch(memory.contact, row[FORCE:], positions, parameters)
     weights = memory.contact[1]
     total = weights.sum()
     velocity = np.zeros(3)
     memory.x[0, POSITION], memory.x[1, POSITION] = place[0], place[1]
-    heights = heights_at_start(memory.ground, ground, positions, place, parameters.foot_radius)
+    heights = heights_at_start(memory.ground, ground, positions, place, legs.foot_radius)
     height = heights.max()
     if total > 0.5:
         height = (weights * heights).sum() / total
@@ -103,11 +104,12 @@ def heights_at_start(
 
 @njit(cache=True)
 def advance(
-    memory: Memory, row: Array, dt: float, ground: Ground, parameters: LegOdometryOptions
-) -> bool:
+    memory: Memory, legs: Legs, row: Array, dt: float, ground: Ground,
+    parameters: LegOdometryOptions,
+) -> bool:  # fmt: skip
     """Predict over `dt` [s] and take a usable reading's row (50) in; False when it diverged."""
     x, covariance, contact = memory.x, memory.covariance, memory.contact
-    rotation, positions, velocities, rolling = measure(row, parameters.foot_radius)
+    rotation, positions, velocities, rolling = measure(legs, row)
     acceleration = rotation @ row[7:10]
     acceleration[2] -= parameters.gravity
     update_contacts(contact, row[FORCE:], positions, dt, parameters)
@@ -120,23 +122,26 @@ def advance(
     look_below(ground, x[:, FEET:].T, memory.ground)
     holding = np.zeros(4) if memory.jump[1] > 0.0 else weights
     move_feet(x, covariance, rolling, holding, dt, parameters)
-    correct_all(x, covariance, positions, by_feet, weights, memory.ground, parameters)
+    heights = memory.ground + legs.foot_radius
+    correct_all(x, covariance, positions, by_feet, weights, heights, parameters)
     return healthy(x, covariance, parameters)
 
 
 @njit(cache=True)
-def tick(memory: Record, reading: Array, estimate: Array, options: Record, ground: Ground) -> None:
-    """Take a reading's row in and write the estimate's; memory (1) and options (1).
+def tick(
+    memory: Record, reading: Array, estimate: Array, options: Record, robot: Record, ground: Ground
+) -> None:
+    """Take a reading's row in and write the estimate's; memory, options and robot (1).
 
     A reading as old as the last one adds its measurements without prediction.
     """
-    m, parameters, row = memory[0], options[0], reading[SENSORS:]
-    if not take_in(m, reading, estimate):
+    m, parameters, row, legs = memory[0], options[0], reading[SENSORS:], robot[0].legs
+    if not take_in(m, robot[0], reading, estimate):
         return
     dt = reading[TIME] - m.time
-    if not (0.0 <= dt <= parameters.largest_gap and advance(m, row, dt, ground, parameters)):
+    if not (0.0 <= dt <= parameters.largest_gap and advance(m, legs, row, dt, ground, parameters)):
         lose(m, estimate)
-        restart(m, row, m.place, ground, parameters)
+        restart(m, legs, row, m.place, ground, parameters)
     m.time = reading[TIME]
     quaternion = row[:4] / np.sqrt(row[:4] @ row[:4])
     velocity = rotation_from_quaternion(quaternion).T @ m.x[:, VELOCITY].copy()

@@ -107,13 +107,13 @@ def move_feet(
 @njit(cache=True)
 def correct_all(
     x: Array, covariance: Array, positions: Array, velocities: Array, weights: Array,
-    ground: Array, parameters: LegOdometryOptions,
+    heights: Array, parameters: LegOdometryOptions,
 ) -> None:  # fmt: skip
     """All measurements, one scalar at a time, in place.
 
     positions (4, 3) foot relative to base [m]: f_i - p, always. velocities (4, 3) of the base by
-    each foot [m/s]: v, and the foot's height: f_i,z = ground + foot radius, both for standing feet,
-    the second where the ground's height (4) [m] is known.
+    each foot [m/s]: v, and the foot's height: f_i,z = heights (4) [m], both for standing feet, the
+    second where it is known and no NaN.
     """
     for i in range(4):
         for axis in range(3):
@@ -129,9 +129,9 @@ def correct_all(
                 x[axis], covariance[axis], VELOCITY, NO_STATE, velocities[i, axis],
                 parameters.foot_velocity_noise**2 * softening,
             )  # fmt: skip
-        if not np.isnan(ground[i]):
+        if not np.isnan(heights[i]):
             correct(
-                x[2], covariance[2], FEET + i, NO_STATE, ground[i] + parameters.foot_radius,
+                x[2], covariance[2], FEET + i, NO_STATE, heights[i],
                 parameters.height_noise**2 * softening,
             )  # fmt: skip
 

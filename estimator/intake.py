@@ -18,6 +18,7 @@ from estimator.record import (
     TIME,
     Memory,
     Q,
+    RobotRecord,
     V,
 )
 from robots.rotations import Array
@@ -26,14 +27,14 @@ LARGEST_NUMBER = 1e6
 
 
 @njit(cache=True)
-def take_in(m: Memory, reading: Array, estimate: Array) -> bool:
+def take_in(m: Memory, robot: RobotRecord, reading: Array, estimate: Array) -> bool:
     """Judge a reading's row and write an estimate's tick, time, status and joints, if it is usable.
 
     Returns whether it is. A filter takes a usable reading as it is, also one with a sensor at
     fault.
     """
     row, time = reading[SENSORS:], reading[TIME]
-    faulty = judge(m.past, row, time).any_fault
+    faulty = judge(m.past, robot, row, time).any_fault
     estimate[:Q] = reading[:SENSORS]
     if usable(row) and np.isfinite(time):
         estimate[STATUS] = DEGRADED if faulty else OK

@@ -13,7 +13,6 @@ import numpy as np
 from estimator.health.layout import ROW
 from estimator.health.monitor import faults
 from estimator.record import SENSORS, Q, Record, V
-from robots.a1.constants import STAND_HEIGHT, STAND_JOINTS
 from robots.planar_pose import PlanarPose
 from robots.rotations import Array
 from runtime.messages import SensorReading, StateEstimate
@@ -32,26 +31,29 @@ class KernelFilter:
     """
 
     def __init__(
-        self, tick: Callable[..., None], new: Callable[[], Record], world: tuple[Any, ...],
-        position: Array | None, heading: float,
+        self, tick: Callable[..., None], fresh: Record, options: Record, robot: Record,
+        *world: Any, heading: float,
     ) -> None:  # fmt: skip
         """Compile (or load) the tick, so that the first reading is as fast as any.
 
         Args:
-            tick: called with memory (1,), the rows of reading and estimate, and `world`.
-            new: makes the memory of a filter that has seen nothing.
-            world: options, model and ground.
-            position: where to begin, x, y first [m]; the origin by default.
+            tick: called with memory (1,), the rows of reading and estimate, options, robot and
+                `world`.
+            fresh: the memory of a filter that has seen nothing.
+            options: of the filter (1,).
+            robot: that is estimated (1,).
+            world: what else the tick takes, such as the ground.
             heading: of the ground's x axis in the IMU's world [rad].
         """
-        self._tick, self._new, self._world = tick, new, world
+        self._tick, self._fresh = tick, fresh
+        self._world = options, robot, *world
         self._pose = PlanarPose(yaw=heading)
-        self._state, self._estimate = new(), np.zeros(_ESTIMATES.width)
+        self._state, self._estimate = fresh.copy(), np.zeros(_ESTIMATES.width)
         self._memory = self._state[0]
-        self._tick(self._state, np.zeros(SENSORS + ROW), self._estimate, *world)
+        self._tick(self._state, np.zeros(SENSORS + ROW), self._estimate, *self._world)
         faults(self._memory.past)
         self._memory.divergences = 0.0
-        self.reset(position)
+        self.reset()
 
     @property
     def divergences(self) -> int:
@@ -64,16 +66,20 @@ class KernelFilter:
         return faults(self._memory.past)
 
     def reset(self, position: Array | None = None) -> None:
-        """Forget the state, not the counts; start anew at `position` (x, y first) [m]."""
+        """Forget the state, not the counts; start anew at `position` (x, y first) [m].
+
+        That is the origin where it is left out.
+        """
         place = np.zeros(3)
         if position is not None:
             place[:2] = position[:2]
         if self._pose.yaw:
             place = PlanarPose(yaw=-self._pose.yaw).points_to_world(place)
         divergences = self._memory.divergences
-        self._state[:] = self._new()
+        self._state[:] = self._fresh
         self._memory.place[:], self._memory.divergences = place[:2], divergences
-        stand = [*place[:2], STAND_HEIGHT, 0.0, 0.0, 0.0, 1.0, *STAND_JOINTS]
+        robot = self._world[1][0]
+        stand = [*place[:2], robot.stand_height, 0.0, 0.0, 0.0, 1.0, *robot.stand]
         self._estimate[Q:V], self._estimate[V:] = stand, 0.0
 
     def update(self, reading: SensorReading) -> StateEstimate:

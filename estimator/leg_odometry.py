@@ -15,7 +15,8 @@ from estimator.axis_filter import VELOCITY
 from estimator.kernel_filter import KernelFilter
 from estimator.memory import new_memory
 from estimator.options import LegOdometryOptions
-from estimator.record import Q, record_of
+from estimator.record import Q, record_of, robot_record
+from robots.robot import Robot
 from robots.rotations import Array, rotation_from_quaternion
 from robots.terrain import Ground, make_ground
 
@@ -23,19 +24,21 @@ from robots.terrain import Ground, make_ground
 class LegOdometryFilter(KernelFilter):
     """The 18-state leg-odometry filter; see `KernelFilter`.
 
-    The first usable reading places the base at `position` (x, y [m], the origin by default) with
-    the measured orientation, on the height at which its standing feet touch the ground, or z = 0
-    where the ground is not known.
+    The first usable reading places the base at the origin (see `reset`) with the measured
+    orientation, on the height at which its standing feet touch the ground, or z = 0 where the
+    ground is not known.
     """
 
     def __init__(
-        self, options: LegOdometryOptions | None = None, position: Array | None = None,
-        ground: Ground | None = None, heading: float = 0.0,
+        self, options: LegOdometryOptions, robot: Robot, ground: Ground | None = None,
+        heading: float = 0.0,
     ) -> None:  # fmt: skip
         """`ground` is a level floor, z = 0, where None; its x axis has `heading` [rad]."""
-        self.options = options or LegOdometryOptions()
-        world = record_of(self.options), ground or make_ground()
-        super().__init__(tick, new_memory, world, position, heading)
+        self.options, numbers = options, robot_record(robot, options.foot_radius)
+        super().__init__(
+            tick, new_memory(), record_of(options), numbers, ground or make_ground(),
+            heading=heading,
+        )  # fmt: skip
 
     @property
     def covariance(self) -> Array:

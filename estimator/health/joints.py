@@ -22,11 +22,12 @@ from estimator.health.thresholds import (
     VELOCITY_JUMP,
     VELOCITY_START,
 )
+from estimator.record import RobotRecord
 from robots.rotations import Array
 
 
 @njit(cache=True)
-def judge_joints(past: Past, row: Array, dt: float, bad: Mask) -> None:
+def judge_joints(past: Past, robot: RobotRecord, row: Array, dt: float, bad: Mask) -> None:
     """Set `bad` (43) for the joints' positions and velocities after a step of `dt` [s]."""
     for i in range(12):
         _judge_jump(past, row, i, dt, bad)
@@ -34,7 +35,8 @@ def judge_joints(past: Past, row: Array, dt: float, bad: Mask) -> None:
         if np.isfinite(past.row[VELOCITY + i]):
             speed = 0.5 * (speed + past.row[VELOCITY + i])
         _judge_motion(past, row, i, speed * dt, dt, bad)
-        _judge_position(past, row, i, speed * dt, dt, bad)
+        fastest = LARGEST_JOINT_VELOCITY * robot.velocity_limit[i]
+        _judge_position(past, row, i, speed * dt, fastest, dt, bad)
 
 
 @njit(cache=True)
@@ -98,10 +100,15 @@ def _beyond(change: float, past: Past, row: Array, i: int, dt: float) -> float:
 
 
 @njit(cache=True)
-def _judge_position(past: Past, row: Array, i: int, move: float, dt: float, bad: Mask) -> None:
-    """The position against where the joint was and how far it can have come since."""
+def _judge_position(
+    past: Past, row: Array, i: int, move: float, fastest: float, dt: float, bad: Mask
+) -> None:  # fmt: skip
+    """The position against where the joint was and how far it can have come since.
+
+    It moves by `move` [rad] as the velocity says, and by `fastest` [rad/s] at most.
+    """
     known = _trusted(past, i, bad)
-    grown = dt * (POSITION_SPREAD if known else LARGEST_JOINT_VELOCITY)
+    grown = dt * (POSITION_SPREAD if known else fastest)
     past.expected[4 + i] += move if known else 0.0
     past.spread[1 + i] += grown
     position = row[POSITION + i]

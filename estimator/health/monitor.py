@@ -32,7 +32,8 @@ from estimator.health.past import Mask, Past, forget_motion
 from estimator.health.ranges import at_rail, check_ranges
 from estimator.health.stillness import watch_stillness
 from estimator.health.thresholds import LARGEST_GAP, MOST_REPEATS, SOUND_TIME
-from robots.a1.constants import FOOT_NAMES, JOINT_NAMES
+from estimator.record import RobotRecord
+from robots.conventions import FOOT_NAMES, JOINT_NAMES
 from robots.imu_units import accelerometer_doubt, gyroscope_doubt
 from robots.rotations import Array
 
@@ -57,19 +58,19 @@ class Health(NamedTuple):
 
 
 @njit(cache=True)
-def judge(past: Past, row: Array, time: float) -> Health:
+def judge(past: Past, robot: RobotRecord, row: Array, time: float) -> Health:
     """Judge a reading's row (50, see `layout`) at its time [s].
 
     A reading as old as the last one, or without a time, is checked for its range only and
     forgotten.
     """
     bad = np.zeros(SENSORS, dtype=np.bool_)
-    check_ranges(row, bad)
+    check_ranges(robot, row, bad)
     railed = at_rail(row)
     dt = time - past.clock
     if 0.0 < dt <= LARGEST_GAP:
         past.railed = past.railed + dt if railed else 0.0
-        _compare(past, row, dt, railed, bad)
+        _compare(past, robot, row, dt, railed, bad)
     elif not (dt == 0.0 or np.isnan(time)):
         forget_motion(past, row)
         past.railed = 0.0
@@ -107,18 +108,20 @@ def verdict(past: Past) -> Health:
 
 
 @njit(cache=True)
-def _compare(past: Past, row: Array, dt: float, railed: bool, bad: Mask) -> None:
+def _compare(
+    past: Past, robot: RobotRecord, row: Array, dt: float, railed: bool, bad: Mask
+) -> None:
     """Everything that needs the reading before, and one sensor against another."""
-    watch_stillness(past, row, dt)
+    watch_stillness(past, robot, row, dt)
     for s in range(TORQUE_SENSOR, SENSORS):
         bad[s] = bad[s] or past.stuck[FIRST_SINGLE + s] > 0.0
     if past.stuck[ACCELERATION:POSITION].max() > 0.0 or past.railed > SOUND_TIME:
         bad[ACCELEROMETER] = True
     judge_attitude(past, row, dt, bad)
-    judge_joints(past, row, dt, bad)
+    judge_joints(past, robot, row, dt, bad)
     judge_gravity(past, row, bad)
     if not railed:
-        judge_forces(past, row, dt, bad)
+        judge_forces(past, robot, row, dt, bad)
 
 
 def faults(past: Past) -> tuple[str, ...]:

@@ -31,14 +31,14 @@ from estimator.health.thresholds import (
     LEAST_FORCE,
     NORM_ERROR,
 )
-from robots.a1.constants import JOINT_LOWER, JOINT_UPPER
+from estimator.record import RobotRecord
 from robots.rotations import Array
 
 AT_RAIL, BEYOND_RAIL = 0.999, 1.05
 
 
 @njit(cache=True)
-def check_ranges(row: Array, bad: Mask) -> None:
+def check_ranges(robot: RobotRecord, row: Array, bad: Mask) -> None:
     """Set `bad` (43) where `row` (50) is impossible. Every comparison fails for NaN."""
     norm = np.sqrt((row[:4] * row[:4]).sum())
     bad[ATTITUDE_SENSOR] = not abs(norm - 1.0) < NORM_ERROR
@@ -48,12 +48,15 @@ def check_ranges(row: Array, bad: Mask) -> None:
         if not abs(row[ACCELERATION + axis]) <= BEYOND_RAIL * ACCELEROMETER_RANGE:
             bad[ACCELEROMETER] = True
     for i in range(12):
-        low, high = JOINT_LOWER[i] - JOINT_MARGIN, JOINT_UPPER[i] + JOINT_MARGIN
+        low, high = robot.legs.lower[i] - JOINT_MARGIN, robot.legs.upper[i] + JOINT_MARGIN
+        fastest = LARGEST_JOINT_VELOCITY * robot.velocity_limit[i]
+        strongest = LARGEST_TORQUE * robot.torque_limit[i]
         bad[POSITION_SENSOR + i] = not low <= row[POSITION + i] <= high
-        bad[VELOCITY_SENSOR + i] = not abs(row[VELOCITY + i]) <= LARGEST_JOINT_VELOCITY
-        bad[TORQUE_SENSOR + i] = not abs(row[TORQUE + i]) <= LARGEST_TORQUE
+        bad[VELOCITY_SENSOR + i] = not abs(row[VELOCITY + i]) <= fastest
+        bad[TORQUE_SENSOR + i] = not abs(row[TORQUE + i]) <= strongest
+    least, largest = -LEAST_FORCE * robot.weight, LARGEST_FORCE * robot.weight
     for foot in range(4):
-        bad[FORCE_SENSOR + foot] = not -LEAST_FORCE <= row[FORCE + foot] <= LARGEST_FORCE
+        bad[FORCE_SENSOR + foot] = not least <= row[FORCE + foot] <= largest
 
 
 @njit(cache=True)

@@ -17,7 +17,7 @@ from estimator.health.thresholds import (
     LIVELY,
     LIVELY_TIME,
 )
-from robots.a1.constants import TORQUE_LIMIT
+from estimator.record import RobotRecord
 from robots.rotations import Array
 
 GROUP = np.repeat(np.arange(7), [4, 3, 3, 12, 12, 12, 4])
@@ -27,7 +27,7 @@ SATURATED = 0.95
 
 
 @njit(cache=True)
-def watch_stillness(past: Past, row: Array, dt: float) -> None:
+def watch_stillness(past: Past, robot: RobotRecord, row: Array, dt: float) -> None:
     """Advance `Past.run`, `lively` and `stuck` by `dt` [s] to the reading `row` (50)."""
     blend = min(1.0, dt / LIVELY_TIME)
     moves = np.zeros(7)
@@ -43,7 +43,7 @@ def watch_stillness(past: Past, row: Array, dt: float) -> None:
     for c in range(ROW):
         others = moves.sum() - moves[GROUP[c]]
         still = past.run[c] >= FREEZE_TIME and past.lively[c] > LIVELY
-        if still and others > 0.0 and not _may_be_constant(row, c):
+        if still and others > 0.0 and not _may_be_constant(robot, row, c):
             past.stuck[c] = 1.0
     if past.run.min() >= FREEZE_TIME and past.stuck.max() > 0.0:
         past.stuck[:] = 1.0  # the same packet again and again
@@ -56,7 +56,7 @@ def attitude_is_stuck(past: Past) -> bool:
 
 
 @njit(cache=True)
-def _may_be_constant(row: Array, c: int) -> bool:
+def _may_be_constant(robot: RobotRecord, row: Array, c: int) -> bool:
     """Whether a sound sensor repeats this number: see the reasons, one by one."""
     value = abs(row[c])
     if POSITION <= c < VELOCITY:  # encoders have steps; their velocity tells, see `joints`
@@ -64,5 +64,5 @@ def _may_be_constant(row: Array, c: int) -> bool:
     if c < POSITION:
         return c >= ACCELERATION and value >= SATURATED * ACCELEROMETER_RANGE
     if TORQUE <= c < FORCE:
-        return value == 0.0 or value >= SATURATED * TORQUE_LIMIT
+        return value == 0.0 or value >= SATURATED * robot.torque_limit[c - TORQUE]
     return c >= VELOCITY and value == 0.0  # at rest, or a foot in the air

@@ -16,7 +16,8 @@ from estimator.invariant.memory import VELOCITY, new_memory
 from estimator.invariant.options import InvariantOptions
 from estimator.invariant.tick import tick
 from estimator.kernel_filter import KernelFilter
-from estimator.record import record_of
+from estimator.record import record_of, robot_record
+from robots.robot import Robot
 from robots.rotations import Array
 from robots.terrain import Ground, make_ground
 
@@ -25,13 +26,15 @@ class InvariantFilter(KernelFilter):
     """The invariant filter; see `KernelFilter`. It begins as `LegOdometryFilter` does."""
 
     def __init__(
-        self, options: InvariantOptions | None = None, position: Array | None = None,
-        ground: Ground | None = None, heading: float = 0.0,
+        self, options: InvariantOptions, robot: Robot, ground: Ground | None = None,
+        heading: float = 0.0,
     ) -> None:  # fmt: skip
         """`ground` is a level floor, z = 0, where None; its x axis has `heading` [rad]."""
-        self.options = options or InvariantOptions()
-        world = record_of(self.options), ground or make_ground()
-        super().__init__(tick, new_memory, world, position, heading)
+        self.options, numbers = options, robot_record(robot, options.legs.foot_radius)
+        super().__init__(
+            tick, new_memory(), record_of(options), numbers, ground or make_ground(),
+            heading=heading,
+        )  # fmt: skip
 
     @property
     def covariance(self) -> Array:

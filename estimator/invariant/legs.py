@@ -8,12 +8,16 @@ import numpy as np
 from numba import njit
 
 from estimator.invariant.options import InvariantOptions
-from robots.a1.kinematics import foot_jacobians_in_base
-from robots.a1.leg_measurements import calf_angular_velocity_in_base, leg_measurements
+from robots.legs import (
+    Legs,
+    calf_angular_velocity_in_base,
+    foot_jacobians_in_base,
+    leg_measurements,
+)
 from robots.rotations import Array
 
 
-class Legs(NamedTuple):
+class LegReadings(NamedTuple):
     """Four legs in world axes, by encoders, gyroscope and the estimated rotation."""
 
     positions: Array
@@ -28,10 +32,14 @@ class Legs(NamedTuple):
     """(4, 3, 3) covariance of `positions` [m2]."""
     velocity_noise: Array
     """(4, 3, 3) covariance of `by_feet` by the joints' velocities [m2/s2]."""
+    radius: float
+    """Of the feet [m]."""
 
 
 @njit(cache=True)
-def sense_legs(rotation: Array, omega: Array, row: Array, parameters: InvariantOptions) -> Legs:
+def sense_legs(
+    legs: Legs, rotation: Array, omega: Array, row: Array, parameters: InvariantOptions
+) -> LegReadings:
     """Read the legs of a reading's row (50).
 
     rotation (3, 3) base to world and omega (3) of the base [rad/s] as estimated. Noises: R J J^T
@@ -39,11 +47,11 @@ def sense_legs(rotation: Array, omega: Array, row: Array, parameters: InvariantO
     """
     joints, rates = row[10:22], row[22:34]
     positions, velocities, rolling = leg_measurements(
-        rotation, omega, joints, rates, parameters.legs.foot_radius
+        legs, rotation, omega, joints, rates, legs.foot_radius
     )
     if not parameters.use_rolling:
         rolling[:] = 0.0
-    jacobians = foot_jacobians_in_base(joints)
+    jacobians = foot_jacobians_in_base(legs, joints)
     spins, noise, rate_noise = np.empty((4, 3)), np.empty((4, 3, 3)), np.empty((4, 3, 3))
     for i in range(4):
         leg = slice(3 * i, 3 * i + 3)
@@ -54,4 +62,6 @@ def sense_legs(rotation: Array, omega: Array, row: Array, parameters: InvariantO
         noise[i] += parameters.kinematics_noise**2 * np.eye(3)
         rate_noise[i] = parameters.joint_velocity_noise**2 * spread
         rate_noise[i] += parameters.foot_velocity_noise**2 * np.eye(3)
-    return Legs(positions, rolling - velocities, rolling, spins, noise, rate_noise)
+    return LegReadings(
+        positions, rolling - velocities, rolling, spins, noise, rate_noise, legs.foot_radius
+    )

@@ -8,7 +8,7 @@ from numba import njit
 from estimator.filter_step import LEAST_TRUST
 from estimator.invariant.contacts import add_contact
 from estimator.invariant.correction import correct
-from estimator.invariant.legs import Legs
+from estimator.invariant.legs import LegReadings
 from estimator.invariant.memory import Memory
 from estimator.invariant.observations import (
     Rows,
@@ -30,7 +30,7 @@ def measured_rotation(row: Array) -> Array:
 
 @njit(cache=True)
 def measure(
-    memory: Memory, row: Array, legs: Legs, weights: Array, parameters: InvariantOptions
+    memory: Memory, row: Array, sensed: LegReadings, weights: Array, parameters: InvariantOptions
 ) -> bool:
     """Correct with a reading's row (50): orientation and the feet that stand; False if it fails.
 
@@ -44,11 +44,11 @@ def measure(
         )  # fmt: skip
     for foot in range(4):
         if memory.contact[2, foot] > LEAST_TRUST:
-            at = observe_foot(rows, at, memory, legs, foot, weights[foot], parameters)
+            at = observe_foot(rows, at, memory, sensed, foot, weights[foot], parameters)
         else:
             add_contact(
-                memory.vectors, memory.covariance, foot, legs.positions[foot],
-                legs.position_noise[foot],
+                memory.vectors, memory.covariance, foot, sensed.positions[foot],
+                sensed.position_noise[foot],
             )  # fmt: skip
     if at == 0:
         return True
@@ -59,18 +59,20 @@ def measure(
 
 @njit(cache=True)
 def observe_foot(
-    rows: Rows, at: int, memory: Memory, legs: Legs, foot: int, weight: float,
+    rows: Rows, at: int, memory: Memory, sensed: LegReadings, foot: int, weight: float,
     parameters: InvariantOptions,
 ) -> int:  # fmt: skip
     """All rows of one standing foot; the next free row."""
-    radius, vectors = parameters.legs.foot_radius, memory.vectors
+    radius, vectors = sensed.radius, memory.vectors
     softening = 1.0 / max(weight * weight, 1e-6)
-    at = observe_position(rows, at, vectors, foot, legs.positions[foot], legs.position_noise[foot])
+    at = observe_position(
+        rows, at, vectors, foot, sensed.positions[foot], sensed.position_noise[foot]
+    )
     if parameters.use_foot_velocity:
         to_centre = skew(np.array([0.0, 0.0, radius if parameters.use_rolling else 0.0]))
         at = observe_velocity(
-            rows, at, vectors, legs.by_feet[foot], legs.spins[foot], legs.positions[foot],
-            memory.rotation, to_centre, softening * legs.velocity_noise[foot],
+            rows, at, vectors, sensed.by_feet[foot], sensed.spins[foot], sensed.positions[foot],
+            memory.rotation, to_centre, softening * sensed.velocity_noise[foot],
         )  # fmt: skip
     if parameters.use_height and not np.isnan(memory.ground[foot]):
         variance, height = softening * parameters.height_noise**2, memory.ground[foot] + radius

@@ -20,6 +20,7 @@ from estimator.invariant.memory import (
     Memory,
 )
 from estimator.invariant.options import InvariantOptions
+from robots.legs import Legs
 from robots.rotations import Array, skew
 from robots.terrain import Ground
 
@@ -29,8 +30,9 @@ POSITION_VARIANCE, VELOCITY_VARIANCE = 1e-4, 1e-2
 
 @njit(cache=True)
 def restart(
-    memory: Memory, row: Array, place: Array, ground: Ground, parameters: InvariantOptions
-) -> None:
+    memory: Memory, legs: Legs, row: Array, place: Array, ground: Ground,
+    parameters: InvariantOptions,
+) -> None:  # fmt: skip
     """Place the base at `place` (2) [m] with the height and velocity that the legs give.
 
     The orientation is the measured one. Feet in contact stand on the ground; without any, the
@@ -38,23 +40,22 @@ def restart(
     here. The biases begin at zero.
     """
     memory.rotation[:] = measured_rotation(row)
-    legs = sense_legs(memory.rotation, row[4:7], row, parameters)
-    touch(memory.contact, row[FORCE:], legs.positions, parameters.legs)
+    sensed = sense_legs(legs, memory.rotation, row[4:7], row, parameters)
+    touch(memory.contact, row[FORCE:], sensed.positions, parameters.legs)
     weights, total = memory.contact[1], memory.contact[1].sum()
-    radius = parameters.legs.foot_radius
-    heights = heights_at_start(memory.ground, ground, legs.positions, place, radius)
+    heights = heights_at_start(memory.ground, ground, sensed.positions, place, legs.foot_radius)
     height, velocity = heights.max(), np.zeros(3)
     if total > 0.5:
         height = (weights * heights).sum() / total
-        velocity = weights / total @ legs.by_feet
+        velocity = weights / total @ sensed.by_feet
     memory.vectors[0] = velocity
     memory.vectors[1] = np.array([place[0], place[1], height])
     memory.biases[:], memory.jump[:] = 0.0, 0.0
     start_covariance(memory.covariance, memory.rotation, memory.vectors[1], parameters)
     for foot in range(4):
         add_contact(
-            memory.vectors, memory.covariance, foot, legs.positions[foot],
-            legs.position_noise[foot],
+            memory.vectors, memory.covariance, foot, sensed.positions[foot],
+            sensed.position_noise[foot],
         )  # fmt: skip
 
 

@@ -14,18 +14,21 @@ from robots.terrain import Ground
 
 
 @njit(cache=True)
-def tick(memory: Record, reading: Array, estimate: Array, options: Record, ground: Ground) -> None:
-    """Take a reading's row in and write the estimate's; memory (1) and options (1).
+def tick(
+    memory: Record, reading: Array, estimate: Array, options: Record, robot: Record, ground: Ground
+) -> None:
+    """Take a reading's row in and write the estimate's; memory, options and robot (1).
 
     A reading as old as the last one adds its measurements without prediction.
     """
-    m, parameters, row = memory[0], options[0], reading[SENSORS:]
-    if not take_in(m, reading, estimate):
+    m, parameters, row, legs = memory[0], options[0], reading[SENSORS:], robot[0].legs
+    if not take_in(m, robot[0], reading, estimate):
         return
     dt = reading[TIME] - m.time
-    if not (0.0 <= dt <= parameters.legs.largest_gap and advance(m, row, dt, ground, parameters)):
+    largest_gap = parameters.legs.largest_gap
+    if not (0.0 <= dt <= largest_gap and advance(m, legs, row, dt, ground, parameters)):
         lose(m, estimate)
-        restart(m, row, m.place, ground, parameters)
+        restart(m, legs, row, m.place, ground, parameters)
     m.time = reading[TIME]
     estimate[Q : Q + 3], estimate[Q + 3 : Q + 7] = (
         m.vectors[1],

@@ -7,6 +7,7 @@ from numba import njit
 from numpy.typing import NDArray
 
 from estimator.health.monitor import Health
+from estimator.record import RobotRecord
 from estimator.salted.contact_modes import lift_off, set_down
 from estimator.salted.memory import AGE, VARIANCE, Memory
 from estimator.salted.options import SaltedOptions
@@ -19,6 +20,7 @@ from estimator.salted.update import (
     modes_after_prediction,
 )
 from robots.approach import MINIMUM_APPROACH_SPEED
+from robots.legs import Legs
 from robots.rotations import Array
 from robots.stance_dynamics import StanceModel
 from robots.stance_step import stance_step
@@ -29,25 +31,25 @@ TICK = 1e-3  # [s] that a coasting filter leaves for the reading it coasts to
 
 @njit(cache=True)
 def advance(
-    m: Memory, robot: StanceModel, row: Array, health: Health, dt: float,
+    m: Memory, robot: RobotRecord, model: StanceModel, row: Array, health: Health, dt: float,
     parameters: SaltedOptions,
 ) -> bool:  # fmt: skip
     """Go on for `dt` [s] to a reading's row (50) and take it in; False when the filter diverged."""
     if dt > 1.5 * TICK:  # the accelerometer speaks of the last tick only
-        if not _bridge(m, robot, row, health, dt - TICK, parameters):
+        if not _bridge(m, model, row, health, dt - TICK, parameters):
             return False
         dt = TICK
-    jumping, share = before_prediction(m, row, health, dt, parameters)
-    load = flow(m, robot, _standing(m), dt, parameters)
-    change = modes_after_prediction(m, row, health, dt, parameters, load)
+    jumping, share = before_prediction(m, robot.legs, row, health, dt, parameters)
+    load = flow(m, model, _standing(m), dt, parameters)
+    change = modes_after_prediction(m, robot.legs, row, health, dt, parameters, load)
     if change.any():
-        change_modes(m, robot, change, health.foot_force, parameters)
-    return correct_all(m, row, health, jumping, share, load, dt, parameters)
+        change_modes(m, robot.legs, model, change, health.foot_force, parameters)
+    return correct_all(m, robot.legs, row, health, jumping, share, load, dt, parameters)
 
 
 @njit(cache=True)
 def _bridge(
-    m: Memory, robot: StanceModel, row: Array, health: Health, gap: float, parameters: SaltedOptions
+    m: Memory, model: StanceModel, row: Array, health: Health, gap: float, parameters: SaltedOptions
 ) -> bool:
     """Go on for `gap` [s] until the tick of a row (50); False when the filter diverged.
 
@@ -59,7 +61,7 @@ def _bridge(
         return True
     standing, steps = _standing(m), max(1, round(gap / TICK))
     for step in range(1, steps + 1):
-        load = flow(m, robot, standing, gap / steps, parameters)
+        load = flow(m, model, standing, gap / steps, parameters)
         standing[load < 0.0] = 0.0
         share = step / (steps + 1)
         if health.accelerometer and not correct_between(m, row, share, gap / steps, parameters):
@@ -69,22 +71,19 @@ def _bridge(
 
 @njit(cache=True)
 def flow(
-    m: Memory, robot: StanceModel, standing: Array, dt: float, parameters: SaltedOptions
+    m: Memory, model: StanceModel, standing: Array, dt: float, parameters: SaltedOptions
 ) -> Array:
     """Predict over `dt` [s] with the feet that stand (4); the load (4) on each [N]."""
-    step = stance_step(robot, m.q, m.v, m.torque, standing, dt)
+    step = stance_step(model, m.q, m.v, m.torque, standing, dt)
     predict(m, step.q, step.v, step.A, dt, parameters)
     return step.load
 
 
 @njit(cache=True)
 def change_modes(
-    m: Memory,
-    robot: StanceModel,
-    change: Array,
-    sensed: NDArray[np.bool_],
+    m: Memory, legs: Legs, model: StanceModel, change: Array, sensed: NDArray[np.bool_],
     parameters: SaltedOptions,
-) -> None:
+) -> None:  # fmt: skip
     """Let feet lift off, then touch down one after the other, in the order of their index.
 
     change (4) as `update_modes` gives it, sensed (4) whether the foot's force sensor is sound.
@@ -95,14 +94,14 @@ def change_modes(
     for foot in range(4):
         if change[foot] > 0.0:
             hit = land(
-                robot, m.q, m.v, m.torque, _standing(m), foot, MINIMUM_APPROACH_SPEED,
+                model, m.q, m.v, m.torque, _standing(m), foot, MINIMUM_APPROACH_SPEED,
                 m.normal[foot],
             )  # fmt: skip
             if hit.transverse:
                 delay = parameters.touchdown_delay if sensed[foot] else np.inf
                 terrain = np.sqrt(parameters.terrain_noise**2 + m.ground[VARIANCE, foot])
                 timed = timed_reset(hit, terrain, delay)
-                reset(m, hit.v_plus, timed.jacobian, timed.noise, parameters)
+                reset(m, legs, hit.v_plus, timed.jacobian, timed.noise, parameters)
             set_down(m, foot)
 
 

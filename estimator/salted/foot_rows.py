@@ -17,7 +17,7 @@ from typing import NamedTuple
 import numpy as np
 from numba import njit
 
-from robots.a1.kinematics import foot_jacobians_in_base, foot_positions_in_base
+from robots.legs import Legs, foot_jacobians_in_base, foot_positions_in_base
 from robots.rotations import Array, rotation_from_quaternion
 from robots.vectors import (
     Vector,
@@ -47,17 +47,18 @@ class FootRows(NamedTuple):
 
 
 @njit(cache=True)
-def foot_rows(q: Array, v: Array, radius: Array, normal: Array) -> FootRows:
+def foot_rows(legs: Legs, q: Array, v: Array, radius: Array, normal: Array) -> FootRows:
     """Rows of the feet at a state q (19), v (18).
 
     Args:
+        legs: of the robot.
         q, v: the state.
         radius: (4) on which they roll [m].
         normal: (4, 3) of the ground at each, world axes.
     """
     R = rotation_from_quaternion(q[3:7])
     joints, base, w = q[7:], triple(v), triple(v[3:])
-    centres, J = foot_positions_in_base(joints), foot_jacobians_in_base(joints)
+    centres, J = foot_positions_in_base(legs, joints), foot_jacobians_in_base(legs, joints)
     rows = FootRows(np.empty((4, 3)), np.empty((4, 3, 15)), np.empty(4), np.empty((4, 9)))
     velocity, by_state, height, height_by_state = rows
     for i in range(4):

@@ -6,8 +6,8 @@ import numpy as np
 from numba import njit
 
 from estimator.salted.memory import LEVEL, TRUST, VARIANCE, Memory
-from robots.a1.kinematics import foot_positions_in_base
 from robots.footprints import height_on, plane_of
+from robots.legs import Legs, foot_positions_in_base
 from robots.rotations import Array, rotation_from_quaternion
 from robots.terrain import Ground, height_at, nearest_surface
 
@@ -21,12 +21,12 @@ def is_level(ground: Ground) -> bool:
 
 
 @njit(cache=True)
-def look_below(m: Memory, ground: Ground, foot_radius: float) -> None:
+def look_below(m: Memory, legs: Legs, ground: Ground) -> None:
     """Write footprints, and the plane of the ground at each foot, where the state has them."""
-    feet = _feet(m)
+    feet = _feet(m, legs)
     for i in range(4):
         if m.contact[TRUST, i] > HOLDING:
-            m.footprint[i] = feet[i] - foot_radius * m.normal[i]
+            m.footprint[i] = feet[i] - legs.foot_radius * m.normal[i]
     if np.isnan(ground.floor):
         _expect_plane(m, feet)
         return
@@ -52,19 +52,19 @@ def _expect_plane(m: Memory, feet: Array) -> None:
 
 
 @njit(cache=True)
-def stand_on(m: Memory, ground: Ground, foot_radius: float) -> None:
+def stand_on(m: Memory, legs: Legs, ground: Ground) -> None:
     """Set the base so high that the lowest foot stands on the ground, z = 0 where it is unknown."""
-    feet = _feet(m)
+    feet = _feet(m, legs)
     height = -np.inf
     for i in range(4):
         below = height_at(ground, feet[i, 0], feet[i, 1])
         m.footprint[i] = feet[i]
         m.footprint[i, 2] = 0.0 if np.isnan(below) else below
-        height = max(height, m.footprint[i, 2] + foot_radius - (feet[i, 2] - m.q[2]))
+        height = max(height, m.footprint[i, 2] + legs.foot_radius - (feet[i, 2] - m.q[2]))
     m.q[2] = height
 
 
 @njit(cache=True)
-def _feet(m: Memory) -> Array:
+def _feet(m: Memory, legs: Legs) -> Array:
     """Centres of the feet (4, 3) [m]."""
-    return m.q[:3] + foot_positions_in_base(m.q[7:]) @ rotation_from_quaternion(m.q[3:7]).T
+    return m.q[:3] + foot_positions_in_base(legs, m.q[7:]) @ rotation_from_quaternion(m.q[3:7]).T

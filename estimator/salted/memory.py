@@ -8,9 +8,8 @@ import numpy as np
 from numba import njit
 
 from estimator import record
-from estimator.record import Record, memory_type
+from estimator.record import Record, RobotRecord, memory_type
 from estimator.salted.layout import SIZE
-from robots.a1.constants import STAND_HEIGHT, STAND_JOINTS
 from robots.rotations import Array
 
 AGE, PROBABILITY, TRUST, OFFSET, CROSSED, HELD = range(6)
@@ -63,19 +62,17 @@ _TYPE = memory_type(
 )  # fmt: skip
 
 
-def new_memory() -> Record:
-    """Memory (1,) of a filter that has seen nothing: standing still, no contact."""
-    memory = record.new_memory(_TYPE, forget_state)
+def new_memory(robot: Record) -> Record:
+    """Memory (1,) of a filter of a robot (1,) that has seen nothing: standing still, no contact."""
+    memory = record.new_memory(_TYPE, forget_state, robot[0])
     memory["without"] = record.STARTING
     return memory
 
 
 @njit(cache=True)
-def forget_state(m: Memory) -> None:
+def forget_state(m: Memory, robot: RobotRecord) -> None:
     """Stand still without contact, with unit covariance, in place."""
-    m.q[:], m.q[2], m.q[6] = 0.0, STAND_HEIGHT, 1.0
-    for i in range(12):
-        m.q[7 + i] = STAND_JOINTS[i]
+    m.q[:], m.q[2], m.q[6], m.q[7:] = 0.0, robot.stand_height, 1.0, robot.stand
     m.v[:], m.bias[:], m.previous[:], m.P[:] = 0.0, 0.0, 0.0, np.eye(SIZE)
     m.contact[:], m.contact[AGE] = 0.0, -1.0
     m.torque[:], m.force[:], m.jump[:], m.ground[:] = 0.0, 0.0, 0.0, 0.0

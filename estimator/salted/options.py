@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import Annotated
 
-from robots.a1.constants import FOOT_RADIUS, GRAVITY
+from robots.conventions import GRAVITY
 from runtime.options import check_ranges, positive
 
 UNEVEN_GROUND = 4.0
@@ -143,8 +143,9 @@ class SaltedOptions:
     """Readings further apart, or this long without IMU and encoders, restart the filter."""
     largest_speed: Annotated[float, positive("m/s", 1e6)] = 20.0
     """An estimated speed above this is a divergence."""
-    foot_radius: Annotated[float, positive("m", 0.2)] = FOOT_RADIUS
-    """Radius of the foot sphere; the foot point is its centre."""
+    foot_radius: Annotated[float, positive("m", 0.2)] | None = None
+    """Radius of the foot sphere; the foot point is its centre. The robot's own where it is left
+    out."""
     gravity: Annotated[float, positive("m/s^2", 100.0)] = GRAVITY
     """Acceleration of free fall."""
 

@@ -22,7 +22,7 @@ from estimator.salted.layout import (
 from estimator.salted.memory import AGE, Memory
 from estimator.salted.options import SaltedOptions
 from estimator.salted.scalar_update import mirror
-from robots.a1.constants import LINK_LENGTH
+from robots.legs import Legs
 from robots.rotations import Array, rotation_from_quaternion
 from robots.state import integrate
 
@@ -122,7 +122,7 @@ def _accelerate(P: Array, i: int, variance: float, dt: float) -> None:
 
 @njit(cache=True)
 def reset(
-    m: Memory, v_plus: Array, jacobian: Array, noise: Array, parameters: SaltedOptions
+    m: Memory, legs: Legs, v_plus: Array, jacobian: Array, noise: Array, parameters: SaltedOptions
 ) -> None:
     """Let a foot's impact happen to the mean and to the errors, in place.
 
@@ -136,11 +136,10 @@ def reset(
     P[:ROBOT, :ROBOT] = np.ascontiguousarray(robot[:, :ROBOT]) @ jacobian.T
     P[:ROBOT, ROBOT:], P[ROBOT:, :ROBOT] = robot[:, ROBOT:], robot[:, ROBOT:].T
     P[:ROBOT, :ROBOT] += np.outer(noise, noise)
-    sinking = (parameters.foot_vertical_noise / LINK_LENGTH) ** 2
     for i in range(len(v_plus)):
         P[VELOCITY + i, VELOCITY + i] += (parameters.impact_noise * (v_plus[i] - m.v[i])) ** 2
     for i in range(RATES, ROBOT):
-        P[i, i] += sinking
+        P[i, i] += (parameters.foot_vertical_noise / legs.thigh[(i - RATES) // 3]) ** 2
     mirror(P)
     m.v[:] = v_plus
 

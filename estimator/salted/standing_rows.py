@@ -11,6 +11,7 @@ from estimator.salted.layout import ANGULAR, JOINTS, POSITION, RATES, ROTATION, 
 from estimator.salted.memory import AGE, LEVEL, VARIANCE, Memory
 from estimator.salted.options import SaltedOptions
 from estimator.salted.scalar_update import correct, innovation_variance, predicted
+from robots.legs import Legs
 from robots.rotations import Array
 from robots.terrain import write_surface_frame
 
@@ -21,8 +22,9 @@ UP = 2
 
 @njit(cache=True)
 def take_standing_feet(
-    m: Memory, d: Array, load: Array, trust: Array, jumping: bool, parameters: SaltedOptions
-) -> None:
+    m: Memory, legs: Legs, d: Array, load: Array, trust: Array, jumping: bool,
+    parameters: SaltedOptions,
+) -> None:  # fmt: skip
     """Zero velocity of feet with their trust (4), and their height where the ground's is known.
 
     P and d (48) change in place. A foot is soft: its load (4) [N] presses it in, and it rolls on a
@@ -32,7 +34,7 @@ def take_standing_feet(
     """
     sunk = np.maximum(load, 0.0) / parameters.foot_stiffness
     sunk = np.minimum(sunk, parameters.foot_depth)
-    feet = foot_rows(m.q, m.v, parameters.foot_radius - 0.5 * sunk, m.normal)
+    feet = foot_rows(legs, m.q, m.v, legs.foot_radius - 0.5 * sunk, m.normal)
     frame = np.empty((3, 3))
     for i in range(4):
         if trust[i] <= LEAST_TRUST:
@@ -55,7 +57,7 @@ def take_standing_feet(
         if m.ground[VARIANCE, i] > 0.0:
             continue
         columns, H = _height_columns(i), feet.height_jacobian[i : i + 1]
-        centre = m.ground[LEVEL, i] + parameters.foot_radius - sunk[i]
+        centre = m.ground[LEVEL, i] + legs.foot_radius - sunk[i]
         residual = np.array([centre - feet.height[i]])
         unrest = parameters.touchdown_noise * parameters.touchdown_time * pressing
         noise = (parameters.height_noise / trust[i]) ** 2 + unrest * unrest

@@ -23,7 +23,7 @@ from estimator.salted.sensor_rows import (
     take_orientation,
 )
 from estimator.salted.standing_rows import height_variances, take_standing_feet
-from robots.a1.kinematics import foot_positions_in_base
+from robots.legs import Legs, foot_positions_in_base
 from robots.rotations import Array, rotation_from_quaternion
 from robots.state import integrate
 
@@ -34,13 +34,15 @@ relative to their difference."""
 
 
 @njit(cache=True)
-def start(m: Memory, row: Array, health: Health, place: Array, parameters: SaltedOptions) -> None:
+def start(
+    m: Memory, legs: Legs, row: Array, health: Health, place: Array, parameters: SaltedOptions
+) -> None:
     """Stand at `place` (2) [m] as a reading's row (50) has it, the lowest foot on the ground."""
     m.q[:2] = place
     m.q[3:7] = row[:4] / np.sqrt((row[:4] * row[:4]).sum())
     m.q[7:] = row[reading.POSITION : reading.VELOCITY]
     R = rotation_from_quaternion(m.q[3:7])
-    m.q[2] = parameters.foot_radius - (foot_positions_in_base(m.q[7:]) @ R[2]).min()
+    m.q[2] = legs.foot_radius - (foot_positions_in_base(legs, m.q[7:]) @ R[2]).min()
     m.v[:3] = 0.0
     m.v[3:6] = row[reading.GYRO : reading.ACCELERATION]
     m.v[6:] = row[reading.VELOCITY : reading.TORQUE]
@@ -62,7 +64,7 @@ def hold_torques(m: Memory, row: Array, health: Health) -> None:
 
 @njit(cache=True)
 def before_prediction(
-    m: Memory, row: Array, health: Health, dt: float, parameters: SaltedOptions
+    m: Memory, legs: Legs, row: Array, health: Health, dt: float, parameters: SaltedOptions
 ) -> tuple[bool, Array]:
     """Take the torques in and watch for a jump: whether one is under way, and shares of trust (4).
 
@@ -81,7 +83,7 @@ def before_prediction(
         if health.foot_force[i]:
             force = row[reading.FORCE + i] - m.contact[OFFSET, i]
             trust[i] *= contact_probability(force, True, parameters)
-    residuals = _by_own_sensors(m, row, parameters)
+    residuals = _by_own_sensors(m, legs, row, parameters)
     jumping = watch_for_jump(m, residuals, trust, dt, parameters)
     if jumping:
         share *= followers(residuals, trust, parameters)
@@ -90,15 +92,16 @@ def before_prediction(
 
 @njit(cache=True)
 def modes_after_prediction(
-    m: Memory, row: Array, health: Health, dt: float, parameters: SaltedOptions, load: Array
-) -> Array:
+    m: Memory, legs: Legs, row: Array, health: Health, dt: float, parameters: SaltedOptions,
+    load: Array,
+) -> Array:  # fmt: skip
     """Feet that touch down (+1) and lift off (-1) at the predicted state (4); load (4) [N].
 
     A foot that comes down slowly is set down here: its impact changes next to nothing, and light
     feet do that often.
     """
-    feet = foot_rows(m.q, m.v, np.full(4, parameters.foot_radius), m.normal)
-    clearance = feet.height - m.ground[LEVEL] - parameters.foot_radius
+    feet = foot_rows(legs, m.q, m.v, np.full(4, legs.foot_radius), m.normal)
+    clearance = feet.height - m.ground[LEVEL] - legs.foot_radius
     terrain = parameters.terrain_noise**2 + m.ground[VARIANCE]
     deviation = np.sqrt(height_variances(m.P, feet) + terrain)
     forces = row[reading.FORCE :]
@@ -113,8 +116,8 @@ def modes_after_prediction(
 
 @njit(cache=True)
 def correct_all(
-    m: Memory, row: Array, health: Health, jumping: bool, share: Array, load: Array, dt: float,
-    parameters: SaltedOptions,
+    m: Memory, legs: Legs, row: Array, health: Health, jumping: bool, share: Array, load: Array,
+    dt: float, parameters: SaltedOptions,
 ) -> bool:  # fmt: skip
     """Take in all that is sound of a row (50), at the predicted state; False when it diverged.
 
@@ -128,7 +131,7 @@ def correct_all(
     if health.orientation:
         take_orientation(m, d, row, parameters)
     take_encoders(m, d, row, health, parameters)
-    take_standing_feet(m, d, load, m.contact[TRUST] * share, jumping, parameters)
+    take_standing_feet(m, legs, d, load, m.contact[TRUST] * share, jumping, parameters)
     return _apply(m, d) and healthy(m, parameters)
 
 
@@ -186,9 +189,9 @@ def _sound_legs(health: Health) -> Array:
 
 
 @njit(cache=True)
-def _by_own_sensors(m: Memory, row: Array, parameters: SaltedOptions) -> Array:
+def _by_own_sensors(m: Memory, legs: Legs, row: Array, parameters: SaltedOptions) -> Array:
     """Base velocity (4, 3) that each foot would have at rest, less the state's, world axes."""
     q, v = m.q.copy(), m.v.copy()
     q[7:], v[6:] = row[reading.POSITION : reading.VELOCITY], row[reading.VELOCITY : reading.TORQUE]
     v[3:6] = row[reading.GYRO : reading.ACCELERATION] - m.bias[:3]
-    return -foot_rows(q, v, np.full(4, parameters.foot_radius), m.normal).velocity
+    return -foot_rows(legs, q, v, np.full(4, legs.foot_radius), m.normal).velocity

@@ -16,7 +16,8 @@ class EstimatorEntry(NamedTuple):
     """An estimator.
 
     Attributes:
-        factory: ``MODULE:CLASS``, made with the section of its name.
+        factory: ``MODULE:CLASS``, made with the section of its name, the robot, and the ground and
+            its heading.
         compilation: module whose ``compile_corrections`` and ``compile_dynamics`` share its long
             compilation between two processes; empty where it compiles as it runs.
     """

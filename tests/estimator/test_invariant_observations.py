@@ -14,9 +14,15 @@ from estimator.invariant.observations import (
     observe_position,
     observe_velocity,
 )
-from robots.a1.kinematics import foot_jacobians_in_base, foot_positions_in_base
-from robots.a1.leg_measurements import calf_angular_velocity_in_base, cross, leg_measurements
+from robots.legs import (
+    calf_angular_velocity_in_base,
+    cross,
+    foot_jacobians_in_base,
+    foot_positions_in_base,
+    leg_measurements,
+)
 from robots.rotations import exp3, skew
+from tests.a1 import A1
 from tests.estimator.invariant_case import RADIUS, Case, disturbed, random_case
 
 FOOT, NOISE = 2, np.eye(3)
@@ -34,7 +40,10 @@ def velocity(case: Case, estimate: Memory, rows: Rows) -> int:
     """The encoders see what a foot that rolls truly leaves to the joints."""
     truth, centre = case.truth, np.array([0.0, 0.0, RADIUS])
     omega_true, joints, rates = case.omega - truth.biases[0], case.joints, case.rates.copy()
-    h, J = foot_positions_in_base(joints)[FOOT], foot_jacobians_in_base(joints)[FOOT]
+    h, J = (
+        foot_positions_in_base(A1.legs, joints)[FOOT],
+        foot_jacobians_in_base(A1.legs, joints)[FOOT],
+    )
     for _ in range(60):  # the rolling depends on the rates, weakly
         spin = truth.rotation @ calf_angular_velocity_in_base(omega_true, joints[LEG], rates[LEG])
         relative = truth.rotation.T @ (cross(spin, centre) - truth.vectors[0])
@@ -42,7 +51,7 @@ def velocity(case: Case, estimate: Memory, rows: Rows) -> int:
     omega = case.omega - estimate.biases[0]
     spin = estimate.rotation @ calf_angular_velocity_in_base(omega, joints[LEG], rates[LEG])
     positions, velocities, rolling = leg_measurements(
-        estimate.rotation, omega, joints, rates, RADIUS
+        A1.legs, estimate.rotation, omega, joints, rates, RADIUS
     )
     return observe_velocity(
         rows, 0, estimate.vectors, (rolling - velocities)[FOOT], spin, positions[FOOT],

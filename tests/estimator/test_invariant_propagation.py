@@ -14,8 +14,9 @@ from estimator.invariant.propagation import (
     transition,
 )
 from estimator.record import record_of
-from robots.a1.leg_measurements import calf_angular_velocity_in_base, leg_measurements
+from robots.legs import calf_angular_velocity_in_base, leg_measurements
 from robots.rotations import exp3
+from tests.a1 import A1
 from tests.estimator.invariant_case import (
     DT,
     GRAVITY,
@@ -43,7 +44,7 @@ def predicted(case: Case, state: Memory, dt: float, rolling: bool) -> tuple[Memo
 
 
 def roll(case: Case, after: Memory, phi: np.ndarray, omega: np.ndarray, dt: float) -> None:
-    rolling = leg_measurements(after.rotation, omega, case.joints, case.rates, RADIUS)[2]
+    rolling = leg_measurements(A1.legs, after.rotation, omega, case.joints, case.rates, RADIUS)[2]
     calves = [
         after.rotation @ calf_angular_velocity_in_base(omega, *leg)
         for leg in zip(case.joints.reshape(4, 3), case.rates.reshape(4, 3), strict=True)

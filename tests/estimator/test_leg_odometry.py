@@ -3,8 +3,9 @@
 import numpy as np
 import pytest
 
-from estimator.leg_odometry import LegOdometryFilter
-from robots.a1.constants import GRAVITY, STAND_HEIGHT
+from robots.conventions import GRAVITY
+from tests.a1 import A1
+from tests.estimator.estimators import leg_odometry
 from tests.estimator.synthetic_walk import DT, KinematicRobot, Trot, follow, real_noise
 
 
@@ -14,8 +15,8 @@ def rmse(error: np.ndarray) -> float:
 
 def test_the_first_reading_places_a_standing_robot_exactly() -> None:
     robot = KinematicRobot(yaw=0.7)
-    estimate = LegOdometryFilter().update(robot.reading())
-    np.testing.assert_allclose(estimate.q[:3], [0.0, 0.0, STAND_HEIGHT], atol=1e-9)
+    estimate = leg_odometry().update(robot.reading())
+    np.testing.assert_allclose(estimate.q[:3], [0.0, 0.0, A1.stand_height], atol=1e-9)
     np.testing.assert_allclose(estimate.q[3:7], [0, 0, np.sin(0.35), np.cos(0.35)], atol=1e-12)
     np.testing.assert_allclose(estimate.v, 0.0, atol=1e-12)
     np.testing.assert_array_equal(estimate.contact, 1.0)
@@ -24,7 +25,7 @@ def test_the_first_reading_places_a_standing_robot_exactly() -> None:
 
 def test_static_standing_converges_to_the_truth_under_noise() -> None:
     robot = KinematicRobot(real_noise())
-    position, velocity = follow(robot, robot.step, 1000, LegOdometryFilter())
+    position, velocity = follow(robot, robot.step, 1000, leg_odometry())
     assert np.abs(position[500:, 2]).max() < 2e-3
     assert np.abs(position[500:]).max() < 5e-3
     assert rmse(velocity[500:]) < 0.02
@@ -32,7 +33,7 @@ def test_static_standing_converges_to_the_truth_under_noise() -> None:
 
 def test_a_constant_error_of_the_initial_velocity_dies_out() -> None:
     robot = KinematicRobot()
-    observer = LegOdometryFilter()
+    observer = leg_odometry()
     observer.update(robot.reading())
     observer._memory.x[:, 1] += 0.1
     _, velocity = follow(robot, robot.step, 300, observer)
@@ -43,7 +44,7 @@ def test_a_constant_error_of_the_initial_velocity_dies_out() -> None:
 def test_a_trot_with_rolling_feet_is_tracked(velocity: tuple, yaw_rate: float) -> None:
     robot = KinematicRobot(real_noise())
     walk = Trot(robot, np.array(velocity), yaw_rate)
-    observer = LegOdometryFilter()
+    observer = leg_odometry()
     observer.update(robot.reading())
     position, error = follow(robot, walk.step, 1200, observer)
     assert rmse(error[300:]) < 0.04
@@ -63,7 +64,7 @@ def test_a_push_of_the_base_is_caught_up_with_in_milliseconds(
 ) -> None:
     robot = KinematicRobot(real_noise())
     robot.stance = np.array(stance, dtype=bool)
-    observer = LegOdometryFilter()
+    observer = leg_odometry()
     follow(robot, robot.step, 500, observer)
     push(robot, 1.5 * np.array(direction, dtype=float))
     _, velocity = follow(robot, robot.step, 30, observer)
@@ -74,7 +75,7 @@ def test_a_push_of_the_base_is_caught_up_with_in_milliseconds(
 
 def test_one_slipping_foot_does_not_move_the_base() -> None:
     robot = KinematicRobot(real_noise())
-    observer = LegOdometryFilter()
+    observer = leg_odometry()
     follow(robot, robot.step, 500, observer)
     robot.stance[0] = False
     robot.force = np.full(4, 33.0)
@@ -86,7 +87,7 @@ def test_one_slipping_foot_does_not_move_the_base() -> None:
 
 def test_flight_follows_the_parabola_and_landing_brings_the_height_back() -> None:
     robot = KinematicRobot(real_noise())
-    observer = LegOdometryFilter()
+    observer = leg_odometry()
     follow(robot, robot.step, 300, observer)
     robot.stance[:] = False
     robot.velocity = np.zeros(3)

@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 from msgspec.structs import replace
 
-from estimator.leg_odometry import LegOdometryFilter
-from robots.a1.constants import STAND_HEIGHT
+from tests.a1 import A1
+from tests.estimator.estimators import leg_odometry
 from tests.estimator.synthetic_walk import KinematicRobot, Trot, errors, follow
 
 BAD = ["quaternion_imu_in_world", "linear_acceleration_imu", "joint_velocity", "foot_force"]
@@ -14,7 +14,7 @@ BAD = ["quaternion_imu_in_world", "linear_acceleration_imu", "joint_velocity", "
 @pytest.mark.parametrize("name", BAD)
 @pytest.mark.parametrize("value", [np.nan, np.inf, 1e30])
 def test_an_unusable_reading_is_left_out_and_counted(name: str, value: float) -> None:
-    robot, observer = KinematicRobot(), LegOdometryFilter()
+    robot, observer = KinematicRobot(), leg_odometry()
     for _ in range(20):
         last = observer.update(robot.reading())
         robot.step()
@@ -30,7 +30,7 @@ def test_an_unusable_reading_is_left_out_and_counted(name: str, value: float) ->
 
 def test_an_unusable_first_reading_says_starting_with_finite_numbers() -> None:
     reading = KinematicRobot().reading()
-    observer = LegOdometryFilter()
+    observer = leg_odometry()
     estimate = observer.update(replace(reading, joint_position=np.full(12, np.nan)))
     assert estimate.status == "starting"
     assert np.isfinite(estimate.q).all() and np.isfinite(estimate.v).all()
@@ -39,7 +39,7 @@ def test_an_unusable_first_reading_says_starting_with_finite_numbers() -> None:
 
 def test_a_diverged_filter_restarts_from_kinematics_where_it_was() -> None:
     robot = KinematicRobot()
-    walk, observer = Trot(robot, np.array([0.5, 0.0, 0.0])), LegOdometryFilter()
+    walk, observer = Trot(robot, np.array([0.5, 0.0, 0.0])), leg_odometry()
     observer.update(robot.reading())
     follow(robot, walk.step, 600, observer)
     observer._memory.covariance[1, 2, 2] = np.nan
@@ -54,9 +54,10 @@ def test_a_diverged_filter_restarts_from_kinematics_where_it_was() -> None:
 
 @pytest.mark.parametrize("jump", [5.0, -0.01])
 def test_a_gap_or_a_step_back_in_time_restarts(jump: float) -> None:
-    robot, observer = KinematicRobot(), LegOdometryFilter(position=np.array([1.0, 2.0]))
+    robot, observer = KinematicRobot(), leg_odometry()
+    observer.reset(np.array([1.0, 2.0]))
     first = robot.reading()
     observer.update(first)
     estimate = observer.update(replace(first, time=first.time + jump))
     assert estimate.status == "diverged"
-    np.testing.assert_allclose(estimate.q[:3], [1.0, 2.0, STAND_HEIGHT], atol=1e-9)
+    np.testing.assert_allclose(estimate.q[:3], [1.0, 2.0, A1.stand_height], atol=1e-9)

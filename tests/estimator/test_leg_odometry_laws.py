@@ -5,15 +5,15 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from msgspec.structs import replace
 
-from estimator.leg_odometry import LegOdometryFilter
 from robots.rotations import exp3, rotation_from_quaternion
+from tests.estimator.estimators import leg_odometry
 from tests.estimator.synthetic_walk import KinematicRobot, walk_readings
 
 
 def test_the_filter_does_not_depend_on_yaw() -> None:
     """Turning the world turns the position and leaves the base-frame velocity alone."""
     yaw = 2.1
-    plain, turned = LegOdometryFilter(), LegOdometryFilter()
+    plain, turned = leg_odometry(), leg_odometry()
     turn = exp3(np.array([0.0, 0.0, yaw]))
     for a, b in zip(walk_readings(0.0), walk_readings(yaw), strict=True):
         one, other = plain.update(a), turned.update(b)
@@ -22,7 +22,7 @@ def test_the_filter_does_not_depend_on_yaw() -> None:
 
 
 def test_the_filter_does_not_depend_on_the_origin_of_time() -> None:
-    plain, late = LegOdometryFilter(), LegOdometryFilter()
+    plain, late = leg_odometry(), leg_odometry()
     for reading in walk_readings(0.0):
         one = plain.update(reading)
         other = late.update(replace(reading, tick=reading.tick + 7, time=reading.time + 4096.0))
@@ -33,7 +33,7 @@ def test_the_filter_does_not_depend_on_the_origin_of_time() -> None:
 
 def test_the_same_readings_give_the_same_bits() -> None:
     readings = walk_readings(0.3, 100)
-    one, other = LegOdometryFilter(), LegOdometryFilter()
+    one, other = leg_odometry(), leg_odometry()
     estimates = [one.update(reading) for reading in readings]
     assert [other.update(reading) for reading in readings] == estimates
     other.reset()
@@ -47,7 +47,7 @@ def test_the_covariance_stays_symmetric_positive_definite(
 ) -> None:
     """Whatever the readings say: random contacts, joints and accelerations of any size."""
     random = np.random.default_rng(seed)
-    observer, base = LegOdometryFilter(), KinematicRobot().reading()
+    observer, base = leg_odometry(), KinematicRobot().reading()
     for tick in range(60):
         quaternion = random.standard_normal(4)
         observer.update(
@@ -69,7 +69,7 @@ def test_the_covariance_stays_symmetric_positive_definite(
 
 
 def test_the_covariance_stays_positive_definite_through_a_long_stand() -> None:
-    robot, observer = KinematicRobot(), LegOdometryFilter()
+    robot, observer = KinematicRobot(), leg_odometry()
     reading = robot.reading()
     for tick in range(20_000):
         observer.update(replace(reading, tick=tick, time=5e-3 * tick))
@@ -81,7 +81,7 @@ def test_the_covariance_stays_positive_definite_through_a_long_stand() -> None:
 
 
 def test_the_covariance_of_the_velocity_is_that_of_the_world_seen_from_the_base() -> None:
-    observer = LegOdometryFilter()
+    observer = leg_odometry()
     for reading in walk_readings(0.7, 100):
         estimate = observer.update(reading)
     observer._memory.covariance[0] *= 5.0  # the three axes are alike, and would hide a turn

@@ -20,9 +20,9 @@ from estimator.salted.update import (
     correct_all,
     modes_after_prediction,
 )
-from robots.a1.constants import FOOT_RADIUS, GRAVITY
-from robots.a1.leg_measurements import leg_measurements
 from robots.contact_dynamics import ContactDynamics
+from robots.conventions import GRAVITY
+from robots.legs import leg_measurements
 from robots.mujoco_model import load_mujoco
 from robots.pinocchio_model import foot_frame_ids, load_pinocchio
 from robots.rotations import rotation_from_quaternion
@@ -30,7 +30,7 @@ from robots.stance_dynamics import stance_model_of
 from robots.state import integrate
 from robots.touchdown import touchdown
 from tests.a1 import A1
-from tests.estimator.salted_case import ALL_SOUND, PARAMETERS, copy, random_memory
+from tests.estimator.salted_case import ALL_SOUND, LEGS, PARAMETERS, RECORD, copy, random_memory
 
 MODEL = load_pinocchio(A1)
 DYNAMICS, ROBOT = ContactDynamics(MODEL, foot_frame_ids(MODEL)), stance_model_of(load_mujoco(A1))
@@ -64,18 +64,18 @@ def in_python(m: Memory, row: np.ndarray, dt: float) -> tuple[bool, int]:
         else:
             bridge(m, row[reading.ACCELERATION : reading.POSITION], round(dt / TICK) - 1)
         dt = TICK
-    jumping, share = before_prediction(m, row, ALL_SOUND, dt, PARAMETERS)
+    jumping, share = before_prediction(m, LEGS, row, ALL_SOUND, dt, PARAMETERS)
     load = flow(m, m.contact[AGE] >= 0.0, dt)
-    change = modes_after_prediction(m, row, ALL_SOUND, dt, PARAMETERS, load)
+    change = modes_after_prediction(m, LEGS, row, ALL_SOUND, dt, PARAMETERS, load)
     for foot in np.flatnonzero(change < 0.0):
         lift_off(m, foot)
     for foot in np.flatnonzero(change > 0.0):
         hit = touchdown(DYNAMICS, m.q, m.v, m.torque, m.contact[AGE] >= 0.0, int(foot))
         assert hit.status == "ok"
         timed = timed_reset(hit, PARAMETERS.terrain_noise, PARAMETERS.touchdown_delay)
-        reset(m, hit.v_plus, timed.jacobian, timed.noise, PARAMETERS)
+        reset(m, LEGS, hit.v_plus, timed.jacobian, timed.noise, PARAMETERS)
         set_down(m, foot)
-    sound = correct_all(m, row, ALL_SOUND, jumping, share, load, dt, PARAMETERS)
+    sound = correct_all(m, LEGS, row, ALL_SOUND, jumping, share, load, dt, PARAMETERS)
     return sound, int((change > 0.0).sum())
 
 
@@ -105,7 +105,7 @@ def test_a_tick_is_its_parts_with_pinocchios_dynamics(dt: float) -> None:
         m, row = case(seed)
         wanted = copy(m)
         sound, landed = in_python(wanted, row, dt)
-        assert advance(m, ROBOT, row, ALL_SOUND, dt, PARAMETERS) == sound
+        assert advance(m, RECORD[0], ROBOT, row, ALL_SOUND, dt, PARAMETERS) == sound
         impacts += landed
         for name in m.dtype.names[1:]:  # past the monitor's
             mine, theirs = getattr(m, name), getattr(wanted, name)
@@ -125,9 +125,9 @@ def test_a_force_that_no_reading_saw_is_that_of_the_readings_around_it() -> None
     row[reading.ACCELERATION : reading.POSITION] = whole.force
     row[reading.POSITION : reading.VELOCITY] = whole.q[7:]
     parts = copy(whole)
-    advance(whole, ROBOT, row, ALL_SOUND, 5 * TICK, PARAMETERS)
+    advance(whole, RECORD[0], ROBOT, row, ALL_SOUND, 5 * TICK, PARAMETERS)
     for _ in range(5):
-        advance(parts, ROBOT, row, ALL_SOUND, TICK, PARAMETERS)
+        advance(parts, RECORD[0], ROBOT, row, ALL_SOUND, TICK, PARAMETERS)
     wanted = 5 * TICK * (20.0 - GRAVITY) * rotation_from_quaternion(whole.q[3:7])[2]
     np.testing.assert_allclose(parts.v[:3], wanted, atol=1e-3)
     np.testing.assert_allclose(whole.v[:3], wanted, atol=1e-3)
@@ -140,7 +140,7 @@ def test_a_memory_of_junk_is_told_and_raises_nothing(part: str, junk: float) -> 
         m, row = case(seed)
         getattr(m, part)[seed] = junk
         row[reading.TORQUE : reading.FORCE] = m.torque
-        sound = advance(m, ROBOT, row, ALL_SOUND, TICK, PARAMETERS)
+        sound = advance(m, RECORD[0], ROBOT, row, ALL_SOUND, TICK, PARAMETERS)
         # A place 1e300 m away is one.
         assert not sound or (part == "q" and junk == 1e300)
 
@@ -149,16 +149,18 @@ def test_a_memory_of_junk_is_told_and_raises_nothing(part: str, junk: float) -> 
 def test_what_the_feet_say_of_the_base_is_leg_odometrys(seed: int) -> None:
     m, row = case(seed)
     R, omega = rotation_from_quaternion(m.q[3:7]), row[4:7] - m.bias[:3]
-    _, velocities, rolling = leg_measurements(R, omega, row[10:22], row[22:34], FOOT_RADIUS)
-    found = _by_own_sensors(m, row, PARAMETERS)
+    _, velocities, rolling = leg_measurements(
+        A1.legs, R, omega, row[10:22], row[22:34], A1.legs.foot_radius
+    )
+    found = _by_own_sensors(m, LEGS, row, PARAMETERS)
     np.testing.assert_allclose(found, rolling - velocities - R @ m.v[:3], atol=1e-12)
 
 
 @pytest.mark.parametrize(("force", "jumps"), [(60.0, True), (5.0, False)])
 def test_feet_that_have_lost_their_load_tell_of_no_jump(force: float, jumps: bool) -> None:
-    m, row = new_memory()[0], np.zeros(reading.ROW)
+    m, row = new_memory(RECORD)[0], np.zeros(reading.ROW)
     m.P[:] = 1e-4 * np.eye(len(m.P))
     m.contact[AGE], m.contact[TRUST], m.contact[HELD] = 0.3, 1.0, 0.1
     row[reading.POSITION : reading.VELOCITY], row[reading.FORCE :] = m.q[7:], force
     m.v[0] = 1.0
-    assert before_prediction(m, row, ALL_SOUND, TICK, PARAMETERS)[0] == jumps
+    assert before_prediction(m, LEGS, row, ALL_SOUND, TICK, PARAMETERS)[0] == jumps

@@ -8,7 +8,7 @@ from hypothesis.extra.numpy import arrays
 
 from estimator.salted.contact_modes import CERTAIN, DOUBT, lift_off, set_down, update_modes
 from estimator.salted.memory import AGE, CROSSED, OFFSET, PROBABILITY, TRUST, Memory, new_memory
-from tests.estimator.salted_case import PARAMETERS
+from tests.estimator.salted_case import PARAMETERS, RECORD
 
 DT = 1e-3
 ALL, NONE = np.ones(4, dtype=bool), np.zeros(4, dtype=bool)
@@ -19,7 +19,7 @@ class Feet:
     """Four feet under the same guards and forces, which the numbers of a tick give."""
 
     def __init__(self, standing: bool) -> None:
-        self.m: Memory = new_memory()[0]
+        self.m: Memory = new_memory(RECORD)[0]
         self.m.contact[PROBABILITY] = 0.5
         for foot in range(4):
             set_down(self.m, foot) if standing else lift_off(self.m, foot)
@@ -140,7 +140,7 @@ def test_more_force_never_makes_a_foot_stand_less(
     )
 )
 def test_probabilities_stay_between_zero_and_one(story: list) -> None:
-    m = new_memory()[0]
+    m = new_memory(RECORD)[0]
     for forces, sound, clearance, deviation, load, dt in story:
         change = update_modes(m, forces, sound, clearance, deviation, load, dt, PARAMETERS)
         standing = m.contact[AGE] >= 0.0
@@ -163,7 +163,7 @@ def test_probabilities_stay_between_zero_and_one(story: list) -> None:
 
 def test_the_zero_of_a_sensor_is_learnt_in_the_air() -> None:
     """A sensor that reads 12 N in the air does not make its foot stand when it comes near."""
-    m = new_memory()[0]
+    m = new_memory(RECORD)[0]
     clearance = np.array([0.0, 0.06, 0.06, 0.0])
     forces = np.array([60.0, 12.0, 12.0, 60.0])
     m.contact[PROBABILITY] = [0.999, 0.001, 0.001, 0.999]

@@ -19,7 +19,7 @@ from estimator.salted.sensor_rows import (
     take_gyroscope,
     take_orientation,
 )
-from robots.a1.constants import GRAVITY
+from robots.conventions import GRAVITY
 from robots.rotations import (
     exp3,
     log3,

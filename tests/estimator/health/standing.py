@@ -5,19 +5,22 @@ import numpy as np
 from estimator.health.layout import FORCE, POSITION, ROW, TORQUE
 from estimator.health.monitor import Health, judge
 from estimator.health.past import PAST, forget
-from robots.a1.constants import GRAVITY, STAND_JOINTS, TOTAL_MASS
-from robots.a1.kinematics import foot_jacobians_in_base
+from estimator.record import robot_record
+from robots.conventions import GRAVITY
+from robots.legs import foot_jacobians_in_base
 from robots.rotations import Array
+from tests.a1 import A1
 
 TICK = 1e-3
+ROBOT = robot_record(A1)[0]
 
 
 def standing_row() -> Array:
     """Four feet share the weight; the torques hold it: tau = -J' f."""
     row = np.zeros(ROW)
-    row[3], row[9], row[POSITION : POSITION + 12] = 1.0, GRAVITY, STAND_JOINTS
-    force = np.array([0.0, 0.0, TOTAL_MASS * GRAVITY / 4.0])
-    for leg, jacobian in enumerate(foot_jacobians_in_base(np.array(STAND_JOINTS))):
+    row[3], row[9], row[POSITION : POSITION + 12] = 1.0, GRAVITY, A1.stand
+    force = np.array([0.0, 0.0, A1.mass * GRAVITY / 4.0])
+    for leg, jacobian in enumerate(foot_jacobians_in_base(A1.legs, A1.stand)):
         row[TORQUE + 3 * leg : TORQUE + 3 * leg + 3] = -jacobian.T @ force
     row[FORCE:] = force[2]
     return row
@@ -32,7 +35,7 @@ class Clock:
 
     def judge(self, row: Array, time: float) -> Health:
         """The verdict on a reading at its own time [s]."""
-        return judge(self.past, row, time)
+        return judge(self.past, ROBOT, row, time)
 
     def show(self, row: Array, ticks: int = 1) -> Health:
         """The verdict on the last of `ticks` equal readings."""

@@ -6,6 +6,7 @@ import pytest
 from estimator.health.forces import _contradiction
 from estimator.health.layout import FORCE, TORQUE
 from estimator.health.monitor import fault_names
+from estimator.health.thresholds import HEAVY_LOAD
 from robots.rotations import exp3, quaternion_from_rotation
 from tests.estimator.health.standing import TICK, Clock, standing_row
 
@@ -36,8 +37,8 @@ def test_a_legs_torques_against_its_foot_and_the_accelerometer(clock: Clock) -> 
 def test_foot_and_leg_may_differ_more_where_both_bear_much(
     foot: float, leg: float, wanted: float
 ) -> None:
-    assert _contradiction(foot, leg) == pytest.approx(wanted)
-    assert _contradiction(leg, foot) == pytest.approx(-wanted)
+    assert _contradiction(foot, leg, HEAVY_LOAD) == pytest.approx(wanted)
+    assert _contradiction(leg, foot, HEAVY_LOAD) == pytest.approx(-wanted)
 
 
 def test_the_accelerometer_against_feet_and_legs(clock: Clock) -> None:
