@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from estimator.interface import Estimator, ReportsFaults, TakesRows
-from estimator.record import DEGRADED, OK, STATUS, TIME
+from estimator.rows import DEGRADED, OK, STATUS, TIME
 from robots.rotations import Array
 from runtime.bus import Publisher, Subscriber
 from runtime.clock import Clock

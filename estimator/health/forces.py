@@ -10,20 +10,6 @@ from __future__ import annotations
 import numpy as np
 from numba import njit
 
-from estimator.health.layout import (
-    ACCELERATION,
-    ACCELEROMETER,
-    ATTITUDE_SENSOR,
-    FORCE,
-    FORCE_SENSOR,
-    POSITION,
-    POSITION_SENSOR,
-    TORQUE,
-    TORQUE_SENSOR,
-    VELOCITY,
-    VELOCITY_SENSOR,
-)
-from estimator.health.past import BODY, LARGEST_SUM, LEG, VERTICAL, Mask, Past
 from estimator.health.thresholds import (
     BODY_FORCE,
     FASTEST_LEG,
@@ -38,7 +24,20 @@ from estimator.health.thresholds import (
     STOP_DISTANCE,
     TICK,
 )
-from estimator.record import RobotRecord
+from estimator.record import BODY, LARGEST_SUM, LEG, VERTICAL, Mask, Past, RobotRecord
+from estimator.rows import (
+    ACCELERATION,
+    ACCELEROMETER,
+    ATTITUDE_SENSOR,
+    FORCE,
+    FORCE_SENSOR,
+    POSITION,
+    POSITION_SENSOR,
+    TORQUE,
+    TORQUE_SENSOR,
+    VELOCITY,
+    VELOCITY_SENSOR,
+)
 from robots.legs import cross, foot_jacobians_in_base
 from robots.rotations import Array, rotation_from_quaternion
 

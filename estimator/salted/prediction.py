@@ -5,8 +5,11 @@ from __future__ import annotations
 import numpy as np
 from numba import njit
 
-from estimator.salted.layout import (
+from estimator.options import SaltedOptions
+from estimator.salted.measurements import mirror
+from estimator.salted.memory import (
     ACCELEROMETER_BIAS,
+    AGE,
     ANGULAR,
     GYRO_BIAS,
     JOINTS,
@@ -18,10 +21,8 @@ from estimator.salted.layout import (
     ROTATION,
     STATES,
     VELOCITY,
+    Memory,
 )
-from estimator.salted.memory import AGE, Memory
-from estimator.salted.options import SaltedOptions
-from estimator.salted.scalar_update import mirror
 from robots.legs import Legs
 from robots.rotations import Array, rotation_from_quaternion
 from robots.state import integrate

@@ -9,11 +9,9 @@ from typing import Any
 import numpy as np
 
 from estimator.invariant.filter import InvariantFilter
-from estimator.invariant.options import InvariantOptions
 from estimator.leg_odometry import LegOdometryFilter
-from estimator.options import LegOdometryOptions
+from estimator.options import InvariantOptions, LegOdometryOptions, SaltedOptions
 from estimator.salted.estimator import SaltedEstimator
-from estimator.salted.options import SaltedOptions
 from robots.terrain import Ground
 from tests.a1 import A1
 

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from scipy.linalg import expm, logm
 
-from estimator.invariant.memory import ERRORS, GYROSCOPE, Memory, new_memory
+from estimator.invariant.state import ERRORS, GYROSCOPE, Memory, new_memory
 from robots.rotations import Array, exp3, skew
 from tests.a1 import A1
 

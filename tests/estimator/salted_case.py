@@ -9,11 +9,10 @@ from typing import Any
 import numpy as np
 
 from estimator.health.monitor import Health
+from estimator.options import SaltedOptions
 from estimator.record import record_of, robot_record
-from estimator.salted.layout import GYRO_BIAS, PREVIOUS, ROBOT, SIZE, STATES
-from estimator.salted.memory import Memory, new_memory
-from estimator.salted.options import SaltedOptions
-from estimator.salted.scalar_update import mirror
+from estimator.salted.measurements import mirror
+from estimator.salted.memory import GYRO_BIAS, PREVIOUS, ROBOT, SIZE, STATES, Memory, new_memory
 from robots.rotations import Array, exp3, quaternion_from_rotation
 from robots.state import integrate
 from tests.a1 import A1

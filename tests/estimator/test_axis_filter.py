@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from estimator.axis_filter import FEET, NO_STATE, POSITION, VELOCITY, correct, predict
+from estimator.leg_odometry import FEET, NO_STATE, POSITION, VELOCITY, correct, predict
 
 
 def random_covariance(seed: int) -> np.ndarray:

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from estimator.contact_trust import learn_offset, update_trust
+from estimator.contacts import learn_offset, update_trust
 from estimator.options import LegOdometryOptions
 from estimator.record import record_of
 

@@ -6,8 +6,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from estimator.salted.ground_below import is_level
-from estimator.salted.options import UNEVEN_GROUND, SaltedOptions, on_uneven_ground
+from estimator.options import UNEVEN_GROUND, SaltedOptions, on_uneven_ground
+from estimator.salted.contacts import is_level
 from robots.terrain import Box, make_ground, unknown_ground
 from tests.estimator.estimators import invariant, leg_odometry, salted
 from tests.estimator.synthetic_walk import walk_readings

@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
-from estimator.invariant.correction import correct, factor, solve
-from estimator.invariant.memory import ERRORS
+from estimator.invariant.measurements import correct, factor, solve
+from estimator.invariant.state import ERRORS
 from tests.estimator.invariant_case import copy, disturbed, random_case
 
 

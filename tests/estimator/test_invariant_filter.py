@@ -8,7 +8,7 @@ import pytest
 from msgspec.structs import replace as with_fields
 
 from estimator.invariant.filter import InvariantFilter
-from estimator.invariant.options import InvariantOptions
+from estimator.options import InvariantOptions
 from robots.conventions import GRAVITY
 from robots.rotations import exp3, log3
 from runtime.messages import SensorReading, StateEstimate

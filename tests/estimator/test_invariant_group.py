@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from estimator.invariant.group import gammas, move_by
+from estimator.invariant.state import gammas, move_by
 from robots.rotations import skew
 from tests.estimator.invariant_case import (
     copy,

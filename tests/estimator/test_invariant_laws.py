@@ -6,7 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from msgspec.structs import replace
 
-from estimator.invariant.options import InvariantOptions
+from estimator.options import InvariantOptions
 from robots.rotations import exp3
 from tests.estimator.estimators import invariant
 from tests.estimator.synthetic_walk import KinematicRobot, walk_readings

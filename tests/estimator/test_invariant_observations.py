@@ -5,8 +5,7 @@ from collections.abc import Callable
 import numpy as np
 import pytest
 
-from estimator.invariant.memory import ERRORS, VELOCITY, Memory
-from estimator.invariant.observations import (
+from estimator.invariant.measurements import (
     Rows,
     empty_rows,
     observe_height,
@@ -14,6 +13,7 @@ from estimator.invariant.observations import (
     observe_position,
     observe_velocity,
 )
+from estimator.invariant.state import ERRORS, VELOCITY, Memory
 from robots.legs import (
     calf_angular_velocity_in_base,
     cross,

@@ -5,14 +5,16 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from estimator.invariant.memory import ERRORS, GYROSCOPE, Memory
-from estimator.invariant.options import InvariantOptions
-from estimator.invariant.propagation import (
+from estimator.invariant.state import (
+    ERRORS,
+    GYROSCOPE,
+    Memory,
     predict_covariance,
     predict_mean,
     roll_feet,
     transition,
 )
+from estimator.options import InvariantOptions
 from estimator.record import record_of
 from robots.legs import calf_angular_velocity_in_base, leg_measurements
 from robots.rotations import exp3

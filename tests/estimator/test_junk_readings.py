@@ -6,7 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
-from estimator.health.layout import ROW
+from estimator.rows import ROW
 from tests.estimator.estimators import JUDGING, PLAIN, check_covariance, fresh
 from tests.estimator.fault_scenarios import Stream, sensor_row
 from tests.estimator.synthetic_walk import KinematicRobot, Trot, real_noise

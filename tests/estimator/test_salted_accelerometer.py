@@ -3,10 +3,9 @@
 import numpy as np
 import pytest
 
-from estimator.salted.layout import PREVIOUS, ROBOT, SIZE
-from estimator.salted.memory import Memory
+from estimator.salted.measurements import take_accelerometer
+from estimator.salted.memory import PREVIOUS, ROBOT, SIZE, Memory
 from estimator.salted.prediction import predict, reset
-from estimator.salted.sensor_rows import take_accelerometer
 from robots.contact_dynamics import ContactDynamics
 from robots.conventions import GRAVITY
 from robots.pinocchio_model import foot_frame_ids, load_pinocchio

@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
-from estimator.salted.contact_modes import CERTAIN, DOUBT, lift_off, set_down, update_modes
+from estimator.salted.contacts import CERTAIN, DOUBT, lift_off, set_down, update_modes
 from estimator.salted.memory import AGE, CROSSED, OFFSET, PROBABILITY, TRUST, Memory, new_memory
 from tests.estimator.salted_case import PARAMETERS, RECORD
 

@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 from msgspec.structs import replace
 
+from estimator.options import SaltedOptions
 from estimator.salted.estimator import SaltedEstimator
 from estimator.salted.memory import PROBABILITY
-from estimator.salted.options import SaltedOptions
 from hw_bridge.robot_time import LARGEST_DRIFT
 from runtime.messages import SensorReading
 from tests.a1 import A1

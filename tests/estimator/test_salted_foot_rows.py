@@ -5,8 +5,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from estimator.salted.foot_rows import foot_rows
-from estimator.salted.layout import ANGULAR, JOINTS, POSITION, RATES, ROTATION, VELOCITY
+from estimator.salted.measurements import foot_rows
+from estimator.salted.memory import ANGULAR, JOINTS, POSITION, RATES, ROTATION, VELOCITY
 from robots.legs import foot_positions_in_base, leg_measurements
 from robots.rotations import quaternion_from_rotation, rotation_from_quaternion
 from robots.state import integrate

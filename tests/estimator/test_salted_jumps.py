@@ -5,9 +5,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from estimator.salted.jumps import followers, watch_for_jump
-from estimator.salted.layout import SIZE, VELOCITY
-from estimator.salted.memory import AGE, Memory
+from estimator.salted.contacts import followers, watch_for_jump
+from estimator.salted.memory import AGE, SIZE, VELOCITY, Memory
 from robots.rotations import exp3, quaternion_from_rotation, rotation_from_quaternion
 from tests.estimator.salted_case import PARAMETERS, random_memory
 

@@ -5,8 +5,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from estimator.salted.layout import (
+from estimator.salted.memory import (
     ACCELEROMETER_BIAS,
+    AGE,
     GYRO_BIAS,
     MISALIGNMENT,
     PREVIOUS,
@@ -14,8 +15,8 @@ from estimator.salted.layout import (
     SIZE,
     STATES,
     VELOCITY,
+    Memory,
 )
-from estimator.salted.memory import AGE, Memory
 from estimator.salted.prediction import coast, predict, reset, start_covariance
 from robots.contact_dynamics import ContactDynamics
 from robots.pinocchio_model import foot_frame_ids, load_pinocchio

@@ -5,10 +5,9 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from estimator.options import SaltedOptions
 from estimator.salted.estimator import SaltedEstimator
-from estimator.salted.layout import GYRO_BIAS, MISALIGNMENT, STATES
-from estimator.salted.memory import AGE
-from estimator.salted.options import SaltedOptions
+from estimator.salted.memory import AGE, GYRO_BIAS, MISALIGNMENT, STATES
 from robots.rotations import log3, rotation_from_quaternion
 from runtime.messages import StateEstimate
 from tests.estimator.estimators import salted

@@ -4,10 +4,8 @@ import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from estimator.salted.foot_rows import foot_rows
-from estimator.salted.layout import POSITION, SIZE, VELOCITY
-from estimator.salted.memory import AGE, Memory
-from estimator.salted.standing_rows import height_variances, take_standing_feet
+from estimator.salted.measurements import foot_rows, height_variances, take_standing_feet
+from estimator.salted.memory import AGE, POSITION, SIZE, VELOCITY, Memory
 from tests.estimator.salted_case import (
     LEGS,
     PARAMETERS,

@@ -4,10 +4,9 @@ import numpy as np
 import pinocchio as pin
 import pytest
 
-from estimator.salted.advance import change_modes
+from estimator.salted.advance import change_modes, timed_reset
 from estimator.salted.memory import AGE, Memory
 from estimator.salted.prediction import reset
-from estimator.salted.timing import timed_reset
 from robots.contact_dynamics import ContactDynamics
 from robots.mujoco_model import load_mujoco
 from robots.pinocchio_model import foot_frame_ids, load_pinocchio

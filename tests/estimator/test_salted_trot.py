@@ -5,8 +5,8 @@ import pytest
 from msgspec.structs import replace
 
 from estimator.interface import Estimator
+from estimator.options import SaltedOptions
 from estimator.salted.estimator import SaltedEstimator
-from estimator.salted.options import SaltedOptions
 from robots.rotations import exp3, quaternion_from_rotation, quaternion_product
 from runtime.messages import StateEstimate
 from tests.estimator.estimators import leg_odometry, salted

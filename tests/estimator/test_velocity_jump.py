@@ -5,7 +5,7 @@ from typing import NamedTuple
 import numpy as np
 import pytest
 
-from estimator.velocity_jump import feet_agree_on_jump
+from estimator.contacts import feet_agree_on_jump
 
 VARIANCE, FEET = 0.01, 4.0
 

@@ -2,10 +2,9 @@
 
 import numpy as np
 
-from estimator.health.layout import FORCE, POSITION, ROW, TORQUE
 from estimator.health.monitor import Health, judge
-from estimator.health.past import PAST, forget
-from estimator.record import robot_record
+from estimator.record import PAST, forget, robot_record
+from estimator.rows import FORCE, POSITION, ROW, TORQUE
 from robots.conventions import GRAVITY
 from robots.legs import foot_jacobians_in_base
 from robots.rotations import Array

@@ -5,9 +5,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from estimator.health.layout import POSITION, ROW
 from estimator.health.monitor import fault_names
 from estimator.health.thresholds import READMIT_TIME, SOUND_TIME
+from estimator.rows import POSITION, ROW
 from tests.estimator.health.standing import TICK, Clock, standing_row
 
 NUMBERS = st.one_of(

@@ -8,7 +8,7 @@ import pytest
 
 from estimator.interface import Estimator
 from estimator.node import QUIET_S, FaultLog
-from estimator.record import DEGRADED, DIVERGED, OK
+from estimator.rows import DEGRADED, DIVERGED, OK
 
 
 class Judging:

@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 
 from estimator.health.forces import _contradiction
-from estimator.health.layout import FORCE, TORQUE
 from estimator.health.monitor import fault_names
 from estimator.health.thresholds import HEAVY_LOAD
+from estimator.rows import FORCE, TORQUE
 from robots.rotations import exp3, quaternion_from_rotation
 from tests.estimator.health.standing import TICK, Clock, standing_row
 
