@@ -8,7 +8,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from robots.legs import foot_jacobians_in_base, foot_positions_in_base
-from robots.robot import load_robot
 from robots.rotations import rotation_from_quaternion
 from runtime.messages import SensorReading, StateEstimate
 from saltus.configuration.launch import LaunchConfig
@@ -25,7 +24,7 @@ class FeetAndImu:
 
     def __init__(self, config: LaunchConfig) -> None:
         """`config.plugin.values` could hold the constants above."""
-        self.robot = load_robot("a1")
+        self.robot = config.robot_model
         self.divergences = 0
         self.velocity_covariance = DEVIATION**2 * np.eye(3)
         self.reset()

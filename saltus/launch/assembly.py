@@ -154,12 +154,8 @@ def make_estimator(config: LaunchConfig) -> Estimator:
     factory = load(config.estimator_entry.factory)
     if config.estimator not in ESTIMATORS:
         return factory(config)
-    from robots.robot import load_robot
-
-    heading = ground_heading(config) or 0.0
-    return factory(
-        getattr(config, config.estimator), load_robot("a1"), known_ground(config), heading
-    )
+    options, heading = getattr(config, config.estimator), ground_heading(config) or 0.0
+    return factory(options, config.robot_model, known_ground(config), heading)
 
 
 def make_tracker(config: LaunchConfig) -> Tracker:

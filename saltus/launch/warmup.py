@@ -117,17 +117,13 @@ def _standing(tick: int) -> SensorReading:
 def _compile_estimator(config: LaunchConfig) -> None:
     """Warm one up; what `_compile_dynamics` compiles meanwhile comes last."""
     if module := config.estimator_entry.compilation:
-        from robots.robot import load_robot
-
-        load(f"{module}:compile_corrections")(load_robot("a1"))
+        load(f"{module}:compile_corrections")(config.robot_model)
     warm_estimator(config)
 
 
 def _compile_dynamics(config: LaunchConfig) -> None:
     """Compile a share of the filter, which takes longer than any other part."""
-    from robots.robot import load_robot
-
-    load(f"{config.estimator_entry.compilation}:compile_dynamics")(load_robot("a1"))
+    load(f"{config.estimator_entry.compilation}:compile_dynamics")(config.robot_model)
 
 
 PARTS: dict[str, Callable[[LaunchConfig], object]] = {
