@@ -7,11 +7,11 @@ from estimator.record import PAST, forget, robot_record
 from estimator.rows import FORCE, POSITION, ROW, TORQUE
 from robots.conventions import GRAVITY
 from robots.legs import foot_jacobians_in_base
+from robots.robot import Robot
 from robots.rotations import Array
 from tests.a1 import A1
 
 TICK = 1e-3
-ROBOT = robot_record(A1)[0]
 
 
 def standing_row() -> Array:
@@ -28,13 +28,13 @@ def standing_row() -> Array:
 class Clock:
     """Shows rows to a monitor that has seen nothing, one a tick."""
 
-    def __init__(self) -> None:
-        self.past, self.time = np.zeros(1, PAST)[0], 0.0
+    def __init__(self, robot: Robot = A1) -> None:
+        self.past, self.time, self.robot = np.zeros(1, PAST)[0], 0.0, robot_record(robot)[0]
         forget(self.past)
 
     def judge(self, row: Array, time: float) -> Health:
         """The verdict on a reading at its own time [s]."""
-        return judge(self.past, ROBOT, row, time)
+        return judge(self.past, self.robot, row, time)
 
     def show(self, row: Array, ticks: int = 1) -> Health:
         """The verdict on the last of `ticks` equal readings."""
