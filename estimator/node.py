@@ -1,4 +1,4 @@
-"""The estimator's thin loop: each reading in, one estimate of the same tick and time out."""
+"""The estimator's node: for each reading one estimate of the same tick and time."""
 
 from __future__ import annotations
 

@@ -257,7 +257,7 @@ class SaltedOptions:
     """A force beyond this is no zero offset of a foot's sensor."""
     # A push that changes the velocity between two samples of the accelerometer.
     settling_time: Annotated[float, positive("s", 10.0)] = 0.008
-    """Over this time of holding firmly a foot becomes a witness of jumps."""
+    """Over this time of holding firmly a foot counts in the search for jumps."""
     firm_time: Annotated[float, positive("s", 10.0)] = 0.03
     """One foot at least must have held firmly for so long: a robot that lands is not pushed."""
     jump_gate: Annotated[float, positive("-", 1e6)] = 2.5

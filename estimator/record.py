@@ -50,7 +50,7 @@ class Past(Protocol):
     since: Array
     """(43) time since something was last wrong with a sensor [s]."""
     expected: Array
-    """(16) quaternion and joints: the last that was believed, carried on by the velocities."""
+    """(16) quaternion and joints: the last accepted, carried on by the velocities."""
     spread: Array
     """(13) how far the attitude and each joint may be from there [rad]."""
     consistent: Array

@@ -1,4 +1,4 @@
-"""Accelerometer, joint torques and foot sensors: three accounts of the same forces.
+"""Accelerometer, joint torques and foot sensors, which measure the same forces.
 
 The torques of a leg less what turns its rotors, through the leg's Jacobian, are the force on its
 foot. The four forces move the body as the accelerometer says. Where two of the three agree, the
@@ -143,7 +143,7 @@ def _silent(past: Past, row: Array, first: int, last: int) -> bool:
 
 @njit(cache=True)
 def _decide(past: Past, robot: RobotRecord, row: Array, bad: Mask) -> None:
-    """Find the outvoted. Less of a disagreement will do against one that says nothing."""
+    """Find the sensor that contradicts two others; one that reads zero needs less of it."""
     force, agree = past.force, True
     for leg in range(4):
         first = TORQUE + 3 * leg

@@ -1,7 +1,7 @@
-"""Judges the sensors reading by reading: range, freeze, jump, and one against another.
+"""Checks of the sensors, reading by reading: range, freeze, jump, and one against another.
 
 A sensor is left out at once when its numbers are not finite, out of range, frozen, jumped or
-contradicted, and trusted again `SOUND_TIME` after the last of that. A jump that stays is believed
+contradicted, and trusted again `SOUND_TIME` after the last of that. A jump that stays is accepted
 after `READMIT_TIME`. Readings apart by more than `LARGEST_GAP` are not compared.
 """
 
@@ -247,7 +247,7 @@ def watch_stillness(past: Past, robot: RobotRecord, row: Array, dt: float) -> No
 
 @njit(cache=True)
 def _may_be_constant(robot: RobotRecord, row: Array, c: int) -> bool:
-    """Whether a sound sensor repeats this number: see the reasons, one by one."""
+    """Whether a sound sensor may repeat this number."""
     value = abs(row[c])
     if POSITION <= c < VELOCITY:  # encoders have steps; their velocity tells, see `motion`
         return True

@@ -71,7 +71,7 @@ BODY_FORCE = 16.0
 """Force that neither feet nor gravity give, per mass, filtered [m/s2]. A trunk that lies on
 the ground shows 9.8, a push of 150 N 11."""
 SILENT_FORCE = 34.0
-"""The same for a foot or a leg that says exactly zero [N]; seen 24."""
+"""The same for a foot or a leg that reads exactly zero [N]; seen 24."""
 LEAST_GRAVITY = LEAST * GRAVITY
 MOST_GRAVITY = MOST * GRAVITY
 """Bounds of the mean acceleration [m/s2]: half of gravity a speed of 5 m/s gives or takes in
@@ -79,7 +79,7 @@ MOST_GRAVITY = MOST * GRAVITY
 GRAVITY_TIME = 1.0
 """Over which that mean is taken; from half of it on it is judged [s]."""
 HEAVY_LOAD = 200.0
-"""Where foot and leg both say so much, their disagreement counts half [N]; a landing from a
+"""Where foot and leg both read so much, their disagreement counts half [N]; a landing from a
 backflip shows 570."""
 SINGULAR = 1e-4
 """Determinant of a leg's Jacobian below which its torques say nothing of the force [m3]; it grows
@@ -94,7 +94,7 @@ FORCE_TIME = 0.02
 SOUND_TIME = 0.02
 """A sensor is trusted again when nothing was wrong with it for so long [s]."""
 READMIT_TIME = 0.5
-"""A sensor that jumped and is sound but for that is believed after so long [s]."""
+"""A sensor that jumped and is sound but for that is accepted after so long [s]."""
 ATTITUDE_SPREAD = 0.03
 """Growth of the tolerance while an attitude is carried on by the gyroscope [rad/s]."""
 POSITION_SPREAD = 0.1

@@ -58,7 +58,7 @@ def advance(
     parameters: SaltedOptions,
 ) -> bool:  # fmt: skip
     """Go on for `dt` [s] to a reading's row (50) and take it in; False when the filter diverged."""
-    if dt > 1.5 * TICK:  # the accelerometer speaks of the last tick only
+    if dt > 1.5 * TICK:  # the accelerometer measures the last tick only
         if not _bridge(m, model, row, health, dt - TICK, parameters):
             return False
         dt = TICK
@@ -76,8 +76,8 @@ def _bridge(
 ) -> bool:
     """Go on for `gap` [s] until the tick of a row (50); False when the filter diverged.
 
-    It goes on tick by tick, in a long gap at constant velocities. A foot that the
-    dynamics would pull on no longer stands: only the next reading tells its mode.
+    It goes on tick by tick, in a long gap at constant velocities. A foot that the dynamics would
+    pull on no longer stands until the next reading.
     """
     if gap > parameters.longest_bridge:
         coast(m, gap, parameters)
@@ -196,7 +196,7 @@ def modes_after_prediction(
     m: Memory, legs: Legs, row: Array, health: Health, dt: float, parameters: SaltedOptions,
     load: Array,
 ) -> Array:  # fmt: skip
-    """Feet that touch down (+1) and lift off (-1) at the predicted state (4); load (4) [N].
+    """Find feet that touch down (+1) and lift off (-1) at the predicted state (4); load (4) [N].
 
     A foot that comes down slowly is set down here: its impact changes next to nothing, and light
     feet do that often.

@@ -43,7 +43,7 @@ FIRM = 0.5
 DOUBT = 0.2
 """A mode changes only when its probability has fallen this far below one half."""
 CERTAIN = 1e-4
-"""No foot is nearer than this to certainty, so that the sensors can change the filter's mind."""
+"""Probabilities stay this far from 0 and 1, so that the sensors can still change them."""
 LARGEST_EVIDENCE = 20.0
 """Largest likelihood ratio of one reading: the errors of two readings are alike."""
 FOOTPRINT_TRUST = 0.5

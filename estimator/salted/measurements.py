@@ -58,7 +58,7 @@ from robots.vectors import (
 
 Columns = NDArray[np.int64]
 LEAST_TRUST = 0.05
-"""A foot that holds less than this says nothing."""
+"""A foot that holds less than this is not used."""
 UP = 2
 
 

@@ -28,7 +28,7 @@ from robots.rotations import Array, rotation_from_quaternion
 from robots.state import integrate
 
 COASTING = 10.0
-"""How much more the velocities wander where no reading says what happens."""
+"""Factor on the random walk of the velocities through a gap without readings."""
 
 
 @njit(cache=True)
@@ -101,8 +101,8 @@ def add_process_noise(P: Array, dt: float, factor: float, parameters: SaltedOpti
 def add_touchdown_noise(P: Array, age: Array, dt: float, parameters: SaltedOptions) -> None:
     """Add what the legs' accelerations err by while soft feet come to rest; age (4) [s].
 
-    The dynamics hold a foot at once that sinks in for some milliseconds. Told nothing of that, the
-    filter would explain the joints' motion by one of the base.
+    The dynamics hold a foot at once that sinks in for some milliseconds. Without
+    this noise the filter would explain the joints' motion by one of the base.
     """
     for leg in range(4):
         if age[leg] >= 0.0:

@@ -155,9 +155,7 @@ def settled_clock() -> Clock:
     return settled_clock
 
 
-def faults_of(
-    clock: Clock, channels: object, change: object, ticks: int
-) -> tuple[str, ...]:
+def faults_of(clock: Clock, channels: object, change: object, ticks: int) -> tuple[str, ...]:
     row = standing_row()
     row[channels] += change  # type: ignore[index]
     return fault_names(clock.show(row, ticks))
