@@ -1,4 +1,4 @@
-"""What every estimator answers, so that a node, a test or a sweep can hold any of them."""
+"""The interface of every estimator."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A filter that is one compiled call a reading: a row of numbers in, a row out, and one record.
+"""Base of the filters: one compiled call for each reading, from its row to the estimate's.
 
 Rows have the layout of the messages `SensorReading` and `StateEstimate`.
 """
@@ -9,16 +9,34 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
+from numba import njit
 
-from estimator.health.layout import ROW
-from estimator.health.monitor import faults
-from estimator.record import SENSORS, Q, Record, V
-from robots.a1.constants import STAND_HEIGHT, STAND_JOINTS
+from estimator.health.monitor import faults, judge
+from estimator.record import Memory, Record, RobotRecord
+from estimator.rows import (
+    CONTACT,
+    DEGRADED,
+    DIVERGED,
+    FORCE,
+    OK,
+    POSITION,
+    ROW,
+    SENSORS,
+    STARTING,
+    STATUS,
+    TIME,
+    TORQUE,
+    VELOCITY,
+    Q,
+    V,
+)
 from robots.planar_pose import PlanarPose
 from robots.rotations import Array
 from runtime.messages import SensorReading, StateEstimate
 from runtime.rows import layout_of, row_of
 
+LARGEST_NUMBER = 1e6
+"""Of a usable reading."""
 _ESTIMATES = layout_of(StateEstimate)
 
 
@@ -32,26 +50,29 @@ class KernelFilter:
     """
 
     def __init__(
-        self, tick: Callable[..., None], new: Callable[[], Record], world: tuple[Any, ...],
-        position: Array | None, heading: float,
+        self, tick: Callable[..., None], fresh: Record, options: Record, robot: Record,
+        *world: Any, heading: float,
     ) -> None:  # fmt: skip
         """Compile (or load) the tick, so that the first reading is as fast as any.
 
         Args:
-            tick: called with memory (1,), the rows of reading and estimate, and `world`.
-            new: makes the memory of a filter that has seen nothing.
-            world: options, model and ground.
-            position: where to begin, x, y first [m]; the origin by default.
+            tick: called with memory (1,), the rows of reading and estimate, options, robot and
+                `world`.
+            fresh: the memory of a filter that has seen nothing.
+            options: of the filter (1,).
+            robot: that is estimated (1,).
+            world: what else the tick takes, such as the ground.
             heading: of the ground's x axis in the IMU's world [rad].
         """
-        self._tick, self._new, self._world = tick, new, world
+        self._tick, self._fresh = tick, fresh
+        self._world = options, robot, *world
         self._pose = PlanarPose(yaw=heading)
-        self._state, self._estimate = new(), np.zeros(_ESTIMATES.width)
+        self._state, self._estimate = fresh.copy(), np.zeros(_ESTIMATES.width)
         self._memory = self._state[0]
-        self._tick(self._state, np.zeros(SENSORS + ROW), self._estimate, *world)
+        self._tick(self._state, np.zeros(SENSORS + ROW), self._estimate, *self._world)
         faults(self._memory.past)
         self._memory.divergences = 0.0
-        self.reset(position)
+        self.reset()
 
     @property
     def divergences(self) -> int:
@@ -64,16 +85,20 @@ class KernelFilter:
         return faults(self._memory.past)
 
     def reset(self, position: Array | None = None) -> None:
-        """Forget the state, not the counts; start anew at `position` (x, y first) [m]."""
+        """Forget the state, not the counts; start anew at `position` (x, y first) [m].
+
+        It is the origin where it is left out.
+        """
         place = np.zeros(3)
         if position is not None:
             place[:2] = position[:2]
         if self._pose.yaw:
             place = PlanarPose(yaw=-self._pose.yaw).points_to_world(place)
         divergences = self._memory.divergences
-        self._state[:] = self._new()
+        self._state[:] = self._fresh
         self._memory.place[:], self._memory.divergences = place[:2], divergences
-        stand = [*place[:2], STAND_HEIGHT, 0.0, 0.0, 0.0, 1.0, *STAND_JOINTS]
+        robot = self._world[1][0]
+        stand = [*place[:2], robot.stand_height, 0.0, 0.0, 0.0, 1.0, *robot.stand]
         self._estimate[Q:V], self._estimate[V:] = stand, 0.0
 
     def update(self, reading: SensorReading) -> StateEstimate:
@@ -96,3 +121,41 @@ class KernelFilter:
         estimate = self._estimate.copy()
         estimate[Q:V] = self._pose.to_world(estimate[Q:V])
         return estimate
+
+
+@njit(cache=True)
+def take_in(m: Memory, robot: RobotRecord, reading: Array, estimate: Array) -> bool:
+    """Judge a reading's row and write an estimate's tick, time, status and joints, if it is usable.
+
+    Returns whether it is. A filter takes a usable reading as it is, also one with a sensor at
+    fault.
+    """
+    row, time = reading[SENSORS:], reading[TIME]
+    faulty = judge(m.past, robot, row, time).any_fault
+    estimate[:Q] = reading[:SENSORS]
+    if usable(row) and np.isfinite(time):
+        estimate[STATUS] = DEGRADED if faulty else OK
+        estimate[Q + 7 : V] = row[POSITION:VELOCITY]
+        estimate[V + 6 : CONTACT] = row[VELOCITY:TORQUE]
+        return True
+    m.divergences += 1.0
+    estimate[STATUS] = STARTING if np.isnan(m.time) else DIVERGED
+    return False
+
+
+@njit(cache=True)
+def usable(row: Array) -> bool:
+    """Whether a row (50) is finite but for torques, of possible size, its quaternion near unity."""
+    for i in range(len(row)):
+        if not (TORQUE <= i < FORCE or abs(row[i]) < LARGEST_NUMBER):
+            return False
+    norm = np.sqrt((row[:4] * row[:4]).sum())
+    return 0.9 < norm < 1.1
+
+
+@njit(cache=True)
+def lose(m: Memory, estimate: Array) -> None:
+    """Begin anew where the last estimate was; without a state, at `Memory.place`."""
+    if not np.isnan(m.time):
+        m.divergences += 1.0
+        m.place[:], estimate[STATUS] = estimate[Q : Q + 2], DIVERGED

@@ -1,4 +1,4 @@
-"""The estimator's thin loop: each reading in, one estimate of the same tick and time out."""
+"""The estimator's node: for each reading one estimate of the same tick and time."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from estimator.interface import Estimator, ReportsFaults, TakesRows
-from estimator.record import DEGRADED, OK, STATUS, TIME
+from estimator.rows import DEGRADED, OK, STATUS, TIME
 from robots.rotations import Array
 from runtime.bus import Publisher, Subscriber
 from runtime.clock import Clock

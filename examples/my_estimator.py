@@ -7,8 +7,7 @@ and drifts. A first-order filter joins both. Orientation is the IMU's, the heigh
 import numpy as np
 from numpy.typing import NDArray
 
-from robots.a1.constants import FOOT_RADIUS, STAND_HEIGHT, STAND_JOINTS
-from robots.a1.kinematics import foot_jacobians_in_base, foot_positions_in_base
+from robots.legs import foot_jacobians_in_base, foot_positions_in_base
 from robots.rotations import rotation_from_quaternion
 from runtime.messages import SensorReading, StateEstimate
 from saltus.configuration.launch import LaunchConfig
@@ -25,18 +24,19 @@ class FeetAndImu:
 
     def __init__(self, config: LaunchConfig) -> None:
         """`config.plugin.values` could hold the constants above."""
+        self.robot = config.robot_model
         self.divergences = 0
         self.velocity_covariance = DEVIATION**2 * np.eye(3)
         self.reset()
 
     def reset(self, position: Array | None = None) -> None:
         """Start anew at `position` (2 or 3) [m], at rest."""
-        self._position = np.array([0.0, 0.0, STAND_HEIGHT])
+        self._position = np.array([0.0, 0.0, self.robot.stand_height])
         if position is not None:
             self._position[: len(position)] = position
         self._velocity = np.zeros(3)  # base axes [m/s]
         self._time: float | None = None
-        self._joints, self._quaternion = STAND_JOINTS, np.array([0.0, 0.0, 0.0, 1.0])
+        self._joints, self._quaternion = self.robot.stand, np.array([0.0, 0.0, 0.0, 1.0])
 
     def update(self, reading: SensorReading) -> StateEstimate:
         """One reading; one that is not finite gives the last estimate as diverged."""
@@ -57,19 +57,20 @@ class FeetAndImu:
         omega = reading.angular_velocity_imu
         self._quaternion, self._joints = reading.quaternion_imu_in_world, reading.joint_position
         rotation = rotation_from_quaternion(self._quaternion)
-        feet = foot_positions_in_base(self._joints)
+        legs = self.robot.legs
+        feet = foot_positions_in_base(legs, self._joints)
         standing = reading.foot_force > STANDING
         acceleration = reading.linear_acceleration_imu + rotation.T @ GRAVITY
         self._velocity += dt * (acceleration - np.cross(omega, self._velocity))
         if standing.any():
-            jacobians = foot_jacobians_in_base(self._joints)
-            legs = reading.joint_velocity.reshape(4, 3)
+            jacobians = foot_jacobians_in_base(legs, self._joints)
+            rates = reading.joint_velocity.reshape(4, 3)
             # v + omega x p + J dq = 0 at the point of contact
-            contact = feet[standing] - FOOT_RADIUS * rotation[2]
-            moving = np.einsum("ijk,ik->ij", jacobians[standing], legs[standing])
+            contact = feet[standing] - legs.foot_radius * rotation[2]
+            moving = np.einsum("ijk,ik->ij", jacobians[standing], rates[standing])
             measured = -(moving + np.cross(omega, contact)).mean(axis=0)
             self._velocity += dt / TIME_CONSTANT * (measured - self._velocity)
-            self._position[2] = FOOT_RADIUS - (feet[standing] @ rotation[2]).mean()
+            self._position[2] = legs.foot_radius - (feet[standing] @ rotation[2]).mean()
         self._position[:2] += dt * (rotation @ self._velocity)[:2]
         contacts = standing.astype(float)
         return self._estimate(reading, omega, reading.joint_velocity, contacts, "ok")

@@ -1,1 +1,1 @@
-"""Which of the robot's sensors can be believed at this reading."""
+"""Finds sensors of a reading that are at fault."""

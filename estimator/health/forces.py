@@ -1,4 +1,4 @@
-"""Accelerometer, joint torques and foot sensors: three accounts of the same forces.
+"""Accelerometer, joint torques and foot sensors, which measure the same forces.
 
 The torques of a leg less what turns its rotors, through the leg's Jacobian, are the force on its
 foot. The four forces move the body as the accelerometer says. Where two of the three agree, the
@@ -10,20 +10,6 @@ from __future__ import annotations
 import numpy as np
 from numba import njit
 
-from estimator.health.layout import (
-    ACCELERATION,
-    ACCELEROMETER,
-    ATTITUDE_SENSOR,
-    FORCE,
-    FORCE_SENSOR,
-    POSITION,
-    POSITION_SENSOR,
-    TORQUE,
-    TORQUE_SENSOR,
-    VELOCITY,
-    VELOCITY_SENSOR,
-)
-from estimator.health.past import BODY, LARGEST_SUM, LEG, VERTICAL, Mask, Past
 from estimator.health.thresholds import (
     BODY_FORCE,
     FASTEST_LEG,
@@ -38,35 +24,45 @@ from estimator.health.thresholds import (
     STOP_DISTANCE,
     TICK,
 )
-from robots.a1.constants import ARMATURE, JOINT_LOWER, JOINT_UPPER, TOTAL_MASS
-from robots.a1.kinematics import foot_jacobians_in_base
-from robots.a1.leg_measurements import cross
+from estimator.record import BODY, LARGEST_SUM, LEG, VERTICAL, Mask, Past, RobotRecord
+from estimator.rows import (
+    ACCELERATION,
+    ACCELEROMETER,
+    ATTITUDE_SENSOR,
+    FORCE,
+    FORCE_SENSOR,
+    POSITION,
+    POSITION_SENSOR,
+    TORQUE,
+    TORQUE_SENSOR,
+    VELOCITY,
+    VELOCITY_SENSOR,
+)
+from robots.legs import cross, foot_jacobians_in_base
 from robots.rotations import Array, rotation_from_quaternion
-
-SINGULAR = 1e-4
-"""Determinant of a leg's Jacobian below which its torques say nothing of the force [m3]."""
 
 
 @njit(cache=True)
-def judge_forces(past: Past, row: Array, dt: float, bad: Mask) -> None:
+def judge_forces(past: Past, robot: RobotRecord, row: Array, dt: float, bad: Mask) -> None:
     """Set `bad` (43) for foot sensors, torques and accelerometer after a step of `dt` [s]."""
     blend = min(1.0, dt / FORCE_TIME)
     past.force[:] *= 1.0 - blend
     rotation = rotation_from_quaternion(past.expected[:4])
-    forces, known = _forces_of_legs(past, row, rotation, dt, bad)
+    forces, known = _forces_of_legs(past, robot, row, rotation, dt, bad)
     for leg in range(4):
         if known[leg] and not bad[FORCE_SENSOR + leg]:
-            past.force[LEG + leg] += blend * _contradiction(row[FORCE + leg], forces[leg, 2])
+            heavy = HEAVY_LOAD * robot.weight
+            past.force[LEG + leg] += blend * _contradiction(row[FORCE + leg], forces[leg, 2], heavy)
     if known.all() and not bad[ACCELEROMETER]:
         acceleration = rotation @ row[ACCELERATION:POSITION]
-        past.force[:VERTICAL] += blend * (acceleration - forces.sum(axis=0) / TOTAL_MASS)
-        measured = row[FORCE : FORCE + 4].sum() / TOTAL_MASS
+        past.force[:VERTICAL] += blend * (acceleration - forces.sum(axis=0) / robot.mass)
+        measured = row[FORCE : FORCE + 4].sum() / robot.mass
         if not bad[FORCE_SENSOR : FORCE_SENSOR + 4].any():
             past.force[VERTICAL] += blend * (acceleration[2] - measured)
     for k in range(8):
-        limit = LARGEST_SUM * (LEG_FORCE if k >= LEG else BODY_FORCE)
+        limit = LARGEST_SUM * (LEG_FORCE * robot.weight if k >= LEG else BODY_FORCE)
         past.force[k] = min(limit, max(-limit, past.force[k]))
-    _decide(past, row, bad)
+    _decide(past, robot, row, bad)
 
 
 @njit(cache=True)
@@ -89,35 +85,36 @@ def judge_gravity(past: Past, row: Array, bad: Mask) -> None:
 
 
 @njit(cache=True)
-def _contradiction(foot: float, leg: float) -> float:
-    """How much a foot's sensor and its leg's torques disagree [N]; less where both are large.
+def _contradiction(foot: float, leg: float, heavy: float) -> float:
+    """How much a foot's sensor and its leg's torques disagree [N]; half where both are `heavy`.
 
     In a hard landing the leg's inertia bears a part of the force.
     """
-    return (foot - leg) / (1.0 + min(abs(foot), abs(leg)) / HEAVY_LOAD)
+    return (foot - leg) / (1.0 + min(abs(foot), abs(leg)) / heavy)
 
 
 @njit(cache=True)
 def _forces_of_legs(
-    past: Past, row: Array, rotation: Array, dt: float, bad: Mask
+    past: Past, robot: RobotRecord, row: Array, rotation: Array, dt: float, bad: Mask
 ) -> tuple[Array, Mask]:
     """Force on each foot in world axes (4, 3) [N], and which of them are known (4).
 
     J' f = armature ddq - tau; J' f = b is solved by the columns' cross products.
     """
     forces, known = np.zeros((4, 3)), np.zeros(4, dtype=np.bool_)
-    jacobians = foot_jacobians_in_base(past.expected[4:16])
+    jacobians = foot_jacobians_in_base(robot.legs, past.expected[4:16])
     for leg in range(4):
-        if not _leg_tells(past, row, leg, bad):
+        if not _leg_tells(past, robot, row, leg, bad):
             continue
         first = 3 * leg
         speed = row[VELOCITY + first : VELOCITY + first + 3]
         last = past.row[VELOCITY + first : VELOCITY + first + 3]
         a, b, c = jacobians[leg, :, 0], jacobians[leg, :, 1], jacobians[leg, :, 2]
         determinant = (a * cross(b, c)).sum()
-        if not (abs(determinant) > SINGULAR and np.isfinite(last.sum())):
+        if not (abs(determinant) > robot.singular and np.isfinite(last.sum())):
             continue
-        load = ARMATURE * (speed - last) / dt - row[TORQUE + first : TORQUE + first + 3]
+        armature = robot.armature[first : first + 3]
+        load = armature * (speed - last) / dt - row[TORQUE + first : TORQUE + first + 3]
         solved = load[0] * cross(b, c) + load[1] * cross(c, a) + load[2] * cross(a, b)
         forces[leg] = rotation @ (solved / determinant)
         known[leg] = True
@@ -125,13 +122,13 @@ def _forces_of_legs(
 
 
 @njit(cache=True)
-def _leg_tells(past: Past, row: Array, leg: int, bad: Mask) -> bool:
+def _leg_tells(past: Past, robot: RobotRecord, row: Array, leg: int, bad: Mask) -> bool:
     """Whether a leg's sensors are sound, its motors bear its force, and it hardly accelerates."""
     for i in range(3 * leg, 3 * leg + 3):
         if bad[VELOCITY_SENSOR + i] or bad[TORQUE_SENSOR + i] or bad[POSITION_SENSOR + i]:
             return False
         angle = past.expected[4 + i]
-        room = min(angle - JOINT_LOWER[i], JOINT_UPPER[i] - angle)
+        room = min(angle - robot.legs.lower[i], robot.legs.upper[i] - angle)
         if room < STOP_DISTANCE or abs(row[VELOCITY + i]) > FASTEST_LEG:
             return False
     return True
@@ -145,15 +142,15 @@ def _silent(past: Past, row: Array, first: int, last: int) -> bool:
 
 
 @njit(cache=True)
-def _decide(past: Past, row: Array, bad: Mask) -> None:
-    """Find the outvoted. Less of a disagreement will do against one that says nothing."""
+def _decide(past: Past, robot: RobotRecord, row: Array, bad: Mask) -> None:
+    """Find the sensor that contradicts two others; one that reads zero needs less of it."""
     force, agree = past.force, True
     for leg in range(4):
         first = TORQUE + 3 * leg
         foot_silent = _silent(past, row, FORCE + leg, FORCE + leg + 1)
         leg_silent = _silent(past, row, first, first + 3)
         enough = SILENT_FORCE if foot_silent or leg_silent else LEG_FORCE
-        if abs(force[LEG + leg]) <= enough:
+        if abs(force[LEG + leg]) <= enough * robot.weight:
             continue
         agree = False
         foot_worse = abs(force[VERTICAL]) >= abs(force[BODY + 2])

@@ -1,13 +1,17 @@
 """The thresholds of the sensor monitor, with their units and where they come from.
 
 "Seen" is the largest value in recorded walks, trots, pushes of the base to 1.5 m/s, blocked motors
-and slippery ground, with the simulated sensors' noise: nothing of that is a fault.
+and slippery ground, with the simulated sensors' noise: nothing of that is a fault. Forces are those
+of a robot of `MASS`; they grow with a robot's weight.
 """
 
 from __future__ import annotations
 
-from robots.a1.constants import GRAVITY, TORQUE_LIMIT, VELOCITY_LIMIT
+from robots.conventions import GRAVITY
 from robots.imu_units import LEAST, MOST
+
+MASS, LEG_LENGTH = 13.741, 0.4
+"""Of the robot that the forces here and `SINGULAR` are for [kg], [m]."""
 
 NORM_ERROR = 0.1
 """A quaternion's norm is this near to one."""
@@ -17,10 +21,10 @@ ACCELEROMETER_RANGE = 16.0 * GRAVITY
 """A reading at the rail is at least 0.999 of it; 1.05 of it is no reading [m/s2]."""
 JOINT_MARGIN = 0.5
 """A joint may seem this far beyond its stops [rad]."""
-LARGEST_JOINT_VELOCITY = 2.0 * VELOCITY_LIMIT
-"""A blow turns a joint faster than its motor can [rad/s]; seen 18."""
-LARGEST_TORQUE = 1.5 * TORQUE_LIMIT
-"""[N m]"""
+LARGEST_JOINT_VELOCITY = 2.0
+"""Times the motor's largest: a blow turns a joint faster [-]; seen 18 rad/s of 21."""
+LARGEST_TORQUE = 1.5
+"""Times the motor's largest [-]."""
 LARGEST_FORCE = 2000.0
 """Fifteen times the robot's weight [N]; seen 313."""
 LEAST_FORCE = 100.0
@@ -67,7 +71,7 @@ BODY_FORCE = 16.0
 """Force that neither feet nor gravity give, per mass, filtered [m/s2]. A trunk that lies on
 the ground shows 9.8, a push of 150 N 11."""
 SILENT_FORCE = 34.0
-"""The same for a foot or a leg that says exactly zero [N]; seen 24."""
+"""The same for a foot or a leg that reads exactly zero [N]; seen 24."""
 LEAST_GRAVITY = LEAST * GRAVITY
 MOST_GRAVITY = MOST * GRAVITY
 """Bounds of the mean acceleration [m/s2]: half of gravity a speed of 5 m/s gives or takes in
@@ -75,8 +79,11 @@ MOST_GRAVITY = MOST * GRAVITY
 GRAVITY_TIME = 1.0
 """Over which that mean is taken; from half of it on it is judged [s]."""
 HEAVY_LOAD = 200.0
-"""Where foot and leg both say so much, their disagreement counts half [N]; a landing from a
+"""Where foot and leg both read so much, their disagreement counts half [N]; a landing from a
 backflip shows 570."""
+SINGULAR = 1e-4
+"""Determinant of a leg's Jacobian below which its torques say nothing of the force [m3]; it grows
+with the legs' length."""
 STOP_DISTANCE = 0.08
 """Nearer to a joint's stop the stop may bear the force, not the motor [rad]."""
 FASTEST_LEG = 12.0
@@ -87,7 +94,7 @@ FORCE_TIME = 0.02
 SOUND_TIME = 0.02
 """A sensor is trusted again when nothing was wrong with it for so long [s]."""
 READMIT_TIME = 0.5
-"""A sensor that jumped and is sound but for that is believed after so long [s]."""
+"""A sensor that jumped and is sound but for that is accepted after so long [s]."""
 ATTITUDE_SPREAD = 0.03
 """Growth of the tolerance while an attitude is carried on by the gyroscope [rad/s]."""
 POSITION_SPREAD = 0.1

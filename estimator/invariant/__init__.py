@@ -1,1 +1,1 @@
-"""A contact-aided invariant Kalman filter (Hartley et al. 2020), rival of the leg odometry."""
+"""A contact-aided invariant Kalman filter (Hartley et al. 2020)."""

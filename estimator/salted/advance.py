@@ -2,64 +2,89 @@
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
+from estimator import rows
+from estimator.contacts import contact_probability
 from estimator.health.monitor import Health
-from estimator.salted.contact_modes import lift_off, set_down
-from estimator.salted.memory import AGE, VARIANCE, Memory
-from estimator.salted.options import SaltedOptions
-from estimator.salted.prediction import coast, predict, reset
-from estimator.salted.timing import timed_reset
-from estimator.salted.update import (
-    before_prediction,
-    correct_all,
-    correct_between,
-    modes_after_prediction,
+from estimator.options import SaltedOptions
+from estimator.record import RobotRecord
+from estimator.salted.contacts import followers, lift_off, set_down, update_modes, watch_for_jump
+from estimator.salted.measurements import (
+    foot_rows,
+    height_variances,
+    mirror,
+    take_accelerometer,
+    take_encoders,
+    take_gyroscope,
+    take_orientation,
+    take_standing_feet,
 )
+from estimator.salted.memory import (
+    AGE,
+    GYRO_BIAS,
+    HELD,
+    LEVEL,
+    OFFSET,
+    ROBOT,
+    STATES,
+    TRUST,
+    VARIANCE,
+    Memory,
+)
+from estimator.salted.prediction import coast, predict, reset, start_covariance
 from robots.approach import MINIMUM_APPROACH_SPEED
-from robots.rotations import Array
+from robots.legs import Legs, foot_positions_in_base
+from robots.rotations import Array, rotation_from_quaternion
 from robots.stance_dynamics import StanceModel
 from robots.stance_step import stance_step
-from robots.stance_touchdown import land
+from robots.stance_touchdown import Landing, land
+from robots.state import integrate
 
+LARGEST_VARIANCE = 1e8
+OFF_THE_LINE = 0.1
+"""Standard deviation of the specific force between two readings from the line through them,
+relative to their difference."""
 TICK = 1e-3  # [s] that a coasting filter leaves for the reading it coasts to
 
 
 @njit(cache=True)
 def advance(
-    m: Memory, robot: StanceModel, row: Array, health: Health, dt: float,
+    m: Memory, robot: RobotRecord, model: StanceModel, row: Array, health: Health, dt: float,
     parameters: SaltedOptions,
 ) -> bool:  # fmt: skip
     """Go on for `dt` [s] to a reading's row (50) and take it in; False when the filter diverged."""
-    if dt > 1.5 * TICK:  # the accelerometer speaks of the last tick only
-        if not _bridge(m, robot, row, health, dt - TICK, parameters):
+    if dt > 1.5 * TICK:  # the accelerometer measures the last tick only
+        if not _bridge(m, model, row, health, dt - TICK, parameters):
             return False
         dt = TICK
-    jumping, share = before_prediction(m, row, health, dt, parameters)
-    load = flow(m, robot, _standing(m), dt, parameters)
-    change = modes_after_prediction(m, row, health, dt, parameters, load)
+    jumping, share = before_prediction(m, robot.legs, row, health, dt, parameters)
+    load = flow(m, model, _standing(m), dt, parameters)
+    change = modes_after_prediction(m, robot.legs, row, health, dt, parameters, load)
     if change.any():
-        change_modes(m, robot, change, health.foot_force, parameters)
-    return correct_all(m, row, health, jumping, share, load, dt, parameters)
+        change_modes(m, robot.legs, model, change, health.foot_force, parameters)
+    return correct_all(m, robot.legs, row, health, jumping, share, load, dt, parameters)
 
 
 @njit(cache=True)
 def _bridge(
-    m: Memory, robot: StanceModel, row: Array, health: Health, gap: float, parameters: SaltedOptions
+    m: Memory, model: StanceModel, row: Array, health: Health, gap: float, parameters: SaltedOptions
 ) -> bool:
     """Go on for `gap` [s] until the tick of a row (50); False when the filter diverged.
 
-    It goes on tick by tick, in a long gap at constant velocities. A foot that the
-    dynamics would pull on no longer stands: only the next reading tells its mode.
+    It goes on tick by tick, in a long gap at constant velocities. A foot that the dynamics would
+    pull on no longer stands until the next reading.
     """
     if gap > parameters.longest_bridge:
         coast(m, gap, parameters)
         return True
     standing, steps = _standing(m), max(1, round(gap / TICK))
     for step in range(1, steps + 1):
-        load = flow(m, robot, standing, gap / steps, parameters)
+        load = flow(m, model, standing, gap / steps, parameters)
         standing[load < 0.0] = 0.0
         share = step / (steps + 1)
         if health.accelerometer and not correct_between(m, row, share, gap / steps, parameters):
@@ -69,22 +94,19 @@ def _bridge(
 
 @njit(cache=True)
 def flow(
-    m: Memory, robot: StanceModel, standing: Array, dt: float, parameters: SaltedOptions
+    m: Memory, model: StanceModel, standing: Array, dt: float, parameters: SaltedOptions
 ) -> Array:
     """Predict over `dt` [s] with the feet that stand (4); the load (4) on each [N]."""
-    step = stance_step(robot, m.q, m.v, m.torque, standing, dt)
+    step = stance_step(model, m.q, m.v, m.torque, standing, dt)
     predict(m, step.q, step.v, step.A, dt, parameters)
     return step.load
 
 
 @njit(cache=True)
 def change_modes(
-    m: Memory,
-    robot: StanceModel,
-    change: Array,
-    sensed: NDArray[np.bool_],
+    m: Memory, legs: Legs, model: StanceModel, change: Array, sensed: NDArray[np.bool_],
     parameters: SaltedOptions,
-) -> None:
+) -> None:  # fmt: skip
     """Let feet lift off, then touch down one after the other, in the order of their index.
 
     change (4) as `update_modes` gives it, sensed (4) whether the foot's force sensor is sound.
@@ -95,14 +117,14 @@ def change_modes(
     for foot in range(4):
         if change[foot] > 0.0:
             hit = land(
-                robot, m.q, m.v, m.torque, _standing(m), foot, MINIMUM_APPROACH_SPEED,
+                model, m.q, m.v, m.torque, _standing(m), foot, MINIMUM_APPROACH_SPEED,
                 m.normal[foot],
             )  # fmt: skip
             if hit.transverse:
                 delay = parameters.touchdown_delay if sensed[foot] else np.inf
                 terrain = np.sqrt(parameters.terrain_noise**2 + m.ground[VARIANCE, foot])
                 timed = timed_reset(hit, terrain, delay)
-                reset(m, hit.v_plus, timed.jacobian, timed.noise, parameters)
+                reset(m, legs, hit.v_plus, timed.jacobian, timed.noise, parameters)
             set_down(m, foot)
 
 
@@ -110,3 +132,204 @@ def change_modes(
 def _standing(m: Memory) -> Array:
     """One for each foot (4) that stands, zero for the others."""
     return (m.contact[AGE] >= 0.0).astype(np.float64)
+
+
+@njit(cache=True)
+def start(
+    m: Memory, legs: Legs, row: Array, health: Health, place: Array, parameters: SaltedOptions
+) -> None:
+    """Stand at `place` (2) [m] as a reading's row (50) has it, the lowest foot on the ground."""
+    m.q[:2] = place
+    m.q[3:7] = row[:4] / np.sqrt((row[:4] * row[:4]).sum())
+    m.q[7:] = row[rows.POSITION : rows.VELOCITY]
+    R = rotation_from_quaternion(m.q[3:7])
+    m.q[2] = legs.foot_radius - (foot_positions_in_base(legs, m.q[7:]) @ R[2]).min()
+    m.v[:3] = 0.0
+    m.v[3:6] = row[rows.GYRO : rows.ACCELERATION]
+    m.v[6:] = row[rows.VELOCITY : rows.TORQUE]
+    m.bias[:], m.previous[:], m.jump[:] = 0.0, 0.0, 0.0
+    m.contact[:], m.contact[0] = 0.0, -1.0
+    m.contact[1] = 0.5
+    m.force[:] = parameters.gravity * R[2]
+    start_covariance(m.P, parameters)
+    hold_torques(m, row, health)
+
+
+@njit(cache=True)
+def hold_torques(m: Memory, row: Array, health: Health) -> None:
+    """Keep the sound joint torques of a row; those that are not stay what they were."""
+    for i in range(12):
+        if health.joint_torque[i]:
+            m.torque[i] = row[rows.TORQUE + i]
+
+
+@njit(cache=True)
+def before_prediction(
+    m: Memory, legs: Legs, row: Array, health: Health, dt: float, parameters: SaltedOptions
+) -> tuple[bool, Array]:
+    """Take the torques in and watch for a jump: whether one is under way, and shares of trust (4).
+
+    A foot's share is what this reading leaves of its trust: nothing where an encoder of the leg is
+    at fault, less than one where the foot slips after a jump.
+    """
+    hold_torques(m, row, health)
+    if health.accelerometer:
+        m.force[:] = _force(row)
+    share = _sound_legs(health)
+    held = m.contact[HELD]
+    trust = m.contact[TRUST] * share * np.minimum(1.0, held / parameters.settling_time)
+    if held.max() < parameters.firm_time:
+        trust[:] = 0.0
+    for i in range(4):
+        if health.foot_force[i]:
+            force = row[rows.FORCE + i] - m.contact[OFFSET, i]
+            trust[i] *= contact_probability(force, True, parameters)
+    residuals = _by_own_sensors(m, legs, row)
+    jumping = watch_for_jump(m, residuals, trust, dt, parameters)
+    if jumping:
+        share *= followers(residuals, trust, parameters)
+    return jumping, share
+
+
+@njit(cache=True)
+def modes_after_prediction(
+    m: Memory, legs: Legs, row: Array, health: Health, dt: float, parameters: SaltedOptions,
+    load: Array,
+) -> Array:  # fmt: skip
+    """Find feet that touch down (+1) and lift off (-1) at the predicted state (4); load (4) [N].
+
+    A foot that comes down slowly is set down here: its impact changes next to nothing, and light
+    feet do that often.
+    """
+    feet = foot_rows(legs, m.q, m.v, np.full(4, legs.foot_radius), m.normal)
+    clearance = feet.height - m.ground[LEVEL] - legs.foot_radius
+    terrain = parameters.terrain_noise**2 + m.ground[VARIANCE]
+    deviation = np.sqrt(height_variances(m.P, feet) + terrain)
+    forces = row[rows.FORCE :]
+    change = update_modes(m, forces, health.foot_force, clearance, deviation, load, dt, parameters)
+    for i in range(4):
+        down = feet.velocity[i] @ m.normal[i]
+        if change[i] > 0.0 and down > -parameters.slowest_impact:
+            set_down(m, i)
+            change[i] = 0.0
+    return change
+
+
+@njit(cache=True)
+def correct_all(
+    m: Memory, legs: Legs, row: Array, health: Health, jumping: bool, share: Array, load: Array,
+    dt: float, parameters: SaltedOptions,
+) -> bool:  # fmt: skip
+    """Take in all that is sound of a row (50), at the predicted state; False when it diverged.
+
+    jumping and share (4) as of `before_prediction`, load (4) predicted on the feet that stand [N].
+    """
+    d = np.zeros(m.P.shape[0])
+    if health.accelerometer:
+        take_accelerometer(m, d, _force(row), np.zeros(3), dt, parameters)
+    if health.gyroscope:
+        take_gyroscope(m, d, row, parameters)
+    if health.orientation:
+        take_orientation(m, d, row, parameters)
+    take_encoders(m, d, row, health, parameters)
+    take_standing_feet(m, legs, d, load, m.contact[TRUST] * share, jumping, parameters)
+    return _apply(m, d) and healthy(m, parameters)
+
+
+@njit(cache=True)
+def correct_between(
+    m: Memory, row: Array, share: float, dt: float, parameters: SaltedOptions
+) -> bool:
+    """Take in the specific force at a tick between two readings; False when the filter diverged.
+
+    It is taken from the line between the last reading and a row (50), at this `share` of the way:
+    the contact dynamics do not know that a foot came down where no reading says so.
+    """
+    change, d = _force(row) - m.force, np.zeros(m.P.shape[0])
+    doubt = OFF_THE_LINE * np.abs(change)
+    take_accelerometer(m, d, m.force + share * change, doubt, dt, parameters)
+    return _apply(m, d)
+
+
+@njit(cache=True)
+def _force(row: Array) -> Array:
+    """The specific force (3) of a row (50)."""
+    return row[rows.ACCELERATION : rows.ACCELERATION + 3]
+
+
+@njit(cache=True)
+def _apply(m: Memory, d: Array) -> bool:
+    """Correct the state by d (48); False, and unchanged, where it is not finite."""
+    mirror(m.P)
+    if not np.isfinite(d).all():
+        return False
+    m.q[:], m.v[:] = integrate(m.q, m.v, d[:ROBOT].copy())
+    m.bias[:] += d[GYRO_BIAS:STATES]
+    return True
+
+
+@njit(cache=True)
+def healthy(m: Memory, parameters: SaltedOptions) -> bool:
+    """Whether state and covariance are finite, positive and of a possible size."""
+    if not (np.isfinite(m.q).all() and np.isfinite(m.v).all() and np.isfinite(m.P).all()):
+        return False
+    for i in range(m.P.shape[0]):
+        if not 0.0 < m.P[i, i] < LARGEST_VARIANCE:
+            return False
+    return bool(np.abs(m.v[:3]).max() < parameters.largest_speed)
+
+
+@njit(cache=True)
+def _sound_legs(health: Health) -> Array:
+    """One for each leg (4) whose encoders are all sound, zero for the others."""
+    share = np.ones(4)
+    for j in range(12):
+        if not (health.joint_position[j] and health.joint_velocity[j]):
+            share[j // 3] = 0.0
+    return share
+
+
+@njit(cache=True)
+def _by_own_sensors(m: Memory, legs: Legs, row: Array) -> Array:
+    """Base velocity (4, 3) that each foot would have at rest, less the state's, world axes."""
+    q, v = m.q.copy(), m.v.copy()
+    q[7:], v[6:] = row[rows.POSITION : rows.VELOCITY], row[rows.VELOCITY : rows.TORQUE]
+    v[3:6] = row[rows.GYRO : rows.ACCELERATION] - m.bias[:3]
+    return -foot_rows(legs, q, v, np.full(4, legs.foot_radius), m.normal).velocity
+
+
+class TimedReset(NamedTuple):
+    """First-order map of a touchdown, and the noise of its time."""
+
+    jacobian: Array
+    """(36, 36) Xi_kappa."""
+    noise: Array
+    """(36) deviation of the state along F+ - D_x R F-."""
+    kappa: float
+    """Share of the guard in what is known of the time, 0 to 1."""
+
+
+@njit(cache=True)
+def timed_reset(hit: Landing, terrain: float, delay: float) -> TimedReset:
+    """Map errors through a touchdown whose time both the guard and a force sensor tell.
+
+    By the guard, an error of the state or of the ground's height moves the time of the event: the
+    saltation matrix Xi has that in it, and the ground's share is a noise beside it (thesis 7.2). By
+    the sensor, the time does not depend on the state: errors go through D_x R, and the sensor's
+    delay is the noise. The two times are fused as two measurements of one number,
+
+        kappa = s^2 / (s^2 + (h / n)^2),    Xi_kappa = D_x R + kappa (Xi - D_x R)
+
+    with s the sensor's deviation [s], h the ground's [m] and n the foot's normal velocity [m/s].
+    What is left of the uncertainty of the time, sqrt(kappa) h / n, moves the state along
+    F+ - D_x R F-. On ground known exactly this is Xi, with a perfect sensor it is D_x R.
+
+    Args:
+        hit: the touchdown, a transverse one.
+        terrain: deviation of the ground's height [m].
+        delay: deviation of the sensor's time [s]; infinite where there is no sensor.
+    """
+    by_guard = (terrain / hit.normal_velocity) ** 2  # [s2]
+    kappa = 1.0 if np.isinf(delay) else delay**2 / (delay**2 + by_guard)
+    jacobian = hit.reset_jacobian + kappa * (hit.saltation - hit.reset_jacobian)
+    return TimedReset(jacobian, np.sqrt(kappa) * terrain * hit.guard_shift, kappa)

@@ -1,9 +1,9 @@
-"""The A1's state by a salted Kalman filter (thesis, chapter 4) on its full contact dynamics.
+"""A robot's state by a salted Kalman filter (thesis, chapter 4) on its full contact dynamics.
 
 State: base pose and velocity, joints and their velocities, and constant errors of the IMU. Between
 events the contact dynamics of the standing feet under the measured torques carry it (4.8); a foot
 that touches down is reset by its impact, the covariance by that impact's saltation matrix (4.14).
-Which feet stand is a belief of its own, `contact_modes`. What is measured: attitude, angular
+Which feet stand is estimated apart, see `contacts`. What is measured: attitude, angular
 velocity and acceleration, joints, and the feet that stand.
 
 The state is on the manifold R^3 x SO(3) x R^12; errors are the tangent vectors of `robots.state`.
@@ -11,52 +11,164 @@ The state is on the manifold R^3 x SO(3) x R^12; errors are the tangent vectors 
 
 from __future__ import annotations
 
+import numpy as np
+from numba import njit
+
+from estimator.health.monitor import Health, judge
 from estimator.kernel_filter import KernelFilter
-from estimator.record import record_of
-from estimator.salted.ground_below import is_level
-from estimator.salted.layout import STATES, VELOCITY
-from estimator.salted.memory import new_memory
-from estimator.salted.options import SaltedOptions, on_uneven_ground
-from estimator.salted.tick import tick
+from estimator.options import SaltedOptions, on_uneven_ground
+from estimator.record import Record, RobotRecord, record_of, robot_record
+from estimator.rows import CONTACT, DEGRADED, DIVERGED, OK, ROW, SENSORS, STATUS, TIME, Q, V
+from estimator.salted.advance import (
+    TICK,
+    advance,
+    before_prediction,
+    change_modes,
+    correct_all,
+    flow,
+    modes_after_prediction,
+    start,
+)
+from estimator.salted.contacts import is_level, look_below, stand_on
+from estimator.salted.memory import PROBABILITY, STATES, VELOCITY, Memory, forget_state, new_memory
+from estimator.salted.prediction import coast
+from robots.legs import Legs
 from robots.mujoco_model import load_mujoco
-from robots.robot import load_robot
+from robots.robot import Robot
 from robots.rotations import Array
-from robots.stance_dynamics import stance_model_of
+from robots.stance_dynamics import StanceModel, stance_model_of
 from robots.terrain import Ground, make_ground
 
 
 class SaltedEstimator(KernelFilter):
     """The salted Kalman filter, see `KernelFilter`.
 
-    The first reading with sound IMU and encoders places the base at `position` (x, y [m], the
-    origin by default), on its lowest foot. A sensor that is at fault is left out. The status is
-    "degraded" also for the first reading after a time without any, and "diverged" with neither
-    attitude nor encoders for `largest_gap`. A second reading of the same time changes nothing.
+    The first reading with sound IMU and encoders places the base at the origin (see `reset`), on
+    its lowest foot. A sensor that is at fault is left out. The status is "degraded" also for the
+    first reading after a time without any, and "diverged" with neither attitude nor encoders for
+    `largest_gap`. A second reading of the same time changes nothing.
     """
 
     def __init__(
-        self, options: SaltedOptions | None = None, position: Array | None = None,
-        ground: Ground | None = None, heading: float = 0.0,
+        self, options: SaltedOptions, robot: Robot, ground: Ground | None = None,
+        heading: float = 0.0,
     ) -> None:  # fmt: skip
         """Load the model and compile (or load) the tick.
 
         Args:
             options: noises and thresholds.
-            position: see the class.
+            robot: that is estimated.
             ground: what is known of it, a level floor z = 0 where None; see `unknown_ground`.
             heading: of the ground's x axis in the IMU's world [rad].
         """
-        self.options, ground = options or SaltedOptions(), ground or make_ground()
-        used = self.options if is_level(ground) else on_uneven_ground(self.options)
-        world = record_of(used), stance_model_of(load_mujoco(load_robot("a1"))), ground
-        super().__init__(tick, new_memory, world, position, heading)
+        self.options, ground = options, ground or make_ground()
+        used = options if is_level(ground) else on_uneven_ground(options)
+        model, numbers = stance_model_of(load_mujoco(robot)), robot_record(robot, used.foot_radius)
+        super().__init__(
+            tick, new_memory(numbers), record_of(used), numbers, model, ground, heading=heading
+        )
 
     @property
     def covariance(self) -> Array:
-        """Covariance (45, 45) of the errors, in the order of `layout`, SI units."""
+        """Covariance (45, 45) of the errors, in the order of `memory`, SI units."""
         return self._memory.P[:STATES, :STATES].copy()
 
     @property
     def velocity_covariance(self) -> Array:
         """Covariance (3, 3) of the linear velocity, base axes [m2/s2]."""
         return self._memory.P[VELOCITY : VELOCITY + 3, VELOCITY : VELOCITY + 3].copy()
+
+
+@njit(cache=True)
+def tick(
+    memory: Record,
+    reading: Array,
+    estimate: Array,
+    options: Record,
+    robot: Record,
+    model: StanceModel,
+    ground: Ground,
+) -> None:
+    """Take a reading's row in and write the estimate's; memory, options and robot (1)."""
+    m, row, time = memory[0], reading[SENSORS:], reading[TIME]
+    health = judge(m.past, robot[0], row, time)
+    estimate[STATUS] = _take(m, robot[0], model, row, time, health, ground, options[0])
+    estimate[:Q] = reading[:SENSORS]
+    estimate[Q:V], estimate[V:CONTACT], estimate[CONTACT:STATUS] = m.q, m.v, m.contact[PROBABILITY]
+
+
+@njit(cache=True)
+def _take(
+    m: Memory, robot: RobotRecord, model: StanceModel, row: Array, time: float, health: Health,
+    ground: Ground, parameters: SaltedOptions,
+) -> float:  # fmt: skip
+    """Go on to a reading, or begin with it; the status."""
+    if not np.isfinite(time):
+        m.divergences += 1.0
+        return m.without if np.isnan(m.time) else DIVERGED
+    if np.isnan(m.time):
+        return _begin(m, robot.legs, row, time, health, ground, parameters)
+    dt = time - m.time
+    if health.orientation or health.joint_position.any():
+        m.seen = time
+    good = 0.0 <= dt <= parameters.largest_gap and time - m.seen <= parameters.largest_gap
+    if good and dt > 0.0:
+        look_below(m, robot.legs, ground)
+        good = advance(m, robot, model, row, health, dt, parameters)
+    if not good:
+        _lose(m, robot)
+        _begin(m, robot.legs, row, time, health, ground, parameters)
+        return DIVERGED
+    m.time = time
+    return DEGRADED if health.any_fault or dt > parameters.longest_step else OK
+
+
+@njit(cache=True)
+def _lose(m: Memory, robot: RobotRecord) -> None:
+    """Give the state up; what comes next begins where it was last sound."""
+    m.divergences += 1.0
+    if np.isfinite(m.q).all():
+        m.place[:] = m.q[:2]
+    else:
+        forget_state(m, robot)
+        m.q[:2] = m.place
+    m.time, m.without = np.nan, DIVERGED
+
+
+@njit(cache=True)
+def _begin(
+    m: Memory, legs: Legs, row: Array, time: float, health: Health, ground: Ground,
+    parameters: SaltedOptions,
+) -> float:  # fmt: skip
+    """Start from a reading's sensors, if IMU and encoders are sound; the status."""
+    joints = health.joint_position.all() and health.joint_velocity.all()
+    if not (health.orientation and health.gyroscope and joints):
+        m.divergences += 1.0
+        return m.without
+    start(m, legs, row, health, m.place, parameters)
+    stand_on(m, legs, ground)
+    m.time = m.seen = time
+    return DEGRADED if health.any_fault else OK
+
+
+def compile_dynamics(robot: Robot) -> None:
+    """Compile the steps and the touchdowns of the robot, nearly half of all.
+
+    With `compile_corrections`, two processes share the work: each piece is kept as soon as it is
+    compiled, and a process that compiles `tick` afterwards loads it.
+    """
+    record, model = robot_record(robot), stance_model_of(load_mujoco(robot))
+    memory, legs, options = new_memory(record)[0], record[0].legs, record_of(SaltedOptions())[0]
+    flow(memory, model, np.zeros(4), TICK, options)
+    change_modes(memory, legs, model, np.zeros(4), np.ones(4, np.bool_), options)
+
+
+def compile_corrections(robot: Robot) -> None:
+    """Compile the judgement of the sensors, the corrections, and the way through a gap."""
+    record, row, load = robot_record(robot), np.zeros(ROW), np.zeros(4)
+    memory, legs, options = new_memory(record)[0], record[0].legs, record_of(SaltedOptions())[0]
+    health = judge(memory.past, record[0], row, 0.0)
+    jumping, share = before_prediction(memory, legs, row, health, TICK, options)
+    modes_after_prediction(memory, legs, row, health, TICK, options, load)
+    correct_all(memory, legs, row, health, jumping, share, load, TICK, options)
+    coast(memory, TICK, options)

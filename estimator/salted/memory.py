@@ -1,4 +1,8 @@
-"""What the filter remembers between readings."""
+"""What the salted filter remembers, and where the parts of the error state stand.
+
+The error state has 45 numbers, and 3 more of the tick before. The first 36 are the robot's tangent
+vector, `robots.state`: position and rotation in base axes, joints, then their velocities.
+"""
 
 from __future__ import annotations
 
@@ -8,10 +12,20 @@ import numpy as np
 from numba import njit
 
 from estimator import record
-from estimator.record import Record, memory_type
-from estimator.salted.layout import SIZE
-from robots.a1.constants import STAND_HEIGHT, STAND_JOINTS
+from estimator.record import Record, RobotRecord, memory_type
+from estimator.rows import STARTING
 from robots.rotations import Array
+
+POSITION, ROTATION, JOINTS = 0, 3, 6
+VELOCITY, ANGULAR, RATES = 18, 21, 24
+"""Linear and angular velocity of the base in its own axes, and the joints' (12)."""
+ROBOT = 36
+GYRO_BIAS, ACCELEROMETER_BIAS, MISALIGNMENT = 36, 39, 42
+"""Constant errors of the IMU, in base axes [rad/s, m/s2, rad]; the last one is of its attitude."""
+STATES = 45
+PREVIOUS = 45
+"""Linear velocity at the tick before, turned into today's base: what the accelerometer spans."""
+SIZE = 48
 
 AGE, PROBABILITY, TRUST, OFFSET, CROSSED, HELD = range(6)
 """Rows of `Memory.contact`."""
@@ -35,7 +49,7 @@ class Memory(record.Memory, Protocol):
     previous: Array
     """(3) linear velocity at the tick before, in today's base axes [m/s]."""
     P: Array
-    """(48, 48) covariance of the errors, in the order of `layout`."""
+    """(48, 48) covariance of the errors, in the order of the module."""
     contact: Array
     """(6, 4) rows: time since touchdown [s], -1 in the air; probability that the foot stands; how
     firmly it holds; zero of its force sensor [N]; probability that its guard is crossed; time for
@@ -63,19 +77,17 @@ _TYPE = memory_type(
 )  # fmt: skip
 
 
-def new_memory() -> Record:
-    """Memory (1,) of a filter that has seen nothing: standing still, no contact."""
-    memory = record.new_memory(_TYPE, forget_state)
-    memory["without"] = record.STARTING
+def new_memory(robot: Record) -> Record:
+    """Memory (1,) of a filter of a robot (1,) that has seen nothing: standing still, no contact."""
+    memory = record.new_memory(_TYPE, forget_state, robot[0])
+    memory["without"] = STARTING
     return memory
 
 
 @njit(cache=True)
-def forget_state(m: Memory) -> None:
+def forget_state(m: Memory, robot: RobotRecord) -> None:
     """Stand still without contact, with unit covariance, in place."""
-    m.q[:], m.q[2], m.q[6] = 0.0, STAND_HEIGHT, 1.0
-    for i in range(12):
-        m.q[7 + i] = STAND_JOINTS[i]
+    m.q[:], m.q[2], m.q[6], m.q[7:] = 0.0, robot.stand_height, 1.0, robot.stand
     m.v[:], m.bias[:], m.previous[:], m.P[:] = 0.0, 0.0, 0.0, np.eye(SIZE)
     m.contact[:], m.contact[AGE] = 0.0, -1.0
     m.torque[:], m.force[:], m.jump[:], m.ground[:] = 0.0, 0.0, 0.0, 0.0

@@ -5,8 +5,11 @@ from __future__ import annotations
 import numpy as np
 from numba import njit
 
-from estimator.salted.layout import (
+from estimator.options import SaltedOptions
+from estimator.salted.measurements import mirror
+from estimator.salted.memory import (
     ACCELEROMETER_BIAS,
+    AGE,
     ANGULAR,
     GYRO_BIAS,
     JOINTS,
@@ -18,16 +21,14 @@ from estimator.salted.layout import (
     ROTATION,
     STATES,
     VELOCITY,
+    Memory,
 )
-from estimator.salted.memory import AGE, Memory
-from estimator.salted.options import SaltedOptions
-from estimator.salted.scalar_update import mirror
-from robots.a1.constants import LINK_LENGTH
+from robots.legs import Legs
 from robots.rotations import Array, rotation_from_quaternion
 from robots.state import integrate
 
 COASTING = 10.0
-"""How much more the velocities wander where no reading says what happens."""
+"""Factor on the random walk of the velocities through a gap without readings."""
 
 
 @njit(cache=True)
@@ -100,8 +101,8 @@ def add_process_noise(P: Array, dt: float, factor: float, parameters: SaltedOpti
 def add_touchdown_noise(P: Array, age: Array, dt: float, parameters: SaltedOptions) -> None:
     """Add what the legs' accelerations err by while soft feet come to rest; age (4) [s].
 
-    The dynamics hold a foot at once that sinks in for some milliseconds. Told nothing of that, the
-    filter would explain the joints' motion by one of the base.
+    The dynamics hold a foot at once that sinks in for some milliseconds. Without
+    this noise the filter would explain the joints' motion by one of the base.
     """
     for leg in range(4):
         if age[leg] >= 0.0:
@@ -122,7 +123,7 @@ def _accelerate(P: Array, i: int, variance: float, dt: float) -> None:
 
 @njit(cache=True)
 def reset(
-    m: Memory, v_plus: Array, jacobian: Array, noise: Array, parameters: SaltedOptions
+    m: Memory, legs: Legs, v_plus: Array, jacobian: Array, noise: Array, parameters: SaltedOptions
 ) -> None:
     """Let a foot's impact happen to the mean and to the errors, in place.
 
@@ -136,11 +137,10 @@ def reset(
     P[:ROBOT, :ROBOT] = np.ascontiguousarray(robot[:, :ROBOT]) @ jacobian.T
     P[:ROBOT, ROBOT:], P[ROBOT:, :ROBOT] = robot[:, ROBOT:], robot[:, ROBOT:].T
     P[:ROBOT, :ROBOT] += np.outer(noise, noise)
-    sinking = (parameters.foot_vertical_noise / LINK_LENGTH) ** 2
     for i in range(len(v_plus)):
         P[VELOCITY + i, VELOCITY + i] += (parameters.impact_noise * (v_plus[i] - m.v[i])) ** 2
     for i in range(RATES, ROBOT):
-        P[i, i] += sinking
+        P[i, i] += (parameters.foot_vertical_noise / legs.thigh[(i - RATES) // 3]) ** 2
     mirror(P)
     m.v[:] = v_plus
 

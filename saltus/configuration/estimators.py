@@ -6,9 +6,7 @@ from typing import NamedTuple
 
 import msgspec
 
-from estimator.invariant.options import InvariantOptions
-from estimator.options import LegOdometryOptions
-from estimator.salted.options import SaltedOptions
+from estimator.options import InvariantOptions, LegOdometryOptions, SaltedOptions
 from saltus.configuration.planners import PlannerChoice
 
 
@@ -16,7 +14,8 @@ class EstimatorEntry(NamedTuple):
     """An estimator.
 
     Attributes:
-        factory: ``MODULE:CLASS``, made with the section of its name.
+        factory: ``MODULE:CLASS``, made with the section of its name, the robot, and the ground and
+            its heading.
         compilation: module whose ``compile_corrections`` and ``compile_dynamics`` share its long
             compilation between two processes; empty where it compiles as it runs.
     """
@@ -27,7 +26,7 @@ class EstimatorEntry(NamedTuple):
 
 ESTIMATORS = {
     "salted": EstimatorEntry(
-        "estimator.salted.estimator:SaltedEstimator", "estimator.salted.compilation"
+        "estimator.salted.estimator:SaltedEstimator", "estimator.salted.estimator"
     ),
     "leg_odometry": EstimatorEntry("estimator.leg_odometry:LegOdometryFilter"),
     "invariant": EstimatorEntry("estimator.invariant.filter:InvariantFilter"),

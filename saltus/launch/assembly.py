@@ -152,10 +152,10 @@ def make_estimator(config: LaunchConfig) -> Estimator:
         BadRequest: it is not there.
     """
     factory = load(config.estimator_entry.factory)
-    options = getattr(config, config.estimator, config)
-    if config.estimator in ESTIMATORS and (ground := known_ground(config)) is not None:
-        return factory(options, ground=ground, heading=ground_heading(config) or 0.0)
-    return factory(options)
+    if config.estimator not in ESTIMATORS:
+        return factory(config)
+    options, heading = getattr(config, config.estimator), ground_heading(config) or 0.0
+    return factory(options, config.robot_model, known_ground(config), heading)
 
 
 def make_tracker(config: LaunchConfig) -> Tracker:

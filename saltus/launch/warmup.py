@@ -117,13 +117,13 @@ def _standing(tick: int) -> SensorReading:
 def _compile_estimator(config: LaunchConfig) -> None:
     """Warm one up; what `_compile_dynamics` compiles meanwhile comes last."""
     if module := config.estimator_entry.compilation:
-        load(f"{module}:compile_corrections")()
+        load(f"{module}:compile_corrections")(config.robot_model)
     warm_estimator(config)
 
 
 def _compile_dynamics(config: LaunchConfig) -> None:
     """Compile a share of the filter, which takes longer than any other part."""
-    load(f"{config.estimator_entry.compilation}:compile_dynamics")()
+    load(f"{config.estimator_entry.compilation}:compile_dynamics")(config.robot_model)
 
 
 PARTS: dict[str, Callable[[LaunchConfig], object]] = {

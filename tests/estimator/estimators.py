@@ -10,13 +10,33 @@ import numpy as np
 
 from estimator.invariant.filter import InvariantFilter
 from estimator.leg_odometry import LegOdometryFilter
+from estimator.options import InvariantOptions, LegOdometryOptions, SaltedOptions
 from estimator.salted.estimator import SaltedEstimator
+from robots.terrain import Ground
+from tests.a1 import A1
 
-JUDGING: dict[str, Callable[[], Any]] = {"salted": SaltedEstimator}
+
+def salted(options: SaltedOptions | None = None, ground: Ground | None = None) -> SaltedEstimator:
+    return SaltedEstimator(options or SaltedOptions(), A1, ground)
+
+
+def leg_odometry(
+    options: LegOdometryOptions | None = None, ground: Ground | None = None
+) -> LegOdometryFilter:
+    return LegOdometryFilter(options or LegOdometryOptions(), A1, ground)
+
+
+def invariant(
+    options: InvariantOptions | None = None, ground: Ground | None = None
+) -> InvariantFilter:
+    return InvariantFilter(options or InvariantOptions(), A1, ground)
+
+
+JUDGING: dict[str, Callable[[], Any]] = {"salted": salted}
 """They leave faulty sensors out, and stay good meanwhile."""
 PLAIN: dict[str, Callable[[], Any]] = {
-    "leg odometry": LegOdometryFilter,
-    "invariant": InvariantFilter,
+    "leg odometry": leg_odometry,
+    "invariant": invariant,
 }
 """They use what is finite, and leave whole readings out."""
 

@@ -11,8 +11,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from estimator.health.layout import ROW
-from estimator.record import SENSORS
+from estimator.rows import ROW, SENSORS
 from robots.rotations import Array, exp3, quaternion_from_rotation, quaternion_product
 from runtime.messages import SensorReading
 from runtime.rows import layout_of, row_of

@@ -8,9 +8,9 @@ from typing import Any
 import numpy as np
 from scipy.linalg import expm, logm
 
-from estimator.invariant.memory import ERRORS, GYROSCOPE, Memory, new_memory
-from robots.a1.constants import STAND_JOINTS
+from estimator.invariant.state import ERRORS, GYROSCOPE, Memory, new_memory
 from robots.rotations import Array, exp3, skew
+from tests.a1 import A1
 
 GRAVITY, RADIUS, DT = 9.81, 0.02, 1e-2
 
@@ -36,7 +36,7 @@ def random_case(seed: int) -> Case:
         truth,
         random.uniform(-3.0, 3.0, 3),
         random.uniform(-10.0, 10.0, 3),
-        np.array(STAND_JOINTS) + random.uniform(-0.3, 0.3, 12),
+        A1.stand + random.uniform(-0.3, 0.3, 12),
         random.uniform(-5.0, 5.0, 12),
     )
 

@@ -9,15 +9,16 @@ from typing import Any
 import numpy as np
 
 from estimator.health.monitor import Health
-from estimator.record import record_of
-from estimator.salted.layout import GYRO_BIAS, PREVIOUS, ROBOT, SIZE, STATES
-from estimator.salted.memory import Memory, new_memory
-from estimator.salted.options import SaltedOptions
-from estimator.salted.scalar_update import mirror
-from robots.a1.constants import STAND_JOINTS
+from estimator.options import SaltedOptions
+from estimator.record import record_of, robot_record
+from estimator.salted.measurements import mirror
+from estimator.salted.memory import GYRO_BIAS, PREVIOUS, ROBOT, SIZE, STATES, Memory, new_memory
 from robots.rotations import Array, exp3, quaternion_from_rotation
 from robots.state import integrate
+from tests.a1 import A1
 
+RECORD = robot_record(A1)
+LEGS = RECORD[0].legs
 PARAMETERS = record_of(SaltedOptions())[0]
 ALL_SOUND = Health(
     True,
@@ -38,10 +39,10 @@ def with_options(**changes: float) -> np.void:
 
 def random_memory(seed: int) -> Memory:
     """Any attitude, joints about those of a stand, brisk velocities, biases, a dense P."""
-    random, m = np.random.default_rng(seed), new_memory()[0]
+    random, m = np.random.default_rng(seed), new_memory(RECORD)[0]
     m.q[:3] = random.uniform(-1.0, 1.0, 3)
     m.q[3:7] = quaternion_from_rotation(exp3(random.uniform(-1.5, 1.5, 3)))
-    m.q[7:] = np.array(STAND_JOINTS) + random.uniform(-0.3, 0.3, 12)
+    m.q[7:] = A1.stand + random.uniform(-0.3, 0.3, 12)
     m.v[:] = random.uniform(-2.0, 2.0, 18)
     m.bias[:] = random.uniform(-0.1, 0.1, 9)
     m.previous[:] = m.v[:3] + random.uniform(-0.1, 0.1, 3)

@@ -11,14 +11,11 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from estimator.interface import Estimator
-from robots.a1.constants import FOOT_RADIUS, GRAVITY, STAND_HEIGHT, STAND_JOINTS, TOTAL_MASS
-from robots.a1.kinematics import (
-    foot_jacobians_in_base,
-    foot_positions_in_base,
-    inverse_kinematics,
-)
+from robots.conventions import GRAVITY
+from robots.legs import foot_jacobians_in_base, foot_positions_in_base, inverse_kinematics
 from robots.rotations import Array, exp3, quaternion_from_rotation
 from runtime.messages import SensorReading, StateEstimate
+from tests.a1 import A1
 
 DT = 1e-3
 UP = np.array([0.0, 0.0, 1.0])
@@ -58,10 +55,10 @@ class KinematicRobot:
         self.tick = 0
         self.rotation = exp3(np.array([0.0, 0.0, yaw]))
         self.omega = np.zeros(3)  # base axes [rad/s]
-        self.position = np.array([0.0, 0.0, STAND_HEIGHT])
+        self.position = np.array([0.0, 0.0, A1.stand_height])
         self.velocity = np.zeros(3)  # world [m/s]
         self.acceleration = np.zeros(3)  # world [m/s2]
-        self.feet = self.position + foot_positions_in_base(np.array(STAND_JOINTS)) @ self.rotation.T
+        self.feet = self.position + foot_positions_in_base(A1.legs, A1.stand) @ self.rotation.T
         self.foot_velocities = np.zeros((4, 3))
         self.stance = np.ones(4, dtype=bool)
         self.force: Array | None = None
@@ -73,17 +70,17 @@ class KinematicRobot:
         self.velocity = self.velocity + DT * self.acceleration
         self.rotation = self.rotation @ exp3(DT * self.omega)
         self.feet = self.feet + DT * self.foot_velocities
-        self.feet[self.stance, 2] = FOOT_RADIUS
+        self.feet[self.stance, 2] = A1.legs.foot_radius
         self.tick += 1
         self._solve_joint_velocities()
 
     def joints(self) -> Array:
-        return inverse_kinematics((self.feet - self.position) @ self.rotation)
+        return inverse_kinematics(A1.legs, (self.feet - self.position) @ self.rotation)
 
     def reading(self) -> SensorReading:
         """The noisy reading of the present state; four stance feet share the weight."""
         noise, joints = self.noise, self.joints()
-        share = TOTAL_MASS * GRAVITY / max(1, int(self.stance.sum()))
+        share = A1.mass * GRAVITY / max(1, int(self.stance.sum()))
         force = np.where(self.stance, share, 0.0) if self.force is None else self.force
         specific = self.rotation.T @ (self.acceleration + GRAVITY * UP)
         return SensorReading(
@@ -101,8 +98,8 @@ class KinematicRobot:
     def _solve_joint_velocities(self) -> None:
         """J dq = R' (foot velocity - v) - omega x r; a standing foot's own velocity is rolling."""
         joints = self.joints()
-        relative = foot_positions_in_base(joints)
-        jacobians = foot_jacobians_in_base(joints)
+        relative = foot_positions_in_base(A1.legs, joints)
+        jacobians = foot_jacobians_in_base(A1.legs, joints)
         moved = np.cross(self.omega, relative)
         for _ in range(4):
             rolling = self._rolling(joints)
@@ -116,7 +113,7 @@ class KinematicRobot:
         angle, turn = joints[::3], thigh + calf
         omega = self.omega + np.array([hip, turn * np.cos(angle), turn * np.sin(angle)]).T
         x, y, z = self.rotation @ omega.T
-        return FOOT_RADIUS * np.array([y, -x, np.zeros(4)]).T  # omega x (0, 0, radius)
+        return A1.legs.foot_radius * np.array([y, -x, np.zeros(4)]).T  # omega x (0, 0, radius)
 
 
 class Trot:
@@ -126,7 +123,7 @@ class Trot:
         self.robot = robot
         robot.velocity = np.array(velocity, dtype=float)
         robot.omega = np.array([0.0, 0.0, yaw_rate])
-        self._home = foot_positions_in_base(np.array(STAND_JOINTS))
+        self._home = foot_positions_in_base(A1.legs, A1.stand)
         self._lifted = robot.feet.copy()
 
     def step(self) -> None:
@@ -146,7 +143,7 @@ class Trot:
         turned = robot.rotation @ exp3(robot.omega * (left + 0.5 * HALF_CYCLE * DT))
         target = robot.position + robot.velocity * (left + 0.5 * HALF_CYCLE * DT)
         target = target + turned @ self._home[i]
-        target[2] = FOOT_RADIUS
+        target[2] = A1.legs.foot_radius
         s0, s1 = phase / HALF_CYCLE, (phase + 1) / HALF_CYCLE
         return (_swing(self._lifted[i], target, s1) - _swing(self._lifted[i], target, s0)) / DT
 
@@ -154,7 +151,7 @@ class Trot:
 def _swing(start: Array, end: Array, s: float) -> Array:
     blend = s * s * (3.0 - 2.0 * s)
     place = start + blend * (end - start)
-    place[2] = FOOT_RADIUS + 0.06 * np.sin(np.pi * s) ** 2
+    place[2] = A1.legs.foot_radius + 0.06 * np.sin(np.pi * s) ** 2
     return place
 
 

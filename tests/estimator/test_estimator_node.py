@@ -7,14 +7,12 @@ import numpy as np
 import pytest
 
 from estimator.interface import Estimator
-from estimator.invariant.filter import InvariantFilter
-from estimator.leg_odometry import LegOdometryFilter
 from estimator.node import UpdateStatistics, run
-from estimator.salted.estimator import SaltedEstimator
 from runtime.bus import Publisher, Subscriber
 from runtime.clock import PausedClock
 from runtime.messages import SensorReading, StateCovariance, StateEstimate, decode, encode
 from runtime.rows import layout_of, row_of
+from tests.estimator.estimators import invariant, leg_odometry, salted
 from tests.estimator.synthetic_walk import KinematicRobot
 
 
@@ -73,11 +71,11 @@ def readings_of(count: int) -> list[SensorReading]:
 class ByMessages:
     """An estimator that knows no rows."""
 
-    def __init__(self, core: LegOdometryFilter) -> None:
+    def __init__(self, core: Estimator) -> None:
         self.update, self.divergences = core.update, 0
 
 
-@pytest.mark.parametrize("make", [LegOdometryFilter, SaltedEstimator, InvariantFilter])
+@pytest.mark.parametrize("make", [leg_odometry, salted, invariant])
 def test_rows_frames_and_messages_give_the_same_estimates(make: Any) -> None:
     readings, own = readings_of(30), make()
     expected = [own.update(reading) for reading in readings]
@@ -89,14 +87,14 @@ def test_rows_frames_and_messages_give_the_same_estimates(make: Any) -> None:
 
 def test_a_frame_that_is_no_reading_is_counted_and_passed_over() -> None:
     readings = readings_of(2)
-    queue = play(LegOdometryFilter(), [readings[0], b"junk", readings[1]])
+    queue = play(leg_odometry(), [readings[0], b"junk", readings[1]])
     assert [estimate.tick for estimate in queue.sent] == [0, 1] and queue.undecodable == 3
 
 
 def test_no_covariance_is_sent_while_nobody_listens() -> None:
     covariances = Queue([])
     covariances.listeners = 0
-    play(LegOdometryFilter(), readings_of(21), covariances)
+    play(leg_odometry(), readings_of(21), covariances)
     assert not covariances.sent
 
 
@@ -106,7 +104,7 @@ def test_every_reading_gives_an_estimate_of_its_tick_and_the_report_counts() -> 
     ticks = [reading.tick for reading in readings]
     queue = Queue([[], readings[:1], readings[1:3], [], readings[3:]])  # some wait together
     report = run(
-        LegOdometryFilter(),
+        leg_odometry(),
         cast(Subscriber[SensorReading], queue),
         cast(Publisher[StateEstimate], queue),
         PausedClock(1e-3),
@@ -122,7 +120,7 @@ def test_every_reading_gives_an_estimate_of_its_tick_and_the_report_counts() -> 
     assert 0.0 < report["update_us"]["p50"] <= report["update_us"]["p999"]
 
 
-@pytest.mark.parametrize("make", [LegOdometryFilter, SaltedEstimator, InvariantFilter])
+@pytest.mark.parametrize("make", [leg_odometry, salted, invariant])
 def test_every_twentieth_tick_publishes_the_covariance_of_its_estimate(
     make: type[Estimator],
 ) -> None:
@@ -141,7 +139,7 @@ def test_every_twentieth_tick_publishes_the_covariance_of_its_estimate(
     assert not np.array_equal(sent[0].velocity, sent[2].velocity)
 
 
-@pytest.mark.parametrize("make", [LegOdometryFilter, SaltedEstimator, InvariantFilter])
+@pytest.mark.parametrize("make", [leg_odometry, salted, invariant])
 def test_a_filter_that_has_not_begun_has_a_covariance_too(make: type[Estimator]) -> None:
     bad = msgspec.structs.replace(
         KinematicRobot().reading(), quaternion_imu_in_world=np.full(4, np.nan)

@@ -1,35 +1,60 @@
 """What every filter makes of ground that is raised, and of ground that it does not know."""
 
+from collections.abc import Callable
+from typing import Any
+
 import numpy as np
 import pytest
 
-from estimator.invariant.filter import InvariantFilter
-from estimator.leg_odometry import LegOdometryFilter
-from estimator.salted.estimator import SaltedEstimator
-from estimator.salted.ground_below import is_level
-from estimator.salted.options import UNEVEN_GROUND, SaltedOptions, on_uneven_ground
+from estimator.options import (
+    UNEVEN_GROUND,
+    InvariantOptions,
+    LegOdometryOptions,
+    SaltedOptions,
+    on_uneven_ground,
+)
+from estimator.salted.contacts import is_level
 from robots.terrain import Box, make_ground, unknown_ground
+from tests.a1 import A1
+from tests.estimator.estimators import invariant, leg_odometry, salted
 from tests.estimator.synthetic_walk import walk_readings
 
-FILTERS = [SaltedEstimator, LegOdometryFilter, InvariantFilter]
+FILTERS = [salted, leg_odometry, invariant]
 
 
 @pytest.mark.parametrize("kind", FILTERS)
-def test_the_height_is_that_above_the_known_ground(kind: type) -> None:
+def test_the_height_is_that_above_the_known_ground(kind: Callable[..., Any]) -> None:
     level, raised = kind(), kind(ground=make_ground()._replace(floor=0.4))
     for reading in walk_readings(0.0):
         low, high = level.update(reading), raised.update(reading)
         assert high.q[2] - low.q[2] == pytest.approx(0.4, abs=1e-6)
 
 
+@pytest.mark.parametrize(
+    ("kind", "options"),
+    [
+        (salted, SaltedOptions(foot_radius=0.03)),
+        (leg_odometry, LegOdometryOptions(foot_radius=0.03)),
+        (invariant, InvariantOptions(legs=LegOdometryOptions(foot_radius=0.03))),
+    ],
+)
+def test_the_radius_of_the_feet_is_the_options_or_the_robot_s(
+    kind: Callable[..., Any], options: Any
+) -> None:
+    reading = walk_readings(0.0, 1)[0]
+    height, higher = (made.update(reading).q[2] for made in (kind(), kind(options)))
+    assert height == pytest.approx(A1.stand_height, abs=1e-9)
+    assert higher - height == pytest.approx(0.03 - A1.legs.foot_radius, abs=1e-9)
+
+
 @pytest.mark.parametrize("kind", FILTERS)
-def test_unknown_ground_gives_no_height(kind: type) -> None:
+def test_unknown_ground_gives_no_height(kind: Callable[..., Any]) -> None:
     """The height stays near the truth, but does not become as certain as on a known floor."""
     level, unknown = kind(), kind(ground=unknown_ground())
     for reading in walk_readings(0.0):
         low, free = level.update(reading), unknown.update(reading)
     assert np.isfinite(free.q).all() and abs(free.q[2] - low.q[2]) < 0.02
-    height = {SaltedEstimator: 2, LegOdometryFilter: 2, InvariantFilter: 8}[kind]
+    height = {salted: 2, leg_odometry: 2, invariant: 8}[kind]
     assert unknown.covariance[height, height] > 2.0 * level.covariance[height, height]
 
 

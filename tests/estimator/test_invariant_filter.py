@@ -8,10 +8,12 @@ import pytest
 from msgspec.structs import replace as with_fields
 
 from estimator.invariant.filter import InvariantFilter
-from estimator.invariant.options import InvariantOptions
-from robots.a1.constants import GRAVITY, STAND_HEIGHT
+from estimator.options import InvariantOptions
+from robots.conventions import GRAVITY
 from robots.rotations import exp3, log3
 from runtime.messages import SensorReading, StateEstimate
+from tests.a1 import A1
+from tests.estimator.estimators import invariant
 from tests.estimator.synthetic_walk import DT, KinematicRobot, Noise, Trot, follow, real_noise
 
 GYROSCOPE, ACCELEROMETER = np.array([0.004, -0.003, 0.002]), np.array([0.05, -0.04, 0.03])
@@ -42,8 +44,8 @@ class Biased:
 
 def test_the_first_reading_places_a_standing_robot_exactly() -> None:
     robot = KinematicRobot(yaw=0.7)
-    estimate = InvariantFilter().update(robot.reading())
-    np.testing.assert_allclose(estimate.q[:3], [0.0, 0.0, STAND_HEIGHT], atol=1e-9)
+    estimate = invariant().update(robot.reading())
+    np.testing.assert_allclose(estimate.q[:3], [0.0, 0.0, A1.stand_height], atol=1e-9)
     np.testing.assert_allclose(estimate.q[3:7], [0, 0, np.sin(0.35), np.cos(0.35)], atol=1e-12)
     np.testing.assert_allclose(estimate.v, 0.0, atol=1e-12)
     np.testing.assert_array_equal(estimate.contact, 1.0)
@@ -59,9 +61,7 @@ def expected_noise() -> Noise:
 def test_standing_converges_to_the_truth_and_the_biases_are_observed() -> None:
     """With an orientation known to be unbiased; tilt and horizontal bias mix without it."""
     robot = KinematicRobot(expected_noise())
-    observer = InvariantFilter(
-        replace(InvariantOptions(), orientation_bias=1e-6, orientation_walk=1e-9)
-    )
+    observer = invariant(replace(InvariantOptions(), orientation_bias=1e-6, orientation_walk=1e-9))
     position, velocity = follow(robot, robot.step, 2500, Biased(observer))
     assert np.abs(position[1000:, 2]).max() < 1e-3
     assert rmse(velocity[1000:]) < 3e-3
@@ -73,7 +73,7 @@ def test_standing_converges_to_the_truth_and_the_biases_are_observed() -> None:
 
 
 def test_a_constant_error_of_the_initial_velocity_dies_out() -> None:
-    robot, observer = KinematicRobot(), InvariantFilter()
+    robot, observer = KinematicRobot(), invariant()
     observer.update(robot.reading())
     observer._memory.vectors[0] += 0.1
     _, velocity = follow(robot, robot.step, 300, observer)
@@ -81,7 +81,7 @@ def test_a_constant_error_of_the_initial_velocity_dies_out() -> None:
 
 
 def test_an_orientation_error_turns_back() -> None:
-    robot, observer = KinematicRobot(yaw=1.0), InvariantFilter()
+    robot, observer = KinematicRobot(yaw=1.0), invariant()
     observer.update(robot.reading())
     observer._memory.covariance[:3, :3] += np.eye(3)
     observer._memory.rotation[:] = exp3(np.array([0.1, 0.0, 0.0])) @ robot.rotation
@@ -92,7 +92,7 @@ def test_an_orientation_error_turns_back() -> None:
 @pytest.mark.parametrize(("velocity", "yaw_rate"), [((0.5, 0.0, 0.0), 0.0), ((0.2, 0.2, 0.0), 0.5)])
 def test_a_trot_with_rolling_feet_is_tracked(velocity: tuple, yaw_rate: float) -> None:
     robot = KinematicRobot(real_noise())
-    walk, observer = Trot(robot, np.array(velocity), yaw_rate), InvariantFilter()
+    walk, observer = Trot(robot, np.array(velocity), yaw_rate), invariant()
     observer.update(robot.reading())
     position, error = follow(robot, walk.step, 1200, observer)
     assert rmse(error[300:]) < 0.02
@@ -106,7 +106,7 @@ def test_without_rolling_the_velocity_is_biased() -> None:
     for use_rolling in (True, False):
         robot = KinematicRobot(real_noise())
         walk = Trot(robot, np.array([0.5, 0.0, 0.0]))
-        observer = InvariantFilter(replace(InvariantOptions(), use_rolling=use_rolling))
+        observer = invariant(replace(InvariantOptions(), use_rolling=use_rolling))
         observer.update(robot.reading())
         _, error = follow(robot, walk.step, 500, observer)
         means.append(abs(error[300:, 0].mean()))
@@ -117,7 +117,7 @@ def test_without_rolling_the_velocity_is_biased() -> None:
 def test_the_published_filter_tracks_a_trot_by_positions_alone() -> None:
     robot = KinematicRobot(real_noise())
     walk = Trot(robot, np.array([0.3, 0.0, 0.0]))
-    observer = InvariantFilter(replace(InvariantOptions.published(), use_rolling=True))
+    observer = invariant(replace(InvariantOptions.published(), use_rolling=True))
     observer.update(robot.reading())
     _, error = follow(robot, walk.step, 1200, observer)
     assert rmse(error[300:]) < 0.03
@@ -125,7 +125,7 @@ def test_the_published_filter_tracks_a_trot_by_positions_alone() -> None:
 
 def consistent(start: Callable[[KinematicRobot], Callable[[], None]]) -> np.ndarray:
     """Normalised squared errors of the base velocity, with the noise that the options state."""
-    robot, observer, found = KinematicRobot(expected_noise()), InvariantFilter(), []
+    robot, observer, found = KinematicRobot(expected_noise()), invariant(), []
     step = start(robot)
     observer.update(robot.reading())
     for _ in range(900):
@@ -149,7 +149,7 @@ def test_the_velocity_covariance_covers_the_error() -> None:
 def test_a_push_of_the_base_is_caught_up_with_in_milliseconds(
     stance: list[int], direction: list[int]
 ) -> None:
-    robot, observer = KinematicRobot(real_noise()), InvariantFilter()
+    robot, observer = KinematicRobot(real_noise()), invariant()
     robot.stance = np.array(stance, dtype=bool)
     follow(robot, robot.step, 500, observer)
     robot.velocity = robot.velocity + 1.5 * np.array(direction, dtype=float)
@@ -160,7 +160,7 @@ def test_a_push_of_the_base_is_caught_up_with_in_milliseconds(
 
 
 def test_one_slipping_foot_does_not_move_the_base() -> None:
-    robot, observer = KinematicRobot(real_noise()), InvariantFilter()
+    robot, observer = KinematicRobot(real_noise()), invariant()
     follow(robot, robot.step, 500, observer)
     robot.stance[0], robot.force = False, np.full(4, 33.0)
     robot.foot_velocities[0] = [0.0, 1.0, 0.0]
@@ -170,7 +170,7 @@ def test_one_slipping_foot_does_not_move_the_base() -> None:
 
 
 def test_flight_follows_the_parabola_and_landing_brings_the_height_back() -> None:
-    robot, observer = KinematicRobot(real_noise()), InvariantFilter()
+    robot, observer = KinematicRobot(real_noise()), invariant()
     follow(robot, robot.step, 300, observer)
     robot.stance[:] = False
     robot.velocity, robot.foot_velocities[:] = np.zeros(3), 0.0
@@ -196,7 +196,7 @@ def test_options_refuse_what_is_not_positive() -> None:
 def test_gravity_is_no_acceleration_that_makes_the_accelerometer_noisy() -> None:
     """At rest the noise in proportion to the acceleration adds nothing."""
     observers = [
-        InvariantFilter(replace(InvariantOptions(), acceleration_relative_noise=part))
+        invariant(replace(InvariantOptions(), acceleration_relative_noise=part))
         for part in (1e-9, 1.0)
     ]
     for observer in observers:

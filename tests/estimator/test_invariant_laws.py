@@ -6,9 +6,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from msgspec.structs import replace
 
-from estimator.invariant.filter import InvariantFilter
-from estimator.invariant.options import InvariantOptions
+from estimator.options import InvariantOptions
 from robots.rotations import exp3
+from tests.estimator.estimators import invariant
 from tests.estimator.synthetic_walk import KinematicRobot, walk_readings
 
 SHIFT = np.array([3.0, -2.0, 0.0])
@@ -19,7 +19,8 @@ def test_a_turned_and_shifted_world_gives_turned_and_shifted_estimates(
     options: InvariantOptions,
 ) -> None:
     yaw = 2.1
-    plain, moved = InvariantFilter(options), InvariantFilter(options, SHIFT)
+    plain, moved = invariant(options), invariant(options)
+    moved.reset(SHIFT)
     turn = exp3(np.array([0.0, 0.0, yaw]))
     for a, b in zip(walk_readings(0.0), walk_readings(yaw), strict=True):
         one, other = plain.update(a), moved.update(b)
@@ -34,7 +35,7 @@ def test_a_turned_and_shifted_world_gives_turned_and_shifted_estimates(
 
 
 def test_the_filter_does_not_depend_on_the_origin_of_time() -> None:
-    plain, late = InvariantFilter(), InvariantFilter()
+    plain, late = invariant(), invariant()
     for reading in walk_readings(0.0):
         one = plain.update(reading)
         other = late.update(replace(reading, tick=reading.tick + 7, time=reading.time + 4096.0))
@@ -45,7 +46,7 @@ def test_the_filter_does_not_depend_on_the_origin_of_time() -> None:
 
 def test_the_same_readings_give_the_same_bits() -> None:
     readings = walk_readings(0.3, 100)
-    one, other = InvariantFilter(), InvariantFilter()
+    one, other = invariant(), invariant()
     estimates = [one.update(reading) for reading in readings]
     assert [other.update(reading) for reading in readings] == estimates
     other.reset()
@@ -59,7 +60,7 @@ def test_the_covariance_stays_symmetric_positive_definite(
 ) -> None:
     """Whatever the readings say: random contacts, joints and accelerations of any size."""
     random = np.random.default_rng(seed)
-    observer, base = InvariantFilter(), KinematicRobot().reading()
+    observer, base = invariant(), KinematicRobot().reading()
     for tick in range(60):
         quaternion = random.standard_normal(4)
         estimate = observer.update(
@@ -82,7 +83,7 @@ def test_the_covariance_stays_symmetric_positive_definite(
 
 
 def test_the_covariance_stays_positive_definite_through_a_long_stand() -> None:
-    robot, observer = KinematicRobot(), InvariantFilter()
+    robot, observer = KinematicRobot(), invariant()
     reading = robot.reading()
     for tick in range(5_000):
         observer.update(replace(reading, tick=tick, time=5e-3 * tick))
@@ -94,7 +95,7 @@ def test_the_covariance_stays_positive_definite_through_a_long_stand() -> None:
 
 def test_a_foot_in_the_air_is_known_no_better_than_the_base() -> None:
     """Its slot holds base plus kinematics: nothing of where it stood before."""
-    robot, observer = KinematicRobot(), InvariantFilter()
+    robot, observer = KinematicRobot(), invariant()
     observer.update(robot.reading())
     robot.stance[0], robot.force = False, np.array([0.0, 33.0, 33.0, 33.0])
     for _ in range(20):

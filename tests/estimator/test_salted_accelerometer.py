@@ -3,18 +3,24 @@
 import numpy as np
 import pytest
 
-from estimator.salted.layout import PREVIOUS, ROBOT, SIZE
-from estimator.salted.memory import Memory
+from estimator.salted.measurements import take_accelerometer
+from estimator.salted.memory import PREVIOUS, ROBOT, SIZE, Memory
 from estimator.salted.prediction import predict, reset
-from estimator.salted.sensor_rows import take_accelerometer
-from robots.a1.constants import GRAVITY
 from robots.contact_dynamics import ContactDynamics
+from robots.conventions import GRAVITY
 from robots.pinocchio_model import foot_frame_ids, load_pinocchio
 from robots.rotations import rotation_from_quaternion
 from robots.state import integrate
 from robots.touchdown import impact
 from tests.a1 import A1
-from tests.estimator.salted_case import PARAMETERS, copy, differentiate, random_memory, with_options
+from tests.estimator.salted_case import (
+    LEGS,
+    PARAMETERS,
+    copy,
+    differentiate,
+    random_memory,
+    with_options,
+)
 
 DT = 1e-3
 DIAGONAL = np.array([1.0, 0.0, 0.0, 1.0])
@@ -83,7 +89,7 @@ def test_it_corrects_an_impact_that_was_not_like_that_in_the_same_tick(
     jump = hit.v_plus - v
     D = np.eye(ROBOT)
     D[18:, :18], D[18:, 18:] = hit.dq, hit.dv
-    reset(m, hit.v_plus, D, np.zeros(ROBOT), PARAMETERS)
+    reset(m, LEGS, hit.v_plus, D, np.zeros(ROBOT), PARAMETERS)
     truth = v + jump / 3.0
     force = specific_force(*before, q, truth) + m.bias[3:6]
     wrong = np.linalg.norm(m.v[:3] - truth[:3])

@@ -3,26 +3,24 @@
 import numpy as np
 import pytest
 
-from estimator.health import layout as reading
-from estimator.salted.advance import advance
-from estimator.salted.contact_modes import lift_off, set_down
-from estimator.salted.layout import ROBOT as ROBOT_STATES
-from estimator.salted.layout import SIZE, STATES
-from estimator.salted.memory import AGE, HELD, PROBABILITY, TRUST, Memory, new_memory
-from estimator.salted.prediction import coast, predict, reset
-from estimator.salted.scalar_update import mirror
-from estimator.salted.sensor_rows import take_accelerometer
-from estimator.salted.timing import timed_reset
-from estimator.salted.update import (
+from estimator import rows
+from estimator.salted.advance import (
     OFF_THE_LINE,
     _by_own_sensors,
+    advance,
     before_prediction,
     correct_all,
     modes_after_prediction,
+    timed_reset,
 )
-from robots.a1.constants import FOOT_RADIUS, GRAVITY
-from robots.a1.leg_measurements import leg_measurements
+from estimator.salted.contacts import lift_off, set_down
+from estimator.salted.measurements import mirror, take_accelerometer
+from estimator.salted.memory import AGE, HELD, PROBABILITY, SIZE, STATES, TRUST, Memory, new_memory
+from estimator.salted.memory import ROBOT as ROBOT_STATES
+from estimator.salted.prediction import coast, predict, reset
 from robots.contact_dynamics import ContactDynamics
+from robots.conventions import GRAVITY
+from robots.legs import leg_measurements
 from robots.mujoco_model import load_mujoco
 from robots.pinocchio_model import foot_frame_ids, load_pinocchio
 from robots.rotations import rotation_from_quaternion
@@ -30,7 +28,7 @@ from robots.stance_dynamics import stance_model_of
 from robots.state import integrate
 from robots.touchdown import touchdown
 from tests.a1 import A1
-from tests.estimator.salted_case import ALL_SOUND, PARAMETERS, copy, random_memory
+from tests.estimator.salted_case import ALL_SOUND, LEGS, PARAMETERS, RECORD, copy, random_memory
 
 MODEL = load_pinocchio(A1)
 DYNAMICS, ROBOT = ContactDynamics(MODEL, foot_frame_ids(MODEL)), stance_model_of(load_mujoco(A1))
@@ -45,14 +43,14 @@ def case(seed: int) -> tuple[Memory, np.ndarray]:
     standing = m.contact[AGE] >= 0.0
     m.contact[PROBABILITY] = np.where(standing, 0.9, 0.6)
     m.contact[TRUST], m.contact[HELD] = 0.8 * standing, 0.1 * standing
-    row = np.empty(reading.ROW)
+    row = np.empty(rows.ROW)
     row[:4] = m.q[3:7]
-    row[reading.GYRO : reading.ACCELERATION] = m.v[3:6] + 0.01 * random.standard_normal(3)
-    row[reading.ACCELERATION : reading.POSITION] = 10.0 * random.standard_normal(3)
-    row[reading.POSITION : reading.VELOCITY] = m.q[7:] + 1e-3 * random.standard_normal(12)
-    row[reading.VELOCITY : reading.TORQUE] = m.v[6:] + 0.1 * random.standard_normal(12)
-    row[reading.TORQUE : reading.FORCE] = 5.0 * random.standard_normal(12)
-    row[reading.FORCE :] = random.choice([0.0, 40.0], 4)
+    row[rows.GYRO : rows.ACCELERATION] = m.v[3:6] + 0.01 * random.standard_normal(3)
+    row[rows.ACCELERATION : rows.POSITION] = 10.0 * random.standard_normal(3)
+    row[rows.POSITION : rows.VELOCITY] = m.q[7:] + 1e-3 * random.standard_normal(12)
+    row[rows.VELOCITY : rows.TORQUE] = m.v[6:] + 0.1 * random.standard_normal(12)
+    row[rows.TORQUE : rows.FORCE] = 5.0 * random.standard_normal(12)
+    row[rows.FORCE :] = random.choice([0.0, 40.0], 4)
     return m, row
 
 
@@ -62,20 +60,20 @@ def in_python(m: Memory, row: np.ndarray, dt: float) -> tuple[bool, int]:
         if dt - TICK > PARAMETERS.longest_bridge:
             coast(m, dt - TICK, PARAMETERS)
         else:
-            bridge(m, row[reading.ACCELERATION : reading.POSITION], round(dt / TICK) - 1)
+            bridge(m, row[rows.ACCELERATION : rows.POSITION], round(dt / TICK) - 1)
         dt = TICK
-    jumping, share = before_prediction(m, row, ALL_SOUND, dt, PARAMETERS)
+    jumping, share = before_prediction(m, LEGS, row, ALL_SOUND, dt, PARAMETERS)
     load = flow(m, m.contact[AGE] >= 0.0, dt)
-    change = modes_after_prediction(m, row, ALL_SOUND, dt, PARAMETERS, load)
+    change = modes_after_prediction(m, LEGS, row, ALL_SOUND, dt, PARAMETERS, load)
     for foot in np.flatnonzero(change < 0.0):
         lift_off(m, foot)
     for foot in np.flatnonzero(change > 0.0):
         hit = touchdown(DYNAMICS, m.q, m.v, m.torque, m.contact[AGE] >= 0.0, int(foot))
         assert hit.status == "ok"
         timed = timed_reset(hit, PARAMETERS.terrain_noise, PARAMETERS.touchdown_delay)
-        reset(m, hit.v_plus, timed.jacobian, timed.noise, PARAMETERS)
+        reset(m, LEGS, hit.v_plus, timed.jacobian, timed.noise, PARAMETERS)
         set_down(m, foot)
-    sound = correct_all(m, row, ALL_SOUND, jumping, share, load, dt, PARAMETERS)
+    sound = correct_all(m, LEGS, row, ALL_SOUND, jumping, share, load, dt, PARAMETERS)
     return sound, int((change > 0.0).sum())
 
 
@@ -105,7 +103,7 @@ def test_a_tick_is_its_parts_with_pinocchios_dynamics(dt: float) -> None:
         m, row = case(seed)
         wanted = copy(m)
         sound, landed = in_python(wanted, row, dt)
-        assert advance(m, ROBOT, row, ALL_SOUND, dt, PARAMETERS) == sound
+        assert advance(m, RECORD[0], ROBOT, row, ALL_SOUND, dt, PARAMETERS) == sound
         impacts += landed
         for name in m.dtype.names[1:]:  # past the monitor's
             mine, theirs = getattr(m, name), getattr(wanted, name)
@@ -119,15 +117,15 @@ def test_a_force_that_no_reading_saw_is_that_of_the_readings_around_it() -> None
     whole, row = case(0)
     whole.P[:] = 1e-4 * np.eye(len(whole.P))
     whole.contact[AGE], whole.v[:], whole.bias[:], whole.torque[:] = -1.0, 0.0, 0.0, 0.0
-    row[reading.GYRO : reading.ACCELERATION] = 0.0
-    row[reading.VELOCITY :] = 0.0
+    row[rows.GYRO : rows.ACCELERATION] = 0.0
+    row[rows.VELOCITY :] = 0.0
     whole.force[:] = 20.0 * rotation_from_quaternion(whole.q[3:7])[2]
-    row[reading.ACCELERATION : reading.POSITION] = whole.force
-    row[reading.POSITION : reading.VELOCITY] = whole.q[7:]
+    row[rows.ACCELERATION : rows.POSITION] = whole.force
+    row[rows.POSITION : rows.VELOCITY] = whole.q[7:]
     parts = copy(whole)
-    advance(whole, ROBOT, row, ALL_SOUND, 5 * TICK, PARAMETERS)
+    advance(whole, RECORD[0], ROBOT, row, ALL_SOUND, 5 * TICK, PARAMETERS)
     for _ in range(5):
-        advance(parts, ROBOT, row, ALL_SOUND, TICK, PARAMETERS)
+        advance(parts, RECORD[0], ROBOT, row, ALL_SOUND, TICK, PARAMETERS)
     wanted = 5 * TICK * (20.0 - GRAVITY) * rotation_from_quaternion(whole.q[3:7])[2]
     np.testing.assert_allclose(parts.v[:3], wanted, atol=1e-3)
     np.testing.assert_allclose(whole.v[:3], wanted, atol=1e-3)
@@ -139,8 +137,8 @@ def test_a_memory_of_junk_is_told_and_raises_nothing(part: str, junk: float) -> 
     for seed in range(6):
         m, row = case(seed)
         getattr(m, part)[seed] = junk
-        row[reading.TORQUE : reading.FORCE] = m.torque
-        sound = advance(m, ROBOT, row, ALL_SOUND, TICK, PARAMETERS)
+        row[rows.TORQUE : rows.FORCE] = m.torque
+        sound = advance(m, RECORD[0], ROBOT, row, ALL_SOUND, TICK, PARAMETERS)
         # A place 1e300 m away is one.
         assert not sound or (part == "q" and junk == 1e300)
 
@@ -149,16 +147,18 @@ def test_a_memory_of_junk_is_told_and_raises_nothing(part: str, junk: float) -> 
 def test_what_the_feet_say_of_the_base_is_leg_odometrys(seed: int) -> None:
     m, row = case(seed)
     R, omega = rotation_from_quaternion(m.q[3:7]), row[4:7] - m.bias[:3]
-    _, velocities, rolling = leg_measurements(R, omega, row[10:22], row[22:34], FOOT_RADIUS)
-    found = _by_own_sensors(m, row, PARAMETERS)
+    _, velocities, rolling = leg_measurements(
+        A1.legs, R, omega, row[10:22], row[22:34], A1.legs.foot_radius
+    )
+    found = _by_own_sensors(m, LEGS, row)
     np.testing.assert_allclose(found, rolling - velocities - R @ m.v[:3], atol=1e-12)
 
 
 @pytest.mark.parametrize(("force", "jumps"), [(60.0, True), (5.0, False)])
 def test_feet_that_have_lost_their_load_tell_of_no_jump(force: float, jumps: bool) -> None:
-    m, row = new_memory()[0], np.zeros(reading.ROW)
+    m, row = new_memory(RECORD)[0], np.zeros(rows.ROW)
     m.P[:] = 1e-4 * np.eye(len(m.P))
     m.contact[AGE], m.contact[TRUST], m.contact[HELD] = 0.3, 1.0, 0.1
-    row[reading.POSITION : reading.VELOCITY], row[reading.FORCE :] = m.q[7:], force
+    row[rows.POSITION : rows.VELOCITY], row[rows.FORCE :] = m.q[7:], force
     m.v[0] = 1.0
-    assert before_prediction(m, row, ALL_SOUND, TICK, PARAMETERS)[0] == jumps
+    assert before_prediction(m, LEGS, row, ALL_SOUND, TICK, PARAMETERS)[0] == jumps

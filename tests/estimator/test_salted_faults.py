@@ -4,12 +4,13 @@ import numpy as np
 import pytest
 from msgspec.structs import replace
 
+from estimator.options import SaltedOptions
 from estimator.salted.estimator import SaltedEstimator
 from estimator.salted.memory import PROBABILITY
-from estimator.salted.options import SaltedOptions
 from hw_bridge.robot_time import LARGEST_DRIFT
-from robots.a1.constants import STAND_HEIGHT
 from runtime.messages import SensorReading
+from tests.a1 import A1
+from tests.estimator.estimators import salted
 from tests.estimator.standing_robot import StandingRobot
 
 NAN = np.full(12, np.nan)
@@ -17,7 +18,7 @@ NAN = np.full(12, np.nan)
 
 @pytest.fixture(scope="module")
 def shared() -> SaltedEstimator:
-    return SaltedEstimator()
+    return salted()
 
 
 @pytest.fixture
@@ -57,7 +58,7 @@ def test_the_first_reading_places_the_robot(
     estimate = observer.update(readings[0])
     assert estimate.status == "ok"
     np.testing.assert_allclose(estimate.q[:2], [1.0, 2.0], atol=1e-9)
-    assert estimate.q[2] == pytest.approx(STAND_HEIGHT, abs=2e-3)
+    assert estimate.q[2] == pytest.approx(A1.stand_height, abs=2e-3)
 
 
 @pytest.mark.parametrize("field", ["quaternion_imu_in_world", "joint_position", "joint_velocity"])

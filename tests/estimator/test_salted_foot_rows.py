@@ -5,14 +5,13 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from estimator.salted.foot_rows import foot_rows
-from estimator.salted.layout import ANGULAR, JOINTS, POSITION, RATES, ROTATION, VELOCITY
-from robots.a1.constants import FOOT_RADIUS
-from robots.a1.kinematics import foot_positions_in_base
-from robots.a1.leg_measurements import leg_measurements
+from estimator.salted.measurements import foot_rows
+from estimator.salted.memory import ANGULAR, JOINTS, POSITION, RATES, ROTATION, VELOCITY
+from robots.legs import foot_positions_in_base, leg_measurements
 from robots.rotations import quaternion_from_rotation, rotation_from_quaternion
 from robots.state import integrate
-from tests.estimator.salted_case import differentiate, random_memory
+from tests.a1 import A1
+from tests.estimator.salted_case import LEGS, differentiate, random_memory
 from tests.estimator.synthetic_walk import KinematicRobot, Noise, Trot
 
 RADII = np.array([0.02, 0.017, 0.02, 0.015])
@@ -32,7 +31,7 @@ def height_columns(foot: int) -> list[int]:
 
 def centres(q: np.ndarray) -> np.ndarray:
     """Of the feet (4, 3), world axes [m]."""
-    return q[:3] + foot_positions_in_base(q[7:]) @ rotation_from_quaternion(q[3:7]).T
+    return q[:3] + foot_positions_in_base(A1.legs, q[7:]) @ rotation_from_quaternion(q[3:7]).T
 
 
 @settings(max_examples=15)
@@ -40,11 +39,13 @@ def centres(q: np.ndarray) -> np.ndarray:
 def test_jacobians_are_finite_differences(seed: int) -> None:
     """In every column of the state: what a row does not name does not matter to it."""
     m = random_memory(seed)
-    rows = foot_rows(m.q, m.v, RADII, TILTED)
+    rows = foot_rows(LEGS, m.q, m.v, RADII, TILTED)
     velocity = differentiate(
-        lambda d: foot_rows(*integrate(m.q, m.v, d), RADII, TILTED).velocity.ravel(), 36
+        lambda d: foot_rows(LEGS, *integrate(m.q, m.v, d), RADII, TILTED).velocity.ravel(), 36
     ).reshape(4, 3, 36)
-    height = differentiate(lambda d: foot_rows(*integrate(m.q, m.v, d), RADII, TILTED).height, 36)
+    height = differentiate(
+        lambda d: foot_rows(LEGS, *integrate(m.q, m.v, d), RADII, TILTED).height, 36
+    )
     for foot in range(4):
         found = np.zeros((3, 36))
         found[:, velocity_columns(foot)] = rows.velocity_jacobian[foot]
@@ -58,9 +59,11 @@ def test_jacobians_are_finite_differences(seed: int) -> None:
 @given(st.integers(0, 10_000))
 def test_values_are_those_of_leg_odometry(seed: int) -> None:
     m = random_memory(seed)
-    rows = foot_rows(m.q, m.v, np.full(4, FOOT_RADIUS), LEVEL)
+    rows = foot_rows(LEGS, m.q, m.v, np.full(4, A1.legs.foot_radius), LEVEL)
     R = rotation_from_quaternion(m.q[3:7])
-    _, relative, rolling = leg_measurements(R, m.v[3:6].copy(), m.q[7:], m.v[6:], FOOT_RADIUS)
+    _, relative, rolling = leg_measurements(
+        A1.legs, R, m.v[3:6].copy(), m.q[7:], m.v[6:], A1.legs.foot_radius
+    )
     np.testing.assert_allclose(rows.velocity, R @ m.v[:3] + relative - rolling, atol=1e-12)
     np.testing.assert_allclose(rows.height, centres(m.q)[:, 2], atol=1e-12)
 
@@ -69,7 +72,7 @@ def test_a_foot_without_radius_moves_as_its_centre_does() -> None:
     m, step = random_memory(7), np.zeros(36)
     step[:18] = 1e-6 * m.v
     ahead, behind = (centres(integrate(m.q, m.v, sign * step)[0]) for sign in (1.0, -1.0))
-    velocity = foot_rows(m.q, m.v, np.zeros(4), LEVEL).velocity
+    velocity = foot_rows(LEGS, m.q, m.v, np.zeros(4), LEVEL).velocity
     np.testing.assert_allclose(velocity, (ahead - behind) / 2e-6, atol=1e-7)
 
 
@@ -82,11 +85,11 @@ def test_the_contact_point_of_a_rolling_foot_rests(yaw_rate: float) -> None:
     q = np.concatenate((robot.position, robot.reading().quaternion_imu_in_world, robot.joints()))
     base = robot.rotation.T @ robot.velocity
     v = np.concatenate((base, robot.omega, robot.reading().joint_velocity))
-    rows = foot_rows(q, v, np.full(4, FOOT_RADIUS), LEVEL)
+    rows = foot_rows(LEGS, q, v, np.full(4, A1.legs.foot_radius), LEVEL)
     assert np.abs(rows.velocity[robot.stance]).max() < 1e-5
-    np.testing.assert_allclose(rows.height[robot.stance], FOOT_RADIUS, atol=1e-9)
+    np.testing.assert_allclose(rows.height[robot.stance], A1.legs.foot_radius, atol=1e-9)
     assert np.linalg.norm(rows.velocity[~robot.stance], axis=1).min() > 0.1
-    rigid = foot_rows(q, v, np.zeros(4), LEVEL).velocity[robot.stance]
+    rigid = foot_rows(LEGS, q, v, np.zeros(4), LEVEL).velocity[robot.stance]
     assert np.linalg.norm(rigid, axis=1).min() > 0.01  # the centre does not
 
 
@@ -98,8 +101,8 @@ def test_a_robot_on_tilted_ground_is_one_on_level_ground_in_turned_axes() -> Non
     q = m.q.copy()
     q[:3] = turn @ m.q[:3]
     q[3:7] = quaternion_from_rotation(turn @ rotation_from_quaternion(m.q[3:7]))
-    level = foot_rows(m.q, m.v, RADII, LEVEL)
-    tilted = foot_rows(q, m.v, RADII, LEVEL @ turn.T)
+    level = foot_rows(LEGS, m.q, m.v, RADII, LEVEL)
+    tilted = foot_rows(LEGS, q, m.v, RADII, LEVEL @ turn.T)
     np.testing.assert_allclose(tilted.velocity, level.velocity @ turn.T, atol=1e-12)
     np.testing.assert_allclose(tilted.height, level.height, atol=1e-12)
-    assert np.abs(foot_rows(q, m.v, RADII, LEVEL).velocity - tilted.velocity).max() > 1e-3
+    assert np.abs(foot_rows(LEGS, q, m.v, RADII, LEVEL).velocity - tilted.velocity).max() > 1e-3

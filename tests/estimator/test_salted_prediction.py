@@ -5,8 +5,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from estimator.salted.layout import (
+from estimator.salted.memory import (
     ACCELEROMETER_BIAS,
+    AGE,
     GYRO_BIAS,
     MISALIGNMENT,
     PREVIOUS,
@@ -14,16 +15,15 @@ from estimator.salted.layout import (
     SIZE,
     STATES,
     VELOCITY,
+    Memory,
 )
-from estimator.salted.memory import AGE, Memory
 from estimator.salted.prediction import coast, predict, reset, start_covariance
-from robots.a1.constants import LINK_LENGTH
 from robots.contact_dynamics import ContactDynamics
 from robots.pinocchio_model import foot_frame_ids, load_pinocchio
 from robots.rotations import rotation_from_quaternion
 from robots.state import difference, integrate
 from tests.a1 import A1
-from tests.estimator.salted_case import PARAMETERS, copy, disturbed, random_memory
+from tests.estimator.salted_case import LEGS, PARAMETERS, copy, disturbed, random_memory
 
 DT = 2e-3
 SETS = [np.array([mask >> i & 1 for i in range(4)], dtype=float) for mask in (0, 1, 6, 15)]
@@ -133,8 +133,8 @@ def test_a_reset_maps_the_robots_errors_and_keeps_the_rest(seed: int) -> None:
     jump = PARAMETERS.impact_noise * (v_plus - m.v)
     W[VELOCITY:ROBOT, VELOCITY:ROBOT] += np.diag(jump**2)
     rates = slice(VELOCITY + 6, ROBOT)
-    W[rates, rates] += (PARAMETERS.foot_vertical_noise / LINK_LENGTH) ** 2 * np.eye(12)
-    reset(m, v_plus, Xi, along, PARAMETERS)
+    W[rates, rates] += (PARAMETERS.foot_vertical_noise / A1.legs.thigh[0]) ** 2 * np.eye(12)
+    reset(m, LEGS, v_plus, Xi, along, PARAMETERS)
     np.testing.assert_allclose(m.P, J @ before.P @ J.T + W, atol=1e-10)
     assert np.array_equal(m.P, m.P.T)
     np.testing.assert_array_equal(m.v, v_plus)

@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from estimator.salted.scalar_update import correct, innovation_variance, mirror, predicted
+from estimator.salted.measurements import correct, innovation_variance, mirror, predicted
 from tests.estimator.salted_case import batch_update, random_covariance
 
 SIZE, ROWS = 12, 7

@@ -8,18 +8,17 @@ import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from estimator.health import layout as reading
-from estimator.health.layout import ROW
-from estimator.salted.layout import ANGULAR, SIZE
-from estimator.salted.memory import Memory
-from estimator.salted.scalar_update import mirror
-from estimator.salted.sensor_rows import (
+from estimator import rows
+from estimator.rows import ROW
+from estimator.salted.measurements import (
+    mirror,
     take_accelerometer,
     take_encoders,
     take_gyroscope,
     take_orientation,
 )
-from robots.a1.constants import GRAVITY
+from estimator.salted.memory import ANGULAR, SIZE, Memory
+from robots.conventions import GRAVITY
 from robots.rotations import (
     exp3,
     log3,
@@ -62,7 +61,7 @@ def random_row(seed: int) -> np.ndarray:
 @settings(max_examples=10)
 def test_accelerometer(seed: int) -> None:
     m, row = random_memory(seed), random_row(seed)
-    measured = row[reading.ACCELERATION : reading.POSITION]
+    measured = row[rows.ACCELERATION : rows.POSITION]
     H = differentiate(lambda d: specific_force(disturbed(m, d)), SIZE)
     # Errors of the past attitude are beyond the state; that of today's rate stands for them.
     H[:, ANGULAR : ANGULAR + 3] = -skew(m.previous)
@@ -82,7 +81,7 @@ def test_gyroscope(seed: int) -> None:
     m, row = random_memory(seed), random_row(seed)
 
     def residual(m: Memory) -> np.ndarray:
-        return row[reading.GYRO : reading.ACCELERATION] - m.v[3:6] - m.bias[:3]
+        return row[rows.GYRO : rows.ACCELERATION] - m.v[3:6] - m.bias[:3]
 
     H = -differentiate(lambda d: residual(disturbed(m, d)), SIZE)
     check_rows(m, lambda m, d: take_gyroscope(m, d, row, NOISY), H, residual(m), np.full(3, 0.5))
@@ -112,7 +111,7 @@ def test_encoders_that_are_sound(seed: int) -> None:
     health = ALL_SOUND._replace(joint_position=sound[0], joint_velocity=sound[1])
 
     def residual(m: Memory) -> np.ndarray:
-        joints = row[reading.POSITION : reading.TORQUE] - np.concatenate((m.q[7:], m.v[6:]))
+        joints = row[rows.POSITION : rows.TORQUE] - np.concatenate((m.q[7:], m.v[6:]))
         return joints[sound.ravel()]
 
     H = -differentiate(lambda d: residual(disturbed(m, d)), SIZE)
@@ -125,8 +124,8 @@ def test_a_robot_at_rest_has_nothing_to_correct() -> None:
     m.v[:], m.previous[:] = 0.0, 0.0
     row = np.zeros(ROW)
     row[:4] = quaternion_from_rotation(attitude(m))
-    row[reading.GYRO : reading.ACCELERATION] = m.bias[:3]
-    row[reading.POSITION : reading.VELOCITY] = m.q[7:]
+    row[rows.GYRO : rows.ACCELERATION] = m.bias[:3]
+    row[rows.POSITION : rows.VELOCITY] = m.q[7:]
     d = np.zeros(SIZE)
     take_accelerometer(m, d, specific_force(m), np.zeros(3), DT, NOISY)
     take_gyroscope(m, d, row, NOISY)

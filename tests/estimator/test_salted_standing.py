@@ -5,12 +5,12 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from estimator.options import SaltedOptions
 from estimator.salted.estimator import SaltedEstimator
-from estimator.salted.layout import GYRO_BIAS, MISALIGNMENT, STATES
-from estimator.salted.memory import AGE
-from estimator.salted.options import SaltedOptions
+from estimator.salted.memory import AGE, GYRO_BIAS, MISALIGNMENT, STATES
 from robots.rotations import log3, rotation_from_quaternion
 from runtime.messages import StateEstimate
+from tests.estimator.estimators import salted
 from tests.estimator.standing_robot import StandingRobot
 from tests.estimator.synthetic_walk import errors
 
@@ -21,7 +21,7 @@ YAW = np.array([0.0, 0.0, 0.004])
 
 @pytest.fixture(scope="module")
 def observer() -> SaltedEstimator:
-    return SaltedEstimator(replace(SaltedOptions(), foot_stiffness=1e9))
+    return salted(replace(SaltedOptions(), foot_stiffness=1e9))
 
 
 def follow(
@@ -105,7 +105,7 @@ def error_after_push(observer: SaltedEstimator, push: list[float]) -> np.ndarray
 @pytest.mark.parametrize("push", [[1.0, 0.0, 0.0], [0.0, 1.0, 0.0], [-0.3, -0.4, 0.0]])
 def test_a_push_is_followed_in_milliseconds(observer: SaltedEstimator, push: list[float]) -> None:
     assert error_after_push(observer, push)[5:].max() < 0.1
-    blind = SaltedEstimator(replace(observer.options, jump_speed=1e3))
+    blind = salted(replace(observer.options, jump_speed=1e3))
     assert error_after_push(blind, push)[10] > 0.1
 
 

@@ -4,11 +4,10 @@ import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from estimator.salted.foot_rows import foot_rows
-from estimator.salted.layout import POSITION, SIZE, VELOCITY
-from estimator.salted.memory import AGE, Memory
-from estimator.salted.standing_rows import height_variances, take_standing_feet
+from estimator.salted.measurements import foot_rows, height_variances, take_standing_feet
+from estimator.salted.memory import AGE, POSITION, SIZE, VELOCITY, Memory
 from tests.estimator.salted_case import (
+    LEGS,
     PARAMETERS,
     check_rows,
     differentiate,
@@ -24,7 +23,7 @@ FIRST = np.array([1.0, 0.0, 0.0, 0.0])
 def standing(seed: int) -> Memory:
     """Feet about on the ground, for long but for one in the air."""
     m = random_memory(seed)
-    m.q[2] += 0.02 - foot_rows(m.q, m.v, np.zeros(4), m.normal).height.mean()
+    m.q[2] += 0.02 - foot_rows(LEGS, m.q, m.v, np.zeros(4), m.normal).height.mean()
     m.contact[AGE] = [5.0, 5.0, 5.0, -1.0]
     return m
 
@@ -37,14 +36,14 @@ def test_standing_feet(seed: int) -> None:
     load, trust = np.array([0.0, -5.0, 0.0, 20.0]), np.array([1.0, 0.5, 1.0, 0.04])
 
     def residual(m: Memory) -> np.ndarray:
-        feet = foot_rows(m.q, m.v, np.full(4, 0.02), m.normal)
+        feet = foot_rows(LEGS, m.q, m.v, np.full(4, 0.02), m.normal)
         return -np.column_stack((feet.velocity, feet.height - 0.02))[:3].ravel()
 
     H = -differentiate(lambda d: residual(disturbed(m, d)), SIZE)
     deviations = np.array([0.5, 0.5, 0.9, 0.3]) / trust[:3, None]
     check_rows(
         m,
-        lambda m, d: take_standing_feet(m, d, load, trust, True, NOISY),
+        lambda m, d: take_standing_feet(m, LEGS, d, load, trust, True, NOISY),
         H,
         residual(m),
         deviations.ravel(),
@@ -58,7 +57,7 @@ def found_by_first_foot(load: float) -> tuple[float, np.ndarray]:
     m.v[8] = 4.0
     for i in (POSITION + 2, VELOCITY, VELOCITY + 1, VELOCITY + 2):
         m.P[i, i] = 1e6
-    take_standing_feet(m, d, np.full(4, load), FIRST, True, PARAMETERS)
+    take_standing_feet(m, LEGS, d, np.full(4, load), FIRST, True, PARAMETERS)
     return d[POSITION + 2], d[VELOCITY : VELOCITY + 3]
 
 
@@ -80,7 +79,7 @@ def correction(jumping: bool, speed: float, age: float = 5.0) -> float:
     m.v[:] = 0.0
     m.v[0], m.P[:] = speed, 1e-4 * np.eye(SIZE)
     options = with_options(height_noise=1e3, foot_velocity_noise=0.01, foot_vertical_noise=0.06)
-    take_standing_feet(m, d, np.zeros(4), FIRST, jumping, options)
+    take_standing_feet(m, LEGS, d, np.zeros(4), FIRST, jumping, options)
     return float(np.linalg.norm(d))
 
 
@@ -98,12 +97,12 @@ def test_a_foot_that_has_just_landed_counts_less() -> None:
 
 def test_the_variance_of_the_heights_is_that_of_their_errors() -> None:
     m = random_memory(4)
-    feet = foot_rows(m.q, m.v, np.full(4, 0.02), m.normal)
+    feet = foot_rows(LEGS, m.q, m.v, np.full(4, 0.02), m.normal)
     radii = np.full(4, 0.02)
 
     def heights(d: np.ndarray) -> np.ndarray:
         other = disturbed(m, d)
-        return foot_rows(other.q, other.v, radii, m.normal).height
+        return foot_rows(LEGS, other.q, other.v, radii, m.normal).height
 
     H = differentiate(heights, SIZE)
     np.testing.assert_allclose(height_variances(m.P, feet), (H @ m.P @ H.T).diagonal(), rtol=1e-7)

@@ -4,17 +4,16 @@ import numpy as np
 import pinocchio as pin
 import pytest
 
-from estimator.salted.advance import change_modes
+from estimator.salted.advance import change_modes, timed_reset
 from estimator.salted.memory import AGE, Memory
 from estimator.salted.prediction import reset
-from estimator.salted.timing import timed_reset
 from robots.contact_dynamics import ContactDynamics
 from robots.mujoco_model import load_mujoco
 from robots.pinocchio_model import foot_frame_ids, load_pinocchio
 from robots.stance_dynamics import stance_model_of
 from robots.touchdown import impact, touchdown
 from tests.a1 import A1
-from tests.estimator.salted_case import PARAMETERS, copy, random_memory
+from tests.estimator.salted_case import LEGS, PARAMETERS, copy, random_memory
 
 MODEL = load_pinocchio(A1)
 DYNAMICS = ContactDynamics(MODEL, foot_frame_ids(MODEL))
@@ -38,7 +37,7 @@ def landing(seed: int, foot: int) -> Memory:
 
 def change(m: Memory, changes: list[float]) -> Memory:
     after = copy(m)
-    change_modes(after, ROBOT, np.array(changes), SENSED, PARAMETERS)
+    change_modes(after, LEGS, ROBOT, np.array(changes), SENSED, PARAMETERS)
     return after
 
 
@@ -51,7 +50,7 @@ def test_a_foot_that_lands_resets_the_state_by_its_impact(foot: int, delay: floa
     delay = PARAMETERS.touchdown_delay if delay is None else delay
     timed = timed_reset(hit, PARAMETERS.terrain_noise, delay)
     after, wanted = change(m, changes), copy(m)
-    reset(wanted, hit.v_plus, timed.jacobian, timed.noise, PARAMETERS)
+    reset(wanted, LEGS, hit.v_plus, timed.jacobian, timed.noise, PARAMETERS)
     assert np.linalg.norm(hit.v_plus - m.v) > 0.1
     np.testing.assert_allclose(after.v, wanted.v, atol=1e-9)
     np.testing.assert_allclose(after.P, wanted.P, atol=1e-9 * wanted.P.max())

@@ -5,11 +5,11 @@ import pytest
 from msgspec.structs import replace
 
 from estimator.interface import Estimator
-from estimator.leg_odometry import LegOdometryFilter
+from estimator.options import SaltedOptions
 from estimator.salted.estimator import SaltedEstimator
-from estimator.salted.options import SaltedOptions
 from robots.rotations import exp3, quaternion_from_rotation, quaternion_product
 from runtime.messages import StateEstimate
+from tests.estimator.estimators import leg_odometry, salted
 from tests.estimator.fault_scenarios import Stream
 from tests.estimator.recorded_stream import recorded_trot
 
@@ -24,7 +24,7 @@ def stream() -> Stream:
 
 @pytest.fixture(scope="module")
 def observer() -> SaltedEstimator:
-    return SaltedEstimator()
+    return salted()
 
 
 @pytest.fixture(scope="module")
@@ -48,7 +48,7 @@ def test_its_velocity_is_far_better_than_leg_odometry(
     stream: Stream, plain: list[StateEstimate]
 ) -> None:
     assert velocity_rmse(plain, stream) < 5e-3
-    by_legs = velocity_rmse(run(LegOdometryFilter(), stream), stream)
+    by_legs = velocity_rmse(run(leg_odometry(), stream), stream)
     assert velocity_rmse(plain, stream) < 0.6 * by_legs
 
 
@@ -124,7 +124,7 @@ def test_the_same_readings_give_the_same_bits(
     stream: Stream, observer: SaltedEstimator, plain: list[StateEstimate]
 ) -> None:
     assert run(observer, stream, 600) == plain[:600]
-    assert run(SaltedEstimator(), stream, 600) == plain[:600]
+    assert run(salted(), stream, 600) == plain[:600]
 
 
 def test_without_force_sensors_the_guards_find_the_steps_and_impacts_matter(
@@ -137,7 +137,7 @@ def test_without_force_sensors_the_guards_find_the_steps_and_impacts_matter(
     estimates = run(observer, blind)
     assert {estimate.status for estimate in estimates} == {"degraded"}
     assert velocity_rmse(estimates, stream) < 5e-3
-    observer = SaltedEstimator(SaltedOptions(slowest_impact=1e3))
+    observer = salted(SaltedOptions(slowest_impact=1e3))
     without_impacts = velocity_rmse(run(observer, blind), stream)
     assert velocity_rmse(estimates, stream) < without_impacts
 

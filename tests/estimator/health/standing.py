@@ -2,12 +2,14 @@
 
 import numpy as np
 
-from estimator.health.layout import FORCE, POSITION, ROW, TORQUE
 from estimator.health.monitor import Health, judge
-from estimator.health.past import PAST, forget
-from robots.a1.constants import GRAVITY, STAND_JOINTS, TOTAL_MASS
-from robots.a1.kinematics import foot_jacobians_in_base
+from estimator.record import PAST, forget, robot_record
+from estimator.rows import FORCE, POSITION, ROW, TORQUE
+from robots.conventions import GRAVITY
+from robots.legs import foot_jacobians_in_base
+from robots.robot import Robot
 from robots.rotations import Array
+from tests.a1 import A1
 
 TICK = 1e-3
 
@@ -15,9 +17,9 @@ TICK = 1e-3
 def standing_row() -> Array:
     """Four feet share the weight; the torques hold it: tau = -J' f."""
     row = np.zeros(ROW)
-    row[3], row[9], row[POSITION : POSITION + 12] = 1.0, GRAVITY, STAND_JOINTS
-    force = np.array([0.0, 0.0, TOTAL_MASS * GRAVITY / 4.0])
-    for leg, jacobian in enumerate(foot_jacobians_in_base(np.array(STAND_JOINTS))):
+    row[3], row[9], row[POSITION : POSITION + 12] = 1.0, GRAVITY, A1.stand
+    force = np.array([0.0, 0.0, A1.mass * GRAVITY / 4.0])
+    for leg, jacobian in enumerate(foot_jacobians_in_base(A1.legs, A1.stand)):
         row[TORQUE + 3 * leg : TORQUE + 3 * leg + 3] = -jacobian.T @ force
     row[FORCE:] = force[2]
     return row
@@ -26,13 +28,13 @@ def standing_row() -> Array:
 class Clock:
     """Shows rows to a monitor that has seen nothing, one a tick."""
 
-    def __init__(self) -> None:
-        self.past, self.time = np.zeros(1, PAST)[0], 0.0
+    def __init__(self, robot: Robot = A1) -> None:
+        self.past, self.time, self.robot = np.zeros(1, PAST)[0], 0.0, robot_record(robot)[0]
         forget(self.past)
 
     def judge(self, row: Array, time: float) -> Health:
         """The verdict on a reading at its own time [s]."""
-        return judge(self.past, row, time)
+        return judge(self.past, self.robot, row, time)
 
     def show(self, row: Array, ticks: int = 1) -> Health:
         """The verdict on the last of `ticks` equal readings."""

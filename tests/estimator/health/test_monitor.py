@@ -1,14 +1,26 @@
-"""The monitor as a whole: what is no fault, what is, and how a sensor comes back."""
+"""The sensor monitor: single sensors, votes, recorded walks and the report."""
+
+import logging
+from dataclasses import replace
+from typing import cast
 
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from estimator.health.layout import POSITION, ROW
+from estimator.health.forces import _contradiction
 from estimator.health.monitor import fault_names
-from estimator.health.thresholds import READMIT_TIME, SOUND_TIME
+from estimator.health.thresholds import HEAVY_LOAD, READMIT_TIME, SOUND_TIME
+from estimator.interface import Estimator
+from estimator.node import QUIET_S, FaultLog
+from estimator.rows import DEGRADED, DIVERGED, FORCE, OK, POSITION, ROW, TORQUE, VELOCITY
+from robots.robot import Robot
+from robots.rotations import exp3, quaternion_from_rotation
+from tests.a1 import A1
+from tests.estimator.fault_scenarios import DURATION, SCENARIOS, Scenario
 from tests.estimator.health.standing import TICK, Clock, standing_row
+from tests.estimator.recorded_stream import recorded_trot
 
 NUMBERS = st.one_of(
     st.floats(),
@@ -111,6 +123,22 @@ def test_a_second_reading_of_the_same_time_is_forgotten(clock: Clock) -> None:
     assert not clock.judge(row, np.nan).any_fault
 
 
+@pytest.mark.parametrize(
+    ("channel", "value", "robot"),
+    [
+        (VELOCITY, 50.0, replace(A1, velocity_limit=2.0 * A1.velocity_limit)),
+        (TORQUE, 60.0, replace(A1, torque_limit=2.0 * A1.torque_limit)),
+        (FORCE, 3000.0, replace(A1, mass=2.0 * A1.mass)),
+        (POSITION, 1.5, replace(A1, legs=A1.legs._replace(upper=A1.legs.upper + 0.5))),
+    ],
+)
+def test_ranges_are_those_of_the_robot(channel: int, value: float, robot: Robot) -> None:
+    row = standing_row()
+    row[channel] = value
+    assert Clock().show(row).any_fault
+    assert not Clock(robot).show(row).any_fault
+
+
 def test_verdicts_are_not_overwritten(clock: Clock) -> None:
     before = clock.show(standing_row())
     row = standing_row()
@@ -118,3 +146,206 @@ def test_verdicts_are_not_overwritten(clock: Clock) -> None:
     after = clock.show(row)
     assert before.joint_position.all() and not after.joint_position.any()
     assert len(fault_names(after)) == 7
+
+
+@pytest.fixture
+def settled_clock() -> Clock:
+    settled_clock = Clock()
+    settled_clock.show(standing_row(), 50)
+    return settled_clock
+
+
+def faults_of(clock: Clock, channels: object, change: object, ticks: int) -> tuple[str, ...]:
+    row = standing_row()
+    row[channels] += change  # type: ignore[index]
+    return fault_names(clock.show(row, ticks))
+
+
+def test_a_foot_sensor_against_its_leg_and_the_accelerometer(settled_clock: Clock) -> None:
+    assert faults_of(settled_clock, FORCE + 2, 120.0, 30) == ("foot force RR",)
+
+
+def test_a_legs_torques_against_its_foot_and_the_accelerometer(settled_clock: Clock) -> None:
+    names = faults_of(settled_clock, TORQUE + 5, 25.0, 30)
+    assert names == ("joint torque FL hip", "joint torque FL thigh", "joint torque FL calf")
+
+
+@pytest.mark.parametrize(("foot", "leg", "wanted"), [(40.0, 0.0, 40.0), (600.0, 400.0, 200 / 3)])
+def test_foot_and_leg_may_differ_more_where_both_bear_much(
+    foot: float, leg: float, wanted: float
+) -> None:
+    assert _contradiction(foot, leg, HEAVY_LOAD) == pytest.approx(wanted)
+    assert _contradiction(leg, foot, HEAVY_LOAD) == pytest.approx(-wanted)
+
+
+def test_the_accelerometer_against_feet_and_legs(settled_clock: Clock) -> None:
+    assert faults_of(settled_clock, slice(7, 10), [0.0, 0.0, 30.0], 30) == ("accelerometer",)
+
+
+def test_a_push_that_only_the_accelerometer_feels_is_no_fault(settled_clock: Clock) -> None:
+    """150 N sideways on the trunk is 10.9 m/s2; a trunk lying on the ground shows 9.81."""
+    assert faults_of(settled_clock, slice(7, 10), [0.0, 10.9, 0.0], 200) == ()
+    lying = standing_row()
+    lying[TORQUE:] = 0.0
+    assert not Clock().show(lying, 200).any_fault
+
+
+@pytest.mark.parametrize("rate", [0.3, -1.0, 4.0])
+def test_a_gyroscope_that_turns_while_the_attitude_does_not(
+    settled_clock: Clock, rate: float
+) -> None:
+    """The attitude has to move a little, or it would be frozen."""
+    rng = np.random.default_rng(0)
+    for k in range(60):
+        row = standing_row()
+        row[:4] = quaternion_from_rotation(exp3(5e-4 * rng.standard_normal(3)))
+        row[5] = rate if k > 20 else 0.0
+        verdict = settled_clock.show(row)
+    assert fault_names(verdict) == ("gyroscope",)
+
+
+def test_an_attitude_that_stays_while_the_gyroscope_turns_is_frozen(settled_clock: Clock) -> None:
+    rng = np.random.default_rng(0)
+    for _ in range(40):
+        row = standing_row()
+        row[5] = 0.5 + 5e-3 * rng.standard_normal()
+        verdict = settled_clock.show(row)
+    assert fault_names(verdict) == ("orientation",)
+
+
+@pytest.mark.parametrize("speed", [0.5, -3.0])
+def test_an_encoder_that_stays_while_its_velocity_moves_is_frozen(
+    settled_clock: Clock, speed: float
+) -> None:
+    rng = np.random.default_rng(0)
+    for k in range(30):
+        row = standing_row()
+        row[23] = min(k, 10) / 10.0 * speed + 0.03 * rng.standard_normal()
+        verdict = settled_clock.show(row)
+    assert fault_names(verdict) == ("joint position FR thigh",)
+
+
+@pytest.mark.parametrize("error", [0.6, -2.0])
+def test_a_velocity_that_its_position_denies(settled_clock: Clock, error: float) -> None:
+    rng = np.random.default_rng(0)
+    for k in range(40):
+        row = standing_row()
+        row[11] += 0.1 * np.sin(10.0 * k * TICK) + 2e-4 * rng.standard_normal()
+        row[23] = np.cos(10.0 * k * TICK) + (error if k > 5 else 0.0)
+        verdict = settled_clock.show(row)
+    assert fault_names(verdict) == ("joint velocity FR thigh",)
+
+
+@pytest.mark.parametrize("axis", range(3))
+@pytest.mark.parametrize("error", [0.0, 0.3])
+def test_an_attitude_that_comes_back_is_compared_with_what_the_gyroscope_turned(
+    settled_clock: Clock, axis: int, error: float
+) -> None:
+    """Away for 0.2 s of a turn at 1 rad/s: believed soon where it fits, not where it errs."""
+    row, turn, rng = standing_row(), np.zeros(3), np.random.default_rng(0)
+    for k in range(-20, 250):
+        row[4 + axis] = rate = 1.0 + 0.01 * rng.standard_normal()
+        turn[axis] += TICK * rate + (error if k == 200 else 0.0)
+        row[:4] = np.nan if 0 <= k < 200 else quaternion_from_rotation(exp3(turn))
+        verdict = settled_clock.show(row)
+    assert ("orientation" in fault_names(verdict)) == (error > 0.0)
+
+
+SLOWEST = 0.05  # [s] until a fault is seen
+BACK = 0.06  # [s] until a sensor is believed again
+WORDS = {name: name.replace("_", " ") for name in ("joint_position", "joint_velocity")}
+
+
+WORDS |= {"joint_torque": "joint torque", "foot_force": "foot force"}
+
+
+@pytest.mark.parametrize("noise", [1.0, 0.0])
+def test_a_trot_has_no_fault(noise: float) -> None:
+    stream = recorded_trot(noise)
+    clock = Clock()
+    for time, row in zip(stream.time, stream.rows, strict=True):
+        verdict = clock.judge(row, time)
+        assert not verdict.any_fault, (time, fault_names(verdict))
+
+
+@pytest.mark.parametrize("every", [2, 3, 6, 20])
+def test_lost_readings_make_no_fault(every: int) -> None:
+    stream = recorded_trot(1.0)
+    clock = Clock()
+    for time, row in zip(stream.time[::every], stream.rows[::every], strict=True):
+        assert not clock.judge(row, time).any_fault
+
+
+def shown(scenario: Scenario, begin: float) -> tuple[np.ndarray, list[tuple[str, ...]]]:
+    """Times since the fault began, and the names, from a tenth of a second before on."""
+    stream = scenario.apply(recorded_trot(1.0), begin)
+    clock = Clock()
+    ticks = range(stream.index(begin - 0.1), stream.index(begin + 2.5 * DURATION))
+    names = [fault_names(clock.judge(stream.rows[k], stream.time[k])) for k in ticks]
+    return stream.time[ticks] - begin, names
+
+
+SEEN = [scenario for scenario in SCENARIOS if scenario.seen]
+
+
+@pytest.mark.parametrize("begin", [1.1, 1.37])
+@pytest.mark.parametrize("scenario", SEEN, ids=lambda scenario: scenario.name)
+def test_a_fault_is_seen_soon_named_rightly_and_forgiven(scenario: Scenario, begin: float) -> None:
+    time, names = shown(scenario, begin)
+    faulty = np.array([bool(entry) for entry in names])
+    assert not faulty[time < -1e-9].any()
+    assert faulty[(time > SLOWEST) & (time < DURATION - 1e-9)].all()
+    assert not faulty[time > DURATION + BACK].any()
+    if scenario.group is not None and scenario.kind in ("nan", "jump", "freeze"):
+        word = WORDS.get(scenario.group, scenario.group)
+        assert all(name.startswith(word) for entry in names for name in entry)
+
+
+def test_readings_that_are_missing_are_not_the_sensors_fault() -> None:
+    _, names = shown(Scenario("drop-out", None, False), 1.2)
+    assert not any(names)
+
+
+class Judging:
+    """Only what the log looks at."""
+
+    faults: tuple[str, ...] = ()
+
+
+def live(log: FaultLog, judging: Judging, story: dict[float, tuple[str, ...]], end: float) -> None:
+    """Estimates at 100 Hz; `story` says which faults begin when."""
+    for time in np.arange(0.0, end, 0.01):
+        judging.faults = next(
+            (faults for begin, faults in reversed(story.items()) if time > begin - 1e-9), ()
+        )
+        log.note(float(time), DEGRADED if judging.faults else OK)
+
+
+def test_one_line_when_it_begins_one_when_it_ends(caplog: pytest.LogCaptureFixture) -> None:
+    judging = Judging()
+    log = FaultLog(cast(Estimator, judging))
+    live(log, judging, {0.1: ("gyroscope",), 0.2: ()}, 1.0)
+    assert [record.getMessage() for record in caplog.records] == [
+        "estimator: at fault from 0.100 s on: gyroscope",
+        "estimator: all sensors are trusted again; at fault from 0.100 s to 0.190 s: gyroscope",
+    ]
+    assert log.degraded == 10 and log.told == ["gyroscope"]
+
+
+def test_a_sensor_that_comes_and_goes_is_one_event(caplog: pytest.LogCaptureFixture) -> None:
+    judging = Judging()
+    log = FaultLog(cast(Estimator, judging))
+    story = {0.1 * k: ("foot force FL",) if k % 2 else () for k in range(10)}
+    live(log, judging, story | {0.9: ("orientation",), 1.0: ()}, 1.0 + QUIET_S + 0.05)
+    lines = [record.getMessage() for record in caplog.records]
+    assert len(lines) == 3
+    assert "orientation" in lines[1] and "foot" not in lines[1]
+    assert lines[2].endswith(": foot force FL; orientation")
+
+
+def test_an_estimator_that_does_not_judge_is_only_counted(caplog: pytest.LogCaptureFixture) -> None:
+    log = FaultLog(cast(Estimator, object()))
+    with caplog.at_level(logging.INFO):
+        for status in (OK, DEGRADED, DIVERGED, DEGRADED):
+            log.note(0.0, status)
+    assert log.degraded == 2 and not caplog.records

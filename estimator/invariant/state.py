@@ -1,23 +1,97 @@
-"""Prediction with gyroscope and accelerometer: the mean, the state transition and its noise."""
+"""State of the invariant filter and its prediction: mean, state transition and noise.
+
+The error is right-invariant, exp(xi) = X_estimated X_true^-1, with xi = [xi_R, xi_v, xi_p, xi_d1 ..
+xi_d4] in world axes; behind it stand the biases' errors, estimated minus true, in base axes.
+Letters and equations are those of Hartley et al. (see `invariant.filter`; arXiv 1904.09251). The
+group SE_6(3) has a rotation with six vectors: velocity, position, four contacts.
+"""
 
 from __future__ import annotations
+
+from typing import Protocol
 
 import numpy as np
 from numba import njit
 
-from estimator.invariant.group import gammas
-from estimator.invariant.memory import (
-    ACCELEROMETER,
-    ERRORS,
-    FEET,
-    GYROSCOPE,
-    ORIENTATION,
-    POSITION,
-    ROTATION,
-    VELOCITY,
-)
-from estimator.invariant.options import InvariantOptions
-from robots.rotations import Array, skew
+from estimator import record
+from estimator.options import InvariantOptions
+from estimator.record import Record, memory_type
+from robots.rotations import Array, exp3, skew
+
+# Where each error begins in the covariance.
+ROTATION, VELOCITY, POSITION, FEET = 0, 3, 6, 9
+GYROSCOPE, ACCELEROMETER, ORIENTATION = 21, 24, 27
+ERRORS = 30
+
+
+class Memory(record.Memory, Protocol):
+    """All that the filter remembers, written in place by `advance` and `restart`."""
+
+    rotation: Array
+    """R (3, 3), base to world."""
+    vectors: Array
+    """(6, 3) rows v [m/s], p [m] and the contacts d_1 .. d_4 [m], world axes."""
+    biases: Array
+    """(3, 3) rows: gyroscope [rad/s], accelerometer [m/s2], orientation sensor [rad]."""
+    covariance: Array
+    """(30, 30) of the errors, see the module."""
+    contact: Array
+    """(4, 4) rows: time since touchdown [s], -1 in the air; probability; trust; offset [N]."""
+    jump: Array
+    """(2,) how long the stance feet have agreed on a jump, what is left of its window [s]."""
+    ground: Array
+    """(4) height of the ground below each foot [m]; NaN where it is not known."""
+
+
+_TYPE = memory_type(
+    rotation=(3, 3), vectors=(6, 3), biases=(3, 3), covariance=(ERRORS, ERRORS), contact=(4, 4),
+    jump=(2,), ground=(4,),
+)  # fmt: skip
+
+
+def new_memory() -> Record:
+    """Memory (1,) of a filter that has seen nothing: identity, no contact."""
+    return record.new_memory(_TYPE, _begin)
+
+
+@njit(cache=True)
+def _begin(m: Memory) -> None:
+    m.rotation[:], m.covariance[:], m.contact[0] = np.eye(3), np.eye(ERRORS), -1.0
+
+
+@njit(cache=True)
+def gammas(phi: Array) -> tuple[Array, Array, Array]:
+    """Gamma_0, Gamma_1, Gamma_2 (3, 3) of phi (3) [rad]: Gamma_m = sum_n skew(phi)^n / (n + m)!.
+
+    Gamma_0 is the exponential and Gamma_1 the left Jacobian of SO(3).
+    """
+    t = phi[0] ** 2 + phi[1] ** 2 + phi[2] ** 2
+    if t < 0.01:
+        one = 1.0 / 2.0 - t / 24.0 + t * t / 720.0 - t**3 / 40320.0
+        two = 1.0 / 6.0 - t / 120.0 + t * t / 5040.0 - t**3 / 362880.0
+        three = 1.0 / 24.0 - t / 720.0 + t * t / 40320.0 - t**3 / 3628800.0
+    else:
+        angle = np.sqrt(t)
+        one = (1.0 - np.cos(angle)) / t
+        two = (angle - np.sin(angle)) / (t * angle)
+        three = (t + 2.0 * np.cos(angle) - 2.0) / (2.0 * t * t)
+    cross = skew(phi)
+    square = cross @ cross
+    identity = np.eye(3)
+    return (
+        exp3(phi),
+        identity + one * cross + two * square,
+        0.5 * identity + two * cross + three * square,
+    )
+
+
+@njit(cache=True)
+def move_by(xi: Array, rotation: Array, vectors: Array) -> None:
+    """X <- exp(xi) X, in place: rotation (3, 3), vectors (6, 3), xi (21) rotation first."""
+    gamma_0, gamma_1, _ = gammas(xi[:3])
+    rotation[:] = gamma_0 @ rotation
+    for i in range(6):
+        vectors[i] = gamma_0 @ vectors[i] + gamma_1 @ xi[3 + 3 * i : 6 + 3 * i]
 
 
 @njit(cache=True)

@@ -1,0 +1,319 @@
+"""Equations of the invariant filter against the group, finite differences and textbook updates."""
+
+import math
+from collections.abc import Callable
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from estimator.invariant.measurements import (
+    Rows,
+    correct,
+    empty_rows,
+    factor,
+    observe_height,
+    observe_orientation,
+    observe_position,
+    observe_velocity,
+    solve,
+)
+from estimator.invariant.state import (
+    ERRORS,
+    GYROSCOPE,
+    VELOCITY,
+    Memory,
+    gammas,
+    move_by,
+    predict_covariance,
+    predict_mean,
+    roll_feet,
+    transition,
+)
+from estimator.options import InvariantOptions
+from estimator.record import record_of
+from robots.legs import (
+    calf_angular_velocity_in_base,
+    cross,
+    foot_jacobians_in_base,
+    foot_positions_in_base,
+    leg_measurements,
+)
+from robots.rotations import exp3, skew
+from tests.a1 import A1
+from tests.estimator.invariant_case import (
+    DT,
+    GRAVITY,
+    RADIUS,
+    Case,
+    copy,
+    disturbed,
+    error_between,
+    random_case,
+    random_error,
+)
+
+
+@pytest.mark.parametrize("angle", [0.0, 1e-9, 1e-4, 0.0999, 0.1001, 1.0, 3.0])
+def test_gammas_are_their_series(angle: float) -> None:
+    phi = angle * np.array([0.6, -0.48, 0.64])
+    powers = [np.eye(3)]
+    for _ in range(40):
+        powers.append(powers[-1] @ skew(phi))
+    for m, gamma in enumerate(gammas(phi)):
+        series = sum(power / math.factorial(n + m) for n, power in enumerate(powers))
+        np.testing.assert_allclose(gamma, series, atol=2e-12)
+
+
+@settings(max_examples=20, deadline=None)
+@given(st.integers(0, 10_000), st.floats(1e-6, 1.0))
+def test_moving_by_xi_is_the_matrix_exponential_from_the_left(seed: int, size: float) -> None:
+    truth, error = random_case(seed).truth, random_error(seed, size)
+    moved, wanted = copy(truth), disturbed(truth, error)
+    move_by(error[:21], moved.rotation, moved.vectors)
+    np.testing.assert_allclose(moved.rotation, wanted.rotation, atol=1e-11)
+    np.testing.assert_allclose(moved.vectors, wanted.vectors, atol=1e-11)
+    np.testing.assert_allclose(error_between(moved, truth)[:21], error[:21], atol=1e-8)
+
+
+WEIGHTS = np.array([1.0, 0.5, 0.0, 1.0])
+
+
+def predicted(case: Case, state: Memory, dt: float, rolling: bool) -> tuple[Memory, np.ndarray]:
+    """A state after `dt`, and its Phi."""
+    after = copy(state)
+    omega, acceleration = case.omega - state.biases[0], case.acceleration - state.biases[1]
+    predict_mean(after.rotation, after.vectors, omega, acceleration, GRAVITY, dt)
+    phi = transition(state.rotation, after.vectors, omega, acceleration, GRAVITY, dt)
+    if rolling:
+        roll(case, after, phi, omega, dt)
+    return after, phi
+
+
+def roll(case: Case, after: Memory, phi: np.ndarray, omega: np.ndarray, dt: float) -> None:
+    rolling = leg_measurements(A1.legs, after.rotation, omega, case.joints, case.rates, RADIUS)[2]
+    calves = [
+        after.rotation @ calf_angular_velocity_in_base(omega, *leg)
+        for leg in zip(case.joints.reshape(4, 3), case.rates.reshape(4, 3), strict=True)
+    ]
+    roll_feet(after.vectors, phi, after.rotation, rolling, np.array(calves), WEIGHTS, dt, RADIUS)
+
+
+@settings(max_examples=20, deadline=None)
+@given(st.integers(0, 10_000), st.floats(0.1, 2.0))
+def test_without_biases_the_error_is_autonomous_and_log_linear(seed: int, size: float) -> None:
+    """However large: log of the error after the step is Phi times that before, in any state."""
+    case, error = random_case(seed), random_error(seed, 0.5 * size)
+    error[GYROSCOPE:] = 0.0
+    phis = []
+    for state in (case.truth, random_case(seed + 1).truth):
+        state.biases[:] = 0.0
+        after, phi = predicted(case, state, 0.1, rolling=False)
+        estimate, _ = predicted(case, disturbed(state, error), 0.1, rolling=False)
+        np.testing.assert_allclose(error_between(estimate, after), phi @ error, atol=1e-9)
+        phis.append(phi[:GYROSCOPE, :GYROSCOPE])
+    np.testing.assert_array_equal(*phis)
+
+
+@settings(max_examples=20, deadline=None)
+@given(st.integers(0, 10_000))
+def test_the_mean_is_group_affine(seed: int) -> None:
+    """F(A B) = F(A) F(I)^-1 F(B) for the flow F with the same inputs: autonomous errors."""
+    case, other = random_case(seed), random_case(seed + 1)
+    unit = copy(case.truth)
+    unit.rotation[:], unit.vectors[:] = np.eye(3), 0.0
+    product = copy(case.truth)
+    product.rotation[:] = case.truth.rotation @ other.truth.rotation
+    product.vectors[:] = case.truth.vectors + other.truth.vectors @ case.truth.rotation.T
+
+    def flow(state: Memory) -> np.ndarray:
+        start = copy(state)
+        start.biases[:] = 0.0
+        after = predicted(case, start, 0.1, rolling=False)[0]
+        X = np.eye(9)
+        X[:3, :3], X[:3, 3:] = after.rotation, after.vectors.T
+        return X
+
+    got = flow(product)
+    wanted = flow(case.truth) @ np.linalg.inv(flow(unit)) @ flow(other.truth)
+    np.testing.assert_allclose(got, wanted, atol=1e-12)
+
+
+@pytest.mark.parametrize("rolling", [False, True])
+@pytest.mark.parametrize("seed", range(4))
+def test_transition_against_finite_differences(seed: int, rolling: bool) -> None:
+    case, step = random_case(seed), 1e-5
+    after, phi = predicted(case, case.truth, DT, rolling)
+    found = np.empty((ERRORS, ERRORS))
+    for i in range(ERRORS):
+        ends = []
+        for sign in (1.0, -1.0):
+            start = disturbed(case.truth, sign * step * np.eye(ERRORS)[i])
+            ends.append(error_between(predicted(case, start, DT, rolling)[0], after))
+        found[:, i] = (ends[0] - ends[1]) / (2.0 * step)
+    # The accelerometer's lever is second order in dt, so the gyroscope's columns err by dt^3.
+    np.testing.assert_allclose(phi, found, atol=20.0 * DT**3)
+    np.testing.assert_allclose(phi[:, :GYROSCOPE], found[:, :GYROSCOPE], atol=1e-8)
+
+
+def test_constant_rotation_and_force_are_integrated_exactly() -> None:
+    """One step of 0.5 s equals five hundred of 1 ms with the same inputs."""
+    case = random_case(3)
+    once, many = copy(case.truth), copy(case.truth)
+    predict_mean(once.rotation, once.vectors, case.omega, case.acceleration, GRAVITY, 0.5)
+    for _ in range(500):
+        predict_mean(many.rotation, many.vectors, case.omega, case.acceleration, GRAVITY, 1e-3)
+    np.testing.assert_allclose(once.rotation, many.rotation, atol=1e-12)
+    np.testing.assert_allclose(once.vectors, many.vectors, atol=1e-11)
+    np.testing.assert_allclose(once.rotation, case.truth.rotation @ exp3(0.5 * case.omega))
+
+
+def test_the_noise_does_not_depend_on_the_rate_of_the_readings() -> None:
+    case, numbers = random_case(1), record_of(InvariantOptions())[0]
+    noises = np.full(4, 0.01)
+    found = []
+    for steps in (10, 20):
+        state, covariance, dt = case.truth, 1e-6 * np.eye(ERRORS), 0.01 / steps
+        for _ in range(steps):
+            state, phi = predicted(case, state, dt, rolling=False)
+            predict_covariance(covariance, phi, 5.0, noises, dt, numbers)
+        found.append(covariance)
+        assert np.array_equal(covariance, covariance.T)
+    added = np.diag(found[1]) - 1e-6
+    assert added[:9].max() > 1e-10
+    np.testing.assert_allclose(found[0], found[1], atol=2e-3 * added.max(), rtol=5e-3)
+
+
+FOOT, NOISE = 2, np.eye(3)
+LEG = slice(3 * FOOT, 3 * FOOT + 3)
+Observe = Callable[[Case, Memory, Rows], int]
+
+
+def position(case: Case, estimate: Memory, rows: Rows) -> int:
+    truth = case.truth
+    in_base = truth.rotation.T @ (truth.vectors[2 + FOOT] - truth.vectors[1])
+    return observe_position(rows, 0, estimate.vectors, FOOT, estimate.rotation @ in_base, NOISE)
+
+
+def velocity(case: Case, estimate: Memory, rows: Rows) -> int:
+    """The encoders see what a foot that rolls truly leaves to the joints."""
+    truth, centre = case.truth, np.array([0.0, 0.0, RADIUS])
+    omega_true, joints, rates = case.omega - truth.biases[0], case.joints, case.rates.copy()
+    h, J = (
+        foot_positions_in_base(A1.legs, joints)[FOOT],
+        foot_jacobians_in_base(A1.legs, joints)[FOOT],
+    )
+    for _ in range(60):  # the rolling depends on the rates, weakly
+        spin = truth.rotation @ calf_angular_velocity_in_base(omega_true, joints[LEG], rates[LEG])
+        relative = truth.rotation.T @ (cross(spin, centre) - truth.vectors[0])
+        rates[LEG] = np.linalg.solve(J, relative - cross(omega_true, h))
+    omega = case.omega - estimate.biases[0]
+    spin = estimate.rotation @ calf_angular_velocity_in_base(omega, joints[LEG], rates[LEG])
+    positions, velocities, rolling = leg_measurements(
+        A1.legs, estimate.rotation, omega, joints, rates, RADIUS
+    )
+    return observe_velocity(
+        rows, 0, estimate.vectors, (rolling - velocities)[FOOT], spin, positions[FOOT],
+        estimate.rotation, skew(centre), NOISE,
+    )  # fmt: skip
+
+
+def height(case: Case, estimate: Memory, rows: Rows) -> int:
+    return observe_height(rows, 0, estimate.vectors, FOOT, case.truth.vectors[2 + FOOT, 2], 1.0)
+
+
+def orientation(case: Case, estimate: Memory, rows: Rows) -> int:
+    measured = case.truth.rotation @ exp3(case.truth.biases[2])
+    return observe_orientation(rows, 0, estimate.rotation, measured, estimate.biases[2], 1.0)
+
+
+@pytest.mark.parametrize("observe", [position, velocity, height, orientation])
+@pytest.mark.parametrize("seed", range(3))
+def test_rows_against_finite_differences(observe: Observe, seed: int) -> None:
+    case, step = random_case(seed), 1e-5
+    if observe is orientation:
+        case.truth.biases[2] *= 0.01  # rows leave out the product of bias and error
+    rows = empty_rows()
+    count = observe(case, case.truth, rows)
+    np.testing.assert_allclose(rows.nu[:count], 0.0, atol=1e-9)
+    assert np.linalg.matrix_rank(rows.N[:count, :count]) == count
+    found = np.empty((count, ERRORS))
+    for i in range(ERRORS):
+        ends = []
+        for sign in (1.0, -1.0):
+            ahead = empty_rows()
+            observe(case, disturbed(case.truth, sign * step * np.eye(ERRORS)[i]), ahead)
+            ends.append(ahead.nu[:count].copy())
+        found[:, i] = (ends[0] - ends[1]) / (2.0 * step)
+    tolerance = 2e-3 if observe is orientation else 1e-6
+    np.testing.assert_allclose(rows.H[:count], -found, atol=tolerance)
+
+
+def test_kinematics_do_not_depend_on_the_state() -> None:
+    """A right-invariant observation: the same rows wherever the filter believes itself."""
+    found = []
+    for seed in range(2):
+        rows = empty_rows()
+        position(random_case(seed), random_case(seed + 5).truth, rows)
+        found.append(rows.H)
+    np.testing.assert_array_equal(*found)
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_the_base_velocity_errs_by_the_velocity_alone(seed: int) -> None:
+    """d(R^T v) / d xi = R^T at xi_v and zero elsewhere, as `velocity_covariance` takes it."""
+    truth, step = random_case(seed).truth, 1e-5
+    wanted = np.zeros((3, ERRORS))
+    wanted[:, VELOCITY : VELOCITY + 3] = truth.rotation.T
+    for i in range(ERRORS):
+        ahead, behind = (disturbed(truth, sign * step * np.eye(ERRORS)[i]) for sign in (1.0, -1.0))
+        difference = ahead.rotation.T @ ahead.vectors[0] - behind.rotation.T @ behind.vectors[0]
+        np.testing.assert_allclose(difference / (2.0 * step), wanted[:, i], atol=1e-8)
+
+
+def positive(size: int, seed: int) -> np.ndarray:
+    root = np.random.default_rng(seed).standard_normal((size, size))
+    return root @ root.T / size + 0.1 * np.eye(size)
+
+
+@pytest.mark.parametrize("size", [1, 3, 17, 31])
+def test_factor_and_solve_are_choleskys(size: int) -> None:
+    S = positive(size, size)
+    lower, right = S.copy(), np.random.default_rng(0).standard_normal((size, 30))
+    wanted = np.linalg.solve(S, right)
+    assert factor(lower)
+    np.testing.assert_allclose(np.tril(lower), np.linalg.cholesky(S), atol=1e-12)
+    solve(lower, right)
+    np.testing.assert_allclose(right, wanted, atol=1e-10)
+
+
+@pytest.mark.parametrize("value", [0.0, -1.0, np.nan, np.inf])
+def test_factor_refuses_what_is_not_positive(value: float) -> None:
+    S = positive(5, 1)
+    S[3, 3] = value
+    assert not factor(S)
+
+
+@pytest.mark.parametrize("rows", [3, 10, 31])
+def test_correct_is_the_textbook_update(rows: int) -> None:
+    random = np.random.default_rng(rows)
+    memory = random_case(rows).truth
+    P, N = positive(ERRORS, 7), positive(rows, 8)
+    H, nu = random.standard_normal((rows, ERRORS)), 0.01 * random.standard_normal(rows)
+    memory.covariance[:] = P
+    K = P @ H.T @ np.linalg.inv(H @ P @ H.T + N)
+    wanted = disturbed(memory, K @ nu)
+    assert correct(memory, H, nu, N)
+    np.testing.assert_allclose(memory.rotation, wanted.rotation, atol=1e-10)
+    np.testing.assert_allclose(memory.vectors, wanted.vectors, atol=1e-10)
+    np.testing.assert_allclose(memory.biases, wanted.biases, atol=1e-12)
+    np.testing.assert_allclose(memory.covariance, P - K @ H @ P, atol=1e-9)
+    assert np.array_equal(memory.covariance, memory.covariance.T)
+
+
+def test_a_failed_update_leaves_the_state() -> None:
+    memory = random_case(0).truth
+    before = copy(memory)
+    assert not correct(memory, np.zeros((1, ERRORS)), np.ones(1), -np.eye(1))
+    assert memory.tobytes() == before.tobytes()
