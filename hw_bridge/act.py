@@ -11,14 +11,13 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
-from hw_bridge.safety.limit_kernel import MotorBounds, gather, limit
+from hw_bridge.safety.limit_kernel import gather, limit
 from hw_bridge.setpoints import is_switched_off
 from hw_bridge.take_in import DQ, Q
 from hw_bridge.wire.crc import checksum
 from hw_bridge.wire.gains import cut_gains
 from hw_bridge.wire.layout import JOINTS, LOW_COMMAND_SIZE
 from hw_bridge.wire.low_command import COUNTS_AT, FLOATS_AT, write_motors
-from robots.a1.constants import JOINT_LOWER, JOINT_UPPER
 from runtime.messages import MotorCommand
 from runtime.rows import layout_of
 
@@ -30,12 +29,11 @@ COMMAND: Final = layout_of(MotorCommand)
 SENT_Q, SENT_DQ, SENT_KP, SENT_KD, SENT_TAU = (
     COMMAND.spans[name] for name in ("q", "dq", "kp", "kd", "tau")
 )
-BoundsTuple = tuple[float, ...]
 
 
 @njit(cache=True)
 def act(
-    command: Array, numbers: Array, last: Array, step: float, bounds: BoundsTuple, frame: Bytes,
+    command: Array, numbers: Array, last: Array, step: float, bounds: Array, frame: Bytes,
     sent: Array, rows: Array,
 ) -> int:  # fmt: skip
     """Write a command into a frame; return the limits that were met, ored, ODD among them.
@@ -47,7 +45,7 @@ def act(
         numbers: (75) of the newest sample, see `take_in`.
         last: (12, 5) the command before, see `limit`.
         step: by how much a torque may have changed since [N m].
-        bounds: `MotorBounds` as a plain tuple, whose type numba need not look up at every call.
+        bounds: (12, 13) of the motors, see `limit`.
         frame: (610) of LowCmd, header and modes in place; not to be sent where a bit is set.
         sent: becomes the row of the command as it is in the frame.
         rows: (12, 5) become those of `limit`.
@@ -59,9 +57,7 @@ def act(
     finite, measured = gather(q, dq, kp, kd, tau, angles, speeds, rows)
     if not (finite and measured) or is_switched_off(q, dq):
         return ODD
-    rows[:], _, hits = limit(
-        rows, last, step, angles, speeds, JOINT_LOWER, JOINT_UPPER, MotorBounds(*bounds)
-    )
+    rows[:], _, hits = limit(rows, last, step, angles, speeds, bounds)
     if hits:
         return hits
     floats, counts = np.empty((JOINTS, 2), np.float32), np.empty((JOINTS, 3), np.int16)

@@ -1,4 +1,4 @@
-"""The bridge to the A1: frames in, readings out; commands in, frames out, and no unsafe one.
+"""The bridge to the robot: frames in, readings out; commands in, frames out, and no unsafe one.
 
 A frame passes link and intake (is it the robot's newest?), a command `decision` (monitor, the
 tracker's word, state machine, limiter), encoder and link. The tracker's commands reach the motors
@@ -15,11 +15,11 @@ from typing import Any
 
 import numpy as np
 
-from hw_bridge.attitude import tilt_of
 from hw_bridge.decision import Decision
 from hw_bridge.driver.steering import Steering
 from hw_bridge.intake import Intake, Sample
 from hw_bridge.link import Link
+from hw_bridge.motion import tilt_of
 from hw_bridge.notifications import Notifications
 from hw_bridge.operator.operator import Operator
 from hw_bridge.options import HardwareOptions
@@ -32,6 +32,7 @@ from hw_bridge.wire.header import Header, command_header
 from hw_bridge.wire.low_command import LowCommandEncoder
 from hw_bridge.wire.remote import REMOTE, Remote, decode_remote
 from robots.imu_units import doubt_at_rest
+from robots.robot import Robot
 from runtime.clock import Clock
 from runtime.histogram import LogHistogram
 from runtime.messages import MotorCommand, RobotStatus, SensorReading
@@ -43,8 +44,8 @@ MOST_ERRORS = 5000  # ticks of nothing but stop frames, after which the run is o
 Stop = Callable[[], bool]
 
 
-class A1Bridge:
-    """Owns the connection to one A1; see the module.
+class Bridge:
+    """Owns the connection to one robot; see the module.
 
     Attributes:
         decision: what goes to the motors.
@@ -57,6 +58,7 @@ class A1Bridge:
     def __init__(
         self,
         options: HardwareOptions,
+        robot: Robot,
         link: Link,
         operator: Operator,
         run_s: float = 0.0,
@@ -69,6 +71,7 @@ class A1Bridge:
 
         Args:
             options: of the bridge.
+            robot: that it is connected to.
             link: to the robot; closed by `close`.
             operator: asked for requests after every command.
             run_s: how long the robot runs before it sits down by itself [s]; 0 until told.
@@ -80,7 +83,7 @@ class A1Bridge:
         """
         self.options = options
         self._encoder = LowCommandEncoder()
-        self.decision = Decision(options, self._encoder)
+        self.decision = Decision(options, robot, self._encoder)
         self.machine = self.decision.machine
         self.intake = Intake(options.link.robot, options.tick_unit_s, options.sensing)
         self.errors = self.unsent = 0

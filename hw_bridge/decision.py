@@ -19,6 +19,7 @@ from hw_bridge.tracker_watch import TrackerWatch
 from hw_bridge.wire.gains import with_wire_gains
 from hw_bridge.wire.layout import JOINTS, POS_STOP, VEL_STOP
 from hw_bridge.wire.low_command import LowCommandEncoder
+from robots.robot import Robot
 from runtime.messages import MotorCommand
 from runtime.rows import row_of
 
@@ -46,19 +47,18 @@ class Decision:
         running_s: for how long the tracker has had the motors, and a plan [s].
     """
 
-    def __init__(self, options: HardwareOptions, encoder: LowCommandEncoder) -> None:
+    def __init__(self, options: HardwareOptions, robot: Robot, encoder: LowCommandEncoder) -> None:
         """Compile what is compiled; frames are written by `encoder`."""
         safety, self._encoder = options.safety, encoder
-        self.machine, self.limiter = StateMachine(options.motion), Limiter(safety)
+        self.machine, self.limiter = StateMachine(options.motion, robot), Limiter(safety, robot)
         self.running_s = 0.0
-        self.monitor = Monitor(safety)
+        self.monitor = Monitor(safety, robot)
         self._sending = SendingWatch(safety.command_age_max_s)
         self._following = TrackerWatch(safety.command_age_max_s, options.stand_down_patience_s)
         self._moves, self._joints_age_max_s = options.mode == "full", safety.state_age_hold_s
         self._motions = options.motions
         self._running_since: float | None = None
-        self._bounds = tuple(self.limiter.bounds)  # numba need not look up the type at every call
-        act(np.zeros(COMMAND.width), np.zeros(NUMBERS), self.limiter.last, 0.0, self._bounds,
+        act(np.zeros(COMMAND.width), np.zeros(NUMBERS), self.limiter.last, 0.0, self.limiter.bounds,
             encoder.servo_frame, np.zeros(COMMAND.width), np.empty((JOINTS, 5)))  # fmt: skip
         is_switched_off(*no_torque()[:2])
         # pyrefly: ignore[missing-attribute]
@@ -119,9 +119,10 @@ class Decision:
             return None
         frame = self._encoder.servo_frame
         sent, rows = np.empty(COMMAND.width), np.empty((JOINTS, 5))
-        if act(row_of(command), numbers, self.limiter.last, step, self._bounds, frame, sent, rows):
+        limiter = self.limiter
+        if act(row_of(command), numbers, limiter.last, step, limiter.bounds, frame, sent, rows):
             return None
-        self.limiter.accept(rows, now)
+        limiter.accept(rows, now)
         return frame.tobytes(), COMMAND.view(sent)
 
     def _encoded(

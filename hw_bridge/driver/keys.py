@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import Final, NamedTuple
 
 from hw_bridge.driver.options import Gait, KeyOptions
-from robots.a1.constants import STAND_HEIGHT
 from runtime.messages import Command
 
 HELP: Final = (
@@ -30,6 +29,7 @@ class CommandBounds(NamedTuple):
     left: float  # either way [m/s]
     yaw_rate: float  # either way [rad/s]
     height: tuple[float, float]  # least and most [m]
+    stand_height: float  # [m]
 
 
 class KeyDriver:
@@ -84,6 +84,6 @@ class KeyDriver:
     def _raise(self, sign: int) -> None:
         """One step of the height; before the first it is that of the stand."""
         low, high = self._bounds.height
-        height = STAND_HEIGHT if self._height is None else self._height
+        height = self._bounds.stand_height if self._height is None else self._height
         self._height = min(high, max(low, height + sign * self._options.height))
         self.has_changed = True

@@ -16,7 +16,7 @@ from typing import Annotated
 import msgspec
 
 from hw_bridge.wire.remote import encode_remote
-from robots.a1.constants import JOINT_NAMES
+from robots.conventions import JOINT_NAMES
 from runtime.options import Options, Range, positive
 
 Length = Annotated[float, positive("s", 86_400.0)]

@@ -1,4 +1,4 @@
-"""The A1's firmware, as far as it is known: commands in, states out, 1 ms at a time."""
+"""The robot's firmware, as far as it is known: commands in, states out, 1 ms at a time."""
 
 from collections import Counter, deque
 
@@ -17,6 +17,7 @@ from hw_bridge.emulator.worst import WorstWatch
 from hw_bridge.wire.frame import WireError
 from hw_bridge.wire.layout import JOINTS, LOW_LEVEL
 from hw_bridge.wire.low_command import LowCommand, decode_low_command
+from robots.robot import Robot
 
 TICK_S = 0.001  # [s]
 ANSWERABLE = 4  # states of which a command that comes now may answer any: ticks, both ways
@@ -41,11 +42,11 @@ class Firmware:
         button_pressed_at: when the first state with a remote's button was ready [s].
     """
 
-    def __init__(self, options: EmulatorOptions, plant: Plant) -> None:
+    def __init__(self, options: EmulatorOptions, robot: Robot, plant: Plant) -> None:
         """Wake up, silent, at tick 0."""
         self.plant, self.commands = plant, 0
         self.refused, self.notes = Counter[str](), Counter[str]()
-        self.is_cut, self.worst = False, WorstWatch()
+        self.is_cut, self.worst = False, WorstWatch(robot)
         self.pushes: list[tuple[int, list[float]]] = []
         self.first_damping_at: float | None = None
         self.button_pressed_at: float | None = None

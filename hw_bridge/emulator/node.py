@@ -12,6 +12,7 @@ from hw_bridge.emulator.plant import Plant
 from hw_bridge.emulator.posture import is_still, posture_of
 from hw_bridge.emulator.udp import Address, RobotSocket
 from hw_bridge.wire.layout import LOW_COMMAND_SIZE
+from robots.robot import Robot
 from runtime.bus import Publisher
 from runtime.clock import Clock
 from runtime.messages import GroundTruth
@@ -29,17 +30,19 @@ class EmulatorLoop:
 
     def __init__(
         self,
-        plant: Plant,
         options: EmulatorOptions,
+        robot: Robot,
+        plant: Plant,
         socket: RobotSocket,
         truths: Publisher[GroundTruth] | None,
     ) -> None:
         """See `run`."""
-        self.firmware = Firmware(options, plant)
+        self.firmware = Firmware(options, robot, plant)
         self.inbound = LossyNetwork[Address](options.network, "in")
         self.outbound = LossyNetwork[Address](options.network, "out")
         self.ticks = self.ticks_caught_up = self.ticks_lost = 0
         self._socket, self._truths, self._plant = socket, truths, plant
+        self._stand_height = robot.stand_height
         self._client: Address | None = None
         self._still = 0
 
@@ -102,7 +105,7 @@ class EmulatorLoop:
             "state": firmware.state.value,
             "history": [list(change) for change in firmware.history],
             "pushes": firmware.pushes,
-            "posture": posture_of(self._plant.truth()),
+            "posture": posture_of(self._plant.truth(), self._stand_height),
             "passive": firmware.passive,
             "worst": msgspec.to_builtins(firmware.worst.values()),
             "first_damping_at": firmware.first_damping_at,
@@ -120,18 +123,20 @@ class EmulatorLoop:
 
 
 def run(
-    plant: Plant,
     options: EmulatorOptions,
+    robot: Robot,
+    plant: Plant,
     socket: RobotSocket,
     clock: Clock,
     stop: Stop,
     truths: Publisher[GroundTruth] | None = None,
 ) -> dict[str, Any]:
-    """Be an A1 until told to stop, and then until the robot is damped and still, at most 4 s more.
+    """Emulate a robot until told to stop, then until it is damped and still, at most 4 s more.
 
     Args:
-        plant: the robot's body, at its start.
         options: of the emulator.
+        robot: that is emulated.
+        plant: its body, at its start.
         socket: bound; closing it stays the caller's.
         clock: real time, ticking every 1 ms.
         stop: true when the process shall end.
@@ -147,7 +152,7 @@ def run(
         `network` (frames by fate, each way), `send_errors`, `missed`, `caught_up`, `lost`,
         `lateness_us`.
     """
-    loop = EmulatorLoop(plant, options, socket, truths)
+    loop = EmulatorLoop(options, robot, plant, socket, truths)
     deadline: float | None = None
     while True:
         due, now = clock.wait_tick(), clock.now()

@@ -5,10 +5,9 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
-from robots.a1.constants import JOINT_LOWER, JOINT_UPPER
+from robots.robot import Robot
 
 Array = NDArray[np.float64]
-_LOWER, _UPPER = np.array(JOINT_LOWER), np.array(JOINT_UPPER)
 
 
 class WorstValues(msgspec.Struct, frozen=True):
@@ -38,8 +37,9 @@ class WorstValues(msgspec.Struct, frozen=True):
 class WorstWatch:
     """Keeps the largest values."""
 
-    def __init__(self) -> None:
+    def __init__(self, robot: Robot) -> None:
         """Compile what is compiled; nothing seen yet."""
+        self._lower, self._upper = robot.legs.lower, robot.legs.upper
         self._worst = np.zeros(7)
         self.note(np.zeros(19), np.zeros(18), np.zeros(12), np.zeros(12))
         self._worst[:] = 0.0
@@ -51,7 +51,7 @@ class WorstWatch:
 
     def note(self, q: Array, v: Array, torque: Array, temperature: Array) -> None:
         """See one tick: q (19), v (18), torques and temperatures (12)."""
-        _note(q, v, torque, temperature, _LOWER, _UPPER, self._worst)
+        _note(q, v, torque, temperature, self._lower, self._upper, self._worst)
 
     def values(self) -> WorstValues:
         """What the worst has been."""

@@ -39,8 +39,10 @@ FASTEST_MEASURED = 100.0  # [rad/s] five times what the motors reach: more is no
 
 
 class MotorBounds(NamedTuple):
-    """The limits, named as in HardwareSafetyOptions."""
+    """The limits of one motor, named as in HardwareSafetyOptions; a row of what `limit` takes."""
 
+    lower: float  # range of the joint [rad]
+    upper: float
     torque_limit: float
     velocity_limit: float
     position_margin: float
@@ -52,6 +54,16 @@ class MotorBounds(NamedTuple):
     kd_max: float
     damping_kd: float
     excursion_max: float
+
+
+TOTAL = MotorBounds._fields.index("total_power")  # column of `limit`'s bounds
+
+
+@njit(cache=True)
+def _bounds_of(b: Array) -> MotorBounds:
+    return MotorBounds(
+        b[0], b[1], b[2], b[3], b[4], b[5], b[6], b[7], b[8], b[9], b[10], b[11], b[12]
+    )
 
 
 @njit(cache=True)
@@ -98,16 +110,15 @@ def _clip(u: float, low: float, high: float) -> float:
 
 @njit(cache=True)
 def _within(
-    u: float, reference: float, step: float, q: float, dq: float, low: float, high: float,
-    b: MotorBounds,
-) -> tuple[float, int]:  # fmt: skip
+    u: float, reference: float, step: float, q: float, dq: float, b: MotorBounds
+) -> tuple[float, int]:
     """Torque `u` within the limits of one motor, and which of them it met."""
     hit, before = 0, u
     u = _clip(u, reference - step, reference + step)
     hit |= SLEW if u != before else 0
     before, u = u, _clip(u, -b.torque_limit, b.torque_limit)
     hit |= TORQUE if u != before else 0
-    before, u = u, _clip(u, -outward_cap(q - low, -dq, b), outward_cap(high - q, dq, b))
+    before, u = u, _clip(u, -outward_cap(q - b.lower, -dq, b), outward_cap(b.upper - q, dq, b))
     hit |= RANGE if u != before else 0
     if u * dq > 0.0:
         share = min(1.0, max(0.0, (b.velocity_limit - abs(dq)) / VELOCITY_RAMP))
@@ -120,17 +131,17 @@ def _within(
 
 
 @njit(cache=True)
-def _share_power(u: Array, dq: Array, active: NDArray[np.bool_], b: MotorBounds) -> bool:
+def _share_power(u: Array, dq: Array, active: NDArray[np.bool_], total_power: float) -> bool:
     """Bring sum |u dq| of the active motors within the total, braking torque last; True if so."""
     drive, brake = 0.0, 0.0
     for i in range(12):
         if active[i]:
             drive += max(0.0, u[i] * dq[i])
             brake += max(0.0, -u[i] * dq[i])
-    if drive + brake <= b.total_power + ROUNDING:
+    if drive + brake <= total_power + ROUNDING:
         return False
-    brake_share = min(1.0, b.total_power / max(brake, ROUNDING))
-    drive_share = max(0.0, b.total_power - brake) / max(drive, ROUNDING)
+    brake_share = min(1.0, total_power / max(brake, ROUNDING))
+    drive_share = max(0.0, total_power - brake) / max(drive, ROUNDING)
     for i in range(12):
         if active[i]:
             u[i] *= min(1.0, drive_share) if u[i] * dq[i] > 0.0 else brake_share
@@ -146,14 +157,13 @@ def _near(target: float, measured: float, gain: float, torque_limit: float) -> f
 
 
 @njit(cache=True)
-def _to_bounds(row: Array, u: float, exact: bool, q: float, dq: float, low: float, high: float,
-             b: MotorBounds) -> int:  # fmt: skip
+def _to_bounds(row: Array, u: float, exact: bool, q: float, dq: float, b: MotorBounds) -> int:
     """Bring a row's gains and targets within bounds, in place, and its law to torque `u`."""
     kp, kd = min(b.kp_max, max(0.0, row[2])), min(b.kd_max, max(0.0, row[3]))
     hit = GAIN if kp != row[2] or kd != row[3] else 0
     q_des, dq_des = row[0], row[1]
     if q_des != POS_STOP:
-        q_des = _near(min(high, max(low, q_des)), q, kp, b.torque_limit)
+        q_des = _near(min(b.upper, max(b.lower, q_des)), q, kp, b.torque_limit)
     if dq_des != VEL_STOP:
         dq_des = _near(
             min(b.velocity_limit, max(-b.velocity_limit, dq_des)), dq, kd, b.torque_limit
@@ -194,9 +204,8 @@ def gather(
 
 @njit(cache=True)
 def limit(
-    rows: Array, last: Array, step: float, q: Array, dq: Array, lower: Array, upper: Array,
-    b: MotorBounds,
-) -> tuple[Array, Array, int]:  # fmt: skip
+    rows: Array, last: Array, step: float, q: Array, dq: Array, bounds: Array
+) -> tuple[Array, Array, int]:
     """Bring a command within the limits.
 
     Args:
@@ -204,8 +213,7 @@ def limit(
         last: (12, 5) the command before.
         step: by how much a torque may have changed since [N m].
         q, dq: (12) measured joints, finite [rad], [rad/s].
-        lower, upper: (12) range of the joints [rad].
-        b: the limits.
+        bounds: (12, 13) `MotorBounds` of each motor.
 
     Returns:
         The rows (12, 5) to send, their torque (12) [N m] at q, dq, and the limits that were met,
@@ -214,7 +222,8 @@ def limit(
     out, u, wanted = rows.copy(), np.empty(12), np.empty(12)
     active, hits = np.ones(12, np.bool_), 0
     for i in range(12):
-        outside = max(lower[i] - q[i], q[i] - upper[i])
+        b = _bounds_of(bounds[i])
+        outside = max(b.lower - q[i], q[i] - b.upper)
         believed = outside <= b.excursion_max and abs(dq[i]) <= FASTEST_MEASURED
         active[i] = not is_passive(out[i])
         if active[i] and not believed:
@@ -231,12 +240,12 @@ def limit(
         if not np.isfinite(wanted[i]):
             return out, u, NOT_FINITE
         reference = min(b.torque_limit, max(-b.torque_limit, row_torque(last[i], q[i], dq[i])))
-        u[i], hit = _within(wanted[i], reference, step, q[i], dq[i], lower[i], upper[i], b)
+        u[i], hit = _within(wanted[i], reference, step, q[i], dq[i], b)
         hits |= hit
-    if _share_power(u, dq, active, b):
+    if _share_power(u, dq, active, bounds[0, TOTAL]):
         hits |= TOTAL_POWER
     for i in range(12):
         if active[i]:
             exact = u[i] == wanted[i]
-            hits |= _to_bounds(out[i], u[i], exact, q[i], dq[i], lower[i], upper[i], b)
+            hits |= _to_bounds(out[i], u[i], exact, q[i], dq[i], _bounds_of(bounds[i]))
     return out, u, hits

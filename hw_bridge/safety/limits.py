@@ -16,11 +16,11 @@ from hw_bridge.safety.limit_kernel import (
     is_passive,
     limit,
 )
-from hw_bridge.safety.options import HardwareSafetyOptions
+from hw_bridge.safety.options import HardwareSafetyOptions, motor_limits
 from hw_bridge.setpoints import Setpoints, damping, no_torque
 from hw_bridge.wire import gains
 from hw_bridge.wire.layout import BRAKE, SERVO
-from robots.a1.constants import JOINT_LOWER, JOINT_UPPER
+from robots.robot import Robot
 
 Array = NDArray[np.float64]
 LOG = logging.getLogger(__name__)
@@ -29,6 +29,23 @@ CATCH_UP_S = 0.003  # after a late tick a torque may change for no longer than t
 _FAULTS = ("not_finite", "not_measured", "measurement", "mode", "malformed", "clock")  # logged once
 _NO_TORQUE = np.stack(no_torque()[:5], axis=1)
 _NO_JOINTS = np.full(12, np.nan), np.full(12, np.nan)
+
+
+def bounds_of(options: HardwareSafetyOptions, robot: Robot) -> Array:
+    """`MotorBounds` of each motor (12, 13).
+
+    Raises:
+        ValueError: an option allows more than the robot bears, see `motor_limits`.
+    """
+    torque, velocity = motor_limits(options, robot)
+    own = {
+        "lower": robot.legs.lower, "upper": robot.legs.upper, "torque_limit": torque,
+        "velocity_limit": velocity,
+    }  # fmt: skip
+    bounds = np.empty((12, len(MotorBounds._fields)))
+    for i, name in enumerate(MotorBounds._fields):
+        bounds[:, i] = own[name] if name in own else getattr(options, name)
+    return bounds
 
 
 class Limited(NamedTuple):
@@ -54,21 +71,22 @@ class Limiter:
 
     Attributes:
         options: the limits.
-        bounds: of the compiled limits.
+        bounds: (12, 13) see `bounds_of`.
         counts: commands by the limit that they met, ``gap`` for those after a pause too.
         last: rows (12, 5) of the command before.
     """
 
-    def __init__(self, options: HardwareSafetyOptions | None = None) -> None:
-        """Compile what is compiled (seconds, once per machine); the motors have no torque."""
-        self.options = options or HardwareSafetyOptions()
+    def __init__(self, options: HardwareSafetyOptions, robot: Robot) -> None:
+        """Compile what is compiled (seconds, once per machine); the motors have no torque.
+
+        Raises:
+            ValueError: an option allows more than the robot bears, see `motor_limits`.
+        """
+        self.options, self.bounds = options, bounds_of(options, robot)
         self.counts: Counter[str] = Counter()
-        o = self.options
-        self.bounds = MotorBounds(*(float(getattr(o, name)) for name in MotorBounds._fields))
         self.reset()
-        still = 0.5 * (JOINT_LOWER + JOINT_UPPER)
-        limit(_NO_TORQUE, _NO_TORQUE, 0.0, still, np.zeros(12), JOINT_LOWER, JOINT_UPPER,
-              self.bounds)  # fmt: skip
+        still = 0.5 * (robot.legs.lower + robot.legs.upper)
+        limit(_NO_TORQUE, _NO_TORQUE, 0.0, still, np.zeros(12), self.bounds)
         is_passive(_NO_TORQUE[0])
         gather(*no_torque()[:5], *_NO_JOINTS, np.empty((12, 5)))
         gains.warm_up()
@@ -111,9 +129,7 @@ class Limiter:
             return self._damp("not_finite", joints)
         if joints is None:
             return self._unmeasured(setpoints, rows)
-        sent, torque, hits = limit(
-            rows, self.last, step, joints[0], joints[1], JOINT_LOWER, JOINT_UPPER, self.bounds
-        )
+        sent, torque, hits = limit(rows, self.last, step, *joints, self.bounds)
         if hits & NOT_FINITE:
             return self._damp("not_finite", joints)
         self.last = sent
@@ -163,9 +179,7 @@ class Limiter:
         """Damping, in place of what cannot be sent."""
         rows, torque = np.stack(damping(self.options.damping_kd)[:5], axis=1), np.zeros(12)
         if joints is not None:
-            rows, torque, _ = limit(
-                rows, rows, 0.0, joints[0], joints[1], JOINT_LOWER, JOINT_UPPER, self.bounds
-            )
+            rows, torque, _ = limit(rows, rows, 0.0, *joints, self.bounds)
         self.last = rows
         return Limited(_setpoints(rows, SERVO), torque, (reason,))
 

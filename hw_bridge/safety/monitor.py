@@ -9,6 +9,7 @@ from hw_bridge.safety.motor_watch import MotorWatch
 from hw_bridge.safety.options import HardwareSafetyOptions
 from hw_bridge.safety.thermal_watch import ThermalWatch
 from hw_bridge.safety.verdict import GO, Verdict, damp
+from robots.robot import Robot
 
 LOG = logging.getLogger(__name__)
 _SEVERITY = {"go": 0, "sit_down": 1, "damp": 2}
@@ -24,13 +25,13 @@ class Monitor:
         errors: exceptions that were caught; each is a verdict to damp.
     """
 
-    def __init__(self, options: HardwareSafetyOptions | None = None) -> None:
+    def __init__(self, options: HardwareSafetyOptions, robot: Robot) -> None:
         """Compile what is compiled; no state seen."""
-        self.options = options or HardwareSafetyOptions()
+        self.options = options
         self.errors = self.late = 0
         self._thermal = ThermalWatch(self.options)
-        self._watches = MotionWatch(self.options), ModeWatch(self.options)
-        self._motors = MotorWatch(self.options)
+        self._watches = MotionWatch(options, robot), ModeWatch(self.options)
+        self._motors = MotorWatch(options, robot)
         self._warnings: list[str] = []
         self.reset()
 

@@ -9,15 +9,16 @@ from hw_bridge.safety.motor_watch import UNIT_TOLERANCE
 from hw_bridge.safety.options import HardwareSafetyOptions
 from hw_bridge.safety.verdict import GO, JOINT_LABELS, Verdict, damp
 from hw_bridge.wire.low_state import LowState
-from robots.a1.constants import JOINT_LOWER, JOINT_UPPER
+from robots.robot import Robot
 
 
 class MotionWatch:
     """Judges what IMU and encoders say. A number that is not finite counts as out of bounds."""
 
-    def __init__(self, options: HardwareSafetyOptions) -> None:
+    def __init__(self, options: HardwareSafetyOptions, robot: Robot) -> None:
         """Begin with nothing seen."""
         self._options = options
+        self._lower, self._upper = robot.legs.lower, robot.legs.upper
         self._broken, self._tilted, self._out, self._fast = (
             Debounce(options.confirm_s) for _ in range(4)
         )
@@ -65,11 +66,11 @@ class MotionWatch:
 
     def _range(self, state: LowState, serving: bool, time: float) -> Verdict:
         q, most = state.q[:12], self._options.excursion_max
-        outside = np.maximum(JOINT_LOWER - q, q - JOINT_UPPER)
+        outside = np.maximum(self._lower - q, q - self._upper)
         if not self._out.update(serving and not (outside <= most).all(), time):
             return GO
         motor = int(outside.argmax())
-        low, high = JOINT_LOWER[motor], JOINT_UPPER[motor]
+        low, high = self._lower[motor], self._upper[motor]
         return damp(
             f"{JOINT_LABELS[motor]} at {q[motor]:.2f} rad (range {low:.2f} to {high:.2f}, "
             f"limit {most:.2f} beyond)"

@@ -1,10 +1,20 @@
 """Every limit between the stack and the robot's motors."""
 
-import math
-from typing import Annotated
+from __future__ import annotations
 
-from robots.a1.constants import FALLEN_TILT, TORQUE_LIMIT, VELOCITY_LIMIT
+import math
+from typing import TYPE_CHECKING, Annotated
+
+import numpy as np
+from numpy.typing import NDArray
+
+from robots.conventions import FALLEN_TILT
 from runtime.options import Options, Range, positive
+
+if TYPE_CHECKING:
+    from robots.robot import Robot
+
+LARGEST_TORQUE = 42.0  # [N m] of a limit: three of it fit the wire's torque field
 
 
 class HardwareSafetyOptions(Options, frozen=True):
@@ -22,12 +32,12 @@ class HardwareSafetyOptions(Options, frozen=True):
     Of a command:
 
     Attributes:
-        torque_limit: largest torque of a motor; the motor's own is 33.5 N m (unitree_ros
-            const.xacro).
+        torque_limit: largest torque of a motor, the robot's own where it is left out, and no more
+            than that.
         torque_slew: how fast a motor's torque may change from what the command before would give
             now. Limits that keep the robot whole may take torque away faster.
         velocity_limit: speed at which no torque drives a joint faster, and the fastest target; the
-            motor's no-load speed is 21 rad/s (unitree_ros const.xacro).
+            motors' own no-load speed where it is left out, and no more than that.
         position_margin: distance to the end of a joint's range from which no torque drives it
             further out. Targets lie within the range.
         stop_stiffness: stiffness by which the torque outwards falls on the way to the margin, and
@@ -79,9 +89,9 @@ class HardwareSafetyOptions(Options, frozen=True):
         jam_s: how long a motor may push so without moving its joint.
     """
 
-    torque_limit: Annotated[float, positive("N m", TORQUE_LIMIT)] = TORQUE_LIMIT
+    torque_limit: Annotated[float, positive("N m", LARGEST_TORQUE)] | None = None
     torque_slew: Annotated[float, positive("N m/s", 1e9)] = 20_000.0
-    velocity_limit: Annotated[float, positive("rad/s", VELOCITY_LIMIT)] = VELOCITY_LIMIT
+    velocity_limit: Annotated[float, positive("rad/s", 100.0)] | None = None
     position_margin: Annotated[float, positive("rad", 0.2)] = 0.05
     stop_stiffness: Annotated[float, positive("N m/rad", 1000.0)] = 120.0
     stop_damping: Annotated[float, positive("N m s/rad", 10.0)] = 4.0
@@ -113,7 +123,7 @@ class HardwareSafetyOptions(Options, frozen=True):
         """Raise ValueError, naming the option and what it takes."""
         Options.__post_init__(self)
         for less, more in _ORDERED:
-            if getattr(self, less) >= getattr(self, more):
+            if getattr(self, less) is not None and getattr(self, less) >= getattr(self, more):
                 raise ValueError(
                     f"{less} is {getattr(self, less):g}; give less than {more}, "
                     f"{getattr(self, more):g}"
@@ -125,3 +135,32 @@ _ORDERED = (
     ("temperature_warn", "temperature_stop"),
     ("velocity_limit", "velocity_stop"),
 )
+
+
+def motor_limits(
+    options: HardwareSafetyOptions, robot: Robot
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Largest torques (12) [N m] and speeds (12) [rad/s] of a robot's motors under these options.
+
+    Raises:
+        ValueError: an option allows more than the robot bears; the message names its key.
+    """
+    torque = _lower_of("torque_limit", options.torque_limit, robot.torque_limit, "N m")
+    velocity = _lower_of("velocity_limit", options.velocity_limit, robot.velocity_limit, "rad/s")
+    if velocity.max() >= options.velocity_stop:
+        raise ValueError(
+            f"velocity_stop is {options.velocity_stop:g}; give more than velocity_limit, "
+            f"{velocity.max():g} rad/s"
+        )
+    return np.minimum(torque, LARGEST_TORQUE), velocity
+
+
+def _lower_of(
+    key: str, option: float | None, own: NDArray[np.float64], unit: str
+) -> NDArray[np.float64]:
+    """An option where it is lower than the motors' own limits (12); where it is None, those."""
+    if option is None:
+        return own
+    if option > own.max():
+        raise ValueError(f"{key} is {option:g}; give up to the robot's own, {own.max():g} {unit}")
+    return np.minimum(option, own)

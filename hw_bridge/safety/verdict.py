@@ -2,7 +2,7 @@
 
 from typing import Literal, NamedTuple
 
-from robots.a1.constants import JOINT_NAMES
+from robots.conventions import JOINT_NAMES
 
 JOINT_LABELS = tuple(name.removesuffix("_joint").replace("_", " ") for name in JOINT_NAMES)
 

@@ -1,11 +1,13 @@
 """``saltus doctor a1``: whether an A1 and this machine are fit for each other."""
 
 from collections.abc import Callable
-from typing import Any, Final, NamedTuple
+from functools import partial
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from hw_bridge.options import HardwareOptions
+from robots.robot import Robot, load_robot
 from saltus.a1 import link_checks as talk
 from saltus.a1 import sensor_checks as sense
 from saltus.a1.survey import Survey, survey
@@ -18,21 +20,6 @@ from saltus.launch.doctor_pass import DoctorPass, store_pass, today, withdraw_pa
 from saltus.launch.hardware import LIMP, hardware_options
 
 Judge = Callable[[Survey, HardwareOptions], tuple[bool, str]]
-
-# Name of the check, whether nothing may move while it fails, and who judges.
-JUDGES: Final[tuple[tuple[str, bool, Judge], ...]] = (
-    ("reachability", True, talk.reachability),
-    ("cadence", True, talk.cadence),
-    ("header", True, talk.header),
-    ("tick unit", True, talk.tick_unit),
-    ("IMU", True, sense.imu),
-    ("joints", True, sense.joints),
-    ("temperatures", True, sense.temperatures),
-    ("motor modes", True, sense.motors),
-    ("foot forces", False, sense.feet),
-    ("remote", False, sense.remote),
-    ("lost commands", True, talk.lost_commands),
-)
 
 
 class Diagnosis(NamedTuple):
@@ -59,14 +46,31 @@ def examine(config: LaunchConfig) -> Diagnosis:
     with black_box_link(config) as link:
         say(LIMP.format(*options.link.robot))
         found = survey(options, link)
-    checks = [*judge(found, options), *machine_checks(real=True)]
+    checks = [*judge(found, options, load_robot("a1")), *machine_checks(real=True)]
     say(_settle_pass(found, options, checks))
     return Diagnosis(checks, _measured(found))
 
 
-def judge(found: Survey, options: HardwareOptions) -> list[Check]:
+def judges_of(robot: Robot) -> tuple[tuple[str, bool, Judge], ...]:
+    """Name of each check, whether nothing may move while it fails, and its function."""
+    return (
+        ("reachability", True, talk.reachability),
+        ("cadence", True, talk.cadence),
+        ("header", True, talk.header),
+        ("tick unit", True, talk.tick_unit),
+        ("IMU", True, sense.imu),
+        ("joints", True, partial(sense.joints, robot)),
+        ("temperatures", True, sense.temperatures),
+        ("motor modes", True, sense.motors),
+        ("foot forces", False, sense.feet),
+        ("remote", False, sense.remote),
+        ("lost commands", True, talk.lost_commands),
+    )
+
+
+def judge(found: Survey, options: HardwareOptions, robot: Robot) -> list[Check]:
     """The verdicts on a survey; on a robot that did not answer, only that."""
-    judges = JUDGES if found.fast.replies else JUDGES[:1]
+    judges = judges_of(robot)[: None if found.fast.replies else 1]
     return [
         guarded(name, essential, lambda check=check: check(found, options))
         for name, essential, check in judges

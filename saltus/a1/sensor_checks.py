@@ -12,8 +12,9 @@ from hw_bridge.options import HardwareOptions
 from hw_bridge.safety.verdict import JOINT_LABELS
 from hw_bridge.wire.layout import JOINTS, SERVO
 from hw_bridge.wire.remote import decode_remote
-from robots.a1.constants import FOOT_NAMES, GRAVITY, JOINT_LOWER, JOINT_UPPER
+from robots.conventions import FOOT_NAMES, GRAVITY
 from robots.imu_units import doubt_at_rest
+from robots.robot import Robot
 from saltus.a1.glance import head_of, mode_name
 from saltus.a1.survey import Survey
 
@@ -67,20 +68,21 @@ def _angle_between(a: np.ndarray, b: np.ndarray) -> float:
         return float(np.arccos(np.clip(a @ b / np.linalg.norm(a) / np.linalg.norm(b), -1.0, 1.0)))
 
 
-def joints(survey: Survey, options: HardwareOptions) -> Found:
+def joints(robot: Robot, survey: Survey, options: HardwareOptions) -> Found:
     """Whether all joints are where joints can be."""
     if not survey.fast.replies:
         return False, NOTHING
     q = _column(survey, "q", JOINTS)[-1]
     speed = float(np.abs(_column(survey, "dq", JOINTS).mean(axis=0)).max())
-    outside = np.maximum(JOINT_LOWER - q, q - JOINT_UPPER)
+    lower, upper = robot.legs.lower, robot.legs.upper
+    outside = np.maximum(lower - q, q - upper)
     if not q.any():
         return False, "all read zero: the motors have no power, or the robot still boots"
     if not (outside <= options.safety.excursion_max).all():
         i = int(np.where(np.isnan(outside), np.inf, outside).argmax())
         return False, (
-            f"{JOINT_LABELS[i]} reads {q[i]:.2f} rad (range {JOINT_LOWER[i]:.2f} to "
-            f"{JOINT_UPPER[i]:.2f}): lay the legs as the robot boots and switch it on again"
+            f"{JOINT_LABELS[i]} reads {q[i]:.2f} rad (range {lower[i]:.2f} to "
+            f"{upper[i]:.2f}): lay the legs as the robot boots and switch it on again"
         )
     if not speed < TURNING:
         return False, f"within their ranges, but one moves at {speed:.2f} rad/s: let it rest"

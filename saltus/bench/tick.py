@@ -16,7 +16,7 @@ import msgspec
 import numpy as np
 
 from controller.tracker_node import TrackerLoop
-from hw_bridge.bridge import A1Bridge
+from hw_bridge.bridge import Bridge
 from hw_bridge.emulator.options import EmulatorOptions
 from hw_bridge.emulator.state_frame import StateFrame
 from hw_bridge.link_options import LinkOptions
@@ -24,6 +24,7 @@ from hw_bridge.operator.operator import Operator
 from hw_bridge.operator.options import OperatorOptions
 from hw_bridge.states import RobotState
 from hw_bridge.wire.layout import LOW_COMMAND_SIZE, LOW_STATE_SIZE, SERVO
+from robots.robot import load_robot
 from runtime.bus import Bus, Endpoints
 from runtime.clock import RealTimeClock
 from runtime.messages import Plan, SensorReading, StateEstimate
@@ -141,9 +142,9 @@ class PlayedTracker:
             bus.subscriber(SENSOR_READING).take, bus.subscriber(MOTOR_COMMAND).take,
             bus.subscriber(ROBOT_STATUS).take,
         ]  # fmt: skip
-        self.bridge = bridge = A1Bridge(
-            options, link, Operator(OperatorOptions(keyboard=False)), 0.0, statuses.send,
-            commands.send,
+        self.bridge = bridge = Bridge(
+            options, load_robot("a1"), link, Operator(OperatorOptions(keyboard=False)), 0.0,
+            statuses.send, commands.send,
         )  # fmt: skip
         estimates = bus.subscriber(STATE_ESTIMATE, lazy=True)
         self.loop = TrackerLoop(
@@ -240,7 +241,7 @@ def _measure(
     return times, dict(loop.tracker.commands)
 
 
-def _time_stages(times: Times, loop: TrackerLoop, bridge: A1Bridge) -> None:
+def _time_stages(times: Times, loop: TrackerLoop, bridge: Bridge) -> None:
     """Time the parts of a tick, in their order."""
     for name, owner, method in (
         ("frame to reading", bridge, "read"),

@@ -16,6 +16,7 @@ from hw_bridge.driver.options import SourceOptions
 from hw_bridge.driver.pacer import Pacer, Publish
 from hw_bridge.driver.remote import RemoteDriver
 from hw_bridge.driver.steering import Steering
+from robots.robot import Robot, load_robot
 from runtime.bus import Bus
 from runtime.messages import Command
 from runtime.topics import COMMAND
@@ -57,18 +58,18 @@ def drive(
     return pacer
 
 
-def bounds_of(options: DriveOptions) -> CommandBounds:
+def bounds_of(options: DriveOptions, robot: Robot) -> CommandBounds:
     """The fastest that any gait may go, which keys reach."""
     gaits = (options.walk, options.trot, options.bound)
     forward, left, yaw_rate = (
         max(getattr(gait, name) for gait in gaits) for name in ("forward", "left", "yaw_rate")
     )
-    return CommandBounds(forward, left, yaw_rate, options.height)
+    return CommandBounds(forward, left, yaw_rate, options.height, robot.stand_height)
 
 
 def open_keys(config: LaunchConfig) -> KeyDevice:
     """The keys of standard input."""
-    return KeyDevice(STANDARD_INPUT, config.sources.keys, bounds_of(config.drive))
+    return KeyDevice(STANDARD_INPUT, config.sources.keys, bounds_of(config.drive, load_robot("a1")))
 
 
 def open_gamepad(options: SourceOptions) -> GamepadDevice:
@@ -114,6 +115,6 @@ def make_steering(config: LaunchConfig, bus: Bus) -> Steering | None:
     if config.drive.source == "remote":
         return Steering(RemoteDriver(config.sources.sticks), bus.publisher(COMMAND).send)
     if config.drive.source == "keyboard":
-        driver = KeyDriver(config.sources.keys, bounds_of(config.drive))
+        driver = KeyDriver(config.sources.keys, bounds_of(config.drive, load_robot("a1")))
         return Steering(driver, bus.publisher(COMMAND).send)
     return None

@@ -1,4 +1,4 @@
-"""What a launch on an A1, real or emulated, needs of this machine: addresses, ports, a stop."""
+"""What a launch on a robot, real or emulated, needs of this machine: addresses, ports, a stop."""
 
 import shutil
 import sys
@@ -15,6 +15,8 @@ from hw_bridge.link_options import LinkOptions
 from hw_bridge.operator.options import OperatorOptions
 from hw_bridge.operator.terminal import is_attended
 from hw_bridge.options import HardwareOptions
+from hw_bridge.safety.options import motor_limits
+from robots.robot import load_robot
 from saltus.common.errors import BadRequest
 from saltus.configuration.launch import LaunchConfig
 from saltus.launch.driving import open_gamepad
@@ -61,7 +63,7 @@ def open_link(options: LinkOptions, hears_all: bool = False) -> UdpLink:
 
 
 def check_at_hand(config: LaunchConfig) -> None:
-    """Find out before anything starts whether addresses, ports, gamepad and a stop can be had.
+    """Find out before anything starts whether limits, addresses, ports, gamepad and stop are good.
 
     Raises:
         BadRequest: one of them cannot; the message says what to do.
@@ -76,8 +78,17 @@ def check_at_hand(config: LaunchConfig) -> None:
         open_robot_socket(config).close()
     if config.kind.bridged:
         options = hardware_options(config)
+        _check_limits(options)
         open_link(options.link).close()
         _check_gamepad(options.operator.gamepad)
+
+
+def _check_limits(options: HardwareOptions) -> None:
+    """Raise BadRequest where an option allows more than the robot bears."""
+    try:
+        motor_limits(options.safety, load_robot("a1"))
+    except ValueError as error:
+        raise BadRequest(f"hardware.safety: {error}") from error
 
 
 def _check_means_to_stop(options: OperatorOptions) -> None:

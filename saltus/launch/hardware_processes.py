@@ -11,7 +11,7 @@ from typing import Any
 from controller import tracker_node
 from hw_bridge.black_box.link import RecordedLink
 from hw_bridge.black_box.pipe import PipeWriter
-from hw_bridge.bridge import A1Bridge
+from hw_bridge.bridge import Bridge
 from hw_bridge.driver.steering import Steering
 from hw_bridge.emulator import node as emulator_node
 from hw_bridge.link import UdpLink
@@ -19,6 +19,7 @@ from hw_bridge.operator.operator import Operator
 from hw_bridge.options import HardwareOptions
 from hw_bridge.watchdog.link import WatchdogLink
 from hw_bridge.wire.header import Header
+from robots.robot import load_robot
 from runtime.background_log import log_in_background
 from runtime.bus import Bus
 from runtime.clock import ArrivalClock, Clock
@@ -53,7 +54,7 @@ class EndsSeated:
     leaves a note: a handler that changed the robot's state would do so in the middle of a tick.
     """
 
-    def __init__(self, stop: Stop, bridge: A1Bridge) -> None:
+    def __init__(self, stop: Stop, bridge: Bridge) -> None:
         """Listen to the supervisor."""
         self._stop, self._bridge = stop, bridge
         self._ending = self._peer_gone = False
@@ -99,9 +100,9 @@ def tracker(
         steering = make_steering(config, bus)
         watchdog = _watchdog(config, options, link, sockets, steering)
         operator, pipe = Operator(options.operator, watchdog), PipeWriter(black_box_pipe(sockets))
-        bridge = A1Bridge(
-            options, RecordedLink(link, options.link.robot, pipe), operator, config.duration,
-            statuses.send, commands.send, steering, watchdog,
+        bridge = Bridge(
+            options, load_robot("a1"), RecordedLink(link, options.link.robot, pipe), operator,
+            config.duration, statuses.send, commands.send, steering, watchdog,
         )  # fmt: skip
         try:
             _connect(bridge, options, clock, stop)
@@ -135,7 +136,7 @@ def _watchdog(
         raise NotReady(str(error)) from error
 
 
-def _connect(bridge: A1Bridge, options: HardwareOptions, clock: Clock, stop: Stop) -> None:
+def _connect(bridge: Bridge, options: HardwareOptions, clock: Clock, stop: Stop) -> None:
     if not bridge.connect(clock, stop, time.sleep) and not stop():
         link, heard = options.link, sum(bridge.intake.counts.values())
         refused = f"; {heard} frames came that were refused: {dict(bridge.intake.counts)}"
@@ -170,4 +171,6 @@ def emulator(
     with log_in_background(), open_bus() as bus:
         truths = bus.publisher(GROUND_TRUTH)
         await_listeners(truths, RECORDER, stop)
-        return watch(lambda: emulator_node.run(robot, options, socket, clock, stop, truths))
+        return watch(
+            lambda: emulator_node.run(options, load_robot("a1"), robot, socket, clock, stop, truths)
+        )

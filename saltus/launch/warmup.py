@@ -14,6 +14,7 @@ import msgspec
 import numpy as np
 
 from robots.a1.constants import GRAVITY, STAND_HEIGHT, STAND_JOINTS
+from robots.robot import load_robot
 from runtime.messages import SensorReading, StateEstimate
 from saltus.common.children import die_with_parent, refuse_other_code
 from saltus.common.errors import BadRequest
@@ -48,7 +49,7 @@ def warm_bridge(config: LaunchConfig) -> None:
     from hw_bridge.wire.low_command import LowCommandEncoder
 
     Intake(config.hardware.link.robot, config.hardware.tick_unit_s)
-    Decision(config.hardware, LowCommandEncoder())
+    Decision(config.hardware, load_robot("a1"), LowCommandEncoder())
 
 
 def warm_emulator(config: LaunchConfig) -> None:
@@ -57,7 +58,8 @@ def warm_emulator(config: LaunchConfig) -> None:
     from hw_bridge.setpoints import damping
     from hw_bridge.wire.low_command import LowCommandEncoder
 
-    firmware = Firmware(msgspec.structs.replace(config.emulator, events=()), _robot(config))
+    options = msgspec.structs.replace(config.emulator, events=())
+    firmware = Firmware(options, load_robot("a1"), _robot(config))
     command = LowCommandEncoder().encode(damping(config.emulator.brake_kd))
     for _ in range(3):
         firmware.tick([command])

@@ -35,7 +35,7 @@ from tests.fuzzing.decoder import Decode, Decoder, plain
 
 ROBOT = ("192.168.123.10", 8007)
 TICK_UNIT_S = 1e-3
-BOUNDS = CommandBounds(forward=1.0, left=0.5, yaw_rate=1.0, height=(0.2, 0.35))
+BOUNDS = CommandBounds(forward=1.0, left=0.5, yaw_rate=1.0, height=(0.2, 0.35), stand_height=0.3)
 
 
 def _states() -> list[bytes]:

@@ -13,8 +13,8 @@ from hw_bridge.operator.options import OperatorOptions
 from hw_bridge.states import Request, RobotState
 from hw_bridge.wire.header import Header
 from hw_bridge.wire.layout import LOW_LEVEL, POS_STOP, SERVO
-from robots.a1.constants import STAND_JOINTS, TORQUE_LIMIT
 from sim_bridge.simulated_robot import SimulatedRobot
+from tests.a1 import A1
 from tests.hw_bridge.rig import BRISK, Clock, Rig, stand_command
 
 S = RobotState
@@ -53,7 +53,7 @@ def test_a_run_goes_through_all_states_in_order_and_ends_on_its_belly():
     assert report["ended_well"] and report["cause"] == ""
     assert report["running_s"] > 0.5
     assert height(rig.simulation) < 0.1
-    assert rig.firmware.worst.values().torque_demand < TORQUE_LIMIT
+    assert rig.firmware.worst.values().torque_demand < A1.torque_limit[0]
     assert {status.state for status in rig.statuses} == {state.value for state in IN_ORDER}
 
 
@@ -98,7 +98,7 @@ def test_a_fault_ends_in_damping_and_off_with_its_cause(name):
     assert rig.states == STOPPED
     assert words in rig.bridge.machine.cause
     assert not rig.bridge.report()["ended_well"]
-    assert rig.firmware.worst.values().torque_demand <= 1.02 * TORQUE_LIMIT
+    assert rig.firmware.worst.values().torque_demand <= 1.02 * A1.torque_limit[0]
     assert rig.statuses[-1].cause == rig.bridge.machine.cause
 
 
@@ -215,7 +215,7 @@ def place_rolled(simulation: SimulatedRobot, angle: float) -> None:
     """Hold the robot in the air, rolled [rad]."""
     q = simulation.truth().q.copy()
     q[2], q[3:7] = 0.6, [np.sin(0.5 * angle), 0.0, 0.0, np.cos(0.5 * angle)]
-    q[7:] = STAND_JOINTS
+    q[7:] = A1.stand
     simulation.place(q, np.zeros(18))
 
 
@@ -272,7 +272,7 @@ def test_an_error_on_the_way_from_the_wire_damps(state, monkeypatch):
 @pytest.mark.parametrize("motion", ["recover", "sit_down"])
 def test_an_error_on_the_way_to_the_ground_damps(motion, monkeypatch):
     rig = Rig().run_until(S.RUNNING).run(0.05)
-    monkeypatch.setattr(f"hw_bridge.posture_motions.{motion}", raises)
+    monkeypatch.setattr(f"hw_bridge.motion.PostureMotions.{motion}", raises)
     rig.bridge.end("the planner died")
     rig.run_until(S.DAMPING).step()
     assert rig.bridge.errors == 1

@@ -13,9 +13,10 @@ from hw_bridge.driver.remote import RemoteDriver
 from hw_bridge.joystick import AXIS, BUTTON, JoystickEvent
 from hw_bridge.wire.remote import BUTTONS, Remote
 from runtime.messages import Command
+from tests.a1 import A1
 
 STICKS, PAD = StickOptions(), GamepadOptions(dead_man_button=9)
-BOUNDS = CommandBounds(2.2, 0.5, 1.6, (0.2, 0.32))
+BOUNDS = CommandBounds(2.2, 0.5, 1.6, (0.2, 0.32), A1.stand_height)
 DEAD_MAN = PAD.dead_man_axis or 0
 GAITS = {"stand", "walk", "trot", "bound", "auto"}
 

@@ -19,9 +19,10 @@ from hw_bridge.operator.options import OperatorOptions
 from hw_bridge.states import RobotState
 from hw_bridge.wire.remote import Remote
 from runtime.messages import Command
+from tests.a1 import A1
 from tests.hw_bridge.rig import SCRIPT, Rig
 
-BOUNDS = CommandBounds(2.2, 0.5, 1.6, (0.2, 0.32))
+BOUNDS = CommandBounds(2.2, 0.5, 1.6, (0.2, 0.32), A1.stand_height)
 
 
 @given(st.lists(st.tuples(st.integers(1, 30), st.booleans()), min_size=1, max_size=60))
