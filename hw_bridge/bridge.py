@@ -16,19 +16,27 @@ from typing import Any
 import numpy as np
 
 from hw_bridge.decision import Decision
-from hw_bridge.driver.steering import Steering
-from hw_bridge.intake import Intake, Sample
+from hw_bridge.intake import (
+    ACCELEROMETER,
+    BELIEVED,
+    DQ,
+    GYROSCOPE,
+    STACK_TICK,
+    TEMPERATURE,
+    TORQUE,
+    Intake,
+    Sample,
+)
 from hw_bridge.link import Link
 from hw_bridge.motion import tilt_of
-from hw_bridge.notifications import Notifications
+from hw_bridge.operator.driving import Steering
 from hw_bridge.operator.operator import Operator
 from hw_bridge.options import HardwareOptions
-from hw_bridge.robot_time import STACK_TICK
 from hw_bridge.setpoints import damping, no_torque
+from hw_bridge.state_machine import StateMachine
 from hw_bridge.states import Request, RobotState
-from hw_bridge.take_in import ACCELEROMETER, GYROSCOPE
 from hw_bridge.watchdog.link import WatchdogLink
-from hw_bridge.wire.header import Header, command_header
+from hw_bridge.wire.layout import Header, command_header
 from hw_bridge.wire.low_command import LowCommandEncoder
 from hw_bridge.wire.remote import REMOTE, Remote, decode_remote
 from robots.imu_units import doubt_at_rest
@@ -37,7 +45,63 @@ from runtime.clock import Clock
 from runtime.histogram import LogHistogram
 from runtime.messages import MotorCommand, RobotStatus, SensorReading
 
+
+def robot_status(machine: StateMachine, intake: Intake, now: float, tick: int) -> RobotStatus:
+    """What the bridge publishes at `now` [s], its `tick`-th; zeros before the first good frame."""
+    last = intake.last
+    believed = sum(intake.counts[name] for name in BELIEVED)
+    temperature, power = np.zeros(12), 0.0
+    if last is not None:
+        temperature = last.numbers[TEMPERATURE]
+        power = float(np.abs(last.numbers[TORQUE] * last.numbers[DQ]).sum())
+    return RobotStatus(
+        tick=tick, time=now, state=machine.state.value, cause=machine.cause,
+        temperature=temperature, power=power,
+        state_age=float("inf") if last is None else now - last.time,
+        frames=believed, refused=sum(intake.counts.values()) - believed,
+        is_ending=machine.is_ending,
+    )  # fmt: skip
+
+
 LOG = logging.getLogger(__name__)
+STATUS_EVERY = 20  # ticks
+
+
+class Notifications:
+    """Publishes, and raises nothing where it cannot.
+
+    Attributes:
+        failures: ticks of which status or command could not be published.
+    """
+
+    def __init__(
+        self,
+        publish: Callable[[RobotStatus], None] | None,
+        sent: Callable[[MotorCommand], None] | None,
+    ) -> None:
+        """`publish` takes the status, `sent` every command; None: nobody wants to know."""
+        self.failures = 0
+        self._publish, self._sent = publish, sent
+        self._published: RobotState | None = None  # the state that was published last
+
+    def send(
+        self, command: MotorCommand | None, machine: StateMachine, intake: Intake, now: float,
+        tick: int,
+    ) -> None:  # fmt: skip
+        """Publish the `tick`-th command as it was sent at `now` [s]."""
+        try:
+            if self._sent is not None and command is not None:
+                self._sent(command)
+            due = machine.state is not self._published or tick % STATUS_EVERY == 0
+            if self._publish is not None and due:
+                self._published = machine.state
+                self._publish(robot_status(machine, intake, now, tick))
+        except Exception as error:
+            self.failures += 1
+            if self.failures == 1:
+                LOG.error("bridge: its status cannot be published: %s", error)
+
+
 CONNECT_PERIOD_S = 0.002  # between frames that ask for the first state; the vendor's examples' rate
 MOST_ERRORS = 5000  # ticks of nothing but stop frames, after which the run is over all the same
 

@@ -13,7 +13,7 @@ import struct
 import time
 from typing import Final, NamedTuple, Protocol
 
-from hw_bridge.link_options import LinkOptions
+from hw_bridge.options import LinkOptions
 
 __all__ = ["Datagram", "Link", "LinkOptions", "UdpLink"]
 

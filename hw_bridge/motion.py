@@ -22,9 +22,8 @@ from typing import Literal, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from hw_bridge.motion_options import MotionOptions
-from hw_bridge.safety.debounce import Debounce
-from hw_bridge.safety.verdict import JOINT_LABELS
+from hw_bridge.options import MotionOptions
+from hw_bridge.safety.watches import JOINT_LABELS, Debounce
 from hw_bridge.setpoints import Setpoints
 from robots.conventions import GRAVITY
 from robots.legs import foot_jacobians_in_base, foot_positions_in_base

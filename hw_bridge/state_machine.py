@@ -15,8 +15,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hw_bridge.motion import Motion, PostureMotions, Settling, furthest, is_level, is_still
-from hw_bridge.motion_options import MotionOptions
-from hw_bridge.safety.debounce import Debounce
+from hw_bridge.options import MotionOptions
+from hw_bridge.safety.watches import Debounce
 from hw_bridge.setpoints import Setpoints, damping, no_torque
 from hw_bridge.states import UP, Request, RobotState
 from robots.robot import Robot

@@ -5,12 +5,10 @@ from typing import Any
 
 import msgspec
 
-from hw_bridge.emulator.firmware import TICK_S, Firmware
-from hw_bridge.emulator.network import LossyNetwork
+from hw_bridge.emulator.firmware import TICK_S, Firmware, Plant
+from hw_bridge.emulator.network import Address, LossyNetwork, RobotSocket
 from hw_bridge.emulator.options import EmulatorOptions
-from hw_bridge.emulator.plant import Plant
-from hw_bridge.emulator.posture import is_still, posture_of
-from hw_bridge.emulator.udp import Address, RobotSocket
+from hw_bridge.emulator.outcome import is_still, posture_of
 from hw_bridge.wire.layout import LOW_COMMAND_SIZE
 from robots.robot import Robot
 from runtime.bus import Publisher

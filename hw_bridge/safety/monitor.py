@@ -3,12 +3,9 @@
 import logging
 
 from hw_bridge.intake import Sample
-from hw_bridge.safety.mode_watch import ModeWatch
-from hw_bridge.safety.motion_watch import MotionWatch
+from hw_bridge.options import HardwareSafetyOptions
 from hw_bridge.safety.motor_watch import MotorWatch
-from hw_bridge.safety.options import HardwareSafetyOptions
-from hw_bridge.safety.thermal_watch import ThermalWatch
-from hw_bridge.safety.verdict import GO, Verdict, damp
+from hw_bridge.safety.watches import GO, ModeWatch, MotionWatch, ThermalWatch, Verdict, damp
 from robots.robot import Robot
 
 LOG = logging.getLogger(__name__)

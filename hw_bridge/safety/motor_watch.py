@@ -22,9 +22,9 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
-from hw_bridge.safety.options import HardwareSafetyOptions
-from hw_bridge.safety.verdict import GO, JOINT_LABELS, Verdict, damp
-from hw_bridge.take_in import DQ, MODE, NUMBERS, SQUARE, TEMPERATURE, TORQUE, Q
+from hw_bridge.intake import DQ, MODE, NUMBERS, SQUARE, TEMPERATURE, TORQUE, Q
+from hw_bridge.options import HardwareSafetyOptions
+from hw_bridge.safety.watches import GO, JOINT_LABELS, UNIT_TOLERANCE, Verdict, damp
 from hw_bridge.wire.layout import SERVO
 from robots.robot import Robot
 
@@ -39,7 +39,6 @@ LONGEST_STEP_S = 0.005  # for which one sample of a speed speaks, when frames ar
 WINDOW_FACTOR = 10.0  # times as long are words for a motion added up, then anew
 NEAR_STOP = 0.03  # [rad] from the end of the range a joint may press on its stop without moving
 LEAP = 0.2  # [rad] more than the fastest joint travels between two samples
-UNIT_TOLERANCE = 0.02  # of a quaternion's squared length
 OK, STUCK, LEAPT, STUCK_SPEED, JAMMED = range(5)
 
 # Columns of the record of one motor. Encoder: position, since when and for how many samples it has

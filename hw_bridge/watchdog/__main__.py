@@ -24,11 +24,14 @@ from typing import Any, Final
 sys.path.insert(0, str(Path(__file__).resolve().parents[2]))  # isolated Python looks nowhere else
 
 from hw_bridge.black_box.pipe import PipeWriter  # noqa: E402
-from hw_bridge.operator.hands import Hands  # noqa: E402
+from hw_bridge.operator.operator import Inputs  # noqa: E402
 from hw_bridge.states import RequestWithCause  # noqa: E402
-from hw_bridge.watchdog.page import Page  # noqa: E402
-from hw_bridge.watchdog.queue_view import QueueView  # noqa: E402
-from hw_bridge.watchdog.watchdog import PERIOD_S, Watchdog  # noqa: E402
+from hw_bridge.watchdog.watchdog import (  # noqa: E402
+    PERIOD_S,
+    Page,  # noqa: E402
+    QueueView,  # noqa: E402
+    Watchdog,
+)
 from runtime.background_log import log_in_background  # noqa: E402
 from runtime.exit import exit_at_once  # noqa: E402
 from runtime.realtime import request_realtime, set_cpu_affinity  # noqa: E402
@@ -53,7 +56,7 @@ class Process:
         self._page = Page(descriptors[1])
         self._black_box = PipeWriter(setup["black_box"])
         self._frames = QueueView(self._robot, self._address, setup["remote"])
-        self._hands = Hands(setup["operator"], STANDARD_INPUT, self._tell_keys)
+        self._hands = Inputs(setup["operator"], STANDARD_INPUT, self._tell_keys)
         self._watchdog = Watchdog(
             self._page,
             self._send,

@@ -6,12 +6,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hw_bridge.wire.frame import check_frame, record_in, seal
-from hw_bridge.wire.header import Header, read_header, write_header
 from hw_bridge.wire.layout import (
     LOW_STATE,
     LOW_STATE_SIZE,
     REMOTE_BYTES,
     TORQUE_SCALE,
+    Header,
+    read_header,
+    write_header,
 )
 
 Array = NDArray[np.float64]

@@ -8,14 +8,12 @@ from collections.abc import Mapping
 from ipaddress import IPv4Address
 from typing import Final, NamedTuple
 
-from hw_bridge.intake import Intake
+from hw_bridge.intake import BELIEVED, Intake
 from hw_bridge.link import Datagram, Link
 from hw_bridge.options import HardwareOptions
 from hw_bridge.setpoints import no_torque
-from hw_bridge.status import BELIEVED
 from hw_bridge.wire.frame import frame_fault
-from hw_bridge.wire.header import command_header
-from hw_bridge.wire.layout import LOW_STATE_SIZE
+from hw_bridge.wire.layout import LOW_STATE_SIZE, command_header
 from hw_bridge.wire.low_command import LowCommandEncoder
 from hw_bridge.wire.low_state import LowState, decode_low_state
 from runtime.histogram import LogHistogram

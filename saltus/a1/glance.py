@@ -5,8 +5,7 @@ from dataclasses import asdict
 from typing import Any, NamedTuple
 
 from hw_bridge.intake import Sample
-from hw_bridge.wire.header import Header
-from hw_bridge.wire.layout import BRAKE, JOINTS, OVERHEATED, SERVO
+from hw_bridge.wire.layout import BRAKE, JOINTS, OVERHEATED, SERVO, Header
 from hw_bridge.wire.remote import decode_remote
 from runtime.histogram import Quantiles
 from saltus.a1.exchange import in_words

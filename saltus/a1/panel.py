@@ -6,7 +6,7 @@ from rich.console import Group
 from rich.table import Table
 from rich.text import Text
 
-from hw_bridge.safety.verdict import JOINT_LABELS
+from hw_bridge.safety.watches import JOINT_LABELS
 from hw_bridge.wire.low_state import LowState
 from hw_bridge.wire.remote import decode_remote
 from saltus.a1.exchange import in_words

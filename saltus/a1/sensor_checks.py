@@ -9,7 +9,7 @@ from typing import Final
 import numpy as np
 
 from hw_bridge.options import HardwareOptions
-from hw_bridge.safety.verdict import JOINT_LABELS
+from hw_bridge.safety.watches import JOINT_LABELS
 from hw_bridge.wire.layout import JOINTS, SERVO
 from hw_bridge.wire.remote import decode_remote
 from robots.conventions import FOOT_NAMES, GRAVITY

@@ -2,7 +2,7 @@
 
 from typing import Final
 
-from hw_bridge.robot_time import ticks_between
+from hw_bridge.intake import ticks_between
 
 LEAST_SPAN_S: Final = 0.2  # [s] of frames before their ticks say anything
 UNITS_S: Final = (1e-3, 1e-6)  # [s] drivers read milliseconds, the vendor's header microseconds

@@ -19,9 +19,8 @@ from controller.tracker_node import TrackerLoop
 from hw_bridge.bridge import Bridge
 from hw_bridge.emulator.options import EmulatorOptions
 from hw_bridge.emulator.state_frame import StateFrame
-from hw_bridge.link_options import LinkOptions
 from hw_bridge.operator.operator import Operator
-from hw_bridge.operator.options import OperatorOptions
+from hw_bridge.options import LinkOptions, OperatorOptions
 from hw_bridge.states import RobotState
 from hw_bridge.wire.layout import LOW_COMMAND_SIZE, LOW_STATE_SIZE, SERVO
 from robots.robot import load_robot

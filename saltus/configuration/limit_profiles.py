@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Final, TypeVar
 
 import msgspec
 
-from hw_bridge.safety.options import motor_limits
+from hw_bridge.options import motor_limits
 
 if TYPE_CHECKING:
     from robots.robot import Robot

@@ -10,12 +10,9 @@ from typing import Any
 import msgspec
 
 from controller.driving.options import DriveOptions
-from hw_bridge.driver.devices import Device, GamepadDevice, KeyDevice
-from hw_bridge.driver.keys import CommandBounds, KeyDriver
-from hw_bridge.driver.options import SourceOptions
-from hw_bridge.driver.pacer import Pacer, Publish
-from hw_bridge.driver.remote import RemoteDriver
-from hw_bridge.driver.steering import Steering
+from hw_bridge.operator.drivers import CommandBounds, KeyDriver, RemoteDriver
+from hw_bridge.operator.driving import Device, GamepadDevice, KeyDevice, Pacer, Publish, Steering
+from hw_bridge.options import SourceOptions
 from robots.robot import Robot, load_robot
 from runtime.bus import Bus
 from runtime.messages import Command

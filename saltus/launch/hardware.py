@@ -8,14 +8,11 @@ from pathlib import Path
 import msgspec
 
 from hw_bridge.black_box.ring import segments
-from hw_bridge.emulator.udp import RobotSocket
-from hw_bridge.joystick import Joystick
+from hw_bridge.emulator.network import RobotSocket
 from hw_bridge.link import UdpLink
-from hw_bridge.link_options import LinkOptions
-from hw_bridge.operator.options import OperatorOptions
-from hw_bridge.operator.terminal import is_attended
-from hw_bridge.options import HardwareOptions
-from hw_bridge.safety.options import motor_limits
+from hw_bridge.operator.gamepad import Joystick
+from hw_bridge.operator.keyboard import is_attended
+from hw_bridge.options import HardwareOptions, LinkOptions, OperatorOptions, motor_limits
 from robots.robot import load_robot
 from saltus.common.errors import BadRequest
 from saltus.configuration.launch import LaunchConfig

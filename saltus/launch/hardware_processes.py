@@ -12,13 +12,13 @@ from controller import tracker_node
 from hw_bridge.black_box.link import RecordedLink
 from hw_bridge.black_box.pipe import PipeWriter
 from hw_bridge.bridge import Bridge
-from hw_bridge.driver.steering import Steering
 from hw_bridge.emulator import node as emulator_node
 from hw_bridge.link import UdpLink
+from hw_bridge.operator.driving import Steering
 from hw_bridge.operator.operator import Operator
 from hw_bridge.options import HardwareOptions
 from hw_bridge.watchdog.link import WatchdogLink
-from hw_bridge.wire.header import Header
+from hw_bridge.wire.layout import Header
 from robots.robot import load_robot
 from runtime.background_log import log_in_background
 from runtime.bus import Bus

@@ -8,8 +8,8 @@ from typing import Any, Literal
 import msgspec
 import numpy as np
 
-from hw_bridge.driver.keys import KeyDriver
-from hw_bridge.driver.pacer import Pacer
+from hw_bridge.operator.drivers import KeyDriver
+from hw_bridge.operator.driving import Pacer
 from robots.robot import load_robot
 from runtime.bus import Bus, Publisher
 from runtime.endpoints import EndpointInUse

@@ -6,9 +6,8 @@ import pytest
 
 from controller.limit_options import KeepOut
 from controller.limits import BODY_RADIUS, BOXES, CORNERS, KNEES, TORQUES, LimitOptions, Limits
-from hw_bridge.safety.limit_kernel import MotorBounds, outward_cap
-from hw_bridge.safety.limits import bounds_of
-from hw_bridge.safety.options import HardwareSafetyOptions
+from hw_bridge.options import HardwareSafetyOptions
+from hw_bridge.safety.limits import MotorBounds, bounds_of, outward_cap
 from robots.a1.constants import JOINT_LOWER, JOINT_UPPER
 from robots.mujoco_model import load_mujoco
 from robots.state import integrate, mujoco_from_pinocchio

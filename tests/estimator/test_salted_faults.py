@@ -7,7 +7,7 @@ from msgspec.structs import replace
 from estimator.salted.estimator import SaltedEstimator
 from estimator.salted.memory import PROBABILITY
 from estimator.salted.options import SaltedOptions
-from hw_bridge.robot_time import LARGEST_DRIFT
+from hw_bridge.intake import LARGEST_DRIFT
 from robots.a1.constants import STAND_HEIGHT
 from runtime.messages import SensorReading
 from tests.estimator.standing_robot import StandingRobot

@@ -6,14 +6,12 @@ import msgspec
 import numpy as np
 
 from hw_bridge.bridge import Bridge
-from hw_bridge.driver.steering import Steering
 from hw_bridge.emulator.firmware import Firmware
 from hw_bridge.emulator.options import EmulatorOptions
 from hw_bridge.link import Datagram
-from hw_bridge.motion_options import MotionOptions
+from hw_bridge.operator.driving import Steering
 from hw_bridge.operator.operator import Operator
-from hw_bridge.operator.options import OperatorOptions
-from hw_bridge.options import HardwareOptions
+from hw_bridge.options import HardwareOptions, MotionOptions, OperatorOptions
 from hw_bridge.states import RobotState
 from hw_bridge.wire.low_command import LowCommand, decode_low_command
 from runtime.messages import MotorCommand, RobotStatus, SensorReading

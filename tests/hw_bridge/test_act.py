@@ -5,9 +5,9 @@ import numpy as np
 import pytest
 
 from hw_bridge.decision import Decision
+from hw_bridge.intake import DQ, Q
 from hw_bridge.options import HardwareOptions
 from hw_bridge.states import RobotState
-from hw_bridge.take_in import DQ, Q
 from hw_bridge.wire.layout import POS_STOP, VEL_STOP
 from hw_bridge.wire.low_command import LowCommandEncoder
 from runtime.messages import MotorCommand

@@ -7,12 +7,10 @@ import msgspec
 import numpy as np
 import pytest
 
-from hw_bridge.operator.hands import Hands
-from hw_bridge.operator.operator import Operator
-from hw_bridge.operator.options import OperatorOptions
+from hw_bridge.operator.operator import Inputs, Operator
+from hw_bridge.options import OperatorOptions
 from hw_bridge.states import Request, RobotState
-from hw_bridge.wire.header import Header
-from hw_bridge.wire.layout import LOW_LEVEL, POS_STOP, SERVO
+from hw_bridge.wire.layout import LOW_LEVEL, POS_STOP, SERVO, Header
 from sim_bridge.simulated_robot import SimulatedRobot
 from tests.a1 import A1
 from tests.hw_bridge.rig import BRISK, Clock, Rig, stand_command
@@ -220,7 +218,7 @@ def place_rolled(simulation: SimulatedRobot, angle: float) -> None:
 
 
 def test_a_planner_that_never_says_a_word_is_not_waited_for_for_ever(monkeypatch):
-    monkeypatch.setattr("hw_bridge.tracker_watch.FIRST_PLAN_S", 1.5)
+    monkeypatch.setattr("hw_bridge.decision.FIRST_PLAN_S", 1.5)
     rig = Rig().run_until(S.RUNNING)
     rig.command = lambda tick, now: stand_command(tick, now, status="waiting")
     rig.run(1.4)
@@ -345,7 +343,7 @@ def test_keys_typed_before_the_robot_is_there_do_not_move_it_but_stop_it(typed, 
     reading, writing = os.pipe()
     os.write(writing, typed)
     options = OperatorOptions()
-    operator = Operator(options, Hands(msgspec.to_builtins(options), reading))
+    operator = Operator(options, Inputs(msgspec.to_builtins(options), reading))
     rig = Rig(operator=operator).run(3.0)
     assert rig.states == states
     os.close(writing)
@@ -357,7 +355,7 @@ def test_a_gamepad_that_falls_silent_sits_the_robot_down(tmp_path):
     os.mkfifo(path)
     pad = os.open(path, os.O_RDWR)
     options = OperatorOptions(keyboard=False, script=True, gamepad=str(path))
-    operator = Operator(options, Hands(msgspec.to_builtins(options), 0), lambda: clock.time)
+    operator = Operator(options, Inputs(msgspec.to_builtins(options), 0), lambda: clock.time)
     rig = Rig(operator=operator)
     while rig.tick < 3000:
         clock.time = rig.clock.time

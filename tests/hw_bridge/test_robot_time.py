@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from hw_bridge.robot_time import WRAP, RobotTime, ticks_between
+from hw_bridge.intake import WRAP, RobotTime, ticks_between
 
 MS, US = 1e-3, 1e-6
 

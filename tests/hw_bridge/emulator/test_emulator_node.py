@@ -7,10 +7,10 @@ import numpy as np
 import pytest
 
 from hw_bridge.emulator import node
+from hw_bridge.emulator.firmware import Plant
+from hw_bridge.emulator.network import RobotSocket
 from hw_bridge.emulator.options import EmulatorOptions
-from hw_bridge.emulator.plant import Plant
-from hw_bridge.emulator.posture import posture_of
-from hw_bridge.emulator.udp import RobotSocket
+from hw_bridge.emulator.outcome import posture_of
 from hw_bridge.setpoints import Setpoints, damping
 from hw_bridge.wire.low_command import LowCommandEncoder
 from hw_bridge.wire.low_state import decode_low_state

@@ -8,8 +8,7 @@ from hw_bridge.emulator.firmware import Firmware
 from hw_bridge.emulator.options import EmulatorOptions
 from hw_bridge.setpoints import Setpoints, damping, no_torque
 from hw_bridge.wire.frame import seal
-from hw_bridge.wire.header import Header
-from hw_bridge.wire.layout import BRAKE, OVERHEATED, SERVO
+from hw_bridge.wire.layout import BRAKE, OVERHEATED, SERVO, Header
 from hw_bridge.wire.low_command import LowCommandEncoder
 from hw_bridge.wire.low_state import LowState, decode_low_state
 from hw_bridge.wire.remote import decode_remote

@@ -5,10 +5,9 @@ from typing import Any
 import numpy as np
 
 from hw_bridge import intake
-from hw_bridge.intake import Sample
-from hw_bridge.sensing_options import SensingOptions
+from hw_bridge.intake import DQ, NUMBERS, ROW, TORQUE, Q, Sample, take_in
+from hw_bridge.options import SensingOptions
 from hw_bridge.setpoints import Array, Setpoints
-from hw_bridge.take_in import DQ, NUMBERS, ROW, TORQUE, Q, take_in
 from hw_bridge.wire.layout import SERVO
 from hw_bridge.wire.low_state import LowState, encode_low_state, zero_low_state
 from tests.a1 import A1

@@ -3,9 +3,9 @@
 import numpy as np
 import pytest
 
+from hw_bridge.options import HardwareSafetyOptions
 from hw_bridge.safety.monitor import Monitor
 from hw_bridge.safety.motor_watch import MotorWatch
-from hw_bridge.safety.options import HardwareSafetyOptions
 from hw_bridge.wire.layout import BRAKE
 from tests.a1 import A1
 from tests.hw_bridge.safety.safety_samples import at, sample

@@ -7,10 +7,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from hw_bridge.intake import DQ, TORQUE, Q
+from hw_bridge.options import HardwareSafetyOptions
 from hw_bridge.safety.motor_watch import MotorWatch
-from hw_bridge.safety.options import HardwareSafetyOptions
 from hw_bridge.setpoints import Array
-from hw_bridge.take_in import DQ, TORQUE, Q
 from saltus.configuration.launch import load_launch
 from saltus.launch.lock_step import LockStep
 from tests.a1 import A1

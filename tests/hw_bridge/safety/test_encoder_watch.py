@@ -7,9 +7,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from hw_bridge.options import HardwareSafetyOptions
 from hw_bridge.safety.motor_watch import MotorWatch
-from hw_bridge.safety.options import HardwareSafetyOptions
-from hw_bridge.safety.verdict import Verdict
+from hw_bridge.safety.watches import Verdict
 from hw_bridge.setpoints import Array
 from tests.a1 import A1
 from tests.hw_bridge.safety.safety_samples import FL_THIGH, at, numbers

@@ -7,8 +7,8 @@ from collections import deque
 import numpy as np
 import pytest
 
+from hw_bridge.options import HardwareSafetyOptions
 from hw_bridge.safety.limits import Limiter
-from hw_bridge.safety.options import HardwareSafetyOptions
 from hw_bridge.setpoints import Array, Setpoints, damping, no_torque
 from hw_bridge.wire.layout import BRAKE, SERVO
 from tests.a1 import A1

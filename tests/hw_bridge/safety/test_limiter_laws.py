@@ -6,8 +6,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
+from hw_bridge.options import HardwareSafetyOptions
 from hw_bridge.safety.limits import Limited, Limiter
-from hw_bridge.safety.options import HardwareSafetyOptions
 from hw_bridge.setpoints import Array, Setpoints, damping
 from hw_bridge.wire.layout import POS_STOP, SERVO, VEL_STOP
 from tests.a1 import A1

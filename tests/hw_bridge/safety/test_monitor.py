@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 from scipy.spatial.transform import Rotation
 
+from hw_bridge.options import HardwareSafetyOptions
 from hw_bridge.safety.monitor import Monitor
-from hw_bridge.safety.options import HardwareSafetyOptions
-from hw_bridge.safety.verdict import GO, Verdict
+from hw_bridge.safety.watches import GO, Verdict
 from hw_bridge.wire.layout import BRAKE, OVERHEATED, SERVO
 from tests.a1 import A1
 from tests.hw_bridge.safety.safety_samples import FL_THIGH, FR_CALF, at, sample

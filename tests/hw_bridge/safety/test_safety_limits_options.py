@@ -7,8 +7,8 @@ import msgspec
 import numpy as np
 import pytest
 
+from hw_bridge.options import HardwareSafetyOptions, motor_limits
 from hw_bridge.safety.limits import Limiter
-from hw_bridge.safety.options import HardwareSafetyOptions, motor_limits
 from tests.a1 import A1
 from tests.hw_bridge.safety.safety_samples import torque_command
 

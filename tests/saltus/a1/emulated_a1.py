@@ -8,8 +8,8 @@ from contextlib import contextmanager
 import numpy as np
 
 from hw_bridge.emulator import node
+from hw_bridge.emulator.network import Address, RobotSocket
 from hw_bridge.emulator.options import EmulatorOptions
-from hw_bridge.emulator.udp import Address, RobotSocket
 from hw_bridge.wire.low_command import LowCommand, decode_low_command
 from runtime.clock import RealTimeClock
 from runtime.messages import GroundTruth, MotorCommand, SensorReading

@@ -11,8 +11,7 @@ from hypothesis import strategies as st
 
 from hw_bridge.link import Datagram
 from hw_bridge.options import HardwareOptions
-from hw_bridge.wire.header import Header
-from hw_bridge.wire.layout import BRAKE, OVERHEATED, SERVO
+from hw_bridge.wire.layout import BRAKE, OVERHEATED, SERVO, Header
 from hw_bridge.wire.low_state import LowState, encode_low_state, zero_low_state
 from hw_bridge.wire.remote import encode_remote
 from saltus.a1 import doctor as hardware_doctor

@@ -13,10 +13,9 @@ import numpy as np
 import pytest
 from rich.console import Console
 
-from hw_bridge.emulator.events import PowerCut
-from hw_bridge.safety.verdict import JOINT_LABELS
-from hw_bridge.wire.header import Header
-from hw_bridge.wire.layout import POS_STOP, SERVO
+from hw_bridge.emulator.options import PowerCut
+from hw_bridge.safety.watches import JOINT_LABELS
+from hw_bridge.wire.layout import POS_STOP, SERVO, Header
 from hw_bridge.wire.low_state import zero_low_state
 from hw_bridge.wire.remote import encode_remote
 from runtime.histogram import Quantiles

@@ -12,8 +12,8 @@ from pathlib import Path
 import pytest
 
 from controller.driving.options import DriveOptions
-from hw_bridge.driver.devices import KeyDevice
-from hw_bridge.driver.options import KeyOptions
+from hw_bridge.operator.driving import KeyDevice
+from hw_bridge.options import KeyOptions
 from runtime.bus import Bus
 from runtime.endpoints import Endpoints
 from runtime.messages import Command, GroundTruth, Plan

@@ -2,8 +2,8 @@
 
 import numpy as np
 
+from hw_bridge.options import HardwareSafetyOptions
 from hw_bridge.safety.limits import Limiter
-from hw_bridge.safety.options import HardwareSafetyOptions
 from hw_bridge.setpoints import damping
 from hw_bridge.states import RobotState
 from hw_bridge.wire.layout import SERVO
