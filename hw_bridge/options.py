@@ -17,6 +17,9 @@ from runtime.options import Options, Range, positive
 if TYPE_CHECKING:
     from robots.robot import Robot
 
+Gait = Literal["stand", "walk", "trot", "bound", "auto"]
+INPUT = Range("-", 0, 255)  # number of a gamepad's axis or button
+
 
 class GamepadButtons(Options, frozen=True):
     """Numbers of a gamepad's buttons, from 0; `jstest DEVICE` shows them.
@@ -76,10 +79,6 @@ class OperatorOptions(Options, frozen=True):
                     f"remote_stop is {[list(each) for each in self.remote_stop]}; give sets of "
                     f"{', '.join(BUTTONS)}"
                 )
-
-
-Gait = Literal["stand", "walk", "trot", "bound", "auto"]
-INPUT = Range("-", 0, 255)  # number of a gamepad's axis or button
 
 
 class KeyOptions(Options, frozen=True):
