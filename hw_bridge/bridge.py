@@ -79,7 +79,7 @@ class Notifications:
         publish: Callable[[RobotStatus], None] | None,
         sent: Callable[[MotorCommand], None] | None,
     ) -> None:
-        """`publish` takes the status, `sent` every command; None: nobody wants to know."""
+        """`publish` takes the status, `sent` every command; None: not published."""
         self.failures = 0
         self._publish, self._sent = publish, sent
         self._published: RobotState | None = None  # the state that was published last
@@ -138,12 +138,12 @@ class Bridge:
             robot: that it is connected to.
             link: to the robot; closed by `close`.
             operator: asked for requests after every command.
-            run_s: how long the robot runs before it sits down by itself [s]; 0 until told.
+            run_s: how long the robot runs before it sits down by itself [s]; 0: until asked to.
             publish: takes the status 50 times a second, and when the state changes.
             sent: takes every command as it went over the wire, for a recording.
-            steering: publishes the commands of who drives from here; None: nobody does.
+            steering: publishes the commands of a driver in this process, if there is one.
             watchdog: damps the robot where this process does not serve it any more; closed by
-                `close`. None: nobody watches.
+                `close`. None: there is none.
         """
         self.options = options
         self._encoder = LowCommandEncoder()
@@ -171,7 +171,7 @@ class Bridge:
         return self._over or self.machine.is_finished
 
     def connect(self, clock: Clock, stop: Stop, pause: Callable[[float], None]) -> bool:
-        """Ask for the robot's state, without torque, until the first good frame has come.
+        """Ask for the robot's state, without torque, until the first good frame.
 
         The robot answers to the address that speaks to it (the drivers of motion_imitation and
         fast_and_efficient send zero commands first). False when stopped or out of time.
@@ -236,7 +236,7 @@ class Bridge:
     def close(self) -> None:
         """Let go of socket and watchdog; safe to call twice.
 
-        A robot that is not off yet is damped: nobody knows how long the last command would hold.
+        A robot that is not off yet is damped: how long the last command would hold is unknown.
         """
         if self._is_on:
             self._send(self._stop_frame)
@@ -287,7 +287,7 @@ class Bridge:
         return doubt_at_rest(float(acceleration), float(np.sqrt((rates * rates).mean())))
 
     def _receive(self) -> Sample | None:
-        """Take in what has come; remember when, for the latency of the command that answers it."""
+        """Take in pending frames; remember when the newest came, for the latency of its answer."""
         sample = self.intake.take(self._link.receive())
         if sample is not None:
             self._settling.append(sample)
@@ -351,7 +351,7 @@ class Bridge:
         if self._steering is not None:
             self._steering.tick(now, self._feeds_stack, self._remote)
         if self.machine.state is RobotState.DAMPING and not urgent:
-            self._send(self._stop_frame)  # who asks for a stop shall not wait for the next tick
+            self._send(self._stop_frame)  # a stop does not wait for the next tick
 
     def _send(self, frame: bytes) -> None:
         """Send it; where the watchdog damps, nothing but damping."""

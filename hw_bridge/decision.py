@@ -84,11 +84,11 @@ def act(
     return 0
 
 
-FIRST_PLAN_S = 10.0  # for which a robot stands and waits for a planner's first word [s]
+FIRST_PLAN_S = 10.0  # for which a robot stands and waits for the first plan [s]
 
 
 class TrackerWatch:
-    """What the tracker's commands say about the tracker."""
+    """Judges the tracker by its commands: fresh, and following a plan."""
 
     def __init__(self, command_age_max_s: float, patience_s: float) -> None:
         """`command_age_max_s` is the oldest command to act on, `patience_s` see `judge` [s]."""

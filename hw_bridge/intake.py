@@ -8,7 +8,7 @@ decodes whole frames; its numbers are the same.
 import logging
 from collections import Counter
 from collections.abc import Iterable
-from typing import Final, Literal, LiteralString, NamedTuple
+from typing import Final, LiteralString, NamedTuple
 
 import numpy as np
 from numba import njit
@@ -39,19 +39,11 @@ LEAP_S: Final = 0.5  # [s] by which the robot's clock may be ahead of ours
 LEAP_RATE: Final = 0.25  # by which it may run faster than ours, for any length of time
 
 IN_ORDER, DUPLICATE, OLD, LEAP = 0, 4, 5, 6  # beside the faults of `take_in`
-Disorder = Literal["duplicate", "old", "leap"]
-DISORDERS: Final[dict[int, Disorder]] = {DUPLICATE: "duplicate", OLD: "old", LEAP: "leap"}
+DISORDERS: Final = {DUPLICATE: "duplicate", OLD: "old", LEAP: "leap"}
 
 # The record of a clock: length of a tick [s], whether a frame was seen; of the last frame: tick as
 # received, without the wrap, arrival, by how much its clock was ahead, when it was measured [s].
 _UNIT, _SEEN, _TICK, _TICKS, _ARRIVAL, _AHEAD, _TIME = range(7)
-
-
-class MeasurementTime(NamedTuple):
-    """When a frame was measured."""
-
-    time: float  # on our monotonic clock [s]
-    tick: int  # of the stack: ms on the robot's clock, which goes on where a u32 wraps
 
 
 @njit(cache=True)
@@ -63,6 +55,11 @@ def ticks_between(earlier: int, later: int) -> int:
 def new_clock(unit_s: float) -> Array:
     """A record of a clock whose tick lasts `unit_s` [s]; nothing seen."""
     return np.array([unit_s, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0])
+
+
+def lag_of(clock: Array) -> float:
+    """How much later than the least delay lets expect the last frame arrived [s]."""
+    return float(clock[_ARRIVAL] - clock[_TIME])
 
 
 @njit(cache=True)
@@ -117,31 +114,6 @@ def place(clock: Array, tick: int, arrival: float) -> tuple[float, int]:
         clock[_TIME] = min(arrival, clock[_TIME] + (1.0 + LARGEST_DRIFT) * elapsed * unit)
     clock[_ARRIVAL] = arrival
     return clock[_TIME], round(clock[_TICKS] * clock[_UNIT] / STACK_TICK)
-
-
-class RobotTime:
-    """One robot's clock, for Python.
-
-    Attributes:
-        record: of `order` and `place`.
-    """
-
-    def __init__(self, unit_s: float) -> None:
-        """Take the length of the robot's tick [s]."""
-        self.record = new_clock(unit_s)
-
-    @property
-    def lag(self) -> float:
-        """How much later than the least delay lets expect the last frame arrived [s]."""
-        return float(self.record[_ARRIVAL] - self.record[_TIME])
-
-    def judge(self, tick: int, arrival: float) -> Disorder | None:
-        """What is wrong with a `tick` (u32) that came at `arrival` [s]; None if nothing."""
-        return DISORDERS.get(order(self.record, tick, arrival))
-
-    def place(self, tick: int, arrival: float) -> MeasurementTime:
-        """When a frame, newer than the last one, was measured; see `place`."""
-        return MeasurementTime(*place(self.record, tick, arrival))
 
 
 Bytes = NDArray[np.uint8]
@@ -254,7 +226,7 @@ def take_in(frame: Bytes, header: Bytes, calibration: Array, numbers: Array) -> 
             words[i] = part if j == 0 else words[i] | part
         if words[i] & np.uint32(0x7F800000) == np.uint32(0x7F800000):  # infinite or no number
             fault = NOT_FINITE
-    for i in range(3):  # roll, pitch and yaw: nobody here uses them, but an IMU that fails shows
+    for i in range(3):  # roll, pitch and yaw: not used, but they show an IMU that fails
         at = _IMU + 40 + 4 * i
         if frame[at + 3] & 0x7F == 0x7F and frame[at + 2] & 0x80:
             fault = NOT_FINITE
@@ -371,7 +343,7 @@ class Intake:
         self._header_bytes = np.empty(0, np.uint8)
         sensing = sensing or SensingOptions()
         self._calibration = np.array([*sensing.foot_force_offset, sensing.foot_force_scale])
-        self._clock = RobotTime(tick_unit_s)
+        self._clock = new_clock(tick_unit_s)
         self._examine(bytes(LOW_STATE_SIZE), 0.0)
         self._lagged = False
 
@@ -407,19 +379,18 @@ class Intake:
             self._header_bytes = np.frombuffer(frame[:_HEADER], np.uint8).copy()
             self.header = read_low_state(frame).header
             LOG.info("intake: the robot at %s port %d answers, %s", *self._robot, self.header)
-        if not self._lagged and self._clock.lag > LAG_S:
+        if not self._lagged and lag_of(self._clock) > LAG_S:
             self._lagged = True
             LOG.warning(
                 "intake: a frame came %.2f s after its tick says: held up on the way, or the "
-                "robot's tick is longer than tick_unit_s (%g s)", self._clock.lag, self._unit,
+                "robot's tick is longer than tick_unit_s (%g s)", lag_of(self._clock), self._unit,
             )  # fmt: skip
         return "", sample_of(frame, row)
 
     def _examine(self, frame: bytes, arrival: float) -> tuple[int, Array]:
         """The fault of a frame of the right length, 0 if it has none, and its row."""
         row, data = np.empty(ROW), np.frombuffer(frame, np.uint8)
-        clock = self._clock.record
-        return examine(data, self._header_bytes, self._calibration, clock, arrival, row), row
+        return examine(data, self._header_bytes, self._calibration, self._clock, arrival, row), row
 
     def _refuse(self, reason: str, datagram: Datagram) -> None:
         self.counts[reason] += 1

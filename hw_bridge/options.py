@@ -50,17 +50,17 @@ class GamepadButtons(Options, frozen=True):
 
 
 class OperatorOptions(Options, frozen=True):
-    """Who may say what the robot does.
+    """The operator's means.
 
     Attributes:
         keyboard: keys on standard input: u stand up, r run, d sit down, space, x and Esc stop.
         gamepad: path of a Linux joystick device, such as /dev/input/js0; None: no gamepad.
         gamepad_buttons: what its buttons mean.
-        remote_stop: buttons of the A1's own remote that stop, each a set held together; R2 is the
-            stop of unitree_ros_real, L2 and B the damping of the robot's own controller.
+        remote_stop: buttons of the robot's own remote that stop, each a set held together; R2 is
+            the stop of unitree_ros_real, L2 and B the damping of the robot's own controller.
         silence_s: how long, while the robot is up, a terminal may leave queries of its status
             without an answer, and a gamepad may send nothing; after that the robot sits down.
-        script: stand up and run without being told.
+        script: stand up and run without a request.
     """
 
     keyboard: bool = True
@@ -154,7 +154,7 @@ class SourceOptions(Options, frozen=True):
 
     Attributes:
         keys: of a keyboard.
-        sticks: of the gamepad and of the A1's own remote.
+        sticks: of the gamepad and of the robot's own remote.
         gamepad: its device and axes.
     """
 
@@ -195,7 +195,7 @@ class HardwareSafetyOptions(Options, frozen=True):
             a light leg (0.03 kg m^2) driven out by the full torque from the stand ends at the
             margin, even if commands act 10 ms late.
         motor_power: mechanical power that one motor may put out; the largest along a torque curve
-            that is flat up to half the no-load speed is 352 W.
+            that is flat up to half the no-load speed is 352 W on an A1.
         total_power: power of all driven motors, sum of |torque x speed|. What damping alone takes
             out of the robot is not limited.
         kp_max: largest joint stiffness.
@@ -498,7 +498,7 @@ LimitProfile = Literal["first_run", "full"]
 
 
 class HardwareOptions(Options, frozen=True):
-    """The bridge to a real or emulated A1.
+    """The bridge to a real or emulated robot.
 
     Attributes:
         mode: ``full`` moves the robot; ``dry_run`` runs the whole stack and sends no torque;
@@ -506,12 +506,12 @@ class HardwareOptions(Options, frozen=True):
         link: addresses.
         tick_unit_s: length of the robot's tick. The vendor's header says microseconds, drivers
             that work read milliseconds: `saltus doctor a1` measures it.
-        motions: whether a real A1 may do motions that are no gait, such as a flip, and tilt as far
-            as they do (docs/hardware.md); an emulated one always may.
+        motions: whether a real robot may do motions that are no gait, such as a flip, and tilt as
+            far as they do (docs/hardware.md); an emulated one always may.
         limits: profile of limits: ``first_run`` lowers those of torque, slew, speed, power and
             commands; ``full`` leaves them as they are configured. Motions that are no gait need
-            ``full``. None: first_run on a real A1, full on an emulated one.
-        without_doctor: a real A1 moves without a pass of `saltus doctor`. Only who types that in
+            ``full``. None: first_run on a real robot, full on an emulated one.
+        without_doctor: a real robot moves without a pass of `saltus doctor`. Only typing so in
             the terminal of `saltus launch` sets it.
         send_every: ticks of 1 ms from one command on the wire to the next.
         connect_timeout_s: how long to wait for the first good frame.
@@ -520,7 +520,7 @@ class HardwareOptions(Options, frozen=True):
         sensing: calibration of the foot sensors.
         safety: limits, last before the wire.
         motion: standing up and sitting down.
-        operator: who may say what the robot does.
+        operator: keyboard, gamepad, remote and script.
         black_box: where frames and logs are kept.
     """
 

@@ -33,13 +33,13 @@ _FITS: dict[Request, tuple[RobotState, ...]] = {
 
 
 class StateMachine:
-    """Decides what the motors shall do; never raises, and knows no clock but the one it is told.
+    """Decides what the motors shall do; never raises, and has no clock of its own.
 
     Attributes:
         options: of its motions.
         state: what the robot does now.
         cause: why it was stopped or had to sit down, the first cause; "" while all is well.
-        is_ending: it has been told to sit down or to stop.
+        is_ending: it was asked to sit down or to stop.
         is_finished: the run is over: off, and no request leads anywhere any more.
         refused: requests that did not fit the state.
     """
@@ -72,7 +72,7 @@ class StateMachine:
 
         Args:
             request: what is asked for; it shows in the next step.
-            why: the cause, one line for a person; "" where the request is simply wished.
+            why: the cause, one line of text; "" for a plain wish.
         """
         if request is Request.STOP:
             self.stop(why)
@@ -95,7 +95,7 @@ class StateMachine:
         """Damp from the next step on, whatever the state; only off can follow.
 
         Args:
-            cause: one line for a person; kept if it is the first.
+            cause: one line of text; kept if it is the first.
         """
         if self._stopped or self.is_finished:
             return
@@ -110,7 +110,7 @@ class StateMachine:
         """Come down in order, and end; one that lies does not stand up.
 
         Args:
-            cause: one line for a person, kept if it is the first; "" where it is simply wished.
+            cause: one line of text, kept if it is the first; "" for a plain wish.
         """
         if self._stopped or self.is_finished:
             return
@@ -127,9 +127,9 @@ class StateMachine:
         Args:
             now: [s], monotonic.
             q, dq: joints as they are measured now (12) [rad], [rad/s], kept as they are; None
-                where nobody knows: before the first, or once they are too old.
+                where they are unknown: before the first, or once they are too old.
             tracker: what the tracker wants; used while running, None if it wants nothing. A robot
-                that is told to sit down does so at once where it wants nothing.
+                that is asked to sit down does so at once where it wants nothing.
             trunk: of the same moment as q and dq, and not used without them: attitude x, y, z, w
                 and angular velocity [rad/s] of the trunk (7), see `take_in`.
         """

@@ -56,9 +56,9 @@ MOST_WAITING: Final = 1000  # pieces that wait while the disk stands still; some
 
 
 class Keeper:
-    """Runs until nobody has the pipe open to write any more, once it may end.
+    """Keeps all that comes through the pipe, until its last writer has gone and it may end.
 
-    A thread empties the pipe, so that a slow disk holds nobody up.
+    A thread empties the pipe, so that a slow disk holds no writer up.
 
     Attributes:
         frames: number of frames that came, by their way.

@@ -37,7 +37,7 @@ Array = NDArray[np.float64]
 
 @runtime_checkable
 class Plant(Protocol):
-    """A body that lives in ticks of 1 ms; its motors run their law on their own encoders.
+    """The simulated body, in ticks of 1 ms; its motors run their law on their own encoders.
 
     How often within a tick they do is the plant's: a physics step of 0.1 ms gives the 10 kHz of
     the A1's motor drivers (unitree_legged_sdk thread 98), and any delay of its input is its own.
@@ -52,7 +52,7 @@ class Plant(Protocol):
         ...
 
     def advance(self, command: MotorCommand | None) -> None:
-        """Live through one tick, with a new command or (None) with the one there is."""
+        """Simulate one tick, with a new command or (None) the last one."""
         ...
 
     def drive_joints(self, torque: Array) -> None:
@@ -99,7 +99,7 @@ class CommandWatch:
         self._harmless_since: int | None = None
 
     def command(self, tick: int, asks_for_motion: bool) -> None:
-        """A command has come in `tick`."""
+        """Take note of a command in `tick`."""
         gap, self._last = tick - self._last, tick
         if self.state is FirmwareState.WAITING:
             self._enter(tick, FirmwareState.OBEYING, "the first command")
@@ -223,7 +223,7 @@ class Firmware:
         commands: frames that were believed.
         refused: frames that were not, by reason: length, crc, level (not low-level).
         notes: of believed ones: not_finite (motors), header (another than the robot's).
-        is_cut: the cable is out; whoever carries the frames asks.
+        is_cut: the cable is out, and no frame may pass.
         worst: since the first command that asked for motion.
         pushes: each push that the trunk has had: the robot's clock [ms], then the value [m/s].
         first_damping_at: when, since the last command that asked for motion, the first one came
@@ -279,17 +279,17 @@ class Firmware:
         return round(first_ms) + self._ticks
 
     def skip(self, ticks: int) -> None:
-        """Let the robot's clock go on by `ticks` of 1 ms through which nobody computed its body."""
+        """Advance the robot's clock by `ticks` of 1 ms without simulating its body."""
         self._ticks += ticks
 
     def tick(self, frames: list[bytes], now: float = 0.0) -> list[bytes]:
-        """Live through one tick: take LowCmd frames, return LowState frames."""
+        """Run one tick: take LowCmd frames, return LowState frames."""
         replies = self.receive(frames, now)
         self.advance()
         return replies
 
     def receive(self, frames: list[bytes], now: float = 0.0) -> list[bytes]:
-        """Take the frames that have come by this tick, at `now` [s]; return the robot's answers.
+        """Take the frames of this tick, at `now` [s]; return the robot's answers.
 
         Of several commands the last one counts. Answers carry the state of this tick. Raises
         nothing for what a frame holds.
@@ -310,7 +310,7 @@ class Firmware:
         return self._answers(len(commands), now)
 
     def advance(self) -> None:
-        """Live on for 1 ms under the law that holds now."""
+        """Simulate 1 ms under the law that holds now."""
         self._ticks += 1
         if self.state is FirmwareState.WAITING:
             self.plant.advance(None)

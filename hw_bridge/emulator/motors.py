@@ -32,7 +32,7 @@ class Encoders:
         self._any = False
 
     def stick(self, stuck: NDArray[np.bool_], told_speed: Array) -> None:
-        """From now on these (12) are stuck, and these speeds are told (12) [rad/s], NaN: none."""
+        """Set which are stuck (12), and the speeds reported (12) [rad/s], NaN: the true one."""
         self.stuck, self._told_speed = stuck, told_speed
         self._any = bool(stuck.any()) or not np.isnan(told_speed).all()
 
@@ -65,7 +65,7 @@ def motor_rows(
         q, dq, kp, kd, tau: (12) setpoints from the wire.
         shut_down, stuck: (12) of the motors.
         stuck_at: (12) the angle that a stuck encoder shows [rad].
-        brake_all: whether the robot brakes all motors, whatever they were told.
+        brake_all: whether the robot brakes all motors, whatever was commanded.
         brake_kd: damping of a braking motor [N m s/rad].
         out: (5, 12), overwritten.
 
@@ -130,7 +130,7 @@ class MotorDrivers:
     """
 
     def __init__(self, brake_kd: float) -> None:
-        """Compile what is compiled; brake with `brake_kd` [N m s/rad] until told otherwise."""
+        """Compile what is compiled; brake with `brake_kd` [N m s/rad] until commanded otherwise."""
         self.mode = self._brakes = np.full(JOINTS, BRAKE)
         self.rows = np.zeros((5, JOINTS))
         self._brake_kd = brake_kd
@@ -195,7 +195,7 @@ class Thermal:
         self.step(np.zeros(12), 0.0)
 
     def step(self, torque: Array, period: float) -> None:
-        """Live through `period` [s] with torques (12) [N m]."""
+        """Step `period` [s] under torques (12) [N m]."""
         o = self._options
         _warm(
             self.temperature, self.shut_down, torque, period / o.time_constant, o.ambient, o.rise,

@@ -14,7 +14,7 @@ Sender = TypeVar("Sender")
 
 
 class FrameInTransit(NamedTuple, Generic[Sender]):
-    """Bytes under way, and who sent them (or to whom)."""
+    """Bytes under way, and their sender or receiver."""
 
     data: bytes
     peer: Sender
@@ -103,7 +103,7 @@ _MOST = 256  # datagrams of one call
 
 
 class RobotSocket:
-    """Bound to one address; answers go to whoever is named.
+    """Bound to one address; answers go to a named address.
 
     Attributes:
         address: where it listens, with the port that port 0 became.
@@ -128,7 +128,7 @@ class RobotSocket:
         self.address: Address = self._socket.getsockname()
 
     def receive(self) -> list[tuple[bytes, Address]]:
-        """The datagrams that have come, with their senders; at most 256 a call."""
+        """Read the pending datagrams with their senders, at most 256."""
         received: list[tuple[bytes, Address]] = []
         for _ in range(_MOST):
             try:

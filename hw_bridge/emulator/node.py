@@ -19,7 +19,7 @@ Stop = Callable[[], bool]
 
 CATCH_UP_TICKS = 5  # made up for in a row when late; a longer delay stops the emulated world
 TRUTH_EVERY = 5  # ticks from one published truth to the next
-LINGER_S = 4.0  # for which the robot lives on when asked to stop, until it is damped and still
+LINGER_S = 4.0  # for which the robot goes on when asked to stop, until it is damped and still
 STILL_TICKS = 200  # in a row: a fall too begins with no speed
 
 
@@ -50,17 +50,17 @@ class EmulatorLoop:
         return self.firmware.passive and self._still >= STILL_TICKS
 
     def catch_up(self, due: int, now: float) -> None:
-        """Live through ticks missed before clock tick `due`, up to the limit, without commands."""
+        """Run the ticks missed before clock tick `due`, up to the limit, without commands."""
         missed = due - self.ticks_lost - self.ticks
         for _ in range(min(missed, CATCH_UP_TICKS)):
-            self._live([], now)
+            self._run_tick([], now)
             self.ticks_caught_up += 1
         lost = max(0, missed - CATCH_UP_TICKS)
         self.ticks_lost += lost
         self.firmware.skip(lost)  # a clock that stood still would make every later state look old
 
     def tick(self, now: float) -> None:
-        """Take what has come by `now` [s], answer, live through 1 ms."""
+        """Take pending frames at `now` [s], answer, simulate 1 ms."""
         for data, sender in self._socket.receive():
             self.inbound.push(data, sender, now)
         frames = []
@@ -68,7 +68,7 @@ class EmulatorLoop:
             frames.append(frame.data)
             if len(frame.data) == LOW_COMMAND_SIZE:
                 self._client = frame.peer
-        self._live(frames, now)
+        self._run_tick(frames, now)
 
     def publish(self, now: float) -> None:
         """Send the truth when it is its turn, and watch whether the robot rests."""
@@ -79,7 +79,7 @@ class EmulatorLoop:
         if self._truths is not None:
             self._truths.send(truth)
 
-    def _live(self, frames: list[bytes], now: float) -> None:
+    def _run_tick(self, frames: list[bytes], now: float) -> None:
         """One tick; answers leave before the physics takes its time."""
         client, replies = self._client, self.firmware.receive(frames, now)
         self.inbound.is_cut = self.outbound.is_cut = self.firmware.is_cut
@@ -129,7 +129,7 @@ def run(
     stop: Stop,
     truths: Publisher[GroundTruth] | None = None,
 ) -> dict[str, Any]:
-    """Emulate a robot until told to stop, then until it is damped and still, at most 4 s more.
+    """Emulate a robot until `stop`, then until it is damped and still, at most 4 s more.
 
     Args:
         options: of the emulator.

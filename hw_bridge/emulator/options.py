@@ -39,7 +39,7 @@ def motor_index(motor: int | str) -> int:
 
 
 class Incident(Options, frozen=True):
-    """Something that goes wrong.
+    """A fault.
 
     Attributes:
         at: when, since the first command that the robot received.
@@ -49,7 +49,7 @@ class Incident(Options, frozen=True):
 
 
 class MotorIncident(Incident, frozen=True):
-    """Something that goes wrong with one motor.
+    """A fault of one motor.
 
     Attributes:
         motor: its name, such as FR_hip, or its index.
@@ -102,7 +102,7 @@ class Heat(MotorIncident, frozen=True, tag="heat", tag_field="kind"):
 
 
 class DriveJoint(MotorIncident, frozen=True, tag="drive_joint", tag_field="kind"):
-    """Somebody turns a joint.
+    """A joint is turned from outside.
 
     Attributes:
         torque: turns the joint.
@@ -114,7 +114,7 @@ class DriveJoint(MotorIncident, frozen=True, tag="drive_joint", tag_field="kind"
 
 
 class RemoteHold(Incident, frozen=True, tag="remote", tag_field="kind"):
-    """Buttons and sticks of the A1's own remote are held.
+    """Buttons and sticks of the robot's own remote are held.
 
     Attributes:
         duration: `for` in a file: how long they are held.
@@ -215,7 +215,7 @@ Counts4 = tuple[int, int, int, int]
 
 
 class EmulatorOptions(Options, frozen=True):
-    """The emulated A1's address, firmware and misfortunes.
+    """The emulated robot's address, firmware and faults.
 
     What Unitree does not publish is an assumption, and said to be one.
 

@@ -50,7 +50,7 @@ class WorstWatch:
         self._worst[:] = 0.0
 
     def note_demand(self, told: float, true: float) -> None:
-        """A command's law gave at most these torques [N m], at what was told and what was true."""
+        """A command's law gave at most these torques [N m], at measured and at true joints."""
         self._worst[0] = max(self._worst[0], told)
         self._worst[1] = max(self._worst[1], true)
 

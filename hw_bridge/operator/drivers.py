@@ -60,12 +60,12 @@ class StickDriver:
 
 
 FULL: Final = 32767  # an axis at its end (Linux, joystick-api.rst)
-# Some drivers report 0, the middle, of a trigger that nobody has touched yet.
+# Some drivers report 0, the middle, of a trigger that was not touched yet.
 HELD: Final = FULL // 2
 
 
 class GamepadDriver(StickDriver):
-    """Left stick forward and sideways, right stick turns; nobody holds the dead man: a stand.
+    """Left stick forward and sideways, right stick turns; without the dead man a stand.
 
     Attributes:
         is_gone: the gamepad has gone; from then on there are no commands.
@@ -92,7 +92,7 @@ class GamepadDriver(StickDriver):
 
     @property
     def sticks(self) -> Sticks:
-        """Where the sticks are; in the middle where nobody holds the dead man."""
+        """Where the sticks are; in the middle where the dead man is not held."""
         if not self._held:
             return Sticks()
         numbers = self._numbers
@@ -121,7 +121,7 @@ GAIT_BUTTONS: Final[dict[str, Gait]] = {
 class RemoteDriver(StickDriver):
     """Left stick forward and sideways, right stick turns, the cross chooses the gait.
 
-    Sticks are taken to grow to the right and upwards; nobody publishes it (docs/hardware.md).
+    Sticks are taken to grow to the right and upwards, which is not published (docs/hardware.md).
     """
 
     _remote = Remote()

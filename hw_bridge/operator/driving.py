@@ -32,7 +32,7 @@ class Driver(Protocol):
     has_changed: bool
 
     def command(self, now: float) -> Command | None:
-        """The command at `now` [s]; None where nobody drives."""
+        """The command at `now` [s]; None for none."""
         ...
 
 
@@ -88,7 +88,7 @@ class Device(Protocol):
     """A keyboard or a gamepad, and the driver that it feeds.
 
     Attributes:
-        quit: somebody pressed the key that ends driving.
+        quit: the key that ends driving was pressed.
     """
 
     quit: bool
@@ -108,7 +108,7 @@ class Device(Protocol):
         ...
 
     def poll(self) -> None:
-        """Hand over what has come. Never blocks, never raises."""
+        """Read pending events and pass them to the driver. Never blocks, never raises."""
         ...
 
 
@@ -135,7 +135,7 @@ class KeyDevice:
         return self._fd
 
     def poll(self) -> None:
-        """Hand over what has come. Never blocks, never raises."""
+        """Read pending events and pass them to the driver. Never blocks, never raises."""
         if any(request is Request.STOP for request, _ in self._keyboard.poll()):
             self.driver.stand()
 
@@ -173,7 +173,7 @@ class GamepadDevice:
         return self._joystick.fileno()
 
     def poll(self) -> None:
-        """Hand over what has come. Never blocks, never raises."""
+        """Read pending events and pass them to the driver. Never blocks, never raises."""
         self.driver.take(self._joystick.events())
         self.driver.is_gone = not self._joystick.open
 

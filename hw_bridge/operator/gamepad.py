@@ -47,7 +47,7 @@ class Joystick:
         """Open the device that `option` names.
 
         Raises:
-            ValueError: it cannot be opened: nobody shall count on a gamepad that is not there.
+            ValueError: it cannot be opened.
         """
         try:
             self._fd = os.open(path, os.O_RDONLY | os.O_NONBLOCK)
@@ -67,7 +67,7 @@ class Joystick:
         return self._fd
 
     def events(self) -> list[JoystickEvent]:
-        """What has come since the last call. Never blocks, never raises."""
+        """Read the pending events. Never blocks, never raises."""
         if not self.open:
             return []
         try:
@@ -110,7 +110,7 @@ class Gamepad:
         """Open the device; `silence_s` is how long it may be silent while the robot is up [s].
 
         Raises:
-            ValueError: it cannot be opened: nobody shall count on a stop that is not there.
+            ValueError: it cannot be opened.
         """
         self._joystick = Joystick(path, "operator.gamepad")
         self._meaning = {
@@ -119,7 +119,7 @@ class Gamepad:
             buttons.sit_down: Request.SIT_DOWN,
         } | dict.fromkeys(buttons.stop, Request.STOP)
         self._silence_s, self._heard = silence_s, 0.0  # heard when [s]
-        self._ended = False  # the end was told, or nobody listens any more
+        self._ended = False  # the end was reported, or `close` was called
 
     @property
     def open(self) -> bool:

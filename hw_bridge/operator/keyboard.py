@@ -22,7 +22,7 @@ _GONE = select.POLLHUP | select.POLLERR | select.POLLNVAL
 
 
 def is_attended(fd: int) -> bool:
-    """Whether somebody may type at `fd`: a terminal, pipe or socket whose other end is held."""
+    """Whether keys may come from `fd`: a terminal, pipe or socket whose other end is held."""
     try:
         mode = os.fstat(fd).st_mode
         if not (os.isatty(fd) or stat.S_ISFIFO(mode) or stat.S_ISSOCK(mode)):
@@ -85,7 +85,7 @@ class TerminalPulse:
         self._answers = self._warned = self._told = False
         self._unanswered: float | None = None  # when the oldest query without an answer was sent
         self._held, self._held_at = b"", now  # the beginning of a reply, it seems
-        try:  # an open file of its own: that of `fd` is shared with who would not like O_NONBLOCK
+        try:  # an open file of its own: other users of `fd` need it to block
             self._out = os.open(f"/proc/self/fd/{fd}", os.O_WRONLY | os.O_NONBLOCK | os.O_NOCTTY)
         except OSError:
             self._out = -1  # no query is ever answered
@@ -158,12 +158,12 @@ _MOST_READS = 256  # of what was typed ahead: more than a pipe holds
 
 
 class Keyboard:
-    """Requests by key, in either case; other keys are handed over to who wants them.
+    """Requests by key, in either case; other keys are passed on.
 
     Every Esc byte stops, so arrow and function keys, which begin with one, do too: waiting for
     what follows would delay a stop, and a stop too many is the lesser evil. The exception is a
     terminal's reply to a query (`TerminalPulse`). A terminal that hangs up or freezes ends the run,
-    because nobody could stop the robot any more; the end of a pipe does not.
+    because the robot could not be stopped any more; the end of a pipe does not.
 
     Attributes:
         open: whether keys may still come.
@@ -254,7 +254,7 @@ class Keyboard:
         return [*self._hand_over(held), (Request.END, "the operator's terminal has gone")]
 
     def _hand_over(self, keys: bytes) -> list[RequestWithCause]:
-        """The requests of keys, in their order; the other keys go to who wants them."""
+        """The requests of keys, in their order; other keys are passed on."""
         asked, others = _requests(keys)
         if others and self._others is not None:
             self._others(others)

@@ -69,7 +69,7 @@ class OperatorScript:
 
 
 class Inputs:
-    """What the operator asks for by keys and gamepad; each of them that is silent ends the run."""
+    """Reads the operator's keyboard and gamepad; one that falls silent ends the run."""
 
     def __init__(
         self, options: Mapping[str, Any], keyboard_fd: int,
@@ -149,11 +149,11 @@ class Operator:
     """Keyboard and gamepad, the robot's remote and the script, as configured."""
 
     def __init__(
-        self, options: OperatorOptions, hands: Reader | None = None,
+        self, options: OperatorOptions, inputs: Reader | None = None,
         clock: Callable[[], float] = time.monotonic,
     ) -> None:  # fmt: skip
-        """`hands` read keys and gamepad, if there are any; `clock` measures their silence [s]."""
-        self._clock, self._hands = clock, hands
+        """`inputs` reads keys and gamepad, if there are any; `clock` measures their silence [s]."""
+        self._clock, self._inputs = clock, inputs
         self._remote_stop = RemoteStop(options.remote_stop)
         self._script = OperatorScript() if options.script else None
 
@@ -162,19 +162,19 @@ class Operator:
 
         From now on a terminal that freezes is noticed. Never blocks, never raises.
         """
-        if self._hands is not None:
-            self._hands.begin(self._clock())
+        if self._inputs is not None:
+            self._inputs.begin(self._clock())
 
     def poll(self, state: RobotState, remote: Remote | None) -> list[RequestWithCause]:
         """Return what is asked for now, stops first, each with its cause. Never raises.
 
         Args:
             state: of the robot.
-            remote: the robot's newest word of its remote; None before the first.
+            remote: the newest state of the robot's remote; None before the first.
         """
         asked = self._remote_stop.poll(remote)
-        if self._hands is not None:
-            asked += self._hands.poll(self._clock(), state in UP)
+        if self._inputs is not None:
+            asked += self._inputs.poll(self._clock(), state in UP)
         if self._script is not None:
             asked += self._script.poll(state)
         if not asked:

@@ -30,16 +30,10 @@ class Monitor:
         self._watches = MotionWatch(options, robot), ModeWatch(self.options)
         self._motors = MotorWatch(options, robot)
         self._warnings: list[str] = []
-        self.reset()
-
-    def reset(self) -> None:
-        """Forget the robot, for a new connection to it."""
         self.holding = False
         self._sample: Sample | None = None
         self._verdict = GO
         self._at_rest: bool | None = None  # `serving` for which the watches keep count of nothing
-        for watch in (self._thermal, *self._watches, self._motors):
-            watch.reset()
 
     def judge(self, sample: Sample | None, now: float, serving: bool, tilt: float = 0.0) -> Verdict:
         """Return what is to become of the robot.
@@ -61,7 +55,7 @@ class Monitor:
             return damp(f"the monitor failed: {error}")
 
     def take_warnings(self) -> list[str]:
-        """Lines for a person since the last call; each is given once."""
+        """Warnings since the last call, each a line of text."""
         lines = self._warnings + self._thermal.warnings
         self._warnings, self._thermal.warnings = [], []
         return lines

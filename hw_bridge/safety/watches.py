@@ -19,11 +19,11 @@ UNIT_TOLERANCE = 0.02  # of a quaternion's squared length
 
 
 class Verdict(NamedTuple):
-    """One judgement.
+    """What is to become of the robot, and why.
 
     Attributes:
         action: ``go`` on, ``sit_down`` in order, or ``damp`` at once.
-        cause: one line for a person, with the joint, the value and the limit; "" for ``go``.
+        cause: one line of text, with the joint, the value and the limit; "" for ``go``.
     """
 
     action: Literal["go", "sit_down", "damp"]
@@ -101,16 +101,12 @@ class ModeWatch:
         self._refused = Debounce(options.mode_start_s)
         self._served = np.zeros(12, dtype=np.bool_)  # seen in servo mode since they are to serve
 
-    def reset(self) -> None:
-        """Begin anew, as when the motors do not serve."""
-        self._lost.reset()
-        self._refused.reset()
-        self._served[:] = False
-
     def judge(self, mode: NDArray[np.int64], serving: bool, time: float) -> Verdict:
         """The verdict on modes (12) of the sample at `time` [s]."""
         if not serving:
-            self.reset()
+            self._lost.reset()
+            self._refused.reset()
+            self._served[:] = False
             return GO
         off = mode != SERVO
         self._served |= ~off
@@ -141,11 +137,6 @@ class ThermalWatch:
         self._options = options
         self._warned: set[int] = set()
         self._hot, self._too_hot = Debounce(options.confirm_s), Debounce(options.confirm_s)
-
-    def reset(self) -> None:
-        """Forget the heat; a motor that was warned of is not warned of again."""
-        self._hot.reset()
-        self._too_hot.reset()
 
     def judge(self, temperature: NDArray[np.int64], time: float) -> Verdict:
         """The verdict on temperatures (12) [deg C] of the sample at `time` [s]."""
@@ -182,12 +173,6 @@ class MotionWatch:
             Debounce(options.confirm_s) for _ in range(4)
         )
         self._excess = 0  # samples above the power limit less those below, as the vendor counts
-
-    def reset(self) -> None:
-        """Begin anew."""
-        for fact in (self._broken, self._tilted, self._out, self._fast):
-            fact.reset()
-        self._excess = 0
 
     @property
     def at_rest(self) -> bool:

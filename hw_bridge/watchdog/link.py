@@ -36,10 +36,10 @@ class WatchdogLink:
         Args:
             path: of its socket.
             link: `UdpLink` to the robot; the watchdog sends through the same socket.
-            options: of the operator's hands.
+            options: of the operator's inputs.
             priority: of its real time; None: it asks for none.
             other_keys: takes the keys that are no requests.
-            black_box: the pipe for the frames that it sends; None: nobody keeps them.
+            black_box: the pipe for the frames that it sends; None: none.
 
         Raises:
             ValueError: there is no watchdog, or it cannot have the gamepad.
@@ -116,7 +116,7 @@ class WatchdogLink:
             self._other_keys(keys)
 
     def _lose(self) -> list[RequestWithCause]:
-        """The robot sits down when nobody watches over it any more; said once."""
+        """End the run, once, because there is no watchdog any more."""
         if self._lost:
             return []
         self._lost = True

@@ -71,7 +71,7 @@ class Page:
         return bool(self._words[_RELEASE])
 
     def release(self) -> None:
-        """The robot is off: nobody need watch it any more."""
+        """The robot is off: end the watch."""
         self._words[_BEAT], self._words[_RELEASE] = 0, 1
 
     @property
@@ -107,7 +107,7 @@ class QueueView:
         Args:
             robot: shared with the tracker.
             address: of the robot.
-            remote: ``size`` of a state and ``at``, where its word of buttons stands [bytes];
+            remote: ``size`` of a state and ``at``, where its button bits stand [bytes];
                 ``stops``, a list of bits and cause, each set of buttons that stops.
         """
         self._socket, self._address = robot, address
@@ -132,7 +132,7 @@ class QueueView:
         return ""
 
     def take_over(self, now: float) -> None:
-        """Nobody else takes the frames any more, from `now` on [s]."""
+        """Take the frames away from now on, `now` [s]: the tracker does not."""
         self._last = now
 
     def silence(self, now: float) -> float:
@@ -165,7 +165,7 @@ HISTORY: Final = 16  # looks that the log shows after a hang
 
 
 class Watchdog:
-    """Looks at the heartbeat and at the operator's hands; once it damps, it goes on damping.
+    """Watches the heartbeat and the operator's inputs; once it damps, it goes on damping.
 
     Attributes:
         cause: why it damps; "" while it does not.
@@ -175,7 +175,7 @@ class Watchdog:
         self,
         page: Page,
         send: Callable[[bytes], object],
-        hands: Callable[[float], Iterable[RequestWithCause]],
+        inputs: Callable[[float], Iterable[RequestWithCause]],
         remote_stop: Callable[[], str],
         tell: Callable[[RequestWithCause], object],
     ) -> None:
@@ -184,13 +184,13 @@ class Watchdog:
         Args:
             page: shared with the tracker.
             send: sends a frame to the robot.
-            hands: what the operator has asked for by keys or gamepad up to now [s].
-            remote_stop: the cause of a stop in the robot's frames that nobody has taken, or "".
+            inputs: what the operator has asked for by keys or gamepad up to now [s].
+            remote_stop: the cause of a stop in frames that the tracker has not taken, or "".
             tell: passes a request on to the tracker.
         """
         self.cause = ""
         self._page, self._send, self._tell = page, send, tell
-        self._hands, self._remote_stop = hands, remote_stop
+        self._inputs, self._remote_stop = inputs, remote_stop
         self._beat, self._last_look, self._silence, self._due = 0, 0.0, 0.0, PERIOD_S
         self._history = deque[tuple[float, float, float]](maxlen=HISTORY)
 
@@ -200,7 +200,7 @@ class Watchdog:
         Returns:
             Time until the next look is due [s].
         """
-        for request in self._hands(now):
+        for request in self._inputs(now):
             if request[0] is Request.STOP:
                 self.damp(request[1])
             self._tell(request)

@@ -98,7 +98,7 @@ LOW_STATE_SIZE: Final = LOW_STATE.itemsize  # 771
 
 
 class Header(NamedTuple):
-    """Who speaks, and at which level.
+    """Identity of the robot, and the level of commands.
 
     Named after unitree_legged_sdk v3.3.1 comm.h: levelFlag, commVersion, robotID, SN, bandWidth.
     """

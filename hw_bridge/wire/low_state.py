@@ -24,7 +24,7 @@ class LowState(NamedTuple):
     """A decoded frame. Motors 12 to 19 are unused; ours come first, in the stack's own order.
 
     Attributes:
-        header: who speaks.
+        header: of the robot.
         quaternion_wxyz: (4) of the IMU in the world.
         gyroscope: (3) in body axes [rad/s].
         accelerometer: (3) specific force in body axes [m/s^2].

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from hw_bridge.options import HardwareOptions
-from robots.robot import Robot, load_robot
+from robots.robot import Robot
 from saltus.a1 import link_checks as talk
 from saltus.a1 import sensor_checks as sense
 from saltus.a1.survey import Survey, survey
@@ -46,7 +46,7 @@ def examine(config: LaunchConfig) -> Diagnosis:
     with black_box_link(config) as link:
         say(LIMP.format(*options.link.robot))
         found = survey(options, link)
-    checks = [*judge(found, options, load_robot("a1")), *machine_checks(real=True)]
+    checks = [*judge(found, options, config.robot_model), *machine_checks(real=True)]
     say(_settle_pass(found, options, checks))
     return Diagnosis(checks, _measured(found))
 

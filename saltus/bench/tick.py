@@ -23,7 +23,6 @@ from hw_bridge.operator.operator import Operator
 from hw_bridge.options import LinkOptions, OperatorOptions
 from hw_bridge.states import RobotState
 from hw_bridge.wire.layout import LOW_COMMAND_SIZE, LOW_STATE_SIZE, SERVO
-from robots.robot import load_robot
 from runtime.bus import Bus, Endpoints
 from runtime.clock import RealTimeClock
 from runtime.messages import Plan, SensorReading, StateEstimate
@@ -142,7 +141,7 @@ class PlayedTracker:
             bus.subscriber(ROBOT_STATUS).take,
         ]  # fmt: skip
         self.bridge = bridge = Bridge(
-            options, load_robot("a1"), link, Operator(OperatorOptions(keyboard=False)), 0.0,
+            options, config.robot_model, link, Operator(OperatorOptions(keyboard=False)), 0.0,
             statuses.send, commands.send,
         )  # fmt: skip
         estimates = bus.subscriber(STATE_ESTIMATE, lazy=True)

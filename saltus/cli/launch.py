@@ -77,7 +77,6 @@ def launch(
 
 def _run(config: LaunchConfig, name: str, record: Path | None, view: bool) -> LaunchOutcome:
     """Run the stack; a recording gets its film strip, unless nobody knows the true pose."""
-    from robots.robot import load_robot
     from saltus.a1.confirmation import confirm_motion
     from saltus.configuration.limit_profiles import limits_in_words
     from saltus.film.strip import leave_strip
@@ -90,7 +89,7 @@ def _run(config: LaunchConfig, name: str, record: Path | None, view: bool) -> La
     check_at_hand(config)
     config = confirm_motion(config)
     if config.kind.bridged:
-        say(limits_in_words(config, load_robot("a1")))
+        say(limits_in_words(config, config.robot_model))
     with viewer(config) if view else nullcontext():
         outcome = run(config, record or folder_for_logs(name), record=record is not None)
     if record and not config.kind.real:

@@ -13,7 +13,7 @@ from controller.driving.options import DriveOptions
 from hw_bridge.operator.drivers import CommandBounds, KeyDriver, RemoteDriver
 from hw_bridge.operator.driving import Device, GamepadDevice, KeyDevice, Pacer, Publish, Steering
 from hw_bridge.options import SourceOptions
-from robots.robot import Robot, load_robot
+from robots.robot import Robot
 from runtime.bus import Bus
 from runtime.messages import Command
 from runtime.topics import COMMAND
@@ -66,7 +66,9 @@ def bounds_of(options: DriveOptions, robot: Robot) -> CommandBounds:
 
 def open_keys(config: LaunchConfig) -> KeyDevice:
     """The keys of standard input."""
-    return KeyDevice(STANDARD_INPUT, config.sources.keys, bounds_of(config.drive, load_robot("a1")))
+    return KeyDevice(
+        STANDARD_INPUT, config.sources.keys, bounds_of(config.drive, config.robot_model)
+    )
 
 
 def open_gamepad(options: SourceOptions) -> GamepadDevice:
@@ -112,6 +114,6 @@ def make_steering(config: LaunchConfig, bus: Bus) -> Steering | None:
     if config.drive.source == "remote":
         return Steering(RemoteDriver(config.sources.sticks), bus.publisher(COMMAND).send)
     if config.drive.source == "keyboard":
-        driver = KeyDriver(config.sources.keys, bounds_of(config.drive, load_robot("a1")))
+        driver = KeyDriver(config.sources.keys, bounds_of(config.drive, config.robot_model))
         return Steering(driver, bus.publisher(COMMAND).send)
     return None

@@ -13,7 +13,6 @@ from hw_bridge.link import UdpLink
 from hw_bridge.operator.gamepad import Joystick
 from hw_bridge.operator.keyboard import is_attended
 from hw_bridge.options import HardwareOptions, LinkOptions, OperatorOptions, motor_limits
-from robots.robot import load_robot
 from saltus.common.errors import BadRequest
 from saltus.configuration.launch import LaunchConfig
 from saltus.launch.driving import open_gamepad
@@ -75,15 +74,15 @@ def check_at_hand(config: LaunchConfig) -> None:
         open_robot_socket(config).close()
     if config.kind.bridged:
         options = hardware_options(config)
-        _check_limits(options)
+        _check_limits(config)
         open_link(options.link).close()
         _check_gamepad(options.operator.gamepad)
 
 
-def _check_limits(options: HardwareOptions) -> None:
+def _check_limits(config: LaunchConfig) -> None:
     """Raise BadRequest where an option allows more than the robot bears."""
     try:
-        motor_limits(options.safety, load_robot("a1"))
+        motor_limits(config.hardware.safety, config.robot_model)
     except ValueError as error:
         raise BadRequest(f"hardware.safety: {error}") from error
 

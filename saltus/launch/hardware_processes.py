@@ -19,7 +19,6 @@ from hw_bridge.operator.operator import Operator
 from hw_bridge.options import HardwareOptions
 from hw_bridge.watchdog.link import WatchdogLink
 from hw_bridge.wire.layout import Header
-from robots.robot import load_robot
 from runtime.background_log import log_in_background
 from runtime.bus import Bus
 from runtime.clock import ArrivalClock, Clock
@@ -101,7 +100,7 @@ def tracker(
         watchdog = _watchdog(config, options, link, sockets, steering)
         operator, pipe = Operator(options.operator, watchdog), PipeWriter(black_box_pipe(sockets))
         bridge = Bridge(
-            options, load_robot("a1"), RecordedLink(link, options.link.robot, pipe), operator,
+            options, config.robot_model, RecordedLink(link, options.link.robot, pipe), operator,
             config.duration, statuses.send, commands.send, steering, watchdog,
         )  # fmt: skip
         try:
@@ -172,5 +171,7 @@ def emulator(
         truths = bus.publisher(GROUND_TRUTH)
         await_listeners(truths, RECORDER, stop)
         return watch(
-            lambda: emulator_node.run(options, load_robot("a1"), robot, socket, clock, stop, truths)
+            lambda: emulator_node.run(
+                options, config.robot_model, robot, socket, clock, stop, truths
+            )
         )

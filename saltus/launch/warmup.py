@@ -14,7 +14,6 @@ import msgspec
 import numpy as np
 
 from robots.a1.constants import GRAVITY, STAND_HEIGHT, STAND_JOINTS
-from robots.robot import load_robot
 from runtime.messages import SensorReading, StateEstimate
 from saltus.common.children import die_with_parent, refuse_other_code
 from saltus.common.errors import BadRequest
@@ -49,7 +48,7 @@ def warm_bridge(config: LaunchConfig) -> None:
     from hw_bridge.wire.low_command import LowCommandEncoder
 
     Intake(config.hardware.link.robot, config.hardware.tick_unit_s)
-    Decision(config.hardware, load_robot("a1"), LowCommandEncoder())
+    Decision(config.hardware, config.robot_model, LowCommandEncoder())
 
 
 def warm_emulator(config: LaunchConfig) -> None:
@@ -59,7 +58,7 @@ def warm_emulator(config: LaunchConfig) -> None:
     from hw_bridge.wire.low_command import LowCommandEncoder
 
     options = msgspec.structs.replace(config.emulator, events=())
-    firmware = Firmware(options, load_robot("a1"), _robot(config))
+    firmware = Firmware(options, config.robot_model, _robot(config))
     command = LowCommandEncoder().encode(damping(config.emulator.brake_kd))
     for _ in range(3):
         firmware.tick([command])

@@ -191,13 +191,6 @@ def test_before_the_first_state_nothing_may_be_served(monitor: Monitor) -> None:
     assert verdict == Verdict("damp", "no state from the robot yet")
 
 
-def test_a_reset_forgets_the_robot(monitor: Monitor) -> None:
-    assert live(monitor, 50, quaternion_wxyz=ROLLED).action == "damp"
-    monitor.reset()
-    assert monitor.judge(None, 100.0, False) == GO
-    assert live(monitor, 5, start=3, quaternion_wxyz=ROLLED) == GO
-
-
 def test_what_raises_inside_is_a_verdict(
     monitor: Monitor, caplog: pytest.LogCaptureFixture
 ) -> None:
