@@ -1,4 +1,4 @@
-"""The processes of a launch on an A1, real or emulated: tracker with its bridge, and emulator."""
+"""The processes of a launch on a robot, real or emulated: tracker with its bridge, and emulator."""
 
 import logging
 import os
@@ -162,8 +162,8 @@ def require_pass(config: LaunchConfig, header: Header | None) -> None:
 def emulator(
     config: LaunchConfig, open_bus: Callable[[], Bus], clock: Clock, stop: Stop
 ) -> dict[str, Any]:
-    """The emulated A1 behind UDP."""
-    robot, options = assembly.make_simulation(config), config.emulator
+    """The emulated robot behind UDP."""
+    body, robot, options = assembly.make_simulation(config), config.robot_model, config.emulator
     warmup.warm_emulator(config)
     socket = open_robot_socket(config)
     serve_ticks(config, "emulator")
