@@ -1,7 +1,9 @@
 """Watches of one thing each, and their verdicts: motion, modes, temperatures, our own sending."""
 
+from __future__ import annotations
+
 import math
-from typing import Literal, NamedTuple
+from typing import TYPE_CHECKING, Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -10,7 +12,9 @@ from hw_bridge.options import HardwareSafetyOptions
 from hw_bridge.wire.layout import BRAKE, OVERHEATED, SERVO
 from hw_bridge.wire.low_state import LowState
 from robots.conventions import JOINT_NAMES
-from robots.robot import Robot
+
+if TYPE_CHECKING:
+    from robots.robot import Robot
 
 JOINT_LABELS = tuple(name.removesuffix("_joint").replace("_", " ") for name in JOINT_NAMES)
 

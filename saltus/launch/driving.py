@@ -5,7 +5,7 @@ from __future__ import annotations
 import select
 import time
 from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import msgspec
 
@@ -13,13 +13,15 @@ from controller.driving.options import DriveOptions
 from hw_bridge.operator.drivers import CommandBounds, KeyDriver, RemoteDriver
 from hw_bridge.operator.driving import Device, GamepadDevice, KeyDevice, Pacer, Publish, Steering
 from hw_bridge.options import SourceOptions
-from robots.robot import Robot
 from runtime.bus import Bus
 from runtime.messages import Command
 from runtime.topics import COMMAND
 from saltus.common.errors import BadRequest
 from saltus.configuration.launch import LaunchConfig
 from saltus.launch.cores import serve_commands, settle
+
+if TYPE_CHECKING:
+    from robots.robot import Robot
 
 STANDARD_INPUT = 0
 LAST_WORDS_S = 0.1  # in which the last command may leave

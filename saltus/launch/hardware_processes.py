@@ -170,8 +170,4 @@ def emulator(
     with log_in_background(), open_bus() as bus:
         truths = bus.publisher(GROUND_TRUTH)
         await_listeners(truths, RECORDER, stop)
-        return watch(
-            lambda: emulator_node.run(
-                options, config.robot_model, robot, socket, clock, stop, truths
-            )
-        )
+        return watch(lambda: emulator_node.run(options, robot, body, socket, clock, stop, truths))
