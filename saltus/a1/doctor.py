@@ -8,8 +8,7 @@ import numpy as np
 
 from hw_bridge.options import HardwareOptions
 from robots.robot import Robot
-from saltus.a1 import link_checks as talk
-from saltus.a1 import sensor_checks as sense
+from saltus.a1 import checks
 from saltus.a1.survey import Survey, survey
 from saltus.common.console import say
 from saltus.common.errors import BadRequest
@@ -54,17 +53,17 @@ def examine(config: LaunchConfig) -> Diagnosis:
 def judges_of(robot: Robot) -> tuple[tuple[str, bool, Judge], ...]:
     """Name of each check, whether nothing may move while it fails, and its function."""
     return (
-        ("reachability", True, talk.reachability),
-        ("cadence", True, talk.cadence),
-        ("header", True, talk.header),
-        ("tick unit", True, talk.tick_unit),
-        ("IMU", True, sense.imu),
-        ("joints", True, partial(sense.joints, robot)),
-        ("temperatures", True, sense.temperatures),
-        ("motor modes", True, sense.motors),
-        ("foot forces", False, sense.feet),
-        ("remote", False, sense.remote),
-        ("lost commands", True, talk.lost_commands),
+        ("reachability", True, checks.reachability),
+        ("cadence", True, checks.cadence),
+        ("header", True, checks.header),
+        ("tick unit", True, checks.tick_unit),
+        ("IMU", True, checks.imu),
+        ("joints", True, partial(checks.joints, robot)),
+        ("temperatures", True, checks.temperatures),
+        ("motor modes", True, checks.motors),
+        ("foot forces", False, checks.feet),
+        ("remote", False, checks.remote),
+        ("lost commands", True, checks.lost_commands),
     )
 
 
@@ -107,7 +106,7 @@ def _measured(found: Survey) -> dict[str, Any]:
     return {
         "frames": exchange.frames, "refused": exchange.refused, "sent": exchange.questions,
         "rate_hz": fast.replies_hz, "questions_hz": fast.questions_hz,
-        "cadence": talk.pattern(fast, slow) if fast.replies else None,
+        "cadence": checks.pattern(fast, slow) if fast.replies else None,
         "header": None if header is None else header._asdict(),
         "tick_unit_s": exchange.ticks.unit_s,
         "foot_force_counts": counts.mean(axis=0) if len(counts) else None,

@@ -17,9 +17,8 @@ from hw_bridge.wire.remote import encode_remote
 from saltus.a1 import doctor as hardware_doctor
 from saltus.a1 import survey as hardware_survey
 from saltus.a1.doctor import judge, judges_of
-from saltus.a1.exchange import Exchange, Reply
+from saltus.a1.exchange import Exchange, Reply, TickMeter, judge_unit, likely_unit
 from saltus.a1.survey import Phase, Silences, Survey, round_trips, survey
-from saltus.a1.ticks import TickMeter, judge_unit, likely_unit
 from saltus.cli.main import run
 from saltus.doctor import checks as machine
 from saltus.doctor.checks import Check, machine_checks
