@@ -215,7 +215,8 @@ class HardwareSafetyOptions(Options, frozen=True):
         tilt_max: largest angle of the trunk's z axis to the vertical.
         excursion_max: how far a joint may be beyond its range. A motor whose joint reads further
             out is only damped from that very sample on.
-        velocity_stop: largest speed of a joint.
+        velocity_stop: largest speed of a joint; 10/7 of the no-load speed of the robot's fastest
+            motor where it is left out.
         power_stop: sum of |estimated torque x speed|; the vendor's PowerProtect at its highest
             level stops at 1000 W.
         power_samples: how many samples more above than below `power_stop` stop the robot; the
@@ -254,7 +255,7 @@ class HardwareSafetyOptions(Options, frozen=True):
     state_age_max_s: Annotated[float, positive("s", 1.0)] = 0.1
     tilt_max: Annotated[float, positive("rad", math.pi)] = FALLEN_TILT
     excursion_max: Annotated[float, positive("rad", 0.5)] = 0.1
-    velocity_stop: Annotated[float, positive("rad/s", 100.0)] = 30.0
+    velocity_stop: Annotated[float, positive("rad/s", 100.0)] | None = None
     power_stop: Annotated[float, positive("W", 2000.0)] = 1000.0
     power_samples: Annotated[int, Range("-", 1, 100)] = 12
     temperature_warn: Annotated[float, positive("deg C", 80.0)] = 50.0
@@ -272,11 +273,9 @@ class HardwareSafetyOptions(Options, frozen=True):
         """Raise ValueError, naming the option and what it takes."""
         Options.__post_init__(self)
         for less, more in _ORDERED:
-            if getattr(self, less) is not None and getattr(self, less) >= getattr(self, more):
-                raise ValueError(
-                    f"{less} is {getattr(self, less):g}; give less than {more}, "
-                    f"{getattr(self, more):g}"
-                )
+            low, high = getattr(self, less), getattr(self, more)
+            if low is not None and high is not None and low >= high:
+                raise ValueError(f"{less} is {low:g}; give less than {more}, {high:g}")
 
 
 _ORDERED = (
@@ -296,12 +295,18 @@ def motor_limits(
     """
     torque = _lower_of("torque_limit", options.torque_limit, robot.torque_limit, "N m")
     velocity = _lower_of("velocity_limit", options.velocity_limit, robot.velocity_limit, "rad/s")
-    if velocity.max() >= options.velocity_stop:
+    stop, fastest = velocity_stop(options, robot), velocity.max()
+    if fastest >= stop:
         raise ValueError(
-            f"velocity_stop is {options.velocity_stop:g}; give more than velocity_limit, "
-            f"{velocity.max():g} rad/s"
+            f"velocity_stop is {stop:g}; give more than velocity_limit, {fastest:g} rad/s"
         )
     return np.minimum(torque, LARGEST_TORQUE), velocity
+
+
+def velocity_stop(options: HardwareSafetyOptions, robot: Robot) -> float:
+    """Largest speed of a joint [rad/s]."""
+    own = 10.0 * float(robot.velocity_limit.max()) / 7.0
+    return own if options.velocity_stop is None else options.velocity_stop
 
 
 def _lower_of(

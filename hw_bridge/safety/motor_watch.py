@@ -23,7 +23,7 @@ from numba import njit
 from numpy.typing import NDArray
 
 from hw_bridge.intake import DQ, MODE, NUMBERS, SQUARE, TEMPERATURE, TORQUE, Q
-from hw_bridge.options import HardwareSafetyOptions
+from hw_bridge.options import HardwareSafetyOptions, velocity_stop
 from hw_bridge.safety.watches import GO, JOINT_LABELS, UNIT_TOLERANCE, Verdict, damp
 from hw_bridge.wire.layout import SERVO
 from robots.robot import Robot
@@ -220,7 +220,7 @@ class MotorWatch:
         """Compile what is compiled; nothing seen."""
         o = self._options = options
         self._bounds = np.array([
-            o.tilt_max, o.excursion_max, o.velocity_stop, o.power_stop, o.temperature_warn,
+            o.tilt_max, o.excursion_max, velocity_stop(o, robot), o.power_stop, o.temperature_warn,
             o.encoder_stuck_s, o.velocity_stuck_s, o.jam_torque, o.jam_way, o.jam_s,
         ])  # fmt: skip
         self._ranges = np.array([robot.legs.lower, robot.legs.upper])

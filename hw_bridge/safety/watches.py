@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Literal, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from hw_bridge.options import HardwareSafetyOptions
+from hw_bridge.options import HardwareSafetyOptions, velocity_stop
 from hw_bridge.wire.layout import BRAKE, OVERHEATED, SERVO
 from hw_bridge.wire.low_state import LowState
 from robots.conventions import JOINT_NAMES
@@ -173,6 +173,7 @@ class MotionWatch:
         """Begin with nothing seen."""
         self._options = options
         self._lower, self._upper = robot.legs.lower, robot.legs.upper
+        self._fastest = velocity_stop(options, robot)
         self._broken, self._tilted, self._out, self._fast = (
             Debounce(options.confirm_s) for _ in range(4)
         )
@@ -225,7 +226,7 @@ class MotionWatch:
         )
 
     def _speed(self, state: LowState, time: float) -> Verdict:
-        speed, most = np.abs(state.dq[:12]), self._options.velocity_stop
+        speed, most = np.abs(state.dq[:12]), self._fastest
         if not self._fast.update(not (speed <= most).all(), time):
             return GO
         motor = int(speed.argmax())

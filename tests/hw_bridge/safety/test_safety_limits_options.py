@@ -63,11 +63,11 @@ def test_no_limit_lies_beyond_the_robot_s_own(options: dict[str, float], words: 
 def test_each_motor_keeps_the_lower_of_the_option_and_its_own_limit() -> None:
     own = np.array([10.0, 20.0, 50.0] * 4)
     weak = dataclasses.replace(A1, torque_limit=own, velocity_limit=own)
-    options = HardwareSafetyOptions(torque_limit=15.0, velocity_stop=60.0)
+    options = HardwareSafetyOptions(torque_limit=15.0)
     torque, velocity = motor_limits(options, weak)
     np.testing.assert_array_equal(torque, np.minimum(own, 15.0))
     np.testing.assert_array_equal(velocity, own)
-    torque, _ = motor_limits(HardwareSafetyOptions(velocity_stop=60.0), weak)
+    torque, _ = motor_limits(HardwareSafetyOptions(), weak)
     np.testing.assert_array_equal(torque, [10.0, 20.0, 42.0] * 4)
     limited = Limiter(options, weak).apply(torque_command(30.0), A1.stand, np.zeros(12), 0.0)
     np.testing.assert_array_equal(
