@@ -1,1 +1,1 @@
-"""The real A1 over UDP, and its emulator: the other implementation of the robot bridge."""
+"""The bridge to a real robot over UDP, and an emulator of the robot."""

@@ -1,4 +1,4 @@
-"""The bridge to the A1: frames in, readings out; commands in, frames out, and no unsafe one.
+"""The bridge to the robot: frames in, readings out; commands in, frames out, and no unsafe one.
 
 A frame passes link and intake (is it the robot's newest?), a command `decision` (monitor, the
 tracker's word, state machine, limiter), encoder and link. The tracker's commands reach the motors
@@ -15,36 +15,101 @@ from typing import Any
 
 import numpy as np
 
-from hw_bridge.attitude import tilt_of
 from hw_bridge.decision import Decision
-from hw_bridge.driver.steering import Steering
-from hw_bridge.intake import Intake, Sample
+from hw_bridge.intake import (
+    ACCELEROMETER,
+    BELIEVED,
+    DQ,
+    GYROSCOPE,
+    STACK_TICK,
+    TEMPERATURE,
+    TORQUE,
+    Intake,
+    Sample,
+)
 from hw_bridge.link import Link
-from hw_bridge.notifications import Notifications
+from hw_bridge.motion import tilt_of
+from hw_bridge.operator.driving import Steering
 from hw_bridge.operator.operator import Operator
 from hw_bridge.options import HardwareOptions
-from hw_bridge.robot_time import STACK_TICK
 from hw_bridge.setpoints import damping, no_torque
+from hw_bridge.state_machine import StateMachine
 from hw_bridge.states import Request, RobotState
-from hw_bridge.take_in import ACCELEROMETER, GYROSCOPE
 from hw_bridge.watchdog.link import WatchdogLink
-from hw_bridge.wire.header import Header, command_header
+from hw_bridge.wire.layout import Header, command_header
 from hw_bridge.wire.low_command import LowCommandEncoder
 from hw_bridge.wire.remote import REMOTE, Remote, decode_remote
 from robots.imu_units import doubt_at_rest
+from robots.robot import Robot
 from runtime.clock import Clock
 from runtime.histogram import LogHistogram
 from runtime.messages import MotorCommand, RobotStatus, SensorReading
 
+
+def robot_status(machine: StateMachine, intake: Intake, now: float, tick: int) -> RobotStatus:
+    """What the bridge publishes at `now` [s], its `tick`-th; zeros before the first good frame."""
+    last = intake.last
+    believed = sum(intake.counts[name] for name in BELIEVED)
+    temperature, power = np.zeros(12), 0.0
+    if last is not None:
+        temperature = last.numbers[TEMPERATURE]
+        power = float(np.abs(last.numbers[TORQUE] * last.numbers[DQ]).sum())
+    return RobotStatus(
+        tick=tick, time=now, state=machine.state.value, cause=machine.cause,
+        temperature=temperature, power=power,
+        state_age=float("inf") if last is None else now - last.time,
+        frames=believed, refused=sum(intake.counts.values()) - believed,
+        is_ending=machine.is_ending,
+    )  # fmt: skip
+
+
 LOG = logging.getLogger(__name__)
+STATUS_EVERY = 20  # ticks
+
+
+class Notifications:
+    """Publishes, and raises nothing where it cannot.
+
+    Attributes:
+        failures: ticks of which status or command could not be published.
+    """
+
+    def __init__(
+        self,
+        publish: Callable[[RobotStatus], None] | None,
+        sent: Callable[[MotorCommand], None] | None,
+    ) -> None:
+        """`publish` takes the status, `sent` every command; None: not published."""
+        self.failures = 0
+        self._publish, self._sent = publish, sent
+        self._published: RobotState | None = None  # the state that was published last
+
+    def send(
+        self, command: MotorCommand | None, machine: StateMachine, intake: Intake, now: float,
+        tick: int,
+    ) -> None:  # fmt: skip
+        """Publish the `tick`-th command as it was sent at `now` [s]."""
+        try:
+            if self._sent is not None and command is not None:
+                self._sent(command)
+            due = machine.state is not self._published or tick % STATUS_EVERY == 0
+            if self._publish is not None and due:
+                self._published = machine.state
+                self._publish(robot_status(machine, intake, now, tick))
+        except Exception as error:
+            self.failures += 1
+            if self.failures == 1:
+                LOG.error("bridge: its status cannot be published: %s", error)
+
+
 CONNECT_PERIOD_S = 0.002  # between frames that ask for the first state; the vendor's examples' rate
 MOST_ERRORS = 5000  # ticks of nothing but stop frames, after which the run is over all the same
 
 Stop = Callable[[], bool]
 
 
-class A1Bridge:
-    """Owns the connection to one A1; see the module.
+class Bridge:
+    """Owns the connection to one robot; see the module.
 
     Attributes:
         decision: what goes to the motors.
@@ -57,6 +122,7 @@ class A1Bridge:
     def __init__(
         self,
         options: HardwareOptions,
+        robot: Robot,
         link: Link,
         operator: Operator,
         run_s: float = 0.0,
@@ -69,18 +135,19 @@ class A1Bridge:
 
         Args:
             options: of the bridge.
+            robot: that it is connected to.
             link: to the robot; closed by `close`.
             operator: asked for requests after every command.
-            run_s: how long the robot runs before it sits down by itself [s]; 0 until told.
+            run_s: how long the robot runs before it sits down by itself [s]; 0: until asked to.
             publish: takes the status 50 times a second, and when the state changes.
             sent: takes every command as it went over the wire, for a recording.
-            steering: publishes the commands of who drives from here; None: nobody does.
+            steering: publishes the commands of a driver in this process, if there is one.
             watchdog: damps the robot where this process does not serve it any more; closed by
-                `close`. None: nobody watches.
+                `close`. None: there is none.
         """
         self.options = options
         self._encoder = LowCommandEncoder()
-        self.decision = Decision(options, self._encoder)
+        self.decision = Decision(options, robot, self._encoder)
         self.machine = self.decision.machine
         self.intake = Intake(options.link.robot, options.tick_unit_s, options.sensing)
         self.errors = self.unsent = 0
@@ -104,7 +171,7 @@ class A1Bridge:
         return self._over or self.machine.is_finished
 
     def connect(self, clock: Clock, stop: Stop, pause: Callable[[float], None]) -> bool:
-        """Ask for the robot's state, without torque, until the first good frame has come.
+        """Ask for the robot's state, without torque, until the first good frame.
 
         The robot answers to the address that speaks to it (the drivers of motion_imitation and
         fast_and_efficient send zero commands first). False when stopped or out of time.
@@ -169,7 +236,7 @@ class A1Bridge:
     def close(self) -> None:
         """Let go of socket and watchdog; safe to call twice.
 
-        A robot that is not off yet is damped: nobody knows how long the last command would hold.
+        A robot that is not off yet is damped: how long the last command would hold is unknown.
         """
         if self._is_on:
             self._send(self._stop_frame)
@@ -220,7 +287,7 @@ class A1Bridge:
         return doubt_at_rest(float(acceleration), float(np.sqrt((rates * rates).mean())))
 
     def _receive(self) -> Sample | None:
-        """Take in what has come; remember when, for the latency of the command that answers it."""
+        """Take in pending frames; remember when the newest came, for the latency of its answer."""
         sample = self.intake.take(self._link.receive())
         if sample is not None:
             self._settling.append(sample)
@@ -284,7 +351,7 @@ class A1Bridge:
         if self._steering is not None:
             self._steering.tick(now, self._feeds_stack, self._remote)
         if self.machine.state is RobotState.DAMPING and not urgent:
-            self._send(self._stop_frame)  # who asks for a stop shall not wait for the next tick
+            self._send(self._stop_frame)  # a stop does not wait for the next tick
 
     def _send(self, frame: bytes) -> None:
         """Send it; where the watchdog damps, nothing but damping."""

@@ -1,26 +1,130 @@
-"""What goes to the motors: the monitor's and the tracker's word, the state machine, the limiter."""
+"""What goes to the motors: the monitor's and the tracker's verdict, the state machine, the limiter.
+
+A command of the tracker of which only the gains are to be changed, to what the wire can carry,
+takes one compiled way to the wire (`act`). Where a limit or a fault is met, `Limiter` and
+`LowCommandEncoder` do the same step by step, and name what they meet.
+"""
 
 import logging
+from typing import Final
 
 import numpy as np
+from numba import njit
+from numpy.typing import NDArray
 
-from hw_bridge.act import COMMAND, act
-from hw_bridge.intake import Sample
+from hw_bridge.intake import DQ, NUMBERS, TRUNK, Q, Sample
 from hw_bridge.options import HardwareOptions
-from hw_bridge.safety.limits import Limiter
+from hw_bridge.safety.limits import Limiter, gather, limit
 from hw_bridge.safety.monitor import Monitor
-from hw_bridge.safety.sending_watch import SendingWatch
-from hw_bridge.safety.verdict import Verdict
+from hw_bridge.safety.watches import GO, SendingWatch, Verdict
 from hw_bridge.setpoints import Array, Setpoints, is_switched_off, no_torque
 from hw_bridge.state_machine import StateMachine
 from hw_bridge.states import RobotState
-from hw_bridge.take_in import DQ, NUMBERS, TRUNK, Q
-from hw_bridge.tracker_watch import TrackerWatch
-from hw_bridge.wire.gains import with_wire_gains
-from hw_bridge.wire.layout import JOINTS, POS_STOP, VEL_STOP
-from hw_bridge.wire.low_command import LowCommandEncoder
+from hw_bridge.wire.frame import checksum
+from hw_bridge.wire.layout import JOINTS, LOW_COMMAND_SIZE, POS_STOP, VEL_STOP
+from hw_bridge.wire.low_command import (
+    COUNTS_AT,
+    FLOATS_AT,
+    LowCommandEncoder,
+    cut_gains,
+    with_wire_gains,
+    write_motors,
+)
+from robots.robot import Robot
 from runtime.messages import MotorCommand
-from runtime.rows import row_of
+from runtime.rows import layout_of, row_of
+
+Bytes = NDArray[np.uint8]
+
+ODD: Final = 1 << 16  # not finite, a loop that is switched off, or more than the frame can carry
+COMMAND: Final = layout_of(MotorCommand)
+SENT_Q, SENT_DQ, SENT_KP, SENT_KD, SENT_TAU = (
+    COMMAND.spans[name] for name in ("q", "dq", "kp", "kd", "tau")
+)
+
+
+@njit(cache=True)
+def act(
+    command: Array, numbers: Array, last: Array, step: float, bounds: Array, frame: Bytes,
+    sent: Array, rows: Array,
+) -> int:  # fmt: skip
+    """Write a command into a frame; return the limits that were met, ored, ODD among them.
+
+    Where none was met, 0, the frame may be sent.
+
+    Args:
+        command: row of `MotorCommand`.
+        numbers: (75) of the newest sample, see `take_in`.
+        last: (12, 5) the command before, see `limit`.
+        step: by how much a torque may have changed since [N m].
+        bounds: (12, 13) of the motors, see `limit`.
+        frame: (610) of LowCmd, header and modes in place; not to be sent where a bit is set.
+        sent: becomes the row of the command as it is in the frame.
+        rows: (12, 5) become those of `limit`.
+    """
+    angles, speeds = numbers[Q], numbers[DQ]
+    sent[:] = command
+    q, dq, kp, kd, tau = sent[SENT_Q], sent[SENT_DQ], sent[SENT_KP], sent[SENT_KD], sent[SENT_TAU]
+    kp[:], kd[:], tau[:] = cut_gains(q, dq, kp, kd, tau, angles, speeds)
+    finite, measured = gather(q, dq, kp, kd, tau, angles, speeds, rows)
+    if not (finite and measured) or is_switched_off(q, dq):
+        return ODD
+    rows[:], _, hits = limit(rows, last, step, angles, speeds, bounds)
+    if hits:
+        return hits
+    floats, counts = np.empty((JOINTS, 2), np.float32), np.empty((JOINTS, 3), np.int16)
+    at_rest, saturated = write_motors(
+        q, dq, kp, kd, tau, floats, counts, FLOATS_AT, COUNTS_AT, frame
+    )
+    if at_rest or saturated:
+        return ODD
+    crc = checksum(frame)
+    for i in range(4):
+        frame[LOW_COMMAND_SIZE - 4 + i] = np.uint8(crc >> np.uint32(8 * i))
+    return 0
+
+
+FIRST_PLAN_S = 10.0  # for which a robot stands and waits for the first plan [s]
+
+
+class TrackerWatch:
+    """Judges the tracker by its commands: fresh, and following a plan."""
+
+    def __init__(self, command_age_max_s: float, patience_s: float) -> None:
+        """`command_age_max_s` is the oldest command to act on, `patience_s` see `judge` [s]."""
+        self._age_max, self._patience = command_age_max_s, patience_s
+        self._standing_since: float | None = None
+        self._why = ""  # it stands, as it said first
+
+    def judge(self, command: MotorCommand, now: float) -> Verdict:
+        """Whether to go on with `command` at `now` [s].
+
+        Damp when the tracker does, or when its command is too old; sit down once it has stood
+        without a plan for longer than the patience, or than FIRST_PLAN_S before the first plan.
+        """
+        age = now - command.time
+        if not age <= self._age_max:
+            limit = 1e3 * self._age_max
+            return Verdict("damp", f"the tracker's command is {1e3 * age:.0f} ms old ({limit:.0f})")
+        if command.status == "damp":
+            lost = "the tracker gave up: a fall, or nothing measured"
+            return Verdict("damp", lost + _in_words(command.reason))
+        if command.status not in ("stand_down", "waiting"):
+            self._standing_since = None
+            return GO
+        if self._standing_since is None:
+            self._standing_since, self._why = now, command.reason
+        patience = FIRST_PLAN_S if command.status == "waiting" else self._patience
+        if now - self._standing_since <= patience:
+            return GO
+        lost = "the tracker has no plan or no estimate to follow"
+        return Verdict("sit_down", lost + _in_words(self._why))
+
+
+def _in_words(reason: str) -> str:
+    """The tracker's reason, to be added to a line."""
+    return f" ({reason.replace('_', ' ')})" if reason else ""
+
 
 LOG = logging.getLogger(__name__)
 FOLLOWING = ("ok", "hold")  # what a tracker says that follows a plan
@@ -46,19 +150,18 @@ class Decision:
         running_s: for how long the tracker has had the motors, and a plan [s].
     """
 
-    def __init__(self, options: HardwareOptions, encoder: LowCommandEncoder) -> None:
+    def __init__(self, options: HardwareOptions, robot: Robot, encoder: LowCommandEncoder) -> None:
         """Compile what is compiled; frames are written by `encoder`."""
         safety, self._encoder = options.safety, encoder
-        self.machine, self.limiter = StateMachine(options.motion), Limiter(safety)
+        self.machine, self.limiter = StateMachine(options.motion, robot), Limiter(safety, robot)
         self.running_s = 0.0
-        self.monitor = Monitor(safety)
+        self.monitor = Monitor(safety, robot)
         self._sending = SendingWatch(safety.command_age_max_s)
         self._following = TrackerWatch(safety.command_age_max_s, options.stand_down_patience_s)
         self._moves, self._joints_age_max_s = options.mode == "full", safety.state_age_hold_s
         self._motions = options.motions
         self._running_since: float | None = None
-        self._bounds = tuple(self.limiter.bounds)  # numba need not look up the type at every call
-        act(np.zeros(COMMAND.width), np.zeros(NUMBERS), self.limiter.last, 0.0, self._bounds,
+        act(np.zeros(COMMAND.width), np.zeros(NUMBERS), self.limiter.last, 0.0, self.limiter.bounds,
             encoder.servo_frame, np.zeros(COMMAND.width), np.empty((JOINTS, 5)))  # fmt: skip
         is_switched_off(*no_torque()[:2])
         # pyrefly: ignore[missing-attribute]
@@ -119,9 +222,10 @@ class Decision:
             return None
         frame = self._encoder.servo_frame
         sent, rows = np.empty(COMMAND.width), np.empty((JOINTS, 5))
-        if act(row_of(command), numbers, self.limiter.last, step, self._bounds, frame, sent, rows):
+        limiter = self.limiter
+        if act(row_of(command), numbers, limiter.last, step, limiter.bounds, frame, sent, rows):
             return None
-        self.limiter.accept(rows, now)
+        limiter.accept(rows, now)
         return frame.tobytes(), COMMAND.view(sent)
 
     def _encoded(

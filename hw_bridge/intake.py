@@ -1,28 +1,264 @@
-"""Which of the received datagrams are believed to be the robot's newest state."""
+"""Which of the received datagrams are believed to be the robot's newest state.
+
+One compiled look at a LowState frame judges it and makes a row of it (`examine`); the robot's clock
+on ours says which frame may follow which, and when each was measured. `hw_bridge.wire.low_state`
+decodes whole frames; its numbers are the same.
+"""
 
 import logging
 from collections import Counter
 from collections.abc import Iterable
-from typing import Final, NamedTuple
+from typing import Final, LiteralString, NamedTuple
 
 import numpy as np
+from numba import njit
 from numpy.typing import NDArray
 
 from hw_bridge.link import Datagram
-from hw_bridge.robot_time import RobotTime
-from hw_bridge.sensing_options import SensingOptions
-from hw_bridge.take_in import FAULTS, NUMBERS, READING, ROW, examine
-from hw_bridge.wire.header import Header
-from hw_bridge.wire.layout import HEADER, LOW_STATE_SIZE
+from hw_bridge.options import SensingOptions
+from hw_bridge.wire.frame import checksum
+from hw_bridge.wire.layout import (
+    HEADER,
+    JOINTS,
+    LOW_STATE,
+    LOW_STATE_SIZE,
+    MOTOR_STATE,
+    TORQUE_SCALE,
+    Header,
+)
 from hw_bridge.wire.low_state import LowState, read_low_state
 from runtime.messages import SensorReading
 from runtime.rows import layout_of
 
+Array = NDArray[np.float64]
+
+STACK_TICK: Final = 1e-3  # [s] the stack's own tick
+LARGEST_DRIFT: Final = 200e-6  # [s/s] two clocks apart; quartz of a computer's is within 100e-6
+WRAP: Final = 1 << 32  # the robot's tick is a u32
+LEAP_S: Final = 0.5  # [s] by which the robot's clock may be ahead of ours
+LEAP_RATE: Final = 0.25  # by which it may run faster than ours, for any length of time
+
+IN_ORDER, DUPLICATE, OLD, LEAP = 0, 4, 5, 6  # beside the faults of `take_in`
+DISORDERS: Final = {DUPLICATE: "duplicate", OLD: "old", LEAP: "leap"}
+
+# The record of a clock: length of a tick [s], whether a frame was seen; of the last frame: tick as
+# received, without the wrap, arrival, by how much its clock was ahead, when it was measured [s].
+_UNIT, _SEEN, _TICK, _TICKS, _ARRIVAL, _AHEAD, _TIME = range(7)
+
+
+@njit(cache=True)
+def ticks_between(earlier: int, later: int) -> int:
+    """Return the ticks from one to the other, modulo 2^32: in [-2^31, 2^31)."""
+    return (later - earlier + WRAP // 2) % WRAP - WRAP // 2
+
+
+def new_clock(unit_s: float) -> Array:
+    """A record of a clock whose tick lasts `unit_s` [s]; nothing seen."""
+    return np.array([unit_s, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0])
+
+
+def lag_of(clock: Array) -> float:
+    """How much later than the least delay lets expect the last frame arrived [s]."""
+    return float(clock[_ARRIVAL] - clock[_TIME])
+
+
+@njit(cache=True)
+def order(clock: Array, tick: int, arrival: float) -> int:
+    """Return IN_ORDER, or what is wrong with a `tick` (u32) that comes at `arrival` [s].
+
+    A leap is a frame of another session that somebody plays back, or a wrong idea of the tick's
+    length. What counts is how far the robot's clock is ahead of its smoothest relation to ours so
+    far, forgiven at a rate of 25 %: many short leaps are as bad as a long one, while frames that a
+    queue held up and lets go all at once are none.
+    """
+    if clock[_SEEN] == 0.0:
+        return IN_ORDER
+    elapsed = ticks_between(int(clock[_TICK]), tick)
+    if elapsed <= 0:
+        return OLD if elapsed < 0 else DUPLICATE
+    waited = arrival - clock[_ARRIVAL]
+    ahead = clock[_AHEAD] + elapsed * clock[_UNIT] - waited
+    return LEAP if ahead - LEAP_RATE * max(0.0, waited) > LEAP_S else IN_ORDER
+
+
+@njit(cache=True)
+def place(clock: Array, tick: int, arrival: float) -> tuple[float, int]:
+    """Take a frame as the last one; return when it was measured [s], and the stack's tick.
+
+    With r the robot's own time and a the arrival of each frame k,
+
+        time_k = min(a_k, time_(k-1) + (1 + 200e-6) (r_k - r_(k-1))).
+
+    So time - r is the least of a - r that was seen, and rises by at most 200e-6 to follow a robot's
+    clock that is slow against ours. Times are never after their arrival and never go back. A
+    constant delay cannot be told from a difference of clocks: ages that come of these times are too
+    small by the least delay. A clock slower than 200e-6 shows as a lag that grows, so the state of
+    such a robot looks old, not fresh.
+
+    Args:
+        clock: the record.
+        tick: as received; it may wrap around.
+        arrival: of the frame on our monotonic clock [s], not before the last one's.
+    """
+    if clock[_SEEN] == 0.0:
+        clock[_SEEN] = 1.0
+        clock[_TICK] = clock[_TICKS] = tick
+        clock[_TIME] = arrival
+    else:
+        elapsed = ticks_between(int(clock[_TICK]), tick)
+        unit, waited = clock[_UNIT], arrival - clock[_ARRIVAL]
+        ahead, forgiven = clock[_AHEAD] + elapsed * unit - waited, LEAP_RATE * max(0.0, waited)
+        drift = LARGEST_DRIFT * elapsed * unit
+        clock[_AHEAD] = max(0.0, ahead - forgiven) if ahead > 0.0 else min(0.0, ahead + drift)
+        clock[_TICK], clock[_TICKS] = tick, clock[_TICKS] + elapsed
+        clock[_TIME] = min(arrival, clock[_TIME] + (1.0 + LARGEST_DRIFT) * elapsed * unit)
+    clock[_ARRIVAL] = arrival
+    return clock[_TIME], round(clock[_TICKS] * clock[_UNIT] / STACK_TICK)
+
+
+Bytes = NDArray[np.uint8]
+
+CRC, ANOTHER_HEADER, NOT_FINITE = 1, 2, 3
+FAULTS: Final = {
+    CRC: "crc", ANOTHER_HEADER: "header", NOT_FINITE: "not_finite", **DISORDERS
+}  # fmt: skip
+
+# Where the numbers of a frame stand once they are taken in.
+QUATERNION: Final = slice(0, 4)  # x, y, z, w of the IMU, of unit length unless all are zero
+GYROSCOPE: Final = slice(4, 7)  # [rad/s]
+TRUNK: Final = slice(0, 7)  # both
+ACCELEROMETER: Final = slice(7, 10)  # [m/s^2]
+Q: Final = slice(10, 22)  # of motors 0 to 11 [rad]
+DQ: Final = slice(22, 34)  # [rad/s]
+TORQUE: Final = slice(34, 46)  # [N m]
+FOOT_FORCE: Final = slice(46, 50)  # calibrated [N]
+SQUARE: Final = 50  # of the quaternion's length as it came
+MODE: Final = slice(51, 63)
+TEMPERATURE: Final = slice(63, 75)  # [deg C]
+NUMBERS: Final = 75
+
+# A row: those of `SensorReading`, of which the first numbers are the last, and what follows them.
+READING: Final = slice(0, layout_of(SensorReading).width)
+ROW: Final = 2 + NUMBERS + 1  # tick and time of the stack; the numbers; arrival [s]
+assert READING.stop == 2 + FOOT_FORCE.stop
+
+
+def _at(record: np.dtype, name: LiteralString) -> int:
+    """Offset [bytes] of a field in its record."""
+    assert record.fields is not None
+    return int(record.fields[name][1])
+
+
+_HEADER_BYTES: Final = HEADER.itemsize
+_STORED_CRC: Final = LOW_STATE_SIZE - 4
+_IMU: Final = _at(LOW_STATE, "quaternion_wxyz")
+_TICK_AT: Final = _at(LOW_STATE, "tick")
+_FEET: Final = _at(LOW_STATE, "foot_force")
+_MOTORS: Final = _at(LOW_STATE, "motors")
+_STRIDE: Final = MOTOR_STATE.itemsize
+_MODE: Final = _at(MOTOR_STATE, "mode")
+_Q: Final = _at(MOTOR_STATE, "q")  # dq follows
+_TORQUE: Final = _at(MOTOR_STATE, "tau_est")
+_TEMPERATURE: Final = _at(MOTOR_STATE, "temperature")
+
+
+@njit(cache=True)
+def _short(frame: Bytes, at: int) -> int:
+    """The i2 that begins there."""
+    value = int(frame[at]) | int(frame[at + 1]) << 8
+    return value - 65536 if value >= 32768 else value
+
+
+@njit(cache=True)
+def examine(
+    frame: Bytes, header: Bytes, calibration: Array, clock: Array, arrival: float, row: Array
+) -> int:
+    """Judge a frame of the right length that came at `arrival` [s]; 0, or a fault of `FAULTS`.
+
+    One without a fault is the last one from now on.
+
+    Args:
+        frame, header, calibration: see `take_in`.
+        clock: the record of the robot's, see `order` and `place`.
+        row: (78) is written, see above; of no use where there is a fault.
+    """
+    fault = take_in(frame, header, calibration, row[2 : 2 + NUMBERS])
+    if fault:
+        return fault
+    tick = 0
+    for i in range(4):
+        tick |= int(frame[_TICK_AT + i]) << 8 * i
+    fault = order(clock, tick, arrival)
+    if fault == 0:
+        row[1], row[0] = place(clock, tick, arrival)
+        row[ROW - 1] = arrival
+    return fault
+
+
+@njit(cache=True)
+def take_in(frame: Bytes, header: Bytes, calibration: Array, numbers: Array) -> int:
+    """Judge a frame of the right length, and write its numbers; 0, or a fault of `FAULTS`.
+
+    Args:
+        frame: (771) of LowState.
+        header: (10) that it must begin with, (0) where any will do.
+        calibration: (5) what each foot shows without load [counts], and [N/count].
+        numbers: (75) see above; of no use where there is a fault but NOT_FINITE.
+    """
+    stored = np.uint32(0)
+    for i in range(4):
+        stored |= np.uint32(frame[_STORED_CRC + i]) << np.uint32(8 * i)
+    if stored != checksum(frame):
+        return CRC
+    for i in range(len(header)):
+        if frame[i] != header[i]:
+            return ANOTHER_HEADER
+    places = np.empty(10 + 2 * JOINTS, np.int64)
+    for i in range(10):
+        places[i] = _IMU + 4 * i
+    for i in range(JOINTS):
+        places[10 + i] = _MOTORS + _STRIDE * i + _Q
+        places[10 + JOINTS + i] = places[10 + i] + 4
+    words, fault = np.empty(len(places), np.uint32), 0
+    for i in range(len(places)):
+        for j in range(4):
+            part = np.uint32(frame[places[i] + j]) << np.uint32(8 * j)
+            words[i] = part if j == 0 else words[i] | part
+        if words[i] & np.uint32(0x7F800000) == np.uint32(0x7F800000):  # infinite or no number
+            fault = NOT_FINITE
+    for i in range(3):  # roll, pitch and yaw: not used, but they show an IMU that fails
+        at = _IMU + 40 + 4 * i
+        if frame[at + 3] & 0x7F == 0x7F and frame[at + 2] & 0x80:
+            fault = NOT_FINITE
+    floats = words.view(np.float32)
+    for i in range(len(floats)):
+        numbers[i] = floats[i]
+    _normalise(numbers)
+    for i in range(JOINTS):
+        motor = _MOTORS + _STRIDE * i
+        numbers[34 + i] = _short(frame, motor + _TORQUE) / TORQUE_SCALE
+        numbers[51 + i] = frame[motor + _MODE]
+        numbers[63 + i] = np.int8(frame[motor + _TEMPERATURE])
+    for i in range(4):
+        numbers[46 + i] = (_short(frame, _FEET + 2 * i) - calibration[i]) * calibration[4]
+    return fault
+
+
+@njit(cache=True)
+def _normalise(numbers: Array) -> None:
+    """From the robot's w, x, y, z to x, y, z, w of unit length."""
+    w, x, y, z = numbers[0], numbers[1], numbers[2], numbers[3]
+    square = w * w + x * x + y * y + z * z
+    length = np.sqrt(square) if square > 0.0 else 1.0
+    numbers[0], numbers[1], numbers[2], numbers[3] = x / length, y / length, z / length, w / length
+    numbers[SQUARE] = square
+
+
 LOG = logging.getLogger(__name__)
+BELIEVED: Final = ("accepted", "overtaken")  # of the counts
 MOST_SAMPLES: Final = 10  # that one call reads, so that a flood cannot hold the loop up
 LAG_S: Final = 0.1  # [s] beyond which a frame that comes late is worth a log line
 
-Array = NDArray[np.float64]
 _HEADER: Final = HEADER.itemsize
 _MEANING: Final = {
     "wrong_sender": "not the robot's address and port",
@@ -85,7 +321,7 @@ class Intake:
         counts: of datagrams by what became of them, each counted once: ``accepted``; ``overtaken``,
             believed, but a newer one came in the same batch; or why it was refused:
             ``wrong_sender``, ``length``, ``crc``, ``header``, ``not_finite`` (IMU, or q or dq of
-            the 12 motors), ``duplicate``, ``old``, ``leap`` (see `robot_time.order`). The first
+            the 12 motors), ``duplicate``, ``old``, ``leap`` (see `order`). The first
             refusal of each kind is one log line.
     """
 
@@ -107,7 +343,7 @@ class Intake:
         self._header_bytes = np.empty(0, np.uint8)
         sensing = sensing or SensingOptions()
         self._calibration = np.array([*sensing.foot_force_offset, sensing.foot_force_scale])
-        self._clock = RobotTime(tick_unit_s)
+        self._clock = new_clock(tick_unit_s)
         self._examine(bytes(LOW_STATE_SIZE), 0.0)
         self._lagged = False
 
@@ -143,19 +379,18 @@ class Intake:
             self._header_bytes = np.frombuffer(frame[:_HEADER], np.uint8).copy()
             self.header = read_low_state(frame).header
             LOG.info("intake: the robot at %s port %d answers, %s", *self._robot, self.header)
-        if not self._lagged and self._clock.lag > LAG_S:
+        if not self._lagged and lag_of(self._clock) > LAG_S:
             self._lagged = True
             LOG.warning(
                 "intake: a frame came %.2f s after its tick says: held up on the way, or the "
-                "robot's tick is longer than tick_unit_s (%g s)", self._clock.lag, self._unit,
+                "robot's tick is longer than tick_unit_s (%g s)", lag_of(self._clock), self._unit,
             )  # fmt: skip
         return "", sample_of(frame, row)
 
     def _examine(self, frame: bytes, arrival: float) -> tuple[int, Array]:
         """The fault of a frame of the right length, 0 if it has none, and its row."""
         row, data = np.empty(ROW), np.frombuffer(frame, np.uint8)
-        clock = self._clock.record
-        return examine(data, self._header_bytes, self._calibration, clock, arrival, row), row
+        return examine(data, self._header_bytes, self._calibration, self._clock, arrival, row), row
 
     def _refuse(self, reason: str, datagram: Datagram) -> None:
         self.counts[reason] += 1

@@ -13,13 +13,13 @@ import struct
 import time
 from typing import Final, NamedTuple, Protocol
 
-from hw_bridge.link_options import LinkOptions
+from hw_bridge.options import LinkOptions
 
 __all__ = ["Datagram", "Link", "LinkOptions", "UdpLink"]
 
 LOG = logging.getLogger(__name__)
 MOST_AT_ONCE: Final = 256  # datagrams taken in one call, so that a flood cannot hold the loop up
-LONGEST: Final = 1024  # [bytes] kept of one; no A1 frame is that long, so a cut one is not taken
+LONGEST: Final = 1024  # [bytes] kept of one; no frame is that long, so a cut one is not taken
 SO_TIMESTAMPNS: Final = 35  # asm-generic/socket.h of Linux; Python 3.11 does not name it
 BATCH: Final = 16  # datagrams that one system call takes
 _STAMP: Final = struct.Struct("@Niill")  # cmsghdr, and timespec: seconds, nanoseconds
@@ -51,7 +51,7 @@ class Link(Protocol):
         ...
 
     def receive(self) -> list[Datagram]:
-        """What has come since the last call, in order of arrival, at most 256 of them."""
+        """Read the pending datagrams, in order of arrival, at most 256."""
         ...
 
     def close(self) -> None:
@@ -114,7 +114,7 @@ class UdpLink:
             return False
 
     def receive(self) -> list[Datagram]:
-        """What has come since the last call, in order of arrival, at most 256 datagrams.
+        """Read the pending datagrams, in order of arrival, at most 256.
 
         Longer ones than 1024 bytes are cut. Arrivals are the kernel's stamps (SO_TIMESTAMPNS),
         carried over to the monotonic clock; where it gives none, the time of this call. They never

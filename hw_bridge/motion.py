@@ -1,5 +1,10 @@
 """Motions of the bridge's own: slow, bounded, from the pose that was measured when they begin.
 
+They lead up to the stand, back to the stand, and down to the ground. A robot rests on its belly
+with its shins folded under its thighs and its hips spread: folded legs below the hips may be longer
+(A1: 0.13 m) than the trunk is deep (0.06 m), so a robot left on them would drop. Up and down lead
+through the pose of lying, feet below the hips, where the legs take the weight, or have it last.
+
 A motion is a row of stages. In each the targets go by minimum jerk, at bounded joint speed, from
 one pose to the next, while the share of the robot's weight that the legs carry goes to another one;
 the weight is fed forward, so that joint PD has little left to do and the robot does not sag. Where
@@ -17,13 +22,16 @@ from typing import Literal, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from hw_bridge.motion_options import MotionOptions
+from hw_bridge.options import MotionOptions
+from hw_bridge.safety.watches import JOINT_LABELS, Debounce
 from hw_bridge.setpoints import Setpoints
-from robots.a1.constants import GRAVITY, TOTAL_MASS
-from robots.a1.kinematics import foot_jacobians_in_base
+from robots.conventions import GRAVITY
+from robots.legs import foot_jacobians_in_base, foot_positions_in_base
 from robots.profiles import minimum_jerk
+from robots.robot import Robot
 
 Array = NDArray[np.float64]
+SPREAD_FURTHER = 0.04  # [rad] than the hips need for folded legs to reach the floor
 _PEAK = 1.875  # fastest slope of the minimum-jerk profile
 _LEAST_S = 1e-3  # of a stage that has nothing to do
 _MOST_S = 0.01  # of the motion's time in a step: after a stall it goes on where it was
@@ -51,6 +59,7 @@ class Motion:
     def __init__(
         self,
         options: MotionOptions,
+        robot: Robot,
         start: Array,
         load: float,
         stages: Sequence[Stage],
@@ -60,6 +69,7 @@ class Motion:
 
         Args:
             options: gains and bounds.
+            robot: whose weight the legs carry.
             start: measured joints.
             load: share of the weight carried now.
             stages: at least one.
@@ -71,7 +81,8 @@ class Motion:
         self._from, self._from_load = start.copy(), load
         self._s, self._now = np.zeros(12), math.nan  # how far each joint is through the stage
         self._elapsed = 0.0  # [s]
-        self._left = np.zeros(12) if torque is None else torque - weight_torque(start, load)
+        self._robot = robot
+        self._left = np.zeros(12) if torque is None else torque - weight_torque(robot, start, load)
 
     @property
     def goal(self) -> Array:
@@ -86,7 +97,7 @@ class Motion:
         dq = np.zeros(12) if self.is_done else self._move(dt, q)
         o = self.options
         faded = minimum_jerk(min(1.0, self._elapsed / o.load_s)).value
-        tau = weight_torque(self.target, self.load) + (1.0 - faded) * self._left
+        tau = weight_torque(self._robot, self.target, self.load) + (1.0 - faded) * self._left
         return Setpoints(self.target.copy(), dq, np.full(12, o.kp), np.full(12, o.kd), tau)
 
     def _rates(self, q: Array) -> Array:
@@ -125,10 +136,140 @@ class Motion:
         self._index += 1
 
 
-def weight_torque(joints: Array, load: float) -> Array:
+def weight_torque(robot: Robot, joints: Array, load: float) -> Array:
     """Torques (12) [N m] that carry a share of the robot's weight on four feet, trunk level.
 
     By virtual work, tau = -J' f with the ground's force f on each foot; the legs count as massless.
     """
-    lift = load * TOTAL_MASS * GRAVITY / 4.0
-    return -lift * foot_jacobians_in_base(joints)[:, 2, :].reshape(12)
+    lift = load * robot.mass * GRAVITY / 4.0
+    return -lift * foot_jacobians_in_base(robot.legs, joints)[:, 2, :].reshape(12)
+
+
+class PostureMotions:
+    """The motions of one robot.
+
+    Attributes:
+        rest: joints (12) of a robot that lies on its belly [rad].
+    """
+
+    def __init__(self, options: MotionOptions, robot: Robot) -> None:
+        """Compile what is compiled."""
+        self._options, self._robot = options, robot
+        self.rest = rest_joints(robot)
+        bend = robot.legs.bend
+        self._low = 0.5 * float(np.mean(bend * (robot.stand[2::3] + robot.lie[2::3])))
+        weight_torque(robot, robot.stand.copy(), 0.0)
+
+    def stand_up(self, q: Array) -> Motion:
+        """From a robot that lies, joints q (12) [rad], to the stand.
+
+        Shins fold first, then thighs turn: with spread hips a folded leg turns clear of the floor
+        wherever it lay. Hips swing in, so that the feet are below them before the legs take the
+        weight; then all push straight up. It knows no attitude: an A1's trunk that leans on a leg
+        by less than 0.6 rad comes to lie flat on the way (simulated, legs drawn at random), one
+        that leans further may roll over.
+        """
+        shins_folded = self.rest.copy()
+        shins_folded[1::3] = q[1::3]
+        o, lie, stand = self._options, self._robot.lie, self._robot.stand
+        stages = (
+            Stage(shins_folded, 0.0, o.joint_speed, waits="each"),
+            Stage(self.rest, 0.0, o.joint_speed, waits="each"),
+            Stage(lie, 0.0, o.joint_speed),
+            Stage(lie, 1.0, o.joint_speed, o.load_s),
+            Stage(stand, 1.0, o.joint_speed),
+        )
+        return Motion(o, self._robot, q, 0.0, stages)
+
+    def recover(self, q: Array, torque: Array) -> Motion:
+        """From a walk's pose q (12) [rad] and torque (12) [N m] to the stand.
+
+        Fast first, and at least as long as legs take to change the weight they carry; then a joint
+        that has been left behind is fetched from where it is.
+        """
+        o, stand = self._options, self._robot.stand
+        stages = (
+            Stage(stand, 1.0, o.recover_speed, o.load_s, waits="none"),
+            Stage(stand, 1.0, o.joint_speed),
+        )
+        return Motion(o, self._robot, q, 1.0, stages, torque)
+
+    def sit_down(self, q: Array, torque: Array) -> Motion:
+        """From the stand or lower, joints q (12) [rad] under a torque (12) [N m], to the ground."""
+        return Motion(self._options, self._robot, q, 1.0, self._down(), torque)
+
+    def give_up(self, q: Array, load: float) -> Motion:
+        """From wherever standing up has come to, joints q (12) [rad] under `load`, down."""
+        down = self._down()
+        return Motion(self._options, self._robot, q, load, down if load > 0.0 else down[1:])
+
+    def is_low(self, q: Array) -> bool:
+        """Whether a robot with joints q (12) [rad] is nearer to lying on its feet than to standing.
+
+        Knees say so: they are bent further the lower it is.
+        """
+        return float(np.mean(self._robot.legs.bend * q[2::3])) > self._low
+
+    def _down(self) -> tuple[Stage, Stage]:
+        """Fold the legs under the weight, then spread the hips until the belly carries it."""
+        folded = Stage(self._robot.lie, 1.0, self._options.joint_speed)
+        return folded, Stage(self.rest, 0.0, self._options.joint_speed)
+
+
+def rest_joints(robot: Robot) -> Array:
+    """Joints (12) [rad] of a robot on its belly: those of lying, hips spread until feet just reach.
+
+    A sole at y, z from its hip's axis reaches the floor at z = y sin a + z cos a, with a the hip's
+    angle outwards.
+    """
+    legs, joints = robot.legs, robot.lie.copy()
+    joints[::3] = 0.0
+    down = foot_positions_in_base(legs, joints)[:, 2] - legs.hip[:, 2]
+    belly = robot.body[0, 2] + legs.foot_radius - legs.hip[:, 2]
+    reach = np.hypot(legs.plane, down)
+    touching = np.arctan2(-down, np.abs(legs.plane)) + np.arcsin(np.clip(belly / reach, -1.0, 1.0))
+    spread = np.sign(legs.plane) * np.round(np.maximum(0.0, touching + SPREAD_FURTHER), 2)
+    joints[::3] = np.clip(spread, legs.lower[::3], legs.upper[::3])
+    return joints
+
+
+class Settling:
+    """Near the goal and still, for long enough."""
+
+    def __init__(self, options: MotionOptions) -> None:
+        """Nothing has been seen yet."""
+        self._options = options
+        self._rest = Debounce(options.settle_s)
+
+    def is_settled(self, now: float, q: Array, dq: Array, goal: Array) -> bool:
+        """Whether joints q (12) [rad], dq (12) [rad/s] have been at the goal (12) for settle_s."""
+        o = self._options
+        near = float(np.abs(q - goal).max()) <= o.tolerance
+        return self._rest.update(near and is_still(dq, o.still_speed), now)
+
+
+def is_still(dq: Array, speed: float) -> bool:
+    """Whether every joint is slower than `speed` [rad/s]."""
+    return float(np.abs(dq).max()) < speed
+
+
+def tilt_of(quaternion_wxyz: NDArray) -> float:
+    """Angle between the trunk's z axis and the vertical [rad]; NaN for a quaternion of zeros."""
+    w, x, y, z = quaternion_wxyz.tolist()
+    square = w * w + x * x + y * y + z * z
+    if square == 0.0:
+        return math.nan
+    return math.acos(min(1.0, max(-1.0, 1.0 - 2.0 * (x * x + y * y) / square)))
+
+
+def is_level(trunk: Array, options: MotionOptions) -> bool:
+    """Whether a trunk is level and still; `trunk` (7) as `StateMachine.step` takes it."""
+    tilt, rate = tilt_of(trunk[[3, 0, 1, 2]]), float(np.linalg.norm(trunk[4:]))
+    return tilt < options.level_tilt and rate < options.level_rate
+
+
+def furthest(q: Array, target: Array) -> str:
+    """The joint that is furthest from its target, for a person."""
+    off = q - target
+    worst = int(np.abs(off).argmax())
+    return f"{JOINT_LABELS[worst]} is {off[worst]:+.2f} rad off its target"

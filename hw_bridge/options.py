@@ -1,14 +1,501 @@
-"""Everything that can be chosen about the bridge to an A1."""
+"""Options of the bridge to a robot; reading them loads no robot."""
 
-from typing import Annotated, Literal
+from __future__ import annotations
 
-from hw_bridge.black_box.options import BlackBoxOptions
-from hw_bridge.link_options import LinkOptions
-from hw_bridge.motion_options import MotionOptions
-from hw_bridge.operator.options import OperatorOptions
-from hw_bridge.safety.options import HardwareSafetyOptions
-from hw_bridge.sensing_options import SensingOptions
+import math
+import socket
+from ipaddress import IPv4Address, IPv4Interface
+from typing import TYPE_CHECKING, Annotated, Final, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from hw_bridge.wire.remote import BUTTONS
+from robots.conventions import FALLEN_TILT
 from runtime.options import Options, Range, positive
+
+if TYPE_CHECKING:
+    from robots.robot import Robot
+
+Gait = Literal["stand", "walk", "trot", "bound", "auto"]
+INPUT = Range("-", 0, 255)  # number of a gamepad's axis or button
+
+
+class GamepadButtons(Options, frozen=True):
+    """Numbers of a gamepad's buttons, from 0; `jstest DEVICE` shows them.
+
+    The numbers set here are those of Linux's xpad driver (Documentation/input/gamepad.rst): 0 A,
+    1 B, 2 X, 3 Y, 4 and 5 the shoulders, 6 back, 7 start.
+
+    Attributes:
+        stand_up: the button that stands the robot up.
+        run: the button that has it run.
+        sit_down: the button that sits it down.
+        stop: any of these stops the robot.
+    """
+
+    stand_up: Annotated[int, INPUT] = 7
+    run: Annotated[int, INPUT] = 0
+    sit_down: Annotated[int, INPUT] = 2
+    stop: Annotated[tuple[int, ...], INPUT] = (1, 4, 5)
+
+    def __post_init__(self) -> None:
+        """Raise ValueError, naming the option and what it takes."""
+        Options.__post_init__(self)
+        numbers = (self.stand_up, self.run, self.sit_down, *self.stop)
+        if not self.stop:
+            raise ValueError("stop is []; give one button or more")
+        if len(set(numbers)) != len(numbers):
+            raise ValueError("give each use a button of its own")
+
+
+class OperatorOptions(Options, frozen=True):
+    """The operator's means.
+
+    Attributes:
+        keyboard: keys on standard input: u stand up, r run, d sit down, space, x and Esc stop.
+        gamepad: path of a Linux joystick device, such as /dev/input/js0; None: no gamepad.
+        gamepad_buttons: what its buttons mean.
+        remote_stop: buttons of the robot's own remote that stop, each a set held together; R2 is
+            the stop of unitree_ros_real, L2 and B the damping of the robot's own controller.
+        silence_s: how long, while the robot is up, a terminal may leave queries of its status
+            without an answer, and a gamepad may send nothing; after that the robot sits down.
+        script: stand up and run without a request.
+    """
+
+    keyboard: bool = True
+    gamepad: str | None = None
+    gamepad_buttons: GamepadButtons = GamepadButtons()
+    remote_stop: tuple[tuple[str, ...], ...] = (("R2",), ("L2", "B"))
+    silence_s: Annotated[float, Range("s", 0.5, 10.0)] = 1.0
+    script: bool = False
+
+    def __post_init__(self) -> None:
+        """Raise ValueError, naming the option and what it takes."""
+        Options.__post_init__(self)
+        for together in self.remote_stop:
+            if not together or not set(together) <= set(BUTTONS):
+                raise ValueError(
+                    f"remote_stop is {[list(each) for each in self.remote_stop]}; give sets of "
+                    f"{', '.join(BUTTONS)}"
+                )
+
+
+class KeyOptions(Options, frozen=True):
+    """What one press of a key adds or takes away.
+
+    Attributes:
+        forward: step of the speed forward, for each key press.
+        left: step of the speed to the left.
+        yaw_rate: step of the rate of turn.
+        height: step of the trunk's height.
+    """
+
+    forward: Annotated[float, positive("m/s", 5.0)] = 0.1
+    left: Annotated[float, positive("m/s", 5.0)] = 0.05
+    yaw_rate: Annotated[float, positive("rad/s", 10.0)] = 0.2
+    height: Annotated[float, positive("m", 1.0)] = 0.01
+
+
+class StickOptions(Options, frozen=True):
+    """What the sticks of a gamepad or of the remote ask for.
+
+    Attributes:
+        forward: speed forward and back of a stick at its end.
+        left: speed to either side of a stick at its end.
+        yaw_rate: rate of turn of a stick at its end.
+        dead_zone: share of a stick's way, from its middle, that asks for nothing.
+        gait: one of stand, walk, trot, bound, or auto: chosen by speed.
+    """
+
+    forward: Annotated[float, Range("m/s", 0.0, 5.0)] = 1.0
+    left: Annotated[float, Range("m/s", 0.0, 5.0)] = 0.3
+    yaw_rate: Annotated[float, Range("rad/s", 0.0, 10.0)] = 1.0
+    dead_zone: Annotated[float, Range("-", 0.0, 0.99)] = 0.1
+    gait: Gait = "auto"
+
+
+class GamepadOptions(Options, frozen=True):
+    """A gamepad's device and the numbers of its axes, from 0; `jstest DEVICE` shows them.
+
+    The numbers set here are those of Linux's xpad driver: 0 and 1 the left stick, 2 the left
+    trigger, 3 and 4 the right stick. Axes grow to the right and downwards.
+
+    Attributes:
+        device: a Linux joystick device.
+        forward: axis that asks for a speed forward.
+        left: axis that asks for a speed to the left.
+        turn: axis that asks for a rate of turn.
+        dead_man_axis: a trigger; the robot moves only while it is pulled by more than half.
+        dead_man_button: a button that allows it as well, for a gamepad without such an axis; not
+            one that stops (`hardware.operator.gamepad_buttons`).
+    """
+
+    device: str = "/dev/input/js0"
+    forward: Annotated[int, INPUT] = 1
+    left: Annotated[int, INPUT] = 0
+    turn: Annotated[int, INPUT] = 3
+    dead_man_axis: Annotated[int, INPUT] | None = 2
+    dead_man_button: Annotated[int, INPUT] | None = None
+
+    def __post_init__(self) -> None:
+        """Raise ValueError, naming the option and what it takes."""
+        Options.__post_init__(self)
+        axes = [self.forward, self.left, self.turn]
+        axes += [] if self.dead_man_axis is None else [self.dead_man_axis]
+        if len(set(axes)) != len(axes):
+            raise ValueError("give each use an axis of its own")
+        if self.dead_man_axis is None and self.dead_man_button is None:
+            raise ValueError("give dead_man_axis, dead_man_button, or both")
+
+
+class SourceOptions(Options, frozen=True):
+    """The devices that can drive; `drive.source` says which one does.
+
+    Attributes:
+        keys: of a keyboard.
+        sticks: of the gamepad and of the robot's own remote.
+        gamepad: its device and axes.
+    """
+
+    keys: KeyOptions = KeyOptions()
+    sticks: StickOptions = StickOptions()
+    gamepad: GamepadOptions = GamepadOptions()
+
+
+LARGEST_TORQUE = 42.0  # [N m] of a limit: three of it fit the wire's torque field
+
+
+class HardwareSafetyOptions(Options, frozen=True):
+    """What is sent at most, and what is measured at most before the robot is stopped.
+
+    Beyond the upper ends of their ranges limits would no longer protect, or not fit the wire, whose
+    torque field ends at 128 N m: a command's tau can reach three torque limits.
+
+    The defaults leave a walking robot alone. Three simulated runs of 6 s at 1 kHz, commands of the
+    tracker against the joints as measured: walks at 0.2 m/s pushed sideways by 1.5 m/s (left in one
+    run, right in the other) and a trot at 0.4 m/s. The limits changed the torques of 39, 18 and
+    none of the 6001 commands, by the slew or near the end of a joint's range; no measured sample
+    was found fault with. With the limiter in the loop none fell.
+
+    Of a command:
+
+    Attributes:
+        torque_limit: largest torque of a motor, the robot's own where it is left out, and no more
+            than that.
+        torque_slew: how fast a motor's torque may change from what the command before would give
+            now. Limits that keep the robot whole may take torque away faster.
+        velocity_limit: speed at which no torque drives a joint faster, and the fastest target; the
+            motors' own no-load speed where it is left out, and no more than that.
+        position_margin: distance to the end of a joint's range from which no torque drives it
+            further out. Targets lie within the range.
+        stop_stiffness: stiffness by which the torque outwards falls on the way to the margin, and
+            springs back from beyond the range.
+        stop_damping: brakes a joint on its way out to the margin and beyond. With both as they are,
+            a light leg (0.03 kg m^2) driven out by the full torque from the stand ends at the
+            margin, even if commands act 10 ms late.
+        motor_power: mechanical power that one motor may put out; the largest along a torque curve
+            that is flat up to half the no-load speed is 352 W on an A1.
+        total_power: power of all driven motors, sum of |torque x speed|. What damping alone takes
+            out of the robot is not limited.
+        kp_max: largest joint stiffness.
+        kd_max: largest joint damping.
+        damping_kd: joint damping that replaces what cannot be sent.
+        command_age_max_s: age from which a command is not acted upon, and the gap between two
+            commands after which the robot is damped and torque starts from nothing again. Users of
+            the A1 report that its firmware brakes the motors after gaps of about 30 ms
+            (yxyang/locomotion_simulation thread 5).
+
+    Of the measured state:
+
+    Attributes:
+        state_age_hold_s: age from which the joints count as unknown, with a warning: the motors are
+            damped until a newer state comes.
+        state_age_max_s: age at which the robot is damped.
+        tilt_max: largest angle of the trunk's z axis to the vertical.
+        excursion_max: how far a joint may be beyond its range. A motor whose joint reads further
+            out is only damped from that very sample on.
+        velocity_stop: largest speed of a joint; 10/7 of the no-load speed of the robot's fastest
+            motor where it is left out.
+        power_stop: sum of |estimated torque x speed|; the vendor's PowerProtect at its highest
+            level stops at 1000 W.
+        power_samples: how many samples more above than below `power_stop` stop the robot; the
+            vendor's count is 6, in a loop of 2 ms.
+        temperature_warn: temperature of a motor from which a warning is given.
+        temperature_stop: temperature of a motor at which the robot sits down; 5 deg C more and it
+            is damped. The firmware is said to stop a motor at 60 deg C
+            (ikostrikov/walk_in_the_park).
+        confirm_s: how long a tilt, an excursion, a speed, a temperature or a broken attitude must
+            last to be believed.
+        mode_lost_s: how long a motor may be out of servo mode while it is to serve.
+        mode_start_s: how long a motor may take to enter servo mode.
+        encoder_stuck_s: how long a position may not change in a single bit while the motor's speed
+            or torque says that it must.
+        velocity_stuck_s: how long a speed may not change in a single bit while the position goes
+            elsewhere.
+        jam_torque: torque from which a motor must move its joint, or the joint is jammed. A stand
+            takes 12 N m; standing up pushes by up to 16 N m more where it waits for a joint.
+        jam_way: how far a joint moves that is not jammed.
+        jam_s: how long a motor may push so without moving its joint.
+    """
+
+    torque_limit: Annotated[float, positive("N m", LARGEST_TORQUE)] | None = None
+    torque_slew: Annotated[float, positive("N m/s", 1e9)] = 20_000.0
+    velocity_limit: Annotated[float, positive("rad/s", 100.0)] | None = None
+    position_margin: Annotated[float, positive("rad", 0.2)] = 0.05
+    stop_stiffness: Annotated[float, positive("N m/rad", 1000.0)] = 120.0
+    stop_damping: Annotated[float, positive("N m s/rad", 10.0)] = 4.0
+    motor_power: Annotated[float, positive("W", 1000.0)] = 400.0
+    total_power: Annotated[float, positive("W", 1000.0)] = 800.0
+    kp_max: Annotated[float, positive("N m/rad", 1000.0)] = 300.0
+    kd_max: Annotated[float, positive("N m s/rad", 100.0)] = 10.0
+    damping_kd: Annotated[float, positive("N m s/rad", 10.0)] = 3.0
+    command_age_max_s: Annotated[float, positive("s", 1.0)] = 0.03
+    state_age_hold_s: Annotated[float, positive("s", 1.0)] = 0.02
+    state_age_max_s: Annotated[float, positive("s", 1.0)] = 0.1
+    tilt_max: Annotated[float, positive("rad", math.pi)] = FALLEN_TILT
+    excursion_max: Annotated[float, positive("rad", 0.5)] = 0.1
+    velocity_stop: Annotated[float, positive("rad/s", 100.0)] | None = None
+    power_stop: Annotated[float, positive("W", 2000.0)] = 1000.0
+    power_samples: Annotated[int, Range("-", 1, 100)] = 12
+    temperature_warn: Annotated[float, positive("deg C", 80.0)] = 50.0
+    temperature_stop: Annotated[float, positive("deg C", 80.0)] = 60.0
+    confirm_s: Annotated[float, positive("s", 0.5)] = 0.01
+    mode_lost_s: Annotated[float, positive("s", 1.0)] = 0.02
+    mode_start_s: Annotated[float, positive("s", 5.0)] = 0.25
+    encoder_stuck_s: Annotated[float, positive("s", 1.0)] = 0.05
+    velocity_stuck_s: Annotated[float, positive("s", 1.0)] = 0.05
+    jam_torque: Annotated[float, positive("N m", 100.0)] = 20.0
+    jam_way: Annotated[float, positive("rad", 1.0)] = 0.02
+    jam_s: Annotated[float, positive("s", 10.0)] = 0.3
+
+    def __post_init__(self) -> None:
+        """Raise ValueError, naming the option and what it takes."""
+        Options.__post_init__(self)
+        for less, more in _ORDERED:
+            low, high = getattr(self, less), getattr(self, more)
+            if low is not None and high is not None and low >= high:
+                raise ValueError(f"{less} is {low:g}; give less than {more}, {high:g}")
+
+
+_ORDERED = (
+    ("state_age_hold_s", "state_age_max_s"),
+    ("temperature_warn", "temperature_stop"),
+    ("velocity_limit", "velocity_stop"),
+)
+
+
+def motor_limits(
+    options: HardwareSafetyOptions, robot: Robot
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Largest torques (12) [N m] and speeds (12) [rad/s] of a robot's motors under these options.
+
+    Raises:
+        ValueError: an option allows more than the robot bears; the message names its key.
+    """
+    torque = _lower_of("torque_limit", options.torque_limit, robot.torque_limit, "N m")
+    velocity = _lower_of("velocity_limit", options.velocity_limit, robot.velocity_limit, "rad/s")
+    stop, fastest = velocity_stop(options, robot), velocity.max()
+    if fastest >= stop:
+        raise ValueError(
+            f"velocity_stop is {stop:g}; give more than velocity_limit, {fastest:g} rad/s"
+        )
+    return np.minimum(torque, LARGEST_TORQUE), velocity
+
+
+def velocity_stop(options: HardwareSafetyOptions, robot: Robot) -> float:
+    """Largest speed of a joint [rad/s]."""
+    own = 10.0 * float(robot.velocity_limit.max()) / 7.0
+    return own if options.velocity_stop is None else options.velocity_stop
+
+
+def _lower_of(
+    key: str, option: float | None, own: NDArray[np.float64], unit: str
+) -> NDArray[np.float64]:
+    """An option where it is lower than the motors' own limits (12); where it is None, those."""
+    if option is None:
+        return own
+    if option > own.max():
+        raise ValueError(f"{key} is {option:g}; give up to the robot's own, {own.max():g} {unit}")
+    return np.minimum(option, own)
+
+
+class MotionOptions(Options, frozen=True):
+    """The bridge's own motions.
+
+    Attributes:
+        joint_speed: fastest joint while standing up and sitting down.
+        recover_speed: fastest joint on the way from a walk's pose to the stand.
+        load_s: time in which the legs take the robot's weight, or give it to the ground.
+        kp: joint stiffness of the motions. The vendor's examples and users of the A1 stand up with
+            80 to 100 (yxyang/fast_and_efficient: kp 100, kd 1 to 2).
+        kd: joint damping of the motions.
+        slow_lag: how far the joint that lags most may be behind before the motion slows down.
+        stop_lag: lag of that joint at which the motion waits; kp * stop_lag bounds how hard it
+            pushes.
+        damping_kd: damping of joints in the state damping; the stand sinks at about 1 rad/s under
+            5.
+        damping_s: how long the first damping lasts, and for how long all joints must be still
+            without interruption before the last one ends.
+        damping_timeout_s: the last damping ends after this even if a joint still moves.
+        tolerance: how near to the stand every joint must be for ready.
+        still_speed: fastest joint of a robot that counts as still.
+        lean_max: largest tilt of the trunk from which it may stand up; of 25 random poses in
+            simulation all 18 up to 0.57 rad rose, of 6 beyond 0.62 rad two.
+        settle_s: how long it must be near and still.
+        stand_up_timeout_s: how long standing up may take.
+        level_tilt: largest tilt of a trunk that counts as level.
+        level_rate: largest angular velocity of a trunk that counts as level.
+        level_s: how long the trunk must be level before a walk may end, and again before the legs
+            may fold.
+        end_timeout_s: how long a walk may go on until then, once the robot is told to sit down.
+        level_timeout_s: how long sitting down may take until the trunk is level; after this the
+            legs fold all the same, as on a slope steeper than level_tilt.
+        sit_down_timeout_s: how long sitting down may take as a whole.
+    """
+
+    joint_speed: Annotated[float, positive("rad/s", 21.0)] = 1.0
+    recover_speed: Annotated[float, positive("rad/s", 21.0)] = 3.0
+    load_s: Annotated[float, positive("s", 60.0)] = 0.5
+    kp: Annotated[float, positive("N m/rad", 1000.0)] = 100.0
+    kd: Annotated[float, positive("N m s/rad", 100.0)] = 3.0
+    slow_lag: Annotated[float, positive("rad", 3.0)] = 0.08
+    stop_lag: Annotated[float, positive("rad", 3.0)] = 0.16
+    damping_kd: Annotated[float, positive("N m s/rad", 100.0)] = 5.0
+    damping_s: Annotated[float, positive("s", 3600.0)] = 1.0
+    damping_timeout_s: Annotated[float, positive("s", 3600.0)] = 5.0
+    tolerance: Annotated[float, positive("rad", 3.0)] = 0.1
+    still_speed: Annotated[float, positive("rad/s", 21.0)] = 0.3
+    lean_max: Annotated[float, positive("rad", 3.0)] = 0.55
+    settle_s: Annotated[float, positive("s", 60.0)] = 0.3
+    stand_up_timeout_s: Annotated[float, positive("s", 3600.0)] = 20.0
+    level_tilt: Annotated[float, positive("rad", 3.0)] = 0.15
+    level_rate: Annotated[float, positive("rad/s", 50.0)] = 0.5
+    level_s: Annotated[float, positive("s", 60.0)] = 0.2
+    end_timeout_s: Annotated[float, positive("s", 60.0)] = 1.5
+    level_timeout_s: Annotated[float, positive("s", 60.0)] = 2.5
+    sit_down_timeout_s: Annotated[float, positive("s", 3600.0)] = 12.0
+
+    def __post_init__(self) -> None:
+        """Raise ValueError, naming the option and what it takes."""
+        Options.__post_init__(self)
+        if self.stop_lag <= self.slow_lag:
+            raise ValueError(
+                f"stop_lag is {self.stop_lag:g}; give more than slow_lag, {self.slow_lag:g} rad"
+            )
+        if self.damping_timeout_s <= self.damping_s:
+            raise ValueError(
+                f"damping_timeout_s is {self.damping_timeout_s:g}; give more than damping_s, "
+                f"{self.damping_s:g} s"
+            )
+
+
+AUTO: Final = "auto"
+SUBNET_BITS: Final = 24  # the robot's network is 192.168.123.0/24
+SPARE_HOST: Final = 222  # in the remedy: an address that no computer of the robot has
+
+
+class LinkOptions(Options, frozen=True):
+    """Addresses of the robot and of this machine, IPv4, in numbers.
+
+    The defaults are those of unitree_legged_sdk v3.3.1 udp.h, but for one: the vendor's library
+    listens on all interfaces, and this does not unless `local_address` is written as 0.0.0.0.
+
+    Attributes:
+        robot_address: address of the robot's low-level controller.
+        robot_port: the port that it listens on.
+        local_address: what to listen on; ``auto`` is the address that faces the robot.
+        local_port: the port to listen on; 0 takes a free one.
+    """
+
+    robot_address: str = "192.168.123.10"
+    robot_port: Annotated[int, Range("-", 1, 65535)] = 8007
+    local_address: str = AUTO
+    local_port: Annotated[int, Range("-", 0, 65535)] = 8080
+
+    def __post_init__(self) -> None:
+        """Raise ValueError, naming the option and what it takes."""
+        Options.__post_init__(self)
+        robot = _address("robot_address", self.robot_address, "such as 192.168.123.10")
+        if robot.is_unspecified or robot.is_multicast or int(robot) == 0xFFFFFFFF:
+            raise ValueError(f"robot_address is {robot}; give that of one machine")
+        if self.local_address != AUTO:
+            _address("local_address", self.local_address, f"or {AUTO!r}")
+
+    @property
+    def robot(self) -> tuple[str, int]:
+        """Address and port of the robot, as the kernel names a sender."""
+        return str(IPv4Address(self.robot_address)), self.robot_port
+
+    @property
+    def local(self) -> tuple[str, int]:
+        """Address and port to listen on.
+
+        Raises:
+            ValueError: ``auto``, and this machine has no address in the robot's network.
+        """
+        if self.local_address != AUTO:
+            return str(IPv4Address(self.local_address)), self.local_port
+        return _facing(self.robot), self.local_port
+
+
+def _address(option: str, text: str, accepted: str) -> IPv4Address:
+    try:
+        return IPv4Address(text)
+    except ValueError:
+        raise ValueError(
+            f"{option} is {text!r}; give an IPv4 address in numbers, {accepted}"
+        ) from None
+
+
+def _facing(robot: tuple[str, int]) -> str:
+    """The address of the interface that routes to the robot; one of the robot's own network."""
+    network = IPv4Interface(f"{robot[0]}/{SUBNET_BITS}").network
+    try:
+        with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as probe:
+            probe.connect(robot)  # sends nothing: the kernel looks up its routes
+            ours = IPv4Address(probe.getsockname()[0])
+        found = f"packets to it would leave from {ours}"
+    except OSError as error:
+        ours, found = None, f"there is no route to it: {error.strerror}"
+    if ours is not None and (ours.is_loopback or ours in network):
+        return str(ours)
+    raise ValueError(
+        f"link: no address of this machine is in {network}, the network of the robot at {robot[0]} "
+        f"({found}); plug the cable in and run `sudo ip address add "
+        f"{network[SPARE_HOST]}/{SUBNET_BITS} dev INTERFACE`, or set local_address"
+    )
+
+
+class SensingOptions(Options, frozen=True):
+    """Calibration of the foot sensors: force = foot_force_scale (counts - foot_force_offset).
+
+    The vendor publishes neither number. Robots that hang in the air show offsets of tens of counts,
+    different at each foot.
+
+    Attributes:
+        foot_force_scale: force that one count stands for.
+        foot_force_offset: what each foot shows without load, FR, FL, RR, RL.
+    """
+
+    foot_force_scale: Annotated[float, positive("N/count", 1000.0)] = 1.0
+    foot_force_offset: Annotated[
+        tuple[float, float, float, float], Range("counts", -(2**15), 2**15 - 1)
+    ] = (0.0, 0.0, 0.0, 0.0)
+
+
+class BlackBoxOptions(Options, frozen=True):
+    """The ring in which the frames and logs of all launches on a robot are kept.
+
+    Attributes:
+        folder: of its files. None: ``runs/black_box``, and of an emulated robot ``black_box`` in
+            the folder of the run.
+        size_mb: room that it takes at most; the oldest files make room for new ones.
+    """
+
+    folder: str | None = None
+    size_mb: Annotated[int, Range("MB", 16, 1_000_000)] = 2000
+
 
 # full: the robot moves; dry_run: all runs, the wire carries no torque; read_only: nothing but reads
 Mode = Literal["full", "dry_run", "read_only"]
@@ -16,7 +503,7 @@ LimitProfile = Literal["first_run", "full"]
 
 
 class HardwareOptions(Options, frozen=True):
-    """The bridge to a real or emulated A1.
+    """The bridge to a real or emulated robot.
 
     Attributes:
         mode: ``full`` moves the robot; ``dry_run`` runs the whole stack and sends no torque;
@@ -24,12 +511,12 @@ class HardwareOptions(Options, frozen=True):
         link: addresses.
         tick_unit_s: length of the robot's tick. The vendor's header says microseconds, drivers
             that work read milliseconds: `saltus doctor a1` measures it.
-        motions: whether a real A1 may do motions that are no gait, such as a flip, and tilt as far
-            as they do (docs/hardware.md); an emulated one always may.
+        motions: whether a real robot may do motions that are no gait, such as a flip, and tilt as
+            far as they do (docs/hardware.md); an emulated one always may.
         limits: profile of limits: ``first_run`` lowers those of torque, slew, speed, power and
             commands; ``full`` leaves them as they are configured. Motions that are no gait need
-            ``full``. None: first_run on a real A1, full on an emulated one.
-        without_doctor: a real A1 moves without a pass of `saltus doctor`. Only who types that in
+            ``full``. None: first_run on a real robot, full on an emulated one.
+        without_doctor: a real robot moves without a pass of `saltus doctor`. Only typing so in
             the terminal of `saltus launch` sets it.
         send_every: ticks of 1 ms from one command on the wire to the next.
         connect_timeout_s: how long to wait for the first good frame.
@@ -38,7 +525,7 @@ class HardwareOptions(Options, frozen=True):
         sensing: calibration of the foot sensors.
         safety: limits, last before the wire.
         motion: standing up and sitting down.
-        operator: who may say what the robot does.
+        operator: keyboard, gamepad, remote and script.
         black_box: where frames and logs are kept.
     """
 

@@ -14,16 +14,12 @@ import math
 import numpy as np
 from numpy.typing import NDArray
 
-from hw_bridge import posture_motions
-from hw_bridge.motion import Motion, weight_torque
-from hw_bridge.motion_options import MotionOptions
-from hw_bridge.safety.debounce import Debounce
+from hw_bridge.motion import Motion, PostureMotions, Settling, furthest, is_level, is_still
+from hw_bridge.options import MotionOptions
+from hw_bridge.safety.watches import Debounce
 from hw_bridge.setpoints import Setpoints, damping, no_torque
-from hw_bridge.settling import Settling, furthest, is_level, is_still
 from hw_bridge.states import UP, Request, RobotState
-from robots.a1.constants import STAND_JOINTS, TORQUE_LIMIT
-
-__all__ = ["StateMachine", "MotionOptions", "Request", "RobotState"]
+from robots.robot import Robot
 
 Array = NDArray[np.float64]
 LOG = logging.getLogger(__name__)
@@ -37,21 +33,21 @@ _FITS: dict[Request, tuple[RobotState, ...]] = {
 
 
 class StateMachine:
-    """Decides what the motors shall do; never raises, and knows no clock but the one it is told.
+    """Decides what the motors shall do; never raises, and has no clock of its own.
 
     Attributes:
         options: of its motions.
         state: what the robot does now.
         cause: why it was stopped or had to sit down, the first cause; "" while all is well.
-        is_ending: it has been told to sit down or to stop.
+        is_ending: it was asked to sit down or to stop.
         is_finished: the run is over: off, and no request leads anywhere any more.
         refused: requests that did not fit the state.
     """
 
-    def __init__(self, options: MotionOptions | None = None) -> None:
+    def __init__(self, options: MotionOptions, robot: Robot) -> None:
         """Begin off; compile what is compiled."""
-        weight_torque(STAND_JOINTS.copy(), 0.0)
-        self.options = options or MotionOptions()
+        self.options, self._motions = options, PostureMotions(options, robot)
+        self._torque_limit = robot.torque_limit
         self.state = RobotState.OFF
         self.cause, self.is_finished, self.refused = "", False, 0
         self._stopped = self.is_ending = False
@@ -76,7 +72,7 @@ class StateMachine:
 
         Args:
             request: what is asked for; it shows in the next step.
-            why: the cause, one line for a person; "" where the request is simply wished.
+            why: the cause, one line of text; "" for a plain wish.
         """
         if request is Request.STOP:
             self.stop(why)
@@ -99,7 +95,7 @@ class StateMachine:
         """Damp from the next step on, whatever the state; only off can follow.
 
         Args:
-            cause: one line for a person; kept if it is the first.
+            cause: one line of text; kept if it is the first.
         """
         if self._stopped or self.is_finished:
             return
@@ -114,7 +110,7 @@ class StateMachine:
         """Come down in order, and end; one that lies does not stand up.
 
         Args:
-            cause: one line for a person, kept if it is the first; "" where it is simply wished.
+            cause: one line of text, kept if it is the first; "" for a plain wish.
         """
         if self._stopped or self.is_finished:
             return
@@ -131,9 +127,9 @@ class StateMachine:
         Args:
             now: [s], monotonic.
             q, dq: joints as they are measured now (12) [rad], [rad/s], kept as they are; None
-                where nobody knows: before the first, or once they are too old.
+                where they are unknown: before the first, or once they are too old.
             tracker: what the tracker wants; used while running, None if it wants nothing. A robot
-                that is told to sit down does so at once where it wants nothing.
+                that is asked to sit down does so at once where it wants nothing.
             trunk: of the same moment as q and dq, and not used without them: attitude x, y, z, w
                 and angular velocity [rad/s] of the trunk (7), see `take_in`.
         """
@@ -164,15 +160,15 @@ class StateMachine:
         A walk ends in the stand first, so that all feet are down; a robot that is low folds.
         """
         assert self._joints is not None
-        options, q, was = self.options, self._joints[0], self.state
+        q, was = self._joints[0], self.state
         self._enter(RobotState.SIT_DOWN, why)
         if was is RobotState.STAND_UP:
             assert self._motion is not None
-            self._motion = posture_motions.give_up(options, q, self._motion.load)
-        elif posture_motions.is_low(q):
-            self._motion = posture_motions.sit_down(options, q, self._torque())
+            self._motion = self._motions.give_up(q, self._motion.load)
+        elif self._motions.is_low(q):
+            self._motion = self._motions.sit_down(q, self._torque())
         else:
-            self._motion = posture_motions.recover(options, q, self._torque())
+            self._motion = self._motions.recover(q, self._torque())
             self._awaits_level = True
 
     def _advance(self, now: float, elapsed: float, follows: bool) -> None:
@@ -181,7 +177,7 @@ class StateMachine:
             if self.is_ending:
                 self._end_damping(now, elapsed)
             elif self._joints is not None and elapsed >= self.options.damping_s:
-                self._motion = posture_motions.stand_up(self.options, self._joints[0])
+                self._motion = self._motions.stand_up(self._joints[0])
                 self._settling = Settling(self.options)
                 self._enter(RobotState.STAND_UP, "", now)
         elif self.state is RobotState.STAND_UP:
@@ -216,7 +212,7 @@ class StateMachine:
         """Down, once the trunk is level, or has had time enough, or nothing is followed."""
         assert self._joints is not None
         is_due = not follows or elapsed >= self.options.end_timeout_s
-        if self._is_level(now) or is_due or posture_motions.is_low(self._joints[0]):
+        if self._is_level(now) or is_due or self._motions.is_low(self._joints[0]):
             self._begin_sitting(self.cause)
 
     def _end_sitting_down(self, now: float, elapsed: float) -> None:
@@ -242,7 +238,7 @@ class StateMachine:
         if is_late:
             LOG.warning("robot: not level within %g s; its legs fold", o.level_timeout_s)
         self._awaits_level = False
-        self._motion = posture_motions.sit_down(o, self._joints[0], self._torque())
+        self._motion = self._motions.sit_down(self._joints[0], self._torque())
 
     def _is_level(self, now: float, counts: bool = True) -> bool:
         """Whether the trunk has been level for long enough, in steps that count."""
@@ -259,14 +255,14 @@ class StateMachine:
             self._motion = None
             return tracker
         if self._motion is None:
-            self._motion = posture_motions.recover(self.options, self._joints[0], self._torque())
+            self._motion = self._motions.recover(self._joints[0], self._torque())
         return self._motion.step(now, self._joints[0])
 
     def _torque(self) -> Array:
         """What the last setpoints give now (12) [N m], as far as motors can."""
         assert self._joints is not None
         torque = np.nan_to_num(self._sent.torque(*self._joints))
-        return np.clip(torque, -TORQUE_LIMIT, TORQUE_LIMIT)
+        return np.clip(torque, -self._torque_limit, self._torque_limit)
 
     def _enter(self, state: RobotState, why: str, now: float | None = None) -> None:
         """Change the state, with one log line; without `now` it begins at the next step."""

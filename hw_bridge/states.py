@@ -30,4 +30,4 @@ class Request(StrEnum):
 
 
 RequestWithCause = tuple[Request, str]
-"""A request, and its cause: "" where it is simply wished, else one line for a person."""
+"""A request, and its cause: "" for a plain wish, else one line of text."""

@@ -4,16 +4,50 @@ import logging
 import threading
 import time
 from collections import Counter, deque
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import suppress
 from pathlib import Path
 from typing import Any, Final
 
 from hw_bridge.black_box.pipe import PipeReader, Unpacker
-from hw_bridge.black_box.ring import Ring
-from hw_bridge.black_box.text_follower import CONFIGURATION, TextFollower
-from hw_bridge.black_box.topics import FRAMES, RUN_TEXT, RobotFrame, RunText
+from hw_bridge.black_box.ring import FRAMES, RUN_TEXT, Ring, RobotFrame, RunText
 from runtime.messages import Message, encode
 from runtime.topics import Topic
+
+CONFIGURATION: Final = "launch.yaml"
+FILES: Final = (CONFIGURATION, "logs/*.log", "reports/*.json")
+MOST: Final = 1 << 20  # [bytes] of a file at once
+
+
+class TextFollower:
+    """Reads on in each file where it has stopped; a file that is cut is read from its start."""
+
+    def __init__(self, folder: Path) -> None:
+        """Follow `FILES` in the folder of a run."""
+        self._folder = folder
+        self._places: dict[Path, int] = {}
+
+    def pieces(self) -> Iterator[tuple[str, str]]:
+        """Path from the folder on, and new text, of every file that has some. Never raises."""
+        for pattern in FILES:
+            for file in sorted(self._folder.glob(pattern)):
+                with suppress(OSError):
+                    if text := self._read_on(file):
+                        yield str(file.relative_to(self._folder.parent)), text
+
+    def read_again(self, name: str) -> None:
+        """Take a file from its start with the next pieces."""
+        self._places.pop(self._folder / name, None)
+
+    def _read_on(self, file: Path) -> str:
+        place = self._places.get(file, 0)
+        with file.open("rb") as stream:
+            place = place if place <= stream.seek(0, 2) else 0
+            stream.seek(place)
+            data = stream.read(MOST)
+        self._places[file] = place + len(data)
+        return data.decode(errors="replace")
+
 
 LOG = logging.getLogger(__name__)
 LOOK_S: Final = 0.05  # between two looks at the pipe, which has room for ten times that
@@ -22,9 +56,9 @@ MOST_WAITING: Final = 1000  # pieces that wait while the disk stands still; some
 
 
 class Keeper:
-    """Runs until nobody has the pipe open to write any more, once it may end.
+    """Keeps all that comes through the pipe, until its last writer has gone and it may end.
 
-    A thread empties the pipe, so that a slow disk holds nobody up.
+    A thread empties the pipe, so that a slow disk holds no writer up.
 
     Attributes:
         frames: number of frames that came, by their way.

@@ -9,7 +9,7 @@ from hw_bridge.link import Datagram, Link
 class RecordedLink:
     """A link that keeps the robot's frames and ours; what strangers send is the intake's to count.
 
-    Writing to the pipe takes some microseconds and never waits, even where nobody reads it.
+    Writing to the pipe takes some microseconds and never waits, even without a reader.
     """
 
     def __init__(self, link: Link, robot: tuple[str, int], pipe: PipeWriter) -> None:
@@ -24,7 +24,7 @@ class RecordedLink:
         return is_sent
 
     def receive(self) -> list[Datagram]:
-        """What has come since the last call, see `Link.receive`."""
+        """Read the pending datagrams, see `Link.receive`."""
         datagrams = self._link.receive()
         for datagram in datagrams:
             if datagram.sender == self._robot:

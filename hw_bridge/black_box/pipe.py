@@ -66,7 +66,7 @@ class PipeReader:
         self._fd = os.open(path, os.O_RDONLY | os.O_NONBLOCK)
 
     def read(self) -> bytes | None:
-        """What waits, b"" where nothing does; None where nobody has the pipe open to write."""
+        """Read what waits, b"" for nothing; None where no writer has the pipe open."""
         try:
             return os.read(self._fd, PIPE_BYTES) or None
         except BlockingIOError:
@@ -78,7 +78,7 @@ class PipeReader:
 
 
 class Unpacker:
-    """Frames out of what was read of the pipe, which may end in the middle of one."""
+    """Splits what was read of the pipe, which may end in the middle of a frame, into frames."""
 
     def __init__(self) -> None:
         """Begin at a frame's head."""

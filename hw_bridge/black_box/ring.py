@@ -1,4 +1,4 @@
-"""The ring on disk: recordings of bounded size, of which the oldest make room for the newest."""
+"""The ring on disk, and the messages in it: files of bounded size, the oldest make room."""
 
 import logging
 import os
@@ -7,8 +7,32 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any, Final
 
+from hw_bridge.black_box.pipe import WAYS, Way
+from runtime.messages import Message
 from runtime.recording import Recorder
 from runtime.topics import Topic
+
+
+class RobotFrame(Message, frozen=True):
+    """A frame as it was on the wire (`hw_bridge.wire.layout`)."""
+
+    time: float  # [s] monotonic: when it arrived, or was sent
+    data: bytes
+
+
+class RunText(Message, frozen=True):
+    """A piece of a text file of the run, such as a log; pieces of a file follow each other."""
+
+    time: float  # [s] monotonic: when it was read
+    file: str  # its path from the run's folder on, with that
+    text: str
+
+
+FRAMES: Final[dict[Way, Topic[RobotFrame]]] = {
+    way: Topic(way, RobotFrame, 1000.0, 1.0) for way in WAYS
+}  # fmt: skip
+RUN_TEXT: Final = Topic("run_text", RunText, 1.0, 2.0)
+
 
 LOG = logging.getLogger(__name__)
 SEGMENTS: Final = 16  # files in a full ring

@@ -1,22 +1,212 @@
-"""The A1's firmware, as far as it is known: commands in, states out, 1 ms at a time."""
+"""The robot's firmware, as far as it is known: commands in, states out, 1 ms at a time."""
 
+import math
 from collections import Counter, deque
+from collections.abc import Sequence
+from enum import StrEnum
+from typing import NamedTuple, Protocol, runtime_checkable
 
 import numpy as np
+from numpy.typing import NDArray
 
-from hw_bridge.emulator.encoders import Encoders
-from hw_bridge.emulator.event_script import Disturbance, EventScript
-from hw_bridge.emulator.jams import Jams
-from hw_bridge.emulator.motor_drivers import MotorDrivers
-from hw_bridge.emulator.options import EmulatorOptions
-from hw_bridge.emulator.plant import Plant
-from hw_bridge.emulator.protection import CommandWatch, FirmwareState
+from hw_bridge.emulator.motors import Encoders, Jams, MotorDrivers, Thermal
+from hw_bridge.emulator.options import (
+    Cut,
+    DriveJoint,
+    EmulatorOptions,
+    Event,
+    Heat,
+    Jam,
+    PowerCut,
+    RemoteHold,
+    StuckEncoder,
+    StuckVelocity,
+    VelocityPush,
+    motor_index,
+)
+from hw_bridge.emulator.outcome import WorstWatch
 from hw_bridge.emulator.state_frame import StateFrame
-from hw_bridge.emulator.thermal import Thermal
-from hw_bridge.emulator.worst import WorstWatch
 from hw_bridge.wire.frame import WireError
 from hw_bridge.wire.layout import JOINTS, LOW_LEVEL
 from hw_bridge.wire.low_command import LowCommand, decode_low_command
+from robots.robot import Robot
+from runtime.messages import GroundTruth, MotorCommand, SensorReading
+
+Array = NDArray[np.float64]
+
+
+@runtime_checkable
+class Plant(Protocol):
+    """The simulated body, in ticks of 1 ms; its motors run their law on their own encoders.
+
+    How often within a tick they do is the plant's: a physics step of 0.1 ms gives the 10 kHz of
+    the A1's motor drivers (unitree_legged_sdk thread 98), and any delay of its input is its own.
+    """
+
+    def reading(self, stamp: float | None = None) -> SensorReading:
+        """What the sensors say at this tick."""
+        ...
+
+    def truth(self, stamp: float | None = None) -> GroundTruth:
+        """The true state at this tick."""
+        ...
+
+    def advance(self, command: MotorCommand | None) -> None:
+        """Simulate one tick, with a new command or (None) the last one."""
+        ...
+
+    def drive_joints(self, torque: Array) -> None:
+        """Set a torque (12) [N m] on the joints from outside, from now on."""
+        ...
+
+    def block_motors(self, blocked: bool) -> None:
+        """Take the motors' torque away at once, or give it back."""
+        ...
+
+    def add_base_velocity(self, velocity_in_world: Array) -> None:
+        """Add a (3) velocity [m/s] to the trunk's, at once."""
+        ...
+
+
+class FirmwareState(StrEnum):
+    """What the robot does with commands."""
+
+    WAITING = "waiting"  # for the first one
+    OBEYING = "obeying"
+    PROTECTED = "protected"  # brakes all motors
+    OFF = "off"  # without power
+
+
+class CommandWatch:
+    """Brakes after a gap in the commands, and lets go only when they have become harmless.
+
+    Users report a gap of about 30 ms (yxyang/locomotion_simulation thread 5); motor mode 0x00 is
+    called "electronic braking due to disconnection protection" in unitree_legged_sdk thread 54.
+    That the robot does not go on by itself where it left off is an assumption, the cautious one:
+    the law may be far from the pose by then.
+
+    Attributes:
+        state: what the robot does with commands.
+        history: each change: tick since the first command, state, cause.
+    """
+
+    def __init__(self, timeout_ticks: int, release_ticks: int) -> None:
+        """Wait for the first command."""
+        self.state = FirmwareState.WAITING
+        self.history: list[tuple[int, FirmwareState, str]] = []
+        self._timeout, self._release = timeout_ticks, release_ticks
+        self._last = 0  # tick of the last command
+        self._harmless_since: int | None = None
+
+    def command(self, tick: int, asks_for_motion: bool) -> None:
+        """Take note of a command in `tick`."""
+        gap, self._last = tick - self._last, tick
+        if self.state is FirmwareState.WAITING:
+            self._enter(tick, FirmwareState.OBEYING, "the first command")
+        if self.state is not FirmwareState.PROTECTED:
+            return
+        if asks_for_motion:
+            self._harmless_since = None
+        elif self._harmless_since is None or gap > self._timeout:
+            self._harmless_since = tick
+        elif tick - self._harmless_since >= self._release:
+            self._enter(tick, FirmwareState.OBEYING, "harmless commands for long enough")
+
+    def pass_tick(self, tick: int) -> None:
+        """Look at the time without a command, at the end of `tick`."""
+        if self.state is FirmwareState.OBEYING and tick - self._last >= self._timeout:
+            self._harmless_since = None
+            self._enter(tick, FirmwareState.PROTECTED, "no command")
+
+    def switch_off(self, tick: int) -> None:
+        """The power is gone."""
+        if self.state is not FirmwareState.OFF:
+            self._enter(tick, FirmwareState.OFF, "no power")
+
+    def _enter(self, tick: int, state: FirmwareState, cause: str) -> None:
+        self.state = state
+        self.history.append((tick, state, cause))
+
+
+class Disturbance(NamedTuple):
+    """What the events make of one tick.
+
+    Attributes:
+        is_cut: no frame passes.
+        stuck: (12) whether the motor's encoder is stuck.
+        told_speed: (12) that the motor tells, whatever is true [rad/s]; NaN: the true one.
+        jammed: (12) whether the joint is jammed.
+        heat: motors and their new temperatures [deg C], of this tick only.
+        joint_torque: (12) from outside [N m].
+        buttons, sticks: held on the remote; of a stick held twice, the later event's.
+        push: (3) added to the trunk's velocity at this tick [m/s, world].
+        power_cut: the battery is gone.
+    """
+
+    is_cut: bool
+    stuck: NDArray[np.bool_]
+    told_speed: Array
+    jammed: NDArray[np.bool_]
+    heat: tuple[tuple[int, float], ...]
+    joint_torque: Array
+    buttons: frozenset[str]
+    sticks: dict[str, float]
+    push: Array
+    power_cut: bool
+
+
+class EventScript:
+    """The events of one run, their instants rounded to ticks; those that overlap add up."""
+
+    def __init__(self, events: Sequence[Event], tick_s: float) -> None:
+        """Events with `at` in [s], for ticks of `tick_s` [s]."""
+        self._windows = tuple((*_window(event, tick_s), event) for event in events)
+        self._edges = frozenset(edge for first, last, _ in self._windows for edge in (first, last))
+
+    def change(self, tick: int) -> Disturbance | None:
+        """What holds from `tick` on, if something begins or ends there; None on other ticks."""
+        if tick not in self._edges:
+            return None
+        active = [event for first, last, event in self._windows if first <= tick < last]
+        stuck, jammed = np.zeros((2, 12), np.bool_)
+        told_speed, torque, push = np.full(12, np.nan), np.zeros(12), np.zeros(3)
+        for event in active:
+            if isinstance(event, StuckEncoder):
+                stuck[motor_index(event.motor)] = True
+            elif isinstance(event, StuckVelocity):
+                told_speed[motor_index(event.motor)] = event.value
+            elif isinstance(event, Jam):
+                jammed[motor_index(event.motor)] = True
+            elif isinstance(event, DriveJoint):
+                torque[motor_index(event.motor)] += event.torque
+            elif isinstance(event, VelocityPush):
+                push += event.value
+        held = [event for event in active if isinstance(event, RemoteHold)]
+        return Disturbance(
+            is_cut=any(isinstance(event, Cut) for event in active),
+            stuck=stuck,
+            told_speed=told_speed,
+            jammed=jammed,
+            heat=tuple(
+                (motor_index(e.motor), e.temperature) for e in active if isinstance(e, Heat)
+            ),
+            joint_torque=torque,
+            buttons=frozenset().union(*(event.buttons for event in held)),
+            sticks={name: way for event in held for name, way in event.sticks.items()},
+            push=push,
+            power_cut=any(isinstance(event, PowerCut) for event in active),
+        )
+
+
+def _window(event: Event, tick_s: float) -> tuple[int, float]:
+    """The ticks [first, last) of an event."""
+    first = round(event.at / tick_s)
+    if isinstance(event, StuckEncoder | StuckVelocity | Jam | PowerCut):
+        return first, math.inf
+    if isinstance(event, Cut | DriveJoint | RemoteHold):
+        return first, first + max(1, round(event.duration / tick_s))
+    return first, first + 1
+
 
 TICK_S = 0.001  # [s]
 ANSWERABLE = 4  # states of which a command that comes now may answer any: ticks, both ways
@@ -33,7 +223,7 @@ class Firmware:
         commands: frames that were believed.
         refused: frames that were not, by reason: length, crc, level (not low-level).
         notes: of believed ones: not_finite (motors), header (another than the robot's).
-        is_cut: the cable is out; whoever carries the frames asks.
+        is_cut: the cable is out, and no frame may pass.
         worst: since the first command that asked for motion.
         pushes: each push that the trunk has had: the robot's clock [ms], then the value [m/s].
         first_damping_at: when, since the last command that asked for motion, the first one came
@@ -41,11 +231,11 @@ class Firmware:
         button_pressed_at: when the first state with a remote's button was ready [s].
     """
 
-    def __init__(self, options: EmulatorOptions, plant: Plant) -> None:
+    def __init__(self, options: EmulatorOptions, robot: Robot, plant: Plant) -> None:
         """Wake up, silent, at tick 0."""
         self.plant, self.commands = plant, 0
         self.refused, self.notes = Counter[str](), Counter[str]()
-        self.is_cut, self.worst = False, WorstWatch()
+        self.is_cut, self.worst = False, WorstWatch(robot)
         self.pushes: list[tuple[int, list[float]]] = []
         self.first_damping_at: float | None = None
         self.button_pressed_at: float | None = None
@@ -89,17 +279,17 @@ class Firmware:
         return round(first_ms) + self._ticks
 
     def skip(self, ticks: int) -> None:
-        """Let the robot's clock go on by `ticks` of 1 ms through which nobody computed its body."""
+        """Advance the robot's clock by `ticks` of 1 ms without simulating its body."""
         self._ticks += ticks
 
     def tick(self, frames: list[bytes], now: float = 0.0) -> list[bytes]:
-        """Live through one tick: take LowCmd frames, return LowState frames."""
+        """Run one tick: take LowCmd frames, return LowState frames."""
         replies = self.receive(frames, now)
         self.advance()
         return replies
 
     def receive(self, frames: list[bytes], now: float = 0.0) -> list[bytes]:
-        """Take the frames that have come by this tick, at `now` [s]; return the robot's answers.
+        """Take the frames of this tick, at `now` [s]; return the robot's answers.
 
         Of several commands the last one counts. Answers carry the state of this tick. Raises
         nothing for what a frame holds.
@@ -120,7 +310,7 @@ class Firmware:
         return self._answers(len(commands), now)
 
     def advance(self) -> None:
-        """Live on for 1 ms under the law that holds now."""
+        """Simulate 1 ms under the law that holds now."""
         self._ticks += 1
         if self.state is FirmwareState.WAITING:
             self.plant.advance(None)

@@ -1,48 +1,20 @@
-"""One direction of a bad network: frames lost, doubled, late, out of order, damaged."""
+"""The robot's end of the cable: a UDP socket, and a bad network in each direction."""
 
 import heapq
 import math
+import socket
 from random import Random
-from typing import Annotated, Generic, NamedTuple, TypeVar
+from typing import Generic, NamedTuple, TypeVar
 
 import msgspec
 
-from runtime.options import Options, Range
-
-
-class NetworkOptions(Options, frozen=True):
-    """What happens to each frame, the same in both directions; the draws are independent.
-
-    Attributes:
-        loss: probability that it does not arrive.
-        duplicate: probability that it arrives twice.
-        reorder: probability that it is held up by `reorder_s`, so that later ones overtake it.
-        reorder_s: how long such a frame is held up.
-        corrupt: probability that one to eight of its bits are flipped.
-        jitter_s: each frame is late by its own time, uniform from 0 to this; frames overtake each
-            other.
-        seed: equal seeds and frames give equal faults.
-    """
-
-    loss: Annotated[float, Range("-", 0.0, 1.0)] = 0.0
-    duplicate: Annotated[float, Range("-", 0.0, 1.0)] = 0.0
-    reorder: Annotated[float, Range("-", 0.0, 1.0)] = 0.0
-    reorder_s: Annotated[float, Range("s", 0.0, 10.0)] = 0.003
-    corrupt: Annotated[float, Range("-", 0.0, 1.0)] = 0.0
-    jitter_s: Annotated[float, Range("s", 0.0, 10.0)] = 0.0
-    seed: Annotated[int, Range("-", 0, 2**32 - 1)] = 0
-
-    @property
-    def perfect(self) -> bool:
-        """Whether every frame arrives once, whole and at once."""
-        return not (self.loss or self.duplicate or self.reorder or self.corrupt or self.jitter_s)
-
+from hw_bridge.emulator.options import NetworkOptions
 
 Sender = TypeVar("Sender")
 
 
 class FrameInTransit(NamedTuple, Generic[Sender]):
-    """Bytes under way, and who sent them (or to whom)."""
+    """Bytes under way, and their sender or receiver."""
 
     data: bytes
     peer: Sender
@@ -122,3 +94,58 @@ class LossyNetwork(Generic[Sender]):
             if bit is not None:
                 damaged[bit // 8] ^= 1 << bit % 8
         return bytes(damaged)
+
+
+Address = tuple[str, int]
+
+_LARGEST = 2048  # [bytes] of a datagram that is looked at
+_MOST = 256  # datagrams of one call
+
+
+class RobotSocket:
+    """Bound to one address; answers go to a named address.
+
+    Attributes:
+        address: where it listens, with the port that port 0 became.
+        send_errors: frames that could not be sent.
+    """
+
+    def __init__(self, address: str, port: int) -> None:
+        """Bind.
+
+        Raises:
+            ValueError: it cannot, for the reason in the message.
+        """
+        self.send_errors = 0
+        self._socket = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
+        self._socket.setblocking(False)
+        try:
+            self._socket.bind((address, port))
+        except OSError as error:
+            self._socket.close()
+            reason = error.strerror or error
+            raise ValueError(f"emulator: cannot listen on {address}:{port}: {reason}") from None
+        self.address: Address = self._socket.getsockname()
+
+    def receive(self) -> list[tuple[bytes, Address]]:
+        """Read the pending datagrams with their senders, at most 256."""
+        received: list[tuple[bytes, Address]] = []
+        for _ in range(_MOST):
+            try:
+                received.append(self._socket.recvfrom(_LARGEST))
+            except ConnectionError:  # a client that has gone lets the kernel say so
+                continue
+            except OSError:
+                break
+        return received
+
+    def send(self, frame: bytes, to: Address) -> None:
+        """Send one frame, or count that it could not be sent."""
+        try:
+            self._socket.sendto(frame, to)
+        except OSError:
+            self.send_errors += 1
+
+    def close(self) -> None:
+        """Let go of the port; safe to call twice."""
+        self._socket.close()

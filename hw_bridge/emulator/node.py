@@ -5,13 +5,12 @@ from typing import Any
 
 import msgspec
 
-from hw_bridge.emulator.firmware import TICK_S, Firmware
-from hw_bridge.emulator.network import LossyNetwork
+from hw_bridge.emulator.firmware import TICK_S, Firmware, Plant
+from hw_bridge.emulator.network import Address, LossyNetwork, RobotSocket
 from hw_bridge.emulator.options import EmulatorOptions
-from hw_bridge.emulator.plant import Plant
-from hw_bridge.emulator.posture import is_still, posture_of
-from hw_bridge.emulator.udp import Address, RobotSocket
+from hw_bridge.emulator.outcome import is_still, posture_of
 from hw_bridge.wire.layout import LOW_COMMAND_SIZE
+from robots.robot import Robot
 from runtime.bus import Publisher
 from runtime.clock import Clock
 from runtime.messages import GroundTruth
@@ -20,7 +19,7 @@ Stop = Callable[[], bool]
 
 CATCH_UP_TICKS = 5  # made up for in a row when late; a longer delay stops the emulated world
 TRUTH_EVERY = 5  # ticks from one published truth to the next
-LINGER_S = 4.0  # for which the robot lives on when asked to stop, until it is damped and still
+LINGER_S = 4.0  # for which the robot goes on when asked to stop, until it is damped and still
 STILL_TICKS = 200  # in a row: a fall too begins with no speed
 
 
@@ -29,17 +28,19 @@ class EmulatorLoop:
 
     def __init__(
         self,
-        plant: Plant,
         options: EmulatorOptions,
+        robot: Robot,
+        plant: Plant,
         socket: RobotSocket,
         truths: Publisher[GroundTruth] | None,
     ) -> None:
         """See `run`."""
-        self.firmware = Firmware(options, plant)
+        self.firmware = Firmware(options, robot, plant)
         self.inbound = LossyNetwork[Address](options.network, "in")
         self.outbound = LossyNetwork[Address](options.network, "out")
         self.ticks = self.ticks_caught_up = self.ticks_lost = 0
         self._socket, self._truths, self._plant = socket, truths, plant
+        self._stand_height = robot.stand_height
         self._client: Address | None = None
         self._still = 0
 
@@ -49,17 +50,17 @@ class EmulatorLoop:
         return self.firmware.passive and self._still >= STILL_TICKS
 
     def catch_up(self, due: int, now: float) -> None:
-        """Live through ticks missed before clock tick `due`, up to the limit, without commands."""
+        """Run the ticks missed before clock tick `due`, up to the limit, without commands."""
         missed = due - self.ticks_lost - self.ticks
         for _ in range(min(missed, CATCH_UP_TICKS)):
-            self._live([], now)
+            self._run_tick([], now)
             self.ticks_caught_up += 1
         lost = max(0, missed - CATCH_UP_TICKS)
         self.ticks_lost += lost
         self.firmware.skip(lost)  # a clock that stood still would make every later state look old
 
     def tick(self, now: float) -> None:
-        """Take what has come by `now` [s], answer, live through 1 ms."""
+        """Take pending frames at `now` [s], answer, simulate 1 ms."""
         for data, sender in self._socket.receive():
             self.inbound.push(data, sender, now)
         frames = []
@@ -67,7 +68,7 @@ class EmulatorLoop:
             frames.append(frame.data)
             if len(frame.data) == LOW_COMMAND_SIZE:
                 self._client = frame.peer
-        self._live(frames, now)
+        self._run_tick(frames, now)
 
     def publish(self, now: float) -> None:
         """Send the truth when it is its turn, and watch whether the robot rests."""
@@ -78,7 +79,7 @@ class EmulatorLoop:
         if self._truths is not None:
             self._truths.send(truth)
 
-    def _live(self, frames: list[bytes], now: float) -> None:
+    def _run_tick(self, frames: list[bytes], now: float) -> None:
         """One tick; answers leave before the physics takes its time."""
         client, replies = self._client, self.firmware.receive(frames, now)
         self.inbound.is_cut = self.outbound.is_cut = self.firmware.is_cut
@@ -102,7 +103,7 @@ class EmulatorLoop:
             "state": firmware.state.value,
             "history": [list(change) for change in firmware.history],
             "pushes": firmware.pushes,
-            "posture": posture_of(self._plant.truth()),
+            "posture": posture_of(self._plant.truth(), self._stand_height),
             "passive": firmware.passive,
             "worst": msgspec.to_builtins(firmware.worst.values()),
             "first_damping_at": firmware.first_damping_at,
@@ -120,18 +121,20 @@ class EmulatorLoop:
 
 
 def run(
-    plant: Plant,
     options: EmulatorOptions,
+    robot: Robot,
+    plant: Plant,
     socket: RobotSocket,
     clock: Clock,
     stop: Stop,
     truths: Publisher[GroundTruth] | None = None,
 ) -> dict[str, Any]:
-    """Be an A1 until told to stop, and then until the robot is damped and still, at most 4 s more.
+    """Emulate a robot until `stop`, then until it is damped and still, at most 4 s more.
 
     Args:
-        plant: the robot's body, at its start.
         options: of the emulator.
+        robot: that is emulated.
+        plant: its body, at its start.
         socket: bound; closing it stays the caller's.
         clock: real time, ticking every 1 ms.
         stop: true when the process shall end.
@@ -147,7 +150,7 @@ def run(
         `network` (frames by fate, each way), `send_errors`, `missed`, `caught_up`, `lost`,
         `lateness_us`.
     """
-    loop = EmulatorLoop(plant, options, socket, truths)
+    loop = EmulatorLoop(options, robot, plant, socket, truths)
     deadline: float | None = None
     while True:
         due, now = clock.wait_tick(), clock.now()

@@ -1,1 +1,1 @@
-"""Who may say what the robot does: keyboard, gamepad, the A1's own remote, or a script."""
+"""The operator: requests and commands by keyboard, gamepad, the robot's own remote, or a script."""

@@ -3,12 +3,10 @@
 import logging
 
 from hw_bridge.intake import Sample
-from hw_bridge.safety.mode_watch import ModeWatch
-from hw_bridge.safety.motion_watch import MotionWatch
+from hw_bridge.options import HardwareSafetyOptions
 from hw_bridge.safety.motor_watch import MotorWatch
-from hw_bridge.safety.options import HardwareSafetyOptions
-from hw_bridge.safety.thermal_watch import ThermalWatch
-from hw_bridge.safety.verdict import GO, Verdict, damp
+from hw_bridge.safety.watches import GO, ModeWatch, MotionWatch, ThermalWatch, Verdict, damp
+from robots.robot import Robot
 
 LOG = logging.getLogger(__name__)
 _SEVERITY = {"go": 0, "sit_down": 1, "damp": 2}
@@ -24,24 +22,18 @@ class Monitor:
         errors: exceptions that were caught; each is a verdict to damp.
     """
 
-    def __init__(self, options: HardwareSafetyOptions | None = None) -> None:
+    def __init__(self, options: HardwareSafetyOptions, robot: Robot) -> None:
         """Compile what is compiled; no state seen."""
-        self.options = options or HardwareSafetyOptions()
+        self.options = options
         self.errors = self.late = 0
         self._thermal = ThermalWatch(self.options)
-        self._watches = MotionWatch(self.options), ModeWatch(self.options)
-        self._motors = MotorWatch(self.options)
+        self._watches = MotionWatch(options, robot), ModeWatch(self.options)
+        self._motors = MotorWatch(options, robot)
         self._warnings: list[str] = []
-        self.reset()
-
-    def reset(self) -> None:
-        """Forget the robot, for a new connection to it."""
         self.holding = False
         self._sample: Sample | None = None
         self._verdict = GO
         self._at_rest: bool | None = None  # `serving` for which the watches keep count of nothing
-        for watch in (self._thermal, *self._watches, self._motors):
-            watch.reset()
 
     def judge(self, sample: Sample | None, now: float, serving: bool, tilt: float = 0.0) -> Verdict:
         """Return what is to become of the robot.
@@ -63,7 +55,7 @@ class Monitor:
             return damp(f"the monitor failed: {error}")
 
     def take_warnings(self) -> list[str]:
-        """Lines for a person since the last call; each is given once."""
+        """Warnings since the last call, each a line of text."""
         lines = self._warnings + self._thermal.warnings
         self._warnings, self._thermal.warnings = [], []
         return lines

@@ -22,11 +22,11 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
-from hw_bridge.safety.options import HardwareSafetyOptions
-from hw_bridge.safety.verdict import GO, JOINT_LABELS, Verdict, damp
-from hw_bridge.take_in import DQ, MODE, NUMBERS, SQUARE, TEMPERATURE, TORQUE, Q
+from hw_bridge.intake import DQ, MODE, NUMBERS, SQUARE, TEMPERATURE, TORQUE, Q
+from hw_bridge.options import HardwareSafetyOptions, velocity_stop
+from hw_bridge.safety.watches import GO, JOINT_LABELS, UNIT_TOLERANCE, Verdict, damp
 from hw_bridge.wire.layout import SERVO
-from robots.a1.constants import JOINT_LOWER, JOINT_UPPER
+from robots.robot import Robot
 
 Array = NDArray[np.float64]
 
@@ -39,7 +39,6 @@ LONGEST_STEP_S = 0.005  # for which one sample of a speed speaks, when frames ar
 WINDOW_FACTOR = 10.0  # times as long are words for a motion added up, then anew
 NEAR_STOP = 0.03  # [rad] from the end of the range a joint may press on its stop without moving
 LEAP = 0.2  # [rad] more than the fastest joint travels between two samples
-UNIT_TOLERANCE = 0.02  # of a quaternion's squared length
 OK, STUCK, LEAPT, STUCK_SPEED, JAMMED = range(5)
 
 # Columns of the record of one motor. Encoder: position, since when and for how many samples it has
@@ -62,14 +61,16 @@ def _restart(record: Array, motor: int, q: float, torque: float, time: float) ->
 
 
 @njit(cache=True)
-def _must_move(record: Array, motor: int, loaded: bool, still_s: float, stuck_s: float) -> bool:
+def _must_move(
+    record: Array, motor: int, loaded: bool, still_s: float, stuck_s: float, ranges: Array
+) -> bool:
     """Whether something says that a motor moves whose position stands still."""
     leg, row = 3 * (motor // 3), record[motor]
     if abs(row[_TRAVEL]) > WAY:
         return True
     if not loaded or still_s < stuck_s:
         return False
-    inside = JOINT_LOWER[motor] + NEAR_STOP < row[_Q] < JOINT_UPPER[motor] - NEAR_STOP
+    inside = ranges[0, motor] + NEAR_STOP < row[_Q] < ranges[1, motor] - NEAR_STOP
     if inside and row[_MOST] - row[_LEAST] > TORQUE_SWING:
         return True
     way_a = record[leg + (motor + 1 - leg) % 3, _PATH] - row[_PATH_A]
@@ -80,7 +81,7 @@ def _must_move(record: Array, motor: int, loaded: bool, still_s: float, stuck_s:
 @njit(cache=True)
 def _watch_encoders(
     record: Array, q: Array, dq: Array, torque: Array, loaded: bool, time: float, step_s: float,
-    stuck_s: float, fastest: float,
+    stuck_s: float, fastest: float, ranges: Array,
 ) -> tuple[int, int]:  # fmt: skip
     """Take in a sample `step_s` [s] after the one before; what is wrong, and the motor."""
     fault, found = OK, -1
@@ -101,7 +102,7 @@ def _watch_encoders(
         still_s = time - row[_SINCE]
         if still_s < stuck_s or row[_SAMPLES] < SAMPLES:
             continue
-        if fault == OK and _must_move(record, i, loaded, still_s, stuck_s):
+        if fault == OK and _must_move(record, i, loaded, still_s, stuck_s, ranges):
             fault, found = STUCK, i
         elif still_s > WINDOW_FACTOR * stuck_s:
             _restart(record, i, q[i], torque[i], time)
@@ -134,13 +135,13 @@ def _watch_drives(
 
 
 @njit(cache=True)
-def is_calm(numbers: Array, serving: bool, bounds: Array) -> bool:
+def is_calm(numbers: Array, serving: bool, bounds: Array, ranges: Array) -> bool:
     """Whether no watch but encoders' and drives' finds anything; what is not finite is not calm.
 
     Args:
         numbers: (75) of a sample, see `take_in`.
         serving: the motors are to follow positions: only then do ranges and modes count.
-        bounds: of `MotorWatch`.
+        bounds, ranges: of `MotorWatch`.
     """
     tilt_max, excursion_max, fastest = bounds[0], bounds[1], bounds[2]
     most_power, warm = bounds[3], bounds[4]
@@ -155,7 +156,7 @@ def is_calm(numbers: Array, serving: bool, bounds: Array) -> bool:
         power += abs(torque[i] * dq[i])
         if not abs(dq[i]) <= fastest or temperature[i] >= warm:
             return False
-        outside = max(JOINT_LOWER[i] - q[i], q[i] - JOINT_UPPER[i])
+        outside = max(ranges[0, i] - q[i], q[i] - ranges[1, i])
         if serving and (not outside <= excursion_max or mode[i] != SERVO):
             return False
     return power <= most_power
@@ -163,8 +164,9 @@ def is_calm(numbers: Array, serving: bool, bounds: Array) -> bool:
 
 @njit(cache=True)
 def watch_motors(
-    numbers: Array, serving: bool, time: float, times: Array, record: Array, bounds: Array
-) -> tuple[bool, int, int, int, int]:
+    numbers: Array, serving: bool, time: float, times: Array, record: Array, bounds: Array,
+    ranges: Array,
+) -> tuple[bool, int, int, int, int]:  # fmt: skip
     """Take in a sample; return whether it is calm, then fault and motor of encoders and of drives.
 
     Args:
@@ -173,14 +175,14 @@ def watch_motors(
         time: of the sample [s].
         times: (2) of the sample before, as encoders and as drives count it [s]; NaN: none.
         record: (12, 16), see above.
-        bounds: of `MotorWatch`.
+        bounds, ranges: of `MotorWatch`.
     """
     q, dq, torque, speed_max = numbers[Q], numbers[DQ], numbers[TORQUE], bounds[2]
     encoder_fault, encoder, drive_fault, drive = OK, -1, OK, -1
     before, times[0] = times[0], time
     if time > before:
         encoder_fault, encoder = _watch_encoders(
-            record, q, dq, torque, serving, time, time - before, bounds[5], speed_max
+            record, q, dq, torque, serving, time, time - before, bounds[5], speed_max, ranges
         )
     else:
         for motor in range(12):
@@ -196,7 +198,7 @@ def watch_motors(
             row[_LAST_Q] = row[_PUSHED_AT] = q[motor]
             row[_DQ], row[_DQ_SAMPLES], row[_DQ_WAY] = dq[motor], 0.0, 0.0
             row[_DQ_SINCE] = row[_PUSHED_SINCE] = time
-    return is_calm(numbers, serving, bounds), encoder_fault, encoder, drive_fault, drive
+    return is_calm(numbers, serving, bounds, ranges), encoder_fault, encoder, drive_fault, drive
 
 
 class MotorFindings(NamedTuple):
@@ -214,13 +216,14 @@ class MotorWatch:
     legs may be folded by hand, and a robot that boots may read zero.
     """
 
-    def __init__(self, options: HardwareSafetyOptions) -> None:
+    def __init__(self, options: HardwareSafetyOptions, robot: Robot) -> None:
         """Compile what is compiled; nothing seen."""
         o = self._options = options
         self._bounds = np.array([
-            o.tilt_max, o.excursion_max, o.velocity_stop, o.power_stop, o.temperature_warn,
+            o.tilt_max, o.excursion_max, velocity_stop(o, robot), o.power_stop, o.temperature_warn,
             o.encoder_stuck_s, o.velocity_stuck_s, o.jam_torque, o.jam_way, o.jam_s,
         ])  # fmt: skip
+        self._ranges = np.array([robot.legs.lower, robot.legs.upper])
         self.reset()
         self.judge(np.zeros(NUMBERS), False, 0.0)
         self.reset()
@@ -238,7 +241,7 @@ class MotorWatch:
             time: of the sample [s]; one that is not later than the last sample's begins anew.
         """
         calm, encoder_fault, encoder, drive_fault, drive = watch_motors(
-            numbers, serving, time, self._times, self._record, self._bounds
+            numbers, serving, time, self._times, self._record, self._bounds, self._ranges
         )
         if encoder_fault == OK and drive_fault == OK:
             return _CALM if calm else _FAULTLESS

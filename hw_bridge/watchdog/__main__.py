@@ -1,6 +1,6 @@
 """The watchdog's process: ``python -I -S hw_bridge/watchdog SOCKET REPORT PARENT``.
 
-It waits for the tracker, takes over socket, shared page and the operator's hands, and looks every
+It waits for the tracker, takes over socket, shared page and the operator's inputs, and looks every
 2 ms, or when a key comes. It ends with the tracker. Where the tracker has died or hangs, it ends
 once the robot has been silent for a second: the robot is off then, or the cable out. SIGINT makes
 it let go of the robot.
@@ -24,18 +24,21 @@ from typing import Any, Final
 sys.path.insert(0, str(Path(__file__).resolve().parents[2]))  # isolated Python looks nowhere else
 
 from hw_bridge.black_box.pipe import PipeWriter  # noqa: E402
-from hw_bridge.operator.hands import Hands  # noqa: E402
+from hw_bridge.operator.operator import Inputs  # noqa: E402
 from hw_bridge.states import RequestWithCause  # noqa: E402
-from hw_bridge.watchdog.page import Page  # noqa: E402
-from hw_bridge.watchdog.queue_view import QueueView  # noqa: E402
-from hw_bridge.watchdog.watchdog import PERIOD_S, Watchdog  # noqa: E402
+from hw_bridge.watchdog.watchdog import (  # noqa: E402
+    PERIOD_S,
+    Page,  # noqa: E402
+    QueueView,  # noqa: E402
+    Watchdog,
+)
 from runtime.background_log import log_in_background  # noqa: E402
 from runtime.exit import exit_at_once  # noqa: E402
 from runtime.realtime import request_realtime, set_cpu_affinity  # noqa: E402
 
 LOG = logging.getLogger("watchdog")
 OFF_S: Final = 1.0  # without a frame from the robot, after which it counts as off
-WAIT_S: Final = 0.2  # between two looks whether the parent lives, before the tracker has come
+WAIT_S: Final = 0.2  # between two looks whether the parent lives, before the tracker connects
 LARGEST: Final = 65536  # [bytes] of the tracker's first message
 STANDARD_INPUT: Final = 0
 
@@ -53,11 +56,11 @@ class Process:
         self._page = Page(descriptors[1])
         self._black_box = PipeWriter(setup["black_box"])
         self._frames = QueueView(self._robot, self._address, setup["remote"])
-        self._hands = Hands(setup["operator"], STANDARD_INPUT, self._tell_keys)
+        self._inputs = Inputs(setup["operator"], STANDARD_INPUT, self._tell_keys)
         self._watchdog = Watchdog(
             self._page,
             self._send,
-            lambda now: self._hands.poll(now, self._page.up),
+            lambda now: self._inputs.poll(now, self._page.up),
             self._frames.remote_stop,
             self._tell,
         )
@@ -114,11 +117,11 @@ class Process:
 
     def _wait(self, due: float) -> None:
         """Until `due` [s], or until the tracker ends or the operator does something."""
-        sources = self._hands.sources if self._is_alone else [self._channel, *self._hands.sources]
+        sources = self._inputs.sources if self._is_alone else [self._channel, *self._inputs.sources]
         wait_s = max(0.0, due - time.monotonic())
         try:
             ready = select.select(sources, [], [], wait_s)[0]
-        except (OSError, ValueError):  # of a file that somebody closed: the watch goes on
+        except (OSError, ValueError):  # of a closed file: the watch goes on
             time.sleep(wait_s)
             return
         if self._channel in ready:
@@ -131,7 +134,7 @@ class Process:
         except OSError:
             word = b""
         if word:
-            self._hands.begin(time.monotonic())
+            self._inputs.begin(time.monotonic())
             self._pass_on(["begun", ""])
             return
         self._is_alone = True
@@ -161,7 +164,7 @@ class Process:
 
 
 def _accept(path: str, parent: int) -> socket.socket | None:
-    """The tracker's connection; None when nobody will come any more."""
+    """The tracker's connection; None once the parent has gone."""
     with socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET) as listener:
         listener.bind(path)
         listener.listen(1)

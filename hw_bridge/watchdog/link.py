@@ -11,10 +11,10 @@ from typing import Any, Final
 import msgspec
 
 from hw_bridge.link import UdpLink
-from hw_bridge.operator.options import OperatorOptions
-from hw_bridge.operator.remote_stop import stop_cause
+from hw_bridge.operator.operator import stop_cause
+from hw_bridge.options import OperatorOptions
 from hw_bridge.states import Request, RequestWithCause
-from hw_bridge.watchdog.page import Page
+from hw_bridge.watchdog.watchdog import Page
 from hw_bridge.wire.layout import LOW_STATE_SIZE
 from hw_bridge.wire.remote import BUTTONS, BUTTONS_AT
 
@@ -36,10 +36,10 @@ class WatchdogLink:
         Args:
             path: of its socket.
             link: `UdpLink` to the robot; the watchdog sends through the same socket.
-            options: of the operator's hands.
+            options: of the operator's inputs.
             priority: of its real time; None: it asks for none.
             other_keys: takes the keys that are no requests.
-            black_box: the pipe for the frames that it sends; None: nobody keeps them.
+            black_box: the pipe for the frames that it sends; None: none.
 
         Raises:
             ValueError: there is no watchdog, or it cannot have the gamepad.
@@ -77,14 +77,14 @@ class WatchdogLink:
         self._page.beat = time.monotonic_ns() if is_on else 0
 
     def begin(self, now: float) -> None:
-        """The robot is there: see `Hands.begin`, which the watchdog calls. Never raises."""
+        """The robot is there: see `Inputs.begin`, which the watchdog calls. Never raises."""
         try:
             self._channel.send(b"begin")
         except OSError:
             pass  # the next poll tells that it has died
 
     def poll(self, now: float, up: bool) -> list[RequestWithCause]:
-        """What the operator has asked for, see `Hands.poll`; before `begin` only a stop counts."""
+        """What the operator has asked for, see `Inputs.poll`; before `begin` only a stop counts."""
         self._page.up = up
         asked: list[RequestWithCause] = []
         for _ in range(MOST):
@@ -116,7 +116,7 @@ class WatchdogLink:
             self._other_keys(keys)
 
     def _lose(self) -> list[RequestWithCause]:
-        """The robot sits down when nobody watches over it any more; said once."""
+        """End the run, once, because there is no watchdog any more."""
         if self._lost:
             return []
         self._lost = True

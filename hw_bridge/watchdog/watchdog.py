@@ -1,14 +1,157 @@
-"""When to damp the robot in the tracker's place; standard library only."""
+"""The watchdog: when to damp the robot in the tracker's place. Standard library only."""
 
 from __future__ import annotations
 
 import logging
+import mmap
+import os
+import socket
 from collections import deque
 from collections.abc import Callable, Iterable
-from typing import Final
+from typing import Any, Final, Self
 
 from hw_bridge.states import Request, RequestWithCause
-from hw_bridge.watchdog.page import Page
+
+FRAME_BYTES: Final = 1024  # room for one frame; a LowCmd has 610
+_BEAT, _UP, _LATCH, _RELEASE, _SLOT, _LENGTH = range(6)  # words of 8 bytes
+_FRAMES: Final = 64  # [bytes] where the two slots of the frame begin
+_SIZE: Final = mmap.PAGESIZE
+assert _FRAMES + 2 * FRAME_BYTES <= _SIZE
+
+
+class Page:
+    """One page of shared memory without a file; each word has one writer.
+
+    Words are written and read in one piece. A frame is written into the slot that is not in use,
+    so that no reader finds half of it.
+    """
+
+    def __init__(self, fd: int) -> None:
+        """Map the memory of the file descriptor `fd`, which stays the caller's."""
+        self._memory = mmap.mmap(fd, _SIZE)
+        self._words = memoryview(self._memory).cast("Q")
+
+    @classmethod
+    def make(cls) -> tuple[Self, int]:
+        """A new page, and the file descriptor to pass to the other process."""
+        fd = os.memfd_create("saltus-watchdog")
+        os.ftruncate(fd, _SIZE)
+        return cls(fd), fd
+
+    @property
+    def beat(self) -> int:
+        """When the tracker sent its last command [ns] monotonic; 0 while the motors are off."""
+        return self._words[_BEAT]
+
+    @beat.setter
+    def beat(self, time_ns: int) -> None:
+        self._words[_BEAT] = time_ns
+
+    @property
+    def up(self) -> bool:
+        """Whether the robot is off the ground, or on its way there."""
+        return bool(self._words[_UP])
+
+    @up.setter
+    def up(self, up: bool) -> None:
+        self._words[_UP] = up
+
+    @property
+    def latched(self) -> bool:
+        """Whether the watchdog damps the robot; it never lets go again."""
+        return bool(self._words[_LATCH])
+
+    def latch(self) -> None:
+        """Damp from now on: the tracker sends nothing else either."""
+        self._words[_LATCH] = 1
+
+    @property
+    def released(self) -> bool:
+        """Whether the tracker has ended in order, with the robot off."""
+        return bool(self._words[_RELEASE])
+
+    def release(self) -> None:
+        """The robot is off: end the watch."""
+        self._words[_BEAT], self._words[_RELEASE] = 0, 1
+
+    @property
+    def frame(self) -> bytes:
+        """The frame that damps; empty before the first one."""
+        begin = _FRAMES + FRAME_BYTES * self._words[_SLOT]
+        return self._memory[begin : begin + self._words[_LENGTH]]
+
+    @frame.setter
+    def frame(self, frame: bytes) -> None:
+        slot = 1 - self._words[_SLOT]
+        begin = _FRAMES + FRAME_BYTES * slot
+        self._memory[begin : begin + len(frame)] = frame
+        self._words[_LENGTH], self._words[_SLOT] = len(frame), slot  # all frames are of one length
+
+
+SO_PEEK_OFF: Final = 42  # asm-generic/socket.h of Linux; Python does not name it
+LONGEST: Final = 1024  # [bytes] of a datagram
+MOST: Final = 64  # datagrams at once
+
+
+class QueueView:
+    """Looks at each waiting datagram once, so the tracker misses none that it can still take.
+
+    Checksums are not looked at: what is read here can only stop a robot whose tracker hangs.
+    """
+
+    def __init__(
+        self, robot: socket.socket, address: tuple[str, int], remote: dict[str, Any]
+    ) -> None:
+        """Look at the socket `robot` for frames from `address`.
+
+        Args:
+            robot: shared with the tracker.
+            address: of the robot.
+            remote: ``size`` of a state and ``at``, where its button bits stand [bytes];
+                ``stops``, a list of bits and cause, each set of buttons that stops.
+        """
+        self._socket, self._address = robot, address
+        self._size, self._at = remote["size"], remote["at"]
+        self._stops: list[tuple[int, str]] = [tuple(stop) for stop in remote["stops"]]
+        self._last = 0.0
+        try:
+            robot.setsockopt(socket.SOL_SOCKET, SO_PEEK_OFF, 0)
+            self._peeks = True
+        except OSError:
+            self._peeks = False  # then the remote stops by the tracker alone
+
+    def remote_stop(self) -> str:
+        """The cause of a stop by the remote in what waits, or ""; a late tracker may go on."""
+        if not self._peeks:
+            return ""
+        for frame in self._frames(socket.MSG_PEEK):
+            bits = int.from_bytes(frame[self._at : self._at + 2], "little")
+            for stop, cause in self._stops:
+                if bits & stop == stop:
+                    return cause
+        return ""
+
+    def take_over(self, now: float) -> None:
+        """Take the frames away from now on, `now` [s]: the tracker does not."""
+        self._last = now
+
+    def silence(self, now: float) -> float:
+        """For how long no frame has come since `take_over` [s]."""
+        if self._frames(0):
+            self._last = now
+        return now - self._last
+
+    def _frames(self, flags: int) -> list[bytes]:
+        frames = []
+        try:
+            for _ in range(MOST):
+                frame, sender = self._socket.recvfrom(LONGEST, flags | socket.MSG_DONTWAIT)
+                if sender == self._address and len(frame) == self._size:
+                    frames.append(frame)
+        except OSError:
+            pass  # nothing waits
+        return frames
+
 
 LOG = logging.getLogger(__name__)
 PERIOD_S: Final = 0.002  # between two damping frames, and two looks
@@ -22,7 +165,7 @@ HISTORY: Final = 16  # looks that the log shows after a hang
 
 
 class Watchdog:
-    """Looks at the heartbeat and at the operator's hands; once it damps, it goes on damping.
+    """Watches the heartbeat and the operator's inputs; once it damps, it goes on damping.
 
     Attributes:
         cause: why it damps; "" while it does not.
@@ -32,7 +175,7 @@ class Watchdog:
         self,
         page: Page,
         send: Callable[[bytes], object],
-        hands: Callable[[float], Iterable[RequestWithCause]],
+        inputs: Callable[[float], Iterable[RequestWithCause]],
         remote_stop: Callable[[], str],
         tell: Callable[[RequestWithCause], object],
     ) -> None:
@@ -41,13 +184,13 @@ class Watchdog:
         Args:
             page: shared with the tracker.
             send: sends a frame to the robot.
-            hands: what the operator has asked for by keys or gamepad up to now [s].
-            remote_stop: the cause of a stop in the robot's frames that nobody has taken, or "".
+            inputs: what the operator has asked for by keys or gamepad up to now [s].
+            remote_stop: the cause of a stop in frames that the tracker has not taken, or "".
             tell: passes a request on to the tracker.
         """
         self.cause = ""
         self._page, self._send, self._tell = page, send, tell
-        self._hands, self._remote_stop = hands, remote_stop
+        self._inputs, self._remote_stop = inputs, remote_stop
         self._beat, self._last_look, self._silence, self._due = 0, 0.0, 0.0, PERIOD_S
         self._history = deque[tuple[float, float, float]](maxlen=HISTORY)
 
@@ -57,7 +200,7 @@ class Watchdog:
         Returns:
             Time until the next look is due [s].
         """
-        for request in self._hands(now):
+        for request in self._inputs(now):
             if request[0] is Request.STOP:
                 self.damp(request[1])
             self._tell(request)

@@ -6,9 +6,10 @@ from unitree_legged_sdk v3.3.1 comm.h; offsets, scales and sizes observed of the
 3.3.4 on loopback, the same for v3.2 to 3.3.4.
 """
 
-from typing import Final
+from typing import Final, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 MOTORS: Final = 20  # in a frame
 JOINTS: Final = 12  # of them the A1 has: motor 3 leg + joint (quadruped.h); the others are unused
@@ -94,3 +95,38 @@ LOW_STATE: Final = np.dtype(
 
 LOW_COMMAND_SIZE: Final = LOW_COMMAND.itemsize  # 610
 LOW_STATE_SIZE: Final = LOW_STATE.itemsize  # 771
+
+
+class Header(NamedTuple):
+    """Identity of the robot, and the level of commands.
+
+    Named after unitree_legged_sdk v3.3.1 comm.h: levelFlag, commVersion, robotID, SN, bandWidth.
+    """
+
+    level_flag: int = LOW_LEVEL  # 8 bits
+    comm_version: int = 0  # 16 bits
+    robot_id: int = 0  # 16 bits
+    serial: int = 0  # 32 bits
+    bandwidth: int = 0  # 8 bits
+
+
+_MASKS = tuple((1 << 8 * HEADER[name].itemsize) - 1 for name in Header._fields)
+
+
+def command_header(robot: Header) -> Header:
+    """What commands to a robot with this header begin with: its own values, at the low level.
+
+    unitree_ros_real copies all five; the vendor's InitCmdData sets the level whatever the robot
+    says, and motor commands under another one would be a guess.
+    """
+    return robot._replace(level_flag=LOW_LEVEL)
+
+
+def read_header(record: NDArray[np.void]) -> Header:
+    """The header of a LOW_COMMAND or LOW_STATE record, an array of no dimension."""
+    return Header(*record["header"].item())
+
+
+def write_header(record: NDArray[np.void], header: Header) -> None:
+    """Write it into a record; of a number too large for its field the low bits are sent."""
+    record["header"] = tuple(int(value) & mask for value, mask in zip(header, _MASKS, strict=True))

@@ -6,12 +6,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hw_bridge.wire.frame import check_frame, record_in, seal
-from hw_bridge.wire.header import Header, read_header, write_header
 from hw_bridge.wire.layout import (
     LOW_STATE,
     LOW_STATE_SIZE,
     REMOTE_BYTES,
     TORQUE_SCALE,
+    Header,
+    read_header,
+    write_header,
 )
 
 Array = NDArray[np.float64]
@@ -22,7 +24,7 @@ class LowState(NamedTuple):
     """A decoded frame. Motors 12 to 19 are unused; ours come first, in the stack's own order.
 
     Attributes:
-        header: who speaks.
+        header: of the robot.
         quaternion_wxyz: (4) of the IMU in the world.
         gyroscope: (3) in body axes [rad/s].
         accelerometer: (3) specific force in body axes [m/s^2].

@@ -1,13 +1,14 @@
 """``saltus doctor a1``: whether an A1 and this machine are fit for each other."""
 
 from collections.abc import Callable
-from typing import Any, Final, NamedTuple
+from functools import partial
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from hw_bridge.options import HardwareOptions
-from saltus.a1 import link_checks as talk
-from saltus.a1 import sensor_checks as sense
+from robots.robot import Robot
+from saltus.a1 import checks
 from saltus.a1.survey import Survey, survey
 from saltus.common.console import say
 from saltus.common.errors import BadRequest
@@ -18,21 +19,6 @@ from saltus.launch.doctor_pass import DoctorPass, store_pass, today, withdraw_pa
 from saltus.launch.hardware import LIMP, hardware_options
 
 Judge = Callable[[Survey, HardwareOptions], tuple[bool, str]]
-
-# Name of the check, whether nothing may move while it fails, and who judges.
-JUDGES: Final[tuple[tuple[str, bool, Judge], ...]] = (
-    ("reachability", True, talk.reachability),
-    ("cadence", True, talk.cadence),
-    ("header", True, talk.header),
-    ("tick unit", True, talk.tick_unit),
-    ("IMU", True, sense.imu),
-    ("joints", True, sense.joints),
-    ("temperatures", True, sense.temperatures),
-    ("motor modes", True, sense.motors),
-    ("foot forces", False, sense.feet),
-    ("remote", False, sense.remote),
-    ("lost commands", True, talk.lost_commands),
-)
 
 
 class Diagnosis(NamedTuple):
@@ -59,14 +45,31 @@ def examine(config: LaunchConfig) -> Diagnosis:
     with black_box_link(config) as link:
         say(LIMP.format(*options.link.robot))
         found = survey(options, link)
-    checks = [*judge(found, options), *machine_checks(real=True)]
+    checks = [*judge(found, options, config.robot_model), *machine_checks(real=True)]
     say(_settle_pass(found, options, checks))
     return Diagnosis(checks, _measured(found))
 
 
-def judge(found: Survey, options: HardwareOptions) -> list[Check]:
+def judges_of(robot: Robot) -> tuple[tuple[str, bool, Judge], ...]:
+    """Name of each check, whether nothing may move while it fails, and its function."""
+    return (
+        ("reachability", True, checks.reachability),
+        ("cadence", True, checks.cadence),
+        ("header", True, checks.header),
+        ("tick unit", True, checks.tick_unit),
+        ("IMU", True, checks.imu),
+        ("joints", True, partial(checks.joints, robot)),
+        ("temperatures", True, checks.temperatures),
+        ("motor modes", True, checks.motors),
+        ("foot forces", False, checks.feet),
+        ("remote", False, checks.remote),
+        ("lost commands", True, checks.lost_commands),
+    )
+
+
+def judge(found: Survey, options: HardwareOptions, robot: Robot) -> list[Check]:
     """The verdicts on a survey; on a robot that did not answer, only that."""
-    judges = JUDGES if found.fast.replies else JUDGES[:1]
+    judges = judges_of(robot)[: None if found.fast.replies else 1]
     return [
         guarded(name, essential, lambda check=check: check(found, options))
         for name, essential, check in judges
@@ -103,7 +106,7 @@ def _measured(found: Survey) -> dict[str, Any]:
     return {
         "frames": exchange.frames, "refused": exchange.refused, "sent": exchange.questions,
         "rate_hz": fast.replies_hz, "questions_hz": fast.questions_hz,
-        "cadence": talk.pattern(fast, slow) if fast.replies else None,
+        "cadence": checks.pattern(fast, slow) if fast.replies else None,
         "header": None if header is None else header._asdict(),
         "tick_unit_s": exchange.ticks.unit_s,
         "foot_force_counts": counts.mean(axis=0) if len(counts) else None,

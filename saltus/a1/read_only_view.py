@@ -16,8 +16,7 @@ from hw_bridge.options import HardwareOptions
 from runtime.clock import RealTimeClock
 from runtime.signals import StopFlag
 from saltus.a1.exchange import ASK_EVERY_S, Exchange, no_answer
-from saltus.a1.glance import Glance, as_lines, as_summary
-from saltus.a1.panel import one_line, panel
+from saltus.a1.panel import Glance, as_lines, as_summary, one_line, panel
 from saltus.common.console import print_json, print_lines, say, stderr
 from saltus.configuration.launch import LaunchConfig
 from saltus.launch.black_box_link import black_box_link

@@ -16,12 +16,11 @@ import msgspec
 import numpy as np
 
 from controller.tracker_node import TrackerLoop
-from hw_bridge.bridge import A1Bridge
+from hw_bridge.bridge import Bridge
 from hw_bridge.emulator.options import EmulatorOptions
 from hw_bridge.emulator.state_frame import StateFrame
-from hw_bridge.link_options import LinkOptions
 from hw_bridge.operator.operator import Operator
-from hw_bridge.operator.options import OperatorOptions
+from hw_bridge.options import LinkOptions, OperatorOptions
 from hw_bridge.states import RobotState
 from hw_bridge.wire.layout import LOW_COMMAND_SIZE, LOW_STATE_SIZE, SERVO
 from runtime.bus import Bus, Endpoints
@@ -141,9 +140,9 @@ class PlayedTracker:
             bus.subscriber(SENSOR_READING).take, bus.subscriber(MOTOR_COMMAND).take,
             bus.subscriber(ROBOT_STATUS).take,
         ]  # fmt: skip
-        self.bridge = bridge = A1Bridge(
-            options, link, Operator(OperatorOptions(keyboard=False)), 0.0, statuses.send,
-            commands.send,
+        self.bridge = bridge = Bridge(
+            options, config.robot_model, link, Operator(OperatorOptions(keyboard=False)), 0.0,
+            statuses.send, commands.send,
         )  # fmt: skip
         estimates = bus.subscriber(STATE_ESTIMATE, lazy=True)
         self.loop = TrackerLoop(
@@ -240,7 +239,7 @@ def _measure(
     return times, dict(loop.tracker.commands)
 
 
-def _time_stages(times: Times, loop: TrackerLoop, bridge: A1Bridge) -> None:
+def _time_stages(times: Times, loop: TrackerLoop, bridge: Bridge) -> None:
     """Time the parts of a tick, in their order."""
     for name, owner, method in (
         ("frame to reading", bridge, "read"),

@@ -11,7 +11,7 @@ from saltus.common.console import print_json, say
 from saltus.common.errors import BadRequest
 
 if TYPE_CHECKING:
-    from hw_bridge.driver.devices import GamepadDevice, KeyDevice
+    from hw_bridge.operator.driving import GamepadDevice, KeyDevice
     from saltus.launch.announcement import RunningLaunch
 
 
@@ -25,7 +25,7 @@ def drive(
     json: JsonOption = False,
 ) -> int:
     """Drive a running launch whose drive.source is client, until q or Ctrl-C; exit status 0."""
-    from hw_bridge.operator.terminal import raw_keys
+    from hw_bridge.operator.keyboard import raw_keys
     from runtime.bus import Bus
     from runtime.endpoints import EndpointInUse
     from runtime.signals import StopFlag
@@ -78,7 +78,7 @@ def _open_device(launch: "RunningLaunch", gamepad: str | None) -> "KeyDevice | G
 
 def _how(gamepad: str | None) -> str:
     """What to do with keys or gamepad."""
-    from hw_bridge.driver.keys import HELP
+    from hw_bridge.operator.drivers import HELP
 
     if gamepad is None:
         return f"{HELP}; q ends"

@@ -89,7 +89,7 @@ def _run(config: LaunchConfig, name: str, record: Path | None, view: bool) -> La
     check_at_hand(config)
     config = confirm_motion(config)
     if config.kind.bridged:
-        say(limits_in_words(config))
+        say(limits_in_words(config, config.robot_model))
     with viewer(config) if view else nullcontext():
         outcome = run(config, record or folder_for_logs(name), record=record is not None)
     if record and not config.kind.real:

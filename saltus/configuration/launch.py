@@ -12,9 +12,8 @@ from controller.driving.script import ScriptStep
 from controller.gaits import GAITS
 from controller.solve_schedule import TICK_S
 from controller.tracker_options import TrackerOptions
-from hw_bridge.driver.options import SourceOptions
 from hw_bridge.emulator.options import EmulatorOptions
-from hw_bridge.options import HardwareOptions, LimitProfile
+from hw_bridge.options import HardwareOptions, LimitProfile, SourceOptions
 from robots.robot_file import RobotError, read_robot_file
 from runtime.options import Options, Range, positive
 from saltus.common.errors import BadRequest

@@ -1,4 +1,4 @@
-"""Profiles of limits: `hardware.limits` names what an A1 may do at most."""
+"""Profiles of limits: `hardware.limits` names what a robot may do at most."""
 
 from __future__ import annotations
 
@@ -7,7 +7,10 @@ from typing import TYPE_CHECKING, Final, TypeVar
 
 import msgspec
 
+from hw_bridge.options import motor_limits
+
 if TYPE_CHECKING:
+    from robots.robot import Robot
     from saltus.configuration.launch import LaunchConfig
 
 Limits = TypeVar("Limits", bound=msgspec.Struct)
@@ -43,12 +46,13 @@ def within_profile(config: LaunchConfig) -> LaunchConfig:
     )  # fmt: skip
 
 
-def limits_in_words(config: LaunchConfig) -> str:
-    """One line: the limits of an A1 that are in force, and how to ask for full ones."""
+def limits_in_words(config: LaunchConfig, robot: Robot) -> str:
+    """One line: the limits of the robot that are in force, and how to ask for full ones."""
     safety, walk, profile = config.hardware.safety, config.drive.walk, config.limit_profile
+    torque, velocity = motor_limits(safety, robot)
     found = (
-        f"limits {profile}: {safety.torque_limit:g} N m, {safety.torque_slew:g} N m/s, "
-        f"{safety.velocity_limit:g} rad/s, {safety.motor_power:g} W a motor, "
+        f"limits {profile}: {torque.max():g} N m, {safety.torque_slew:g} N m/s, "
+        f"{velocity.max():g} rad/s, {safety.motor_power:g} W a motor, "
         f"{safety.total_power:g} W in all"
     )
     if profile == "full":
@@ -60,6 +64,7 @@ def limits_in_words(config: LaunchConfig) -> str:
 
 
 def _smaller(limits: Limits, most: Mapping[str, float]) -> Limits:
-    """The same limits, those named no larger than `most`."""
-    lower = {name: min(getattr(limits, name), bound) for name, bound in most.items()}
+    """The same limits, those named no larger than `most`; None is the robot's own, above it."""
+    own = {name: getattr(limits, name) for name in most}
+    lower = {name: most[name] if own[name] is None else min(own[name], most[name]) for name in most}
     return msgspec.structs.replace(limits, **lower)

@@ -16,8 +16,7 @@ from mcap.reader import make_reader
 from numpy.typing import NDArray
 
 from hw_bridge.black_box.pipe import WAYS
-from hw_bridge.black_box.ring import SUFFIX, segments
-from hw_bridge.black_box.topics import RUN_TEXT, RobotFrame, RunText
+from hw_bridge.black_box.ring import RUN_TEXT, SUFFIX, RobotFrame, RunText, segments
 from hw_bridge.wire.layout import (
     KD_SCALE,
     KP_SCALE,

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import msgspec
 
-from hw_bridge.wire.header import Header
+from hw_bridge.wire.layout import Header
 from saltus.common.files import replacing
 from saltus.common.folders import state_folder
 from saltus.configuration.launch import LaunchConfig

@@ -5,23 +5,23 @@ from __future__ import annotations
 import select
 import time
 from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import msgspec
 
 from controller.driving.options import DriveOptions
-from hw_bridge.driver.devices import Device, GamepadDevice, KeyDevice
-from hw_bridge.driver.keys import CommandBounds, KeyDriver
-from hw_bridge.driver.options import SourceOptions
-from hw_bridge.driver.pacer import Pacer, Publish
-from hw_bridge.driver.remote import RemoteDriver
-from hw_bridge.driver.steering import Steering
+from hw_bridge.operator.drivers import CommandBounds, KeyDriver, RemoteDriver
+from hw_bridge.operator.driving import Device, GamepadDevice, KeyDevice, Pacer, Publish, Steering
+from hw_bridge.options import SourceOptions
 from runtime.bus import Bus
 from runtime.messages import Command
 from runtime.topics import COMMAND
 from saltus.common.errors import BadRequest
 from saltus.configuration.launch import LaunchConfig
 from saltus.launch.cores import serve_commands, settle
+
+if TYPE_CHECKING:
+    from robots.robot import Robot
 
 STANDARD_INPUT = 0
 LAST_WORDS_S = 0.1  # in which the last command may leave
@@ -57,18 +57,20 @@ def drive(
     return pacer
 
 
-def bounds_of(options: DriveOptions) -> CommandBounds:
+def bounds_of(options: DriveOptions, robot: Robot) -> CommandBounds:
     """The fastest that any gait may go, which keys reach."""
     gaits = (options.walk, options.trot, options.bound)
     forward, left, yaw_rate = (
         max(getattr(gait, name) for gait in gaits) for name in ("forward", "left", "yaw_rate")
     )
-    return CommandBounds(forward, left, yaw_rate, options.height)
+    return CommandBounds(forward, left, yaw_rate, options.height, robot.stand_height)
 
 
 def open_keys(config: LaunchConfig) -> KeyDevice:
     """The keys of standard input."""
-    return KeyDevice(STANDARD_INPUT, config.sources.keys, bounds_of(config.drive))
+    return KeyDevice(
+        STANDARD_INPUT, config.sources.keys, bounds_of(config.drive, config.robot_model)
+    )
 
 
 def open_gamepad(options: SourceOptions) -> GamepadDevice:
@@ -114,6 +116,6 @@ def make_steering(config: LaunchConfig, bus: Bus) -> Steering | None:
     if config.drive.source == "remote":
         return Steering(RemoteDriver(config.sources.sticks), bus.publisher(COMMAND).send)
     if config.drive.source == "keyboard":
-        driver = KeyDriver(config.sources.keys, bounds_of(config.drive))
+        driver = KeyDriver(config.sources.keys, bounds_of(config.drive, config.robot_model))
         return Steering(driver, bus.publisher(COMMAND).send)
     return None

@@ -1,4 +1,4 @@
-"""What a launch on an A1, real or emulated, needs of this machine: addresses, ports, a stop."""
+"""What a launch on a robot, real or emulated, needs of this machine: addresses, ports, a stop."""
 
 import shutil
 import sys
@@ -8,13 +8,11 @@ from pathlib import Path
 import msgspec
 
 from hw_bridge.black_box.ring import segments
-from hw_bridge.emulator.udp import RobotSocket
-from hw_bridge.joystick import Joystick
+from hw_bridge.emulator.network import RobotSocket
 from hw_bridge.link import UdpLink
-from hw_bridge.link_options import LinkOptions
-from hw_bridge.operator.options import OperatorOptions
-from hw_bridge.operator.terminal import is_attended
-from hw_bridge.options import HardwareOptions
+from hw_bridge.operator.gamepad import Joystick
+from hw_bridge.operator.keyboard import is_attended
+from hw_bridge.options import HardwareOptions, LinkOptions, OperatorOptions, motor_limits
 from saltus.common.errors import BadRequest
 from saltus.configuration.launch import LaunchConfig
 from saltus.launch.driving import open_gamepad
@@ -61,7 +59,7 @@ def open_link(options: LinkOptions, hears_all: bool = False) -> UdpLink:
 
 
 def check_at_hand(config: LaunchConfig) -> None:
-    """Find out before anything starts whether addresses, ports, gamepad and a stop can be had.
+    """Find out before anything starts whether limits, addresses, ports, gamepad and stop are good.
 
     Raises:
         BadRequest: one of them cannot; the message says what to do.
@@ -76,8 +74,17 @@ def check_at_hand(config: LaunchConfig) -> None:
         open_robot_socket(config).close()
     if config.kind.bridged:
         options = hardware_options(config)
+        _check_limits(config)
         open_link(options.link).close()
         _check_gamepad(options.operator.gamepad)
+
+
+def _check_limits(config: LaunchConfig) -> None:
+    """Raise BadRequest where an option allows more than the robot bears."""
+    try:
+        motor_limits(config.hardware.safety, config.robot_model)
+    except ValueError as error:
+        raise BadRequest(f"hardware.safety: {error}") from error
 
 
 def _check_means_to_stop(options: OperatorOptions) -> None:

@@ -1,4 +1,4 @@
-"""The processes of a launch on an A1, real or emulated: tracker with its bridge, and emulator."""
+"""The processes of a launch on a robot, real or emulated: tracker with its bridge, and emulator."""
 
 import logging
 import os
@@ -11,14 +11,14 @@ from typing import Any
 from controller import tracker_node
 from hw_bridge.black_box.link import RecordedLink
 from hw_bridge.black_box.pipe import PipeWriter
-from hw_bridge.bridge import A1Bridge
-from hw_bridge.driver.steering import Steering
+from hw_bridge.bridge import Bridge
 from hw_bridge.emulator import node as emulator_node
 from hw_bridge.link import UdpLink
+from hw_bridge.operator.driving import Steering
 from hw_bridge.operator.operator import Operator
 from hw_bridge.options import HardwareOptions
 from hw_bridge.watchdog.link import WatchdogLink
-from hw_bridge.wire.header import Header
+from hw_bridge.wire.layout import Header
 from runtime.background_log import log_in_background
 from runtime.bus import Bus
 from runtime.clock import ArrivalClock, Clock
@@ -53,7 +53,7 @@ class EndsSeated:
     leaves a note: a handler that changed the robot's state would do so in the middle of a tick.
     """
 
-    def __init__(self, stop: Stop, bridge: A1Bridge) -> None:
+    def __init__(self, stop: Stop, bridge: Bridge) -> None:
         """Listen to the supervisor."""
         self._stop, self._bridge = stop, bridge
         self._ending = self._peer_gone = False
@@ -99,9 +99,9 @@ def tracker(
         steering = make_steering(config, bus)
         watchdog = _watchdog(config, options, link, sockets, steering)
         operator, pipe = Operator(options.operator, watchdog), PipeWriter(black_box_pipe(sockets))
-        bridge = A1Bridge(
-            options, RecordedLink(link, options.link.robot, pipe), operator, config.duration,
-            statuses.send, commands.send, steering, watchdog,
+        bridge = Bridge(
+            options, config.robot_model, RecordedLink(link, options.link.robot, pipe), operator,
+            config.duration, statuses.send, commands.send, steering, watchdog,
         )  # fmt: skip
         try:
             _connect(bridge, options, clock, stop)
@@ -135,7 +135,7 @@ def _watchdog(
         raise NotReady(str(error)) from error
 
 
-def _connect(bridge: A1Bridge, options: HardwareOptions, clock: Clock, stop: Stop) -> None:
+def _connect(bridge: Bridge, options: HardwareOptions, clock: Clock, stop: Stop) -> None:
     if not bridge.connect(clock, stop, time.sleep) and not stop():
         link, heard = options.link, sum(bridge.intake.counts.values())
         refused = f"; {heard} frames came that were refused: {dict(bridge.intake.counts)}"
@@ -162,12 +162,12 @@ def require_pass(config: LaunchConfig, header: Header | None) -> None:
 def emulator(
     config: LaunchConfig, open_bus: Callable[[], Bus], clock: Clock, stop: Stop
 ) -> dict[str, Any]:
-    """The emulated A1 behind UDP."""
-    robot, options = assembly.make_simulation(config), config.emulator
+    """The emulated robot behind UDP."""
+    body, robot, options = assembly.make_simulation(config), config.robot_model, config.emulator
     warmup.warm_emulator(config)
     socket = open_robot_socket(config)
     serve_ticks(config, "emulator")
     with log_in_background(), open_bus() as bus:
         truths = bus.publisher(GROUND_TRUTH)
         await_listeners(truths, RECORDER, stop)
-        return watch(lambda: emulator_node.run(robot, options, socket, clock, stop, truths))
+        return watch(lambda: emulator_node.run(options, robot, body, socket, clock, stop, truths))

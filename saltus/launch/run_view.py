@@ -5,8 +5,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
-from hw_bridge.driver.keys import HELP as KEYS
-from hw_bridge.operator.terminal import raw_keys
+from hw_bridge.operator.drivers import HELP as KEYS
+from hw_bridge.operator.keyboard import raw_keys
 from runtime.topics import GROUND_TRUTH, ROBOT_STATUS, Topic
 from saltus.configuration.launch import LaunchConfig
 from saltus.launch.drive_line import words_of

@@ -48,7 +48,7 @@ def warm_bridge(config: LaunchConfig) -> None:
     from hw_bridge.wire.low_command import LowCommandEncoder
 
     Intake(config.hardware.link.robot, config.hardware.tick_unit_s)
-    Decision(config.hardware, LowCommandEncoder())
+    Decision(config.hardware, config.robot_model, LowCommandEncoder())
 
 
 def warm_emulator(config: LaunchConfig) -> None:
@@ -57,7 +57,8 @@ def warm_emulator(config: LaunchConfig) -> None:
     from hw_bridge.setpoints import damping
     from hw_bridge.wire.low_command import LowCommandEncoder
 
-    firmware = Firmware(msgspec.structs.replace(config.emulator, events=()), _robot(config))
+    options = msgspec.structs.replace(config.emulator, events=())
+    firmware = Firmware(options, config.robot_model, _robot(config))
     command = LowCommandEncoder().encode(damping(config.emulator.brake_kd))
     for _ in range(3):
         firmware.tick([command])

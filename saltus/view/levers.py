@@ -8,8 +8,8 @@ from typing import Any, Literal
 import msgspec
 import numpy as np
 
-from hw_bridge.driver.keys import KeyDriver
-from hw_bridge.driver.pacer import Pacer
+from hw_bridge.operator.drivers import KeyDriver
+from hw_bridge.operator.driving import Pacer
 from runtime.bus import Bus, Publisher
 from runtime.endpoints import EndpointInUse
 from runtime.messages import Pace, Push, Tuning
@@ -38,7 +38,7 @@ class Levers:
         self._pace: Publisher[Pace] | None = None
         self._tuning: Publisher[Tuning] | None = None
         self._sequence, self._speed, self._steps, self._due = 0, float("inf"), 0, 0.0
-        self.pad = KeyDriver(config.sources.keys, bounds_of(config.drive))
+        self.pad = KeyDriver(config.sources.keys, bounds_of(config.drive, config.robot_model))
         self._pacer: Pacer | None = None
         if not config.controllable:
             self.refusal = "the launch file allows no control (view.control)"

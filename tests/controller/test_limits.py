@@ -6,8 +6,8 @@ import pytest
 
 from controller.limit_options import KeepOut
 from controller.limits import BODY_RADIUS, BOXES, CORNERS, KNEES, TORQUES, LimitOptions, Limits
-from hw_bridge.safety.limit_kernel import MotorBounds, outward_cap
-from hw_bridge.safety.options import HardwareSafetyOptions
+from hw_bridge.options import HardwareSafetyOptions
+from hw_bridge.safety.limits import MotorBounds, bounds_of, outward_cap
 from robots.a1.constants import JOINT_LOWER, JOINT_UPPER
 from robots.mujoco_model import load_mujoco
 from robots.state import integrate, mujoco_from_pinocchio
@@ -61,7 +61,7 @@ def test_derivatives_are_those_of_the_values(ground):
 
 def test_torques_within_the_limits_are_those_that_the_motors_and_the_bridge_give():
     limits, safety = Limits(), HardwareSafetyOptions()
-    bounds = MotorBounds(*(float(getattr(safety, name)) for name in MotorBounds._fields))
+    bounds = MotorBounds(*bounds_of(safety, A1)[0].tolist())
     states, inputs = random_states(200, seed=1)
     c = limits.values(states[None], inputs[None])[0]
     violations = np.zeros(2, int)

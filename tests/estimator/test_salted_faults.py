@@ -7,7 +7,7 @@ from msgspec.structs import replace
 from estimator.options import SaltedOptions
 from estimator.salted.estimator import SaltedEstimator
 from estimator.salted.memory import PROBABILITY
-from hw_bridge.robot_time import LARGEST_DRIFT
+from hw_bridge.intake import LARGEST_DRIFT
 from runtime.messages import SensorReading
 from tests.a1 import A1
 from tests.estimator.estimators import salted

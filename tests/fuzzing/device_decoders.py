@@ -8,18 +8,14 @@ from random import Random
 import numpy as np
 
 from hw_bridge.black_box.pipe import WAYS, Unpacker, pack
-from hw_bridge.driver.devices import KeyDevice
-from hw_bridge.driver.gamepad import GamepadDriver
-from hw_bridge.driver.keys import CommandBounds
-from hw_bridge.driver.options import KeyOptions
-from hw_bridge.driver.remote import RemoteDriver
-from hw_bridge.emulator.motor_drivers import MotorDrivers
+from hw_bridge.emulator.motors import MotorDrivers
 from hw_bridge.intake import Intake
-from hw_bridge.joystick import Joystick
 from hw_bridge.link import Datagram
-from hw_bridge.operator.gamepad import Gamepad
+from hw_bridge.operator.drivers import CommandBounds, GamepadDriver, RemoteDriver
+from hw_bridge.operator.driving import KeyDevice
+from hw_bridge.operator.gamepad import Gamepad, Joystick
 from hw_bridge.operator.keyboard import Keyboard
-from hw_bridge.operator.options import GamepadButtons
+from hw_bridge.options import GamepadButtons, KeyOptions
 from hw_bridge.setpoints import Setpoints, damping
 from hw_bridge.wire.frame import WireError, seal
 from hw_bridge.wire.low_command import LowCommandEncoder, decode_low_command
@@ -35,7 +31,7 @@ from tests.fuzzing.decoder import Decode, Decoder, plain
 
 ROBOT = ("192.168.123.10", 8007)
 TICK_UNIT_S = 1e-3
-BOUNDS = CommandBounds(forward=1.0, left=0.5, yaw_rate=1.0, height=(0.2, 0.35))
+BOUNDS = CommandBounds(forward=1.0, left=0.5, yaw_rate=1.0, height=(0.2, 0.35), stand_height=0.3)
 
 
 def _states() -> list[bytes]:

@@ -5,18 +5,15 @@ from collections.abc import Callable
 import msgspec
 import numpy as np
 
-from hw_bridge.bridge import A1Bridge
-from hw_bridge.driver.steering import Steering
+from hw_bridge.bridge import Bridge
 from hw_bridge.emulator.firmware import Firmware
 from hw_bridge.emulator.options import EmulatorOptions
 from hw_bridge.link import Datagram
-from hw_bridge.motion_options import MotionOptions
+from hw_bridge.operator.driving import Steering
 from hw_bridge.operator.operator import Operator
-from hw_bridge.operator.options import OperatorOptions
-from hw_bridge.options import HardwareOptions
+from hw_bridge.options import HardwareOptions, MotionOptions, OperatorOptions
 from hw_bridge.states import RobotState
 from hw_bridge.wire.low_command import LowCommand, decode_low_command
-from robots.a1.constants import STAND_JOINTS
 from runtime.messages import MotorCommand, RobotStatus, SensorReading
 from sim_bridge.options import SimulationOptions, StartOptions
 from sim_bridge.simulated_robot import SimulatedRobot
@@ -69,7 +66,7 @@ class Wire:
 def stand_command(tick: int, now: float, **changes) -> MotorCommand:
     ones = np.ones(12)
     fields = {
-        "tick": tick, "time": now, "q": STAND_JOINTS.copy(), "dq": 0.0 * ones, "kp": 80.0 * ones,
+        "tick": tick, "time": now, "q": A1.stand.copy(), "dq": 0.0 * ones, "kp": 80.0 * ones,
         "kd": 3.0 * ones, "tau": 0.0 * ones, "plan_id": 0, "status": "ok",
     }  # fmt: skip
     return MotorCommand(**(fields | changes))
@@ -86,14 +83,14 @@ class Rig:
         plain = {"events": events or [], **(emulator or {})}
         world = SimulationOptions(start=StartOptions("folded"), timestep=0.001)
         self.simulation = SimulatedRobot(A1, world)
-        self.firmware = Firmware(msgspec.convert(plain, EmulatorOptions), self.simulation)
+        self.firmware = Firmware(msgspec.convert(plain, EmulatorOptions), A1, self.simulation)
         options = HardwareOptions(**({"motion": BRISK, "operator": SCRIPT} | hardware))
         self.clock = Clock()
         self.wire = Wire(options.link.robot, self.clock)
         self.statuses: list[RobotStatus] = []
         self.commands_sent: list[MotorCommand] = []
-        self.bridge = A1Bridge(
-            options, self.wire, operator or Operator(options.operator), run_s,
+        self.bridge = Bridge(
+            options, A1, self.wire, operator or Operator(options.operator), run_s,
             self.statuses.append, self.commands_sent.append, steering, watchdog,
         )  # fmt: skip
         self.readings: list[SensorReading] = []

@@ -7,14 +7,12 @@ import msgspec
 import numpy as np
 import pytest
 
-from hw_bridge.operator.hands import Hands
-from hw_bridge.operator.operator import Operator
-from hw_bridge.operator.options import OperatorOptions
+from hw_bridge.operator.operator import Inputs, Operator
+from hw_bridge.options import OperatorOptions
 from hw_bridge.states import Request, RobotState
-from hw_bridge.wire.header import Header
-from hw_bridge.wire.layout import LOW_LEVEL, POS_STOP, SERVO
-from robots.a1.constants import STAND_JOINTS, TORQUE_LIMIT
+from hw_bridge.wire.layout import LOW_LEVEL, POS_STOP, SERVO, Header
 from sim_bridge.simulated_robot import SimulatedRobot
+from tests.a1 import A1
 from tests.hw_bridge.rig import BRISK, Clock, Rig, stand_command
 
 S = RobotState
@@ -53,7 +51,7 @@ def test_a_run_goes_through_all_states_in_order_and_ends_on_its_belly():
     assert report["ended_well"] and report["cause"] == ""
     assert report["running_s"] > 0.5
     assert height(rig.simulation) < 0.1
-    assert rig.firmware.worst.values().torque_demand < TORQUE_LIMIT
+    assert rig.firmware.worst.values().torque_demand < A1.torque_limit[0]
     assert {status.state for status in rig.statuses} == {state.value for state in IN_ORDER}
 
 
@@ -98,7 +96,7 @@ def test_a_fault_ends_in_damping_and_off_with_its_cause(name):
     assert rig.states == STOPPED
     assert words in rig.bridge.machine.cause
     assert not rig.bridge.report()["ended_well"]
-    assert rig.firmware.worst.values().torque_demand <= 1.02 * TORQUE_LIMIT
+    assert rig.firmware.worst.values().torque_demand <= 1.02 * A1.torque_limit[0]
     assert rig.statuses[-1].cause == rig.bridge.machine.cause
 
 
@@ -215,12 +213,12 @@ def place_rolled(simulation: SimulatedRobot, angle: float) -> None:
     """Hold the robot in the air, rolled [rad]."""
     q = simulation.truth().q.copy()
     q[2], q[3:7] = 0.6, [np.sin(0.5 * angle), 0.0, 0.0, np.cos(0.5 * angle)]
-    q[7:] = STAND_JOINTS
+    q[7:] = A1.stand
     simulation.place(q, np.zeros(18))
 
 
 def test_a_planner_that_never_says_a_word_is_not_waited_for_for_ever(monkeypatch):
-    monkeypatch.setattr("hw_bridge.tracker_watch.FIRST_PLAN_S", 1.5)
+    monkeypatch.setattr("hw_bridge.decision.FIRST_PLAN_S", 1.5)
     rig = Rig().run_until(S.RUNNING)
     rig.command = lambda tick, now: stand_command(tick, now, status="waiting")
     rig.run(1.4)
@@ -272,7 +270,7 @@ def test_an_error_on_the_way_from_the_wire_damps(state, monkeypatch):
 @pytest.mark.parametrize("motion", ["recover", "sit_down"])
 def test_an_error_on_the_way_to_the_ground_damps(motion, monkeypatch):
     rig = Rig().run_until(S.RUNNING).run(0.05)
-    monkeypatch.setattr(f"hw_bridge.posture_motions.{motion}", raises)
+    monkeypatch.setattr(f"hw_bridge.motion.PostureMotions.{motion}", raises)
     rig.bridge.end("the planner died")
     rig.run_until(S.DAMPING).step()
     assert rig.bridge.errors == 1
@@ -345,7 +343,7 @@ def test_keys_typed_before_the_robot_is_there_do_not_move_it_but_stop_it(typed, 
     reading, writing = os.pipe()
     os.write(writing, typed)
     options = OperatorOptions()
-    operator = Operator(options, Hands(msgspec.to_builtins(options), reading))
+    operator = Operator(options, Inputs(msgspec.to_builtins(options), reading))
     rig = Rig(operator=operator).run(3.0)
     assert rig.states == states
     os.close(writing)
@@ -357,7 +355,7 @@ def test_a_gamepad_that_falls_silent_sits_the_robot_down(tmp_path):
     os.mkfifo(path)
     pad = os.open(path, os.O_RDWR)
     options = OperatorOptions(keyboard=False, script=True, gamepad=str(path))
-    operator = Operator(options, Hands(msgspec.to_builtins(options), 0), lambda: clock.time)
+    operator = Operator(options, Inputs(msgspec.to_builtins(options), 0), lambda: clock.time)
     rig = Rig(operator=operator)
     while rig.tick < 3000:
         clock.time = rig.clock.time

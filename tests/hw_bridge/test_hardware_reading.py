@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hw_bridge.sensing_options import SensingOptions
+from hw_bridge.options import SensingOptions
 from hw_bridge.wire.low_state import zero_low_state
 from runtime.messages import SensorReading, decode, encode
 from tests.hw_bridge.safety.safety_samples import sample_of

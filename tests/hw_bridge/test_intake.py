@@ -10,12 +10,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from hw_bridge.intake import Intake
+from hw_bridge.intake import WRAP, Intake
 from hw_bridge.link import Datagram, LinkOptions, UdpLink
-from hw_bridge.robot_time import WRAP
 from hw_bridge.wire.frame import seal
-from hw_bridge.wire.header import Header
-from hw_bridge.wire.layout import LOW_STATE, LOW_STATE_SIZE
+from hw_bridge.wire.layout import LOW_STATE, LOW_STATE_SIZE, Header
 from hw_bridge.wire.low_state import encode_low_state, zero_low_state
 
 ROBOT, STRANGER = ("192.168.123.10", 8007), ("192.168.123.161", 8007)

@@ -11,7 +11,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hw_bridge import link, link_options
+from hw_bridge import link
+from hw_bridge import options as link_options
 from hw_bridge.link import LinkOptions, UdpLink, arrival_time
 
 LOCAL = "127.0.0.1"

@@ -3,20 +3,12 @@
 import numpy as np
 import pytest
 
-from hw_bridge import posture_motions
-from hw_bridge.motion import weight_torque
+from hw_bridge.motion import PostureMotions, weight_torque
 from hw_bridge.setpoints import Setpoints
 from hw_bridge.state_machine import MotionOptions, Request, RobotState, StateMachine
 from hw_bridge.wire.layout import POS_STOP, VEL_STOP
-from robots.a1.constants import (
-    GRAVITY,
-    JOINT_LOWER,
-    JOINT_UPPER,
-    STAND_HEIGHT,
-    STAND_JOINTS,
-    TOTAL_MASS,
-)
-from robots.a1.kinematics import foot_positions_in_base
+from robots.conventions import GRAVITY
+from robots.legs import foot_positions_in_base
 from robots.rotations import rotation_from_quaternion
 from runtime.messages import MotorCommand
 from sim_bridge.options import SimulationOptions, StartOptions
@@ -24,6 +16,7 @@ from sim_bridge.simulated_robot import SimulatedRobot
 from tests.a1 import A1
 
 O = MotionOptions()  # noqa: E741
+MOTIONS = PostureMotions(O, A1)
 SPRAWLED = np.array([-0.7, 1.5, -1.3, 0.6, -0.9, -0.95, -0.6, 2.4, -1.6, 0.75, 1.9, -2.3])
 TWISTED = np.array([-0.8, 0.7, -1.6, -0.5, 2.2, -1.1, -0.5, 1.7, -1.3, 0.5, 2.0, -2.69])
 TROT = np.array([0.05, 1.1, -2.2, -0.05, 0.6, -1.5, -0.05, 0.9, -1.55, 0.05, 1.15, -2.15])
@@ -48,7 +41,7 @@ class Run:
             self.torque = max(self.torque, float(np.abs(robot.data.ctrl).max()))
             self.speed = max(self.speed, float(np.abs(v).max()))
             self.beyond = max(
-                self.beyond, float(np.maximum(q - JOINT_UPPER, JOINT_LOWER - q).max())
+                self.beyond, float(np.maximum(q - A1.legs.upper, A1.legs.lower - q).max())
             )
 
     def until(self, state: RobotState, seconds: float = 20.0) -> "Run":
@@ -80,14 +73,14 @@ def lying(joints: np.ndarray | None, **options: float) -> Run:
     robot = SimulatedRobot(A1, SimulationOptions(start=start, input_delay=0.01, **options))
     if joints is not None:
         robot.place(np.concatenate(([0, 0, 0.2], [0, 0, 0, 1], joints)), np.zeros(18))
-    machine = StateMachine(MotionOptions(damping_s=1.5))
+    machine = StateMachine(MotionOptions(damping_s=1.5), A1)
     machine.request(Request.STAND_UP, "")
     return Run(machine, robot)
 
 
 def assert_stands(run: Run) -> None:
-    assert np.abs(run.robot.truth().q[7:] - STAND_JOINTS).max() < 0.03
-    assert run.robot.truth().q[2] == pytest.approx(STAND_HEIGHT, abs=0.01)
+    assert np.abs(run.robot.truth().q[7:] - A1.stand).max() < 0.03
+    assert run.robot.truth().q[2] == pytest.approx(A1.stand_height, abs=0.01)
     assert run.tilt < 0.03 and run.torque < 20.0 and run.beyond < 0.02
 
 
@@ -113,7 +106,7 @@ def test_it_rises_sprawled() -> None:
 def test_it_rises_on_other_floors_and_laden(options: dict[str, float]) -> None:
     run = lying(TWISTED, **options).until(RobotState.READY)
     assert run.tilt < 0.14 and run.torque < 20.0
-    assert np.abs(run.robot.truth().q[7:] - STAND_JOINTS).max() < 0.05
+    assert np.abs(run.robot.truth().q[7:] - A1.stand).max() < 0.05
 
 
 @pytest.mark.slow
@@ -121,7 +114,7 @@ def test_it_rises_however_the_legs_lie() -> None:
     """Joints drawn from all of their range. One tilted past 0.6 rad may roll over: not counted."""
     random, risen = np.random.default_rng(1), 0
     for _ in range(25):
-        joints = random.uniform(JOINT_LOWER, JOINT_UPPER)
+        joints = random.uniform(A1.legs.lower, A1.legs.upper)
         joints[1::3] = random.uniform(-0.6, 2.6, 4)
         run = lying(joints, friction=float(random.uniform(0.4, 1.0)))
         while run.machine.state is not RobotState.STAND_UP:
@@ -135,7 +128,7 @@ def test_it_rises_however_the_legs_lie() -> None:
 def test_it_sits_down_from_the_middle_of_a_trot() -> None:
     """Two feet in the air and the trunk at speed: it does not tip, and comes down in order."""
     robot = SimulatedRobot(A1, SimulationOptions(input_delay=0.01))
-    height = 0.02 - foot_positions_in_base(TROT)[:, 2].min()
+    height = 0.02 - foot_positions_in_base(A1.legs, TROT)[:, 2].min()
     velocity = np.concatenate(([0.4, 0.1, -0.1], [0.1, 0.1, 0.3], np.tile([0.5, 2.0, -3.0], 4)))
     robot.place(np.concatenate(([0, 0, height], [0, 0, 0, 1], TROT)), velocity)
     machine = machine_that_runs()
@@ -156,7 +149,7 @@ def test_it_sits_down_from_the_middle_of_a_trot() -> None:
 def test_legs_fold_when_a_trunk_that_was_pushed_is_level_again() -> None:
     """It rolls and slides as after a push from the side: the stand is held until that is over."""
     robot = SimulatedRobot(A1, SimulationOptions(input_delay=0.01))
-    height = 0.02 - foot_positions_in_base(TROT)[:, 2].min()
+    height = 0.02 - foot_positions_in_base(A1.legs, TROT)[:, 2].min()
     velocity = np.concatenate(([0.2, 1.0, 0.0], [-2.0, 0.0, 0.0], np.zeros(12)))
     leaning = [np.sin(0.15), 0.0, 0.0, np.cos(0.15)]  # by 0.3 rad to the right
     robot.place(np.concatenate(([0, 0, height + 0.02], leaning, TROT)), velocity)
@@ -167,8 +160,8 @@ def test_legs_fold_when_a_trunk_that_was_pushed_is_level_again() -> None:
     while not is_folding:
         run.step()
         assert run.sent is not None and run.machine.state is RobotState.SIT_DOWN
-        stood = stood or bool((run.sent.q == STAND_JOINTS).all())
-        is_folding = stood and bool((run.sent.q[2::3] < STAND_JOINTS[2] - 0.05).all())
+        stood = stood or bool((run.sent.q == A1.stand).all())
+        is_folding = stood and bool((run.sent.q[2::3] < A1.stand[2] - 0.05).all())
         if stood:
             rates.append(float(np.linalg.norm(robot.truth().v[3:6])))
     assert max(rates) > 2.0 * O.level_rate  # else nothing was waited for
@@ -178,9 +171,9 @@ def test_legs_fold_when_a_trunk_that_was_pushed_is_level_again() -> None:
 
 
 def machine_that_runs() -> StateMachine:
-    machine, now = StateMachine(MotionOptions(damping_s=0.01, settle_s=0.01)), -100.0
+    machine, now = StateMachine(MotionOptions(damping_s=0.01, settle_s=0.01), A1), -100.0
     machine.request(Request.STAND_UP, "")
-    q = STAND_JOINTS.copy()
+    q = A1.stand.copy()
     while machine.state is not RobotState.READY:
         sent = machine.step(now, q, np.zeros(12), None)
         q, now = (sent.q if sent.kp.any() else q), now + 0.005
@@ -189,22 +182,22 @@ def machine_that_runs() -> StateMachine:
     return machine
 
 
-@pytest.mark.parametrize("start", [SPRAWLED, TWISTED, STAND_JOINTS, TROT])
+@pytest.mark.parametrize("start", [SPRAWLED, TWISTED, A1.stand, TROT])
 def test_targets_are_continuous_within_range_and_speed(start: np.ndarray) -> None:
     """Of a robot that follows: from the measured pose, each way to its end."""
     zero = np.zeros(12)
     for motion, speed in (
-        (posture_motions.stand_up(O, start), O.joint_speed),
-        (posture_motions.give_up(O, start, 0.5), O.joint_speed),
-        (posture_motions.sit_down(O, start, zero), O.recover_speed),
-        (posture_motions.recover(O, start, zero), O.recover_speed),
+        (MOTIONS.stand_up(start), O.joint_speed),
+        (MOTIONS.give_up(start, 0.5), O.joint_speed),
+        (MOTIONS.sit_down(start, zero), O.recover_speed),
+        (MOTIONS.recover(start, zero), O.recover_speed),
     ):
         q, now, tau, dt = start.copy(), 7.0, None, 4e-3
         while not motion.is_done:
             sent = motion.step(now, q)
             assert np.abs(sent.q - q).max() <= speed * dt + 1e-9
             assert np.abs(sent.dq).max() <= speed * (1.0 + 1e-9)
-            assert (sent.q >= JOINT_LOWER).all() and (sent.q <= JOINT_UPPER).all()
+            assert (sent.q >= A1.legs.lower).all() and (sent.q <= A1.legs.upper).all()
             assert tau is None or np.abs(sent.tau - tau).max() < 0.4
             q, tau, now = sent.q, sent.tau, now + dt
         np.testing.assert_allclose(q, motion.goal, atol=1e-12)
@@ -212,14 +205,14 @@ def test_targets_are_continuous_within_range_and_speed(start: np.ndarray) -> Non
 
 def test_a_motion_begins_with_the_torque_there_was() -> None:
     torque = np.linspace(-20.0, 20.0, 12)
-    sent = posture_motions.sit_down(O, TROT, torque).step(3.0, TROT)
+    sent = MOTIONS.sit_down(TROT, torque).step(3.0, TROT)
     np.testing.assert_allclose(sent.q, TROT)
     np.testing.assert_allclose(sent.tau, torque)
 
 
 @pytest.mark.parametrize("stuck", [0, 4, 11])
 def test_a_joint_that_does_not_move_bounds_the_push(stuck: int) -> None:
-    motion, q = posture_motions.stand_up(O, TWISTED), TWISTED.copy()
+    motion, q = MOTIONS.stand_up(TWISTED), TWISTED.copy()
     for tick in range(8000):
         sent = motion.step(tick * 1e-3, q)
         assert abs(O.kp * (sent.q[stuck] - q[stuck])) <= O.kp * O.stop_lag + 1e-6
@@ -229,7 +222,7 @@ def test_a_joint_that_does_not_move_bounds_the_push(stuck: int) -> None:
 
 
 def test_a_stalled_loop_does_not_let_the_targets_jump() -> None:
-    motion = posture_motions.stand_up(O, TWISTED)
+    motion = MOTIONS.stand_up(TWISTED)
     q = TWISTED.copy()
     for tick in range(1000):
         q = motion.step(tick * 1e-3, q).q
@@ -237,12 +230,12 @@ def test_a_stalled_loop_does_not_let_the_targets_jump() -> None:
     assert np.abs(after - q).max() <= 0.01 * O.joint_speed + 1e-9
 
 
-@pytest.mark.parametrize("joints", [STAND_JOINTS, TROT, SPRAWLED])
+@pytest.mark.parametrize("joints", [A1.stand, TROT, SPRAWLED])
 def test_the_weight_is_carried_by_virtual_work(joints: np.ndarray) -> None:
     """Joint power equals the rate at which the feet would lift the robot."""
     rate, h = np.linspace(-1.0, 1.0, 12), 1e-6
-    ahead = foot_positions_in_base(joints + h * rate)[:, 2]
-    behind = foot_positions_in_base(joints - h * rate)[:, 2]
-    lift = -((ahead - behind) / (2 * h)).sum() * TOTAL_MASS * GRAVITY / 4.0
-    assert weight_torque(joints, 1.0) @ rate == pytest.approx(lift, rel=1e-6)
-    np.testing.assert_allclose(weight_torque(joints, 0.5), 0.5 * weight_torque(joints, 1.0))
+    ahead = foot_positions_in_base(A1.legs, joints + h * rate)[:, 2]
+    behind = foot_positions_in_base(A1.legs, joints - h * rate)[:, 2]
+    lift = -((ahead - behind) / (2 * h)).sum() * A1.mass * GRAVITY / 4.0
+    assert weight_torque(A1, joints, 1.0) @ rate == pytest.approx(lift, rel=1e-6)
+    np.testing.assert_allclose(weight_torque(A1, joints, 0.5), 0.5 * weight_torque(A1, joints, 1.0))

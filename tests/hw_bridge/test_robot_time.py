@@ -1,17 +1,50 @@
 """The robot's clock on ours, and which tick may follow which."""
 
+from typing import NamedTuple
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from hw_bridge.robot_time import WRAP, RobotTime, ticks_between
+from hw_bridge.intake import DISORDERS, WRAP, lag_of, new_clock, order, place, ticks_between
 
 MS, US = 1e-3, 1e-6
 
 ticks = st.integers(0, WRAP - 1)
 streams = st.lists(st.tuples(st.integers(1, 50), st.floats(0.0, 0.1)), min_size=2, max_size=60)
 """Of each frame: ticks since the last one, and seconds since the last arrival."""
+
+
+class MeasurementTime(NamedTuple):
+    """When a frame was measured."""
+
+    time: float  # on our monotonic clock [s]
+    tick: int  # of the stack: ms on the robot's clock, which goes on where a u32 wraps
+
+
+class RobotTime:
+    """One robot's clock, for Python.
+
+    Attributes:
+        record: of `order` and `place`.
+    """
+
+    def __init__(self, unit_s: float) -> None:
+        """Take the length of the robot's tick [s]."""
+        self.record = new_clock(unit_s)
+
+    @property
+    def lag(self) -> float:
+        return lag_of(self.record)
+
+    def judge(self, tick: int, arrival: float) -> str | None:
+        """What is wrong with a `tick` (u32) that came at `arrival` [s]; None if nothing."""
+        return DISORDERS.get(order(self.record, tick, arrival))
+
+    def place(self, tick: int, arrival: float) -> MeasurementTime:
+        """When a frame, newer than the last one, was measured; see `place`."""
+        return MeasurementTime(*place(self.record, tick, arrival))
 
 
 def placed(stream, start=0, unit=MS, arrival=100.0):

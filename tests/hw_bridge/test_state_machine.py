@@ -8,10 +8,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hw_bridge.posture_motions import REST_JOINTS, is_low
+from hw_bridge.motion import PostureMotions, rest_joints
 from hw_bridge.setpoints import Setpoints, damping, no_torque
 from hw_bridge.state_machine import MotionOptions, Request, RobotState, StateMachine
-from robots.a1.constants import LIE_JOINTS, STAND_JOINTS
+from tests.a1 import A1
 
 S = RobotState
 O = MotionOptions()  # noqa: E741
@@ -27,7 +27,7 @@ FOLLOWS = {
 LEVEL = np.array([0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0])  # attitude and angular velocity of a trunk
 ROLLED = np.array([math.sin(0.1), 0.0, 0.0, math.cos(0.1), 0.0, 0.0, 0.0])  # by 0.2 rad
 TURNING = np.array([0.0, 0.0, 0.0, 1.0, 0.0, -0.6, 0.0])
-TRACKER = Setpoints(STAND_JOINTS + 0.1, np.ones(12), np.full(12, 40.0), np.ones(12), np.ones(12))
+TRACKER = Setpoints(A1.stand + 0.1, np.ones(12), np.full(12, 40.0), np.ones(12), np.ones(12))
 
 
 class Legs:
@@ -35,7 +35,7 @@ class Legs:
 
     def __init__(self, machine: StateMachine, stuck: bool = False) -> None:
         self.machine, self.stuck, self.now = machine, stuck, 100.0
-        self.q, self.dq = REST_JOINTS.copy(), np.zeros(12)
+        self.q, self.dq = rest_joints(A1), np.zeros(12)
         self.trunk: np.ndarray | None = LEVEL
         self.sent, self.states = no_torque(), [machine.state]
 
@@ -60,7 +60,7 @@ class Legs:
 
 def reach(state: RobotState, stuck: bool = False) -> Legs:
     """A robot in `state`, on the way up, or on the way down for sit_down."""
-    legs = Legs(StateMachine(O), stuck)
+    legs = Legs(StateMachine(O, A1), stuck)
     if state is S.OFF:
         return legs
     legs.machine.request(Request.STAND_UP, "")
@@ -102,7 +102,7 @@ EVENTS = st.one_of(
 
 @given(st.lists(EVENTS, max_size=12), st.booleans())
 def test_no_order_of_events_leads_to_a_state_out_of_order(events: list, stuck: bool) -> None:
-    legs = Legs(StateMachine(O), stuck)
+    legs = Legs(StateMachine(O, A1), stuck)
     machine, stopped = legs.machine, False
     for event in events:
         if isinstance(event, Request):
@@ -191,7 +191,7 @@ def test_a_robot_with_a_cause_does_not_stand_up(state: RobotState) -> None:
 
 
 def test_it_does_not_move_before_it_has_been_measured() -> None:
-    machine = StateMachine(O)
+    machine = StateMachine(O, A1)
     machine.request(Request.STAND_UP, "")
     for tick in range(500):
         assert same(machine.step(tick * DT, None, None, None), damping(O.damping_kd))
@@ -262,13 +262,13 @@ def test_legs_fold_once_the_trunk_is_level_and_still_for_long_enough() -> None:
             legs.step()
         legs.trunk = trunk
         legs.step()
-        np.testing.assert_array_equal(legs.sent.q, STAND_JOINTS)
+        np.testing.assert_array_equal(legs.sent.q, A1.stand)
     legs.trunk = LEVEL
     for _ in range(round(O.level_s / DT) + 10):
         legs.step()
-    assert (legs.sent.q[2::3] < STAND_JOINTS[2::3]).all()
+    assert (legs.sent.q[2::3] < A1.stand[2::3]).all()
     legs.until(S.OFF)
-    assert legs.machine.ended_well and is_low(legs.q)
+    assert legs.machine.ended_well and PostureMotions(O, A1).is_low(legs.q)
 
 
 @pytest.mark.parametrize("trunk", [ROLLED, TURNING, np.full(7, np.nan), np.zeros(7), None])
@@ -277,11 +277,11 @@ def test_a_trunk_that_is_never_level_delays_the_legs_for_so_long_and_no_longer(
     state: RobotState, trunk: np.ndarray | None
 ) -> None:
     legs = sits_down_from(state, 0.9 * O.level_timeout_s)
-    np.testing.assert_array_equal(legs.sent.q, STAND_JOINTS)
+    np.testing.assert_array_equal(legs.sent.q, A1.stand)
     legs.trunk = trunk
     for _ in range(round(0.1 * O.level_timeout_s / DT) + 10):
         legs.step()
-    assert (legs.sent.q[2::3] < STAND_JOINTS[2::3]).all()
+    assert (legs.sent.q[2::3] < A1.stand[2::3]).all()
     legs.until(S.OFF)
     assert legs.machine.ended_well
 
@@ -336,17 +336,17 @@ def test_joints_that_nobody_measures_make_no_level_trunk() -> None:
     for _ in range(round(2.0 * O.level_s / DT)):
         legs.now += DT
         sent = legs.machine.step(legs.now, None, None, None, LEVEL)
-        np.testing.assert_array_equal(sent.q, STAND_JOINTS)
+        np.testing.assert_array_equal(sent.q, A1.stand)
 
 
 def test_a_robot_that_is_low_folds_at_once() -> None:
     legs = reach(S.RUNNING)
-    legs.q, legs.trunk = LIE_JOINTS + 0.2 * (STAND_JOINTS - LIE_JOINTS), ROLLED
+    legs.q, legs.trunk = A1.lie + 0.2 * (A1.stand - A1.lie), ROLLED
     legs.machine.step(legs.now, legs.q, legs.dq, TRACKER)
     legs.machine.request(Request.SIT_DOWN, "")
     for _ in range(round(1.0 / DT)):
         legs.step()
-    np.testing.assert_allclose(legs.q[2::3], LIE_JOINTS[2::3])
+    np.testing.assert_allclose(legs.q[2::3], A1.lie[2::3])
 
 
 def test_the_timeout_of_damping_is_beyond_its_stillness() -> None:
@@ -369,14 +369,14 @@ def test_a_silent_tracker_leaves_the_robot_standing_without_a_jump() -> None:
     assert np.abs(first.q - before).max() < 0.01
     for _ in range(100):
         legs.step(None)
-    np.testing.assert_allclose(legs.sent.q, STAND_JOINTS, atol=1e-9)
+    np.testing.assert_allclose(legs.sent.q, A1.stand, atol=1e-9)
     assert same(legs.step(TRACKER), TRACKER)
 
 
 def test_on_the_way_down_legs_that_are_stuck_are_not_pushed_for_long() -> None:
     legs = reach(S.RUNNING)
     legs.step(TRACKER)
-    legs.q, legs.stuck = STAND_JOINTS + np.tile([0.0, 1.0, 0.0], 4), True  # fell onto its legs
+    legs.q, legs.stuck = A1.stand + np.tile([0.0, 1.0, 0.0], 4), True  # fell onto its legs
     legs.machine.request(Request.SIT_DOWN, "")
     for _ in range(round(2.0 / DT)):
         legs.step()

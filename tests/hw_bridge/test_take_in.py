@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from hw_bridge import take_in as t
+from hw_bridge import intake as t
 from hw_bridge.wire.frame import frame_fault, seal
 from hw_bridge.wire.layout import HEADER, LOW_STATE, LOW_STATE_SIZE
 from hw_bridge.wire.low_state import decode_low_state

@@ -9,8 +9,7 @@ import sys
 from pathlib import Path
 
 from hw_bridge.link import UdpLink
-from hw_bridge.link_options import LinkOptions
-from hw_bridge.operator.options import OperatorOptions
+from hw_bridge.options import LinkOptions, OperatorOptions
 from hw_bridge.states import Request
 from hw_bridge.watchdog.link import WatchdogLink
 from runtime.clock import RealTimeClock

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from hw_bridge.link import Datagram, UdpLink
-from hw_bridge.link_options import LinkOptions
+from hw_bridge.options import LinkOptions
 from saltus.bench.watchdog.frames import DAMPING, LOCALHOST, MOTION, STATE, STATE_WITH_STOP
 from saltus.launch.process_table import watchdog_command
 

@@ -13,8 +13,7 @@ import pytest
 
 from hw_bridge.black_box.link import RecordedLink
 from hw_bridge.black_box.pipe import PipeReader, PipeWriter, Unpacker
-from hw_bridge.black_box.ring import SEGMENTS, Ring, segments
-from hw_bridge.black_box.topics import FRAMES, RUN_TEXT, RobotFrame, RunText
+from hw_bridge.black_box.ring import FRAMES, RUN_TEXT, SEGMENTS, Ring, RobotFrame, RunText, segments
 from hw_bridge.link import Datagram
 from runtime.chunk_file import ChunkFile
 from runtime.messages import decode, encode

@@ -2,8 +2,8 @@
 
 import numpy as np
 
-from robots.a1.constants import STAND_JOINTS
 from runtime.messages import GroundTruth, MotorCommand, SensorReading
+from tests.a1 import A1
 
 INERTIA = 0.05  # [kg m^2] of each joint
 STEPS = 10  # of the motor law in a tick
@@ -14,7 +14,7 @@ class FreeJoints:
 
     def __init__(self) -> None:
         self.tick = 0
-        self.q, self.dq = STAND_JOINTS.copy(), np.zeros(12)
+        self.q, self.dq = A1.stand.copy(), np.zeros(12)
         self.torque, self.outside = np.zeros(12), np.zeros(12)
         self.command: MotorCommand | None = None
         self.told = 0

@@ -3,7 +3,7 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hw_bridge.emulator.protection import CommandWatch, FirmwareState
+from hw_bridge.emulator.firmware import CommandWatch, FirmwareState
 
 OBEYING, PROTECTED = FirmwareState.OBEYING, FirmwareState.PROTECTED
 

@@ -4,9 +4,8 @@ import msgspec
 import numpy as np
 import pytest
 
-from hw_bridge.emulator.event_script import EventScript
-from hw_bridge.emulator.events import MOTORS, motor_index
-from hw_bridge.emulator.options import EmulatorOptions
+from hw_bridge.emulator.firmware import EventScript
+from hw_bridge.emulator.options import MOTORS, EmulatorOptions, motor_index
 
 EVENTS = [
     {"kind": "cut", "at": 0.010, "for": 0.005},

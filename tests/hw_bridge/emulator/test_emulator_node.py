@@ -7,20 +7,19 @@ import numpy as np
 import pytest
 
 from hw_bridge.emulator import node
+from hw_bridge.emulator.firmware import Plant
+from hw_bridge.emulator.network import RobotSocket
 from hw_bridge.emulator.options import EmulatorOptions
-from hw_bridge.emulator.plant import Plant
-from hw_bridge.emulator.posture import posture_of
-from hw_bridge.emulator.udp import RobotSocket
+from hw_bridge.emulator.outcome import posture_of
 from hw_bridge.setpoints import Setpoints, damping
 from hw_bridge.wire.low_command import LowCommandEncoder
 from hw_bridge.wire.low_state import decode_low_state
-from robots.a1.constants import STAND_JOINTS
 from runtime.clock import TickStatistics
 from sim_bridge.options import SimulationOptions, StartOptions
 from sim_bridge.simulated_robot import SimulatedRobot
 from tests.a1 import A1
 
-STAND = Setpoints(STAND_JOINTS, np.zeros(12), np.full(12, 100.0), np.full(12, 3.0), np.zeros(12))
+STAND = Setpoints(A1.stand, np.zeros(12), np.full(12, 100.0), np.full(12, 3.0), np.zeros(12))
 ENCODER = LowCommandEncoder()
 
 
@@ -80,7 +79,7 @@ def run(plant=None, ticks=300, skips=None, damp_from=10**9, client=True, truths=
         counted = iter(range(10**9))
         silent = lambda: next(counted) > ticks  # noqa: E731
         clock = Ticks(skips)
-        report = node.run(plant, chosen, end, clock, stop if client else silent, truths)
+        report = node.run(chosen, A1, plant, end, clock, stop if client else silent, truths)
         stop.socket.close()
         return report, stop
     finally:
@@ -97,7 +96,7 @@ def test_it_answers_every_command_and_stands() -> None:
     assert report["commands"] >= 300 and not report["refused"]
     ticks = [state.tick for state in client.states]
     assert len(ticks) >= 295 and (np.diff(ticks) == 1).all()
-    np.testing.assert_allclose(client.states[-1].q[:12], STAND_JOINTS, atol=0.1)
+    np.testing.assert_allclose(client.states[-1].q[:12], A1.stand, atol=0.1)
     assert client.states[-1].accelerometer[2] == pytest.approx(9.81, abs=1.0)
     assert (client.states[-1].foot_force > 10).all()
 
@@ -186,8 +185,11 @@ def test_a_port_in_use_is_one_clear_line() -> None:
 )  # fmt: skip
 def test_postures(change, posture: str) -> None:
     truth = SimulatedRobot(A1).truth()
-    assert posture_of(msgspec.structs.replace(truth, **change)) == posture
+    assert posture_of(msgspec.structs.replace(truth, **change), A1.stand_height) == posture
     tilted = truth.q.copy()
     tilted[3:7] = np.sin(0.6), 0.0, 0.0, np.cos(0.6)
-    assert posture_of(msgspec.structs.replace(truth, q=tilted)) == "fallen"
-    assert posture_of(msgspec.structs.replace(truth, q=np.full(19, np.nan))) == "fallen"
+    assert posture_of(msgspec.structs.replace(truth, q=tilted), A1.stand_height) == "fallen"
+    assert (
+        posture_of(msgspec.structs.replace(truth, q=np.full(19, np.nan)), A1.stand_height)
+        == "fallen"
+    )

@@ -5,8 +5,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hw_bridge.emulator.thermal import Thermal
-from hw_bridge.emulator.thermal_options import ThermalOptions
+from hw_bridge.emulator.motors import Thermal
+from hw_bridge.emulator.options import ThermalOptions
 
 
 @given(st.floats(0.0, 10.0), st.floats(1.0, 100.0))

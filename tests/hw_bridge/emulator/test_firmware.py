@@ -8,24 +8,21 @@ from hw_bridge.emulator.firmware import Firmware
 from hw_bridge.emulator.options import EmulatorOptions
 from hw_bridge.setpoints import Setpoints, damping, no_torque
 from hw_bridge.wire.frame import seal
-from hw_bridge.wire.header import Header
-from hw_bridge.wire.layout import BRAKE, OVERHEATED, SERVO
+from hw_bridge.wire.layout import BRAKE, OVERHEATED, SERVO, Header
 from hw_bridge.wire.low_command import LowCommandEncoder
 from hw_bridge.wire.low_state import LowState, decode_low_state
 from hw_bridge.wire.remote import decode_remote
-from robots.a1.constants import STAND_JOINTS
+from tests.a1 import A1
 from tests.hw_bridge.emulator.emulator_plant import FreeJoints
 
-HOLD = Setpoints(
-    STAND_JOINTS + 0.1, np.zeros(12), np.full(12, 40.0), np.full(12, 2.0), np.zeros(12)
-)
+HOLD = Setpoints(A1.stand + 0.1, np.zeros(12), np.full(12, 40.0), np.full(12, 2.0), np.zeros(12))
 ENCODER = LowCommandEncoder()
 HOLD_FRAME, DAMP_FRAME = ENCODER.encode(HOLD), ENCODER.encode(damping(3.0))
 
 
 def made(**options: object) -> tuple[Firmware, FreeJoints]:
     plant = FreeJoints()
-    return Firmware(msgspec.convert(options, EmulatorOptions), plant), plant
+    return Firmware(msgspec.convert(options, EmulatorOptions), A1, plant), plant
 
 
 def states(firmware: Firmware, frames: list[bytes], ticks: int = 1, now: float = 0.0):
@@ -72,7 +69,7 @@ def test_joints_follow_the_law_and_the_state_shows_them() -> None:
     np.testing.assert_allclose(plant.q, HOLD.q, atol=1e-3)
     np.testing.assert_allclose(seen[-1].q[:12], plant.q, atol=1e-4)
     np.testing.assert_array_equal(seen[-1].mode[:12], SERVO)
-    np.testing.assert_allclose(seen[0].q[:12], STAND_JOINTS, atol=1e-6)  # of this tick, not after
+    np.testing.assert_allclose(seen[0].q[:12], A1.stand, atol=1e-6)  # of this tick, not after
     slope = np.diff([state.dq[0] for state in seen[100:120]]) / 0.001
     np.testing.assert_allclose([state.ddq[0] for state in seen[101:120]], slope, atol=1.01)
 
@@ -160,7 +157,7 @@ def test_a_stuck_velocity_deceives_the_state_alone() -> None:
     seen = states(firmware, [HOLD_FRAME], 100)
     assert {state.dq[4] for state in seen[22:]} == {0.5}
     assert len({state.dq[5] for state in seen[22:]}) > 50
-    np.testing.assert_allclose(plant.q - STAND_JOINTS, plant.q[0] - STAND_JOINTS[0], atol=1e-6)
+    np.testing.assert_allclose(plant.q - A1.stand, plant.q[0] - A1.stand[0], atol=1e-6)
 
 
 def test_a_jammed_joint_stays_where_it_is() -> None:
@@ -173,7 +170,7 @@ def test_a_jammed_joint_stays_where_it_is() -> None:
     at = plant.q[4]
     states(firmware, [HOLD_FRAME], 180)
     assert plant.q[4] == pytest.approx(at, abs=0.015)
-    assert plant.q[5] - STAND_JOINTS[5] > 0.05  # the others go on
+    assert plant.q[5] - A1.stand[5] > 0.05  # the others go on
 
 
 def test_hands_on_a_joint_and_pushes_reach_the_plant_for_their_time() -> None:
@@ -221,7 +218,7 @@ def test_the_worst_is_what_was_asked_and_done_since_the_first_motion() -> None:
     plant.dq[:] = 5.0
     states(firmware, [DAMP_FRAME, ENCODER.encode(no_torque())], 50)
     assert firmware.worst.values().speed == 0.0
-    plant.q[:], plant.dq[:] = STAND_JOINTS, 0.0
+    plant.q[:], plant.dq[:] = A1.stand, 0.0
     states(firmware, [DAMP_FRAME], 2)  # the second tells where the joints are
     states(firmware, [HOLD_FRAME], 300)
     worst = firmware.worst.values()

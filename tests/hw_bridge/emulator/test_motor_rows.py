@@ -4,7 +4,7 @@ import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from hw_bridge.emulator.motor_rows import asks_for_motion, largest_torque, motor_rows
+from hw_bridge.emulator.motors import asks_for_motion, largest_torque, motor_rows
 from hw_bridge.setpoints import Setpoints, damping, no_torque
 from hw_bridge.wire.layout import BRAKE, POS_STOP, SERVO, VEL_STOP
 

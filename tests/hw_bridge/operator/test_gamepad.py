@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from hw_bridge.operator.gamepad import Gamepad
-from hw_bridge.operator.options import GamepadButtons
+from hw_bridge.options import GamepadButtons
 from hw_bridge.states import Request
 
 BUTTONS = GamepadButtons()

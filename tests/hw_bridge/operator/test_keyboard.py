@@ -11,8 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hw_bridge.operator.keyboard import Keyboard
-from hw_bridge.operator.terminal import raw_keys
+from hw_bridge.operator.keyboard import Keyboard, raw_keys
 from hw_bridge.states import Request, RequestWithCause
 
 KEYS = {b"u": Request.STAND_UP, b"r": Request.RUN, b"d": Request.SIT_DOWN}

@@ -9,12 +9,9 @@ from pathlib import Path
 import msgspec
 import pytest
 
-from hw_bridge.operator.hands import Hands
-from hw_bridge.operator.operator import Operator
-from hw_bridge.operator.options import GamepadButtons, OperatorOptions
-from hw_bridge.operator.remote_stop import RemoteStop
-from hw_bridge.operator.script import OperatorScript
-from hw_bridge.operator.terminal_pulse import QUERY
+from hw_bridge.operator.keyboard import QUERY
+from hw_bridge.operator.operator import Inputs, Operator, OperatorScript, RemoteStop
+from hw_bridge.options import GamepadButtons, OperatorOptions
 from hw_bridge.states import Request, RobotState
 from hw_bridge.wire.remote import Remote
 
@@ -22,8 +19,8 @@ S = RobotState
 SETS = OperatorOptions().remote_stop
 
 
-def hands_of(options: OperatorOptions, keyboard_fd: int = 0) -> Hands:
-    return Hands(msgspec.to_builtins(options), keyboard_fd)
+def hands_of(options: OperatorOptions, keyboard_fd: int = 0) -> Inputs:
+    return Inputs(msgspec.to_builtins(options), keyboard_fd)
 
 
 def held(*buttons: str) -> Remote:
@@ -97,7 +94,7 @@ def test_something_may_come_from_what_is_open(tmp_path: Path) -> None:
     pad = os.open(path, os.O_RDWR)
     reading, writing = os.pipe()
     plain = msgspec.to_builtins(OperatorOptions(gamepad=str(path)))
-    hands = Hands(plain, reading)
+    hands = Inputs(plain, reading)
     os.write(pad, struct.pack("<IhBB", 0, 1, 1, 0))
     os.write(writing, b"x")
     assert len(hands.sources) == len(select.select(hands.sources, [], [], 0.0)[0]) == 2
@@ -106,7 +103,7 @@ def test_something_may_come_from_what_is_open(tmp_path: Path) -> None:
     requests = [[request for request, _ in hands.poll(0.0, True)] for _ in range(3)]
     assert requests == [[Request.RUN, Request.STOP], [Request.END], []]
     assert hands.sources == []
-    assert Hands(plain | {"gamepad": None, "keyboard": False}, reading).sources == []
+    assert Inputs(plain | {"gamepad": None, "keyboard": False}, reading).sources == []
     os.close(reading)
 
 

@@ -6,8 +6,8 @@ from pathlib import Path
 
 ROOT = Path(__file__).parents[3]
 MODULES = (
-    "hw_bridge.joystick", "hw_bridge.operator.gamepad", "hw_bridge.operator.hands",
-    "hw_bridge.operator.keyboard", "hw_bridge.states",
+    "hw_bridge.operator.gamepad", "hw_bridge.operator.keyboard", "hw_bridge.operator.operator",
+    "hw_bridge.states",
 )  # fmt: skip
 CODE = """
 import sys

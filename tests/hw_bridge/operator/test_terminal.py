@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from hw_bridge.operator.terminal import is_attended, raw_keys
+from hw_bridge.operator.keyboard import is_attended, raw_keys
 
 LOCAL, SPECIAL = 3, 6  # indices among a terminal's attributes
 

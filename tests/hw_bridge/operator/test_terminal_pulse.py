@@ -15,9 +15,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hw_bridge.operator.keyboard import Keyboard
-from hw_bridge.operator.terminal import raw_keys
-from hw_bridge.operator.terminal_pulse import PERIOD_S, QUERY, REPLY, TerminalPulse
+from hw_bridge.operator.keyboard import PERIOD_S, QUERY, REPLY, Keyboard, TerminalPulse, raw_keys
 from hw_bridge.states import Request, RequestWithCause
 
 TICK_S = 1e-3
@@ -91,7 +89,7 @@ class Terminal:
 def terminal(monkeypatch: pytest.MonkeyPatch) -> Iterator[Terminal]:
     outer, inner = pty.openpty()
     sent = CountedQueries()
-    monkeypatch.setattr("hw_bridge.operator.terminal_pulse.os", sent)
+    monkeypatch.setattr("hw_bridge.operator.keyboard.os", sent)
     with raw_keys(inner):
         terminal = Terminal(outer, inner, sent)
         yield terminal
@@ -165,7 +163,7 @@ def test_a_terminal_that_takes_no_query_is_silent_too(
         raise BlockingIOError
 
     begun(terminal)
-    monkeypatch.setattr("hw_bridge.operator.terminal_pulse.os.write", refuse)
+    monkeypatch.setattr("hw_bridge.operator.keyboard.os.write", refuse)
     assert [asked for _, asked in terminal.live(2.0)] == [SILENT]
 
 

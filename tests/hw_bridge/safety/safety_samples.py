@@ -5,13 +5,12 @@ from typing import Any
 import numpy as np
 
 from hw_bridge import intake
-from hw_bridge.intake import Sample
-from hw_bridge.sensing_options import SensingOptions
+from hw_bridge.intake import DQ, NUMBERS, ROW, TORQUE, Q, Sample, take_in
+from hw_bridge.options import SensingOptions
 from hw_bridge.setpoints import Array, Setpoints
-from hw_bridge.take_in import DQ, NUMBERS, ROW, TORQUE, Q, take_in
 from hw_bridge.wire.layout import SERVO
 from hw_bridge.wire.low_state import LowState, encode_low_state, zero_low_state
-from robots.a1.constants import STAND_JOINTS
+from tests.a1 import A1
 
 UNUSED = np.zeros(8)
 FR_CALF, FL_THIGH = 2, 4
@@ -37,7 +36,7 @@ def sample_of(
 def sample(tick: int, **changes: Any) -> Sample:
     """A robot that stands well at `tick` [ms], but for `changes` of its state (12 or whole)."""
     fields: dict[str, Any] = {
-        "q": STAND_JOINTS,
+        "q": A1.stand,
         "dq": np.zeros(12),
         "tau_est": np.full(12, 5.0),
         "mode": np.full(12, SERVO),
@@ -62,10 +61,10 @@ def at(motor: int, value: float, others: Any) -> Array:
 def torque_command(tau: Any) -> Setpoints:
     """Plain torques [N m], twelve or one for all, at the stand, without feedback."""
     zero = np.zeros(12)
-    return Setpoints(STAND_JOINTS.copy(), zero, zero, zero, np.full(12, 1.0) * tau)
+    return Setpoints(A1.stand.copy(), zero, zero, zero, np.full(12, 1.0) * tau)
 
 
-def pd_command(q: Any = STAND_JOINTS, kp: float = 100.0, kd: float = 3.0) -> Setpoints:
+def pd_command(q: Any = A1.stand, kp: float = 100.0, kd: float = 3.0) -> Setpoints:
     """Joint PD towards a pose."""
     return Setpoints(
         np.array(q, dtype=float), np.zeros(12), np.full(12, kp), np.full(12, kd), np.zeros(12)

@@ -7,16 +7,16 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from hw_bridge.intake import DQ, TORQUE, Q
+from hw_bridge.options import HardwareSafetyOptions
 from hw_bridge.safety.motor_watch import MotorWatch
-from hw_bridge.safety.options import HardwareSafetyOptions
 from hw_bridge.setpoints import Array
-from hw_bridge.take_in import DQ, TORQUE, Q
-from robots.a1.constants import STAND_JOINTS
 from saltus.configuration.launch import load_launch
 from saltus.launch.lock_step import LockStep
+from tests.a1 import A1
 from tests.hw_bridge.safety.safety_samples import FL_THIGH, numbers
 
-WATCH = MotorWatch(HardwareSafetyOptions())
+WATCH = MotorWatch(HardwareSafetyOptions(), A1)
 RATE = 2.0 * np.pi * 1.5  # [rad/s] of a gait
 JAM_MS = 300
 
@@ -24,9 +24,7 @@ JAM_MS = 300
 def gait(tick: int) -> Array:
     """Legs that swing."""
     phase = RATE * 1e-3 * tick + np.arange(12)
-    return numbers(
-        STAND_JOINTS + 0.3 * np.sin(phase), 0.3 * RATE * np.cos(phase), 6.0 * np.sin(phase)
-    )
+    return numbers(A1.stand + 0.3 * np.sin(phase), 0.3 * RATE * np.cos(phase), 6.0 * np.sin(phase))
 
 
 def first_fault(samples: list[Array], serving: bool = True, step_ms: int = 1) -> str:
@@ -87,12 +85,12 @@ def test_a_gait_is_no_fault() -> None:
 
 @pytest.mark.parametrize("drift", [0.0, 0.03])  # [rad/s] that a rounded speed does not show
 def test_rest_is_no_fault_however_long(drift: float) -> None:
-    q = [STAND_JOINTS + 1e-3 * drift * tick for tick in range(3000)]
+    q = [A1.stand + 1e-3 * drift * tick for tick in range(3000)]
     assert first_fault([numbers(each, np.zeros(12), np.full(12, 12.0)) for each in q]) == ""
 
 
 def test_a_motion_that_was_not_seen_is_no_fault() -> None:
-    samples = [numbers(STAND_JOINTS + 0.1 * k, np.zeros(12), np.zeros(12)) for k in range(30)]
+    samples = [numbers(A1.stand + 0.1 * k, np.zeros(12), np.zeros(12)) for k in range(30)]
     assert first_fault(samples, step_ms=6) == ""
 
 

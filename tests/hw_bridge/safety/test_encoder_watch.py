@@ -7,14 +7,14 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from hw_bridge.options import HardwareSafetyOptions
 from hw_bridge.safety.motor_watch import MotorWatch
-from hw_bridge.safety.options import HardwareSafetyOptions
-from hw_bridge.safety.verdict import Verdict
+from hw_bridge.safety.watches import Verdict
 from hw_bridge.setpoints import Array
-from robots.a1.constants import JOINT_LOWER, STAND_JOINTS
+from tests.a1 import A1
 from tests.hw_bridge.safety.safety_samples import FL_THIGH, at, numbers
 
-WATCH = MotorWatch(HardwareSafetyOptions())
+WATCH = MotorWatch(HardwareSafetyOptions(), A1)
 STUCK_MS = 50
 RATE = 2.0 * np.pi * 1.5  # [rad/s] of a gait
 
@@ -27,7 +27,7 @@ def judge(q: Array, dq: Array, torque: Array, serving: bool, time: float) -> Ver
 def gait(tick: int) -> tuple[Array, Array, Array]:
     """Positions, speeds and torques of legs that swing, as float32 frames carry them."""
     phase = RATE * 1e-3 * tick + np.arange(12)
-    q = STAND_JOINTS + 0.3 * np.sin(phase)
+    q = A1.stand + 0.3 * np.sin(phase)
     dq = 0.3 * RATE * np.cos(phase)
     return np.float32(q).astype(float), dq, 6.0 * np.sin(phase)
 
@@ -80,7 +80,7 @@ def test_rest_is_no_fault_however_long(serving: bool) -> None:
     generator = np.random.default_rng(1)
     rest = [
         (
-            STAND_JOINTS,  # bit for bit
+            A1.stand,  # bit for bit
             0.02 + 0.03 * generator.standard_normal(12),  # biased and noisy speed
             5.0 + 0.3 * generator.standard_normal(12),
         )
@@ -93,14 +93,14 @@ def test_limp_legs_moved_by_hand_are_no_fault() -> None:
     samples = []
     for tick in range(1500):
         q, dq, torque = gait(tick)
-        q[0] = STAND_JOINTS[0]  # the hip rests while its leg is moved
+        q[0] = A1.stand[0]  # the hip rests while its leg is moved
         samples.append((q, at(0, 0.0, dq), 0.0 * torque))
     assert first_fault(samples, serving=False) == ""
     assert "FR hip" in first_fault(samples, serving=True)
 
 
 def test_a_calf_that_presses_on_its_stop_is_no_fault() -> None:
-    folded = np.tile([0.0, 1.3, JOINT_LOWER[2]], 4)
+    folded = np.tile([0.0, 1.3, A1.legs.lower[2]], 4)
     samples = [(folded, np.zeros(12), at(2, -0.01 * tick, 0.0)) for tick in range(1000)]
     assert first_fault(samples) == ""
 
@@ -109,7 +109,7 @@ def test_lost_frames_are_no_fault() -> None:
     WATCH.reset()
     for tick in (0, 1, 2, 3, 300, 301, 302):  # a motion that begins as the frames come back
         torque = np.full(12, 0.0 if tick <= 300 else 8.0)
-        verdict = judge(STAND_JOINTS, np.full(12, 0.5), torque, True, 1e-3 * tick)
+        verdict = judge(A1.stand, np.full(12, 0.5), torque, True, 1e-3 * tick)
         assert verdict.action == "go"
 
 

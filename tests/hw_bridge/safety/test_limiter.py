@@ -7,21 +7,21 @@ from collections import deque
 import numpy as np
 import pytest
 
+from hw_bridge.options import HardwareSafetyOptions
 from hw_bridge.safety.limits import Limiter
-from hw_bridge.safety.options import HardwareSafetyOptions
 from hw_bridge.setpoints import Array, Setpoints, damping, no_torque
 from hw_bridge.wire.layout import BRAKE, SERVO
-from robots.a1.constants import JOINT_LOWER, JOINT_UPPER, STAND_JOINTS
+from tests.a1 import A1
 from tests.hw_bridge.safety.safety_samples import FL_THIGH, FR_CALF, at, pd_command, torque_command
 
-Q, STILL = STAND_JOINTS.copy(), np.zeros(12)
+Q, STILL = A1.stand.copy(), np.zeros(12)
 OPTIONS = HardwareSafetyOptions(torque_slew=5000.0)
 STEP = 5.0  # [N m] in 1 ms
 
 
 @pytest.fixture
 def limiter() -> Limiter:
-    return Limiter(OPTIONS)
+    return Limiter(OPTIONS, A1)
 
 
 def ramp(limiter: Limiter, torque: float, start: float, ticks: int) -> float:
@@ -142,15 +142,15 @@ def test_clipped_gains_leave_the_torque_at_the_instant(limiter: Limiter) -> None
 
 
 def test_a_far_target_comes_near_and_the_torque_stays() -> None:
-    limiter = Limiter(HardwareSafetyOptions(torque_slew=1e9))
+    limiter = Limiter(HardwareSafetyOptions(torque_slew=1e9), A1)
     wanted = pd_command(Q + 0.8, kp=100.0)._replace(tau=np.full(12, -75.0))
     limited = limiter.apply(wanted, Q, STILL, 0.0)
     np.testing.assert_allclose(limited.torque, 5.0)
-    np.testing.assert_allclose(limited.setpoints.q, np.minimum(Q + 0.335, JOINT_UPPER))
+    np.testing.assert_allclose(limited.setpoints.q, np.minimum(Q + 0.335, A1.legs.upper))
 
 
 def test_one_motor_puts_out_no_more_than_its_power() -> None:
-    limiter, motor = Limiter(HardwareSafetyOptions(torque_slew=1e9)), FL_THIGH
+    limiter, motor = Limiter(HardwareSafetyOptions(torque_slew=1e9), A1), FL_THIGH
     for speed, torque in ((15.0, 400.0 / 15.0), (-15.0, 33.5)):  # driving, and braking
         limiter.reset()
         limited = limiter.apply(torque_command(at(motor, 33.5, 0.0)), Q, at(motor, speed, 0.0), 0.0)
@@ -159,7 +159,7 @@ def test_one_motor_puts_out_no_more_than_its_power() -> None:
 
 
 def test_a_torque_beyond_the_limit_is_cut_and_named() -> None:
-    limiter = Limiter(HardwareSafetyOptions(torque_slew=1e9))
+    limiter = Limiter(HardwareSafetyOptions(torque_slew=1e9), A1)
     limited = limiter.apply(torque_command(50.0), Q, STILL, 0.0)
     assert limited.limited == ("torque",)
     np.testing.assert_allclose(limited.torque, 33.5)
@@ -180,7 +180,7 @@ def test_after_a_fault_torque_begins_at_that_of_the_damping(limiter: Limiter) ->
 
 
 def test_braking_keeps_its_power_before_driving_does() -> None:
-    limiter = Limiter(HardwareSafetyOptions(torque_slew=1e9, total_power=400.0))
+    limiter = Limiter(HardwareSafetyOptions(torque_slew=1e9, total_power=400.0), A1)
     dq = np.where(np.arange(12) < 2, 10.0, 0.0)
     tau = np.where(np.arange(12) == 0, 30.0, -30.0)
     limited = limiter.apply(torque_command(tau), Q, dq, 0.0)
@@ -194,7 +194,7 @@ def drive_out(motor: int, sign: float, delay_ms: int, load: float) -> Array:
     Motor law and physics at 10 kHz, commands at 1 kHz of joints `delay_ms` old, a constant `load`
     [N m] from outside.
     """
-    limiter, inertia, step = Limiter(), 0.03, 1e-4
+    limiter, inertia, step = Limiter(OPTIONS, A1), 0.03, 1e-4
     q, dq, way = Q.copy(), STILL.copy(), []
     seen = deque([(q.copy(), dq.copy())] * (delay_ms + 1), maxlen=delay_ms + 1)
     for tick in range(1200):
@@ -213,10 +213,10 @@ def drive_out(motor: int, sign: float, delay_ms: int, load: float) -> Array:
 @pytest.mark.parametrize("delay_ms", [0, 3, 10])
 def test_full_torque_outwards_ends_inside_the_range(motor: int, sign: float, delay_ms: int) -> None:
     way = drive_out(motor, sign, delay_ms, load=0.0)
-    assert JOINT_LOWER[motor] < way.min() and way.max() < JOINT_UPPER[motor]
+    assert A1.legs.lower[motor] < way.min() and way.max() < A1.legs.upper[motor]
     assert np.ptp(way[-200:]) < 0.02
 
 
 def test_a_load_outwards_is_held_by_the_spring() -> None:
     rest = drive_out(FR_CALF, 1.0, 0, load=10.0)[-300:]
-    np.testing.assert_allclose(rest - JOINT_UPPER[FR_CALF], 10.0 / 120.0, atol=0.005)
+    np.testing.assert_allclose(rest - A1.legs.upper[FR_CALF], 10.0 / 120.0, atol=0.005)

@@ -6,14 +6,14 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
+from hw_bridge.options import HardwareSafetyOptions
 from hw_bridge.safety.limits import Limited, Limiter
-from hw_bridge.safety.options import HardwareSafetyOptions
 from hw_bridge.setpoints import Array, Setpoints, damping
 from hw_bridge.wire.layout import POS_STOP, SERVO, VEL_STOP
-from robots.a1.constants import JOINT_LOWER, JOINT_UPPER
+from tests.a1 import A1
 
 OPTIONS = HardwareSafetyOptions()
-LIMITER, AT_EASE = Limiter(OPTIONS), Limiter(HardwareSafetyOptions(torque_slew=1e9))
+LIMITER, AT_EASE = Limiter(OPTIONS, A1), Limiter(HardwareSafetyOptions(torque_slew=1e9), A1)
 EPS = 1e-8
 FEW = settings(max_examples=40)  # of 12 motors each
 ANY = st.floats(allow_nan=True, allow_infinity=True)
@@ -38,7 +38,7 @@ SETPOINTS = st.builds(
 SHARE = twelve(0.0, 1.0, 0.0, 1.0)
 MARGIN = OPTIONS.excursion_max - 1e-6
 Q = SHARE.map(
-    lambda share: JOINT_LOWER - MARGIN + share * (JOINT_UPPER - JOINT_LOWER + 2.0 * MARGIN)
+    lambda share: A1.legs.lower - MARGIN + share * (A1.legs.upper - A1.legs.lower + 2.0 * MARGIN)
 )
 DQ = twelve(-40.0, 40.0)
 
@@ -69,8 +69,8 @@ def test_torque_and_gains_stay_within_their_limits(s: Setpoints, q: Array, dq: A
     sent, torque, _ = at_ease(s, q, dq)
     np.testing.assert_allclose(sent.torque(q, dq), torque, atol=EPS)
     # Motors bound the torque of damping themselves.
-    assert (abs(torque) <= OPTIONS.torque_limit + EPS)[~passive(sent)].all()
-    assert abs(sent.tau).max() <= 3.0 * OPTIONS.torque_limit + EPS  # the wire's field ends at 128
+    assert (abs(torque) <= A1.torque_limit[0] + EPS)[~passive(sent)].all()
+    assert abs(sent.tau).max() <= 3.0 * A1.torque_limit[0] + EPS  # the wire's field ends at 128
     assert (sent.kp[~passive(s)] >= 0.0).all() and (sent.kp[~passive(s)] <= OPTIONS.kp_max).all()
     assert (sent.kd >= 0.0).all() and (sent.kd <= OPTIONS.kd_max).all()
 
@@ -89,20 +89,20 @@ def test_no_torque_drives_a_joint_out_of_its_range(s: Setpoints, q: Array, dq: A
     sent, torque, _ = at_ease(s, q, dq)
     driven = ~passive(s)
     high, low = (
-        q >= JOINT_UPPER - OPTIONS.position_margin,
-        q <= JOINT_LOWER + OPTIONS.position_margin,
+        q >= A1.legs.upper - OPTIONS.position_margin,
+        q <= A1.legs.lower + OPTIONS.position_margin,
     )
     assert (torque[driven & high] <= EPS).all() and (torque[driven & low] >= -EPS).all()
     aimed = driven & (sent.q != POS_STOP)
-    assert (sent.q[aimed] >= JOINT_LOWER[aimed]).all()
-    assert (sent.q[aimed] <= JOINT_UPPER[aimed]).all()
+    assert (sent.q[aimed] >= A1.legs.lower[aimed]).all()
+    assert (sent.q[aimed] <= A1.legs.upper[aimed]).all()
 
 
 @FEW
 @given(SETPOINTS, Q, DQ)
 def test_no_torque_drives_a_joint_beyond_its_speed(s: Setpoints, q: Array, dq: Array) -> None:
     torque = at_ease(s, q, dq).torque
-    fast = abs(dq) >= OPTIONS.velocity_limit
+    fast = abs(dq) >= A1.velocity_limit[0]
     assert (torque[fast] * dq[fast] <= EPS).all()
 
 
@@ -159,7 +159,7 @@ def test_passive_motors_never_drive_and_never_wait(s: Setpoints, q: Array, dq: A
 def test_garbage_in_safe_numbers_out(rows: Array, joints: Array, now: float, mode: int) -> None:
     sent, torque, limited = LIMITER.apply(Setpoints(*rows, mode), joints[0], joints[1], now)
     assert np.isfinite(np.array(sent[:5])).all() and np.isfinite(torque).all()
-    assert (abs(torque) <= OPTIONS.torque_limit + EPS)[~passive(sent)].all()
+    assert (abs(torque) <= A1.torque_limit[0] + EPS)[~passive(sent)].all()
     assert "malformed" not in limited
     if not np.isfinite(rows).all():
         assert sent.mode == 0x0A and passive(sent).all()
@@ -171,7 +171,7 @@ def test_garbage_in_safe_numbers_out(rows: Array, joints: Array, now: float, mod
 def test_one_number_that_is_not_finite_damps_all_motors(row: int, value: float) -> None:
     rows = np.zeros((5, 12))
     rows[row, 7] = value
-    limited = Limiter(OPTIONS).apply(Setpoints(*rows), np.zeros(12), np.ones(12), 0.0)
+    limited = Limiter(OPTIONS, A1).apply(Setpoints(*rows), np.zeros(12), np.ones(12), 0.0)
     assert limited.limited == ("not_finite",)
     np.testing.assert_array_equal(limited.setpoints.kd, OPTIONS.damping_kd)
     assert passive(limited.setpoints).all()

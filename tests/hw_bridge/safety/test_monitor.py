@@ -8,20 +8,20 @@ import numpy as np
 import pytest
 from scipy.spatial.transform import Rotation
 
+from hw_bridge.options import HardwareSafetyOptions
 from hw_bridge.safety.monitor import Monitor
-from hw_bridge.safety.options import HardwareSafetyOptions
-from hw_bridge.safety.verdict import GO, Verdict
+from hw_bridge.safety.watches import GO, Verdict
 from hw_bridge.wire.layout import BRAKE, OVERHEATED, SERVO
-from robots.a1.constants import STAND_JOINTS
+from tests.a1 import A1
 from tests.hw_bridge.safety.safety_samples import FL_THIGH, FR_CALF, at, sample
 
 ROLLED = np.array([math.cos(0.7), math.sin(0.7), 0.0, 0.0])  # by 1.4 rad
-Q = STAND_JOINTS
+Q = A1.stand
 
 
 @pytest.fixture
 def monitor() -> Monitor:
-    return Monitor()
+    return Monitor(HardwareSafetyOptions(), A1)
 
 
 def live(
@@ -191,13 +191,6 @@ def test_before_the_first_state_nothing_may_be_served(monitor: Monitor) -> None:
     assert verdict == Verdict("damp", "no state from the robot yet")
 
 
-def test_a_reset_forgets_the_robot(monitor: Monitor) -> None:
-    assert live(monitor, 50, quaternion_wxyz=ROLLED).action == "damp"
-    monitor.reset()
-    assert monitor.judge(None, 100.0, False) == GO
-    assert live(monitor, 5, start=3, quaternion_wxyz=ROLLED) == GO
-
-
 def test_what_raises_inside_is_a_verdict(
     monitor: Monitor, caplog: pytest.LogCaptureFixture
 ) -> None:
@@ -210,9 +203,9 @@ def test_what_raises_inside_is_a_verdict(
 
 
 def test_limits_are_the_options() -> None:
-    monitor = Monitor(HardwareSafetyOptions(tilt_max=1.5, confirm_s=0.1))
+    monitor = Monitor(HardwareSafetyOptions(tilt_max=1.5, confirm_s=0.1), A1)
     assert live(monitor, 300, quaternion_wxyz=ROLLED) == GO
-    monitor = Monitor(HardwareSafetyOptions(confirm_s=0.1))
+    monitor = Monitor(HardwareSafetyOptions(confirm_s=0.1), A1)
     assert live(monitor, 100, quaternion_wxyz=ROLLED) == GO
     assert live(monitor, 2, start=100, quaternion_wxyz=ROLLED).action == "damp"
 

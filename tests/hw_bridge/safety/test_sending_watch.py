@@ -2,8 +2,7 @@
 
 import pytest
 
-from hw_bridge.safety.sending_watch import SendingWatch
-from hw_bridge.safety.verdict import GO, damp
+from hw_bridge.safety.watches import GO, SendingWatch, damp
 
 
 @pytest.mark.parametrize("gap, goes_on", [(0.001, True), (0.0299, True), (0.0301, False)])

@@ -5,8 +5,7 @@ import math
 import pytest
 
 from hw_bridge.states import Request, RequestWithCause
-from hw_bridge.watchdog.page import FRAME_BYTES, Page
-from hw_bridge.watchdog.watchdog import AFTER_BEAT_S, PERIOD_S, Watchdog
+from hw_bridge.watchdog.watchdog import AFTER_BEAT_S, FRAME_BYTES, PERIOD_S, Page, Watchdog
 
 FRAME = b"damping" * 80
 

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from hw_bridge.setpoints import Setpoints
-from hw_bridge.wire.header import Header
+from hw_bridge.wire.layout import Header
 from hw_bridge.wire.low_state import LowState
 
 _COMMAND = struct.Struct("<BHHIB" + 20 * "BffhhhIII" + "12s40sII")

@@ -10,8 +10,15 @@ from hypothesis.extra.numpy import arrays
 
 from hw_bridge.setpoints import Setpoints, damping, no_torque
 from hw_bridge.wire.frame import WireError, frame_fault
-from hw_bridge.wire.header import Header
-from hw_bridge.wire.layout import BRAKE, LOW_COMMAND, LOW_COMMAND_SIZE, POS_STOP, SERVO, VEL_STOP
+from hw_bridge.wire.layout import (
+    BRAKE,
+    LOW_COMMAND,
+    LOW_COMMAND_SIZE,
+    POS_STOP,
+    SERVO,
+    VEL_STOP,
+    Header,
+)
 from hw_bridge.wire.low_command import LowCommandEncoder, decode_low_command
 from tests.hw_bridge.wire import peer as wire_peer
 

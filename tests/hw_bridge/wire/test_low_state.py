@@ -9,8 +9,7 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
 from hw_bridge.wire.frame import WireError, frame_fault
-from hw_bridge.wire.header import Header
-from hw_bridge.wire.layout import LOW_STATE, LOW_STATE_SIZE
+from hw_bridge.wire.layout import LOW_STATE, LOW_STATE_SIZE, Header
 from hw_bridge.wire.low_state import LowState, decode_low_state, encode_low_state, zero_low_state
 from tests.hw_bridge.wire import peer as wire_peer
 

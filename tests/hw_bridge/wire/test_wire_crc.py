@@ -6,8 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from hw_bridge.setpoints import no_torque
-from hw_bridge.wire.crc import crc
-from hw_bridge.wire.frame import FrameFault, WireError, check_frame, frame_fault, seal
+from hw_bridge.wire.frame import FrameFault, WireError, check_frame, crc, frame_fault, seal
 from hw_bridge.wire.layout import (
     BRAKE,
     LOW_COMMAND,

@@ -5,8 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from hw_bridge.setpoints import Setpoints, damping, no_torque
-from hw_bridge.wire.gains import with_wire_gains
-from hw_bridge.wire.low_command import LowCommandEncoder, decode_low_command
+from hw_bridge.wire.low_command import LowCommandEncoder, decode_low_command, with_wire_gains
 
 seeds = st.integers(0, 2**32 - 1)
 

@@ -8,11 +8,12 @@ from contextlib import contextmanager
 import numpy as np
 
 from hw_bridge.emulator import node
+from hw_bridge.emulator.network import Address, RobotSocket
 from hw_bridge.emulator.options import EmulatorOptions
-from hw_bridge.emulator.udp import Address, RobotSocket
 from hw_bridge.wire.low_command import LowCommand, decode_low_command
 from runtime.clock import RealTimeClock
 from runtime.messages import GroundTruth, MotorCommand, SensorReading
+from tests.a1 import A1
 
 REST = np.array([-0.5, 1.33, -2.69, 0.5, 1.33, -2.69] * 2)  # joints of a robot on its belly [rad]
 UP_Q = np.concatenate([[0.0, 0.0, 0.06, 0.0, 0.0, 0.0, 1.0], REST])
@@ -85,7 +86,14 @@ def emulated_a1(**options: object) -> Iterator[EarsOpen]:
     over, socket = threading.Event(), EarsOpen()
     thread = threading.Thread(
         target=node.run,
-        args=(StillBody(), EmulatorOptions(**options), socket, RealTimeClock(1e-3), over.is_set),
+        args=(
+            EmulatorOptions(**options),
+            A1,
+            StillBody(),
+            socket,
+            RealTimeClock(1e-3),
+            over.is_set,
+        ),
     )
     thread.start()
     try:

@@ -11,25 +11,24 @@ from hypothesis import strategies as st
 
 from hw_bridge.link import Datagram
 from hw_bridge.options import HardwareOptions
-from hw_bridge.wire.header import Header
-from hw_bridge.wire.layout import BRAKE, OVERHEATED, SERVO
+from hw_bridge.wire.layout import BRAKE, OVERHEATED, SERVO, Header
 from hw_bridge.wire.low_state import LowState, encode_low_state, zero_low_state
 from hw_bridge.wire.remote import encode_remote
 from saltus.a1 import doctor as hardware_doctor
 from saltus.a1 import survey as hardware_survey
-from saltus.a1.doctor import JUDGES, judge
-from saltus.a1.exchange import Exchange, Reply
+from saltus.a1.doctor import judge, judges_of
+from saltus.a1.exchange import Exchange, Reply, TickMeter, judge_unit, likely_unit
 from saltus.a1.survey import Phase, Silences, Survey, round_trips, survey
-from saltus.a1.ticks import TickMeter, judge_unit, likely_unit
 from saltus.cli.main import run
 from saltus.doctor import checks as machine
 from saltus.doctor.checks import Check, machine_checks
 from saltus.launch.doctor_pass import read_passes
+from tests.a1 import A1
 from tests.saltus.a1.emulated_a1 import REST, emulated_a1
 from tests.saltus.a1.test_hardware_view import EarsOpenFor, assert_limp
 
 OPTIONS = HardwareOptions()
-NAMES = [name for name, _, _ in JUDGES]
+NAMES = [name for name, _, _ in judges_of(A1)]
 
 
 @pytest.fixture(autouse=True)
@@ -154,7 +153,7 @@ def verdicts(state: LowState | None = None, **changes: object) -> dict[str, Chec
     found = Survey(
         phase(state, 0.002, 1000), phase(state, 0.01, 60), Silences(0.03, 0.035, True), exchange, 0
     )
-    return {check.check: check for check in judge(found._replace(**changes), OPTIONS)}
+    return {check.check: check for check in judge(found._replace(**changes), OPTIONS, A1)}
 
 
 def test_without_a_fault_only_the_silent_remote_is_found_fault_with():

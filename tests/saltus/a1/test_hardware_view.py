@@ -13,15 +13,13 @@ import numpy as np
 import pytest
 from rich.console import Console
 
-from hw_bridge.emulator.events import PowerCut
-from hw_bridge.safety.verdict import JOINT_LABELS
-from hw_bridge.wire.header import Header
-from hw_bridge.wire.layout import POS_STOP, SERVO
+from hw_bridge.emulator.options import PowerCut
+from hw_bridge.safety.watches import JOINT_LABELS
+from hw_bridge.wire.layout import POS_STOP, SERVO, Header
 from hw_bridge.wire.low_state import zero_low_state
 from hw_bridge.wire.remote import encode_remote
 from runtime.histogram import Quantiles
-from saltus.a1.glance import Glance, as_lines, as_summary
-from saltus.a1.panel import one_line, panel
+from saltus.a1.panel import Glance, as_lines, as_summary, one_line, panel
 from saltus.cli.main import run
 from saltus.export.black_box import segments_of
 from tests.hw_bridge.safety.safety_samples import sample_of

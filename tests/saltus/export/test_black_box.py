@@ -6,8 +6,7 @@ import json
 import numpy as np
 import pytest
 
-from hw_bridge.black_box.ring import Ring, segments
-from hw_bridge.black_box.topics import FRAMES, RUN_TEXT, RobotFrame, RunText
+from hw_bridge.black_box.ring import FRAMES, RUN_TEXT, Ring, RobotFrame, RunText, segments
 from hw_bridge.setpoints import Setpoints
 from hw_bridge.wire.low_command import LowCommandEncoder
 from hw_bridge.wire.low_state import encode_low_state, zero_low_state

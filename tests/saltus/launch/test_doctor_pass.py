@@ -4,7 +4,7 @@ import os
 
 import pytest
 
-from hw_bridge.wire.header import Header
+from hw_bridge.wire.layout import Header
 from saltus.a1.confirmation import confirm_motion
 from saltus.cli.main import run
 from saltus.common.errors import BadRequest

@@ -12,8 +12,8 @@ from pathlib import Path
 import pytest
 
 from controller.driving.options import DriveOptions
-from hw_bridge.driver.devices import KeyDevice
-from hw_bridge.driver.options import KeyOptions
+from hw_bridge.operator.driving import KeyDevice
+from hw_bridge.options import KeyOptions
 from runtime.bus import Bus
 from runtime.endpoints import Endpoints
 from runtime.messages import Command, GroundTruth, Plan
@@ -25,6 +25,7 @@ from saltus.configuration.launch import load_launch, write_config
 from saltus.launch.announcement import Announcer, RunningLaunch, running_launches
 from saltus.launch.driving import bounds_of, drive
 from saltus.launch.process_table import launched_kind
+from tests.a1 import A1
 
 ROOT = Path(__file__).parents[3]
 
@@ -181,7 +182,7 @@ def test_a_client_drives_and_its_silence_is_a_stand(temporary, tmp_path) -> None
 
 def test_keys_go_out_until_nothing_can_come_any_more() -> None:
     reading, writing = os.pipe()
-    device = KeyDevice(reading, KeyOptions(), bounds_of(DriveOptions()))
+    device = KeyDevice(reading, KeyOptions(), bounds_of(DriveOptions(), A1))
     commands: list[Command] = []
     os.write(writing, b"iij")
     pacer = drive(device, commands.append, lambda: len(commands) > 3)

@@ -16,8 +16,7 @@ from typing import Any, NamedTuple, Self
 
 import msgspec
 
-from hw_bridge.operator.terminal import raw_keys
-from hw_bridge.operator.terminal_pulse import QUERY, REPLY
+from hw_bridge.operator.keyboard import QUERY, REPLY, raw_keys
 from robots.robot import load_robot
 from runtime.recording import read_frames
 from saltus.common.processor import stolen_s

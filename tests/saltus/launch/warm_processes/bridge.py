@@ -2,6 +2,7 @@
 
 import numpy as np
 
+from hw_bridge.options import HardwareSafetyOptions
 from hw_bridge.safety.limits import Limiter
 from hw_bridge.setpoints import damping
 from hw_bridge.states import RobotState
@@ -9,6 +10,7 @@ from hw_bridge.wire.layout import SERVO
 from saltus.common.compilation import signature_counts
 from saltus.configuration.launch import load_launch
 from saltus.launch import assembly, warmup
+from tests.a1 import A1
 from tests.hw_bridge.rig import Rig, stand_command
 from tests.hw_bridge.safety.safety_samples import pd_command
 from tests.saltus.launch.warm_processes.trial import tell
@@ -66,7 +68,7 @@ def misfortunes(rig: Rig) -> set[str]:
 
 def limit() -> set[str]:
     """What the limiter says of commands that the bridge's own motions do not give."""
-    limiter, q, nan = Limiter(), pd_command().q, np.full(12, np.nan)
+    limiter, q, nan = Limiter(HardwareSafetyOptions(), A1), pd_command().q, np.full(12, np.nan)
     cases = (
         (pd_command(), q, np.zeros(12), 1.0), (pd_command(), None, None, 1.001),
         (damping(3.0), None, None, 1.002), (pd_command(kp=np.nan), q, nan, 1.003),

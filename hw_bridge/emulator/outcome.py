@@ -1,14 +1,18 @@
-"""The worst that has been asked of the robot, and that it has done."""
+"""The worst that the emulated robot was asked for and did, and how it is in the end."""
+
+import math
+from typing import Literal
 
 import msgspec
 import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
-from robots.a1.constants import JOINT_LOWER, JOINT_UPPER
+from robots.conventions import FALLEN_TILT
+from robots.robot import Robot
+from runtime.messages import GroundTruth
 
 Array = NDArray[np.float64]
-_LOWER, _UPPER = np.array(JOINT_LOWER), np.array(JOINT_UPPER)
 
 
 class WorstValues(msgspec.Struct, frozen=True):
@@ -38,20 +42,21 @@ class WorstValues(msgspec.Struct, frozen=True):
 class WorstWatch:
     """Keeps the largest values."""
 
-    def __init__(self) -> None:
+    def __init__(self, robot: Robot) -> None:
         """Compile what is compiled; nothing seen yet."""
+        self._lower, self._upper = robot.legs.lower, robot.legs.upper
         self._worst = np.zeros(7)
         self.note(np.zeros(19), np.zeros(18), np.zeros(12), np.zeros(12))
         self._worst[:] = 0.0
 
     def note_demand(self, told: float, true: float) -> None:
-        """A command's law gave at most these torques [N m], at what was told and what was true."""
+        """A command's law gave at most these torques [N m], at measured and at true joints."""
         self._worst[0] = max(self._worst[0], told)
         self._worst[1] = max(self._worst[1], true)
 
     def note(self, q: Array, v: Array, torque: Array, temperature: Array) -> None:
         """See one tick: q (19), v (18), torques and temperatures (12)."""
-        _note(q, v, torque, temperature, _LOWER, _UPPER, self._worst)
+        _note(q, v, torque, temperature, self._lower, self._upper, self._worst)
 
     def values(self) -> WorstValues:
         """What the worst has been."""
@@ -71,3 +76,27 @@ def _note(
     worst[4] = max(worst[4], power)
     cosine = 1.0 - 2.0 * (q[3] * q[3] + q[4] * q[4])  # between the world's z and the base's
     worst[6] = max(worst[6], np.arccos(min(1.0, max(-1.0, cosine))))
+
+
+Posture = Literal["standing", "lying", "fallen", "moving"]
+
+STILL = 0.05  # [rad/s] and [m/s], below which nothing moves
+_FALLEN_COSINE = math.cos(FALLEN_TILT)  # past that tilt it is not up to its legs
+_UP = 0.6  # of the stand's height, over which the trunk is carried
+
+
+def is_still(truth: GroundTruth) -> bool:
+    """Whether base and joints are at rest; false for a state that is not finite."""
+    return bool(np.abs(truth.v).max() < STILL)
+
+
+def posture_of(truth: GroundTruth, stand_height: float) -> Posture:
+    """Fallen past 60 degrees of tilt, on its feet, on its belly, or still on the way."""
+    x, y = truth.q[3:5]
+    if not 1.0 - 2.0 * (x * x + y * y) > _FALLEN_COSINE:
+        return "fallen"
+    if not is_still(truth):
+        return "moving"
+    is_up = truth.q[2] > _UP * stand_height
+    stands = is_up and truth.contact.sum() >= 3.0 and not truth.trunk_contact
+    return "standing" if stands else "lying"

@@ -6,16 +6,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hw_bridge.driver.gamepad import FULL, GamepadDriver
-from hw_bridge.driver.keys import CommandBounds, KeyDriver
-from hw_bridge.driver.options import GamepadOptions, KeyOptions, StickOptions
-from hw_bridge.driver.remote import RemoteDriver
-from hw_bridge.joystick import AXIS, BUTTON, JoystickEvent
+from hw_bridge.operator.drivers import FULL, CommandBounds, GamepadDriver, KeyDriver, RemoteDriver
+from hw_bridge.operator.gamepad import AXIS, BUTTON, JoystickEvent
+from hw_bridge.options import GamepadOptions, KeyOptions, StickOptions
 from hw_bridge.wire.remote import BUTTONS, Remote
 from runtime.messages import Command
+from tests.a1 import A1
 
 STICKS, PAD = StickOptions(), GamepadOptions(dead_man_button=9)
-BOUNDS = CommandBounds(2.2, 0.5, 1.6, (0.2, 0.32))
+BOUNDS = CommandBounds(2.2, 0.5, 1.6, (0.2, 0.32), A1.stand_height)
 DEAD_MAN = PAD.dead_man_axis or 0
 GAITS = {"stand", "walk", "trot", "bound", "auto"}
 

@@ -7,21 +7,17 @@ import msgspec
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hw_bridge.driver.devices import GamepadDevice, KeyDevice
-from hw_bridge.driver.keys import CommandBounds, KeyDriver
-from hw_bridge.driver.options import GamepadOptions, KeyOptions, SourceOptions
-from hw_bridge.driver.pacer import LEAST_S, PERIOD_S, Pacer
-from hw_bridge.driver.remote import RemoteDriver
-from hw_bridge.driver.steering import Steering
-from hw_bridge.operator.hands import Hands
-from hw_bridge.operator.operator import Operator
-from hw_bridge.operator.options import OperatorOptions
+from hw_bridge.operator.drivers import CommandBounds, KeyDriver, RemoteDriver
+from hw_bridge.operator.driving import LEAST_S, PERIOD_S, GamepadDevice, KeyDevice, Pacer, Steering
+from hw_bridge.operator.operator import Inputs, Operator
+from hw_bridge.options import GamepadOptions, KeyOptions, OperatorOptions, SourceOptions
 from hw_bridge.states import RobotState
 from hw_bridge.wire.remote import Remote
 from runtime.messages import Command
+from tests.a1 import A1
 from tests.hw_bridge.rig import SCRIPT, Rig
 
-BOUNDS = CommandBounds(2.2, 0.5, 1.6, (0.2, 0.32))
+BOUNDS = CommandBounds(2.2, 0.5, 1.6, (0.2, 0.32), A1.stand_height)
 
 
 @given(st.lists(st.tuples(st.integers(1, 30), st.booleans()), min_size=1, max_size=60))
@@ -122,7 +118,7 @@ def test_keys_that_are_no_requests_drive_the_robot_that_runs() -> None:
     steering = Steering(KeyDriver(KeyOptions(), BOUNDS), commands.append)
     reading, writing = os.pipe()
     options = OperatorOptions(script=True)
-    hands = Hands(msgspec.to_builtins(options), reading, steering.press)
+    hands = Inputs(msgspec.to_builtins(options), reading, steering.press)
     operator = Operator(options, hands)
     rig = Rig(operator=operator, steering=steering)
     os.write(writing, b"iiii")

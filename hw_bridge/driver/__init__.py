@@ -1,1 +1,0 @@
-"""What turns keys, a gamepad or the A1's own remote into commands of a velocity."""
