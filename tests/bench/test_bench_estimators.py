@@ -9,7 +9,6 @@ import pytest
 from matplotlib.figure import Figure
 from msgspec.structs import replace
 
-from robots.a1.constants import STAND_HEIGHT, STAND_JOINTS
 from robots.terrain import height_at
 from saltus.bench.estimators import bench as estimators
 from saltus.bench.estimators import recording as recordings
@@ -31,6 +30,7 @@ from saltus.configuration.estimators import ESTIMATORS
 from saltus.configuration.launch import AT_ORIGIN, LaunchConfig, load_launch
 from saltus.launch import assembly
 from saltus.launch.lock_step import LockStep
+from tests.a1 import A1
 
 PUSH = "perturbations=[{kind: base_velocity, at: 0.2, value: [0, 0.5, 0]}]"
 SHORT = load_launch(
@@ -39,7 +39,7 @@ SHORT = load_launch(
     duration=0.5,
 )
 
-SHORT_POSE = np.concatenate(([0.0, 0.0, STAND_HEIGHT, 0.0, 0.0, 0.0, 1.0], STAND_JOINTS))
+SHORT_POSE = np.concatenate(([0.0, 0.0, A1.stand_height, 0.0, 0.0, 0.0, 1.0], A1.stand))
 
 
 def make_filter(name):

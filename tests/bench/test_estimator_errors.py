@@ -5,8 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from robots.a1.constants import FOOT_RADIUS, STAND_HEIGHT, STAND_JOINTS
-from robots.a1.kinematics import foot_jacobians_in_base
+from robots.legs import foot_jacobians_in_base
 from robots.rotations import exp3, quaternion_from_rotation
 from saltus.bench.estimators.errors import (
     AFTER_TOUCHDOWN,
@@ -17,11 +16,12 @@ from saltus.bench.estimators.errors import (
     rms,
     slipping_share,
 )
+from tests.a1 import A1
 
 
 def still(n):
     """q (n, 19), v (n, 18), contact (n, 4) of a robot that stands."""
-    q = np.concatenate([[0.0, 0.0, STAND_HEIGHT], [0.0, 0.0, 0.0, 1.0], STAND_JOINTS.ravel()])
+    q = np.concatenate([[0.0, 0.0, A1.stand_height], [0.0, 0.0, 0.0, 1.0], A1.stand.ravel()])
     return np.tile(q, (n, 1)), np.zeros((n, 18)), np.ones((n, 4), dtype=bool)
 
 
@@ -109,10 +109,10 @@ def test_a_foot_that_rolls_does_not_slip():
     """Thighs turn by w and the base follows: each calf turns by w too, so its centre moves w r."""
     q, v, contact = still(5)
     joint_velocity = np.tile([0.0, 0.8, 0.0], 4)
-    jacobians = foot_jacobians_in_base(q[0, 7:])
+    jacobians = foot_jacobians_in_base(A1.legs, q[0, 7:])
     feet = np.array([j @ joint_velocity[3 * i : 3 * i + 3] for i, j in enumerate(jacobians)])
     v[:, 6:] = joint_velocity
-    v[:, :3] = [0.8 * FOOT_RADIUS, 0.0, 0.0] - feet[0]
+    v[:, :3] = [0.8 * A1.legs.foot_radius, 0.0, 0.0] - feet[0]
     assert slipping_share(q, v, contact) == 0.0
-    v[:, 0] -= 0.8 * FOOT_RADIUS + 0.05
+    v[:, 0] -= 0.8 * A1.legs.foot_radius + 0.05
     assert slipping_share(q, v, contact) == 1.0

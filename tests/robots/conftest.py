@@ -4,7 +4,6 @@ import numpy as np
 import pinocchio as pin
 import pytest
 
-from robots.a1.constants import JOINT_LOWER, JOINT_UPPER
 from robots.contact_dynamics import ContactDynamics
 from robots.pinocchio_model import foot_frame_ids, load_pinocchio
 from tests.a1 import A1
@@ -29,7 +28,7 @@ def random_state() -> RandomState:
 
     def draw() -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         quaternion = rng.normal(size=4)
-        joints = rng.uniform(JOINT_LOWER, JOINT_UPPER)
+        joints = rng.uniform(A1.legs.lower, A1.legs.upper)
         q = np.concatenate((rng.normal(size=3), quaternion / np.linalg.norm(quaternion), joints))
         return q, 2.0 * rng.normal(size=18), 10.0 * rng.normal(size=12)
 

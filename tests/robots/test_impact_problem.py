@@ -2,13 +2,13 @@ import numpy as np
 import pinocchio as pin
 import pytest
 
-from robots.a1.constants import FOOT_NAMES, FOOT_RADIUS, STAND_HEIGHT, STAND_JOINTS
+from robots.conventions import FOOT_NAMES
 from robots.impact_problem import contact_problem
 from robots.pinocchio_model import foot_frame_ids
 from robots.state import integrate
 from tests.a1 import A1
 
-STAND = np.concatenate(([0.0, 0.0, STAND_HEIGHT, 0.0, 0.0, 0.0, 1.0], STAND_JOINTS))
+STAND = np.concatenate(([0.0, 0.0, A1.stand_height, 0.0, 0.0, 0.0, 1.0], A1.stand))
 
 
 def _point(model, q, foot, offset):
@@ -28,7 +28,7 @@ def test_the_jacobians_are_differences_of_the_lowest_points(model, random_state)
             data = model.createData()
             pin.framesForwardKinematics(model, data, q)
             frame = data.oMf[foot_frame_ids(model)[FOOT_NAMES.index(foot)]]
-            offset = frame.rotation.T @ np.array([0.0, 0.0, -FOOT_RADIUS])
+            offset = frame.rotation.T @ np.array([0.0, 0.0, -A1.legs.foot_radius])
             steps = [integrate(q, v, s * h * np.append(v, np.zeros(18)))[0] for s in (1.0, -1.0)]
             ahead, behind = (_point(model, step, foot, offset) for step in steps)
             rate = (ahead - behind) / (2.0 * h)

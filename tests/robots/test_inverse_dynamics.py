@@ -6,7 +6,7 @@ import pinocchio as pin
 import pytest
 from scipy.spatial.transform import Rotation
 
-from robots.a1.constants import GRAVITY, JOINT_NAMES
+from robots.conventions import GRAVITY, JOINT_NAMES
 from robots.inverse_dynamics import differentiate_inverse_dynamics, forces_of, motions_of
 from robots.kinematic_tree import Tree, joint_frames, tree_of
 from robots.mujoco_model import load_mujoco

@@ -3,10 +3,9 @@
 import numpy as np
 import pytest
 
-from robots.a1.constants import FOOT_RADIUS, JOINT_LOWER, JOINT_UPPER, STAND_JOINTS
-from robots.a1.kinematics import foot_positions_in_base
-from robots.a1.leg_measurements import leg_measurements, slip_speeds
+from robots.legs import foot_positions_in_base, leg_measurements, slip_speeds
 from robots.rotations import exp3, log3
+from tests.a1 import A1
 
 STEP = 1e-6
 
@@ -16,7 +15,7 @@ def random_case(seed: int) -> tuple[np.ndarray, ...]:
     return (
         exp3(random.uniform(-2.0, 2.0, 3)),
         random.uniform(-3.0, 3.0, 3),
-        random.uniform(JOINT_LOWER, JOINT_UPPER),
+        random.uniform(A1.legs.lower, A1.legs.upper),
         random.uniform(-5.0, 5.0, 12),
     )
 
@@ -24,10 +23,17 @@ def random_case(seed: int) -> tuple[np.ndarray, ...]:
 @pytest.mark.parametrize("seed", range(5))
 def test_velocities_are_the_time_derivative_of_positions(seed: int) -> None:
     rotation, omega, joints, rates = random_case(seed)
-    _, velocities, _ = leg_measurements(rotation, omega, joints, rates, FOOT_RADIUS)
+    _, velocities, _ = leg_measurements(
+        A1.legs, rotation, omega, joints, rates, A1.legs.foot_radius
+    )
     ahead, behind = (
         leg_measurements(
-            rotation @ exp3(sign * STEP * omega), omega, joints + sign * STEP * rates, rates, 0.02
+            A1.legs,
+            rotation @ exp3(sign * STEP * omega),
+            omega,
+            joints + sign * STEP * rates,
+            rates,
+            0.02,
         )[0]
         for sign in (1.0, -1.0)
     )
@@ -38,7 +44,7 @@ def test_velocities_are_the_time_derivative_of_positions(seed: int) -> None:
 def test_a_rolling_foot_rests_at_its_contact_point(seed: int) -> None:
     """The calf's angular velocity, differenced from its rotation, times the foot's radius."""
     rotation, omega, joints, rates = random_case(seed)
-    _, _, rolling = leg_measurements(rotation, omega, joints, rates, FOOT_RADIUS)
+    _, _, rolling = leg_measurements(A1.legs, rotation, omega, joints, rates, A1.legs.foot_radius)
 
     def calf(i: int, time: float) -> np.ndarray:
         hip, thigh, knee = (joints + time * rates)[3 * i : 3 * i + 3]
@@ -47,23 +53,26 @@ def test_a_rolling_foot_rests_at_its_contact_point(seed: int) -> None:
 
     for i in range(4):
         turn = log3(calf(i, STEP) @ calf(i, -STEP).T) / (2.0 * STEP)
-        centre_from_contact = np.array([0.0, 0.0, FOOT_RADIUS])
+        centre_from_contact = np.array([0.0, 0.0, A1.legs.foot_radius])
         np.testing.assert_allclose(rolling[i], np.cross(turn, centre_from_contact), atol=1e-7)
 
 
 def test_feet_slip_at_the_speed_at_which_they_are_dragged() -> None:
-    q = np.concatenate([np.zeros(6), [1.0], STAND_JOINTS])
+    q = np.concatenate([np.zeros(6), [1.0], A1.stand])
     v = np.concatenate([[0.3, 0.4, 0.7], np.zeros(15)])
-    np.testing.assert_allclose(slip_speeds(q, v), 0.5)
+    np.testing.assert_allclose(slip_speeds(A1.legs, q, v), 0.5)
 
 
 def test_a_foot_that_rolls_does_not_slip() -> None:
     """The whole robot turns about one point of contact; that foot's lowest point stays."""
-    q = np.concatenate([np.zeros(6), [1.0], STAND_JOINTS])
-    arm = np.array([0.0, 0.0, FOOT_RADIUS]) - foot_positions_in_base(np.array(STAND_JOINTS))[0]
+    q = np.concatenate([np.zeros(6), [1.0], A1.stand])
+    arm = (
+        np.array([0.0, 0.0, A1.legs.foot_radius])
+        - foot_positions_in_base(A1.legs, np.array(A1.stand))[0]
+    )
     v = np.zeros(18)
     v[3:6] = 0.0, 0.7, 0.0
     v[:3] = np.cross(v[3:6], arm)
-    assert slip_speeds(q, v)[0] == pytest.approx(0.0, abs=1e-12)
+    assert slip_speeds(A1.legs, q, v)[0] == pytest.approx(0.0, abs=1e-12)
     v[0] += 0.1
-    assert slip_speeds(q, v)[0] == pytest.approx(0.1)
+    assert slip_speeds(A1.legs, q, v)[0] == pytest.approx(0.1)

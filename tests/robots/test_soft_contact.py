@@ -4,12 +4,7 @@ import mujoco
 import numpy as np
 import pytest
 
-from robots.a1.constants import (
-    FOOT_NAMES,
-    JOINT_UPPER,
-    STAND_HEIGHT,
-    STAND_JOINTS,
-)
+from robots.conventions import FOOT_NAMES
 from robots.mujoco_model import load_mujoco
 from robots.soft_contact import contact_force, impedance, soft_contact_of
 from robots.state import integrate, mujoco_from_pinocchio
@@ -38,14 +33,12 @@ def make_model(cone="pyramidal", sigmoid="as it is"):
 def solved(model, seed):
     """MuJoCo's solution with feet in the ground and two joints beyond their limits."""
     rng, data = np.random.default_rng(seed), mujoco.MjData(model)
-    q = np.concatenate(
-        [[0.0, 0.0, STAND_HEIGHT - 0.004 * rng.random(), 0.0, 0, 0, 1], STAND_JOINTS]
-    )
+    q = np.concatenate([[0.0, 0.0, A1.stand_height - 0.004 * rng.random(), 0.0, 0, 0, 1], A1.stand])
     scale = np.repeat([1e-3, 1e-2, 1e-2, 0.3, 0.3, 1.0], [3, 3, 12, 3, 3, 12])
     q, v = integrate(q, np.zeros(18), scale * rng.normal(size=36))
     if seed % 3 == 1:
         v[:2] += 0.8  # it slides
-    q[7 + rng.permutation([0, 3, 6, 9])[:2]] = JOINT_UPPER[0] + 0.003 * rng.random(2)
+    q[7 + rng.permutation([0, 3, 6, 9])[:2]] = A1.legs.upper[0] + 0.003 * rng.random(2)
     q[2] -= lowest(model, data, q, v) + 0.003 * rng.random()
     data.qpos[:], data.qvel[:] = mujoco_from_pinocchio(q, v)
     data.ctrl[:] = 5.0 * rng.normal(size=12)

@@ -5,14 +5,7 @@ import numpy as np
 import pytest
 from scipy.optimize import brentq
 
-from robots.a1.constants import (
-    FOOT_NAMES,
-    FOOT_RADIUS,
-    GRAVITY,
-    JOINT_UPPER,
-    STAND_HEIGHT,
-    STAND_JOINTS,
-)
+from robots.conventions import FOOT_NAMES, GRAVITY
 from robots.kinematic_tree import tree_of
 from robots.mujoco_model import load_mujoco
 from robots.rotations import rotation_from_quaternion
@@ -77,7 +70,10 @@ class Physics:
         data = self.data
         data.qpos[:], data.qvel[:] = mujoco_from_pinocchio(x[:19], x[19:])
         mujoco.mj_kinematics(self.model, data)
-        return np.array([data.geom(f"{name}_foot").xpos[2] for name in FOOT_NAMES]) - FOOT_RADIUS
+        return (
+            np.array([data.geom(f"{name}_foot").xpos[2] for name in FOOT_NAMES])
+            - A1.legs.foot_radius
+        )
 
 
 def moved(x, dx):
@@ -92,7 +88,7 @@ def error(found, expected):
     return np.linalg.norm(found - expected) / np.linalg.norm(expected)
 
 
-STAND = np.concatenate([[0, 0, STAND_HEIGHT - 0.003, 0, 0, 0, 1], STAND_JOINTS, np.zeros(18)])
+STAND = np.concatenate([[0, 0, A1.stand_height - 0.003, 0, 0, 0, 1], A1.stand, np.zeros(18)])
 
 
 def disturbed(seed, height=0.0, sideways=0.0, beyond=0.0):
@@ -103,7 +99,7 @@ def disturbed(seed, height=0.0, sideways=0.0, beyond=0.0):
     x[2] += height
     x[19:21] += sideways
     if beyond:
-        x[7 + 3] = JOINT_UPPER[3] + beyond
+        x[7 + 3] = A1.legs.upper[3] + beyond
     return x, 4.0 * rng.normal(size=12)
 
 

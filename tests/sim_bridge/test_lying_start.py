@@ -4,7 +4,7 @@ import msgspec
 import numpy as np
 import pytest
 
-from robots.a1.constants import GRAVITY, JOINT_LOWER, JOINT_UPPER, TOTAL_MASS
+from robots.conventions import GRAVITY
 from sim_bridge.options import STARTS, SimulationOptions, StartOptions
 from sim_bridge.sensor_options import SensorOptions
 from sim_bridge.simulated_robot import SimulatedRobot
@@ -24,7 +24,7 @@ def test_lies_on_its_belly_and_stays_so(start: str, slope: float) -> None:
     assert before.trunk_contact
     assert np.hypot(*before.q[:2]) < 0.1
     joints = before.q[7:]
-    assert (joints > JOINT_LOWER - 0.02).all() and (joints < JOINT_UPPER + 0.02).all()
+    assert (joints > A1.legs.lower - 0.02).all() and (joints < A1.legs.upper + 0.02).all()
     for _ in range(500):
         robot.advance(None)
     np.testing.assert_allclose(robot.truth().q, before.q, atol=0.01)
@@ -48,7 +48,7 @@ def test_limp_motors_give_no_torque_and_the_floor_carries_all(start: str) -> Non
     np.testing.assert_allclose(
         robot.reading().linear_acceleration_imu @ [0, 0, 1], GRAVITY, atol=0.3
     )
-    assert robot.truth().foot_force[:, 2].sum() < TOTAL_MASS * GRAVITY
+    assert robot.truth().foot_force[:, 2].sum() < A1.mass * GRAVITY
 
 
 def test_falls_are_judged_when_asked_and_always_for_a_robot_that_stood() -> None:

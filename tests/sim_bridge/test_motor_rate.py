@@ -2,7 +2,6 @@
 
 import numpy as np
 
-from robots.a1.constants import STAND_JOINTS
 from runtime.messages import MotorCommand
 from sim_bridge.options import SimulationOptions
 from sim_bridge.sensor_options import SensorOptions
@@ -19,7 +18,7 @@ def joints_under_swing(timestep: float) -> np.ndarray:
     )
     ones, joints = np.ones(12), []
     for tick in range(600):
-        q = STAND_JOINTS + SWING * np.sin(6e-3 * np.pi * tick) + 0.05 * (tick > 300)
+        q = A1.stand + SWING * np.sin(6e-3 * np.pi * tick) + 0.05 * (tick > 300)
         command = MotorCommand(
             tick=tick, time=1e-3 * tick, q=q, dq=0.0 * ones, kp=100.0 * ones, kd=5.0 * ones,
             tau=0.0 * ones, plan_id=0, status="ok",

@@ -4,7 +4,7 @@ import mujoco
 import numpy as np
 import pytest
 
-from robots.a1.constants import FOOT_NAMES
+from robots.conventions import FOOT_NAMES
 from robots.terrain import Ground, Patch, friction_at, make_ground, stiffness_at
 from sim_bridge.options import SimulationOptions
 from sim_bridge.physics.mujoco_physics import MujocoPhysics

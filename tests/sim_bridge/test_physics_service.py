@@ -5,7 +5,6 @@ import pytest
 from msgspec.structs import replace
 
 from hybrid.hilqr import Policies
-from robots.a1.constants import STAND_JOINTS
 from runtime.exchange_socket import MOST_BYTES
 from runtime.physics_messages import (
     PROTOCOL,
@@ -32,7 +31,7 @@ from sim_bridge.rollouts.threaded import ThreadedRollout
 from tests.a1 import A1
 
 MOST, P, N, C = 8, 2, 3, 4
-STAND = np.concatenate([[0.0, 0.0, 0.3], [0.0, 0.0, 0.0, 1.0], STAND_JOINTS, np.zeros(18)])
+STAND = np.concatenate([[0.0, 0.0, 0.3], [0.0, 0.0, 0.0, 1.0], A1.stand, np.zeros(18)])
 
 
 def rollout_request(p=P, n=N, c=C, **changes):

@@ -4,7 +4,7 @@ import numpy as np
 import pinocchio as pin
 import pytest
 
-from robots.a1.kinematics import foot_jacobians_in_base, foot_positions_in_base
+from robots.legs import foot_jacobians_in_base, foot_positions_in_base
 from robots.pinocchio_model import load_pinocchio
 from robots.rotations import rotation_from_quaternion
 from robots.state import pinocchio_from_mujoco
@@ -67,7 +67,7 @@ def test_a_force_in_flight_changes_momentum_by_force_times_time(
 
 
 def foot_in_world(q: np.ndarray, leg: int) -> np.ndarray:
-    return q[:3] + rotation_from_quaternion(q[3:7]) @ foot_positions_in_base(q[7:])[leg]
+    return q[:3] + rotation_from_quaternion(q[3:7]) @ foot_positions_in_base(A1.legs, q[7:])[leg]
 
 
 def foot_velocity(robot: SimulatedRobot, leg: int) -> np.ndarray:
@@ -109,7 +109,7 @@ def test_a_stretched_leg_gets_what_its_joints_can_give() -> None:
     assert np.abs(robot.data.qvel).max() < 20.0 and np.abs(change).max() > 0.5
     # What is missing no joint could give: it is across all that they can do.
     np.testing.assert_allclose(
-        foot_jacobians_in_base(q[7:])[0].T @ (velocity - change), 0.0, atol=1e-6
+        foot_jacobians_in_base(A1.legs, q[7:])[0].T @ (velocity - change), 0.0, atol=1e-6
     )
 
 

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from scipy.spatial.transform import Rotation
 
-from robots.a1.constants import GRAVITY, STAND_JOINTS, TOTAL_MASS
+from robots.conventions import GRAVITY
 from runtime.messages import MotorCommand
 from sim_bridge.options import SimulationOptions
 from sim_bridge.perturbation_script import PerturbationScript
@@ -21,7 +21,7 @@ def pd_command(tick: int, kp: float = 80.0, kd: float = 2.0, tau: float = 0.0) -
     return MotorCommand(
         tick=tick,
         time=0.001 * tick,
-        q=STAND_JOINTS.copy(),
+        q=A1.stand.copy(),
         dq=0.0 * ones,
         kp=kp * ones,
         kd=kd * ones,
@@ -38,7 +38,7 @@ def test_the_start_is_quiet_and_on_all_feet(options: SimulationOptions) -> None:
     assert (truth.tick, truth.time, robot.fell) == (0, 0.0, False)
     np.testing.assert_array_equal(truth.v, 0.0)
     np.testing.assert_array_equal(truth.q[:2], 0.0)
-    np.testing.assert_allclose(truth.q[7:], STAND_JOINTS, atol=2e-3)
+    np.testing.assert_allclose(truth.q[7:], A1.stand, atol=2e-3)
     np.testing.assert_array_equal(truth.contact, 1.0)
     for _ in range(50):
         robot.advance(None)
@@ -61,7 +61,7 @@ def test_the_floor_carries_the_weight(slope: float) -> None:
     robot = SimulatedRobot(A1, options)
     for _ in range(200):
         robot.advance(None)
-    weight = (1.1 * TOTAL_MASS + 2.0) * GRAVITY
+    weight = (1.1 * A1.mass + 2.0) * GRAVITY
     force = robot.truth().foot_force.sum(axis=0)
     np.testing.assert_allclose(force, [0.0, 0.0, weight], atol=0.02 * weight)
 
@@ -145,7 +145,7 @@ def test_torque_is_the_pd_law_of_the_state_at_the_step() -> None:
     for tick in range(30):
         truth = robot.truth()
         robot.advance(pd_command(tick, kp=30.0, kd=1.0, tau=0.2))
-        expected = 0.2 + 30.0 * (STAND_JOINTS - truth.q[7:]) - truth.v[6:]
+        expected = 0.2 + 30.0 * (A1.stand - truth.q[7:]) - truth.v[6:]
         np.testing.assert_allclose(robot.reading().joint_torque, expected, atol=1e-12)
 
 

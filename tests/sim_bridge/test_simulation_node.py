@@ -10,7 +10,6 @@ import msgspec
 import numpy as np
 import pytest
 
-from robots.a1.constants import STAND_JOINTS
 from robots.rotations import rotation_from_quaternion
 from runtime.bus import Bus, Endpoints
 from runtime.clock import PausedClock, RealTimeClock
@@ -30,7 +29,7 @@ def respond(reading: SensorReading) -> MotorCommand:
     return MotorCommand(
         tick=reading.tick,
         time=reading.time,
-        q=STAND_JOINTS.copy(),
+        q=A1.stand.copy(),
         dq=0.1 * reading.joint_velocity,
         kp=80.0 * ones,
         kd=2.0 * ones,

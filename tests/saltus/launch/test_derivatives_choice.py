@@ -5,18 +5,18 @@ import pytest
 
 from controller.rigid_derivatives import RigidDerivatives
 from hybrid.hilqr import Trajectory
-from robots.a1.constants import STAND_HEIGHT, STAND_JOINTS
 from saltus.cli.main import run
 from saltus.configuration.launch import load_launch
 from saltus.launch import planners, rollouts
 from sim_bridge.rollouts.derivatives import DifferenceDerivatives, RolloutDerivatives
+from tests.a1 import A1
 
 KINDS = {
     "rigid": RigidDerivatives,
     "rollout": RolloutDerivatives,
     "differences": DifferenceDerivatives,
 }
-STAND = np.concatenate([[0, 0, STAND_HEIGHT, 0, 0, 0, 1], STAND_JOINTS, np.zeros(18)])
+STAND = np.concatenate([[0, 0, A1.stand_height, 0, 0, 0, 1], A1.stand, np.zeros(18)])
 
 
 def make(*assignments):

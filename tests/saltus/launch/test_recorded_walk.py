@@ -7,10 +7,10 @@ import numpy as np
 import pytest
 
 from controller.references import ReferenceTrajectory, load_reference
-from robots.a1.constants import STAND_JOINTS
 from saltus.common.errors import BadRequest
 from saltus.configuration.launch import load_launch
 from saltus.launch import assembly, planners, recorded_walk
+from tests.a1 import A1
 
 replace = msgspec.structs.replace
 
@@ -28,7 +28,7 @@ def config(*assignments, **changes):
 
 def standing(rows=60):
     """A trajectory that stands still."""
-    q = np.concatenate([[0.0, 0.0, 0.3], [0.0, 0.0, 0.0, 1.0], STAND_JOINTS.ravel()])
+    q = np.concatenate([[0.0, 0.0, 0.3], [0.0, 0.0, 0.0, 1.0], A1.stand.ravel()])
     return ReferenceTrajectory(
         "stand", 0.001, np.tile(q, (rows, 1)), np.zeros((rows, 18)), np.ones((rows, 12)),
         np.ones((rows, 4)),

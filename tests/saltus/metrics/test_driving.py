@@ -7,12 +7,13 @@ import numpy as np
 import pytest
 
 from controller.driving.goal import Goal
-from robots.a1.constants import GRAVITY, STAND_JOINTS, TOTAL_MASS
+from robots.conventions import GRAVITY
 from runtime.messages import Command, GroundTruth, RobotStatus
 from saltus.configuration.launch import LaunchConfig, load_launch
 from saltus.metrics.driven_goal import GoalWatch
 from saltus.metrics.driving import DrivingMetrics, FollowingError
 from saltus.metrics.run import DRIVING_MEASURES, run_metrics
+from tests.a1 import A1
 
 
 def config_of(*assignments: str) -> LaunchConfig:
@@ -32,7 +33,7 @@ def truth(
     across = np.array([-arc[1], arc[0]])
     q = np.concatenate([
         forward * arc + left * across, [0.3, 0.0, 0.0, math.sin(yaw / 2), math.cos(yaw / 2)],
-        STAND_JOINTS,
+        A1.stand,
     ])  # fmt: skip
     v = np.zeros(18)
     v[:2], v[5] = velocity, turn
@@ -95,7 +96,7 @@ def test_cost_of_transport_is_work_by_weight_and_way() -> None:
     metrics = DrivingMetrics(config_of(SCRIPT, "simulation.payload_mass=2.0"))
     for tick in range(2001):
         metrics.add(truth(1e-3 * tick, (0.5, 0.0), 0.0, work=7.0 + 50.0 * 1e-3 * tick))
-    expected = 100.0 / ((TOTAL_MASS + 2.0) * GRAVITY * 1.0)
+    expected = 100.0 / ((A1.mass + 2.0) * GRAVITY * 1.0)
     assert metrics.summary()["cost_of_transport"] == pytest.approx(expected)
 
 

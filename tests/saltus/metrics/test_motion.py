@@ -3,18 +3,18 @@
 import numpy as np
 import pytest
 
-from robots.a1.constants import STAND_JOINTS
 from runtime.messages import GroundTruth
 from saltus.configuration.launch import load_launch
 from saltus.metrics.motion import MotionMetrics
 from saltus.metrics.run import run_metrics
+from tests.a1 import A1
 
 
 def truth(
     tick: int, height: float, contact: tuple[int, ...], torque: float, heading: float = 0.5 * np.pi
 ) -> GroundTruth:
     half = 0.5 * heading
-    q = np.array([0.0, 0.0, height, 0.0, 0.0, np.sin(half), np.cos(half), *STAND_JOINTS])
+    q = np.array([0.0, 0.0, height, 0.0, 0.0, np.sin(half), np.cos(half), *A1.stand])
     v = np.concatenate([np.zeros(6), np.full(12, -2.0)])
     return GroundTruth(
         tick=tick, time=1e-3 * tick, q=q, v=v, foot_force=np.zeros((4, 3)),

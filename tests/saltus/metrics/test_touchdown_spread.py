@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from robots.a1.constants import FOOT_NAMES, STAND_HEIGHT, STAND_JOINTS
+from robots.conventions import FOOT_NAMES
 from robots.impact_problem import contact_problem
 from robots.pinocchio_model import load_pinocchio
 from saltus.metrics.touchdown_spread import (
@@ -18,7 +18,7 @@ from saltus.metrics.touchdowns import Touchdowns
 from tests.a1 import A1
 
 MODEL = load_pinocchio(A1)
-STAND = np.concatenate(([0.0, 0.0, STAND_HEIGHT, 0.0, 0.0, 0.0, 1.0], STAND_JOINTS))
+STAND = np.concatenate(([0.0, 0.0, A1.stand_height, 0.0, 0.0, 0.0, 1.0], A1.stand))
 DROP = np.concatenate(([0.3, 0.1, -0.5, 0.8, -0.6, 0.2], np.zeros(12)))
 
 

@@ -13,8 +13,8 @@ from mcap.records import Channel, Message, Schema
 from mcap.stream_reader import StreamReader
 from mcap.writer import CompressionType, Writer
 
-from robots.a1.constants import JOINT_NAMES
-from robots.a1.kinematics import foot_positions_in_base
+from robots.conventions import JOINT_NAMES
+from robots.legs import foot_positions_in_base
 from robots.rotations import rotation_from_quaternion
 from runtime.messages import Plan, decode
 from runtime.recording import read_frames, read_recording
@@ -25,6 +25,7 @@ from saltus.launch.lock_step import LockStep
 from saltus.recording.recorder import RunRecorder
 from saltus.recording.start_axes import StartAxes
 from saltus.view.recorded import RecordedRun
+from tests.a1 import A1
 
 SECONDS = 0.6
 ALL = ("recording.plans=all", "recording.gains=float64")
@@ -145,7 +146,9 @@ def test_frames_of_the_links_lead_to_the_feet(frames, recording):
                 frame = frames_by_name.get(frame.parent_frame_id)
             feet.append(position)
         q = truths[at].q
-        expected = q[:3] + foot_positions_in_base(q[7:]) @ rotation_from_quaternion(q[3:7]).T
+        expected = (
+            q[:3] + foot_positions_in_base(A1.legs, q[7:]) @ rotation_from_quaternion(q[3:7]).T
+        )
         np.testing.assert_allclose(feet, expected, atol=1e-5)
     assert drawn == SECONDS * 50
 
@@ -196,7 +199,7 @@ def test_footholds_are_where_planned_feet_land(frames, recording):
         expected = []
         for knot, leg in np.argwhere((plan.contacts[1:] > 0.5) & (plan.contacts[:-1] < 0.5)):
             q = plan.states_q[knot + 1]
-            foot = foot_positions_in_base(q[7:].copy())[leg]
+            foot = foot_positions_in_base(A1.legs, q[7:].copy())[leg]
             expected.append(q[:3] + rotation_from_quaternion(q[3:7]) @ foot)
         own = [xyz(ball.pose.position) for ball in message.entities[0].spheres]
         np.testing.assert_allclose(own, expected or np.empty((0,)), atol=1e-5)

@@ -5,7 +5,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from robots.a1.constants import FOOT_NAMES, STAND_HEIGHT, STAND_JOINTS
+from robots.conventions import FOOT_NAMES
 from saltus.metrics.touchdowns import Touchdowns
 from saltus.report import touchdowns
 from saltus.report.subject import Subject, TrialRecord
@@ -14,7 +14,7 @@ from saltus.report.touchdowns import touchdowns_section
 from tests.a1 import A1
 from tests.saltus.report.fake_sweep import fake_trace
 
-STAND = np.concatenate(([0.0, 0.0, STAND_HEIGHT, 0.0, 0.0, 0.0, 1.0], STAND_JOINTS))
+STAND = np.concatenate(([0.0, 0.0, A1.stand_height, 0.0, 0.0, 0.0, 1.0], A1.stand))
 LANDINGS = (("RL",), ("FR", "RL"), ("FL", "RR"), ("FR",))  # at 0.5, 1.0, 1.5 and 2.0 s
 
 

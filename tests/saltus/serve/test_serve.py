@@ -12,7 +12,6 @@ import numpy as np
 import pytest
 
 from hybrid.hilqr import Policies
-from robots.a1.constants import STAND_JOINTS
 from runtime.exchange import Responder
 from runtime.key_files import make_key_files, read_secret
 from saltus.cli.main import run
@@ -27,7 +26,7 @@ from tests.a1 import A1
 
 FREE = "tcp://127.0.0.1:0"
 PATIENCE_S = 60.0
-STAND = np.concatenate([[0.0, 0.0, 0.3], [0.0, 0.0, 0.0, 1.0], STAND_JOINTS, np.zeros(18)])
+STAND = np.concatenate([[0.0, 0.0, 0.3], [0.0, 0.0, 0.0, 1.0], A1.stand, np.zeros(18)])
 
 
 def refused(capsys, *arguments):

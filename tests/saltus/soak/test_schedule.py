@@ -6,7 +6,6 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from robots.a1.constants import STAND_HEIGHT
 from robots.terrain import height_at
 from saltus.launch import assembly
 from saltus.soak.schedule import (
@@ -25,6 +24,7 @@ from saltus.soak.schedule import (
 )
 from saltus.soak.soak import soak_config
 from saltus.soak.steering import FAR, Steering, heading_of
+from tests.a1 import A1
 
 HOUR = 3600.0
 
@@ -102,7 +102,7 @@ def test_events_count_from_the_first_command_and_are_in_order():
 
 def pose(x, y, heading):
     q = np.zeros(19)
-    q[:3] = x, y, STAND_HEIGHT
+    q[:3] = x, y, A1.stand_height
     q[5:7] = math.sin(0.5 * heading), math.cos(0.5 * heading)
     return q
 

@@ -5,7 +5,6 @@ from pathlib import Path
 
 import numpy as np
 
-from robots.a1.constants import STAND_HEIGHT, STAND_JOINTS
 from runtime.messages import (
     GroundTruth,
     Message,
@@ -27,6 +26,7 @@ from runtime.topics import (
     Topic,
 )
 from saltus.configuration.launch import AT_ORIGIN, load_launch, write_config
+from tests.a1 import A1
 
 SPEED = 0.5  # [m/s]
 PUSH_AT_S = 1.0
@@ -39,7 +39,7 @@ def truth(tick: int) -> GroundTruth:
     time = 1e-3 * tick
     contact = np.ones(4)
     contact[0] = not LIFT_S <= time < LAND_S
-    q = np.concatenate([[SPEED * time, 0.0, STAND_HEIGHT, 0.0, 0.0, 0.0, 1.0], STAND_JOINTS])
+    q = np.concatenate([[SPEED * time, 0.0, A1.stand_height, 0.0, 0.0, 0.0, 1.0], A1.stand])
     q[8] += 0.4 * math.sin(4.0 * time)
     v = np.zeros(18)
     v[0] = SPEED

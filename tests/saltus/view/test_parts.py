@@ -6,8 +6,7 @@ import numpy as np
 import pytest
 import trimesh
 
-from robots.a1.constants import STAND_HEIGHT, STAND_JOINTS
-from robots.a1.kinematics import foot_positions_in_base
+from robots.legs import foot_positions_in_base
 from saltus.cli.view import require_view
 from saltus.common.errors import BadRequest
 from saltus.configuration.launch import load_launch
@@ -26,11 +25,11 @@ def kinematics() -> Kinematics:
 def test_links_are_where_the_kinematics_say(kinematics: Kinematics) -> None:
     """With the base turned by 90 degrees about z."""
     half = np.sqrt(0.5)
-    q = np.concatenate([[1.0, 2.0, STAND_HEIGHT, 0.0, 0.0, half, half], STAND_JOINTS])
+    q = np.concatenate([[1.0, 2.0, A1.stand_height, 0.0, 0.0, half, half], A1.stand])
     positions, quaternions, feet = kinematics.place(q)
     np.testing.assert_allclose(positions[1], q[:3])
     np.testing.assert_allclose(quaternions[1], [half, 0.0, 0.0, half], atol=1e-12)
-    turned = foot_positions_in_base(np.array(STAND_JOINTS)) @ np.array(
+    turned = foot_positions_in_base(A1.legs, np.array(A1.stand)) @ np.array(
         [[0.0, 1.0, 0.0], [-1.0, 0.0, 0.0], [0.0, 0.0, 1.0]]
     )
     np.testing.assert_allclose(feet, q[:3] + turned, atol=1e-9)

@@ -4,7 +4,6 @@ import numpy as np
 import pytest
 
 from hybrid.hilqr import Policies
-from robots.a1.constants import STAND_HEIGHT, STAND_JOINTS
 from runtime.physics_messages import Refusal, RolloutRequest, ServerInfo, decode_reply
 from runtime.wire import encode
 from sim_bridge.rollouts.mujoco_batch import MujocoRollout
@@ -12,7 +11,7 @@ from tests.a1 import A1
 from tests.sim_bridge.isaac_gym.stand_in import StandInRollout, make_front
 
 KNOTS, PERIOD = 8, 0.01
-STAND = np.concatenate([[0, 0, STAND_HEIGHT - 0.002, 0, 0, 0, 1], STAND_JOINTS, np.zeros(18)])
+STAND = np.concatenate([[0, 0, A1.stand_height - 0.002, 0, 0, 0, 1], A1.stand, np.zeros(18)])
 
 
 def policies(candidates=4, knots=KNOTS, seed=0):

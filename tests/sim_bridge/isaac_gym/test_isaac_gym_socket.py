@@ -8,7 +8,6 @@ import threading
 import numpy as np
 import pytest
 
-from robots.a1.constants import STAND_HEIGHT, STAND_JOINTS
 from runtime.key_files import make_key_files, public_file
 from runtime.physics_messages import Hello, PlaceRequest, Refusal, decode_reply
 from runtime.wire import encode
@@ -21,7 +20,7 @@ from tests.a1 import A1
 from tests.sim_bridge.isaac_gym.stand_in import InProcess, make_front, make_options
 from tests.sim_bridge.isaac_gym.test_isaac_gym_rollouts import policies
 
-STAND = np.concatenate([[0, 0, STAND_HEIGHT - 0.002, 0, 0, 0, 1], STAND_JOINTS, np.zeros(18)])
+STAND = np.concatenate([[0, 0, A1.stand_height - 0.002, 0, 0, 0, 1], A1.stand, np.zeros(18)])
 
 
 def serve_to(client, monkeypatch, *arguments, make=InProcess):

@@ -6,7 +6,6 @@ import mujoco
 import numpy as np
 import pytest
 
-from robots.a1.constants import STAND_HEIGHT, STAND_JOINTS, TOTAL_MASS
 from robots.mujoco_model import load_mujoco
 from robots.urdf import urdf_of
 from runtime.physics_messages import (
@@ -25,9 +24,9 @@ from tests.a1 import A1
 from tests.sim_bridge.isaac_gym.stand_in import make_front
 
 STEP = 0.0005
-Q = np.concatenate([[0, 0, STAND_HEIGHT - 0.001, 0, 0, 0, 1], STAND_JOINTS])
+Q = np.concatenate([[0, 0, A1.stand_height - 0.001, 0, 0, 0, 1], A1.stand])
 UP = np.concatenate([[0, 0, 2.0], Q[3:]])
-HOLD = np.array([STAND_JOINTS, np.zeros(12), np.full(12, 120.0), np.full(12, 3.0), np.zeros(12)])
+HOLD = np.array([A1.stand, np.zeros(12), np.full(12, 120.0), np.full(12, 3.0), np.zeros(12)])
 LIMP = np.zeros((5, 12))
 
 
@@ -81,7 +80,7 @@ def test_it_stands():
     robot = Robot(Q)
     robot.tick(HOLD, 1000)
     state = robot.tick(HOLD)
-    weight = TOTAL_MASS * 9.81
+    weight = A1.mass * 9.81
     assert state.foot_force[:, 2].sum() == pytest.approx(weight, rel=0.01)
     assert state.foot_force[:, 2].min() > 0.15 * weight and not state.trunk_contact
 
@@ -169,7 +168,7 @@ def test_a_world_like_the_last_one_keeps_its_process():
 def test_masses_are_the_world_s():
     robot = Robot(Q, payload_mass=3.0, mass_scale=1.1)
     robot.tick(HOLD, 1000)
-    weight = (1.1 * TOTAL_MASS + 3.0) * 9.81
+    weight = (1.1 * A1.mass + 3.0) * 9.81
     assert robot.tick(HOLD).foot_force[:, 2].sum() == pytest.approx(weight, rel=0.01)
 
 

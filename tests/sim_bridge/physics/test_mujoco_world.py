@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from robots.a1.constants import GRAVITY, TOTAL_MASS
+from robots.conventions import GRAVITY
 from runtime.physics_messages import PlaceRequest, TickRequest, WorldRequest
 from sim_bridge.motor_options import MotorOptions
 from sim_bridge.options import SimulationOptions
@@ -81,7 +81,7 @@ def test_a_robot_put_in_the_air_falls_by_half_g_t_squared() -> None:
     np.testing.assert_array_equal(reply.foot_force, 0.0)
     placed = world.place(PlaceRequest(id=3, q=q, v=np.zeros(18)))
     np.testing.assert_array_equal(placed.q, q)
-    kicked = world.tick(tick_request(1, base_force=np.array([0.0, 0.0, TOTAL_MASS * GRAVITY])))
+    kicked = world.tick(tick_request(1, base_force=np.array([0.0, 0.0, A1.mass * GRAVITY])))
     assert abs(kicked.v[2]) < 1e-3  # its weight is carried
 
 

@@ -8,7 +8,7 @@ import msgspec
 import numpy as np
 import pytest
 
-from robots.a1.constants import GRAVITY, STAND_JOINTS, TOTAL_MASS
+from robots.conventions import GRAVITY
 from runtime.bus import Bus, Endpoints
 from runtime.clock import PausedClock
 from runtime.messages import MotorCommand, SensorReading
@@ -49,7 +49,7 @@ def command(tick: int, reading: SensorReading) -> MotorCommand:
     """Depends on the encoders alone, which do not see how a world velocity was rounded."""
     ones = np.ones(12)
     return MotorCommand(
-        tick=tick, time=1e-3 * tick, q=STAND_JOINTS.copy(), dq=0.1 * reading.joint_velocity,
+        tick=tick, time=1e-3 * tick, q=A1.stand.copy(), dq=0.1 * reading.joint_velocity,
         kp=80.0 * ones, kd=2.0 * ones, tau=0.1 * reading.joint_torque, plan_id=0, status="ok",
     )  # fmt: skip
 
@@ -235,8 +235,8 @@ def test_isaac_gyms_server_carries_the_robot_by_the_same_messages(tmp_path: Path
         truth = robot.truth()
         assert not robot.loss, robot.loss
         robot.close()
-    np.testing.assert_allclose(truth.q[7:], STAND_JOINTS, atol=0.05)
-    assert truth.foot_force[:, 2].sum() == pytest.approx(TOTAL_MASS * GRAVITY, rel=0.1)
+    np.testing.assert_allclose(truth.q[7:], A1.stand, atol=0.05)
+    assert truth.foot_force[:, 2].sum() == pytest.approx(A1.mass * GRAVITY, rel=0.1)
     assert not robot.fell
 
 

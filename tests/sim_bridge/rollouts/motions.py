@@ -6,10 +6,10 @@ import numpy as np
 from scipy.spatial.transform import Rotation
 
 from hybrid.hilqr import Policies
-from robots.a1.constants import STAND_HEIGHT, STAND_JOINTS
 from sim_bridge.rollouts.batch import Array
+from tests.a1 import A1
 
-STAND = np.concatenate([[0, 0, STAND_HEIGHT, 0, 0, 0, 1], STAND_JOINTS, np.zeros(18)])
+STAND = np.concatenate([[0, 0, A1.stand_height, 0, 0, 0, 1], A1.stand, np.zeros(18)])
 STAND.setflags(write=False)  # a backend that writes to its start must not spoil the next test
 STIFFNESS, DAMPING = 80.0, 2.0  # of the feedback on the joints [N m/rad, N m s/rad]
 

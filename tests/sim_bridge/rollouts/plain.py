@@ -12,7 +12,7 @@ import pinocchio as pin
 from scipy.spatial.transform import Rotation
 
 from hybrid.hilqr import Policies
-from robots.a1.constants import FOOT_NAMES, TORQUE_LIMIT
+from robots.conventions import FOOT_NAMES
 from robots.pinocchio_model import foot_frame_ids, load_pinocchio
 from robots.terrain import Ground
 from sim_bridge.rollouts.batch import Array, RolloutBatch
@@ -73,7 +73,7 @@ def torque(policies: Policies, c: int, k: int, x: Array) -> Array:
     p = policies.policy_index[c]
     asked = policies.inputs[p, k] + policies.step_size[c] * policies.feedforward[p, k]
     asked = asked + policies.gains[p, k] @ difference(policies.states[p, k], x)
-    return np.clip(asked, -TORQUE_LIMIT, TORQUE_LIMIT)
+    return np.clip(asked, -A1.torque_limit[0], A1.torque_limit[0])
 
 
 def difference(reference: Array, x: Array) -> Array:

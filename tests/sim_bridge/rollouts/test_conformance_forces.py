@@ -5,7 +5,8 @@ import pytest
 from scipy.spatial.transform import Rotation
 
 from hybrid.hilqr import Policies
-from robots.a1.constants import FOOT_RADIUS, GRAVITY
+from robots.conventions import GRAVITY
+from tests.a1 import A1
 from tests.sim_bridge.rollouts import plain
 from tests.sim_bridge.rollouts.motions import STAND, on_its_feet, policies, standing
 
@@ -22,7 +23,7 @@ def test_the_foot_that_lands_first_is_the_one_that_is_loaded(backend, momentum, 
     forward, left = CORNERS[foot]
     x0 = STAND.copy()
     x0[3:7] = Rotation.from_euler("yx", [0.15 * forward, -0.25 * left]).as_quat()
-    x0[2] += FOOT_RADIUS + 0.004 - momentum.foot_positions(x0)[:, 2].min()
+    x0[2] += A1.legs.foot_radius + 0.004 - momentum.foot_positions(x0)[:, 2].min()
     x0[19:22] = Rotation.from_quat(x0[3:7]).inv().apply([0.0, 0.0, -0.6])
     forces = backend.roll_out(x0, policies(6, 1)).normal_forces[0]
     others = np.arange(4) != foot

@@ -5,7 +5,7 @@ from functools import cache
 import numpy as np
 import pytest
 
-from robots.a1.constants import GRAVITY
+from robots.conventions import GRAVITY
 from sim_bridge.rollouts.batch import RolloutBatch
 from sim_bridge.rollouts.mujoco_batch import MujocoRollout
 from tests.a1 import A1

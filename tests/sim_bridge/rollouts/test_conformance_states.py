@@ -9,7 +9,8 @@ import pytest
 from scipy.spatial.transform import Rotation
 
 from hybrid.hilqr import Policies
-from robots.a1.constants import GRAVITY, TORQUE_LIMIT
+from robots.conventions import GRAVITY
+from tests.a1 import A1
 from tests.sim_bridge.rollouts import plain
 from tests.sim_bridge.rollouts.motions import STAND, anywhere, policies
 
@@ -95,7 +96,7 @@ def test_torques_are_the_law_of_the_states(backend):
             np.testing.assert_allclose(
                 batch.inputs[c, k], expected, rtol=0, atol=3e3 * backend.digits
             )
-    assert (np.abs(batch.inputs) < TORQUE_LIMIT).mean() > 0.4, "too many are only the limit"
+    assert (np.abs(batch.inputs) < A1.torque_limit[0]).mean() > 0.4, "too many are only the limit"
 
 
 def test_motors_give_no_more_than_their_limit(backend):
@@ -103,9 +104,9 @@ def test_motors_give_no_more_than_their_limit(backend):
     policy, limited = policies(8, 4, held=False), policies(8, 4, held=False)
     signs = np.where(np.random.default_rng(1).normal(size=policy.inputs.shape) > 0.0, 1.0, -1.0)
     policy.feedforward[:] = limited.feedforward[:] = 0.0
-    policy.inputs[:], limited.inputs[:] = 4000.0 * signs, TORQUE_LIMIT * signs
+    policy.inputs[:], limited.inputs[:] = 4000.0 * signs, A1.torque_limit[0] * signs
     x0 = STAND + np.eye(37)[2]
     asked, given = backend.roll_out(x0, policy), backend.roll_out(x0, limited)
-    np.testing.assert_array_equal(np.abs(asked.inputs), TORQUE_LIMIT)
+    np.testing.assert_array_equal(np.abs(asked.inputs), A1.torque_limit[0])
     np.testing.assert_array_equal(np.sign(asked.inputs), signs[policy.policy_index])
     np.testing.assert_allclose(asked.states, given.states, rtol=0, atol=backend.same)

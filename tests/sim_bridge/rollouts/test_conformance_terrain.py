@@ -5,7 +5,6 @@ import pytest
 
 from controller.a1_model import RolloutBackend
 from hybrid.hilqr import Trajectory
-from robots.a1.constants import STAND_HEIGHT
 from robots.terrain import Box, Grid, Ground, height_at, make_ground
 from sim_bridge.rollouts.derivatives import DifferenceDerivatives, RolloutDerivatives
 from sim_bridge.rollouts.single import SingleSimulation
@@ -34,7 +33,9 @@ GROUNDS = {
 def on(ground: Ground) -> np.ndarray:
     """A stand whose lowest point is about on the ground."""
     x = STAND.copy()
-    x[2] = STAND_HEIGHT + max(height_at(ground, a, b) for a in (-0.2, 0.2) for b in (-0.15, 0.15))
+    x[2] = A1.stand_height + max(
+        height_at(ground, a, b) for a in (-0.2, 0.2) for b in (-0.15, 0.15)
+    )
     return x
 
 

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from hybrid.hilqr import Policies, Trajectory
-from robots.a1.constants import FOOT_NAMES
+from robots.conventions import FOOT_NAMES
 from robots.state import difference, integrate
 from sim_bridge.rollouts.derivatives import DifferenceDerivatives, RolloutDerivatives
 from sim_bridge.rollouts.threaded import ThreadedRollout

@@ -3,7 +3,6 @@
 import mujoco
 import numpy as np
 
-from robots.a1.constants import STAND_JOINTS
 from robots.mujoco_model import load_mujoco
 from sim_bridge.rollouts.planning_model import planning_model, touch_slice
 from tests.a1 import A1
@@ -15,11 +14,11 @@ def simulate(model: mujoco.MjModel, steps: int = 60) -> tuple[np.ndarray, np.nda
     """Positions and touch forces of a robot that is dropped, lands on its feet and is shaken."""
     data, touch = mujoco.MjData(model), touch_slice(model)
     rng = np.random.default_rng(3)
-    data.qpos[2], data.qpos[7:] = 0.33, STAND_JOINTS
+    data.qpos[2], data.qpos[7:] = 0.33, A1.stand
     data.qvel[:] = 0.2 * rng.normal(size=18)
     positions, forces = [], []
     for _ in range(steps):
-        data.ctrl[:] = 60.0 * (STAND_JOINTS - data.qpos[7:]) - 1.5 * data.qvel[6:]
+        data.ctrl[:] = 60.0 * (A1.stand - data.qpos[7:]) - 1.5 * data.qvel[6:]
         data.ctrl += rng.normal(size=12)
         mujoco.mj_step(model, data)
         positions.append(data.qpos.copy())

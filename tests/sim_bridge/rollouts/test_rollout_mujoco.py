@@ -4,14 +4,13 @@ import mujoco
 import numpy as np
 
 from hybrid.hilqr import Policies
-from robots.a1.constants import STAND_HEIGHT, STAND_JOINTS, TORQUE_LIMIT
 from robots.state import difference, mujoco_from_pinocchio, pinocchio_from_mujoco
 from sim_bridge.rollouts.mujoco_batch import MujocoRollout
 from sim_bridge.rollouts.planning_model import planning_model
 from tests.a1 import A1
 
 KNOTS, PERIOD = 12, 0.01
-STAND = np.concatenate([[0, 0, STAND_HEIGHT, 0, 0, 0, 1], STAND_JOINTS, np.zeros(18)])
+STAND = np.concatenate([[0, 0, A1.stand_height, 0, 0, 0, 1], A1.stand, np.zeros(18)])
 
 
 def policies(seed=0):
@@ -50,7 +49,7 @@ def serial(x0, policy, c):
         u = policy.inputs[p, k] + policy.step_size[c] * policy.feedforward[p, k]
         for j in range(36):
             u = u + policy.gains[p, k][:, j] * dx[j]
-        data.ctrl[:] = np.clip(u, -TORQUE_LIMIT, TORQUE_LIMIT)
+        data.ctrl[:] = np.clip(u, -A1.torque_limit[0], A1.torque_limit[0])
         inputs.append(data.ctrl.copy())
         mujoco.mj_step(model, data, 2)
     states.append(np.concatenate(pinocchio_from_mujoco(data.qpos, data.qvel)))

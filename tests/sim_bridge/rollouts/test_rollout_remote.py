@@ -14,7 +14,6 @@ import pytest
 from msgspec.structs import replace
 
 from hybrid.hilqr import Policies
-from robots.a1.constants import STAND_JOINTS
 from runtime.endpoints import CurveKeys
 from runtime.exchange import Responder
 from runtime.key_files import make_key_files, public_file
@@ -42,7 +41,7 @@ PATIENCE_S = 20.0
 FOREVER_S = 10.0 * PATIENCE_S  # a wait that must end early
 LATE_S = 0.05  # after which a silent server is given up
 HERE, THERE = 1.0, 2.0  # numbers in the results of the local physics and of scripted servers
-STAND = np.concatenate([[0.0, 0.0, 0.3], [0.0, 0.0, 0.0, 1.0], STAND_JOINTS, np.zeros(18)])
+STAND = np.concatenate([[0.0, 0.0, 0.3], [0.0, 0.0, 0.0, 1.0], A1.stand, np.zeros(18)])
 
 
 def policies(c=C, n=N):

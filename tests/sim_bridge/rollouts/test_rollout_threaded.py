@@ -4,13 +4,12 @@ import numpy as np
 import pytest
 
 from hybrid.hilqr import Policies
-from robots.a1.constants import STAND_JOINTS
 from sim_bridge.rollouts.mujoco_batch import MujocoRollout
 from sim_bridge.rollouts.threaded import ThreadedRollout
 from tests.a1 import A1
 
 KNOTS, PERIOD = 15, 0.01  # an odd number, which does not divide into equal parts
-STAND = np.concatenate([[0.0, 0.0, 0.3], [0.0, 0.0, 0.0, 1.0], STAND_JOINTS, np.zeros(18)])
+STAND = np.concatenate([[0.0, 0.0, 0.3], [0.0, 0.0, 0.0, 1.0], A1.stand, np.zeros(18)])
 
 
 def policies(candidates: int, seed: int = 0) -> Policies:

@@ -11,7 +11,6 @@ import numpy as np
 import pytest
 
 from hybrid.hilqr import Policies
-from robots.a1.constants import STAND_JOINTS, TORQUE_LIMIT
 from robots.state import difference, integrate
 from sim_bridge.rollouts import warp_rollout
 from sim_bridge.rollouts.options import WarpOptions
@@ -21,7 +20,7 @@ from tests.a1 import A1
 # Not imported yet: that takes long, and each process of the tests looks for tests here.
 pytestmark = pytest.mark.skipif(not find_spec("mujoco_warp"), reason="needs MuJoCo Warp")
 KNOTS, PERIOD = 8, 0.01
-STAND = np.concatenate([[0.0, 0.0, 0.3], [0.0, 0.0, 0.0, 1.0], STAND_JOINTS, np.zeros(18)])
+STAND = np.concatenate([[0.0, 0.0, 0.3], [0.0, 0.0, 0.0, 1.0], A1.stand, np.zeros(18)])
 
 
 def policies(candidates: int = 5, knots: int = KNOTS, seed: int = 0) -> Policies:
@@ -87,7 +86,7 @@ def test_law_of_the_policy_at_any_turn_of_the_base(rollout, turn):
             x, nominal = found.states[c, k], policy.states[p, k]
             dx = difference(nominal[:19], nominal[19:], x[:19], x[19:])
             u = policy.inputs[p, k] + policy.step_size[c] * policy.feedforward[p, k]
-            u = np.clip(u + policy.gains[p, k] @ dx, -TORQUE_LIMIT, TORQUE_LIMIT)
+            u = np.clip(u + policy.gains[p, k] @ dx, -A1.torque_limit[0], A1.torque_limit[0])
             np.testing.assert_allclose(found.inputs[c, k], u, rtol=0, atol=2e-5)
 
 

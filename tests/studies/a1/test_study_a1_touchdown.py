@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from controller.gaits import GAITS, TROT
-from robots.a1.constants import FOOT_NAMES, STAND_HEIGHT, STAND_JOINTS
+from robots.conventions import FOOT_NAMES
 from robots.pinocchio_model import load_pinocchio
 from saltus.metrics.touchdowns import Touchdowns
 from saltus.studies.a1.touchdown import study as a1_touchdown
@@ -18,7 +18,7 @@ from saltus.studies.engine import StudyOptions, record
 from tests.a1 import A1
 
 MODEL = load_pinocchio(A1)
-STAND = np.concatenate(([0.0, 0.0, STAND_HEIGHT, 0.0, 0.0, 0.0, 1.0], STAND_JOINTS))
+STAND = np.concatenate(([0.0, 0.0, A1.stand_height, 0.0, 0.0, 0.0, 1.0], A1.stand))
 
 
 def walked(gait, *landings, fell=False) -> Walked:

@@ -7,7 +7,6 @@ import pytest
 
 from controller.planner_options import PlannerOptions
 from hybrid.hilqr import Trajectory
-from robots.a1.constants import STAND_HEIGHT, STAND_JOINTS
 from robots.state import integrate
 from saltus.common.errors import BadRequest
 from saltus.studies.a1.derivatives.descent import TICK, loop_growth
@@ -37,9 +36,9 @@ def result(problems):
     return compare(problems, StudyOptions())
 
 
-def standing(height=STAND_HEIGHT - 0.001, velocity=(0.0, 0.0, 0.0)):
+def standing(height=A1.stand_height - 0.001, velocity=(0.0, 0.0, 0.0)):
     """x (37,) with the feet a millimetre in the ground."""
-    x = np.concatenate([[0, 0, height, 0, 0, 0, 1], STAND_JOINTS, np.zeros(18)])
+    x = np.concatenate([[0, 0, height, 0, 0, 0, 1], A1.stand, np.zeros(18)])
     x[19:22] = velocity
     return x
 
@@ -65,7 +64,7 @@ def test_feet_land_and_lift_off():
     air, ground = standing(height=1.0), standing()
     assert classify(air, air, ground) == ["flight", "approach", "touchdown"]
     assert classify(ground, air) == ["sticking", "lift-off"]
-    fall = standing(height=STAND_HEIGHT + 0.003, velocity=(0.0, 0.0, -1.0))
+    fall = standing(height=A1.stand_height + 0.003, velocity=(0.0, 0.0, -1.0))
     assert classify(fall) == ["touchdown"], "between the substeps of a knot"
 
 

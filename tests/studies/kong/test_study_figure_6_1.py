@@ -6,15 +6,15 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
-from robots.a1.constants import STAND_HEIGHT, STAND_JOINTS
 from saltus.studies.engine import StudyOptions, record
 from saltus.studies.kong.figure_6_1.candidates import CandidateSet, RolloutLog
 from saltus.studies.kong.figure_6_1.figure import SHOWN, flip_figure
 from saltus.studies.kong.figure_6_1.flip import KNOTS, Flip, flip_config
 from saltus.studies.kong.figure_6_1.poses import PoseFinder
 from saltus.studies.kong.figure_6_1.study import criteria, notes, rows_of, run
+from tests.a1 import A1
 
-STAND = np.concatenate(([0.0, 0.0, STAND_HEIGHT, 0.0, 0.0, 0.0, 1.0], STAND_JOINTS, np.zeros(18)))
+STAND = np.concatenate(([0.0, 0.0, A1.stand_height, 0.0, 0.0, 0.0, 1.0], A1.stand, np.zeros(18)))
 
 
 def made_up(costs, **changes) -> Flip:
@@ -31,7 +31,7 @@ def test_a_row_for_each_candidate_with_the_least_cost_chosen():
     assert [row.chosen for row in rows] == [False, True, False]
     assert [row.cost for row in rows] == [None, 3.0, 4.0]
     assert rows[1].change_percent == pytest.approx(-25.0)
-    assert rows[1].height_m == pytest.approx(STAND_HEIGHT + 0.1)
+    assert rows[1].height_m == pytest.approx(A1.stand_height + 0.1)
     records = [record(row) for row in rows]
     assert json.loads(json.dumps(records, allow_nan=False)) == records
 
