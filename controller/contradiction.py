@@ -10,19 +10,16 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
-from robots.a1.constants import VELOCITY_LIMIT
-
 Array = NDArray[np.float64]
 
 TOO_FAST, OFF_ENCODERS, OFF_GYROSCOPE = 1, 2, 3
-FASTEST_JOINT = float(VELOCITY_LIMIT)  # [rad/s]
 TURN_CHANGE = 500.0  # [rad/s^2] by which the trunk's turn may change; a flip's landing has half
 
 
 @njit(cache=True)
 def contradiction(
     v: Array, estimated_joints: Array, joints: Array, gyroscope: Array, age: float,
-    bounds: tuple[float, ...],
+    bounds: tuple[float, ...], fastest: Array,
 ) -> int:  # fmt: skip
     """Return what of an estimate cannot be, 0 where nothing.
 
@@ -33,6 +30,7 @@ def contradiction(
         age: from the estimate to the measurement [s].
         bounds: estimate_joint_error, estimate_turn_error and estimate_speed_max, see
             `SafetyGateOptions`.
+        fastest: speeds of the joints (12) [rad/s].
     """
     joint_error, turn_error, speed_max = bounds
     age = abs(age)
@@ -43,6 +41,6 @@ def contradiction(
     if speed > speed_max**2:
         return TOO_FAST
     for i in range(12):
-        if abs(estimated_joints[i] - joints[i]) > joint_error + FASTEST_JOINT * age:
+        if abs(estimated_joints[i] - joints[i]) > joint_error + fastest[i] * age:
             return OFF_ENCODERS
     return OFF_GYROSCOPE if turn > (turn_error + TURN_CHANGE * age) ** 2 else 0

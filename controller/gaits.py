@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from controller.contact_schedule import Swing
-from robots.a1.constants import FOOT_NAMES
+from robots.conventions import FOOT_NAMES
 
 PHASES = ("swing", "stance")
 

@@ -7,15 +7,16 @@ from typing import Any
 
 import numpy as np
 
-from controller.a1_model import A1Model, Derivatives, RolloutBackend
 from controller.limits import Limits
 from controller.planner_options import PlannerOptions
 from controller.reference_gains import gains_along
 from controller.references.trajectory import Reference
 from controller.rigid_derivatives import RigidDerivatives
+from controller.robot_model import Derivatives, RobotModel, RolloutBackend
 from controller.rollout_planner import Array, OutOfTime, RolloutPlanner, Solution
 from hybrid.hilqr import Hilqr, HilqrOptions, Policies, RegularisationOptions, Trajectory
 from hybrid.hilqr.constraints import ConstrainedModel, Violation
+from robots.robot import Robot
 from robots.terrain import Ground
 from runtime.messages import LineSearch, Plan
 
@@ -31,6 +32,7 @@ class HilqrPlanner(RolloutPlanner):
     def __init__(
         self,
         options: PlannerOptions,
+        robot: Robot,
         reference: Reference,
         backend: RolloutBackend,
         derivatives: Derivatives,
@@ -40,20 +42,21 @@ class HilqrPlanner(RolloutPlanner):
 
         Args:
             options: of the planner.
+            robot: that is planned for.
             reference: what is to be tracked.
             backend: simulates candidates in parallel.
             derivatives: of the backward pass. The reference's gains take rigid ones: its feet touch
                 the ground and do not press into it.
             ground: of the limits' clearances; None for the level floor z = 0.
         """
-        rigid = A1Model(backend, RigidDerivatives(options.period), options.cost)
+        rigid = RobotModel(robot, backend, RigidDerivatives(robot, options.period), options.cost)
         reference = reference.prepare(lambda each: gains_along(each, rigid, options.knots))
-        model = A1Model(backend, derivatives, options.cost)
+        model = RobotModel(robot, backend, derivatives, options.cost)
         super().__init__(options, model, reference, backend)
         self.options = options
         self._limited: ConstrainedModel | None = None
         if options.limits.penalty > 0.0:
-            limits = Limits(options.limits, ground)
+            limits = Limits(options.limits, robot, ground)
             self._limited = ConstrainedModel(self.model, limits, options.limits.penalty)
         self._worst = Violation(0.0, 0, "")
         self._solver = self._make_solver(options)

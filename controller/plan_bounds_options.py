@@ -2,7 +2,6 @@
 
 from typing import Annotated
 
-from robots.a1.constants import TORQUE_LIMIT
 from runtime.options import Options, positive
 
 
@@ -18,7 +17,7 @@ class PlanBoundsOptions(Options, frozen=True):
         speed_max: of the trunk (2.8).
         turn_max: angular speed of the trunk (14).
         joint_speed_max: of a joint (53).
-        torque_max: of an input (33.5).
+        torque_max: of an input (33.5); three times a motor's largest where it is left out.
         gain_max: of a gain (11 000, of a position after a push of 2.5 m/s).
     """
 
@@ -27,5 +26,5 @@ class PlanBoundsOptions(Options, frozen=True):
     speed_max: Annotated[float, positive("m/s", 1000.0)] = 10.0
     turn_max: Annotated[float, positive("rad/s", 1000.0)] = 40.0
     joint_speed_max: Annotated[float, positive("rad/s", 1000.0)] = 150.0
-    torque_max: Annotated[float, positive("N m", 1000.0)] = 3.0 * TORQUE_LIMIT
+    torque_max: Annotated[float, positive("N m", 1000.0)] | None = None
     gain_max: Annotated[float, positive("N m/(m, rad, m/s, rad/s)", 1e9)] = 1e5

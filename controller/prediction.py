@@ -8,9 +8,8 @@ from typing import Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from controller.a1_model import RolloutBackend
+from controller.robot_model import RolloutBackend
 from hybrid.hilqr import Trajectory
-from robots.a1.constants import TORQUE_LIMIT
 from robots.state import difference
 
 Array = NDArray[np.float64]
@@ -43,6 +42,7 @@ def predict(
     begin: float,
     until: float,
     period: float,
+    torque_limit: Array,
 ) -> Array:
     """State after following policies from one instant to another, each from its own start on.
 
@@ -52,6 +52,7 @@ def predict(
         policies: in order of their start, one at least; the first is followed before its start too.
         begin, until: instants in knots of the reference; not whole numbers in general.
         period: time between knots [s].
+        torque_limit: of the motors (12) [N m].
 
     Returns:
         x (37,) at `until`; x0 itself when the physics diverges.
@@ -59,7 +60,7 @@ def predict(
     x, now = x0, begin
     while until - now > ON_KNOT:
         stop = min(until, np.floor(now + ON_KNOT) + 1.0)
-        torque = _torque(in_force(policies, now), x, now)
+        torque = np.clip(_torque(in_force(policies, now), x, now), -torque_limit, torque_limit)
         x = backend.advance(x, torque, (stop - now) * period)
         now = stop
     return x if np.isfinite(x).all() else x0
@@ -78,5 +79,4 @@ def _torque(policy: Policy, x: Array, now: float) -> Array:
     states = policy.trajectory.states
     nominal = states[k] if since - k < 0.5 else states[k + 1]
     dx = difference(nominal[:19], nominal[19:], x[:19], x[19:])
-    torque = policy.trajectory.inputs[k] + policy.gains[k] @ dx
-    return np.clip(torque, -TORQUE_LIMIT, TORQUE_LIMIT)
+    return policy.trajectory.inputs[k] + policy.gains[k] @ dx

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from controller.a1_model import A1Model
 from controller.references.trajectory import ReferenceTrajectory
+from controller.robot_model import RobotModel
 from hybrid.hilqr import Trajectory, backward_pass
 from robots.rotations import Array
 
@@ -13,7 +13,7 @@ LOAD = 30.0  # a normal force that stands for "in contact" when none was simulat
 DAMPING = 1e-6  # on the input Hessian, far below any input weight
 
 
-def gains_along(reference: ReferenceTrajectory, model: A1Model, horizon: int) -> Array:
+def gains_along(reference: ReferenceTrajectory, model: RobotModel, horizon: int) -> Array:
     """The gains (K, 12, 36) along a reference, of one long backward pass over it.
 
     The recursion starts `horizon` knots and one loop beyond the last sample, far enough for the

@@ -9,7 +9,7 @@ from controller.touchdown_order import Landing, touchdown_jumps, warm_up
 from hybrid.hilqr import Drift, Jump, Linearisation, Trajectory
 from robots.contact_dynamics import ContactDynamics
 from robots.pinocchio_model import foot_frame_ids, load_pinocchio
-from robots.robot import load_robot
+from robots.robot import Robot
 from robots.terrain import Ground, make_ground
 
 CONTACT_FORCE = 1.0  # a foot that carries more is in contact [N]
@@ -22,20 +22,22 @@ class RigidDerivatives:
     """
 
     def __init__(
-        self, period: float, touchdown_order: TouchdownOrder = "index",
+        self, robot: Robot, period: float, touchdown_order: TouchdownOrder = "index",
         ground: Ground | None = None,
     ) -> None:  # fmt: skip
         """Compile what is compiled.
 
         Args:
+            robot: whose derivatives they are.
             period: time between knots [s].
             touchdown_order: of feet that land within one.
             ground: on which they land: it has the guards' normals. None is the floor z = 0.
         """
-        model = load_pinocchio(load_robot("a1"))
+        model = load_pinocchio(robot)
         self.dynamics = ContactDynamics(model, foot_frame_ids(model))
-        warm_up(self.dynamics, period, touchdown_order)
+        warm_up(robot, self.dynamics, period, touchdown_order)
         self._period, self._ground = period, ground or make_ground()
+        self._legs = robot.legs
         self._order: TouchdownOrder = touchdown_order
 
     def move_ground(self, ground: Ground) -> None:
@@ -56,6 +58,6 @@ class RigidDerivatives:
         for k in np.flatnonzero(landings.any(axis=1)):
             landing = Landing(int(k), states[k], states[k + 1], inputs[k], inputs[k + 1],
                               contacts[k], tuple(np.flatnonzero(landings[k]).tolist()),
-                              self._ground)  # fmt: skip
+                              self._legs, self._ground)  # fmt: skip
             transitions += touchdown_jumps(self.dynamics, landing, self._period, self._order)
         return Linearisation(A, B, transitions, Drift(6, 18, 18, self._period))

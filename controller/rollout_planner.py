@@ -9,12 +9,12 @@ from typing import Any, NamedTuple, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from controller.a1_model import A1Model, RolloutBackend
 from controller.driving.goal import Commands, sequence_of
 from controller.planner import NO_CANDIDATES, Planner
 from controller.prediction import predict
 from controller.references.trajectory import Reference, ReferenceWindow
 from controller.rigid_derivatives import CONTACT_FORCE
+from controller.robot_model import RobotModel, RolloutBackend
 from hybrid.hilqr import Policies, Trajectory
 from runtime.messages import Plan, StateEstimate
 
@@ -62,7 +62,7 @@ class RolloutPlanner(Planner):
     """
 
     def __init__(
-        self, horizon: Horizon, model: A1Model, reference: Reference, backend: RolloutBackend
+        self, horizon: Horizon, model: RobotModel, reference: Reference, backend: RolloutBackend
     ) -> None:
         """Of a model that tracks a reference.
 
@@ -166,7 +166,10 @@ class RolloutPlanner(Planner):
         if lead <= 0.0 or not self._plans or self._origin is None:
             return x0
         begin = (estimate.time - self._origin) / self._horizon.period
-        return predict(self._backend, x0, self._plans, begin, float(start), self._horizon.period)
+        return predict(
+            self._backend, x0, self._plans, begin, float(start), self._horizon.period,
+            self.model.robot.torque_limit,
+        )  # fmt: skip
 
     def _seed(self, x0: Array, start: int, window: ReferenceWindow) -> Solution | None:
         """The previous solution, shifted; where that has become poor, it or the reference's policy.

@@ -9,13 +9,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from controller.contradiction import OFF_ENCODERS, OFF_GYROSCOPE, TOO_FAST, contradiction
+from controller.motor_targets import motor_limits
 from controller.plan_bounds import GAINS, INPUTS, STATES, bounds_of, excess
 from controller.plan_function import PlanFunction
 from controller.safety_gate_options import SafetyGateOptions
 from controller.track_kernel import is_plausible, is_unit, tilt
 from controller.verdict import PASS, GateVerdict, Reason
-from robots.a1.constants import JOINT_LOWER, JOINT_UPPER
-from robots.a1.kinematics import ground_below
+from robots.legs import ground_below
+from robots.robot import Robot
 from runtime.messages import Plan, SensorReading, StateEstimate
 
 Array = NDArray[np.float64]
@@ -52,18 +53,21 @@ def all_finite(values: Array) -> bool:
 class SafetyGate:
     """Judges what arrives and what leaves; counts every reason; logs changes of state only."""
 
-    def __init__(self, options: SafetyGateOptions) -> None:
+    def __init__(self, options: SafetyGateOptions, robot: Robot) -> None:
         """Start with nothing counted."""
-        self.options = options
+        self.options, self._legs = options, robot.legs
         self.counts: Counter[str] = Counter()
         self.state = "waiting"
         margin = options.measured_margin
-        self.joint_range = np.stack((JOINT_LOWER - margin, JOINT_UPPER + margin))
-        self.height_min = options.height_min  # of the trunk in the world [m]
+        self.joint_range = np.stack((robot.legs.lower - margin, robot.legs.upper + margin))
+        self.limits = motor_limits(robot, options.torque_limit, options.position_margin)
+        height = options.height_min
+        self._clearance = robot.leg_length / 5.0 if height is None else height
+        self.height_min = self._clearance  # of the trunk in the world [m]
         self.estimate_bounds = (  # of `contradiction`
             options.estimate_joint_error, options.estimate_turn_error, options.estimate_speed_max,
         )  # fmt: skip
-        self._plan_bounds = bounds_of(options.plan)
+        self.plan_bounds = bounds_of(options.plan, robot)
         self._contradicts = 0  # what did in the last estimate that could be compared
         self._past: list[SensorReading | None] = [None] * PAST
         self.tilt = 0.0  # to which the plan's reference tilts the trunk [rad]
@@ -106,7 +110,7 @@ class SafetyGate:
         torque = reading.joint_torque
         if not all_finite(torque):
             return np.zeros(12)
-        return np.clip(torque, -self.options.torque_limit, self.options.torque_limit)
+        return np.clip(torque, -self.limits.torque, self.limits.torque)
 
     def follow_plan(self, plan: Plan) -> None:
         """Follow the ground below a plan's standing feet, above which height counts, and its tilt.
@@ -115,12 +119,12 @@ class SafetyGate:
         """
         self.tilt = plan.tilt
         q = np.array(plan.states_q[0])
-        level = ground_below(q, np.array(plan.contacts[0]))
+        level = ground_below(self._legs, q, np.array(plan.contacts[0]))
         passed = 0.0 if self._last_plan_at is None else plan.time - self._last_plan_at
         self._last_plan_at = plan.time
         if math.isfinite(level) and tilt(q[3:7]) < UPRIGHT:  # else the ground stays what it was
             share = min(1.0, max(0.0, passed) / GROUND_TIME)
-            self.height_min += share * (self.options.height_min + level - self.height_min)
+            self.height_min += share * (self._clearance + level - self.height_min)
 
     def judge_estimate(
         self, estimate: StateEstimate | None, reading: SensorReading | None, now: float
@@ -153,9 +157,10 @@ class SafetyGate:
             if is_plausible(joints, speeds, *self.joint_range):
                 self._contradicts = contradiction(
                     v, q[7:], joints, np.array(source.angular_velocity_imu),
-                    source.time - estimate.time, self.estimate_bounds,
+                    source.time - estimate.time, self.estimate_bounds, self.limits.speed,
                 )  # fmt: skip
-        alone = contradiction(v, q[7:], q[7:], v[3:6], 0.0, self.estimate_bounds)
+        bounds, fastest = self.estimate_bounds, self.limits.speed
+        alone = contradiction(v, q[7:], q[7:], v[3:6], 0.0, bounds, fastest)
         return alone or self._contradicts
 
     def judge_plan(self, plan: Plan, function: PlanFunction | None, now: float) -> GateVerdict:
@@ -172,8 +177,8 @@ class SafetyGate:
             return self._refuse(Reason.PLAN_NOT_FINITE)
         if plan.time > now + self.options.plan_future_s:
             return self._refuse(Reason.PLAN_FROM_FUTURE)
-        level = self.height_min - self.options.height_min
-        found = excess(function.flat, level, self._plan_bounds)
+        level = self.height_min - self._clearance
+        found = excess(function.flat, level, self.plan_bounds)
         return self._refuse(EXCESSES[found]) if found else PASS
 
     def judge_first_plan(self, plan: Plan, q: Array) -> GateVerdict:

@@ -4,7 +4,7 @@ import math
 from typing import Annotated
 
 from controller.plan_bounds_options import PlanBoundsOptions
-from robots.a1.constants import FALLEN_TILT, TORQUE_LIMIT
+from robots.conventions import FALLEN_TILT
 from runtime.options import Options, Range, positive
 
 
@@ -12,12 +12,13 @@ class SafetyGateOptions(Options, frozen=True):
     """What the gate lets through.
 
     Attributes:
-        torque_limit: largest torque of a motor.
+        torque_limit: largest torque of a motor; the robot's own where it is left out.
         position_margin: how far a position target may lie outside the joint range.
         measured_margin: how far a measured joint may before the measurement is not believed.
         tilt_max: angle of the trunk's z axis to the vertical that is a fall.
         height_min: height of the trunk above its lowest standing foot while tracking below which it
-            has fallen; on level ground the trunk touches at about 0.06 m.
+            has fallen; a fifth of a leg's length where it is left out, 0.08 m of an A1, whose trunk
+            touches level ground at about 0.06 m.
         fall_confirm_s: how long a fall must be seen before it is believed.
         estimate_max_age_s: age from which an estimate is not acted upon any more.
         estimate_joint_error: how far the joints of a sound estimate may be from the encoders' in
@@ -33,11 +34,11 @@ class SafetyGateOptions(Options, frozen=True):
         plan: what a plan may hold at most.
     """
 
-    torque_limit: Annotated[float, Range("N m", 0.0, 100.0)] = TORQUE_LIMIT
+    torque_limit: Annotated[float, Range("N m", 0.0, 100.0)] | None = None
     position_margin: Annotated[float, Range("rad", 0.0, 10.0)] = 0.05
     measured_margin: Annotated[float, Range("rad", 0.0, 10.0)] = 0.5
     tilt_max: Annotated[float, Range("rad", 0.0, math.pi)] = FALLEN_TILT
-    height_min: Annotated[float, Range("m", 0.0, 1.0)] = 0.08
+    height_min: Annotated[float, Range("m", 0.0, 1.0)] | None = None
     fall_confirm_s: Annotated[float, Range("s", 0.0, 10.0)] = 0.01
     estimate_max_age_s: Annotated[float, Range("s", 0.0, 10.0)] = 0.02
     estimate_joint_error: Annotated[float, positive("rad", 10.0)] = 0.3

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from controller.motor_targets import MotorAim
 from controller.stand_down_options import StandDownOptions
 from robots import profiles
-from robots.a1.constants import LIE_JOINTS, STAND_JOINTS
+from robots.robot import Robot
 
 Array = NDArray[np.float64]
 
@@ -38,9 +38,11 @@ def minimum_jerk(start: Array, end: Array, since: float, duration: float) -> Joi
 class StandDown:
     """The motion from the measured joints to a stand, and from there to the ground."""
 
-    def __init__(self, options: StandDownOptions, q: Array, torque: Array, now: float) -> None:
+    def __init__(
+        self, options: StandDownOptions, robot: Robot, q: Array, torque: Array, now: float
+    ) -> None:
         """Start at time `now` [s] from measured joints q (12) and the last torque (12) [N m]."""
-        self.options = options
+        self.options, self._robot = options, robot
         self._start, self._torque, self._since = q.copy(), torque.copy(), now
 
     def can_return(self, now: float) -> bool:
@@ -49,10 +51,10 @@ class StandDown:
 
     def target(self, now: float) -> JointTarget:
         """Return where the joints shall be at time `now` [s]."""
-        o, since = self.options, now - self._since
+        o, since, stand = self.options, now - self._since, self._robot.stand
         if since < o.rise_s + o.pause_s:
-            return minimum_jerk(self._start, STAND_JOINTS, since, o.rise_s)
-        return minimum_jerk(STAND_JOINTS, LIE_JOINTS, since - o.rise_s - o.pause_s, o.lie_s)
+            return minimum_jerk(self._start, stand, since, o.rise_s)
+        return minimum_jerk(stand, self._robot.lie, since - o.rise_s - o.pause_s, o.lie_s)
 
     def aim(self, q: Array, dq: Array, now: float) -> MotorAim:
         """Return the PD torque towards the target plus what is left of the fading old torque."""

@@ -6,6 +6,7 @@ from numpy.typing import NDArray
 from controller.motor_targets import MotorAim
 from controller.stand_down import JointTarget, StandDown, joint_pd
 from controller.stand_down_options import StandDownOptions
+from robots.robot import Robot
 
 Array = NDArray[np.float64]
 
@@ -13,9 +14,9 @@ Array = NDArray[np.float64]
 class Standby:
     """Waiting in the pose measured first, standing down, and the way back to a plan."""
 
-    def __init__(self, options: StandDownOptions) -> None:
+    def __init__(self, options: StandDownOptions, robot: Robot) -> None:
         """Nothing is being done yet."""
-        self.options = options
+        self.options, self._robot = options, robot
         self._waiting: tuple[JointTarget, Array] | None = None  # pose and torque
         self._standing: StandDown | None = None
         self._taken_over_since: float | None = None
@@ -42,7 +43,7 @@ class Standby:
             now: [s].
         """
         if not self.standing:
-            self._standing = StandDown(self.options, q, torque, now)
+            self._standing = StandDown(self.options, self._robot, q, torque, now)
             self._taken_over_since = None
         assert self._standing is not None
         return self._standing.aim(q, dq, now)

@@ -18,9 +18,9 @@ from numpy.typing import NDArray
 
 from controller.planner_options import TouchdownOrder
 from hybrid.hilqr import Jump
-from robots.a1.constants import FOOT_RADIUS, STAND_HEIGHT, STAND_JOINTS
-from robots.a1.kinematics import foot_jacobians_in_base, foot_positions_in_base
 from robots.contact_dynamics import ContactDynamics
+from robots.legs import Legs, foot_jacobians_in_base, foot_positions_in_base
+from robots.robot import Robot
 from robots.rotations import rotation_from_quaternion
 from robots.state import integrate
 from robots.terrain import Ground, make_ground, nearest_surface
@@ -44,6 +44,7 @@ class Landing(NamedTuple):
     inputs_after: Array  # of the next knot
     contacts: Array  # (4) 1 for feet that stand from its beginning
     feet: tuple[int, ...]  # that land, in increasing order
+    legs: Legs  # of the robot
     ground: Ground = LEVEL  # on which
 
 
@@ -70,11 +71,12 @@ def touchdown_jumps(
     return transitions
 
 
-def warm_up(dynamics: ContactDynamics, period: float, order: TouchdownOrder) -> None:
+def warm_up(robot: Robot, dynamics: ContactDynamics, period: float, order: TouchdownOrder) -> None:
     """Let three feet land: a robot's first landing must not wait for a compiler."""
     x, torque = np.zeros(37), np.zeros(12)
-    x[2], x[6], x[7:19], x[21] = STAND_HEIGHT, 1.0, STAND_JOINTS, -1.0
-    landing = Landing(0, x, x, torque, torque, np.array([0.0, 1.0, 0.0, 0.0]), (0, 2, 3))
+    x[2], x[6], x[7:19], x[21] = robot.stand_height, 1.0, robot.stand, -1.0
+    standing = np.array([0.0, 1.0, 0.0, 0.0])
+    landing = Landing(0, x, x, torque, torque, standing, (0, 2, 3), robot.legs)
     touchdown_jumps(dynamics, landing, period, order)
 
 
@@ -89,7 +91,7 @@ def arrival_order(dynamics: ContactDynamics, landing: Landing) -> tuple[int, ...
     q, v = landing.before[:19], landing.before[19:]
     contacts, order, left = landing.contacts.copy(), [], list(landing.feet)
     while len(left) > 1:
-        times = _arrival_times(q, v, landing.ground)
+        times = _arrival_times(landing, q, v)
         foot = min(left, key=lambda i: times[i])
         order.append(foot)
         left.remove(foot)
@@ -102,22 +104,24 @@ def arrival_order(dynamics: ContactDynamics, landing: Landing) -> tuple[int, ...
     return (*order, *left)
 
 
-def _arrival_times(q: Array, v: Array, ground: Ground) -> Array:
+def _arrival_times(landing: Landing, q: Array, v: Array) -> Array:
     """When each foot reaches the ground at its present velocity (4) [s]; inf where it does not."""
-    rotation, feet = rotation_from_quaternion(q[3:7]), foot_positions_in_base(q[7:])
-    legs = np.einsum("lij,lj->li", foot_jacobians_in_base(q[7:]), v[6:].reshape(4, 3))
-    moving = v[:3] + np.cross(v[3:6], feet) + legs
+    legs, rotation = landing.legs, rotation_from_quaternion(q[3:7])
+    feet, jacobians = foot_positions_in_base(legs, q[7:]), foot_jacobians_in_base(legs, q[7:])
+    swinging = np.einsum("lij,lj->li", jacobians, v[6:].reshape(4, 3))
+    moving = v[:3] + np.cross(v[3:6], feet) + swinging
     x, y, z = (moving @ row for row in rotation)
-    distance, nx, ny, nz = np.array([_surface(q, foot, ground) for foot in range(4)]).T
-    height, fall = distance - FOOT_RADIUS, -(nx * x + ny * y + nz * z)
+    distance, nx, ny, nz = np.array([_surface(landing, q, foot) for foot in range(4)]).T
+    height, fall = distance - legs.foot_radius, -(nx * x + ny * y + nz * z)
     return np.where(fall > 0.0, height / np.where(fall > 0.0, fall, 1.0), np.inf)
 
 
-def _surface(q: Array, foot: int, ground: Ground) -> tuple[float, float, float, float]:
+def _surface(landing: Landing, q: Array, foot: int) -> tuple[float, float, float, float]:
     """Distance of a foot's centre from the ground [m], and the unit normal there."""
-    rotation, feet = rotation_from_quaternion(q[3:7]), foot_positions_in_base(q[7:])
+    rotation = rotation_from_quaternion(q[3:7])
+    feet = foot_positions_in_base(landing.legs, q[7:])
     x, y, z = (q[i] + (feet @ rotation[i])[foot] for i in range(3))
-    return nearest_surface(ground, x, y, z)
+    return nearest_surface(landing.ground, x, y, z)
 
 
 def _mean(dynamics: ContactDynamics, landing: Landing, v: Array) -> Jump:
@@ -150,5 +154,5 @@ def _touchdown(
     last = len(down) + 1 == len(landing.feet)
     after = landing.inputs_after if last else landing.inputs
     q = landing.after[:19]
-    normal = np.array(_surface(q, foot, landing.ground)[1:])
+    normal = np.array(_surface(landing, q, foot)[1:])
     return touchdown(dynamics, q, v, landing.inputs, contacts, foot, APPROACH_SPEED, after, normal)

@@ -72,10 +72,8 @@ def track(
         estimate, reading, source: rows of `StateEstimate`, of the newest `SensorReading` and of the
             one that the estimate was made from.
         due: when the command takes effect [s].
-        ranges: (4, 12) [rad] between which a joint's measurement is believed, and between which
-            position targets lie.
-        bounds: tilt_max, height_min in the world, kp_max, kd_max, torque_limit, velocity_limit,
-            and those of `contradiction`.
+        ranges: (6, 12) between which a joint's measurement is believed [rad], and `MotorLimits`.
+        bounds: tilt_max, height_min in the world, kp_max, kd_max, and those of `contradiction`.
         command: row of `MotorCommand`, in which q, dq, kp, kd and tau are written.
         torque: (12) becomes the torque that is expected of it [N m].
     """
@@ -93,8 +91,8 @@ def track(
     if tilt(imu if is_unit(imu) else q[3:7]) > bounds[0] or q[2] < bounds[1]:
         return FALLEN
     age = source[TIME] - estimate[TIME]
-    limits = bounds[6], bounds[7], bounds[8]
-    if contradiction(v, q[7:], source[READ_Q], source[GYROSCOPE], age, limits):
+    limits = bounds[4], bounds[5], bounds[6]
+    if contradiction(v, q[7:], source[READ_Q], source[GYROSCOPE], age, limits, ranges[5]):
         return CONTRADICTED
     finite, wanted, q_aim, dq_aim, kp, kd, joints_due, speeds_due = evaluate(
         current, previous, q, v, estimate[TIME], joints, joint_speeds, reading[TIME], due,
@@ -104,7 +102,7 @@ def track(
         return OVERFLOW
     q_des, dq_des, tau, expected, torque_limited, position_limited = bounded_targets(
         wanted, q_aim, dq_aim, kp, kd, joints_due, speeds_due, ranges[2], ranges[3],
-        bounds[4], bounds[5],
+        ranges[4], ranges[5],
     )  # fmt: skip
     command[SENT_Q], command[SENT_DQ], command[SENT_TAU] = q_des, dq_des, tau
     command[SENT_KP], command[SENT_KD], torque[:] = kp, kd, expected

@@ -1,4 +1,4 @@
-"""The A1's tracking cost (6.1), its input weights scaled by contact force (6.2)-(6.3)."""
+"""The tracking cost (6.1), its input weights scaled by contact force (6.2)-(6.3)."""
 
 from __future__ import annotations
 

@@ -11,9 +11,9 @@ import numpy as np
 import pinocchio as pin
 from numpy.typing import NDArray
 
-from robots.a1.kinematics import foot_positions_in_base
+from robots.legs import foot_positions_in_base
 from robots.pinocchio_model import load_pinocchio
-from robots.robot import load_robot
+from robots.robot import Robot
 from robots.rotations import log3, rotation_from_quaternion
 
 Array = NDArray[np.float64]
@@ -52,16 +52,16 @@ class BodyState(NamedTuple):
 class BodyObserver:
     """Reads the body's state out of a whole-body state."""
 
-    def __init__(self) -> None:
-        """Load the robot."""
-        self._model = load_pinocchio(load_robot("a1"))
+    def __init__(self, robot: Robot) -> None:
+        """Load its model."""
+        self._legs, self._model = robot.legs, load_pinocchio(robot)
         self._data = self._model.createData()
 
     def observe(self, q: Array, v: Array) -> BodyState:
         """The body at q (19), v (18)."""
         rotation = rotation_from_quaternion(q[3:7])
         pin.centerOfMass(self._model, self._data, q, v)
-        feet = q[:3] + foot_positions_in_base(q[7:]) @ rotation.T
+        feet = q[:3] + foot_positions_in_base(self._legs, q[7:]) @ rotation.T
         return BodyState(
             rotation, q[:3].copy(), self._data.com[0].copy(), self._data.vcom[0].copy(),
             rotation @ v[3:6], feet,

@@ -16,6 +16,7 @@ from controller.centroidal.options import ConvexMpcOptions
 from controller.centroidal.path import Path
 from controller.centroidal.planner import CentroidalPlanner
 from controller.centroidal.rigid_body import standing_body
+from robots.robot import Robot
 from robots.terrain import Ground
 
 Array = NDArray[np.float64]
@@ -24,12 +25,14 @@ Array = NDArray[np.float64]
 class HorizonForces:
     """The force law of Convex MPC."""
 
-    def __init__(self, options: ConvexMpcOptions, time_limit: float, level: bool = True) -> None:
+    def __init__(
+        self, options: ConvexMpcOptions, robot: Robot, time_limit: float, level: bool = True
+    ) -> None:
         """`time_limit` of the QP [s], 0 for none; `level`: whether the ground is known to be."""
         self._options = options
         self._mpc = ForceMpc(
-            standing_body(), options.steps, options.weights, options.friction, options.force_max,
-            options.force_min, time_limit, level,
+            standing_body(robot), options.steps, options.weights, options.friction,
+            options.force_max, options.force_min, time_limit, level,
         )  # fmt: skip
 
     def forces(self, now: Situation) -> Forces:
@@ -58,8 +61,10 @@ class HorizonForces:
 
 
 def convex_mpc(
-    options: ConvexMpcOptions, path: Path, in_real_time: bool, ground: Ground | None = None
-) -> CentroidalPlanner:
+    options: ConvexMpcOptions, robot: Robot, path: Path, in_real_time: bool,
+    ground: Ground | None = None,
+) -> CentroidalPlanner:  # fmt: skip
     """The planner along a path, on `ground` if any; lock step knows no time limit."""
-    law = HorizonForces(options, options.time_limit if in_real_time else 0.0, ground is None)
-    return CentroidalPlanner(options, law, path, ground)
+    limit = options.time_limit if in_real_time else 0.0
+    law = HorizonForces(options, robot, limit, ground is None)
+    return CentroidalPlanner(options, robot, law, path, ground)

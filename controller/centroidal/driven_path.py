@@ -16,7 +16,8 @@ from controller.driving.goal import Commands
 from controller.driving.options import DriveOptions
 from controller.driving.schedule import SLACK, CourseSchedule
 from controller.driving.trunk_plane import fit_planes, tilt_of
-from robots.a1.kinematics import foot_positions_in_base
+from robots.legs import foot_positions_in_base
+from robots.robot import Robot
 from robots.rotations import rotation_from_quaternion
 from robots.terrain import Ground, make_ground
 
@@ -37,16 +38,16 @@ class DrivenPath:
     """
 
     def __init__(
-        self, options: CentroidalOptions, drive: DriveOptions, commands: Commands | None = None,
-        ground: Ground | None = None,
+        self, options: CentroidalOptions, robot: Robot, drive: DriveOptions,
+        commands: Commands | None = None, ground: Ground | None = None,
     ) -> None:  # fmt: skip
         """Stand, on `ground` or a level floor; without `commands` the goal is the course's."""
-        self._ground = ground or make_ground()
-        self.course = Course(drive, options.period, commands)
+        self._legs, self._ground = robot.legs, ground or make_ground()
+        self.course = Course(drive, robot, options.period, commands)
         self.schedule, self.heading = CourseSchedule(), 0.0
         self._options = options.path
         self._knots = math.ceil(options.horizon / options.period) + 1
-        self.com = standing_body().com_in_base
+        self.com = standing_body(robot).com_in_base
         self._ahead: Ahead | None = None
         self._table = np.zeros((0, COLUMNS + 3))  # path ahead, and the planes below it
 
@@ -89,7 +90,8 @@ class DrivenPath:
     def _over_feet(self, state: Array) -> Array:
         """Where a base is (2) [m] whose feet are on average below their neutral places."""
         rotation = rotation_from_quaternion(state[3:7])
-        feet = state[:3] + rotation @ foot_positions_in_base(state[7:19]).mean(axis=0)
+        feet = foot_positions_in_base(self._legs, state[7:19]).mean(axis=0)
+        feet = state[:3] + rotation @ feet
         neutral = self.course.feet[:, :2].mean(axis=0)
         return feet[:2] - _turns(self.course.base[YAW]) @ neutral
 

@@ -17,7 +17,7 @@ from scipy import sparse
 
 from controller.centroidal.friction import friction_rows
 from controller.centroidal.rigid_body import angular_input_map
-from robots.a1.constants import GRAVITY
+from robots.conventions import GRAVITY
 
 Array = NDArray[np.float64]
 

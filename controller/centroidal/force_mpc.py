@@ -25,7 +25,7 @@ from controller.centroidal.options import ForceMpcWeights
 from controller.centroidal.qp_solver import Status, UpdatedQp
 from controller.centroidal.rigid_body import SingleRigidBody, invert_symmetric, roll_out
 from controller.centroidal.surface_frames import along_axes, level_frames
-from robots.a1.constants import GRAVITY
+from robots.conventions import GRAVITY
 
 Array = NDArray[np.float64]
 

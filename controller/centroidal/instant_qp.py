@@ -17,7 +17,8 @@ from controller.centroidal.options import BodyFeedback, InstantQpOptions
 from controller.centroidal.path import Path
 from controller.centroidal.planner import CentroidalPlanner
 from controller.centroidal.rigid_body import standing_body
-from robots.a1.constants import GRAVITY
+from robots.conventions import GRAVITY
+from robots.robot import Robot
 from robots.terrain import Ground
 
 Array = NDArray[np.float64]
@@ -28,10 +29,10 @@ FEEDFORWARD_S = 0.01  # over which the path's acceleration is taken [s]
 class InstantForces:
     """The force law of Instant QP."""
 
-    def __init__(self, options: InstantQpOptions, time_limit: float) -> None:
+    def __init__(self, options: InstantQpOptions, robot: Robot, time_limit: float) -> None:
         """`time_limit` of the QP [s], 0 for none."""
         self._options = options
-        self._mass = standing_body().mass
+        self._mass = standing_body(robot).mass
         self._qp = ForceQp(
             options.friction, options.force_max, options.force_min, options.weights, time_limit
         )
@@ -65,8 +66,9 @@ def wanted_wrench(feedback: BodyFeedback, now: Situation, mass: float) -> Array:
 
 
 def instant_qp(
-    options: InstantQpOptions, path: Path, in_real_time: bool, ground: Ground | None = None
-) -> CentroidalPlanner:
+    options: InstantQpOptions, robot: Robot, path: Path, in_real_time: bool,
+    ground: Ground | None = None,
+) -> CentroidalPlanner:  # fmt: skip
     """The planner along a path, on `ground` if any; lock step knows no time limit."""
-    law = InstantForces(options, options.time_limit if in_real_time else 0.0)
-    return CentroidalPlanner(options, law, path, ground)
+    law = InstantForces(options, robot, options.time_limit if in_real_time else 0.0)
+    return CentroidalPlanner(options, robot, law, path, ground)

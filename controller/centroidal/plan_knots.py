@@ -15,14 +15,15 @@ from numpy.typing import NDArray
 from controller.centroidal.body_state import BodyState
 from controller.centroidal.options import SteppingOptions
 from controller.centroidal.rigid_body import SingleRigidBody
-from robots.a1.constants import GRAVITY, TORQUE_LIMIT
-from robots.a1.kinematics import (
+from robots.conventions import GRAVITY
+from robots.legs import (
+    Legs,
     foot_jacobians_in_base,
     foot_positions_in_base,
     inverse_kinematics,
 )
 from robots.pinocchio_model import load_pinocchio
-from robots.robot import load_robot
+from robots.robot import Robot
 from robots.rotations import exp3, quaternion_from_rotation, rotation_from_quaternion
 
 Array = NDArray[np.float64]
@@ -54,10 +55,13 @@ class Knots(NamedTuple):
 class PlanKnots:
     """Makes a plan's knots from forces: tau = (M a + h)_joints - J' f, and joint feedback."""
 
-    def __init__(self, body: SingleRigidBody, options: SteppingOptions, period: float) -> None:
-        """`period` is the time between knots [s]."""
+    def __init__(
+        self, options: SteppingOptions, robot: Robot, body: SingleRigidBody, period: float
+    ) -> None:
+        """`body` is the robot as one; `period` is the time between knots [s]."""
         self._body, self._period = body, period
-        self._model = load_pinocchio(load_robot("a1"))
+        self._legs, self._most = robot.legs, robot.torque_limit
+        self._model = load_pinocchio(robot)
         self._data = self._model.createData()
         self._stand_gain = joint_gain(options.stance_kp, options.stance_kd)
         self._swing_gain = joint_gain(options.kp, options.kd)
@@ -66,8 +70,9 @@ class PlanKnots:
         """The knots that begin at `state`."""
         inertia = state.rotation @ self._body.inertia_in_base @ state.rotation.T
         q, v, base = follow_body(
-            state.rotation, state.base, state.com, state.com_velocity, state.angular_velocity,
-            feet.positions, feet.velocities, feet.forces, self._body.mass, inertia, self._period,
+            self._legs, state.rotation, state.base, state.com, state.com_velocity,
+            state.angular_velocity, feet.positions, feet.velocities, feet.forces, self._body.mass,
+            inertia, self._period,
         )  # fmt: skip
         inputs = np.array([self._torque(q, v, base, feet, k) for k in range(len(feet.forces))])
         standing = np.repeat(feet.contacts, 3, axis=1)[:, :, None] > 0.5
@@ -78,7 +83,8 @@ class PlanKnots:
         swings = np.repeat(feet.contacts[k] < 0.5, 3)
         a = np.concatenate([base[k], np.where(swings, (v[k + 1] - v[k])[6:] / self._period, 0.0)])
         torque = pin.rnea(self._model, self._data, q[k], v[k], a)[6:]
-        return np.clip(torque - foot_torques(q[k], feet.forces[k]), -TORQUE_LIMIT, TORQUE_LIMIT)
+        torque = torque - foot_torques(self._legs, q[k], feet.forces[k])
+        return np.clip(torque, -self._most, self._most)
 
 
 def joint_gain(kp: float, kd: float) -> Array:
@@ -89,10 +95,10 @@ def joint_gain(kp: float, kd: float) -> Array:
 
 
 @njit(cache=True)
-def foot_torques(q: Array, forces: Array) -> Array:
+def foot_torques(legs: Legs, q: Array, forces: Array) -> Array:
     """J' f (12,) [N m]: what forces on the feet (4, 3) [N] in the world do to the joints."""
     rotation = rotation_from_quaternion(q[3:7])
-    jacobians = foot_jacobians_in_base(q[7:])
+    jacobians = foot_jacobians_in_base(legs, q[7:])
     torque = np.empty(12)
     for foot in range(4):
         in_base = rotation.T @ np.ascontiguousarray(forces[foot])
@@ -102,12 +108,14 @@ def foot_torques(q: Array, forces: Array) -> Array:
 
 @njit(cache=True)
 def follow_body(
-    rotation: Array, base: Array, com: Array, velocity: Array, angular_velocity: Array,
-    positions: Array, velocities: Array, forces: Array, mass: float, inertia: Array, period: float,
+    legs: Legs, rotation: Array, base: Array, com: Array, velocity: Array,
+    angular_velocity: Array, positions: Array, velocities: Array, forces: Array, mass: float,
+    inertia: Array, period: float,
 ) -> tuple[Array, Array, Array]:  # fmt: skip
     """Move the rigid body under the forces and put the legs to the feet.
 
     Args:
+        legs: of the robot.
         rotation: base to world (3, 3); base, com: positions (3) [m]; velocity: of the centre of
             mass (3) [m/s]; angular_velocity: (3) [rad/s], all in the world.
         positions, velocities: of the feet at the knots (N+1, 4, 3); forces: (N, 4, 3) [N].
@@ -123,7 +131,7 @@ def follow_body(
     turn, p, w, u = rotation.copy(), com.copy(), angular_velocity.copy(), velocity.copy()
     inverse = np.linalg.inv(inertia)
     for k in range(count + 1):
-        _pose_legs(turn, p - turn @ arm, u - np.cross(w, turn @ arm), w, positions[k],
+        _pose_legs(legs, turn, p - turn @ arm, u - np.cross(w, turn @ arm), w, positions[k],
                    velocities[k], q[k], v[k])  # fmt: skip
         if k == count:
             break
@@ -148,8 +156,8 @@ def follow_body(
 
 @njit(cache=True)
 def _pose_legs(
-    turn: Array, base: Array, velocity: Array, w: Array, feet: Array, feet_velocity: Array,
-    q: Array, v: Array,
+    legs: Legs, turn: Array, base: Array, velocity: Array, w: Array, feet: Array,
+    feet_velocity: Array, q: Array, v: Array,
 ) -> None:  # fmt: skip
     """Write q (19) and v (18): base as given, joints by inverse kinematics of the feet."""
     inverse_turn = np.ascontiguousarray(turn.T)
@@ -160,9 +168,9 @@ def _pose_legs(
     relative = np.empty((4, 3))
     for foot in range(4):
         relative[foot] = inverse_turn @ (feet[foot] - base)
-    joints = inverse_kinematics(relative)
-    reached = foot_positions_in_base(joints)
-    jacobians = foot_jacobians_in_base(joints)
+    joints = inverse_kinematics(legs, relative)
+    reached = foot_positions_in_base(legs, joints)
+    jacobians = foot_jacobians_in_base(legs, joints)
     q[7:] = joints
     for foot in range(4):
         speed = inverse_turn @ feet_velocity[foot] - v[:3] - np.cross(v[3:6], reached[foot])

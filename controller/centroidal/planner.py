@@ -19,6 +19,7 @@ from controller.centroidal.rigid_body import standing_body
 from controller.centroidal.stepping import Stepper
 from controller.driving.goal import Commands, sequence_of
 from controller.planner import Planner
+from robots.robot import Robot
 from robots.rotations import exp3, quaternion_from_rotation, quaternion_product
 from robots.terrain import Ground
 from runtime.messages import Plan, StateEstimate
@@ -38,14 +39,15 @@ class CentroidalPlanner(Planner):
     """
 
     def __init__(
-        self, options: CentroidalOptions, law: ForceLaw, path: Path, ground: Ground | None = None
-    ) -> None:
+        self, options: CentroidalOptions, robot: Robot, law: ForceLaw, path: Path,
+        ground: Ground | None = None,
+    ) -> None:  # fmt: skip
         """`law` chooses forces; `path` is what the robot is asked to do, on `ground` if any."""
         self.options, self.law, self.path = options, law, path
-        self._body = standing_body()
-        self._observer = BodyObserver()
-        self._knots = PlanKnots(self._body, options.stepping, options.period)
-        self._stepper = Stepper(options.stepping, path.schedule, ground)
+        self._body = standing_body(robot)
+        self._observer = BodyObserver(robot)
+        self._knots = PlanKnots(options.stepping, robot, self._body, options.period)
+        self._stepper = Stepper(options.stepping, robot, path.schedule, ground)
         self._origin: float | None = None
         self._heading = 0.0  # of the path's axes [rad]
         self._solved = -np.inf  # time of the last estimate from which a QP was solved in time [s]

@@ -1,4 +1,4 @@
-"""The A1 as a single rigid body that its feet push (Di Carlo et al. 2018, on a rotation vector).
+"""The robot as a single rigid body that its feet push (Di Carlo et al. 2018, on a rotation vector).
 
 The state is x = [phi, p, w, v] (12), all in the world: rotation vector phi from the desired
 orientation to the actual one [rad], centre of mass p [m], angular velocity w [rad/s], velocity v of
@@ -18,9 +18,9 @@ import pinocchio as pin
 from numba import njit
 from numpy.typing import NDArray
 
-from robots.a1.constants import GRAVITY, STAND_JOINTS
+from robots.conventions import GRAVITY
 from robots.pinocchio_model import load_pinocchio
-from robots.robot import load_robot
+from robots.robot import Robot
 
 Array = NDArray[np.float64]
 
@@ -38,11 +38,11 @@ class SingleRigidBody(NamedTuple):
     com_in_base: Array
 
 
-def standing_body() -> SingleRigidBody:
-    """The A1 frozen with its joints at STAND_JOINTS."""
-    model = load_pinocchio(load_robot("a1"))
+def standing_body(robot: Robot) -> SingleRigidBody:
+    """The robot frozen in its stand."""
+    model = load_pinocchio(robot)
     data = model.createData()
-    q = np.concatenate((np.zeros(3), [0.0, 0.0, 0.0, 1.0], STAND_JOINTS))
+    q = np.concatenate((np.zeros(3), [0.0, 0.0, 0.0, 1.0], robot.stand))
     pin.ccrba(model, data, q, np.zeros(model.nv))  # about the centre of mass, in world axes
     return SingleRigidBody(float(data.Ig.mass), data.Ig.inertia.copy(), data.com[0].copy())
 

@@ -12,9 +12,10 @@ from controller.centroidal.options import SteppingOptions
 from controller.centroidal.surface_frames import frames_below, level_frames
 from controller.contact_schedule import ContactSchedule, Swing
 from controller.driving.footholds import avoid_edges, rise_between
-from robots.a1.constants import FOOT_RADIUS, GRAVITY, LEG_SIDE, STAND_HEIGHT, STAND_JOINTS
-from robots.a1.kinematics import foot_positions_in_base
+from robots.conventions import GRAVITY
+from robots.legs import foot_positions_in_base
 from robots.profiles import bump, minimum_jerk
+from robots.robot import Robot
 from robots.terrain import Ground, height_at
 
 Array = NDArray[np.float64]
@@ -62,12 +63,15 @@ class Stepper:
     """
 
     def __init__(
-        self, options: SteppingOptions, schedule: ContactSchedule, ground: Ground | None = None
-    ) -> None:
+        self, options: SteppingOptions, robot: Robot, schedule: ContactSchedule,
+        ground: Ground | None = None,
+    ) -> None:  # fmt: skip
         """All feet stand; `ground` is a level floor where None."""
         self._ground, self._heading = ground, np.eye(2)  # of the axes in the world
         self.options, self.schedule = options, schedule
-        self._neutral = foot_positions_in_base(STAND_JOINTS)[:, :2]
+        self._neutral = foot_positions_in_base(robot.legs, robot.stand)[:, :2]
+        self._side, self._height = np.sign(robot.legs.plane), robot.stand_height
+        self._foot_radius = robot.legs.foot_radius
         self._left: Array | None = None  # where each foot stood last (4, 3)
         self._early = np.zeros(4, dtype=bool)  # feet that found the ground before their time
         self._swings = np.zeros(4, dtype=bool)
@@ -115,7 +119,7 @@ class Stepper:
         ahead = self._neutral[foot] + self._within_reach(foot, offset)
         way = _turn(0.5 * step.turn) @ (body.com_velocity + 0.5 * step.gain)[:2] * step.wait
         place = body.base[:2] + way + _turn(heading + step.turn) @ ahead
-        hold = np.array([place[0], place[1], FOOT_RADIUS - self.options.press])
+        hold = np.array([place[0], place[1], self._foot_radius - self.options.press])
         if self._ground is not None:
             hold[:2] = self._heading @ hold[:2]
             avoid_edges(self._ground, hold)
@@ -133,15 +137,15 @@ class Stepper:
     def _offset(self, velocity: Array, step: Step) -> Array:
         """The parts of a step that depend on velocities and accelerations (2,) [m]."""
         late = step.velocity + step.gain + 0.25 * step.stance * step.acceleration
-        capture = self.options.capture * np.sqrt(STAND_HEIGHT / GRAVITY)
+        capture = self.options.capture * np.sqrt(self._height / GRAVITY)
         offset = 0.5 * step.stance * late[:2] + capture * (velocity - step.velocity[:2])
-        return offset - STAND_HEIGHT / GRAVITY * step.acceleration[:2]
+        return offset - self._height / GRAVITY * step.acceleration[:2]
 
     def _within_reach(self, foot: int, offset: Array) -> Array:
         """An offset from the neutral place in the heading's frame (2,) [m], as far as allowed."""
         most_x, most_out = self.options.reach
-        outward = np.clip(LEG_SIDE[foot] * offset[1], -self.options.inward, most_out)
-        return np.array([np.clip(offset[0], -most_x, most_x), LEG_SIDE[foot] * outward])
+        outward = np.clip(self._side[foot] * offset[1], -self.options.inward, most_out)
+        return np.array([np.clip(offset[0], -most_x, most_x), self._side[foot] * outward])
 
     def motion(self, foot: int, swing: Swing, time: float, foothold: Array) -> FootMotion:
         """Motion at `time` [s] of a swinging foot on its way to `foothold` (3,) [m].
@@ -164,7 +168,7 @@ class Stepper:
             return 0.0
         ends = np.array((start, end))
         ends[:, :2] = ends[:, :2] @ self._heading.T
-        return rise_between(self._ground, ends[0], ends[1], FOOT_RADIUS)
+        return rise_between(self._ground, ends[0], ends[1], self._foot_radius)
 
 
 def progress(swing: Swing, time: float) -> float:

@@ -10,8 +10,8 @@ from controller.driving.base_path import COLUMNS, FORWARD, HEIGHT, YAW, X, exten
 from controller.driving.goal import Commands, Goal
 from controller.driving.options import DriveOptions
 from controller.driving.strides import Strides
-from robots.a1.constants import FOOT_RADIUS, STAND_JOINTS
-from robots.a1.kinematics import foot_positions_in_base
+from robots.legs import foot_positions_in_base
+from robots.robot import Robot
 from robots.rotations import Array
 
 LOOKAHEAD_S = 1.0  # of path and strides beyond a horizon: its last foothold depends on them
@@ -52,19 +52,20 @@ class Course:
     """
 
     def __init__(
-        self, options: DriveOptions, period: float, commands: Commands | None = None
+        self, options: DriveOptions, robot: Robot, period: float, commands: Commands | None = None
     ) -> None:
         """Stand at the origin at knot 0.
 
         Args:
             options: of driving.
+            robot: that is driven.
             period: between knots [s].
             commands: where goals come from, by the time since knot 0; None leaves it to `goal`.
         """
-        feet = foot_positions_in_base(STAND_JOINTS)
+        feet = foot_positions_in_base(robot.legs, robot.stand)
         self.options, self.commands, self.period = options, commands, period
         self.goal, self.knot = Goal(), 0
-        self.height = float(FOOT_RADIUS - feet[:, 2].mean())
+        self.height = float(robot.legs.foot_radius - feet[:, 2].mean())
         self.feet = feet + np.array([0.0, 0.0, self.height])
         self.base = np.zeros(COLUMNS)
         self.base[HEIGHT] = self.height

@@ -12,7 +12,6 @@ import numpy as np
 from numba import njit
 
 from hybrid.cholesky import factorise, solve_lower, solve_lower_transposed
-from robots.a1.constants import TORQUE_LIMIT
 from robots.inverse_dynamics import forces_of, motions_of
 from robots.kinematic_tree import Tree, joint_frames
 from robots.rotations import Array
@@ -71,7 +70,7 @@ def share_wrench(wrench: Array, feet: Array, standing: Array, forces: Array) -> 
 @njit(cache=True)
 def feed_forward(
     tree: Tree, joints: Array, v: Array, a: Array, upward: Vector, feet: Array, jacobians: Array,
-    standing: Array, torque: Array,
+    standing: Array, most: Array, torque: Array,
 ) -> None:  # fmt: skip
     """Write the torque (12) [N m] of a motion of the base.
 
@@ -81,6 +80,7 @@ def feed_forward(
         upward: gravity's opposite in the axes of the base [m/s^2].
         feet, jacobians: (4, 3), (4, 3, 3) of the joints, in the base.
         standing: (4) 1 on the ground.
+        most: of the torques (12) [N m].
         torque: written.
     """
     frames = joint_frames(tree, joints)
@@ -95,4 +95,4 @@ def feed_forward(
             torque[k] += motions.S[k, i] * force[k + 1, i]
         for i in range(3):
             torque[k] -= jacobians[leg, i, k % 3] * forces[leg, i]
-        torque[k] = min(TORQUE_LIMIT, max(-TORQUE_LIMIT, torque[k]))
+        torque[k] = min(most[k], max(-most[k], torque[k]))

@@ -8,7 +8,8 @@ import numpy as np
 
 from controller.driving.goal import Commands
 from controller.driving.options import DriveOptions
-from robots.a1.constants import FOOT_NAMES
+from robots.conventions import FOOT_NAMES
+from robots.robot import Robot
 from robots.rotations import Array
 
 
@@ -20,19 +21,21 @@ class ScriptClock:
     """
 
     def __init__(
-        self, commands: Commands, options: DriveOptions, period: float, starts: Iterable[int]
-    ) -> None:
+        self, commands: Commands, options: DriveOptions, robot: Robot, period: float,
+        starts: Iterable[int],
+    ) -> None:  # fmt: skip
         """Go through a whole script without a robot.
 
         Args:
             commands: of the script, at its beginning.
             options: of driving.
+            robot: that is driven.
             period: between knots [s].
             starts: knots at which plans start, in order; the last one ends the run.
         """
         from controller.driving.course import Course  # loads the compiler
 
-        course = Course(options, period, commands)
+        course = Course(options, robot, period, commands)
         swings: dict[tuple[int, float], float] = {}
         for start in starts:
             course.go_on(start, course.look_ahead(start - course.knot).path)

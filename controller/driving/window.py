@@ -9,9 +9,9 @@ from controller.driving.base_path import HEIGHT
 from controller.driving.feedforward import feed_forward
 from controller.driving.footholds import feet_in_base, place_feet
 from controller.driving.trunk_plane import tilt_of
-from robots.a1.constants import GRAVITY
-from robots.a1.kinematics import foot_jacobians_in_base, foot_positions_in_base, inverse_kinematics
+from robots.conventions import GRAVITY
 from robots.kinematic_tree import Tree
+from robots.legs import Legs, foot_jacobians_in_base, foot_positions_in_base, inverse_kinematics
 from robots.rotations import Array
 from robots.vectors import apply_transposed, triple
 
@@ -62,8 +62,9 @@ def set_orientation(yaw: float, pitch: float, roll: float, quaternion: Array) ->
 
 @njit(cache=True)
 def fill_window(
-    tree: Tree, path: Array, planes: Array, start: int, period: float, swings: Array,
-    targets: Array, holds: Array, q: Array, v: Array, inputs: Array, contacts: Array,
+    tree: Tree, legs: Legs, torque_limit: Array, path: Array, planes: Array, start: int,
+    period: float, swings: Array, targets: Array, holds: Array, q: Array, v: Array, inputs: Array,
+    contacts: Array,
 ) -> None:  # fmt: skip
     """Write the reference of N intervals from knot `start` on.
 
@@ -72,7 +73,7 @@ def fill_window(
     its ends.
 
     Args:
-        tree: the robot.
+        tree, legs: the robot; torque_limit: of its motors (12) [N m].
         path: (K, 7) of the base, K > N + 1, see `base_path`; planes: (K, 3) see `fit_planes`.
         start: knot of its first row.
         period: between knots [s].
@@ -95,14 +96,14 @@ def fill_window(
         feet_in_base(feet, speeds, base, height, height_rate, T, spin, relative)
         q[k, 0], q[k, 1], q[k, 2] = base[0], base[1], height
         set_orientation(base[2], pitch, roll, q[k, 3:7])
-        q[k, 7:] = inverse_kinematics(relative[0])
+        q[k, 7:] = inverse_kinematics(legs, relative[0])
         v[k] = 0.0
         velocity = apply_transposed(T, (base[3], base[4], height_rate))
         turn = apply_transposed(T, (0.0, 0.0, base[5]))
         up = apply_transposed(T, (0.0, 0.0, GRAVITY))
         for i in range(3):
             v[k, i], v[k, 3 + i], upward[k, i] = velocity[i], turn[i] + spin[i], up[i]
-        jacobians = foot_jacobians_in_base(q[k, 7:])
+        jacobians = foot_jacobians_in_base(legs, q[k, 7:])
         for leg in range(4):
             joint_rates(jacobians[leg], relative[1, leg], v[k, 6 + 3 * leg : 9 + 3 * leg])
     for k in range(n):
@@ -110,5 +111,6 @@ def fill_window(
         joints = 0.5 * (q[k, 7:] + q[k + 1, 7:])
         feed_forward(
             tree, joints, 0.5 * (v[k] + v[k + 1]), (v[k + 1] - v[k]) / period, triple(upward[k]),
-            foot_positions_in_base(joints), foot_jacobians_in_base(joints), standing, inputs[k],
+            foot_positions_in_base(legs, joints), foot_jacobians_in_base(legs, joints), standing,
+            torque_limit, inputs[k],
         )  # fmt: skip

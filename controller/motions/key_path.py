@@ -6,14 +6,15 @@ import numpy as np
 
 from controller.motions.motion import STANDING, Motion, Pose
 from controller.references.trajectory import ReferenceTrajectory
-from robots.a1.constants import GRAVITY, LEG_SIDE
+from robots.conventions import GRAVITY
+from robots.robot import Robot
 from robots.rotations import Array, exp3, quaternion_from_rotation
 from robots.state import difference
 
 FALL = np.array([0.0, 0.0, -GRAVITY, 0.0, 0.0, 0.0])
 
 
-def key_path(motion: Motion, period: float) -> ReferenceTrajectory:
+def key_path(motion: Motion, robot: Robot, period: float) -> ReferenceTrajectory:
     """The path of a motion, sampled every `period` [s], without torques.
 
     In flight the base falls freely and its angles change evenly. On the ground they follow a cubic
@@ -22,7 +23,9 @@ def key_path(motion: Motion, period: float) -> ReferenceTrajectory:
     """
     ends = np.cumsum([0.0, *(phase.duration for phase in motion.phases)])
     poses = [Pose(), *(phase.end for phase in motion.phases)]
-    base = np.array([(*pose.position, *pose.turn) for pose in poses])
+    stand = (0.0, 0.0, robot.stand_height)
+    base = np.array([(*(pose.position or stand), *pose.turn) for pose in poses])
+    joints = [_joints(pose, robot) for pose in poses]
     speeds = _speeds(motion, base)
     times = period * np.arange(round(ends[-1] / period) + 1)
     which = np.clip(np.searchsorted(ends, times + 1e-9, side="right") - 1, 0, len(ends) - 2)
@@ -36,7 +39,7 @@ def key_path(motion: Motion, period: float) -> ReferenceTrajectory:
         q[k, :3] = place[:3]
         q[k, 3:7] = quaternion_from_rotation(_attitude(*place[3:]))
         way = s**3 * (10.0 + s * (6.0 * s - 15.0))
-        q[k, 7:] = (1.0 - way) * _joints(poses[i]) + way * _joints(poses[i + 1])
+        q[k, 7:] = (1.0 - way) * joints[i] + way * joints[i + 1]
         contacts[k] = STANDING[motion.phases[i].feet]
     return ReferenceTrajectory(
         "motion", period, q, _velocities(q, period), np.zeros((len(times), 12)), contacts
@@ -68,10 +71,13 @@ def _attitude(roll: float, pitch: float, yaw: float) -> Array:
     return exp3(yaw * z) @ exp3(pitch * y) @ exp3(roll * x)
 
 
-def _joints(pose: Pose) -> Array:
+def _joints(pose: Pose, robot: Robot) -> Array:
     """The twelve angles (12,) [rad]."""
-    legs = np.array([pose.front, pose.front, pose.rear, pose.rear])
-    legs[:, 0] *= LEG_SIDE
+    legs = robot.stand.reshape(4, 3).copy()
+    for leg, given in enumerate((pose.front, pose.front, pose.rear, pose.rear)):
+        if given is not None:
+            legs[leg] = given
+            legs[leg, 0] *= np.sign(robot.legs.plane[leg])
     return legs.ravel()
 
 

@@ -6,7 +6,6 @@ from typing import Annotated, Any, Literal
 
 from controller.cost_options import CostOptions
 from controller.limit_options import LimitOptions
-from robots.a1.constants import STAND_HEIGHT
 from runtime.options import Options, Range, positive
 
 Feet = Literal["all", "front", "rear", "none"]
@@ -23,19 +22,19 @@ class Pose(Options, frozen=True):
     """Where the robot shall be at the end of a phase, about.
 
     Attributes:
-        position: of the base in the world, which the motion begins above the origin.
+        position: of the base in the world, which the motion begins above the origin; as it stands
+            there where it is left out.
         turn: roll, pitch and yaw of the base, each counted on through whole turns; a positive pitch
             lowers the nose.
-        front: hip, thigh and calf of both front legs; a positive hip spreads them.
+        front: hip, thigh and calf of both front legs; a positive hip spreads them. As they stand
+            where it is left out.
         rear: of both rear legs.
     """
 
-    position: Annotated[tuple[float, float, float], Range("m", -10.0, 10.0)] = (
-        0.0, 0.0, STAND_HEIGHT,
-    )  # fmt: skip
+    position: Annotated[tuple[float, float, float], Range("m", -10.0, 10.0)] | None = None
     turn: Annotated[tuple[float, float, float], Range("rad", -20.0, 20.0)] = (0.0, 0.0, 0.0)
-    front: Leg = (0.0, 0.8, -1.6)
-    rear: Leg = (0.0, 0.8, -1.6)
+    front: Leg | None = None
+    rear: Leg | None = None
 
 
 class Phase(Options, frozen=True):

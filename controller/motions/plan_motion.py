@@ -1,4 +1,4 @@
-"""Makes a motion of key poses by HiLQR: contacts, forces and torques within the A1's limits.
+"""Makes a motion of key poses by HiLQR: contacts, forces and torques within the robot's limits.
 
 The horizon grows phase by phase, each time from the plan so far and the key poses held by the
 joints' springs. A plan of the whole motion at once would begin with a robot that has fallen long
@@ -12,14 +12,14 @@ from typing import NamedTuple
 
 import numpy as np
 
-from controller.a1_model import A1Model, Derivatives, RolloutBackend
 from controller.limits import Limits
 from controller.motions.key_path import key_path
 from controller.motions.motion import Motion
 from controller.references.trajectory import ReferenceTrajectory
+from controller.robot_model import Derivatives, RobotModel, RolloutBackend
 from hybrid.hilqr import Hilqr, HilqrOptions, Policies, RegularisationOptions, Solution
 from hybrid.hilqr.constrained import ConstrainedHilqr, ConstrainedSolution, ConstraintOptions
-from robots.a1.constants import STAND_HEIGHT, STAND_JOINTS
+from robots.robot import Robot
 from robots.rotations import Array
 
 SPRING, DAMPER = 60.0, 1.5  # of a joint toward its key pose [N m/rad], [N m s/rad]
@@ -51,24 +51,31 @@ class MotionPlan(NamedTuple):
 
 
 def plan_motion(
-    motion: Motion, period: float, make_backend: MakeBackend, derivatives: Derivatives,
-    report: Report | None = None,
+    motion: Motion, robot: Robot, period: float, make_backend: MakeBackend,
+    derivatives: Derivatives, report: Report | None = None,
 ) -> MotionPlan:  # fmt: skip
     """Plan a motion from a stand at the origin.
 
     Args:
         motion: what to do.
+        robot: that does it.
         period: between knots [s].
         make_backend: rolls out over as many knots.
         derivatives: of the same steps.
         report: is called with the end of a horizon [s] and the cost of the plan up to there.
     """
-    path = key_path(motion, period)
-    x0 = np.concatenate([(0.0, 0.0, STAND_HEIGHT, 0.0, 0.0, 0.0, 1.0), STAND_JOINTS, np.zeros(18)])
+    path = key_path(motion, robot, period)
+    place = 0.0, 0.0, robot.stand_height, 0.0, 0.0, 0.0, 1.0
+    x0 = np.concatenate([place, robot.stand, np.zeros(18)])
     plan = _springs(path)
+
+    def make_model(knots: int) -> RobotModel:
+        return RobotModel(robot, make_backend(knots), derivatives, motion.cost)
+
     for knots in _horizons(motion, period):
         begin = max(0, knots - round(LONGEST / period))
-        model = _model(make_backend(knots - begin), derivatives, motion, path, begin, knots)
+        model = make_model(knots - begin)
+        model.track(path.window(begin, knots - begin))
         start = x0 if begin == 0 else plan.states[0, begin]
         step = Hilqr(model, GROWTH_OPTIONS).solve(start, _part(plan, begin, knots))
         if step.trajectory is not None:
@@ -76,9 +83,10 @@ def plan_motion(
             if report is not None:
                 report(knots * period, step.trajectory.cost)
     knots = path.size - 1
-    model = _model(make_backend(knots), derivatives, motion, path, 0, knots)
+    model = make_model(knots)
+    model.track(path.window(0, knots))
     options = HilqrOptions(**(GROWTH_OPTIONS.__dict__ | {"max_iterations": 20}))
-    solver = ConstrainedHilqr(model, Limits(motion.limits), options, LIMIT_OPTIONS)
+    solver = ConstrainedHilqr(model, Limits(motion.limits, robot), options, LIMIT_OPTIONS)
     solution = solver.solve(x0, plan)
     return MotionPlan(_reference(path, solution), solution)
 
@@ -89,15 +97,6 @@ def _springs(path: ReferenceTrajectory) -> Policies:
     joints = np.arange(12)
     gains[:, joints, 6 + joints], gains[:, joints, 24 + joints] = -SPRING, -DAMPER
     return Policies.of(np.hstack([path.q, path.v]), path.inputs[:-1], gains)
-
-
-def _model(
-    backend: RolloutBackend, derivatives: Derivatives, motion: Motion, path: ReferenceTrajectory,
-    begin: int, end: int,
-) -> A1Model:  # fmt: skip
-    model = A1Model(backend, derivatives, motion.cost)
-    model.track(path.window(begin, end - begin))
-    return model
 
 
 def _horizons(motion: Motion, period: float) -> list[int]:

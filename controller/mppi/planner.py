@@ -12,12 +12,13 @@ from collections.abc import Iterator
 import numpy as np
 from scipy.interpolate import CubicSpline
 
-from controller.a1_model import A1Model, RolloutBackend
 from controller.mppi.options import MppiOptions
 from controller.references.trajectory import Reference, ReferenceWindow
 from controller.rigid_derivatives import RigidDerivatives
+from controller.robot_model import RobotModel, RolloutBackend
 from controller.rollout_planner import Array, OutOfTime, RolloutPlanner, Solution
 from hybrid.hilqr import Policies, Trajectory
+from robots.robot import Robot
 
 JOINTS, JOINT_SPEEDS = slice(6, 18), slice(24, 36)  # of the tangent of a state
 
@@ -25,9 +26,12 @@ JOINTS, JOINT_SPEEDS = slice(6, 18), slice(24, 36)  # of the tangent of a state
 class MppiPlanner(RolloutPlanner):
     """Improves its policy by MPPI; the plan's feedback is a PD law of the joints."""
 
-    def __init__(self, options: MppiOptions, reference: Reference, backend: RolloutBackend) -> None:
+    def __init__(
+        self, options: MppiOptions, robot: Robot, reference: Reference, backend: RolloutBackend
+    ) -> None:
         """Plan on `backend` along a `reference`."""
-        model = A1Model(backend, RigidDerivatives(options.period), options.cost)
+        rigid = RigidDerivatives(robot, options.period)
+        model = RobotModel(robot, backend, rigid, options.cost)
         super().__init__(options, model, reference, backend)
         self.options = options
         law = pd_gains(options.kp, options.kd)

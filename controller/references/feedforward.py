@@ -7,7 +7,8 @@ import pinocchio as pin
 from numpy.typing import NDArray
 from scipy.optimize import nnls
 
-from robots.a1.constants import TORQUE_LIMIT
+from robots.pinocchio_model import foot_frame_ids
+from robots.robot import Robot
 
 FRICTION = 0.5  # of the pyramid that the reference's forces stay in, below the real one [-]
 REGULARISATION = 1e-3  # weight of the force magnitudes against the base wrench [-]
@@ -26,9 +27,10 @@ class FeedForward:
     for the stance feet's forces, then tau = (M a + h - J_c^T f)_joints.
     """
 
-    def __init__(self, model: pin.Model, foot_frames: tuple[int, ...]) -> None:
+    def __init__(self, robot: Robot, model: pin.Model) -> None:
+        """`model` is Pinocchio's of the robot."""
         self._model, self._data = model, model.createData()
-        self._frames = foot_frames
+        self._frames, self._most = foot_frame_ids(model), robot.torque_limit
         self._edges = pyramid(FRICTION)
 
     def __call__(
@@ -48,7 +50,7 @@ class FeedForward:
             )
             columns.append(jacobian[:3].T @ self._edges)
         if not columns:
-            return np.clip(wrench[6:], -TORQUE_LIMIT, TORQUE_LIMIT)
+            return np.clip(wrench[6:], -self._most, self._most)
         generators = np.hstack(columns)
         size = generators.shape[1]
         system = np.vstack([generators[:6], REGULARISATION * np.eye(size)])

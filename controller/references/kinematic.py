@@ -12,26 +12,25 @@ from controller.gaits import Gait
 from controller.references.feedforward import FeedForward
 from controller.references.swing import FootPath
 from controller.references.trajectory import ReferenceTrajectory
-from robots.a1.constants import FOOT_RADIUS, STAND_JOINTS
-from robots.a1.kinematics import foot_positions_in_base, inverse_kinematics
-from robots.pinocchio_model import foot_frame_ids, load_pinocchio
-from robots.robot import load_robot
+from robots.legs import foot_positions_in_base, inverse_kinematics
+from robots.pinocchio_model import load_pinocchio
+from robots.robot import Robot
 
 DIFFERENCE_STEP = 1e-3  # of the central differences that give velocity and acceleration [s]
 
 
 class KinematicGait:
-    """Configuration of the A1 on a straight walk as a function of time.
+    """Configuration of a robot on a straight walk as a function of time.
 
     The trunk stays level at its standing height and moves by the gait's distance; the feet follow
     their paths; inverse kinematics gives the joints.
     """
 
-    def __init__(self, gait: Gait, speed: float) -> None:
+    def __init__(self, robot: Robot, gait: Gait, speed: float) -> None:
         """`speed` is the commanded forward velocity [m/s]."""
-        self.gait, self.speed = gait, speed
-        feet = foot_positions_in_base(STAND_JOINTS)
-        self.height = float(FOOT_RADIUS - feet[:, 2].mean())
+        self.gait, self.speed, self._legs = gait, speed, robot.legs
+        feet = foot_positions_in_base(robot.legs, robot.stand)
+        self.height = float(robot.legs.foot_radius - feet[:, 2].mean())
         neutral = feet + np.array([0.0, 0.0, self.height])
         self._paths = [FootPath(gait, i, neutral[i], speed) for i in range(4)]
 
@@ -39,15 +38,18 @@ class KinematicGait:
         """q at `time` [s], (19,)."""
         base = np.array([self.gait.distance(time, self.speed), 0.0, self.height])
         feet = np.array([path.position(time) for path in self._paths])
-        joints = inverse_kinematics(feet - base)
+        joints = inverse_kinematics(self._legs, feet - base)
         return np.concatenate([base, [0.0, 0.0, 0.0, 1.0], joints])
 
 
 @cache
-def make_kinematic_reference(gait: Gait, speed: float, period: float) -> ReferenceTrajectory:
+def make_kinematic_reference(
+    robot: Robot, gait: Gait, speed: float, period: float
+) -> ReferenceTrajectory:
     """Reference of a gait at a forward speed, sampled every `period`; made once in a process.
 
     Args:
+        robot: that walks.
         gait: the schedule; its stride must be a whole number of knots.
         speed: forward velocity [m/s].
         period: time between knots [s].
@@ -56,9 +58,9 @@ def make_kinematic_reference(gait: Gait, speed: float, period: float) -> Referen
         ValueError: when the stride is no multiple of the knot period.
     """
     loop = gait.knots(period)
-    model = load_pinocchio(load_robot("a1"))
-    torque = FeedForward(model, foot_frame_ids(model))
-    walk = KinematicGait(gait, speed)
+    model = load_pinocchio(robot)
+    torque = FeedForward(robot, model)
+    walk = KinematicGait(robot, gait, speed)
     # The first strides differ (ramp, first footholds); from the third on the walk is periodic.
     lead = round((gait.start + gait.ramp) / period) + 3 * loop
     samples = [_sample(model, walk, torque, k * period, period) for k in range(lead + loop)]

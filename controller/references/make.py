@@ -8,14 +8,16 @@ from controller.gaits import GAITS
 from controller.references.kinematic import make_kinematic_reference
 from controller.references.recorded import load_reference
 from controller.references.trajectory import ReferenceTrajectory
+from robots.robot import Robot
 
 GAIT_NAMES = tuple(GAITS)
 
 
-def make_reference(name: str, speed: float, period: float) -> ReferenceTrajectory:
+def make_reference(robot: Robot, name: str, speed: float, period: float) -> ReferenceTrajectory:
     """Reference for a launch.
 
     Args:
+        robot: that tracks it.
         name: stand, walk, trot, bound, or the path of a recorded trajectory (.npz or .mcap).
         speed: forward velocity of a gait [m/s]; a recording has its own.
         period: time between the planner's knots [s].
@@ -25,7 +27,7 @@ def make_reference(name: str, speed: float, period: float) -> ReferenceTrajector
             multiple of the period.
     """
     if name in GAITS:
-        return make_kinematic_reference(GAITS[name], speed, period)
+        return make_kinematic_reference(robot, GAITS[name], speed, period)
     path = Path(name)
     if path.suffix not in (".npz", ".mcap"):
         accepted = ", ".join(GAIT_NAMES)

@@ -14,6 +14,7 @@ from controller.driving.script_clock import ScriptClock
 from controller.gaits import GAITS, Gait
 from controller.solve_schedule import SolveSchedule
 from robots.planar_pose import PlanarPose
+from robots.robot import load_robot
 from saltus.common.errors import BadRequest
 from saltus.configuration.estimators import ESTIMATORS
 from saltus.configuration.launch import TICK_S, LaunchConfig
@@ -60,7 +61,7 @@ def gait_clock(config: LaunchConfig) -> Gait | ScriptClock | None:
             starts.append(math.floor(time / period + 1e-6))
         if solve.start >= config.ticks:
             break
-    return ScriptClock(commands, config.drive, period, starts)
+    return ScriptClock(commands, config.drive, load_robot("a1"), period, starts)
 
 
 def make_script(config: LaunchConfig) -> PerturbationScript:
@@ -123,7 +124,7 @@ def estimate_ground(config: LaunchConfig) -> GroundEstimate | None:
         return None
     from controller.ground_estimate import GroundEstimate
 
-    return GroundEstimate(level=config.terrain_belief == "flat")
+    return GroundEstimate(load_robot("a1"), level=config.terrain_belief == "flat")
 
 
 def make_simulation(config: LaunchConfig) -> SimulatedRobot:
@@ -162,7 +163,7 @@ def make_tracker(config: LaunchConfig) -> Tracker:
     """The tracker."""
     from controller.tracker import Tracker
 
-    return Tracker(config.tracker)
+    return Tracker(config.tracker, load_robot("a1"))
 
 
 def check(config: LaunchConfig) -> None:

@@ -83,7 +83,8 @@ def tilt_allowance(config: LaunchConfig) -> Callable[[float], float]:
         return lambda _: 0.0
     from controller.references import make_reference
 
-    return make_reference(reference_file(config.reference), 0.0, TILT_PERIOD).tilt
+    file = reference_file(config.reference)
+    return make_reference(load_robot("a1"), file, 0.0, TILT_PERIOD).tilt
 
 
 def tilt_allowance_of_run(config: LaunchConfig) -> Callable[[float], float]:
@@ -106,4 +107,4 @@ def make_plan(
         return ThreadedRollout(load_robot("a1"), knots, PERIOD, SUBSTEPS, threads)
 
     derivatives = RolloutDerivatives(load_robot("a1"), PERIOD, SUBSTEPS, threads)
-    return plan_motion(motion, PERIOD, backend, derivatives, report)
+    return plan_motion(motion, load_robot("a1"), PERIOD, backend, derivatives, report)

@@ -20,7 +20,7 @@ OPTIONS = MppiOptions(
 def make_planner(**changes):
     options = msgspec.structs.replace(OPTIONS, **changes)
     backend = MujocoRollout(A1, options.knots, options.period, options.substeps, options.threads)
-    return MppiPlanner(options, make_reference("walk", 0.2, options.period), backend)
+    return MppiPlanner(options, A1, make_reference(A1, "walk", 0.2, options.period), backend)
 
 
 def test_weights_are_shares_and_the_cheapest_sample_weighs_most():

@@ -20,7 +20,7 @@ class Part(NamedTuple):
 
 PARTS = {
     "planner": Part(
-        ("controller/hilqr_planner.py", "controller/planner_node.py", "controller/a1_model.py",
+        ("controller/hilqr_planner.py", "controller/planner_node.py", "controller/robot_model.py",
          "controller/plan_*.py", "controller/policy_kernel.py", "controller/prediction.py",
          "controller/solve_schedule.py", "controller/touchdown_order.py",
          "controller/tracking_cost.py", "controller/centroidal/*.py"),

@@ -1,4 +1,4 @@
-"""The A1 as HiLQR's solver sees it: a physics that rolls out, and derivatives of a trajectory."""
+"""The robot as HiLQR's solver sees it: physics that rolls out, derivatives of a trajectory."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ from controller.cost_options import CostOptions
 from controller.references.trajectory import ReferenceWindow
 from controller.tracking_cost import expand_costs, input_weights, trajectory_costs
 from hybrid.hilqr import CostExpansion, Linearisation, Policies, Rollouts, Trajectory
+from robots.robot import Robot
 from robots.terrain import Simulator
 
 Array = NDArray[np.float64]
@@ -71,23 +72,24 @@ class Derivatives(Simulator, Protocol):
         ...
 
 
-class A1Model:
+class RobotModel:
     """Implements `hybrid.hilqr.Model` for tracking one reference window.
 
     The record (`aux`) of a trajectory is its feet's normal forces (N, 4) [N]: they give the
     input weights of the cost, and the contact sets of rigid derivatives.
 
     Attributes:
+        robot: whose motion is rolled out.
         linearise: of the derivatives.
         round_trip_s: spent on asking a server, its physics apart, since `track` [s].
         base_paths: of every rollout that stayed finite since `track`, (C, N+1, 3) a batch [m].
     """
 
     def __init__(
-        self, backend: RolloutBackend, derivatives: Derivatives, cost: CostOptions
+        self, robot: Robot, backend: RolloutBackend, derivatives: Derivatives, cost: CostOptions
     ) -> None:
         """Put the parts together."""
-        self.backend, self.linearise = backend, derivatives.linearise
+        self.robot, self.backend, self.linearise = robot, backend, derivatives.linearise
         self.weigh(cost)
         self._reference_states = np.zeros((0, 37))
         self._reference_inputs = np.zeros((0, 12))
