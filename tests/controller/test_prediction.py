@@ -61,7 +61,7 @@ def test_what_diverges_is_the_state_itself():
             return np.full(37, np.nan)
 
     x = FIRST.trajectory.states[0]
-    assert predict(Broken(), x, [FIRST], 10.0, 12.0, 0.01) is x
+    assert predict(Broken(), x, [FIRST], 10.0, 12.0, 0.01, A1.torque_limit) is x
 
 
 def test_the_newest_plan_that_has_begun_is_in_force():
