@@ -3,14 +3,46 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import NamedTuple, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
-from controller.contact_schedule import Swing
 from robots.conventions import FOOT_NAMES
 
 PHASES = ("swing", "stance")
+
+
+class Swing(NamedTuple):
+    """One swing of a foot.
+
+    Attributes:
+        lift_off: when it begins [s]; duration: that it takes [s].
+        height: of its apex above the ground [m].
+        stance: for which the foot then stands [s].
+    """
+
+    lift_off: float
+    duration: float
+    height: float
+    stance: float
+
+    @property
+    def landing(self) -> float:
+        """When it ends [s]."""
+        return self.lift_off + self.duration
+
+
+class ContactSchedule(Protocol):
+    """The swings of the four feet, by index."""
+
+    def swing(self, foot: int, time: float) -> Swing | None:
+        """The swing of a foot that is under way at `time` [s]; None where the foot stands."""
+        ...
+
+    def next_swing(self, foot: int, time: float) -> Swing | None:
+        """The first swing of a foot that begins after `time` [s]; None where none does."""
+        ...
 
 
 @dataclass(frozen=True)

@@ -9,16 +9,47 @@ import numpy as np
 
 from controller.limits import Limits
 from controller.planner_options import PlannerOptions
-from controller.reference_gains import gains_along
-from controller.references.trajectory import Reference
+from controller.references.trajectory import Reference, ReferenceTrajectory
 from controller.rigid_derivatives import RigidDerivatives
 from controller.robot_model import Derivatives, RobotModel, RolloutBackend
 from controller.rollout_planner import Array, OutOfTime, RolloutPlanner, Solution
-from hybrid.hilqr import Hilqr, HilqrOptions, Policies, RegularisationOptions, Trajectory
+from hybrid.hilqr import (
+    Hilqr,
+    HilqrOptions,
+    Policies,
+    RegularisationOptions,
+    Trajectory,
+    backward_pass,
+)
 from hybrid.hilqr.constraints import ConstrainedModel, Violation
 from robots.robot import Robot
 from robots.terrain import Ground
 from runtime.messages import LineSearch, Plan
+
+LOAD = 30.0  # a normal force that stands for "in contact" when none was simulated [N]
+DAMPING = 1e-6  # on the input Hessian, far below any input weight
+_STATUS = {"converged": "ok", "improved": "ok", "rejected": "ok"}
+
+
+def gains_along(reference: ReferenceTrajectory, model: RobotModel, horizon: int) -> Array:
+    """The gains (K, 12, 36) along a reference, of one long backward pass over it.
+
+    The recursion starts `horizon` knots and one loop beyond the last sample, far enough for the
+    looped part's gains to have settled. Where it fails, the gains stay zero.
+
+    Args:
+        reference: samples that repeat; model: gives dynamics and cost.
+        horizon: knots beyond the end at which the recursion starts.
+    """
+    window = reference.window(0, reference.size + reference.loop + horizon)
+    model.track(window)
+    states = np.hstack([window.q, window.v])
+    trajectory = Trajectory(states, window.inputs, 0.0, LOAD * window.contacts[:-1])
+    linear, cost = model.linearise(trajectory), model.quadratise(trajectory)
+    result = backward_pass(linear, cost, 0.0, DAMPING)
+    if not result.ok:
+        return np.zeros((reference.size, 12, 36))
+    return result.gains[: reference.size].copy()
 
 
 class HilqrPlanner(RolloutPlanner):
@@ -122,9 +153,6 @@ class HilqrPlanner(RolloutPlanner):
         step_sizes = np.array([*self.options.search.step_sizes, 0.0])
         costs = np.reshape(self._costs, (-1, len(step_sizes)))
         return LineSearch(tick=plan.tick, time=plan.time, step_sizes=step_sizes, costs=costs)
-
-
-_STATUS = {"converged": "ok", "improved": "ok", "rejected": "ok"}
 
 
 def solver_options(options: PlannerOptions) -> HilqrOptions:

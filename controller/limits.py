@@ -16,7 +16,7 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
-from controller.limit_options import LimitOptions
+from controller.planner_options import LimitOptions
 from robots.conventions import JOINT_NAMES
 from robots.legs import Legs
 from robots.robot import Robot

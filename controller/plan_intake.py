@@ -3,10 +3,8 @@
 import numpy as np
 from numpy.typing import NDArray
 
-from controller.plan_function import PlanFunction
-from controller.policy_kernel import ON_TIME, PolicyOutput, evaluate
-from controller.safety import Joints, SafetyGate
-from controller.verdict import Reason
+from controller.plan_function import ON_TIME, PlanFunction, PolicyOutput, evaluate
+from controller.safety import Joints, Reason, SafetyGate
 from runtime.messages import Plan
 
 Array = NDArray[np.float64]
@@ -107,7 +105,7 @@ class PlanIntake:
         self, q: Array, v: Array, estimated_at: float, joints: Joints, due: float,
         kp_max: float, kd_max: float,
     ) -> PolicyOutput:  # fmt: skip
-        """Return the policy of the current plan, which there must be; see `policy_kernel`."""
+        """Return the policy of the current plan, which there must be; see `plan_function`."""
         return PolicyOutput(*evaluate(*self.flat, q, v, estimated_at, *joints, due, kp_max, kd_max))
 
     def _in_order(self, plan: Plan, now: float, stale_after: float) -> bool:

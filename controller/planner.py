@@ -15,7 +15,7 @@ from robots.planar_pose import PlanarPose
 from runtime.messages import LineSearch, Plan, StateEstimate
 
 if TYPE_CHECKING:
-    from controller.driving.goal import Commands
+    from controller.driving.commands import Commands
     from controller.ground_estimate import GroundEstimate
 
 Stop = Callable[[], bool]

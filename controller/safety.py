@@ -1,28 +1,86 @@
-"""The gate between what arrives and what the motors get: verdicts and counts, never exceptions."""
+"""The gate between what arrives and what the motors get: verdicts and counts, no exceptions."""
 
 import logging
 import math
 from collections import Counter
+from enum import StrEnum
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from controller.contradiction import OFF_ENCODERS, OFF_GYROSCOPE, TOO_FAST, contradiction
 from controller.motor_targets import motor_limits
-from controller.plan_bounds import GAINS, INPUTS, STATES, bounds_of, excess
+from controller.options import SafetyGateOptions
 from controller.plan_function import PlanFunction
-from controller.safety_gate_options import SafetyGateOptions
-from controller.track_kernel import is_plausible, is_unit, tilt
-from controller.verdict import PASS, GateVerdict, Reason
+from controller.track_kernel import (
+    GAINS,
+    INPUTS,
+    OFF_ENCODERS,
+    OFF_GYROSCOPE,
+    STATES,
+    TOO_FAST,
+    bounds_of,
+    contradiction,
+    excess,
+    is_plausible,
+    is_unit,
+    tilt,
+)
 from robots.legs import ground_below
 from robots.robot import Robot
 from runtime.messages import Plan, SensorReading, StateEstimate
 
 Array = NDArray[np.float64]
 LOG = logging.getLogger(__name__)
-
 UPRIGHT = 0.7  # tilt below which the ground is followed [rad]
+PAST = 64  # ticks for which readings are kept, longer than estimates may be old
+GROUND_TIME = 0.3  # time constant with which the ground below the plans is followed [s]
+
+
+class Reason(StrEnum):
+    """Why the gate decided as it did."""
+
+    OK = "ok"
+    NO_ESTIMATE = "no_estimate"
+    ESTIMATE_STARTING = "estimate_starting"
+    ESTIMATE_DIVERGED = "estimate_diverged"
+    ESTIMATE_NOT_FINITE = "estimate_not_finite"
+    ESTIMATE_OLD = "estimate_old"
+    ESTIMATE_TOO_FAST = "estimate_too_fast"
+    ESTIMATE_CONTRADICTS_ENCODERS = "estimate_contradicts_encoders"
+    ESTIMATE_CONTRADICTS_GYROSCOPE = "estimate_contradicts_gyroscope"
+    READING_NOT_PLAUSIBLE = "reading_not_plausible"
+    TILTED = "tilted"
+    TOO_LOW = "too_low"
+    NO_PLAN = "no_plan"
+    PLAN_FAILED = "plan_failed"
+    PLAN_NOT_FINITE = "plan_not_finite"
+    PLAN_FROM_FUTURE = "plan_from_future"
+    PLAN_STATES_OUT_OF_BOUNDS = "plan_states_out_of_bounds"
+    PLAN_INPUTS_OUT_OF_BOUNDS = "plan_inputs_out_of_bounds"
+    PLAN_GAINS_OUT_OF_BOUNDS = "plan_gains_out_of_bounds"
+    FIRST_PLAN_LEADS_AWAY = "first_plan_leads_away"
+    PLAN_OUT_OF_ORDER = "plan_out_of_order"
+    PLAN_STALE = "plan_stale"
+    PLAN_ENDED = "plan_ended"
+    TORQUE_LIMITED = "torque_limited"
+    POSITION_LIMITED = "position_limited"
+    COMMAND_NOT_FINITE = "command_not_finite"
+    NOT_MEASURED = "not_measured"
+    LYING_DOWN = "lying_down"
+    STOPPED = "stopped"
+
+
+class GateVerdict(NamedTuple):
+    """Whether something may be used, and why not."""
+
+    ok: bool
+    reason: Reason
+
+
+PASS = GateVerdict(True, Reason.OK)
+
+
 CONTRADICTIONS = {
     TOO_FAST: Reason.ESTIMATE_TOO_FAST,
     OFF_ENCODERS: Reason.ESTIMATE_CONTRADICTS_ENCODERS,
@@ -33,8 +91,6 @@ EXCESSES = {
     INPUTS: Reason.PLAN_INPUTS_OUT_OF_BOUNDS,
     GAINS: Reason.PLAN_GAINS_OUT_OF_BOUNDS,
 }
-PAST = 64  # ticks for which readings are kept, longer than estimates may be old
-GROUND_TIME = 0.3  # time constant with which the ground below the plans is followed [s]
 
 
 class Joints(NamedTuple):

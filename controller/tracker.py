@@ -19,35 +19,30 @@ from typing import Final, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from controller import motor_targets, policy_kernel
-from controller.contradiction import contradiction
+from controller import motor_targets, plan_function
 from controller.motor_targets import MotorAim, to_motor_target
-from controller.plan_bounds import excess
-from controller.plan_function import slot_size
+from controller.options import TrackerOptions
+from controller.plan_function import PolicyOutput, slot_size
 from controller.plan_intake import PlanIntake
-from controller.policy_kernel import PolicyOutput
-from controller.safety import Joints, SafetyGate
-from controller.stand_down import damping_aim
-from controller.standby import Standby
+from controller.safety import PASS, GateVerdict, Joints, Reason, SafetyGate
+from controller.stand_down import Standby, damping_aim
 from controller.track_kernel import (
     POSITION_LIMITED,
     TIME,
     TORQUE_LIMITED,
     UNUSUAL,
+    contradiction,
+    excess,
     is_plausible,
     is_unit,
     tilt,
     track,
 )
-from controller.tracker_options import TrackerOptions
-from controller.verdict import PASS, GateVerdict, Reason
 from robots.legs import ground_below
 from robots.motor_law import motor_torque
 from robots.robot import Robot
 from runtime.messages import MotorCommand, Plan, SensorReading, StateEstimate
 from runtime.rows import layout_of, row_of
-
-__all__ = ["Tracker", "TrackerOptions"]
 
 Array = NDArray[np.float64]
 _COMMAND: Final = layout_of(MotorCommand)
@@ -62,7 +57,7 @@ class Tracker:
         """Compile what is compiled (seconds, once per machine), then wait for a plan."""
         self.options, self.robot = options, robot
         motor_targets.warm_up()
-        policy_kernel.warm_up()
+        plan_function.warm_up()
         self.reset()
         gate = self.gate
         self._ranges = np.stack((*gate.joint_range, *gate.limits))

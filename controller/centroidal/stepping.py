@@ -1,21 +1,23 @@
-"""Footholds by Raibert's law and the capture point, and the way that a foot takes to them."""
+"""Footholds by Raibert's law and the capture point, the feet's motion, and what force laws see."""
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import NamedTuple, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
-from controller.centroidal.body_state import BodyState
-from controller.centroidal.options import SteppingOptions
-from controller.centroidal.surface_frames import frames_below, level_frames
-from controller.contact_schedule import ContactSchedule, Swing
+from controller.centroidal.path import Path
+from controller.centroidal.qp import Status, frames_below, level_frames
+from controller.centroidal.rigid_body import BodyState
 from controller.driving.footholds import avoid_edges, rise_between
+from controller.gaits import ContactSchedule, Swing
+from controller.planner_options import SteppingOptions
 from robots.conventions import GRAVITY
 from robots.legs import foot_positions_in_base
 from robots.profiles import bump, minimum_jerk
 from robots.robot import Robot
+from robots.rotations import exp3
 from robots.terrain import Ground, height_at
 
 Array = NDArray[np.float64]
@@ -180,3 +182,91 @@ def _turn(angle: float) -> Array:
     """Rotation in the plane (2, 2)."""
     cosine, sine = np.cos(angle), np.sin(angle)
     return np.array([[cosine, -sine], [sine, cosine]])
+
+
+class Situation(NamedTuple):
+    """All that a force law may look at, in the path's axes.
+
+    Attributes:
+        time: on the path's clock [s].
+        body: the robot; inertia: of it (3, 3) [kg m^2].
+        standing: feet that stand now by the schedule, and early ones (4,), 1 or 0.
+        touching: probability of contact that the estimator gives (4,).
+        path: what the body is asked to do; stepper: where feet are and go.
+    """
+
+    time: float
+    body: BodyState
+    inertia: Array
+    standing: Array
+    touching: Array
+    path: Path
+    stepper: Stepper
+
+
+class Forces(NamedTuple):
+    """What a force law answers.
+
+    Attributes:
+        forces: on each foot in each step, in the world (K, 4, 3) [N]; the last step goes on.
+        step: length of a step [s].
+        status: of the QP; iterations: it took.
+    """
+
+    forces: Array
+    step: float
+    status: Status
+    iterations: int
+
+
+class ForceLaw(Protocol):
+    """Decides on the forces of the standing feet."""
+
+    def forces(self, now: Situation) -> Forces:
+        """Forces from now on."""
+        ...
+
+
+def foothold_table(now: Situation) -> Array:
+    """Where each foot shall land that swings now or within the plan (4, 3) [m].
+
+    A foot that will not step stays where it is.
+    """
+    holds = now.body.feet.copy()
+    for foot in range(4):
+        swing = swing_to_land(now, foot)
+        if swing is not None:
+            holds[foot] = now.stepper.foothold(foot, now.body, _step(now, swing))
+    return holds
+
+
+def _step(now: Situation, swing: Swing) -> Step:
+    """The step with which a swing ends, along the path."""
+    half = 0.5 * swing.stance
+    times = np.array([now.time, swing.landing, swing.landing + half])
+    begin, land, later = now.path.states(now.time, now.body.com, times)
+    turn = float(land[2] - begin[2])
+    back = exp3(np.array([0.0, 0.0, -turn])) if turn else np.eye(3)
+    return Step(
+        swing.landing - now.time, swing.stance, begin[9:], back @ land[9:] - begin[9:], turn,
+        float(land[8]), back @ (later - land)[9:] / half,
+    )  # fmt: skip
+
+
+def swing_to_land(now: Situation, foot: int) -> Swing | None:
+    """The swing with which a foot lands next; a standing foot lifts before that."""
+    schedule = now.path.schedule
+    ask = schedule.next_swing if now.standing[foot] else schedule.swing
+    return ask(foot, now.time)
+
+
+def foot_motion(now: Situation, holds: Array, foot: int, time: float) -> Array:
+    """Position [m] and velocity [m/s] of a foot at `time` [s]: (2, 3)."""
+    swing = now.stepper.swing(foot, time, now.time)
+    if swing is not None:
+        return np.array(now.stepper.motion(foot, swing, time, holds[foot]))
+    landing = swing_to_land(now, foot)
+    landed = landing is not None and time >= now.time + (landing.landing - now.time)
+    motion = np.zeros((2, 3))
+    motion[0] = holds[foot] if landed else now.body.feet[foot]
+    return motion

@@ -6,12 +6,11 @@ from collections.abc import Callable
 
 import numpy as np
 
+from controller.driving.commands import Commands
 from controller.driving.course import LONGEST_LEAP, Course, Move
-from controller.driving.footholds import choose_footholds
-from controller.driving.goal import Commands
-from controller.driving.options import DriveOptions
-from controller.driving.trunk_plane import fit_planes
+from controller.driving.footholds import choose_footholds, fit_planes
 from controller.driving.window import fill_window
+from controller.options import DriveOptions
 from controller.references.trajectory import ReferenceTrajectory, ReferenceWindow
 from robots.kinematic_tree import tree_of
 from robots.mujoco_model import load_mujoco

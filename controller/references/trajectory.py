@@ -9,7 +9,7 @@ from typing import NamedTuple, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from controller.driving.goal import Commands
+from controller.driving.commands import Commands
 
 Array = NDArray[np.float64]
 

@@ -13,10 +13,10 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from controller.centroidal.plan_knots import joint_gain
-from controller.driving.options import DriveOptions
+from controller.centroidal.planner import joint_gain
+from controller.driving.commands import CommandScript, ScriptStep
 from controller.driving.reference import DrivenReference
-from controller.driving.script import CommandScript, ScriptStep
+from controller.options import DriveOptions
 from controller.planner_options import PlannerOptions
 from controller.rigid_derivatives import CONTACT_FORCE
 from hybrid.hilqr import Policies

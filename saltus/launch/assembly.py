@@ -8,9 +8,7 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING
 
-from controller.driving.intake import CommandIntake
-from controller.driving.script import CommandScript
-from controller.driving.script_clock import ScriptClock
+from controller.driving.commands import CommandIntake, CommandScript, ScriptClock
 from controller.gaits import GAITS, Gait
 from controller.solve_schedule import SolveSchedule
 from robots.planar_pose import PlanarPose
@@ -27,7 +25,7 @@ from sim_bridge.perturbations import PhaseInstant
 from sim_bridge.rollouts.unavailable import Unavailable
 
 if TYPE_CHECKING:
-    from controller.driving.goal import Commands
+    from controller.driving.commands import Commands
     from controller.ground_estimate import GroundEstimate
     from controller.planner import Planner
     from controller.tracker import Tracker

@@ -9,7 +9,7 @@ from typing import Any
 
 import msgspec
 
-from controller.driving.options import DriveOptions
+from controller.options import DriveOptions
 from hw_bridge.driver.devices import Device, GamepadDevice, KeyDevice
 from hw_bridge.driver.keys import CommandBounds, KeyDriver
 from hw_bridge.driver.options import SourceOptions

@@ -14,14 +14,13 @@ from saltus.launch.motions import reference_file
 from saltus.launch.recorded_walk import recorded_walk
 
 if TYPE_CHECKING:
-    from controller.centroidal.options import CentroidalOptions
     from controller.centroidal.path import Path
     from controller.centroidal.planner import CentroidalPlanner
-    from controller.driving.goal import Commands
+    from controller.driving.commands import Commands
     from controller.ground_estimate import GroundEstimate
     from controller.hilqr_planner import HilqrPlanner
-    from controller.mppi.planner import MppiPlanner
-    from controller.planner_options import PlannerOptions
+    from controller.mppi_planner import MppiPlanner
+    from controller.planner_options import CentroidalOptions, PlannerOptions
     from controller.references import Reference
     from controller.robot_model import Derivatives
     from robots.terrain import Ground
@@ -53,7 +52,7 @@ def mppi(config: LaunchConfig) -> MppiPlanner:
     Raises:
         BadRequest: the reference or the backend cannot be made for these options.
     """
-    from controller.mppi.planner import MppiPlanner
+    from controller.mppi_planner import MppiPlanner
 
     ground, estimate = _belief(config)
     reference = make_reference(config, make_commands(config), ground)
@@ -162,7 +161,7 @@ def _centroidal(
 def _path(config: LaunchConfig, options: CentroidalOptions, ground: Ground | None) -> Path:
     commands = make_commands(config)
     if commands is not None:
-        from controller.centroidal.driven_path import DrivenPath
+        from controller.centroidal.path import DrivenPath
 
         return DrivenPath(options, load_robot("a1"), config.drive, commands, ground)
     from controller.centroidal.path import CommandedPath

@@ -4,21 +4,20 @@ import numpy as np
 import pinocchio as pin
 import pytest
 
-from controller.centroidal.body_state import BodyObserver
 from controller.centroidal.convex_mpc import convex_mpc
 from controller.centroidal.instant_qp import instant_qp
-from controller.centroidal.options import (
+from controller.centroidal.path import CommandedPath
+from controller.centroidal.planner import FootSchedule, PlanKnots, foot_torques
+from controller.centroidal.rigid_body import BodyObserver, standing_body
+from controller.gaits import STAND, WALK
+from controller.plan_function import PlanFunction
+from controller.planner_options import (
     BodyFeedback,
     ConvexMpcOptions,
     InstantQpOptions,
     PathOptions,
     SteppingOptions,
 )
-from controller.centroidal.path import CommandedPath
-from controller.centroidal.plan_knots import FootSchedule, PlanKnots, foot_torques
-from controller.centroidal.rigid_body import standing_body
-from controller.gaits import STAND, WALK
-from controller.plan_function import PlanFunction
 from robots.conventions import GRAVITY
 from robots.legs import foot_positions_in_base
 from robots.pinocchio_model import foot_frame_ids, load_pinocchio

@@ -5,18 +5,16 @@ from typing import Any
 import numpy as np
 import pytest
 
-from controller.centroidal.body_state import BodyState
 from controller.centroidal.convex_mpc import convex_mpc
-from controller.centroidal.driven_path import DrivenPath
-from controller.centroidal.force_law import Forces
 from controller.centroidal.instant_qp import instant_qp
-from controller.centroidal.options import ConvexMpcOptions, InstantQpOptions, SteppingOptions
-from controller.centroidal.path import CommandedPath
-from controller.centroidal.stepping import Step, Stepper
+from controller.centroidal.path import CommandedPath, DrivenPath
+from controller.centroidal.rigid_body import BodyState
+from controller.centroidal.stepping import Forces, Step, Stepper
+from controller.driving.commands import CommandScript, ScriptStep
 from controller.driving.footholds import edge_at
-from controller.driving.options import DriveOptions
-from controller.driving.script import CommandScript, ScriptStep
 from controller.gaits import GAITS
+from controller.options import DriveOptions
+from controller.planner_options import ConvexMpcOptions, InstantQpOptions, SteppingOptions
 from robots.legs import foot_positions_in_base
 from robots.rotations import exp3
 from robots.terrain import Box, Ground, height_at, make_ground, surface_at

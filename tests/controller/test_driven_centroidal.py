@@ -7,15 +7,14 @@ import pytest
 from msgspec.structs import replace
 
 from controller.centroidal.convex_mpc import convex_mpc
-from controller.centroidal.driven_path import DrivenPath
 from controller.centroidal.instant_qp import instant_qp
-from controller.centroidal.options import ConvexMpcOptions, InstantQpOptions
-from controller.centroidal.path import CommandedPath
+from controller.centroidal.path import CommandedPath, DrivenPath
 from controller.centroidal.planner import CentroidalPlanner
-from controller.driving.base_path import FORWARD, YAW, YAW_RATE, X
-from controller.driving.goal import Goal
-from controller.driving.options import DriveOptions
+from controller.driving.commands import Goal
+from controller.driving.course import FORWARD, YAW, YAW_RATE, X
 from controller.gaits import GAITS, TROT
+from controller.options import DriveOptions
+from controller.planner_options import ConvexMpcOptions, InstantQpOptions
 from robots.legs import foot_positions_in_base
 from robots.rotations import (
     exp3,

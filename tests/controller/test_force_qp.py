@@ -6,9 +6,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.optimize import lsq_linear
 
-from controller.centroidal.force_qp import ForceQp, wrench_map
-from controller.centroidal.options import ForceQpWeights
-from controller.centroidal.surface_frames import along_axes, level_frames
+from controller.centroidal.instant_qp import ForceQp, wrench_map
+from controller.centroidal.qp import along_axes, level_frames
+from controller.planner_options import ForceQpWeights
 from robots.conventions import GRAVITY
 from robots.rotations import exp3
 from tests.a1 import A1

@@ -6,7 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.integrate import solve_ivp
 
-from controller.centroidal.friction import (
+from controller.centroidal.qp import (
     check_limits,
     clip_forces,
     friction_bounds,

@@ -4,8 +4,8 @@ import mujoco
 import numpy as np
 import pytest
 
-from controller.limit_options import KeepOut, LimitOptions
 from controller.limits import BOXES, KNEES, TORQUES, Limits, shape_of
+from controller.planner_options import KeepOut, LimitOptions
 from hw_bridge.safety.limit_kernel import MotorBounds, outward_cap
 from hw_bridge.safety.options import HardwareSafetyOptions
 from robots.mujoco_model import load_mujoco

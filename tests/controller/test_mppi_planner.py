@@ -4,8 +4,8 @@ import msgspec
 import numpy as np
 import pytest
 
-from controller.mppi.options import MppiOptions
-from controller.mppi.planner import MppiPlanner, pd_gains, spline_basis, weights
+from controller.mppi_planner import MppiPlanner, pd_gains, spline_basis, weights
+from controller.planner_options import MppiOptions
 from controller.references import make_reference
 from sim_bridge.rollouts.mujoco_batch import MujocoRollout
 from tests.a1 import A1

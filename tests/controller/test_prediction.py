@@ -5,7 +5,7 @@ from typing import NamedTuple
 import numpy as np
 import pytest
 
-from controller.prediction import in_force, predict
+from controller.rollout_planner import in_force, predict
 from hybrid.hilqr import Trajectory
 from tests.a1 import A1
 

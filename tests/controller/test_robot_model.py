@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from controller.cost_options import CostOptions
+from controller.planner_options import CostOptions
 from controller.references import make_reference
 from controller.robot_model import RobotModel
 from hybrid.hilqr import Linearisation, Policies, Trajectory

@@ -6,10 +6,9 @@ import msgspec
 import numpy as np
 import pytest
 
+from controller.options import SafetyGateOptions
 from controller.plan_function import PlanFunction
-from controller.safety import SafetyGate, tilt
-from controller.safety_gate_options import SafetyGateOptions
-from controller.verdict import Reason
+from controller.safety import Reason, SafetyGate, tilt
 from robots.rotations import exp3, quaternion_from_rotation
 from runtime.messages import Plan
 from saltus.configuration.launch import load_launch

@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
+from controller.options import StandDownOptions
 from controller.stand_down import StandDown, damping_aim, minimum_jerk
-from controller.stand_down_options import StandDownOptions
 from tests.a1 import A1
 
 O = StandDownOptions()  # noqa: E741

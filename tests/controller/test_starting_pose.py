@@ -8,11 +8,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from controller.options import SafetyGateOptions, TrackerOptions
 from controller.planner import Planner
 from controller.references import load_reference, make_reference, save_reference
-from controller.safety_gate_options import SafetyGateOptions
 from controller.tracker import Tracker
-from controller.tracker_options import TrackerOptions
 from robots.planar_pose import PlanarPose
 from robots.state import difference
 from runtime.messages import Plan, SensorReading, StateEstimate

@@ -3,12 +3,11 @@
 import numpy as np
 import pytest
 
-from controller.centroidal.body_state import BodyObserver
-from controller.centroidal.options import PathOptions, SteppingOptions
 from controller.centroidal.path import CommandedPath
+from controller.centroidal.rigid_body import BodyObserver
 from controller.centroidal.stepping import Step, Stepper
-from controller.contact_schedule import Swing
-from controller.gaits import TROT, WALK
+from controller.gaits import TROT, WALK, Swing
+from controller.planner_options import PathOptions, SteppingOptions
 from robots.conventions import GRAVITY
 from robots.legs import foot_positions_in_base
 from robots.rotations import exp3, quaternion_from_rotation

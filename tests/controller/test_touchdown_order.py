@@ -10,7 +10,7 @@ import pytest
 
 from controller.planner_options import PlannerOptions
 from controller.references import make_reference
-from controller.touchdown_order import Landing, arrival_order, touchdown_jumps
+from controller.rigid_derivatives import Landing, arrival_order, touchdown_jumps
 from hybrid.hilqr import Trajectory
 from robots.contact_dynamics import ContactDynamics
 from robots.legs import inverse_kinematics

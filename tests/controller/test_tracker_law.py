@@ -7,9 +7,9 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
 from controller.motor_targets import MotorAim, motor_limits, split_gain, to_motor_target
+from controller.options import TrackerOptions
 from controller.plan_function import PlanFunction
 from controller.tracker import Tracker
-from controller.tracker_options import TrackerOptions
 from robots.motor_law import motor_torque
 from robots.state import Array, difference, integrate
 from runtime.messages import MotorCommand

@@ -5,10 +5,10 @@ from typing import Any
 
 import numpy as np
 
+from controller.options import TrackerOptions
 from controller.solve_schedule import SolveSchedule
 from controller.tracker import Tracker
 from controller.tracker_node import run
-from controller.tracker_options import TrackerOptions
 from runtime.clock_protocol import TickStatistics
 from runtime.messages import MotorCommand
 from tests.a1 import A1

@@ -6,10 +6,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from controller.plan_function import unpack
-from controller.policy_kernel import move_joints
+from controller.options import TrackerOptions
+from controller.plan_function import move_joints, unpack
 from controller.tracker import Tracker
-from controller.tracker_options import TrackerOptions
 from robots.motor_law import motor_torque
 from robots.rotations import Array, exp3, quaternion_from_rotation
 from runtime.messages import MotorCommand, Plan, StateEstimate

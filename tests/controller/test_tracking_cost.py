@@ -4,8 +4,8 @@ import numpy as np
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
-from controller.cost_options import CostOptions
-from controller.tracking_cost import expand_costs, input_weights, trajectory_costs
+from controller.planner_options import CostOptions
+from controller.robot_model import expand_costs, input_weights, trajectory_costs
 from robots.state import integrate
 from tests.a1 import A1
 

@@ -7,9 +7,9 @@ from typing import Any
 
 import numpy as np
 
-from controller.driving.goal import Goal
-from controller.driving.options import DriveOptions
+from controller.driving.commands import Goal
 from controller.driving.reference import DrivenReference
+from controller.options import DriveOptions
 from controller.rollout_planner import reference_policy
 from hybrid.hilqr import Policies, Trajectory, backward_pass
 from robots.robot import load_robot

@@ -6,8 +6,8 @@ from typing import NamedTuple
 
 import numpy as np
 
+from controller.hilqr_planner import gains_along
 from controller.planner_options import PlannerOptions
-from controller.reference_gains import gains_along
 from controller.references import make_reference
 from controller.rigid_derivatives import RigidDerivatives
 from controller.robot_model import RobotModel

@@ -9,9 +9,8 @@ import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
-from controller.hilqr_planner import solver_options
+from controller.hilqr_planner import gains_along, solver_options
 from controller.planner_options import HilqrSection, PlannerOptions, Search
-from controller.reference_gains import gains_along
 from controller.references import make_reference
 from controller.references.trajectory import ReferenceTrajectory, ReferenceWindow
 from controller.robot_model import RobotModel

@@ -5,12 +5,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from controller.driving.base_path import COLUMNS, YAW, YAW_RATE, X, extend_path
-from controller.driving.goal import Goal
-from controller.driving.options import DriveOptions, GaitLimits
+from controller.driving.commands import Goal
+from controller.driving.course import COLUMNS, STAND_KNOTS, YAW, YAW_RATE, Strides, X, extend_path
 from controller.driving.reference import DrivenReference
-from controller.driving.strides import STAND_KNOTS, Strides
 from controller.gaits import GAITS
+from controller.options import DriveOptions, GaitLimits
 from controller.references.kinematic import make_kinematic_reference
 from controller.references.trajectory import ReferenceWindow
 from robots.legs import foot_positions_in_base

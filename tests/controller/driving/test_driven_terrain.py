@@ -3,10 +3,10 @@
 import numpy as np
 import pytest
 
+from controller.driving.commands import CommandScript, ScriptStep
 from controller.driving.footholds import edge_at
-from controller.driving.options import DriveOptions
 from controller.driving.reference import DrivenReference
-from controller.driving.script import CommandScript, ScriptStep
+from controller.options import DriveOptions
 from controller.references.trajectory import ReferenceWindow
 from robots.legs import foot_positions_in_base
 from robots.rotations import rotation_from_quaternion

@@ -4,8 +4,8 @@ import numpy as np
 import pinocchio as pin
 import pytest
 
-from controller.driving.feedforward import FRICTION, feed_forward, share_wrench
-from controller.references.feedforward import FeedForward
+from controller.driving.window import FRICTION, feed_forward, share_wrench
+from controller.references.kinematic import FeedForward
 from robots.conventions import GRAVITY
 from robots.kinematic_tree import tree_of
 from robots.legs import foot_jacobians_in_base, foot_positions_in_base

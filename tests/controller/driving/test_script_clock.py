@@ -3,10 +3,9 @@
 import numpy as np
 import pytest
 
-from controller.driving.options import DriveOptions
+from controller.driving.commands import CommandScript, ScriptClock, ScriptStep
 from controller.driving.reference import DrivenReference
-from controller.driving.script import CommandScript, ScriptStep
-from controller.driving.script_clock import ScriptClock
+from controller.options import DriveOptions
 from robots.conventions import FOOT_NAMES
 from tests.a1 import A1
 

@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
-from controller.motions.key_path import key_path
-from controller.motions.motion import Motion, Phase, Pose
+from controller.motions import key_path
+from controller.options import Motion, Phase, Pose
 from robots.conventions import GRAVITY
 from tests.a1 import A1
 

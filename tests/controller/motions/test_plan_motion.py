@@ -4,10 +4,10 @@ import msgspec
 import numpy as np
 import pytest
 
-from controller.limit_options import LimitOptions
 from controller.limits import Limits
-from controller.motions.motion import Motion, Phase, Pose
-from controller.motions.plan_motion import MotionPlan
+from controller.motions import MotionPlan
+from controller.options import Motion, Phase, Pose
+from controller.planner_options import LimitOptions
 from saltus.launch.motions import FEASIBLE, make_plan
 from tests.a1 import A1
 

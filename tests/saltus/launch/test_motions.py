@@ -5,8 +5,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from controller.motions.key_path import key_path
-from controller.motions.plan_motion import MotionPlan
+from controller.motions import MotionPlan, key_path
 from controller.references import load_reference, save_reference
 from hybrid.hilqr import Violation
 from hybrid.hilqr.constrained import ConstrainedSolution

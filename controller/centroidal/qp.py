@@ -1,7 +1,14 @@
-"""A quadratic programme whose pattern stays and whose numbers change, solved by OSQP.
+"""Quadratic programmes of foot forces: friction, axes of the ground's surface, and the solver.
 
-The settings were measured on walks that are pushed; problems come with forces in units near what a
-foot carries, which does better than OSQP's own scaling. In ordinary walks OSQP was the fastest of
+For a foot in contact |fx| <= mu fz, |fy| <= mu fz and f_min <= fz <= f_max; f = 0 for a foot in the
+air. Forces are along the axes of the ground's surface below the foot: z is its normal.
+
+The rows of a foot in the air stay those of an inequality, with f_min = 0: its force moves nothing
+in a problem that leaves it out of the dynamics, so that what it costs draws it to 0. The kinds of
+the rows then never change, and a solver keeps its factors where only contacts do.
+
+OSQP's settings were measured on walks that are pushed; problems come with forces in units near what
+a foot carries, which does better than OSQP's own scaling. In ordinary walks OSQP was the fastest of
 OSQP, PIQP and ProxQP; a body that has been pushed very hard takes it hundreds of iterations,
 several milliseconds, where PIQP's interior point would need one.
 """
@@ -12,14 +19,18 @@ from typing import Any, Literal, NamedTuple
 
 import numpy as np
 import osqp
+from numba import njit
 from numpy.typing import NDArray
+from scipy import sparse
+
+from robots.terrain import Ground, surface_at, write_surface_frame
 
 Array = NDArray[np.float64]
-Status = Literal["ok", "time_limit", "failed"]
 
+ROWS = 5  # of a foot: two for each tangent, one for the normal
+Status = Literal["ok", "time_limit", "failed"]
 _STATUS: Any = osqp.SolverStatus  # an enumeration that the package makes as it is imported
 LARGEST = 1e12  # of what a robot can give rise to; OSQP takes 1e30 for infinity
-
 SETTINGS: dict[str, Any] = {
     "verbose": False,
     "eps_abs": 2e-5,
@@ -33,6 +44,96 @@ SETTINGS: dict[str, Any] = {
     "adaptive_rho_interval": 25,
     "adaptive_rho_tolerance": 3.0,
 }
+
+
+def friction_rows(feet: int, friction: float) -> sparse.csc_matrix:
+    """Return C (5 feet, 3 feet) of lower <= C f <= upper for stacked forces f.
+
+    Rows of a foot: fx - mu fz, fx + mu fz, fy - mu fz, fy + mu fz, fz; the first four over mu where
+    it is above 1, so that no row outweighs the others.
+    """
+    block = np.array([[1, 0, -friction], [1, 0, friction], [0, 1, -friction], [0, 1, friction]])
+    rows = np.vstack((block / max(1.0, friction), [0.0, 0.0, 1.0]))
+    return sparse.csc_matrix(sparse.block_diag([rows] * feet))
+
+
+@njit(cache=True)
+def friction_bounds(
+    contacts: Array, force_min: float, force_max: float, lower: Array, upper: Array
+) -> None:
+    """Write the bounds (5 n,) of `friction_rows` for n feet, in contact where contacts > 0.5."""
+    for foot in range(contacts.size):
+        row = ROWS * foot
+        for tangent in (row, row + 2):
+            lower[tangent], upper[tangent] = -np.inf, 0.0
+            lower[tangent + 1], upper[tangent + 1] = 0.0, np.inf
+        lower[row + 4] = force_min if contacts[foot] > 0.5 else 0.0
+        upper[row + 4] = force_max
+
+
+@njit(cache=True)
+def clip_forces(
+    forces: Array, contacts: Array, friction: float, force_min: float, force_max: float
+) -> None:
+    """Move forces (n, 3) [N] into their limits in place; zero for feet not in contact (n,).
+
+    The normal force is clipped first, then the tangents to what it allows.
+    """
+    for foot in range(forces.shape[0]):
+        if not contacts[foot] > 0.5:
+            forces[foot] = 0.0
+            continue
+        normal = min(max(forces[foot, 2], force_min), force_max)
+        most = friction * normal
+        forces[foot, 2] = normal
+        for axis in range(2):
+            forces[foot, axis] = min(max(forces[foot, axis], -most), most)
+
+
+def check_limits(friction: float, force_max: float, force_min: float) -> None:
+    """Raise ValueError for limits that no force could keep."""
+    if not 0.0 < friction < np.inf:
+        raise ValueError(f"friction is {friction:g}; give a number above 0")
+    if not 0.0 <= force_min < force_max < np.inf:
+        raise ValueError(
+            f"force_min is {force_min:g} and force_max {force_max:g} [N]; "
+            "give 0 <= force_min < force_max"
+        )
+
+
+def level_frames(shape: tuple[int, ...]) -> Array:
+    """Frames (*shape, 3, 3) of level ground: the identity."""
+    return np.tile(np.eye(3), (*shape, 1, 1))
+
+
+def along_axes(frames: Array, forces: Array) -> Array:
+    """Forces (..., 3) along the axes of frames (..., 3, 3), in the world that the frames are in."""
+    return (frames @ forces[..., None])[..., 0]
+
+
+def frames_below(ground: Ground, heading: Array, feet: Array) -> Array:
+    """Frames of the ground's surface below feet.
+
+    Args:
+        ground: in the world.
+        heading: (2, 2) axes of the path in the world, as columns.
+        feet: (n, 3) along the path's axes [m].
+
+    Returns:
+        (n, 3, 3): their columns are two tangents and the normal, along the path's axes.
+    """
+    frames = np.empty((len(feet), 3, 3))
+    _write_frames(ground, np.ascontiguousarray(heading), np.ascontiguousarray(feet), frames)
+    return frames
+
+
+@njit(cache=True)
+def _write_frames(ground: Ground, heading: Array, feet: Array, frames: Array) -> None:
+    c, s = heading[0, 0], heading[1, 0]
+    for i in range(len(feet)):
+        x, y = feet[i, 0], feet[i, 1]
+        _, nx, ny, nz = surface_at(ground, c * x - s * y, s * x + c * y)
+        write_surface_frame(c * nx + s * ny, c * ny - s * nx, nz, frames[i])
 
 
 class Programme(NamedTuple):

@@ -12,7 +12,7 @@ from collections.abc import Iterator
 import numpy as np
 from scipy.interpolate import CubicSpline
 
-from controller.mppi.options import MppiOptions
+from controller.planner_options import MppiOptions
 from controller.references.trajectory import Reference, ReferenceWindow
 from controller.rigid_derivatives import RigidDerivatives
 from controller.robot_model import RobotModel, RolloutBackend
