@@ -1,4 +1,4 @@
-"""Gait schedules: which foot is on the ground when, and how far the base has come."""
+"""Gait schedules: which foot is on the ground when, and how far the base moves."""
 
 from __future__ import annotations
 
@@ -155,7 +155,7 @@ class Gait:
             raise ValueError(f"reference {self.name!r} never lifts a foot: give `at` in seconds")
 
     def distance(self, time: float, speed: float) -> float:
-        """Distance that the base has come along x at `time` [m], for a speed command [m/s].
+        """Distance of the base along x at `time` [m], for a speed command [m/s].
 
         A gait that never lifts a foot goes nowhere.
         """

@@ -86,7 +86,7 @@ class Limits:
         self.options, self._ground = options, ground or make_ground()
         self._shape = shape_of(options, robot)
         self._boxes = np.array([(box.low, box.high) for box in options.keep_out]).reshape(-1, 2, 3)
-        # A plan asks for them only where a limit is met: the first such plan shall not compile.
+        # Only plans that meet a limit need them: compile now, not in the first such plan.
         self.jacobians(np.eye(37)[6:7], np.zeros((1, 12)), np.arange(1))
 
     @property

@@ -1,6 +1,6 @@
 """Plans a motion of key poses by HiLQR: contacts, forces and torques within the robot's limits.
 
-HiLQR shall come close to the path through the key poses. The horizon grows phase by phase, each
+The reference is the path through the key poses. The horizon grows phase by phase, each
 time from the plan so far and the key poses held by the joints' springs. A plan of the whole motion
 at once would begin with a robot that has fallen long before its end. Limits join last.
 """
@@ -13,6 +13,7 @@ from typing import NamedTuple
 import numpy as np
 
 from controller.limits import Limits
+from controller.motor_targets import joint_gain
 from controller.options import STANDING, Motion, Pose
 from controller.references.trajectory import ReferenceTrajectory
 from controller.robot_model import Derivatives, RobotModel, RolloutBackend
@@ -172,9 +173,7 @@ def plan_motion(
 
 def _springs(path: ReferenceTrajectory) -> Policies:
     """The key poses, with springs at the joints."""
-    gains = np.zeros((path.size - 1, 12, 36))
-    joints = np.arange(12)
-    gains[:, joints, 6 + joints], gains[:, joints, 24 + joints] = -SPRING, -DAMPER
+    gains = np.tile(joint_gain(SPRING, DAMPER), (path.size - 1, 1, 1))
     return Policies.of(np.hstack([path.q, path.v]), path.inputs[:-1], gains)
 
 

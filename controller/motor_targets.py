@@ -25,7 +25,7 @@ Array = NDArray[np.float64]
 
 
 class MotorAim(NamedTuple):
-    """A wanted torque and the feedback that shall act around it between samples, twelve of each."""
+    """A wanted torque and the feedback that acts around it between samples, twelve of each."""
 
     torque: Array  # [N m] at the sampling instant
     q: Array  # [rad]
@@ -72,6 +72,13 @@ def split_gain(gain: Array, kp_max: float, kd_max: float) -> tuple[Array, Array]
         kp[i] = min(kp_max, max(0.0, -gain[i, 6 + i]))
         kd[i] = min(kd_max, max(0.0, -gain[i, 24 + i]))
     return kp, kd
+
+
+def joint_gain(kp: float, kd: float) -> Array:
+    """Return joint PD as a feedback gain (12, 36), see `split_gain`."""
+    gain = np.zeros((12, 36))
+    gain[:, 6:18], gain[:, 24:36] = -kp * np.eye(12), -kd * np.eye(12)
+    return gain
 
 
 @njit(cache=True)

@@ -12,6 +12,7 @@ from collections.abc import Iterator
 import numpy as np
 from scipy.interpolate import CubicSpline
 
+from controller.motor_targets import joint_gain
 from controller.planner_options import MppiOptions
 from controller.references.trajectory import Reference, ReferenceWindow
 from controller.rigid_derivatives import RigidDerivatives
@@ -19,8 +20,6 @@ from controller.robot_model import RobotModel, RolloutBackend
 from controller.rollout_planner import Array, OutOfTime, RolloutPlanner, Solution
 from hybrid.hilqr import Policies, Trajectory
 from robots.robot import Robot
-
-JOINTS, JOINT_SPEEDS = slice(6, 18), slice(24, 36)  # of the tangent of a state
 
 
 class MppiPlanner(RolloutPlanner):
@@ -34,7 +33,7 @@ class MppiPlanner(RolloutPlanner):
         model = RobotModel(robot, backend, rigid, options.cost)
         super().__init__(options, model, reference, backend)
         self.options = options
-        law = pd_gains(options.kp, options.kd)
+        law = joint_gain(options.kp, options.kd)
         self._gains = np.tile(law, (options.samples, options.knots, 1, 1))
         self._basis = spline_basis(options.knots, options.period, options.spline)
         self._noise = np.tile(options.noise, 4)
@@ -89,14 +88,6 @@ class MppiPlanner(RolloutPlanner):
             np.repeat(states, count, 0), np.repeat(inputs, count, 0), feedforward,
             self._gains[:count], np.arange(count), np.ones(count),
         )  # fmt: skip
-
-
-def pd_gains(kp: float, kd: float) -> Array:
-    """The gains (12, 36) of a PD law of the joints."""
-    gains = np.zeros((12, 36))
-    gains[:, JOINTS] = -kp * np.eye(12)
-    gains[:, JOINT_SPEEDS] = -kd * np.eye(12)
-    return gains
 
 
 def spline_basis(knots: int, period: float, spacing: float) -> Array:

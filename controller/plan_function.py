@@ -163,7 +163,7 @@ class PlanFunction:
     """One plan, ready to be evaluated many times.
 
     Its numbers are copied once, so that compiled code sees a single array type whatever the wire or
-    a caller handed over, and nobody can change a plan while it is being followed.
+    a caller handed over, and nothing changes a plan that is being followed.
 
     Attributes:
         slot: the array that it is copied into, as long as it or longer.

@@ -71,7 +71,7 @@ class Planner(ABC):
         Args:
             estimate: the newest one, of a robot that began at x = y = 0 with heading 0.
             lead: the plan takes effect so long after the estimate [s].
-            out_of_time: whether the solve shall come to its end; None where it has no limit.
+            out_of_time: whether the solve is to end; None where it has no limit.
             on_plan: takes plans that are there before the last one, which is returned.
         """
 

@@ -32,7 +32,7 @@ SUBSCRIBER_TIMEOUT_S = 60.0
 
 
 class Outlines:
-    """Publishes outlines of plans, at most 30 a second by the wall clock; waits for nobody."""
+    """Publishes outlines of plans, at most 30 a second by the wall clock; never waits."""
 
     def __init__(
         self, publisher: Publisher[PlanOutline], now: Callable[[], float] = monotonic
@@ -42,7 +42,7 @@ class Outlines:
         self._next = -np.inf
 
     def offer(self, plan: Plan, candidates: Array) -> None:
-        """Publish the outline of a plan, if it is time for one and somebody subscribes.
+        """Publish the outline of a plan, if one is due and there is a subscriber.
 
         Args:
             plan: a new one.

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Callable, Iterator, Sequence
-from typing import Any, NamedTuple, Protocol
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from controller.driving.commands import Commands, sequence_of
 from controller.planner import NO_CANDIDATES, Planner
+from controller.planner_options import MppiOptions, PlannerOptions
 from controller.references.trajectory import Reference, ReferenceWindow
 from controller.rigid_derivatives import CONTACT_FORCE
 from controller.robot_model import RobotModel, RolloutBackend
@@ -24,25 +25,6 @@ OnPlan = Callable[[Plan], None]
 POOR = 1.3  # of the last plan's cost: where the shifted plan costs more, the reference is tried too
 EARLIER_PLANS = 8  # before the newest one; some of them may not have begun yet
 ON_KNOT = 1e-6  # of a knot: instants that differ by less are the same
-
-
-class Horizon(Protocol):
-    """The options that every planner by rollouts has."""
-
-    @property
-    def knots(self) -> int:
-        """Length of the horizon."""
-        ...
-
-    @property
-    def period(self) -> float:
-        """Time between knots [s]."""
-        ...
-
-    @property
-    def replan(self) -> bool:
-        """False leaves the robot to the tracker, along the reference with its own gains."""
-        ...
 
 
 class Solution(NamedTuple):
@@ -63,7 +45,11 @@ class RolloutPlanner(Planner):
     """
 
     def __init__(
-        self, horizon: Horizon, model: RobotModel, reference: Reference, backend: RolloutBackend
+        self,
+        horizon: PlannerOptions | MppiOptions,
+        model: RobotModel,
+        reference: Reference,
+        backend: RolloutBackend,
     ) -> None:
         """Of a model that tracks a reference.
 
@@ -135,7 +121,7 @@ class RolloutPlanner(Planner):
         """A solve from this knot of the reference begins."""
 
     def _end(self, best: Solution, plan: Plan) -> None:
-        """A solve has come to its `plan`."""
+        """A solve has ended with `plan`."""
 
     def _window(self, start: int, x0: Array) -> ReferenceWindow:
         """The reference over the horizon of a robot that is in x0 (37) at its knot `start`."""
@@ -253,29 +239,10 @@ def _nothing(start: int, window: ReferenceWindow) -> Solution:
     return Solution(start, trajectory, np.zeros_like(window.gains), 0, "failed")
 
 
-class Policy(Protocol):
-    """What the tracker follows from a knot of the reference on."""
-
-    @property
-    def start(self) -> int:
-        """Reference knot at which it takes effect."""
-        ...
-
-    @property
-    def trajectory(self) -> Trajectory:
-        """Nominal states and inputs, on knots."""
-        ...
-
-    @property
-    def gains(self) -> Array:
-        """Feedback (N, 12, 36)."""
-        ...
-
-
 def predict(
     backend: RolloutBackend,
     x0: Array,
-    policies: Sequence[Policy],
+    policies: Sequence[Solution],
     begin: float,
     until: float,
     period: float,
@@ -303,13 +270,13 @@ def predict(
     return x if np.isfinite(x).all() else x0
 
 
-def in_force(policies: Sequence[Policy], now: float) -> Policy:
+def in_force(policies: Sequence[Solution], now: float) -> Solution:
     """The newest policy that has begun by `now` [knots]; the oldest where none has."""
     begun = [policy for policy in policies if policy.start <= now + ON_KNOT]
     return begun[-1] if begun else policies[0]
 
 
-def _torque(policy: Policy, x: Array, now: float) -> Array:
+def _torque(policy: Solution, x: Array, now: float) -> Array:
     """Torque (12,) [N m] of a policy at the state x (37,) and the instant `now` [knots]."""
     since = now - policy.start
     k = int(np.clip(np.floor(since + ON_KNOT), 0, len(policy.gains) - 1))

@@ -187,9 +187,9 @@ class SafetyGate:
     ) -> GateVerdict:
         """Return whether `estimate` may be fed back at time `now` [s].
 
-        A sound one must agree with the reading that it was made from. One that is degraded leaves a
-        sensor out, and who knows which: it is believed unless the last sound one was not. `reading`
-        is the newest.
+        A sound one must agree with the reading that it was made from. A degraded one leaves out a
+        sensor, which one is not known here: it is believed unless the last sound one was not.
+        `reading` is the newest.
         """
         if estimate is None:
             return self._refuse(Reason.NO_ESTIMATE)
@@ -267,9 +267,9 @@ class SafetyGate:
 
         The tilt is the IMU's where there is a reading, else the estimate's, which also speaks for
         itself while it leaves a sensor out: that may be the IMU. The height above the ground
-        counts while tracking (lying down on purpose is no fall), and so does the plan's tilt: who
-        gives a flip up in the air has fallen. `estimate` is one that `judge_estimate` passed, else
-        None.
+        counts while tracking (lying down on purpose is no fall), and so does the plan's tilt: a
+        flip that is given up in the air is a fall. `estimate` is one that `judge_estimate` passed,
+        else None.
         """
         reason = self._fall(estimate, reading, tracking)
         if reason is None:

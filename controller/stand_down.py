@@ -20,7 +20,7 @@ Array = NDArray[np.float64]
 
 
 class JointTarget(NamedTuple):
-    """Where the joints shall be, twelve each [rad], [rad/s]."""
+    """Wanted joints, twelve each [rad], [rad/s]."""
 
     q: Array
     dq: Array
@@ -51,7 +51,7 @@ class StandDown:
         return now - self._since <= self.options.rise_s + self.options.pause_s
 
     def target(self, now: float) -> JointTarget:
-        """Return where the joints shall be at time `now` [s]."""
+        """Return the wanted joints at time `now` [s]."""
         o, since, stand = self.options, now - self._since, self._robot.stand
         if since < o.rise_s + o.pause_s:
             return minimum_jerk(self._start, stand, since, o.rise_s)

@@ -205,7 +205,7 @@ class Tracker:
         return self._safe
 
     def _measured(self) -> tuple[Array, Array]:
-        """Joints to reckon with; before the first measurement nothing depends on them."""
+        """Joints as measured last; before the first measurement nothing depends on them."""
         if self._joints is None:
             return self.robot.stand.copy(), np.zeros(12)
         return self._joints.q, self._joints.dq
@@ -271,7 +271,9 @@ class Tracker:
         """
         assert self._joints is not None  # else there is no plan to follow: see `_decide`
         o, q, v = self.options, np.array(estimate.q), np.array(estimate.v)
-        return self.plans.evaluate(q, v, estimate.time, self._joints, self.due, o.kp_max, o.kd_max)
+        return PolicyOutput(*plan_function.evaluate(
+            *self.plans.flat, q, v, estimate.time, *self._joints, self.due, o.kp_max, o.kd_max
+        ))  # fmt: skip
 
     def _repeat(self, reason: Reason) -> MotorCommand:
         """The last safe command: what its motor law gives now, within the limits again."""

@@ -86,7 +86,7 @@ class TrackerLoop:
         readings = self.bridge.read(self.clock, tick, self.stop)
         self.no_reading += not readings
         self._reading = readings[-1] if readings else self._reading
-        for reading in readings[:-1]:  # of the newest `command` is told
+        for reading in readings[:-1]:  # `command` gets the newest
             self.tracker.gate.remember(reading)
         if self.clock.paused:
             self._send(readings)

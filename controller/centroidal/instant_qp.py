@@ -192,7 +192,7 @@ class InstantForces:
 
 
 def wanted_wrench(feedback: BodyFeedback, now: Situation, mass: float) -> Array:
-    """Force [N] and moment about the centre of mass [N m] that the PD law asks for (6,).
+    """Force [N] and moment about the centre of mass [N m] of the PD law (6,).
 
     The path's own acceleration is added: in a turn a velocity error alone would lag behind it.
     """

@@ -38,7 +38,7 @@ Array = NDArray[np.float64]
 
 
 class Path(Protocol):
-    """Where the body shall go, and when the feet step.
+    """The body's desired motion, and when the feet step.
 
     It answers in axes that are the world's turned about its origin by `heading`, along which the
     path leads at the time of the last `meet`: in them the body's yaw is small.
@@ -194,15 +194,15 @@ class DrivenPath:
         feet = foot_positions_in_base(self._legs, state[7:19]).mean(axis=0)
         feet = state[:3] + rotation @ feet
         neutral = self.course.feet[:, :2].mean(axis=0)
-        return feet[:2] - _turns(self.course.base[YAW]) @ neutral
+        return feet[:2] - plane_rotations(self.course.base[YAW]) @ neutral
 
     def _motion(self, times: Array) -> Array:
         """x (K, 12) of a body on the path at `times` [s]."""
         rows, x = self._rows(times), np.zeros((len(times), 12))
         x[:, 2], x[:, 8] = rows[:, YAW] - self.heading, rows[:, YAW_RATE]
-        turns = _turns(x[:, 2])
+        turns = plane_rotations(x[:, 2])
         arms = turns @ self.com[:2]  # of the centre of mass
-        x[:, 3:5] = rows[:, X : Y + 1] @ _turns(self.heading) + arms
+        x[:, 3:5] = rows[:, X : Y + 1] @ plane_rotations(self.heading) + arms
         x[:, 9:11] = (turns @ rows[:, FORWARD : LEFT + 1, None])[:, :, 0]
         x[:, 9] -= rows[:, YAW_RATE] * arms[:, 1]
         x[:, 10] += rows[:, YAW_RATE] * arms[:, 0]
@@ -224,7 +224,7 @@ class DrivenPath:
         return path[k] + share * (path[k + 1] - path[k])
 
 
-def _turns(angles: float | Array) -> Array:
+def plane_rotations(angles: float | Array) -> Array:
     """Rotations in the plane by angles (...) [rad]: (..., 2, 2)."""
     c, s = np.cos(angles), np.sin(angles)
     return np.stack([np.stack([c, -s], axis=-1), np.stack([s, c], axis=-1)], axis=-2)

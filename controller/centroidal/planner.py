@@ -6,7 +6,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 import pinocchio as pin
@@ -25,6 +25,7 @@ from controller.centroidal.stepping import (
     foothold_table,
 )
 from controller.driving.commands import Commands, sequence_of
+from controller.motor_targets import joint_gain
 from controller.planner import Planner
 from controller.planner_options import CentroidalOptions, SteppingOptions
 from robots.conventions import GRAVITY
@@ -105,13 +106,6 @@ class PlanKnots:
         torque = pin.rnea(self._model, self._data, q[k], v[k], a)[6:]
         torque = torque - foot_torques(self._legs, q[k], feet.forces[k])
         return np.clip(torque, -self._most, self._most)
-
-
-def joint_gain(kp: float, kd: float) -> Array:
-    """Joint PD as a feedback gain (12, 36) on x (-) x_nom."""
-    gain = np.zeros((12, 36))
-    gain[:, 6:18], gain[:, 24:36] = -kp * np.eye(12), -kd * np.eye(12)
-    return gain
 
 
 @njit(cache=True)
@@ -264,10 +258,6 @@ class CentroidalPlanner(Planner):
             knots.q[:] = _turned(knots.q, self._heading)
         status = self._judged(answer.status, estimate.time)
         return self._plan(estimate, status, answer.iterations, knots, feet.contacts)
-
-    def statistics(self) -> dict[str, Any]:
-        """Nothing beyond what every planner's report has."""
-        return {}
 
     def _judged(self, status: Status, time: float) -> Status:
         """A QP's status at `time` [s]; one that comes too late time after time has failed."""

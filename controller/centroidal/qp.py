@@ -136,21 +136,6 @@ def _write_frames(ground: Ground, heading: Array, feet: Array, frames: Array) ->
         write_surface_frame(c * nx + s * ny, c * ny - s * nx, nz, frames[i])
 
 
-class Programme(NamedTuple):
-    """The numbers of one problem.
-
-    Attributes:
-        hessian: upper triangle of P (n, n); constraints: C (m, n); scipy.sparse.csc_matrix.
-        gradient: q (n,); lower, upper: (m,).
-    """
-
-    hessian: Any
-    gradient: Array
-    constraints: Any
-    lower: Array
-    upper: Array
-
-
 class QpSolution(NamedTuple):
     """Minimiser (n,), zeros where it failed; how it was found; how many iterations it took."""
 
@@ -207,14 +192,6 @@ class UpdatedQp:
         if code != _STATUS.OSQP_SOLVED or not np.isfinite(result.x).all():
             return self._failed(iterations)
         return QpSolution(np.array(result.x), "ok", iterations)
-
-    def programme(self) -> Programme:
-        """A copy of the numbers as they stand."""
-        hessian, constraints = self._matrices
-        return Programme(
-            hessian.copy(), self.gradient.copy(), constraints.copy(),
-            self.lower.copy(), self.upper.copy(),
-        )  # fmt: skip
 
     def _usable(self) -> bool:
         """Whether OSQP takes these numbers: what it refuses, it says nothing and solves the old."""

@@ -7,7 +7,7 @@ from typing import NamedTuple, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from controller.centroidal.path import Path
+from controller.centroidal.path import Path, plane_rotations
 from controller.centroidal.qp import Status, frames_below, level_frames
 from controller.centroidal.rigid_body import BodyState
 from controller.driving.footholds import avoid_edges, rise_between
@@ -31,14 +31,14 @@ class FootMotion(NamedTuple):
 
 
 class Step(NamedTuple):
-    """A step to come, of a body that shall move at a velocity.
+    """The next step of a body with a desired motion.
 
     Attributes:
         wait: until the foot lands [s]; stance: for which it then stands [s].
-        velocity: that the body shall have now (3) [m/s].
+        velocity: desired of the body now (3) [m/s].
         gain: what this changes by until the foot lands, along the axes of the body (3) [m/s].
-        turn: of the body until then [rad]; yaw_rate: that it then shall have [rad/s].
-        acceleration: that it then shall have, along the axes of `velocity` (3) [m/s^2].
+        turn: of the body until then [rad]; yaw_rate: desired then [rad/s].
+        acceleration: desired then, along the axes of `velocity` (3) [m/s^2].
     """
 
     wait: float
@@ -51,7 +51,7 @@ class Step(NamedTuple):
 
 
 class Stepper:
-    """Knows for every foot where it left the ground and where it shall land.
+    """Keeps where every foot left the ground, and chooses where it lands.
 
     The foothold of a foot lies below its neutral place at touchdown, moved by
 
@@ -60,7 +60,7 @@ class Stepper:
     the symmetric stance of Raibert 1986, and the capture point of Pratt et al. 2006. It is chosen
     anew with every plan while the foot swings.
 
-    Where the body shall turn or accelerate, the first term is the way of the neutral place in half
+    Where the body is to turn or accelerate, the first term is the way of the neutral place in half
     a stance, and the foot lies a h / g further back: a pendulum accelerates away from its support.
     """
 
@@ -113,14 +113,16 @@ class Stepper:
         return None if swing == self.schedule.swing(foot, now) else swing
 
     def foothold(self, foot: int, body: BodyState, step: Step) -> Array:
-        """Where a foot shall land: its centre in the world (3,) [m]."""
+        """Where a foot is to land: its centre in the world (3,) [m]."""
         heading = np.arctan2(body.rotation[1, 0], body.rotation[0, 0])
         x, y = self._neutral[foot]
-        offset = _turn(heading).T @ self._offset(body.com_velocity[:2], step)
+        offset = plane_rotations(heading).T @ self._offset(body.com_velocity[:2], step)
         offset += 0.5 * step.stance * step.yaw_rate * np.array([-y, x])
         ahead = self._neutral[foot] + self._within_reach(foot, offset)
-        way = _turn(0.5 * step.turn) @ (body.com_velocity + 0.5 * step.gain)[:2] * step.wait
-        place = body.base[:2] + way + _turn(heading + step.turn) @ ahead
+        way = (
+            plane_rotations(0.5 * step.turn) @ (body.com_velocity + 0.5 * step.gain)[:2] * step.wait
+        )
+        place = body.base[:2] + way + plane_rotations(heading + step.turn) @ ahead
         hold = np.array([place[0], place[1], self._foot_radius - self.options.press])
         if self._ground is not None:
             hold[:2] = self._heading @ hold[:2]
@@ -178,12 +180,6 @@ def progress(swing: Swing, time: float) -> float:
     return (time - swing.lift_off) / swing.duration
 
 
-def _turn(angle: float) -> Array:
-    """Rotation in the plane (2, 2)."""
-    cosine, sine = np.cos(angle), np.sin(angle)
-    return np.array([[cosine, -sine], [sine, cosine]])
-
-
 class Situation(NamedTuple):
     """All that a force law may look at, in the path's axes.
 
@@ -228,7 +224,7 @@ class ForceLaw(Protocol):
 
 
 def foothold_table(now: Situation) -> Array:
-    """Where each foot shall land that swings now or within the plan (4, 3) [m].
+    """Footholds of the feet that swing now or within the plan (4, 3) [m].
 
     A foot that will not step stays where it is.
     """

@@ -61,7 +61,7 @@ class Commands(Protocol):
         ...
 
     def end(self) -> None:
-        """The robot is to sit down: from now on it shall stand, whatever is asked for."""
+        """From now on the goal is to stand, whatever is commanded."""
         ...
 
 
@@ -104,7 +104,7 @@ class CommandIntake:
         return True
 
     def look(self, now: float) -> None:
-        """Notice at `now` [s] that the source has fallen silent: then the robot shall stand."""
+        """At `now` [s], stand if the source has been silent for too long."""
         if self.newest is not None and now - self._arrival > self._options.silence:
             self.newest, self._goal = None, self._goal._replace(gait="stand")
             self.counts["silences"] += 1

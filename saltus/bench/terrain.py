@@ -13,9 +13,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from controller.centroidal.planner import joint_gain
 from controller.driving.commands import CommandScript, ScriptStep
 from controller.driving.reference import DrivenReference
+from controller.motor_targets import joint_gain
 from controller.options import DriveOptions
 from controller.planner_options import PlannerOptions
 from controller.rigid_derivatives import CONTACT_FORCE
