@@ -1,16 +1,48 @@
-"""Gait schedules: which foot is on the ground when, and how far the base has come."""
+"""Gait schedules: which foot is on the ground when, and how far the base moves."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import NamedTuple, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
-from controller.contact_schedule import Swing
-from robots.a1.constants import FOOT_NAMES
+from robots.conventions import FOOT_NAMES
 
 PHASES = ("swing", "stance")
+
+
+class Swing(NamedTuple):
+    """One swing of a foot.
+
+    Attributes:
+        lift_off: when it begins [s]; duration: that it takes [s].
+        height: of its apex above the ground [m].
+        stance: for which the foot then stands [s].
+    """
+
+    lift_off: float
+    duration: float
+    height: float
+    stance: float
+
+    @property
+    def landing(self) -> float:
+        """When it ends [s]."""
+        return self.lift_off + self.duration
+
+
+class ContactSchedule(Protocol):
+    """The swings of the four feet, by index."""
+
+    def swing(self, foot: int, time: float) -> Swing | None:
+        """The swing of a foot that is under way at `time` [s]; None where the foot stands."""
+        ...
+
+    def next_swing(self, foot: int, time: float) -> Swing | None:
+        """The first swing of a foot that begins after `time` [s]; None where none does."""
+        ...
 
 
 @dataclass(frozen=True)
@@ -123,7 +155,7 @@ class Gait:
             raise ValueError(f"reference {self.name!r} never lifts a foot: give `at` in seconds")
 
     def distance(self, time: float, speed: float) -> float:
-        """Distance that the base has come along x at `time` [m], for a speed command [m/s].
+        """Distance of the base along x at `time` [m], for a speed command [m/s].
 
         A gait that never lifts a foot goes nowhere.
         """

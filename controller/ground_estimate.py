@@ -12,9 +12,9 @@ from collections import deque
 
 import numpy as np
 
-from robots.a1.constants import FOOT_RADIUS
-from robots.a1.kinematics import foot_positions_in_base
 from robots.footprints import ROUGHNESS, plane_of
+from robots.legs import foot_positions_in_base
+from robots.robot import Robot
 from robots.rotations import Array, rotation_from_quaternion
 from robots.terrain import Box, Ground, Simulator, make_ground
 from runtime.messages import StateEstimate
@@ -36,14 +36,14 @@ class GroundEstimate:
         simulators: whose own ground is moved too.
     """
 
-    def __init__(self, level: bool) -> None:
+    def __init__(self, robot: Robot, level: bool) -> None:
         """A floor at z = 0; where it is taken for `level` it never tilts, and is not rough."""
         quarters = [Box((REACH * x, REACH * y, -DEPTH), (REACH, REACH, DEPTH)) for x, y in QUARTERS]
         self.ground: Ground = make_ground(tuple(quarters))._replace(
             floor=FLOOR, roughness=0.0 if level else ROUGHNESS
         )
         self.simulators: list[Simulator] = []
-        self._level = level
+        self._legs, self._level = robot.legs, level
         self._footprints: Array | None = None
         self._trails = [deque[Array](maxlen=TRAIL) for _ in range(2)]  # of the fore feet
 
@@ -51,8 +51,8 @@ class GroundEstimate:
         """Take the feet that stand in; one that has never stood is where the kinematics have it."""
         q = estimate.q
         base = rotation_from_quaternion(q[3:7])
-        feet = q[:3] + foot_positions_in_base(q[7:]) @ base.T
-        feet[:, 2] -= FOOT_RADIUS
+        feet = q[:3] + foot_positions_in_base(self._legs, q[7:]) @ base.T
+        feet[:, 2] -= self._legs.foot_radius
         if not np.isfinite(feet).all():
             return
         if self._footprints is None:

@@ -7,17 +7,49 @@ from typing import Any
 
 import numpy as np
 
-from controller.a1_model import A1Model, Derivatives, RolloutBackend
 from controller.limits import Limits
 from controller.planner_options import PlannerOptions
-from controller.reference_gains import gains_along
-from controller.references.trajectory import Reference
+from controller.references.trajectory import Reference, ReferenceTrajectory
 from controller.rigid_derivatives import RigidDerivatives
+from controller.robot_model import Derivatives, RobotModel, RolloutBackend
 from controller.rollout_planner import Array, OutOfTime, RolloutPlanner, Solution
-from hybrid.hilqr import Hilqr, HilqrOptions, Policies, RegularisationOptions, Trajectory
+from hybrid.hilqr import (
+    Hilqr,
+    HilqrOptions,
+    Policies,
+    RegularisationOptions,
+    Trajectory,
+    backward_pass,
+)
 from hybrid.hilqr.constraints import ConstrainedModel, Violation
+from robots.robot import Robot
 from robots.terrain import Ground
 from runtime.messages import LineSearch, Plan
+
+LOAD = 30.0  # a normal force that stands for "in contact" when none was simulated [N]
+DAMPING = 1e-6  # on the input Hessian, far below any input weight
+_STATUS = {"converged": "ok", "improved": "ok", "rejected": "ok"}
+
+
+def gains_along(reference: ReferenceTrajectory, model: RobotModel, horizon: int) -> Array:
+    """The gains (K, 12, 36) along a reference, of one long backward pass over it.
+
+    The recursion starts `horizon` knots and one loop beyond the last sample, far enough for the
+    looped part's gains to have settled. Where it fails, the gains stay zero.
+
+    Args:
+        reference: samples that repeat; model: gives dynamics and cost.
+        horizon: knots beyond the end at which the recursion starts.
+    """
+    window = reference.window(0, reference.size + reference.loop + horizon)
+    model.track(window)
+    states = np.hstack([window.q, window.v])
+    trajectory = Trajectory(states, window.inputs, 0.0, LOAD * window.contacts[:-1])
+    linear, cost = model.linearise(trajectory), model.quadratise(trajectory)
+    result = backward_pass(linear, cost, 0.0, DAMPING)
+    if not result.ok:
+        return np.zeros((reference.size, 12, 36))
+    return result.gains[: reference.size].copy()
 
 
 class HilqrPlanner(RolloutPlanner):
@@ -31,6 +63,7 @@ class HilqrPlanner(RolloutPlanner):
     def __init__(
         self,
         options: PlannerOptions,
+        robot: Robot,
         reference: Reference,
         backend: RolloutBackend,
         derivatives: Derivatives,
@@ -40,20 +73,21 @@ class HilqrPlanner(RolloutPlanner):
 
         Args:
             options: of the planner.
+            robot: that is planned for.
             reference: what is to be tracked.
             backend: simulates candidates in parallel.
             derivatives: of the backward pass. The reference's gains take rigid ones: its feet touch
                 the ground and do not press into it.
             ground: of the limits' clearances; None for the level floor z = 0.
         """
-        rigid = A1Model(backend, RigidDerivatives(options.period), options.cost)
+        rigid = RobotModel(robot, backend, RigidDerivatives(robot, options.period), options.cost)
         reference = reference.prepare(lambda each: gains_along(each, rigid, options.knots))
-        model = A1Model(backend, derivatives, options.cost)
+        model = RobotModel(robot, backend, derivatives, options.cost)
         super().__init__(options, model, reference, backend)
         self.options = options
         self._limited: ConstrainedModel | None = None
         if options.limits.penalty > 0.0:
-            limits = Limits(options.limits, ground)
+            limits = Limits(options.limits, robot, ground)
             self._limited = ConstrainedModel(self.model, limits, options.limits.penalty)
         self._worst = Violation(0.0, 0, "")
         self._solver = self._make_solver(options)
@@ -119,9 +153,6 @@ class HilqrPlanner(RolloutPlanner):
         step_sizes = np.array([*self.options.search.step_sizes, 0.0])
         costs = np.reshape(self._costs, (-1, len(step_sizes)))
         return LineSearch(tick=plan.tick, time=plan.time, step_sizes=step_sizes, costs=costs)
-
-
-_STATUS = {"converged": "ok", "improved": "ok", "rejected": "ok"}
 
 
 def solver_options(options: PlannerOptions) -> HilqrOptions:

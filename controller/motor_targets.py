@@ -19,13 +19,13 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
-from robots.a1.constants import JOINT_LOWER, JOINT_UPPER, VELOCITY_LIMIT
+from robots.robot import Robot
 
 Array = NDArray[np.float64]
 
 
 class MotorAim(NamedTuple):
-    """A wanted torque and the feedback that shall act around it between samples, twelve of each."""
+    """A wanted torque and the feedback that acts around it between samples, twelve of each."""
 
     torque: Array  # [N m] at the sampling instant
     q: Array  # [rad]
@@ -36,6 +36,15 @@ class MotorAim(NamedTuple):
     def mixed_with(self, other: "MotorAim", share: float) -> "MotorAim":
         """Return (1 - share) self + share other, part by part."""
         return MotorAim(*(a + share * (b - a) for a, b in zip(self, other, strict=True)))
+
+
+class MotorLimits(NamedTuple):
+    """What is sent to the motors stays within, twelve of each."""
+
+    lower: Array  # of position targets [rad]
+    upper: Array  # [rad]
+    torque: Array  # [N m]
+    speed: Array  # of velocity targets [rad/s]
 
 
 class MotorTarget(NamedTuple):
@@ -65,54 +74,66 @@ def split_gain(gain: Array, kp_max: float, kd_max: float) -> tuple[Array, Array]
     return kp, kd
 
 
+def joint_gain(kp: float, kd: float) -> Array:
+    """Return joint PD as a feedback gain (12, 36), see `split_gain`."""
+    gain = np.zeros((12, 36))
+    gain[:, 6:18], gain[:, 24:36] = -kp * np.eye(12), -kd * np.eye(12)
+    return gain
+
+
 @njit(cache=True)
 def bounded_targets(
     torque: Array, q_aim: Array, dq_aim: Array, kp: Array, kd: Array, q: Array, dq: Array,
-    lower: Array, upper: Array, torque_limit: float, velocity_limit: float,
+    lower: Array, upper: Array, torque_limit: Array, velocity_limit: Array,
 ) -> tuple[Array, Array, Array, Array, bool, bool]:  # fmt: skip
     """Return the fields of `MotorTarget`; see `to_motor_target`."""
     q_des, dq_des, tau, u = np.empty(12), np.empty(12), np.empty(12), np.empty(12)
     torque_limited, position_limited = False, False
     for i in range(12):
-        u[i] = min(torque_limit, max(-torque_limit, torque[i]))
+        most = torque_limit[i]
+        u[i] = min(most, max(-most, torque[i]))
         torque_limited |= u[i] != torque[i]
         target = min(upper[i], max(lower[i], q_aim[i]))
         position_limited |= target != q_aim[i]
-        lead = torque_limit / max(kp[i], 1e-3)
+        lead = most / max(kp[i], 1e-3)
         q_des[i] = min(q[i] + lead, max(q[i] - lead, target))
-        speed = min(velocity_limit, max(-velocity_limit, dq_aim[i]))
-        lead = torque_limit / max(kd[i], 1e-3)
+        speed = min(velocity_limit[i], max(-velocity_limit[i], dq_aim[i]))
+        lead = most / max(kd[i], 1e-3)
         dq_des[i] = min(dq[i] + lead, max(dq[i] - lead, speed))
         tau[i] = u[i] - kp[i] * (q_des[i] - q[i]) - kd[i] * (dq_des[i] - dq[i])
     return q_des, dq_des, tau, u, torque_limited, position_limited
 
 
-def to_motor_target(
-    aim: MotorAim, q: Array, dq: Array, torque_limit: float, position_margin: float
-) -> MotorTarget:
+def motor_limits(robot: Robot, torque: float | None, margin: float) -> MotorLimits:
+    """The limits of a robot, position targets up to `margin` [rad] beyond its joint ranges.
+
+    `torque` is the largest [N m]; None takes the robot's own.
+    """
+    most = np.array(robot.torque_limit) if torque is None else np.full(12, float(torque))
+    lower, upper = robot.legs.lower - margin, robot.legs.upper + margin
+    return MotorLimits(lower, upper, most, np.array(robot.velocity_limit))
+
+
+def to_motor_target(aim: MotorAim, q: Array, dq: Array, limits: MotorLimits) -> MotorTarget:
     """Return what to send so that the motor law at (q, dq) gives `aim.torque`, within the limits.
 
     The torque is clipped to the limit, the position target to the joint range, the velocity target
     to the motor's. A target further from the measurement than the torque limit reaches
     (torque_limit / kp, torque_limit / kd) comes nearer: the law stays exact, and |tau| can never
-    exceed three torque limits (100.5 N m; the A1's wire wraps at 128).
+    exceed three torque limits (of an A1 100.5 N m; its wire wraps at 128).
 
     Args:
         aim: what is wanted; finite.
         q, dq: measured joints (12) [rad], [rad/s].
-        torque_limit: [N m].
-        position_margin: by how much a target may lie beyond the joint range [rad].
+        limits: of what is sent.
 
     Finite numbers in give finite numbers out.
     """
-    lower, upper = JOINT_LOWER - position_margin, JOINT_UPPER + position_margin
-    return MotorTarget(
-        *bounded_targets(*aim, q, dq, lower, upper, float(torque_limit), float(VELOCITY_LIMIT))
-    )
+    return MotorTarget(*bounded_targets(*aim, q, dq, *limits))
 
 
 def warm_up() -> None:
     """Compile everything here."""
     zero = np.zeros(12)
     kp, kd = split_gain(np.zeros((12, 36)), 1.0, 1.0)
-    to_motor_target(MotorAim(zero, zero, zero, kp, kd), zero, zero, 1.0, 0.0)
+    to_motor_target(MotorAim(zero, zero, zero, kp, kd), zero, zero, MotorLimits(*[zero] * 4))

@@ -3,10 +3,8 @@
 import numpy as np
 from numpy.typing import NDArray
 
-from controller.plan_function import PlanFunction
-from controller.policy_kernel import ON_TIME, PolicyOutput, evaluate
-from controller.safety import Joints, SafetyGate
-from controller.verdict import Reason
+from controller.plan_function import ON_TIME, PlanFunction
+from controller.safety import Reason, SafetyGate
 from runtime.messages import Plan
 
 Array = NDArray[np.float64]
@@ -102,13 +100,6 @@ class PlanIntake:
         """The numbers of the current plan, which there must be, and of the one before it."""
         assert self.current is not None
         return self.current.flat, (self._previous or self.current).flat
-
-    def evaluate(
-        self, q: Array, v: Array, estimated_at: float, joints: Joints, due: float,
-        kp_max: float, kd_max: float,
-    ) -> PolicyOutput:  # fmt: skip
-        """Return the policy of the current plan, which there must be; see `policy_kernel`."""
-        return PolicyOutput(*evaluate(*self.flat, q, v, estimated_at, *joints, due, kp_max, kd_max))
 
     def _in_order(self, plan: Plan, now: float, stale_after: float) -> bool:
         newest = self._newest

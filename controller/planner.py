@@ -15,7 +15,7 @@ from robots.planar_pose import PlanarPose
 from runtime.messages import LineSearch, Plan, StateEstimate
 
 if TYPE_CHECKING:
-    from controller.driving.goal import Commands
+    from controller.driving.commands import Commands
     from controller.ground_estimate import GroundEstimate
 
 Stop = Callable[[], bool]
@@ -71,7 +71,7 @@ class Planner(ABC):
         Args:
             estimate: the newest one, of a robot that began at x = y = 0 with heading 0.
             lead: the plan takes effect so long after the estimate [s].
-            out_of_time: whether the solve shall come to its end; None where it has no limit.
+            out_of_time: whether the solve is to end; None where it has no limit.
             on_plan: takes plans that are there before the last one, which is returned.
         """
 

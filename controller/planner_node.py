@@ -1,4 +1,4 @@
-"""The planner's thin loop: the newest estimate in, plans out, as fast as it solves."""
+"""The planner's loop: the newest estimate in, plans and their outlines out."""
 
 from __future__ import annotations
 
@@ -7,25 +7,61 @@ from collections import Counter
 from collections.abc import Callable
 from dataclasses import asdict, dataclass
 from functools import partial
-from time import perf_counter
+from time import monotonic, perf_counter
 from typing import Any
 
 import msgspec
 import numpy as np
+from numpy.typing import NDArray
 
-from controller.driving.intake import CommandIntake
-from controller.plan_outline import Outlines
+from controller.driving.commands import CommandIntake
 from controller.planner import NO_CANDIDATES, Planner, Stop
 from controller.solve_schedule import ExpectedDuration, ScheduledSolve, SolveSchedule
 from controller.tuning import Tuner
 from runtime.bus import Publisher, Subscriber
 from runtime.clock import Clock
 from runtime.histogram import LogHistogram
-from runtime.messages import Command, LineSearch, Plan, RobotStatus, StateEstimate
+from runtime.messages import Command, LineSearch, Plan, PlanOutline, RobotStatus, StateEstimate
 
+Array = NDArray[np.float64]
+
+PERIOD_S = 1.0 / 30.0  # between two outlines, at least
 LOG = logging.getLogger(__name__)
 WAIT_S = 0.05  # longest time without a look at the stop flag [s]
 SUBSCRIBER_TIMEOUT_S = 60.0
+
+
+class Outlines:
+    """Publishes outlines of plans, at most 30 a second by the wall clock; never waits."""
+
+    def __init__(
+        self, publisher: Publisher[PlanOutline], now: Callable[[], float] = monotonic
+    ) -> None:
+        """`now` is the wall clock [s]."""
+        self._publisher, self._now = publisher, now
+        self._next = -np.inf
+
+    def offer(self, plan: Plan, candidates: Array) -> None:
+        """Publish the outline of a plan, if one is due and there is a subscriber.
+
+        Args:
+            plan: a new one.
+            candidates: base paths (C, M, 3) [m] of the rollouts that it was chosen from.
+        """
+        now = self._now()
+        if now < self._next or not self._publisher.subscribers():
+            return
+        self._next = now + PERIOD_S
+        self._publisher.send(outline_of(plan, candidates))
+
+
+def outline_of(plan: Plan, candidates: Array) -> PlanOutline:
+    """The outline of a plan with `candidates` (C, M, 3) [m]."""
+    return PlanOutline(
+        id=plan.id, tick=plan.tick, time=plan.time, period=plan.period, states_q=plan.states_q,
+        contacts=plan.contacts, candidates=candidates, cost=plan.cost, solve_s=plan.solve_s,
+        status=plan.status, command=plan.command,
+    )  # fmt: skip
 
 
 class SolveGuard:

@@ -1,21 +1,124 @@
-"""Options of the HiLQR MPC planner."""
+"""Options of the planners: weights, limits, HiLQR, MPPI, Convex MPC and Instant QP."""
 
 from __future__ import annotations
 
 from typing import Annotated, Final, Literal, Self
 
 import msgspec
+import numpy as np
+from numpy.typing import NDArray
 
-from controller.cost_options import CostOptions
-from controller.limit_options import LimitOptions
 from hybrid.options import LineSearch
-from runtime.options import Options, Range
+from runtime.options import Options, Range, positive
 
+Array = NDArray[np.float64]
+Triple = tuple[float, float, float]
 TouchdownOrder = Literal["index", "average", "selected"]
 LEAST_KNOTS: Final = 25  # and how many more the next effort has
 MORE_KNOTS: Final = 5
 MOST_ITERATIONS: Final = 100
 MOST_SUBSTEPS: Final = 100
+MOST_SAMPLES: Final = 10_000
+
+
+class CostOptions(Options, frozen=True):
+    """Weights of the tracking cost; the state's per component of the tangent x (-) x_ref.
+
+    Attributes:
+        base_position: weight of the trunk's position, along the axes of the reference's trunk.
+        base_orientation: weights of roll, pitch, yaw.
+        joints: weights of hip, thigh, calf of each leg.
+        base_velocity: weight of the trunk's linear velocity.
+        base_angular_velocity: weight of the trunk's angular velocity.
+        joint_velocity: weight of all joints' velocities.
+        terminal_scale: factor of all state weights at the horizon's end.
+        input_loaded: R_min of (6.3), of the torques of a leg that bears all of the load.
+        input_unloaded: R_max of (6.3), of the torques of a leg that bears none.
+    """
+
+    base_position: Annotated[Triple, Range("1/m^2", 0.0, 1e6)] = (40.0, 40.0, 150.0)
+    base_orientation: Annotated[Triple, Range("1/rad^2", 0.0, 1e6)] = (80.0, 80.0, 60.0)
+    joints: Annotated[Triple, Range("1/rad^2", 0.0, 1e6)] = (6.0, 3.0, 2.0)
+    base_velocity: Annotated[float, Range("s^2/m^2", 0.0, 1e6)] = 6.0
+    base_angular_velocity: Annotated[float, Range("s^2/rad^2", 0.0, 1e6)] = 0.5
+    joint_velocity: Annotated[float, Range("s^2/rad^2", 0.0, 1e6)] = 0.03
+    terminal_scale: Annotated[float, Range("-", 0.0, 1e6)] = 4.0
+    input_loaded: Annotated[float, positive("1/(N m)^2", 1e6)] = 1e-3
+    input_unloaded: Annotated[float, positive("1/(N m)^2", 1e6)] = 5e-3
+
+    def __post_init__(self) -> None:
+        """Raise ValueError where the cost would not be convex, or an input cost nothing."""
+        Options.__post_init__(self)
+        if self.input_loaded > self.input_unloaded:
+            raise ValueError(
+                f"input_loaded is {self.input_loaded:g}; give input_unloaded, "
+                f"{self.input_unloaded:g}, or less"
+            )
+
+    def state_weights(self) -> Array:
+        """Diagonal of Q, (36,)."""
+        return np.concatenate(
+            [
+                self.base_position,
+                self.base_orientation,
+                np.tile(self.joints, 4),
+                np.full(3, self.base_velocity),
+                np.full(3, self.base_angular_velocity),
+                np.full(12, self.joint_velocity),
+            ]
+        )
+
+
+class KeepOut(Options, frozen=True):
+    """A box in the world, parallel to its axes, that the body keeps out of.
+
+    Attributes:
+        low: corner of the least x, y and z.
+        high: the opposite corner.
+    """
+
+    low: Annotated[tuple[float, float, float], Range("m", -100.0, 100.0)]
+    high: Annotated[tuple[float, float, float], Range("m", -100.0, 100.0)]
+
+    def __post_init__(self) -> None:
+        """Raise ValueError for a number out of its range, or corners the other way round."""
+        Options.__post_init__(self)
+        if not all(low < high for low, high in zip(self.low, self.high, strict=True)):
+            raise ValueError("high must be above low along each axis")
+
+
+class LimitOptions(Options, frozen=True):
+    """Limits of a plan.
+
+    Attributes:
+        penalty: of a violation squared, in a planner; 0 leaves the limits out.
+        range_margin: distance from the ends of the joints' ranges.
+        stop_stiffness: by which the largest torque outwards falls on the way there. The default of
+            these three is that of `hardware.safety`, which limits the commands to a robot.
+        stop_damping: by which that torque is less the faster the joint moves outwards.
+        torque: largest of a motor; the robot's own where it is left out.
+        speed: largest of a joint, at which its motor has no torque left; the robot's own where it
+            is left out.
+        corner_speed: up to which the motor has all of its torque; the robot's own where it is left
+            out.
+        power: largest of all motors together, the sum of |torque times speed|; 1000 W is where the
+            vendor's library switches an A1 off.
+        trunk_clearance: least height of the trunk's corners above the ground.
+        knee_clearance: the same of the knees.
+        keep_out: boxes that the body keeps out of.
+    """
+
+    penalty: Annotated[float, Range("-", 0.0, 1e9)] = 0.0
+    range_margin: Annotated[float, Range("rad", 0.0, 0.5)] = 0.05
+    stop_stiffness: Annotated[float, positive("N m/rad", 1000.0)] = 120.0
+    stop_damping: Annotated[float, Range("N m s/rad", 0.0, 10.0)] = 4.0
+    torque: Annotated[float, positive("N m", 1000.0)] | None = None
+    speed: Annotated[float, positive("rad/s", 1000.0)] | None = None
+    corner_speed: Annotated[float, Range("rad/s", 0.0, 1000.0)] | None = None
+    power: Annotated[float, positive("W", 1e6)] = 1000.0
+    trunk_clearance: Annotated[float, Range("m", 0.0, 0.5)] = 0.03
+    knee_clearance: Annotated[float, Range("m", 0.0, 0.5)] = 0.03
+    keep_out: tuple[KeepOut, ...] = ()
 
 
 class Search(Options, frozen=True):
@@ -171,3 +274,226 @@ class IlqrFdSection(HilqrSection, frozen=True):
 
     knots: Annotated[int, Range("-", 2, 500)] = 35
     derivatives: Literal["rigid", "rollout", "differences"] = "differences"
+
+
+class MppiOptions(Options, frozen=True):
+    """The section `mppi` of a launch file.
+
+    Attributes:
+        knots: length of the horizon.
+        period: time between knots.
+        samples: rollouts of an iteration.
+        iterations: of a solve.
+        spline: time between the points of a sample's spline, through which it is cubic.
+        noise: standard deviations of a point's joint targets: hip, thigh, calf of each leg.
+        temperature: of the weights, in standard deviations of the samples' costs.
+        kp: stiffness from joint targets to torques, also of the plan's feedback.
+        kd: damping of the plan's feedback.
+        seed: of the random numbers.
+        substeps: physics steps within a knot.
+        threads: number of threads of the physics.
+        time_limit: a solve in real time that has lasted longer begins no other iteration.
+        cost: weights of the tracking cost.
+        replan: false leaves the robot to the tracker, along the reference with its own gains.
+    """
+
+    knots: Annotated[int, Range("-", 2, 500)] = 25
+    period: Annotated[float, Range("s", 0.001, 0.1)] = 0.01
+    samples: Annotated[int, Range("-", 1, MOST_SAMPLES)] = 50
+    iterations: Annotated[int, Range("-", 1, 100)] = 1
+    spline: Annotated[float, positive("s", 10.0)] = 0.2
+    noise: Annotated[Triple, Range("rad", 0.0, 3.0)] = (0.1, 0.15, 0.13)
+    temperature: Annotated[float, positive("-", 1e6)] = 0.012
+    kp: Annotated[float, Range("N m/rad", 0.0, 1000.0)] = 30.0
+    kd: Annotated[float, Range("N m s/rad", 0.0, 100.0)] = 1.0
+    seed: Annotated[int, Range("-", 0, 2**32 - 1)] = 0
+    substeps: Annotated[int, Range("-", 1, 100)] = 1
+    threads: Annotated[int, Range("-", 1, 256)] = 2
+    time_limit: Annotated[float, Range("s", 0.0, 10.0, above=True)] = 0.018
+    cost: CostOptions = CostOptions()
+    replan: bool = True
+
+    def with_threads(self, threads: int) -> Self:
+        """With at most so many threads; the numbers stay the same."""
+        return msgspec.structs.replace(self, threads=min(self.threads, threads))
+
+    def with_effort(self, effort: int) -> Self:
+        """With so many samples, in one iteration."""
+        return msgspec.structs.replace(self, samples=min(effort, MOST_SAMPLES), iterations=1)
+
+
+class SteppingOptions(Options, frozen=True):
+    """Where feet step, and how they get there.
+
+    Attributes:
+        capture: share of the capture point's offset sqrt(h / g) (v - v_des) that a step takes.
+        reach: how far a foothold may lie from its neutral place, forward and sideways.
+        inward: how far a foothold may lie on the other leg's side of its neutral place.
+        press: depth below the ground that a landing foot aims at.
+        early: share of the swing after which a foot that feels the ground stands.
+        kp: joint stiffness of a swinging leg.
+        kd: joint damping of a swinging leg.
+        stance_kp: joint stiffness of a standing leg.
+        stance_kd: joint damping of a standing leg.
+    """
+
+    capture: Annotated[float, Range("-", 0.0, 10.0)] = 1.0
+    reach: Annotated[tuple[float, float], Range("m", 0.0, 10.0)] = (0.25, 0.27)
+    inward: Annotated[float, Range("m", 0.0, 10.0)] = 0.12
+    press: Annotated[float, Range("m", 0.0, 0.1)] = 0.005
+    early: Annotated[float, positive("-", 1.0)] = 0.5
+    kp: Annotated[float, Range("N m/rad", 0.0, 1000.0)] = 60.0
+    kd: Annotated[float, Range("N m s/rad", 0.0, 100.0)] = 1.0
+    stance_kp: Annotated[float, Range("N m/rad", 0.0, 1000.0)] = 10.0
+    stance_kd: Annotated[float, Range("N m s/rad", 0.0, 100.0)] = 0.5
+
+
+class PathOptions(Options, frozen=True):
+    """How the body returns to the commanded path.
+
+    Attributes:
+        return_rate: velocity asked for per distance from the path.
+        return_speed: most of that velocity.
+    """
+
+    return_rate: Annotated[float, Range("1/s", 0.0, 100.0)] = 1.0
+    return_speed: Annotated[float, Range("m/s", 0.0, 5.0)] = 0.1
+
+
+class CentroidalOptions(Options, frozen=True):
+    """What both planners share.
+
+    Attributes:
+        period: time between the knots of a plan; in lock step a plan is asked for once a knot.
+        knots: length of a plan.
+        friction: coefficient that is assumed of the ground.
+        force_max: largest force on a standing foot, normal to the ground.
+        force_min: least force on a standing foot, normal to the ground.
+        time_limit: a QP that takes longer is abandoned, 0 for never; lock step has none.
+        stepping: how feet step.
+        path: how the body returns to its path.
+    """
+
+    period: Annotated[float, Range("s", 0.001, 1.0)] = 0.01
+    knots: Annotated[int, Range("-", 2, 1000)] = 20
+    friction: Annotated[float, positive("-", 10.0)] = 0.7
+    force_max: Annotated[float, positive("N", 10_000.0)] = 200.0
+    force_min: Annotated[float, Range("N", 0.0, 10_000.0)] = 5.0
+    time_limit: Annotated[float, Range("s", 0.0, 10.0)] = 0.01
+    stepping: SteppingOptions = SteppingOptions()
+    path: PathOptions = PathOptions()
+
+    def __post_init__(self) -> None:
+        """Raise ValueError for what no planner can run on."""
+        Options.__post_init__(self)
+        if self.force_min >= self.force_max:
+            raise ValueError(
+                f"force_min is {self.force_min:g}; give less than force_max, {self.force_max:g} N"
+            )
+
+    @property
+    def horizon(self) -> float:
+        """How far ahead a plan looks [s]."""
+        return self.knots * self.period
+
+
+class ForceMpcWeights(Options, frozen=True):
+    """Weights of Convex MPC, along the axes of the world.
+
+    Attributes:
+        orientation: weights of roll, pitch, yaw.
+        position: weights of the body's position.
+        angular_velocity: weights of the body's angular velocity.
+        velocity: weights of the body's linear velocity.
+        force: weight of the distance from evenly shared forces.
+    """
+
+    orientation: Annotated[Triple, Range("1/rad^2", 0.0, 1e6)] = (5.0, 5.0, 10.0)
+    position: Annotated[Triple, Range("1/m^2", 0.0, 1e6)] = (20.0, 20.0, 50.0)
+    angular_velocity: Annotated[Triple, Range("s^2/rad^2", 0.0, 1e6)] = (0.3, 0.3, 0.3)
+    velocity: Annotated[Triple, Range("s^2/m^2", 0.0, 1e6)] = (1.0, 1.0, 0.5)
+    force: Annotated[float, positive("1/N^2", 1e6)] = 1e-5
+
+    def state_weights(self) -> tuple[float, ...]:
+        """Diagonal of Q, (12,)."""
+        return (*self.orientation, *self.position, *self.angular_velocity, *self.velocity)
+
+
+class ConvexMpcOptions(CentroidalOptions, frozen=True):
+    """Convex MPC (Di Carlo et al. 2018).
+
+    Attributes:
+        steps: number of steps of the horizon.
+        step: time of one step of the horizon.
+        weights: of the states and forces.
+    """
+
+    steps: Annotated[int, Range("-", 1, 1000)] = 10
+    step: Annotated[float, positive("s", 1.0)] = 0.036
+    weights: ForceMpcWeights = ForceMpcWeights()
+
+    @property
+    def horizon(self) -> float:
+        """How far ahead a plan looks [s]: as far as its forces or its knots."""
+        return max(self.steps * self.step, self.knots * self.period)
+
+
+class BodyFeedback(Options, frozen=True):
+    """The acceleration that Instant QP asks of the body, as a PD law.
+
+    Attributes:
+        orientation_kp: angular acceleration per error of roll, pitch, yaw.
+        orientation_kd: angular acceleration per error of the angular velocity.
+        height_kp: acceleration per error of the height.
+        velocity_kd: acceleration per error of the velocity; the way back to the path is a velocity
+            already.
+    """
+
+    orientation_kp: Annotated[Triple, Range("1/s^2", 0.0, 1e6)] = (400.0, 400.0, 100.0)
+    orientation_kd: Annotated[Triple, Range("1/s", 0.0, 1e6)] = (40.0, 40.0, 20.0)
+    height_kp: Annotated[float, Range("1/s^2", 0.0, 1e6)] = 100.0
+    velocity_kd: Annotated[Triple, Range("1/s", 0.0, 1e6)] = (8.0, 8.0, 20.0)
+
+
+class ForceQpWeights(Options, frozen=True):
+    """Weights of Instant QP, along the axes of the world.
+
+    Attributes:
+        wrench: S, of the force and of the torque on the body.
+        force: alpha, of the forces; this or `change` is above 0.
+        change: beta, of the distance from the last forces.
+    """
+
+    wrench: Annotated[
+        tuple[float, float, float, float, float, float], Range("1/N^2, 1/(N m)^2", 0.0, 1e6)
+    ] = (1.0, 1.0, 1.0, 20.0, 20.0, 20.0)
+    force: Annotated[float, Range("1/N^2", 0.0, 1e6)] = 1e-3
+    change: Annotated[float, Range("1/N^2", 0.0, 1e6)] = 1e-3
+
+    def __post_init__(self) -> None:
+        """Raise ValueError where the problem would not be strictly convex."""
+        Options.__post_init__(self)
+        if self.force + self.change <= 0.0:
+            raise ValueError("force is 0, and so is change; give one of them a number above 0")
+
+
+class InstantQpOptions(CentroidalOptions, frozen=True):
+    """Instant QP: the forces of one instant, on the feet that are measured to stand.
+
+    Attributes:
+        search: force with which a foot that should stand and does not feel the ground is pushed
+            down.
+        feedback: the acceleration that is asked for.
+        weights: of the wrench and the forces.
+    """
+
+    # The forces of one instant say little about a later one.
+    knots: Annotated[int, Range("-", 2, 1000)] = 10
+    force_min: Annotated[float, Range("N", 0.0, 10_000.0)] = 20.0
+    search: Annotated[float, Range("N", 0.0, 10_000.0)] = 25.0
+    stepping: SteppingOptions = SteppingOptions(
+        reach=(0.25, 0.18), inward=0.08, early=0.7, kp=150.0, stance_kp=0.0, stance_kd=0.2
+    )
+    path: PathOptions = PathOptions(return_speed=0.3)
+    feedback: BodyFeedback = BodyFeedback()
+    weights: ForceQpWeights = ForceQpWeights(wrench=(1.0, 1.0, 10.0, 20.0, 20.0, 20.0))

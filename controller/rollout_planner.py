@@ -3,19 +3,20 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Callable, Iterator
-from typing import Any, NamedTuple, Protocol
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from controller.a1_model import A1Model, RolloutBackend
-from controller.driving.goal import Commands, sequence_of
+from controller.driving.commands import Commands, sequence_of
 from controller.planner import NO_CANDIDATES, Planner
-from controller.prediction import predict
+from controller.planner_options import MppiOptions, PlannerOptions
 from controller.references.trajectory import Reference, ReferenceWindow
 from controller.rigid_derivatives import CONTACT_FORCE
+from controller.robot_model import RobotModel, RolloutBackend
 from hybrid.hilqr import Policies, Trajectory
+from robots.state import difference
 from runtime.messages import Plan, StateEstimate
 
 Array = NDArray[np.float64]
@@ -23,25 +24,7 @@ OutOfTime = Callable[[], bool]
 OnPlan = Callable[[Plan], None]
 POOR = 1.3  # of the last plan's cost: where the shifted plan costs more, the reference is tried too
 EARLIER_PLANS = 8  # before the newest one; some of them may not have begun yet
-
-
-class Horizon(Protocol):
-    """The options that every planner by rollouts has."""
-
-    @property
-    def knots(self) -> int:
-        """Length of the horizon."""
-        ...
-
-    @property
-    def period(self) -> float:
-        """Time between knots [s]."""
-        ...
-
-    @property
-    def replan(self) -> bool:
-        """False leaves the robot to the tracker, along the reference with its own gains."""
-        ...
+ON_KNOT = 1e-6  # of a knot: instants that differ by less are the same
 
 
 class Solution(NamedTuple):
@@ -62,7 +45,11 @@ class RolloutPlanner(Planner):
     """
 
     def __init__(
-        self, horizon: Horizon, model: A1Model, reference: Reference, backend: RolloutBackend
+        self,
+        horizon: PlannerOptions | MppiOptions,
+        model: RobotModel,
+        reference: Reference,
+        backend: RolloutBackend,
     ) -> None:
         """Of a model that tracks a reference.
 
@@ -134,7 +121,7 @@ class RolloutPlanner(Planner):
         """A solve from this knot of the reference begins."""
 
     def _end(self, best: Solution, plan: Plan) -> None:
-        """A solve has come to its `plan`."""
+        """A solve has ended with `plan`."""
 
     def _window(self, start: int, x0: Array) -> ReferenceWindow:
         """The reference over the horizon of a robot that is in x0 (37) at its knot `start`."""
@@ -166,7 +153,10 @@ class RolloutPlanner(Planner):
         if lead <= 0.0 or not self._plans or self._origin is None:
             return x0
         begin = (estimate.time - self._origin) / self._horizon.period
-        return predict(self._backend, x0, self._plans, begin, float(start), self._horizon.period)
+        return predict(
+            self._backend, x0, self._plans, begin, float(start), self._horizon.period,
+            self.model.robot.torque_limit,
+        )  # fmt: skip
 
     def _seed(self, x0: Array, start: int, window: ReferenceWindow) -> Solution | None:
         """The previous solution, shifted; where that has become poor, it or the reference's policy.
@@ -247,3 +237,50 @@ def _nothing(start: int, window: ReferenceWindow) -> Solution:
     forces = window.contacts[:-1] * (2.0 * CONTACT_FORCE)
     trajectory = Trajectory(states, window.inputs, float("inf"), forces)
     return Solution(start, trajectory, np.zeros_like(window.gains), 0, "failed")
+
+
+def predict(
+    backend: RolloutBackend,
+    x0: Array,
+    policies: Sequence[Solution],
+    begin: float,
+    until: float,
+    period: float,
+    torque_limit: Array,
+) -> Array:
+    """State after following policies from one instant to another, each from its own start on.
+
+    Args:
+        backend: the physics.
+        x0: state [q, v] at `begin` (37,).
+        policies: in order of their start, one at least; the first is followed before its start too.
+        begin, until: instants in knots of the reference; not whole numbers in general.
+        period: time between knots [s].
+        torque_limit: of the motors (12) [N m].
+
+    Returns:
+        x (37,) at `until`; x0 itself when the physics diverges.
+    """
+    x, now = x0, begin
+    while until - now > ON_KNOT:
+        stop = min(until, np.floor(now + ON_KNOT) + 1.0)
+        torque = np.clip(_torque(in_force(policies, now), x, now), -torque_limit, torque_limit)
+        x = backend.advance(x, torque, (stop - now) * period)
+        now = stop
+    return x if np.isfinite(x).all() else x0
+
+
+def in_force(policies: Sequence[Solution], now: float) -> Solution:
+    """The newest policy that has begun by `now` [knots]; the oldest where none has."""
+    begun = [policy for policy in policies if policy.start <= now + ON_KNOT]
+    return begun[-1] if begun else policies[0]
+
+
+def _torque(policy: Solution, x: Array, now: float) -> Array:
+    """Torque (12,) [N m] of a policy at the state x (37,) and the instant `now` [knots]."""
+    since = now - policy.start
+    k = int(np.clip(np.floor(since + ON_KNOT), 0, len(policy.gains) - 1))
+    states = policy.trajectory.states
+    nominal = states[k] if since - k < 0.5 else states[k + 1]
+    dx = difference(nominal[:19], nominal[19:], x[:19], x[19:])
+    return policy.trajectory.inputs[k] + policy.gains[k] @ dx

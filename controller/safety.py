@@ -1,27 +1,86 @@
-"""The gate between what arrives and what the motors get: verdicts and counts, never exceptions."""
+"""The gate between what arrives and what the motors get: verdicts and counts, no exceptions."""
 
 import logging
 import math
 from collections import Counter
+from enum import StrEnum
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from controller.contradiction import OFF_ENCODERS, OFF_GYROSCOPE, TOO_FAST, contradiction
-from controller.plan_bounds import GAINS, INPUTS, STATES, bounds_of, excess
+from controller.motor_targets import motor_limits
+from controller.options import SafetyGateOptions
 from controller.plan_function import PlanFunction
-from controller.safety_gate_options import SafetyGateOptions
-from controller.track_kernel import is_plausible, is_unit, tilt
-from controller.verdict import PASS, GateVerdict, Reason
-from robots.a1.constants import JOINT_LOWER, JOINT_UPPER
-from robots.a1.kinematics import ground_below
+from controller.track_kernel import (
+    GAINS,
+    INPUTS,
+    OFF_ENCODERS,
+    OFF_GYROSCOPE,
+    STATES,
+    TOO_FAST,
+    bounds_of,
+    contradiction,
+    excess,
+    is_plausible,
+    is_unit,
+    tilt,
+)
+from robots.legs import ground_below
+from robots.robot import Robot
 from runtime.messages import Plan, SensorReading, StateEstimate
 
 Array = NDArray[np.float64]
 LOG = logging.getLogger(__name__)
-
 UPRIGHT = 0.7  # tilt below which the ground is followed [rad]
+PAST = 64  # ticks for which readings are kept, longer than estimates may be old
+GROUND_TIME = 0.3  # time constant with which the ground below the plans is followed [s]
+
+
+class Reason(StrEnum):
+    """Why the gate decided as it did."""
+
+    OK = "ok"
+    NO_ESTIMATE = "no_estimate"
+    ESTIMATE_STARTING = "estimate_starting"
+    ESTIMATE_DIVERGED = "estimate_diverged"
+    ESTIMATE_NOT_FINITE = "estimate_not_finite"
+    ESTIMATE_OLD = "estimate_old"
+    ESTIMATE_TOO_FAST = "estimate_too_fast"
+    ESTIMATE_CONTRADICTS_ENCODERS = "estimate_contradicts_encoders"
+    ESTIMATE_CONTRADICTS_GYROSCOPE = "estimate_contradicts_gyroscope"
+    READING_NOT_PLAUSIBLE = "reading_not_plausible"
+    TILTED = "tilted"
+    TOO_LOW = "too_low"
+    NO_PLAN = "no_plan"
+    PLAN_FAILED = "plan_failed"
+    PLAN_NOT_FINITE = "plan_not_finite"
+    PLAN_FROM_FUTURE = "plan_from_future"
+    PLAN_STATES_OUT_OF_BOUNDS = "plan_states_out_of_bounds"
+    PLAN_INPUTS_OUT_OF_BOUNDS = "plan_inputs_out_of_bounds"
+    PLAN_GAINS_OUT_OF_BOUNDS = "plan_gains_out_of_bounds"
+    FIRST_PLAN_LEADS_AWAY = "first_plan_leads_away"
+    PLAN_OUT_OF_ORDER = "plan_out_of_order"
+    PLAN_STALE = "plan_stale"
+    PLAN_ENDED = "plan_ended"
+    TORQUE_LIMITED = "torque_limited"
+    POSITION_LIMITED = "position_limited"
+    COMMAND_NOT_FINITE = "command_not_finite"
+    NOT_MEASURED = "not_measured"
+    LYING_DOWN = "lying_down"
+    STOPPED = "stopped"
+
+
+class GateVerdict(NamedTuple):
+    """Whether something may be used, and why not."""
+
+    ok: bool
+    reason: Reason
+
+
+PASS = GateVerdict(True, Reason.OK)
+
+
 CONTRADICTIONS = {
     TOO_FAST: Reason.ESTIMATE_TOO_FAST,
     OFF_ENCODERS: Reason.ESTIMATE_CONTRADICTS_ENCODERS,
@@ -32,8 +91,6 @@ EXCESSES = {
     INPUTS: Reason.PLAN_INPUTS_OUT_OF_BOUNDS,
     GAINS: Reason.PLAN_GAINS_OUT_OF_BOUNDS,
 }
-PAST = 64  # ticks for which readings are kept, longer than estimates may be old
-GROUND_TIME = 0.3  # time constant with which the ground below the plans is followed [s]
 
 
 class Joints(NamedTuple):
@@ -52,18 +109,21 @@ def all_finite(values: Array) -> bool:
 class SafetyGate:
     """Judges what arrives and what leaves; counts every reason; logs changes of state only."""
 
-    def __init__(self, options: SafetyGateOptions) -> None:
+    def __init__(self, options: SafetyGateOptions, robot: Robot) -> None:
         """Start with nothing counted."""
-        self.options = options
+        self.options, self._legs = options, robot.legs
         self.counts: Counter[str] = Counter()
         self.state = "waiting"
         margin = options.measured_margin
-        self.joint_range = np.stack((JOINT_LOWER - margin, JOINT_UPPER + margin))
-        self.height_min = options.height_min  # of the trunk in the world [m]
+        self.joint_range = np.stack((robot.legs.lower - margin, robot.legs.upper + margin))
+        self.limits = motor_limits(robot, options.torque_limit, options.position_margin)
+        height = options.height_min
+        self._clearance = robot.leg_length / 5.0 if height is None else height
+        self.height_min = self._clearance  # of the trunk in the world [m]
         self.estimate_bounds = (  # of `contradiction`
             options.estimate_joint_error, options.estimate_turn_error, options.estimate_speed_max,
         )  # fmt: skip
-        self._plan_bounds = bounds_of(options.plan)
+        self.plan_bounds = bounds_of(options.plan, robot)
         self._contradicts = 0  # what did in the last estimate that could be compared
         self._past: list[SensorReading | None] = [None] * PAST
         self.tilt = 0.0  # to which the plan's reference tilts the trunk [rad]
@@ -106,7 +166,7 @@ class SafetyGate:
         torque = reading.joint_torque
         if not all_finite(torque):
             return np.zeros(12)
-        return np.clip(torque, -self.options.torque_limit, self.options.torque_limit)
+        return np.clip(torque, -self.limits.torque, self.limits.torque)
 
     def follow_plan(self, plan: Plan) -> None:
         """Follow the ground below a plan's standing feet, above which height counts, and its tilt.
@@ -115,21 +175,21 @@ class SafetyGate:
         """
         self.tilt = plan.tilt
         q = np.array(plan.states_q[0])
-        level = ground_below(q, np.array(plan.contacts[0]))
+        level = ground_below(self._legs, q, np.array(plan.contacts[0]))
         passed = 0.0 if self._last_plan_at is None else plan.time - self._last_plan_at
         self._last_plan_at = plan.time
         if math.isfinite(level) and tilt(q[3:7]) < UPRIGHT:  # else the ground stays what it was
             share = min(1.0, max(0.0, passed) / GROUND_TIME)
-            self.height_min += share * (self.options.height_min + level - self.height_min)
+            self.height_min += share * (self._clearance + level - self.height_min)
 
     def judge_estimate(
         self, estimate: StateEstimate | None, reading: SensorReading | None, now: float
     ) -> GateVerdict:
         """Return whether `estimate` may be fed back at time `now` [s].
 
-        A sound one must agree with the reading that it was made from. One that is degraded leaves a
-        sensor out, and who knows which: it is believed unless the last sound one was not. `reading`
-        is the newest.
+        A sound one must agree with the reading that it was made from. A degraded one leaves out a
+        sensor, which one is not known here: it is believed unless the last sound one was not.
+        `reading` is the newest.
         """
         if estimate is None:
             return self._refuse(Reason.NO_ESTIMATE)
@@ -153,9 +213,10 @@ class SafetyGate:
             if is_plausible(joints, speeds, *self.joint_range):
                 self._contradicts = contradiction(
                     v, q[7:], joints, np.array(source.angular_velocity_imu),
-                    source.time - estimate.time, self.estimate_bounds,
+                    source.time - estimate.time, self.estimate_bounds, self.limits.speed,
                 )  # fmt: skip
-        alone = contradiction(v, q[7:], q[7:], v[3:6], 0.0, self.estimate_bounds)
+        bounds, fastest = self.estimate_bounds, self.limits.speed
+        alone = contradiction(v, q[7:], q[7:], v[3:6], 0.0, bounds, fastest)
         return alone or self._contradicts
 
     def judge_plan(self, plan: Plan, function: PlanFunction | None, now: float) -> GateVerdict:
@@ -172,8 +233,8 @@ class SafetyGate:
             return self._refuse(Reason.PLAN_NOT_FINITE)
         if plan.time > now + self.options.plan_future_s:
             return self._refuse(Reason.PLAN_FROM_FUTURE)
-        level = self.height_min - self.options.height_min
-        found = excess(function.flat, level, self._plan_bounds)
+        level = self.height_min - self._clearance
+        found = excess(function.flat, level, self.plan_bounds)
         return self._refuse(EXCESSES[found]) if found else PASS
 
     def judge_first_plan(self, plan: Plan, q: Array) -> GateVerdict:
@@ -206,9 +267,9 @@ class SafetyGate:
 
         The tilt is the IMU's where there is a reading, else the estimate's, which also speaks for
         itself while it leaves a sensor out: that may be the IMU. The height above the ground
-        counts while tracking (lying down on purpose is no fall), and so does the plan's tilt: who
-        gives a flip up in the air has fallen. `estimate` is one that `judge_estimate` passed, else
-        None.
+        counts while tracking (lying down on purpose is no fall), and so does the plan's tilt: a
+        flip that is given up in the air is a fall. `estimate` is one that `judge_estimate` passed,
+        else None.
         """
         reason = self._fall(estimate, reading, tracking)
         if reason is None:

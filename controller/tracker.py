@@ -19,35 +19,30 @@ from typing import Final, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from controller import motor_targets, policy_kernel
-from controller.contradiction import contradiction
+from controller import motor_targets, plan_function
 from controller.motor_targets import MotorAim, to_motor_target
-from controller.plan_bounds import bounds_of, excess
-from controller.plan_function import slot_size
+from controller.options import TrackerOptions
+from controller.plan_function import PolicyOutput, slot_size
 from controller.plan_intake import PlanIntake
-from controller.policy_kernel import PolicyOutput
-from controller.safety import Joints, SafetyGate
-from controller.stand_down import damping_aim
-from controller.standby import Standby
+from controller.safety import PASS, GateVerdict, Joints, Reason, SafetyGate
+from controller.stand_down import Standby, damping_aim
 from controller.track_kernel import (
     POSITION_LIMITED,
     TIME,
     TORQUE_LIMITED,
     UNUSUAL,
+    contradiction,
+    excess,
     is_plausible,
     is_unit,
     tilt,
     track,
 )
-from controller.tracker_options import TrackerOptions
-from controller.verdict import PASS, GateVerdict, Reason
-from robots.a1.constants import JOINT_LOWER, JOINT_UPPER, STAND_JOINTS, VELOCITY_LIMIT
-from robots.a1.kinematics import ground_below
+from robots.legs import ground_below
 from robots.motor_law import motor_torque
+from robots.robot import Robot
 from runtime.messages import MotorCommand, Plan, SensorReading, StateEstimate
 from runtime.rows import layout_of, row_of
-
-__all__ = ["Tracker", "TrackerOptions"]
 
 Array = NDArray[np.float64]
 _COMMAND: Final = layout_of(MotorCommand)
@@ -58,26 +53,25 @@ State = Literal["ok", "hold", "stand_down", "damp", "waiting"]
 class Tracker:
     """Turns estimates and plans into motor commands, one per tick; never raises, always safe."""
 
-    def __init__(self, options: TrackerOptions | None = None) -> None:
+    def __init__(self, options: TrackerOptions, robot: Robot) -> None:
         """Compile what is compiled (seconds, once per machine), then wait for a plan."""
-        self.options = options or TrackerOptions()
+        self.options, self.robot = options, robot
         motor_targets.warm_up()
-        policy_kernel.warm_up()
+        plan_function.warm_up()
         self.reset()
-        o, gate, margin = self.options, self.gate, self.options.safety.position_margin
-        self._ranges = np.stack((*gate.joint_range, JOINT_LOWER - margin, JOINT_UPPER + margin))
+        gate = self.gate
+        self._ranges = np.stack((*gate.joint_range, *gate.limits))
         self._bounds = np.array([
-            gate.tilt_max, gate.height_min, o.kp_max, o.kd_max, o.safety.torque_limit,
-            VELOCITY_LIMIT, *gate.estimate_bounds,
+            gate.tilt_max, gate.height_min, options.kp_max, options.kd_max, *gate.estimate_bounds,
         ])  # fmt: skip
         self._warm_up()
 
     def reset(self) -> None:
         """Forget everything, a fall too: for an operator who has put the robot on its feet."""
-        self.gate = SafetyGate(self.options.safety)
+        self.gate = SafetyGate(self.options.safety, self.robot)
         self.plans = PlanIntake(self.gate)
         self.commands: Counter[str] = Counter()
-        self._standby = Standby(self.options.stand_down)
+        self._standby = Standby(self.options.stand_down, self.robot)
         self._fallen: GateVerdict = PASS
         self._bad_since: float | None = None  # since when a plan could not be tracked [s]
         self._joints: Joints | None = None  # measured last
@@ -87,18 +81,19 @@ class Tracker:
 
     def _warm_up(self) -> None:
         """Compile what the first plan must not wait for."""
-        still, joints = np.zeros(37), np.zeros(12)
+        gate, still, joints = self.gate, np.zeros(37), np.zeros(12)
         slot = np.concatenate(([0.0, 1.0, 1.0], np.zeros(slot_size(1) - 3)))
         is_plausible(joints, joints, *self._ranges[:2])
-        contradiction(still[19:], joints, joints, still[:3], 0.0, self.gate.estimate_bounds)
-        excess(slot, 0.0, bounds_of(self.options.safety.plan))
+        bounds, fastest = gate.estimate_bounds, gate.limits.speed
+        contradiction(still[19:], joints, joints, still[:3], 0.0, bounds, fastest)
+        excess(slot, 0.0, gate.plan_bounds)
         is_unit(still[:4])
         tilt(still[:4])
         estimate = np.zeros(layout_of(StateEstimate).width)
         reading = np.zeros(layout_of(SensorReading).width)
         track(slot, slot, estimate, reading, reading, 0.0, self._ranges, self._bounds,
               np.zeros(_COMMAND.width), joints)  # fmt: skip
-        ground_below(still[:19], still[:4])
+        ground_below(self.robot.legs, still[:19], still[:4])
         # pyrefly: ignore[missing-attribute]
         track.disable_compile()  # a control loop has no time to wait for a compiler
 
@@ -210,9 +205,9 @@ class Tracker:
         return self._safe
 
     def _measured(self) -> tuple[Array, Array]:
-        """Joints to reckon with; before the first measurement nothing depends on them."""
+        """Joints as measured last; before the first measurement nothing depends on them."""
         if self._joints is None:
-            return STAND_JOINTS.copy(), np.zeros(12)
+            return self.robot.stand.copy(), np.zeros(12)
         return self._joints.q, self._joints.dq
 
     def _decide(self, estimate: GateVerdict, now: float) -> tuple[State, Reason]:
@@ -276,7 +271,9 @@ class Tracker:
         """
         assert self._joints is not None  # else there is no plan to follow: see `_decide`
         o, q, v = self.options, np.array(estimate.q), np.array(estimate.v)
-        return self.plans.evaluate(q, v, estimate.time, self._joints, self.due, o.kp_max, o.kd_max)
+        return PolicyOutput(*plan_function.evaluate(
+            *self.plans.flat, q, v, estimate.time, *self._joints, self.due, o.kp_max, o.kd_max
+        ))  # fmt: skip
 
     def _repeat(self, reason: Reason) -> MotorCommand:
         """The last safe command: what its motor law gives now, within the limits again."""
@@ -291,9 +288,7 @@ class Tracker:
         joints: tuple[Array, Array] | None = None,
     ) -> MotorCommand:  # fmt: skip
         """The message that gives a finite `aim` within limits, at `joints` or as measured."""
-        safety = self.options.safety
-        joints = joints or self._measured()
-        target = to_motor_target(aim, *joints, safety.torque_limit, safety.position_margin)
+        target = to_motor_target(aim, *(joints or self._measured()), self.gate.limits)
         self.gate.count_limits(target.torque_limited, target.position_limited)
         self.gate.enter(state, reason)
         self._torque = target.torque

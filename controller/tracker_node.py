@@ -1,11 +1,10 @@
-"""The tracker's thin loop: reading in, reading out, newest estimate and plan, one motor command."""
+"""The tracker's loop: reading in, reading out, newest estimate and plan, one motor command."""
 
 import logging
 from collections.abc import Callable, Sequence
 from dataclasses import asdict
-from typing import Any
+from typing import Any, Protocol
 
-from controller.robot_bridge import RobotBridge
 from controller.solve_schedule import SolveSchedule
 from controller.tracker import Tracker
 from runtime.bus import Publisher, Subscriber
@@ -17,6 +16,26 @@ LOG = logging.getLogger(__name__)
 SUBSCRIBER_TIMEOUT_S = 60.0
 AGE_RESOLUTION_MS = 0.1
 TICK_RESOLUTION_US = 1.0
+
+
+class RobotBridge(Protocol):
+    """Owns the connection to the robot; nothing else differs between robots."""
+
+    def read(self, clock: Clock, tick: int, stop: Callable[[], bool]) -> list[SensorReading]:
+        """Return the readings that came since the last call, in order; the last is the newest.
+
+        In real time it never blocks. In lock step it waits for the one reading of `tick` and
+        returns none only when stopped or given up.
+        """
+        ...
+
+    def write(self, command: MotorCommand) -> None:
+        """Send a command to the twelve motors; never blocks."""
+        ...
+
+    def close(self) -> None:
+        """Let go of the robot; safe to call twice."""
+        ...
 
 
 class TrackerLoop:
@@ -67,7 +86,7 @@ class TrackerLoop:
         readings = self.bridge.read(self.clock, tick, self.stop)
         self.no_reading += not readings
         self._reading = readings[-1] if readings else self._reading
-        for reading in readings[:-1]:  # of the newest `command` is told
+        for reading in readings[:-1]:  # `command` gets the newest
             self.tracker.gate.remember(reading)
         if self.clock.paused:
             self._send(readings)

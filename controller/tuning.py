@@ -1,4 +1,4 @@
-"""Options of the HiLQR planner that somebody changes while it runs."""
+"""Changes of the HiLQR planner's options while it runs."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ class Tuner:
         """Begin with what the planner was made with.
 
         Args:
-            tunings: from whoever watches.
+            tunings: from the live page.
             planner: whose options they are.
             options: of the launch file.
             mode: of the launch, whose search holds.
@@ -56,7 +56,7 @@ class Tuner:
         self.counts: Counter[str] = Counter()
 
     def look(self) -> None:
-        """Take what has come; to be called between two solves."""
+        """Apply all pending tunings; to be called between two solves."""
         for tuning in self._tunings.all():
             self._take(tuning)
 

@@ -10,6 +10,7 @@ import numpy as np
 
 from controller.planner import Planner, Stop
 from controller.references import make_reference
+from robots.robot import load_robot
 from runtime.messages import Plan, StateEstimate
 from saltus.configuration.launch import LaunchConfig
 
@@ -23,7 +24,8 @@ class Player(Planner):
     def __init__(self, config: LaunchConfig) -> None:
         """Make the reference that the launch names."""
         self._period = config.plugin.period
-        self._reference = make_reference(config.reference, config.speed, self._period)
+        robot = load_robot("a1")
+        self._reference = make_reference(robot, config.reference, config.speed, self._period)
         joints = np.eye(12, 18, 6)  # which of the 18 velocities belong to joints
         self._gains = np.tile(np.hstack([-STIFFNESS * joints, -DAMPING * joints]), (KNOTS, 1, 1))
         self._start: float | None = None  # time of the reference's first knot [s]

@@ -1,20 +1,23 @@
-"""Footholds by Raibert's law and the capture point, and the way that a foot takes to them."""
+"""Footholds by Raibert's law and the capture point, the feet's motion, and what force laws see."""
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import NamedTuple, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
-from controller.centroidal.body_state import BodyState
-from controller.centroidal.options import SteppingOptions
-from controller.centroidal.surface_frames import frames_below, level_frames
-from controller.contact_schedule import ContactSchedule, Swing
+from controller.centroidal.path import Path, plane_rotations
+from controller.centroidal.qp import Status, frames_below, level_frames
+from controller.centroidal.rigid_body import BodyState
 from controller.driving.footholds import avoid_edges, rise_between
-from robots.a1.constants import FOOT_RADIUS, GRAVITY, LEG_SIDE, STAND_HEIGHT, STAND_JOINTS
-from robots.a1.kinematics import foot_positions_in_base
+from controller.gaits import ContactSchedule, Swing
+from controller.planner_options import SteppingOptions
+from robots.conventions import GRAVITY
+from robots.legs import foot_positions_in_base
 from robots.profiles import bump, minimum_jerk
+from robots.robot import Robot
+from robots.rotations import exp3
 from robots.terrain import Ground, height_at
 
 Array = NDArray[np.float64]
@@ -28,14 +31,14 @@ class FootMotion(NamedTuple):
 
 
 class Step(NamedTuple):
-    """A step to come, of a body that shall move at a velocity.
+    """The next step of a body with a desired motion.
 
     Attributes:
         wait: until the foot lands [s]; stance: for which it then stands [s].
-        velocity: that the body shall have now (3) [m/s].
+        velocity: desired of the body now (3) [m/s].
         gain: what this changes by until the foot lands, along the axes of the body (3) [m/s].
-        turn: of the body until then [rad]; yaw_rate: that it then shall have [rad/s].
-        acceleration: that it then shall have, along the axes of `velocity` (3) [m/s^2].
+        turn: of the body until then [rad]; yaw_rate: desired then [rad/s].
+        acceleration: desired then, along the axes of `velocity` (3) [m/s^2].
     """
 
     wait: float
@@ -48,7 +51,7 @@ class Step(NamedTuple):
 
 
 class Stepper:
-    """Knows for every foot where it left the ground and where it shall land.
+    """Keeps where every foot left the ground, and chooses where it lands.
 
     The foothold of a foot lies below its neutral place at touchdown, moved by
 
@@ -57,17 +60,20 @@ class Stepper:
     the symmetric stance of Raibert 1986, and the capture point of Pratt et al. 2006. It is chosen
     anew with every plan while the foot swings.
 
-    Where the body shall turn or accelerate, the first term is the way of the neutral place in half
+    Where the body is to turn or accelerate, the first term is the way of the neutral place in half
     a stance, and the foot lies a h / g further back: a pendulum accelerates away from its support.
     """
 
     def __init__(
-        self, options: SteppingOptions, schedule: ContactSchedule, ground: Ground | None = None
-    ) -> None:
+        self, options: SteppingOptions, robot: Robot, schedule: ContactSchedule,
+        ground: Ground | None = None,
+    ) -> None:  # fmt: skip
         """All feet stand; `ground` is a level floor where None."""
         self._ground, self._heading = ground, np.eye(2)  # of the axes in the world
         self.options, self.schedule = options, schedule
-        self._neutral = foot_positions_in_base(STAND_JOINTS)[:, :2]
+        self._neutral = foot_positions_in_base(robot.legs, robot.stand)[:, :2]
+        self._side, self._height = np.sign(robot.legs.plane), robot.stand_height
+        self._foot_radius = robot.legs.foot_radius
         self._left: Array | None = None  # where each foot stood last (4, 3)
         self._early = np.zeros(4, dtype=bool)  # feet that found the ground before their time
         self._swings = np.zeros(4, dtype=bool)
@@ -107,15 +113,17 @@ class Stepper:
         return None if swing == self.schedule.swing(foot, now) else swing
 
     def foothold(self, foot: int, body: BodyState, step: Step) -> Array:
-        """Where a foot shall land: its centre in the world (3,) [m]."""
+        """Where a foot is to land: its centre in the world (3,) [m]."""
         heading = np.arctan2(body.rotation[1, 0], body.rotation[0, 0])
         x, y = self._neutral[foot]
-        offset = _turn(heading).T @ self._offset(body.com_velocity[:2], step)
+        offset = plane_rotations(heading).T @ self._offset(body.com_velocity[:2], step)
         offset += 0.5 * step.stance * step.yaw_rate * np.array([-y, x])
         ahead = self._neutral[foot] + self._within_reach(foot, offset)
-        way = _turn(0.5 * step.turn) @ (body.com_velocity + 0.5 * step.gain)[:2] * step.wait
-        place = body.base[:2] + way + _turn(heading + step.turn) @ ahead
-        hold = np.array([place[0], place[1], FOOT_RADIUS - self.options.press])
+        way = (
+            plane_rotations(0.5 * step.turn) @ (body.com_velocity + 0.5 * step.gain)[:2] * step.wait
+        )
+        place = body.base[:2] + way + plane_rotations(heading + step.turn) @ ahead
+        hold = np.array([place[0], place[1], self._foot_radius - self.options.press])
         if self._ground is not None:
             hold[:2] = self._heading @ hold[:2]
             avoid_edges(self._ground, hold)
@@ -133,15 +141,15 @@ class Stepper:
     def _offset(self, velocity: Array, step: Step) -> Array:
         """The parts of a step that depend on velocities and accelerations (2,) [m]."""
         late = step.velocity + step.gain + 0.25 * step.stance * step.acceleration
-        capture = self.options.capture * np.sqrt(STAND_HEIGHT / GRAVITY)
+        capture = self.options.capture * np.sqrt(self._height / GRAVITY)
         offset = 0.5 * step.stance * late[:2] + capture * (velocity - step.velocity[:2])
-        return offset - STAND_HEIGHT / GRAVITY * step.acceleration[:2]
+        return offset - self._height / GRAVITY * step.acceleration[:2]
 
     def _within_reach(self, foot: int, offset: Array) -> Array:
         """An offset from the neutral place in the heading's frame (2,) [m], as far as allowed."""
         most_x, most_out = self.options.reach
-        outward = np.clip(LEG_SIDE[foot] * offset[1], -self.options.inward, most_out)
-        return np.array([np.clip(offset[0], -most_x, most_x), LEG_SIDE[foot] * outward])
+        outward = np.clip(self._side[foot] * offset[1], -self.options.inward, most_out)
+        return np.array([np.clip(offset[0], -most_x, most_x), self._side[foot] * outward])
 
     def motion(self, foot: int, swing: Swing, time: float, foothold: Array) -> FootMotion:
         """Motion at `time` [s] of a swinging foot on its way to `foothold` (3,) [m].
@@ -164,7 +172,7 @@ class Stepper:
             return 0.0
         ends = np.array((start, end))
         ends[:, :2] = ends[:, :2] @ self._heading.T
-        return rise_between(self._ground, ends[0], ends[1], FOOT_RADIUS)
+        return rise_between(self._ground, ends[0], ends[1], self._foot_radius)
 
 
 def progress(swing: Swing, time: float) -> float:
@@ -172,7 +180,89 @@ def progress(swing: Swing, time: float) -> float:
     return (time - swing.lift_off) / swing.duration
 
 
-def _turn(angle: float) -> Array:
-    """Rotation in the plane (2, 2)."""
-    cosine, sine = np.cos(angle), np.sin(angle)
-    return np.array([[cosine, -sine], [sine, cosine]])
+class Situation(NamedTuple):
+    """All that a force law may look at, in the path's axes.
+
+    Attributes:
+        time: on the path's clock [s].
+        body: the robot; inertia: of it (3, 3) [kg m^2].
+        standing: feet that stand now by the schedule, and early ones (4,), 1 or 0.
+        touching: probability of contact that the estimator gives (4,).
+        path: what the body is asked to do; stepper: where feet are and go.
+    """
+
+    time: float
+    body: BodyState
+    inertia: Array
+    standing: Array
+    touching: Array
+    path: Path
+    stepper: Stepper
+
+
+class Forces(NamedTuple):
+    """What a force law answers.
+
+    Attributes:
+        forces: on each foot in each step, in the world (K, 4, 3) [N]; the last step goes on.
+        step: length of a step [s].
+        status: of the QP; iterations: it took.
+    """
+
+    forces: Array
+    step: float
+    status: Status
+    iterations: int
+
+
+class ForceLaw(Protocol):
+    """Decides on the forces of the standing feet."""
+
+    def forces(self, now: Situation) -> Forces:
+        """Forces from now on."""
+        ...
+
+
+def foothold_table(now: Situation) -> Array:
+    """Footholds of the feet that swing now or within the plan (4, 3) [m].
+
+    A foot that will not step stays where it is.
+    """
+    holds = now.body.feet.copy()
+    for foot in range(4):
+        swing = swing_to_land(now, foot)
+        if swing is not None:
+            holds[foot] = now.stepper.foothold(foot, now.body, _step(now, swing))
+    return holds
+
+
+def _step(now: Situation, swing: Swing) -> Step:
+    """The step with which a swing ends, along the path."""
+    half = 0.5 * swing.stance
+    times = np.array([now.time, swing.landing, swing.landing + half])
+    begin, land, later = now.path.states(now.time, now.body.com, times)
+    turn = float(land[2] - begin[2])
+    back = exp3(np.array([0.0, 0.0, -turn])) if turn else np.eye(3)
+    return Step(
+        swing.landing - now.time, swing.stance, begin[9:], back @ land[9:] - begin[9:], turn,
+        float(land[8]), back @ (later - land)[9:] / half,
+    )  # fmt: skip
+
+
+def swing_to_land(now: Situation, foot: int) -> Swing | None:
+    """The swing with which a foot lands next; a standing foot lifts before that."""
+    schedule = now.path.schedule
+    ask = schedule.next_swing if now.standing[foot] else schedule.swing
+    return ask(foot, now.time)
+
+
+def foot_motion(now: Situation, holds: Array, foot: int, time: float) -> Array:
+    """Position [m] and velocity [m/s] of a foot at `time` [s]: (2, 3)."""
+    swing = now.stepper.swing(foot, time, now.time)
+    if swing is not None:
+        return np.array(now.stepper.motion(foot, swing, time, holds[foot]))
+    landing = swing_to_land(now, foot)
+    landed = landing is not None and time >= now.time + (landing.landing - now.time)
+    motion = np.zeros((2, 3))
+    motion[0] = holds[foot] if landed else now.body.feet[foot]
+    return motion

@@ -6,16 +6,15 @@ from collections.abc import Callable
 
 import numpy as np
 
+from controller.driving.commands import Commands
 from controller.driving.course import LONGEST_LEAP, Course, Move
-from controller.driving.footholds import choose_footholds
-from controller.driving.goal import Commands
-from controller.driving.options import DriveOptions
-from controller.driving.trunk_plane import fit_planes
+from controller.driving.footholds import choose_footholds, fit_planes
 from controller.driving.window import fill_window
+from controller.options import DriveOptions
 from controller.references.trajectory import ReferenceTrajectory, ReferenceWindow
 from robots.kinematic_tree import tree_of
 from robots.mujoco_model import load_mujoco
-from robots.robot import load_robot
+from robots.robot import Robot
 from robots.rotations import Array
 from robots.terrain import Ground, height_at, make_ground
 
@@ -28,13 +27,13 @@ class DrivenReference:
     """
 
     def __init__(
-        self, options: DriveOptions, period: float, commands: Commands | None = None,
-        ground: Ground | None = None,
+        self, options: DriveOptions, robot: Robot, period: float,
+        commands: Commands | None = None, ground: Ground | None = None,
     ) -> None:  # fmt: skip
         """Stand at the origin at knot 0, on `ground` or a level floor; see `Course`."""
-        self.course = Course(options, period, commands)
+        self.course = Course(options, robot, period, commands)
         self._ground = ground or make_ground()
-        self._tree = tree_of(load_mujoco(load_robot("a1")))
+        self._robot, self._tree = robot, tree_of(load_mujoco(robot))
         self._holds = self.course.feet.copy()  # footholds, of feet in the air the last ones
         self._lower_holds()
         self._gains = np.zeros((0, 12, 36))  # of every window; made once, for it is large
@@ -69,8 +68,8 @@ class DrivenReference:
         planes = np.empty((len(path), 3))
         fit_planes(path, course.knot, course.period, self._ground, planes)
         fill_window(
-            self._tree, path, planes, course.knot, course.period, swings, targets, self._holds,
-            q, v, inputs, contacts,
+            self._tree, self._robot.legs, self._robot.torque_limit, path, planes, course.knot,
+            course.period, swings, targets, self._holds, q, v, inputs, contacts,
         )  # fmt: skip
         rows = np.maximum(np.arange(knots + 1) + min(0, start - course.knot), 0)
         if len(self._gains) != knots:

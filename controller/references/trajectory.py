@@ -9,7 +9,7 @@ from typing import NamedTuple, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from controller.driving.goal import Commands
+from controller.driving.commands import Commands
 
 Array = NDArray[np.float64]
 
@@ -36,7 +36,7 @@ class Reference(Protocol):
 
     @property
     def commands(self) -> Commands | None:
-        """That it follows; None where nobody drives."""
+        """That it follows; None where it is not driven."""
         ...
 
     def prepare(self, schedule: Callable[[ReferenceTrajectory], Array]) -> Reference:
@@ -78,7 +78,7 @@ class ReferenceTrajectory:
     loop: int = 1
     loop_shift: Array = field(default_factory=lambda: np.zeros(3))
     gains: Array = field(default_factory=lambda: np.zeros(0))
-    commands: Commands | None = field(default=None, init=False)  # it is fixed: nobody drives
+    commands: Commands | None = field(default=None, init=False)  # it is not driven
 
     def __post_init__(self) -> None:
         if self.gains.size == 0:

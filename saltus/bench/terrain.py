@@ -13,10 +13,10 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from controller.centroidal.plan_knots import joint_gain
-from controller.driving.options import DriveOptions
+from controller.driving.commands import CommandScript, ScriptStep
 from controller.driving.reference import DrivenReference
-from controller.driving.script import CommandScript, ScriptStep
+from controller.motor_targets import joint_gain
+from controller.options import DriveOptions
 from controller.planner_options import PlannerOptions
 from controller.rigid_derivatives import CONTACT_FORCE
 from hybrid.hilqr import Policies
@@ -92,7 +92,7 @@ def make_trot(ground: Ground, distance: float = DISTANCE, seed: int = 0) -> Trot
     """Candidates that follow the reference from `distance` [m] on, with random torques on top."""
     options, drive = PlannerOptions(), DriveOptions()
     script = CommandScript((ScriptStep(at=0.0, velocity_x=SPEED, gait="trot"),), drive, "trot")
-    reference = DrivenReference(drive, options.period, script, ground)
+    reference = DrivenReference(drive, load_robot("a1"), options.period, script, ground)
     knot = 0
     window = reference.window(knot, options.knots)
     while window.q[0, 0] < distance:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from controller.driving.script import CommandScript
+from controller.driving.commands import CommandScript
 from controller.gaits import GAITS, STAND
 from saltus.common.errors import BadRequest
 from saltus.common.folders import is_file

@@ -7,11 +7,10 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal, NamedTuple
 
 import msgspec
 
-from controller.driving.options import DriveOptions
-from controller.driving.script import ScriptStep
+from controller.driving.commands import ScriptStep
 from controller.gaits import GAITS
+from controller.options import DriveOptions, TrackerOptions
 from controller.solve_schedule import TICK_S
-from controller.tracker_options import TrackerOptions
 from hw_bridge.emulator.options import EmulatorOptions
 from hw_bridge.options import HardwareOptions, LimitProfile, SourceOptions
 from robots.robot_file import RobotError, read_robot_file

@@ -7,9 +7,13 @@ from typing import Annotated, Any, NamedTuple, Self
 
 import msgspec
 
-from controller.centroidal.options import ConvexMpcOptions, InstantQpOptions
-from controller.mppi.options import MppiOptions
-from controller.planner_options import HilqrSection, IlqrFdSection
+from controller.planner_options import (
+    ConvexMpcOptions,
+    HilqrSection,
+    IlqrFdSection,
+    InstantQpOptions,
+    MppiOptions,
+)
 from runtime.options import Options, Range, positive
 from saltus.common.errors import BadRequest
 

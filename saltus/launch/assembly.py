@@ -8,12 +8,11 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING
 
-from controller.driving.intake import CommandIntake
-from controller.driving.script import CommandScript
-from controller.driving.script_clock import ScriptClock
+from controller.driving.commands import CommandIntake, CommandScript, ScriptClock
 from controller.gaits import GAITS, Gait
 from controller.solve_schedule import SolveSchedule
 from robots.planar_pose import PlanarPose
+from robots.robot import load_robot
 from saltus.common.errors import BadRequest
 from saltus.configuration.estimators import ESTIMATORS
 from saltus.configuration.launch import TICK_S, LaunchConfig
@@ -26,7 +25,7 @@ from sim_bridge.perturbations import PhaseInstant
 from sim_bridge.rollouts.unavailable import Unavailable
 
 if TYPE_CHECKING:
-    from controller.driving.goal import Commands
+    from controller.driving.commands import Commands
     from controller.ground_estimate import GroundEstimate
     from controller.planner import Planner
     from controller.tracker import Tracker
@@ -60,7 +59,7 @@ def gait_clock(config: LaunchConfig) -> Gait | ScriptClock | None:
             starts.append(math.floor(time / period + 1e-6))
         if solve.start >= config.ticks:
             break
-    return ScriptClock(commands, config.drive, period, starts)
+    return ScriptClock(commands, config.drive, load_robot("a1"), period, starts)
 
 
 def make_script(config: LaunchConfig) -> PerturbationScript:
@@ -123,7 +122,7 @@ def estimate_ground(config: LaunchConfig) -> GroundEstimate | None:
         return None
     from controller.ground_estimate import GroundEstimate
 
-    return GroundEstimate(level=config.terrain_belief == "flat")
+    return GroundEstimate(load_robot("a1"), level=config.terrain_belief == "flat")
 
 
 def make_simulation(config: LaunchConfig) -> SimulatedRobot:
@@ -162,7 +161,7 @@ def make_tracker(config: LaunchConfig) -> Tracker:
     """The tracker."""
     from controller.tracker import Tracker
 
-    return Tracker(config.tracker)
+    return Tracker(config.tracker, load_robot("a1"))
 
 
 def check(config: LaunchConfig) -> None:

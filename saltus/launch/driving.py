@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
-from controller.driving.options import DriveOptions
+from controller.options import DriveOptions
 from hw_bridge.operator.drivers import CommandBounds, KeyDriver, RemoteDriver
 from hw_bridge.operator.driving import Device, GamepadDevice, KeyDevice, Pacer, Publish, Steering
 from hw_bridge.options import SourceOptions

@@ -16,8 +16,8 @@ from saltus.configuration.motions import FOLDER, motion_names
 from saltus.configuration.options import read_mapping, to_options
 
 if TYPE_CHECKING:
-    from controller.motions.motion import Motion
-    from controller.motions.plan_motion import MotionPlan
+    from controller.motions import MotionPlan
+    from controller.options import Motion
     from saltus.configuration.launch import LaunchConfig
 
 TILT_PERIOD = 0.01  # of the samples of a reference whose tilt is asked for [s]
@@ -32,7 +32,7 @@ def read_motion(name: str) -> tuple[str, Motion]:
     Raises:
         BadRequest: there is none, or its file describes none.
     """
-    from controller.motions.motion import Motion
+    from controller.options import Motion
 
     path = find_file(FOLDER, name)
     return path.stem, to_options(read_mapping(path), Motion, str(path))
@@ -83,7 +83,8 @@ def tilt_allowance(config: LaunchConfig) -> Callable[[float], float]:
         return lambda _: 0.0
     from controller.references import make_reference
 
-    return make_reference(reference_file(config.reference), 0.0, TILT_PERIOD).tilt
+    file = reference_file(config.reference)
+    return make_reference(load_robot("a1"), file, 0.0, TILT_PERIOD).tilt
 
 
 def tilt_allowance_of_run(config: LaunchConfig) -> Callable[[float], float]:
@@ -98,7 +99,7 @@ def make_plan(
     motion: Motion, threads: int = 1, report: Callable[[float, float], None] | None = None
 ) -> MotionPlan:
     """Plan a motion on MuJoCo's physics; see `plan_motion`."""
-    from controller.motions.plan_motion import plan_motion
+    from controller.motions import plan_motion
     from sim_bridge.rollouts.derivatives import RolloutDerivatives
     from sim_bridge.rollouts.threaded import ThreadedRollout
 
@@ -106,4 +107,4 @@ def make_plan(
         return ThreadedRollout(load_robot("a1"), knots, PERIOD, SUBSTEPS, threads)
 
     derivatives = RolloutDerivatives(load_robot("a1"), PERIOD, SUBSTEPS, threads)
-    return plan_motion(motion, PERIOD, backend, derivatives, report)
+    return plan_motion(motion, load_robot("a1"), PERIOD, backend, derivatives, report)

@@ -14,16 +14,15 @@ from saltus.launch.motions import reference_file
 from saltus.launch.recorded_walk import recorded_walk
 
 if TYPE_CHECKING:
-    from controller.a1_model import Derivatives
-    from controller.centroidal.options import CentroidalOptions
     from controller.centroidal.path import Path
     from controller.centroidal.planner import CentroidalPlanner
-    from controller.driving.goal import Commands
+    from controller.driving.commands import Commands
     from controller.ground_estimate import GroundEstimate
     from controller.hilqr_planner import HilqrPlanner
-    from controller.mppi.planner import MppiPlanner
-    from controller.planner_options import PlannerOptions
+    from controller.mppi_planner import MppiPlanner
+    from controller.planner_options import CentroidalOptions, PlannerOptions
     from controller.references import Reference
+    from controller.robot_model import Derivatives
     from robots.terrain import Ground
     from saltus.configuration.launch import LaunchConfig
 
@@ -40,7 +39,7 @@ def hilqr(config: LaunchConfig) -> HilqrPlanner:
     reference = make_reference(config, make_commands(config), ground)
     backend = rollouts.make_rollout(config, ground)
     derivatives = make_derivatives(options, config.rollout != "mujoco", ground)
-    planner = HilqrPlanner(options, reference, backend, derivatives, ground)
+    planner = HilqrPlanner(options, load_robot("a1"), reference, backend, derivatives, ground)
     if estimate is not None:
         estimate.simulators += [backend, derivatives]
         planner.ground_estimate = estimate
@@ -53,12 +52,12 @@ def mppi(config: LaunchConfig) -> MppiPlanner:
     Raises:
         BadRequest: the reference or the backend cannot be made for these options.
     """
-    from controller.mppi.planner import MppiPlanner
+    from controller.mppi_planner import MppiPlanner
 
     ground, estimate = _belief(config)
     reference = make_reference(config, make_commands(config), ground)
     backend = rollouts.make_rollout(config, ground)
-    planner = MppiPlanner(config.mppi, reference, backend)
+    planner = MppiPlanner(config.mppi, load_robot("a1"), reference, backend)
     if estimate is not None:
         estimate.simulators.append(backend)
         planner.ground_estimate = estimate
@@ -99,7 +98,8 @@ def make_reference(
     if commands is not None:
         from controller.driving.reference import DrivenReference
 
-        return DrivenReference(config.drive, config.planner_options.period, commands, ground)
+        period, robot = config.planner_options.period, load_robot("a1")
+        return DrivenReference(config.drive, robot, period, commands, ground)
     from controller import references
 
     name = config.reference
@@ -107,7 +107,8 @@ def make_reference(
         name = str(recorded_walk(config))
     name = reference_file(name)
     try:
-        return references.make_reference(name, config.speed, config.planner_options.period)
+        period, robot = config.planner_options.period, load_robot("a1")
+        return references.make_reference(robot, name, config.speed, period)
     except ValueError as error:
         raise BadRequest(f"reference: {error}") from error
 
@@ -122,7 +123,8 @@ def make_derivatives(
     if options.derivatives == "rigid":
         from controller.rigid_derivatives import RigidDerivatives
 
-        return RigidDerivatives(options.period, options.touchdown_order, ground)
+        robot = load_robot("a1")
+        return RigidDerivatives(robot, options.period, options.touchdown_order, ground)
     from sim_bridge.rollouts.derivatives import DifferenceDerivatives, RolloutDerivatives
 
     horizon = options.period, options.search.substeps, options.search.threads
@@ -150,7 +152,8 @@ def _centroidal(
 ) -> CentroidalPlanner:
     """The planner that `make` makes, on the ground that is known or estimated."""
     ground, estimate = _belief(config)
-    planner = make(options, _path(config, options, ground), config.mode == "realtime", ground)
+    path, robot = _path(config, options, ground), load_robot("a1")
+    planner = make(options, robot, path, config.mode == "realtime", ground)
     planner.ground_estimate = estimate
     return planner
 
@@ -158,9 +161,9 @@ def _centroidal(
 def _path(config: LaunchConfig, options: CentroidalOptions, ground: Ground | None) -> Path:
     commands = make_commands(config)
     if commands is not None:
-        from controller.centroidal.driven_path import DrivenPath
+        from controller.centroidal.path import DrivenPath
 
-        return DrivenPath(options, config.drive, commands, ground)
+        return DrivenPath(options, load_robot("a1"), config.drive, commands, ground)
     from controller.centroidal.path import CommandedPath
 
     return CommandedPath(options.path, GAITS[config.reference], config.speed)

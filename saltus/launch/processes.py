@@ -106,7 +106,7 @@ class PlansUntilGone:
 def planner(config: LaunchConfig, open_bus: Callable[[], Bus], clock: Clock, stop: Stop) -> Report:
     """Plans from estimates."""
     from controller import planner_node
-    from controller.plan_outline import Outlines
+    from controller.planner_node import Outlines
     from controller.tuning import Tuner
 
     serve_plans(config)

@@ -16,7 +16,7 @@ from sim_bridge.rollouts.options import ServerOptions, WarpOptions
 from sim_bridge.rollouts.unavailable import Unavailable
 
 if TYPE_CHECKING:
-    from controller.a1_model import RolloutBackend
+    from controller.robot_model import RolloutBackend
     from robots.robot import Robot
     from robots.terrain import Ground
     from sim_bridge.rollouts.threaded import ThreadedRollout

@@ -4,9 +4,7 @@ from __future__ import annotations
 
 import msgspec
 
-from controller.driving.goal import Goal
-from controller.driving.intake import CommandIntake
-from controller.driving.script import CommandScript
+from controller.driving.commands import CommandIntake, CommandScript, Goal
 from runtime.messages import Command, RobotStatus
 from saltus.configuration.launch import LaunchConfig
 

@@ -7,7 +7,7 @@ import math
 import numpy as np
 from numpy.typing import NDArray
 
-from controller.driving.goal import Goal
+from controller.driving.commands import Goal
 from robots.conventions import GRAVITY
 from runtime.messages import GroundTruth, StateEstimate
 from saltus.configuration.launch import LaunchConfig

@@ -10,7 +10,7 @@ from typing import Any
 import msgspec
 import numpy as np
 
-from controller.motions.plan_motion import MotionPlan
+from controller.motions import MotionPlan
 from controller.references import save_reference
 from robots.conventions import FOOT_NAMES
 from saltus.common.console import say

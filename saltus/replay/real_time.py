@@ -13,7 +13,7 @@ from typing import Any
 
 import msgspec
 
-from controller.driving.intake import CommandIntake
+from controller.driving.commands import CommandIntake
 from controller.planner_node import SolveGuard
 from runtime.messages import Command, MotorCommand, Plan, SensorReading, StateEstimate
 from runtime.topics import (

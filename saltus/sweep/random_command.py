@@ -6,7 +6,7 @@ from typing import Annotated
 
 import numpy as np
 
-from controller.driving.script import ScriptStep
+from controller.driving.commands import ScriptStep
 from runtime.options import Options, Range, positive
 
 

@@ -6,8 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from controller.driving.goal import Goal
-from controller.driving.script_clock import ScriptClock
+from controller.driving.commands import Goal, ScriptClock
 from controller.gaits import GAITS, Gait
 from runtime.messages import (
     Command,

@@ -10,8 +10,7 @@ from typing import Any, cast
 import msgspec
 import viser
 
-from controller.cost_options import CostOptions
-from controller.planner_options import HilqrSection
+from controller.planner_options import CostOptions, HilqrSection
 from saltus.configuration.launch import LaunchConfig, write_config
 from saltus.view.levers import Body, Levers
 from saltus.view.scene import Scene

@@ -4,29 +4,28 @@ import numpy as np
 import pinocchio as pin
 import pytest
 
-from controller.centroidal.body_state import BodyObserver
 from controller.centroidal.convex_mpc import convex_mpc
 from controller.centroidal.instant_qp import instant_qp
-from controller.centroidal.options import (
+from controller.centroidal.path import CommandedPath
+from controller.centroidal.planner import FootSchedule, PlanKnots, foot_torques
+from controller.centroidal.rigid_body import BodyObserver, standing_body
+from controller.gaits import STAND, WALK
+from controller.plan_function import PlanFunction
+from controller.planner_options import (
     BodyFeedback,
     ConvexMpcOptions,
     InstantQpOptions,
     PathOptions,
     SteppingOptions,
 )
-from controller.centroidal.path import CommandedPath
-from controller.centroidal.plan_knots import FootSchedule, PlanKnots, foot_torques
-from controller.centroidal.rigid_body import standing_body
-from controller.gaits import STAND, WALK
-from controller.plan_function import PlanFunction
-from robots.a1.constants import GRAVITY, STAND_HEIGHT, STAND_JOINTS, TORQUE_LIMIT
-from robots.a1.kinematics import foot_positions_in_base
+from robots.conventions import GRAVITY
+from robots.legs import foot_positions_in_base
 from robots.pinocchio_model import foot_frame_ids, load_pinocchio
 from runtime.messages import StateEstimate
 from tests.a1 import A1
 
 MODEL = load_pinocchio(A1)
-Q_STAND = np.concatenate([[0.0, 0.0, STAND_HEIGHT], [0.0, 0.0, 0.0, 1.0], STAND_JOINTS])
+Q_STAND = np.concatenate([[0.0, 0.0, A1.stand_height], [0.0, 0.0, 0.0, 1.0], A1.stand])
 
 
 STILL, TOUCHING = np.zeros(18), np.ones(4)
@@ -39,8 +38,8 @@ def estimate(time=0.0, q=Q_STAND, v=STILL, contact=TOUCHING):
 def planners(gait, speed=0.2):
     convex, instant = ConvexMpcOptions(), InstantQpOptions()
     return (
-        convex_mpc(convex, CommandedPath(convex.path, gait, speed), in_real_time=False),
-        instant_qp(instant, CommandedPath(instant.path, gait, speed), in_real_time=False),
+        convex_mpc(convex, A1, CommandedPath(convex.path, gait, speed), in_real_time=False),
+        instant_qp(instant, A1, CommandedPath(instant.path, gait, speed), in_real_time=False),
     )
 
 
@@ -52,7 +51,7 @@ def random_state(rng):
 
 
 def test_the_observed_body_moves_as_the_robot_does():
-    rng, observer, h = np.random.default_rng(0), BodyObserver(), 1e-7
+    rng, observer, h = np.random.default_rng(0), BodyObserver(A1), 1e-7
     for _ in range(5):
         q, v = random_state(rng)
         now, later = observer.observe(q, v), observer.observe(pin.integrate(MODEL, q, h * v), v)
@@ -71,14 +70,14 @@ def test_foot_torques_are_pinocchios_jacobian_transposed():
     for foot, frame in enumerate(foot_frame_ids(MODEL)):
         jacobian = pin.getFrameJacobian(MODEL, data, frame, pin.LOCAL_WORLD_ALIGNED)
         expected += jacobian[:3].T @ forces[foot]
-    np.testing.assert_allclose(foot_torques(q, forces), expected[6:], atol=1e-12)
+    np.testing.assert_allclose(foot_torques(A1.legs, q, forces), expected[6:], atol=1e-12)
 
 
 def test_knots_obey_the_legs_dynamics_and_keep_standing_feet_where_they_are():
     """With feet still and forces that carry the weight, the whole body's equations hold."""
     period, count = 0.01, 5
-    feet = foot_positions_in_base(STAND_JOINTS) + [0.0, 0.0, STAND_HEIGHT]
-    body = BodyObserver().observe(Q_STAND, np.zeros(18))
+    feet = foot_positions_in_base(A1.legs, A1.stand) + [0.0, 0.0, A1.stand_height]
+    body = BodyObserver(A1).observe(Q_STAND, np.zeros(18))
     forces = np.zeros((count, 4, 3))
     arms = feet - body.com
     balance = np.vstack([np.ones(4), arms[:, 1], -arms[:, 0]])
@@ -87,12 +86,12 @@ def test_knots_obey_the_legs_dynamics_and_keep_standing_feet_where_they_are():
         np.ones((count, 4)), forces, np.tile(feet, (count + 1, 1, 1)),
         np.zeros((count + 1, 4, 3)),
     )  # fmt: skip
-    knots = PlanKnots(standing_body(), SteppingOptions(), period).make(body, schedule)
+    knots = PlanKnots(SteppingOptions(), A1, standing_body(A1), period).make(body, schedule)
     np.testing.assert_allclose(knots.q, np.tile(Q_STAND, (count + 1, 1)), atol=1e-6)
     data = MODEL.createData()
     gravity = pin.computeGeneralizedGravity(MODEL, data, Q_STAND)
     np.testing.assert_allclose(
-        knots.inputs[0], (gravity[6:] - foot_torques(Q_STAND, forces[0])), atol=1e-6
+        knots.inputs[0], (gravity[6:] - foot_torques(A1.legs, Q_STAND, forces[0])), atol=1e-6
     )
 
 
@@ -122,7 +121,7 @@ def test_knots_move_without_jumps_and_within_the_limits(which):
     for k in range(60):
         v = np.concatenate([0.1 * rng.normal(size=6), np.zeros(12)])
         plan = planner.solve(estimate(0.01 * k, v=v))
-        assert plan.status == "ok" and np.abs(plan.inputs).max() <= TORQUE_LIMIT
+        assert plan.status == "ok" and np.abs(plan.inputs).max() <= A1.torque_limit[0]
         np.testing.assert_allclose(np.linalg.norm(plan.states_q[:, 3:7], axis=1), 1.0, atol=1e-9)
         step = np.abs(np.diff(plan.states_q[:, 7:], axis=0)).max()
         assert step < 0.35, "no joint jumps"
@@ -194,13 +193,13 @@ def test_old_forces_do_for_a_tenth_of_a_second(which, monkeypatch):
 
 def test_a_foot_that_lost_the_ground_is_pushed_down_and_carries_nothing_in_the_qp():
     path = CommandedPath(PathOptions(), STAND, 0.0)
-    planner = instant_qp(InstantQpOptions(search=25.0), path, in_real_time=False)
+    planner = instant_qp(InstantQpOptions(search=25.0), A1, path, in_real_time=False)
     lost = planner.solve(estimate(contact=np.array([1.0, 1.0, 1.0, 0.0])))
     data = MODEL.createData()
     gravity = pin.computeGeneralizedGravity(MODEL, data, Q_STAND)
     alone = np.zeros((4, 3))
     alone[3, 2] = 25.0
-    torque = foot_torques(Q_STAND, alone)[9:]
+    torque = foot_torques(A1.legs, Q_STAND, alone)[9:]
     # The body turns without its fourth foot, so the legs' inertia adds a little.
     np.testing.assert_allclose(lost.inputs[0][9:], gravity[15:] - torque, atol=1.0)
 

@@ -5,23 +5,21 @@ from typing import Any
 import numpy as np
 import pytest
 
-from controller.centroidal.body_state import BodyState
 from controller.centroidal.convex_mpc import convex_mpc
-from controller.centroidal.driven_path import DrivenPath
-from controller.centroidal.force_law import Forces
 from controller.centroidal.instant_qp import instant_qp
-from controller.centroidal.options import ConvexMpcOptions, InstantQpOptions, SteppingOptions
-from controller.centroidal.path import CommandedPath
-from controller.centroidal.stepping import Step, Stepper
+from controller.centroidal.path import CommandedPath, DrivenPath
+from controller.centroidal.rigid_body import BodyState
+from controller.centroidal.stepping import Forces, Step, Stepper
+from controller.driving.commands import CommandScript, ScriptStep
 from controller.driving.footholds import edge_at
-from controller.driving.options import DriveOptions
-from controller.driving.script import CommandScript, ScriptStep
 from controller.gaits import GAITS
-from robots.a1.constants import FOOT_RADIUS, STAND_HEIGHT, STAND_JOINTS
-from robots.a1.kinematics import foot_positions_in_base
+from controller.options import DriveOptions
+from controller.planner_options import ConvexMpcOptions, InstantQpOptions, SteppingOptions
+from robots.legs import foot_positions_in_base
 from robots.rotations import exp3
 from robots.terrain import Box, Ground, height_at, make_ground, surface_at
 from runtime.messages import StateEstimate
+from tests.a1 import A1
 
 TROT = GAITS["trot"]
 STEP = make_ground((Box((5.3, 0.0, 0.0), (5.0, 5.0, 0.08)),))  # up at x = 0.3
@@ -30,9 +28,9 @@ RAMP = make_ground((Box((0.0, 0.0, 0.0), (5.0, 5.0, 0.1), 0.4, -0.2),))
 
 def foothold(ground: Ground | None, yaw: float, forward: float) -> np.ndarray:
     """Of FL, in axes that are turned by `yaw` against the world."""
-    base, still = np.array([forward, 0.0, STAND_HEIGHT]), np.zeros(3)
-    feet = base + foot_positions_in_base(STAND_JOINTS)
-    stepper = Stepper(SteppingOptions(), TROT, ground)
+    base, still = np.array([forward, 0.0, A1.stand_height]), np.zeros(3)
+    feet = base + foot_positions_in_base(A1.legs, A1.stand)
+    stepper = Stepper(SteppingOptions(), A1, TROT, ground)
     stepper.turn(exp3(np.array([0.0, 0.0, -yaw])))
     body = BodyState(np.eye(3), base, base, still, still, feet)
     return stepper.foothold(1, body, Step(0.1, 0.2, still))
@@ -58,7 +56,7 @@ def test_footholds_are_on_the_ground_and_away_from_edges(yaw: float) -> None:
 
 @pytest.mark.parametrize("yaw", [0.0, 0.7, -2.0])
 def test_frames_have_the_grounds_normal_in_the_axes_of_the_path(yaw: float) -> None:
-    stepper = Stepper(SteppingOptions(), TROT, RAMP)
+    stepper = Stepper(SteppingOptions(), A1, TROT, RAMP)
     stepper.turn(exp3(np.array([0.0, 0.0, -yaw])))
     feet = np.random.default_rng(0).uniform(-0.5, 0.5, (2, 4, 3))
     frames = stepper.surface_frames(feet)
@@ -68,7 +66,7 @@ def test_frames_have_the_grounds_normal_in_the_axes_of_the_path(yaw: float) -> N
         np.testing.assert_allclose(to_world(frame[:, 2], yaw), surface_at(RAMP, x, y)[1:])
         np.testing.assert_allclose(frame.T @ frame, np.eye(3), atol=1e-12)
         assert np.linalg.det(frame) > 0.0
-    level = Stepper(SteppingOptions(), TROT, make_ground())
+    level = Stepper(SteppingOptions(), A1, TROT, make_ground())
     assert (level.surface_frames(feet) == np.eye(3)).all()
 
 
@@ -76,12 +74,12 @@ def test_frames_have_the_grounds_normal_in_the_axes_of_the_path(yaw: float) -> N
 def test_forces_on_a_slope_stay_in_the_cone_about_its_normal(make: Any) -> None:
     """The robot, standing askew on the ramp and pushed, its path turned against the world."""
     options = ConvexMpcOptions() if make is convex_mpc else InstantQpOptions()
-    planner = make(options, CommandedPath(options.path, TROT, 0.3), False, RAMP)
+    planner = make(options, A1, CommandedPath(options.path, TROT, 0.3), False, RAMP)
     planner.path.heading = yaw = 0.5
     forces: list[Forces] = []
     law = planner.law.forces
     planner.law.forces = lambda now: forces.append(law(now)) or forces[-1]
-    q = np.array([0.0, 0.0, STAND_HEIGHT, 0.0, 0.0, np.sin(0.3), np.cos(0.3), *STAND_JOINTS])
+    q = np.array([0.0, 0.0, A1.stand_height, 0.0, 0.0, np.sin(0.3), np.cos(0.3), *A1.stand])
     v = np.zeros(18)
     v[:2] = -0.8, 0.6
     estimate = StateEstimate(tick=0, time=0.0, q=q, v=v, contact=np.ones(4), status="ok")
@@ -96,24 +94,24 @@ def test_forces_on_a_slope_stay_in_the_cone_about_its_normal(make: Any) -> None:
 
 
 def test_a_swing_passes_over_the_edge_on_its_way() -> None:
-    stepper = Stepper(SteppingOptions(), TROT, STEP)
-    feet = np.tile([0.2, 0.0, FOOT_RADIUS], (4, 1))
+    stepper = Stepper(SteppingOptions(), A1, TROT, STEP)
+    feet = np.tile([0.2, 0.0, A1.legs.foot_radius], (4, 1))
     stepper.observe(0.0, feet, np.ones(4))
     swing = TROT.next_swing(0, 0.0)
     assert swing is not None
-    hold = np.array([0.4, 0.0, 0.08 + FOOT_RADIUS])
+    hold = np.array([0.4, 0.0, 0.08 + A1.legs.foot_radius])
     for share in np.linspace(0.1, 0.9, 30):
         place, _ = stepper.motion(0, swing, swing.lift_off + share * swing.duration, hold)
-        assert place[2] >= height_at(STEP, place[0], place[1]) + FOOT_RADIUS
+        assert place[2] >= height_at(STEP, place[0], place[1]) + A1.legs.foot_radius
 
 
 def test_the_body_is_asked_to_go_parallel_to_the_slope() -> None:
     drive = DriveOptions()
     script = CommandScript((ScriptStep(at=0.0, velocity_x=0.3, gait="trot"),), drive, "trot")
-    path = DrivenPath(ConvexMpcOptions(), drive, script, RAMP)
+    path = DrivenPath(ConvexMpcOptions(), A1, drive, script, RAMP)
     state = np.zeros(37)
-    state[2], state[6], state[7:19] = STAND_HEIGHT, 1.0, STAND_JOINTS
-    com = np.array([0.0, 0.0, STAND_HEIGHT])
+    state[2], state[6], state[7:19] = A1.stand_height, 1.0, A1.stand
+    com = np.array([0.0, 0.0, A1.stand_height])
     path.meet(0.0, state, com)
     found = path.states(0.0, com, np.array([0.05, 0.3]))
     slope = np.tan(0.2)

@@ -7,17 +7,15 @@ import pytest
 from msgspec.structs import replace
 
 from controller.centroidal.convex_mpc import convex_mpc
-from controller.centroidal.driven_path import DrivenPath
 from controller.centroidal.instant_qp import instant_qp
-from controller.centroidal.options import ConvexMpcOptions, InstantQpOptions
-from controller.centroidal.path import CommandedPath
+from controller.centroidal.path import CommandedPath, DrivenPath
 from controller.centroidal.planner import CentroidalPlanner
-from controller.driving.base_path import FORWARD, YAW, YAW_RATE, X
-from controller.driving.goal import Goal
-from controller.driving.options import DriveOptions
+from controller.driving.commands import Goal
+from controller.driving.course import FORWARD, YAW, YAW_RATE, X
 from controller.gaits import GAITS, TROT
-from robots.a1.constants import STAND_HEIGHT, STAND_JOINTS
-from robots.a1.kinematics import foot_positions_in_base
+from controller.options import DriveOptions
+from controller.planner_options import ConvexMpcOptions, InstantQpOptions
+from robots.legs import foot_positions_in_base
 from robots.rotations import (
     exp3,
     quaternion_from_rotation,
@@ -26,18 +24,19 @@ from robots.rotations import (
 )
 from robots.state import difference
 from runtime.messages import Plan, StateEstimate
+from tests.a1 import A1
 
 PERIOD = 0.01
 MPC, QP = ConvexMpcOptions(), InstantQpOptions()
-STAND = np.concatenate([[0.0, 0.0, STAND_HEIGHT], [0.0, 0.0, 0.0, 1.0], STAND_JOINTS])
+STAND = np.concatenate([[0.0, 0.0, A1.stand_height], [0.0, 0.0, 0.0, 1.0], A1.stand])
 MAKERS: list[Callable[[Goal], CentroidalPlanner]] = [
-    lambda goal: convex_mpc(MPC, driven(goal), False),
-    lambda goal: instant_qp(QP, driven(goal, QP), False),
+    lambda goal: convex_mpc(MPC, A1, driven(goal), False),
+    lambda goal: instant_qp(QP, A1, driven(goal, QP), False),
 ]
 
 
 def driven(goal: Goal, options: ConvexMpcOptions | InstantQpOptions = MPC) -> DrivenPath:
-    path = DrivenPath(options, DriveOptions())
+    path = DrivenPath(options, A1, DriveOptions())
     path.course.goal = goal
     return path
 
@@ -68,7 +67,7 @@ def walk(planner: CentroidalPlanner, knots: int) -> list[tuple[StateEstimate, Pl
 def feet_of(plan: Plan) -> np.ndarray:
     """(N+1, 4, 3) [m] in the world."""
     return np.array([
-        q[:3] + foot_positions_in_base(q[7:]) @ rotation_from_quaternion(q[3:7]).T
+        q[:3] + foot_positions_in_base(A1.legs, q[7:]) @ rotation_from_quaternion(q[3:7]).T
         for q in plan.states_q
     ])  # fmt: skip
 

@@ -5,14 +5,15 @@ import pytest
 from scipy.linalg import block_diag
 from scipy.optimize import minimize
 
-from controller.centroidal.force_mpc import ForceMpc
-from controller.centroidal.options import ForceMpcWeights
+from controller.centroidal.convex_mpc import ForceMpc
+from controller.centroidal.qp import along_axes, level_frames
 from controller.centroidal.rigid_body import discrete_step, invert_symmetric, standing_body
-from controller.centroidal.surface_frames import along_axes, level_frames
-from robots.a1.constants import GRAVITY
+from controller.planner_options import ForceMpcWeights
+from robots.conventions import GRAVITY
 from robots.rotations import exp3
+from tests.a1 import A1
 
-BODY = standing_body()
+BODY = standing_body(A1)
 INERTIA = BODY.inertia_in_base
 WEIGHT = BODY.mass * GRAVITY
 FRICTION, FORCE_MAX, FORCE_MIN = 0.6, 200.0, 10.0

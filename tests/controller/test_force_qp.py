@@ -6,13 +6,14 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.optimize import lsq_linear
 
-from controller.centroidal.force_qp import ForceQp, wrench_map
-from controller.centroidal.options import ForceQpWeights
-from controller.centroidal.surface_frames import along_axes, level_frames
-from robots.a1.constants import GRAVITY, TOTAL_MASS
+from controller.centroidal.instant_qp import ForceQp, wrench_map
+from controller.centroidal.qp import along_axes, level_frames
+from controller.planner_options import ForceQpWeights
+from robots.conventions import GRAVITY
 from robots.rotations import exp3
+from tests.a1 import A1
 
-WEIGHT = TOTAL_MASS * GRAVITY
+WEIGHT = A1.mass * GRAVITY
 FRICTION, FORCE_MAX, FORCE_MIN = 0.6, 200.0, 5.0
 FEET = np.array(
     [[0.18, -0.13, -0.3], [0.18, 0.13, -0.3], [-0.18, -0.13, -0.3], [-0.18, 0.13, -0.3]]

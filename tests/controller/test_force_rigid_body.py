@@ -6,7 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.integrate import solve_ivp
 
-from controller.centroidal.friction import (
+from controller.centroidal.qp import (
     check_limits,
     clip_forces,
     friction_bounds,
@@ -19,9 +19,10 @@ from controller.centroidal.rigid_body import (
     roll_out,
     standing_body,
 )
-from robots.a1.constants import GRAVITY, TOTAL_MASS
+from robots.conventions import GRAVITY
+from tests.a1 import A1
 
-BODY = standing_body()
+BODY = standing_body(A1)
 
 
 def spd(rng):
@@ -35,7 +36,7 @@ def accelerations(forces, arms, inverse, mass):
 
 
 def test_the_standing_body_is_the_a1():
-    assert BODY.mass == pytest.approx(TOTAL_MASS, abs=1e-9)
+    assert BODY.mass == pytest.approx(A1.mass, abs=1e-9)
     moments = np.linalg.eigvalsh(BODY.inertia_in_base)
     assert moments[0] > 0.0 and moments[0] + moments[1] > moments[2]
     # Legs hang below the trunk, left and right alike but for the trunk's own asymmetry.

@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from controller.gaits import BOUND, GAITS, STAND, TROT, WALK
-from robots.a1.constants import FOOT_NAMES
+from robots.conventions import FOOT_NAMES
 
 MOVING = (WALK, TROT, BOUND)
 

@@ -5,8 +5,7 @@ import numpy as np
 import pytest
 
 from controller.ground_estimate import GroundEstimate
-from robots.a1.constants import FOOT_RADIUS, STAND_JOINTS
-from robots.a1.kinematics import foot_positions_in_base, inverse_kinematics
+from robots.legs import foot_positions_in_base, inverse_kinematics
 from robots.rotations import exp3, quaternion_from_rotation
 from robots.terrain import height_at, nearest_surface
 from runtime.messages import StateEstimate
@@ -15,12 +14,12 @@ from tests.a1 import A1
 
 
 def standing(base: np.ndarray, turn: np.ndarray, contact: np.ndarray) -> StateEstimate:
-    q = np.concatenate([base, quaternion_from_rotation(exp3(turn)), STAND_JOINTS])
+    q = np.concatenate([base, quaternion_from_rotation(exp3(turn)), A1.stand])
     return StateEstimate(tick=0, time=0.0, q=q, v=np.zeros(18), contact=contact, status="ok")
 
 
 def feet_of(estimate: StateEstimate, turn: np.ndarray) -> np.ndarray:
-    return estimate.q[:3] + foot_positions_in_base(estimate.q[7:]) @ exp3(turn).T
+    return estimate.q[:3] + foot_positions_in_base(A1.legs, estimate.q[7:]) @ exp3(turn).T
 
 
 @pytest.mark.parametrize("level", [False, True])
@@ -28,17 +27,17 @@ def feet_of(estimate: StateEstimate, turn: np.ndarray) -> np.ndarray:
 @pytest.mark.parametrize("height", [0.7, -2000.0])  # which drifts, and in hours far
 def test_the_feet_stand_on_the_ground(level: bool, turn: tuple[float, ...], height: float) -> None:
     estimate = standing(np.array([2.0, -1.0, height]), np.array(turn), np.ones(4))
-    estimates = GroundEstimate(level)
+    estimates = GroundEstimate(A1, level)
     estimates.follow(estimate)
     for foot in feet_of(estimate, np.array(turn)):
-        lowest = foot - [0.0, 0.0, FOOT_RADIUS]
+        lowest = foot - [0.0, 0.0, A1.legs.foot_radius]
         assert nearest_surface(estimates.ground, *lowest)[0] == pytest.approx(0.0, abs=2e-3)
         assert height_at(estimates.ground, foot[0], foot[1]) == pytest.approx(lowest[2], abs=2e-3)
 
 
 @pytest.mark.parametrize("level", [False, True])
 def test_a_level_ground_never_tilts(level: bool) -> None:
-    estimates = GroundEstimate(level)
+    estimates = GroundEstimate(A1, level)
     estimates.follow(standing(np.array([0.0, 0.0, 0.3]), np.array([0.0, -0.2, 0.0]), np.ones(4)))
     normal = estimates.ground.rotation[0, :, 2]
     slope = -normal[0] / normal[2]
@@ -46,7 +45,7 @@ def test_a_level_ground_never_tilts(level: bool) -> None:
 
 
 def test_a_foot_in_the_air_leaves_no_footprint() -> None:
-    estimates = GroundEstimate(level=False)
+    estimates = GroundEstimate(A1, level=False)
     estimates.follow(standing(np.array([0.0, 0.0, 0.3]), np.zeros(3), np.ones(4)))
     before = estimates.ground.centre.copy()
     estimates.follow(standing(np.array([0.0, 0.0, 0.5]), np.zeros(3), np.zeros(4)))
@@ -54,7 +53,7 @@ def test_a_foot_in_the_air_leaves_no_footprint() -> None:
 
 
 def test_a_state_that_is_not_finite_changes_nothing() -> None:
-    estimates = GroundEstimate(level=False)
+    estimates = GroundEstimate(A1, level=False)
     estimates.follow(standing(np.array([0.0, 0.0, 0.3]), np.zeros(3), np.ones(4)))
     before = estimates.ground.centre.copy()
     estimates.follow(standing(np.array([0.0, np.nan, 0.3]), np.zeros(3), np.ones(4)))
@@ -63,7 +62,7 @@ def test_a_state_that_is_not_finite_changes_nothing() -> None:
 
 def test_simulators_follow_the_ground() -> None:
     """MuJoCo's ray finds the tilted ground where the ground's own height has it."""
-    estimates = GroundEstimate(level=False)
+    estimates = GroundEstimate(A1, level=False)
     simulator = SingleSimulation(A1, estimates.ground)
     estimates.simulators.append(simulator)
     estimates.follow(standing(np.array([0.3, 0.2, 0.4]), np.array([0.1, -0.2, 0.4]), np.ones(4)))
@@ -80,12 +79,12 @@ def test_simulators_follow_the_ground() -> None:
 
 def walk_to_a_step(estimates: GroundEstimate, edge: float, rise: float) -> None:
     """Walk along x until the fore feet alone stand beyond a step at `edge`."""
-    neutral = foot_positions_in_base(STAND_JOINTS)
+    neutral = foot_positions_in_base(A1.legs, A1.stand)
     for x in np.arange(-0.5, 0.001, 0.1):
         feet = neutral + [x, 0.0, 0.3]
-        feet[:, 2] = FOOT_RADIUS + rise * (feet[:, 0] > edge)
+        feet[:, 2] = A1.legs.foot_radius + rise * (feet[:, 0] > edge)
         base = np.array([x, 0.0, 0.3])
-        q = np.concatenate([base, [0.0, 0.0, 0.0, 1.0], inverse_kinematics(feet - base)])
+        q = np.concatenate([base, [0.0, 0.0, 0.0, 1.0], inverse_kinematics(A1.legs, feet - base)])
         estimates.follow(
             StateEstimate(tick=0, time=0.0, q=q, v=np.zeros(18), contact=np.ones(4), status="ok")
         )
@@ -95,7 +94,7 @@ def walk_to_a_step(estimates: GroundEstimate, edge: float, rise: float) -> None:
 @pytest.mark.parametrize("edge", [-0.08, 0.02, 0.1])
 def test_the_border_lies_where_the_fore_feet_stepped(edge: float, rise: float) -> None:
     """Within a stride of the true edge, on either side of which the ground is level."""
-    estimates = GroundEstimate(level=True)
+    estimates = GroundEstimate(A1, level=True)
     walk_to_a_step(estimates, edge, rise)
     for y in (-0.12, 0.12):
         heights = np.array([height_at(estimates.ground, x, y) for x in np.arange(-0.3, 0.3, 0.01)])
@@ -106,11 +105,11 @@ def test_the_border_lies_where_the_fore_feet_stepped(edge: float, rise: float) -
 
 
 def test_footprints_on_one_plane_leave_the_border_in_the_middle() -> None:
-    estimates = GroundEstimate(level=False)
+    estimates = GroundEstimate(A1, level=False)
     walk_to_a_step(estimates, 10.0, 0.06)
     assert estimates.ground.centre[:, 0] == pytest.approx([2.5, 2.5, -2.5, -2.5], abs=0.01)
 
 
 def test_only_ground_that_may_tilt_is_rough() -> None:
-    assert GroundEstimate(level=True).ground.roughness == 0.0
-    assert GroundEstimate(level=False).ground.roughness > 0.0
+    assert GroundEstimate(A1, level=True).ground.roughness == 0.0
+    assert GroundEstimate(A1, level=False).ground.roughness > 0.0

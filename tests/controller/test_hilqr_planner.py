@@ -20,7 +20,7 @@ KINDS = ("rigid", "rollout")
 
 def make_derivatives(options):
     if options.derivatives == "rigid":
-        return RigidDerivatives(options.period)
+        return RigidDerivatives(A1, options.period)
     return RolloutDerivatives(A1, options.period, options.search.substeps, options.search.threads)
 
 
@@ -28,8 +28,8 @@ def make_planner(kind="rollout", **changes):
     options = msgspec.structs.replace(OPTIONS, derivatives=kind, **changes)
     search = options.search
     backend = MujocoRollout(A1, options.knots, options.period, search.substeps, search.threads)
-    reference = make_reference("walk", 0.2, options.period)
-    return HilqrPlanner(options, reference, backend, make_derivatives(options))
+    reference = make_reference(A1, "walk", 0.2, options.period)
+    return HilqrPlanner(options, A1, reference, backend, make_derivatives(options))
 
 
 def seed_cost(planner, start):

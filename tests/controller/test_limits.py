@@ -4,11 +4,10 @@ import mujoco
 import numpy as np
 import pytest
 
-from controller.limit_options import KeepOut
-from controller.limits import BODY_RADIUS, BOXES, CORNERS, KNEES, TORQUES, LimitOptions, Limits
+from controller.limits import BOXES, KNEES, TORQUES, Limits, shape_of
+from controller.planner_options import KeepOut, LimitOptions
 from hw_bridge.options import HardwareSafetyOptions
 from hw_bridge.safety.limits import MotorBounds, bounds_of, outward_cap
-from robots.a1.constants import JOINT_LOWER, JOINT_UPPER
 from robots.mujoco_model import load_mujoco
 from robots.state import integrate, mujoco_from_pinocchio
 from robots.terrain import Box, make_ground
@@ -17,6 +16,7 @@ from tests.a1 import A1
 
 BAR = KeepOut((-0.2, -1.0, 0.3), (0.1, 0.2, 0.5))
 WALL = KeepOut((0.2, -2.0, 0.0), (0.25, 2.0, 1.0))
+SHAPE = shape_of(LimitOptions(), A1)
 SLOPE = make_ground((Box((0.0, 0.0, 0.0), (3.0, 3.0, 0.4), 0.4, 0.3),))
 
 
@@ -34,7 +34,7 @@ def random_states(count, seed=0):
 
 @pytest.mark.parametrize("ground", [None, SLOPE])
 def test_derivatives_are_those_of_the_values(ground):
-    limits = Limits(LimitOptions(keep_out=(BAR, WALL)), ground)
+    limits = Limits(LimitOptions(keep_out=(BAR, WALL)), A1, ground)
     states, inputs = random_states(9)
     c_x, c_u = limits.jacobians(states, inputs, np.arange(len(states)))
     some = np.array([1, 4, 8])
@@ -60,7 +60,7 @@ def test_derivatives_are_those_of_the_values(ground):
 
 
 def test_torques_within_the_limits_are_those_that_the_motors_and_the_bridge_give():
-    limits, safety = Limits(), HardwareSafetyOptions()
+    limits, safety = Limits(LimitOptions(), A1), HardwareSafetyOptions()
     bounds = MotorBounds(*bounds_of(safety, A1)[0].tolist())
     states, inputs = random_states(200, seed=1)
     c = limits.values(states[None], inputs[None])[0]
@@ -68,11 +68,11 @@ def test_torques_within_the_limits_are_those_that_the_motors_and_the_bridge_give
     for k, u in enumerate(inputs):
         q, dq = states[k, 7:19], states[k, 25:37]
         for i in range(12):
-            most = outward_cap(JOINT_UPPER[i] - q[i], dq[i], bounds)
-            least = -outward_cap(q[i] - JOINT_LOWER[i], -dq[i], bounds)
+            most = outward_cap(A1.legs.upper[i] - q[i], dq[i], bounds)
+            least = -outward_cap(q[i] - A1.legs.lower[i], -dq[i], bounds)
             given = min(max(limited_torque(u[i], dq[i], 33.5, 10.5, 21.0), least), most)
             violated = max(c[k, TORQUES + i], c[k, TORQUES + 12 + i]) > 1e-9
-            if JOINT_LOWER[i] <= q[i] <= JOINT_UPPER[i]:
+            if A1.legs.lower[i] <= q[i] <= A1.legs.upper[i]:
                 assert violated == (abs(given - u[i]) > 1e-9)
                 violations[int(violated)] += 1
     assert violations.min() > 200  # both cases
@@ -82,7 +82,7 @@ def test_knees_are_where_the_model_has_them():
     model = load_mujoco(A1)
     data = mujoco.MjData(model)
     states, inputs = random_states(5, seed=2)
-    c = Limits(LimitOptions(knee_clearance=0.0)).values(states[None], inputs[None])[0]
+    c = Limits(LimitOptions(knee_clearance=0.0), A1).values(states[None], inputs[None])[0]
     for k, x in enumerate(states):
         data.qpos[:] = mujoco_from_pinocchio(x[:19], x[19:])[0]
         mujoco.mj_kinematics(model, data)
@@ -94,12 +94,12 @@ def test_the_trunk_is_within_its_corners():
     model = load_mujoco(A1)
     for name in ("trunk_body", "head_body", "tail_body"):
         geom = model.geom(name)
-        assert np.all(geom.pos - geom.size >= CORNERS.min(axis=0) - 1e-9)
-        assert np.all(geom.pos + geom.size <= CORNERS.max(axis=0) + 1e-2)
+        assert np.all(geom.pos - geom.size >= SHAPE.corners.min(axis=0) - 1e-9)
+        assert np.all(geom.pos + geom.size <= SHAPE.corners.max(axis=0) + 1e-2)
 
 
 def test_every_limit_has_a_name():
-    names = Limits().names
+    names = Limits(LimitOptions(), A1).names
     assert len(names) == BOXES == len(set(names))
     assert names[TORQUES] == "torque of FR_hip forward"
 
@@ -112,9 +112,9 @@ def test_the_body_keeps_its_distance_from_a_box(place, distance):
     """The middle sphere over a face, beside an edge and inside; the nearest face counts inside."""
     x = np.zeros((1, 1, 37))
     x[0, 0, :3], x[0, 0, 6] = place, 1.0
-    limits = Limits(LimitOptions(keep_out=(BAR,)))
+    limits = Limits(LimitOptions(keep_out=(BAR,)), A1)
     (row,) = limits.values(x, np.zeros((1, 0, 12)))[0]
-    assert row[BOXES + 1] == pytest.approx(BODY_RADIUS - distance)
+    assert row[BOXES + 1] == pytest.approx(SHAPE.radius - distance)
     assert limits.names[BOXES + 1] == "distance of the body's middle from keep-out box 0"
 
 

@@ -4,8 +4,9 @@ import msgspec
 import numpy as np
 import pytest
 
-from controller.mppi.options import MppiOptions
-from controller.mppi.planner import MppiPlanner, pd_gains, spline_basis, weights
+from controller.motor_targets import joint_gain
+from controller.mppi_planner import MppiPlanner, spline_basis, weights
+from controller.planner_options import MppiOptions
 from controller.references import make_reference
 from sim_bridge.rollouts.mujoco_batch import MujocoRollout
 from tests.a1 import A1
@@ -20,7 +21,7 @@ OPTIONS = MppiOptions(
 def make_planner(**changes):
     options = msgspec.structs.replace(OPTIONS, **changes)
     backend = MujocoRollout(A1, options.knots, options.period, options.substeps, options.threads)
-    return MppiPlanner(options, make_reference("walk", 0.2, options.period), backend)
+    return MppiPlanner(options, A1, make_reference(A1, "walk", 0.2, options.period), backend)
 
 
 def test_weights_are_shares_and_the_cheapest_sample_weighs_most():
@@ -55,7 +56,7 @@ def test_a_spline_goes_through_its_points_and_reproduces_cubics(knots):
 
 def test_the_law_is_stiffness_and_damping_of_each_joint():
     x = np.arange(36.0)
-    np.testing.assert_allclose(pd_gains(30.0, 2.0) @ x, -30.0 * x[6:18] - 2.0 * x[24:])
+    np.testing.assert_allclose(joint_gain(30.0, 2.0) @ x, -30.0 * x[6:18] - 2.0 * x[24:])
 
 
 @pytest.mark.parametrize("sideways", [-0.6, 0.6])
@@ -69,7 +70,7 @@ def test_a_push_is_answered_with_a_cheaper_plan(sideways):
     costs = [each.cost for each in (*plans, plan)]
     assert costs == sorted(costs, reverse=True) and costs[-1] < 0.95 * seed.cost
     assert plan.status == "ok" and plan.iterations == 4
-    np.testing.assert_array_equal(plan.gains, np.tile(pd_gains(30.0, 1.0), (20, 1, 1)))
+    np.testing.assert_array_equal(plan.gains, np.tile(joint_gain(30.0, 1.0), (20, 1, 1)))
 
 
 def test_the_same_seed_gives_the_same_plan_and_another_seed_another():

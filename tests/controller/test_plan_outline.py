@@ -6,7 +6,7 @@ from typing import cast
 import numpy as np
 import pytest
 
-from controller.plan_outline import PERIOD_S, Outlines, outline_of
+from controller.planner_node import PERIOD_S, Outlines, outline_of
 from runtime.bus import Bus, Publisher
 from runtime.endpoints import Endpoints
 from runtime.messages import PlanOutline

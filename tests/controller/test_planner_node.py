@@ -7,9 +7,8 @@ import numpy as np
 import pytest
 
 from controller import planner_node
-from controller.driving.goal import Goal
-from controller.driving.intake import CommandIntake
-from controller.driving.options import DriveOptions
+from controller.driving.commands import CommandIntake, Goal
+from controller.options import DriveOptions
 from controller.planner import Planner as BasePlanner
 from controller.planner_node import no_plan
 from controller.solve_schedule import SolveSchedule

@@ -4,12 +4,12 @@ import numpy as np
 import pytest
 
 from controller.references import ReferenceTrajectory, load_reference, save_reference
-from robots.a1.constants import STAND_JOINTS
 from runtime.messages import GroundTruth, SensorReading, encode
 from runtime.recording import Recorder
 from runtime.topics import GROUND_TRUTH, SENSOR_READING
+from tests.a1 import A1
 
-STAND = np.concatenate([[0.0, 0.0, 0.3], [0.0, 0.0, 0.0, 1.0], STAND_JOINTS.ravel()])
+STAND = np.concatenate([[0.0, 0.0, 0.3], [0.0, 0.0, 0.0, 1.0], A1.stand.ravel()])
 
 
 def recording(rows, period=0.001, inputs=None, contacts=None, **loop):

@@ -9,7 +9,6 @@ import pytest
 from controller.gaits import BOUND, STAND, TROT, WALK
 from controller.references import load_reference, make_reference, save_reference
 from controller.references.kinematic import KinematicGait, make_kinematic_reference
-from robots.a1.constants import FOOT_RADIUS, TORQUE_LIMIT
 from robots.contact_dynamics import ContactDynamics
 from robots.pinocchio_model import foot_frame_ids, load_pinocchio
 from robots.state import difference
@@ -22,7 +21,7 @@ FEET = foot_frame_ids(MODEL)
 
 @pytest.fixture(scope="module", params=[WALK, TROT, BOUND], ids=["walk", "trot", "bound"])
 def reference(request):
-    return make_kinematic_reference(request.param, 0.2, PERIOD)
+    return make_kinematic_reference(A1, request.param, 0.2, PERIOD)
 
 
 def feet_of(q):
@@ -37,14 +36,16 @@ def test_stance_feet_stand_still_on_the_ground(reference):
     for k in range(250):
         both = (window.contacts[k] > 0) & (window.contacts[k + 1] > 0)
         np.testing.assert_allclose(feet[k + 1][both], feet[k][both], atol=1e-9)
-        np.testing.assert_allclose(feet[k][window.contacts[k] > 0, 2], FOOT_RADIUS, atol=1e-9)
-    assert feet[:, :, 2].max() == pytest.approx(FOOT_RADIUS + 0.06, abs=1e-3)
+        np.testing.assert_allclose(
+            feet[k][window.contacts[k] > 0, 2], A1.legs.foot_radius, atol=1e-9
+        )
+    assert feet[:, :, 2].max() == pytest.approx(A1.legs.foot_radius + 0.06, abs=1e-3)
 
 
 @pytest.mark.parametrize("gait", [WALK, TROT, BOUND], ids=["walk", "trot", "bound"])
 def test_velocity_is_the_derivative_of_the_configuration(gait):
-    motion = KinematicGait(gait, 0.2)
-    window = make_kinematic_reference(gait, 0.2, PERIOD).window(120, 60)
+    motion = KinematicGait(A1, gait, 0.2)
+    window = make_kinematic_reference(A1, gait, 0.2, PERIOD).window(120, 60)
     h = 1e-4
     for k in range(60):
         time = (120 + k) * PERIOD
@@ -70,12 +71,12 @@ def test_feed_forward_carries_the_robot(reference):
     assert np.sum(forces, axis=1)[:, 2].mean() == pytest.approx(weight, rel=short)
     assert abs(np.mean(vertical)) < 9.81 * short
     assert np.min(np.array(forces)[:, :, 2]) > -0.1 * weight
-    assert np.abs(window.inputs).max() < TORQUE_LIMIT
+    assert np.abs(window.inputs).max() < A1.torque_limit[0]
 
 
 def test_torque_of_standing_gives_equilibrium():
     """On four feet the inverse dynamics is exact: nothing accelerates."""
-    stand = make_kinematic_reference(STAND, 0.0, PERIOD).window(0, 1)
+    stand = make_kinematic_reference(A1, STAND, 0.0, PERIOD).window(0, 1)
     a, force = ContactDynamics(MODEL, FEET).acceleration(
         stand.q[0], stand.v[0], stand.inputs[0], stand.contacts[0]
     )
@@ -118,13 +119,13 @@ def test_bad_files_and_names_give_one_line(tmp_path):
     cut.write_bytes(b"nothing")
     for name in (str(empty), str(text), str(cut), str(tmp_path / "gone.npz"), "hop"):
         with pytest.raises(ValueError) as error:
-            make_reference(name, 0.2, PERIOD)
+            make_reference(A1, name, 0.2, PERIOD)
         assert "\n" not in str(error.value)
 
 
 def test_stride_must_fit_the_knots():
     with pytest.raises(ValueError, match="no multiple"):
-        make_kinematic_reference(WALK, 0.2, 0.007)
+        make_kinematic_reference(A1, WALK, 0.2, 0.007)
 
 
 def test_a_reference_says_how_far_it_tilts_the_trunk_around_a_time(reference):

@@ -9,17 +9,18 @@ from hybrid.hilqr import Trajectory
 from robots.rotations import exp3, quaternion_from_rotation, quaternion_product
 from robots.state import difference, integrate
 from robots.terrain import Box, make_ground
+from tests.a1 import A1
 
 PERIOD = 0.01
 
 
 @pytest.fixture(scope="module")
 def derivatives():
-    return RigidDerivatives(PERIOD)
+    return RigidDerivatives(A1, PERIOD)
 
 
 def walking(knots=30, start=300):
-    window = make_reference("walk", 0.2, PERIOD).window(start, knots)
+    window = make_reference(A1, "walk", 0.2, PERIOD).window(start, knots)
     states = np.hstack([window.q, window.v])
     # The kinematic reference lands at zero speed; a real foot comes down with some.
     states[:, 21] -= 0.3
@@ -98,8 +99,8 @@ def test_a_slope_is_the_level_ground_turned_with_gravity(order):
     states[:, :3] = states[:, :3] @ turn.T
     for row in states:
         row[3:7] = quaternion_product(quaternion_from_rotation(turn), row[3:7])
-    level = RigidDerivatives(PERIOD, order).linearise(flat)
-    derivatives = RigidDerivatives(PERIOD, order, ground)
+    level = RigidDerivatives(A1, PERIOD, order).linearise(flat)
+    derivatives = RigidDerivatives(A1, PERIOD, order, ground)
     gravity = derivatives.dynamics.model.gravity
     gravity.linear = turn @ gravity.linear
     slope = derivatives.linearise(flat._replace(states=states))

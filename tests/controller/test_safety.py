@@ -6,15 +6,14 @@ import msgspec
 import numpy as np
 import pytest
 
+from controller.options import SafetyGateOptions
 from controller.plan_function import PlanFunction
-from controller.safety import SafetyGate, tilt
-from controller.safety_gate_options import SafetyGateOptions
-from controller.verdict import Reason
-from robots.a1.constants import JOINT_LOWER, JOINT_UPPER
+from controller.safety import Reason, SafetyGate, tilt
 from robots.rotations import exp3, quaternion_from_rotation
 from runtime.messages import Plan
 from saltus.configuration.launch import load_launch
 from saltus.launch.lock_step import LockStep
+from tests.a1 import A1
 from tests.controller.tracker_messages import estimate, plan, reading, standing
 
 Q, V = standing()
@@ -23,7 +22,7 @@ PUSH = "{kind: base_velocity, at: 0.5, value: [0.0, 1.5, 0.0]}"
 
 @pytest.fixture
 def gate() -> SafetyGate:
-    return SafetyGate(SafetyGateOptions())
+    return SafetyGate(SafetyGateOptions(), A1)
 
 
 @pytest.mark.parametrize(
@@ -114,8 +113,8 @@ def test_a_reading_that_cannot_be_contradicts_nothing(gate: SafetyGate, field: s
     "field, slot, most, reason",
     [
         ("states_q", 2, 2.0, Reason.PLAN_STATES_OUT_OF_BOUNDS),
-        ("states_q", 8, JOINT_UPPER[1] + 1.0, Reason.PLAN_STATES_OUT_OF_BOUNDS),
-        ("states_q", 9, JOINT_LOWER[2] - 1.0, Reason.PLAN_STATES_OUT_OF_BOUNDS),
+        ("states_q", 8, A1.legs.upper[1] + 1.0, Reason.PLAN_STATES_OUT_OF_BOUNDS),
+        ("states_q", 9, A1.legs.lower[2] - 1.0, Reason.PLAN_STATES_OUT_OF_BOUNDS),
         ("states_v", 1, 10.0, Reason.PLAN_STATES_OUT_OF_BOUNDS),
         ("states_v", 3, -40.0, Reason.PLAN_STATES_OUT_OF_BOUNDS),
         ("states_v", 17, 150.0, Reason.PLAN_STATES_OUT_OF_BOUNDS),

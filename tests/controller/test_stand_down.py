@@ -3,17 +3,17 @@
 import numpy as np
 import pytest
 
+from controller.options import StandDownOptions
 from controller.stand_down import StandDown, damping_aim, minimum_jerk
-from controller.stand_down_options import StandDownOptions
-from robots.a1.constants import JOINT_LOWER, JOINT_UPPER, LIE_JOINTS, STAND_JOINTS
+from tests.a1 import A1
 
 O = StandDownOptions()  # noqa: E741
-START = STAND_JOINTS + np.linspace(-0.3, 0.3, 12)
+START = A1.stand + np.linspace(-0.3, 0.3, 12)
 TORQUE = np.linspace(-8.0, 12.0, 12)
 
 
 def test_starts_at_the_measurement_with_the_last_torque() -> None:
-    motion = StandDown(O, START, TORQUE, now=3.0)
+    motion = StandDown(O, A1, START, TORQUE, now=3.0)
     target = motion.target(3.0)
     np.testing.assert_array_equal(target.q, START)
     np.testing.assert_array_equal(target.dq, 0.0)
@@ -21,16 +21,16 @@ def test_starts_at_the_measurement_with_the_last_torque() -> None:
 
 
 def test_passes_through_the_stand_and_ends_lying() -> None:
-    motion = StandDown(O, START, TORQUE, now=0.0)
+    motion = StandDown(O, A1, START, TORQUE, now=0.0)
     for now in (O.rise_s, O.rise_s + 0.5 * O.pause_s, O.rise_s + O.pause_s):
-        np.testing.assert_allclose(motion.target(now).q, STAND_JOINTS, atol=1e-12)
+        np.testing.assert_allclose(motion.target(now).q, A1.stand, atol=1e-12)
     for now in (O.rise_s + O.pause_s + O.lie_s, 100.0):
-        np.testing.assert_allclose(motion.target(now).q, LIE_JOINTS, atol=1e-12)
+        np.testing.assert_allclose(motion.target(now).q, A1.lie, atol=1e-12)
         np.testing.assert_allclose(motion.target(now).dq, 0.0, atol=1e-12)
 
 
 def test_targets_and_old_torque_are_continuous() -> None:
-    motion = StandDown(O, START, TORQUE, now=0.0)
+    motion = StandDown(O, A1, START, TORQUE, now=0.0)
     times = np.arange(0.0, 3.2, 0.001)
     q = np.array([motion.target(t).q for t in times])
     assert np.abs(np.diff(q, axis=0)).max() < 0.0025  # no faster than 2.5 rad/s
@@ -44,18 +44,18 @@ def test_targets_and_old_torque_are_continuous() -> None:
 def test_velocity_is_the_derivative_of_position() -> None:
     h = 1e-5
     for since in (0.05, 0.2, 0.39):
-        ahead, behind = (minimum_jerk(START, STAND_JOINTS, since + s, 0.4).q for s in (h, -h))
-        velocity = minimum_jerk(START, STAND_JOINTS, since, 0.4).dq
+        ahead, behind = (minimum_jerk(START, A1.stand, since + s, 0.4).q for s in (h, -h))
+        velocity = minimum_jerk(START, A1.stand, since, 0.4).dq
         np.testing.assert_allclose(velocity, (ahead - behind) / (2 * h), atol=1e-7)
 
 
 def test_poses_are_within_the_joint_range() -> None:
-    for pose in (STAND_JOINTS, LIE_JOINTS):
-        assert np.all((pose > JOINT_LOWER) & (pose < JOINT_UPPER))
+    for pose in (A1.stand, A1.lie):
+        assert np.all((pose > A1.legs.lower) & (pose < A1.legs.upper))
 
 
 def test_a_plan_may_take_over_until_lying_down_begins() -> None:
-    motion = StandDown(O, START, TORQUE, now=1.0)
+    motion = StandDown(O, A1, START, TORQUE, now=1.0)
     assert motion.can_return(1.0 + O.rise_s + O.pause_s - 0.001)
     assert not motion.can_return(1.0 + O.rise_s + O.pause_s + 0.001)
 

@@ -8,15 +8,16 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from controller.options import SafetyGateOptions, TrackerOptions
 from controller.planner import Planner
 from controller.references import load_reference, make_reference, save_reference
-from controller.safety_gate_options import SafetyGateOptions
 from controller.tracker import Tracker
 from robots.planar_pose import PlanarPose
 from robots.state import difference
 from runtime.messages import Plan, SensorReading, StateEstimate
 from saltus.configuration.launch import load_launch
 from saltus.launch.lock_step import LockStep
+from tests.a1 import A1
 
 TURN = PlanarPose(1000.0, -300.0, 2.5)
 places = st.builds(PlanarPose, *[st.floats(-1e3, 1e3)] * 2, st.floats(-3.1, 3.1))
@@ -79,7 +80,7 @@ def plan_of(q: np.ndarray, number: int = 1) -> Plan:
 
 
 def standing(pose: PlanarPose, status: str = "ok") -> StateEstimate:
-    q = pose.to_world(make_reference("stand", 0.0, 0.01).q[0])
+    q = pose.to_world(make_reference(A1, "stand", 0.0, 0.01).q[0])
     return StateEstimate(
         tick=0, time=0.0, q=q, v=np.zeros(18), contact=np.ones(4), status=status
     )  # fmt: skip
@@ -103,7 +104,7 @@ def test_a_planner_sees_the_robot_begin_at_the_origin_and_its_plans_are_of_the_w
 
 
 def test_a_trajectory_recorded_elsewhere_begins_at_the_origin(tmp_path) -> None:
-    walk = make_reference("walk", 0.3, 0.01)
+    walk = make_reference(A1, "walk", 0.3, 0.01)
     moved = type(walk)(
         "walk", walk.period, TURN.to_world(walk.q), walk.v, walk.inputs, walk.contacts, walk.loop,
         PlanarPose(yaw=TURN.yaw).points_to_world(walk.loop_shift),
@@ -125,7 +126,7 @@ def test_a_trajectory_recorded_elsewhere_begins_at_the_origin(tmp_path) -> None:
 )  # fmt: skip
 def test_a_first_plan_that_leads_away_is_refused(pose: PlanarPose, accepted: bool) -> None:
     assert SafetyGateOptions().first_plan_turn == 0.7
-    tracker, estimate = Tracker(), standing(TURN)
+    tracker, estimate = Tracker(TrackerOptions(), A1), standing(TURN)
     leads = TURN.to_world(pose.to_world(TURN.to_local(estimate.q)))
     reading = SensorReading(
         tick=0, time=0.0, quaternion_imu_in_world=estimate.q[3:7],

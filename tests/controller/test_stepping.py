@@ -3,24 +3,24 @@
 import numpy as np
 import pytest
 
-from controller.centroidal.body_state import BodyObserver
-from controller.centroidal.options import PathOptions, SteppingOptions
 from controller.centroidal.path import CommandedPath
+from controller.centroidal.rigid_body import BodyObserver
 from controller.centroidal.stepping import Step, Stepper
-from controller.contact_schedule import Swing
-from controller.gaits import TROT, WALK
-from robots.a1.constants import FOOT_RADIUS, GRAVITY, LEG_SIDE, STAND_HEIGHT, STAND_JOINTS
-from robots.a1.kinematics import foot_positions_in_base
+from controller.gaits import TROT, WALK, Swing
+from controller.planner_options import PathOptions, SteppingOptions
+from robots.conventions import GRAVITY
+from robots.legs import foot_positions_in_base
 from robots.rotations import exp3, quaternion_from_rotation
+from tests.a1 import A1
 
-FEET = np.array([0.0, 0.0, STAND_HEIGHT]) + foot_positions_in_base(STAND_JOINTS)
-OBSERVER = BodyObserver()
+FEET = np.array([0.0, 0.0, A1.stand_height]) + foot_positions_in_base(A1.legs, A1.stand)
+OBSERVER = BodyObserver(A1)
 REST = Step(wait=0.0, stance=0.264, velocity=np.zeros(3))
 
 
 def body(velocity=(0.0, 0.0, 0.0), yaw=0.0):
     rotation = exp3(np.array([0.0, 0.0, yaw]))
-    q = np.concatenate([[0.0, 0.0, STAND_HEIGHT], quaternion_from_rotation(rotation), STAND_JOINTS])
+    q = np.concatenate([[0.0, 0.0, A1.stand_height], quaternion_from_rotation(rotation), A1.stand])
     v = np.concatenate([rotation.T @ np.array(velocity), np.zeros(15)])
     return OBSERVER.observe(q, v)
 
@@ -33,23 +33,23 @@ def lift_off(foot: int) -> Swing:
 
 
 def test_a_body_at_rest_steps_on_the_spot():
-    stepper = Stepper(SteppingOptions(press=0.0), WALK)
+    stepper = Stepper(SteppingOptions(press=0.0), A1, WALK)
     for foot in range(4):
         place = stepper.foothold(foot, body(), REST._replace(wait=0.1))
-        np.testing.assert_allclose(place, [*FEET[foot, :2], FOOT_RADIUS], atol=1e-12)
+        np.testing.assert_allclose(place, [*FEET[foot, :2], A1.legs.foot_radius], atol=1e-12)
 
 
 @pytest.mark.parametrize("foot", range(4))
 def test_a_push_moves_the_foothold_by_the_capture_point(foot):
-    stepper = Stepper(SteppingOptions(capture=1.0, reach=(9.0, 9.0), inward=9.0), WALK)
+    stepper = Stepper(SteppingOptions(capture=1.0, reach=(9.0, 9.0), inward=9.0), A1, WALK)
     pushed = stepper.foothold(foot, body((0.3, 0.4, 0.0)), REST)
     still = stepper.foothold(foot, body(), REST)
-    capture = np.sqrt(STAND_HEIGHT / 9.81) * np.array([0.3, 0.4])
+    capture = np.sqrt(A1.stand_height / 9.81) * np.array([0.3, 0.4])
     np.testing.assert_allclose((pushed - still)[:2], capture, atol=1e-9)
 
 
 def test_at_the_wanted_speed_stance_is_symmetric_about_the_neutral_place():
-    stepper = Stepper(SteppingOptions(), TROT)
+    stepper = Stepper(SteppingOptions(), A1, TROT)
     speed = np.array([0.5, 0.0, 0.0])
     place = stepper.foothold(0, body(speed), REST._replace(velocity=speed))
     half = 0.5 * REST.stance * speed[0]
@@ -58,18 +58,20 @@ def test_at_the_wanted_speed_stance_is_symmetric_about_the_neutral_place():
 
 def test_feet_do_not_step_out_of_reach_nor_across():
     options = SteppingOptions(reach=(0.2, 0.15), inward=0.05)
-    stepper = Stepper(options, WALK)
+    stepper = Stepper(options, A1, WALK)
     for foot in range(4):
         for side in (5.0, -5.0):
             place = stepper.foothold(foot, body((5.0, side, 0.0)), REST)
             offset = place - FEET[foot]
-            outward = LEG_SIDE[foot] * offset[1]
+            outward = np.sign(A1.legs.plane)[foot] * offset[1]
             assert offset[0] == pytest.approx(0.2)
-            assert outward == pytest.approx(0.15 if LEG_SIDE[foot] * side > 0 else -0.05)
+            assert outward == pytest.approx(
+                0.15 if np.sign(A1.legs.plane)[foot] * side > 0 else -0.05
+            )
 
 
 def test_footholds_turn_with_the_body():
-    stepper, yaw = Stepper(SteppingOptions(), WALK), 0.7
+    stepper, yaw = Stepper(SteppingOptions(), A1, WALK), 0.7
     turned = stepper.foothold(1, body(yaw=yaw), REST)
     straight = stepper.foothold(1, body(), REST)
     np.testing.assert_allclose(turned, exp3(np.array([0.0, 0.0, yaw])) @ straight, atol=1e-9)
@@ -79,7 +81,7 @@ def test_footholds_turn_with_the_body():
 def test_in_a_turn_stance_is_symmetric_about_the_neutral_place(foot):
     """In its middle, the body turned and moved on, the foot is where it is of a body at rest."""
     speed, rate, wait, stance = np.array([0.3, -0.1, 0.0]), 0.5, 0.2, 0.02
-    stepper = Stepper(SteppingOptions(press=0.0), TROT)
+    stepper = Stepper(SteppingOptions(press=0.0), A1, TROT)
     step = Step(wait, stance, speed, turn=rate * wait, yaw_rate=rate)
     place = stepper.foothold(foot, body(speed), step)
     time, arc = wait + 0.5 * stance, np.zeros(3)
@@ -91,22 +93,25 @@ def test_in_a_turn_stance_is_symmetric_about_the_neutral_place(foot):
 
 def test_a_body_that_shall_accelerate_is_supported_behind_by_the_pendulums_law():
     """x'' = g / h (x - foot)."""
-    stepper, acceleration = Stepper(SteppingOptions(press=0.0), TROT), np.array([1.0, -0.4, 0.0])
+    stepper, acceleration = (
+        Stepper(SteppingOptions(press=0.0), A1, TROT),
+        np.array([1.0, -0.4, 0.0]),
+    )
     step = REST._replace(stance=0.0, acceleration=acceleration)
     place = stepper.foothold(2, body(yaw=0.0), step)
     arm = (FEET[2] - place)[:2]
-    np.testing.assert_allclose(GRAVITY / STAND_HEIGHT * arm, acceleration[:2], atol=1e-9)
+    np.testing.assert_allclose(GRAVITY / A1.stand_height * arm, acceleration[:2], atol=1e-9)
 
 
 def test_a_body_that_gains_speed_is_expected_where_it_will_be():
-    stepper, wait, gain = Stepper(SteppingOptions(), TROT), 0.2, np.array([0.3, 0.1, 0.0])
+    stepper, wait, gain = Stepper(SteppingOptions(), A1, TROT), 0.2, np.array([0.3, 0.1, 0.0])
     step = REST._replace(stance=0.0, wait=wait, gain=gain)
     moved = stepper.foothold(1, body(), step) - stepper.foothold(1, body(), REST)
     np.testing.assert_allclose(moved, 0.5 * wait * gain, atol=1e-12)
 
 
 def test_a_swing_runs_from_where_the_foot_left_to_the_foothold():
-    stepper = Stepper(SteppingOptions(), WALK)
+    stepper = Stepper(SteppingOptions(), A1, WALK)
     stepper.observe(0.0, FEET, np.ones(4))
     swing, hold = lift_off(3), FEET[3] + np.array([0.1, 0.05, 0.0])
     first = stepper.motion(3, swing, swing.lift_off, hold)
@@ -119,7 +124,7 @@ def test_a_swing_runs_from_where_the_foot_left_to_the_foothold():
 
 
 def test_the_velocity_of_a_swing_is_its_derivative():
-    stepper = Stepper(SteppingOptions(), WALK)
+    stepper = Stepper(SteppingOptions(), A1, WALK)
     stepper.observe(0.0, FEET, np.ones(4))
     swing, hold, h = lift_off(3), FEET[3] + np.array([0.1, 0.05, 0.0]), 1e-6
     for share in (0.2, 0.5, 0.8):
@@ -130,7 +135,7 @@ def test_the_velocity_of_a_swing_is_its_derivative():
 
 
 def test_a_foot_that_finds_the_ground_early_stands_until_its_swing_would_end():
-    stepper = Stepper(SteppingOptions(early=0.6), WALK)
+    stepper = Stepper(SteppingOptions(early=0.6), A1, WALK)
     lift = WALK.lift_off(3, 0)
     touching = np.ones(4)
     assert stepper.observe(lift - 0.01, FEET, touching)[3] == 1.0

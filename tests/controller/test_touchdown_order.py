@@ -10,11 +10,10 @@ import pytest
 
 from controller.planner_options import PlannerOptions
 from controller.references import make_reference
-from controller.touchdown_order import Landing, arrival_order, touchdown_jumps
+from controller.rigid_derivatives import Landing, arrival_order, touchdown_jumps
 from hybrid.hilqr import Trajectory
-from robots.a1.constants import FOOT_RADIUS, HIP_POSITION_IN_BASE, LEG_SIDE, THIGH_OFFSET
-from robots.a1.kinematics import inverse_kinematics
 from robots.contact_dynamics import ContactDynamics
+from robots.legs import inverse_kinematics
 from robots.pinocchio_model import foot_frame_ids, load_pinocchio
 from robots.rotations import rotation_from_quaternion
 from robots.state import difference, integrate
@@ -46,7 +45,7 @@ def feet_at(dynamics, q, v):
     pin.updateFramePlacements(model, data)
     frames = dynamics.sets.foot_frames
     world = pin.LOCAL_WORLD_ALIGNED
-    height = [data.oMf[f].translation[2] - FOOT_RADIUS for f in frames]
+    height = [data.oMf[f].translation[2] - A1.legs.foot_radius for f in frames]
     rate = [pin.getFrameVelocity(model, data, f, world).linear[2] for f in frames]
     return Feet(np.array(height), np.array(rate))
 
@@ -59,14 +58,14 @@ def corner(dynamics, feet, seed=1):
         q, v = np.zeros(19), np.zeros(18)
         q[:7] = integrate(np.array([0.0, 0, 0.28, 0, 0, 0, 1] + 12 * [0.0]), v, np.concatenate(
             (np.zeros(3), 0.1 * rng.normal(size=3), np.zeros(30))))[0][:7]  # fmt: skip
-        places = HIP_POSITION_IN_BASE + np.outer(LEG_SIDE * THIGH_OFFSET, [0.0, 1.0, 0.0])
+        places = A1.legs.hip + np.outer(A1.legs.plane, [0.0, 1.0, 0.0])
         places[:, :2] += 0.03 * rng.normal(size=(4, 2))
-        places[:, 2] = FOOT_RADIUS - q[2]
-        q[7:] = inverse_kinematics(places @ rotation_from_quaternion(q[3:7]))
+        places[:, 2] = A1.legs.foot_radius - q[2]
+        q[7:] = inverse_kinematics(A1.legs, places @ rotation_from_quaternion(q[3:7]))
         v = rng.normal(size=18) * np.repeat([0.3, 0.5, 2.0], [3, 3, 12])
         v = impact(dynamics, q, v, contacts).v_plus if contacts.any() else v
         ends = (np.concatenate((q, v)), np.concatenate((q, v)))
-        found = Landing(7, *ends, *(5.0 * rng.normal(size=(2, 12))), contacts, feet)
+        found = Landing(7, *ends, *(5.0 * rng.normal(size=(2, 12))), contacts, feet, A1.legs)
         if all(falls(dynamics, found, order) for order in permutations(feet)):
             return found
 
@@ -217,7 +216,7 @@ def test_feet_that_do_not_come_down_are_last_in_order_of_their_index(dynamics):
 def test_rigid_derivatives_take_the_planners_option(order, jumps):
     options = msgspec.convert({"touchdown_order": order, "derivatives": "rigid"}, PlannerOptions)
     derivatives = make_derivatives(options)
-    window = make_reference("trot", 0.3, 0.01).window(0, 6)
+    window = make_reference(A1, "trot", 0.3, 0.01).window(0, 6)
     forces = 30.0 * window.contacts[:-1]
     forces[:3, [0, 3]] = 0.0
     states = np.hstack([window.q, window.v])

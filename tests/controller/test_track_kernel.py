@@ -6,6 +6,7 @@ import pytest
 
 from controller.tracker import Tracker, TrackerOptions
 from runtime.messages import Plan, SensorReading, StateEstimate
+from tests.a1 import A1
 from tests.controller.tracker_messages import TICK, Array, estimate, near_standing, plan, reading
 
 TICKS = 400
@@ -13,7 +14,7 @@ TICKS = 400
 
 def trackers(**options: float) -> tuple[Tracker, Tracker]:
     """One that may take the short way, and one that never does."""
-    short, long = Tracker(TrackerOptions(**options)), Tracker(TrackerOptions(**options))
+    short, long = Tracker(TrackerOptions(**options), A1), Tracker(TrackerOptions(**options), A1)
     long._is_well = lambda *_: False  # type: ignore[method-assign]
     return short, long
 
@@ -93,7 +94,7 @@ def test_the_short_way_changes_no_command_and_no_count(seed: int, delay: float) 
 
 
 def test_it_is_the_way_of_a_robot_that_is_well(monkeypatch: pytest.MonkeyPatch) -> None:
-    tracker, state = Tracker(), near_standing(np.random.default_rng(1), 0.01)
+    tracker, state = Tracker(TrackerOptions(), A1), near_standing(np.random.default_rng(1), 0.01)
     for tick in range(300):
         if tick == 250:  # the plan has long taken over from waiting
             monkeypatch.setattr(tracker, "_policy", None)  # the way step by step would fail

@@ -6,20 +6,20 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
-from controller.motor_targets import MotorAim, split_gain, to_motor_target
+from controller.motor_targets import MotorAim, motor_limits, split_gain, to_motor_target
+from controller.options import TrackerOptions
 from controller.plan_function import PlanFunction
 from controller.tracker import Tracker
-from controller.tracker_options import TrackerOptions
-from robots.a1.constants import JOINT_LOWER, JOINT_UPPER, TORQUE_LIMIT
 from robots.motor_law import motor_torque
 from robots.state import Array, difference, integrate
 from runtime.messages import MotorCommand
+from tests.a1 import A1
 from tests.controller.tracker_messages import estimate, near_standing, plan, reading, standing
 
 
 @pytest.fixture(scope="module")
 def tracker() -> Tracker:
-    return Tracker()
+    return Tracker(TrackerOptions(), A1)
 
 
 @pytest.mark.parametrize("seed", range(8))
@@ -34,7 +34,7 @@ def test_motor_law_gives_exactly_the_policy(tracker: Tracker, seed: int) -> None
         command.q, command.dq, command.kp, command.kd, command.tau, q[7:].copy(), v[6:].copy()
     )
     wanted = PlanFunction(p).policy(q, v, 0.013).torque
-    assert np.abs(wanted).max() < TORQUE_LIMIT
+    assert np.abs(wanted).max() < A1.torque_limit[0]
     np.testing.assert_allclose(torque, wanted, atol=1e-9)
     assert command.status == "ok" and command.plan_id == p.id and command.tick == 13
 
@@ -127,7 +127,7 @@ def test_too_large_a_torque_is_clipped_at_the_motor(tracker: Tracker) -> None:
     q, v = standing()
     command = tracker.command(estimate(0, q, v), p, 0.0)
     torque = motor_torque(command.q, command.dq, command.kp, command.kd, command.tau, q[7:], v[6:])
-    np.testing.assert_allclose(torque, np.array([1.0, -1.0] * 6) * TORQUE_LIMIT)
+    np.testing.assert_allclose(torque, np.array([1.0, -1.0] * 6) * A1.torque_limit[0])
     assert tracker.gate.counts["torque_limited"] == 1
 
 
@@ -141,13 +141,14 @@ def vector(limit: float) -> st.SearchStrategy:
 )
 def test_realised_law_is_exact_and_bounded(torque, q_aim, dq_aim, kp, kd, q, dq) -> None:
     kp, kd = np.abs(kp), np.abs(kd)
-    target = to_motor_target(MotorAim(torque, q_aim, dq_aim, kp, kd), q, dq, TORQUE_LIMIT, 0.05)
-    limited = np.clip(torque, -TORQUE_LIMIT, TORQUE_LIMIT)
+    limits = motor_limits(A1, None, 0.05)
+    target = to_motor_target(MotorAim(torque, q_aim, dq_aim, kp, kd), q, dq, limits)
+    limited = np.clip(torque, -A1.torque_limit[0], A1.torque_limit[0])
     given_by_motor = motor_torque(target.q, target.dq, kp, kd, target.tau, q, dq)
     np.testing.assert_allclose(given_by_motor, limited, atol=1e-9)
-    assert np.abs(target.tau).max() <= 3.0 * TORQUE_LIMIT + 1e-9
-    inside = (target.q >= JOINT_LOWER - 0.051) & (target.q <= JOINT_UPPER + 0.051)
-    towards = np.abs(target.q - q) <= TORQUE_LIMIT / np.maximum(kp, 1e-3) + 1e-9
+    assert np.abs(target.tau).max() <= 3.0 * A1.torque_limit[0] + 1e-9
+    inside = (target.q >= A1.legs.lower - 0.051) & (target.q <= A1.legs.upper + 0.051)
+    towards = np.abs(target.q - q) <= A1.torque_limit[0] / np.maximum(kp, 1e-3) + 1e-9
     assert np.all(inside | towards)
     assert target.torque_limited == bool(np.any(limited != torque))
 
@@ -164,7 +165,7 @@ def test_a_known_delay_is_met_by_the_policy_of_then(seed: int) -> None:
     delay, rng = 0.01, np.random.default_rng(seed)
     p = plan(rng=rng, gain=3.0)
     function = PlanFunction(p)
-    tracker = Tracker(TrackerOptions(command_delay=delay))
+    tracker = Tracker(TrackerOptions(command_delay=delay), A1)
     q, v = near_standing(rng, 0.03)
     command = tracker.command(estimate(13, q, v), p, 0.013, reading(13, q, v))
     q_due, v_due = move(function, q, v, 0.013, 0.013 + delay)

@@ -5,15 +5,17 @@ from typing import Any
 
 import numpy as np
 
+from controller.options import TrackerOptions
 from controller.solve_schedule import SolveSchedule
 from controller.tracker import Tracker
 from controller.tracker_node import run
 from runtime.clock_protocol import TickStatistics
 from runtime.messages import MotorCommand
+from tests.a1 import A1
 from tests.controller.tracker_messages import TICK, estimate, plan, reading, standing
 
 Q, V = standing()
-TRACKER = Tracker()
+TRACKER = Tracker(TrackerOptions(), A1)
 
 
 class TickClock:

@@ -6,14 +6,13 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from controller.plan_function import unpack
-from controller.policy_kernel import move_joints
+from controller.options import TrackerOptions
+from controller.plan_function import move_joints, unpack
 from controller.tracker import Tracker
-from controller.tracker_options import TrackerOptions
-from robots.a1.constants import STAND_JOINTS, TORQUE_LIMIT
 from robots.motor_law import motor_torque
 from robots.rotations import Array, exp3, quaternion_from_rotation
 from runtime.messages import MotorCommand, Plan, StateEstimate
+from tests.a1 import A1
 from tests.controller.tracker_messages import (
     TICK,
     estimate,
@@ -23,7 +22,7 @@ from tests.controller.tracker_messages import (
 )
 
 Q, V = near_standing(np.random.default_rng(0), 0.02)
-TRACKER = Tracker()
+TRACKER = Tracker(TrackerOptions(), A1)
 
 
 @pytest.fixture
@@ -136,7 +135,7 @@ def test_the_first_plan_is_waited_for_until_it_starts(tracker: Tracker) -> None:
 
 
 def test_with_a_known_delay_a_plan_starts_when_the_command_takes_effect() -> None:
-    tracker = Tracker(TrackerOptions(command_delay=0.005))
+    tracker = Tracker(TrackerOptions(command_delay=0.005), A1)
     commands = live(tracker, range(30), {0: plan(1, 0), 12: plan(2, 20)})
     assert [c.plan_id for c in commands] == [1] * 15 + [2] * 15
     assert tracker.plan_age == pytest.approx(0.014)
@@ -189,7 +188,7 @@ def test_nan_in_the_estimate_repeats_the_safe_command_then_stands_down(tracker: 
     assert set(status[:100]) == {"hold"} and set(status[102:]) == {"stand_down"}
     assert tracker.gate.counts["estimate_not_finite"] == 200
     assert all(np.isfinite((c.q, c.dq, c.kp, c.kd, c.tau)).all() for c in commands)
-    np.testing.assert_allclose(commands[0].q, STAND_JOINTS, atol=1e-9)
+    np.testing.assert_allclose(commands[0].q, A1.stand, atol=1e-9)
 
 
 @pytest.mark.parametrize("place", range(37))
@@ -356,8 +355,8 @@ def test_commands_are_finite_and_limited_whatever_comes_in(seed: int, values: li
         numbers = (command.q, command.dq, command.kp, command.kd, command.tau)
         assert np.isfinite(numbers).all() and np.isfinite(command.time)
         torque = motor_torque(*numbers, *joints)
-        assert np.abs(torque).max() <= TORQUE_LIMIT + 1e-6
-        assert np.abs(command.tau).max() <= 3.0 * TORQUE_LIMIT + 1e-6
+        assert np.abs(torque).max() <= A1.torque_limit[0] + 1e-6
+        assert np.abs(command.tau).max() <= 3.0 * A1.torque_limit[0] + 1e-6
         assert command.kp.min() >= 0.0 and command.kp.max() <= TRACKER.options.kp_max
         assert command.kd.min() >= 0.0 and command.kd.max() <= TRACKER.options.kd_max
 

@@ -4,12 +4,12 @@ import numpy as np
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
-from controller.cost_options import CostOptions
-from controller.tracking_cost import expand_costs, input_weights, trajectory_costs
-from robots.a1.constants import STAND_HEIGHT, STAND_JOINTS
+from controller.planner_options import CostOptions
+from controller.robot_model import expand_costs, input_weights, trajectory_costs
 from robots.state import integrate
+from tests.a1 import A1
 
-STAND = np.concatenate([[0, 0, STAND_HEIGHT, 0, 0, 0, 1], STAND_JOINTS, np.zeros(18)])
+STAND = np.concatenate([[0, 0, A1.stand_height, 0, 0, 0, 1], A1.stand, np.zeros(18)])
 OPTIONS = CostOptions()
 Q = OPTIONS.state_weights()
 

@@ -3,9 +3,9 @@
 import numpy as np
 from numpy.typing import NDArray
 
-from robots.a1.constants import STAND_HEIGHT, STAND_JOINTS
 from robots.state import integrate
 from runtime.messages import Plan, SensorReading, StateEstimate
+from tests.a1 import A1
 
 Array = NDArray[np.float64]
 TICK = 0.001
@@ -14,7 +14,7 @@ TICK = 0.001
 def standing() -> tuple[Array, Array]:
     """q (19), v (18) of the robot at rest on its feet."""
     q = np.zeros(19)
-    q[2], q[6], q[7:] = STAND_HEIGHT, 1.0, STAND_JOINTS
+    q[2], q[6], q[7:] = A1.stand_height, 1.0, A1.stand
     return q, np.zeros(18)
 
 

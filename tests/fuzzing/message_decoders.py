@@ -8,8 +8,8 @@ from typing import Any, get_args
 import msgspec
 import numpy as np
 
-from controller.driving.intake import CommandIntake
-from controller.driving.options import DriveOptions
+from controller.driving.commands import CommandIntake
+from controller.options import DriveOptions
 from controller.planner_options import HilqrSection
 from controller.tuning import tuned
 from hybrid.hilqr import Policies

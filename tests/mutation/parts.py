@@ -20,10 +20,9 @@ class Part(NamedTuple):
 
 PARTS = {
     "planner": Part(
-        ("controller/hilqr_planner.py", "controller/planner_node.py", "controller/a1_model.py",
-         "controller/plan_*.py", "controller/policy_kernel.py", "controller/prediction.py",
-         "controller/solve_schedule.py", "controller/touchdown_order.py",
-         "controller/tracking_cost.py", "controller/centroidal/*.py"),
+        ("controller/hilqr_planner.py", "controller/planner_node.py", "controller/robot_model.py",
+         "controller/plan_*.py", "controller/rollout_planner.py", "controller/solve_schedule.py",
+         "controller/rigid_derivatives.py", "controller/centroidal/*.py"),
         ("tests/controller",),
     ),
     "tracker": Part(
@@ -32,8 +31,7 @@ PARTS = {
         ("tests/controller",),
     ),
     "safety": Part(
-        ("controller/safety*.py", "controller/contradiction.py", "controller/verdict.py",
-         "hw_bridge/safety/*.py"),
+        ("controller/safety.py", "controller/track_kernel.py", "hw_bridge/safety/*.py"),
         ("tests/controller", "tests/hw_bridge"),
     ),
     "messages": Part(

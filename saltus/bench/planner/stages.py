@@ -7,11 +7,12 @@ from typing import Any
 
 import numpy as np
 
-from controller.driving.goal import Goal
-from controller.driving.options import DriveOptions
+from controller.driving.commands import Goal
 from controller.driving.reference import DrivenReference
+from controller.options import DriveOptions
 from controller.rollout_planner import reference_policy
 from hybrid.hilqr import Policies, Trajectory, backward_pass
+from robots.robot import load_robot
 from saltus.bench.contest import Times
 from saltus.studies.a1.planner_cases import Array, Case, PlannerParts, Workbench
 
@@ -22,7 +23,9 @@ class StageTimer:
     def __init__(self, bench: Workbench, cases: Sequence[Case], times: Times) -> None:
         """Bind the planner's parts; the reference of a trot that is driven around a bend."""
         self._bench, self._cases, self._times = bench, cases, times
-        self._driven = DrivenReference(DriveOptions(), bench.paused.options.period)
+        self._driven = DrivenReference(
+            DriveOptions(), load_robot("a1"), bench.paused.options.period
+        )
         self._driven.course.goal = Goal(0.5, 0.1, 0.3, None, "trot")
 
     def measure(self, number: int) -> None:

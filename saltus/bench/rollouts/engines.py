@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from typing import NamedTuple
 
-from controller.a1_model import RolloutBackend
+from controller.robot_model import RolloutBackend
 from robots.robot import load_robot
 from saltus.bench.rollouts.problem import Horizon
 from saltus.common.processor import cores, processor_name

@@ -6,11 +6,11 @@ from typing import NamedTuple
 
 import numpy as np
 
-from controller.a1_model import A1Model
+from controller.hilqr_planner import gains_along
 from controller.planner_options import PlannerOptions
-from controller.reference_gains import gains_along
 from controller.references import make_reference
 from controller.rigid_derivatives import RigidDerivatives
+from controller.robot_model import RobotModel
 from controller.rollout_planner import reference_policy
 from hybrid.hilqr import Policies
 from robots.robot import load_robot
@@ -52,9 +52,10 @@ def walking_problem(seed: int = 0) -> Problem:
     """
     options = PlannerOptions()
     horizon = Horizon(options.knots, options.period, options.search.substeps)
-    rigid = RigidDerivatives(options.period)
-    model = A1Model(ThreadedRollout(load_robot("a1"), *horizon, 1), rigid, options.cost)
-    reference = make_reference("walk", SPEED, options.period).prepare(
+    robot = load_robot("a1")
+    rigid = RigidDerivatives(robot, options.period)
+    model = RobotModel(robot, ThreadedRollout(robot, *horizon, 1), rigid, options.cost)
+    reference = make_reference(robot, "walk", SPEED, options.period).prepare(
         lambda each: gains_along(each, model, options.knots)
     )
     window = reference.window(reference.size - reference.loop, options.knots)

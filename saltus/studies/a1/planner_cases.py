@@ -9,12 +9,11 @@ import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
-from controller.a1_model import A1Model
-from controller.hilqr_planner import solver_options
+from controller.hilqr_planner import gains_along, solver_options
 from controller.planner_options import HilqrSection, PlannerOptions, Search
-from controller.reference_gains import gains_along
 from controller.references import make_reference
 from controller.references.trajectory import ReferenceTrajectory, ReferenceWindow
+from controller.robot_model import RobotModel
 from hybrid.hilqr import Hilqr
 from robots.conventions import FOOT_NAMES
 from robots.robot import load_robot
@@ -42,7 +41,7 @@ class PlannerParts(NamedTuple):
 
     options: PlannerOptions
     backend: ThreadedRollout
-    model: A1Model
+    model: RobotModel
     solver: Hilqr
 
 
@@ -64,7 +63,7 @@ def make_workbench() -> Workbench:
     options = section.in_mode("paused")
     paused, as_run = make_parts(options), make_parts(section.in_mode("realtime"))
     rigid = make_parts(msgspec.structs.replace(options, derivatives="rigid"))
-    reference = make_reference("walk", SPEED, options.period)
+    reference = make_reference(load_robot("a1"), "walk", SPEED, options.period)
     reference = reference.prepare(lambda each: gains_along(each, rigid.model, options.knots))
     return Workbench(paused, rigid, as_run, reference)
 
@@ -72,10 +71,9 @@ def make_workbench() -> Workbench:
 def make_parts(options: PlannerOptions) -> PlannerParts:
     """Put a planner together."""
     search = options.search
-    backend = ThreadedRollout(
-        load_robot("a1"), options.knots, options.period, search.substeps, search.threads
-    )
-    model = A1Model(backend, make_derivatives(options), options.cost)
+    robot = load_robot("a1")
+    backend = ThreadedRollout(robot, options.knots, options.period, search.substeps, search.threads)
+    model = RobotModel(robot, backend, make_derivatives(options), options.cost)
     return PlannerParts(options, backend, model, Hilqr(model, solver_options(options)))
 
 

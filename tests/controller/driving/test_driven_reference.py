@@ -5,17 +5,16 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from controller.driving.base_path import COLUMNS, YAW, YAW_RATE, X, extend_path
-from controller.driving.goal import Goal
-from controller.driving.options import DriveOptions, GaitLimits
+from controller.driving.commands import Goal
+from controller.driving.course import COLUMNS, STAND_KNOTS, YAW, YAW_RATE, Strides, X, extend_path
 from controller.driving.reference import DrivenReference
-from controller.driving.strides import STAND_KNOTS, Strides
 from controller.gaits import GAITS
+from controller.options import DriveOptions, GaitLimits
 from controller.references.kinematic import make_kinematic_reference
 from controller.references.trajectory import ReferenceWindow
-from robots.a1.constants import JOINT_LOWER, JOINT_UPPER, STAND_JOINTS
-from robots.a1.kinematics import foot_positions_in_base
+from robots.legs import foot_positions_in_base
 from robots.state import difference, rotation_from_quaternion
+from tests.a1 import A1
 
 PERIOD, KNOTS = 0.01, 50
 MOVING = ["walk", "trot", "bound"]
@@ -24,7 +23,7 @@ MOVING = ["walk", "trot", "bound"]
 def feet_in_world(window: ReferenceWindow) -> np.ndarray:
     """(N+1, 4, 3) [m]."""
     return np.array([
-        q[:3] + foot_positions_in_base(q[7:]) @ rotation_from_quaternion(q[3:7]).T
+        q[:3] + foot_positions_in_base(A1.legs, q[7:]) @ rotation_from_quaternion(q[3:7]).T
         for q in window.q
     ])  # fmt: skip
 
@@ -51,10 +50,10 @@ def random_goal(rng: np.random.Generator, gait: str) -> Goal:
 @pytest.mark.parametrize("gait", MOVING)
 def test_straight_on_it_is_the_kinematic_reference(gait: str) -> None:
     speed, start = 0.3, round(GAITS[gait].start / PERIOD)
-    driven = DrivenReference(options_of(speed / GAITS[gait].ramp), PERIOD)
+    driven = DrivenReference(options_of(speed / GAITS[gait].ramp), A1, PERIOD)
     driven.window(start, KNOTS)
     driven.course.goal = Goal(forward=speed, gait=gait)
-    fixed = make_kinematic_reference(GAITS[gait], speed, PERIOD)
+    fixed = make_kinematic_reference(A1, GAITS[gait], speed, PERIOD)
     for k in range(start, 300, 7):
         found, expected = driven.window(k, KNOTS), fixed.window(k, KNOTS)
         np.testing.assert_allclose(found.q, expected.q, atol=2e-5)
@@ -67,7 +66,7 @@ def test_straight_on_it_is_the_kinematic_reference(gait: str) -> None:
 @pytest.mark.parametrize("seed", range(6))
 def test_feet_that_stand_do_not_slide_however_it_turns(seed: int) -> None:
     rng = np.random.default_rng(seed)
-    driven = DrivenReference(DriveOptions(), PERIOD)
+    driven = DrivenReference(DriveOptions(), A1, PERIOD)
     for k in range(0, 400, 5):
         if k % 60 == 0:
             driven.course.goal = random_goal(rng, str(rng.choice([*MOVING, "stand"])))
@@ -75,18 +74,18 @@ def test_feet_that_stand_do_not_slide_however_it_turns(seed: int) -> None:
         feet = feet_in_world(window)
         for foot in range(4):
             stands = window.contacts[:, foot] > 0.5
-            reached = window.q[:, 7 + 3 * foot + 2] < JOINT_UPPER[2] - 1e-9  # not at full stretch
+            reached = window.q[:, 7 + 3 * foot + 2] < A1.legs.upper[2] - 1e-9  # not at full stretch
             both = stands[1:] & stands[:-1] & reached[1:] & reached[:-1]
             assert both.sum() > 0.2 * KNOTS
             np.testing.assert_allclose(feet[1:, foot][both], feet[:-1, foot][both], atol=1e-9)
-        inside = (window.q[:, 7:] >= JOINT_LOWER) & (window.q[:, 7:] <= JOINT_UPPER)
+        inside = (window.q[:, 7:] >= A1.legs.lower) & (window.q[:, 7:] <= A1.legs.upper)
         assert inside.all()
 
 
 @pytest.mark.parametrize("gait", MOVING)
 def test_velocities_are_those_of_the_configurations(gait: str) -> None:
     """Of a reference with knots a tenth of a millisecond apart, by central differences."""
-    driven = DrivenReference(DriveOptions(), 1e-4)
+    driven = DrivenReference(DriveOptions(), A1, 1e-4)
     driven.course.goal = Goal(0.3, 0.1, 0.5, 0.27, gait)
     window = driven.window(2000, 3000)
     zero = np.zeros(18)
@@ -101,7 +100,7 @@ def test_velocities_are_those_of_the_configurations(gait: str) -> None:
 @pytest.mark.parametrize("seed", range(4))
 def test_windows_agree_where_they_overlap(seed: int) -> None:
     rng = np.random.default_rng(seed)
-    driven = DrivenReference(DriveOptions(), PERIOD)
+    driven = DrivenReference(DriveOptions(), A1, PERIOD)
     driven.course.goal = random_goal(rng, "trot")
     before, k = driven.window(0, KNOTS), 0
     for shift in rng.integers(0, 9, 60).tolist():
@@ -114,7 +113,7 @@ def test_windows_agree_where_they_overlap(seed: int) -> None:
 
 
 def test_a_start_before_the_last_one_keeps_every_knot_at_its_time() -> None:
-    driven = DrivenReference(DriveOptions(), PERIOD)
+    driven = DrivenReference(DriveOptions(), A1, PERIOD)
     driven.course.goal = Goal(0.4, 0.0, 0.3, None, "trot")
     now = driven.window(100, KNOTS)
     before = driven.window(97, KNOTS)
@@ -154,7 +153,7 @@ def contacts_of(driven: DrivenReference, knots: int, goals: dict[int, Goal]) -> 
 def test_a_foot_swings_as_long_as_its_gait_says_whenever_gaits_change() -> None:
     rng = np.random.default_rng(1)
     goals = {k: random_goal(rng, str(rng.choice([*MOVING, "stand"]))) for k in range(50, 3000, 97)}
-    contacts = contacts_of(DrivenReference(DriveOptions(), PERIOD), 3000, goals)
+    contacts = contacts_of(DrivenReference(DriveOptions(), A1, PERIOD), 3000, goals)
     allowed = {round(GAITS[gait].swing_duration / PERIOD, 1) for gait in MOVING}
     for foot in range(4):
         changes = np.flatnonzero(np.diff(contacts[:, foot]))
@@ -164,14 +163,14 @@ def test_a_foot_swings_as_long_as_its_gait_says_whenever_gaits_change() -> None:
 
 
 def test_it_stands_only_once_it_has_come_to_rest() -> None:
-    driven = DrivenReference(options_of(0.5), PERIOD)
+    driven = DrivenReference(options_of(0.5), A1, PERIOD)
     goals = {0: Goal(0.5, gait="trot"), 200: Goal(0.5, gait="stand")}
     contacts = contacts_of(driven, 400, goals)
     last_swing = int(np.flatnonzero((contacts < 0.5).any(axis=1))[-1])
     assert 200 + 96 <= last_swing <= 200 + 96 + 44  # 1 s to come to rest, then the stride's end
     assert not driven.course.base[3:6].any()
     np.testing.assert_allclose(
-        driven.window(400, 1).q[0, 7:], STAND_JOINTS, atol=0.02
+        driven.window(400, 1).q[0, 7:], A1.stand, atol=0.02
     )  # near enough to its neutral posture
 
 
@@ -197,7 +196,7 @@ def test_a_base_that_is_too_fast_keeps_its_gait_even_while_it_changes() -> None:
 
 def pushed_contacts(speed: float) -> np.ndarray:
     """Contacts (N+1, 4) that a standing reference plans for a robot at a speed to the left."""
-    driven, state = DrivenReference(DriveOptions(), PERIOD), state_at(np.zeros(3))
+    driven, state = DrivenReference(DriveOptions(), A1, PERIOD), state_at(np.zeros(3))
     driven.window(0, KNOTS, state)
     state[20] = speed
     return driven.window(100, KNOTS, state).contacts
@@ -209,7 +208,7 @@ def test_a_robot_that_stands_steps_when_it_is_pushed() -> None:
 
 
 def test_it_changes_its_gait_only_once_it_is_slow_enough() -> None:
-    driven = DrivenReference(DriveOptions(), PERIOD)
+    driven = DrivenReference(DriveOptions(), A1, PERIOD)
     fast, slow = DriveOptions().trot, DriveOptions().walk
     goals = {0: Goal(fast.forward, gait="trot"), 200: Goal(0.3, gait="walk")}
     for k in range(400):
@@ -230,7 +229,7 @@ def test_a_stride_that_is_no_multiple_of_the_period_is_refused() -> None:
 @pytest.mark.parametrize("yaw", [2.5, -0.1])
 def test_it_follows_a_robot_that_is_pushed_away_without_a_change_of_its_joints(place, yaw) -> None:
     options = DriveOptions(goal_distance=0.25, goal_heading=0.5)
-    free, led = (DrivenReference(options, PERIOD) for _ in range(2))
+    free, led = (DrivenReference(options, A1, PERIOD) for _ in range(2))
     for each in (free, led):
         each.course.goal = Goal(0.3, 0.0, 0.4, None, "trot")
         each.window(0, KNOTS, state_at(np.zeros(3)))
@@ -247,6 +246,6 @@ def test_it_follows_a_robot_that_is_pushed_away_without_a_change_of_its_joints(p
 
 
 def test_a_goal_that_stays_does_not_move_a_reference_that_stays() -> None:
-    driven = DrivenReference(DriveOptions(goal_distance=None, goal_heading=None), PERIOD)
+    driven = DrivenReference(DriveOptions(goal_distance=None, goal_heading=None), A1, PERIOD)
     driven.course.follow(np.array([5.0, 5.0]), 3.0)
     assert not driven.course.base[:3].any()

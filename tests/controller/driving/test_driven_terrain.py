@@ -3,16 +3,16 @@
 import numpy as np
 import pytest
 
+from controller.driving.commands import CommandScript, ScriptStep
 from controller.driving.footholds import edge_at
-from controller.driving.options import DriveOptions
 from controller.driving.reference import DrivenReference
-from controller.driving.script import CommandScript, ScriptStep
+from controller.options import DriveOptions
 from controller.references.trajectory import ReferenceWindow
-from robots.a1.constants import FOOT_RADIUS
-from robots.a1.kinematics import foot_positions_in_base
+from robots.legs import foot_positions_in_base
 from robots.rotations import rotation_from_quaternion
 from robots.state import difference
 from robots.terrain import Box, Ground, height_at, make_ground
+from tests.a1 import A1
 
 PERIOD = 0.01
 RAMP = Box((0.0, 0.0, 0.0), (5.0, 5.0, 0.1), 0.4, -0.2)  # up along 0.4 rad
@@ -23,12 +23,12 @@ GROUNDS = {"ramp": make_ground((RAMP,)), "stairs": make_ground(STAIRS)}
 def walk(ground: Ground, gait: str = "trot", seconds: float = 4.0) -> ReferenceWindow:
     """The whole way as one window."""
     options, steps = DriveOptions(), (ScriptStep(at=0.0, velocity_x=0.3, gait=gait),)
-    reference = DrivenReference(options, PERIOD, CommandScript(steps, options, gait), ground)
+    reference = DrivenReference(options, A1, PERIOD, CommandScript(steps, options, gait), ground)
     return reference.window(0, round(seconds / PERIOD))
 
 
 def feet_of(q: np.ndarray) -> np.ndarray:
-    return q[:3] + foot_positions_in_base(q[7:]) @ rotation_from_quaternion(q[3:7]).T
+    return q[:3] + foot_positions_in_base(A1.legs, q[7:]) @ rotation_from_quaternion(q[3:7]).T
 
 
 @pytest.mark.parametrize("gait", ["walk", "trot"])
@@ -40,9 +40,9 @@ def test_feet_stand_on_the_ground_and_swing_over_it(name: str, gait: str) -> Non
     above = np.array([[p[2] - height_at(ground, p[0], p[1]) for p in each] for each in feet])
     standing = window.contacts > 0.5
     # On stairs a leg that is about to leave a step may be too short for it.
-    assert np.quantile(np.abs(above[standing] - FOOT_RADIUS), 0.98) < 1e-3
+    assert np.quantile(np.abs(above[standing] - A1.legs.foot_radius), 0.98) < 1e-3
     middle = ~standing[:-8] & ~standing[8:]  # of the swings: 40 ms from either end
-    assert above[4:-4][middle].min() > FOOT_RADIUS
+    assert above[4:-4][middle].min() > A1.legs.foot_radius
     stands = feet[standing]
     edges = [edge_at(ground, p[0], p[1]) for p in stands[::7]]
     assert max(edges) < 0.01

@@ -4,13 +4,13 @@ import numpy as np
 import pinocchio as pin
 import pytest
 
-from controller.driving.feedforward import FRICTION, feed_forward, share_wrench
-from controller.references.feedforward import FeedForward
-from robots.a1.constants import GRAVITY, STAND_JOINTS
-from robots.a1.kinematics import foot_jacobians_in_base, foot_positions_in_base
+from controller.driving.window import FRICTION, feed_forward, share_wrench
+from controller.references.kinematic import FeedForward
+from robots.conventions import GRAVITY
 from robots.kinematic_tree import tree_of
+from robots.legs import foot_jacobians_in_base, foot_positions_in_base
 from robots.mujoco_model import load_mujoco
-from robots.pinocchio_model import foot_frame_ids, load_pinocchio
+from robots.pinocchio_model import load_pinocchio
 from tests.a1 import A1
 
 TREE, MODEL = tree_of(load_mujoco(A1)), load_pinocchio(A1)
@@ -19,15 +19,16 @@ ALL = np.ones(4)
 
 def torque(joints: np.ndarray, v: np.ndarray, a: np.ndarray, standing: np.ndarray) -> np.ndarray:
     out = np.empty(12)
-    feet, jacobians = foot_positions_in_base(joints), foot_jacobians_in_base(joints)
-    feed_forward(TREE, joints, v, a, (0.0, 0.0, GRAVITY), feet, jacobians, standing, out)
+    feet = foot_positions_in_base(A1.legs, joints)
+    jacobians, up = foot_jacobians_in_base(A1.legs, joints), (0.0, 0.0, GRAVITY)
+    feed_forward(TREE, joints, v, a, up, feet, jacobians, standing, A1.torque_limit, out)
     return out
 
 
 @pytest.mark.parametrize("seed", range(10))
 def test_in_the_air_it_is_pinocchios_inverse_dynamics(seed: int) -> None:
     rng = np.random.default_rng(seed)
-    joints = STAND_JOINTS + 0.3 * rng.normal(size=12)
+    joints = A1.stand + 0.3 * rng.normal(size=12)
     v, a = 0.5 * rng.normal(size=18), 3.0 * rng.normal(size=18)
     q = np.concatenate(([0.0, 0.0, 0.3, 0.0, 0.0, 0.0, 1.0], joints))
     data = MODEL.createData()
@@ -43,16 +44,16 @@ def test_in_the_air_it_is_pinocchios_inverse_dynamics(seed: int) -> None:
 )
 def test_standing_it_is_what_quadratic_programming_finds(standing: np.ndarray) -> None:
     zero = np.zeros(18)
-    q = np.concatenate(([0.0, 0.0, 0.3, 0.0, 0.0, 0.0, 1.0], STAND_JOINTS))
-    expected = FeedForward(MODEL, foot_frame_ids(MODEL))(q, zero, zero, standing > 0.5)
-    found = torque(STAND_JOINTS, zero, zero, standing)
+    q = np.concatenate(([0.0, 0.0, 0.3, 0.0, 0.0, 0.0, 1.0], A1.stand))
+    expected = FeedForward(A1, MODEL)(q, zero, zero, standing > 0.5)
+    found = torque(A1.stand, zero, zero, standing)
     np.testing.assert_allclose(found, expected, atol=0.3)
 
 
 @pytest.mark.parametrize("seed", range(20))
 def test_forces_push_inside_the_pyramid_and_give_the_wrench_where_they_can(seed: int) -> None:
     rng = np.random.default_rng(seed)
-    feet = foot_positions_in_base(STAND_JOINTS + 0.1 * rng.normal(size=12))
+    feet = foot_positions_in_base(A1.legs, A1.stand + 0.1 * rng.normal(size=12))
     standing = (rng.random(4) < 0.8).astype(float)
     wrench = np.array([10.0, 10.0, 120.0, 2.0, 2.0, 2.0]) * np.append(rng.normal(size=2), [1.0] * 4)
     forces = np.empty((4, 3))

@@ -6,10 +6,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from controller.driving.goal import Goal
-from controller.driving.intake import TROT_ABOVE, WALK_BELOW, CommandIntake
-from controller.driving.options import DriveOptions
+from controller.driving.commands import TROT_ABOVE, WALK_BELOW, CommandIntake, Goal
 from controller.gaits import GAITS
+from controller.options import DriveOptions
 from runtime.messages import Command
 
 OPTIONS = DriveOptions()

@@ -2,9 +2,8 @@
 
 import pytest
 
-from controller.driving.goal import Goal
-from controller.driving.options import DriveOptions
-from controller.driving.script import CommandScript, ScriptStep
+from controller.driving.commands import CommandScript, Goal, ScriptStep
+from controller.options import DriveOptions
 
 
 def test_what_a_step_does_not_name_stays_as_it_was() -> None:

@@ -3,11 +3,11 @@
 import numpy as np
 import pytest
 
-from controller.driving.options import DriveOptions
+from controller.driving.commands import CommandScript, ScriptClock, ScriptStep
 from controller.driving.reference import DrivenReference
-from controller.driving.script import CommandScript, ScriptStep
-from controller.driving.script_clock import ScriptClock
-from robots.a1.constants import FOOT_NAMES
+from controller.options import DriveOptions
+from robots.conventions import FOOT_NAMES
+from tests.a1 import A1
 
 PERIOD, END = 0.01, 600
 STEPS = (
@@ -24,7 +24,7 @@ def script() -> CommandScript:
 
 @pytest.fixture(scope="module")
 def clock() -> ScriptClock:
-    return ScriptClock(script(), DriveOptions(), PERIOD, range(END))
+    return ScriptClock(script(), DriveOptions(), A1, PERIOD, range(END))
 
 
 @pytest.mark.parametrize("seed", [None, 1])
@@ -32,7 +32,7 @@ def test_contacts_are_those_of_every_window_wherever_the_robot_is(
     clock: ScriptClock, seed: int | None
 ) -> None:
     """A robot that is elsewhere moves the footholds, and neither lift-off nor landing."""
-    reference = DrivenReference(DriveOptions(), PERIOD, script())
+    reference = DrivenReference(DriveOptions(), A1, PERIOD, script())
     random, lifted = np.random.default_rng(seed), 0
     for knot in range(END):
         state = None

@@ -3,27 +3,28 @@
 import numpy as np
 import pytest
 
-from controller.motions.key_path import key_path
-from controller.motions.motion import Motion, Phase, Pose
-from robots.a1.constants import GRAVITY, STAND_HEIGHT
+from controller.motions import key_path
+from controller.options import Motion, Phase, Pose
+from robots.conventions import GRAVITY
+from tests.a1 import A1
 
 PERIOD = 0.01
 FLIP = Motion(
     phases=(
         Phase("push", 0.3, end=Pose(position=(0.0, 0.0, 0.4), turn=(0.0, -1.0, 0.0))),
         Phase("flight", 0.4, "none", Pose(position=(0.1, 0.0, 0.3), turn=(0.0, -6.0, 0.0))),
-        Phase("landing", 0.3, end=Pose((0.1, 0.0, STAND_HEIGHT), (0.0, -6.28319, 0.0))),
+        Phase("landing", 0.3, end=Pose((0.1, 0.0, A1.stand_height), (0.0, -6.28319, 0.0))),
     )
 )  # fmt: skip
 
 
 def test_in_flight_the_base_falls_freely() -> None:
-    z = key_path(FLIP, PERIOD).q[31:70, 2]
+    z = key_path(FLIP, A1, PERIOD).q[31:70, 2]
     np.testing.assert_allclose(np.diff(z, 2) / PERIOD**2, -GRAVITY, rtol=1e-6)
 
 
 def test_the_base_has_one_velocity_where_phases_meet() -> None:
-    fine = key_path(FLIP, 1e-4)
+    fine = key_path(FLIP, A1, 1e-4)
     place = fine.q[:, :3]
     for end in (3000, 7000):
         before, after = place[end] - place[end - 1], place[end + 1] - place[end]
@@ -31,15 +32,15 @@ def test_the_base_has_one_velocity_where_phases_meet() -> None:
 
 
 def test_a_whole_turn_is_made_at_an_even_rate() -> None:
-    path = key_path(FLIP, PERIOD)
+    path = key_path(FLIP, A1, PERIOD)
     np.testing.assert_allclose(path.v[32:68, 4], -5.0 / 0.4, rtol=1e-6)
     assert path.tilt(0.5) > 3.0 and path.tilt(5.0) < 0.01
 
 
 def test_the_path_meets_its_poses_and_contacts() -> None:
-    path = key_path(FLIP, PERIOD)
+    path = key_path(FLIP, A1, PERIOD)
     np.testing.assert_allclose(path.q[30, :3], (0.0, 0.0, 0.4), atol=1e-12)
-    np.testing.assert_allclose(path.q[-1, :3], (0.1, 0.0, STAND_HEIGHT), atol=1e-12)
+    np.testing.assert_allclose(path.q[-1, :3], (0.1, 0.0, A1.stand_height), atol=1e-12)
     np.testing.assert_allclose(path.q[0, 7:10], (0.0, 0.8, -1.6))
     assert path.contacts[29].tolist() == [1.0] * 4 and path.contacts[30].tolist() == [0.0] * 4
 

@@ -4,11 +4,12 @@ import msgspec
 import numpy as np
 import pytest
 
-from controller.limit_options import LimitOptions
 from controller.limits import Limits
-from controller.motions.motion import Motion, Phase, Pose
-from controller.motions.plan_motion import MotionPlan
+from controller.motions import MotionPlan
+from controller.options import Motion, Phase, Pose
+from controller.planner_options import LimitOptions
 from saltus.launch.motions import FEASIBLE, make_plan
+from tests.a1 import A1
 
 FOLDED = (0.0, 1.0, -2.0)
 CROUCH = Motion(
@@ -34,7 +35,7 @@ def test_a_plan_comes_near_its_pose_and_ends_in_a_stand(crouch: MotionPlan) -> N
 
 def test_a_plan_keeps_every_limit(crouch: MotionPlan) -> None:
     states = np.hstack([crouch.reference.q, crouch.reference.v])
-    limits = Limits(CROUCH.limits)
+    limits = Limits(CROUCH.limits, A1)
     worst = limits.values(states[None], crouch.reference.inputs[None, :-1]).max()
     assert worst <= 1e-2
     assert crouch.solution.violation.value == pytest.approx(max(0.0, worst), abs=1e-12)

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from controller.driving.options import DriveOptions
+from controller.options import DriveOptions
 from hw_bridge.operator.driving import KeyDevice
 from hw_bridge.options import KeyOptions
 from runtime.bus import Bus

@@ -5,8 +5,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from controller.motions.key_path import key_path
-from controller.motions.plan_motion import MotionPlan
+from controller.motions import MotionPlan, key_path
 from controller.references import load_reference, save_reference
 from hybrid.hilqr import Violation
 from hybrid.hilqr.constrained import ConstrainedSolution
@@ -18,6 +17,7 @@ from saltus.launch import motions
 from saltus.sweep.running import _judged
 from saltus.sweep.trials import make_trials
 from sim_bridge.suites import read_suite
+from tests.a1 import A1
 
 
 def plan_with(status: str, message: str = "") -> MotionPlan:
@@ -26,7 +26,7 @@ def plan_with(status: str, message: str = "") -> MotionPlan:
     solution = ConstrainedSolution(
         status, None, None, np.zeros((0, 0)), Violation(0.0, 0, ""), 0, 0, message,  # type: ignore[arg-type]
     )  # fmt: skip
-    return MotionPlan(key_path(motion, motions.PERIOD), solution)
+    return MotionPlan(key_path(motion, A1, motions.PERIOD), solution)
 
 
 @pytest.fixture
@@ -77,7 +77,7 @@ def test_an_unknown_reference_is_answered_with_the_motions() -> None:
 
 def test_the_trunk_may_tilt_as_its_reference_does(tmp_path: Path) -> None:
     _, motion = motions.read_motion("backflip")
-    save_reference(key_path(motion, motions.PERIOD), tmp_path / "flip.npz")
+    save_reference(key_path(motion, A1, motions.PERIOD), tmp_path / "flip.npz")
     config = make_config({"reference": str(tmp_path / "flip.npz")}, "file")
     allowance = motions.tilt_allowance(config)
     assert allowance(0.8) > 3.0 and allowance(2.0) < 1e-3

@@ -6,7 +6,7 @@ import msgspec
 import numpy as np
 import pytest
 
-from controller.driving.goal import Goal
+from controller.driving.commands import Goal
 from robots.conventions import GRAVITY
 from runtime.messages import Command, GroundTruth, RobotStatus
 from saltus.configuration.launch import LaunchConfig, load_launch

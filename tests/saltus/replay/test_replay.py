@@ -9,7 +9,7 @@ import msgspec
 import numpy as np
 import pytest
 
-from controller.driving.goal import Goal
+from controller.driving.commands import Goal
 from runtime.messages import Command, encode
 from runtime.recording import Recorder, read_frames
 from runtime.topics import RECORDED

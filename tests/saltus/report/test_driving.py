@@ -5,7 +5,7 @@ import json
 import numpy as np
 import pytest
 
-from controller.driving.goal import Goal
+from controller.driving.commands import Goal
 from controller.gaits import GAITS
 from saltus.metrics.run import DRIVING_MEASURES
 from saltus.report.driving import base_motion

@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from controller.driving.script import ScriptStep
+from controller.driving.commands import ScriptStep
 from saltus.common.errors import BadRequest
 from saltus.common.folders import find_file
 from saltus.launch.assembly import event_times

@@ -13,7 +13,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import NamedTuple, Protocol
 
-from controller.a1_model import RolloutBackend
+from controller.robot_model import RolloutBackend
 from robots.terrain import Ground
 from runtime.endpoints import CurveKeys
 from runtime.exchange import Responder

@@ -5,7 +5,7 @@ from contextlib import ExitStack
 
 import pytest
 
-from controller.a1_model import RolloutBackend
+from controller.robot_model import RolloutBackend
 from hybrid.hilqr import Policies
 from robots.terrain import Ground
 from sim_bridge.rollouts.batch import Array, RolloutBatch

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from controller.a1_model import RolloutBackend
+from controller.robot_model import RolloutBackend
 from hybrid.hilqr import Trajectory
 from robots.terrain import Box, Grid, Ground, height_at, make_ground
 from sim_bridge.rollouts.derivatives import DifferenceDerivatives, RolloutDerivatives

@@ -9,9 +9,9 @@ from typing import NamedTuple
 
 import numpy as np
 
-from controller.a1_model import A1Model
 from controller.hilqr_planner import solver_options
 from controller.planner_options import PlannerOptions
+from controller.robot_model import RobotModel
 from hybrid.hilqr import Hilqr
 from hybrid.systems import Array
 from robots.robot import load_robot
@@ -62,10 +62,9 @@ def descend(
     problems: Sequence[Problem], kind: Kind, options: PlannerOptions, progress: Progress
 ) -> Descent:
     """Iterate on each problem; the reference's own policy is no candidate."""
-    backend = ThreadedRollout(
-        load_robot("a1"), options.knots, options.period, options.search.substeps, THREADS
-    )
-    model = A1Model(backend, kind.derivatives, options.cost)
+    robot, search = load_robot("a1"), options.search
+    backend = ThreadedRollout(robot, options.knots, options.period, search.substeps, THREADS)
+    model = RobotModel(robot, backend, kind.derivatives, options.cost)
     solver = Hilqr(model, replace(solver_options(options), variant=kind.variant))
     costs, rejected, accepted, gains = [], [], [], []
     for done, problem in enumerate(problems):

@@ -8,9 +8,9 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from controller.a1_model import Derivatives
 from controller.planner_options import PlannerOptions
 from controller.rigid_derivatives import RigidDerivatives
+from controller.robot_model import Derivatives
 from hybrid.hilqr import Trajectory, compose
 from hybrid.hilqr.riccati import Variant
 from hybrid.systems import Array
@@ -66,7 +66,9 @@ class KnotErrors(NamedTuple):
 def kinds_of(options: PlannerOptions) -> list[Kind]:
     """All kinds, each on one thread."""
     horizon = options.period, options.search.substeps, 1
-    rigid = RigidDerivatives(options.period, touchdown_order=options.touchdown_order)
+    rigid = RigidDerivatives(
+        load_robot("a1"), options.period, touchdown_order=options.touchdown_order
+    )
     return [
         Kind("rigid_xi", rigid),
         Kind("rigid_dxr", rigid, "dxr"),

@@ -11,12 +11,13 @@ import mujoco
 import numpy as np
 from numpy.typing import NDArray
 
-from controller.a1_model import Derivatives
 from controller.hilqr_planner import HilqrPlanner
 from controller.references.trajectory import ReferenceWindow
+from controller.robot_model import Derivatives
 from hybrid.hilqr import Linearisation, Trajectory
 from hybrid.systems import Array
 from robots.conventions import FOOT_NAMES
+from robots.robot import load_robot
 from robots.state import mujoco_from_pinocchio
 from robots.terrain import Ground
 from saltus.common.errors import BadRequest
@@ -177,7 +178,11 @@ def record_push(
     options, run = rollouts.planning(config), LockStep(config)
     recorder = TrajectoryRecorder(planners.make_derivatives(options))
     planner = HilqrPlanner(
-        options, planners.make_reference(config), rollouts.make_rollout(config), recorder
+        options,
+        load_robot("a1"),
+        planners.make_reference(config),
+        rollouts.make_rollout(config),
+        recorder,
     )
     run.planner = planner
     logging.getLogger("controller").addHandler(logging.NullHandler())  # nobody asks for its log

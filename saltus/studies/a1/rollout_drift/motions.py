@@ -8,9 +8,9 @@ from typing import NamedTuple
 import msgspec
 import numpy as np
 
-from controller.cost_options import CostOptions
+from controller.planner_options import CostOptions
+from controller.robot_model import input_weights, trajectory_costs
 from controller.rollout_planner import reference_policy
-from controller.tracking_cost import input_weights, trajectory_costs
 from hybrid.hilqr import Policies
 from hybrid.systems import Array
 from robots.robot import load_robot

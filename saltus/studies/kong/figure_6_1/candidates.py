@@ -6,8 +6,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from controller.a1_model import RolloutBackend, RolloutResult
 from controller.hilqr_planner import HilqrPlanner
+from controller.robot_model import RolloutBackend, RolloutResult
 from hybrid.hilqr import Policies, Rollouts
 from hybrid.systems import Array
 from saltus.launch.lock_step import Tick

@@ -6,8 +6,8 @@ from typing import NamedTuple, cast
 
 import numpy as np
 
-from controller.a1_model import RolloutBackend
 from controller.hilqr_planner import HilqrPlanner
+from controller.robot_model import RolloutBackend
 from robots.robot import load_robot
 from robots.state import rotation_from_quaternion
 from runtime.messages import GroundTruth

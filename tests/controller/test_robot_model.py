@@ -3,12 +3,13 @@
 import numpy as np
 import pytest
 
-from controller.a1_model import A1Model
-from controller.cost_options import CostOptions
+from controller.planner_options import CostOptions
 from controller.references import make_reference
+from controller.robot_model import RobotModel
 from hybrid.hilqr import Linearisation, Policies, Trajectory
 from robots.state import integrate
 from sim_bridge.rollouts.batch import RolloutBatch
+from tests.a1 import A1
 
 PERIOD, KNOTS = 0.01, 6
 COST = CostOptions()
@@ -39,7 +40,7 @@ class Recorder:
 
 @pytest.fixture
 def window():
-    return make_reference("walk", 0.2, PERIOD).window(300, KNOTS)
+    return make_reference(A1, "walk", 0.2, PERIOD).window(300, KNOTS)
 
 
 def batch_about(window, count=2):
@@ -60,7 +61,7 @@ POLICIES = Policies(*(np.zeros(1),) * 4, np.zeros(1, dtype=np.int64), np.zeros(1
 
 def test_linearise_is_that_of_the_derivatives(window):
     derivatives, batch = Recorder(), batch_about(window)
-    model = A1Model(Replay(batch), derivatives, COST)
+    model = RobotModel(A1, Replay(batch), derivatives, COST)
     trajectory = Trajectory(batch.states[0], batch.inputs[0], 0.0, batch.normal_forces[0])
     linear = model.linearise(trajectory)
     assert linear.A.shape == (KNOTS, 36, 36) and derivatives.asked == [trajectory]
@@ -68,7 +69,7 @@ def test_linearise_is_that_of_the_derivatives(window):
 
 def test_the_reference_costs_nothing_and_what_strays_from_it_something(window):
     batch = batch_about(window, 3)
-    model = A1Model(Replay(batch), Recorder(), COST)
+    model = RobotModel(A1, Replay(batch), Recorder(), COST)
     model.track(window)
     rollouts = model.roll_out(batch.states[0, 0], POLICIES)
     assert rollouts.cost[0] == pytest.approx(0.0, abs=1e-12) and (rollouts.cost[1:] > 0.1).all()
@@ -77,7 +78,7 @@ def test_the_reference_costs_nothing_and_what_strays_from_it_something(window):
 
 def test_the_gradient_is_the_slope_of_the_cost_by_the_inputs(window):
     batch = batch_about(window)
-    model = A1Model(Replay(batch), Recorder(), COST)
+    model = RobotModel(A1, Replay(batch), Recorder(), COST)
     model.track(window)
     expansion = model.quadratise(model.roll_out(batch.states[1, 0], POLICIES).select(1))
     h, change = 1e-4, np.random.default_rng(0).normal(size=batch.inputs[1].shape)
@@ -93,7 +94,7 @@ def test_the_gradient_is_the_slope_of_the_cost_by_the_inputs(window):
 
 def test_round_trips_add_up_until_the_next_reference(window):
     batch = batch_about(window)
-    model = A1Model(Replay(batch), Recorder(), COST)
+    model = RobotModel(A1, Replay(batch), Recorder(), COST)
     model.track(window)
     for _ in range(2):
         model.roll_out(batch.states[0, 0], POLICIES)

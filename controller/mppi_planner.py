@@ -12,25 +12,28 @@ from collections.abc import Iterator
 import numpy as np
 from scipy.interpolate import CubicSpline
 
-from controller.a1_model import A1Model, RolloutBackend
-from controller.mppi.options import MppiOptions
+from controller.motor_targets import joint_gain
+from controller.planner_options import MppiOptions
 from controller.references.trajectory import Reference, ReferenceWindow
 from controller.rigid_derivatives import RigidDerivatives
+from controller.robot_model import RobotModel, RolloutBackend
 from controller.rollout_planner import Array, OutOfTime, RolloutPlanner, Solution
 from hybrid.hilqr import Policies, Trajectory
-
-JOINTS, JOINT_SPEEDS = slice(6, 18), slice(24, 36)  # of the tangent of a state
+from robots.robot import Robot
 
 
 class MppiPlanner(RolloutPlanner):
     """Improves its policy by MPPI; the plan's feedback is a PD law of the joints."""
 
-    def __init__(self, options: MppiOptions, reference: Reference, backend: RolloutBackend) -> None:
+    def __init__(
+        self, options: MppiOptions, robot: Robot, reference: Reference, backend: RolloutBackend
+    ) -> None:
         """Plan on `backend` along a `reference`."""
-        model = A1Model(backend, RigidDerivatives(options.period), options.cost)
+        rigid = RigidDerivatives(robot, options.period)
+        model = RobotModel(robot, backend, rigid, options.cost)
         super().__init__(options, model, reference, backend)
         self.options = options
-        law = pd_gains(options.kp, options.kd)
+        law = joint_gain(options.kp, options.kd)
         self._gains = np.tile(law, (options.samples, options.knots, 1, 1))
         self._basis = spline_basis(options.knots, options.period, options.spline)
         self._noise = np.tile(options.noise, 4)
@@ -85,14 +88,6 @@ class MppiPlanner(RolloutPlanner):
             np.repeat(states, count, 0), np.repeat(inputs, count, 0), feedforward,
             self._gains[:count], np.arange(count), np.ones(count),
         )  # fmt: skip
-
-
-def pd_gains(kp: float, kd: float) -> Array:
-    """The gains (12, 36) of a PD law of the joints."""
-    gains = np.zeros((12, 36))
-    gains[:, JOINTS] = -kp * np.eye(12)
-    gains[:, JOINT_SPEEDS] = -kd * np.eye(12)
-    return gains
 
 
 def spline_basis(knots: int, period: float, spacing: float) -> Array:

@@ -1,1 +1,0 @@
-"""Motions with flight: phases and key poses as data, and the plans that HiLQR makes of them."""

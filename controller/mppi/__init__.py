@@ -1,1 +1,0 @@
-"""MPPI: model predictive path integral control."""

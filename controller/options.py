@@ -1,0 +1,265 @@
+"""Options of the tracker, its safety and its stand-down, of driving, and motions as data."""
+
+from __future__ import annotations
+
+import math
+from typing import Annotated, Any, Literal
+
+from controller.planner_options import CostOptions, LimitOptions
+from robots.conventions import FALLEN_TILT
+from runtime.options import Options, Range, positive
+
+Source = Literal["none", "keyboard", "gamepad", "remote", "client"]
+Feet = Literal["all", "front", "rear", "none"]
+Leg = Annotated[tuple[float, float, float], Range("rad", -4.2, 4.2)]
+STANDING: dict[Feet, tuple[float, float, float, float]] = {
+    "all": (1.0, 1.0, 1.0, 1.0), "front": (1.0, 1.0, 0.0, 0.0), "rear": (0.0, 0.0, 1.0, 1.0),
+    "none": (0.0, 0.0, 0.0, 0.0),
+}  # fmt: skip
+"""Which feet are on the ground, in their order."""
+
+
+class PlanBoundsOptions(Options, frozen=True):
+    """What a plan may hold at most.
+
+    The largest that was seen in plans of walks, pushes of 1 to 3 m/s, stairs, jumps, flips and a
+    stand on two legs stands in brackets.
+
+    Attributes:
+        joint_margin: how far a joint may lie outside its range (0.31).
+        height_max: distance of the trunk from the ground that is followed (0.7).
+        speed_max: of the trunk (2.8).
+        turn_max: angular speed of the trunk (14).
+        joint_speed_max: of a joint (53).
+        torque_max: of an input (33.5); three times a motor's largest where it is left out.
+        gain_max: of a gain (11 000, of a position after a push of 2.5 m/s).
+    """
+
+    joint_margin: Annotated[float, positive("rad", 10.0)] = 1.0
+    height_max: Annotated[float, positive("m", 100.0)] = 2.0
+    speed_max: Annotated[float, positive("m/s", 1000.0)] = 10.0
+    turn_max: Annotated[float, positive("rad/s", 1000.0)] = 40.0
+    joint_speed_max: Annotated[float, positive("rad/s", 1000.0)] = 150.0
+    torque_max: Annotated[float, positive("N m", 1000.0)] | None = None
+    gain_max: Annotated[float, positive("N m/(m, rad, m/s, rad/s)", 1e9)] = 1e5
+
+
+class SafetyGateOptions(Options, frozen=True):
+    """What the gate lets through.
+
+    Attributes:
+        torque_limit: largest torque of a motor; the robot's own where it is left out.
+        position_margin: how far a position target may lie outside the joint range.
+        measured_margin: how far a measured joint may before the measurement is not believed.
+        tilt_max: angle of the trunk's z axis to the vertical that is a fall.
+        height_min: height of the trunk above its lowest standing foot while tracking below which it
+            has fallen; a fifth of a leg's length where it is left out, 0.08 m of an A1, whose trunk
+            touches level ground at about 0.06 m.
+        fall_confirm_s: how long a fall must be seen before it is believed.
+        estimate_max_age_s: age from which an estimate is not acted upon any more.
+        estimate_joint_error: how far the joints of a sound estimate may be from the encoders' in
+            the reading that it was made from. Where that was not seen, the newest reading stands
+            for it, and what a motor travels at full speed in the time between comes on top.
+        estimate_turn_error: how far its angular velocity may be from that reading's gyroscope; on
+            top comes 500 rad/s^2 times the time between.
+        estimate_speed_max: largest speed of the trunk that is believed.
+        plan_future_s: how far ahead of now a plan may start.
+        first_plan_distance: how far the first plan may lead the trunk over the ground.
+        first_plan_turn: how far it may turn the trunk about the vertical: a plan for a robot that
+            stands elsewhere would whip this one round.
+        plan: what a plan may hold at most.
+    """
+
+    torque_limit: Annotated[float, Range("N m", 0.0, 100.0)] | None = None
+    position_margin: Annotated[float, Range("rad", 0.0, 10.0)] = 0.05
+    measured_margin: Annotated[float, Range("rad", 0.0, 10.0)] = 0.5
+    tilt_max: Annotated[float, Range("rad", 0.0, math.pi)] = FALLEN_TILT
+    height_min: Annotated[float, Range("m", 0.0, 1.0)] | None = None
+    fall_confirm_s: Annotated[float, Range("s", 0.0, 10.0)] = 0.01
+    estimate_max_age_s: Annotated[float, Range("s", 0.0, 10.0)] = 0.02
+    estimate_joint_error: Annotated[float, positive("rad", 10.0)] = 0.3
+    estimate_turn_error: Annotated[float, positive("rad/s", 1000.0)] = 4.0
+    estimate_speed_max: Annotated[float, positive("m/s", 1000.0)] = 8.0
+    plan_future_s: Annotated[float, Range("s", 0.0, 10.0)] = 0.1
+    first_plan_distance: Annotated[float, positive("m", 100.0)] = 1.0
+    first_plan_turn: Annotated[float, positive("rad", math.pi)] = 0.7
+    plan: PlanBoundsOptions = PlanBoundsOptions()
+
+
+class StandDownOptions(Options, frozen=True):
+    """When and how the tracker stops following plans.
+
+    Attributes:
+        plan_max_age_s: time since the last new plan after which the plan is stale.
+        hold_s: how long a stale plan is followed on, within its horizon.
+        estimate_lost_s: time without a usable estimate after which tracking is given up.
+        rise_s: duration of going to the stand.
+        pause_s: how long the robot stands before it lies down.
+        lie_s: duration of lying down.
+        return_s: time in which torque and feedback go over to a new plan.
+        kp: joint stiffness of standing and lying.
+        kd: joint damping of standing and lying.
+        kd_damp: joint damping after a fall.
+    """
+
+    plan_max_age_s: Annotated[float, Range("s", 0.0, 1000.0)] = 0.1
+    hold_s: Annotated[float, Range("s", 0.0, 1000.0)] = 0.25
+    estimate_lost_s: Annotated[float, Range("s", 0.0, 1000.0)] = 0.1
+    rise_s: Annotated[float, positive("s", 1000.0)] = 0.4
+    pause_s: Annotated[float, Range("s", 0.0, 1000.0)] = 1.0
+    lie_s: Annotated[float, positive("s", 1000.0)] = 1.5
+    return_s: Annotated[float, positive("s", 1000.0)] = 0.2
+    kp: Annotated[float, Range("N m/rad", 0.0, 1000.0)] = 80.0
+    kd: Annotated[float, Range("N m s/rad", 0.0, 100.0)] = 3.0
+    kd_damp: Annotated[float, Range("N m s/rad", 0.0, 100.0)] = 3.0
+
+
+class TrackerOptions(Options, frozen=True):
+    """Options of the tracker.
+
+    Attributes:
+        kp_max: most of the plan's joint stiffness that is run in the motors; the rest is fed
+            forward. See `controller/motor_targets.py` for what is stable.
+        kd_max: most of the plan's joint damping that is run in the motors.
+        command_delay: time from a command to its effect in the motors, where it is known: the
+            policy is evaluated for then, at the state moved on as planned.
+        safety: what the gate lets through.
+        stand_down: what happens without fresh plans.
+    """
+
+    kp_max: Annotated[float, Range("N m/rad", 0.0, 500.0)] = 100.0
+    kd_max: Annotated[float, Range("N m s/rad", 0.0, 20.0)] = 5.0
+    command_delay: Annotated[float, Range("s", 0.0, 0.05)] = 0.0
+    safety: SafetyGateOptions = SafetyGateOptions()
+    stand_down: StandDownOptions = StandDownOptions()
+
+
+class GaitLimits(Options, frozen=True):
+    """How fast a gait may go.
+
+    Attributes:
+        forward: greatest speed forward and back.
+        left: greatest speed to either side.
+        yaw_rate: greatest rate of turn, either way.
+        acceleration: greatest change of the speed, forward and sideways.
+        yaw_acceleration: greatest change of the rate of turn.
+    """
+
+    forward: Annotated[float, Range("m/s", 0.0, 5.0)]
+    left: Annotated[float, Range("m/s", 0.0, 5.0)]
+    yaw_rate: Annotated[float, Range("rad/s", 0.0, 10.0)]
+    acceleration: Annotated[float, Range("m/s^2", 0.0, 100.0)] = 2.0
+    yaw_acceleration: Annotated[float, Range("rad/s^2", 0.0, 100.0)] = 4.0
+
+
+class DriveOptions(Options, frozen=True):
+    """Options of driving.
+
+    Attributes:
+        source: who drives: none (the launch's own command), keyboard, gamepad, remote (the A1's),
+            or client: `saltus drive`, or any program that publishes the topic of commands.
+        walk: how fast a walk may go; what exceeds that is clipped.
+        trot: how fast a trot may go.
+        bound: how fast a bound may go.
+        height: least and most of the trunk's height.
+        height_rate: greatest change of that height.
+        silence: time after which a source counts as gone, and the robot slows down and stands.
+        goal_distance: largest distance of the reference from the robot over the ground: it follows
+            a robot that is pushed further; None keeps it where the command has led it.
+        goal_heading: largest difference between the reference's heading and the robot's; None for
+            any.
+    """
+
+    source: Source = "none"
+    walk: GaitLimits = GaitLimits(forward=0.5, left=0.25, yaw_rate=0.8)
+    trot: GaitLimits = GaitLimits(forward=2.2, left=0.5, yaw_rate=1.6)
+    bound: GaitLimits = GaitLimits(forward=0.5, left=0.2, yaw_rate=0.6)
+    height: Annotated[tuple[float, float], Range("m", 0.0, 1.0)] = (0.2, 0.32)
+    height_rate: Annotated[float, Range("m/s", 0.0, 10.0)] = 0.1
+    silence: Annotated[float, Range("s", 0.0, 1e6)] = 0.5
+    goal_distance: Annotated[float, Range("m", 0.0, 100.0)] | None = 0.25
+    goal_heading: Annotated[float, Range("rad", 0.0, 10.0)] | None = 0.5
+
+    def __post_init__(self) -> None:
+        """Raise ValueError for a number that is out of range or out of order."""
+        Options.__post_init__(self)
+        if not self.height[0] <= self.height[1]:
+            raise ValueError(f"height is {list(self.height)}; give the least first, then the most")
+
+    def limits(self, gait: str) -> GaitLimits:
+        """How fast a gait may go; a stand goes nowhere, and may slow down as a trot may."""
+        if gait == "stand":
+            return GaitLimits(
+                0.0, 0.0, 0.0, self.trot.acceleration, self.trot.yaw_acceleration
+            )  # fmt: skip
+        return getattr(self, gait)
+
+
+class Pose(Options, frozen=True):
+    """Where the robot shall be at the end of a phase, about.
+
+    Attributes:
+        position: of the base in the world, which the motion begins above the origin; as it stands
+            there where it is left out.
+        turn: roll, pitch and yaw of the base, each counted on through whole turns; a positive pitch
+            lowers the nose.
+        front: hip, thigh and calf of both front legs; a positive hip spreads them. As they stand
+            where it is left out.
+        rear: of both rear legs.
+    """
+
+    position: Annotated[tuple[float, float, float], Range("m", -10.0, 10.0)] | None = None
+    turn: Annotated[tuple[float, float, float], Range("rad", -20.0, 20.0)] = (0.0, 0.0, 0.0)
+    front: Leg | None = None
+    rear: Leg | None = None
+
+
+class Phase(Options, frozen=True):
+    """A part of a motion.
+
+    Attributes:
+        name: for messages.
+        duration: of the phase.
+        feet: that stand on the ground: all, front, rear, or none in flight, where the base falls
+            freely and turns evenly.
+        end: the pose in which it ends.
+    """
+
+    name: str
+    duration: Annotated[float, positive("s", 60.0)]
+    feet: Feet = "all"
+    end: Pose = Pose()
+
+
+class Motion(Options, frozen=True):
+    """Phases that begin in a stand, and how HiLQR makes a plan of them.
+
+    Attributes:
+        phases: one after another.
+        cost: weights of the distance from the key poses.
+        limits: that the plan keeps.
+        hilqr: options of the planner that tracks it, as a launch file has them; the launch's own
+            win.
+    """
+
+    phases: tuple[Phase, ...]
+    cost: CostOptions = CostOptions(
+        base_position=(10.0, 10.0, 10.0), base_orientation=(40.0, 40.0, 40.0),
+        joints=(2.0, 0.3, 0.3), base_velocity=1.0, base_angular_velocity=0.3,
+        joint_velocity=2e-3, terminal_scale=20.0, input_loaded=5e-4, input_unloaded=1e-3,
+    )  # fmt: skip
+    limits: LimitOptions = LimitOptions()
+    hilqr: dict[str, Any] = {}
+
+    def __post_init__(self) -> None:
+        """Raise ValueError for a motion without phases, or one that ends in the air."""
+        Options.__post_init__(self)
+        if not self.phases:
+            raise ValueError("phases: give one or more")
+        if self.phases[-1].feet == "none":
+            raise ValueError(f"phases: {self.phases[-1].name!r} ends in the air; add a landing")
+
+    @property
+    def duration(self) -> float:
+        """Of all phases [s]."""
+        return sum(phase.duration for phase in self.phases)
