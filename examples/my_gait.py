@@ -6,7 +6,6 @@ HiLQR tracks a slow walk in which every foot stands for 85 % of the stride.
 from controller.gaits import Gait
 from controller.hilqr_planner import HilqrPlanner
 from controller.references.kinematic import make_kinematic_reference
-from robots.robot import load_robot
 from saltus.configuration.launch import LaunchConfig
 from saltus.launch import rollouts
 from saltus.launch.planners import make_derivatives
@@ -18,7 +17,7 @@ CRAWL = Gait("crawl", period=1.0, duty=0.85, offsets=(0.75, 0.25, 0.5, 0.0), swi
 def crawl(config: LaunchConfig) -> HilqrPlanner:
     """HiLQR on the crawl, with the options and the speed of the launch."""
     options = rollouts.planning(config)
-    robot = load_robot("a1")
+    robot = config.robot_model
     reference = make_kinematic_reference(robot, CRAWL, config.speed, options.period)
-    backend, derivatives = rollouts.make_rollout(config), make_derivatives(options)
+    backend, derivatives = rollouts.make_rollout(config), make_derivatives(options, robot)
     return HilqrPlanner(options, robot, reference, backend, derivatives)

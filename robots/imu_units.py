@@ -1,6 +1,6 @@
 """Sentences about an IMU whose numbers seem to have another unit."""
 
-from robots.a1.constants import GRAVITY
+from robots.conventions import GRAVITY
 
 LEAST, MOST = 0.5, 2.0
 """Bounds of a mean acceleration, in gravities: no unit in use lies between, and no jump beyond."""

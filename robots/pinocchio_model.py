@@ -4,7 +4,6 @@
 # pyright: reportAttributeAccessIssue=false
 
 import tempfile
-from functools import cache
 from pathlib import Path
 
 import numpy as np
@@ -14,7 +13,6 @@ from robots.conventions import FOOT_NAMES, GRAVITY
 from robots.robot import Robot
 
 
-@cache
 def load_pinocchio(robot: Robot) -> pin.Model:
     """Return the robot with a free-flyer root: nq 19, nv 18, joints in motor order, with armature.
 

@@ -45,10 +45,14 @@ class RobotFile(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     defaults: dict[str, Any] = {}
 
 
+def is_own(name: str) -> bool:
+    """Whether a robot stands here, not in a folder of the user's."""
+    return name.isidentifier() and (ROBOTS / name / FILE).is_file()
+
+
 def folder_of(name: str) -> Path:
     """The folder of a robot of this project, or else the folder `name`."""
-    own = ROBOTS / name
-    return own if name.isidentifier() and (own / FILE).is_file() else Path(name)
+    return ROBOTS / name if is_own(name) else Path(name)
 
 
 @cache

@@ -12,7 +12,7 @@ from controller.driving.commands import CommandIntake, CommandScript, ScriptCloc
 from controller.gaits import GAITS, Gait
 from controller.solve_schedule import SolveSchedule
 from robots.planar_pose import PlanarPose
-from robots.robot import load_robot
+from robots.robot_file import is_own
 from saltus.common.errors import BadRequest
 from saltus.configuration.estimators import ESTIMATORS
 from saltus.configuration.launch import TICK_S, LaunchConfig
@@ -20,6 +20,7 @@ from saltus.configuration.planners import is_plugin
 from saltus.configuration.timing import make_schedule
 from saltus.launch import motions
 from saltus.launch.plugins import load
+from sim_bridge.motor_options import MotorOptions
 from sim_bridge.perturbation_script import PerturbationScript
 from sim_bridge.perturbations import PhaseInstant
 from sim_bridge.rollouts.unavailable import Unavailable
@@ -59,7 +60,7 @@ def gait_clock(config: LaunchConfig) -> Gait | ScriptClock | None:
             starts.append(math.floor(time / period + 1e-6))
         if solve.start >= config.ticks:
             break
-    return ScriptClock(commands, config.drive, load_robot("a1"), period, starts)
+    return ScriptClock(commands, config.drive, config.robot_model, period, starts)
 
 
 def make_script(config: LaunchConfig) -> PerturbationScript:
@@ -122,7 +123,7 @@ def estimate_ground(config: LaunchConfig) -> GroundEstimate | None:
         return None
     from controller.ground_estimate import GroundEstimate
 
-    return GroundEstimate(load_robot("a1"), level=config.terrain_belief == "flat")
+    return GroundEstimate(config.robot_model, level=config.terrain_belief == "flat")
 
 
 def make_simulation(config: LaunchConfig) -> SimulatedRobot:
@@ -161,7 +162,7 @@ def make_tracker(config: LaunchConfig) -> Tracker:
     """The tracker."""
     from controller.tracker import Tracker
 
-    return Tracker(config.tracker, load_robot("a1"))
+    return Tracker(config.tracker, config.robot_model)
 
 
 def check(config: LaunchConfig) -> None:
@@ -175,11 +176,23 @@ def check(config: LaunchConfig) -> None:
     solve_schedule(config)
     if config.kind.simulated and config.simulation.engine != "mujoco":
         make_simulation(config).close()
+    if not is_own(config.robot) or config.simulation.motors != MotorOptions():
+        _check_robot(config)
     for name in (config.planner, config.estimator):
         if is_plugin(name):
             load(name)
     if check_planner := config.planner_entry.check:
         load(check_planner)(config)
+
+
+def _check_robot(config: LaunchConfig) -> None:
+    """Load the robot, and refuse motors that there cannot be."""
+    from sim_bridge.motors import motor_limits
+
+    try:
+        motor_limits(config.robot_model, config.simulation.motors)
+    except ValueError as error:
+        raise BadRequest(str(error)) from error
 
 
 def make_commands(config: LaunchConfig) -> Commands | None:

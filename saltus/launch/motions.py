@@ -7,13 +7,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from controller.gaits import GAITS
-from robots.robot import load_robot
 from saltus.common.code_version import code_version, fingerprint
 from saltus.common.console import say
 from saltus.common.errors import BadRequest
 from saltus.common.folders import cache_folder, find_file, keep_in_cache
 from saltus.configuration.motions import FOLDER, motion_names
 from saltus.configuration.options import read_mapping, to_options
+from saltus.configuration.robot import robot_named
 
 if TYPE_CHECKING:
     from controller.motions import MotionPlan
@@ -38,24 +38,24 @@ def read_motion(name: str) -> tuple[str, Motion]:
     return path.stem, to_options(read_mapping(path), Motion, str(path))
 
 
-def planned_motion(name: str) -> Path:
-    """The file of a motion's reference, planned first where there is none yet.
+def planned_motion(name: str, robot: str = "a1") -> Path:
+    """The file of a motion's reference for a robot, planned first where there is none yet.
 
     Raises:
         BadRequest: there is no such motion, it cannot be done, or the cache cannot be written.
     """
     stem, motion = read_motion(name)
-    path = _kept_file(stem, motion)
+    path = _kept_file(stem, motion, robot)
     if not path.is_file():
         say(f"planning the motion {stem} (once)")
-        plan = make_plan(motion)
+        plan = make_plan(motion, robot)
         if plan.solution.status not in FEASIBLE:
             raise BadRequest(f"reference: {stem} cannot be done: {plan.solution.message}")
-        keep_plan(stem, motion, plan)
+        keep_plan(stem, motion, plan, robot)
     return path
 
 
-def keep_plan(stem: str, motion: Motion, plan: MotionPlan) -> None:
+def keep_plan(stem: str, motion: Motion, plan: MotionPlan, robot: str = "a1") -> None:
     """Keep a plan that can be done for the launches to come.
 
     Raises:
@@ -63,18 +63,20 @@ def keep_plan(stem: str, motion: Motion, plan: MotionPlan) -> None:
     """
     from controller.references import save_reference
 
-    path = _kept_file(stem, motion)
+    path = _kept_file(stem, motion, robot)
     keep_in_cache(path, lambda part: save_reference(plan.reference, part), "the motion")
 
 
-def _kept_file(stem: str, motion: Motion) -> Path:
-    mark = fingerprint((motion.phases, motion.cost, motion.limits), code_version(SOURCES))
+def _kept_file(stem: str, motion: Motion, robot: str) -> Path:
+    mark = fingerprint(
+        (motion.phases, motion.cost, motion.limits, robot_named(robot).mjcf), code_version(SOURCES)
+    )
     return cache_folder() / "motions" / f"{stem}-{mark}.npz"
 
 
-def reference_file(name: str) -> str:
+def reference_file(name: str, robot: str) -> str:
     """A reference's name; of a motion the path of its file, see `planned_motion`."""
-    return str(planned_motion(name)) if name in motion_names() else name
+    return str(planned_motion(name, robot)) if name in motion_names() else name
 
 
 def tilt_allowance(config: LaunchConfig) -> Callable[[float], float]:
@@ -83,8 +85,8 @@ def tilt_allowance(config: LaunchConfig) -> Callable[[float], float]:
         return lambda _: 0.0
     from controller.references import make_reference
 
-    file = reference_file(config.reference)
-    return make_reference(load_robot("a1"), file, 0.0, TILT_PERIOD).tilt
+    file = reference_file(config.reference, config.robot)
+    return make_reference(config.robot_model, file, 0.0, TILT_PERIOD).tilt
 
 
 def tilt_allowance_of_run(config: LaunchConfig) -> Callable[[float], float]:
@@ -96,15 +98,20 @@ def tilt_allowance_of_run(config: LaunchConfig) -> Callable[[float], float]:
 
 
 def make_plan(
-    motion: Motion, threads: int = 1, report: Callable[[float, float], None] | None = None
-) -> MotionPlan:
+    motion: Motion,
+    robot: str = "a1",
+    threads: int = 1,
+    report: Callable[[float, float], None] | None = None,
+) -> MotionPlan:  # fmt: skip
     """Plan a motion on MuJoCo's physics; see `plan_motion`."""
     from controller.motions import plan_motion
     from sim_bridge.rollouts.derivatives import RolloutDerivatives
     from sim_bridge.rollouts.threaded import ThreadedRollout
 
-    def backend(knots: int) -> ThreadedRollout:
-        return ThreadedRollout(load_robot("a1"), knots, PERIOD, SUBSTEPS, threads)
+    model = robot_named(robot)
 
-    derivatives = RolloutDerivatives(load_robot("a1"), PERIOD, SUBSTEPS, threads)
-    return plan_motion(motion, load_robot("a1"), PERIOD, backend, derivatives, report)
+    def backend(knots: int) -> ThreadedRollout:
+        return ThreadedRollout(model, knots, PERIOD, SUBSTEPS, threads)
+
+    derivatives = RolloutDerivatives(model, PERIOD, SUBSTEPS, threads)
+    return plan_motion(motion, model, PERIOD, backend, derivatives, report)

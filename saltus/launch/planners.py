@@ -6,7 +6,6 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 from controller.gaits import GAITS
-from robots.robot import load_robot
 from saltus.common.errors import BadRequest
 from saltus.launch import rollouts
 from saltus.launch.assembly import estimate_ground, make_commands, make_ground
@@ -23,6 +22,7 @@ if TYPE_CHECKING:
     from controller.planner_options import CentroidalOptions, PlannerOptions
     from controller.references import Reference
     from controller.robot_model import Derivatives
+    from robots.robot import Robot
     from robots.terrain import Ground
     from saltus.configuration.launch import LaunchConfig
 
@@ -38,8 +38,8 @@ def hilqr(config: LaunchConfig) -> HilqrPlanner:
     options, (ground, estimate) = rollouts.planning(config), _belief(config)
     reference = make_reference(config, make_commands(config), ground)
     backend = rollouts.make_rollout(config, ground)
-    derivatives = make_derivatives(options, config.rollout != "mujoco", ground)
-    planner = HilqrPlanner(options, load_robot("a1"), reference, backend, derivatives, ground)
+    derivatives = make_derivatives(options, config.robot_model, config.rollout != "mujoco", ground)
+    planner = HilqrPlanner(options, config.robot_model, reference, backend, derivatives, ground)
     if estimate is not None:
         estimate.simulators += [backend, derivatives]
         planner.ground_estimate = estimate
@@ -57,7 +57,7 @@ def mppi(config: LaunchConfig) -> MppiPlanner:
     ground, estimate = _belief(config)
     reference = make_reference(config, make_commands(config), ground)
     backend = rollouts.make_rollout(config, ground)
-    planner = MppiPlanner(config.mppi, load_robot("a1"), reference, backend)
+    planner = MppiPlanner(config.mppi, config.robot_model, reference, backend)
     if estimate is not None:
         estimate.simulators.append(backend)
         planner.ground_estimate = estimate
@@ -98,23 +98,23 @@ def make_reference(
     if commands is not None:
         from controller.driving.reference import DrivenReference
 
-        period, robot = config.planner_options.period, load_robot("a1")
+        period, robot = config.planner_options.period, config.robot_model
         return DrivenReference(config.drive, robot, period, commands, ground)
     from controller import references
 
     name = config.reference
     if config.reference_from == "convex_mpc" and name in GAITS:
         name = str(recorded_walk(config))
-    name = reference_file(name)
+    name = reference_file(name, config.robot)
     try:
-        period, robot = config.planner_options.period, load_robot("a1")
+        period, robot = config.planner_options.period, config.robot_model
         return references.make_reference(robot, name, config.speed, period)
     except ValueError as error:
         raise BadRequest(f"reference: {error}") from error
 
 
 def make_derivatives(
-    options: PlannerOptions, replay: bool = False, ground: Ground | None = None
+    options: PlannerOptions, robot: Robot, replay: bool = False, ground: Ground | None = None
 ) -> Derivatives:
     """The derivatives that a planner's options name: MuJoCo's here, whatever rolls out.
 
@@ -123,14 +123,13 @@ def make_derivatives(
     if options.derivatives == "rigid":
         from controller.rigid_derivatives import RigidDerivatives
 
-        robot = load_robot("a1")
         return RigidDerivatives(robot, options.period, options.touchdown_order, ground)
     from sim_bridge.rollouts.derivatives import DifferenceDerivatives, RolloutDerivatives
 
     horizon = options.period, options.search.substeps, options.search.threads
     if options.derivatives == "rollout":
-        return RolloutDerivatives(load_robot("a1"), *horizon, replay=replay, ground=ground)
-    return DifferenceDerivatives(load_robot("a1"), *horizon, ground=ground)
+        return RolloutDerivatives(robot, *horizon, replay=replay, ground=ground)
+    return DifferenceDerivatives(robot, *horizon, ground=ground)
 
 
 def convex_mpc(config: LaunchConfig) -> CentroidalPlanner:
@@ -152,7 +151,7 @@ def _centroidal(
 ) -> CentroidalPlanner:
     """The planner that `make` makes, on the ground that is known or estimated."""
     ground, estimate = _belief(config)
-    path, robot = _path(config, options, ground), load_robot("a1")
+    path, robot = _path(config, options, ground), config.robot_model
     planner = make(options, robot, path, config.mode == "realtime", ground)
     planner.ground_estimate = estimate
     return planner
@@ -163,7 +162,7 @@ def _path(config: LaunchConfig, options: CentroidalOptions, ground: Ground | Non
     if commands is not None:
         from controller.centroidal.path import DrivenPath
 
-        return DrivenPath(options, load_robot("a1"), config.drive, commands, ground)
+        return DrivenPath(options, config.robot_model, config.drive, commands, ground)
     from controller.centroidal.path import CommandedPath
 
     return CommandedPath(options.path, GAITS[config.reference], config.speed)

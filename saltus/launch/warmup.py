@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, get_args
 import msgspec
 import numpy as np
 
-from robots.a1.constants import GRAVITY, STAND_HEIGHT, STAND_JOINTS
+from robots.conventions import GRAVITY
 from runtime.messages import SensorReading, StateEstimate
 from saltus.common.children import die_with_parent, refuse_other_code
 from saltus.common.errors import BadRequest
@@ -23,6 +23,7 @@ from saltus.launch import assembly
 from saltus.launch.plugins import load
 
 if TYPE_CHECKING:
+    from robots.robot import Robot
     from sim_bridge.simulated_robot import SimulatedRobot
 
 
@@ -38,7 +39,7 @@ def warm_estimator(config: LaunchConfig) -> None:
     """Feed a filter of its own three readings of a robot that stands."""
     estimator = assembly.make_estimator(config)
     for tick in range(3):
-        estimator.update(_standing(tick))
+        estimator.update(_standing(config.robot_model, tick))
 
 
 def warm_bridge(config: LaunchConfig) -> None:
@@ -70,7 +71,8 @@ def warm_planner(config: LaunchConfig) -> None:
     Twice as in lock step; in real time, also from a state predicted ahead, and out of time.
     """
     planner = assembly.make_planner(_patient(config))
-    q = np.array([0.0, 0.0, STAND_HEIGHT, 0.0, 0.0, 0.0, 1.0, *STAND_JOINTS])
+    robot = config.robot_model
+    q = np.array([0.0, 0.0, robot.stand_height, 0.0, 0.0, 0.0, 1.0, *robot.stand])
     every = assembly.solve_schedule(config).every
     ahead = 1e-3 * every
     solves = [(0.0, False)] * 2
@@ -105,12 +107,12 @@ def _robot(config: LaunchConfig) -> SimulatedRobot:
     return assembly.make_simulation(msgspec.structs.replace(config, simulation=here))
 
 
-def _standing(tick: int) -> SensorReading:
+def _standing(robot: Robot, tick: int) -> SensorReading:
     """What a robot senses that stands; to simulate one would load the physics."""
     return SensorReading(
         tick=tick, time=1e-3 * tick, quaternion_imu_in_world=np.array([0.0, 0.0, 0.0, 1.0]),
         angular_velocity_imu=np.zeros(3), linear_acceleration_imu=np.array([0.0, 0.0, GRAVITY]),
-        joint_position=np.array(STAND_JOINTS), joint_velocity=np.zeros(12),
+        joint_position=np.array(robot.stand), joint_velocity=np.zeros(12),
         joint_torque=np.zeros(12), foot_force=np.full(4, 30.0),
     )  # fmt: skip
 

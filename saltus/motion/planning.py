@@ -37,7 +37,9 @@ def plan_into(name: str, output: Path | None) -> tuple[Path, dict[str, Any]]:
     stem, motion = read_motion(name)
     begin = time.monotonic()
     with RunProgress(motion.duration, "s planned") as progress:
-        plan = make_plan(motion, cores(), lambda end, cost: progress.show(end, f"cost {cost:.4g}"))
+        plan = make_plan(
+            motion, "a1", cores(), lambda end, cost: progress.show(end, f"cost {cost:.4g}")
+        )
     folder = output or new_run_folder(stem)
     folder.mkdir(parents=True, exist_ok=True)
     summary = {"motion": stem, **summarise(plan), "planning_s": time.monotonic() - begin}

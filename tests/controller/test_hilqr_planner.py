@@ -18,7 +18,7 @@ OPTIONS = PlannerOptions(knots=20, search=Search(threads=1))
 KINDS = ("rigid", "rollout")
 
 
-def make_derivatives(options):
+def make_derivatives(options, A1):
     if options.derivatives == "rigid":
         return RigidDerivatives(A1, options.period)
     return RolloutDerivatives(A1, options.period, options.search.substeps, options.search.threads)
@@ -29,7 +29,7 @@ def make_planner(kind="rollout", **changes):
     search = options.search
     backend = MujocoRollout(A1, options.knots, options.period, search.substeps, search.threads)
     reference = make_reference(A1, "walk", 0.2, options.period)
-    return HilqrPlanner(options, A1, reference, backend, make_derivatives(options))
+    return HilqrPlanner(options, A1, reference, backend, make_derivatives(options, A1))
 
 
 def seed_cost(planner, start):

@@ -215,7 +215,7 @@ def test_feet_that_do_not_come_down_are_last_in_order_of_their_index(dynamics):
 @pytest.mark.parametrize(("order", "jumps"), [("index", 2), ("average", 1), ("selected", 2)])
 def test_rigid_derivatives_take_the_planners_option(order, jumps):
     options = msgspec.convert({"touchdown_order": order, "derivatives": "rigid"}, PlannerOptions)
-    derivatives = make_derivatives(options)
+    derivatives = make_derivatives(options, A1)
     window = make_reference(A1, "trot", 0.3, 0.01).window(0, 6)
     forces = 30.0 * window.contacts[:-1]
     forces[:3, [0, 3]] = 0.0

@@ -3,7 +3,7 @@ import numpy as np
 import pinocchio as pin
 import pytest
 
-from robots.a1 import constants as a1
+from robots.conventions import FOOT_NAMES, GRAVITY, JOINT_NAMES
 from robots.mujoco_model import load_mujoco
 from robots.pinocchio_model import foot_frame_ids, load_pinocchio
 from robots.state import mujoco_from_pinocchio, rotation_from_quaternion
@@ -36,8 +36,8 @@ def _world_from_base(q):
 
 
 def test_both_readers_see_the_same_joints_in_motor_order(model, mj_model):
-    assert tuple(model.names)[2:] == a1.JOINT_NAMES
-    assert tuple(mj_model.joint(i).name for i in range(1, 13)) == a1.JOINT_NAMES
+    assert tuple(model.names)[2:] == JOINT_NAMES
+    assert tuple(mj_model.joint(i).name for i in range(1, 13)) == JOINT_NAMES
     assert [mj_model.actuator_trnid[i, 0] for i in range(12)] == list(range(1, 13))
     assert (model.nq, model.nv) == (mj_model.nq, mj_model.nv) == (19, 18)
 
@@ -46,8 +46,8 @@ def test_masses_are_the_published_ones(model, mj_model):
     published = [TRUNK + IMU] + [HIP, THIGH, CALF + FOOT] * 4
     assert mj_model.body_mass[1:] == pytest.approx(published, rel=1e-14)
     assert [inertia.mass for inertia in list(model.inertias)[1:]] == pytest.approx(published)
-    assert sum(published) == pytest.approx(a1.TOTAL_MASS, abs=1e-12)
-    assert pin.computeTotalMass(model) == pytest.approx(a1.TOTAL_MASS, abs=1e-12)
+    assert sum(published) == pytest.approx(A1.mass, abs=1e-12)
+    assert pin.computeTotalMass(model) == pytest.approx(A1.mass, abs=1e-12)
 
 
 def test_calf_with_foot_agrees_with_an_independent_merge(mj_model):
@@ -88,27 +88,27 @@ def test_feet_are_at_the_same_place_in_both(model, mj_model, random_state):
     q, v, _ = random_state()
     mj_data, _ = _state_in_mujoco(mj_model, q, v)
     pin.framesForwardKinematics(model, data, q)
-    for name, frame in zip(a1.FOOT_NAMES, foot_frame_ids(model), strict=True):
+    for name, frame in zip(FOOT_NAMES, foot_frame_ids(model), strict=True):
         centre = mj_data.geom(f"{name}_foot").xpos
         assert data.oMf[frame].translation == pytest.approx(centre, abs=1e-14)
         assert mj_data.site(f"{name}_foot").xpos == pytest.approx(centre, abs=1e-14)
 
 
 def test_constants_are_those_of_the_file(model, mj_model):
-    assert mj_model.jnt_range[1:, 0] == pytest.approx(a1.JOINT_LOWER, abs=0)
-    assert mj_model.jnt_range[1:, 1] == pytest.approx(a1.JOINT_UPPER, abs=0)
-    assert np.all(mj_model.actuator_ctrlrange == [-a1.TORQUE_LIMIT, a1.TORQUE_LIMIT])
-    assert np.all(mj_model.dof_armature[6:] == a1.ARMATURE)
-    assert np.all(model.armature[6:] == a1.ARMATURE)
+    assert mj_model.jnt_range[1:, 0] == pytest.approx(A1.legs.lower, abs=0)
+    assert mj_model.jnt_range[1:, 1] == pytest.approx(A1.legs.upper, abs=0)
+    assert np.all(mj_model.actuator_ctrlrange == [-33.5, 33.5])
+    assert np.all(mj_model.dof_armature[6:] == 0.01)
+    assert np.all(model.armature[6:] == 0.01)
     assert np.all(mj_model.dof_damping == 0.0) and np.all(mj_model.dof_frictionloss == 0.0)
-    assert mj_model.opt.gravity[2] == model.gravity.linear[2] == -a1.GRAVITY
-    for leg, name in enumerate(a1.FOOT_NAMES):
-        assert np.all(mj_model.body(f"{name}_hip").pos == a1.HIP_POSITION_IN_BASE[leg])
-        offset = [0.0, a1.LEG_SIDE[leg] * a1.THIGH_OFFSET, 0.0]
+    assert mj_model.opt.gravity[2] == model.gravity.linear[2] == -GRAVITY
+    for leg, name in enumerate(FOOT_NAMES):
+        assert np.all(mj_model.body(f"{name}_hip").pos == A1.legs.hip[leg])
+        offset = [0.0, np.sign(A1.legs.plane)[leg] * 0.0838, 0.0]
         assert np.all(mj_model.body(f"{name}_thigh").pos == offset)
-        assert mj_model.geom(f"{name}_foot").size[0] == a1.FOOT_RADIUS
+        assert mj_model.geom(f"{name}_foot").size[0] == A1.legs.foot_radius
     with pytest.raises(ValueError):
-        a1.STAND_JOINTS[0] = 1.0
+        A1.stand[0] = 1.0
 
 
 @pytest.mark.parametrize("axis", [0, 1])
@@ -149,11 +149,11 @@ def test_parts_touch_the_floor_and_never_each_other():
 def test_standing_robot_carries_its_weight_on_touch_sensors():
     mj_model = load_mujoco(A1)
     data = mujoco.MjData(mj_model)
-    data.qpos[2], data.qpos[3], data.qpos[7:] = a1.STAND_HEIGHT, 1.0, a1.STAND_JOINTS
+    data.qpos[2], data.qpos[3], data.qpos[7:] = A1.stand_height, 1.0, A1.stand
     for _ in range(3000):
-        data.ctrl[:] = 60.0 * (a1.STAND_JOINTS - data.qpos[7:]) - 2.0 * data.qvel[6:]
+        data.ctrl[:] = 60.0 * (A1.stand - data.qpos[7:]) - 2.0 * data.qvel[6:]
         mujoco.mj_step(mj_model, data)
-    weight = a1.TOTAL_MASS * a1.GRAVITY
+    weight = A1.mass * GRAVITY
     assert data.sensordata.sum() == pytest.approx(weight, rel=5e-3)
     assert np.abs(data.qvel).max() < 0.02
 
@@ -161,5 +161,5 @@ def test_standing_robot_carries_its_weight_on_touch_sensors():
 def test_loaders_give_independent_models():
     first = load_pinocchio(A1)
     first.armature[:] = 0.0
-    assert load_pinocchio(A1).armature[6] == a1.ARMATURE
+    assert load_pinocchio(A1).armature[6] == 0.01
     assert load_mujoco(A1, timestep=0.002).opt.timestep == 0.002

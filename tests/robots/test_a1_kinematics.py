@@ -2,7 +2,6 @@ import numpy as np
 import pinocchio as pin
 import pytest
 
-from robots.a1 import constants as a1
 from robots.legs import foot_jacobians_in_base, foot_positions_in_base, inverse_kinematics
 from robots.pinocchio_model import foot_frame_ids
 from tests.a1 import A1
@@ -11,7 +10,7 @@ from tests.a1 import A1
 @pytest.fixture
 def joints():
     rng = np.random.default_rng(5)
-    return lambda: rng.uniform(a1.JOINT_LOWER, a1.JOINT_UPPER)
+    return lambda: rng.uniform(A1.legs.lower, A1.legs.upper)
 
 
 def test_positions_and_jacobians_are_pinocchios(model, joints):
@@ -49,7 +48,7 @@ def test_inverse_returns_the_joints_of_every_posture_with_the_foot_below_the_hip
 
 def test_inverse_is_exact_wherever_no_limit_binds():
     rng = np.random.default_rng(8)
-    stand = foot_positions_in_base(A1.legs, a1.STAND_JOINTS)
+    stand = foot_positions_in_base(A1.legs, A1.stand)
     for _ in range(50):
         feet = stand + rng.uniform(-0.06, 0.06, size=(4, 3))
         assert foot_positions_in_base(A1.legs, inverse_kinematics(A1.legs, feet)) == pytest.approx(
@@ -59,16 +58,16 @@ def test_inverse_is_exact_wherever_no_limit_binds():
 
 def test_out_of_reach_and_degenerate_feet_give_postures_within_limits():
     rng = np.random.default_rng(9)
-    hips = np.array(a1.HIP_POSITION_IN_BASE)
+    hips = np.array(A1.legs.hip)
     cases = [hips, hips + [0.0, 0.0, -5.0], hips + [3.0, 0.0, 0.0], np.zeros((4, 3))]
     cases += [rng.normal(size=(4, 3)) for _ in range(50)]
     for feet in cases:
         joints = inverse_kinematics(A1.legs, feet)
         assert np.all(np.isfinite(joints))
-        assert np.all(joints >= a1.JOINT_LOWER) and np.all(joints <= a1.JOINT_UPPER)
+        assert np.all(joints >= A1.legs.lower) and np.all(joints <= A1.legs.upper)
 
 
 def test_stand_has_the_feet_on_the_ground_below_the_hips():
-    feet = foot_positions_in_base(A1.legs, a1.STAND_JOINTS)
-    assert feet[:, 2] == pytest.approx(a1.FOOT_RADIUS - a1.STAND_HEIGHT, abs=1e-15)
-    assert feet[:, 0] == pytest.approx(a1.HIP_POSITION_IN_BASE[:, 0], abs=1e-15)
+    feet = foot_positions_in_base(A1.legs, A1.stand)
+    assert feet[:, 2] == pytest.approx(A1.legs.foot_radius - A1.stand_height, abs=1e-15)
+    assert feet[:, 0] == pytest.approx(A1.legs.hip[:, 0], abs=1e-15)

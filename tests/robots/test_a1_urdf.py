@@ -7,7 +7,7 @@ import numpy as np
 import pinocchio as pin
 import pytest
 
-from robots.a1 import constants as a1
+from robots.conventions import FOOT_NAMES, GRAVITY, JOINT_NAMES
 from robots.mujoco_model import load_mujoco
 from robots.pinocchio_model import foot_frame_ids
 from robots.urdf import urdf_of
@@ -22,7 +22,7 @@ def robot() -> Xml.Element:
 @pytest.fixture(scope="module")
 def urdf_model() -> pin.Model:
     model = pin.buildModelFromXML(urdf_of(A1), pin.JointModelFreeFlyer())
-    model.gravity = pin.Motion(np.array([0.0, 0.0, -a1.GRAVITY]), np.zeros(3))
+    model.gravity = pin.Motion(np.array([0.0, 0.0, -GRAVITY]), np.zeros(3))
     return model
 
 
@@ -34,18 +34,18 @@ def _attributes(robot: Xml.Element, path: str) -> dict[str, str]:
 
 def _order(urdf_model: pin.Model) -> tuple[np.ndarray, np.ndarray]:
     """Where our joints stand in the reader's q (19) and v (18): it sorts them by name."""
-    joints = [urdf_model.joints[urdf_model.getJointId(name)] for name in a1.JOINT_NAMES]
+    joints = [urdf_model.joints[urdf_model.getJointId(name)] for name in JOINT_NAMES]
     q = [*range(7), *(joint.idx_q for joint in joints)]
     return np.array(q), np.array([*range(6), *(joint.idx_v for joint in joints)])
 
 
 def test_joints_stand_in_motor_order_with_their_limits(robot: Xml.Element) -> None:
     hinges = robot.findall("joint[@type='revolute']")
-    assert tuple(joint.get("name") for joint in hinges) == a1.JOINT_NAMES
+    assert tuple(joint.get("name") for joint in hinges) == JOINT_NAMES
     limits = [_attributes(joint, "limit") for joint in hinges]
     for key, expected in (
-        ("lower", a1.JOINT_LOWER), ("upper", a1.JOINT_UPPER), ("effort", a1.TORQUE_LIMIT),
-        ("velocity", a1.VELOCITY_LIMIT),
+        ("lower", A1.legs.lower), ("upper", A1.legs.upper), ("effort", 33.5),
+        ("velocity", 21.0),
     ):  # fmt: skip
         values = [float(limit[key]) for limit in limits]
         np.testing.assert_allclose(values, np.broadcast_to(expected, 12), rtol=1e-14)
@@ -56,7 +56,7 @@ def test_mass_matrix_gravity_and_feet_are_those_of_the_mjcf(
 ) -> None:
     data, urdf_data = model.createData(), urdf_model.createData()
     into_q, into_v = _order(urdf_model)
-    armature = np.diag([0.0] * 6 + [a1.ARMATURE] * 12)  # of which URDF says nothing
+    armature = np.diag([0.0] * 6 + [0.01] * 12)  # of which URDF says nothing
     for _ in range(20):
         q, v, _ = random_state()
         urdf_q, urdf_v = np.empty(19), np.empty(18)
@@ -71,18 +71,18 @@ def test_mass_matrix_gravity_and_feet_are_those_of_the_mjcf(
         np.testing.assert_allclose(gravity, expected, atol=1e-9)
         pin.framesForwardKinematics(model, data, q)
         pin.framesForwardKinematics(urdf_model, urdf_data, urdf_q)
-        for name, frame in zip(a1.FOOT_NAMES, foot_frame_ids(model), strict=True):
+        for name, frame in zip(FOOT_NAMES, foot_frame_ids(model), strict=True):
             foot = urdf_data.oMf[urdf_model.getFrameId(f"{name}_foot", pin.FrameType.BODY)]
             np.testing.assert_allclose(foot.homogeneous, data.oMf[frame].homogeneous, atol=1e-9)
 
 
 def test_feet_keep_links_of_their_own_with_spheres(robot: Xml.Element) -> None:
-    for name in a1.FOOT_NAMES:
+    for name in FOOT_NAMES:
         joint = f"joint[@name='{name}_foot_fixed']"
         assert _attributes(robot, joint)["dont_collapse"] == "true"
         assert _attributes(robot, f"{joint}/parent")["link"] == f"{name}_calf"
         sphere = _attributes(robot, f"link[@name='{name}_foot']/collision/geometry/sphere")
-        assert float(sphere["radius"]) == a1.FOOT_RADIUS
+        assert float(sphere["radius"]) == A1.legs.foot_radius
 
 
 def test_every_shape_that_can_touch_the_floor_is_there_and_no_other(robot: Xml.Element) -> None:
@@ -96,11 +96,11 @@ def test_a_reader_of_urdf_puts_the_shapes_where_the_mjcf_has_them(robot: Xml.Ele
     """MuJoCo reads both; the trunk is the URDF's root, which MuJoCo welds to the world."""
     theirs = mujoco.MjModel.from_xml_string(urdf_of(A1))
     ours = load_mujoco(A1)
-    joints = np.random.default_rng(3).uniform(a1.JOINT_LOWER, a1.JOINT_UPPER)
+    joints = np.random.default_rng(3).uniform(A1.legs.lower, A1.legs.upper)
     data, their_data = mujoco.MjData(ours), mujoco.MjData(theirs)
     data.qpos[:7] = 0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0
     data.qpos[7:] = joints
-    for name, angle in zip(a1.JOINT_NAMES, joints, strict=True):
+    for name, angle in zip(JOINT_NAMES, joints, strict=True):
         their_data.joint(name).qpos[0] = angle
     mujoco.mj_kinematics(ours, data)
     mujoco.mj_kinematics(theirs, their_data)

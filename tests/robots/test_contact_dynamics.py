@@ -2,10 +2,11 @@ import numpy as np
 import pinocchio as pin
 import pytest
 
-from robots.a1 import constants as a1
 from robots.contact_set import mask_of
+from robots.conventions import GRAVITY
 from robots.pinocchio_model import foot_frame_ids
 from robots.state import difference, integrate
+from tests.a1 import A1
 
 SUBSETS = [np.array([float(mask >> i & 1) for i in range(4)]) for mask in range(16)]
 DT = 0.01
@@ -93,13 +94,13 @@ def test_free_flight_falls_with_gravity_and_keeps_its_angular_momentum(
     a, _ = dynamics.acceleration(q, v, tau, np.zeros(4))
     data = model.createData()
     rate = pin.computeCentroidalMomentumTimeVariation(model, data, q, v, a)
-    weight = [0.0, 0.0, -a1.TOTAL_MASS * a1.GRAVITY]
+    weight = [0.0, 0.0, -A1.mass * GRAVITY]
     assert rate.linear == pytest.approx(weight, abs=1e-9)
     assert rate.angular == pytest.approx(np.zeros(3), abs=1e-9)
 
 
 def test_balanced_forces_are_found_again_and_nothing_moves(model, dynamics):
-    q = np.concatenate(([0, 0, a1.STAND_HEIGHT, 0, 0, 0, 1], a1.STAND_JOINTS))
+    q = np.concatenate(([0, 0, A1.stand_height, 0, 0, 0, 1], A1.stand))
     J = _foot_jacobian(model, q)
     gravity = pin.computeGeneralizedGravity(model, model.createData(), q)
     balanced = np.linalg.lstsq(J[:, :6].T, gravity[:6], rcond=None)[0]
@@ -107,7 +108,7 @@ def test_balanced_forces_are_found_again_and_nothing_moves(model, dynamics):
     a, forces = dynamics.acceleration(q, np.zeros(18), tau, np.ones(4))
     assert np.abs(a).max() < 1e-8
     assert forces.ravel() == pytest.approx(balanced, abs=1e-7)
-    assert forces[:, 2].sum() == pytest.approx(a1.TOTAL_MASS * a1.GRAVITY, rel=1e-9)
+    assert forces[:, 2].sum() == pytest.approx(A1.mass * GRAVITY, rel=1e-9)
 
 
 def test_results_are_new_arrays(dynamics, random_state):

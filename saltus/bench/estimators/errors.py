@@ -7,7 +7,8 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from robots.a1.leg_measurements import slip_speeds
+from robots.legs import slip_speeds
+from robots.robot import load_robot
 from saltus.metrics.run import squared_errors
 
 Array = NDArray[np.float64]
@@ -96,6 +97,9 @@ def slipping_share(q: Array, v: Array, contact: Mask, every: int = 5) -> float:
 
     q (n, 19), v (n, 18), contact (n, 4); NaN where no foot ever touches the ground.
     """
-    speeds = [slip_speeds(*state) for state in zip(q[::every], v[::every], strict=True)]
+    speeds = [
+        slip_speeds(load_robot("a1").legs, *state)
+        for state in zip(q[::every], v[::every], strict=True)
+    ]
     touching = np.array(speeds)[contact[::every]]
     return float((touching > SLIPPING).mean()) if touching.size else float("nan")

@@ -73,7 +73,7 @@ def make_parts(options: PlannerOptions) -> PlannerParts:
     search = options.search
     robot = load_robot("a1")
     backend = ThreadedRollout(robot, options.knots, options.period, search.substeps, search.threads)
-    model = RobotModel(robot, backend, make_derivatives(options), options.cost)
+    model = RobotModel(robot, backend, make_derivatives(options, robot), options.cost)
     return PlannerParts(options, backend, model, Hilqr(model, solver_options(options)))
 
 

@@ -76,7 +76,10 @@ def test_a_section_or_a_key_alone(capsys):
     cost = [each["key"] for each in as_json(capsys, "sim", "hilqr.cost")["keys"]]
     assert cost == [key.key for key in keys_of() if key.key.startswith("hilqr.cost.")] != []
     assert [e["key"] for e in as_json(capsys, "sim", "hilqr.knots")["keys"]] == ["hilqr.knots"]
-    for prefix, accepted in (("hilqr.cos", "accepted in hilqr: knots, "), ("mod", "robot, mode")):
+    for prefix, accepted in (
+        ("hilqr.cos", "accepted in hilqr: knots, "),
+        ("mod", "connection, mode"),
+    ):
         assert run(["config", "sim", prefix]) == 2
         assert accepted in capsys.readouterr().err
     assert "hilqr.cost" in completion.keys("hilqr.c") and "mode" in completion.keys("")

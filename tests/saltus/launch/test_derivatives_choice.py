@@ -22,7 +22,7 @@ STAND = np.concatenate([[0, 0, A1.stand_height, 0, 0, 0, 1], A1.stand, np.zeros(
 def make(*assignments):
     search = "hilqr.paused={threads: 1, substeps: 4}"
     config = load_launch("sim", [search, "hilqr.period=0.02", *assignments])
-    return planners.make_derivatives(rollouts.planning(config))
+    return planners.make_derivatives(rollouts.planning(config), A1)
 
 
 def still():

@@ -176,7 +176,7 @@ def record_push(
     push_s: float = trial.labels["at"]
     config = msgspec.structs.replace(trial.config, duration=push_s + after_push_s)
     options, run = rollouts.planning(config), LockStep(config)
-    recorder = TrajectoryRecorder(planners.make_derivatives(options))
+    recorder = TrajectoryRecorder(planners.make_derivatives(options, config.robot_model))
     planner = HilqrPlanner(
         options,
         load_robot("a1"),

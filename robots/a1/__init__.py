@@ -1,1 +1,0 @@
-"""The Unitree A1."""
