@@ -189,9 +189,10 @@ def _summary(
     names = ("planner", "tracker", "estimator")
     planner, tracker, estimator = (reports.get(name, {}) for name in names)
     summary = launch_summary(config, metrics, listener.plans, planner, tracker, estimator)
+    summary["robot"] = {"name": config.robot}
     if config.kind.bridged:
         watchdog = reports.get(WATCHDOG, {})
-        summary["robot"] = robot_summary(listener.status, tracker, watchdog, deaths) | {
+        summary["robot"] |= robot_summary(listener.status, tracker, watchdog, deaths) | {
             "limits": config.limit_profile, "without_doctor": config.hardware.without_doctor,
         }  # fmt: skip
     return summary

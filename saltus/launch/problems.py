@@ -78,12 +78,12 @@ def _of_robot(config: LaunchConfig, summary: Report) -> list[LaunchProblem]:
     if summary["fell"]:
         at = summary["fell_at_s"]
         when = "" if at is None else f" at {at:.2f} s of {config.duration:g} s"
-        return [LaunchProblem("fell", f"the A1 fell{when}", True)]
-    robot = summary.get("robot")
-    if robot is None or robot["ended_well"]:
+        return [LaunchProblem("fell", f"the robot fell{when}", True)]
+    robot = summary.get("robot", {})
+    if robot.get("ended_well", True):
         return []
     seconds = summary["simulated_s"]
-    words = f"the A1 was stopped after {seconds:.1f} s" if seconds else "the A1 did not run"
+    words = f"the robot was stopped after {seconds:.1f} s" if seconds else "the robot did not run"
     return [LaunchProblem("stopped", words + _after(robot.get("cause", "")), True)]
 
 
@@ -123,7 +123,7 @@ def _of_commands(in_force: Mapping[str, int]) -> list[LaunchProblem]:
     others = {key: in_force[key] for key in ("hold", "damp") if key in in_force}
     found = []
     if down:
-        words = f"the A1 stood down for {1e-3 * down:.2f} s"
+        words = f"the robot stood down for {1e-3 * down:.2f} s"
         cause = f"stand-down: there was no plan or no estimate; {_log('tracker')}"
         found.append(LaunchProblem("stood_down", words, True, cause))
     if before > MOST * ticks:

@@ -98,7 +98,7 @@ def launch_facts(
     if limits := reports.get("planner", {}).get("limits"):
         words = f"largest violation in a plan {limits['worst']:.2f} ({limits['of'] or 'none'})"
         facts.append(Fact("limits", words))
-    if "robot" in summary:
+    if "ended_well" in summary["robot"]:
         facts += robot_facts(summary["robot"])
     if black_box := reports.get("black_box"):
         facts.append(black_box_fact(black_box))
@@ -123,7 +123,7 @@ def readable_summary(summary: Mapping[str, Any], problems: Sequence[LaunchProble
         *([Fact("motion", _motion(summary))] if "air_s" in summary else []),
         Fact("planner", _solves(planner)),
         Fact("tracker", _ticks(tracker, planner["rate_clock"] == "wall")),
-        Fact("estimator", _errors(estimator, "robot" in summary)),
+        Fact("estimator", _errors(estimator, "ended_well" in summary.get("robot", {}))),
     ]
 
 
@@ -134,7 +134,9 @@ def headline(summary: Mapping[str, Any], problems: Sequence[LaunchProblem]) -> F
         words = "; ".join(problem.words for problem in problems)
         return Fact("FAILED", f"{words[0].upper()}{words[1:]} ({who})")
     seconds = summary["simulated_s"]
-    well = f"The A1 ran for {seconds:.1f} s without a fall" if seconds else "The A1 did not run"
+    well = (
+        f"The robot ran for {seconds:.1f} s without a fall" if seconds else "The robot did not run"
+    )
     others = [problem.words for problem in problems if problem.what != "interrupted"]
     verdict = "WARNING" if others else "OK"
     if len(others) < len(problems):

@@ -92,11 +92,11 @@ def _of_run(trial: TrialRecord) -> str:
     problems = f"Problems: {trial.problems}." if trial.problems else ""
     if trial.fell:
         at = "" if trial.fall_time is None else f" at {trial.fall_time:.2f} s"
-        first = f"With {name} the A1 fell{at}{came}."
+        first = f"With {name} the robot fell{at}{came}."
     elif trial.broke_off:
         first, end = f"With {name} the run broke off {trial.broke_off}{came}.", ""
     else:
-        first = f"With {name} the A1 stayed on its feet{came}."
+        first = f"With {name} the robot stayed on its feet{came}."
     return " ".join(filter(None, (problems, first, end)))
 
 

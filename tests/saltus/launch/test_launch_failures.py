@@ -50,7 +50,9 @@ def test_a_planner_that_fails_is_the_first_line(broken, capsys):
     broken("fails")
     status, first, summary = launch(capsys)
     assert status == 1 and summary["ok"] is False
-    assert first.startswith("FAILED     The planner failed in 51 of 81 solves; the A1 stood down")
+    assert first.startswith(
+        "FAILED     The planner failed in 51 of 81 solves; the robot stood down"
+    )
     failed, stood_down = summary["problems"][:2]
     assert (failed["what"], stood_down["what"]) == ("planner_failed", "stood_down")
     error = "ArithmeticError: no such plan"
@@ -132,7 +134,7 @@ def test_facts_wrap_within_their_column_on_a_terminal(monkeypatch, capsys, width
     def terminal(**options: Any) -> Console:
         return Console(force_terminal=True, width=width, **options)
 
-    fall = console.Fact("FAILED", "The A1 fell at 2.31 s of 6 s " * 4)
+    fall = console.Fact("FAILED", "The robot fell at 2.31 s of 6 s " * 4)
     facts = [fall, console.Fact("distance", "x")]
     console.print_facts(facts)
     assert len(capsys.readouterr().out.splitlines()) == 2  # where nobody looks

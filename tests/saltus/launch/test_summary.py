@@ -68,7 +68,7 @@ def test_keys_are_those_that_scripts_rely_on():
 def test_a_run_in_which_all_is_well_has_no_problem():
     assert problems_of() == []
     line = first_line()
-    assert line.startswith("OK The A1 ran for 6.0 s without a fall")
+    assert line.startswith("OK The robot ran for 6.0 s without a fall")
     assert "planner hilqr" in line and "estimator salted" in line
 
 
@@ -84,7 +84,7 @@ def test_a_run_in_which_all_is_well_has_no_problem():
         ({"planner": {"statuses": {"not_converged": 51}}},
          "not_converged", "51 of 51 solves", True),
         ({"simulation": {"in_force": {"ok": 5000, "stand_down": 511}}},
-         "stood_down", "the A1 stood down for 0.51 s", True),
+         "stood_down", "the robot stood down for 0.51 s", True),
         ({"simulation": {"in_force": {"ok": 700, "hold": 200, "waiting": 100}}},
          "not_tracking", "200 of 1000 ticks", False),
         ({"simulation": {"in_force": {"none": 20, "waiting": 980}}},
@@ -105,7 +105,7 @@ def test_what_goes_wrong_is_in_the_first_line_with_its_count(reports, what, word
     problems = problems_of(**reports)
     assert [(problem.what, problem.failure) for problem in problems] == [(what, failure)]
     line = first_line(problems=problems)
-    assert line.startswith("FAILED" if failure else "WARNING The A1 ran for 6.0 s")
+    assert line.startswith("FAILED" if failure else "WARNING The robot ran for 6.0 s")
     assert words.lower() in line.lower() and "planner hilqr, estimator salted" in line
 
 
@@ -122,7 +122,9 @@ def test_the_gravest_comes_first():
     failing = {"statuses": {"failed": 9}, "first_error": "ValueError: no"}
     problems = problems_of(summary, planner=failing)
     assert [problem.what for problem in problems] == ["fell", "planner_failed"]
-    assert first_line(summary, problems).startswith("FAILED The A1 fell at 2.31 s of 6 s; the pla")
+    assert first_line(summary, problems).startswith(
+        "FAILED The robot fell at 2.31 s of 6 s; the pla"
+    )
     details = [fact.text for fact in readable_summary(summary, problems) if not fact.label]
     assert details == ["planner: ValueError: no; see logs/planner.log"]
 
@@ -136,7 +138,7 @@ def test_a_death_a_stall_and_a_stop_by_the_user_are_told_apart():
     assert line(deaths=[death._replace(hung=True)]).startswith("FAILED The planner hung")
     assert line(end="broken", stall="x").startswith("FAILED The launch broke off at 6.00 s of 6 s")
     stopped = line(end="interrupted")
-    assert stopped.startswith("STOPPED The A1 ran for 6.0 s without a fall until you stopped")
+    assert stopped.startswith("STOPPED The robot ran for 6.0 s without a fall until you stopped")
 
 
 def test_rates_and_times_name_their_clock():
@@ -161,10 +163,10 @@ def on_a_robot(ended_well: bool, seconds: float, cause: str = "") -> str:
 
 
 def test_a_robot_that_was_stopped_did_not_complete_its_run():
-    assert "FAILED The A1 was stopped after 3.0 s: too hot" in on_a_robot(False, 3.0, "too hot")
-    assert "FAILED The A1 did not run" in on_a_robot(False, 0.0)
-    assert "OK The A1 did not run" in on_a_robot(True, 0.0)
-    assert "OK The A1 ran for 3.0 s without a fall" in on_a_robot(True, 3.0)
+    assert "FAILED The robot was stopped after 3.0 s: too hot" in on_a_robot(False, 3.0, "too hot")
+    assert "FAILED The robot did not run" in on_a_robot(False, 0.0)
+    assert "OK The robot did not run" in on_a_robot(True, 0.0)
+    assert "OK The robot ran for 3.0 s without a fall" in on_a_robot(True, 3.0)
 
 
 def test_without_the_true_state_there_are_no_errors_of_the_estimator():

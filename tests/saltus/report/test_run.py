@@ -57,7 +57,7 @@ def cut_off(walk, tmp_path):
 
 def test_the_problems_of_a_run_come_first(run):
     problems = [
-        {"what": "fell", "words": "the A1 fell"},
+        {"what": "fell", "words": "the robot fell"},
         {"what": "planner_failed", "words": "the planner failed in 71 of 101 solves"},
     ]
     (run / "summary.json").write_text(json.dumps(SUMMARY | {"problems": problems}))
@@ -77,7 +77,7 @@ def test_a_run_is_one_trial(run):
 def test_a_fall_is_told_with_its_time(run):
     summary = SUMMARY | {"fell": True, "processes": {"simulation": {"fell_at_s": 2.75}}}
     (run / "summary.json").write_text(json.dumps(summary))
-    assert page.write_report(run).verdict.startswith("With HiLQR MPC the A1 fell at 2.75 s")
+    assert page.write_report(run).verdict.startswith("With HiLQR MPC the robot fell at 2.75 s")
 
 
 def test_a_fall_that_no_simulation_dates_is_dated_by_the_tilt(run, monkeypatch):
@@ -91,7 +91,7 @@ def test_a_fall_that_no_simulation_dates_is_dated_by_the_tilt(run, monkeypatch):
     assert fall_time == pytest.approx(1.11, abs=0.011)
     trace.q[:, 3], trace.q[:, 6] = 0.0, 1.0  # it fell, and nobody saw when
     assert page.read_subject(run).trials[0].fall_time is None
-    assert page.write_report(run).verdict.startswith("With HiLQR MPC the A1 fell; ")
+    assert page.write_report(run).verdict.startswith("With HiLQR MPC the robot fell; ")
 
 
 def test_a_tilt_that_the_reference_asks_for_is_no_fall(run, monkeypatch):
@@ -169,7 +169,7 @@ def test_a_run_that_fell_and_was_killed_fell(run, monkeypatch):
     monkeypatch.setattr(read_run, "trace_of_run", lambda folder: trace)
     (run / "summary.json").unlink()
     verdict = page.write_report(run).verdict
-    assert verdict.startswith("With HiLQR MPC the A1 fell at ")
+    assert verdict.startswith("With HiLQR MPC the robot fell at ")
     assert f"The run broke off at {trace.time[-1]:.2f} of 6 s" in verdict
 
 
