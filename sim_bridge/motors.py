@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from robots.motor_law import motor_torque
 from robots.robot import Robot
-from sim_bridge.motor_options import MotorOptions
+from sim_bridge.options import MotorOptions
 
 Array = NDArray[np.float64]
 

@@ -1,4 +1,4 @@
-"""Everything that can be chosen about the simulated robot and its world."""
+"""Everything that can be chosen about the simulated robot, its world and its physics."""
 
 import math
 from random import Random
@@ -8,10 +8,123 @@ import msgspec
 
 from robots.planar_pose import PlanarPose
 from runtime.options import Options, Range, positive
-from sim_bridge.motor_options import MotorOptions
 from sim_bridge.perturbation_script import TICK
-from sim_bridge.rollouts.options import ISAAC_GYM_ROBOT_ADDRESS, SERVER_ADDRESS, ServerOptions
-from sim_bridge.sensor_options import SensorOptions
+
+# Where servers answer unless told otherwise: ours, and Isaac Gym's, which has one for each role.
+SERVER_ADDRESS = "tcp://127.0.0.1:46200"
+ISAAC_GYM_ADDRESS = "tcp://127.0.0.1:46210"
+ISAAC_GYM_ROBOT_ADDRESS = "tcp://127.0.0.1:46211"
+
+
+class WarpOptions(Options, frozen=True):
+    """MuJoCo Warp.
+
+    Attributes:
+        device: "auto" (the first CUDA device, the CPU where there is none), "cpu", or a device of
+            Warp's such as "cuda:1".
+        deterministic: sums in a fixed order on a GPU, which sorts in every iteration of the contact
+            solver. MuJoCo Warp 4.0 does not order contacts yet: last digits may still differ from
+            run to run. On the CPU device results repeat in any case.
+    """
+
+    device: str = "auto"
+    deterministic: bool = False
+
+
+class ServerOptions(Options, frozen=True):
+    """Where a physics server answers, and how long to wait for it.
+
+    Attributes:
+        address: where the server answers; on another machine it needs `key_file`.
+        key_file: file of the server's public key, as `saltus serve --key-file` writes it; empty on
+            loopback, where none is needed.
+        timeout: in real time, after which an answer is too late and the local physics is asked.
+        patience: the same in lock step, where nobody hurries, and before the first answer.
+        retry: time from one look for a lost server to the next.
+    """
+
+    address: str = SERVER_ADDRESS
+    key_file: str = ""
+    timeout: Annotated[float, positive("s", 86_400.0)] = 0.03
+    patience: Annotated[float, positive("s", 86_400.0)] = 30.0
+    retry: Annotated[float, positive("s", 86_400.0)] = 0.5
+
+    def __post_init__(self) -> None:
+        """Raise ValueError for times out of range and for what is no address."""
+        Options.__post_init__(self)
+        if not self.address.startswith(("tcp://", "ipc://")):
+            raise ValueError(f"address is {self.address!r}; give tcp://HOST:PORT or ipc://FILE")
+
+
+class IsaacGymOptions(ServerOptions, frozen=True):
+    """The same of Isaac Gym's server of rollouts, which has a port of its own."""
+
+    address: str = ISAAC_GYM_ADDRESS
+
+
+class MotorOptions(Options, frozen=True):
+    """Limits of every motor, at the joint; the robot's own where they are left out.
+
+    Attributes:
+        torque_limit: largest torque.
+        no_load_speed: speed at which no accelerating torque is left.
+        corner_speed: speed up to which the full torque is there.
+    """
+
+    torque_limit: Annotated[float, positive("N m", 1000.0)] | None = None
+    no_load_speed: Annotated[float, positive("rad/s", 1000.0)] | None = None
+    corner_speed: Annotated[float, Range("rad/s", 0.0, 1000.0)] | None = None
+
+    def __post_init__(self) -> None:
+        """Raise ValueError for limits that make no curve."""
+        Options.__post_init__(self)
+        corner, no_load = self.corner_speed, self.no_load_speed
+        if corner is not None and no_load is not None and corner >= no_load:
+            raise ValueError(
+                f"corner_speed is {corner:g}; give less than no_load_speed, {no_load:g} rad/s"
+            )
+
+
+class SensorOptions(Options, frozen=True):
+    """Standard deviations of the sensors' errors; biases are drawn once, noise at every tick.
+
+    Unitree publishes none of these numbers; they are assumptions. The inertial ones are typical of
+    MEMS units at 1 kHz, the encoder's quantum is 14 bits a motor turn over the gear of 9.1.
+
+    Attributes:
+        noise: factor on every error below; 0 or false gives perfect sensors.
+        orientation_noise: error of the attitude, each tick.
+        orientation_bias: constant tilt and heading error of the attitude.
+        yaw_drift: rate at which the heading turns away; a value, not a deviation.
+        gyro_noise: error of the angular velocity, each tick.
+        gyro_bias: error of the angular velocity, constant.
+        accelerometer_noise: error of the acceleration, each tick.
+        accelerometer_bias: error of the acceleration, constant.
+        accelerometer_range: readings are cut at plus and minus this (16 g), noise or not.
+        joint_position_noise: error of a joint's angle, each tick.
+        joint_position_quantum: step of the encoder.
+        joint_velocity_noise: error of a joint's velocity, each tick.
+        joint_torque_noise: error of a joint's torque, each tick.
+        foot_force_noise: error of a foot's force, each tick.
+        foot_force_offset: error of a foot's force, constant.
+    """
+
+    noise: Annotated[float, Range("-", 0.0, 1000.0)] | bool = 1.0
+    orientation_noise: Annotated[float, Range("rad", 0.0, 1.0)] = 0.0005
+    orientation_bias: Annotated[float, Range("rad", 0.0, 1.0)] = 0.003
+    yaw_drift: Annotated[float, Range("rad/s", -10.0, 10.0)] = 0.0
+    gyro_noise: Annotated[float, Range("rad/s", 0.0, 10.0)] = 0.005
+    gyro_bias: Annotated[float, Range("rad/s", 0.0, 10.0)] = 0.002
+    accelerometer_noise: Annotated[float, Range("m/s^2", 0.0, 100.0)] = 0.05
+    accelerometer_bias: Annotated[float, Range("m/s^2", 0.0, 100.0)] = 0.03
+    accelerometer_range: Annotated[float, Range("m/s^2", 0.0, 10_000.0)] = 157.0
+    joint_position_noise: Annotated[float, Range("rad", 0.0, 1.0)] = 0.0002
+    joint_position_quantum: Annotated[float, Range("rad", 0.0, 1.0)] = 2.0 * math.pi / 2**14 / 9.1
+    joint_velocity_noise: Annotated[float, Range("rad/s", 0.0, 100.0)] = 0.03
+    joint_torque_noise: Annotated[float, Range("N m", 0.0, 100.0)] = 0.2
+    foot_force_noise: Annotated[float, Range("N", 0.0, 1000.0)] = 2.0
+    foot_force_offset: Annotated[float, Range("N", 0.0, 1000.0)] = 4.0
+
 
 STARTS = ("stand", "folded", "sprawled")
 ENGINES = {

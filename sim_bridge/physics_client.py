@@ -19,8 +19,8 @@ from runtime.physics_messages import (
 )
 from runtime.server_address import is_local
 from runtime.wire import DecodeError, encode
+from sim_bridge.options import ServerOptions
 from sim_bridge.physics_service import NOBODY
-from sim_bridge.rollouts.options import ServerOptions
 from sim_bridge.rollouts.unavailable import Unavailable
 
 REMEDY = "start one with `saltus serve`"

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from robots.rotations import quaternion_product
 from runtime.messages import SensorReading
 from runtime.rows import layout_of
-from sim_bridge.sensor_options import SensorOptions
+from sim_bridge.options import SensorOptions
 
 Array = NDArray[np.float64]
 

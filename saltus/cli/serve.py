@@ -10,7 +10,7 @@ import typer
 from saltus.cli.common import JsonOption
 from saltus.common.console import print_json, print_lines, say
 from saltus.common.errors import BadRequest
-from sim_bridge.rollouts.options import SERVER_ADDRESS
+from sim_bridge.options import SERVER_ADDRESS
 
 EVERYWHERE = ("//*:", "//0.0.0.0:", "//[::]:")
 MOST_THREADS = 1024  # each has a simulation of its own in memory

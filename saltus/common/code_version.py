@@ -21,7 +21,7 @@ LOCK_STEP = tuple(
         "saltus/launch", "saltus/metrics",
     )
 )  # fmt: skip
-SUFFIXES = (".py", ".xml")
+SUFFIXES = (".py", ".xml", ".yaml")
 
 
 @cache

@@ -104,14 +104,14 @@ def forget_old(folder: Path) -> None:
 
 
 def sources(file: Path) -> set[Path]:
-    """A file, what it imports of ours, directly or not, and the models that lie beside those."""
+    """A file, and what it imports of ours, directly or not."""
     found, open_ends = set[Path](), [file]
     while open_ends:
         path = open_ends.pop()
         if path not in found:
             found.add(path)
             open_ends.extend(imported(path))
-    return found.union(*(_models(folder) for folder in {path.parent for path in found}))
+    return found
 
 
 @cache
@@ -131,11 +131,6 @@ def _imported_names(text: str) -> Iterator[str]:
             yield f"{module}.{name}" if module else name
         if module:
             yield module
-
-
-@cache
-def _models(folder: Path) -> frozenset[Path]:
-    return frozenset(folder.glob("*.xml"))
 
 
 @cache

@@ -32,9 +32,8 @@ from saltus.configuration.recording import RecordingOptions
 from saltus.configuration.robot import robot_named
 from saltus.configuration.settings import Settings
 from saltus.configuration.timing import TimingOptions
-from sim_bridge.options import SimulationOptions
+from sim_bridge.options import IsaacGymOptions, ServerOptions, SimulationOptions, WarpOptions
 from sim_bridge.perturbations import Perturbation
-from sim_bridge.rollouts.options import IsaacGymOptions, ServerOptions, WarpOptions
 from sim_bridge.suites import SuiteError, parse_events
 from sim_bridge.terrain_options import Terrain
 

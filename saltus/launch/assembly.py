@@ -20,7 +20,7 @@ from saltus.configuration.planners import is_plugin
 from saltus.configuration.timing import make_schedule
 from saltus.launch import motions
 from saltus.launch.plugins import load
-from sim_bridge.motor_options import MotorOptions
+from sim_bridge.options import MotorOptions
 from sim_bridge.perturbation_script import PerturbationScript
 from sim_bridge.perturbations import PhaseInstant
 from sim_bridge.rollouts.unavailable import Unavailable

@@ -20,8 +20,7 @@ from saltus.common.folders import cache_folder, keep_in_cache
 from saltus.configuration.launch import TICK_S, LaunchConfig
 from saltus.configuration.planners import entry_of
 from saltus.launch.lock_step import LockStep, Tick
-from sim_bridge.options import SimulationOptions
-from sim_bridge.sensor_options import SensorOptions
+from sim_bridge.options import SensorOptions, SimulationOptions
 
 RECORDER = "convex_mpc"
 STRIDES = 8  # at full speed; each is nearer to a limit cycle, and no suite is longer than all

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from controller.planner_options import PlannerOptions
 from saltus.common.errors import BadRequest
 from saltus.configuration.launch import LaunchConfig
-from sim_bridge.rollouts.options import ServerOptions, WarpOptions
+from sim_bridge.options import ServerOptions, WarpOptions
 from sim_bridge.rollouts.unavailable import Unavailable
 
 if TYPE_CHECKING:

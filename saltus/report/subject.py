@@ -17,7 +17,7 @@ from saltus.launch.lock_step import AFTER_FALL_S
 from saltus.sweep.conditions import Conditions, magnitude_of
 from saltus.sweep.summary import succeeded
 from saltus.trace import Trace
-from sim_bridge.event_lists import UNDISTURBED
+from sim_bridge.suites import UNDISTURBED
 from sim_bridge.terrain_options import Terrain
 
 Array = NDArray[np.float64]

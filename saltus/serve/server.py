@@ -22,8 +22,8 @@ from runtime.server_address import check_address
 from saltus.common.children import Child, describe_exit
 from saltus.common.errors import BadRequest
 from saltus.common.processor import processor_name
+from sim_bridge.options import WarpOptions
 from sim_bridge.physics_service import PhysicsService, Rollout, World
-from sim_bridge.rollouts.options import WarpOptions
 from sim_bridge.rollouts.unavailable import Unavailable
 
 BACKENDS = ("mujoco", "warp")

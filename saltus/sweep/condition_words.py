@@ -7,7 +7,7 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from sim_bridge.event_lists import UNDISTURBED
+from sim_bridge.suites import UNDISTURBED
 
 Fields = Mapping[str, Any]
 _WITHOUT_SIZE = {

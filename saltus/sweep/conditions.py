@@ -10,7 +10,7 @@ import numpy as np
 
 from saltus.sweep import condition_words as in_words
 from saltus.sweep.trials import Row
-from sim_bridge.event_lists import UNDISTURBED
+from sim_bridge.suites import UNDISTURBED
 
 _EVENT = ("for", "every")
 _LAUNCH = ("reference", "reference_from", "command", "duration")

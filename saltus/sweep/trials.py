@@ -13,10 +13,9 @@ from saltus.configuration.options import to_options
 from saltus.configuration.settings import Settings
 from saltus.launch import assembly
 from saltus.sweep.random_command import RandomCommand
-from sim_bridge.event_lists import UNDISTURBED
 from sim_bridge.options import SimulationOptions
 from sim_bridge.perturbations import Perturbation
-from sim_bridge.suites import Group
+from sim_bridge.suites import UNDISTURBED, Group
 
 Row = dict[str, Any]
 

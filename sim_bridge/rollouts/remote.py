@@ -14,9 +14,9 @@ from robots.robot import Robot
 from robots.terrain import Ground, Simulator
 from runtime.physics_messages import GroundReply, Refusal, Reply, RolloutReply, RolloutRequest
 from sim_bridge.ground_exchange import name_of, to_request
+from sim_bridge.options import ServerOptions
 from sim_bridge.physics_client import REMEDY, PhysicsClient, Silence
 from sim_bridge.rollouts.batch import RolloutBatch
-from sim_bridge.rollouts.options import ServerOptions
 from sim_bridge.rollouts.remote_tally import Tally
 from sim_bridge.rollouts.unavailable import Unavailable
 

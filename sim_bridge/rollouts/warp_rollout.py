@@ -12,8 +12,8 @@ from hybrid.hilqr import Policies
 from robots.robot import Robot
 from robots.state import mujoco_from_pinocchio
 from robots.terrain import Ground
+from sim_bridge.options import WarpOptions
 from sim_bridge.rollouts.batch import RolloutBatch
-from sim_bridge.rollouts.options import WarpOptions
 from sim_bridge.rollouts.single import SingleSimulation
 from sim_bridge.rollouts.warp_batch import BatchShape, WarpBatch
 from sim_bridge.rollouts.warp_device import open_device

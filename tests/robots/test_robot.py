@@ -138,6 +138,15 @@ def test_a_file_that_says_nonsense_is_refused_by_its_key(tmp_path, file, says):
         robot_in(tmp_path, A1.mjcf, file)
 
 
+def test_no_package_of_the_stack_asks_for_one_robot():
+    """Robots are folders: only studies, benches and the doctor name the A1."""
+    root = Path(__file__).parents[2]
+    for package in ("robots", "estimator", "controller", "sim_bridge", "hw_bridge", "runtime"):
+        for file in (root / package).rglob("*.py"):
+            text = file.read_text()
+            assert "robots.a1" not in text and '"a1"' not in text, file
+
+
 def test_what_is_read_cannot_be_written_to():
     with pytest.raises(ValueError, match="read-only"):
         A1.stand[0] = 1.0

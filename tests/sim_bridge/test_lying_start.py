@@ -5,8 +5,7 @@ import numpy as np
 import pytest
 
 from robots.conventions import GRAVITY
-from sim_bridge.options import STARTS, SimulationOptions, StartOptions
-from sim_bridge.sensor_options import SensorOptions
+from sim_bridge.options import STARTS, SensorOptions, SimulationOptions, StartOptions
 from sim_bridge.simulated_robot import SimulatedRobot
 from tests.a1 import A1
 

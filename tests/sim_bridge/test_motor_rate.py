@@ -3,8 +3,7 @@
 import numpy as np
 
 from runtime.messages import MotorCommand
-from sim_bridge.options import SimulationOptions
-from sim_bridge.sensor_options import SensorOptions
+from sim_bridge.options import SensorOptions, SimulationOptions
 from sim_bridge.simulated_robot import SimulatedRobot
 from tests.a1 import A1
 

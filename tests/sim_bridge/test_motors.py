@@ -5,8 +5,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sim_bridge.motor_options import MotorOptions
 from sim_bridge.motors import available_torque, limited_torque, motor_limits, motor_torques
+from sim_bridge.options import MotorOptions
 from tests.a1 import A1
 
 CURVE = (33.5, 10.5, 21.0)

@@ -6,7 +6,7 @@ import pytest
 from robots.rotations import log3, rotation_from_quaternion
 from runtime.messages import SensorReading
 from runtime.rows import row_of
-from sim_bridge.sensor_options import SensorOptions
+from sim_bridge.options import SensorOptions
 from sim_bridge.sensors import READING, Sensors, measure
 
 Q = np.concatenate(([0.1, 0.2, 0.3], [0.1, -0.2, 0.3, np.sqrt(1.0 - 0.14)], np.linspace(-1, 1, 12)))

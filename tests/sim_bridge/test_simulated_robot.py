@@ -6,10 +6,9 @@ from scipy.spatial.transform import Rotation
 
 from robots.conventions import GRAVITY
 from runtime.messages import MotorCommand
-from sim_bridge.options import SimulationOptions
+from sim_bridge.options import SensorOptions, SimulationOptions
 from sim_bridge.perturbation_script import PerturbationScript
 from sim_bridge.perturbations import BaseVelocity, MotorBlock
-from sim_bridge.sensor_options import SensorOptions
 from sim_bridge.simulated_robot import SimulatedRobot
 from tests.a1 import A1
 

@@ -12,8 +12,8 @@ from saltus.bench.rollouts.problem import Horizon
 from saltus.common.processor import cores, processor_name
 from saltus.launch.rollouts import PROBE_S
 from saltus.serve.server import server_child
+from sim_bridge.options import ISAAC_GYM_ADDRESS, ServerOptions, WarpOptions
 from sim_bridge.physics_client import PhysicsClient
-from sim_bridge.rollouts.options import ISAAC_GYM_ADDRESS, ServerOptions, WarpOptions
 from sim_bridge.rollouts.remote import REMEDIES, RemoteRollout
 from sim_bridge.rollouts.threaded import ThreadedRollout
 

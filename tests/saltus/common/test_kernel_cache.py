@@ -153,8 +153,6 @@ def test_sources_are_all_that_a_kernel_is_made_of() -> None:
     names = {str(path.relative_to(ROOT)) for path in sources(ROOT / "robots" / "soft_step.py")}
     assert {"robots/soft_step.py", "robots/vectors.py", "robots/inverse_dynamics.py"} <= names
     assert not any(name.startswith(("saltus", "docs", "tests")) for name in names)
-    models = {path.name for path in sources(ROOT / "robots" / "a1" / "mujoco_model.py")}
-    assert "a1.xml" in models
 
 
 def test_a_users_own_functions_are_left_to_numba(tmp_path: Path) -> None:

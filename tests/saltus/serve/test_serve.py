@@ -19,7 +19,7 @@ from saltus.cli.serve import how_to_use
 from saltus.common.errors import BadRequest
 from saltus.configuration.settings import Settings
 from saltus.serve.server import server_child
-from sim_bridge.rollouts.options import ServerOptions
+from sim_bridge.options import ServerOptions
 from sim_bridge.rollouts.remote import RemoteRollout
 from sim_bridge.rollouts.threaded import ThreadedRollout
 from tests.a1 import A1

@@ -12,8 +12,8 @@ from runtime.key_files import make_key_files, public_file
 from runtime.physics_messages import Hello, PlaceRequest, Refusal, decode_reply
 from runtime.wire import encode
 from sim_bridge.isaac_gym import server
+from sim_bridge.options import ServerOptions
 from sim_bridge.rollouts.mujoco_batch import MujocoRollout
-from sim_bridge.rollouts.options import ServerOptions
 from sim_bridge.rollouts.remote import RemoteRollout
 from sim_bridge.rollouts.unavailable import Unavailable
 from tests.a1 import A1

@@ -5,8 +5,7 @@ import pytest
 
 from robots.conventions import GRAVITY
 from runtime.physics_messages import PlaceRequest, TickRequest, WorldRequest
-from sim_bridge.motor_options import MotorOptions
-from sim_bridge.options import SimulationOptions
+from sim_bridge.options import MotorOptions, SimulationOptions
 from sim_bridge.physics.mujoco_physics import MujocoPhysics
 from sim_bridge.physics.world import MOST_STEPS, MujocoWorld
 from tests.a1 import A1

@@ -18,9 +18,9 @@ from robots.terrain import Ground
 from runtime.endpoints import CurveKeys
 from runtime.exchange import Responder
 from sim_bridge import service_node
+from sim_bridge.options import ServerOptions, WarpOptions
 from sim_bridge.physics_service import PhysicsService
 from sim_bridge.rollouts.mujoco_batch import MujocoRollout
-from sim_bridge.rollouts.options import ServerOptions, WarpOptions
 from sim_bridge.rollouts.remote import RemoteRollout
 from sim_bridge.rollouts.threaded import ThreadedRollout
 from sim_bridge.rollouts.warp_rollout import WarpRollout

@@ -20,8 +20,8 @@ from sim_bridge.ground_exchange import (
     name_of_solids,
     to_request,
 )
+from sim_bridge.options import ServerOptions
 from sim_bridge.physics_service import MOST_GROUNDS, PhysicsService
-from sim_bridge.rollouts.options import ServerOptions
 from sim_bridge.rollouts.remote import RemoteRollout
 from sim_bridge.rollouts.threaded import ThreadedRollout
 from sim_bridge.rollouts.unavailable import Unavailable

@@ -28,9 +28,9 @@ from runtime.physics_messages import (
 )
 from runtime.wire import encode
 from sim_bridge import physics_client, service_node
+from sim_bridge.options import ServerOptions
 from sim_bridge.physics_service import NOBODY, PhysicsService
 from sim_bridge.rollouts.batch import RolloutBatch
-from sim_bridge.rollouts.options import ServerOptions
 from sim_bridge.rollouts.remote import RemoteRollout
 from sim_bridge.rollouts.threaded import ThreadedRollout
 from sim_bridge.rollouts.unavailable import Unavailable

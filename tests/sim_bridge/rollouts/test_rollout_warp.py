@@ -12,8 +12,8 @@ import pytest
 
 from hybrid.hilqr import Policies
 from robots.state import difference, integrate
+from sim_bridge.options import WarpOptions
 from sim_bridge.rollouts import warp_rollout
-from sim_bridge.rollouts.options import WarpOptions
 from sim_bridge.rollouts.warp_device import open_device
 from tests.a1 import A1
 

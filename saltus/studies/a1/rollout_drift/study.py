@@ -25,8 +25,8 @@ from saltus.studies.a1.rollout_drift.motions import (
     walking,
 )
 from saltus.studies.engine import StudyOptions, StudyResult, study, track
+from sim_bridge.options import WarpOptions
 from sim_bridge.rollouts.batch import RolloutBatch
-from sim_bridge.rollouts.options import WarpOptions
 from sim_bridge.rollouts.threaded import ThreadedRollout
 from sim_bridge.rollouts.unavailable import Unavailable
 
