@@ -633,7 +633,7 @@ class Simulation:
             pose.p = gymapi.Vec3(x, y, z + self.parked)
             env = gym.create_env(self._sim, gymapi.Vec3(), gymapi.Vec3(), self.setup.envs)
             # Filter 1 on every shape: those of one robot do not collide with each other.
-            actor = gym.create_actor(env, asset, pose, "a1", index, 1, 0)
+            actor = gym.create_actor(env, asset, pose, "robot", index, 1, 0)
             self._set_joints(env, actor)
             self._robots.append((env, actor))
         com = gym.get_actor_rigid_body_properties(*self._robots[0])[0].com
