@@ -1,1 +1,0 @@
-"""Wake-ups and ticks of the tracker beside those of a loop in C."""

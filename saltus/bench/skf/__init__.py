@@ -1,1 +1,0 @@
-"""The salted Kalman filter, ours beside hybrid-tools'."""
