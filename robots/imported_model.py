@@ -16,7 +16,7 @@ from xml.etree import ElementTree as Xml
 import mujoco
 import numpy as np
 
-from robots.conventions import FOOT_NAMES, JOINT_NAMES
+from robots.conventions import FOOT_NAMES
 from robots.rotations import Array
 
 AXES = np.array([[1.0, 0.0, 0.0], [0.0, 1.0, 0.0], [0.0, 1.0, 0.0]])  # of hip, thigh and calf
@@ -38,17 +38,12 @@ class _Link(NamedTuple):
     poses: list[tuple[Array, Array]]  # rotation (3, 3), position (3) [m]
 
 
-def is_own(text: str) -> bool:
-    """Whether a model has the form already."""
-    try:
-        spec = mujoco.MjSpec.from_string(text)
-    except ValueError:
-        return False
-    return [joint.name for joint in spec.joints] == ["root", *JOINT_NAMES]
-
-
-def import_model(path: Path) -> str:
+def import_model(path: Path, torque_limit: Array | None = None) -> str:
     """Return the model in the form of Saltus, as text.
+
+    Args:
+        path: of the MJCF.
+        torque_limit: (12) in motor order, instead of the model's own [N m].
 
     Raises:
         ModelError: it cannot be loaded, or is no quadruped with three joints a leg.
@@ -73,6 +68,8 @@ def import_model(path: Path) -> str:
         for part, joint in zip(PARTS, chain, strict=True):
             parent = _add_segment(given, assets, parent, f"{foot}_{part}", joint)
             limit = motor_limit(given, joint)
+            if torque_limit is not None:
+                limit = float(torque_limit[len(motors)])
             bounds = () if limit == math.inf else ("ctrlrange", "forcerange")
             _add(
                 motors, "motor", name=f"{foot}_{part}", joint=f"{foot}_{part}_joint",
@@ -98,6 +95,9 @@ def _trunk(m: mujoco.MjModel) -> int:
     free = np.flatnonzero(m.jnt_type == mujoco.mjtJoint.mjJNT_FREE)
     if free.size != 1:
         raise ModelError(f"has {free.size} free joints; give the one robot a free joint")
+    extras = {"springs": m.jnt_stiffness.any(), "tendons": m.ntendon, "equality constraints": m.neq}
+    if found := [what for what, there in extras.items() if there]:
+        raise ModelError(f"has {' and '.join(found)}, which Saltus cannot take over; remove them")
     return int(m.jnt_bodyid[free[0]])
 
 
@@ -112,14 +112,14 @@ def _legs(m: mujoco.MjModel, trunk: int) -> list[list[int]]:
             chain.append(after)
         chains.append(chain)
     shapes = sorted(len(chain) for chain in chains)
-    if shapes != [3, 3, 3, 3] or hinges.size != 12:
+    if shapes != [3, 3, 3, 3] or m.njnt != 13:
         raise ModelError(
             f"has {len(chains)} chains of {shapes} joints on its trunk; a robot has 4 legs of 3 "
             "hinges, hip, thigh and calf, and no other joint"
         )
     placed = {}
     for chain in chains:
-        x, y, _ = m.body_pos[m.jnt_bodyid[chain[0]]]
+        x, y, _ = _place(m, int(m.jnt_bodyid[chain[0]]))[1]
         placed[("F" if x > 0.0 else "R") + ("L" if y > 0.0 else "R")] = chain
     if len(placed) != 4:
         raise ModelError("its hips are not at four corners: one each at +x and -x, +y and -y")
@@ -130,9 +130,8 @@ def _legs(m: mujoco.MjModel, trunk: int) -> list[list[int]]:
 
 
 def _check_hinge(m: mujoco.MjModel, joint: int, axis: Array, name: str) -> None:
-    body = m.jnt_bodyid[joint]
-    rotation = _rotation(m.body_quat[body])
-    if np.abs(rotation - np.eye(3)).max() > STRAIGHT:
+    body = int(m.jnt_bodyid[joint])
+    if np.abs(_place(m, body)[0] - np.eye(3)).max() > STRAIGHT:
         raise ModelError(
             f"{name} (body {m.body(body).name}) is turned at angle 0; give all bodies of a leg the "
             "trunk's axes, x forward and z up, with the leg straight down"
@@ -169,14 +168,22 @@ def _add_segment(
     m: mujoco.MjModel, assets: Xml.Element, parent: Xml.Element, name: str, joint: int
 ) -> Xml.Element:
     body, dof = int(m.jnt_bodyid[joint]), int(m.jnt_dofadr[joint])
-    place = _place(m, body)
-    if name.endswith("calf") and abs(place[0]) > STRAIGHT:
-        raise ModelError(f"{name}: the thigh does not lead straight down to the knee at angle 0")
-    if name.endswith("thigh") and abs(place[2]) > STRAIGHT:
-        raise ModelError(f"{name}: its axis is not at the height of the hip's")
+    place = _place(m, body)[1]
+    if name.endswith("calf"):
+        if abs(place[0]) > STRAIGHT or place[2] >= 0.0:
+            raise ModelError(
+                f"{name}: the thigh does not lead straight down to the knee at angle 0"
+            )
+        place[0] = 0.0
+    if name.endswith("thigh"):
+        if abs(place[2]) > STRAIGHT:
+            raise ModelError(f"{name}: its axis is not at the height of the hip's")
+        place[2] = 0.0
     added = _add(parent, "body", name=name, pos=place)
     axis = m.jnt_axis[joint].round()
-    low, high = m.jnt_range[joint] * axis.sum() if m.jnt_limited[joint] else (-np.pi, np.pi)
+    low, high = (-np.pi, np.pi)
+    if m.jnt_limited[joint]:
+        low, high = (m.jnt_range[joint] - m.qpos0[m.jnt_qposadr[joint]]) * axis.sum()
     link, foot = _link(m, body), _foot(m, body) if name.endswith("calf") else None
     _fill(m, assets, added, link, foot)
     _add(
@@ -187,13 +194,15 @@ def _add_segment(
     return added
 
 
-def _place(m: mujoco.MjModel, body: int) -> Array:
-    """Of a moved body in the moved body that carries it [m]."""
-    position, parent = m.body_pos[body].copy(), int(m.body_parentid[body])
+def _place(m: mujoco.MjModel, body: int) -> tuple[Array, Array]:
+    """Rotation (3, 3) and position (3) [m] of a moved body in the moved body that carries it."""
+    rotation, position = _rotation(m.body_quat[body]), m.body_pos[body].copy()
+    parent = int(m.body_parentid[body])
     while not m.body_jntnum[parent]:
-        position = m.body_pos[parent] + _rotation(m.body_quat[parent]) @ position
+        turn = _rotation(m.body_quat[parent])
+        rotation, position = turn @ rotation, m.body_pos[parent] + turn @ position
         parent = int(m.body_parentid[parent])
-    return position
+    return rotation, position
 
 
 def _fill(
@@ -257,7 +266,17 @@ def _foot(m: mujoco.MjModel, calf: int) -> int:
         raise ModelError(
             f"body {m.body(calf).name} has no foot: give it a sphere that can touch the floor"
         )
-    return min(spheres, key=lambda g: _pose(m, link, g)[1][2])
+    foot = min(spheres, key=lambda g: _pose(m, link, g)[1][2])
+    radius = m.geom_size[foot, 0]
+    lowest = _pose(m, link, foot)[1][2] - 2.0 * radius  # one radius is left for rounded-up boxes
+    for geom in _geoms(m, link):
+        rotation, position = _pose(m, link, geom)
+        centre, half = m.geom_aabb[geom].reshape(2, 3)
+        low = position + rotation @ centre - np.abs(rotation) @ half
+        if _touches(m, geom) and _is_plain(m, geom) and low[2] < lowest:
+            raise ModelError(f"body {m.body(calf).name} reaches below its lowest sphere; "
+                             "give it a sphere at its end as the foot")  # fmt: skip
+    return foot
 
 
 def _pose(m: mujoco.MjModel, link: _Link, geom: int) -> tuple[Array, Array]:
@@ -310,13 +329,20 @@ def _add_foot(m: mujoco.MjModel, calf: Xml.Element, foot: str, joint: int) -> No
 
 def motor_limit(m: mujoco.MjModel, joint: int) -> float:
     """The largest torque of the motors of a joint [N m]; infinite where the model has no limit."""
-    limit = math.inf
-    for actuator in np.flatnonzero(m.actuator_trnid[:, 0] == joint):
-        if m.actuator_forcelimited[actuator]:
-            limit = min(limit, float(m.actuator_forcerange[actuator, 1]))
-        if m.actuator_ctrllimited[actuator]:
-            limit = min(limit, float(m.actuator_ctrlrange[actuator, 1]))
-    return limit
+    limits = [math.inf]
+    if m.jnt_actfrclimited[joint]:
+        limits.append(np.abs(m.jnt_actfrcrange[joint]).min())
+    on_joint = m.actuator_trntype == mujoco.mjtTrn.mjTRN_JOINT
+    for k in np.flatnonzero(on_joint & (m.actuator_trnid[:, 0] == joint)):
+        gear = abs(m.actuator_gear[k, 0])
+        if m.actuator_forcelimited[k]:
+            limits.append(gear * np.abs(m.actuator_forcerange[k]).min())
+        # A position or velocity servo has a bias; its control is no torque.
+        if m.actuator_ctrllimited[k] and m.actuator_biastype[k] == mujoco.mjtBias.mjBIAS_NONE:
+            limits.append(
+                gear * abs(m.actuator_gainprm[k, 0]) * np.abs(m.actuator_ctrlrange[k]).min()
+            )
+    return float(min(limits))
 
 
 def _leg_length(m: mujoco.MjModel, chain: list[int]) -> float:

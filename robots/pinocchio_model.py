@@ -21,7 +21,7 @@ def load_pinocchio(robot: Robot) -> pin.Model:
     the actuators.
     """
     with tempfile.TemporaryDirectory() as folder:
-        file = Path(folder, f"{Path(robot.name).name}.xml")
+        file = Path(folder, "robot.xml")
         file.write_text(robot.mjcf)
         model = pin.buildModelFromMJCF(str(file))
     model.gravity = pin.Motion(np.array([0.0, 0.0, -GRAVITY]), np.zeros(3))

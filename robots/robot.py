@@ -15,7 +15,7 @@ import mujoco
 import numpy as np
 
 from robots.conventions import FOOT_NAMES, JOINT_NAMES
-from robots.imported_model import ModelError, import_model, is_own, motor_limit
+from robots.imported_model import ModelError, import_model, motor_limit
 from robots.legs import Legs, foot_positions_in_base
 from robots.robot_file import (
     FILE,
@@ -24,6 +24,7 @@ from robots.robot_file import (
     RobotError,
     RobotFile,
     folder_of,
+    is_own,
     read_robot_file,
 )
 from robots.rotations import Array
@@ -98,16 +99,22 @@ def _robot(name: str, folder: Path, file: RobotFile) -> Robot:
     """Put together what the file and its model say; ValueError names what is wrong."""
     path = folder / file.model
     try:
-        text = path.read_text()
+        mjcf = path.read_text()
     except (OSError, UnicodeDecodeError) as error:
         raise ModelError(f"cannot be read ({error})") from error
-    mjcf = text if is_own(text) else import_model(path)
-    spec = mujoco.MjSpec.from_string(mjcf)
-    model = spec.compile()
+    torque = None
+    if file.torque_limit is not None:
+        torque = _positive("torque_limit", file.torque_limit)
+    if not is_own(name):
+        mjcf = import_model(path, torque)
+    try:
+        model = mujoco.MjSpec.from_string(mjcf).compile()
+    except ValueError as error:
+        raise ModelError(" ".join(str(error).split())) from error
     hinges = slice(1, 13)
     lower, upper = model.jnt_range[hinges].T
     stand, lie = _joints("stand", file.stand), _joints("lie", file.lie)
-    legs = _legs(model, spec, _frozen(lower), _frozen(upper), stand)
+    legs = _legs(model, _frozen(lower), _frozen(upper), stand)
     for pose, joints in (("stand", stand), ("lie", lie)):
         outside = np.flatnonzero((joints < lower) | (joints > upper))
         if outside.size:
@@ -117,30 +124,36 @@ def _robot(name: str, folder: Path, file: RobotFile) -> Robot:
                 f"{lower[k]:.4g} to {upper[k]:.4g} rad"
             )
     feet = foot_positions_in_base(legs, stand)
+    if not legs.bend.all():
+        raise ValueError("stand: a knee is straight; bend it to the side to which it shall bend")
     speed = _positive("velocity_limit", file.velocity_limit)
-    torque = file.torque_limit
+    corner = _frozen(0.5 * speed)
+    if file.corner_speed is not None:
+        corner = _positive("corner_speed", file.corner_speed)
+    if not (corner < speed).all():
+        raise ValueError(f"corner_speed is {corner.max():g}; give less than velocity_limit")
+    body = np.sort(_trunk_box(model) if file.body is None else np.array(file.body), axis=0)
+    if not (np.isfinite(body).all() and (body[0] < body[1]).all()):
+        raise ValueError(f"body is {body.tolist()}; give two opposite corners of a box")
     return Robot(
         name=name,
-        label=file.label or folder.name,
+        label=file.label or folder.resolve().name,
         mjcf=mjcf,
         legs=legs,
         mass=round(float(model.body_mass.sum()), 9),
-        torque_limit=_frozen(_torques(model))
-        if torque is None
-        else _positive("torque_limit", torque),
+        torque_limit=_frozen(_torques(model) if torque is None else torque),
         velocity_limit=speed,
-        corner_speed=_positive("corner_speed", file.corner_speed or tuple(0.5 * speed)),
+        corner_speed=corner,
         armature=_frozen(model.dof_armature[6:]),
         stand=stand,
         lie=lie,
         stand_height=float(-feet[:, 2].min()) + legs.foot_radius,
-        body=_frozen(_trunk_box(model) if file.body is None else np.array(file.body)),
+        body=_frozen(body),
         defaults=file.defaults,
     )
 
 
-def _legs(model: mujoco.MjModel, spec: mujoco.MjSpec, lower: Array, upper: Array,
-          stand: Array) -> Legs:  # fmt: skip
+def _legs(model: mujoco.MjModel, lower: Array, upper: Array, stand: Array) -> Legs:
     """Read the legs' geometry; hips, thighs and calves are bodies 2 to 13 in motor order."""
     offset = model.body_pos[2:14].reshape(4, 3, 3)
     feet = [model.geom(f"{foot}_foot") for foot in FOOT_NAMES]
@@ -166,8 +179,12 @@ def _legs(model: mujoco.MjModel, spec: mujoco.MjSpec, lower: Array, upper: Array
 
 def _torques(model: mujoco.MjModel) -> Array:
     limits = np.array([motor_limit(model, joint) for joint in range(1, 13)])
-    if not np.isfinite(limits).all():
-        raise ValueError("torque_limit is missing: the model limits no motor; give it [N m]")
+    bad = ~(np.isfinite(limits) & (limits > 0.0))
+    if bad.any():
+        raise ValueError(
+            f"torque_limit is missing: the model has none above 0 of "
+            f"{JOINT_NAMES[int(bad.argmax())]}; give it [N m]"
+        )
     return limits
 
 
@@ -187,7 +204,9 @@ def _trunk_box(model: mujoco.MjModel) -> Array:
 def _joints(key: str, values: Numbers) -> Array:
     """One number for all joints, three of a leg or twelve, as twelve."""
     numbers = np.atleast_1d(np.asarray(values, dtype=np.float64))
-    if numbers.size not in (1, 3, 12) or not np.isfinite(numbers).all():
+    if not np.isfinite(numbers).all():
+        raise ValueError(f"{key} is {numbers.tolist()}; give finite numbers")
+    if numbers.size not in (1, 3, 12):
         raise ValueError(f"{key} has {numbers.size} numbers; give 1, 3 (hip, thigh, calf) or 12")
     return _frozen(np.tile(numbers, 12 // numbers.size))
 

@@ -52,7 +52,7 @@ def is_own(name: str) -> bool:
 
 def folder_of(name: str) -> Path:
     """The folder of a robot of this project, or else the folder `name`."""
-    return ROBOTS / name if is_own(name) else Path(name)
+    return ROBOTS / name if is_own(name) else Path(name).expanduser()
 
 
 @cache
@@ -71,4 +71,4 @@ def read_robot_file(name: str) -> RobotFile:
             f"cannot read {file} ({error.strerror}); accepted: {own}, or a folder with {FILE}"
         ) from error
     except (msgspec.DecodeError, msgspec.ValidationError) as error:
-        raise RobotError(f"{file}: {error}") from error
+        raise RobotError(f"{file}: {' '.join(str(error).split())}") from error

@@ -38,7 +38,7 @@ def urdf_of(described: Robot) -> str:
     for body in range(1, model.nbody):
         _add_link(robot, model, body, _inertia(spec.body(model.body(body).name)))
         if model.body_parentid[body] != 0:
-            _add_joint(robot, model, body, described.velocity_limit)
+            _add_joint(robot, model, body, described)
     Xml.indent(robot)
     return f'<?xml version="1.0"?>\n{Xml.tostring(robot, encoding="unicode")}\n'
 
@@ -82,7 +82,7 @@ def _add_collision(link: Xml.Element, model: mujoco.MjModel, geom: int) -> None:
         raise ValueError(f"no URDF for the shape {kind.name}")
 
 
-def _add_joint(robot: Xml.Element, model: mujoco.MjModel, body: int, speeds: Array) -> None:
+def _add_joint(robot: Xml.Element, model: mujoco.MjModel, body: int, described: Robot) -> None:
     """What joins a body to its parent: its one hinge, or nothing that moves."""
     name, hinged = model.body(body).name, model.body_jntnum[body] == 1
     index = model.body_jntadr[body]
@@ -99,12 +99,12 @@ def _add_joint(robot: Xml.Element, model: mujoco.MjModel, body: int, speeds: Arr
             joint.set("dont_collapse", "true")
         return
     lower, upper = model.jnt_range[index]
-    dof, motor = model.jnt_dofadr[index], model.actuator_trnid[:, 0].tolist().index(index)
-    effort = model.actuator_forcerange[motor, 1]
+    dof, motor = model.jnt_dofadr[index], index - 1
     Xml.SubElement(joint, "axis", xyz=_text(model.jnt_axis[index]))
     Xml.SubElement(
-        joint, "limit", lower=_text(lower), upper=_text(upper), effort=_text(effort),
-        velocity=_text(speeds[index - 1]),
+        joint, "limit", lower=_text(lower), upper=_text(upper),
+        effort=_text(described.torque_limit[motor]),
+        velocity=_text(described.velocity_limit[motor]),
     )  # fmt: skip
     damping, friction = model.dof_damping[dof], model.dof_frictionloss[dof]
     Xml.SubElement(joint, "dynamics", damping=_text(damping), friction=_text(friction))

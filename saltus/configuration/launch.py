@@ -13,7 +13,7 @@ from controller.options import DriveOptions, TrackerOptions
 from controller.solve_schedule import TICK_S
 from hw_bridge.emulator.options import EmulatorOptions
 from hw_bridge.options import HardwareOptions, LimitProfile, SourceOptions
-from robots.robot_file import RobotError, read_robot_file
+from robots.robot_file import FILE, RobotError, folder_of, read_robot_file
 from runtime.options import Options, Range, positive
 from saltus.common.errors import BadRequest
 from saltus.common.folders import find_file
@@ -335,16 +335,25 @@ def configure(settings: Settings) -> LaunchConfig:
         wrong = _not_in_estimator(next(iter(options), ""))
         raise BadRequest(f"{settings.blame('estimator')}: {wrong}")
     take_motion(settings)
-    try:
-        settings.lay_below(
-            copy.deepcopy(read_robot_file(str(mapping.get("robot") or "a1")).defaults)
-        )
-    except RobotError as error:
-        raise BadRequest(f"{settings.blame('robot')}: {error}") from error
+    settings.lay_below(_defaults_of(settings))
     present = {key: value for key, value in mapping.items() if value is not None}
     config = to_options(present, LaunchConfig, settings.blame)
     check_launch(config, settings.blame)
     return within_profile(config)
+
+
+def _defaults_of(settings: Settings) -> dict[str, Any]:
+    """The options of a launch that its robot needs, checked by themselves."""
+    name = str(settings.mapping.get("robot") or "a1")
+    try:
+        defaults = copy.deepcopy(read_robot_file(name).defaults)
+    except RobotError as error:
+        raise BadRequest(f"{settings.blame('robot')}: {error}") from error
+    source = f"{folder_of(name) / FILE}: defaults"
+    if own := {"robot", "connection"} & defaults.keys():
+        raise BadRequest(f"{source}: {min(own)} is for the launch to say; leave it out")
+    to_options(defaults, LaunchConfig, source)
+    return defaults
 
 
 def placed(config: LaunchConfig, trial: int = 0) -> LaunchConfig:

@@ -11,6 +11,9 @@ from robots.legs import foot_positions_in_base, inverse_kinematics
 from robots.mujoco_model import load_mujoco
 from robots.robot import load_robot
 from robots.robot_file import RobotError
+from robots.urdf import urdf_of
+from saltus.common.errors import BadRequest
+from saltus.configuration.launch import load_launch
 from tests.a1 import A1
 
 FILE = "velocity_limit: 21\nstand: [0, 0.8, -1.6]\nlie: [0, 1.3, -2.6]\nmodel: model.xml\n"
@@ -111,6 +114,18 @@ def test_legs_of_unequal_links_and_a_leaning_shank_are_solved(tmp_path):
     ('class="hip"><joint axis="1 0 0"', 'class="hip"><joint axis="0 0 1"', "turns about x"),
     ('<geom name="FR_foot" class="foot"/>', "", "has no foot"),
     ("<mujoco", "<robot", "XML"),
+    ("<asset>", "<asset><mesh file='none.stl'/>", "none.stl"),
+    ('type="sphere" size="0.02"', 'type="capsule" size="0.02 0.02"', "has no foot"),
+    ('class="foot"/>', 'class="foot"/><geom type="capsule" size="0.01" fromto="0 0 0 0 0 -0.1"/>',
+     "reaches below its lowest sphere"),
+    ('armature="0.01"', 'armature="0.01" stiffness="5"', "has springs"),
+    ("<sensor>", "<tendon><fixed><joint joint='FR_calf_joint' coef='1'/></fixed></tendon><sensor>",
+     "has tendons"),
+    ("<sensor>", "<equality><joint joint1='FR_calf_joint' joint2='RR_calf_joint'/></equality>"
+     "<sensor>", "has equality"),
+    ('<body name="imu" pos="0 0 0">', '<body name="imu"><joint type="slide"/>', "no other joint"),
+    ("<worldbody>", "<worldbody><body><freejoint/><geom size='1' density='1'/></body>", "2 free"),
+    ('_calf" pos="0 0 -0.2">', '_calf" pos="0 0 0.2">', "straight down"),
 ])  # fmt: skip
 def test_a_model_that_is_no_quadruped_is_refused_in_one_line(tmp_path, old, new, says):
     text = A1.mjcf.replace(old, new) if old else A1.mjcf
@@ -130,12 +145,100 @@ def test_a_model_that_is_no_quadruped_is_refused_in_one_line(tmp_path, old, new,
     (FILE.replace("0.8", "8"), "thigh_joint at 8 rad is outside its range"),
     (FILE.replace("[0, 0.8, -1.6]", "[0, 0.8]"), "2 numbers"),
     (FILE.replace("21", "-1"), "above 0"),
+    (FILE.replace("0.8", ".nan"), "finite"),
+    (FILE + "corner_speed: 0\n", "above 0"),
+    (FILE + "corner_speed: 21\n", "less than velocity_limit"),
+    (FILE + "body: [[0, 0, .nan], [1, 1, 1]]\n", "opposite corners"),
+    ("", "robot.yaml"),
     (FILE + "legs: 5\n", "legs"),
     ("a: [", "robot.yaml"),
 ])  # fmt: skip
 def test_a_file_that_says_nonsense_is_refused_by_its_key(tmp_path, file, says):
-    with pytest.raises(RobotError, match=says):
+    with pytest.raises(RobotError, match=says) as refusal:
         robot_in(tmp_path, A1.mjcf, file)
+    assert "\n" not in str(refusal.value)
+
+
+def test_a_straight_knee_has_no_side_to_bend_to(tmp_path):
+    model = A1.mjcf.replace("-0.9162978572970231", "1")
+    with pytest.raises(RobotError, match="a knee is straight"):
+        robot_in(tmp_path, model, FILE.replace("-1.6", "0"))
+
+
+@pytest.mark.parametrize(("old", "new", "limit"), [
+    ('gear="1"', 'gear="-3"', 100.5),
+    ('ctrlrange="-33.5 33.5"', 'ctrlrange="-7 5"', 5.0),
+    ('<joint armature', '<joint actuatorfrcrange="-9 12" armature', 9.0),
+    ('<motor name="FR_hip"', '<position kp="50" ctrlrange="-1 1" name="FR_hip"', 50.0),
+])  # fmt: skip
+def test_the_torque_limit_is_at_the_joint_and_of_both_signs(tmp_path, old, new, limit):
+    model = A1.mjcf.replace(old, new)
+    if "position" in new:  # whose control is an angle
+        model = model.replace(
+            'joint="FR_hip_joint"/>', 'joint="FR_hip_joint" forcerange="-50 60"/>'
+        )
+    assert robot_in(tmp_path, model).torque_limit[0] == limit
+
+
+def test_a_torque_limit_of_the_file_is_the_models(tmp_path):
+    robot = robot_in(tmp_path, A1.mjcf, FILE + "torque_limit: [40, 50, 60]\n")
+    model = robot.spec().compile()
+    assert (robot.torque_limit[:3] == [40, 50, 60]).all()
+    assert (model.actuator_forcerange[:, 1] == robot.torque_limit).all()
+    assert (model.actuator_ctrlrange[:, 1] == robot.torque_limit).all()
+    assert 'effort="60"' in urdf_of(robot)
+
+
+def test_angle_zero_is_where_the_leg_is_straight(tmp_path):
+    model = A1.mjcf.replace('class="calf"/>', 'class="calf" ref="0.1"/>')
+    robot = robot_in(tmp_path, model)
+    np.testing.assert_allclose(robot.legs.upper[2::3], A1.legs.upper[2::3] - 0.1)
+
+
+def test_a_turned_body_that_is_fixed_between_is_seen(tmp_path):
+    hip = '<body name="FR_hip" pos="0.1805 -0.047 0">'
+    model = A1.mjcf.replace('fusestatic="true"', 'fusestatic="false"').replace('"root"', '"free"')
+    between = '<body name="frame" pos="{}" quat="{}">' + hip.replace("0.1805 -0.047", "0 0")
+    for turn in ("1 0 0 0", "1 0.1 0 0"):
+        text = model.replace(hip, between.format("0.1805 -0.047 0", turn))
+        text = text.replace('<body name="FL_hip"', '</body><body name="FL_hip"')
+        folder = tmp_path / turn
+        if turn == "1 0 0 0":
+            np.testing.assert_allclose(robot_in(folder, text).legs.hip, A1.legs.hip, atol=1e-12)
+            continue
+        with pytest.raises(RobotError, match="is turned at angle 0"):
+            robot_in(folder, text)
+
+
+def test_a_deviation_that_is_let_pass_is_taken_out_of_the_model(tmp_path):
+    model = A1.mjcf.replace('_thigh" pos="0 -0.0838 0">', '_thigh" pos="0 -0.0838 0.0009">')
+    robot = robot_in(tmp_path, model.replace('_calf" pos="0 0 -0.2">', '_calf" pos="9e-4 0 -0.2">'))
+    data = mujoco.MjData(compiled := robot.spec().compile())
+    data.qpos[:7], data.qpos[7:] = (0, 0, 0, 1, 0, 0, 0), robot.stand
+    mujoco.mj_kinematics(compiled, data)
+    seen = [data.geom(f"{foot}_foot").xpos for foot in OURS]
+    np.testing.assert_allclose(foot_positions_in_base(robot.legs, robot.stand), seen, atol=1e-12)
+
+
+@pytest.mark.parametrize(("defaults", "says"), [
+    ("{hilqrr: 1}", "unknown key 'hilqrr'"),
+    ("{duration: long}", "at duration"),
+    ("{perturbations: 7}", "at perturbations"),
+    ("{connection: real}", "connection is for the launch"),
+    ("{robot: a1}", "robot is for the launch"),
+    ("[1]", "defaults"),
+])  # fmt: skip
+def test_defaults_are_blamed_on_the_robots_file(tmp_path, defaults, says):
+    (tmp_path / "robot.yaml").write_text(FILE + f"defaults: {defaults}\n")
+    with pytest.raises(BadRequest, match=says) as refusal:
+        load_launch("stand", [f"robot={tmp_path}"])
+    assert "robot.yaml" in str(refusal.value)
+
+
+def test_a_folder_under_home_may_be_named_by_a_tilde(tmp_path, monkeypatch):
+    monkeypatch.setenv("HOME", str(tmp_path))
+    robot_in(tmp_path / "my dog", A1.mjcf)
+    assert load_robot("~/my dog/").label == "my dog"
 
 
 def test_no_package_of_the_stack_asks_for_one_robot():
