@@ -38,12 +38,13 @@ class _Link(NamedTuple):
     poses: list[tuple[Array, Array]]  # rotation (3, 3), position (3) [m]
 
 
-def import_model(path: Path, torque_limit: Array | None = None) -> str:
+def import_model(path: Path, torque_limit: Array | None = None, meshes: bool = False) -> str:
     """Return the model in the form of Saltus, as text.
 
     Args:
         path: of the MJCF.
         torque_limit: (12) in motor order, instead of the model's own [N m].
+        meshes: whether what is only looked at comes along, which may be 15 MB of text.
 
     Raises:
         ModelError: it cannot be loaded, or is no quadruped with three joints a leg.
@@ -56,7 +57,7 @@ def import_model(path: Path, torque_limit: Array | None = None) -> str:
     legs = _legs(given, trunk)
     root = Xml.Element("mujoco", model=path.stem)
     Xml.SubElement(root, "compiler", angle="radian", autolimits="true", fusestatic="true")
-    assets = Xml.SubElement(root, "asset")
+    assets = Xml.SubElement(root, "asset") if meshes else None
     body = _add(Xml.SubElement(root, "worldbody"), "body", name="trunk", pos=[0.0, 0.0, 0.32])
     _add(body, "freejoint", name="root")
     _fill(given, assets, body, _link(given, trunk), None)
@@ -165,7 +166,7 @@ def _link(m: mujoco.MjModel, body: int) -> _Link:
 
 
 def _add_segment(
-    m: mujoco.MjModel, assets: Xml.Element, parent: Xml.Element, name: str, joint: int
+    m: mujoco.MjModel, assets: Xml.Element | None, parent: Xml.Element, name: str, joint: int
 ) -> Xml.Element:
     body, dof = int(m.jnt_bodyid[joint]), int(m.jnt_dofadr[joint])
     place = _place(m, body)[1]
@@ -206,7 +207,7 @@ def _place(m: mujoco.MjModel, body: int) -> tuple[Array, Array]:
 
 
 def _fill(
-    m: mujoco.MjModel, assets: Xml.Element, body: Xml.Element, link: _Link, foot: int | None
+    m: mujoco.MjModel, assets: Xml.Element | None, body: Xml.Element, link: _Link, foot: int | None
 ) -> None:
     """Give a body the mass and the shapes of a link, all but the foot's."""
     mass, centre, inertia = _inertia(m, link)
@@ -216,8 +217,8 @@ def _fill(
     for index, geom in enumerate(solids):
         name = f"{body.get('name')}_body{index or ''}"
         _add_geom(m, body, link, geom, name=name, group=3, conaffinity=1, **BODY)
-    looks = [g for g in _geoms(m, link) if not _touches(m, g)] or solids
-    for geom in looks:
+    looks = [g for g in _geoms(m, link) if not _touches(m, g) and _is_drawn(m, g, assets)]
+    for geom in looks or solids:
         _add_geom(m, body, link, geom, assets, group=2, conaffinity=0)
     if body.get("name") == "trunk" and not solids:
         raise ModelError("its trunk has no box, sphere, capsule or cylinder that touches the floor")
@@ -248,6 +249,10 @@ def _geoms(m: mujoco.MjModel, link: _Link) -> list[int]:
 
 def _touches(m: mujoco.MjModel, geom: int) -> bool:
     return bool(m.geom_contype[geom] or m.geom_conaffinity[geom])
+
+
+def _is_drawn(m: mujoco.MjModel, geom: int, assets: Xml.Element | None) -> bool:
+    return assets is not None or _is_plain(m, geom)
 
 
 def _is_plain(m: mujoco.MjModel, geom: int) -> bool:

@@ -15,6 +15,7 @@ def load_mujoco(
     timestep: float = 0.001,
     body_collisions: bool = True,
     ground: Ground | None = None,
+    meshes: bool = False,
 ) -> mujoco.MjModel:
     """Return the MuJoCo model.
 
@@ -24,8 +25,9 @@ def load_mujoco(
         body_collisions: whether trunk, thighs and calves touch the ground too; a planner's
             rollouts, which only need the feet, are faster without.
         ground: None for the level floor z = 0.
+        meshes: whether the model is to be looked at.
     """
-    spec = robot.spec()
+    spec = robot.spec(meshes)
     add_geoms(spec, ground or make_ground())
     model = spec.compile()
     model.opt.timestep = timestep

@@ -67,10 +67,13 @@ class Robot:
     body: Array
     defaults: dict[str, Any] = field(default_factory=dict)
 
-    def spec(self) -> mujoco.MjSpec:
-        """The robot in its world, to be changed and compiled."""
-        world = (ROBOTS / "scene.xml").read_text()
-        return mujoco.MjSpec.from_string(world, include={"robot.xml": self.mjcf.encode()})
+    def spec(self, meshes: bool = False) -> mujoco.MjSpec:
+        """The robot in its world, to be changed and compiled; with `meshes` to be looked at."""
+        world, mjcf = (ROBOTS / "scene.xml").read_text(), self.mjcf
+        if meshes and not is_own(self.name):
+            file = folder_of(self.name) / read_robot_file(self.name).model
+            mjcf = import_model(file, self.torque_limit, meshes)
+        return mujoco.MjSpec.from_string(world, include={"robot.xml": mjcf.encode()})
 
     @cached_property
     def leg_length(self) -> float:

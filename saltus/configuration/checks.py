@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from controller.driving.commands import CommandScript
 from controller.gaits import GAITS, STAND
+from robots.robot_file import is_own
 from saltus.common.errors import BadRequest
 from saltus.common.folders import is_file
 from saltus.configuration.estimators import ESTIMATORS
@@ -66,6 +67,8 @@ def _check_robot(config: LaunchConfig, refuse: Callable[..., BadRequest]) -> Non
             "perturbations are a simulated robot's; an emulated one has emulator.events",
             "perturbations", "connection",
         )  # fmt: skip
+    if config.kind.real and not is_own(config.robot):
+        raise refuse("connection real speaks to robots of this project alone", "robot")
     if config.kind.emulated and config.simulation.engine != "mujoco":
         raise refuse(
             "an emulated robot's physics is MuJoCo's in its own process; give simulation.engine "

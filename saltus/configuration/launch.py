@@ -13,7 +13,7 @@ from controller.options import DriveOptions, TrackerOptions
 from controller.solve_schedule import TICK_S
 from hw_bridge.emulator.options import EmulatorOptions
 from hw_bridge.options import HardwareOptions, LimitProfile, SourceOptions
-from robots.robot_file import FILE, RobotError, folder_of, read_robot_file
+from robots.robot_file import FILE, RobotError, folder_of, is_own, read_robot_file
 from runtime.options import Options, Range, positive
 from saltus.common.errors import BadRequest
 from saltus.common.folders import find_file
@@ -345,6 +345,8 @@ def configure(settings: Settings) -> LaunchConfig:
 def _defaults_of(settings: Settings) -> dict[str, Any]:
     """The options of a launch that its robot needs, checked by themselves."""
     name = str(settings.mapping.get("robot") or "a1")
+    if not is_own(name):  # a recorded launch file is read from anywhere
+        name = settings.mapping["robot"] = str(folder_of(name).resolve())
     try:
         defaults = copy.deepcopy(read_robot_file(name).defaults)
     except RobotError as error:

@@ -45,7 +45,7 @@ class Painter:
         """
         self._view = view
         self._ground = ground
-        self._model = load_mujoco(robot, ground=ground)
+        self._model = load_mujoco(robot, ground=ground, meshes=True)
         # MuJoCo's clipping planes and shadows are in units of it; a wide ground shall not count.
         self._model.stat.extent = load_mujoco(robot).stat.extent
         self._model.vis.global_.offwidth, self._model.vis.global_.offheight = size

@@ -33,7 +33,7 @@ class Kinematics:
 
     def __init__(self, model: RobotModel) -> None:
         """Load the model."""
-        self.model: Any = load_mujoco(model)
+        self.model: Any = load_mujoco(model, meshes=True)
         self._data: Any = mujoco.MjData(self.model)
         self._feet = [self.model.geom(f"{name}_foot").id for name in FOOT_NAMES]
 
