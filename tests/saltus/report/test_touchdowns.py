@@ -75,7 +75,10 @@ def test_what_cannot_be_measured_is_named():
     straight = STAND.copy()
     straight[[9, 12, 15, 18]] = 0.0
     text = page_of(trial(landings(straight)))
-    assert "4 of 4 touchdowns are left out, the first one because A1 on FR, FL, RR, RL: leg" in text
+    assert (
+        "4 of 4 touchdowns are left out, the first one because Unitree A1 on FR, FL, RR, RL: leg"
+        in text
+    )
     assert "<img" not in text
 
 

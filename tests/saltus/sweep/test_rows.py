@@ -18,7 +18,7 @@ simulation: {friction: 0.6}
 trials: {kind: base_velocity, at: 0.05, value: [0, 0.3, 0]}
 """
 KEYS = ["planner", "trial", "start", "kind", "at", "value", "for", "every", "instant", "reference",
-        "reference_from", "command", "simulation", "timing", "duration", "terrain",
+        "reference_from", "command", "simulation", "timing", "duration", "robot", "terrain",
         "terrain_belief", "settings",
         "fell", "max_lateral_deviation_m",
         "solve_ms_p50", "group", "seed", "solve_ms_p99", "processor_ms_p50", "plans_failed",

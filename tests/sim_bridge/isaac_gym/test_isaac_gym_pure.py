@@ -83,12 +83,13 @@ def test_the_policy_is_the_line_search_s():
     rng = np.random.default_rng(2)
     request, chosen, x = random_request(rng), np.array([0, 2, 1, 1, 0, 2, 2]), states(7, 5)
     x[3, 8] = np.nan
-    torque = server.policy_torque(request, chosen, 2, x, server.TORQUE_LIMIT)
+    torque = server.policy_torque(request, chosen, 2, x, A1.torque_limit)
     expected, ctrl = np.empty((7, 12)), np.empty(12)
     for c, p in enumerate(chosen):
         policy = (request[name][p, 2] for name in ("states", "inputs", "feedforward", "gains"))
-        apply_policy(x[c], *policy, request["step_size"][c], expected[c], ctrl)
-    assert np.isnan(torque[3]).all() and np.abs(expected[:3]).max() == server.TORQUE_LIMIT
+        step = request["step_size"][c]
+        apply_policy(x[c], *policy, step, A1.torque_limit, expected[c], ctrl)
+    assert np.isnan(torque[3]).all() and np.abs(expected[:3]).max() == A1.torque_limit.max()
     np.testing.assert_allclose(torque, expected, atol=1e-12)
 
 
@@ -108,7 +109,7 @@ def test_motors_are_the_simulated_robot_s():
         command = rng.normal(size=(5, 12)) * np.array([[1.0], [5.0], [60.0], [2.0], [20.0]])
         command[rng.integers(5), rng.integers(12)] = rng.choice([np.nan, np.inf, -np.inf, 0.0])
         q, dq, expected = rng.normal(size=12), 15.0 * rng.normal(size=12), np.empty(12)
-        motor_torques(command, q, dq, limits, expected)
+        motor_torques(command, q, dq, np.outer(limits, np.ones(12)), expected)
         given = server.motor_torque(command, q, dq, server.MotorLimits(*limits))
         np.testing.assert_allclose(given, expected, atol=1e-13)
 

@@ -30,6 +30,9 @@ HOLD = np.array([A1.stand, np.zeros(12), np.full(12, 120.0), np.full(12, 3.0), n
 LIMP = np.zeros((5, 12))
 
 
+LIMITS = np.outer((33.5, 10.5, 21.0), np.ones(12))  # of the motors
+
+
 class Robot:
     """A world of the server's, and its answers."""
 
@@ -92,7 +95,7 @@ def test_its_motors_have_their_law_at_every_step():
         before = robot.state
         command = HOLD + np.array([[0.0], [1.0], [0.0], [0.0], [9.0]])
         robot.state = robot.tick(command)
-        motor_torques(command, before.q[7:], before.v[6:], (33.5, 10.5, 21.0), expected)
+        motor_torques(command, before.q[7:], before.v[6:], LIMITS, expected)
         np.testing.assert_allclose(robot.state.torque, expected, atol=1e-12)
 
 

@@ -12,6 +12,7 @@ from sim_bridge.options import PhysicsServerOptions
 from sim_bridge.physics.world import MujocoWorld
 from sim_bridge.physics_service import PhysicsService
 from sim_bridge.service_node import run
+from tests.a1 import A1
 
 PATIENCE_S = 5.0
 
@@ -24,7 +25,9 @@ def options_of(folder: Path) -> PhysicsServerOptions:
 @contextmanager
 def mujoco_server(folder: Path, robot: bool = True) -> Iterator[Callable[[], None]]:
     """MuJoCo's world, served; gives what ends the server before its time."""
-    service = PhysicsService("mujoco", "a test", 1, make_world=MujocoWorld if robot else None)
+    service = PhysicsService(
+        "mujoco", "a test", 1, make_world=(lambda: MujocoWorld(A1)) if robot else None
+    )
     stopped = threading.Event()
 
     def serve() -> None:

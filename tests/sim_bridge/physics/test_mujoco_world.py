@@ -5,6 +5,7 @@ import pytest
 
 from robots.conventions import GRAVITY
 from runtime.physics_messages import PlaceRequest, TickRequest, WorldRequest
+from sim_bridge.motors import motor_limits
 from sim_bridge.options import MotorOptions, SimulationOptions
 from sim_bridge.physics.mujoco_physics import MujocoPhysics
 from sim_bridge.physics.world import MOST_STEPS, MujocoWorld
@@ -17,13 +18,12 @@ OPTIONS = SimulationOptions(
 
 
 def world_request(options: SimulationOptions, q: np.ndarray, **changed: float) -> WorldRequest:
-    motors = options.motors
+    torque, corner, fast = motor_limits(A1, options.motors)
     fields = {
         "timestep": options.timestep, "friction": options.friction,
         "payload_mass": options.payload_mass, "mass_scale": options.mass_scale,
-        "floor_slope": options.floor_slope, "torque_limit": np.full(12, motors.torque_limit),
-        "corner_speed": np.full(12, motors.corner_speed),
-        "no_load_speed": np.full(12, motors.no_load_speed),
+        "floor_slope": options.floor_slope, "torque_limit": torque, "corner_speed": corner,
+        "no_load_speed": fast,
     } | changed  # fmt: skip
     return WorldRequest(id=1, q=q, v=np.zeros(18), urdf="", **fields)
 

@@ -66,7 +66,7 @@ def end_server(tmp_path: Path) -> Iterator[Callable[[], None]]:
 
 def begun_as_served(robot: SimulatedRobot) -> None:
     """Begin the world of a robot in this process as a server does: its state placed, no more."""
-    motion, physics = robot._physics.motion, MujocoPhysics(robot.options)
+    motion, physics = robot._physics.motion, MujocoPhysics(A1, robot.options)
     physics.place(motion.q, motion.v)
     robot._physics = physics
 

@@ -35,7 +35,7 @@ def walked(gait, *landings, fell=False) -> Walked:
 def found():
     runs = (walked("walk", ("FR",), ("RL",)), walked("trot", ("FR", "RL")),
             walked("bound", ("FR", "FL"), ("RR", "RL"), ("FR",)))  # fmt: skip
-    return [each for run in runs for each in measure(MODEL, run, 32, StudyOptions())]
+    return [each for run in runs for each in measure(A1, run, 32, StudyOptions())]
 
 
 def test_a_row_for_each_gait_and_kind_of_touchdown(found):
