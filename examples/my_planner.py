@@ -10,7 +10,6 @@ import numpy as np
 
 from controller.planner import Planner, Stop
 from controller.references import make_reference
-from robots.robot import load_robot
 from runtime.messages import Plan, StateEstimate
 from saltus.configuration.launch import LaunchConfig
 
@@ -24,7 +23,7 @@ class Player(Planner):
     def __init__(self, config: LaunchConfig) -> None:
         """Make the reference that the launch names."""
         self._period = config.plugin.period
-        robot = load_robot("a1")
+        robot = config.robot_model
         self._reference = make_reference(robot, config.reference, config.speed, self._period)
         joints = np.eye(12, 18, 6)  # which of the 18 velocities belong to joints
         self._gains = np.tile(np.hstack([-STIFFNESS * joints, -DAMPING * joints]), (KNOTS, 1, 1))
