@@ -104,4 +104,5 @@ def record(walk: LaunchConfig) -> ReferenceTrajectory:
 
 def _path(walk: LaunchConfig) -> Path:
     """A file whose name changes with the code, the physics engine and every option of the walk."""
-    return cache_folder() / "walks" / f"{fingerprint(walk, code_version(LOCK_STEP))}.npz"
+    mark = fingerprint((walk, walk.robot_model.mjcf), code_version(LOCK_STEP))
+    return cache_folder() / "walks" / f"{mark}.npz"
