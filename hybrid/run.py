@@ -57,7 +57,9 @@ class Record(NamedTuple):
         """The event of a row."""
         edge = system.transitions[self.edge[row]]
         n, after = (system.modes[i].state_dim for i in (edge.source, edge.target))
-        return Event(edge, float(self.time[row]), self.before[row, :n], self.after[row, :after], u)
+        return Event(
+            edge, float(self.time[row]), self.before[row, :n], self.after[row, :after], u
+        )
 
     def events(self, system: System, inputs: Array) -> tuple[Event, ...]:
         """All events; ``inputs`` (N, m) are those that the knots number."""
@@ -156,7 +158,9 @@ class Run:
     def saltation(self, i: int) -> Saltation:
         """Saltation matrix of event i, (3.2)."""
         event = self.events[i]
-        return saltation(self.system, event.transition, event.time, event.state_before, event.input)
+        return saltation(
+            self.system, event.transition, event.time, event.state_before, event.input
+        )
 
     @cached_property
     def derivatives(self) -> RunDerivatives:

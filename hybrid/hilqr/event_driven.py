@@ -98,7 +98,9 @@ class EventDrivenModel:
         if self.transition_cost is not None:
             for k, events in events_by_knot(trajectory).items():
                 timestep = self._linearisation.at(trajectory, k, events)
-                add_transition_terms(expansion, self.transition_cost, self.system, timestep, events)
+                add_transition_terms(
+                    expansion, self.transition_cost, self.system, timestep, events
+                )
         return expansion
 
     @property

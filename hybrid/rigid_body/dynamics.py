@@ -61,7 +61,9 @@ def constraint_rate(body: RigidBody, contact: Contact, q: Any, qd: Any) -> Any:
     return _rows(body, contact, body.tangent_rate, body.normal_rate, q, qd)
 
 
-def _rows(body: RigidBody, contact: Contact, tangent: Callable, normal: Callable, *at: Any) -> Any:
+def _rows(
+    body: RigidBody, contact: Contact, tangent: Callable, normal: Callable, *at: Any
+) -> Any:
     """Rows (k, m) of a mode's constraints."""
     if contact is Contact.NONE:
         return np.zeros((0, body.dof))

@@ -71,12 +71,8 @@ def _impacts(body: RigidBody) -> list[Transition]:
             ends.append((STICKING, "plastic impact into sticking"))
     return [
         Transition(
-            APPROACHING,
-            target,
-            guards.impact_guard(body, CONTACTS[target]),
-            impact_reset(body, CONTACTS[target]),
-            guards.impact_guard_state(body),
-            name=name,
+            APPROACHING, target, guards.impact_guard(body, CONTACTS[target]),
+            impact_reset(body, CONTACTS[target]), guards.impact_guard_state(body), name=name,
             time_invariant=True,
         )  # fmt: skip
         for target, name in ends

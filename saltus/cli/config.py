@@ -24,8 +24,7 @@ def config(
     prefix: Annotated[
         str,
         typer.Argument(
-            metavar="[KEY]",
-            help="Only this key, or the keys of this section.",
+            metavar="[KEY]", help="Only this key, or the keys of this section.",
             autocompletion=completion.keys,
         ),
     ] = "",

@@ -73,12 +73,8 @@ class Child:
             # and what that says, keys.
             listens = self.listens and sys.stdin is not None
             self._process = subprocess.Popen(
-                self.command,
-                stdin=None if listens else subprocess.DEVNULL,
-                stdout=log,
-                stderr=log,
-                start_new_session=True,
-                env=child_environment(),
+                self.command, stdin=None if listens else subprocess.DEVNULL,
+                stdout=log, stderr=log, start_new_session=True, env=child_environment(),
             )
 
     @property

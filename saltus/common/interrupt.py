@@ -43,3 +43,4 @@ def postponed_interrupt() -> Iterator[Callable[[], None]]:
         for number in numbers:
             signal.signal(number, handler)
         check()
+

@@ -21,18 +21,11 @@ class RunProgress:
         self._last_line = time.monotonic()
         self._last_done = 0.0  # at the last line
         self._begin: tuple[float, float] | None = None  # when it began to move [s], and where
-        self._bar = (
-            Progress(
-                BarColumn(),
-                TextColumn("{task.completed:.4g}/{task.total:.4g} " + unit),
-                TextColumn("{task.description}", markup=False),
-                TimeRemainingColumn(),
-                console=stderr,
-                transient=True,
-            )
-            if stderr.is_terminal
-            else None
-        )
+        self._bar = Progress(
+            BarColumn(), TextColumn("{task.completed:.4g}/{task.total:.4g} " + unit),
+            TextColumn("{task.description}", markup=False), TimeRemainingColumn(),
+            console=stderr, transient=True,
+        ) if stderr.is_terminal else None
         self._task = self._bar.add_task("", total=total) if self._bar else None
 
     def show(self, done: float, what: str) -> None:

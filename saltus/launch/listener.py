@@ -107,12 +107,9 @@ class Listener:
         self._first_ns: int | None = None  # of what was recorded; by the clock it is not 0
         self._stamp = msgspec.msgpack.Decoder(Stamp)
         self._hear: dict[str, Callable[[Subscriber, Any], None]] = {
-            GROUND_TRUTH.name: self._hear_truth,
-            STATE_ESTIMATE.name: self._hear_estimate,
-            PLAN.name: self._hear_plan,
-            ROBOT_STATUS.name: self._hear_status,
-            COMMAND.name: self._hear_command,
-            PACE.name: self._hear_pace,
+            GROUND_TRUTH.name: self._hear_truth, STATE_ESTIMATE.name: self._hear_estimate,
+            PLAN.name: self._hear_plan, ROBOT_STATUS.name: self._hear_status,
+            COMMAND.name: self._hear_command, PACE.name: self._hear_pace,
         }  # what is more than counted, or recorded
 
     def drain(self, most: int | None = TURN) -> None:

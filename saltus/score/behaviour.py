@@ -82,14 +82,18 @@ def measure() -> Iterator[Figure]:
     yield Figure("behaviour", f"passed of {len(CASES)}", "", passed, "higher")
     for outcome in outcomes:
         name = CASES[outcome.case].name
-        yield Figure("behaviour", name, outcome.unit, outcome.value, "lower", margin=OTHER_BITS)
+        yield Figure(
+            "behaviour", name, outcome.unit, outcome.value, "lower", margin=OTHER_BITS
+        )
         yield Figure("behaviour", f"{name}: bits", "", outcome.bits, "equal", exact=True)
 
 
 def _trial(case: Case) -> Trial:
     path = find_file("config", case.suite)
     groups = parse_suite(path.read_text())
-    trials = make_trials(groups, case.planner, "paused", str(path), (*case.settings, AT_ORIGIN))
+    trials = make_trials(
+        groups, case.planner, "paused", str(path), (*case.settings, AT_ORIGIN)
+    )
     if case.group:
         return select(trials, [case.group], (), 1, str(path))[case.number].with_threads(1)
     return trials[case.number].with_threads(1)

@@ -81,11 +81,8 @@ def _solves() -> Iterator[Figure]:
     ):
         taken = np.min(np.reshape(times.seconds[stage], (REPEATS, CASES)), axis=0)
         yield Figure(
-            "cost",
-            f"iteration in {name} over bare stepping",
-            "",
-            factor * float(np.median(taken / bare)),
-            tolerance=NOISE,
+            "cost", f"iteration in {name} over bare stepping", "",
+            factor * float(np.median(taken / bare)), tolerance=NOISE,
         )
 
 

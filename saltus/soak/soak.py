@@ -208,11 +208,8 @@ class _Soak:
             "falls_after_hard_pushes": sum(end.after_hard_push for end in ends),
             "restarts": restarts,
             "restarts_at_stalls": sum(end.restarts for end in ends if end.stall_ms is not None),
-            "stalls": None
-            if stalls is None
-            else {
-                "count": len(stalls),
-                "longest_ms": max((s.late_ms for s in stalls), default=0.0),
+            "stalls": None if stalls is None else {
+                "count": len(stalls), "longest_ms": max((s.late_ms for s in stalls), default=0.0),
             },
             "missed": self._missed,
             "ticks": self._ticks,

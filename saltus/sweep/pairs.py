@@ -89,7 +89,9 @@ def _all_words(condition: Condition) -> str:
     return ", ".join(filter(None, (ALL_TRIALS, condition.budget_words)))
 
 
-def _pairing(words: str, planner: str, rival: str, pairs: Sequence[tuple[Row, Row]]) -> Pairing:
+def _pairing(
+    words: str, planner: str, rival: str, pairs: Sequence[tuple[Row, Row]]
+) -> Pairing:
     passed = np.array([[succeeded(row) for row in pair] for pair in pairs])
     only_planner = int(np.sum(passed[:, 0] & ~passed[:, 1]))
     only_rival = int(np.sum(~passed[:, 0] & passed[:, 1]))

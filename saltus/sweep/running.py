@@ -48,21 +48,16 @@ def run_paused(trial: Trial) -> Finished:
         metrics = run.run(lambda tick: (check_interrupt(), recorder.add(tick)))
     trace = recorder.trace(run.solve_ms)
     summary = metrics.summary()
-    row = (
-        trial.labels
-        | {
-            "fell": metrics.fell,
-            "max_lateral_deviation_m": summary["max_lateral_deviation_m"],
-            "solve_ms_p50": float(np.median(run.solve_ms)),
-            "group": trial.group,
-            "seed": trial.config.simulation.seed,
-            "solve_ms_p99": float(np.percentile(run.solve_ms, 99.0)),
-            "processor_ms_p50": float(np.median(run.processor_ms)),
-            **_failures(trace.statuses, trace.commands),
-        }
-        | _measures(trial, summary)
-        | _violation(run.planner.statistics())
-    )
+    row = trial.labels | {
+        "fell": metrics.fell,
+        "max_lateral_deviation_m": summary["max_lateral_deviation_m"],
+        "solve_ms_p50": float(np.median(run.solve_ms)),
+        "group": trial.group,
+        "seed": trial.config.simulation.seed,
+        "solve_ms_p99": float(np.percentile(run.solve_ms, 99.0)),
+        "processor_ms_p50": float(np.median(run.processor_ms)),
+        **_failures(trace.statuses, trace.commands),
+    } | _measures(trial, summary) | _violation(run.planner.statistics())
     return Finished(_judged(row, trial, summary), trace)
 
 
@@ -76,24 +71,19 @@ def run_realtime(trial: Trial) -> Finished:
     if outcome.interrupted:
         raise KeyboardInterrupt
     summary, reports = outcome.summary, outcome.reports
-    row = (
-        trial.labels
-        | {
-            "fell": summary["fell"] or not outcome.completed,
-            "max_lateral_deviation_m": summary["max_lateral_deviation_m"],
-            "solve_ms_p50": summary["planner"]["solve_ms"]["p50"],
-            "group": trial.group,
-            "seed": trial.config.simulation.seed,
-            "solve_ms_p99": summary["planner"]["solve_ms"]["p99"],
-            **_failures(
-                reports.get("planner", {}).get("statuses", {}),
-                # The tracker's own counts hold the time before the robot came to life and after.
-                reports.get("simulation", {}).get("in_force", {}),
-            ),
-        }
-        | _measures(trial, summary)
-        | _violation(reports.get("planner", {}))
-    )
+    row = trial.labels | {
+        "fell": summary["fell"] or not outcome.completed,
+        "max_lateral_deviation_m": summary["max_lateral_deviation_m"],
+        "solve_ms_p50": summary["planner"]["solve_ms"]["p50"],
+        "group": trial.group,
+        "seed": trial.config.simulation.seed,
+        "solve_ms_p99": summary["planner"]["solve_ms"]["p99"],
+        **_failures(
+            reports.get("planner", {}).get("statuses", {}),
+            # The tracker's own counts hold the time before the robot came to life and after.
+            reports.get("simulation", {}).get("in_force", {}),
+        ),
+    } | _measures(trial, summary) | _violation(reports.get("planner", {}))
     return Finished(_judged(row, trial, summary), None)
 
 

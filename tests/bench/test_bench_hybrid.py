@@ -82,7 +82,9 @@ def missing():
     raise ImportError
 
 
-def test_without_the_package_its_row_is_missing_and_the_remedy_is_named(monkeypatch, capsys, quick):
+def test_without_the_package_its_row_is_missing_and_the_remedy_is_named(
+    monkeypatch, capsys, quick
+):
     monkeypatch.setattr(bouncing_ball, "HybridTools", missing)
     real = bench.run
     monkeypatch.setattr(bench, "run", lambda: real(1, 2))

@@ -127,7 +127,9 @@ def test_rollouts_of_more_than_256_events(way):
     steps, timestep = 200, 0.02
     cost = QuadraticCost.reaching(np.zeros(1), np.eye(1), np.eye(1))
     model = EventDrivenModel(way(SAWTOOTH), FLIGHT, timestep, cost)
-    policies = Policies.of(np.zeros((steps + 1, 1)), np.zeros((steps, 1)), np.zeros((steps, 1, 1)))
+    policies = Policies.of(
+        np.zeros((steps + 1, 1)), np.zeros((steps, 1)), np.zeros((steps, 1, 1))
+    )
     rollouts = model.roll_out(np.array([0.0055]), policies)
     assert rollouts.ok.all()
     events = rollouts.aux[0].events

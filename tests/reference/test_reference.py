@@ -24,8 +24,7 @@ def changed(tick: int, topic: str, field: str, change: Any) -> Made:
 def test_the_stack_makes_what_it_made():
     lines = unexplained(read(), record.make())
     assert not lines, (
-        "The output of the stack has changed:\n"
-        + "\n".join(lines)
+        "The output of the stack has changed:\n" + "\n".join(lines)
         + "\nIf that is what you want, record the reference run anew: make reference"
     )
 

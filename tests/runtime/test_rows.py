@@ -74,6 +74,7 @@ def test_a_lazy_subscriber_gets_views_and_a_publisher_takes_them(tmp_path, rows)
         assert got == estimate(5) and row_of(got) is row_of(got)
 
 
+
 def test_a_message_of_varying_size_has_no_rows():
     with pytest.raises(TypeError, match="states_q"):
         RowLayout(Plan)

@@ -50,7 +50,9 @@ def run(chosen: Sequence[Stream] = (), filters: Sequence[str] = tuple(ESTIMATORS
     rows = [one.row for one in measured]
     note = "\n".join([*facts, *legend()])
     figures = draw(measured, _pushed_at(chosen))
-    return BenchResult(rows, error_ratio(rows), note, figures, table(rows), criteria=criteria(rows))
+    return BenchResult(
+        rows, error_ratio(rows), note, figures, table(rows), criteria=criteria(rows)
+    )
 
 
 def _facts(stream: Stream, recordings: Sequence[Recording]) -> list[str]:

@@ -61,7 +61,9 @@ def run(
     ratio = remote.quantile(50.0) / local.quantile(50.0) if local and remote else None
     rows = [_row(one, knots) for one in measured]
     figures = {"rollouts": draw(measured)}
-    return BenchResult(rows, ratio, note(measured, absent), figures, criteria=criteria(measured))
+    return BenchResult(
+        rows, ratio, note(measured, absent), figures, criteria=criteria(measured)
+    )
 
 
 def measure(

@@ -54,7 +54,9 @@ def run() -> BenchResult:
     rows = [_row(harm, outcomes) for harm, outcomes in found.items()]
     criteria = [_criterion(harm, row) for harm, row in zip(HARMS, rows, strict=True)]
     left = sum(row.watchdog_left + row.motion_after for row in rows)
-    criteria.append(Criterion("commands of motion after damping, watchdogs left", left, "<=", 0))
+    criteria.append(
+        Criterion("commands of motion after damping, watchdogs left", left, "<=", 0)
+    )
     return BenchResult([asdict(row) for row in rows], None, criteria=criteria)
 
 

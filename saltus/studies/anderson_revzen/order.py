@@ -48,7 +48,9 @@ def run(options: StudyOptions) -> StudyResult:
     ]
     drawing = {"figure-4.1": draw(values, short, long, order)}
     criteria = [Criterion("fitted order", order, ">=", REQUIRED)]
-    return StudyResult(rows, drawing, notes(exact, order, order_long), SHOWN, criteria=criteria)
+    return StudyResult(
+        rows, drawing, notes(exact, order, order_long), SHOWN, criteria=criteria
+    )
 
 
 @dataclass(frozen=True)
@@ -63,7 +65,9 @@ class OrderRow:
 
 def error(epsilon: float, max_step: float, times: Array, states: Array) -> float:
     """Root mean square over the times of the distance to the exact states (T, 3)."""
-    accuracy = EssOptions(TOLERANCE, TOLERANCE, max_step, epsilon=epsilon, max_steps=10_000_000)
+    accuracy = EssOptions(
+        TOLERANCE, TOLERANCE, max_step, epsilon=epsilon, max_steps=10_000_000
+    )
     run = integrate(affine_corner(), START, DURATION, accuracy)
     if not run.ok:
         raise RuntimeError(run.message)

@@ -101,7 +101,9 @@ def run(options: StudyOptions) -> StudyResult:
     drawing = draw(rows, rigid.outcomes @ rigid.impact.J_n.T)
     worst = max(row.distance for row in rows)
     criteria = [Criterion("largest distance from the rigid set, in |v_0|_M", worst, "<=", REQUIRED)]
-    return StudyResult(rows, {"figure-12": drawing}, notes(rigid, rows), SHOWN, criteria=criteria)
+    return StudyResult(
+        rows, {"figure-12": drawing}, notes(rigid, rows), SHOWN, criteria=criteria
+    )
 
 
 def predict(block: RockingBlock, seed: int, samples: int = SAMPLES) -> Prediction:

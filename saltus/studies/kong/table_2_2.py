@@ -98,12 +98,8 @@ def _value(number: float) -> float | None:
 def criteria(trials: Trials) -> list[Criterion]:
     """Method 8 is ahead of every other, in more than half of the pairs."""
     return [
-        Criterion(
-            f"share of trials in which method 8 has a smaller E_a than {b}",
-            compare(trials, 8, b).wins,
-            ">",
-            0.5,
-        )
+        Criterion(f"share of trials in which method 8 has a"
+                  f" smaller E_a than {b}", compare(trials, 8, b).wins, ">", 0.5)
         for b in ORDER[1:]
     ]
 

@@ -61,4 +61,6 @@ def test_differences_are_the_derivatives():
     for find in (
         functions.guard_gradient, functions.reset_jacobian, functions.measurement_jacobian
     ):  # fmt: skip
-        np.testing.assert_allclose(find(bare, 0, 0.3, x, u), find(known, 0, 0.3, x, u), atol=1e-9)
+        np.testing.assert_allclose(
+            find(bare, 0, 0.3, x, u), find(known, 0, 0.3, x, u), atol=1e-9
+        )

@@ -21,7 +21,9 @@ def configuration(time: float, speed: float) -> np.ndarray:
     return np.concatenate([[speed * time, 0.0, 0.3, 0.0, 0.0, 0.0, 1.0], STANCE + bend])
 
 
-def make_run(folder: Path, speed: float = 0.5, estimates_only: bool = False) -> Path:
+def make_run(
+    folder: Path, speed: float = 0.5, estimates_only: bool = False
+) -> Path:
     """A run of 1 s with a push to the left, one by hand, and a plan that leads aside."""
     folder.mkdir(parents=True)
     script = f"perturbations=[{{kind: base_velocity, at: {PUSH_AT}, value: [0, 1, 0]}}]"

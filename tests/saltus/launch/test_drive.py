@@ -24,9 +24,8 @@ from saltus.launch.lock_step import LockStep
         (["command=[{at: 0.0, velocity_x: .nan}]"], "nan"),
         (
             [
-                "mode=realtime",
-                "perturbations=[{kind: base_velocity, value: [0, 1, 0], "
-                "at: {foot: FR, phase: swing, cycle: 1}}]",
+                "mode=realtime", "perturbations=[{kind: base_velocity, value: [0, 1, 0], "
+                "at: {foot: FR, phase: swing, cycle: 1}}]"
             ],
             "`at` in seconds",
         ),

@@ -13,7 +13,9 @@ def pixels() -> Iterator[None]:
     """A few bytes in place of every rendered picture."""
 
     def draw_pictures(jobs):
-        pictures = {job.name: [b"x"] * (1 if job.ending else len(frames.q)) for job, frames in jobs}
+        pictures = {
+            job.name: [b"x"] * (1 if job.ending else len(frames.q)) for job, frames in jobs
+        }
         return Drawings(pictures, "")
 
     with pytest.MonkeyPatch.context() as patch:

@@ -200,16 +200,14 @@ def test_pushes_by_hand_are_events_of_a_recording(tmp_path):
     subject = read_run(tmp_path)
     assert subject.trials[0].row["kind"] == "by_hand"
     assert subject.conditions.of(subject.trials[0].row).words == "pushed by hand"
-
-
 def _record_emulated(folder, ticks):
     """An A1 that lies for 0.3 s, runs through `ticks` at tick 6000 of its clock, and sits down."""
     config = load_launch("a1-emulated")
     write_config(config, folder / "launch.yaml")
     emulator = {"pushes": [[6042, [0.0, 0.4, 0.0]]]}
-    (folder / "summary.json").write_text(
-        json.dumps({"processes": {"emulator": emulator}, "simulated_s": 0.12, "distance_m": 0.0})
-    )
+    (folder / "summary.json").write_text(json.dumps(
+        {"processes": {"emulator": emulator}, "simulated_s": 0.12, "distance_m": 0.0}
+    ))
 
     def moved(message, ticks):
         return msgspec.structs.replace(

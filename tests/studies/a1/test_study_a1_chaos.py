@@ -164,11 +164,8 @@ def judged(tmp_path, monkeypatch):
 
     def judge(posture="lying", passive=True, ok=True, why="", child="", kind="flood", reached=True):
         (tmp_path / "launch.py").write_text(
-            LAUNCH.replace("POSTURE", repr(posture))
-            .replace("PASSIVE", repr(passive))
-            .replace("OK", repr(ok))
-            .replace("WHY", repr(why))
-            .replace("CHILD", child)
+            LAUNCH.replace("POSTURE", repr(posture)).replace("PASSIVE", repr(passive))
+            .replace("OK", repr(ok)).replace("WHY", repr(why)).replace("CHILD", child)
             .replace("REACHED", repr(reached))
         )
         monkeypatch.syspath_prepend(str(tmp_path))

@@ -26,7 +26,9 @@ def test_only_the_saltation_matrix_changes_a_perturbation():
 
 def test_the_fundamental_matrix_is_exact_for_finite_perturbations():
     system, x, change = constant_flow(), np.array([-2.5, 0.0]), np.array([0.9, -0.7])
-    ends = [simulate_step(system, LEFT, start, 5.0, NOTHING).state for start in (x, x + change)]
+    ends = [
+        simulate_step(system, LEFT, start, 5.0, NOTHING).state for start in (x, x + change)
+    ]
     Phi = fundamental_matrix(system, LEFT, x, 5.0).Phi
     np.testing.assert_allclose(ends[1] - ends[0], Phi @ change, atol=1e-12)
 

@@ -60,7 +60,9 @@ def growing():
         reset=lambda t, x, u: np.array([x[0] * (1.0 + 0.1 * t), x[1] + 0.1 * x[2]]),
         name="leave",
     )
-    return System({1: Mode("free", 2, 1, fall), 2: Mode("soaked", 3, 1, soak)}, (enter, leave))
+    return System(
+        {1: Mode("free", 2, 1, fall), 2: Mode("soaked", 3, 1, soak)}, (enter, leave)
+    )
 
 
 FLIGHTS = {

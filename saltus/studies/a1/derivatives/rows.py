@@ -157,13 +157,8 @@ def gain_rows(descents: Mapping[str, Descent]) -> list[Row]:
     own = {key: joint_gains(descent.gains) for key, descent in descents.items()}
     count = len(next(iter(own.values()))[0])
     return [
-        Row(
-            GAIN,
-            case,
-            name,
-            count,
-            **cells({key: np.percentile(each[i], q) for key, each in own.items()}),
-        )
+        Row(GAIN, case, name, count,
+            **cells({key: np.percentile(each[i], q) for key, each in own.items()}))
         for i, case in enumerate(("angle", "velocity"))
         for name, q in QUANTILES.items()
     ]

@@ -28,7 +28,8 @@ from saltus.studies.halm_posa.systems.rocking_block import (
 )
 
 A, B = 0, 1  # corners, and the modes that turn about them
-_OPTIONS = SimulationOptions(rtol=1e-11, atol=1e-13, guard_tolerance=1e-13, max_events=10**6)
+_OPTIONS = SimulationOptions(rtol=1e-11, atol=1e-13, guard_tolerance=1e-13, max_events=10**6
+)
 
 
 class Impact(NamedTuple):

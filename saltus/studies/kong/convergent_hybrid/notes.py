@@ -94,9 +94,8 @@ def _troubles(rows: Sequence[PlanRow]) -> list[str]:
             lines.append(f"{what}: {row.failed} simulations failed and are omitted.")
         if row.same_events < 1.0:
             share = 100.0 * (1.0 - row.same_events)
-            lines.append(
-                f"{what}: {share:.1f} % of the trajectories had other events than the plan."
-            )
+            lines.append(f"{what}: {share:.1f} % of the trajectories had other events than the"
+                         " plan.")
     return lines
 
 

@@ -178,7 +178,9 @@ def run(options: StudyOptions) -> StudyResult:
         rows.insert(3, again.row)
     whole = family_notes(rows) if options.full else ()
     closing = [verdict(rows), *swing_note(rows), *whole, *failures(rows), *choices(base)]
-    return StudyResult(rows, figures(base), closing, SHOWN, digits=3, criteria=criteria(rows))
+    return StudyResult(
+        rows, figures(base), closing, SHOWN, digits=3, criteria=criteria(rows)
+    )
 
 
 def _again(case: Case, convergent: Solved, trials: int, seed: int) -> Solved:

@@ -20,7 +20,9 @@ def constant_flow(
     left: tuple[float, float] = FLOW_LEFT, right: tuple[float, float] = FLOW_RIGHT
 ) -> System:
     """Modes LEFT (x_1 < 0) and RIGHT, one identity reset where x_1 rises through zero."""
-    cross = Transition.continuous(LEFT, RIGHT, lambda t, x, u: -x[0], "cross", time_invariant=True)
+    cross = Transition.continuous(
+        LEFT, RIGHT, lambda t, x, u: -x[0], "cross", time_invariant=True
+    )
     modes = {LEFT: _translation("left", *left), RIGHT: _translation("right", *right)}
     return System(modes, (cross,), "constant flow")
 

@@ -35,7 +35,9 @@ def rimless_wheel(
     _check(half_angle)
     stiffness, ratio = gravity / length, math.cos(2.0 * half_angle)
     ahead, behind, turn = slope + half_angle, slope - half_angle, 2.0 * half_angle
-    rolling = Mode("rolling", 2, 0, flow=lambda t, x, u: np.array([x[1], stiffness * np.sin(x[0])]))
+    rolling = Mode(
+        "rolling", 2, 0, flow=lambda t, x, u: np.array([x[1], stiffness * np.sin(x[0])])
+    )
     forward = Transition(
         ROLLING,
         ROLLING,

@@ -49,7 +49,9 @@ def impact(radius: float) -> Transition:
         outward = (y * vy + z * vz) / (y * y + z * z)
         return np.array([y, z, vy - outward * y, vz - outward * z])
 
-    return Transition(UNCONSTRAINED, CONSTRAINED, guard, reset, name="impact", time_invariant=True)
+    return Transition(
+        UNCONSTRAINED, CONSTRAINED, guard, reset, name="impact", time_invariant=True
+    )
 
 
 def liftoff(mass: float, gravity: float, radius: float) -> Transition:
@@ -63,7 +65,9 @@ def liftoff(mass: float, gravity: float, radius: float) -> Transition:
         force = y * u[0] + z * (u[1] - mass * gravity)
         return (force + mass * (vy * vy + vz * vz)) / (2.0 * radius * radius)
 
-    return Transition.continuous(CONSTRAINED, LEAVING, guard, "liftoff", time_invariant=True)
+    return Transition.continuous(
+        CONSTRAINED, LEAVING, guard, "liftoff", time_invariant=True
+    )
 
 
 def apex() -> Transition:
@@ -72,7 +76,9 @@ def apex() -> Transition:
     def guard(t: float, x: Array, u: Array) -> float:
         return -2.0 * (x[0] * x[2] + x[1] * x[3]) + APPROACH
 
-    return Transition.continuous(LEAVING, UNCONSTRAINED, guard, "apex", time_invariant=True)
+    return Transition.continuous(
+        LEAVING, UNCONSTRAINED, guard, "apex", time_invariant=True
+    )
 
 
 def tube_ball(mass: float = MASS, gravity: float = GRAVITY, radius: float = RADIUS) -> System:

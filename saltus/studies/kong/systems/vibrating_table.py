@@ -49,7 +49,9 @@ def vibrating_table(
         ),
         name="impact",
     )
-    apex = Transition.continuous(RISING, FALLING, lambda t, x, u: x[1], "apex", time_invariant=True)
+    apex = Transition.continuous(
+        RISING, FALLING, lambda t, x, u: x[1], "apex", time_invariant=True
+    )
     modes = {FALLING: _flying("falling", gravity), RISING: _flying("rising", gravity)}
     return System(modes, (impact, apex), "vibrating table")
 

@@ -107,9 +107,8 @@ def reach_notes(seed: int, trials: Trials, both_ends: Trials | None) -> list[str
         f" it at the end of each step: {', '.join(lines)}."
     ]
     if both_ends is not None:
-        notes_.append(
-            f"With the constraint at both ends of a step, T-OPT {_both(trials, both_ends)}."
-        )
+        notes_.append(f"With the constraint at both ends of a step, T-OPT"
+                      f" {_both(trials, both_ends)}.")
     places = np.array([ends(seed, trial) for trial in range(trials.count)])
     eta = METHODS[0].problem(*places[0]).eta
     return [*notes_, reach_note(places[:, 0], places[:, 1], eta)]

@@ -93,7 +93,9 @@ def dense_output_errors(sizes: Array = SIZES, count: int = 40) -> Errors:
     return Errors(sizes, np.array([_dense_error(system, h, times, truth) for h in sizes]))
 
 
-def _dense_error(system: System, h: float, times: Sequence[float], truth: Sequence[Array]) -> float:
+def _dense_error(
+    system: System, h: float, times: Sequence[float], truth: Sequence[Array]
+) -> float:
     run = simulate(system, 1, START, DURATION, options=fixed(h))
     pairs = zip(times, truth, strict=True)
     return max(float(np.max(np.abs(run.at(t)[1] - x))) for t, x in pairs)

@@ -55,7 +55,9 @@ def run(options: StudyOptions) -> StudyResult:
                   ">=" if row.kind == "order" else "<=", row.bound)
         for row in every
     ]  # fmt: skip
-    return StudyResult(every, {"event-accuracy": draw(measured)}, notes, criteria=criteria)
+    return StudyResult(
+        every, {"event-accuracy": draw(measured)}, notes, criteria=criteria
+    )
 
 
 def time_rows(options: StudyOptions, trials: int) -> list[AccuracyRow]:

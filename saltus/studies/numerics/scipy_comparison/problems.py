@@ -94,7 +94,9 @@ def draw(seed: int, trial: int) -> Problem:
         _draw_guard(rng, u, k, centres[source], scales[source], t, duration)
         _draw_reset(rng, u, k, source == target, scales[source], centres[target], scales[target])
     rtol = float(rng.choice(TOLERANCES))
-    return Problem(structure, way, u, centres[0].copy(), t, duration, rtol, tuple(pulses), scales)
+    return Problem(
+        structure, way, u, centres[0].copy(), t, duration, rtol, tuple(pulses), scales
+    )
 
 
 def _structure(rng: np.random.Generator) -> Structure:

@@ -84,7 +84,9 @@ def _at_once(problem: Problem, mode: int, t: float, x: Array) -> Crossing | None
     """The first guard that the state is deep inside, or on and moving into."""
     for k in outgoing(problem, mode):
         value = guard_value(t, x, problem.u, k)
-        if value < -ON_GUARD or (value <= ON_GUARD and _rate(problem, mode, k, t, x) < -SLOWEST):
+        if value < -ON_GUARD or (
+            value <= ON_GUARD and _rate(problem, mode, k, t, x) < -SLOWEST
+        ):
             return Crossing(k, t, x)
     return None
 
@@ -121,7 +123,9 @@ def _flow(
     return None, x
 
 
-def _stretch(problem: Problem, mode: int, t: float, end: float, steps: int) -> tuple[float, float]:
+def _stretch(
+    problem: Problem, mode: int, t: float, end: float, steps: int
+) -> tuple[float, float]:
     """How far to integrate at once, and the longest step [s]: short ones within a pulse."""
     stop, max_step = end, problem.duration / steps
     for centre, width in problem.pulses:
@@ -141,7 +145,9 @@ def _event(problem: Problem, k: int, armed_at: float) -> Callable[[float, Array]
     return event
 
 
-def _earliest(problem: Problem, guards: list[int], run: Any, armed_at: float) -> Crossing | None:
+def _earliest(
+    problem: Problem, guards: list[int], run: Any, armed_at: float
+) -> Crossing | None:
     """SciPy's event, or an earlier one on its dense output."""
     crossing = None
     for k, times in zip(guards, run.t_events, strict=True):
