@@ -196,10 +196,7 @@ class Tracker:
         self._torque = torque
         self.commands["ok"] += 1
         row[_TICK], row[TIME], row[_PLAN], row[_TILT] = (
-            self._tick,
-            self._now,
-            plan.id,
-            self.gate.tilt,
+            self._tick, self._now, plan.id, self.gate.tilt
         )
         self._safe = _COMMAND.view(row)
         return self._safe

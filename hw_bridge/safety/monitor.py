@@ -35,7 +35,9 @@ class Monitor:
         self._verdict = GO
         self._at_rest: bool | None = None  # `serving` for which the watches keep count of nothing
 
-    def judge(self, sample: Sample | None, now: float, serving: bool, tilt: float = 0.0) -> Verdict:
+    def judge(
+        self, sample: Sample | None, now: float, serving: bool, tilt: float = 0.0
+    ) -> Verdict:
         """Return what is to become of the robot.
 
         Args:

@@ -215,7 +215,9 @@ def run(ticks: int = TICKS) -> BenchResult:
         Criterion("whole tick, median [us]", whole["us_p50"], "<=", TARGET_P50_US),
         Criterion("whole tick, 99th percentile [us]", whole["us_p99"], "<=", TARGET_P99_US),
     ]
-    return BenchResult(rows, whole["us_p50"] / TARGET_P50_US, note, extra=extra, criteria=criteria)
+    return BenchResult(
+        rows, whole["us_p50"] / TARGET_P50_US, note, extra=extra, criteria=criteria
+    )
 
 
 def _measure(

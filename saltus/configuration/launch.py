@@ -255,12 +255,8 @@ class Overrides(NamedTuple):
 
 
 def load_launch(
-    name_or_path: str,
-    assignments: Sequence[str] = (),
-    mode: str | None = None,
-    duration: float | None = None,
-    drive: str | None = None,
-    view: bool = False,
+    name_or_path: str, assignments: Sequence[str] = (), mode: str | None = None,
+    duration: float | None = None, drive: str | None = None, view: bool = False,
 ) -> LaunchConfig:
     """Read a launch file and apply what the command line overrides; see `read_launch`.
 

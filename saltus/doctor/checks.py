@@ -163,10 +163,8 @@ def _in_child(code: str) -> str:
 
 
 def _realtime() -> tuple[bool, str]:
-    code = (
-        "from runtime.realtime import request_realtime as r; s = r(40); "
+    code = "from runtime.realtime import request_realtime as r; s = r(40); " \
         "print(s.scheduler, s.locked, s.reason, sep='|')"
-    )
     scheduler, locked, reason = _in_child(code).split("|", 2)
     granted = f"scheduler {scheduler}, memory {'locked' if locked == 'True' else 'not locked'}"
     found = f"{granted}; {reason}" if reason else granted

@@ -82,11 +82,8 @@ class LaunchOutcome(NamedTuple):
 
 
 def launch(
-    config: LaunchConfig,
-    folder: Path | None = None,
-    meddle: Meddle | None = None,
-    modules: Mapping[str, str] | None = None,
-    record: bool = True,
+    config: LaunchConfig, folder: Path | None = None, meddle: Meddle | None = None,
+    modules: Mapping[str, str] | None = None, record: bool = True,
 ) -> LaunchOutcome:
     """Run a launch from start to end; nothing is left running, whatever happens.
 
@@ -129,18 +126,10 @@ def launch(
             programs = dict.fromkeys(kind.processes, PROGRAM) | dict(modules or {})
             children = [_child(name, config, files, sockets, programs) for name in programs]
             try:
-                with (
-                    operator_keys(config),
-                    Supervisor(
-                        children,
-                        kind.finishing,
-                        kind.expendable,
-                        LASTING,
-                        grace_s(config),
-                        say,
-                        lambda: stop.signals,
-                    ) as supervisor,
-                ):
+                with operator_keys(config), Supervisor(
+                    children, kind.finishing, kind.expendable, LASTING,
+                    grace_s(config), say, lambda: stop.signals,
+                ) as supervisor:
                     with preparing():
                         supervisor.start()
                     with hear_first(config):

@@ -49,8 +49,7 @@ def find_problems(
     found += [
         LaunchProblem(
             "hung" if death.hung else "died",
-            f"the {death.name} {'hung' if death.hung else 'died'}",
-            True,
+            f"the {death.name} {'hung' if death.hung else 'died'}", True,
             f"{death.name}: {death.cause}; {_log(death.name)}",
         )
         for death in deaths

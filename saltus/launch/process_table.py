@@ -23,7 +23,9 @@ def launched_kind(config: LaunchConfig) -> ConnectionKind:
     keys_here = config.drive.source == "keyboard" and not kind.bridged
     if not keys_here and config.drive.source != "gamepad":
         return kind
-    return kind._replace(processes=(*kind.processes, DRIVER), expendable=kind.expendable | {DRIVER})
+    return kind._replace(
+        processes=(*kind.processes, DRIVER), expendable=kind.expendable | {DRIVER}
+    )
 
 
 def watchdog_socket(sockets: Path) -> Path:

@@ -227,8 +227,7 @@ def robot_facts(robot: Mapping[str, Any]) -> list[Fact]:
     frames, latency = robot.get("frames", {}), robot.get("state_to_command_us", {})
     good = frames.get("accepted", 0) + frames.get("overtaken", 0)
     refused = ", ".join(
-        f"{count} {reason}"
-        for reason, count in frames.items()
+        f"{count} {reason}" for reason, count in frames.items()
         if reason not in ("accepted", "overtaken")
     )
     why = f": {robot['cause']}" if robot["cause"] else ""

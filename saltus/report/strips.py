@@ -114,7 +114,9 @@ def _view(trials: Sequence[TrialRecord]) -> View:
     """One camera for all trials, so that their pictures can be compared."""
     sides = [np.abs(since_event(trial)[1]).max(initial=0.0) for trial in trials]
     distance = min(NEAREST + BACK_OFF * float(max(sides)), FURTHEST)
-    return View(distance, 0.0, -22.0, follow=FOLLOW * distance, reference_path=True, quick=True)
+    return View(
+        distance, 0.0, -22.0, follow=FOLLOW * distance, reference_path=True, quick=True
+    )
 
 
 def _strip(subject: Subject, trial: TrialRecord, pictures: Sequence[bytes]) -> Html:

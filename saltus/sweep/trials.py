@@ -92,13 +92,8 @@ def make_trials(
                 }  # fmt: skip
                 trials.append(
                     Trial(
-                        labels,
-                        group.name,
-                        config_of_trial,
-                        repetition,
-                        group.pass_distance,
-                        group.pass_two_legs,
-                        without_effect=idle,
+                        labels, group.name, config_of_trial, repetition, group.pass_distance,
+                        group.pass_two_legs, without_effect=idle,
                     )
                 )
     return trials

@@ -183,10 +183,8 @@ def test_a_tracker_that_gives_up_is_damped_and_one_without_a_plan_sits_down():
     assert rig.states == IN_ORDER and rig.bridge.machine.cause == cause
 
 
-@pytest.mark.parametrize(
-    ("motions", "tilt", "damped"),
-    [(True, 0.4, False), (False, 0.4, True), (True, 0.3, True), (True, 0.0, True)],
-)
+@pytest.mark.parametrize(("motions", "tilt", "damped"), [(True, 0.4, False), (False, 0.4, True),
+                                                         (True, 0.3, True), (True, 0.0, True)])
 def test_the_trunk_tilts_as_far_as_the_tracker_says_where_motions_may_be(motions, tilt, damped):
     rig = Rig(motions=motions).run_until(S.RUNNING).run(0.2)
     rig.command = lambda tick, now: stand_command(tick, now, tilt=tilt)

@@ -109,7 +109,9 @@ def test_published_schemas_alone_find_pose_joints_and_plan(frames, recording):
         for at, message in found[name]:
             assert message.timestamp.ToNanoseconds() == at and message.frame_id == "world"
             np.testing.assert_allclose(xyz(message.pose.position), states[at].q[:3], atol=1e-6)
-            np.testing.assert_allclose(xyzw(message.pose.orientation), states[at].q[3:7], atol=1e-6)
+            np.testing.assert_allclose(
+                xyzw(message.pose.orientation), states[at].q[3:7], atol=1e-6
+            )
 
     readings = sent(frames, SENSOR_READING)
     assert len(found["/joints"]) == SECONDS * 50

@@ -153,10 +153,8 @@ def _served(service: PhysicsService, responder: Responder) -> Iterator[None]:
 
 def isaac_gym_stand_in(pipeline: str) -> Callable[[ExitStack], Make]:
     """Isaac Gym's server on a stand-in for Isaac Gym, whose physics is MuJoCo in float32."""
-    return lambda _: (
-        lambda period, substeps, ground=None, moves=False: StandInRollout(
-            period, substeps, pipeline, ground=ground, moves=moves
-        )
+    return lambda _: lambda period, substeps, ground=None, moves=False: StandInRollout(
+        period, substeps, pipeline, ground=ground, moves=moves
     )
 
 

@@ -50,9 +50,8 @@ def notes(rows: Sequence[DriftRow], yardstick: str, walking: str) -> list[str]:
             lines.append(_beside(row, _same_motion(rows, row.motion, yardstick)))
     different = [f"{row.backend} in {row.motion}" for row in rows if not row.same_finite]
     if different:
-        lines.append(
-            f"Backends in which other candidates diverged than in MuJoCo: {', '.join(different)}."
-        )
+        lines.append(f"Backends in which other candidates diverged than in MuJoCo:"
+                     f" {', '.join(different)}.")
     return [
         *lines,
         *_far_off([row for row in rows if row.backend != yardstick]),
