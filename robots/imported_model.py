@@ -217,7 +217,8 @@ def _fill(
     for index, geom in enumerate(solids):
         name = f"{body.get('name')}_body{index or ''}"
         _add_geom(m, body, link, geom, name=name, group=3, conaffinity=1, **BODY)
-    looks = [g for g in _geoms(m, link) if not _touches(m, g) and _is_drawn(m, g, assets)]
+    drawn = assets is not None
+    looks = [g for g in _geoms(m, link) if not _touches(m, g) and (drawn or _is_plain(m, g))]
     for geom in looks or solids:
         _add_geom(m, body, link, geom, assets, group=2, conaffinity=0)
     if body.get("name") == "trunk" and not solids:
@@ -249,10 +250,6 @@ def _geoms(m: mujoco.MjModel, link: _Link) -> list[int]:
 
 def _touches(m: mujoco.MjModel, geom: int) -> bool:
     return bool(m.geom_contype[geom] or m.geom_conaffinity[geom])
-
-
-def _is_drawn(m: mujoco.MjModel, geom: int, assets: Xml.Element | None) -> bool:
-    return assets is not None or _is_plain(m, geom)
 
 
 def _is_plain(m: mujoco.MjModel, geom: int) -> bool:

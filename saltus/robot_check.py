@@ -180,7 +180,7 @@ def _simulation(robot: Robot) -> tuple[bool, str]:
         simulation.advance()
     truth = simulation.truth()
     sunk = abs(start - truth.q[2]) / start
-    tilt = 2.0 * math.acos(min(1.0, float(np.hypot(truth.q[6], truth.q[5]))))
+    tilt = 2.0 * math.asin(min(1.0, float(np.hypot(truth.q[3], truth.q[4]))))
     ok = not simulation.fell and sunk < SUNK and tilt < TILTED and truth.contact.all()
     return bool(ok), (
         f"{STANDS_S:g} s later {truth.q[2]:.3f} m high (before {start:.3f}), tilt {tilt:.3f} rad"

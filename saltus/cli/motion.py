@@ -26,16 +26,17 @@ def plan(
         Path | None,
         typer.Option(metavar="DIR", help="Write here; runs/NAME-TIME by default."),
     ] = None,
+    robot: Annotated[str, typer.Option(help="Robot: a name, or a folder.")] = "a1",
     json: JsonOption = False,
 ) -> int:
-    """Plan a motion within the A1's limits, and write the reference that a launch tracks.
+    """Plan a motion within the robot's limits, and write the reference that a launch tracks.
 
     Beside it stand a film strip and a plot of torques. Exit status 1 where the limits cannot be
     kept: the message names the limit and the knot.
     """
     from saltus.motion.planning import plan_into, summary_lines
 
-    folder, summary = plan_into(name, output)
+    folder, summary = plan_into(name, robot, output)
     if json:
         print_json(summary)
     else:

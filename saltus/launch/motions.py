@@ -38,7 +38,7 @@ def read_motion(name: str) -> tuple[str, Motion]:
     return path.stem, to_options(read_mapping(path), Motion, str(path))
 
 
-def planned_motion(name: str, robot: str = "a1") -> Path:
+def planned_motion(name: str, robot: str) -> Path:
     """The file of a motion's reference for a robot, planned first where there is none yet.
 
     Raises:
@@ -55,7 +55,7 @@ def planned_motion(name: str, robot: str = "a1") -> Path:
     return path
 
 
-def keep_plan(stem: str, motion: Motion, plan: MotionPlan, robot: str = "a1") -> None:
+def keep_plan(stem: str, motion: Motion, plan: MotionPlan, robot: str) -> None:
     """Keep a plan that can be done for the launches to come.
 
     Raises:
@@ -99,7 +99,7 @@ def tilt_allowance_of_run(config: LaunchConfig) -> Callable[[float], float]:
 
 def make_plan(
     motion: Motion,
-    robot: str = "a1",
+    robot: str,
     threads: int = 1,
     report: Callable[[float, float], None] | None = None,
 ) -> MotionPlan:  # fmt: skip

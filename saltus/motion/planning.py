@@ -28,8 +28,8 @@ PANELS, PANEL = 10, (240, 300)  # of the film strip: how many, and their size [p
 SIDE = View(2.6, 90.0, -8.0)
 
 
-def plan_into(name: str, output: Path | None) -> tuple[Path, dict[str, Any]]:
-    """Plan a motion and write what comes of it; launches to come track the same plan.
+def plan_into(name: str, robot: str, output: Path | None) -> tuple[Path, dict[str, Any]]:
+    """Plan a motion of a robot and write what comes of it; launches to come track the same plan.
 
     Raises:
         BadRequest: there is no such motion, or the folder or the cache cannot be written.
@@ -38,7 +38,7 @@ def plan_into(name: str, output: Path | None) -> tuple[Path, dict[str, Any]]:
     begin = time.monotonic()
     with RunProgress(motion.duration, "s planned") as progress:
         plan = make_plan(
-            motion, "a1", cores(), lambda end, cost: progress.show(end, f"cost {cost:.4g}")
+            motion, robot, cores(), lambda end, cost: progress.show(end, f"cost {cost:.4g}")
         )
     folder = output or new_run_folder(stem)
     folder.mkdir(parents=True, exist_ok=True)
@@ -47,10 +47,10 @@ def plan_into(name: str, output: Path | None) -> tuple[Path, dict[str, Any]]:
         save_reference(plan.reference, folder / "reference.npz")
     write_file(folder / "summary.json", msgspec.json.format(msgspec.json.encode(summary)))
     write_file(folder / "torques.png", torque_plot(plan))
-    if failure := film_strip(plan, folder):
+    if failure := film_strip(plan, robot, folder):
         say(f"the film strip was not made: {failure}")
     if plan.solution.status in FEASIBLE:
-        keep_plan(stem, motion, plan)
+        keep_plan(stem, motion, plan, robot)
     return folder, summary
 
 
@@ -103,12 +103,12 @@ def torque_plot(plan: MotionPlan) -> bytes:
     return png(drawing)
 
 
-def film_strip(plan: MotionPlan, folder: Path) -> str:
+def film_strip(plan: MotionPlan, robot: str, folder: Path) -> str:
     """Draw the motion from its side into ``film_strip.png``; why not, where that fails."""
     reference = plan.reference
     which = np.linspace(0, reference.size - 1, PANELS).astype(int)
     captions = np.array([f"{k * reference.period:.2f} s" for k in which])
-    job = Job("film_strip", PANEL, SIDE, "png")
+    job = Job("film_strip", PANEL, SIDE, "png", robot=robot)
     with tempfile.TemporaryDirectory(dir=folder, prefix=".strip-") as beside:
         failure = draw([(job, Frames.plain(reference.q[which], captions))], Path(beside))
         if not failure:

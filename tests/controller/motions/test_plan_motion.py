@@ -22,7 +22,7 @@ CROUCH = Motion(
 
 @pytest.fixture(scope="module")
 def crouch() -> MotionPlan:
-    return make_plan(CROUCH)
+    return make_plan(CROUCH, "a1")
 
 
 def test_a_plan_comes_near_its_pose_and_ends_in_a_stand(crouch: MotionPlan) -> None:
@@ -42,12 +42,12 @@ def test_a_plan_keeps_every_limit(crouch: MotionPlan) -> None:
 
 
 def test_the_number_of_threads_changes_nothing(crouch: MotionPlan) -> None:
-    again = make_plan(CROUCH, threads=2)
+    again = make_plan(CROUCH, "a1", threads=2)
     np.testing.assert_array_equal(again.reference.inputs, crouch.reference.inputs)
 
 
 def test_where_the_limits_cannot_be_kept_the_message_names_one_and_its_knot() -> None:
     weak = msgspec.structs.replace(CROUCH, limits=LimitOptions(torque=2.0))
-    solution = make_plan(weak).solution
+    solution = make_plan(weak, "a1").solution
     assert solution.status not in FEASIBLE
     assert solution.violation.name in solution.message and "at knot" in solution.message

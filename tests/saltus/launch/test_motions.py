@@ -44,10 +44,10 @@ def test_every_motion_can_be_read_and_launched(name: str) -> None:
 
 def test_a_motion_is_planned_once(cache: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(motions, "make_plan", lambda *_: plan_with("settled"))
-    path = motions.planned_motion("jump-up")
+    path = motions.planned_motion("jump-up", "a1")
     assert path.parent == cache and load_reference(path, motions.PERIOD).size == 147
     monkeypatch.setattr(motions, "make_plan", lambda *_: pytest.fail("planned again"))
-    assert motions.planned_motion("jump-up") == path
+    assert motions.planned_motion("jump-up", "a1") == path
 
 
 def test_a_motion_that_cannot_be_done_is_refused(
@@ -55,7 +55,7 @@ def test_a_motion_that_cannot_be_done_is_refused(
 ) -> None:
     monkeypatch.setattr(motions, "make_plan", lambda *_: plan_with("infeasible", "at knot 7"))
     with pytest.raises(BadRequest, match="jump-up cannot be done: at knot 7"):
-        motions.planned_motion("jump-up")
+        motions.planned_motion("jump-up", "a1")
     assert not cache.exists()
 
 

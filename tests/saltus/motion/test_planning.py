@@ -35,7 +35,7 @@ def test_a_plan_is_written_with_its_pictures_and_a_launch_plans_no_other(
     assert json.loads((tmp_path / "out" / "summary.json").read_text()) == summary
     assert (tmp_path / "out" / "torques.png").read_bytes()[:4] == b"\x89PNG"
     monkeypatch.setattr(motions, "make_plan", None)
-    kept = motions.planned_motion(str(tmp_path / "squat.yaml"))
+    kept = motions.planned_motion(str(tmp_path / "squat.yaml"), "a1")
     assert kept.read_bytes() == (tmp_path / "out" / "reference.npz").read_bytes()
 
 
