@@ -36,9 +36,9 @@ from hw_bridge.setpoints import damping, no_torque
 from hw_bridge.state_machine import StateMachine
 from hw_bridge.states import Request, RobotState
 from hw_bridge.watchdog.link import WatchdogLink
-from hw_bridge.wire.layout import Header, command_header
+from hw_bridge.wire.layout import Header, command_header, wire_of
 from hw_bridge.wire.low_command import LowCommandEncoder
-from hw_bridge.wire.remote import REMOTE, Remote, decode_remote
+from hw_bridge.wire.remote import Remote, decode_remote
 from robots.imu_units import doubt_at_rest
 from robots.robot import Robot
 from runtime.clock import Clock
@@ -146,10 +146,11 @@ class Bridge:
                 `close`. None: there is none.
         """
         self.options = options
-        self._encoder = LowCommandEncoder()
+        wire = wire_of(robot)
+        self._encoder = LowCommandEncoder(wire)
         self.decision = Decision(options, robot, self._encoder)
         self.machine = self.decision.machine
-        self.intake = Intake(options.link.robot, options.tick_unit_s, options.sensing)
+        self.intake = Intake(wire, options.link.robot, options.tick_unit_s, options.sensing)
         self.errors = self.unsent = 0
         self._link, self._operator, self._steering = link, operator, steering
         self._watchdog = watchdog
@@ -315,8 +316,8 @@ class Bridge:
 
     def _ask_operator(self) -> None:
         last = self.intake.last
-        if last is not None and last.frame[REMOTE] != self._remote_bytes:
-            self._remote_bytes = last.frame[REMOTE]
+        if last is not None and last.frame[last.wire.remote] != self._remote_bytes:
+            self._remote_bytes = last.frame[last.wire.remote]
             self._remote = decode_remote(self._remote_bytes)
         remote = None if last is None else self._remote
         for request, why in self._operator.poll(self.machine.state, remote):

@@ -21,11 +21,10 @@ from hw_bridge.setpoints import Array, Setpoints, is_switched_off, no_torque
 from hw_bridge.state_machine import StateMachine
 from hw_bridge.states import RobotState
 from hw_bridge.wire.frame import checksum
-from hw_bridge.wire.layout import JOINTS, LOW_COMMAND_SIZE, POS_STOP, VEL_STOP
+from hw_bridge.wire.layout import JOINTS, POS_STOP, VEL_STOP
 from hw_bridge.wire.low_command import (
-    COUNTS_AT,
-    FLOATS_AT,
     LowCommandEncoder,
+    Scales,
     cut_gains,
     with_wire_gains,
     write_motors,
@@ -45,8 +44,8 @@ SENT_Q, SENT_DQ, SENT_KP, SENT_KD, SENT_TAU = (
 
 @njit(cache=True)
 def act(
-    command: Array, numbers: Array, last: Array, step: float, bounds: Array, frame: Bytes,
-    sent: Array, rows: Array,
+    command: Array, numbers: Array, last: Array, step: float, bounds: Array,
+    places: NDArray[np.int64], scales: Scales, frame: Bytes, sent: Array, rows: Array,
 ) -> int:  # fmt: skip
     """Write a command into a frame; return the limits that were met, ored, ODD among them.
 
@@ -58,29 +57,27 @@ def act(
         last: (12, 5) the command before, see `limit`.
         step: by how much a torque may have changed since [N m].
         bounds: (12, 13) of the motors, see `limit`.
-        frame: (610) of LowCmd, header and modes in place; not to be sent where a bit is set.
+        places, scales: `Wire.motors_at` and `Wire.scales`.
+        frame: of LowCmd, header and modes in place; not to be sent where a bit is set.
         sent: becomes the row of the command as it is in the frame.
         rows: (12, 5) become those of `limit`.
     """
     angles, speeds = numbers[Q], numbers[DQ]
     sent[:] = command
     q, dq, kp, kd, tau = sent[SENT_Q], sent[SENT_DQ], sent[SENT_KP], sent[SENT_KD], sent[SENT_TAU]
-    kp[:], kd[:], tau[:] = cut_gains(q, dq, kp, kd, tau, angles, speeds)
+    kp[:], kd[:], tau[:] = cut_gains(scales, q, dq, kp, kd, tau, angles, speeds)
     finite, measured = gather(q, dq, kp, kd, tau, angles, speeds, rows)
     if not (finite and measured) or is_switched_off(q, dq):
         return ODD
     rows[:], _, hits = limit(rows, last, step, angles, speeds, bounds)
     if hits:
         return hits
-    floats, counts = np.empty((JOINTS, 2), np.float32), np.empty((JOINTS, 3), np.int16)
-    at_rest, saturated = write_motors(
-        q, dq, kp, kd, tau, floats, counts, FLOATS_AT, COUNTS_AT, frame
-    )
+    at_rest, saturated = write_motors(q, dq, kp, kd, tau, places, scales, frame)
     if at_rest or saturated:
         return ODD
     crc = checksum(frame)
     for i in range(4):
-        frame[LOW_COMMAND_SIZE - 4 + i] = np.uint8(crc >> np.uint32(8 * i))
+        frame[len(frame) - 4 + i] = np.uint8(crc >> np.uint32(8 * i))
     return 0
 
 
@@ -162,8 +159,10 @@ class Decision:
         self._motions = options.motions
         self._running_since: float | None = None
         act(np.zeros(COMMAND.width), np.zeros(NUMBERS), self.limiter.last, 0.0, self.limiter.bounds,
-            encoder.servo_frame, np.zeros(COMMAND.width), np.empty((JOINTS, 5)))  # fmt: skip
+            encoder.wire.motors_at, encoder.wire.scales, encoder.servo_frame,
+            np.zeros(COMMAND.width), np.empty((JOINTS, 5)))  # fmt: skip
         is_switched_off(*no_torque()[:2])
+        with_wire_gains(encoder.wire.scales, no_torque(), *np.zeros((2, JOINTS)))
         # pyrefly: ignore[missing-attribute]
         act.disable_compile()  # a control loop has no time to wait for a compiler
         encoder.encode(no_torque())
@@ -208,7 +207,9 @@ class Decision:
             sent = self._act(command, last.numbers, now)
             if sent is not None:
                 return sent
-        limited = self.limiter.apply(with_wire_gains(setpoints, q, dq), *known, now)
+        limited = self.limiter.apply(
+            with_wire_gains(self._encoder.wire.scales, setpoints, q, dq), *known, now
+        )
         for fault in FAULTS.keys() & limited.limited:
             machine.stop(f"a command that {FAULTS[fault]}")
         return self._encoded(command, limited.setpoints, last)
@@ -222,8 +223,9 @@ class Decision:
             return None
         frame = self._encoder.servo_frame
         sent, rows = np.empty(COMMAND.width), np.empty((JOINTS, 5))
-        limiter = self.limiter
-        if act(row_of(command), numbers, limiter.last, step, limiter.bounds, frame, sent, rows):
+        limiter, wire = self.limiter, self._encoder.wire
+        if act(row_of(command), numbers, limiter.last, step, limiter.bounds, wire.motors_at,
+               wire.scales, frame, sent, rows):  # fmt: skip
             return None
         limiter.accept(rows, now)
         return frame.tobytes(), COMMAND.view(sent)

@@ -8,7 +8,7 @@ decodes whole frames; its numbers are the same.
 import logging
 from collections import Counter
 from collections.abc import Iterable
-from typing import Final, LiteralString, NamedTuple
+from typing import Final, NamedTuple
 
 import numpy as np
 from numba import njit
@@ -18,14 +18,22 @@ from hw_bridge.link import Datagram
 from hw_bridge.options import SensingOptions
 from hw_bridge.wire.frame import checksum
 from hw_bridge.wire.layout import (
-    HEADER,
+    ANGLE,
+    COUNTS,
+    EFFORT,
+    FEET,
+    FIRST_MOTOR,
+    IMU,
+    IN_SERVO,
     JOINTS,
-    LOW_STATE,
-    LOW_STATE_SIZE,
-    MOTOR_STATE,
-    TORQUE_SCALE,
+    SERVO,
+    STRIDE,
+    TEMPERATURE_AT,
+    TICK,
     Header,
+    Wire,
 )
+from hw_bridge.wire.layout import MODE as MODE_AT
 from hw_bridge.wire.low_state import LowState, read_low_state
 from runtime.messages import SensorReading
 from runtime.rows import layout_of
@@ -143,25 +151,6 @@ ROW: Final = 2 + NUMBERS + 1  # tick and time of the stack; the numbers; arrival
 assert READING.stop == 2 + FOOT_FORCE.stop
 
 
-def _at(record: np.dtype, name: LiteralString) -> int:
-    """Offset [bytes] of a field in its record."""
-    assert record.fields is not None
-    return int(record.fields[name][1])
-
-
-_HEADER_BYTES: Final = HEADER.itemsize
-_STORED_CRC: Final = LOW_STATE_SIZE - 4
-_IMU: Final = _at(LOW_STATE, "quaternion_wxyz")
-_TICK_AT: Final = _at(LOW_STATE, "tick")
-_FEET: Final = _at(LOW_STATE, "foot_force")
-_MOTORS: Final = _at(LOW_STATE, "motors")
-_STRIDE: Final = MOTOR_STATE.itemsize
-_MODE: Final = _at(MOTOR_STATE, "mode")
-_Q: Final = _at(MOTOR_STATE, "q")  # dq follows
-_TORQUE: Final = _at(MOTOR_STATE, "tau_est")
-_TEMPERATURE: Final = _at(MOTOR_STATE, "temperature")
-
-
 @njit(cache=True)
 def _short(frame: Bytes, at: int) -> int:
     """The i2 that begins there."""
@@ -170,24 +159,32 @@ def _short(frame: Bytes, at: int) -> int:
 
 
 @njit(cache=True)
+def _word(frame: Bytes, at: int) -> np.uint32:
+    """The u4 that begins there."""
+    word = np.uint32(0)
+    for i in range(4):
+        word |= np.uint32(frame[at + i]) << np.uint32(8 * i)
+    return word
+
+
+@njit(cache=True)
 def examine(
-    frame: Bytes, header: Bytes, calibration: Array, clock: Array, arrival: float, row: Array
-) -> int:
+    frame: Bytes, at: NDArray[np.int64], header: Bytes, calibration: Array, clock: Array,
+    arrival: float, row: Array,
+) -> int:  # fmt: skip
     """Judge a frame of the right length that came at `arrival` [s]; 0, or a fault of `FAULTS`.
 
     One without a fault is the last one from now on.
 
     Args:
-        frame, header, calibration: see `take_in`.
+        frame, at, header, calibration: see `take_in`.
         clock: the record of the robot's, see `order` and `place`.
         row: (78) is written, see above; of no use where there is a fault.
     """
-    fault = take_in(frame, header, calibration, row[2 : 2 + NUMBERS])
+    fault = take_in(frame, at, header, calibration, row[2 : 2 + NUMBERS])
     if fault:
         return fault
-    tick = 0
-    for i in range(4):
-        tick |= int(frame[_TICK_AT + i]) << 8 * i
+    tick = int(_word(frame, at[TICK]))
     fault = order(clock, tick, arrival)
     if fault == 0:
         row[1], row[0] = place(clock, tick, arrival)
@@ -196,51 +193,55 @@ def examine(
 
 
 @njit(cache=True)
-def take_in(frame: Bytes, header: Bytes, calibration: Array, numbers: Array) -> int:
+def take_in(
+    frame: Bytes, at: NDArray[np.int64], header: Bytes, calibration: Array, numbers: Array
+) -> int:
     """Judge a frame of the right length, and write its numbers; 0, or a fault of `FAULTS`.
 
     Args:
-        frame: (771) of LowState.
-        header: (10) that it must begin with, (0) where any will do.
+        frame: of LowState.
+        at: `Wire.state_at`.
+        header: that it must begin with, (0) where any will do.
         calibration: (5) what each foot shows without load [counts], and [N/count].
         numbers: (75) see above; of no use where there is a fault but NOT_FINITE.
     """
-    stored = np.uint32(0)
-    for i in range(4):
-        stored |= np.uint32(frame[_STORED_CRC + i]) << np.uint32(8 * i)
-    if stored != checksum(frame):
+    if _word(frame, len(frame) - 4) != checksum(frame):
         return CRC
     for i in range(len(header)):
         if frame[i] != header[i]:
             return ANOTHER_HEADER
-    places = np.empty(10 + 2 * JOINTS, np.int64)
+    wide = at[COUNTS] == 0
+    places = np.empty(10 + (3 if wide else 2) * JOINTS, np.int64)
     for i in range(10):
-        places[i] = _IMU + 4 * i
+        places[i] = at[IMU] + 4 * i
     for i in range(JOINTS):
-        places[10 + i] = _MOTORS + _STRIDE * i + _Q
+        motor = at[FIRST_MOTOR] + at[STRIDE] * i
+        places[10 + i] = motor + at[ANGLE]
         places[10 + JOINTS + i] = places[10 + i] + 4
+        if wide:
+            places[10 + 2 * JOINTS + i] = motor + at[EFFORT]
     words, fault = np.empty(len(places), np.uint32), 0
     for i in range(len(places)):
-        for j in range(4):
-            part = np.uint32(frame[places[i] + j]) << np.uint32(8 * j)
-            words[i] = part if j == 0 else words[i] | part
+        words[i] = _word(frame, places[i])
         if words[i] & np.uint32(0x7F800000) == np.uint32(0x7F800000):  # infinite or no number
             fault = NOT_FINITE
     for i in range(3):  # roll, pitch and yaw: not used, but they show an IMU that fails
-        at = _IMU + 40 + 4 * i
-        if frame[at + 3] & 0x7F == 0x7F and frame[at + 2] & 0x80:
+        angle = at[IMU] + 40 + 4 * i
+        if frame[angle + 3] & 0x7F == 0x7F and frame[angle + 2] & 0x80:
             fault = NOT_FINITE
     floats = words.view(np.float32)
     for i in range(len(floats)):
         numbers[i] = floats[i]
     _normalise(numbers)
     for i in range(JOINTS):
-        motor = _MOTORS + _STRIDE * i
-        numbers[34 + i] = _short(frame, motor + _TORQUE) / TORQUE_SCALE
-        numbers[51 + i] = frame[motor + _MODE]
-        numbers[63 + i] = np.int8(frame[motor + _TEMPERATURE])
+        motor = at[FIRST_MOTOR] + at[STRIDE] * i
+        if not wide:
+            numbers[34 + i] = _short(frame, motor + at[EFFORT]) / float(at[COUNTS])
+        mode = frame[motor + at[MODE_AT]]
+        numbers[51 + i] = SERVO if mode == at[IN_SERVO] else mode
+        numbers[63 + i] = np.int8(frame[motor + at[TEMPERATURE_AT]])
     for i in range(4):
-        numbers[46 + i] = (_short(frame, _FEET + 2 * i) - calibration[i]) * calibration[4]
+        numbers[46 + i] = (_short(frame, at[FEET] + 2 * i) - calibration[i]) * calibration[4]
     return fault
 
 
@@ -259,10 +260,9 @@ BELIEVED: Final = ("accepted", "overtaken")  # of the counts
 MOST_SAMPLES: Final = 10  # that one call reads, so that a flood cannot hold the loop up
 LAG_S: Final = 0.1  # [s] beyond which a frame that comes late is worth a log line
 
-_HEADER: Final = HEADER.itemsize
 _MEANING: Final = {
     "wrong_sender": "not the robot's address and port",
-    "length": f"a LowState frame has {LOW_STATE_SIZE} bytes",
+    "length": "not that of a state of this robot",
     "crc": "the checksum is wrong",
     "header": "another header than the robot's first good frame had",
     "not_finite": "a number of the IMU or of a joint is not finite",
@@ -278,6 +278,7 @@ class Sample(NamedTuple):
     frame: bytes
     row: Array  # (78), see `take_in`
     numbers: Array  # (75) of it, see `take_in`
+    wire: Wire
 
     @property
     def tick(self) -> int:
@@ -302,12 +303,12 @@ class Sample(NamedTuple):
     @property
     def state(self) -> LowState:
         """The whole frame, decoded."""
-        return read_low_state(self.frame)
+        return read_low_state(self.wire, self.frame)
 
 
-def sample_of(frame: bytes, row: Array) -> Sample:
+def sample_of(wire: Wire, frame: bytes, row: Array) -> Sample:
     """A frame with its row (78)."""
-    return Sample(frame, row, row[2 : 2 + NUMBERS])
+    return Sample(frame, row, row[2 : 2 + NUMBERS], wire)
 
 
 class Intake:
@@ -326,11 +327,13 @@ class Intake:
     """
 
     def __init__(
-        self, robot: tuple[str, int], tick_unit_s: float, sensing: SensingOptions | None = None
-    ) -> None:
+        self, wire: Wire, robot: tuple[str, int], tick_unit_s: float,
+        sensing: SensingOptions | None = None,
+    ) -> None:  # fmt: skip
         """Compile what is compiled.
 
         Args:
+            wire: of the robot.
             robot: its address and port.
             tick_unit_s: the length of its tick [s].
             sensing: the calibration of its feet.
@@ -339,12 +342,12 @@ class Intake:
         self.last: Sample | None = None
         self.earlier_samples: list[Sample] = []
         self.counts: Counter[str] = Counter()
-        self._robot, self._unit = robot, tick_unit_s
+        self._wire, self._robot, self._unit = wire, robot, tick_unit_s
         self._header_bytes = np.empty(0, np.uint8)
         sensing = sensing or SensingOptions()
         self._calibration = np.array([*sensing.foot_force_offset, sensing.foot_force_scale])
         self._clock = new_clock(tick_unit_s)
-        self._examine(bytes(LOW_STATE_SIZE), 0.0)
+        self._examine(bytes(wire.state.itemsize), 0.0)
         self._lagged = False
 
     def take(self, datagrams: Iterable[Datagram]) -> Sample | None:
@@ -370,14 +373,15 @@ class Intake:
         frame = datagram.data
         if datagram.sender != self._robot:
             return "wrong_sender", None
-        if len(frame) != LOW_STATE_SIZE:
+        if len(frame) != self._wire.state.itemsize:
             return "length", None
         fault, row = self._examine(frame, datagram.arrival)
         if fault:
             return FAULTS[fault], None
         if self.header is None:
-            self._header_bytes = np.frombuffer(frame[:_HEADER], np.uint8).copy()
-            self.header = read_low_state(frame).header
+            size = self._wire.header_size
+            self._header_bytes = np.frombuffer(frame[:size], np.uint8).copy()
+            self.header = read_low_state(self._wire, frame).header
             LOG.info("intake: the robot at %s port %d answers, %s", *self._robot, self.header)
         if not self._lagged and lag_of(self._clock) > LAG_S:
             self._lagged = True
@@ -385,12 +389,13 @@ class Intake:
                 "intake: a frame came %.2f s after its tick says: held up on the way, or the "
                 "robot's tick is longer than tick_unit_s (%g s)", lag_of(self._clock), self._unit,
             )  # fmt: skip
-        return "", sample_of(frame, row)
+        return "", sample_of(self._wire, frame, row)
 
     def _examine(self, frame: bytes, arrival: float) -> tuple[int, Array]:
         """The fault of a frame of the right length, 0 if it has none, and its row."""
         row, data = np.empty(ROW), np.frombuffer(frame, np.uint8)
-        return examine(data, self._header_bytes, self._calibration, self._clock, arrival, row), row
+        at, header = self._wire.state_at, self._header_bytes
+        return examine(data, at, header, self._calibration, self._clock, arrival, row), row
 
     def _refuse(self, reason: str, datagram: Datagram) -> None:
         self.counts[reason] += 1

@@ -19,7 +19,7 @@ __all__ = ["Datagram", "Link", "LinkOptions", "UdpLink"]
 
 LOG = logging.getLogger(__name__)
 MOST_AT_ONCE: Final = 256  # datagrams taken in one call, so that a flood cannot hold the loop up
-LONGEST: Final = 1024  # [bytes] kept of one; no frame is that long, so a cut one is not taken
+LONGEST: Final = 2048  # [bytes] kept of one; no frame is that long, so a cut one is not taken
 SO_TIMESTAMPNS: Final = 35  # asm-generic/socket.h of Linux; Python 3.11 does not name it
 BATCH: Final = 16  # datagrams that one system call takes
 _STAMP: Final = struct.Struct("@Niill")  # cmsghdr, and timespec: seconds, nanoseconds
@@ -116,7 +116,7 @@ class UdpLink:
     def receive(self) -> list[Datagram]:
         """Read the pending datagrams, in order of arrival, at most 256.
 
-        Longer ones than 1024 bytes are cut. Arrivals are the kernel's stamps (SO_TIMESTAMPNS),
+        Longer ones than 2048 bytes are cut. Arrivals are the kernel's stamps (SO_TIMESTAMPNS),
         carried over to the monotonic clock; where it gives none, the time of this call. They never
         go back.
         """

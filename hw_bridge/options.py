@@ -406,12 +406,14 @@ class LinkOptions(Options, frozen=True):
         robot_port: the port that it listens on.
         local_address: what to listen on; ``auto`` is the address that faces the robot.
         local_port: the port to listen on; 0 takes a free one.
+        domain: of DDS, for a robot that speaks it; then ports are of no use.
     """
 
     robot_address: str = "192.168.123.10"
     robot_port: Annotated[int, Range("-", 1, 65535)] = 8007
     local_address: str = AUTO
     local_port: Annotated[int, Range("-", 0, 65535)] = 8080
+    domain: Annotated[int, Range("-", 0, 230)] = 0
 
     def __post_init__(self) -> None:
         """Raise ValueError, naming the option and what it takes."""

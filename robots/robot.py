@@ -49,6 +49,7 @@ class Robot:
         lie: joints at which the robot lies [rad].
         stand_height: of the base above level ground in the stand [m].
         body: (2, 3) opposite corners of the box around trunk, head and hips, in the base [m].
+        wire: name of its frames, see `hw_bridge.wire.layout`.
         defaults: options of a launch that this robot needs.
     """
 
@@ -65,6 +66,7 @@ class Robot:
     lie: Array
     stand_height: float
     body: Array
+    wire: str = "unitree-a1"
     defaults: dict[str, Any] = field(default_factory=dict)
 
     def spec(self, meshes: bool = False) -> mujoco.MjSpec:
@@ -152,6 +154,7 @@ def _robot(name: str, folder: Path, file: RobotFile) -> Robot:
         lie=lie,
         stand_height=float(-feet[:, 2].min()) + legs.foot_radius,
         body=_frozen(body),
+        wire=file.wire,
         defaults=file.defaults,
     )
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from functools import cache
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import msgspec
 
@@ -31,6 +31,7 @@ class RobotFile(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
         torque_limit: largest torque of a motor [N m]; the model's where it is left out.
         body: two opposite corners of the box around trunk, head and hips in the base [m]; that of
             the trunk's shapes where it is left out.
+        wire: frames of its bridge and of its emulator.
         defaults: options of a launch that this robot needs, below those of launch files.
     """
 
@@ -42,6 +43,7 @@ class RobotFile(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     corner_speed: Numbers | None = None
     torque_limit: Numbers | None = None
     body: tuple[tuple[float, float, float], tuple[float, float, float]] | None = None
+    wire: Literal["unitree-a1", "unitree-go1", "unitree-go2"] = "unitree-a1"
     defaults: dict[str, Any] = {}
 
 

@@ -27,7 +27,7 @@ from hw_bridge.emulator.options import (
 from hw_bridge.emulator.outcome import WorstWatch
 from hw_bridge.emulator.state_frame import StateFrame
 from hw_bridge.wire.frame import WireError
-from hw_bridge.wire.layout import JOINTS, LOW_LEVEL
+from hw_bridge.wire.layout import JOINTS, LOW_LEVEL, wire_of
 from hw_bridge.wire.low_command import LowCommand, decode_low_command
 from robots.robot import Robot
 from runtime.messages import GroundTruth, MotorCommand, SensorReading
@@ -246,7 +246,9 @@ class Firmware:
         self._reply_every = max(1, round(1.0 / options.stream_hz / TICK_S))
         self._thermal = Thermal(options.thermal)
         self._script = EventScript(options.events, TICK_S)
-        self._drivers, self._frame = MotorDrivers(options.brake_kd), StateFrame(options)
+        self._wire = wire_of(robot)
+        self._drivers = MotorDrivers(options.brake_kd)
+        self._frame = StateFrame(options, self._wire)
         self._jams, self._driven = Jams(), np.zeros(JOINTS)  # from outside [N m]
         self._ticks = self._tick = 0  # since the start; since the first command
         self._moved = self._pressed = False
@@ -330,7 +332,7 @@ class Firmware:
     def _believed(self, frame: bytes) -> LowCommand | None:
         """The command of a good frame; others are counted."""
         try:
-            command = decode_low_command(frame)
+            command = decode_low_command(self._wire, frame)
         except WireError as error:
             self.refused[error.fault.value] += 1
             return None

@@ -5,11 +5,12 @@ from typing import Any
 
 import msgspec
 
+from hw_bridge.dds.link import DdsRobot
 from hw_bridge.emulator.firmware import TICK_S, Firmware, Plant
 from hw_bridge.emulator.network import Address, LossyNetwork, RobotSocket
 from hw_bridge.emulator.options import EmulatorOptions
 from hw_bridge.emulator.outcome import is_still, posture_of
-from hw_bridge.wire.layout import LOW_COMMAND_SIZE
+from hw_bridge.wire.layout import wire_of
 from robots.robot import Robot
 from runtime.bus import Publisher
 from runtime.clock import Clock
@@ -31,7 +32,7 @@ class EmulatorLoop:
         options: EmulatorOptions,
         robot: Robot,
         plant: Plant,
-        socket: RobotSocket,
+        socket: RobotSocket | DdsRobot,
         truths: Publisher[GroundTruth] | None,
     ) -> None:
         """See `run`."""
@@ -41,6 +42,7 @@ class EmulatorLoop:
         self.ticks = self.ticks_caught_up = self.ticks_lost = 0
         self._socket, self._truths, self._plant = socket, truths, plant
         self._stand_height = robot.stand_height
+        self._command_size = wire_of(robot).command.itemsize
         self._client: Address | None = None
         self._still = 0
 
@@ -66,7 +68,7 @@ class EmulatorLoop:
         frames = []
         for frame in self.inbound.pop(now):
             frames.append(frame.data)
-            if len(frame.data) == LOW_COMMAND_SIZE:
+            if len(frame.data) == self._command_size:
                 self._client = frame.peer
         self._run_tick(frames, now)
 
@@ -124,7 +126,7 @@ def run(
     options: EmulatorOptions,
     robot: Robot,
     plant: Plant,
-    socket: RobotSocket,
+    socket: RobotSocket | DdsRobot,
     clock: Clock,
     stop: Stop,
     truths: Publisher[GroundTruth] | None = None,

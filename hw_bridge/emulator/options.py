@@ -222,6 +222,7 @@ class EmulatorOptions(Options, frozen=True):
     Attributes:
         address: where it listens; loopback, unless you name an interface.
         port: 8007 is the robot's (unitree_legged_sdk v3.3.1 udp.h); 0 takes a free one.
+        domain: of DDS, for a robot that speaks it; then the port is of no use.
         reply: ``per_command`` answers each command with one state, the pattern that the vendor's
             client expects; ``stream`` sends states at `stream_hz` from the first command on. Which
             of the two the robot does is not published.
@@ -248,6 +249,7 @@ class EmulatorOptions(Options, frozen=True):
 
     address: str = "127.0.0.1"
     port: Annotated[int, Range("-", 0, 65535)] = 8007
+    domain: Annotated[int, Range("-", 0, 230)] = 0
     reply: Literal["per_command", "stream"] = "per_command"
     stream_hz: Annotated[float, Range("Hz", 1.0, 1000.0)] = 1000.0
     comm_version: Annotated[int, Range("-", 0, 2**16 - 1)] = 3

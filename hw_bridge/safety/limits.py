@@ -26,7 +26,6 @@ from numpy.typing import NDArray
 from hw_bridge.options import HardwareSafetyOptions, motor_limits
 from hw_bridge.setpoints import Setpoints, damping, no_torque
 from hw_bridge.wire.layout import BRAKE, POS_STOP, SERVO, VEL_STOP
-from hw_bridge.wire.low_command import cut_gains
 from robots.motor_law import motor_torque
 from robots.robot import Robot
 
@@ -323,7 +322,6 @@ class Limiter:
         limit(_NO_TORQUE, _NO_TORQUE, 0.0, still, np.zeros(12), self.bounds)
         is_passive(_NO_TORQUE[0])
         gather(*no_torque()[:5], *_NO_JOINTS, np.empty((12, 5)))
-        cut_gains(*np.zeros((7, 12)))
 
     def reset(self) -> None:
         """Forget the command before: torque begins at nothing again. Counts stay."""

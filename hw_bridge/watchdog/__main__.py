@@ -28,8 +28,10 @@ from hw_bridge.operator.operator import Inputs  # noqa: E402
 from hw_bridge.states import RequestWithCause  # noqa: E402
 from hw_bridge.watchdog.watchdog import (  # noqa: E402
     PERIOD_S,
-    Page,  # noqa: E402
-    QueueView,  # noqa: E402
+    DdsView,
+    Page,
+    QueueView,
+    RobotView,
     Watchdog,
 )
 from runtime.background_log import log_in_background  # noqa: E402
@@ -51,17 +53,22 @@ class Process:
         data, descriptors, _, _ = socket.recv_fds(channel, LARGEST, 2)
         setup: dict[str, Any] = json.loads(data)
         self._channel, self._report = channel, report
-        self._robot = socket.socket(fileno=descriptors[0])
-        self._address: tuple[str, int] = tuple(setup["robot"])
-        self._page = Page(descriptors[1])
+        self._page = Page(descriptors[0])
         self._black_box = PipeWriter(setup["black_box"])
-        self._frames = QueueView(self._robot, self._address, setup["remote"])
+        self._robot: RobotView
+        if setup["dds"]:
+            sys.path.append(setup["packages"])
+            domain, address = setup["dds"]
+            self._robot = DdsView(domain, address, setup["remote"])
+        else:
+            channel_to_robot = socket.socket(fileno=descriptors[1])
+            self._robot = QueueView(channel_to_robot, tuple(setup["robot"]), setup["remote"])
         self._inputs = Inputs(setup["operator"], STANDARD_INPUT, self._tell_keys)
         self._watchdog = Watchdog(
             self._page,
             self._send,
             lambda now: self._inputs.poll(now, self._page.up),
-            self._frames.remote_stop,
+            self._robot.remote_stop,
             self._tell,
         )
         self.lets_go = self._is_alone = self._is_noted = False
@@ -113,7 +120,7 @@ class Process:
             return False
         if self._page.released or not self._watchdog.cause:
             return True
-        return self._frames.silence(time.monotonic()) > OFF_S
+        return self._robot.silence(time.monotonic()) > OFF_S
 
     def _wait(self, due: float) -> None:
         """Until `due` [s], or until the tracker ends or the operator does something."""
@@ -138,17 +145,14 @@ class Process:
             self._pass_on(["begun", ""])
             return
         self._is_alone = True
-        self._frames.take_over(time.monotonic())
+        self._robot.take_over(time.monotonic())
         if not self._page.released:
             self._watchdog.hang("the tracker died; the watchdog damps")
 
     def _send(self, frame: bytes) -> None:
         self.frames += 1
-        try:
-            self._robot.sendto(frame, self._address)
-        except OSError:
-            return  # the next one is 2 ms away
-        self._black_box.write("by_watchdog", frame, time.monotonic())
+        if self._robot.send(frame):
+            self._black_box.write("by_watchdog", frame, time.monotonic())
 
     def _tell(self, request: RequestWithCause) -> None:
         self._pass_on([request[0].value, request[1]])

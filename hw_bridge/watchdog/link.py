@@ -3,6 +3,7 @@
 import json
 import os
 import socket
+import sysconfig
 import time
 from collections.abc import Callable, Mapping
 from pathlib import Path
@@ -10,12 +11,13 @@ from typing import Any, Final
 
 import msgspec
 
+from hw_bridge.dds.link import DdsLink
 from hw_bridge.link import UdpLink
 from hw_bridge.operator.operator import stop_cause
 from hw_bridge.options import OperatorOptions
 from hw_bridge.states import Request, RequestWithCause
 from hw_bridge.watchdog.watchdog import Page
-from hw_bridge.wire.layout import LOW_STATE_SIZE
+from hw_bridge.wire.layout import Wire
 from hw_bridge.wire.remote import BUTTONS, BUTTONS_AT
 
 CONNECT_S: Final = 20.0  # for which the watchdog may take to start
@@ -28,14 +30,17 @@ class WatchdogLink:
     """Beats while the tracker serves the robot, and takes what the operator asks for."""
 
     def __init__(
-        self, path: Path, link: UdpLink, options: OperatorOptions, priority: int | None,
-        other_keys: Callable[[str], None] | None = None, black_box: Path | None = None,
+        self, path: Path, link: UdpLink | DdsLink, wire: Wire, options: OperatorOptions,
+        priority: int | None, other_keys: Callable[[str], None] | None = None,
+        black_box: Path | None = None,
     ) -> None:  # fmt: skip
         """Wait for the watchdog that listens at `path`, and pass it what it needs.
 
         Args:
             path: of its socket.
-            link: `UdpLink` to the robot; the watchdog sends through the same socket.
+            link: to the robot; the watchdog sends through the same UDP socket, or joins the same
+                domain of DDS.
+            wire: of the robot.
             options: of the operator's inputs.
             priority: of its real time; None: it asks for none.
             other_keys: takes the keys that are no requests.
@@ -49,10 +54,15 @@ class WatchdogLink:
         self._channel = _connect(path)
         setup = {
             "robot": link.robot, "operator": _plain(options), "priority": priority,
-            "cores": sorted(os.sched_getaffinity(0)), "remote": _remote(options),
-            "black_box": str(black_box or ""),
+            "cores": sorted(os.sched_getaffinity(0)), "remote": _remote(wire, options),
+            "black_box": str(black_box or ""), "dds": None,
         }  # fmt: skip
-        socket.send_fds(self._channel, [json.dumps(setup).encode()], [link.fileno(), descriptor])
+        shared = [descriptor]
+        if isinstance(link, UdpLink):
+            shared.append(link.fileno())
+        else:
+            setup |= {"dds": link.place, "packages": sysconfig.get_path("platlib")}
+        socket.send_fds(self._channel, [json.dumps(setup).encode()], shared)
         os.close(descriptor)
         self._channel.settimeout(CONNECT_S)
         try:
@@ -142,13 +152,15 @@ def _connect(path: Path) -> socket.socket:
             time.sleep(RETRY_S)
 
 
-def _remote(options: OperatorOptions) -> Mapping[str, Any]:
+def _remote(wire: Wire, options: OperatorOptions) -> Mapping[str, Any]:
     """Where the robot's frames say which buttons of its remote are held, and which of them stop."""
     stops = [
         (sum(1 << BUTTONS.index(button) for button in together), stop_cause(together))
         for together in options.remote_stop
     ]
-    return {"size": LOW_STATE_SIZE, "at": BUTTONS_AT, "stops": stops}
+    return {
+        "size": wire.state.itemsize, "at": wire.remote.start + BUTTONS_AT, "stops": stops,
+    }  # fmt: skip
 
 
 def _plain(options: OperatorOptions) -> Any:

@@ -12,7 +12,7 @@ from typing import Any, Final, Self
 
 from hw_bridge.states import Request, RequestWithCause
 
-FRAME_BYTES: Final = 1024  # room for one frame; a LowCmd has 610
+FRAME_BYTES: Final = 1024  # room for one frame; a LowCmd has up to 812
 _BEAT, _UP, _LATCH, _RELEASE, _SLOT, _LENGTH = range(6)  # words of 8 bytes
 _FRAMES: Final = 64  # [bytes] where the two slots of the frame begin
 _SIZE: Final = mmap.PAGESIZE
@@ -89,42 +89,42 @@ class Page:
 
 
 SO_PEEK_OFF: Final = 42  # asm-generic/socket.h of Linux; Python does not name it
-LONGEST: Final = 1024  # [bytes] of a datagram
+LONGEST: Final = 2048  # [bytes] of a datagram
 MOST: Final = 64  # datagrams at once
 
 
-class QueueView:
-    """Looks at each waiting datagram once, so the tracker misses none that it can still take.
+class RobotView:
+    """Sends to the robot, and looks at what it says beside the tracker.
 
     Checksums are not looked at: what is read here can only stop a robot whose tracker hangs.
     """
 
-    def __init__(
-        self, robot: socket.socket, address: tuple[str, int], remote: dict[str, Any]
-    ) -> None:
-        """Look at the socket `robot` for frames from `address`.
+    def __init__(self, remote: dict[str, Any]) -> None:
+        """Look for frames as `remote` says.
 
         Args:
-            robot: shared with the tracker.
-            address: of the robot.
             remote: ``size`` of a state and ``at``, where its button bits stand [bytes];
                 ``stops``, a list of bits and cause, each set of buttons that stops.
         """
-        self._socket, self._address = robot, address
         self._size, self._at = remote["size"], remote["at"]
         self._stops: list[tuple[int, str]] = [tuple(stop) for stop in remote["stops"]]
         self._last = 0.0
-        try:
-            robot.setsockopt(socket.SOL_SOCKET, SO_PEEK_OFF, 0)
-            self._peeks = True
-        except OSError:
-            self._peeks = False  # then the remote stops by the tracker alone
+
+    def send(self, frame: bytes) -> bool:
+        """Send a frame; False where it was not taken."""
+        raise NotImplementedError
+
+    def look(self) -> list[bytes]:
+        """The states that the tracker has not taken, which it still can take."""
+        raise NotImplementedError
+
+    def take(self) -> list[bytes]:
+        """The states that have come, which nobody else takes."""
+        raise NotImplementedError
 
     def remote_stop(self) -> str:
         """The cause of a stop by the remote in what waits, or ""; a late tracker may go on."""
-        if not self._peeks:
-            return ""
-        for frame in self._frames(socket.MSG_PEEK):
+        for frame in self.look():
             bits = int.from_bytes(frame[self._at : self._at + 2], "little")
             for stop, cause in self._stops:
                 if bits & stop == stop:
@@ -137,9 +137,41 @@ class QueueView:
 
     def silence(self, now: float) -> float:
         """For how long no frame has come since `take_over` [s]."""
-        if self._frames(0):
+        if self.take():
             self._last = now
         return now - self._last
+
+
+class QueueView(RobotView):
+    """The tracker's own socket; looks at each waiting datagram once."""
+
+    def __init__(
+        self, robot: socket.socket, address: tuple[str, int], remote: dict[str, Any]
+    ) -> None:
+        """Share the socket `robot` with the tracker; frames come from `address`, and go there."""
+        super().__init__(remote)
+        self._socket, self._address = robot, address
+        try:
+            robot.setsockopt(socket.SOL_SOCKET, SO_PEEK_OFF, 0)
+            self._peeks = True
+        except OSError:
+            self._peeks = False  # then the remote stops by the tracker alone
+
+    def send(self, frame: bytes) -> bool:
+        """See `RobotView.send`."""
+        try:
+            self._socket.sendto(frame, self._address)
+        except OSError:
+            return False  # the next one is 2 ms away
+        return True
+
+    def look(self) -> list[bytes]:
+        """See `RobotView.look`."""
+        return self._frames(socket.MSG_PEEK) if self._peeks else []
+
+    def take(self) -> list[bytes]:
+        """See `RobotView.take`."""
+        return self._frames(0)
 
     def _frames(self, flags: int) -> list[bytes]:
         frames = []
@@ -151,6 +183,37 @@ class QueueView:
         except OSError:
             pass  # nothing waits
         return frames
+
+
+class DdsView(RobotView):
+    """A participant of its own: the tracker's may hang with it."""
+
+    def __init__(self, domain: int, address: str, remote: dict[str, Any]) -> None:
+        """Join the robot's domain, beside the tracker; silent before the first `send`.
+
+        Raises:
+            ValueError: cyclonedds or the interface is missing.
+        """
+        from hw_bridge.dds import topics
+
+        super().__init__(remote)
+        participant = topics.Participant(topics.Place(domain, address))
+        self._commands = participant.writer("rt/lowcmd", f"{topics.GO}.LowCmd_")
+        self._states = participant.reader("rt/lowstate", f"{topics.GO}.LowState_", depth=1)
+        self._to, self._of = topics.command_to_cdr, topics.state_of_cdr
+        self._participant = participant
+
+    def send(self, frame: bytes) -> bool:
+        """See `RobotView.send`."""
+        return self._commands.send(self._to(frame))
+
+    def look(self) -> list[bytes]:
+        """See `RobotView.look`: the newest state."""
+        return self.take()
+
+    def take(self) -> list[bytes]:
+        """See `RobotView.take`."""
+        return [self._of(cdr) for cdr in self._states.take() if len(cdr) == self._size]
 
 
 LOG = logging.getLogger(__name__)

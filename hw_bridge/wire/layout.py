@@ -1,116 +1,229 @@
-"""What stands where in the A1's two low-level UDP frames.
+"""What stands where in the low-level frames of Unitree's robots: three wires as data.
 
-Records are packed and little endian. They are shorter than the structs of the vendor's header
-(730 and 891 bytes), which its library packs into these before it sends. Sources: names and types
-from unitree_legged_sdk v3.3.1 comm.h; offsets, scales and sizes observed of the vendor's library
-3.3.4 on loopback, the same for v3.2 to 3.3.4.
+Records are packed and little endian; the last word is the checksum. Those of A1 and Go1 are
+shorter than the structs of the vendor's header, which its library packs into these before it
+sends; those of Go2 are the C structs themselves, over which its checksum goes, while DDS carries
+the same numbers at other places. Sources: A1: names and types from unitree_legged_sdk v3.3.1
+comm.h; offsets, scales and sizes observed of the vendor's library 3.3.4 on loopback, the same for
+v3.2 to 3.3.4. Go1: the same of 3.8.6, equal to 3.5.1 and 3.8.0. Go2: unitree_sdk2_python
+@ 37116c52, LowCmd_ and LowState_ of unitree_go, and crc.py for the image that is summed.
 """
 
-from typing import Final, NamedTuple
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, Final, LiteralString, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
+if TYPE_CHECKING:
+    from robots.robot import Robot
+
 MOTORS: Final = 20  # in a frame
-JOINTS: Final = 12  # of them the A1 has: motor 3 leg + joint (quadruped.h); the others are unused
+JOINTS: Final = 12  # of them there are: motor 3 leg + joint (quadruped.h); the others are unused
 REMOTE_BYTES: Final = 40
 
 LOW_LEVEL: Final = 0xFF  # level_flag of motor commands (comm.h)
-SERVO: Final = 0x0A  # motor mode: the motor follows its setpoint (comm.h)
+SERVO: Final = 0x0A  # motor mode: the motor follows its setpoint (comm.h); a wire may say it so
 BRAKE: Final = 0x00  # motor mode: electronic brake (comm.h)
 OVERHEATED: Final = 0x08  # motor mode seen after a shutdown (unitree_legged_sdk thread 54)
 POS_STOP: Final = 2.146e9  # as q: no position loop (comm.h PosStopF); a float32 holds it exactly
 VEL_STOP: Final = 16000.0  # as dq: no velocity loop (comm.h VelStopF)
-
-TORQUE_SCALE: Final = 256.0  # [counts/(N m)] of tau and tau_est
-KP_SCALE: Final = 32.0  # [counts/(N m/rad)]
-KD_SCALE: Final = 16.0  # [counts/(N m s/rad)]
-
-HEADER: Final = np.dtype(
-    [
-        ("level_flag", "u1"),
-        ("comm_version", "<u2"),
-        ("robot_id", "<u2"),
-        ("serial", "<u4"),
-        ("bandwidth", "u1"),
-    ]
-)
-
-MOTOR_COMMAND: Final = np.dtype(
-    [
-        ("mode", "u1"),
-        ("q", "<f4"),  # [rad]
-        ("dq", "<f4"),  # [rad/s]
-        ("tau", "<i2"),  # TORQUE_SCALE
-        ("kp", "<i2"),  # KP_SCALE
-        ("kd", "<i2"),  # KD_SCALE
-        ("reserve", "<u4", 3),
-    ]
-)
-
-LOW_COMMAND: Final = np.dtype(
-    [
-        ("header", HEADER),
-        ("motors", MOTOR_COMMAND, MOTORS),
-        ("led", "u1", 12),  # four, red green blue
-        ("remote", "u1", REMOTE_BYTES),
-        ("reserve", "<u4"),
-        ("crc", "<u4"),
-    ]
-)
-
-MOTOR_STATE: Final = np.dtype(
-    [
-        ("mode", "u1"),
-        ("q", "<f4"),  # [rad]
-        ("dq", "<f4"),  # [rad/s]
-        ("ddq", "<i2"),  # [rad/s^2]
-        ("tau_est", "<i2"),  # TORQUE_SCALE
-        ("q_raw", "<f4"),
-        ("dq_raw", "<f4"),
-        ("ddq_raw", "<i2"),
-        ("temperature", "i1"),  # [deg C]
-        ("reserve", "<u4", 2),
-    ]
-)
-
-LOW_STATE: Final = np.dtype(
-    [
-        ("header", HEADER),
-        ("quaternion_wxyz", "<f4", 4),
-        ("gyroscope", "<f4", 3),  # [rad/s]
-        ("accelerometer", "<f4", 3),  # specific force [m/s^2]
-        ("rpy", "<f4", 3),  # [rad]
-        ("imu_temperature", "i1"),  # [deg C]
-        ("motors", MOTOR_STATE, MOTORS),
-        ("foot_force", "<i2", 4),  # [counts] FR, FL, RR, RL
-        # The vendor's library skips these 8 bytes; comm.h has footForceEst in this place.
-        ("foot_force_est", "<i2", 4),
-        ("tick", "<u4"),
-        ("remote", "u1", REMOTE_BYTES),
-        ("reserve", "<u4"),
-        ("crc", "<u4"),
-    ]
-)
-
-LOW_COMMAND_SIZE: Final = LOW_COMMAND.itemsize  # 610
-LOW_STATE_SIZE: Final = LOW_STATE.itemsize  # 771
+HEAD: Final = (0xFE, 0xEF)  # of a Go1's or Go2's frame
 
 
 class Header(NamedTuple):
     """Identity of the robot, and the level of commands.
 
-    Named after unitree_legged_sdk v3.3.1 comm.h: levelFlag, commVersion, robotID, SN, bandWidth.
+    Named after unitree_legged_sdk v3.3.1 comm.h: levelFlag, commVersion, robotID, SN, bandWidth. A
+    Go1 or Go2 has frameReserve in place of robotID, and SN and version of 64 bits.
     """
 
-    level_flag: int = LOW_LEVEL  # 8 bits
-    comm_version: int = 0  # 16 bits
-    robot_id: int = 0  # 16 bits
-    serial: int = 0  # 32 bits
-    bandwidth: int = 0  # 8 bits
+    level_flag: int = LOW_LEVEL
+    comm_version: int = 0
+    robot_id: int = 0
+    serial: int = 0
+    bandwidth: int = 0
 
 
-_MASKS = tuple((1 << 8 * HEADER[name].itemsize) - 1 for name in Header._fields)
+def _record(*fields: tuple[Any, ...]) -> np.dtype[Any]:
+    return np.dtype(list(fields))
+
+
+def _wires() -> dict[str, np.dtype[Any]]:
+    """Commands and states of each wire."""
+    a1 = _record(
+        ("level_flag", "u1"), ("comm_version", "<u2"), ("robot_id", "<u2"), ("serial", "<u4"),
+        ("bandwidth", "u1"),
+    )  # fmt: skip
+    go = _record(
+        ("head", "u1", 2), ("level_flag", "u1"), ("robot_id", "u1"), ("serial", "<u8"),
+        ("comm_version", "<u8"), ("bandwidth", "<u2"),
+    )  # fmt: skip
+    command = _record(  # [rad], [rad/s]; counts of `Wire.scales`
+        ("mode", "u1"), ("q", "<f4"), ("dq", "<f4"), ("tau", "<i2"), ("kp", "<i2"), ("kd", "<i2"),
+        ("reserve", "<u4", 3),
+    )  # fmt: skip
+    wide_command = _record(
+        ("mode", "u1"), ("pad", "u1", 3), ("q", "<f4"), ("dq", "<f4"), ("tau", "<f4"),
+        ("kp", "<f4"), ("kd", "<f4"), ("reserve", "<u4", 3),
+    )  # fmt: skip
+    state = _record(  # [rad], [rad/s], [rad/s^2], counts of `Wire.scales`, [deg C]
+        ("mode", "u1"), ("q", "<f4"), ("dq", "<f4"), ("ddq", "<i2"), ("tau_est", "<i2"),
+        ("q_raw", "<f4"), ("dq_raw", "<f4"), ("ddq_raw", "<i2"), ("temperature", "i1"),
+        ("reserve", "<u4", 2),
+    )  # fmt: skip
+    wide_state = _record(
+        ("mode", "u1"), ("pad", "u1", 3), ("q", "<f4"), ("dq", "<f4"), ("ddq", "<f4"),
+        ("tau_est", "<f4"), ("q_raw", "<f4"), ("dq_raw", "<f4"), ("ddq_raw", "<f4"),
+        ("temperature", "i1"), ("pad_2", "u1", 3), ("lost", "<u4"), ("reserve", "<u4", 2),
+    )  # fmt: skip
+    imu = (  # of w, x, y, z; [rad/s]; specific force [m/s^2]; [rad]; [deg C]
+        ("quaternion_wxyz", "<f4", 4), ("gyroscope", "<f4", 3), ("accelerometer", "<f4", 3),
+        ("rpy", "<f4", 3), ("imu_temperature", "i1"),
+    )  # fmt: skip
+    feet = (  # [counts] FR, FL, RR, RL; the A1's library skips the second, comm.h has it there
+        ("foot_force", "<i2", 4), ("foot_force_est", "<i2", 4), ("tick", "<u4"),
+        ("remote", "u1", REMOTE_BYTES),
+    )  # fmt: skip
+    end = (("reserve", "<u4"), ("crc", "<u4"))
+    return {
+        "unitree-a1 command": _record(
+            ("header", a1), ("motors", command, MOTORS), ("led", "u1", 12),
+            ("remote", "u1", REMOTE_BYTES), *end,
+        ),
+        "unitree-a1 state": _record(("header", a1), *imu, ("motors", state, MOTORS), *feet, *end),
+        "unitree-go1 command": _record(
+            ("header", go), ("motors", command, MOTORS), ("battery", "u1", 4),
+            ("remote", "u1", REMOTE_BYTES), *end,
+        ),
+        "unitree-go1 state": _record(
+            ("header", go), *imu, ("motors", state, MOTORS),
+            ("battery", "u1", 3), ("charge", "u1"), ("current", "<i4"), ("cycle", "<u2"),
+            ("battery_temperature", "i1", 4), ("cells", "u1", 10), *feet, *end,
+        ),
+        "unitree-go2 command": _record(
+            ("header", go), ("pad", "u1", 2), ("motors", wide_command, MOTORS),
+            ("battery", "u1", 4), ("remote", "u1", REMOTE_BYTES), ("led", "u1", 12),
+            ("fan", "u1", 2), ("gpio", "u1"), ("pad_2", "u1"), *end,
+        ),
+        "unitree-go2 state": _record(
+            ("header", go), ("pad", "u1", 2), *imu, ("pad_2", "u1", 3),
+            ("motors", wide_state, MOTORS),
+            ("battery", "u1", 3), ("charge", "u1"), ("current", "<i4"), ("cycle", "<u2"),
+            ("battery_temperature", "u1", 4), ("cells", "<u2", 15), *feet, ("bit_flag", "u1"),
+            ("pad_3", "u1", 3), ("adc", "<f4"), ("temperatures", "u1", 2), ("pad_4", "u1", 2),
+            ("voltage", "<f4"), ("supply_current", "<f4"), ("fan", "<u2", 4), *end,
+        ),
+    }  # fmt: skip
+
+
+# What `Wire.state_at` tells a kernel: places of the first byte, and what else differs.
+IMU, TICK, FEET, FIRST_MOTOR, STRIDE, MODE, ANGLE, EFFORT, TEMPERATURE_AT, IN_SERVO, COUNTS = (
+    range(11)
+)
+
+
+@dataclass(frozen=True, eq=False)
+class Wire:
+    """How the frames of a kind of robot are laid out.
+
+    Attributes:
+        name: as `robot.yaml` has it.
+        command: record of LowCmd.
+        state: record of LowState.
+        servo: what motors say in servo mode; inside it is SERVO.
+        scales: counts of tau in a N m, of kp in a N m/rad, of kd in a N m s/rad; 0: a float32.
+        transport: what carries the frames, ``udp`` or ``dds``.
+    """
+
+    name: str
+    command: np.dtype[Any]
+    state: np.dtype[Any]
+    servo: int
+    scales: NDArray[np.float32]
+    transport: str
+
+    @cached_property
+    def state_at(self) -> NDArray[np.int64]:
+        """Where a kernel finds the numbers of a state, see IMU and what follows."""
+        motor = self.state["motors"].base
+        return np.array([
+            _at(self.state, "quaternion_wxyz"), _at(self.state, "tick"),
+            _at(self.state, "foot_force"), _at(self.state, "motors"), motor.itemsize,
+            _at(motor, "mode"), _at(motor, "q"), _at(motor, "tau_est"), _at(motor, "temperature"),
+            self.servo, self.torque_scale,
+        ], np.int64)  # fmt: skip
+
+    @cached_property
+    def motors_at(self) -> NDArray[np.int64]:
+        """Where q of each motor (12) stands in a command; dq, tau, kp, kd follow."""
+        motor = self.command["motors"].base
+        first = _at(self.command, "motors") + _at(motor, "q")
+        return first + motor.itemsize * np.arange(JOINTS)
+
+    @property
+    def torque_scale(self) -> int:
+        """Counts of a torque in a N m; 0: a float32."""
+        return int(self.scales[0])
+
+    @cached_property
+    def header_size(self) -> int:
+        """Length of the header [bytes]."""
+        return int(self.state["header"].itemsize)
+
+    @cached_property
+    def remote(self) -> slice:
+        """Where the bytes of the remote stand in a state."""
+        at = _at(self.state, "remote")
+        return slice(at, at + REMOTE_BYTES)
+
+    @cached_property
+    def _order(self) -> tuple[int, ...]:
+        names = self.state["header"].names or ()
+        return tuple(names.index(name) for name in Header._fields)
+
+    def read_header(self, record: NDArray[np.void]) -> Header:
+        """The header of a command's or state's record, an array of no dimension."""
+        numbers = record["header"].item()
+        return Header(*(int(numbers[i]) for i in self._order))
+
+    def write_header(self, record: NDArray[np.void], header: Header) -> None:
+        """Write it into a record; of a number too large for its field the low bits are sent."""
+        fields = record["header"]
+        if "head" in (self.state["header"].names or ()):
+            fields["head"] = HEAD
+        for name, value in zip(Header._fields, header, strict=True):
+            fields[name] = int(value) & ((1 << 8 * fields.dtype[name].itemsize) - 1)
+
+
+def _at(record: np.dtype[Any], name: LiteralString) -> int:
+    """Offset [bytes] of a field in its record."""
+    assert record.fields is not None
+    return int(record.fields[name][1])
+
+
+def _made() -> dict[str, Wire]:
+    records = _wires()
+    counts, floats = np.array([256, 32, 16], np.float32), np.zeros(3, np.float32)
+    kinds = {
+        "unitree-a1": (SERVO, counts, "udp"), "unitree-go1": (SERVO, counts, "udp"),
+        "unitree-go2": (1, floats, "dds"),
+    }  # fmt: skip
+    return {
+        name: Wire(name, records[f"{name} command"], records[f"{name} state"], *kind)
+        for name, kind in kinds.items()
+    }
+
+
+WIRES: Final = _made()
+
+
+def wire_of(robot: Robot) -> Wire:
+    """The wire of a robot."""
+    return WIRES[robot.wire]
 
 
 def command_header(robot: Header) -> Header:
@@ -120,13 +233,3 @@ def command_header(robot: Header) -> Header:
     says, and motor commands under another one would be a guess.
     """
     return robot._replace(level_flag=LOW_LEVEL)
-
-
-def read_header(record: NDArray[np.void]) -> Header:
-    """The header of a LOW_COMMAND or LOW_STATE record, an array of no dimension."""
-    return Header(*record["header"].item())
-
-
-def write_header(record: NDArray[np.void], header: Header) -> None:
-    """Write it into a record; of a number too large for its field the low bits are sent."""
-    record["header"] = tuple(int(value) & mask for value, mask in zip(header, _MASKS, strict=True))

@@ -1,6 +1,6 @@
-"""LowCmd: what the robot shall do, 610 bytes."""
+"""LowCmd: what the robot shall do."""
 
-from typing import LiteralString, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from numba import njit
@@ -8,52 +8,44 @@ from numpy.typing import NDArray
 
 from hw_bridge.setpoints import Array, Setpoints, no_torque
 from hw_bridge.wire.frame import check_frame, record_in, seal
-from hw_bridge.wire.layout import (
-    BRAKE,
-    JOINTS,
-    KD_SCALE,
-    KP_SCALE,
-    LOW_COMMAND,
-    LOW_COMMAND_SIZE,
-    MOTOR_COMMAND,
-    POS_STOP,
-    SERVO,
-    TORQUE_SCALE,
-    VEL_STOP,
-    Header,
-    read_header,
-    write_header,
-)
+from hw_bridge.wire.layout import BRAKE, JOINTS, POS_STOP, SERVO, VEL_STOP, Header, Wire
+
+Scales = NDArray[np.float32]
 
 
-def with_wire_gains(setpoints: Setpoints, q: Array, dq: Array) -> Setpoints:
+def with_wire_gains(scales: Scales, setpoints: Setpoints, q: Array, dq: Array) -> Setpoints:
     """Cut gains to the wire's counts, and keep the law's torque at measured joints.
 
-    The wire truncates kd to 1/16 N m s/rad: at 20 rad/s that alone changes a torque by 1.2 N m.
-    With tau' = tau + (kp - kp') (q_des - q) + (kd - kd') (dq_des - dq) the law gives what it gave
-    at the sampling instant. A velocity loop that is switched off has no part in it. A motor
+    A wire of counts truncates kd to 1/16 N m s/rad: at 20 rad/s that alone changes a torque by
+    1.2 N m. With tau' = tau + (kp - kp') (q_des - q) + (kd - kd') (dq_des - dq) the law gives what
+    it gave at the sampling instant. A velocity loop that is switched off has no part in it. A motor
     without a position loop is damped and gets no torque: one that stays where its speed does not
     would drive it. It loses less than 1/16 N m s/rad.
 
     Args:
+        scales: of the wire.
         setpoints: wanted.
         q, dq: measured joints (12) [rad], [rad/s].
     """
     plain = (np.ascontiguousarray(row, np.float64) for row in (*setpoints[:5], q, dq))
-    kp, kd, tau = cut_gains(*plain)
+    kp, kd, tau = cut_gains(scales, *plain)
     return Setpoints(setpoints.q, setpoints.dq, kp, kd, tau, setpoints.mode)
 
 
 @njit(cache=True)
 def cut_gains(
-    q_des: Array, dq_des: Array, kp: Array, kd: Array, tau: Array, q: Array, dq: Array
-) -> tuple[Array, Array, Array]:
+    scales: Scales, q_des: Array, dq_des: Array, kp: Array, kd: Array, tau: Array, q: Array,
+    dq: Array,
+) -> tuple[Array, Array, Array]:  # fmt: skip
     """Return kp, kd and tau of `with_wire_gains`, compiled."""
     n = kp.shape[0]
-    kp_cut, kd_cut, tau_cut = np.empty(n), np.empty(n), np.empty(n)
+    kp_cut, kd_cut, tau_cut = kp.copy(), kd.copy(), tau.copy()
+    kp_scale, kd_scale = float(scales[1]), float(scales[2])
+    if kp_scale == 0.0:
+        return kp_cut, kd_cut, tau_cut
     for i in range(n):
-        kp_cut[i] = np.trunc(kp[i] * KP_SCALE) / KP_SCALE
-        kd_cut[i] = np.trunc(kd[i] * KD_SCALE) / KD_SCALE
+        kp_cut[i] = np.trunc(kp[i] * kp_scale) / kp_scale
+        kd_cut[i] = np.trunc(kd[i] * kd_scale) / kd_scale
         lost = 0.0
         if q_des[i] != POS_STOP:
             lost = (kp[i] - kp_cut[i]) * (q_des[i] - q[i])
@@ -75,19 +67,18 @@ class LowCommandEncoder:
         saturated: torques and gains that were cut to what the frame can carry.
     """
 
-    def __init__(self, header: Header | None = None) -> None:
+    def __init__(self, wire: Wire, header: Header | None = None) -> None:
         """Prepare a frame as the vendor's InitCmdData does: 20 motors in servo mode, no torque."""
         self.not_finite = 0
         self.saturated = 0
-        self._frame = bytearray(LOW_COMMAND_SIZE)
-        self._record = record_in(self._frame, LOW_COMMAND)
+        self.wire = wire
+        self._frame = bytearray(wire.command.itemsize)
+        self._record = record_in(self._frame, wire.command)
         self._motors = self._record["motors"]
         self.header = header or Header()
         self._motors["q"], self._motors["dq"] = POS_STOP, VEL_STOP
-        self._motors["mode"] = self._mode = SERVO
+        self._motors["mode"], self._mode = wire.servo, SERVO
         self._bytes = np.frombuffer(self._frame, np.uint8)
-        self._floats = np.empty((JOINTS, 2), np.float32)
-        self._counts = np.empty((JOINTS, 3), np.int16)
         self.encode(no_torque())
 
     @property
@@ -98,15 +89,15 @@ class LowCommandEncoder:
     @header.setter
     def header(self, header: Header) -> None:
         self._header = header
-        write_header(self._record, header)
+        self.wire.write_header(self._record, header)
 
     def encode(self, setpoints: Setpoints) -> bytes:
-        """A sealed frame of 610 bytes.
+        """A sealed frame.
 
-        tau beyond [-128, 127.99] N m, kp beyond [-1024, 1023.9] N m/rad and kd beyond
-        [-2048, 2047.9] N m s/rad saturate, where the vendor's library wraps around: its 200 N m
-        are -56 on the wire. What lies between two counts is truncated toward zero, like the
-        vendor's. A motor with a number that is not finite, or beyond float32, gets no torque.
+        On a wire of counts tau beyond [-128, 127.99] N m, kp beyond [-1024, 1023.9] N m/rad and kd
+        beyond [-2048, 2047.9] N m s/rad saturate, where the vendor's library wraps around: its
+        200 N m are -56 on the wire. What lies between two counts is truncated toward zero, like
+        the vendor's. A motor with a number that is not finite, or beyond float32, gets no torque.
         Any mode but SERVO is sent as BRAKE, for others act on the motor's calibration. Motors 12
         to 19 get the mode and no torque.
         """
@@ -115,8 +106,9 @@ class LowCommandEncoder:
             q, dq, kp, kd, tau = (_twelve(numbers) for numbers in setpoints[:5])
         except _NO_NUMBERS:
             q = dq = kp = kd = tau = np.full(JOINTS, np.nan)
+        wire = self.wire
         not_finite, saturated = write_motors(
-            q, dq, kp, kd, tau, self._floats, self._counts, FLOATS_AT, COUNTS_AT, self._bytes
+            q, dq, kp, kd, tau, wire.motors_at, wire.scales, self._bytes
         )
         self.not_finite += not_finite
         self.saturated += saturated
@@ -130,7 +122,8 @@ class LowCommandEncoder:
 
     def _set_mode(self, mode: int) -> None:
         if mode != self._mode:
-            self._motors["mode"] = self._mode = mode
+            self._motors["mode"] = self.wire.servo if mode == SERVO else mode
+            self._mode = mode
 
 
 def _twelve(numbers: Array) -> Array:
@@ -145,51 +138,38 @@ def _twelve(numbers: Array) -> Array:
 
 @njit(cache=True)
 def write_motors(
-    q: Array, dq: Array, kp: Array, kd: Array, tau: Array,
-    floats: NDArray[np.float32], counts: NDArray[np.int16],
-    float_places: NDArray[np.int64], count_places: NDArray[np.int64], frame: NDArray[np.uint8],
+    q: Array, dq: Array, kp: Array, kd: Array, tau: Array, places: NDArray[np.int64],
+    scales: Scales, frame: NDArray[np.uint8],
 ) -> tuple[int, int]:  # fmt: skip
     """Write twelve motors into a frame; how many had to rest, and how many numbers were cut.
 
     float32 throughout, as the vendor's, so that counts are equal.
+
+    Args:
+        q, dq, kp, kd, tau: setpoints.
+        places, scales: `Wire.motors_at` and `Wire.scales`.
+        frame: written.
     """
     not_finite, saturated = 0, 0
-    for i in range(JOINTS):
-        floats[i, 0], floats[i, 1] = q[i], dq[i]
-        wanted = (
-            np.float32(tau[i]) * np.float32(TORQUE_SCALE),
-            np.float32(kp[i]) * np.float32(KP_SCALE),
-            np.float32(kd[i]) * np.float32(KD_SCALE),
-        )
-        rests = not (np.isfinite(floats[i, 0]) and np.isfinite(floats[i, 1]))
-        for value in (tau[i], kp[i], kd[i]):
-            rests |= not np.isfinite(np.float32(value))
-        if rests:
-            not_finite += 1
-            floats[i, 0], floats[i, 1] = POS_STOP, VEL_STOP
-            counts[i, 0] = counts[i, 1] = counts[i, 2] = 0
-            continue
-        for j in range(3):
-            sent = min(max(wanted[j], np.float32(-32768.0)), np.float32(32767.0))
-            saturated += sent != wanted[j]
-            counts[i, j] = np.int16(sent)
+    floats, counts = np.empty(5, np.float32), np.empty(3, np.int16)
     float_bytes, count_bytes = floats.view(np.uint8), counts.view(np.uint8)
     for i in range(JOINTS):
-        for j in range(8):
-            frame[float_places[i] + j] = float_bytes[i, j]
-        for j in range(6):
-            frame[count_places[i] + j] = count_bytes[i, j]
+        floats[0], floats[1], floats[2], floats[3], floats[4] = q[i], dq[i], tau[i], kp[i], kd[i]
+        if not np.isfinite(floats).all():
+            not_finite += 1
+            floats[:] = 0.0
+            floats[0], floats[1] = POS_STOP, VEL_STOP
+        for j in range(3):
+            wanted = floats[2 + j] * scales[j]
+            sent = min(max(wanted, np.float32(-32768.0)), np.float32(32767.0))
+            saturated += sent != wanted
+            counts[j] = np.int16(sent)
+        for j in range(20 if scales[0] == 0.0 else 8):
+            frame[places[i] + j] = float_bytes[j]
+        if scales[0] != 0.0:
+            for j in range(6):
+                frame[places[i] + 8 + j] = count_bytes[j]
     return not_finite, saturated
-
-
-def _places(first: LiteralString) -> NDArray[np.int64]:
-    """Where a motor's numbers begin in a frame, from the field `first` on."""
-    assert LOW_COMMAND.fields is not None and MOTOR_COMMAND.fields is not None
-    begin = LOW_COMMAND.fields["motors"][1] + MOTOR_COMMAND.fields[first][1]
-    return begin + MOTOR_COMMAND.itemsize * np.arange(JOINTS)
-
-
-FLOATS_AT, COUNTS_AT = _places("q"), _places("tau")  # q, dq; tau, kp, kd stand side by side
 
 
 class LowCommand(NamedTuple):
@@ -206,24 +186,25 @@ class LowCommand(NamedTuple):
     setpoints: Setpoints
 
 
-def decode_low_command(frame: bytes) -> LowCommand:
-    """Read a frame of 610 bytes.
+def decode_low_command(wire: Wire, frame: bytes) -> LowCommand:
+    """Read a frame.
 
     Raises:
         WireError: the frame is not whole. Numbers that are not finite are no fault of a frame.
     """
-    check_frame(frame, LOW_COMMAND_SIZE)
-    record = record_in(frame, LOW_COMMAND)
+    check_frame(frame, wire.command.itemsize)
+    record = record_in(frame, wire.command)
     motors = record["motors"]
     joints, mode = motors[:JOINTS], motors["mode"].astype(np.int64)
+    if wire.servo != SERVO:
+        mode[mode == wire.servo] = SERVO
+    tau_scale, kp_scale, kd_scale = (float(scale) or 1.0 for scale in wire.scales)
     with np.errstate(all="ignore"):  # a signalling NaN
-        q, dq = joints["q"].astype(np.float64), joints["dq"].astype(np.float64)
+        q, dq, kp, kd, tau = (
+            joints[name].astype(np.float64) for name in ("q", "dq", "kp", "kd", "tau")
+        )
+    is_served = (mode[:JOINTS] == SERVO).all()
     setpoints = Setpoints(
-        q,
-        dq,
-        joints["kp"] / KP_SCALE,
-        joints["kd"] / KD_SCALE,
-        joints["tau"] / TORQUE_SCALE,
-        SERVO if (mode[:JOINTS] == SERVO).all() else BRAKE,
+        q, dq, kp / kp_scale, kd / kd_scale, tau / tau_scale, SERVO if is_served else BRAKE
     )
-    return LowCommand(read_header(record), mode, setpoints)
+    return LowCommand(wire.read_header(record), mode, setpoints)

@@ -1,4 +1,4 @@
-"""LowState: what the robot measures, 771 bytes."""
+"""LowState: what the robot measures."""
 
 from typing import Any, NamedTuple
 
@@ -6,15 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hw_bridge.wire.frame import check_frame, record_in, seal
-from hw_bridge.wire.layout import (
-    LOW_STATE,
-    LOW_STATE_SIZE,
-    REMOTE_BYTES,
-    TORQUE_SCALE,
-    Header,
-    read_header,
-    write_header,
-)
+from hw_bridge.wire.layout import REMOTE_BYTES, SERVO, Header, Wire
 
 Array = NDArray[np.float64]
 Integers = NDArray[np.int64]
@@ -70,25 +62,25 @@ class LowState(NamedTuple):
     reserve: int
 
 
-def zero_low_state() -> LowState:
+def zero_low_state(wire: Wire) -> LowState:
     """All zero but the level flag and an upright quaternion: a state to set fields of."""
-    blank = np.zeros((), LOW_STATE)
+    blank = np.zeros((), wire.state)
     blank["quaternion_wxyz"][0] = 1.0
-    return read_low_state(blank.tobytes())._replace(header=Header())
+    return read_low_state(wire, blank.tobytes())._replace(header=Header())
 
 
-def decode_low_state(frame: bytes) -> LowState:
-    """Read a frame of 771 bytes; its arrays are copies.
+def decode_low_state(wire: Wire, frame: bytes) -> LowState:
+    """Read a frame; its arrays are copies.
 
     Raises:
         WireError: the frame is not whole. Numbers that are not finite are no fault of a frame.
     """
-    check_frame(frame, LOW_STATE_SIZE)
-    return read_low_state(frame)
+    check_frame(frame, wire.state.itemsize)
+    return read_low_state(wire, frame)
 
 
-def encode_low_state(state: LowState) -> bytes:
-    """Write a sealed frame of 771 bytes.
+def encode_low_state(wire: Wire, state: LowState) -> bytes:
+    """Write a sealed frame.
 
     What the frame cannot carry saturates, what lies between two counts is truncated toward zero,
     and what is not a number becomes 0 where the frame has an integer. The tick wraps around.
@@ -96,17 +88,17 @@ def encode_low_state(state: LowState) -> bytes:
     Raises:
         ValueError: an array of another shape, or `remote` of another length.
     """
-    frame = bytearray(LOW_STATE_SIZE)
-    record = record_in(frame, LOW_STATE)
+    frame = bytearray(wire.state.itemsize)
+    record = record_in(frame, wire.state)
     with np.errstate(all="ignore"):  # a float64 beyond float32 becomes inf
-        _write(record, state)
+        _write(wire, record, state)
     return seal(frame)
 
 
-def read_low_state(frame: bytes) -> LowState:
+def read_low_state(wire: Wire, frame: bytes) -> LowState:
     """Read a frame that is known to be whole; its arrays are copies."""
     with np.errstate(all="ignore"):  # a signalling NaN
-        return _read(frame)
+        return _read(wire, frame)
 
 
 # Names of our fields by their type on the wire: floats, and numbers that are whole there.
@@ -118,23 +110,28 @@ _MOTOR_WHOLE = {"mode": "mode", "temperature": "temperature", "motor_reserve": "
 _MOTOR_SATURATED = {name: name for name in _MOTOR_COUNTS} | _MOTOR_WHOLE
 
 
-def _read(frame: bytes) -> LowState:
-    record = record_in(frame, LOW_STATE)
+def _read(wire: Wire, frame: bytes) -> LowState:
+    record = record_in(frame, wire.state)
     motors = record["motors"]
     fields: dict[str, Any] = {name: record[name].astype(np.float64) for name in _FLOATS}
     fields |= {name: record[name].astype(np.int64) for name in _WHOLE}
     fields |= {name: motors[name].astype(np.float64) for name in (*_MOTOR_FLOATS, *_MOTOR_COUNTS)}
     fields |= {name: motors[there].astype(np.int64) for name, there in _MOTOR_WHOLE.items()}
-    fields["tau_est"] /= TORQUE_SCALE
+    fields["tau_est"] /= wire.torque_scale or 1.0
+    if wire.servo != SERVO:
+        fields["mode"][fields["mode"] == wire.servo] = SERVO
     fields.update((name, int(record[name])) for name in ("imu_temperature", "tick", "reserve"))
-    fields.update(header=read_header(record), remote=record["remote"].tobytes())
+    fields.update(header=wire.read_header(record), remote=record["remote"].tobytes())
     return LowState(**fields)
 
 
-def _write(record: NDArray[np.void], state: LowState) -> None:
-    motors = record["motors"]
-    scaled = state._replace(tau_est=TORQUE_SCALE * np.asarray(state.tau_est))
-    write_header(record, state.header)
+def _write(wire: Wire, record: NDArray[np.void], state: LowState) -> None:
+    motors, mode = record["motors"], np.asarray(state.mode)
+    scaled = state._replace(
+        tau_est=(wire.torque_scale or 1.0) * np.asarray(state.tau_est),
+        mode=np.where(mode == SERVO, wire.servo, mode),
+    )
+    wire.write_header(record, state.header)
     for name in _FLOATS:
         record[name] = _shaped(record[name], getattr(state, name))
     for name in _MOTOR_FLOATS:
@@ -156,7 +153,9 @@ def _shaped(field: NDArray[Any], values: Any) -> NDArray[Any]:
 
 
 def _saturated(field: NDArray[Any], values: Any) -> NDArray[Any]:
-    """The values within the field's integers, 0 for what is no number."""
+    """The values within the field's integers, 0 for what is no number; of floats as they are."""
+    if field.dtype.kind == "f":
+        return _shaped(field, values)
     limits = np.iinfo(field.dtype)
     numbers = _shaped(field, np.asarray(values, np.float64))
     return np.clip(np.where(np.isnan(numbers), 0.0, numbers), limits.min, limits.max)

@@ -1,4 +1,4 @@
-"""The A1's own remote control, as LowState carries it.
+"""The robot's own remote control, as LowState carries it.
 
 Bytes 2 and 3 are the buttons, then five sticks follow (observed layout of xRockerBtnDataStruct,
 unitree_legged_sdk v3.3.1 joystick.h). What the two head bytes hold is not published; nothing here
@@ -10,7 +10,7 @@ import struct
 from collections.abc import Iterable, Mapping
 from typing import Final, NamedTuple
 
-from hw_bridge.wire.layout import LOW_STATE, REMOTE_BYTES
+from hw_bridge.wire.layout import REMOTE_BYTES
 
 BUTTONS: Final = (
     "R1", "L1", "start", "select", "R2", "L2", "F1", "F2",
@@ -21,13 +21,8 @@ BUTTONS: Final = (
 STICKS: Final = ("lx", "rx", "ry", "l2", "ly")
 """Names of the sticks, in their order."""
 
-assert LOW_STATE.fields is not None
-_AT = LOW_STATE.fields["remote"][1]
-REMOTE: Final = slice(_AT, _AT + REMOTE_BYTES)
-"""Where its bytes stand in a LowState frame."""
-
-BUTTONS_AT: Final = _AT + 2
-"""Where the word of its buttons stands in a LowState frame."""
+BUTTONS_AT: Final = 2
+"""Where the word of its buttons stands in its bytes."""
 
 _LAYOUT = struct.Struct("<2xH5f16x")
 

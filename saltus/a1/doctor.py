@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from hw_bridge.options import HardwareOptions
+from hw_bridge.wire.layout import wire_of
 from robots.robot import Robot
 from saltus.a1 import checks
 from saltus.a1.survey import Survey, survey
@@ -44,7 +45,7 @@ def examine(config: LaunchConfig) -> Diagnosis:
     options = hardware_options(config)
     with black_box_link(config) as link:
         say(LIMP.format(*options.link.robot))
-        found = survey(options, link)
+        found = survey(wire_of(config.robot_model), options, link)
     checks = [*judge(found, options, config.robot_model), *machine_checks(real=True)]
     say(_settle_pass(found, options, checks))
     return Diagnosis(checks, _measured(found))

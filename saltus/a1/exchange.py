@@ -13,7 +13,7 @@ from hw_bridge.link import Datagram, Link
 from hw_bridge.options import HardwareOptions
 from hw_bridge.setpoints import no_torque
 from hw_bridge.wire.frame import frame_fault
-from hw_bridge.wire.layout import LOW_STATE_SIZE, command_header
+from hw_bridge.wire.layout import Wire, command_header
 from hw_bridge.wire.low_command import LowCommandEncoder
 from hw_bridge.wire.low_state import LowState, decode_low_state
 from runtime.histogram import LogHistogram
@@ -95,13 +95,13 @@ class Exchange:
         questions: how often it has asked.
     """
 
-    def __init__(self, options: HardwareOptions, link: Link) -> None:
+    def __init__(self, wire: Wire, options: HardwareOptions, link: Link) -> None:
         """Ask over `link`; nothing is sent yet."""
-        self.intake = Intake(options.link.robot, options.tick_unit_s)
+        self.intake, self._wire = Intake(wire, options.link.robot, options.tick_unit_s), wire
         self.ticks, self.gaps_ms = TickMeter(), LogHistogram(0.01)
         self.questions = 0
         self._robot, self._link = options.link.robot, link
-        self._encoder = LowCommandEncoder()
+        self._encoder = LowCommandEncoder(wire)
         self._frame = self._encoder.encode(no_torque())
         self._arrivals: tuple[float, float] | None = None  # the first and the last [s]
 
@@ -137,10 +137,11 @@ class Exchange:
         return [self._note(datagram) for datagram in datagrams if self._is_whole(datagram)]
 
     def _is_whole(self, datagram: Datagram) -> bool:
-        return datagram.sender == self._robot and not frame_fault(datagram.data, LOW_STATE_SIZE)
+        size = self._wire.state.itemsize
+        return datagram.sender == self._robot and not frame_fault(datagram.data, size)
 
     def _note(self, datagram: Datagram) -> Reply:
-        state, arrival = decode_low_state(datagram.data), datagram.arrival
+        state, arrival = decode_low_state(self._wire, datagram.data), datagram.arrival
         self.ticks.take(state.tick, arrival)
         first, last = self._arrivals or (arrival, None)
         if last is not None:

@@ -13,6 +13,7 @@ from rich.live import Live
 
 from hw_bridge.link import Link
 from hw_bridge.options import HardwareOptions
+from hw_bridge.wire.layout import Wire, wire_of
 from runtime.clock import RealTimeClock
 from runtime.signals import StopFlag
 from saltus.a1.exchange import ASK_EVERY_S, Exchange, no_answer
@@ -33,9 +34,9 @@ SILENT_S: Final = 1.0  # age of the last frame at which the robot has fallen sil
 class Watch:
     """Asks the robot at 500 Hz beside the thread that shows what it says."""
 
-    def __init__(self, options: HardwareOptions, link: Link) -> None:
+    def __init__(self, wire: Wire, options: HardwareOptions, link: Link) -> None:
         """Ready to ask; nothing is sent yet."""
-        self._options, self._exchange, self._lock = options, Exchange(options, link), Lock()
+        self._options, self._exchange, self._lock = options, Exchange(wire, options, link), Lock()
         self._begin = time.monotonic()
         self._recent: deque[tuple[float, int]] = deque()  # time [s], frames
 
@@ -84,7 +85,7 @@ def view(config: LaunchConfig, json: bool) -> int:
     options = hardware_options(config)
     with black_box_link(config) as link:
         say(LIMP.format(*options.link.robot))
-        watch = Watch(options, link)
+        watch = Watch(wire_of(config.robot_model), options, link)
         with StopFlag() as stop, _asking(watch) as asking:
             _follow(watch, options, config.duration, lambda: stop() or asking.done())
     last = watch.glance()

@@ -11,7 +11,7 @@ import numpy as np
 
 from hw_bridge.link import Link
 from hw_bridge.options import HardwareOptions
-from hw_bridge.wire.layout import BRAKE, JOINTS, SERVO
+from hw_bridge.wire.layout import BRAKE, JOINTS, SERVO, Wire
 from runtime.clock import RealTimeClock
 from saltus.a1.exchange import ASK_EVERY_S, Exchange, Reply
 
@@ -76,9 +76,9 @@ class Survey(NamedTuple):
     send_errors: int
 
 
-def survey(options: HardwareOptions, link: Link) -> Survey:
+def survey(wire: Wire, options: HardwareOptions, link: Link) -> Survey:
     """Ask the robot for some seconds; it has to lie or hang. Raises nothing for what it says."""
-    exchange = Exchange(options, link)
+    exchange = Exchange(wire, options, link)
     fast, slow, silences = Phase([], []), Phase([], []), Silences(0.0, None, False)
     if _answers(exchange, options.connect_timeout_s):
         fast = _ask(exchange, ASK_EVERY_S, FAST_S)

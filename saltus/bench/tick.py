@@ -19,10 +19,11 @@ from controller.tracker_node import TrackerLoop
 from hw_bridge.bridge import Bridge
 from hw_bridge.emulator.options import EmulatorOptions
 from hw_bridge.emulator.state_frame import StateFrame
+from hw_bridge.link import UdpLink
 from hw_bridge.operator.operator import Operator
 from hw_bridge.options import LinkOptions, OperatorOptions
 from hw_bridge.states import RobotState
-from hw_bridge.wire.layout import LOW_COMMAND_SIZE, LOW_STATE_SIZE, SERVO
+from hw_bridge.wire.layout import SERVO, WIRES
 from runtime.bus import Bus, Endpoints
 from runtime.clock import RealTimeClock
 from runtime.messages import Plan, SensorReading, StateEstimate
@@ -41,13 +42,13 @@ from saltus.common.criterion import Criterion
 from saltus.configuration.launch import TICK_S, load_launch
 from saltus.doctor.core_times import record, time_estimator
 from saltus.launch import assembly
-from saltus.launch.hardware import open_link
 from saltus.launch.lock_step import LockStep
 
 TARGET_P50_US, TARGET_P99_US = 120.0, 200.0
 RECORDED_S, WARM_UP = 1.0, 500  # [s], ticks
 TICKS, PLAN_EVERY = 5000, 5
 LOCALHOST = "127.0.0.1"
+WIRE = WIRES["unitree-a1"]
 WHOLE, BARE = "whole tick", "bare system calls"  # stages
 
 
@@ -71,7 +72,7 @@ class Robot:
         self.port: int = self._socket.getsockname()[1]
         self._recorded, self._plans = recorded + recorded[::-1], plans + plans[::-1]
         self._estimates_out, self._plans_out = bus.publisher(STATE_ESTIMATE), bus.publisher(PLAN)
-        self._frames = StateFrame(EmulatorOptions())
+        self._frames = StateFrame(EmulatorOptions(), WIRE)
         self._frames.set_motors(np.full(12, SERVO), np.zeros(12, np.bool_))
 
     @property
@@ -101,7 +102,7 @@ class Robot:
         """Throw the commands away."""
         try:
             while True:
-                self._socket.recv(2 * LOW_COMMAND_SIZE)
+                self._socket.recv(2 * WIRE.command.itemsize)
         except BlockingIOError:
             return
 
@@ -133,7 +134,7 @@ class PlayedTracker:
             link=LinkOptions(robot_address=LOCALHOST, robot_port=robot.port,
                              local_address=LOCALHOST, local_port=0),
         )  # fmt: skip
-        self._link = link = open_link(options.link)
+        self._link = link = UdpLink(options.link)
         readings, commands = bus.publisher(SENSOR_READING), bus.publisher(MOTOR_COMMAND)
         statuses = bus.publisher(ROBOT_STATUS)
         self._listeners = [
@@ -262,7 +263,7 @@ def _measure_bare(ticks: int, times: Times) -> None:
     for end in (robot, here):
         end.bind((LOCALHOST, 0))
         end.setblocking(False)
-    frame, command = bytes(LOW_STATE_SIZE), bytes(LOW_COMMAND_SIZE)
+    frame, command = bytes(WIRE.state.itemsize), bytes(WIRE.command.itemsize)
     clock = RealTimeClock(TICK_S)
 
     def system_calls() -> None:

@@ -17,13 +17,7 @@ from numpy.typing import NDArray
 
 from hw_bridge.black_box.pipe import WAYS
 from hw_bridge.black_box.ring import RUN_TEXT, SUFFIX, RobotFrame, RunText, segments
-from hw_bridge.wire.layout import (
-    KD_SCALE,
-    KP_SCALE,
-    LOW_COMMAND,
-    LOW_STATE,
-    TORQUE_SCALE,
-)
+from hw_bridge.wire.layout import WIRES, Wire
 from robots.conventions import FOOT_NAMES, JOINT_NAMES
 from runtime.messages import decode
 from runtime.recording import Gap, RecordedFrame, is_whole, read_frames
@@ -33,12 +27,11 @@ from saltus.recording.reading import damage_of, readable, start_ns
 
 AT_ONCE = 10_000  # messages that are decoded together
 STAMPS = ("time [s]", "monotonic [s]")
-# Of each joint: field on the wire, unit, and counts on the wire in one unit.
-MEASURED = (("mode", "", 1.0), ("q", "rad", 1.0), ("dq", "rad/s", 1.0),
-            ("tau_est", "N m", TORQUE_SCALE), ("temperature", "deg C", 1.0))  # fmt: skip
-COMMANDED = (("mode", "", 1.0), ("q", "rad", 1.0), ("dq", "rad/s", 1.0),
-             ("tau", "N m", TORQUE_SCALE), ("kp", "N m/rad", KP_SCALE),
-             ("kd", "N m s/rad", KD_SCALE))  # fmt: skip
+# Of each joint: field on the wire, unit, and which of `Wire.scales` it has.
+MEASURED = (("mode", "", None), ("q", "rad", None), ("dq", "rad/s", None), ("tau_est", "N m", 0),
+            ("temperature", "deg C", None))  # fmt: skip
+COMMANDED = (("mode", "", None), ("q", "rad", None), ("dq", "rad/s", None), ("tau", "N m", 0),
+             ("kp", "N m/rad", 1), ("kd", "N m s/rad", 2))  # fmt: skip
 # Of the robot: field on the wire, unit, and names of its components.
 ROBOT = (("tick", "", ("",)), ("quaternion_wxyz", "", tuple("wxyz")),
          ("gyroscope", "rad/s", tuple("xyz")), ("accelerometer", "m/s^2", tuple("xyz")),
@@ -135,14 +128,20 @@ class _Files:
             self._add_table(way, frames)
 
     def _add_table(self, way: str, frames: Sequence[RecordedFrame]) -> None:
-        layout = LOW_STATE if way == "from_robot" else LOW_COMMAND
         messages = [(f.log_time_ns, decode(RobotFrame, f.data)) for f in frames]
-        whole = [(at, m) for at, m in messages if len(m.data) == layout.itemsize]
-        if not whole:
-            return
+        kind = "state" if way == "from_robot" else "command"
+        for wire in WIRES.values():
+            size = getattr(wire, kind).itemsize
+            whole = [(at, m) for at, m in messages if len(m.data) == size]
+            if whole:
+                self._add_rows(way, wire, getattr(wire, kind), whole)
+
+    def _add_rows(
+        self, way: str, wire: Wire, layout: np.dtype, whole: list[tuple[int, RobotFrame]]
+    ) -> None:
         records = np.frombuffer(b"".join(message.data for _, message in whole), layout)
         stamps = [[1e-9 * at for at, _ in whole], [message.time for _, message in whole]]
-        table = [*zip(STAMPS, stamps, strict=True), *_columns(records)]
+        table = [*zip(STAMPS, stamps, strict=True), *_columns(wire, records)]
         name = f"{way}.csv"
         with (self._folder / name).open("a", newline="") as file:
             writer = csv.writer(file, lineterminator="\n")
@@ -158,10 +157,10 @@ class _Files:
         self.rows[name] += len(piece.text)
 
 
-def _columns(records: Records) -> Iterator[tuple[str, list[Any]]]:
+def _columns(wire: Wire, records: Records) -> Iterator[tuple[str, list[Any]]]:
     """Heading and column of every quantity in states or commands."""
     joints = COMMANDED
-    if records.dtype == LOW_STATE:
+    if records.dtype == wire.state:
         joints = MEASURED
         for field, unit, parts in ROBOT:
             values = records[field].reshape(len(records), -1).T
@@ -169,9 +168,10 @@ def _columns(records: Records) -> Iterator[tuple[str, list[Any]]]:
                 name = "_".join(filter(None, (field.removesuffix("_wxyz"), part)))
                 yield _heading(name, unit), column.tolist()
     for number, joint in enumerate(JOINT_NAMES):
-        for field, unit, counts in joints:
+        for field, unit, scale in joints:
             column = records["motors"][field][:, number]
-            values = column if counts == 1.0 else column / counts
+            counts = 0.0 if scale is None else float(wire.scales[scale])
+            values = column / counts if counts else column
             yield _heading(f"{joint.removesuffix('_joint')}_{field}", unit), values.tolist()
 
 

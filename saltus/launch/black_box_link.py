@@ -51,8 +51,8 @@ def black_box_link(config: LaunchConfig) -> Iterator[Link]:
         box = Child(
             BLACK_BOX, black_box_command(config, path, files.path, report, os.getpid()), log
         )
-        options = hardware_options(config).link
-        link = RecordedLink(open_link(options, hears_all=True), options.robot, PipeWriter(pipe))
+        robot = hardware_options(config).link.robot
+        link = RecordedLink(open_link(config, hears_all=True), robot, PipeWriter(pipe))
         try:
             _start(box, ring)
             yield link

@@ -1,9 +1,12 @@
 """What a launch on a robot, real or emulated, needs of this machine: addresses, ports, a stop."""
 
+from __future__ import annotations
+
 import shutil
 import sys
 from ipaddress import IPv4Address
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import msgspec
 
@@ -13,10 +16,14 @@ from hw_bridge.link import UdpLink
 from hw_bridge.operator.gamepad import Joystick
 from hw_bridge.operator.keyboard import is_attended
 from hw_bridge.options import HardwareOptions, LinkOptions, OperatorOptions, motor_limits
+from hw_bridge.wire.layout import wire_of
 from saltus.common.errors import BadRequest
 from saltus.configuration.launch import LaunchConfig
 from saltus.launch.driving import open_gamepad
 from saltus.launch.process_table import black_box_folder
+
+if TYPE_CHECKING:
+    from hw_bridge.dds.link import DdsLink, DdsRobot
 
 STANDARD_INPUT = 0
 LIMP = (
@@ -33,6 +40,7 @@ def hardware_options(config: LaunchConfig) -> HardwareOptions:
         link = LinkOptions(
             robot_address=emulator.address, robot_port=emulator.port,
             local_address=emulator.address, local_port=options.link.local_port,
+            domain=emulator.domain,
         )  # fmt: skip
         options = msgspec.structs.replace(
             options, link=link, tick_unit_s=emulator.tick_unit_s, motions=True
@@ -46,14 +54,19 @@ def reaches_robot(config: LaunchConfig) -> bool:
     return config.kind.real and not IPv4Address(address).is_loopback
 
 
-def open_link(options: LinkOptions, hears_all: bool = False) -> UdpLink:
-    """The UDP socket to the robot, which may hear all others too.
+def open_link(config: LaunchConfig, hears_all: bool = False) -> UdpLink | DdsLink:
+    """The link to the robot, which may hear all others too.
 
     Raises:
         BadRequest: the addresses cannot be had; the message says what to do.
     """
+    options = hardware_options(config).link
     try:
-        return UdpLink(options, hears_all)
+        if wire_of(config.robot_model).transport == "udp":
+            return UdpLink(options, hears_all)
+        from hw_bridge.dds.link import DdsLink
+
+        return DdsLink(options)
     except ValueError as error:
         raise BadRequest(f"hardware: {error}") from error
 
@@ -70,13 +83,28 @@ def check_at_hand(config: LaunchConfig) -> None:
         _check_room(black_box_folder(config, Path()), config.hardware.black_box.size_mb)
     if config.drive.source == "gamepad":
         open_gamepad(config.sources).close()
-    if config.kind.emulated:
-        open_robot_socket(config).close()
+    if config.kind.emulated or config.kind.bridged:
+        _check_transport(config)
     if config.kind.bridged:
         options = hardware_options(config)
         _check_limits(config)
-        open_link(options.link).close()
         _check_gamepad(options.operator.gamepad)
+
+
+def _check_transport(config: LaunchConfig) -> None:
+    """Raise BadRequest where addresses or ports cannot be had, or DDS is missing."""
+    if wire_of(config.robot_model).transport == "dds":
+        from hw_bridge.dds.topics import require_cyclonedds
+
+        try:
+            require_cyclonedds()
+        except ValueError as error:
+            raise BadRequest(f"hardware: {error}") from error
+        return
+    if config.kind.emulated:
+        open_robot_socket(config).close()
+    if config.kind.bridged:
+        open_link(config).close()
 
 
 def _check_limits(config: LaunchConfig) -> None:
@@ -129,13 +157,19 @@ def _check_gamepad(path: str | None) -> None:
         raise BadRequest(f"hardware: {error}") from error
 
 
-def open_robot_socket(config: LaunchConfig) -> RobotSocket:
+def open_robot_socket(config: LaunchConfig) -> RobotSocket | DdsRobot:
     """The emulated robot's end of the cable.
 
     Raises:
         BadRequest: its address or port cannot be had.
     """
+    options = config.emulator
     try:
-        return RobotSocket(config.emulator.address, config.emulator.port)
+        if wire_of(config.robot_model).transport == "udp":
+            return RobotSocket(options.address, options.port)
+        from hw_bridge.dds.link import DdsRobot
+        from hw_bridge.dds.topics import Place
+
+        return DdsRobot(Place(options.domain, options.address))
     except ValueError as error:
         raise BadRequest(str(error)) from error

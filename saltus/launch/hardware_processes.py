@@ -12,13 +12,14 @@ from controller import tracker_node
 from hw_bridge.black_box.link import RecordedLink
 from hw_bridge.black_box.pipe import PipeWriter
 from hw_bridge.bridge import Bridge
+from hw_bridge.dds.link import DdsLink
 from hw_bridge.emulator import node as emulator_node
 from hw_bridge.link import UdpLink
 from hw_bridge.operator.driving import Steering
 from hw_bridge.operator.operator import Operator
 from hw_bridge.options import HardwareOptions
 from hw_bridge.watchdog.link import WatchdogLink
-from hw_bridge.wire.layout import Header
+from hw_bridge.wire.layout import Header, wire_of
 from runtime.background_log import log_in_background
 from runtime.bus import Bus
 from runtime.clock import ArrivalClock, Clock
@@ -88,7 +89,7 @@ def tracker(
     """
     core, options = assembly.make_tracker(config), hardware_options(config)
     serve_ticks(config, "tracker")
-    link = open_link(options.link)
+    link = open_link(config)
     clock = ArrivalClock(TICK_S, link.wait)
     with log_in_background(), open_bus() as bus:
         plans, estimates = bus.subscriber(PLAN), bus.subscriber(STATE_ESTIMATE, lazy=True)
@@ -117,7 +118,7 @@ def tracker(
 
 
 def _watchdog(
-    config: LaunchConfig, options: HardwareOptions, link: UdpLink, sockets: Path,
+    config: LaunchConfig, options: HardwareOptions, link: UdpLink | DdsLink, sockets: Path,
     steering: Steering | None,
 ) -> WatchdogLink:  # fmt: skip
     """The watchdog, which has the robot's socket and the operator's hands.
@@ -128,8 +129,8 @@ def _watchdog(
     press = None if steering is None else steering.press
     try:
         return WatchdogLink(
-            watchdog_socket(sockets), link, options.operator, watchdog_priority(config), press,
-            black_box_pipe(sockets),
+            watchdog_socket(sockets), link, wire_of(config.robot_model), options.operator,
+            watchdog_priority(config), press, black_box_pipe(sockets),
         )  # fmt: skip
     except ValueError as error:
         raise NotReady(str(error)) from error

@@ -38,9 +38,10 @@ def send_as_stranger(port: int, count: int) -> None:
         port: of the bridge, on loopback.
         count: frames of each kind.
     """
+    from hw_bridge.wire.layout import WIRES
     from hw_bridge.wire.low_state import encode_low_state, zero_low_state
 
-    whole = encode_low_state(zero_low_state())
+    states = [encode_low_state(wire, zero_low_state(wire)) for wire in WIRES.values()]
     with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as stranger:
-        for frame in (whole, whole[:-1], b"", os.urandom(len(whole))) * count:
+        for frame in (*states, states[0][:-1], b"", os.urandom(len(states[0]))) * count:
             stranger.sendto(frame, (LOOPBACK, port))

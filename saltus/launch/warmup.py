@@ -46,21 +46,25 @@ def warm_bridge(config: LaunchConfig) -> None:
     """Make what believes and decides for the bridge, which compiles as it is made."""
     from hw_bridge.decision import Decision
     from hw_bridge.intake import Intake
+    from hw_bridge.wire.layout import wire_of
     from hw_bridge.wire.low_command import LowCommandEncoder
 
-    Intake(config.hardware.link.robot, config.hardware.tick_unit_s)
-    Decision(config.hardware, config.robot_model, LowCommandEncoder())
+    wire = wire_of(config.robot_model)
+    Intake(wire, config.hardware.link.robot, config.hardware.tick_unit_s)
+    Decision(config.hardware, config.robot_model, LowCommandEncoder(wire))
 
 
 def warm_emulator(config: LaunchConfig) -> None:
     """Have an emulated robot of its own answer three commands."""
     from hw_bridge.emulator.firmware import Firmware
     from hw_bridge.setpoints import damping
+    from hw_bridge.wire.layout import wire_of
     from hw_bridge.wire.low_command import LowCommandEncoder
 
     options = msgspec.structs.replace(config.emulator, events=())
     firmware = Firmware(options, config.robot_model, _robot(config))
-    command = LowCommandEncoder().encode(damping(config.emulator.brake_kd))
+    encoder = LowCommandEncoder(wire_of(config.robot_model))
+    command = encoder.encode(damping(config.emulator.brake_kd))
     for _ in range(3):
         firmware.tick([command])
 

@@ -2,6 +2,7 @@
 
 import os
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from random import Random
 
@@ -27,6 +28,7 @@ from hw_bridge.wire.low_state import (
 )
 from hw_bridge.wire.remote import BUTTONS, STICKS, decode_remote, encode_remote
 from runtime.messages import encode
+from tests.a1 import WIRE
 from tests.fuzzing.decoder import Decode, Decoder, plain
 
 ROBOT = ("192.168.123.10", 8007)
@@ -42,12 +44,12 @@ def _states() -> list[bytes]:
             "tau_est": random.normal(size=20), "accelerometer": random.normal(size=3),
             "remote": encode_remote(BUTTONS[tick % 16 :], dict.fromkeys(STICKS, 0.5)),
         }  # fmt: skip
-        states.append(zero_low_state()._replace(tick=tick, **numbers))
-    return [encode_low_state(state) for state in states]
+        states.append(zero_low_state(WIRE)._replace(tick=tick, **numbers))
+    return [encode_low_state(WIRE, state) for state in states]
 
 
 def _commands() -> list[bytes]:
-    random, encoder = Random(1), LowCommandEncoder()
+    random, encoder = Random(1), LowCommandEncoder(WIRE)
     rows = ([[random.gauss(0, 5) for _ in range(12)] for _ in range(5)] for _ in range(3))
     moving = [encoder.encode(Setpoints(*map(np.array, each))) for each in rows]
     return [*moving, encoder.encode(damping(5.0))]
@@ -62,7 +64,7 @@ def _make_intake(_: Path) -> Decode:
     first, second = _states()[:2]
 
     def take(data: bytes) -> object:
-        intake = Intake(ROBOT, TICK_UNIT_S)
+        intake = Intake(WIRE, ROBOT, TICK_UNIT_S)
         intake.take([Datagram(first, ROBOT, 1.0)])
         believed = intake.take([Datagram(data, ROBOT, 1.001)])
         if believed is not None:
@@ -87,7 +89,7 @@ def _make_drivers(_: Path) -> Decode:
     drivers = MotorDrivers(brake_kd=3.0)
 
     def take(data: bytes) -> object:
-        return drivers.take(decode_low_command(data))
+        return drivers.take(decode_low_command(WIRE, data))
 
     return take
 
@@ -163,7 +165,7 @@ def _events() -> list[bytes]:
 
 
 DEVICE_DECODERS = (
-    Decoder("low state", plain(decode_low_state), _states, (WireError,), seal=seal),
+    Decoder("low state", plain(partial(decode_low_state, WIRE)), _states, (WireError,), seal=seal),
     Decoder("low command", _make_drivers, _commands, (WireError,), seal=seal),
     Decoder("remote", plain(decode_remote), _remotes),
     Decoder("intake", _make_intake, _states, seal=seal),

@@ -17,7 +17,7 @@ from hw_bridge.wire.low_command import LowCommand, decode_low_command
 from runtime.messages import MotorCommand, RobotStatus, SensorReading
 from sim_bridge.options import SimulationOptions, StartOptions
 from sim_bridge.simulated_robot import SimulatedRobot
-from tests.a1 import A1
+from tests.a1 import A1, WIRE
 
 BRISK = MotionOptions(
     joint_speed=5.0, damping_s=0.1, damping_timeout_s=1.0, load_s=0.2, settle_s=0.05
@@ -49,7 +49,7 @@ class Wire:
 
     def send(self, frame: bytes) -> bool:
         self.sent.append(frame)
-        self.last = decode_low_command(frame)
+        self.last = decode_low_command(WIRE, frame)
         return True
 
     def receive(self) -> list[Datagram]:

@@ -11,7 +11,7 @@ from hw_bridge.states import RobotState
 from hw_bridge.wire.layout import POS_STOP, VEL_STOP
 from hw_bridge.wire.low_command import LowCommandEncoder
 from runtime.messages import MotorCommand
-from tests.a1 import A1
+from tests.a1 import A1, WIRE
 from tests.hw_bridge.rig import stand_command
 from tests.hw_bridge.safety.safety_samples import sample
 
@@ -20,7 +20,7 @@ ODD = [np.nan, np.inf, -np.inf, POS_STOP, VEL_STOP, 1e300, -1e4, 40.0]
 
 def decisions() -> tuple[Decision, Decision]:
     """Both of a robot that runs: one may take the short way, one never does."""
-    short, long = (Decision(HardwareOptions(), A1, LowCommandEncoder()) for _ in range(2))
+    short, long = (Decision(HardwareOptions(), A1, LowCommandEncoder(WIRE)) for _ in range(2))
     long._act = lambda *_: None  # type: ignore[method-assign]
     for each in (short, long):
         each.machine.state = RobotState.RUNNING

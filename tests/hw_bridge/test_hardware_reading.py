@@ -11,12 +11,13 @@ from hypothesis import strategies as st
 from hw_bridge.options import SensingOptions
 from hw_bridge.wire.low_state import zero_low_state
 from runtime.messages import SensorReading, decode, encode
+from tests.a1 import WIRE
 from tests.hw_bridge.safety.safety_samples import sample_of
 
 
 def sample(sensing=None, **fields):
     """A sample as the wire would carry it."""
-    return sample_of(zero_low_state()._replace(**fields), 9.5, 9.0, 77, sensing)
+    return sample_of(zero_low_state(WIRE)._replace(**fields), 9.5, 9.0, 77, sensing)
 
 
 def random_sample(seed=3, sensing=None):

@@ -13,23 +13,24 @@ from hypothesis import strategies as st
 from hw_bridge.intake import WRAP, Intake
 from hw_bridge.link import Datagram, LinkOptions, UdpLink
 from hw_bridge.wire.frame import seal
-from hw_bridge.wire.layout import LOW_STATE, LOW_STATE_SIZE, Header
+from hw_bridge.wire.layout import Header
 from hw_bridge.wire.low_state import encode_low_state, zero_low_state
+from tests.a1 import WIRE
 
 ROBOT, STRANGER = ("192.168.123.10", 8007), ("192.168.123.161", 8007)
 MS = 1e-3
-STATE = zero_low_state()
+STATE = zero_low_state(WIRE)
 NOT_COVERED = range(764, 767)  # bytes that the checksum leaves out
 
 
 def frame(tick, header=STATE.header, **fields):
-    return encode_low_state(STATE._replace(header=header, tick=tick % WRAP, **fields))
+    return encode_low_state(WIRE, STATE._replace(header=header, tick=tick % WRAP, **fields))
 
 
 def with_number(value, name, index=None, motor=None, tick=1):
     """A sealed frame with one float of it set to `value`."""
     data = bytearray(frame(tick))
-    record = np.frombuffer(data, LOW_STATE)[0]
+    record = np.frombuffer(data, WIRE.state)[0]
     if motor is None:
         record[name][index] = value
     else:
@@ -48,7 +49,7 @@ def take(intake, *ticks, start=10.0):
 
 @pytest.fixture
 def intake():
-    return Intake(ROBOT, MS)
+    return Intake(WIRE, ROBOT, MS)
 
 
 def test_before_anything_came_there_is_nothing(intake):
@@ -88,7 +89,7 @@ def test_of_a_flood_the_newest_few_are_read(intake):
 
 @given(st.permutations(range(12)), st.lists(st.integers(0, 12), max_size=4))
 def test_in_whatever_order_and_batches_frames_come_the_newest_is_kept(order, cuts):
-    intake, arrival = Intake(ROBOT, MS), 10.0
+    intake, arrival = Intake(WIRE, ROBOT, MS), 10.0
     for low, high in zip([0, *sorted(cuts)], [*sorted(cuts), 12], strict=True):
         before = intake.last
         arrival += MS
@@ -116,7 +117,7 @@ MISCHIEF = {
 @settings(max_examples=60)
 @given(st.lists(st.lists(st.sampled_from(sorted(MISCHIEF)), max_size=6), max_size=12))
 def test_every_datagram_is_counted_once_and_only_good_ones_are_believed(batches):
-    intake = Intake(ROBOT, MS)
+    intake = Intake(WIRE, ROBOT, MS)
     take(intake, 0)
     expected, tick = Counter({"good": 1}), 0
     for kinds in batches:
@@ -153,18 +154,18 @@ def test_what_is_refused_before_the_first_good_frame_leaves_no_trace(intake, kin
     assert take(intake, 1) is not None
 
 
-@given(st.integers(0, LOW_STATE_SIZE - 1), st.integers(1, 255))
+@given(st.integers(0, WIRE.state.itemsize - 1), st.integers(1, 255))
 def test_a_frame_with_a_changed_byte_is_never_believed(position, change):
     data = bytearray(frame(7))
     data[position] ^= change
-    intake = Intake(ROBOT, MS)
+    intake = Intake(WIRE, ROBOT, MS)
     sample = intake.take([datagram(bytes(data))])
     assert (sample is not None) == (position in NOT_COVERED)
 
 
 @given(st.binary(max_size=900))
 def test_any_bytes_are_counted_and_nothing_raises(data):
-    intake = Intake(ROBOT, MS)
+    intake = Intake(WIRE, ROBOT, MS)
     assert intake.take([datagram(data)]) is None
     assert sum(intake.counts.values()) == 1
 
@@ -227,7 +228,7 @@ def test_a_robot_that_counts_microseconds_is_named_in_the_log(intake, caplog):
 
 
 def test_a_robot_that_counts_slower_than_told_is_named_in_the_log_once(caplog):
-    intake = Intake(ROBOT, 1e-6)
+    intake = Intake(WIRE, ROBOT, 1e-6)
     with caplog.at_level(logging.WARNING):
         for k in range(500):
             intake.take([datagram(frame(k), 10.0 + k * MS)])

@@ -7,8 +7,8 @@ from hypothesis import strategies as st
 
 from hw_bridge import intake as t
 from hw_bridge.wire.frame import frame_fault, seal
-from hw_bridge.wire.layout import HEADER, LOW_STATE, LOW_STATE_SIZE
 from hw_bridge.wire.low_state import decode_low_state
+from tests.a1 import WIRE
 
 CALIBRATION = np.array([3.0, -20.0, 7.5, 0.0, 0.4])
 ANY = np.empty(0, np.uint8)
@@ -16,14 +16,16 @@ ANY = np.empty(0, np.uint8)
 
 def look(frame: bytes, header=ANY) -> tuple[int, np.ndarray]:
     numbers = np.full(t.NUMBERS, -1.0)
-    return t.take_in(np.frombuffer(frame, np.uint8), header, CALIBRATION, numbers), numbers
+    return t.take_in(
+        np.frombuffer(frame, np.uint8), WIRE.state_at, header, CALIBRATION, numbers
+    ), numbers
 
 
 def random_frame(seed: int) -> bytes:
     """Whole, and any bits in it; its floats are finite."""
     rng = np.random.default_rng(seed)
-    data = bytearray(rng.bytes(LOW_STATE_SIZE))
-    record = np.frombuffer(data, LOW_STATE)[0]
+    data = bytearray(rng.bytes(WIRE.state.itemsize))
+    record = np.frombuffer(data, WIRE.state)[0]
     for name in ("quaternion_wxyz", "gyroscope", "accelerometer", "rpy"):
         record[name] = rng.normal(size=len(record[name]))
     for name in ("q", "dq", "q_raw", "dq_raw"):
@@ -35,7 +37,7 @@ def random_frame(seed: int) -> bytes:
 def test_its_numbers_are_the_decoders(seed):
     frame = random_frame(seed)
     fault, numbers = look(frame)
-    s = decode_low_state(frame)
+    s = decode_low_state(WIRE, frame)
     assert fault == 0
     w, x, y, z = s.quaternion_wxyz
     square = s.quaternion_wxyz @ s.quaternion_wxyz
@@ -54,20 +56,22 @@ def test_its_numbers_are_the_decoders(seed):
 
 
 @settings(max_examples=300, deadline=None)
-@given(st.integers(0, 200), st.integers(0, LOW_STATE_SIZE - 1), st.integers(0, 255), st.booleans())
+@given(
+    st.integers(0, 200), st.integers(0, WIRE.state.itemsize - 1), st.integers(0, 255), st.booleans()
+)
 def test_its_fault_is_the_one_that_the_checks_one_by_one_find(seed, place, byte, sealed):
     """One byte of a frame is another; the checksum may be made to fit."""
     sound = random_frame(seed)
     data = bytearray(sound)
     data[place] = byte
     frame = seal(data) if sealed else bytes(data)
-    header = np.frombuffer(sound[: HEADER.itemsize], np.uint8).copy()
-    if frame_fault(frame, LOW_STATE_SIZE):
+    header = np.frombuffer(sound[: WIRE.header_size], np.uint8).copy()
+    if frame_fault(frame, WIRE.state.itemsize):
         expected = t.CRC
-    elif frame[: HEADER.itemsize] != sound[: HEADER.itemsize]:
+    elif frame[: WIRE.header_size] != sound[: WIRE.header_size]:
         expected = t.ANOTHER_HEADER
     else:
-        s = decode_low_state(frame)
+        s = decode_low_state(WIRE, frame)
         numbers = s.quaternion_wxyz, s.gyroscope, s.accelerometer, s.rpy, s.q[:12], s.dq[:12]
         finite = all(np.isfinite(each).all() for each in numbers)
         expected = 0 if finite else t.NOT_FINITE
@@ -81,7 +85,7 @@ def test_its_fault_is_the_one_that_the_checks_one_by_one_find(seed, place, byte,
 def test_a_number_that_is_none_is_found_wherever_it_stands(field, value):
     for place in range(12):
         data = bytearray(random_frame(place))
-        record = np.frombuffer(data, LOW_STATE)[0]
+        record = np.frombuffer(data, WIRE.state)[0]
         numbers = record["motors"][field] if field in ("q", "dq") else record[field]
         if place < len(numbers):
             numbers[place] = value
@@ -90,6 +94,6 @@ def test_a_number_that_is_none_is_found_wherever_it_stands(field, value):
 
 def test_a_quaternion_of_zeros_stays_one():
     data = bytearray(random_frame(1))
-    np.frombuffer(data, LOW_STATE)[0]["quaternion_wxyz"] = 0.0
+    np.frombuffer(data, WIRE.state)[0]["quaternion_wxyz"] = 0.0
     fault, numbers = look(seal(data))
     assert fault == 0 and not numbers[t.QUATERNION].any() and numbers[t.SQUARE] == 0.0

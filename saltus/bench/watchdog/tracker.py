@@ -13,7 +13,7 @@ from hw_bridge.options import LinkOptions, OperatorOptions
 from hw_bridge.states import Request
 from hw_bridge.watchdog.link import WatchdogLink
 from runtime.clock import RealTimeClock
-from saltus.bench.watchdog.frames import DAMPING, LOCALHOST, MOTION
+from saltus.bench.watchdog.frames import DAMPING, LOCALHOST, MOTION, WIRE
 from saltus.common.lock_hog import hog
 from saltus.configuration.launch import TICK_S, load_launch
 from saltus.launch.cores import serve_ticks, watchdog_priority
@@ -28,7 +28,7 @@ def main(arguments: list[str]) -> None:
     robot = LinkOptions(LOCALHOST, int(port), LOCALHOST, 0)
     options = OperatorOptions(gamepad=gamepad, silence_s=10.0)
     link, clock, stopped = UdpLink(robot), RealTimeClock(TICK_S), False
-    watchdog = WatchdogLink(Path(at), link, options, watchdog_priority(config))
+    watchdog = WatchdogLink(Path(at), link, WIRE, options, watchdog_priority(config))
     watchdog.set_frame(DAMPING)
     watchdog.begin(clock.now())
     while True:

@@ -17,10 +17,10 @@ from hw_bridge.wire.low_state import decode_low_state
 from runtime.clock import TickStatistics
 from sim_bridge.options import SimulationOptions, StartOptions
 from sim_bridge.simulated_robot import SimulatedRobot
-from tests.a1 import A1
+from tests.a1 import A1, WIRE
 
 STAND = Setpoints(A1.stand, np.zeros(12), np.full(12, 100.0), np.full(12, 3.0), np.zeros(12))
-ENCODER = LowCommandEncoder()
+ENCODER = LowCommandEncoder(WIRE)
 
 
 class Ticks:
@@ -60,7 +60,7 @@ class Client:
     def __call__(self) -> bool:
         try:
             while True:
-                self.states.append(decode_low_state(self.socket.recv(2048)))
+                self.states.append(decode_low_state(WIRE, self.socket.recv(2048)))
         except BlockingIOError:
             pass
         self.asked += 1

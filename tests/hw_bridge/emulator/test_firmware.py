@@ -12,11 +12,11 @@ from hw_bridge.wire.layout import BRAKE, OVERHEATED, SERVO, Header
 from hw_bridge.wire.low_command import LowCommandEncoder
 from hw_bridge.wire.low_state import LowState, decode_low_state
 from hw_bridge.wire.remote import decode_remote
-from tests.a1 import A1
+from tests.a1 import A1, WIRE
 from tests.hw_bridge.emulator.emulator_plant import FreeJoints
 
 HOLD = Setpoints(A1.stand + 0.1, np.zeros(12), np.full(12, 40.0), np.full(12, 2.0), np.zeros(12))
-ENCODER = LowCommandEncoder()
+ENCODER = LowCommandEncoder(WIRE)
 HOLD_FRAME, DAMP_FRAME = ENCODER.encode(HOLD), ENCODER.encode(damping(3.0))
 
 
@@ -29,7 +29,7 @@ def states(firmware: Firmware, frames: list[bytes], ticks: int = 1, now: float =
     """The decoded answers of some ticks with the same frames each."""
     out: list[LowState] = []
     for k in range(ticks):
-        out += map(decode_low_state, firmware.tick(frames, now + 0.001 * k))
+        out += (decode_low_state(WIRE, frame) for frame in firmware.tick(frames, now + 0.001 * k))
     return out
 
 
@@ -59,7 +59,7 @@ def test_a_spoilt_frame_is_counted_and_wakes_nobody(spoil, reason: str) -> None:
 
 def test_a_frame_of_another_level_is_not_for_the_motors() -> None:
     firmware, _ = made()
-    frame = LowCommandEncoder(Header(level_flag=0)).encode(HOLD)
+    frame = LowCommandEncoder(WIRE, Header(level_flag=0)).encode(HOLD)
     assert states(firmware, [frame]) == [] and firmware.refused == {"level": 1}
 
 
@@ -108,7 +108,7 @@ def test_feet_are_counts_with_offsets_and_the_header_is_the_robots_own() -> None
     np.testing.assert_array_equal(state.foot_force, [59, 39, 56, 52])
     assert state.header.serial == 77
     assert firmware.notes["header"] == 1  # the command's was another
-    states(firmware, [LowCommandEncoder(state.header).encode(HOLD)])
+    states(firmware, [LowCommandEncoder(WIRE, state.header).encode(HOLD)])
     assert firmware.notes["header"] == 1
 
 

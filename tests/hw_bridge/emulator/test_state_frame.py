@@ -11,6 +11,7 @@ from hw_bridge.emulator.state_frame import StateFrame
 from hw_bridge.wire.low_state import decode_low_state, encode_low_state
 from hw_bridge.wire.remote import decode_remote
 from runtime.messages import SensorReading
+from tests.a1 import WIRE
 
 OPTIONS = EmulatorOptions(foot_force_scale=0.5)
 
@@ -33,15 +34,15 @@ def reading_of(random: np.random.Generator, size: float) -> SensorReading:
 @given(st.integers(0, 2**32 - 1), st.sampled_from([1.0, 100.0, 1e5, 1e30]), st.integers(0, 2**33))
 def test_its_bytes_are_those_of_the_codec(seed: int, size: float, tick: int) -> None:
     random = np.random.default_rng(seed)
-    reading, frame = reading_of(random, size), StateFrame(OPTIONS)
+    reading, frame = reading_of(random, size), StateFrame(OPTIONS, WIRE)
     q, dq, ddq = random.standard_normal((3, 12)) * [[1.0], [10.0], [size]]
     temperature = random.uniform(-200.0, 200.0, 12)
     mode, shut = np.where(random.random(12) < 0.5, 10, 0), random.random(12) < 0.3
     frame.set_motors(mode, shut)
     frame.hold_remote(frozenset({"L2", "B"}), {})
     written = frame.write(reading, q, dq, ddq, temperature, tick)
-    state = decode_low_state(written)
-    assert encode_low_state(state) == written
+    state = decode_low_state(WIRE, written)
+    assert encode_low_state(WIRE, state) == written
 
     x, y, z, w = reading.quaternion_imu_in_world
     np.testing.assert_allclose(state.quaternion_wxyz, [w, x, y, z], rtol=1e-6)
@@ -71,18 +72,18 @@ def test_its_bytes_are_those_of_the_codec(seed: int, size: float, tick: int) -> 
 
 
 def test_a_diverged_plant_still_makes_a_frame() -> None:
-    frame, nan = StateFrame(OPTIONS), np.full(12, np.nan)
+    frame, nan = StateFrame(OPTIONS, WIRE), np.full(12, np.nan)
     reading = reading_of(np.random.default_rng(0), np.nan)
-    state = decode_low_state(frame.write(reading, nan, nan, nan, nan, 5))
+    state = decode_low_state(WIRE, frame.write(reading, nan, nan, nan, nan, 5))
     np.testing.assert_array_equal(state.tau_est[:12], 0.0)
     np.testing.assert_array_equal(state.foot_force, 0)
     assert np.isnan(state.q[:12]).all()
 
 
 def test_motors_beyond_the_twelve_and_unused_fields_stay_zero() -> None:
-    random, frame = np.random.default_rng(0), StateFrame(OPTIONS)
+    random, frame = np.random.default_rng(0), StateFrame(OPTIONS, WIRE)
     one = np.ones(12)
-    state = decode_low_state(frame.write(reading_of(random, 1.0), one, one, one, one, 5))
+    state = decode_low_state(WIRE, frame.write(reading_of(random, 1.0), one, one, one, one, 5))
     for name in ("mode", "q", "dq", "ddq", "tau_est", "temperature"):
         np.testing.assert_array_equal(getattr(state, name)[12:], 0)
     np.testing.assert_array_equal(state.foot_force_est, 0)

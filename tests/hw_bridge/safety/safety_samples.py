@@ -10,7 +10,7 @@ from hw_bridge.options import SensingOptions
 from hw_bridge.setpoints import Array, Setpoints
 from hw_bridge.wire.layout import SERVO
 from hw_bridge.wire.low_state import LowState, encode_low_state, zero_low_state
-from tests.a1 import A1
+from tests.a1 import A1, WIRE
 
 UNUSED = np.zeros(8)
 FR_CALF, FL_THIGH = 2, 4
@@ -25,10 +25,11 @@ def sample_of(
     state: LowState, arrival: float, time: float, tick: int, sensing: SensingOptions | None = None
 ) -> Sample:
     """A sample as the wire would carry `state`."""
-    frame, row, o = encode_low_state(state), np.empty(ROW), sensing or SensingOptions()
+    frame, row, o = encode_low_state(WIRE, state), np.empty(ROW), sensing or SensingOptions()
     calibration = np.array([*o.foot_force_offset, o.foot_force_scale])
-    believed = intake.sample_of(frame, row)
-    take_in(np.frombuffer(frame, np.uint8), np.empty(0, np.uint8), calibration, believed.numbers)
+    believed = intake.sample_of(WIRE, frame, row)
+    data, header = np.frombuffer(frame, np.uint8), np.empty(0, np.uint8)
+    take_in(data, WIRE.state_at, header, calibration, believed.numbers)
     row[0], row[1], row[-1] = tick, time, arrival
     return believed
 
@@ -47,7 +48,7 @@ def sample(tick: int, **changes: Any) -> Sample:
         if np.shape(value) == (12,):
             whole = twenty(value)
             fields[name] = whole.astype(int) if name in ("mode", "temperature") else whole
-    state = zero_low_state()._replace(tick=tick, **fields)
+    state = zero_low_state(WIRE)._replace(tick=tick, **fields)
     return sample_of(state, arrival=1e-3 * tick, time=1e-3 * tick, tick=tick)
 
 

@@ -10,16 +10,9 @@ from hypothesis.extra.numpy import arrays
 
 from hw_bridge.setpoints import Setpoints, damping, no_torque
 from hw_bridge.wire.frame import WireError, frame_fault
-from hw_bridge.wire.layout import (
-    BRAKE,
-    LOW_COMMAND,
-    LOW_COMMAND_SIZE,
-    POS_STOP,
-    SERVO,
-    VEL_STOP,
-    Header,
-)
+from hw_bridge.wire.layout import BRAKE, POS_STOP, SERVO, VEL_STOP, Header
 from hw_bridge.wire.low_command import LowCommandEncoder, decode_low_command
+from tests.a1 import WIRE
 from tests.hw_bridge.wire import peer as wire_peer
 
 HEADERS = st.builds(
@@ -36,14 +29,14 @@ def setpoints(q=0.0, dq=0.0, kp=0.0, kd=0.0, tau=0.0):
 
 
 def sent(asked):
-    return decode_low_command(LowCommandEncoder().encode(asked)).setpoints
+    return decode_low_command(WIRE, LowCommandEncoder(WIRE).encode(asked)).setpoints
 
 
 @given(HEADERS, FLOATS, FLOATS, COUNTS, COUNTS, COUNTS, st.sampled_from([SERVO, BRAKE]))
 def test_what_the_frame_can_hold_comes_back_unchanged(header, q, dq, kp, kd, tau, mode):
     asked = Setpoints(q, dq, kp / 32.0, kd / 16.0, tau / 256.0, mode)
-    encoder = LowCommandEncoder(header)
-    found = decode_low_command(encoder.encode(asked))
+    encoder = LowCommandEncoder(WIRE, header)
+    found = decode_low_command(WIRE, encoder.encode(asked))
     assert found.header == header
     assert (found.mode == mode).all()
     assert found.setpoints.mode == mode
@@ -54,12 +47,12 @@ def test_what_the_frame_can_hold_comes_back_unchanged(header, q, dq, kp, kd, tau
 
 @given(ANY, ANY, ANY, ANY, ANY)
 def test_whatever_is_asked_the_frame_is_whole_and_its_numbers_finite(q, dq, kp, kd, tau):
-    encoder, asked = LowCommandEncoder(), Setpoints(q, dq, kp, kd, tau)
+    encoder, asked = LowCommandEncoder(WIRE), Setpoints(q, dq, kp, kd, tau)
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         frame = encoder.encode(asked)
-        found = decode_low_command(frame).setpoints
-    assert frame_fault(frame, LOW_COMMAND_SIZE) is None
+        found = decode_low_command(WIRE, frame).setpoints
+    assert frame_fault(frame, WIRE.command.itemsize) is None
     assert np.isfinite(found[:5]).all()
     with np.errstate(all="ignore"):
         bad = ~np.isfinite(np.array(asked[:5]).astype(np.float32)).all(axis=0)
@@ -70,16 +63,16 @@ def test_whatever_is_asked_the_frame_is_whole_and_its_numbers_finite(q, dq, kp, 
 
 @given(st.lists(st.tuples(FLOATS, FLOATS, FLOATS, FLOATS, FLOATS), min_size=2, max_size=3))
 def test_a_frame_does_not_depend_on_those_before(several):
-    encoder = LowCommandEncoder()
+    encoder = LowCommandEncoder(WIRE)
     encoder.encode(setpoints(q=np.nan))
     for each in several:
-        assert encoder.encode(Setpoints(*each)) == LowCommandEncoder().encode(Setpoints(*each))
+        assert encoder.encode(Setpoints(*each)) == LowCommandEncoder(WIRE).encode(Setpoints(*each))
 
 
 @given(FLOATS, FLOATS, FLOATS, FLOATS, FLOATS)
 def test_equals_the_peer_byte_for_byte(q, dq, kp, kd, tau):
     asked = Setpoints(q, dq, kp, kd, tau)
-    assert LowCommandEncoder().encode(asked) == wire_peer.encode(asked)
+    assert LowCommandEncoder(WIRE).encode(asked) == wire_peer.encode(asked)
 
 
 # What the vendor's library makes of them: 200 N m -> -56, kp 2000 -> -48, kd 3000 -> -1096.
@@ -92,8 +85,8 @@ def test_equals_the_peer_byte_for_byte(q, dq, kp, kd, tau):
     ],
 )  # fmt: skip
 def test_saturates_where_the_vendor_wraps(field, asked, expected):
-    encoder = LowCommandEncoder()
-    found = decode_low_command(encoder.encode(setpoints(**{field: asked}))).setpoints
+    encoder = LowCommandEncoder(WIRE)
+    found = decode_low_command(WIRE, encoder.encode(setpoints(**{field: asked}))).setpoints
     np.testing.assert_array_equal(getattr(found, field), expected)
     assert encoder.saturated == 12
 
@@ -114,8 +107,8 @@ def test_truncates_toward_zero(field, asked, expected):
 def test_a_motor_with_no_number_gets_no_torque_and_the_others_theirs(field, number):
     asked = setpoints(0.5, 0.0, 20.0, 1.0, 3.0)
     getattr(asked, field)[4] = number
-    encoder = LowCommandEncoder()
-    found = decode_low_command(encoder.encode(asked)).setpoints
+    encoder = LowCommandEncoder(WIRE)
+    found = decode_low_command(WIRE, encoder.encode(asked)).setpoints
     assert encoder.not_finite == 1
     torque = found.torque(np.zeros(12), np.zeros(12))
     np.testing.assert_array_equal(torque, np.where(np.arange(12) == 4, 0.0, 13.0))
@@ -124,35 +117,37 @@ def test_a_motor_with_no_number_gets_no_torque_and_the_others_theirs(field, numb
 
 @pytest.mark.parametrize("wrong", [np.zeros(11), None, np.zeros((12, 2)), "text"])
 def test_a_programming_mistake_gives_no_torque_too(wrong):
-    encoder = LowCommandEncoder()
+    encoder = LowCommandEncoder(WIRE)
     asked = setpoints(0.5, 0.0, 20.0)._replace(kd=wrong)
-    assert encoder.encode(asked) == LowCommandEncoder().encode(no_torque())
+    assert encoder.encode(asked) == LowCommandEncoder(WIRE).encode(no_torque())
     assert encoder.not_finite == 12
 
 
 @pytest.mark.parametrize("mode", [0x04, 0x08, 0xFF, -1, 1000])
 def test_no_mode_but_servo_and_brake_is_sent(mode):
-    found = decode_low_command(LowCommandEncoder().encode(damping(2.0)._replace(mode=mode)))
+    frame = LowCommandEncoder(WIRE).encode(damping(2.0)._replace(mode=mode))
+    found = decode_low_command(WIRE, frame)
     assert (found.mode == BRAKE).all()
     assert found.setpoints.mode == BRAKE
 
 
 def test_one_motor_that_brakes_is_not_servo():
-    record = np.frombuffer(bytearray(LowCommandEncoder().encode(no_torque())), LOW_COMMAND)
+    record = np.frombuffer(bytearray(LowCommandEncoder(WIRE).encode(no_torque())), WIRE.command)
     record["motors"]["mode"][0, 11] = BRAKE
     frame = record.tobytes()
     frame = frame[:-4] + wire_peer.peer_crc(frame).to_bytes(4, "little")
-    assert decode_low_command(frame).setpoints.mode == BRAKE
+    assert decode_low_command(WIRE, frame).setpoints.mode == BRAKE
 
 
 def test_a_header_set_later_is_sent_and_too_large_a_number_does_not_raise():
-    encoder = LowCommandEncoder()
+    encoder = LowCommandEncoder(WIRE)
     encoder.header = Header(0xFF, 3, 7, 1 << 40 | 11, -1)
-    assert decode_low_command(encoder.encode(no_torque())).header == Header(0xFF, 3, 7, 11, 0xFF)
+    found = decode_low_command(WIRE, encoder.encode(no_torque()))
+    assert found.header == Header(0xFF, 3, 7, 11, 0xFF)
 
 
 def test_refuses_what_is_not_whole():
-    frame = LowCommandEncoder().encode(no_torque())
+    frame = LowCommandEncoder(WIRE).encode(no_torque())
     for damaged in (frame[:-1], frame + b"\0", b"", bytes([frame[0] ^ 1]) + frame[1:]):
         with pytest.raises(WireError):
-            decode_low_command(damaged)
+            decode_low_command(WIRE, damaged)

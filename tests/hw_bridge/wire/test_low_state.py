@@ -9,8 +9,9 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
 from hw_bridge.wire.frame import WireError, frame_fault
-from hw_bridge.wire.layout import LOW_STATE, LOW_STATE_SIZE, Header
+from hw_bridge.wire.layout import Header
 from hw_bridge.wire.low_state import LowState, decode_low_state, encode_low_state, zero_low_state
+from tests.a1 import WIRE
 from tests.hw_bridge.wire import peer as wire_peer
 
 
@@ -63,29 +64,29 @@ def assert_same(found, expected):
 
 @given(STATES)
 def test_every_field_comes_back(state):
-    frame = encode_low_state(state)
-    assert frame_fault(frame, LOW_STATE_SIZE) is None
-    assert_same(decode_low_state(frame), state)
+    frame = encode_low_state(WIRE, state)
+    assert frame_fault(frame, WIRE.state.itemsize) is None
+    assert_same(decode_low_state(WIRE, frame), state)
     assert_same(wire_peer.decode(frame), state)
 
 
-@given(st.binary(min_size=LOW_STATE_SIZE, max_size=LOW_STATE_SIZE))
+@given(st.binary(min_size=WIRE.state.itemsize, max_size=WIRE.state.itemsize))
 def test_any_bytes_with_their_checksum_decode_without_a_warning(data):
     frame = data[:-4] + wire_peer.peer_crc(data).to_bytes(4, "little")
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        assert_same(decode_low_state(frame), wire_peer.decode(frame))
+        assert_same(decode_low_state(WIRE, frame), wire_peer.decode(frame))
 
 
 def test_a_signalling_nan_is_no_error():
-    record = np.zeros(1, LOW_STATE)
+    record = np.zeros(1, WIRE.state)
     record["motors"].view(np.uint8)[...] = 0
     data = bytearray(record.tobytes())
     data[64:68] = (0x7F800001).to_bytes(4, "little")  # q of motor 0
     frame = bytes(data[:-4]) + wire_peer.peer_crc(bytes(data)).to_bytes(4, "little")
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        assert np.isnan(decode_low_state(frame).q[0])
+        assert np.isnan(decode_low_state(WIRE, frame).q[0])
 
 
 SATURATED = [
@@ -99,7 +100,8 @@ SATURATED = [
 @pytest.mark.parametrize(("field", "value", "expected"), SATURATED)
 def test_motors_saturate_and_truncate(field, value, expected):
     values = np.full(20, value)
-    found = decode_low_state(encode_low_state(zero_low_state()._replace(**{field: values})))
+    state = zero_low_state(WIRE)._replace(**{field: values})
+    found = decode_low_state(WIRE, encode_low_state(WIRE, state))
     np.testing.assert_array_equal(getattr(found, field), expected)
 
 
@@ -114,7 +116,8 @@ def test_motors_saturate_and_truncate(field, value, expected):
 def test_the_others_saturate_and_the_tick_wraps(field, value, expected):
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        found = decode_low_state(encode_low_state(zero_low_state()._replace(**{field: value})))
+        state = zero_low_state(WIRE)._replace(**{field: value})
+        found = decode_low_state(WIRE, encode_low_state(WIRE, state))
     np.testing.assert_array_equal(getattr(found, field), expected)
 
 
@@ -124,20 +127,20 @@ def test_the_others_saturate_and_the_tick_wraps(field, value, expected):
 )
 def test_another_shape_is_an_error(field, value):
     with pytest.raises(ValueError):
-        encode_low_state(zero_low_state()._replace(**{field: value}))
+        encode_low_state(WIRE, zero_low_state(WIRE)._replace(**{field: value}))
 
 
 def test_arrays_are_copies_that_may_be_written_to():
-    frame = encode_low_state(zero_low_state())
-    first = decode_low_state(frame)
+    frame = encode_low_state(WIRE, zero_low_state(WIRE))
+    first = decode_low_state(WIRE, frame)
     for value in first:
         if isinstance(value, np.ndarray):
             value[...] = 1
-    assert_same(decode_low_state(frame), zero_low_state())
+    assert_same(decode_low_state(WIRE, frame), zero_low_state(WIRE))
 
 
 def test_refuses_what_is_not_whole():
-    frame = encode_low_state(zero_low_state())
+    frame = encode_low_state(WIRE, zero_low_state(WIRE))
     for damaged in (frame[:-1], frame + b"\0", b"", frame[:100] + b"\1" + frame[101:]):
         with pytest.raises(WireError):
-            decode_low_state(damaged)
+            decode_low_state(WIRE, damaged)

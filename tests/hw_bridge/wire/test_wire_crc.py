@@ -7,16 +7,9 @@ from hypothesis import strategies as st
 
 from hw_bridge.setpoints import no_torque
 from hw_bridge.wire.frame import FrameFault, WireError, check_frame, crc, frame_fault, seal
-from hw_bridge.wire.layout import (
-    BRAKE,
-    LOW_COMMAND,
-    LOW_COMMAND_SIZE,
-    LOW_STATE_SIZE,
-    POS_STOP,
-    SERVO,
-    VEL_STOP,
-)
+from hw_bridge.wire.layout import BRAKE, POS_STOP, SERVO, VEL_STOP
 from hw_bridge.wire.low_command import LowCommandEncoder
+from tests.a1 import WIRE
 from tests.hw_bridge.wire.peer import peer_crc
 
 
@@ -32,7 +25,7 @@ def bitwise(frame):
 
 
 def command_with(motors, mode):
-    record = np.zeros(1, LOW_COMMAND)
+    record = np.zeros(1, WIRE.command)
     record["header"]["level_flag"] = 0xFF
     some = record["motors"][:, :motors]
     some["mode"], some["q"], some["dq"] = mode, POS_STOP, VEL_STOP
@@ -57,7 +50,7 @@ def test_reference_values(expected):
 
 @pytest.mark.parametrize(("mode", "expected"), [(SERVO, 0x1359692F), (BRAKE, 0xDCD223F4)])
 def test_no_torque_is_the_vendors_initial_command(mode, expected):
-    frame = LowCommandEncoder().encode(no_torque()._replace(mode=mode))
+    frame = LowCommandEncoder(WIRE).encode(no_torque()._replace(mode=mode))
     assert frame == FRAMES[expected][:-4] + expected.to_bytes(4, "little")
 
 
@@ -66,7 +59,7 @@ def test_equals_the_definition(frame):
     assert crc(frame) == bitwise(frame) == peer_crc(frame)
 
 
-@pytest.mark.parametrize("size", [LOW_COMMAND_SIZE, LOW_STATE_SIZE])
+@pytest.mark.parametrize("size", [WIRE.command.itemsize, WIRE.state.itemsize])
 def test_any_byte_that_is_covered_counts(size):
     frame = seal(bytearray(range(256)) * 4)[:size]
     frame = seal(bytearray(frame))
@@ -79,19 +72,19 @@ def test_any_byte_that_is_covered_counts(size):
     assert uncovered == list(range(4 * (size // 4 - 1), size - 4))
 
 
-@given(st.binary(max_size=1600), st.sampled_from([LOW_COMMAND_SIZE, LOW_STATE_SIZE]))
+@given(st.binary(max_size=1600), st.sampled_from([WIRE.command.itemsize, WIRE.state.itemsize]))
 def test_another_length_is_a_fault_of_length(frame, size):
     if len(frame) != size:
         assert frame_fault(frame, size) is FrameFault.LENGTH
 
 
 def test_the_error_names_the_fault():
-    frame = bytes(LOW_COMMAND_SIZE)
+    frame = bytes(WIRE.command.itemsize)
     with pytest.raises(WireError, match="crc") as caught:
-        check_frame(frame, LOW_COMMAND_SIZE)
+        check_frame(frame, WIRE.command.itemsize)
     assert caught.value.fault is FrameFault.CRC
     with pytest.raises(WireError, match="length"):
-        check_frame(frame[1:], LOW_COMMAND_SIZE)
+        check_frame(frame[1:], WIRE.command.itemsize)
 
 
 @pytest.mark.parametrize("length", range(8))

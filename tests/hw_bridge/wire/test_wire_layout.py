@@ -1,33 +1,138 @@
-"""Sizes and offsets of the two frames."""
+"""Offsets and checksums of each wire, against those observed of the vendor's libraries."""
 
+from itertools import pairwise
+
+import numpy as np
 import pytest
 
-from hw_bridge.wire.layout import (
-    LOW_COMMAND,
-    LOW_COMMAND_SIZE,
-    LOW_STATE,
-    LOW_STATE_SIZE,
-    MOTOR_COMMAND,
-    MOTOR_STATE,
+from hw_bridge.setpoints import Setpoints, no_torque
+from hw_bridge.wire.frame import crc, frame_fault, seal
+from hw_bridge.wire.layout import BRAKE, JOINTS, OVERHEATED, SERVO, WIRES, Header
+from hw_bridge.wire.low_command import LowCommandEncoder, decode_low_command
+from hw_bridge.wire.low_state import decode_low_state, encode_low_state, zero_low_state
+
+# Sizes, then offsets: of a command, of its motors, of a state, of its motors.
+LAYOUTS = {
+    "unitree-a1": (
+        (610, 27, 771, 32),
+        {"header": 0, "motors": 10, "led": 550, "remote": 562, "reserve": 602, "crc": 606},
+        {"mode": 0, "q": 1, "dq": 5, "tau": 9, "kp": 11, "kd": 13, "reserve": 15},
+        {"header": 0, "quaternion_wxyz": 10, "gyroscope": 26, "accelerometer": 38, "rpy": 50,
+         "imu_temperature": 62, "motors": 63, "foot_force": 703, "foot_force_est": 711,
+         "tick": 719, "remote": 723, "reserve": 763, "crc": 767},
+        {"mode": 0, "q": 1, "dq": 5, "ddq": 9, "tau_est": 11, "q_raw": 13, "dq_raw": 17,
+         "ddq_raw": 21, "temperature": 23, "reserve": 24},
+    ),
+    "unitree-go1": (
+        (614, 27, 807, 32),
+        {"header": 0, "motors": 22, "battery": 562, "remote": 566, "reserve": 606, "crc": 610},
+        {"mode": 0, "q": 1, "dq": 5, "tau": 9, "kp": 11, "kd": 13, "reserve": 15},
+        {"header": 0, "quaternion_wxyz": 22, "gyroscope": 38, "accelerometer": 50, "rpy": 62,
+         "imu_temperature": 74, "motors": 75, "battery": 715, "charge": 718, "current": 719,
+         "cycle": 723, "battery_temperature": 725, "cells": 729, "foot_force": 739,
+         "foot_force_est": 747, "tick": 755, "remote": 759, "reserve": 799, "crc": 803},
+        {"mode": 0, "q": 1, "dq": 5, "ddq": 9, "tau_est": 11, "q_raw": 13, "dq_raw": 17,
+         "ddq_raw": 21, "temperature": 23, "reserve": 24},
+    ),
+    "unitree-go2": (
+        (812, 36, 1180, 48),
+        {"header": 0, "motors": 24, "battery": 744, "remote": 748, "led": 788, "fan": 800,
+         "gpio": 802, "reserve": 804, "crc": 808},
+        {"mode": 0, "q": 4, "dq": 8, "tau": 12, "kp": 16, "kd": 20, "reserve": 24},
+        {"header": 0, "quaternion_wxyz": 24, "gyroscope": 40, "accelerometer": 52, "rpy": 64,
+         "imu_temperature": 76, "motors": 80, "charge": 1043, "current": 1044, "cycle": 1048,
+         "cells": 1054, "foot_force": 1084, "foot_force_est": 1092, "tick": 1100, "remote": 1104,
+         "bit_flag": 1144, "adc": 1148, "voltage": 1156, "supply_current": 1160, "fan": 1164,
+         "reserve": 1172, "crc": 1176},
+        {"mode": 0, "q": 4, "dq": 8, "ddq": 12, "tau_est": 16, "q_raw": 20, "dq_raw": 24,
+         "ddq_raw": 28, "temperature": 32, "lost": 36, "reserve": 40},
+    ),
+}  # fmt: skip
+GO_HEADER = {"head": 0, "level_flag": 2, "robot_id": 3, "serial": 4, "comm_version": 12,
+             "bandwidth": 20}  # fmt: skip
+HEADERS = {
+    "unitree-a1": {"level_flag": 0, "comm_version": 1, "robot_id": 3, "serial": 5, "bandwidth": 9},
+    "unitree-go1": GO_HEADER, "unitree-go2": GO_HEADER,
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", WIRES)
+def test_offsets(name):
+    wire, (sizes, *expected) = WIRES[name], LAYOUTS[name]
+    motor, motor_state = wire.command["motors"].base, wire.state["motors"].base
+    records = wire.command, motor, wire.state, motor_state
+    assert tuple(record.itemsize for record in records) == sizes
+    for record, offsets in zip((*records, wire.state["header"]), (*expected, HEADERS[name]),
+                               strict=True):  # fmt: skip
+        assert {field: record.fields[field][1] for field in offsets} == offsets
+        ends = [offset + dtype.itemsize for dtype, offset in record.fields.values()]
+        assert [*ends[:-1]] == [offset for _, offset in [*record.fields.values()][1:]]
+        assert all(a < b for a, b in pairwise(ends))
+
+
+STAND = Setpoints(
+    np.tile([0.0, 0.67, -1.3], 4), np.zeros(12), np.full(12, 60.0), np.full(12, 5.0), np.zeros(12)
 )
 
-OFFSETS = [
-    (LOW_COMMAND, {"header": 0, "motors": 10, "led": 550, "remote": 562, "reserve": 602,
-                   "crc": 606}),
-    (MOTOR_COMMAND, {"mode": 0, "q": 1, "dq": 5, "tau": 9, "kp": 11, "kd": 13, "reserve": 15}),
-    (LOW_STATE, {"header": 0, "quaternion_wxyz": 10, "gyroscope": 26, "accelerometer": 38,
-                 "rpy": 50, "imu_temperature": 62, "motors": 63, "foot_force": 703,
-                 "foot_force_est": 711, "tick": 719, "remote": 723, "reserve": 763, "crc": 767}),
-    (MOTOR_STATE, {"mode": 0, "q": 1, "dq": 5, "ddq": 9, "tau_est": 11, "q_raw": 13, "dq_raw": 17,
-                   "ddq_raw": 21, "temperature": 23, "reserve": 24}),
-]  # fmt: skip
+
+def command(name, setpoints=None, idle=None, servos=None):
+    """A frame with the vendor's first bytes, and what is in its unused motors."""
+    encoder = LowCommandEncoder(WIRES[name])
+    frame = bytearray(encoder.encode(setpoints or no_torque()))
+    motors = np.frombuffer(frame, WIRES[name].command)[0]["motors"]
+    if idle is not None:
+        motors["q"][JOINTS:] = motors["dq"][JOINTS:] = idle
+    if servos is not None:
+        motors["mode"][servos:] = 0
+    return seal(frame)
 
 
-def test_sizes():
-    assert (LOW_COMMAND_SIZE, LOW_STATE_SIZE) == (610, 771)
-    assert (MOTOR_COMMAND.itemsize, MOTOR_STATE.itemsize) == (27, 32)
+def state(name, tick):
+    return encode_low_state(
+        WIRES[name], zero_low_state(WIRES[name])._replace(quaternion_wxyz=np.zeros(4), tick=tick)
+    )
 
 
-@pytest.mark.parametrize(("record", "offsets"), OFFSETS)
-def test_offsets(record, offsets):
-    assert {name: record.fields[name][1] for name in record.names} == offsets
+@pytest.mark.parametrize(
+    ("frame", "expected"),
+    [
+        (bytes(614), 0xE7CD1C3B),
+        (command("unitree-go1"), 0x347FF0E2),  # InitCmdData
+        (bytes(812), 0x4B5A4880),
+        (bytes(1180), 0x85F11EA6),
+        (command("unitree-go2"), 0x06E577CD),  # InitLowCmd
+        (command("unitree-go2", idle=0.0, servos=12), 0x338061F2),
+        (command("unitree-go2", STAND, idle=0.0), 0x48DEA1F7),
+        (state("unitree-go2", 1), 0x8356E7BF),
+    ],
+)
+def test_checksums_of_the_vendors_libraries(frame, expected):
+    assert crc(frame) == expected
+
+
+@pytest.mark.parametrize("name", WIRES)
+def test_a_command_comes_back(name):
+    wire, random = WIRES[name], np.random.default_rng(0)
+    encoder = LowCommandEncoder(wire, Header(0xFF, 3, 7, 11, 5))
+    q, dq, kp, kd, tau = random.uniform(-1.0, 1.0, (5, 12)) * [[1.0], [9.0], [90.0], [9.0], [30.0]]
+    for mode in (SERVO, BRAKE):
+        frame = encoder.encode(Setpoints(q, dq, kp, kd, tau, mode))
+        found = decode_low_command(wire, frame)
+        assert found.header == Header(0xFF, 3, 7, 11, 5) and found.setpoints.mode == mode
+        for sent, asked, step in zip(found.setpoints, (q, dq, kp, kd, tau),
+                                     (1e-6, 1e-6, 1 / 32, 1 / 16, 1 / 256), strict=False):  # fmt: skip
+            np.testing.assert_allclose(sent, asked, atol=step)
+        assert frame_fault(frame, wire.command.itemsize) is None
+
+
+@pytest.mark.parametrize("name", WIRES)
+def test_a_state_comes_back(name):
+    wire = WIRES[name]
+    mode = np.tile([SERVO, BRAKE, OVERHEATED, 3, 4], 4)
+    sent = zero_low_state(wire)._replace(
+        mode=mode, q=np.arange(20.0), tau_est=np.arange(-10.0, 10.0), tick=5,
+        foot_force=np.arange(4),
+    )
+    found = decode_low_state(wire, encode_low_state(wire, sent))
+    for field in ("mode", "q", "tau_est", "tick", "foot_force", "header", "quaternion_wxyz"):
+        np.testing.assert_array_equal(getattr(found, field), getattr(sent, field))

@@ -13,7 +13,7 @@ from hw_bridge.emulator.options import EmulatorOptions
 from hw_bridge.wire.low_command import LowCommand, decode_low_command
 from runtime.clock import RealTimeClock
 from runtime.messages import GroundTruth, MotorCommand, SensorReading
-from tests.a1 import A1
+from tests.a1 import A1, WIRE
 
 REST = np.array([-0.5, 1.33, -2.69, 0.5, 1.33, -2.69] * 2)  # joints of a robot on its belly [rad]
 UP_Q = np.concatenate([[0.0, 0.0, 0.06, 0.0, 0.0, 0.0, 1.0], REST])
@@ -68,7 +68,7 @@ class EarsOpen(RobotSocket):
 
     @property
     def commands(self) -> list[LowCommand]:
-        return [decode_low_command(frame) for frame in self.heard]
+        return [decode_low_command(WIRE, frame) for frame in self.heard]
 
     @property
     def settings(self) -> list[str]:

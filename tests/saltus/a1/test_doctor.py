@@ -23,7 +23,7 @@ from saltus.cli.main import run
 from saltus.doctor import checks as machine
 from saltus.doctor.checks import Check, machine_checks
 from saltus.launch.doctor_pass import read_passes
-from tests.a1 import A1
+from tests.a1 import A1, WIRE
 from tests.saltus.a1.emulated_a1 import REST, emulated_a1
 from tests.saltus.a1.test_hardware_view import EarsOpenFor, assert_limp
 
@@ -119,7 +119,7 @@ def test_a_bad_request_is_one_line(capsys, arguments, words):
 def lying(**changes: object) -> LowState:
     q, mode = np.zeros(20), np.zeros(20, np.int64)
     q[:12], mode[:12] = REST, SERVO
-    state = zero_low_state()._replace(
+    state = zero_low_state(WIRE)._replace(
         q=q, mode=mode, temperature=np.full(20, 30), accelerometer=np.array([0.0, 0.0, 9.81])
     )
     return state._replace(**changes)
@@ -315,7 +315,7 @@ class BrakesAfter(Nowhere):
         self.braked |= self.tick > 0 and now - self.last > self.silence_s
         self.last, self.tick = now, self.tick + 1
         mode = np.full(20, BRAKE if self.braked else SERVO)
-        data = encode_low_state(lying(mode=mode, tick=self.tick))
+        data = encode_low_state(WIRE, lying(mode=mode, tick=self.tick))
         self.waiting.append(Datagram(data, OPTIONS.link.robot, now))
         return True
 

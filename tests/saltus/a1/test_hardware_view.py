@@ -22,6 +22,7 @@ from runtime.histogram import Quantiles
 from saltus.a1.panel import Glance, as_lines, as_summary, one_line, panel
 from saltus.cli.main import run
 from saltus.export.black_box import segments_of
+from tests.a1 import WIRE
 from tests.hw_bridge.safety.safety_samples import sample_of
 from tests.saltus.a1.emulated_a1 import REST, EarsOpen, emulated_a1
 
@@ -152,7 +153,7 @@ def test_only_an_a1_can_be_read(capsys, arguments):
 def glance(**changes: object) -> Glance:
     mode = np.full(20, SERVO)
     mode[4], mode[7] = 0x08, 0x42
-    state = zero_low_state()._replace(
+    state = zero_low_state(WIRE)._replace(
         mode=mode, q=np.linspace(-1.0, 1.0, 20), temperature=np.full(20, 31),
         foot_force=np.array([-1, -23, 300, 0]), remote=encode_remote(["R2"]),
     )  # fmt: skip

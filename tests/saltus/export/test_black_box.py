@@ -12,6 +12,7 @@ from hw_bridge.wire.low_command import LowCommandEncoder
 from hw_bridge.wire.low_state import encode_low_state, zero_low_state
 from runtime.messages import encode
 from saltus.cli.main import run
+from tests.a1 import WIRE
 
 BEGIN_NS = 1_800_000_000_000_000_000
 STATES = 300
@@ -28,15 +29,15 @@ def ring(tmp_path):
 
     text = RunText(time=0.0, file="../a1-1/logs/tracker.log", text="robot: off -> damping\n")
     write(RUN_TEXT, text)
-    zero = zero_low_state()
+    zero = zero_low_state(WIRE)
     for number in range(STATES):
         joints = np.linspace(0.0, 1.0, 20) + number
         state = zero._replace(q=joints, tau_est=np.full(20, 1.5), tick=number)
-        frame = RobotFrame(time=0.1 * number, data=encode_low_state(state))
+        frame = RobotFrame(time=0.1 * number, data=encode_low_state(WIRE, state))
         write(FRAMES["from_robot"], frame)
     twelve = np.arange(12.0)
     setpoints = Setpoints(twelve, -twelve, np.full(12, 40.0), np.full(12, 2.0), 0.5 * twelve)
-    data = LowCommandEncoder().encode(setpoints)
+    data = LowCommandEncoder(WIRE).encode(setpoints)
     write(FRAMES["by_tracker"], RobotFrame(time=29.0, data=data))
     write(FRAMES["by_watchdog"], RobotFrame(time=29.5, data=data[:-1]))  # cut: not in the CSV
     writer.close()

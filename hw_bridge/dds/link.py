@@ -1,0 +1,130 @@
+"""A Go2 behind the interface of `hw_bridge.link`, and its emulator's end of the cable."""
+
+import logging
+import time
+from typing import Final
+
+from hw_bridge.dds.topics import (
+    GO,
+    Participant,
+    Place,
+    command_of_cdr,
+    command_to_cdr,
+    state_of_cdr,
+    state_to_cdr,
+)
+from hw_bridge.link import Datagram
+from hw_bridge.options import LinkOptions
+from hw_bridge.wire.frame import crc, seal
+from hw_bridge.wire.layout import WIRES
+
+LOG = logging.getLogger(__name__)
+COMMANDS, STATES = "rt/lowcmd", "rt/lowstate"
+ANOTHER_S: Final = 0.3  # for which the topic of commands has to be silent before the first one
+_WIRE = WIRES["unitree-go2"]
+_TICK: Final = slice(1100, 1104)
+_CRC: Final = slice(-4, None)
+assert _WIRE.state.fields is not None and _WIRE.state.fields["tick"][1] == _TICK.start
+
+
+class DdsLink:
+    """Commands and states of a Go2 over DDS; see `hw_bridge.link.Link`.
+
+    Attributes:
+        robot: address and port that states count as coming from.
+        send_errors: commands that DDS did not take.
+        mismatched: states whose checksum did not fit, or that had none.
+    """
+
+    def __init__(self, options: LinkOptions) -> None:
+        """Join the robot's domain, and listen whether somebody else commands it.
+
+        Raises:
+            ValueError: cyclonedds or the interface is missing, or another program commands it.
+        """
+        self.robot = options.robot
+        self.place = Place(options.domain, options.local[0])
+        self.send_errors = self.mismatched = 0
+        self._participant = Participant(self.place)
+        others = self._participant.reader(COMMANDS, f"{GO}.LowCmd_")
+        self._states = self._participant.reader(STATES, f"{GO}.LowState_")
+        if others.wait(ANOTHER_S) and others.take():
+            self.close()
+            raise ValueError(
+                f"link: another program writes {COMMANDS} in domain {options.domain}: only one may "
+                "drive the robot at a time"
+            )
+        self._commands = self._participant.writer(COMMANDS, f"{GO}.LowCmd_")
+        self._begin, self._is_sealed = time.monotonic(), False
+
+    def send(self, frame: bytes) -> bool:
+        """Send a command; False, and counted, when DDS does not take it."""
+        is_sent = self._commands.send(command_to_cdr(frame))
+        self.send_errors += not is_sent
+        return is_sent
+
+    def wait(self, timeout_s: float) -> bool:
+        """Wait until a state is there, at most for `timeout_s` [s]; whether there is one."""
+        return self._states.wait(timeout_s)
+
+    def receive(self) -> list[Datagram]:
+        """Read the pending states, in order of arrival."""
+        now = time.monotonic()
+        return [Datagram(self._whole(state_of_cdr(cdr), now), self.robot, now)
+                for cdr in self._states.take() if len(cdr) == _WIRE.state.itemsize]  # fmt: skip
+
+    def _whole(self, frame: bytes, now: float) -> bytes:
+        """The frame, sealed until a first one was: DDS has a checksum of its own.
+
+        The vendor's covers padding, which a robot need not keep at zero, and simulators write
+        none. A simulator's tick may stand still too: then it is the time of this machine.
+        """
+        if int.from_bytes(frame[_CRC], "little") == crc(frame):
+            self._is_sealed = True
+            return frame
+        self.mismatched += 1
+        if self._is_sealed:
+            return frame
+        if self.mismatched == 1:
+            LOG.warning("link: the robot's checksum does not fit its states: not looked at")
+        whole = bytearray(frame)
+        if not any(frame[_TICK]):
+            whole[_TICK] = round(1e3 * (now - self._begin)).to_bytes(4, "little")
+        return seal(whole)
+
+    def close(self) -> None:
+        """Leave the domain; safe to call twice. Afterwards nothing is sent or received."""
+        self._participant.close()
+
+
+class DdsRobot:
+    """The emulated Go2's end; see `hw_bridge.emulator.network.RobotSocket`.
+
+    Attributes:
+        address: that commands count as coming from.
+        send_errors: states that DDS did not take.
+    """
+
+    def __init__(self, place: Place) -> None:
+        """Join the domain.
+
+        Raises:
+            ValueError: cyclonedds or the interface is missing.
+        """
+        self.address, self.send_errors = (place.address, place.domain), 0
+        self._participant = Participant(place)
+        self._commands = self._participant.reader(COMMANDS, f"{GO}.LowCmd_")
+        self._states = self._participant.writer(STATES, f"{GO}.LowState_")
+
+    def receive(self) -> list[tuple[bytes, tuple[str, int]]]:
+        """Read the pending commands."""
+        return [(command_of_cdr(cdr), self.address) for cdr in self._commands.take()
+                if len(cdr) == _WIRE.command.itemsize]  # fmt: skip
+
+    def send(self, frame: bytes, to: tuple[str, int]) -> None:
+        """Send one state, or count that it could not be sent."""
+        self.send_errors += not self._states.send(state_to_cdr(frame))
+
+    def close(self) -> None:
+        """Leave the domain; safe to call twice."""
+        self._participant.close()
