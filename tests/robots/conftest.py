@@ -6,29 +6,36 @@ import pytest
 
 from robots.contact_dynamics import ContactDynamics
 from robots.pinocchio_model import foot_frame_ids, load_pinocchio
+from robots.robot import Robot
 from tests.a1 import A1
 
 RandomState = Callable[[], tuple[np.ndarray, np.ndarray, np.ndarray]]
 
 
-@pytest.fixture(scope="session")
-def model() -> pin.Model:
-    return load_pinocchio(A1)
+@pytest.fixture(scope="module")
+def quadruped() -> Robot:
+    """A module of tests may put others in its place."""
+    return A1
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="module")
+def model(quadruped: Robot) -> pin.Model:
+    return load_pinocchio(quadruped)
+
+
+@pytest.fixture(scope="module")
 def dynamics(model: pin.Model) -> ContactDynamics:
     return ContactDynamics(model, foot_frame_ids(model))
 
 
 @pytest.fixture
-def random_state() -> RandomState:
+def random_state(quadruped: Robot) -> RandomState:
     """q (19), v (18), tau (12): any attitude, joints within their limits, brisk velocities."""
     rng = np.random.default_rng(2026)
 
     def draw() -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         quaternion = rng.normal(size=4)
-        joints = rng.uniform(A1.legs.lower, A1.legs.upper)
+        joints = rng.uniform(quadruped.legs.lower, quadruped.legs.upper)
         q = np.concatenate((rng.normal(size=3), quaternion / np.linalg.norm(quaternion), joints))
         return q, 2.0 * rng.normal(size=18), 10.0 * rng.normal(size=12)
 

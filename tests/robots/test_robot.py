@@ -14,6 +14,7 @@ from robots.robot_file import RobotError
 from robots.urdf import urdf_of
 from saltus.common.errors import BadRequest
 from saltus.configuration.launch import load_launch
+from saltus.robot_check import check_robot
 from tests.a1 import A1
 
 FILE = "velocity_limit: 21\nstand: [0, 0.8, -1.6]\nlie: [0, 1.3, -2.6]\nmodel: model.xml\n"
@@ -239,6 +240,11 @@ def test_a_folder_under_home_may_be_named_by_a_tilde(tmp_path, monkeypatch):
     monkeypatch.setenv("HOME", str(tmp_path))
     robot_in(tmp_path / "my dog", A1.mjcf)
     assert load_robot("~/my dog/").label == "my dog"
+
+
+@pytest.mark.parametrize("name", ["a1", "go1", "go2"])
+def test_the_robots_of_this_project_pass_their_check(name):
+    assert [each for each in check_robot(name) if not each.ok] == []
 
 
 def test_no_package_of_the_stack_asks_for_one_robot():

@@ -10,25 +10,30 @@ import pytest
 from robots.conventions import FOOT_NAMES, GRAVITY, JOINT_NAMES
 from robots.mujoco_model import load_mujoco
 from robots.pinocchio_model import foot_frame_ids
+from robots.robot import Robot, load_robot
 from robots.urdf import urdf_of
-from tests.a1 import A1
+
+
+@pytest.fixture(scope="module", params=["a1", "go1", "go2"])
+def quadruped(request: pytest.FixtureRequest) -> Robot:
+    return load_robot(request.param)
 
 
 @pytest.fixture(scope="module")
-def robot() -> Xml.Element:
-    return Xml.fromstring(urdf_of(A1))
+def urdf(quadruped: Robot) -> Xml.Element:
+    return Xml.fromstring(urdf_of(quadruped))
 
 
 @pytest.fixture(scope="module")
-def urdf_model() -> pin.Model:
-    model = pin.buildModelFromXML(urdf_of(A1), pin.JointModelFreeFlyer())
+def urdf_model(quadruped: Robot) -> pin.Model:
+    model = pin.buildModelFromXML(urdf_of(quadruped), pin.JointModelFreeFlyer())
     model.gravity = pin.Motion(np.array([0.0, 0.0, -GRAVITY]), np.zeros(3))
     return model
 
 
-def _attributes(robot: Xml.Element, path: str) -> dict[str, str]:
+def _attributes(urdf: Xml.Element, path: str) -> dict[str, str]:
     """Of the one element there; fails where there is none."""
-    (element,) = robot.findall(path)
+    (element,) = urdf.findall(path)
     return element.attrib
 
 
@@ -39,13 +44,15 @@ def _order(urdf_model: pin.Model) -> tuple[np.ndarray, np.ndarray]:
     return np.array(q), np.array([*range(6), *(joint.idx_v for joint in joints)])
 
 
-def test_joints_stand_in_motor_order_with_their_limits(robot: Xml.Element) -> None:
-    hinges = robot.findall("joint[@type='revolute']")
+def test_joints_stand_in_motor_order_with_their_limits(
+    quadruped: Robot, urdf: Xml.Element
+) -> None:
+    hinges = urdf.findall("joint[@type='revolute']")
     assert tuple(joint.get("name") for joint in hinges) == JOINT_NAMES
     limits = [_attributes(joint, "limit") for joint in hinges]
     for key, expected in (
-        ("lower", A1.legs.lower), ("upper", A1.legs.upper), ("effort", 33.5),
-        ("velocity", 21.0),
+        ("lower", quadruped.legs.lower), ("upper", quadruped.legs.upper),
+        ("effort", quadruped.torque_limit), ("velocity", quadruped.velocity_limit),
     ):  # fmt: skip
         values = [float(limit[key]) for limit in limits]
         np.testing.assert_allclose(values, np.broadcast_to(expected, 12), rtol=1e-14)
@@ -76,27 +83,33 @@ def test_mass_matrix_gravity_and_feet_are_those_of_the_mjcf(
             np.testing.assert_allclose(foot.homogeneous, data.oMf[frame].homogeneous, atol=1e-9)
 
 
-def test_feet_keep_links_of_their_own_with_spheres(robot: Xml.Element) -> None:
+def test_feet_keep_links_of_their_own_with_spheres(
+    quadruped: Robot, urdf: Xml.Element
+) -> None:
     for name in FOOT_NAMES:
         joint = f"joint[@name='{name}_foot_fixed']"
-        assert _attributes(robot, joint)["dont_collapse"] == "true"
-        assert _attributes(robot, f"{joint}/parent")["link"] == f"{name}_calf"
-        sphere = _attributes(robot, f"link[@name='{name}_foot']/collision/geometry/sphere")
-        assert float(sphere["radius"]) == A1.legs.foot_radius
+        assert _attributes(urdf, joint)["dont_collapse"] == "true"
+        assert _attributes(urdf, f"{joint}/parent")["link"] == f"{name}_calf"
+        sphere = _attributes(urdf, f"link[@name='{name}_foot']/collision/geometry/sphere")
+        assert float(sphere["radius"]) == quadruped.legs.foot_radius
 
 
-def test_every_shape_that_can_touch_the_floor_is_there_and_no_other(robot: Xml.Element) -> None:
-    ours = load_mujoco(A1)
+def test_every_shape_that_can_touch_the_floor_is_there_and_no_other(
+    quadruped: Robot, urdf: Xml.Element
+) -> None:
+    ours = load_mujoco(quadruped)
     touching = {ours.geom(i).name for i in np.flatnonzero(ours.geom_conaffinity)}
-    assert {shape.get("name") for shape in robot.iter("collision")} == touching
-    assert robot.find(".//visual") is None
+    assert {shape.get("name") for shape in urdf.iter("collision")} == touching
+    assert urdf.find(".//visual") is None
 
 
-def test_a_reader_of_urdf_puts_the_shapes_where_the_mjcf_has_them(robot: Xml.Element) -> None:
+def test_a_reader_of_urdf_puts_the_shapes_where_the_mjcf_has_them(
+    quadruped: Robot, urdf: Xml.Element
+) -> None:
     """MuJoCo reads both; the trunk is the URDF's root, which MuJoCo welds to the world."""
-    theirs = mujoco.MjModel.from_xml_string(urdf_of(A1))
-    ours = load_mujoco(A1)
-    joints = np.random.default_rng(3).uniform(A1.legs.lower, A1.legs.upper)
+    theirs = mujoco.MjModel.from_xml_string(urdf_of(quadruped))
+    ours = load_mujoco(quadruped)
+    joints = np.random.default_rng(3).uniform(quadruped.legs.lower, quadruped.legs.upper)
     data, their_data = mujoco.MjData(ours), mujoco.MjData(theirs)
     data.qpos[:7] = 0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0
     data.qpos[7:] = joints
@@ -104,7 +117,7 @@ def test_a_reader_of_urdf_puts_the_shapes_where_the_mjcf_has_them(robot: Xml.Ele
         their_data.joint(name).qpos[0] = angle
     mujoco.mj_kinematics(ours, data)
     mujoco.mj_kinematics(theirs, their_data)
-    shapes = [shape.get("name") for shape in robot.iter("collision")]
+    shapes = [shape.get("name") for shape in urdf.iter("collision")]
     for name in shapes:
         index = theirs.geom(name).id
         np.testing.assert_allclose(their_data.geom_xpos[index], data.geom(name).xpos, atol=1e-9)

@@ -6,17 +6,34 @@ import pytest
 from robots.conventions import FOOT_NAMES, GRAVITY, JOINT_NAMES
 from robots.mujoco_model import load_mujoco
 from robots.pinocchio_model import foot_frame_ids, load_pinocchio
+from robots.robot import load_robot
 from robots.state import mujoco_from_pinocchio, rotation_from_quaternion
-from tests.a1 import A1
 
-# Link masses [kg] of example-robot-data 6.0.0 a1.urdf. MuJoCo and Pinocchio melt the IMU into the
-# trunk and the foot into the calf.
-TRUNK, IMU, HIP, THIGH, CALF, FOOT = 6.0, 0.001, 0.696, 1.013, 0.166, 0.06
+# Masses [kg] of trunk with IMU or head, hip, thigh, calf, foot, and of the whole robot, in the
+# URDFs that the models name; those of Go1 and Go2 less 12 rotors of 0.089 kg, and the Go1's less 8
+# sensors of 1e-5 kg. MuJoCo and Pinocchio melt the foot into the calf.
+MASSES = {
+    "a1": (6.001, 0.696, 1.013, 0.166, 0.06, 13.741),
+    "go1": (5.205, 0.591, 0.92, 0.135862, 0.06, 13.100528 - 12 * 0.089 - 8e-5),
+    "go2": (6.923, 0.678, 1.152, 0.154, 0.04, 16.087 - 12 * 0.089),
+}
+TORQUES = {"a1": [33.5, 33.5, 33.5], "go1": [23.7, 23.7, 35.55], "go2": [23.7, 23.7, 45.43]}
+PLANES = {"a1": 0.0838, "go1": 0.08, "go2": 0.0955}  # [m] of a leg, outside its hip
+# Centre [m] and moments [kg m^2] of a calf with its foot, as Menagerie's authors merged them.
+MERGED = {
+    "a1": ([0.00472659, 0.0, -0.131975], [0.00340344, 0.00339393, 3.54834e-05]),
+    "go1": ([0.00429862, 0.000976676, -0.146197], [0.00149767, 0.00148468, 3.58427e-05]),
+}
+
+
+@pytest.fixture(scope="module", params=["a1", "go1", "go2"])
+def quadruped(request):
+    return load_robot(request.param)
 
 
 @pytest.fixture(scope="module")
-def mj_model():
-    return load_mujoco(A1)
+def mj_model(quadruped):
+    return load_mujoco(quadruped)
 
 
 def _state_in_mujoco(mj_model, q, v):
@@ -42,20 +59,21 @@ def test_both_readers_see_the_same_joints_in_motor_order(model, mj_model):
     assert (model.nq, model.nv) == (mj_model.nq, mj_model.nv) == (19, 18)
 
 
-def test_masses_are_the_published_ones(model, mj_model):
-    published = [TRUNK + IMU] + [HIP, THIGH, CALF + FOOT] * 4
+def test_masses_are_the_published_ones(quadruped, model, mj_model):
+    trunk, hip, thigh, calf, foot, total = MASSES[quadruped.name]
+    published = [trunk] + [hip, thigh, calf + foot] * 4
     assert mj_model.body_mass[1:] == pytest.approx(published, rel=1e-14)
     assert [inertia.mass for inertia in list(model.inertias)[1:]] == pytest.approx(published)
-    assert sum(published) == pytest.approx(A1.mass, abs=1e-12)
-    assert pin.computeTotalMass(model) == pytest.approx(A1.mass, abs=1e-12)
+    assert total == pytest.approx(quadruped.mass, abs=1e-9)
+    assert pin.computeTotalMass(model) == pytest.approx(quadruped.mass, abs=1e-9)
 
 
-def test_calf_with_foot_agrees_with_an_independent_merge(mj_model):
-    """Menagerie's a1.xml carries the same calf and foot as one body, merged by its authors."""
-    calf = mj_model.body("FR_calf")
-    assert calf.ipos == pytest.approx([0.00472659, 0.0, -0.131975], abs=1e-6)
-    inertia = np.sort(calf.inertia)[::-1]
-    assert inertia == pytest.approx([0.00340344, 0.00339393, 3.54834e-05], rel=1e-4)
+@pytest.mark.parametrize("name", MERGED)
+def test_calf_with_foot_agrees_with_an_independent_merge(name):
+    calf = load_mujoco(load_robot(name)).body("FR_calf")
+    centre, moments = MERGED[name]
+    assert calf.ipos == pytest.approx(centre, abs=1e-6)
+    assert np.sort(calf.inertia)[::-1] == pytest.approx(moments, rel=1e-4)
 
 
 def test_mass_matrix_is_the_same_in_both(model, mj_model, random_state):
@@ -94,31 +112,38 @@ def test_feet_are_at_the_same_place_in_both(model, mj_model, random_state):
         assert mj_data.site(f"{name}_foot").xpos == pytest.approx(centre, abs=1e-14)
 
 
-def test_constants_are_those_of_the_file(model, mj_model):
-    assert mj_model.jnt_range[1:, 0] == pytest.approx(A1.legs.lower, abs=0)
-    assert mj_model.jnt_range[1:, 1] == pytest.approx(A1.legs.upper, abs=0)
-    assert np.all(mj_model.actuator_ctrlrange == [-33.5, 33.5])
+def test_constants_are_those_of_the_file(quadruped, model, mj_model):
+    legs = quadruped.legs
+    assert mj_model.jnt_range[1:, 0] == pytest.approx(legs.lower, abs=0)
+    assert mj_model.jnt_range[1:, 1] == pytest.approx(legs.upper, abs=0)
+    torques = np.tile(TORQUES[quadruped.name], 4)
+    assert np.all(mj_model.actuator_ctrlrange == np.column_stack((-torques, torques)))
+    assert np.all(quadruped.torque_limit == torques)
     assert np.all(mj_model.dof_armature[6:] == 0.01)
     assert np.all(model.armature[6:] == 0.01)
     assert np.all(mj_model.dof_damping == 0.0) and np.all(mj_model.dof_frictionloss == 0.0)
     assert mj_model.opt.gravity[2] == model.gravity.linear[2] == -GRAVITY
     for leg, name in enumerate(FOOT_NAMES):
-        assert np.all(mj_model.body(f"{name}_hip").pos == A1.legs.hip[leg])
-        offset = [0.0, np.sign(A1.legs.plane)[leg] * 0.0838, 0.0]
+        assert np.all(mj_model.body(f"{name}_hip").pos == legs.hip[leg])
+        offset = [0.0, np.sign(legs.plane)[leg] * PLANES[quadruped.name], 0.0]
         assert np.all(mj_model.body(f"{name}_thigh").pos == offset)
-        assert mj_model.geom(f"{name}_foot").size[0] == A1.legs.foot_radius
+        assert mj_model.geom(f"{name}_foot").size[0] == legs.foot_radius
     with pytest.raises(ValueError):
-        A1.stand[0] = 1.0
+        quadruped.stand[0] = 1.0
 
 
 @pytest.mark.parametrize("axis", [0, 1])
-def test_legs_mirror_each_other(mj_model, axis):
-    """Hips mirror fore-aft and left-right; thighs and calves, bent back, left-right only."""
+def test_legs_mirror_each_other(quadruped, mj_model, axis):
+    """Hips mirror fore-aft and left-right; thighs and calves, bent back, left-right only.
+
+    The Go1 has the same calf on both sides.
+    """
     pairs = {0: [("FR", "RR"), ("FL", "RL")], 1: [("FR", "FL"), ("RR", "RL")]}[axis]
     mirror = np.eye(3)
     mirror[axis, axis] = -1.0
+    mirrored = ("hip", "thigh", "calf")[: 1 if axis == 0 else 2 if quadruped.name == "go1" else 3]
     for one, other in pairs:
-        for link in ("hip",) if axis == 0 else ("hip", "thigh", "calf"):
+        for link in mirrored:
             a, b = mj_model.body(f"{one}_{link}"), mj_model.body(f"{other}_{link}")
             assert mirror @ a.ipos == pytest.approx(b.ipos, abs=1e-15)
             assert mirror @ _inertia(a) @ mirror == pytest.approx(_inertia(b), abs=1e-14)
@@ -130,9 +155,9 @@ def _inertia(body):
     return R @ np.diag(body.inertia) @ R.T
 
 
-def test_parts_touch_the_floor_and_never_each_other():
+def test_parts_touch_the_floor_and_never_each_other(quadruped):
     for body_collisions in (True, False):
-        mj_model = load_mujoco(A1, body_collisions=body_collisions)
+        mj_model = load_mujoco(quadruped, body_collisions=body_collisions)
         floor = mj_model.geom("floor").id
         con = [
             (mj_model.geom_contype[i], mj_model.geom_conaffinity[i]) for i in range(mj_model.ngeom)
@@ -146,20 +171,19 @@ def test_parts_touch_the_floor_and_never_each_other():
                 assert bool(collide) == expected
 
 
-def test_standing_robot_carries_its_weight_on_touch_sensors():
-    mj_model = load_mujoco(A1)
+def test_standing_robot_carries_its_weight_on_touch_sensors(quadruped, mj_model):
     data = mujoco.MjData(mj_model)
-    data.qpos[2], data.qpos[3], data.qpos[7:] = A1.stand_height, 1.0, A1.stand
+    data.qpos[2], data.qpos[3], data.qpos[7:] = quadruped.stand_height, 1.0, quadruped.stand
     for _ in range(3000):
-        data.ctrl[:] = 60.0 * (A1.stand - data.qpos[7:]) - 2.0 * data.qvel[6:]
+        data.ctrl[:] = 60.0 * (quadruped.stand - data.qpos[7:]) - 2.0 * data.qvel[6:]
         mujoco.mj_step(mj_model, data)
-    weight = A1.mass * GRAVITY
+    weight = quadruped.mass * GRAVITY
     assert data.sensordata.sum() == pytest.approx(weight, rel=5e-3)
     assert np.abs(data.qvel).max() < 0.02
 
 
-def test_loaders_give_independent_models():
-    first = load_pinocchio(A1)
+def test_loaders_give_independent_models(quadruped):
+    first = load_pinocchio(quadruped)
     first.armature[:] = 0.0
-    assert load_pinocchio(A1).armature[6] == 0.01
-    assert load_mujoco(A1, timestep=0.002).opt.timestep == 0.002
+    assert load_pinocchio(quadruped).armature[6] == 0.01
+    assert load_mujoco(quadruped, timestep=0.002).opt.timestep == 0.002
