@@ -407,6 +407,8 @@ class LinkOptions(Options, frozen=True):
         local_address: what to listen on; ``auto`` is the address that faces the robot.
         local_port: the port to listen on; 0 takes a free one.
         domain: of DDS, for a robot that speaks it; then ports are of no use.
+        take_over: ``release`` switches the built-in controller of such a robot off, once it lies;
+            ``refuse`` does not start while one runs.
     """
 
     robot_address: str = "192.168.123.10"
@@ -414,6 +416,7 @@ class LinkOptions(Options, frozen=True):
     local_address: str = AUTO
     local_port: Annotated[int, Range("-", 0, 65535)] = 8080
     domain: Annotated[int, Range("-", 0, 230)] = 0
+    take_over: Literal["refuse", "release"] = "refuse"
 
     def __post_init__(self) -> None:
         """Raise ValueError, naming the option and what it takes."""

@@ -4,6 +4,7 @@ import logging
 import time
 from typing import Final
 
+from hw_bridge.dds.motion_switcher import MotionSwitcher
 from hw_bridge.dds.topics import (
     GO,
     Participant,
@@ -20,7 +21,7 @@ from hw_bridge.wire.layout import WIRES
 
 LOG = logging.getLogger(__name__)
 COMMANDS, STATES = "rt/lowcmd", "rt/lowstate"
-ANOTHER_S: Final = 0.3  # for which the topic of commands has to be silent before the first one
+ANOTHER_S: Final = 1.0  # for which the topic of commands has to be silent before the first one
 _WIRE = WIRES["unitree-go2"]
 _TICK: Final = slice(1100, 1104)
 _CRC: Final = slice(-4, None)
@@ -37,10 +38,11 @@ class DdsLink:
     """
 
     def __init__(self, options: LinkOptions) -> None:
-        """Join the robot's domain, and listen whether somebody else commands it.
+        """Join the robot's domain, and find out whether something else commands the robot.
 
         Raises:
-            ValueError: cyclonedds or the interface is missing, or another program commands it.
+            ValueError: cyclonedds or the interface is missing, or another program or the robot's
+                own controller commands it.
         """
         self.robot = options.robot
         self.place = Place(options.domain, options.local[0])
@@ -48,14 +50,33 @@ class DdsLink:
         self._participant = Participant(self.place)
         others = self._participant.reader(COMMANDS, f"{GO}.LowCmd_")
         self._states = self._participant.reader(STATES, f"{GO}.LowState_")
-        if others.wait(ANOTHER_S) and others.take():
-            self.close()
-            raise ValueError(
-                f"link: another program writes {COMMANDS} in domain {options.domain}: only one may "
-                "drive the robot at a time"
+        refusal = self._built_in(options.take_over == "release")
+        if not refusal and others.wait(ANOTHER_S) and others.take():
+            refusal = (
+                f"another program writes {COMMANDS} in domain {options.domain}: only one may drive "
+                "the robot at a time"
             )
+        if refusal:
+            self.close()
+            raise ValueError(f"link: {refusal}")
         self._commands = self._participant.writer(COMMANDS, f"{GO}.LowCmd_")
         self._begin, self._is_sealed = time.monotonic(), False
+
+    def _built_in(self, may_release: bool) -> str:
+        """Why the robot's own controller keeps us from driving it, or ""."""
+        switcher = MotionSwitcher(self._participant)
+        mode = switcher.mode()
+        if mode is None:
+            LOG.info("link: no motion switcher answers, so no built-in controller is looked for")
+        if not mode:
+            return ""
+        if not may_release:
+            return (
+                f"the robot's own controller {mode!r} runs: lay the robot down, then switch it off "
+                "in the app, or --set hardware.link.take_over=release (docs/hardware-go2.md)"
+            )
+        LOG.info("link: releasing the robot's own controller %r", mode)
+        return "" if switcher.release() else f"the robot's own controller {mode!r} does not end"
 
     def send(self, frame: bytes) -> bool:
         """Send a command; False, and counted, when DDS does not take it."""

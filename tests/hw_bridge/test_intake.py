@@ -244,7 +244,7 @@ def loopback():
     robot.bind(("127.0.0.1", 0))
     stranger.bind(("127.0.0.1", 0))
     here = UdpLink(LinkOptions("127.0.0.1", robot.getsockname()[1], local_port=0), hears_all=True)
-    yield Intake(here.robot, MS), here, robot, stranger
+    yield Intake(WIRE, here.robot, MS), here, robot, stranger
     for end in (here, robot, stranger):
         end.close()
 

@@ -1,0 +1,199 @@
+"""A Go2's DDS: bytes, the guard against a second writer, and the vendor's own robot."""
+
+import json
+import struct
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from hw_bridge.dds import topics
+from hw_bridge.dds.link import COMMANDS, DdsLink, DdsRobot
+from hw_bridge.dds.topics import GO, Participant, Place
+from hw_bridge.options import LinkOptions
+from hw_bridge.setpoints import Setpoints, no_torque
+from hw_bridge.wire.frame import frame_fault
+from hw_bridge.wire.layout import WIRES
+from hw_bridge.wire.low_command import LowCommandEncoder
+from hw_bridge.wire.low_state import decode_low_state, encode_low_state, zero_low_state
+
+pytest.importorskip("cyclonedds")
+WIRE = WIRES["unitree-go2"]
+COMMAND = "<4B4B4IH" + "Bx5f3I" + "B3x5f3I" * 19 + "4B40B12B2BBx2I"
+STATE = ("<4B4B4IH2x13fB" + "B2x7fB3x3I" + "B3x7fB3x3I" * 19
+         + "4BiH4B15H8hI40BB3xf2B2x2f4H2I")  # fmt: skip
+HERE = "127.0.0.1"
+
+
+def options(domain: int, **fields: object) -> LinkOptions:
+    return LinkOptions(robot_address=HERE, local_address=HERE, domain=domain, **fields)
+
+
+@pytest.mark.parametrize(("kind", "form", "to", "of"), [
+    ("command", COMMAND, topics.command_to_cdr, topics.command_of_cdr),
+    ("state", STATE, topics.state_to_cdr, topics.state_of_cdr),
+])  # fmt: skip
+def test_cdr_has_the_numbers_of_the_frame(kind, form, to, of):
+    """Against a format of the whole message, and there and back."""
+    record, random = np.zeros(1, getattr(WIRE, kind)), np.random.default_rng(0)
+
+    def fill(fields):
+        for name in fields.dtype.names:
+            if fields.dtype[name].names or fields.dtype[name].base.names:
+                fill(fields[name])
+            elif not name.startswith("pad"):
+                fields[name] = random.integers(0, 100, fields[name].shape)
+
+    fill(record)
+    frame = record.tobytes()
+    assert list(struct.unpack(form, to(frame))[4:]) == list(flat(record[0]))
+    assert of(to(frame)) == frame
+    assert len(to(frame)) == len(frame)
+
+
+def flat(record):
+    """The numbers of a record in order, without padding."""
+    for name in record.dtype.names:
+        if name.startswith("pad"):
+            continue
+        field = record[name]
+        if field.dtype.names and not field.shape:
+            yield from flat(field)
+        elif field.dtype.names:
+            for each in field:
+                yield from flat(each)
+        elif field.dtype == np.uint64:  # two words in the vendor's structs
+            yield from (int(field) & 0xFFFFFFFF, int(field) >> 32)
+        else:
+            yield from np.atleast_1d(field).tolist()
+
+
+def test_frames_pass_both_ways_and_a_second_writer_is_refused():
+    robot, domain = DdsRobot(Place(101, HERE)), 101
+    link = DdsLink(options(domain))
+    command = LowCommandEncoder(WIRE).encode(no_torque())
+    state = encode_low_state(WIRE, zero_low_state(WIRE)._replace(tick=5))
+    heard, told, end = [], [], time.monotonic() + 20.0
+    while not (heard and told) and time.monotonic() < end:
+        link.send(command)
+        robot.send(state, robot.address)
+        link.wait(0.01)
+        heard += robot.receive()
+        told += link.receive()
+    assert heard[0][0] == command
+    assert (told[0].data, told[0].sender) == (state, link.robot)
+    assert link.mismatched == 0
+    stop = time.monotonic() + 20.0
+    with pytest.raises(ValueError, match=COMMANDS):
+        while time.monotonic() < stop:
+            writes(link, command, lambda: DdsLink(options(domain)).close())
+    link.close()
+    robot.close()
+
+
+def writes(link, command, meanwhile):
+    """Write commands from a thread while `meanwhile` runs."""
+    from threading import Event, Thread
+
+    over = Event()
+
+    def write():
+        while not over.wait(0.002):
+            link.send(command)
+
+    thread = Thread(target=write)
+    thread.start()
+    try:
+        meanwhile()
+    finally:
+        over.set()
+        thread.join()
+
+
+def vendor_robot(*arguments: str) -> subprocess.Popen[str]:
+    pytest.importorskip("unitree_interface")
+    script = Path(__file__).parent / "vendor_robot.py"
+    return subprocess.Popen(
+        [sys.executable, str(script), *arguments], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL,
+        text=True,
+    )  # fmt: skip
+
+
+def test_the_vendors_robot_lives_on_and_obeys():
+    """Its DDS is 0.10.2, which a foreign type would end; its SDK checks each command's checksum."""
+    process = vendor_robot("12")
+    link, encoder = DdsLink(options(0)), LowCommandEncoder(WIRE)
+    setpoints = Setpoints(*np.zeros((4, 12)), np.arange(12.0) / 4.0)
+    frames, end = [], time.monotonic() + 40.0
+    while process.poll() is None and time.monotonic() < end:
+        link.send(encoder.encode(setpoints))
+        link.wait(0.002)
+        frames += [datagram.data for datagram in link.receive()]
+    link.close()
+    answer = process.communicate()[0].splitlines()[-1]
+    assert process.returncode == 0
+    assert json.loads(answer)["torques"][-1] == 2.75
+    assert len(frames) > 100 and link.mismatched == 0
+    assert all(frame_fault(frame, WIRE.state.itemsize) is None for frame in frames)
+    assert np.isfinite(decode_low_state(WIRE, frames[-1]).q).all()
+
+
+def test_a_built_in_controller_is_named_and_released():
+    process = vendor_robot("25", "switcher")
+    try:
+        end, link = time.monotonic() + 20.0, None
+        participant = Participant(Place(0, HERE))
+        switcher = topics_switcher(participant)
+        while switcher.mode() is None and time.monotonic() < end:
+            pass
+        link = DdsLink(options(0, take_over="release"))
+        assert switcher.mode() == ""
+        link.close()
+        participant.close()
+    finally:
+        process.kill()
+
+
+def topics_switcher(participant):
+    from hw_bridge.dds.motion_switcher import MotionSwitcher
+
+    return MotionSwitcher(participant)
+
+
+class Busy:
+    """A motion switcher with a controller that runs, until it is released."""
+
+    def __init__(self, name):
+        self.name = name
+
+    def mode(self):
+        return self.name
+
+    def release(self):
+        self.name = ""
+        return True
+
+
+def test_a_controller_that_runs_is_refused(monkeypatch):
+    monkeypatch.setattr("hw_bridge.dds.link.MotionSwitcher", lambda _: Busy("normal"))
+    with pytest.raises(ValueError, match=r"'normal'.*take_over=release"):
+        DdsLink(options(102))
+    DdsLink(options(102, take_over="release")).close()
+
+
+def test_without_cyclonedds_the_remedy_is_named(monkeypatch):
+    monkeypatch.setattr(topics, "VERSION", "1.2.3")
+    with pytest.raises(ValueError, match=r"1\.2\.3.*saltus\[go2\]"):
+        Participant(Place(103, HERE))
+
+
+def test_the_type_hash_is_the_vendors():
+    """As printed in unitree_sdk2's LowCmd_.hpp: minimal type id f1, then this hash."""
+    import base64
+
+    blobs = json.loads((Path(topics.__file__).parent / "types.json").read_text())
+    info = base64.b64decode(blobs[f"{GO}.LowCmd_"][0])
+    assert bytes.fromhex("f1832876ceec9737d69f6ed62a3f63") in info
