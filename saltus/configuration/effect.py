@@ -12,7 +12,7 @@ from saltus.configuration.estimators import ESTIMATORS
 from saltus.configuration.keys import keys_of, values_of
 from saltus.configuration.launch import LaunchConfig
 from saltus.configuration.planners import PLANNERS, is_plugin
-from saltus.configuration.settings import DEFAULT, FILE, Settings
+from saltus.configuration.settings import DEFAULT, FILE, ROBOT, Settings
 
 Reason = Callable[[LaunchConfig], str]  # empty where a key has an effect
 _CHOSEN_BY = {"command": "drive.source", "reference_from": "planner"}
@@ -46,7 +46,7 @@ def keys_without_effect(config: LaunchConfig, settings: Settings) -> dict[str, s
     for key, value in values_of(config).items():
         source = settings.source(key)
         chosen = settings.words(_CHOSEN_BY.get(key.partition(".")[0], ""))
-        if source == DEFAULT or (source == FILE and (chosen or value == defaults[key])):
+        if source in (DEFAULT, ROBOT) or (source == FILE and (chosen or value == defaults[key])):
             continue
         if reason := reason_without_effect(key, config):
             found[key] = reason

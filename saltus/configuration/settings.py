@@ -1,12 +1,13 @@
 """The keys of a launch before they are checked, and who set each: its file or the command line."""
 
+import copy
 from collections.abc import Sequence
 from typing import Any
 
 from saltus.common.errors import BadRequest
 from sim_bridge.plain_yaml import YamlError, read_yaml
 
-DEFAULT, FILE = "default", "file"  # sources of a value, beside options such as "--set"
+DEFAULT, FILE, ROBOT = "default", "file", "robot"  # sources of a value, beside "--set" and others
 
 
 class Settings:
@@ -21,6 +22,7 @@ class Settings:
         """Begin with a file's mapping, which is written to."""
         self.mapping, self.file = mapping, file
         self._words: dict[str, str] = {}
+        self._own: dict[str, Any] | None = None  # without the options of the robot
 
     def assign(self, assignments: Sequence[str]) -> None:
         """Write ``KEY=VALUE`` assignments of ``--set``: dotted keys, values as YAML.
@@ -60,6 +62,7 @@ class Settings:
 
     def lay_below(self, options: dict[str, Any]) -> None:
         """Take options, section by section, where this launch has none of its own."""
+        self._own = copy.deepcopy(self.mapping)
         self.mapping.update(_merge(options, self.mapping))
 
     def words(self, key: str) -> str:
@@ -69,14 +72,11 @@ class Settings:
         return next((self._words[each] for each in above if each in self._words), "")
 
     def source(self, key: str) -> str:
-        """Where the value of a key comes from: `DEFAULT`, `FILE`, or an option such as "--set"."""
-        value: Any = self.mapping
-        for part in key.split("."):
-            if not isinstance(value, dict) or part not in value:
-                return DEFAULT
-            value = value[part]
-        unset = value is None and key in self.mapping  # at the top, null leaves the default
-        return DEFAULT if unset else self.words(key).partition(" ")[0] or FILE
+        """Where a key's value comes from: `DEFAULT`, `FILE`, `ROBOT`, or such as "--set"."""
+        if not _has(self.mapping, key):
+            return DEFAULT
+        is_robots = self._own is not None and not _has(self._own, key)
+        return self.words(key).partition(" ")[0] or (ROBOT if is_robots else FILE)
 
     def blame(self, *keys: str) -> str:
         """What a message about these keys begins with: words of the command line, else the file."""
@@ -86,6 +86,16 @@ class Settings:
             if words := self.words(key) or (below[-1] if below else ""):
                 return words
         return self.file
+
+
+def _has(mapping: dict[str, Any], key: str) -> bool:
+    """Whether a dotted key has a value; at the top, null leaves the default."""
+    value: Any = mapping
+    for part in key.split("."):
+        if not isinstance(value, dict) or part not in value:
+            return False
+        value = value[part]
+    return value is not None or "." in key
 
 
 def _merge(below: dict[str, Any], above: dict[str, Any]) -> dict[str, Any]:

@@ -147,7 +147,7 @@ class Nowhere:
 
 def verdicts(state: LowState | None = None, **changes: object) -> dict[str, Check]:
     state = state or lying()
-    exchange = Exchange(OPTIONS, Nowhere())
+    exchange = Exchange(WIRE, OPTIONS, Nowhere())
     for k in range(500):
         exchange.ticks.take(2 * k, 0.002 * k)
     found = Survey(
@@ -262,7 +262,7 @@ def examine(monkeypatch, capsys):
     """Doctor on a made-up survey of the robot of serial 7, and on a machine; what it says."""
 
     def run_doctor(machine_ok: bool = True, **changes: object) -> tuple[int, str]:
-        exchange = Exchange(OPTIONS, Nowhere())
+        exchange = Exchange(WIRE, OPTIONS, Nowhere())
         exchange.intake.header = Header(serial=7)
         for k in range(500):
             exchange.ticks.take(2 * k, 0.002 * k)
@@ -326,7 +326,7 @@ class BrakesAfter(Nowhere):
 
 @pytest.mark.realtime
 def test_the_silence_that_a_robot_brakes_after_is_found(quick):
-    silences = survey(OPTIONS, BrakesAfter(0.15)).silences
+    silences = survey(WIRE, OPTIONS, BrakesAfter(0.15)).silences
     assert silences.were_tried and silences.braked_s is not None
     assert silences.borne_s < 0.15 < silences.braked_s + 1e-3
 
