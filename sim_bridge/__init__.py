@@ -1,1 +1,1 @@
-"""The simulated robot: physics, motors, sensors and perturbations of an A1 in MuJoCo."""
+"""The simulated robot: physics, motors, sensors and perturbations of a robot in MuJoCo."""

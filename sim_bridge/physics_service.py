@@ -54,7 +54,7 @@ class Rollout(Protocol):
 
 
 class World(Protocol):
-    """A world with one A1 in it."""
+    """A world with one robot in it."""
 
     def begin(self, request: WorldRequest) -> WorldReply:
         """Begin anew."""

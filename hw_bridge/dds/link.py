@@ -73,7 +73,7 @@ class DdsLink:
         if not may_release:
             return (
                 f"the robot's own controller {mode!r} runs: lay the robot down, then switch it off "
-                "in the app, or --set hardware.link.take_over=release (docs/hardware-go2.md)"
+                "in the app, or --set hardware.link.take_over=release (docs/hardware-go1-go2.md)"
             )
         LOG.info("link: releasing the robot's own controller %r", mode)
         return "" if switcher.release() else f"the robot's own controller {mode!r} does not end"

@@ -1,4 +1,4 @@
-"""``saltus doctor``: say whether this machine, or an A1 too, is fit for Saltus."""
+"""``saltus doctor``: say whether this machine, or a robot too, is fit for Saltus."""
 
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Annotated
@@ -18,23 +18,23 @@ def doctor(
     name_or_file: Annotated[
         str | None,
         typer.Argument(
-            help="A launch on an A1, such as a1: check the robot too, without torque.",
+            help="A launch on a robot, such as a1: check the robot too, without torque.",
             autocompletion=completion.launch_names,
         ),
     ] = None,
     assignments: SetOption = None,
     json: JsonOption = False,
 ) -> int:
-    """Check this machine, or an A1 and its link; exit status 0 if nothing essential is missing."""
+    """Check this machine, or a robot and its link; exit status 0: nothing essential is missing."""
     if name_or_file is None:
         if assignments:
-            raise BadRequest("--set is for a launch on an A1: give its name, as in `doctor a1`")
+            raise BadRequest("--set is for a launch on a robot: give its name, as in `doctor a1`")
         from saltus.doctor.checks import run_checks  # slow to load: it tries every dependency
 
         checks, measured = run_checks(), None
     else:
-        from saltus.a1.doctor import examine
         from saltus.configuration.launch import load_launch
+        from saltus.hardware.doctor import examine
 
         checks, measured = examine(load_launch(name_or_file, assignments or ()))
     ok = all(check.ok for check in checks if check.essential)

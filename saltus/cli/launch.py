@@ -44,10 +44,10 @@ def launch(
         ),
     ] = False,
     read_only: Annotated[
-        bool, typer.Option("--read-only", help="On an A1: read and print, send no torque.")
+        bool, typer.Option("--read-only", help="On a robot: read and print, send no torque.")
     ] = False,
     dry_run: Annotated[
-        bool, typer.Option("--dry-run", help="On an A1: run the whole stack, send no torque.")
+        bool, typer.Option("--dry-run", help="On a robot: run the whole stack, send no torque.")
     ] = False,
     json: JsonOption = False,
 ) -> int:
@@ -64,11 +64,11 @@ def launch(
     settings = read_launch(name_or_file, overrides)
     config = configure(settings)
     if bridge and not config.kind.bridged:
-        raise BadRequest(f"--read-only and --dry-run are for an A1; {name_or_file} launches none")
+        raise BadRequest(f"--read-only and --dry-run are for a robot; {name_or_file} launches none")
     for warning in warnings(keys_without_effect(config, settings)):
         say(f"warning: {warning}")
     if config.kind.bridged and config.hardware.mode == "read_only":
-        from saltus.a1.read_only_view import view as show_readings  # loads the compiler
+        from saltus.hardware.read_only_view import view as show_readings  # loads the compiler
 
         return show_readings(config, json)
     outcome = _run(placed(config), Path(name_or_file).stem, record, view)
@@ -77,9 +77,9 @@ def launch(
 
 def _run(config: LaunchConfig, name: str, record: Path | None, view: bool) -> LaunchOutcome:
     """Run the stack; a recording gets its film strip, unless nobody knows the true pose."""
-    from saltus.a1.confirmation import confirm_motion
     from saltus.configuration.limit_profiles import limits_in_words
     from saltus.film.strip import leave_strip
+    from saltus.hardware.confirmation import confirm_motion
     from saltus.launch import assembly  # what is loaded here takes longer than --help may
     from saltus.launch.hardware import check_at_hand
     from saltus.launch.launcher import launch as run

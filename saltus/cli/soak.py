@@ -1,4 +1,4 @@
-"""``saltus soak``: the emulated A1 for hours, under random commands, pushes, terrain and faults."""
+"""``saltus soak``: the emulated robot for hours, with random commands, pushes and faults."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def soak(
     ] = None,
     json: JsonOption = False,
 ) -> int:
-    """Run the emulated A1 in real time for hours; exit status 1 when a target is missed.
+    """Run the emulated robot in real time for hours; exit status 1 when a target is missed.
 
     Ctrl-C ends it in order, with what there is.
     """
@@ -101,7 +101,7 @@ def _facts(result: SoakResult) -> list[Fact]:
     us = {name: "-" if x is None else f"{x:.0f}" for name, x in summary["tick_us"].items()}
     ends = [end for end in result.ends if not end.whole]
     return [
-        Fact(verdict, f"The A1 ran for {summary['hours']:.3f} h; falls {summary['falls']}, after "
+        Fact(verdict, f"It ran for {summary['hours']:.3f} h; falls {summary['falls']}, after "
              f"hard pushes {summary['falls_after_hard_pushes']}; restarts {summary['restarts']}, "
              f"at stalls of the machine {summary['restarts_at_stalls']}"),
         *(Fact(f"launch {end.launch}", f"{end.ran_s:.0f} s: {end.words}") for end in ends),

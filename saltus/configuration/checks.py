@@ -76,7 +76,7 @@ def _check_robot(config: LaunchConfig, refuse: Callable[..., BadRequest]) -> Non
         )  # fmt: skip
     if config.needs_consent and not config.hardware.motions:
         raise refuse(
-            f"reference {config.reference} is no gait, and may leave the ground: a real A1 does it "
+            f"reference {config.reference} is no gait, and may leave the ground: a real one does it "
             "only with hardware.motions true (docs/hardware.md)", "reference", "hardware.motions",
         )  # fmt: skip
     moves = config.kind.bridged and config.hardware.mode == "full"

@@ -115,7 +115,7 @@ class LaunchConfig(EstimatorChoice, frozen=True):
         connection: ``simulated``; ``real``; ``emulated``, the same bridge with an emulator of the
             robot started beside it; ``emulator``, that emulator alone, for a launch elsewhere.
         mode: ``paused`` (lock step, bit-for-bit repeatable) or ``realtime``.
-        duration: length of the run; of an A1's, how long it runs before it sits down.
+        duration: length of the run; of a robot's, how long it runs before it sits down.
         reference: stand, walk, trot, bound, or for HiLQR the path of a recorded trajectory.
         reference_from: where HiLQR has the motion of a gait from: ``kinematic``, or ``convex_mpc``,
             which walks it once, undisturbed, and is recorded (6.5.2).
@@ -134,8 +134,8 @@ class LaunchConfig(EstimatorChoice, frozen=True):
         isaacgym: rollouts by a server of Isaac Gym's.
         remote: rollouts by a server of ours, `saltus serve`.
         simulation: the simulated robot and its world.
-        hardware: the bridge to an A1, real or emulated.
-        emulator: the emulated A1.
+        hardware: the bridge to a robot, real or emulated.
+        emulator: the emulated robot.
         realtime: how processes ask for real time.
         view: what somebody may do who watches.
         recording: what a recording keeps of plans.
@@ -214,7 +214,7 @@ class LaunchConfig(EstimatorChoice, frozen=True):
 
     @property
     def needs_consent(self) -> bool:
-        """Whether a real A1 moves, and not by a gait: a motion, or a recording of anything."""
+        """Whether a real robot moves, and not by a gait: a motion, or a recording of anything."""
         moves = self.kind.real and self.hardware.mode == "full"
         return moves and self.reference not in GAITS
 
@@ -242,7 +242,7 @@ class Overrides(NamedTuple):
         planner, mode, duration: of these keys.
         drive: who drives, in real time.
         view: somebody looks on.
-        bridge: ``hardware.mode`` of an A1 that shall not move.
+        bridge: ``hardware.mode`` of a robot that shall not move.
     """
 
     assignments: Sequence[str] = ()

@@ -1,4 +1,4 @@
-"""A doctor's pass: that an A1 passed every essential check of `saltus doctor a1`, and on which day.
+"""A doctor's pass: that a robot passed every essential check of `saltus doctor`, and when.
 
 Each robot has a file of its own below the user's state folder. What cannot be read is no pass.
 """
@@ -84,7 +84,7 @@ def has_pass(header: Header) -> bool:
 
 
 def needs_pass(config: LaunchConfig) -> bool:
-    """Whether a launch moves a real A1, which needs a pass."""
+    """Whether a launch moves a real robot, which needs a pass."""
     return reaches_robot(config) and config.hardware.mode == "full"
 
 

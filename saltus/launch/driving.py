@@ -112,7 +112,7 @@ def run_process(
 
 
 def make_steering(config: LaunchConfig, bus: Bus) -> Steering | None:
-    """Who drives an A1 from the tracker's process: its remote, or the operator's keyboard."""
+    """Who drives a robot from the tracker's process: its remote, or the operator's keyboard."""
     if config.drive.source == "remote":
         return Steering(RemoteDriver(config.sources.sticks), bus.publisher(COMMAND).send)
     if config.drive.source == "keyboard":

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 STANDARD_INPUT = 0
 LIMP = (
-    "asking the A1 at {} port {} for its state, without torque: its motors go limp now; it has to "
+    "asking the robot at {} port {} for its state, without torque: it goes limp now, and has to "
     "lie on the ground or hang (docs/hardware.md)"
 )
 
@@ -49,7 +49,7 @@ def hardware_options(config: LaunchConfig) -> HardwareOptions:
 
 
 def reaches_robot(config: LaunchConfig) -> bool:
-    """Whether the launch is on a real A1, and not on an emulator on this host."""
+    """Whether the launch is on a real robot, and not on an emulator on this host."""
     address = config.hardware.link.robot_address
     return config.kind.real and not IPv4Address(address).is_loopback
 
@@ -126,7 +126,7 @@ def _check_means_to_stop(options: OperatorOptions) -> None:
         raise BadRequest(
             "nothing could stop the robot: launch it from a terminal, with "
             "hardware.operator.keyboard true, or name a gamepad in hardware.operator.gamepad; the "
-            "A1's own remote alone is not enough (docs/hardware.md)"
+            "robot's own remote alone is not enough (docs/hardware.md)"
         )
 
 

@@ -148,7 +148,7 @@ def _connect(bridge: Bridge, options: HardwareOptions, clock: Clock, stop: Stop)
 
 
 def require_pass(config: LaunchConfig, header: Header | None) -> None:
-    """Refuse to move a real A1 that has no doctor's pass of today; nothing has moved yet.
+    """Refuse to move a real robot that has no doctor's pass of today; nothing has moved yet.
 
     Raises:
         NotReady: the robot with this header has none, and nobody typed to go on without.
@@ -157,7 +157,7 @@ def require_pass(config: LaunchConfig, header: Header | None) -> None:
         return
     if header is None or not has_pass(header):
         who = "" if header is None else f" (robot_id {header.robot_id}, serial {header.serial})"
-        raise NotReady(f"this A1{who} has no pass of today, so it stays limp: {REMEDY}")
+        raise NotReady(f"this robot{who} has no pass of today, so it stays limp: {REMEDY}")
 
 
 def emulator(

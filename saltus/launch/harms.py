@@ -1,4 +1,4 @@
-"""What studies and soaks do to a launch on the emulated A1 from outside."""
+"""What studies and soaks do to a launch on the emulated robot from outside."""
 
 import os
 import signal

@@ -208,7 +208,7 @@ def simulation(
 
 
 def emulator(config: LaunchConfig, open_bus: Callable[[], Bus], clock: Clock, stop: Stop) -> Report:
-    """The emulated A1 behind UDP."""
+    """The emulated robot behind UDP."""
     from saltus.launch import hardware_processes
 
     return hardware_processes.emulator(config, open_bus, clock, stop)

@@ -249,9 +249,9 @@ def black_box_fact(report: Mapping[str, Any]) -> Fact:
 
 
 def emulator_facts(report: Mapping[str, Any]) -> list[Fact]:
-    """Duration, commands and largest loads of an emulated A1; `report` is empty without one."""
+    """Duration, commands and largest loads of an emulated robot; `report` is empty without one."""
     if not report:
-        return [Fact("FAILED", "The emulated A1 left no report")]
+        return [Fact("FAILED", "The emulated robot left no report")]
     worst = report["worst"]
     return [
         Fact(

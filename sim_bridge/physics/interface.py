@@ -25,7 +25,7 @@ class PhysicsState(NamedTuple):
 
 
 class Physics(Protocol):
-    """One A1 on a floor: an engine's model, its state, and what is done to it from outside.
+    """One robot on a floor: an engine's model, its state, and what is done to it from outside.
 
     Nothing here raises once it is made, whatever a command holds.
 

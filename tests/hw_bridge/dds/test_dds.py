@@ -117,8 +117,8 @@ def vendor_robot(*arguments: str) -> subprocess.Popen[str]:
     pytest.importorskip("unitree_interface")
     script = Path(__file__).parent / "vendor_robot.py"
     return subprocess.Popen(
-        [sys.executable, str(script), *arguments], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL,
-        text=True,
+        [sys.executable, str(script), *arguments], stdout=subprocess.PIPE,
+        stderr=subprocess.DEVNULL, text=True,
     )  # fmt: skip
 
 

@@ -119,8 +119,8 @@ def test_a_command_comes_back(name):
         frame = encoder.encode(Setpoints(q, dq, kp, kd, tau, mode))
         found = decode_low_command(wire, frame)
         assert found.header == Header(0xFF, 3, 7, 11, 5) and found.setpoints.mode == mode
-        for sent, asked, step in zip(found.setpoints, (q, dq, kp, kd, tau),
-                                     (1e-6, 1e-6, 1 / 32, 1 / 16, 1 / 256), strict=False):  # fmt: skip
+        steps = (1e-6, 1e-6, 1 / 32, 1 / 16, 1 / 256)
+        for sent, asked, step in zip(found.setpoints[:5], (q, dq, kp, kd, tau), steps, strict=True):
             np.testing.assert_allclose(sent, asked, atol=step)
         assert frame_fault(frame, wire.command.itemsize) is None
 

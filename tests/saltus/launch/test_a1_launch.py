@@ -9,14 +9,14 @@ import msgspec
 import numpy as np
 import pytest
 
-import saltus.a1.confirmation as confirmation
+import saltus.hardware.confirmation as confirmation
 from runtime.messages import GroundTruth, RobotStatus, StateEstimate
 from runtime.recording import read_recording
-from saltus.a1.confirmation import confirm_motion
 from saltus.cli.main import run as saltus
 from saltus.common.errors import BadRequest
 from saltus.configuration.launch import load_launch
 from saltus.export.black_box import segments_of, write_csv
+from saltus.hardware.confirmation import confirm_motion
 from saltus.launch.doctor_pass import DoctorPass, store_pass, today
 from saltus.launch.hardware import check_at_hand, hardware_options
 from saltus.launch.harms import free_port
@@ -46,7 +46,7 @@ def typed(monkeypatch):
         read, write = os.pipe()
         os.write(write, text)
         os.close(write)
-        monkeypatch.setattr("saltus.a1.confirmation.STANDARD_INPUT", read)
+        monkeypatch.setattr("saltus.hardware.confirmation.STANDARD_INPUT", read)
 
     return type_
 

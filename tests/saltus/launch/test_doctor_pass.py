@@ -5,10 +5,10 @@ import os
 import pytest
 
 from hw_bridge.wire.layout import Header
-from saltus.a1.confirmation import confirm_motion
 from saltus.cli.main import run
 from saltus.common.errors import BadRequest
 from saltus.configuration.launch import load_launch
+from saltus.hardware.confirmation import confirm_motion
 from saltus.launch import doctor_pass
 from saltus.launch.doctor_pass import (
     DoctorPass,
@@ -91,7 +91,7 @@ def terminal(monkeypatch):
     def type_(text: bytes) -> int:
         ours, theirs = os.openpty()
         os.write(ours, text)
-        monkeypatch.setattr("saltus.a1.confirmation.STANDARD_INPUT", theirs)
+        monkeypatch.setattr("saltus.hardware.confirmation.STANDARD_INPUT", theirs)
         return theirs
 
     return type_
@@ -126,7 +126,7 @@ def test_a_script_is_refused_without_a_pass_in_one_line(monkeypatch, capsys):
     read, write = os.pipe()
     os.write(write, b"move\nwithout doctor\n")
     os.close(write)
-    monkeypatch.setattr("saltus.a1.confirmation.STANDARD_INPUT", read)
+    monkeypatch.setattr("saltus.hardware.confirmation.STANDARD_INPUT", read)
     monkeypatch.setattr("saltus.launch.hardware.check_at_hand", lambda config: None)
     key = ["--set", "hardware.without_doctor=true"]  # no file and no option stands for a person
     assert run(["launch", "a1", *key]) == 2

@@ -16,7 +16,7 @@ from hw_bridge.wire.layout import BRAKE, JOINTS, OVERHEATED, SERVO, Header
 from hw_bridge.wire.low_state import LowState
 from hw_bridge.wire.remote import decode_remote
 from runtime.histogram import Quantiles
-from saltus.a1.exchange import in_words, judge_unit
+from saltus.hardware.exchange import in_words, judge_unit
 
 MODES = {SERVO: "servo", BRAKE: "brake", OVERHEATED: "overheated"}
 
@@ -133,7 +133,7 @@ def panel(glance: Glance) -> Group:
     address, port = glance.robot
     gap = glance.gap_ms
     head = Text(
-        f"A1 at {address} port {port}, no torque   {glance.rate_now_hz:.0f} Hz   "
+        f"robot at {address} port {port}, no torque   {glance.rate_now_hz:.0f} Hz   "
         f"age {1e3 * glance.age_s:.1f} ms"
     )
     refused = _wrapped(

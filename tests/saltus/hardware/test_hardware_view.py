@@ -19,12 +19,12 @@ from hw_bridge.wire.layout import POS_STOP, SERVO, Header
 from hw_bridge.wire.low_state import zero_low_state
 from hw_bridge.wire.remote import encode_remote
 from runtime.histogram import Quantiles
-from saltus.a1.panel import Glance, as_lines, as_summary, one_line, panel
 from saltus.cli.main import run
 from saltus.export.black_box import segments_of
+from saltus.hardware.panel import Glance, as_lines, as_summary, one_line, panel
 from tests.a1 import WIRE
 from tests.hw_bridge.safety.safety_samples import sample_of
-from tests.saltus.a1.emulated_a1 import REST, EarsOpen, emulated_a1
+from tests.saltus.hardware.emulated_robot import REST, EarsOpen, emulated_robot
 
 
 def read_only(robot: EarsOpen, *more: str) -> int:
@@ -42,7 +42,7 @@ def assert_limp(robot: EarsOpen) -> None:
 
 @pytest.mark.realtime
 def test_json_is_the_only_line_on_standard_output_and_nothing_but_limp_frames_are_sent(capsys):
-    with emulated_a1() as robot:
+    with emulated_robot() as robot:
         assert read_only(robot, "--duration", "0.5", "--json") == 0
     assert_limp(robot)
     out = capsys.readouterr().out
@@ -59,7 +59,7 @@ def test_json_is_the_only_line_on_standard_output_and_nothing_but_limp_frames_ar
 
 
 def test_frames_both_ways_are_in_the_black_box(capsys):
-    with emulated_a1() as robot:
+    with emulated_robot() as robot:
         assert read_only(robot, "--duration", "0.5") == 0
         counts = Counter[str]()
         for segment in segments_of(Path(robot.folder.name)):
@@ -72,13 +72,13 @@ def test_frames_both_ways_are_in_the_black_box(capsys):
 def test_a_black_box_that_cannot_be_written_costs_a_line(capsys, tmp_path):
     (tmp_path / "file").touch()
     folder = f"hardware.black_box.folder={tmp_path / 'file'}"
-    with emulated_a1() as robot:
+    with emulated_robot() as robot:
         assert read_only(robot, "--duration", "0.3", "--set", folder) == 0
     assert "no black box: the black box cannot be written" in capsys.readouterr().err
 
 
 def test_commands_carry_the_robots_header_once_it_is_known():
-    with emulated_a1(serial=77, robot_id=5) as robot:
+    with emulated_robot(serial=77, robot_id=5) as robot:
         read_only(robot, "--duration", "0.3", "--json")
     headers = [command.header for command in robot.commands]
     assert headers[0] == Header() and headers[-1] == Header(255, 3, 5, 77, 8)
@@ -86,7 +86,7 @@ def test_commands_carry_the_robots_header_once_it_is_known():
 
 
 def test_without_a_terminal_a_line_a_second_and_readable_lines_at_the_end(capsys):
-    with emulated_a1() as robot:
+    with emulated_robot() as robot:
         assert read_only(robot, "--duration", "1.2") == 0
     out, err = capsys.readouterr()
     assert "frames in" in out and "as hardware.tick_unit_s says" in out and "servo" in out
@@ -115,14 +115,14 @@ class EarsOpenFor(EarsOpen):
 
 @pytest.mark.realtime
 def test_a_wrong_tick_unit_is_named_with_its_remedy(capsys):
-    with emulated_a1(tick_unit_s=1e-6) as robot:
+    with emulated_robot(tick_unit_s=1e-6) as robot:
         read_only(robot, "--duration", "0.6")
     out = capsys.readouterr().out
     assert "leap" in out and "--set hardware.tick_unit_s=1e-06" in out
 
 
 def test_ctrl_c_ends_it_well(capsys):
-    with emulated_a1() as robot:
+    with emulated_robot() as robot:
 
         def interrupt() -> None:
             while len(robot.heard) < 100:
@@ -137,7 +137,7 @@ def test_ctrl_c_ends_it_well(capsys):
 
 
 def test_a_robot_that_falls_silent_is_no_success(capsys):
-    with emulated_a1(events=(PowerCut(0.2),)) as robot:
+    with emulated_robot(events=(PowerCut(0.2),)) as robot:
         assert read_only(robot, "--duration", "1.6", "--json") == 1
     out, err = capsys.readouterr()
     assert json.loads(out)["last"]["age_s"] > 1.0

@@ -14,18 +14,18 @@ from hw_bridge.options import HardwareOptions
 from hw_bridge.wire.layout import BRAKE, OVERHEATED, SERVO, Header
 from hw_bridge.wire.low_state import LowState, encode_low_state, zero_low_state
 from hw_bridge.wire.remote import encode_remote
-from saltus.a1 import doctor as hardware_doctor
-from saltus.a1 import survey as hardware_survey
-from saltus.a1.doctor import judge, judges_of
-from saltus.a1.exchange import Exchange, Reply, TickMeter, judge_unit, likely_unit
-from saltus.a1.survey import Phase, Silences, Survey, round_trips, survey
 from saltus.cli.main import run
 from saltus.doctor import checks as machine
 from saltus.doctor.checks import Check, machine_checks
+from saltus.hardware import doctor as hardware_doctor
+from saltus.hardware import survey as hardware_survey
+from saltus.hardware.doctor import judge, judges_of
+from saltus.hardware.exchange import Exchange, Reply, TickMeter, judge_unit, likely_unit
+from saltus.hardware.survey import Phase, Silences, Survey, round_trips, survey
 from saltus.launch.doctor_pass import read_passes
 from tests.a1 import A1, WIRE
-from tests.saltus.a1.emulated_a1 import REST, emulated_a1
-from tests.saltus.a1.test_hardware_view import EarsOpenFor, assert_limp
+from tests.saltus.hardware.emulated_robot import REST, emulated_robot
+from tests.saltus.hardware.test_hardware_view import EarsOpenFor, assert_limp
 
 OPTIONS = HardwareOptions()
 NAMES = [name for name, _, _ in judges_of(A1)]
@@ -52,7 +52,7 @@ def examined(capsys, robot, *more: str) -> tuple[int, dict, dict[str, dict]]:
 
 @pytest.mark.realtime
 def test_a_healthy_robot_and_every_frame_that_it_got(quick, capsys):
-    with emulated_a1(foot_force_offset=(-1, -2, -3, -4)) as robot:
+    with emulated_robot(foot_force_offset=(-1, -2, -3, -4)) as robot:
         status, found, checks = examined(capsys, robot)
     assert_limp(robot)
     assert list(checks) == [*NAMES, "m"]
@@ -71,7 +71,7 @@ def test_a_healthy_robot_and_every_frame_that_it_got(quick, capsys):
 
 @pytest.mark.realtime
 def test_microseconds_and_a_stream(quick, capsys):
-    with emulated_a1(tick_unit_s=1e-6, reply="stream", stream_hz=500.0) as robot:
+    with emulated_robot(tick_unit_s=1e-6, reply="stream", stream_hz=500.0) as robot:
         status, found, checks = examined(capsys, robot)
     assert status == 1 and not checks["tick unit"]["ok"]
     assert "--set hardware.tick_unit_s=1e-06" in checks["tick unit"]["found"]
@@ -90,7 +90,7 @@ def test_nobody_answers(quick, capsys):
 
 
 def test_a_table_for_a_person(quick, capsys):
-    with emulated_a1() as robot:
+    with emulated_robot() as robot:
         run(["doctor", "a1", *robot.settings])
     out, err = capsys.readouterr()
     assert all(name in out for name in NAMES) and "True" not in out
@@ -99,8 +99,8 @@ def test_a_table_for_a_person(quick, capsys):
 
 @pytest.mark.parametrize(("arguments", "words"), [
     (["moon"], ["a1", "emulator", "sim"]),
-    (["sim"], ["real A1", "saltus doctor a1", "simulated"]),
-    (["a1-emulated"], ["real A1", "emulated"]),
+    (["sim"], ["real robot", "saltus doctor a1", "simulated"]),
+    (["a1-emulated"], ["real robot", "emulated"]),
     (["--set", "duration=3"], ["doctor a1"]),
     (["a1", "--set", "hardware.tick_units=3"], ["tick_units", "tick_unit_s"]),
     (["a1", "--set", "hardware.link.robot_address=robot"], ["robot_address", "192.168.123.10"]),

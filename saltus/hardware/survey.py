@@ -1,4 +1,4 @@
-"""Asks an A1 for some seconds, without torque, to find out how it talks: what a doctor listens to.
+"""Asks a robot for some seconds, without torque, to find out how it talks.
 
 Three phases: asked at 500 Hz; asked more slowly, so that an answer to each question and a stream
 that flows by itself differ; and after ever longer silences, until the robot brakes its motors.
@@ -13,7 +13,7 @@ from hw_bridge.link import Link
 from hw_bridge.options import HardwareOptions
 from hw_bridge.wire.layout import BRAKE, JOINTS, SERVO, Wire
 from runtime.clock import RealTimeClock
-from saltus.a1.exchange import ASK_EVERY_S, Exchange, Reply
+from saltus.hardware.exchange import ASK_EVERY_S, Exchange, Reply
 
 FAST_S: Final = 2.0
 SLOW_S: Final = 0.6

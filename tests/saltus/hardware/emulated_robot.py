@@ -81,7 +81,7 @@ class EarsOpen(RobotSocket):
 
 
 @contextmanager
-def emulated_a1(**options: object) -> Iterator[EarsOpen]:
+def emulated_robot(**options: object) -> Iterator[EarsOpen]:
     """An emulated A1 on a free port of loopback."""
     over, socket = threading.Event(), EarsOpen()
     thread = threading.Thread(

@@ -16,9 +16,9 @@ from hw_bridge.wire.remote import decode_remote
 from robots.conventions import FOOT_NAMES, GRAVITY
 from robots.imu_units import doubt_at_rest
 from robots.robot import Robot
-from saltus.a1.exchange import in_words, judge_unit, no_answer
-from saltus.a1.panel import head_of, mode_name
-from saltus.a1.survey import Phase, Survey, round_trips
+from saltus.hardware.exchange import in_words, judge_unit, no_answer
+from saltus.hardware.panel import head_of, mode_name
+from saltus.hardware.survey import Phase, Survey, round_trips
 
 LEAST_HZ: Final = 300.0  # users of the A1 need it (yxyang/locomotion_simulation thread 1)
 LATEST_BRAKE_S: Final = 0.05  # [s] for which a robot may go on without commands

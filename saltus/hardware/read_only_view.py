@@ -16,10 +16,10 @@ from hw_bridge.options import HardwareOptions
 from hw_bridge.wire.layout import Wire, wire_of
 from runtime.clock import RealTimeClock
 from runtime.signals import StopFlag
-from saltus.a1.exchange import ASK_EVERY_S, Exchange, no_answer
-from saltus.a1.panel import Glance, as_lines, as_summary, one_line, panel
 from saltus.common.console import print_json, print_lines, say, stderr
 from saltus.configuration.launch import LaunchConfig
+from saltus.hardware.exchange import ASK_EVERY_S, Exchange, no_answer
+from saltus.hardware.panel import Glance, as_lines, as_summary, one_line, panel
 from saltus.launch.black_box_link import black_box_link
 from saltus.launch.hardware import LIMP, hardware_options
 
@@ -98,7 +98,7 @@ def view(config: LaunchConfig, json: bool) -> int:
     else:
         print_lines(as_lines(last))
     if (age := last.age_s) > SILENT_S:
-        say(f"no state came from the A1 in the last {age:.1f} s")
+        say(f"no state came from the robot in the last {age:.1f} s")
         return 1
     return 0
 

@@ -1,4 +1,4 @@
-"""``saltus doctor a1``: whether an A1 and this machine are fit for each other."""
+"""``saltus doctor a1``: whether a robot and this machine are fit for each other."""
 
 from collections.abc import Callable
 from functools import partial
@@ -9,12 +9,12 @@ import numpy as np
 from hw_bridge.options import HardwareOptions
 from hw_bridge.wire.layout import wire_of
 from robots.robot import Robot
-from saltus.a1 import checks
-from saltus.a1.survey import Survey, survey
 from saltus.common.console import say
 from saltus.common.errors import BadRequest
 from saltus.configuration.launch import LaunchConfig
 from saltus.doctor.checks import Check, guarded, machine_checks
+from saltus.hardware import checks
+from saltus.hardware.survey import Survey, survey
 from saltus.launch.black_box_link import black_box_link
 from saltus.launch.doctor_pass import DoctorPass, store_pass, today, withdraw_pass
 from saltus.launch.hardware import LIMP, hardware_options
@@ -35,11 +35,11 @@ def examine(config: LaunchConfig) -> Diagnosis:
     Where every essential check passes, the robot gets a pass for the day; else it loses its own.
 
     Raises:
-        BadRequest: the launch is not on an A1, or its address or port cannot be had.
+        BadRequest: the launch is not on a robot, or its address or port cannot be had.
     """
     if not config.kind.real:
         raise BadRequest(
-            f"doctor checks a launch on a real A1, such as `saltus doctor a1`; this one's robot is "
+            f"doctor checks a launch on a real robot, such as `saltus doctor a1`; this one is "
             f"{config.connection}"
         )
     options = hardware_options(config)

@@ -14,14 +14,14 @@ from saltus.launch.hardware import LIMP, reaches_robot
 
 WORD = "move"
 OVERRIDE = "without doctor"
-NO_PASS = f"no A1 has a pass of today: {REMEDY}"
+NO_PASS = f"no robot has a pass of today: {REMEDY}"
 STANDARD_INPUT = 0
 
 
 def confirm_motion(config: LaunchConfig) -> LaunchConfig:
     """Ask for the word, where a real robot is going to move; an emulator on this host needs none.
 
-    Where no A1 has a doctor's pass of today, that needs words of its own, and a terminal. A motion
+    Where no robot has a pass of today, that needs words of its own, and a terminal. A motion
     that is no gait needs its own name too. Without torque nothing is asked, but said that the robot
     goes limp.
 
@@ -42,7 +42,7 @@ def confirm_motion(config: LaunchConfig) -> LaunchConfig:
     if not (passed or _is_terminal()):
         raise BadRequest(NO_PASS)
     print(
-        f"The A1 at {address} goes limp, so it has to lie or hang; then it will move: keep 2 m "
+        f"The robot at {address} goes limp, so it has to lie or hang; then it will move: keep 2 m "
         "away, a hand on the stop (docs/hardware.md).\n"
         f"Type '{WORD}' to go on: ",
         end="", file=sys.stderr, flush=True,
@@ -53,7 +53,7 @@ def confirm_motion(config: LaunchConfig) -> LaunchConfig:
     if config.needs_consent:
         name = Path(config.reference).stem
         print(
-            f"Then it does '{name}', which no real A1 has done: it may leave the ground, and land "
+            f"Then it does '{name}', which no real robot has done: it may leave the ground, land "
             f"badly (docs/hardware.md).\nType '{name}' to go on: ",
             end="", file=sys.stderr, flush=True,
         )  # fmt: skip
