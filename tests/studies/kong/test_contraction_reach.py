@@ -6,7 +6,7 @@ import pytest
 from controller.convergent.hill import SINE_HILL, Hill
 from controller.convergent.planar_contraction import gaussian_curvature
 from saltus.common.figures import png
-from saltus.studies.kong.table_2_1.contraction import figure_regions, reach_graph, reach_note
+from studies.kong.table_2_1.contraction import figure_regions, reach_graph, reach_note
 
 BOTTOM = np.array([-1.0, 0.5])
 

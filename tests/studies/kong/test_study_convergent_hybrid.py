@@ -6,11 +6,10 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from saltus.studies.engine import StudyOptions, record
-from saltus.studies.kong.convergent_hybrid import study
-from saltus.studies.kong.convergent_hybrid.cases import BALL, HOPPER, SPREAD
-from saltus.studies.kong.convergent_hybrid.notes import notes
-from saltus.studies.kong.convergent_hybrid.spread import (
+from studies.kong.convergent_hybrid import study
+from studies.kong.convergent_hybrid.cases import BALL, HOPPER, SPREAD
+from studies.kong.convergent_hybrid.notes import notes
+from studies.kong.convergent_hybrid.spread import (
     SHOWN,
     area_ratio,
     circle_starts,
@@ -18,6 +17,7 @@ from saltus.studies.kong.convergent_hybrid.spread import (
     perturbed,
     row,
 )
+from studies.study import StudyOptions, record
 
 TRIALS = 6
 REDUCED = (replace(BALL, steps=44), replace(HOPPER, steps=45))

@@ -5,9 +5,9 @@ import json
 import numpy as np
 import pytest
 
-from saltus.studies.engine import StudyOptions, record
-from saltus.studies.kong.hilqr import curved_surface
-from saltus.studies.kong.systems.tube_ball import TARGET
+from studies.kong import curved_surface
+from studies.kong.systems.tube_ball import TARGET
+from studies.study import StudyOptions, record
 
 
 @pytest.mark.parametrize("event_at", ["end", "end_held", "exact"])

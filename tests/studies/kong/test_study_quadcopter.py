@@ -4,8 +4,8 @@ import json
 
 import pytest
 
-from saltus.studies.engine import StudyOptions, record
-from saltus.studies.kong.hilqr import quadcopter
+from studies.kong import quadcopter
+from studies.study import StudyOptions, record
 
 
 @pytest.mark.slow

@@ -8,13 +8,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.stats import binomtest
 
-from saltus.studies.catalogue import STUDIES
-from saltus.studies.engine import StudyOptions, record
-from saltus.studies.kong.filters import aslip as skf_aslip
-from saltus.studies.kong.filters import constant_flow as skf_constant_flow
-from saltus.studies.kong.filters.comparison import compare, compare_all, sign_test
-from saltus.studies.kong.filters.constant_flow import covariance_at_transition
-from saltus.studies.kong.filters.problems import ASLIP_BODY, Level, aslip_problem, flow_problem
+from studies.kong import skf_aslip, skf_constant_flow
+from studies.kong.filters.comparison import compare, compare_all, sign_test
+from studies.kong.filters.problems import ASLIP_BODY, Level, aslip_problem, flow_problem
+from studies.kong.skf_constant_flow import covariance_at_transition
+from studies.study import STUDIES, StudyOptions, record
 
 KEYS = ["dt", "process", "measurement", "mse_skf", "mse_jrkf", "p_value", "better"]
 CLEAR = Level(1.0, 0.001, 0.1)  # a set on which the SKF is clearly better

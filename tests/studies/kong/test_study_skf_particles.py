@@ -5,9 +5,9 @@ import json
 import numpy as np
 import pytest
 
-from saltus.studies.engine import StudyOptions
-from saltus.studies.kong.filters import particles as skf_particles
-from saltus.studies.kong.filters.particles import Outcome, outcomes
+from studies.kong import skf_particles
+from studies.kong.skf_particles import Outcome, outcomes
+from studies.study import StudyOptions
 
 
 def test_rows_figure_and_notes(monkeypatch):

@@ -2,9 +2,9 @@
 
 import json
 
-from saltus.studies.engine import StudyOptions, record
-from saltus.studies.kong.hilqr import spring_damper
-from saltus.studies.kong.hilqr.two_methods import SHOWN
+from studies.kong import spring_damper
+from studies.kong.hilqr.two_methods import SHOWN
+from studies.study import StudyOptions, record
 
 
 def test_saltation_matrices_end_lower_and_reset_jacobians_leave_something_to_gain():

@@ -8,11 +8,10 @@ from scipy.stats import ttest_1samp
 
 from controller.convergent.hill import SINE_HILL
 from controller.convergent.hill_path import HillPath
-from saltus.studies.engine import StudyOptions, record
-from saltus.studies.kong import table_2_2
-from saltus.studies.kong.table_2_1 import study as table_2_1
-from saltus.studies.kong.table_2_1.methods import METHODS, ends
-from saltus.studies.kong.table_2_1.trials import (
+from studies.kong import table_2_2
+from studies.kong.table_2_1 import study as table_2_1
+from studies.kong.table_2_1.methods import METHODS, ends
+from studies.kong.table_2_1.trials import (
     Outcome,
     Trials,
     acceleration_cost,
@@ -20,7 +19,8 @@ from saltus.studies.kong.table_2_1.trials import (
     plan,
     run_trials,
 )
-from saltus.studies.kong.table_2_2 import compare
+from studies.kong.table_2_2 import compare
+from studies.study import StudyOptions, record
 
 NAN = float("nan")
 

@@ -7,9 +7,8 @@ import pytest
 
 from hybrid.examples.bouncing_ball import bouncing_ball_problem
 from hybrid.hilqr import Hilqr, Policies
-from saltus.studies.engine import StudyOptions
-from saltus.studies.kong.hilqr import table_5_1
-from saltus.studies.kong.hilqr.ball_cases import (
+from studies.kong import table_5_1
+from studies.kong.hilqr.ball_cases import (
     CASES,
     START,
     TOLERANCE,
@@ -18,6 +17,7 @@ from saltus.studies.kong.hilqr.ball_cases import (
     seed_force,
     solve_case,
 )
+from studies.study import StudyOptions
 
 KEYS = ["optimal", "seed", "method", "actual", "cost", "expected_reduction", "converged"]
 
