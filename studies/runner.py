@@ -1,6 +1,8 @@
 """Run a study by name, print its table, criteria and notes, and save its figures."""
 
+import inspect
 import os
+import sys
 import textwrap
 import time
 from collections.abc import Mapping
@@ -29,7 +31,7 @@ def run_study(name: str, study: Study, options: StudyOptions, folder: Path, json
     seconds = time.monotonic() - started
     if not result.rows:
         say(f"study {name} has no rows")
-    closing = [*result.notes, *_save(result, folder)]
+    closing = [*_notes(study), *result.notes, *_save(result, folder)]
     if json:
         criteria = [criterion.record() for criterion in result.criteria]
         print_json(
@@ -48,6 +50,12 @@ def run_study(name: str, study: Study, options: StudyOptions, folder: Path, json
             print_lines(textwrap.wrap(line, _WIDTH, break_long_words=False))
     met = all(criterion.met for criterion in result.criteria)
     return 0 if met and result.rows else 1
+
+
+def _notes(study: Study) -> list[str]:
+    """Paragraphs of the module's docstring below its first line."""
+    text = inspect.cleandoc(sys.modules[study.run.__module__].__doc__ or "")
+    return [" ".join(part.split()) for part in text.split("\n\n")[1:]]
 
 
 def _verdict(criterion: Criterion) -> dict[str, str]:

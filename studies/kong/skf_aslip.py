@@ -1,8 +1,13 @@
-"""Kalman filters with Xi or D_x R on two jumps of ASLIP, 36 sets."""
+"""Kalman filters with Xi or D_x R on two jumps of ASLIP, 36 sets.
+
+In the thesis the salted filter is better in all 36, with p < 0.001. Errors are of the body's six
+states and the position of the toe (states of stance by (4.28)). Process noise moves the toe with
+the body in flight, and not on the ground. The figure of a trial is 4.5 without its particles.
+"""
 
 from __future__ import annotations
 
-from studies.kong.filters.comparison import Drawing, compare_all, draw_grid, draw_trial
+from studies.kong.filters.comparison import Drawing, compare_all
 from studies.kong.filters.problems import Level, aslip_problem
 from studies.study import StudyOptions, StudyResult, study
 
@@ -26,13 +31,4 @@ def levels() -> list[Level]:
 @study("Kong, section 4.7.2", "trials", "seed")
 def run(options: StudyOptions) -> StudyResult:
     """A row a set, figure 4.5 without its particles, and a map of the ratio of errors."""
-    sets = compare_all(levels(), SHOWN, aslip_problem, options, options.trials or TRIALS)
-    largest = max(row.p_value for row in sets.rows)
-    notes = [
-        *sets.notes("all 36, p < 0.001"),
-        f"The largest p-value is {largest:.2g}.",
-        "Errors are of the body's six states and the position of the toe (states of stance by"
-        " (4.28)). Process noise moves the toe with the body in flight, and not on the ground.",
-    ]
-    figures = {"figure_4_5": draw_trial(sets.shown, _DRAWING), "errors": draw_grid(sets.rows)}
-    return StudyResult(sets.rows, figures, notes)
+    return compare_all(levels(), SHOWN, _DRAWING, aslip_problem, options, TRIALS)

@@ -1,9 +1,16 @@
-"""The planners of table 2.1 in pairs: how often one's E_a is smaller."""
+"""The planners of table 2.1 in pairs: how often one's E_a is smaller.
+
+A share is over the trials in which both methods succeeded (pairs_N), and half of the ties are added
+to it (ties_N: log E_a within 0.001, where two solves may have ended in the same optimum).
+difference_N is the mean of log E_a less that of method N. t_N is the p value of Student's paired
+test of it, rank_N that of Wilcoxon's signed-rank test, which is robust to a few divergent paths;
+neither is corrected for the number of comparisons. The thesis does not name its paired difference
+test. thesis_N is Table 2.2.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from itertools import combinations
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -11,14 +18,13 @@ from matplotlib.figure import Figure
 from scipy.stats import ttest_rel, wilcoxon
 
 from studies.figures import figure
-from studies.kong.table_2_1.methods import METHODS
-from studies.kong.table_2_1.trials import Trials, run_trials
+from studies.kong.hill.methods import METHODS
+from studies.kong.hill.trials import Trials, run_trials
 from studies.study import Criterion, StudyOptions, StudyResult, study
 
 TIE = 1e-3  # of log E_a: closer than that, two solves may have ended in the same optimum
 ORDER = (8, 2, 4, 9, 11, 10, 3)  # of the thesis's rows and columns
 SHOWN = ("method", *(str(number) for number in ORDER))  # keys in the table for a person
-SIGNIFICANT = 0.05
 PRINTED = (
     (0.0, 0.66, 0.67, 0.9, 0.73, 0.67, 0.72),
     (0.34, 0.0, 0.6, 0.72, 0.63, 0.6, 0.63),
@@ -64,8 +70,7 @@ def run(options: StudyOptions) -> StudyResult:
     made = rows(trials)
     options.progress(trials.count, trials.count, "figures")
     return StudyResult(
-        made, {"win-fractions": draw(made)}, notes(trials), SHOWN, digits=2,
-        criteria=criteria(trials),
+        made, {"win-fractions": draw(made)}, (), SHOWN, digits=2, criteria=criteria(trials)
     )  # fmt: skip
 
 
@@ -102,44 +107,6 @@ def criteria(trials: Trials) -> list[Criterion]:
                   f" smaller E_a than {b}", compare(trials, 8, b).wins, ">", 0.5)
         for b in ORDER[1:]
     ]
-
-
-def notes(trials: Trials) -> list[str]:
-    """One line each."""
-    pairs = [(a, b, compare(trials, a, b)) for a, b in combinations(ORDER, 2)]
-    tied = compare(trials, 8, 2)
-    least, most = (f(pair.pairs for _, _, pair in pairs) for f in (min, max))
-    return [
-        "Criterion: method 8 has the smaller E_a in more than half of the pairs, against every"
-        " other method.",
-        f"A share is over the trials in which both methods succeeded ({least} to {most} of"
-        f" {trials.count}) and the row's E_a is smaller. Ties (equal to {100 * TIE:g} %) count"
-        f" half; methods 8 and 2 tie in {100 * tied.ties:.3g} %, where both reach the same"
-        " optimum.",
-        *_tested("Student's paired test of the mean of log E_a", "t_test", pairs),
-        *_tested(
-            "Wilcoxon's signed-rank test, robust to a few divergent paths", "rank_test", pairs
-        ),
-        "p values are not corrected for the number of comparisons. The thesis does not name its"
-        " paired difference test.",
-        _surprises(pairs),
-        "thesis_N is Table 2.2.",
-    ]
-
-
-def _tested(name: str, key: str, pairs: Sequence[tuple[int, int, Comparison]]) -> list[str]:
-    open_ = [f"{a} and {b}" for a, b, pair in pairs if not getattr(pair, key) < SIGNIFICANT]
-    shown = ", ".join(open_) or "none"
-    return [f"{name}: no significant difference (p < {SIGNIFICANT:g}) between {shown}."]
-
-
-def _surprises(pairs: Sequence[tuple[int, int, Comparison]]) -> str:
-    """Pairs in which the one with more wins has the larger mean, as the thesis found of 2."""
-    reversed_pairs = [f"{a} and {b}" for a, b, c in pairs if (c.wins - 0.5) * c.difference > 0.0]
-    if not reversed_pairs:
-        return "In every pair the method with more wins also has the lower mean of log E_a."
-    names = ", ".join(reversed_pairs)
-    return f"Pairs in which the method with more wins has the higher mean of log E_a: {names}."
 
 
 def draw(made: Sequence[Mapping[str, Any]]) -> Figure:

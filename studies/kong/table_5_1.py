@@ -1,78 +1,151 @@
-"""Bouncing ball: HiLQR with the saltation matrix or the reset Jacobian."""
+"""Bouncing ball: HiLQR with the saltation matrix or the reset Jacobian.
+
+Seeds are constant forces that end halfway through the flight after the last seeded bounce;
+``--full`` tries other fractions of that flight. Expected reduction is |dJ| of (5.19), and converged
+means at most 0.05 of it (5.4.1). For direct collocation there is none, and converged is the status
+of its optimiser.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from matplotlib.figure import Figure
 
-from hybrid.hilqr import Trajectory
-from studies.figures import COLOURS, GUARD, LABELS, TARGET, figure
-from studies.kong.hilqr.ball_cases import (
-    CASES,
-    STEPS,
-    BallRow,
-    Case,
-    Solved,
-    seed_force,
-    solve_case,
+from hybrid.examples.bouncing_ball import (
+    FALLING,
+    GRAVITY,
+    INPUT_WEIGHT,
+    MASS,
+    RESTITUTION,
+    TERMINAL_WEIGHT,
+    bouncing_ball,
+    bouncing_ball_problem,
 )
+from hybrid.hilqr import Hilqr, HilqrOptions, Policies, Trajectory
+from studies.figures import COLOURS, GUARD, LABELS, TARGET, figure, phase_plane
+from studies.kong.hilqr.direct_collocation import DirectProblem, solve_direct
+from studies.kong.hilqr.two_methods import CUT_OFF, MAX_ITERATIONS, magnitude
 from studies.study import StudyOptions, StudyResult, study
 
+START = np.array([4.0, 0.0])  # 5.4.1
+STEPS = 1000  # N, 5.4
+HALF = 0.5  # of the seed's last flight has passed at the end
+FRACTIONS = tuple(np.linspace(0.1, 0.9, 9).tolist())  # of it, tried by --full
+
+
+class Case(NamedTuple):
+    """A row of Table 5.1: how many bounces are optimal, how many the seed has, and the method."""
+
+    optimal: int
+    seed: int
+    method: str  # "xi", "dxr", "direct" or "no_extension"
+
+    @property
+    def target_height(self) -> float:
+        """Where to come to rest [m], 5.4.1."""
+        return 3.0 if self.optimal == 0 else 1.0
+
+    @property
+    def duration(self) -> float:
+        """N steps of 1 ms, or of 4 ms where three bounces are optimal [s], 5.4.1."""
+        return 4.0 if self.optimal == 3 else 1.0
+
+
+CASES = (
+    *(Case(0, seed, method) for seed in (0, 1) for method in ("xi", "dxr")),
+    Case(0, 1, "direct"),
+    *(Case(1, seed, method) for seed in (0, 1, 3) for method in ("xi", "dxr")),
+    *(Case(3, seed, method) for seed in (1, 3) for method in ("xi", "dxr")),
+    Case(3, 3, "no_extension"),
+)  # in the order of the printed table
 SHOWN = (1, 3)  # optimal and seeded bounces of figure 5.2
-FRACTIONS = tuple(np.linspace(0.1, 0.9, 9))  # of the seed's last flight, tried by --full
+SCANNED = ((0, 1), (1, 1), (1, 3), (3, 1), (3, 3))  # by --full
+
+
+class Solved(NamedTuple):
+    """A case's row of the table, and its trajectories (None by direct collocation)."""
+
+    row: dict[str, Any]
+    seed: Trajectory | None = None
+    final: Trajectory | None = None
 
 
 @study("Kong, table 5.1", "full")
 def run(options: StudyOptions) -> StudyResult:
     """The 16 rows of Table 5.1; it is printed with N = 1000 and has nothing random in it."""
-    solved: list[Solved] = []
-    for i, case in enumerate(CASES):
-        what = f"{case.seed} bounces seeded, {case.optimal} optimal: {case.method}"
-        options.progress(i, len(CASES), what)
-        solved.append(solve_case(case, STEPS))
-    options.progress(len(CASES), len(CASES), "done")
+    solved = [solve_case(case, STEPS) for case in options.track(CASES)]
+    shown = {one.row["method"]: one for one in solved if _bounces(one.row) == SHOWN}
     rows = [one.row for one in solved]
-    shown = {one.row.method: one for one in solved if _bounces(one.row) == SHOWN}
     figures = {"figure-5.2": draw_example(shown), "table-5.1": draw_costs(rows)}
-    scanned = other_seeds(options) if options.full else ()
-    return StudyResult(rows, figures, (*notes(rows), *scanned))
+    if options.full:
+        others = [(Case(*pair, method), fraction) for pair in SCANNED for method in ("xi", "dxr")
+                  for fraction in FRACTIONS if fraction != HALF]  # fmt: skip
+        rows += [solve_case(case, STEPS, each).row for case, each in options.track(others)]
+    return StudyResult(rows, figures)
 
 
-def notes(rows: Sequence[BallRow]) -> tuple[str, ...]:
-    """How the seeds were chosen, and what 5.5.1 says of the rows counted in them."""
-    seeds = sorted({(case.duration, case.seed) for case in CASES})
-    forces = ", ".join(f"{seed_force(n, T):.1f} N ({n} in {T:.0f} s)" for T, n in seeds)
-    xi = [row for row in rows if row.method == "xi"]
-    kept = [row for row in rows if row.method == "dxr" and row.actual]
-    return (
-        "Seeds are constant forces that end halfway through the flight after the last seeded"
-        f" bounce: {forces}.",
-        "Expected reduction: |dJ| of (5.19); converged: at most 0.05. For direct collocation it is"
-        " not defined, and converged is the status of its optimiser.",
-        f"Converged: Xi in {sum(row.converged for row in xi)} of {len(xi)} rows; D_xR in"
-        f" {sum(row.converged for row in kept)} of the {len(kept)} rows with a bounce.",
-    )
+def seed_force(bounces: int, duration: float, fraction: float = HALF) -> float:
+    """Constant force [N] under which time [s] ends in the flight after a number of bounces.
+
+    It ends when this fraction of that flight has passed; half of it by default, so that seeds lie
+    well within the forces that give their number of bounces. From rest at height z under the
+    acceleration -a the first fall takes t = sqrt(2 z / a), and the flight after the i-th bounce
+    2 e^i t.
+    """
+    e = RESTITUTION
+    falls = 1.0 + 2.0 * sum(e**i for i in range(1, bounces)) + 2.0 * fraction * e**bounces
+    return MASS * (GRAVITY - 2.0 * START[0] * ((falls if bounces else fraction) / duration) ** 2)
 
 
-def other_seeds(options: StudyOptions) -> tuple[str, ...]:
-    """A line a case: how the methods end from seeds across the forces that give its bounces."""
-    lines, pairs = [], [(0, 1), (1, 1), (1, 3), (3, 1), (3, 3)]
-    for i, (optimal, seed) in enumerate(pairs):
-        options.progress(i, len(pairs), f"other seeds of {optimal}, {seed}")
-        rows = {
-            method: [solve_case(Case(optimal, seed, method), STEPS, f).row for f in FRACTIONS]
-            for method in ("xi", "dxr")
-        }
-        kept = [row for row in rows["dxr"] if row.actual]
-        xi, dxr = (sum(row.converged for row in group) for group in (rows["xi"], kept))
-        lines.append(
-            f"{optimal} optimal, {seed} seeded: xi converged from {xi} of {len(FRACTIONS)} seeds,"
-            f" dxr from {dxr} of the {len(kept)} seeds with a bounce at the end."
-        )
-    return tuple(lines)
+def count_bounces(trajectory: Trajectory) -> int:
+    """How often the ball hits the floor."""
+    return sum(happened.event.transition.source == FALLING for happened in trajectory.aux.events)
+
+
+def solve_case(case: Case, steps: int = STEPS, fraction: float = HALF) -> Solved:
+    """Solve a case in ``steps`` timesteps; direct collocation has its own intervals.
+
+    ``fraction`` is that of ``seed_force``.
+    """
+    head = case._asdict() | {"fraction": fraction}
+    if case.method == "direct":
+        return Solved(head | _by_direct(case))
+    model = bouncing_ball_problem(case.target_height, case.duration / steps)
+    options = HilqrOptions(
+        tolerance=CUT_OFF, max_iterations=MAX_ITERATIONS,
+        variant=case.method,  # type: ignore
+    )  # fmt: skip
+    force = np.full((steps, 1), seed_force(case.seed, case.duration, fraction))
+    policies = Policies.of(np.zeros((steps + 1, 2)), force, np.zeros((steps, 1, 2)))
+    solver = Hilqr(model, options)
+    seed, solution = solver.start(START, policies), solver.solve(START, policies)
+    final = solution.trajectory
+    row = head | {
+        "actual": count_bounces(final) if final else None,
+        "cost": final.cost if final else None,
+        "expected_reduction": magnitude(solution.expected_change) if final else None,
+        "converged": solution.status == "converged",
+    }
+    return Solved(row, seed, final)
+
+
+def _by_direct(case: Case) -> dict[str, Any]:
+    """One phase before the bounce and one after it, in which the ball rises until the end."""
+    ball, target = bouncing_ball(), np.array([case.target_height, 0.0])
+    if case.seed != 1:
+        raise ValueError(f"{case.seed} bounces by direct collocation: only one is in the table")
+    edges = ball.transitions[:1]
+    problem = DirectProblem(
+        ball, FALLING, edges, START, case.duration,
+        running=lambda t, x, u: INPUT_WEIGHT * u[0] * u[0],
+        terminal=lambda x: TERMINAL_WEIGHT * np.sum((x - target) ** 2),
+    )  # fmt: skip
+    found = solve_direct(problem, (0.5 * case.duration, 0.5 * case.duration), np.zeros(1))
+    return {"actual": len(edges), "cost": found.cost, "expected_reduction": None,
+            "converged": found.status == "ok"}  # fmt: skip
 
 
 def draw_example(solved: dict[str, Solved]) -> Figure:
@@ -86,8 +159,8 @@ def draw_example(solved: dict[str, Solved]) -> Figure:
             time = np.linspace(0.0, case.duration, len(trajectory.states))
             look: dict[str, Any] = {"color": COLOURS[name], "label": LABELS[name], "lw": 1.4}
             heights.plot(time, trajectory.states[:, 0], **look)
-            plane.plot(*_branches(trajectory), **look)
-            for panel in (inputs, zoomed):
+            phase_plane(plane, {name: _flights(trajectory)})
+            for panel in (inputs, zoomed) if name != "seed" else (inputs,):
                 panel.step(time[:-1], trajectory.inputs[:, 0], where="post", **look)
     heights.plot(case.duration, case.target_height, **TARGET, label="target", clip_on=False)
     plane.plot(case.target_height, 0.0, **TARGET)
@@ -96,56 +169,44 @@ def draw_example(solved: dict[str, Solved]) -> Figure:
     heights.set(xlabel="time [s]", ylabel="height [m]")
     plane.set(xlabel="height [m]", ylabel="velocity [m/s]")
     inputs.set(xlabel="time [s]", ylabel="force [N]")
-    zoomed.set(xlabel="time [s]", ylabel="force [N]", ylim=_limits(trajectories))
+    zoomed.set(xlabel="time [s]", ylabel="force [N]")
     zoomed.set_title("without the seed", fontsize=9)
     drawing.legend(*heights.get_legend_handles_labels(), loc="outside upper center", ncols=4,
                    fontsize=8, frameon=False)  # fmt: skip
     return drawing
 
 
-def draw_costs(rows: Sequence[BallRow]) -> Figure:
+def draw_costs(rows: Sequence[dict[str, Any]]) -> Figure:
     """Cost of every row; a bar that is not filled did not converge."""
     drawing, axes = figure(width=7.2, height=3.2)
     colours = {**COLOURS, "no_extension": COLOURS["seed"]}
     groups = list(dict.fromkeys(_bounces(row) for row in rows))
     for g, group in enumerate(groups):
-        members = [row for row in rows if _bounces(row) == group and row.cost is not None]
+        members = [row for row in rows if _bounces(row) == group and row["cost"] is not None]
         for j, row in enumerate(members):
-            x, colour = g + 0.25 * (j - 0.5 * (len(members) - 1)), colours[row.method]
-            face = colour if row.converged else "none"
-            axes.bar(x, row.cost, 0.22, facecolor=face, edgecolor=colour, linewidth=1.2)
-            axes.annotate(f"{row.cost:.3g}", (x, row.cost), ha="center", va="bottom",
+            x, colour = g + 0.25 * (j - 0.5 * (len(members) - 1)), colours[row["method"]]
+            face = colour if row["converged"] else "none"
+            axes.bar(x, row["cost"], 0.22, facecolor=face, edgecolor=colour, linewidth=1.2)
+            axes.annotate(f"{row['cost']:.3g}", (x, row["cost"]), ha="center", va="bottom",
                           fontsize=6)  # fmt: skip
-    for method in dict.fromkeys(row.method for row in rows):
+    for method in dict.fromkeys(row["method"] for row in rows):
         axes.bar(0.0, 0.0, color=colours[method], label=LABELS[method])
-    labels = [f"optimal {optimal}\nseed {seed}" for optimal, seed in groups]
-    axes.set_xticks(range(len(groups)), labels)
+    axes.set_xticks(range(len(groups)), [f"optimal {o}\nseed {s}" for o, s in groups])
     axes.set(yscale="log", ylabel="cost (not filled: not converged)")
     drawing.legend(loc="outside upper center", ncols=4, fontsize=8, frameon=False)
     return drawing
 
 
-def _bounces(row: BallRow) -> tuple[int, int]:
-    return row.optimal, row.seed
+def _bounces(row: dict[str, Any]) -> tuple[int, int]:
+    return row["optimal"], row["seed"]
 
 
-def _branches(trajectory: Trajectory) -> tuple[np.ndarray, np.ndarray]:
-    """Heights and velocities with both sides of each event, and a gap for its jump."""
-    states = [trajectory.states]
-    knots = [happened.knot + 1 for happened in trajectory.aux.events]
-    both = [
-        (e.event.state_before, [np.nan] * 2, e.event.state_after) for e in trajectory.aux.events
-    ]
-    joined = states[0]
-    for knot, rows in zip(reversed(knots), reversed(both), strict=True):
-        joined = np.insert(joined, [knot] * 3, np.stack(rows), axis=0)
-    return joined[:, 0], joined[:, 1]
-
-
-def _limits(trajectories: dict[str, Trajectory | None]) -> tuple[float, float]:
-    """Range of the optimised inputs, widened by a tenth."""
-    inputs = [t.inputs for name, t in trajectories.items() if t is not None and name != "seed"]
-    if not inputs:
-        return -1.0, 1.0
-    low, high = np.min(np.concatenate(inputs)), np.max(np.concatenate(inputs))
-    return low - 0.1 * (high - low), high + 0.1 * (high - low)
+def _flights(trajectory: Trajectory) -> list[np.ndarray]:
+    """States (K, 2) between events, with both sides of each event."""
+    pieces, first = [], 0
+    before = np.empty((0, 2))
+    for happened in trajectory.aux.events:
+        states, event = trajectory.states[first : happened.knot + 1], happened.event
+        pieces.append(np.concatenate((before, states, [event.state_before])))
+        first, before = happened.knot + 1, np.array([event.state_after])
+    return [*pieces, np.concatenate((before, trajectory.states[first:]))]

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -19,7 +18,7 @@ from studies.kong.filters.coordinates import CoordinatesByMode, common
 from studies.kong.filters.problems import Level, Problem
 from studies.kong.filters.trials import Estimates, estimate_trials
 from studies.kong.filters.truths import Truths, simulate_truths
-from studies.study import StudyOptions
+from studies.study import Criterion, StudyOptions, StudyResult
 
 FILTERS: Mapping[str, Sensitivity] = {"skf": "saltation", "jrkf": "reset"}
 SIGNIFICANT = 0.05  # 4.7.1
@@ -31,17 +30,11 @@ _LOOKS = {
 _SHADE = {"color": "0.88", "linewidth": 0.0, "zorder": 0}
 
 
-@dataclass(frozen=True)
-class SetRow:
-    """Mean squared errors of both filters on one set."""
+class Drawing(NamedTuple):
+    """Coordinates that are drawn, each beside a component of the measurement."""
 
-    dt: float
-    process: float
-    measurement: float
-    mse_skf: float | None
-    mse_jrkf: float | None
-    p_value: float
-    better: str
+    labels: Sequence[str]
+    coordinates: Sequence[int]  # indices, in the order of the measurement
 
 
 class Comparison(NamedTuple):
@@ -64,61 +57,52 @@ class Comparison(NamedTuple):
         """MSE (4.24) of a filter, of each complete trial."""
         return self.errors[name][self.complete].mean(axis=1)
 
-    def row(self) -> SetRow:
-        """The set's row; ``better`` is the filter that the sign test finds, or "tie"."""
+    def row(self) -> dict[str, Any]:
+        """The set's row; ``better`` is the filter that the sign test finds, or "tie".
+
+        ``lost`` are the trials in which the simulation or a filter did not reach the end.
+        """
         skf, jrkf = self.mse("skf"), self.mse("jrkf")
-        p = sign_test(skf, jrkf)
-        won = "skf" if np.sum(skf < jrkf) > np.sum(skf > jrkf) else "jrkf"
-        return SetRow(
-            **self.problem.level.row(),
-            mse_skf=float(np.mean(skf)) if len(skf) else None,
-            mse_jrkf=float(np.mean(jrkf)) if len(skf) else None,
-            p_value=p,
-            better=won if p < SIGNIFICANT else "tie",
-        )
-
-
-class Sets(NamedTuple):
-    """A grid of sets, compared."""
-
-    rows: Sequence[SetRow]
-    lost: int  # trials in which the simulation or a filter did not reach the end
-    shown: Comparison  # the set that is drawn
-
-    def notes(self, printed: str) -> list[str]:
-        """How often each filter was better, here and in the thesis; and omitted trials."""
-        found = {which: sum(row.better == which for row in self.rows)
-                 for which in (*FILTERS, "tie")}  # fmt: skip
-        first = (
-            f"Significantly smaller error (p < {SIGNIFICANT}) of the SKF in {found['skf']} of"
-            f" {len(self.rows)} sets, of the JRKF in {found['jrkf']}, no difference in"
-            f" {found['tie']}. Thesis, SKF: {printed}."
-        )
-        lost = f"{self.lost} trials did not reach the end and are omitted."
-        return [first, lost] if self.lost else [first]
+        p, better = verdict(skf, jrkf)
+        return self.problem.level._asdict() | {
+            "mse_skf": float(np.mean(skf)) if len(skf) else None,
+            "mse_jrkf": float(np.mean(jrkf)) if len(jrkf) else None,
+            "p_value": p,
+            "better": {"first": "skf", "second": "jrkf"}.get(better, better),
+            "lost": int(np.sum(~self.complete)),
+        }
 
 
 def compare_all(
     levels: Sequence[Level],
     shown: Level,
+    drawing: Drawing,
     make: Callable[[Level, int, int], Problem],
     options: StudyOptions,
     trials: int,
-) -> Sets:
-    """Compare the filters on every set; ``make`` gives the problem of (level, trials, seed)."""
-    rows, lost, kept = [], 0, None
-    for i, level in enumerate(levels):
-        what = f"dt {level.dt:g} s, process {level.process:g}, measurement {level.measurement:g}"
-        options.progress(i, len(levels), what)
-        start, noise = np.random.SeedSequence([options.seed, i]).generate_state(2)
-        one = compare(make(level, trials, int(start)), int(noise))
-        rows.append(one.row())
-        lost += int(np.sum(~one.complete))
-        kept = one if level == shown else kept
-    if kept is None:
+) -> StudyResult:
+    """Compare the filters on every set: a row a set, one trial, and a map of the ratio of errors.
+
+    Args:
+        levels: of the sets.
+        shown: the set of the figure.
+        drawing: what it shows.
+        make: gives the problem of (level, trials, seed).
+        options: of the study.
+        trials: of each set, where the user gives no other number.
+    """
+    if shown not in levels:
         raise ValueError(f"the set to draw, {shown}, is not among those compared: add it")
-    options.progress(len(levels), len(levels), "figures")
-    return Sets(rows, lost, kept)
+    rows, figures = [], {}
+    for i, level in enumerate(options.track(levels)):
+        start, noise = np.random.SeedSequence([options.seed, i]).generate_state(2)
+        one = compare(make(level, options.count(trials), int(start)), int(noise))
+        rows.append(one.row())
+        if level == shown:
+            figures["trial"] = draw_trial(one, drawing)
+    worse = sum(row["better"] == "jrkf" for row in rows) / len(rows)
+    criteria = [Criterion("share of sets in which the JRKF is better", worse, "<=", SIGNIFICANT)]
+    return StudyResult(rows, figures | {"errors": draw_grid(rows)}, criteria=criteria)
 
 
 def compare(problem: Problem, seed: int) -> Comparison:
@@ -147,6 +131,13 @@ def sign_test(a: Array, b: Array) -> float:
     return float(min(1.0, 2.0 * binom.cdf(fewer, fewer + more, 0.5)))
 
 
+def verdict(a: Array, b: Array) -> tuple[float, str]:
+    """p-value of the sign test, and whose errors are smaller: "first", "second" or a "tie"."""
+    p = sign_test(a, b)
+    won = "first" if np.sum(a < b) > np.sum(a > b) else "second"
+    return p, won if p < SIGNIFICANT else "tie"
+
+
 def squared_errors(
     system: System,
     truths: Truths,
@@ -165,13 +156,6 @@ def squared_errors(
     truth = common(system, truths.modes, truths.states, coordinates)
     estimate = common(system, estimates.modes, estimates.means, coordinates)
     return np.sum((truth - estimate)[:, 1:] ** 2, axis=-1)
-
-
-class Drawing(NamedTuple):
-    """Coordinates that are drawn, each beside a component of the measurement."""
-
-    labels: Sequence[str]
-    coordinates: Sequence[int]  # indices, in the order of the measurement
 
 
 def draw_trial(one: Comparison, drawing: Drawing) -> Figure:
@@ -210,17 +194,17 @@ def _shade(axes: Any, times: Array, inside: Array) -> None:
         axes.axvspan(times[start], times[min(end, len(times) - 1)], **_SHADE)
 
 
-def draw_grid(rows: Sequence[SetRow]) -> Figure:
+def draw_grid(rows: Sequence[dict[str, Any]]) -> Figure:
     """MSE of the JRKF over that of the SKF, a panel a timestep; marked where not better."""
-    axis = {key: sorted({getattr(row, key) for row in rows}, reverse=True)
+    axis = {key: sorted({row[key] for row in rows}, reverse=True)
             for key in ("dt", "process", "measurement")}  # fmt: skip
     panels, shape = len(axis["dt"]), (len(axis["process"]), len(axis["measurement"]))
     made, axes = figure(panels, width=2.6 * panels + 1.0, height=2.9, sharey=True, squeeze=False)
     ratios = np.full((panels, *shape), np.nan)
     for row in rows:
-        at = tuple(axis[key].index(getattr(row, key)) for key in axis)
-        ratios[at] = (row.mse_jrkf or np.nan) / (row.mse_skf or np.nan)
-        star = "" if row.better == "skf" else "\n(tie)" if row.better == "tie" else "\n(!)"
+        at = tuple(axis[key].index(row[key]) for key in axis)
+        ratios[at] = (row["mse_jrkf"] or np.nan) / (row["mse_skf"] or np.nan)
+        star = {"skf": "", "tie": "\n(tie)"}.get(row["better"], "\n(!)")
         axes[0, at[0]].text(at[2], at[1], f"{ratios[at]:.2f}{star}", fontsize=7, ha="center",
                             va="center")  # fmt: skip
     high = max(1.01, float(np.nanmax(ratios)))

@@ -32,10 +32,6 @@ class Level(NamedTuple):
     process: float  # ||W|| / dt^2
     measurement: float  # ||V||
 
-    def row(self) -> dict[str, float]:
-        """The start of the set's row."""
-        return {"dt": self.dt, "process": self.process, "measurement": self.measurement}
-
 
 class Problem(NamedTuple):
     """What the filters of one set are given, and B trials to start."""

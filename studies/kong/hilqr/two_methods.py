@@ -2,56 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
-from typing import NamedTuple, get_args
+from collections.abc import Mapping
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from hybrid.hilqr import Hilqr, HilqrOptions, Policies, Solution, Trajectory, backward_pass
 from hybrid.hilqr.event_driven import EventDrivenModel
-from hybrid.hilqr.event_linearisation import Placement
 from hybrid.hilqr.riccati import Variant
 from hybrid.systems import Array
-from studies.study import silent
+from studies.figures import COLOURS, LABELS
+from studies.study import Progress, silent
 
 METHODS: tuple[Variant, ...] = ("xi", "dxr")
 CUT_OFF = 0.05  # |dJ| at which a solve has converged: 5.4.1 prints it for the bouncing ball
 MAX_ITERATIONS = 100
-CUT_OFF_NOTE = f"Both methods stop at |dJ| <= {CUT_OFF} (5.4.1 prints it for the bouncing ball)."
-PLACEMENTS: Mapping[Placement, str] = {
-    "exact": "events at their own times",
-    "end": "events at the end of their timestep, followed by the next input",
-    "end_held": "events at the end of their timestep, with the same input before and after (5.3.3)",
-}
-SHOWN = (
-    "method",
-    "cost",
-    "expected_reduction",
-    "converged",
-    "true_expected_reduction",
-    "iterations",
-    "contacts",
-)  # keys in the table for a person
-TRUE_NOTE = (
-    "true_expected_reduction: |dJ| of a backward pass with saltation matrices about either"
-    " trajectory, that is the improvement that is still possible."
-)
-
-
-@dataclass(frozen=True)
-class MethodRow:
-    """One method's solution."""
-
-    method: str
-    cost: float
-    expected_reduction: float | None
-    converged: bool
-    true_expected_reduction: float | None
-    iterations: int
-    contacts: int
-    final_mode: str
-    final_state: list[float]
+SHOWN = ("method", "event_at", "cost", "expected_reduction", "converged",
+         "true_expected_reduction", "iterations", "contacts")  # fmt: skip
 
 
 class Comparison(NamedTuple):
@@ -62,48 +29,43 @@ class Comparison(NamedTuple):
     solutions: Mapping[Variant, Solution]
 
     def trajectories(self) -> dict[str, Trajectory]:
-        """What a figure shows: the seed and both ends, those that there are."""
-        trajectories = {"seed": self.seed}
-        for method, solution in self.solutions.items():
-            if solution.trajectory is not None:
-                trajectories[method] = solution.trajectory
-        return trajectories
+        """The seed and both ends, by name."""
+        ends = {method: end(solution) for method, solution in self.solutions.items()}
+        return {"seed": self.seed, **ends}
 
-    def rows(self, impact: str) -> list[MethodRow]:
-        """Rows of the table; ``contacts`` counts the transitions that are named ``impact``."""
-        return [self._row(method, impact) for method in self.solutions]
+    def rows(self, impact: str) -> list[dict[str, Any]]:
+        """A row a method; ``contacts`` counts the transitions that are named ``impact``.
 
-    def note(self) -> str:
-        """One line for a person: how each method ended, and how events were placed."""
-        ends = [
-            f"{method} {solution.status.replace('_', ' ')} at cost {solution.trajectory.cost:.4g}"
-            f" with |dJ| {abs(solution.expected_change):.2g}"
-            for method, solution in self.solutions.items()
-            if solution.trajectory is not None
-        ]
-        return f"With {PLACEMENTS[self.model.event_at]}: {', '.join(ends)}."
+        ``true_expected_reduction`` is |dJ| of a backward pass with saltation matrices about the
+        end, whatever the method: the improvement that is still possible. ``event_at`` is where
+        events are placed: at their own times ("exact"), or at the end of their timestep, with the
+        next input after them ("end") or the same ("end_held", 5.3.3).
+        """
+        return [self._row(method, end(found), impact) for method, found in self.solutions.items()]
 
-    def _row(self, method: Variant, impact: str) -> MethodRow:
-        """``true_expected_reduction`` is |dJ| of the right derivatives, whatever the method."""
+    def _row(self, method: Variant, last: Trajectory, impact: str) -> dict[str, Any]:
         solution = self.solutions[method]
-        end = solution.trajectory
-        assert end is not None  # the seed rolled out, so a solve has at least that
-        names = [happened.event.transition.name for happened in end.aux.events]
-        return MethodRow(
-            method=method,
-            cost=end.cost,
-            expected_reduction=magnitude(solution.expected_change),
-            converged=solution.status == "converged",
-            true_expected_reduction=self._true_reduction(end),
-            iterations=solution.iterations,
-            contacts=names.count(impact),
-            final_mode=self.model.system.modes[int(end.aux.knots[-1])].name,
-            final_state=[float(value) for value in end.states[-1]],
-        )
+        backward = backward_pass(self.model.linearise(last), self.model.quadratise(last))
+        names = [happened.event.transition.name for happened in last.aux.events]
+        return {
+            "method": method,
+            "cost": last.cost,
+            "expected_reduction": magnitude(solution.expected_change),
+            "converged": solution.status == "converged",
+            "true_expected_reduction": magnitude(backward.expected_change())
+            if backward.ok else None,
+            "iterations": solution.iterations,
+            "contacts": names.count(impact),
+            "final_mode": self.model.system.modes[int(last.aux.knots[-1])].name,
+            "final_state": last.states[-1].tolist(),
+            "event_at": self.model.event_at,
+        }  # fmt: skip
 
-    def _true_reduction(self, end: Trajectory) -> float | None:
-        backward = backward_pass(self.model.linearise(end), self.model.quadratise(end))
-        return magnitude(backward.expected_change()) if backward.ok else None
+
+def end(solution: Solution) -> Trajectory:
+    """Where a solve ended; the seed rolled out, so it has at least that."""
+    assert solution.trajectory is not None
+    return solution.trajectory
 
 
 def magnitude(change: float) -> float | None:
@@ -111,34 +73,8 @@ def magnitude(change: float) -> float | None:
     return abs(change) if np.isfinite(change) else None
 
 
-def placement_notes(solve: Callable[[Placement], Comparison], used: Placement) -> tuple[str, ...]:
-    """How events were placed, and how the methods end with the other placements."""
-    others = [solve(placement).note() for placement in get_args(Placement) if placement != used]
-    return (f"Rows: {PLACEMENTS[used]}.", *others)
-
-
-def ends_note(beginning: str, ends: Sequence[Mapping[Variant, Solution]]) -> str:
-    """One line: how often each method converged, and where both did, whose cost was lower."""
-    counts = {m: sum(one[m].status == "converged" for one in ends) for m in METHODS}
-    both = [
-        tuple(one[m].trajectory.cost for m in METHODS)  # type: ignore[union-attr]
-        for one in ends
-        if all(one[m].status == "converged" for m in METHODS)
-    ]
-    lower = sum(xi < dxr for xi, dxr in both)
-    converged = ", ".join(f"{method} converged from {count}" for method, count in counts.items())
-    return (
-        f"{beginning}, {converged}; both converged from {len(both)}, and xi had the lower cost in"
-        f" {lower} of these."
-    )
-
-
 def compare(
-    model: EventDrivenModel,
-    x0: Array,
-    inputs: Array,
-    progress: Callable[[int, int, str], None] = silent,
-    cut_off: float = CUT_OFF,
+    model: EventDrivenModel, x0: Array, inputs: Array, progress: Progress = silent
 ) -> Comparison:
     """Solve from one seed, inputs (N, m) without feedback, by each method with the same options.
 
@@ -152,8 +88,16 @@ def compare(
         raise ValueError("the seed's rollout fails: choose inputs or a start that can be simulated")
     solutions: dict[Variant, Solution] = {}
     for done, method in enumerate(METHODS):
-        progress(done, len(METHODS), method)
-        options = HilqrOptions(tolerance=cut_off, max_iterations=MAX_ITERATIONS, variant=method)
+        progress(done, len(METHODS), f"{method}, events at {model.event_at}")
+        options = HilqrOptions(tolerance=CUT_OFF, max_iterations=MAX_ITERATIONS, variant=method)
         solutions[method] = Hilqr(model, options).solve(x0, seed)
     progress(len(METHODS), len(METHODS), "solved")
     return Comparison(model, rolled, solutions)
+
+
+def draw_inputs(axes: Any, name: str, inputs: Array, duration: float, lines: str = "-:") -> None:
+    """Draw held inputs (N, m) over time, each channel in a line style of its own."""
+    time = np.arange(len(inputs)) * duration / len(inputs)
+    look: dict[str, Any] = {"color": COLOURS[name], "label": LABELS[name], "linewidth": 1.2}
+    for channel, line in zip(inputs.T, lines, strict=False):
+        axes.step(time, channel, where="post", linestyle=line, **look)

@@ -8,7 +8,9 @@ each step can step over such lines, and reaches more; the longer its steps, the 
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
+from functools import cache
 from typing import Any, Literal
 
 import numpy as np
@@ -28,11 +30,9 @@ from controller.convergent.planar_contraction import gaussian_curvature
 from controller.convergent.power_controller import divergence_metrics, jacobian
 from hybrid.systems import Array
 from studies.figures import COLOURS, figure
+from studies.kong.hill.methods import Method
 
 Metric = Literal["average", "maximum"]
-_STRICT: tuple[Metric, tuple[float, float]] = ("maximum", (0.0, 2.0))  # method 5 of table 2.1
-_CONSTANT_SPEED: tuple[Metric, tuple[float, float]] = ("average", (1.0, 1.0))  # method 9
-_AVERAGE: tuple[Metric, tuple[float, float]] = ("average", (0.0, 2.0))  # method 8
 _AROUND = 5  # grid points to either side: 80 directions
 _POWERS = 9  # looked at between the lowest and the highest
 _POWER_RANGE = (0.0, 2.0)
@@ -98,20 +98,23 @@ def metric_along(at: HillDerivatives, step: Array, p: float, metric: Metric) -> 
     return maximum if metric == "maximum" else average
 
 
-def reach_note(starts: Array, goals: Array, eta: float, hill: Hill = SINE_HILL) -> str:
-    """A line on how many pairs, of starts and goals (T, 2) [m], have a convergent way at all."""
-    shares = []
-    for metric, powers in (_STRICT, _CONSTANT_SPEED, _AVERAGE):
+def reachable_shares(places: Array, hill: Hill = SINE_HILL) -> Callable[[Method], float | None]:
+    """Share [%] of the pairs (T, 2, 2) [m] of start and goal with a convergent way, by method.
+
+    None where a method has no constraint.
+    """
+
+    @cache
+    def share(metric: Metric, powers: tuple[float, float], eta: float) -> float:
         graph = reach_graph(hill, metric, powers)
-        joined = [graph.joins(*pair, eta) for pair in zip(starts, goals, strict=True)]
-        shares.append(100.0 * float(np.mean(joined)))
-    strict, constant, average = (f"{share:.3g} %" for share in shares)
-    return (
-        f"Share of the {len(starts)} pairs that a grid search joins by paths with D_m < 0 "
-        f"everywhere (p in [0, 2]): {strict}; with D_a < 0 everywhere and p = 1: {constant}; with "
-        f"D_a < 0 and p in [0, 2]: {average}. A planner with more successes steps over places "
-        "where no heading converges."
-    )
+        return 100.0 * float(np.mean([graph.joins(*pair, eta) for pair in places]))
+
+    def of_method(method: Method) -> float | None:
+        if method.convergence == "none":
+            return None
+        return share(method.convergence, method.powers, method.problem(*places[0]).eta)
+
+    return of_method
 
 
 def _offsets() -> list[tuple[int, int]]:

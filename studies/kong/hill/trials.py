@@ -17,7 +17,7 @@ from controller.convergent.hill_transcription import SHORTEST, TrajectoryOptions
 from controller.convergent.path_check import divergent, violation
 from controller.convergent.rrt import RrtOptions, RrtStarOptions, plan_rrt, plan_rrt_star
 from saltus.sweep.parallel import backend_ready, default_jobs, run_all
-from studies.kong.table_2_1.methods import METHODS, Method, ends
+from studies.kong.hill.methods import METHODS, Method, ends
 from studies.study import StudyOptions
 
 TRIALS, THESIS_TRIALS = 80, 200  # 200 in 2.4.1; a trial takes some five seconds of a core
@@ -54,7 +54,7 @@ class Trials(NamedTuple):
 
 def run_trials(options: StudyOptions, methods: Iterable[Method] = METHODS) -> Trials:
     """Every method on the same random starts and goals, trials side by side in processes."""
-    chosen, count = tuple(methods), number_of_trials(options)
+    chosen, count = tuple(methods), options.count(TRIALS, THESIS_TRIALS)
     options.progress(0, count, "compiling")
     for method in chosen:  # what is compiled is kept where the processes find it
         if method.planner.startswith("RRT"):
@@ -67,13 +67,6 @@ def run_trials(options: StudyOptions, methods: Iterable[Method] = METHODS) -> Tr
             options.progress(len(made), count, "trials")
     in_order = zip(*(made[trial] for trial in range(count)), strict=True)
     return Trials(count, {m.number: list(each) for m, each in zip(chosen, in_order, strict=True)})
-
-
-def number_of_trials(options: StudyOptions) -> int:
-    """As asked, or as many as take some minutes, or for the full size those of the thesis."""
-    if options.trials is not None:
-        return options.trials
-    return THESIS_TRIALS if options.full else TRIALS
 
 
 def plan(method: Method, seed: int, trial: int, repeat: int = 0) -> tuple[HillProblem, HillPath]:
