@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 import sys
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from enum import Enum
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -145,7 +145,7 @@ PICTURES = {"table-5.1": "pictures/figure-5.2.png", "latency": "pictures/latency
 
 def gallery() -> str:
     """Every study: what it shows, its command, and its picture where docs/pictures has one."""
-    from saltus.studies.catalogue import STUDIES
+    from studies.study import STUDIES, find
 
     parts = [
         "# Gallery of studies",
@@ -154,17 +154,10 @@ def gallery() -> str:
         "exit status 1 where a criterion is not met. "
         "[Hybrid systems](hybrid.md#studies) lists where results differ from the sources.",
     ]
-    for name, study in by_source(STUDIES):
-        source = getattr(study, "source", "")
-        parts += [f"## {name}", f"{study.description[:1].upper()}{study.description[1:]}."]
-        parts += [f"Source: {source}."] if source else []
+    for name, entry in STUDIES.items():
+        parts += [f"## {name}", f"{entry.description}.", f"Source: {find(name)[1].source}."]
         parts.append(f"```\nsaltus study {name}\n```")
         picture = PICTURES.get(name, f"pictures/studies/{name}.png")
         if (ROOT / "docs" / picture).exists():
             parts.append(f"![Figure of the study {name}]({picture}){{ loading=lazy }}")
     return "\n\n".join(parts) + "\n"
-
-
-def by_source(studies: Mapping[str, Any]) -> list[tuple[str, Any]]:
-    """Studies with those of one source together."""
-    return sorted(studies.items(), key=lambda item: getattr(item[1], "module", ""))

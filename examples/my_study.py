@@ -3,29 +3,18 @@
 Run it: `saltus study examples/my_study.py`.
 """
 
-from dataclasses import dataclass
-
 import numpy as np
 
 import hybrid as hy
 from hybrid.examples.bouncing_ball import FALLING, bouncing_ball
-from saltus.studies.engine import Criterion, StudyOptions, StudyResult, study
-from saltus.studies.style import figure
+from studies.figures import figure
+from studies.study import Criterion, StudyOptions, StudyResult, study
 
 START, DEVIATION = np.array([1.0, -2.0]), 0.02  # [m, m/s], of both numbers
 INPUT = np.zeros(1)
 
 
-@dataclass(frozen=True)
-class Row:
-    """Standard deviations of the height at one time."""
-
-    time: float  # [s]
-    samples: float  # [m]
-    predicted: float  # [m]
-
-
-@study("ball-spread", "tutorial", ("trials", "seed"))
+@study("tutorial", "trials", "seed")
 def run(options: StudyOptions) -> StudyResult:
     """Rows: the spread of the height before and after the first bounce."""
     generator = np.random.default_rng(options.seed)
@@ -36,13 +25,14 @@ def run(options: StudyOptions) -> StudyResult:
         mean = hy.simulate(ball, FALLING, START, float(time), INPUT)
         slope = mean.derivatives.state[0]  # of the height by the start, through all events
         predicted = DEVIATION * float(np.linalg.norm(slope))
-        rows.append(Row(float(time), float(ends.states[ends.ok, 0].std()), predicted))
-    error = abs(rows[-1].samples / rows[-1].predicted - 1.0)
+        spread = float(ends.states[ends.ok, 0].std())  # [m]
+        rows.append({"time": float(time), "samples": spread, "predicted": predicted})
+    error = abs(rows[-1]["samples"] / rows[-1]["predicted"] - 1.0)
     picture, axes = figure()
-    times = [row.time for row in rows]
-    axes.plot(times, [row.samples for row in rows], "o", label="samples")
-    axes.plot(times, [row.predicted for row in rows], label="saltation matrix")
+    times = [row["time"] for row in rows]
+    axes.plot(times, [row["samples"] for row in rows], "o", label="samples")
+    axes.plot(times, [row["predicted"] for row in rows], label="saltation matrix")
     axes.set(xlabel="time [s]", ylabel="deviation of the height [m]")
     axes.legend()
     criterion = Criterion("relative error after the bounce", error, "<=", 0.1)
-    return StudyResult(rows, {"ball-spread": picture}, criteria=[criterion])
+    return StudyResult(rows, {"spread": picture}, criteria=[criterion])

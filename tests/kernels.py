@@ -65,7 +65,7 @@ def compile_rigid_bodies() -> None:
     """The simulation of rigid bodies, whose tables of transitions are longer."""
     from hybrid.rigid_body.hybrid_system import APPROACHING, rigid_body_system
     from hybrid.simulation import simulate
-    from saltus.studies.kong.systems.slope_ball import slope_ball_body
+    from studies.kong.systems.slope_ball import slope_ball_body
 
     simulate(rigid_body_system(slope_ball_body()), APPROACHING, np.array([0.0, 1.0, 0.0, 0.0]), 0.1)
 

@@ -7,7 +7,6 @@ from pathlib import Path
 from saltus.bench.catalogue import BENCHMARKS
 from saltus.common.folders import names_in
 from saltus.configuration.planners import ALL, PLANNERS
-from saltus.studies.catalogue import STUDIES
 
 
 def launch_names(incomplete: str) -> list[str]:
@@ -22,6 +21,8 @@ def suite_names(incomplete: str) -> list[str]:
 
 def study_names(incomplete: str) -> list[str]:
     """Names of `saltus study`."""
+    from studies.study import STUDIES
+
     return _starting(STUDIES, incomplete)
 
 

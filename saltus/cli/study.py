@@ -1,21 +1,26 @@
 """``saltus study``: reproduce one table or figure of a source."""
 
+from __future__ import annotations
+
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from saltus.cli import completion
 from saltus.cli.common import JsonOption, print_catalogue
 from saltus.common.errors import BadRequest
-from saltus.studies.catalogue import STUDIES, add_from_file
+
+if TYPE_CHECKING:
+    from studies.study import Study
 
 
 def study(
     name: Annotated[
         str | None,
         typer.Argument(
-            help=f"FILE.py, or one of {', '.join(STUDIES)}.", autocompletion=completion.study_names
+            help="FILE.py, or a name of the list that `saltus study` prints.",
+            autocompletion=completion.study_names,
         ),
     ] = None,
     trials: Annotated[int | None, typer.Option(help="Number of trials.")] = None,
@@ -30,33 +35,30 @@ def study(
 ) -> int:
     """Reproduce one table or figure; without a name, list the studies.
 
-    A study of your own is in a FILE.py; of several in it, give FILE.py:NAME.
+    A study of your own is in a FILE.py; of several in it, give FILE.py:FUNCTION.
 
     Exit status 1 when a criterion of the study is not met.
     """
+    from studies.study import STUDIES, StudyOptions, find
+
     if name is None:
         return print_catalogue("studies", STUDIES, json)
-    if name.partition(":")[0].endswith(".py"):
-        name = add_from_file(name)
-    _check(name, trials, seed, full)
-    from saltus.studies.engine import StudyOptions
-    from saltus.studies.runner import run_study  # loads matplotlib
+    name, found = find(name)
+    _check(name, found, trials, seed, full)
+    from studies.runner import run_study  # loads matplotlib
 
     options = StudyOptions(trials, seed or 0, full)
-    return run_study(name, options, output or Path("runs/studies") / name, json)
+    return run_study(name, found, options, output or Path("runs/studies") / name, json)
 
 
-def _check(name: str, trials: int | None, seed: int | None, full: bool) -> None:
-    """Refuse an unknown study, and options out of range or without effect, as a BadRequest."""
-    if name not in STUDIES:
-        raise BadRequest(f"no study {name!r}; accepted: {', '.join(STUDIES)}")
+def _check(name: str, found: Study, trials: int | None, seed: int | None, full: bool) -> None:
+    """Refuse options out of range or without effect, as a BadRequest."""
     if trials is not None and trials < 1:
         raise BadRequest(f"--trials {trials}: give 1 or more")
     if seed is not None and seed < 0:
         raise BadRequest(f"--seed {seed}: give 0 or more")
-    accepted = STUDIES[name].options
     for option, given in (("trials", trials is not None), ("seed", seed is not None),
                           ("full", full)):  # fmt: skip
-        if given and option not in accepted:
-            others = ", ".join(f"--{each}" for each in accepted) or "none of these options"
+        if given and option not in found.options:
+            others = ", ".join(f"--{each}" for each in found.options) or "none of these options"
             raise BadRequest(f"--{option} has no effect on study {name}; it accepts {others}")

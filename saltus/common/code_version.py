@@ -12,7 +12,7 @@ import msgspec
 from saltus import __version__
 from saltus.common.kernel_cache import PACKAGES
 
-ALL = tuple(f"{package}/**/*" for package in (*PACKAGES, "runtime", "saltus"))
+ALL = tuple(f"{package}/**/*" for package in (*PACKAGES, "runtime", "saltus", "studies"))
 # What decides a run in lock step: no bridge to a robot, no report page, no command.
 LOCK_STEP = tuple(
     f"{package}/**/*"

@@ -21,7 +21,7 @@ from saltus.common.folders import cache_folder
 
 ROOT = Path(__file__).parents[2]
 PACKAGES = ("hybrid", "robots", "estimator", "controller", "sim_bridge", "hw_bridge")
-FOLLOWED = (*PACKAGES, "runtime", "tests")
+FOLLOWED = (*PACKAGES, "runtime", "studies", "tests")
 KEPT = 3  # folders of a file: as many states of its sources, so that one may go back and forth
 
 _IMPORT = re.compile(r"^[ \t]*(?:from ([\w.]+) )?import (\([^)]*\)|.*)", re.MULTILINE)

@@ -26,7 +26,7 @@ from saltus.launch.supervisor import Supervisor
 from saltus.score.figures import Figure, least_and_median, pace
 from saltus.score.ticks import PROCESSES, TICKS, TimeMeter, count_ticks, record_walk, run_ticks
 from saltus.soak.stalls import StallWatch
-from saltus.studies.a1.planner_cases import make_cases, make_workbench
+from studies.a1.systems.planner_cases import make_cases, make_workbench
 
 REPEATS = 5  # of a solve in each case
 CASES = 6

@@ -14,10 +14,8 @@ from hybrid.systems import Array, Mode, System, Transition
 from saltus.bench.hybrid.bench import run as run_bench
 from saltus.bench.hybrid.bouncing_ball import ball
 from saltus.common.console import say
-from saltus.launch.plugins import load_module
 from saltus.score.figures import Figure
-from saltus.studies.catalogue import STUDIES
-from saltus.studies.engine import STUDY_FUNCTIONS, StudyOptions
+from studies.study import StudyOptions, find
 
 FAST_STUDIES = ("zeno-block",)  # a few seconds each
 FAST_GUARDS = 60  # systems whose guard swings faster and faster
@@ -40,8 +38,7 @@ def measure() -> Iterator[Figure]:
     met = total = 0
     for name in FAST_STUDIES:
         say(f"library: study {name}")
-        load_module(STUDIES[name].module, f"study {name}")
-        criteria = STUDY_FUNCTIONS[name](StudyOptions()).criteria
+        criteria = find(name)[1](StudyOptions()).criteria
         met, total = met + sum(each.met for each in criteria), total + len(criteria)
     yield Figure("library", f"criteria met of {', '.join(FAST_STUDIES)}", "", met, "higher",
                  note="" if met == total else f"of {total}")  # fmt: skip

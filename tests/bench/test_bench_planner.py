@@ -12,7 +12,7 @@ from saltus.bench.planner.peer_environment import peer_folder, peer_python
 from saltus.bench.planner.peer_process import PeerProcess
 from saltus.cli.main import run as command_line
 from saltus.common.errors import BadRequest
-from saltus.studies.a1.planner_cases import make_cases, make_workbench, save_cases
+from studies.a1.systems.planner_cases import make_cases, make_workbench, save_cases
 
 FAKE_PEER = """
 import json, sys

@@ -7,7 +7,7 @@ import pytest
 
 from saltus.cli.app import app
 from saltus.launch.plugins import load
-from saltus.studies.catalogue import STUDIES
+from studies.study import STUDIES
 
 ROOT = Path(__file__).parents[2]
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]

@@ -7,7 +7,7 @@ import pytest
 from saltus.configuration.launch import load_launch
 from saltus.launch.lock_step import LockStep
 from saltus.launch.plugins import load
-from saltus.studies.engine import StudyOptions
+from studies.study import StudyOptions
 from tests.docs.doc_code import blocks
 
 ROOT = Path(__file__).parents[2]

@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 from hybrid.examples.bouncing_ball import FALLING, GRAVITY, RESTITUTION, RISING, bouncing_ball
 from hybrid.saltations import saltation
 from hybrid.simulation import simulate
-from saltus.studies.kong.systems.constant_flow import LEFT, RIGHT, constant_flow
+from studies.kong.systems.constant_flow import LEFT, RIGHT, constant_flow
 
 BALL = np.array([RESTITUTION, GRAVITY])
 PEER_BALL = peer_ball()

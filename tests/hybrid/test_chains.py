@@ -12,7 +12,7 @@ from hybrid.saltations import input_saltation, saltation
 from hybrid.simulation import simulate_step
 from hybrid.systems import Mode, System, Transition
 from hybrid.variational import fundamental_matrix
-from saltus.studies.kong.systems.tube_ball import UNCONSTRAINED, tube_ball
+from studies.kong.systems.tube_ball import UNCONSTRAINED, tube_ball
 
 H = 1e-6
 

@@ -13,9 +13,9 @@ from hybrid.hilqr.event_driven import EventDrivenModel
 from hybrid.options import SimulationOptions
 from hybrid.simulation import simulate_step
 from hybrid.systems import Mode, System, Transition
-from saltus.studies.kong.systems.aslip import FLIGHT, aslip
-from saltus.studies.kong.systems.constant_flow import constant_flow
-from saltus.studies.kong.systems.pendulum import pendulum
+from studies.kong.systems.aslip import FLIGHT, aslip
+from studies.kong.systems.constant_flow import constant_flow
+from studies.kong.systems.pendulum import pendulum
 
 NONE = np.zeros(0)
 REST = np.zeros(1)

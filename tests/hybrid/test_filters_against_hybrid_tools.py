@@ -28,7 +28,7 @@ from hypothesis import strategies as st
 
 from hybrid.filters.model import FilterModel, Measurement, ProcessNoise
 from hybrid.filters.salted import SaltedKalmanFilter
-from saltus.studies.kong.systems.constant_flow import LEFT, RIGHT, constant_flow
+from studies.kong.systems.constant_flow import LEFT, RIGHT, constant_flow
 
 PEER, NOTHING, EYE = simple_system(), np.zeros(0), np.eye(2)
 MODES = {"I": LEFT, "J": RIGHT}

@@ -10,8 +10,8 @@ from hybrid.examples.hopper import FLIGHT, hopper
 from hybrid.limit_cycle import find_limit_cycle, sorted_eigenvalues
 from hybrid.return_map import EventSection, PhaseSection, ReturnMap
 from hybrid.systems import Mode, System, Transition
-from saltus.studies.kong.systems import vibrating_table as table
-from saltus.studies.kong.systems.rimless_wheel import ROLLING, rimless_wheel, rolling_cycle
+from studies.kong.systems import vibrating_table as table
+from studies.kong.systems.rimless_wheel import ROLLING, rimless_wheel, rolling_cycle
 
 LIFTOFF = EventSection("liftoff")
 

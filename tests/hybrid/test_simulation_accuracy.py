@@ -14,7 +14,7 @@ from hybrid.hilqr.cost import QuadraticCost
 from hybrid.hilqr.event_driven import EventDrivenModel
 from hybrid.simulation import simulate
 from hybrid.systems import Mode, System, Transition
-from saltus.studies.kong.systems.spring_damper_ball import AERIAL, START, spring_damper_ball
+from studies.kong.systems.spring_damper_ball import AERIAL, START, spring_damper_ball
 from tests.hybrid.compiled_functions import with_numba
 
 each_way = pytest.mark.parametrize("way", [with_numba, lambda s: s], ids=["compiled", "python"])

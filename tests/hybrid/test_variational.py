@@ -15,7 +15,7 @@ from hybrid.variational import (
     propagate_value,
     sandwich,
 )
-from saltus.studies.kong.systems.vibrating_table import vibrating_table
+from studies.kong.systems.vibrating_table import vibrating_table
 
 NOTHING = np.zeros(0)
 

@@ -26,7 +26,7 @@ from saltus.bench.planner.stages import StageTimer
 from saltus.bench.result import BenchResult
 from saltus.common.console import say
 from saltus.common.criterion import Criterion
-from saltus.studies.a1.planner_cases import THREADS, make_cases, make_workbench, save_cases
+from studies.a1.systems.planner_cases import THREADS, make_cases, make_workbench, save_cases
 
 CASES, ROUNDS, REPEAT = 12, 4, 2  # 96 samples of everything
 SETTLE_S = 0.005  # the peer's threads spin for a while after an answer [s]

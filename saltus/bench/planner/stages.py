@@ -14,7 +14,7 @@ from controller.rollout_planner import reference_policy
 from hybrid.hilqr import Policies, Trajectory, backward_pass
 from robots.robot import load_robot
 from saltus.bench.contest import Times
-from saltus.studies.a1.planner_cases import Array, Case, PlannerParts, Workbench
+from studies.a1.systems.planner_cases import Array, Case, PlannerParts, Workbench
 
 
 class StageTimer:

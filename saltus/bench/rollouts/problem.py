@@ -15,8 +15,8 @@ from controller.rollout_planner import reference_policy
 from hybrid.hilqr import Policies
 from robots.robot import load_robot
 from robots.state import Array, integrate
-from saltus.studies.a1.planner_cases import SPEED, SPREAD
 from sim_bridge.rollouts.threaded import ThreadedRollout
+from studies.a1.systems.planner_cases import SPEED, SPREAD
 
 TORQUE = 1.0  # standard deviation of the step of the torques [N m]
 

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from hybrid.event_selected import EssOptions, EventSelectedSystem, integrate, integrate_batch
 from hybrid.event_selected.bouligand import bouligand_derivative
 from hybrid.event_selected.tables import native_tables
-from saltus.studies.anderson_revzen.affine_corner import DURATION, START, affine_corner, exact_flow
+from studies.anderson_revzen.systems.affine_corner import DURATION, START, affine_corner, exact_flow
 
 G, STIFFNESS = 9.81, 400.0
 

@@ -11,8 +11,8 @@ from hybrid.filters.interface import HybridFilter
 from hybrid.filters.model import FilterModel, Measurement, ProcessNoise
 from hybrid.filters.particle import ParticleFilter, ParticleOptions
 from hybrid.filters.salted import SaltedKalmanFilter
-from saltus.studies.kong.systems.aslip import FLIGHT, aslip, at_rest
-from saltus.studies.kong.systems.constant_flow import LEFT, RIGHT, constant_flow
+from studies.kong.systems.aslip import FLIGHT, aslip, at_rest
+from studies.kong.systems.constant_flow import LEFT, RIGHT, constant_flow
 
 NONE = np.zeros(0)
 

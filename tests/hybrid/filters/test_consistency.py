@@ -9,7 +9,7 @@ from hybrid.filters.consistency import ConsistencyOptions, ConsistencyTest, cons
 from hybrid.filters.model import FilterModel, Measurement, ProcessNoise
 from hybrid.filters.particle import ParticleFilter, ParticleOptions
 from hybrid.filters.salted import SaltedKalmanFilter
-from saltus.studies.kong.systems.constant_flow import LEFT, constant_flow
+from studies.kong.systems.constant_flow import LEFT, constant_flow
 
 NONE, DT = np.zeros(0), 0.1
 

@@ -13,7 +13,7 @@ from hybrid.filters.tables import model_tables
 from hybrid.options import SimulationOptions
 from hybrid.simulation import simulate_step
 from hybrid.systems import Mode, System, Transition
-from saltus.studies.kong.systems.aslip import FLIGHT, STANCE, aslip, at_rest
+from studies.kong.systems.aslip import FLIGHT, STANCE, aslip, at_rest
 
 OPTIONS, NO_FORCE, NONE = SimulationOptions(), np.zeros(1), np.zeros(0)
 BALL = bouncing_ball()

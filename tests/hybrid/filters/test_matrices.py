@@ -10,7 +10,7 @@ from hybrid.filters.kernels import functions
 from hybrid.filters.kernels.matrices import cholesky, product, sandwich, solve, times
 from hybrid.filters.model import FilterModel, Measurement, ProcessNoise
 from hybrid.filters.tables import ModelTables, model_tables
-from saltus.studies.kong.systems.pendulum import pendulum
+from studies.kong.systems.pendulum import pendulum
 
 SIZES = st.integers(1, 7)
 SEEDS = st.integers(0, 10_000)

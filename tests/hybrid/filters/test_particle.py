@@ -16,8 +16,8 @@ from hybrid.filters.model import FilterModel, Measurement, ProcessNoise
 from hybrid.filters.particle import ParticleFilter, ParticleOptions
 from hybrid.options import SimulationOptions
 from hybrid.systems import Mode, System
-from saltus.studies.kong.systems.aslip import FLIGHT, aslip, at_rest
-from saltus.studies.kong.systems.constant_flow import LEFT, RIGHT, constant_flow
+from studies.kong.systems.aslip import FLIGHT, aslip, at_rest
+from studies.kong.systems.constant_flow import LEFT, RIGHT, constant_flow
 
 NONE = np.zeros(0)
 LOOSE = SimulationOptions(rtol=1e-6, atol=1e-8)

@@ -15,7 +15,7 @@ from hybrid.filters.model import FilterModel, Measurement, ProcessNoise
 from hybrid.filters.salted import SaltedKalmanFilter
 from hybrid.systems import Mode, System, Transition
 from hybrid.variational import fundamental_matrix
-from saltus.studies.kong.systems.constant_flow import LEFT, RIGHT, constant_flow
+from studies.kong.systems.constant_flow import LEFT, RIGHT, constant_flow
 
 NONE, NO_FORCE, EYE = np.zeros(0), np.zeros(1), np.eye(2)
 SPRING = np.array([[0.0, 1.0], [-4.0, -0.3]])

@@ -10,8 +10,8 @@ from hybrid.filters.salted import SaltedKalmanFilter
 from hybrid.simulation import simulate_step
 from hybrid.systems import Mode, System, Transition
 from hybrid.variational import fundamental_matrix
-from saltus.studies.kong.systems.aslip import FLIGHT, STANCE, aslip, at_rest
-from saltus.studies.kong.systems.pendulum import CONTACT, FREE, pendulum
+from studies.kong.systems.aslip import FLIGHT, STANCE, aslip, at_rest
+from studies.kong.systems.pendulum import CONTACT, FREE, pendulum
 
 SOUND = ("ok", "inconsistent")
 NONE, BODY = np.zeros(0), [0, 1, 2, 5, 6, 7]

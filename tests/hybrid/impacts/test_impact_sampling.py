@@ -13,7 +13,7 @@ from hybrid.impacts.impact_lcp import step_matrix
 from hybrid.impacts.lemke import solve_lcp
 from hybrid.impacts.resolution import sequential, simultaneous
 from hybrid.impacts.sampling import SamplingOptions, sample_impacts, sample_paths
-from saltus.studies.halm_posa.systems import ramone, rocking_block
+from studies.halm_posa.systems import ramone, rocking_block
 from tests.hybrid.impacts.drawn_problems import drawn
 
 SEEDS = st.integers(0, 2**32 - 1)

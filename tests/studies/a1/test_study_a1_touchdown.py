@@ -10,11 +10,11 @@ from controller.gaits import GAITS, TROT
 from robots.conventions import FOOT_NAMES
 from robots.pinocchio_model import load_pinocchio
 from saltus.metrics.touchdowns import Touchdowns
-from saltus.studies.a1.touchdown import study as a1_touchdown
-from saltus.studies.a1.touchdown.figures import cloud_figure, spread_figure
-from saltus.studies.a1.touchdown.runs import Walked, measure, walk
-from saltus.studies.a1.touchdown.study import findings
-from saltus.studies.engine import StudyOptions, record
+from studies.a1.a1_touchdown import study as a1_touchdown
+from studies.a1.a1_touchdown.figures import cloud_figure, spread_figure
+from studies.a1.a1_touchdown.runs import Walked, measure, walk
+from studies.a1.a1_touchdown.study import findings
+from studies.study import StudyOptions, record
 from tests.a1 import A1
 
 MODEL = load_pinocchio(A1)

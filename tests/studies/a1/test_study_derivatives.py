@@ -9,14 +9,14 @@ from controller.planner_options import PlannerOptions
 from hybrid.hilqr import Trajectory
 from robots.state import integrate
 from saltus.common.errors import BadRequest
-from saltus.studies.a1.derivatives.descent import TICK, loop_growth
-from saltus.studies.a1.derivatives.errors import KINDS, balanced_step, kinds_of, relative
-from saltus.studies.a1.derivatives.prediction import HORIZONS, deviations
-from saltus.studies.a1.derivatives.problems import pushes, record_push, situations, spread
-from saltus.studies.a1.derivatives.study import compare, run
-from saltus.studies.engine import StudyOptions
 from sim_bridge.rollouts.planning_model import planning_model
 from sim_bridge.rollouts.threaded import ThreadedRollout
+from studies.a1.derivatives.descent import TICK, loop_growth
+from studies.a1.derivatives.errors import KINDS, balanced_step, kinds_of, relative
+from studies.a1.derivatives.prediction import HORIZONS, deviations
+from studies.a1.derivatives.problems import pushes, record_push, situations, spread
+from studies.a1.derivatives.study import compare, run
+from studies.study import StudyOptions
 from tests.a1 import A1
 
 OPTIONS = PlannerOptions()

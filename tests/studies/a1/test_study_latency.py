@@ -6,11 +6,12 @@ from dataclasses import replace
 import pytest
 
 from saltus.common.errors import BadRequest
-from saltus.studies.a1.latency import study as latency
-from saltus.studies.a1.latency import trials as latency_trials
-from saltus.studies.a1.latency.figure import latency_figure
-from saltus.studies.a1.latency.study import notes, slowest, verdict
-from saltus.studies.a1.latency.trials import (
+from saltus.sweep.running import Finished
+from studies.a1.latency import study as latency
+from studies.a1.latency import trials as latency_trials
+from studies.a1.latency.figure import latency_figure
+from studies.a1.latency.study import notes, slowest, verdict
+from studies.a1.latency.trials import (
     DELAYED,
     IDEAL,
     LatencyRow,
@@ -19,8 +20,7 @@ from saltus.studies.a1.latency.trials import (
     pushes,
     run_points,
 )
-from saltus.studies.engine import StudyOptions
-from saltus.sweep.running import Finished
+from studies.study import StudyOptions
 
 OTHERS = ("convex_mpc", "instant_qp")
 HILQR_AT_25 = Point(IDEAL, "hilqr", 25)
@@ -42,7 +42,7 @@ def run_trial(trial) -> Finished:
 def study(monkeypatch):
     """The study on fake runs, in this process; `prepare` would compile."""
     monkeypatch.setattr(latency_trials, "prepare", list)
-    return lambda options, run=run_trial: latency.run(options, run, "sequential")
+    return lambda options, run=run_trial: latency.run.run(options, run, "sequential")
 
 
 @pytest.mark.parametrize("count", range(1, 17))

@@ -5,13 +5,13 @@ import json
 import numpy as np
 import pytest
 
-from saltus.studies.a1.rollout_drift.drift import compare
-from saltus.studies.a1.rollout_drift.drift import drift_row as table_row
-from saltus.studies.a1.rollout_drift.motions import KNOTS, PERIOD, SUBSTEPS, WALKING, random_motions
-from saltus.studies.a1.rollout_drift.study import ROUNDED, run
-from saltus.studies.engine import StudyOptions
 from sim_bridge.rollouts.batch import RolloutBatch
 from sim_bridge.rollouts.threaded import ThreadedRollout
+from studies.a1.rollout_drift.drift import compare
+from studies.a1.rollout_drift.drift import drift_row as table_row
+from studies.a1.rollout_drift.motions import KNOTS, PERIOD, SUBSTEPS, WALKING, random_motions
+from studies.a1.rollout_drift.study import ROUNDED, run
+from studies.study import StudyOptions
 from tests.a1 import A1
 
 

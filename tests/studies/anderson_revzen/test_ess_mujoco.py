@@ -6,20 +6,20 @@ import pytest
 
 from hybrid.event_selected.integrator import integrate
 from hybrid.event_selected.system import EssOptions
-from saltus.studies.anderson_revzen.contacts.mujoco_models import (
+from studies.anderson_revzen.ess_contacts.mujoco_models import (
     TIMESTEP,
     hopper_model,
     plate_model,
     simulate,
     trajectory,
 )
-from saltus.studies.anderson_revzen.contacts.spring_bed import (
+from studies.anderson_revzen.ess_contacts.spring_bed import (
     SpringBed,
     depths,
     random_starts,
     spring_bed,
 )
-from saltus.studies.anderson_revzen.contacts.spring_hopper import START, SpringHopper, exact
+from studies.anderson_revzen.ess_contacts.spring_hopper import START, SpringHopper, exact
 
 
 @pytest.mark.parametrize("springs", [1, 3, 40])

@@ -9,14 +9,14 @@ from scipy.integrate import solve_ivp
 
 from hybrid.event_selected.integrator import integrate
 from hybrid.event_selected.system import EssOptions
-from saltus.studies.anderson_revzen.contacts.spring_bed import (
+from studies.anderson_revzen.ess_contacts.spring_bed import (
     SpringBed,
     depths,
     energy,
     random_starts,
     spring_bed,
 )
-from saltus.studies.anderson_revzen.contacts.spring_hopper import START, SpringHopper, exact
+from studies.anderson_revzen.ess_contacts.spring_hopper import START, SpringHopper, exact
 
 BED = SpringBed(5, mass=1.3, inertia=2.0, tip_radius=0.05)
 TIGHT = EssOptions(epsilon=1e-6, max_step=0.01, rtol=1e-10, atol=1e-11)

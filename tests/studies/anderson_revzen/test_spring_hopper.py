@@ -6,7 +6,7 @@ from scipy.integrate import solve_ivp
 
 from hybrid.event_selected.integrator import integrate
 from hybrid.event_selected.system import EssOptions
-from saltus.studies.anderson_revzen.contacts.spring_hopper import (
+from studies.anderson_revzen.ess_contacts.spring_hopper import (
     DURATION,
     LAND,
     LEAVE,

@@ -5,17 +5,17 @@ import json
 import numpy as np
 import pytest
 
-from saltus.studies.anderson_revzen.contacts.calibration import calibrate, rms
-from saltus.studies.anderson_revzen.contacts.measurement import (
+from studies.anderson_revzen.ess_contacts.calibration import calibrate, rms
+from studies.anderson_revzen.ess_contacts.measurement import (
     FINER,
     as_accurate,
     our_errors,
     prepared,
     same_steps,
 )
-from saltus.studies.anderson_revzen.contacts.spring_bed import SpringBed, random_starts
-from saltus.studies.anderson_revzen.contacts.study import compare_costs
-from saltus.studies.engine import StudyOptions
+from studies.anderson_revzen.ess_contacts.spring_bed import SpringBed, random_starts
+from studies.anderson_revzen.ess_contacts.study import compare_costs
+from studies.study import StudyOptions
 
 CONTACTS = (2, 6, 12)
 ASKED = ("contacts", "ours_s", "mujoco_s", "marginal_ratio")

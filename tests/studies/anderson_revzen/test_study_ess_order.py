@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
-from saltus.studies.anderson_revzen import order as ess_order
-from saltus.studies.engine import StudyOptions
+from studies.anderson_revzen import ess_order
+from studies.study import StudyOptions
 
 
 @pytest.fixture(scope="module")

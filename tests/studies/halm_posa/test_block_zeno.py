@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from scipy.integrate import quad
 
-from saltus.studies.halm_posa.systems.block_zeno import (
+from studies.halm_posa.systems.block_zeno import (
     A,
     B,
     contact_jacobian,
@@ -15,7 +15,7 @@ from saltus.studies.halm_posa.systems.block_zeno import (
     sticking_impulse,
     zeno_system,
 )
-from saltus.studies.halm_posa.systems.block_zeno_closed_form import (
+from studies.halm_posa.systems.block_zeno_closed_form import (
     accumulation,
     apex,
     frequency_squared,
@@ -23,8 +23,8 @@ from saltus.studies.halm_posa.systems.block_zeno_closed_form import (
     half_cycle_time,
     rate_ratio,
 )
-from saltus.studies.halm_posa.systems.block_zeno_trajectory import trajectory
-from saltus.studies.halm_posa.systems.rocking_block import RockingBlock, corners, mass_matrix
+from studies.halm_posa.systems.block_zeno_trajectory import trajectory
+from studies.halm_posa.systems.rocking_block import RockingBlock, corners, mass_matrix
 
 BLOCK = RockingBlock()
 OTHER = RockingBlock(width=0.8, height=1.3, mass=2.5, gravity=3.7)

@@ -4,15 +4,15 @@ import numpy as np
 import pytest
 
 from hybrid.impacts.resolution import sequential, simultaneous
-from saltus.studies.halm_posa.systems import compliant_block
-from saltus.studies.halm_posa.systems.compliant_block import arrival, collide
-from saltus.studies.halm_posa.systems.compliant_contact import (
+from studies.halm_posa.systems import compliant_block
+from studies.halm_posa.systems.compliant_block import arrival, collide
+from studies.halm_posa.systems.compliant_contact import (
     CompliantContact,
     flow,
     jacobian,
     stiffness_for,
 )
-from saltus.studies.halm_posa.systems.rocking_block import (
+from studies.halm_posa.systems.rocking_block import (
     RockingBlock,
     corners,
     mass_matrix,

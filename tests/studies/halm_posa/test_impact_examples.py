@@ -9,8 +9,8 @@ from hybrid.derivatives import jacobian
 from hybrid.impacts.impact_lcp import anitescu_potra_matrix, step_matrix
 from hybrid.impacts.lemke import solve_lcp
 from hybrid.impacts.resolution import all_simultaneous, sequential, simultaneous
-from saltus.studies.halm_posa.systems import box_and_wall, compass_gait, disk_stacking, ramone
-from saltus.studies.halm_posa.systems.catalogue import CASES
+from studies.halm_posa.systems import box_and_wall, compass_gait, disk_stacking, ramone
+from studies.halm_posa.systems.catalogue import CASES
 
 GAIT, BOX = compass_gait.CompassGait(), box_and_wall.BoxAndWall()
 RAMONE, STACK = ramone.Ramone(), disk_stacking.DiskStacking()

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from saltus.studies.halm_posa.systems.rocking_block import (
+from studies.halm_posa.systems.rocking_block import (
     RockingBlock,
     arms,
     corners,

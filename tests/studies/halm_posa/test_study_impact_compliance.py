@@ -5,10 +5,10 @@ import json
 import numpy as np
 import pytest
 
-from saltus.studies.engine import StudyOptions
-from saltus.studies.halm_posa.impact_compliance import RATIO, TILT, predict, run
-from saltus.studies.halm_posa.named_outcomes import distances
-from saltus.studies.halm_posa.systems.rocking_block import RockingBlock
+from studies.halm_posa.impact_compliance import RATIO, TILT, predict, run
+from studies.halm_posa.systems.named_outcomes import distances
+from studies.halm_posa.systems.rocking_block import RockingBlock
+from studies.study import StudyOptions
 
 
 @pytest.fixture(scope="module")

@@ -7,10 +7,10 @@ import pytest
 
 from hybrid.impacts.contact_problem import ContactProblem
 from hybrid.impacts.sampling import SamplingOptions, sample_impacts
-from saltus.studies.engine import StudyOptions
-from saltus.studies.halm_posa.impact_sets import study as impact_sets
-from saltus.studies.halm_posa.impact_sets.cases import Subject, a1_subject, paper_subjects
-from saltus.studies.halm_posa.named_outcomes import distances, nearest, set_size
+from studies.halm_posa.impact_sets import study as impact_sets
+from studies.halm_posa.impact_sets.cases import Subject, a1_subject, paper_subjects
+from studies.halm_posa.systems.named_outcomes import distances, nearest, set_size
+from studies.study import StudyOptions
 
 SAMPLES = 20_000
 

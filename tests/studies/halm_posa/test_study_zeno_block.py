@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from saltus.studies.halm_posa.zeno_block import simulate_impacts
+from studies.halm_posa.zeno_block import simulate_impacts
 
 
 @pytest.fixture(scope="module")

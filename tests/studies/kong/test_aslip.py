@@ -6,7 +6,7 @@ import pytest
 from hybrid.derivatives import jacobian
 from hybrid.simulation import simulate_step
 from hybrid.variational import fundamental_matrix
-from saltus.studies.kong.systems.aslip import FLIGHT, STANCE, AslipParameters, aslip, at_rest
+from studies.kong.systems.aslip import FLIGHT, STANCE, AslipParameters, aslip, at_rest
 
 NOTHING = np.zeros(0)
 START = np.array([0.0, 1.8, 5 * np.pi / 12, 0.0, -1.0, 0.0])  # q_b and its rate

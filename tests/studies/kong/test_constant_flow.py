@@ -3,7 +3,7 @@ import pytest
 
 from hybrid.simulation import simulate_step
 from hybrid.variational import fundamental_matrix
-from saltus.studies.kong.systems.constant_flow import LEFT, RIGHT, constant_flow
+from studies.kong.systems.constant_flow import LEFT, RIGHT, constant_flow
 
 NOTHING = np.zeros(0)
 

@@ -6,7 +6,8 @@ import pytest
 from controller.convergent.hill import SINE_HILL, Hill
 from controller.convergent.planar_contraction import gaussian_curvature
 from saltus.common.figures import png
-from saltus.studies.kong.table_2_1.contraction import figure_regions, reach_graph, reach_note
+from studies.kong.hill.contraction import figure_regions, reach_graph, reachable_shares
+from studies.kong.hill.methods import METHODS
 
 BOTTOM = np.array([-1.0, 0.5])
 
@@ -61,8 +62,8 @@ def test_the_picture_has_its_four_maps():
     assert png(made).startswith(b"\x89PNG")
 
 
-def test_the_note_counts_pairs():
-    starts, goals = np.array([[0.05, 0.1], [0.1, 2.0]]), np.array([[0.1, 2.0], [0.05, 0.1]])
-    note = reach_note(starts, goals, 0.05)
-    assert "2 pairs" in note and "(p in [0, 2]): 50 %" in note
-    assert "D_a < 0 and p in [0, 2]: 100 %" in note
+def test_the_shares_are_of_pairs():
+    places = np.array([[[0.05, 0.1], [0.1, 2.0]], [[0.1, 2.0], [0.05, 0.1]]])
+    share = reachable_shares(places)
+    by_number = {method.number: share(method) for method in METHODS}
+    assert by_number[1] is None and by_number[5] == by_number[6] == 50.0 and by_number[8] == 100.0

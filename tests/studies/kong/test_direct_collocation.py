@@ -6,7 +6,7 @@ from scipy.optimize import minimize, minimize_scalar
 
 from hybrid.examples.bouncing_ball import FALLING, GRAVITY, RESTITUTION, bouncing_ball
 from hybrid.systems import Mode, System
-from saltus.studies.kong.hilqr.direct_collocation import DirectProblem, solve_direct
+from studies.kong.hilqr.direct_collocation import DirectProblem, solve_direct
 
 X0 = np.array([4.0, 0.0])
 BALL = bouncing_ball()

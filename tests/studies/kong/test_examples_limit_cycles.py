@@ -11,8 +11,8 @@ from hybrid.limit_cycle import find_limit_cycle
 from hybrid.return_map import EventSection, PhaseSection, ReturnMap
 from hybrid.saltations import saltation
 from hybrid.simulation import simulate_step
-from saltus.studies.kong.systems import vibrating_table as table
-from saltus.studies.kong.systems.rimless_wheel import GRAVITY, ROLLING, rimless_wheel, rolling_cycle
+from studies.kong.systems import vibrating_table as table
+from studies.kong.systems.rimless_wheel import GRAVITY, ROLLING, rimless_wheel, rolling_cycle
 
 NOTHING = np.zeros(0)
 FORWARD, LIFTOFF = EventSection("forward"), EventSection("liftoff")

@@ -9,11 +9,11 @@ from hybrid.filters.interface import Belief
 from hybrid.filters.model import FilterModel, Measurement, ProcessNoise
 from hybrid.filters.salted import SaltedKalmanFilter
 from hybrid.systems import Mode, System, Transition
-from saltus.studies.kong.filters.coordinates import common
-from saltus.studies.kong.filters.trials import estimate_trials
-from saltus.studies.kong.filters.truths import simulate_truths
-from saltus.studies.kong.systems.aslip import FLIGHT, aslip, at_rest
-from saltus.studies.kong.systems.constant_flow import LEFT, constant_flow
+from studies.kong.filters.coordinates import common
+from studies.kong.filters.trials import estimate_trials
+from studies.kong.filters.truths import simulate_truths
+from studies.kong.systems.aslip import FLIGHT, aslip, at_rest
+from studies.kong.systems.constant_flow import LEFT, constant_flow
 
 BODY = np.array([0.0, 1.8, 5.0 * np.pi / 12.0, 0.0, -1.0, 0.0])
 BOTH = pytest.mark.parametrize("sensitivity", ["saltation", "reset"])

@@ -8,10 +8,10 @@ from hybrid.filters.interface import Belief
 from hybrid.filters.model import FilterModel, Measurement, ProcessNoise
 from hybrid.filters.particle import ParticleFilter, ParticleOptions
 from hybrid.options import SimulationOptions
-from saltus.studies.kong.filters.trials import bank_trials, particle_trials
-from saltus.studies.kong.filters.truths import simulate_truths
-from saltus.studies.kong.systems.aslip import FLIGHT, STANCE, aslip, at_rest
-from saltus.studies.kong.systems.constant_flow import LEFT, RIGHT, constant_flow
+from studies.kong.filters.trials import bank_trials, particle_trials
+from studies.kong.filters.truths import simulate_truths
+from studies.kong.systems.aslip import FLIGHT, STANCE, aslip, at_rest
+from studies.kong.systems.constant_flow import LEFT, RIGHT, constant_flow
 
 NONE = np.zeros(0)
 LOOSE = SimulationOptions(rtol=1e-7, atol=1e-9)

@@ -7,8 +7,8 @@ from hybrid.batch import simulate_batch
 from hybrid.examples.bouncing_ball import FALLING, bouncing_ball
 from hybrid.filters.model import FilterModel, Measurement, ProcessNoise
 from hybrid.systems import Mode, System, Transition
-from saltus.studies.kong.filters.truths import simulate_truths
-from saltus.studies.kong.systems.constant_flow import LEFT, RIGHT, constant_flow
+from studies.kong.filters.truths import simulate_truths
+from studies.kong.systems.constant_flow import LEFT, RIGHT, constant_flow
 
 Q = np.array([[0.5, 0.2], [0.2, 0.3]])
 MANY = 4000

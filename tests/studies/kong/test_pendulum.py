@@ -6,7 +6,7 @@ from hybrid.derivatives import jacobian
 from hybrid.saltations import saltation
 from hybrid.simulation import simulate_step
 from hybrid.variational import fundamental_matrix
-from saltus.studies.kong.systems.pendulum import (
+from studies.kong.systems.pendulum import (
     CONTACT,
     DAMPING,
     FREE,

@@ -6,14 +6,14 @@ import pytest
 from hybrid.hilqr import Hilqr, Policies
 from hybrid.saltations import saltation
 from hybrid.simulation import simulate_step
-from saltus.studies.kong.systems.quadcopter import (
+from studies.kong.systems.quadcopter import (
     START,
     perch,
     quadcopter,
     quadcopter_problem,
     quadcopter_seed,
 )
-from saltus.studies.kong.systems.quadcopter_contact import (
+from studies.kong.systems.quadcopter_contact import (
     FREE,
     LATCHED,
     LEFT,

@@ -16,14 +16,14 @@ from hybrid.rigid_body.hybrid_system import (
     transition_between,
 )
 from hybrid.saltations import saltation
-from saltus.studies.kong.saltation_matrices.closed_forms import closed_form, sticking_forces_state
-from saltus.studies.kong.saltation_matrices.finite_differences import (
+from studies.kong.saltation_rigid_body.closed_forms import closed_form, sticking_forces_state
+from studies.kong.saltation_rigid_body.finite_differences import (
     finite_difference_saltation,
     relative_error,
 )
-from saltus.studies.kong.saltation_matrices.guard_states import contact_states
-from saltus.studies.kong.systems.slope_ball import slope_ball_body
-from saltus.studies.kong.systems.three_link_arm import HANGING, RADIUS, three_link_arm
+from studies.kong.saltation_rigid_body.guard_states import contact_states
+from studies.kong.systems.slope_ball import slope_ball_body
+from studies.kong.systems.three_link_arm import HANGING, RADIUS, three_link_arm
 
 DEFAULT = {"mu_s": 0.6, "mu_k": 0.4, "impact_friction": 0.4}
 SMOOTH = {"mu_s": 0.0, "mu_k": 0.0, "impact_friction": 0.0}

@@ -6,28 +6,28 @@ import numpy as np
 import pytest
 
 import hybrid.examples
-import saltus.studies.kong.systems
+import studies.kong.systems
 from hybrid.compiled.system import native_tables
 from hybrid.derivatives import jacobian
 from hybrid.examples.bouncing_ball import bouncing_ball
 from hybrid.examples.hopper import hopper
 from hybrid.saltations import saltation
-from saltus.studies.kong.saltation_matrices.finite_differences import saltation_errors
-from saltus.studies.kong.saltation_matrices.guard_states import (
+from studies.kong.saltation_rigid_body.finite_differences import saltation_errors
+from studies.kong.saltation_rigid_body.guard_states import (
     GuardState,
     random_guard_states,
 )
-from saltus.studies.kong.systems.aslip import FLIGHT, AslipParameters, aslip, at_rest
-from saltus.studies.kong.systems.constant_flow import constant_flow
-from saltus.studies.kong.systems.driven_hopper import driven_hopper
-from saltus.studies.kong.systems.pendulum import pendulum
-from saltus.studies.kong.systems.quadcopter import quadcopter
-from saltus.studies.kong.systems.quadcopter_contact import LEFT, RIGHT, RIGHT_RELEASED, Body
-from saltus.studies.kong.systems.rimless_wheel import rimless_wheel
-from saltus.studies.kong.systems.slope_ball import slope_ball
-from saltus.studies.kong.systems.spring_damper_ball import spring_damper_ball
-from saltus.studies.kong.systems.tube_ball import CONSTRAINED, LEAVING, RADIUS, tube_ball
-from saltus.studies.kong.systems.vibrating_table import vibrating_table
+from studies.kong.systems.aslip import FLIGHT, AslipParameters, aslip, at_rest
+from studies.kong.systems.constant_flow import constant_flow
+from studies.kong.systems.driven_hopper import driven_hopper
+from studies.kong.systems.pendulum import pendulum
+from studies.kong.systems.quadcopter import quadcopter
+from studies.kong.systems.quadcopter_contact import LEFT, RIGHT, RIGHT_RELEASED, Body
+from studies.kong.systems.rimless_wheel import rimless_wheel
+from studies.kong.systems.slope_ball import slope_ball
+from studies.kong.systems.spring_damper_ball import spring_damper_ball
+from studies.kong.systems.tube_ball import CONSTRAINED, LEAVING, RADIUS, tube_ball
+from studies.kong.systems.vibrating_table import vibrating_table
 
 STATES = 40  # per transition
 REQUIRED = 1e-5  # relative
@@ -177,6 +177,6 @@ def test_an_event_of_the_input_alone(event):
 
 
 def test_no_example_is_left_out():
-    paths = [*hybrid.examples.__path__, *saltus.studies.kong.systems.__path__]
+    paths = [*hybrid.examples.__path__, *studies.kong.systems.__path__]
     modules = {module.name for module in pkgutil.iter_modules(paths)}
     assert modules - PARTS - OTHERS == {name.split()[0] for name in SYSTEMS}

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from hybrid.rigid_body.hybrid_system import rigid_body_system
 from hybrid.saltations import saltation
 from hybrid.simulation import simulate_step
-from saltus.studies.kong.systems import slope_ball as ball
+from studies.kong.systems import slope_ball as ball
 
 angles = st.floats(-1.2, 1.2)
 seeds = st.integers(0, 2**32 - 1)

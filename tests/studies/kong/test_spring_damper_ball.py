@@ -8,7 +8,7 @@ from hybrid.hilqr import Hilqr, HilqrOptions, Policies
 from hybrid.integration import integrate
 from hybrid.saltations import saltation
 from hybrid.simulation import simulate_step
-from saltus.studies.kong.systems.spring_damper_ball import (
+from studies.kong.systems.spring_damper_ball import (
     AERIAL,
     DAMPING,
     GRAVITY,

@@ -4,14 +4,14 @@ import numpy as np
 import pytest
 
 from hybrid.examples.bouncing_ball import FALLING
-from saltus.studies.engine import StudyOptions
-from saltus.studies.kong.ball_mpc.study import (
+from studies.kong.ball_mpc.study import (
     Settings,
     compare_updates,
     reference,
     track,
     tracking_cost,
 )
+from studies.study import StudyOptions
 
 REDUCED = Settings(timestep=0.004, steps=251)
 

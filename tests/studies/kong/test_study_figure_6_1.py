@@ -6,12 +6,12 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
-from saltus.studies.engine import StudyOptions, record
-from saltus.studies.kong.figure_6_1.candidates import CandidateSet, RolloutLog
-from saltus.studies.kong.figure_6_1.figure import SHOWN, flip_figure
-from saltus.studies.kong.figure_6_1.flip import KNOTS, Flip, flip_config
-from saltus.studies.kong.figure_6_1.poses import PoseFinder
-from saltus.studies.kong.figure_6_1.study import criteria, notes, rows_of, run
+from studies.kong.figure_6_1.candidates import CandidateSet, RolloutLog
+from studies.kong.figure_6_1.figure import SHOWN, flip_figure
+from studies.kong.figure_6_1.flip import KNOTS, Flip, flip_config
+from studies.kong.figure_6_1.poses import PoseFinder
+from studies.kong.figure_6_1.study import criteria, notes, rows_of, run
+from studies.study import StudyOptions, record
 from tests.a1 import A1
 
 STAND = np.concatenate(([0.0, 0.0, A1.stand_height, 0.0, 0.0, 0.0, 1.0], A1.stand, np.zeros(18)))

@@ -6,9 +6,9 @@ import math
 import numpy as np
 import pytest
 
-from saltus.studies.engine import StudyOptions
-from saltus.studies.kong.floquet.study import largest_difference, run
-from saltus.studies.kong.systems import rimless_wheel, vibrating_table
+from studies.kong.floquet.study import largest_difference, run
+from studies.kong.systems import rimless_wheel, vibrating_table
+from studies.study import StudyOptions
 
 
 @pytest.fixture(scope="module")

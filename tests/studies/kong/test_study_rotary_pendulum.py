@@ -7,10 +7,9 @@ import numpy as np
 import pytest
 
 from controller.convergent.rotary.swing_up import SwingUpOptions
-from saltus.studies.engine import StudyOptions, record
-from saltus.studies.kong.rotary_pendulum.cases import BASE, SWINGS, SwingRow, family, solve
-from saltus.studies.kong.rotary_pendulum.figures import figures
-from saltus.studies.kong.rotary_pendulum.study import (
+from studies.kong.rotary_pendulum.cases import BASE, SWINGS, SwingRow, family, solve
+from studies.kong.rotary_pendulum.figures import figures
+from studies.kong.rotary_pendulum.study import (
     choices,
     failures,
     family_notes,
@@ -18,6 +17,7 @@ from saltus.studies.kong.rotary_pendulum.study import (
     swing_note,
     verdict,
 )
+from studies.study import StudyOptions, record
 
 
 def rows(case, smooth, convergent):

@@ -4,8 +4,8 @@ import json
 
 import pytest
 
-from saltus.studies.engine import StudyOptions
-from saltus.studies.kong.saltation_matrices.study import REQUIRED, run
+from studies.kong.saltation_rigid_body.study import REQUIRED, run
+from studies.study import StudyOptions
 
 TRANSITIONS = [
     "apex",

@@ -1,16 +1,16 @@
-"""The study of particles, small; and what its lines say of made-up outcomes."""
+"""The study of particles, small; and its rows of made-up outcomes."""
 
 import json
 
 import numpy as np
 import pytest
 
-from saltus.studies.engine import StudyOptions
-from saltus.studies.kong.filters import particles as skf_particles
-from saltus.studies.kong.filters.particles import Outcome, outcomes
+from studies.kong import skf_particles
+from studies.kong.skf_particles import Outcome, outcomes
+from studies.study import StudyOptions
 
 
-def test_rows_figure_and_notes(monkeypatch):
+def test_rows_and_figure(monkeypatch):
     small = skf_particles.FLOW._replace(sizes=(20, 50))
     monkeypatch.setattr(skf_particles, "FLOW", small)
     monkeypatch.setattr(skf_particles, "ASLIP", skf_particles.ASLIP._replace(sizes=(10,)))
@@ -23,10 +23,11 @@ def test_rows_figure_and_notes(monkeypatch):
         ("constant_flow", "particles", 50),
         *(("aslip", name, None) for name in ("skf", "jrkf", "bank")),
         ("aslip", "particles", 10),
+        *(("constant_flow, dt 5 s", name, None) for name in ("skf", "jrkf", "bank")),
+        ("constant_flow, dt 5 s", "particles", 20),
     ]
     for row in result.records:
         assert 0.0 < row["mse"] < 2.0 and row["seconds_per_trial"] > 0.0
-    assert any("dt 5 s" in note for note in result.notes)
     assert len(result.figures["figure_4_4"].axes) == 2
 
 
@@ -38,27 +39,15 @@ def test_seeds_repeat_and_more_particles_do_better():
     assert one[-1].mse < one[-2].mse
 
 
-def made_up(name, particles, errors, seconds):
-    return Outcome("s", name, particles, np.array(errors), seconds)
-
-
-def test_lines_say_who_is_better_and_what_equal_error_costs():
+def test_rows_say_which_is_better_and_what_it_costs():
     base = np.ones(20)
-    every = [
-        made_up("skf", None, base, 1.0),
-        made_up("jrkf", None, 2 * base, 1.0),
-        made_up("bank", None, 0.9 * base, 2.0),
-        made_up("particles", 10, 1.5 * base, 30.0),
-        made_up("particles", 99, 0.5 * base, 300.0),
-    ]
-    bank, few, many, equal = skf_particles.compared(every)
-    assert "20 trials" in bank and "bank: MSE -10%, 2 times the time, better" in bank
-    assert "10 particles: MSE +50%, 30 times the time, worse" in few and "99" in many
-    assert "99, in 300 times" in equal
-    assert "more than in this study" in skf_particles.compared(every[:4] + [every[3]])[-1]
-    tie = skf_particles.compared([every[0], every[1], made_up("bank", None, base, 1.0)])
-    assert "no difference (p = 1)" in tie[0]
-    assert len(tie) == 1
+    skf = Outcome("skf", None, base, 1.0)
+    bank = skf_particles.row("s", Outcome("bank", None, 0.9 * base, 2.0), skf)
+    few = skf_particles.row("s", Outcome("particles", 10, 1.5 * base, 30.0), skf)
+    assert bank["mse_over_skf"] == 0.9 and bank["seconds_over_skf"] == 2.0
+    assert (bank["better"], few["better"]) == ("bank", "skf") and bank["p_value"] < 1e-4
+    tie = skf_particles.row("s", skf, skf)
+    assert tie["better"] == "tie" and tie["p_value"] == 1.0
 
 
 @pytest.mark.slow

@@ -1,23 +1,18 @@
 """The spring-damper study, in fewer timesteps."""
 
-import json
-
-from saltus.studies.engine import StudyOptions, record
-from saltus.studies.kong.hilqr import spring_damper
-from saltus.studies.kong.hilqr.two_methods import SHOWN
+from studies.kong import spring_damper
+from studies.study import StudyOptions
 
 
 def test_saltation_matrices_end_lower_and_reset_jacobians_leave_something_to_gain():
     """5.5.2, first half: similar solutions, and Xi's expected reduction a magnitude lower."""
     comparison = spring_damper.solve(StudyOptions(), steps=200)
-    rows = {row.method: row for row in comparison.rows("touchdown")}
+    rows = {row["method"]: row for row in comparison.rows("touchdown")}
     xi, dxr = rows["xi"], rows["dxr"]
-    assert xi.converged and xi.cost < dxr.cost < 1.1 * xi.cost
-    assert xi.contacts == dxr.contacts == 1
-    assert xi.expected_reduction < 0.1 * dxr.expected_reduction
-    assert xi.true_expected_reduction == xi.expected_reduction
-    assert dxr.true_expected_reduction > 0.05
-    records = [record(row) for row in rows.values()]
-    assert set(SHOWN) <= set(records[0]) and json.loads(json.dumps(records)) == records
+    assert xi["converged"] and xi["cost"] < dxr["cost"] < 1.1 * xi["cost"]
+    assert xi["contacts"] == dxr["contacts"] == 1
+    assert xi["expected_reduction"] < 0.1 * dxr["expected_reduction"]
+    assert xi["true_expected_reduction"] == xi["expected_reduction"]
+    assert dxr["true_expected_reduction"] > 0.05
     axes = spring_damper.draw(comparison.trajectories()).axes
     assert len(axes) == 2 and len(axes[0].lines) == 5

@@ -8,19 +8,17 @@ from scipy.stats import ttest_1samp
 
 from controller.convergent.hill import SINE_HILL
 from controller.convergent.hill_path import HillPath
-from saltus.studies.engine import StudyOptions, record
-from saltus.studies.kong import table_2_2
-from saltus.studies.kong.table_2_1 import study as table_2_1
-from saltus.studies.kong.table_2_1.methods import METHODS, ends
-from saltus.studies.kong.table_2_1.trials import (
+from studies.kong import table_2_1, table_2_2
+from studies.kong.hill.methods import METHODS, ends
+from studies.kong.hill.trials import (
     Outcome,
     Trials,
     acceleration_cost,
-    number_of_trials,
     plan,
     run_trials,
 )
-from saltus.studies.kong.table_2_2 import compare
+from studies.kong.table_2_2 import compare
+from studies.study import StudyOptions
 
 NAN = float("nan")
 
@@ -68,51 +66,37 @@ def test_acceleration_is_what_2_19_says():
 
 def test_rows_are_means_over_successes():
     rows = table_2_1.rows(trials_of({2: [-1.0, -3.0, NAN, -5.0], 5: [NAN] * 4}))
-    records = [record(row) for row in rows]
-    assert json.loads(json.dumps(records)) == records and set(table_2_1.SHOWN) <= set(records[0])
+    assert json.loads(json.dumps(rows)) == rows and set(table_2_1.SHOWN) <= set(rows[0])
     asked = ("method", "power", "success", "log_area_ratio_mean", "log_area_ratio_std",
              "log_distance_ratio_mean", "log_distance_ratio_std", "acceleration_cost",
              "seconds")  # fmt: skip
-    assert tuple(records[0])[:9] == asked
+    assert tuple(rows[0])[:9] == asked
     two, five = rows[1], rows[4]
-    assert (two.success, two.log_area_ratio_mean, two.successes) == (75.0, -3.0, 3)
-    assert two.log_area_ratio_std == pytest.approx(np.sqrt(8.0 / 3.0))
-    assert two.log_distance_ratio_mean == -1.5 and two.acceleration_cost == 7.0
-    assert five.success == 0.0 and five.log_area_ratio_mean is None
-    assert (five.seconds, five.thesis_success) == (1.0, 4.5)
+    assert (two["success"], two["log_area_ratio_mean"], two["successes"]) == (75.0, -3.0, 3)
+    assert two["log_area_ratio_std"] == pytest.approx(np.sqrt(8.0 / 3.0))
+    assert two["log_distance_ratio_mean"] == -1.5 and two["acceleration_cost"] == 7.0
+    assert five["success"] == 0.0 and five["log_area_ratio_mean"] is None
+    assert (five["seconds"], five["thesis_success"]) == (1.0, 4.5)
 
 
-def test_notes_judge_by_what_was_measured():
+def test_criteria_judge_by_what_was_measured():
     good = trials_of({2: [-4.0] * 10, 5: [NAN] * 9 + [-2.0], 8: [-5.0] * 10})
-    lines = table_2_1.notes(table_2_1.rows(good), good, 3)
     assert sum(each.met for each in table_2_1.criteria(table_2_1.rows(good))) == 6
     poor = trials_of({2: [-4.0] * 9 + [NAN], 5: [NAN] * 10, 8: [-4.0] * 9 + [NAN]})
     slow = [outcome(-1.0, seconds=3.0, broken="D_a < 0: it is 1 at waypoint 2", rough=True)] * 10
     poor.outcomes[9][:] = slow
-    lines = table_2_1.notes(table_2_1.rows(poor), poor, 3)
-    assert sum(not each.met for each in table_2_1.criteria(table_2_1.rows(poor))) == 5
-    assert any("Method 9: 10 paths" in line and "waypoint 2" in line for line in lines)
-    assert any("Method 9: 10 evaluations" in line for line in lines)
+    rows = table_2_1.rows(poor)
+    assert sum(not each.met for each in table_2_1.criteria(rows)) == 5
+    assert (rows[8]["broken"], rows[8]["rough"], rows[7]["broken"]) == (10, 10, 0)
 
 
-def test_notes_count_the_paths_that_converge_at_both_ends():
+def test_rows_count_the_paths_that_converge_at_both_ends():
     trials = trials_of({5: [-2.0, -2.0, NAN, NAN]})
     trials.outcomes[5][0] = trials.outcomes[5][0]._replace(at_ends=False)
-    first, reach = table_2_1.reach_notes(0, trials, None)
-    assert "1 of 2 of method 5," in first and first.endswith("4 of 4 of method 11.")
-    assert "4 pairs" in reach
     stricter = trials_of({5: [NAN] * 4, 9: [-1.0, -1.0, -1.0, NAN]})
-    _, both, _ = table_2_1.reach_notes(0, trials, stricter)
-    assert "method 5 has a success rate of 0 % instead of 50 %" in both
-    assert "method 9 has a success rate of 75 % instead of 100 %" in both
-
-
-@pytest.mark.parametrize(
-    ("asked", "count"),
-    [(StudyOptions(), 80), (StudyOptions(full=True), 200), (StudyOptions(7, full=True), 7)],
-)
-def test_how_many_trials(asked, count):
-    assert number_of_trials(asked) == count
+    rows = table_2_1.rows(trials, both_ends=stricter)
+    assert (rows[4]["at_ends"], rows[4]["successes"], rows[10]["at_ends"]) == (1, 2, 4)
+    assert (rows[4]["success_both_ends"], rows[8]["success_both_ends"]) == (0.0, 75.0)
 
 
 def test_comparisons_are_paired():
@@ -142,9 +126,7 @@ def test_table_2_2_says_who_is_ahead():
     assert [row["method"].split()[0] for row in rows] == [str(n) for n in table_2_2.ORDER]
     assert rows[0]["2"] + rows[1]["8"] == 1.0 and rows[0]["8"] == 0.0
     assert rows[0]["pairs_2"] == 40 and rows[0]["t_2"] < 0.001
-    lines = table_2_2.notes(trials)
     assert all(criterion.met for criterion in table_2_2.criteria(trials))
-    assert "8 and" not in lines[2] and "2 and 4" in lines[2]
     judged = table_2_2.criteria(trials_of(areas | {4: 2.0 * areas[8]}))
     assert [each.what.split()[-1] for each in judged if not each.met] == ["4"]
     assert len(table_2_2.draw(rows).axes[0].texts) == 42

@@ -8,9 +8,9 @@ import pytest
 from hybrid.compiled.system import native_tables
 from hybrid.simulation import simulate_step
 from saltus.common.errors import BadRequest
-from saltus.studies.engine import StudyOptions
-from saltus.studies.kong.table_3_1.experiment import cases, experiment
-from saltus.studies.kong.table_3_1.study import ellipse, run
+from studies.kong.table_3_1.experiment import cases, experiment
+from studies.kong.table_3_1.study import ellipse, run
+from studies.study import StudyOptions
 
 CASES = {case.name: case for case in cases()}
 EVERY = pytest.mark.parametrize("name", CASES)

@@ -5,7 +5,7 @@ import pytest
 
 from hybrid.saltations import saltation
 from hybrid.simulation import simulate_step
-from saltus.studies.kong.systems.tube_ball import (
+from studies.kong.systems.tube_ball import (
     CONSTRAINED,
     GRAVITY,
     MASS,

@@ -6,15 +6,15 @@ import json
 import numpy as np
 import pytest
 
-from saltus.studies.engine import StudyOptions
-from saltus.studies.numerics.event_accuracy import study as event_accuracy
-from saltus.studies.numerics.event_accuracy.cases import (
+from studies.numerics.event_accuracy import study as event_accuracy
+from studies.numerics.event_accuracy.cases import (
     BEFORE,
     cases,
     event_time_error,
     event_times,
 )
-from saltus.studies.numerics.event_accuracy.convergence import Errors
+from studies.numerics.event_accuracy.convergence import Errors
+from studies.study import StudyOptions
 
 DROP = cases()[0]
 

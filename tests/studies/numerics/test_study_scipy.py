@@ -7,12 +7,12 @@ import numpy as np
 import pytest
 from scipy.integrate import solve_ivp
 
-from saltus.studies.engine import StudyOptions
-from saltus.studies.numerics.scipy_comparison import family as scipy_family
-from saltus.studies.numerics.scipy_comparison import study as scipy_comparison
-from saltus.studies.numerics.scipy_comparison.problems import TOLERANCES, WAYS, draw, structures
-from saltus.studies.numerics.scipy_comparison.reference import MAX_EVENTS, Accuracy, solve
-from saltus.studies.numerics.scipy_comparison.study import compare, difference, judge
+from studies.numerics.scipy import family as scipy_family
+from studies.numerics.scipy import study as scipy_comparison
+from studies.numerics.scipy.problems import TOLERANCES, WAYS, draw, structures
+from studies.numerics.scipy.reference import MAX_EVENTS, Accuracy, solve
+from studies.numerics.scipy.study import compare, difference, judge
+from studies.study import StudyOptions
 
 FINE = Accuracy("DOP853", 1e-12, 1e-14)
 FIRST = 1  # a trial with some events

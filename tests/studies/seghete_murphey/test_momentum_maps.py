@@ -4,7 +4,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from hybrid.impacts.surface_cosines import surface_cosines, unit_normals
-from saltus.studies.seghete_murphey.momentum_maps import commutator, commute, momentum_map
+from studies.seghete_murphey.systems.momentum_maps import commutator, commute, momentum_map
 
 SEEDS = st.integers(0, 2**32 - 1)
 RESTITUTIONS = st.floats(0.0, 1.0)

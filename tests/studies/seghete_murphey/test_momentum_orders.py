@@ -7,8 +7,8 @@ from hypothesis import strategies as st
 
 from hybrid.impacts.contact_problem import ContactProblem
 from hybrid.impacts.resolution import sequential
-from saltus.studies.seghete_murphey.momentum_maps import momentum_map
-from saltus.studies.seghete_murphey.momentum_orders import OrderOptions, all_orders, propagate
+from studies.seghete_murphey.systems.momentum_maps import momentum_map
+from studies.seghete_murphey.systems.momentum_orders import OrderOptions, all_orders, propagate
 
 SEEDS = st.integers(0, 2**32 - 1)
 RESTITUTIONS = st.floats(0.0, 1.0)

@@ -6,7 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from hybrid.impacts.surface_cosines import surface_cosines
-from saltus.studies.seghete_murphey.momentum_maps import deviation, momentum_map, order_sensitivity
+from studies.seghete_murphey.systems.momentum_maps import deviation, momentum_map, order_sensitivity
 
 SEEDS = st.integers(0, 2**32 - 1)
 STEP = 1e-5

@@ -4,7 +4,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from hybrid.impacts.surface_cosines import surface_cosines
-from saltus.studies.seghete_murphey.rhex_touchdown.rhex import (
+from studies.seghete_murphey.uniqueness_rhex.rhex import (
     RHex,
     configuration,
     inertia_and_normals,

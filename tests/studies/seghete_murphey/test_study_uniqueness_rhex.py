@@ -5,16 +5,16 @@ import json
 import numpy as np
 import pytest
 
-from saltus.studies.engine import StudyOptions
-from saltus.studies.seghete_murphey.rhex_touchdown import study as uniqueness_rhex
-from saltus.studies.seghete_murphey.rhex_touchdown.landscape import (
+from studies.seghete_murphey.uniqueness_rhex import study as uniqueness_rhex
+from studies.seghete_murphey.uniqueness_rhex.landscape import (
     extrema,
     landscape,
     named,
     orthogonal,
 )
-from saltus.studies.seghete_murphey.rhex_touchdown.rhex import RHex, measure
-from saltus.studies.seghete_murphey.rhex_touchdown.study import DROP, run, touchdown
+from studies.seghete_murphey.uniqueness_rhex.rhex import RHex, measure
+from studies.seghete_murphey.uniqueness_rhex.study import DROP, run, touchdown
+from studies.study import StudyOptions
 
 
 @pytest.fixture(scope="module")

@@ -1,0 +1,247 @@
+"""Launch the emulated A1, cause one fault, and judge how the launch ends."""
+
+import os
+import pty
+import resource
+import signal
+import struct
+import sys
+import threading
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, NamedTuple, Self
+
+import msgspec
+
+from hw_bridge.operator.keyboard import QUERY, REPLY, raw_keys
+from robots.robot import load_robot
+from runtime.recording import read_frames
+from saltus.common.processor import stolen_s
+from saltus.configuration.launch import LaunchConfig, load_launch, make_config
+from saltus.launch.harms import free_port, pause_processes, send_as_stranger
+from saltus.launch.launcher import LaunchOutcome, launch
+from saltus.launch.listener import Listener
+from saltus.launch.supervisor import Supervisor
+from studies.a1.a1_faults.cases import FAILING, RUN_S, Fault
+from studies.a1.a1_faults.failing import HOG, WAY
+
+WALKED_S = 3.0  # before a harm from outside is done [s]
+STOP_KEY = b" "
+GAMEPAD_STOP = struct.pack("<IhBB", 0, 1, 1, 1)  # linux/joystick.h: time, value, button, number
+GAMEPAD_MOVES = struct.pack("<IhBB", 0, 1, 2, 0)  # axis 0
+LIFE_PERIOD_S = 0.05
+STRANGER_PACKETS = 50  # of each kind, fifty times a second, for half a second
+TORQUE_MARGIN = 1.02  # the emulator judges with its own encoders: one quantum of tau, and rounding
+
+
+@dataclass(frozen=True)
+class FaultRow:
+    """One launch with a fault; `stolen_ms`: see `stolen_s`."""
+
+    fault: str
+    ended: str
+    cause: str
+    ok: bool
+    walked_s: float | None
+    stop_ticks: float | None
+    torque_max: float
+    excursion_rad: float
+    temperature_max: float
+    frames_recorded: int
+    refused: dict[str, int]
+    stolen_ms: float
+
+
+class Ports(NamedTuple):
+    """UDP ports of one run, free at its start."""
+
+    emulator: int
+    bridge: int
+
+
+class Harm:
+    """Cause a fault once the robot has walked for a while; `launch` calls it as it polls.
+
+    Inside the context the devices show life, until the fault: a stick of the gamepad moves, and the
+    terminal answers. A thread of its own sees to that, for a busy machine lets `launch` wait.
+
+    Attributes:
+        done_at: time of the fault [s], monotonic; None before it.
+    """
+
+    def __init__(self, fault: Fault, ports: Ports, key: int, gamepad: int) -> None:
+        """`key` and `gamepad` are file descriptors to write to."""
+        self.done_at: float | None = None
+        self._fault, self._ports = fault, ports
+        self._key, self._gamepad = key, gamepad
+        self._silent = threading.Event()
+        self._life = threading.Thread(target=self._show_life, daemon=True)
+
+    def __enter__(self) -> Self:
+        """Show life."""
+        self._life.start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        """Show none any more."""
+        self._silent.set()
+        self._life.join()
+
+    def __call__(self, supervisor: Supervisor, listener: Listener) -> None:
+        """Cause the fault when it is due."""
+        status = listener.status
+        if not self._fault.harm or status is None or status.state != "running":
+            return
+        walked = listener.metrics.summary()["simulated_s"]
+        if walked < WALKED_S or self.done_at is not None:
+            return
+        self.done_at = time.monotonic()
+        for action in self._fault.harm.split(", "):
+            verb, *objects = action.split()
+            getattr(self, f"_{verb}")(supervisor, *objects)
+
+    def _kill(self, supervisor: Supervisor, name: str) -> None:
+        supervisor.child(name).signal(signal.SIGKILL)
+
+    def _hog(self, supervisor: Supervisor, name: str) -> None:
+        supervisor.child(name).signal(HOG)
+
+    def _pause(self, supervisor: Supervisor, ms: str, *names: str) -> None:
+        """Stop processes; let them go on after so many milliseconds, never after 0."""
+        pause_processes(supervisor, names, 1e-3 * float(ms))
+
+    def _press(self, _: Supervisor, what: str) -> None:
+        if what == "key":
+            os.write(self._key, STOP_KEY)
+        else:
+            os.write(self._gamepad, GAMEPAD_STOP)
+
+    def _show_life(self) -> None:
+        while not self._silent.wait(LIFE_PERIOD_S):
+            with suppress(BlockingIOError):
+                if "gamepad" in self._fault.harm:
+                    os.write(self._gamepad, GAMEPAD_MOVES)
+                elif "terminal" in self._fault.harm:
+                    os.write(self._key, os.read(self._key, 4096).count(QUERY) * REPLY)
+
+    def _silence(self, *_: object) -> None:
+        self._silent.set()
+
+    def _fill(self, *_: object) -> None:
+        """Limit the size of the files of this process, which records: as a full disk does."""
+        sys.dont_write_bytecode = True  # Python would keep cut files
+        resource.setrlimit(resource.RLIMIT_FSIZE, (1 << 16, resource.RLIM_INFINITY))
+
+    def _stranger(self, *_: object) -> None:
+        send_as_stranger(self._ports.bridge, STRANGER_PACKETS)
+
+
+def run_fault(fault: Fault, folder: Path) -> FaultRow:
+    """Run one fault, recorded into `folder`; the row of the table."""
+    ports = Ports(free_port(), free_port())
+    gamepad = folder / "gamepad"
+    folder.mkdir(parents=True)
+    os.mkfifo(gamepad)
+    config = _config(fault, ports, gamepad)
+    process, _, os.environ[WAY] = fault.spoiled.partition(" ")  # of the processes to come
+    modules = {process: FAILING} if process else None
+    record, stolen = folder / "run", stolen_s()
+    of_terminal = "terminal" in fault.harm
+    with _standard_input(of_terminal) as key, _named_pipe(gamepad) as pad, _file_size_limit():
+        with Harm(fault, ports, key, pad) as harm:
+            outcome = launch(config, record, harm, modules)
+    return _row(fault, outcome, harm, record, 1e3 * (stolen_s() - stolen))
+
+
+def _config(fault: Fault, ports: Ports, gamepad: Path) -> LaunchConfig:
+    """The launch file a1-emulated with the fault, without its push, and with a shorter walk."""
+    plain = msgspec.to_builtins(load_launch("a1-emulated"))
+    plain |= {"duration": RUN_S, "perturbations": [], **fault.launch}
+    plain["emulator"] |= {"port": ports.emulator, "events": [], **fault.emulator}
+    plain["hardware"]["link"]["local_port"] = ports.bridge
+    device = str(gamepad) if "gamepad" in fault.harm else None
+    plain["hardware"]["operator"] |= {"keyboard": True, "gamepad": device}
+    return make_config(plain, f"fault {fault.name!r}")
+
+
+def _row(
+    fault: Fault, outcome: LaunchOutcome, harm: Harm, record: Path, stolen_ms: float
+) -> FaultRow:
+    robot, emulator = outcome.summary["robot"], outcome.reports.get("emulator", {})
+    worst = emulator.get("worst", {})
+    ended, cause = _final_posture(emulator), robot["cause"]
+    stop_ticks = _stop_ticks(fault, harm, emulator)
+    frames = sum(1 for _ in read_frames(record / "run.mcap"))
+    torque = worst.get("torque_demand", float("nan"))
+    ok = (
+        ended in fault.ends
+        and (fault.caused in cause if fault.caused else not cause)
+        and torque <= TORQUE_MARGIN * load_robot("a1").torque_limit.max()
+        and frames > 0
+        and (stop_ticks is None or stop_ticks <= fault.within)
+    )
+    return FaultRow(
+        fault=fault.name, ended=ended, cause=cause, ok=ok,
+        walked_s=robot.get("running_s"),
+        stop_ticks=stop_ticks, torque_max=torque,
+        excursion_rad=worst.get("excursion", float("nan")),
+        temperature_max=worst.get("temperature", float("nan")),
+        frames_recorded=frames,
+        refused={k: n for k, n in robot.get("frames", {}).items() if k != "accepted"},
+        stolen_ms=stolen_ms,
+    )  # fmt: skip
+
+
+def _final_posture(emulator: dict[str, Any]) -> str:
+    """Posture at the end; a damped robot may still be sinking."""
+    posture = emulator.get("posture", "unknown")
+    return "sinking" if posture == "moving" and emulator["passive"] else posture
+
+
+def _stop_ticks(fault: Fault, harm: Harm, emulator: dict[str, Any]) -> float | None:
+    """From harm or button to the first damping command that the robot got [ticks of 1 ms]."""
+    if not fault.within:
+        return None
+    pressed = emulator.get("button_pressed_at") or harm.done_at
+    damped = emulator.get("first_damping_at")
+    return float("nan") if pressed is None or damped is None else 1e3 * (damped - pressed)
+
+
+@contextmanager
+def _standard_input(of_terminal: bool) -> Iterator[int]:
+    """A pipe or a terminal as this process's standard input; yields the end to write keys to."""
+    write, read = pty.openpty() if of_terminal else reversed(os.pipe())
+    os.set_blocking(write, False)
+    kept = os.dup(0)
+    os.dup2(read, 0)
+    try:
+        with raw_keys(0):
+            yield write
+    finally:
+        os.dup2(kept, 0)
+        for descriptor in (kept, read, write):
+            os.close(descriptor)
+
+
+@contextmanager
+def _named_pipe(path: Path) -> Iterator[int]:
+    """The end of a named pipe at which a gamepad's events are written."""
+    descriptor = os.open(path, os.O_RDWR | os.O_NONBLOCK)
+    try:
+        yield descriptor
+    finally:
+        os.close(descriptor)
+
+
+@contextmanager
+def _file_size_limit() -> Iterator[None]:
+    """Restore the limit on the size of files on leaving."""
+    before = resource.getrlimit(resource.RLIMIT_FSIZE)
+    try:
+        yield
+    finally:
+        sys.dont_write_bytecode = False
+        resource.setrlimit(resource.RLIMIT_FSIZE, before)

@@ -1,0 +1,1 @@
+"""What several studies of the A1 share."""

@@ -1,0 +1,1 @@
+"""Systems of Anderson and Revzen."""

@@ -1,0 +1,96 @@
+"""The A1's pushed backflip in lock step, and the first line search after the push."""
+
+from __future__ import annotations
+
+from typing import NamedTuple, cast
+
+import numpy as np
+
+from controller.hilqr_planner import HilqrPlanner
+from controller.robot_model import RolloutBackend
+from robots.robot import load_robot
+from robots.state import rotation_from_quaternion
+from runtime.messages import GroundTruth
+from saltus.configuration.launch import AT_ORIGIN, LaunchConfig, load_launch
+from saltus.launch.lock_step import LockStep, Tick
+from studies.kong.figure_6_1.candidates import CandidateSet, RolloutLog, roll_out_again
+from studies.study import Progress, silent
+
+PUSH_AT = 0.45  # [s]: late in the take-off, so that the legs can still answer
+PUSH = 0.5  # to the left [m/s]
+KNOTS = 80  # of the horizon: from the push to past the landing
+LOW, TILTED, FAST = 0.05, 0.1, 0.1  # beyond which the A1 does not stand [m], [rad], [m/s]
+
+
+class Flip(NamedTuple):
+    """How a flip went.
+
+    Attributes:
+        search: the first one after the push.
+        turns: of the trunk about its lateral axis; backwards is negative.
+        trunk_touched: the trunk touched the ground.
+        fell: as every run is judged.
+        stands: at the end it is upright, at its height and at rest.
+        deviation: most that it went aside [m].
+    """
+
+    search: CandidateSet
+    turns: float
+    trunk_touched: bool
+    fell: bool
+    stands: bool
+    deviation: float
+
+
+def flip_config(seed: int) -> LaunchConfig:
+    """The launch `backflip` with the push, as in the thesis: all step sizes at once, no limits."""
+    push = f"[{{kind: base_velocity, at: {PUSH_AT}, value: [0.0, {PUSH}, 0.0]}}]"
+    return load_launch("backflip", (
+        f"perturbations={push}", f"simulation.seed={seed}", f"hilqr.knots={KNOTS}",
+        "hilqr.paused.line_search=exhaustive", "hilqr.limits.penalty=0", AT_ORIGIN,
+    ))  # fmt: skip
+
+
+def pushed_flip(config: LaunchConfig, progress: Progress = silent) -> Flip:
+    """Run a launch to its end, and keep the first line search after `PUSH_AT`.
+
+    Raises:
+        ValueError: no line was searched after the push.
+    """
+    run = LockStep(config)
+    planner = cast(HilqrPlanner, run.planner)
+    log = RolloutLog(planner.model.backend)
+    planner.model.backend = cast(RolloutBackend, log)
+    searches: list[CandidateSet] = []
+    turned, touched = 0.0, False
+
+    def follow(tick: Tick) -> None:
+        nonlocal turned, touched
+        truth = tick.truth
+        turned += 1e-3 * truth.v[4]
+        touched = touched or truth.trunk_contact
+        requests = log.take()
+        if tick.search is not None and truth.time > PUSH_AT and not searches:
+            searches.append(roll_out_again(planner, tick, requests))
+            log.take()  # of the candidates rolled out again
+        if truth.tick % 100 == 0:
+            progress(truth.tick, config.ticks, "flip")
+
+    metrics = run.run(follow)
+    progress(config.ticks, config.ticks, "done")
+    if not searches:
+        raise ValueError("no line was searched after the push")
+    summary = metrics.summary()
+    return Flip(
+        searches[0], turned / (2.0 * np.pi), touched, summary["fell"],
+        _stands(run.simulation.truth()), summary["max_lateral_deviation_m"],
+    )  # fmt: skip
+
+
+def _stands(truth: GroundTruth) -> bool:
+    up = rotation_from_quaternion(truth.q[3:7])[2, 2]
+    return bool(
+        abs(truth.q[2] - load_robot("a1").stand_height) < LOW
+        and np.arccos(np.clip(up, -1.0, 1.0)) < TILTED
+        and np.linalg.norm(truth.v[:3]) < FAST
+    )

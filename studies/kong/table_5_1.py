@@ -1,0 +1,212 @@
+"""Bouncing ball: HiLQR with the saltation matrix or the reset Jacobian.
+
+Seeds are constant forces that end halfway through the flight after the last seeded bounce;
+``--full`` tries other fractions of that flight. Expected reduction is |dJ| of (5.19), and converged
+means at most 0.05 of it (5.4.1). For direct collocation there is none, and converged is the status
+of its optimiser.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+from matplotlib.figure import Figure
+
+from hybrid.examples.bouncing_ball import (
+    FALLING,
+    GRAVITY,
+    INPUT_WEIGHT,
+    MASS,
+    RESTITUTION,
+    TERMINAL_WEIGHT,
+    bouncing_ball,
+    bouncing_ball_problem,
+)
+from hybrid.hilqr import Hilqr, HilqrOptions, Policies, Trajectory
+from studies.figures import COLOURS, GUARD, LABELS, TARGET, figure, phase_plane
+from studies.kong.hilqr.direct_collocation import DirectProblem, solve_direct
+from studies.kong.hilqr.two_methods import CUT_OFF, MAX_ITERATIONS, magnitude
+from studies.study import StudyOptions, StudyResult, study
+
+START = np.array([4.0, 0.0])  # 5.4.1
+STEPS = 1000  # N, 5.4
+HALF = 0.5  # of the seed's last flight has passed at the end
+FRACTIONS = tuple(np.linspace(0.1, 0.9, 9).tolist())  # of it, tried by --full
+
+
+class Case(NamedTuple):
+    """A row of Table 5.1: how many bounces are optimal, how many the seed has, and the method."""
+
+    optimal: int
+    seed: int
+    method: str  # "xi", "dxr", "direct" or "no_extension"
+
+    @property
+    def target_height(self) -> float:
+        """Where to come to rest [m], 5.4.1."""
+        return 3.0 if self.optimal == 0 else 1.0
+
+    @property
+    def duration(self) -> float:
+        """N steps of 1 ms, or of 4 ms where three bounces are optimal [s], 5.4.1."""
+        return 4.0 if self.optimal == 3 else 1.0
+
+
+CASES = (
+    *(Case(0, seed, method) for seed in (0, 1) for method in ("xi", "dxr")),
+    Case(0, 1, "direct"),
+    *(Case(1, seed, method) for seed in (0, 1, 3) for method in ("xi", "dxr")),
+    *(Case(3, seed, method) for seed in (1, 3) for method in ("xi", "dxr")),
+    Case(3, 3, "no_extension"),
+)  # in the order of the printed table
+SHOWN = (1, 3)  # optimal and seeded bounces of figure 5.2
+SCANNED = ((0, 1), (1, 1), (1, 3), (3, 1), (3, 3))  # by --full
+
+
+class Solved(NamedTuple):
+    """A case's row of the table, and its trajectories (None by direct collocation)."""
+
+    row: dict[str, Any]
+    seed: Trajectory | None = None
+    final: Trajectory | None = None
+
+
+@study("Kong, table 5.1", "full")
+def run(options: StudyOptions) -> StudyResult:
+    """The 16 rows of Table 5.1; it is printed with N = 1000 and has nothing random in it."""
+    solved = [solve_case(case, STEPS) for case in options.track(CASES)]
+    shown = {one.row["method"]: one for one in solved if _bounces(one.row) == SHOWN}
+    rows = [one.row for one in solved]
+    figures = {"figure-5.2": draw_example(shown), "table-5.1": draw_costs(rows)}
+    if options.full:
+        others = [(Case(*pair, method), fraction) for pair in SCANNED for method in ("xi", "dxr")
+                  for fraction in FRACTIONS if fraction != HALF]  # fmt: skip
+        rows += [solve_case(case, STEPS, each).row for case, each in options.track(others)]
+    return StudyResult(rows, figures)
+
+
+def seed_force(bounces: int, duration: float, fraction: float = HALF) -> float:
+    """Constant force [N] under which time [s] ends in the flight after a number of bounces.
+
+    It ends when this fraction of that flight has passed; half of it by default, so that seeds lie
+    well within the forces that give their number of bounces. From rest at height z under the
+    acceleration -a the first fall takes t = sqrt(2 z / a), and the flight after the i-th bounce
+    2 e^i t.
+    """
+    e = RESTITUTION
+    falls = 1.0 + 2.0 * sum(e**i for i in range(1, bounces)) + 2.0 * fraction * e**bounces
+    return MASS * (GRAVITY - 2.0 * START[0] * ((falls if bounces else fraction) / duration) ** 2)
+
+
+def count_bounces(trajectory: Trajectory) -> int:
+    """How often the ball hits the floor."""
+    return sum(happened.event.transition.source == FALLING for happened in trajectory.aux.events)
+
+
+def solve_case(case: Case, steps: int = STEPS, fraction: float = HALF) -> Solved:
+    """Solve a case in ``steps`` timesteps; direct collocation has its own intervals.
+
+    ``fraction`` is that of ``seed_force``.
+    """
+    head = case._asdict() | {"fraction": fraction}
+    if case.method == "direct":
+        return Solved(head | _by_direct(case))
+    model = bouncing_ball_problem(case.target_height, case.duration / steps)
+    options = HilqrOptions(
+        tolerance=CUT_OFF, max_iterations=MAX_ITERATIONS,
+        variant=case.method,  # type: ignore
+    )  # fmt: skip
+    force = np.full((steps, 1), seed_force(case.seed, case.duration, fraction))
+    policies = Policies.of(np.zeros((steps + 1, 2)), force, np.zeros((steps, 1, 2)))
+    solver = Hilqr(model, options)
+    seed, solution = solver.start(START, policies), solver.solve(START, policies)
+    final = solution.trajectory
+    row = head | {
+        "actual": count_bounces(final) if final else None,
+        "cost": final.cost if final else None,
+        "expected_reduction": magnitude(solution.expected_change) if final else None,
+        "converged": solution.status == "converged",
+    }
+    return Solved(row, seed, final)
+
+
+def _by_direct(case: Case) -> dict[str, Any]:
+    """One phase before the bounce and one after it, in which the ball rises until the end."""
+    ball, target = bouncing_ball(), np.array([case.target_height, 0.0])
+    if case.seed != 1:
+        raise ValueError(f"{case.seed} bounces by direct collocation: only one is in the table")
+    edges = ball.transitions[:1]
+    problem = DirectProblem(
+        ball, FALLING, edges, START, case.duration,
+        running=lambda t, x, u: INPUT_WEIGHT * u[0] * u[0],
+        terminal=lambda x: TERMINAL_WEIGHT * np.sum((x - target) ** 2),
+    )  # fmt: skip
+    found = solve_direct(problem, (0.5 * case.duration, 0.5 * case.duration), np.zeros(1))
+    return {"actual": len(edges), "cost": found.cost, "expected_reduction": None,
+            "converged": found.status == "ok"}  # fmt: skip
+
+
+def draw_example(solved: dict[str, Solved]) -> Figure:
+    """Figure 5.2: height, phase plane and input of the seed and of both methods."""
+    drawing, axes = figure(columns=2, rows=2, width=7.2, height=4.6, width_ratios=(3, 2))
+    (heights, plane), (inputs, zoomed) = axes
+    case = Case(*SHOWN, "xi")
+    trajectories = {"seed": solved["xi"].seed, **{name: one.final for name, one in solved.items()}}
+    for name, trajectory in trajectories.items():
+        if trajectory is not None:
+            time = np.linspace(0.0, case.duration, len(trajectory.states))
+            look: dict[str, Any] = {"color": COLOURS[name], "label": LABELS[name], "lw": 1.4}
+            heights.plot(time, trajectory.states[:, 0], **look)
+            phase_plane(plane, {name: _flights(trajectory)})
+            for panel in (inputs, zoomed) if name != "seed" else (inputs,):
+                panel.step(time[:-1], trajectory.inputs[:, 0], where="post", **look)
+    heights.plot(case.duration, case.target_height, **TARGET, label="target", clip_on=False)
+    plane.plot(case.target_height, 0.0, **TARGET)
+    heights.axhline(0.0, **GUARD)
+    plane.axvline(0.0, **GUARD)
+    heights.set(xlabel="time [s]", ylabel="height [m]")
+    plane.set(xlabel="height [m]", ylabel="velocity [m/s]")
+    inputs.set(xlabel="time [s]", ylabel="force [N]")
+    zoomed.set(xlabel="time [s]", ylabel="force [N]")
+    zoomed.set_title("without the seed", fontsize=9)
+    drawing.legend(*heights.get_legend_handles_labels(), loc="outside upper center", ncols=4,
+                   fontsize=8, frameon=False)  # fmt: skip
+    return drawing
+
+
+def draw_costs(rows: Sequence[dict[str, Any]]) -> Figure:
+    """Cost of every row; a bar that is not filled did not converge."""
+    drawing, axes = figure(width=7.2, height=3.2)
+    colours = {**COLOURS, "no_extension": COLOURS["seed"]}
+    groups = list(dict.fromkeys(_bounces(row) for row in rows))
+    for g, group in enumerate(groups):
+        members = [row for row in rows if _bounces(row) == group and row["cost"] is not None]
+        for j, row in enumerate(members):
+            x, colour = g + 0.25 * (j - 0.5 * (len(members) - 1)), colours[row["method"]]
+            face = colour if row["converged"] else "none"
+            axes.bar(x, row["cost"], 0.22, facecolor=face, edgecolor=colour, linewidth=1.2)
+            axes.annotate(f"{row['cost']:.3g}", (x, row["cost"]), ha="center", va="bottom",
+                          fontsize=6)  # fmt: skip
+    for method in dict.fromkeys(row["method"] for row in rows):
+        axes.bar(0.0, 0.0, color=colours[method], label=LABELS[method])
+    axes.set_xticks(range(len(groups)), [f"optimal {o}\nseed {s}" for o, s in groups])
+    axes.set(yscale="log", ylabel="cost (not filled: not converged)")
+    drawing.legend(loc="outside upper center", ncols=4, fontsize=8, frameon=False)
+    return drawing
+
+
+def _bounces(row: dict[str, Any]) -> tuple[int, int]:
+    return row["optimal"], row["seed"]
+
+
+def _flights(trajectory: Trajectory) -> list[np.ndarray]:
+    """States (K, 2) between events, with both sides of each event."""
+    pieces, first = [], 0
+    before = np.empty((0, 2))
+    for happened in trajectory.aux.events:
+        states, event = trajectory.states[first : happened.knot + 1], happened.event
+        pieces.append(np.concatenate((before, states, [event.state_before])))
+        first, before = happened.knot + 1, np.array([event.state_after])
+    return [*pieces, np.concatenate((before, trajectory.states[first:]))]

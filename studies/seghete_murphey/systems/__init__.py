@@ -1,0 +1,1 @@
+"""Impacts of Seghete and Murphey."""

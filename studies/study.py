@@ -1,0 +1,153 @@
+"""What a study is given and what it returns, and where the studies are.
+
+A study is a function under ``@study`` in a file of its own, ``studies/SOURCE/NAME.py``; what
+several of them share stands in folders below. `studies.runner` runs one, prints its tables and
+saves its figures.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, fields
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeVar
+
+from saltus.common.criterion import Criterion
+from saltus.common.errors import BadRequest
+from saltus.launch.plugins import load_module
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+__all__ = ["Criterion", "Study", "StudyOptions", "StudyResult", "find", "study"]
+
+Option = Literal["trials", "seed", "full"]
+Progress = Callable[[int, int, str], None]  # (done, total, what)
+T = TypeVar("T")
+
+
+def silent(done: int, total: int, what: str) -> None:
+    """Report nothing."""
+
+
+@dataclass(frozen=True)
+class StudyOptions:
+    """Options of the command line, and where to report progress."""
+
+    trials: int | None = None  # None: the study's own number
+    seed: int = 0
+    full: bool = False  # the size that the source has, where the default is smaller
+    progress: Progress = silent
+
+    def count(self, default: int, full: int | None = None) -> int:
+        """Number of trials: the user's, else that of the full size or the default."""
+        if self.trials is not None:
+            return self.trials
+        return full if self.full and full is not None else default
+
+    def track(self, items: Iterable[T], label: Callable[[T], object] = str) -> Iterator[T]:
+        """Yield the items; report before each how many are done and what comes next."""
+        items = list(items)
+        for done, item in enumerate(items):
+            self.progress(done, len(items), str(label(item)))
+            yield item
+        self.progress(len(items), len(items), "done")
+
+
+@dataclass(frozen=True)
+class StudyResult:
+    """Rows of the table, criteria on them, figures and notes."""
+
+    rows: Sequence[Any]  # mappings of JSON values, all with the same keys; or frozen dataclasses
+    figures: Mapping[str, Figure] = field(default_factory=dict)  # by file name without suffix
+    notes: Sequence[str] = ()  # one line each
+    # Keys of the table on the terminal, all where empty; a mapping gives each its heading.
+    columns: Sequence[str] | Mapping[str, str] = ()
+    digits: int = 4  # significant, in that table
+    criteria: Sequence[Criterion] = ()
+
+    @property
+    def records(self) -> list[dict[str, Any]]:
+        """The rows as JSON objects."""
+        return [record(row) for row in self.rows]
+
+
+def record(row: Any) -> dict[str, Any]:
+    """A row as a JSON object: a dataclass by the names of its fields."""
+    if isinstance(row, Mapping):
+        return dict(row)
+    return {each.name: getattr(row, each.name) for each in fields(row)}
+
+
+class Study(NamedTuple):
+    """One study.
+
+    Attributes:
+        run: computes it.
+        source: author and section, table or figure.
+        options: of ``trials``, ``seed`` and ``full``, those that have an effect.
+    """
+
+    run: Callable[..., StudyResult]  # of StudyOptions
+    source: str
+    options: tuple[Option, ...] = ()
+
+    def __call__(self, options: StudyOptions) -> StudyResult:
+        """Compute rows, criteria and figures."""
+        return self.run(options)
+
+
+def study(source: str, *options: Option) -> Callable[[Callable[..., StudyResult]], Study]:
+    """Make a function of `StudyOptions` a study; the first line of its module describes it.
+
+    Args:
+        source: author and section, table or figure.
+        options: those that have an effect; others are refused.
+    """
+    return lambda run: Study(run, source, options)
+
+
+class Entry(NamedTuple):
+    """Where a study is, and the first line of its module."""
+
+    module: str
+    description: str
+
+
+def name_of(path: Path) -> str:
+    """Name of the study in a file: ``table-5.1`` of ``table_5_1.py``."""
+    stem = path.parent.name if path.name == "study.py" else path.stem
+    return re.sub(r"(?<=\d)_(?=\d)", ".", stem).replace("_", "-")
+
+
+def _entry(path: Path) -> Entry:
+    module = ".".join(path.relative_to(_ROOT.parent).with_suffix("").parts)
+    return Entry(module, path.read_text(encoding="utf-8").partition("\n")[0].strip('".'))
+
+
+_ROOT = Path(__file__).parent
+STUDIES = {  # by name; the list is read without importing any of them
+    name_of(path): _entry(path)
+    for path in sorted((*_ROOT.glob("*/*.py"), *_ROOT.glob("*/*/study.py")))
+    if path.name != "__init__.py"
+}
+
+
+def find(place: str) -> tuple[str, Study]:
+    """Name and study of ``NAME``, ``FILE.py``, or where it has several ``FILE.py:FUNCTION``.
+
+    Raises:
+        BadRequest: there is no such study, or its module cannot be imported.
+    """
+    file, _, function = place.partition(":")
+    if not file.endswith(".py") and place not in STUDIES:
+        raise BadRequest(f"no study {place!r}; accepted: {', '.join(STUDIES)}")
+    module = load_module(STUDIES[file].module if file in STUDIES else file, f"study {place}")
+    found = {name: each for name, each in vars(module).items() if isinstance(each, Study)}
+    if not function and len(found) == 1:
+        return name_of(Path(file)) if file.endswith(".py") else file, next(iter(found.values()))
+    if function not in found:
+        has = ", ".join(found) or "no function under @study"
+        raise BadRequest(f"study {place}: give FILE.py:FUNCTION of a study in it; it has {has}")
+    return function, found[function]
