@@ -76,8 +76,9 @@ def _check_robot(config: LaunchConfig, refuse: Callable[..., BadRequest]) -> Non
         )  # fmt: skip
     if config.needs_consent and not config.hardware.motions:
         raise refuse(
-            f"reference {config.reference} is no gait, and may leave the ground: a real one does it "
-            "only with hardware.motions true (docs/hardware.md)", "reference", "hardware.motions",
+            f"reference {config.reference} is no gait, and may leave the ground: a real robot "
+            "does it only with hardware.motions true (docs/hardware.md)",
+            "reference", "hardware.motions",
         )  # fmt: skip
     moves = config.kind.bridged and config.hardware.mode == "full"
     if moves and config.reference not in GAITS and config.limit_profile == "first_run":

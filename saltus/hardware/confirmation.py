@@ -53,7 +53,7 @@ def confirm_motion(config: LaunchConfig) -> LaunchConfig:
     if config.needs_consent:
         name = Path(config.reference).stem
         print(
-            f"Then it does '{name}', which no real robot has done: it may leave the ground, land "
+            f"Then it does '{name}', which no real robot has done: it may leave the ground or land "
             f"badly (docs/hardware.md).\nType '{name}' to go on: ",
             end="", file=sys.stderr, flush=True,
         )  # fmt: skip

@@ -13,11 +13,13 @@ from hw_bridge.operator.driving import Steering
 from hw_bridge.operator.operator import Operator
 from hw_bridge.options import HardwareOptions, MotionOptions, OperatorOptions
 from hw_bridge.states import RobotState
+from hw_bridge.wire.layout import wire_of
 from hw_bridge.wire.low_command import LowCommand, decode_low_command
+from robots.robot import Robot
 from runtime.messages import MotorCommand, RobotStatus, SensorReading
 from sim_bridge.options import SimulationOptions, StartOptions
 from sim_bridge.simulated_robot import SimulatedRobot
-from tests.a1 import A1, WIRE
+from tests.a1 import A1
 
 BRISK = MotionOptions(
     joint_speed=5.0, damping_s=0.1, damping_timeout_s=1.0, load_s=0.2, settle_s=0.05
@@ -40,8 +42,8 @@ class Clock:
 class Wire:
     """A link whose other end is a list each way."""
 
-    def __init__(self, robot: tuple[str, int], clock: Clock) -> None:
-        self.robot, self.clock = robot, clock
+    def __init__(self, robot: tuple[str, int], clock: Clock, kind: Robot) -> None:
+        self.robot, self.clock, self.wire = robot, clock, wire_of(kind)
         self.sent: list[bytes] = []
         self.inbox: list[Datagram] = []
         self.last: LowCommand | None = None
@@ -49,7 +51,7 @@ class Wire:
 
     def send(self, frame: bytes) -> bool:
         self.sent.append(frame)
-        self.last = decode_low_command(WIRE, frame)
+        self.last = decode_low_command(self.wire, frame)
         return True
 
     def receive(self) -> list[Datagram]:
@@ -78,26 +80,28 @@ class Rig:
     def __init__(
         self, events: list | None = None, emulator: dict | None = None, run_s: float = 0.0,
         operator: Operator | None = None, steering: Steering | None = None, watchdog=None,
-        **hardware,
+        robot: Robot = A1, **hardware,
     ) -> None:  # fmt: skip
         plain = {"events": events or [], **(emulator or {})}
         world = SimulationOptions(start=StartOptions("folded"), timestep=0.001)
-        self.simulation = SimulatedRobot(A1, world)
-        self.firmware = Firmware(msgspec.convert(plain, EmulatorOptions), A1, self.simulation)
+        self.simulation = SimulatedRobot(robot, world)
+        self.firmware = Firmware(msgspec.convert(plain, EmulatorOptions), robot, self.simulation)
         options = HardwareOptions(**({"motion": BRISK, "operator": SCRIPT} | hardware))
         self.clock = Clock()
-        self.wire = Wire(options.link.robot, self.clock)
+        self.wire = Wire(options.link.robot, self.clock, robot)
         self.statuses: list[RobotStatus] = []
         self.commands_sent: list[MotorCommand] = []
         self.bridge = Bridge(
-            options, A1, self.wire, operator or Operator(options.operator), run_s,
+            options, robot, self.wire, operator or Operator(options.operator), run_s,
             self.statuses.append, self.commands_sent.append, steering, watchdog,
         )  # fmt: skip
         self.readings: list[SensorReading] = []
         self.tick = 0
         self.states = [RobotState.OFF]
         self.cut = False
-        self.command: Callable[[int, float], MotorCommand] = stand_command
+        self.command: Callable[[int, float], MotorCommand] = (
+            lambda tick, now: stand_command(tick, now, q=robot.stand.copy())
+        )  # fmt: skip
         connected = self.bridge.connect(self.clock, lambda: False, lambda _: self.robot_lives())
         assert connected
 

@@ -11,6 +11,7 @@ from hw_bridge.operator.operator import Inputs, Operator
 from hw_bridge.options import OperatorOptions
 from hw_bridge.states import Request, RobotState
 from hw_bridge.wire.layout import LOW_LEVEL, POS_STOP, SERVO, Header
+from robots.robot import load_robot
 from sim_bridge.simulated_robot import SimulatedRobot
 from tests.a1 import A1
 from tests.hw_bridge.rig import BRISK, Clock, Rig, stand_command
@@ -40,9 +41,11 @@ def limp(rig: Rig) -> bool:
     return bool((s.q == POS_STOP).all() and not (s.kp.any() or s.kd.any() or s.tau.any()))
 
 
-def test_a_run_goes_through_all_states_in_order_and_ends_on_its_belly():
-    rig = Rig(run_s=0.5).run_until(S.RUNNING)
-    assert height(rig.simulation) == pytest.approx(0.29, abs=0.02)
+@pytest.mark.parametrize("name", ["a1", "go1", "go2"])
+def test_a_run_goes_through_all_states_in_order_and_ends_on_its_belly(name):
+    robot = load_robot(name)
+    rig = Rig(run_s=0.5, robot=robot).run_until(S.RUNNING)
+    assert height(rig.simulation) == pytest.approx(robot.stand_height, abs=0.02)
     rig.step()
     assert len(rig.readings) == 1  # the stack sees the robot from the first tick of running on
     rig.run(12.0)
@@ -50,8 +53,8 @@ def test_a_run_goes_through_all_states_in_order_and_ends_on_its_belly():
     report = rig.bridge.report()
     assert report["ended_well"] and report["cause"] == ""
     assert report["running_s"] > 0.5
-    assert height(rig.simulation) < 0.1
-    assert rig.firmware.worst.values().torque_demand < A1.torque_limit[0]
+    assert height(rig.simulation) < 0.11
+    assert rig.firmware.worst.values().torque_demand < robot.torque_limit[0]
     assert {status.state for status in rig.statuses} == {state.value for state in IN_ORDER}
 
 
