@@ -1,6 +1,8 @@
 """A Go2's DDS: bytes, the guard against a second writer, and the vendor's own robot."""
 
 import json
+import os
+import signal
 import struct
 import subprocess
 import sys
@@ -14,7 +16,7 @@ from hw_bridge.dds import topics
 from hw_bridge.dds.link import COMMANDS, DdsLink, DdsRobot
 from hw_bridge.dds.topics import GO, Participant, Place
 from hw_bridge.options import LinkOptions
-from hw_bridge.setpoints import Setpoints, no_torque
+from hw_bridge.setpoints import Setpoints, damping, no_torque
 from hw_bridge.wire.frame import frame_fault
 from hw_bridge.wire.layout import WIRES
 from hw_bridge.wire.low_command import LowCommandEncoder
@@ -197,3 +199,30 @@ def test_the_type_hash_is_the_vendors():
     blobs = json.loads((Path(topics.__file__).parent / "types.json").read_text())
     info = base64.b64decode(blobs[f"{GO}.LowCmd_"][0])
     assert bytes.fromhex("f1832876ceec9737d69f6ed62a3f63") in info
+
+
+def test_the_watchdog_damps_by_a_participant_of_its_own(tmp_path):
+    """The tracker hangs with all its DDS: it is stopped, and damping comes all the same."""
+    robot, domain = DdsRobot(Place(104, HERE)), 104
+    path, report = tmp_path / "watchdog", tmp_path / "report"
+    folder = Path(topics.__file__).parents[1] / "watchdog"
+    watchdog = subprocess.Popen(
+        [sys.executable, "-I", "-S", str(folder), str(path), str(report), str(os.getpid())]
+    )
+    tracker = subprocess.Popen([sys.executable, str(Path(__file__).parent / "hanging_tracker.py"),
+                                str(path), str(domain)], stdout=subprocess.PIPE)  # fmt: skip
+    assert tracker.stdout is not None and tracker.stdout.readline() == b"serves\n"
+    encoder = LowCommandEncoder(WIRE)
+    served, damping_frame = encoder.encode(no_torque()), encoder.encode(damping(5.0))
+    end, frames = time.monotonic() + 20.0, []
+    while served not in frames and time.monotonic() < end:
+        frames += [frame for frame, _ in robot.receive()]
+    tracker.send_signal(signal.SIGSTOP)
+    begin, frames = time.monotonic(), []
+    while frames.count(damping_frame) < 100 and time.monotonic() < begin + 20.0:
+        frames += [frame for frame, _ in robot.receive()]
+    for process in (tracker, watchdog):
+        process.kill()
+        process.wait()
+    robot.close()
+    assert frames.count(damping_frame) >= 100
