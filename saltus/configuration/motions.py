@@ -1,6 +1,9 @@
 """Motions of `config/motions` that a launch names as its reference, and what they ask of HiLQR."""
 
-from saltus.common.folders import data_folder
+from pathlib import Path
+
+from robots.robot_file import folder_of
+from saltus.common.folders import data_folder, find_file, is_file
 from saltus.configuration.options import read_mapping
 from saltus.configuration.settings import Settings
 
@@ -10,6 +13,16 @@ FOLDER = "config/motions"
 def motion_names() -> list[str]:
     """The motions that have a name."""
     return sorted(path.stem for path in data_folder(FOLDER).glob("*.yaml"))
+
+
+def motion_file(name: str, robot: str) -> Path:
+    """The file of a motion: in `motions` of the robot's folder, or of `config/motions`.
+
+    Raises:
+        BadRequest: there is none.
+    """
+    own = folder_of(robot) / "motions" / f"{name}.yaml"
+    return own if is_file(own) else find_file(FOLDER, name)
 
 
 def take_motion(settings: Settings) -> None:
@@ -22,7 +35,8 @@ def take_motion(settings: Settings) -> None:
     """
     if (name := settings.mapping.get("reference")) not in motion_names():
         return
-    options = read_mapping(data_folder(FOLDER) / f"{name}.yaml").get("hilqr")
+    file = motion_file(str(name), str(settings.mapping.get("robot") or "a1"))
+    options = read_mapping(file).get("hilqr")
     if isinstance(options, dict):
         if settings.mapping.get("mode") != "realtime":
             options.pop("realtime", None)

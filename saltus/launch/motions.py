@@ -10,8 +10,8 @@ from controller.gaits import GAITS
 from saltus.common.code_version import code_version, fingerprint
 from saltus.common.console import say
 from saltus.common.errors import BadRequest
-from saltus.common.folders import cache_folder, find_file, keep_in_cache
-from saltus.configuration.motions import FOLDER, motion_names
+from saltus.common.folders import cache_folder, keep_in_cache
+from saltus.configuration.motions import motion_file, motion_names
 from saltus.configuration.options import read_mapping, to_options
 from saltus.configuration.robot import robot_named
 
@@ -26,15 +26,15 @@ FEASIBLE = ("converged", "settled")  # statuses of a plan that keeps the limits
 SOURCES = ("controller/**/*", "hybrid/**/*", "robots/**/*", "sim_bridge/**/*")
 
 
-def read_motion(name: str) -> tuple[str, Motion]:
-    """A motion's name and the motion, by its name or its file.
+def read_motion(name: str, robot: str = "a1") -> tuple[str, Motion]:
+    """A motion's name and the motion of a robot, by its name or its file.
 
     Raises:
         BadRequest: there is none, or its file describes none.
     """
     from controller.options import Motion
 
-    path = find_file(FOLDER, name)
+    path = motion_file(name, robot)
     return path.stem, to_options(read_mapping(path), Motion, str(path))
 
 
@@ -44,7 +44,7 @@ def planned_motion(name: str, robot: str) -> Path:
     Raises:
         BadRequest: there is no such motion, it cannot be done, or the cache cannot be written.
     """
-    stem, motion = read_motion(name)
+    stem, motion = read_motion(name, robot)
     path = _kept_file(stem, motion, robot)
     if not path.is_file():
         say(f"planning the motion {stem} (once)")

@@ -34,7 +34,7 @@ def plan_into(name: str, robot: str, output: Path | None) -> tuple[Path, dict[st
     Raises:
         BadRequest: there is no such motion, or the folder or the cache cannot be written.
     """
-    stem, motion = read_motion(name)
+    stem, motion = read_motion(name, robot)
     begin = time.monotonic()
     with RunProgress(motion.duration, "s planned") as progress:
         plan = make_plan(

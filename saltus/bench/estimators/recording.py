@@ -14,10 +14,10 @@ from numpy.typing import NDArray
 from runtime.messages import SensorReading
 from saltus.common.code_version import code_version, fingerprint
 from saltus.common.errors import BadRequest
-from saltus.common.folders import cache_folder, find_file, keep_in_cache
+from saltus.common.folders import cache_folder, keep_in_cache
 from saltus.configuration.estimators import ESTIMATORS
 from saltus.configuration.launch import LaunchConfig
-from saltus.configuration.motions import FOLDER, motion_names
+from saltus.configuration.motions import motion_file, motion_names
 from saltus.configuration.planners import PLANNERS
 from saltus.launch.lock_step import LockStep
 
@@ -88,7 +88,7 @@ def path_of(config: LaunchConfig, name: str) -> Path:
     for other in {*PLANNERS, *ESTIMATORS} - {config.planner, config.estimator}:
         del relevant[other]
     if config.reference in motion_names():
-        relevant["motion"] = find_file(FOLDER, config.reference).read_text()
+        relevant["motion"] = motion_file(config.reference, config.robot).read_text()
     code = fingerprint(relevant, code_version(SOURCES))
     return cache_folder() / "streams" / f"{name}-{code}.npz"
 

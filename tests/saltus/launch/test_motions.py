@@ -1,5 +1,6 @@
 """Motions by name: planned once, tracked by any launch, with what they ask of the planner."""
 
+import shutil
 from pathlib import Path
 
 import numpy as np
@@ -40,6 +41,14 @@ def test_every_motion_can_be_read_and_launched(name: str) -> None:
     stem, motion = motions.read_motion(name)
     assert stem == name and motion.duration > 1.0
     assert make_config({"reference": name}, "file").reference == name
+
+
+def test_a_robot_may_have_a_motion_of_its_own(tmp_path: Path) -> None:
+    leap = motions.read_motion("leap")
+    (tmp_path / "motions").mkdir()
+    shutil.copy(data_folder("config/motions") / "leap.yaml", tmp_path / "motions/backflip.yaml")
+    assert motions.read_motion("backflip", str(tmp_path)) == ("backflip", leap[1])
+    assert motions.read_motion("leap", str(tmp_path)) == leap
 
 
 def test_a_motion_is_planned_once(cache: Path, monkeypatch: pytest.MonkeyPatch) -> None:
