@@ -10,6 +10,7 @@ from controller.motions import MotionPlan, key_path
 from controller.references import load_reference, save_reference
 from hybrid.hilqr import Violation
 from hybrid.hilqr.constrained import ConstrainedSolution
+from robots.robot_file import ROBOTS
 from saltus.common.errors import BadRequest
 from saltus.common.folders import data_folder
 from saltus.configuration.launch import load_launch, make_config
@@ -49,6 +50,8 @@ def test_a_robot_may_have_a_motion_of_its_own(tmp_path: Path) -> None:
     shutil.copy(data_folder("config/motions") / "leap.yaml", tmp_path / "motions/backflip.yaml")
     assert motions.read_motion("backflip", str(tmp_path)) == ("backflip", leap[1])
     assert motions.read_motion("leap", str(tmp_path)) == leap
+    for file in ROBOTS.glob("*/motions/*.yaml"):
+        assert motions.read_motion(file.stem, file.parents[1].name)[1].duration > 1.0
 
 
 def test_a_motion_is_planned_once(cache: Path, monkeypatch: pytest.MonkeyPatch) -> None:
