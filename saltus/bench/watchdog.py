@@ -1,4 +1,9 @@
-"""One tracker, its watchdog and a robot; one harm; and what the robot gets."""
+"""``saltus bench watchdog``: from a harm to the tracker, to damping on the wire.
+
+Real processes over UDP on this computer, without a robot's physics: a tracker that asks for motion
+at 1 kHz, the watchdog, and a robot that stamps what arrives. As a program, ``python -m
+saltus.bench.watchdog WATCHDOG PORT GAMEPAD``, this is that tracker.
+"""
 
 import os
 import select
@@ -13,11 +18,37 @@ from contextlib import ExitStack, suppress
 from pathlib import Path
 from typing import NamedTuple
 
+import numpy as np
+
 from hw_bridge.link import Datagram, UdpLink
-from hw_bridge.options import LinkOptions
-from saltus.bench.watchdog.frames import DAMPING, LOCALHOST, MOTION, STATE, STATE_WITH_STOP
+from hw_bridge.options import LinkOptions, OperatorOptions
+from hw_bridge.setpoints import damping
+from hw_bridge.states import Request
+from hw_bridge.watchdog.link import WatchdogLink
+from hw_bridge.wire.layout import wire_of
+from hw_bridge.wire.low_command import LowCommandEncoder
+from hw_bridge.wire.low_state import encode_low_state, zero_low_state
+from hw_bridge.wire.remote import encode_remote
+from robots.robot import load_robot
+from runtime.clock import RealTimeClock
+from saltus.bench.catalogue import BenchResult
+from saltus.common.console import say
+from saltus.common.criterion import Criterion
+from saltus.common.lock_hog import hog
+from saltus.configuration.launch import TICK_S, load_launch
+from saltus.launch.cores import serve_ticks, watchdog_priority
 from saltus.launch.process_table import watchdog_command
 
+TRIALS = 10
+HANG_MS, STOP_MS = 15.0, 3.0  # bounds: after a hang, and after a stop while the tracker hangs
+LOCALHOST = "127.0.0.1"
+A1 = load_robot("a1")
+WIRE = wire_of(A1)
+DAMPING = LowCommandEncoder(WIRE).encode(damping(5.0))
+_MOTION = damping(5.0)._replace(q=A1.stand, kp=damping(80.0).kd)
+MOTION = LowCommandEncoder(WIRE).encode(_MOTION)
+STATE = encode_low_state(WIRE, zero_low_state(WIRE))
+STATE_WITH_STOP = STATE[: WIRE.remote.start] + encode_remote(["R2"]) + STATE[WIRE.remote.stop :]
 START_S, SERVED_S = 60.0, 0.1  # [s] to wait for the first command, and to go on before the harm
 AFTER_S = 0.4  # [s] for which the robot listens after the harm
 END_S = 5.0  # [s] that a process may take to end
@@ -41,6 +72,21 @@ class Harm(NamedTuple):
     resume_s: float = 0.0
     press: str = ""
     has_log: bool = True
+
+
+HARMS = (
+    Harm("stopped for 20 ms", resume_s=0.02),
+    Harm("stopped for 60 ms", resume_s=0.06),
+    Harm("stopped for 200 ms", resume_s=0.2),
+    Harm("stopped for ever"),
+    Harm("a thread keeps Python's lock", signal.SIGUSR1),
+    Harm("killed", signal.SIGKILL),
+    Harm("killed, and a log that takes nothing", signal.SIGKILL, has_log=False),
+    Harm("stopped, then the stop key", press="key"),
+    Harm("stopped, then the gamepad's stop", press="gamepad"),
+    Harm("stopped, then the remote's stop", press="remote"),
+    Harm("the stop key alone", 0, press="key"),
+)
 
 
 class Outcome(NamedTuple):
@@ -78,6 +124,34 @@ class Robot:
             time.sleep(LOOK_S)
 
 
+def run() -> BenchResult:
+    """Every harm `TRIALS` times, one after the other."""
+    found: dict[Harm, list[Outcome]] = {harm: [] for harm in HARMS}
+    for trial in range(TRIALS):
+        say(f"round {trial + 1} of {TRIALS}")
+        for harm in HARMS:
+            found[harm].append(run_trial(harm))
+    rows = [
+        {
+            "harm": harm.name, "trials": len(outcomes),
+            "damped_ms_p50": 1e3 * float(np.median([each.damped_s for each in outcomes])),
+            "damped_ms_max": 1e3 * float(np.max([each.damped_s for each in outcomes])),
+            "motion_after": sum(each.motion_after for each in outcomes),
+            "damping_least": min(each.damping for each in outcomes),
+            "watchdog_left": sum(not each.ended for each in outcomes),
+        }
+        for harm, outcomes in found.items()
+    ]  # fmt: skip
+    criteria = [
+        Criterion(f"{harm.name}: longest time to damping [ms]", row["damped_ms_max"], "<=",
+                  STOP_MS if harm.press else HANG_MS)
+        for harm, row in zip(HARMS, rows, strict=True)
+    ]  # fmt: skip
+    left = sum(row["watchdog_left"] + row["motion_after"] for row in rows)
+    criteria.append(Criterion("commands of motion after damping, watchdogs left", left, "<=", 0))
+    return BenchResult(rows, None, criteria=criteria)
+
+
 def run_trial(harm: Harm) -> Outcome:
     """Start tracker and watchdog, do one harm, listen.
 
@@ -95,7 +169,7 @@ def run_trial(harm: Harm) -> Outcome:
         log = subprocess.DEVNULL if harm.has_log else _full_pipe(stack)
         watchdog = _start(command, subprocess.PIPE, stack, log)
         port = robot.link.local[1]
-        program = [sys.executable, "-m", "saltus.bench.watchdog.tracker"]
+        program = [sys.executable, "-m", "saltus.bench.watchdog"]
         tracker = _start([*program, str(at), str(port), str(gamepad)], subprocess.DEVNULL, stack)
         robot.live(START_S, until_commanded=True)
         robot.live(SERVED_S)
@@ -168,3 +242,29 @@ def _ends(process: subprocess.Popen[bytes]) -> bool:
         return process.wait(END_S) == 0
     except subprocess.TimeoutExpired:
         return False
+
+
+def track(arguments: list[str]) -> None:
+    """Serve until killed; damp after a stop, as the bridge does."""
+    at, port, gamepad = arguments
+    config = load_launch("a1-emulated")
+    signal.signal(signal.SIGUSR1, hog)
+    serve_ticks(config, "tracker")
+    robot = LinkOptions(LOCALHOST, int(port), LOCALHOST, 0)
+    options = OperatorOptions(gamepad=gamepad, silence_s=10.0)
+    link, clock, stopped = UdpLink(robot), RealTimeClock(TICK_S), False
+    watchdog = WatchdogLink(Path(at), link, WIRE, options, watchdog_priority(config))
+    watchdog.set_frame(DAMPING)
+    watchdog.begin(clock.now())
+    while True:
+        clock.wait_tick()
+        link.receive()
+        stopped |= watchdog.latched
+        link.send(DAMPING if stopped else MOTION)
+        watchdog.beat(True)
+        asked = watchdog.poll(clock.now(), True)
+        stopped |= any(request is Request.STOP for request, _ in asked)
+
+
+if __name__ == "__main__":
+    track(sys.argv[1:])
