@@ -1,21 +1,25 @@
-"""Replays a run in real time: every core with its inputs as they were recorded.
+"""Feeds a recorded run through the stack.
 
-Which message a process had when it computed is not recorded, nor how long a solve might go on. So
-each core is fed alone, from the recording, with what it must have had: the estimator with readings,
-the planner with the estimate that its plan names, the tracker with the reading that its command
-names, the newest estimate before, and the plan that the command names.
+In lock step the recorded readings go in, and everything else comes out to the last bit. In real
+time, which message a process had when it computed is not recorded, nor how long a solve might go
+on. So each core is fed alone, from the recording, with what it must have had: the estimator with
+readings, the planner with the estimate that its plan names, the tracker with the reading that its
+command names, the newest estimate before, and the plan that the command names.
 """
 
 from __future__ import annotations
 
 from collections import deque
-from typing import Any
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any, NamedTuple
 
 import msgspec
 
 from controller.driving.commands import CommandIntake
 from controller.planner_node import SolveGuard
-from runtime.messages import Command, MotorCommand, Plan, SensorReading, StateEstimate
+from runtime.messages import Command, MotorCommand, Plan, SensorReading, StateEstimate, decode
+from runtime.recording import read_frames
 from runtime.topics import (
     COMMAND,
     MOTOR_COMMAND,
@@ -23,12 +27,105 @@ from runtime.topics import (
     ROBOT_STATUS,
     SENSOR_READING,
     STATE_ESTIMATE,
+    TUNING,
+    Topic,
 )
+from saltus.common.errors import BadRequest
 from saltus.common.progress import RunProgress
-from saltus.configuration.launch import LaunchConfig
+from saltus.configuration.launch import TICK_S, LaunchConfig, make_config
 from saltus.launch import assembly
-from saltus.replay.comparison import Comparison
-from saltus.replay.tape import Tape
+from saltus.launch.lock_step import Stack
+from saltus.recording.reading import readable
+from saltus.recording.run import Run
+from saltus.replay.difference import COMPARED, Comparison
+
+NEEDED = (SENSOR_READING, *COMPARED)
+
+
+class Taped(NamedTuple):
+    """A recorded message, its topic, and when it was recorded [ns]."""
+
+    topic: Topic[Any]
+    message: Any
+    log_time_ns: int
+
+
+class Tape:
+    """A recorded run.
+
+    Attributes:
+        run: the same as arrays.
+        config: what was launched.
+    """
+
+    def __init__(self, path: Path) -> None:
+        """Open a run folder, or its recording, with the launch file beside it.
+
+        Raises:
+            BadRequest: there is no recording, one of another format, without a topic that is
+                needed, or without a launch file that this version accepts.
+        """
+        self.run = Run(path)
+        missing = [topic.name for topic in NEEDED if topic.name not in self.run]
+        if missing:
+            there = ", ".join(self.run.topics) or "nothing"
+            raise BadRequest(f"{path}: nothing of {', '.join(missing)} recorded; there is: {there}")
+        file = self.run.file.parent / "launch.yaml"
+        if not self.run.config:
+            raise BadRequest(f"{file}: not there, or empty; it says what was launched")
+        self.config: LaunchConfig = make_config(self.run.config, str(file))
+
+    @property
+    def tunings(self) -> int:
+        """How often somebody changed the planner's options by hand."""
+        return self.run.topics.get(TUNING.name, 0)
+
+    def messages(self) -> Iterator[Taped]:
+        """All that a replay needs, in recorded order.
+
+        Raises:
+            BadRequest: the recording is damaged, or another version made it.
+        """
+        topics = {topic.name: topic for topic in (*NEEDED, COMMAND, ROBOT_STATUS)}
+        with readable(self.run.file):
+            for frame in read_frames(self.run.file):
+                if topic := topics.get(frame.topic):
+                    yield Taped(topic, decode(topic.message, frame.data), frame.log_time_ns)
+
+
+def replay_in_lock_step(tape: Tape, comparison: Comparison, progress: RunProgress) -> str:
+    """Feed the readings through the stack, tick by tick.
+
+    Returns:
+        Why the replay ended before the recording; empty where it did not.
+    """
+    stack, due = Stack(tape.config), 0
+    for topic, message, log_time_ns in tape.messages():
+        if topic in COMPARED and not _is_farewell(topic, message):
+            comparison.take_recorded(topic, (message.tick,), message, log_time_ns)
+        elif topic is SENSOR_READING:
+            if message.tick != due:
+                comparison.close(before=due)
+                return f"no reading of tick {due} was recorded: nothing after it can be compared"
+            _answer(stack, message, comparison)
+            due += 1
+            progress.show(message.time, "replayed")
+    comparison.close()
+    return ""
+
+
+def _answer(stack: Stack, reading: SensorReading, comparison: Comparison) -> None:
+    answer = stack.answer(reading)
+    made = (STATE_ESTIMATE, answer.estimate), (PLAN, answer.plan), (MOTOR_COMMAND, answer.command)
+    for topic, message in made:
+        if message is not None:
+            comparison.take_replayed(topic, (message.tick,), message)
+
+
+def _is_farewell(topic: Topic[Any], message: Any) -> bool:
+    """Whether it is the command that the tracker ends with, later than the reading it names."""
+    return topic is MOTOR_COMMAND and round(message.time / TICK_S) != message.tick
+
 
 STALE_S = 0.02  # age of a reading that no command answers: a bridge holds the robot by itself
 LATE_NS = 50_000_000  # after a command, within which the plan that it follows is recorded
