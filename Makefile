@@ -90,8 +90,8 @@ $(VENV)/installed-docs: pyproject.toml $(VENV)/installed
 	$(VENV)/bin/pip install $(PIP_FLAGS) --editable '.[docs]'
 	@touch $@
 
-$(PEERS)/installed: saltus/bench/planner/peers.txt
+$(PEERS)/installed: saltus/bench/peers.txt
 	$(PYTHON) -m venv $(PEERS)
-	$(PEERS)/bin/pip install $(PIP_FLAGS) --requirement saltus/bench/planner/peers.txt
+	$(PEERS)/bin/pip install $(PIP_FLAGS) --requirement saltus/bench/peers.txt
 	$(PEERS)/bin/python -c 'import crocoddyl, pinocchio'
 	@touch $@

@@ -22,9 +22,14 @@ from typing import NamedTuple
 import numpy as np
 import pytest
 
-from saltus.bench.rollouts.bench import BUDGET_S, measure
-from saltus.bench.rollouts.engines import Engine, cpu_name, warp_engines
-from saltus.bench.rollouts.problem import walking_problem
+from saltus.bench.rollouts import (
+    BUDGET_S,
+    Engine,
+    cpu_name,
+    measure,
+    walking_problem,
+    warp_engines,
+)
 from saltus.common.console import Fact, print_facts, print_json, print_table, say
 from saltus.common.processor import cores
 from saltus.configuration.launch import load_launch

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from saltus.bench.result import BenchResult
+from saltus.bench.catalogue import BenchResult
 from saltus.common.criterion import Criterion
 from saltus.configuration.launch import load_launch
 from saltus.launch.launcher import LaunchOutcome, launch

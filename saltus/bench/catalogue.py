@@ -1,44 +1,58 @@
-"""The benchmarks of ``saltus bench``: where each is, and what it measures."""
+"""The benchmarks of ``saltus bench``, and what one returns."""
 
-from typing import NamedTuple
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+    from saltus.common.criterion import Criterion
 
 
 class Bench(NamedTuple):
-    """A benchmark of the command line.
+    """A benchmark of the command line: `run` of a module.
 
     Attributes:
-        module: where it is.
+        module: its `run` takes nothing and returns a `BenchResult`.
         description: what it measures, in a few words.
-        function: of the module; takes nothing and returns a `BenchResult`.
     """
 
     module: str
     description: str
-    function: str = "run"
 
 
 BENCHMARKS = {
-    "planner": Bench(
-        "saltus.bench.planner.bench",
-        "time of one HiLQR iteration and of one iteration of Crocoddyl's FDDP",
-    ),
-    "tick": Bench("saltus.bench.tick", "time of one tick of tracker and bridge, by stage"),
-    "estimators": Bench(
-        "saltus.bench.estimators.bench",
-        "errors and times of every filter on the same sensor readings",
-    ),
-    "hybrid": Bench(
-        "saltus.bench.hybrid.bench", "simulation of a bouncing ball, compared with other tools"
-    ),
-    "watchdog": Bench(
-        "saltus.bench.watchdog.bench",
-        "time from a tracker that hangs, dies or is stopped to damping on the wire",
-    ),
-    "a1": Bench("saltus.bench.a1", "latency from a state of the emulated A1 to its command"),
-    "recording": Bench(
-        "saltus.bench.recording", "size of a recorded run, and processor time of the recorder"
-    ),
-    "rollouts": Bench(
-        "saltus.bench.rollouts.bench", "time of a line search on every available rollout backend"
-    ),
+    name: Bench(f"saltus.bench.{name}", description)
+    for name, description in {
+        "planner": "time of one HiLQR iteration and of one iteration of Crocoddyl's FDDP",
+        "tick": "time of one tick of tracker and bridge, by stage",
+        "estimators": "errors and times of every filter on the same sensor readings",
+        "hybrid": "simulation of a bouncing ball, compared with other tools",
+        "watchdog": "time from a tracker that hangs, dies or is stopped to damping on the wire",
+        "a1": "latency from a state of the emulated A1 to its command",
+        "recording": "size of a recorded run, and processor time of the recorder",
+        "rollouts": "time of a line search on every available rollout backend",
+    }.items()
 }
+
+
+class BenchResult(NamedTuple):
+    """Rows with one measurement each, and the ratio that the benchmark is about.
+
+    Attributes:
+        rows: plain mappings with the same keys.
+        ratio: ours over the peer's (or over the bound's); None where there is no peer.
+        note: for people, such as how to install a missing peer.
+        figures: pictures by their file name without ending.
+        table: the rows as a person reads them; as they are where empty.
+        extra: further keys of the JSON object.
+        criteria: the bounds, which decide no exit status.
+    """
+
+    rows: list[dict[str, Any]]
+    ratio: float | None
+    note: str = ""
+    figures: Mapping[str, "Figure"] = {}
+    table: Sequence[dict[str, Any]] = ()
+    extra: Mapping[str, Any] = {}
+    criteria: Sequence["Criterion"] = ()

@@ -21,8 +21,8 @@ from runtime.topics import (
     STATE_ESTIMATE,
     Topic,
 )
-from saltus.bench.contest import Times
-from saltus.bench.result import BenchResult
+from saltus.bench.catalogue import BenchResult
+from saltus.bench.timing import Times
 from saltus.common.console import say
 from saltus.common.criterion import Criterion
 from saltus.configuration.launch import LaunchConfig, load_launch

@@ -35,8 +35,8 @@ from runtime.topics import (
     SENSOR_READING,
     STATE_ESTIMATE,
 )
-from saltus.bench.contest import US, Times
-from saltus.bench.result import BenchResult
+from saltus.bench.catalogue import BenchResult
+from saltus.bench.timing import US, Times
 from saltus.common.console import say
 from saltus.common.criterion import Criterion
 from saltus.configuration.launch import TICK_S, load_launch

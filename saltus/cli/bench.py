@@ -2,18 +2,15 @@
 
 import importlib
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
-from saltus.bench.catalogue import BENCHMARKS
+from saltus.bench.catalogue import BENCHMARKS, BenchResult
 from saltus.cli import completion
 from saltus.cli.common import JsonOption, print_catalogue
 from saltus.common.console import print_json, print_table, say
 from saltus.common.errors import BadRequest
-
-if TYPE_CHECKING:
-    from saltus.bench.result import BenchResult
 
 
 def bench(
@@ -30,8 +27,7 @@ def bench(
         return print_catalogue("benches", BENCHMARKS, json)
     if name not in BENCHMARKS:
         raise BadRequest(f"no benchmark {name!r}; accepted: {', '.join(BENCHMARKS)}")
-    entry = BENCHMARKS[name]
-    result = getattr(importlib.import_module(entry.module), entry.function)()
+    result: BenchResult = importlib.import_module(BENCHMARKS[name].module).run()
     _save(result, Path("runs/benchmarks") / name)
     for criterion in result.criteria:
         say(f"{'met' if criterion.met else 'NOT MET'}: {criterion}")
@@ -46,7 +42,7 @@ def bench(
     return 0
 
 
-def _save(result: "BenchResult", folder: Path) -> None:
+def _save(result: BenchResult, folder: Path) -> None:
     """Write the figures, if any; the rows count where that fails."""
     if not result.figures:
         return

@@ -30,7 +30,7 @@ def film(
     json: JsonOption = False,
 ) -> int:
     """Film a recorded run, with its pushes and plans; no display is needed."""
-    from saltus.film.camera import camera_view
+    from saltus.film.drawing import camera_view
     from saltus.film.film import FilmOptions, make_film  # loads the numeric stack
 
     options = FilmOptions(camera_view(camera), speed, begin, end, _parse_size(size), fps)

@@ -78,7 +78,7 @@ def launch(
 def _run(config: LaunchConfig, name: str, record: Path | None, view: bool) -> LaunchOutcome:
     """Run the stack; a recording gets its film strip, unless nobody knows the true pose."""
     from saltus.configuration.limit_profiles import limits_in_words
-    from saltus.film.strip import leave_strip
+    from saltus.film.film import leave_strip
     from saltus.hardware.confirmation import confirm_motion
     from saltus.launch import assembly  # what is loaded here takes longer than --help may
     from saltus.launch.hardware import check_at_hand

@@ -1,6 +1,7 @@
-"""Films a recorded run: reads it, has it drawn, and puts the film in its place."""
+"""The film of a recorded run, and the film strip that every recorded run leaves in its folder."""
 
 import tempfile
+from collections.abc import Sequence
 from importlib.util import find_spec
 from pathlib import Path
 from typing import NamedTuple
@@ -8,18 +9,19 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from saltus.common.console import say
 from saltus.common.errors import BadRequest
 from saltus.common.progress import RunProgress
-from saltus.film.camera import View
-from saltus.film.frames import Frames
-from saltus.film.jobs import Job, draw
-from saltus.film.pushes import arrows_of_run, draw_arrows
-from saltus.film.recorded_motion import RecordedMotion, read_motion
+from saltus.film.drawing import Frames, Job, View, draw
+from saltus.film.motion import RecordedMotion, arrows_of_run, draw_arrows, read_motion
 from saltus.trace import config_of_run
 
 MOST_FRAMES = {"mp4": 50_000, "gif": 2_000}  # a GIF's pictures are in memory at once
 MOST_FRAMES_PER_SECOND = {"mp4": 240, "gif": 50}  # browsers show a faster GIF slowly
 SIZES = (64, 3840)  # of a side [pixels]
+STRIP = "film_strip.png"
+PANEL = (480, 400)  # width, height [pixels]
+AROUND_EVENT = (-0.1, 0.1, 0.3, 0.7, 2.0)  # panels before and after the first perturbation [s]
 
 
 class FilmOptions(NamedTuple):
@@ -136,3 +138,37 @@ def _frames(motion: RecordedMotion, times: NDArray[np.float64], speed: float) ->
     captions = np.array([f"{time:.2f} s{pace}{source}" for time in times])
     plain = Frames.plain(motion.q_at(times), captions)
     return plain._replace(plan_path=motion.plan_path_at(times))
+
+
+def leave_strip(folder: Path, duration: float, events: Sequence[float]) -> None:
+    """Draw a film strip of a recorded run into its folder; where that fails, say why.
+
+    Args:
+        folder: of the run.
+        duration: length of the run [s].
+        events: times of perturbations [s]; the first one is shown.
+    """
+    times = np.array(panel_times(duration, events))
+    captions = np.array([f"{time:.2f} s" for time in times])
+    try:
+        config = config_of_run(folder)
+        frames = Frames.plain(read_motion(folder).q_at(times), captions)
+        with tempfile.TemporaryDirectory(dir=folder, prefix=".strip-") as beside:
+            seed = config.simulation.seed
+            job = Job(
+                "strip", PANEL, View(), "png", robot=config.robot, terrain=config.terrain, seed=seed
+            )
+            failure = draw([(job, frames)], Path(beside))
+            if not failure:
+                (Path(beside) / "strip.png").replace(folder / STRIP)
+    except (BadRequest, OSError) as error:
+        failure = str(error)
+    if failure:
+        say(f"the film strip was not made: {failure}")
+
+
+def panel_times(duration: float, events: Sequence[float]) -> list[float]:
+    """Five instants [s]: around the first event, or spread over the run."""
+    if events:
+        return [min(max(events[0] + offset, 0.0), duration) for offset in AROUND_EVENT]
+    return [duration * share for share in (0.1, 0.3, 0.5, 0.7, 0.9)]

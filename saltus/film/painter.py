@@ -1,16 +1,27 @@
-"""Draws the A1 off-screen, with the push that acts on it and the path that it plans."""
+"""The process that draws a robot off-screen: ``python -m saltus.film.painter DIR``, see `drawing`.
 
+A picture shows the robot, the push that acts on it and the path that it plans. Pictures become
+stills, strips or films.
+"""
+
+import sys
+from collections.abc import Callable, Iterable, Iterator
+from fractions import Fraction
+from pathlib import Path
+from typing import Any
+
+import msgspec
 import mujoco
 import numpy as np
 from numpy.typing import NDArray
 from PIL import Image, ImageDraw
 
 from robots.mujoco_model import load_mujoco
-from robots.robot import Robot
+from robots.robot import Robot, load_robot
 from robots.state import mujoco_from_pinocchio
 from robots.terrain import Ground, height_at, plate_at
-from saltus.film.camera import View
-from saltus.film.frames import ARROW_COLOUR, PLAN_COLOUR, Frame
+from saltus.film.drawing import ARROW_COLOUR, NO_ROOM, PLAN_COLOUR, Frames, Job, View
+from sim_bridge.ground import ground_of
 
 CAPTION_AT = (12, 10)  # [pixels]
 CAPTION_COLOUR = (35, 45, 60)
@@ -30,6 +41,10 @@ PLAN_EVERY = 5  # knots from one point of the drawn path to the next
 ARROW_RADIUS = 0.016  # [m]
 LABEL_HEIGHT = 0.06  # of the label above the arrow's tail [m]
 ARROW_END = 0.13  # from the trunk's centre to the arrow's point [m]: beside the trunk
+STILL_QUALITY, WEBP_QUALITY = 78, 55  # of WebP, 0 to 100
+H264 = {"crf": "21", "preset": "medium"}
+GIF_COLOURS = 96
+SHADES = (0.5, 0.7, 0.85, 1.0)  # of what stands out, in the palette of a GIF
 
 Array = NDArray[np.float64]
 
@@ -61,9 +76,11 @@ class Painter:
         for name in ("distance", "azimuth", "elevation"):
             setattr(self._camera, name, getattr(view, name))
 
-    def draw(self, frame: Frame) -> Image.Image:
-        """The robot in one instant."""
-        q, view = frame.q, self._view
+    def draw(
+        self, q: Array, caption: str, arrow: Array, arrow_label: str, plan_path: Array
+    ) -> Image.Image:
+        """The robot in one instant; the arguments are those of `Frames`, of one picture."""
+        view = self._view
         self._data.qpos[:] = mujoco_from_pinocchio(q, np.zeros(18))[0]
         mujoco.mj_forward(self._model, self._data)
         beyond = q[1] - np.clip(q[1], view.sideways - view.follow, view.sideways + view.follow)
@@ -74,11 +91,11 @@ class Painter:
         self._draw_patches()
         if view.reference_path:
             self._draw_reference(q[0])
-        self._draw_plan(frame.plan_path)
-        self._draw_arrow(q[:3], frame.arrow, frame.arrow_label)
+        self._draw_plan(plan_path)
+        self._draw_arrow(q[:3], arrow, str(arrow_label))
         picture = Image.fromarray(self._renderer.render())
         ImageDraw.Draw(picture).multiline_text(
-            CAPTION_AT, frame.caption, CAPTION_COLOUR, font_size=CAPTION_SHARE * picture.height
+            CAPTION_AT, str(caption), CAPTION_COLOUR, font_size=CAPTION_SHARE * picture.height
         )
         return picture
 
@@ -160,3 +177,105 @@ class Painter:
         )
         scene.ngeom += 1
         return geom
+
+
+def _stills(path: Path, pictures: Iterable[Image.Image], rate: float) -> None:
+    """Write a file for each picture, ``NAME-0.webp`` and so on, for a path that ends with NAME."""
+    for number, picture in enumerate(pictures):
+        name = f"{path.name}-{number}.webp"
+        picture.save(path.with_name(name), "WEBP", quality=STILL_QUALITY)
+
+
+def _strip(path: Path, pictures: Iterable[Image.Image], rate: float) -> None:
+    """Write the pictures side by side."""
+    row = list(pictures)
+    width, height = row[0].size
+    strip = Image.new("RGB", (width * len(row), height))
+    for column, picture in enumerate(row):
+        strip.paste(picture, (column * width, 0))
+    strip.save(path)
+
+
+def _webp(path: Path, pictures: Iterable[Image.Image], rate: float) -> None:
+    """Write an animated WebP."""
+    first, *rest = pictures
+    first.save(path, "WEBP", save_all=True, append_images=rest, loop=0,
+               duration=round(1e3 / rate), quality=WEBP_QUALITY)  # fmt: skip
+
+
+def _gif(path: Path, pictures: Iterable[Image.Image], rate: float) -> None:
+    """Write a GIF that repeats.
+
+    All pictures share one palette, and none is dithered: else they would flicker.
+    """
+    palette, plain = None, []
+    for picture in pictures:
+        palette = palette or _palette(picture)
+        plain.append(picture.quantize(palette=palette, dither=Image.Dither.NONE))
+    # GIF counts hundredths of a second: what rounding takes from one picture the next one gets.
+    ends = [round(100 * n / rate) for n in range(len(plain) + 1)]
+    durations = [10 * (end - begin) for begin, end in zip(ends, ends[1:], strict=False)]
+    plain[0].save(
+        path, "GIF", save_all=True, append_images=plain[1:], loop=0, duration=durations
+    )
+
+
+def _mp4(path: Path, pictures: Iterable[Image.Image], rate: float) -> None:
+    """Write H.264 in MP4; the package ``av`` brings the encoder."""
+    import av  # an extra
+
+    with av.open(str(path), "w", options={"movflags": "faststart"}) as container:
+        fraction = Fraction(rate).limit_denominator(1000)
+        stream: Any = container.add_stream("libx264", rate=fraction, options=H264)
+        stream.pix_fmt = "yuv420p"  # the only one that every browser plays
+        for picture in pictures:
+            if not stream.codec_context.is_open:
+                stream.width, stream.height = picture.size
+            container.mux(stream.encode(av.VideoFrame.from_image(picture)))
+        container.mux(stream.encode(None))
+
+
+def _palette(picture: Image.Image) -> Image.Image:
+    """The colours of a picture, and those of arrow and plan, which come later."""
+    width, height = picture.size
+    bright = [colour[:3] for colour in (ARROW_COLOUR, PLAN_COLOUR)]
+    swatches = [tuple(round(255 * shade * part) for part in colour)
+                for colour in bright for shade in SHADES]  # fmt: skip
+    sample = Image.new("RGB", (width, height + height // 4))
+    sample.paste(picture, (0, 0))
+    for column, swatch in enumerate(swatches):
+        left = column * width // len(swatches)
+        sample.paste(swatch, (left, height, width, sample.height))
+    return sample.quantize(GIF_COLOURS, Image.Quantize.MEDIANCUT)
+
+
+WRITERS: dict[str, Callable[[Path, Iterable[Image.Image], float], None]] = {
+    "": _stills, "png": _strip, "webp": _webp, "gif": _gif, "mp4": _mp4,
+}  # fmt: skip
+
+
+def main(folder: Path) -> int:
+    """Do the jobs of a folder, with a line on standard output for each picture."""
+    try:
+        for job in msgspec.msgpack.decode((folder / "jobs.msgpack").read_bytes(), type=list[Job]):
+            name = f"{job.name}.{job.ending}" if job.ending else job.name
+            WRITERS[job.ending](folder / name, _pictures(job, folder), job.frames_per_second)
+    except OSError as error:
+        print(error.strerror or error, file=sys.stderr)
+        return NO_ROOM
+    return 0
+
+
+def _pictures(job: Job, folder: Path) -> Iterator[Image.Image]:
+    with np.load(folder / f"{job.name}.npz") as file:
+        frames = Frames(**file)
+    ground = ground_of(job.terrain, seed=job.seed)
+    painter = Painter(load_robot(job.robot), job.size, job.view, ground)
+    for frame in zip(*frames, strict=True):
+        yield painter.draw(*frame)
+        print(flush=True)
+    painter.close()
+
+
+if __name__ == "__main__":
+    sys.exit(main(Path(sys.argv[1])))

@@ -19,9 +19,7 @@ from saltus.common.files import write_file
 from saltus.common.folders import new_run_folder
 from saltus.common.processor import cores
 from saltus.common.progress import RunProgress
-from saltus.film.camera import View
-from saltus.film.frames import Frames
-from saltus.film.jobs import Job, draw
+from saltus.film.drawing import Frames, Job, View, draw
 from saltus.launch.motions import FEASIBLE, keep_plan, make_plan, read_motion
 
 PANELS, PANEL = 10, (240, 300)  # of the film strip: how many, and their size [pixels]

@@ -1,14 +1,20 @@
-"""What each field of a recorded message means: unit, frame and description, in one table."""
+"""What each field of a recorded message means: unit, frame and description, in one table.
+
+``python -m saltus.recording.fields docs/topics.md`` generates the tables of that page.
+"""
 
 from __future__ import annotations
 
+import sys
 from functools import cache
+from pathlib import Path
 from typing import Annotated, Any, NamedTuple, get_args, get_origin, get_type_hints
 
 from robots.conventions import FOOT_NAMES, JOINT_NAMES
 from runtime import messages as m
 from runtime import topics
-from runtime.checked import Message, Shape
+from runtime.checked import Message, Shape, layout
+from runtime.topics import BY_WATCHERS, COMMAND, RECORDED
 
 
 class Field(NamedTuple):
@@ -223,3 +229,64 @@ def _shape(hint: Any) -> tuple[int | str, ...]:
     if get_origin(hint) is Annotated and isinstance(get_args(hint)[1], Shape):
         return get_args(hint)[1].sizes
     return ()
+
+
+BEGIN = "<!-- made by saltus.recording.fields -->"
+END = "<!-- end -->"
+
+
+def tables() -> str:
+    """All tables as Markdown."""
+    kinds = list(dict.fromkeys(topic.message for topic in RECORDED))
+    return "\n\n".join([_topics(), *map(_fields, kinds)])
+
+
+def written_anew(page: str) -> str:
+    """A page with the tables as they are now between its two marks.
+
+    Raises:
+        ValueError: the page lacks the marks.
+    """
+    before, begin, rest = page.partition(BEGIN)
+    _, end, after = rest.partition(END)
+    if not (begin and end):
+        raise ValueError(f"the page has no {BEGIN} before an {END}")
+    return f"{before}{BEGIN}\n{tables()}\n{END}{after}"
+
+
+def _topics() -> str:
+    others = (COMMAND, *BY_WATCHERS)
+    rows = [
+        f"| `{topic.name}` | [{(kind := topic.message.__name__)}](#{kind.lower()}) "
+        f"| {topic.rate_hz:g} Hz "
+        f"| {'the sender' if topic in others else 'the launch'}'s | {TOPIC_MEANINGS[topic]} |"
+        for topic in RECORDED
+    ]
+    head = ["| topic | message | rate | clock of `time` | what |", "|---|---|---|---|---|"]
+    return "\n".join([*head, *rows])
+
+
+def _fields(kind: type[Message]) -> str:
+    words = dict(layout(kind).words)
+    rows = ["| field | shape | unit | frame | what |", "|---|---|---|---|---|"]
+    for name, column in columns_of(kind).items():
+        if name == LOG_TIME:  # every message has it, and the page says so once
+            continue
+        unit, frame, meaning = column.field
+        accepted = f": {', '.join(words[name])}" if name in words else ""
+        rows.append(f"| `{name}` | {_shape_words(column)} | {unit or '–'} | {frame or '–'} "
+                    f"| {meaning}{accepted} |")  # fmt: skip
+    return "\n".join([f"## {kind.__name__}", "", *rows])
+
+
+def _shape_words(column: Column) -> str:
+    """Of all n messages."""
+    sizes = ", ".join(map(str, column.shape))
+    if column.varies:
+        return f"n arrays ({sizes}{',' if len(column.shape) == 1 else ''})"
+    return f"(n, {sizes})" if sizes else "(n,)"
+
+
+if __name__ == "__main__":
+    path = Path(sys.argv[1])
+    path.write_text(written_anew(path.read_text()))

@@ -10,11 +10,8 @@ from saltus.common.code_version import code_version
 from saltus.common.console import Fact
 from saltus.common.progress import RunProgress
 from saltus.launch.first_compilation import ensure_compiled
-from saltus.replay.comparison import Comparison
-from saltus.replay.difference import Difference, Tally
-from saltus.replay.lock_step import replay_in_lock_step
-from saltus.replay.real_time import replay_in_real_time
-from saltus.replay.tape import Tape
+from saltus.replay.difference import Comparison, Difference, Tally
+from saltus.replay.feed import Tape, replay_in_lock_step, replay_in_real_time
 
 NAMES = {"state_estimate": "estimates", "plan": "plans", "motor_command": "motor commands"}
 

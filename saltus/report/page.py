@@ -2,31 +2,33 @@
 
 from __future__ import annotations
 
+import re
 from importlib.resources import files
+from itertools import groupby
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
+import numpy as np
+from jinja2 import Environment, PackageLoader, StrictUndefined
+from markupsafe import Markup, escape
+
+from robots.robot import load_robot
 from saltus.common.errors import BadRequest
 from saltus.common.files import write_file
-from saltus.report import choice
-from saltus.report.driving import driving_section
-from saltus.report.hildebrand import hildebrand_section
-from saltus.report.html import Html, folded, join, section, tag, with_code
-from saltus.report.lateral import lateral_section
-from saltus.report.line_search import line_search_section
-from saltus.report.outcomes import START, UNTRACED, safe_commands, verdict
-from saltus.report.pairs import pairs_section, times_section
+from saltus.configuration.planners import entry_of
+from saltus.metrics.run import DRIVING_MEASURES
+from saltus.report import figures, measures
+from saltus.report.pictures import pictures
 from saltus.report.read_run import is_run, read_run
 from saltus.report.read_sweep import is_sweep, read_sweep
-from saltus.report.solve_times import solve_section
-from saltus.report.strips import strips_section
 from saltus.report.subject import Subject, TrialRecord
-from saltus.report.tables import success_section, trials_section
-from saltus.report.touchdowns import touchdowns_section
+from saltus.sweep.condition_words import budget_words
+from saltus.sweep.pairs import pair_up
+from saltus.sweep.pairs_table import chance_words
 
 FILE = "report.html"
-# Nothing is fetched and nothing runs, whatever a name in the data says.
-POLICY = "default-src 'none'; img-src data:; style-src 'unsafe-inline'"
+MOST_TOUCHDOWNS = 40  # that are measured for one page, which shall be there at once
+DIGITS = (3, 3, 2, 2, 1)  # of the measures of driving
 
 
 class Written(NamedTuple):
@@ -61,24 +63,15 @@ def write_report(
     """
     subject = read_subject(folder)
     target = output or folder / FILE
-    _check_target(target)
-    content = page(subject, strips, video).encode()
-    try:
-        write_file(target, content)
+    try:  # before the work is done: no device, which would be replaced
+        fits = target.is_file() if target.exists() else target.absolute().parent.is_dir()
+        if not fits:
+            raise BadRequest(f"--output {target}: give a file in a folder that exists")
+        write_file(target, page(subject, strips, video).encode())
     except OSError as error:
         raise BadRequest(f"--output {target}: {error.strerror or error}") from error
     broke_off = any(trial.broke_off for trial in subject.trials)
-    return Written(target, verdict(subject), len(subject.trials), broke_off)
-
-
-def _check_target(target: Path) -> None:
-    """Before the work is done: a new file or an old one, and no device, which would be replaced."""
-    try:
-        fits = target.is_file() if target.exists() else target.absolute().parent.is_dir()
-    except OSError as error:
-        raise BadRequest(f"--output {target}: {error.strerror or error}") from error
-    if not fits:
-        raise BadRequest(f"--output {target}: give a file in a folder that exists")
+    return Written(target, measures.verdict(subject), len(subject.trials), broke_off)
 
 
 def read_subject(folder: Path) -> Subject:
@@ -103,66 +96,72 @@ def page(subject: Subject, strips: tuple[str, ...] = (), video: str | None = Non
     Raises:
         BadRequest: a trial that was asked for is not there.
     """
-    shown = choice.representatives(subject)
-    striped = choice.strips(subject, strips)
-    filmed = _filmed(subject, video, striped)
-    many = subject.kind == "sweep" and subject.trials
-    body = [
-        _header(subject),
-        *((success_section(subject), pairs_section(subject), times_section(subject))
-          if many else ()),
-        *((strips_section(subject, striped, filmed), driving_section(subject, shown),
-           lateral_section(subject), hildebrand_section(subject, shown),
-           touchdowns_section(subject, shown), line_search_section(subject, shown),
-           solve_section(subject), trials_section(subject))
-          if subject.trials else ()),
-        section("Settings", folded("The whole configuration", tag("pre", subject.settings)))
-        if subject.settings else None,
-    ]  # fmt: skip
-    return _document(f"{subject.name}: {subject.kind}", body)
+    trials = subject.trials
+    shown = measures.representatives(subject)
+    striped = measures.strips(subject, strips)
+    filmed = measures.named(subject, video, "--video") if video else next(iter(striped), None)
+    groups = {name: [t for t in trials if t.planner == name] for name in subject.planners}
+    times = {name: measures.solve_times(own) for name, own in groups.items()}
+    found = measures.cells(subject)
+    along_line = measures.cells(subject, [t for t in trials if t.has_states and not t.is_driven])
+    known = [t for t in shown if t.trace and t.trace.touchdowns is not None]
+    budgets = dict.fromkeys(t.row["budget_ms"] for t in trials if "budget_ms" in t.row)
+
+    def title(trial: TrialRecord) -> str:
+        when = f" at {trial.begin:.2f} s" if trial.pushed else ""
+        return f"{trial.label} ({subject.conditions.of(trial.row).words}{when})"
+
+    def processor_ms(planner: str, budget: float | None) -> float | None:
+        own = [row["processor_ms_p50"] for row in (trial.row for trial in groups[planner])
+               if row.get("budget_ms", ...) == budget and row.get("processor_ms_p50") is not None]
+        return float(np.median(own)) if own else None
+
+    def row_total(key: str) -> int:
+        return sum(int(trial.row.get(key) or 0) for trial in trials)
+
+    return _template().render(
+        subject=subject, verdict=measures.verdict(subject), shown=shown, striped=striped,
+        filmed=filmed, pictures=pictures(striped, filmed), groups=groups, all_cells=found,
+        success_word=measures.success_word(subject), title=title, row_total=row_total,
+        lost=[trial for trial in trials if measures.safe_commands(trial) > measures.START],
+        thesis=any(cell.published(subject.name) for cell in found),
+        pairings=pair_up(trial.row for trial in trials), budgets=budgets,
+        processor_ms=processor_ms,
+        driven=measures.cells(subject, [t for t in trials if t.is_driven]),
+        driving_measures=list(zip(DRIVING_MEASURES, DIGITS, strict=True)),
+        sideways=[(words, list(beside))
+                  for words, beside in groupby(along_line, lambda cell: cell.condition.words)],
+        touchdowns=[
+            (t, measures.measured(load_robot(t.robot), t, max(1, MOST_TOUCHDOWNS // len(known))))
+            for t in known
+        ],
+        timed={name: ms for name, ms in times.items() if (ms > 0.0).any()},
+        statuses={name: measures.statuses(own) for name, own in groups.items()},
+        commands={name: measures.commands(own) for name, own in groups.items()},
+    )  # fmt: skip
 
 
-def _filmed(subject: Subject, video: str | None, striped: list[TrialRecord]) -> TrialRecord | None:
-    if video is not None:
-        return choice.named(subject, video, "--video")
-    return striped[0] if striped else None
-
-
-def _header(subject: Subject) -> Html:
-    told = tag("p", tag("strong", verdict(subject)), class_="verdict")
-    facts = tag(
-        "dl", *(join((tag("dt", key), tag("dd", fact))) for key, fact in subject.facts.items())
+def _template() -> Any:
+    """The template with what it calls; every text but the style is escaped."""
+    environment = Environment(
+        loader=PackageLoader("saltus.report", ""), autoescape=True, undefined=StrictUndefined
     )
-    missing = tag("ul", *(tag("li", with_code(text)) for text in subject.missing))
-    box = tag("div", "What is missing here:", missing, class_="missing")
-    title = "Sweep" if subject.kind == "sweep" else "Run"
-    return tag("header", tag("h1", f"{title}: {subject.name}"), told, _safety(subject),
-               box if subject.missing else None, facts)  # fmt: skip
+    environment.filters.update({"number": _number, "code": _with_code})
+    names: dict[str, Any] = {
+        "style": Markup((files("saltus.report") / "page.css").read_text()), "figures": figures,
+        "measures": measures, "entry_of": entry_of, "chance_words": chance_words,
+        "budget_words": budget_words, "samples": measures.SAMPLES, "median": np.median,
+        "total": lambda trials, count: sum(map(count, trials)),
+    }  # fmt: skip
+    environment.globals.update(names)
+    return environment.get_template("page.html.j2")
 
 
-def _safety(subject: Subject) -> Html | None:
-    """One sentence on safe commands, which must not stay unseen."""
-    if not subject.trials:
-        return None
-    lost = [trial for trial in subject.trials if safe_commands(trial) > START]
-    ticks = sum(safe_commands(trial) for trial in lost)
-    failed = sum(int(trial.row.get("plans_failed") or 0) for trial in subject.trials)
-    late = sum(int(trial.row.get("plans_late") or 0) for trial in subject.trials)
-    safe = f"sent in {len(lost)} of {len(subject.trials)} trials, {ticks} ms in all" if lost else (
-        "none")  # fmt: skip
-    safe += f" ({UNTRACED})" if any(trial.trace is None for trial in lost) else ""
-    return tag("p", f"Safe commands: {safe}. Plans that failed: {failed}; cut short by the time "
-               f"limit: {late}.")  # fmt: skip
+def _number(value: Any, digits: int) -> str:
+    """A number, or a dash where it is not known."""
+    return "–" if value is None or value != value else f"{float(value):.{digits}f}"
 
 
-def _document(title: str, body: list[Html | None]) -> str:
-    style = Html((files("saltus.report") / "page.css").read_text())
-    head = tag(
-        "head",
-        tag("meta", charset="utf-8"),
-        tag("meta", http_equiv="Content-Security-Policy", content=POLICY),
-        tag("meta", name="viewport", content="width=device-width, initial-scale=1"),
-        tag("title", f"Saltus report, {title}"),
-        tag("style", style),
-    )
-    return "<!DOCTYPE html>\n" + tag("html", head, tag("body", join(body)), lang="en") + "\n"
+def _with_code(text: str) -> Markup:
+    """Text in which what stands between backticks is code."""
+    return Markup(re.sub("`([^`]*)`?", r"<code>\1</code>", str(escape(text))))

@@ -1,52 +1,132 @@
-"""Figures and pictures inside the page, as data URIs."""
+"""Film strips and a film of chosen trials, rendered off-screen (Figs. 6.9 and 6.10)."""
 
 from __future__ import annotations
 
-import base64
-from collections.abc import Iterable
-from typing import Any, NamedTuple
+import tempfile
+from collections.abc import Sequence
+from pathlib import Path
+from typing import NamedTuple
 
-from matplotlib.figure import Figure
+import numpy as np
 
-from saltus.common.figures import png, svg
-from saltus.report.html import Html, tag
+from saltus.film.drawing import Frames, Job, View, draw
+from saltus.report.figures import Panel, data_uri, since_event
+from saltus.report.subject import TrialRecord
 
-
-class Panel(NamedTuple):
-    """One picture and what it shows, for those who cannot see it."""
-
-    source: str  # data URI
-    alt: str
-    label: str = ""  # in small print below
-
-
-def data_uri(kind: str, content: bytes) -> str:
-    """A file as a URI that holds it; ``kind`` is its MIME type."""
-    return f"data:{kind};base64,{base64.b64encode(content).decode()}"
+AROUND_S = (-0.05, 0.15, 0.3, 0.5, 0.8, 1.5)  # pictures before and after the perturbation [s]
+AFTER_FALL_S = 0.3  # the last picture of a fall
+PICTURE, FRAME = (320, 260), (400, 300)  # width, height [pixels]
+FILM_S, FRAME_S = (-0.2, 2.0), 0.08  # part of a trial in the film, and time of a frame [s]
+NEAREST, BACK_OFF, FURTHEST = 1.2, 0.6, 1.7  # distance of the camera [m], [m per m aside], [m]
+FOLLOW = 0.3  # of the distance: how far to the side the robot goes before the camera goes along
 
 
-def drawn(drawing: Figure, alt: str, many_lines: bool = False) -> Panel:
-    """A figure as a panel: outlines, or pixels where many lines make these smaller."""
-    if many_lines:
-        return Panel(data_uri("image/png", png(drawing)), alt)
-    return Panel(data_uri("image/svg+xml", svg(drawing)), alt)
+class Drawings(NamedTuple):
+    """What has been drawn, and why not all of it (empty when all has)."""
+
+    pictures: dict[str, list[bytes]]  # WebP files of each job
+    failure: str
 
 
-def image(panel: Panel) -> Html:
-    """The picture of a panel, with its label."""
-    picture = tag("img", src=panel.source, alt=panel.alt)
-    if not panel.label:
-        return picture
-    return tag("span", picture, tag("small", panel.label), class_="labelled")
+class Pictures(NamedTuple):
+    """Pictures of a page.
 
-
-def side_by_side(panels: Iterable[Panel], caption: Any = None, kind: str = "panels") -> Html:
-    """A figure of panels that wrap where the page is narrow.
-
-    Args:
-        panels: from left to right.
-        caption: what they show; None where a heading says it.
-        kind: ``panels``, up to three in a row, or ``strip``, many small ones.
+    Attributes:
+        strips: trials, and the panels of each.
+        film: the film's panel; None for none.
+        failure: why pictures are missing; empty where none is.
     """
-    row = tag("div", *(image(panel) for panel in panels), class_=kind)
-    return tag("figure", row, tag("figcaption", caption) if caption else None)
+
+    strips: list[tuple[TrialRecord, list[Panel]]]
+    film: Panel | None
+    failure: str
+
+
+def pictures(trials: Sequence[TrialRecord], filmed: TrialRecord | None) -> Pictures:
+    """Strips of trials, and a film of one."""
+    if not trials and filmed is None:
+        return Pictures([], None, "")
+    view = _view([*trials, *([filmed] if filmed else [])])
+    jobs = [_job(trial, f"strip{i}", PICTURE, view, "", strip_times(trial))
+            for i, trial in enumerate(trials)]  # fmt: skip
+    if filmed is not None:
+        jobs.append(_job(filmed, "film", FRAME, view, "webp", film_times(filmed)))
+    found, failure = draw_pictures(jobs)
+    strips = [(trial, _strip(trial, found[f"strip{i}"]))
+              for i, trial in enumerate(trials) if f"strip{i}" in found]  # fmt: skip
+    film = None
+    if filmed is not None and "film" in found:
+        alt = f"Film of the A1 under {filmed.label}"
+        film = Panel(data_uri("image/webp", found["film"][0]), alt)
+    return Pictures(strips, film, failure)
+
+
+def draw_pictures(jobs: Sequence[tuple[Job, Frames]]) -> Drawings:
+    """Draw jobs: single pictures, or films in WebP.
+
+    Without graphics nothing is raised: what could be drawn is returned, with the reason.
+    """
+    with tempfile.TemporaryDirectory(prefix="saltus-film-") as temporary:
+        folder = Path(temporary)
+        failure = draw(jobs, folder)
+        found = {}
+        for job, _ in jobs:
+            files = folder.glob(f"{job.name}.{job.ending}" if job.ending else f"{job.name}-*.webp")
+            ordered = sorted(files, key=lambda path: (len(path.name), path.name))
+            if ordered:
+                found[job.name] = [path.read_bytes() for path in ordered]
+    return Drawings(found, failure)
+
+
+def strip_times(trial: TrialRecord) -> list[float]:
+    """Six instants of a trial [s]: around the perturbation, or spread over an undisturbed run."""
+    assert trial.trace is not None
+    first, last = float(trial.trace.time[0]), float(trial.trace.time[-1])
+    if trial.fall_time is not None:
+        last = min(last, trial.fall_time + AFTER_FALL_S)
+    if not trial.pushed:
+        return [first + share * (last - first) for share in (0.05, 0.2, 0.4, 0.6, 0.8, 1.0)]
+    times = [trial.begin + offset for offset in AROUND_S]
+    if times[-1] > last:  # a fall cuts it short: the pictures move together
+        times[1:] = np.linspace(trial.begin, last, len(times))[1:].tolist()
+    return [max(time, first) for time in times]
+
+
+def film_times(trial: TrialRecord) -> list[float]:
+    """Instants of a film's frames [s]."""
+    assert trial.trace is not None
+    time = trial.trace.time
+    begin = trial.begin if trial.pushed else float(time[0]) - FILM_S[0]
+    first, last = max(begin + FILM_S[0], float(time[0])), min(begin + FILM_S[1], float(time[-1]))
+    return np.arange(first, last, FRAME_S).tolist()
+
+
+def _job(
+    trial: TrialRecord, name: str, size: tuple[int, int], view: View, ending: str,
+    times: Sequence[float],
+) -> tuple[Job, Frames]:  # fmt: skip
+    """The robot at instants [s]."""
+    assert trial.trace is not None
+    seed = int(trial.row.get("seed") or 0)
+    index = np.searchsorted(trial.trace.time, np.array(times) - 1e-9)
+    q = trial.trace.q[np.minimum(index, len(trial.trace.time) - 1)]
+    job = Job(name, size, view, ending, 1.0 / FRAME_S, trial.robot, trial.terrain, seed)
+    return job, Frames.plain(q)
+
+
+def _view(trials: Sequence[TrialRecord]) -> View:
+    """One camera for all trials, so that their pictures can be compared."""
+    sides = [np.abs(since_event(trial)[1]).max(initial=0.0) for trial in trials]
+    distance = min(NEAREST + BACK_OFF * float(max(sides)), FURTHEST)
+    return View(
+        distance, 0.0, -22.0, follow=FOLLOW * distance, reference_path=True, quick=True
+    )
+
+
+def _strip(trial: TrialRecord, found: Sequence[bytes]) -> list[Panel]:
+    begin, panels = trial.begin if trial.pushed else 0.0, []
+    for time, picture in zip(strip_times(trial), found, strict=False):
+        label = f"{time - begin:+.2f} s"
+        alt = f"The A1 under {trial.entry.label} at {label}"
+        panels.append(Panel(data_uri("image/webp", picture), alt, label))
+    return panels

@@ -4,14 +4,61 @@ from __future__ import annotations
 
 import shlex
 from pathlib import Path
+from typing import Any
 
+import msgspec
+
+from saltus.common.errors import BadRequest
 from saltus.common.folders import data_folder, is_file
 from saltus.configuration.planners import ALL, planners_in_words
 from saltus.report.read_run import date_of
 from saltus.report.subject import Row, Subject, TrialRecord
-from saltus.report.sweep_files import SweepDescription, read_description, read_rows
 from saltus.trace import Trace, load_trace, trace_path
 from sim_bridge.suites import SuiteError, parse_suite
+
+
+class SweepDescription(msgspec.Struct):
+    """What a sweep was asked to do; whatever ``sweep.json`` does not say is empty."""
+
+    suite: str = ""
+    suite_text: str = ""
+    mode: str = ""
+    code: str = ""
+    settings: list[str] = []
+    trials: dict[str, list[int]] = {}  # by planner
+    budgets_ms: list[float] = []
+
+
+class _Row(msgspec.Struct):
+    """The types that a report reckons with; other keys are nobody's business."""
+
+    planner: str
+    trial: int
+    fell: bool
+    kind: str | None = None
+    group: str | None = None
+    at: float | None = None
+    value: list[float] | None = None
+    length: float | None = msgspec.field(name="for", default=None)
+    every: float | None = None
+    reference: str | None = None
+    command: dict[str, Any] | list[Any] | None = None
+    simulation: dict[str, float | bool | str | dict[str, float | bool | str]] | None = None
+    timing: dict[str, float | str] | None = None
+    duration: float | None = None
+    max_lateral_deviation_m: float | None = None
+    solve_ms_p50: float | None = None
+    solve_ms_p99: float | None = None
+    processor_ms_p50: float | None = None
+    budget_ms: float | None = None
+    plans_failed: int | None = None
+    plans_late: int | None = None
+    not_tracking_ticks: int | None = None
+    velocity_rmse_m_s: float | None = None
+    yaw_rate_rmse_rad_s: float | None = None
+    cost_of_transport: float | None = None
+    foot_slip_m: float | None = None
+    distance_m: float | None = None
 
 
 def is_sweep(folder: Path) -> bool:
@@ -91,23 +138,14 @@ def _command(folder: Path, asked: SweepDescription, planners: str, numbers: list
 
 
 def _selection(asked: SweepDescription, numbers: list[int]) -> list[str]:
-    """Options for these trials of the suite: none for all, whole groups where they are, numbers."""
+    """Options for these trials of the suite; none for all of them."""
     try:
-        suite = parse_suite(asked.suite_text)
+        count = sum(len(group.trials) * group.seeds for group in parse_suite(asked.suite_text))
     except SuiteError:
         return []
-    groups: dict[str, list[int]] = {}
-    for group in suite:
-        first = sum(map(len, groups.values()))
-        mine = groups.setdefault(group.name, [])
-        mine += range(first, first + len(group.trials) * group.seeds)
-    count = sum(map(len, groups.values()))
     numbers = sorted({number % count for number in numbers})  # of each budget they come once more
-    if not numbers or len(numbers) == count:
+    if len(numbers) == count:
         return []
-    named = [name for name, mine in groups.items() if set(mine) <= set(numbers)]
-    if sum(len(groups[name]) for name in named) == len(numbers):
-        return [word for name in named for word in ("--group", name)]
     return [word for number in numbers for word in ("--trial", str(number))]
 
 
@@ -133,3 +171,43 @@ def _facts(folder: Path, asked: SweepDescription) -> dict[str, str]:
         "Last trial": date_of(rows) if rows.is_file() else "none yet",
         "Code": asked.code or "not noted",
     }
+
+
+def read_description(folder: Path) -> SweepDescription | None:
+    """The description of a sweep; None where it is missing or broken."""
+    try:
+        asked = msgspec.json.decode((folder / "sweep.json").read_bytes(), type=SweepDescription)
+    except (OSError, ValueError):
+        return None
+    return asked if asked != SweepDescription() else None
+
+
+def read_rows(folder: Path) -> tuple[list[Row], int]:
+    """The rows of a sweep, and how many lines are none.
+
+    The last line may be half of one where the sweep was broken off. Of two rows of one trial the
+    later counts, as it does where a sweep goes on.
+
+    Raises:
+        BadRequest: all lines are of another version, such as those that name a `controller`.
+    """
+    try:
+        lines = (folder / "rows.jsonl").read_bytes().splitlines()
+    except OSError:
+        return [], 0
+    rows = [row for line in lines if (row := _row(line))]
+    if lines and not rows:
+        raise BadRequest(
+            f"{folder}: rows.jsonl has no row of this version of Saltus; run the sweep again"
+        )
+    return list({(row["planner"], row["trial"]): row for row in rows}.values()), (
+        len(lines) - len(rows)
+    )
+
+
+def _row(line: bytes) -> dict[str, Any] | None:
+    try:
+        msgspec.json.decode(line, type=_Row)
+        return msgspec.json.decode(line, type=dict[str, Any])
+    except ValueError:  # of JSON, of a type, of UTF-8
+        return None

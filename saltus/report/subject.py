@@ -12,7 +12,7 @@ import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
-from saltus.configuration.planners import in_order
+from saltus.configuration.planners import PlannerEntry, entry_of, in_order
 from saltus.launch.lock_step import AFTER_FALL_S
 from saltus.sweep.conditions import Conditions, magnitude_of
 from saltus.sweep.summary import succeeded
@@ -45,6 +45,26 @@ class TrialRecord:
     def name(self) -> str:
         """As `--strip` and `--video` take it: ``planner:trial``."""
         return f"{self.planner}:{self.row['trial']}"
+
+    @property
+    def entry(self) -> PlannerEntry:
+        """Label and colour of its planner."""
+        return entry_of(self.planner)
+
+    @property
+    def label(self) -> str:
+        """Planner and number, for people."""
+        return f"{self.entry.label}, trial {self.row['trial']}"
+
+    @property
+    def has_states(self) -> bool:
+        """Whether its trace holds states."""
+        return self.trace is not None and len(self.trace.time) > 1
+
+    @property
+    def pushed(self) -> bool:
+        """Whether its trace knows a perturbation."""
+        return self.trace is not None and bool(self.trace.events)
 
     @property
     def fell(self) -> bool:
@@ -97,11 +117,6 @@ class TrialRecord:
     def terrain(self) -> Terrain:
         """The ground that the robot walked on."""
         return msgspec.convert(self.row.get("terrain", "flat"), Terrain)
-
-    @property
-    def group(self) -> str:
-        """Part of the suite that the trial belongs to; empty where the suite has none."""
-        return str(self.row.get("group") or "")
 
     @property
     def begin(self) -> float:

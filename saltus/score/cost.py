@@ -14,8 +14,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from runtime.topics import GROUND_TRUTH
-from saltus.bench.contest import Times
-from saltus.bench.planner.stages import StageTimer
+from saltus.bench.planner import StageTimer
+from saltus.bench.timing import Times
 from saltus.common.console import say
 from saltus.common.interrupt import postponed_interrupt
 from saltus.configuration.launch import load_launch

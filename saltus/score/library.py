@@ -11,8 +11,8 @@ from hybrid.options import SimulationOptions
 from hybrid.saltations import saltation
 from hybrid.simulation import simulate
 from hybrid.systems import Array, Mode, System, Transition
-from saltus.bench.hybrid.bench import run as run_bench
-from saltus.bench.hybrid.bouncing_ball import ball
+from saltus.bench.hybrid import ball
+from saltus.bench.hybrid import run as run_bench
 from saltus.common.console import say
 from saltus.score.figures import Figure
 from studies.study import StudyOptions, find

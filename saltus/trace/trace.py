@@ -2,6 +2,7 @@
 
 import json
 import re
+from collections.abc import Mapping
 from dataclasses import dataclass, field, fields
 from pathlib import Path
 from typing import Any
@@ -11,7 +12,6 @@ from numpy.typing import NDArray
 
 from saltus.common.files import replacing
 from saltus.metrics.touchdowns import Touchdowns
-from saltus.trace.touchdown_columns import from_members, to_members
 
 Array = NDArray[np.float64]
 
@@ -141,3 +141,34 @@ def _unpacked(name: str, value: NDArray[Any]) -> Any:
     if name in _PLAIN:
         return json.loads(str(value))
     return value.astype(np.float64) if value.ndim else float(value)
+
+
+_PREFIX = "touchdown_"  # begins the members' names
+
+
+def to_members(touchdowns: Touchdowns | None) -> dict[str, NDArray[Any]]:
+    """Members of the file, in single precision but for the time; none where nobody knows."""
+    if touchdowns is None:
+        return {}
+    columns = touchdowns._asdict().items()
+    return {
+        _PREFIX + name: np.asarray(column, np.float64 if name == "time" else np.float32)
+        for name, column in columns
+    }
+
+
+def from_members(file: Mapping[str, NDArray[Any]]) -> Touchdowns | None:
+    """Those in a file; None where it is older than they are.
+
+    Raises:
+        KeyError: some of their members are missing.
+        ValueError: their arrays do not fit together, or are not of finite numbers.
+    """
+    if _PREFIX + "time" not in file:
+        return None
+    found = Touchdowns(*(file[_PREFIX + name].astype(np.float64) for name in Touchdowns._fields))
+    for name, column, empty in zip(Touchdowns._fields, found, Touchdowns.none(), strict=True):
+        shape = (found.time.size, *empty.shape[1:])
+        if column.shape != shape or not np.isfinite(column).all():
+            raise ValueError(f"touchdowns: {name} is not {shape} of finite numbers")
+    return found

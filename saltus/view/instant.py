@@ -1,12 +1,13 @@
-"""What a page shows of one instant, whether it comes from a launch or from a recording."""
+"""What a page shows of one instant, and the newest instant of a launch that runs."""
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
+from runtime.bus import Bus, Subscriber
 from runtime.messages import (
     Command,
     GroundTruth,
@@ -16,7 +17,18 @@ from runtime.messages import (
     StateCovariance,
     StateEstimate,
 )
+from runtime.topics import (
+    COMMAND,
+    GROUND_TRUTH,
+    PLAN_OUTLINE,
+    ROBOT_STATUS,
+    STATE_COVARIANCE,
+    STATE_ESTIMATE,
+    Topic,
+)
+from saltus.launch.announcement import RunningLaunch
 from saltus.metrics.driving import motion_in_heading
+from saltus.recording.start_axes import StartAxes
 
 Array = NDArray[np.float64]
 
@@ -94,3 +106,51 @@ def outline_of(plan: Plan) -> PlanOutline:
         contacts=plan.contacts, candidates=np.zeros((0, 1, 3)), cost=plan.cost,
         solve_s=plan.solve_s, status=plan.status, command=plan.command,
     )  # fmt: skip
+
+
+FIELDS: dict[str, Topic[Any]] = {
+    "truth": GROUND_TRUTH, "estimate": STATE_ESTIMATE, "plan": PLAN_OUTLINE,
+    "covariance": STATE_COVARIANCE, "status": ROBOT_STATUS, "command": COMMAND,
+}  # fmt: skip
+PAIRED = ("truth", "estimate")  # are compared, so they should be of the same tick
+
+
+class LiveFeed:
+    """Takes the newest messages of a launch; passes over all others.
+
+    It subscribes once the robot moves: before, the processes of a launch take whoever listens for
+    one of their own.
+    """
+
+    def __init__(self, launch: RunningLaunch, bus: Bus) -> None:
+        """Wait for the launch's first tick."""
+        self._launch, self._bus = launch, bus
+        self._axes = StartAxes(launch.config)
+        self._subscribers: dict[str, Subscriber[Any]] = {}
+        self._instant = Instant()
+
+    def newest(self) -> Instant | None:
+        """What has come since; None where no state has. Never blocks."""
+        if not self._subscribers:
+            if not self._launch.is_moving:
+                return None
+            self._subscribers = {n: self._bus.subscriber(t) for n, t in FIELDS.items()}
+        before = self._instant.time
+        messages = {name: each.newest() for name, each in self._subscribers.items()
+                    if name not in PAIRED}  # fmt: skip
+        truths, estimates = (self._subscribers[name].all() for name in PAIRED)
+        messages |= _pair(truths, estimates)
+        seen = self._axes.to_local
+        changes = {name: seen(message) for name, message in messages.items() if message is not None}
+        self._instant = self._instant._replace(**changes)
+        return self._instant if self._instant.time != before else None
+
+
+def _pair(truths: list[GroundTruth], estimates: list[StateEstimate]) -> dict[str, Any]:
+    """The newest truth and the estimate of its tick; without such a pair the newest of each."""
+    by_tick = {estimate.tick: estimate for estimate in estimates}
+    for truth in reversed(truths):
+        if truth.tick in by_tick:
+            return {"truth": truth, "estimate": by_tick[truth.tick]}
+    newest = (each[-1] if each else None for each in (truths, estimates))
+    return dict(zip(PAIRED, newest, strict=True))

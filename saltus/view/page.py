@@ -21,14 +21,19 @@ from saltus.launch.assembly import make_ground
 from saltus.metrics.driving import base_rotation
 from saltus.view.browsers import Browsers
 from saltus.view.gate import Gate, is_loopback
-from saltus.view.instant import Instant, measures_of
+from saltus.view.instant import Instant, LiveFeed, measures_of
 from saltus.view.levers import Levers
-from saltus.view.live import LiveFeed
-from saltus.view.panel import PushControls, TuningControls, add_pad, add_time, add_visibility
-from saltus.view.plots import Plots
+from saltus.view.panel import (
+    Plots,
+    PushControls,
+    TimeLine,
+    TuningControls,
+    add_pad,
+    add_time,
+    add_visibility,
+)
 from saltus.view.recorded import RecordedRun
 from saltus.view.scene import Scene
-from saltus.view.timeline import TimeLine
 
 PORT = 8080
 FRAME_S = 1.0 / 30.0

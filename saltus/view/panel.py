@@ -1,18 +1,23 @@
-"""The controls of a page that shows a launch."""
+"""The panel of a page: controls of a launch, scrolling plots, the time line of a recording."""
 
 from __future__ import annotations
 
 import math
+from collections import deque
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any, cast
+from typing import Any, NamedTuple, cast
 
 import msgspec
+import numpy as np
 import viser
+from viser import uplot
 
 from controller.planner_options import CostOptions, HilqrSection
 from saltus.configuration.launch import LaunchConfig, write_config
+from saltus.view.instant import Measures
 from saltus.view.levers import Body, Levers
+from saltus.view.recorded import RecordedRun
 from saltus.view.scene import Scene
 
 SPEEDS = {"0.05": 0.05, "0.1": 0.1, "0.25": 0.25, "0.5": 0.5, "1": 1.0, "most": math.inf}
@@ -155,3 +160,130 @@ class TuningControls:
             self._answer.content = f"Not saved: {error}"
             return
         self._answer.content = f"Saved: `saltus launch {path}`"
+
+
+SPAN_S = 10.0  # that a plot shows [s]
+PLOT_EVERY_S = 0.2  # by the wall clock, between two updates [s]
+
+
+class _Curve(NamedTuple):
+    field: str  # of Measures
+    label: str
+    colour: str
+
+
+PLOTS: dict[str, tuple[_Curve, ...]] = {
+    "solve time [ms]": (_Curve("solve_ms", "solve", "#3c78dc"),),
+    "age of the newest plan [ms]": (_Curve("plan_age_ms", "age", "#3c78dc"),),
+    "forward velocity [m/s]": (
+        _Curve("forward_command", "command", "#eb8c28"), _Curve("forward", "robot", "#3caa5a"),
+    ),
+    "yaw rate [rad/s]": (
+        _Curve("yaw_rate_command", "command", "#eb8c28"), _Curve("yaw_rate", "robot", "#3caa5a"),
+    ),
+    "NEES of the velocity (3 expected)": (_Curve("nees", "NEES", "#a050c8"),),
+}  # fmt: skip
+
+
+class Plots:
+    """The last ten seconds of each measure."""
+
+    def __init__(self, server: viser.ViserServer) -> None:
+        """Add the plots where the caller's container is."""
+        self._measures: deque[Measures] = deque(maxlen=round(60 * SPAN_S))
+        self._due = 0.0
+        empty = np.zeros(1)
+        self._handles = {
+            title: server.gui.add_uplot(
+                (empty, *[empty] * len(curves)),
+                (uplot.Series(label="s"), *[
+                    uplot.Series(label=c.label, stroke=c.colour, width=1.5) for c in curves
+                ]),
+                title=title, height=150, scales={"x": uplot.Scale(time=False)},
+            )
+            for title, curves in PLOTS.items()
+        }  # fmt: skip
+
+    def add(self, measures: Measures) -> None:
+        """Take the measures of one instant; time that went back begins anew."""
+        if self._measures and measures.time < self._measures[-1].time:
+            self._measures.clear()
+        self._measures.append(measures)
+        while measures.time - self._measures[0].time > SPAN_S:
+            self._measures.popleft()
+
+    def update(self, now: float) -> None:
+        """Send what has changed, at most five times a second; `now` is the wall clock's [s]."""
+        if now < self._due or not self._measures:
+            return
+        self._due = now + PLOT_EVERY_S
+        columns = {name: np.array([getattr(each, name) for each in self._measures])
+                   for name in Measures._fields}  # fmt: skip
+        for title, curves in PLOTS.items():
+            self._handles[title].data = (columns["time"], *(columns[c.field] for c in curves))
+
+
+PLAYBACK = {"0.1": 0.1, "0.25": 0.25, "0.5": 0.5, "1": 1.0, "2": 2.0, "5": 5.0}
+MOST_MARKS = 12  # below the time line: more would cover each other
+LINE_EVERY_S = 0.1  # by the wall clock, between two updates of the time line [s]
+
+
+class TimeLine:
+    """Plays a recording: a slider of its time, playback speed, and its marks.
+
+    Attributes:
+        time: since the first state [s].
+    """
+
+    def __init__(self, server: viser.ViserServer, run: RecordedRun) -> None:
+        """Begin at the first state, playing."""
+        self.time = 0.0
+        self._run, self._due = run, 0.0
+        gui = server.gui
+        notable = [mark for mark in run.marks if mark.kind != "touchdown"][:MOST_MARKS]
+        self._slider = gui.add_slider(
+            "time [s]", 0.0, max(run.duration, 0.01), 0.01, 0.0,
+            marks=tuple((round(mark.time, 2), mark.kind) for mark in notable) or None,
+        )  # fmt: skip
+        self._slider.on_update(lambda event: self._drag(event.client is not None))
+        self._play = gui.add_checkbox("play", True)
+        self._speed = gui.add_dropdown("speed", tuple(PLAYBACK), initial_value="1")
+        kinds = ["any", *dict.fromkeys(mark.kind for mark in run.marks)]
+        self._kind = gui.add_dropdown("marks", tuple(kinds))
+        jump = gui.add_button_group("go to mark", ("previous", "next"))
+        jump.on_click(lambda event: self._jump(event.target.value == "next"))
+        self._text = gui.add_markdown("")
+
+    def advance(self, elapsed: float, now: float) -> float:
+        """Play on for `elapsed` [s] by the wall clock, which says `now`; returns the time."""
+        if self._play.value:
+            self.time += elapsed * PLAYBACK[self._speed.value]
+            if self.time > self._run.duration:
+                self.time = 0.0
+        if now >= self._due:
+            self._due = now + LINE_EVERY_S
+            self._show()
+        return self.time
+
+    def _drag(self, by_hand: bool) -> None:
+        """A person moved the slider: playback stops there."""
+        if by_hand:
+            self._play.value, self.time = False, self._slider.value
+
+    def _jump(self, forward: bool) -> None:
+        """To the mark after this time, or before it."""
+        marks = [m for m in self._run.marks if self._kind.value in ("any", m.kind)]
+        later = [mark for mark in marks if mark.time > self.time + 0.005]
+        earlier = [mark for mark in marks if mark.time < self.time - 0.005]
+        choice = later[:1] if forward else earlier[-1:]
+        for target in choice:
+            self._play.value, self.time = False, target.time
+            self._show()
+
+    def _show(self) -> None:
+        """Slider and text of this time."""
+        self._slider.value = round(min(self.time, self._run.duration), 2)
+        past = [mark for mark in self._run.marks if mark.time <= self.time + 0.005]
+        text = f"{past[-1].time:.2f} s: {past[-1].kind} {past[-1].text}" if past else ""
+        if self._text.content != text:
+            self._text.content = text

@@ -13,9 +13,8 @@ from robots.robot import Robot as RobotModel
 from robots.terrain import Ground, height_at
 from runtime.messages import GroundTruth, PlanOutline
 from saltus.metrics.driving import base_rotation
-from saltus.view.ground import add_ground
 from saltus.view.instant import Instant
-from saltus.view.robots import Ghosts, Kinematics, Robot
+from saltus.view.robots import Ghosts, Kinematics, Robot, add_ground
 
 Array = NDArray[np.float64]
 

@@ -6,19 +6,18 @@ import numpy as np
 import pytest
 
 from hybrid.examples.bouncing_ball import GRAVITY, RESTITUTION
-from saltus.bench.hybrid import bench, bouncing_ball, van_der_pol
-from saltus.bench.hybrid.first_simulation import PROGRAMS, first_times
-from saltus.bench.hybrid.van_der_pol import Simulator
+from saltus.bench import hybrid as bench
+from saltus.bench.hybrid import PROGRAMS, first_times
 from saltus.cli.main import run as command_line
 from saltus.common.errors import BadRequest
 
 pytestmark = pytest.mark.slow  # a minute of compilation
-STATES = bouncing_ball.falling_balls(3, 1)
+STATES = bench.falling_balls(3, 1)
 
 
 def closed_form(x):
     """End of a falling ball after as many bounces as there is time for."""
-    left, height, velocity = bouncing_ball.DURATION, x[0], x[1]
+    left, height, velocity = bench.DURATION, x[0], x[1]
     while True:
         speed = np.sqrt(velocity**2 + 2.0 * GRAVITY * height)
         flight = (speed + velocity) / GRAVITY
@@ -31,11 +30,11 @@ def closed_form(x):
 @pytest.mark.parametrize("name", ["compiled_batch", "callbacks", "scipy"])
 def test_every_simulator_ends_where_the_closed_form_does(name):
     ends = np.array([closed_form(x) for x in STATES])
-    np.testing.assert_allclose(getattr(bouncing_ball, name)(STATES), ends, atol=1e-9)
+    np.testing.assert_allclose(getattr(bench, name)(STATES), ends, atol=1e-9)
 
 
 def test_hybrid_tools_ends_near_the_closed_form():
-    ends = bouncing_ball.HybridTools()(STATES[:1])
+    ends = bench.HybridTools()(STATES[:1])
     np.testing.assert_allclose(ends, [closed_form(STATES[0])], atol=1e-3)
 
 
@@ -47,12 +46,12 @@ SINGLE = ["one_python_simulation", "scipy_RK45", "scipy_DOP853", *PROGRAMS]
 def quick(monkeypatch):
     """Neither fresh processes nor a search for tolerances."""
     monkeypatch.setattr(bench, "first_times", lambda name, rounds: np.full(rounds, 2.0))
-    simulators = [Simulator(name, lambda rtol: None, 1e-10, 1e-9) for name in SINGLE[:3]]
+    simulators = {name: (lambda k: None, 1e-9) for name in SINGLE[:3]}
     monkeypatch.setattr(bench, "equally_accurate", lambda: simulators)
 
 
 def test_rows(monkeypatch, quick):
-    monkeypatch.setattr(bouncing_ball, "HybridTools", lambda: lambda x: x + np.nan)
+    monkeypatch.setattr(bench, "HybridTools", lambda: lambda x: x + np.nan)
     result = bench.run(rounds=2, balls=3)
     rows = {row["name"]: row for row in result.rows}
     assert list(rows) == [*BALLS, *SINGLE]
@@ -85,7 +84,7 @@ def missing():
 def test_without_the_package_its_row_is_missing_and_the_remedy_is_named(
     monkeypatch, capsys, quick
 ):
-    monkeypatch.setattr(bouncing_ball, "HybridTools", missing)
+    monkeypatch.setattr(bench, "HybridTools", missing)
     real = bench.run
     monkeypatch.setattr(bench, "run", lambda: real(1, 2))
     assert command_line(["bench", "hybrid", "--json"]) == 0
@@ -97,19 +96,19 @@ def test_without_the_package_its_row_is_missing_and_the_remedy_is_named(
 
 
 def test_other_trajectories_are_not_timed(monkeypatch, quick):
-    monkeypatch.setattr(bouncing_ball, "callbacks", lambda states: states)
+    monkeypatch.setattr(bench, "callbacks", lambda states: states)
     with pytest.raises(BadRequest, match="callbacks"):
         bench.run(rounds=1, balls=1)
 
 
 def test_one_python_simulation_is_as_accurate_as_scipy():
-    ours, *others = van_der_pol.equally_accurate()
-    assert [ours.name, *(each.name for each in others)] == SINGLE[:3]
-    assert ours.error < 1e-6 and all(each.error <= ours.error for each in others)
-    truth = van_der_pol.ours(1e-13)
-    assert len(truth[0]) == van_der_pol.IMPACTS
-    assert van_der_pol.error_of(truth, van_der_pol.scipy("RK45", 1e-12)) < 1e-7
-    assert van_der_pol.error_of((truth[0][1:], truth[1]), truth) == np.inf
+    found = bench.equally_accurate()
+    assert list(found) == SINGLE[:3]
+    assert 1e-6 > found["one_python_simulation"][1] == max(error for _, error in found.values())
+    truth = bench.oscillate(1e-13)
+    assert len(truth[0]) == bench.IMPACTS
+    assert bench.error_of(truth, bench.oscillate_scipy("RK45", 1e-12)) < 1e-7
+    assert bench.error_of((truth[0][1:], truth[1]), truth) == np.inf
 
 
 @pytest.mark.parametrize("name", PROGRAMS)

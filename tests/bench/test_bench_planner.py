@@ -5,11 +5,9 @@ import sys
 import numpy as np
 import pytest
 
-from saltus.bench.planner import bench as planner
-from saltus.bench.planner import peer_environment
-from saltus.bench.planner.bench import PEER_SCRIPT, THREADS, PeerSolver
-from saltus.bench.planner.peer_environment import peer_folder, peer_python
-from saltus.bench.planner.peer_process import PeerProcess
+from saltus.bench import planner
+from saltus.bench.peer import SCRIPT, PeerProcess, peer_folder, peer_python
+from saltus.bench.planner import THREADS, PeerSolver
 from saltus.cli.main import run as command_line
 from saltus.common.errors import BadRequest
 from studies.a1.systems.planner_cases import make_cases, make_workbench, save_cases
@@ -111,7 +109,6 @@ def test_a_peer_without_interpreter_names_the_remedy(tmp_path):
 
 def test_an_environment_that_cannot_be_made_is_refused(tmp_path, monkeypatch, capsys):
     monkeypatch.setenv("PIP_NO_INDEX", "1")
-    monkeypatch.setattr(peer_environment, "peer_folder", lambda: tmp_path / "peers")
     monkeypatch.setattr(planner, "peer_folder", lambda: tmp_path / "peers")
     monkeypatch.setattr(sys, "executable", str(tmp_path / "no-python"))
     assert command_line(["bench", "planner", "--json"]) == 2
@@ -124,7 +121,7 @@ def test_an_environment_that_cannot_be_made_is_refused(tmp_path, monkeypatch, ca
 def test_crocoddyl_answers(bench, tmp_path):
     path = tmp_path / "cases.npz"
     save_cases(path, bench, make_cases(bench, 1))
-    with PeerProcess([str(peer_python(peer_folder())), str(PEER_SCRIPT), str(path)]) as peer:
+    with PeerProcess([str(peer_python(peer_folder())), str(SCRIPT), str(path)]) as peer:
         assert peer.ready["crocoddyl"] == "3.2.1"
         answers = [
             peer.ask(case=0, cones=cones, threads=threads, repeat=1)

@@ -4,8 +4,7 @@ import math
 
 import pytest
 
-from saltus.bench.watchdog.bench import HARMS
-from saltus.bench.watchdog.trial import run_trial
+from saltus.bench.watchdog import HARMS, run_trial
 
 CHOSEN = ("stopped for 60 ms", "killed, and a log that takes nothing", "stopped, then the stop key",
           "stopped, then the remote's stop", "the stop key alone")  # fmt: skip

@@ -8,8 +8,7 @@ import pytest
 
 import saltus
 from saltus.cli import main
-from saltus.recording.field_tables import written_anew
-from saltus.recording.fields import PARTS
+from saltus.recording.fields import PARTS, written_anew
 from tests.docs.doc_code import blocks
 from tests.saltus.short_walk import record_walk
 
@@ -52,7 +51,7 @@ def test_its_code_runs(place, monkeypatch, capsys):
 def test_its_tables_are_those_of_the_code():
     text = (DOCS / "topics.md").read_text()
     assert written_anew(text) == text, (
-        "generate them: python -m saltus.recording.field_tables docs/topics.md"
+        "generate them: python -m saltus.recording.fields docs/topics.md"
     )
 
 

@@ -49,7 +49,7 @@ from saltus.launch.run_folder import RunFolder
 from saltus.recording.reading import summary_of_run
 from saltus.recording.recorder import RunRecorder
 from saltus.recording.run import Run
-from saltus.report.sweep_files import read_description, read_rows
+from saltus.report.read_sweep import read_description, read_rows
 from saltus.sweep.folder import SweepFolder
 from saltus.sweep.trials import make_trials
 from saltus.trace import Trace, load_trace, save_trace

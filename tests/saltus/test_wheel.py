@@ -20,7 +20,7 @@ def test_wheel_holds_code_and_data_and_no_package_named_launch(tmp_path):
     for folder in ("launch", "config"):
         for path in (ROOT / folder).glob("*.yaml"):
             assert f"saltus/data/{folder}/{path.name}" in names
-    files = ("robots/a1/a1.xml", "saltus/cli/main.py", "saltus/report/page.css")
+    files = ("robots/a1/a1.xml", "saltus/cli/main.py", "saltus/report/page.html.j2")
     files += ("hw_bridge/__init__.py",)
     for file in files:
         assert file in names
@@ -37,7 +37,8 @@ def test_installed_wheel_finds_its_launch_files(tmp_path):
         "from saltus.configuration.launch import load_launch as l; import saltus; "
         "from saltus.common.folders import find_file as f; "
         "from sim_bridge.suites import read_suite as r; "
-        "from saltus.report.page import _document as page; assert 'verdict' in page('x', []); "
+        "from saltus.report.page import Subject, page; "
+        "assert 'No trial' in page(Subject('sweep', None, 'x', {}, '', [])); "
         "trials = sum(len(g.trials) * g.seeds for g in r(f('config', 'table-6.1'))); "
         "print(saltus.__file__, l('push').duration, l('sim').reference, trials)"
     )

@@ -7,9 +7,7 @@ from PIL import Image
 from robots.rotations import Array
 from robots.terrain import height_at
 from saltus.doctor import checks
-from saltus.film.camera import View
-from saltus.film.frames import Frames
-from saltus.film.jobs import Job, draw
+from saltus.film.drawing import Frames, Job, View, draw
 from sim_bridge.ground import ground_of
 from sim_bridge.terrain_options import Slope, SurfacePatch, Terrain
 

@@ -6,9 +6,15 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from saltus.configuration.launch import AT_ORIGIN, load_launch, write_config
-from saltus.film.frames import Frames
-from saltus.film.pushes import LENGTHS, Arrow, arrows_of_run, draw_arrows
-from saltus.film.recorded_motion import RecordedMotion, read_motion
+from saltus.film.drawing import Frames
+from saltus.film.motion import (
+    LENGTHS,
+    Arrow,
+    RecordedMotion,
+    arrows_of_run,
+    draw_arrows,
+    read_motion,
+)
 from tests.saltus.film.fake_run import HAND_AT, HAND_PUSH, PUSH_AT, make_run
 
 INSTANTS = st.floats(-1.0, 4.0, allow_subnormal=False)

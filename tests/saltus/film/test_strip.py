@@ -2,7 +2,7 @@
 
 import pytest
 
-from saltus.film import strip
+from saltus.film import film as strip
 
 
 def test_panels_stand_around_the_first_push_and_within_the_run():

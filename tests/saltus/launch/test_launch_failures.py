@@ -92,7 +92,7 @@ def test_ctrl_c_while_the_strip_is_drawn_costs_the_strip_alone(tmp_path, monkeyp
 
     whole = LaunchOutcome({"simulated_s": 0.05}, [], True, False, {}, [])
     monkeypatch.setattr(launcher, "launch", lambda *_, **__: whole)
-    monkeypatch.setattr("saltus.film.strip.leave_strip", interrupt)
+    monkeypatch.setattr("saltus.film.film.leave_strip", interrupt)
     assert run([*STAND, "--record", str(tmp_path / "run"), "--json"]) == 130
     assert json.loads(capsys.readouterr().out)["simulated_s"] == 0.05
 

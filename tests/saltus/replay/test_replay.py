@@ -16,8 +16,8 @@ from runtime.topics import RECORDED
 from runtime.wire import decode
 from saltus.cli.main import run
 from saltus.configuration.launch import load_launch
-from saltus.replay.comparison import Comparison
-from saltus.replay.real_time import Cores
+from saltus.replay.difference import Comparison
+from saltus.replay.feed import Cores
 from tests.saltus.short_walk import record_walk
 
 TOPICS = {topic.name: topic for topic in RECORDED}

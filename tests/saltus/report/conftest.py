@@ -4,8 +4,8 @@ from collections.abc import Iterator
 
 import pytest
 
-from saltus.report import strips
-from saltus.report.drawings import Drawings
+from saltus.report import pictures
+from saltus.report.pictures import Drawings
 
 
 @pytest.fixture(scope="module", autouse=True)
@@ -13,11 +13,11 @@ def pixels() -> Iterator[None]:
     """A few bytes in place of every rendered picture."""
 
     def draw_pictures(jobs):
-        pictures = {
+        found = {
             job.name: [b"x"] * (1 if job.ending else len(frames.q)) for job, frames in jobs
         }
-        return Drawings(pictures, "")
+        return Drawings(found, "")
 
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(strips, "draw_pictures", draw_pictures)
+        patch.setattr(pictures, "draw_pictures", draw_pictures)
         yield

@@ -8,7 +8,7 @@ import pytest
 from controller.driving.commands import Goal
 from controller.gaits import GAITS
 from saltus.metrics.run import DRIVING_MEASURES
-from saltus.report.driving import base_motion
+from saltus.report.figures import base_motion
 from saltus.report.page import write_report
 from saltus.trace import Trace, load_trace, save_trace
 from saltus.trace.recorder import goal_row

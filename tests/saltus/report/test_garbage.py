@@ -87,7 +87,7 @@ GROUPS = """groups:
 
 
 @pytest.mark.parametrize(("asked", "words"), [
-    ([2, 3], "--group right"), ([1, 2], "--trial 1 --trial 2"),
+    ([2, 3], "--trial 2 --trial 3"), ([1, 2], "--trial 1 --trial 2"),
     ([0, 1, 2, 3], "--mode paused --set"),
 ])  # fmt: skip
 def test_a_part_of_a_suite_is_whole_when_that_part_is_done(tmp_path, asked, words):

@@ -12,10 +12,9 @@ import pytest
 
 from saltus.cli import main
 from saltus.doctor import checks
-from saltus.film.camera import View
-from saltus.film.frames import Frames
-from saltus.film.jobs import Job
-from saltus.report import drawings, page, strips
+from saltus.film.drawing import Frames, Job, View
+from saltus.report import page, pictures
+from saltus.report.pictures import draw_pictures
 from tests.saltus.report.fake_sweep import make_sweep
 
 CHROMIUM = next(filter(None, map(shutil.which, ("chromium", "chromium-browser"))), None)
@@ -197,12 +196,12 @@ def test_strips_are_drawn():
     if not can_draw:
         pytest.skip(reason)
     q = np.array([[0.0, 0.0, 0.3, 0.0, 0.0, 0.0, 1.0, *[0.0, 0.8, -1.6] * 4]])
-    drawn = drawings.draw_pictures([(Job("strip0", (96, 64), View()), Frames.plain(q))])
+    drawn = draw_pictures([(Job("strip0", (96, 64), View()), Frames.plain(q))])
     assert drawn.failure == "" and len(drawn.pictures["strip0"]) == 1
 
 
 def test_without_graphics_the_rest_is_there(tmp_path, monkeypatch):
-    monkeypatch.setattr(strips, "draw_pictures", drawings.draw_pictures)
+    monkeypatch.setattr(pictures, "draw_pictures", draw_pictures)
     monkeypatch.setenv("MUJOCO_GL", "none")
     text = written(make_sweep(tmp_path / "s", planners=("instant_qp",))).text
     assert "Pictures are missing here" in text and "saltus doctor" in text

@@ -5,14 +5,11 @@ import pytest
 
 from saltus.common.errors import BadRequest
 from saltus.configuration.planners import PLANNERS, entry_of, in_order
-from saltus.report import choice, page
-from saltus.report.hildebrand import stances
-from saltus.report.html import Html, tag
-from saltus.report.lateral import since_event, worst
-from saltus.report.outcomes import cells
-from saltus.report.strips import AFTER_FALL_S, film_times, strip_times
+from saltus.report import measures, page
+from saltus.report.figures import since_event, stances
+from saltus.report.measures import PUBLISHED, cells, worst
+from saltus.report.pictures import AFTER_FALL_S, film_times, strip_times
 from saltus.report.subject import TrialRecord
-from saltus.report.thesis import published
 from tests.saltus.report.fake_sweep import REACH, make_sweep
 
 
@@ -43,17 +40,10 @@ def test_published_figures_are_the_thesis_percentages():
         ("hilqr", 1.5): 88, ("convex_mpc", 1.5): 50, ("instant_qp", 1.5): 25,
     }  # fmt: skip
     for (planner, speed), rate in percent.items():
-        cell = published("table-6.1", planner, "base_velocity", speed)
-        assert cell is not None and round(100 * cell.success / cell.trials + 1e-9) == rate
-    assert published("table-6.1", "hilqr", "base_velocity", 2.0) is None
-    assert published("push-walk", "hilqr", "base_velocity", 1.5) is None
-    block = published("table-6.2", "instant_qp", "motor_block", 0.0)
-    assert block is not None and block.success == 0 and "40 %" in block.remark
-
-
-def test_everything_but_markup_is_escaped():
-    assert tag("p", '<b> & "x"', Html("<br>")) == "<p>&lt;b&gt; &amp; &quot;x&quot;<br></p>"
-    assert tag("a", title='"><script>') == '<a title="&quot;&gt;&lt;script&gt;"></a>'
+        cell = PUBLISHED["table-6.1", "base_velocity", planner, speed]
+        assert round(100 * cell.success / cell.trials + 1e-9) == rate
+    block = PUBLISHED["table-6.2", "motor_block", "instant_qp", 0.0]
+    assert block.success == 0 and "40 %" in block.remark
 
 
 def test_planners_stand_in_the_thesis_order_and_differ_in_colour():
@@ -79,19 +69,19 @@ def test_cells_hold_every_trial_once(subject):
 
 
 def test_strips_of_the_thesis_suite_show_the_first_large_push_of_everybody(subject):
-    assert [trial.name for trial in choice.strips(subject, ())] == [f"{c}:2" for c in REACH]
+    assert [trial.name for trial in measures.strips(subject, ())] == [f"{c}:2" for c in REACH]
 
 
 def test_strips_of_another_suite_show_worst_survivor_and_first_fall(tmp_path):
     other = page.read_subject(make_sweep(tmp_path / "s", suite="mine"))
-    names = [trial.name for trial in choice.strips(other, ())]
+    names = [trial.name for trial in measures.strips(other, ())]
     assert names == ["hilqr:2", "convex_mpc:2", "instant_qp:0", "instant_qp:2"]
 
 
 def test_strips_that_are_asked_for(subject):
-    assert [t.name for t in choice.strips(subject, ["hilqr:1"])] == ["hilqr:1"]
+    assert [t.name for t in measures.strips(subject, ["hilqr:1"])] == ["hilqr:1"]
     with pytest.raises(BadRequest, match="hilqr:0, hilqr:1"):
-        choice.strips(subject, ["hilqr:7"])
+        measures.strips(subject, ["hilqr:7"])
 
 
 def test_a_fall_ends_the_line_and_the_strip(subject):

@@ -7,10 +7,9 @@ import pytest
 
 from robots.conventions import FOOT_NAMES
 from saltus.metrics.touchdowns import Touchdowns
-from saltus.report import touchdowns
+from saltus.report import page
+from saltus.report.measures import SAMPLES, measured
 from saltus.report.subject import Subject, TrialRecord
-from saltus.report.touchdown_measures import SAMPLES, measured
-from saltus.report.touchdowns import touchdowns_section
 from tests.a1 import A1
 from tests.saltus.report.fake_sweep import fake_trace
 
@@ -33,7 +32,8 @@ def trial(found: Touchdowns | None, fell: bool = False, planner: str = "hilqr") 
 
 def page_of(*shown: TrialRecord) -> str:
     subject = Subject("run", None, "walk", {}, "", shown)  # type: ignore[arg-type]
-    return str(touchdowns_section(subject, list(shown)))
+    text = page.page(subject)
+    return text[text.index("<h2>Touchdowns") : text.index("<h2>Cost by")]
 
 
 def test_the_section_draws_each_trial_and_tells_its_kinds():
@@ -59,7 +59,7 @@ def test_a_page_measures_few_and_says_so(monkeypatch):
     """Those that are next to the push, in their order."""
     found = measured(A1, trial(landings()), 2)
     assert [each.time for each in found.landings] == [1.0, 1.5] and found.of == 4
-    monkeypatch.setattr(touchdowns, "MOST", 4)
+    monkeypatch.setattr(page, "MOST_TOUCHDOWNS", 4)
     both = page_of(trial(landings()), trial(landings(), planner="convex_mpc"))
     assert both.count("2 of 4 touchdowns") == 2
 

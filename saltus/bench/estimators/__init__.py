@@ -1,1 +1,0 @@
-"""Every filter on the same recorded sensor readings."""

@@ -1,1 +1,0 @@
-"""Simulators of hybrid systems, ours beside others."""

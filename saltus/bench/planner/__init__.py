@@ -1,1 +1,0 @@
-"""One HiLQR iteration beside one of Crocoddyl's FDDP."""

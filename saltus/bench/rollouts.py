@@ -1,0 +1,293 @@
+"""``saltus bench rollouts``: how long a line search takes on each rollout backend of this machine.
+
+Batches of 8 to 4096 candidates over the planner's horizon. The backends of a group take turns;
+MuJoCo here and MuJoCo in a server are one group.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import AbstractContextManager, ExitStack, contextmanager, nullcontext
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from controller.robot_model import RolloutBackend
+from controller.rollout_planner import reference_policy
+from hybrid.hilqr import Policies
+from robots.robot import load_robot
+from robots.state import Array
+from saltus.bench.catalogue import BenchResult
+from saltus.bench.timing import MS, take_turns_for
+from saltus.common.console import say
+from saltus.common.criterion import Criterion
+from saltus.common.figures import figure
+from saltus.common.processor import cores, processor_name
+from saltus.launch.rollouts import PROBE_S
+from saltus.serve.server import server_child
+from sim_bridge.options import ISAAC_GYM_ADDRESS, ServerOptions, WarpOptions
+from sim_bridge.physics_client import PhysicsClient
+from sim_bridge.rollouts.remote import REMEDIES, RemoteRollout
+from sim_bridge.rollouts.threaded import ThreadedRollout
+from sim_bridge.rollouts.unavailable import Unavailable
+from studies.a1.systems.planner_cases import make_cases, make_workbench
+
+SIZES = (8, 16, 64, 256, 1024, 4096)  # candidates; the first is the planner's
+BUDGET_S = 3.0  # of one batch size of one group [s]
+FEWEST, MOST = 3, 200  # samples
+MOST_ON_WARP_CPU = 64  # which is for tests: a kernel there is a loop on one core
+MOST_REMOTE = 256
+PATIENCE_S = 60.0  # with the answer of a server [s]
+TORQUE = 1.0  # standard deviation of the step of the torques [N m]
+ADDED_BOUND_MS = 1.0  # median, of the remote backend over loopback [ms]
+GPU_BATCH, GPU_BOUND_MS = 1024, 50.0  # candidates, and the longest their line search may take [ms]
+
+
+class Horizon(NamedTuple):
+    """Over what is rolled out."""
+
+    knots: int
+    period: float  # [s]
+    substeps: int
+
+
+class Problem(NamedTuple):
+    """A start and the policy from there on, which any number of candidates may take up."""
+
+    horizon: Horizon
+    x0: Array  # (37,)
+    policy: Policies
+
+    def policies(self, candidates: int) -> Policies:
+        """As in the planner's line search, steps of the policy from 0 to 1."""
+        return Policies.of(
+            self.policy.states[0], self.policy.inputs[0], self.policy.gains[0],
+            self.policy.feedforward[0], np.linspace(0.0, 1.0, candidates).tolist(),
+        )  # fmt: skip
+
+
+class Engine(NamedTuple):
+    """A backend to measure.
+
+    Attributes:
+        backend: as in a launch file; device: its name in full; rollout: the backend itself.
+        most: candidates.
+    """
+
+    backend: str
+    device: str
+    rollout: RolloutBackend
+    most: int = SIZES[-1]
+
+    def fallbacks(self) -> int:
+        """Rollouts that were another backend's."""
+        return self.rollout.statistics().get("fallbacks", 0)
+
+
+class Measured(NamedTuple):
+    """Times of one backend and one batch size.
+
+    Attributes:
+        seconds: (n,) [s]; those of the same index in a group were taken one after the other.
+    """
+
+    backend: str
+    device: str
+    candidates: int
+    seconds: Array
+
+    def quantile(self, percent: float) -> float:
+        """A percentile of the times [ms]."""
+        return MS * float(np.percentile(self.seconds, percent))
+
+
+Group = Callable[[Horizon], AbstractContextManager[list[Engine]]]
+
+
+def walking_problem(seed: int = 0) -> Problem:
+    """The default planner's horizon from a walking state, a little pushed.
+
+    The policy is the reference's with its gains. The step is drawn at random: how long a rollout
+    takes does not depend on how good it is.
+    """
+    bench = make_workbench()
+    options = bench.paused.options
+    (case,) = make_cases(bench, 1, seed)
+    followed = reference_policy(case.window)
+    step = TORQUE * np.random.default_rng(seed).normal(size=case.window.inputs.shape)
+    policy = Policies.of(followed.states[0], followed.inputs[0], followed.gains[0], step)
+    return Problem(Horizon(options.knots, options.period, options.search.substeps), case.x0, policy)
+
+
+def cpu_name() -> str:
+    """The processor's model, and how many of its cores this process may use."""
+    return f"{processor_name()}, {cores()} core{'s' if cores() > 1 else ''}"
+
+
+def warp_cpu_name() -> str:
+    """Warp's device that is no GPU."""
+    return f"Warp's CPU device, {cpu_name()}"
+
+
+@contextmanager
+def local_and_remote(horizon: Horizon) -> Iterator[list[Engine]]:
+    """MuJoCo on all cores, here and in a server on loopback: the same physics."""
+    with ExitStack() as stack:
+        server = ServerOptions(stack.enter_context(server_child(threads=cores())))
+        local, remote = _remote(server, horizon, "remote")
+        stack.callback(remote.close)
+        yield [
+            Engine("mujoco", cpu_name(), local),
+            Engine("remote", f"mujoco over loopback, {cpu_name()}", remote, MOST_REMOTE),
+        ]
+
+
+def warp_engines(horizon: Horizon) -> list[Engine]:
+    """MuJoCo Warp on each of its devices.
+
+    Raises:
+        Unavailable: it is not installed.
+    """
+    from sim_bridge.rollouts.warp_device import open_device
+    from sim_bridge.rollouts.warp_rollout import WarpRollout
+
+    def engine(device: str) -> Engine:
+        options = WarpOptions(device)
+        rollout = WarpRollout(load_robot("a1"), horizon.period, horizon.substeps, options)
+        alone = device == "cpu" or len(gpus) == 1  # several may be of one kind
+        return Engine("warp", rollout.device + ("" if alone else f" ({device})"), rollout)
+
+    gpus = [gpu.alias for gpu in open_device("auto").warp.get_cuda_devices()]
+    cpu = engine("cpu")._replace(device=warp_cpu_name(), most=MOST_ON_WARP_CPU)
+    return [*map(engine, gpus), cpu]
+
+
+@contextmanager
+def isaac_gym(horizon: Horizon) -> Iterator[list[Engine]]:
+    """Isaac Gym, if its server answers where it does by default.
+
+    Raises:
+        Unavailable: it does not.
+    """
+    server = ServerOptions(ISAAC_GYM_ADDRESS)
+    client = PhysicsClient(server, REMEDIES["isaacgym"], PROBE_S)
+    client.close()
+    _, remote = _remote(server, horizon, "isaacgym")
+    try:
+        yield [Engine("isaacgym", client.info.device, remote, client.info.most_candidates)]
+    finally:
+        remote.close()
+
+
+def _remote(
+    server: ServerOptions, horizon: Horizon, kind: str
+) -> tuple[ThreadedRollout, RemoteRollout]:
+    """MuJoCo here, and a server's backend that falls back to it."""
+    robot = load_robot("a1")
+    local = ThreadedRollout(robot, *horizon, cores())
+    return local, RemoteRollout(
+        robot, server, local, horizon.period, horizon.substeps, PATIENCE_S, kind
+    )
+
+
+GROUPS: tuple[tuple[str, Group], ...] = (
+    ("mujoco", local_and_remote),
+    ("warp", lambda horizon: nullcontext(warp_engines(horizon))),
+    ("isaacgym", isaac_gym),
+)
+
+
+def run(
+    sizes: Sequence[int] = SIZES, budget_s: float = BUDGET_S,
+    groups: Iterable[tuple[str, Group]] = GROUPS,
+) -> BenchResult:  # fmt: skip
+    """Measure batches of `sizes` candidates, for about `budget_s` [s] each.
+
+    The ratio is the remote backend's median over the local one's, for the smallest batch.
+    """
+    say("preparing (compiles on the first run)")
+    problem = walking_problem()
+    measured: list[Measured] = []
+    absent: list[str] = []
+    for name, group in groups:
+        try:
+            with group(problem.horizon) as engines:
+                for size in sizes:
+                    measured += measure(engines, problem, size, budget_s)
+        except Unavailable as error:
+            absent.append(f"{name}: {error}")
+    local, remote = _pair(measured, sizes[0])
+    ratio = remote.quantile(50.0) / local.quantile(50.0) if local and remote else None
+    rows: list[dict[str, Any]] = [
+        {"backend": one.backend, "device": one.device, "candidates": one.candidates,
+         "knots": problem.horizon.knots, "ms_p50": one.quantile(50.0), "ms_p99": one.quantile(99.0)}
+        for one in measured
+    ]  # fmt: skip
+    note = "; ".join([
+        *(f"not measured: {each}" for each in absent),
+        "the 99th percentile of few samples, as of large batches, is their longest",
+    ])  # fmt: skip
+    return BenchResult(
+        rows, ratio, note, {"rollouts": _draw(measured)}, criteria=criteria(measured, sizes[0])
+    )
+
+
+def measure(
+    engines: Sequence[Engine], problem: Problem, size: int, budget_s: float
+) -> list[Measured]:
+    """Times of the engines that take `size` candidates; none of one that fell back."""
+    able = {f"{each.backend} ({each.device})": each for each in engines if size <= each.most}
+    if not able:
+        return []
+    say(f"{size} candidates: {', '.join(able)}")
+    policies, before = problem.policies(size), [each.fallbacks() for each in able.values()]
+    calls = {
+        name: lambda k, each=each: each.rollout.roll_out(problem.x0, policies)
+        for name, each in able.items()
+    }
+    times = take_turns_for(budget_s, calls, FEWEST, MOST)
+    measured = []
+    for (name, engine), fallbacks in zip(able.items(), before, strict=True):
+        if engine.fallbacks() == fallbacks:
+            seconds = np.array(times.seconds[name])
+            measured.append(Measured(engine.backend, engine.device, size, seconds))
+        else:
+            say(f"{engine.backend} did not answer in time: no row of {size} candidates")
+    return measured
+
+
+def criteria(measured: Sequence[Measured], size: int) -> list[Criterion]:
+    """What the remote backend adds to `size` candidates, pair by pair, and a GPU's large batch."""
+    local, remote = _pair(measured, size)
+    added = [] if local is None or remote is None else [Criterion(
+        f"what remote over loopback adds to {size} candidates, median [ms]",
+        MS * float(np.median(remote.seconds - local.seconds)), "<", ADDED_BOUND_MS,
+    )]  # fmt: skip
+    return added + [
+        Criterion(f"{one.device}: {GPU_BATCH} candidates [ms]", one.quantile(50.0), "<",
+                  GPU_BOUND_MS)
+        for one in measured
+        if one.backend == "warp" and one.candidates == GPU_BATCH and one.device != warp_cpu_name()
+    ]  # fmt: skip
+
+
+def _pair(measured: Sequence[Measured], size: int) -> tuple[Measured | None, Measured | None]:
+    """Local and remote times of a batch size."""
+    found = {one.backend: one for one in measured if one.candidates == size}
+    return found.get("mujoco"), found.get("remote")
+
+
+def _draw(measured: Sequence[Measured]) -> Any:
+    """Medians over candidates, shaded to their 99th percentiles."""
+    drawing, axis = figure(width=6.4, height=3.8)
+    for backend, device in dict.fromkeys((one.backend, one.device) for one in measured):
+        mine = [one for one in measured if (one.backend, one.device) == (backend, device)]
+        sizes = [one.candidates for one in mine]
+        middle, high = ([one.quantile(p) for one in mine] for p in (50.0, 99.0))
+        axis.plot(sizes, middle, "o-", label=f"{backend}: {device}", markersize=4)
+        axis.fill_between(sizes, middle, high, alpha=0.15, linewidth=0)
+    axis.plot([GPU_BATCH], [GPU_BOUND_MS], "k*", markersize=9, label="bound of a GPU")
+    axis.set_xscale("log", base=2)
+    axis.set(yscale="log", xlabel="candidates", ylabel="line search [ms]")
+    axis.legend(frameon=False, fontsize=7)
+    return drawing

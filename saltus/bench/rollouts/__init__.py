@@ -1,1 +1,0 @@
-"""A line search on every rollout backend of this machine."""

@@ -1,0 +1,255 @@
+"""The runs whose sensor readings every filter is given: recorded once, as arrays, and kept.
+
+Leg odometry is in the loop of all of them, whatever the launch's default is: a filter under test
+must not change what it is tested on.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import NamedTuple
+
+import msgspec
+import numpy as np
+from msgspec.structs import replace
+from numpy.typing import NDArray
+
+from robots.conventions import FOOT_NAMES
+from runtime.messages import SensorReading
+from saltus.common.code_version import code_version, fingerprint
+from saltus.common.console import say
+from saltus.common.errors import BadRequest
+from saltus.common.folders import cache_folder, find_file, keep_in_cache
+from saltus.common.progress import RunProgress
+from saltus.configuration.estimators import ESTIMATORS
+from saltus.configuration.launch import LaunchConfig, load_launch
+from saltus.configuration.motions import motion_file, motion_names
+from saltus.configuration.planners import PLANNERS
+from saltus.launch.first_compilation import ensure_compiled
+from saltus.launch.lock_step import LockStep
+from saltus.sweep.parallel import backend_ready, default_jobs, run_all
+from saltus.sweep.trials import make_trials
+from sim_bridge.options import StartOptions
+from sim_bridge.suites import read_suite
+
+WALK_S = 60.0  # length of the undisturbed walk and trot [s]
+SLIPPERY_S = 20.0  # [s]
+SLIPPERY = 0.1  # friction of wet ice, on which the A1 still walks; the default is 0.8
+PUSHES = (1.0, 1.5)  # [m/s]
+FLIGHTS = ("backflip", "jump-up", "leap")  # motions
+TERRAIN = {
+    "slope": "slope of 10 degrees up",
+    "step": "step of 8 cm up",
+    "stairs": "stairs of 5 cm up",
+    "boxes": "boxes of 6 cm",
+    "patch": "icy patch",
+}  # stream: group of the suite `terrain`
+
+Array = NDArray[np.float64]
+
+# A reading's arrays, and what each row of `Recording.readings` holds after the time.
+FIELDS = {
+    "quaternion_imu_in_world": 4, "angular_velocity_imu": 3, "linear_acceleration_imu": 3,
+    "joint_position": 12, "joint_velocity": 12, "joint_torque": 12, "foot_force": 4,
+}  # fmt: skip
+# The sources that decide what a recording holds. A filter that is not in the loop is none of them:
+# whoever works on one need not record anew.
+SOURCES = (
+    "hybrid/*", "hybrid/hilqr/**/*", "runtime/**/*", "robots/**/*", "controller/**/*",
+    "sim_bridge/**/*", "estimator/*", "estimator/health/*", "saltus/launch/lock_step.py",
+    "saltus/bench/streams.py",
+)  # fmt: skip
+
+
+class Recording(NamedTuple):
+    """One run, a row a tick of 1 ms.
+
+    Attributes:
+        readings: (n, 51) time [s] and then `FIELDS`, in a SensorReading's units.
+        q: (n, 19) true configuration.
+        v: (n, 18) true velocity.
+        contact: (n, 4) whether each foot truly touched the ground.
+        fell: (1,) the run ends early, because the robot fell.
+    """
+
+    readings: Array
+    q: Array
+    v: Array
+    contact: NDArray[np.bool_]
+    fell: NDArray[np.bool_]
+
+    def messages(self) -> Iterator[SensorReading]:
+        """The readings as they were sent."""
+        ends = np.cumsum([1, *FIELDS.values()])
+        for tick, row in enumerate(self.readings):
+            parts = np.split(row, ends[:-1])[1:]
+            yield SensorReading(
+                tick=tick, time=float(row[0]), **dict(zip(FIELDS, parts, strict=True))
+            )
+
+
+class Stream(NamedTuple):
+    """Runs under one name: their errors make one row for each filter, which starts anew in each.
+
+    Attributes:
+        recording: its name.
+        runs: what is recorded.
+        ground_known: whether the filters know the ground; leg odometry in the loop does.
+    """
+
+    recording: str
+    runs: tuple[LaunchConfig, ...]
+    ground_known: bool = True
+
+    @property
+    def name(self) -> str:
+        """What its rows are called."""
+        return self.recording if self.ground_known else f"{self.recording}_unknown"
+
+    def launch_of(self, estimator: str) -> LaunchConfig:
+        """The launch that a filter is made for."""
+        belief = "known" if self.ground_known else "estimated"
+        return replace(self.runs[0], estimator=estimator, terrain_belief=belief)
+
+    @property
+    def paths(self) -> list[Path]:
+        """The files of the recorded runs, whether they are there or not."""
+        return [path_of(run, f"{self.recording}-{i}") for i, run in enumerate(self.runs)]
+
+
+def streams() -> list[Stream]:
+    """Walk, trot, pushes of two strengths, blocked motors, slippery ground, flights, and terrain.
+
+    The same recordings serve filters that do not know the height of the ground.
+    """
+    terrain = [Stream(name, (_trot_on(group),)) for name, group in TERRAIN.items()]
+    flat = [
+        Stream("walk", (_launch("sim", WALK_S),)),
+        Stream("trot", (_launch("trot", WALK_S),)),
+        *(Stream(f"push_{speed:.1f}", _pushes(speed)) for speed in PUSHES),
+        Stream("motor_block", _motor_blocks()),
+        Stream("slippery", (_launch("sim", SLIPPERY_S, f"simulation.friction={SLIPPERY}"),)),
+        *(Stream(name, (_launch("backflip", None, f"reference={name}"),)) for name in FLIGHTS),
+    ]
+    unknown = [each._replace(ground_known=False) for each in (*flat[:2], *terrain)]
+    return [*flat, *terrain, *unknown]
+
+
+def record_missing(streams: Sequence[Stream]) -> None:
+    """Record the runs that no file holds yet, several at a time, and keep them.
+
+    Raises:
+        BadRequest: the cache cannot be written.
+    """
+    pairs = [each for stream in streams for each in zip(stream.paths, stream.runs, strict=True)]
+    missing = [(run, path) for path, run in dict(pairs).items() if not path.is_file()]
+    if not missing:
+        return
+    seconds = sum(run.duration for run, _ in missing)
+    runs = f"{len(missing)} run{'s' if len(missing) > 1 else ''}"
+    say(f"recording {runs} of the walking A1, {seconds:g} s in all (minutes, once)")
+    ensure_compiled(missing[0][0])
+    with backend_ready("loky", None, default_jobs("loky")), RunProgress(seconds, "s") as progress:
+        done = 0.0
+        for length in run_all(_record, sorted(missing, key=lambda item: -item[0].duration)):
+            done += length
+            progress.show(done, "recorded")
+
+
+def _record(missing: tuple[LaunchConfig, Path]) -> float:
+    """Record one run into its file; its length [s]."""
+    run, path = missing
+    record_and_keep(run, path)
+    return run.duration
+
+
+def _launch(name: str, duration: float | None = None, *assignments: str) -> LaunchConfig:
+    return _for_recording(load_launch(name, assignments, "paused", duration))
+
+
+def _pushes(speed: float) -> tuple[LaunchConfig, ...]:
+    """The walk of `saltus launch push`, pushed sideways as each of the feet lifts off."""
+    at = "{{kind: base_velocity, at: {{foot: {}, phase: swing, cycle: 2}}, value: [0.0, {}, 0.0]}}"
+    pushes = [f"perturbations=[{at.format(foot, speed)}]" for foot in FOOT_NAMES]
+    return tuple(_launch("push", None, push) for push in pushes)
+
+
+def _motor_blocks() -> tuple[LaunchConfig, ...]:
+    """The trials of table 6.2, which differ in the sensors' noise."""
+    path = find_file("config", "table-6.2")
+    trials = make_trials(read_suite(path), "hilqr", "paused", str(path))
+    return tuple(_for_recording(trial.config) for trial in trials)
+
+
+def _trot_on(name: str) -> LaunchConfig:
+    """The first trot of a group of the suite `terrain`."""
+    path = find_file("config", "terrain")
+    groups = [one for one in read_suite(path) if (one.name, one.reference) == (name, "trot")]
+    return _for_recording(make_trials(groups, "hilqr", "paused", str(path))[0].config)
+
+
+def _for_recording(config: LaunchConfig) -> LaunchConfig:
+    """Leg odometry in the loop, from the origin, and one thread for the physics.
+
+    So recordings do not change with the machine, several of which are made at the same time, and
+    a filter finds the ground where it is.
+    """
+    simulation = replace(config.simulation, start=StartOptions("stand", 0.0, (0.0, 0.0)))
+    return replace(config.with_threads(1), estimator="leg_odometry", simulation=simulation)
+
+
+def record(config: LaunchConfig) -> Recording:
+    """Run a launch in lock step to its end or to a fall."""
+    logging.getLogger("controller").addHandler(logging.NullHandler())  # that it starts is no news
+    run = LockStep(config)
+    readings, truths = [], []
+    while run.simulation.tick < config.ticks and not run.simulation.fell:
+        reading = run.simulation.reading()
+        readings.append(np.concatenate([[reading.time], *(getattr(reading, f) for f in FIELDS)]))
+        truths.append(run.step().truth)
+    return Recording(
+        np.array(readings),
+        np.array([truth.q for truth in truths]),
+        np.array([truth.v for truth in truths]),
+        np.array([truth.contact > 0.5 for truth in truths]),
+        np.array([run.simulation.fell]),
+    )
+
+
+def path_of(config: LaunchConfig, name: str) -> Path:
+    """The file of the run `name`: one of its own for all sources and options it depends on."""
+    relevant = msgspec.to_builtins(config)
+    for other in {*PLANNERS, *ESTIMATORS} - {config.planner, config.estimator}:
+        del relevant[other]
+    if config.reference in motion_names():
+        relevant["motion"] = motion_file(config.reference, config.robot).read_text()
+    code = fingerprint(relevant, code_version(SOURCES))
+    return cache_folder() / "streams" / f"{name}-{code}.npz"
+
+
+def record_and_keep(config: LaunchConfig, path: Path) -> None:
+    """Record a run into a file, and forget those of the same name from other sources.
+
+    Raises:
+        BadRequest: the folder cannot be written.
+    """
+    recording = record(config)
+    keep_in_cache(path, lambda part: np.savez(part, **recording._asdict()), "a sensor stream")
+    for old in path.parent.glob(f"{path.name.rpartition('-')[0]}-*.npz"):
+        if old != path:
+            old.unlink(missing_ok=True)
+
+
+def read_recording(path: Path) -> Recording:
+    """Read what `record_and_keep` wrote.
+
+    Raises:
+        BadRequest: the file is damaged.
+    """
+    try:
+        with np.load(path) as arrays:
+            return Recording(*(arrays[name] for name in Recording._fields))
+    except (OSError, ValueError, KeyError) as error:
+        raise BadRequest(f"{path}: no sensor stream: {error}; delete it") from error

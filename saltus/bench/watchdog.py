@@ -1,0 +1,270 @@
+"""``saltus bench watchdog``: from a harm to the tracker, to damping on the wire.
+
+Real processes over UDP on this computer, without a robot's physics: a tracker that asks for motion
+at 1 kHz, the watchdog, and a robot that stamps what arrives. As a program, ``python -m
+saltus.bench.watchdog WATCHDOG PORT GAMEPAD``, this is that tracker.
+"""
+
+import os
+import select
+import signal
+import struct
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Sequence
+from contextlib import ExitStack, suppress
+from pathlib import Path
+from typing import NamedTuple
+
+import numpy as np
+
+from hw_bridge.link import Datagram, UdpLink
+from hw_bridge.options import LinkOptions, OperatorOptions
+from hw_bridge.setpoints import damping
+from hw_bridge.states import Request
+from hw_bridge.watchdog.link import WatchdogLink
+from hw_bridge.wire.layout import wire_of
+from hw_bridge.wire.low_command import LowCommandEncoder
+from hw_bridge.wire.low_state import encode_low_state, zero_low_state
+from hw_bridge.wire.remote import encode_remote
+from robots.robot import load_robot
+from runtime.clock import RealTimeClock
+from saltus.bench.catalogue import BenchResult
+from saltus.common.console import say
+from saltus.common.criterion import Criterion
+from saltus.common.lock_hog import hog
+from saltus.configuration.launch import TICK_S, load_launch
+from saltus.launch.cores import serve_ticks, watchdog_priority
+from saltus.launch.process_table import watchdog_command
+
+TRIALS = 10
+HANG_MS, STOP_MS = 15.0, 3.0  # bounds: after a hang, and after a stop while the tracker hangs
+LOCALHOST = "127.0.0.1"
+A1 = load_robot("a1")
+WIRE = wire_of(A1)
+DAMPING = LowCommandEncoder(WIRE).encode(damping(5.0))
+_MOTION = damping(5.0)._replace(q=A1.stand, kp=damping(80.0).kd)
+MOTION = LowCommandEncoder(WIRE).encode(_MOTION)
+STATE = encode_low_state(WIRE, zero_low_state(WIRE))
+STATE_WITH_STOP = STATE[: WIRE.remote.start] + encode_remote(["R2"]) + STATE[WIRE.remote.stop :]
+START_S, SERVED_S = 60.0, 0.1  # [s] to wait for the first command, and to go on before the harm
+AFTER_S = 0.4  # [s] for which the robot listens after the harm
+END_S = 5.0  # [s] that a process may take to end
+LOOK_S = 1e-4  # between two looks of the robot
+GAMEPAD_STOP = struct.pack("<IhBB", 0, 1, 1, 1)  # linux/joystick.h: time, value, button, number
+
+
+class Harm(NamedTuple):
+    """What is done to the tracker.
+
+    Attributes:
+        name: of the harm.
+        signal: that the tracker gets; 0: none.
+        resume_s: after which it goes on [s]; 0: never.
+        press: what the operator presses right afterwards: key, gamepad, remote or "".
+        has_log: whether the watchdog's log takes lines; else it is a full pipe.
+    """
+
+    name: str
+    signal: int = signal.SIGSTOP
+    resume_s: float = 0.0
+    press: str = ""
+    has_log: bool = True
+
+
+HARMS = (
+    Harm("stopped for 20 ms", resume_s=0.02),
+    Harm("stopped for 60 ms", resume_s=0.06),
+    Harm("stopped for 200 ms", resume_s=0.2),
+    Harm("stopped for ever"),
+    Harm("a thread keeps Python's lock", signal.SIGUSR1),
+    Harm("killed", signal.SIGKILL),
+    Harm("killed, and a log that takes nothing", signal.SIGKILL, has_log=False),
+    Harm("stopped, then the stop key", press="key"),
+    Harm("stopped, then the gamepad's stop", press="gamepad"),
+    Harm("stopped, then the remote's stop", press="remote"),
+    Harm("the stop key alone", 0, press="key"),
+)
+
+
+class Outcome(NamedTuple):
+    """What a harm led to.
+
+    Attributes:
+        damped_s: from the harm to the first damping frame [s]; NaN without one.
+        motion_after: frames after it that ask for motion.
+        damping: frames after it that damp.
+        ended: the watchdog ended by itself once the robot was silent.
+    """
+
+    damped_s: float
+    motion_after: int
+    damping: int
+    ended: bool
+
+
+class Robot:
+    """Answers commands with states, and keeps them."""
+
+    def __init__(self) -> None:
+        self.link = UdpLink(LinkOptions(LOCALHOST, 9, LOCALHOST, 0), hears_all=True)
+        self.state = STATE
+        self.commands: list[Datagram] = []
+
+    def live(self, seconds: float, until_commanded: bool = False) -> None:
+        """Answer for so many seconds, or until a command has come."""
+        end = time.monotonic() + seconds
+        while time.monotonic() < end and not (until_commanded and self.commands):
+            for command in self.link.receive():
+                self.commands.append(command)
+                self.link.robot = command.sender
+                self.link.send(self.state)
+            time.sleep(LOOK_S)
+
+
+def run() -> BenchResult:
+    """Every harm `TRIALS` times, one after the other."""
+    found: dict[Harm, list[Outcome]] = {harm: [] for harm in HARMS}
+    for trial in range(TRIALS):
+        say(f"round {trial + 1} of {TRIALS}")
+        for harm in HARMS:
+            found[harm].append(run_trial(harm))
+    rows = [
+        {
+            "harm": harm.name, "trials": len(outcomes),
+            "damped_ms_p50": 1e3 * float(np.median([each.damped_s for each in outcomes])),
+            "damped_ms_max": 1e3 * float(np.max([each.damped_s for each in outcomes])),
+            "motion_after": sum(each.motion_after for each in outcomes),
+            "damping_least": min(each.damping for each in outcomes),
+            "watchdog_left": sum(not each.ended for each in outcomes),
+        }
+        for harm, outcomes in found.items()
+    ]  # fmt: skip
+    criteria = [
+        Criterion(f"{harm.name}: longest time to damping [ms]", row["damped_ms_max"], "<=",
+                  STOP_MS if harm.press else HANG_MS)
+        for harm, row in zip(HARMS, rows, strict=True)
+    ]  # fmt: skip
+    left = sum(row["watchdog_left"] + row["motion_after"] for row in rows)
+    criteria.append(Criterion("commands of motion after damping, watchdogs left", left, "<=", 0))
+    return BenchResult(rows, None, criteria=criteria)
+
+
+def run_trial(harm: Harm) -> Outcome:
+    """Start tracker and watchdog, do one harm, listen.
+
+    Raises:
+        RuntimeError: no command came.
+    """
+    with tempfile.TemporaryDirectory(prefix="saltus-watchdog-") as name, ExitStack() as stack:
+        folder, robot = Path(name), Robot()
+        stack.callback(robot.link.close)
+        gamepad, at = folder / "gamepad", folder / "watchdog"
+        os.mkfifo(gamepad)
+        pad = os.open(gamepad, os.O_RDWR | os.O_NONBLOCK)
+        stack.callback(os.close, pad)
+        command = watchdog_command(at, folder / "report.json", os.getpid())
+        log = subprocess.DEVNULL if harm.has_log else _full_pipe(stack)
+        watchdog = _start(command, subprocess.PIPE, stack, log)
+        port = robot.link.local[1]
+        program = [sys.executable, "-m", "saltus.bench.watchdog"]
+        tracker = _start([*program, str(at), str(port), str(gamepad)], subprocess.DEVNULL, stack)
+        robot.live(START_S, until_commanded=True)
+        robot.live(SERVED_S)
+        if not robot.commands or robot.commands[-1].data != MOTION:
+            raise RuntimeError("the tracker of the bench did not start")
+        robot.commands.clear()
+        begun = time.monotonic()
+        if harm.signal:
+            tracker.send_signal(harm.signal)
+        _press(harm.press, robot, watchdog, pad)
+        robot.live(harm.resume_s)
+        if harm.resume_s:
+            tracker.send_signal(signal.SIGCONT)
+        robot.live(AFTER_S - harm.resume_s)
+        heard = list(robot.commands)
+        tracker.kill()
+        robot.link.close()
+        return _outcome(heard, begun, _ends(watchdog))
+
+
+def _press(what: str, robot: Robot, watchdog: subprocess.Popen[bytes], pad: int) -> None:
+    """Do as the operator does."""
+    if what == "key":
+        assert watchdog.stdin is not None
+        os.write(watchdog.stdin.fileno(), b" ")
+    elif what == "gamepad":
+        os.write(pad, GAMEPAD_STOP)
+    elif what == "remote":
+        robot.state = STATE_WITH_STOP
+        robot.link.send(robot.state)
+
+
+def _outcome(heard: Sequence[Datagram], begun: float, ended: bool) -> Outcome:
+    first = next((k for k, one in enumerate(heard) if one.data == DAMPING), None)
+    if first is None:
+        return Outcome(float("nan"), len(heard), 0, ended)
+    after = [one.data for one in heard[first:]]
+    return Outcome(
+        heard[first].arrival - begun, sum(data != DAMPING for data in after),
+        sum(data == DAMPING for data in after), ended,
+    )  # fmt: skip
+
+
+def _full_pipe(stack: ExitStack) -> int:
+    """A pipe that nobody reads and that takes nothing more."""
+    reads, writes = os.pipe()
+    stack.callback(os.close, reads)
+    stack.callback(os.close, writes)
+    os.set_blocking(writes, False)
+    with suppress(BlockingIOError):
+        while True:
+            os.write(writes, bytes(select.PIPE_BUF))
+    os.set_blocking(writes, True)
+    return writes
+
+
+def _start(
+    command: Sequence[str], stdin: int, stack: ExitStack, log: int = subprocess.DEVNULL
+) -> subprocess.Popen[bytes]:
+    """A process that is killed at the end."""
+    process = subprocess.Popen(command, stdin=stdin, stderr=log)
+    stack.enter_context(process)
+    stack.callback(process.kill)
+    return process
+
+
+def _ends(process: subprocess.Popen[bytes]) -> bool:
+    """Whether a process ends by itself."""
+    try:
+        return process.wait(END_S) == 0
+    except subprocess.TimeoutExpired:
+        return False
+
+
+def track(arguments: list[str]) -> None:
+    """Serve until killed; damp after a stop, as the bridge does."""
+    at, port, gamepad = arguments
+    config = load_launch("a1-emulated")
+    signal.signal(signal.SIGUSR1, hog)
+    serve_ticks(config, "tracker")
+    robot = LinkOptions(LOCALHOST, int(port), LOCALHOST, 0)
+    options = OperatorOptions(gamepad=gamepad, silence_s=10.0)
+    link, clock, stopped = UdpLink(robot), RealTimeClock(TICK_S), False
+    watchdog = WatchdogLink(Path(at), link, WIRE, options, watchdog_priority(config))
+    watchdog.set_frame(DAMPING)
+    watchdog.begin(clock.now())
+    while True:
+        clock.wait_tick()
+        link.receive()
+        stopped |= watchdog.latched
+        link.send(DAMPING if stopped else MOTION)
+        watchdog.beat(True)
+        asked = watchdog.poll(clock.now(), True)
+        stopped |= any(request is Request.STOP for request, _ in asked)
+
+
+if __name__ == "__main__":
+    track(sys.argv[1:])

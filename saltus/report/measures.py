@@ -1,0 +1,302 @@
+"""What a report counts: cells of the success table, choice of trials, verdict, the thesis."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import numpy as np
+
+from robots.robot import Robot
+from saltus.common.errors import BadRequest
+from saltus.configuration.planners import entry_of
+from saltus.metrics.touchdown_spread import Spread, outcomes_of, spread_of
+from saltus.metrics.touchdowns import kind_of
+from saltus.report.subject import Array, Subject, TrialRecord
+from saltus.sweep.conditions import Condition
+from saltus.sweep.summary import wilson_interval
+
+SAFE = ("hold", "stand_down", "damp")  # motor commands for want of a good plan
+START = 1  # ticks of damping with which a run by the clock begins, before its first reading
+SAMPLES = 64  # of each touchdown
+_MEDIUM, _LARGE = 1.0, 1.5  # lateral velocity of a push of the thesis [m/s]
+
+
+class Published(NamedTuple):
+    """One cell of a table of N. J. Kong's thesis.
+
+    Attributes:
+        success: trials without a fall.
+        trials: in all.
+        deviation: average maximum lateral deviation [m]; None where it gives none.
+        remark: what else it says.
+    """
+
+    success: int
+    trials: int
+    deviation: float | None = None
+    remark: str = ""
+
+
+# By suite, kind of perturbation, planner and magnitude: Tables 6.1 and 6.2. Table 6.1 prints
+# percentages of 8 trials, rounded: 88 % are 7 of 8.
+PUBLISHED = {
+    ("table-6.1", "base_velocity", "hilqr", _MEDIUM): Published(8, 8),
+    ("table-6.1", "base_velocity", "hilqr", _LARGE): Published(7, 8, 0.512),
+    ("table-6.1", "base_velocity", "convex_mpc", _MEDIUM): Published(7, 8),
+    ("table-6.1", "base_velocity", "convex_mpc", _LARGE): Published(4, 8, 1.032),
+    ("table-6.1", "base_velocity", "instant_qp", _MEDIUM): Published(4, 8),
+    ("table-6.1", "base_velocity", "instant_qp", _LARGE): Published(2, 8, 3.729),
+    ("table-6.2", "motor_block", "hilqr", 0.0): Published(5, 5),
+    ("table-6.2", "motor_block", "instant_qp", 0.0): Published(
+        0, 5, remark="40 % hit the ground and got up, 60 % uncontrolled"
+    ),
+}
+
+
+class Cell(NamedTuple):
+    """The trials of one planner under one condition."""
+
+    condition: Condition
+    planner: str
+    trials: Sequence[TrialRecord]
+
+    @property
+    def upright(self) -> list[TrialRecord]:
+        """Those without a fall."""
+        return [trial for trial in self.trials if not trial.fell]
+
+    @property
+    def passed(self) -> int:
+        """How many succeeded."""
+        return sum(trial.passed for trial in self.trials)
+
+    @property
+    def deviation(self) -> float | None:
+        """Mean maximum lateral deviation of the trials without a fall [m]; None without one."""
+        return mean([trial.deviation for trial in self.upright])
+
+    @property
+    def deviation_of_all(self) -> float | None:
+        """Mean maximum lateral deviation of all trials, fallen ones up to their end [m]."""
+        return mean([trial.deviation for trial in self.trials])
+
+    @property
+    def interval(self) -> tuple[float, float]:
+        """95 % interval of the share of trials that succeeded."""
+        return wilson_interval(self.passed, len(self.trials))
+
+    def mean_of(self, key: str) -> float | None:
+        """Mean of a measure of the rows, over the trials without a fall that have it."""
+        return mean([t.row[key] for t in self.upright if t.row.get(key) is not None])
+
+    def published(self, suite: str) -> Published | None:
+        """The thesis's figures for this cell of a suite, None where it has none."""
+        condition = self.condition
+        magnitude = round(condition.magnitude, 3) if suite == "table-6.1" else 0.0
+        return PUBLISHED.get((suite, condition.kind, self.planner, magnitude))
+
+
+def mean(values: Sequence[float]) -> float | None:
+    """Mean; None of nothing."""
+    return float(np.mean(values)) if values else None
+
+
+def cells(subject: Subject, trials: Sequence[TrialRecord] | None = None) -> list[Cell]:
+    """Trials by condition, in the order of the suite, and by planner; all unless some are given."""
+    members: dict[tuple[str, str], list[TrialRecord]] = {}
+    for trial in subject.trials if trials is None else trials:
+        key = subject.conditions.of(trial.row).key, trial.planner
+        members.setdefault(key, []).append(trial)
+    return [
+        Cell(condition, planner, members[condition.key, planner])
+        for condition in subject.conditions for planner in subject.planners
+        if (condition.key, planner) in members
+    ]  # fmt: skip
+
+
+def success_word(subject: Subject) -> str:
+    """What a trial that succeeded is called: one with a distance to come has more to do."""
+    return "Passed" if any("passed" in trial.row for trial in subject.trials) else "On its feet"
+
+
+def safe_commands(trial: TrialRecord) -> int:
+    """Ticks of a trial with a safe command; without a trace also those before the first plan."""
+    if trial.trace is not None:
+        return sum(trial.trace.commands.get(status, 0) for status in SAFE)
+    return int(trial.row.get("not_tracking_ticks") or 0)
+
+
+def worst(trials: Sequence[TrialRecord]) -> TrialRecord | None:
+    """The one on its feet that came furthest to the side; None where all fell."""
+    upright = [trial for trial in trials if not trial.fell]
+    return max(upright, key=lambda trial: trial.deviation, default=None)
+
+
+def verdict(subject: Subject) -> str:
+    """What a person wants to know first, in a sentence or two."""
+    if not subject.trials:
+        return "No trial has finished yet."
+    if subject.kind == "run":
+        return _of_run(subject.trials[0])
+    groups = {entry_of(c).label: [t for t in subject.trials if t.planner == c]
+              for c in subject.planners}  # fmt: skip
+    rates = [f"{name} in {sum(trial.passed for trial in own)} of {len(own)} trials"
+             for name, own in groups.items()]  # fmt: skip
+    furthest = {name: worst([trial for trial in own if not trial.is_driven])
+                for name, own in groups.items()}  # fmt: skip
+    beyond = [f"{name} {_metres(trial)}" for name, trial in furthest.items() if trial]
+    done = f"{len(subject.trials)} of {subject.expected} trials are done. "
+    return (
+        (done if subject.unfinished else "")
+        + f"{success_word(subject)}: {'; '.join(rates)}."
+        + (f" Furthest to the side without a fall: {'; '.join(beyond)}." if beyond else "")
+    )
+
+
+def _of_run(trial: TrialRecord) -> str:
+    came = "" if trial.is_driven else f"; it came at most {_metres(trial)} to the side"
+    told = [f"Problems: {trial.problems}."] if trial.problems else []
+    if trial.fell:
+        at = "" if trial.fall_time is None else f" at {trial.fall_time:.2f} s"
+        told.append(f"With {trial.entry.label} the robot fell{at}{came}.")
+        told += [f"The run broke off {trial.broke_off}."] if trial.broke_off else []
+    elif trial.broke_off:
+        told.append(f"With {trial.entry.label} the run broke off {trial.broke_off}{came}.")
+    else:
+        told.append(f"With {trial.entry.label} the robot stayed on its feet{came}.")
+    return " ".join(told)
+
+
+def _metres(trial: TrialRecord) -> str:
+    return "an unknown distance" if np.isnan(trial.deviation) else f"{trial.deviation:.2f} m"
+
+
+def representatives(subject: Subject) -> list[TrialRecord]:
+    """One trial for each planner, the same one where they have it: its contacts and search.
+
+    It is that of the thesis's Fig. 6.9, the earliest of the pushes of 1.5 m/s; in a suite without
+    such a push the earliest of the hardest ones.
+    """
+    trials = [trial for trial in subject.trials if trial.has_states]
+    if not trials:
+        return []
+    magnitudes = {trial.magnitude for trial in trials}
+    most = _LARGE if _LARGE in magnitudes else max(magnitudes)
+    first = min((trial for trial in trials if trial.magnitude == most),
+                key=lambda trial: (trial.begin, int(trial.row["trial"])))  # fmt: skip
+    return [
+        min(own, key=lambda other: (other.row["trial"] != first.row["trial"],
+                                    abs(other.magnitude - first.magnitude)))
+        for c in subject.planners if (own := [t for t in trials if t.planner == c])
+    ]  # fmt: skip
+
+
+def strips(subject: Subject, asked: Sequence[str]) -> list[TrialRecord]:
+    """Trials of which film strips are made.
+
+    Args:
+        subject: of the report.
+        asked: names, such as ``hilqr:3``; empty for a default: of the thesis's suite the push of
+            Fig. 6.9 for every planner; else for each the survivor that came furthest to the
+            side and the first fall.
+
+    Raises:
+        BadRequest: a name that no trial with a trace has.
+    """
+    if asked:
+        return [named(subject, name, "--strip") for name in asked]
+    if subject.name == "table-6.1" or subject.kind == "run":
+        return representatives(subject)
+    chosen: list[TrialRecord] = []
+    for planner in subject.planners:
+        own = [t for t in subject.trials if t.planner == planner and t.has_states]
+        survivor = worst(own)
+        chosen += [survivor] if survivor else []
+        chosen += [trial for trial in own if trial.fell][:1]
+    return chosen
+
+
+def named(subject: Subject, name: str, option: str) -> TrialRecord:
+    """The trial of a name.
+
+    Raises:
+        BadRequest: none with a trace is called so; those that are get named.
+    """
+    known = {trial.name: trial for trial in subject.trials if trial.has_states}
+    if name not in known:
+        some = ", ".join(list(known)[:12]) + (", ..." if len(known) > 12 else "")
+        raise BadRequest(f"{option} {name!r}: no such trial with a trace; there are: {some or '-'}")
+    return known[name]
+
+
+class MeasuredTouchdown(NamedTuple):
+    """A touchdown of a trial that was measured."""
+
+    time: float  # [s]
+    kind: str
+    spread: Spread
+
+
+class TouchdownMeasurements(NamedTuple):
+    """Touchdowns of a trial."""
+
+    landings: Sequence[MeasuredTouchdown]
+    of: int  # how many the trial has
+    refused: Sequence[str]  # why some could not be measured
+
+
+def measured(robot: Robot, trial: TrialRecord, most: int) -> TouchdownMeasurements:
+    """Measure touchdowns of a trial, up to a fall: the ``most`` that are near its perturbation."""
+    assert trial.trace is not None and trial.trace.touchdowns is not None
+    touchdowns, end = trial.trace.touchdowns, trial.fall_time
+    if end is not None:
+        touchdowns = touchdowns.rows(touchdowns.time <= end)
+    near = np.argsort(np.abs(touchdowns.time - trial.begin), kind="stable")[:most]
+    chosen = touchdowns.rows(np.sort(near))
+    landings, refused = [], []
+    for row, time in enumerate(chosen.time.tolist()):
+        try:
+            outcomes = outcomes_of(robot, chosen, row, SAMPLES)
+            spread = spread_of(outcomes, chosen.v[row], chosen.landing[row])
+        except ValueError as error:
+            refused.append(f"{error} (at {time:.2f} s)")
+        else:
+            landings.append(MeasuredTouchdown(time, kind_of(chosen.landing[row]), spread))
+    return TouchdownMeasurements(landings, len(touchdowns.time), refused)
+
+
+def solve_times(trials: Sequence[TrialRecord]) -> Array:
+    """Durations of the solves of several trials (n,) [ms]; recordings of lock step leave zeros."""
+    return np.concatenate([t.trace.solve_ms for t in trials if t.trace] or [np.zeros(0)])
+
+
+def solve_quantiles(trials: Sequence[TrialRecord]) -> list[float | None]:
+    """p50, p90, p99 and longest [ms]; without traces of times, median and largest of the rows'."""
+    ms = solve_times(trials)
+    if (ms > 0.0).any():
+        return np.percentile(ms, (50, 90, 99, 100)).tolist()
+    medians, tails = ([t.row[key] for t in trials if t.row.get(key) is not None]
+                      for key in ("solve_ms_p50", "solve_ms_p99"))  # fmt: skip
+    return [float(np.median(medians)) if medians else None, None, max(tails, default=None), None]
+
+
+def statuses(trials: Sequence[TrialRecord]) -> Counter[str]:
+    """Plans by status; from the rows where there are no traces."""
+    total = Counter[str]()
+    for trial in trials:
+        row = trial.row
+        total.update(trial.trace.statuses if trial.trace else {
+            "failed": int(row.get("plans_failed") or 0),
+            "time_limit": int(row.get("plans_late") or 0),
+        })  # fmt: skip
+    return total
+
+
+def commands(trials: Sequence[TrialRecord]) -> Counter[str]:
+    """Motor commands by status, of the trials with traces."""
+    total = Counter[str]()
+    for trial in trials:
+        total.update(trial.trace.commands if trial.trace else {})
+    return total

@@ -1,0 +1,77 @@
+"""Calls in turns: order of rounds, and durations by a clock of the test's own."""
+
+import pytest
+
+from saltus.bench.timing import MS, Times, quantiles, take_turns, take_turns_for
+
+
+class Clock:
+    """A clock that stands still but when it is moved."""
+
+    def __init__(self):
+        self.now = 0.0
+
+    def __call__(self):
+        return self.now
+
+    def work(self, *seconds):
+        """A call that takes so long in round k, again and again."""
+
+        def call(k):
+            self.now += seconds[k % len(seconds)]
+
+        return call
+
+
+def test_calls_take_turns_and_the_order_is_reversed_in_every_other_round():
+    calls = []
+    take_turns({name: lambda k, name=name: calls.append((k, name)) for name in "abc"}, 3)
+    assert calls == [(0, "a"), (0, "b"), (0, "c"), (1, "c"), (1, "b"), (1, "a"),
+                     (2, "a"), (2, "b"), (2, "c")]  # fmt: skip
+
+
+def test_durations_are_of_the_own_call():
+    clock = Clock()
+    times = take_turns({"slow": clock.work(3.0, 1.0, 2.0), "fast": clock.work(0.5)}, 3, clock)
+    assert times.seconds == {"slow": [3.0, 1.0, 2.0], "fast": [0.5, 0.5, 0.5]}
+    assert times.median("slow") == 2.0 and times.median("slow", MS) == 2000.0
+    assert times.ratio("slow", "fast") == 4.0
+
+
+@pytest.mark.parametrize(
+    ("first", "later", "budget", "rounds"),
+    [
+        (9.0, 1.0, 20.0, 20),  # the second warm-up counts
+        (9.0, 1.0, 5.0, 3),  # no time for it: the fewest
+        (9.0, 1e-6, 20.0, 50),  # the most
+    ],
+)
+def test_rounds_follow_from_the_time_there_is(first, later, budget, rounds):
+    clock, calls = Clock(), []
+
+    def call(k):
+        clock.now += later if calls else first
+        calls.append(k)
+
+    assert len(take_turns_for(budget, {"a": call}, 3, 50, clock).seconds["a"]) == rounds
+    assert len(calls) == rounds + (1 if first >= budget else 2)
+
+
+def test_quantiles_have_the_asked_keys_and_unit():
+    found = quantiles([k / 1000.0 for k in range(1, 12)], MS, p10_ms=10.0, median_ms=50.0)
+    assert found == pytest.approx({"p10_ms": 2.0, "median_ms": 6.0})
+    assert list(found) == ["p10_ms", "median_ms"]
+
+
+def test_a_wrapped_function_is_timed_at_every_call():
+    clock = Clock()
+    times = Times(clock)
+
+    def add(a, b):
+        clock.now += a
+        return a + b
+
+    wrapped = times.wrap("stage", add)
+    assert times.seconds == {"stage": []}
+    assert [wrapped(1.0, 2.0), wrapped(3.0, 4.0)] == [3.0, 7.0]
+    assert times.seconds == {"stage": [1.0, 3.0]}
