@@ -1,38 +1,181 @@
-"""The study of the rocking block's accumulating impacts."""
+"""The rocking block's infinitely many impacts: simulation, closed form, and the inclusion (53)."""
 
-import json
+import math
 
+import numpy as np
 import pytest
+from scipy.integrate import quad
 
-from studies.halm_posa.zeno_block import simulate_impacts
+from studies.halm_posa.systems.rocking_block import RockingBlock, corners, mass_matrix
+from studies.halm_posa.zeno_block import (
+    A,
+    B,
+    accumulation,
+    apex,
+    contact_jacobian,
+    frequency_squared,
+    half_cycle_s,
+    half_cycle_time,
+    holding_force,
+    rate_ratio,
+    rock,
+    simulate_impacts,
+    sticking_impulse,
+    trajectory,
+    zeno_system,
+)
+
+BLOCK = RockingBlock()
+OTHER = RockingBlock(width=0.8, height=1.3, mass=2.5, gravity=3.7)
 
 
 @pytest.fixture(scope="module")
-def result():
-    return simulate_impacts(24)
+def run():
+    return rock(BLOCK, 1.0, 30)
 
 
-def test_rows_are_plain_and_reach_the_accumulation(result):
-    *cycles, total = json.loads(json.dumps(result.records))
+def test_ratio_of_the_paper_and_of_any_uniform_block():
+    assert rate_ratio(BLOCK) == pytest.approx(0.7, abs=1e-15)  # (68)
+    w2, h2 = OTHER.width**2, OTHER.height**2
+    assert rate_ratio(OTHER) == pytest.approx((h2 - 0.5 * w2) / (h2 + w2))
+
+
+def test_ratio_is_that_of_the_sticking_impact():
+    x = np.array([0.0, 0.5 * OTHER.height, 0.0, 0.0, 0.0, -1.0])
+    x[3:5] = 0.5 * OTHER.height, -0.5 * OTHER.width  # turning about A at -1 rad/s
+    np.testing.assert_allclose(contact_jacobian(OTHER, 0.0, A) @ x[3:], 0.0, atol=1e-15)
+    impulse = contact_jacobian(OTHER, 0.0, B).T @ sticking_impulse(OTHER, x, B)
+    v = x[3:] + np.linalg.solve(mass_matrix(OTHER), impulse)
+    assert v[2] == pytest.approx(-rate_ratio(OTHER))
+    np.testing.assert_allclose(contact_jacobian(OTHER, 0.0, B) @ v, 0.0, atol=1e-15)
+
+
+def test_apex_is_where_57_should_have_it():
+    top = apex(BLOCK, 1.0)
+    assert top == pytest.approx(0.22, abs=5e-4)
+    printed = math.asin(0.5 / frequency_squared(BLOCK) - math.sin(BLOCK.alpha)) - BLOCK.alpha
+    assert abs(printed - 0.22) > 1.0  # with the sign that is printed
+
+
+@pytest.mark.parametrize(("block", "rate"), [(BLOCK, 1.0), (BLOCK, 1.16), (OTHER, 0.3)])
+def test_half_cycle_time_is_the_pendulum_s(block, rate):
+    c, top = frequency_squared(block), apex(block, rate)
+
+    def slowness(z):  # of theta = top - z^2, over z: smooth at the apex
+        theta = top - z * z
+        # half theta'^2 / c, as the difference of two sines
+        gained = 2.0 * math.cos(0.5 * (top + theta) + block.alpha) * math.sin(0.5 * z * z)
+        return 2.0 * z / math.sqrt(2.0 * c * gained) if z > 0.0 else 0.0
+
+    expected = 2.0 * quad(slowness, 0.0, math.sqrt(top), epsabs=1e-13, epsrel=1e-12)[0]
+    assert half_cycle_time(block, rate) == pytest.approx(expected, rel=1e-9)
+
+
+def test_small_half_cycles_are_those_of_constant_acceleration():
+    slope = frequency_squared(BLOCK) * math.cos(BLOCK.alpha)
+    for rate in (1e-3, 1e-6, 1e-9):
+        assert half_cycle_time(BLOCK, rate) == pytest.approx(2.0 * rate / slope, rel=rate)
+
+
+def test_every_half_cycle_is_the_closed_form_s(run):
+    t = s = 0.0
+    rate = 1.0
+    for impact in run.impacts[:12]:
+        end = impact.s + impact.impulse
+        assert impact.time - t == pytest.approx(half_cycle_time(BLOCK, rate), rel=1e-9)
+        assert end - s == pytest.approx(half_cycle_s(BLOCK, rate), rel=1e-9)
+        t, s, rate = impact.time, end, rate_ratio(BLOCK) * rate
+        assert abs(impact.rate) == pytest.approx(rate, rel=1e-9)
+
+
+def test_accumulates_where_the_closed_form_says(run):
+    limit, last = accumulation(BLOCK, 1.0), run.impacts[-1]
+    assert run.status == "stopped"
+    assert last.time == pytest.approx(limit.time, rel=1e-4)
+    assert last.s + last.impulse == pytest.approx(limit.s, rel=1e-4)
+    assert limit.time == pytest.approx(2.67, abs=0.005)  # figure 8
+    assert limit.s == pytest.approx(28.4, abs=0.05)  # figure 8
+
+
+def test_momentum_lost_telescopes_in_s():
+    limit = accumulation(OTHER, 0.5)
+    weight = OTHER.mass * OTHER.gravity
+    start = OTHER.mass * 0.5 * OTHER.width * 0.5  # of rising, at 0.5 rad/s
+    assert limit.s == pytest.approx((1.0 + weight) * limit.time - start, rel=1e-12)
+
+
+def test_bounds_of_the_paper_hold():
+    limit, first = accumulation(BLOCK, 1.0), half_cycle_time(BLOCK, 1.0)
+    left = 1.0 - rate_ratio(BLOCK)
+    assert limit.time < first / left  # (70)
+    assert limit.s < half_cycle_s(BLOCK, 1.0) / left  # (69)
+
+
+def test_the_held_corner_stays_and_friction_can_hold_it(run):
+    for event in run.run.events:
+        assert np.abs(corners(BLOCK, event.state_before[:3])[:, 1]).max() < 1e-10
+    assert max(impact.friction_used for impact in run.impacts) < BLOCK.friction
+
+
+@pytest.mark.parametrize("corner", [A, B])
+def test_holding_force_keeps_the_corner_by_differences(corner):
+    system = zeno_system(OTHER)
+    x = np.array([0.3, 0.9, 0.2, 0.1, -0.2, 0.7, 0.0, 0.0])
+    flow = system.modes[corner].flow(0.0, x, np.zeros(0))
+    step = 1e-6
+
+    def velocity(y):
+        return contact_jacobian(OTHER, y[2], corner) @ y[3:6]
+
+    change = (velocity(x + step * flow) - velocity(x - step * flow)) / (2.0 * step)
+    np.testing.assert_allclose(change, 0.0, atol=1e-8)
+    assert flow[6 + corner] == holding_force(OTHER, x, corner)[0]
+
+
+def test_trajectory_is_a_solution_of_the_inclusion(run):
+    found = trajectory(BLOCK, run, samples=200)
+    assert np.all(np.diff(found.s) >= 0.0) and np.all(np.diff(found.t) >= 0.0)
+    # x(s) is continuous: no state jumps where s does not run, until the block is put to rest
+    jumps = np.abs(np.diff(found.rate))[:-1]
+    assert jumps[:-1][np.diff(found.s)[:-2] < 1e-12].max() < 1e-9
+    assert jumps[-1] == abs(run.impacts[-1].rate)
+    # time and impulses share s: the rates are a convex combination (52)
+    np.testing.assert_allclose(found.time_rate + found.impulse_rates.sum(axis=1), 1.0, rtol=1e-12)
+    assert found.time_rate.min() >= 0.0 and found.impulse_rates.min() >= 0.0
+    # and the rates are those of the samples
+    ds = np.diff(found.s)
+    middle = 0.5 * (found.time_rate[1:] + found.time_rate[:-1])
+    np.testing.assert_allclose((middle * ds)[ds > 0.0], np.diff(found.t)[ds > 0.0], atol=1e-6)
+
+
+def test_what_does_not_rock_is_refused():
+    with pytest.raises(ValueError, match="tips over"):
+        half_cycle_time(BLOCK, 1.2)
+    with pytest.raises(ValueError, match="stays flat"):
+        accumulation(RockingBlock(width=2.0, height=1.0), 0.1)
+    with pytest.raises(ValueError, match="stays flat"):
+        rock(RockingBlock(width=2.0, height=1.0), 0.1)
+    with pytest.raises(ValueError, match="tips over"):
+        rock(BLOCK, 1.5)
+    with pytest.raises(ValueError, match="positive rate"):
+        rock(BLOCK, 0.0)
+
+
+def test_too_little_friction_and_the_end_of_precision_are_said():
+    slippery = rock(RockingBlock(friction=0.3), 1.0, 2)
+    assert slippery.status == "slides" and "0.3529" in slippery.message
+    tiny = rock(BLOCK, 1e-6, 20)
+    assert tiny.status == "grazing" and 1 < len(tiny.impacts) < 20
+
+
+def test_the_study_meets_its_criteria_where_it_has_enough_impacts():
+    result = simulate_impacts(24)
+    *cycles, total = result.records
     assert [row["half_cycle"] for row in cycles] == list(range(1, 25))
-    assert total["half_cycle"] == "accumulation"
-    assert max(total["time_error"], total["s_error"]) < 1e-3
+    assert "".join(row["corner"] for row in cycles) == "BA" * 12
     assert all(row["time_error"] < 1e-6 and row["s_error"] < 1e-6 for row in cycles)
-
-
-def test_corners_take_turns(result):
-    assert "".join(row["corner"] for row in result.records[:-1]) == "BA" * 12
-
-
-def test_says_whether_what_was_asked_for_was_met(result):
-    assert any(", within the 0.001" in note for note in result.notes)
-    early = simulate_impacts(3)
-    assert any("NOT within" in note for note in early.notes)
-    late = simulate_impacts(60)
-    assert "Ended early" in late.notes[-1] and "\n" not in late.notes[-1]
-    assert late.records[-1]["time_error"] < 1e-6
-
-
-def test_draws_both_figures(result):
+    assert all(each.met for each in result.criteria) and result.notes == []
+    assert total["half_cycle"] == "accumulation"
     assert set(result.figures) == {"figure-7", "figure-8"}
-    assert len(result.figures["figure-8"].axes) == 3
+    assert not all(each.met for each in simulate_impacts(3).criteria)
+    assert simulate_impacts(60).notes
