@@ -1,4 +1,4 @@
-"""A tracker that serves a Go2 on loopback until it is stopped: ``hanging_tracker.py PATH DOMAIN``."""
+"""A tracker that serves a Go2 on loopback until it is stopped; takes PATH and DOMAIN."""
 
 import sys
 import time

@@ -141,13 +141,13 @@ def test_a_robot_that_falls_silent_is_no_success(capsys):
         assert read_only(robot, "--duration", "1.6", "--json") == 1
     out, err = capsys.readouterr()
     assert json.loads(out)["last"]["age_s"] > 1.0
-    assert "no state came from the A1" in err.splitlines()[-1]
+    assert "no state came from the robot" in err.splitlines()[-1]
 
 
 @pytest.mark.parametrize("arguments", [["sim"], ["push"], ["emulator"]])
-def test_only_an_a1_can_be_read(capsys, arguments):
+def test_only_a_robot_can_be_read(capsys, arguments):
     assert run(["launch", *arguments, "--read-only"]) == 2
-    assert "are for an A1" in capsys.readouterr().err
+    assert "are for a robot" in capsys.readouterr().err
 
 
 def glance(**changes: object) -> Glance:
