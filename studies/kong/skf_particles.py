@@ -72,8 +72,8 @@ LONGER = tuple(
     Case(f"constant_flow, dt {dt:g} s", flow_problem, Level(dt, 0.01, 1.0), (2000,))
     for dt in (5.0, 1.0, 0.1)
 )  # table 4.1
-TRIALS = {aslip_problem: 2, flow_problem: 20}  # about a minute on two cores
-FULL = {aslip_problem: 100, flow_problem: 1000}  # 4.7
+TRIALS: dict[Any, int] = {aslip_problem: 2, flow_problem: 20}  # about a minute on two cores
+FULL: dict[Any, int] = {aslip_problem: 100, flow_problem: 1000}  # 4.7
 
 
 @study("Kong, figure 4.4", "trials", "seed", "full")
