@@ -39,17 +39,19 @@ class Times:
         """Append durations [s]."""
         self.seconds.setdefault(name, []).extend(seconds)
 
-    def call(self, name: str, function: Callable[..., Any], *arguments: Any) -> Any:
+    def call(
+        self, name: str, function: Callable[..., Any], *arguments: Any, **keywords: Any
+    ) -> Any:
         """Call, append the duration, return the result."""
         begin = self.clock()
-        result = function(*arguments)
+        result = function(*arguments, **keywords)
         self.add(name, [self.clock() - begin])
         return result
 
     def wrap(self, name: str, function: Callable[..., Any]) -> Callable[..., Any]:
         """The function, timed at every call."""
         self.add(name, [])
-        return lambda *arguments: self.call(name, function, *arguments)
+        return lambda *arguments, **keywords: self.call(name, function, *arguments, **keywords)
 
     def quantiles(self, name: str, unit: float, **percents: float) -> dict[str, float]:
         """Percentiles of one thing's durations, see `quantiles`."""

@@ -99,7 +99,9 @@ def page(subject: Subject, strips: tuple[str, ...] = (), video: str | None = Non
     trials = subject.trials
     shown = measures.representatives(subject)
     striped = measures.strips(subject, strips)
-    filmed = measures.named(subject, video, "--video") if video else next(iter(striped), None)
+    filmed = (
+        next(iter(striped), None) if video is None else measures.named(subject, video, "--video")
+    )
     groups = {name: [t for t in trials if t.planner == name] for name in subject.planners}
     times = {name: measures.solve_times(own) for name, own in groups.items()}
     found = measures.cells(subject)

@@ -6,10 +6,10 @@ import os
 import tempfile
 import time
 from collections import defaultdict
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 from time import process_time
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
@@ -90,13 +90,12 @@ def _trial() -> Iterator[Figure]:
     """Processor time of a trial of 6 s in lock step, by part."""
     say("cost: a trial of 6 s in lock step")
     before, run, times = pace(), LockStep(load_launch("push").with_threads(1)), Times(process_time)
-    for part, owner, methods in (
-        ("estimator", run.estimator, ("update",)), ("planner", run.planner, ("solve",)),
-        ("tracker", run.tracker, ("command",)), ("simulated robot", run.simulation, ("advance",)),
-        ("sensors", run.simulation, ("reading",)), ("metrics", run.metrics, ("add_estimate",)),
+    for part, owner, method in (
+        ("estimator", run.estimator, "update"), ("planner", run.planner, "solve"),
+        ("tracker", run.tracker, "command"), ("simulated robot", run.simulation, "advance"),
+        ("sensors", run.simulation, "reading"), ("metrics", run.metrics, "add_estimate"),
     ):  # fmt: skip
-        for method in methods:
-            setattr(owner, method, _timed(times, part, getattr(owner, method)))
+        setattr(owner, method, times.wrap(part, getattr(owner, method)))
     begin = process_time()
     run.run()
     whole = process_time() - begin
@@ -105,18 +104,6 @@ def _trial() -> Iterator[Figure]:
         steady = len(seconds) * float(np.median(seconds))  # a stall of the host counts as work
         yield Figure("cost", f"trial: {part}", "s", steady / unit, tolerance=NOISE)
     yield Figure("cost", "trial: whole", "s", whole / unit, "shown")
-
-
-def _timed(times: Times, part: str, function: Callable[..., Any]) -> Callable[..., Any]:
-    """The function, its time added to that of the part; it keeps its keywords."""
-
-    def timed(*arguments: Any, **keywords: Any) -> Any:
-        begin = times.clock()
-        result = function(*arguments, **keywords)
-        times.add(part, [times.clock() - begin])
-        return result
-
-    return timed
 
 
 class _Sample(NamedTuple):

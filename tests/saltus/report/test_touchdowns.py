@@ -100,7 +100,7 @@ def test_an_older_trace_beside_a_newer_one_is_told():
 
 
 def test_no_trace_is_no_touchdown():
-    assert "no trace of a trial to draw" in page_of()
+    assert "no trace of a trial to draw" in page_of(replace(trial(None), trace=None))
 
 
 def test_the_same_trial_gives_the_same_bytes():
