@@ -44,10 +44,10 @@ from hybrid.options import SimulationOptions
 from hybrid.systems import Array, System
 from studies.figures import COLOURS as LOOK
 from studies.figures import figure
-from studies.kong.systems.convergent_cost import ConvergentCost
 from studies.kong.systems.driven_hopper import driven_hopper
-from studies.kong.systems.ramped_inputs import ramped
-from studies.kong.systems.variational_system import augmented, pack_augmented
+from studies.kong.variational.convergent_cost import ConvergentCost
+from studies.kong.variational.ramped_inputs import ramped
+from studies.kong.variational.variational_system import augmented, pack_augmented
 from studies.study import Criterion, StudyOptions, StudyResult, study
 
 Kind = Literal["plain", "convergent", "dxr"]
@@ -211,7 +211,7 @@ def report(groups: Sequence[Sequence[Measured]], options: StudyOptions) -> Study
             sweeps.append(sorted([first, best, *swept], key=lambda plan: plan.weight))
     if sweeps:
         figures["trade-off"] = draw_trade_off(sweeps)
-    return StudyResult(rows, figures, (), SHOWN, digits=3, criteria=criteria)
+    return StudyResult(rows, figures, columns=SHOWN, digits=3, criteria=criteria)
 
 
 def measure_task(task: Task, options: StudyOptions) -> list[Measured]:

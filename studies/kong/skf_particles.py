@@ -62,18 +62,18 @@ class Case(NamedTuple):
     make: Callable[[Level, int, int], Problem]
     level: Level
     sizes: Sequence[int]
+    trials: int = 20  # with those of ASLIP about a minute on two cores
+    full: int = 1000  # 4.7
 
 
 FLOW = Case(
     "constant_flow", flow_problem, Level(0.05, 0.01, 1.0), (50, 100, 200, 500, 1000, 2000, 3000)
 )
-ASLIP = Case("aslip", aslip_problem, Level(0.005, 0.01, 0.005), (3000, 30_000))
+ASLIP = Case("aslip", aslip_problem, Level(0.005, 0.01, 0.005), (3000, 30_000), 2, 100)
 LONGER = tuple(
     Case(f"constant_flow, dt {dt:g} s", flow_problem, Level(dt, 0.01, 1.0), (2000,))
     for dt in (5.0, 1.0, 0.1)
 )  # table 4.1
-TRIALS: dict[Any, int] = {aslip_problem: 2, flow_problem: 20}  # about a minute on two cores
-FULL: dict[Any, int] = {aslip_problem: 100, flow_problem: 1000}  # 4.7
 
 
 @study("Kong, figure 4.4", "trials", "seed", "full")
@@ -81,7 +81,7 @@ def run(options: StudyOptions) -> StudyResult:
     """A row a filter, and figure 4.4."""
     found: dict[Case, list[Outcome]] = {}
     for case in options.track((FLOW, ASLIP, *LONGER), lambda case: case.name):
-        trials = options.count(TRIALS[case.make], FULL[case.make])
+        trials = options.count(case.trials, case.full)
         found[case] = list(outcomes(case, trials, options.seed))
     rows = [row(case.name, one, every[0]) for case, every in found.items() for one in every]
     drawing = draw({case.name: found[case] for case in (FLOW, ASLIP)})

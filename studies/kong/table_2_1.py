@@ -76,7 +76,7 @@ def run(options: StudyOptions) -> StudyResult:
         "log-area-ratios": area_figure(trials),
         "contraction-regions": figure_regions(),
     }
-    return StudyResult(made, figures, (), SHOWN, digits=3, criteria=criteria(made))
+    return StudyResult(made, figures, columns=SHOWN, digits=3, criteria=criteria(made))
 
 
 def criteria(made: Sequence[Row]) -> list[Criterion]:

@@ -70,7 +70,7 @@ def run(options: StudyOptions) -> StudyResult:
     made = rows(trials)
     options.progress(trials.count, trials.count, "figures")
     return StudyResult(
-        made, {"win-fractions": draw(made)}, (), SHOWN, digits=2, criteria=criteria(trials)
+        made, {"win-fractions": draw(made)}, columns=SHOWN, digits=2, criteria=criteria(trials)
     )  # fmt: skip
 
 

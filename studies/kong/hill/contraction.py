@@ -107,7 +107,7 @@ def reachable_shares(places: Array, hill: Hill = SINE_HILL) -> Callable[[Method]
     @cache
     def share(metric: Metric, powers: tuple[float, float], eta: float) -> float:
         graph = reach_graph(hill, metric, powers)
-        return 100.0 * float(np.mean([graph.joins(pair[0], pair[1], eta) for pair in places]))
+        return 100.0 * float(np.mean([graph.joins(start, goal, eta) for start, goal in places]))
 
     def of_method(method: Method) -> float | None:
         if method.convergence == "none":

@@ -5,7 +5,6 @@ import math
 import numpy as np
 import pytest
 
-from hybrid.derivatives import jacobian
 from hybrid.examples import hopper as hop
 from hybrid.limit_cycle import find_limit_cycle
 from hybrid.return_map import EventSection, PhaseSection, ReturnMap
@@ -16,29 +15,6 @@ from studies.kong.systems.rimless_wheel import GRAVITY, ROLLING, rimless_wheel, 
 
 NOTHING = np.zeros(0)
 FORWARD, LIFTOFF = EventSection("forward"), EventSection("liftoff")
-
-
-@pytest.mark.parametrize("system", [rimless_wheel(), hop.hopper(), table.vibrating_table()])
-def test_given_derivatives(system):
-    """By complex step or differences, at random states and times."""
-    rng = np.random.default_rng(0)
-    for _ in range(5):
-        t, x = rng.uniform(0.0, 1.0), rng.uniform(-1.0, 1.0, 2)
-        for mode in system.modes.values():
-            expected = jacobian(lambda y, f=mode.flow, t=t: f(t, y, NOTHING), x)
-            np.testing.assert_allclose(mode.flow_state(t, x, NOTHING), expected, atol=1e-9)
-            assert mode.flow_input(t, x, NOTHING).shape == (2, 0)
-        for edge in system.transitions:
-            g_x = jacobian(lambda y, e=edge, t=t: e.guard(t, y, NOTHING), x)
-            R_x = jacobian(lambda y, e=edge, t=t: e.reset(t, y, NOTHING), x)  # noqa: N806
-            g_t = jacobian(lambda s, e=edge, x=x: e.guard(s[0], x, NOTHING), np.array([t]))
-            R_t = jacobian(lambda s, e=edge, x=x: e.reset(s[0], x, NOTHING), np.array([t]))  # noqa: N806
-            np.testing.assert_allclose(edge.guard_state(t, x, NOTHING), g_x, atol=1e-6)
-            np.testing.assert_allclose(edge.reset_state(t, x, NOTHING), R_x, atol=1e-8)
-            np.testing.assert_allclose(edge.guard_time(t, x, NOTHING), g_t[0], atol=1e-8)
-            np.testing.assert_allclose(
-                edge.reset_time(t, x, NOTHING) + np.zeros(2), R_t[:, 0], atol=1e-7
-            )
 
 
 @pytest.mark.parametrize("half_angle, slope", [(math.pi / 8, 0.08), (0.2, 0.05), (0.3, 0.35)])

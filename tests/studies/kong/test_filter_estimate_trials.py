@@ -138,18 +138,6 @@ def test_the_same_estimates_as_the_interpreted_filter(name, sensitivity):
     assert changes >= count and batch.ok.all()
 
 
-def test_to_rounding_where_everything_is_linear_and_given():
-    known, start, dt, steps, u = flow_case()
-    ys = trials(flow_case(), 3, 5).measurements
-    batch = estimate_trials(known, start, ys, dt)
-    for b in range(3):
-        one = SaltedKalmanFilter(known, start.mode, start.mean, start.Sigma)
-        for k in range(steps):
-            belief = one.step(u, ys[b, k], dt)
-            np.testing.assert_allclose(batch.means[b, k + 1], belief.mean, rtol=0, atol=1e-13)
-        np.testing.assert_allclose(batch.Sigmas[b, 0], belief.Sigma, rtol=0, atol=1e-14)
-
-
 def test_threads_and_other_trials_change_nothing():
     case = ball_case()
     known, start, dt, steps, u = case

@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 
-from studies.kong.table_3_1.experiment import kl_divergence
+from studies.kong.table_3_1 import kl_divergence
 
 
 def random_covariance(rng, n):

@@ -6,12 +6,12 @@ import pytest
 from hybrid.examples.bouncing_ball import FALLING, bouncing_ball
 from hybrid.saltations import saltation
 from hybrid.systems import Mode, System, Transition
-from studies.kong.saltation_rigid_body.finite_differences import (
+from studies.kong.saltations.finite_differences import (
     finite_difference_saltation,
     relative_error,
     saltation_errors,
 )
-from studies.kong.saltation_rigid_body.guard_states import (
+from studies.kong.saltations.guard_states import (
     GuardState,
     project_to_guard,
     random_guard_states,

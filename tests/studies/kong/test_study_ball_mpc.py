@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from hybrid.examples.bouncing_ball import FALLING
-from studies.kong.ball_mpc.study import (
+from studies.kong.ball_mpc import (
     Settings,
     compare_updates,
     reference,

@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from studies.kong.saltation_rigid_body.study import REQUIRED, run
+from studies.kong.saltation_rigid_body import REQUIRED, run
 from studies.study import StudyOptions
 
 TRANSITIONS = [

@@ -44,7 +44,7 @@ def test_rows_say_which_is_better_and_what_it_costs():
     skf = Outcome("skf", None, base, 1.0)
     bank = skf_particles.row("s", Outcome("bank", None, 0.9 * base, 2.0), skf)
     few = skf_particles.row("s", Outcome("particles", 10, 1.5 * base, 30.0), skf)
-    assert bank["mse_over_skf"] == 0.9 and bank["seconds_over_skf"] == 2.0
+    assert bank["mse_over_skf"] == pytest.approx(0.9) and bank["seconds_over_skf"] == 2.0
     assert (bank["better"], few["better"]) == ("bank", "skf") and bank["p_value"] < 1e-4
     tie = skf_particles.row("s", skf, skf)
     assert tie["better"] == "tie" and tie["p_value"] == 1.0

@@ -17,22 +17,22 @@ from hybrid.simulation import simulate, simulate_step
 from hybrid.systems import Mode, System, Transition
 from hybrid.validation import check_system
 from hybrid.variational import fundamental_matrix
-from studies.kong.saltation_rigid_body.finite_differences import (
+from studies.kong.saltations.finite_differences import (
     finite_difference_saltation,
     relative_error,
 )
-from studies.kong.saltation_rigid_body.guard_states import random_guard_states
+from studies.kong.saltations.guard_states import random_guard_states
 from studies.kong.systems.aslip import FLIGHT as LEG_UP
 from studies.kong.systems.aslip import aslip, at_rest
-from studies.kong.systems.convergent_cost import ConvergentCost
 from studies.kong.systems.driven_hopper import driven_hopper
-from studies.kong.systems.ramped_inputs import ramped
-from studies.kong.systems.variational_system import (
+from studies.kong.systems.vibrating_table import vibrating_table
+from studies.kong.variational.convergent_cost import ConvergentCost
+from studies.kong.variational.ramped_inputs import ramped
+from studies.kong.variational.variational_system import (
     augmented,
     pack_augmented,
     unpack_augmented,
 )
-from studies.kong.systems.vibrating_table import vibrating_table
 
 # ruff: noqa: N803, N806 (the letters are the thesis's)
 

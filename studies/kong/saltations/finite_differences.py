@@ -14,7 +14,7 @@ from hybrid.integration import flow_state
 from hybrid.options import SimulationOptions
 from hybrid.saltations import saltation
 from hybrid.systems import Array, Mode, System, Transition
-from studies.kong.saltation_rigid_body.guard_states import GuardState
+from studies.kong.saltations.guard_states import GuardState
 
 _TOLERANCE = SimulationOptions(rtol=1e-13, atol=1e-15)  # flows last about ``step`` seconds
 _SECANT_STEPS = 40

@@ -18,7 +18,7 @@ from controller.convergent.rotary.tracking import Tracked
 from controller.convergent.rotary.trajectory import SwingUp, interpolants
 from hybrid.systems import Array
 from studies.figures import COLOURS, GUARD, figure
-from studies.kong.rotary_pendulum.cases import BASE, Solved
+from studies.kong.rotary.swing_ups import BASE, Solved
 
 TITLES = {
     "minimal_energy": "minimal energy",

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -20,6 +20,11 @@ from controller.convergent.rotary.swing_up import SwingUpCost, SwingUpOptions, S
 from controller.convergent.rotary.tracking import Tracked, track
 from controller.convergent.rotary.trajectory import SwingUp, accuracy, measure
 
+MEASURES = (
+    "success", "success_plus", "success_minus", "swing_time", "success_swinging", "first_lost",
+    "average_divergence", "energy", "roughness", "max_torque", "max_voltage", "interval_error",
+    "whole_error", "tracked",
+)  # of a row; None where there is no plan
 SWINGS = 0.5  # the pole is swung up from where it is first so far from hanging [rad]
 
 
@@ -35,36 +40,10 @@ class Case:
     pendulum: RotaryPendulum = QUBE_SERVO_2
 
 
-@dataclass(frozen=True)
-class SwingRow:
-    """One swing-up; measures are None where there is no plan."""
-
-    trajectory: str
-    case: str
-    status: str
-    iterations: int
-    seconds: float
-    message: str
-    success: float | None = None
-    success_plus: float | None = None
-    success_minus: float | None = None
-    swing_time: float | None = None
-    success_swinging: float | None = None
-    first_lost: float | None = None
-    average_divergence: float | None = None
-    energy: float | None = None
-    roughness: float | None = None
-    max_torque: float | None = None
-    max_voltage: float | None = None
-    interval_error: float | None = None
-    whole_error: float | None = None
-    tracked: float | None = None
-
-
 class Solved(NamedTuple):
     """One swing-up of a case; without a plan, its row alone says why."""
 
-    row: SwingRow
+    row: dict[str, Any]
     swing: SwingUp
     perturbed: Perturbed | None = None
     tracked: Tracked | None = None
@@ -97,7 +76,7 @@ def family() -> list[Case]:
 
 
 def solve(
-    case: Case, trials: int, seed: int, report: Callable[[str], None]
+    case: Case, trials: int, seed: int
 ) -> Mapping[str, Solved]:
     """Minimal energy, then smooth, then convergent, each plan seeding the next; all evaluated.
 
@@ -105,12 +84,10 @@ def solve(
         case: what to plan.
         trials: machines that track each plan; 0 for none.
         seed: of the machines.
-        report: called with the name of each swing-up that is done.
     """
     solved = {}
     for name, swing, seconds in _plan(case):
         solved[name] = evaluate(case, name, swing, seconds, trials, seed)
-        report(f"{case.name}: {name}")
     return solved
 
 
@@ -118,32 +95,23 @@ def evaluate(
     case: Case, name: str, swing: SwingUp, seconds: float, trials: int, seed: int
 ) -> Solved:
     """Perturb and track one swing-up, and make its row."""
-    row = SwingRow(name, case.name, swing.status, swing.iterations, seconds, swing.message)
+    row: dict[str, Any] = {
+        "trajectory": name, "case": case.name, "status": swing.status,
+        "iterations": swing.iterations, "seconds": seconds, "message": swing.message,
+    }  # fmt: skip
     if not swing.ok:
-        return Solved(row, swing)
+        return Solved(row | dict.fromkeys(MEASURES), swing)
     feedback = design(case.pendulum, swing, case.weights)
     pushed = perturb(case.pendulum, feedback, swing.times)
     tracked = track(case.pendulum, feedback, trials, seed) if trials else None
     costs, errors = measure(case.pendulum, swing), accuracy(case.pendulum, swing)
-    swing_time, success_swinging = _while_swinging(swing, pushed)
-    row = replace(
-        row,
-        success=float(np.mean(pushed.success)),
-        success_plus=float(np.mean(pushed.plus)),
-        success_minus=float(np.mean(pushed.minus)),
-        swing_time=swing_time,
-        success_swinging=success_swinging,
-        first_lost=_first_lost(swing, pushed),
-        average_divergence=costs.average_divergence,
-        energy=costs.energy,
-        roughness=costs.roughness,
-        max_torque=costs.torque,
-        max_voltage=costs.voltage,
-        interval_error=errors.interval,
-        whole_error=errors.whole,
-        tracked=None if tracked is None else float(np.mean(tracked.success)),
-    )
-    return Solved(row, swing, pushed, tracked)
+    measured = (
+        float(np.mean(pushed.success)), float(np.mean(pushed.plus)), float(np.mean(pushed.minus)),
+        *_while_swinging(swing, pushed), _first_lost(swing, pushed), costs.average_divergence,
+        costs.energy, costs.roughness, costs.torque, costs.voltage, errors.interval, errors.whole,
+        None if tracked is None else float(np.mean(tracked.success)),
+    )  # fmt: skip
+    return Solved(row | dict(zip(MEASURES, measured, strict=True)), swing, pushed, tracked)
 
 
 def smooth_again(case: Case, convergent: SwingUp) -> tuple[SwingUp, float]:

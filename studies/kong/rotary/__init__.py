@@ -1,0 +1,1 @@
+"""Swing-ups of a rotary cart pole (2.6), and their figures."""

@@ -1,1 +1,0 @@
-"""Section 2.6: swing-ups of a rotary cart pole."""

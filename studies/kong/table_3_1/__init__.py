@@ -1,1 +1,0 @@
-"""Table 3.1: covariance through an event."""
