@@ -9,7 +9,7 @@ from hybrid.integration import integrate
 from hybrid.options import SimulationOptions
 from hybrid.simulation import simulate
 from hybrid.systems import Mode, System
-from studies.numerics.event_accuracy.convergence import (
+from studies.numerics.event_accuracy import (
     DURATION,
     EXACT,
     START,

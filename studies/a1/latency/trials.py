@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from functools import partial
 from typing import NamedTuple
 
@@ -50,22 +49,6 @@ class Outcome(NamedTuple):
     trial: int
     row: Row | None
     reason: str = ""
-
-
-@dataclass(frozen=True)
-class LatencyRow:
-    """Success of one planner at one duration of a solve."""
-
-    condition: str
-    planner: str
-    solve_ms: int
-    trials: int
-    success: int
-    success_low: float
-    success_high: float
-    mean_max_lateral_deviation_m: float | None
-    solve_ms_wall_p50: float | None
-    broken: int
 
 
 def pushes(point: Point, options: StudyOptions) -> list[Trial]:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -63,38 +62,7 @@ def _differences(reference: Array, states: Array) -> Array:
     return dx.reshape(*states.shape[:2], 36)
 
 
-@dataclass(frozen=True)
-class DriftRow:
-    """Errors at the horizon's end; those of force and cost over all of it."""
-
-    motion: str
-    backend: str
-    device: str
-    searches: int
-    candidates: int
-    position_m_p50: float
-    position_m_p99: float
-    position_m_worst: float
-    joints_rad_p50: float
-    joints_rad_p99: float
-    joints_rad_worst: float
-    velocity_m_s_p50: float
-    velocity_m_s_p99: float
-    velocity_m_s_worst: float
-    force_N_p50: float
-    force_N_p99: float
-    force_N_worst: float
-    cost_relative_p50: float
-    cost_relative_p99: float
-    cost_relative_worst: float
-    far_off: int
-    same_finite: bool
-    same_choice: float
-    cost_lost_mean: float
-    cost_lost_worst: float
-
-
-def drift_row(motion: str, backend: str, device: str, drifts: Sequence[Drift]) -> DriftRow:
+def drift_row(motion: str, backend: str, device: str, drifts: Sequence[Drift]) -> dict[str, Any]:
     """One row of the table: errors at the horizon's end, the force's and cost's over all of it."""
     values: dict[str, Any] = {
         "motion": motion, "backend": backend, "device": device, "searches": len(drifts),
@@ -109,14 +77,13 @@ def drift_row(motion: str, backend: str, device: str, drifts: Sequence[Drift]) -
     cost = np.concatenate([drift.cost for drift in drifts])
     values |= _quantiles("cost_relative", cost)
     lost = [drift.lost for drift in drifts]
-    return DriftRow(
-        **values,
-        far_off=int((cost > FAR_OFF).sum()),
-        same_finite=all(drift.same_finite for drift in drifts),
-        same_choice=float(np.mean([drift.same_choice for drift in drifts])),
-        cost_lost_mean=float(np.mean(lost)),
-        cost_lost_worst=float(max(lost)),
-    )
+    return values | {
+        "far_off": int((cost > FAR_OFF).sum()),
+        "same_finite": all(drift.same_finite for drift in drifts),
+        "same_choice": float(np.mean([drift.same_choice for drift in drifts])),
+        "cost_lost_mean": float(np.mean(lost)),
+        "cost_lost_worst": float(max(lost)),
+    }
 
 
 def _quantiles(key: str, values: Array) -> dict[str, float]:

@@ -30,7 +30,6 @@ STEPS = round(DURATION / TIMESTEP)
 TIMES: Array = TIMESTEP * np.arange(STEPS + 1, dtype=np.float64)  # [s]
 EPSILONS = (1e-4, 0.1)  # that the search is between [m]
 FALLS = 41
-PRINTED = 0.13  # epsilon' of table 5.1
 _CLOSE = 0.01  # the search ends where its ends differ by this part
 
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import mujoco
@@ -168,32 +167,9 @@ def steps_of(beds: int, starts: int) -> int:
     return beds + 1 + starts
 
 
-@dataclass(frozen=True)
-class BedRow:
-    """One bed: times [s], RMS errors [SI units] and ratios of marginal cost."""
-
-    contacts: int
-    mujoco_s: float
-    mujoco_rms: float | None
-    ours_s: float
-    ours_rms: float | None
-    ours_worse: float
-    marginal_ratio: float
-    hopper_epsilon_s: float
-    hopper_epsilon_rms: float | None
-    hopper_epsilon_worse: float
-    hopper_epsilon_marginal_ratio: float
-    long_steps_s: float
-    long_steps_rms: float | None
-    long_steps_worse: float
-    long_steps_marginal_ratio: float
-    epsilon: float
-    in_contact: float
-
-
-def rows(measured: Sweep) -> list[BedRow]:
+def rows(measured: Sweep) -> list[dict[str, Any]]:
     """A row for each bed: times [s], RMS errors [SI units], and the ratios of all beds."""
-    made: list[BedRow] = []
+    made: list[dict[str, Any]] = []
     for bed, median in zip(measured.beds, measured.medians, strict=True):
         row: dict[str, Any] = {"contacts": bed.bed.springs, "mujoco_s": float(median[-1])}
         row["mujoco_rms"] = _rms_over_starts(bed.mujoco_rms)
@@ -205,7 +181,7 @@ def rows(measured: Sweep) -> list[BedRow]:
             row[key] = measured.ratios[name]
         row["epsilon"] = float(measured.settings["ours"].epsilon)
         row["in_contact"] = bed.in_contact
-        made.append(BedRow(**row))
+        made.append(row)
     return made
 
 

@@ -6,14 +6,8 @@ import json
 import numpy as np
 import pytest
 
-from studies.numerics.event_accuracy import study as event_accuracy
-from studies.numerics.event_accuracy.cases import (
-    BEFORE,
-    cases,
-    event_time_error,
-    event_times,
-)
-from studies.numerics.event_accuracy.convergence import Errors
+from studies.numerics import event_accuracy
+from studies.numerics.event_accuracy import BEFORE, Errors, cases, event_time_error, event_times
 from studies.study import StudyOptions
 
 DROP = cases()[0]
@@ -43,8 +37,8 @@ def test_a_missed_event_is_not_a_number_and_not_met(as_compiled, monkeypatch):
     states = DROP.draw(3, np.random.default_rng(0))
     assert np.all(np.isnan(event_times(early, states, as_compiled)))
     monkeypatch.setattr(event_accuracy, "cases", lambda: (early,))
-    for row in event_accuracy.time_rows(StudyOptions(), 3):
-        assert row.value is None and not row.met
+    for each in event_accuracy.time_criteria(StudyOptions(), 3):
+        assert each.value is None and not each.met
 
 
 def test_a_case_that_does_not_compile_is_refused():
@@ -58,5 +52,5 @@ def test_a_low_order_is_not_met():
     sizes = np.array([0.1, 0.05, 0.025])
     errors = Errors(sizes, 7.0 * sizes**3)
     assert errors.order == pytest.approx(3.0)
-    rows = event_accuracy.order_rows({"integrator": errors, "dense_output": errors})
-    assert not any(row.met for row in rows)
+    made = event_accuracy.order_criteria({"integrator": errors, "dense_output": errors})
+    assert not any(each.met for each in made)

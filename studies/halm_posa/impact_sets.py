@@ -1,0 +1,304 @@
+"""All outcomes of simultaneous impacts with friction.
+
+Each impact's set is sampled by Algorithms 1 and 2, until no contact closes any more.
+within_printed_steps is the share that ends within the N steps of Tables 4-8. Named outcomes are all
+simultaneous ones of Anitescu and Potra's law, and two sequential ones, in the order of the contacts
+and reversed. One is found where a sample is nearer than 2 % of the set's size, the distance of two
+outcomes far apart. Distances are in the kinetic metric, over |v|_M. Where the friction cone is not
+pointed (24), the end of the impact is observed here, not guaranteed. Times are without compilation.
+
+The authors' program draws Sobol points, and for three of the systems has other settings than the
+tables, which are used here.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Sequence
+from time import perf_counter
+from typing import Any, NamedTuple
+
+import numpy as np
+from matplotlib.collections import LineCollection
+from matplotlib.figure import Figure
+
+from hybrid.impacts.contact_problem import ContactProblem
+from hybrid.impacts.pointedness import pointed_direction
+from hybrid.impacts.sampling import ImpactSet, SamplingOptions, sample_impacts, sample_paths
+from hybrid.systems import Array
+from robots.conventions import FOOT_NAMES
+from robots.impact_problem import contact_problem
+from saltus.configuration.launch import AT_ORIGIN, load_launch
+from saltus.launch.lock_step import LockStep
+from studies.figures import COLOURS, GUARD, figure
+from studies.halm_posa.systems import (
+    box_and_wall,
+    compass_gait,
+    disk_stacking,
+    ramone,
+    rocking_block,
+)
+from studies.halm_posa.systems.named_outcomes import named_outcomes, nearest, set_size
+from studies.study import StudyOptions, StudyResult, study
+
+SAMPLES = 2**18  # of each system of the paper unless its own number is asked for
+LAUNCH, LANDING_AFTER, LANDS = "trot", 0.75, ("FR", "RL")  # its second landing of this pair [s]
+LATEST = 1.0  # [s]
+REPEATS, ENOUGH = 3, 0.5  # of the timing, until that many seconds
+SHOWN = ("system", "samples", "lcps_per_sample", "printed_lcps", "microseconds_per_sample",
+         "outcomes_found", "outcomes", "terminated", "energy_growth", "pointed")  # fmt: skip
+PATHS = 1000  # that are drawn
+CELLS = 400  # places of a picture, along each side, with one dot each
+FLAT = 1e-9  # velocities nearer to each other are one [m/s]
+
+
+class Subject(NamedTuple):
+    """One impact and how it is sampled."""
+
+    name: str
+    problem: ContactProblem
+    velocity: Array  # before the impact (n,)
+    step: float  # h [N s]
+    steps: int | None  # the paper's N, which Algorithm 2 cuts a sample at; None without one
+    samples: int  # by default
+    samples_full: int  # M of the tables, where that is more
+    printed_lcps: float | None  # LCPs per sample, Table 3
+    figure: str
+
+
+def paper_subjects(samples: int = SAMPLES) -> list[Subject]:
+    """The systems of section 5.4 with the settings of Tables 4-8, with ``samples`` each or M."""
+    return [
+        Subject(name, module.problem(), module.velocity(), step, steps, samples,
+                max(2**most, samples), printed, f"figure-{number}")
+        for name, module, step, steps, most, printed, number in (
+            ("rocking block", rocking_block, 0.3, 10, 14, 2.67, 9),
+            ("compass gait", compass_gait, 0.25, 5, 20, 2.27, 10),
+            ("box and wall", box_and_wall, 2.0, 5, 18, 1.97, 11),
+            ("RAMone", ramone, 1.0, 10, 20, 3.20, 13),
+            ("disk stacking", disk_stacking, 1.0, 10, 20, 9.04, 14),
+        )
+    ]  # fmt: skip
+
+
+def a1_subject() -> Subject:
+    """The A1 trots in lock step; front right and rear left foot land, the other two stand.
+
+    The step h is more than a foot needs, so that one foot's impact may end in one step.
+
+    Raises:
+        RuntimeError: the pair did not land.
+    """
+    logging.getLogger("controller").addHandler(logging.NullHandler())  # that it starts is no news
+    launch = load_launch(LAUNCH, (AT_ORIGIN,), duration=LATEST)
+    run, feet = LockStep(launch), [*map(FOOT_NAMES.index, LANDS)]
+    before = run.step().truth
+    while before.time < LATEST:
+        truth = run.step().truth
+        if before.time > LANDING_AFTER and (truth.contact > before.contact)[feet].any():
+            problem = contact_problem(launch.robot_model, before.q, FOOT_NAMES)
+            return Subject("A1 trotting", problem, before.v, 0.4, None, 2**13, 2**16, None,
+                           "a1-trotting")  # fmt: skip
+        before = truth
+    raise RuntimeError(f"{' and '.join(LANDS)} of the trotting A1 did not land by {LATEST} s")
+
+
+@study("Halm and Posa, table 3", "trials", "seed", "full")
+def run(options: StudyOptions) -> StudyResult:
+    """Rows ``system, samples, lcps_per_sample, microseconds_per_sample, outcomes_found``, more."""
+    options.progress(0, 1, "the A1 trots")
+    return sample_sets([*paper_subjects(), a1_subject()], options)
+
+
+def sample_sets(subjects: Sequence[Subject], options: StudyOptions) -> StudyResult:
+    """The study of these impacts."""
+    made, figures, notes = [], {}, []
+    for subject in options.track(subjects, lambda subject: subject.name):
+        sampled, seconds = sample(subject, options)
+        made.append(row(subject, sampled, seconds))
+        figures[subject.figure] = draw(subject, sampled.outcomes, options.seed)
+        notes += [sampled.message] if sampled.message else []
+    return StudyResult(made, figures, notes, SHOWN)
+
+
+def sample(subject: Subject, options: StudyOptions) -> tuple[ImpactSet, float]:
+    """Sample one impact's outcomes until no contact closes any more; and how long it took [s]."""
+    samples = options.count(subject.samples, subject.samples_full)
+    problem, v = subject.problem, subject.velocity
+    sampled = sample_impacts(problem, v, SamplingOptions(2, subject.step))  # compiles
+    settings, seconds = SamplingOptions(samples, subject.step, seed=options.seed), []
+    while sum(seconds) < ENOUGH and len(seconds) < REPEATS:  # what is short is timed again
+        started = perf_counter()
+        sampled = sample_impacts(problem, v, settings)
+        seconds.append(perf_counter() - started)
+    return sampled, float(np.median(seconds))
+
+
+def row(subject: Subject, sampled: ImpactSet, seconds: float) -> dict[str, Any]:
+    """One row; distances and sizes are in the kinetic metric, over |v|_M."""
+    problem, v, samples = subject.problem, subject.velocity, len(sampled.v_plus)
+    near = nearest(problem, v, sampled.outcomes)
+    farthest, steps = max(each.distance for each in near), subject.steps
+    return {
+        "system": subject.name,
+        "samples": samples,
+        "lcps_per_sample": float(sampled.lcps.mean()),
+        "printed_lcps": subject.printed_lcps,
+        "microseconds_per_sample": 1e6 * seconds / samples,
+        "outcomes_found": sum(each.found for each in near),
+        "outcomes": len(near),
+        "terminated": float(sampled.terminated.mean()),
+        "within_printed_steps": None if steps is None else float((sampled.lcps <= steps).mean()),
+        "energy_growth": sampled.energy_growth,
+        "unsolved_lcps": sum(sampled.failures.values()),
+        "pointed": pointed_direction(problem) is not None,
+        "set_size": set_size(problem, sampled.outcomes) / problem.kinetic_norm(v),
+        "farthest_outcome": farthest if np.isfinite(farthest) else None,
+        "distances": {each.name: each.distance for each in near if np.isfinite(each.distance)},
+    }
+
+
+def draw(subject: Subject, outcomes: Array, seed: int = 0) -> Figure:
+    """One impact: sampled paths, the set after it, and the simultaneous and sequential paths."""
+    problem, v = subject.problem, subject.velocity
+    paths = sample_paths(problem, v, SamplingOptions(PATHS, subject.step, seed=seed))
+    named = [each.resolution.path for each in named_outcomes(problem, v)]
+    named = [(path, "-", "initial", "o", "simultaneous") for path in named[:-2]] + [
+        (named[-2], "-", "dxr", "s", "sequential, in order"),
+        (named[-1], "--", "xi", "s", "sequential, reversed"),
+    ]
+    sides = contact_velocities(problem)
+    views = panels(problem)
+    posed = subject.name in SKETCHES
+    count = len(views) + posed
+    drawing, axes = figure(columns=count, width=3.2 * count, height=3.9)
+    if posed:
+        draw_sketch(axes[0], subject.name, problem.contacts)
+    for axis, pair in zip(axes[posed:], views, strict=True):
+        plane = np.stack([sides[side] for side in pair], axis=-1)  # (n, 2)
+        lines = LineCollection([path @ plane for path in paths], colors="0.75", linewidths=0.4,
+                               zorder=1, label="sampled paths")  # fmt: skip
+        axis.add_collection(lines)
+        after = outcomes @ plane
+        cell = np.maximum(np.ptp(after, axis=0) / CELLS, FLAT / CELLS)
+        _, first = np.unique(np.round(after / cell), axis=0, return_index=True)
+        axis.plot(*after[first].T, ".", color="0.25", ms=6.0, mew=0.0, zorder=2,
+                  label="after the impact")  # fmt: skip
+        for path, line, colour, marker, label in named:
+            axis.plot(*(path @ plane).T, line, marker=marker, ms=3, lw=1.2, color=COLOURS[colour],
+                      zorder=3, label=label)  # fmt: skip
+        axis.plot(*(v @ plane), "o", color="black", ms=4, zorder=6, label="before")
+        axis.set(xlabel=pair[0], ylabel=pair[1])
+        _frame(axis)
+    handles, labels = axes[-1].get_legend_handles_labels()
+    once = dict(zip(labels, handles, strict=True))
+    drawing.legend(once.values(), once.keys(), loc="outside lower center",
+                   ncols=3 if count < 3 else 6, fontsize=8, frameon=False)  # fmt: skip
+    drawing.suptitle(subject.name, fontsize=10)
+    return drawing
+
+
+def contact_velocities(problem: ContactProblem) -> dict[str, Array]:
+    """Rows (n,) that take a velocity to those of the contacts, by label; normal ones first."""
+    kinds = {"normal": problem.J_n, "tangential": problem.J_D[:: problem.directions]}
+    return {
+        f"{kind} velocity of {contact} [m/s]": one
+        for kind, J in kinds.items()
+        for contact, one in zip(problem.contacts, J, strict=True)
+    }
+
+
+def panels(problem: ContactProblem) -> list[tuple[str, str]]:
+    """Each contact by itself and their normals for two contacts; pairs of normals for more."""
+    labels, m = list(contact_velocities(problem)), problem.count
+    if m == 2:
+        return [(labels[2], labels[0]), (labels[0], labels[1]), (labels[3], labels[1])]
+    return [(labels[i], labels[i + 1]) for i in range(0, m - 1, 2)]
+
+
+def _frame(axis: Any) -> None:
+    """Axes through zero; a side along which nothing but rounding happens is not blown up."""
+    axis.autoscale_view()
+    for low_high, put in ((axis.get_xlim(), axis.set_xlim), (axis.get_ylim(), axis.set_ylim)):
+        if low_high[1] - low_high[0] < FLAT:
+            put(np.mean(low_high) - 0.05, np.mean(low_high) + 0.05)
+    axis.axhline(0.0, color="0.5", lw=0.5, zorder=0)
+    axis.axvline(0.0, color="0.5", lw=0.5, zorder=0)
+
+
+class Sketch(NamedTuple):
+    """One mechanism at the impact."""
+
+    lines: list[Array]  # (k, 2) corners [m]
+    contacts: Array  # (m, 2) [m]
+    wall: float | None = None  # x of a wall [m]
+
+
+def draw_sketch(axis: Any, name: str, contacts: tuple[str, ...]) -> None:
+    """Draw the system ``name`` of the catalogue on the ground y = 0."""
+    sketch = SKETCHES[name]()
+    for line in sketch.lines:
+        axis.plot(*line.T, color="0.3", lw=1.4)
+    for at, label in zip(sketch.contacts, contacts, strict=True):
+        axis.plot(*at, "o", color=COLOURS["dxr"], ms=4, zorder=3)
+        axis.annotate(label, at, xytext=(9, 4), textcoords="offset points", fontsize=9)
+    axis.axhline(0.0, **GUARD)
+    if sketch.wall is not None:
+        axis.axvline(sketch.wall, **GUARD)
+    axis.set(xlabel="x [m]", ylabel="y [m]")
+    axis.margins(0.15)
+    axis.set_aspect("equal", adjustable="datalim")
+
+
+def _block() -> Sketch:
+    block = rocking_block.RockingBlock()
+    feet = rocking_block.corners(block, rocking_block.standing(block))
+    top = feet[::-1] + [0.0, block.height]
+    return Sketch([np.vstack([feet, top, feet[:1]])], feet)
+
+
+def _gait() -> Sketch:
+    gait = compass_gait.CompassGait()
+    hip, feet, masses = compass_gait.joints(gait, compass_gait.configuration(gait))
+    weights = [mass + 0.03 * _circle() for mass in masses]
+    return Sketch([np.array([feet[0], hip, feet[1]]), *weights], feet)
+
+
+def _box() -> Sketch:
+    box = box_and_wall.BoxAndWall()
+    q = box_and_wall.configuration(box)
+    right = box_and_wall.corners(box, q)
+    left = 2.0 * q[:2] - right
+    return Sketch([np.vstack([right, left, right[:1]])], right, 0.0)
+
+
+def _ramone() -> Sketch:
+    robot = ramone.Ramone()
+    legs = ramone.joints(robot, ramone.configuration(robot))
+    discs = [leg[-1] + robot.foot_radius * _circle() for leg in legs]
+    return Sketch([*legs, *discs], legs[:, -1] - [0.0, robot.foot_radius])
+
+
+def _stack() -> Sketch:
+    stack = disk_stacking.DiskStacking()
+    centres = disk_stacking.configuration(stack).reshape(3, 3)[:, :2]
+    floor = centres * [1.0, 0.0]
+    touching = [
+        floor[disk] if other == disk_stacking.GROUND else 0.5 * (centres[disk] + centres[other])
+        for disk, other in disk_stacking.CONTACTS.values()
+    ]
+    return Sketch([centre + stack.radius * _circle() for centre in centres], np.array(touching))
+
+
+def _circle() -> Array:
+    angle = np.linspace(0.0, 2.0 * np.pi, 60)
+    return np.stack([np.cos(angle), np.sin(angle)], axis=1)
+
+
+SKETCHES = {
+    "rocking block": _block,
+    "compass gait": _gait,
+    "box and wall": _box,
+    "RAMone": _ramone,
+    "disk stacking": _stack,
+}  # by the catalogue's names

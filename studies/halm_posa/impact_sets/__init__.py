@@ -1,1 +1,0 @@
-"""Table 3: all outcomes of simultaneous impacts."""

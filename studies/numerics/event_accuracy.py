@@ -1,0 +1,326 @@
+"""Accuracy of event times, and orders of convergence through events.
+
+Event times are compared with closed forms, in Python and compiled; an error is the largest over all
+random states, with a tolerance of 1e-12 relative and 1e-14 absolute. An order is the slope of the
+logarithm of the error over that of fixed steps of 0.5 to 0.084 s, of a driven pendulum that strikes
+a wall. The integrator is of order 8. Dense output is of order 7: it adds an error of h to the
+eighth within a step, so no order is lost between steps.
+"""
+
+# Parameters of a case are states that do not change, so that one system serves all its states. Its
+# transition leads to a mode of one state, the time at which it was taken; there nothing moves. So
+# the end of a simulation is the event's time, in Python and compiled alike.
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+from matplotlib.figure import Figure
+from scipy.special import ellipk
+
+from hybrid.batch import simulate_batch
+from hybrid.compiled.system import native_tables
+from hybrid.integration import integrate
+from hybrid.options import SimulationOptions
+from hybrid.simulation import simulate, simulate_step
+from hybrid.systems import Array, Mode, ScalarFunction, System, Transition, VectorFunction
+from studies.figures import convergence, figure
+from studies.study import Criterion, StudyOptions, StudyResult, study
+
+TRIALS = 200  # random states of each case
+TIME_BOUND = 1e-10  # [s], of every event's time
+STEP_ORDER, DENSE_ORDER = 7.0, 6.5  # least orders measured of what is of order 8, and of order 7
+LABELS = {
+    "integrator": "integrator alone",
+    "through_event": "state through an event",
+    "through_moving_event": "state through an event on a moving wall",
+    "event_time": "event time [s]",
+    "dense_output": "between steps, through an event",
+}
+GRAVITY = 9.8  # [m/s^2], 5.4
+BEFORE, DONE = 1, 2
+# The standard tolerance lets the integrator alone err by 2e-10 s on a slow oscillator.
+OPTIONS = SimulationOptions(rtol=1e-12, atol=1e-14)
+_NONE = np.zeros(0)
+EXACT = SimulationOptions(rtol=1e-14, atol=1e-15)
+START = np.array([1.0, 0.2])
+DURATION = 2.0  # [s]
+SIZES: Array = 0.5 * 0.8 ** np.arange(9, dtype=np.float64)  # steps h [s]
+NEAR = 0.02  # times this close to the event [s] are left out: either state may be meant
+
+
+@dataclass(frozen=True)
+class Case:
+    """A system, random states to start from, and the time of the event from each of them."""
+
+    name: str
+    system: System
+    draw: Callable[[int, np.random.Generator], Array]  # (count, rng) -> (count, n)
+    exact: Callable[[Array], Array]  # (count, n) -> times after the start [s] (count,)
+    duration: float  # that holds the event from every state [s]
+    start: float = 0.0  # [s]
+
+
+def event_times(case: Case, states: Array, as_compiled: bool) -> Array:
+    """Times of the event [s] from each of the states (count, n); NaN where there is none."""
+    if as_compiled:
+        batch = simulate_batch(
+            case.system, BEFORE, states, case.duration, _NONE, case.start, OPTIONS
+        )
+        return np.where(batch.ok & (batch.modes == DONE), batch.states[:, 0], np.nan)
+    steps = [
+        simulate_step(case.system, BEFORE, x, case.duration, _NONE, case.start, OPTIONS)
+        for x in states
+    ]
+    return np.array([s.state[0] if s.status == "ok" and s.mode == DONE else np.nan for s in steps])
+
+
+def event_time_error(case: Case, count: int, seed: int, as_compiled: bool) -> float:
+    """Largest error [s] over ``count`` random states; NaN where an event is missed.
+
+    Raises:
+        RuntimeError: the case does not compile, so there is nothing compiled to measure.
+    """
+    if as_compiled and native_tables(case.system).reason:
+        raise RuntimeError(f"{case.name} does not compile: {native_tables(case.system).reason}")
+    states = case.draw(count, np.random.default_rng(seed))
+    times = event_times(case, states, as_compiled)
+    return float(np.max(np.abs(times - case.start - case.exact(states))))
+
+
+def cases() -> tuple[Case, ...]:
+    """A ball dropped, thrown over a moving floor, and past a ceiling; oscillator and pendulum."""
+    return _drop(), _moving_floor(), _ceiling(), _oscillator(), _pendulum()
+
+
+def _system(n: int, flow: VectorFunction, guard: ScalarFunction) -> System:
+    still = Mode("done", 1, 0, lambda t, x, u: np.zeros(1))
+    edge = Transition(BEFORE, DONE, guard, lambda t, x, u: np.array([t]), name="event")
+    return System({BEFORE: Mode("before", n, 0, flow), DONE: still}, (edge,))
+
+
+def _drop() -> Case:
+    """z = z0 + v0 t - g t^2 / 2 falls to zero."""
+
+    def flow(t: float, x: Array, u: Array) -> Array:
+        return np.array([x[1], -GRAVITY])
+
+    def draw(count: int, rng: np.random.Generator) -> Array:
+        return np.stack((rng.uniform(0.1, 5.0, count), rng.uniform(-5.0, 5.0, count)), axis=1)
+
+    def exact(x: Array) -> Array:
+        return (x[:, 1] + np.sqrt(x[:, 1] ** 2 + 2.0 * GRAVITY * x[:, 0])) / GRAVITY
+
+    return Case("ball_drop", _system(2, flow, lambda t, x, u: x[0]), draw, exact, 2.0)
+
+
+def _moving_floor() -> Case:
+    """State [z, v, f, l]: thrown up from z over a floor at f + l (t - 3)."""
+    start = 3.0
+
+    def flow(t: float, x: Array, u: Array) -> Array:
+        return np.array([x[1], -GRAVITY, 0.0, 0.0])
+
+    def guard(t: float, x: Array, u: Array) -> float:
+        return x[0] - x[2] - x[3] * (t - start)
+
+    def draw(count: int, rng: np.random.Generator) -> Array:
+        low, high = np.array([0.5, 0.5, -1.0, -1.0]), np.array([0.5, 6.0, 0.3, 1.5])
+        return rng.uniform(low, high, (count, 4))
+
+    def exact(x: Array) -> Array:
+        speed, gap = x[:, 1] - x[:, 3], x[:, 0] - x[:, 2]
+        return (speed + np.sqrt(speed**2 + 2.0 * GRAVITY * gap)) / GRAVITY
+
+    return Case("moving_floor", _system(4, flow, guard), draw, exact, 2.5, start)
+
+
+def _ceiling() -> Case:
+    """State [z, v, ceiling]: passed on the way up and on the way down, within one long step."""
+    speed = np.sqrt(4.0 * GRAVITY)  # carries the ball 2 m up
+
+    def flow(t: float, x: Array, u: Array) -> Array:
+        return np.array([x[1], -GRAVITY, 0.0])
+
+    def draw(count: int, rng: np.random.Generator) -> Array:
+        past = 10.0 ** rng.uniform(-6.0, -0.3, count)  # how far the ball goes beyond [m]
+        return np.stack((np.zeros(count), np.full(count, speed), 2.0 - past), axis=1)
+
+    def exact(x: Array) -> Array:
+        return (x[:, 1] - np.sqrt(2.0 * GRAVITY * (2.0 - x[:, 2]))) / GRAVITY
+
+    system = _system(3, flow, lambda t, x, u: x[2] - x[0])
+    return Case("double_crossing", system, draw, exact, float(2.0 * speed / GRAVITY))
+
+
+def _oscillator() -> Case:
+    """State [x, v, w, level]: x = cos(w t) falls through a level."""
+
+    def flow(t: float, x: Array, u: Array) -> Array:
+        return np.array([x[2] * x[1], -x[2] * x[0], 0.0, 0.0])
+
+    def draw(count: int, rng: np.random.Generator) -> Array:
+        low, high = np.array([1.0, 0.0, 0.5, -0.95]), np.array([1.0, 0.0, 20.0, 0.95])
+        return rng.uniform(low, high, (count, 4))
+
+    def exact(x: Array) -> Array:
+        return np.arccos(x[:, 3]) / x[:, 2]
+
+    return Case(
+        "linear_oscillator", _system(4, flow, lambda t, x, u: x[0] - x[3]), draw, exact, 6.0
+    )
+
+
+def _pendulum() -> Case:
+    """State [angle, rate, w]: let go at an angle, at the bottom after K(sin(angle / 2)) / w."""
+
+    def flow(t: float, x: Array, u: Array) -> Array:
+        return np.array([x[1], -x[2] * x[2] * np.sin(x[0]), 0.0])
+
+    def draw(count: int, rng: np.random.Generator) -> Array:
+        low, high = np.array([0.2, 0.0, 1.0]), np.array([3.0, 0.0, 6.0])
+        return rng.uniform(low, high, (count, 3))
+
+    def exact(x: Array) -> Array:
+        return ellipk(np.sin(0.5 * x[:, 0]) ** 2) / x[:, 2]
+
+    return Case("pendulum", _system(3, flow, lambda t, x, u: x[0]), draw, exact, 6.0)
+
+
+class Errors(NamedTuple):
+    """Largest errors of runs with fixed steps."""
+
+    sizes: Array  # h (k,) [s]
+    values: Array  # (k,)
+
+    @property
+    def order(self) -> float:
+        """Slope of the error over the step, both as logarithms."""
+        return float(np.polyfit(np.log(self.sizes), np.log(self.values), 1)[0])
+
+
+def driven(t: float, y: Array) -> Array:
+    """Vector field (2,) of the pendulum: smooth, nonlinear, and a function of time."""
+    return np.array([y[1], -4.0 * np.sin(y[0]) - 0.2 * y[1] + np.cos(3.0 * t)])
+
+
+def striking(wall_moves: bool = False) -> System:
+    """The pendulum strikes a wall, which may move, and swings on with another field."""
+    speed = 0.1 if wall_moves else 0.0
+    swing = Mode("swing", 2, 0, lambda t, x, u: driven(t, x))
+    after = Mode("after", 2, 0, lambda t, x, u: driven(t, x) + np.array([0.0, x[0] ** 2]))
+    wall = Transition(
+        1,
+        2,
+        guard=lambda t, x, u: x[0] + 0.2 + speed * np.sin(5.0 * t),
+        reset=lambda t, x, u: np.array([x[0], -0.7 * x[1] + speed * np.cos(5.0 * t)]),
+    )
+    return System({1: swing, 2: after}, (wall,), "pendulum and wall")
+
+
+def fixed(h: float) -> SimulationOptions:
+    """Options by which every step is h [s], but the one that an event cuts and the last."""
+    return SimulationOptions(rtol=0.0, atol=1e12, max_step=h)
+
+
+def integrator_errors(sizes: Array = SIZES) -> Errors:
+    """Of the state after DURATION in steps of h, without an event."""
+    exact, values = integrate(driven, 0.0, START, DURATION, EXACT), []
+    for h in sizes:
+        y = integrate(driven, 0.0, START, DURATION, fixed(h))
+        values.append(np.max(np.abs(y - exact)))
+    return Errors(sizes, np.array(values))
+
+
+def event_errors(wall_moves: bool = False, sizes: Array = SIZES) -> tuple[Errors, Errors]:
+    """Of the state after DURATION with an impact on the way, and of the impact's time [s]."""
+    system = striking(wall_moves)
+
+    def run(options: SimulationOptions) -> tuple[Array, float]:
+        step = simulate_step(system, 1, START, DURATION, np.zeros(0), options=options)
+        return step.state, step.events[0].time
+
+    (end, time), states, times = run(EXACT), [], []
+    for h in sizes:
+        state, event_time = run(fixed(h))
+        states.append(np.max(np.abs(state - end)))
+        times.append(abs(event_time - time))
+    return Errors(sizes, np.array(states)), Errors(sizes, np.array(times))
+
+
+def dense_output_errors(sizes: Array = SIZES, count: int = 40) -> Errors:
+    """Of states between the steps, at ``asked`` times before and after an impact."""
+    system, exact = striking(), EXACT
+    hit = simulate_step(system, 1, START, DURATION, np.zeros(0), options=exact).events[0].time
+    times = [t for t in np.linspace(0.01, DURATION - 0.01, count) if abs(t - hit) > NEAR]
+    truth = [simulate_step(system, 1, START, t, np.zeros(0), options=exact).state for t in times]
+    return Errors(sizes, np.array([_dense_error(system, h, times, truth) for h in sizes]))
+
+
+def _dense_error(
+    system: System, h: float, times: Sequence[float], truth: Sequence[Array]
+) -> float:
+    run = simulate(system, 1, START, DURATION, options=fixed(h))
+    pairs = zip(times, truth, strict=True)
+    return max(float(np.max(np.abs(run.at(t)[1] - x))) for t, x in pairs)
+
+
+@study("closed forms", "trials", "seed")
+def run(options: StudyOptions) -> StudyResult:
+    """Rows ``case, kind, value, bound, met``: errors at most, orders at least the bound."""
+    criteria = time_criteria(options, options.count(TRIALS))
+    done = len(criteria)
+    options.progress(done, done + 1, "orders")
+    measured = measure_orders()
+    criteria += order_criteria(measured)
+    rows = []
+    for each in criteria:
+        case, kind = each.what.split(": ")
+        rows.append(
+            {"case": case, "kind": kind, "value": each.value, "bound": each.bound, "met": each.met}
+        )
+    return StudyResult(rows, {"event-accuracy": draw(measured)}, criteria=criteria)
+
+
+def time_criteria(options: StudyOptions, trials: int) -> list[Criterion]:
+    """Largest error of event times [s] of each case, interpreted and compiled."""
+    plan = [(case, code) for case in cases() for code in ("interpreted", "compiled")]
+    made = []
+    for done, (case, code) in enumerate(plan):
+        name = f"{case.name} {code}"
+        options.progress(done, len(plan) + 1, name)
+        error = event_time_error(case, trials, options.seed, code == "compiled")
+        value = error if np.isfinite(error) else None
+        made.append(Criterion(f"{name}: event_time_error_s", value, "<=", TIME_BOUND))
+    return made
+
+
+def measure_orders() -> dict[str, Errors]:
+    """Errors over the step, by what is measured."""
+    state, time = event_errors()
+    return {
+        "integrator": integrator_errors(),
+        "through_event": state,
+        "through_moving_event": event_errors(wall_moves=True)[0],
+        "event_time": time,
+        "dense_output": dense_output_errors(),
+    }
+
+
+def order_criteria(measured: Mapping[str, Errors]) -> list[Criterion]:
+    """Orders of convergence, each with the least that it may be."""
+    least = dict.fromkeys(measured, STEP_ORDER) | {"dense_output": DENSE_ORDER}
+    return [Criterion(f"{name}: order", errors.order, ">=", least[name])
+            for name, errors in measured.items()]  # fmt: skip
+
+
+def draw(measured: Mapping[str, Errors]) -> Figure:
+    """Errors over the step, both logarithmic, beside a line of order 8."""
+    drawing, axes = figure(width=5.6, height=4.2)
+    curves = {LABELS[name]: errors.values for name, errors in measured.items()}
+    convergence(axes, SIZES, curves, 8, 0.05 * measured["event_time"].values[0])
+    axes.set(xlabel="step [s]", ylabel="largest error")
+    return drawing

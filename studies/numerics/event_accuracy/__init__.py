@@ -1,1 +1,0 @@
-"""Event times and orders of convergence."""
