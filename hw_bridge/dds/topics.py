@@ -75,21 +75,19 @@ class Participant:
         template = _LOOPBACK if place.address.startswith("127.") else _NETWORK
         try:
             self._domain = _domain(Domain, place.domain, template.format(place.address))
-            self._participant = DomainParticipant(place.domain)
+            self._participant: Any = DomainParticipant(place.domain)
         except DDSException as error:
             raise ValueError(
                 f"DDS: no participant on {place.address} in domain {place.domain}: {error.msg}"
             ) from None
         self._kept: list[Any] = []
 
-    def writer(self, topic: str, type_name: str, best_effort: bool = False) -> Writer:
+    def writer(self, topic: str, type_name: str) -> Writer:
         """A writer of raw bytes that never waits for a slow reader."""
         from cyclonedds.core import Policy, Qos
         from cyclonedds.pub import DataWriter
 
         qos = Qos(Policy.Reliability.Reliable(0), Policy.History.KeepLast(1))
-        if best_effort:
-            qos = Qos(Policy.Reliability.BestEffort, Policy.History.KeepLast(1))
         return Writer(DataWriter(self._participant, self._topic(topic, type_name), qos))
 
     def reader(self, topic: str, type_name: str, depth: int = 16) -> Reader:
@@ -108,15 +106,16 @@ class Participant:
         return made
 
     def close(self) -> None:
-        """Leave the domain."""
+        """Leave the domain; safe to call twice."""
         self._kept.clear()
-        del self._participant
+        self._participant = None
 
 
 class Writer:
     """Sends bytes."""
 
     def __init__(self, writer: Any) -> None:
+        """Send by a writer of cyclonedds."""
         from cyclonedds import _clayer
 
         self._writer, self._write = writer, _clayer.ddspy_write
@@ -130,6 +129,7 @@ class Reader:
     """Takes bytes."""
 
     def __init__(self, reader: Any) -> None:
+        """Take from a reader of cyclonedds."""
         from cyclonedds import _clayer
         from cyclonedds.core import ReadCondition, WaitSet
 
