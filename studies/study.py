@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 __all__ = ["Criterion", "Study", "StudyOptions", "StudyResult", "find", "study"]
 
-Option = Literal["trials", "seed", "full"]
+Option = Literal["trials", "seed", "full", "set"]
 Progress = Callable[[int, int, str], None]  # (done, total, what)
 T = TypeVar("T")
 
@@ -38,6 +38,7 @@ class StudyOptions:
     trials: int | None = None  # None: the study's own number
     seed: int = 0
     full: bool = False  # the size that the source has, where the default is smaller
+    settings: tuple[str, ...] = ()  # KEY=VALUE over the keys of the study's launch
     progress: Progress = silent
 
     def count(self, default: int, full: int | None = None) -> int:
@@ -86,7 +87,7 @@ class Study(NamedTuple):
     Attributes:
         run: computes it.
         source: author and section, table or figure.
-        options: of ``trials``, ``seed`` and ``full``, those that have an effect.
+        options: of ``trials``, ``seed``, ``full`` and ``set``, those that have an effect.
     """
 
     run: Callable[..., StudyResult]  # of StudyOptions

@@ -4,7 +4,7 @@ All of it is plain data. Its times count seconds of the run, so the schedule dep
 no machine. Each kind of action has random numbers of its own, drawn in the order of time: a shorter
 launch gets the beginning of a longer one's schedule.
 
-Only what a walk survives is drawn. Faults that must end a run belong to `saltus study a1-faults`.
+Only what a walk survives is drawn. Faults that must end a run belong to `saltus study faults`.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""The launch of one trial: ``python -m studies.a1.a1_chaos.stack FILE FOLDER STATE``.
+"""The launch of one trial: ``python -m studies.a1.chaos.stack FILE FOLDER STATE``.
 
 It is a process of its own, so that it can come to harm as a whole. It prints two lines of JSON: the
 ids of its processes by name once the robot is in STATE, and how the launch ended.

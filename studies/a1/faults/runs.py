@@ -8,7 +8,7 @@ import struct
 import sys
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -17,7 +17,6 @@ from typing import Any, NamedTuple, Self
 import msgspec
 
 from hw_bridge.operator.keyboard import QUERY, REPLY, raw_keys
-from robots.robot import load_robot
 from runtime.recording import read_frames
 from saltus.common.processor import stolen_s
 from saltus.configuration.launch import LaunchConfig, load_launch, make_config
@@ -25,8 +24,8 @@ from saltus.launch.harms import free_port, pause_processes, send_as_stranger
 from saltus.launch.launcher import LaunchOutcome, launch
 from saltus.launch.listener import Listener
 from saltus.launch.supervisor import Supervisor
-from studies.a1.a1_faults.cases import FAILING, RUN_S, Fault
-from studies.a1.a1_faults.failing import HOG, WAY
+from studies.a1.faults.cases import FAILING, RUN_S, Fault
+from studies.a1.faults.failing import HOG, WAY
 
 WALKED_S = 3.0  # before a harm from outside is done [s]
 STOP_KEY = b" "
@@ -139,13 +138,13 @@ class Harm:
         send_as_stranger(self._ports.bridge, STRANGER_PACKETS)
 
 
-def run_fault(fault: Fault, folder: Path) -> FaultRow:
-    """Run one fault, recorded into `folder`; the row of the table."""
+def run_fault(fault: Fault, folder: Path, settings: Sequence[str] = ()) -> FaultRow:
+    """Run one fault of a launch with `settings`, recorded into `folder`; the row of the table."""
     ports = Ports(free_port(), free_port())
     gamepad = folder / "gamepad"
     folder.mkdir(parents=True)
     os.mkfifo(gamepad)
-    config = _config(fault, ports, gamepad)
+    config = _config(fault, ports, gamepad, settings)
     process, _, os.environ[WAY] = fault.spoiled.partition(" ")  # of the processes to come
     modules = {process: FAILING} if process else None
     record, stolen = folder / "run", stolen_s()
@@ -153,14 +152,15 @@ def run_fault(fault: Fault, folder: Path) -> FaultRow:
     with _standard_input(of_terminal) as key, _named_pipe(gamepad) as pad, _file_size_limit():
         with Harm(fault, ports, key, pad) as harm:
             outcome = launch(config, record, harm, modules)
-    return _row(fault, outcome, harm, record, 1e3 * (stolen_s() - stolen))
+    return _row(fault, config, outcome, harm, record, 1e3 * (stolen_s() - stolen))
 
 
-def _config(fault: Fault, ports: Ports, gamepad: Path) -> LaunchConfig:
+def _config(fault: Fault, ports: Ports, gamepad: Path, settings: Sequence[str]) -> LaunchConfig:
     """The launch file a1-emulated with the fault, without its push, and with a shorter walk."""
-    plain = msgspec.to_builtins(load_launch("a1-emulated"))
+    plain = msgspec.to_builtins(load_launch("a1-emulated", settings))
     plain |= {"duration": RUN_S, "perturbations": [], **fault.launch}
     plain["emulator"] |= {"port": ports.emulator, "events": [], **fault.emulator}
+    plain["emulator"]["domain"] = 1 + ports.emulator % 230
     plain["hardware"]["link"]["local_port"] = ports.bridge
     device = str(gamepad) if "gamepad" in fault.harm else None
     plain["hardware"]["operator"] |= {"keyboard": True, "gamepad": device}
@@ -168,7 +168,8 @@ def _config(fault: Fault, ports: Ports, gamepad: Path) -> LaunchConfig:
 
 
 def _row(
-    fault: Fault, outcome: LaunchOutcome, harm: Harm, record: Path, stolen_ms: float
+    fault: Fault, config: LaunchConfig, outcome: LaunchOutcome, harm: Harm, record: Path,
+    stolen_ms: float,
 ) -> FaultRow:
     robot, emulator = outcome.summary["robot"], outcome.reports.get("emulator", {})
     worst = emulator.get("worst", {})
@@ -179,7 +180,7 @@ def _row(
     ok = (
         ended in fault.ends
         and (fault.caused in cause if fault.caused else not cause)
-        and torque <= TORQUE_MARGIN * load_robot("a1").torque_limit.max()
+        and torque <= TORQUE_MARGIN * config.robot_model.torque_limit.max()
         and frames > 0
         and (stop_ticks is None or stop_ticks <= fault.within)
     )

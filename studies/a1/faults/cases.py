@@ -1,4 +1,4 @@
-"""The faults of `saltus study a1-faults`: what fails, how it is caused, how it must end."""
+"""The faults of `saltus study faults`: what fails, how it is caused, how it must end."""
 
 from collections.abc import Mapping
 from typing import Any, NamedTuple
@@ -7,7 +7,7 @@ AT_S = 10.0  # of the emulator's time: after standing up (6 s) and some seconds 
 RUN_S = 8.0  # for which the robot walks when nothing stops it [s]
 LONG = {"duration": 20.0}  # the silence ends it; on a busy machine it may begin late [s]
 DOWN = frozenset({"lying", "fallen", "sinking"})  # damped, on the ground or on the way there
-FAILING = "studies.a1.a1_faults.failing"  # module of a process whose messages go wrong
+FAILING = "studies.a1.faults.failing"  # module of a process whose messages go wrong
 HANG, STOP = 15.0, 3.0  # ticks of 1 ms until damping
 SEATED = frozenset({"lying"})  # sat down in order at the end
 

@@ -11,9 +11,9 @@ from pathlib import Path
 
 import pytest
 
-from studies.a1.a1_chaos import leap, trial
-from studies.a1.a1_chaos.acts import do
-from studies.a1.a1_chaos.draw import LENGTH_S, STATES, VICTIMS, Harm, draw_harms
+from studies.a1.chaos import leap, trial
+from studies.a1.chaos.acts import do
+from studies.a1.chaos.draw import LENGTH_S, STATES, VICTIMS, Harm, draw_harms
 
 PAIRS = {(kind, victim) for kind, victims in VICTIMS.items() for victim in victims}
 SLEEP = "import time; print(flush=True); time.sleep(60)"

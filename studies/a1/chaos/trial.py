@@ -22,9 +22,9 @@ from saltus.common.errors import BadRequest
 from saltus.configuration.launch import load_launch, make_config, write_config
 from saltus.export.black_box import segments_of
 from saltus.launch.harms import free_port
-from studies.a1.a1_chaos import leap, stack
-from studies.a1.a1_chaos.acts import do
-from studies.a1.a1_chaos.draw import LEAP_S, Harm
+from studies.a1.chaos import leap, stack
+from studies.a1.chaos.acts import do
+from studies.a1.chaos.draw import LEAP_S, Harm
 
 MARK = "SALTUS_CHAOS"  # environment variable of all processes of a trial
 RUN_S = 4.0

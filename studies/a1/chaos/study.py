@@ -10,8 +10,8 @@ import tempfile
 from contextlib import suppress
 from pathlib import Path
 
-from studies.a1.a1_chaos.draw import draw_harms
-from studies.a1.a1_chaos.trial import in_words, run_trial
+from studies.a1.chaos.draw import draw_harms
+from studies.a1.chaos.trial import in_words, run_trial
 from studies.study import Criterion, StudyOptions, StudyResult, study
 
 TRIALS = 200
