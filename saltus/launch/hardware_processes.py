@@ -166,8 +166,8 @@ def emulator(
     """The emulated robot behind UDP."""
     body, robot, options = assembly.make_simulation(config), config.robot_model, config.emulator
     warmup.warm_emulator(config)
-    socket = open_robot_socket(config)
     serve_ticks(config, "emulator")
+    socket = open_robot_socket(config)  # after: threads of DDS inherit nice level and cores
     with log_in_background(), open_bus() as bus:
         truths = bus.publisher(GROUND_TRUTH)
         await_listeners(truths, RECORDER, stop)
