@@ -14,6 +14,7 @@ import pytest
 
 from hw_bridge.dds import topics
 from hw_bridge.dds.link import COMMANDS, DdsLink, DdsRobot
+from hw_bridge.dds.motion_switcher import MotionSwitcher
 from hw_bridge.dds.topics import GO, Participant, Place
 from hw_bridge.options import LinkOptions
 from hw_bridge.setpoints import Setpoints, damping, no_torque
@@ -125,44 +126,31 @@ def vendor_robot(*arguments: str) -> subprocess.Popen[str]:
 
 
 def test_the_vendors_robot_lives_on_and_obeys():
-    """Its DDS is 0.10.2, which a foreign type would end; its SDK checks each command's checksum."""
-    process = vendor_robot("12")
-    link, encoder = DdsLink(options(0)), LowCommandEncoder(WIRE)
+    """Its DDS is 0.10.2, which a foreign type would end; its SDK checks each command's checksum.
+
+    Its motion switcher answers. One test, since both are in domain 0 and one may drive at a time.
+    """
+    process = vendor_robot("15", "switcher")
+    participant, end = Participant(Place(0, HERE)), time.monotonic() + 40.0
+    switcher = MotionSwitcher(participant)
+    while switcher.mode() is None and time.monotonic() < end:
+        pass
+    assert switcher.release() and switcher.mode() == ""
+    link, encoder = DdsLink(options(0, take_over="release")), LowCommandEncoder(WIRE)
     setpoints = Setpoints(*np.zeros((4, 12)), np.arange(12.0) / 4.0)
-    frames, end = [], time.monotonic() + 40.0
+    frames = []
     while process.poll() is None and time.monotonic() < end:
         link.send(encoder.encode(setpoints))
         link.wait(0.002)
         frames += [datagram.data for datagram in link.receive()]
     link.close()
+    participant.close()
     answer = process.communicate()[0].splitlines()[-1]
     assert process.returncode == 0
     assert json.loads(answer)["torques"][-1] == 2.75
     assert len(frames) > 100 and link.mismatched == 0
     assert all(frame_fault(frame, WIRE.state.itemsize) is None for frame in frames)
     assert np.isfinite(decode_low_state(WIRE, frames[-1]).q).all()
-
-
-def test_a_built_in_controller_is_named_and_released():
-    process = vendor_robot("25", "switcher")
-    try:
-        end, link = time.monotonic() + 20.0, None
-        participant = Participant(Place(0, HERE))
-        switcher = topics_switcher(participant)
-        while switcher.mode() is None and time.monotonic() < end:
-            pass
-        link = DdsLink(options(0, take_over="release"))
-        assert switcher.mode() == ""
-        link.close()
-        participant.close()
-    finally:
-        process.kill()
-
-
-def topics_switcher(participant):
-    from hw_bridge.dds.motion_switcher import MotionSwitcher
-
-    return MotionSwitcher(participant)
 
 
 class Busy:
