@@ -407,8 +407,8 @@ class LinkOptions(Options, frozen=True):
         local_address: what to listen on; ``auto`` is the address that faces the robot.
         local_port: the port to listen on; 0 takes a free one.
         domain: of DDS, for a robot that speaks it; then ports are of no use.
-        take_over: ``release`` switches the built-in controller of such a robot off, once it lies;
-            ``refuse`` does not start while one runs.
+        take_over: ``refuse`` does not start while the built-in controller of such a robot runs;
+            ``release`` switches it off, whatever the robot's posture: one that stands falls.
     """
 
     robot_address: str = "192.168.123.10"

@@ -1,4 +1,7 @@
-"""The watchdog: when to damp the robot in the tracker's place. Standard library only."""
+"""The watchdog: when to damp the robot in the tracker's place.
+
+Standard library only; cyclonedds too where the robot speaks DDS.
+"""
 
 from __future__ import annotations
 
@@ -6,6 +9,7 @@ import logging
 import mmap
 import os
 import socket
+from abc import ABC, abstractmethod
 from collections import deque
 from collections.abc import Callable, Iterable
 from typing import Any, Final, Self
@@ -93,7 +97,7 @@ LONGEST: Final = 2048  # [bytes] of a datagram
 MOST: Final = 64  # datagrams at once
 
 
-class RobotView:
+class RobotView(ABC):
     """Sends to the robot, and looks at what it says beside the tracker.
 
     Checksums are not looked at: what is read here can only stop a robot whose tracker hangs.
@@ -110,17 +114,17 @@ class RobotView:
         self._stops: list[tuple[int, str]] = [tuple(stop) for stop in remote["stops"]]
         self._last = 0.0
 
+    @abstractmethod
     def send(self, frame: bytes) -> bool:
         """Send a frame; False where it was not taken."""
-        raise NotImplementedError
 
+    @abstractmethod
     def look(self) -> list[bytes]:
         """The states that the tracker has not taken, which it still can take."""
-        raise NotImplementedError
 
+    @abstractmethod
     def take(self) -> list[bytes]:
         """The states that have come, which nobody else takes."""
-        raise NotImplementedError
 
     def remote_stop(self) -> str:
         """The cause of a stop by the remote in what waits, or ""; a late tracker may go on."""
