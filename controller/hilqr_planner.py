@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -12,7 +13,7 @@ from controller.planner_options import PlannerOptions
 from controller.references.trajectory import Reference, ReferenceTrajectory
 from controller.rigid_derivatives import RigidDerivatives
 from controller.robot_model import Derivatives, RobotModel, RolloutBackend
-from controller.rollout_planner import Array, OutOfTime, RolloutPlanner, Solution
+from controller.rollout_planner import POOR, Array, OutOfTime, RolloutPlanner, Solution
 from hybrid.hilqr import (
     Hilqr,
     HilqrOptions,
@@ -90,7 +91,7 @@ class HilqrPlanner(RolloutPlanner):
             limits = Limits(options.limits, robot, ground)
             self._limited = ConstrainedModel(self.model, limits, options.limits.penalty)
         self._worst = Violation(0.0, 0, "")
-        self._solver = self._make_solver(options)
+        self._solvers = self._make_solvers(options)
         self.line_search: LineSearch | None = None
         self._costs: list[Array] = []
 
@@ -106,7 +107,7 @@ class HilqrPlanner(RolloutPlanner):
         Raises:
             ValueError: the solver cannot run on them; nothing has changed.
         """
-        self._solver = self._make_solver(options)
+        self._solvers = self._make_solvers(options)
         self.model.weigh(options.cost)
         self.options = options
 
@@ -117,8 +118,17 @@ class HilqrPlanner(RolloutPlanner):
             report["limits"] = {"worst": self._worst.value, "of": self._worst.name}
         return report
 
-    def _make_solver(self, options: PlannerOptions) -> Hilqr:
-        return Hilqr(self._limited or self.model, solver_options(options))
+    def _make_solvers(self, options: PlannerOptions) -> list[Hilqr]:
+        """One for seeds that are good, then one for each damping that a poor seed is tried with."""
+        search, model = options.search, self._limited or self.model
+        usual = solver_options(options)
+        recovery = replace(usual, max_iterations=search.recovery)
+        dampings = [options.damping, *search.restarts]
+        schedules = [replace(usual.regularisation, initial=damping) for damping in dampings]
+        return [
+            Hilqr(model, usual),
+            *(Hilqr(model, replace(recovery, regularisation=each)) for each in schedules),
+        ]
 
     def _begin(self, start: int) -> None:
         self.line_search, self._costs = None, []
@@ -132,15 +142,30 @@ class HilqrPlanner(RolloutPlanner):
         self.line_search = self._searched(plan)
 
     def _roll_out(self, x0: Array, policy: Policies) -> Trajectory | None:
-        return self._solver.start(x0, policy)
+        return self._solvers[0].start(x0, policy)
 
     def _improve(
         self, x0: Array, seed: Solution, out_of_time: OutOfTime | None
     ) -> Iterator[Solution]:
-        """Yield every iteration's solution."""
+        """Yield the solutions of the iterations, each better than the ones before.
+
+        A push has made the last plan worth little where it costs `POOR` times as much from the new
+        state. Several dampings then lead to different contacts, and more iterations pay.
+        """
+        last, best = self._plans[-1] if self._plans else None, seed
+        poor = last is not None and seed.trajectory.cost > POOR * last.trajectory.cost
+        for number, solver in enumerate(self._solvers[1:] if poor else self._solvers[:1]):
+            for solution in self._iterate(solver, x0, seed, out_of_time):
+                if number == 0 or solution.trajectory.cost < best.trajectory.cost:
+                    yield (best := solution)
+
+    def _iterate(
+        self, solver: Hilqr, x0: Array, seed: Solution, out_of_time: OutOfTime | None
+    ) -> Iterator[Solution]:
+        """Yield the solution after each of one solver's iterations."""
         current = seed
-        self._solver.regularisation.reset()
-        steps = self._solver.iterations(x0, seed.trajectory, out_of_time)
+        solver.regularisation.reset()
+        steps = solver.iterations(x0, seed.trajectory, out_of_time)
         for count, step in enumerate(steps, start=1):
             gains = current.gains if step.gains is None else step.gains
             status = "time_limit" if step.late else _STATUS.get(step.status, "not_converged")
@@ -162,6 +187,7 @@ def solver_options(options: PlannerOptions) -> HilqrOptions:
         max_iterations=options.search.iterations,
         line_search=options.search.line_search,
         tolerance=options.tolerance,
+        enough=options.search.enough,
         variant=options.variant,
         regularisation=RegularisationOptions(target="input", initial=options.damping),
     )

@@ -16,6 +16,7 @@ Triple = tuple[float, float, float]
 TouchdownOrder = Literal["index", "average", "selected"]
 LEAST_KNOTS: Final = 25  # and how many more the next effort has
 MORE_KNOTS: Final = 5
+EFFORT_ITERATIONS: Final = 2  # most of an effort's
 MOST_ITERATIONS: Final = 100
 MOST_SUBSTEPS: Final = 100
 MOST_SAMPLES: Final = 10_000
@@ -126,20 +127,26 @@ class Search(Options, frozen=True):
 
     Attributes:
         iterations: most HiLQR iterations of a solve.
+        enough: share of the cost; an iteration that reduces it by less is the last.
+        recovery: most iterations where the last plan has become poor, as after a push.
+        restarts: dampings beside `damping` that such a solve starts with too; the cheapest
+            trajectory is taken.
         step_sizes: those that the line search tries.
-        line_search: "exhaustive" tries all step sizes at once; "two_stage" the first two, then all
-            others at once; "backtracking" one after the other. The last two end where a step
-            reduces the cost by 0.3 of what it promised.
+        line_search: "exhaustive" tries all step sizes at once; "backtracking" one after the other,
+            until a step reduces the cost by 0.3 of what it promised.
         substeps: physics steps within a knot.
         threads: number of threads of the physics and of its derivatives; rigid derivatives take
             one.
     """
 
     iterations: Annotated[int, Range("-", 1, MOST_ITERATIONS)] = 2
+    enough: Annotated[float, Range("-", 0.0, 1.0)] = 0.003
+    recovery: Annotated[int, Range("-", 1, MOST_ITERATIONS)] = 20
+    restarts: Annotated[tuple[float, ...], Range("1/(N m)^2", 0.0, 1e6)] = (0.002, 0.2)
     step_sizes: Annotated[tuple[float, ...], Range("-", 0.0, 1.0, above=True)] = (
-        1.0, 0.7, 0.49, 0.343, 0.24, 0.118, 0.058, 0.014,
+        1.0, 0.5, 0.2, 0.05,
     )  # fmt: skip
-    line_search: LineSearch = "two_stage"
+    line_search: LineSearch = "backtracking"
     substeps: Annotated[int, Range("-", 1, MOST_SUBSTEPS)] = 2
     threads: Annotated[int, Range("-", 1, 256)] = 2
 
@@ -159,10 +166,8 @@ class RealtimeSearch(Search, frozen=True):
     """
 
     iterations: Annotated[int, Range("-", 1, MOST_ITERATIONS)] = 1
-    step_sizes: Annotated[tuple[float, ...], Range("-", 0.0, 1.0, above=True)] = (
-        1.0, 0.5, 0.2, 0.05,
-    )  # fmt: skip
-    line_search: LineSearch = "backtracking"
+    recovery: Annotated[int, Range("-", 1, MOST_ITERATIONS)] = 1
+    restarts: Annotated[tuple[float, ...], Range("1/(N m)^2", 0.0, 1e6)] = ()
     substeps: Annotated[int, Range("-", 1, MOST_SUBSTEPS)] = 1
     threads: Annotated[int, Range("-", 1, 256)] = 1
     time_limit: Annotated[float, Range("s", 0.0, 10.0, above=True)] = 0.018
@@ -247,7 +252,7 @@ class HilqrSection(SolverOptions, frozen=True):
 
         The least has `LEAST_KNOTS` knots and one iteration. Each of the next has `MORE_KNOTS` more,
         up to the section's own number; then one more substep, up to those of lock step; then one
-        more iteration, up to those of lock step; and then one more substep again. Iterations on
+        more iteration; and then one more substep again. Iterations on
         coarse physics do harm, and how many are made differs from walk to walk
         (docs/experiments.md).
         """
@@ -255,7 +260,7 @@ class HilqrSection(SolverOptions, frozen=True):
         for_knots = min(steps, -(-max(0, self.knots - LEAST_KNOTS) // MORE_KNOTS))
         steps -= for_knots
         for_substeps = min(steps, max(0, self.paused.substeps - search.substeps))
-        for_iterations = min(steps - for_substeps, self.paused.iterations - 1)
+        for_iterations = min(steps - for_substeps, EFFORT_ITERATIONS - 1)
         search = msgspec.structs.replace(
             search,
             substeps=min(search.substeps + steps - for_iterations, MOST_SUBSTEPS),

@@ -37,7 +37,6 @@ SolutionStatus = Literal[
 ]
 OutOfTime = Callable[[], bool]
 
-FIRST_STAGE = 2  # step sizes that a line search in two stages tries before the others
 LATE = slice(None, None, 2)  # of the step sizes, when time is up before the line search
 
 
@@ -152,7 +151,7 @@ class Hilqr:
     ) -> Iterator[Iteration]:
         """Iterate until convergence, exhaustion, the end of time or ``max_iterations``.
 
-        Yields each iteration, at least one.
+        A change below ``enough`` ends it too. Yields each iteration, at least one.
         """
         for _ in range(self.options.max_iterations):
             step = self.iterate(x0, trajectory, out_of_time)
@@ -160,6 +159,8 @@ class Hilqr:
             if step.late or step.status in ("converged", "indefinite"):
                 return
             if self.regularisation.exhausted:
+                return
+            if 0.0 < -step.actual_change < self.options.enough * trajectory.cost:
                 return
             trajectory = step.trajectory
 
@@ -250,12 +251,9 @@ class Hilqr:
         sizes, options, mu = self._step_sizes, self.options, self.regularisation.mu
         costs = np.full(len(sizes), np.inf)
         candidates = np.arange(len(sizes))[LATE if late else slice(None)]
-        one_by_one = range(1, len(candidates))
-        stages = {"exhaustive": [], "two_stage": [FIRST_STAGE], "backtracking": one_by_one}
+        groups = 1 if options.line_search == "exhaustive" else len(candidates)
         step = _no_step("rejected", trajectory, backward, mu)
-        for group in np.split(candidates, stages[options.line_search]):
-            if not len(group):
-                continue
+        for group in np.array_split(candidates, groups):
             rollouts = self._roll_out(x0, self._policies(trajectory, backward, sizes[group]))
             costs[group] = rollouts.valid_costs()
             best = rollouts.best()
