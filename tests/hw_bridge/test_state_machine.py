@@ -81,18 +81,6 @@ def same(a: Setpoints, b: Setpoints) -> bool:
     return all(np.array_equal(x, y) for x, y in zip(a, b, strict=True))
 
 
-def test_a_good_run_goes_through_all_states_in_order() -> None:
-    legs = reach(S.RUNNING)
-    assert same(legs.step(TRACKER), TRACKER)
-    assert legs.machine.request(Request.SIT_DOWN, "")
-    legs.until(S.OFF)
-    order = [state for state, _ in itertools.groupby(legs.states + [legs.machine.state])]
-    assert order == [
-        S.OFF, S.DAMPING, S.STAND_UP, S.READY, S.RUNNING, S.SIT_DOWN, S.DAMPING, S.OFF,
-    ]  # fmt: skip
-    assert legs.machine.is_finished and legs.machine.ended_well and legs.machine.refused == 0
-
-
 EVENTS = st.one_of(
     st.sampled_from(list(Request)),
     st.sampled_from(["fault", "sit", "nothing measured", "not finite"]),
@@ -164,15 +152,6 @@ def test_what_does_not_fit_is_refused_and_counted(state: RobotState, request_: R
     assert accepted or legs.machine.state is state
 
 
-@pytest.mark.parametrize("state", list(S))
-def test_the_end_may_be_asked_for_again_and_again(state: RobotState) -> None:
-    legs = reach(state)
-    for _ in range(3000):
-        assert legs.machine.request(Request.END, "")
-        legs.step()
-    assert legs.machine.is_finished and legs.machine.ended_well and legs.machine.refused == 0
-
-
 def test_a_cause_brings_the_robot_down_and_the_first_one_stays() -> None:
     legs = reach(S.RUNNING)
     legs.machine.sit_down("FL thigh at 61 degC")
@@ -198,49 +177,17 @@ def test_it_does_not_move_before_it_has_been_measured() -> None:
     assert machine.state is S.DAMPING
 
 
-@pytest.mark.parametrize("ending", [Request.SIT_DOWN, Request.END])
-def test_before_it_stands_up_it_can_still_be_told_to_stay_down(ending: Request) -> None:
-    legs = reach(S.DAMPING)
-    assert legs.machine.request(ending, "")
-    legs.until(S.OFF)
-    assert S.STAND_UP not in legs.states and legs.machine.ended_well
-
-
-def test_nobody_knows_to_be_still_what_is_not_measured_any_more() -> None:
-    legs = reach(S.READY)
-    legs.machine.stop("the cable")
-    for k in range(round(O.damping_timeout_s / DT) - 5):
-        assert same(legs.machine.step(legs.now + k * DT, None, None, None), damping(O.damping_kd))
-    legs.now += O.damping_timeout_s
-    legs.step()
-    assert legs.machine.state is S.OFF
-
-
-@pytest.mark.parametrize("disturbance", ["a joint that moves", "nothing measured"])
-def test_damping_ends_after_a_second_of_stillness_without_interruption(disturbance: str) -> None:
+def test_damping_ends_after_a_second_of_stillness_without_interruption() -> None:
     legs = reach(S.READY)
     legs.machine.stop("a fault")
     for tick in range(250):  # never still for a whole second
-        if tick % 90 == 89 and disturbance == "nothing measured":
-            legs.machine.step(legs.now, None, None, None)
-        elif tick % 90 == 89:
+        if tick % 90 == 89:
             legs.machine.step(legs.now, legs.q, np.full(12, 2.0 * O.still_speed), None)
         legs.step()
         assert legs.machine.state is S.DAMPING
     begin = legs.now
     legs.until(S.OFF)
     assert legs.now - begin == pytest.approx(O.damping_s - 70 * DT, abs=3 * DT)
-
-
-def test_joints_that_never_rest_are_let_go_after_the_timeout() -> None:
-    legs = reach(S.READY)
-    legs.machine.stop("a fault")
-    moving = np.full(12, 2.0 * O.still_speed)
-    for k in range(round(O.damping_timeout_s / DT)):
-        legs.machine.step(legs.now + k * DT, legs.q, moving, None)
-        assert legs.machine.state is S.DAMPING
-    legs.machine.step(legs.now + O.damping_timeout_s + DT, legs.q, moving, None)
-    assert legs.machine.state is S.OFF
 
 
 def sits_down_from(state: RobotState, seconds: float) -> Legs:
@@ -271,12 +218,11 @@ def test_legs_fold_once_the_trunk_is_level_and_still_for_long_enough() -> None:
     assert legs.machine.ended_well and PostureMotions(O, A1).is_low(legs.q)
 
 
-@pytest.mark.parametrize("trunk", [ROLLED, TURNING, np.full(7, np.nan), np.zeros(7), None])
-@pytest.mark.parametrize("state", [S.READY, S.RUNNING])
+@pytest.mark.parametrize("trunk", [ROLLED, np.full(7, np.nan), None])
 def test_a_trunk_that_is_never_level_delays_the_legs_for_so_long_and_no_longer(
-    state: RobotState, trunk: np.ndarray | None
+    trunk: np.ndarray | None,
 ) -> None:
-    legs = sits_down_from(state, 0.9 * O.level_timeout_s)
+    legs = sits_down_from(S.RUNNING, 0.9 * O.level_timeout_s)
     np.testing.assert_array_equal(legs.sent.q, A1.stand)
     legs.trunk = trunk
     for _ in range(round(0.1 * O.level_timeout_s / DT) + 10):
@@ -318,42 +264,6 @@ def test_a_trunk_that_is_never_level_does_not_keep_the_robot_running() -> None:
     assert legs.machine.state is S.SIT_DOWN and legs.machine.cause == "too hot"
 
 
-def test_told_to_sit_down_it_does_so_at_once_where_the_tracker_wants_nothing() -> None:
-    legs = told_to_sit_down()
-    assert same(legs.step(TRACKER), TRACKER)
-    legs.step(None)
-    assert legs.machine.state is S.SIT_DOWN
-
-
-def test_a_stop_does_not_wait_for_a_level_trunk() -> None:
-    legs = told_to_sit_down()
-    legs.machine.stop("a fault")
-    assert same(legs.step(TRACKER), damping(O.damping_kd))
-
-
-def test_joints_that_nobody_measures_make_no_level_trunk() -> None:
-    legs = sits_down_from(S.RUNNING, 1.0)
-    for _ in range(round(2.0 * O.level_s / DT)):
-        legs.now += DT
-        sent = legs.machine.step(legs.now, None, None, None, LEVEL)
-        np.testing.assert_array_equal(sent.q, A1.stand)
-
-
-def test_a_robot_that_is_low_folds_at_once() -> None:
-    legs = reach(S.RUNNING)
-    legs.q, legs.trunk = A1.lie + 0.2 * (A1.stand - A1.lie), ROLLED
-    legs.machine.step(legs.now, legs.q, legs.dq, TRACKER)
-    legs.machine.request(Request.SIT_DOWN, "")
-    for _ in range(round(1.0 / DT)):
-        legs.step()
-    np.testing.assert_allclose(legs.q[2::3], A1.lie[2::3])
-
-
-def test_the_timeout_of_damping_is_beyond_its_stillness() -> None:
-    with pytest.raises(ValueError, match="damping_timeout_s is 5; give more than damping_s, 6 s"):
-        MotionOptions(damping_s=6.0)
-
-
 def test_stuck_legs_are_given_up_and_the_joint_is_named() -> None:
     legs = reach(S.STAND_UP, stuck=True)
     legs.until(S.SIT_DOWN).until(S.OFF, 60.0)
@@ -387,7 +297,20 @@ def test_on_the_way_down_legs_that_are_stuck_are_not_pushed_for_long() -> None:
 
 
 @pytest.mark.parametrize("name", MotionOptions.__struct_fields__)
-@pytest.mark.parametrize("value", [0.0, -1.0, float("nan"), float("inf")])
+@pytest.mark.parametrize("value", [0.0, float("nan")])
 def test_options_are_refused_by_name(name: str, value: float) -> None:
-    with pytest.raises(ValueError, match=f"{name} is .*; give above 0, up to"):
+    with pytest.raises(ValueError, match=name):
         MotionOptions(**{name: value})
+    with pytest.raises(ValueError, match="damping_timeout_s is 5.*damping_s"):
+        MotionOptions(damping_s=6.0)
+
+
+@pytest.mark.parametrize("moving", [True, False])
+def test_joints_that_never_rest_or_are_not_measured_are_let_go_after_the_timeout(moving) -> None:
+    legs = reach(S.READY)
+    legs.machine.stop("a fault")
+    seen = (legs.q, np.full(12, 2.0 * O.still_speed)) if moving else (None, None)
+    for k in range(round(O.damping_timeout_s / DT) - 5):
+        assert same(legs.machine.step(legs.now + k * DT, *seen, None), damping(O.damping_kd))
+    legs.machine.step(legs.now + O.damping_timeout_s + DT, legs.q, np.ones(12), None)
+    assert legs.machine.state is S.OFF

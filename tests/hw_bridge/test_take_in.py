@@ -76,24 +76,3 @@ def test_its_fault_is_the_one_that_the_checks_one_by_one_find(seed, place, byte,
         finite = all(np.isfinite(each).all() for each in numbers)
         expected = 0 if finite else t.NOT_FINITE
     assert look(frame, header)[0] == expected
-
-
-@pytest.mark.parametrize(
-    "field", ["quaternion_wxyz", "gyroscope", "accelerometer", "rpy", "q", "dq"]
-)
-@pytest.mark.parametrize("value", [np.nan, np.inf, -np.inf])
-def test_a_number_that_is_none_is_found_wherever_it_stands(field, value):
-    for place in range(12):
-        data = bytearray(random_frame(place))
-        record = np.frombuffer(data, WIRE.state)[0]
-        numbers = record["motors"][field] if field in ("q", "dq") else record[field]
-        if place < len(numbers):
-            numbers[place] = value
-            assert look(seal(data))[0] == t.NOT_FINITE
-
-
-def test_a_quaternion_of_zeros_stays_one():
-    data = bytearray(random_frame(1))
-    np.frombuffer(data, WIRE.state)[0]["quaternion_wxyz"] = 0.0
-    fault, numbers = look(seal(data))
-    assert fault == 0 and not numbers[t.QUATERNION].any() and numbers[t.SQUARE] == 0.0

@@ -28,15 +28,6 @@ def test_gaps_below_the_timeout_never_trip_it(gaps: list[int]) -> None:
     assert set(play(arrivals, ticks + 1)[1]) == {OBEYING}
 
 
-def test_it_waits_for_the_first_command_for_ever() -> None:
-    assert set(play({}, 5000)[1]) == {FirmwareState.WAITING}
-
-
-def test_a_gap_of_the_timeout_trips_it_at_that_tick() -> None:
-    _, states = play({0: True, 10: True}, 60)
-    assert states.index(PROTECTED) == 40
-
-
 @given(st.integers(31, 200), st.lists(st.booleans(), min_size=100, max_size=100))
 def test_commands_that_ask_for_motion_never_release_it(gap: int, asks: list[bool]) -> None:
     arrivals = {0: True} | {gap + 5 * k: asked for k, asked in enumerate(asks)}
@@ -52,17 +43,3 @@ def test_harmless_commands_for_half_a_second_release_it() -> None:
     assert [(tick, state) for tick, state, _ in watch.history] == [
         (0, OBEYING), (30, PROTECTED), (600, OBEYING),
     ]  # fmt: skip
-
-
-def test_a_gap_in_the_harmless_commands_starts_the_time_anew() -> None:
-    arrivals = {0: True, 100: False} | {k: False for k in range(590, 1200, 2)}
-    _, states = play(arrivals, 1200)
-    assert states.index(OBEYING, 40) == 1090
-
-
-def test_without_power_it_stays_off() -> None:
-    watch, _ = play({0: True}, 5)
-    watch.switch_off(5)
-    watch.command(6, True)
-    watch.pass_tick(100)
-    assert watch.state is FirmwareState.OFF

@@ -1,7 +1,6 @@
 """The frame that is written in place is the codec's own, byte for byte."""
 
 import numpy as np
-import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.spatial.transform import Rotation
@@ -78,13 +77,3 @@ def test_a_diverged_plant_still_makes_a_frame() -> None:
     np.testing.assert_array_equal(state.tau_est[:12], 0.0)
     np.testing.assert_array_equal(state.foot_force, 0)
     assert np.isnan(state.q[:12]).all()
-
-
-def test_motors_beyond_the_twelve_and_unused_fields_stay_zero() -> None:
-    random, frame = np.random.default_rng(0), StateFrame(OPTIONS, WIRE)
-    one = np.ones(12)
-    state = decode_low_state(WIRE, frame.write(reading_of(random, 1.0), one, one, one, one, 5))
-    for name in ("mode", "q", "dq", "ddq", "tau_est", "temperature"):
-        np.testing.assert_array_equal(getattr(state, name)[12:], 0)
-    np.testing.assert_array_equal(state.foot_force_est, 0)
-    assert state.imu_temperature == pytest.approx(35)

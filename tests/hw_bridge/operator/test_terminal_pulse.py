@@ -104,10 +104,6 @@ def begun(terminal: Terminal) -> Terminal:
     return terminal
 
 
-def test_nobody_is_asked_before_the_beginning(terminal: Terminal) -> None:
-    assert terminal.live(2.0) == [] and terminal.queries == 0
-
-
 def test_a_terminal_that_answers_goes_on_for_ever(terminal: Terminal) -> None:
     assert begun(terminal).live(4.9) == []
     assert terminal.queries == 5.0 / PERIOD_S
@@ -156,23 +152,6 @@ def test_a_terminal_that_never_answers_is_said_once_and_left_alone(
     assert [asked for _, asked in terminal.live(2.0)] == [SILENT]
 
 
-def test_a_terminal_that_takes_no_query_is_silent_too(
-    terminal: Terminal, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    def refuse(fd: int, data: bytes) -> int:
-        raise BlockingIOError
-
-    begun(terminal)
-    monkeypatch.setattr("hw_bridge.operator.keyboard.os.write", refuse)
-    assert [asked for _, asked in terminal.live(2.0)] == [SILENT]
-
-
-def test_one_that_cannot_be_asked_is_never_judged() -> None:
-    pulse = TerminalPulse(10_000, 1.0, 0.0)
-    assert [pulse.judge(0.1 * k, True) for k in range(100)] == 100 * [[]]
-    pulse.close()
-
-
 def test_a_stall_of_the_reader_is_no_silence_of_the_terminal(terminal: Terminal) -> None:
     begun(terminal)
     for seconds in (3.0, 0.24, 2.0):
@@ -187,21 +166,6 @@ def test_esc_stops_within_three_milliseconds(terminal: Terminal) -> None:
         terminal.type(b"\x1b")
         [(after, asked)] = terminal.live(3 * TICK_S)
         assert asked == ESC and after <= 3.5 * TICK_S
-
-
-@pytest.mark.parametrize("keys", [b"\x1b[A", b"\x1b[0m", b"\x1b[5n", b"\x1b ", b"\x1bOn", b"\x1bx"])
-def test_what_begins_like_a_reply_and_is_none_stops_at_once(
-    terminal: Terminal, keys: bytes
-) -> None:
-    begun(terminal).type(keys)
-    assert terminal.tick()[0] == ESC
-
-
-def test_esc_beside_a_reply_is_a_stop(terminal: Terminal) -> None:
-    begun(terminal)
-    for keys in (b"\x1b" + REPLY, REPLY + b"\x1b", b"\x1b[" + REPLY + b"0n", REPLY + b"\x1b[0"):
-        terminal.type(keys)
-        assert [asked for _, asked in terminal.live(0.01)] == [ESC], keys
 
 
 def test_keys_beside_replies_are_keys_and_other_keys_are_handed_over() -> None:
@@ -235,18 +199,3 @@ def test_whatever_is_typed_and_however_it_is_cut_no_key_is_lost(
         now += TICK_S
         keys += pulse.take(b"", now)
     assert keys == b"".join(typed.split(REPLY))
-
-
-def test_a_reply_byte_by_byte_is_still_one() -> None:
-    pulse = TerminalPulse(10_000, 1.0, 0.0)
-    assert [pulse.take(REPLY[k : k + 1], TICK_S * k) for k in range(4)] == 4 * [b""]
-    assert pulse.take(b"", 1.0) == b""
-
-
-def test_a_hangup_in_the_middle_of_a_reply_is_a_stop_too(terminal: Terminal) -> None:
-    keyboard = begun(terminal).keyboard
-    terminal.type(b"\x1b[")
-    assert terminal.tick() == []
-    os.close(terminal.outer)
-    assert [request for request, _ in keyboard.poll(terminal.now)] == [Request.STOP, Request.END]
-    terminal.outer = os.open(os.devnull, os.O_RDWR)  # for the fixture to close

@@ -1,14 +1,13 @@
 """What holds of every command that leaves the limiter, whatever went in."""
 
 import numpy as np
-import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
 from hw_bridge.options import HardwareSafetyOptions
 from hw_bridge.safety.limits import Limited, Limiter
-from hw_bridge.setpoints import Array, Setpoints, damping
+from hw_bridge.setpoints import Array, Setpoints
 from hw_bridge.wire.layout import POS_STOP, SERVO, VEL_STOP
 from tests.a1 import A1
 
@@ -54,13 +53,6 @@ def at_ease(setpoints: Setpoints, q: Array, dq: Array) -> Limited:
     """What leaves a limiter whose torques may change as fast as they like."""
     AT_EASE.reset()
     return AT_EASE.apply(setpoints, q, dq, 0.0)
-
-
-@FEW
-@given(twelve(0.0, 20.0), Q, twelve(-100.0, 100.0))
-def test_no_measured_speed_weakens_damping(kd: Array, q: Array, dq: Array) -> None:
-    sent = at_ease(damping(0.0)._replace(kd=kd), q, dq).setpoints
-    np.testing.assert_array_equal(sent.kd, np.minimum(kd, OPTIONS.kd_max))
 
 
 @FEW
@@ -164,14 +156,3 @@ def test_garbage_in_safe_numbers_out(rows: Array, joints: Array, now: float, mod
     if not np.isfinite(rows).all():
         assert sent.mode == 0x0A and passive(sent).all()
         assert "mode" in limited or "not_finite" in limited
-
-
-@pytest.mark.parametrize("row", range(5))
-@pytest.mark.parametrize("value", [np.nan, np.inf, -np.inf])
-def test_one_number_that_is_not_finite_damps_all_motors(row: int, value: float) -> None:
-    rows = np.zeros((5, 12))
-    rows[row, 7] = value
-    limited = Limiter(OPTIONS, A1).apply(Setpoints(*rows), np.zeros(12), np.ones(12), 0.0)
-    assert limited.limited == ("not_finite",)
-    np.testing.assert_array_equal(limited.setpoints.kd, OPTIONS.damping_kd)
-    assert passive(limited.setpoints).all()

