@@ -76,3 +76,16 @@ def test_its_fault_is_the_one_that_the_checks_one_by_one_find(seed, place, byte,
         finite = all(np.isfinite(each).all() for each in numbers)
         expected = 0 if finite else t.NOT_FINITE
     assert look(frame, header)[0] == expected
+
+
+@settings(deadline=None)
+@given(
+    st.sampled_from(["quaternion_wxyz", "gyroscope", "accelerometer", "rpy", "q", "dq"]),
+    st.integers(0, 11), st.sampled_from([np.nan, np.inf, -np.inf]),
+)  # fmt: skip
+def test_a_number_that_is_none_is_found_wherever_it_stands(field, place, value):
+    data = bytearray(random_frame(place))
+    record = np.frombuffer(data, WIRE.state)[0]
+    numbers = record["motors"][field][:12] if field in ("q", "dq") else record[field]
+    numbers[place % len(numbers)] = value
+    assert look(seal(data))[0] == t.NOT_FINITE

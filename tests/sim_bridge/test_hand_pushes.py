@@ -62,12 +62,6 @@ def test_a_push_that_comes_again_is_one_and_one_with_another_number_another():
     assert len(blows) == 3 and counts == {"applied": 3}
 
 
-@pytest.mark.parametrize("time", [100.0, 0.5])
-def test_a_sender_that_begins_anew_is_not_taken_for_the_one_before(time):
-    blows, counts = apply(push(1), push(1, time=time))
-    assert len(blows) == 2 and counts == {"applied": 2}
-
-
 @pytest.mark.parametrize(
     "velocity", [(np.nan, 0.0, 0.0), (0.0, np.inf, 0.0), (0.0, 0.0, -20.1), (15.0, 15.0, 0.0)]
 )

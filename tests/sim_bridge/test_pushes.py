@@ -30,14 +30,6 @@ def in_flight(script: PerturbationScript) -> SimulatedRobot:
     return robot
 
 
-def test_a_kick_adds_exactly_its_value_in_the_world_frame() -> None:
-    kick = (0.3, 1.5, -0.2)
-    robot = in_flight(PerturbationScript((BaseVelocity(0.0, kick),)))
-    before = robot.data.qvel.copy()
-    PerturbationScript((BaseVelocity(0.0, kick),)).apply(robot, 0)
-    np.testing.assert_array_equal(robot.data.qvel - before, [*kick, *np.zeros(15)])
-
-
 def test_a_kick_shows_in_the_next_tick_and_not_before() -> None:
     kicked = in_flight(PerturbationScript((BaseVelocity(0.002, (0.0, 1.5, 0.0)),)))
     free = in_flight(PerturbationScript())

@@ -34,18 +34,6 @@ def test_instants_of_all_kinds_in_one_list_keep_their_order() -> None:
     ]  # fmt: skip
 
 
-def test_every_field_of_an_event_multiplies_out() -> None:
-    product = trials_of(
-        "{kind: base_force, at: [1, 2], for: [0.05, 0.6], every: [null, 5], "
-        "value: [[0, 1, 0], [1, 0, 0]]}"
-    )
-    assert product == tuple(
-        BaseForce(at, value, length, every)
-        for at in (1.0, 2.0) for length in (0.05, 0.6) for every in (None, 5.0)
-        for value in ((0.0, 1.0, 0.0), (1.0, 0.0, 0.0))
-    )  # fmt: skip
-
-
 def test_of_several_kinds_each_takes_the_fields_that_it_has() -> None:
     product = trials_of(
         "{kind: [none, motor_block, base_force], at: [1, 2], for: 0.1, value: [0, 1, 0]}"

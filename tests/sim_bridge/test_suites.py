@@ -1,11 +1,10 @@
 """Suites in the documented format, and one clear line for every mistake."""
 
-from pathlib import Path
 
 import pytest
 
 from sim_bridge.perturbations import BaseForce, BaseVelocity, MotorBlock, PhaseInstant
-from sim_bridge.suites import SuiteError, parse_events, parse_suite, read_suite
+from sim_bridge.suites import SuiteError, parse_events, parse_suite
 
 DOCUMENTED = """
 reference: walk
@@ -77,12 +76,6 @@ def test_trials_without_an_event_and_events_that_come_again() -> None:
     )  # fmt: skip
 
 
-@pytest.mark.parametrize("kind", ["none", "kick"])
-def test_a_launch_has_events_alone(kind: str) -> None:
-    with pytest.raises(SuiteError, match="accepted: base_velocity, base_force, motor_block$"):
-        parse_events([{"kind": kind}])
-
-
 @pytest.mark.parametrize(
     ("text", "said"),
     [
@@ -99,15 +92,6 @@ def test_a_bad_suite_gives_one_line(text: str, said: str) -> None:
         parse_suite(text)
     assert said in str(caught.value)
     assert "\n" not in str(caught.value)
-
-
-def test_a_file_that_fails_is_named(tmp_path: Path) -> None:
-    with pytest.raises(SuiteError, match="nowhere.yaml: No such file"):
-        read_suite(tmp_path / "nowhere.yaml")
-    path = tmp_path / "empty.yaml"
-    path.write_text("")
-    with pytest.raises(SuiteError, match="empty.yaml: a suite is"):
-        read_suite(path)
 
 
 def test_a_list_of_events_parses_and_fails_alike() -> None:

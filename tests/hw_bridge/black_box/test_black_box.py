@@ -236,3 +236,13 @@ def test_a_disk_that_is_full_costs_one_old_file_and_is_written_again_once_it_is_
     ring.write(FROM_ROBOT, encode(noise(1010)), 1010)
     ring.close()
     assert [int(frame.time) for frame in frames_in(tmp_path)][-1] == 1010
+
+
+def test_a_pipe_that_nobody_reads_loses_frames_and_holds_nobody_up(pipe, tmp_path):
+    writer, missing = PipeWriter(pipe), PipeWriter(tmp_path / "nowhere")
+    for _ in range(3000):
+        writer.write("by_tracker", bytes(610), 0.0)
+    assert 0 < writer.lost < 3000
+    missing.write("by_tracker", b"frame", 0.0)
+    assert missing.lost == 1
+    writer.close()

@@ -8,7 +8,7 @@ import msgspec
 import pytest
 
 from hw_bridge.operator.operator import Inputs, Operator, OperatorScript, RemoteStop
-from hw_bridge.options import OperatorOptions
+from hw_bridge.options import GamepadButtons, OperatorOptions
 from hw_bridge.states import Request, RobotState
 from hw_bridge.wire.remote import Remote
 
@@ -97,3 +97,15 @@ def test_a_gamepad_may_be_silent_until_the_robot_is_up(tmp_path: Path, state: Ro
     assert asked == ([(2.1, "the gamepad has been silent for 2 s")] if up else [])
     hands.close()
     os.close(pad)
+
+
+@pytest.mark.parametrize(("kind", "options"), [
+    (OperatorOptions, {"remote_stop": (("R3",),)}), (OperatorOptions, {"remote_stop": ((),)}),
+    (OperatorOptions, {"silence_s": 0.49}), (OperatorOptions, {"silence_s": float("nan")}),
+    (GamepadButtons, {"stop": ()}), (GamepadButtons, {"stop": (1, 256)}),
+])  # fmt: skip
+def test_options_are_refused_by_name(kind: type, options: dict) -> None:
+    with pytest.raises(ValueError, match=next(iter(options))):
+        kind(**options)
+    with pytest.raises(ValueError, match="button of its own"):
+        GamepadButtons(run=7)

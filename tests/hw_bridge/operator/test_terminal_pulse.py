@@ -199,3 +199,12 @@ def test_whatever_is_typed_and_however_it_is_cut_no_key_is_lost(
         now += TICK_S
         keys += pulse.take(b"", now)
     assert keys == b"".join(typed.split(REPLY))
+
+
+@pytest.mark.parametrize("keys", [
+    b"\x1b[A", b"\x1b[0m", b"\x1b ", b"\x1bx", b"\x1b" + REPLY, REPLY + b"\x1b",
+    b"\x1b[" + REPLY + b"0n", REPLY + b"\x1b[0",
+])  # fmt: skip
+def test_what_begins_like_a_reply_and_is_none_stops(terminal: Terminal, keys: bytes) -> None:
+    begun(terminal).type(keys)
+    assert terminal.live(0.01)[0][1] == ESC

@@ -1,6 +1,5 @@
 """The server's frames are ours, both ways; other bytes are refused, never more."""
 
-import msgpack
 import numpy as np
 import pytest
 from hypothesis import given
@@ -81,49 +80,23 @@ def test_they_speak_one_protocol():
     assert set(server._REQUESTS) == tags
 
 
-@given(st.binary(max_size=60))
-def test_noise_is_refused(frame):
-    with pytest.raises(ValueError):
-        server.decode(frame)
-
-
-@given(st.integers(0, len(REQUESTS) - 1), st.data())
-def test_cut_frames_are_refused(index, data):
+@given(st.integers(0, len(REQUESTS) - 1), st.binary(max_size=60), st.data())
+def test_noise_and_cut_frames_are_refused(index, noise, data):
     frame = encode(REQUESTS[index])
-    with pytest.raises(ValueError):
-        server.decode(frame[: data.draw(st.integers(0, len(frame) - 1))])
-
-
-def place(**changes):
-    fields = {"kind": "place", "id": 1, "q": np.zeros(19), "v": np.zeros(18), **changes}
-    return server.encode({name: value for name, value in fields.items() if value is not None})
+    for wrong in (noise, frame[: data.draw(st.integers(0, len(frame) - 1))]):
+        with pytest.raises(ValueError):
+            server.decode(wrong)
 
 
 @pytest.mark.parametrize(
     "changes",
-    [
-        {"q": np.zeros(18)},
-        {"q": None},
-        {"more": 1},
-        {"id": True},
-        {"id": "1"},
-        {"kind": "places"},
-        {"kind": ["place"]},
-        {"q": ["<f4", [19], bytes(76)]},
-        {"q": ["<f8", [19], bytes(80)]},
-        {"q": ["<f8", [-1], bytes(152)]},
-        {"q": [1.0] * 19},
-    ],
+    [{"q": np.zeros(18)}, {"more": 1}, {"id": "1"}, {"kind": ["place"]},
+     {"q": ["<f4", [19], bytes(76)]}, {"q": ["<f8", [19], bytes(80)]},
+     {"q": ["<f8", [-1], bytes(152)]}, {"q": [1.0] * 19}],
     ids=str,
-)
+)  # fmt: skip
 def test_what_is_no_request_is_refused(changes):
-    server.decode(place())
+    good = {"kind": "place", "id": 1, "q": np.zeros(19), "v": np.zeros(18)}
+    server.decode(server.encode(good))
     with pytest.raises(ValueError):
-        server.decode(place(**changes))
-
-
-def test_one_letter_is_one_number():
-    wrong = msgpack.unpackb(encode(REQUESTS[2]))
-    wrong["inputs"] = ["<f8", [2, 6, 12], bytes(8 * 144)]
-    with pytest.raises(ValueError, match="inputs|feedforward"):
-        server.decode(msgpack.packb(wrong))
+        server.decode(server.encode({**good, **changes}))

@@ -3,8 +3,7 @@
 import numpy as np
 import pytest
 
-from robots.conventions import GRAVITY
-from runtime.physics_messages import PlaceRequest, TickRequest, WorldRequest
+from runtime.physics_messages import TickRequest, WorldRequest
 from sim_bridge.motors import motor_limits
 from sim_bridge.options import MotorOptions, SimulationOptions
 from sim_bridge.physics.mujoco_physics import MujocoPhysics
@@ -69,36 +68,6 @@ def test_every_option_and_action_reaches_the_physics() -> None:
         np.testing.assert_array_equal(reply.foot_force, motion.foot_force)
         assert reply.trunk_contact == motion.trunk_contact
     assert np.abs(motion.q[:3] - q[:3]).max() > 0.01  # it was no standstill
-
-
-def test_a_robot_put_in_the_air_falls_by_half_g_t_squared() -> None:
-    world = MujocoWorld(A1)
-    q = np.array([0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 1.0] + [0.0, 0.8, -1.6] * 4)
-    world.begin(world_request(SimulationOptions(), q))
-    reply = world.tick(tick_request(200))
-    assert reply.q[2] == pytest.approx(1.0 - 0.5 * GRAVITY * 0.1**2, abs=3e-4)
-    np.testing.assert_array_equal(reply.foot_force, 0.0)
-    placed = world.place(PlaceRequest(id=3, q=q, v=np.zeros(18)))
-    np.testing.assert_array_equal(placed.q, q)
-    kicked = world.tick(tick_request(1, base_force=np.array([0.0, 0.0, A1.mass * GRAVITY])))
-    assert abs(kicked.v[2]) < 1e-3  # its weight is carried
-
-
-def test_beginning_anew_forgets_what_was_done_to_the_robot() -> None:
-    world = MujocoWorld(A1)
-    q = np.array([0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 1.0] + [0.0, 0.8, -1.6] * 4)
-    first = world.begin(world_request(SimulationOptions(), q))
-    world.tick(tick_request(20, base_force=np.full(3, 50.0), base_velocity=np.ones(3)))
-    again = world.begin(world_request(SimulationOptions(), q))
-    assert again == first
-
-
-@pytest.mark.parametrize(
-    ("changed", "said"), [({"friction": 0.0}, "friction"), ({"timestep": 0.3}, "timestep")]
-)
-def test_a_world_that_cannot_be_is_refused_by_name(changed: dict[str, float], said: str) -> None:
-    with pytest.raises(ValueError, match=said):
-        MujocoWorld(A1).begin(world_request(SimulationOptions(), np.zeros(19), **changed))
 
 
 def test_ticks_need_a_world_and_take_only_so_many_steps() -> None:

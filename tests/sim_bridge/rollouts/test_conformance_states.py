@@ -24,14 +24,6 @@ def momentum():
     return plain.Momentum()
 
 
-@pytest.mark.parametrize("seed", range(4))
-def test_a_state_makes_the_round_trip(backend, seed):
-    x0 = anywhere(seed)
-    found = backend.roll_out(x0, policies(1, 2, held=False)).states[:, 0]
-    found[:, 3:7] *= np.sign(found[:, 3:7] @ x0[3:7])[:, None]  # q and -q are one attitude
-    np.testing.assert_allclose(found, np.tile(x0, (2, 1)), rtol=0, atol=10.0 * backend.digits)
-
-
 @pytest.mark.parametrize("seed", range(2))
 def test_places_change_as_velocities_say(backend, seed):
     batch = backend.roll_out(anywhere(seed), policies(KNOTS, 2, seed, held=False), PERIOD, FINE)
