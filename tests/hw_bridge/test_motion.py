@@ -84,22 +84,6 @@ def assert_stands(run: Run) -> None:
     assert run.tilt < 0.03 and run.torque < 20.0 and run.beyond < 0.02
 
 
-@pytest.mark.slow
-def test_it_rises_however_the_legs_lie() -> None:
-    """Joints drawn from all of their range. One tilted past 0.6 rad may roll over: not counted."""
-    random, risen = np.random.default_rng(1), 0
-    for _ in range(25):
-        joints = random.uniform(A1.legs.lower, A1.legs.upper)
-        joints[1::3] = random.uniform(-0.6, 2.6, 4)
-        run = lying(joints, friction=float(random.uniform(0.4, 1.0)))
-        while run.machine.state is not RobotState.STAND_UP:
-            run.step()
-        if run.tilt < 0.6:
-            assert_stands(run.until(RobotState.READY))
-            risen += 1
-    assert risen >= 15
-
-
 def test_it_sits_down_from_the_middle_of_a_trot() -> None:
     """Two feet in the air and the trunk at speed: it does not tip, and comes down in order."""
     robot = SimulatedRobot(A1, SimulationOptions(input_delay=0.01))
@@ -153,17 +137,6 @@ def test_targets_are_continuous_within_range_and_speed(start: np.ndarray) -> Non
             assert tau is None or np.abs(sent.tau - tau).max() < 0.4
             q, tau = sent.q, sent.tau
         np.testing.assert_allclose(q, motion.goal, atol=1e-12)
-
-
-@pytest.mark.parametrize("stuck", [0, 4, 11])
-def test_a_joint_that_does_not_move_bounds_the_push(stuck: int) -> None:
-    motion, q = MOTIONS.stand_up(TWISTED), TWISTED.copy()
-    for tick in range(8000):
-        sent = motion.step(tick * 1e-3, q)
-        assert abs(O.kp * (sent.q[stuck] - q[stuck])) <= O.kp * O.stop_lag + 1e-6
-        q = sent.q.copy()
-        q[stuck] = TWISTED[stuck]
-    assert not motion.is_done
 
 
 @pytest.mark.parametrize("joints", [A1.stand, TROT, SPRAWLED])

@@ -83,13 +83,6 @@ def test_the_stack_counts_milliseconds_of_the_robots_clock_in_any_unit(stream):
     assert np.allclose([i.time for i in instants], [i.time for i in in_us], atol=1e-9, rtol=0.0)
 
 
-@given(st.integers(0, 2**31), st.integers(1, 100))
-def test_frames_without_jitter_are_as_far_apart_as_their_ticks(start, step):
-    stream = [(step, step * MS)] * 30
-    times = [instant.time for instant in placed(stream, start)[1]]
-    assert np.allclose(np.diff(times), step * MS, atol=1e-9, rtol=0.0)
-
-
 def test_jittered_arrivals_that_overtake_each_other_give_even_times():
     """A delay that is drawn for each frame alone; those overtaken are not believed."""
     measured = np.arange(20_000) * MS

@@ -48,23 +48,3 @@ def test_falls_are_judged_when_asked_and_always_for_a_robot_that_stood() -> None
     robot.advance(None)
     assert robot.fell
     assert SimulatedRobot(A1).judge_falls
-
-
-def test_a_torque_from_outside_moves_a_joint_like_one_from_its_motor() -> None:
-    def joints(motor: float, outside: float) -> np.ndarray:
-        robot = SimulatedRobot(A1, SimulationOptions(start=StartOptions("folded"), sensors=PERFECT))
-        torque = np.zeros(12)
-        torque[4] = outside
-        robot.drive_joints(torque)
-        rows = np.zeros((5, 12))
-        rows[4, 4] = motor
-        robot.obey(rows)
-        for _ in range(100):
-            robot.advance(None)
-        felt = robot.reading().joint_torque[4]
-        assert felt == motor  # the motor does not feel what comes from outside
-        robot.drive_joints(np.zeros(12))
-        return robot.truth().q[7:]
-
-    np.testing.assert_allclose(joints(3.0, 0.0), joints(0.0, 3.0), atol=1e-9)
-    assert abs(joints(3.0, 0.0)[4] - joints(0.0, 0.0)[4]) > 0.05

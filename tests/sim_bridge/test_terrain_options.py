@@ -7,13 +7,9 @@ import numpy as np
 import pytest
 from PIL import Image
 
-from robots.rotations import rotation_from_quaternion
 from robots.terrain import Ground, height_at, surface_at
 from sim_bridge.ground import ground_of
-from sim_bridge.options import SimulationOptions
-from sim_bridge.simulated_robot import SimulatedRobot
 from sim_bridge.terrain_options import Terrain
-from tests.a1 import A1
 
 HEIGHTS = {  # parts; places along x, and the ground's height there
     "flat": ([], (-5.0, 7.0), (0.0, 0.0)),
@@ -92,25 +88,6 @@ def test_heights_come_from_arrays_and_pictures(tmp_path: Path) -> None:
     assert heights(array, 0.5, 1.0, 2.0) == pytest.approx([0.0, 0.05, 0.1])
     assert heights(picture, 0.5, 1.0, 2.0, y=-0.5) == pytest.approx([0.0, 0.05, 0.1], abs=3e-4)
     assert heights(picture, 1.0, y=0.5) == [0.0]
-
-
-def on_slope(**patch: float) -> SimulatedRobot:
-    parts: list[dict] = [{"kind": "slope", "angle": 0.25, "length": 10.0, "at": [-5.0, 0.0]}]
-    if patch:
-        parts.append({"kind": "patch", "length": 10.0, "at": [-5.0, 0.0], **patch})
-    robot = SimulatedRobot(A1, SimulationOptions(), None, ground(*parts))
-    for _ in range(300):
-        robot.advance(None)
-    return robot
-
-
-def test_the_robot_stands_on_a_slope_and_slides_where_it_is_icy() -> None:
-    truth, icy = on_slope().truth(), on_slope(friction=0.1).truth()
-    up = rotation_from_quaternion(truth.q[3:7])[:, 2]
-    np.testing.assert_allclose(up, [-np.sin(0.25), 0.0, np.cos(0.25)], atol=0.02)
-    assert truth.contact.all() and truth.foot_force[:, 2].sum() == pytest.approx(134.0, rel=0.1)
-    assert abs(truth.q[0]) < 0.03
-    assert icy.q[0] < truth.q[0] - 0.03
 
 
 @pytest.mark.parametrize("name", HEIGHTS)

@@ -183,18 +183,6 @@ def test_the_process_keeps_all_until_its_last_writer_has_ended(process, pipe, tm
     assert report["frames"] == {"by_tracker": 50, "by_watchdog": 1} and report["lost"] == 0
 
 
-def test_a_killed_process_leaves_what_it_had_synced(process, pipe, tmp_path):
-    writer = PipeWriter(pipe)
-    for number in range(50):
-        writer.write("from_robot", bytes(800), float(number))
-    wait_for(lambda: len(frames_in(tmp_path / "ring")) == 50, "the frames are not on disk")
-    process.kill()
-    process.wait()
-    writer.write("from_robot", bytes(800), 50.0)
-    writer.close()
-    assert len(frames_in(tmp_path / "ring")) == 50
-
-
 def test_a_process_without_a_ring_ends_with_one_line(pipe, tmp_path):
     (tmp_path / "file").touch()
     words = [pipe, tmp_path / "file", 16, tmp_path, tmp_path / "report", os.getpid()]

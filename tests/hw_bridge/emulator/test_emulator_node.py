@@ -114,23 +114,6 @@ def test_a_late_emulator_makes_up_for_a_few_ticks_and_loses_the_rest() -> None:
     assert report["lost"] == 35
 
 
-class Truths(list):
-    """Keeps what is published."""
-
-    send = list.append
-
-
-def test_truth_goes_out_every_five_ticks_with_the_tick_that_states_tell() -> None:
-    truths = Truths()
-    report, client = run(ticks=100, truths=truths, first_tick=1000)
-    ticks = [truth.tick for truth in truths]
-    assert ticks == list(range(1005, 1000 + report["ticks"] + 1, 5))
-    told = {state.tick: state for state in client.states}
-    for truth in truths:
-        if truth.tick in told:
-            np.testing.assert_allclose(told[truth.tick].q[:12], truth.q[7:], atol=0.002)
-
-
 def test_a_port_in_use_is_one_clear_line() -> None:
     end = RobotSocket("127.0.0.1", 0)
     try:

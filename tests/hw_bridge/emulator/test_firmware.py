@@ -10,7 +10,6 @@ from hw_bridge.setpoints import Setpoints, damping, no_torque
 from hw_bridge.wire.layout import BRAKE, OVERHEATED, SERVO, Header
 from hw_bridge.wire.low_command import LowCommandEncoder
 from hw_bridge.wire.low_state import LowState, decode_low_state
-from hw_bridge.wire.remote import decode_remote
 from tests.a1 import A1, WIRE
 from tests.hw_bridge.emulator.emulator_plant import FreeJoints
 
@@ -40,22 +39,6 @@ def test_it_is_silent_and_leaves_the_plant_alone_until_the_first_command() -> No
     assert firmware.state == "obeying"
 
 
-@pytest.mark.parametrize(
-    ("spoil", "reason"),
-    [
-        (lambda frame: frame[:-1], "length"),
-        (lambda frame: frame + b"\0", "length"),
-        (lambda frame: b"", "length"),
-        (lambda frame: frame[:40] + bytes([frame[40] ^ 1]) + frame[41:], "crc"),
-    ],
-)
-def test_a_spoilt_frame_is_counted_and_wakes_nobody(spoil, reason: str) -> None:
-    firmware, plant = made()
-    assert states(firmware, [spoil(HOLD_FRAME)], 3) == []
-    assert firmware.refused == {reason: 3}
-    assert (firmware.commands, plant.told, firmware.state) == (0, 0, "waiting")
-
-
 def test_joints_follow_the_law_and_the_state_shows_them() -> None:
     firmware, plant = made()
     seen = states(firmware, [HOLD_FRAME], 1500)
@@ -65,13 +48,6 @@ def test_joints_follow_the_law_and_the_state_shows_them() -> None:
     np.testing.assert_allclose(seen[0].q[:12], A1.stand, atol=1e-6)  # of this tick, not after
     slope = np.diff([state.dq[0] for state in seen[100:120]]) / 0.001
     np.testing.assert_allclose([state.ddq[0] for state in seen[101:120]], slope, atol=1.01)
-
-
-@pytest.mark.parametrize(("rate", "every"), [(1000.0, 1), (500.0, 2), (100.0, 10)])
-def test_a_stream_goes_on_at_its_rate_whatever_comes(rate: float, every: int) -> None:
-    firmware, _ = made(reply="stream", stream_hz=rate)
-    seen = states(firmware, [HOLD_FRAME, HOLD_FRAME]) + states(firmware, [], 99)
-    assert [state.tick for state in seen] == list(range(0, 100, every))
 
 
 @pytest.mark.parametrize(("unit", "step"), [(0.001, 1), (1e-6, 1000)])
@@ -118,18 +94,6 @@ def test_a_stuck_encoder_deceives_state_and_motor_alike() -> None:
     assert len({state.q[5] for state in seen}) > 50
     np.testing.assert_allclose(plant.torque[4], 40.0 * (HOLD.q[4] - seen[-1].q[4]), atol=1e-3)
     assert plant.q[4] > HOLD.q[4]  # it runs on: nothing tells the loop that it has arrived
-
-
-def test_the_remotes_buttons_and_the_damping_that_follows_are_timed() -> None:
-    event = {"kind": "remote", "at": 0.050, "for": 0.02, "buttons": ["L2", "B"]}
-    firmware, _ = made(events=[event])
-    seen = states(firmware, [HOLD_FRAME], 52, now=100.0)
-    assert firmware.first_damping_at is None
-    states(firmware, [DAMP_FRAME], 3, now=100.052)
-    held = [decode_remote(state.remote).buttons for state in seen]
-    assert held == [frozenset()] * 50 + [frozenset({"L2", "B"})] * 2
-    assert firmware.button_pressed_at == pytest.approx(100.050)
-    assert firmware.first_damping_at == pytest.approx(100.052)
 
 
 def test_the_worst_is_what_was_asked_and_done_since_the_first_motion() -> None:

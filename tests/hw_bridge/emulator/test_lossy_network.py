@@ -64,15 +64,6 @@ def test_a_cut_lets_nothing_in_and_what_is_under_way_arrives() -> None:
     assert network.counts.cut == 1
 
 
-def test_equal_seeds_give_equal_faults_and_directions_differ() -> None:
-    options = NetworkOptions(loss=0.3, corrupt=0.3, jitter_s=0.01, seed=7)
-    assert carry(options) == carry(options)
-    other = LossyNetwork[str](options, "out")
-    for frame in FRAMES:
-        other.push(frame, "", 0.0)
-    assert [frame.data for frame in other.pop(1.0)] != carry(options)
-
-
 @pytest.mark.parametrize("wrong", [{"loss": 1.5}, {"corrupt": float("nan")}, {"jitter_s": -1.0}])
 def test_options_out_of_range_are_named(wrong: dict[str, float]) -> None:
     with pytest.raises(ValueError, match=next(iter(wrong))):

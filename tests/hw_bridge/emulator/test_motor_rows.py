@@ -4,9 +4,9 @@ import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from hw_bridge.emulator.motors import asks_for_motion, motor_rows
-from hw_bridge.setpoints import Setpoints, damping, no_torque
-from hw_bridge.wire.layout import BRAKE, POS_STOP, SERVO, VEL_STOP
+from hw_bridge.emulator.motors import motor_rows
+from hw_bridge.setpoints import Setpoints
+from hw_bridge.wire.layout import POS_STOP, SERVO, VEL_STOP
 
 NONE = np.zeros(12, np.bool_)
 ALL_SERVO = np.full(12, SERVO)
@@ -60,16 +60,3 @@ def test_a_motor_with_a_number_that_is_none_brakes_alone(row: int, i: int, bad: 
     assert count == 1
     assert torque(rows, q, dq)[i] == -3.0 * dq[i]
     np.testing.assert_array_equal(np.delete(rows, i, 1), np.delete(good, i, 1))
-
-
-def test_damping_and_no_torque_ask_for_no_motion_and_all_else_does() -> None:
-    for harmless in (damping(3.0), no_torque()):
-        assert not asks_for_motion(rows_of(harmless)[0])
-    for field, value in (("tau", 0.5), ("kp", 1.0)):
-        values = getattr(no_torque(), field).copy()
-        values[6] = value
-        asking = no_torque()._replace(**{field: values, "q": np.zeros(12)})
-        assert asks_for_motion(rows_of(asking)[0])
-    assert asks_for_motion(rows_of(damping(3.0)._replace(dq=np.ones(12)))[0])
-    brake = np.full(12, BRAKE)
-    assert not asks_for_motion(rows_of(drawn(1)[0], mode=brake)[0])

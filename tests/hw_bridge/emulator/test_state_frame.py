@@ -68,12 +68,3 @@ def test_its_bytes_are_those_of_the_codec(seed: int, size: float, tick: int) -> 
     assert state.tick == tick % 2**32
     assert state.header == OPTIONS.header
     assert decode_remote(state.remote).buttons == {"L2", "B"}
-
-
-def test_a_diverged_plant_still_makes_a_frame() -> None:
-    frame, nan = StateFrame(OPTIONS, WIRE), np.full(12, np.nan)
-    reading = reading_of(np.random.default_rng(0), np.nan)
-    state = decode_low_state(WIRE, frame.write(reading, nan, nan, nan, nan, 5))
-    np.testing.assert_array_equal(state.tau_est[:12], 0.0)
-    np.testing.assert_array_equal(state.foot_force, 0)
-    assert np.isnan(state.q[:12]).all()

@@ -93,24 +93,6 @@ def test_one_that_is_silent_while_the_robot_is_up_ends_the_run_once(
     assert gamepad.poll(17.0, True) == []
 
 
-def test_before_the_robot_is_up_no_event_is_needed(pad: tuple[Gamepad, int]) -> None:
-    assert lived(pad[0], 0, 5000, up=False) == []
-    assert lived(pad[0], 5000, 5999) == []
-    assert [asked for _, asked in lived(pad[0], 5999, 6001)] == [SILENT]
-
-
-def test_what_was_pressed_before_is_dropped_but_for_a_stop(pad: tuple[Gamepad, int]) -> None:
-    gamepad, writing = pad
-    for count, pressed, stops in (
-        (1, event(BUTTONS.run) + event(BUTTONS.stand_up) + MOVE, 0),
-        (500, event(BUTTONS.run), 0),
-        (1, event(BUTTONS.run) + event(BUTTONS.stop[1]) + event(BUTTONS.sit_down), 1),
-    ):
-        os.write(writing, count * pressed)
-        assert [request for request, _ in gamepad.begin()] == stops * [Request.STOP]
-        assert gamepad.poll() == []
-
-
 @given(st.lists(st.binary(min_size=1, max_size=64), max_size=5))
 def test_any_bytes_are_read_without_an_error(chunks: list[bytes]) -> None:
     reading, writing = os.pipe()

@@ -107,15 +107,6 @@ def test_a_joint_that_cannot_be_where_it_reads_is_only_damped(
         np.testing.assert_array_equal(sent[others], asked[others])
 
 
-def test_braking_keeps_its_power_before_driving_does() -> None:
-    limiter = Limiter(HardwareSafetyOptions(torque_slew=1e9, total_power=400.0), A1)
-    dq = np.where(np.arange(12) < 2, 10.0, 0.0)
-    tau = np.where(np.arange(12) == 0, 30.0, -30.0)
-    limited = limiter.apply(torque_command(tau), Q, dq, 0.0)
-    assert limited.limited == ("total_power",)
-    np.testing.assert_allclose(limited.torque[:3], [10.0, -30.0, -30.0])
-
-
 def drive_out(motor: int, sign: float, delay_ms: int, load: float) -> Array:
     """Positions [rad] of one joint (rotor and a light shank) that all are told to drive outwards.
 

@@ -115,16 +115,6 @@ def test_torque_changes_no_faster_than_the_slew(
 
 @FEW
 @given(SETPOINTS, Q, DQ)
-def test_what_has_been_limited_is_within_the_limits(s: Setpoints, q: Array, dq: Array) -> None:
-    LIMITER.reset()
-    once = LIMITER.apply(s, q, dq, 0.0)
-    again = LIMITER.apply(once.setpoints, q, dq, 0.0)
-    if "range" not in once.limited:  # the spring asks again for what power or speed has cut
-        assert again.setpoints is once.setpoints and again.limited == ()
-
-
-@FEW
-@given(SETPOINTS, Q, DQ)
 def test_what_is_not_limited_is_not_touched(s: Setpoints, q: Array, dq: Array) -> None:
     kept = [values.copy() for values in s[:5]]
     limited = at_ease(s, q, dq)

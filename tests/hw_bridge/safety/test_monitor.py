@@ -113,13 +113,6 @@ def test_an_old_state_is_held_then_damps(monitor: Monitor, repeated: bool) -> No
     assert monitor.take_warnings() == [] and monitor.late == 2
 
 
-def test_the_power_count_goes_down_again(monitor: Monitor) -> None:
-    surge = {"dq": np.full(12, 20.0), "tau_est": np.full(12, 10.0)}
-    for tick in range(0, 300, 3):
-        assert live(monitor, 1, start=tick, **surge) == GO
-        assert live(monitor, 2, start=tick + 1) == GO
-
-
 def test_before_the_first_state_nothing_may_be_served(monitor: Monitor) -> None:
     assert monitor.judge(None, 5.0, False) == GO
     verdict = monitor.judge(None, 5.0, True)

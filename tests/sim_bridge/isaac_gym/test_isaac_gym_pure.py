@@ -7,7 +7,6 @@ from robots.state import difference_batch
 from robots.urdf import urdf_of
 from sim_bridge.isaac_gym import server
 from sim_bridge.motors import motor_torques
-from sim_bridge.rollouts.kernel import apply_policy
 from tests.a1 import A1
 
 POINT = np.array([0.0, 0.0041, -0.0005])
@@ -41,38 +40,6 @@ def test_the_point_of_the_root_s_velocity_moves_with_the_base():
     origin = server.rotate(x[:, 3:7], x[:, 19:22])
     moved = server.rotate(later, POINT) - server.rotate(x[:, 3:7], POINT)
     np.testing.assert_allclose(root[:, 7:10], origin + moved / dt, atol=1e-5)
-
-
-@pytest.mark.parametrize("point", [np.zeros(3), POINT, np.array([0.3, -0.2, 0.1])], ids=str)
-def test_root_states_there_and_back(point):
-    x = states(50)
-    root = server.root_from_x(x, point)
-    back = server.x_from_root(root, x[:, 7:19], x[:, 25:], point)
-    np.testing.assert_allclose(back, x, atol=1e-13)
-
-
-def random_request(rng, policies=3, knots=4, candidates=7):
-    return {
-        "states": states(policies * (knots + 1)).reshape(policies, knots + 1, 37),
-        "inputs": rng.normal(size=(policies, knots, 12)),
-        "feedforward": rng.normal(size=(policies, knots, 12)),
-        "gains": 3.0 * rng.normal(size=(policies, knots, 12, 36)),
-        "step_size": rng.uniform(size=candidates),
-    }
-
-
-def test_the_policy_is_the_line_search_s():
-    rng = np.random.default_rng(2)
-    request, chosen, x = random_request(rng), np.array([0, 2, 1, 1, 0, 2, 2]), states(7, 5)
-    x[3, 8] = np.nan
-    torque = server.policy_torque(request, chosen, 2, x, A1.torque_limit)
-    expected, ctrl = np.empty((7, 12)), np.empty(12)
-    for c, p in enumerate(chosen):
-        policy = (request[name][p, 2] for name in ("states", "inputs", "feedforward", "gains"))
-        step = request["step_size"][c]
-        apply_policy(x[c], *policy, step, A1.torque_limit, expected[c], ctrl)
-    assert np.isnan(torque[3]).all() and np.abs(expected[:3]).max() == A1.torque_limit.max()
-    np.testing.assert_allclose(torque, expected, atol=1e-12)
 
 
 def test_motors_are_the_simulated_robot_s():

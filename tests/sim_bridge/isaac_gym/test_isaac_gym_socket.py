@@ -7,8 +7,6 @@ import numpy as np
 import pytest
 
 from runtime.key_files import make_key_files, public_file
-from runtime.physics_messages import Hello, PlaceRequest, Refusal, decode_reply
-from runtime.wire import encode
 from sim_bridge.isaac_gym import server
 from sim_bridge.options import ServerOptions
 from sim_bridge.rollouts.mujoco_batch import MujocoRollout
@@ -52,32 +50,6 @@ def serve_to(client, monkeypatch, *arguments, make=InProcess):
     finally:
         thread.join()
     return answers[0]
-
-
-class Mortal:
-    """A worker that dies over everything but a greeting."""
-
-    def __init__(self, log):
-        self._log = log
-        log.append("made")
-
-    def ask(self, frame, client):
-        if server.decode(frame)["kind"] == "hello":
-            return server.encode({"kind": "refusal", "id": 0, "reason": "alive"})
-        raise EOFError
-
-    def close(self):
-        self._log.append("closed")
-        return "exit code -11"
-
-
-def test_a_process_that_dies_is_told_and_replaced():
-    log = []
-    front = server.Front(lambda: Mortal(log))
-    reply = decode_reply(front.answer(encode(PlaceRequest(id=8, q=np.ones(19), v=np.ones(18)))))
-    assert isinstance(reply, Refusal) and reply.id == 8 and "-11" in reply.reason
-    assert log == ["made", "closed", "made"] and front.restarts == 1
-    assert front.answer(encode(Hello(id=1, protocol=2)))
 
 
 def test_physics_that_hangs_ends_the_server_and_the_client_is_told(tmp_path, monkeypatch):

@@ -74,13 +74,6 @@ def test_its_motors_have_their_law_at_every_step():
         np.testing.assert_allclose(robot.state.torque, expected, atol=1e-12)
 
 
-def test_a_tick_of_many_steps_is_as_many_ticks():
-    one, many = Robot(), Robot()
-    for _ in range(5):
-        last = one.tick(HOLD, base_force=np.array([0.0, 20.0, 0.0]))
-    np.testing.assert_array_equal(many.tick(HOLD, 5, base_force=np.array([0, 20.0, 0])).q, last.q)
-
-
 def in_mujoco(steps, force=(0.0, 0.0, 0.0), torque=0.0):
     """The limp robot in the air, by MuJoCo."""
     model = load_mujoco(A1, STEP)

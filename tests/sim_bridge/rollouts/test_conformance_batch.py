@@ -1,7 +1,6 @@
 """Every backend: candidates know nothing of one another, nor calls of the calls before them."""
 
 import copy
-import json
 
 import numpy as np
 import pytest
@@ -43,16 +42,6 @@ def assert_same(left: RolloutBatch, right: RolloutBatch, same: float) -> None:
     np.testing.assert_array_equal(left.finite, right.finite)
 
 
-def test_a_horizon_begins_as_a_shorter_one(backend):
-    policy = policies(KNOTS, seed=10)
-    whole = backend.roll_out(standing(), policy)
-    for knots in (1, 4):
-        short = backend.roll_out(standing(), first(policy, knots))
-        states, *rest = (part[:, : short.inputs.shape[1]] for part in whole[:3])
-        states = whole.states[:, : knots + 1]
-        assert_same(short, RolloutBatch(states, *rest, whole.finite), backend.same)
-
-
 def test_the_same_question_has_the_same_answer(backend):
     """Whatever was asked between, and the first answer stays what it was."""
     policy = policies(KNOTS, seed=11)
@@ -69,16 +58,6 @@ def test_answers_are_arrays_of_doubles_of_the_shapes_that_were_asked_for(backend
     shapes = [(4, 4, 37), (4, 3, 12), (4, 3, 4), (4,)]
     assert [part.shape for part in answer] == shapes
     assert [part.dtype for part in answer] == [np.float64] * 3 + [np.bool_]
-
-
-def test_it_says_who_it_is_and_what_a_server_cost(backend):
-    made = backend.at()
-    made.roll_out(standing(), policies(3, 2))
-    said = made.statistics()
-    assert said["backend"] and said["device"]
-    assert 0.0 <= made.round_trip_s < 60.0
-    assert (made.round_trip_s > 0.0) == ("round_trip_ms" in said), "a server's, and no other's"
-    json.dumps(said)
 
 
 def test_a_start_that_is_no_number_is_reported_and_forgotten(backend):

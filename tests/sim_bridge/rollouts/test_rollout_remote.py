@@ -175,23 +175,6 @@ def test_a_server_lost_in_a_call_costs_no_result(script, caplog, answers):
     assert statistics["round_trip_ms"]["p99"] == 0.0
 
 
-def test_a_late_answer_is_not_the_next_questions(script):
-    rollout = connect(script.address, wait_s=LATE_S)
-    late = []
-
-    def answers(request):
-        if not late:
-            late.append(encode(replace(rolled(request), states=np.full((C, N + 1, 37), 99.0))))
-            return []
-        return [late[0], *script.well(request)]
-
-    script.answers = answers
-    assert where(rollout) == HERE
-    rollout.wait_s = PATIENCE_S
-    until_back(rollout)
-    assert where(rollout) == THERE
-
-
 def test_a_refusal_is_said_once_and_the_server_asked_again(script, caplog):
     rollout = connect(script.address)
     for request_id in (None, NOBODY):
