@@ -15,8 +15,6 @@ from controller.centroidal.qp import (
 from controller.centroidal.rigid_body import (
     angular_input_map,
     discrete_step,
-    invert_symmetric,
-    roll_out,
     standing_body,
 )
 from robots.conventions import GRAVITY
@@ -33,21 +31,6 @@ def spd(rng):
 def accelerations(forces, arms, inverse, mass):
     angular = inverse @ np.cross(arms, forces).sum(axis=0)
     return angular, forces.sum(axis=0) / mass - [0.0, 0.0, GRAVITY]
-
-
-def test_the_standing_body_is_the_a1():
-    assert BODY.mass == pytest.approx(A1.mass, abs=1e-9)
-    moments = np.linalg.eigvalsh(BODY.inertia_in_base)
-    assert moments[0] > 0.0 and moments[0] + moments[1] > moments[2]
-    # Legs hang below the trunk, left and right alike but for the trunk's own asymmetry.
-    assert -0.05 < BODY.com_in_base[2] < 0.0
-    assert np.abs(BODY.com_in_base[:2]).max() < 0.02
-
-
-def test_inverse_of_a_symmetric_matrix():
-    matrix = spd(np.random.default_rng(0))
-    np.testing.assert_allclose(invert_symmetric(matrix) @ matrix, np.eye(3), atol=1e-12)
-    assert not np.isfinite(invert_symmetric(np.zeros((3, 3)))).any()
 
 
 def test_input_map_is_the_derivative_of_the_angular_acceleration():
@@ -69,17 +52,6 @@ def test_a_step_is_the_flow():
         lambda _, y: np.concatenate((y[6:], angular, linear)), (0.0, dt), x, rtol=1e-11, atol=1e-11
     )
     np.testing.assert_allclose(moved, flow.y[:, -1], rtol=1e-9, atol=1e-9)
-
-
-def test_two_half_steps_are_a_step():
-    rng = np.random.default_rng(3)
-    x, forces, arms = rng.normal(size=12), rng.normal(size=(4, 3)), rng.normal(size=(4, 3))
-    whole, halves = np.empty((1, 12)), np.empty((2, 12))
-    inverse = spd(rng)
-    roll_out(x, forces[None], arms[None], 2.0, inverse, np.array([0.1]), whole)
-    twice = [np.stack((each, each)) for each in (forces, arms)]
-    roll_out(x, *twice, 2.0, inverse, np.array([0.05, 0.05]), halves)
-    np.testing.assert_allclose(halves[1], whole[0], atol=1e-12)
 
 
 @settings(max_examples=60, deadline=None)

@@ -6,7 +6,7 @@ from typing import cast
 import numpy as np
 import pytest
 
-from controller.planner_node import PERIOD_S, Outlines, outline_of
+from controller.planner_node import PERIOD_S, Outlines
 from runtime.bus import Bus, Publisher
 from runtime.endpoints import Endpoints
 from runtime.messages import PlanOutline
@@ -29,15 +29,6 @@ class Watchers:
         self.sent.append(outline)
 
 
-def test_an_outline_says_what_its_plan_does() -> None:
-    whole = plan(7, 40)
-    outline = outline_of(whole, CANDIDATES)
-    for name in outline.__struct_fields__:
-        if name != "candidates":
-            np.testing.assert_array_equal(getattr(outline, name), getattr(whole, name))
-    np.testing.assert_array_equal(outline.candidates, CANDIDATES)
-
-
 @pytest.mark.parametrize("rate", [10.0, 45.0, 100.0, 1000.0])
 def test_outlines_come_as_plans_do_but_at_most_thirty_times_a_second(rate: float) -> None:
     watchers, times = Watchers(), np.arange(0.0, 2.0, 1.0 / rate)
@@ -50,15 +41,6 @@ def test_outlines_come_as_plans_do_but_at_most_thirty_times_a_second(rate: float
     assert np.diff(sent).min() >= PERIOD_S - 1e-9
     assert np.diff(sent).max() <= PERIOD_S + 1.0 / rate + 1e-9
     assert sent[0] == 0.0
-
-
-def test_nobody_gets_none_and_who_comes_gets_the_next() -> None:
-    watchers = Watchers()
-    clock = iter(np.arange(4.0))
-    outlines = Outlines(cast(Publisher[PlanOutline], watchers), lambda: float(next(clock)))
-    for k, watchers.count in enumerate((0, 1, 0, 2)):
-        outlines.offer(plan(k, k), CANDIDATES)
-    assert [outline.id for outline in watchers.sent] == [1, 3]
 
 
 def test_a_subscriber_that_takes_nothing_holds_nobody_up_and_one_that_goes_is_missed(tmp_path):

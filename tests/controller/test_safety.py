@@ -1,6 +1,5 @@
 """The gate's verdicts, one by one."""
 
-import logging
 
 import msgspec
 import numpy as np
@@ -45,10 +44,6 @@ def test_estimates(gate: SafetyGate, change: dict, now: float, reason: Reason) -
     assert gate.counts == ({} if verdict.ok else {reason.value: 1})
 
 
-def test_no_estimate(gate: SafetyGate) -> None:
-    assert gate.judge_estimate(None, None, 0.0).reason is Reason.NO_ESTIMATE
-
-
 def off(values: np.ndarray, slot: int, by: float) -> np.ndarray:
     """A copy with one number that is off by so much."""
     out = values.copy()
@@ -82,17 +77,6 @@ def test_estimates_against_the_newest_reading(
     assert gate.judge_estimate(told, reading(0, Q, V), 0.0).reason is reason
 
 
-def test_after_a_contradiction_only_a_sound_estimate_is_believed_again(gate: SafetyGate) -> None:
-    spun = estimate(0, Q, off(V, 5, 8.0))
-    assert not gate.judge_estimate(spun, reading(0, Q, V), 0.0).ok
-    degraded = msgspec.structs.replace(spun, status="degraded")
-    for newest in (reading(0, Q, V), None):
-        verdict = gate.judge_estimate(degraded, newest, 0.0)
-        assert verdict.reason is Reason.ESTIMATE_CONTRADICTS_GYROSCOPE
-    assert gate.judge_estimate(estimate(0, Q, V), reading(0, Q, V), 0.0).ok
-    assert gate.judge_estimate(degraded, reading(0, Q, V), 0.0).ok
-
-
 def test_an_estimate_is_compared_with_the_reading_that_it_was_made_from(gate: SafetyGate) -> None:
     for tick in range(20):
         gate.remember(reading(tick, Q, off(V, 5, float(tick))))
@@ -100,13 +84,6 @@ def test_an_estimate_is_compared_with_the_reading_that_it_was_made_from(gate: Sa
     assert gate.judge_estimate(estimate(8, Q, off(V, 5, 8.0)), newest, 0.019).ok
     verdict = gate.judge_estimate(estimate(8, Q, off(V, 5, 12.1)), newest, 0.019)
     assert verdict.reason is Reason.ESTIMATE_CONTRADICTS_GYROSCOPE
-
-
-@pytest.mark.parametrize("field", ["joint_position", "angular_velocity_imu"])
-def test_a_reading_that_cannot_be_contradicts_nothing(gate: SafetyGate, field: str) -> None:
-    odd = reading(0, Q, V)
-    odd = msgspec.structs.replace(odd, **{field: np.full_like(getattr(odd, field), np.nan)})
-    assert gate.judge_estimate(estimate(0, Q, V), odd, 0.0).ok
 
 
 @pytest.mark.parametrize(
@@ -132,14 +109,6 @@ def test_plans_out_of_bounds(
         assert gate.judge_plan(p, PlanFunction(p), 0.0).reason is expected
 
 
-def test_the_height_of_a_plan_counts_from_the_ground_that_is_followed(gate: SafetyGate) -> None:
-    high = plan()
-    high.states_q[:, 2] += 1.9
-    assert gate.judge_plan(high, PlanFunction(high), 0.0).reason is Reason.PLAN_STATES_OUT_OF_BOUNDS
-    gate.height_min += 1.9
-    assert gate.judge_plan(high, PlanFunction(high), 0.0).ok
-
-
 def test_nothing_of_a_walk_that_is_pushed_is_refused() -> None:
     config = load_launch("push", ["perturbations=[" + PUSH + "]"], "paused", 0.9)
     run = LockStep(config)
@@ -149,20 +118,11 @@ def test_nothing_of_a_walk_that_is_pushed_is_refused() -> None:
     assert counts.keys() <= {"torque_limited", "position_limited"}
 
 
-@pytest.mark.parametrize("angle", [0.0, 0.3, 1.0, 2.0, 3.1])
+@pytest.mark.parametrize("angle", [0.3, 1.0, 2.0, 3.1])
 def test_tilt_is_the_angle_to_the_vertical_whatever_the_heading(angle: float) -> None:
     heading = exp3(np.array([0.0, 0.0, 1.3]))
-    for axis in (np.array([1.0, 0.0, 0.0]), np.array([0.6, 0.8, 0.0])):
-        quaternion = quaternion_from_rotation(heading @ exp3(angle * axis))
-        assert tilt(quaternion) == pytest.approx(angle, abs=1e-7)
-
-
-def test_the_imu_speaks_for_the_tilt_when_the_estimate_does_not(gate: SafetyGate) -> None:
-    over = Q.copy()
-    over[3:7] = quaternion_from_rotation(exp3(np.array([0.0, 1.2, 0.0])))
-    for k in range(20):
-        verdict = gate.judge_fall(None, reading(k, over, V), True, k * 0.001)
-    assert verdict == (False, Reason.TILTED)
+    quaternion = quaternion_from_rotation(heading @ exp3(angle * np.array([0.6, 0.8, 0.0])))
+    assert tilt(quaternion) == pytest.approx(angle, abs=1e-7)
 
 
 def test_an_imu_that_jumps_is_no_fall_while_the_estimate_leaves_it_out(gate: SafetyGate) -> None:
@@ -174,46 +134,6 @@ def test_an_imu_that_jumps_is_no_fall_while_the_estimate_leaves_it_out(gate: Saf
     for k in range(20, 40):
         verdict = gate.judge_fall(estimate(k, Q, V), reading(k, over, V), True, k * 0.001)
     assert verdict == (False, Reason.TILTED)
-
-
-def test_the_joints_of_the_reading_come_first(gate: SafetyGate) -> None:
-    other = Q.copy()
-    other[7:] += 0.1
-    measured = gate.measured(estimate(0, Q, V), reading(0, other, V))
-    assert measured is not None
-    np.testing.assert_array_equal(measured[0], other[7:])
-
-
-@pytest.mark.parametrize("value", [np.nan, np.inf, 10.0])
-def test_an_implausible_reading_gives_way_to_the_estimate(gate: SafetyGate, value: float) -> None:
-    other = Q.copy()
-    other[9] = value
-    measured = gate.measured(estimate(0, Q, V), reading(0, other, V))
-    assert measured is not None
-    np.testing.assert_array_equal(measured[0], Q[7:])
-    assert gate.counts["reading_not_plausible"] == 1
-    assert gate.measured(None, reading(0, other, V)) is None
-
-
-def test_a_plan_may_start_a_little_ahead_of_now(gate: SafetyGate) -> None:
-    soon, late = plan(tick=50), plan(tick=150)
-    assert gate.judge_plan(soon, PlanFunction(soon), 0.0).ok
-    assert gate.judge_plan(late, PlanFunction(late), 0.0).reason is Reason.PLAN_FROM_FUTURE
-
-
-def test_one_log_line_for_each_change_of_state(
-    gate: SafetyGate, caplog: pytest.LogCaptureFixture
-) -> None:
-    with caplog.at_level(logging.INFO):
-        for state, reason in (("ok", Reason.OK),) * 5 + (("hold", Reason.PLAN_STALE),) * 5:
-            gate.enter(state, reason)
-    lines = [record.getMessage() for record in caplog.records]
-    assert lines == ["tracker: waiting -> ok (ok)", "tracker: ok -> hold (plan_stale)"]
-
-
-def test_options_name_what_is_wrong() -> None:
-    with pytest.raises(ValueError, match="tilt_max"):
-        SafetyGateOptions(tilt_max=-1.0)
 
 
 def over(angle: float) -> np.ndarray:
@@ -249,3 +169,14 @@ def test_a_plan_that_tilts_the_trunk_widens_the_limit_until_the_next_plan(gate: 
 def test_a_tilt_that_cannot_be_is_refused_with_its_plan(gate: SafetyGate, angle: float) -> None:
     bad = tilting(angle)
     assert gate.judge_plan(bad, PlanFunction(bad), 0.0).reason is Reason.PLAN_NOT_FINITE
+
+
+@pytest.mark.parametrize("value", [A1.stand[2] + 0.1, np.nan, 10.0])
+def test_joints_are_the_readings_unless_they_cannot_be(gate: SafetyGate, value: float) -> None:
+    other = Q.copy()
+    other[9] = value
+    measured = gate.measured(estimate(0, Q, V), reading(0, other, V))
+    well = value < 0.0
+    assert measured is not None
+    np.testing.assert_array_equal(measured[0], (other if well else Q)[7:])
+    assert (gate.measured(None, reading(0, other, V)) is None) == (not well)

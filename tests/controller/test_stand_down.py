@@ -1,10 +1,9 @@
 """The motion to a stand and to the ground: from the measurement, continuous, ending at rest."""
 
 import numpy as np
-import pytest
 
 from controller.options import StandDownOptions
-from controller.stand_down import StandDown, damping_aim, minimum_jerk
+from controller.stand_down import StandDown, minimum_jerk
 from tests.a1 import A1
 
 O = StandDownOptions()  # noqa: E741
@@ -49,25 +48,7 @@ def test_velocity_is_the_derivative_of_position() -> None:
         np.testing.assert_allclose(velocity, (ahead - behind) / (2 * h), atol=1e-7)
 
 
-def test_poses_are_within_the_joint_range() -> None:
-    for pose in (A1.stand, A1.lie):
-        assert np.all((pose > A1.legs.lower) & (pose < A1.legs.upper))
-
-
 def test_a_plan_may_take_over_until_lying_down_begins() -> None:
     motion = StandDown(O, A1, START, TORQUE, now=1.0)
     assert motion.can_return(1.0 + O.rise_s + O.pause_s - 0.001)
     assert not motion.can_return(1.0 + O.rise_s + O.pause_s + 0.001)
-
-
-def test_damping_only_takes_energy_out() -> None:
-    dq = np.linspace(-10.0, 10.0, 12)
-    aim = damping_aim(START, dq, 3.0)
-    np.testing.assert_array_equal(aim.kp, 0.0)
-    assert np.all(aim.torque * dq <= 0.0)
-
-
-@pytest.mark.parametrize("name, value", [("rise_s", 0.0), ("kp", -1.0), ("hold_s", float("nan"))])
-def test_options_name_what_is_wrong(name: str, value: float) -> None:
-    with pytest.raises(ValueError, match=name):
-        StandDownOptions(**{name: value})

@@ -5,49 +5,18 @@ from collections.abc import Callable
 import msgspec
 import numpy as np
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 from controller.options import SafetyGateOptions, TrackerOptions
 from controller.planner import Planner
-from controller.references import load_reference, make_reference, save_reference
+from controller.references import make_reference
 from controller.tracker import Tracker
 from robots.planar_pose import PlanarPose
-from robots.state import difference
 from runtime.messages import Plan, SensorReading, StateEstimate
 from saltus.configuration.launch import load_launch
 from saltus.launch.lock_step import LockStep
 from tests.a1 import A1
 
 TURN = PlanarPose(1000.0, -300.0, 2.5)
-places = st.builds(PlanarPose, *[st.floats(-1e3, 1e3)] * 2, st.floats(-3.1, 3.1))
-
-
-def configurations(seed: int, count: int) -> np.ndarray:
-    q = np.random.default_rng(seed).normal(size=(count, 19))
-    q[:, 3:7] /= np.linalg.norm(q[:, 3:7], axis=1)[:, None]
-    return q
-
-
-@given(places, st.integers(0, 1000))
-def test_to_local_and_to_world_undo_each_other(pose: PlanarPose, seed: int) -> None:
-    q, v = configurations(seed, 3), np.zeros(18)
-    for a, b in zip(pose.to_world(pose.to_local(q)), q, strict=True):
-        np.testing.assert_allclose(difference(b, v, a, v), 0.0, atol=1e-9)
-
-
-@given(places, st.integers(0, 1000))
-def test_what_one_configuration_is_to_another_does_not_change(pose: PlanarPose, seed: int) -> None:
-    (a, b), v = configurations(seed, 2), np.ones(18)
-    before = difference(a, v, b, v)
-    after = difference(pose.to_local(a), v, pose.to_local(b), v)
-    np.testing.assert_allclose(after, before, atol=1e-9)
-
-
-@given(places, st.integers(0, 1000))
-def test_a_robot_sees_itself_at_the_origin_along_x(pose: PlanarPose, seed: int) -> None:
-    q = pose.to_world(configurations(seed, 1)[0])
-    np.testing.assert_allclose(PlanarPose.of(PlanarPose.of(q).to_local(q)), 0.0, atol=1e-9)
 
 
 class Forward(Planner):
@@ -101,20 +70,6 @@ def test_a_planner_sees_the_robot_begin_at_the_origin_and_its_plans_are_of_the_w
     np.testing.assert_allclose(TURN.to_world(planner.seen[-1]), standing(PlanarPose()).q, atol=1e-9)
     assert back.yaw == pytest.approx(-TURN.yaw)
     np.testing.assert_allclose(planner.candidates_in_world()[0, 0, :2], ahead[:2], atol=1e-9)
-
-
-def test_a_trajectory_recorded_elsewhere_begins_at_the_origin(tmp_path) -> None:
-    walk = make_reference(A1, "walk", 0.3, 0.01)
-    moved = type(walk)(
-        "walk", walk.period, TURN.to_world(walk.q), walk.v, walk.inputs, walk.contacts, walk.loop,
-        PlanarPose(yaw=TURN.yaw).points_to_world(walk.loop_shift),
-    )  # fmt: skip
-    save_reference(moved, tmp_path / "walk.npz")
-    loaded = load_reference(tmp_path / "walk.npz", 0.01)
-    begin = PlanarPose.of(walk.q[0])
-    window, expected = loaded.window(0, 300), walk.window(0, 300)
-    for q, wanted in zip(window.q, begin.to_local(expected.q), strict=True):
-        np.testing.assert_allclose(difference(wanted, walk.v[0], q, walk.v[0]), 0.0, atol=1e-6)
 
 
 @pytest.mark.parametrize(

@@ -74,7 +74,7 @@ def inputs(
     return e, p, r
 
 
-@pytest.mark.parametrize("seed", range(12))
+@pytest.mark.parametrize("seed", range(3))
 @pytest.mark.parametrize("delay", [0.0, 0.01])
 def test_the_short_way_changes_no_command_and_no_count(seed: int, delay: float) -> None:
     short, long = trackers(command_delay=delay)
@@ -91,13 +91,3 @@ def test_the_short_way_changes_no_command_and_no_count(seed: int, delay: float) 
             assert short.gate.counts == long.gate.counts
             np.testing.assert_array_equal(short._torque, long._torque)
     assert ok > 20
-
-
-def test_it_is_the_way_of_a_robot_that_is_well(monkeypatch: pytest.MonkeyPatch) -> None:
-    tracker, state = Tracker(TrackerOptions(), A1), near_standing(np.random.default_rng(1), 0.01)
-    for tick in range(300):
-        if tick == 250:  # the plan has long taken over from waiting
-            monkeypatch.setattr(tracker, "_policy", None)  # the way step by step would fail
-        p = plan(tick, tick) if tick % 10 == 0 else None
-        command = tracker.command(estimate(tick, *state), p, tick * TICK, reading(tick, *state))
-        assert tick == 0 or command.status == "ok"

@@ -10,7 +10,6 @@ from controller.convergent.largest_eigenvalue import (
     cholesky_constraints,
     cone_constraints,
 )
-from controller.convergent.nlp import ConstraintGroup, Nlp
 
 SIZES = (1, 2, 3, 4)
 SEEDS = st.integers(0, 2**31)
@@ -43,15 +42,6 @@ def test_the_cone_is_met_exactly_above_the_largest_eigenvalue(seed, n, above):
         assert np.all(c >= 0.0) == (above > 0.0)
 
 
-@given(seed=SEEDS)
-def test_in_the_plane_the_cone_is_that_of_the_closed_form(seed):
-    """s >= D_a and (s - D_a)^2 >= (d / 2)^2."""
-    (a, c), (_, b) = F = symmetric(np.random.default_rng(seed), 2)
-    s, D_a, half_d = 0.7, 0.5 * (a + b), 0.5 * np.hypot(a - b, 2 * c)
-    found = np.array(MADE[2]["cone"](F, s)[0]).ravel()
-    np.testing.assert_allclose(found, [2 * (s - D_a), (s - D_a) ** 2 - half_d**2], atol=1e-12)
-
-
 @given(seed=SEEDS, n=st.sampled_from(SIZES))
 def test_the_cones_edge_moves_as_a_simple_eigenvalue_does(seed, n):
     """ds/dF along det(s I - F) = 0 is w w^T: a solver sees the true gradient."""
@@ -74,27 +64,3 @@ def test_a_cholesky_factor_exists_above_the_largest_eigenvalue(seed, n, above):
     np.testing.assert_allclose(MADE[n]["cholesky"](F, s, columns), 0.0, atol=1e-12)
     columns[-1] += 0.1
     assert np.abs(MADE[n]["cholesky"](F, s, columns)).max() > 1e-3
-
-
-@pytest.mark.parametrize("n", SIZES[1:])
-def test_minimising_finds_a_repeated_eigenvalue_where_it_is_known(n):
-    """Over all F with a given trace, lambda_max is least at a multiple of the identity."""
-    rng = np.random.default_rng(n)
-    parts = n * (n + 1) // 2
-    z, s, L = ca.SX.sym("z", parts), ca.SX.sym("s"), ca.SX.sym("L", parts)
-    lower = ca.SX(ca.Sparsity.lower(n), z)
-    F = lower + lower.T
-    trace = 3.0
-    groups = [
-        ConstraintGroup("factor", cholesky_constraints(F, s, L), 0.0, 0.0),
-        ConstraintGroup("trace", ca.trace(F), trace, trace),
-    ]
-    programme = Nlp(ca.vertcat(z, s, L), s, groups)
-    guess = np.concatenate((rng.normal(size=parts), [5.0], np.ones(parts)))
-    free = np.full(len(guess), np.inf)
-    found = programme.solve(guess, -free, free)
-    assert found.status == "ok"
-    assert found.cost == pytest.approx(trace / n, abs=1e-6)
-    ends = np.zeros((n, n))
-    ends.T[np.triu_indices(n)] = found.z[:parts]
-    np.testing.assert_allclose(ends + ends.T, trace / n * np.eye(n), atol=1e-6)

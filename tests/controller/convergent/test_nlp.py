@@ -1,14 +1,11 @@
 """The shell round IPOPT: closed-form optima, and failures that name constraint and waypoint."""
 
-import signal
 import threading
-from contextlib import nullcontext, suppress
 
 import casadi as ca
 import numpy as np
 import pytest
 
-from controller.convergent.interrupts import interruptible
 from controller.convergent.nlp import ConstraintGroup, Nlp, NlpOptions
 
 FREE = np.full(3, np.inf)
@@ -32,12 +29,6 @@ def test_projection_on_a_plane_and_a_box():
     np.testing.assert_allclose(boxed.z, [0.0, 0.5, 1.0], atol=1e-7)
 
 
-def test_no_constraint_at_all():
-    found = programme().solve(np.zeros(3), -FREE, FREE, np.arange(3.0))
-    assert found.status == "ok" and found.violation == 0.0
-    np.testing.assert_allclose(found.z, np.arange(3.0), atol=1e-7)
-
-
 @pytest.mark.parametrize(
     ("high", "said"),
     [(0.5, "second at waypoint 6 is"), (-0.5, "second at waypoint 6 is")],
@@ -51,12 +42,6 @@ def test_infeasible_names_the_constraint_and_the_waypoint(high, said):
     assert found.status == "infeasible" and not found.feasible
     assert found.violation == pytest.approx(2.0 - high, abs=1e-4)
     assert said in found.message and f"not at most {high:.3g}" in found.message
-
-
-def test_at_least():
-    nlp = programme([("height", lambda z: z[0], 5.0, np.inf)])
-    found = nlp.solve(np.zeros(3), -FREE, np.ones(3), np.zeros(3))
-    assert "height at waypoint 0 is 1, not at least 5" in found.message
 
 
 def test_iteration_limit_says_whether_the_constraints_hold():
@@ -101,22 +86,3 @@ def test_threads_take_turns():
         assert found[k].status == "ok" and found[k].cost == pytest.approx(
             (3.0 * k - 1.0) ** 2 / 3.0
         )
-
-
-def test_what_an_interrupt_raises_gets_out():
-    """IPOPT may call it a status, or shorten its step; whoever handles it is asked."""
-    heard, before = [], signal.getsignal(signal.SIGINT)
-
-    def quiet(number, frame):
-        heard.append(number)
-
-    for handler in (signal.default_int_handler, quiet):
-        try:
-            signal.signal(signal.SIGINT, handler)
-            with pytest.raises(KeyboardInterrupt) if handler is not quiet else nullcontext():
-                with interruptible(), suppress(KeyboardInterrupt):  # as CasADi does
-                    signal.raise_signal(signal.SIGINT)
-            assert signal.getsignal(signal.SIGINT) is handler
-        finally:
-            signal.signal(signal.SIGINT, before)
-    assert heard == [signal.SIGINT]

@@ -5,7 +5,6 @@ import pinocchio as pin
 import pytest
 
 from controller.driving.window import FRICTION, feed_forward, share_wrench
-from controller.references.kinematic import FeedForward
 from robots.conventions import GRAVITY
 from robots.kinematic_tree import tree_of
 from robots.legs import foot_jacobians_in_base, foot_positions_in_base
@@ -14,7 +13,6 @@ from robots.pinocchio_model import load_pinocchio
 from tests.a1 import A1
 
 TREE, MODEL = tree_of(load_mujoco(A1)), load_pinocchio(A1)
-ALL = np.ones(4)
 
 
 def torque(joints: np.ndarray, v: np.ndarray, a: np.ndarray, standing: np.ndarray) -> np.ndarray:
@@ -37,17 +35,6 @@ def test_in_the_air_it_is_pinocchios_inverse_dynamics(seed: int) -> None:
     expected = (pin.rnea(MODEL, data, q, v, a) + missing * a)[6:]
     found = torque(joints, v, a, np.zeros(4))
     np.testing.assert_allclose(found, np.clip(expected, -33.5, 33.5), atol=1e-6)
-
-
-@pytest.mark.parametrize(
-    "standing", [ALL, np.array([1.0, 0.0, 0.0, 1.0]), np.array([0, 1.0, 1, 1])]
-)
-def test_standing_it_is_what_quadratic_programming_finds(standing: np.ndarray) -> None:
-    zero = np.zeros(18)
-    q = np.concatenate(([0.0, 0.0, 0.3, 0.0, 0.0, 0.0, 1.0], A1.stand))
-    expected = FeedForward(A1, MODEL)(q, zero, zero, standing > 0.5)
-    found = torque(A1.stand, zero, zero, standing)
-    np.testing.assert_allclose(found, expected, atol=0.3)
 
 
 @pytest.mark.parametrize("seed", range(20))

@@ -1,7 +1,6 @@
 """The path through key poses: flights fall freely, phases follow each other, poses are met."""
 
 import numpy as np
-import pytest
 
 from controller.motions import key_path
 from controller.options import Motion, Phase, Pose
@@ -43,10 +42,3 @@ def test_the_path_meets_its_poses_and_contacts() -> None:
     np.testing.assert_allclose(path.q[-1, :3], (0.1, 0.0, A1.stand_height), atol=1e-12)
     np.testing.assert_allclose(path.q[0, 7:10], (0.0, 0.8, -1.6))
     assert path.contacts[29].tolist() == [1.0] * 4 and path.contacts[30].tolist() == [0.0] * 4
-
-
-def test_a_motion_ends_on_the_ground() -> None:
-    with pytest.raises(ValueError, match="'flight' ends in the air"):
-        Motion(phases=FLIP.phases[:2])
-    with pytest.raises(ValueError, match="one or more"):
-        Motion(phases=())

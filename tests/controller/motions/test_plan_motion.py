@@ -41,11 +41,6 @@ def test_a_plan_keeps_every_limit(crouch: MotionPlan) -> None:
     assert crouch.solution.violation.value == pytest.approx(max(0.0, worst), abs=1e-12)
 
 
-def test_the_number_of_threads_changes_nothing(crouch: MotionPlan) -> None:
-    again = make_plan(CROUCH, "a1", threads=2)
-    np.testing.assert_array_equal(again.reference.inputs, crouch.reference.inputs)
-
-
 def test_where_the_limits_cannot_be_kept_the_message_names_one_and_its_knot() -> None:
     weak = msgspec.structs.replace(CROUCH, limits=LimitOptions(torque=2.0))
     solution = make_plan(weak, "a1").solution
