@@ -6,7 +6,7 @@ import pytest
 from controller.planner_options import CostOptions
 from controller.references import make_reference
 from controller.robot_model import RobotModel
-from hybrid.hilqr import Linearisation, Policies, Trajectory
+from hybrid.hilqr import Linearisation, Policies
 from robots.state import integrate
 from sim_bridge.rollouts.batch import RolloutBatch
 from tests.a1 import A1
@@ -59,14 +59,6 @@ def batch_about(window, count=2):
 POLICIES = Policies(*(np.zeros(1),) * 4, np.zeros(1, dtype=np.int64), np.zeros(1))
 
 
-def test_linearise_is_that_of_the_derivatives(window):
-    derivatives, batch = Recorder(), batch_about(window)
-    model = RobotModel(A1, Replay(batch), derivatives, COST)
-    trajectory = Trajectory(batch.states[0], batch.inputs[0], 0.0, batch.normal_forces[0])
-    linear = model.linearise(trajectory)
-    assert linear.A.shape == (KNOTS, 36, 36) and derivatives.asked == [trajectory]
-
-
 def test_the_reference_costs_nothing_and_what_strays_from_it_something(window):
     batch = batch_about(window, 3)
     model = RobotModel(A1, Replay(batch), Recorder(), COST)
@@ -90,14 +82,3 @@ def test_the_gradient_is_the_slope_of_the_cost_by_the_inputs(window):
 
     slope = (cost(1.0) - cost(-1.0)) / (2.0 * h)
     assert (expansion.l_u * change).sum() == pytest.approx(slope, rel=1e-8)
-
-
-def test_round_trips_add_up_until_the_next_reference(window):
-    batch = batch_about(window)
-    model = RobotModel(A1, Replay(batch), Recorder(), COST)
-    model.track(window)
-    for _ in range(2):
-        model.roll_out(batch.states[0, 0], POLICIES)
-    assert model.round_trip_s == pytest.approx(0.006)
-    model.track(window)
-    assert model.round_trip_s == 0.0

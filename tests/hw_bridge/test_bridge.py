@@ -138,6 +138,8 @@ TRACKERS = {
     "late": (STANDS, "41 ms"),
 }  # fmt: skip
 
+SPRAWLED = np.array([-0.7, 1.5, -1.3, 0.6, -0.9, -0.95, -0.6, 2.4, -1.6, 0.75, 1.9, -2.3])
+
 
 @pytest.mark.parametrize("name", TRACKERS)
 def test_what_a_tracker_may_not_send_is_damped_at_once_and_for_good(name):
@@ -312,3 +314,16 @@ def test_what_cannot_be_sent_is_counted_and_stops_nothing(monkeypatch):
     monkeypatch.setattr(rig.wire, "send", lambda frame: False)
     rig.run(0.01)
     assert rig.bridge.machine.state is S.RUNNING and rig.bridge.report()["unsent"] == 10
+
+
+def test_it_rises_however_its_legs_lie():
+    nobody = Nobody()
+    rig = Rig(operator=nobody)
+    rig.simulation.place(np.array([0, 0, 0.2, 0, 0, 0, 1, *SPRAWLED]), np.zeros(18))
+    rig.run(1.0)
+    drive_to(rig, nobody, S.READY)
+    rig.run(0.2)
+    q = rig.simulation.truth().q
+    np.testing.assert_allclose(q[7:], A1.stand, atol=0.03)
+    assert q[2] == pytest.approx(A1.stand_height, abs=0.01) and abs(q[3:5]).max() < 0.015
+    assert rig.firmware.worst.values().torque_demand < 20.0

@@ -13,10 +13,8 @@ from robots.rotations import rotation_from_quaternion
 from runtime.bus import Bus, Endpoints
 from runtime.clock import PausedClock
 from runtime.messages import MotorCommand, Pace, Push, SensorReading
-from runtime.topics import GROUND_TRUTH, PACE, PUSH
+from runtime.topics import PACE, PUSH
 from sim_bridge.node import SimulationNodeOptions, run
-from sim_bridge.perturbation_script import PerturbationScript
-from sim_bridge.perturbations import MotorBlock
 from sim_bridge.simulated_bridge import SimulatedBridge
 from sim_bridge.simulated_robot import SimulatedRobot
 from tests.a1 import A1
@@ -38,49 +36,16 @@ def respond(reading: SensorReading) -> MotorCommand:
     )
 
 
-def simulate_apart(robot: SimulatedRobot, folder: Path, duration: float) -> dict[str, Any]:
-    """Run the node in a thread of its own and a controller here; return the node's report."""
-    report: dict[str, Any] = {}
-    done, collected = threading.Event(), threading.Event()
-
-    def live() -> None:
-        options = SimulationNodeOptions(truth_subscribers=1)
-        with Bus(Endpoints.ipc(folder)) as bus:
-            report.update(run(robot, bus, PausedClock(0.001), duration, lambda: False, options))
-            done.set()
-            collected.wait(20.0)
-
-    with Bus(Endpoints.ipc(folder)) as bus:
-        truths = bus.subscriber(GROUND_TRUTH, conflate=False)
-        thread = threading.Thread(target=live)
-        thread.start()
-        bridge, clock = SimulatedBridge(bus), PausedClock(0.001)
-        while not done.is_set():
-            for reading in bridge.read(clock, clock.wait_tick(), done.is_set)[-1:]:
-                bridge.write(respond(reading))
-        found = (truths.wait(timeout_s=5.0) for _ in range(report["ticks"] + 1))
-        report["truth_ticks"] = [truth.tick for truth in found if truth is not None]
-        collected.set()
-        thread.join()
-    return report
-
-
 def test_lock_step_over_the_bus_equals_one_process_to_the_bit(tmp_path: Path) -> None:
-    apart, together = SimulatedRobot(A1), SimulatedRobot(A1)
-    report = simulate_apart(apart, tmp_path, 0.2)
+    watched, together = Watched(tmp_path), SimulatedRobot(A1)
+    watched.run(200, lambda tick, bus: None)
     for _ in range(200):
         together.advance(respond(together.reading()))
+    report = watched.report
     assert (report["status"], report["ticks"], report["commands"]) == ("done", 200, 200)
-    assert report["in_force"] == {"ok": 200} and report["truth_ticks"] == list(range(201))
-    assert apart.truth() == together.truth()
-    assert apart.reading() == together.reading()
-
-
-def test_a_fall_ends_the_run_a_little_later(tmp_path: Path) -> None:
-    robot = SimulatedRobot(A1, script=PerturbationScript((MotorBlock(0.0, 9.0),)))
-    report = simulate_apart(robot, tmp_path, 9.0)
-    assert (report["status"], report["fell"]) == ("fell", True)
-    assert abs(report["simulated_s"] - report["fell_at_s"] - 0.5) < 0.0015
+    assert report["in_force"] == {"ok": 200}
+    assert watched.robot.truth() == together.truth()
+    assert watched.robot.reading() == together.reading()
 
 
 class JumpingClock(PausedClock):

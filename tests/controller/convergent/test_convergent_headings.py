@@ -10,7 +10,7 @@ from controller.convergent.convergent_headings import (
     best_power,
     convergent_headings,
 )
-from controller.convergent.hill import SINE_HILL, HillDerivatives
+from controller.convergent.hill import HillDerivatives
 from controller.convergent.planar_contraction import (
     eigenvalues,
     gaussian_curvature,
@@ -152,13 +152,3 @@ def test_the_best_power_is_an_end_and_leaves_only_the_hessians_eigenvalues(at):
     if abs(bend(at)) > 1e-9:
         assert ends["maximum"].maximum == pytest.approx(-eigen.min() / steep, abs=1e-6)
         assert np.all(whole.maximum >= ends["maximum"].maximum - 1e-6)
-
-
-def test_a_plane_a_flat_spot_and_arrays():
-    plane = convergent_headings(HillDerivatives(0.0, 1.0, 2.0, 0.0, 0.0, 0.0), 0.3)
-    assert (plane.half_width, plane.average, plane.maximum) == (0.0, 0.0, 0.0)
-    assert np.isnan(convergent_headings(HillDerivatives(0.0, 0.0, 0.0, 1.0, 0.0, 1.0), 0.3).best)
-    x, y = np.meshgrid(np.linspace(-2, 2, 5), np.linspace(0, 2.5, 4))
-    found = convergent_headings(SINE_HILL.at(x, y), 0.5)
-    one = convergent_headings(SINE_HILL.at(x[2, 3], y[2, 3]), 0.5)
-    np.testing.assert_allclose([part[2, 3] for part in found], list(one), rtol=1e-12)

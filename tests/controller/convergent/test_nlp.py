@@ -6,7 +6,7 @@ import casadi as ca
 import numpy as np
 import pytest
 
-from controller.convergent.nlp import ConstraintGroup, Nlp, NlpOptions
+from controller.convergent.nlp import ConstraintGroup, Nlp
 
 FREE = np.full(3, np.inf)
 
@@ -42,20 +42,6 @@ def test_infeasible_names_the_constraint_and_the_waypoint(high, said):
     assert found.status == "infeasible" and not found.feasible
     assert found.violation == pytest.approx(2.0 - high, abs=1e-4)
     assert said in found.message and f"not at most {high:.3g}" in found.message
-
-
-def test_iteration_limit_says_whether_the_constraints_hold():
-    def rosenbrock(z):
-        return 100.0 * (z[1] - z[0] ** 2) ** 2 + (1.0 - z[0]) ** 2 + z[2] ** 2
-
-    short = programme((), NlpOptions(max_iterations=2), rosenbrock)
-    found = short.solve(np.array([-1.2, 1.0, 0.0]), -FREE, FREE, np.zeros(3))
-    assert found.status == "iteration_limit" and found.feasible
-    assert found.message.startswith("all constraints hold") and found.iterations == 2
-    long = programme((), None, rosenbrock)
-    np.testing.assert_allclose(
-        long.solve(found.z, -FREE, FREE, np.zeros(3)).z, [1.0, 1.0, 0.0], atol=1e-6
-    )
 
 
 def test_what_is_no_number_is_a_status():

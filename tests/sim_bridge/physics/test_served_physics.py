@@ -13,7 +13,7 @@ from runtime.bus import Bus, Endpoints
 from runtime.clock import PausedClock
 from runtime.messages import MotorCommand, SensorReading
 from sim_bridge.node import SimulationNodeOptions, run
-from sim_bridge.options import SimulationOptions, StartOptions
+from sim_bridge.options import MotorOptions, SimulationOptions, StartOptions
 from sim_bridge.perturbation_script import PerturbationScript
 from sim_bridge.perturbations import BaseForce, BaseVelocity, MotorBlock
 from sim_bridge.physics.mujoco_physics import MujocoPhysics
@@ -65,7 +65,8 @@ def begun_as_served(robot: SimulatedRobot) -> None:
     "changed",
     [
         {},
-        {"input_delay": 0.0073, "payload_mass": 2.0, "mass_scale": 1.1, "friction": 0.6},
+        {"input_delay": 0.0073, "payload_mass": 2.0, "mass_scale": 1.1, "friction": 0.6,
+         "motors": MotorOptions(torque_limit=20.0, no_load_speed=18.0, corner_speed=6.0)},
         {"floor_slope": 0.1, "start": StartOptions("sprawled", 1.0, (3.0, 4.0))},
     ],
 )

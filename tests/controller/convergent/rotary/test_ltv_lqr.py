@@ -39,18 +39,14 @@ def test_it_is_the_cost_to_go_of_the_closed_loop():
     assert paid == pytest.approx(x @ found.costs[0] @ x, rel=1e-5)
 
 
-def test_what_is_refused():
-    with pytest.raises(ValueError, match="times"):
-        ltv_lqr(lambda _: (A, B), np.array([1.0, 0.0]), Q, Q, R)
-    with pytest.raises(ValueError, match="no stabilising regulator"):
-        infinite_horizon_lqr(np.eye(2), np.zeros((2, 1)), Q, R)
-    times = np.linspace(0.0, 1.0, 3)
-    for wrong in (-R, 0.0 * R, np.nan * R):
-        with pytest.raises(ValueError, match="R is not positive definite"):
-            ltv_lqr(lambda _: (A, B), times, Q, Q, wrong)
-        with pytest.raises(ValueError, match="R is not positive definite"):
-            infinite_horizon_lqr(A, B, Q, wrong)
-    with pytest.raises(ValueError, match="Q is not finite"):
-        ltv_lqr(lambda _: (A, B), times, np.nan * Q, Q, R)
-    with pytest.raises(ValueError, match="not finite at 1 s"):
-        ltv_lqr(lambda _: (np.nan * A, B), times, Q, Q, R)
+@pytest.mark.parametrize("kind, A, Q, R, name", [
+    ("infinite", np.eye(2), Q, R, "stabilising"), ("infinite", A, Q, -R, "R"),
+    ("along", A, Q, 0.0 * R, "R"), ("along", A, np.nan * Q, R, "Q"),
+    ("along", np.nan * A, Q, R, "1 s"),
+])  # fmt: skip
+def test_what_is_refused(kind, A, Q, R, name):
+    with pytest.raises(ValueError, match=name):
+        if kind == "infinite":
+            infinite_horizon_lqr(A, np.zeros((2, 1)) if name == "stabilising" else B, Q, R)
+        else:
+            ltv_lqr(lambda _: (A, B), np.linspace(0.0, 1.0, 3), Q, np.eye(2), R)
