@@ -3,22 +3,17 @@
 from itertools import permutations
 from typing import NamedTuple
 
-import msgspec
 import numpy as np
 import pinocchio as pin
 import pytest
 
-from controller.planner_options import PlannerOptions
-from controller.references import make_reference
 from controller.rigid_derivatives import Landing, arrival_order, touchdown_jumps
-from hybrid.hilqr import Trajectory
 from robots.contact_dynamics import ContactDynamics
 from robots.legs import inverse_kinematics
 from robots.pinocchio_model import foot_frame_ids, load_pinocchio
 from robots.rotations import rotation_from_quaternion
 from robots.state import difference, integrate
 from robots.touchdown import impact
-from saltus.launch.planners import make_derivatives
 from tests.a1 import A1
 
 PAIRS = [(0, 3), (1, 2), (0, 1), (2, 3)]  # of trot and bound
@@ -148,16 +143,3 @@ def test_the_average_is_the_mean_over_all_orders(dynamics, feet):
     assert mean.knot == landing.knot
     np.testing.assert_allclose(mean.saltation, Xi, atol=1e-9 * np.abs(Xi).max())
     np.testing.assert_allclose(mean.reset_jacobian, D_xR, atol=1e-7)
-
-
-@pytest.mark.parametrize(("order", "jumps"), [("index", 2), ("average", 1), ("selected", 2)])
-def test_rigid_derivatives_take_the_planners_option(order, jumps):
-    options = msgspec.convert({"touchdown_order": order, "derivatives": "rigid"}, PlannerOptions)
-    derivatives = make_derivatives(options, A1)
-    window = make_reference(A1, "trot", 0.3, 0.01).window(0, 6)
-    forces = 30.0 * window.contacts[:-1]
-    forces[:3, [0, 3]] = 0.0
-    states = np.hstack([window.q, window.v])
-    states[:, 21] -= 0.3
-    linear = derivatives.linearise(Trajectory(states, window.inputs, 0.0, forces))
-    assert [jump.knot for jump in linear.transitions] == jumps * [2]

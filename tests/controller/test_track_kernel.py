@@ -33,45 +33,26 @@ def inputs(
     q, v = near_standing(rng, 0.05)
     e, r = estimate(tick, q, v), reading(tick, q, v)
     p = plan(tick, tick, rng, gain=float(rng.choice([3.0, 300.0]))) if tick % 10 == 0 else None
+    estimates = [
+        {"q": spoil(rng, q)}, {"v": spoil(rng, v)}, {"q": off(q, 2, -0.25)},
+        {"status": rng.choice(["degraded", "diverged", "starting"])}, {"q": off(q, 0, 1.7e308)},
+        {"time": e.time - rng.choice([0.005, 0.5, np.nan])},
+        {"q": np.repeat(q, 2)[::2]},  # not contiguous
+        {"q": off(q, 7 + rng.integers(12), rng.choice([-0.29, 0.29, 0.35]))},
+        {"v": off(v, rng.integers(6), rng.choice([3.5, 5.0, -9.0])),
+         "time": e.time - rng.choice([0.0, 0.003])},
+    ]  # fmt: skip
+    readings = [
+        {"joint_position": spoil(rng, r.joint_position)},
+        {"joint_velocity": spoil(rng, r.joint_velocity)},
+        {"quaternion_imu_in_world": np.array([0.9, 0.0, 0.0, 0.43])},
+    ]
     odd = rng.integers(60)
-    if odd == 0:
-        e = msgspec.structs.replace(e, q=spoil(rng, q))
-    elif odd == 1:
-        e = msgspec.structs.replace(e, v=spoil(rng, v))
-    elif odd == 2:
-        e = msgspec.structs.replace(e, status=rng.choice(["degraded", "diverged", "starting"]))
-    elif odd == 3:
-        e = msgspec.structs.replace(e, time=e.time - rng.choice([0.005, 0.5, np.nan]))
-    elif odd == 4:
-        r = msgspec.structs.replace(r, joint_position=spoil(rng, r.joint_position))
-    elif odd == 5:
-        r = msgspec.structs.replace(r, joint_velocity=spoil(rng, r.joint_velocity))
-    elif odd == 6:
-        turned = np.array([0.9, 0.0, 0.0, 0.43])
-        r = msgspec.structs.replace(r, quaternion_imu_in_world=turned)
-    elif odd == 7:
-        low = q.copy()
-        low[2] = 0.05
-        e = msgspec.structs.replace(e, q=low)
-    elif odd == 8:
-        far = q.copy()
-        far[0] = 1.7e308
-        e = msgspec.structs.replace(e, q=far)
-    elif odd == 9:
-        return None, p, r
-    elif odd == 10:
-        return e, p, None
-    elif odd == 11:
-        e = msgspec.structs.replace(e, q=np.repeat(q, 2)[::2])  # not contiguous
-    elif odd == 12:
-        off = q.copy()
-        off[7 + rng.integers(12)] += rng.choice([-0.29, 0.29, 0.35])
-        e = msgspec.structs.replace(e, q=off)
-    elif odd == 13:
-        off = v.copy()
-        off[rng.integers(6)] += rng.choice([3.5, 5.0, -9.0])
-        e = msgspec.structs.replace(e, v=off, time=e.time - rng.choice([0.0, 0.003]))
-    return e, p, r
+    if odd < 9:
+        e = msgspec.structs.replace(e, **estimates[odd])
+    elif odd < 12:
+        r = msgspec.structs.replace(r, **readings[odd - 9])
+    return (None if odd == 12 else e), p, (None if odd == 13 else r)
 
 
 @pytest.mark.parametrize("seed", range(3))
@@ -91,3 +72,9 @@ def test_the_short_way_changes_no_command_and_no_count(seed: int, delay: float) 
             assert short.gate.counts == long.gate.counts
             np.testing.assert_array_equal(short._torque, long._torque)
     assert ok > 20
+
+
+def off(values: Array, slot: int, by: float) -> Array:
+    out = values.copy()
+    out[slot] += by
+    return out

@@ -6,6 +6,7 @@ import msgspec
 import numpy as np
 import pytest
 
+from hw_bridge.intake import MODE, TEMPERATURE
 from hw_bridge.options import SensingOptions
 from hw_bridge.wire.low_state import zero_low_state
 from runtime.messages import SensorReading, decode, encode
@@ -18,12 +19,14 @@ def sample(sensing=None, **fields):
     return sample_of(zero_low_state(WIRE)._replace(**fields), 9.5, 9.0, 77, sensing)
 
 
-def test_every_number_stands_where_the_stack_expects_it():
-    rng = np.random.default_rng(3)
+@pytest.mark.parametrize("seed", range(5))
+def test_every_number_stands_where_the_stack_expects_it(seed):
+    rng = np.random.default_rng(seed)
     believed = sample(
         SensingOptions(0.5, (1.0, -2.0, 3.0, 4.0)), quaternion_wxyz=rng.normal(size=4),
         gyroscope=rng.normal(size=3), accelerometer=rng.normal(size=3), q=rng.normal(size=20),
         dq=rng.normal(size=20), tau_est=rng.normal(size=20), foot_force=rng.integers(-100, 300, 4),
+        mode=rng.integers(0, 99, 20), temperature=rng.integers(0, 99, 20),
     )  # fmt: skip
     state, reading = believed.state, believed.reading
     assert (reading.tick, reading.time) == (77, 9.0)
@@ -36,6 +39,8 @@ def test_every_number_stands_where_the_stack_expects_it():
     }  # fmt: skip
     for name, values in expected.items():
         np.testing.assert_allclose(getattr(reading, name), values, atol=1e-15, err_msg=name)
+    np.testing.assert_array_equal(believed.numbers[MODE], state.mode[:12])
+    np.testing.assert_array_equal(believed.numbers[TEMPERATURE], state.temperature[:12])
     assert decode(SensorReading, encode(reading)) == reading
 
 

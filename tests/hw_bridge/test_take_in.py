@@ -1,7 +1,6 @@
 """The one compiled look at a frame against the decoder and NumPy."""
 
 import numpy as np
-import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -31,28 +30,6 @@ def random_frame(seed: int) -> bytes:
     for name in ("q", "dq", "q_raw", "dq_raw"):
         record["motors"][name] = rng.normal(size=20)
     return seal(data)
-
-
-@pytest.mark.parametrize("seed", range(20))
-def test_its_numbers_are_the_decoders(seed):
-    frame = random_frame(seed)
-    fault, numbers = look(frame)
-    s = decode_low_state(WIRE, frame)
-    assert fault == 0
-    w, x, y, z = s.quaternion_wxyz
-    square = s.quaternion_wxyz @ s.quaternion_wxyz
-    np.testing.assert_allclose(
-        numbers[t.QUATERNION], np.array([x, y, z, w]) / np.sqrt(square), rtol=1e-15
-    )
-    assert numbers[t.SQUARE] == pytest.approx(square, rel=1e-15)
-    for where, expected in (
-        (t.GYROSCOPE, s.gyroscope), (t.ACCELEROMETER, s.accelerometer), (t.Q, s.q[:12]),
-        (t.DQ, s.dq[:12]), (t.TORQUE, s.tau_est[:12]), (t.MODE, s.mode[:12]),
-        (t.TEMPERATURE, s.temperature[:12]),
-    ):  # fmt: skip
-        np.testing.assert_array_equal(numbers[where], expected)
-    feet = (s.foot_force - CALIBRATION[:4]) * CALIBRATION[4]
-    np.testing.assert_allclose(numbers[t.FOOT_FORCE], feet, rtol=1e-15)
 
 
 @settings(max_examples=300, deadline=None)

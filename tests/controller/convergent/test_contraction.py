@@ -8,7 +8,6 @@ from hypothesis import strategies as st
 from controller.convergent.contraction import (
     metric_gradients,
     metrics_of,
-    symmetric_jacobian,
     symmetric_part,
 )
 from controller.convergent.contraction_bounds import bounds_along
@@ -29,16 +28,6 @@ def on_the_hill(t, z, u):
     """The power controller with its heading, scale and power as the input."""
     at = SINE_HILL.at(z[0], z[1])
     return np.stack(velocity(at.h_x, at.h_y, u[0], u[1], u[2]))
-
-
-@given(seed=SEEDS, n=st.integers(1, 5))
-def test_the_symmetric_jacobian_of_a_field_is_that_of_its_given_jacobian(seed, n):
-    rng = np.random.default_rng(seed)
-    field, jacobian = waves(n, 2, rng)
-    x, u = rng.normal(size=n), rng.normal(size=2)
-    F = symmetric_jacobian(field, 0.3, x, u)
-    np.testing.assert_allclose(F, symmetric_part(jacobian(0.3, x, u)), atol=1e-12)
-    np.testing.assert_array_equal(F, F.T)
 
 
 @given(seed=SEEDS, n=st.integers(1, 5))

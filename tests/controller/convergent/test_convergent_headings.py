@@ -123,22 +123,6 @@ def test_best_heading_and_the_edges_of_the_interval(at, p):
 
 
 @given(at=places())
-def test_best_metrics_are_singular_values(at):
-    H = np.array([[at.h_xx, at.h_xy], [at.h_xy, at.h_yy]])
-    n = np.array([at.h_x, at.h_y]) / np.hypot(at.h_x, at.h_y)
-    steep = np.hypot(at.h_x, at.h_y)
-    for p in (0.0, 0.6, 1.0, 1.7, 2.0):
-        s = np.linalg.svd((np.eye(2) - p * np.outer(n, n)) @ H, compute_uv=False) / steep
-        sign = np.sign((1.0 - p) * bend(at))
-        found = convergent_headings(at, p)
-        assert found.maximum == pytest.approx(-sign * s[1], abs=1e-7 * (1 + s[0]))
-        if sign:
-            assert found.average == pytest.approx(
-                -0.5 * (s[0] + sign * s[1]), abs=1e-9 * (1 + s[0])
-            )
-
-
-@given(at=places())
 def test_the_best_power_is_an_end_and_leaves_only_the_hessians_eigenvalues(at):
     eigen = np.abs(np.linalg.eigvalsh([[at.h_xx, at.h_xy], [at.h_xy, at.h_yy]]))
     steep = np.hypot(at.h_x, at.h_y)

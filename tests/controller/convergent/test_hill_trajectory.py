@@ -5,7 +5,6 @@ import pytest
 
 from controller.convergent.evaluation import evaluate
 from controller.convergent.hill_path import HillPath, HillProblem
-from controller.convergent.hill_seeds import seeds
 from controller.convergent.hill_trajectory import HillTrajectory
 from controller.convergent.hill_transcription import SHORTEST, TrajectoryOptions
 from controller.convergent.path_check import step_divergence, violation
@@ -84,20 +83,6 @@ def test_strict_convergence_where_there_is_some():
     assert path.ok, path.message
     assert np.all(step_divergence(problem, path)[1] < 0.0)
     assert evaluate(problem, path).distance_ratio < 1.0
-
-
-def test_the_best_of_three_starts_and_a_seed_alone():
-    """Here the straight line and both bows lead to three different optima."""
-    problem = HillProblem([1.56, 1.39], [1.2, 2.39])
-    each = [
-        planner().solve(problem, HillPath("ok", positions, powers))
-        for positions, powers in seeds(problem, 50)
-    ]
-    costs = [cost(path, planner().options) for path in each]
-    assert all(path.ok and not path.message for path in each)
-    assert min(abs(a - b) for a, b in zip(costs, costs[1:] + costs[:1], strict=True)) > 1e-3
-    best = cost(planner().solve(problem), planner().options)
-    assert best == pytest.approx(min(costs), rel=1e-6)
 
 
 def test_infeasible_names_the_constraint_and_the_waypoint():

@@ -85,17 +85,6 @@ def test_a_hot_motor_gives_no_torque_and_says_so() -> None:
     assert seen[-1].temperature[5] == 69 and firmware.worst.values().temperature > 69.0
 
 
-def test_a_stuck_encoder_deceives_state_and_motor_alike() -> None:
-    firmware, plant = made(events=[{"kind": "stuck_encoder", "at": 0.02, "motor": 4}])
-    states(firmware, [HOLD_FRAME], 20)
-    seen = states(firmware, [HOLD_FRAME], 100)
-    assert len({state.q[4] for state in seen[1:]}) == 1
-    assert all(state.dq[4] == 0.0 == state.ddq[4] for state in seen[2:])
-    assert len({state.q[5] for state in seen}) > 50
-    np.testing.assert_allclose(plant.torque[4], 40.0 * (HOLD.q[4] - seen[-1].q[4]), atol=1e-3)
-    assert plant.q[4] > HOLD.q[4]  # it runs on: nothing tells the loop that it has arrived
-
-
 def test_the_worst_is_what_was_asked_and_done_since_the_first_motion() -> None:
     firmware, plant = made()
     plant.dq[:] = 5.0

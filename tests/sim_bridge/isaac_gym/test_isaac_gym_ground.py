@@ -10,6 +10,7 @@ from runtime.wire import encode
 from sim_bridge.ground_exchange import name_of, to_request
 from sim_bridge.isaac_gym import server
 from tests.sim_bridge.isaac_gym.stand_in import make_front
+from tests.sim_bridge.isaac_gym.stand_in_ground import MeshParts
 from tests.sim_bridge.isaac_gym.test_isaac_gym_rollouts import ask
 
 HEIGHTS = np.random.default_rng(1).uniform(0.0, 0.3, (4, 5))
@@ -22,30 +23,6 @@ LEVEL = make_ground((Box((0.0, 0.0, -0.5), (3.0, 3.0, 0.5)),))
 
 def served(ground):
     return server.Ground(server.decode(encode(to_request(1, ground))))
-
-
-def heights_below(vertices, triangles, x, y):
-    """The highest point of a mesh on a vertical line; the lowest, of what looks down there."""
-    a, b, c = (vertices[triangles[:, i]] for i in range(3))
-    area = (b - a)[:, 0] * (c - a)[:, 1] - (b - a)[:, 1] * (c - a)[:, 0]
-    with np.errstate(all="ignore"):
-        s = ((x - a[:, 0]) * (c - a)[:, 1] - (y - a[:, 1]) * (c - a)[:, 0]) / area
-        t = ((b - a)[:, 0] * (y - a[:, 1]) - (b - a)[:, 1] * (x - a[:, 0])) / area
-        hit = (s >= 0.0) & (t >= 0.0) & (s + t <= 1.0) & (np.abs(area) > 1e-12)
-        z = a[:, 2] + s * (b - a)[:, 2] + t * (c - a)[:, 2]
-    highest = np.flatnonzero(hit)[np.argmax(z[hit])]
-    return z[highest], area[highest] > 0.0
-
-
-def test_the_mesh_is_as_high_as_the_ground_and_looks_up():
-    places = np.array([[0.0, 0.0, 0.0], [0.0, 0.0, 7.0]])
-    vertices, triangles = served(GROUND).mesh(places)
-    first = triangles[: len(triangles) // 2]
-    for x, y in np.random.default_rng(0).uniform(-1.5, 3.0, (200, 2)):
-        height, up = heights_below(vertices, first, x, y)
-        assert up and height == pytest.approx(height_at(GROUND, x, y), abs=1e-12)
-        again, up = heights_below(vertices, triangles, x, y)
-        assert up and again == pytest.approx(height + 7.0, abs=1e-12)
 
 
 def test_every_solid_but_the_floor_is_closed():
@@ -79,3 +56,19 @@ def test_a_ground_that_cannot_be_is_refused(changes):
     reply = decode_reply(make_front().answer(frame))
     assert isinstance(reply, Refusal) and reply.id == 3 and "\n" not in reply.reason
     assert isinstance(ask(make_front(), ground="some name"), Refusal)
+
+
+def test_the_mesh_has_the_grounds_heights_and_looks_outward():
+    """Its signed volume is that of the solids: of boxes, and of each half of the grid's cells."""
+    places = np.array([[0.0, 0.0, 0.0], [0.0, 0.0, 7.0]])
+    vertices, triangles = served(GROUND).mesh(places)
+    half = len(vertices) // 2
+    np.testing.assert_allclose(vertices[half:], vertices[:half] + places[1], atol=1e-12)
+    first = triangles[: len(triangles) // 2]
+    read = MeshParts(vertices[:half], first).ground()._replace(floor=GROUND.floor)
+    for x, y in np.random.default_rng(0).uniform(-1.5, 3.0, (200, 2)):
+        assert height_at(read, x, y) == pytest.approx(height_at(GROUND, x, y), abs=1e-6)
+    volume = np.linalg.det(vertices[first] - [0.0, 0.0, GROUND.floor]).sum() / 6.0
+    thirds = HEIGHTS[:-1, :-1] + HEIGHTS[1:, 1:] + 0.5 * (HEIGHTS[:-1, 1:] + HEIGHTS[1:, :-1])
+    boxes = 8.0 * GROUND.half.prod(axis=1).sum()
+    assert volume == pytest.approx(boxes + 0.4**2 * thirds.sum() / 3.0, rel=1e-6)
