@@ -1,19 +1,16 @@
 """The single rigid body: its numbers, its discretisation, and the limits of its feet."""
 
 import numpy as np
-import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.integrate import solve_ivp
 
 from controller.centroidal.qp import (
-    check_limits,
     clip_forces,
     friction_bounds,
     friction_rows,
 )
 from controller.centroidal.rigid_body import (
-    angular_input_map,
     discrete_step,
     standing_body,
 )
@@ -31,15 +28,6 @@ def spd(rng):
 def accelerations(forces, arms, inverse, mass):
     angular = inverse @ np.cross(arms, forces).sum(axis=0)
     return angular, forces.sum(axis=0) / mass - [0.0, 0.0, GRAVITY]
-
-
-def test_input_map_is_the_derivative_of_the_angular_acceleration():
-    rng = np.random.default_rng(1)
-    arms, inverse, found = rng.normal(size=(4, 3)), spd(rng), np.empty((3, 12))
-    angular_input_map(arms, inverse, found)
-    for i, unit in enumerate(np.eye(12)):
-        expected, _ = accelerations(unit.reshape(4, 3), arms, inverse, 1.0)
-        np.testing.assert_allclose(found[:, i], expected, atol=1e-12)
 
 
 def test_a_step_is_the_flow():
@@ -71,9 +59,3 @@ def test_clipped_forces_satisfy_the_rows(forces, contacts, friction):
     again = forces.copy()
     clip_forces(again, contacts, friction, 5.0, 120.0)
     np.testing.assert_array_equal(again, forces)
-
-
-@pytest.mark.parametrize("limits", [(0.0, 9.0, 0.0), (0.5, 9.0, -1.0), (0.5, 1.0, 2.0)])
-def test_limits_that_no_force_keeps(limits):
-    with pytest.raises(ValueError, match="give"):
-        check_limits(*limits)

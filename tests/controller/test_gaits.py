@@ -24,14 +24,6 @@ def test_phases_start_where_contacts_change(gait, foot):
         assert land + gait.phase_duration(foot, "stance") == pytest.approx(again)
 
 
-@pytest.mark.parametrize("gait", MOVING)
-def test_share_of_stance_is_the_duty(gait):
-    times = np.arange(20_000) * 1e-3 + gait.start + gait.period
-    times = times[times < gait.start + 11 * gait.period]
-    stance = np.mean([gait.contacts(t) for t in times], axis=0)
-    np.testing.assert_allclose(stance, gait.duty, atol=2e-3)
-
-
 def test_walk_has_never_more_than_one_foot_in_the_air():
     assert all(WALK.contacts(0.005 * k).sum() >= 3 for k in range(600))
 

@@ -35,13 +35,6 @@ def test_a_knot_has_the_impulse_of_its_samples(tmp_path):
     np.testing.assert_allclose(again.inputs[:, 0], 10.0 * np.arange(12) + 5.0, rtol=1e-12)
 
 
-def test_a_foot_is_in_contact_that_is_loaded_most_of_the_knot(tmp_path):
-    contacts = np.zeros((40, 4))
-    contacts[6:10, 0] = contacts[14:20, 1] = contacts[20, 2] = contacts[25:30, 3] = 1.0
-    again = read_back(recording(40, contacts=contacts), tmp_path)
-    np.testing.assert_array_equal(again.contacts, [[0] * 4, [0, 1, 0, 0], [0, 0, 0, 1], [0] * 4])
-
-
 def test_a_loop_goes_on_at_every_period(tmp_path):
     """A slide of one stride loops into an endless one, on coarser and on finer knots."""
     slide = recording(80, loop=40, loop_shift=np.array([0.02, 0.0, 0.0]))

@@ -80,14 +80,6 @@ def test_a_stale_plan_is_held_then_the_robot_stands_down(tracker: Tracker) -> No
     assert np.abs(np.diff(torques, axis=0)).max() < 0.5  # no jump in torque either
 
 
-def test_commands_pass_the_tilt_of_the_plan_on_while_they_follow_it(tracker: Tracker) -> None:
-    flip = msgspec.structs.replace(plan(knots=50), tilt=1.0)
-    commands = live(tracker, range(500), {0: flip})
-    assert {c.status for c in commands} == {"ok", "hold", "stand_down"}
-    assert all(c.tilt == (1.0 if c.status in ("ok", "hold") else 0.0) for c in commands)
-    assert commands[400].tilt == 0.0  # a stale plan does not leave it
-
-
 def test_fresh_plans_take_over_from_standing_smoothly(tracker: Tracker) -> None:
     start, push = 1000, np.full(12, 10.0)
     plans = {0: plan(1)} | {start + k: plan(2 + k, start + k) for k in range(0, 400, 10)}

@@ -1,8 +1,6 @@
 """The robot's state as the stack's message."""
 
-import math
 
-import msgspec
 import numpy as np
 import pytest
 
@@ -42,12 +40,3 @@ def test_every_number_stands_where_the_stack_expects_it(seed):
     np.testing.assert_array_equal(believed.numbers[MODE], state.mode[:12])
     np.testing.assert_array_equal(believed.numbers[TEMPERATURE], state.temperature[:12])
     assert decode(SensorReading, encode(reading)) == reading
-
-
-@pytest.mark.parametrize("wrong", [
-    {"foot_force_scale": 0.0}, {"foot_force_scale": math.nan},
-    {"foot_force_offset": (0.0, 0.0, 0.0, math.nan)}, {"foot_force_offset": (0.0, 0.0, 0.0)},
-])  # fmt: skip
-def test_a_calibration_that_cannot_be_is_refused_by_name(wrong):
-    with pytest.raises(ValueError, match=next(iter(wrong))):
-        msgspec.convert(wrong, SensingOptions)

@@ -63,11 +63,6 @@ def test_feet_sink_in_by_the_weight_over_the_stiffness(stiffness: float) -> None
     assert depths.mean() == pytest.approx(weight / (4.0 * stiffness), rel=0.03)
 
 
-def test_ground_without_a_patch_below_the_feet_is_the_same_to_the_bit() -> None:
-    plain, beside = (stand_for(0.2, ground) for ground in (None, patch(x=3.0, stiffness=2000.0)))
-    assert beside.data.qpos.tobytes() == plain.data.qpos.tobytes()
-
-
 def test_only_the_feet_on_the_patch_sink_in_until_they_leave_it() -> None:
     """The front feet stand on it; then the robot is behind it."""
     physics = stand_for(1.0, patch(x=0.0, stiffness=3000.0))

@@ -7,13 +7,9 @@ from msgspec.structs import replace
 from runtime.physics_messages import (
     PROTOCOL,
     Hello,
-    PlaceRequest,
     Refusal,
-    RolloutRequest,
     ServerInfo,
-    TickRequest,
     WorldReply,
-    WorldRequest,
 )
 from sim_bridge.physics_service import (
     MOST_KNOTS,
@@ -22,23 +18,21 @@ from sim_bridge.physics_service import (
     PhysicsService,
 )
 from sim_bridge.rollouts.batch import RolloutBatch
-from tests.a1 import A1
+from tests.sim_bridge.physics.requests import (
+    place_request,
+    rollout_request,
+    tick_request,
+    world_request,
+)
+from tests.sim_bridge.rollouts.motions import STAND, policies
 
-MOST, P, N, C = 8, 2, 3, 4
-STAND = np.concatenate([[0.0, 0.0, 0.3], [0.0, 0.0, 0.0, 1.0], A1.stand, np.zeros(18)])
+MOST, N, C = 8, 3, 4
 
 LIMIT = {"c": 5, "n": MOST_KNOTS, "substeps": MOST_STEPS // (5 * MOST_KNOTS)}
 
 
-def rollout_request(p=P, n=N, c=C, **changes):
-    rng = np.random.default_rng(0)
-    fields = {
-        "id": 7, "ground": "", "period": 0.01, "substeps": 2, "x0": STAND,
-        "states": np.tile(STAND, (p, n + 1, 1)), "inputs": rng.normal(size=(p, n, 12)),
-        "feedforward": rng.normal(size=(p, n, 12)), "gains": rng.normal(size=(p, n, 12, 36)),
-        "policy_index": [i % p for i in range(c)], "step_size": np.linspace(0.0, 1.0, c),
-    }  # fmt: skip
-    return RolloutRequest(**(fields | changes))
+def asked(n=N, c=C, **changes):
+    return rollout_request(policies(n, c), **changes)
 
 
 class Engine:
@@ -56,26 +50,15 @@ class Engine:
 
 
 class World:
-    """A world that counts what happens to it."""
-
-    def __init__(self):
-        self.happened = []
+    """A world in which nothing moves."""
 
     def begin(self, request):
-        return self._note("begin", request)
-
-    def tick(self, request):
-        return self._note("tick", request)
-
-    def place(self, request):
-        return self._note("place", request)
-
-    def _note(self, what, request):
-        self.happened.append(what)
         return WorldReply(
             id=request.id, q=STAND[:19], v=STAND[19:], torque=np.zeros(12),
             foot_force=np.zeros((4, 3)), trunk_contact=False,
         )  # fmt: skip
+
+    tick = place = begin
 
 
 @pytest.fixture
@@ -90,26 +73,6 @@ def service(engines):
         return engines[-1]
 
     return PhysicsService("toy", "a toy", MOST, make, World)
-
-
-def world_request(id=1):
-    return WorldRequest(
-        id=id, timestep=1e-3, friction=0.8, payload_mass=0.0, mass_scale=1.0, floor_slope=0.0,
-        torque_limit=np.full(12, 33.5), corner_speed=np.full(12, 10.0),
-        no_load_speed=np.full(12, 21.0), q=STAND[:19], v=STAND[19:],
-        urdf="",
-    )  # fmt: skip
-
-
-def tick_request(id=2):
-    return TickRequest(
-        id=id, commands=np.zeros((1, 5, 12)), blocked=False, base_force=np.zeros(3),
-        joint_torque=np.zeros(12), base_velocity=np.zeros(3),
-    )  # fmt: skip
-
-
-def place_request(id=3):
-    return PlaceRequest(id=id, q=STAND[:19], v=STAND[19:])
 
 
 def test_introduces_itself_to_another_protocol_too(service):
@@ -131,7 +94,7 @@ def test_introduces_itself_to_another_protocol_too(service):
     ({"c": MOST}, ""), ({"substeps": MOST_SUBSTEPS}, ""), (LIMIT, ""),
 ])  # fmt: skip
 def test_what_cannot_be_rolled_out_is_refused_and_not_tried(service, engines, change, words):
-    reply = service.answer(rollout_request(**change))
+    reply = service.answer(asked(**change))
     if not words:
         assert reply.finite == [index != 1 for index in range(change.get("c", C))]
         return
@@ -141,7 +104,7 @@ def test_what_cannot_be_rolled_out_is_refused_and_not_tried(service, engines, ch
 
 def test_what_is_not_served_is_refused():
     service = PhysicsService("toy", "a toy", MOST)
-    for request in (rollout_request(), world_request(), tick_request(), place_request()):
+    for request in (asked(), world_request(), tick_request(), place_request()):
         reply = service.answer(request)
         assert isinstance(reply, Refusal) and reply.id == request.id
 
@@ -163,6 +126,6 @@ def test_what_breaks_is_a_refusal_and_the_next_request_is_served():
     broken = type("Broken", (Engine,), {"roll_out": breaks}), type("W", (World,), {"tick": breaks})
     service = PhysicsService("toy", "a toy", MOST, *broken)
     assert isinstance(service.answer(world_request()), WorldReply)
-    for request in (rollout_request(), replace(tick_request(), id=7)):
+    for request in (asked(), replace(tick_request(), id=7)):
         assert service.answer(request) == Refusal(id=7, reason="RuntimeError: two lines")
     assert isinstance(service.answer(place_request()), WorldReply)

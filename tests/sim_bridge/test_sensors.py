@@ -55,17 +55,6 @@ def test_noise_has_the_promised_mean_and_deviation() -> None:
         assert np.abs(correlation).max() < 0.12
 
 
-def test_attitude_error_is_small_unit_and_as_promised() -> None:
-    sensors = Sensors(SensorOptions(**NO_BIAS), seed=3)
-    true = rotation_from_quaternion(Q[3:7])
-    errors = []
-    for _ in range(1000):
-        quaternion = sense(sensors).quaternion_imu_in_world
-        assert np.linalg.norm(quaternion) == pytest.approx(1.0, abs=1e-12)
-        errors.append(log3(true.T @ rotation_from_quaternion(quaternion)))
-    np.testing.assert_allclose(np.std(errors, axis=0), 0.0005, rtol=0.1)
-
-
 def test_heading_drifts_at_the_chosen_rate_about_the_world_vertical() -> None:
     options = SensorOptions(**NO_BIAS, orientation_noise=0.0, yaw_drift=0.02)
     quaternion = sense(Sensors(options, seed=0), time=30.0).quaternion_imu_in_world

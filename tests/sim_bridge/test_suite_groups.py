@@ -24,16 +24,6 @@ def test_product_varies_values_fastest_then_cycles_then_feet() -> None:
     )  # fmt: skip
 
 
-def test_instants_of_all_kinds_in_one_list_keep_their_order() -> None:
-    product = trials_of(
-        "[{kind: motor_block, at: [2.0, {foot: FR, phase: stance, cycle: [1, 0]}, 0.5], for: 1}, "
-        f"{BLOCK}]"
-    )
-    assert [trial.at for trial in product] == [
-        2.0, PhaseInstant("FR", "stance", 1), PhaseInstant("FR", "stance", 0), 0.5, 1.0
-    ]  # fmt: skip
-
-
 def test_of_several_kinds_each_takes_the_fields_that_it_has() -> None:
     product = trials_of(
         "{kind: [none, motor_block, base_force], at: [1, 2], for: 0.1, value: [0, 1, 0]}"
@@ -59,13 +49,6 @@ def test_lists_in_a_group_multiply_out_into_groups_of_its_name() -> None:
         ("b", "stand", None, 0.01, 4.0), ("b", "stand", None, 0.02, 4.0),
     ]  # fmt: skip
     assert all(group.command == {"velocity_x": 0.2} for group in groups)
-
-
-def test_a_script_and_bounds_of_a_random_command_are_no_products() -> None:
-    for command in ([{"at": 1, "velocity_x": 0.1}, {"at": 2}], {"random": {"hold": [1, 4]}}):
-        (group,) = parse_suite(f"{{reference: walk, duration: 6, command: {command}, "
-                               f"trials: [{BLOCK}]}}")  # fmt: skip
-        assert group.command == command
 
 
 def test_groups_inherit_and_merge_command_and_simulation() -> None:

@@ -4,7 +4,7 @@
 import pytest
 
 from sim_bridge.perturbations import BaseForce, BaseVelocity, MotorBlock, PhaseInstant
-from sim_bridge.suites import SuiteError, parse_events, parse_suite
+from sim_bridge.suites import SuiteError, parse_suite
 
 DOCUMENTED = """
 reference: walk
@@ -92,12 +92,3 @@ def test_a_bad_suite_gives_one_line(text: str, said: str) -> None:
         parse_suite(text)
     assert said in str(caught.value)
     assert "\n" not in str(caught.value)
-
-
-def test_a_list_of_events_parses_and_fails_alike() -> None:
-    assert parse_events([{"kind": "motor_block", "at": 1, "for": 0.5}]) == (MotorBlock(1.0, 0.5),)
-    assert parse_events([]) == ()
-    with pytest.raises(SuiteError, match=r"perturbations\[1\]: unknown kind 'x'"):
-        parse_events([{"kind": "motor_block", "at": 1, "for": 0.5}, {"kind": "x"}])
-    with pytest.raises(SuiteError, match="give a list"):
-        parse_events({"kind": "motor_block"})

@@ -90,15 +90,3 @@ def test_infeasible_names_the_constraint_and_the_waypoint():
     path = planner("maximum", max_iterations=60).solve(HillProblem(*ENDS[0], "maximum"))
     assert path.status in ("infeasible", "iteration_limit")
     assert path.message.startswith("D_m < 0 (2.22) at waypoint")
-
-
-@pytest.mark.parametrize(
-    "options",
-    [
-        {"waypoints": 2}, {"waypoints": 3.5}, {"max_iterations": 0}, {"dt": 0.0}, {"dt": np.inf},
-        {"sigma": -1.0}, {"rho": np.nan}, {"margin": 0.0}, {"epsilon": np.nan},
-    ],
-)  # fmt: skip
-def test_options_out_of_range(options):
-    with pytest.raises(ValueError, match="give"):
-        TrajectoryOptions(**options)

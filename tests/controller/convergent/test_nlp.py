@@ -44,17 +44,6 @@ def test_infeasible_names_the_constraint_and_the_waypoint(high, said):
     assert said in found.message and f"not at most {high:.3g}" in found.message
 
 
-def test_what_is_no_number_is_a_status():
-    nlp = programme([("root", lambda z: ca.sqrt(z[0] - 10.0), 0.0, 1.0)])
-    found = nlp.solve(np.zeros(3), -FREE, np.ones(3), np.zeros(3))
-    assert found.status == "solver_failed" and not found.feasible
-    assert "root at waypoint 0" in found.message
-    lost = programme([("sum", ca.sum1, 1.0, 1.0)]).solve(
-        np.full(3, np.nan), -FREE, FREE, np.zeros(3)
-    )
-    assert lost.status == "solver_failed"
-
-
 def test_threads_take_turns():
     """Two in one solver would end the process."""
     nlp, found = programme([("sum", ca.sum1, 1.0, 1.0)]), {}

@@ -132,21 +132,3 @@ def test_what_cannot_be_is_a_status(plan):
     dry = plan(level, options(patience=100))
     assert dry.status == "infeasible" and "D_m < 0" in dry.message
     assert "waypoint 0 at (-0.2, 0.8)" in dry.message
-
-
-@pytest.mark.parametrize("options", [RrtOptions, RrtStarOptions])
-@pytest.mark.parametrize(
-    "wrong",
-    [
-        {"action": 0.0},
-        {"bias": np.nan},
-        {"bias_at": "sometimes"},
-        {"candidates": 0},
-        {"max_iterations": 2.5},
-        {"patience": 0},
-        {"seed": -1},
-    ],
-)
-def test_mistakes_are_told(options, wrong):
-    with pytest.raises(ValueError, match=next(iter(wrong))):
-        options(**wrong)

@@ -69,16 +69,6 @@ def test_points_do_what_the_power_controller_does(here, there, v, p):
     np.testing.assert_allclose(found, expected, rtol=1e-10, atol=1e-13)
 
 
-@given(start=places, end=places, p=powers)
-def test_on_a_plane_a_set_only_moves(start, end, p):
-    path = path_of([start, end], p)
-    found = evaluate(problem_of(path, PLANE), path)
-    assert found.status == "ok"
-    np.testing.assert_allclose([found.area_ratio, found.distance_ratio], 1.0, rtol=1e-9)
-    circle = Uncertainty().circle(problem_of(path))
-    np.testing.assert_allclose(found.end_points, end + circle, atol=1e-12)
-
-
 @given(start=places, end=places, radius=st.floats(0.01, 1.0))
 def test_in_a_bowl_points_turn_and_grow_with_the_nominal(start, end, radius):
     """With p = 0, x' = M x: as complex numbers, M = v / x, so all are x(t) / x(0) times theirs."""

@@ -30,12 +30,6 @@ def test_the_base_has_one_velocity_where_phases_meet() -> None:
         np.testing.assert_allclose(after, before, atol=3e-7)
 
 
-def test_a_whole_turn_is_made_at_an_even_rate() -> None:
-    path = key_path(FLIP, A1, PERIOD)
-    np.testing.assert_allclose(path.v[32:68, 4], -5.0 / 0.4, rtol=1e-6)
-    assert path.tilt(0.5) > 3.0 and path.tilt(5.0) < 0.01
-
-
 def test_the_path_meets_its_poses_and_contacts() -> None:
     path = key_path(FLIP, A1, PERIOD)
     np.testing.assert_allclose(path.q[30, :3], (0.0, 0.0, 0.4), atol=1e-12)

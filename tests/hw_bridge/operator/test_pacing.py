@@ -1,15 +1,13 @@
 """When commands go out, from devices and from the process that has the robot."""
 
-import os
-import struct
 
 from hypothesis import given
 from hypothesis import strategies as st
 
 from hw_bridge.operator.drivers import CommandBounds, KeyDriver, RemoteDriver
-from hw_bridge.operator.driving import LEAST_S, PERIOD_S, GamepadDevice, Pacer, Steering
+from hw_bridge.operator.driving import LEAST_S, PERIOD_S, Pacer, Steering
 from hw_bridge.operator.operator import Operator
-from hw_bridge.options import GamepadOptions, KeyOptions, SourceOptions
+from hw_bridge.options import KeyOptions
 from hw_bridge.states import RobotState
 from hw_bridge.wire.remote import Remote
 from runtime.messages import Command
@@ -43,22 +41,6 @@ def test_nobody_waits_longer_than_the_period_and_a_change_goes_out_soon(steps) -
     gaps = [b.time - a.time for a, b in zip(commands, commands[1:], strict=False)]
     assert all(gap >= LEAST_S - 1e-12 for gap in gaps)
     assert [command.sequence for command in commands] == list(range(1, len(commands) + 1))
-
-
-def test_a_gamepad_that_is_unplugged_is_lost_and_silent(tmp_path) -> None:
-    path = tmp_path / "js0"
-    os.mkfifo(path)
-    writing = os.open(path, os.O_RDWR)
-    device = GamepadDevice(SourceOptions(gamepad=GamepadOptions(device=str(path))))
-    for axis, value in ((2, 32767), (1, -32767)):
-        os.write(writing, struct.pack("<IhBB", 0, value, 2, axis))
-    device.poll()
-    command = device.driver.command(0.0)
-    assert command is not None and command.forward == 1.0 and not device.loss
-    os.close(writing)
-    device.poll()
-    assert device.loss and device.driver.command(0.0) is None
-    device.close()
 
 
 def test_steering_is_silent_before_the_run_and_every_run_begins_with_a_stand() -> None:

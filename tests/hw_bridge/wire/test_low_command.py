@@ -71,14 +71,6 @@ def test_saturates_where_the_vendor_wraps(field, asked, expected):
     assert encoder.saturated == 12
 
 
-@pytest.mark.parametrize("wrong", [np.zeros(11), None, np.zeros((12, 2)), "text"])
-def test_a_programming_mistake_gives_no_torque_too(wrong):
-    encoder = LowCommandEncoder(WIRE)
-    asked = setpoints(0.5, 0.0, 20.0)._replace(kd=wrong)
-    assert encoder.encode(asked) == LowCommandEncoder(WIRE).encode(no_torque())
-    assert encoder.not_finite == 12
-
-
 @pytest.mark.parametrize("mode", [0x04, 0x08, 0xFF, -1, 1000])
 def test_no_mode_but_servo_and_brake_is_sent(mode):
     frame = LowCommandEncoder(WIRE).encode(damping(2.0)._replace(mode=mode))

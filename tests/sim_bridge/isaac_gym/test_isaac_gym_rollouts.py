@@ -3,24 +3,19 @@
 import numpy as np
 import pytest
 
-from runtime.physics_messages import Hello, Refusal, RolloutRequest, ServerInfo, decode_reply
+from runtime.physics_messages import Hello, Refusal, ServerInfo, decode_reply
 from runtime.wire import encode
 from tests.sim_bridge.isaac_gym.stand_in import StandInRollout, make_front
+from tests.sim_bridge.physics.requests import rollout_request
 from tests.sim_bridge.rollouts.motions import on_its_feet, policies
 
 KNOTS, PERIOD = 8, 0.01
 STAND = on_its_feet()
 
 
-def ask(front, **changes):
-    policy = policies(changes.pop("knots", KNOTS), changes.pop("candidates", 4))
-    fields = {
-        "id": 9, "ground": "", "period": PERIOD, "substeps": 2, "x0": STAND,
-        "states": policy.states, "inputs": policy.inputs, "feedforward": policy.feedforward,
-        "gains": policy.gains,
-        "policy_index": policy.policy_index.tolist(), "step_size": policy.step_size,
-    }  # fmt: skip
-    return decode_reply(front.answer(encode(RolloutRequest(**dict(fields, **changes)))))
+def ask(front, knots=KNOTS, candidates=4, **changes):
+    request = rollout_request(policies(knots, candidates), **changes)
+    return decode_reply(front.answer(encode(request)))
 
 
 @pytest.mark.parametrize(
@@ -41,7 +36,7 @@ def ask(front, **changes):
 )
 def test_what_it_cannot_do_it_refuses(changes, named):
     reply = ask(make_front("--envs", "4"), **changes)
-    assert isinstance(reply, Refusal) and reply.id == 9
+    assert isinstance(reply, Refusal) and reply.id == 7
     assert named in reply.reason and "\n" not in reply.reason
 
 

@@ -8,23 +8,20 @@ import pytest
 from robots.mujoco_model import load_mujoco
 from robots.urdf import urdf_of
 from runtime.physics_messages import (
-    PlaceRequest,
     Refusal,
-    TickRequest,
     WorldReply,
-    WorldRequest,
     decode_reply,
 )
 from runtime.wire import encode
 from sim_bridge.motors import motor_torques
 from tests.a1 import A1
 from tests.sim_bridge.isaac_gym.stand_in import make_front
+from tests.sim_bridge.physics.requests import place_request, tick_request, world_request
 
 STEP = 0.0005
 Q = np.concatenate([[0, 0, A1.stand_height - 0.001, 0, 0, 0, 1], A1.stand])
 UP = np.concatenate([[0, 0, 2.0], Q[3:]])
 HOLD = np.array([A1.stand, np.zeros(12), np.full(12, 120.0), np.full(12, 3.0), np.zeros(12)])
-LIMP = np.zeros((5, 12))
 
 
 LIMITS = np.outer((33.5, 10.5, 21.0), np.ones(12))  # of the motors
@@ -38,25 +35,13 @@ class Robot:
         self.state = self.begin(q, v, **world)
 
     def begin(self, q=UP, v=None, **world):
-        fields = {
-            "timestep": STEP, "friction": 0.8, "payload_mass": 0.0, "mass_scale": 1.0,
-            "floor_slope": 0.0, "torque_limit": np.full(12, 33.5),
-            "corner_speed": np.full(12, 10.5), "no_load_speed": np.full(12, 21.0),
-            "urdf": urdf_of(A1),
-        }  # fmt: skip
-        v = np.zeros(18) if v is None else v
-        return self.ask(WorldRequest(id=1, q=q, v=v, **dict(fields, **world)))
+        return self.ask(world_request(q=q, v=np.zeros(18) if v is None else v, **world))
 
-    def tick(self, command=LIMP, steps=1, **outside):
-        fields = {
-            "blocked": False, "base_force": np.zeros(3), "joint_torque": np.zeros(12),
-            "base_velocity": np.zeros(3),
-        }  # fmt: skip
-        commands = np.tile(command, (steps, 1, 1))
-        return self.ask(TickRequest(id=2, commands=commands, **dict(fields, **outside)))
+    def tick(self, command=None, steps=1, **outside):
+        return self.ask(tick_request(command, steps, **outside))
 
     def place(self, q, v, **client):
-        return self.ask(PlaceRequest(id=3, q=q, v=v), **client)
+        return self.ask(place_request(q, v), **client)
 
     def ask(self, request, client=b"its own"):
         reply = decode_reply(self.front.answer(encode(request), client))

@@ -99,8 +99,3 @@ class Momentum:
         """Centres of the feet in the world (4, 3) [m]."""
         pin.framesForwardKinematics(self.model, self.data, x[:19])
         return np.array([self.data.oMf[i].translation for i in self.feet])
-
-    def acceleration(self, x: Array, tau: Array) -> Array:
-        """Joint accelerations (12,) [rad/s^2] of the robot in the air under torques (12,)."""
-        force = np.concatenate([np.zeros(6), tau])
-        return pin.aba(self.model, self.data, x[:19], x[19:], force)[6:].copy()

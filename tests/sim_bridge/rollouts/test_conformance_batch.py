@@ -53,13 +53,6 @@ def test_the_same_question_has_the_same_answer(backend):
     assert_same(backend.roll_out(standing(), policy), kept, backend.same)
 
 
-def test_answers_are_arrays_of_doubles_of_the_shapes_that_were_asked_for(backend):
-    answer = backend.roll_out(standing(), policies(3, 4))
-    shapes = [(4, 4, 37), (4, 3, 12), (4, 3, 4), (4,)]
-    assert [part.shape for part in answer] == shapes
-    assert [part.dtype for part in answer] == [np.float64] * 3 + [np.bool_]
-
-
 def test_a_start_that_is_no_number_is_reported_and_forgotten(backend):
     """Afterwards fewer feet touch, so that what the others left behind is not written over."""
     policy = policies(KNOTS, seed=16)

@@ -8,7 +8,6 @@ import numpy as np
 import pytest
 from scipy.spatial.transform import Rotation
 
-from hybrid.hilqr import Policies
 from robots.conventions import GRAVITY
 from tests.a1 import A1
 from tests.sim_bridge.rollouts import plain
@@ -39,20 +38,6 @@ def test_a_tumbling_robot_falls_as_one_body_in_the_large(backend, momentum, seed
         np.testing.assert_allclose(centre, centre[0] + flight, rtol=0, atol=3e-3)
         np.testing.assert_allclose(h[:, 3:], h[:1, 3:].repeat(KNOTS + 1, axis=0), atol=1e-2)
         assert np.linalg.norm(h[0, 3:]) > 0.3, "a momentum too small to show an error"
-
-
-def test_each_motor_moves_its_own_joint(backend, momentum):
-    """Twelve candidates, a motor each: joints accelerate as Pinocchio's forward dynamics say."""
-    one, torque = policies(1, 12, held=False, noise=0.0), 4.0
-    x0 = STAND + np.eye(37)[2]
-    each = Policies(
-        np.tile(one.states[0], (12, 1, 1)), torque * np.eye(12)[:, None],
-        np.zeros((12, 1, 12)), np.zeros((12, 1, 12, 36)), np.arange(12), np.ones(12),
-    )  # fmt: skip
-    gained = backend.roll_out(x0, each, 1e-3, 1).states[:, 1, 25:] / 1e-3
-    expected = np.array([momentum.acceleration(x0, tau) for tau in torque * np.eye(12)])
-    np.testing.assert_array_equal(gained.argmax(axis=1), np.arange(12))
-    np.testing.assert_allclose(gained, expected, rtol=0, atol=0.02 * expected.max())
 
 
 def test_torques_are_the_law_of_the_states(backend):

@@ -3,7 +3,6 @@
 from functools import cache
 
 import numpy as np
-import pytest
 
 from controller.convergent.rotary.parameters import QUBE_SERVO_2
 from controller.convergent.rotary.swing_up import (
@@ -61,21 +60,3 @@ def test_numbers_that_are_none_are_a_status():
         planner.solve(SMOOTH, seed._replace(states=np.nan * seed.states)),
     ):
         assert swing.status == "solver_failed" and "at waypoint" in swing.message
-
-
-@pytest.mark.parametrize(
-    "bad",
-    [
-        {"duration": 0.0},
-        {"waypoints": 3},
-        {"waypoints": 10.5},
-        {"waypoints": np.nan},
-        {"torque_limit": -1.0},
-        {"arm_limit": np.inf},
-        {"duration": np.nan},
-        {"max_iterations": 0},
-    ],
-)
-def test_tasks_that_make_no_sense_are_refused(bad):
-    with pytest.raises(ValueError, match=next(iter(bad))):
-        SwingUpOptions(**bad)
