@@ -11,17 +11,10 @@ from controller.planner import Planner as BasePlanner
 from controller.planner_node import no_plan
 from controller.solve_schedule import SolveSchedule
 from runtime.clock import PausedClock
-from runtime.messages import Command, LineSearch, StateEstimate
+from runtime.messages import Command, LineSearch
+from tests.controller.tracker_messages import estimate, standing
 
 EVERY = SolveSchedule(10)
-
-
-def estimate(tick):
-    q = np.zeros(19)
-    q[6] = 1.0
-    return StateEstimate(
-        tick=tick, time=1e-3 * tick, q=q, v=np.zeros(18), contact=np.ones(4), status="ok"
-    )
 
 
 class Estimates:
@@ -30,7 +23,8 @@ class Estimates:
     undecodable = 0
 
     def wait_for(self, predicate, timeout_s, stop=None):
-        return next(e for e in map(estimate, range(0, 1000, 10)) if predicate(e))
+        estimates = (estimate(k, *standing()) for k in range(0, 1000, 10))
+        return next(each for each in estimates if predicate(each))
 
 
 class Plans:

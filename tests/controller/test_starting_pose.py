@@ -8,13 +8,13 @@ import pytest
 
 from controller.options import SafetyGateOptions, TrackerOptions
 from controller.planner import Planner
-from controller.references import make_reference
 from controller.tracker import Tracker
 from robots.planar_pose import PlanarPose
-from runtime.messages import Plan, SensorReading, StateEstimate
+from runtime.messages import Plan, StateEstimate
 from saltus.configuration.launch import load_launch
 from saltus.launch.lock_step import LockStep
 from tests.a1 import A1
+from tests.controller import tracker_messages
 
 TURN = PlanarPose(1000.0, -300.0, 2.5)
 
@@ -41,18 +41,14 @@ class Forward(Planner):
 
 
 def plan_of(q: np.ndarray, number: int = 1) -> Plan:
-    return Plan(
-        id=number, tick=0, time=0.0, period=0.01, states_q=np.array([q, q]),
-        states_v=np.zeros((2, 18)), inputs=np.zeros((1, 12)), gains=np.zeros((1, 12, 36)),
-        contacts=np.ones((1, 4)), cost=0.0, iterations=1, solve_s=0.0, status="ok",
-    )  # fmt: skip
+    return msgspec.structs.replace(
+        tracker_messages.plan(number, knots=1), states_q=np.array([q, q])
+    )
 
 
 def standing(pose: PlanarPose, status: str = "ok") -> StateEstimate:
-    q = pose.to_world(make_reference(A1, "stand", 0.0, 0.01).q[0])
-    return StateEstimate(
-        tick=0, time=0.0, q=q, v=np.zeros(18), contact=np.ones(4), status=status
-    )  # fmt: skip
+    q, v = tracker_messages.standing()
+    return tracker_messages.estimate(0, pose.to_world(q), v, status)
 
 
 def test_a_planner_sees_the_robot_begin_at_the_origin_and_its_plans_are_of_the_world() -> None:
@@ -83,12 +79,7 @@ def test_a_first_plan_that_leads_away_is_refused(pose: PlanarPose, accepted: boo
     assert SafetyGateOptions().first_plan_turn == 0.7
     tracker, estimate = Tracker(TrackerOptions(), A1), standing(TURN)
     leads = TURN.to_world(pose.to_world(TURN.to_local(estimate.q)))
-    reading = SensorReading(
-        tick=0, time=0.0, quaternion_imu_in_world=estimate.q[3:7],
-        angular_velocity_imu=np.zeros(3), linear_acceleration_imu=np.array([0.0, 0.0, 9.81]),
-        joint_position=estimate.q[7:], joint_velocity=np.zeros(12), joint_torque=np.zeros(12),
-        foot_force=np.full(4, 30.0),
-    )  # fmt: skip
+    reading = tracker_messages.reading(0, estimate.q, estimate.v)
     command = tracker.command(estimate, plan_of(leads), 0.0, reading)
     assert command.reason == ("" if accepted else "first_plan_leads_away")
 

@@ -9,24 +9,14 @@ from sim_bridge.options import SensorOptions, SimulationOptions
 from sim_bridge.perturbation_script import PerturbationScript
 from sim_bridge.perturbations import BaseVelocity, MotorBlock
 from sim_bridge.simulated_robot import SimulatedRobot
-from tests.a1 import A1
+from tests.a1 import A1, stand_command
 
 PERFECT = SimulationOptions(sensors=SensorOptions(noise=0))
 
 
 def pd_command(tick: int, kp: float = 80.0, kd: float = 2.0, tau: float = 0.0) -> MotorCommand:
-    ones = np.ones(12)
-    return MotorCommand(
-        tick=tick,
-        time=0.001 * tick,
-        q=A1.stand.copy(),
-        dq=0.0 * ones,
-        kp=kp * ones,
-        kd=kd * ones,
-        tau=tau * ones,
-        plan_id=0,
-        status="ok",
-    )
+    kp, kd, tau = (np.full(12, each) for each in (kp, kd, tau))
+    return stand_command(tick, 0.001 * tick, kp=kp, kd=kd, tau=tau)
 
 
 @pytest.mark.parametrize("options", [PERFECT, SimulationOptions(payload_mass=3.0, timestep=0.001)])

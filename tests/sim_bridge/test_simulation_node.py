@@ -17,22 +17,13 @@ from runtime.topics import PACE, PUSH
 from sim_bridge.node import SimulationNodeOptions, run
 from sim_bridge.simulated_bridge import SimulatedBridge
 from sim_bridge.simulated_robot import SimulatedRobot
-from tests.a1 import A1
+from tests.a1 import A1, stand_command
 
 
 def respond(reading: SensorReading) -> MotorCommand:
     """A controller whose output depends on every noisy reading."""
-    ones = np.ones(12)
-    return MotorCommand(
-        tick=reading.tick,
-        time=reading.time,
-        q=A1.stand.copy(),
-        dq=0.1 * reading.joint_velocity,
-        kp=80.0 * ones,
-        kd=2.0 * ones,
-        tau=0.1 * reading.joint_torque,
-        plan_id=0,
-        status="ok",
+    return stand_command(
+        reading.tick, reading.time, dq=0.1 * reading.joint_velocity, tau=0.1 * reading.joint_torque
     )
 
 

@@ -44,27 +44,22 @@ def test_its_bytes_are_those_of_the_codec(seed: int, size: float, tick: int) -> 
     assert encode_low_state(WIRE, state) == written
 
     x, y, z, w = reading.quaternion_imu_in_world
-    np.testing.assert_allclose(state.quaternion_wxyz, [w, x, y, z], rtol=1e-6)
-    expected = Rotation.from_quat([x, y, z, w]).as_euler("ZYX")[::-1]
-    np.testing.assert_allclose(state.rpy, expected, atol=1e-4)
-    floats = {
+    int16 = -32768, 32767
+    expected = {
+        "quaternion_wxyz": [w, x, y, z],
+        "rpy": Rotation.from_quat([x, y, z, w]).as_euler("ZYX")[::-1],
         "gyroscope": reading.angular_velocity_imu,
         "accelerometer": reading.linear_acceleration_imu,
-        "q": q,
-        "q_raw": q,
-        "dq": dq,
-        "dq_raw": dq,
-    }
-    for name, value in floats.items():
-        np.testing.assert_allclose(getattr(state, name)[: len(value)], value, rtol=1e-6)
-    np.testing.assert_array_equal(state.ddq[:12], np.trunc(np.clip(ddq, -32768, 32767)))
-    torque = np.trunc(np.clip(256.0 * reading.joint_torque, -32768, 32767)) / 256.0
-    np.testing.assert_array_equal(state.tau_est[:12], torque)
-    counts = np.rint(reading.foot_force / 0.5 + OPTIONS.foot_force_offset)
-    np.testing.assert_array_equal(state.foot_force, np.clip(counts, -32768, 32767))
-    np.testing.assert_array_equal(state.temperature[:12], np.trunc(np.clip(temperature, -128, 127)))
-    np.testing.assert_array_equal(state.mode[:12], np.where(shut, 8, mode))
+        "q": q, "q_raw": q, "dq": dq, "dq_raw": dq, "ddq": np.trunc(np.clip(ddq, *int16)),
+        "tau_est": np.trunc(np.clip(256.0 * reading.joint_torque, *int16)) / 256.0,
+        "foot_force": np.clip(
+            np.rint(reading.foot_force / 0.5 + OPTIONS.foot_force_offset), *int16
+        ),
+        "temperature": np.trunc(np.clip(temperature, -128, 127)), "mode": np.where(shut, 8, mode),
+    }  # fmt: skip
+    for name, value in expected.items():
+        found = getattr(state, name)[: len(value)]
+        np.testing.assert_allclose(found, value, rtol=1e-6, atol=1e-4 * (name == "rpy"))
     np.testing.assert_array_equal(state.motor_reserve[:12, 0], np.where(shut, 4, 0))
-    assert state.tick == tick % 2**32
-    assert state.header == OPTIONS.header
+    assert (state.tick, state.header) == (tick % 2**32, OPTIONS.header)
     assert decode_remote(state.remote).buttons == {"L2", "B"}

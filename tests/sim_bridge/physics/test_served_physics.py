@@ -19,7 +19,7 @@ from sim_bridge.perturbations import BaseForce, BaseVelocity, MotorBlock
 from sim_bridge.physics.mujoco_physics import MujocoPhysics
 from sim_bridge.rollouts.unavailable import Unavailable
 from sim_bridge.simulated_robot import SimulatedRobot
-from tests.a1 import A1
+from tests.a1 import A1, stand_command
 from tests.sim_bridge.isaac_gym.stand_in import make_front
 from tests.sim_bridge.physics.served_world import answering, mujoco_server, options_of
 
@@ -37,11 +37,9 @@ LIFT = np.array([0.1, 0.0, 0.2] + [0.0] * 16)
 
 def command(tick: int, reading: SensorReading) -> MotorCommand:
     """Depends on the encoders alone, which do not see how a world velocity was rounded."""
-    ones = np.ones(12)
-    return MotorCommand(
-        tick=tick, time=1e-3 * tick, q=A1.stand.copy(), dq=0.1 * reading.joint_velocity,
-        kp=80.0 * ones, kd=2.0 * ones, tau=0.1 * reading.joint_torque, plan_id=0, status="ok",
-    )  # fmt: skip
+    return stand_command(
+        tick, 1e-3 * tick, dq=0.1 * reading.joint_velocity, tau=0.1 * reading.joint_torque
+    )
 
 
 def remote(folder: Path, **changed) -> SimulationOptions:
