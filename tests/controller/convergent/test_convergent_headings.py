@@ -7,7 +7,6 @@ from hypothesis import strategies as st
 
 from controller.convergent.contraction import metrics_of, symmetric_jacobian, symmetric_part
 from controller.convergent.convergent_headings import (
-    best_power,
     convergent_headings,
 )
 from controller.convergent.hill import HillDerivatives
@@ -22,7 +21,6 @@ from controller.convergent.planar_contraction import (
 from controller.convergent.power_controller import divergence_metrics, jacobian, velocity
 
 ALL_ROUND = np.linspace(-np.pi, np.pi, 721)  # headings
-POWERS = np.linspace(0.0, 2.0, 201)
 _slopes = st.floats(-3.0, 3.0, allow_subnormal=False)
 
 
@@ -120,19 +118,3 @@ def test_best_heading_and_the_edges_of_the_interval(at, p):
     assert (average, maximum) == pytest.approx((found.average, found.maximum), abs=scale)
     opposite = divergence_metrics(*jacobian(*at[1:], *-v, p))  # phi: the worst heading
     assert opposite[0] == pytest.approx(-found.average, abs=scale)
-
-
-@given(at=places())
-def test_the_best_power_is_an_end_and_leaves_only_the_hessians_eigenvalues(at):
-    eigen = np.abs(np.linalg.eigvalsh([[at.h_xx, at.h_xy], [at.h_xy, at.h_yy]]))
-    steep = np.hypot(at.h_x, at.h_y)
-    tolerance = 1e-9 * (1.0 + eigen[-1] / steep + eigen[0] / steep)
-    whole = convergent_headings(at, POWERS)
-    ends = {
-        m: convergent_headings(at, best_power(at, (0.0, 2.0), m)) for m in ("average", "maximum")
-    }
-    assert ends["average"].average == pytest.approx(-eigen.sum() / (2 * steep), abs=tolerance)
-    assert np.all(whole.average >= ends["average"].average - tolerance)
-    if abs(bend(at)) > 1e-9:
-        assert ends["maximum"].maximum == pytest.approx(-eigen.min() / steep, abs=1e-6)
-        assert np.all(whole.maximum >= ends["maximum"].maximum - 1e-6)

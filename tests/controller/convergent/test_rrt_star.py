@@ -60,24 +60,6 @@ def test_costs_are_those_of_the_way_from_the_start(convergence, bias_at):
         assert tree.edges[node] == pytest.approx(cost, rel=1e-9)
 
 
-@pytest.mark.parametrize("convergence", ["none", "average"])
-def test_the_newest_node_has_the_best_parent_and_is_one_where_it_is_best(convergence):
-    """Of all nodes within the radius, in trees of several sizes."""
-    for iterations in range(40, 400, 40):
-        tree, count, options = grown(convergence, max_iterations=iterations, goal_share=0.0)
-        new = count - 1
-        away = np.hypot(*(tree.positions[:new] - tree.positions[new]).T)
-        through = []
-        for near in np.flatnonzero(away <= options.rewire):
-            ends = tree.positions[near], tree.positions[new]
-            if tree.parents[near] == new:
-                continue
-            through.append(tree.costs[near] + least_cost(*ends, convergence, options)[0])
-            back = tree.costs[new] + least_cost(*ends[::-1], convergence, options)[0]
-            assert tree.costs[near] <= back * (1 + 1e-12)
-        assert tree.costs[new] == pytest.approx(min(through), rel=1e-9)
-
-
 def test_without_bias_the_path_becomes_the_shortest():
     """On a map so small that the tree fills it; the shortest path goes to the square's corner."""
     small = Hill("corner of the sine hill", sine_hill, (-0.1, 0.4), (0.9, 1.3))
