@@ -1,6 +1,5 @@
 """The robot's state as the stack's message."""
 
-
 import numpy as np
 import pytest
 

@@ -1,6 +1,5 @@
 """Suites in the documented format, and one clear line for every mistake."""
 
-
 import pytest
 
 from sim_bridge.perturbations import BaseForce, BaseVelocity, MotorBlock, PhaseInstant

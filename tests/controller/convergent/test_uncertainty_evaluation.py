@@ -1,6 +1,5 @@
 """Circles of points that obey one robot's commands: closed forms, and the thesis's (2.4)."""
 
-
 import numpy as np
 import pytest
 from hypothesis import given, settings

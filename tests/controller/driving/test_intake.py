@@ -1,6 +1,5 @@
 """Commands as they come: what is refused, what is clipped, and what silence does."""
 
-
 from hypothesis import given
 from hypothesis import strategies as st
 

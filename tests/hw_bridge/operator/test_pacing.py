@@ -1,6 +1,5 @@
 """When commands go out, from devices and from the process that has the robot."""
 
-
 from hypothesis import given
 from hypothesis import strategies as st
 

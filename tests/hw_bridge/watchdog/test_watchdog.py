@@ -1,6 +1,5 @@
 """When the watchdog damps, with time in the test's hands."""
 
-
 import pytest
 
 from hw_bridge.states import Request, RequestWithCause

@@ -14,9 +14,7 @@ from hw_bridge.wire.layout import BRAKE, SERVO, WIRES, Header
 from hw_bridge.wire.low_command import LowCommandEncoder, decode_low_command
 from tests.a1 import WIRE
 
-HEADERS = st.builds(
-    Header, *(st.integers(0, (1 << bits) - 1) for bits in (8, 8, 8, 32, 8))
-)
+HEADERS = st.builds(Header, *(st.integers(0, (1 << bits) - 1) for bits in (8, 8, 8, 32, 8)))
 FLOATS = arrays(np.float64, 12, elements=st.floats(-1e6, 1e6, width=32))
 COUNTS = arrays(np.float64, 12, elements=st.integers(-3276, 3276).map(float))
 ANY = arrays(np.float64, 12, elements=st.floats())

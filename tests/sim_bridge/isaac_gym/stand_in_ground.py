@@ -69,9 +69,7 @@ def _grid(points, corners):
     """Heights above the floor, x and y of a grid, and the floor."""
     floor = points[:, 2].min()
     x, y = (np.unique(points[:, i].round(4)) for i in (0, 1))
-    column, row = (
-        np.abs(points[:, i, None] - at).argmin(axis=1) for i, at in ((0, x), (1, y))
-    )
+    column, row = (np.abs(points[:, i, None] - at).argmin(axis=1) for i, at in ((0, x), (1, y)))
     heights = np.full((len(y), len(x)), -np.inf)
     np.maximum.at(heights, (row, column), points[:, 2])
     sides = (np.roll(corners, -1, axis=1) - corners)[..., :2]

@@ -1,6 +1,5 @@
 """The simulated robot by the server behind the stand-in."""
 
-
 import mujoco
 import numpy as np
 import pytest
@@ -47,6 +46,7 @@ class Robot:
         reply = decode_reply(self.front.answer(encode(request), client))
         assert reply.id == request.id
         return reply
+
 
 def test_its_motors_have_their_law_at_every_step():
     v = np.concatenate((np.zeros(6), np.linspace(-18.0, 18.0, 12)))

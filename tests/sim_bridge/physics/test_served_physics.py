@@ -63,8 +63,13 @@ def begun_as_served(robot: SimulatedRobot) -> None:
     "changed",
     [
         {},
-        {"input_delay": 0.0073, "payload_mass": 2.0, "mass_scale": 1.1, "friction": 0.6,
-         "motors": MotorOptions(torque_limit=20.0, no_load_speed=18.0, corner_speed=6.0)},
+        {
+            "input_delay": 0.0073,
+            "payload_mass": 2.0,
+            "mass_scale": 1.1,
+            "friction": 0.6,
+            "motors": MotorOptions(torque_limit=20.0, no_load_speed=18.0, corner_speed=6.0),
+        },
         {"floor_slope": 0.1, "start": StartOptions("sprawled", 1.0, (3.0, 4.0))},
     ],
 )
