@@ -160,9 +160,13 @@ IDS = {  # plans by the tick at which they arrive; who is followed; delay of a c
                         [500] * 150 + [2] * 10, 0),
 }  # fmt: skip
 
+GIVEN_UP = {10: "hold", 109: "hold", 112: "stand_down", 299: "stand_down"}
 ESTIMATES = {  # estimates at each tick from 10 to 300 with a fresh plan; statuses at some of them
     "NaN": (lambda k: estimate(k, *np.split(not_a_number(4), [19])),
-            {10: "hold", 109: "hold", 112: "stand_down", 299: "stand_down"}),
+            GIVEN_UP),
+    "encoders": (lambda k: estimate(k, Q + 0.4 * np.eye(19)[9], V), GIVEN_UP),
+    "gyroscope": (lambda k: estimate(k, Q, V + 6.0 * np.eye(18)[4]), GIVEN_UP),
+    "too fast": (lambda k: estimate(k, Q, V + 9.0 * np.eye(18)[1]), GIVEN_UP),
     "once": (lambda k: estimate(k, Q, V, "diverged" if k == 10 else "ok"), {10: "hold", 11: "ok"}),
     "now and then": (lambda k: estimate(k, Q, V, "ok" if k % 40 else "diverged"),
                      {39: "ok", 40: "hold", 41: "ok", 299: "ok"}),
