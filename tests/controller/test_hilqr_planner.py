@@ -85,8 +85,11 @@ def test_a_state_that_is_no_number_fails_by_status_and_the_next_solve_recovers(p
     assert planner.solve(estimate(planner, 6)).status == "ok"
 
 
-def test_a_late_solve_searches_with_fewer_candidates_and_still_counts(planner):
-    pushed = estimate(planner, 7, 0.4)
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_late_solve_searches_with_fewer_candidates_and_still_counts(kind):
+    planner = make_planner(kind)
+    planner.solve(estimate(planner, 0))
+    pushed = estimate(planner, 90, -0.6)
     seed = seed_cost(planner, pushed)
     plan = planner.solve(pushed, out_of_time=lambda: True)
     assert plan.status == "time_limit" and plan.iterations == 1

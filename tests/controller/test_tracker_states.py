@@ -248,3 +248,10 @@ def test_bad_estimates_repeat_the_safe_command_then_stand_down(tracker: Tracker,
     }
     assert {k: commands[k].status for k in expected} == expected
     assert all(np.isfinite((c.q, c.dq, c.kp, c.kd, c.tau)).all() for c in commands.values())
+
+
+@pytest.mark.parametrize(("knots", "before"), [(15, "hold"), (5, "ok")])
+def test_a_plan_ends_with_its_horizon(tracker: Tracker, knots: int, before: str) -> None:
+    commands = live(tracker, range(200), {0: plan(knots=knots)})
+    statuses = [commands[10 * knots + k].status for k in (-1, 1)]
+    assert statuses == [before, "stand_down"]

@@ -1,6 +1,5 @@
 """Plans of a small motion: near its pose, within its limits, or with a limit and a knot named."""
 
-import msgspec
 import numpy as np
 import pytest
 
@@ -42,7 +41,7 @@ def test_a_plan_keeps_every_limit(crouch: MotionPlan) -> None:
 
 
 def test_where_the_limits_cannot_be_kept_the_message_names_one_and_its_knot() -> None:
-    weak = msgspec.structs.replace(CROUCH, limits=LimitOptions(torque=2.0))
+    weak = Motion(phases=(Phase("stand", 0.1),), limits=LimitOptions(torque=2.0))
     solution = make_plan(weak, "a1").solution
     assert solution.status not in FEASIBLE
     assert solution.violation.name in solution.message and "at knot" in solution.message
