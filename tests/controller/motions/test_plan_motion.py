@@ -6,7 +6,7 @@ import pytest
 from controller.limits import Limits
 from controller.motions import MotionPlan
 from controller.options import Motion, Phase, Pose
-from controller.planner_options import LimitOptions
+from controller.planner_options import KeepOut, LimitOptions
 from saltus.launch.motions import FEASIBLE, make_plan
 from tests.a1 import A1
 
@@ -41,7 +41,8 @@ def test_a_plan_keeps_every_limit(crouch: MotionPlan) -> None:
 
 
 def test_where_the_limits_cannot_be_kept_the_message_names_one_and_its_knot() -> None:
-    weak = Motion(phases=(Phase("stand", 0.1),), limits=LimitOptions(torque=2.0))
-    solution = make_plan(weak, "a1").solution
+    box = KeepOut((-9.0, -9.0, 0.0), (9.0, 9.0, 9.0))
+    inside = Motion(phases=(Phase("stand", 0.1),), limits=LimitOptions(keep_out=(box,)))
+    solution = make_plan(inside, "a1").solution
     assert solution.status not in FEASIBLE
     assert solution.violation.name in solution.message and "at knot" in solution.message
