@@ -21,15 +21,11 @@ powers = st.floats(0.0, 2.0)
 places = st.tuples(st.floats(-2.0, 2.0), st.floats(0.0, 2.5)).map(np.array)
 
 
-def plane(x, y):
-    return 0.5 * x - 2.0 * y, 0.5, -2.0, 0.0, 0.0, 0.0
-
-
 def bowl(x, y):
     return 0.5 * (x * x + y * y), x, y, 1.0, 0.0, 1.0
 
 
-PLANE, BOWL = (Hill(f.__name__, f, (-2.0, 2.0), (0.0, 2.5)) for f in (plane, bowl))
+BOWL = Hill("bowl", bowl, (-2.0, 2.0), (0.0, 2.5))
 
 
 def path_of(positions, powers):

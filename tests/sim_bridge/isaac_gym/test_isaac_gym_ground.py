@@ -2,10 +2,9 @@
 
 import numpy as np
 import pytest
-from msgspec.structs import replace
 
 from robots.terrain import Box, Grid, height_at, make_ground
-from runtime.physics_messages import GroundReply, Refusal, RolloutReply, decode_reply
+from runtime.physics_messages import GroundReply, RolloutReply, decode_reply
 from runtime.wire import encode
 from sim_bridge.ground_exchange import name_of, to_request
 from sim_bridge.isaac_gym import server
@@ -42,20 +41,6 @@ def test_a_fresh_process_has_the_grounds_of_the_one_before():
     for restarts, ground in ((0, ""), (1, name_of(LEVEL)), (1, name_of(LEVEL)), (2, "")):
         assert isinstance(ask(front, ground=ground), RolloutReply)
         assert front.restarts == restarts
-
-
-@pytest.mark.parametrize(
-    "changes",
-    [{"half": -GROUND.half}, {"centre": np.full((2, 3), np.nan)}, {"rotation": -GROUND.rotation},
-     {"grid": -HEIGHTS}, {"grid": np.zeros((1, 9))}, {"grid_spacing": 0.0},
-     {"grid": np.zeros((2, server.MOST_CELLS))}],
-    ids=lambda changes: next(iter(changes)),
-)  # fmt: skip
-def test_a_ground_that_cannot_be_is_refused(changes):
-    frame = encode(replace(to_request(3, GROUND), **changes))
-    reply = decode_reply(make_front().answer(frame))
-    assert isinstance(reply, Refusal) and reply.id == 3 and "\n" not in reply.reason
-    assert isinstance(ask(make_front(), ground="some name"), Refusal)
 
 
 def test_the_mesh_has_the_grounds_heights_and_looks_outward():

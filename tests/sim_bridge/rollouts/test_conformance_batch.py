@@ -26,15 +26,6 @@ def pick(policy: Policies, chosen: list[int]) -> Policies:
     )  # fmt: skip
 
 
-def first(policy: Policies, knots: int) -> Policies:
-    """The same policies over fewer knots."""
-    return Policies(
-        policy.states[:, : knots + 1].copy(), policy.inputs[:, :knots].copy(),
-        policy.feedforward[:, :knots].copy(), policy.gains[:, :knots].copy(),
-        policy.policy_index, policy.step_size,
-    )  # fmt: skip
-
-
 def assert_same(left: RolloutBatch, right: RolloutBatch, same: float) -> None:
     np.testing.assert_allclose(left.states, right.states, rtol=0, atol=same)
     np.testing.assert_allclose(left.inputs, right.inputs, rtol=0, atol=100.0 * same)

@@ -8,7 +8,8 @@ from msgspec.structs import replace
 
 from robots.terrain import Box, Grid, make_ground
 from runtime.exchange import Responder
-from runtime.physics_messages import GroundRequest, Refusal, ServerInfo
+from runtime.physics_messages import GroundRequest, Refusal, ServerInfo, decode_reply
+from runtime.wire import encode
 from sim_bridge import ground_exchange, service_node
 from sim_bridge.ground_exchange import (
     MOST_BOXES,
@@ -23,6 +24,7 @@ from sim_bridge.rollouts.remote import RemoteRollout
 from sim_bridge.rollouts.threaded import ThreadedRollout
 from sim_bridge.rollouts.unavailable import Unavailable
 from tests.a1 import A1
+from tests.sim_bridge.isaac_gym.stand_in import make_front
 from tests.sim_bridge.rollouts.motions import policies, standing
 
 KNOTS, PERIOD, SUBSTEPS = 4, 0.01, 2
@@ -141,7 +143,9 @@ def test_a_name_is_that_of_every_number(field):
     ids=str,
 )  # fmt: skip
 def test_a_ground_that_cannot_be_is_refused(changes, words):
+    request = replace(to_request(7, GROUND), **changes)
     service = PhysicsService("mujoco", "here", 99, lambda *_: pytest.fail("made"))
-    reply = service.answer(replace(to_request(7, GROUND), **changes))
-    assert isinstance(reply, Refusal) and reply.id == 7
-    assert words in reply.reason and "\n" not in reply.reason
+    isaac_gym = decode_reply(make_front().answer(encode(request)))
+    for reply in (service.answer(request), isaac_gym):
+        assert isinstance(reply, Refusal) and reply.id == 7 and "\n" not in reply.reason
+    assert words in service.answer(request).reason

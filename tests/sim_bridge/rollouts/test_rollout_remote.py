@@ -48,12 +48,6 @@ class Local:
         states, inputs, forces = np.zeros((c, n + 1, 37)), np.zeros((c, n, 12)), np.zeros((c, n, 4))
         return RolloutBatch(states + HERE, inputs, forces, full)
 
-    def advance(self, x, torque, duration):
-        return x + duration
-
-    def move_ground(self, ground):
-        self.ground = ground
-
 
 def rolled(request, c=None, n=None):
     """A scripted server's answer, which fits unless told otherwise."""
