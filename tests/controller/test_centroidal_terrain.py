@@ -1,7 +1,5 @@
 """Convex MPC's and Instant QP's footholds, forces, swings and path on rough ground."""
 
-from typing import Any
-
 import numpy as np
 import pytest
 
@@ -41,7 +39,7 @@ def to_world(place: np.ndarray, yaw: float) -> np.ndarray:
 
 
 @pytest.mark.parametrize("yaw", [0.0, 0.3, -1.0])
-def test_footholds_are_on_the_ground_and_away_from_edges(yaw: float) -> None:
+def test_footholds_are_on_the_ground_and_away_from_edges(yaw):
     moved = 0
     for forward in np.linspace(0.0, 0.4, 15):
         level = to_world(foothold(None, yaw, forward), yaw)
@@ -55,7 +53,7 @@ def test_footholds_are_on_the_ground_and_away_from_edges(yaw: float) -> None:
 
 
 @pytest.mark.parametrize("make", [convex_mpc, instant_qp])
-def test_forces_on_a_slope_stay_in_the_cone_about_its_normal(make: Any) -> None:
+def test_forces_on_a_slope_stay_in_the_cone_about_its_normal(make):
     """The robot, standing askew on the ramp and pushed, its path turned against the world."""
     options = ConvexMpcOptions() if make is convex_mpc else InstantQpOptions()
     planner = make(options, A1, CommandedPath(options.path, TROT, 0.3), False, RAMP)
@@ -77,7 +75,7 @@ def test_forces_on_a_slope_stay_in_the_cone_about_its_normal(make: Any) -> None:
     assert along.max() > 20.0
 
 
-def test_the_body_is_asked_to_go_parallel_to_the_slope() -> None:
+def test_the_body_is_asked_to_go_parallel_to_the_slope():
     drive = DriveOptions()
     script = CommandScript((ScriptStep(at=0.0, velocity_x=0.3, gait="trot"),), drive, "trot")
     path = DrivenPath(ConvexMpcOptions(), A1, drive, script, RAMP)

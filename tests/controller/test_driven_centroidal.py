@@ -72,7 +72,7 @@ def feet_of(plan: Plan) -> np.ndarray:
 
 @pytest.mark.parametrize("make", MAKERS)
 @pytest.mark.parametrize("yaw", [-2.0, 0.4, 3.1])
-def test_plans_turn_and_move_with_the_world(make, yaw: float) -> None:
+def test_plans_turn_and_move_with_the_world(make, yaw):
     """As far as the solver's tolerance goes, which rounding may have it meet sooner or later."""
     place, goal = np.array([1.0, -0.7]), Goal(0.4, 0.1, 0.6, None, "trot")
     planner, rows = make(goal), walk(make(goal), 60)
@@ -93,7 +93,7 @@ def test_plans_turn_and_move_with_the_world(make, yaw: float) -> None:
 
 
 @pytest.mark.parametrize("make", MAKERS)
-def test_feet_that_stand_do_not_move_in_a_plan_that_turns(make) -> None:
+def test_feet_that_stand_do_not_move_in_a_plan_that_turns(make):
     for _, plan in walk(make(Goal(0.5, 0.1, 1.0, None, "trot")), 90)[::7]:
         feet, stands = feet_of(plan), plan.contacts > 0.5
         both = stands[1:] & stands[:-1]
@@ -102,13 +102,13 @@ def test_feet_that_stand_do_not_move_in_a_plan_that_turns(make) -> None:
 
 
 @pytest.mark.parametrize("make", MAKERS)
-def test_a_robot_that_does_as_planned_goes_where_it_is_asked_to(make) -> None:
+def test_a_robot_that_does_as_planned_goes_where_it_is_asked_to(make):
     rows = walk(make(Goal(0.4, 0.1, 0.5, None, "trot")), 200)
     v = np.array([plan.states_v[0, [0, 1, 5]] for _, plan in rows])
     np.testing.assert_allclose(v[100:].mean(axis=0), [0.4, 0.1, 0.5], atol=0.1)
 
 
-def test_states_begin_at_the_body_and_end_at_the_goal() -> None:
+def test_states_begin_at_the_body_and_end_at_the_goal():
     path, state, com = driven(Goal(0.4, 0.0, 0.8, 0.25, "trot")), np.zeros(37), np.zeros(3)
     state[:7] = STAND[:7]
     path.meet(0.0, state, com)

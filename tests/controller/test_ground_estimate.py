@@ -23,7 +23,7 @@ def feet_of(estimate: StateEstimate, turn: np.ndarray) -> np.ndarray:
 @pytest.mark.parametrize("level", [False, True])
 @pytest.mark.parametrize("turn", [(0.0, 0.0, 0.0), (0.1, -0.2, 0.0), (0.05, 0.1, 2.5)])
 @pytest.mark.parametrize("height", [0.7, -2000.0])  # which drifts, and in hours far
-def test_the_feet_stand_on_the_ground(level: bool, turn: tuple[float, ...], height: float) -> None:
+def test_the_feet_stand_on_the_ground(level, turn, height):
     estimate = standing(np.array([2.0, -1.0, height]), np.array(turn), np.ones(4))
     estimates = GroundEstimate(A1, level)
     estimates.follow(estimate)
@@ -48,7 +48,7 @@ def walk_to_a_step(estimates: GroundEstimate, edge: float, rise: float) -> None:
 
 @pytest.mark.parametrize("rise", [0.06, -0.06])
 @pytest.mark.parametrize("edge", [-0.08, 0.02, 0.1])
-def test_the_border_lies_where_the_fore_feet_stepped(edge: float, rise: float) -> None:
+def test_the_border_lies_where_the_fore_feet_stepped(edge, rise):
     """Within a stride of the true edge, on either side of which the ground is level."""
     estimates = GroundEstimate(A1, level=True)
     walk_to_a_step(estimates, edge, rise)
@@ -61,7 +61,7 @@ def test_the_border_lies_where_the_fore_feet_stepped(edge: float, rise: float) -
 
 
 @pytest.mark.parametrize(("place", "contact"), [(0.5, 0.0), (np.nan, 1.0)])
-def test_a_foot_in_the_air_and_a_state_that_is_none_leave_no_footprint(place, contact) -> None:
+def test_a_foot_in_the_air_and_a_state_that_is_none_leave_no_footprint(place, contact):
     estimates = GroundEstimate(A1, level=False)
     estimates.follow(standing(np.array([0.0, 0.0, 0.3]), np.zeros(3), np.ones(4)))
     before = estimates.ground.centre.copy()

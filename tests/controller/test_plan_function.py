@@ -15,7 +15,7 @@ PERIOD = 0.01
 
 
 @pytest.mark.parametrize("alpha", [0.0, 0.25, 0.5, 0.9])
-def test_nominal_is_the_geodesic_between_knots(alpha: float) -> None:
+def test_nominal_is_the_geodesic_between_knots(alpha):
     """A base turning by 0.3 rad about one axis while its joints move linearly."""
     axis = np.array([0.6, 0.0, 0.8])
     q0, v0 = standing()
@@ -33,7 +33,7 @@ def test_nominal_is_the_geodesic_between_knots(alpha: float) -> None:
     assert np.linalg.norm(q[3:7]) == pytest.approx(1.0, abs=1e-14)
 
 
-def test_velocity_is_never_a_mixture_across_a_touchdown() -> None:
+def test_velocity_is_never_a_mixture_across_a_touchdown():
     p = plan(rng=np.random.default_rng(3))
     contacts = p.contacts.copy()
     contacts[:8, 1] = 0.0  # the front left foot lands at knot 8
@@ -52,7 +52,7 @@ FIELDS = ("states_q", "states_v", "inputs", "gains", "contacts")
 
 @settings(max_examples=80, deadline=None)
 @given(st.integers(0, 2**32 - 1), st.sampled_from(FIELDS), st.sampled_from([np.nan, np.inf, 1e300]))
-def test_whether_a_plan_is_sound_is_what_numpy_says(seed: int, field: str, value: float) -> None:
+def test_whether_a_plan_is_sound_is_what_numpy_says(seed, field, value):
     """One number of it may be odd, and a quaternion too long or too short."""
     rng = np.random.default_rng(seed)
     p = plan(rng=rng, knots=int(rng.integers(1, 12)))
@@ -68,7 +68,7 @@ def test_whether_a_plan_is_sound_is_what_numpy_says(seed: int, field: str, value
     assert PlanFunction(p).is_sound == expected
 
 
-def test_past_the_horizon_the_last_knot_is_held_and_flagged() -> None:
+def test_past_the_horizon_the_last_knot_is_held_and_flagged():
     rng = np.random.default_rng(4)
     p = plan(rng=rng)
     function = PlanFunction(p)
@@ -83,7 +83,7 @@ def test_past_the_horizon_the_last_knot_is_held_and_flagged() -> None:
 
 
 @pytest.mark.parametrize("share", [0.0, 0.7])
-def test_input_and_gain_of_a_knot_are_held_until_the_next(share: float) -> None:
+def test_input_and_gain_of_a_knot_are_held_until_the_next(share):
     rng = np.random.default_rng(0)
     p = plan(rng=rng, tick=37)
     function, (q, v) = PlanFunction(p), near_standing(rng)

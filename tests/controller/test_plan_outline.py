@@ -27,7 +27,7 @@ class Watchers:
 
 
 @pytest.mark.parametrize("rate", [10.0, 45.0, 100.0, 1000.0])
-def test_outlines_come_as_plans_do_but_at_most_thirty_times_a_second(rate: float) -> None:
+def test_outlines_come_as_plans_do_but_at_most_thirty_times_a_second(rate):
     watchers, times = Watchers(), np.arange(0.0, 2.0, 1.0 / rate)
     watchers.count = 1
     clock = iter(times)

@@ -37,7 +37,7 @@ def gate() -> SafetyGate:
         ({"q": np.zeros(19)}, 0.0, Reason.ESTIMATE_NOT_FINITE),
     ],
 )
-def test_estimates(gate: SafetyGate, change: dict, now: float, reason: Reason) -> None:
+def test_estimates(gate, change, now, reason):
     verdict = gate.judge_estimate(msgspec.structs.replace(estimate(0, Q, V), **change), None, now)
     assert verdict == (reason is Reason.OK, reason)
     assert gate.counts == ({} if verdict.ok else {reason.value: 1})
@@ -62,7 +62,7 @@ READ = [  # a number of the estimate that is off; when it was made [s]; verdict,
 
 
 @pytest.mark.parametrize(("field", "slot", "by", "time", "reason"), READ)
-def test_estimates_against_the_newest_reading(gate: SafetyGate, field, slot, by, time, reason):
+def test_estimates_against_the_newest_reading(gate, field, slot, by, time, reason):
     wrong = off({"q": Q, "v": V}[field], slot, by)
     told = msgspec.structs.replace(estimate(0, Q, V), time=time, **{field: wrong})
     degraded = msgspec.structs.replace(told, status="degraded")  # it leaves a sensor out
@@ -71,7 +71,7 @@ def test_estimates_against_the_newest_reading(gate: SafetyGate, field, slot, by,
     assert gate.judge_estimate(told, reading(0, Q, V), 0.0).reason is reason
 
 
-def test_an_estimate_is_compared_with_the_reading_that_it_was_made_from(gate: SafetyGate) -> None:
+def test_an_estimate_is_compared_with_the_reading_that_it_was_made_from(gate):
     for tick in range(20):
         gate.remember(reading(tick, Q, off(V, 5, float(tick))))
     newest = reading(19, Q, off(V, 5, 19.0))
@@ -94,16 +94,14 @@ def test_an_estimate_is_compared_with_the_reading_that_it_was_made_from(gate: Sa
     ],
 )
 @pytest.mark.parametrize("knot", [0, -1])
-def test_plans_out_of_bounds(
-    gate: SafetyGate, field: str, slot: int, most: float, reason: Reason, knot: int
-) -> None:
+def test_plans_out_of_bounds(gate, field, slot, most, reason, knot):
     for factor, expected in ((0.999, Reason.OK), (1.001, reason)):
         p = plan()
         getattr(p, field)[knot][..., slot] = factor * most
         assert gate.judge_plan(p, PlanFunction(p), 0.0).reason is expected
 
 
-def test_nothing_of_a_walk_that_is_pushed_is_refused() -> None:
+def test_nothing_of_a_walk_that_is_pushed_is_refused():
     config = load_launch("push", ["perturbations=[" + PUSH + "]"], "paused", 0.9)
     run = LockStep(config)
     run.run()
@@ -113,13 +111,13 @@ def test_nothing_of_a_walk_that_is_pushed_is_refused() -> None:
 
 
 @pytest.mark.parametrize("angle", [0.3, 1.0, 2.0, 3.1])
-def test_tilt_is_the_angle_to_the_vertical_whatever_the_heading(angle: float) -> None:
+def test_tilt_is_the_angle_to_the_vertical_whatever_the_heading(angle):
     heading = exp3(np.array([0.0, 0.0, 1.3]))
     quaternion = quaternion_from_rotation(heading @ exp3(angle * np.array([0.6, 0.8, 0.0])))
     assert tilt(quaternion) == pytest.approx(angle, abs=1e-7)
 
 
-def test_an_imu_that_jumps_is_no_fall_while_the_estimate_leaves_it_out(gate: SafetyGate) -> None:
+def test_an_imu_that_jumps_is_no_fall_while_the_estimate_leaves_it_out(gate):
     over = Q.copy()
     over[3:7] = quaternion_from_rotation(exp3(np.array([0.0, 1.2, 0.0])))
     for k in range(20):
@@ -147,7 +145,7 @@ def tilting(angle: float, tick: int = 0) -> Plan:
     return msgspec.structs.replace(plan(tick=tick), tilt=angle)
 
 
-def test_a_plan_that_tilts_the_trunk_widens_the_limit_until_the_next_plan(gate: SafetyGate) -> None:
+def test_a_plan_that_tilts_the_trunk_widens_the_limit_until_the_next_plan(gate):
     flip = np.radians(60.0)
     gate.follow_plan(tilting(flip))
     assert not falls(gate, np.radians(100.0), 0)
@@ -160,13 +158,13 @@ def test_a_plan_that_tilts_the_trunk_widens_the_limit_until_the_next_plan(gate: 
 
 
 @pytest.mark.parametrize("angle", [-0.1, 3.2, np.nan, np.inf])
-def test_a_tilt_that_cannot_be_is_refused_with_its_plan(gate: SafetyGate, angle: float) -> None:
+def test_a_tilt_that_cannot_be_is_refused_with_its_plan(gate, angle):
     bad = tilting(angle)
     assert gate.judge_plan(bad, PlanFunction(bad), 0.0).reason is Reason.PLAN_NOT_FINITE
 
 
 @pytest.mark.parametrize("value", [A1.stand[2] + 0.1, np.nan, 10.0])
-def test_joints_are_the_readings_unless_they_cannot_be(gate: SafetyGate, value: float) -> None:
+def test_joints_are_the_readings_unless_they_cannot_be(gate, value):
     other = Q.copy()
     other[9] = value
     measured = gate.measured(estimate(0, Q, V), reading(0, other, V))

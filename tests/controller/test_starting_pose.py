@@ -51,7 +51,7 @@ def standing(pose: PlanarPose, status: str = "ok") -> StateEstimate:
     return tracker_messages.estimate(0, pose.to_world(q), v, status)
 
 
-def test_a_planner_sees_the_robot_begin_at_the_origin_and_its_plans_are_of_the_world() -> None:
+def test_a_planner_sees_the_robot_begin_at_the_origin_and_its_plans_are_of_the_world():
     planner, early = Forward(), list[Plan]()
     planner.plan_from(standing(PlanarPose(), "starting"))
     planner.plan_from(msgspec.structs.replace(standing(PlanarPose()), q=np.full(19, np.nan)))
@@ -75,7 +75,7 @@ def test_a_planner_sees_the_robot_begin_at_the_origin_and_its_plans_are_of_the_w
         (PlanarPose(yaw=-3.1), False), (PlanarPose(2.0), False), (PlanarPose(y=-2.0), False),
     ],
 )  # fmt: skip
-def test_a_first_plan_that_leads_away_is_refused(pose: PlanarPose, accepted: bool) -> None:
+def test_a_first_plan_that_leads_away_is_refused(pose, accepted):
     assert SafetyGateOptions().first_plan_turn == 0.7
     tracker, estimate = Tracker(TrackerOptions(), A1), standing(TURN)
     leads = TURN.to_world(pose.to_world(TURN.to_local(estimate.q)))
@@ -85,7 +85,7 @@ def test_a_first_plan_that_leads_away_is_refused(pose: PlanarPose, accepted: boo
 
 
 @pytest.mark.parametrize("planner", ["hilqr", "convex_mpc", "instant_qp", "mppi"])
-def test_a_robot_that_is_to_stand_stands_whatever_its_heading(planner: str) -> None:
+def test_a_robot_that_is_to_stand_stands_whatever_its_heading(planner):
     start = "simulation.start={heading: 3.1, position: [1000, 0]}"
     run = LockStep(load_launch("stand", [f"planner={planner}", "duration=0.4", start]))
     rates = [abs(float(run.step().truth.v[5])) for _ in range(400)]

@@ -22,7 +22,7 @@ def tracker() -> Tracker:
     return Tracker(TrackerOptions(), A1)
 
 
-def test_between_samples_the_motors_carry_the_joint_feedback_on(tracker: Tracker) -> None:
+def test_between_samples_the_motors_carry_the_joint_feedback_on(tracker):
     """With a gain of joint PD alone, a joint that moved since the sample meets the K dx of now."""
     tracker.reset()
     p = plan()
@@ -45,8 +45,8 @@ def test_between_samples_the_motors_carry_the_joint_feedback_on(tracker: Tracker
 
 
 def test_an_older_estimate_is_moved_as_planned_to_the_time_of_the_command(
-    tracker: Tracker,
-) -> None:
+    tracker,
+):
     """It deviates from the plan by dx at its own time, and gets u_k + K_k dx of now."""
     rng = np.random.default_rng(10)
     tracker.reset()
@@ -67,7 +67,7 @@ def realised(command: MotorCommand, q: Array, dq: Array) -> Array:
     return motor_torque(command.q, command.dq, command.kp, command.kd, command.tau, q, dq)
 
 
-def test_too_large_a_torque_is_clipped_at_the_motor(tracker: Tracker) -> None:
+def test_too_large_a_torque_is_clipped_at_the_motor(tracker):
     tracker.reset()
     p, (q, v), signs = plan(), standing(), np.array([1.0, -1.0] * 6)
     p.inputs[:] = signs * 100.0
@@ -83,7 +83,7 @@ def vector(limit: float) -> st.SearchStrategy:
 @given(
     vector(1e6), vector(20.0), vector(1e3), vector(100.0), vector(5.0), vector(5.0), vector(100.0)
 )
-def test_realised_law_is_exact_and_bounded(torque, q_aim, dq_aim, kp, kd, q, dq) -> None:
+def test_realised_law_is_exact_and_bounded(torque, q_aim, dq_aim, kp, kd, q, dq):
     kp, kd = np.abs(kp), np.abs(kd)
     limits = motor_limits(A1, None, 0.05)
     target = to_motor_target(MotorAim(torque, q_aim, dq_aim, kp, kd), q, dq, limits)
@@ -99,7 +99,7 @@ def test_realised_law_is_exact_and_bounded(torque, q_aim, dq_aim, kp, kd, q, dq)
 
 @pytest.mark.parametrize("delay", [0.0, 0.01])
 @pytest.mark.parametrize("seed", range(4))
-def test_motor_law_gives_exactly_the_policy_of_when_the_command_takes_effect(seed, delay) -> None:
+def test_motor_law_gives_exactly_the_policy_of_when_the_command_takes_effect(seed, delay):
     """tau + kp (q_des - q) + kd (dq_des - dq) = u_k + K_k (x (-) x_nom), unless limited.
 
     A robot that deviates from the plan by dx then still does.
@@ -118,6 +118,6 @@ def test_motor_law_gives_exactly_the_policy_of_when_the_command_takes_effect(see
 @pytest.mark.parametrize(("name", "value"), [
     ("kp_max", 501.0), ("kd_max", np.nan), ("command_delay", -0.001), ("command_delay", 0.06),
 ])  # fmt: skip
-def test_options_refuse_what_no_motor_can_run(name: str, value: float) -> None:
+def test_options_refuse_what_no_motor_can_run(name, value):
     with pytest.raises(ValueError, match=name):
         TrackerOptions(**{name: value})

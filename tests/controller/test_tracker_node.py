@@ -83,7 +83,7 @@ def good_plans() -> Source:
     return Source(lambda k: plan(k + 1, k))
 
 
-def test_lock_step_asks_for_a_plan_every_tenth_tick() -> None:
+def test_lock_step_asks_for_a_plan_every_tenth_tick():
     robot, clock, plans = Robot(), TickClock(True), good_plans()
     report = track(robot, clock, good_estimates(), plans, 100)
     assert plans.asked == list(range(0, 101, 10))
@@ -96,7 +96,7 @@ def test_lock_step_asks_for_a_plan_every_tenth_tick() -> None:
     assert report["commands"] == {"ok": 100, "damp": 1}
 
 
-def test_an_error_in_the_loop_is_counted_and_a_command_goes_out_all_the_same() -> None:
+def test_an_error_in_the_loop_is_counted_and_a_command_goes_out_all_the_same():
     def broken(tick: int) -> Any:
         if tick >= 50:
             raise OSError("cable")
@@ -110,7 +110,7 @@ def test_an_error_in_the_loop_is_counted_and_a_command_goes_out_all_the_same() -
     assert status[60] == "ok" and status[-2] == "stand_down" and status[-1] == "damp"
 
 
-def test_a_broken_wire_does_not_end_the_loop() -> None:
+def test_a_broken_wire_does_not_end_the_loop():
     class Cut(Robot):
         def write(self, command: MotorCommand) -> None:
             raise OSError("cable")
@@ -119,7 +119,7 @@ def test_a_broken_wire_does_not_end_the_loop() -> None:
     assert report["ticks"] == 21 and report["errors"] == 21 and report["damp_unsent"] == 22
 
 
-def test_every_reading_is_passed_on_and_the_newest_is_used() -> None:
+def test_every_reading_is_passed_on_and_the_newest_is_used():
     class Bursts(Robot):
         def read(self, clock: Any, tick: int, stop: Callable[[], bool]) -> Any:
             return [reading(k, Q, V) for k in range(tick - 2, tick + 1)] if tick % 3 == 2 else []

@@ -47,14 +47,14 @@ def live(
     ]
 
 
-def test_with_nothing_measured_it_damps(tracker: Tracker) -> None:
+def test_with_nothing_measured_it_damps(tracker):
     command = tracker.command(None, None, 0.0)
     assert command.status == "damp"
     np.testing.assert_array_equal(command.kp, 0.0)
     np.testing.assert_array_equal(command.tau, 0.0)
 
 
-def test_waiting_holds_the_first_pose_and_torque(tracker: Tracker) -> None:
+def test_waiting_holds_the_first_pose_and_torque(tracker):
     first = msgspec.structs.replace(reading(0, Q, V), joint_torque=np.linspace(-5.0, 5.0, 12))
     command = tracker.command(None, None, 0.0, first)
     assert command.status == "waiting" and command.plan_id == -1
@@ -65,7 +65,7 @@ def test_waiting_holds_the_first_pose_and_torque(tracker: Tracker) -> None:
     np.testing.assert_allclose(command.q, Q[7:])
 
 
-def test_a_stale_plan_is_held_then_the_robot_stands_down(tracker: Tracker) -> None:
+def test_a_stale_plan_is_held_then_the_robot_stands_down(tracker):
     commands = live(tracker, range(3500), {0: plan(knots=50)})
     status = [c.status for c in commands]
     o = tracker.options.stand_down
@@ -80,7 +80,7 @@ def test_a_stale_plan_is_held_then_the_robot_stands_down(tracker: Tracker) -> No
     assert np.abs(np.diff(torques, axis=0)).max() < 0.5  # no jump in torque either
 
 
-def test_fresh_plans_take_over_from_standing_smoothly(tracker: Tracker) -> None:
+def test_fresh_plans_take_over_from_standing_smoothly(tracker):
     start, push = 1000, np.full(12, 10.0)
     plans = {0: plan(1)} | {start + k: plan(2 + k, start + k) for k in range(0, 400, 10)}
     for p in plans.values():
@@ -107,13 +107,13 @@ def test_fresh_plans_take_over_from_standing_smoothly(tracker: Tracker) -> None:
     ],
     ids=["failed", "empty", "future", "gain", "input", "quaternion", "period", "time"],
 )
-def test_an_unsafe_plan_is_refused_and_the_last_one_goes_on(tracker: Tracker, bad: Plan) -> None:
+def test_an_unsafe_plan_is_refused_and_the_last_one_goes_on(tracker, bad):
     commands = live(tracker, range(20), {0: plan(1), 10: bad})
     assert {(c.status, c.plan_id) for c in commands} == {("ok", 1)}
     assert sum(tracker.gate.counts.values()) == 1
 
 
-def test_every_number_of_the_estimate_is_checked(tracker: Tracker) -> None:
+def test_every_number_of_the_estimate_is_checked(tracker):
     for place in range(37):
         tracker.reset()
         live(tracker, range(10), {0: plan(1)})
@@ -127,7 +127,7 @@ def tilted(angle: float) -> np.ndarray:
     return q
 
 
-def test_a_tilt_damps_until_reset(tracker: Tracker) -> None:
+def test_a_tilt_damps_until_reset(tracker):
     plans = {k: plan(1 + k, k) for k in range(0, 300, 10)}
     live(tracker, range(50), plans)
     fallen = live(tracker, range(50, 80), plans, (tilted(1.1), V))
@@ -139,7 +139,7 @@ def test_a_tilt_damps_until_reset(tracker: Tracker) -> None:
     assert live(tracker, range(200, 220), plans)[-1].status == "ok"
 
 
-def test_a_trunk_on_the_ground_is_a_fall_only_while_tracking(tracker: Tracker) -> None:
+def test_a_trunk_on_the_ground_is_a_fall_only_while_tracking(tracker):
     low = Q.copy()
     low[2] = 0.06
     assert live(tracker, range(50), state=(low, V))[-1].status == "waiting"
@@ -187,7 +187,7 @@ def spoiled(rng: np.random.Generator, array: np.ndarray, value: float) -> np.nda
 @settings(max_examples=40, deadline=None)
 @given(st.integers(0, 2**32 - 1), st.lists(st.sampled_from(SPECIAL), min_size=6, max_size=6))
 @pytest.mark.filterwarnings("ignore::RuntimeWarning")
-def test_commands_are_finite_and_limited_whatever_comes_in(seed: int, values: list[float]) -> None:
+def test_commands_are_finite_and_limited_whatever_comes_in(seed, values):
     rng = np.random.default_rng(seed)
     TRACKER.reset()
     now = 0.0
@@ -221,7 +221,7 @@ def test_commands_are_finite_and_limited_whatever_comes_in(seed: int, values: li
 
 
 @pytest.mark.parametrize("name", IDS)
-def test_which_plan_is_followed(name: str) -> None:
+def test_which_plan_is_followed(name):
     plans, expected, delay = IDS[name]
     tracker = Tracker(TrackerOptions(command_delay=1e-3 * delay), A1)
     commands = live(tracker, range(len(expected)), plans)
@@ -239,7 +239,7 @@ def not_a_number(place: int) -> np.ndarray:
 
 
 @pytest.mark.parametrize("name", ESTIMATES)
-def test_bad_estimates_repeat_the_safe_command_then_stand_down(tracker: Tracker, name: str) -> None:
+def test_bad_estimates_repeat_the_safe_command_then_stand_down(tracker, name):
     make, expected = ESTIMATES[name]
     live(tracker, range(10), {0: plan(1)})
     commands = {
@@ -251,7 +251,7 @@ def test_bad_estimates_repeat_the_safe_command_then_stand_down(tracker: Tracker,
 
 
 @pytest.mark.parametrize(("knots", "before"), [(15, "hold"), (5, "ok")])
-def test_a_plan_ends_with_its_horizon(tracker: Tracker, knots: int, before: str) -> None:
+def test_a_plan_ends_with_its_horizon(tracker, knots, before):
     commands = live(tracker, range(200), {0: plan(knots=knots)})
     statuses = [commands[10 * knots + k].status for k in (-1, 1)]
     assert statuses == [before, "stand_down"]

@@ -56,7 +56,7 @@ def tuner(planner: Planner, *texts: str, mode: Literal["paused", "realtime"] = "
     return Tuner(cast(Subscriber[Tuning], Tunings(*texts)), planner, OPTIONS, mode)
 
 
-def test_changes_are_merged_over_what_there_is_and_tunings_add_up() -> None:
+def test_changes_are_merged_over_what_there_is_and_tunings_add_up():
     planner = Planner()
     one = tuner(
         planner, '{"cost": {"base_velocity": 9}, "damping": 0.1}',
@@ -71,7 +71,7 @@ def test_changes_are_merged_over_what_there_is_and_tunings_add_up() -> None:
     assert len(planner.given) == 2 and one.counts == {"applied": 2}
 
 
-def test_in_real_time_the_search_of_real_time_holds() -> None:
+def test_in_real_time_the_search_of_real_time_holds():
     planner = Planner()
     whole = msgspec.json.encode(OPTIONS).decode()  # names the threads of lock step too
     changes = (
@@ -88,9 +88,7 @@ def test_in_real_time_the_search_of_real_time_holds() -> None:
 
 
 @pytest.mark.parametrize("text", REFUSED)
-def test_a_refused_tuning_is_one_line_and_changes_nothing(
-    text: str, caplog: pytest.LogCaptureFixture
-) -> None:
+def test_a_refused_tuning_is_one_line_and_changes_nothing(text, caplog):
     planner = Planner()
     one = tuner(planner, text)
     with caplog.at_level(logging.INFO):
@@ -100,7 +98,7 @@ def test_a_refused_tuning_is_one_line_and_changes_nothing(
     assert caplog.messages[0].startswith("planner: tuning 1 refused: ")
 
 
-def test_what_the_planner_cannot_run_on_is_refused_and_the_next_tuning_counts() -> None:
+def test_what_the_planner_cannot_run_on_is_refused_and_the_next_tuning_counts():
     planner = Planner()
     one = tuner(planner, '{"paused": {"iterations": 13}}', '{"damping": 0.5}')
     one.look()

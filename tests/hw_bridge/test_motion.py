@@ -17,7 +17,7 @@ TROT = np.array([0.05, 1.1, -2.2, -0.05, 0.6, -1.5, -0.05, 0.9, -1.55, 0.05, 1.1
 
 
 @pytest.mark.parametrize("start", [SPRAWLED, TWISTED, A1.stand, TROT])
-def test_targets_are_continuous_within_range_and_speed(start: np.ndarray) -> None:
+def test_targets_are_continuous_within_range_and_speed(start):
     """Of a robot that follows: from the measured pose and torque, each way to its end."""
     torque = np.linspace(-15.0, 15.0, 12)
     for motion, speed, tau in (
@@ -39,7 +39,7 @@ def test_targets_are_continuous_within_range_and_speed(start: np.ndarray) -> Non
 
 
 @pytest.mark.parametrize("joints", [A1.stand, TROT, SPRAWLED])
-def test_the_weight_is_carried_by_virtual_work(joints: np.ndarray) -> None:
+def test_the_weight_is_carried_by_virtual_work(joints):
     """Joint power equals the rate at which the feet would lift the robot."""
     rate, h = np.linspace(-1.0, 1.0, 12), 1e-6
     ahead = foot_positions_in_base(A1.legs, joints + h * rate)[:, 2]

@@ -89,7 +89,7 @@ EVENTS = st.one_of(
 
 
 @given(st.lists(EVENTS, max_size=12), st.booleans())
-def test_no_order_of_events_leads_to_a_state_out_of_order(events: list, stuck: bool) -> None:
+def test_no_order_of_events_leads_to_a_state_out_of_order(events, stuck):
     legs = Legs(StateMachine(O, A1), stuck)
     machine, stopped = legs.machine, False
     for event in events:
@@ -122,7 +122,7 @@ def test_no_order_of_events_leads_to_a_state_out_of_order(events: list, stuck: b
 
 
 @pytest.mark.parametrize("state", list(S))
-def test_a_stop_damps_with_the_next_step_and_only_off_follows(state: RobotState) -> None:
+def test_a_stop_damps_with_the_next_step_and_only_off_follows(state):
     legs = reach(state)
     assert legs.machine.request(Request.STOP, "stopped by the operator")
     assert same(legs.step(TRACKER), damping(O.damping_kd))
@@ -136,7 +136,7 @@ def test_a_stop_damps_with_the_next_step_and_only_off_follows(state: RobotState)
 
 @pytest.mark.parametrize("state", list(S))
 @pytest.mark.parametrize("request_", list(Request))
-def test_what_does_not_fit_is_refused_and_counted(state: RobotState, request_: Request) -> None:
+def test_what_does_not_fit_is_refused_and_counted(state, request_):
     fits = {
         Request.STAND_UP: (S.OFF,),
         Request.RUN: (S.READY,),
@@ -152,7 +152,7 @@ def test_what_does_not_fit_is_refused_and_counted(state: RobotState, request_: R
     assert accepted or legs.machine.state is state
 
 
-def test_a_cause_brings_the_robot_down_and_the_first_one_stays() -> None:
+def test_a_cause_brings_the_robot_down_and_the_first_one_stays():
     legs = reach(S.RUNNING)
     legs.machine.sit_down("FL thigh at 61 degC")
     legs.machine.stop("later trouble")
@@ -161,7 +161,7 @@ def test_a_cause_brings_the_robot_down_and_the_first_one_stays() -> None:
 
 
 @pytest.mark.parametrize("state", [S.OFF, S.DAMPING])
-def test_a_robot_with_a_cause_does_not_stand_up(state: RobotState) -> None:
+def test_a_robot_with_a_cause_does_not_stand_up(state):
     legs = reach(state)
     legs.machine.sit_down("FL thigh at 61 degC")
     for _ in range(500):
@@ -169,7 +169,7 @@ def test_a_robot_with_a_cause_does_not_stand_up(state: RobotState) -> None:
     assert legs.machine.is_finished and S.STAND_UP not in legs.states
 
 
-def test_it_does_not_move_before_it_has_been_measured() -> None:
+def test_it_does_not_move_before_it_has_been_measured():
     machine = StateMachine(O, A1)
     machine.request(Request.STAND_UP, "")
     for tick in range(500):
@@ -177,7 +177,7 @@ def test_it_does_not_move_before_it_has_been_measured() -> None:
     assert machine.state is S.DAMPING
 
 
-def test_damping_ends_after_a_second_of_stillness_without_interruption() -> None:
+def test_damping_ends_after_a_second_of_stillness_without_interruption():
     legs = reach(S.READY)
     legs.machine.stop("a fault")
     for tick in range(250):  # never still for a whole second
@@ -201,7 +201,7 @@ def sits_down_from(state: RobotState, seconds: float) -> Legs:
     return legs
 
 
-def test_legs_fold_once_the_trunk_is_level_and_still_for_long_enough() -> None:
+def test_legs_fold_once_the_trunk_is_level_and_still_for_long_enough():
     legs = sits_down_from(S.RUNNING, 1.0)
     for trunk in (ROLLED, TURNING, None, LEVEL):
         legs.trunk = LEVEL
@@ -220,8 +220,8 @@ def test_legs_fold_once_the_trunk_is_level_and_still_for_long_enough() -> None:
 
 @pytest.mark.parametrize("trunk", [ROLLED, np.full(7, np.nan), None])
 def test_a_trunk_that_is_never_level_delays_the_legs_for_so_long_and_no_longer(
-    trunk: np.ndarray | None,
-) -> None:
+    trunk,
+):
     legs = sits_down_from(S.RUNNING, 0.9 * O.level_timeout_s)
     np.testing.assert_array_equal(legs.sent.q, A1.stand)
     legs.trunk = trunk
@@ -241,7 +241,7 @@ def told_to_sit_down() -> Legs:
     return legs
 
 
-def test_told_to_sit_down_the_tracker_is_followed_until_the_trunk_is_level() -> None:
+def test_told_to_sit_down_the_tracker_is_followed_until_the_trunk_is_level():
     legs = told_to_sit_down()
     for trunk in (ROLLED, TURNING, None, LEVEL):
         legs.trunk = LEVEL
@@ -254,7 +254,7 @@ def test_told_to_sit_down_the_tracker_is_followed_until_the_trunk_is_level() -> 
     assert legs.machine.state is S.SIT_DOWN and legs.machine.cause == ""
 
 
-def test_a_trunk_that_is_never_level_does_not_keep_the_robot_running() -> None:
+def test_a_trunk_that_is_never_level_does_not_keep_the_robot_running():
     legs = told_to_sit_down()
     for _ in range(round(O.end_timeout_s / DT) - 1):
         assert same(legs.step(TRACKER), TRACKER)
@@ -264,14 +264,14 @@ def test_a_trunk_that_is_never_level_does_not_keep_the_robot_running() -> None:
     assert legs.machine.state is S.SIT_DOWN and legs.machine.cause == "too hot"
 
 
-def test_stuck_legs_are_given_up_and_the_joint_is_named() -> None:
+def test_stuck_legs_are_given_up_and_the_joint_is_named():
     legs = reach(S.STAND_UP, stuck=True)
     legs.until(S.SIT_DOWN).until(S.OFF, 60.0)
     assert "no stand within 20 s: " in legs.machine.cause
     assert "rad off its target" in legs.machine.cause and not legs.machine.ended_well
 
 
-def test_a_silent_tracker_leaves_the_robot_standing_without_a_jump() -> None:
+def test_a_silent_tracker_leaves_the_robot_standing_without_a_jump():
     legs = reach(S.RUNNING)
     legs.step(TRACKER)
     before = legs.q.copy()
@@ -283,7 +283,7 @@ def test_a_silent_tracker_leaves_the_robot_standing_without_a_jump() -> None:
     assert same(legs.step(TRACKER), TRACKER)
 
 
-def test_on_the_way_down_legs_that_are_stuck_are_not_pushed_for_long() -> None:
+def test_on_the_way_down_legs_that_are_stuck_are_not_pushed_for_long():
     legs = reach(S.RUNNING)
     legs.step(TRACKER)
     legs.q, legs.stuck = A1.stand + np.tile([0.0, 1.0, 0.0], 4), True  # fell onto its legs
@@ -297,7 +297,7 @@ def test_on_the_way_down_legs_that_are_stuck_are_not_pushed_for_long() -> None:
 
 
 @pytest.mark.parametrize("moving", [True, False])
-def test_joints_that_never_rest_or_are_not_measured_are_let_go_after_the_timeout(moving) -> None:
+def test_joints_that_never_rest_or_are_not_measured_are_let_go_after_the_timeout(moving):
     legs = reach(S.READY)
     legs.machine.stop("a fault")
     seen = (legs.q, np.full(12, 2.0 * O.still_speed)) if moving else (None, None)
@@ -307,6 +307,6 @@ def test_joints_that_never_rest_or_are_not_measured_are_let_go_after_the_timeout
     assert legs.machine.state is S.OFF
 
 
-def test_the_timeout_of_damping_is_beyond_its_stillness() -> None:
+def test_the_timeout_of_damping_is_beyond_its_stillness():
     with pytest.raises(ValueError, match="damping_timeout_s is 5.*damping_s"):
         MotionOptions(damping_s=6.0)

@@ -14,7 +14,7 @@ LYING = ("folded", "sprawled")
 
 @pytest.mark.parametrize("slope", [0.0, 0.1])
 @pytest.mark.parametrize("start", LYING)
-def test_lies_on_its_belly_and_stays_so(start: str, slope: float) -> None:
+def test_lies_on_its_belly_and_stays_so(start, slope):
     robot = SimulatedRobot(A1, SimulationOptions(start=StartOptions(start), floor_slope=slope))
     before = robot.truth()
     assert (robot.tick, robot.time) == (0, 0.0)
@@ -30,7 +30,7 @@ def test_lies_on_its_belly_and_stays_so(start: str, slope: float) -> None:
 
 
 @pytest.mark.parametrize("start", LYING)
-def test_limp_motors_give_no_torque_and_the_floor_carries_all(start: str) -> None:
+def test_limp_motors_give_no_torque_and_the_floor_carries_all(start):
     robot = SimulatedRobot(A1, SimulationOptions(start=StartOptions(start), sensors=PERFECT))
     for _ in range(50):
         robot.advance(None)
@@ -41,7 +41,7 @@ def test_limp_motors_give_no_torque_and_the_floor_carries_all(start: str) -> Non
     assert robot.truth().foot_force[:, 2].sum() < A1.mass * GRAVITY
 
 
-def test_falls_are_judged_when_asked_and_always_for_a_robot_that_stood() -> None:
+def test_falls_are_judged_when_asked_and_always_for_a_robot_that_stood():
     robot = SimulatedRobot(A1, SimulationOptions(start=StartOptions("folded")))
     assert not robot.judge_falls
     robot.judge_falls = True

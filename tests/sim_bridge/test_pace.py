@@ -46,17 +46,13 @@ def keeper(wall: Wall) -> PaceKeeper:
 
 @pytest.mark.parametrize("speed", [0.01, 0.5, 1.0, 3.0])
 @pytest.mark.parametrize("cost", [0.0, 2e-4])
-def test_time_passes_at_the_speed_that_is_asked_for(
-    keeper: PaceKeeper, wall: Wall, speed: float, cost: float
-) -> None:
+def test_time_passes_at_the_speed_that_is_asked_for(keeper, wall, speed, cost):
     keeper.take(pace(speed), 40)
     tick = live(keeper, wall, 40, wall.now + 1.5, cost)
     assert tick - 40 == pytest.approx(1500 * speed, abs=1.01)
 
 
-def test_a_stop_stops_and_single_steps_are_lived_through_one_by_one(
-    keeper: PaceKeeper, wall: Wall
-) -> None:
+def test_a_stop_stops_and_single_steps_are_lived_through_one_by_one(keeper, wall):
     keeper.take(pace(0.0, steps=7), 5)
     assert live(keeper, wall, 5, wall.now + 1.0) == 5
     tick = 5
@@ -68,9 +64,7 @@ def test_a_stop_stops_and_single_steps_are_lived_through_one_by_one(
 
 
 @pytest.mark.parametrize("speed", [0.0, 1e-3])
-def test_silence_sets_time_free_and_a_message_holds_it_again(
-    keeper: PaceKeeper, wall: Wall, speed: float
-) -> None:
+def test_silence_sets_time_free_and_a_message_holds_it_again(keeper, wall, speed):
     keeper.take(pace(speed, steps=2), 10)
     begin = wall.now
     assert live(keeper, wall, 10, begin + SILENCE_S) <= 13
@@ -81,7 +75,7 @@ def test_silence_sets_time_free_and_a_message_holds_it_again(
 
 
 @pytest.mark.parametrize("speed", [math.nan, -1.0, -math.inf])
-def test_a_speed_that_is_none_is_passed_over(keeper: PaceKeeper, wall: Wall, speed: float) -> None:
+def test_a_speed_that_is_none_is_passed_over(keeper, wall, speed):
     keeper.take(pace(speed), 0)
     assert keeper.remaining(0) == 0.0
     keeper.take(pace(0.0), 0)

@@ -39,7 +39,7 @@ def foot_contacts(physics: MujocoPhysics) -> tuple[np.ndarray, np.ndarray]:
 
 
 @pytest.mark.parametrize("stiffness", [2000.0, 5000.0, 20_000.0])
-def test_feet_sink_in_by_the_weight_over_the_stiffness(stiffness: float) -> None:
+def test_feet_sink_in_by_the_weight_over_the_stiffness(stiffness):
     """Up to what damper and inertia still carry: S r = f - C v - m a with m = 1 / A."""
     physics = stand_for(4.0, patch(stiffness=stiffness))
     model, data = physics.model, physics.data
@@ -63,7 +63,7 @@ def test_feet_sink_in_by_the_weight_over_the_stiffness(stiffness: float) -> None
     assert depths.mean() == pytest.approx(weight / (4.0 * stiffness), rel=0.03)
 
 
-def test_only_the_feet_on_the_patch_sink_in_until_they_leave_it() -> None:
+def test_only_the_feet_on_the_patch_sink_in_until_they_leave_it():
     """The front feet stand on it; then the robot is behind it."""
     physics = stand_for(1.0, patch(x=0.0, stiffness=3000.0))
     depths, _ = foot_contacts(physics)

@@ -34,7 +34,7 @@ class EverySecond:
         return 0.5
 
 
-def test_phases_are_asked_of_the_gait() -> None:
+def test_phases_are_asked_of_the_gait():
     events = (
         BaseVelocity(PhaseInstant("RL", "swing", 2), (0, 1, 0)),
         MotorBlock(PhaseInstant("RL", "stance", 3), 0.1),
@@ -43,12 +43,12 @@ def test_phases_are_asked_of_the_gait() -> None:
     assert [ticks for *ticks, _ in script.occurrences(0)] == [[2500, 2501], [3000, 3100]]
 
 
-def test_a_phase_without_a_gait_is_refused() -> None:
+def test_a_phase_without_a_gait_is_refused():
     with pytest.raises(ValueError, match="needs a gait"):
         PerturbationScript((BaseVelocity(PhaseInstant("RL", "swing", 2), (0, 1, 0)),))
 
 
-def test_a_push_comes_again_until_nobody_asks() -> None:
+def test_a_push_comes_again_until_nobody_asks():
     events = (BaseVelocity(0.003, (0, 1, 0), 0.004), BaseForce(0.005, (2, 0, 0), 0.002, 0.005))
     script, log, speeds, forces = PerturbationScript(events), Log(), [], []
     for tick in range(20):
@@ -63,7 +63,7 @@ def test_a_push_comes_again_until_nobody_asks() -> None:
     assert script.occurrences(10) == [(3, 4, velocity), (5, 7, force), (7, 8, velocity)]
 
 
-def test_windows_begin_and_end_at_their_ticks_add_up_and_a_kick_comes_once() -> None:
+def test_windows_begin_and_end_at_their_ticks_add_up_and_a_kick_comes_once():
     script = PerturbationScript((
         BaseVelocity(0.001, (0, 1.5, 0)), MotorBlock(0.004, 0.003),
         BaseForce(0.0, (1, 0, 0), 0.004), BaseForce(0.002, (10, 0, 5), 0.004),

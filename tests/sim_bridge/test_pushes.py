@@ -30,7 +30,7 @@ def in_flight(script: PerturbationScript) -> SimulatedRobot:
     return robot
 
 
-def test_a_kick_shows_in_the_next_tick_and_not_before() -> None:
+def test_a_kick_shows_in_the_next_tick_and_not_before():
     kicked = in_flight(PerturbationScript((BaseVelocity(0.002, (0.0, 1.5, 0.0)),)))
     free = in_flight(PerturbationScript())
     changes = []
@@ -43,9 +43,7 @@ def test_a_kick_shows_in_the_next_tick_and_not_before() -> None:
 
 
 @pytest.mark.parametrize("force", [(0.0, 80.0, 0.0), (30.0, -20.0, 50.0)])
-def test_a_force_in_flight_changes_momentum_by_force_times_time(
-    force: tuple[float, float, float],
-) -> None:
+def test_a_force_in_flight_changes_momentum_by_force_times_time(force):
     model = load_pinocchio(A1)
     data = model.createData()
     robot = in_flight(PerturbationScript((BaseForce(0.02, force, 0.1),)))
@@ -72,9 +70,7 @@ def foot_velocity(robot: SimulatedRobot, leg: int) -> np.ndarray:
 
 @pytest.mark.parametrize("leg", range(4))
 @pytest.mark.parametrize("velocity", [(0.0, 1.5, 0.0), (-0.7, 0.3, 2.0)])
-def test_a_push_of_a_leg_moves_its_foot_by_just_that_and_nothing_else(
-    leg: int, velocity: tuple[float, float, float]
-) -> None:
+def test_a_push_of_a_leg_moves_its_foot_by_just_that_and_nothing_else(leg, velocity):
     robot = in_flight(PerturbationScript())
     for _ in range(5):  # so that it moves already
         robot.advance(None)

@@ -20,7 +20,7 @@ def pd_command(tick: int, kp: float = 80.0, kd: float = 2.0, tau: float = 0.0) -
 
 
 @pytest.mark.parametrize("options", [PERFECT, SimulationOptions(payload_mass=3.0, timestep=0.001)])
-def test_the_start_is_quiet_and_on_all_feet(options: SimulationOptions) -> None:
+def test_the_start_is_quiet_and_on_all_feet(options):
     robot = SimulatedRobot(A1, options)
     truth = robot.truth()
     assert (truth.tick, truth.time, robot.fell) == (0, 0.0, False)
@@ -34,7 +34,7 @@ def test_the_start_is_quiet_and_on_all_feet(options: SimulationOptions) -> None:
 
 
 @pytest.mark.parametrize("slope", [0.0, 0.2])
-def test_the_floor_carries_the_weight(slope: float) -> None:
+def test_the_floor_carries_the_weight(slope):
     options = SimulationOptions(floor_slope=slope, payload_mass=2.0, mass_scale=1.1)
     robot = SimulatedRobot(A1, options)
     for _ in range(200):
@@ -44,7 +44,7 @@ def test_the_floor_carries_the_weight(slope: float) -> None:
     np.testing.assert_allclose(force, [0.0, 0.0, weight], atol=0.02 * weight)
 
 
-def test_friction_decides_whether_the_robot_slides_down_a_slope() -> None:
+def test_friction_decides_whether_the_robot_slides_down_a_slope():
     def slid(friction: float) -> float:
         robot = SimulatedRobot(A1, SimulationOptions(floor_slope=0.2, friction=friction))
         start = robot.data.geom("FR_foot").xpos[0]
@@ -58,7 +58,7 @@ def test_friction_decides_whether_the_robot_slides_down_a_slope() -> None:
     assert slid(0.05) == pytest.approx(expected, rel=0.15)
 
 
-def test_accelerometer_reads_gravity_at_rest_and_nothing_in_free_fall() -> None:
+def test_accelerometer_reads_gravity_at_rest_and_nothing_in_free_fall():
     robot = SimulatedRobot(A1, PERFECT, PerturbationScript((MotorBlock(0.05, 1.0),)))
     for _ in range(20):
         robot.advance(None)
@@ -73,7 +73,7 @@ def test_accelerometer_reads_gravity_at_rest_and_nothing_in_free_fall() -> None:
     np.testing.assert_array_equal(robot.reading().foot_force, 0.0)
 
 
-def test_a_command_acts_exactly_the_delay_later() -> None:
+def test_a_command_acts_exactly_the_delay_later():
     options = SimulationOptions(input_delay=0.010, sensors=SensorOptions(noise=0))
     robot = SimulatedRobot(A1, options)
     acts = []
@@ -83,7 +83,7 @@ def test_a_command_acts_exactly_the_delay_later() -> None:
     assert acts == [False] * 14 + [True] * 6
 
 
-def test_torque_is_the_pd_law_of_the_state_at_the_step() -> None:
+def test_torque_is_the_pd_law_of_the_state_at_the_step():
     options = SimulationOptions(timestep=0.001, sensors=SensorOptions(noise=0))
     robot = SimulatedRobot(A1, options)
     for tick in range(30):
@@ -93,7 +93,7 @@ def test_torque_is_the_pd_law_of_the_state_at_the_step() -> None:
         np.testing.assert_allclose(robot.reading().joint_torque, expected, atol=1e-12)
 
 
-def test_equal_runs_are_equal_to_the_bit_and_seeds_matter() -> None:
+def test_equal_runs_are_equal_to_the_bit_and_seeds_matter():
     def run(seed: int, ask: bool = False) -> tuple[bytes, bytes]:
         script = PerturbationScript((BaseVelocity(0.05, (0.3, 0.8, 0.0)),))
         robot = SimulatedRobot(A1, SimulationOptions(seed=seed), script)
@@ -109,7 +109,7 @@ def test_equal_runs_are_equal_to_the_bit_and_seeds_matter() -> None:
     assert run(3)[1] == run(4)[1]  # noise is in the readings, not in the physics
 
 
-def test_falls_when_the_trunk_touches_and_stays_fallen() -> None:
+def test_falls_when_the_trunk_touches_and_stays_fallen():
     robot = SimulatedRobot(A1, PERFECT, PerturbationScript((MotorBlock(0.0, 10.0),)))
     q, v = robot.truth().q, robot.truth().v
     while not robot.fell and robot.tick < 2000:
@@ -122,7 +122,7 @@ def test_falls_when_the_trunk_touches_and_stays_fallen() -> None:
     assert robot.fell
 
 
-def test_a_command_of_nonsense_cannot_break_the_loop() -> None:
+def test_a_command_of_nonsense_cannot_break_the_loop():
     robot = SimulatedRobot(A1)
     for tick in range(100):
         robot.advance(pd_command(tick, kp=np.nan, tau=np.inf))
@@ -133,8 +133,8 @@ def test_a_command_of_nonsense_cannot_break_the_loop() -> None:
     (55.0, 0.0, False), (65.0, 0.0, True), (180.0, 0.0, True), (180.0, 0.5, False),
 ])  # fmt: skip
 def test_falls_past_sixty_degrees_unless_the_controllers_time_allows_a_tilt(
-    degrees: float, time_lost: float, fallen: bool
-) -> None:
+    degrees, time_lost, fallen
+):
     robot = SimulatedRobot(A1, PERFECT)
     robot.tilt_allowance = lambda time: np.pi if time >= 0.5 else 0.0
     robot.time_lost = time_lost

@@ -27,7 +27,7 @@ def respond(reading: SensorReading) -> MotorCommand:
     )
 
 
-def test_lock_step_over_the_bus_equals_one_process_to_the_bit(tmp_path: Path) -> None:
+def test_lock_step_over_the_bus_equals_one_process_to_the_bit(tmp_path):
     watched, together = Watched(tmp_path), SimulatedRobot(A1)
     watched.run(200, lambda tick, bus: None)
     for _ in range(200):
@@ -53,7 +53,7 @@ class JumpingClock(PausedClock):
         return self._tick
 
 
-def test_short_delays_are_made_up_for_and_long_ones_stop_the_world(tmp_path: Path) -> None:
+def test_short_delays_are_made_up_for_and_long_ones_stop_the_world(tmp_path):
     options = SimulationNodeOptions(reading_subscribers=0, catch_up_ticks=5)
     robot = SimulatedRobot(A1)
     with Bus(Endpoints.ipc(tmp_path)) as bus:
@@ -63,7 +63,7 @@ def test_short_delays_are_made_up_for_and_long_ones_stop_the_world(tmp_path: Pat
     assert report["in_force"] == {"none": 20}, "nobody has sent a command"
 
 
-def test_nobody_listening_and_being_stopped_are_said(tmp_path: Path) -> None:
+def test_nobody_listening_and_being_stopped_are_said(tmp_path):
     options = SimulationNodeOptions(connect_timeout_s=0.01)
     with Bus(Endpoints.ipc(tmp_path / "a")) as bus:
         report = run(SimulatedRobot(A1), bus, PausedClock(0.001), 1.0, lambda: False, options)
@@ -104,7 +104,7 @@ class Watched:
             thread.join()
 
 
-def test_a_push_by_hand_and_a_stop_of_time_reach_the_node(tmp_path: Path) -> None:
+def test_a_push_by_hand_and_a_stop_of_time_reach_the_node(tmp_path):
     watched, senders, ticks = Watched(tmp_path), list[Any](), list[int]()
     push = Push(sequence=1, time=0.0, body="base", velocity=np.array([0.5, -1.0, 0.2]))
 

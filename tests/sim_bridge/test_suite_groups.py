@@ -13,7 +13,7 @@ def trials_of(trials: str):
     return group.trials
 
 
-def test_product_varies_values_fastest_then_cycles_then_feet() -> None:
+def test_product_varies_values_fastest_then_cycles_then_feet():
     product = trials_of(
         "{kind: base_velocity, at: {cycle: [0, 3], foot: [RL, FR], phase: swing, share: 0.5}, "
         "value: [[0, 1, 0], [0, -1, 0]]}"
@@ -24,7 +24,7 @@ def test_product_varies_values_fastest_then_cycles_then_feet() -> None:
     )  # fmt: skip
 
 
-def test_of_several_kinds_each_takes_the_fields_that_it_has() -> None:
+def test_of_several_kinds_each_takes_the_fields_that_it_has():
     product = trials_of(
         "{kind: [none, motor_block, base_force], at: [1, 2], for: 0.1, value: [0, 1, 0]}"
     )
@@ -34,7 +34,7 @@ def test_of_several_kinds_each_takes_the_fields_that_it_has() -> None:
     )  # fmt: skip
 
 
-def test_lists_in_a_group_multiply_out_into_groups_of_its_name() -> None:
+def test_lists_in_a_group_multiply_out_into_groups_of_its_name():
     groups = parse_suite(
         "{reference: [walk, trot], duration: 6, command: {velocity_x: 0.2}, "
         f"trials: [{BLOCK}], groups: [{{name: a, simulation: {{friction: [0.4, 0.6]}}}}, "
@@ -51,7 +51,7 @@ def test_lists_in_a_group_multiply_out_into_groups_of_its_name() -> None:
     assert all(group.command == {"velocity_x": 0.2} for group in groups)
 
 
-def test_groups_inherit_and_merge_command_and_simulation() -> None:
+def test_groups_inherit_and_merge_command_and_simulation():
     groups = parse_suite(
         "{reference: walk, duration: 6, command: {velocity_x: 0.2}, seeds: 2, "
         f"simulation: {{friction: 0.6, mass_scale: 0.9}}, trials: [{BLOCK}], "
@@ -111,7 +111,7 @@ def test_groups_inherit_and_merge_command_and_simulation() -> None:
          "length 3, got 2 - at trials[0].value"),
     ],
 )  # fmt: skip
-def test_a_bad_group_gives_one_line(text: str, said: str) -> None:
+def test_a_bad_group_gives_one_line(text, said):
     with pytest.raises(SuiteError) as caught:
         parse_suite(f"reference: walk\nduration: 6\n{text}\n")
     assert said in str(caught.value)

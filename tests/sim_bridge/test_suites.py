@@ -18,7 +18,7 @@ trials:
 """
 
 
-def test_the_documented_suite_parses() -> None:
+def test_the_documented_suite_parses():
     (suite,) = parse_suite(DOCUMENTED)
     assert (suite.reference, suite.duration, suite.input_delay) == ("walk", 6.0, 0.0)
     assert suite.command == {"velocity_x": 0.2}
@@ -57,14 +57,14 @@ def test_the_documented_suite_parses() -> None:
         ("{kind: motor_block, at: 1, for: 1, every: 2}", "'every'; accepted: kind, at, for"),
     ],
 )
-def test_a_bad_trial_gives_one_line_that_names_what_is_accepted(trial: str, said: str) -> None:
+def test_a_bad_trial_gives_one_line_that_names_what_is_accepted(trial, said):
     with pytest.raises(SuiteError) as caught:
         parse_suite(f"reference: walk\nduration: 6\ntrials:\n  - {trial}\n")
     assert said in str(caught.value)
     assert "\n" not in str(caught.value)
 
 
-def test_trials_without_an_event_and_events_that_come_again() -> None:
+def test_trials_without_an_event_and_events_that_come_again():
     (suite,) = parse_suite(
         "{reference: stand, duration: 6, command: [{at: 1, velocity_x: 0.2}], trials: "
         "[{kind: none}, {kind: base_velocity, at: 5, every: 5, value: [[0, 1, 0], [1, 0, 0]]}]}"
@@ -86,7 +86,7 @@ def test_trials_without_an_event_and_events_that_come_again() -> None:
         ("reference: w\nduration: -6\ntrials: [{kind: motor_block, at: 1, for: 1}]", "duration is"),
     ],
 )
-def test_a_bad_suite_gives_one_line(text: str, said: str) -> None:
+def test_a_bad_suite_gives_one_line(text, said):
     with pytest.raises(SuiteError) as caught:
         parse_suite(text)
     assert said in str(caught.value)

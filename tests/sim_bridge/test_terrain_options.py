@@ -1,7 +1,5 @@
 """Parts of terrain: where the ground is high, and what is refused."""
 
-from pathlib import Path
-
 import msgspec
 import numpy as np
 import pytest
@@ -50,7 +48,7 @@ def heights(found: Ground, *xs: float, y: float = 0.0) -> list[float]:
 
 @pytest.mark.parametrize("heading", [0.0, 1.0, -2.5])
 @pytest.mark.parametrize("angle", [0.2, -0.3])
-def test_a_slope_rises_from_its_end_and_stays_up(angle: float, heading: float) -> None:
+def test_a_slope_rises_from_its_end_and_stays_up(angle, heading):
     c, s = np.cos(heading), np.sin(heading)
     found = ground(
         {"kind": "slope", "angle": angle, "length": 2.0, "at": [float(0.5 * c), float(0.5 * s)],
@@ -65,7 +63,7 @@ def test_a_slope_rises_from_its_end_and_stays_up(angle: float, heading: float) -
     np.testing.assert_allclose(normal, expected, atol=1e-9)
 
 
-def test_boxes_lie_side_by_side_with_heights_by_their_seed() -> None:
+def test_boxes_lie_side_by_side_with_heights_by_their_seed():
     part = {"kind": "boxes", "heights": [0.02, 0.06], "length": 1.2, "width": 0.9}
     first, second, again = (ground(part, seed=seed) for seed in (1, 2, 1))
     xs = np.linspace(0.55, 1.65, 23)
@@ -76,7 +74,7 @@ def test_boxes_lie_side_by_side_with_heights_by_their_seed() -> None:
     assert heights(first, 0.45, 1.75) == [0.0, 0.0]
 
 
-def test_heights_come_from_arrays_and_pictures(tmp_path: Path) -> None:
+def test_heights_come_from_arrays_and_pictures(tmp_path):
     x = np.minimum(1.0, np.maximum(0.0, np.linspace(-2.0, 2.0, 41)))
     np.save(tmp_path / "heights.npy", np.tile(0.1 * x, (21, 1)))
     grey = np.tile(np.round(255.0 * x), (21, 1)).astype(np.uint8)
@@ -91,13 +89,13 @@ def test_heights_come_from_arrays_and_pictures(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("name", HEIGHTS)
-def test_parts_have_their_heights_and_the_highest_counts(name: str) -> None:
+def test_parts_have_their_heights_and_the_highest_counts(name):
     parts, xs, expected = HEIGHTS[name]
     assert heights(ground(*parts), *xs) == pytest.approx(expected, abs=1e-9)
 
 
 @pytest.mark.parametrize("name", REFUSED)
-def test_ground_that_cannot_be_walked_on_is_refused_in_one_line(tmp_path: Path, name: str) -> None:
+def test_ground_that_cannot_be_walked_on_is_refused_in_one_line(tmp_path, name):
     part = REFUSED[name]
     if isinstance(part, np.ndarray):
         np.save(tmp_path / "bad.npy", part)

@@ -1,7 +1,6 @@
 """What a person may ask of a planner on a hill; all else is refused in one line."""
 
 import pickle
-from typing import Any
 
 import numpy as np
 import pytest
@@ -33,7 +32,7 @@ def saddle(x, y):
         ({"hill": saddle}, "hill .*: give a Hill"),
     ],
 )
-def test_mistakes_are_told(wrong: dict[str, Any], said):
+def test_mistakes_are_told(wrong, said):
     with pytest.raises(ValueError, match=said) as told:
         HillProblem(**({"start": [0.0, 1.0], "goal": [1.0, 1.0]} | wrong))
     assert "\n" not in str(told.value)

@@ -47,7 +47,7 @@ def random_goal(rng: np.random.Generator, gait: str) -> Goal:
 
 
 @pytest.mark.parametrize("seed", range(6))
-def test_feet_that_stand_do_not_slide_however_it_turns(seed: int) -> None:
+def test_feet_that_stand_do_not_slide_however_it_turns(seed):
     rng = np.random.default_rng(seed)
     driven = DrivenReference(DriveOptions(), A1, PERIOD)
     for k in range(0, 400, 5):
@@ -66,7 +66,7 @@ def test_feet_that_stand_do_not_slide_however_it_turns(seed: int) -> None:
 
 
 @pytest.mark.parametrize("gait", MOVING)
-def test_velocities_are_those_of_the_configurations(gait: str) -> None:
+def test_velocities_are_those_of_the_configurations(gait):
     """Of a reference with knots a tenth of a millisecond apart, by central differences."""
     driven = DrivenReference(DriveOptions(), A1, 1e-4)
     driven.course.goal = Goal(0.3, 0.1, 0.5, 0.27, gait)
@@ -82,7 +82,7 @@ def test_velocities_are_those_of_the_configurations(gait: str) -> None:
 
 @settings(max_examples=50, deadline=None)
 @given(st.lists(st.floats(-3.0, 3.0), min_size=4, max_size=4), st.floats(0.1, 5.0))
-def test_rates_of_change_are_bounded_and_the_goal_is_reached(goal, most) -> None:
+def test_rates_of_change_are_bounded_and_the_goal_is_reached(goal, most):
     path = np.zeros((4000, COLUMNS))
     extend_path(path, np.array(goal), np.full(4, most), PERIOD)
     rates = np.diff(path[:, 3:], axis=0) / PERIOD
@@ -99,7 +99,7 @@ def contacts_of(driven: DrivenReference, knots: int, goals: dict[int, Goal]) -> 
     return np.array(rows)
 
 
-def test_a_foot_swings_as_long_as_its_gait_says_whenever_gaits_change() -> None:
+def test_a_foot_swings_as_long_as_its_gait_says_whenever_gaits_change():
     rng = np.random.default_rng(1)
     goals = {k: random_goal(rng, str(rng.choice([*MOVING, "stand"]))) for k in range(50, 3000, 97)}
     contacts = contacts_of(DrivenReference(DriveOptions(), A1, PERIOD), 3000, goals)
@@ -111,7 +111,7 @@ def test_a_foot_swings_as_long_as_its_gait_says_whenever_gaits_change() -> None:
         assert len(swings) > 30
 
 
-def test_it_stands_only_once_it_has_come_to_rest() -> None:
+def test_it_stands_only_once_it_has_come_to_rest():
     driven = DrivenReference(options_of(0.5), A1, PERIOD)
     goals = {0: Goal(0.5, gait="trot"), 200: Goal(0.5, gait="stand")}
     contacts = contacts_of(driven, 400, goals)
@@ -124,7 +124,7 @@ def test_it_stands_only_once_it_has_come_to_rest() -> None:
 
 
 @pytest.mark.parametrize(("place", "yaw"), [((1.0, -2.0), 2.5), ((0.1, 0.0), -0.1)])
-def test_it_follows_a_robot_that_is_pushed_away_without_a_change_of_its_joints(place, yaw) -> None:
+def test_it_follows_a_robot_that_is_pushed_away_without_a_change_of_its_joints(place, yaw):
     free, led = (DrivenReference(DriveOptions(), A1, PERIOD) for _ in range(2))
     for each in (free, led):
         each.course.goal = Goal(0.3, 0.0, 0.4, None, "trot")

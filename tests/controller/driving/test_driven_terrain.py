@@ -32,7 +32,7 @@ def feet_of(q: np.ndarray) -> np.ndarray:
 
 @pytest.mark.parametrize("gait", ["walk", "trot"])
 @pytest.mark.parametrize("name", GROUNDS)
-def test_feet_stand_on_the_ground_and_swing_over_it(name: str, gait: str) -> None:
+def test_feet_stand_on_the_ground_and_swing_over_it(name, gait):
     ground = GROUNDS[name]
     window = walk(ground, gait)
     feet = np.array([feet_of(q) for q in window.q])
@@ -47,7 +47,7 @@ def test_feet_stand_on_the_ground_and_swing_over_it(name: str, gait: str) -> Non
     assert max(edges) < 0.01
 
 
-def test_the_trunk_is_parallel_to_a_slope_and_above_it() -> None:
+def test_the_trunk_is_parallel_to_a_slope_and_above_it():
     ground = GROUNDS["ramp"]
     window = walk(ground)
     for q in window.q[::20]:
@@ -59,7 +59,7 @@ def test_the_trunk_is_parallel_to_a_slope_and_above_it() -> None:
 RAMP_NORMAL = np.array([-np.sin(0.2) * np.cos(0.4), -np.sin(0.2) * np.sin(0.4), np.cos(0.2)])
 
 
-def test_swings_over_unknown_ground_are_higher_by_three_deviations() -> None:
+def test_swings_over_unknown_ground_are_higher_by_three_deviations():
     flat = make_ground((Box((0.0, 0.0, -0.5), (9.0, 9.0, 0.5)),))
     known, unknown = (
         np.array([feet_of(q) for q in walk(ground, seconds=2.0).q])

@@ -24,7 +24,7 @@ def torque(joints: np.ndarray, v: np.ndarray, a: np.ndarray, standing: np.ndarra
 
 
 @pytest.mark.parametrize("seed", range(10))
-def test_in_the_air_it_is_pinocchios_inverse_dynamics(seed: int) -> None:
+def test_in_the_air_it_is_pinocchios_inverse_dynamics(seed):
     rng = np.random.default_rng(seed)
     joints = A1.stand + 0.3 * rng.normal(size=12)
     v, a = 0.5 * rng.normal(size=18), 3.0 * rng.normal(size=18)
@@ -38,7 +38,7 @@ def test_in_the_air_it_is_pinocchios_inverse_dynamics(seed: int) -> None:
 
 
 @pytest.mark.parametrize("seed", range(20))
-def test_forces_push_inside_the_pyramid_and_give_the_wrench_where_they_can(seed: int) -> None:
+def test_forces_push_inside_the_pyramid_and_give_the_wrench_where_they_can(seed):
     rng = np.random.default_rng(seed)
     feet = foot_positions_in_base(A1.legs, A1.stand + 0.1 * rng.normal(size=12))
     standing = (rng.random(4) < 0.8).astype(float)

@@ -36,7 +36,7 @@ GAITS_OF_AUTO = [
         max_size=30,
     )
 )  # fmt: skip
-def test_whatever_comes_the_goal_keeps_to_the_limits_and_everything_is_counted(stream) -> None:
+def test_whatever_comes_the_goal_keeps_to_the_limits_and_everything_is_counted(stream):
     intake, now = CommandIntake(OPTIONS), 0.0
     for sequence, forward, left, yaw_rate, height, gait, pause in stream:
         now += pause
@@ -55,7 +55,7 @@ def test_whatever_comes_the_goal_keeps_to_the_limits_and_everything_is_counted(s
     assert counts["accepted"] + refused == len(stream)
 
 
-def test_in_silence_it_stands_and_afterwards_numbers_may_begin_anew() -> None:
+def test_in_silence_it_stands_and_afterwards_numbers_may_begin_anew():
     intake = CommandIntake(OPTIONS)
     intake.offer(command(100), 0.0)
     intake.look(OPTIONS.silence)
@@ -68,7 +68,7 @@ def test_in_silence_it_stands_and_afterwards_numbers_may_begin_anew() -> None:
     assert intake.goal().gait == "trot"
 
 
-def test_at_the_end_it_stands_and_takes_no_command_any_more() -> None:
+def test_at_the_end_it_stands_and_takes_no_command_any_more():
     intake = CommandIntake(OPTIONS)
     intake.offer(command(0), 0.0)
     intake.end()
@@ -77,7 +77,7 @@ def test_at_the_end_it_stands_and_takes_no_command_any_more() -> None:
     assert intake.goal() == Goal() and intake.counts["over"] == 1
 
 
-def test_auto_chooses_by_speed_and_keeps_its_gait_between_two_thresholds() -> None:
+def test_auto_chooses_by_speed_and_keeps_its_gait_between_two_thresholds():
     intake = CommandIntake(OPTIONS)
     for sequence, (fields, gait) in enumerate(GAITS_OF_AUTO):
         intake.offer(command(sequence, gait="auto", **fields), 0.0)

@@ -6,7 +6,7 @@ from controller.driving.commands import CommandScript, Goal, ScriptStep
 from controller.options import DriveOptions
 
 
-def test_what_a_step_does_not_name_stays_as_it_was() -> None:
+def test_what_a_step_does_not_name_stays_as_it_was():
     script = CommandScript(
         [
             ScriptStep(0.5, velocity_x=0.4, gait="trot"),
@@ -24,7 +24,7 @@ def test_what_a_step_does_not_name_stays_as_it_was() -> None:
     assert script.counts == {"accepted": 3, "clipped": 0}
 
 
-def test_a_script_that_has_ended_asks_for_nothing_more() -> None:
+def test_a_script_that_has_ended_asks_for_nothing_more():
     steps = ScriptStep(0.0, velocity_x=0.4), ScriptStep(2.0, velocity_y=0.1)
     script = CommandScript(steps, DriveOptions(), "trot")
     assert script.goal(1.0).forward == 0.4
@@ -36,6 +36,6 @@ def test_a_script_that_has_ended_asks_for_nothing_more() -> None:
     [{"at": -0.1}], [{"at": float("nan")}], [{"at": 1.0}, {"at": 1.0}],
     [{"at": 0.0, "gait": "gallop"}],
 ])  # fmt: skip
-def test_steps_that_cannot_be_are_refused(steps: list[dict]) -> None:
+def test_steps_that_cannot_be_are_refused(steps):
     with pytest.raises(ValueError, match="at is|follows|gallop"):
         CommandScript([ScriptStep(**step) for step in steps], DriveOptions(), "trot")

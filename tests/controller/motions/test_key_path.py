@@ -17,12 +17,12 @@ FLIP = Motion(
 )  # fmt: skip
 
 
-def test_in_flight_the_base_falls_freely() -> None:
+def test_in_flight_the_base_falls_freely():
     z = key_path(FLIP, A1, PERIOD).q[31:70, 2]
     np.testing.assert_allclose(np.diff(z, 2) / PERIOD**2, -GRAVITY, rtol=1e-6)
 
 
-def test_the_base_has_one_velocity_where_phases_meet() -> None:
+def test_the_base_has_one_velocity_where_phases_meet():
     fine = key_path(FLIP, A1, 1e-4)
     place = fine.q[:, :3]
     for end in (3000, 7000):
@@ -30,7 +30,7 @@ def test_the_base_has_one_velocity_where_phases_meet() -> None:
         np.testing.assert_allclose(after, before, atol=3e-7)
 
 
-def test_the_path_meets_its_poses_and_contacts() -> None:
+def test_the_path_meets_its_poses_and_contacts():
     path = key_path(FLIP, A1, PERIOD)
     np.testing.assert_allclose(path.q[30, :3], (0.0, 0.0, 0.4), atol=1e-12)
     np.testing.assert_allclose(path.q[-1, :3], (0.1, 0.0, A1.stand_height), atol=1e-12)

@@ -24,7 +24,7 @@ def crouch() -> MotionPlan:
     return make_plan(CROUCH, "a1")
 
 
-def test_a_plan_comes_near_its_pose_and_ends_in_a_stand(crouch: MotionPlan) -> None:
+def test_a_plan_comes_near_its_pose_and_ends_in_a_stand(crouch):
     reference = crouch.reference
     assert crouch.solution.status in FEASIBLE
     assert reference.q[20, 2] == pytest.approx(0.25, abs=0.02)
@@ -32,7 +32,7 @@ def test_a_plan_comes_near_its_pose_and_ends_in_a_stand(crouch: MotionPlan) -> N
     assert reference.contacts[5:35].all() and reference.gains is not None
 
 
-def test_a_plan_keeps_every_limit(crouch: MotionPlan) -> None:
+def test_a_plan_keeps_every_limit(crouch):
     states = np.hstack([crouch.reference.q, crouch.reference.v])
     limits = Limits(CROUCH.limits, A1)
     worst = limits.values(states[None], crouch.reference.inputs[None, :-1]).max()
@@ -40,7 +40,7 @@ def test_a_plan_keeps_every_limit(crouch: MotionPlan) -> None:
     assert crouch.solution.violation.value == pytest.approx(max(0.0, worst), abs=1e-12)
 
 
-def test_where_the_limits_cannot_be_kept_the_message_names_one_and_its_knot() -> None:
+def test_where_the_limits_cannot_be_kept_the_message_names_one_and_its_knot():
     box = KeepOut((-9.0, -9.0, 0.0), (9.0, 9.0, 9.0))
     inside = Motion(phases=(Phase("stand", 0.1),), limits=LimitOptions(keep_out=(box,)))
     solution = make_plan(inside, "a1").solution

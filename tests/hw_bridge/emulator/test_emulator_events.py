@@ -37,14 +37,14 @@ MOTOR = {"stuck": MOTORS.index("FL_thigh"), "told_speed": 3, "jammed": 5, "joint
     ({"motor": 12}, "11"), ({"kind": "remote", "buttons": ["Z"]}, "'Z'"),
     ({"kind": "remote", "sticks": {"lz": 0.5}}, "ly"), ({"kind": "explosion"}, "explosion"),
 ])  # fmt: skip
-def test_mistakes_are_named(change: dict[str, object], name: str) -> None:
+def test_mistakes_are_named(change, name):
     kind = "stuck_encoder" if "motor" in change else "cut"
     event = {"kind": kind, "at": 1.0} | ({} if "motor" in change else {"for": 1.0}) | change
     with pytest.raises(msgspec.ValidationError, match=name):
         msgspec.convert({"events": [event]}, EmulatorOptions)
 
 
-def test_events_hold_for_their_time_add_up_or_are_for_good() -> None:
+def test_events_hold_for_their_time_add_up_or_are_for_good():
     options, last = msgspec.convert({"events": EVENTS}, EmulatorOptions), None
     events = EventScript(options.events, 0.001)
     for tick in range(60):

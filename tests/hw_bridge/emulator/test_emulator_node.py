@@ -85,7 +85,7 @@ def run(plant=None, ticks=300, skips=None, damp_from=10**9, client=True, truths=
         end.close()
 
 
-def test_it_answers_every_command_and_stands() -> None:
+def test_it_answers_every_command_and_stands():
     report, client = run(ticks=300)
     assert report["commands"] >= 300 and not report["refused"]
     ticks = [state.tick for state in client.states]
@@ -95,26 +95,26 @@ def test_it_answers_every_command_and_stands() -> None:
     assert (client.states[-1].foot_force > 10).all()
 
 
-def test_without_a_command_it_is_silent_and_ends_at_once_when_asked_to() -> None:
+def test_without_a_command_it_is_silent_and_ends_at_once_when_asked_to():
     report, client = run(ticks=250, client=False)
     assert client.states == [] and report["state"] == "waiting"
     assert report["ticks"] < 300 and report["posture"] == "standing"
 
 
-def test_on_stop_it_lives_on_until_it_is_damped_and_still() -> None:
+def test_on_stop_it_lives_on_until_it_is_damped_and_still():
     report, _ = run(ticks=300, damp_from=250)
     assert 500 < report["ticks"] < 4301
     assert report["posture"] == "lying"
     assert report["first_damping_at"] == pytest.approx(0.250, abs=0.002)
 
 
-def test_a_late_emulator_makes_up_for_a_few_ticks_and_loses_the_rest() -> None:
+def test_a_late_emulator_makes_up_for_a_few_ticks_and_loses_the_rest():
     report, _ = run(ticks=250, client=False, skips={50: 3, 100: 40})
     assert report["caught_up"] == 3 + 5
     assert report["lost"] == 35
 
 
-def test_a_port_in_use_is_one_clear_line() -> None:
+def test_a_port_in_use_is_one_clear_line():
     end = RobotSocket("127.0.0.1", 0)
     try:
         with pytest.raises(ValueError, match=f"127.0.0.1:{end.address[1]}: Address already in use"):
@@ -130,6 +130,6 @@ def test_a_port_in_use_is_one_clear_line() -> None:
      ({"contact": np.array([1.0, 0, 0, 0])}, "lying"), ({"q": np.full(19, np.nan)}, "fallen"),
      ({"q": np.array([0, 0, 0.3, np.sin(0.6), 0, 0, np.cos(0.6), *A1.stand])}, "fallen")],
 )  # fmt: skip
-def test_postures(change, posture: str) -> None:
+def test_postures(change, posture):
     truth = msgspec.structs.replace(SimulatedRobot(A1).truth(), **change)
     assert posture_of(truth, A1.stand_height) == posture

@@ -31,7 +31,7 @@ def states(firmware: Firmware, frames: list[bytes], ticks: int = 1, now: float =
     return out
 
 
-def test_it_is_silent_and_leaves_the_plant_alone_until_the_first_command() -> None:
+def test_it_is_silent_and_leaves_the_plant_alone_until_the_first_command():
     firmware, plant = made(reply="stream")
     assert states(firmware, [], 1000) == []
     assert (plant.tick, plant.told, firmware.state) == (1000, 0, "waiting")
@@ -39,7 +39,7 @@ def test_it_is_silent_and_leaves_the_plant_alone_until_the_first_command() -> No
     assert firmware.state == "obeying"
 
 
-def test_joints_follow_the_law_and_the_state_shows_them() -> None:
+def test_joints_follow_the_law_and_the_state_shows_them():
     firmware, plant = made()
     seen = states(firmware, [HOLD_FRAME], 1500)
     np.testing.assert_allclose(plant.q, HOLD.q, atol=1e-3)
@@ -51,13 +51,13 @@ def test_joints_follow_the_law_and_the_state_shows_them() -> None:
 
 
 @pytest.mark.parametrize(("unit", "step"), [(0.001, 1), (1e-6, 1000)])
-def test_the_tick_counts_in_its_unit_and_wraps(unit: float, step: int) -> None:
+def test_the_tick_counts_in_its_unit_and_wraps(unit, step):
     firmware, _ = made(tick_unit_s=unit, first_tick=2**32 - 2 * step)
     ticks = [state.tick for state in states(firmware, [HOLD_FRAME], 4)]
     assert ticks == [2**32 - 2 * step, 2**32 - step, 0, step]
 
 
-def test_without_commands_it_brakes_after_the_timeout_and_stays_so() -> None:
+def test_without_commands_it_brakes_after_the_timeout_and_stays_so():
     firmware, plant = made()
     states(firmware, [HOLD_FRAME], 10)
     states(firmware, [], 29)
@@ -74,7 +74,7 @@ def test_without_commands_it_brakes_after_the_timeout_and_stays_so() -> None:
     assert firmware.history[1][0] == pytest.approx(0.039)
 
 
-def test_a_hot_motor_gives_no_torque_and_says_so() -> None:
+def test_a_hot_motor_gives_no_torque_and_says_so():
     event = {"kind": "heat", "at": 0.05, "motor": "FL_calf", "temperature": 70}
     firmware, plant = made(events=[event])
     states(firmware, [HOLD_FRAME], 40)
@@ -85,7 +85,7 @@ def test_a_hot_motor_gives_no_torque_and_says_so() -> None:
     assert seen[-1].temperature[5] == 69 and firmware.worst.values().temperature > 69.0
 
 
-def test_the_worst_is_what_was_asked_and_done_since_the_first_motion() -> None:
+def test_the_worst_is_what_was_asked_and_done_since_the_first_motion():
     firmware, plant = made()
     plant.dq[:] = 5.0
     states(firmware, [DAMP_FRAME, ENCODER.encode(no_torque())], 50)
@@ -111,7 +111,7 @@ def test_the_worst_is_what_was_asked_and_done_since_the_first_motion() -> None:
         (LowCommandEncoder(WIRE, Header(level_flag=0)).encode(HOLD), "level"),
     ],
 )  # fmt: skip
-def test_a_spoilt_frame_or_one_of_another_level_is_counted_and_wakes_nobody(frame, reason) -> None:
+def test_a_spoilt_frame_or_one_of_another_level_is_counted_and_wakes_nobody(frame, reason):
     firmware, plant = made()
     assert states(firmware, [frame], 3) == [] and firmware.refused == {reason: 3}
     assert (firmware.commands, plant.told, firmware.state) == (0, 0, "waiting")

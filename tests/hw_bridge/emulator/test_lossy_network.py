@@ -25,8 +25,8 @@ def carry(options: NetworkOptions, frames: list[bytes] = FRAMES) -> list[bytes]:
 
 @given(st.floats(0, 1), st.floats(0, 1), st.floats(0, 1), st.floats(0, 0.1), st.integers(0, 2**31))
 def test_without_corruption_only_sent_frames_arrive_at_most_twice(
-    loss: float, duplicate: float, reorder: float, jitter: float, seed: int
-) -> None:
+    loss, duplicate, reorder, jitter, seed
+):
     options = NetworkOptions(
         loss=loss, duplicate=duplicate, reorder=reorder, jitter_s=jitter, seed=seed
     )
@@ -41,11 +41,11 @@ def test_without_corruption_only_sent_frames_arrive_at_most_twice(
     ("options", "expected"),
     [(NetworkOptions(loss=0.05), 0.95), (NetworkOptions(duplicate=0.2), 1.2)],
 )
-def test_rates_are_those_asked_for(options: NetworkOptions, expected: float) -> None:
+def test_rates_are_those_asked_for(options, expected):
     assert len(carry(options)) / N == pytest.approx(expected, abs=0.015)
 
 
-def test_corruption_flips_one_to_eight_bits_and_no_more() -> None:
+def test_corruption_flips_one_to_eight_bits_and_no_more():
     out = carry(NetworkOptions(corrupt=1.0))
     for sent, arrived in zip(FRAMES, out, strict=True):
         flipped = int.from_bytes(sent, "little") ^ int.from_bytes(arrived, "little")
@@ -53,7 +53,7 @@ def test_corruption_flips_one_to_eight_bits_and_no_more() -> None:
     assert sum(a != b for a, b in zip(FRAMES, out, strict=True)) > 0.95 * N
 
 
-def test_a_cut_lets_nothing_in_and_what_is_under_way_arrives() -> None:
+def test_a_cut_lets_nothing_in_and_what_is_under_way_arrives():
     network = LossyNetwork[None](NetworkOptions(jitter_s=0.01), "out")
     network.push(b"before", None, 0.0)
     network.is_cut = True

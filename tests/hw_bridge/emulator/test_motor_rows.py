@@ -34,7 +34,7 @@ def drawn(seed: int) -> tuple[Setpoints, np.ndarray, np.ndarray]:
 
 @settings(deadline=None)
 @given(st.integers(0, 2**32 - 1))
-def test_braking_stuck_and_shut_down_motors(seed: int) -> None:
+def test_braking_stuck_and_shut_down_motors(seed):
     setpoints, q, dq = drawn(seed)
     random = np.random.default_rng(seed + 1)
     mode = np.where(random.random(12) < 0.3, random.integers(0, 256, 12), SERVO)
@@ -51,7 +51,7 @@ def test_braking_stuck_and_shut_down_motors(seed: int) -> None:
 
 @settings(deadline=None)
 @given(st.integers(0, 4), st.integers(0, 11), st.sampled_from([np.nan, np.inf, -np.inf]))
-def test_a_motor_with_a_number_that_is_none_brakes_alone(row: int, i: int, bad: float) -> None:
+def test_a_motor_with_a_number_that_is_none_brakes_alone(row, i, bad):
     setpoints, q, dq = drawn(0)
     wrong = Setpoints(*(values.copy() for values in setpoints[:5]))
     wrong[row][i] = bad

@@ -31,7 +31,7 @@ def reading_of(random: np.random.Generator, size: float) -> SensorReading:
 
 @settings(deadline=None)
 @given(st.integers(0, 2**32 - 1), st.sampled_from([1.0, 100.0, 1e5, 1e30]), st.integers(0, 2**33))
-def test_its_bytes_are_those_of_the_codec(seed: int, size: float, tick: int) -> None:
+def test_its_bytes_are_those_of_the_codec(seed, size, tick):
     random = np.random.default_rng(seed)
     reading, frame = reading_of(random, size), StateFrame(OPTIONS, WIRE)
     q, dq, ddq = random.standard_normal((3, 12)) * [[1.0], [10.0], [size]]

@@ -36,7 +36,7 @@ def check(command: Command | None, most, sequence: int) -> None:
 
 
 @given(st.lists(st.text(max_size=30), min_size=1, max_size=10))
-def test_any_keys_make_a_bounded_command(typed: list[str]) -> None:
+def test_any_keys_make_a_bounded_command(typed):
     driver = key_driver()
     for sequence, keys in enumerate(typed, 1):
         driver.press(keys)
@@ -53,7 +53,7 @@ def test_any_keys_make_a_bounded_command(typed: list[str]) -> None:
      ("iij.0", (0.0, 0.0, 0.0)), ("iij1", (0.0, 0.0, 0.0)), ("i" * 99, (2.2, 0.0, 0.0)),
      ("i" * 99 + "k", (2.1, 0.0, 0.0))],
 )  # fmt: skip
-def test_what_keys_ask_for(keys: str, expected: tuple[float, ...]) -> None:
+def test_what_keys_ask_for(keys, expected):
     driver = key_driver()
     driver.press(keys)
     assert velocity(driver.command(0.0)) == pytest.approx(expected)
@@ -66,7 +66,7 @@ events = st.builds(
 
 
 @given(st.lists(st.lists(events, max_size=12), min_size=1, max_size=8))
-def test_any_events_make_a_bounded_command_and_letting_go_is_a_stand_at_once(batches) -> None:
+def test_any_events_make_a_bounded_command_and_letting_go_is_a_stand_at_once(batches):
     driver = GamepadDriver(PAD, STICKS)
     for sequence, batch in enumerate(batches, 1):
         driver.take(batch)
@@ -82,7 +82,7 @@ ways = st.floats(allow_nan=False, allow_infinity=False)
 
 
 @given(st.lists(st.tuples(st.frozensets(st.sampled_from(BUTTONS)), ways, ways, ways), min_size=1))
-def test_any_remote_makes_a_bounded_command(states) -> None:
+def test_any_remote_makes_a_bounded_command(states):
     driver = RemoteDriver(STICKS)
     for sequence, (buttons, lx, rx, ly) in enumerate(states, 1):
         driver.take(Remote(buttons, lx=lx, rx=rx, ly=ly))
@@ -91,7 +91,7 @@ def test_any_remote_makes_a_bounded_command(states) -> None:
     assert velocity(driver.command(0.0)) == (0.0, 0.0, 0.0)
 
 
-def test_the_remotes_sticks_and_cross() -> None:
+def test_the_remotes_sticks_and_cross():
     driver = RemoteDriver(STICKS)
     driver.take(Remote(frozenset({"up"}), ly=1.0, lx=1.0, rx=1.0))
     command = driver.command(0.0)
@@ -108,7 +108,7 @@ def test_the_remotes_sticks_and_cross() -> None:
     (JoystickEvent(AXIS, DEAD_MAN, 0, at_opening=True), False),
     (JoystickEvent(BUTTON, 4, 1), False),
 ])  # fmt: skip
-def test_full_sticks_ask_for_the_most_while_the_dead_man_is_held(held, counts: bool) -> None:
+def test_full_sticks_ask_for_the_most_while_the_dead_man_is_held(held, counts):
     driver = GamepadDriver(PAD, STICKS)
     ends = [JoystickEvent(AXIS, axis, -FULL) for axis in (PAD.forward, PAD.left, PAD.turn)]
     driver.take([*ends, held])

@@ -44,9 +44,7 @@ def pad(tmp_path: Path) -> Iterator[tuple[Gamepad, int]]:
         *((number, Request.STOP) for number in BUTTONS.stop),
     ],
 )
-def test_a_button_asks_when_pressed_not_when_let_go(
-    pad: tuple[Gamepad, int], number: int, request_: Request
-) -> None:
+def test_a_button_asks_when_pressed_not_when_let_go(pad, number, request_):
     gamepad, writing = pad
     os.write(writing, event(number) + event(number, value=0))
     [(request, cause)] = gamepad.poll()
@@ -54,14 +52,14 @@ def test_a_button_asks_when_pressed_not_when_let_go(
     assert gamepad.poll() == []
 
 
-def test_of_what_is_held_at_opening_only_a_stop_counts(pad: tuple[Gamepad, int]) -> None:
+def test_of_what_is_held_at_opening_only_a_stop_counts(pad):
     held = [event(n, 1, BUTTON | AT_OPENING) for n in (BUTTONS.run, BUTTONS.stop[0])]
     free = event(BUTTONS.stop[1], 0, BUTTON | AT_OPENING)
     os.write(pad[1], b"".join(held) + free)
     assert [request for request, _ in pad[0].poll()] == [Request.STOP]
 
 
-def test_a_gamepad_that_goes_ends_the_run_once(pad: tuple[Gamepad, int]) -> None:
+def test_a_gamepad_that_goes_ends_the_run_once(pad):
     os.close(pad[1])
     assert pad[0].poll() == [(Request.END, "the gamepad has gone")]
     assert pad[0].poll() == []
@@ -77,9 +75,7 @@ def lived(gamepad: Gamepad, begin: int, end: int, up: bool = True) -> list[tuple
 
 
 @pytest.mark.parametrize("sign", [MOVE, event(99), event(BUTTONS.run, 0)])
-def test_one_that_is_silent_while_the_robot_is_up_ends_the_run_once(
-    pad: tuple[Gamepad, int], sign: bytes
-) -> None:
+def test_one_that_is_silent_while_the_robot_is_up_ends_the_run_once(pad, sign):
     gamepad, writing = pad
     for begin in range(5000, 9000, 999):
         os.write(writing, sign)
@@ -94,7 +90,7 @@ def test_one_that_is_silent_while_the_robot_is_up_ends_the_run_once(
 
 
 @given(st.lists(st.binary(min_size=1, max_size=64), max_size=5))
-def test_any_bytes_are_read_without_an_error(chunks: list[bytes]) -> None:
+def test_any_bytes_are_read_without_an_error(chunks):
     reading, writing = os.pipe()
     gamepad = Gamepad(f"/proc/self/fd/{reading}", BUTTONS)
     for chunk in chunks:
@@ -108,7 +104,7 @@ def test_any_bytes_are_read_without_an_error(chunks: list[bytes]) -> None:
     os.close(writing)
 
 
-def test_one_that_is_not_there_or_a_file_is_refused_at_once(tmp_path: Path) -> None:
+def test_one_that_is_not_there_or_a_file_is_refused_at_once(tmp_path):
     (tmp_path / "js0").write_bytes(event(7))  # would read as "stand up"
     for name in ("js0", "js7"):
         with pytest.raises(ValueError, match=name):

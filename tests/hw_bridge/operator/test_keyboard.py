@@ -28,7 +28,7 @@ def pipe() -> Iterator[tuple[int, int]]:
 
 
 @pytest.mark.parametrize("key", [*KEYS, *STOPS])
-def test_each_key_in_either_case(pipe: tuple[int, int], key: bytes) -> None:
+def test_each_key_in_either_case(pipe, key):
     keyboard = Keyboard(pipe[0])
     for typed in {key, key.upper()}:
         os.write(pipe[1], typed)
@@ -38,7 +38,7 @@ def test_each_key_in_either_case(pipe: tuple[int, int], key: bytes) -> None:
 
 
 @given(st.binary(max_size=300))
-def test_any_bytes_are_read_and_every_stop_among_them_is_seen(typed: bytes) -> None:
+def test_any_bytes_are_read_and_every_stop_among_them_is_seen(typed):
     reading, writing = os.pipe()
     try:
         keyboard = Keyboard(reading)
@@ -53,9 +53,7 @@ def test_any_bytes_are_read_and_every_stop_among_them_is_seen(typed: bytes) -> N
 
 
 @pytest.mark.parametrize("typed", [b"", b"urid", 3000 * b"uri", b"ur d", b"r\x1b" + 3000 * b" "])
-def test_what_was_typed_ahead_is_dropped_but_for_a_stop(
-    pipe: tuple[int, int], typed: bytes
-) -> None:
+def test_what_was_typed_ahead_is_dropped_but_for_a_stop(pipe, typed):
     others: list[str] = []
     keyboard = Keyboard(pipe[0], others.append)
     os.write(pipe[1], typed)
@@ -66,7 +64,7 @@ def test_what_was_typed_ahead_is_dropped_but_for_a_stop(
     assert keyboard.poll() == [(Request.STAND_UP, "")] and others == ["i"]
 
 
-def test_a_stop_typed_ahead_in_a_terminal_counts_and_one_that_hung_up_ends_the_run() -> None:
+def test_a_stop_typed_ahead_in_a_terminal_counts_and_one_that_hung_up_ends_the_run():
     outer, inner = pty.openpty()
     with raw_keys(inner):
         keyboard = Keyboard(inner)

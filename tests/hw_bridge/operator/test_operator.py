@@ -2,7 +2,6 @@
 
 import os
 import struct
-from pathlib import Path
 
 import msgspec
 import pytest
@@ -25,7 +24,7 @@ def held(*buttons: str) -> Remote:
 
 
 @pytest.mark.parametrize("buttons", [("R2",), ("L2", "B"), ("R2", "A"), ("L2", "B", "up")])
-def test_the_remote_stops_once_for_each_time_it_is_pressed(buttons: tuple[str, ...]) -> None:
+def test_the_remote_stops_once_for_each_time_it_is_pressed(buttons):
     stop = RemoteStop(SETS)
     assert stop.poll(None) == stop.poll(held()) == []
     for _ in range(2):
@@ -35,7 +34,7 @@ def test_the_remote_stops_once_for_each_time_it_is_pressed(buttons: tuple[str, .
         assert stop.poll(held()) == []
 
 
-def test_the_script_takes_each_step_once() -> None:
+def test_the_script_takes_each_step_once():
     script, asked = OperatorScript(), []
     for state in (S.OFF, S.DAMPING, S.STAND_UP, S.READY, S.RUNNING, S.SIT_DOWN, S.DAMPING, S.OFF):
         for _ in range(30):
@@ -43,7 +42,7 @@ def test_the_script_takes_each_step_once() -> None:
     assert asked == [(Request.STAND_UP, S.OFF), (Request.RUN, S.READY)]
 
 
-def test_a_stop_comes_before_everything_else_that_is_asked_for() -> None:
+def test_a_stop_comes_before_everything_else_that_is_asked_for():
     reading, writing = os.pipe()
     operator = Operator(OperatorOptions(script=True), hands_of(OperatorOptions(), reading))
     os.write(writing, b"rud ")
@@ -56,7 +55,7 @@ def test_a_stop_comes_before_everything_else_that_is_asked_for() -> None:
     os.close(writing)
 
 
-def test_of_what_was_asked_before_the_robot_is_there_only_a_stop_is_left(tmp_path: Path) -> None:
+def test_of_what_was_asked_before_the_robot_is_there_only_a_stop_is_left(tmp_path):
     path = tmp_path / "js0"
     os.mkfifo(path)
     pad = os.open(path, os.O_RDWR)
@@ -77,7 +76,7 @@ def test_of_what_was_asked_before_the_robot_is_there_only_a_stop_is_left(tmp_pat
 
 
 @pytest.mark.parametrize("state", S)
-def test_a_gamepad_may_be_silent_until_the_robot_is_up(tmp_path: Path, state: RobotState) -> None:
+def test_a_gamepad_may_be_silent_until_the_robot_is_up(tmp_path, state):
     path, now = tmp_path / "js0", 0.0
     os.mkfifo(path)
     pad = os.open(path, os.O_RDWR)

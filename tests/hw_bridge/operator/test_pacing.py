@@ -17,7 +17,7 @@ BOUNDS = CommandBounds(2.2, 0.5, 1.6, (0.2, 0.32), A1.stand_height)
 
 
 @given(st.lists(st.tuples(st.integers(1, 30), st.booleans()), min_size=1, max_size=60))
-def test_nobody_waits_longer_than_the_period_and_a_change_goes_out_soon(steps) -> None:
+def test_nobody_waits_longer_than_the_period_and_a_change_goes_out_soon(steps):
     """Steps of some milliseconds, with or without a key."""
     commands: list[Command] = []
     driver = KeyDriver(KeyOptions(), BOUNDS)
@@ -42,7 +42,7 @@ def test_nobody_waits_longer_than_the_period_and_a_change_goes_out_soon(steps) -
     assert [command.sequence for command in commands] == list(range(1, len(commands) + 1))
 
 
-def test_steering_is_silent_before_the_run_and_every_run_begins_with_a_stand() -> None:
+def test_steering_is_silent_before_the_run_and_every_run_begins_with_a_stand():
     commands: list[Command] = []
     steering = Steering(KeyDriver(KeyOptions(), BOUNDS), commands.append)
     now = 0.0
@@ -55,7 +55,7 @@ def test_steering_is_silent_before_the_run_and_every_run_begins_with_a_stand() -
     assert [command.forward for command in commands] == [0.0, 0.2, 0.0]
 
 
-def test_the_remotes_sticks_drive_the_robot_over_its_own_bytes() -> None:
+def test_the_remotes_sticks_drive_the_robot_over_its_own_bytes():
     """The emulated robot runs from about 2 s on; commands come at 50 Hz, and at once."""
     commands: list[Command] = []
     held = {"kind": "remote", "at": 4.0, "for": 1.0, "sticks": {"ly": 0.55, "rx": -1.0},

@@ -6,7 +6,6 @@ import select
 import socket
 import termios
 from collections.abc import Iterator
-from pathlib import Path
 
 import pytest
 
@@ -23,7 +22,7 @@ def terminal() -> Iterator[tuple[int, int]]:
     os.close(inner)
 
 
-def test_keys_come_one_by_one_unechoed_and_only_interrupt_stays(terminal: tuple[int, int]) -> None:
+def test_keys_come_one_by_one_unechoed_and_only_interrupt_stays(terminal):
     outer, inner = terminal
     with raw_keys(inner):
         attributes = termios.tcgetattr(inner)
@@ -38,7 +37,7 @@ def test_keys_come_one_by_one_unechoed_and_only_interrupt_stays(terminal: tuple[
 
 
 @pytest.mark.parametrize("error", [None, RuntimeError, KeyboardInterrupt, SystemExit])
-def test_it_is_restored(terminal: tuple[int, int], error: type[BaseException] | None) -> None:
+def test_it_is_restored(terminal, error):
     inner = terminal[1]
     before = termios.tcgetattr(inner)
     if error is None:
@@ -50,7 +49,7 @@ def test_it_is_restored(terminal: tuple[int, int], error: type[BaseException] | 
     assert termios.tcgetattr(inner) == before
 
 
-def test_what_was_not_read_does_not_reach_the_shell(terminal: tuple[int, int]) -> None:
+def test_what_was_not_read_does_not_reach_the_shell(terminal):
     outer, inner = terminal
     with raw_keys(inner):
         os.write(outer, b"xxx")
@@ -61,7 +60,7 @@ def test_what_was_not_read_does_not_reach_the_shell(terminal: tuple[int, int]) -
     assert os.read(inner, 10) == b"ls\n"
 
 
-def test_who_may_type_is_asked_of_the_file(terminal: tuple[int, int], tmp_path: Path) -> None:
+def test_who_may_type_is_asked_of_the_file(terminal, tmp_path):
     reading, writing = os.pipe()
     here, there = socket.socketpair()
     (tmp_path / "keys").write_text("ur")

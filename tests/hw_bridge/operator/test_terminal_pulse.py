@@ -51,11 +51,11 @@ def terminal() -> Iterator[Terminal]:
     terminal.pulse.close()
 
 
-def test_a_terminal_that_answers_goes_on_for_ever(terminal: Terminal) -> None:
+def test_a_terminal_that_answers_goes_on_for_ever(terminal):
     assert terminal.live(4.9) == [] and terminal.queries == 5.0 / PERIOD_S
 
 
-def test_a_terminal_that_freezes_while_the_robot_is_up_ends_the_run_once(terminal) -> None:
+def test_a_terminal_that_freezes_while_the_robot_is_up_ends_the_run_once(terminal):
     terminal.answers = False
     for _ in range(5):  # a key is a sign of life
         assert terminal.live(0.9) == []
@@ -66,7 +66,7 @@ def test_a_terminal_that_freezes_while_the_robot_is_up_ends_the_run_once(termina
     assert asked is Request.END and after <= 2 * TICK_S
 
 
-def test_it_takes_a_second_to_freeze_and_a_stall_of_the_reader_is_none(terminal: Terminal) -> None:
+def test_it_takes_a_second_to_freeze_and_a_stall_of_the_reader_is_none(terminal):
     for seconds in (3.0, 0.24, 2.0):
         terminal.now += seconds
         assert terminal.live(0.3) == []
@@ -75,7 +75,7 @@ def test_it_takes_a_second_to_freeze_and_a_stall_of_the_reader_is_none(terminal:
     assert asked is Request.END and 1.0 <= after <= 1.0 + PERIOD_S
 
 
-def test_a_terminal_that_never_answers_is_said_once_and_left_alone(caplog) -> None:
+def test_a_terminal_that_never_answers_is_said_once_and_left_alone(caplog):
     terminal = Terminal()
     terminal.answers = False
     assert terminal.live(20.0) == [] and len(caplog.records) == 1
@@ -87,7 +87,7 @@ def test_a_terminal_that_never_answers_is_said_once_and_left_alone(caplog) -> No
 
 @given(st.lists(st.sampled_from([REPLY, b"\x1b", b"[", b"0", b"n", b"x", b"\x1b[A"]), max_size=12),
        st.data())  # fmt: skip
-def test_whatever_is_typed_and_however_it_is_cut_no_key_is_lost_nor_held_long(parts, data) -> None:
+def test_whatever_is_typed_and_however_it_is_cut_no_key_is_lost_nor_held_long(parts, data):
     """The keys are what is left without replies, within 3 ms."""
     pulse = TerminalPulse(10_000, 1.0, 0.0)
     typed, now, keys = b"".join(parts), 0.0, b""
@@ -101,7 +101,7 @@ def test_whatever_is_typed_and_however_it_is_cut_no_key_is_lost_nor_held_long(pa
     assert keys == b"".join(typed.split(REPLY))
 
 
-def test_keys_beside_replies_are_keys_and_other_keys_are_handed_over() -> None:
+def test_keys_beside_replies_are_keys_and_other_keys_are_handed_over():
     others: list[str] = []
     outer, inner = pty.openpty()
     with raw_keys(inner):

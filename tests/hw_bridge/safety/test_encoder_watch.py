@@ -67,13 +67,13 @@ def jam(torque: float, ticks: int, way: float = 0.0) -> list[Array]:
 
 
 @pytest.mark.parametrize("torque", [20.0, -33.5])
-def test_a_joint_that_does_not_move_under_torque_is_jammed(torque: float) -> None:
+def test_a_joint_that_does_not_move_under_torque_is_jammed(torque):
     samples = jam(torque, 400, 0.02)
     tick, cause = first_fault(samples)
     assert tick == 300 and "FL thigh is jammed" in cause and f"{torque:.0f} N m" in cause
 
 
-def test_an_encoder_that_leaps_is_found() -> None:
+def test_an_encoder_that_leaps_is_found():
     samples = [gait(tick) for tick in range(100)]
     samples[60][Q][FL_THIGH] += 0.5
     tick, cause = first_fault(samples)
@@ -105,7 +105,7 @@ SOUND = {  # samples that are no fault, whether the motors serve, milliseconds b
 
 
 @pytest.mark.parametrize("name", SOUND)
-def test_walks_rest_loads_and_limp_legs_are_no_fault(name: str) -> None:
+def test_walks_rest_loads_and_limp_legs_are_no_fault(name):
     samples, serving, step_ms = SOUND[name]
     if name in ("a heavy load", "a slow motion", "a short push", "two pushes"):
         drives = []

@@ -52,20 +52,20 @@ def ramp(limiter: Limiter, torque: float, start: float, ticks: int) -> float:
     return start + 1e-3 * (ticks - 1)
 
 
-def test_the_first_command_begins_at_no_torque(limiter: Limiter) -> None:
+def test_the_first_command_begins_at_no_torque(limiter):
     first = limiter.apply(torque_command(20.0), Q, STILL, 100.0)
     assert first.limited == ("slew",)
     np.testing.assert_allclose(first.torque, STEP)
 
 
-def test_a_late_tick_does_not_make_up_for_all_it_missed(limiter: Limiter) -> None:
+def test_a_late_tick_does_not_make_up_for_all_it_missed(limiter):
     limiter.apply(no_torque(), Q, STILL, 0.0)
     late = limiter.apply(torque_command(33.0), Q, STILL, 0.02)
     np.testing.assert_allclose(late.torque, 3.0 * STEP)
 
 
 @pytest.mark.parametrize("gap", [0.0301, 3600.0, 1e12])
-def test_after_a_gap_torque_begins_at_nothing(limiter: Limiter, gap: float) -> None:
+def test_after_a_gap_torque_begins_at_nothing(limiter, gap):
     now = ramp(limiter, 30.0, 0.0, 10)
     after = limiter.apply(torque_command(30.0), Q, STILL, now + gap)
     np.testing.assert_allclose(after.torque, STEP)
@@ -73,9 +73,7 @@ def test_after_a_gap_torque_begins_at_nothing(limiter: Limiter, gap: float) -> N
 
 
 @pytest.mark.parametrize("odd", [-1.0, -1e5, math.nan, math.inf])
-def test_no_torque_changes_while_the_clock_is_odd(
-    limiter: Limiter, odd: float, caplog: pytest.LogCaptureFixture
-) -> None:
+def test_no_torque_changes_while_the_clock_is_odd(limiter, odd, caplog):
     now = ramp(limiter, 10.0, 0.0, 10)
     for _ in range(2):
         limited = limiter.apply(torque_command(30.0), Q, STILL, odd)
@@ -88,15 +86,13 @@ def test_no_torque_changes_while_the_clock_is_odd(
 
 
 @pytest.mark.parametrize("setpoints", [no_torque(), no_torque()._replace(mode=BRAKE), damping(3.0)])
-def test_what_drives_nothing_passes_even_unmeasured(limiter: Limiter, setpoints: Setpoints) -> None:
+def test_what_drives_nothing_passes_even_unmeasured(limiter, setpoints):
     assert limiter.apply(setpoints, Q, STILL, 0.0).setpoints is setpoints
     assert limiter.apply(setpoints, None, None, 0.001).setpoints is setpoints
 
 
 @pytest.mark.parametrize("reads", [0.0, -3.2])  # the calf's range ends at -0.92 and -2.70
-def test_a_joint_that_cannot_be_where_it_reads_is_only_damped(
-    limiter: Limiter, reads: float
-) -> None:
+def test_a_joint_that_cannot_be_where_it_reads_is_only_damped(limiter, reads):
     wanted = pd_command()
     limited = limiter.apply(wanted, at(FR_CALF, reads, Q), STILL, 0.0)
     assert limited.limited == ("measurement",)
@@ -130,19 +126,19 @@ def drive_out(motor: int, sign: float, delay_ms: int, load: float) -> Array:
 @pytest.mark.parametrize("motor", [FR_CALF, FL_THIGH])
 @pytest.mark.parametrize("sign", [-1.0, 1.0])
 @pytest.mark.parametrize("delay_ms", [0, 10])
-def test_full_torque_outwards_ends_inside_the_range(motor: int, sign: float, delay_ms: int) -> None:
+def test_full_torque_outwards_ends_inside_the_range(motor, sign, delay_ms):
     way = drive_out(motor, sign, delay_ms, load=0.0)
     assert A1.legs.lower[motor] < way.min() and way.max() < A1.legs.upper[motor]
     assert np.ptp(way[-200:]) < 0.02
 
 
-def test_a_load_outwards_is_held_by_the_spring() -> None:
+def test_a_load_outwards_is_held_by_the_spring():
     rest = drive_out(FR_CALF, 1.0, 0, load=10.0)[-300:]
     np.testing.assert_allclose(rest - A1.legs.upper[FR_CALF], 10.0 / 120.0, atol=0.005)
 
 
 @pytest.mark.parametrize("reason", DAMPED)
-def test_what_cannot_be_driven_is_damped_and_torque_begins_anew(limiter: Limiter, reason) -> None:
+def test_what_cannot_be_driven_is_damped_and_torque_begins_anew(limiter, reason):
     for asked in DAMPED[reason]:
         now = ramp(limiter, 30.0, 0.0, 10)
         limited = limiter.apply(*asked, now + 1e-3)
@@ -155,7 +151,7 @@ def test_what_cannot_be_driven_is_damped_and_torque_begins_anew(limiter: Limiter
 
 
 @pytest.mark.parametrize("name", LIMITED)
-def test_a_limit_cuts_the_torque_at_the_instant_to_its_value(name: str) -> None:
+def test_a_limit_cuts_the_torque_at_the_instant_to_its_value(name):
     limiter = Limiter(HardwareSafetyOptions(torque_slew=1e9), A1)
     setpoints, dq, torque, reason = LIMITED[name]
     limited = limiter.apply(setpoints, Q, dq, 0.0)

@@ -57,7 +57,7 @@ def at_ease(setpoints: Setpoints, q: Array, dq: Array) -> Limited:
 
 @FEW
 @given(SETPOINTS, Q, DQ)
-def test_torque_and_gains_stay_within_their_limits(s: Setpoints, q: Array, dq: Array) -> None:
+def test_torque_and_gains_stay_within_their_limits(s, q, dq):
     sent, torque, _ = at_ease(s, q, dq)
     np.testing.assert_allclose(sent.torque(q, dq), torque, atol=EPS)
     # Motors bound the torque of damping themselves.
@@ -69,7 +69,7 @@ def test_torque_and_gains_stay_within_their_limits(s: Setpoints, q: Array, dq: A
 
 @FEW
 @given(SETPOINTS, Q, DQ)
-def test_power_stays_within_its_limits(s: Setpoints, q: Array, dq: Array) -> None:
+def test_power_stays_within_its_limits(s, q, dq):
     power = at_ease(s, q, dq).torque * dq
     assert power.max() <= OPTIONS.motor_power + EPS
     assert abs(power[~passive(s)]).sum() <= OPTIONS.total_power + EPS
@@ -77,7 +77,7 @@ def test_power_stays_within_its_limits(s: Setpoints, q: Array, dq: Array) -> Non
 
 @FEW
 @given(SETPOINTS, Q, DQ)
-def test_no_torque_drives_a_joint_out_of_its_range(s: Setpoints, q: Array, dq: Array) -> None:
+def test_no_torque_drives_a_joint_out_of_its_range(s, q, dq):
     sent, torque, _ = at_ease(s, q, dq)
     driven = ~passive(s)
     high, low = (
@@ -92,7 +92,7 @@ def test_no_torque_drives_a_joint_out_of_its_range(s: Setpoints, q: Array, dq: A
 
 @FEW
 @given(SETPOINTS, Q, DQ)
-def test_no_torque_drives_a_joint_beyond_its_speed(s: Setpoints, q: Array, dq: Array) -> None:
+def test_no_torque_drives_a_joint_beyond_its_speed(s, q, dq):
     torque = at_ease(s, q, dq).torque
     fast = abs(dq) >= A1.velocity_limit[0]
     assert (torque[fast] * dq[fast] <= EPS).all()
@@ -100,9 +100,7 @@ def test_no_torque_drives_a_joint_beyond_its_speed(s: Setpoints, q: Array, dq: A
 
 @FEW
 @given(SETPOINTS, SETPOINTS, Q, DQ, st.floats(0.0, 0.003))
-def test_torque_changes_no_faster_than_the_slew(
-    first: Setpoints, second: Setpoints, q: Array, dq: Array, since: float
-) -> None:
+def test_torque_changes_no_faster_than_the_slew(first, second, q, dq, since):
     LIMITER.reset()
     before = LIMITER.apply(first, q, dq, 0.0)
     after = LIMITER.apply(second, q, dq, since)
@@ -115,7 +113,7 @@ def test_torque_changes_no_faster_than_the_slew(
 
 @FEW
 @given(SETPOINTS, Q, DQ)
-def test_what_is_not_limited_is_not_touched(s: Setpoints, q: Array, dq: Array) -> None:
+def test_what_is_not_limited_is_not_touched(s, q, dq):
     kept = [values.copy() for values in s[:5]]
     limited = at_ease(s, q, dq)
     for mine, theirs in zip(kept, s[:5], strict=True):
@@ -125,7 +123,7 @@ def test_what_is_not_limited_is_not_touched(s: Setpoints, q: Array, dq: Array) -
 
 @FEW
 @given(SETPOINTS, Q, DQ)
-def test_passive_motors_never_drive_and_never_wait(s: Setpoints, q: Array, dq: Array) -> None:
+def test_passive_motors_never_drive_and_never_wait(s, q, dq):
     LIMITER.reset()
     LIMITER.apply(s, q, dq, 0.0)
     calm = s._replace(dq=np.zeros(12), kp=np.zeros(12), tau=np.zeros(12), kd=np.full(12, 5.0))
@@ -138,7 +136,7 @@ def test_passive_motors_never_drive_and_never_wait(s: Setpoints, q: Array, dq: A
     arrays(float, (5, 12), elements=ANY), arrays(float, (2, 12), elements=ON_WIRE),
     ANY, st.sampled_from((0x0A, 0x00, 0x04, 0xFF)),
 )  # fmt: skip
-def test_garbage_in_safe_numbers_out(rows: Array, joints: Array, now: float, mode: int) -> None:
+def test_garbage_in_safe_numbers_out(rows, joints, now, mode):
     sent, torque, limited = LIMITER.apply(Setpoints(*rows, mode), joints[0], joints[1], now)
     assert np.isfinite(np.array(sent[:5])).all() and np.isfinite(torque).all()
     assert (abs(torque) <= A1.torque_limit[0] + EPS)[~passive(sent)].all()

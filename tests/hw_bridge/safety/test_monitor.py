@@ -53,7 +53,7 @@ FAULTS = {  # changes of a sample, and what its cause names
 
 
 @pytest.mark.parametrize("name", FAULTS)
-def test_a_fault_that_lasts_damps_and_says_why(monitor: Monitor, name: str) -> None:
+def test_a_fault_that_lasts_damps_and_says_why(monitor, name):
     changes, words = FAULTS[name]
     assert live(monitor, 30) == GO
     assert live(monitor, 2, start=30, **changes) == GO  # one odd sample is no fault, nor are two
@@ -67,7 +67,7 @@ def test_a_fault_that_lasts_damps_and_says_why(monitor: Monitor, name: str) -> N
     assert (live(limp, 300, serving=False, **changes) == GO) == waits
 
 
-def test_a_motion_may_tilt_the_trunk_as_far_as_it_says_and_no_longer(monitor: Monitor) -> None:
+def test_a_motion_may_tilt_the_trunk_as_far_as_it_says_and_no_longer(monitor):
     assert live(monitor, 30, tilt=0.4, quaternion_wxyz=ROLLED) == GO
     verdict = live(monitor, 30, start=30, tilt=0.3, quaternion_wxyz=ROLLED)
     assert verdict.cause == "the trunk is tilted by 80 deg (limit 77)"
@@ -77,14 +77,14 @@ def test_a_motion_may_tilt_the_trunk_as_far_as_it_says_and_no_longer(monitor: Mo
     assert live(monitor, 30, start=150, tilt=math.nan, quaternion_wxyz=ROLLED).action == "damp"
 
 
-def test_motors_have_time_to_enter_servo_mode_but_not_for_ever(monitor: Monitor) -> None:
+def test_motors_have_time_to_enter_servo_mode_but_not_for_ever(monitor):
     live(monitor, 10, serving=False, mode=np.full(12, BRAKE))
     assert live(monitor, 200, start=10, mode=np.full(12, BRAKE)) == GO
     verdict = live(monitor, 100, start=210, mode=np.full(12, BRAKE))
     assert verdict.action == "damp" and "FR hip does not enter servo mode" in verdict.cause
 
 
-def test_a_warm_motor_is_a_warning_once_and_a_hot_one_sits_down(monitor: Monitor) -> None:
+def test_a_warm_motor_is_a_warning_once_and_a_hot_one_sits_down(monitor):
     assert live(monitor, 50, temperature=at(FL_THIGH, 49, 30)) == GO
     assert monitor.take_warnings() == []
     for start in (50, 100):
@@ -97,7 +97,7 @@ def test_a_warm_motor_is_a_warning_once_and_a_hot_one_sits_down(monitor: Monitor
 
 
 @pytest.mark.parametrize("repeated", [True, False], ids=["the same sample", "none"])
-def test_an_old_state_is_held_then_damps(monitor: Monitor, repeated: bool) -> None:
+def test_an_old_state_is_held_then_damps(monitor, repeated):
     last = sample(0)
     monitor.judge(last, 0.001, True)
     again = last if repeated else None
@@ -113,7 +113,7 @@ def test_an_old_state_is_held_then_damps(monitor: Monitor, repeated: bool) -> No
     assert monitor.take_warnings() == [] and monitor.late == 2
 
 
-def test_before_the_first_state_nothing_may_be_served(monitor: Monitor) -> None:
+def test_before_the_first_state_nothing_may_be_served(monitor):
     assert monitor.judge(None, 5.0, False) == GO
     verdict = monitor.judge(None, 5.0, True)
     assert verdict == Verdict("damp", "no state from the robot yet")
@@ -121,9 +121,7 @@ def test_before_the_first_state_nothing_may_be_served(monitor: Monitor) -> None:
 
 @pytest.mark.parametrize("yaw", [0.0, -2.0])
 @pytest.mark.parametrize("axis", [(-1, 0, 0), (0, 1, 0), (0.6, 0.8, 0)])
-def test_a_tilt_is_the_same_about_every_axis_and_at_every_heading(
-    monitor: Monitor, axis: tuple[float, float, float], yaw: float
-) -> None:
+def test_a_tilt_is_the_same_about_every_axis_and_at_every_heading(monitor, axis, yaw):
     heading = Rotation.from_rotvec([0.0, 0.0, yaw])
     near, far = ((heading * Rotation.from_rotvec(angle * np.array(axis, float))).as_quat()
                  for angle in (0.9, 1.2))  # fmt: skip
@@ -131,7 +129,7 @@ def test_a_tilt_is_the_same_about_every_axis_and_at_every_heading(
     assert "69 deg" in live(monitor, 50, start=50, quaternion_wxyz=np.roll(far, 1)).cause
 
 
-def test_what_cannot_be_judged_damps(monitor: Monitor) -> None:
+def test_what_cannot_be_judged_damps(monitor):
     broken = sample(1)._replace(numbers=None)  # type: ignore[arg-type]
     for errors in (1, 2):
         assert monitor.judge(broken, 0.001, True).action == "damp" and monitor.errors == errors

@@ -21,7 +21,7 @@ WRONG = [
 ]  # fmt: skip
 
 
-def test_each_motor_keeps_the_lower_of_the_option_and_its_own_limit() -> None:
+def test_each_motor_keeps_the_lower_of_the_option_and_its_own_limit():
     own = np.array([10.0, 20.0, 50.0] * 4)
     weak = dataclasses.replace(A1, torque_limit=own, velocity_limit=own)
     options = HardwareSafetyOptions(torque_limit=15.0)
@@ -37,6 +37,6 @@ def test_each_motor_keeps_the_lower_of_the_option_and_its_own_limit() -> None:
 
 
 @pytest.mark.parametrize("options", WRONG, ids=str)
-def test_limits_out_of_range_out_of_order_or_beyond_the_robots_own_are_refused(options) -> None:
+def test_limits_out_of_range_out_of_order_or_beyond_the_robots_own_are_refused(options):
     with pytest.raises(ValueError, match=next(iter(options))):
         Limiter(HardwareSafetyOptions(**options), A1)

@@ -45,12 +45,12 @@ class Rig:
         return self
 
 
-def test_a_tracker_that_beats_is_left_alone() -> None:
+def test_a_tracker_that_beats_is_left_alone():
     rig = Rig().run(1000)
     assert not rig.sent and not rig.page.latched and rig.watchdog.cause == ""
 
 
-def test_a_tracker_that_hangs_is_damped_10_ms_after_its_last_beat_and_for_good() -> None:
+def test_a_tracker_that_hangs_is_damped_10_ms_after_its_last_beat_and_for_good():
     rig = Rig().run(10).hang()
     beat = 1e-9 * rig.page.beat
     rig.run(20)
@@ -65,14 +65,14 @@ def test_a_tracker_that_hangs_is_damped_10_ms_after_its_last_beat_and_for_good()
     assert {frame for _, frame in rig.sent} == {FRAME}
 
 
-def test_a_hang_of_less_than_10_ms_is_borne() -> None:
+def test_a_hang_of_less_than_10_ms_is_borne():
     rig = Rig().run(10).hang().run(4)
     rig.hangs = False
     rig.run(10)
     assert not rig.sent
 
 
-def test_where_the_whole_machine_stood_still_the_tracker_gets_its_chance() -> None:
+def test_where_the_whole_machine_stood_still_the_tracker_gets_its_chance():
     rig = Rig().run(10).hang()
     rig.look(after=0.5)
     assert not rig.sent
@@ -86,8 +86,8 @@ def test_where_the_whole_machine_stood_still_the_tracker_gets_its_chance() -> No
 
 @pytest.mark.parametrize("late", [0.0021, 0.0029, 0.004])  # where a look was due after 1 ms
 def test_on_a_core_that_is_taken_away_again_and_again_the_tracker_is_damped_in_the_end(
-    late: float,
-) -> None:
+    late,
+):
     rig = Rig().run(10).hang()
     for _ in range(5):
         rig.look(after=late)  # as long as a host's other guests may take
@@ -97,7 +97,7 @@ def test_on_a_core_that_is_taken_away_again_and_again_the_tracker_is_damped_in_t
     assert rig.sent
 
 
-def test_motors_that_are_off_are_not_watched() -> None:
+def test_motors_that_are_off_are_not_watched():
     rig = Rig().run(3).hang()
     rig.page.beat = 0
     rig.asked = [(Request.STOP, "space")]
@@ -107,7 +107,7 @@ def test_motors_that_are_off_are_not_watched() -> None:
 
 
 @pytest.mark.parametrize("hangs", [False, True])
-def test_a_stop_of_the_operator_leaves_at_once(hangs: bool) -> None:
+def test_a_stop_of_the_operator_leaves_at_once(hangs):
     rig = Rig().run(3)
     rig.hangs, rig.asked = hangs, [(Request.STOP, "space")]
     rig.look(after=1e-4)
@@ -117,7 +117,7 @@ def test_a_stop_of_the_operator_leaves_at_once(hangs: bool) -> None:
     assert rig.watchdog.cause == "space" and len(rig.messages) == 1
 
 
-def test_the_remote_is_read_where_the_tracker_is_late_only() -> None:
+def test_the_remote_is_read_where_the_tracker_is_late_only():
     rig = Rig().run(3)
     rig.remote = "R2"
     rig.run(10)

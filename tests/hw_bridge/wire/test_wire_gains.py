@@ -21,7 +21,7 @@ def draw(seed: int) -> tuple[Setpoints, np.ndarray, np.ndarray]:
 
 
 @given(seeds)
-def test_the_law_gives_at_the_measured_joints_what_it_gave(seed: int) -> None:
+def test_the_law_gives_at_the_measured_joints_what_it_gave(seed):
     setpoints, q, dq = draw(seed)
     cut = with_wire_gains(WIRE.scales, setpoints, q, dq)
     assert np.allclose(cut.torque(q, dq), setpoints.torque(q, dq), atol=1e-9)
@@ -29,7 +29,7 @@ def test_the_law_gives_at_the_measured_joints_what_it_gave(seed: int) -> None:
 
 
 @given(seeds)
-def test_over_the_wire_only_the_torques_own_count_is_lost(seed: int) -> None:
+def test_over_the_wire_only_the_torques_own_count_is_lost(seed):
     setpoints, q, dq = draw(seed)
     cut = with_wire_gains(WIRE.scales, setpoints, q, dq)
     if np.abs(cut.tau).max() > 127.0:  # the wire saturates there, and the limiter never goes there

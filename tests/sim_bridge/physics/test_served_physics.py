@@ -73,9 +73,7 @@ def begun_as_served(robot: SimulatedRobot) -> None:
         {"floor_slope": 0.1, "start": StartOptions("sprawled", 1.0, (3.0, 4.0))},
     ],
 )
-def test_a_served_robot_is_a_local_one_bit_for_bit(
-    tmp_path: Path, end_server: Callable[[], None], changed: dict
-) -> None:
+def test_a_served_robot_is_a_local_one_bit_for_bit(tmp_path, end_server, changed):
     there = SimulatedRobot(A1, remote(tmp_path, **changed), SCRIPT)
     here = SimulatedRobot(A1, SimulationOptions(**changed), SCRIPT)
     assert here.truth() == there.truth(), "at the start, torques and forces included"
@@ -103,9 +101,7 @@ def test_a_served_robot_is_a_local_one_bit_for_bit(
     there.close()
 
 
-def test_a_lost_server_leaves_the_robot_as_it_was_and_costs_no_time(
-    tmp_path: Path, end_server: Callable[[], None]
-) -> None:
+def test_a_lost_server_leaves_the_robot_as_it_was_and_costs_no_time(tmp_path, end_server):
     robot = SimulatedRobot(A1, remote(tmp_path))
     robot.advance(None)
     before = robot.truth()
@@ -122,7 +118,7 @@ def test_a_lost_server_leaves_the_robot_as_it_was_and_costs_no_time(
     robot.close()
 
 
-def test_nobody_there_and_nobody_with_a_robot_are_said_at_the_start(tmp_path: Path) -> None:
+def test_nobody_there_and_nobody_with_a_robot_are_said_at_the_start(tmp_path):
     server = msgspec.structs.replace(options_of(tmp_path), patience=0.1)
     with pytest.raises(Unavailable, match="saltus serve"):
         SimulatedRobot(A1, SimulationOptions(engine="remote", server=server))
@@ -131,9 +127,7 @@ def test_nobody_there_and_nobody_with_a_robot_are_said_at_the_start(tmp_path: Pa
             SimulatedRobot(A1, remote(tmp_path))
 
 
-def test_the_simulations_process_ends_in_order_when_its_physics_is_lost(
-    tmp_path: Path, end_server: Callable[[], None]
-) -> None:
+def test_the_simulations_process_ends_in_order_when_its_physics_is_lost(tmp_path, end_server):
     robot = SimulatedRobot(A1, remote(tmp_path))
     options = SimulationNodeOptions(reading_subscribers=0)
 
@@ -152,7 +146,7 @@ def test_the_simulations_process_ends_in_order_when_its_physics_is_lost(
     robot.close()
 
 
-def test_isaac_gyms_server_carries_the_robot_by_the_same_messages(tmp_path: Path) -> None:
+def test_isaac_gyms_server_carries_the_robot_by_the_same_messages(tmp_path):
     """Behind the stand-in for Isaac Gym: says that frames and orders fit, nothing of PhysX."""
     front = make_front("--role", "robot")
     with answering(tmp_path, front.answer):
