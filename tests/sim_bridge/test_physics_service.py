@@ -97,6 +97,7 @@ def test_what_cannot_be_rolled_out_is_refused_and_not_tried(service, engines, ch
     reply = service.answer(asked(**change))
     if not words:
         assert reply.finite == [index != 1 for index in range(change.get("c", C))]
+        assert engines[0].made_for == (change.get("n", N), 0.01, change.get("substeps", 2), None)
         return
     assert isinstance(reply, Refusal) and reply.id == 7 and words in reply.reason
     assert not engines or not engines[0].asked
