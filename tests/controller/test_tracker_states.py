@@ -160,18 +160,24 @@ IDS = {  # plans by the tick at which they arrive; who is followed; delay of a c
                         [500] * 150 + [2] * 10, 0),
 }  # fmt: skip
 
-GIVEN_UP = {10: "hold", 109: "hold", 112: "stand_down", 299: "stand_down"}
-ESTIMATES = {  # estimates at each tick from 10 to 300 with a fresh plan; statuses at some of them
-    "NaN": (lambda k: estimate(k, *np.split(not_a_number(4), [19])),
-            GIVEN_UP),
+WELL = 300  # ticks after which the tracker has long followed plans
+GIVEN_UP = {0: "hold", 99: "hold", 102: "stand_down", 289: "stand_down"}
+ESTIMATES = {  # estimates from then on, with fresh plans; statuses of some ticks
+    "NaN": (lambda k: estimate(k, *np.split(not_a_number(4), [19])), GIVEN_UP),
     "encoders": (lambda k: estimate(k, Q + 0.4 * np.eye(19)[9], V), GIVEN_UP),
     "gyroscope": (lambda k: estimate(k, Q, V + 6.0 * np.eye(18)[4]), GIVEN_UP),
     "too fast": (lambda k: estimate(k, Q, V + 9.0 * np.eye(18)[1]), GIVEN_UP),
-    "once": (lambda k: estimate(k, Q, V, "diverged" if k == 10 else "ok"), {10: "hold", 11: "ok"}),
+    "low": (lambda k: estimate(k, Q - 0.24 * np.eye(19)[2], V), {20: "damp", 289: "damp"}),
+    "once": (lambda k: estimate(k, Q, V, "diverged" if k == WELL else "ok"), {0: "hold", 1: "ok"}),
     "now and then": (lambda k: estimate(k, Q, V, "ok" if k % 40 else "diverged"),
-                     {39: "ok", 40: "hold", 41: "ok", 299: "ok"}),
-    "no more": (lambda k: estimate(9, Q, V), {28: "ok", 32: "hold", 299: "stand_down"}),
+                     {19: "ok", 20: "hold", 21: "ok", 289: "ok"}),
+    "no more": (lambda k: estimate(WELL - 1, Q, V), {18: "ok", 22: "hold", 289: "stand_down"}),
 }  # fmt: skip
+
+
+def well(tracker: Tracker) -> None:
+    tracker.reset()
+    live(tracker, range(WELL), {k: plan(k + 1, k) for k in range(0, WELL, 10)})
 
 
 def spoiled(rng: np.random.Generator, array: np.ndarray, value: float) -> np.ndarray:
@@ -241,13 +247,22 @@ def not_a_number(place: int) -> np.ndarray:
 @pytest.mark.parametrize("name", ESTIMATES)
 def test_bad_estimates_repeat_the_safe_command_then_stand_down(tracker, name):
     make, expected = ESTIMATES[name]
-    live(tracker, range(10), {0: plan(1)})
-    commands = {
-        k: tracker.command(make(k), plan(k + 1, k), k * TICK, reading(k, Q, V))
-        for k in range(10, 300)
-    }
+    well(tracker)
+    commands = [
+        tracker.command(make(k), plan(k + 1, k), k * TICK, reading(k, Q, V))
+        for k in range(WELL, WELL + 290)
+    ]
     assert {k: commands[k].status for k in expected} == expected
-    assert all(np.isfinite((c.q, c.dq, c.kp, c.kd, c.tau)).all() for c in commands.values())
+    assert all(np.isfinite((c.q, c.dq, c.kp, c.kd, c.tau)).all() for c in commands)
+
+
+@pytest.mark.parametrize("value", [np.nan, 10.0])
+def test_a_joint_that_cannot_be_where_it_reads_is_where_the_estimate_has_it(tracker, value):
+    commands = []
+    for q in (Q, np.where(np.arange(19) == 9, value, Q)):
+        well(tracker)
+        commands.append(tracker.command(estimate(WELL, Q, V), None, 0.3, reading(WELL, q, V)))
+    assert commands[0] == commands[1] and commands[0].status == "ok"
 
 
 @pytest.mark.parametrize(("knots", "before"), [(15, "hold"), (5, "ok")])
