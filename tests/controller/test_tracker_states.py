@@ -167,6 +167,7 @@ ESTIMATES = {  # estimates from then on, with fresh plans; statuses of some tick
     "encoders": (lambda k: estimate(k, Q + 0.4 * np.eye(19)[9], V), GIVEN_UP),
     "gyroscope": (lambda k: estimate(k, Q, V + 6.0 * np.eye(18)[4]), GIVEN_UP),
     "too fast": (lambda k: estimate(k, Q, V + 9.0 * np.eye(18)[1]), GIVEN_UP),
+    "far": (lambda k: estimate(k, Q + 1.7e308 * np.eye(19)[0], V), {0: "hold", 289: "stand_down"}),
     "low": (lambda k: estimate(k, Q - 0.24 * np.eye(19)[2], V), {20: "damp", 289: "damp"}),
     "once": (lambda k: estimate(k, Q, V, "diverged" if k == WELL else "ok"), {0: "hold", 1: "ok"}),
     "now and then": (lambda k: estimate(k, Q, V, "ok" if k % 40 else "diverged"),
@@ -248,10 +249,11 @@ def not_a_number(place: int) -> np.ndarray:
 def test_bad_estimates_repeat_the_safe_command_then_stand_down(tracker, name):
     make, expected = ESTIMATES[name]
     well(tracker)
-    commands = [
-        tracker.command(make(k), plan(k + 1, k), k * TICK, reading(k, Q, V))
-        for k in range(WELL, WELL + 290)
-    ]
+    commands = []
+    for k in range(WELL, WELL + 290):
+        fresh = plan(k + 1, k)
+        fresh.gains[:] = 1e4 * (name == "far")  # whose torque overflows
+        commands.append(tracker.command(make(k), fresh, k * TICK, reading(k, Q, V)))
     assert {k: commands[k].status for k in expected} == expected
     assert all(np.isfinite((c.q, c.dq, c.kp, c.kd, c.tau)).all() for c in commands)
 
