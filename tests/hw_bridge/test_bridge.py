@@ -4,7 +4,6 @@ import msgspec
 import numpy as np
 import pytest
 
-from hw_bridge.decision import FIRST_PLAN_S
 from hw_bridge.options import HardwareSafetyOptions
 from hw_bridge.setpoints import Setpoints
 from hw_bridge.states import Request, RobotState
@@ -157,8 +156,9 @@ def test_what_a_tracker_may_not_send_is_damped_at_once_and_for_good(name):
     assert words in rig.bridge.machine.cause
 
 
-@pytest.mark.parametrize(("status", "after"), [("stand_down", 1.0), ("waiting", FIRST_PLAN_S)])
-def test_a_tracker_without_a_plan_sits_down(status, after):
+@pytest.mark.parametrize(("status", "after"), [("stand_down", 1.0), ("waiting", 1.5)])
+def test_a_tracker_without_a_plan_sits_down(monkeypatch, status, after):
+    monkeypatch.setattr("hw_bridge.decision.FIRST_PLAN_S", 1.5)  # of 10 s
     rig = running()
     rig.command = says(status=status, reason="plan_stale")
     rig.run(after - 0.3)
