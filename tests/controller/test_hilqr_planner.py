@@ -58,12 +58,6 @@ def test_a_push_is_answered_with_a_cheaper_plan(sideways, kind):
     assert final.status == "ok" and np.abs(final.gains).max() > 1.0
 
 
-def test_plans_start_where_the_robot_is_and_when_it_asked(planner):
-    plan = planner.solve(estimate(planner, 2, sideways=0.1))
-    np.testing.assert_allclose(plan.states_v[0], estimate(planner, 2, 0.1).v)
-    assert plan.time == pytest.approx(0.02) and plan.tick == 20
-
-
 def test_with_a_lead_a_plan_starts_at_the_next_knot_after_it(planner):
     planner.solve(estimate(planner, 3))
     plan = planner.solve(estimate(planner, 4), lead=0.013)
@@ -91,8 +85,11 @@ def test_a_state_that_is_no_number_fails_by_status_and_the_next_solve_recovers(p
     assert planner.solve(estimate(planner, 6)).status == "ok"
 
 
-def test_a_late_solve_searches_with_fewer_candidates_and_still_counts(planner):
-    pushed = estimate(planner, 7, 0.4)
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_late_solve_searches_with_fewer_candidates_and_still_counts(kind):
+    planner = make_planner(kind)
+    planner.solve(estimate(planner, 0))
+    pushed = estimate(planner, 90, -0.6)
     seed = seed_cost(planner, pushed)
     plan = planner.solve(pushed, out_of_time=lambda: True)
     assert plan.status == "time_limit" and plan.iterations == 1
@@ -102,20 +99,6 @@ def test_a_late_solve_searches_with_fewer_candidates_and_still_counts(planner):
     tried = np.isfinite(costs[0])
     assert tried[[0, 2, -1]].all() and not tried[1:-1:2].any()
     assert plan.cost == costs.min() and costs[0, -1] == seed
-
-
-def test_reference_gains_are_of_rigid_feet_whatever_the_derivatives():
-    one, two = (make_planner(kind).reference.gains for kind in KINDS)
-    np.testing.assert_array_equal(one, two)
-
-
-def test_reference_gains_pull_back(planner):
-    """Precomputed gains act against a joint's own error, and repeat with the stride."""
-    gains = planner.reference.gains
-    loop = planner.reference.loop
-    own = gains[:, range(12), range(6, 18)]
-    assert (own[-loop:] < 0.0).mean() > 0.95
-    assert np.isfinite(gains).all()
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -132,22 +115,6 @@ def test_the_line_search_explains_the_cost_of_the_plan(push, kind):
     assert search.costs.shape[1] == len(search.step_sizes)
     assert 0 < len(search.costs) <= OPTIONS.search.iterations
     assert plan.cost == search.costs.min() and search.costs[0, -1] == seed
-
-
-def test_a_solve_that_searched_no_line_says_so():
-    """At the optimum of its model a solve ends before the line search."""
-    planner = make_planner(tolerance=1e6)
-    plan = planner.solve(estimate(planner, 8))
-    search = planner.line_search
-    assert plan.status == "ok"
-    assert search is not None and search.costs.shape == (0, len(OPTIONS.search.step_sizes) + 1)
-    bad = estimate(planner, 9)
-    planner.solve(
-        StateEstimate(
-            tick=90, time=0.09, q=np.full(19, np.nan), v=bad.v, contact=bad.contact, status="ok"
-        )
-    )
-    assert planner.line_search is None
 
 
 @pytest.mark.parametrize("kind", KINDS)

@@ -90,20 +90,6 @@ def test_knees_are_where_the_model_has_them():
         assert np.allclose(-c[k, KNEES : KNEES + 4], heights, atol=1e-9)
 
 
-def test_the_trunk_is_within_its_corners():
-    model = load_mujoco(A1)
-    for name in ("trunk_body", "head_body", "tail_body"):
-        geom = model.geom(name)
-        assert np.all(geom.pos - geom.size >= SHAPE.corners.min(axis=0) - 1e-9)
-        assert np.all(geom.pos + geom.size <= SHAPE.corners.max(axis=0) + 1e-2)
-
-
-def test_every_limit_has_a_name():
-    names = Limits(LimitOptions(), A1).names
-    assert len(names) == BOXES == len(set(names))
-    assert names[TORQUES] == "torque of FR_hip forward"
-
-
 @pytest.mark.parametrize(
     ("place", "distance"),
     [((0.0, 0.0, 0.8), 0.3), ((0.13, 0.24, 0.4), 0.05), ((0.0, 0.0, 0.45), -0.05)],
@@ -116,8 +102,3 @@ def test_the_body_keeps_its_distance_from_a_box(place, distance):
     (row,) = limits.values(x, np.zeros((1, 0, 12)))[0]
     assert row[BOXES + 1] == pytest.approx(SHAPE.radius - distance)
     assert limits.names[BOXES + 1] == "distance of the body's middle from keep-out box 0"
-
-
-def test_a_box_has_its_corners_in_order():
-    with pytest.raises(ValueError, match="high must be above low"):
-        KeepOut((0.0, 0.0, 0.0), (1.0, 0.0, 1.0))

@@ -2,9 +2,7 @@
 
 from types import SimpleNamespace
 
-import msgspec
 import numpy as np
-import pytest
 
 from controller import planner_node
 from controller.driving.commands import CommandIntake, Goal
@@ -13,17 +11,10 @@ from controller.planner import Planner as BasePlanner
 from controller.planner_node import no_plan
 from controller.solve_schedule import SolveSchedule
 from runtime.clock import PausedClock
-from runtime.messages import Command, LineSearch, StateEstimate
+from runtime.messages import Command, LineSearch
+from tests.controller.tracker_messages import estimate, standing
 
 EVERY = SolveSchedule(10)
-
-
-def estimate(tick):
-    q = np.zeros(19)
-    q[6] = 1.0
-    return StateEstimate(
-        tick=tick, time=1e-3 * tick, q=q, v=np.zeros(18), contact=np.ones(4), status="ok"
-    )
 
 
 class Estimates:
@@ -32,7 +23,8 @@ class Estimates:
     undecodable = 0
 
     def wait_for(self, predicate, timeout_s, stop=None):
-        return next(e for e in map(estimate, range(0, 1000, 10)) if predicate(e))
+        estimates = (estimate(k, *standing()) for k in range(0, 1000, 10))
+        return next(each for each in estimates if predicate(each))
 
 
 class Plans:
@@ -69,38 +61,6 @@ class Planner(BasePlanner):
         return no_plan(estimate)
 
 
-class Outlines:
-    """Keeps what it was offered."""
-
-    def __init__(self):
-        self.offers = []
-
-    def offer(self, plan, candidates):
-        self.offers.append((plan, candidates))
-
-
-class CountingTuner(Planner):
-    """A planner that is its own tuner, and notes the order of its looks and solves."""
-
-    def __init__(self):
-        self.order, self.counts = [], {"applied": 2}
-
-    def look(self):
-        self.order.append("look")
-
-    def solve(self, estimate, lead=0.0, out_of_time=None, on_plan=None):
-        self.order.append("solve")
-        return msgspec.structs.replace(no_plan(estimate), id=len(self.order))
-
-
-class LatePlanner(Planner):
-    """Keeps its first line search, as one that raises before it has forgotten it would."""
-
-    def solve(self, estimate, lead=0.0, out_of_time=None, on_plan=None):
-        self.line_search = self.line_search or search(estimate.tick)
-        return no_plan(estimate)
-
-
 def search(tick):
     return LineSearch(tick=tick, time=1e-3 * tick, step_sizes=np.ones(1), costs=np.ones((1, 1)))
 
@@ -113,11 +73,10 @@ def test_every_asked_tick_gets_a_plan_even_when_the_planner_raises(caplog):
     assert plans.sent[1].status == "failed" and "tick 10" in caplog.text
 
 
-@pytest.mark.parametrize("planner", [Planner(), LatePlanner()])
-def test_a_line_search_goes_out_with_the_plan_that_made_it_and_never_again(planner):
+def test_a_line_search_goes_out_with_the_plan_that_made_it_and_never_again():
     plans, searches = Plans(), Plans()
     clock = PausedClock(1e-3)
-    planner_node.run(planner, Estimates(), plans, clock, EVERY, plans.full, searches=searches)
+    planner_node.run(Planner(), Estimates(), plans, clock, EVERY, plans.full, searches=searches)
     assert searches.sent == [search(0)] and len(plans.sent) == 3
 
 
@@ -149,25 +108,3 @@ def test_a_driven_robot_that_is_to_sit_down_stands_from_then_on():
         planner, Estimates(), plans, clock, EVERY, plans.full, statuses=Statuses()
     )
     assert goals == [Goal(0.3, gait="trot"), Goal(), Goal()]
-
-
-def test_every_plan_is_offered_for_an_outline_and_tunings_come_between_solves():
-    plans, outlines, planner = Plans(), Outlines(), CountingTuner()
-    clock = PausedClock(1e-3)
-    report = planner_node.run(
-        planner, Estimates(), plans, clock, EVERY, plans.full, outlines=outlines, tuner=planner
-    )
-    assert [plan for plan, _ in outlines.offers] == plans.sent and len(plans.sent) == 3
-    assert all(candidates is planner.candidates for _, candidates in outlines.offers)
-    assert planner.order == ["look", "solve"] * 3
-    assert report["tunings"] == {"applied": 2}
-
-
-def test_a_plan_that_no_solve_made_has_no_candidates_and_no_tunings_are_no_word():
-    plans, outlines, planner = Plans(), Outlines(), Planner()
-    clock = PausedClock(1e-3)
-    report = planner_node.run(
-        planner, Estimates(), plans, clock, EVERY, plans.full, outlines=outlines
-    )
-    assert [candidates.shape for _, candidates in outlines.offers] == [(0, 1, 3)] * 3
-    assert "tunings" not in report

@@ -5,7 +5,7 @@ from typing import NamedTuple
 import numpy as np
 import pytest
 
-from controller.rollout_planner import in_force, predict
+from controller.rollout_planner import predict
 from hybrid.hilqr import Trajectory
 from tests.a1 import A1
 
@@ -46,26 +46,3 @@ def test_a_plan_that_has_not_begun_is_not_followed():
     moved = predict(physics, x, [FIRST, SECOND], 11.5, 14.5, 0.01, A1.torque_limit)
     assert physics.asked == [(1.1, 0.005), (1.2, 0.01), (5.0, 0.01), (5.1, 0.005)]
     assert moved[0] == pytest.approx(0.0055 + 0.012 + 0.05 + 0.0255)
-
-
-def test_before_the_first_start_and_after_the_last_knot_a_plan_holds():
-    physics = Physics()
-    predict(physics, FIRST.trajectory.states[0], [FIRST], 9.0, 11.0, 0.01, A1.torque_limit)
-    predict(physics, FIRST.trajectory.states[0], [FIRST], 17.0, 18.0, 0.01, A1.torque_limit)
-    assert physics.asked == [(1.0, 0.01), (1.0, 0.01), (1.4, 0.01)]
-
-
-def test_what_diverges_is_the_state_itself():
-    class Broken:
-        def advance(self, x, torque, duration):
-            return np.full(37, np.nan)
-
-    x = FIRST.trajectory.states[0]
-    assert predict(Broken(), x, [FIRST], 10.0, 12.0, 0.01, A1.torque_limit) is x
-
-
-def test_the_newest_plan_that_has_begun_is_in_force():
-    assert in_force([FIRST, SECOND], 12.999) is FIRST
-    assert in_force([FIRST, SECOND], 13.0) is SECOND
-    assert in_force([FIRST, SECOND], 13.0 - 1e-9) is SECOND
-    assert in_force([FIRST, SECOND], 5.0) is FIRST

@@ -35,31 +35,6 @@ def test_a_knot_has_the_impulse_of_its_samples(tmp_path):
     np.testing.assert_allclose(again.inputs[:, 0], 10.0 * np.arange(12) + 5.0, rtol=1e-12)
 
 
-@pytest.mark.parametrize("period", [0.003, 0.0025, 0.001, 0.0004])
-def test_means_are_right_for_any_ratio_of_periods(tmp_path, period):
-    """Against sums over steps that are much finer than both."""
-    inputs = np.random.default_rng(2).normal(size=(30, 12))
-    again = read_back(recording(30, inputs=inputs), tmp_path, period)
-    fine = np.repeat(inputs, 100, axis=0)  # every 10 us
-    for k, row in enumerate(again.inputs):
-        part = fine[round(1e5 * k * period) : round(1e5 * (k + 1) * period)]
-        np.testing.assert_allclose(row, part.mean(0), atol=1e-9)
-
-
-def test_a_foot_is_in_contact_that_is_loaded_most_of_the_knot(tmp_path):
-    contacts = np.zeros((40, 4))
-    contacts[6:10, 0] = contacts[14:20, 1] = contacts[20, 2] = contacts[25:30, 3] = 1.0
-    again = read_back(recording(40, contacts=contacts), tmp_path)
-    np.testing.assert_array_equal(again.contacts, [[0] * 4, [0, 1, 0, 0], [0, 0, 0, 1], [0] * 4])
-
-
-def test_states_are_those_of_the_instant(tmp_path):
-    again = read_back(recording(95), tmp_path)
-    assert again.size == 10
-    np.testing.assert_allclose(again.q[:, 0], 0.005 * np.arange(10), atol=1e-12)
-    np.testing.assert_allclose(again.v[:, 0], 0.5)
-
-
 def test_a_loop_goes_on_at_every_period(tmp_path):
     """A slide of one stride loops into an endless one, on coarser and on finer knots."""
     slide = recording(80, loop=40, loop_shift=np.array([0.02, 0.0, 0.0]))
@@ -70,23 +45,6 @@ def test_a_loop_goes_on_at_every_period(tmp_path):
         np.testing.assert_allclose(window.q[:, 0], 0.5 * period * np.arange(knots + 1), atol=1e-9)
     with pytest.raises(ValueError, match="no multiple"):
         read_back(slide, tmp_path, 0.007)
-
-
-@pytest.mark.parametrize(
-    "loop", [{"loop": 0}, {"loop": 81}, {"loop": 9, "loop_shift": np.full(3, np.nan)}]
-)
-def test_a_loop_that_does_not_fit_is_one_line(tmp_path, loop):
-    with pytest.raises(ValueError, match="slide.npz holds no trajectory: its loop") as error:
-        read_back(recording(80, **loop), tmp_path)
-    assert "\n" not in str(error.value)
-
-
-def test_a_file_without_a_loop_holds_its_end(tmp_path):
-    slide = recording(50)
-    arrays = {name: getattr(slide, name) for name in ("q", "v", "inputs", "contacts")}
-    np.savez(tmp_path / "old.npz", period=slide.period, **arrays)
-    old = load_reference(tmp_path / "old.npz", 0.01)
-    np.testing.assert_array_equal(old.window(90, 2).q, np.tile(old.q[-1], (3, 1)))
 
 
 def test_a_recorded_torque_acted_in_the_tick_before_its_reading(tmp_path):

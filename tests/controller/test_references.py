@@ -6,8 +6,8 @@ import numpy as np
 import pinocchio as pin
 import pytest
 
-from controller.gaits import BOUND, STAND, TROT, WALK
-from controller.references import load_reference, make_reference, save_reference
+from controller.gaits import BOUND, TROT, WALK
+from controller.references import make_reference
 from controller.references.kinematic import KinematicGait, make_kinematic_reference
 from robots.contact_dynamics import ContactDynamics
 from robots.pinocchio_model import foot_frame_ids, load_pinocchio
@@ -74,17 +74,6 @@ def test_feed_forward_carries_the_robot(reference):
     assert np.abs(window.inputs).max() < A1.torque_limit[0]
 
 
-def test_torque_of_standing_gives_equilibrium():
-    """On four feet the inverse dynamics is exact: nothing accelerates."""
-    stand = make_kinematic_reference(A1, STAND, 0.0, PERIOD).window(0, 1)
-    a, force = ContactDynamics(MODEL, FEET).acceleration(
-        stand.q[0], stand.v[0], stand.inputs[0], stand.contacts[0]
-    )
-    np.testing.assert_allclose(a, 0.0, atol=2e-3)
-    assert force[:, 2].sum() == pytest.approx(13.741 * 9.81, rel=1e-4)
-    np.testing.assert_allclose(force[:, :2], 0.0, atol=1.0)
-
-
 def test_the_walk_goes_on_for_ever(reference):
     loop = reference.loop
     late, later = reference.window(5000, loop), reference.window(5000 + loop, loop)
@@ -98,18 +87,6 @@ def test_the_walk_goes_on_for_ever(reference):
         assert np.abs(dx[6:18]).max() < 0.25
 
 
-def test_saved_trajectories_read_back_and_go_on(tmp_path, reference):
-    path = tmp_path / "walk.npz"
-    save_reference(reference, path)
-    again = load_reference(path, PERIOD)
-    np.testing.assert_allclose(again.q, reference.q, atol=1e-12)
-    np.testing.assert_allclose(again.inputs, reference.inputs)
-    far = reference.size + 40 * reference.loop + 7
-    np.testing.assert_allclose(again.window(far, 90).q, reference.window(far, 90).q, atol=1e-9)
-    finer = load_reference(path, PERIOD / 2)
-    np.testing.assert_allclose(finer.q[::2], reference.q, atol=1e-9)
-
-
 def test_bad_files_and_names_give_one_line(tmp_path):
     empty = tmp_path / "empty.npz"
     np.savez(empty, q=np.zeros((3, 19)))
@@ -121,11 +98,6 @@ def test_bad_files_and_names_give_one_line(tmp_path):
         with pytest.raises(ValueError) as error:
             make_reference(A1, name, 0.2, PERIOD)
         assert "\n" not in str(error.value)
-
-
-def test_stride_must_fit_the_knots():
-    with pytest.raises(ValueError, match="no multiple"):
-        make_kinematic_reference(A1, WALK, 0.2, 0.007)
 
 
 def test_a_reference_says_how_far_it_tilts_the_trunk_around_a_time(reference):

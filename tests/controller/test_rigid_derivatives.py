@@ -71,18 +71,6 @@ def test_a_saltation_matrix_stands_before_every_landing_and_nowhere_else(derivat
         assert np.abs(transition.saltation - transition.reset_jacobian).max() > 1e-3
 
 
-def test_feet_that_land_together_are_taken_in_order_of_their_index(derivatives):
-    trajectory = walking(6, start=0)
-    forces = trajectory.aux.copy()
-    forces[:3, [0, 3]] = 0.0
-    transitions = derivatives.linearise(trajectory._replace(aux=forces)).transitions
-    assert [t.knot for t in transitions] == [2, 2]
-    first, second = (t.reset_jacobian[18:, 18:] for t in transitions)
-    assert np.linalg.matrix_rank(first, tol=1e-8) == 18 - 9
-    # Once the first foot stands, the second impact keeps its velocity at zero.
-    assert np.linalg.matrix_rank(second @ first, tol=1e-8) == 18 - 12
-
-
 @pytest.mark.parametrize("order", ["index", "average", "selected"])
 def test_a_slope_is_the_level_ground_turned_with_gravity(order):
     """The states' tangents are in the base: there nothing changes."""

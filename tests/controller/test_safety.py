@@ -1,7 +1,5 @@
 """The gate's verdicts, one by one."""
 
-import logging
-
 import msgspec
 import numpy as np
 import pytest
@@ -39,14 +37,10 @@ def gate() -> SafetyGate:
         ({"q": np.zeros(19)}, 0.0, Reason.ESTIMATE_NOT_FINITE),
     ],
 )
-def test_estimates(gate: SafetyGate, change: dict, now: float, reason: Reason) -> None:
+def test_estimates(gate, change, now, reason):
     verdict = gate.judge_estimate(msgspec.structs.replace(estimate(0, Q, V), **change), None, now)
     assert verdict == (reason is Reason.OK, reason)
     assert gate.counts == ({} if verdict.ok else {reason.value: 1})
-
-
-def test_no_estimate(gate: SafetyGate) -> None:
-    assert gate.judge_estimate(None, None, 0.0).reason is Reason.NO_ESTIMATE
 
 
 def off(values: np.ndarray, slot: int, by: float) -> np.ndarray:
@@ -56,57 +50,34 @@ def off(values: np.ndarray, slot: int, by: float) -> np.ndarray:
     return out
 
 
-@pytest.mark.parametrize(
-    "change, reason",
-    [
-        ({"q": off(Q, 9, 0.29)}, Reason.OK),
-        ({"q": off(Q, 9, -0.31)}, Reason.ESTIMATE_CONTRADICTS_ENCODERS),
-        ({"q": off(Q, 9, 0.4), "time": -0.006}, Reason.OK),  # joints travel 21 rad/s at most
-        ({"q": off(Q, 9, 0.4), "time": 0.006}, Reason.OK),
-        ({"q": off(Q, 9, 0.4), "time": -0.004}, Reason.ESTIMATE_CONTRADICTS_ENCODERS),
-        ({"q": off(Q, 9, 0.4), "status": "degraded"}, Reason.OK),
-        ({"v": off(V, 4, 3.9)}, Reason.OK),
-        ({"v": off(V, 4, -4.1)}, Reason.ESTIMATE_CONTRADICTS_GYROSCOPE),
-        ({"v": off(V, 4, 6.0), "time": -0.005}, Reason.OK),
-        ({"v": off(V, 4, 6.0), "time": -0.003}, Reason.ESTIMATE_CONTRADICTS_GYROSCOPE),
-        ({"v": off(V, 4, 6.0), "status": "degraded"}, Reason.OK),
-        ({"v": off(V, 1, 7.9)}, Reason.OK),
-        ({"v": off(V, 1, -8.1)}, Reason.ESTIMATE_TOO_FAST),
-        ({"v": off(V, 1, -8.1), "status": "degraded"}, Reason.ESTIMATE_TOO_FAST),
-    ],
-)
-def test_estimates_against_the_newest_reading(
-    gate: SafetyGate, change: dict, reason: Reason
-) -> None:
-    told = msgspec.structs.replace(estimate(0, Q, V), **change)
+ENCODERS, GYROSCOPE = Reason.ESTIMATE_CONTRADICTS_ENCODERS, Reason.ESTIMATE_CONTRADICTS_GYROSCOPE
+READ = [  # a number of the estimate that is off; when it was made [s]; verdict, where it is ok
+    ("q", 9, 0.29, 0.0, Reason.OK), ("q", 9, -0.31, 0.0, ENCODERS),
+    ("q", 9, 0.4, -0.006, Reason.OK),  # joints travel 21 rad/s at most
+    ("q", 9, 0.4, 0.006, Reason.OK), ("q", 9, 0.4, -0.004, ENCODERS),
+    ("v", 4, 3.9, 0.0, Reason.OK), ("v", 4, -4.1, 0.0, GYROSCOPE),
+    ("v", 4, 6.0, -0.005, Reason.OK), ("v", 4, 6.0, -0.003, GYROSCOPE),
+    ("v", 1, 7.9, 0.0, Reason.OK), ("v", 1, -8.1, 0.0, Reason.ESTIMATE_TOO_FAST),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("field", "slot", "by", "time", "reason"), READ)
+def test_estimates_against_the_newest_reading(gate, field, slot, by, time, reason):
+    wrong = off({"q": Q, "v": V}[field], slot, by)
+    told = msgspec.structs.replace(estimate(0, Q, V), time=time, **{field: wrong})
+    degraded = msgspec.structs.replace(told, status="degraded")  # it leaves a sensor out
+    fast = reason is Reason.ESTIMATE_TOO_FAST
+    assert gate.judge_estimate(degraded, reading(0, Q, V), 0.0).ok is not fast
     assert gate.judge_estimate(told, reading(0, Q, V), 0.0).reason is reason
 
 
-def test_after_a_contradiction_only_a_sound_estimate_is_believed_again(gate: SafetyGate) -> None:
-    spun = estimate(0, Q, off(V, 5, 8.0))
-    assert not gate.judge_estimate(spun, reading(0, Q, V), 0.0).ok
-    degraded = msgspec.structs.replace(spun, status="degraded")
-    for newest in (reading(0, Q, V), None):
-        verdict = gate.judge_estimate(degraded, newest, 0.0)
-        assert verdict.reason is Reason.ESTIMATE_CONTRADICTS_GYROSCOPE
-    assert gate.judge_estimate(estimate(0, Q, V), reading(0, Q, V), 0.0).ok
-    assert gate.judge_estimate(degraded, reading(0, Q, V), 0.0).ok
-
-
-def test_an_estimate_is_compared_with_the_reading_that_it_was_made_from(gate: SafetyGate) -> None:
+def test_an_estimate_is_compared_with_the_reading_that_it_was_made_from(gate):
     for tick in range(20):
         gate.remember(reading(tick, Q, off(V, 5, float(tick))))
     newest = reading(19, Q, off(V, 5, 19.0))
     assert gate.judge_estimate(estimate(8, Q, off(V, 5, 8.0)), newest, 0.019).ok
     verdict = gate.judge_estimate(estimate(8, Q, off(V, 5, 12.1)), newest, 0.019)
     assert verdict.reason is Reason.ESTIMATE_CONTRADICTS_GYROSCOPE
-
-
-@pytest.mark.parametrize("field", ["joint_position", "angular_velocity_imu"])
-def test_a_reading_that_cannot_be_contradicts_nothing(gate: SafetyGate, field: str) -> None:
-    odd = reading(0, Q, V)
-    odd = msgspec.structs.replace(odd, **{field: np.full_like(getattr(odd, field), np.nan)})
-    assert gate.judge_estimate(estimate(0, Q, V), odd, 0.0).ok
 
 
 @pytest.mark.parametrize(
@@ -123,24 +94,14 @@ def test_a_reading_that_cannot_be_contradicts_nothing(gate: SafetyGate, field: s
     ],
 )
 @pytest.mark.parametrize("knot", [0, -1])
-def test_plans_out_of_bounds(
-    gate: SafetyGate, field: str, slot: int, most: float, reason: Reason, knot: int
-) -> None:
+def test_plans_out_of_bounds(gate, field, slot, most, reason, knot):
     for factor, expected in ((0.999, Reason.OK), (1.001, reason)):
         p = plan()
         getattr(p, field)[knot][..., slot] = factor * most
         assert gate.judge_plan(p, PlanFunction(p), 0.0).reason is expected
 
 
-def test_the_height_of_a_plan_counts_from_the_ground_that_is_followed(gate: SafetyGate) -> None:
-    high = plan()
-    high.states_q[:, 2] += 1.9
-    assert gate.judge_plan(high, PlanFunction(high), 0.0).reason is Reason.PLAN_STATES_OUT_OF_BOUNDS
-    gate.height_min += 1.9
-    assert gate.judge_plan(high, PlanFunction(high), 0.0).ok
-
-
-def test_nothing_of_a_walk_that_is_pushed_is_refused() -> None:
+def test_nothing_of_a_walk_that_is_pushed_is_refused():
     config = load_launch("push", ["perturbations=[" + PUSH + "]"], "paused", 0.9)
     run = LockStep(config)
     run.run()
@@ -149,23 +110,14 @@ def test_nothing_of_a_walk_that_is_pushed_is_refused() -> None:
     assert counts.keys() <= {"torque_limited", "position_limited"}
 
 
-@pytest.mark.parametrize("angle", [0.0, 0.3, 1.0, 2.0, 3.1])
-def test_tilt_is_the_angle_to_the_vertical_whatever_the_heading(angle: float) -> None:
+@pytest.mark.parametrize("angle", [0.3, 1.0, 2.0, 3.1])
+def test_tilt_is_the_angle_to_the_vertical_whatever_the_heading(angle):
     heading = exp3(np.array([0.0, 0.0, 1.3]))
-    for axis in (np.array([1.0, 0.0, 0.0]), np.array([0.6, 0.8, 0.0])):
-        quaternion = quaternion_from_rotation(heading @ exp3(angle * axis))
-        assert tilt(quaternion) == pytest.approx(angle, abs=1e-7)
+    quaternion = quaternion_from_rotation(heading @ exp3(angle * np.array([0.6, 0.8, 0.0])))
+    assert tilt(quaternion) == pytest.approx(angle, abs=1e-7)
 
 
-def test_the_imu_speaks_for_the_tilt_when_the_estimate_does_not(gate: SafetyGate) -> None:
-    over = Q.copy()
-    over[3:7] = quaternion_from_rotation(exp3(np.array([0.0, 1.2, 0.0])))
-    for k in range(20):
-        verdict = gate.judge_fall(None, reading(k, over, V), True, k * 0.001)
-    assert verdict == (False, Reason.TILTED)
-
-
-def test_an_imu_that_jumps_is_no_fall_while_the_estimate_leaves_it_out(gate: SafetyGate) -> None:
+def test_an_imu_that_jumps_is_no_fall_while_the_estimate_leaves_it_out(gate):
     over = Q.copy()
     over[3:7] = quaternion_from_rotation(exp3(np.array([0.0, 1.2, 0.0])))
     for k in range(20):
@@ -174,46 +126,6 @@ def test_an_imu_that_jumps_is_no_fall_while_the_estimate_leaves_it_out(gate: Saf
     for k in range(20, 40):
         verdict = gate.judge_fall(estimate(k, Q, V), reading(k, over, V), True, k * 0.001)
     assert verdict == (False, Reason.TILTED)
-
-
-def test_the_joints_of_the_reading_come_first(gate: SafetyGate) -> None:
-    other = Q.copy()
-    other[7:] += 0.1
-    measured = gate.measured(estimate(0, Q, V), reading(0, other, V))
-    assert measured is not None
-    np.testing.assert_array_equal(measured[0], other[7:])
-
-
-@pytest.mark.parametrize("value", [np.nan, np.inf, 10.0])
-def test_an_implausible_reading_gives_way_to_the_estimate(gate: SafetyGate, value: float) -> None:
-    other = Q.copy()
-    other[9] = value
-    measured = gate.measured(estimate(0, Q, V), reading(0, other, V))
-    assert measured is not None
-    np.testing.assert_array_equal(measured[0], Q[7:])
-    assert gate.counts["reading_not_plausible"] == 1
-    assert gate.measured(None, reading(0, other, V)) is None
-
-
-def test_a_plan_may_start_a_little_ahead_of_now(gate: SafetyGate) -> None:
-    soon, late = plan(tick=50), plan(tick=150)
-    assert gate.judge_plan(soon, PlanFunction(soon), 0.0).ok
-    assert gate.judge_plan(late, PlanFunction(late), 0.0).reason is Reason.PLAN_FROM_FUTURE
-
-
-def test_one_log_line_for_each_change_of_state(
-    gate: SafetyGate, caplog: pytest.LogCaptureFixture
-) -> None:
-    with caplog.at_level(logging.INFO):
-        for state, reason in (("ok", Reason.OK),) * 5 + (("hold", Reason.PLAN_STALE),) * 5:
-            gate.enter(state, reason)
-    lines = [record.getMessage() for record in caplog.records]
-    assert lines == ["tracker: waiting -> ok (ok)", "tracker: ok -> hold (plan_stale)"]
-
-
-def test_options_name_what_is_wrong() -> None:
-    with pytest.raises(ValueError, match="tilt_max"):
-        SafetyGateOptions(tilt_max=-1.0)
 
 
 def over(angle: float) -> np.ndarray:
@@ -233,7 +145,7 @@ def tilting(angle: float, tick: int = 0) -> Plan:
     return msgspec.structs.replace(plan(tick=tick), tilt=angle)
 
 
-def test_a_plan_that_tilts_the_trunk_widens_the_limit_until_the_next_plan(gate: SafetyGate) -> None:
+def test_a_plan_that_tilts_the_trunk_widens_the_limit_until_the_next_plan(gate):
     flip = np.radians(60.0)
     gate.follow_plan(tilting(flip))
     assert not falls(gate, np.radians(100.0), 0)
@@ -246,6 +158,17 @@ def test_a_plan_that_tilts_the_trunk_widens_the_limit_until_the_next_plan(gate: 
 
 
 @pytest.mark.parametrize("angle", [-0.1, 3.2, np.nan, np.inf])
-def test_a_tilt_that_cannot_be_is_refused_with_its_plan(gate: SafetyGate, angle: float) -> None:
+def test_a_tilt_that_cannot_be_is_refused_with_its_plan(gate, angle):
     bad = tilting(angle)
     assert gate.judge_plan(bad, PlanFunction(bad), 0.0).reason is Reason.PLAN_NOT_FINITE
+
+
+@pytest.mark.parametrize("value", [A1.stand[2] + 0.1, np.nan, 10.0])
+def test_joints_are_the_readings_unless_they_cannot_be(gate, value):
+    other = Q.copy()
+    other[9] = value
+    measured = gate.measured(estimate(0, Q, V), reading(0, other, V))
+    well = value < 0.0
+    assert measured is not None
+    np.testing.assert_array_equal(measured[0], (other if well else Q)[7:])
+    assert (gate.measured(None, reading(0, other, V)) is None) == (not well)

@@ -5,49 +5,18 @@ from collections.abc import Callable
 import msgspec
 import numpy as np
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 from controller.options import SafetyGateOptions, TrackerOptions
 from controller.planner import Planner
-from controller.references import load_reference, make_reference, save_reference
 from controller.tracker import Tracker
 from robots.planar_pose import PlanarPose
-from robots.state import difference
-from runtime.messages import Plan, SensorReading, StateEstimate
+from runtime.messages import Plan, StateEstimate
 from saltus.configuration.launch import load_launch
 from saltus.launch.lock_step import LockStep
 from tests.a1 import A1
+from tests.controller import tracker_messages
 
 TURN = PlanarPose(1000.0, -300.0, 2.5)
-places = st.builds(PlanarPose, *[st.floats(-1e3, 1e3)] * 2, st.floats(-3.1, 3.1))
-
-
-def configurations(seed: int, count: int) -> np.ndarray:
-    q = np.random.default_rng(seed).normal(size=(count, 19))
-    q[:, 3:7] /= np.linalg.norm(q[:, 3:7], axis=1)[:, None]
-    return q
-
-
-@given(places, st.integers(0, 1000))
-def test_to_local_and_to_world_undo_each_other(pose: PlanarPose, seed: int) -> None:
-    q, v = configurations(seed, 3), np.zeros(18)
-    for a, b in zip(pose.to_world(pose.to_local(q)), q, strict=True):
-        np.testing.assert_allclose(difference(b, v, a, v), 0.0, atol=1e-9)
-
-
-@given(places, st.integers(0, 1000))
-def test_what_one_configuration_is_to_another_does_not_change(pose: PlanarPose, seed: int) -> None:
-    (a, b), v = configurations(seed, 2), np.ones(18)
-    before = difference(a, v, b, v)
-    after = difference(pose.to_local(a), v, pose.to_local(b), v)
-    np.testing.assert_allclose(after, before, atol=1e-9)
-
-
-@given(places, st.integers(0, 1000))
-def test_a_robot_sees_itself_at_the_origin_along_x(pose: PlanarPose, seed: int) -> None:
-    q = pose.to_world(configurations(seed, 1)[0])
-    np.testing.assert_allclose(PlanarPose.of(PlanarPose.of(q).to_local(q)), 0.0, atol=1e-9)
 
 
 class Forward(Planner):
@@ -72,21 +41,17 @@ class Forward(Planner):
 
 
 def plan_of(q: np.ndarray, number: int = 1) -> Plan:
-    return Plan(
-        id=number, tick=0, time=0.0, period=0.01, states_q=np.array([q, q]),
-        states_v=np.zeros((2, 18)), inputs=np.zeros((1, 12)), gains=np.zeros((1, 12, 36)),
-        contacts=np.ones((1, 4)), cost=0.0, iterations=1, solve_s=0.0, status="ok",
-    )  # fmt: skip
+    return msgspec.structs.replace(
+        tracker_messages.plan(number, knots=1), states_q=np.array([q, q])
+    )
 
 
 def standing(pose: PlanarPose, status: str = "ok") -> StateEstimate:
-    q = pose.to_world(make_reference(A1, "stand", 0.0, 0.01).q[0])
-    return StateEstimate(
-        tick=0, time=0.0, q=q, v=np.zeros(18), contact=np.ones(4), status=status
-    )  # fmt: skip
+    q, v = tracker_messages.standing()
+    return tracker_messages.estimate(0, pose.to_world(q), v, status)
 
 
-def test_a_planner_sees_the_robot_begin_at_the_origin_and_its_plans_are_of_the_world() -> None:
+def test_a_planner_sees_the_robot_begin_at_the_origin_and_its_plans_are_of_the_world():
     planner, early = Forward(), list[Plan]()
     planner.plan_from(standing(PlanarPose(), "starting"))
     planner.plan_from(msgspec.structs.replace(standing(PlanarPose()), q=np.full(19, np.nan)))
@@ -103,20 +68,6 @@ def test_a_planner_sees_the_robot_begin_at_the_origin_and_its_plans_are_of_the_w
     np.testing.assert_allclose(planner.candidates_in_world()[0, 0, :2], ahead[:2], atol=1e-9)
 
 
-def test_a_trajectory_recorded_elsewhere_begins_at_the_origin(tmp_path) -> None:
-    walk = make_reference(A1, "walk", 0.3, 0.01)
-    moved = type(walk)(
-        "walk", walk.period, TURN.to_world(walk.q), walk.v, walk.inputs, walk.contacts, walk.loop,
-        PlanarPose(yaw=TURN.yaw).points_to_world(walk.loop_shift),
-    )  # fmt: skip
-    save_reference(moved, tmp_path / "walk.npz")
-    loaded = load_reference(tmp_path / "walk.npz", 0.01)
-    begin = PlanarPose.of(walk.q[0])
-    window, expected = loaded.window(0, 300), walk.window(0, 300)
-    for q, wanted in zip(window.q, begin.to_local(expected.q), strict=True):
-        np.testing.assert_allclose(difference(wanted, walk.v[0], q, walk.v[0]), 0.0, atol=1e-6)
-
-
 @pytest.mark.parametrize(
     ("pose", "accepted"),
     [
@@ -124,22 +75,17 @@ def test_a_trajectory_recorded_elsewhere_begins_at_the_origin(tmp_path) -> None:
         (PlanarPose(yaw=-3.1), False), (PlanarPose(2.0), False), (PlanarPose(y=-2.0), False),
     ],
 )  # fmt: skip
-def test_a_first_plan_that_leads_away_is_refused(pose: PlanarPose, accepted: bool) -> None:
+def test_a_first_plan_that_leads_away_is_refused(pose, accepted):
     assert SafetyGateOptions().first_plan_turn == 0.7
     tracker, estimate = Tracker(TrackerOptions(), A1), standing(TURN)
     leads = TURN.to_world(pose.to_world(TURN.to_local(estimate.q)))
-    reading = SensorReading(
-        tick=0, time=0.0, quaternion_imu_in_world=estimate.q[3:7],
-        angular_velocity_imu=np.zeros(3), linear_acceleration_imu=np.array([0.0, 0.0, 9.81]),
-        joint_position=estimate.q[7:], joint_velocity=np.zeros(12), joint_torque=np.zeros(12),
-        foot_force=np.full(4, 30.0),
-    )  # fmt: skip
+    reading = tracker_messages.reading(0, estimate.q, estimate.v)
     command = tracker.command(estimate, plan_of(leads), 0.0, reading)
     assert command.reason == ("" if accepted else "first_plan_leads_away")
 
 
 @pytest.mark.parametrize("planner", ["hilqr", "convex_mpc", "instant_qp", "mppi"])
-def test_a_robot_that_is_to_stand_stands_whatever_its_heading(planner: str) -> None:
+def test_a_robot_that_is_to_stand_stands_whatever_its_heading(planner):
     start = "simulation.start={heading: 3.1, position: [1000, 0]}"
     run = LockStep(load_launch("stand", [f"planner={planner}", "duration=0.4", start]))
     rates = [abs(float(run.step().truth.v[5])) for _ in range(400)]

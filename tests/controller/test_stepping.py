@@ -39,23 +39,6 @@ def test_a_body_at_rest_steps_on_the_spot():
         np.testing.assert_allclose(place, [*FEET[foot, :2], A1.legs.foot_radius], atol=1e-12)
 
 
-@pytest.mark.parametrize("foot", range(4))
-def test_a_push_moves_the_foothold_by_the_capture_point(foot):
-    stepper = Stepper(SteppingOptions(capture=1.0, reach=(9.0, 9.0), inward=9.0), A1, WALK)
-    pushed = stepper.foothold(foot, body((0.3, 0.4, 0.0)), REST)
-    still = stepper.foothold(foot, body(), REST)
-    capture = np.sqrt(A1.stand_height / 9.81) * np.array([0.3, 0.4])
-    np.testing.assert_allclose((pushed - still)[:2], capture, atol=1e-9)
-
-
-def test_at_the_wanted_speed_stance_is_symmetric_about_the_neutral_place():
-    stepper = Stepper(SteppingOptions(), A1, TROT)
-    speed = np.array([0.5, 0.0, 0.0])
-    place = stepper.foothold(0, body(speed), REST._replace(velocity=speed))
-    half = 0.5 * REST.stance * speed[0]
-    assert place[0] - FEET[0, 0] == pytest.approx(half, abs=1e-9)
-
-
 def test_feet_do_not_step_out_of_reach_nor_across():
     options = SteppingOptions(reach=(0.2, 0.15), inward=0.05)
     stepper = Stepper(options, A1, WALK)
@@ -68,13 +51,6 @@ def test_feet_do_not_step_out_of_reach_nor_across():
             assert outward == pytest.approx(
                 0.15 if np.sign(A1.legs.plane)[foot] * side > 0 else -0.05
             )
-
-
-def test_footholds_turn_with_the_body():
-    stepper, yaw = Stepper(SteppingOptions(), A1, WALK), 0.7
-    turned = stepper.foothold(1, body(yaw=yaw), REST)
-    straight = stepper.foothold(1, body(), REST)
-    np.testing.assert_allclose(turned, exp3(np.array([0.0, 0.0, yaw])) @ straight, atol=1e-9)
 
 
 @pytest.mark.parametrize("foot", range(4))
@@ -103,35 +79,21 @@ def test_a_body_that_shall_accelerate_is_supported_behind_by_the_pendulums_law()
     np.testing.assert_allclose(GRAVITY / A1.stand_height * arm, acceleration[:2], atol=1e-9)
 
 
-def test_a_body_that_gains_speed_is_expected_where_it_will_be():
-    stepper, wait, gain = Stepper(SteppingOptions(), A1, TROT), 0.2, np.array([0.3, 0.1, 0.0])
-    step = REST._replace(stance=0.0, wait=wait, gain=gain)
-    moved = stepper.foothold(1, body(), step) - stepper.foothold(1, body(), REST)
-    np.testing.assert_allclose(moved, 0.5 * wait * gain, atol=1e-12)
-
-
 def test_a_swing_runs_from_where_the_foot_left_to_the_foothold():
     stepper = Stepper(SteppingOptions(), A1, WALK)
     stepper.observe(0.0, FEET, np.ones(4))
-    swing, hold = lift_off(3), FEET[3] + np.array([0.1, 0.05, 0.0])
-    first = stepper.motion(3, swing, swing.lift_off, hold)
-    last = stepper.motion(3, swing, swing.landing - 1e-12, hold)
-    middle = stepper.motion(3, swing, swing.lift_off + 0.5 * swing.duration, hold)
-    np.testing.assert_allclose(first.position, FEET[3], atol=1e-12)
-    np.testing.assert_allclose(last.position, hold, atol=1e-9)
-    np.testing.assert_allclose(last.velocity, 0.0, atol=1e-7)
-    assert middle.position[2] == pytest.approx(FEET[3, 2] + WALK.swing_height)
-
-
-def test_the_velocity_of_a_swing_is_its_derivative():
-    stepper = Stepper(SteppingOptions(), A1, WALK)
-    stepper.observe(0.0, FEET, np.ones(4))
     swing, hold, h = lift_off(3), FEET[3] + np.array([0.1, 0.05, 0.0]), 1e-6
+
+    def motion(share, after=0.0):
+        return stepper.motion(3, swing, swing.lift_off + share * swing.duration + after, hold)
+
+    np.testing.assert_allclose(motion(0.0).position, FEET[3], atol=1e-12)
+    np.testing.assert_allclose(motion(1.0, -1e-12).position, hold, atol=1e-9)
+    np.testing.assert_allclose(motion(1.0, -1e-12).velocity, 0.0, atol=1e-7)
+    assert motion(0.5).position[2] == pytest.approx(FEET[3, 2] + WALK.swing_height)
     for share in (0.2, 0.5, 0.8):
-        time = swing.lift_off + share * swing.duration
-        before, here, after = (stepper.motion(3, swing, time + s, hold) for s in (-h, 0.0, h))
-        slope = (after.position - before.position) / (2 * h)
-        np.testing.assert_allclose(here.velocity, slope, atol=1e-7)
+        slope = (motion(share, h).position - motion(share, -h).position) / (2 * h)
+        np.testing.assert_allclose(motion(share).velocity, slope, atol=1e-7)
 
 
 def test_a_foot_that_finds_the_ground_early_stands_until_its_swing_would_end():
@@ -148,13 +110,21 @@ def test_a_foot_that_finds_the_ground_early_stands_until_its_swing_would_end():
     assert stepper.swing(3, lift + WALK.period + 0.01, late), "the next swing is not cancelled"
 
 
-def test_the_way_back_to_the_path_is_bounded_and_leads_there():
+@pytest.mark.parametrize(("away", "back"), [(0.0, 0.0), (0.1, -0.1), (-2.0, 0.3)])
+def test_the_way_back_to_the_path_is_bounded_and_leads_there(away, back):
     path = CommandedPath(PathOptions(return_rate=1.0, return_speed=0.3), WALK, 0.2)
     path.meet(0.0, np.zeros(37), np.zeros(3))
-    time = 5.0
-    there = path.position(time)
-    np.testing.assert_allclose(path.velocity(time, there), [0.2, 0.0, 0.0], atol=1e-9)
-    near = path.velocity(time, there + np.array([0.0, 0.1, 0.0]))
-    far = path.velocity(time, there + np.array([0.0, -2.0, 0.0]))
-    np.testing.assert_allclose(near, [0.2, -0.1, 0.0], atol=1e-9)
-    np.testing.assert_allclose(far, [0.2, 0.3, 0.0], atol=1e-9)
+    found = path.velocity(5.0, path.position(5.0) + np.array([0.0, away, 0.0]))
+    np.testing.assert_allclose(found, [0.2, back, 0.0], atol=1e-9)
+
+
+def test_a_push_moves_the_foothold_by_the_capture_point_in_the_bodys_axes():
+    stepper = Stepper(SteppingOptions(capture=1.0, reach=(9.0, 9.0), inward=9.0), A1, WALK)
+    for yaw in (0.0, 0.7):
+        turn = exp3(np.array([0.0, 0.0, yaw]))
+        push = turn @ np.array([0.3, 0.4, 0.0])
+        pushed = stepper.foothold(1, body(push, yaw), REST)
+        still = stepper.foothold(1, body((0.0, 0.0, 0.0), yaw), REST)
+        capture = np.sqrt(A1.stand_height / 9.81) * push
+        np.testing.assert_allclose((pushed - still)[:2], capture[:2], atol=1e-9)
+        np.testing.assert_allclose(turn.T @ still, stepper.foothold(1, body(), REST), atol=1e-9)

@@ -3,27 +3,21 @@
 from itertools import permutations
 from typing import NamedTuple
 
-import msgspec
 import numpy as np
 import pinocchio as pin
 import pytest
 
-from controller.planner_options import PlannerOptions
-from controller.references import make_reference
 from controller.rigid_derivatives import Landing, arrival_order, touchdown_jumps
-from hybrid.hilqr import Trajectory
 from robots.contact_dynamics import ContactDynamics
 from robots.legs import inverse_kinematics
 from robots.pinocchio_model import foot_frame_ids, load_pinocchio
 from robots.rotations import rotation_from_quaternion
 from robots.state import difference, integrate
 from robots.touchdown import impact
-from saltus.launch.planners import make_derivatives
 from tests.a1 import A1
 
 PAIRS = [(0, 3), (1, 2), (0, 1), (2, 3)]  # of trot and bound
 SETS = [*PAIRS, (0, 1, 3)]
-ORDERS = ("index", "average", "selected")
 
 
 @pytest.fixture(scope="module")
@@ -141,22 +135,6 @@ def test_the_order_selects_the_derivative_of_simulated_touchdowns(dynamics, feet
 
 
 @pytest.mark.parametrize("feet", SETS)
-def test_sticking_feet_reach_one_velocity_in_every_order(dynamics, feet):
-    landing = corner(dynamics, feet)
-    q, v = landing.after[:19], landing.after[19:]
-    together = impact(dynamics, q, v, np.ones(4))
-    reset = np.eye(36)
-    reset[18:, :18], reset[18:, 18:] = together.dq, together.dv
-    for order in permutations(feet):
-        contacts, velocity = landing.contacts.copy(), v
-        for foot in order:
-            contacts[foot] = 1.0
-            velocity = impact(dynamics, q, velocity, contacts).v_plus
-        np.testing.assert_allclose(velocity, together.v_plus, atol=1e-9)
-        np.testing.assert_allclose(piece(dynamics, landing, order)[1], reset, atol=1e-7)
-
-
-@pytest.mark.parametrize("feet", SETS)
 def test_the_average_is_the_mean_over_all_orders(dynamics, feet):
     landing = corner(dynamics, feet)
     (mean,) = touchdown_jumps(dynamics, landing, 0.0, "average")
@@ -165,66 +143,3 @@ def test_the_average_is_the_mean_over_all_orders(dynamics, feet):
     assert mean.knot == landing.knot
     np.testing.assert_allclose(mean.saltation, Xi, atol=1e-9 * np.abs(Xi).max())
     np.testing.assert_allclose(mean.reset_jacobian, D_xR, atol=1e-7)
-
-
-def test_of_one_foot_all_three_are_the_same(dynamics):
-    landing = corner(dynamics, (2,))
-    jumps = [touchdown_jumps(dynamics, landing, 0.01, order) for order in ORDERS]
-    assert [len(jump) for jump in jumps] == [1, 1, 1]
-    assert all(np.array_equal(jump.saltation, jumps[0][0].saltation) for (jump,) in jumps)
-
-
-@pytest.mark.parametrize("feet", PAIRS)
-def test_the_selected_order_is_that_of_the_feet(dynamics, feet):
-    """From up to a knot before, against feet that are flown down in small steps."""
-    landing, rng, met = corner(dynamics, feet), np.random.default_rng(3), set()
-    landing = landing._replace(inputs=np.zeros(12))  # to first order: feet hardly accelerate
-    arguments = landing.inputs, landing.contacts
-    for _ in range(12):
-        dx = np.concatenate((np.zeros(6), 0.003 * rng.normal(size=12), np.zeros(18)))
-        q, v = integrate(landing.after[:19], landing.after[19:], dx)
-        for _ in range(10):
-            q, v = flow(dynamics, q, v, *arguments, -5e-4)
-        before, times = np.concatenate((q, v)), {}
-        for step in range(60):
-            q, v = flow(dynamics, q, v, *arguments, 5e-4)
-            for foot in np.flatnonzero(feet_at(dynamics, q, v).height < 0.0):
-                times.setdefault(int(foot), step)
-        if abs(times.get(feet[0], 60) - times.get(feet[1], 60)) > 2:  # 1 ms apart
-            order = tuple(sorted(feet, key=lambda foot: times.get(foot, 60)))
-            moved = landing._replace(before=before)
-            assert arrival_order(dynamics, moved) == order
-            first, _ = touchdown_jumps(dynamics, moved, 0.005, "selected")
-            rank = np.linalg.matrix_rank(first.reset_jacobian[18:, 18:], tol=1e-8)
-            assert rank == 18 - 3 * (landing.contacts.sum() + 1)
-            met.add(order)
-    assert len(met) == 2
-
-
-def test_feet_that_do_not_come_down_are_last_in_order_of_their_index(dynamics):
-    landing, thigh = corner(dynamics, (0, 1, 2, 3)), 6 + 3 * 2 + 1
-    x = landing.before.copy()
-    x[19:] = np.eye(18)[2]  # the base rises
-    assert arrival_order(dynamics, landing._replace(before=x)) == (0, 1, 2, 3)
-    lever = feet_at(dynamics, x[:19], np.eye(18)[thigh]).rate[2]
-    x[19 + thigh] = -2.0 / lever  # RR alone comes down
-    assert np.sign(feet_at(dynamics, x[:19], x[19:]).rate).tolist() == [1, 1, -1, 1]
-    assert arrival_order(dynamics, landing._replace(before=x)) == (2, 0, 1, 3)
-
-
-@pytest.mark.parametrize(("order", "jumps"), [("index", 2), ("average", 1), ("selected", 2)])
-def test_rigid_derivatives_take_the_planners_option(order, jumps):
-    options = msgspec.convert({"touchdown_order": order, "derivatives": "rigid"}, PlannerOptions)
-    derivatives = make_derivatives(options, A1)
-    window = make_reference(A1, "trot", 0.3, 0.01).window(0, 6)
-    forces = 30.0 * window.contacts[:-1]
-    forces[:3, [0, 3]] = 0.0
-    states = np.hstack([window.q, window.v])
-    states[:, 21] -= 0.3
-    linear = derivatives.linearise(Trajectory(states, window.inputs, 0.0, forces))
-    assert [jump.knot for jump in linear.transitions] == jumps * [2]
-
-
-def test_an_unknown_order_is_refused_by_name():
-    with pytest.raises(msgspec.ValidationError, match="touchdown_order"):
-        msgspec.convert({"touchdown_order": "sideways"}, PlannerOptions)

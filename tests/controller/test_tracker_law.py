@@ -6,7 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
-from controller.motor_targets import MotorAim, motor_limits, split_gain, to_motor_target
+from controller.motor_targets import MotorAim, motor_limits, to_motor_target
 from controller.options import TrackerOptions
 from controller.plan_function import PlanFunction
 from controller.tracker import Tracker
@@ -22,24 +22,7 @@ def tracker() -> Tracker:
     return Tracker(TrackerOptions(), A1)
 
 
-@pytest.mark.parametrize("seed", range(8))
-def test_motor_law_gives_exactly_the_policy(tracker: Tracker, seed: int) -> None:
-    """tau + kp (q_des - q) + kd (dq_des - dq) = u_k + K_k (x (-) x_nom), unless limited."""
-    rng = np.random.default_rng(seed)
-    tracker.reset()
-    p = plan(rng=rng, gain=3.0)
-    q, v = near_standing(rng, 0.03)
-    command = tracker.command(estimate(13, q, v), p, 0.013, reading(13, q, v))
-    torque = motor_torque(
-        command.q, command.dq, command.kp, command.kd, command.tau, q[7:].copy(), v[6:].copy()
-    )
-    wanted = PlanFunction(p).policy(q, v, 0.013).torque
-    assert np.abs(wanted).max() < A1.torque_limit[0]
-    np.testing.assert_allclose(torque, wanted, atol=1e-9)
-    assert command.status == "ok" and command.plan_id == p.id and command.tick == 13
-
-
-def test_between_samples_the_motors_carry_the_joint_feedback_on(tracker: Tracker) -> None:
+def test_between_samples_the_motors_carry_the_joint_feedback_on(tracker):
     """With a gain of joint PD alone, a joint that moved since the sample meets the K dx of now."""
     tracker.reset()
     p = plan()
@@ -61,74 +44,35 @@ def test_between_samples_the_motors_carry_the_joint_feedback_on(tracker: Tracker
     np.testing.assert_allclose(torque, wanted, atol=1e-9)
 
 
-def test_split_takes_the_clipped_joint_diagonal() -> None:
-    gain = np.zeros((12, 36))
-    gain[0, 6], gain[1, 7], gain[2, 8] = -30.0, 10.0, -1000.0
-    gain[0, 24], gain[1, 25], gain[2, 26] = -1.5, 2.0, -50.0
-    gain[3, 8] = -70.0  # off the diagonal: not the motor's own joint
-    kp, kd = split_gain(gain, 100.0, 5.0)
-    np.testing.assert_array_equal(kp, [30.0, 0.0, 100.0] + [0.0] * 9)
-    np.testing.assert_array_equal(kd, [1.5, 0.0, 5.0] + [0.0] * 9)
-
-
 def test_an_older_estimate_is_moved_as_planned_to_the_time_of_the_command(
-    tracker: Tracker,
-) -> None:
+    tracker,
+):
     """It deviates from the plan by dx at its own time, and gets u_k + K_k dx of now."""
     rng = np.random.default_rng(10)
     tracker.reset()
     p = plan(rng=rng, gain=3.0)
     (q, v), (q_now, v_now) = near_standing(rng, 0.03), near_standing(rng, 0.03)
     command = tracker.command(estimate(3, q, v), p, 0.005, reading(5, q_now, v_now))
-    torque = motor_torque(
-        command.q, command.dq, command.kp, command.kd, command.tau, q_now[7:], v_now[6:]
-    )
     moved = move(PlanFunction(p), q, v, 0.003, 0.005)
     wanted = PlanFunction(p).policy(*moved, 0.005).torque
-    np.testing.assert_allclose(torque, wanted, atol=1e-9)
+    np.testing.assert_allclose(realised(command, q_now[7:], v_now[6:]), wanted, atol=1e-9)
     assert np.abs(wanted - PlanFunction(p).policy(q, v, 0.005).torque).max() > 0.1
-    assert command.tick == 5
-
-
-def test_before_the_start_of_a_plan_the_robot_moved_as_the_one_before_had_it(
-    tracker: Tracker,
-) -> None:
-    rng = np.random.default_rng(11)
-    tracker.reset()
-    first, second = plan(1, 0, rng, gain=3.0), plan(2, 20, rng, gain=3.0)
-    q, v = near_standing(rng, 0.03)
-    tracker.command(estimate(12, q, v), first, 0.012)
-    command = tracker.command(estimate(17, q, v), second, 0.022)
-    old, new = PlanFunction(first), PlanFunction(second)
-    moved = move(new, *move(old, q, v, 0.017, 0.020), 0.020, 0.022)
-    wanted = new.policy(*moved, 0.022).torque
-    joints = joints_of(new, joints_of(old, (q[7:], v[6:]), 0.017, 0.020), 0.020, 0.022)
-    assert command.plan_id == 2
-    np.testing.assert_allclose(realised(command, *joints), wanted, atol=1e-9)
 
 
 def move(function: PlanFunction, q: Array, v: Array, begin: float, end: float) -> tuple:
     return integrate(q, v, difference(*function.nominal(begin), *function.nominal(end)))
 
 
-def joints_of(function: PlanFunction, joints: tuple, begin: float, end: float) -> tuple:
-    (q, v), (q_end, v_end) = function.nominal(begin), function.nominal(end)
-    return joints[0] + (q_end - q)[7:], joints[1] + (v_end - v)[6:]
-
-
 def realised(command: MotorCommand, q: Array, dq: Array) -> Array:
     return motor_torque(command.q, command.dq, command.kp, command.kd, command.tau, q, dq)
 
 
-def test_too_large_a_torque_is_clipped_at_the_motor(tracker: Tracker) -> None:
+def test_too_large_a_torque_is_clipped_at_the_motor(tracker):
     tracker.reset()
-    p = plan()
-    p.inputs[:] = np.array([1.0, -1.0] * 6) * 100.0
-    q, v = standing()
+    p, (q, v), signs = plan(), standing(), np.array([1.0, -1.0] * 6)
+    p.inputs[:] = signs * 100.0
     command = tracker.command(estimate(0, q, v), p, 0.0)
-    torque = motor_torque(command.q, command.dq, command.kp, command.kd, command.tau, q[7:], v[6:])
-    np.testing.assert_allclose(torque, np.array([1.0, -1.0] * 6) * A1.torque_limit[0])
-    assert tracker.gate.counts["torque_limited"] == 1
+    np.testing.assert_allclose(realised(command, q[7:], v[6:]), signs * A1.torque_limit[0])
 
 
 def vector(limit: float) -> st.SearchStrategy:
@@ -139,7 +83,7 @@ def vector(limit: float) -> st.SearchStrategy:
 @given(
     vector(1e6), vector(20.0), vector(1e3), vector(100.0), vector(5.0), vector(5.0), vector(100.0)
 )
-def test_realised_law_is_exact_and_bounded(torque, q_aim, dq_aim, kp, kd, q, dq) -> None:
+def test_realised_law_is_exact_and_bounded(torque, q_aim, dq_aim, kp, kd, q, dq):
     kp, kd = np.abs(kp), np.abs(kd)
     limits = motor_limits(A1, None, 0.05)
     target = to_motor_target(MotorAim(torque, q_aim, dq_aim, kp, kd), q, dq, limits)
@@ -153,30 +97,27 @@ def test_realised_law_is_exact_and_bounded(torque, q_aim, dq_aim, kp, kd, q, dq)
     assert target.torque_limited == bool(np.any(limited != torque))
 
 
-@pytest.mark.parametrize("name, value", [("kp_max", 501.0), ("kd_max", -1.0), ("kd_max", np.nan)])
-def test_options_refuse_gains_no_motor_can_run(name: str, value: float) -> None:
+@pytest.mark.parametrize("delay", [0.0, 0.01])
+@pytest.mark.parametrize("seed", range(4))
+def test_motor_law_gives_exactly_the_policy_of_when_the_command_takes_effect(seed, delay):
+    """tau + kp (q_des - q) + kd (dq_des - dq) = u_k + K_k (x (-) x_nom), unless limited.
+
+    A robot that deviates from the plan by dx then still does.
+    """
+    rng, due = np.random.default_rng(seed), 0.013 + delay
+    tracker, p = Tracker(TrackerOptions(command_delay=delay), A1), plan(rng=rng, gain=3.0)
+    function, (q, v) = PlanFunction(p), near_standing(rng, 0.03)
+    command = tracker.command(estimate(13, q, v), p, 0.013, reading(13, q, v))
+    q_due, v_due = move(function, q, v, 0.013, due)
+    wanted = function.policy(q_due, v_due, due).torque
+    assert np.abs(wanted).max() < A1.torque_limit[0]
+    np.testing.assert_allclose(realised(command, q_due[7:], v_due[6:]), wanted, atol=1e-9)
+    assert command.status == "ok" and command.plan_id == p.id and command.tick == 13
+
+
+@pytest.mark.parametrize(("name", "value"), [
+    ("kp_max", 501.0), ("kd_max", np.nan), ("command_delay", -0.001), ("command_delay", 0.06),
+])  # fmt: skip
+def test_options_refuse_what_no_motor_can_run(name, value):
     with pytest.raises(ValueError, match=name):
         TrackerOptions(**{name: value})
-
-
-@pytest.mark.parametrize("seed", range(4))
-def test_a_known_delay_is_met_by_the_policy_of_then(seed: int) -> None:
-    """A robot that deviates from the plan by dx gets u_k + K_k dx of the time it takes effect."""
-    delay, rng = 0.01, np.random.default_rng(seed)
-    p = plan(rng=rng, gain=3.0)
-    function = PlanFunction(p)
-    tracker = Tracker(TrackerOptions(command_delay=delay), A1)
-    q, v = near_standing(rng, 0.03)
-    command = tracker.command(estimate(13, q, v), p, 0.013, reading(13, q, v))
-    q_due, v_due = move(function, q, v, 0.013, 0.013 + delay)
-    torque = motor_torque(
-        command.q, command.dq, command.kp, command.kd, command.tau, q_due[7:], v_due[6:]
-    )
-    wanted = function.policy(q_due, v_due, 0.013 + delay).torque
-    np.testing.assert_allclose(torque, wanted, atol=1e-9)
-
-
-@pytest.mark.parametrize("delay", [-0.001, 0.06, float("nan")])
-def test_a_delay_out_of_range_is_refused(delay: float) -> None:
-    with pytest.raises(ValueError, match="command_delay is .*; give 0 to 0.05 s"):
-        TrackerOptions(command_delay=delay)

@@ -3,7 +3,6 @@
 from collections.abc import Callable
 
 import msgspec
-import numpy as np
 
 from hw_bridge.bridge import Bridge
 from hw_bridge.emulator.firmware import Firmware
@@ -19,7 +18,7 @@ from robots.robot import Robot
 from runtime.messages import MotorCommand, RobotStatus, SensorReading
 from sim_bridge.options import SimulationOptions, StartOptions
 from sim_bridge.simulated_robot import SimulatedRobot
-from tests.a1 import A1
+from tests.a1 import A1, stand_command
 
 BRISK = MotionOptions(
     joint_speed=5.0, damping_s=0.1, damping_timeout_s=1.0, load_s=0.2, settle_s=0.05
@@ -63,15 +62,6 @@ class Wire:
 
     def deliver(self, frame: bytes, sender: tuple[str, int] | None = None) -> None:
         self.inbox.append(Datagram(frame, sender or self.robot, self.clock.time))
-
-
-def stand_command(tick: int, now: float, **changes) -> MotorCommand:
-    ones = np.ones(12)
-    fields = {
-        "tick": tick, "time": now, "q": A1.stand.copy(), "dq": 0.0 * ones, "kp": 80.0 * ones,
-        "kd": 3.0 * ones, "tau": 0.0 * ones, "plan_id": 0, "status": "ok",
-    }  # fmt: skip
-    return MotorCommand(**(fields | changes))
 
 
 class Rig:

@@ -81,18 +81,6 @@ def same(a: Setpoints, b: Setpoints) -> bool:
     return all(np.array_equal(x, y) for x, y in zip(a, b, strict=True))
 
 
-def test_a_good_run_goes_through_all_states_in_order() -> None:
-    legs = reach(S.RUNNING)
-    assert same(legs.step(TRACKER), TRACKER)
-    assert legs.machine.request(Request.SIT_DOWN, "")
-    legs.until(S.OFF)
-    order = [state for state, _ in itertools.groupby(legs.states + [legs.machine.state])]
-    assert order == [
-        S.OFF, S.DAMPING, S.STAND_UP, S.READY, S.RUNNING, S.SIT_DOWN, S.DAMPING, S.OFF,
-    ]  # fmt: skip
-    assert legs.machine.is_finished and legs.machine.ended_well and legs.machine.refused == 0
-
-
 EVENTS = st.one_of(
     st.sampled_from(list(Request)),
     st.sampled_from(["fault", "sit", "nothing measured", "not finite"]),
@@ -101,7 +89,7 @@ EVENTS = st.one_of(
 
 
 @given(st.lists(EVENTS, max_size=12), st.booleans())
-def test_no_order_of_events_leads_to_a_state_out_of_order(events: list, stuck: bool) -> None:
+def test_no_order_of_events_leads_to_a_state_out_of_order(events, stuck):
     legs = Legs(StateMachine(O, A1), stuck)
     machine, stopped = legs.machine, False
     for event in events:
@@ -134,7 +122,7 @@ def test_no_order_of_events_leads_to_a_state_out_of_order(events: list, stuck: b
 
 
 @pytest.mark.parametrize("state", list(S))
-def test_a_stop_damps_with_the_next_step_and_only_off_follows(state: RobotState) -> None:
+def test_a_stop_damps_with_the_next_step_and_only_off_follows(state):
     legs = reach(state)
     assert legs.machine.request(Request.STOP, "stopped by the operator")
     assert same(legs.step(TRACKER), damping(O.damping_kd))
@@ -148,7 +136,7 @@ def test_a_stop_damps_with_the_next_step_and_only_off_follows(state: RobotState)
 
 @pytest.mark.parametrize("state", list(S))
 @pytest.mark.parametrize("request_", list(Request))
-def test_what_does_not_fit_is_refused_and_counted(state: RobotState, request_: Request) -> None:
+def test_what_does_not_fit_is_refused_and_counted(state, request_):
     fits = {
         Request.STAND_UP: (S.OFF,),
         Request.RUN: (S.READY,),
@@ -164,16 +152,7 @@ def test_what_does_not_fit_is_refused_and_counted(state: RobotState, request_: R
     assert accepted or legs.machine.state is state
 
 
-@pytest.mark.parametrize("state", list(S))
-def test_the_end_may_be_asked_for_again_and_again(state: RobotState) -> None:
-    legs = reach(state)
-    for _ in range(3000):
-        assert legs.machine.request(Request.END, "")
-        legs.step()
-    assert legs.machine.is_finished and legs.machine.ended_well and legs.machine.refused == 0
-
-
-def test_a_cause_brings_the_robot_down_and_the_first_one_stays() -> None:
+def test_a_cause_brings_the_robot_down_and_the_first_one_stays():
     legs = reach(S.RUNNING)
     legs.machine.sit_down("FL thigh at 61 degC")
     legs.machine.stop("later trouble")
@@ -182,7 +161,7 @@ def test_a_cause_brings_the_robot_down_and_the_first_one_stays() -> None:
 
 
 @pytest.mark.parametrize("state", [S.OFF, S.DAMPING])
-def test_a_robot_with_a_cause_does_not_stand_up(state: RobotState) -> None:
+def test_a_robot_with_a_cause_does_not_stand_up(state):
     legs = reach(state)
     legs.machine.sit_down("FL thigh at 61 degC")
     for _ in range(500):
@@ -190,7 +169,7 @@ def test_a_robot_with_a_cause_does_not_stand_up(state: RobotState) -> None:
     assert legs.machine.is_finished and S.STAND_UP not in legs.states
 
 
-def test_it_does_not_move_before_it_has_been_measured() -> None:
+def test_it_does_not_move_before_it_has_been_measured():
     machine = StateMachine(O, A1)
     machine.request(Request.STAND_UP, "")
     for tick in range(500):
@@ -198,49 +177,17 @@ def test_it_does_not_move_before_it_has_been_measured() -> None:
     assert machine.state is S.DAMPING
 
 
-@pytest.mark.parametrize("ending", [Request.SIT_DOWN, Request.END])
-def test_before_it_stands_up_it_can_still_be_told_to_stay_down(ending: Request) -> None:
-    legs = reach(S.DAMPING)
-    assert legs.machine.request(ending, "")
-    legs.until(S.OFF)
-    assert S.STAND_UP not in legs.states and legs.machine.ended_well
-
-
-def test_nobody_knows_to_be_still_what_is_not_measured_any_more() -> None:
-    legs = reach(S.READY)
-    legs.machine.stop("the cable")
-    for k in range(round(O.damping_timeout_s / DT) - 5):
-        assert same(legs.machine.step(legs.now + k * DT, None, None, None), damping(O.damping_kd))
-    legs.now += O.damping_timeout_s
-    legs.step()
-    assert legs.machine.state is S.OFF
-
-
-@pytest.mark.parametrize("disturbance", ["a joint that moves", "nothing measured"])
-def test_damping_ends_after_a_second_of_stillness_without_interruption(disturbance: str) -> None:
+def test_damping_ends_after_a_second_of_stillness_without_interruption():
     legs = reach(S.READY)
     legs.machine.stop("a fault")
     for tick in range(250):  # never still for a whole second
-        if tick % 90 == 89 and disturbance == "nothing measured":
-            legs.machine.step(legs.now, None, None, None)
-        elif tick % 90 == 89:
+        if tick % 90 == 89:
             legs.machine.step(legs.now, legs.q, np.full(12, 2.0 * O.still_speed), None)
         legs.step()
         assert legs.machine.state is S.DAMPING
     begin = legs.now
     legs.until(S.OFF)
     assert legs.now - begin == pytest.approx(O.damping_s - 70 * DT, abs=3 * DT)
-
-
-def test_joints_that_never_rest_are_let_go_after_the_timeout() -> None:
-    legs = reach(S.READY)
-    legs.machine.stop("a fault")
-    moving = np.full(12, 2.0 * O.still_speed)
-    for k in range(round(O.damping_timeout_s / DT)):
-        legs.machine.step(legs.now + k * DT, legs.q, moving, None)
-        assert legs.machine.state is S.DAMPING
-    legs.machine.step(legs.now + O.damping_timeout_s + DT, legs.q, moving, None)
-    assert legs.machine.state is S.OFF
 
 
 def sits_down_from(state: RobotState, seconds: float) -> Legs:
@@ -254,7 +201,7 @@ def sits_down_from(state: RobotState, seconds: float) -> Legs:
     return legs
 
 
-def test_legs_fold_once_the_trunk_is_level_and_still_for_long_enough() -> None:
+def test_legs_fold_once_the_trunk_is_level_and_still_for_long_enough():
     legs = sits_down_from(S.RUNNING, 1.0)
     for trunk in (ROLLED, TURNING, None, LEVEL):
         legs.trunk = LEVEL
@@ -271,12 +218,11 @@ def test_legs_fold_once_the_trunk_is_level_and_still_for_long_enough() -> None:
     assert legs.machine.ended_well and PostureMotions(O, A1).is_low(legs.q)
 
 
-@pytest.mark.parametrize("trunk", [ROLLED, TURNING, np.full(7, np.nan), np.zeros(7), None])
-@pytest.mark.parametrize("state", [S.READY, S.RUNNING])
+@pytest.mark.parametrize("trunk", [ROLLED, np.full(7, np.nan), None])
 def test_a_trunk_that_is_never_level_delays_the_legs_for_so_long_and_no_longer(
-    state: RobotState, trunk: np.ndarray | None
-) -> None:
-    legs = sits_down_from(state, 0.9 * O.level_timeout_s)
+    trunk,
+):
+    legs = sits_down_from(S.RUNNING, 0.9 * O.level_timeout_s)
     np.testing.assert_array_equal(legs.sent.q, A1.stand)
     legs.trunk = trunk
     for _ in range(round(0.1 * O.level_timeout_s / DT) + 10):
@@ -295,7 +241,7 @@ def told_to_sit_down() -> Legs:
     return legs
 
 
-def test_told_to_sit_down_the_tracker_is_followed_until_the_trunk_is_level() -> None:
+def test_told_to_sit_down_the_tracker_is_followed_until_the_trunk_is_level():
     legs = told_to_sit_down()
     for trunk in (ROLLED, TURNING, None, LEVEL):
         legs.trunk = LEVEL
@@ -308,7 +254,7 @@ def test_told_to_sit_down_the_tracker_is_followed_until_the_trunk_is_level() -> 
     assert legs.machine.state is S.SIT_DOWN and legs.machine.cause == ""
 
 
-def test_a_trunk_that_is_never_level_does_not_keep_the_robot_running() -> None:
+def test_a_trunk_that_is_never_level_does_not_keep_the_robot_running():
     legs = told_to_sit_down()
     for _ in range(round(O.end_timeout_s / DT) - 1):
         assert same(legs.step(TRACKER), TRACKER)
@@ -318,50 +264,14 @@ def test_a_trunk_that_is_never_level_does_not_keep_the_robot_running() -> None:
     assert legs.machine.state is S.SIT_DOWN and legs.machine.cause == "too hot"
 
 
-def test_told_to_sit_down_it_does_so_at_once_where_the_tracker_wants_nothing() -> None:
-    legs = told_to_sit_down()
-    assert same(legs.step(TRACKER), TRACKER)
-    legs.step(None)
-    assert legs.machine.state is S.SIT_DOWN
-
-
-def test_a_stop_does_not_wait_for_a_level_trunk() -> None:
-    legs = told_to_sit_down()
-    legs.machine.stop("a fault")
-    assert same(legs.step(TRACKER), damping(O.damping_kd))
-
-
-def test_joints_that_nobody_measures_make_no_level_trunk() -> None:
-    legs = sits_down_from(S.RUNNING, 1.0)
-    for _ in range(round(2.0 * O.level_s / DT)):
-        legs.now += DT
-        sent = legs.machine.step(legs.now, None, None, None, LEVEL)
-        np.testing.assert_array_equal(sent.q, A1.stand)
-
-
-def test_a_robot_that_is_low_folds_at_once() -> None:
-    legs = reach(S.RUNNING)
-    legs.q, legs.trunk = A1.lie + 0.2 * (A1.stand - A1.lie), ROLLED
-    legs.machine.step(legs.now, legs.q, legs.dq, TRACKER)
-    legs.machine.request(Request.SIT_DOWN, "")
-    for _ in range(round(1.0 / DT)):
-        legs.step()
-    np.testing.assert_allclose(legs.q[2::3], A1.lie[2::3])
-
-
-def test_the_timeout_of_damping_is_beyond_its_stillness() -> None:
-    with pytest.raises(ValueError, match="damping_timeout_s is 5; give more than damping_s, 6 s"):
-        MotionOptions(damping_s=6.0)
-
-
-def test_stuck_legs_are_given_up_and_the_joint_is_named() -> None:
+def test_stuck_legs_are_given_up_and_the_joint_is_named():
     legs = reach(S.STAND_UP, stuck=True)
     legs.until(S.SIT_DOWN).until(S.OFF, 60.0)
     assert "no stand within 20 s: " in legs.machine.cause
     assert "rad off its target" in legs.machine.cause and not legs.machine.ended_well
 
 
-def test_a_silent_tracker_leaves_the_robot_standing_without_a_jump() -> None:
+def test_a_silent_tracker_leaves_the_robot_standing_without_a_jump():
     legs = reach(S.RUNNING)
     legs.step(TRACKER)
     before = legs.q.copy()
@@ -373,7 +283,7 @@ def test_a_silent_tracker_leaves_the_robot_standing_without_a_jump() -> None:
     assert same(legs.step(TRACKER), TRACKER)
 
 
-def test_on_the_way_down_legs_that_are_stuck_are_not_pushed_for_long() -> None:
+def test_on_the_way_down_legs_that_are_stuck_are_not_pushed_for_long():
     legs = reach(S.RUNNING)
     legs.step(TRACKER)
     legs.q, legs.stuck = A1.stand + np.tile([0.0, 1.0, 0.0], 4), True  # fell onto its legs
@@ -386,8 +296,17 @@ def test_on_the_way_down_legs_that_are_stuck_are_not_pushed_for_long() -> None:
     assert "not down within" in legs.machine.cause
 
 
-@pytest.mark.parametrize("name", MotionOptions.__struct_fields__)
-@pytest.mark.parametrize("value", [0.0, -1.0, float("nan"), float("inf")])
-def test_options_are_refused_by_name(name: str, value: float) -> None:
-    with pytest.raises(ValueError, match=f"{name} is .*; give above 0, up to"):
-        MotionOptions(**{name: value})
+@pytest.mark.parametrize("moving", [True, False])
+def test_joints_that_never_rest_or_are_not_measured_are_let_go_after_the_timeout(moving):
+    legs = reach(S.READY)
+    legs.machine.stop("a fault")
+    seen = (legs.q, np.full(12, 2.0 * O.still_speed)) if moving else (None, None)
+    for k in range(round(O.damping_timeout_s / DT) - 5):
+        assert same(legs.machine.step(legs.now + k * DT, *seen, None), damping(O.damping_kd))
+    legs.machine.step(legs.now + O.damping_timeout_s + DT, legs.q, np.ones(12), None)
+    assert legs.machine.state is S.OFF
+
+
+def test_the_timeout_of_damping_is_beyond_its_stillness():
+    with pytest.raises(ValueError, match="damping_timeout_s is 5.*damping_s"):
+        MotionOptions(damping_s=6.0)

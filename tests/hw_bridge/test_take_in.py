@@ -1,7 +1,6 @@
 """The one compiled look at a frame against the decoder and NumPy."""
 
 import numpy as np
-import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -33,28 +32,6 @@ def random_frame(seed: int) -> bytes:
     return seal(data)
 
 
-@pytest.mark.parametrize("seed", range(20))
-def test_its_numbers_are_the_decoders(seed):
-    frame = random_frame(seed)
-    fault, numbers = look(frame)
-    s = decode_low_state(WIRE, frame)
-    assert fault == 0
-    w, x, y, z = s.quaternion_wxyz
-    square = s.quaternion_wxyz @ s.quaternion_wxyz
-    np.testing.assert_allclose(
-        numbers[t.QUATERNION], np.array([x, y, z, w]) / np.sqrt(square), rtol=1e-15
-    )
-    assert numbers[t.SQUARE] == pytest.approx(square, rel=1e-15)
-    for where, expected in (
-        (t.GYROSCOPE, s.gyroscope), (t.ACCELEROMETER, s.accelerometer), (t.Q, s.q[:12]),
-        (t.DQ, s.dq[:12]), (t.TORQUE, s.tau_est[:12]), (t.MODE, s.mode[:12]),
-        (t.TEMPERATURE, s.temperature[:12]),
-    ):  # fmt: skip
-        np.testing.assert_array_equal(numbers[where], expected)
-    feet = (s.foot_force - CALIBRATION[:4]) * CALIBRATION[4]
-    np.testing.assert_allclose(numbers[t.FOOT_FORCE], feet, rtol=1e-15)
-
-
 @settings(max_examples=300, deadline=None)
 @given(
     st.integers(0, 200), st.integers(0, WIRE.state.itemsize - 1), st.integers(0, 255), st.booleans()
@@ -78,22 +55,14 @@ def test_its_fault_is_the_one_that_the_checks_one_by_one_find(seed, place, byte,
     assert look(frame, header)[0] == expected
 
 
-@pytest.mark.parametrize(
-    "field", ["quaternion_wxyz", "gyroscope", "accelerometer", "rpy", "q", "dq"]
-)
-@pytest.mark.parametrize("value", [np.nan, np.inf, -np.inf])
-def test_a_number_that_is_none_is_found_wherever_it_stands(field, value):
-    for place in range(12):
-        data = bytearray(random_frame(place))
-        record = np.frombuffer(data, WIRE.state)[0]
-        numbers = record["motors"][field] if field in ("q", "dq") else record[field]
-        if place < len(numbers):
-            numbers[place] = value
-            assert look(seal(data))[0] == t.NOT_FINITE
-
-
-def test_a_quaternion_of_zeros_stays_one():
-    data = bytearray(random_frame(1))
-    np.frombuffer(data, WIRE.state)[0]["quaternion_wxyz"] = 0.0
-    fault, numbers = look(seal(data))
-    assert fault == 0 and not numbers[t.QUATERNION].any() and numbers[t.SQUARE] == 0.0
+@settings(deadline=None)
+@given(
+    st.sampled_from(["quaternion_wxyz", "gyroscope", "accelerometer", "rpy", "q", "dq"]),
+    st.integers(0, 11), st.sampled_from([np.nan, np.inf, -np.inf]),
+)  # fmt: skip
+def test_a_number_that_is_none_is_found_wherever_it_stands(field, place, value):
+    data = bytearray(random_frame(place))
+    record = np.frombuffer(data, WIRE.state)[0]
+    numbers = record["motors"][field][:12] if field in ("q", "dq") else record[field]
+    numbers[place % len(numbers)] = value
+    assert look(seal(data))[0] == t.NOT_FINITE

@@ -1,11 +1,10 @@
 """A robot that starts on its belly: limp, at rest, and not taken for one that has fallen."""
 
-import msgspec
 import numpy as np
 import pytest
 
 from robots.conventions import GRAVITY
-from sim_bridge.options import STARTS, SensorOptions, SimulationOptions, StartOptions
+from sim_bridge.options import SensorOptions, SimulationOptions, StartOptions
 from sim_bridge.simulated_robot import SimulatedRobot
 from tests.a1 import A1
 
@@ -15,7 +14,7 @@ LYING = ("folded", "sprawled")
 
 @pytest.mark.parametrize("slope", [0.0, 0.1])
 @pytest.mark.parametrize("start", LYING)
-def test_lies_on_its_belly_and_stays_so(start: str, slope: float) -> None:
+def test_lies_on_its_belly_and_stays_so(start, slope):
     robot = SimulatedRobot(A1, SimulationOptions(start=StartOptions(start), floor_slope=slope))
     before = robot.truth()
     assert (robot.tick, robot.time) == (0, 0.0)
@@ -30,16 +29,8 @@ def test_lies_on_its_belly_and_stays_so(start: str, slope: float) -> None:
     assert not robot.fell
 
 
-def test_the_two_are_what_their_names_say() -> None:
-    robots = [SimulatedRobot(A1, SimulationOptions(start=StartOptions(start))) for start in LYING]
-    folded, sprawled = (robot.truth().q[7:].reshape(4, 3) for robot in robots)
-    assert (folded[:, 2] < -2.6).all()  # calves at their stop, as at power-up
-    np.testing.assert_allclose(folded[::2] * [-1, 1, 1], folded[1::2], atol=0.02)
-    assert np.ptp(sprawled[:, 1]) > 0.5 and np.ptp(sprawled[:, 2]) > 0.5
-
-
 @pytest.mark.parametrize("start", LYING)
-def test_limp_motors_give_no_torque_and_the_floor_carries_all(start: str) -> None:
+def test_limp_motors_give_no_torque_and_the_floor_carries_all(start):
     robot = SimulatedRobot(A1, SimulationOptions(start=StartOptions(start), sensors=PERFECT))
     for _ in range(50):
         robot.advance(None)
@@ -50,44 +41,10 @@ def test_limp_motors_give_no_torque_and_the_floor_carries_all(start: str) -> Non
     assert robot.truth().foot_force[:, 2].sum() < A1.mass * GRAVITY
 
 
-def test_falls_are_judged_when_asked_and_always_for_a_robot_that_stood() -> None:
+def test_falls_are_judged_when_asked_and_always_for_a_robot_that_stood():
     robot = SimulatedRobot(A1, SimulationOptions(start=StartOptions("folded")))
     assert not robot.judge_falls
     robot.judge_falls = True
     robot.advance(None)
     assert robot.fell
     assert SimulatedRobot(A1).judge_falls
-
-
-def test_a_diverged_robot_has_fallen_in_any_start() -> None:
-    robot = SimulatedRobot(A1, SimulationOptions(start=StartOptions("folded"), sensors=PERFECT))
-    robot.place(np.full(19, np.nan), np.zeros(18))
-    assert robot.fell
-
-
-def test_a_torque_from_outside_moves_a_joint_like_one_from_its_motor() -> None:
-    def joints(motor: float, outside: float) -> np.ndarray:
-        robot = SimulatedRobot(A1, SimulationOptions(start=StartOptions("folded"), sensors=PERFECT))
-        torque = np.zeros(12)
-        torque[4] = outside
-        robot.drive_joints(torque)
-        rows = np.zeros((5, 12))
-        rows[4, 4] = motor
-        robot.obey(rows)
-        for _ in range(100):
-            robot.advance(None)
-        felt = robot.reading().joint_torque[4]
-        assert felt == motor  # the motor does not feel what comes from outside
-        robot.drive_joints(np.zeros(12))
-        return robot.truth().q[7:]
-
-    np.testing.assert_allclose(joints(3.0, 0.0), joints(0.0, 3.0), atol=1e-9)
-    assert abs(joints(3.0, 0.0)[4] - joints(0.0, 0.0)[4]) > 0.05
-
-
-def test_an_unknown_start_is_refused_and_the_accepted_ones_are_named() -> None:
-    with pytest.raises(ValueError, match="stand, folded, sprawled"):
-        StartOptions("upside_down")  # type: ignore[arg-type]
-    with pytest.raises(msgspec.ValidationError):
-        msgspec.convert({"start": {"posture": "floating"}}, SimulationOptions)
-    assert set(STARTS) == {"stand", *LYING}

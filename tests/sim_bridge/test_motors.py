@@ -14,7 +14,7 @@ SPEEDS = st.floats(-60.0, 60.0)
 TORQUES = st.floats(-200.0, 200.0)
 
 
-def test_small_torques_follow_the_pd_law_exactly() -> None:
+def test_small_torques_follow_the_pd_law_exactly():
     random = np.random.default_rng(0)
     command = random.normal(size=(5, 12)) * np.array([[0.1], [0.1], [10.0], [0.3], [2.0]])
     q, dq, out = 0.1 * random.normal(size=12), random.normal(size=12), np.empty(12)
@@ -24,41 +24,25 @@ def test_small_torques_follow_the_pd_law_exactly() -> None:
 
 
 @given(TORQUES, SPEEDS)
-def test_torque_is_bounded_and_keeps_its_sign(torque: float, speed: float) -> None:
+def test_torque_is_bounded_and_keeps_its_sign(torque, speed):
     given_torque = limited_torque(torque, speed, *CURVE)
     assert abs(given_torque) <= min(abs(torque), 33.5)
     assert given_torque * torque >= 0.0
 
 
-@given(TORQUES, SPEEDS)
-def test_the_law_is_the_same_in_both_directions(torque: float, speed: float) -> None:
-    assert limited_torque(-torque, -speed, *CURVE) == -limited_torque(torque, speed, *CURVE)
-
-
 @given(SPEEDS)
-def test_braking_torque_keeps_the_full_limit(speed: float) -> None:
+def test_braking_torque_keeps_the_full_limit(speed):
     assert abs(limited_torque(-np.copysign(100.0, speed), speed, *CURVE)) == 33.5
-
-
-@given(st.floats(0.0, 60.0), st.floats(0.0, 60.0))
-def test_available_torque_never_grows_with_speed(a: float, b: float) -> None:
-    low, high = sorted((a, b))
-    assert available_torque(high, *CURVE) <= available_torque(low, *CURVE)
 
 
 @pytest.mark.parametrize(
     ("speed", "expected"),
     [(0.0, 33.5), (10.5, 33.5), (15.75, 16.75), (-15.75, 16.75), (21.0, 0.0), (40.0, 0.0)],
 )
-def test_corner_middle_and_end_of_the_curve(speed: float, expected: float) -> None:
+def test_corner_middle_and_end_of_the_curve(speed, expected):
     assert available_torque(speed, *CURVE) == pytest.approx(expected, abs=1e-12)
 
 
-@pytest.mark.parametrize("torque", [np.nan, np.inf, -np.inf])
-def test_a_torque_that_is_not_finite_is_none(torque: float) -> None:
-    assert limited_torque(torque, 1.0, *CURVE) == 0.0
-
-
-def test_limits_that_make_no_curve_are_refused() -> None:
+def test_limits_that_make_no_curve_are_refused():
     with pytest.raises(ValueError, match="corner_speed is 21; give less than no_load_speed"):
         motor_limits(A1, MotorOptions(corner_speed=21.0))

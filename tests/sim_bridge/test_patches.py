@@ -5,10 +5,9 @@ import numpy as np
 import pytest
 
 from robots.conventions import FOOT_NAMES
-from robots.terrain import Ground, Patch, friction_at, make_ground, stiffness_at
+from robots.terrain import Ground, Patch, make_ground
 from sim_bridge.options import SimulationOptions
 from sim_bridge.physics.mujoco_physics import MujocoPhysics
-from sim_bridge.physics.patches import Patches
 from tests.a1 import A1
 
 UP = np.array([0.0, 0.0, 1.0])
@@ -40,7 +39,7 @@ def foot_contacts(physics: MujocoPhysics) -> tuple[np.ndarray, np.ndarray]:
 
 
 @pytest.mark.parametrize("stiffness", [2000.0, 5000.0, 20_000.0])
-def test_feet_sink_in_by_the_weight_over_the_stiffness(stiffness: float) -> None:
+def test_feet_sink_in_by_the_weight_over_the_stiffness(stiffness):
     """Up to what damper and inertia still carry: S r = f - C v - m a with m = 1 / A."""
     physics = stand_for(4.0, patch(stiffness=stiffness))
     model, data = physics.model, physics.data
@@ -64,17 +63,7 @@ def test_feet_sink_in_by_the_weight_over_the_stiffness(stiffness: float) -> None
     assert depths.mean() == pytest.approx(weight / (4.0 * stiffness), rel=0.03)
 
 
-def test_ground_without_a_patch_below_the_feet_is_the_same_to_the_bit() -> None:
-    plain, beside = (stand_for(0.2, ground) for ground in (None, patch(x=3.0, stiffness=2000.0)))
-    assert beside.data.qpos.tobytes() == plain.data.qpos.tobytes()
-
-
-def test_friction_alone_leaves_the_contacts_stiff() -> None:
-    plain, same = (stand_for(0.2, ground) for ground in (None, patch(friction=OPTIONS.friction)))
-    assert same.data.qpos.tobytes() == plain.data.qpos.tobytes()
-
-
-def test_only_the_feet_on_the_patch_sink_in_until_they_leave_it() -> None:
+def test_only_the_feet_on_the_patch_sink_in_until_they_leave_it():
     """The front feet stand on it; then the robot is behind it."""
     physics = stand_for(1.0, patch(x=0.0, stiffness=3000.0))
     depths, _ = foot_contacts(physics)
@@ -85,22 +74,3 @@ def test_only_the_feet_on_the_patch_sink_in_until_they_leave_it() -> None:
     plain = MujocoPhysics(A1, OPTIONS).model
     np.testing.assert_array_equal(physics.model.geom_solref, plain.geom_solref)
     np.testing.assert_array_equal(physics.model.geom_solimp, plain.geom_solimp)
-
-
-def test_a_foot_has_what_the_patch_below_it_has_wherever_it_comes_from() -> None:
-    ground = make_ground(patches=(
-        Patch((-1.0, -1.0), (1.0, 1.0), 0.4, 3000.0), Patch((0.5, -2.0), (2.0, 2.0), 0.2, None),
-    ))  # fmt: skip
-    physics = MujocoPhysics(A1, OPTIONS, ground)
-    model, data = physics.model, physics.data
-    patches, feet = Patches(model, ground), [model.geom(f"{n}_foot").id for n in FOOT_NAMES]
-    stiff = model.geom_solref[feet[0]].copy()
-    draw = np.random.default_rng(0)
-    for _ in range(200):
-        data.geom_xpos[feet, :2] = draw.uniform(-3.0, 3.0, (4, 2))
-        patches.apply(data)
-        for foot in feet:
-            x, y, _ = data.geom_xpos[foot]
-            soft = not np.isnan(stiffness_at(ground, x, y))
-            assert model.geom_friction[foot, 0] == friction_at(ground, x, y)
-            assert (model.geom_solref[foot, 0] != stiff[0]) == soft

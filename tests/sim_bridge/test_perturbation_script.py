@@ -34,36 +34,7 @@ class EverySecond:
         return 0.5
 
 
-def test_windows_begin_and_end_at_their_ticks() -> None:
-    script = PerturbationScript((BaseForce(0.003, (0, 8, 0), 0.002), MotorBlock(0.004, 0.003)))
-    log, forces, blocks = Log(), [], []
-    for tick in range(10):
-        script.apply(log, tick)
-        forces.append(log.force[1])
-        blocks.append(log.blocked)
-    assert forces == [0, 0, 0, 8, 8, 0, 0, 0, 0, 0]
-    assert blocks == [False] * 4 + [True] * 3 + [False] * 3
-
-
-def test_overlapping_forces_add_up_and_end_one_by_one() -> None:
-    events = (BaseForce(0.0, (1, 0, 0), 0.004), BaseForce(0.002, (10, 0, 5), 0.004))
-    script, log, forces = PerturbationScript(events), Log(), []
-    for tick in range(8):
-        script.apply(log, tick)
-        forces.append(log.force.tolist())
-    one, both, other = [1, 0, 0], [11, 0, 5], [10, 0, 5]
-    assert forces == [one, one, both, both, other, other, [0, 0, 0], [0, 0, 0]]
-
-
-def test_a_kick_happens_once_even_when_other_events_begin_later() -> None:
-    script = PerturbationScript((BaseVelocity(0.001, (0, 1.5, 0)), MotorBlock(0.002, 0.005)))
-    log = Log()
-    for tick in range(10):
-        script.apply(log, tick)
-    np.testing.assert_array_equal(log.velocity, [0.0, 1.5, 0.0])
-
-
-def test_phases_are_asked_of_the_gait() -> None:
+def test_phases_are_asked_of_the_gait():
     events = (
         BaseVelocity(PhaseInstant("RL", "swing", 2), (0, 1, 0)),
         MotorBlock(PhaseInstant("RL", "stance", 3), 0.1),
@@ -72,12 +43,12 @@ def test_phases_are_asked_of_the_gait() -> None:
     assert [ticks for *ticks, _ in script.occurrences(0)] == [[2500, 2501], [3000, 3100]]
 
 
-def test_a_phase_without_a_gait_is_refused() -> None:
+def test_a_phase_without_a_gait_is_refused():
     with pytest.raises(ValueError, match="needs a gait"):
         PerturbationScript((BaseVelocity(PhaseInstant("RL", "swing", 2), (0, 1, 0)),))
 
 
-def test_a_push_comes_again_until_nobody_asks() -> None:
+def test_a_push_comes_again_until_nobody_asks():
     events = (BaseVelocity(0.003, (0, 1, 0), 0.004), BaseForce(0.005, (2, 0, 0), 0.002, 0.005))
     script, log, speeds, forces = PerturbationScript(events), Log(), [], []
     for tick in range(20):
@@ -92,8 +63,15 @@ def test_a_push_comes_again_until_nobody_asks() -> None:
     assert script.occurrences(10) == [(3, 4, velocity), (5, 7, force), (7, 8, velocity)]
 
 
-def test_what_comes_once_comes_once() -> None:
-    script, log = PerturbationScript((BaseVelocity(0.0, (0, 1, 0)),)), Log()
-    for tick in range(100):
+def test_windows_begin_and_end_at_their_ticks_add_up_and_a_kick_comes_once():
+    script = PerturbationScript((
+        BaseVelocity(0.001, (0, 1.5, 0)), MotorBlock(0.004, 0.003),
+        BaseForce(0.0, (1, 0, 0), 0.004), BaseForce(0.002, (10, 0, 5), 0.004),
+    ))  # fmt: skip
+    log, states = Log(), []
+    for tick in range(8):
         script.apply(log, tick)
-    assert log.velocity[1] == 1.0 and script.beginnings(100) == [0]
+        states.append((log.force[0], log.force[2], log.velocity[1], log.blocked))
+    forces, lifts, kicks, blocks = zip(*states, strict=True)
+    assert forces == (1, 1, 11, 11, 10, 10, 0, 0) and lifts == (0, 0, 5, 5, 5, 5, 0, 0)
+    assert kicks == (0.0, *[1.5] * 7) and blocks == (*[False] * 4, *[True] * 3, False)

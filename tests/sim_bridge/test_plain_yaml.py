@@ -26,12 +26,12 @@ TREES = st.recursive(
         ("%YAML 1.1\n---\na: 010", "010 in line 3"),
     ],
 )
-def test_mistakes_are_named_with_their_lines(text: str, words: str) -> None:
+def test_mistakes_are_named_with_their_lines(text, words):
     with pytest.raises(YamlError, match=words):
         read_yaml(text)
 
 
-def test_text_is_no_number_and_a_merged_key_is_no_second_one() -> None:
+def test_text_is_no_number_and_a_merged_key_is_no_second_one():
     text = "at: 1:30\nkeyboard: on\nnone: ~\nsmall: 1e-3\nx: &x {a: 1}\ny: {<<: *x, a: 2}"
     assert read_yaml(text) == {
         "at": "1:30", "keyboard": "on", "none": None, "small": 0.001, "x": {"a": 1}, "y": {"a": 2}
@@ -39,5 +39,5 @@ def test_text_is_no_number_and_a_merged_key_is_no_second_one() -> None:
 
 
 @given(TREES)
-def test_what_is_written_is_read(tree: object) -> None:
+def test_what_is_written_is_read(tree):
     assert read_yaml(yaml.safe_dump(tree)) == tree

@@ -4,7 +4,7 @@ import numpy as np
 import pinocchio as pin
 import pytest
 
-from robots.legs import foot_jacobians_in_base, foot_positions_in_base
+from robots.legs import foot_positions_in_base
 from robots.pinocchio_model import load_pinocchio
 from robots.rotations import rotation_from_quaternion
 from robots.state import pinocchio_from_mujoco
@@ -30,15 +30,7 @@ def in_flight(script: PerturbationScript) -> SimulatedRobot:
     return robot
 
 
-def test_a_kick_adds_exactly_its_value_in_the_world_frame() -> None:
-    kick = (0.3, 1.5, -0.2)
-    robot = in_flight(PerturbationScript((BaseVelocity(0.0, kick),)))
-    before = robot.data.qvel.copy()
-    PerturbationScript((BaseVelocity(0.0, kick),)).apply(robot, 0)
-    np.testing.assert_array_equal(robot.data.qvel - before, [*kick, *np.zeros(15)])
-
-
-def test_a_kick_shows_in_the_next_tick_and_not_before() -> None:
+def test_a_kick_shows_in_the_next_tick_and_not_before():
     kicked = in_flight(PerturbationScript((BaseVelocity(0.002, (0.0, 1.5, 0.0)),)))
     free = in_flight(PerturbationScript())
     changes = []
@@ -51,9 +43,7 @@ def test_a_kick_shows_in_the_next_tick_and_not_before() -> None:
 
 
 @pytest.mark.parametrize("force", [(0.0, 80.0, 0.0), (30.0, -20.0, 50.0)])
-def test_a_force_in_flight_changes_momentum_by_force_times_time(
-    force: tuple[float, float, float],
-) -> None:
+def test_a_force_in_flight_changes_momentum_by_force_times_time(force):
     model = load_pinocchio(A1)
     data = model.createData()
     robot = in_flight(PerturbationScript((BaseForce(0.02, force, 0.1),)))
@@ -80,9 +70,7 @@ def foot_velocity(robot: SimulatedRobot, leg: int) -> np.ndarray:
 
 @pytest.mark.parametrize("leg", range(4))
 @pytest.mark.parametrize("velocity", [(0.0, 1.5, 0.0), (-0.7, 0.3, 2.0)])
-def test_a_push_of_a_leg_moves_its_foot_by_just_that_and_nothing_else(
-    leg: int, velocity: tuple[float, float, float]
-) -> None:
+def test_a_push_of_a_leg_moves_its_foot_by_just_that_and_nothing_else(leg, velocity):
     robot = in_flight(PerturbationScript())
     for _ in range(5):  # so that it moves already
         robot.advance(None)
@@ -96,25 +84,3 @@ def test_a_push_of_a_leg_moves_its_foot_by_just_that_and_nothing_else(
     others = np.delete(np.arange(18), range(6 + 3 * leg, 9 + 3 * leg))
     np.testing.assert_allclose(robot.data.qvel[others], qvel[others], atol=1e-12)
     np.testing.assert_allclose(robot.data.qpos, qpos, atol=1e-12)
-
-
-def test_a_stretched_leg_gets_what_its_joints_can_give() -> None:
-    robot = in_flight(PerturbationScript())
-    q = robot.truth().q
-    q[3:7], q[7:10] = (0.0, 0.0, 0.0, 1.0), 0.0  # straight down: no joint moves the foot up
-    robot.place(q, np.zeros(18))
-    velocity = np.array([1.0, 0.5, 3.0])
-    robot.add_foot_velocity(0, velocity)
-    change = foot_velocity(robot, 0)
-    assert np.abs(robot.data.qvel).max() < 20.0 and np.abs(change).max() > 0.5
-    # What is missing no joint could give: it is across all that they can do.
-    np.testing.assert_allclose(
-        foot_jacobians_in_base(A1.legs, q[7:])[0].T @ (velocity - change), 0.0, atol=1e-6
-    )
-
-
-def test_a_robot_that_has_diverged_can_be_pushed_without_harm() -> None:
-    robot = in_flight(PerturbationScript())
-    robot.place(robot.truth().q * np.where(np.arange(19) == 2, np.nan, 1.0), np.zeros(18))
-    robot.add_foot_velocity(1, np.ones(3))
-    assert np.isnan(robot.data.qpos[2])

@@ -29,13 +29,13 @@ def sense(sensors: Sensors, time: float = 0.0, force: np.ndarray = FORCE) -> Sen
 
 
 @pytest.mark.parametrize("noise", [0, False, 0.0])
-def test_without_noise_sensors_tell_the_truth(noise: float | bool) -> None:
+def test_without_noise_sensors_tell_the_truth(noise):
     sensed = sense(Sensors(SensorOptions(noise=noise, yaw_drift=0.1), seed=1), time=5.0)
     truth = (Q[3:7], V[3:6], FORCE, Q[7:], V[6:], TORQUE, FEET)
     np.testing.assert_array_equal(row_of(sensed)[2:], np.concatenate(truth))
 
 
-def test_noise_has_the_promised_mean_and_deviation() -> None:
+def test_noise_has_the_promised_mean_and_deviation():
     options = SensorOptions(**NO_BIAS, joint_position_quantum=0.0)
     sensors = Sensors(options, seed=2)
     samples = [sense(sensors) for _ in range(2000)]
@@ -55,25 +55,14 @@ def test_noise_has_the_promised_mean_and_deviation() -> None:
         assert np.abs(correlation).max() < 0.12
 
 
-def test_attitude_error_is_small_unit_and_as_promised() -> None:
-    sensors = Sensors(SensorOptions(**NO_BIAS), seed=3)
-    true = rotation_from_quaternion(Q[3:7])
-    errors = []
-    for _ in range(1000):
-        quaternion = sense(sensors).quaternion_imu_in_world
-        assert np.linalg.norm(quaternion) == pytest.approx(1.0, abs=1e-12)
-        errors.append(log3(true.T @ rotation_from_quaternion(quaternion)))
-    np.testing.assert_allclose(np.std(errors, axis=0), 0.0005, rtol=0.1)
-
-
-def test_heading_drifts_at_the_chosen_rate_about_the_world_vertical() -> None:
+def test_heading_drifts_at_the_chosen_rate_about_the_world_vertical():
     options = SensorOptions(**NO_BIAS, orientation_noise=0.0, yaw_drift=0.02)
     quaternion = sense(Sensors(options, seed=0), time=30.0).quaternion_imu_in_world
     turned = rotation_from_quaternion(quaternion) @ rotation_from_quaternion(Q[3:7]).T
     np.testing.assert_allclose(log3(turned), [0.0, 0.0, 0.6], atol=1e-9)
 
 
-def test_biases_are_constant_and_belong_to_the_seed() -> None:
+def test_biases_are_constant_and_belong_to_the_seed():
     def gyro_mean(seed: int) -> np.ndarray:
         sensors = Sensors(SensorOptions(gyro_noise=0.0), seed)
         first, second = sense(sensors), sense(sensors)
@@ -84,19 +73,9 @@ def test_biases_are_constant_and_belong_to_the_seed() -> None:
     np.testing.assert_allclose(biases.std(axis=0), 0.002, rtol=0.2)
 
 
-def test_encoder_positions_are_multiples_of_the_quantum() -> None:
-    sensed = sense(Sensors(SensorOptions(joint_position_quantum=0.01), seed=0))
+def test_encoders_have_a_quantum_and_the_accelerometer_a_range():
+    sensors = Sensors(SensorOptions(joint_position_quantum=0.01, accelerometer_range=20.0), seed=0)
+    sensed = sense(sensors, force=np.array([500.0, -500.0, 0.0]))
     steps = sensed.joint_position / 0.01
     np.testing.assert_allclose(steps, np.rint(steps), atol=1e-9)
-
-
-def test_accelerometer_saturates() -> None:
-    sensors = Sensors(SensorOptions(accelerometer_range=20.0), seed=0)
-    sensed = sense(sensors, force=np.array([500.0, -500.0, 0.0]))
-    assert sensed.linear_acceleration_imu[0] == 20.0
-    assert sensed.linear_acceleration_imu[1] == -20.0
-
-
-def test_negative_deviations_are_refused_by_name() -> None:
-    with pytest.raises(ValueError, match="gyro_noise is -1"):
-        SensorOptions(gyro_noise=-1.0)
+    np.testing.assert_array_equal(sensed.linear_acceleration_imu[:2], [20.0, -20.0])

@@ -65,8 +65,3 @@ def test_what_cannot_be_read_is_refused_counted_and_survived():
 
     report = run_against(act)
     assert (report["requests"], report["undecodable"]) == (0, 5)
-
-
-def test_an_idle_server_stops_when_told():
-    report = run_against(lambda address: None)
-    assert report["requests"] == 0 and report["ms"] == {"p50": 0.0, "p99": 0.0}

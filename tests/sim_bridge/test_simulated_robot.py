@@ -2,7 +2,6 @@
 
 import numpy as np
 import pytest
-from scipy.spatial.transform import Rotation
 
 from robots.conventions import GRAVITY
 from runtime.messages import MotorCommand
@@ -10,28 +9,18 @@ from sim_bridge.options import SensorOptions, SimulationOptions
 from sim_bridge.perturbation_script import PerturbationScript
 from sim_bridge.perturbations import BaseVelocity, MotorBlock
 from sim_bridge.simulated_robot import SimulatedRobot
-from tests.a1 import A1
+from tests.a1 import A1, stand_command
 
 PERFECT = SimulationOptions(sensors=SensorOptions(noise=0))
 
 
 def pd_command(tick: int, kp: float = 80.0, kd: float = 2.0, tau: float = 0.0) -> MotorCommand:
-    ones = np.ones(12)
-    return MotorCommand(
-        tick=tick,
-        time=0.001 * tick,
-        q=A1.stand.copy(),
-        dq=0.0 * ones,
-        kp=kp * ones,
-        kd=kd * ones,
-        tau=tau * ones,
-        plan_id=0,
-        status="ok",
-    )
+    kp, kd, tau = (np.full(12, each) for each in (kp, kd, tau))
+    return stand_command(tick, 0.001 * tick, kp=kp, kd=kd, tau=tau)
 
 
 @pytest.mark.parametrize("options", [PERFECT, SimulationOptions(payload_mass=3.0, timestep=0.001)])
-def test_the_start_is_quiet_and_on_all_feet(options: SimulationOptions) -> None:
+def test_the_start_is_quiet_and_on_all_feet(options):
     robot = SimulatedRobot(A1, options)
     truth = robot.truth()
     assert (truth.tick, truth.time, robot.fell) == (0, 0.0, False)
@@ -44,18 +33,8 @@ def test_the_start_is_quiet_and_on_all_feet(options: SimulationOptions) -> None:
         assert np.abs(robot.truth().v).max() < 1e-3
 
 
-def test_stands_a_second_under_plain_pd() -> None:
-    robot = SimulatedRobot(A1)
-    for tick in range(1000):
-        robot.advance(pd_command(tick))
-    truth = robot.truth()
-    assert not robot.fell
-    assert truth.q[2] > 0.25
-    assert np.abs(truth.v).max() < 0.1
-
-
 @pytest.mark.parametrize("slope", [0.0, 0.2])
-def test_the_floor_carries_the_weight(slope: float) -> None:
+def test_the_floor_carries_the_weight(slope):
     options = SimulationOptions(floor_slope=slope, payload_mass=2.0, mass_scale=1.1)
     robot = SimulatedRobot(A1, options)
     for _ in range(200):
@@ -65,7 +44,7 @@ def test_the_floor_carries_the_weight(slope: float) -> None:
     np.testing.assert_allclose(force, [0.0, 0.0, weight], atol=0.02 * weight)
 
 
-def test_friction_decides_whether_the_robot_slides_down_a_slope() -> None:
+def test_friction_decides_whether_the_robot_slides_down_a_slope():
     def slid(friction: float) -> float:
         robot = SimulatedRobot(A1, SimulationOptions(floor_slope=0.2, friction=friction))
         start = robot.data.geom("FR_foot").xpos[0]
@@ -79,19 +58,7 @@ def test_friction_decides_whether_the_robot_slides_down_a_slope() -> None:
     assert slid(0.05) == pytest.approx(expected, rel=0.15)
 
 
-def test_feet_slip_as_far_as_the_robot_slides() -> None:
-    robot = SimulatedRobot(A1, SimulationOptions(friction=0.05))
-    robot.add_base_velocity(np.array([0.5, 0.0, 0.0]))
-    start = robot.truth()
-    for _ in range(100):
-        robot.advance(None)
-    end = robot.truth()
-    way = end.q[0] - start.q[0]
-    assert way > 0.03
-    assert end.foot_slip == pytest.approx(4.0 * way, rel=0.2)
-
-
-def test_accelerometer_reads_gravity_at_rest_and_nothing_in_free_fall() -> None:
+def test_accelerometer_reads_gravity_at_rest_and_nothing_in_free_fall():
     robot = SimulatedRobot(A1, PERFECT, PerturbationScript((MotorBlock(0.05, 1.0),)))
     for _ in range(20):
         robot.advance(None)
@@ -106,29 +73,7 @@ def test_accelerometer_reads_gravity_at_rest_and_nothing_in_free_fall() -> None:
     np.testing.assert_array_equal(robot.reading().foot_force, 0.0)
 
 
-def test_specific_force_and_attitude_are_those_of_the_tilted_base() -> None:
-    robot = SimulatedRobot(A1, SimulationOptions(floor_slope=0.2, sensors=SensorOptions(noise=0)))
-    for _ in range(20):
-        robot.advance(None)
-    reading = robot.reading()
-    attitude = Rotation.from_quat(robot.truth().q[3:7])
-    expected = attitude.inv().apply([0.0, 0.0, GRAVITY])
-    np.testing.assert_allclose(reading.linear_acceleration_imu, expected, atol=0.01)
-    # Uphill along x: the nose points up, so gravity's reaction has a part along the base's +x.
-    assert expected[0] == pytest.approx(GRAVITY * np.sin(0.2), rel=0.05)
-    np.testing.assert_array_equal(reading.quaternion_imu_in_world, robot.truth().q[3:7])
-
-
-def test_motor_block_takes_all_torque_for_its_time_only() -> None:
-    robot = SimulatedRobot(A1, PERFECT, PerturbationScript((MotorBlock(0.005, 0.01),)))
-    idle = []
-    for tick in range(20):
-        robot.advance(pd_command(tick))
-        idle.append(not robot.reading().joint_torque.any())
-    assert idle == [False] * 5 + [True] * 10 + [False] * 5
-
-
-def test_a_command_acts_exactly_the_delay_later() -> None:
+def test_a_command_acts_exactly_the_delay_later():
     options = SimulationOptions(input_delay=0.010, sensors=SensorOptions(noise=0))
     robot = SimulatedRobot(A1, options)
     acts = []
@@ -138,7 +83,7 @@ def test_a_command_acts_exactly_the_delay_later() -> None:
     assert acts == [False] * 14 + [True] * 6
 
 
-def test_torque_is_the_pd_law_of_the_state_at_the_step() -> None:
+def test_torque_is_the_pd_law_of_the_state_at_the_step():
     options = SimulationOptions(timestep=0.001, sensors=SensorOptions(noise=0))
     robot = SimulatedRobot(A1, options)
     for tick in range(30):
@@ -148,7 +93,7 @@ def test_torque_is_the_pd_law_of_the_state_at_the_step() -> None:
         np.testing.assert_allclose(robot.reading().joint_torque, expected, atol=1e-12)
 
 
-def test_equal_runs_are_equal_to_the_bit_and_seeds_matter() -> None:
+def test_equal_runs_are_equal_to_the_bit_and_seeds_matter():
     def run(seed: int, ask: bool = False) -> tuple[bytes, bytes]:
         script = PerturbationScript((BaseVelocity(0.05, (0.3, 0.8, 0.0)),))
         robot = SimulatedRobot(A1, SimulationOptions(seed=seed), script)
@@ -164,7 +109,7 @@ def test_equal_runs_are_equal_to_the_bit_and_seeds_matter() -> None:
     assert run(3)[1] == run(4)[1]  # noise is in the readings, not in the physics
 
 
-def test_falls_when_the_trunk_touches_and_stays_fallen() -> None:
+def test_falls_when_the_trunk_touches_and_stays_fallen():
     robot = SimulatedRobot(A1, PERFECT, PerturbationScript((MotorBlock(0.0, 10.0),)))
     q, v = robot.truth().q, robot.truth().v
     while not robot.fell and robot.tick < 2000:
@@ -177,43 +122,23 @@ def test_falls_when_the_trunk_touches_and_stays_fallen() -> None:
     assert robot.fell
 
 
-@pytest.mark.parametrize(("degrees", "fallen"), [(55.0, False), (65.0, True)])
-def test_falls_past_sixty_degrees(degrees: float, fallen: bool) -> None:
-    robot = SimulatedRobot(A1, PERFECT)
-    q, half = robot.truth().q, 0.5 * np.radians(degrees)
-    q[2], q[3:7] = 2.0, (np.sin(half), 0.0, 0.0, np.cos(half))
-    robot.place(q, np.zeros(18))
-    assert robot.fell is fallen
-
-
-@pytest.mark.parametrize("time_lost", [0.0, 0.5])
-def test_a_tilt_is_allowed_at_the_time_that_controllers_have(time_lost: float) -> None:
-    robot = SimulatedRobot(A1, PERFECT)
-    robot.tilt_allowance = lambda time: np.pi if time >= 0.5 else 0.0
-    robot.time_lost = time_lost
-    q = robot.truth().q
-    q[2], q[3:7] = 2.0, (1.0, 0.0, 0.0, 0.0)
-    robot.place(q, np.zeros(18))
-    assert robot.fell is (time_lost == 0.0)
-
-
-def test_a_command_of_nonsense_cannot_break_the_loop() -> None:
+def test_a_command_of_nonsense_cannot_break_the_loop():
     robot = SimulatedRobot(A1)
     for tick in range(100):
         robot.advance(pd_command(tick, kp=np.nan, tau=np.inf))
     assert np.isfinite(robot.truth().q).all()
 
 
-@pytest.mark.parametrize(
-    ("wrong", "said"),
-    [
-        ({"timestep": 0.0003}, "timestep is 0.0003; give 0.001 s divided by a whole number"),
-        ({"timestep": 0.002}, "timestep is 0.002; give 1e-05 to 0.001 s"),
-        ({"friction": 0.0}, "friction"),
-        ({"mass_scale": 0.0}, "mass_scale"),
-        ({"input_delay": -1.0}, "input_delay"),
-    ],
-)
-def test_impossible_options_are_refused_by_name(wrong: dict[str, float], said: str) -> None:
-    with pytest.raises(ValueError, match=said):
-        SimulationOptions(**wrong)  # type: ignore[arg-type]
+@pytest.mark.parametrize(("degrees", "time_lost", "fallen"), [
+    (55.0, 0.0, False), (65.0, 0.0, True), (180.0, 0.0, True), (180.0, 0.5, False),
+])  # fmt: skip
+def test_falls_past_sixty_degrees_unless_the_controllers_time_allows_a_tilt(
+    degrees, time_lost, fallen
+):
+    robot = SimulatedRobot(A1, PERFECT)
+    robot.tilt_allowance = lambda time: np.pi if time >= 0.5 else 0.0
+    robot.time_lost = time_lost
+    q, half = robot.truth().q, 0.5 * np.radians(degrees)
+    q[2], q[3:7] = 2.0, (np.sin(half), 0.0, 0.0, np.cos(half))
+    robot.place(q, np.zeros(18))
+    assert robot.fell is fallen

@@ -8,102 +8,35 @@ from typing import Any
 
 import msgspec
 import numpy as np
-import pytest
 
 from robots.rotations import rotation_from_quaternion
 from runtime.bus import Bus, Endpoints
-from runtime.clock import PausedClock, RealTimeClock
+from runtime.clock import PausedClock
 from runtime.messages import MotorCommand, Pace, Push, SensorReading
-from runtime.topics import GROUND_TRUTH, PACE, PUSH
+from runtime.topics import PACE, PUSH
 from sim_bridge.node import SimulationNodeOptions, run
-from sim_bridge.perturbation_script import PerturbationScript
-from sim_bridge.perturbations import MotorBlock
 from sim_bridge.simulated_bridge import SimulatedBridge
 from sim_bridge.simulated_robot import SimulatedRobot
-from tests.a1 import A1
+from tests.a1 import A1, stand_command
 
 
 def respond(reading: SensorReading) -> MotorCommand:
     """A controller whose output depends on every noisy reading."""
-    ones = np.ones(12)
-    return MotorCommand(
-        tick=reading.tick,
-        time=reading.time,
-        q=A1.stand.copy(),
-        dq=0.1 * reading.joint_velocity,
-        kp=80.0 * ones,
-        kd=2.0 * ones,
-        tau=0.1 * reading.joint_torque,
-        plan_id=0,
-        status="ok",
+    return stand_command(
+        reading.tick, reading.time, dq=0.1 * reading.joint_velocity, tau=0.1 * reading.joint_torque
     )
 
 
-def simulate_apart(
-    robot: SimulatedRobot,
-    folder: Path,
-    clock_type: type[PausedClock] | type[RealTimeClock],
-    duration: float,
-    truths_wanted: int = 0,
-) -> dict[str, Any]:
-    """Run the node in a thread of its own and a controller here; return the node's report."""
-    report: dict[str, Any] = {}
-    done = threading.Event()
-
-    def live() -> None:
-        options = SimulationNodeOptions(truth_subscribers=int(truths_wanted > 0))
-        with Bus(Endpoints.ipc(folder)) as bus:
-            clock = clock_type(0.001)
-            report.update(run(robot, bus, clock, duration, lambda: False, options))
-            done.set()
-            collected.wait(20.0)
-
-    collected = threading.Event()
-    with Bus(Endpoints.ipc(folder)) as bus:
-        truths = bus.subscriber(GROUND_TRUTH, conflate=False)
-        thread = threading.Thread(target=live)
-        thread.start()
-        bridge, clock = SimulatedBridge(bus), clock_type(0.001)
-        while not done.is_set():
-            for reading in bridge.read(clock, clock.wait_tick(), done.is_set)[-1:]:
-                bridge.write(respond(reading))
-        found = (truths.wait(timeout_s=5.0) for _ in range(truths_wanted))
-        report["truth_ticks"] = [truth.tick for truth in found if truth is not None]
-        collected.set()
-        thread.join()
-    return report
-
-
-def test_lock_step_over_the_bus_equals_one_process_to_the_bit(tmp_path: Path) -> None:
-    apart, together = SimulatedRobot(A1), SimulatedRobot(A1)
-    report = simulate_apart(apart, tmp_path, PausedClock, 0.2)
+def test_lock_step_over_the_bus_equals_one_process_to_the_bit(tmp_path):
+    watched, together = Watched(tmp_path), SimulatedRobot(A1)
+    watched.run(200, lambda tick, bus: None)
     for _ in range(200):
         together.advance(respond(together.reading()))
+    report = watched.report
     assert (report["status"], report["ticks"], report["commands"]) == ("done", 200, 200)
     assert report["in_force"] == {"ok": 200}
-    assert apart.truth() == together.truth()
-    assert apart.reading() == together.reading()
-
-
-def test_lock_step_publishes_the_truth_of_every_tick_and_of_the_end(tmp_path: Path) -> None:
-    report = simulate_apart(SimulatedRobot(A1), tmp_path, PausedClock, 0.05, truths_wanted=51)
-    assert report["truth_ticks"] == list(range(51))
-
-
-def test_real_time_runs_to_its_end(tmp_path: Path) -> None:
-    report = simulate_apart(SimulatedRobot(A1), tmp_path, RealTimeClock, 0.3)
-    assert report["status"] == "done"
-    assert report["ticks"] >= 300
-    assert not report["fell"]
-    assert report["commands"] > 0
-    assert sum(report["in_force"].values()) == report["ticks"]
-
-
-def test_a_fall_ends_the_run_a_little_later(tmp_path: Path) -> None:
-    robot = SimulatedRobot(A1, script=PerturbationScript((MotorBlock(0.0, 9.0),)))
-    report = simulate_apart(robot, tmp_path, PausedClock, 9.0)
-    assert (report["status"], report["fell"]) == ("fell", True)
-    assert abs(report["simulated_s"] - report["fell_at_s"] - 0.5) < 0.0015
+    assert watched.robot.truth() == together.truth()
+    assert watched.robot.reading() == together.reading()
 
 
 class JumpingClock(PausedClock):
@@ -120,7 +53,7 @@ class JumpingClock(PausedClock):
         return self._tick
 
 
-def test_short_delays_are_made_up_for_and_long_ones_stop_the_world(tmp_path: Path) -> None:
+def test_short_delays_are_made_up_for_and_long_ones_stop_the_world(tmp_path):
     options = SimulationNodeOptions(reading_subscribers=0, catch_up_ticks=5)
     robot = SimulatedRobot(A1)
     with Bus(Endpoints.ipc(tmp_path)) as bus:
@@ -130,7 +63,7 @@ def test_short_delays_are_made_up_for_and_long_ones_stop_the_world(tmp_path: Pat
     assert report["in_force"] == {"none": 20}, "nobody has sent a command"
 
 
-def test_nobody_listening_and_being_stopped_are_said(tmp_path: Path) -> None:
+def test_nobody_listening_and_being_stopped_are_said(tmp_path):
     options = SimulationNodeOptions(connect_timeout_s=0.01)
     with Bus(Endpoints.ipc(tmp_path / "a")) as bus:
         report = run(SimulatedRobot(A1), bus, PausedClock(0.001), 1.0, lambda: False, options)
@@ -171,54 +104,36 @@ class Watched:
             thread.join()
 
 
-@pytest.mark.parametrize("controllable", [True, False])
-def test_a_push_by_hand_makes_the_velocity_jump_by_just_that(
-    tmp_path: Path, controllable: bool
-) -> None:
-    pushes: list[Any] = []
+def test_a_push_by_hand_and_a_stop_of_time_reach_the_node(tmp_path):
+    watched, senders, ticks = Watched(tmp_path), list[Any](), list[int]()
     push = Push(sequence=1, time=0.0, body="base", velocity=np.array([0.5, -1.0, 0.2]))
 
-    def act(tick: int, bus: Bus) -> None:
-        if tick == 3:
-            pushes.append(bus.publisher(PUSH))
-            assert not controllable or pushes[0].wait_for_subscribers(1, 10.0)
-        if tick == 10:
-            assert pushes[0].subscribers() == int(controllable)
-            for _ in range(3):
-                pushes[0].send(push)
-            pushes[0].send(msgspec.structs.replace(push, sequence=2, velocity=np.full(3, np.nan)))
-            time.sleep(0.5)  # until they have arrived: nothing else could be waited for
-
-    watched = Watched(tmp_path, controllable)
-    watched.run(20, act)
-    jump = watched.velocity[11] - watched.velocity[10]
-    expected = push.velocity if controllable else np.zeros(3)
-    np.testing.assert_allclose(jump, expected, atol=0.05)
-    assert watched.report["status"] == "done"
-    counts = {"applied": 1, "refused": 1} if controllable else None
-    assert watched.report.get("pushes") == counts
-
-
-def test_time_that_is_stopped_passes_by_single_ticks_and_can_be_ended(tmp_path: Path) -> None:
-    watched, paces, ticks = Watched(tmp_path), list[Any](), list[int]()
-
     def steer() -> None:
-        """Hold time at tick 10; give two steps, and then the end."""
+        """Hold time at tick 20; give two steps, and then the end."""
         for steps in (0, 1, 2):
             for _ in range(5):  # again, as who watches does
-                paces[0].send(Pace(sequence=1, time=0.0, speed=0.0, steps=steps))
+                senders[1].send(Pace(sequence=1, time=0.0, speed=0.0, steps=steps))
                 time.sleep(0.1)
             ticks.append(watched.robot.tick)
         watched.stopped.set()
 
     def act(tick: int, bus: Bus) -> None:
+        if tick == 3:
+            senders.extend((bus.publisher(PUSH), bus.publisher(PACE)))
+            assert all(sender.wait_for_subscribers(1, 10.0) for sender in senders)
         if tick == 10:
-            paces.append(bus.publisher(PACE))
-            assert paces[0].wait_for_subscribers(1, 10.0)
-            paces[0].send(Pace(sequence=1, time=0.0, speed=0.0, steps=0))
-            time.sleep(0.5)  # until it has arrived
+            bad = msgspec.structs.replace(push, sequence=2, velocity=np.full(3, np.nan))
+            for each in (push, push, bad):
+                senders[0].send(each)
+        if tick == 20:
+            senders[1].send(Pace(sequence=1, time=0.0, speed=0.0, steps=0))
             threading.Thread(target=steer).start()
+        if tick in (10, 20):
+            time.sleep(0.5)  # until they have arrived: nothing else could be waited for
 
     watched.run(100, act)
-    assert ticks == [10, 11, 12]
-    assert watched.report["status"] == "stopped" and watched.report["ticks"] <= 13
+    jump = watched.velocity[11] - watched.velocity[10]
+    np.testing.assert_allclose(jump, push.velocity, atol=0.05)
+    assert watched.report["pushes"] == {"applied": 1, "refused": 1}
+    assert ticks == [20, 21, 22]
+    assert watched.report["status"] == "stopped" and watched.report["ticks"] <= 23

@@ -13,7 +13,7 @@ def trials_of(trials: str):
     return group.trials
 
 
-def test_product_varies_values_fastest_then_cycles_then_feet() -> None:
+def test_product_varies_values_fastest_then_cycles_then_feet():
     product = trials_of(
         "{kind: base_velocity, at: {cycle: [0, 3], foot: [RL, FR], phase: swing, share: 0.5}, "
         "value: [[0, 1, 0], [0, -1, 0]]}"
@@ -24,29 +24,7 @@ def test_product_varies_values_fastest_then_cycles_then_feet() -> None:
     )  # fmt: skip
 
 
-def test_instants_of_all_kinds_in_one_list_keep_their_order() -> None:
-    product = trials_of(
-        "[{kind: motor_block, at: [2.0, {foot: FR, phase: stance, cycle: [1, 0]}, 0.5], for: 1}, "
-        f"{BLOCK}]"
-    )
-    assert [trial.at for trial in product] == [
-        2.0, PhaseInstant("FR", "stance", 1), PhaseInstant("FR", "stance", 0), 0.5, 1.0
-    ]  # fmt: skip
-
-
-def test_every_field_of_an_event_multiplies_out() -> None:
-    product = trials_of(
-        "{kind: base_force, at: [1, 2], for: [0.05, 0.6], every: [null, 5], "
-        "value: [[0, 1, 0], [1, 0, 0]]}"
-    )
-    assert product == tuple(
-        BaseForce(at, value, length, every)
-        for at in (1.0, 2.0) for length in (0.05, 0.6) for every in (None, 5.0)
-        for value in ((0.0, 1.0, 0.0), (1.0, 0.0, 0.0))
-    )  # fmt: skip
-
-
-def test_of_several_kinds_each_takes_the_fields_that_it_has() -> None:
+def test_of_several_kinds_each_takes_the_fields_that_it_has():
     product = trials_of(
         "{kind: [none, motor_block, base_force], at: [1, 2], for: 0.1, value: [0, 1, 0]}"
     )
@@ -56,7 +34,7 @@ def test_of_several_kinds_each_takes_the_fields_that_it_has() -> None:
     )  # fmt: skip
 
 
-def test_lists_in_a_group_multiply_out_into_groups_of_its_name() -> None:
+def test_lists_in_a_group_multiply_out_into_groups_of_its_name():
     groups = parse_suite(
         "{reference: [walk, trot], duration: 6, command: {velocity_x: 0.2}, "
         f"trials: [{BLOCK}], groups: [{{name: a, simulation: {{friction: [0.4, 0.6]}}}}, "
@@ -73,14 +51,7 @@ def test_lists_in_a_group_multiply_out_into_groups_of_its_name() -> None:
     assert all(group.command == {"velocity_x": 0.2} for group in groups)
 
 
-def test_a_script_and_bounds_of_a_random_command_are_no_products() -> None:
-    for command in ([{"at": 1, "velocity_x": 0.1}, {"at": 2}], {"random": {"hold": [1, 4]}}):
-        (group,) = parse_suite(f"{{reference: walk, duration: 6, command: {command}, "
-                               f"trials: [{BLOCK}]}}")  # fmt: skip
-        assert group.command == command
-
-
-def test_groups_inherit_and_merge_command_and_simulation() -> None:
+def test_groups_inherit_and_merge_command_and_simulation():
     groups = parse_suite(
         "{reference: walk, duration: 6, command: {velocity_x: 0.2}, seeds: 2, "
         f"simulation: {{friction: 0.6, mass_scale: 0.9}}, trials: [{BLOCK}], "
@@ -140,7 +111,7 @@ def test_groups_inherit_and_merge_command_and_simulation() -> None:
          "length 3, got 2 - at trials[0].value"),
     ],
 )  # fmt: skip
-def test_a_bad_group_gives_one_line(text: str, said: str) -> None:
+def test_a_bad_group_gives_one_line(text, said):
     with pytest.raises(SuiteError) as caught:
         parse_suite(f"reference: walk\nduration: 6\n{text}\n")
     assert said in str(caught.value)

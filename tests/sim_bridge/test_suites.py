@@ -1,11 +1,9 @@
 """Suites in the documented format, and one clear line for every mistake."""
 
-from pathlib import Path
-
 import pytest
 
 from sim_bridge.perturbations import BaseForce, BaseVelocity, MotorBlock, PhaseInstant
-from sim_bridge.suites import SuiteError, parse_events, parse_suite, read_suite
+from sim_bridge.suites import SuiteError, parse_suite
 
 DOCUMENTED = """
 reference: walk
@@ -20,7 +18,7 @@ trials:
 """
 
 
-def test_the_documented_suite_parses() -> None:
+def test_the_documented_suite_parses():
     (suite,) = parse_suite(DOCUMENTED)
     assert (suite.reference, suite.duration, suite.input_delay) == ("walk", 6.0, 0.0)
     assert suite.command == {"velocity_x": 0.2}
@@ -59,14 +57,14 @@ def test_the_documented_suite_parses() -> None:
         ("{kind: motor_block, at: 1, for: 1, every: 2}", "'every'; accepted: kind, at, for"),
     ],
 )
-def test_a_bad_trial_gives_one_line_that_names_what_is_accepted(trial: str, said: str) -> None:
+def test_a_bad_trial_gives_one_line_that_names_what_is_accepted(trial, said):
     with pytest.raises(SuiteError) as caught:
         parse_suite(f"reference: walk\nduration: 6\ntrials:\n  - {trial}\n")
     assert said in str(caught.value)
     assert "\n" not in str(caught.value)
 
 
-def test_trials_without_an_event_and_events_that_come_again() -> None:
+def test_trials_without_an_event_and_events_that_come_again():
     (suite,) = parse_suite(
         "{reference: stand, duration: 6, command: [{at: 1, velocity_x: 0.2}], trials: "
         "[{kind: none}, {kind: base_velocity, at: 5, every: 5, value: [[0, 1, 0], [1, 0, 0]]}]}"
@@ -75,12 +73,6 @@ def test_trials_without_an_event_and_events_that_come_again() -> None:
     assert suite.trials == (
         None, BaseVelocity(5.0, (0.0, 1.0, 0.0), 5.0), BaseVelocity(5.0, (1.0, 0.0, 0.0), 5.0),
     )  # fmt: skip
-
-
-@pytest.mark.parametrize("kind", ["none", "kick"])
-def test_a_launch_has_events_alone(kind: str) -> None:
-    with pytest.raises(SuiteError, match="accepted: base_velocity, base_force, motor_block$"):
-        parse_events([{"kind": kind}])
 
 
 @pytest.mark.parametrize(
@@ -94,26 +86,8 @@ def test_a_launch_has_events_alone(kind: str) -> None:
         ("reference: w\nduration: -6\ntrials: [{kind: motor_block, at: 1, for: 1}]", "duration is"),
     ],
 )
-def test_a_bad_suite_gives_one_line(text: str, said: str) -> None:
+def test_a_bad_suite_gives_one_line(text, said):
     with pytest.raises(SuiteError) as caught:
         parse_suite(text)
     assert said in str(caught.value)
     assert "\n" not in str(caught.value)
-
-
-def test_a_file_that_fails_is_named(tmp_path: Path) -> None:
-    with pytest.raises(SuiteError, match="nowhere.yaml: No such file"):
-        read_suite(tmp_path / "nowhere.yaml")
-    path = tmp_path / "empty.yaml"
-    path.write_text("")
-    with pytest.raises(SuiteError, match="empty.yaml: a suite is"):
-        read_suite(path)
-
-
-def test_a_list_of_events_parses_and_fails_alike() -> None:
-    assert parse_events([{"kind": "motor_block", "at": 1, "for": 0.5}]) == (MotorBlock(1.0, 0.5),)
-    assert parse_events([]) == ()
-    with pytest.raises(SuiteError, match=r"perturbations\[1\]: unknown kind 'x'"):
-        parse_events([{"kind": "motor_block", "at": 1, "for": 0.5}, {"kind": "x"}])
-    with pytest.raises(SuiteError, match="give a list"):
-        parse_events({"kind": "motor_block"})

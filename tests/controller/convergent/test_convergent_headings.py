@@ -7,11 +7,9 @@ from hypothesis import strategies as st
 
 from controller.convergent.contraction import metrics_of, symmetric_jacobian, symmetric_part
 from controller.convergent.convergent_headings import (
-    best_power,
     convergent_headings,
-    widest_power,
 )
-from controller.convergent.hill import SINE_HILL, HillDerivatives
+from controller.convergent.hill import HillDerivatives
 from controller.convergent.planar_contraction import (
     eigenvalues,
     gaussian_curvature,
@@ -23,7 +21,6 @@ from controller.convergent.planar_contraction import (
 from controller.convergent.power_controller import divergence_metrics, jacobian, velocity
 
 ALL_ROUND = np.linspace(-np.pi, np.pi, 721)  # headings
-POWERS = np.linspace(0.0, 2.0, 201)
 _slopes = st.floats(-3.0, 3.0, allow_subnormal=False)
 
 
@@ -82,20 +79,6 @@ def test_closed_form_against_the_derivative_of_the_controller(seed, p, theta):
     np.testing.assert_allclose(top, np.linalg.eigvalsh(F)[-1], atol=1e-8 * scale)  # (2.10)
 
 
-@given(at=places(), p=st.floats(-1.0, 3.0), theta=st.floats(-np.pi, np.pi))
-def test_the_controller_has_the_same_jacobian_and_metrics(at, p, theta):
-    v_x, v_y = velocity(at.h_x, at.h_y, theta, 1.0, p)
-    D_f = np.array(jacobian(*at[1:], v_x, v_y, p)).reshape(2, 2)
-    R = np.array([[np.cos(theta), -np.sin(theta)], [np.sin(theta), np.cos(theta)]])
-    D_G = gradient_jacobian(at, p)
-    scale = 1.0 + np.abs(D_G).max()
-    np.testing.assert_allclose(D_f, R @ np.array(D_G).reshape(2, 2), atol=1e-10 * scale)
-    terms = heading_terms(D_G)
-    average, maximum = divergence_metrics(*D_f.ravel())
-    assert average == pytest.approx(maximum - 0.5 * terms.d, abs=1e-10 * scale)
-    assert maximum == pytest.approx(largest_eigenvalue(terms, theta), abs=1e-10 * scale)
-
-
 @given(at=places(), theta=st.floats(-np.pi, np.pi))
 def test_lemma_1_a_constant_speed_controller_has_no_contraction_region(at, theta):
     a, b, c = symmetric_entries(gradient_jacobian(at, 1.0), theta)
@@ -118,28 +101,6 @@ def test_lemma_2_and_its_converse(at, p):
         assert largest(at, p).min() >= -1e-9 * (1.0 + np.abs(gradient_jacobian(at, p)).max())
 
 
-def test_the_printed_constraint_promises_convergence_on_a_saddle():
-    """(2.15) squares the whole bracket; so read, p < 1 would do wherever there is curvature."""
-    saddle = HillDerivatives(0.0, 1.0, 0.5, 1.0, 0.0, -1.0)
-    printed = (saddle.h_xx * saddle.h_yy - saddle.h_xy) ** 2 * (0.5 - 1.0)
-    assert printed < 0.0
-    assert bend(saddle) * (0.5 - 1.0) > 0.0  # as derived: no heading
-    assert largest(saddle, 0.5).min() > 0.01
-    assert largest(saddle, 1.5).min() < -0.01
-
-
-@given(at=places(), p=st.floats(-1.0, 3.0))
-def test_existence_is_the_sign_of_the_determinant(at, p):
-    """d^2 - (e^2 + g^2) = -4 det D_G = 4 (p - 1) det H / ||grad h||^(2 p), (2.14) to (2.15)."""
-    D_G = gradient_jacobian(at, p)
-    d, e, g = heading_terms(D_G)
-    square = at.h_x**2 + at.h_y**2
-    scale = 1e-11 * (1.0 + d * d + e * e + g * g)
-    assert d * d - e * e - g * g == pytest.approx(4 * (p - 1) * bend(at) / square**p, abs=scale)
-    det = D_G.x_x * D_G.y_y - D_G.x_y * D_G.y_x
-    assert d * d - e * e - g * g == pytest.approx(-4 * det, abs=scale)
-
-
 @given(at=places(), p=st.floats(0.0, 2.0))
 def test_best_heading_and_the_edges_of_the_interval(at, p):
     found = convergent_headings(at, p)
@@ -157,79 +118,3 @@ def test_best_heading_and_the_edges_of_the_interval(at, p):
     assert (average, maximum) == pytest.approx((found.average, found.maximum), abs=scale)
     opposite = divergence_metrics(*jacobian(*at[1:], *-v, p))  # phi: the worst heading
     assert opposite[0] == pytest.approx(-found.average, abs=scale)
-
-
-@given(at=places())
-def test_best_metrics_are_singular_values(at):
-    H = np.array([[at.h_xx, at.h_xy], [at.h_xy, at.h_yy]])
-    n = np.array([at.h_x, at.h_y]) / np.hypot(at.h_x, at.h_y)
-    steep = np.hypot(at.h_x, at.h_y)
-    for p in (0.0, 0.6, 1.0, 1.7, 2.0):
-        s = np.linalg.svd((np.eye(2) - p * np.outer(n, n)) @ H, compute_uv=False) / steep
-        sign = np.sign((1.0 - p) * bend(at))
-        found = convergent_headings(at, p)
-        assert found.maximum == pytest.approx(-sign * s[1], abs=1e-7 * (1 + s[0]))
-        if sign:
-            assert found.average == pytest.approx(
-                -0.5 * (s[0] + sign * s[1]), abs=1e-9 * (1 + s[0])
-            )
-
-
-@given(at=places())
-def test_the_best_power_is_an_end_and_leaves_only_the_hessians_eigenvalues(at):
-    eigen = np.abs(np.linalg.eigvalsh([[at.h_xx, at.h_xy], [at.h_xy, at.h_yy]]))
-    steep = np.hypot(at.h_x, at.h_y)
-    tolerance = 1e-9 * (1.0 + eigen[-1] / steep + eigen[0] / steep)
-    whole = convergent_headings(at, POWERS)
-    ends = {
-        m: convergent_headings(at, best_power(at, (0.0, 2.0), m)) for m in ("average", "maximum")
-    }
-    assert ends["average"].average == pytest.approx(-eigen.sum() / (2 * steep), abs=tolerance)
-    assert np.all(whole.average >= ends["average"].average - tolerance)
-    if abs(bend(at)) > 1e-9:
-        assert ends["maximum"].maximum == pytest.approx(-eigen.min() / steep, abs=1e-6)
-        assert np.all(whole.maximum >= ends["maximum"].maximum - 1e-6)
-
-
-@given(at=places(), low=st.floats(0.0, 2.0), high=st.floats(0.0, 2.0))
-def test_best_powers_of_a_narrower_interval(at, low, high):
-    low, high = sorted((low, high))
-    within = convergent_headings(at, np.linspace(low, high, 41))
-    for metric in ("average", "maximum"):
-        best = convergent_headings(at, best_power(at, (low, high), metric))
-        values = getattr(within, metric)
-        assert getattr(best, metric) <= values.min() + 1e-7 * (1.0 + np.abs(values).max())
-
-
-@given(at=places())
-def test_the_widest_power_has_the_widest_interval(at):
-    p = widest_power(at, (0.0, 2.0))
-    assert 0.0 <= p <= 2.0
-    widest = convergent_headings(at, p).half_width
-    assert np.all(convergent_headings(at, POWERS).half_width <= widest + 1e-7)
-    assert widest <= 0.5 * np.pi + 1e-12
-
-
-def test_the_widest_interval_is_half_of_all_headings_where_a_power_evens_the_bends_out():
-    at = HillDerivatives(0.0, 0.7, 0.0, 2.0, 0.0, 1.0)  # twice as bent along as across
-    assert widest_power(at, (0.0, 2.0)) == pytest.approx(0.5)
-    assert convergent_headings(at, 0.5).half_width == pytest.approx(0.5 * np.pi)
-
-
-def test_a_round_bowl_is_run_down_and_a_dome_up():
-    for bends, course in ((1.0, np.pi), (-1.0, 0.0)):  # the slope rises along x
-        at = HillDerivatives(0.0, 2.0, 0.0, bends, 0.0, bends)
-        found = convergent_headings(at, 0.0)
-        assert abs(found.course) == pytest.approx(abs(course), abs=1e-12)
-        assert (found.average, found.maximum) == pytest.approx((-0.5, -0.5))
-        assert found.half_width == pytest.approx(0.5 * np.pi)
-
-
-def test_a_plane_a_flat_spot_and_arrays():
-    plane = convergent_headings(HillDerivatives(0.0, 1.0, 2.0, 0.0, 0.0, 0.0), 0.3)
-    assert (plane.half_width, plane.average, plane.maximum) == (0.0, 0.0, 0.0)
-    assert np.isnan(convergent_headings(HillDerivatives(0.0, 0.0, 0.0, 1.0, 0.0, 1.0), 0.3).best)
-    x, y = np.meshgrid(np.linspace(-2, 2, 5), np.linspace(0, 2.5, 4))
-    found = convergent_headings(SINE_HILL.at(x, y), 0.5)
-    one = convergent_headings(SINE_HILL.at(x[2, 3], y[2, 3]), 0.5)
-    np.testing.assert_allclose([part[2, 3] for part in found], list(one), rtol=1e-12)

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from controller.convergent import power_controller
-from controller.convergent.hill import SINE_HILL, Hill
+from controller.convergent.hill import SINE_HILL
 from controller.convergent.hill_path import HillProblem
 from controller.convergent.path_check import step_divergence, violation
 from controller.convergent.rrt import RrtOptions, RrtStarOptions, plan_rrt, plan_rrt_star
@@ -16,7 +16,6 @@ from hybrid.filters.draws import python_subkey, uniform
 OPTIONS = RrtOptions()
 FAR = {"start": np.array([-0.2, 0.8]), "goal": np.array([0.3, 1.0])}
 NEAR = {"start": np.array([0.35, 1.75]), "goal": np.array([0.5, 1.9])}
-STRICT = {"start": np.array([1.12, 1.43]), "goal": np.array([0.88, 2.33])}  # D_m < 0 is possible
 
 
 def divergence_at(position, direction, p, speed=1.0):
@@ -82,16 +81,6 @@ def test_it_is_the_method_in_plain_python(convergence, changes):
 
 
 @pytest.mark.parametrize("plan", [plan_rrt, plan_rrt_star])
-def test_no_path_leaves_the_map(plan):
-    """Between places at its edge, where actions across it are drawn all the time."""
-    ends = {"start": np.array([-0.3, 0.0]), "goal": np.array([0.1, 0.0])}
-    strip = Hill("strip", SINE_HILL.derivatives, (-0.4, 0.2), (0.0, 0.1))
-    problem = HillProblem(**ends, hill=strip)
-    path = plan(problem)
-    assert path.ok and violation(problem, path) == ""
-
-
-@pytest.mark.parametrize("plan", [plan_rrt, plan_rrt_star])
 @pytest.mark.parametrize("convergence", ["none", "average"])
 @pytest.mark.parametrize("seed", [0, 1])
 def test_a_path_keeps_what_the_problem_asks(plan, convergence, seed):
@@ -104,22 +93,6 @@ def test_a_path_keeps_what_the_problem_asks(plan, convergence, seed):
         assert np.all(step_divergence(problem, path)[0] < 0.0)
 
 
-@pytest.mark.parametrize("plan", [plan_rrt, plan_rrt_star])
-def test_a_strictly_convergent_path_is_found_where_there_is_one(plan):
-    problem = HillProblem(**STRICT, convergence="maximum")
-    path = plan(problem)
-    assert path.ok, path.message
-    assert violation(problem, path) == ""
-    assert np.all(step_divergence(problem, path)[1] < 0.0)
-
-
-def test_every_step_is_an_action():
-    path = plan_rrt(HillProblem(**FAR), OPTIONS)
-    lengths = np.linalg.norm(path.velocities, axis=1)
-    np.testing.assert_allclose(lengths, OPTIONS.action, rtol=1e-12)
-    assert len(path.powers) == len(path.positions) - 1
-
-
 def test_the_bias_makes_paths_more_convergent():
     def mean(bias):
         problem, found = HillProblem([1.5, 0.5], [-1.0, 0.5]), []
@@ -129,14 +102,6 @@ def test_the_bias_makes_paths_more_convergent():
         return np.mean(found)
 
     assert mean(1.5) < mean(0.0) - 2.0
-
-
-def test_powers_are_those_allowed():
-    problem = HillProblem(**FAR, powers=(0.5, 1.5))
-    path = plan_rrt(problem)
-    assert np.all((path.powers >= 0.5) & (path.powers <= 1.5)) and np.ptp(path.powers) > 0.5
-    star = plan_rrt_star(problem)
-    assert star.ok and np.all(star.powers == 1.0)  # of 0, 1 and 2
 
 
 def test_the_seed_decides_and_nothing_else():
@@ -167,62 +132,3 @@ def test_what_cannot_be_is_a_status(plan):
     dry = plan(level, options(patience=100))
     assert dry.status == "infeasible" and "D_m < 0" in dry.message
     assert "waypoint 0 at (-0.2, 0.8)" in dry.message
-
-
-@pytest.mark.parametrize("plan", [plan_rrt, plan_rrt_star])
-def test_a_start_in_the_goal_stays(plan):
-    path = plan(HillProblem([0.0, 1.0], [0.03, 1.0]))
-    assert path.ok and path.positions.tolist() == [[0.0, 1.0]] and len(path.powers) == 0
-
-
-@pytest.mark.parametrize("plan", [plan_rrt, plan_rrt_star])
-def test_on_a_plane_nothing_converges(plan):
-    plane = Hill("plane", lambda x, y: (x + 0.5 * y, 1.0, 0.5, 0.0, 0.0, 0.0), (0, 1), (0, 1))
-    ends = {"start": [0.2, 0.2], "goal": [0.6, 0.7], "hill": plane}
-    assert plan(HillProblem(**ends)).ok
-    refused = plan(HillProblem(**ends, convergence="average"))
-    assert refused.status == "infeasible" and "D_a < 0" in refused.message
-
-
-@pytest.mark.parametrize("options", [RrtOptions, RrtStarOptions])
-def test_whole_numbers_may_have_a_point(options):
-    assert isinstance(options(max_iterations=1e4).max_iterations, int)
-    assert isinstance(RrtStarOptions(extra_iterations=10.0).extra_iterations, int)
-
-
-@pytest.mark.parametrize("options", [RrtOptions, RrtStarOptions])
-@pytest.mark.parametrize(
-    "wrong",
-    [
-        {"action": 0.0},
-        {"bias": np.nan},
-        {"bias_at": "sometimes"},
-        {"candidates": 0},
-        {"max_iterations": 2.5},
-        {"patience": 0},
-        {"seed": -1},
-    ],
-)
-def test_mistakes_are_told(options, wrong):
-    with pytest.raises(ValueError, match=next(iter(wrong))):
-        options(**wrong)
-
-
-@pytest.mark.parametrize(
-    "wrong",
-    [
-        {"rewire": 0.001},
-        {"spacing": 0.006},
-        {"goal_share": 1.5},
-        {"extra_iterations": -1},
-        {"powers": ()},
-    ],
-)
-def test_mistakes_about_stars_are_told(wrong):
-    with pytest.raises(ValueError, match=next(iter(wrong))):
-        RrtStarOptions(**wrong)
-
-
-def test_powers_that_the_problem_forbids_are_told():
-    with pytest.raises(ValueError, match="powers"):
-        plan_rrt_star(HillProblem(**FAR, powers=(0.4, 0.6)))

@@ -60,64 +60,6 @@ def test_costs_are_those_of_the_way_from_the_start(convergence, bias_at):
         assert tree.edges[node] == pytest.approx(cost, rel=1e-9)
 
 
-@pytest.mark.parametrize("convergence", ["none", "average"])
-def test_the_newest_node_has_the_best_parent_and_is_one_where_it_is_best(convergence):
-    """Of all nodes within the radius, in trees of several sizes."""
-    for iterations in range(40, 400, 40):
-        tree, count, options = grown(convergence, max_iterations=iterations, goal_share=0.0)
-        new = count - 1
-        away = np.hypot(*(tree.positions[:new] - tree.positions[new]).T)
-        through = []
-        for near in np.flatnonzero(away <= options.rewire):
-            ends = tree.positions[near], tree.positions[new]
-            if tree.parents[near] == new:
-                continue
-            through.append(tree.costs[near] + least_cost(*ends, convergence, options)[0])
-            back = tree.costs[new] + least_cost(*ends[::-1], convergence, options)[0]
-            assert tree.costs[near] <= back * (1 + 1e-12)
-        assert tree.costs[new] == pytest.approx(min(through), rel=1e-9)
-
-
-def test_the_path_is_the_cheapest_into_the_goal():
-    problem, firsts = HillProblem(**ENDS), []
-    for seed in range(6):
-        tree, count, options = grown(seed=seed)
-        ends = [node for node in range(count) if problem.reached(tree.positions[node])]
-        cheapest = min(ends, key=lambda node: tree.costs[node])
-        firsts.append(cheapest == ends[0])
-        path = plan_rrt_star(problem, options)
-        np.testing.assert_array_equal(path.positions[-1], tree.positions[cheapest])
-    assert not all(firsts)  # so that taking the first one would not do
-
-
-@pytest.mark.parametrize("spacing", [0.0, 0.001, 0.004])
-def test_nodes_keep_their_distance(spacing):
-    tree, count, _ = grown(spacing=spacing)
-    x, y = tree.positions[:count].T
-    away = np.hypot(x[:, None] - x, y[:, None] - y) + np.eye(count)
-    assert away.min() >= spacing
-    assert spacing > 0.0 or away.min() < 0.001  # without it they do come closer
-
-
-def test_every_node_is_its_parents_child_once():
-    tree, count, _ = grown()
-    for parent in range(count):
-        children, child = [], tree.child[parent]
-        while child >= 0:
-            children.append(child)
-            child = tree.sibling[child]
-        assert sorted(children) == list(np.flatnonzero(tree.parents[:count] == parent))
-
-
-def test_more_iterations_never_make_a_node_cost_more():
-    few, count, _ = grown(extra_iterations=200)
-    many, more, _ = grown(extra_iterations=3000)
-    assert more > count
-    np.testing.assert_array_equal(few.positions[:count], many.positions[:count])
-    gain = few.costs[:count] - many.costs[:count]
-    assert np.all(gain >= 0.0) and np.any(gain > 1e-4)  # rewiring reached old nodes too
-
-
 def test_without_bias_the_path_becomes_the_shortest():
     """On a map so small that the tree fills it; the shortest path goes to the square's corner."""
     small = Hill("corner of the sine hill", sine_hill, (-0.1, 0.4), (0.9, 1.3))
@@ -127,13 +69,3 @@ def test_without_bias_the_path_becomes_the_shortest():
         lengths.append(np.linalg.norm(path.velocities, axis=1).sum())
     shortest = np.hypot(0.3 - problem.eta, 0.2 - problem.eta)
     assert shortest < lengths[1] < 1.03 * shortest < lengths[0]
-
-
-def test_the_constraint_is_kept_all_along_an_edge():
-    problem = HillProblem(**ENDS, convergence="average")
-    options = RrtStarOptions(seed=1)
-    path = plan_rrt_star(problem, options)
-    assert path.ok
-    for start, end, p in zip(path.positions, path.positions[1:], path.powers, strict=False):
-        at, _, direction = pieces(start, end, options.action)
-        assert np.all(metrics(at, direction, p, False)[0] < 0.0)

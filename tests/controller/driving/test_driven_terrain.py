@@ -10,7 +10,6 @@ from controller.options import DriveOptions
 from controller.references.trajectory import ReferenceWindow
 from robots.legs import foot_positions_in_base
 from robots.rotations import rotation_from_quaternion
-from robots.state import difference
 from robots.terrain import Box, Ground, height_at, make_ground
 from tests.a1 import A1
 
@@ -33,7 +32,7 @@ def feet_of(q: np.ndarray) -> np.ndarray:
 
 @pytest.mark.parametrize("gait", ["walk", "trot"])
 @pytest.mark.parametrize("name", GROUNDS)
-def test_feet_stand_on_the_ground_and_swing_over_it(name: str, gait: str) -> None:
+def test_feet_stand_on_the_ground_and_swing_over_it(name, gait):
     ground = GROUNDS[name]
     window = walk(ground, gait)
     feet = np.array([feet_of(q) for q in window.q])
@@ -48,18 +47,7 @@ def test_feet_stand_on_the_ground_and_swing_over_it(name: str, gait: str) -> Non
     assert max(edges) < 0.01
 
 
-@pytest.mark.parametrize("name", GROUNDS)
-def test_velocities_are_the_derivatives_of_the_configurations(name: str) -> None:
-    window = walk(GROUNDS[name])
-    zero = np.zeros(18)
-    errors = []
-    for k in range(1, len(window.q) - 1):
-        change = difference(window.q[k - 1], zero, window.q[k + 1], zero)[:18] / (2.0 * PERIOD)
-        errors.append(np.abs(change - window.v[k])[:6].max())
-    assert np.quantile(errors, 0.9) < 0.05  # planes are linear between fits, with bends at them
-
-
-def test_the_trunk_is_parallel_to_a_slope_and_above_it() -> None:
+def test_the_trunk_is_parallel_to_a_slope_and_above_it():
     ground = GROUNDS["ramp"]
     window = walk(ground)
     for q in window.q[::20]:
@@ -71,20 +59,7 @@ def test_the_trunk_is_parallel_to_a_slope_and_above_it() -> None:
 RAMP_NORMAL = np.array([-np.sin(0.2) * np.cos(0.4), -np.sin(0.2) * np.sin(0.4), np.cos(0.2)])
 
 
-def test_on_stairs_the_trunk_rises_gradually() -> None:
-    window = walk(GROUNDS["stairs"], seconds=6.0)
-    assert window.q[-1, 2] - window.q[0, 2] > 0.2
-    assert np.abs(np.diff(window.q[:, 2])).max() < 0.3 * PERIOD
-
-
-def test_on_level_ground_nothing_changes() -> None:
-    raised = make_ground((Box((0.0, 0.0, 0.0), (50.0, 50.0, 0.3)),))
-    level, high = walk(make_ground()), walk(raised)
-    for found, expected in zip(high, level, strict=True):
-        np.testing.assert_allclose(found, expected, atol=1e-9)
-
-
-def test_swings_over_unknown_ground_are_higher_by_three_deviations() -> None:
+def test_swings_over_unknown_ground_are_higher_by_three_deviations():
     flat = make_ground((Box((0.0, 0.0, -0.5), (9.0, 9.0, 0.5)),))
     known, unknown = (
         np.array([feet_of(q) for q in walk(ground, seconds=2.0).q])

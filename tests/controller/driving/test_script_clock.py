@@ -28,9 +28,7 @@ def clock() -> ScriptClock:
 
 
 @pytest.mark.parametrize("seed", [None, 1])
-def test_contacts_are_those_of_every_window_wherever_the_robot_is(
-    clock: ScriptClock, seed: int | None
-) -> None:
+def test_contacts_are_those_of_every_window_wherever_the_robot_is(clock, seed):
     """A robot that is elsewhere moves the footholds, and neither lift-off nor landing."""
     reference = DrivenReference(DriveOptions(), A1, PERIOD, script())
     random, lifted = np.random.default_rng(seed), 0
@@ -47,7 +45,7 @@ def test_contacts_are_those_of_every_window_wherever_the_robot_is(
 
 
 @pytest.mark.parametrize("foot", FOOT_NAMES)
-def test_phases_follow_each_other(clock: ScriptClock, foot: str) -> None:
+def test_phases_follow_each_other(clock, foot):
     index = FOOT_NAMES.index(foot)
     for cycle in range(7):
         lift, land = (clock.phase_start(foot, phase, cycle) for phase in ("swing", "stance"))
@@ -58,6 +56,6 @@ def test_phases_follow_each_other(clock: ScriptClock, foot: str) -> None:
         assert clock.contacts(0.5 * (land + again))[index] == 1.0
 
 
-def test_a_swing_that_does_not_come_is_refused(clock: ScriptClock) -> None:
+def test_a_swing_that_does_not_come_is_refused(clock):
     with pytest.raises(ValueError, match=r"FR swings \d+ times in this script"):
         clock.phase_start("FR", "swing", 99)

@@ -1,7 +1,6 @@
 """The path through key poses: flights fall freely, phases follow each other, poses are met."""
 
 import numpy as np
-import pytest
 
 from controller.motions import key_path
 from controller.options import Motion, Phase, Pose
@@ -18,12 +17,12 @@ FLIP = Motion(
 )  # fmt: skip
 
 
-def test_in_flight_the_base_falls_freely() -> None:
+def test_in_flight_the_base_falls_freely():
     z = key_path(FLIP, A1, PERIOD).q[31:70, 2]
     np.testing.assert_allclose(np.diff(z, 2) / PERIOD**2, -GRAVITY, rtol=1e-6)
 
 
-def test_the_base_has_one_velocity_where_phases_meet() -> None:
+def test_the_base_has_one_velocity_where_phases_meet():
     fine = key_path(FLIP, A1, 1e-4)
     place = fine.q[:, :3]
     for end in (3000, 7000):
@@ -31,22 +30,9 @@ def test_the_base_has_one_velocity_where_phases_meet() -> None:
         np.testing.assert_allclose(after, before, atol=3e-7)
 
 
-def test_a_whole_turn_is_made_at_an_even_rate() -> None:
-    path = key_path(FLIP, A1, PERIOD)
-    np.testing.assert_allclose(path.v[32:68, 4], -5.0 / 0.4, rtol=1e-6)
-    assert path.tilt(0.5) > 3.0 and path.tilt(5.0) < 0.01
-
-
-def test_the_path_meets_its_poses_and_contacts() -> None:
+def test_the_path_meets_its_poses_and_contacts():
     path = key_path(FLIP, A1, PERIOD)
     np.testing.assert_allclose(path.q[30, :3], (0.0, 0.0, 0.4), atol=1e-12)
     np.testing.assert_allclose(path.q[-1, :3], (0.1, 0.0, A1.stand_height), atol=1e-12)
     np.testing.assert_allclose(path.q[0, 7:10], (0.0, 0.8, -1.6))
     assert path.contacts[29].tolist() == [1.0] * 4 and path.contacts[30].tolist() == [0.0] * 4
-
-
-def test_a_motion_ends_on_the_ground() -> None:
-    with pytest.raises(ValueError, match="'flight' ends in the air"):
-        Motion(phases=FLIP.phases[:2])
-    with pytest.raises(ValueError, match="one or more"):
-        Motion(phases=())

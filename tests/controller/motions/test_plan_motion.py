@@ -1,13 +1,12 @@
 """Plans of a small motion: near its pose, within its limits, or with a limit and a knot named."""
 
-import msgspec
 import numpy as np
 import pytest
 
 from controller.limits import Limits
 from controller.motions import MotionPlan
 from controller.options import Motion, Phase, Pose
-from controller.planner_options import LimitOptions
+from controller.planner_options import KeepOut, LimitOptions
 from saltus.launch.motions import FEASIBLE, make_plan
 from tests.a1 import A1
 
@@ -25,7 +24,7 @@ def crouch() -> MotionPlan:
     return make_plan(CROUCH, "a1")
 
 
-def test_a_plan_comes_near_its_pose_and_ends_in_a_stand(crouch: MotionPlan) -> None:
+def test_a_plan_comes_near_its_pose_and_ends_in_a_stand(crouch):
     reference = crouch.reference
     assert crouch.solution.status in FEASIBLE
     assert reference.q[20, 2] == pytest.approx(0.25, abs=0.02)
@@ -33,7 +32,7 @@ def test_a_plan_comes_near_its_pose_and_ends_in_a_stand(crouch: MotionPlan) -> N
     assert reference.contacts[5:35].all() and reference.gains is not None
 
 
-def test_a_plan_keeps_every_limit(crouch: MotionPlan) -> None:
+def test_a_plan_keeps_every_limit(crouch):
     states = np.hstack([crouch.reference.q, crouch.reference.v])
     limits = Limits(CROUCH.limits, A1)
     worst = limits.values(states[None], crouch.reference.inputs[None, :-1]).max()
@@ -41,13 +40,9 @@ def test_a_plan_keeps_every_limit(crouch: MotionPlan) -> None:
     assert crouch.solution.violation.value == pytest.approx(max(0.0, worst), abs=1e-12)
 
 
-def test_the_number_of_threads_changes_nothing(crouch: MotionPlan) -> None:
-    again = make_plan(CROUCH, "a1", threads=2)
-    np.testing.assert_array_equal(again.reference.inputs, crouch.reference.inputs)
-
-
-def test_where_the_limits_cannot_be_kept_the_message_names_one_and_its_knot() -> None:
-    weak = msgspec.structs.replace(CROUCH, limits=LimitOptions(torque=2.0))
-    solution = make_plan(weak, "a1").solution
+def test_where_the_limits_cannot_be_kept_the_message_names_one_and_its_knot():
+    box = KeepOut((-9.0, -9.0, 0.0), (9.0, 9.0, 9.0))
+    inside = Motion(phases=(Phase("stand", 0.1),), limits=LimitOptions(keep_out=(box,)))
+    solution = make_plan(inside, "a1").solution
     assert solution.status not in FEASIBLE
     assert solution.violation.name in solution.message and "at knot" in solution.message

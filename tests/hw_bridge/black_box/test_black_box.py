@@ -1,6 +1,5 @@
 """The black box: frames through the pipe, a ring on disk, and what a kill or a full disk leaves."""
 
-import errno
 import json
 import os
 import signal
@@ -15,7 +14,6 @@ from hw_bridge.black_box.link import RecordedLink
 from hw_bridge.black_box.pipe import PipeReader, PipeWriter, Unpacker
 from hw_bridge.black_box.ring import FRAMES, RUN_TEXT, SEGMENTS, Ring, RobotFrame, RunText, segments
 from hw_bridge.link import Datagram
-from runtime.chunk_file import ChunkFile
 from runtime.messages import decode, encode
 from runtime.recording import read_frames
 
@@ -89,19 +87,6 @@ def test_frames_of_two_writers_come_out_whole_and_in_order(pipe):
     reader.close()
 
 
-def test_a_pipe_that_nobody_reads_loses_frames_and_holds_nobody_up(pipe, tmp_path):
-    writer = PipeWriter(pipe)
-    for _ in range(3000):
-        writer.write("by_tracker", bytes(610), 0.0)
-    assert 0 < writer.lost < 3000
-    writer.close()
-    writer.close()
-    writer.write("by_tracker", b"late", 0.0)
-    missing = PipeWriter(tmp_path / "nowhere")
-    missing.write("by_tracker", b"frame", 0.0)
-    assert missing.lost == 1
-
-
 def test_bytes_that_are_no_frames_are_refused():
     with pytest.raises(ValueError, match="no frame"):
         list(Unpacker().unpack(b"\xff" * 4096))
@@ -141,32 +126,6 @@ def test_the_link_keeps_what_the_robot_sends_and_gets_and_nobody_elses(pipe):
     assert kept[2:] == [("from_robot", b"flood")] * 200
 
 
-def test_a_ring_keeps_its_size_and_the_newest_frames(tmp_path):
-    ring = Ring(tmp_path, SIZE)
-    for number in range(6000):
-        ring.write(FROM_ROBOT, encode(noise(number)), number)
-        if number % 100 == 0:
-            ring.sync()
-    ring.close()
-    assert sum(file.stat().st_size for file in segments(tmp_path)) <= SIZE + SIZE // SEGMENTS
-    kept = [int(frame.time) for frame in frames_in(tmp_path)]
-    assert kept == list(range(kept[0], 6000)) and kept[0] > 0
-    assert ring.failures == ring.lost == 0 and ring.begun > SEGMENTS
-
-
-def test_a_second_launch_goes_on_behind_the_first_whatever_the_clock_says(tmp_path, monkeypatch):
-    for number, stamp in enumerate(("20260101-000000", "19700101-000000")):
-        monkeypatch.setattr(time, "strftime", lambda _, stamp=stamp: stamp)
-        ring = Ring(tmp_path, SIZE)
-        ring.write(FROM_ROBOT, encode(noise(number)), 0)
-        ring.close()
-    (tmp_path / "notes-of-mine.mcap").touch()
-    assert [file.name for file in segments(tmp_path)] == [
-        "000001-20260101-000000.mcap", "000002-19700101-000000.mcap",
-    ]  # fmt: skip
-    assert [frame.time for frame in frames_in(tmp_path)] == [0.0, 1.0]
-
-
 def test_what_was_synced_is_there_after_a_loss_of_power(tmp_path):
     ring = Ring(tmp_path / "ring", SIZE)
     for number in range(100):
@@ -182,65 +141,6 @@ def test_what_was_synced_is_there_after_a_loss_of_power(tmp_path):
         (tmp_path / "lost" / "000001-x.mcap").write_bytes(whole[:cut])
         kept = [int(frame.time) for frame in frames_in(tmp_path / "lost")]
         assert kept in (list(range(100)), list(range(120)))
-
-
-def test_a_disk_that_is_full_gets_the_oldest_file_back(tmp_path, monkeypatch):
-    ring = ring_with(1000, tmp_path)
-    before = segments(tmp_path)
-
-    def refuse(*_: object) -> None:
-        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
-
-    with monkeypatch.context() as full:
-        full.setattr(ChunkFile, "write", refuse)
-        ring.write(FROM_ROBOT, encode(noise(1000)), 1000)
-        ring.sync()
-        ring.write(FROM_ROBOT, encode(noise(1001)), 1001)
-    ring.sync()
-    ring.write(FROM_ROBOT, encode(noise(1002)), 1002)
-    ring.close()
-    assert ring.failures > 0
-    assert before[0] not in segments(tmp_path)
-    kept = [int(frame.time) for frame in frames_in(tmp_path)]
-    assert kept[-1] == 1002 and 1001 not in kept
-
-
-def test_a_disk_that_stays_full_costs_one_old_file(tmp_path, room_for):
-    ring = ring_with(1000, tmp_path)
-    before = segments(tmp_path)
-    assert len(before) > 2
-    with room_for(0):
-        for number in range(1000, 1010):
-            ring.write(FROM_ROBOT, encode(noise(number)), number)
-            ring.sync()
-        ring.close()
-    assert segments(tmp_path) == before[1:]
-    assert [int(frame.time) for frame in frames_in(tmp_path)][-1] == 999
-
-
-def test_a_disk_that_is_full_from_the_start_leaves_what_it_took(tmp_path, room_for):
-    ring = Ring(tmp_path, SIZE)
-    ring.write(FROM_ROBOT, encode(noise(0)), 0)
-    ring.sync()
-    with room_for(0):
-        for number in range(1, 5):
-            ring.write(FROM_ROBOT, encode(noise(number)), number)
-            ring.sync()
-        ring.close()
-    assert [frame.time for frame in frames_in(tmp_path)] == [0.0]
-
-
-def test_a_disk_that_cannot_be_written_any_more_raises_nothing(tmp_path, monkeypatch, room_for):
-    def refuse(*_: object, **__: object) -> None:
-        raise OSError(errno.EROFS, os.strerror(errno.EROFS))
-
-    ring = Ring(tmp_path, SIZE)
-    with room_for(0):
-        monkeypatch.setattr(Path, "unlink", refuse)
-        for number in range(3):
-            ring.write(FROM_ROBOT, encode(noise(number)), number)
-            ring.sync()
-    assert ring.failures == 3
 
 
 @pytest.fixture
@@ -283,31 +183,6 @@ def test_the_process_keeps_all_until_its_last_writer_has_ended(process, pipe, tm
     assert report["frames"] == {"by_tracker": 50, "by_watchdog": 1} and report["lost"] == 0
 
 
-@pytest.mark.skipif(os.geteuid() != 0, reason="Linux may refuse the nice level")
-def test_the_process_goes_before_ordinary_programs(process):
-    """So does its session, where Linux groups processes by session."""
-    group = Path(f"/proc/{process.pid}/autogroup")
-
-    def goes_before() -> bool:
-        level = os.getpriority(os.PRIO_PROCESS, process.pid)
-        text = group.read_text() if group.exists() else ""  # empty: in no session's group
-        return level == -10 and (text == "" or "nice -10" in text)
-
-    wait_for(goes_before, "it has an ordinary program's nice level")
-
-
-def test_a_killed_process_leaves_what_it_had_synced(process, pipe, tmp_path):
-    writer = PipeWriter(pipe)
-    for number in range(50):
-        writer.write("from_robot", bytes(800), float(number))
-    wait_for(lambda: len(frames_in(tmp_path / "ring")) == 50, "the frames are not on disk")
-    process.kill()
-    process.wait()
-    writer.write("from_robot", bytes(800), 50.0)
-    writer.close()
-    assert len(frames_in(tmp_path / "ring")) == 50
-
-
 def test_a_process_without_a_ring_ends_with_one_line(pipe, tmp_path):
     (tmp_path / "file").touch()
     words = [pipe, tmp_path / "file", 16, tmp_path, tmp_path / "report", os.getpid()]
@@ -318,3 +193,44 @@ def test_a_process_without_a_ring_ends_with_one_line(pipe, tmp_path):
     assert done.returncode == 1
     assert done.stderr.startswith("the black box cannot be written")
     assert done.stderr.count("\n") == 1
+
+
+def test_rings_of_two_launches_keep_their_size_and_the_newest_frames(tmp_path):
+    for begin in (0, 3000):
+        ring = Ring(tmp_path, SIZE)
+        for number in range(begin, begin + 3000):
+            ring.write(FROM_ROBOT, encode(noise(number)), number)
+            if number % 100 == 0:
+                ring.sync()
+        ring.close()
+        assert ring.failures == ring.lost == 0
+    assert sum(file.stat().st_size for file in segments(tmp_path)) <= SIZE + SIZE // SEGMENTS
+    kept = [int(frame.time) for frame in frames_in(tmp_path)]
+    assert kept == list(range(kept[0], 6000)) and kept[0] > 0
+
+
+def test_a_disk_that_is_full_costs_one_old_file_and_is_written_again_once_it_is_not(
+    tmp_path, room_for
+):
+    ring = ring_with(1000, tmp_path)
+    before = segments(tmp_path)
+    with room_for(0):
+        for number in range(1000, 1010):
+            ring.write(FROM_ROBOT, encode(noise(number)), number)
+            ring.sync()
+    assert segments(tmp_path) == before[1:] and ring.failures > 0
+    assert [int(frame.time) for frame in frames_in(tmp_path)][-1] == 999
+    ring.sync()
+    ring.write(FROM_ROBOT, encode(noise(1010)), 1010)
+    ring.close()
+    assert [int(frame.time) for frame in frames_in(tmp_path)][-1] == 1010
+
+
+def test_a_pipe_that_nobody_reads_loses_frames_and_holds_nobody_up(pipe, tmp_path):
+    writer, missing = PipeWriter(pipe), PipeWriter(tmp_path / "nowhere")
+    for _ in range(3000):
+        writer.write("by_tracker", bytes(610), 0.0)
+    assert 0 < writer.lost < 3000
+    missing.write("by_tracker", b"frame", 0.0)
+    assert missing.lost == 1
+    writer.close()

@@ -10,7 +10,7 @@ from hw_bridge.emulator.options import ThermalOptions
 
 
 @given(st.floats(0.0, 10.0), st.floats(1.0, 100.0))
-def test_follows_the_exponential_of_a_constant_torque(torque: float, duration: float) -> None:
+def test_follows_the_exponential_of_a_constant_torque(torque, duration):
     options = ThermalOptions(time_constant=50.0, stop=120.0, restart=110.0)
     thermal = Thermal(options)
     for _ in range(1000):
@@ -19,7 +19,7 @@ def test_follows_the_exponential_of_a_constant_torque(torque: float, duration: f
     np.testing.assert_allclose(thermal.temperature, 25.0 + rise, atol=0.002 * rise + 1e-9)
 
 
-def test_at_rest_it_stays_at_the_air_and_cools_towards_it() -> None:
+def test_at_rest_it_stays_at_the_air_and_cools_towards_it():
     thermal = Thermal(ThermalOptions())
     thermal.heat(3, 60.0)
     for _ in range(100):
@@ -28,7 +28,7 @@ def test_at_rest_it_stays_at_the_air_and_cools_towards_it() -> None:
     np.testing.assert_allclose(np.delete(thermal.temperature, 3), 25.0, atol=1e-9)
 
 
-def test_a_hot_motor_shuts_down_and_works_again_only_when_it_has_cooled() -> None:
+def test_a_hot_motor_shuts_down_and_works_again_only_when_it_has_cooled():
     thermal = Thermal(ThermalOptions(stop=65.0, restart=55.0))
     states = []
     for temperature in (64.0, 66.0, 60.0, 54.0, 60.0):
@@ -39,12 +39,12 @@ def test_a_hot_motor_shuts_down_and_works_again_only_when_it_has_cooled() -> Non
     assert not np.delete(thermal.shut_down, 7).any()
 
 
-def test_a_torque_that_is_no_number_leaves_the_temperature() -> None:
+def test_a_torque_that_is_no_number_leaves_the_temperature():
     thermal = Thermal(ThermalOptions())
     thermal.step(np.full(12, np.nan), 0.001)
     np.testing.assert_array_equal(thermal.temperature, 25.0)
 
 
-def test_options_out_of_order_are_refused() -> None:
+def test_options_out_of_order_are_refused():
     with pytest.raises(ValueError, match="restart is 55; give more than ambient, 25, and less"):
         ThermalOptions(stop=50.0)

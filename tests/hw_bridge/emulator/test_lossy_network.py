@@ -23,18 +23,10 @@ def carry(options: NetworkOptions, frames: list[bytes] = FRAMES) -> list[bytes]:
     return out + [data for data, _ in network.pop(1e9)]
 
 
-def test_a_perfect_network_passes_all_at_once_and_in_order() -> None:
-    network = LossyNetwork[int](NetworkOptions(), "in")
-    for k in range(5):
-        network.push(FRAMES[k], k, 1.0)
-    assert [tuple(frame) for frame in network.pop(1.0)] == [(FRAMES[k], k) for k in range(5)]
-    assert network.pop(2.0) == []
-
-
 @given(st.floats(0, 1), st.floats(0, 1), st.floats(0, 1), st.floats(0, 0.1), st.integers(0, 2**31))
 def test_without_corruption_only_sent_frames_arrive_at_most_twice(
-    loss: float, duplicate: float, reorder: float, jitter: float, seed: int
-) -> None:
+    loss, duplicate, reorder, jitter, seed
+):
     options = NetworkOptions(
         loss=loss, duplicate=duplicate, reorder=reorder, jitter_s=jitter, seed=seed
     )
@@ -49,29 +41,11 @@ def test_without_corruption_only_sent_frames_arrive_at_most_twice(
     ("options", "expected"),
     [(NetworkOptions(loss=0.05), 0.95), (NetworkOptions(duplicate=0.2), 1.2)],
 )
-def test_rates_are_those_asked_for(options: NetworkOptions, expected: float) -> None:
+def test_rates_are_those_asked_for(options, expected):
     assert len(carry(options)) / N == pytest.approx(expected, abs=0.015)
 
 
-def test_a_held_up_frame_is_overtaken_by_those_of_its_delay() -> None:
-    out = carry(NetworkOptions(reorder=0.1, reorder_s=0.003))
-    assert sorted(out) == sorted(FRAMES)
-    assert out != FRAMES
-    places = {frame: k for k, frame in enumerate(out)}
-    assert max(places[frame] - k for k, frame in enumerate(FRAMES)) <= 4
-
-
-def test_jitter_is_uniform_up_to_its_bound() -> None:
-    network, delays = LossyNetwork[float](NetworkOptions(jitter_s=0.02), "in"), []
-    for k in range(4000):
-        now = 0.0005 * k
-        network.push(b"frame", now, now)
-        delays += [now - sent for _, sent in network.pop(now)]
-    assert max(delays) <= 0.0206
-    assert sum(delays) / len(delays) == pytest.approx(0.01, abs=0.001)
-
-
-def test_corruption_flips_one_to_eight_bits_and_no_more() -> None:
+def test_corruption_flips_one_to_eight_bits_and_no_more():
     out = carry(NetworkOptions(corrupt=1.0))
     for sent, arrived in zip(FRAMES, out, strict=True):
         flipped = int.from_bytes(sent, "little") ^ int.from_bytes(arrived, "little")
@@ -79,7 +53,7 @@ def test_corruption_flips_one_to_eight_bits_and_no_more() -> None:
     assert sum(a != b for a, b in zip(FRAMES, out, strict=True)) > 0.95 * N
 
 
-def test_a_cut_lets_nothing_in_and_what_is_under_way_arrives() -> None:
+def test_a_cut_lets_nothing_in_and_what_is_under_way_arrives():
     network = LossyNetwork[None](NetworkOptions(jitter_s=0.01), "out")
     network.push(b"before", None, 0.0)
     network.is_cut = True
@@ -88,18 +62,3 @@ def test_a_cut_lets_nothing_in_and_what_is_under_way_arrives() -> None:
     network.push(b"after", None, 0.002)
     assert {frame.data for frame in network.pop(1.0)} == {b"before", b"after"}
     assert network.counts.cut == 1
-
-
-def test_equal_seeds_give_equal_faults_and_directions_differ() -> None:
-    options = NetworkOptions(loss=0.3, corrupt=0.3, jitter_s=0.01, seed=7)
-    assert carry(options) == carry(options)
-    other = LossyNetwork[str](options, "out")
-    for frame in FRAMES:
-        other.push(frame, "", 0.0)
-    assert [frame.data for frame in other.pop(1.0)] != carry(options)
-
-
-@pytest.mark.parametrize("wrong", [{"loss": 1.5}, {"corrupt": float("nan")}, {"jitter_s": -1.0}])
-def test_options_out_of_range_are_named(wrong: dict[str, float]) -> None:
-    with pytest.raises(ValueError, match=next(iter(wrong))):
-        NetworkOptions(**wrong)  # type: ignore[arg-type]

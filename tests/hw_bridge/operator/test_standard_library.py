@@ -20,7 +20,7 @@ print(*sorted(loaded - sys.stdlib_module_names))
 """
 
 
-def test_keyboard_and_gamepad_load_no_installed_package() -> None:
+def test_keyboard_and_gamepad_load_no_installed_package():
     command = [sys.executable, "-I", "-S", "-c", CODE, str(ROOT), *MODULES]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     assert (done.stdout, done.stderr) == ("hw_bridge\n", "")

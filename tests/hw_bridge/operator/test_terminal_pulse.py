@@ -1,230 +1,94 @@
 """A terminal that is asked whether it lives: replies are no keys, Esc still stops."""
 
-import fcntl
-import logging
 import os
 import pty
 import select
-import struct
-import termios
-import time
 from collections.abc import Iterator
-from typing import Any
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from hw_bridge.operator.keyboard import PERIOD_S, QUERY, REPLY, Keyboard, TerminalPulse, raw_keys
-from hw_bridge.states import Request, RequestWithCause
+from hw_bridge.states import Request
 
 TICK_S = 1e-3
-SILENT = (Request.END, "the operator's terminal has been silent for 1 s")
-ESC = (Request.STOP, "stopped by the operator (Esc key)")
-ARRIVAL_S = 10.0  # the kernel carries keys over in its own time
-
-
-class CountedQueries:
-    """The module os for who asks: it counts what is written."""
-
-    def __init__(self) -> None:
-        self.count = 0
-
-    def __getattr__(self, name: str) -> Any:
-        return getattr(os, name)
-
-    def write(self, fd: int, data: bytes) -> int:
-        assert data == QUERY
-        self.count += 1
-        return os.write(fd, data)
 
 
 class Terminal:
-    """A person's end of a terminal, and the keyboard at the other, in simulated time."""
+    """A terminal at the end of a pipe, in simulated time, which answers queries or not."""
 
-    def __init__(self, outer: int, inner: int, sent: CountedQueries) -> None:
-        self.outer, self.inner, self.now = outer, inner, 100.0
-        self.keyboard = Keyboard(inner)
-        self.answers, self._sent = True, sent
+    def __init__(self) -> None:
+        self.outer, self.inner = os.pipe()
+        os.set_blocking(self.outer, False)
+        self.now, self.answers, self.queries, self.typed = 100.0, True, 0, b""
+        self.pulse = TerminalPulse(self.inner, 1.0, self.now)
 
-    @property
-    def queries(self) -> int:
-        """How often it was asked."""
-        return self._sent.count
-
-    def type(self, keys: bytes) -> None:
-        """Type, and wait until all of it is there."""
-        length = self._waiting() + len(keys)
-        os.write(self.outer, keys)
-        end = time.monotonic() + ARRIVAL_S
-        while self._waiting() < length:
-            assert time.monotonic() < end
-
-    def tick(self, up: bool = True) -> list[RequestWithCause]:
-        """A millisecond: one poll, and the reply to a query."""
-        self.now += TICK_S
-        before = self.queries
-        asked = self.keyboard.poll(self.now, up)
-        if self.queries > before:
-            assert select.select([self.outer], [], [], ARRIVAL_S)[0]
-            assert os.read(self.outer, 100) == QUERY
-            if self.answers:
-                self.type(REPLY)
-        return asked
-
-    def _waiting(self) -> int:
-        """How many bytes can be read."""
-        [count] = struct.unpack("i", fcntl.ioctl(self.inner, termios.FIONREAD, bytes(4)))
-        return count
-
-    def live(self, seconds: float, up: bool = True) -> list[tuple[float, RequestWithCause]]:
-        """What is asked for in so many seconds, each with the time since their beginning [s]."""
-        begin = self.now
-        return [
-            (self.now - begin, one) for _ in range(round(seconds / TICK_S)) for one in self.tick(up)
-        ]
+    def live(self, seconds: float, up: bool = True) -> list[tuple[float, Request | bytes]]:
+        """Keys and requests in so many seconds, each with the time since their beginning [s]."""
+        begin, found = self.now, []
+        for _ in range(round(seconds / TICK_S)):
+            self.now += TICK_S
+            keys, self.typed = self.pulse.take(self.typed, self.now), b""
+            asked = [request for request, _ in self.pulse.judge(self.now, up)]
+            found += [(self.now - begin, each) for each in ([keys] if keys else []) + asked]
+            try:
+                assert os.read(self.outer, 100) == QUERY
+                self.queries += 1
+                self.typed = REPLY if self.answers else b""
+            except BlockingIOError:
+                pass
+        return found
 
 
 @pytest.fixture
-def terminal(monkeypatch: pytest.MonkeyPatch) -> Iterator[Terminal]:
-    outer, inner = pty.openpty()
-    sent = CountedQueries()
-    monkeypatch.setattr("hw_bridge.operator.keyboard.os", sent)
-    with raw_keys(inner):
-        terminal = Terminal(outer, inner, sent)
-        yield terminal
-        terminal.keyboard.close()
-    os.close(outer)
-    os.close(inner)
-
-
-def begun(terminal: Terminal) -> Terminal:
-    assert terminal.keyboard.begin(terminal.now) == []
+def terminal() -> Iterator[Terminal]:
+    terminal = Terminal()
     assert terminal.live(0.1) == []
-    return terminal
+    yield terminal
+    for fd in (terminal.outer, terminal.inner):
+        os.close(fd)
+    terminal.pulse.close()
 
 
-def test_nobody_is_asked_before_the_beginning(terminal: Terminal) -> None:
-    assert terminal.live(2.0) == [] and terminal.queries == 0
+def test_a_terminal_that_answers_goes_on_for_ever(terminal):
+    assert terminal.live(4.9) == [] and terminal.queries == 5.0 / PERIOD_S
 
 
-def test_a_terminal_that_answers_goes_on_for_ever(terminal: Terminal) -> None:
-    assert begun(terminal).live(4.9) == []
-    assert terminal.queries == 5.0 / PERIOD_S
-
-
-def test_a_terminal_that_freezes_ends_the_run_once(terminal: Terminal) -> None:
-    begun(terminal).answers = False
-    [(after, asked)] = terminal.live(5.0)
-    assert asked == SILENT
-    assert 1.0 <= after <= 1.0 + PERIOD_S  # a query is due within a period, and waits for 1 s
-    terminal.answers = True
-    terminal.type(REPLY)
-    assert terminal.live(1.0) == []
-    terminal.type(b" ")
-    assert [request for _, (request, _) in terminal.live(0.01)] == [Request.STOP]
-
-
-def test_a_frozen_terminal_counts_only_while_the_robot_is_up(terminal: Terminal) -> None:
-    begun(terminal).answers = False
-    assert terminal.live(5.0, up=False) == []
-    assert terminal.tick() == [SILENT]
-
-
-def test_a_key_is_a_sign_of_life(terminal: Terminal) -> None:
-    begun(terminal).answers = False
-    for _ in range(10):
+def test_a_terminal_that_freezes_while_the_robot_is_up_ends_the_run_once(terminal):
+    terminal.answers = False
+    for _ in range(5):  # a key is a sign of life
         assert terminal.live(0.9) == []
-        terminal.type(b"i")
-    assert [asked for _, asked in terminal.live(2.0)] == [SILENT]
+        terminal.typed = b"i"
+        assert [keys for _, keys in terminal.live(TICK_S)] == [b"i"]
+    assert terminal.live(3.0, up=False) == []
+    [(after, asked)] = terminal.live(5.0)
+    assert asked is Request.END and after <= 2 * TICK_S
 
 
-def test_a_terminal_that_never_answers_is_said_once_and_left_alone(
-    terminal: Terminal, caplog: pytest.LogCaptureFixture
-) -> None:
-    terminal.answers = False
-    with caplog.at_level(logging.WARNING):
-        assert begun(terminal).live(20.0) == []
-    [record] = caplog.records
-    assert "answers no query" in record.getMessage()
-    queries = terminal.queries
-    assert terminal.live(2.0) == [] and terminal.queries == queries < 20
-    terminal.answers = True
-    terminal.type(REPLY)  # it does, if late
-    assert terminal.live(2.0) == [] and terminal.queries > queries
-    terminal.answers = False
-    assert [asked for _, asked in terminal.live(2.0)] == [SILENT]
-
-
-def test_a_terminal_that_takes_no_query_is_silent_too(
-    terminal: Terminal, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    def refuse(fd: int, data: bytes) -> int:
-        raise BlockingIOError
-
-    begun(terminal)
-    monkeypatch.setattr("hw_bridge.operator.keyboard.os.write", refuse)
-    assert [asked for _, asked in terminal.live(2.0)] == [SILENT]
-
-
-def test_one_that_cannot_be_asked_is_never_judged() -> None:
-    pulse = TerminalPulse(10_000, 1.0, 0.0)
-    assert [pulse.judge(0.1 * k, True) for k in range(100)] == 100 * [[]]
-    pulse.close()
-
-
-def test_a_stall_of_the_reader_is_no_silence_of_the_terminal(terminal: Terminal) -> None:
-    begun(terminal)
+def test_it_takes_a_second_to_freeze_and_a_stall_of_the_reader_is_none(terminal):
     for seconds in (3.0, 0.24, 2.0):
         terminal.now += seconds
-        assert terminal.tick() == []
         assert terminal.live(0.3) == []
+    terminal.answers = False
+    [(after, asked)] = terminal.live(5.0)
+    assert asked is Request.END and 1.0 <= after <= 1.0 + PERIOD_S
 
 
-def test_esc_stops_within_three_milliseconds(terminal: Terminal) -> None:
-    begun(terminal)
-    for _ in range(300):  # at every phase of the queries
-        terminal.type(b"\x1b")
-        [(after, asked)] = terminal.live(3 * TICK_S)
-        assert asked == ESC and after <= 3.5 * TICK_S
-
-
-@pytest.mark.parametrize("keys", [b"\x1b[A", b"\x1b[0m", b"\x1b[5n", b"\x1b ", b"\x1bOn", b"\x1bx"])
-def test_what_begins_like_a_reply_and_is_none_stops_at_once(
-    terminal: Terminal, keys: bytes
-) -> None:
-    begun(terminal).type(keys)
-    assert terminal.tick()[0] == ESC
-
-
-def test_esc_beside_a_reply_is_a_stop(terminal: Terminal) -> None:
-    begun(terminal)
-    for keys in (b"\x1b" + REPLY, REPLY + b"\x1b", b"\x1b[" + REPLY + b"0n", REPLY + b"\x1b[0"):
-        terminal.type(keys)
-        assert [asked for _, asked in terminal.live(0.01)] == [ESC], keys
-
-
-def test_keys_beside_replies_are_keys_and_other_keys_are_handed_over() -> None:
-    others: list[str] = []
-    outer, inner = pty.openpty()
-    with raw_keys(inner):
-        keyboard = Keyboard(inner, others.append)
-        keyboard.begin(0.0)
-        os.write(outer, b"i" + REPLY + b"uj" + REPLY + b"0")
-        assert select.select([inner], [], [], ARRIVAL_S)[0]
-        assert keyboard.poll(1.0) == [(Request.STAND_UP, "")]
-        assert "".join(others) == "ij0"
-        keyboard.close()
-    os.close(outer)
-    os.close(inner)
+def test_a_terminal_that_never_answers_is_said_once_and_left_alone(caplog):
+    terminal = Terminal()
+    terminal.answers = False
+    assert terminal.live(20.0) == [] and len(caplog.records) == 1
+    queries = terminal.queries
+    assert terminal.live(2.0) == [] and terminal.queries == queries < 20
+    terminal.answers, terminal.typed = True, REPLY  # it does, if late
+    assert terminal.live(2.0) == [] and terminal.queries > queries
 
 
 @given(st.lists(st.sampled_from([REPLY, b"\x1b", b"[", b"0", b"n", b"x", b"\x1b[A"]), max_size=12),
        st.data())  # fmt: skip
-def test_whatever_is_typed_and_however_it_is_cut_no_key_is_lost(
-    parts: list[bytes], data: st.DataObject
-) -> None:
-    """The keys are what is left without replies."""
+def test_whatever_is_typed_and_however_it_is_cut_no_key_is_lost_nor_held_long(parts, data):
+    """The keys are what is left without replies, within 3 ms."""
     pulse = TerminalPulse(10_000, 1.0, 0.0)
     typed, now, keys = b"".join(parts), 0.0, b""
     cuts = sorted(data.draw(st.lists(st.integers(0, len(typed)), max_size=5)))
@@ -237,16 +101,18 @@ def test_whatever_is_typed_and_however_it_is_cut_no_key_is_lost(
     assert keys == b"".join(typed.split(REPLY))
 
 
-def test_a_reply_byte_by_byte_is_still_one() -> None:
-    pulse = TerminalPulse(10_000, 1.0, 0.0)
-    assert [pulse.take(REPLY[k : k + 1], TICK_S * k) for k in range(4)] == 4 * [b""]
-    assert pulse.take(b"", 1.0) == b""
-
-
-def test_a_hangup_in_the_middle_of_a_reply_is_a_stop_too(terminal: Terminal) -> None:
-    keyboard = begun(terminal).keyboard
-    terminal.type(b"\x1b[")
-    assert terminal.tick() == []
-    os.close(terminal.outer)
-    assert [request for request, _ in keyboard.poll(terminal.now)] == [Request.STOP, Request.END]
-    terminal.outer = os.open(os.devnull, os.O_RDWR)  # for the fixture to close
+def test_keys_beside_replies_are_keys_and_other_keys_are_handed_over():
+    others: list[str] = []
+    outer, inner = pty.openpty()
+    with raw_keys(inner):
+        keyboard = Keyboard(inner, others.append)
+        keyboard.begin(0.0)
+        for keys, asked in ((b"i" + REPLY + b"uj" + REPLY + b"0", [Request.STAND_UP]),
+                            (REPLY + b"\x1b[A", [Request.STOP])):  # fmt: skip
+            os.write(outer, keys)
+            assert select.select([inner], [], [], 10.0)[0]
+            assert [request for request, _ in keyboard.poll(1.0)] == asked
+        assert "".join(others).startswith("ij0")
+        keyboard.close()
+    os.close(outer)
+    os.close(inner)

@@ -1,11 +1,9 @@
 """When the watchdog damps, with time in the test's hands."""
 
-import math
-
 import pytest
 
 from hw_bridge.states import Request, RequestWithCause
-from hw_bridge.watchdog.watchdog import AFTER_BEAT_S, FRAME_BYTES, PERIOD_S, Page, Watchdog
+from hw_bridge.watchdog.watchdog import PERIOD_S, Page, Watchdog
 
 FRAME = b"damping" * 80
 
@@ -47,24 +45,12 @@ class Rig:
         return self
 
 
-def test_a_tracker_that_beats_is_left_alone() -> None:
+def test_a_tracker_that_beats_is_left_alone():
     rig = Rig().run(1000)
     assert not rig.sent and not rig.page.latched and rig.watchdog.cause == ""
 
 
-@pytest.mark.parametrize("phase", [0.0, 0.0003, 0.0009])
-def test_looks_come_between_the_ticks_of_a_tracker_that_beats(phase: float) -> None:
-    rig = Rig().hang()
-    rig.now += phase
-    for _ in range(5):  # of a tracker that beats at each whole millisecond
-        due = rig.now + rig.wait_s
-        rig.page.beat = 1_000_000 * math.floor(1e3 * due)
-        rig.look()
-    assert rig.wait_s == pytest.approx(PERIOD_S)
-    assert (rig.now % 1e-3) == pytest.approx(AFTER_BEAT_S, abs=1e-6)
-
-
-def test_a_tracker_that_hangs_is_damped_10_ms_after_its_last_beat_and_for_good() -> None:
+def test_a_tracker_that_hangs_is_damped_10_ms_after_its_last_beat_and_for_good():
     rig = Rig().run(10).hang()
     beat = 1e-9 * rig.page.beat
     rig.run(20)
@@ -79,24 +65,14 @@ def test_a_tracker_that_hangs_is_damped_10_ms_after_its_last_beat_and_for_good()
     assert {frame for _, frame in rig.sent} == {FRAME}
 
 
-def test_the_log_shows_the_looks_before_a_hang(caplog: pytest.LogCaptureFixture) -> None:
-    caplog.set_level("INFO")
-    Rig().run(10).hang().run(20)
-    (line,) = (each.message for each in caplog.records if "looks before" in each.message)
-    looks = line.split(": ")[1].strip("()").split("), (")
-    times = [[float(number) for number in look.split(", ")] for look in looks]
-    assert times[-1][0] == 0.0 and times[-1][2] >= 10.0  # the look that damped, its silence
-    assert times[-1][1] == pytest.approx(-times[-1][2], abs=0.2)  # since the last heartbeat
-
-
-def test_a_hang_of_less_than_10_ms_is_borne() -> None:
+def test_a_hang_of_less_than_10_ms_is_borne():
     rig = Rig().run(10).hang().run(4)
     rig.hangs = False
     rig.run(10)
     assert not rig.sent
 
 
-def test_where_the_whole_machine_stood_still_the_tracker_gets_its_chance() -> None:
+def test_where_the_whole_machine_stood_still_the_tracker_gets_its_chance():
     rig = Rig().run(10).hang()
     rig.look(after=0.5)
     assert not rig.sent
@@ -110,8 +86,8 @@ def test_where_the_whole_machine_stood_still_the_tracker_gets_its_chance() -> No
 
 @pytest.mark.parametrize("late", [0.0021, 0.0029, 0.004])  # where a look was due after 1 ms
 def test_on_a_core_that_is_taken_away_again_and_again_the_tracker_is_damped_in_the_end(
-    late: float,
-) -> None:
+    late,
+):
     rig = Rig().run(10).hang()
     for _ in range(5):
         rig.look(after=late)  # as long as a host's other guests may take
@@ -121,7 +97,7 @@ def test_on_a_core_that_is_taken_away_again_and_again_the_tracker_is_damped_in_t
     assert rig.sent
 
 
-def test_motors_that_are_off_are_not_watched() -> None:
+def test_motors_that_are_off_are_not_watched():
     rig = Rig().run(3).hang()
     rig.page.beat = 0
     rig.asked = [(Request.STOP, "space")]
@@ -131,7 +107,7 @@ def test_motors_that_are_off_are_not_watched() -> None:
 
 
 @pytest.mark.parametrize("hangs", [False, True])
-def test_a_stop_of_the_operator_leaves_at_once(hangs: bool) -> None:
+def test_a_stop_of_the_operator_leaves_at_once(hangs):
     rig = Rig().run(3)
     rig.hangs, rig.asked = hangs, [(Request.STOP, "space")]
     rig.look(after=1e-4)
@@ -141,14 +117,7 @@ def test_a_stop_of_the_operator_leaves_at_once(hangs: bool) -> None:
     assert rig.watchdog.cause == "space" and len(rig.messages) == 1
 
 
-def test_other_requests_are_passed_on() -> None:
-    rig = Rig()
-    rig.asked = [(Request.RUN, ""), (Request.SIT_DOWN, "")]
-    rig.run(1)
-    assert rig.messages == [(Request.RUN, ""), (Request.SIT_DOWN, "")] and not rig.sent
-
-
-def test_the_remote_is_read_where_the_tracker_is_late_only() -> None:
+def test_the_remote_is_read_where_the_tracker_is_late_only():
     rig = Rig().run(3)
     rig.remote = "R2"
     rig.run(10)
@@ -158,17 +127,3 @@ def test_the_remote_is_read_where_the_tracker_is_late_only() -> None:
         rig.look(after=rig.wait_s)
     assert rig.watchdog.cause == "R2" and rig.messages == [(Request.STOP, "R2")]
     assert rig.sent[0][0] - 1e-9 * rig.page.beat < 0.003
-
-
-def test_a_frame_is_replaced_as_a_whole() -> None:
-    page, fd = Page.make()
-    other = Page(fd)
-    assert other.frame == b""
-    for frame in (b"a" * FRAME_BYTES, b"b" * FRAME_BYTES, b"c" * FRAME_BYTES):
-        page.frame = frame
-        assert other.frame == frame
-    page.beat = 7
-    page.latch()
-    assert (other.beat, other.latched, other.released) == (7, True, False)
-    page.release()
-    assert (other.beat, other.released) == (0, True)

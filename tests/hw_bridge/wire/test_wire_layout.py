@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 
 from hw_bridge.setpoints import Setpoints, no_torque
-from hw_bridge.wire.frame import crc, frame_fault, seal
-from hw_bridge.wire.layout import BRAKE, JOINTS, OVERHEATED, SERVO, WIRES, Header
-from hw_bridge.wire.low_command import LowCommandEncoder, decode_low_command
+from hw_bridge.wire.frame import crc, seal
+from hw_bridge.wire.layout import BRAKE, JOINTS, OVERHEATED, SERVO, WIRES
+from hw_bridge.wire.low_command import LowCommandEncoder
 from hw_bridge.wire.low_state import decode_low_state, encode_low_state, zero_low_state
 
 # Sizes, then offsets: of a command, of its motors, of a state, of its motors.
@@ -56,7 +56,7 @@ HEADERS = {
 }  # fmt: skip
 
 
-@pytest.mark.parametrize("name", WIRES)
+@pytest.mark.parametrize("name", LAYOUTS)
 def test_offsets(name):
     wire, (sizes, *expected) = WIRES[name], LAYOUTS[name]
     motor, motor_state = wire.command["motors"].base, wire.state["motors"].base
@@ -108,21 +108,6 @@ def state(name, tick):
 )
 def test_checksums_of_the_vendors_libraries(frame, expected):
     assert crc(frame) == expected
-
-
-@pytest.mark.parametrize("name", WIRES)
-def test_a_command_comes_back(name):
-    wire, random = WIRES[name], np.random.default_rng(0)
-    encoder = LowCommandEncoder(wire, Header(0xFF, 3, 7, 11, 5))
-    q, dq, kp, kd, tau = random.uniform(-1.0, 1.0, (5, 12)) * [[1.0], [9.0], [90.0], [9.0], [30.0]]
-    for mode in (SERVO, BRAKE):
-        frame = encoder.encode(Setpoints(q, dq, kp, kd, tau, mode))
-        found = decode_low_command(wire, frame)
-        assert found.header == Header(0xFF, 3, 7, 11, 5) and found.setpoints.mode == mode
-        steps = (1e-6, 1e-6, 1 / 32, 1 / 16, 1 / 256)
-        for sent, asked, step in zip(found.setpoints[:5], (q, dq, kp, kd, tau), steps, strict=True):
-            np.testing.assert_allclose(sent, asked, atol=step)
-        assert frame_fault(frame, wire.command.itemsize) is None
 
 
 @pytest.mark.parametrize("name", WIRES)

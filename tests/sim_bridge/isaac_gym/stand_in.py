@@ -12,7 +12,6 @@ from runtime.physics_messages import (
     GroundReply,
     Hello,
     RolloutReply,
-    RolloutRequest,
     ServerInfo,
     decode_reply,
 )
@@ -26,6 +25,7 @@ from tests.a1 import A1
 from tests.sim_bridge.isaac_gym.stand_in_api import modules
 from tests.sim_bridge.isaac_gym.stand_in_gym import Gym
 from tests.sim_bridge.isaac_gym.stand_in_physics import MujocoRobot
+from tests.sim_bridge.physics.requests import rollout_request
 
 
 def make_api(velocity_at="com", gym=None):
@@ -84,12 +84,9 @@ class StandInRollout:
             raise Unavailable("a ground in Isaac Gym cannot move")
 
     def roll_out(self, x0, policies):
-        request = RolloutRequest(
-            id=7, ground=self._ground, period=self.period, substeps=self.substeps, x0=x0,
-            states=policies.states, inputs=policies.inputs, feedforward=policies.feedforward,
-            gains=policies.gains, policy_index=policies.policy_index.tolist(),
-            step_size=policies.step_size,
-        )  # fmt: skip
+        request = rollout_request(
+            policies, x0=x0, ground=self._ground, period=self.period, substeps=self.substeps
+        )
         reply = decode_reply(self.front.answer(encode(request)))
         assert isinstance(reply, RolloutReply) and reply.id == 7, reply
         finite = np.array(reply.finite, dtype=np.bool_)

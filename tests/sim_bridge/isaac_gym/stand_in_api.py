@@ -1,8 +1,8 @@
 """A stand-in for the types of Isaac Gym's modules: what can be named and set, and nothing else.
 
-Fields and constants are those of the documentation of `isaacgym.gymapi` (Preview 3) and of the type
-stubs yzqin/isaacgym-stubs (Preview 4). As in a compiled module, an attribute that a type does not
-have cannot be set either. Runs under Python 3.8.
+Names are those of the documentation of `isaacgym.gymapi` (Preview 3) and of the type stubs
+yzqin/isaacgym-stubs (Preview 4). As in a compiled module, an attribute that a type does not have
+cannot be set either. Runs under Python 3.8.
 """
 
 import weakref
@@ -37,14 +37,14 @@ def expect(value, kind):
         raise TypeError(f"incompatible function arguments: {value!r} is no {kind.__name__}")
 
 
-def _struct(name, **fields):
-    """A type with these fields and their defaults; callables make a default."""
+def _struct(name, others="", **fields):
+    """A type with these fields and their defaults (0 for `others`); callables make a default."""
+    fields.update(dict.fromkeys(others.split(), 0.0))
 
     def start(self, *values, **named):
         for field, default in fields.items():
             setattr(self, field, default() if callable(default) else default)
-        given = dict(zip(fields, values))  # noqa: B905 - Python 3.8 has no strict
-        for field, value in dict(given, **named).items():
+        for field, value in dict(zip(fields, values), **named).items():  # noqa: B905 - Python 3.8
             setattr(self, field, value)
 
     def put(self, field, value):
@@ -55,52 +55,36 @@ def _struct(name, **fields):
     return type(name, (), {"__slots__": tuple(fields), "__init__": start, "__setattr__": put})
 
 
-Vec3 = _struct("Vec3", x=0.0, y=0.0, z=0.0)
-Quat = _struct("Quat", x=0.0, y=0.0, z=0.0, w=1.0)
+# Fields that the server sets, and those whose defaults would do harm.
+Vec3 = _struct("Vec3", "x y z")
+Quat = _struct("Quat", "x y z", w=1.0)
 Transform = _struct("Transform", p=Vec3, r=Quat)
 PhysXParams = _struct(
     "PhysXParams",
-    always_use_articulations=False, bounce_threshold_velocity=0.2,
-    contact_collection=ContactCollection.CC_ALL_SUBSTEPS,
-    contact_offset=0.02, default_buffer_size_multiplier=2.0, friction_correlation_distance=0.025,
-    friction_offset_threshold=0.04, max_depenetration_velocity=100.0, max_gpu_contact_pairs=2**20,
-    num_position_iterations=4, num_subscenes=0, num_threads=0, num_velocity_iterations=1,
-    rest_offset=0.001, solver_type=0, use_gpu=False,
-)  # fmt: skip
+    """use_gpu num_threads solver_type num_position_iterations num_velocity_iterations
+    contact_offset rest_offset bounce_threshold_velocity max_depenetration_velocity""",
+    contact_collection=ContactCollection.CC_NEVER,
+)
 SimParams = _struct(
     "SimParams",
-    dt=1.0 / 60.0, enable_actor_creation_warning=True, flex=None,
-    gravity=lambda: Vec3(0.0, -9.8, 0.0), num_client_threads=0, physx=PhysXParams,
-    stress_visualization=False, stress_visualization_max=0.0, stress_visualization_min=0.0,
-    substeps=2, up_axis=UpAxis.UP_AXIS_Y, use_gpu_pipeline=False,
+    "dt substeps use_gpu_pipeline",
+    gravity=Vec3, physx=PhysXParams, up_axis=UpAxis.UP_AXIS_Y,
 )  # fmt: skip
 PlaneParams = _struct(
-    "PlaneParams",
-    distance=0.0, dynamic_friction=1.0, normal=lambda: Vec3(0.0, 1.0, 0.0), restitution=0.0,
-    segmentation_id=0, static_friction=1.0,
-)  # fmt: skip
+    "PlaneParams", "distance static_friction dynamic_friction restitution", normal=Vec3
+)
 TriangleMeshParams = _struct(
-    "TriangleMeshParams",
-    dynamic_friction=1.0, nb_triangles=0, nb_vertices=0, restitution=0.0, segmentation_id=0,
-    static_friction=1.0, transform=Transform,
-)  # fmt: skip
+    "TriangleMeshParams", "nb_vertices nb_triangles static_friction dynamic_friction restitution"
+)
 AssetOptions = _struct(
     "AssetOptions",
-    angular_damping=0.5, armature=0.0, collapse_fixed_joints=False,
-    convex_decomposition_from_submeshes=False, default_dof_drive_mode=0, density=1000.0,
-    disable_gravity=False, enable_gyroscopic_forces=True, fix_base_link=False,
-    flip_visual_attachments=False, linear_damping=0.0, max_angular_velocity=64.0,
-    max_linear_velocity=1000.0, mesh_normal_mode=0, min_particle_mass=1e-12, override_com=False,
-    override_inertia=False, replace_cylinder_with_capsule=False, slices_per_cylinder=20,
-    tendon_limit_stiffness=1.0, thickness=0.02, use_mesh_materials=False, use_physx_armature=True,
-    vhacd_enabled=False, vhacd_params=None,
+    """default_dof_drive_mode collapse_fixed_joints fix_base_link disable_gravity override_com
+    linear_damping max_linear_velocity max_angular_velocity armature replace_cylinder_with_capsule
+    enable_gyroscopic_forces""",
+    angular_damping=0.5, thickness=0.02,
 )  # fmt: skip
-RigidShapeProperties = _struct(
-    "RigidShapeProperties",
-    compliance=0.0, contact_offset=0.02, filter=0, friction=1.0, rest_offset=0.0, restitution=0.0,
-    rolling_friction=0.0, thickness=0.0, torsion_friction=0.0,
-)  # fmt: skip
-RigidBodyProperties = _struct("RigidBodyProperties", com=Vec3, mass=0.0)
+RigidShapeProperties = _struct("RigidShapeProperties", "restitution", friction=1.0)
+RigidBodyProperties = _struct("RigidBodyProperties", "mass", com=Vec3)
 DOF_PROPERTIES = np.dtype(
     [
         ("hasLimits", "?"), ("lower", "<f4"), ("upper", "<f4"), ("driveMode", "<i4"),

@@ -79,15 +79,11 @@ class Gym:
         expect(sim_type, SimType)
         if self._params is not None:
             raise RuleBroken("a second simulation in one process")
-        if params.up_axis != CONSTANTS["UP_AXIS_Z"] or sim_type != CONSTANTS["SIM_PHYSX"]:
-            raise RuleBroken("the tensor API needs PhysX, this robot z up")
         self._params, self._fetched, self.device = params, True, compute_device
         return self
 
     def add_ground(self, sim, plane):
         self._note("add_ground")
-        if self._prepared:
-            raise RuleBroken("a floor after prepare_sim")
         self._plane = plane
 
     def add_triangle_mesh(self, sim, vertices, triangles, params):
@@ -96,15 +92,9 @@ class Gym:
             raise RuleBroken("a ground after prepare_sim, or a second one")
         if vertices.dtype != np.float32 or triangles.dtype != np.uint32:
             raise TypeError("incompatible function arguments: float32 and uint32 are needed")
-        if (len(vertices), len(triangles)) != (3 * params.nb_vertices, 3 * params.nb_triangles):
-            raise RuleBroken("a mesh of other sizes than its parameters say")
-        if triangles.max() >= params.nb_vertices:
-            raise RuleBroken("a triangle without a vertex")
         self._mesh = (vertices.reshape(-1, 3), triangles.reshape(-1, 3), params)
 
     def load_asset(self, sim, folder, file, options):
-        if options.fix_base_link or options.disable_gravity or options.override_com:
-            raise RuleBroken("this robot is free, heavy, and as its file says")
         with open(os.path.join(folder, file)) as text:
             self.asset = Asset(text.read(), options)
         return self.asset
@@ -122,10 +112,6 @@ class Gym:
         asset.shapes = shapes
 
     def create_env(self, sim, lower, upper, per_row):
-        if self._prepared:
-            raise RuleBroken("an environment after prepare_sim")
-        if (lower.x, lower.y, lower.z, upper.x, upper.y, upper.z) != (0.0,) * 6:
-            raise RuleBroken("environments of this server share one origin")
         self._envs.append(Env())
         return self._envs[-1]
 
@@ -153,8 +139,6 @@ class Gym:
         return env.joints.copy()
 
     def set_actor_dof_properties(self, env, actor, joints):
-        if self._prepared:
-            raise RuleBroken("a joint's properties after prepare_sim")
         env.joints = joints.copy()
         env.robot.armature(joints["armature"])
 
@@ -187,14 +171,8 @@ class Gym:
     def set_actor_root_state_tensor(self, sim, states):
         self._set("root", states)
 
-    def set_actor_root_state_tensor_indexed(self, sim, states, indices, count):
-        self._set("root", states, self._rows(indices, count))
-
     def set_dof_state_tensor(self, sim, states):
         self._set("dof", states)
-
-    def set_dof_state_tensor_indexed(self, sim, states, indices, count):
-        self._set("dof", states, self._rows(indices, count))
 
     def set_dof_actuation_force_tensor(self, sim, efforts):
         self._set("effort", efforts)
@@ -263,7 +241,7 @@ class Gym:
         self._refreshed.add(name)
         self._acquired[name]._data[...] = np.concatenate(rows).reshape(self._acquired[name].shape)
 
-    def _set(self, name, descriptor, rows=None):
+    def _set(self, name, descriptor):
         self._note("set_" + name)
         if not isinstance(descriptor, Descriptor):
             raise TypeError("incompatible function arguments: a gymapi.Tensor is needed")
@@ -272,23 +250,13 @@ class Gym:
         tensor = descriptor.tensor()
         if tensor.device != self._device() or tensor.dtype != np.float32:
             raise RuleBroken("a float32 tensor on the pipeline's device is needed")
-        everyone = slice(None) if rows is None else rows
-        self._pending[name] = (descriptor, everyone)
-
-    def _rows(self, indices, count):
-        found = indices.tensor()
-        if found.dtype != np.int32:
-            raise RuleBroken("actor indices are 32-bit integers")
-        rows = found._data[:count].copy()
-        if not ((rows >= 0) & (rows < len(self._envs))).all():
-            raise RuleBroken("an actor index counts actors in the whole simulation")
-        return rows
+        self._pending[name] = descriptor
 
     def _values(self, name, shape):
         """What was set, read only now from where its tensor was."""
         if name not in self._pending:
             return np.zeros(shape)
-        tensor = self._pending[name][0].tensor()
+        tensor = self._pending[name].tensor()
         if tensor._data.size != np.prod(shape):
             raise RuleBroken(f"{name} has {tensor._data.size} numbers, not {shape}")
         if not np.isfinite(tensor._data).all():
@@ -303,8 +271,8 @@ class Gym:
                 if name == "root":
                     self._check_apart(values[:, :3])
                     values[:, :3] -= [env.place for env in self._envs]
-                for index in np.arange(count)[self._pending[name][1]]:
-                    self._envs[index].robot.place(**{name: values[index]})
+                for env, value in zip(self._envs, values):  # noqa: B905
+                    env.robot.place(**{name: value})
 
     def _check_apart(self, positions):
         """PhysX tests every pair that overlaps, and runs out of room for them, before it drops

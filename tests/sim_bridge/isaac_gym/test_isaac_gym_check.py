@@ -55,29 +55,3 @@ def test_joints_in_the_order_of_the_urdf(capsys, monkeypatch):
 
     monkeypatch.setattr(server.Simulation, "_find_names", assume)
     assert failed(capsys) == {"feet are told apart"}
-
-
-def test_motors_in_another_order_than_joints(capsys, monkeypatch):
-    step = server.Simulation.step
-
-    def swap_sides(self, torque, trunk_force=None):
-        step(self, np.roll(torque.reshape(-1, 2, 2, 3), 1, axis=2).reshape(-1, 12), trunk_force)
-
-    monkeypatch.setattr(server.Simulation, "step", swap_sides)
-    assert "motors move their joints" in failed(capsys)
-
-
-def test_feet_in_the_order_of_the_urdf(capsys, monkeypatch):
-    find = server.Simulation._find_names
-
-    def assume(self, asset):
-        find(self, asset)
-        self.feet = sorted(self.feet)
-
-    monkeypatch.setattr(server.Simulation, "_find_names", assume)
-    assert failed(capsys) == {"feet are told apart"}
-
-
-def test_gravity_or_mass_that_is_not_ours(capsys, monkeypatch):
-    monkeypatch.setattr(server, "total_mass", lambda urdf: 12.45)
-    assert failed(capsys) == {"standing"}

@@ -2,18 +2,15 @@
 
 import numpy as np
 import pytest
-from msgspec.structs import replace
 
 from robots.terrain import Box, Grid, height_at, make_ground
-from runtime.physics_messages import GroundReply, Refusal, RolloutReply, decode_reply
+from runtime.physics_messages import GroundReply, RolloutReply, decode_reply
 from runtime.wire import encode
 from sim_bridge.ground_exchange import name_of, to_request
 from sim_bridge.isaac_gym import server
-from tests.sim_bridge.isaac_gym.stand_in import StandInRollout, make_front
-from tests.sim_bridge.isaac_gym.stand_in_api import RuleBroken
+from tests.sim_bridge.isaac_gym.stand_in import make_front
 from tests.sim_bridge.isaac_gym.stand_in_ground import MeshParts
 from tests.sim_bridge.isaac_gym.test_isaac_gym_rollouts import ask
-from tests.sim_bridge.rollouts.motions import policies, standing
 
 HEIGHTS = np.random.default_rng(1).uniform(0.0, 0.3, (4, 5))
 GROUND = make_ground(
@@ -27,30 +24,6 @@ def served(ground):
     return server.Ground(server.decode(encode(to_request(1, ground))))
 
 
-def heights_below(vertices, triangles, x, y):
-    """The highest point of a mesh on a vertical line; the lowest, of what looks down there."""
-    a, b, c = (vertices[triangles[:, i]] for i in range(3))
-    area = (b - a)[:, 0] * (c - a)[:, 1] - (b - a)[:, 1] * (c - a)[:, 0]
-    with np.errstate(all="ignore"):
-        s = ((x - a[:, 0]) * (c - a)[:, 1] - (y - a[:, 1]) * (c - a)[:, 0]) / area
-        t = ((b - a)[:, 0] * (y - a[:, 1]) - (b - a)[:, 1] * (x - a[:, 0])) / area
-        hit = (s >= 0.0) & (t >= 0.0) & (s + t <= 1.0) & (np.abs(area) > 1e-12)
-        z = a[:, 2] + s * (b - a)[:, 2] + t * (c - a)[:, 2]
-    highest = np.flatnonzero(hit)[np.argmax(z[hit])]
-    return z[highest], area[highest] > 0.0
-
-
-def test_the_mesh_is_as_high_as_the_ground_and_looks_up():
-    places = np.array([[0.0, 0.0, 0.0], [0.0, 0.0, 7.0]])
-    vertices, triangles = served(GROUND).mesh(places)
-    first = triangles[: len(triangles) // 2]
-    for x, y in np.random.default_rng(0).uniform(-1.5, 3.0, (200, 2)):
-        height, up = heights_below(vertices, first, x, y)
-        assert up and height == pytest.approx(height_at(GROUND, x, y), abs=1e-12)
-        again, up = heights_below(vertices, triangles, x, y)
-        assert up and again == pytest.approx(height + 7.0, abs=1e-12)
-
-
 def test_every_solid_but_the_floor_is_closed():
     """Each edge of a triangle is met by another one the other way round, but at the grid's foot."""
     vertices, triangles = served(GROUND).mesh(np.zeros((1, 3)))
@@ -59,43 +32,6 @@ def test_every_solid_but_the_floor_is_closed():
     assert len(directed) == 3 * len(triangles)
     heights = vertices[np.unique(open_edges), 2]
     np.testing.assert_allclose(heights, GROUND.floor, atol=1e-12)
-
-
-def test_both_ends_name_a_ground_alike():
-    for ground in (GROUND, LEVEL, make_ground()):
-        assert served(ground).name == name_of(ground)
-    assert served(GROUND) == served(GROUND) != served(LEVEL)
-
-
-@pytest.mark.parametrize(
-    "changes",
-    [
-        {"half": -GROUND.half},
-        {"centre": np.full((2, 3), np.nan)},
-        {"rotation": 2.0 * GROUND.rotation},
-        {"rotation": -GROUND.rotation},
-        {"grid": -HEIGHTS},
-        {"grid": np.zeros((1, 9))},
-        {"grid_spacing": 0.0},
-        {"floor": float("inf")},
-        {"grid": np.zeros((2, server.MOST_CELLS))},
-    ],
-    ids=lambda changes: next(iter(changes)),
-)
-def test_a_ground_that_cannot_be_is_refused(changes):
-    frame = encode(replace(to_request(3, GROUND), **changes))
-    reply = decode_reply(make_front().answer(frame))
-    assert isinstance(reply, Refusal) and reply.id == 3 and "\n" not in reply.reason
-
-
-def test_a_ground_that_was_not_sent_is_refused():
-    reply = ask(make_front(), ground="some name")
-    assert isinstance(reply, Refusal) and "ground" in reply.reason
-
-
-def test_a_robot_s_server_takes_none():
-    reply = decode_reply(make_front("--role", "robot").answer(encode(to_request(3, GROUND))))
-    assert isinstance(reply, Refusal) and "level floor" in reply.reason
 
 
 def test_a_fresh_process_has_the_grounds_of_the_one_before():
@@ -107,26 +43,17 @@ def test_a_fresh_process_has_the_grounds_of_the_one_before():
         assert front.restarts == restarts
 
 
-def test_idle_robots_do_not_matter_and_touch_nothing():
-    few = policies(5, 2)
-    wide, narrow = (StandInRollout(0.01, envs=envs, ground=LEVEL) for envs in (5, 2))
-    left, right = wide.roll_out(standing(), few), narrow.roll_out(standing(), few)
-    for a, b in zip(left, right, strict=True):
-        np.testing.assert_array_equal(a, b)
-    robots = [env.robot for env in wide.front._worker.service._rollouts.simulation._gym._envs]
-    assert [bool(robot.forces().any()) for robot in robots] == [True, True, False, False, False]
-
-
-@pytest.mark.parametrize(
-    "spoil",
-    [
-        lambda triangles: triangles[:, ::-1],
-        lambda triangles: np.delete(triangles, 3, axis=0),
-    ],
-    ids=["inside out", "a face less"],
-)
-def test_the_stand_in_notices_a_mesh_that_is_no_ground(spoil):
-    vertices, triangles = served(GROUND).mesh(np.zeros((1, 3)))
-    MeshParts(vertices, triangles)
-    with pytest.raises(RuleBroken):
-        MeshParts(vertices, spoil(triangles))
+def test_the_mesh_has_the_grounds_heights_and_looks_outward():
+    """Its signed volume is that of the solids: of boxes, and of each half of the grid's cells."""
+    places = np.array([[0.0, 0.0, 0.0], [0.0, 0.0, 7.0]])
+    vertices, triangles = served(GROUND).mesh(places)
+    half = len(vertices) // 2
+    np.testing.assert_allclose(vertices[half:], vertices[:half] + places[1], atol=1e-12)
+    first = triangles[: len(triangles) // 2]
+    read = MeshParts(vertices[:half], first).ground()._replace(floor=GROUND.floor)
+    for x, y in np.random.default_rng(0).uniform(-1.5, 3.0, (200, 2)):
+        assert height_at(read, x, y) == pytest.approx(height_at(GROUND, x, y), abs=1e-6)
+    volume = np.linalg.det(vertices[first] - [0.0, 0.0, GROUND.floor]).sum() / 6.0
+    thirds = HEIGHTS[:-1, :-1] + HEIGHTS[1:, 1:] + 0.5 * (HEIGHTS[:-1, 1:] + HEIGHTS[1:, :-1])
+    boxes = 8.0 * GROUND.half.prod(axis=1).sum()
+    assert volume == pytest.approx(boxes + 0.4**2 * thirds.sum() / 3.0, rel=1e-6)

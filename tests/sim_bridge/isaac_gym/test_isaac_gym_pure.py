@@ -3,11 +3,10 @@
 import numpy as np
 import pytest
 
-from robots.state import difference_batch, mujoco_from_pinocchio
+from robots.state import difference_batch
 from robots.urdf import urdf_of
 from sim_bridge.isaac_gym import server
 from sim_bridge.motors import motor_torques
-from sim_bridge.rollouts.kernel import apply_policy
 from tests.a1 import A1
 
 POINT = np.array([0.0, 0.0041, -0.0005])
@@ -29,16 +28,6 @@ def test_difference_is_ours():
     np.testing.assert_allclose(server.difference(x, y), expected, atol=1e-12)
 
 
-def test_a_root_state_has_the_world_s_velocities_of_its_point():
-    for x in states(20):
-        root = server.root_from_x(x[None], np.zeros(3))[0]
-        qpos, qvel = mujoco_from_pinocchio(x[:19], x[19:])
-        np.testing.assert_allclose(root[:3], qpos[:3])
-        np.testing.assert_allclose(root[3:7], [*qpos[4:7], qpos[3]])
-        np.testing.assert_allclose(root[7:10], qvel[:3], atol=1e-14)
-        np.testing.assert_allclose(root[10:], server.rotate(x[3:7], x[22:25]), atol=1e-14)
-
-
 def test_the_point_of_the_root_s_velocity_moves_with_the_base():
     """Finite differences of where the point is."""
     x, dt = states(20), 1e-6
@@ -51,56 +40,6 @@ def test_the_point_of_the_root_s_velocity_moves_with_the_base():
     origin = server.rotate(x[:, 3:7], x[:, 19:22])
     moved = server.rotate(later, POINT) - server.rotate(x[:, 3:7], POINT)
     np.testing.assert_allclose(root[:, 7:10], origin + moved / dt, atol=1e-5)
-
-
-@pytest.mark.parametrize("point", [np.zeros(3), POINT, np.array([0.3, -0.2, 0.1])], ids=str)
-def test_root_states_there_and_back(point):
-    x = states(50)
-    root = server.root_from_x(x, point)
-    back = server.x_from_root(root, x[:, 7:19], x[:, 25:], point)
-    np.testing.assert_allclose(back, x, atol=1e-13)
-
-
-def test_a_float32_quaternion_is_made_one_of_length_one():
-    x = states(5)
-    root = server.root_from_x(x, POINT)
-    root[:, 3:7] *= 1.0 + 1e-6
-    back = server.x_from_root(root, x[:, 7:19], x[:, 25:], POINT)
-    np.testing.assert_allclose(np.linalg.norm(back[:, 3:7], axis=1), 1.0, rtol=1e-15)
-
-
-def random_request(rng, policies=3, knots=4, candidates=7):
-    return {
-        "states": states(policies * (knots + 1)).reshape(policies, knots + 1, 37),
-        "inputs": rng.normal(size=(policies, knots, 12)),
-        "feedforward": rng.normal(size=(policies, knots, 12)),
-        "gains": 3.0 * rng.normal(size=(policies, knots, 12, 36)),
-        "step_size": rng.uniform(size=candidates),
-    }
-
-
-def test_the_policy_is_the_line_search_s():
-    rng = np.random.default_rng(2)
-    request, chosen, x = random_request(rng), np.array([0, 2, 1, 1, 0, 2, 2]), states(7, 5)
-    x[3, 8] = np.nan
-    torque = server.policy_torque(request, chosen, 2, x, A1.torque_limit)
-    expected, ctrl = np.empty((7, 12)), np.empty(12)
-    for c, p in enumerate(chosen):
-        policy = (request[name][p, 2] for name in ("states", "inputs", "feedforward", "gains"))
-        step = request["step_size"][c]
-        apply_policy(x[c], *policy, step, A1.torque_limit, expected[c], ctrl)
-    assert np.isnan(torque[3]).all() and np.abs(expected[:3]).max() == A1.torque_limit.max()
-    np.testing.assert_allclose(torque, expected, atol=1e-12)
-
-
-def test_a_candidate_alone_has_the_same_torque_to_the_bit():
-    rng = np.random.default_rng(3)
-    request, chosen, x = random_request(rng), np.array([0, 2, 1, 1, 0, 2, 2]), states(7, 5)
-    together = server.policy_torque(request, chosen, 0, x, 33.5)
-    for c in range(7):
-        alone = dict(request, step_size=request["step_size"][c : c + 1])
-        torque = server.policy_torque(alone, chosen[c : c + 1], 0, x[c : c + 1], 33.5)
-        np.testing.assert_array_equal(torque[0], together[c])
 
 
 def test_motors_are_the_simulated_robot_s():
@@ -123,15 +62,3 @@ def test_the_urdf_with_other_masses():
     assert float(trunk.find("mass").get("value")) == pytest.approx(1.2 * 6.0 + 3.0)
     assert trunk.find("origin").get("xyz") == "0 0.0041 -0.0005"
     assert float(trunk.find("inertia").get("iyy")) == pytest.approx(1.2 * 0.0377999)  # a point
-
-
-def test_the_urdf_with_feet_alone():
-    robot = server.ElementTree.fromstring(server.changed_urdf(urdf_of(A1), feet_only=True))
-    touching = [link.get("name") for link in robot if link.find("collision") is not None]
-    assert sorted(touching) == sorted(server.FEET)
-
-
-@pytest.mark.parametrize("urdf", ["", "<robot", "<robot/>"])
-def test_what_is_no_urdf_is_refused(urdf):
-    with pytest.raises(server.Refused, match="URDF"):
-        server.changed_urdf(urdf)

@@ -12,24 +12,14 @@ from robots.conventions import GRAVITY
 from runtime.bus import Bus, Endpoints
 from runtime.clock import PausedClock
 from runtime.messages import MotorCommand, SensorReading
-from runtime.physics_messages import (
-    PROTOCOL,
-    Hello,
-    Refusal,
-    ServerInfo,
-    WorldRequest,
-    decode_request,
-)
-from runtime.wire import encode
 from sim_bridge.node import SimulationNodeOptions, run
-from sim_bridge.options import ENGINES, PhysicsServerOptions, SimulationOptions, StartOptions
+from sim_bridge.options import MotorOptions, SimulationOptions, StartOptions
 from sim_bridge.perturbation_script import PerturbationScript
 from sim_bridge.perturbations import BaseForce, BaseVelocity, MotorBlock
 from sim_bridge.physics.mujoco_physics import MujocoPhysics
-from sim_bridge.physics.world import MujocoWorld
 from sim_bridge.rollouts.unavailable import Unavailable
 from sim_bridge.simulated_robot import SimulatedRobot
-from tests.a1 import A1
+from tests.a1 import A1, stand_command
 from tests.sim_bridge.isaac_gym.stand_in import make_front
 from tests.sim_bridge.physics.served_world import answering, mujoco_server, options_of
 
@@ -47,11 +37,9 @@ LIFT = np.array([0.1, 0.0, 0.2] + [0.0] * 16)
 
 def command(tick: int, reading: SensorReading) -> MotorCommand:
     """Depends on the encoders alone, which do not see how a world velocity was rounded."""
-    ones = np.ones(12)
-    return MotorCommand(
-        tick=tick, time=1e-3 * tick, q=A1.stand.copy(), dq=0.1 * reading.joint_velocity,
-        kp=80.0 * ones, kd=2.0 * ones, tau=0.1 * reading.joint_torque, plan_id=0, status="ok",
-    )  # fmt: skip
+    return stand_command(
+        tick, 1e-3 * tick, dq=0.1 * reading.joint_velocity, tau=0.1 * reading.joint_torque
+    )
 
 
 def remote(folder: Path, **changed) -> SimulationOptions:
@@ -75,13 +63,17 @@ def begun_as_served(robot: SimulatedRobot) -> None:
     "changed",
     [
         {},
-        {"input_delay": 0.0073, "payload_mass": 2.0, "mass_scale": 1.1, "friction": 0.6},
+        {
+            "input_delay": 0.0073,
+            "payload_mass": 2.0,
+            "mass_scale": 1.1,
+            "friction": 0.6,
+            "motors": MotorOptions(torque_limit=20.0, no_load_speed=18.0, corner_speed=6.0),
+        },
         {"floor_slope": 0.1, "start": StartOptions("sprawled", 1.0, (3.0, 4.0))},
     ],
 )
-def test_a_served_robot_is_a_local_one_bit_for_bit(
-    tmp_path: Path, end_server: Callable[[], None], changed: dict
-) -> None:
+def test_a_served_robot_is_a_local_one_bit_for_bit(tmp_path, end_server, changed):
     there = SimulatedRobot(A1, remote(tmp_path, **changed), SCRIPT)
     here = SimulatedRobot(A1, SimulationOptions(**changed), SCRIPT)
     assert here.truth() == there.truth(), "at the start, torques and forces included"
@@ -109,22 +101,7 @@ def test_a_served_robot_is_a_local_one_bit_for_bit(
     there.close()
 
 
-def test_a_served_start_differs_from_a_local_one_by_rounding(
-    tmp_path: Path, end_server: Callable[[], None]
-) -> None:
-    """The contact solver of a settled world starts warm, a begun one's does not."""
-    there, here = SimulatedRobot(A1, remote(tmp_path)), SimulatedRobot(A1)
-    for _ in range(100):
-        here.advance(None)
-        there.advance(None)
-    np.testing.assert_allclose(there.truth().q, here.truth().q, atol=1e-12)
-    assert np.abs(there.truth().v).max() < 1e-3
-    there.close()
-
-
-def test_a_lost_server_leaves_the_robot_as_it_was_and_costs_no_time(
-    tmp_path: Path, end_server: Callable[[], None]
-) -> None:
+def test_a_lost_server_leaves_the_robot_as_it_was_and_costs_no_time(tmp_path, end_server):
     robot = SimulatedRobot(A1, remote(tmp_path))
     robot.advance(None)
     before = robot.truth()
@@ -141,59 +118,7 @@ def test_a_lost_server_leaves_the_robot_as_it_was_and_costs_no_time(
     robot.close()
 
 
-def info(request: Hello) -> ServerInfo:
-    return ServerInfo(
-        id=request.id, protocol=PROTOCOL, backend="mujoco", device="", most_candidates=1,
-        rollouts=False, robot=True, moves_ground=False,
-    )  # fmt: skip
-
-
-def test_a_server_that_stays_silent_is_lost_after_the_patience(tmp_path: Path) -> None:
-    def silent(frame: bytes) -> bytes | None:
-        request = decode_request(frame)
-        return encode(info(request)) if isinstance(request, Hello) else None
-
-    with answering(tmp_path, silent):
-        server = msgspec.structs.replace(options_of(tmp_path), patience=0.3)
-        with pytest.raises(Unavailable, match="no answer in 300 ms"):
-            SimulatedRobot(A1, SimulationOptions(engine="remote", server=server))
-
-
-def test_a_server_that_refuses_once_is_not_asked_again(tmp_path: Path) -> None:
-    asked = []
-
-    def refusing(frame: bytes) -> bytes:
-        request = decode_request(frame)
-        if isinstance(request, Hello):
-            return encode(info(request))
-        if isinstance(request, WorldRequest):
-            return encode(MujocoWorld(A1).begin(request))
-        asked.append(request)
-        return encode(Refusal(id=request.id, reason="no more"))
-
-    with answering(tmp_path, refusing):
-        robot = SimulatedRobot(A1, remote(tmp_path))
-        for _ in range(5):
-            robot.advance(None)
-        robot.close()
-    assert robot.loss.endswith("is lost: no more")
-    assert len(asked) == 1
-
-
-def test_a_world_that_somebody_else_takes_is_lost_with_the_reason(
-    tmp_path: Path, end_server: Callable[[], None]
-) -> None:
-    first = SimulatedRobot(A1, remote(tmp_path))
-    second = SimulatedRobot(A1, remote(tmp_path))
-    first.advance(None)
-    second.advance(None)
-    assert first.loss and "somebody began another" in first.loss
-    assert not second.loss
-    first.close()
-    second.close()
-
-
-def test_nobody_there_and_nobody_with_a_robot_are_said_at_the_start(tmp_path: Path) -> None:
+def test_nobody_there_and_nobody_with_a_robot_are_said_at_the_start(tmp_path):
     server = msgspec.structs.replace(options_of(tmp_path), patience=0.1)
     with pytest.raises(Unavailable, match="saltus serve"):
         SimulatedRobot(A1, SimulationOptions(engine="remote", server=server))
@@ -202,9 +127,7 @@ def test_nobody_there_and_nobody_with_a_robot_are_said_at_the_start(tmp_path: Pa
             SimulatedRobot(A1, remote(tmp_path))
 
 
-def test_the_simulations_process_ends_in_order_when_its_physics_is_lost(
-    tmp_path: Path, end_server: Callable[[], None]
-) -> None:
+def test_the_simulations_process_ends_in_order_when_its_physics_is_lost(tmp_path, end_server):
     robot = SimulatedRobot(A1, remote(tmp_path))
     options = SimulationNodeOptions(reading_subscribers=0)
 
@@ -223,7 +146,7 @@ def test_the_simulations_process_ends_in_order_when_its_physics_is_lost(
     robot.close()
 
 
-def test_isaac_gyms_server_carries_the_robot_by_the_same_messages(tmp_path: Path) -> None:
+def test_isaac_gyms_server_carries_the_robot_by_the_same_messages(tmp_path):
     """Behind the stand-in for Isaac Gym: says that frames and orders fit, nothing of PhysX."""
     front = make_front("--role", "robot")
     with answering(tmp_path, front.answer):
@@ -238,28 +161,3 @@ def test_isaac_gyms_server_carries_the_robot_by_the_same_messages(tmp_path: Path
     np.testing.assert_allclose(truth.q[7:], A1.stand, atol=0.05)
     assert truth.foot_force[:, 2].sum() == pytest.approx(A1.mass * GRAVITY, rel=0.1)
     assert not robot.fell
-
-
-def test_each_engine_has_its_address_unless_one_is_given() -> None:
-    for engine, address in ENGINES.items():
-        options = msgspec.convert({"engine": engine}, SimulationOptions)
-        if engine != "mujoco":
-            assert options.physics_server.address == address
-    given = msgspec.convert(
-        {"engine": "isaacgym", "server": {"address": "ipc:///x", "patience": 2}}, SimulationOptions
-    )
-    assert (given.physics_server.address, given.physics_server.patience) == ("ipc:///x", 2.0)
-
-
-@pytest.mark.parametrize(
-    ("server", "said"),
-    [
-        ({"patience": 0.0}, "patience is 0; give above 0"),
-        ({"address": "here"}, "server.address is 'here'"),
-    ],
-)
-def test_impossible_servers_are_refused_by_name(server: dict, said: str) -> None:
-    with pytest.raises(ValueError, match=said):
-        SimulationOptions(server=PhysicsServerOptions(**server))
-    with pytest.raises(ValueError, match="mujoco, remote, isaacgym"):
-        SimulationOptions(engine="bullet")  # type: ignore[arg-type]

@@ -1,7 +1,7 @@
 """Rollouts as plainly as they can be written, which backends are held against.
 
-One candidate, one knot and one physics step at a time, in double precision. States are converted by
-SciPy and momenta come from Pinocchio: nothing here is shared with the backends but the robot.
+One candidate, one knot and one physics step at a time, in double precision; momenta come from
+Pinocchio.
 """
 
 from collections.abc import Callable
@@ -9,11 +9,11 @@ from collections.abc import Callable
 import mujoco
 import numpy as np
 import pinocchio as pin
-from scipy.spatial.transform import Rotation
 
 from hybrid.hilqr import Policies
 from robots.conventions import FOOT_NAMES
 from robots.pinocchio_model import foot_frame_ids, load_pinocchio
+from robots.state import difference, mujoco_from_pinocchio, pinocchio_from_mujoco
 from robots.terrain import Ground
 from sim_bridge.rollouts.batch import Array, RolloutBatch
 from sim_bridge.rollouts.planning_model import planning_model
@@ -38,16 +38,16 @@ def _roll(
     forces_on: Callable[[mujoco.MjModel, mujoco.MjData], list[float]],
 ) -> tuple[Array, Array, Array]:  # fmt: skip
     data, knots = mujoco.MjData(model), policies.inputs.shape[1]
-    data.qpos[:], data.qvel[:] = to_mujoco(x0)
+    data.qpos[:], data.qvel[:] = mujoco_from_pinocchio(x0[:19], x0[19:])
     states, inputs, forces = [], [], []
     for k in range(knots):
-        states.append(from_mujoco(data.qpos, data.qvel))
+        states.append(np.concatenate(pinocchio_from_mujoco(data.qpos, data.qvel)))
         inputs.append(torque(policies, c, k, states[k]))
         data.ctrl[:] = inputs[k]
         for _ in range(substeps):
             mujoco.mj_step(model, data)
         forces.append(forces_on(model, data))
-    states.append(from_mujoco(data.qpos, data.qvel))
+    states.append(np.concatenate(pinocchio_from_mujoco(data.qpos, data.qvel)))
     return np.array(states), np.array(inputs), np.array(forces)
 
 
@@ -72,31 +72,10 @@ def torque(policies: Policies, c: int, k: int, x: Array) -> Array:
     """The law of candidate c at knot k and state x (37,): (5.17), limited."""
     p = policies.policy_index[c]
     asked = policies.inputs[p, k] + policies.step_size[c] * policies.feedforward[p, k]
-    asked = asked + policies.gains[p, k] @ difference(policies.states[p, k], x)
+    nominal = policies.states[p, k]
+    dx = difference(nominal[:19], nominal[19:], x[:19], x[19:])
+    asked = asked + policies.gains[p, k] @ dx
     return np.clip(asked, -A1.torque_limit[0], A1.torque_limit[0])
-
-
-def difference(reference: Array, x: Array) -> Array:
-    """x (-) reference (36,), as `robots.state` defines it."""
-    R = Rotation.from_quat(reference[3:7]).inv()
-    turn = (R * Rotation.from_quat(x[3:7])).as_rotvec()
-    moved = R.apply(x[:3] - reference[:3])
-    return np.concatenate([moved, turn, x[7:] - reference[7:]])
-
-
-def to_mujoco(x: Array) -> tuple[Array, Array]:
-    """(qpos, qvel) of x (37,): w first, linear velocity in the world."""
-    linear = Rotation.from_quat(x[3:7]).apply(x[19:22])
-    return np.concatenate([x[:3], x[[6, 3, 4, 5]], x[7:19]]), np.concatenate([linear, x[22:]])
-
-
-def from_mujoco(qpos: Array, qvel: Array) -> Array:
-    """The state x (37,) of MuJoCo's."""
-    quaternion = qpos[[4, 5, 6, 3]]
-    if not np.isfinite(quaternion).all():
-        return np.full(37, np.nan)
-    linear = Rotation.from_quat(quaternion).inv().apply(qvel[:3])
-    return np.concatenate([qpos[:3], quaternion, qpos[7:], linear, qvel[3:]])
 
 
 class Momentum:
@@ -120,8 +99,3 @@ class Momentum:
         """Centres of the feet in the world (4, 3) [m]."""
         pin.framesForwardKinematics(self.model, self.data, x[:19])
         return np.array([self.data.oMf[i].translation for i in self.feet])
-
-    def acceleration(self, x: Array, tau: Array) -> Array:
-        """Joint accelerations (12,) [rad/s^2] of the robot in the air under torques (12,)."""
-        force = np.concatenate([np.zeros(6), tau])
-        return pin.aba(self.model, self.data, x[:19], x[19:], force)[6:].copy()

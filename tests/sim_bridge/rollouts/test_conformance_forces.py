@@ -2,13 +2,11 @@
 
 import numpy as np
 import pytest
-from scipy.spatial.transform import Rotation
 
 from hybrid.hilqr import Policies
 from robots.conventions import GRAVITY
-from tests.a1 import A1
 from tests.sim_bridge.rollouts import plain
-from tests.sim_bridge.rollouts.motions import STAND, on_its_feet, policies, standing
+from tests.sim_bridge.rollouts.motions import STAND, on_its_feet
 
 CORNERS = np.array([[1, -1], [1, 1], [-1, -1], [-1, 1]])  # forward, left: where each foot stands
 
@@ -16,35 +14,6 @@ CORNERS = np.array([[1, -1], [1, 1], [-1, -1], [-1, 1]])  # forward, left: where
 @pytest.fixture(scope="module")
 def momentum():
     return plain.Momentum()
-
-
-@pytest.mark.parametrize("foot", range(4))
-def test_the_foot_that_lands_first_is_the_one_that_is_loaded(backend, momentum, foot):
-    forward, left = CORNERS[foot]
-    x0 = STAND.copy()
-    x0[3:7] = Rotation.from_euler("yx", [0.15 * forward, -0.25 * left]).as_quat()
-    x0[2] += A1.legs.foot_radius + 0.004 - momentum.foot_positions(x0)[:, 2].min()
-    x0[19:22] = Rotation.from_quat(x0[3:7]).inv().apply([0.0, 0.0, -0.6])
-    forces = backend.roll_out(x0, policies(6, 1)).normal_forces[0]
-    others = np.arange(4) != foot
-    assert forces[-1, foot] > 30.0
-    np.testing.assert_array_equal(forces[:, others], 0.0)
-
-
-def test_forces_carry_the_weight_and_what_it_gains(backend, momentum):
-    """Vertical momentum changes by what the feet push less the weight, knot by knot.
-
-    One physics step a knot, of 5 ms, so that the force is that of the whole knot. Feet land from
-    2 cm and push 330 N; MuJoCo is 0.4 N off, by what the robot's pose changes within a step.
-    """
-    x0, period = standing() + 0.02 * np.eye(37)[2], 0.005
-    batch = backend.roll_out(x0, policies(40, 3), period, 1)
-    for states, forces in zip(batch.states, batch.normal_forces, strict=True):
-        rate = np.diff([momentum.of(x)[2] for x in states]) / period
-        # The noise of velocities in single precision is 1e-6 m/s, of 13.7 kg in 5 ms.
-        atol = 1.0 + 1e5 * backend.digits
-        np.testing.assert_allclose(forces.sum(axis=1) - momentum.mass * GRAVITY, rate, atol=atol)
-        assert forces.max() > 60.0 and (forces[0] == 0.0).all()
 
 
 def test_each_foot_carries_what_the_robot_leans_on_it(backend, momentum):

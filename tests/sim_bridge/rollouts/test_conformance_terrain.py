@@ -59,11 +59,11 @@ def assert_as_plain(backend: Subject, made: RolloutBackend, ground: Ground) -> N
 
 
 @pytest.mark.parametrize("name", GROUNDS)
-def test_moves_as_plain_mujoco(backend: Subject, name: str) -> None:
+def test_moves_as_plain_mujoco(backend, name):
     assert_as_plain(backend, backend.on(GROUNDS[name]), GROUNDS[name])
 
 
-def test_moves_as_plain_mujoco_where_the_ground_has_moved(backend: Subject) -> None:
+def test_moves_as_plain_mujoco_where_the_ground_has_moved(backend):
     """There and back again: nothing of an earlier ground stays."""
     here = GROUNDS["stones"]
     there = make_ground(tuple(Box(box.centre, box.half, 0.4, -box.pitch) for box in STONES))
@@ -74,7 +74,7 @@ def test_moves_as_plain_mujoco_where_the_ground_has_moved(backend: Subject) -> N
         assert_as_plain(backend, made, ground)
 
 
-def test_far_from_the_origin_as_near_it(backend: Subject) -> None:
+def test_far_from_the_origin_as_near_it(backend):
     ground, away = GROUNDS["slope"], np.array([40.0, -90.0, 0.0])
     far = ground._replace(centre=ground.centre + away)
     near, candidates = backend.on(ground).roll_out(on(ground), policies(KNOTS)), policies(KNOTS)
@@ -86,7 +86,7 @@ def test_far_from_the_origin_as_near_it(backend: Subject) -> None:
 
 
 @pytest.mark.parametrize("name", ["slope", "stones"])
-def test_derivatives_are_those_of_finite_differences(name: str) -> None:
+def test_derivatives_are_those_of_finite_differences(name):
     ground = GROUNDS[name]
     x, candidates = on(ground), policies(30, 1)
     batch = ThreadedRollout(A1, 30, PERIOD, 1, 1, ground).roll_out(x, candidates)

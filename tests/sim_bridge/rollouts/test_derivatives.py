@@ -4,7 +4,6 @@ import numpy as np
 import pytest
 
 from hybrid.hilqr import Policies, Trajectory
-from robots.conventions import FOOT_NAMES
 from robots.state import difference, integrate
 from sim_bridge.rollouts.derivatives import DifferenceDerivatives, RolloutDerivatives
 from sim_bridge.rollouts.threaded import ThreadedRollout
@@ -50,14 +49,6 @@ def test_the_joints_drift_in_one_step(saltation):
     np.testing.assert_allclose(linear.B[:, 6:18], PERIOD * linear.B[:, 24:], rtol=1e-14)
 
 
-@pytest.mark.parametrize("made", [
-    RolloutDerivatives(A1, PERIOD, 2), DifferenceDerivatives(A1, PERIOD, 1),
-    DifferenceDerivatives(A1, PERIOD),
-])  # fmt: skip
-def test_no_other_derivatives_promise_a_drift(made, trajectory):
-    assert made.linearise(trajectory).drift is None
-
-
 def landings(trajectory):
     """Knots in which a foot begins to carry, or the one before: the force is of a knot's end."""
     down = trajectory.aux > 0.0
@@ -95,42 +86,15 @@ def error(found, expected):
     return np.linalg.norm(found - expected) / np.linalg.norm(expected)
 
 
-def errors(found, expected):
-    """Relative error of each knot's A and B (N,)."""
-    found, expected = (np.concatenate(parts[:2], axis=2) for parts in (found, expected))
-    return np.array([error(*pair) for pair in zip(found, expected, strict=True)])
-
-
-def test_the_walk_lifts_and_lands_all_feet(trajectory):
-    down = trajectory.aux > 1.0
-    for foot in range(len(FOOT_NAMES)):
-        assert (down[1:, foot] & ~down[:-1, foot]).any()
-    assert 4 < landings(trajectory).sum() < KNOTS - 10
-
-
 @pytest.mark.parametrize("kind", KINDS)
 def test_any_number_of_threads_gives_the_same_bits(kind, trajectory):
     expected = KINDS[kind](A1, PERIOD, 2, 1).linearise(trajectory)
     assert expected.A.shape == (KNOTS, 36, 36) and expected.B.shape == (KNOTS, 36, 12)
-    assert not expected.transitions
-    for threads in (2, 3):
-        found = KINDS[kind](A1, PERIOD, 2, threads).linearise(trajectory)
-        np.testing.assert_array_equal(found.A, expected.A)
-        np.testing.assert_array_equal(found.B, expected.B)
-
-
-@pytest.mark.parametrize("substeps", [1, 2])
-def test_analytic_derivatives_agree_with_mujocos_differences_where_the_step_is_smooth(substeps):
-    """Smooth: where a foot just begins to touch or to slide, differences ahead and back differ."""
-    trajectory = walk(substeps)
-    analytic = RolloutDerivatives(A1, PERIOD, substeps, 1, saltation=False).linearise(trajectory)
-    ahead, back = (
-        DifferenceDerivatives(A1, PERIOD, substeps, 1, difference).linearise(trajectory)
-        for difference in (1e-6, -1e-6)
-    )
-    smooth = errors(ahead, back) < 1e-4
-    assert smooth.mean() > 0.7
-    assert errors(analytic, ahead)[smooth].max() < 1e-4
+    for first, threads in ((0, 3), (KNOTS - 2, 4)):  # a knot depends on none before it
+        part = Trajectory(trajectory.states[first:], trajectory.inputs[first:], 0.0)
+        found = KINDS[kind](A1, PERIOD, 2, threads).linearise(part)
+        np.testing.assert_array_equal(found.A, expected.A[first:])
+        np.testing.assert_array_equal(found.B, expected.B[first:])
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -150,16 +114,6 @@ def test_they_map_a_small_change_of_a_knot_to_the_rollouts_next_one(kind, subste
     assert checked >= 4
 
 
-@pytest.mark.parametrize("substeps", [1, 2])
-def test_the_next_state_tells_the_last_steps_acceleration(substeps):
-    trajectory = walk(substeps)
-    replayed, read = (
-        RolloutDerivatives(A1, PERIOD, substeps, 2, replay=replay).linearise(trajectory)
-        for replay in (True, False)
-    )
-    assert errors(read, replayed).max() < 1e-10
-
-
 def test_saltation_changes_knots_with_a_landing_alone(trajectory):
     plain, salted = (
         RolloutDerivatives(A1, PERIOD, 2, 1, saltation=on).linearise(trajectory)
@@ -171,61 +125,15 @@ def test_saltation_changes_knots_with_a_landing_alone(trajectory):
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_a_second_call_changes_nothing_of_the_first(kind, trajectory):
-    derivatives = KINDS[kind](A1, PERIOD)
-    first = derivatives.linearise(trajectory)
-    A, B = first.A.copy(), first.B.copy()
-    second = derivatives.linearise(trajectory._replace(states=trajectory.states[::-1]))
-    np.testing.assert_array_equal(first.A, A)
-    np.testing.assert_array_equal(first.B, B)
-    assert not np.array_equal(second.A, A)
-
-
-@pytest.mark.parametrize("kind", KINDS)
-def test_a_knot_depends_on_no_knot_before_it(kind, trajectory):
-    derivatives = KINDS[kind](A1, PERIOD, 2, 1)
-    whole = derivatives.linearise(trajectory)
-    part = Trajectory(trajectory.states[20:], trajectory.inputs[20:], 0.0)
-    found = derivatives.linearise(part)
-    np.testing.assert_array_equal(found.A, whole.A[20:])
-    np.testing.assert_array_equal(found.B, whole.B[20:])
-
-
-@pytest.mark.parametrize("threads", [1, 2])
-@pytest.mark.parametrize("kind", KINDS)
-def test_a_trajectory_that_diverged_gives_no_numbers_and_spoils_nothing_after_it(
-    kind, threads, trajectory
-):
-    derivatives = KINDS[kind](A1, PERIOD, 2, threads)
+def test_a_trajectory_that_diverged_gives_no_numbers_and_spoils_nothing_after_it(kind, trajectory):
+    derivatives = KINDS[kind](A1, PERIOD, 2, 2)
     expected = derivatives.linearise(trajectory)
-    states = trajectory.states.copy()
+    A, states = expected.A.copy(), trajectory.states.copy()
     states[7:12] = np.nan
     found = derivatives.linearise(trajectory._replace(states=states))
-    for k in range(7, 12):
-        assert not np.isfinite(found.A[k]).all()
-    for k in (*range(7), *range(12, KNOTS)):
-        np.testing.assert_array_equal(found.A[k], expected.A[k])
-    again = derivatives.linearise(trajectory)
-    np.testing.assert_array_equal(again.A, expected.A)
-    np.testing.assert_array_equal(again.B, expected.B)
-
-
-@pytest.mark.parametrize("entry", [2, 4, 9, 21, 30])
-@pytest.mark.parametrize("bad", [np.nan, np.inf, 1e200])
-@pytest.mark.parametrize("kind", KINDS)
-def test_one_entry_that_is_no_number_raises_nothing(kind, bad, entry, trajectory):
-    states = trajectory.states[:3].copy()
-    states[1, entry] = bad
-    found = KINDS[kind](A1, PERIOD, 2, 1).linearise(Trajectory(states, trajectory.inputs[:2], 0.0))
-    assert np.isfinite(found.A[0]).all()
-    assert not np.isfinite(found.A[1]).all() or bad == 1e200
-
-
-@pytest.mark.parametrize("kind", KINDS)
-@pytest.mark.parametrize("knots", [0, 1, 2])
-def test_threads_without_a_knot_have_nothing_to_do(kind, knots, trajectory):
-    short = Trajectory(trajectory.states[: knots + 1], trajectory.inputs[:knots], 0.0)
-    found = KINDS[kind](A1, PERIOD, 2, 4).linearise(short)
-    expected = KINDS[kind](A1, PERIOD, 2, 1).linearise(trajectory)
-    np.testing.assert_array_equal(found.A, expected.A[:knots])
-    np.testing.assert_array_equal(found.B, expected.B[:knots])
+    np.testing.assert_array_equal(expected.A, A)
+    for k in range(KNOTS):
+        if 7 <= k < 12:
+            assert not np.isfinite(found.A[k]).all()
+        else:
+            np.testing.assert_array_equal(found.A[k], A[k])

@@ -32,9 +32,3 @@ def test_planning_model_moves_as_the_whole_model_does():
     np.testing.assert_allclose(lean[0], whole[0], rtol=0, atol=1e-9)
     np.testing.assert_allclose(lean[1], whole[1], rtol=0, atol=1e-6)
     assert (whole[1] > 1.0).any(axis=0).all(), "every foot must have landed"
-
-
-def test_planning_model_keeps_only_floor_and_feet():
-    model = planning_model(A1, TIMESTEP)
-    assert model.ngeom == 5 and model.ncam == 0
-    assert model.opt.timestep == TIMESTEP

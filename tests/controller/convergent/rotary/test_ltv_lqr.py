@@ -19,19 +19,6 @@ def test_a_long_time_before_the_end_it_is_the_infinite_horizons():
     assert np.allclose(found.costs[-1], np.eye(2))
 
 
-def test_from_the_infinite_horizons_cost_on_nothing_changes():
-    known = infinite_horizon_lqr(A, B, Q, R)
-    found = ltv_lqr(lambda _: (A, B), np.linspace(0.0, 2.0, 9), Q, known.cost, R, 1e-10)
-    assert np.allclose(found.costs, known.cost, atol=1e-8)
-
-
-def test_an_integrator_has_a_hyperbolic_tangent():
-    times = np.linspace(0.0, 1.5, 7)
-    one = np.ones((1, 1))
-    found = ltv_lqr(lambda _: (0.0 * one, one), times, one, 0.0 * one, one, 1e-10)
-    assert np.allclose(found.costs[:, 0, 0], np.tanh(1.5 - times), atol=1e-8)
-
-
 def varying(time):
     return A + np.array([[0.0, 0.0], [np.sin(3.0 * time), np.cos(time)]]), B * (1.0 + 0.5 * time)
 
@@ -52,25 +39,14 @@ def test_it_is_the_cost_to_go_of_the_closed_loop():
     assert paid == pytest.approx(x @ found.costs[0] @ x, rel=1e-5)
 
 
-def test_what_is_refused():
-    with pytest.raises(ValueError, match="times"):
-        ltv_lqr(lambda _: (A, B), np.array([1.0, 0.0]), Q, Q, R)
-    with pytest.raises(ValueError, match="no stabilising regulator"):
-        infinite_horizon_lqr(np.eye(2), np.zeros((2, 1)), Q, R)
-    times = np.linspace(0.0, 1.0, 3)
-    for wrong in (-R, 0.0 * R, np.nan * R):
-        with pytest.raises(ValueError, match="R is not positive definite"):
-            ltv_lqr(lambda _: (A, B), times, Q, Q, wrong)
-        with pytest.raises(ValueError, match="R is not positive definite"):
-            infinite_horizon_lqr(A, B, Q, wrong)
-    with pytest.raises(ValueError, match="Q is not finite"):
-        ltv_lqr(lambda _: (A, B), times, np.nan * Q, Q, R)
-    with pytest.raises(ValueError, match="not finite at 1 s"):
-        ltv_lqr(lambda _: (np.nan * A, B), times, Q, Q, R)
-
-
-def test_a_cost_to_go_that_does_not_exist_is_refused():
-    """-s' = -1 - s^2 from s(0) = 0 is at minus infinity a quarter turn before."""
-    one = np.ones((1, 1))
-    with pytest.raises(ValueError, match="no solution before"):
-        ltv_lqr(lambda _: (0.0 * one, one), np.array([-2.0, -1.0, 0.0]), -one, 0.0 * one, one)
+@pytest.mark.parametrize("kind, A, Q, R, name", [
+    ("infinite", np.eye(2), Q, R, "stabilising"), ("infinite", A, Q, -R, "R"),
+    ("along", A, Q, 0.0 * R, "R"), ("along", A, np.nan * Q, R, "Q"),
+    ("along", np.nan * A, Q, R, "1 s"),
+])  # fmt: skip
+def test_what_is_refused(kind, A, Q, R, name):
+    with pytest.raises(ValueError, match=name):
+        if kind == "infinite":
+            infinite_horizon_lqr(A, np.zeros((2, 1)) if name == "stabilising" else B, Q, R)
+        else:
+            ltv_lqr(lambda _: (A, B), np.linspace(0.0, 1.0, 3), Q, np.eye(2), R)

@@ -62,10 +62,3 @@ def test_the_integral_knows_the_path_by_its_damping_alone(damped):
     assert end[4] == pytest.approx(end[5] - 0.25 * np.log(after / before), abs=1e-8)
     assert abs(end[1] - start[1]) > 0.5
     assert (end[5] == 0.0) is not damped
-
-
-@given(st.floats(0.05, 1.5))
-def test_damping_converges_most_at_the_vertical(alpha):
-    here, there = (damping_divergence(QUBE_SERVO_2, a) for a in (alpha, 0.0))
-    assert there < here < 0.0
-    assert damping_divergence(QUBE_SERVO_2, np.pi) == pytest.approx(there)
