@@ -12,8 +12,7 @@ from msgspec.structs import replace
 from robots.terrain import height_at
 from saltus.bench import estimators
 from saltus.bench import streams as recordings
-from saltus.bench.errors import errors_of, joined
-from saltus.bench.estimators import criteria, error_ratio, replay
+from saltus.bench.estimators import criteria, error_ratio, errors_of, joined, replay
 from saltus.bench.streams import (
     SOURCES,
     TERRAIN,
@@ -26,8 +25,8 @@ from saltus.bench.streams import (
 )
 from saltus.cli.main import run as command_line
 from saltus.common.errors import BadRequest
-from saltus.configuration.estimators import ESTIMATORS
 from saltus.configuration.launch import AT_ORIGIN, LaunchConfig, load_launch
+from saltus.configuration.planners import ESTIMATORS
 from saltus.launch import assembly
 from saltus.launch.lock_step import LockStep
 from tests.a1 import A1

@@ -6,8 +6,7 @@ import numpy as np
 import pytest
 
 from saltus.bench import planner
-from saltus.bench.peer import SCRIPT, PeerProcess, peer_folder, peer_python
-from saltus.bench.planner import THREADS, PeerSolver
+from saltus.bench.planner import SCRIPT, THREADS, PeerProcess, PeerSolver, peer_folder, peer_python
 from saltus.cli.main import run as command_line
 from saltus.common.errors import BadRequest
 from studies.a1.systems.planner_cases import make_cases, make_workbench, save_cases

@@ -8,7 +8,7 @@ from scipy.signal import lfilter
 from scipy.stats import chi2
 
 from robots.rotations import exp3
-from saltus.bench.errors import (
+from saltus.bench.estimators import (
     INSIDE,
     LEVELS,
     consistency,

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from robots.legs import foot_jacobians_in_base
 from robots.rotations import exp3, quaternion_from_rotation
-from saltus.bench.errors import (
+from saltus.bench.estimators import (
     AFTER_TOUCHDOWN,
     IN_THE_AIR,
     after_touchdown,

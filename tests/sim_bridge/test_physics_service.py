@@ -18,7 +18,7 @@ from runtime.physics_messages import (
     WorldReply,
     WorldRequest,
 )
-from saltus.serve.server import MOST_CANDIDATES
+from saltus.serve import MOST_CANDIDATES
 from sim_bridge.physics_service import (
     MOST_BACKENDS,
     MOST_KNOTS,

@@ -13,14 +13,14 @@ import pytest
 import typer
 
 from saltus.bench.catalogue import BENCHMARKS
-from saltus.cli import completion
-from saltus.cli.app import app, run
-from saltus.common import code_version
+from saltus.cli import options as completion
+from saltus.cli.app import app
+from saltus.cli.main import run
+from saltus.common import compiled_code as code_version
 from saltus.common.console import print_table
 from saltus.common.errors import BadRequest
-from saltus.configuration.estimators import ESTIMATORS
 from saltus.configuration.launch import load_launch
-from saltus.configuration.planners import PLANNERS
+from saltus.configuration.planners import ESTIMATORS, PLANNERS
 
 
 def refused(capsys, *arguments: str) -> str:

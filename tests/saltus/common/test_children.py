@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from saltus.common.children import CODE, Child
+from saltus.common.processes import CODE, Child
 
 ROOT = Path(__file__).parents[3]
 
@@ -19,7 +19,7 @@ def test_a_file_of_the_current_folder_is_no_module(
 ) -> None:
     (tmp_path / f"{name}.py").write_text("raise RuntimeError('foreign code')")
     monkeypatch.chdir(tmp_path)
-    program = "import queue, controller.planner_options, saltus.common.children"
+    program = "import queue, controller.planner_options, saltus.common.processes"
     child = Child("child", [sys.executable, "-c", program], tmp_path / "log")
     child.start()
     while child.status is None:

@@ -4,7 +4,7 @@ import signal
 
 import pytest
 
-from saltus.common.interrupt import postponed_interrupt
+from saltus.common.errors import postponed_interrupt
 
 
 def test_the_first_one_waits_until_the_caller_looks():

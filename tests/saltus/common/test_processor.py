@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from saltus.common.processor import quota, stolen_s
+from saltus.common.processes import quota, stolen_s
 from saltus.doctor import checks
 
 CGROUP = "/sys/fs/cgroup/"

@@ -5,8 +5,7 @@ import numpy as np
 import pytest
 
 from saltus.common.errors import BadRequest
-from saltus.common.folders import data_folder
-from saltus.configuration.estimators import ESTIMATORS
+from saltus.common.files import data_folder
 from saltus.configuration.launch import (
     LaunchConfig,
     Overrides,
@@ -16,10 +15,10 @@ from saltus.configuration.launch import (
     read_launch,
     write_config,
 )
-from saltus.configuration.options import read_mapping
-from saltus.configuration.settings import Settings
+from saltus.configuration.options import Settings, read_mapping
+from saltus.configuration.planners import ESTIMATORS
 from saltus.launch import assembly
-from saltus.launch.rollouts import planning
+from saltus.launch.planners import planning
 from saltus.sweep.trials import make_trials
 from sim_bridge.suites import parse_suite
 

@@ -2,9 +2,14 @@
 
 import pytest
 
-from saltus.common.folders import data_folder
-from saltus.configuration.effect import RULES, keys_without_effect, reason_without_effect
-from saltus.configuration.keys import keys_of, values_of
+from saltus.common.files import data_folder
+from saltus.configuration.keys import (
+    RULES,
+    keys_of,
+    keys_without_effect,
+    reason_without_effect,
+    values_of,
+)
 from saltus.configuration.launch import Overrides, configure, load_launch, read_launch, write_config
 from saltus.configuration.motions import motion_names
 from saltus.configuration.planners import PLANNERS

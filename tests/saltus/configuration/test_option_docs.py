@@ -11,10 +11,10 @@ import msgspec
 import pytest
 
 from runtime.options import Options, Range, ranges_of
+from saltus.configuration.keys import descriptions
 from saltus.configuration.launch import LaunchConfig
-from saltus.configuration.option_docs import descriptions
 from saltus.configuration.options import fields_of
-from saltus.sweep.random_command import RandomCommand
+from saltus.sweep.trials import RandomCommand
 
 OWN_FIELDS = (msgspec.structs.fields, dataclasses.fields)
 

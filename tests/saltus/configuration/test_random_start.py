@@ -5,10 +5,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from saltus.common.folders import data_folder
+from saltus.common.files import data_folder
 from saltus.configuration.launch import AT_ORIGIN, load_launch
+from saltus.launch.trace import TraceRecorder
 from saltus.sweep.trials import make_trials
-from saltus.trace import TraceRecorder
 from sim_bridge.options import SimulationOptions, StartOptions
 from sim_bridge.simulated_robot import SimulatedRobot
 from sim_bridge.suites import read_suite

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from saltus.configuration.launch import AT_ORIGIN, load_launch, write_config
 from saltus.film.drawing import Frames
-from saltus.film.motion import (
+from saltus.film.film import (
     LENGTHS,
     Arrow,
     RecordedMotion,

@@ -16,13 +16,23 @@ from hw_bridge.wire.low_state import LowState, encode_low_state, zero_low_state
 from hw_bridge.wire.remote import encode_remote
 from saltus.cli.main import run
 from saltus.doctor import checks as machine
+from saltus.doctor import robot as hardware_doctor
+from saltus.doctor import survey as hardware_survey
 from saltus.doctor.checks import Check, machine_checks
-from saltus.hardware import doctor as hardware_doctor
-from saltus.hardware import survey as hardware_survey
-from saltus.hardware.doctor import judge, judges_of
-from saltus.hardware.exchange import Exchange, Reply, TickMeter, judge_unit, likely_unit
-from saltus.hardware.survey import Phase, Silences, Survey, round_trips, survey
-from saltus.launch.doctor_pass import read_passes
+from saltus.doctor.robot import judge, judges_of
+from saltus.doctor.survey import (
+    Exchange,
+    Phase,
+    Reply,
+    Silences,
+    Survey,
+    TickMeter,
+    judge_unit,
+    likely_unit,
+    round_trips,
+    survey,
+)
+from saltus.launch.hardware import read_passes
 from tests.a1 import A1, WIRE
 from tests.saltus.hardware.emulated_robot import REST, emulated_robot
 from tests.saltus.hardware.test_hardware_view import EarsOpenFor, assert_limp

@@ -20,8 +20,8 @@ from hw_bridge.wire.low_state import zero_low_state
 from hw_bridge.wire.remote import encode_remote
 from runtime.histogram import Quantiles
 from saltus.cli.main import run
+from saltus.doctor.read_only_view import Glance, as_lines, as_summary, one_line, panel
 from saltus.export.black_box import segments_of
-from saltus.hardware.panel import Glance, as_lines, as_summary, one_line, panel
 from tests.a1 import WIRE
 from tests.hw_bridge.safety.safety_samples import sample_of
 from tests.saltus.hardware.emulated_robot import REST, EarsOpen, emulated_robot

@@ -9,20 +9,17 @@ import msgspec
 import numpy as np
 import pytest
 
-import saltus.hardware.confirmation as confirmation
+import saltus.doctor.confirmation as confirmation
 from runtime.messages import GroundTruth, RobotStatus, StateEstimate
 from runtime.recording import read_recording
 from saltus.cli.main import run as saltus
 from saltus.common.errors import BadRequest
 from saltus.configuration.launch import load_launch
+from saltus.doctor.confirmation import confirm_motion
 from saltus.export.black_box import segments_of, write_csv
-from saltus.hardware.confirmation import confirm_motion
-from saltus.launch.doctor_pass import DoctorPass, store_pass, today
-from saltus.launch.hardware import check_at_hand, hardware_options
-from saltus.launch.harms import free_port
-from saltus.launch.process_table import black_box_folder, grace_s, launched_kind
-from saltus.launch.summary import emulator_facts, robot_facts, robot_summary
-from saltus.launch.supervisor import Death
+from saltus.launch.hardware import DoctorPass, check_at_hand, hardware_options, store_pass, today
+from saltus.launch.outcome import emulator_facts, robot_facts, robot_summary
+from saltus.launch.supervisor import Death, black_box_folder, free_port, grace_s, launched_kind
 from saltus.metrics.run import RunMetrics
 from studies.a1.faults.cases import FAULTS
 
@@ -46,7 +43,7 @@ def typed(monkeypatch):
         read, write = os.pipe()
         os.write(write, text)
         os.close(write)
-        monkeypatch.setattr("saltus.hardware.confirmation.STANDARD_INPUT", read)
+        monkeypatch.setattr("saltus.doctor.confirmation.STANDARD_INPUT", read)
 
     return type_
 

@@ -7,7 +7,7 @@ from controller.rigid_derivatives import RigidDerivatives
 from hybrid.hilqr import Trajectory
 from saltus.cli.main import run
 from saltus.configuration.launch import load_launch
-from saltus.launch import planners, rollouts
+from saltus.launch import planners
 from sim_bridge.rollouts.derivatives import DifferenceDerivatives, RolloutDerivatives
 from tests.a1 import A1
 
@@ -22,7 +22,7 @@ STAND = np.concatenate([[0, 0, A1.stand_height, 0, 0, 0, 1], A1.stand, np.zeros(
 def make(*assignments):
     search = "hilqr.paused={threads: 1, substeps: 4}"
     config = load_launch("sim", [search, "hilqr.period=0.02", *assignments])
-    return planners.make_derivatives(rollouts.planning(config), A1)
+    return planners.make_derivatives(planners.planning(config), A1)
 
 
 def still():

@@ -25,7 +25,7 @@ from saltus.cli.main import run
 from saltus.configuration.launch import load_launch, write_config
 from saltus.launch.announcement import Announcer, RunningLaunch, running_launches
 from saltus.launch.driving import bounds_of, drive
-from saltus.launch.process_table import launched_kind
+from saltus.launch.supervisor import launched_kind
 from tests.a1 import A1
 
 ROOT = Path(__file__).parents[3]

@@ -19,10 +19,10 @@ from saltus.common.errors import BadRequest
 from saltus.common.files import write_file
 from saltus.configuration.launch import load_launch, write_config
 from saltus.launch import processes
-from saltus.launch.first_compilation import ensure_compiled
 from saltus.launch.launcher import open_recorder
 from saltus.launch.run_folder import RunFolder, say_missing_reports
 from saltus.launch.supervisor import Death
+from saltus.launch.warmup import ensure_compiled
 
 ROOT = Path(__file__).parents[3]
 

@@ -8,11 +8,12 @@ import pytest
 from rich.console import Console
 
 from saltus.cli.main import run
-from saltus.common import console, folders
+from saltus.common import console
+from saltus.common import files as folders
 from saltus.configuration.launch import load_launch
 from saltus.launch import launcher
 from saltus.launch.launcher import LaunchOutcome
-from saltus.launch.stall import describe_stall
+from saltus.launch.outcome import describe_stall
 
 ROOT = Path(__file__).parents[3]
 STAND = ["launch", "stand", "--duration", "0.8"]

@@ -12,10 +12,10 @@ from hybrid.hilqr import Violation
 from hybrid.hilqr.constrained import ConstrainedSolution
 from robots.robot_file import ROBOTS
 from saltus.common.errors import BadRequest
-from saltus.common.folders import data_folder
+from saltus.common.files import data_folder
 from saltus.configuration.launch import load_launch, make_config
 from saltus.configuration.motions import motion_names
-from saltus.launch import motions
+from saltus.launch import references as motions
 from saltus.sweep.running import _judged
 from saltus.sweep.trials import make_trials
 from sim_bridge.suites import read_suite

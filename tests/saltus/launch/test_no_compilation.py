@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 import pytest
 from numba import njit
 
-from saltus.common.compilation import compiled_since, signature_counts, watch
+from saltus.common.compiled_code import compiled_since, signature_counts, watch
 from saltus.configuration.launch import load_launch
 from saltus.launch.launcher import launch
 from saltus.launch.listener import Listener

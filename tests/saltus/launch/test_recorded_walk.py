@@ -9,7 +9,8 @@ import pytest
 from controller.references import ReferenceTrajectory, load_reference
 from saltus.common.errors import BadRequest
 from saltus.configuration.launch import load_launch
-from saltus.launch import assembly, planners, recorded_walk
+from saltus.launch import assembly, planners
+from saltus.launch import references as recorded_walk
 from tests.a1 import A1
 
 replace = msgspec.structs.replace

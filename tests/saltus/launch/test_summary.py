@@ -5,8 +5,7 @@ from typing import Any
 import pytest
 
 from saltus.configuration.launch import load_launch
-from saltus.launch.problems import LaunchProblem, find_problems
-from saltus.launch.summary import launch_summary, readable_summary
+from saltus.launch.outcome import LaunchProblem, find_problems, launch_summary, readable_summary
 from saltus.launch.supervisor import Death
 from saltus.metrics.run import RunMetrics
 

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from saltus.common.children import Child, describe_exit
+from saltus.common.processes import Child, describe_exit
 from saltus.launch.supervisor import Supervisor
 
 PREAMBLE = """
@@ -139,7 +139,7 @@ def test_children_stop_when_an_error_leaves_the_block(tmp_path):
 def test_no_orphan_when_the_parent_is_killed(tmp_path):
     orphan = (
         "import os, pathlib, time\n"
-        "from saltus.common.children import die_with_parent\n"
+        "from saltus.common.processes import die_with_parent\n"
         "die_with_parent(int(os.environ['PARENT']))\n"
         f"pathlib.Path({str(tmp_path / 'pid')!r} + '.part').write_text(str(os.getpid()))\n"
         f"os.rename({str(tmp_path / 'pid')!r} + '.part', {str(tmp_path / 'pid')!r})\n"

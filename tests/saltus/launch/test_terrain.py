@@ -7,7 +7,7 @@ import pytest
 
 from robots.terrain import height_at
 from saltus.common.errors import BadRequest
-from saltus.common.folders import data_folder
+from saltus.common.files import data_folder
 from saltus.configuration.launch import LaunchConfig, make_config
 from saltus.launch import assembly
 from saltus.launch.lock_step import LockStep

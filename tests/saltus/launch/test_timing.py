@@ -9,9 +9,15 @@ from runtime.messages import encode
 from runtime.recording import Recorder
 from runtime.topics import PLAN, STATE_ESTIMATE
 from saltus.common.errors import BadRequest
-from saltus.configuration.launch import load_launch, make_config, write_config
+from saltus.configuration.launch import (
+    TimingOptions,
+    load_launch,
+    make_config,
+    make_schedule,
+    recorded_durations,
+    write_config,
+)
 from saltus.configuration.options import read_mapping
-from saltus.configuration.timing import TimingOptions, make_schedule, recorded_durations
 from saltus.launch import assembly
 from saltus.launch.lock_step import LockStep
 from saltus.sweep.trials import make_trials

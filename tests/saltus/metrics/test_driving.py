@@ -10,8 +10,7 @@ from controller.driving.commands import Goal
 from robots.conventions import GRAVITY
 from runtime.messages import Command, GroundTruth, RobotStatus
 from saltus.configuration.launch import LaunchConfig, load_launch
-from saltus.metrics.driven_goal import GoalWatch
-from saltus.metrics.driving import DrivingMetrics, FollowingError
+from saltus.metrics.driving import DrivingMetrics, FollowingError, GoalWatch
 from saltus.metrics.run import DRIVING_MEASURES, run_metrics
 from tests.a1 import A1
 

@@ -7,7 +7,7 @@ import pytest
 
 from controller.references import load_reference
 from saltus.cli.main import run
-from saltus.launch import motions
+from saltus.launch import references as motions
 
 SQUAT = """
 phases:

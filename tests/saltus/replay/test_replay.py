@@ -17,7 +17,7 @@ from runtime.wire import decode
 from saltus.cli.main import run
 from saltus.configuration.launch import load_launch
 from saltus.replay.difference import Comparison
-from saltus.replay.feed import Cores
+from saltus.replay.replay import Cores
 from tests.saltus.short_walk import record_walk
 
 TOPICS = {topic.name: topic for topic in RECORDED}

@@ -7,11 +7,10 @@ import pytest
 
 from controller.driving.commands import Goal
 from controller.gaits import GAITS
+from saltus.launch.trace import Trace, goal_row, load_trace, save_trace
 from saltus.metrics.run import DRIVING_MEASURES
 from saltus.report.figures import base_motion
 from saltus.report.page import write_report
-from saltus.trace import Trace, load_trace, save_trace
-from saltus.trace.recorder import goal_row
 from tests.saltus.report.fake_sweep import make_sweep
 
 TITLE = "Commanded and true velocity"

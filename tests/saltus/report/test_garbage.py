@@ -9,8 +9,8 @@ import pytest
 
 from saltus.cli import main
 from saltus.common.files import write_file
+from saltus.launch.trace import load_trace
 from saltus.report import page
-from saltus.trace import load_trace
 from tests.saltus.report.fake_sweep import make_sweep
 
 

@@ -9,7 +9,7 @@ from saltus.report import measures, page
 from saltus.report.figures import since_event, stances
 from saltus.report.measures import PUBLISHED, cells, worst
 from saltus.report.pictures import AFTER_FALL_S, film_times, strip_times
-from saltus.report.subject import TrialRecord
+from saltus.report.reading import TrialRecord
 from tests.saltus.report.fake_sweep import REACH, make_sweep
 
 

@@ -13,9 +13,10 @@ from runtime.topics import STATE_ESTIMATE
 from saltus import open_run
 from saltus.cli import main
 from saltus.configuration.launch import load_launch, write_config
-from saltus.launch.motions import tilt_allowance_of_run
-from saltus.report import page, read_run
-from saltus.trace.recorder import EVERY_TICKS
+from saltus.launch.references import tilt_allowance_of_run
+from saltus.launch.trace import EVERY_TICKS
+from saltus.report import page
+from saltus.report import reading as read_run
 from tests.saltus.report.fake_sweep import fake_trace
 from tests.saltus.short_walk import SECONDS, record_walk
 

@@ -9,7 +9,7 @@ from robots.conventions import FOOT_NAMES
 from saltus.metrics.touchdowns import Touchdowns
 from saltus.report import page
 from saltus.report.measures import SAMPLES, measured
-from saltus.report.subject import Subject, TrialRecord
+from saltus.report.reading import Subject, TrialRecord
 from tests.a1 import A1
 from tests.saltus.report.fake_sweep import fake_trace
 

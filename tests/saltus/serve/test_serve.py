@@ -14,11 +14,11 @@ import pytest
 from hybrid.hilqr import Policies
 from runtime.exchange import Responder
 from runtime.key_files import make_key_files, read_secret
+from saltus.cli.machine import how_to_use
 from saltus.cli.main import run
-from saltus.cli.serve import how_to_use
 from saltus.common.errors import BadRequest
-from saltus.configuration.settings import Settings
-from saltus.serve.server import server_child
+from saltus.configuration.options import Settings
+from saltus.serve import server_child
 from sim_bridge.options import ServerOptions
 from sim_bridge.rollouts.remote import RemoteRollout
 from sim_bridge.rollouts.threaded import ThreadedRollout

@@ -8,10 +8,9 @@ import pytest
 
 from saltus.common.figures import png
 from saltus.soak.figure import soak_figure
-from saltus.soak.processes import use_of
-from saltus.soak.samples import SampleFile, memory_growth, read_samples
+from saltus.soak.samples import SampleFile, memory_growth, read_samples, use_of
+from saltus.soak.soak import LaunchEnd
 from saltus.soak.stalls import Stall
-from saltus.soak.verdict import LaunchEnd
 
 KEYS = ("missed", "state_age_ms", "plan_ms")
 

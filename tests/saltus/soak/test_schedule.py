@@ -11,6 +11,7 @@ from saltus.launch import assembly
 from saltus.soak.schedule import (
     CALM_S,
     ESTIMATOR_PAUSE_S,
+    FAR,
     FORWARD,
     GAITS,
     HARD,
@@ -20,10 +21,11 @@ from saltus.soak.schedule import (
     STRONG_PUSH,
     TURN,
     Command,
+    Steering,
     draw_schedule,
+    heading_of,
 )
 from saltus.soak.soak import soak_config
-from saltus.soak.steering import FAR, Steering, heading_of
 from tests.a1 import A1
 
 HOUR = 3600.0

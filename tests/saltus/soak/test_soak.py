@@ -13,16 +13,14 @@ from runtime.messages import GroundTruth, RobotStatus
 from saltus.cli.main import run as saltus
 from saltus.common.errors import BadRequest
 from saltus.launch.launcher import LaunchOutcome
-from saltus.launch.problems import LaunchProblem
+from saltus.launch.outcome import LaunchProblem
 from saltus.launch.supervisor import Death
 from saltus.metrics.run import RunMetrics
 from saltus.soak import soak
-from saltus.soak.fall_frames import FallFrames
-from saltus.soak.samples import processes_in, read_samples, total_memory
+from saltus.soak.samples import FallFrames, processes_in, read_samples, total_memory
 from saltus.soak.schedule import draw_schedule
-from saltus.soak.soak import SoakOptions, run_soak
+from saltus.soak.soak import SoakOptions, judge, run_soak
 from saltus.soak.stalls import HEADER, Stall
-from saltus.soak.verdict import judge
 
 KEYS = {"hours", "falls", "restarts", "missed", "memory_growth_mb_per_h", "tick_us"}
 TILTED = "the trunk is tilted by 61 deg (limit 60)"

@@ -5,8 +5,8 @@ import importlib
 import pytest
 
 from saltus.common.errors import BadRequest
-from saltus.sweep import parallel
-from saltus.sweep.parallel import backend_ready, run_all
+from saltus.sweep import running as parallel
+from saltus.sweep.running import backend_ready, run_all
 
 
 def double(item: int) -> int:

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from saltus.common.folders import find_file
+from saltus.common.files import find_file
 from saltus.configuration.planners import PLANNERS
 from saltus.sweep.conditions import Conditions
 from saltus.sweep.summary import summarise

@@ -7,10 +7,9 @@ import pytest
 
 from controller.driving.commands import ScriptStep
 from saltus.common.errors import BadRequest
-from saltus.common.folders import find_file
+from saltus.common.files import find_file
 from saltus.launch.assembly import event_times
-from saltus.sweep.random_command import RandomCommand
-from saltus.sweep.trials import Trial, make_trials
+from saltus.sweep.trials import RandomCommand, Trial, make_trials
 from sim_bridge.perturbations import BaseVelocity
 from sim_bridge.suites import parse_suite, read_suite
 

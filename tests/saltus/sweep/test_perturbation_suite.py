@@ -6,7 +6,7 @@ import pytest
 
 from controller.gaits import WALK
 from saltus.common.errors import BadRequest
-from saltus.common.folders import find_file
+from saltus.common.files import find_file
 from saltus.sweep.summary import summarise
 from saltus.sweep.trials import make_trials, select
 from sim_bridge.suites import parse_suite, read_suite

@@ -10,8 +10,8 @@ from pathlib import Path
 
 import pytest
 
-from saltus.cli.completion import sweep_planner_names
 from saltus.cli.main import run as command_line
+from saltus.cli.options import sweep_planner_names
 from saltus.common.errors import BadRequest
 from saltus.configuration.planners import PLANNERS, planners_in_words, planners_named
 from saltus.sweep import sweep

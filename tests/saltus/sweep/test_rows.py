@@ -6,9 +6,9 @@ import pytest
 
 from saltus.cli.main import run
 from saltus.launch.launcher import LaunchOutcome
+from saltus.launch.trace import load_trace
 from saltus.sweep import running, sweep
 from saltus.sweep.sweep import SweepRequest, run_sweep
-from saltus.trace import load_trace
 
 SUITE = """
 reference: stand

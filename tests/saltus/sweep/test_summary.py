@@ -7,8 +7,13 @@ import pytest
 from scipy.stats import binomtest
 
 from saltus.metrics.run import DRIVING_MEASURES
-from saltus.sweep.summary import summarise, wilson_interval
-from saltus.sweep.summary_table import failed_solves, print_summary, readable_summary
+from saltus.sweep.summary import (
+    failed_solves,
+    print_summary,
+    readable_summary,
+    summarise,
+    wilson_interval,
+)
 
 
 def row(planner="hilqr", group="", fell=False, value=(0.0, 1.5, 0.0), kind="base_velocity"):

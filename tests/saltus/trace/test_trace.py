@@ -22,10 +22,16 @@ from runtime.topics import (
 from saltus.common.errors import BadRequest
 from saltus.configuration.launch import load_launch, write_config
 from saltus.launch.lock_step import LockStep
+from saltus.launch.trace import (
+    Trace,
+    TraceRecorder,
+    load_trace,
+    planned_contacts,
+    save_trace,
+    trace_of_run,
+)
 from saltus.metrics.touchdowns import Touchdowns
-from saltus.report.read_run import read_run
-from saltus.trace import Trace, TraceRecorder, load_trace, save_trace, trace_of_run
-from saltus.trace.recorder import planned_contacts
+from saltus.report.reading import read_run
 
 PUSH = "perturbations=[{kind: base_velocity, at: 0.042, value: [0, 0.4, 0]}]"
 

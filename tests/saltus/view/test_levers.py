@@ -11,7 +11,7 @@ from runtime.bus import Bus
 from runtime.endpoints import Endpoints
 from runtime.topics import COMMAND, PACE, PUSH, TUNING
 from saltus.configuration.launch import load_launch
-from saltus.view.levers import Levers
+from saltus.view.panel import Levers
 
 
 @pytest.fixture

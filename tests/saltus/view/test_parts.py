@@ -7,12 +7,12 @@ import pytest
 import trimesh
 
 from robots.legs import foot_positions_in_base
-from saltus.cli.view import require_view
+from saltus.cli.look import require_view
 from saltus.common.errors import BadRequest
 from saltus.configuration.launch import load_launch
-from saltus.view.instant import Instant, outline_of
 from saltus.view.page import words_of
-from saltus.view.robots import BODY, FEET, LOOKS, Kinematics
+from saltus.view.recorded import Instant, outline_of
+from saltus.view.scene import BODY, FEET, LOOKS, Kinematics
 from tests.a1 import A1
 from tests.saltus.view.moving_robot import plan, truth
 

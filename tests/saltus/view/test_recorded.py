@@ -4,8 +4,7 @@ import numpy as np
 import pytest
 
 from saltus.common.errors import BadRequest
-from saltus.view.instant import measures_of
-from saltus.view.recorded import RecordedRun
+from saltus.view.recorded import RecordedRun, measures_of
 from tests.saltus.view.moving_robot import (
     ERROR,
     LAND_S,
@@ -45,7 +44,7 @@ def test_nees_of_a_filter_that_knows_its_errors_is_three() -> None:
     import msgspec
 
     from runtime.messages import StateCovariance
-    from saltus.view.instant import Instant, velocity_nees
+    from saltus.view.recorded import Instant, velocity_nees
     from tests.saltus.view.moving_robot import estimate, truth
 
     random = np.random.default_rng(3)
