@@ -27,17 +27,6 @@ def test_a_file_of_the_current_folder_is_no_module(
     assert child.status == 0, child.last_words()
 
 
-def test_children_of_a_command_are_safe_too(tmp_path: Path) -> None:
-    """Those of libraries, as of a sweep: they inherit it."""
-    (tmp_path / "queue.py").write_text("raise RuntimeError('foreign code')")
-    code = (
-        "import subprocess, sys; from saltus.cli import main; "
-        "main.run = lambda: subprocess.call([sys.executable, '-c', 'import queue']); main.main()"
-    )
-    done = subprocess.run([sys.executable, "-P", "-c", code], cwd=tmp_path)
-    assert done.returncode == 0
-
-
 @pytest.mark.parametrize("module", ["processes", "warmup"])
 def test_another_code_than_the_launchers_is_refused(module: str) -> None:
     words = ["planner", "none.yaml", "sockets", "report", str(os.getpid())]

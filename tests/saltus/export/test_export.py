@@ -9,7 +9,6 @@ import pytest
 
 from saltus import open_run
 from saltus.cli import main
-from saltus.export.arrays import _joined
 from tests.saltus.short_walk import record_walk
 
 
@@ -74,13 +73,6 @@ def test_npz_holds_every_field_of_every_topic(run, tmp_path, capsys):
                 else:
                     np.testing.assert_array_equal(stored, values)
         assert len(arrays["plan/states_q_rows"]) == 30
-
-
-def test_candidates_whose_number_changes_are_filled_with_nan():
-    """Somebody tunes the step sizes while the planner runs."""
-    joined = _joined([np.ones((2, 3)), np.full((1, 5), 2.0)])
-    np.testing.assert_array_equal(joined[:2], [[1.0, 1.0, 1.0, np.nan, np.nan]] * 2)
-    np.testing.assert_array_equal(joined[2], np.full(5, 2.0))
 
 
 @pytest.mark.parametrize("option", ["--csv", "--npz"])

@@ -15,7 +15,6 @@ from saltus.launch.hardware import (
     has_pass,
     read_passes,
     store_pass,
-    today,
     withdraw_pass,
 )
 from saltus.launch.hardware_processes import require_pass
@@ -70,17 +69,6 @@ def test_a_damaged_file_is_no_pass_and_spoils_no_other(content):
     assert not has_pass(ROBOT)
 
 
-def test_a_folder_in_place_of_the_file_is_no_pass():
-    path = store_pass(PASS)
-    path.unlink()
-    path.mkdir()
-    assert read_passes() == []
-
-
-def test_today_is_a_day_of_the_calendar():
-    assert len(today()) == 10 and today()[4] == today()[7] == "-"
-
-
 # Before anything is sent: `confirm_motion`.
 
 
@@ -113,13 +101,6 @@ def test_any_other_words_send_nothing(text, terminal):
     terminal(text)
     with pytest.raises(BadRequest, match="nothing was sent"):
         confirm_motion(load_launch("a1"))
-
-
-def test_a_pass_leaves_one_word_to_type(terminal):
-    store_pass(PASS)
-    keys = terminal(b"move\nwithout doctor\n")
-    assert not confirm_motion(load_launch("a1")).hardware.without_doctor
-    assert os.read(keys, 20) == b"without doctor\n"
 
 
 def test_a_script_is_refused_without_a_pass_in_one_line(monkeypatch, capsys):
