@@ -133,7 +133,7 @@ def saltus_api() -> str:
     """What scripts import of `saltus`, and what an own planner, estimator or study implements."""
     names = (
         "saltus.open_run", "saltus.recording.run.Run", "saltus.recording.run.Messages",
-        "saltus.trace.load_trace", "estimator.interface.Estimator", "controller.gaits.Gait",
+        "saltus.launch.trace.load_trace", "estimator.interface.Estimator", "controller.gaits.Gait",
     )  # fmt: skip
     head = ["# API of `saltus`", "[Recordings](../recordings.md) shows how to read a run."]
     return "\n\n".join([*head, *(f"::: {name}" for name in names)]) + "\n"

@@ -16,7 +16,7 @@ for _variable in ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS"):
 
 # Before numba compiles anything, here and in processes started from here: where that is kept.
 _LOCATORS = (
-    "saltus.common.kernel_cache.SourcesLocator", "InTreeCacheLocator", "UserWideCacheLocator",
+    "saltus.common.compiled_code.SourcesLocator", "InTreeCacheLocator", "UserWideCacheLocator",
     "IPythonCacheLocator",
 )  # fmt: skip
 os.environ.setdefault("NUMBA_CACHE_LOCATOR_CLASSES", ",".join(_LOCATORS))

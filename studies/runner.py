@@ -10,10 +10,9 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from saltus.common.console import print_json, print_lines, print_table, say
+from saltus.common.console import RunProgress, print_json, print_lines, print_table, say
 from saltus.common.errors import BadRequest
 from saltus.common.figures import save
-from saltus.common.progress import RunProgress
 from studies.study import Criterion, Study, StudyOptions, StudyResult
 
 _WIDTH = 80  # columns of a note

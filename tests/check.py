@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import NamedTuple
 from xml.etree import ElementTree
 
-from saltus.common.kernel_cache import FOLLOWED, ROOT, imported
+from saltus.common.compiled_code import FOLLOWED, ROOT, imported
 
 OURS = (*FOLLOWED, "saltus")
 BUDGET_S = 35.0  # of known durations, for each process of tests

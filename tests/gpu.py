@@ -31,7 +31,7 @@ from saltus.bench.rollouts import (
     warp_engines,
 )
 from saltus.common.console import Fact, print_facts, print_json, print_table, say
-from saltus.common.processor import cores
+from saltus.common.processes import cores
 from saltus.configuration.launch import load_launch
 from saltus.launch.lock_step import LockStep
 from sim_bridge.rollouts.threaded import ThreadedRollout

@@ -14,7 +14,7 @@ import numpy as np
 
 import saltus as saltus  # before numba compiles: it says where compiled code is kept
 from saltus.configuration.launch import load_launch
-from saltus.launch.first_compilation import ensure_compiled
+from saltus.launch.warmup import ensure_compiled
 
 LAUNCHES = (
     ("stand", "estimator=salted"),

@@ -25,7 +25,7 @@ import pytest
 from _pytest.runner import runtestprotocol
 
 from runtime.realtime import HIGHEST, request_realtime, set_cpu_affinity
-from saltus.common.processor import stolen_s
+from saltus.common.processes import stolen_s
 from saltus.soak.stalls import StallWatch
 
 MARKERS = ("quiet", "realtime")

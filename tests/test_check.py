@@ -20,7 +20,7 @@ def test_the_distance_is_the_number_of_imports_to_the_nearest_change() -> None:
 
 
 def test_files_that_import_or_name_a_file_are_known() -> None:
-    cache, page = Path("saltus/common/kernel_cache.py"), Path("docs/design.md")
+    cache, page = Path("saltus/common/compiled_code.py"), Path("docs/design.md")
     here, test = Path("tests/check.py"), Path("tests/test_check.py")
     importers = check.find_importers([here, test], [cache, page])
     assert here in importers[cache] and test not in importers[cache]

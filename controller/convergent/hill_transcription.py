@@ -6,8 +6,8 @@ velocity and the controller's power p; and one bound s on D_m a step. The thesis
 seeks; here every derivative is exact and finite:
 
 - cost: s >= D_a + sqrt(r^2 + delta^2), r = (d/2 at v); delta is far below what matters.
-- constraint D_m <= -m: D_a <= -m and (D_a + m)^2 >= r^2, without the root
-  (``largest_eigenvalue.cone_constraints``). More of these problems solved than with it.
+- constraint D_m <= -m: D_a <= -m and (D_a + m)^2 >= r^2, without the root. More of these
+  problems solved than with it.
 
 D_a and D_m of the step's own velocity are meant, so that 2 D_a dt adds up to the logarithm of the
 area ratio (2.4). Both are kept in units of one over the path's duration T = (N - 1) dt.

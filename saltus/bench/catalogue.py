@@ -30,7 +30,6 @@ BENCHMARKS = {
         "hybrid": "simulation of a bouncing ball, compared with other tools",
         "watchdog": "time from a tracker that hangs, dies or is stopped to damping on the wire",
         "a1": "latency from a state of the emulated A1 to its command",
-        "recording": "size of a recorded run, and processor time of the recorder",
         "rollouts": "time of a line search on every available rollout backend",
     }.items()
 }

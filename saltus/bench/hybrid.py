@@ -1,17 +1,14 @@
 """``saltus bench hybrid``: microseconds per trajectory, ours beside others.
 
-A bouncing ball over 3 s: all simulators but hybrid-tools work to the same tolerances and must agree
-on where the balls end before they are timed. Flows are integrated numerically, also where the
-example has a closed form. The flow is a parabola, on which every integrator takes long steps: what
-is measured is the handling of events. Then Van der Pol's oscillator, which strikes a wall 23 times,
-in plain Python for the same error, and the first simulation of a new system in a fresh process.
+A bouncing ball over 3 s: both simulators work to the same tolerances and must agree on where the
+balls end before they are timed. Flows are integrated numerically, also where the example has a
+closed form. The flow is a parabola, on which every integrator takes long steps: what is measured is
+the handling of events. Then Van der Pol's oscillator, which strikes a wall 23 times, in plain
+Python for the same error.
 """
 
 from __future__ import annotations
 
-import os
-import subprocess
-import sys
 from collections.abc import Callable
 from dataclasses import replace
 from functools import cache, partial
@@ -25,19 +22,17 @@ from hybrid.batch import simulate_batch
 from hybrid.compiled.system import native_tables
 from hybrid.examples.bouncing_ball import FALLING, GRAVITY, RESTITUTION, bouncing_ball
 from hybrid.options import SimulationOptions
-from hybrid.simulation import simulate, simulate_step
+from hybrid.simulation import simulate
 from hybrid.systems import Array, Mode, System, Transition
 from saltus.bench.catalogue import BenchResult
 from saltus.bench.timing import US, Times, take_turns
 from saltus.common.console import say
-from saltus.common.criterion import Criterion
 from saltus.common.errors import BadRequest
 
 AGREE = 1e-8  # largest difference of ends [m, m/s] from the compiled ones
 ROUNDS, SEED = 7, 0
 DURATION = 3.0  # of a ball [s]
-RELATIVE, ABSOLUTE = 1e-10, 1e-12  # tolerances of all but hybrid-tools
-PEER_STEP = 0.01  # of hybrid-tools [s]
+RELATIVE, ABSOLUTE = 1e-10, 1e-12  # tolerances
 OPTIONS = SimulationOptions(rtol=RELATIVE, atol=ABSOLUTE)
 FORCE = np.zeros(1)
 
@@ -46,31 +41,6 @@ START, OSCILLATION_S, IMPACTS = np.array([2.0, 0.0]), 10.0, 23
 LADDER = 10.0 ** -np.arange(4.0, 13.01, 0.25)  # relative tolerances, from loose to tight
 OURS, METHODS = "one_python_simulation", ("RK45", "DOP853")
 Solution = tuple[Array, Array]  # times of the impacts [s], end (2,)
-
-MOST_S = 3.0  # that a first simulation should take
-_SYSTEM = """
-from time import perf_counter
-begin = perf_counter()
-import numpy as np
-from hybrid.batch import simulate_batch
-from hybrid.simulation import simulate
-from hybrid.systems import Mode, System, Transition
-def flow(t, x, u):
-    return np.array([x[1], -9.8])
-def gap(t, x, u):
-    return x[0]
-def bounce(t, x, u):
-    return np.array([x[0], -0.8 * x[1]])
-system = System({1: Mode("air", 2, 0, flow)}, (Transition(1, 1, gap, bounce, name="impact"),))
-%s
-print(perf_counter() - begin)
-"""
-PROGRAMS = {
-    "first_python_simulation":
-        _SYSTEM % "assert len(simulate(system, 1, [1.0, 0.0], 1.5).events) == 2",
-    "first_compiled_batch":
-        _SYSTEM % "assert simulate_batch(system, 1, np.array([[1.0, 0], [1.1, 0]]), 1.5).ok.all()",
-}  # fmt: skip
 
 
 def run(rounds: int = ROUNDS, balls: int = 2000) -> BenchResult:
@@ -85,64 +55,36 @@ def run(rounds: int = ROUNDS, balls: int = 2000) -> BenchResult:
     if native_tables(ball()).reason:
         raise BadRequest(f"the ball does not compile: {native_tables(ball()).reason}")
     states, few = falling_balls(balls, SEED), max(1, balls // 100)
-    simulators: dict[str, tuple[Callable[[Array], Array], int]] = {
-        "compiled_batch": (compiled_batch, balls), "callbacks": (callbacks, few),
-        "scipy": (scipy, few),
-    }  # fmt: skip
-    try:
-        simulators["hybrid_tools"] = (HybridTools(), 1)
-    except ImportError:
-        say("hybrid-tools is not installed: pip install hybrid-tools==0.1.0 adds its row")
+    simulators = {"compiled_batch": (compiled_batch, balls), "scipy": (scipy, few)}
     ends = {name: simulator(states[:n]) for name, (simulator, n) in simulators.items()}
-    differences = _differences(ends)
+    difference = float(np.max(np.abs(ends["scipy"] - ends["compiled_batch"][:few])))
+    if not difference <= AGREE:
+        raise BadRequest(
+            f"scipy ends {difference:.2g} away from compiled_batch, at most {AGREE:g} is accepted:"
+            " times of different results are not compared"
+        )
     times = take_turns(
         {name: lambda k, f=f, n=n: f(states[:n]) for name, (f, n) in simulators.items()}, rounds
     )
     for name, (_, n) in simulators.items():
         times.seconds[name] = [seconds / n for seconds in times.seconds[name]]
-    rows = [_row(name, times, rounds * n, differences[name]) for name, (_, n) in simulators.items()]
+    rows = [_row(name, times, rounds * n, difference) for name, (_, n) in simulators.items()]
     say("one simulation of a Python system")
     single = equally_accurate()
     one = take_turns({name: each[0] for name, each in single.items()}, rounds, process_time)
     rows += [_row(name, one, rounds, error) for name, (_, error) in single.items()]
-    first = Times()
-    for name in PROGRAMS:
-        say(name.replace("_", " "))
-        first.add(name, first_times(name, min(rounds, 3)))
-        rows.append(_row(name, first, len(first.seconds[name])))
     return BenchResult(
         rows, times.ratio("scipy", "compiled_batch"),
         f"a ball bounces 3 to 5 times in {DURATION:g} s; scipy (solve_ivp) is stopped at bounces"
-        f" alone, the others at apexes too; hybrid_tools steps by {PEER_STEP:g} s with fixed"
-        f" tolerances; {OURS} beside SciPy's methods where their error is no larger; first"
-        " simulations: imports included, in fresh processes with warm caches",
+        f" alone, the batch at apexes too; {OURS} beside SciPy's methods where their error is no"
+        " larger",
         extra={
             "ratio_one_python_simulation": min(one.ratio(f"scipy_{each}", OURS) for each in METHODS)
         },
-        criteria=[Criterion(f"{name} [s]", first.median(name), "<=", MOST_S) for name in PROGRAMS],
     )  # fmt: skip
 
 
-def _differences(ends: dict[str, Array]) -> dict[str, float]:
-    """Largest difference of each simulator's ends from the compiled batch's first ones.
-
-    Raises:
-        BadRequest: one that works to the same tolerances differs by more than AGREE, or by NaN.
-    """
-    ours = ends["compiled_batch"]
-    found = {name: float(np.max(np.abs(end - ours[: len(end)]))) for name, end in ends.items()}
-    for name, difference in found.items():
-        if name != "hybrid_tools" and not difference <= AGREE:
-            raise BadRequest(
-                f"{name} ends {difference:.2g} away from compiled_batch, at most {AGREE:g} is"
-                " accepted: times of different results are not compared"
-            )
-    return found
-
-
-def _row(
-    name: str, times: Times, trajectories: int, difference: float | None = None
-) -> dict[str, Any]:
+def _row(name: str, times: Times, trajectories: int, difference: float) -> dict[str, Any]:
     return {
         "name": name,
         **times.quantiles(name, US, median_us=50.0, p10_us=10.0, p90_us=90.0),
@@ -168,12 +110,6 @@ def ball() -> System:
 def compiled_batch(states: Array) -> Array:
     """Ends (B, 2) of balls (B, 2) by ``simulate_batch`` on one thread."""
     return simulate_batch(ball(), FALLING, states, DURATION, FORCE, options=OPTIONS).states
-
-
-def callbacks(states: Array) -> Array:
-    """``simulate_step``, ball by ball, with functions called as Python."""
-    ends = (simulate_step(ball(), FALLING, x, DURATION, FORCE, 0.0, OPTIONS) for x in states)
-    return np.array([end.state for end in ends])
 
 
 def scipy(states: Array) -> Array:
@@ -209,36 +145,6 @@ def restarted_scipy(
             return np.array(times), x
         times.append(t)
         x = reset * x
-
-
-class HybridTools:
-    """The package's simulator in steps of PEER_STEP, without noise."""
-
-    def __init__(self) -> None:
-        """Import it.
-
-        Raises:
-            ImportError: it is not installed.
-        """
-        from hybrid_tools import HybridDynamicalSystem, HybridSimulator, ModeNoise
-        from hybrid_tools.basic_hybrid_systems import bouncing_ball as peer_ball
-
-        system = peer_ball()
-        none = ModeNoise(np.zeros((1, 1)), np.zeros((2, 2)))
-        noises = dict.fromkeys(system.dynamics, none)
-        self._system = HybridDynamicalSystem(system.dynamics, system.resets, system.guards, noises)
-        self._simulator = HybridSimulator
-
-    def __call__(self, states: Array) -> Array:
-        """Ends of the balls."""
-        return np.array([self._end(x) for x in states])
-
-    def _end(self, x: Array) -> Array:
-        parameters = np.array([RESTITUTION, GRAVITY])
-        simulator = self._simulator(x, "I", PEER_STEP, parameters, self._system)
-        for k in range(round(DURATION / PEER_STEP)):
-            simulator.simulate_timestep(k * PEER_STEP, FORCE)
-        return simulator.get_state()
 
 
 def flow(t: float, x: Array, u: Array) -> Array:
@@ -305,24 +211,3 @@ def error_of(solution: Solution, truth: Solution) -> float:
     if len(solution[0]) != len(truth[0]) or len(truth[0]) != IMPACTS:
         return np.inf
     return float(max(np.max(np.abs(one - true)) for one, true in zip(solution, truth, strict=True)))
-
-
-def first_times(name: str, rounds: int) -> Array:
-    """Times [s] of one of PROGRAMS in fresh processes (rounds,), after one that warms the caches.
-
-    The system is new in each process, so nothing of it is in a cache. The time begins before the
-    library is imported. One simulation calls its functions as Python; a batch compiles them.
-
-    Raises:
-        BadRequest: the program fails.
-    """
-    environment = os.environ | {"PYTHONPATH": os.pathsep.join(path for path in sys.path if path)}
-    seconds = []
-    for _ in range(rounds + 1):
-        done = subprocess.run(
-            [sys.executable, "-c", PROGRAMS[name]], env=environment, capture_output=True, text=True
-        )
-        if done.returncode != 0:
-            raise BadRequest(f"the first simulation failed: {done.stderr.strip()[-300:]}")
-        seconds.append(float(done.stdout))
-    return np.array(seconds[1:])

@@ -22,9 +22,9 @@ from saltus.bench.timing import MS, take_turns_for
 from saltus.common.console import say
 from saltus.common.criterion import Criterion
 from saltus.common.figures import figure
-from saltus.common.processor import cores, processor_name
-from saltus.launch.rollouts import PROBE_S
-from saltus.serve.server import server_child
+from saltus.common.processes import cores, processor_name
+from saltus.launch.planners import PROBE_S
+from saltus.serve import server_child
 from sim_bridge.options import ISAAC_GYM_ADDRESS, ServerOptions, WarpOptions
 from sim_bridge.physics_client import PhysicsClient
 from sim_bridge.rollouts.remote import REMEDIES, RemoteRollout

@@ -18,18 +18,16 @@ from numpy.typing import NDArray
 
 from robots.conventions import FOOT_NAMES
 from runtime.messages import SensorReading
-from saltus.common.code_version import code_version, fingerprint
-from saltus.common.console import say
+from saltus.common.compiled_code import code_version, fingerprint
+from saltus.common.console import RunProgress, say
 from saltus.common.errors import BadRequest
-from saltus.common.folders import cache_folder, find_file, keep_in_cache
-from saltus.common.progress import RunProgress
-from saltus.configuration.estimators import ESTIMATORS
+from saltus.common.files import cache_folder, find_file, keep_in_cache
 from saltus.configuration.launch import LaunchConfig, load_launch
 from saltus.configuration.motions import motion_file, motion_names
-from saltus.configuration.planners import PLANNERS
-from saltus.launch.first_compilation import ensure_compiled
+from saltus.configuration.planners import ESTIMATORS, PLANNERS
 from saltus.launch.lock_step import LockStep
-from saltus.sweep.parallel import backend_ready, default_jobs, run_all
+from saltus.launch.warmup import ensure_compiled
+from saltus.sweep.running import backend_ready, default_jobs, run_all
 from saltus.sweep.trials import make_trials
 from sim_bridge.options import StartOptions
 from sim_bridge.suites import read_suite

@@ -40,7 +40,7 @@ from saltus.bench.timing import US, Times
 from saltus.common.console import say
 from saltus.common.criterion import Criterion
 from saltus.configuration.launch import TICK_S, load_launch
-from saltus.doctor.core_times import record, time_estimator
+from saltus.doctor.speed_check import record, time_estimator
 from saltus.launch import assembly
 from saltus.launch.lock_step import LockStep
 

@@ -34,10 +34,10 @@ from runtime.clock import RealTimeClock
 from saltus.bench.catalogue import BenchResult
 from saltus.common.console import say
 from saltus.common.criterion import Criterion
-from saltus.common.lock_hog import hog
+from saltus.common.processes import hog
 from saltus.configuration.launch import TICK_S, load_launch
 from saltus.launch.cores import serve_ticks, watchdog_priority
-from saltus.launch.process_table import watchdog_command
+from saltus.launch.supervisor import watchdog_command
 
 TRIALS = 10
 HANG_MS, STOP_MS = 15.0, 3.0  # bounds: after a hang, and after a stop while the tracker hangs

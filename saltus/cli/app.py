@@ -1,4 +1,4 @@
-"""The command line: ``saltus COMMAND``; one file a command beside this one."""
+"""The command line: ``saltus COMMAND``; one file for each group of commands beside this one."""
 
 import sys
 from collections.abc import Sequence
@@ -7,29 +7,15 @@ from typing import Annotated, Any
 import typer
 
 from saltus import __version__
-from saltus.cli import (
-    bench,
-    black_box,
-    config,
-    doctor,
-    drive,
-    export,
-    film,
-    launch,
-    motion,
-    perturb,
-    replay,
-    report,
-    robot,
-    score,
-    serve,
-    soak,
-    study,
-    view,
-)
+from saltus.cli import look, machine, measure, run, trials
 from saltus.cli.main import BAD_REQUEST
-from saltus.common.errors import BadRequest, interrupted
-from saltus.common.interrupt import INTERRUPTED
+from saltus.common.errors import INTERRUPTED, BadRequest, interrupted
+
+COMMANDS = (
+    run.launch, run.config, run.drive, trials.perturb, look.view, look.replay, look.report,
+    look.black_box, look.export, look.film, trials.study, machine.serve, measure.bench,
+    measure.score, trials.soak, machine.doctor,
+)  # fmt: skip
 
 app = typer.Typer(
     name="saltus",
@@ -37,24 +23,10 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     suggest_commands=False,
 )
-app.command("launch")(launch.launch)
-app.command("config")(config.config)
-app.command("drive")(drive.drive)
-app.command("perturb")(perturb.perturb)
-app.command("view")(view.view)
-app.command("replay")(replay.replay)
-app.command("report")(report.report)
-app.command("black-box")(black_box.black_box)
-app.command("export")(export.export)
-app.command("film")(film.film)
-app.command("study")(study.study)
-app.command("serve")(serve.serve)
-app.command("bench")(bench.bench)
-app.command("score")(score.score)
-app.command("soak")(soak.soak)
-app.command("doctor")(doctor.doctor)
-app.add_typer(motion.app, name="motion")
-app.add_typer(robot.app, name="robot")
+for _command in COMMANDS:
+    app.command(_command.__name__.replace("_", "-"))(_command)
+app.add_typer(run.motion_app, name="motion")
+app.add_typer(machine.robot_app, name="robot")
 
 
 def _print_version(asked: bool) -> None:
@@ -75,7 +47,7 @@ def _root(
     """Saltus: a control stack for quadrupeds that plans through contact."""
 
 
-def run(arguments: Sequence[str] | None = None) -> int:
+def run_command(arguments: Sequence[str] | None = None) -> int:
     """Run one command and return its exit status.
 
     A bad option, file, key or trial is one line on standard error and status 2; no traceback.

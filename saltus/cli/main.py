@@ -1,12 +1,64 @@
 """Entry point of the ``saltus`` script; what takes long to load, loads where signals end it."""
 
+import io
 import os
 import signal
 import sys
 from collections.abc import Sequence
+from typing import Any
 
-from saltus.cli.standard_output import guard_standard_output
-from saltus.common.interrupt import INTERRUPTED
+from saltus.common.errors import INTERRUPTED
+
+STDOUT = 1  # its descriptor
+
+
+class RawOutput(io.RawIOBase):
+    """Descriptor 1, for `sys.stdout`.
+
+    Attributes:
+        problem: why it took nothing at some time, "" while it takes all.
+    """
+
+    def __init__(self) -> None:
+        """Note a descriptor that is closed, and keep files opened later from taking its number."""
+        self.problem = ""
+        if sys.stdout is None:
+            self.problem = "it is closed"
+            null = os.open(os.devnull, os.O_WRONLY)
+            if null != STDOUT:
+                os.dup2(null, STDOUT)
+                os.close(null)
+
+    def writable(self) -> bool:
+        """Always."""
+        return True
+
+    def fileno(self) -> int:
+        """Descriptor 1."""
+        return STDOUT
+
+    def isatty(self) -> bool:
+        """Whether it is a terminal."""
+        return os.isatty(STDOUT)
+
+    def write(self, data: Any, /) -> int:
+        """Write what can be written; all of it counts as written after an error."""
+        try:
+            return os.write(STDOUT, data)
+        except OSError as error:
+            self.problem = error.strerror or str(error)
+            return len(data)
+
+
+def guard_standard_output() -> RawOutput:
+    """Replace `sys.stdout` by one that writes or drops; characters it cannot encode are escaped."""
+    raw, before = RawOutput(), sys.stdout
+    encoding = before.encoding if before is not None else "utf-8"
+    sys.stdout = io.TextIOWrapper(
+        io.BufferedWriter(raw), encoding, "backslashreplace", line_buffering=raw.isatty()
+    )
+    return raw
+
 
 BAD_REQUEST = 2  # exit status
 PRINT_ALONE = ("bench", "config", "doctor", "replay", "score")  # nothing of their work is a file
@@ -14,9 +66,9 @@ PRINT_ALONE = ("bench", "config", "doctor", "replay", "score")  # nothing of the
 
 def run(arguments: Sequence[str] | None = None) -> int:
     """Run one command and return its exit status."""
-    from saltus.cli import app
+    from saltus.cli.app import run_command
 
-    return app.run(arguments)
+    return run_command(arguments)
 
 
 def main() -> None:

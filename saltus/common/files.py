@@ -1,10 +1,14 @@
-"""Files that are written whole or not at all."""
+"""Files that are whole or as they were, and the folders that Saltus reads and writes."""
 
 import errno
+import os
 import tempfile
-from collections.abc import Iterator
+import time
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
+
+from saltus.common.errors import BadRequest, did_you_mean
 
 
 @contextmanager
@@ -31,3 +35,96 @@ def write_file(path: Path, content: bytes) -> Path:
     with replacing(path) as part:
         part.write_bytes(content)
     return path
+
+
+_SUFFIXES = (".yaml", ".yml")
+
+
+def data_folder(name: str) -> Path:
+    """The folder ``launch`` or ``config``: inside the wheel, or beside the packages."""
+    packed = Path(__file__).parents[1] / "data" / name
+    return packed if packed.is_dir() else Path(__file__).parents[2] / name
+
+
+def names_in(folder: str) -> str:
+    """The names of the files in ``launch`` or ``config``, as a person reads them."""
+    return ", ".join(sorted(file.stem for file in data_folder(folder).glob("*.yaml")))
+
+
+def cache_folder() -> Path:
+    """The user's own folder for what can be made again; it need not exist."""
+    return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "saltus"
+
+
+def state_folder() -> Path:
+    """The user's own folder for what is remembered from one run to the next; it need not exist."""
+    state = os.environ.get("XDG_STATE_HOME") or Path.home() / ".local" / "state"
+    return Path(state) / "saltus"
+
+
+def keep_in_cache(path: Path, write: Callable[[Path], None], what: str) -> None:
+    """Have ``write`` write a file that is whole or not there, whoever else writes it meanwhile.
+
+    Args:
+        path: of the file; its folder is made.
+        write: writes to the path that it is given, of the same name in a folder beside.
+        what: what messages begin with.
+
+    Raises:
+        BadRequest: the folder cannot be written.
+    """
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        with replacing(path) as part:
+            write(part)
+    except OSError as error:
+        raise BadRequest(
+            f"{what} cannot be kept: {error}; set XDG_CACHE_HOME to a folder that can be written"
+        ) from error
+
+
+def new_run_folder(name: str) -> Path:
+    """A folder below ``runs/`` that does not exist yet, of this name and the time."""
+    stem = f"{name}-{time.strftime('%Y%m%d-%H%M%S')}"
+    names = (stem, *(f"{stem}-{number}" for number in range(2, 1000)))
+    return next(path for each in names if not (path := Path("runs") / each).exists())
+
+
+def is_file(path: Path) -> bool:
+    """Whether there is such a file; a name that no file system takes is none."""
+    try:
+        return path.is_file()
+    except (OSError, ValueError):
+        return False
+
+
+def is_folder(path: Path) -> bool:
+    """Whether there is such a folder; a name that no file system takes is none."""
+    try:
+        return path.is_dir()
+    except (OSError, ValueError):
+        return False
+
+
+def find_file(folder: str, name_or_path: str) -> Path:
+    """The YAML file that a user named, by path or by its name in ``folder``.
+
+    Raises:
+        BadRequest: there is no such file; the message lists the names of ``folder``.
+    """
+    path = Path(name_or_path)
+    if is_file(path):
+        return path
+    if path.suffix not in _SUFFIXES and path.name == name_or_path:
+        path = data_folder(folder) / f"{name_or_path}.yaml"
+        if is_file(path):
+            return path
+    if is_folder(Path(name_or_path)):
+        resolved = Path(name_or_path) / f"{folder}.yaml"  # of a run
+        inside = str(resolved) if is_file(resolved) else "the path of a YAML file"
+        raise BadRequest(f"{name_or_path} is a folder; give {inside} or one of {names_in(folder)}")
+    meant = did_you_mean(name_or_path, [file.stem for file in data_folder(folder).glob("*.yaml")])
+    raise BadRequest(
+        f"no {folder} file {name_or_path!r}{meant}; give the path of a YAML file or one of "
+        f"{names_in(folder)}"
+    )

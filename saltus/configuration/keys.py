@@ -1,19 +1,75 @@
-"""Every key of a launch file: its value, what is accepted, who set it, and what it is for."""
+"""Every key of a launch file: its purpose, its value, who set it, and whether it is used."""
 
 from __future__ import annotations
 
+import ast
+import inspect
+import re
+import sys
+import textwrap
 import types
 import typing
-from collections.abc import Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from functools import cache
+from operator import attrgetter
 from typing import Any, NamedTuple
 
 import msgspec
+from rich.console import Console
+from rich.text import Text
 
+from controller.gaits import GAITS
 from runtime.options import Range, ranges_of
-from saltus.configuration.checks import NAMES
-from saltus.configuration.launch import LaunchConfig
-from saltus.configuration.option_docs import descriptions
-from saltus.configuration.options import fields_of
+from saltus.common.console import print_lines
+from saltus.common.errors import BadRequest
+from saltus.configuration.launch import NAMES, LaunchConfig
+from saltus.configuration.options import DEFAULT, FILE, ROBOT, Settings, fields_of
+from saltus.configuration.planners import ESTIMATORS, PLANNERS, connections_where, is_plugin
+
+_SECTION = re.compile(r"^Attributes:\n((?:[ ]+.*\n|\n)*)", re.MULTILINE)
+
+
+@cache
+def descriptions(kind: type[Any]) -> dict[str, str]:
+    """Descriptions of the options of a Struct or a dataclass, by their keys in a launch file.
+
+    A description is an entry ``name: text`` in the ``Attributes:`` section of the class's
+    docstring, or a string right after the annotated field. An inherited option has that of the
+    class that declares it, unless a class that inherits it describes it too.
+
+    Returns:
+        One line of text for each option that is described.
+    """
+    texts: dict[str, str] = {}
+    for base in reversed(kind.__mro__):
+        if base.__module__.partition(".")[0] not in ("builtins", "msgspec"):
+            texts |= _entries(base) | _strings_after_fields(base)
+    fields = msgspec.structs.fields(kind) if issubclass(kind, msgspec.Struct) else ()
+    keys = {field.name: field.encode_name for field in fields}
+    return {keys.get(name, name): text for name, text in texts.items()}
+
+
+def _entries(kind: type[Any]) -> dict[str, str]:
+    """Entries of all ``Attributes:`` sections; further lines of an entry are indented."""
+    texts: dict[str, str] = {}
+    for section in _SECTION.findall(inspect.cleandoc(kind.__doc__ or "") + "\n"):
+        for entry in re.split(r"\n(?=\S)", textwrap.dedent(section)):
+            name, colon, text = entry.partition(":")
+            if colon and name.isidentifier():
+                texts[name] = " ".join(text.split())
+    return texts
+
+
+def _strings_after_fields(kind: type[Any]) -> dict[str, str]:
+    declared = ast.parse(textwrap.dedent(inspect.getsource(kind))).body[0]
+    body = declared.body if isinstance(declared, ast.ClassDef) else []
+    texts: dict[str, str] = {}
+    for field, after in zip(body, body[1:], strict=False):
+        match field, after:
+            case ast.AnnAssign(target=ast.Name(id=name)), ast.Expr(value=ast.Constant(value=text)):
+                texts[name] = " ".join(str(text).split())
+    return texts
+
 
 NO_UNIT = "-"
 _MAPPING = "a mapping"
@@ -171,3 +227,299 @@ def _defaults(kind: Any) -> dict[str, Any]:
         elif field.default_factory is not msgspec.NODEFAULT:
             defaults[field.encode_name] = msgspec.to_builtins(field.default_factory())
     return defaults
+
+
+Reason = Callable[[LaunchConfig], str]  # empty where a key has an effect
+_CHOSEN_BY = {"command": "drive.source", "reference_from": "planner"}
+
+
+class Rule(NamedTuple):
+    """Keys, or sections of them, and why a launch does not use them; empty where it does."""
+
+    keys: tuple[str, ...]
+    reason: Reason
+
+
+def reason_without_effect(key: str, config: LaunchConfig) -> str:
+    """Why a key has no effect in a launch, in a few words; empty where it has one."""
+    for keys, reason in RULES:
+        here = any(key == each or key.startswith(f"{each}.") for each in keys)
+        if here and (why := reason(config)):
+            return why
+    return ""
+
+
+def keys_without_effect(config: LaunchConfig, settings: Settings) -> dict[str, str]:
+    """Keys that somebody set and that the launch does not use, and why.
+
+    In a file, a key that repeats the default does not count: a resolved launch file has them all.
+    Nor does its command where the command line names who drives, nor what the walk is made from
+    where it names the planner: the file cannot know.
+    """
+    defaults = {key.key: key.default for key in keys_of()}
+    found = {}
+    for key, value in values_of(config).items():
+        source = settings.source(key)
+        chosen = settings.words(_CHOSEN_BY.get(key.partition(".")[0], ""))
+        if source in (DEFAULT, ROBOT) or (source == FILE and (chosen or value == defaults[key])):
+            continue
+        if reason := reason_without_effect(key, config):
+            found[key] = reason
+    return found
+
+
+def warnings(without_effect: dict[str, str]) -> list[str]:
+    """A line for each key."""
+    return [f"{key} has no effect: {reason}" for key, reason in without_effect.items()]
+
+
+def _only(path: str, *values: str) -> Reason:
+    """There is an effect only where a key of the launch has one of these values."""
+    get = attrgetter(path)
+    return lambda config: "" if get(config) in values else f"{path} is {get(config)}"
+
+
+def _planner_runs(config: LaunchConfig) -> str:
+    return "connection emulator: another launch moves it" if not config.kind.planned else ""
+
+
+def _is_driven(config: LaunchConfig) -> str:
+    return "" if config.is_driven else "drive.source is none"
+
+
+def _has_driver(config: LaunchConfig) -> str:
+    return "" if config.drive.source != "none" else "drive.source is none"
+
+
+def _commands_move(config: LaunchConfig) -> str:
+    if config.drive.source != "none":
+        return f"drive.source is {config.drive.source}"
+    if config.is_driven or config.reference in GAITS:
+        stands = config.reference == "stand" and not config.is_driven
+        return "reference stand does not move" if stands else ""
+    return "a recorded reference has its own speed"
+
+
+def _from_a_gait(config: LaunchConfig) -> str:
+    return "" if config.reference in GAITS else "the reference is a recorded file"
+
+
+def _rolls_out(config: LaunchConfig) -> str:
+    return "" if config.planner_entry.rolls_out else f"planner is {config.planner}"
+
+
+def _convex_mpc_walks(config: LaunchConfig) -> str:
+    """Undisturbed, it makes what a planner by rollouts may track."""
+    recorded = config.planner_entry.rolls_out and config.reference_from == "convex_mpc"
+    if recorded and config.reference in GAITS:
+        return ""
+    return _only("planner", "convex_mpc")(config)
+
+
+def _plugin_runs(config: LaunchConfig) -> str:
+    here = is_plugin(config.planner) or is_plugin(config.estimator)
+    return "" if here else "planner and estimator are Saltus's own"
+
+
+def _plugin_plans(config: LaunchConfig) -> str:
+    return "" if is_plugin(config.planner) else f"planner is {config.planner}"
+
+
+_DRIVEN_BY = "drive.source"
+_LINK = "hardware.link"
+
+# All rules of a key are asked in this order; the first reason counts.
+RULES = (
+    Rule(("planner", *PLANNERS, "reference", "reference_from", "command", "drive", "sources",
+          "tracker", "estimator", *ESTIMATORS, "plugin", "rollout", "warp", "isaacgym", "remote"),
+         _planner_runs),
+    Rule(("command",), _commands_move),
+    Rule(("drive",), _is_driven),
+    Rule(("drive.silence", "sources"), _has_driver),
+    Rule(("sources.keys",), _only(_DRIVEN_BY, "keyboard", "client")),
+    Rule(("sources.sticks",), _only(_DRIVEN_BY, "gamepad", "remote", "client")),
+    Rule(("sources.gamepad",), _only(_DRIVEN_BY, "gamepad", "client")),
+    Rule(("timing", "view.speed"), _only("mode", "paused")),
+    Rule(("realtime",), _only("mode", "realtime")),
+    Rule(("reference_from", "rollout", "warp", "isaacgym", "remote"), _rolls_out),
+    Rule(("reference_from",), _from_a_gait),
+    Rule(("hilqr.paused", "ilqr_fd.paused"), _only("mode", "paused")),
+    Rule(("hilqr.realtime", "ilqr_fd.realtime"), _only("mode", "realtime")),
+    *(Rule((f"{name}.variant", f"{name}.touchdown_order"), _only(f"{name}.derivatives", "rigid"))
+      for name in ("hilqr", "ilqr_fd")),
+    Rule(("convex_mpc",), _convex_mpc_walks),
+    Rule(("convex_mpc.time_limit",), _only("planner", "convex_mpc")),
+    *(Rule((name,), _only("planner", name)) for name in PLANNERS if name != "convex_mpc"),
+    Rule(("convex_mpc.time_limit", "instant_qp.time_limit", "mppi.time_limit"),
+         _only("mode", "realtime")),
+    *(Rule((name,), _only("estimator", name)) for name in ESTIMATORS),
+    Rule(("plugin",), _plugin_runs),
+    Rule(("plugin.period", "plugin.time_limit"), _plugin_plans),
+    Rule(("warp",), _only("rollout", "warp")),
+    Rule(("isaacgym",), _only("rollout", "isaacgym")),
+    Rule(("remote",), _only("rollout", "remote")),
+    Rule(("simulation",), _only("connection", "simulated", "emulated", "emulator")),
+    Rule(("simulation.server",), _only("simulation.engine", "remote", "isaacgym")),
+    Rule(("hardware",), _only("connection", *connections_where("bridged"))),
+    Rule((f"{_LINK}.robot_address", f"{_LINK}.robot_port", f"{_LINK}.local_address",
+          "hardware.tick_unit_s"), _only("connection", *connections_where("real"))),
+    Rule(("hardware.without_doctor",), lambda _: "it is typed in the terminal, not set"),
+    Rule(("emulator",), _only("connection", *connections_where("emulated"))),
+    Rule(("bus.folder",), _only("bus.transport", "ipc", "zmq")),
+    Rule(("bus.host", "bus.base_port"), _only("bus.transport", "tcp")),
+)  # fmt: skip
+
+
+ROOMY = 70  # columns from which on descriptions are printed
+_PAGE = """# Every key of a launch file
+
+Generated by `saltus config --markdown > docs/keys.md`; `saltus config NAME` prints the values of a
+launch, and who set them. `--set KEY=VALUE` sets a key for one launch; lists and mappings are YAML.
+"""
+
+
+class Row(NamedTuple):
+    """A key in a launch.
+
+    Attributes:
+        key: and what is known of it in any launch.
+        value: as plain data.
+        source: who set it: "default", "file", or an option such as "--set".
+        reason: why it has no effect in this launch; empty where it has.
+    """
+
+    key: Key
+    value: Any
+    source: str
+    reason: str
+
+    @property
+    def text(self) -> str:
+        """The value with its unit."""
+        unit = "" if self.key.unit == NO_UNIT or self.value is None else f" {self.key.unit}"
+        return f"{text_of(self.value)}{unit}"
+
+
+def rows_of(config: LaunchConfig, settings: Settings) -> list[Row]:
+    """All keys of a launch, in the order of its options."""
+    keys, values = {key.key: key for key in keys_of()}, values_of(config)
+    return [
+        Row(keys[name], value, settings.source(name), reason_without_effect(name, config))
+        for name, value in values.items()
+    ]
+
+
+def select(rows: Sequence[Row], prefix: str, diff: bool) -> list[Row]:
+    """The rows of one key or section; with `diff` those alone that differ from the defaults.
+
+    Raises:
+        BadRequest: there is no such key.
+    """
+    name = prefix.rstrip(".")
+    below = [row for row in rows if f"{row.key.key}.".startswith(f"{name}." if name else "")]
+    if not below:
+        raise BadRequest(_no_key(prefix, [row.key.key for row in rows]))
+    return [row for row in below if not diff or row.value != row.key.default]
+
+
+def _no_key(prefix: str, keys: list[str]) -> str:
+    """What there is instead, in the section that was meant."""
+    section = prefix
+    while section and not any(key.startswith(f"{section}.") for key in keys):
+        section = section.rpartition(".")[0]
+    within = [key[len(section) :].lstrip(".") for key in keys if key.startswith(section)]
+    names = ", ".join(dict.fromkeys(key.partition(".")[0] for key in within))
+    return f"no key {prefix!r}; accepted{f' in {section}' if section else ''}: {names}"
+
+
+def plain(row: Row) -> dict[str, Any]:
+    """A row for a script; `range` is [least, most] and whether least itself is accepted."""
+    key = row.key
+    limits = key.range and {
+        "least": key.range.least, "most": key.range.most, "least_accepted": not key.range.above,
+    }  # fmt: skip
+    return {
+        "key": key.key, "value": row.value, "unit": key.unit, "range": limits,
+        "choices": list(key.choices), "default": key.default, "source": row.source,
+        "effect": not row.reason, "reason": row.reason, "description": key.description,
+    }  # fmt: skip
+
+
+def print_rows(rows: Sequence[Row]) -> None:
+    """Print them on standard output: for a person, or, piped, one key a line."""
+    if not sys.stdout.isatty():
+        print_lines(_lines(rows))
+        return
+    sections: dict[str, list[Row]] = {}
+    for row in rows:
+        sections.setdefault(row.key.key.rpartition(".")[0], []).append(row)
+    console = Console(highlight=False)
+    for section, below in sections.items():
+        console.print(Text(section or "launch", style="bold"))
+        _print_section(console, below)
+
+
+def _print_section(console: Console, rows: Sequence[Row]) -> None:
+    """A line for each key: value and unit, what is accepted, and who set it; then notes."""
+    names = [row.key.key.rpartition(".")[2] for row in rows]
+    width = max(map(len, names)) + 2
+
+    def show(text: str, style: str, name: str = "") -> None:
+        indents = f"  {name:{width}}", " " * (width + 2)
+        for line in textwrap.wrap(text, console.width - 1, initial_indent=indents[0],
+                                  subsequent_indent=indents[1]):  # fmt: skip
+            console.print(Text(line, style=style))
+
+    for name, row in zip(names, rows, strict=True):
+        set_here, accepted = row.source != DEFAULT, row.key.accepted
+        words = [row.text, f"({accepted})", f"[{row.source}]" * set_here]
+        fits = width + sum(len(word) + 2 for word in words) < console.width
+        if not fits:
+            del words[1]
+        show("  ".join(filter(None, words)), "bold" if set_here else "", name)
+        if row.reason and set_here:
+            show(f"no effect: {row.reason}", "yellow")
+        if console.width >= ROOMY:
+            show(accepted if not fits else "", "dim")
+            default = row.key.default
+            show(f"default {text_of(default)}" if row.value != default else "", "dim")
+            show(row.key.description, "dim")
+
+
+def _lines(rows: Sequence[Row]) -> list[str]:
+    """One line for each key, in columns: value, unit, accepted, source, description."""
+    cells = [
+        (row.key.key, text_of(row.value), _unit(row.key), row.key.accepted, row.source,
+         f"(no effect: {row.reason}) " * bool(row.reason) + row.key.description)
+        for row in rows
+    ]  # fmt: skip
+    widths = [min(40, max((len(line[i]) for line in cells), default=0)) for i in range(5)]
+    columns = [[f"{cell:{w}}" for cell, w in zip(line, widths, strict=False)] for line in cells]
+    return ["  ".join([*each, line[-1]]) for each, line in zip(columns, cells, strict=True)]
+
+
+def markdown() -> str:
+    """The page of all keys, those of perturbations and scripts too; `docs/keys.md` holds it."""
+    parts, tops = [_PAGE], {}
+    for key in keys_of():
+        section, dot, _ = key.key.partition(".")
+        tops.setdefault(section if dot else "", []).append(key)
+    for section, keys in tops.items():
+        parts += [f"## {section or 'The launch'}\n", _table(keys)]
+    parts.append("## Elements of lists\n\n`[KIND]` stands for an element whose `kind` is that.\n")
+    parts.append(_table(element_keys()))
+    return "\n".join(parts)
+
+
+def _unit(key: Key) -> str:
+    return "–" if key.unit == NO_UNIT else key.unit
+
+
+def _table(keys: Iterable[Key]) -> str:
+    lines = ["| key | default | unit | accepted | what it is |", "|---|---|---|---|---|"]
+    for key in keys:
+        known = key.default is not None or key.null
+        default = f"`{text_of(key.default)}`" if known else "–"
+        cells = f"`{key.key}`", default, _unit(key), key.accepted, key.description
+        lines.append(" | ".join(["", *(each.replace("|", "\\|") for each in cells), ""]).strip())
+    return "\n".join(lines) + "\n"

@@ -1,44 +1,370 @@
-"""The configuration of one launch: a file in ``launch/``, overrides, and typed options."""
+"""The configuration of one launch: a file in ``launch/``, overrides, typed options, checks."""
+
+from __future__ import annotations
 
 import copy
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Literal, NamedTuple
+from typing import TYPE_CHECKING, Annotated, Any, Final, Literal, NamedTuple, TypeVar
 
 import msgspec
 
-from controller.driving.commands import ScriptStep
-from controller.gaits import GAITS
+from controller.driving.commands import CommandScript, ScriptStep
+from controller.gaits import GAITS, STAND
 from controller.options import DriveOptions, TrackerOptions
-from controller.solve_schedule import TICK_S
+from controller.solve_schedule import TICK_S, SolveSchedule
 from hw_bridge.emulator.options import EmulatorOptions
-from hw_bridge.options import HardwareOptions, LimitProfile, SourceOptions
+from hw_bridge.options import HardwareOptions, LimitProfile, SourceOptions, motor_limits
 from robots.robot_file import FILE, RobotError, folder_of, is_own, read_robot_file
+from runtime.messages import Plan
 from runtime.options import Options, Range, positive
+from runtime.wire import DecodeError
 from saltus.common.errors import BadRequest
-from saltus.common.folders import find_file
-from saltus.configuration.checks import check_launch
-from saltus.configuration.connections import (
+from saltus.common.files import find_file, is_file
+from saltus.configuration.motions import motion_names, take_motion
+from saltus.configuration.options import Settings, fields_of, read_mapping, to_options
+from saltus.configuration.planners import (
     CONNECTIONS,
+    ESTIMATORS,
+    PLANNERS,
+    PLUGIN_FORM,
     Connection,
     ConnectionKind,
+    EstimatorChoice,
     connections_where,
+    is_plugin,
 )
-from saltus.configuration.estimators import ESTIMATORS, EstimatorChoice
-from saltus.configuration.limit_profiles import within_profile
-from saltus.configuration.motions import take_motion
-from saltus.configuration.options import fields_of, read_mapping, to_options
-from saltus.configuration.recording import RecordingOptions
-from saltus.configuration.robot import robot_named
-from saltus.configuration.settings import Settings
-from saltus.configuration.timing import TimingOptions
 from sim_bridge.options import IsaacGymOptions, ServerOptions, SimulationOptions, WarpOptions
 from sim_bridge.perturbations import Perturbation
 from sim_bridge.suites import SuiteError, parse_events
 from sim_bridge.terrain_options import Terrain
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from robots.robot import Robot
+
+
+LONGEST_S = 1.0  # of a solve or an age that is accepted
+
+
+class TimingOptions(Options, frozen=True):
+    """What takes time in lock step.
+
+    Attributes:
+        solve: duration of a solve; or a recording (`run.mcap` or its folder) of a run in real
+            time, whose solves' durations are taken in their order, over and over again.
+        estimate: age of the estimates that planner and tracker have.
+    """
+
+    solve: Annotated[float, Range("s", 0.0, LONGEST_S)] | str = 0.0
+    estimate: Annotated[float, Range("s", 0.0, LONGEST_S)] = 0.0
+
+    def __post_init__(self) -> None:
+        """Read a number that is text; raise ValueError for a time that is out of range."""
+        with suppress(ValueError):  # YAML takes 1e-3, without a point, for text
+            msgspec.structs.force_setattr(self, "solve", float(self.solve))
+        Options.__post_init__(self)
+
+
+def make_schedule(options: TimingOptions, every: int) -> SolveSchedule:
+    """The solves of a run in lock step.
+
+    Args:
+        options: the latency model.
+        every: least number of ticks from one solve to the next.
+
+    Raises:
+        BadRequest: there is no such recording, or it holds no plan that was timed.
+    """
+    given = options.solve
+    durations = recorded_durations(given) if isinstance(given, str) else [given]
+    return SolveSchedule(every, durations, round(options.estimate / TICK_S))
+
+
+def recorded_durations(name: str) -> list[float]:
+    """Durations of the solves in a recording [s], in their order.
+
+    Raises:
+        BadRequest: there is no such recording, or it holds no plan that was timed.
+    """
+    from runtime.recording import read_recording  # few launches read one
+
+    path = Path(name)
+    path = path / "run.mcap" if path.is_dir() else path
+    try:
+        plans = [message for _, message in read_recording(path) if isinstance(message, Plan)]
+    except (OSError, ValueError, DecodeError) as error:
+        reason = error.strerror if isinstance(error, OSError) else str(error)
+        raise BadRequest(f"timing.solve {name}: {reason}; give seconds or a recording") from error
+    durations = [plan.solve_s for plan in plans if 0.0 < plan.solve_s <= LONGEST_S]
+    if not durations:
+        raise BadRequest(
+            f"timing.solve {name}: holds no solve that was timed; record one in real time: "
+            "saltus launch sim --mode realtime --record DIR"
+        )
+    return durations
+
+
+class RecordingOptions(Options, frozen=True):
+    """How much of the plans is recorded; every other message is, to the last bit.
+
+    Attributes:
+        plans: ``sampled``: knots of twenty plans a second and gains of two, of the others what
+            stands before the knots. ``all``: knots and gains of every plan.
+        gains: ``float32``, ``float64`` as the planner sent them, or ``none``, which NaN stands for.
+    """
+
+    plans: Literal["sampled", "all"] = "sampled"
+    gains: Literal["float32", "float64", "none"] = "float32"
+
+
+def robot_named(name: str) -> Robot:
+    """Load a robot of this project, or the one in the folder `name`.
+
+    Raises:
+        BadRequest: there is none.
+    """
+    from robots.robot import load_robot  # loads MuJoCo
+
+    try:
+        return load_robot(name)
+    except RobotError as error:
+        raise BadRequest(f"robot: {error}") from error
+
+
+ROLLOUTS = ("mujoco", "warp", "isaacgym", "remote")
+# Accepted, by key.
+NAMES = {"planner": tuple(PLANNERS), "estimator": tuple(ESTIMATORS), "rollout": ROLLOUTS}
+
+
+def check_launch(config: LaunchConfig, blame: Callable[..., str]) -> None:
+    """Find values that do not go together.
+
+    Args:
+        config: each of its values is accepted by itself.
+        blame: what messages about some keys begin with.
+
+    Raises:
+        BadRequest: two values contradict each other, or a name is none.
+    """
+
+    def refuse(message: str, *keys: str) -> BadRequest:
+        return BadRequest(f"{blame(*keys)}: {message}")
+
+    for key, names in NAMES.items():
+        if (name := getattr(config, key)) in names or (key != "rollout" and is_plugin(name)):
+            continue
+        accepted = names if key == "rollout" else (*names, PLUGIN_FORM)
+        raise refuse(f"{key} is {name!r}; accepted: {', '.join(accepted)}", key)
+    if not config.kind.simulated:
+        _check_robot(config, refuse)
+    if config.mode == "realtime" and config.timing != TimingOptions():
+        raise refuse(
+            "timing is for lock step; give mode: paused, or leave it out", "timing", "mode"
+        )
+    _check_reference(config, refuse)
+    if config.terrain != "flat" or not config.knows_ground:
+        _check_terrain(config, refuse)
+    if config.is_driven:
+        _check_driving(config, refuse)
+
+
+def _check_robot(config: LaunchConfig, refuse: Callable[..., BadRequest]) -> None:
+    """Refuse what is a simulated robot's alone."""
+    if config.mode != "realtime":
+        message = f"connection {config.connection} cannot be paused; give mode: realtime"
+        raise refuse(message, "mode", "connection")
+    if config.perturbations:
+        raise refuse(
+            "perturbations are a simulated robot's; an emulated one has emulator.events",
+            "perturbations", "connection",
+        )  # fmt: skip
+    if config.kind.real and not is_own(config.robot):
+        raise refuse("connection real speaks to robots of this project alone", "robot")
+    if config.kind.emulated and config.simulation.engine != "mujoco":
+        raise refuse(
+            "an emulated robot's physics is MuJoCo's in its own process; give simulation.engine "
+            "mujoco", "simulation.engine", "connection",
+        )  # fmt: skip
+    if config.needs_consent and not config.hardware.motions:
+        raise refuse(
+            f"reference {config.reference} is no gait, and may leave the ground: a real robot "
+            "does it only with hardware.motions true (docs/hardware.md)",
+            "reference", "hardware.motions",
+        )  # fmt: skip
+    moves = config.kind.bridged and config.hardware.mode == "full"
+    if moves and config.reference not in GAITS and config.limit_profile == "first_run":
+        raise refuse(
+            f"reference {config.reference} is no gait, and needs more than the limits of first "
+            "runs; give hardware.limits full", "reference", "hardware.limits",
+        )  # fmt: skip
+
+
+def _check_terrain(config: LaunchConfig, refuse: Callable[..., BadRequest]) -> None:
+    """Refuse ground that a backend lacks."""
+    if config.terrain != "flat" and config.simulation.engine != "mujoco":
+        raise refuse(
+            f"simulation.engine {config.simulation.engine} has a level floor alone; give mujoco, "
+            "or terrain flat", "terrain", "simulation.engine",
+        )  # fmt: skip
+    if config.terrain != "flat" and config.simulation.floor_slope:
+        raise refuse(
+            "terrain and simulation.floor_slope are two grounds; give a part of kind slope instead",
+            "terrain", "simulation.floor_slope",
+        )  # fmt: skip
+    if config.rollout == "isaacgym" and not config.knows_ground:
+        raise refuse(
+            "rollout isaacgym has ground that cannot move, as an estimate of it does; give "
+            "terrain_belief known, or another rollout", "rollout", "terrain_belief",
+        )  # fmt: skip
+
+
+def _check_reference(config: LaunchConfig, refuse: Callable[..., BadRequest]) -> None:
+    """Refuse a planner that cannot follow the reference, and a reference that there is not."""
+    if config.reference in GAITS:
+        most = config.drive.limits(config.reference).forward
+        if config.reference != STAND.name and not config.is_driven and abs(config.speed) > most:
+            raise refuse(
+                f"command.velocity_x is {config.speed:g}; a {config.reference} takes {-most:g} to "
+                f"{most:g} m/s", "command.velocity_x",
+            )  # fmt: skip
+        return
+    gaits = ", ".join(GAITS)
+    if not config.planner_entry.rolls_out:
+        raise refuse(
+            f"planner {config.planner} walks by a gait, not {config.reference!r}; give reference "
+            f"one of {gaits}", "reference", "planner",
+        )  # fmt: skip
+    motions = motion_names()
+    if config.reference in motions or config.is_driven:
+        return
+    if not is_file(Path(config.reference)):
+        raise refuse(
+            f"no reference {config.reference!r}: give one of {gaits}, a motion "
+            f"({', '.join(motions)}) or the path of a recorded trajectory", "reference",
+        )  # fmt: skip
+
+
+def _check_driving(config: LaunchConfig, refuse: Callable[..., BadRequest]) -> None:
+    if config.reference not in GAITS or config.reference_from != "kinematic":
+        raise refuse(
+            "a robot that is driven begins with a kinematic gait; give reference one of "
+            f"{', '.join(GAITS)}, and reference_from kinematic",
+            "reference", "reference_from", "drive", "command",
+        )  # fmt: skip
+    by_phase = any(not isinstance(event.at, int | float) for event in config.perturbations)
+    if by_phase and (config.mode != "paused" or config.script is None):
+        raise refuse(
+            "perturbations of a robot that is driven need `at` in seconds, but for a script in "
+            "mode paused", "perturbations", "mode", "drive",
+        )  # fmt: skip
+    if config.drive.source != "none":
+        _check_source(config, refuse)
+    _check_strides(config, refuse)
+    if isinstance(config.command, tuple):
+        try:
+            CommandScript(config.command, config.drive, config.reference)
+        except ValueError as error:
+            raise refuse(f"command: {error}", "command") from error
+
+
+def _check_source(config: LaunchConfig, refuse: Callable[..., BadRequest]) -> None:
+    """Refuse who cannot drive this robot."""
+    by = config.drive.source
+    if isinstance(config.command, tuple):
+        raise refuse(
+            "one drives, not two: leave out the script in command, or drive.source",
+            "drive.source", "command",
+        )  # fmt: skip
+    if config.mode != "realtime":
+        raise refuse(
+            f"drive.source {by} is for mode realtime; in lock step only a script drives",
+            "mode", "drive.source",
+        )  # fmt: skip
+    if not config.kind.planned:
+        raise refuse(
+            f"drive.source {by} is for the launch that plans, not this one", "drive.source"
+        )
+    if by == "remote" and not config.kind.bridged:
+        raise refuse(
+            "drive.source remote needs a real or emulated robot; a simulated one takes keyboard, "
+            "gamepad, client", "drive.source", "connection",
+        )  # fmt: skip
+    if by == "keyboard" and config.kind.bridged and not config.hardware.operator.keyboard:
+        raise refuse(
+            "drive.source keyboard needs hardware.operator.keyboard true",
+            "drive.source", "hardware.operator.keyboard",
+        )  # fmt: skip
+
+
+def _check_strides(config: LaunchConfig, refuse: Callable[..., BadRequest]) -> None:
+    """Refuse knots that do not fit every gait: commands may change it."""
+    try:
+        for gait in GAITS.values():
+            if gait.duty < 1.0:
+                gait.knots(config.planner_options.period)
+    except ValueError as error:
+        raise refuse(str(error), f"{config.planner}.period", "command", "drive") from error
+
+
+Limits = TypeVar("Limits", bound=msgspec.Struct)
+
+# Of first_run. The profile full leaves everything as it is configured.
+SAFETY: Final = {
+    "torque_limit": 20.0, "velocity_limit": 10.0, "torque_slew": 5000.0, "motor_power": 150.0,
+    "total_power": 400.0, "jam_torque": 18.0,  # below the torque's limit, or nothing would jam
+}  # fmt: skip
+GAIT: Final = {"forward": 0.2, "left": 0.1, "yaw_rate": 0.4}  # [m/s], [m/s], [rad/s]
+
+
+def within_profile(config: LaunchConfig) -> LaunchConfig:
+    """The launch with the smaller of each configured limit and its profile's.
+
+    A speed along a straight line is brought within the limits; steps of a script and commands of
+    who drives are, once they are followed.
+    """
+    if not config.kind.bridged or config.limit_profile == "full":
+        return config
+    safety = _smaller(config.hardware.safety, SAFETY)
+    names = ("walk", "trot", "bound")
+    gaits = {name: _smaller(getattr(config.drive, name), GAIT) for name in names}
+    command = config.command
+    if not isinstance(command, tuple):
+        most = GAIT["forward"]
+        command = msgspec.structs.replace(
+            command, velocity_x=min(most, max(-most, command.velocity_x))
+        )
+    return msgspec.structs.replace(
+        config, hardware=msgspec.structs.replace(config.hardware, safety=safety),
+        drive=msgspec.structs.replace(config.drive, **gaits), command=command,
+    )  # fmt: skip
+
+
+def limits_in_words(config: LaunchConfig, robot: Robot) -> str:
+    """One line: the limits of the robot that are in force, and how to ask for full ones."""
+    safety, walk, profile = config.hardware.safety, config.drive.walk, config.limit_profile
+    torque, velocity = motor_limits(safety, robot)
+    found = (
+        f"limits {profile}: {torque.max():g} N m, {safety.torque_slew:g} N m/s, "
+        f"{velocity.max():g} rad/s, {safety.motor_power:g} W a motor, "
+        f"{safety.total_power:g} W in all"
+    )
+    if profile == "full":
+        return found
+    return (
+        f"{found}; commands up to {walk.forward:g} m/s forward, {walk.left:g} m/s sideways, "
+        f"{walk.yaw_rate:g} rad/s; --set hardware.limits=full asks for full ones"
+    )
+
+
+def _smaller(limits: Limits, most: Mapping[str, float]) -> Limits:
+    """The same limits, those named no larger than `most`; None is the robot's own, above it."""
+    own = {name: getattr(limits, name) for name in most}
+    lower = {name: most[name] if own[name] is None else min(own[name], most[name]) for name in most}
+    return msgspec.structs.replace(limits, **lower)
+
 
 Mode = Literal["paused", "realtime"]
 ReferenceSource = Literal["kinematic", "convex_mpc"]
@@ -169,7 +495,7 @@ class LaunchConfig(EstimatorChoice, frozen=True):
     bus: BusOptions = BusOptions()
 
     @property
-    def robot_model(self) -> "Robot":
+    def robot_model(self) -> Robot:
         """The robot, loaded.
 
         Raises:

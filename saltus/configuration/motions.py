@@ -3,9 +3,8 @@
 from pathlib import Path
 
 from robots.robot_file import folder_of
-from saltus.common.folders import data_folder, find_file, is_file
-from saltus.configuration.options import read_mapping
-from saltus.configuration.settings import Settings
+from saltus.common.files import data_folder, find_file, is_file
+from saltus.configuration.options import Settings, read_mapping
 
 FOLDER = "config/motions"
 

@@ -1,9 +1,9 @@
-"""The planners of a launch: a new one is an entry of `PLANNERS` and a section here."""
+"""What a launch names: planners, estimators and connections. A new one is an entry here."""
 
 from __future__ import annotations
 
 from collections.abc import Collection
-from typing import Annotated, Any, NamedTuple, Self
+from typing import Annotated, Any, Literal, NamedTuple, Self
 
 import msgspec
 
@@ -14,6 +14,7 @@ from controller.planner_options import (
     InstantQpOptions,
     MppiOptions,
 )
+from estimator.options import InvariantOptions, LegOdometryOptions, SaltedOptions
 from runtime.options import Options, Range, positive
 from saltus.common.errors import BadRequest
 
@@ -163,3 +164,98 @@ def in_order(planners: set[str]) -> list[str]:
     """Planners in the order of the thesis's tables, unknown ones last."""
     known = [name for name in PLANNERS if name in planners]
     return known + sorted(planners.difference(PLANNERS))
+
+
+class EstimatorEntry(NamedTuple):
+    """An estimator.
+
+    Attributes:
+        factory: ``MODULE:CLASS``, made with the section of its name, the robot, and the ground and
+            its heading.
+        compilation: module whose ``compile_corrections`` and ``compile_dynamics`` share its long
+            compilation between two processes; empty where it compiles as it runs.
+    """
+
+    factory: str
+    compilation: str = ""
+
+
+ESTIMATORS = {
+    "salted": EstimatorEntry(
+        "estimator.salted.estimator:SaltedEstimator", "estimator.salted.estimator"
+    ),
+    "leg_odometry": EstimatorEntry("estimator.leg_odometry:LegOdometryFilter"),
+    "invariant": EstimatorEntry("estimator.invariant.filter:InvariantFilter"),
+}
+
+
+class EstimatorChoice(PlannerChoice, frozen=True):
+    """Which filter estimates, and the options of each; msgspec lets a struct have one base only.
+
+    Attributes:
+        estimator: which filter estimates; its options have a section of its name. One of your own
+            is MODULE:NAME or FILE.py:NAME.
+        salted: the salted Kalman filter.
+        leg_odometry: the leg-odometry filter.
+        invariant: the invariant filter.
+    """
+
+    estimator: str = "salted"
+    salted: SaltedOptions = msgspec.field(default_factory=SaltedOptions)
+    leg_odometry: LegOdometryOptions = msgspec.field(default_factory=LegOdometryOptions)
+    invariant: InvariantOptions = msgspec.field(default_factory=InvariantOptions)
+
+    @property
+    def estimator_entry(self) -> EstimatorEntry:
+        """The estimator that runs."""
+        return ESTIMATORS.get(self.estimator) or EstimatorEntry(self.estimator)
+
+
+Connection = Literal["simulated", "real", "emulated", "emulator"]
+
+
+class ConnectionKind(NamedTuple):
+    """A kind of connection.
+
+    Attributes:
+        processes: of its launch, started and stopped in this order.
+        finishing: the process whose end with status 0 is the end of the launch.
+        expendable: processes whose death the launch survives: the tracker is informed, and ends it
+            in order.
+        simulated: by the launch's own simulation, which can be paused, pushed and perturbed.
+        bridged: the tracker reaches it over UDP.
+        emulated: an emulator of it runs in the launch.
+        real: nobody knows its true state.
+        planned: the launch plans for it; else another launch does.
+    """
+
+    processes: tuple[str, ...]
+    finishing: str
+    expendable: frozenset[str] = frozenset()
+    simulated: bool = False
+    bridged: bool = False
+    emulated: bool = False
+    real: bool = False
+    planned: bool = True
+
+
+# The tracker sits a robot down, for which it needs none of the others.
+_REAL = ConnectionKind(
+    ("tracker", "planner", "estimator", "watchdog", "black_box"), "tracker",
+    frozenset({"planner", "estimator", "watchdog", "black_box"}), bridged=True, real=True,
+)  # fmt: skip
+CONNECTIONS: dict[Connection, ConnectionKind] = {
+    # What produces commands falls silent before the simulated robot does.
+    "simulated": ConnectionKind(
+        ("planner", "estimator", "tracker", "simulation"), "simulation", frozenset({"planner"}),
+        simulated=True,
+    ),
+    "real": _REAL,
+    "emulated": _REAL._replace(processes=(*_REAL.processes, "emulator"), real=False, emulated=True),
+    "emulator": ConnectionKind(("emulator",), "emulator", emulated=True, planned=False),
+}  # fmt: skip
+
+
+def connections_where(condition: str) -> tuple[Connection, ...]:
+    """Names of the kinds that have an attribute, such as ``bridged``."""
+    return tuple(name for name, kind in CONNECTIONS.items() if getattr(kind, condition))

@@ -1,1 +1,1 @@
-"""`saltus doctor`: whether this machine is fit to run Saltus."""
+"""`saltus doctor`: whether this machine, or a robot and its link, is fit; consent to motion."""

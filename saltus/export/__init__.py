@@ -1,1 +1,1 @@
-"""Recordings as files for other programs: CSV, NumPy, Rerun."""
+"""Recordings as files for other programs: CSV, NumPy."""

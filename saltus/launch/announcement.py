@@ -1,4 +1,4 @@
-"""A running launch says where its topics are, to who drives it from another terminal.
+"""Where the topics of a launch are, and how a launch that runs says so to other terminals.
 
 The file lies in the launch's temporary folder and is locked while the launch lives: the kernel
 gives the lock back, however the launch ends.
@@ -9,16 +9,49 @@ from __future__ import annotations
 import fcntl
 import os
 import tempfile
+from collections.abc import Iterable
 from pathlib import Path
-from typing import NamedTuple, Self
+from typing import Any, NamedTuple, Self
 
 import msgspec
 
-from runtime.endpoints import Endpoints
+from runtime.bus import Bus
+from runtime.endpoints import EndpointInUse, Endpoints
+from runtime.rows import AVAILABLE
+from runtime.topics import Topic
 from saltus.common.errors import BadRequest
-from saltus.configuration.launch import LaunchConfig, make_config
+from saltus.configuration.launch import BusOptions, LaunchConfig, make_config
 from saltus.configuration.options import read_mapping
-from saltus.launch.addresses import endpoints_of
+
+
+def endpoints_of(options: BusOptions, folder: Path) -> Endpoints:
+    """Addresses of the topics: the options' own, or sockets in ``folder``.
+
+    Raises:
+        BadRequest: the path is too long for sockets, or the address needs keys.
+    """
+    try:
+        if options.transport == "tcp":
+            return Endpoints.tcp(options.host, options.base_port)
+        folder = Path(options.folder) if options.folder else folder
+        return Endpoints.ipc(folder, rows=AVAILABLE and options.transport == "ipc")
+    except ValueError as error:
+        raise BadRequest(f"bus: {error}") from error
+
+
+def check_free(endpoints: Endpoints, topics: Iterable[Topic[Any]]) -> None:
+    """Bind each of the `topics` once and let go.
+
+    Raises:
+        BadRequest: another process publishes there, or the address cannot be bound.
+    """
+    try:
+        with Bus(endpoints) as bus:
+            for topic in topics:
+                bus.publisher(topic)
+    except (EndpointInUse, ValueError, OSError) as error:
+        raise BadRequest(f"bus: {error}") from error
+
 
 PREFIX = "saltus-"  # of the temporary folders of launches
 FILE = "launch.json"

@@ -14,11 +14,9 @@ from controller.solve_schedule import SolveSchedule
 from robots.planar_pose import PlanarPose
 from robots.robot_file import is_own
 from saltus.common.errors import BadRequest
-from saltus.configuration.estimators import ESTIMATORS
-from saltus.configuration.launch import TICK_S, LaunchConfig
-from saltus.configuration.planners import is_plugin
-from saltus.configuration.timing import make_schedule
-from saltus.launch import motions
+from saltus.configuration.launch import TICK_S, LaunchConfig, make_schedule
+from saltus.configuration.planners import ESTIMATORS, is_plugin
+from saltus.launch import references
 from saltus.launch.plugins import load
 from sim_bridge.options import MotorOptions
 from sim_bridge.perturbation_script import PerturbationScript
@@ -139,7 +137,7 @@ def make_simulation(config: LaunchConfig) -> SimulatedRobot:
         simulation = SimulatedRobot(
             config.robot_model, config.simulation, script, make_ground(config)
         )
-        simulation.tilt_allowance = motions.tilt_allowance(config)
+        simulation.tilt_allowance = references.tilt_allowance(config)
         return simulation
     except Unavailable as error:
         raise BadRequest(f"simulation.engine {config.simulation.engine}: {error}") from error

@@ -17,8 +17,8 @@ from runtime.realtime import (
     set_cpu_affinity,
     take_short_slices,
 )
-from saltus.configuration.connections import ConnectionKind
 from saltus.configuration.launch import LaunchConfig
+from saltus.configuration.planners import ConnectionKind
 
 # The later in a tick, the more urgent: nobody keeps the command that ends it waiting.
 URGENCY = {"estimator": 0, "tracker": 1, "watchdog": 3}  # above a bus's threads

@@ -1,29 +1,52 @@
-"""What a launch on a robot, real or emulated, needs of this machine: addresses, ports, a stop."""
+"""What a launch on a robot needs of this machine: addresses, a stop, a pass, a black box.
+
+Each robot that passed every essential check of `saltus doctor` has a file of its own below the
+user's state folder. What cannot be read is no pass.
+"""
 
 from __future__ import annotations
 
+import os
 import shutil
 import sys
+import tempfile
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from datetime import date
 from ipaddress import IPv4Address
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import msgspec
 
+from hw_bridge.black_box.link import RecordedLink
+from hw_bridge.black_box.pipe import PipeWriter
 from hw_bridge.black_box.ring import segments
 from hw_bridge.emulator.network import RobotSocket
-from hw_bridge.link import UdpLink
+from hw_bridge.link import Link, UdpLink
 from hw_bridge.operator.gamepad import Joystick
 from hw_bridge.operator.keyboard import is_attended
 from hw_bridge.options import HardwareOptions, LinkOptions, OperatorOptions, motor_limits
-from hw_bridge.wire.layout import wire_of
+from hw_bridge.wire.layout import Header, wire_of
+from saltus.common.console import say
 from saltus.common.errors import BadRequest
-from saltus.configuration.launch import LaunchConfig
+from saltus.common.files import replacing, state_folder
+from saltus.common.processes import Child
+from saltus.configuration.launch import LaunchConfig, write_config
 from saltus.launch.driving import open_gamepad
-from saltus.launch.process_table import black_box_folder
+from saltus.launch.run_folder import RunFolder, preparing
+from saltus.launch.supervisor import (
+    BLACK_BOX,
+    GRACE_S,
+    black_box_command,
+    black_box_folder,
+    black_box_pipe,
+)
 
 if TYPE_CHECKING:
     from hw_bridge.dds.link import DdsLink, DdsRobot
+
 
 STANDARD_INPUT = 0
 LIMP = (
@@ -173,3 +196,138 @@ def open_robot_socket(config: LaunchConfig) -> RobotSocket | DdsRobot:
         return DdsRobot(Place(options.domain, options.address))
     except ValueError as error:
         raise BadRequest(str(error)) from error
+
+
+REMEDY = "`saltus doctor a1` examines the robot and gives it a pass for the day"
+
+
+class DoctorPass(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """What is stored of a robot that passed.
+
+    Attributes:
+        robot_id, serial: of its header; another robot has another one.
+        day: of the computer's calendar, such as 2026-01-31.
+        braked_s: silence after which it braked its motors [s].
+        address: of the robot, over whose link it was examined.
+    """
+
+    robot_id: int
+    serial: int
+    day: str
+    braked_s: float
+    address: str
+
+
+def today() -> str:
+    """The local day."""
+    return date.today().isoformat()
+
+
+def store_pass(given: DoctorPass) -> Path:
+    """Write a pass in place of an older one of the same robot, readable by nobody else.
+
+    Raises:
+        OSError: the folder cannot be written.
+    """
+    path = _file(given.robot_id, given.serial)
+    path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+    with replacing(path) as part:
+        part.touch(0o600)
+        part.write_bytes(msgspec.json.encode(given) + b"\n")
+    return path
+
+
+def withdraw_pass(header: Header) -> bool:
+    """Remove the pass of the robot with this header; whether there was one.
+
+    Raises:
+        OSError: it cannot be removed.
+    """
+    with suppress(FileNotFoundError):
+        _file(header.robot_id, header.serial).unlink()
+        return True
+    return False
+
+
+def read_passes() -> list[DoctorPass]:
+    """All passes of today."""
+    try:
+        found = [_read(path) for path in sorted(_folder().glob("*.json"))]
+    except OSError:
+        return []
+    return [each for each in found if each is not None and each.day == today()]
+
+
+def has_pass(header: Header) -> bool:
+    """Whether the robot with this header has a pass of today."""
+    robot = header.robot_id, header.serial
+    return any((each.robot_id, each.serial) == robot for each in read_passes())
+
+
+def needs_pass(config: LaunchConfig) -> bool:
+    """Whether a launch moves a real robot, which needs a pass."""
+    return reaches_robot(config) and config.hardware.mode == "full"
+
+
+def _folder() -> Path:
+    return state_folder() / "doctor"
+
+
+def _file(robot_id: int, serial: int) -> Path:
+    return _folder() / f"a1-{robot_id}-{serial}.json"
+
+
+def _read(path: Path) -> DoctorPass | None:
+    try:
+        return msgspec.json.decode(path.read_bytes(), type=DoctorPass)
+    except (OSError, msgspec.DecodeError):
+        return None
+
+
+READY_S = 5.0
+POLL_S = 0.02
+
+
+@contextmanager
+def black_box_link(config: LaunchConfig) -> Iterator[Link]:
+    """The UDP socket to the robot; what goes through it is kept in the black box meanwhile.
+
+    What others send to its port comes too, for a survey to say so. A black box that cannot
+    be written costs a line.
+
+    Raises:
+        BadRequest: the addresses cannot be had, or nothing temporary can be written.
+    """
+    with preparing():
+        folder = tempfile.TemporaryDirectory(prefix="saltus-")
+    with folder as temporary:
+        path = Path(temporary)
+        pipe, files = black_box_pipe(path), RunFolder(path / "run")
+        with preparing():
+            write_config(config, files.configuration)
+            os.mkfifo(pipe)
+        ring = black_box_folder(config, files.path)
+        report, log = files.report(BLACK_BOX), files.log(BLACK_BOX)
+        box = Child(
+            BLACK_BOX, black_box_command(config, path, files.path, report, os.getpid()), log
+        )
+        robot = hardware_options(config).link.robot
+        link = RecordedLink(open_link(config, hears_all=True), robot, PipeWriter(pipe))
+        try:
+            _start(box, ring)
+            yield link
+        finally:
+            link.close()
+            ended = box.stop(GRACE_S)
+        if box.status or not ended:
+            say(f"no black box: {box.last_words()}")
+        else:
+            say(f"frames are kept in {ring}: saltus black-box")
+
+
+def _start(box: Child, ring: Path) -> None:
+    """Start the black box, and wait until it has begun a file in its `ring`, or has ended."""
+    before, end = segments(ring), time.monotonic() + READY_S
+    box.start()
+    while segments(ring) == before and box.status is None and time.monotonic() < end:
+        time.sleep(POLL_S)

@@ -31,16 +31,22 @@ from runtime.topics import (
     SENSOR_READING,
     STATE_ESTIMATE,
 )
-from saltus.common.children import PEER_GONE
-from saltus.common.compilation import watch
+from saltus.common.compiled_code import watch
+from saltus.common.processes import PEER_GONE
 from saltus.configuration.launch import TICK_S, LaunchConfig
 from saltus.launch import assembly, warmup
 from saltus.launch.cores import serve_ticks, watchdog_priority
-from saltus.launch.doctor_pass import REMEDY, has_pass, needs_pass
 from saltus.launch.driving import make_steering
-from saltus.launch.hardware import hardware_options, open_link, open_robot_socket
-from saltus.launch.process_table import black_box_pipe, watchdog_socket
-from saltus.launch.ready import RECORDER, NotReady, await_listeners
+from saltus.launch.hardware import (
+    REMEDY,
+    hardware_options,
+    has_pass,
+    needs_pass,
+    open_link,
+    open_robot_socket,
+)
+from saltus.launch.supervisor import black_box_pipe, watchdog_socket
+from saltus.launch.warmup import RECORDER, NotReady, await_listeners
 
 LOG = logging.getLogger(__name__)
 Stop = Callable[[], bool]

@@ -1,37 +1,63 @@
-"""One launch: processes started, listened to, recorded, stopped, and summed up."""
+"""One launch: processes started, listened to, recorded, shown, stopped, and summed up."""
+
+from __future__ import annotations
 
 import os
+import subprocess
 import sys
 import tempfile
+import threading
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from hw_bridge.operator.drivers import HELP as KEYS
+from hw_bridge.operator.keyboard import raw_keys
 from runtime.bus import Bus
 from runtime.signals import StopFlag
-from runtime.topics import BY_WATCHERS, COMMAND, GROUND_TRUTH, STATE_ESTIMATE, TOPICS
-from saltus.common.children import PEER_GONE, Child
-from saltus.common.code_version import code_version
-from saltus.common.console import say
-from saltus.common.progress import RunProgress
+from runtime.topics import (
+    BY_WATCHERS,
+    COMMAND,
+    GROUND_TRUTH,
+    ROBOT_STATUS,
+    STATE_ESTIMATE,
+    TOPICS,
+    Topic,
+)
+from saltus.common.compiled_code import code_version
+from saltus.common.console import RunProgress, say
+from saltus.common.errors import INTERRUPTED
+from saltus.common.processes import PEER_GONE, Child
 from saltus.configuration.launch import LaunchConfig, write_config
 from saltus.launch import assembly
-from saltus.launch.addresses import check_free, endpoints_of
-from saltus.launch.announcement import PREFIX, Announcer
+from saltus.launch.announcement import PREFIX, Announcer, check_free, endpoints_of
 from saltus.launch.cores import hear_first
-from saltus.launch.first_compilation import ensure_compiled
+from saltus.launch.driving import words_of
 from saltus.launch.hardware import check_at_hand
 from saltus.launch.listener import Listener
-from saltus.launch.motions import tilt_allowance
-from saltus.launch.problems import LaunchProblem, find_problems
-from saltus.launch.process_table import (
+from saltus.launch.outcome import (
+    HANG_S,
+    STALL_S,
+    START_S,
+    LaunchProblem,
+    describe_stall,
+    find_problems,
+    launch_summary,
+    robot_summary,
+)
+from saltus.launch.references import tilt_allowance
+from saltus.launch.run_folder import RunFolder, preparing, say_missing_reports
+from saltus.launch.supervisor import (
     BLACK_BOX,
     DRIVER,
     GO_ON,
     GRACE_S,
     LASTING,
     WATCHDOG,
+    Death,
+    Supervisor,
     black_box_command,
     black_box_pipe,
     grace_s,
@@ -39,15 +65,94 @@ from saltus.launch.process_table import (
     watchdog_command,
     watchdog_socket,
 )
-from saltus.launch.run_folder import RunFolder, preparing, say_missing_reports
-from saltus.launch.run_view import beat_of, operator_keys, progress_of, unit_of
-from saltus.launch.stall import HANG_S, STALL_S, START_S, describe_stall
-from saltus.launch.summary import launch_summary, robot_summary
-from saltus.launch.supervisor import Death, Supervisor
+from saltus.launch.warmup import ensure_compiled
 from saltus.metrics.run import run_metrics
 
 if TYPE_CHECKING:
     from runtime.recording import Recorder
+
+
+def beat_of(config: LaunchConfig) -> Topic[Any]:
+    """The topic whose ticks say that the launch lives."""
+    return ROBOT_STATUS if config.kind.bridged else GROUND_TRUTH
+
+
+def unit_of(config: LaunchConfig) -> str:
+    """What the seconds of the progress are."""
+    return "s run" if config.kind.bridged else "s simulated"
+
+
+def progress_of(config: LaunchConfig, listener: Listener, tick: int) -> tuple[float, str]:
+    """How far the run is [s], and what a person wants to know meanwhile."""
+    metrics, command = listener.metrics, listener.command
+    if tick < 0:
+        return 0.0, f"waits at {config.emulator.address}:{config.emulator.port}" if (
+            not config.kind.planned
+        ) else "starting"
+    way = f"{metrics.distance:.2f} m" if command is None else words_of(command)
+    if listener.status is not None:
+        hottest = listener.status.temperature.max()
+        what = f"{listener.status.state}, {way}, motors to {hottest:.0f} degC"
+        return metrics.summary()["simulated_s"], what
+    seconds = max(tick, 1) * 1e-3
+    rate = f"{listener.plans / seconds:.0f} plans/s"
+    plans = f"{listener.plans} plans" if config.mode == "paused" else rate
+    return seconds, f"{way}, {plans}" + (", THE PLANNER FAILS" if listener.planner_fails else "")
+
+
+@contextmanager
+def operator_keys(config: LaunchConfig) -> Iterator[None]:
+    """Keys go one by one, unechoed, to the robot's bridge, or to who drives a simulated one."""
+    operated = config.kind.bridged and config.hardware.operator.keyboard
+    driven = config.drive.source == "keyboard"
+    # None where a shell has closed it: <&-
+    if not ((operated or driven) and sys.stdin and sys.stdin.isatty()):
+        yield
+        return
+    if operated:
+        print("u stand up, r run, d sit down, space or Esc STOP, Ctrl-C end", file=sys.stderr)
+    if driven:
+        print(f"{KEYS}; Ctrl-C ends", file=sys.stderr)
+    with raw_keys(sys.stdin.fileno()):
+        yield
+
+
+CLOSE_S = 2.0  # in which it may close its pages
+
+
+@contextmanager
+def viewer(config: LaunchConfig) -> Iterator[None]:
+    """Show this process's launch in the browser; what the view says is said here."""
+    command = [sys.executable, "-m", "saltus.cli.main", "view", "--process", str(os.getpid())]
+    command += ["--address", config.view.address]
+    if config.view.port is not None:
+        command += ["--port", str(config.view.port)]
+    process = subprocess.Popen(
+        command, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE,
+        text=True, start_new_session=True,
+    )  # fmt: skip
+    lines = threading.Thread(target=_say_lines, args=(process,), daemon=True)
+    lines.start()
+    try:
+        yield
+    finally:
+        process.terminate()
+        try:
+            process.wait(CLOSE_S)
+        except subprocess.TimeoutExpired:
+            process.kill()
+        lines.join(CLOSE_S)
+
+
+def _say_lines(process: subprocess.Popen[str]) -> None:
+    """Pass on what the view says, and one line where it ends before the launch does."""
+    assert process.stderr is not None
+    for line in process.stderr:
+        say(line.rstrip())
+    status = process.wait()
+    if status not in (0, -15, INTERRUPTED):
+        say(f"view: ended with status {status}; the launch goes on; `saltus view` opens it again")
+
 
 Meddle = Callable[[Supervisor, Listener], None]
 
@@ -143,7 +248,7 @@ def launch(
 
 
 def _conclude(
-    config: LaunchConfig, files: RunFolder, run: "_Run", deaths: list[Death], interrupted: bool,
+    config: LaunchConfig, files: RunFolder, run: _Run, deaths: list[Death], interrupted: bool,
 ) -> LaunchOutcome:  # fmt: skip
     """How a launch ended, also as its ``summary.json``."""
     listener = run.listener
@@ -187,7 +292,7 @@ def _summary(
     return summary
 
 
-def open_recorder(folder: RunFolder, config: LaunchConfig) -> "Recorder":
+def open_recorder(folder: RunFolder, config: LaunchConfig) -> Recorder:
     """The recorder of a launch.
 
     Raises:

@@ -16,7 +16,7 @@ from runtime.messages import (
 )
 from runtime.rows import message_of
 from saltus.configuration.launch import LaunchConfig
-from saltus.launch import assembly, motions
+from saltus.launch import assembly, references
 from saltus.metrics.run import RunMetrics, run_metrics
 from sim_bridge.node import SimulationNodeOptions
 
@@ -120,7 +120,7 @@ class LockStep(Stack):
         """
         self.simulation = assembly.make_simulation(config)
         super().__init__(config)
-        self.metrics = run_metrics(config, motions.tilt_allowance(config))
+        self.metrics = run_metrics(config, references.tilt_allowance(config))
 
     def step(self) -> Tick:
         """Live through one tick of 1 ms."""

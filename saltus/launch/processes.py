@@ -36,16 +36,16 @@ from runtime.topics import (
     STATE_ESTIMATE,
     TUNING,
 )
-from saltus.common.children import PEER_GONE, die_with_parent, refuse_other_code
-from saltus.common.compilation import watch
+from saltus.common.compiled_code import watch
 from saltus.common.errors import BadRequest
 from saltus.common.files import write_file
+from saltus.common.processes import PEER_GONE, die_with_parent, refuse_other_code
 from saltus.configuration.launch import TICK_S, LaunchConfig, make_config
 from saltus.configuration.options import read_mapping
 from saltus.launch import assembly, warmup
-from saltus.launch.addresses import endpoints_of
+from saltus.launch.announcement import endpoints_of
 from saltus.launch.cores import serve_plans, serve_ticks
-from saltus.launch.ready import READY_S, RECORDER, NotReady, await_listeners
+from saltus.launch.warmup import READY_S, RECORDER, NotReady, await_listeners
 
 Report = dict[str, Any]
 Stop = Callable[[], bool]

@@ -10,8 +10,7 @@ import msgspec
 
 from saltus.common.console import say
 from saltus.common.errors import BadRequest
-from saltus.common.files import write_file
-from saltus.common.folders import new_run_folder
+from saltus.common.files import new_run_folder, write_file
 from saltus.launch.supervisor import Death
 
 

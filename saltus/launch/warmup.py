@@ -1,12 +1,20 @@
-"""Compile and load everything of a process before time counts: a first call may take a minute.
+"""What comes before a robot moves: compilation, warm-up of each process, waiting for the others.
 
-``python -m saltus.launch.warmup PART CONFIG PARENT`` does so for one of `PARTS`.
+``python -m saltus.launch.warmup PART CONFIG PARENT`` warms one of `PARTS` up: a first call may take
+a minute.
 """
 
 from __future__ import annotations
 
+import hashlib
+import os
 import sys
-from collections.abc import Callable
+import tempfile
+import time
+from collections import deque
+from collections.abc import Callable, Sequence
+from contextlib import suppress
+from importlib.metadata import version
 from pathlib import Path
 from typing import TYPE_CHECKING, get_args
 
@@ -14,10 +22,13 @@ import msgspec
 import numpy as np
 
 from robots.conventions import GRAVITY
+from runtime.bus import Publisher
 from runtime.messages import SensorReading, StateEstimate
-from saltus.common.children import die_with_parent, refuse_other_code
+from saltus.common.compiled_code import PACKAGES, code_version, marker_folder
+from saltus.common.console import say
 from saltus.common.errors import BadRequest
-from saltus.configuration.launch import LaunchConfig, Mode, make_config
+from saltus.common.processes import Child, die_with_parent, refuse_other_code
+from saltus.configuration.launch import LaunchConfig, Mode, make_config, write_config
 from saltus.configuration.options import read_mapping
 from saltus.launch import assembly
 from saltus.launch.plugins import load
@@ -25,6 +36,99 @@ from saltus.launch.plugins import load
 if TYPE_CHECKING:
     from robots.robot import Robot
     from sim_bridge.simulated_robot import SimulatedRobot
+
+
+READY_S = 150.0  # patience with the others' start
+RECORDER = 1  # the supervisor listens to every topic
+
+
+class NotReady(RuntimeError):
+    """Something that this process needs did not come."""
+
+
+def await_listeners(publisher: Publisher, count: int, stop: Callable[[], bool]) -> None:
+    """Wait until `count` listeners are there, or the run is stopped.
+
+    Raises:
+        NotReady: they did not come.
+    """
+    if not publisher.wait_for_subscribers(count, READY_S, stop) and not stop():
+        raise NotReady(f"{publisher.subscribers()} of {count} subscribers came in {READY_S:g} s")
+
+
+POLL_S = 0.5
+
+
+def ensure_compiled(*configs: LaunchConfig) -> None:
+    """Fill the compiler's caches once for each planner, rollouts, filter, robot and this code.
+
+    Before all starts, for it takes longer than processes wait for each other.
+
+    Raises:
+        BadRequest: a part cannot be compiled.
+    """
+    parts = {_marker(config, part): (config, part) for config in configs for part in _parts(config)}
+    missing = {marker: chosen for marker, chosen in parts.items() if not marker.exists()}
+    if not missing:
+        return
+    say("compiling (a minute or two, once)")
+    _compile(list(missing.values()))
+    with suppress(OSError):  # then the next launch looks again, which costs seconds
+        marker_folder().mkdir(parents=True, exist_ok=True)
+        for marker in missing:
+            marker.touch()
+
+
+def _compile(parts: Sequence[tuple[LaunchConfig, str]]) -> None:
+    """Run a process for each part, as many at once as there are cores, and wait for them."""
+    with tempfile.TemporaryDirectory(prefix="saltus-") as temporary:
+        children = [_child(Path(temporary) / f"{n}", *each) for n, each in enumerate(parts)]
+        waiting, running, cores = deque(children), list[Child](), len(os.sched_getaffinity(0))
+        try:
+            while waiting or running:
+                while waiting and len(running) < cores:
+                    running.append(waiting.popleft())
+                    running[-1].start()
+                time.sleep(POLL_S)
+                running = [child for child in running if child.status is None]
+            for child in children:
+                if child.status:
+                    raise BadRequest(f"the {child.name} cannot be compiled: {child.last_words()}")
+        finally:
+            for child in children:
+                child.stop(0.0)
+
+
+def _child(folder: Path, config: LaunchConfig, part: str) -> Child:
+    """The process that compiles a part."""
+    folder.mkdir()
+    file = folder / "launch.yaml"
+    write_config(config, file)
+    program = [sys.executable, "-m", "saltus.launch.warmup", part, str(file), str(os.getpid())]
+    return Child(part, program, folder / "log")
+
+
+def _parts(config: LaunchConfig) -> list[str]:
+    """The parts of a launch, those that take longest first."""
+    parts = ["estimator", "planner", "tracker", "simulation"]
+    if config.estimator_entry.compilation:
+        parts.insert(1, "dynamics")  # of the filter
+    if config.kind.bridged:
+        parts.append("bridge")
+    if config.kind.emulated:
+        parts.append("emulator")
+    return parts
+
+
+def _marker(config: LaunchConfig, part: str) -> Path:
+    """A file whose name changes with what is warmed, every source file, Python and compiler."""
+    chosen = {
+        "estimator": (config.estimator,), "dynamics": (config.estimator,),
+        "planner": (config.planner, config.rollout, str(config.is_driven)),
+    }.get(part, ())  # fmt: skip
+    code = code_version(tuple(f"{package}/**/*" for package in PACKAGES))
+    seen = "\n".join((part, *chosen, config.connection, sys.version, version("numba"), code))
+    return marker_folder() / hashlib.sha256(seen.encode()).hexdigest()[:16]
 
 
 def warm_simulation(config: LaunchConfig) -> None:

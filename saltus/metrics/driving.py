@@ -1,17 +1,61 @@
-"""What a driven run is judged by: how well commands are followed, and what that costs."""
+"""The goal of a driven robot, as those know it who only look on: metrics and reports."""
 
 from __future__ import annotations
 
 import math
 
+import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
-from controller.driving.commands import Goal
+from controller.driving.commands import CommandIntake, CommandScript, Goal
 from robots.conventions import GRAVITY
-from runtime.messages import GroundTruth, StateEstimate
+from runtime.messages import Command, GroundTruth, RobotStatus, StateEstimate
+from saltus.common.heading import motion_in_heading
 from saltus.configuration.launch import LaunchConfig
-from saltus.metrics.driven_goal import GoalWatch
+
+HOLDS_S = 1e6  # a command of a script holds until the next one: its source is never silent
+
+
+class GoalWatch:
+    """Which goal is in force at each state of a run.
+
+    A script's goals go by the time since the first state, which makes them the same in every run.
+    Other commands, and a script's on an A1 that has to stand up first, count as they arrive.
+    """
+
+    def __init__(self, config: LaunchConfig) -> None:
+        """Of a driven launch."""
+        script = config.script
+        drive = config.drive
+        if script is not None:
+            drive = msgspec.structs.replace(drive, silence=HOLDS_S)
+        self._script = None
+        if script is not None and not config.kind.bridged:
+            self._script = CommandScript(script, drive, config.reference)
+        self._intake = CommandIntake(drive)
+        self._first: float | None = None
+        self._now = 0.0
+
+    def offer(self, command: Command) -> None:
+        """Take a command of the launch, which arrives after the newest state."""
+        self._intake.offer(command, self._now)
+
+    def note(self, status: RobotStatus) -> None:
+        """A robot that is to sit down stands first."""
+        if status.is_ending:
+            self._intake.end()
+
+    def at(self, time: float) -> Goal:
+        """The goal at the state of `time` [s]; states come in their order."""
+        self._now = time
+        if self._first is None:
+            self._first = time
+        if self._script is not None:
+            return self._script.goal(time - self._first)
+        self._intake.look(time)
+        return self._intake.goal()
+
 
 Array = NDArray[np.float64]
 
@@ -111,21 +155,3 @@ class DrivingMetrics:
         if self._first is None or self._before is None:
             return 0.0
         return float(np.hypot(*(self._before - self._first)))
-
-
-def motion_in_heading(state: GroundTruth | StateEstimate) -> Array:
-    """Forward and left velocity in the heading frame [m/s] and yaw rate [rad/s] (3,)."""
-    rotation = base_rotation(state.q[3:7])
-    velocity, spin = rotation @ state.v[:3], rotation @ state.v[3:6]
-    x, y = rotation[:2, 0] / np.hypot(*rotation[:2, 0])  # the heading
-    return np.array((x * velocity[0] + y * velocity[1], x * velocity[1] - y * velocity[0], spin[2]))
-
-
-def base_rotation(quaternion: Array) -> Array:
-    """Rotation (3, 3) of a quaternion x, y, z, w; `robots.rotations` would load the compiler."""
-    x, y, z, w = quaternion
-    return np.array((
-        (1.0 - 2.0 * (y * y + z * z), 2.0 * (x * y - w * z), 2.0 * (x * z + w * y)),
-        (2.0 * (x * y + w * z), 1.0 - 2.0 * (x * x + z * z), 2.0 * (y * z - w * x)),
-        (2.0 * (x * z - w * y), 2.0 * (y * z + w * x), 1.0 - 2.0 * (x * x + y * y)),
-    ))  # fmt: skip

@@ -5,15 +5,21 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import msgspec
+from msgspec.structs import replace
 
+from robots.planar_pose import PlanarPose
+from runtime.messages import GroundTruth, Plan, PlanOutline, StateEstimate
 from runtime.recording import Gap, is_whole, read_frames, read_recording
 from runtime.topics import TOPICS, Topic
 from saltus.common.console import say
 from saltus.common.errors import BadRequest
-from saltus.common.folders import is_file
+from saltus.common.files import is_file
+
+if TYPE_CHECKING:
+    from saltus.configuration.launch import LaunchConfig
 
 
 def recording_file(run: Path) -> Path:
@@ -84,3 +90,28 @@ def summary_of_run(folder: Path) -> dict[str, Any] | None:
         return msgspec.json.decode(data, type=dict[str, Any])
     except (OSError, ValueError):  # of JSON, of UTF-8
         return None
+
+
+class StartAxes:
+    """Moves states and plans of a launch to its start; of a real robot nothing is moved."""
+
+    def __init__(self, config: LaunchConfig) -> None:
+        """Of a launch, or of a run of it."""
+        self._true = PlanarPose() if config.kind.real else config.simulation.start.pose
+        self._estimated = PlanarPose(yaw=self._true.yaw)  # estimates begin at x = y = 0
+
+    def to_local(self, message: Any) -> Any:
+        """A message; others than states and plans stay as they are."""
+        if not any(self._true):
+            return message
+        if isinstance(message, GroundTruth):
+            return replace(message, q=self._true.to_local(message.q))
+        if isinstance(message, StateEstimate):
+            return replace(message, q=self._estimated.to_local(message.q))
+        if isinstance(message, Plan):
+            return replace(message, states_q=self._estimated.to_local(message.states_q))
+        if isinstance(message, PlanOutline):
+            candidates = PlanarPose(yaw=-self._estimated.yaw).points_to_world(message.candidates)
+            states = self._estimated.to_local(message.states_q)
+            return replace(message, states_q=states, candidates=candidates)
+        return message

@@ -12,9 +12,9 @@ from numpy.typing import NDArray
 from runtime.checked import Message
 from runtime.messages import Plan
 from runtime.topics import MOTOR_COMMAND, PLAN, STATE_ESTIMATE, Topic
-from saltus.configuration.recording import RecordingOptions
+from saltus.configuration.launch import RecordingOptions
 from saltus.recording.fields import LOG_TIME, Column, columns_of, component_names
-from saltus.recording.plans import PlanThinner, Share
+from saltus.recording.recorder import PlanThinner, Share
 
 # Measured by the wall clock: no two runs agree in them, so nobody compares them.
 WALL_CLOCK = {PLAN.name: ("solve_s", "round_trip_s")}

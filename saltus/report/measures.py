@@ -13,7 +13,7 @@ from saltus.common.errors import BadRequest
 from saltus.configuration.planners import entry_of
 from saltus.metrics.touchdown_spread import Spread, outcomes_of, spread_of
 from saltus.metrics.touchdowns import kind_of
-from saltus.report.subject import Array, Subject, TrialRecord
+from saltus.report.reading import Array, Subject, TrialRecord
 from saltus.sweep.conditions import Condition
 from saltus.sweep.summary import wilson_interval
 

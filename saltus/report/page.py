@@ -19,12 +19,9 @@ from saltus.configuration.planners import entry_of
 from saltus.metrics.run import DRIVING_MEASURES
 from saltus.report import figures, measures
 from saltus.report.pictures import pictures
-from saltus.report.read_run import is_run, read_run
-from saltus.report.read_sweep import is_sweep, read_sweep
-from saltus.report.subject import Subject, TrialRecord
-from saltus.sweep.condition_words import budget_words
-from saltus.sweep.pairs import pair_up
-from saltus.sweep.pairs_table import chance_words
+from saltus.report.reading import Subject, TrialRecord, is_run, is_sweep, read_run, read_sweep
+from saltus.sweep.conditions import budget_words
+from saltus.sweep.pairs import chance_words, pair_up
 
 FILE = "report.html"
 MOST_TOUCHDOWNS = 40  # that are measured for one page, which shall be there at once

@@ -11,7 +11,7 @@ import numpy as np
 
 from saltus.film.drawing import Frames, Job, View, draw
 from saltus.report.figures import Panel, data_uri, since_event
-from saltus.report.subject import TrialRecord
+from saltus.report.reading import TrialRecord
 
 AROUND_S = (-0.05, 0.15, 0.3, 0.5, 0.8, 1.5)  # pictures before and after the perturbation [s]
 AFTER_FALL_S = 0.3  # the last picture of a fall

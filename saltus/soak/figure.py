@@ -10,8 +10,8 @@ from matplotlib.figure import Figure
 
 from saltus.common.figures import figure
 from saltus.soak.samples import HANDLES, MEMORY, SETTLED_S, Columns, processes_in, total_memory
+from saltus.soak.soak import LaunchEnd
 from saltus.soak.stalls import Stall
-from saltus.soak.verdict import LaunchEnd
 
 END: dict[str, Any] = {"color": "tab:red", "linewidth": 1.0, "linestyle": "--", "zorder": 0}
 SHOWN, LONGEST = 8, 150  # ends that are named, and letters of each

@@ -1,15 +1,56 @@
-"""Samples of a soak: a CSV file that is written as they come, and the growth of memory in it."""
+"""Samples of a soak: what processes use, in a CSV file, and frames around a fall.
+
+Memory is what is resident (RSS). What belongs to the process alone would be the better number, but
+to read it the kernel walks over all its pages and keeps a lock meanwhile, beside a loop at 1 kHz.
+The growth is the same: what processes share does not grow.
+"""
 
 from __future__ import annotations
 
 import csv
 import math
+import os
+import time
 from collections.abc import Mapping
 from pathlib import Path
-from typing import TextIO
+from typing import NamedTuple, TextIO
 
 import numpy as np
 from numpy.typing import NDArray
+
+from hw_bridge.black_box.ring import segments
+from runtime.messages import RobotStatus
+from saltus.common.console import say
+from saltus.configuration.launch import TICK_S
+from saltus.launch.listener import Listener
+from saltus.launch.supervisor import Supervisor
+
+_PAGE_MB = os.sysconf("SC_PAGE_SIZE") / 1e6
+
+
+class Use(NamedTuple):
+    """What a process uses; both are None for one that has gone.
+
+    Attributes:
+        memory_mb: resident memory [MB].
+        handles: open file handles.
+    """
+
+    memory_mb: float | None
+    handles: int | None
+
+
+def use_of(pid: int) -> Use:
+    """What a process uses now."""
+    try:
+        with open(f"/proc/{pid}/statm", "rb") as file:
+            resident = int(file.read().split()[1])
+        if resident:  # a process that has ended and is not fetched yet has none
+            return Use(resident * _PAGE_MB, len(os.listdir(f"/proc/{pid}/fd")))
+    except (OSError, IndexError):
+        pass
+    return Use(None, None)
+
 
 Array = NDArray[np.float64]
 Columns = Mapping[str, Array]
@@ -93,3 +134,104 @@ def _number(cell: str) -> float:
         return float(cell)
     except ValueError:
         return math.nan
+
+
+EVERY_S = 2.0
+LAUNCHER = "launcher"  # this process, which listens to the launch
+
+Sample = dict[str, float | str | None]
+
+
+class _Mark(NamedTuple):
+    """Where a count began: at a time [s], with so many."""
+
+    time: float
+    count: int
+
+
+class Watch:
+    """Samples one launch.
+
+    A sample has the time since the soak began and that of the run; of each process the resident
+    memory and the open handles; how many ticks the tracker has missed so far; the longest age of
+    the robot's state at a command since the last sample, of fifty a second; the time from plan to
+    plan, in the mean; the hottest motor; and where the robot is.
+
+    Missed ticks are counted from statuses: the tracker's clock has so many ticks in the time from
+    one to the other, and it has served so many. Its own count is in its report, at the end.
+    """
+
+    def __init__(self, file: SampleFile, launch: int, begun: float) -> None:
+        """Sample the `launch`-th launch of a soak that began at `begun` [s], monotonic."""
+        self._file, self._launch, self._begun = file, launch, begun
+        self._due = -math.inf
+        self._first: RobotStatus | None = None
+        self._state_age = 0.0
+        self._plans: _Mark | None = None
+
+    def look(self, supervisor: Supervisor, listener: Listener, running_s: float) -> None:
+        """Look; called some fifty times a second."""
+        status, now = listener.status, time.monotonic()
+        if status is None:
+            return
+        self._first = self._first or status
+        if status.state == "running" and math.isfinite(status.state_age):
+            self._state_age = max(self._state_age, status.state_age)
+        if now < self._due:
+            return
+        self._due = now + EVERY_S
+        self._file.write(self._sample(supervisor, listener, status, running_s, now))
+        self._state_age, self._plans = 0.0, _Mark(now, listener.plans)
+
+    def _sample(
+        self, supervisor: Supervisor, listener: Listener, status: RobotStatus, running_s: float,
+        now: float,
+    ) -> Sample:  # fmt: skip
+        plans = listener.plans - self._plans.count if self._plans else 0
+        truth = listener.truth
+        sample: Sample = {
+            "elapsed_s": now - self._begun,
+            "launch": float(self._launch),
+            "running_s": running_s,
+            "state": status.state,
+            "missed": float(self._missed(status)),
+            "state_age_ms": 1e3 * self._state_age,
+            "plan_ms": 1e3 * (now - self._plans.time) / plans if self._plans and plans else None,
+            "motor_degc": float(status.temperature.max()),
+            "x_m": None if truth is None else float(truth.q[0]),
+            "y_m": None if truth is None else float(truth.q[1]),
+        }
+        pids = {LAUNCHER: os.getpid()} | {child.name: child.pid for child in supervisor.children}
+        uses = {name: use_of(pid) for name, pid in pids.items()}
+        sample |= {MEMORY + name: use.memory_mb for name, use in uses.items()}
+        return sample | {HANDLES + name: use.handles for name, use in uses.items()}
+
+    def _missed(self, status: RobotStatus) -> int:
+        """Ticks that the tracker has left out since its first status."""
+        first = self._first or status
+        due = round((status.time - first.time) / TICK_S)
+        return max(0, due - (status.tick - first.tick))
+
+
+AFTER_S = 20.0  # of the run, so that the file with the fall is whole
+FILES = 4  # of some 17 s each: half a minute before the fall, and all after it
+
+
+class FallFrames:
+    """Keeps the black box's files around the first fall of one launch."""
+
+    def __init__(self, ring: Path, folder: Path) -> None:
+        """Keep files of the `ring` in the `folder`, which is made at a fall."""
+        self._ring, self._folder, self._due = ring, folder, True
+
+    def look(self, fell_at_s: float | None, running_s: float) -> None:
+        """Keep them once, some time after a fall; links cost the disk no work."""
+        if not self._due or fell_at_s is None or running_s < fell_at_s + AFTER_S:
+            return
+        self._due = False
+        try:
+            self._folder.mkdir()
+            for file in segments(self._ring)[-FILES:]:
+                os.link(file, self._folder / file.name)
+        except OSError as error:
+            say(f"soak: the frames of a fall are not kept: {self._folder}: {error.strerror}")

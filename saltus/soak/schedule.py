@@ -10,11 +10,18 @@ Only what a walk survives is drawn. Faults that must end a run belong to `saltus
 from __future__ import annotations
 
 import math
+import time
 from collections.abc import Callable, Iterator
 from functools import partial
 from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
+from numpy.typing import NDArray
+
+from runtime.bus import Publisher
+from runtime.messages import Command as CommandMessage
+from saltus.launch.listener import Listener
+from saltus.launch.supervisor import Supervisor, pause_processes, send_as_stranger
 
 Draw = np.random.Generator
 Range = tuple[float, float]
@@ -244,3 +251,92 @@ def _network(draw: Draw) -> dict[str, Any]:
     """Shares of frames lost, doubled, out of order and damaged."""
     shares = {name: float(draw.uniform(0.0, most)) for name, most in NETWORK.items()}
     return shares | {"seed": int(draw.integers(2**32))}
+
+
+FAR, NEAR = 2.3, 1.0  # from the origin, where it is sent back and where it is let go again [m]
+SPEED = 0.3  # home [m/s]
+TURN_GAIN = 1.5  # [1/s]
+
+
+class Steering:
+    """Commands as they are, or on the way home with the same gait and height.
+
+    Attributes:
+        is_homing: the robot is on its way back.
+    """
+
+    def __init__(self) -> None:
+        """The robot begins at the origin."""
+        self.is_homing = False
+
+    def steer(self, command: Command, q: NDArray[np.float64]) -> Command:
+        """The command to give to a robot with the true configuration `q` (19).
+
+        A robot that is to stand stands.
+        """
+        x, y = float(q[0]), float(q[1])
+        self.is_homing = math.hypot(x, y) > (NEAR if self.is_homing else FAR)
+        if not self.is_homing or command.gait == "stand":
+            return command
+        way = math.atan2(-y, -x) - heading_of(q)
+        error = math.remainder(way, 2.0 * math.pi)
+        turn = min(TURN[1], max(TURN[0], TURN_GAIN * error))
+        return command._replace(forward=SPEED * max(0.0, math.cos(error)), left=0.0, turn=turn)
+
+
+def heading_of(q: NDArray[np.float64]) -> float:
+    """Of the trunk in the world [rad]."""
+    x, y, z, w = q[3:7]
+    return math.atan2(2.0 * (w * z + x * y), 1.0 - 2.0 * (y * y + z * z))
+
+
+STRANGER_FRAMES = 20  # of each kind
+
+
+class Player:
+    """Plays one schedule; raises nothing that the schedule could cause.
+
+    Attributes:
+        harms: that have been done.
+    """
+
+    def __init__(
+        self, schedule: Schedule, publisher: Publisher[CommandMessage], bridge_port: int
+    ) -> None:
+        """Commands go to `publisher`, a stranger's frames to the bridge's port on loopback."""
+        self.harms = 0
+        self._schedule, self._publisher, self._port = schedule, publisher, bridge_port
+        self._steering, self._next, self._sequence = Steering(), 0, 0
+
+    def play(self, supervisor: Supervisor, listener: Listener, running_s: float) -> None:
+        """Send the command of this time, and do the harms that are due; fifty times a second.
+
+        Harms that have been missed are done one a call.
+        """
+        if listener.truth is None:
+            return
+        self._command(self._steering.steer(self._at(running_s), listener.truth.q))
+        harms = self._schedule.harms
+        if self.harms < len(harms) and harms[self.harms].at <= running_s:
+            self.harms += 1
+            self._do(harms[self.harms - 1], supervisor)
+
+    def _at(self, running_s: float) -> Command:
+        """The command of a time."""
+        commands = self._schedule.commands
+        while self._next + 1 < len(commands) and commands[self._next + 1].at <= running_s:
+            self._next += 1
+        return commands[self._next]
+
+    def _command(self, command: Command) -> None:
+        self._sequence += 1
+        self._publisher.send(CommandMessage(
+            sequence=self._sequence, time=time.monotonic(), forward=command.forward,
+            left=command.left, yaw_rate=command.turn, height=command.height, gait=command.gait,
+        ))  # fmt: skip
+
+    def _do(self, harm: Harm, supervisor: Supervisor) -> None:
+        if harm.kind == "pause":
+            pause_processes(supervisor, (harm.process,), harm.seconds)
+        else:
+            send_as_stranger(self._port, STRANGER_FRAMES)

@@ -9,10 +9,10 @@ import msgspec
 
 from saltus.common.errors import BadRequest
 from saltus.common.files import write_file
+from saltus.launch.trace import save_trace, trace_path
 from saltus.sweep.budget import Fit
 from saltus.sweep.running import Finished
 from saltus.sweep.trials import Row
-from saltus.trace import save_trace, trace_path
 
 # What two runs must agree on to make one sweep, and what a folder has otherwise.
 IDENTITY = {

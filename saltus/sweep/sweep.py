@@ -9,24 +9,31 @@ from typing import Any, NamedTuple
 
 import msgspec
 
-from saltus.common.code_version import LOCK_STEP, code_version
-from saltus.common.console import say
+from saltus.common.compiled_code import LOCK_STEP, code_version
+from saltus.common.console import RunProgress, say
 from saltus.common.errors import BadRequest
-from saltus.common.folders import find_file, new_run_folder
-from saltus.common.progress import RunProgress
-from saltus.configuration.effect import warnings
+from saltus.common.files import find_file, new_run_folder
+from saltus.configuration.keys import warnings
 from saltus.launch import assembly
-from saltus.launch.first_compilation import ensure_compiled
 from saltus.launch.plugins import source_of
+from saltus.launch.warmup import ensure_compiled
 from saltus.sweep.budget import Fit, fit
 from saltus.sweep.folder import SweepFolder
-from saltus.sweep.parallel import LOCAL, backend_ready, default_jobs, run_all
-from saltus.sweep.running import Broken, attempt, run_paused, run_realtime
+from saltus.sweep.running import (
+    LOCAL,
+    Broken,
+    attempt,
+    backend_ready,
+    default_jobs,
+    run_all,
+    run_paused,
+    run_realtime,
+)
 from saltus.sweep.trials import Row, Trial, at_budgets, make_trials, select
 from sim_bridge.options import SimulationOptions
 from sim_bridge.suites import SuiteError, parse_suite
 
-SOURCES = (*LOCK_STEP, "saltus/sweep/**/*", "saltus/trace/**/*")  # that decide rows and traces
+SOURCES = (*LOCK_STEP, "saltus/sweep/**/*", "saltus/launch/trace.py")  # that decide rows and traces
 
 
 class SweepRequest(NamedTuple):
@@ -37,7 +44,7 @@ class SweepRequest(NamedTuple):
         planners: which planners.
         mode: ``paused`` or ``realtime``, in which trials run one after another.
         jobs: trials at the same time; None for what there is.
-        cluster, scheduler: see `saltus.sweep.parallel.backend_ready`.
+        cluster, scheduler: see `saltus.sweep.running.backend_ready`.
         output: folder; None makes one in ``runs/``.
         trials, groups: which alone; empty for all.
         seeds: how many of each event; None for all.

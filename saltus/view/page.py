@@ -15,15 +15,13 @@ import viser
 from runtime.bus import Bus
 from saltus.common.console import say
 from saltus.common.errors import BadRequest
+from saltus.common.heading import base_rotation
 from saltus.configuration.launch import LaunchConfig
 from saltus.launch.announcement import RunningLaunch
 from saltus.launch.assembly import make_ground
-from saltus.metrics.driving import base_rotation
-from saltus.view.browsers import Browsers
-from saltus.view.gate import Gate, is_loopback
-from saltus.view.instant import Instant, LiveFeed, measures_of
-from saltus.view.levers import Levers
+from saltus.view.gate import Browsers, Gate, is_loopback
 from saltus.view.panel import (
+    Levers,
     Plots,
     PushControls,
     TimeLine,
@@ -32,7 +30,7 @@ from saltus.view.panel import (
     add_time,
     add_visibility,
 )
-from saltus.view.recorded import RecordedRun
+from saltus.view.recorded import Instant, LiveFeed, RecordedRun, measures_of
 from saltus.view.scene import Scene
 
 PORT = 8080

@@ -6,8 +6,7 @@ import numpy as np
 import pytest
 
 from saltus.bench import planner
-from saltus.bench.peer import SCRIPT, PeerProcess, peer_folder, peer_python
-from saltus.bench.planner import THREADS, PeerSolver
+from saltus.bench.planner import SCRIPT, THREADS, PeerProcess, PeerSolver, peer_folder, peer_python
 from saltus.cli.main import run as command_line
 from saltus.common.errors import BadRequest
 from studies.a1.systems.planner_cases import make_cases, make_workbench, save_cases
@@ -51,26 +50,6 @@ def test_rows_and_ratios(fake):
     assert bounds["line_search_over_bare"] == 1.3 and bounds["ratio_as_run"] == 0.7
 
 
-def test_ratios_are_of_medians_by_name():
-    times = planner.Times()
-    ms = {"iteration": 9.0, "iteration_rigid": 8.0, "iteration_as_run": 3.0, "line_search": 5.0,
-          "bare_stepping": 4.0, "driven_reference": 0.15, "crocoddyl_1_thread": 12.0,
-          "crocoddyl_2_threads": 10.0, "crocoddyl_no_cones_1_thread": 4.5,
-          "crocoddyl_no_cones_2_threads": 6.0}  # fmt: skip
-    for name, each in ms.items():
-        times.add(name, [1e-3 * each, 0.9e-3 * each, 1.5e-3 * each])
-    result = planner._result(times, {"crocoddyl": "0", "pinocchio": "0"})
-    ratios = {row["name"]: row["ratio"] for row in result.rows if row["ratio"] is not None}
-    assert ratios == pytest.approx({
-        "iteration_over_crocoddyl": 0.9, "iteration_over_crocoddyl_no_cones": 2.0,
-        "line_search_over_bare": 1.25, "iteration_over_rigid": 1.125, "ratio_as_run": 0.25,
-        "driven_reference_over_bound": 0.5,
-    })  # fmt: skip
-    assert result.ratio == pytest.approx(0.9) and result.extra["ratio_as_run"] == 0.25
-    unmet = [criterion.what for criterion in result.criteria if not criterion.met]
-    assert unmet == ["iteration_over_rigid"]
-
-
 def test_cases_are_walking_states_with_touchdowns_ahead(bench, tmp_path):
     cases = make_cases(bench, 6)
     save_cases(tmp_path / "cases.npz", bench, cases)
@@ -80,13 +59,6 @@ def test_cases_are_walking_states_with_touchdowns_ahead(bench, tmp_path):
     for case in cases:
         assert np.linalg.norm(case.x0[3:7]) == pytest.approx(1.0)
         assert (case.window.contacts[1:] > case.window.contacts[:-1]).any()
-
-
-def test_peer_gets_its_arguments_and_ends_with_its_input(fake):
-    with PeerProcess([*fake, "cases.npz"]) as peer:
-        assert peer.ready["saw"] == ["cases.npz"]
-        assert peer.ask(case=0, cones=True, threads=2, repeat=3) == {"ms": [3.0, 3.0, 3.0]}
-    assert peer._process.returncode == 0
 
 
 @pytest.mark.parametrize("body, said", [
@@ -100,11 +72,6 @@ def test_a_peer_that_fails_is_one_line_that_names_the_remedy(tmp_path, body, sai
     with pytest.raises(BadRequest) as error:
         PeerProcess([sys.executable, str(script)]).ask(case=0)
     assert said in str(error.value) and "make peers" in str(error.value)
-
-
-def test_a_peer_without_interpreter_names_the_remedy(tmp_path):
-    with pytest.raises(BadRequest, match="make peers"):
-        PeerProcess([str(tmp_path / "python")])
 
 
 def test_an_environment_that_cannot_be_made_is_refused(tmp_path, monkeypatch, capsys):

@@ -7,7 +7,6 @@ import pytest
 
 from saltus.bench import rollouts
 from saltus.bench.rollouts import (
-    MOST_ON_WARP_CPU,
     Engine,
     Horizon,
     Measured,
@@ -16,7 +15,6 @@ from saltus.bench.rollouts import (
     measure,
     walking_problem,
     warp_cpu_name,
-    warp_engines,
 )
 from sim_bridge.rollouts.threaded import ThreadedRollout
 from sim_bridge.rollouts.unavailable import Unavailable
@@ -67,30 +65,12 @@ def test_rows_ratio_and_what_is_missing():
     assert set(result.figures) == {"rollouts"}
 
 
-def test_the_ratio_is_of_remote_to_local_at_the_smallest_size(monkeypatch):
-    ms = {("mujoco", 9): 2.0, ("remote", 9): 3.0, ("mujoco", 16): 4.0, ("remote", 16): 4.1}
-
-    def measured(engines, problem, size, budget):
-        return [times(name, name, size, ms[name, size]) for name in ("remote", "mujoco")]
-
-    monkeypatch.setattr(rollouts, "measure", measured)
-    result = rollouts.run((9, 16), 0.02, [("mujoco", both)])
-    assert result.ratio == pytest.approx(1.5)
-
-
 def test_engines_take_turns(problem):
     calls: list[str] = []
     engines = [Engine(name, name, Noted(name, calls)) for name in "ab"]
     measured = measure(engines, problem, 9, 1e-9)
     assert calls == list("ab" + "ab" + "ba" + "ab")  # first to make the batches
     assert [len(one.seconds) for one in measured] == [3, 3]
-
-
-def test_an_engine_for_which_another_answered_has_no_row(problem, capsys):
-    engines = [Engine("a", "a", Noted("a", [])), Engine("b", "b", Noted("b", [], fallbacks=1))]
-    assert [one.backend for one in measure(engines, problem, 9, 1e-9)] == ["a"]
-    assert "b did not answer" in capsys.readouterr().err
-    assert measure([Engine("a", "a", Noted("a", []), most=8)], problem, 9, 1e-9) == []
 
 
 def test_the_problem_is_a_walk_that_goes_on(problem):
@@ -122,9 +102,3 @@ def test_a_gpu_is_judged_by_its_large_batch():
     assert not criteria([times("warp", "GPU X", 1024, 51.0)], 8)[0].met
     on_cpu = times("warp", warp_cpu_name(), 1024, 1.0)
     assert criteria([on_cpu], 8) == [], "Warp on the CPU is no GPU"
-
-
-def test_warp_on_the_cpu_takes_small_batches_only():
-    engine = warp_engines(Horizon(2, 0.01, 1))[-1]
-    assert (engine.backend, engine.device) == ("warp", warp_cpu_name())
-    assert engine.most == MOST_ON_WARP_CPU

@@ -2,17 +2,12 @@
 
 import numpy as np
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 from scipy.signal import lfilter
 from scipy.stats import chi2
 
-from robots.rotations import exp3
-from saltus.bench.errors import (
-    INSIDE,
+from saltus.bench.estimators import (
     LEVELS,
     consistency,
-    correlation_time,
     normalised,
 )
 
@@ -58,13 +53,6 @@ def test_most_consistent_filters_pass_however_their_errors_follow_each_other():
     assert sum(low <= one.mean <= high for one in found) < 40
 
 
-def test_runs_count_as_one_stream():
-    parts = [normalised(noise(500, seed), np.tile(P, (500, 1, 1))) for seed in range(4)]
-    found = consistency(parts)
-    assert found.mean == pytest.approx(np.concatenate(parts).mean())
-    assert 500 < found.samples <= 2000
-
-
 def test_no_covariance_is_never_consistent():
     errors = noise(50, 4)
     covariances = np.tile(P, (50, 1, 1))
@@ -74,20 +62,3 @@ def test_no_covariance_is_never_consistent():
     assert np.isinf(values[3:5]).all() and np.isfinite(np.delete(values, [3, 4])).all()
     found = consistency([values])
     assert not found.consistent and found.inside <= 0.96
-
-
-def test_an_error_that_never_changes_is_one_sample():
-    assert correlation_time([np.full(80, 2.0)]) == 80.0
-
-
-@given(st.integers(0, 2**32 - 1), st.floats(-3.0, 3.0), st.floats(-3.0, 3.0))
-def test_a_turn_of_the_axes_changes_nothing(seed, angle, tilt):
-    turn = exp3(np.array([tilt, 0.0, angle]))
-    errors = noise(5, seed)
-    plain = normalised(errors, np.tile(P, (5, 1, 1)))
-    turned = normalised(errors @ turn.T, np.tile(turn @ P @ turn.T, (5, 1, 1)))
-    np.testing.assert_allclose(turned, plain, rtol=1e-9)
-
-
-def test_the_band_of_one_tick_is_that_of_the_tables():
-    np.testing.assert_allclose(INSIDE, [0.2158, 9.3484], atol=1e-4)

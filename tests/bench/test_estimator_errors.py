@@ -2,17 +2,14 @@
 
 import numpy as np
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 from robots.legs import foot_jacobians_in_base
 from robots.rotations import exp3, quaternion_from_rotation
-from saltus.bench.errors import (
+from saltus.bench.estimators import (
     AFTER_TOUCHDOWN,
     IN_THE_AIR,
     after_touchdown,
     errors_of,
-    joined,
     rms,
     slipping_share,
 )
@@ -42,20 +39,6 @@ def test_known_errors_have_known_measures():
     assert found.distance == pytest.approx(2.0) and found.drift == pytest.approx(0.1)
 
 
-def test_runs_of_a_stream_add_up():
-    q, v, contact = still(10)
-    one = errors_of(q, v, contact, q, v + 1.0)
-    other = errors_of(q, v, contact, q + 1e-3 * np.arange(10)[:, None], v)._replace(distance=3.0)
-    both = joined([one, other, other])
-    assert both.velocity.shape == (30, 3) and both.touchdown.shape == (30,)
-    assert rms(both.velocity) == pytest.approx(1.0)
-    assert both.distance == 6.0 and both.drift == pytest.approx(2 * 9e-3 * np.sqrt(2.0))
-
-
-def test_no_touchdown_has_no_error():
-    assert rms(np.empty((0, 3))) is None
-
-
 def steps(*changes, n=400):
     """Contact (n, 4): only the second foot lifts; `changes` are the ticks at which it switches."""
     contact = np.ones((n, 4), dtype=bool)
@@ -72,27 +55,6 @@ def test_the_50_ms_after_a_touchdown_begin_with_it():
 @pytest.mark.parametrize(("off", "counts"), [(IN_THE_AIR - 1, False), (IN_THE_AIR, True)])
 def test_a_bounce_is_no_touchdown(off, counts):
     assert after_touchdown(steps(100, 100 + off)).any() == counts
-
-
-def test_a_foot_that_comes_down_twice_counts_from_the_first_time():
-    found = np.flatnonzero(after_touchdown(steps(100, 200, 205, 210)))
-    assert found.tolist() == list(range(200, 250))
-
-
-def test_a_run_that_begins_in_the_air_and_one_that_ends_at_a_touchdown():
-    contact = np.zeros((30, 4), dtype=bool)
-    contact[IN_THE_AIR - 1 :, 0] = True  # it may have been on the ground a tick before
-    assert not after_touchdown(contact).any()
-    contact[:] = False
-    contact[-1:, 2] = True
-    assert np.flatnonzero(after_touchdown(contact)).tolist() == [29]
-
-
-@given(st.lists(st.integers(1, 399), max_size=12))
-def test_there_are_at_most_50_ticks_a_landing_and_none_without(changes):
-    contact = steps(*changes)
-    landings = int((contact[1:] & ~contact[:-1]).sum())
-    assert after_touchdown(contact).sum() <= AFTER_TOUCHDOWN * landings
 
 
 def test_feet_slip_when_the_base_moves_and_the_joints_do_not():

@@ -2,7 +2,7 @@
 
 import pytest
 
-from saltus.bench.timing import MS, Times, quantiles, take_turns, take_turns_for
+from saltus.bench.timing import MS, take_turns, take_turns_for
 
 
 class Clock:
@@ -55,23 +55,3 @@ def test_rounds_follow_from_the_time_there_is(first, later, budget, rounds):
 
     assert len(take_turns_for(budget, {"a": call}, 3, 50, clock).seconds["a"]) == rounds
     assert len(calls) == rounds + (1 if first >= budget else 2)
-
-
-def test_quantiles_have_the_asked_keys_and_unit():
-    found = quantiles([k / 1000.0 for k in range(1, 12)], MS, p10_ms=10.0, median_ms=50.0)
-    assert found == pytest.approx({"p10_ms": 2.0, "median_ms": 6.0})
-    assert list(found) == ["p10_ms", "median_ms"]
-
-
-def test_a_wrapped_function_is_timed_at_every_call():
-    clock = Clock()
-    times = Times(clock)
-
-    def add(a, b):
-        clock.now += a
-        return a + b
-
-    wrapped = times.wrap("stage", add)
-    assert times.seconds == {"stage": []}
-    assert [wrapped(1.0, 2.0), wrapped(3.0, 4.0)] == [3.0, 7.0]
-    assert times.seconds == {"stage": [1.0, 3.0]}

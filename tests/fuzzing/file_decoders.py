@@ -31,8 +31,8 @@ from runtime.topics import (
     STATE_ESTIMATE,
 )
 from saltus.common.errors import BadRequest
-from saltus.common.folders import data_folder
-from saltus.configuration.effect import keys_without_effect
+from saltus.common.files import data_folder
+from saltus.configuration.keys import keys_without_effect
 from saltus.configuration.launch import (
     Overrides,
     assign,
@@ -41,18 +41,17 @@ from saltus.configuration.launch import (
     placed,
     read_launch,
 )
-from saltus.configuration.options import read_mapping
-from saltus.configuration.settings import Settings
+from saltus.configuration.options import Settings, read_mapping
 from saltus.launch import announcement, assembly
-from saltus.launch.motions import read_motion
+from saltus.launch.references import read_motion
 from saltus.launch.run_folder import RunFolder
+from saltus.launch.trace import Trace, load_trace, save_trace
 from saltus.recording.reading import summary_of_run
 from saltus.recording.recorder import RunRecorder
 from saltus.recording.run import Run
-from saltus.report.read_sweep import read_description, read_rows
+from saltus.report.reading import read_description, read_rows
 from saltus.sweep.folder import SweepFolder
 from saltus.sweep.trials import make_trials
-from saltus.trace import Trace, load_trace, save_trace
 from sim_bridge.suites import SuiteError, parse_suite
 from tests.fuzzing.decoder import Decode, Decoder, through_file
 from tests.fuzzing.message_decoders import example

@@ -16,7 +16,7 @@ import sys
 from collections import Counter, defaultdict
 from pathlib import Path
 
-from saltus.common.kernel_cache import kernel_folder
+from saltus.common.compiled_code import kernel_folder
 from tests.mutation.mutants import Mutant, sample
 from tests.mutation.parts import PARTS, ROOT, tests_of
 

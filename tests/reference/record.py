@@ -25,10 +25,9 @@ from runtime.topics import (
     STATE_ESTIMATE,
     Topic,
 )
-from saltus.configuration.launch import TICK_S, load_launch
-from saltus.configuration.recording import RecordingOptions
+from saltus.configuration.launch import TICK_S, RecordingOptions, load_launch
 from saltus.launch.lock_step import LockStep
-from saltus.recording.plans import PlanThinner
+from saltus.recording.recorder import PlanThinner
 from saltus.replay.difference import Tally
 
 FOLDER = Path(__file__).parent

@@ -14,7 +14,7 @@ import pytest
 
 from runtime import background_log
 from runtime.background_log import log_in_background
-from saltus.common.children import Child
+from saltus.common.processes import Child
 
 ROOT = Path(__file__).parents[2]
 PATIENCE_S = 10.0

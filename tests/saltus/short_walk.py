@@ -1,16 +1,27 @@
 """A recorded walk in lock step: the folder of a run, and the frames that were sent."""
 
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from runtime.topics import Topic
-from saltus.bench.recording import frames_of_run
+from runtime.messages import SensorReading, encode
+from runtime.topics import (
+    GROUND_TRUTH,
+    LINE_SEARCH,
+    MOTOR_COMMAND,
+    PLAN,
+    SENSOR_READING,
+    SIMULATED_READING,
+    STATE_ESTIMATE,
+    Topic,
+)
 from saltus.configuration.launch import load_launch, write_config
-from saltus.launch.lock_step import LockStep
+from saltus.launch.lock_step import LockStep, Tick
 from saltus.recording.recorder import RunRecorder
 
 SECONDS = 0.3
 
+Frame = tuple[Topic[Any], bytes]
 Sent = list[tuple[int, Topic[Any], bytes]]  # time [ns], topic, frame
 
 
@@ -25,3 +36,20 @@ def record_walk(folder: Path, *assignments: str) -> Sent:
                 recorder.write(topic, frame, at)
                 sent.append((at, topic, frame))
     return sent
+
+
+def frames_of_run(run: LockStep) -> Iterator[tuple[int, list[Frame]]]:
+    """What is sent in each tick of a run in lock step, and when [ns]."""
+    while run.simulation.tick < run.config.ticks:
+        reading = run.simulation.reading()
+        tick = run.step()
+        yield round(tick.truth.time * 1e9), _frames_of(tick, reading)
+
+
+def _frames_of(tick: Tick, reading: SensorReading) -> list[Frame]:
+    pairs = (
+        (SIMULATED_READING, reading), (GROUND_TRUTH, tick.truth), (SENSOR_READING, reading),
+        (STATE_ESTIMATE, tick.estimate), (PLAN, tick.plan), (LINE_SEARCH, tick.search),
+        (MOTOR_COMMAND, tick.command),
+    )  # fmt: skip
+    return [(topic, encode(message)) for topic, message in pairs if message is not None]

@@ -35,7 +35,7 @@ def test_installed_wheel_finds_its_launch_files(tmp_path):
     zipfile.ZipFile(wheel).extractall(tmp_path / "site")
     code = (
         "from saltus.configuration.launch import load_launch as l; import saltus; "
-        "from saltus.common.folders import find_file as f; "
+        "from saltus.common.files import find_file as f; "
         "from sim_bridge.suites import read_suite as r; "
         "from saltus.report.page import Subject, page; "
         "assert 'No trial' in page(Subject('sweep', None, 'x', {}, '', [])); "

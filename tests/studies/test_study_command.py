@@ -10,7 +10,7 @@ import pytest
 from matplotlib.figure import Figure
 
 from saltus.cli.main import run
-from saltus.common import progress
+from saltus.common import console as progress
 from saltus.common.console import print_table
 from studies import study as studies
 from studies.figures import COLOURS, figure, save

@@ -9,7 +9,7 @@ import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager, suppress
 
-from saltus.launch.harms import send_as_stranger
+from saltus.launch.supervisor import send_as_stranger
 from studies.a1.chaos.draw import Harm
 
 STRANGER_PACKETS = 50  # of each kind, between two looks at the clock

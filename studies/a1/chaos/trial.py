@@ -21,7 +21,7 @@ from runtime.recording import read_frames
 from saltus.common.errors import BadRequest
 from saltus.configuration.launch import load_launch, make_config, write_config
 from saltus.export.black_box import segments_of
-from saltus.launch.harms import free_port
+from saltus.launch.supervisor import free_port
 from studies.a1.chaos import leap, stack
 from studies.a1.chaos.acts import do
 from studies.a1.chaos.draw import LEAP_S, Harm

@@ -21,8 +21,8 @@ from robots.robot import load_robot
 from robots.state import mujoco_from_pinocchio
 from robots.terrain import Ground
 from saltus.common.errors import BadRequest
-from saltus.common.folders import data_folder
-from saltus.launch import planners, rollouts
+from saltus.common.files import data_folder
+from saltus.launch import planners
 from saltus.launch.lock_step import LockStep, Tick
 from saltus.sweep.sweep import prepare
 from saltus.sweep.trials import Trial, make_trials
@@ -175,13 +175,13 @@ def record_push(
     """One in `every` solves of a push, from the push on, as long as `after_push_s` says."""
     push_s: float = trial.labels["at"]
     config = msgspec.structs.replace(trial.config, duration=push_s + after_push_s)
-    options, run = rollouts.planning(config), LockStep(config)
+    options, run = planners.planning(config), LockStep(config)
     recorder = TrajectoryRecorder(planners.make_derivatives(options, config.robot_model))
     planner = HilqrPlanner(
         options,
         load_robot("a1"),
         planners.make_reference(config),
-        rollouts.make_rollout(config),
+        planners.make_rollout(config),
         recorder,
     )
     run.planner = planner

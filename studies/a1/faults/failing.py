@@ -15,7 +15,7 @@ import msgspec
 import numpy as np
 
 from runtime.messages import Message, Plan, SensorReading, StateEstimate
-from saltus.common.lock_hog import hog
+from saltus.common.processes import hog
 from saltus.configuration.launch import LaunchConfig
 from saltus.launch import assembly, processes
 

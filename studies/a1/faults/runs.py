@@ -18,12 +18,11 @@ import msgspec
 
 from hw_bridge.operator.keyboard import QUERY, REPLY, raw_keys
 from runtime.recording import read_frames
-from saltus.common.processor import stolen_s
+from saltus.common.processes import stolen_s
 from saltus.configuration.launch import LaunchConfig, load_launch, make_config
-from saltus.launch.harms import free_port, pause_processes, send_as_stranger
 from saltus.launch.launcher import LaunchOutcome, launch
 from saltus.launch.listener import Listener
-from saltus.launch.supervisor import Supervisor
+from saltus.launch.supervisor import Supervisor, free_port, pause_processes, send_as_stranger
 from studies.a1.faults.cases import FAILING, RUN_S, Fault
 from studies.a1.faults.failing import HOG, WAY
 

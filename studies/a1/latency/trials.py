@@ -7,9 +7,16 @@ from functools import partial
 from typing import NamedTuple
 
 from saltus.common.errors import BadRequest
-from saltus.common.folders import data_folder
-from saltus.sweep.parallel import backend_ready, default_jobs, run_all
-from saltus.sweep.running import Broken, Finished, attempt, run_paused
+from saltus.common.files import data_folder
+from saltus.sweep.running import (
+    Broken,
+    Finished,
+    attempt,
+    backend_ready,
+    default_jobs,
+    run_all,
+    run_paused,
+)
 from saltus.sweep.sweep import prepare, threads_each
 from saltus.sweep.trials import Row, Trial, make_trials
 from sim_bridge.suites import read_suite
@@ -90,7 +97,7 @@ def run_points(
         points: in the order of the outcomes.
         options: of the study.
         run: runs one trial.
-        backend: of joblib, see `saltus.sweep.parallel.backend_ready`.
+        backend: of joblib, see `saltus.sweep.running.backend_ready`.
 
     Raises:
         BadRequest: the suite has not so many pushes, or a trial cannot be put together.

@@ -16,7 +16,7 @@ from controller.convergent.hill_trajectory import HillTrajectory
 from controller.convergent.hill_transcription import SHORTEST, TrajectoryOptions
 from controller.convergent.path_check import divergent, violation
 from controller.convergent.rrt import RrtOptions, RrtStarOptions, plan_rrt, plan_rrt_star
-from saltus.sweep.parallel import backend_ready, default_jobs, run_all
+from saltus.sweep.running import backend_ready, default_jobs, run_all
 from studies.kong.hill.methods import METHODS, Method, ends
 from studies.study import StudyOptions
 

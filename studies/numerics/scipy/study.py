@@ -18,7 +18,7 @@ import numpy as np
 
 from hybrid.options import SimulationOptions
 from hybrid.simulation import simulate
-from saltus.sweep.parallel import backend_ready, default_jobs, run_all
+from saltus.sweep.running import backend_ready, default_jobs, run_all
 from studies.numerics.scipy.problems import WAYS, Problem, Way, draw, system_of
 from studies.numerics.scipy.reference import MAX_EVENTS, Accuracy, Trace, solve
 from studies.study import Criterion, StudyOptions, StudyResult, study

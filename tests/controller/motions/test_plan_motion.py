@@ -7,7 +7,7 @@ from controller.limits import Limits
 from controller.motions import MotionPlan
 from controller.options import Motion, Phase, Pose
 from controller.planner_options import KeepOut, LimitOptions
-from saltus.launch.motions import FEASIBLE, make_plan
+from saltus.launch.references import FEASIBLE, make_plan
 from tests.a1 import A1
 
 FOLDED = (0.0, 1.0, -2.0)

@@ -9,10 +9,9 @@ from pathlib import Path
 
 import pytest
 
-from saltus.cli import completion
+from saltus.cli import options as completion
 from saltus.cli.main import run
-from saltus.configuration.key_table import markdown
-from saltus.configuration.keys import element_keys, keys_of, text_of, values_of
+from saltus.configuration.keys import element_keys, keys_of, markdown, text_of, values_of
 from saltus.configuration.launch import load_launch
 
 COMMAND = [sys.executable, "-m", "saltus.cli.main", "config"]

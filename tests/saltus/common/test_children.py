@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from saltus.common.children import CODE, Child
+from saltus.common.processes import CODE, Child
 
 ROOT = Path(__file__).parents[3]
 
@@ -19,23 +19,12 @@ def test_a_file_of_the_current_folder_is_no_module(
 ) -> None:
     (tmp_path / f"{name}.py").write_text("raise RuntimeError('foreign code')")
     monkeypatch.chdir(tmp_path)
-    program = "import queue, controller.planner_options, saltus.common.children"
+    program = "import queue, controller.planner_options, saltus.common.processes"
     child = Child("child", [sys.executable, "-c", program], tmp_path / "log")
     child.start()
     while child.status is None:
         time.sleep(0.01)
     assert child.status == 0, child.last_words()
-
-
-def test_children_of_a_command_are_safe_too(tmp_path: Path) -> None:
-    """Those of libraries, as of a sweep: they inherit it."""
-    (tmp_path / "queue.py").write_text("raise RuntimeError('foreign code')")
-    code = (
-        "import subprocess, sys; from saltus.cli import main; "
-        "main.run = lambda: subprocess.call([sys.executable, '-c', 'import queue']); main.main()"
-    )
-    done = subprocess.run([sys.executable, "-P", "-c", code], cwd=tmp_path)
-    assert done.returncode == 0
 
 
 @pytest.mark.parametrize("module", ["processes", "warmup"])

@@ -4,7 +4,7 @@ import signal
 
 import pytest
 
-from saltus.common.interrupt import postponed_interrupt
+from saltus.common.errors import postponed_interrupt
 
 
 def test_the_first_one_waits_until_the_caller_looks():
@@ -19,12 +19,6 @@ def test_the_first_one_waits_until_the_caller_looks():
     assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
 
 
-def test_one_that_nobody_looked_for_comes_at_the_end_even_of_a_failure():
-    with pytest.raises(KeyboardInterrupt), postponed_interrupt():
-        signal.raise_signal(signal.SIGINT)
-        raise ValueError
-
-
 def test_sigterm_waits_too_where_it_acts_as_ctrl_c():
     before = signal.signal(signal.SIGTERM, signal.default_int_handler)
     try:
@@ -35,21 +29,3 @@ def test_sigterm_waits_too_where_it_acts_as_ctrl_c():
         assert signal.getsignal(signal.SIGTERM) is signal.default_int_handler
     finally:
         signal.signal(signal.SIGTERM, before)
-
-
-def test_a_second_one_acts_at_once():
-    with pytest.raises(KeyboardInterrupt), postponed_interrupt():
-        signal.raise_signal(signal.SIGINT)
-        signal.raise_signal(signal.SIGINT)
-        raise AssertionError("not interrupted")
-
-
-def test_a_process_that_ignores_it_still_does():
-    before = signal.signal(signal.SIGINT, signal.SIG_IGN)
-    try:
-        with postponed_interrupt() as check:
-            signal.raise_signal(signal.SIGINT)
-            check()
-            assert signal.getsignal(signal.SIGINT) is signal.SIG_IGN
-    finally:
-        signal.signal(signal.SIGINT, before)

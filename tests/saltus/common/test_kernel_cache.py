@@ -6,21 +6,16 @@ import subprocess
 import sys
 from pathlib import Path
 
-import numba
 import pytest
 
-from saltus.common import kernel_cache
-from saltus.common.kernel_cache import (
-    KEPT,
+from saltus.common import compiled_code
+from saltus.common.compiled_code import (
     PACKAGES,
-    SourcesLocator,
     folder_of,
-    forget_old,
     kernel_folder,
-    sources,
 )
 from saltus.configuration.launch import load_launch
-from saltus.launch.first_compilation import _marker, ensure_compiled
+from saltus.launch.warmup import ensure_compiled
 
 ROOT = Path(__file__).parents[3]
 INNER = "from numba import njit\n\n\n@njit(cache=True)\ndef inner(x):\n    return {} * x\n"
@@ -38,7 +33,7 @@ ASK = (
 def checkout(tmp_path: Path) -> Path:
     """A checkout of its own: saltus's cache, and a function that calls one in another package."""
     (tmp_path / "saltus" / "common").mkdir(parents=True)
-    common = ("__init__", "kernel_cache", "folders", "files", "errors")
+    common = ("__init__", "compiled_code", "files", "errors")
     for name in ("__init__", *(f"common/{name}" for name in common)):
         shutil.copy(ROOT / "saltus" / f"{name}.py", tmp_path / "saltus" / f"{name}.py")
     for path, text in (("robots/inner", INNER.format(2.0)), ("controller/outer", OUTER)):
@@ -78,69 +73,12 @@ def test_an_edit_elsewhere_costs_nothing(checkout: Path) -> None:
     assert ask(checkout) == ["3.0", "True"]
 
 
-def test_who_imports_numba_first_is_cached_alike(checkout: Path) -> None:
-    assert ask(checkout, f"import numba; {ASK}") == ["3.0", "False"]
-    assert ask(checkout) == ["3.0", "True"]
-
-
-def test_where_nothing_can_be_written_numba_finds_a_way(
-    checkout: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    (checkout / ".kernels").touch()  # and no folder
-    assert ask(checkout) == ["3.0", "False"]
-    assert ask(checkout) == ["3.0", "True"]
-
-
-def test_in_somebody_elses_checkout_kernels_are_the_users_own(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    (tmp_path / "pyproject.toml").touch()
-    monkeypatch.setattr(kernel_cache, "ROOT", tmp_path)
-    monkeypatch.delenv("NUMBA_CACHE_DIR", raising=False)
-    monkeypatch.setenv("XDG_CACHE_HOME", "/home/user")
-    assert kernel_folder() == tmp_path / ".kernels"
-    monkeypatch.setattr("os.access", lambda *_: False)  # root may write anywhere
-    assert kernel_folder() == Path("/home/user/saltus/kernels")
-
-
-def test_old_folders_and_what_vouches_for_them_go(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setenv("NUMBA_CACHE_DIR", str(tmp_path))
-    marker = kernel_cache.marker_folder() / "mark"
-    marker.parent.mkdir()
-    marker.touch()
-    for number in range(KEPT + 2):
-        folder = tmp_path / "robots.state" / str(number)
-        folder.mkdir(parents=True)
-        os.utime(folder, (number, number))
-        assert marker.exists() == (number <= KEPT)
-        forget_old(folder)
-    assert sorted(each.name for each in folder.parent.iterdir()) == ["2", "3", "4"]
-    assert not marker.exists()
-
-
-def test_what_says_that_all_is_compiled_goes_with_it(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    compiled = []
-    monkeypatch.setenv("NUMBA_CACHE_DIR", str(tmp_path / "kernels"))
-    monkeypatch.setattr("saltus.launch.first_compilation._compile", compiled.append)
-    config = load_launch("stand")
-    for _ in range(2):
-        ensure_compiled(config)
-    assert len(compiled) == 1 and _marker(config, "planner").exists()
-    shutil.rmtree(tmp_path / "kernels")
-    ensure_compiled(config)
-    assert len(compiled) == 2
-
-
 def test_each_part_of_several_launches_is_compiled_once(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     compiled = []
     monkeypatch.setenv("NUMBA_CACHE_DIR", str(tmp_path / "kernels"))
-    monkeypatch.setattr("saltus.launch.first_compilation._compile", compiled.append)
+    monkeypatch.setattr("saltus.launch.warmup._compile", compiled.append)
     other = load_launch("stand", ["estimator=invariant"])
     ensure_compiled(load_launch("stand", ["estimator=salted"]), other)
     parts = ["estimator", "dynamics", "planner", "tracker", "simulation", "estimator"]
@@ -149,23 +87,21 @@ def test_each_part_of_several_launches_is_compiled_once(
     assert [part for _, part in compiled.pop()] == ["planner"]
 
 
-def test_sources_are_all_that_a_kernel_is_made_of() -> None:
-    names = {str(path.relative_to(ROOT)) for path in sources(ROOT / "robots" / "soft_step.py")}
-    assert {"robots/soft_step.py", "robots/vectors.py", "robots/inverse_dynamics.py"} <= names
-    assert not any(name.startswith(("saltus", "docs", "tests")) for name in names)
-
-
-def test_a_users_own_functions_are_left_to_numba(tmp_path: Path) -> None:
-    def function() -> None: ...
-
-    assert SourcesLocator.from_function(function, str(tmp_path / "mine.py")) is None
-    assert SourcesLocator.from_function(function, numba.__file__) is None
-    assert SourcesLocator.from_function(function, str(ROOT / "saltus" / "cli" / "main.py")) is None
-
-
 def test_every_kernel_of_ours_is_kept_in_its_folder() -> None:
     from robots.state import difference
 
     folder = Path(difference.stats.cache_path)
     assert folder == folder_of(str(ROOT / "robots" / "state.py"))
     assert folder.parent.name == "robots.state" and "robots" in PACKAGES
+
+
+def test_in_somebody_elses_checkout_kernels_are_the_users_own(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "pyproject.toml").touch()
+    monkeypatch.setattr(compiled_code, "ROOT", tmp_path)
+    monkeypatch.delenv("NUMBA_CACHE_DIR", raising=False)
+    monkeypatch.setenv("XDG_CACHE_HOME", "/home/user")
+    assert kernel_folder() == tmp_path / ".kernels"
+    monkeypatch.setattr("os.access", lambda *_: False)  # root may write anywhere
+    assert kernel_folder() == Path("/home/user/saltus/kernels")

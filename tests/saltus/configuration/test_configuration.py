@@ -5,8 +5,7 @@ import numpy as np
 import pytest
 
 from saltus.common.errors import BadRequest
-from saltus.common.folders import data_folder
-from saltus.configuration.estimators import ESTIMATORS
+from saltus.common.files import data_folder
 from saltus.configuration.launch import (
     LaunchConfig,
     Overrides,
@@ -17,9 +16,9 @@ from saltus.configuration.launch import (
     write_config,
 )
 from saltus.configuration.options import read_mapping
-from saltus.configuration.settings import Settings
+from saltus.configuration.planners import ESTIMATORS
 from saltus.launch import assembly
-from saltus.launch.rollouts import planning
+from saltus.launch.planners import planning
 from saltus.sweep.trials import make_trials
 from sim_bridge.suites import parse_suite
 
@@ -39,19 +38,6 @@ def test_overrides_win_over_the_file_and_options_over_overrides():
     assert config.command.velocity_x == 0.1
     assert config.hilqr.realtime.iterations == 4
     assert config.hilqr.knots == LaunchConfig().hilqr.knots
-
-
-def test_override_takes_lists_and_mappings_as_yaml():
-    event = "{kind: base_velocity, at: 1.5, value: [0, -1, 0]}"
-    config = load_launch("sim", [f"perturbations=[{event}]"])
-    assert config.perturbations[0].at == 1.5
-    assert config.perturbations[0].value == (0.0, -1.0, 0.0)
-
-
-def test_override_makes_sections_that_the_file_leaves_out():
-    settings = Settings({"duration": 1.0}, "test")
-    settings.assign(["simulation.sensors.gyroscope_noise=0.5", "simulation.seed=7"])
-    assert settings.mapping["simulation"] == {"sensors": {"gyroscope_noise": 0.5}, "seed": 7}
 
 
 @pytest.mark.parametrize("name", LAUNCH_FILES)
@@ -81,19 +67,6 @@ def test_push_launch_pushes_sideways_at_1_metre_per_second():
     event = load_launch("push").perturbations[0]
     assert msgspec.to_builtins(event)["kind"] == "base_velocity"
     assert event.value == (0.0, 1.0, 0.0)
-
-
-def test_numbers_with_an_exponent_are_numbers():
-    """YAML 1.1 takes 1e-3, without a point, for text."""
-    settings = ["convex_mpc.time_limit=5e-3", "hilqr.knots=50", "command.velocity_x=1E-1"]
-    config = load_launch("sim", settings)
-    assert config.convex_mpc.time_limit == 0.005 and config.command.velocity_x == 0.1
-    (group,) = parse_suite(
-        "reference: stand\nduration: 5e0\n"
-        "trials: [{kind: base_velocity, at: 1e-1, value: [0, 15e-1, 0]}]"
-    )
-    assert (group.duration, group.trials[0].at) == (5.0, 0.1)
-    assert group.trials[0].value == (0.0, 1.5, 0.0)
 
 
 @pytest.mark.parametrize("name", ESTIMATORS)
@@ -142,16 +115,6 @@ def test_a_message_begins_with_who_set_the_value(overrides, beginning):
     assert str(refusal.value).startswith(beginning)
 
 
-def test_a_file_is_to_blame_for_its_own_values_alone(tmp_path):
-    file = tmp_path / "mine.yaml"
-    file.write_text("hilqr: {knots: 1, period: 0.02}\n")
-    with pytest.raises(BadRequest, match=f"^{file}: hilqr.knots is 1"):
-        load_launch(str(file), ["hilqr.period=0.01"])
-    file.write_text("connection: real\nmode: paused\n")
-    with pytest.raises(BadRequest, match=f"^{file}: connection real cannot be paused"):
-        load_launch(str(file))
-
-
 @pytest.mark.parametrize("mode", ["paused", "realtime"])
 def test_the_planner_gets_the_search_of_its_mode(mode):
     settings = ["hilqr.paused.iterations=7", "hilqr.realtime.iterations=5"]
@@ -170,11 +133,3 @@ def test_an_unknown_key_is_looked_for_in_the_sections_below(key, meant):
         load_launch("sim", [f"{key}=1"])
     assert meant in str(refusal.value)
     assert ("did you mean" in str(refusal.value)) == ("did you mean" in meant)
-
-
-def test_a_folder_is_no_launch_file(tmp_path):
-    with pytest.raises(BadRequest, match="is a folder; give the path of a YAML file or one of a1"):
-        load_launch(str(tmp_path))
-    write_config(load_launch("stand"), tmp_path / "launch.yaml")
-    with pytest.raises(BadRequest, match=f"give {tmp_path}/launch.yaml or one of"):
-        load_launch(str(tmp_path))

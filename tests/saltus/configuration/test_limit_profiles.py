@@ -2,8 +2,14 @@
 
 import pytest
 
-from saltus.configuration.launch import LaunchConfig, load_launch, write_config
-from saltus.configuration.limit_profiles import GAIT, SAFETY, limits_in_words
+from saltus.configuration.launch import (
+    GAIT,
+    SAFETY,
+    LaunchConfig,
+    limits_in_words,
+    load_launch,
+    write_config,
+)
 from saltus.launch.assembly import make_commands
 from tests.a1 import A1
 

@@ -2,8 +2,7 @@
 
 import pytest
 
-from saltus.doctor import checks, speed_check
-from saltus.doctor.speed_check import SOLVE_BOUND_MS, TICK_BOUND_MS, Speed, measure, verdict
+from saltus.doctor.speed_check import Speed, measure, verdict
 
 FAST = Speed(solve_ms=9.12, solve_p99_ms=12.4, tracker_ms=0.05, estimator_ms=0.2)
 
@@ -26,27 +25,6 @@ def test_a_machine_that_lacks_one_thing_reads_which_and_the_remedy(speed, cores,
     assert not ok and text.startswith(f"a plan takes {speed.solve_ms:.1f} ms")
     assert fault in text and all(remedy in text for remedy in remedies)
     assert text.count("too slow") + text.count("too few") == 1
-
-
-def test_all_faults_are_in_the_text():
-    ok, text = verdict(Speed(60.0, 90.0, 0.5, 0.9), 1)
-    assert not ok and "a tick 1.40 ms" in text
-    assert "a plan is too slow" in text and "a tick is too slow" in text and "too few" in text
-
-
-def test_the_median_at_its_bound_is_enough_and_a_tick_must_stay_below():
-    assert verdict(FAST._replace(solve_ms=SOLVE_BOUND_MS, solve_p99_ms=80.0), 2)[0]
-    assert not verdict(FAST._replace(solve_ms=SOLVE_BOUND_MS + 0.1), 2)[0]
-    assert not verdict(FAST._replace(tracker_ms=TICK_BOUND_MS, estimator_ms=0.0), 2)[0]
-
-
-def test_a_slow_machine_is_no_essential_check(monkeypatch):
-    slow = FAST._replace(solve_ms=31.0)
-    monkeypatch.setattr(speed_check, "measure", lambda: slow)
-    for name in ("_realtime", "_jitter", "_stops"):
-        monkeypatch.setattr(checks, name, lambda: (True, ""))
-    row = next(row for row in checks.machine_checks() if row.check == "speed")
-    assert not row.ok and not row.essential and "too slow" in row.found
 
 
 def test_a_short_walk_is_measured():

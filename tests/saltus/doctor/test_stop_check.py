@@ -6,8 +6,9 @@ import time
 
 import pytest
 
-from saltus.doctor import checks, stop_check
-from saltus.doctor.stop_check import BOUND_MS, longest_stop, verdict
+from saltus.doctor import checks
+from saltus.doctor import checks as stop_check
+from saltus.doctor.checks import BOUND_MS, longest_stop, verdict
 
 HOLD_S = 0.03
 

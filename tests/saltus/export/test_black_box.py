@@ -6,7 +6,7 @@ import json
 import numpy as np
 import pytest
 
-from hw_bridge.black_box.ring import FRAMES, RUN_TEXT, Ring, RobotFrame, RunText, segments
+from hw_bridge.black_box.ring import FRAMES, RUN_TEXT, Ring, RobotFrame, RunText
 from hw_bridge.setpoints import Setpoints
 from hw_bridge.wire.low_command import LowCommandEncoder
 from hw_bridge.wire.low_state import encode_low_state, zero_low_state
@@ -58,15 +58,6 @@ def test_a_ring_is_listed(ring, capsys):
     assert "000001-" in capsys.readouterr().out
 
 
-def test_a_file_that_was_cut_off_is_listed_with_what_it_holds(ring, capsys):
-    (file,) = segments(ring)
-    whole = file.read_bytes()
-    file.write_bytes(whole[:-40])
-    assert run(["black-box", str(file), "--json"]) == 0
-    (row,) = json.loads(capsys.readouterr().out)["files"]
-    assert row["from_robot"] == STATES
-
-
 def test_csv_files_hold_what_was_on_the_wire(ring, tmp_path, capsys):
     out = tmp_path / "out"
     assert run(["black-box", str(ring), "--csv", str(out), "--last", "9.95", "--json"]) == 0
@@ -103,15 +94,3 @@ def test_bad_requests_are_one_line(arguments, words, ring, capsys):
     assert run(["black-box", *(each.format(ring=ring) for each in arguments)]) == 2
     error = capsys.readouterr().err
     assert words in error and error.count("\n") == 1
-
-
-@pytest.mark.parametrize("rest", [bytes(5000), b"\xff" * 5000])
-def test_of_a_damaged_file_all_before_the_damage_is_taken(rest, ring, capsys):
-    (file,) = segments(ring)
-    later = Ring(ring, 16_000_000)
-    later.write(FRAMES["from_robot"], encode(RobotFrame(time=40.0, data=b"")), BEGIN_NS)
-    later.close()
-    file.write_bytes(file.read_bytes()[:-40] + rest)
-    assert run(["black-box", str(ring), "--json"]) == 0
-    first, second = json.loads(capsys.readouterr().out)["files"]
-    assert (first["from_robot"], second["from_robot"]) == (STATES, 1)

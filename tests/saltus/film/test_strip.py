@@ -11,11 +11,6 @@ def test_panels_stand_around_the_first_push_and_within_the_run():
     assert strip.panel_times(3.0, [0.0])[0] == 0.0
 
 
-def test_panels_of_an_undisturbed_run_spread_over_it():
-    times = strip.panel_times(10.0, [])
-    assert times == pytest.approx([1.0, 3.0, 5.0, 7.0, 9.0])
-
-
 def test_a_run_that_cannot_be_drawn_is_one_line_and_no_error(tmp_path, capfd):
     strip.leave_strip(tmp_path, 1.0, [])
     told = capfd.readouterr().err.strip().splitlines()

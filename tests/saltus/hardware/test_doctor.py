@@ -13,16 +13,23 @@ from hw_bridge.link import Datagram
 from hw_bridge.options import HardwareOptions
 from hw_bridge.wire.layout import BRAKE, OVERHEATED, SERVO, Header
 from hw_bridge.wire.low_state import LowState, encode_low_state, zero_low_state
-from hw_bridge.wire.remote import encode_remote
 from saltus.cli.main import run
 from saltus.doctor import checks as machine
+from saltus.doctor import robot as hardware_doctor
+from saltus.doctor import survey as hardware_survey
 from saltus.doctor.checks import Check, machine_checks
-from saltus.hardware import doctor as hardware_doctor
-from saltus.hardware import survey as hardware_survey
-from saltus.hardware.doctor import judge, judges_of
-from saltus.hardware.exchange import Exchange, Reply, TickMeter, judge_unit, likely_unit
-from saltus.hardware.survey import Phase, Silences, Survey, round_trips, survey
-from saltus.launch.doctor_pass import read_passes
+from saltus.doctor.robot import judge, judges_of
+from saltus.doctor.survey import (
+    Exchange,
+    Phase,
+    Reply,
+    Silences,
+    Survey,
+    TickMeter,
+    likely_unit,
+    survey,
+)
+from saltus.launch.hardware import read_passes
 from tests.a1 import A1, WIRE
 from tests.saltus.hardware.emulated_robot import REST, emulated_robot
 from tests.saltus.hardware.test_hardware_view import EarsOpenFor, assert_limp
@@ -69,16 +76,6 @@ def test_a_healthy_robot_and_every_frame_that_it_got(quick, capsys):
     assert measured["foot_force_counts"] == [-1, -2, -3, -4]
 
 
-@pytest.mark.realtime
-def test_microseconds_and_a_stream(quick, capsys):
-    with emulated_robot(tick_unit_s=1e-6, reply="stream", stream_hz=500.0) as robot:
-        status, found, checks = examined(capsys, robot)
-    assert status == 1 and not checks["tick unit"]["ok"]
-    assert "--set hardware.tick_unit_s=1e-06" in checks["tick unit"]["found"]
-    assert checks["joints"]["ok"]  # the frames are looked at although the intake refuses them
-    assert found["measured"]["refused"].get("leap", 0) > 0
-
-
 def test_nobody_answers(quick, capsys):
     with EarsOpenFor() as robot:
         status, found, checks = examined(
@@ -87,14 +84,6 @@ def test_nobody_answers(quick, capsys):
     assert status == 1 and list(checks) == ["reachability", "m"]
     assert "no answer" in checks["reachability"]["found"]
     assert found["measured"]["tick_unit_s"] is None and found["measured"]["header"] is None
-
-
-def test_a_table_for_a_person(quick, capsys):
-    with emulated_robot() as robot:
-        run(["doctor", "a1", *robot.settings])
-    out, err = capsys.readouterr()
-    assert all(name in out for name in NAMES) and "True" not in out
-    assert "limp" in err
 
 
 @pytest.mark.parametrize(("arguments", "words"), [
@@ -206,38 +195,6 @@ def test_each_fault_is_named_and_no_other_check_fails(changes, name, words):
     assert all(word in found[name].found for word in words), found[name].found
 
 
-def test_a_remote_that_speaks():
-    check = verdicts(lying(remote=encode_remote(["R2"])))["remote"]
-    assert check.ok and "held: R2" in check.found
-
-
-def test_a_header_that_changes():
-    state = lying()
-    mixed = phase(state, 0.002, 1000)
-    mixed.replies.append(Reply(state._replace(header=Header(serial=9)), 2.0))
-    assert "2 different ones" in verdicts(fast=mixed)["header"].found
-
-
-@pytest.mark.parametrize(("fast", "slow", "ok", "words"), [
-    ((0.002, 1000, 1), (0.01, 60, 1), True, "one state per command"),
-    ((0.002, 1000, 1), (0.01, 60, 5), True, "a stream of 500 Hz"),
-    ((0.002, 1000, 2), (0.01, 60, 10), True, "a stream of 1000 Hz"),
-    ((0.002, 1000, 2), (0.01, 60, 1), True, "neither"),
-    ((0.005, 400, 1), (0.01, 60, 1), False, "300 Hz are needed"),
-])  # fmt: skip
-def test_cadence(fast, slow, ok, words):
-    state = lying()
-    check = verdicts(fast=phase(state, *fast), slow=phase(state, *slow))["cadence"]
-    assert check.ok == ok and words in check.found
-
-
-def test_pauses_spoil_the_cadence():
-    full = phase(lying(), 0.002, 1000)
-    held_up = Phase(full.questions, [one for k, one in enumerate(full.replies) if k % 100 > 20])
-    check = verdicts(fast=held_up)["cadence"]
-    assert not check.ok and "max 44.0 ms" in check.found
-
-
 @pytest.mark.parametrize(("silences", "ok", "words"), [
     (Silences(0.025, 0.03, True), True, "brakes after 30 ms"),
     (Silences(0.045, 0.05, True), True, "brakes after 50 ms"),
@@ -295,13 +252,6 @@ def test_a_pass_that_cannot_be_stored_is_one_line(examine, monkeypatch, tmp_path
     assert status == 0 and "XDG_STATE_HOME" in said and read_passes() == []
 
 
-def test_round_trips_pair_each_question_with_the_frame_after_it():
-    state = lying()
-    asked, arrivals = [0.0, 0.1, 0.2, 0.3], [0.01, 0.105, 0.106, 0.31]
-    trips = round_trips(Phase(asked, [Reply(state, t) for t in arrivals]))
-    assert trips == pytest.approx([0.01, 0.005])  # none in the third interval; the last is open
-
-
 class BrakesAfter(Nowhere):
     """A robot that answers at once, and brakes when a question comes too late."""
 
@@ -345,28 +295,3 @@ def test_the_unit_is_measured_whatever_the_jitter_and_over_the_wrap(unit, start,
         meter.take((start + round(robot_s / unit)) % 2**32, robot_s + jitter)
     assert meter.unit_s == pytest.approx(unit, rel=0.004 / 0.7)
     assert likely_unit(meter.unit_s) == pytest.approx(unit, rel=0.01)
-
-
-def test_a_tick_that_stands_still_has_no_unit():
-    meter = TickMeter()
-    for k in range(1000):
-        meter.take(7, 0.002 * k)
-    assert meter.unit_s is None and not judge_unit(meter.unit_s, 1e-3)[0]
-
-
-def test_a_robot_that_restarts_is_measured_anew():
-    meter = TickMeter()
-    for k in range(2000):
-        meter.take(5_000_000 + k if k < 1000 else k, 0.001 * k)
-    assert meter.unit_s == pytest.approx(1e-3, rel=1e-3)
-
-
-@pytest.mark.parametrize(("measured", "configured", "ok", "remedy"), [
-    (1.001e-3, 1e-3, True, ""), (0.99e-6, 1e-6, True, ""),
-    (1.001e-6, 1e-3, False, "hardware.tick_unit_s=1e-06"),
-    (1e-3, 1e-6, False, "hardware.tick_unit_s=0.001"),
-    (2.0004e-3, 1e-3, False, "hardware.tick_unit_s=0.002"),
-])  # fmt: skip
-def test_the_verdict_on_the_unit(measured, configured, ok, remedy):
-    well, found = judge_unit(measured, configured)
-    assert well == ok and found.endswith(remedy or "says")

@@ -20,8 +20,8 @@ from hw_bridge.wire.low_state import zero_low_state
 from hw_bridge.wire.remote import encode_remote
 from runtime.histogram import Quantiles
 from saltus.cli.main import run
+from saltus.doctor.read_only_view import Glance, panel
 from saltus.export.black_box import segments_of
-from saltus.hardware.panel import Glance, as_lines, as_summary, one_line, panel
 from tests.a1 import WIRE
 from tests.hw_bridge.safety.safety_samples import sample_of
 from tests.saltus.hardware.emulated_robot import REST, EarsOpen, emulated_robot
@@ -83,15 +83,6 @@ def test_commands_carry_the_robots_header_once_it_is_known():
     headers = [command.header for command in robot.commands]
     assert headers[0] == Header() and headers[-1] == Header(255, 3, 5, 77, 8)
     assert headers == sorted(headers, key=lambda header: header.serial)
-
-
-def test_without_a_terminal_a_line_a_second_and_readable_lines_at_the_end(capsys):
-    with emulated_robot() as robot:
-        assert read_only(robot, "--duration", "1.2") == 0
-    out, err = capsys.readouterr()
-    assert "frames in" in out and "as hardware.tick_unit_s says" in out and "servo" in out
-    assert "limp" in err
-    assert any("Hz, age" in line for line in err.splitlines())
 
 
 def test_nobody_answers(capsys):
@@ -179,13 +170,3 @@ def test_the_picture_has_every_motor_foot_button_and_refusal():
         assert word in picture
     assert len(picture.splitlines()) < 24 and max(map(len, picture.splitlines())) <= 80
     assert "tick_unit_s" not in picture
-
-
-def test_the_picture_warns_of_a_wrong_tick():
-    assert "--set hardware.tick_unit_s=1e-06" in drawn(glance(tick_unit_s=1.001e-6))
-
-
-def test_before_the_first_believed_frame_there_is_something_to_see():
-    blank = glance(sample=None, header=None, tick_unit_s=None)
-    assert "refused" in drawn(blank) and "old 8" in one_line(blank)
-    assert as_lines(blank) and as_summary(blank)["last"] is None

@@ -3,26 +3,22 @@
 import os
 import pty
 import socket
-from pathlib import Path
 
 import msgspec
 import numpy as np
 import pytest
 
-import saltus.hardware.confirmation as confirmation
-from runtime.messages import GroundTruth, RobotStatus, StateEstimate
+import saltus.doctor.confirmation as confirmation
+from runtime.messages import GroundTruth, RobotStatus
 from runtime.recording import read_recording
 from saltus.cli.main import run as saltus
 from saltus.common.errors import BadRequest
 from saltus.configuration.launch import load_launch
+from saltus.doctor.confirmation import confirm_motion
 from saltus.export.black_box import segments_of, write_csv
-from saltus.hardware.confirmation import confirm_motion
-from saltus.launch.doctor_pass import DoctorPass, store_pass, today
-from saltus.launch.hardware import check_at_hand, hardware_options
-from saltus.launch.harms import free_port
-from saltus.launch.process_table import black_box_folder, grace_s, launched_kind
-from saltus.launch.summary import emulator_facts, robot_facts, robot_summary
-from saltus.launch.supervisor import Death
+from saltus.launch.hardware import DoctorPass, check_at_hand, hardware_options, store_pass, today
+from saltus.launch.outcome import emulator_facts, robot_facts, robot_summary
+from saltus.launch.supervisor import Death, free_port
 from saltus.metrics.run import RunMetrics
 from studies.a1.faults.cases import FAULTS
 
@@ -46,7 +42,7 @@ def typed(monkeypatch):
         read, write = os.pipe()
         os.write(write, text)
         os.close(write)
-        monkeypatch.setattr("saltus.hardware.confirmation.STANDARD_INPUT", read)
+        monkeypatch.setattr("saltus.doctor.confirmation.STANDARD_INPUT", read)
 
     return type_
 
@@ -83,12 +79,6 @@ def test_without_torque_or_a_real_robot_nothing_is_asked(assignments, typed, cap
     confirm_motion(load_launch("a1", assignments))
     assert "Type" not in capsys.readouterr().err
     assert os.read(confirmation.STANDARD_INPUT, 10) == b"ur "  # left for the robot's keys
-
-
-def test_without_torque_too_it_is_said_that_the_robot_goes_limp(typed, capsys):
-    typed(b"")
-    confirm_motion(load_launch("a1", ["hardware.mode=dry_run"]))
-    assert "limp" in capsys.readouterr().err
 
 
 FLIP = ["reference=backflip", "hardware.motions=true", "hardware.limits=full"]
@@ -132,29 +122,6 @@ def test_a_gait_an_emulator_or_no_torque_needs_no_consent(typed, capsys):
         assert "badly" not in capsys.readouterr().err
     assert hardware_options(load_launch("a1-emulated")).motions
     assert not hardware_options(load_launch("a1")).motions
-
-
-def test_an_emulated_robot_is_where_its_emulator_is():
-    config = load_launch("a1-emulated", ["emulator.port=9001", "emulator.tick_unit_s=1e-6"])
-    options = hardware_options(config)
-    assert options.link.robot == ("127.0.0.1", 9001)
-    assert options.link.local[0] == "127.0.0.1"
-    assert options.tick_unit_s == 1e-6
-    assert hardware_options(load_launch("a1")) == load_launch("a1").hardware
-
-
-def test_on_an_a1_the_tracker_ends_the_launch_and_outlives_its_peers():
-    kind = launched_kind(load_launch("a1-emulated"))
-    assert kind.finishing == kind.processes[0] == "tracker"
-    assert kind.expendable == {"planner", "estimator", "watchdog", "black_box"}
-    assert "simulation" not in kind.processes and kind.processes[-1] == "emulator"
-    assert "emulator" not in launched_kind(load_launch("a1")).processes
-
-
-def test_a_robot_has_the_time_that_its_motions_may_take_to_come_down():
-    patient = ["hardware.motion.sit_down_timeout_s=40", "hardware.motion.damping_timeout_s=9"]
-    assert 16.0 < grace_s(load_launch("a1")) < 30.0
-    assert grace_s(load_launch("a1-emulated", patient)) > 49.0
 
 
 @pytest.fixture
@@ -207,13 +174,6 @@ def test_keys_or_a_gamepad_are_means_to_stop(standard_input, tmp_path):
             check_at_hand(load_launch("a1", free))
         os.close(here)
     os.close(pad)
-
-
-def test_the_black_box_of_a_real_robot_is_one_for_all_launches(tmp_path):
-    assert black_box_folder(load_launch("a1"), tmp_path) == Path("runs/black_box")
-    assert black_box_folder(load_launch("a1-emulated"), tmp_path) == tmp_path / "black_box"
-    named = load_launch("a1-emulated", ["hardware.black_box.folder=/data"])
-    assert black_box_folder(named, tmp_path) == Path("/data")
 
 
 @pytest.mark.parametrize(
@@ -289,20 +249,6 @@ def test_a_robot_is_judged_while_it_runs_and_not_while_it_lies():
     summary = metrics.summary()
     assert (summary["fell"], summary["simulated_s"]) == (False, 2.0)
     assert summary["distance_m"] == pytest.approx(0.5)
-
-
-def test_an_estimate_that_was_not_told_the_place_is_judged_from_its_first_on():
-    metrics = RunMetrics(anywhere=True)
-    for tick, x in ((0, 5.0), (5, 5.3)):
-        q = np.zeros(19)
-        q[0], q[6] = x - 5.0 + 0.1 * (tick > 0), 1.0
-        metrics.add_truth(truth(tick, x))
-        metrics.add_estimate(
-            StateEstimate(
-                tick=tick, time=0.0, q=q, v=np.zeros(18), contact=np.zeros(4), status="ok"
-            )
-        )
-    assert metrics.estimator()["position_rmse_m"] == pytest.approx(0.1 / np.sqrt(2.0))
 
 
 def test_the_cause_of_a_run_is_who_died_and_else_what_the_bridge_says():

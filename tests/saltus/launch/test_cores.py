@@ -2,7 +2,7 @@
 
 import pytest
 
-from saltus.configuration.connections import CONNECTIONS
+from saltus.configuration.planners import CONNECTIONS
 from saltus.launch.cores import cores_of
 
 EVERYBODY = ("tracker", "planner", "estimator", "simulation", "emulator")

@@ -5,9 +5,8 @@ import pytest
 
 from controller.rigid_derivatives import RigidDerivatives
 from hybrid.hilqr import Trajectory
-from saltus.cli.main import run
 from saltus.configuration.launch import load_launch
-from saltus.launch import planners, rollouts
+from saltus.launch import planners
 from sim_bridge.rollouts.derivatives import DifferenceDerivatives, RolloutDerivatives
 from tests.a1 import A1
 
@@ -22,7 +21,7 @@ STAND = np.concatenate([[0, 0, A1.stand_height, 0, 0, 0, 1], A1.stand, np.zeros(
 def make(*assignments):
     search = "hilqr.paused={threads: 1, substeps: 4}"
     config = load_launch("sim", [search, "hilqr.period=0.02", *assignments])
-    return planners.make_derivatives(rollouts.planning(config), A1)
+    return planners.make_derivatives(planners.planning(config), A1)
 
 
 def still():
@@ -39,24 +38,3 @@ def test_every_name_gives_its_derivatives(name):
     linear = derivatives.linearise(still())
     assert linear.A.shape == (1, 36, 36) and linear.B.shape == (1, 36, 12)
     assert np.isfinite(linear.A).all() and np.isfinite(linear.B).all()
-
-
-@pytest.mark.parametrize("name", ["rollout", "differences"])
-def test_a_knot_has_the_planners_period_and_substeps(name):
-    derivatives = make(f"hilqr.derivatives={name}")
-    assert derivatives.substeps == 4
-    assert derivatives.model.opt.timestep == pytest.approx(0.005)
-
-
-def test_those_of_the_rollouts_are_the_default():
-    assert isinstance(make(), RolloutDerivatives)
-
-
-def test_another_name_is_refused_in_one_line_with_the_accepted_ones(capsys):
-    status = run(["launch", "sim", "--set", "hilqr.derivatives=nonsense"])
-    captured = capsys.readouterr()
-    (line,) = captured.err.splitlines()
-    assert status == 2 and captured.out == ""
-    assert "hilqr.derivatives" in line
-    for name in KINDS:
-        assert name in line

@@ -8,18 +8,17 @@ from hw_bridge.wire.layout import Header
 from saltus.cli.main import run
 from saltus.common.errors import BadRequest
 from saltus.configuration.launch import load_launch
-from saltus.hardware.confirmation import confirm_motion
-from saltus.launch import doctor_pass
-from saltus.launch.doctor_pass import (
+from saltus.doctor.confirmation import confirm_motion
+from saltus.launch import hardware as doctor_pass
+from saltus.launch.hardware import (
     DoctorPass,
     has_pass,
     read_passes,
     store_pass,
-    today,
     withdraw_pass,
 )
 from saltus.launch.hardware_processes import require_pass
-from saltus.launch.ready import NotReady
+from saltus.launch.warmup import NotReady
 
 ROBOT = Header(robot_id=3, serial=20_260_101)
 PASS = DoctorPass(3, 20_260_101, "2026-01-31", 0.035, "192.168.123.10")
@@ -70,17 +69,6 @@ def test_a_damaged_file_is_no_pass_and_spoils_no_other(content):
     assert not has_pass(ROBOT)
 
 
-def test_a_folder_in_place_of_the_file_is_no_pass():
-    path = store_pass(PASS)
-    path.unlink()
-    path.mkdir()
-    assert read_passes() == []
-
-
-def test_today_is_a_day_of_the_calendar():
-    assert len(today()) == 10 and today()[4] == today()[7] == "-"
-
-
 # Before anything is sent: `confirm_motion`.
 
 
@@ -91,7 +79,7 @@ def terminal(monkeypatch):
     def type_(text: bytes) -> int:
         ours, theirs = os.openpty()
         os.write(ours, text)
-        monkeypatch.setattr("saltus.hardware.confirmation.STANDARD_INPUT", theirs)
+        monkeypatch.setattr("saltus.doctor.confirmation.STANDARD_INPUT", theirs)
         return theirs
 
     return type_
@@ -115,18 +103,11 @@ def test_any_other_words_send_nothing(text, terminal):
         confirm_motion(load_launch("a1"))
 
 
-def test_a_pass_leaves_one_word_to_type(terminal):
-    store_pass(PASS)
-    keys = terminal(b"move\nwithout doctor\n")
-    assert not confirm_motion(load_launch("a1")).hardware.without_doctor
-    assert os.read(keys, 20) == b"without doctor\n"
-
-
 def test_a_script_is_refused_without_a_pass_in_one_line(monkeypatch, capsys):
     read, write = os.pipe()
     os.write(write, b"move\nwithout doctor\n")
     os.close(write)
-    monkeypatch.setattr("saltus.hardware.confirmation.STANDARD_INPUT", read)
+    monkeypatch.setattr("saltus.doctor.confirmation.STANDARD_INPUT", read)
     monkeypatch.setattr("saltus.launch.hardware.check_at_hand", lambda config: None)
     key = ["--set", "hardware.without_doctor=true"]  # no file and no option stands for a person
     assert run(["launch", "a1", *key]) == 2

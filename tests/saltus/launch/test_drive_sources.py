@@ -16,7 +16,6 @@ from controller.options import DriveOptions
 from hw_bridge.operator.driving import KeyDevice
 from hw_bridge.options import KeyOptions
 from runtime.bus import Bus
-from runtime.endpoints import Endpoints
 from runtime.messages import Command, GroundTruth, Plan
 from runtime.recording import read_recording
 from runtime.topics import COMMAND
@@ -25,7 +24,6 @@ from saltus.cli.main import run
 from saltus.configuration.launch import load_launch, write_config
 from saltus.launch.announcement import Announcer, RunningLaunch, running_launches
 from saltus.launch.driving import bounds_of, drive
-from saltus.launch.process_table import launched_kind
 from tests.a1 import A1
 
 ROOT = Path(__file__).parents[3]
@@ -60,16 +58,6 @@ def test_a_simulated_robot_is_driven_in_real_time_for_as_long_as_one_likes() -> 
     assert config.duration > load_launch("sim").duration
     assert load_launch("sim", ["duration=3"], drive="keyboard").duration == 3.0
     assert load_launch("a1", drive="keyboard").duration == load_launch("a1").duration
-
-
-@pytest.mark.parametrize(
-    ("name", "source", "reads"),
-    [("sim", "keyboard", True), ("sim", "gamepad", True), ("sim", "client", False),
-     ("a1", "keyboard", False), ("a1", "remote", False), ("a1", "gamepad", True)],
-)  # fmt: skip
-def test_a_process_reads_what_the_tracker_does_not(name, source, reads) -> None:
-    kind = launched_kind(load_launch(name, drive=source))
-    assert ("driver" in kind.processes) == ("driver" in kind.expendable) == reads
 
 
 @pytest.fixture
@@ -107,24 +95,6 @@ def test_without_a_launch_that_clients_drive_there_is_one_line_with_the_remedy(
         announcer.begin()
         assert launch.is_moving
     assert running_launches() == [] and not launch.alive and not launch.is_moving
-
-
-def test_a_file_that_says_nothing_is_no_launch(temporary) -> None:
-    with announced(temporary, "a", "client"):
-        (temporary / "saltus-a" / "launch.json").write_bytes(b"{}")
-        assert running_launches() == []
-
-
-def test_of_two_the_newest_is_driven_and_a_second_driver_is_refused(temporary, capsys) -> None:
-    with announced(temporary, "a", "client"), announced(temporary, "b", "client"):
-        os.utime(temporary / "saltus-a", (1.0, 1.0))
-        [newest, _] = running_launches()
-        assert newest.file.parent.name == "saltus-b"
-        with Bus(newest.endpoints) as bus:
-            bus.publisher(COMMAND)
-            assert run(["drive"]) == 2
-    line = capsys.readouterr().err.strip()
-    assert "has a driver already" in line and "saltus-b" in line and "\n" not in line
 
 
 def begun(temporary: Path, process: "subprocess.Popen[str]") -> RunningLaunch:
@@ -208,18 +178,3 @@ def test_the_example_drives_in_a_circle(temporary) -> None:
         example.wait()
     assert received is not None
     assert received.forward / received.yaw_rate == pytest.approx(0.5)
-
-
-def test_a_driver_may_be_there_before_the_launch_but_only_where_clients_drive(
-    temporary, capsys
-) -> None:
-    """The second launch gets past the bus: it is the run folder that cannot be had."""
-    folder = temporary / "bus"
-    (temporary / "run.mcap").touch()
-    rest = ["--set", f"bus.folder={folder}", "--record", str(temporary)]
-    with Bus(Endpoints.ipc(folder)) as bus:
-        bus.publisher(COMMAND)
-        assert run(["launch", "sim", "--drive", "keyboard", *rest]) == 2
-        assert "occupied" in capsys.readouterr().err
-        assert run(["launch", "sim", "--drive", "client", *rest]) == 2
-        assert "holds a run already" in capsys.readouterr().err

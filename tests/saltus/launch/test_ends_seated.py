@@ -5,7 +5,7 @@ import signal
 
 import pytest
 
-from saltus.common.children import PEER_GONE
+from saltus.common.processes import PEER_GONE
 from saltus.launch.hardware_processes import EndsSeated
 
 

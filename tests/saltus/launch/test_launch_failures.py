@@ -5,14 +5,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from rich.console import Console
 
 from saltus.cli.main import run
-from saltus.common import console, folders
 from saltus.configuration.launch import load_launch
 from saltus.launch import launcher
-from saltus.launch.launcher import LaunchOutcome
-from saltus.launch.stall import describe_stall
+from saltus.launch.outcome import describe_stall
 
 ROOT = Path(__file__).parents[3]
 STAND = ["launch", "stand", "--duration", "0.8"]
@@ -86,60 +83,8 @@ def test_who_waits_for_whom_follows_the_messages_of_a_tick():
     assert "command of tick 21" in describe_stall(config, between | {"ground_truth": 21})
 
 
-def test_ctrl_c_while_the_strip_is_drawn_costs_the_strip_alone(tmp_path, monkeypatch, capsys):
-    def interrupt(*_: Any) -> None:
-        raise KeyboardInterrupt
-
-    whole = LaunchOutcome({"simulated_s": 0.05}, [], True, False, {}, [])
-    monkeypatch.setattr(launcher, "launch", lambda *_, **__: whole)
-    monkeypatch.setattr("saltus.film.film.leave_strip", interrupt)
-    assert run([*STAND, "--record", str(tmp_path / "run"), "--json"]) == 130
-    assert json.loads(capsys.readouterr().out)["simulated_s"] == 0.05
-
-
 def test_a_folder_that_cannot_be_written_is_one_line(tmp_path, capsys):
     (tmp_path / "file").touch()  # below which there can be no folder, whoever asks
     assert run([*STAND, "--record", str(tmp_path / "file" / "run")]) == 2
     error = capsys.readouterr().err
     assert len(error.splitlines()) == 1 and "--record" in error and "Not a directory" in error
-
-
-def test_without_a_place_for_runs_logs_with_times_are_elsewhere(tmp_path, monkeypatch, capsys):
-    (tmp_path / "runs").touch()
-    monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
-    assert run([*STAND, "--duration", "0.05", "--json"]) == 0
-    captured = capsys.readouterr()
-    summary = json.loads(captured.out)
-    folder = Path(summary["folder"])
-    assert f"runs/ cannot be written (Not a directory): logs are in {folder}" in captured.err
-    assert (folder / "summary.json").exists() and folder.parent == tmp_path
-    lines = log_of(summary, "tracker").splitlines()
-    assert "ok -> damp (stopped)" in lines[-1]
-    for line in lines:
-        assert line[:5] == f"{line[:4]}-" and line[:4].isdigit() and "WARNING" not in line
-
-
-def test_two_folders_of_one_second_have_names_of_their_own(tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr(folders.time, "strftime", lambda _format: "now")
-    first = folders.new_run_folder("stand")
-    first.mkdir(parents=True)
-    assert (str(first), str(folders.new_run_folder("stand"))) == ("runs/stand-now",
-                                                                  "runs/stand-now-2")  # fmt: skip
-
-
-@pytest.mark.parametrize("width", [80, 50])
-def test_facts_wrap_within_their_column_on_a_terminal(monkeypatch, capsys, width):
-    def terminal(**options: Any) -> Console:
-        return Console(force_terminal=True, width=width, **options)
-
-    fall = console.Fact("FAILED", "The robot fell at 2.31 s of 6 s " * 4)
-    facts = [fall, console.Fact("distance", "x")]
-    console.print_facts(facts)
-    assert len(capsys.readouterr().out.splitlines()) == 2  # where nobody looks
-    monkeypatch.setattr(console, "Console", terminal)
-    console.print_facts(facts)
-    lines = capsys.readouterr().out.splitlines()
-    assert "\x1b[1;31mFAILED" in lines[0] and len(lines) > 2
-    assert all(line.startswith(" " * 8) and len(line) <= width for line in lines[1:-1])

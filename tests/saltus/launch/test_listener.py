@@ -1,6 +1,5 @@
 """Who listens to a launch: every topic while processes wait for it, then what it needs."""
 
-import math
 import time
 
 import msgspec
@@ -9,30 +8,16 @@ import pytest
 
 from runtime.bus import Bus
 from runtime.endpoints import Endpoints
-from runtime.messages import Command, GroundTruth, MotorCommand, Pace, Push, RobotStatus, Tuning
+from runtime.messages import GroundTruth, Push, RobotStatus, Tuning
 from runtime.recording import Recorder, read_frames
 from runtime.topics import (
-    COMMAND,
     GROUND_TRUTH,
-    MOTOR_COMMAND,
-    PACE,
-    PLAN,
     PUSH,
     ROBOT_STATUS,
     TUNING,
 )
-from saltus.configuration.launch import load_launch
 from saltus.launch.listener import Listener
-from saltus.metrics.run import RunMetrics, run_metrics
-from tests.controller.tracker_messages import plan
-
-
-def command(tick):
-    zero = np.zeros(12)
-    return MotorCommand(
-        tick=tick, time=1e-3 * tick, q=zero, dq=zero, kp=zero, kd=zero, tau=zero, plan_id=1,
-        status="ok",
-    )  # fmt: skip
+from saltus.metrics.run import RunMetrics
 
 
 def drain_until(listener, condition):
@@ -47,82 +32,6 @@ def drain_when_there(listener, topic):
     [subscriber] = (each for each in listener._subscribers if each.topic is topic)
     assert subscriber._socket.poll(10_000)
     listener.drain()
-
-
-@pytest.mark.parametrize("records", [False, True])
-def test_topics_that_nobody_needs_are_given_up_once_all_have_begun(tmp_path, records):
-    """A tracker that has begun is not enough: the planner may still wait for its listeners."""
-    with Bus(Endpoints.ipc(tmp_path / "bus")) as bus:
-        plans, commands = bus.publisher(PLAN), bus.publisher(MOTOR_COMMAND)
-        listener = Listener(bus, RunMetrics(), Recorder(tmp_path / "run.mcap") if records else None)
-        assert plans.wait_for_subscribers(1, 10.0) and commands.wait_for_subscribers(1, 10.0)
-        commands.send(command(7))
-        drain_until(listener, lambda: listener.ticks["motor_command"] == 7)
-        commands.send(command(8))
-        drain_until(listener, lambda: listener.ticks["motor_command"] == 8)
-        plans.send(plan(1, 3))
-        drain_until(listener, lambda: listener.ticks["plan"] == 3)
-        drain_until(listener, lambda: commands.subscribers() == int(records))
-        plans.send(plan(5, 4))  # three were lost, because nobody took them in time
-        drain_until(listener, lambda: listener.ticks["plan"] == 4)
-        assert (listener.plans, listener.lost_plans) == (5, 3)
-        if records:
-            assert listener.recording == {
-                "complete": False,
-                "cause": "3 of 5 plans were lost: the machine was too busy",
-            }
-        listener.close()
-
-
-def test_commands_are_heard_while_a_robot_is_driven(tmp_path):
-    """They count by the launch's clock, not by their source's, and are recorded so."""
-    config = load_launch("drive", ["command={}", "drive.source=client"], mode="realtime")
-    truth = GroundTruth(
-        tick=5, time=70.0, q=np.eye(19)[6], v=np.zeros(18), foot_force=np.zeros((4, 3)),
-        contact=np.ones(4), trunk_contact=False,
-    )  # fmt: skip
-    with Bus(Endpoints.ipc(tmp_path / "bus")) as bus:
-        driver, truths = bus.publisher(COMMAND), bus.publisher(GROUND_TRUTH)
-        metrics = run_metrics(config)
-        listener = Listener(bus, metrics, Recorder(tmp_path / "run.mcap"))
-        assert driver.wait_for_subscribers(1, 10.0) and truths.wait_for_subscribers(1, 10.0)
-        truths.send(truth)
-        drain_until(listener, lambda: listener.ticks["ground_truth"] == 5)
-        driver.send(Command(sequence=1, time=3.0, forward=0.5, left=0.0, yaw_rate=0.0, gait="trot"))
-        assert metrics.driving is not None
-        drain_until(listener, lambda: metrics.driving.goals.at(70.1).forward == 0.5)
-        listener.close()
-    assert [(f.topic, f.log_time_ns) for f in read_frames(tmp_path / "run.mcap")] == [
-        ("ground_truth", 70_000_000_000), ("command", 70_000_000_000),
-    ]  # fmt: skip
-
-
-def pace(speed):
-    return Pace(sequence=1, time=9.0e4, speed=speed, steps=0)
-
-
-@pytest.mark.parametrize("records", [False, True])
-def test_who_stops_or_slows_time_is_heard_until_the_end(tmp_path, records):
-    """Also by who does not record, and after the topics that nobody needs were given up."""
-    with Bus(Endpoints.ipc(tmp_path / "bus")) as bus:
-        plans, commands = bus.publisher(PLAN), bus.publisher(MOTOR_COMMAND)
-        paces = bus.publisher(PACE)
-        listener = Listener(bus, RunMetrics(), Recorder(tmp_path / "run.mcap") if records else None)
-        for publisher in (plans, commands, paces):
-            assert publisher.wait_for_subscribers(1, 10.0)
-        commands.send(command(1))
-        plans.send(plan(1, 1))
-        drain_until(listener, lambda: min(map(listener.ticks.get, ("motor_command", "plan"))) == 1)
-        paces.send(pace(math.inf))
-        paces.send(Command(sequence=1, time=3.0, forward=0.5, left=0.0, yaw_rate=0.0))  # junk
-        commands.send(command(2))
-        drain_when_there(listener, PACE)
-        assert listener.paced_at_s == -math.inf
-        for speed in (0.0, 0.5):
-            before = max(listener.paced_at_s, time.monotonic())
-            paces.send(pace(speed))
-            drain_until(listener, lambda before=before: listener.paced_at_s >= before)
-        listener.close()
 
 
 def test_what_watchers_send_is_recorded_by_the_clock_of_the_launch(tmp_path):

@@ -12,10 +12,10 @@ from hybrid.hilqr import Violation
 from hybrid.hilqr.constrained import ConstrainedSolution
 from robots.robot_file import ROBOTS
 from saltus.common.errors import BadRequest
-from saltus.common.folders import data_folder
+from saltus.common.files import data_folder
 from saltus.configuration.launch import load_launch, make_config
 from saltus.configuration.motions import motion_names
-from saltus.launch import motions
+from saltus.launch import references as motions
 from saltus.sweep.running import _judged
 from saltus.sweep.trials import make_trials
 from sim_bridge.suites import read_suite
@@ -82,11 +82,6 @@ def test_what_a_motion_asks_of_the_planner_lies_below_the_launch() -> None:
     assert scale != make_config({}, "file").hilqr.cost.terminal_scale
 
 
-def test_an_unknown_reference_is_answered_with_the_motions() -> None:
-    with pytest.raises(BadRequest, match="a motion .*backflip.*rear-up"):
-        make_config({"reference": "cartwheel"}, "file")
-
-
 def test_the_trunk_may_tilt_as_its_reference_does(tmp_path: Path) -> None:
     _, motion = motions.read_motion("backflip")
     save_reference(key_path(motion, A1, motions.PERIOD), tmp_path / "flip.npz")
@@ -94,12 +89,6 @@ def test_the_trunk_may_tilt_as_its_reference_does(tmp_path: Path) -> None:
     allowance = motions.tilt_allowance(config)
     assert allowance(0.8) > 3.0 and allowance(2.0) < 1e-3
     assert motions.tilt_allowance(make_config({}, "file"))(0.8) == 0.0
-
-
-@pytest.mark.parametrize(("suite", "count"), [("table-backflip", 16), ("jumps", 3 * 16 + 8)])
-def test_the_suites_have_their_trials(suite: str, count: int) -> None:
-    trials = make_trials(read_suite(data_folder("config") / f"{suite}.yaml"), "hilqr", "paused", "")
-    assert len(trials) == count
 
 
 def test_two_legs_are_not_enough_for_a_moment() -> None:

@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 import pytest
 from numba import njit
 
-from saltus.common.compilation import compiled_since, signature_counts, watch
+from saltus.common.compiled_code import compiled_since, signature_counts
 from saltus.configuration.launch import load_launch
 from saltus.launch.launcher import launch
 from saltus.launch.listener import Listener
@@ -55,26 +55,6 @@ def test_functions_are_counted_once_and_named_when_they_gain_a_signature(
     assert compiled_since(warm) == []
     kernels.again(1)  # a type that was not seen before
     assert compiled_since(warm) == [f"{name}.twice"]
-
-
-def test_what_comes_with_a_module_that_is_imported_late_counts(
-    kernels: ModuleType, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    @njit("float64(float64)")
-    def half(x: float) -> float:
-        return 0.5 * x
-
-    late = ModuleType("robots.kernels")
-    vars(late)["half"] = half
-
-    def node() -> dict[str, Any]:
-        monkeypatch.setitem(sys.modules, late.__name__, late)
-        return {"ticks": 3}
-
-    report = watch(node)
-    assert report["ticks"] == 3
-    assert [name.rpartition(".")[2] for name in report["compiled_late"]] == ["half"]
-    assert watch(lambda: {})["compiled_late"] == []
 
 
 class Trial(NamedTuple):

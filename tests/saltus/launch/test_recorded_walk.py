@@ -1,6 +1,5 @@
 """The recorded walk: walked once, found again, named by what it depends on, never half there."""
 
-import threading
 
 import msgspec
 import numpy as np
@@ -9,7 +8,7 @@ import pytest
 from controller.references import ReferenceTrajectory, load_reference
 from saltus.common.errors import BadRequest
 from saltus.configuration.launch import load_launch
-from saltus.launch import assembly, planners, recorded_walk
+from saltus.launch import references as recorded_walk
 from tests.a1 import A1
 
 replace = msgspec.structs.replace
@@ -97,56 +96,9 @@ def test_its_name_changes_with_what_it_depends_on_and_with_nothing_else(walked, 
     assert len(paths) == 6 and path not in paths
 
 
-@pytest.mark.parametrize("error", [KeyboardInterrupt, OSError])
-def test_an_interrupted_write_leaves_nothing(walked, cache, monkeypatch, error):
-    def half(_, path):
-        path.write_bytes(b"half of it")
-        raise error
-
-    monkeypatch.setattr(recorded_walk, "save_reference", half)
-    with pytest.raises(BadRequest if error is OSError else error):
-        recorded_walk.recorded_walk(config())
-    assert list(cache.iterdir()) == []
-
-
-def test_a_cache_that_cannot_be_written_is_one_line(walked, tmp_path, monkeypatch):
-    (tmp_path / "file").write_text("no folder")
-    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "file"))
-    with pytest.raises(BadRequest, match="set XDG_CACHE_HOME"):
-        recorded_walk.recorded_walk(config())
-
-
-def test_two_at_once_both_find_a_whole_file(walked, cache):
-    meeting, found = threading.Barrier(8), []
-
-    def work():
-        meeting.wait(10.0)
-        found.append(load_reference(recorded_walk.recorded_walk(config()), 0.001).size)
-
-    threads = [threading.Thread(target=work) for _ in range(8)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join(30.0)
-    assert found == [60] * 8 and len(list(cache.iterdir())) == 1
-
-
 def test_a_planner_that_falls_makes_no_reference(cache):
     push = "perturbations=[{kind: base_velocity, at: 0.05, value: [0, 8, 0]}]"
     pushed = load_launch("stand", ["planner=instant_qp", push], duration=2.0)
     with pytest.raises(BadRequest, match="Instant QP fell within .*reference_from=kinematic"):
         recorded_walk.record(pushed)
     assert not cache.exists()
-
-
-def test_only_hilqr_on_a_gait_asks_for_it(walked, tmp_path):
-    assembly.check(config("planner=instant_qp"))
-    assembly.check(replace(config(), reference_from="kinematic"))
-    file = tmp_path / "own.npz"
-    recorded_walk.save_reference(standing(), file)
-    assert planners.make_reference(config(reference=str(file))).size == 6
-    assert walked == []
-    assembly.check(config())
-    assert len(walked) == 1
-    assert planners.make_reference(config()).size == 6
-    assert len(walked) == 1

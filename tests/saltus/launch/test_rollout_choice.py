@@ -8,12 +8,10 @@ import pytest
 
 from saltus.cli.main import run
 from saltus.common.errors import BadRequest
-from saltus.configuration.checks import ROLLOUTS
-from saltus.configuration.launch import LaunchConfig, load_launch
-from saltus.launch import assembly, rollouts
-from saltus.launch.summary import rollout_phrase
+from saltus.configuration.launch import ROLLOUTS, LaunchConfig, load_launch
+from saltus.launch import assembly, planners
+from saltus.launch.outcome import rollout_phrase
 from sim_bridge import physics_client
-from sim_bridge.rollouts.threaded import ThreadedRollout
 
 
 @pytest.fixture(autouse=True)
@@ -35,21 +33,10 @@ def config(*assignments: str) -> LaunchConfig:
     return load_launch("sim", assignments)
 
 
-def test_mujoco_here_is_the_default():
-    assert isinstance(rollouts.make_rollout(config()), ThreadedRollout)
-
-
-@pytest.mark.parametrize("name", ["remote", "isaacgym"])
-def test_a_server_keeps_its_address_whatever_else_is_set(name):
-    usual = getattr(config(), name).address
-    assert getattr(config(f"{name}.timeout=0.1"), name).address == usual
-    assert config().isaacgym.address != config().remote.address
-
-
 def test_every_name_can_be_made_and_is_looked_for():
-    assert {row.backend for row in rollouts.availability(config())} == set(ROLLOUTS)
-    assert rollouts.availability(config(), but="warp") == [
-        row for row in rollouts.availability(config()) if row.backend != "warp"
+    assert {row.backend for row in planners.availability(config())} == set(ROLLOUTS)
+    assert planners.availability(config(), but="warp") == [
+        row for row in planners.availability(config()) if row.backend != "warp"
     ]
 
 
@@ -66,23 +53,7 @@ def test_a_missing_package_is_named_with_its_install(package, nobody, monkeypatc
     monkeypatch.setitem(sys.modules, package, None)  # as an import finds one that is not installed
     no_servers = f"isaacgym.address={nobody}", f"remote.address={nobody}"
     with pytest.raises(BadRequest, match=r"pip install 'saltus\[gpu\]'.*here: mujoco$"):
-        rollouts.make_rollout(config("rollout=warp", *no_servers))
-
-
-def test_a_planner_finds_its_device_as_warm_as_the_one_before_left_it():
-    pytest.importorskip("mujoco_warp")
-    first = rollouts.make_rollout(config("rollout=warp"))
-    try:
-        assert rollouts.make_rollout(config("rollout=warp")) is first
-        assert rollouts.make_rollout(config("rollout=warp", "warp.device=cpu")) is not first
-    finally:
-        rollouts._warp_rollout.cache_clear()
-
-
-def test_a_missing_device_is_named_with_those_that_are_here():
-    pytest.importorskip("mujoco_warp")
-    with pytest.raises(BadRequest, match="'cuda:9'.*cpu.*available here: mujoco"):
-        rollouts.make_rollout(config("rollout=warp", "warp.device=cuda:9"))
+        planners.make_rollout(config("rollout=warp", *no_servers))
 
 
 def test_a_launch_looks_before_it_starts_and_planners_without_rollouts_do_not(nobody):
@@ -90,15 +61,6 @@ def test_a_launch_looks_before_it_starts_and_planners_without_rollouts_do_not(no
     with pytest.raises(BadRequest, match="rollout remote: no physics server"):
         assembly.check(lost)
     assembly.check(msgspec.structs.replace(lost, planner="convex_mpc"))
-
-
-def test_an_unknown_name_and_a_bad_address_are_refused():
-    with pytest.raises(BadRequest, match="accepted: mujoco, warp, isaacgym, remote"):
-        config("rollout=gazebo")
-    with pytest.raises(BadRequest, match="tcp://HOST:PORT"):
-        config("remote.address=workstation")
-    with pytest.raises(BadRequest, match="timeout"):
-        config("remote.timeout=0")
 
 
 def test_the_summary_tells_of_rollouts_that_were_not_mujocos_here():
@@ -119,8 +81,3 @@ def test_no_server_for_the_robot_is_one_line_in_launches_and_sweeps(nobody, caps
         assert run([*command, *engine]) == 2
         (line,) = capsys.readouterr().err.strip().splitlines()
         assert nobody in line and "saltus serve" in line and "simulation.engine remote" in line
-
-
-def test_a_server_carries_one_robot_at_a_time(nobody, capsys):
-    assert run(["perturb", "push-stand", "--jobs", "2", "--set", "simulation.engine=remote"]) == 2
-    assert "--jobs 1" in capsys.readouterr().err

@@ -144,16 +144,6 @@ def test_killed_planner_is_told_and_the_robot_goes_on_until_it_is_stopped(tmp_pa
     assert children(tmp_path) == {} and not list((tmp_path / "t").iterdir())
 
 
-def test_lost_tracker_ends_the_launch(tmp_path):
-    launch = start(tmp_path, "launch", "stand", "--duration", "100", "--json")
-    wait_until(lambda: "tracker" in children(tmp_path))
-    os.kill(children(tmp_path)["tracker"], signal.SIGKILL)
-    _, err = launch.communicate(timeout=300)
-    assert launch.returncode == 1
-    assert "tracker died (killed by SIGKILL); stopping the others" in err
-    assert children(tmp_path) == {} and not list((tmp_path / "t").iterdir())
-
-
 def test_killed_supervisor_leaves_no_process_and_no_socket(tmp_path):
     launch = start(tmp_path, "launch", "stand", "--duration", "100")
     wait_until(lambda: len(children(tmp_path)) == 4 and len(sockets(tmp_path)) >= 6)

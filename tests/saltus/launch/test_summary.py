@@ -5,8 +5,7 @@ from typing import Any
 import pytest
 
 from saltus.configuration.launch import load_launch
-from saltus.launch.problems import LaunchProblem, find_problems
-from saltus.launch.summary import launch_summary, readable_summary
+from saltus.launch.outcome import LaunchProblem, find_problems, launch_summary, readable_summary
 from saltus.launch.supervisor import Death
 from saltus.metrics.run import RunMetrics
 
@@ -141,20 +140,6 @@ def test_a_death_a_stall_and_a_stop_by_the_user_are_told_apart():
     assert stopped.startswith("STOPPED The robot ran for 6.0 s without a fall until you stopped")
 
 
-def test_rates_and_times_name_their_clock():
-    paused, real = text(summary_of()), text(summary_of(REALTIME))
-    assert "50 per simulated second; solve time 12.3 ms (p99 17.0)" in paused
-    assert "50 per second; solve time 12.3 ms" in real
-    assert summary_of()["planner"]["rate_clock"] == "simulated"
-    assert "in lock step" in paused
-    assert "3 missed" in real and "p99.9 200" in real and "4.2 ms" in real
-
-
-def test_a_planner_that_died_without_a_report_leaves_a_dash():
-    lines = text(summary_of(planner={}))
-    assert "7 plans" in lines and "solve time - ms" in lines
-
-
 def on_a_robot(ended_well: bool, seconds: float, cause: str = "") -> str:
     """The first line of a launch on a robot."""
     robot = {"ended_well": ended_well, "cause": cause}
@@ -167,11 +152,3 @@ def test_a_robot_that_was_stopped_did_not_complete_its_run():
     assert "FAILED The robot did not run" in on_a_robot(False, 0.0)
     assert "OK The robot did not run" in on_a_robot(True, 0.0)
     assert "OK The robot ran for 3.0 s without a fall" in on_a_robot(True, 3.0)
-
-
-def test_without_the_true_state_there_are_no_errors_of_the_estimator():
-    robot = {"ended_well": True, "cause": ""}
-    assert "RMS error" not in text(summary_of(robot=robot))
-    summary = summary_of(robot=robot)
-    summary["estimator"] |= {"position_rmse_m": 0.02}
-    assert "RMS error 0.020 m" in text(summary)

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from saltus.common.children import Child, describe_exit
+from saltus.common.processes import Child
 from saltus.launch.supervisor import Supervisor
 
 PREAMBLE = """
@@ -116,17 +116,6 @@ def test_one_that_ignores_sigterm_is_killed(tmp_path):
     assert [(death.name, death.hung) for death in supervisor.deaths] == [("planner", True)]
 
 
-def test_the_end_of_one_that_was_dismissed_is_no_death(tmp_path):
-    names = ["tracker", "simulation"]
-    with Supervisor([child(tmp_path, name) for name in names], "simulation") as supervisor:
-        supervisor.start()
-        ready(tmp_path, *names)
-        supervisor.dismiss("tracker")
-        assert wait_until(lambda: supervisor.children[0].status == 0)
-        assert supervisor.watch() == []
-        assert not supervisor.has_fatal_death and not supervisor.is_finished
-
-
 def test_children_stop_when_an_error_leaves_the_block(tmp_path):
     supervisor = Supervisor([child(tmp_path, "planner")], "simulation")
     with pytest.raises(RuntimeError), supervisor:
@@ -139,7 +128,7 @@ def test_children_stop_when_an_error_leaves_the_block(tmp_path):
 def test_no_orphan_when_the_parent_is_killed(tmp_path):
     orphan = (
         "import os, pathlib, time\n"
-        "from saltus.common.children import die_with_parent\n"
+        "from saltus.common.processes import die_with_parent\n"
         "die_with_parent(int(os.environ['PARENT']))\n"
         f"pathlib.Path({str(tmp_path / 'pid')!r} + '.part').write_text(str(os.getpid()))\n"
         f"os.rename({str(tmp_path / 'pid')!r} + '.part', {str(tmp_path / 'pid')!r})\n"
@@ -161,18 +150,6 @@ def test_no_orphan_when_the_parent_is_killed(tmp_path):
     process.kill()
     process.wait()
     assert wait_until(lambda: not alive(pid))
-
-
-@pytest.mark.parametrize(
-    ("status", "words"),
-    [
-        (1, "exit status 1"),
-        (-9, "killed by SIGKILL"),
-        (-15, "killed by SIGTERM"),
-    ],
-)
-def test_exit_in_words(status, words):
-    assert describe_exit(status) == words
 
 
 def test_a_lasting_process_that_hangs_holds_no_launch_up_that_has_come_to_its_end(tmp_path):

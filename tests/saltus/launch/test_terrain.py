@@ -7,7 +7,7 @@ import pytest
 
 from robots.terrain import height_at
 from saltus.common.errors import BadRequest
-from saltus.common.folders import data_folder
+from saltus.common.files import data_folder
 from saltus.configuration.launch import LaunchConfig, make_config
 from saltus.launch import assembly
 from saltus.launch.lock_step import LockStep
@@ -47,13 +47,6 @@ def test_ground_that_cannot_be_is_refused_before_anything_starts() -> None:
         assembly.check(wrong)
 
 
-def test_a_speed_on_terrain_is_a_script_of_one_step() -> None:
-    on_slope = config(command={"velocity_x": 0.2})
-    assert on_slope.is_driven and on_slope.speed == 0.2
-    assert on_slope.script is not None and on_slope.script[0].velocity_x == 0.2
-    assert not make_config({"reference": "trot"}, "file").is_driven
-
-
 def test_the_belief_decides_what_planner_and_estimator_know() -> None:
     known = assembly.known_ground(config(terrain_belief="known"))
     assert known is not None and height_at(known, 1.0, 0.0) == pytest.approx(np.tan(0.1745))
@@ -88,10 +81,6 @@ def test_the_robot_climbs_a_slope_that_it_knows(walk: LockStep) -> None:
     height = q[2] - np.tan(0.1745) * q[0]
     assert height == pytest.approx(0.3, abs=0.03)
     assert walk.metrics.summary()["displacement_m"] > 0.15
-
-
-def test_the_estimator_knows_the_height_of_a_known_slope(walk: LockStep) -> None:
-    assert walk.metrics.estimator()["position_rmse_m"] < 0.01
 
 
 def test_a_trial_passes_beyond_its_distance() -> None:

@@ -10,7 +10,6 @@ import pytest
 from controller.hilqr_planner import HilqrPlanner
 from robots.terrain import Ground
 from runtime.exchange import Responder
-from saltus.common.errors import BadRequest
 from saltus.configuration.launch import make_config
 from saltus.launch import assembly
 from saltus.launch.lock_step import LockStep
@@ -83,13 +82,3 @@ def test_warp_rolls_out_on_the_ground_that_the_planner_believes_in(belief: str) 
     assert np.abs(found - wanted)[..., 3:19].max() < SINGLE.angle
     assert np.abs(level - wanted)[..., :19].max() > 1e-3
     assert planner.statistics()["rollouts"]["overflows"] == 0
-
-
-def test_a_ground_that_a_server_refuses_is_one_line(
-    address: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr("sim_bridge.ground_exchange.MOST_BOXES", 1)
-    fields = {"reference": "trot", "rollout": "remote", "remote": {"address": address}}
-    with pytest.raises(BadRequest, match="rollout remote: .* lacks the ground: .* boxes") as line:
-        assembly.check(make_config(fields | {"terrain": [SLOPE]}, "file"))
-    assert "\n" not in str(line.value)

@@ -9,9 +9,12 @@ from runtime.messages import encode
 from runtime.recording import Recorder
 from runtime.topics import PLAN, STATE_ESTIMATE
 from saltus.common.errors import BadRequest
-from saltus.configuration.launch import load_launch, make_config, write_config
-from saltus.configuration.options import read_mapping
-from saltus.configuration.timing import TimingOptions, make_schedule, recorded_durations
+from saltus.configuration.launch import (
+    TimingOptions,
+    load_launch,
+    make_schedule,
+    recorded_durations,
+)
 from saltus.launch import assembly
 from saltus.launch.lock_step import LockStep
 from saltus.sweep.trials import make_trials
@@ -39,36 +42,6 @@ def record(path, seconds):
     return str(path)
 
 
-@pytest.mark.parametrize("name", ["solve", "estimate"])
-@pytest.mark.parametrize("value", ["-1e-9", "-0.01", "1.001", "1e3", "nan", "inf"])
-def test_times_out_of_range_are_refused(name, value):
-    with pytest.raises(BadRequest, match=f"timing.{name} is .*give 0 to 1 s"):
-        load_launch("stand", [f"timing.{name}={value}"])
-    with pytest.raises(ValueError, match=f"{name} is"):
-        TimingOptions(**{name: float(value)})
-
-
-@pytest.mark.parametrize("name", ["solve", "estimate"])
-@pytest.mark.parametrize(("text", "value"), [("1e-3", 0.001), ("5E-2", 0.05), ("0", 0.0),
-                                             ("1", 1.0)])  # fmt: skip
-def test_a_number_with_an_exponent_is_a_number(name, text, value):
-    """YAML 1.1 takes 1e-3, without a point, for text."""
-    time = getattr(load_launch("stand", [f"timing.{name}={text}"]).timing, name)
-    assert time == value and isinstance(time, float)
-
-
-def test_a_written_launch_reads_back(tmp_path):
-    config = load_launch("stand", ["timing.solve=1e-3", "timing.estimate=0.002"])
-    write_config(config, tmp_path / "launch.yaml")
-    assert make_config(read_mapping(tmp_path / "launch.yaml"), "test") == config
-
-
-@pytest.mark.parametrize("assignment", [*LATE, "timing.solve=run.mcap"])
-def test_timing_is_refused_in_real_time(assignment):
-    with pytest.raises(BadRequest, match="timing is for lock step; give mode: paused"):
-        load_launch("stand", [assignment], mode="realtime")
-
-
 def test_durations_of_a_recording_come_in_their_order(tmp_path):
     seconds = [0.012, 0.009, 0.031, 0.009]
     name = record(tmp_path / "run.mcap", seconds)
@@ -78,29 +51,12 @@ def test_durations_of_a_recording_come_in_their_order(tmp_path):
     assert schedule.estimate_age == 2
 
 
-def test_solves_that_nobody_timed_are_left_out(tmp_path):
-    name = record(tmp_path / "run.mcap", [0.0, 0.012, 1.5, 1.0])
-    assert recorded_durations(name) == [0.012, 1.0]
-
-
-@pytest.mark.parametrize("seconds", [[], [0.0, 0.0]])
-def test_a_recording_without_timed_solves_names_the_remedy(tmp_path, seconds):
-    name = record(tmp_path / "run.mcap", seconds)
-    with pytest.raises(BadRequest, match="holds no solve that was timed.*--mode realtime --record"):
-        recorded_durations(name)
-
-
 def test_what_is_no_recording_names_the_remedy(tmp_path):
     (tmp_path / "text.mcap").write_text("half past nine, and all is well with the robot")
     for name in ("nowhere.mcap", "text.mcap", "."):
         path = str(tmp_path / name)
         with pytest.raises(BadRequest, match="timing.solve .*; give seconds or a recording"):
             recorded_durations(path)
-
-
-def test_a_launch_finds_out_before_it_starts():
-    with pytest.raises(BadRequest, match="timing.solve nowhere: No such file"):
-        assembly.check(load_launch("stand", ["timing.solve=nowhere"]))
 
 
 def test_timing_of_a_suite_reaches_its_trials_and_settings_win_over_it():
@@ -162,13 +118,6 @@ def test_the_tracker_has_estimates_that_are_two_ticks_old(late):
     assert all(late.estimates[k] is late.ticks[k - 2].estimate for k in range(2, 300))
     assert [tick.estimate.tick for tick in late.ticks] == list(range(300))
     assert [tick.command.tick for tick in late.ticks] == list(range(300))
-
-
-def test_without_latency_the_tracker_has_the_newest_estimate_and_a_plan_every_knot():
-    run = Run([])
-    assert all(run.estimates[k] is run.ticks[k].estimate for k in range(300))
-    assert [tick for tick, _ in run.plans] == list(range(0, 300, 10))
-    assert all(each.solve_s == 0.0 and each.tick == tick for tick, each in run.plans)
 
 
 def test_two_runs_are_identical_to_the_last_bit(late):

@@ -5,8 +5,7 @@ import pytest
 
 from runtime.messages import GroundTruth
 from saltus.configuration.launch import load_launch
-from saltus.metrics.motion import MotionMetrics
-from saltus.metrics.run import run_metrics
+from saltus.metrics.run import MotionMetrics, run_metrics
 from tests.a1 import A1
 
 

@@ -72,13 +72,3 @@ def test_distance_deviation_and_errors_of_a_known_run():
     assert errors["position_rmse_m"] == pytest.approx(0.1)
     assert errors["velocity_rmse_m_s"] == pytest.approx(0.2 * math.sqrt(3.0))
     assert errors["tilt_rmse_rad"] == 0.0
-
-
-def test_only_the_same_ticks_are_compared_in_whatever_order_they_come():
-    metrics = RunMetrics()
-    for tick in (0, 1, 2):
-        metrics.add_estimate(estimate(tick, configuration(x=float(tick))))
-    for tick in (1, 2, 3):
-        metrics.add_truth(truth(tick, configuration(x=float(tick))))
-    assert metrics.pairs == 2
-    assert metrics.estimator()["position_rmse_m"] == 0.0

@@ -5,19 +5,14 @@ import pytest
 
 from robots.conventions import FOOT_NAMES
 from robots.impact_problem import contact_problem
-from robots.pinocchio_model import load_pinocchio
 from saltus.metrics.touchdown_spread import (
     cosines_of,
-    largest_distance,
-    ordered_outcomes,
     outcomes_of,
     spread_of,
-    stopping_impulse,
 )
 from saltus.metrics.touchdowns import Touchdowns
 from tests.a1 import A1
 
-MODEL = load_pinocchio(A1)
 STAND = np.concatenate(([0.0, 0.0, A1.stand_height, 0.0, 0.0, 0.0, 1.0], A1.stand))
 DROP = np.concatenate(([0.3, 0.1, -0.5, 0.8, -0.6, 0.2], np.zeros(12)))
 
@@ -41,21 +36,6 @@ def test_every_outcome_has_ended_and_none_gained_energy():
     energies = [problem.kinetic_energy(v) for v in outcomes.v_plus]
     assert max(energies) < problem.kinetic_energy(DROP) and outcomes.energy_growth < 1e-9
     assert 0.0 < spread.rms < spread.base and 0.0 < spread.kinetic < 1.0
-
-
-def test_outcomes_scale_with_the_velocity():
-    """Impacts know no scale of speed: base and jump do, the kinetic measure does not."""
-    (_, one), (_, twice) = (measure(("FR", "RL"), v=c * DROP) for c in (1.0, 2.0))
-    for name in ("base", "rms", "jump", "approach"):
-        assert getattr(twice, name) == pytest.approx(2.0 * getattr(one, name), rel=1e-6)
-    assert twice.kinetic == pytest.approx(one.kinetic, rel=1e-6)
-    assert twice.cosine == pytest.approx(one.cosine)
-
-
-def test_feet_that_go_up_have_one_outcome():
-    outcomes, spread = measure(FOOT_NAMES, v=-DROP * (0.0, 0.0, 1.0, 0.0, 0.0, 0.0, *[0.0] * 12))
-    assert len(outcomes.v_plus) == 1 and outcomes.ended == 1.0
-    assert spread.base == spread.rms == spread.jump == spread.approach == 0.0
 
 
 def test_s_is_the_normals_cosine_in_the_kinetic_metric():
@@ -82,33 +62,3 @@ def test_one_foot_has_one_outcome_and_four_have_many():
     (_, one), (_, four) = measure(("FR",)), measure(FOOT_NAMES)
     assert four.base > 0.02 * four.jump
     assert one.base < 0.1 * four.base
-
-
-def test_the_stopping_impulse_stops_the_foot_that_needs_most():
-    problem = contact_problem(A1, STAND, FOOT_NAMES)
-    impulse = stopping_impulse(problem, DROP)
-    after = [problem.J_n[i] @ (DROP + np.linalg.solve(problem.M, problem.J_n[i] * impulse))
-             for i in range(4)]  # fmt: skip
-    assert min(after) == pytest.approx(0.0, abs=1e-12)
-
-
-def test_impacts_one_after_another_lie_near_the_samples():
-    outcomes, _ = measure(("FR", "FL"), samples=512)
-    ordered = ordered_outcomes(outcomes.problem, DROP)
-    assert ordered.shape == (2, 18) and largest_distance(ordered) > 0.0
-    size = outcomes.problem.kinetic_norm(DROP)
-    for v_plus in ordered:
-        distances = [outcomes.problem.kinetic_norm(v_plus - v) for v in outcomes.v_plus]
-        assert min(distances) < 0.02 * size
-
-
-@pytest.mark.parametrize("count", [1, 2, 300])
-def test_the_largest_distance_is_that_of_all_pairs(count):
-    points = np.random.default_rng(count).normal(size=(count, 3))
-    expected = max(np.linalg.norm(points - point, axis=1).max() for point in points)
-    assert largest_distance(points) == pytest.approx(expected)
-
-
-def test_no_foot_is_refused_by_name():
-    with pytest.raises(ValueError, match="A1 on no foot"):
-        outcomes_of(A1, touchdown(()), 0, 8)

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from saltus.metrics.touchdowns import TouchdownFinder, Touchdowns, feet_of, kind_of
+from saltus.metrics.touchdowns import TouchdownFinder, feet_of
 
 
 def find(contacts, times=None):
@@ -41,12 +41,6 @@ def test_feet_that_land_within_a_knot_land_together(later, rows):
         assert feet_of(found.standing[1]) == ("FR", "FL", "RR")
 
 
-def test_a_knot_is_counted_from_the_first_foot():
-    """Three feet, 6 ms apart: the third one is 12 ms after the first."""
-    found = find(contacts_of([(0, 10, 60), (1, 10, 66), (2, 10, 72)]))
-    assert [feet_of(row) for row in found.landing] == [("FR", "FL"), ("RR",)]
-
-
 @pytest.mark.parametrize(("air", "rows"), [(19, 0), (20, 1)])
 def test_a_foot_that_bounces_does_not_land_anew(air, rows):
     """Off the ground from tick 31 on: at tick 30 it was last there."""
@@ -60,30 +54,3 @@ def test_feet_in_the_air_at_first_land_and_standing_ones_do_not():
     found = find(rows)
     assert [feet_of(row) for row in found.landing] == [("FL",)]
     assert find(np.ones((30, 4))).time.size == 0
-
-
-def test_nobody_knows_the_state_before_where_ticks_are_missing():
-    rows = contacts_of([(0, 10, 60)])
-    times = 0.001 * np.arange(100)
-    times[60:] += 0.012
-    assert find(rows, times).time.size == 0
-
-
-def test_no_touchdowns_have_columns_too():
-    nothing = find(np.ones((0, 4)))
-    assert [column.shape for column in nothing] == [(0,), (0, 19), (0, 18), (0, 4), (0, 4)]
-    some = find(contacts_of([(0, 10, 60), (1, 10, 80)]))
-    assert feet_of(some.rows(np.array([False, True])).landing[0]) == ("FL",)
-    assert isinstance(some.rows(np.array([1])), Touchdowns)
-
-
-@pytest.mark.parametrize(
-    ("feet", "kind"),
-    [
-        ((), "no foot"), ((2,), "one foot"), ((0, 1), "front pair"), ((2, 3), "rear pair"),
-        ((0, 3), "diagonal pair"), ((1, 2), "diagonal pair"), ((1, 3), "side pair"),
-        ((0, 1, 3), "three feet"), ((0, 1, 2, 3), "four feet"),
-    ],
-)  # fmt: skip
-def test_touchdowns_are_called_by_their_feet(feet, kind):
-    assert kind_of(np.isin(np.arange(4), feet).astype(float)) == kind

@@ -7,7 +7,7 @@ import pytest
 
 from controller.references import load_reference
 from saltus.cli.main import run
-from saltus.launch import motions
+from saltus.launch import references as motions
 
 SQUAT = """
 phases:
@@ -45,15 +45,3 @@ def test_where_limits_cannot_be_kept_no_reference_is_written(
     code, out, _ = plan(tmp_path, SQUAT + "limits: {knee_clearance: 0.4}\n", capsys)
     assert code == 1 and "at knot" in json.loads(out.splitlines()[-1])["message"]
     assert not (tmp_path / "out" / "reference.npz").exists()
-
-
-@pytest.mark.parametrize(
-    ("text", "words"),
-    [("phases: []", "give one or more"), ("phases: 3", "phases"), (SQUAT + "speed: 3", "speed")],
-)
-def test_a_bad_file_gets_one_line(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str], text: str, words: str
-) -> None:
-    code, _, err = plan(tmp_path, text, capsys)
-    assert code == 2 and words in err and "squat.yaml" in err
-    assert not (tmp_path / "out").exists()

@@ -8,7 +8,6 @@ import numpy as np
 import pytest
 
 import saltus
-from robots.rotations import rotation_from_quaternion
 from runtime import topics
 from runtime.messages import Command, decode, encode
 from runtime.recording import Recorder
@@ -60,31 +59,6 @@ def test_arrays_are_what_was_sent(walk, name):
                 np.testing.assert_array_equal(value, getattr(message, field))
 
 
-@pytest.mark.parametrize("name", ["state_estimate", "ground_truth"])
-def test_parts_of_a_state_are_its_whole(walk, name):
-    state = saltus.open_run(walk[0])[name]
-    q = [state.position_base, state.quaternion_base, state.joint_position]
-    v = [state.velocity_base, state.angular_velocity_base, state.joint_velocity]
-    np.testing.assert_array_equal(np.hstack(q), state.q)
-    np.testing.assert_array_equal(np.hstack(v), state.v)
-
-
-def test_velocity_is_in_the_axes_of_the_base(tmp_path):
-    """Of a robot that tips over: turned into world, it is how fast the position changes."""
-    record_walk(tmp_path, "perturbations=[{kind: base_velocity, at: 0.01, value: [0, 5, 0]}]")
-    truth = saltus.open_run(tmp_path)["ground_truth"]
-    after = truth.time > 0.02
-    own, time = truth.velocity_base[after], truth.time[after]
-    rotations = np.array([rotation_from_quaternion(q) for q in truth.quaternion_base[after]])
-    moved = truth.position_base[after][-1] - truth.position_base[after][0]
-
-    def travelled(velocity):
-        return 0.5 * np.diff(time) @ (velocity[1:] + velocity[:-1])
-
-    np.testing.assert_allclose(travelled(np.einsum("nij,nj->ni", rotations, own)), moved, atol=1e-3)
-    assert np.abs(travelled(own) - moved).max() > 0.02
-
-
 def test_a_run_says_what_it_holds(walk):
     run = saltus.open_run(walk[0])
     names = [topic.name for _, topic, _ in walk[1]]
@@ -104,13 +78,6 @@ def test_a_recording_that_was_cut_off_gives_the_beginning(walk, copy):
         count = len(cut[name])
         assert 0 < count < len(whole[name])
         np.testing.assert_array_equal(cut[name].time, whole[name].time[:count])
-
-
-def test_a_launch_says_why_its_recording_stopped(copy):
-    (copy / "summary.json").write_text('{"fell": true, "recording": {"cause": "disk full"}}')
-    run = saltus.open_run(copy)
-    assert run.summary is not None and run.summary["fell"] is True
-    assert not run.complete and run.cause == "disk full"
 
 
 def test_what_does_not_decode_is_counted(tmp_path):
@@ -144,19 +111,6 @@ def test_what_is_no_recording_is_one_line(copy, harm, words):
         saltus.open_run(copy)["ground_truth"]
 
 
-def test_of_a_recording_with_a_damaged_chunk_the_rest_is_there(copy):
-    file, before = copy / "run.mcap", saltus.open_run(copy)
-    assert before.complete
-    data = bytearray(file.read_bytes())
-    at = data.index(b"\x28\xb5\x2f\xfd")  # the first chunk's compressed bytes
-    data[at + 4 : at + 400] = bytes(396)
-    file.write_bytes(data)
-    run = saltus.open_run(copy)
-    assert 0 < sum(run.topics.values()) < sum(before.topics.values())
-    assert not run.complete and "damaged: its beginning may lack messages" in run.cause
-    assert run["ground_truth"].tick[-1] == before["ground_truth"].tick[-1]
-
-
 def test_topics_and_fields_that_are_not_there_are_named(walk):
     run = saltus.open_run(walk[0])
     for name in ("truth", "push"):
@@ -169,9 +123,9 @@ def test_topics_and_fields_that_are_not_there_are_named(walk):
 
 def test_every_recorded_field_has_a_meaning():
     kinds = {topic.message for topic in topics.RECORDED}
-    assert set(FIELDS) == kinds
+    assert set(FIELDS) == {kind.__name__ for kind in kinds}
     for kind in kinds:
-        assert set(FIELDS[kind]) == set(kind.__struct_fields__)
+        assert set(FIELDS[kind.__name__]) == set(kind.__struct_fields__)
         assert all(column.field.meaning for column in columns_of(kind).values())
 
 
@@ -184,3 +138,16 @@ def test_reading_loads_neither_compiler_nor_physics(walk):
     done = subprocess.run([sys.executable, "-c", program, str(walk[0])], capture_output=True,
                           text=True, check=True, cwd=Path(__file__).parents[3])  # fmt: skip
     assert done.stdout.strip() == "True set()"
+
+
+def test_of_a_recording_with_a_damaged_chunk_the_rest_is_there(copy):
+    file, before = copy / "run.mcap", saltus.open_run(copy)
+    assert before.complete
+    data = bytearray(file.read_bytes())
+    at = data.index(b"\x28\xb5\x2f\xfd")  # the first chunk's compressed bytes
+    data[at + 4 : at + 400] = bytes(396)
+    file.write_bytes(data)
+    run = saltus.open_run(copy)
+    assert 0 < sum(run.topics.values()) < sum(before.topics.values())
+    assert not run.complete and "damaged: its beginning may lack messages" in run.cause
+    assert run["ground_truth"].tick[-1] == before["ground_truth"].tick[-1]

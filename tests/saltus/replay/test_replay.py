@@ -9,15 +9,11 @@ import msgspec
 import numpy as np
 import pytest
 
-from controller.driving.commands import Goal
-from runtime.messages import Command, encode
+from runtime.messages import encode
 from runtime.recording import Recorder, read_frames
 from runtime.topics import RECORDED
 from runtime.wire import decode
 from saltus.cli.main import run
-from saltus.configuration.launch import load_launch
-from saltus.replay.difference import Comparison
-from saltus.replay.feed import Cores
 from tests.saltus.short_walk import record_walk
 
 TOPICS = {topic.name: topic for topic in RECORDED}
@@ -100,18 +96,6 @@ def test_what_was_recorded_otherwise_shows(walks, tmp_path, capsys, topic, tick,
     assert sum("1 differ" in line for line in out.splitlines()) == 1
 
 
-def test_the_trackers_last_command_is_no_answer_to_a_reading(walks, tmp_path, capsys):
-    """It stops by the clock, and damps."""
-
-    def change(name: str, message: Any) -> list[Any]:
-        if name != "motor_command" or message.tick != 299:
-            return [message]
-        return [message, msgspec.structs.replace(message, time=0.3, status="damp")]
-
-    status, result = replay(changed(walks["lock step"], tmp_path, change), capsys)
-    assert status == 0 and result["topics"]["motor_command"]["compared"] == 300
-
-
 def test_lost_reading_ends_the_comparison(walks, tmp_path, capsys):
     lost = "sensor_reading", 100
     folder = changed(
@@ -121,20 +105,6 @@ def test_lost_reading_ends_the_comparison(walks, tmp_path, capsys):
     assert status == 1 and not result["identical"] and result["first_difference"] is None
     assert result["topics"]["state_estimate"]["compared"] == 100
     assert "no reading of tick 100" in result["notes"][-1]
-
-
-def test_lost_estimates_and_commands_are_counted(walks, tmp_path, capsys):
-    """Those that were recorded are still compared."""
-    lost = "state_estimate", "plan", "motor_command"
-    folder = changed(
-        walks["lock step"], tmp_path,
-        lambda name, m: [] if name in lost and m.tick in (60, 70) else [m],
-    )  # fmt: skip
-    status, result = replay(folder, capsys)
-    assert status == 0 and result["identical"]
-    assert {name: t["only_replayed"] for name, t in result["topics"].items()} == dict.fromkeys(
-        result["topics"], 2
-    )
 
 
 def test_in_real_time_every_core_is_fed_alone(walks, capsys):
@@ -150,30 +120,6 @@ def test_in_real_time_every_core_is_fed_alone(walks, capsys):
     assert topics["motor_command"]["compared"] == 300
     assert 0.0 < topics["motor_command"]["fields"]["tau"]["rms"] < 2.0
     assert "real time" in result["notes"][0]
-
-
-def test_in_real_time_the_planner_learns_that_the_robot_is_to_sit_down():
-    config = load_launch("a1-emulated", ["command={}", "drive.source=client"])
-    cores = Cores(config, Comparison(config.recording, lock_step=False))
-    cores.drive(
-        Command(sequence=0, time=0.0, forward=0.3, left=0.0, yaw_rate=0.0, gait="trot"), 0.0
-    )
-    commands = cores.planner.commands
-    assert commands is not None and commands.goal(0.0) == Goal(0.3, gait="trot")
-    cores.end()
-    assert commands.goal(0.0) == Goal()
-
-
-def test_lost_messages_of_real_time_do_no_harm(walks, tmp_path, capsys):
-    random = np.random.default_rng(0)
-    folder = changed(
-        walks["real time"], tmp_path, lambda _, message: [message] * (random.random() > 0.2)
-    )
-    status, result = replay(folder, capsys)
-    topics = result["topics"]
-    assert status == 1 and "were not recorded" in result["notes"][-1]
-    assert 100 < topics["state_estimate"]["compared"] < 240 < 300
-    assert topics["motor_command"]["compared"] and topics["motor_command"]["only_recorded"]
 
 
 def without(topic: str) -> Change:

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import numpy as np
 
-from saltus.trace import Trace, save_trace
+from saltus.launch.trace import Trace, save_trace
 
 SUITE = """reference: walk
 command: {velocity_x: 0.2}

@@ -7,11 +7,9 @@ import pytest
 
 from controller.driving.commands import Goal
 from controller.gaits import GAITS
+from saltus.launch.trace import Trace, goal_row, load_trace, save_trace
 from saltus.metrics.run import DRIVING_MEASURES
-from saltus.report.figures import base_motion
 from saltus.report.page import write_report
-from saltus.trace import Trace, load_trace, save_trace
-from saltus.trace.recorder import goal_row
 from tests.saltus.report.fake_sweep import make_sweep
 
 TITLE = "Commanded and true velocity"
@@ -27,11 +25,6 @@ def curve(forward: float, left: float, turn: float) -> Trace:
     goals = [goal_row(0.0, Goal(9.0)), goal_row(0.5, Goal(forward, left, turn, None, "trot"))]
     return Trace(time, q, np.ones((len(time), 4)), np.ones((len(time), 4)), goals=np.array(goals),
                  events=[2.0, 4.0])  # fmt: skip
-
-
-def test_motion_of_a_curve_is_the_same_at_every_heading():
-    motion = base_motion(curve(0.5, 0.1, 1.0))
-    np.testing.assert_allclose(motion[1:-1], np.tile([0.5, 0.1, 1.0], (798, 1)), atol=1e-4)
 
 
 def test_a_goal_to_stand_is_one_of_no_velocity():

@@ -3,14 +3,11 @@
 import numpy as np
 import pytest
 
-from saltus.common.errors import BadRequest
-from saltus.configuration.planners import PLANNERS, entry_of, in_order
-from saltus.report import measures, page
+from saltus.report import page
 from saltus.report.figures import since_event, stances
-from saltus.report.measures import PUBLISHED, cells, worst
+from saltus.report.measures import cells
 from saltus.report.pictures import AFTER_FALL_S, film_times, strip_times
-from saltus.report.subject import TrialRecord
-from tests.saltus.report.fake_sweep import REACH, make_sweep
+from tests.saltus.report.fake_sweep import make_sweep
 
 
 @pytest.fixture(scope="module")
@@ -30,32 +27,6 @@ def test_stances_cover_exactly_the_samples_in_contact():
         np.testing.assert_array_equal(inside, contact > 0.5)
 
 
-def test_stances_of_nothing():
-    assert stances(np.zeros(0), np.zeros(0)) == []
-
-
-def test_published_figures_are_the_thesis_percentages():
-    percent = {
-        ("hilqr", 1.0): 100, ("convex_mpc", 1.0): 88, ("instant_qp", 1.0): 50,
-        ("hilqr", 1.5): 88, ("convex_mpc", 1.5): 50, ("instant_qp", 1.5): 25,
-    }  # fmt: skip
-    for (planner, speed), rate in percent.items():
-        cell = PUBLISHED["table-6.1", "base_velocity", planner, speed]
-        assert round(100 * cell.success / cell.trials + 1e-9) == rate
-    block = PUBLISHED["table-6.2", "motor_block", "instant_qp", 0.0]
-    assert block.success == 0 and "40 %" in block.remark
-
-
-def test_planners_stand_in_the_thesis_order_and_differ_in_colour():
-    assert in_order({"instant_qp", "mine", "hilqr"}) == ["hilqr", "instant_qp", "mine"]
-    assert len({entry_of(name).colour for name in (*PLANNERS, "mine")}) == len(PLANNERS) + 1
-
-
-def test_diagonal_pushes_are_of_one_magnitude():
-    pushes = ([1.5, 0.0, 0.0], [1.0607, 1.0607, 0.0], [1.3858, -0.5740, 0.0])
-    assert {TrialRecord({"value": push}).magnitude for push in pushes} == {1.5}
-
-
 def test_cells_hold_every_trial_once(subject):
     found = cells(subject)
     assert len(found) == 6
@@ -66,22 +37,6 @@ def test_cells_hold_every_trial_once(subject):
     fallen = found[-1]
     assert fallen.planner == "instant_qp" and fallen.deviation is None
     assert fallen.deviation_of_all == pytest.approx(0.8 * 1.5**2, rel=1e-3)
-
-
-def test_strips_of_the_thesis_suite_show_the_first_large_push_of_everybody(subject):
-    assert [trial.name for trial in measures.strips(subject, ())] == [f"{c}:2" for c in REACH]
-
-
-def test_strips_of_another_suite_show_worst_survivor_and_first_fall(tmp_path):
-    other = page.read_subject(make_sweep(tmp_path / "s", suite="mine"))
-    names = [trial.name for trial in measures.strips(other, ())]
-    assert names == ["hilqr:2", "convex_mpc:2", "instant_qp:0", "instant_qp:2"]
-
-
-def test_strips_that_are_asked_for(subject):
-    assert [t.name for t in measures.strips(subject, ["hilqr:1"])] == ["hilqr:1"]
-    with pytest.raises(BadRequest, match="hilqr:0, hilqr:1"):
-        measures.strips(subject, ["hilqr:7"])
 
 
 def test_a_fall_ends_the_line_and_the_strip(subject):
@@ -95,10 +50,3 @@ def test_a_fall_ends_the_line_and_the_strip(subject):
     for trial in (fallen, survivor):
         times = [*strip_times(trial), *film_times(trial)]
         assert min(times) >= trial.trace.time[0] and max(times) <= trial.trace.time[-1] + 1e-9
-
-
-def test_the_worst_is_on_its_feet():
-    rows = [{"planner": "a", "trial": i, "fell": i == 2, "max_lateral_deviation_m": 0.1 * i}
-            for i in range(3)]  # fmt: skip
-    trials = [TrialRecord(row) for row in rows]
-    assert worst(trials) is trials[1] and worst(trials[2:]) is None

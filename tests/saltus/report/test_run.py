@@ -1,9 +1,7 @@
 """The report about a recorded run, and about what is left of one that broke off."""
 
 import json
-from dataclasses import replace
 
-import msgspec
 import numpy as np
 import pytest
 
@@ -13,9 +11,9 @@ from runtime.topics import STATE_ESTIMATE
 from saltus import open_run
 from saltus.cli import main
 from saltus.configuration.launch import load_launch, write_config
-from saltus.launch.motions import tilt_allowance_of_run
-from saltus.report import page, read_run
-from saltus.trace.recorder import EVERY_TICKS
+from saltus.launch.trace import EVERY_TICKS
+from saltus.report import page
+from saltus.report import reading as read_run
 from tests.saltus.report.fake_sweep import fake_trace
 from tests.saltus.short_walk import SECONDS, record_walk
 
@@ -80,20 +78,6 @@ def test_a_fall_is_told_with_its_time(run):
     assert page.write_report(run).verdict.startswith("With HiLQR MPC the robot fell at 2.75 s")
 
 
-def test_a_fall_that_no_simulation_dates_is_dated_by_the_tilt(run, monkeypatch):
-    """An emulated robot lies on for seconds after its fall."""
-    trace = fake_trace("hilqr", 1.0, 1.0, fell=True)
-    tilt = np.radians(np.minimum(90.0, 100.0 * np.maximum(trace.time - 0.5, 0.0)))  # 60 at 1.1 s
-    trace.q[:, 3], trace.q[:, 6] = np.sin(0.5 * tilt), np.cos(0.5 * tilt)
-    monkeypatch.setattr(read_run, "trace_of_run", lambda folder: trace)
-    (run / "summary.json").write_text(json.dumps(SUMMARY | {"fell": True}))
-    fall_time = page.read_subject(run).trials[0].fall_time
-    assert fall_time == pytest.approx(1.11, abs=0.011)
-    trace.q[:, 3], trace.q[:, 6] = 0.0, 1.0  # it fell, and nobody saw when
-    assert page.read_subject(run).trials[0].fall_time is None
-    assert page.write_report(run).verdict.startswith("With HiLQR MPC the robot fell; ")
-
-
 def test_a_tilt_that_the_reference_asks_for_is_no_fall(run, monkeypatch):
     trace = fake_trace("hilqr", 1.0, 1.0, fell=True)  # rolls to 86 degrees
     allowance = np.radians(30.0)
@@ -105,19 +89,6 @@ def test_a_tilt_that_the_reference_asks_for_is_no_fall(run, monkeypatch):
     assert page.read_subject(run).trials[0].fell
 
 
-def test_a_run_whose_reference_is_gone_is_judged_by_60_degrees():
-    config = msgspec.structs.replace(load_launch("push"), reference="/nowhere/walk.npz")
-    assert tilt_allowance_of_run(config)(0.0) == 0.0
-
-
-def test_solve_times_come_from_the_summary_where_plans_say_none(run, monkeypatch):
-    trace = fake_trace("hilqr", 1.0, 1.0, fell=False)
-    trace.solve_ms[:] = 0.0  # as recordings of lock step have it
-    monkeypatch.setattr(read_run, "trace_of_run", lambda folder: trace)
-    text = page.write_report(run).path.read_text()
-    assert ">18.50<" in text and ">31.25<" in text and "Durations of all solves" not in text
-
-
 def test_a_run_that_was_broken_off_did_not_stay_on_its_feet(run):
     death = {"name": "estimator", "cause": "signal SIGKILL", "fatal": True}
     summary = SUMMARY | {"completed": False, "simulated_s": 1.5, "deaths": [death]}
@@ -126,14 +97,6 @@ def test_a_run_that_was_broken_off_did_not_stay_on_its_feet(run):
     assert "broke off at 1.50 of" in written.verdict and "stayed" not in written.verdict
     text = written.path.read_text()
     assert "broken off after 1.50 s (estimator: signal SIGKILL)" in text
-
-
-def test_a_run_that_broke_off_has_no_summary(run):
-    (run / "summary.json").write_text('{"fell": fal')
-    written = page.write_report(run)
-    assert written.broke_off
-    assert "still going on, or was broken off" in written.path.read_text()
-    assert "0.10 m" in written.verdict  # from the trace
 
 
 @pytest.mark.parametrize("summary", [None, SUMMARY | {"completed": False, "simulated_s": 0.2}])
@@ -164,15 +127,6 @@ def test_a_run_that_was_killed_is_a_failure_that_is_said_first(cut_off, capsys, 
     assert verdict in text and ">broke off<" in text  # in the list of trials
 
 
-def test_a_run_that_fell_and_was_killed_fell(run, monkeypatch):
-    trace = fake_trace("hilqr", 1.0, 1.0, fell=True)
-    monkeypatch.setattr(read_run, "trace_of_run", lambda folder: trace)
-    (run / "summary.json").unlink()
-    verdict = page.write_report(run).verdict
-    assert verdict.startswith("With HiLQR MPC the robot fell at ")
-    assert f"The run broke off at {trace.time[-1]:.2f} of 6 s" in verdict
-
-
 @pytest.mark.parametrize("recorded", [True, False])
 def test_a_real_robots_run_broke_off_at_its_last_estimate(tmp_path, recorded):
     """Nobody knows where it truly was."""
@@ -189,66 +143,7 @@ def test_a_real_robots_run_broke_off_at_its_last_estimate(tmp_path, recorded):
     assert f"the run broke off {when}" in verdict and ("was 0.25 m high" in verdict) == recorded
 
 
-def test_a_completed_run_says_where_its_recording_ends(cut_off):
-    (cut_off / "summary.json").write_text(json.dumps(SUMMARY))
-    assert "stopped before the run did (it was cut off)" in page.page(page.read_subject(cut_off))
-
-
-def test_a_recording_that_cannot_be_read_leaves_the_summary(run, monkeypatch):
-    monkeypatch.undo()
-    (run / "run.mcap").write_bytes(b"not a recording")
-    written = page.write_report(run)
-    text = written.path.read_text()
-    assert "The recording cannot be read" in text and "--record DIR" in text
-    assert "0.12 m" in written.verdict
-
-
 def test_a_recording_without_its_configuration_is_one_line(run, capsys):
     (run / "launch.yaml").unlink()
     assert main.run(["report", str(run)]) == main.BAD_REQUEST
     assert len(capsys.readouterr().err.strip().splitlines()) == 1
-
-
-def test_a_recording_that_stopped_early_is_said_to_know_only_the_beginning(run):
-    stopped = {"complete": False, "cause": "No space left on device"}
-    (run / "summary.json").write_text(json.dumps(SUMMARY | {"recording": stopped}))
-    assert "stopped before the run did (No space left on device)" in page.page(
-        page.read_subject(run)
-    )
-    (run / "summary.json").write_text(
-        json.dumps(SUMMARY | {"recording": {"complete": True, "cause": ""}})
-    )
-    assert "stopped before the run did" not in page.page(page.read_subject(run))
-
-
-def test_the_seconds_that_a_damage_takes_are_named(run):
-    """Of a run without a summary too."""
-    (run / "summary.json").unlink()
-    with Recorder(run / "run.mcap") as recorder:
-        middle = 0
-        for second in range(4):
-            begin = recorder.size
-            recorder.write(STATE_ESTIMATE, bytes(100), 10**9 * second)
-            recorder.flush()
-            middle = begin if second == 2 else middle
-    data = bytearray((run / "run.mcap").read_bytes())
-    data[middle + 56 : middle + 64] = bytes(8)
-    (run / "run.mcap").write_bytes(data)
-    words = "The recording is damaged: 1.00 to 3.00 s may lack messages."
-    assert words in page.page(page.read_subject(run))
-
-
-def test_lock_step_has_no_times_that_count(run):
-    assert "In lock step the robot waits for every plan" in page.page(page.read_subject(run))
-    write_config(load_launch("push", (), "realtime"), run / "launch.yaml")
-    assert "In lock step the robot" not in page.page(page.read_subject(run))
-
-
-def test_an_undisturbed_run_is_told_nothing_about_pushes(run, monkeypatch):
-    assert "Fig. 6.9" in page.page(page.read_subject(run))
-    write_config(load_launch("sim"), run / "launch.yaml")
-    trace = replace(fake_trace("hilqr", 1.0, 0.0, fell=False), events=[])
-    monkeypatch.setattr(read_run, "trace_of_run", lambda folder: trace)
-    text = page.page(page.read_subject(run))
-    assert "Times are since the start" in text and "since the start; the dashed" in text
-    assert "Fig. 6.9" not in text and "Figs. 6.5" not in text

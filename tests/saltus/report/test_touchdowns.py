@@ -3,13 +3,12 @@
 from dataclasses import replace
 
 import numpy as np
-import pytest
 
 from robots.conventions import FOOT_NAMES
 from saltus.metrics.touchdowns import Touchdowns
 from saltus.report import page
 from saltus.report.measures import SAMPLES, measured
-from saltus.report.subject import Subject, TrialRecord
+from saltus.report.reading import Subject, TrialRecord
 from tests.a1 import A1
 from tests.saltus.report.fake_sweep import fake_trace
 
@@ -44,26 +43,6 @@ def test_the_section_draws_each_trial_and_tells_its_kinds():
     assert f"{SAMPLES} sampled outcomes" in text
 
 
-def test_the_numbers_are_those_that_were_measured():
-    found = measured(A1, trial(landings()), 10)
-    assert [each.kind for each in found.landings] == [
-        "one foot",
-        *["diagonal pair"] * 2,
-        "one foot",
-    ]
-    widest = max(each.spread.base for each in found.landings if each.kind == "diagonal pair")
-    assert widest > 1e-4 and f">{1e3 * widest:.2f}<" in page_of(trial(landings()))
-
-
-def test_a_page_measures_few_and_says_so(monkeypatch):
-    """Those that are next to the push, in their order."""
-    found = measured(A1, trial(landings()), 2)
-    assert [each.time for each in found.landings] == [1.0, 1.5] and found.of == 4
-    monkeypatch.setattr(page, "MOST_TOUCHDOWNS", 4)
-    both = page_of(trial(landings()), trial(landings(), planner="convex_mpc"))
-    assert both.count("2 of 4 touchdowns") == 2
-
-
 def test_touchdowns_after_a_fall_do_not_count():
     fallen = trial(landings(), fell=True)
     end = fallen.fall_time
@@ -71,37 +50,5 @@ def test_touchdowns_after_a_fall_do_not_count():
     assert measured(A1, fallen, 10).of == 3
 
 
-def test_what_cannot_be_measured_is_named():
-    straight = STAND.copy()
-    straight[[9, 12, 15, 18]] = 0.0
-    text = page_of(trial(landings(straight)))
-    assert (
-        "4 of 4 touchdowns are left out, the first one because Unitree A1 on FR, FL, RR, RL: leg"
-        in text
-    )
-    assert "<img" not in text
-
-
-@pytest.mark.parametrize(
-    ("found", "says"),
-    [
-        (None, "older than the touchdowns"),
-        (Touchdowns.none(), "HiLQR MPC, trial 3: no foot came down."),
-    ],
-)
-def test_traces_without_touchdowns_say_why(found, says):
-    text = page_of(trial(found))
-    assert text.count(says) == 1 and "<img" not in text
-
-
-def test_an_older_trace_beside_a_newer_one_is_told():
-    text = page_of(trial(landings()), trial(None, planner="convex_mpc"))
-    assert text.count("<img") == 1 and "Convex MPC, trial 3: Its trace is older" in text
-
-
 def test_no_trace_is_no_touchdown():
     assert "no trace of a trial to draw" in page_of(replace(trial(None), trace=None))
-
-
-def test_the_same_trial_gives_the_same_bytes():
-    assert page_of(trial(landings())) == page_of(trial(landings()))

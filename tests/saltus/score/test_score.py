@@ -4,12 +4,11 @@ import math
 
 import pytest
 
+from saltus.bench.score import record as record_module
+from saltus.bench.score.figures import Figure
+from saltus.bench.score.record import BETTER, NEW, SAME, UNJUDGED, WORSE, Entry, judge, page, spark
+from saltus.bench.score.size import size_of
 from saltus.cli.main import run as saltus
-from saltus.score import record as record_module
-from saltus.score.figures import Figure
-from saltus.score.page import page, spark
-from saltus.score.record import BETTER, NEW, SAME, UNJUDGED, WORSE, Entry, judge
-from saltus.score.size import size_of
 
 HERE = "this computer"
 

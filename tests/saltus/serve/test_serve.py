@@ -6,19 +6,15 @@ import signal
 import subprocess
 import sys
 import time
-from pathlib import Path
 
 import numpy as np
 import pytest
 
 from hybrid.hilqr import Policies
 from runtime.exchange import Responder
-from runtime.key_files import make_key_files, read_secret
+from runtime.key_files import read_secret
 from saltus.cli.main import run
-from saltus.cli.serve import how_to_use
-from saltus.common.errors import BadRequest
-from saltus.configuration.settings import Settings
-from saltus.serve.server import server_child
+from saltus.serve import server_child
 from sim_bridge.options import ServerOptions
 from sim_bridge.rollouts.remote import RemoteRollout
 from sim_bridge.rollouts.threaded import ThreadedRollout
@@ -63,11 +59,6 @@ def test_an_occupied_address_is_one_line(capsys):
     assert responder.address in line and "another --address" in line
 
 
-def test_the_public_half_is_no_servers_key(capsys, tmp_path):
-    make_key_files(tmp_path / "k")
-    assert "public half" in refused(capsys, "--key-file", str(tmp_path / "k.pub"))
-
-
 def test_says_where_it_listens_and_what_it_did(capsys, tmp_path):
     key_file = tmp_path / "k"
     arguments = ["--address", FREE, "--key-file", str(key_file), "--threads", "2"]
@@ -81,20 +72,6 @@ def test_says_where_it_listens_and_what_it_did(capsys, tmp_path):
     assert read_secret(key_file).secret not in captured.err + captured.out
     assert run(["serve", *arguments, "--duration", "0.1"]) == 0  # the same key again
     assert "0 requests" in capsys.readouterr().out
-
-
-@pytest.mark.parametrize("address", ["tcp://0.0.0.0:46200", "tcp://[::]:46200"])
-def test_the_line_to_type_elsewhere_reads_as_options(address):
-    line, copying = how_to_use(address, Path("keys/lab"))
-    words = line.split()
-    settings = Settings({}, "test")
-    settings.assign([words[i + 1] for i, word in enumerate(words) if word == "--set"])
-    mapping = settings.mapping
-    assert mapping["rollout"] == "remote"
-    options = ServerOptions(**mapping["remote"])
-    assert options.key_file == "lab.pub" and options.address.endswith(":46200")
-    assert "0.0.0.0" not in options.address and "[::]" not in options.address
-    assert "keys/lab.pub" in copying
 
 
 def test_a_child_with_keys_rolls_out_as_here(tmp_path):
@@ -114,11 +91,6 @@ def test_a_child_with_keys_rolls_out_as_here(tmp_path):
     np.testing.assert_array_equal(again.states, found.states)
     assert remote.statistics()["losses"] == 1
     remote.close()
-
-
-def test_a_child_that_ends_instead_says_why():
-    with pytest.raises(BadRequest, match="unknown backend 'bullet'"), server_child("bullet"):
-        pass
 
 
 def test_ends_in_order_on_ctrl_c(tmp_path):

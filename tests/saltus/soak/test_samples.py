@@ -1,17 +1,10 @@
 """Samples on disk, the growth of memory in them, and the figure of a soak."""
 
-import os
-import resource
 
 import numpy as np
 import pytest
 
-from saltus.common.figures import png
-from saltus.soak.figure import soak_figure
-from saltus.soak.processes import use_of
 from saltus.soak.samples import SampleFile, memory_growth, read_samples
-from saltus.soak.stalls import Stall
-from saltus.soak.verdict import LaunchEnd
 
 KEYS = ("missed", "state_age_ms", "plan_ms")
 
@@ -53,12 +46,6 @@ def test_no_growth_is_told_of_less_than_fifteen_minutes_in_a_launch():
     assert memory_growth({}) is None
 
 
-def test_a_sample_without_a_process_counts_for_nothing():
-    samples = columns(6.0, 1800.0)
-    samples["memory_mb_b"][-1] = np.nan
-    assert memory_growth(samples) == pytest.approx(6.0)
-
-
 def test_samples_are_on_disk_at_once_and_a_line_cut_short_is_left_out(tmp_path):
     path = tmp_path / "samples.csv"
     file = SampleFile(path)
@@ -72,33 +59,3 @@ def test_samples_are_on_disk_at_once_and_a_line_cut_short_is_left_out(tmp_path):
     assert list(read["elapsed_s"]) == [1.0, 3.25]
     assert np.isnan(read["handles_a"][0]) and read["handles_a"][1] == 4.0
     assert np.isnan(read["state"]).all()
-
-
-def test_use_of_this_process_and_of_none(tmp_path):
-    before = use_of(os.getpid())
-    peak_mb = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024 / 1e6
-    assert before.memory_mb is not None and before.handles is not None
-    assert 1.0 < before.memory_mb <= 1.05 * peak_mb
-    with (tmp_path / "file").open("w"):
-        assert use_of(os.getpid()).handles == before.handles + 1
-    assert use_of(2**22 + 1) == (None, None)
-
-
-def test_the_figure_shows_two_launches_why_the_first_ended_and_where_a_robot_fell():
-    both = together(columns(0.0, 700.0), columns(0.0, 60.0, 1, 720.0))
-    both["missed"][:] = both["running_s"]
-    ends = [
-        LaunchEnd(0, 700.0, False, False, False, None, "a hot motor", 1.2, 0.4),
-        LaunchEnd(1, 60.0, True, True, False, 40.0, "the robot fell", None, None),
-    ]
-    stalls = [Stall(30.0, 0, 12.0)]
-    drawing = soak_figure(both, ends, [(0, 20.0), (1, 30.0), (1, 90.0)], stalls)
-    assert drawing.axes[4].lines[2].get_ydata() == [12.0]
-    missed = drawing.axes[3].lines[0].get_ydata()
-    assert missed[-1] == pytest.approx(698.0 + 58.0)  # each launch counts from 0
-    title = drawing.axes[0].get_title(loc="left")
-    assert title.startswith("launch 0 of 700 s: a hot motor (0.4 s after")
-    assert title.endswith("launch 1 of 60 s: the robot fell")
-    marks = [line.get_xdata()[0] for line in drawing.axes[2].lines if line.get_color() == "tab:red"]
-    assert marks == pytest.approx([698.0 / 3600.0, (720.0 + 40.0) / 3600.0])
-    assert png(drawing).startswith(b"\x89PNG")

@@ -11,6 +11,7 @@ from saltus.launch import assembly
 from saltus.soak.schedule import (
     CALM_S,
     ESTIMATOR_PAUSE_S,
+    FAR,
     FORWARD,
     GAITS,
     HARD,
@@ -20,10 +21,10 @@ from saltus.soak.schedule import (
     STRONG_PUSH,
     TURN,
     Command,
+    Steering,
     draw_schedule,
 )
 from saltus.soak.soak import soak_config
-from saltus.soak.steering import FAR, Steering, heading_of
 from tests.a1 import A1
 
 HOUR = 3600.0
@@ -93,22 +94,11 @@ def test_nowhere_near_is_the_ground_higher_than_the_robot_can_step(number):
         assert np.abs(np.diff(heights, axis=way)).max() <= 0.05 + 0.04 + 0.15 * spacing
 
 
-def test_events_count_from_the_first_command_and_are_in_order():
-    schedule = draw_schedule(2, 0, 300.0)
-    times = [event["at"] for event in schedule.events(8.0)]
-    assert times == sorted(times)
-    assert min(times) == pytest.approx(8.0 + CALM_S)
-
-
 def pose(x, y, heading):
     q = np.zeros(19)
     q[:3] = x, y, A1.stand_height
     q[5:7] = math.sin(0.5 * heading), math.cos(0.5 * heading)
     return q
-
-
-def test_steering_reads_the_heading():
-    assert heading_of(pose(0.0, 0.0, -2.0)) == pytest.approx(-2.0)
 
 
 @pytest.mark.parametrize("heading", [0.0, 1.5, 3.0, -2.0])
@@ -125,8 +115,3 @@ def test_a_robot_that_strays_comes_home_and_goes_its_way_again(heading):
         came_home |= farthest > FAR and not steering.is_homing
     assert farthest < FAR + 0.5
     assert came_home
-
-
-def test_a_robot_that_is_to_stand_is_not_sent_home():
-    stand = Command(0.0, "stand", 0.0, 0.0, 0.0, None)
-    assert Steering().steer(stand, pose(FAR + 1.0, 0.0, 0.0)) == stand

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from runtime.realtime import HIGHEST
-from saltus.soak.stalls import LEAST_MS, Stall, StallWatch, longest_stall
+from saltus.soak.stalls import LEAST_MS, StallWatch
 from tests.stalls import wait_for_loops
 
 # A loop of the same priority keeps the core, as the kernel or a host does.
@@ -21,13 +21,6 @@ end = time.monotonic() + 0.1
 while time.monotonic() < end:
     pass
 """
-
-
-def test_the_longest_stall_is_that_between_two_times():
-    stalls = [Stall(1.0, 0, 30.0), Stall(2.0, 1, 4.0), Stall(2.1, 0, 12.0)]
-    assert longest_stall(stalls, 1.5, 2.1) == 12.0
-    assert longest_stall(stalls, 1.1, 1.9) is None
-    assert longest_stall([], 0.0, 9.0) is None
 
 
 def test_a_core_that_is_held_is_noted_until_the_watch_is_closed(tmp_path):

@@ -3,10 +3,8 @@
 import msgspec
 import numpy as np
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
-from saltus.common.folders import find_file
+from saltus.common.files import find_file
 from saltus.configuration.planners import PLANNERS
 from saltus.sweep.conditions import Conditions
 from saltus.sweep.summary import summarise
@@ -26,26 +24,6 @@ def rows_of(suite, planners=("hilqr",), *settings):
 
 def words_of(suite, *settings):
     return [condition.words for condition in Conditions(rows_of(suite, ("hilqr",), *settings))]
-
-
-def test_three_pushes_that_were_one_row_are_three():
-    assert words_of(HEAD + """trials:
-- {kind: base_force, at: 1, for: [0.05, 0.6], value: [0, 100, 0]}
-- {kind: base_force, at: 1, for: 0.05, value: [100, 0, 0]}
-""") == [
-        "100 N to the left for 0.05 s", "100 N to the left for 0.6 s", "100 N forward for 0.05 s"
-    ]  # fmt: skip
-
-
-@pytest.mark.parametrize(("value", "words"), [
-    ([1, 0, 0], "1.0 m/s forward"), ([-1, 0, 0], "1.0 m/s back"), 
-    ([0, -1, 0], "1.0 m/s to the right"),
-    ([0.7, 0.7, 0], "0.99 m/s diagonally, 45° to the left"), ([0, 0, -1], "1.0 m/s downward"),
-    ([-1, -1, 0], "1.414 m/s diagonally, 135° to the right"), ([0, 0, 0], "0.0 m/s"),
-    ([1, 0, 1], "1.414 m/s along (1, 0, 1)"),
-])  # fmt: skip
-def test_a_direction_in_words(value, words):
-    assert words_of(HEAD + f"trials: [{{kind: base_velocity, at: 1, value: {value}}}]") == [words]
 
 
 @pytest.mark.parametrize(("values", "words"), [
@@ -81,45 +59,6 @@ def test_groups_of_our_suites_are_one_condition_each_and_nothing_is_said_twice()
     assert driven[-1] == "random commands, pushed: 1.0 m/s to the left every 5 s"
 
 
-def test_world_command_motion_and_timing_come_apart_and_are_said():
-    push = "trials: [{kind: base_force, at: 1, for: 0.6, value: [0, 100, 0]}]\n"
-    said = "100 N to the left for 0.6 s"
-    cases = {
-        "simulation: {friction: [0.4, 0.8]}": [f"{said}, friction 0.4", said],
-        "simulation: {payload_mass: [0, 2], friction: 0.4}": [said, f"{said}, payload 2 kg"],
-        "simulation: {mass_scale: [0.9, 1]}": [f"{said}, mass -10 %", said],
-        "input_delay: [0.01, 0.02]": [f"{said}, delay 10 ms", f"{said}, delay 20 ms"],
-        "timing: {solve: [0, 0.025]}": [said, f"{said}, solves of 25 ms"],
-        "timing: {estimate: [0, 0.002]}": [said, f"{said}, estimates 2 ms late"],
-    }
-    for keys, words in cases.items():
-        assert words_of(HEAD + push + keys) == words
-    free = "duration: 4\n" + push
-    assert words_of(free + "reference: walk\ncommand: {velocity_x: [0.1, 0.2]}") == [
-        f"{said}, command 0.1 m/s", f"{said}, command 0.2 m/s"
-    ]  # fmt: skip
-    assert words_of(free + "reference: [walk, trot]") == [f"{said}, walk", f"{said}, trot"]
-    longer = HEAD.replace("duration: 4", "duration: [4, 5]")
-    assert words_of(longer + push) == [f"{said}, 4 s long", f"{said}, 5 s long"]
-
-
-def test_a_group_with_lists_is_one_name_and_several_conditions():
-    suite = HEAD + "groups: [{name: ice, simulation: {friction: [0.2, 0.3]}, "
-    suite += "trials: {kind: base_velocity, at: 1, value: [[0, 1, 0], [0, -1, 0]]}}]"
-    assert words_of(suite) == [
-        "ice: 1.0 m/s sideways, friction 0.2", "ice: 1.0 m/s sideways, friction 0.3"
-    ]  # fmt: skip
-    assert [entry["simulation"]["friction"] for entry in summarise(rows_of(suite))] == [0.2, 0.3]
-
-
-def test_a_setting_for_all_trials_is_in_the_rows_and_not_in_the_words():
-    suite = HEAD + "trials: [{kind: base_velocity, at: 1, value: [0, 1, 0]}]"
-    (row,) = rows_of(suite, ("hilqr",), "simulation.sensors.noise=0", "timing.solve=0.01")
-    assert row["simulation"] == {"sensors": {"noise": 0.0}} and row["timing"]["solve"] == 0.01
-    assert row["settings"] == ["simulation.sensors.noise=0", "timing.solve=0.01"]
-    assert words_of(suite, "simulation.sensors.noise=0") == ["1.0 m/s to the left"]
-
-
 def test_a_row_holds_the_whole_condition():
     suite = ("reference: stand\nduration: 9\nseeds: 2\n"
              "command: {random: {gait: trot, velocity_x: 0.5}}\n"
@@ -138,19 +77,3 @@ def test_a_row_holds_the_whole_condition():
     script = rows_of("reference: stand\nduration: 2\ntrials: [{kind: none}]\n"
                      "command: [{at: 0.5, gait: trot, velocity_x: 0.3}]")  # fmt: skip
     assert script[0]["command"] == [{"at": 0.5, "gait": "trot", "velocity_x": 0.3}]
-
-
-@given(st.data())
-def test_conditions_part_the_rows_whatever_their_order(data):
-    """Every row has one condition; it depends on neither order nor repetition of the rows."""
-    rows = rows_of(HEAD + """trials:
-- {kind: base_force, at: [1, 2], for: [0.1, 0.2], every: [null, 1], value: [[0, 9, 0], [9, 0, 0]]}
-- {kind: [none, motor_block], at: [1, 2], for: [0.1, 0.2]}
-simulation: {friction: [0.4, 0.8]}
-""")  # fmt: skip
-    shuffled = data.draw(st.permutations(rows)) + data.draw(st.lists(st.sampled_from(rows)))
-    before, after = Conditions(rows), Conditions(shuffled)
-    assert {before.of(row).key for row in rows} == {c.key for c in after}
-    assert len({c.words for c in after}) == len(list(after)) == 2 * (8 + 1 + 2)
-    for row in rows:
-        assert before.of(row).words == after.of(row).words

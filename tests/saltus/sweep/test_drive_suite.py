@@ -1,16 +1,14 @@
 """Suites of driven robots: scripts, commands drawn at random, and trials without a push."""
 
-from typing import Any
 
 import numpy as np
 import pytest
 
 from controller.driving.commands import ScriptStep
 from saltus.common.errors import BadRequest
-from saltus.common.folders import find_file
+from saltus.common.files import find_file
 from saltus.launch.assembly import event_times
-from saltus.sweep.random_command import RandomCommand
-from saltus.sweep.trials import Trial, make_trials
+from saltus.sweep.trials import RandomCommand, Trial, make_trials
 from sim_bridge.perturbations import BaseVelocity
 from sim_bridge.suites import parse_suite, read_suite
 
@@ -54,27 +52,6 @@ def test_a_seed_chooses_script_and_noise_the_same_for_each_planner() -> None:
     assert max(abs(s.velocity_x or 0.0) for t in bounded for s in script_of(t)) <= 0.1
 
 
-def test_a_trial_without_a_push_says_so() -> None:
-    (trial,) = trials_of("command: [{at: 0.5, gait: trot, velocity_x: 0.3}]")
-    assert trial.config.perturbations == ()
-    assert {key: trial.labels[key] for key in ("kind", "at", "value")} == {
-        "kind": "none", "at": None, "value": None,
-    }  # fmt: skip
-
-
-def test_groups_replace_scripts_and_random_commands_as_a_whole() -> None:
-    groups = (
-        f"command: {RANDOM}\ngroups: [{{name: a}}, {{name: b, command: {{velocity_x: 0.2}}}}, "
-        "{name: c, command: [{at: 1.0, velocity_x: 0.1}]}, "
-        "{name: d, command: {random: {yaw_rate: 1.0}}}]"
-    )
-    a, b, c, d = trials_of(groups)
-    assert len(script_of(a)) > 5
-    assert b.config.speed == 0.2 and not b.config.is_driven
-    assert script_of(c) == (ScriptStep(1.0, velocity_x=0.1),)
-    assert {step.velocity_x for step in script_of(d)} == {0.0}
-
-
 def test_the_drive_suite_is_what_the_readme_says() -> None:
     trials = make_trials(read_suite(find_file("config", "drive")), "hilqr", "paused", "drive")
     sizes: dict[str, int] = {}
@@ -91,32 +68,6 @@ def test_the_drive_suite_is_what_the_readme_says() -> None:
     assert [script_of(trial) for trial in free] == [script_of(trial) for trial in pushed]
     assert event_times(pushed[0].config) == [5.0, 10.0, 15.0, 20.0, 25.0]
     assert pushed[0].config.perturbations == (BaseVelocity(5.0, (0.0, 1.0, 0.0), 5.0),)
-
-
-def path_of(script: tuple[ScriptStep, ...], duration: float) -> np.ndarray:
-    """x, y [m] and heading [rad] over time (T, 3), of commands that are obeyed at once."""
-    pose, rows, velocity = np.zeros(3), [], np.zeros(3)
-    for tick in range(round(duration * 1e3)):
-        for step in script:
-            if round(step.at * 1e3) == tick:
-                new = (step.velocity_x, step.velocity_y, step.yaw_rate)
-                velocity = np.array([n if n is not None else o
-                                     for n, o in zip(new, velocity, strict=True)])  # fmt: skip
-        c, s = np.cos(pose[2]), np.sin(pose[2])
-        pose += 1e-3 * np.array([
-            c * velocity[0] - s * velocity[1], s * velocity[0] + c * velocity[1], velocity[2]
-        ])  # fmt: skip
-        rows.append(pose.copy())
-    return np.array(rows)
-
-
-@pytest.mark.parametrize(("name", "turn"), [("square", 2.0 * np.pi), ("figure of eight", 0.0)])
-def test_closed_figures_close(name: str, turn: float) -> None:
-    trials = make_trials(read_suite(find_file("config", "drive")), "hilqr", "paused", "drive")
-    trial = next(trial for trial in trials if trial.group == name)
-    path = path_of(script_of(trial), trial.config.duration)
-    np.testing.assert_allclose(path[-1], [0.0, 0.0, turn], atol=0.03)
-    assert np.ptp(path[:, 0]) > 1.0 and np.ptp(path[:, 1]) > 1.0
 
 
 @pytest.mark.parametrize(
@@ -138,12 +89,6 @@ def test_a_command_that_cannot_be_followed_is_one_line(command: str, words: str)
     with pytest.raises(BadRequest, match=words) as caught:
         trials_of(f"command: {command}")
     assert "\n" not in str(caught.value)
-
-
-@pytest.mark.parametrize("wrong", ["3", "fast", "[1]"])
-def test_a_command_is_a_mapping_or_a_list_of_steps(wrong: Any) -> None:
-    with pytest.raises(ValueError, match="command"):
-        trials_of(f"command: {wrong}")
 
 
 def test_a_push_names_a_foots_phase_of_a_script() -> None:

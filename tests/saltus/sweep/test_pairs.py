@@ -42,23 +42,6 @@ def test_deviations_are_compared_where_neither_fell():
     assert pairing.p_difference == pytest.approx(wilcoxon(change).pvalue)
 
 
-def test_a_driven_robot_is_compared_by_its_velocity_error():
-    rows = [row(planner, 0, deviation=None, velocity_rmse_m_s=error)
-            for planner, error in (("hilqr", 0.01), ("mppi", 0.03))]  # fmt: skip
-    assert pair_up(rows)[0].difference == pytest.approx(-0.02)
-
-
-def test_nothing_is_compared_where_all_fell_or_nobody_else_ran():
-    (pairing,) = pair_up([row("hilqr", 0, fell=True), row("mppi", 0, fell=True)])
-    assert (pairing.difference, pairing.p_difference, pairing.p_difference_holm) == (None,) * 3
-    assert pair_up([row("hilqr", 0)]) == [] == pair_up([])
-
-
-def test_only_trials_that_both_have_finished_count():
-    (pairing,) = pair_up([row("hilqr", 0), row("hilqr", 1), row("mppi", 1)])
-    assert pairing.trials == 1
-
-
 def test_conditions_stay_apart_and_budgets_are_never_added_up():
     rows = [
         row(planner, trial, group=group, budget_ms=budget)

@@ -1,12 +1,11 @@
 """Suites: phases become seconds, trials become configurations, rows become success by magnitude."""
 
-from collections import Counter
 
 import pytest
 
 from controller.gaits import WALK
 from saltus.common.errors import BadRequest
-from saltus.common.folders import find_file
+from saltus.common.files import find_file
 from saltus.sweep.summary import summarise
 from saltus.sweep.trials import make_trials, select
 from sim_bridge.suites import parse_suite, read_suite
@@ -61,16 +60,6 @@ def test_settings_win_over_the_suite():
     assert {t.config.hilqr.knots for t in trials} == {20}
     assert {t.config.duration for t in trials} == {4.0}
     assert [t.config.simulation.seed for t in trials] == [0, 1, 0, 1, 0]
-
-
-@pytest.mark.parametrize("name", ["table-6.1", "table-6.2", "robustness", "push-trot"])
-def test_suites_leave_time_to_recover_and_tell_trials_apart(name):
-    trials = make_trials(read_suite(find_file("config", name)), "hilqr", "paused", name)
-    after = 2.5 if name == "robustness" else 3.0
-    assert all(t.config.duration - t.labels["at"] >= after for t in trials)
-    assert len({repr(t.config) for t in trials}) == len(trials)
-    sizes = Counter(trial.group for trial in trials)
-    assert set(sizes.values()) == {{"table-6.1": 8, "table-6.2": 5}.get(name, 16)}
 
 
 def test_pushes_of_table_6_1_come_in_the_middle_of_each_foots_swing():

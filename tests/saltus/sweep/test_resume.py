@@ -10,10 +10,8 @@ from pathlib import Path
 
 import pytest
 
-from saltus.cli.completion import sweep_planner_names
 from saltus.cli.main import run as command_line
 from saltus.common.errors import BadRequest
-from saltus.configuration.planners import PLANNERS, planners_in_words, planners_named
 from saltus.sweep import sweep
 from saltus.sweep.folder import SweepFolder
 from saltus.sweep.running import Finished
@@ -169,19 +167,6 @@ def test_a_disk_that_fills_up_keeps_what_is_done_and_the_sweep_goes_on(
     assert again.ran == list(range(len(done), 6))
 
 
-def test_no_room_for_the_description_is_one_line_and_leaves_nothing(request_of, tmp_path, room_for):
-    with room_for(20), pytest.raises(BadRequest, match="--output .*File too large"):
-        run_sweep(request_of(), Counting())
-    assert [file.name for file in (tmp_path / "sweep").iterdir()] == ["rows.jsonl"]
-
-
-def test_a_folder_that_cannot_be_made_is_one_line(request_of, tmp_path):
-    (tmp_path / "file").write_text("")
-    for output in (tmp_path / "file", tmp_path / "file" / "sweep"):
-        with pytest.raises(BadRequest, match=f"--output {output}: (File exists|Not a directory)"):
-            run_sweep(request_of(output=output), Counting())
-
-
 @pytest.mark.parametrize("jobs", ["1", "2"])
 def test_ctrl_c_is_no_traceback_and_status_130(tmp_path, jobs):
     """A terminal sends it to every process of the group, whatever each is doing then."""
@@ -205,29 +190,6 @@ def test_ctrl_c_is_no_traceback_and_status_130(tmp_path, jobs):
     assert process.returncode == 130, told
     assert "Traceback" not in told and "KeyboardInterrupt" not in told
     assert "3 trials are not finished; go on with: saltus perturb" in told.splitlines()[-1]
-
-
-@pytest.mark.parametrize(("names", "planners"), [
-    ("hilqr", ("hilqr",)), ("convex_mpc, hilqr", ("convex_mpc", "hilqr")), ("all", tuple(PLANNERS)),
-    ("hilqr,hilqr", ("hilqr",)),
-    ("mppi,all", ("mppi", *(name for name in PLANNERS if name != "mppi"))),
-])  # fmt: skip
-def test_planners_are_a_list_that_reads_back(names, planners):
-    assert planners_named(names) == planners
-    assert set(planners_named(planners_in_words(planners))) == set(planners)
-
-
-@pytest.mark.parametrize("names", ["", "hilqr,", "hilqr,gpt", "all of them"])
-def test_an_unknown_planner_in_a_list_is_one_line(names):
-    with pytest.raises(BadRequest, match=f"accepted: {', '.join(PLANNERS)}, MODULE"):
-        planners_named(names)
-
-
-def test_the_shell_completes_a_list_of_planners():
-    assert sweep_planner_names("") == [*PLANNERS, "all"]
-    rest = [f"hilqr,{name}" for name in PLANNERS if name != "hilqr"]
-    assert sweep_planner_names("hilqr,") == rest
-    assert sweep_planner_names("convex_mpc,hilqr,in") == ["convex_mpc,hilqr,instant_qp"]
 
 
 def test_interrupted_command_says_how_to_go_on(request_of, tmp_path, monkeypatch, capsys):

@@ -1,14 +1,17 @@
 """Intervals of success rates against scipy's, and the table that people read."""
 
-import re
 
 import numpy as np
 import pytest
 from scipy.stats import binomtest
 
 from saltus.metrics.run import DRIVING_MEASURES
-from saltus.sweep.summary import summarise, wilson_interval
-from saltus.sweep.summary_table import failed_solves, print_summary, readable_summary
+from saltus.sweep.summary import (
+    failed_solves,
+    readable_summary,
+    summarise,
+    wilson_interval,
+)
 
 
 def row(planner="hilqr", group="", fell=False, value=(0.0, 1.5, 0.0), kind="base_velocity"):
@@ -49,27 +52,6 @@ def test_table_has_success_with_its_interval():
     }]  # fmt: skip
     (blocked,) = readable_summary([row(group="g", value=None, kind="motor_block", fell=True)])
     assert (blocked["condition"], blocked["lateral deviation"]) == ("g: motors blocked", "-")
-
-
-@pytest.mark.parametrize("columns", [120, 80, 50, 30])
-@pytest.mark.parametrize("colour", [False, True])
-def test_no_value_is_broken_at_any_width(monkeypatch, capsys, columns, colour):
-    monkeypatch.setenv("COLUMNS", str(columns))
-    monkeypatch.delenv("NO_COLOR", raising=False)
-    if colour:
-        monkeypatch.setenv("FORCE_COLOR", "1")
-    planners = ("hilqr", "convex_mpc", "instant_qp")
-    rows = [row(p, group, value=v) for p in planners for group in ("", "ice [1] of a lake")
-            for v in ((100.0, 0.0, 0.0), (0.0, 100.0, 0.0))]  # fmt: skip
-    print_summary("perturb x", [r | {"kind": "base_force", "for": 0.6} for r in rows])
-    printed = re.sub(r"\x1b\[[0-9;]*m", "", capsys.readouterr().out)
-    lines = printed.splitlines()
-    assert max(map(len, lines)) <= max(columns, 34)  # the widest value, with its name
-    for text, times in (("1/1 (21-100 %)", 6), ("2/2 (34-100 %)", 3), ("0.25 m", 9)):
-        assert sum(line.count(text) for line in lines) == times
-    flat = " ".join(printed.split())
-    for words in ("100 N forward for 0.6 s", "100 N to the left for 0.6 s", "ice [1] of a lake"):
-        assert words in flat
 
 
 def driven(fell=False, **measures):

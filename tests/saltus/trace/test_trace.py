@@ -1,13 +1,12 @@
 """Traces: written whole, read back, and the same from lock step and from a recording of it."""
 
 import json
-from dataclasses import fields, replace
+from dataclasses import fields
 
 import msgspec
 import numpy as np
 import pytest
 
-from controller.gaits import WALK
 from runtime import topics
 from runtime.messages import Push, RobotStatus, encode
 from runtime.recording import Recorder
@@ -22,10 +21,15 @@ from runtime.topics import (
 from saltus.common.errors import BadRequest
 from saltus.configuration.launch import load_launch, write_config
 from saltus.launch.lock_step import LockStep
+from saltus.launch.trace import (
+    Trace,
+    TraceRecorder,
+    load_trace,
+    save_trace,
+    trace_of_run,
+)
 from saltus.metrics.touchdowns import Touchdowns
-from saltus.report.read_run import read_run
-from saltus.trace import Trace, TraceRecorder, load_trace, save_trace, trace_of_run
-from saltus.trace.recorder import planned_contacts
+from saltus.report.reading import read_run
 
 PUSH = "perturbations=[{kind: base_velocity, at: 0.042, value: [0, 0.4, 0]}]"
 
@@ -66,48 +70,6 @@ def test_trace_is_small_and_reads_back(tmp_path):
     assert [file.name for file in path.parent.iterdir()] == ["hilqr-3.npz"]
 
 
-def test_trace_of_no_plan_reads_back(tmp_path):
-    nothing = Trace(np.zeros(1), np.zeros((1, 19)), np.ones((1, 4)), np.ones((1, 4)))
-    save_trace(nothing, tmp_path / "t.npz")
-    again = load_trace(tmp_path / "t.npz")
-    assert_equal(again, nothing, 0.0)
-    assert np.isnan(again.plan_time) and again.plan_q.shape == (0, 19)
-
-
-def _rewrite(path, change):
-    """The members of a file, changed."""
-    with np.load(path) as file:
-        members = {name: file[name] for name in file.files}
-    change(members)
-    np.savez_compressed(path, **members)
-
-
-def test_trace_from_before_touchdowns_were_kept_is_read(tmp_path):
-    """Nothing is known of its touchdowns, which is another thing than none."""
-    path, trace = tmp_path / "t.npz", made_up(np.random.default_rng(4))
-    save_trace(trace, path)
-    _rewrite(path, lambda members: [members.pop(n) for n in list(members) if "touchdown" in n])
-    assert_equal(load_trace(path), replace(trace, touchdowns=None), 1e-7)
-    save_trace(replace(trace, touchdowns=Touchdowns.none()), path)
-    assert load_trace(path).touchdowns is not None
-
-
-@pytest.mark.parametrize(
-    "change",
-    [
-        lambda m: m.update(touchdown_q=m["touchdown_q"][:2]),
-        lambda m: m.update(touchdown_v=np.full((3, 18), np.nan)),
-        lambda m: m.pop("touchdown_landing"),
-    ],
-)
-def test_touchdowns_that_do_not_fit_are_no_trace(tmp_path, change):
-    path = tmp_path / "t.npz"
-    save_trace(made_up(np.random.default_rng(5)), path)
-    _rewrite(path, change)
-    with pytest.raises(ValueError, match="t.npz: not a trace of this version: .*touchdown"):
-        load_trace(path)
-
-
 def test_trace_that_cannot_be_written_leaves_the_old_one(tmp_path, monkeypatch):
     path = tmp_path / "t.npz"
     trace = made_up(np.random.default_rng(2))
@@ -122,14 +84,6 @@ def test_trace_that_cannot_be_written_leaves_the_old_one(tmp_path, monkeypatch):
         save_trace(made_up(np.random.default_rng(3)), path)
     assert_equal(load_trace(path), trace, 1e-7)
     assert [file.name for file in tmp_path.iterdir()] == ["t.npz"]
-
-
-@pytest.mark.parametrize("content", [b"", b"no archive", b"PK\x03\x04 cut off"])
-def test_file_that_is_no_trace_is_named(tmp_path, content):
-    path = tmp_path / "broken.npz"
-    path.write_bytes(content)
-    with pytest.raises(ValueError, match="broken.npz"):
-        load_trace(path)
 
 
 def test_recording_of_a_run_gives_the_trace_of_lock_step(tmp_path):
@@ -254,29 +208,6 @@ def test_an_a1_begins_when_it_runs_and_was_pushed_when_its_emulator_says(tmp_pat
     row = subject.trials[0].row
     assert (row["kind"], row["value"]) == ("base_velocity", [0.0, 0.4, 0.0])
     assert row["at"] == pytest.approx(0.042)
-
-
-def test_an_a1_that_never_ran_has_no_states(tmp_path):
-    config = load_launch("sim", duration=0.01)
-    ticks = []
-    LockStep(config).run(ticks.append)
-    _record_emulated(tmp_path, [tick._replace(estimate=None) for tick in ticks])
-    assert trace_of_run(tmp_path).time.size == 0
-
-
-def test_plan_from_the_tick_of_the_push_could_not_know_of_it():
-    config = load_launch("stand", [PUSH.replace("0.042", "0.02")], duration=0.04)
-    recorder = TraceRecorder(config)
-    LockStep(config).run(recorder.add)
-    assert recorder.trace().plan_time == pytest.approx(0.03)
-
-
-def test_schedule_is_the_gaits_and_all_ones_without_one():
-    times = WALK.start + np.array([-0.1, 0.01]) * WALK.period
-    assert planned_contacts(None, times).tolist() == [[1.0] * 4] * 2
-    planned = planned_contacts(WALK, times)
-    assert planned[0].tolist() == [1.0] * 4
-    assert planned[1].tolist() == [1.0, 1.0, 1.0, 0.0]  # the rear left foot steps first
 
 
 def test_folder_without_a_run_is_refused(tmp_path):

@@ -2,14 +2,12 @@
 
 import socket
 import threading
-import time
 from contextlib import closing
 
 import pytest
 
 from saltus.common.errors import BadRequest
-from saltus.view import gate
-from saltus.view.gate import Gate, answer_to, is_loopback
+from saltus.view.gate import Gate, answer_to
 
 
 def head(path: str = "/", host: str = "127.0.0.1:8080", **fields: str) -> bytes:
@@ -51,11 +49,6 @@ def test_other_machines_need_the_token_once() -> None:
     assert answer_to(head(host=host, Cookie="a=b; saltus_token=secret"), "secret") is None
     stolen = head(host=host, Cookie="saltus_token=secret", Origin="http://evil.example")
     assert b"403" in (answer_to(stolen, "secret") or b"")
-
-
-def test_addresses_of_this_machine_alone_are_loopback() -> None:
-    assert all(map(is_loopback, ("127.0.0.1", "127.1.2.3", "::1", "localhost")))
-    assert not any(map(is_loopback, ("0.0.0.0", "192.0.2.7", "::", "example.com", "")))
 
 
 class Inner:
@@ -116,20 +109,3 @@ def test_an_occupied_port_is_refused_in_one_line(lines) -> None:
             Gate("127.0.0.1", port, 1, None, lines.append)
     with pytest.raises(BadRequest, match="192.0.2.7 cannot be opened"):
         Gate("192.0.2.7", 0, 1, None, lines.append)
-
-
-def test_a_browser_that_takes_nothing_is_let_go_and_others_are_served(lines, monkeypatch) -> None:
-    monkeypatch.setattr(gate, "STALL_S", 0.3)
-    with closing(Inner(flood=True)) as flood, closing(Inner()) as inner:
-        with closing(Gate("127.0.0.1", 0, flood.port, None, lines.append)) as door:
-            with socket.create_connection(("127.0.0.1", door.port)) as client:
-                client.sendall(head())
-                deadline = time.monotonic() + 20.0
-                while not lines and time.monotonic() < deadline:
-                    time.sleep(0.05)
-        assert len(lines) == 1 and "took nothing" in lines[0]
-        with closing(Gate("127.0.0.1", 0, inner.port, None, lines.append)) as door:
-            with socket.create_connection(("127.0.0.1", door.port)) as client:
-                client.settimeout(10.0)
-                client.sendall(head())
-                assert client.recv(4096) == head()

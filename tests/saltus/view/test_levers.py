@@ -11,7 +11,7 @@ from runtime.bus import Bus
 from runtime.endpoints import Endpoints
 from runtime.topics import COMMAND, PACE, PUSH, TUNING
 from saltus.configuration.launch import load_launch
-from saltus.view.levers import Levers
+from saltus.view.panel import Levers
 
 
 @pytest.fixture
@@ -98,16 +98,3 @@ def test_a_second_page_looks_on(endpoints) -> None:
         assert not (other.pushes or other.paces or other.tunes or other.drives)
         other.push("base", (1.0, 0.0, 0.0))  # nothing happens
         other.tick()
-
-
-def test_what_the_launch_file_forbids_cannot_be_done(endpoints) -> None:
-    with Bus(endpoints) as bus:
-        levers = levers_of(bus, "view.control=false")
-        assert "allows no control" in levers.refusal
-        assert not (levers.pushes or levers.paces or levers.tunes or levers.drives)
-
-
-def test_other_planners_are_not_tuned(endpoints) -> None:
-    with Bus(endpoints) as bus:
-        levers = levers_of(bus, "planner=instant_qp")
-        assert levers.pushes and not levers.tunes

@@ -84,18 +84,3 @@ def test_the_page_shows_the_robot_and_dragging_the_time_line_moves_it(browser, u
     wait_until(lambda: float(np.abs(tab.pixels() - early).mean()) > 1.0, "the robot to move")
     assert tab.faults == []
     tab.close()
-
-
-@pytest.mark.slow
-def test_a_page_is_opened_twice_closed_and_opened_again(browser, url) -> None:
-    first, second = Tab(browser, url), Tab(browser, url)
-    for tab in (first, second):
-        wait_until(lambda tab=tab: shown_time(tab) >= 0.0, "the robot")
-    drag_to(first, 2.0, watched=second)
-    first.close()
-    drag_to(second, 1.0)
-    second.close()
-    again = Tab(browser, url)
-    wait_until(lambda: abs(shown_time(again) - 1.0) < 0.1, "the page that was opened again")
-    assert first.faults + second.faults + again.faults == []
-    again.close()

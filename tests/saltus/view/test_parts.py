@@ -4,17 +4,13 @@ import sys
 
 import numpy as np
 import pytest
-import trimesh
 
 from robots.legs import foot_positions_in_base
-from saltus.cli.view import require_view
+from saltus.cli.look import require_view
 from saltus.common.errors import BadRequest
 from saltus.configuration.launch import load_launch
-from saltus.view.instant import Instant, outline_of
-from saltus.view.page import words_of
-from saltus.view.robots import BODY, FEET, LOOKS, Kinematics
+from saltus.view.scene import FEET, LOOKS, Kinematics
 from tests.a1 import A1
-from tests.saltus.view.moving_robot import plan, truth
 
 
 @pytest.fixture(scope="module")
@@ -35,15 +31,6 @@ def test_links_are_where_the_kinematics_say(kinematics: Kinematics) -> None:
     np.testing.assert_allclose(feet, q[:3] + turned, atol=1e-9)
 
 
-@pytest.mark.parametrize("groups", [(FEET, LOOKS), (FEET, BODY)])
-def test_every_part_stands_for_links_of_its_own(kinematics: Kinematics, groups) -> None:
-    parts = kinematics.parts(*groups)
-    links = [link for part in parts for link in part.links]
-    assert len(links) == len(set(links)) and {1, 3, 4, 6, 7, 9, 10, 12, 13} <= set(links)
-    for part in parts:
-        assert isinstance(part.mesh, trimesh.Trimesh) and len(part.mesh.faces) > 10
-
-
 def test_the_looks_are_as_large_as_the_model(kinematics: Kinematics) -> None:
     """Each link's shapes lie within its geoms' bounding spheres, and reach near their rims."""
     model = kinematics.model
@@ -55,12 +42,6 @@ def test_the_looks_are_as_large_as_the_model(kinematics: Kinematics) -> None:
         far = np.linalg.norm(part.mesh.vertices[:, None] - centres, axis=2)
         assert (far <= radii * 1.001 + 1e-6).any(axis=1).all()
         assert (far.min(axis=0) <= radii + 1e-6).all()
-
-
-def test_words_say_time_plan_and_what_may_be_done() -> None:
-    assert words_of(Instant(), "") == "starting"
-    words = words_of(Instant(truth=truth(1234), plan=outline_of(plan(10))), "no controls")
-    assert words == "**1.23 s**, plan ok, no controls"
 
 
 def test_without_its_packages_the_view_says_how_to_get_them(monkeypatch) -> None:

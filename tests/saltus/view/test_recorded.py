@@ -3,14 +3,10 @@
 import numpy as np
 import pytest
 
-from saltus.common.errors import BadRequest
-from saltus.view.instant import measures_of
 from saltus.view.recorded import RecordedRun
 from tests.saltus.view.moving_robot import (
-    ERROR,
     LAND_S,
     PUSH_AT_S,
-    SIGMA,
     SPEED,
     make_run,
 )
@@ -31,21 +27,12 @@ def test_an_instant_is_the_newest_of_everything(run: RecordedRun, time: float) -
     assert instant.plan.states_q.shape == (21, 19)
 
 
-def test_measures_are_those_of_the_messages(run: RecordedRun) -> None:
-    measures = measures_of(run.at(1.0), speed=0.4)
-    assert measures.forward == pytest.approx(SPEED)
-    assert measures.forward_command == 0.4
-    assert measures.solve_ms == pytest.approx(4.0)
-    assert measures.plan_age_ms == pytest.approx(10.0, abs=20.0)
-    assert measures.nees == pytest.approx(ERROR @ ERROR / SIGMA**2)
-
-
 def test_nees_of_a_filter_that_knows_its_errors_is_three() -> None:
     """In the mean, over errors drawn from the covariance that it states."""
     import msgspec
 
     from runtime.messages import StateCovariance
-    from saltus.view.instant import Instant, velocity_nees
+    from saltus.view.recorded import Instant, velocity_nees
     from tests.saltus.view.moving_robot import estimate, truth
 
     random = np.random.default_rng(3)
@@ -79,23 +66,3 @@ def test_a_recording_that_was_cut_off_shows_what_it_holds(tmp_path, capsys) -> N
     assert 0.0 < cut.duration < whole.duration
     assert capsys.readouterr().err.splitlines() == [f"{file} was cut off; what it holds is taken"]
     np.testing.assert_array_equal(cut.at(0.5).truth.q, whole.at(0.5).truth.q)  # type: ignore[union-attr]
-
-
-@pytest.mark.parametrize(
-    ("harm", "words"),
-    [
-        (lambda f: (f / "run.mcap").unlink(), "holds no recorded run"),
-        (lambda f: (f / "run.mcap").write_bytes(b"not a recording"), "recorded by another version"),
-        (lambda f: (f / "launch.yaml").unlink(), "launch.yaml"),
-    ],
-)
-def test_what_is_no_recording_is_refused(tmp_path, harm, words: str) -> None:
-    folder = make_run(tmp_path / "run", 20)
-    harm(folder)
-    with pytest.raises(BadRequest, match=words):
-        RecordedRun(folder)
-
-
-def test_a_recording_without_a_state_is_refused(tmp_path) -> None:
-    with pytest.raises(BadRequest, match="no state"):
-        RecordedRun(make_run(tmp_path / "run", 0))

@@ -7,7 +7,7 @@ from hw_bridge.safety.limits import Limiter
 from hw_bridge.setpoints import damping
 from hw_bridge.states import RobotState
 from hw_bridge.wire.layout import SERVO
-from saltus.common.compilation import signature_counts
+from saltus.common.compiled_code import signature_counts
 from saltus.configuration.launch import load_launch
 from saltus.launch import assembly, warmup
 from tests.a1 import A1

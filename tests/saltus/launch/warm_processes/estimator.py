@@ -7,7 +7,7 @@ import numpy as np
 from msgspec.structs import replace
 
 from runtime.messages import SensorReading
-from saltus.common.compilation import signature_counts
+from saltus.common.compiled_code import signature_counts
 from saltus.configuration.launch import LaunchConfig, load_launch
 from saltus.launch import assembly, warmup
 from tests.saltus.launch.warm_processes.trial import on_wire, tell

@@ -3,7 +3,7 @@
 import numpy as np
 
 from runtime.messages import MotorCommand
-from saltus.common.compilation import signature_counts
+from saltus.common.compiled_code import signature_counts
 from saltus.configuration.launch import load_launch
 from saltus.launch import assembly, warmup
 from tests.hw_bridge.rig import stand_command

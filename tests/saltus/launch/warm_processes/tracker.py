@@ -8,7 +8,7 @@ from msgspec.structs import replace
 
 from controller.tracker import Tracker
 from runtime.messages import Plan, SensorReading, StateEstimate
-from saltus.common.compilation import signature_counts
+from saltus.common.compiled_code import signature_counts
 from saltus.configuration.launch import load_launch
 from saltus.launch import assembly
 from tests.controller.tracker_messages import TICK, estimate, plan, reading, standing

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping
 from numba.core.dispatcher import Dispatcher
 
 from runtime.wire import MessageT, decode, encode
-from saltus.common.compilation import compiled_since, signature_counts
+from saltus.common.compiled_code import compiled_since, signature_counts
 
 
 def on_wire(message: MessageT) -> MessageT:

@@ -1,0 +1,529 @@
+"""Ticks of the three processes at 1 kHz, alone: their calls, their bytes, their system calls.
+
+Each process's own loop runs here, one at a time, over the bus and UDP, fed from a walk that was
+recorded in lock step. Time stands still within a tick and steps by 1 ms between two, so a stall of
+the host changes no count. ``python -m saltus.bench.score.cost NAME`` runs a loop for strace.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import subprocess
+import sys
+import tempfile
+import time
+from collections import defaultdict
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from shutil import which
+from time import process_time, sleep, thread_time
+from typing import Any, NamedTuple
+
+import msgspec
+import numpy as np
+
+from runtime.bus import Bus, Endpoints
+from runtime.channels import Publisher
+from runtime.clock import RealTimeClock
+from runtime.topics import (
+    GROUND_TRUTH,
+    MOTOR_COMMAND,
+    SENSOR_READING,
+    SIMULATED_READING,
+    STATE_COVARIANCE,
+    STATE_ESTIMATE,
+)
+from saltus.bench.planner import StageTimer
+from saltus.bench.score.figures import Figure, least_and_median, pace
+from saltus.bench.tick import PlayedTracker, Walk, recorded_walk
+from saltus.bench.timing import Times
+from saltus.common.console import say
+from saltus.common.errors import postponed_interrupt
+from saltus.configuration.launch import TICK_S, LaunchConfig, load_launch
+from saltus.launch import assembly
+from saltus.launch.launcher import LaunchOutcome, launch
+from saltus.launch.listener import Listener
+from saltus.launch.lock_step import LockStep
+from saltus.launch.supervisor import Supervisor
+from saltus.soak.stalls import StallWatch
+from studies.a1.systems.planner_cases import make_cases, make_workbench
+
+PROCESSES = ("tracker with bridge", "estimator", "simulated robot")
+RECORDED_S, WARM_UP = 1.8, 300  # of the walk [s], ticks
+TICKS, WINDOW = 1400, 200
+TRACED = 200
+_MARK = "getpriority"  # a system call that no tick makes
+
+Hook = Callable[[], None]
+
+
+class Meter:
+    """Measures from `begin` to `end` of each tick; the first ticks warm up."""
+
+    def __init__(self, ticks: int) -> None:
+        self.last, self.count = WARM_UP + ticks, 0
+        self.samples: list[Any] = []
+
+    @property
+    def done(self) -> bool:
+        """Whether all ticks have been."""
+        return self.count >= self.last
+
+    def begin(self) -> None:
+        """Before a tick."""
+
+    def end(self) -> None:
+        """After it."""
+
+    def add(self, sample: Any) -> None:
+        """Keep what was measured of a tick."""
+        self.count += 1
+        if self.count > WARM_UP:
+            self.samples.append(sample)
+
+
+class TimeMeter(Meter):
+    """Processor time of the loop's thread [us]."""
+
+    def begin(self) -> None:
+        """Before a tick."""
+        self._begin = thread_time()
+
+    def end(self) -> None:
+        """After it."""
+        self.add(1e6 * (thread_time() - self._begin))
+
+    def windows(self) -> list[float]:
+        """Mean of a tick in each window [us]."""
+        return np.mean(np.reshape(self.samples, (-1, WINDOW)), axis=1).tolist()
+
+
+class CallMeter(Meter):
+    """Python calls, C calls and bytes of messages that a tick publishes."""
+
+    def __init__(self, ticks: int) -> None:
+        super().__init__(ticks)
+        self._calls = {"call": 0, "c_call": 0}
+        self.bytes = 0
+
+    def begin(self) -> None:
+        """Before a tick."""
+        self._calls.update(call=0, c_call=0)
+        self.bytes = 0
+        sys.setprofile(self._note)
+
+    def end(self) -> None:
+        """After it."""
+        sys.setprofile(None)
+        self.add((self._calls["call"], self._calls["c_call"], self.bytes))
+
+    def _note(self, frame: Any, event: str, argument: Any) -> None:
+        if event in self._calls:
+            self._calls[event] += 1
+
+    @contextlib.contextmanager
+    def counting_bytes(self) -> Iterator[None]:
+        """Count the messages of every publisher meanwhile."""
+        send = Publisher.send
+
+        def counted(publisher: Publisher[Any], content: Any) -> None:
+            profile = sys.getprofile()
+            sys.setprofile(None)
+            self.bytes += len(publisher.frame(content))
+            sys.setprofile(profile)
+            send(publisher, content)
+
+        Publisher.send = counted  # type: ignore[method-assign]
+        try:
+            yield
+        finally:
+            Publisher.send = send  # type: ignore[method-assign]
+
+
+class MarkMeter(Meter):
+    """Marks ticks in a trace of system calls."""
+
+    def begin(self) -> None:
+        """Before a tick."""
+        os.getpriority(os.PRIO_PROCESS, 0)
+
+    def end(self) -> None:
+        """After it."""
+        os.getpriority(os.PRIO_PROCESS, 0)
+        self.add(None)
+
+
+class SteppedClock(RealTimeClock):
+    """A real-time clock that steps by a period at each tick, once `step_time` has begun."""
+
+    def __init__(self) -> None:
+        super().__init__(TICK_S)
+        self._now: float | None = None
+
+    def now(self) -> float:
+        """The time of this tick [s]."""
+        return time.monotonic()
+
+    due = now
+
+    def wait_tick(self) -> int:
+        """Step to the next tick."""
+        assert self._now is not None, "time is not stepped yet"
+        self._now += TICK_S
+        self._tick += 1
+        return self._tick
+
+    @contextlib.contextmanager
+    def step_time(self) -> Iterator[None]:
+        """Have everybody in this process read the time from here meanwhile."""
+        monotonic = time.monotonic
+        self._now = monotonic()
+        time.monotonic = lambda: self._now  # type: ignore[assignment]
+        try:
+            yield
+        finally:
+            time.monotonic, self._now = monotonic, None
+
+
+class Counts(NamedTuple):
+    """Medians of a tick: they do not vary with the computer's load."""
+
+    python_calls: float
+    c_calls: float
+    bytes: float
+    system_calls: float | None  # of the loop's own thread; None without strace
+
+
+def record_walk() -> tuple[LaunchConfig, Walk]:
+    """The walk that is played."""
+    config = load_launch("push", duration=RECORDED_S)
+    return config, recorded_walk(LockStep(config))
+
+
+def run_ticks(name: str, walk: Walk, meter: Meter) -> None:
+    """Run the loop of one of PROCESSES until the meter is done."""
+    loops = {
+        PROCESSES[0]: _run_tracker, PROCESSES[1]: _run_estimator, PROCESSES[2]: _run_simulation
+    }  # fmt: skip
+    with tempfile.TemporaryDirectory() as folder, Bus(Endpoints.ipc(Path(folder))) as bus:
+        loops[name](walk, meter, bus)
+
+
+def count_ticks(name: str, walk: Walk, ticks: int = TRACED) -> Counts:
+    """What a tick of one of PROCESSES does."""
+    meter = CallMeter(ticks)
+    with meter.counting_bytes():
+        run_ticks(name, walk, meter)
+    python_calls, c_calls, sent = np.median(meter.samples, axis=0).tolist()
+    return Counts(python_calls, c_calls, sent, _system_calls(name))
+
+
+def _run_tracker(walk: Walk, meter: Meter, bus: Bus) -> None:
+    clock = SteppedClock()
+    with clock.step_time():  # from the first frame on, by which the bridge sets its clock
+        played = PlayedTracker(bus, walk.recorded, walk.plans, clock)
+        while not meter.done:
+            tick = clock.wait_tick()
+            played.prepare(tick + 1)
+            meter.begin()
+            played.loop.tick(tick + 1)
+            meter.end()
+        played.close()
+
+
+def _run_estimator(walk: Walk, meter: Meter, bus: Bus) -> None:
+    """The node's loop; it asks whether to stop before each reading, which is sent then."""
+    from estimator import node
+
+    readings, estimates = bus.publisher(SENSOR_READING), bus.publisher(STATE_ESTIMATE)
+    listeners = [bus.subscriber(STATE_ESTIMATE).take, bus.subscriber(STATE_COVARIANCE).take]
+    covariances, here = bus.publisher(STATE_COVARIANCE), bus.subscriber(SENSOR_READING)
+    send = readings.send
+    sleep(0.2)  # for subscriptions to arrive
+
+    def feed() -> None:
+        for listen in listeners:
+            listen()
+        send(walk.readings[meter.count])
+        here.poll(1.0)  # it has arrived
+
+    node.run(
+        assembly.make_estimator(load_launch("push")), here, estimates, RealTimeClock(TICK_S),
+        _between_ticks(meter, feed), covariances=covariances,
+    )  # fmt: skip
+
+
+def _run_simulation(walk: Walk, meter: Meter, bus: Bus) -> None:
+    """The node's loop; nobody commands the robot, whose motors hold the first command."""
+    from sim_bridge import node
+
+    commands = bus.publisher(MOTOR_COMMAND)
+    listeners = [bus.subscriber(SIMULATED_READING).take, bus.subscriber(GROUND_TRUTH).take]
+    config, clock = load_launch("stand", mode="realtime"), SteppedClock()
+    robot, tracker = assembly.make_simulation(config), assembly.make_tracker(config)
+    _, estimate = walk.recorded[0]
+    hold = tracker.command(estimate, walk.plans[0], estimate.time, walk.recorded[0][0])
+    options = node.SimulationNodeOptions(reading_subscribers=1, truth_subscribers=1)
+
+    def feed() -> None:
+        for listen in listeners:
+            listen()
+        commands.send(msgspec.structs.replace(hold, tick=meter.count))
+
+    with clock.step_time():
+        node.run(robot, bus, clock, 3600.0, _between_ticks(meter, feed), options)
+
+
+def _between_ticks(meter: Meter, feed: Hook) -> Callable[[], bool]:
+    """A stop flag that ends a tick, prepares the next and begins it."""
+    began = False
+
+    def stop() -> bool:
+        nonlocal began
+        if began and not meter.done:
+            meter.end()
+        if meter.done:
+            return True
+        feed()
+        began = True
+        meter.begin()
+        return False
+
+    return stop
+
+
+def _system_calls(name: str) -> float | None:
+    """Median of the system calls of a tick on the loop's thread; None without strace."""
+    if which("strace") is None:
+        return None
+    with tempfile.TemporaryDirectory() as folder:
+        trace = Path(folder) / "trace"
+        command = ["strace", "-o", str(trace), sys.executable, "-m", __name__, name]
+        done = subprocess.run(command, capture_output=True)
+        if done.returncode != 0 or not trace.exists():
+            return None
+        lines = trace.read_text(errors="replace").splitlines()
+    marks = [number for number, line in enumerate(lines) if line.startswith(_MARK)]
+    between = np.diff(marks)[::2] - 1  # from each begin to its end
+    return float(np.median(between[WARM_UP:])) if len(between) > WARM_UP else None
+
+
+REPEATS = 5  # of a solve in each case
+CASES = 6
+LAUNCH_S, SETTLE_TICKS, WINDOW_TICKS = 20.0, 2000, 1000
+EMULATED = 2
+NOISE = 0.25  # of processor time over that of the fixed loops, on a computer with other guests
+BUSY = 0.1  # share of the cores that other programs or the host take, above which clocks say little
+
+
+def measure() -> Iterator[Figure]:
+    """All figures of the group, the cheap ones first."""
+    yield from _ticks()
+    yield from _solves()
+    yield from _trial()
+    yield from _real_time()
+    yield from _emulated()
+
+
+def _ticks() -> Iterator[Figure]:
+    _, walk = record_walk()
+    for name in PROCESSES:
+        say(f"cost: a tick of the {name}")
+        meter, before = TimeMeter(TICKS), pace()
+        run_ticks(name, walk, meter)
+        least, median = least_and_median(meter.windows())
+        unit = 0.5 * (before + pace())
+        yield Figure("cost", f"tick: {name}, least", "us", least / unit, tolerance=NOISE)
+        yield Figure("cost", f"tick: {name}, median", "us", median / unit, "shown")
+        counts = count_ticks(name, walk)
+        for what, count in counts._asdict().items():
+            note = "" if count is not None else "strace is not installed"
+            yield Figure(
+                "cost", f"tick: {name}, {what.replace('_', ' ')}", "", count, margin=0.5, note=note
+            )
+
+
+def _solves() -> Iterator[Figure]:
+    """One iteration over bare stepping of as many physics steps, in processor time."""
+    say("cost: an iteration of the planner")
+    bench, times = make_workbench(), Times(process_time)
+    timer = StageTimer(bench, make_cases(bench, CASES), times)
+    for turn in range(1 + REPEATS):
+        if turn == 1:
+            times.seconds.clear()
+        for case in range(CASES):
+            timer.measure(case)
+    bare = np.min(np.reshape(times.seconds["bare_stepping"], (REPEATS, CASES)), axis=0)
+    steps = len(bench.paused.options.search.step_sizes) * bench.paused.options.search.substeps
+    for name, stage, factor in (
+        ("lock step", "iteration", 1.0),
+        ("real time", "iteration_as_run", steps / bench.as_run.options.search.substeps),
+    ):
+        taken = np.min(np.reshape(times.seconds[stage], (REPEATS, CASES)), axis=0)
+        yield Figure(
+            "cost", f"iteration in {name} over bare stepping", "",
+            factor * float(np.median(taken / bare)), tolerance=NOISE,
+        )
+
+
+def _trial() -> Iterator[Figure]:
+    """Processor time of a trial of 6 s in lock step, by part."""
+    say("cost: a trial of 6 s in lock step")
+    before, run, times = pace(), LockStep(load_launch("push").with_threads(1)), Times(process_time)
+    for part, owner, method in (
+        ("estimator", run.estimator, "update"), ("planner", run.planner, "solve"),
+        ("tracker", run.tracker, "command"), ("simulated robot", run.simulation, "advance"),
+        ("sensors", run.simulation, "reading"), ("metrics", run.metrics, "add_estimate"),
+    ):  # fmt: skip
+        setattr(owner, method, times.wrap(part, getattr(owner, method)))
+    begin = process_time()
+    run.run()
+    whole = process_time() - begin
+    unit = 0.5 * (before + pace())
+    for part, seconds in times.seconds.items():
+        steady = len(seconds) * float(np.median(seconds))  # a stall of the host counts as work
+        yield Figure("cost", f"trial: {part}", "s", steady / unit, tolerance=NOISE)
+    yield Figure("cost", "trial: whole", "s", whole / unit, "shown")
+
+
+class _Sample(NamedTuple):
+    """Processor time of each process until a tick [ns]: of its main thread, and of others."""
+
+    tick: int
+    own: dict[str, int]
+    others: dict[str, int]
+
+
+class _Sampler:
+    """Reads the processor time of a launch's processes once every WINDOW_TICKS."""
+
+    def __init__(self) -> None:
+        self.samples: list[_Sample] = []
+
+    def __call__(self, supervisor: Supervisor, listener: Listener) -> None:
+        tick = listener.ticks[GROUND_TRUTH.name]
+        last = self.samples[-1].tick if self.samples else SETTLE_TICKS - WINDOW_TICKS
+        if tick < last + WINDOW_TICKS:
+            return
+        pids = {child.name: child.pid for child in supervisor.children} | {"launcher": os.getpid()}
+        times = {name: _processor_ns(pid) for name, pid in pids.items()}
+        self.samples.append(
+            _Sample(tick, {n: t[0] for n, t in times.items()}, {n: t[1] for n, t in times.items()})
+        )
+
+    def per_tick(self) -> dict[str, list[float]]:
+        """Processor time of each process per ms of the robot, in each window [us]."""
+        windows: dict[str, list[float]] = defaultdict(list)
+        for a, b in zip(self.samples, self.samples[1:], strict=False):
+            for name in a.own:
+                for part, suffix in (("own", ""), ("others", ", other threads")):
+                    spent = getattr(b, part)[name] - getattr(a, part)[name]
+                    windows[name + suffix].append(1e-3 * spent / (b.tick - a.tick))
+        return windows
+
+
+def _processor_ns(pid: int) -> tuple[int, int]:
+    """Processor time of a process's main thread and of its others [ns]; zeros once it is gone."""
+    own = others = 0
+    try:
+        for thread in Path(f"/proc/{pid}/task").iterdir():
+            spent = int((thread / "schedstat").read_text().split()[0])
+            own, others = (spent, others) if thread.name == str(pid) else (own, others + spent)
+    except OSError:
+        pass
+    return own, others
+
+
+def _real_time() -> Iterator[Figure]:
+    """One launch in real time: what each process takes, and what the clock shows."""
+    say(f"cost: {LAUNCH_S:g} s in real time")
+    sampler, before, load = _Sampler(), pace(), _OtherLoad()
+    outcome = launch(load_launch("push", mode="realtime", duration=LAUNCH_S), meddle=sampler)
+    other, unit = load.share(), 0.5 * (before + pace())
+    windows = sampler.per_tick()
+    total = np.zeros(2)
+    for name, samples in sorted(windows.items()):
+        least, median = least_and_median(samples)
+        if not name.startswith("planner"):
+            total += least, median
+        if median >= 1.0:
+            yield Figure("cost", f"1 ms: {name}", "us", least / unit, "shown")
+    name = "1 ms: all but the planner"
+    yield Figure("cost", f"{name}, least", "us", float(total[0]) / unit, tolerance=NOISE)
+    yield Figure("cost", f"{name}, median", "us", float(total[1]) / unit, "shown")
+    yield from _clock_figures(outcome, other)
+
+
+def _clock_figures(outcome: LaunchOutcome, other: float) -> Iterator[Figure]:
+    """What only a clock shows; beside other load it is shown and not judged."""
+    summary, reports = outcome.summary, outcome.reports
+    busy = other > BUSY
+    note = f"other programs took {100 * other:.0f} % of the cores" if busy else ""
+    estimator = reports.get("estimator", {})
+    used = estimator.get("updates", 0) / (1e3 * LAUNCH_S)
+    planner, ticks = summary["planner"], summary["tracker"]
+    for name, unit, value, better, tolerance, margin in (
+        ("plans a second", "1/s", planner["rate_hz"], "higher", 0.35, 0.0),
+        ("solve, 99 %", "ms", planner["solve_ms"]["p99"], "lower", 0.5, 0.0),
+        ("readings used", "%", 100.0 * used, "higher", 0.0, 15.0),
+        ("missed ticks", "%", 100.0 * ticks["missed"] / max(1, ticks["ticks"]), "lower", 0.0, 1.0),
+    ):
+        yield Figure("cost", f"real time: {name}", unit, value, "shown" if busy else better,
+                     tolerance, margin, note=note)  # fmt: skip
+    yield Figure("cost", "real time: no fall", "", int(not summary["fell"]), "higher", note=note)
+
+
+class _OtherLoad:
+    """The share of all cores that other programs and the host take beside a launch."""
+
+    def __init__(self) -> None:
+        self._begin = self._now()
+
+    def share(self) -> float:
+        """Since it was made."""
+        wall, idle, ours = (b - a for a, b in zip(self._begin, self._now(), strict=True))
+        return max(0.0, 1.0 - (idle + ours) / (wall * (os.cpu_count() or 1)))
+
+    def _now(self) -> tuple[float, float, float]:
+        fields = Path("/proc/stat").read_text().split(maxsplit=9)
+        idle = (int(fields[4]) + int(fields[5])) / os.sysconf("SC_CLK_TCK")
+        mine = os.times()
+        ours = mine.user + mine.system + mine.children_user + mine.children_system
+        return time.monotonic(), idle, ours
+
+
+def _emulated() -> Iterator[Figure]:
+    """The emulated A1, with the host's stalls beside it."""
+    ended, judged, notes, latency = 0, 0, [], None
+    for number in range(EMULATED):
+        say(f"cost: a1-emulated, {number + 1} of {EMULATED}")
+        outcome, stalls = _watched_launch()
+        robot = outcome.summary.get("robot", {})
+        latency = robot.get("state_to_command_us", {}).get("p50")
+        well = outcome.ok and bool(robot.get("ended_well"))
+        ended += well
+        judged += well or not stalls
+        if not well:
+            longest = max(stalls, default=0.0)
+            notes.append(f"{robot.get('cause', '')}; longest stall of the host {longest:.0f} ms")
+    share = ended / judged if judged else None
+    yield Figure("cost", "a1-emulated: ended well", "",
+                 share, "higher", note="; ".join(notes))  # fmt: skip
+    yield Figure("cost", "a1-emulated: state to command", "us", latency, "shown")
+
+
+def _watched_launch() -> tuple[LaunchOutcome, list[float]]:
+    """A launch, and the stalls of the host beside it that a robot may not survive [ms]."""
+    with tempfile.TemporaryDirectory() as folder, postponed_interrupt():
+        watch = StallWatch(Path(folder) / "stalls.csv", time.monotonic())
+        try:
+            outcome = launch(load_launch("a1-emulated"))
+            stalls = [stall.late_ms for stall in watch.stalls() or []]
+        finally:
+            watch.close()
+    return outcome, [late for late in stalls if late > 20.0]
+
+
+if __name__ == "__main__":
+    run_ticks(sys.argv[1], record_walk()[1], MarkMeter(TRACED))

@@ -1,0 +1,268 @@
+"""The record of the scoreboard, ``score.yaml``: read, compared with what is measured, written."""
+
+from __future__ import annotations
+
+import hashlib
+import math
+import subprocess
+from collections.abc import Collection, Mapping, Sequence
+from datetime import date
+from importlib.metadata import version
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import yaml
+from llvmlite import binding
+
+from saltus.bench.score.figures import Figure, Value
+from saltus.common.errors import BadRequest
+from saltus.common.files import write_file
+
+ROOT = Path(__file__).parents[3]
+FILE = ROOT / "score.yaml"
+HEAD = """\
+# The record of every headline figure. `saltus score` measures them again and says which became
+# worse; `saltus score --record` writes what is better, `--accept "GROUP: FIGURE"` what was changed
+# on purpose. better: lower, higher, equal or shown (printed, never judged). A figure may be worse
+# by `tolerance`, a share of the value, or by `margin`, in its unit. goal: the best value known, and
+# where it was measured.
+"""
+
+LIBRARIES = ("numpy", "scipy", "numba", "llvmlite", "mujoco", "osqp", "pin")
+BETTER, SAME, WORSE, NEW, UNJUDGED = "better", "as before", "WORSE", "new", "not judged"
+
+
+class Entry(NamedTuple):
+    """The record of one figure; see `Figure` for what the fields have in common."""
+
+    group: str
+    figure: str
+    unit: str
+    better: str
+    tolerance: float
+    margin: float
+    value: Value
+    commit: str
+    date: str
+    goal: Value = None
+    goal_from: str = ""
+    environment: str = ""  # processor and libraries, of an exact value
+
+
+class Judgement(NamedTuple):
+    """A figure beside its record."""
+
+    figure: Figure
+    entry: Entry | None
+    verdict: str
+
+    def row(self) -> dict[str, Any]:
+        """Keys of ``saltus score --json``."""
+        figure, entry = self.figure, self.entry
+        return {
+            "group": figure.group, "figure": figure.name, "unit": figure.unit,
+            "record": entry and entry.value, "goal": entry and entry.goal, "now": figure.value,
+            "worse": self.verdict == WORSE, "verdict": self.verdict, "note": figure.note,
+        }  # fmt: skip
+
+
+Key = tuple[str, str]
+Record = dict[Key, Entry]
+
+
+def read_record(text: str | None = None) -> Record:
+    """The record, by group and figure; empty where there is no file yet.
+
+    Args:
+        text: of an earlier record; None reads the file of this checkout.
+
+    Raises:
+        BadRequest: this is no checkout, or the file is no record.
+    """
+    if text is None:
+        if not (ROOT / "pyproject.toml").is_file():
+            raise BadRequest("score: the record is in a checkout of the project; run it there")
+        text = FILE.read_text() if FILE.exists() else ""
+    try:
+        rows = (yaml.safe_load(text) or {}).get("figures", [])
+        entries = [Entry(**row) for row in rows]
+    except (yaml.YAMLError, TypeError, AttributeError) as error:
+        raise BadRequest(f"{FILE}: {' '.join(str(error).split())}") from error
+    return {(entry.group, entry.figure): entry for entry in entries}
+
+
+def judge(figure: Figure, entry: Entry | None, environment: str) -> Judgement:
+    """Compare a figure with its record."""
+    return Judgement(figure, entry, _verdict(figure, entry, environment))
+
+
+def _verdict(figure: Figure, entry: Entry | None, environment: str) -> str:
+    if figure.better == "shown" or figure.value is None:
+        return UNJUDGED
+    if entry is None or entry.value is None:
+        return NEW
+    if figure.exact and entry.environment != environment:
+        return UNJUDGED
+    now, before = figure.value, entry.value
+    if isinstance(now, str) or isinstance(before, str):
+        return SAME if now == before else WORSE
+    change = float(now) - float(before)
+    if figure.better == "higher":
+        change = -change
+    allowed = max(figure.margin, figure.tolerance * abs(float(before)))
+    if math.isnan(change) or change > allowed or (figure.better == "equal" and change < -allowed):
+        return WORSE
+    return BETTER if change < -allowed else SAME
+
+
+def write_record(
+    record: Record, judgements: Sequence[Judgement], environment: str, accepted: Collection[str]
+) -> list[str]:
+    """Write what is better or new, and what is accepted; names of the figures that were written.
+
+    Args:
+        record: as it is.
+        judgements: of what was measured.
+        environment: processor and libraries.
+        accepted: ``GROUP: FIGURE``, or a ``GROUP`` with all its figures, written however they are.
+
+    Raises:
+        BadRequest: the file cannot be written.
+    """
+    written, commit = [], current_commit()
+    for figure, entry, verdict in judgements:
+        name = f"{figure.group}: {figure.name}"
+        forced = name in accepted or figure.group in accepted
+        shown = figure.better == "shown" and figure.value is not None
+        if not (forced or shown or verdict in (BETTER, NEW)) or figure.value is None:
+            continue
+        record[figure.group, figure.name] = Entry(
+            figure.group, figure.name, figure.unit, figure.better, figure.tolerance, figure.margin,
+            _rounded(figure.value), commit, date.today().isoformat(), entry.goal if entry else None,
+            entry.goal_from if entry else "", environment if figure.exact else "",
+        )  # fmt: skip
+        written.append(name)
+    if written:
+        _write(record)
+    return written
+
+
+def _write(record: Mapping[Key, Entry]) -> None:
+    rows = []
+    for entry in record.values():
+        row = entry._asdict()
+        for key in ("goal", "goal_from", "environment"):
+            if row[key] in (None, ""):
+                del row[key]
+        rows.append(row)
+    lines = [HEAD, "figures:\n"]
+    for row in rows:
+        text = yaml.safe_dump(row, default_flow_style=True, sort_keys=False, width=10_000)
+        lines.append(f"- {text.strip()}\n")
+    try:
+        write_file(FILE, "".join(lines).encode())
+    except OSError as error:
+        raise BadRequest(f"{FILE} cannot be written: {error.strerror or error}") from error
+
+
+def environment() -> str:
+    """The processor and the libraries that decide the last bits of a result."""
+    features = sorted(name for name, has in binding.get_host_cpu_features().items() if has)
+    parts = [binding.get_host_cpu_name(), *features, *(version(name) for name in LIBRARIES)]
+    return hashlib.sha256(" ".join(parts).encode()).hexdigest()[:12]
+
+
+def current_commit() -> str:
+    """The commit of the checkout, with a ``+`` where files differ from it; empty without git."""
+    try:
+        commit = git("rev-parse", "--short=8", "HEAD")
+        return commit + ("+" if git("status", "--porcelain", "-uno") else "")
+    except (OSError, subprocess.CalledProcessError):
+        return ""
+
+
+def git(*arguments: str) -> str:
+    """What git prints in the checkout.
+
+    Raises:
+        OSError, subprocess.CalledProcessError: there is no git, or it fails.
+    """
+    command = ["git", "-C", str(ROOT), *arguments]
+    return subprocess.run(command, capture_output=True, text=True, check=True).stdout.strip()
+
+
+def _rounded(value: Value) -> Value:
+    return float(f"{value:.4g}") if isinstance(value, float) else value
+
+
+PAGE = ROOT / "docs" / "score.md"
+_BARS = "▁▂▃▄▅▆▇█"
+_HEAD = """\
+# Scoreboard
+
+The record of every headline figure. `saltus score` measures the figures again, prints them beside
+this record and exits with status 1 if any became worse. `saltus score --record` writes this page
+and `score.yaml`. ↓: less is better. ↑: more is better. Figures without an arrow must stay equal, or
+are not judged. Processor times are divided by the time of two fixed loops in the same minute, so
+that their unit is that of one computer.
+"""
+
+
+def write_page(record: Record) -> Path:
+    """Write the page from the record and its history in git.
+
+    Raises:
+        BadRequest: it cannot be written.
+    """
+    try:
+        return write_file(PAGE, page(record, history()).encode())
+    except OSError as error:
+        raise BadRequest(f"{PAGE} cannot be written: {error.strerror or error}") from error
+
+
+def history() -> list[Record]:
+    """The records of earlier commits, the oldest first; none without git."""
+    try:
+        commits = git("log", "--reverse", "--format=%H", "--", FILE.name).splitlines()
+        return [read_record(git("show", f"{commit}:{FILE.name}")) for commit in commits]
+    except (OSError, subprocess.CalledProcessError, BadRequest):
+        return []
+
+
+def page(record: Record, earlier: Sequence[Record]) -> str:
+    """Markdown: a table for each group."""
+    lines = [_HEAD]
+    for group in dict.fromkeys(entry.group for entry in record.values()):
+        lines += [f"\n## {group.capitalize()}\n", "| figure | record | goal | history | recorded |",
+                  "|---|---|---|---|---|"]  # fmt: skip
+        for key, entry in record.items():
+            if entry.group == group:
+                values = [each[key].value for each in (*earlier, record) if key in each]
+                lines.append(_line(entry, values))
+    return "\n".join(lines) + "\n"
+
+
+def _line(entry: Entry, values: Sequence[Value]) -> str:
+    goal = "" if entry.goal is None else f"{shown(entry.goal)} ({entry.goal_from})"
+    direction = {"lower": "↓", "higher": "↑"}.get(entry.better, "")
+    value = f"{shown(entry.value)} {entry.unit} {direction}".strip()
+    recorded = f"{entry.commit}, {entry.date}".strip(", ")
+    return f"| {entry.figure} | {value} | {goal} | {spark(values)} | {recorded} |"
+
+
+def shown(value: Value) -> str:
+    """A value with four digits."""
+    if value is None:
+        return "not yet"
+    return f"{value:.4g}" if isinstance(value, float) else str(value)
+
+
+def spark(values: Sequence[Value]) -> str:
+    """A small plot of the values that differ from the one before; empty for words."""
+    numbers = [float(value) for value in values if isinstance(value, int | float)]
+    numbers = [x for i, x in enumerate(numbers) if i == 0 or x != numbers[i - 1]]
+    if not numbers:
+        return ""
+    low, high = min(numbers), max(numbers)
+    span = (high - low) or 1.0
+    return "".join(_BARS[round((len(_BARS) - 1) * (x - low) / span)] for x in numbers)

@@ -1,0 +1,86 @@
+"""Start: processor time of commands, of the first compilation, and what an installation takes."""
+
+from __future__ import annotations
+
+import os
+import re
+import resource
+import subprocess
+import sys
+import tempfile
+from collections.abc import Iterator, Sequence
+from importlib.metadata import PackageNotFoundError, distribution
+
+from saltus.bench.score.figures import Figure, pace
+from saltus.bench.score.record import ROOT
+from saltus.common.console import say
+from saltus.common.errors import BadRequest
+
+SALTUS = (sys.executable, "-m", "saltus.cli.main")
+STAND = (*SALTUS, "launch", "stand", "--duration", "0.1", "--json")
+NOISE = 0.25
+
+
+def measure() -> Iterator[Figure]:
+    """All figures of the group."""
+    for name, command, repeats in (
+        ("saltus --help", (*SALTUS, "--help"), 5),
+        ("import of the library", (sys.executable, "-c", "import hybrid.simulation"), 5),
+        ("warm launch of 0.1 s", STAND, 3),
+    ):
+        say(f"start: {name}")
+        _processor_s(command, {})  # warms the caches
+        before = pace()
+        least = min(_processor_s(command, {}) for _ in range(repeats))
+        yield Figure("start", name, "s", least / (0.5 * (before + pace())), tolerance=NOISE)
+    say("start: first compilation")
+    with tempfile.TemporaryDirectory() as folder:
+        before = pace()
+        seconds = _processor_s(STAND, {"NUMBA_CACHE_DIR": folder})
+        yield Figure(
+            "start", "first compilation", "s", seconds / (0.5 * (before + pace())), tolerance=NOISE
+        )
+    megabytes, packages = _installation()
+    yield Figure("start", "size of an installation", "MB", megabytes, tolerance=0.05)
+    yield Figure("start", "packages of an installation", "", packages, margin=0.5)
+
+
+def _processor_s(command: Sequence[str], environment: dict[str, str]) -> float:
+    """Processor time of a command with all its processes [s].
+
+    Raises:
+        BadRequest: it fails.
+    """
+    begin = _children_s()
+    with tempfile.TemporaryDirectory() as folder:
+        done = subprocess.run(
+            command, capture_output=True, text=True, cwd=folder,
+            env=os.environ | {"PYTHONPATH": str(ROOT)} | environment,
+        )  # fmt: skip
+    if done.returncode != 0:
+        raise BadRequest(f"score: {' '.join(command)} failed: {done.stderr.strip()[-300:]}")
+    return _children_s() - begin
+
+
+def _children_s() -> float:
+    usage = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return usage.ru_utime + usage.ru_stime
+
+
+def _installation() -> tuple[float, int]:
+    """Size [MB] and number of the packages that Saltus needs, without extras."""
+    found: dict[str, int] = {}
+    todo = ["saltus"]
+    while todo:
+        name = re.sub(r"[-_.]+", "-", todo.pop()).lower()
+        if name in found:
+            continue
+        try:
+            package = distribution(name)
+        except PackageNotFoundError:
+            continue  # for another system or Python
+        files = package.files or []
+        found[name] = sum(file.size or 0 for file in files)
+        needs = [each for each in package.requires or [] if "extra ==" not in each]
+        todo += [match[0] for each in needs if (match := re.match(r"[\w.-]+", each))]
+    return sum(found.values()) / 1e6, len(found)

@@ -1,0 +1,275 @@
+"""What was recorded: ``saltus view``, ``film``, ``report``, ``export``, ``black-box``, `replay`."""
+
+from __future__ import annotations
+
+import math
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from saltus.cli.options import JsonOption
+from saltus.common.console import print_facts, print_json, print_lines, print_table, say
+from saltus.common.errors import BadRequest
+
+if TYPE_CHECKING:
+    from saltus.launch.announcement import RunningLaunch
+
+
+POLL_S = 0.2  # between two looks for a launch
+REMEDY = "the view needs packages of its own: pip install 'saltus[view]'"
+
+
+def view(
+    run: Annotated[
+        Path | None,
+        typer.Argument(metavar="[RUN]", help="A run folder; without it, the running launch."),
+    ] = None,
+    address: Annotated[
+        str, typer.Option(help="Address to listen at. Any but this machine's own needs a token.")
+    ] = "127.0.0.1",
+    port: Annotated[
+        int | None, typer.Option(min=0, max=65535, help="Port; 8080 or a free one by default.")
+    ] = None,
+    process: Annotated[
+        int | None, typer.Option(metavar="PID", help="Process id of the launch, if several run.")
+    ] = None,
+    json: JsonOption = False,
+) -> int:
+    """Show a launch or a recording in the browser, until Ctrl-C or the launch's end."""
+    require_view()
+    from runtime.signals import StopFlag
+    from saltus.view.page import PageSummary, Place, view_launch, view_recording
+
+    place = Place(address, port)
+    with StopFlag() as stop:
+        if run is not None:
+            from saltus.view.recorded import RecordedRun
+
+            outcome = view_recording(RecordedRun(run), run.name, place, stop)
+        else:
+            launch = _launch(process, stop)
+            outcome = PageSummary("", 0.0, 0)  # if it stops before there is a launch
+            if launch is not None:
+                outcome = view_launch(launch, place, stop)
+    if json:
+        print_json(outcome._asdict())
+    return 0
+
+
+def require_view() -> None:
+    """Refuse where the packages of the view are not installed.
+
+    Raises:
+        BadRequest: they are not; the message says how to get them.
+    """
+    try:
+        import viser  # noqa: F401
+    except ImportError as error:
+        raise BadRequest(REMEDY) from error
+
+
+def _launch(process: int | None, stop: Callable[[], bool]) -> RunningLaunch | None:
+    """The newest launch of this user, or that of a process, once it announces itself.
+
+    Raises:
+        BadRequest: none is running.
+    """
+    from saltus.launch.announcement import running_launches
+
+    while not stop():
+        for launch in running_launches():
+            if process in (None, launch.pid):
+                return launch
+        if process is None:
+            raise BadRequest(
+                "no launch is running; start one with a view: saltus launch sim --view"
+            )
+        if not Path(f"/proc/{process}").exists():
+            raise BadRequest(f"no launch runs in process {process}")
+        time.sleep(POLL_S)  # it compiles what it needs before it announces itself
+    return None
+
+
+def film(
+    run: Annotated[Path, typer.Argument(help="Folder of a recorded run.")],
+    output: Annotated[
+        Path | None,
+        typer.Argument(
+            metavar="[FILE]", help="Output file, .mp4 or .gif; film.mp4 in RUN by default."
+        ),
+    ] = None,
+    camera: Annotated[
+        str,
+        typer.Option(metavar="VIEW", help="side, front, top, or AZIMUTH,ELEVATION,DISTANCE."),
+    ] = "side",
+    speed: Annotated[float, typer.Option(help="Playback speed; 0.25 is slow motion.")] = 1.0,
+    begin: Annotated[float, typer.Option("--from", help="First second of the run.")] = 0.0,
+    end: Annotated[float | None, typer.Option("--to", help="Last second of the run.")] = None,
+    size: Annotated[str, typer.Option(metavar="WIDTHxHEIGHT", help="In pixels.")] = "960x540",
+    fps: Annotated[int, typer.Option(help="Frames a second of the film.")] = 25,
+    json: JsonOption = False,
+) -> int:
+    """Film a recorded run, with its pushes and plans; no display is needed."""
+    from saltus.film.drawing import camera_view
+    from saltus.film.film import FilmOptions, make_film  # loads the numeric stack
+
+    options = FilmOptions(camera_view(camera), speed, begin, end, _parse_size(size), fps)
+    made = make_film(run, output or run / "film.mp4", options)
+    if json:
+        print_json(made._asdict() | {"file": str(made.file)})
+    else:
+        megabytes = 1e-6 * made.bytes
+        print_lines(
+            [f"{made.file}: {made.frames} frames, {made.seconds:.2f} s, {megabytes:.2f} MB"]
+        )
+    return 0
+
+
+def _parse_size(text: str) -> tuple[int, int]:
+    try:
+        width, height = (int(side) for side in text.split("x"))
+    except ValueError:
+        raise BadRequest(f"--size {text!r}: give WIDTHxHEIGHT, such as 960x540") from None
+    return width, height
+
+
+def report(
+    folder: Annotated[
+        Path, typer.Argument(metavar="RUN_OR_SWEEP", help="Folder of a recorded run or a sweep.")
+    ],
+    output: Annotated[
+        Path | None,
+        typer.Option(metavar="FILE", help="Output file; report.html in the folder by default."),
+    ] = None,
+    strip: Annotated[
+        list[str] | None,
+        typer.Option(metavar="PLANNER:TRIAL", help="Draw a film strip of it; may be repeated."),
+    ] = None,
+    video: Annotated[
+        str | None, typer.Option(metavar="PLANNER:TRIAL", help="Make the film of this trial.")
+    ] = None,
+    json: JsonOption = False,
+) -> int:
+    """Write one self-contained HTML page: success, paths, contacts, searches, times, pictures.
+
+    Exit status 1 for a recorded run that ended early.
+    """
+    from saltus.report.page import write_report  # the numeric stack takes a second to load
+
+    written = write_report(folder, output, tuple(strip or ()), video)
+    if json:
+        print_json({"report": str(written.path), "verdict": written.verdict, "rows": written.rows,
+                    "broke_off": written.broke_off})  # fmt: skip
+    else:
+        print_lines([written.verdict, str(written.path)])
+    return int(written.broke_off)
+
+
+def export(
+    run: Annotated[
+        Path, typer.Argument(metavar="RUN", help="Folder of a recorded run, or its run.mcap.")
+    ],
+    csv: Annotated[
+        Path | None, typer.Option(metavar="FOLDER", help="Write a CSV file for each topic.")
+    ] = None,
+    npz: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="Write numpy arrays, named topic/field.")
+    ] = None,
+    topic: Annotated[
+        list[str] | None,
+        typer.Option(metavar="NAME", help="Write this topic to --csv or --npz; may be repeated."),
+    ] = None,
+    json: JsonOption = False,
+) -> int:
+    """Write a recorded run for other tools; Foxglove opens run.mcap itself."""
+    if (csv is None) == (npz is None):
+        raise BadRequest("give one of --csv FOLDER and --npz FILE")
+    result, lines = _arrays(run, csv, npz, topic or [])
+    if json:
+        print_json(result)
+    else:
+        print_lines(lines)
+    return 0
+
+
+def _arrays(
+    run: Path, folder: Path | None, file: Path | None, topics: list[str]
+) -> tuple[dict[str, Any], list[str]]:
+    from saltus import open_run
+    from saltus.export.arrays import write_csv, write_npz
+
+    recorded = open_run(run)
+    if folder is not None:
+        exported = write_csv(recorded, folder, topics)
+    else:
+        assert file is not None
+        exported = write_npz(recorded, file, topics)
+    if recorded.cause:
+        say(f"{recorded.file} is not complete: {recorded.cause}; what it holds is written")
+    for name, count in exported.undecodable.items():
+        say(f"{name}: {count} messages do not decode and are left out")
+    if exported.left_out:
+        say(f"not in CSV, for their shape varies: {', '.join(exported.left_out)}; --npz has them")
+    result = {**vars(exported), "complete": recorded.complete, "cause": recorded.cause}
+    rows = [f"{name}: {count} rows" for name, count in exported.rows.items()]
+    if folder is not None:
+        return result, [f"{folder}/{row.replace(':', '.csv:', 1)}" for row in rows]
+    return result, [f"{file}: {', '.join(rows)}"]
+
+
+def black_box(
+    folder: Annotated[
+        Path,
+        typer.Argument(metavar="FOLDER", help="Of the black box, or of a run with the emulator."),
+    ] = Path("runs/black_box"),
+    csv: Annotated[
+        Path | None,
+        typer.Option(metavar="FOLDER", help="Write frames as CSV, and logs, to a new folder."),
+    ] = None,
+    last: Annotated[
+        float, typer.Option(metavar="SECONDS", help="How much of the end --csv writes.")
+    ] = 60.0,
+    json: JsonOption = False,
+) -> int:
+    """List what a robot's black box holds, or write the end of it as CSV files and logs."""
+    from saltus.export.black_box import segments_of, write_csv  # loads numpy
+
+    if not 0.0 < last < math.inf:
+        raise BadRequest(f"--last is {last:g}; give a number of seconds above 0")
+    found = segments_of(folder)
+    rows = [segment.row() for segment in found]
+    files = {} if csv is None else write_csv(found, csv, last)
+    if json:
+        print_json({"files": rows, "rows": files})
+    elif csv is None:
+        shown = [row | {"file": Path(row["file"]).name, "begin": row["begin"][:19]} for row in rows]
+        print_table(f"Black box {folder}", shown)
+    else:
+        print_lines([f"{csv}/{name}: {count}" for name, count in files.items()])
+    return 0
+
+
+def replay(
+    run: Annotated[
+        Path, typer.Argument(metavar="RUN", help="Folder of a recorded run, or its run.mcap.")
+    ],
+    json: JsonOption = False,
+) -> int:
+    """Feed recorded sensor readings through estimator, planner and tracker, and compare.
+
+    Exit status 1 where anything differs from what was recorded. In lock step nothing does; in real
+    time differences are expected, and their sizes are printed.
+    """
+    from saltus.replay import replay as replaying  # loads the numeric stack
+
+    result = replaying.replay(run)
+    if json:
+        print_json(replaying.as_json(result))
+    else:
+        print_facts(replaying.facts(result))
+        if rows := replaying.spread_rows(result):
+            print_table("Differences, where there are any", rows)
+    return int(not result.identical)

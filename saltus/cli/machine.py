@@ -1,0 +1,177 @@
+"""``saltus doctor``, ``serve`` and ``robot``: this machine, its physics for others, robots."""
+
+import socket
+import time
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from saltus.cli.options import JsonOption, SetOption, launch_names
+from saltus.common.console import Fact, print_facts, print_json, print_lines, say
+from saltus.common.errors import BadRequest
+from sim_bridge.options import SERVER_ADDRESS
+
+if TYPE_CHECKING:
+    from saltus.doctor.checks import Check
+
+
+def doctor(
+    name_or_file: Annotated[
+        str | None,
+        typer.Argument(
+            help="A launch on a robot, such as a1: check the robot too, without torque.",
+            autocompletion=launch_names,
+        ),
+    ] = None,
+    assignments: SetOption = None,
+    json: JsonOption = False,
+) -> int:
+    """Check this machine, or a robot and its link; exit status 0: nothing essential is missing."""
+    if name_or_file is None:
+        if assignments:
+            raise BadRequest("--set is for a launch on a robot: give its name, as in `doctor a1`")
+        from saltus.doctor.checks import run_checks  # slow to load: it tries every dependency
+
+        checks, measured = run_checks(), None
+    else:
+        from saltus.configuration.launch import load_launch
+        from saltus.doctor.robot import examine
+
+        checks, measured = examine(load_launch(name_or_file, assignments or ()))
+    ok = all(check.ok for check in checks if check.essential)
+    if json:
+        robot = {} if measured is None else {"measured": measured}
+        print_json({"ok": ok, "checks": [check._asdict() for check in checks]} | robot)
+    else:
+        print_facts(_facts(checks))
+    return 0 if ok else 1
+
+
+def _facts(checks: Sequence["Check"]) -> list[Fact]:
+    """The verdict, then every check, those that failed first."""
+    lines = sorted(((_verdict(check), check) for check in checks), key=lambda each: each[0][0])
+    failed = [check for (order, _), check in lines if order < 2]
+    names = ", ".join(check.check for check in failed)
+    verdict, words = "OK", f"{len(lines)} checks passed"
+    if failed:
+        essential = any(check.essential for check in failed)
+        verdict = "FAILED" if essential else "WARNING"
+        words = f"{len(failed)} of {len(lines)} checks failed: {names}"
+        words += "" if essential else "; none of them is essential"
+    facts = [Fact(label, f"{check.check}: {check.found}") for (_, label), check in lines]
+    return [Fact(verdict, words), *facts]
+
+
+def _verdict(check: "Check") -> tuple[int, str]:
+    """Where a check stands in the order, and its label."""
+    if check.ok:
+        return 2, "ok"
+    return (0, "FAILED") if check.essential else (1, "WARNING")
+
+
+EVERYWHERE = ("//*:", "//0.0.0.0:", "//[::]:")
+MOST_THREADS = 1024  # each has a simulation of its own in memory
+
+
+def serve(
+    backend: Annotated[str, typer.Option(help="Physics engine: mujoco or warp.")] = "mujoco",
+    address: Annotated[
+        str, typer.Option(metavar="ADDRESS", help="tcp://HOST:PORT, or ipc://FILE.")
+    ] = SERVER_ADDRESS,
+    key_file: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="NAME", help="Secret key; if absent, it is created with NAME.pub for clients."
+        ),
+    ] = None,
+    threads: Annotated[
+        int | None, typer.Option(help="Threads of MuJoCo on the CPU; all cores by default.")
+    ] = None,
+    robot: Annotated[str, typer.Option(help="Robot: a name, or a folder.")] = "a1",
+    duration: Annotated[float | None, typer.Option(help="Stop after this many seconds.")] = None,
+    json: JsonOption = False,
+) -> int:
+    """Serve rollouts and simulation to a stack on another machine, until Ctrl-C; exit status 0."""
+    from runtime.signals import StopFlag
+    from saltus.common.processes import cores
+    from saltus.configuration.launch import robot_named
+    from saltus.serve import LISTENS, keys_for, make_service, open_responder
+    from sim_bridge import service_node
+
+    if threads is not None and not 1 <= threads <= MOST_THREADS:
+        raise BadRequest(f"--threads {threads}: give 1 to {MOST_THREADS}")
+    if duration is not None and not duration > 0.0:
+        raise BadRequest(f"--duration {duration:g}: give seconds > 0")
+    with StopFlag() as stop:
+        keys = keys_for(address, key_file)
+        service = make_service(backend, threads or cores(), robot_named(robot))
+        with open_responder(address, keys) as responder:
+            say(f"{backend} on {service.device} {LISTENS}{responder.address}")
+            for line in how_to_use(responder.address, key_file):
+                say(line)
+            end = time.monotonic() + duration if duration is not None else float("inf")
+            report = service_node.run(service, responder, lambda: stop() or time.monotonic() >= end)
+            bound = responder.address
+    result = {"backend": backend, "device": service.device, "address": bound} | report
+    if json:
+        print_json(result)
+    else:
+        print_lines([_summary(result)])
+    return 0
+
+
+def how_to_use(address: str, key_file: Path | None) -> list[str]:
+    """What to type where the server is to be used."""
+    host = socket.gethostname()
+    for everywhere in EVERYWHERE:
+        address = address.replace(everywhere, f"//{host}:")
+    key = [] if key_file is None else [f"--set remote.key_file={key_file.name}.pub"]
+    line = " ".join(["--set rollout=remote", f"--set remote.address={address}", *key])
+    lines = [f"plan with it:  saltus launch sim {line}"]
+    if key_file is not None:
+        lines.append(f"first copy {key_file}.pub there; who has it may use this server")
+    return lines
+
+
+def _summary(result: dict) -> str:
+    """One line for people."""
+    times = result["ms"]
+    took = f"an answer took {times['p50']:.1f} ms (p99 {times['p99']:.1f} ms)"
+    asked = f"{result['requests']} requests of {result['clients']} clients"
+    return f"{asked}, {result['refusals']} refused" + (f"; {took}" if result["requests"] else "")
+
+
+robot_app = typer.Typer(
+    help="Robots as data: a folder with a model and robot.yaml.", no_args_is_help=True
+)
+
+
+@robot_app.callback()
+def _group() -> None:
+    """Robots as data: a folder with a model and robot.yaml."""
+
+
+@robot_app.command("check")
+def check(
+    folder: Annotated[
+        str, typer.Argument(help="A folder with robot.yaml, or the name of a robot, such as a1.")
+    ],
+    json: JsonOption = False,
+) -> int:
+    """Say what is missing or implausible in a robot's folder; exit status 0 if nothing is."""
+    from saltus.robot_check import check_robot  # loads the numerics
+
+    checks = check_robot(folder)
+    ok = all(each.ok for each in checks)
+    if json:
+        print_json({"robot": folder, "ok": ok, "checks": [each._asdict() for each in checks]})
+    else:
+        failed = sum(not each.ok for each in checks)
+        verdict = f"{failed} of {len(checks)} checks failed" if failed else "it can be launched"
+        print_facts([
+            Fact("OK" if ok else "FAILED", f"{folder}: {verdict}"),
+            *(Fact("ok" if c.ok else "FAILED", f"{c.what}: {c.detail}") for c in checks),
+        ])  # fmt: skip
+    return 0 if ok else 1

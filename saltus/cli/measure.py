@@ -1,0 +1,142 @@
+"""``saltus bench`` and ``saltus score``: speeds beside their peers, figures beside their record."""
+
+import importlib
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from saltus.bench.catalogue import BENCHMARKS, BenchResult
+from saltus.cli.options import JsonOption, bench_names, print_catalogue
+from saltus.common.console import print_json, print_table, say
+from saltus.common.errors import BadRequest
+from saltus.common.processes import use_one_thread
+
+if TYPE_CHECKING:
+    from saltus.bench.score.figures import Figure
+
+
+def bench(
+    name: Annotated[
+        str | None,
+        typer.Argument(
+            help=f"One of {', '.join(BENCHMARKS)}.", autocompletion=bench_names
+        ),
+    ] = None,
+    json: JsonOption = False,
+) -> int:
+    """Run a benchmark; without a name, list the benchmarks."""
+    if name is None:
+        return print_catalogue("benches", BENCHMARKS, json)
+    if name not in BENCHMARKS:
+        raise BadRequest(f"no benchmark {name!r}; accepted: {', '.join(BENCHMARKS)}")
+    result: BenchResult = importlib.import_module(BENCHMARKS[name].module).run()
+    _save(result, Path("runs/benchmarks") / name)
+    for criterion in result.criteria:
+        say(f"{'met' if criterion.met else 'NOT MET'}: {criterion}")
+    if result.note:
+        say(result.note)
+    if json:
+        print_json({"bench": name, "rows": result.rows, "ratio": result.ratio, **result.extra})
+    else:
+        print_table(f"bench {name}", list(result.table or result.rows))
+        if result.ratio is not None:
+            print(f"ratio {result.ratio:.3f}")
+    return 0
+
+
+def _save(result: BenchResult, folder: Path) -> None:
+    """Write the figures, if any; the rows count where that fails."""
+    if not result.figures:
+        return
+    from saltus.common.figures import save  # loads matplotlib
+
+    try:
+        written = save(result.figures, folder)
+    except OSError as error:
+        say(f"pictures cannot be written to {folder}: {error.strerror or error}")
+        return
+    say(f"written to {folder}: {', '.join(path.name for path in written)}")
+
+
+GROUPS = ("size", "library", "behaviour", "start", "cost")
+
+
+def score(
+    only: Annotated[
+        list[str] | None,
+        typer.Option(metavar="GROUP", help=f"{', '.join(GROUPS)}; may be repeated."),
+    ] = None,
+    record: Annotated[
+        bool, typer.Option("--record", help="Write what is better or new into score.yaml.")
+    ] = False,
+    accept: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="FIGURE",
+            help="With --record: write this one however it is, GROUP: FIGURE or a whole GROUP.",
+        ),
+    ] = None,
+    json: JsonOption = False,
+) -> int:
+    """Measure every headline figure and print it beside the record, in at most twelve minutes.
+
+    Exit status 1 when a figure is worse than its record by more than its tolerance.
+    """
+    groups = only or list(GROUPS)
+    for group in groups:
+        if group not in GROUPS:
+            raise BadRequest(f"--only {group!r}: accepted: {', '.join(GROUPS)}")
+    if accept and not record:
+        raise BadRequest("--accept writes the record; give --record too")
+    use_one_thread()
+    from saltus.bench.score.record import environment, judge, read_record, write_page, write_record
+    from saltus.common.compiled_code import code_version
+
+    before, here, begin = read_record(), environment(), time.monotonic()
+    judgements = [
+        judge(figure, before.get((figure.group, figure.name)), here)
+        for figure in _measure(groups)
+    ]  # fmt: skip
+    rows = [judgement.row() for judgement in judgements]
+    worse = sum(row["worse"] for row in rows)
+    seconds = time.monotonic() - begin
+    _print(rows, worse, seconds, json, code_version())
+    if record:
+        written = write_record(before, judgements, here, accept or ())
+        write_page(before)
+        say(f"recorded: {len(written)} figures")
+    return 1 if worse else 0
+
+
+def _measure(groups: list[str]) -> "Iterator[Figure]":
+    """The figures of the groups, in their order."""
+    for group in groups:
+        say(f"{group}: measuring")
+        yield from importlib.import_module(f"saltus.bench.score.{group}").measure()
+
+
+def _print(rows: list[dict[str, Any]], worse: int, seconds: float, json: bool, code: str) -> None:
+    if json:
+        print_json({"rows": rows, "worse": worse, "seconds": seconds, "code": code})
+        return
+    for group in dict.fromkeys(row["group"] for row in rows):
+        print_table(
+            group,
+            [
+                {key: _cell(row[key]) for key in ("figure", "unit", "record", "goal", "now")}
+                | {"verdict": row["verdict"]}
+                for row in rows if row["group"] == group
+            ],
+        )  # fmt: skip
+    for row in rows:
+        if row["note"]:
+            print(f"{row['group']}: {row['figure']}: {row['note']}")
+    verdict = f"{worse} of {len(rows)} figures became worse" if worse else "no figure became worse"
+    print(f"{verdict}; {seconds:.0f} s")
+
+
+def _cell(value: Any) -> Any:
+    return f"{value:.4g}" if isinstance(value, float) else value

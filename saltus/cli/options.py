@@ -1,0 +1,174 @@
+"""What the commands have in common: options, and what the shell offers after a command."""
+
+import typing
+from collections.abc import Iterable, Iterator, Mapping
+from enum import StrEnum
+from pathlib import Path
+from typing import Annotated, Protocol
+
+import typer
+
+from saltus.bench.catalogue import BENCHMARKS
+from saltus.common.console import print_json, print_lines
+from saltus.common.files import names_in
+from saltus.configuration.planners import ALL, PLANNERS
+
+
+def launch_names(incomplete: str) -> list[str]:
+    """Names in ``launch``, and YAML files."""
+    return _starting(names_in("launch").split(", "), incomplete) + _files(incomplete)
+
+
+def suite_names(incomplete: str) -> list[str]:
+    """Names in ``config``, and YAML files."""
+    return _starting(names_in("config").split(", "), incomplete) + _files(incomplete)
+
+
+def study_names(incomplete: str) -> list[str]:
+    """Names of `saltus study`."""
+    from studies.study import STUDIES
+
+    return _starting(STUDIES, incomplete)
+
+
+def bench_names(incomplete: str) -> list[str]:
+    """Names of `saltus bench`."""
+    return _starting(BENCHMARKS, incomplete)
+
+
+def planner_names(incomplete: str) -> list[str]:
+    """The planners."""
+    return _starting(PLANNERS, incomplete)
+
+
+def sweep_planner_names(incomplete: str) -> list[str]:
+    """The planners, the word for all of them, and after a comma those not named yet."""
+    before, comma, last = incomplete.rpartition(",")
+    if not comma:
+        return _starting((*PLANNERS, ALL), last)
+    rest = [name for name in PLANNERS if name not in before.split(",")]
+    return [f"{before},{name}" for name in _starting(rest, last)]
+
+
+def assignments(incomplete: str) -> list[str]:
+    """Keys of a launch file, each with its ``=``; after one of few values, those."""
+    from saltus.configuration.launch import LaunchConfig  # slow to load for who asks for no key
+
+    key, equals, value = incomplete.partition("=")
+    if not equals:
+        return _starting((f"{name}=" for name, _ in _keys(LaunchConfig)), incomplete)
+    kind = dict(_keys(LaunchConfig)).get(key)
+    return [f"{key}={each}" for each in _starting(_values(key, kind), value)]
+
+
+def keys(incomplete: str) -> list[str]:
+    """Keys of a launch file, and its sections."""
+    from saltus.configuration.launch import LaunchConfig
+
+    names = [name for name, _ in _keys(LaunchConfig)]
+    sections = {name[:end] for name in names for end, letter in enumerate(name) if letter == "."}
+    return _starting(sorted({*names, *sections}), incomplete)
+
+
+def _keys(kind: typing.Any, path: str = "") -> Iterator[tuple[str, typing.Any]]:
+    """Every key of an options class that holds a value, dotted, and the value's type."""
+    from saltus.configuration.options import fields_of
+
+    for name, member in fields_of(kind).items():
+        if fields_of(member):
+            yield from _keys(member, f"{path}{name}.")
+        else:
+            yield f"{path}{name}", member
+
+
+def _values(key: str, kind: typing.Any) -> Iterable[str]:
+    from saltus.configuration.launch import NAMES
+
+    if key in NAMES:
+        return NAMES[key]
+    if kind is bool:
+        return "true", "false"
+    return map(str, typing.get_args(kind)) if typing.get_origin(kind) is typing.Literal else ()
+
+
+def _files(incomplete: str) -> list[str]:
+    """YAML files and folders of the folder that is being typed."""
+    folder = Path(incomplete).parent if not incomplete.endswith("/") else Path(incomplete)
+    try:
+        found = [p for p in folder.iterdir() if p.suffix in (".yaml", ".yml") or p.is_dir()]
+    except OSError:
+        return []
+    return sorted(_starting((f"{p}/" if p.is_dir() else str(p) for p in found), incomplete))
+
+
+def _starting(names: Iterable[str], incomplete: str) -> list[str]:
+    return [name for name in names if name.startswith(incomplete)]
+
+
+JsonOption = Annotated[
+    bool, typer.Option("--json", help="Print one JSON object on the last line of standard output.")
+]
+SetOption = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--set", metavar="KEY=VALUE", help="Override a launch key.",
+        autocompletion=assignments,
+    ),
+]  # fmt: skip
+PlannerOption = Annotated[
+    str | None,
+    typer.Option(
+        help=f"{', '.join(PLANNERS)}; overrides the launch file.",
+        autocompletion=planner_names,
+    ),
+]
+
+
+class Mode(StrEnum):
+    """How time passes: in lock step, or by the clock."""
+
+    PAUSED = "paused"
+    REALTIME = "realtime"
+
+
+class DriveSource(StrEnum):
+    """Who drives: see `drive.source` of a launch file."""
+
+    KEYBOARD = "keyboard"
+    GAMEPAD = "gamepad"
+    REMOTE = "remote"
+    CLIENT = "client"
+
+
+LaunchArgument = Annotated[
+    str,
+    typer.Argument(
+        help=f"A YAML file, or one of {names_in('launch')}.",
+        autocompletion=launch_names,
+    ),
+]
+DriveOption = Annotated[
+    DriveSource | None,
+    typer.Option(help="Source of commands, in real time; overrides the launch file."),
+]
+DurationOption = Annotated[float | None, typer.Option(help="Length of the run in seconds.")]
+ModeOption = Annotated[Mode | None, typer.Option(help="How time passes.")]
+_NAME_WIDTH = 22  # columns of a list
+
+
+class Entry(Protocol):
+    """What can be run by its name."""
+
+    @property
+    def description(self) -> str:
+        """In a few words."""
+        ...
+
+
+def print_catalogue(kind: str, entries: Mapping[str, Entry], json: bool) -> int:
+    """List names with a line each; exit status 0."""
+    if json:
+        print_json({kind: {name: entry.description for name, entry in entries.items()}})
+    else:
+        print_lines([f"{name:{_NAME_WIDTH}}{e.description}" for name, e in entries.items()])
+    return 0

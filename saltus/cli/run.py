@@ -1,0 +1,273 @@
+"""``saltus launch``, ``drive``, ``config`` and ``motion``: run the stack."""
+
+from __future__ import annotations
+
+import sys
+import time
+from contextlib import nullcontext
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from saltus.cli.look import require_view
+from saltus.cli.options import (
+    DriveOption,
+    DurationOption,
+    JsonOption,
+    LaunchArgument,
+    ModeOption,
+    PlannerOption,
+    SetOption,
+    keys,
+)
+from saltus.common.console import print_facts, print_json, print_lines, say
+from saltus.common.errors import INTERRUPTED, BadRequest
+from saltus.common.files import names_in
+from saltus.configuration.motions import motion_names
+
+if TYPE_CHECKING:
+    from hw_bridge.operator.driving import GamepadDevice, KeyDevice
+    from saltus.configuration.launch import LaunchConfig
+    from saltus.launch.announcement import RunningLaunch
+    from saltus.launch.launcher import LaunchOutcome
+
+
+def launch(
+    name_or_file: LaunchArgument,
+    drive: DriveOption = None,
+    planner: PlannerOption = None,
+    duration: DurationOption = None,
+    mode: ModeOption = None,
+    assignments: SetOption = None,
+    record: Annotated[
+        Path | None, typer.Option(metavar="DIR", help="Record the run into this folder.")
+    ] = None,
+    view: Annotated[
+        bool,
+        typer.Option(
+            "--view", help="Show the robot in the browser; push, slow down and tune it there."
+        ),
+    ] = False,
+    read_only: Annotated[
+        bool, typer.Option("--read-only", help="On a robot: read and print, send no torque.")
+    ] = False,
+    dry_run: Annotated[
+        bool, typer.Option("--dry-run", help="On a robot: run the whole stack, send no torque.")
+    ] = False,
+    json: JsonOption = False,
+) -> int:
+    """Run the stack on a robot; exit status 0 when it reached the end without a fall."""
+    from saltus.configuration.keys import keys_without_effect, warnings
+    from saltus.configuration.launch import Overrides, configure, placed, read_launch
+
+    if view:
+        require_view()
+    if read_only and (dry_run or record):
+        raise BadRequest("--read-only only reads and prints; leave --dry-run and --record out")
+    bridge = "read_only" if read_only else "dry_run" if dry_run else None
+    overrides = Overrides(assignments or (), planner, mode, duration, drive, view, bridge)
+    settings = read_launch(name_or_file, overrides)
+    config = configure(settings)
+    if bridge and not config.kind.bridged:
+        raise BadRequest(f"--read-only and --dry-run are for a robot; {name_or_file} launches none")
+    for warning in warnings(keys_without_effect(config, settings)):
+        say(f"warning: {warning}")
+    if config.kind.bridged and config.hardware.mode == "read_only":
+        from saltus.doctor.read_only_view import view as show_readings  # loads the compiler
+
+        return show_readings(config, json)
+    outcome = _run(placed(config), Path(name_or_file).stem, record, view)
+    return _report(outcome, json)
+
+
+def _run(config: LaunchConfig, name: str, record: Path | None, view: bool) -> LaunchOutcome:
+    """Run the stack; a recording gets its film strip, unless nobody knows the true pose."""
+    from saltus.configuration.launch import limits_in_words
+    from saltus.doctor.confirmation import confirm_motion
+    from saltus.film.film import leave_strip
+    from saltus.launch import assembly  # what is loaded here takes longer than --help may
+    from saltus.launch.hardware import check_at_hand
+    from saltus.launch.launcher import launch as run
+    from saltus.launch.launcher import viewer
+    from saltus.launch.run_folder import folder_for_logs
+
+    check_at_hand(config)
+    config = confirm_motion(config)
+    if config.kind.bridged:
+        say(limits_in_words(config, config.robot_model))
+    with viewer(config) if view else nullcontext():
+        outcome = run(config, record or folder_for_logs(name), record=record is not None)
+    if record and not config.kind.real:
+        emulated_s = outcome.reports.get("emulator", {}).get("emulated_s")
+        seconds = float(emulated_s or outcome.summary["simulated_s"])
+        try:
+            leave_strip(record, seconds, assembly.event_times(config))
+        except KeyboardInterrupt:  # the run is whole, and its summary is not printed yet
+            outcome = outcome._replace(interrupted=True)
+    return outcome
+
+
+def _report(outcome: LaunchOutcome, json: bool) -> int:
+    """Print what came of a launch; return the exit status."""
+    from saltus.launch.outcome import launch_facts
+
+    if json:
+        print_json(outcome.summary)
+    else:
+        print_facts(launch_facts(outcome.summary, outcome.problems, outcome.reports))
+    if outcome.interrupted:
+        return INTERRUPTED
+    return 0 if outcome.ok else 1
+
+
+def drive(
+    gamepad: Annotated[
+        str | None,
+        typer.Option(
+            metavar="DEVICE", help="Such as /dev/input/js0; without it, the keyboard drives."
+        ),
+    ] = None,
+    json: JsonOption = False,
+) -> int:
+    """Drive a running launch whose drive.source is client, until q or Ctrl-C; exit status 0."""
+    from hw_bridge.operator.keyboard import raw_keys
+    from runtime.bus import Bus
+    from runtime.endpoints import EndpointInUse
+    from runtime.signals import StopFlag
+    from runtime.topics import COMMAND
+    from saltus.launch.announcement import launch_to_drive
+    from saltus.launch.cores import serve_commands
+    from saltus.launch.driving import LAST_WORDS_S, STANDARD_INPUT, DriveLine
+    from saltus.launch.driving import drive as publish_commands
+
+    launch = launch_to_drive()
+    serve_commands(launch.config)
+    device = _open_device(launch, gamepad)
+    begin = time.monotonic()
+    with StopFlag() as stop, Bus(launch.endpoints) as bus, raw_keys(STANDARD_INPUT):
+        try:
+            commands = bus.publisher(COMMAND)
+        except EndpointInUse as error:
+            raise BadRequest(
+                f"the launch of process {launch.pid} has a driver already; end that driver first "
+                f"({error.address})"
+            ) from error
+        say(
+            f"driving the {launch.config.connection} robot of process {launch.pid}; {_how(gamepad)}"
+        )
+        with DriveLine(launch, bus) as line:
+            pacer = publish_commands(
+                device, commands.send, lambda: stop() or line.is_over or device.quit, line.show
+            )
+        bus.close(LAST_WORDS_S)
+    if line.is_over:
+        say("the launch has ended")
+    elif device.loss:
+        silence = launch.config.drive.silence
+        say(f"{device.loss}; after {silence:g} s without a command the robot stands")
+    if json:
+        print_json({"commands": pacer.commands, "seconds": time.monotonic() - begin})
+    return 0
+
+
+def _open_device(launch: RunningLaunch, gamepad: str | None) -> KeyDevice | GamepadDevice:
+    from saltus.launch.driving import open_gamepad, open_keys, override_gamepad
+
+    if gamepad is not None:
+        return open_gamepad(override_gamepad(launch.config.sources, gamepad))
+    if not sys.stdin:  # None where a shell has closed it: <&-
+        raise BadRequest("standard input is closed: keys come from a terminal; or give --gamepad")
+    return open_keys(launch.config)
+
+
+def _how(gamepad: str | None) -> str:
+    """What to do with keys or gamepad."""
+    from hw_bridge.operator.drivers import HELP
+
+    if gamepad is None:
+        return f"{HELP}; q ends"
+    return "hold the dead-man trigger and push the sticks; Ctrl-C ends"
+
+
+def config(
+    name_or_file: LaunchArgument = "",
+    prefix: Annotated[
+        str,
+        typer.Argument(
+            metavar="[KEY]", help="Only this key, or the keys of this section.",
+            autocompletion=keys,
+        ),
+    ] = "",
+    drive: DriveOption = None,
+    planner: PlannerOption = None,
+    duration: DurationOption = None,
+    mode: ModeOption = None,
+    assignments: SetOption = None,
+    diff: Annotated[
+        bool, typer.Option("--diff", help="Only what differs from the defaults.")
+    ] = False,
+    markdown: Annotated[
+        bool, typer.Option("--markdown", help="Print docs/keys.md instead.")
+    ] = False,
+    json: JsonOption = False,
+) -> int:
+    """Print every key of a launch: its value, accepted values and source; run nothing."""
+    from saltus.configuration import keys as effect
+    from saltus.configuration import keys as key_table
+    from saltus.configuration.launch import Overrides, configure, read_launch
+
+    if markdown:
+        print_lines([key_table.markdown()])
+        return 0
+    if not name_or_file:
+        raise BadRequest(f"config: give a YAML file, or one of {names_in('launch')}")
+    overrides = Overrides(tuple(assignments or ()), planner, mode, duration, drive)
+    settings = read_launch(name_or_file, overrides)
+    launch = configure(settings)
+    rows = key_table.select(key_table.rows_of(launch, settings), prefix, diff)
+    warnings = effect.warnings(effect.keys_without_effect(launch, settings))
+    if json:
+        keys = [key_table.plain(row) for row in rows]
+        print_json({"launch": settings.file, "keys": keys, "warnings": warnings})
+        return 0
+    for warning in warnings:
+        say(f"warning: {warning}")
+    key_table.print_rows(rows)
+    return 0
+
+
+motion_app = typer.Typer(help="Motions with flight: jumps, a backflip, standing on two legs.")
+
+
+@motion_app.command("plan")
+def plan(
+    name: Annotated[
+        str,
+        typer.Argument(
+            help=f"A YAML file, or one of {', '.join(motion_names())}.",
+            autocompletion=motion_names,
+        ),
+    ],
+    output: Annotated[
+        Path | None,
+        typer.Option(metavar="DIR", help="Write here; runs/NAME-TIME by default."),
+    ] = None,
+    robot: Annotated[str, typer.Option(help="Robot: a name, or a folder.")] = "a1",
+    json: JsonOption = False,
+) -> int:
+    """Plan a motion within the robot's limits, and write the reference that a launch tracks.
+
+    Beside it stand a film strip and a plot of torques. Exit status 1 where the limits cannot be
+    kept: the message names the limit and the knot.
+    """
+    from saltus.launch.references import FEASIBLE
+    from saltus.motion import plan_into, summary_lines
+
+    folder, summary = plan_into(name, robot, output)
+    if json:
+        print_json(summary)
+    else:
+        print_lines(summary_lines(summary))
+    say(f"results: {folder}")
+    return 0 if summary["status"] in FEASIBLE else 1

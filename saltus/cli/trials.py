@@ -1,0 +1,305 @@
+"""``saltus perturb``, ``study`` and ``soak``: pushes, reproductions, hours under harm."""
+
+from __future__ import annotations
+
+import math
+import shlex
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from saltus.cli.options import (
+    JsonOption,
+    Mode,
+    SetOption,
+    print_catalogue,
+    study_names,
+    suite_names,
+    sweep_planner_names,
+)
+from saltus.common.console import Fact, print_facts, print_json, say
+from saltus.common.errors import INTERRUPTED, BadRequest
+from saltus.common.files import names_in, new_run_folder
+from saltus.common.processes import use_one_thread
+from saltus.configuration.planners import ALL, PLANNERS, planners_in_words, planners_named
+
+if TYPE_CHECKING:
+    from saltus.soak.soak import SoakOptions, SoakResult
+    from saltus.sweep.sweep import SweepRequest, SweepResult
+    from studies.study import Study
+
+
+def perturb(
+    suite: Annotated[
+        str,
+        typer.Argument(
+            help=f"A YAML file, or one of {names_in('config')}.",
+            autocompletion=suite_names,
+        ),
+    ],
+    planner: Annotated[
+        str,
+        typer.Option(
+            metavar="NAMES",
+            help=f"{', '.join(PLANNERS)}, several with commas between, or {ALL}.",
+            autocompletion=sweep_planner_names,
+        ),
+    ] = "hilqr",
+    mode: Annotated[Mode, typer.Option(help="How time passes.")] = Mode.PAUSED,
+    jobs: Annotated[
+        int | None, typer.Option(min=1, help="Trials at the same time; all cores by default.")
+    ] = None,
+    cluster: Annotated[
+        str, typer.Option(help="dask, ray or spark, through joblib; loky is this machine.")
+    ] = "loky",
+    scheduler: Annotated[
+        str | None,
+        typer.Option(
+            metavar="ADDRESS",
+            help="Address of a running Dask scheduler; without it, one starts here.",
+        ),
+    ] = None,
+    output: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="DIR",
+            help="Write results here, or continue those that are here; runs/SUITE-TIME by default.",
+        ),
+    ] = None,
+    trial: Annotated[
+        list[int] | None, typer.Option(help="Only the trial with this number; may be repeated.")
+    ] = None,
+    group: Annotated[
+        list[str] | None, typer.Option(help="Only trials of this group; may be repeated.")
+    ] = None,
+    seeds: Annotated[
+        int | None, typer.Option(min=1, help="Only so many seeds of each event, for a quick look.")
+    ] = None,
+    budget: Annotated[
+        list[float] | None,
+        typer.Option(
+            metavar="MS",
+            min=0.1,
+            max=1000.0,
+            help="Run each planner once more at so much processor time a plan; may be repeated.",
+        ),
+    ] = None,
+    assignments: SetOption = None,
+    json: JsonOption = False,
+) -> int:
+    """Run the trials of a perturbation suite in simulation and print success rates.
+
+    Several planners are also compared trial by trial.
+
+    Ctrl-C keeps finished trials and prints the command that continues; `saltus report DIR` makes a
+    page of them.
+    """
+    if mode is Mode.REALTIME and (jobs or 1) > 1:
+        raise BadRequest("--jobs: trials in real time run one after another; give 1")
+    if mode is Mode.REALTIME and cluster != "loky":
+        raise BadRequest("--cluster: trials in real time run on this machine; leave it out")
+    if mode is Mode.REALTIME and budget:
+        raise BadRequest("--budget: in real time plans take the time that they take; leave it out")
+    use_one_thread()
+    from saltus.sweep.sweep import SweepRequest, run_sweep  # the numeric stack takes a second
+
+    request = SweepRequest(
+        suite, planners_named(planner), mode.value, jobs, cluster, scheduler, output,
+        tuple(trial or ()), tuple(group or ()), seeds, tuple(assignments or ()),
+        tuple(sorted(set(budget or ()))),
+    )  # fmt: skip
+    result = run_sweep(request)
+    _print(result, suite, json)
+    if result.missing:
+        missing = "1 trial is" if result.missing == 1 else f"{result.missing} trials are"
+        say(f"{missing} not finished; go on with: {_again(request, result)}")
+    if result.interrupted:
+        return INTERRUPTED
+    return 1 if result.missing else 0
+
+
+def _print(result: SweepResult, suite: str, json: bool) -> None:
+    from saltus.sweep.pairs import pair_up, print_pairs
+    from saltus.sweep.summary import failed_solves, print_summary, summarise
+
+    if words := failed_solves(result.rows):
+        say(f"warning: {words}")
+    if json:
+        pairs = [pairing._asdict() for pairing in pair_up(result.rows)]
+        print_json({"rows": result.rows, "summary": summarise(result.rows), "pairs": pairs})
+    elif result.rows:
+        print_summary(f"perturb {suite}", result.rows)
+        print_pairs(result.rows)
+    say(f"results: {result.folder}")
+
+
+def _again(request: SweepRequest, result: SweepResult) -> str:
+    """The command that goes on with what is missing."""
+    words = ["saltus", "perturb", request.suite, "--planner", planners_in_words(request.planners)]
+    words += ["--mode", request.mode]
+    if request.jobs is not None:
+        words += ["--jobs", str(request.jobs)]
+    if request.cluster != "loky":
+        words += ["--cluster", request.cluster]
+    if request.scheduler is not None:
+        words += ["--scheduler", request.scheduler]
+    if request.seeds is not None:
+        words += ["--seeds", str(request.seeds)]
+    for option, values in (
+        ("--group", request.groups), ("--trial", request.trials), ("--set", request.settings),
+        ("--budget", [f"{each:g}" for each in request.budgets_ms]),
+    ):  # fmt: skip
+        words += [word for value in values for word in (option, str(value))]
+    return shlex.join([*words, "--output", str(result.folder)])
+
+
+def study(
+    name: Annotated[
+        str | None,
+        typer.Argument(
+            help="FILE.py, or a name of the list that `saltus study` prints.",
+            autocompletion=study_names,
+        ),
+    ] = None,
+    trials: Annotated[int | None, typer.Option(help="Number of trials.")] = None,
+    seed: Annotated[
+        int | None, typer.Option(help="Seed of the random numbers; 0 by default.")
+    ] = None,
+    full: Annotated[bool, typer.Option("--full", help="Use the size of the source.")] = False,
+    assignments: SetOption = None,
+    output: Annotated[
+        Path | None, typer.Option(help="Folder of the figures; runs/studies/NAME.")
+    ] = None,
+    json: JsonOption = False,
+) -> int:
+    """Reproduce one table or figure; without a name, list the studies.
+
+    A study of your own is in a FILE.py; of several in it, give FILE.py:FUNCTION.
+
+    Exit status 1 when a criterion of the study is not met.
+    """
+    from studies.study import STUDIES, StudyOptions, find
+
+    if name is None:
+        return print_catalogue("studies", STUDIES, json)
+    name, found = find(name)
+    _check(name, found, trials, seed, full, assignments)
+    from studies.runner import run_study  # loads matplotlib
+
+    options = StudyOptions(trials, seed or 0, full, tuple(assignments or ()))
+    return run_study(name, found, options, output or Path("runs/studies") / name, json)
+
+
+def _check(
+    name: str, found: Study, trials: int | None, seed: int | None, full: bool,
+    assignments: list[str] | None,
+) -> None:  # fmt: skip
+    """Refuse options out of range or without effect, as a BadRequest."""
+    if trials is not None and trials < 1:
+        raise BadRequest(f"--trials {trials}: give 1 or more")
+    if seed is not None and seed < 0:
+        raise BadRequest(f"--seed {seed}: give 0 or more")
+    for option, given in (("trials", trials is not None), ("seed", seed is not None),
+                          ("full", full), ("set", bool(assignments))):  # fmt: skip
+        if given and option not in found.options:
+            others = ", ".join(f"--{each}" for each in found.options) or "none of these options"
+            raise BadRequest(f"--{option} has no effect on study {name}; it accepts {others}")
+
+
+LEAST_H, MOST_H = 0.01, 23.0  # events of the emulator have a day
+
+
+def soak(
+    hours: Annotated[
+        float, typer.Option(help=f"How long the robot runs, {LEAST_H:g} to {MOST_H:g}.")
+    ],
+    seed: Annotated[int, typer.Option(help="Seed of everything random.")] = 0,
+    hard_pushes: Annotated[
+        bool, typer.Option("--hard-pushes", help="A few pushes above 2 m/s too.")
+    ] = False,
+    record: Annotated[
+        bool, typer.Option("--record", help="Keep a recording of each launch: GB an hour.")
+    ] = False,
+    folder: Annotated[
+        Path | None, typer.Option(metavar="DIR", help="New folder; runs/soak-TIME by default.")
+    ] = None,
+    json: JsonOption = False,
+) -> int:
+    """Run the emulated robot in real time for hours; exit status 1 when a target is missed.
+
+    Ctrl-C ends it in order, with what there is.
+    """
+    if not LEAST_H <= hours <= MOST_H:  # nor is NaN
+        raise BadRequest(f"--hours {hours:g}: give {LEAST_H:g} to {MOST_H:g}")
+    if seed < 0:
+        raise BadRequest(f"--seed {seed}: give 0 or more")
+    folder = folder or new_run_folder("soak")
+    if folder.exists():
+        raise BadRequest(f"--folder {folder}: it exists; name a new one")
+    from saltus.soak.soak import SoakOptions, run_soak  # the numeric stack takes a second
+
+    options = SoakOptions(hours, seed, hard_pushes, record)
+    result = run_soak(options, folder)
+    _draw(result, options, folder)
+    for criterion in result.criteria:
+        say(f"{'met' if criterion.met else 'NOT MET'}: {criterion}")
+    say(f"results: {folder}")
+    if json:
+        print_json(result.summary)
+    else:
+        print_facts(_facts(result))
+    if result.interrupted:
+        return INTERRUPTED
+    return 0 if all(criterion.met for criterion in result.criteria) else 1
+
+
+def _draw(result: SoakResult, options: SoakOptions, folder: Path) -> None:
+    """Write the picture; the numbers count where that fails."""
+    from saltus.common.figures import save  # loads matplotlib
+    from saltus.soak.figure import soak_figure
+    from saltus.soak.samples import read_samples
+    from saltus.soak.schedule import CALM_S, draw_schedule
+    from saltus.soak.soak import SAMPLES, STALLS
+    from saltus.soak.stalls import read_stalls
+
+    columns = read_samples(folder / SAMPLES)
+    if not columns:
+        return
+    pushes = [
+        (end.launch, push.at)
+        for end in result.ends
+        for push in draw_schedule(
+            options.seed, end.launch, end.ran_s + CALM_S, options.hard_pushes
+        ).pushes
+    ]
+    try:
+        stalls = read_stalls(folder / STALLS)
+        save({"soak": soak_figure(columns, result.ends, pushes, stalls)}, folder)
+    except OSError as error:
+        say(f"the picture cannot be written to {folder}: {error.strerror or error}")
+
+
+def _facts(result: SoakResult) -> list[Fact]:
+    """The summary for people."""
+    summary, growth = result.summary, result.summary["memory_growth_mb_per_h"]
+    stalls = summary["stalls"]
+    met = all(criterion.met for criterion in result.criteria)
+    verdict = "STOPPED" if result.interrupted else "OK" if met else "FAILED"
+    ticks = summary["ticks"] + summary["missed"]
+    share = 100.0 * summary["missed"] / ticks if ticks else math.nan
+    us = {name: "-" if x is None else f"{x:.0f}" for name, x in summary["tick_us"].items()}
+    ends = [end for end in result.ends if not end.whole]
+    return [
+        Fact(verdict, f"It ran for {summary['hours']:.3f} h; falls {summary['falls']}, after "
+             f"hard pushes {summary['falls_after_hard_pushes']}; restarts {summary['restarts']}, "
+             f"at stalls of the machine {summary['restarts_at_stalls']}"),
+        *(Fact(f"launch {end.launch}", f"{end.ran_s:.0f} s: {end.words}") for end in ends),
+        Fact("tracker", f"{summary['missed']} of {ticks} ticks missed ({share:.3f} %); a tick "
+             f"takes {us['p50']} us (p99 {us['p99']}, p99.9 {us['p999']}, most {us['max']})"),
+        Fact("memory", "too short to tell a growth: that takes 15 min in one launch"
+             if growth is None else f"grows by {growth:.1f} MB/h after ten minutes"),
+        Fact("machine", "its stalls were not watched" if stalls is None else
+             f"stood still {stalls['count']} times for 3 ms or more, at most for "
+             f"{stalls['longest_ms']:.0f} ms"),
+    ]  # fmt: skip

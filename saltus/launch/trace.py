@@ -1,0 +1,441 @@
+"""The compact trace of a trial: made tick by tick or from a recording, saved and loaded."""
+
+import json
+import math
+import re
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, fields
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import msgspec
+import numpy as np
+from numpy.typing import NDArray
+
+from controller.driving.commands import Goal, ScriptClock
+from controller.gaits import GAITS, Gait
+from runtime.messages import (
+    Command,
+    GroundTruth,
+    LineSearch,
+    MotorCommand,
+    Plan,
+    Push,
+    RobotStatus,
+)
+from runtime.topics import (
+    COMMAND,
+    GROUND_TRUTH,
+    LINE_SEARCH,
+    MOTOR_COMMAND,
+    PLAN,
+    PUSH,
+    ROBOT_STATUS,
+    STATE_ESTIMATE,
+)
+from saltus.common.files import replacing
+from saltus.configuration.launch import TICK_S, LaunchConfig, make_config
+from saltus.configuration.options import read_mapping
+from saltus.launch.assembly import event_times, gait_clock
+from saltus.launch.lock_step import Tick
+from saltus.metrics.driving import GoalWatch
+from saltus.metrics.touchdowns import TouchdownFinder, Touchdowns
+from saltus.recording.reading import StartAxes, messages_of_run, summary_of_run
+
+Array = NDArray[np.float64]
+
+_LATER = ("goals",)  # files that are older have none
+_PLAIN = ("statuses", "commands", "events")  # stored as JSON; the rest is numbers
+
+
+def _empty(*shape: int) -> Any:
+    return field(default_factory=lambda: np.zeros(shape))
+
+
+@dataclass(frozen=True)
+class Trace:
+    """One trial, thinned out to a step of 10 ms. N knots of a plan, C candidates of a line search.
+
+    Attributes:
+        time: (T,) [s].
+        q: (T, 19) true configurations.
+        contact: (T, 4) true contacts, 0 or 1.
+        planned: (T, 4) contacts of the gait's schedule, 0 or 1; all ones where there is no gait.
+        plan_time: time of knot 0 of the first plan that saw a perturbation [s]; NaN where none did.
+        plan_period: between the knots of that plan [s].
+        plan_contacts: (N, 4) of that plan; (0, 4) where there is none.
+        plan_q: (N+1, 19) of that plan; (0, 19) where there is none.
+        step_sizes: (C,) of its line searches, 0.0 for the trajectory before the step; (0,) where
+            the planner searches no line.
+        costs: (I, C) cost of every candidate in each iteration, inf where it diverged.
+        solve_ms: (S,) duration of every solve [ms].
+        statuses: number of plans by status.
+        commands: number of motor commands by status.
+        events: when perturbations began [s].
+        goals: (G, 5) of a robot that is driven: since when [s], forward and left [m/s], yaw rate
+            [rad/s], and the gait's place in `controller.gaits.GAITS`.
+        touchdowns: of its feet, found at every tick; None in a trace that is older than they are.
+    """
+
+    time: Array
+    q: Array
+    contact: Array
+    planned: Array
+    plan_time: float = float("nan")
+    plan_period: float = 0.01
+    plan_contacts: Array = _empty(0, 4)
+    plan_q: Array = _empty(0, 19)
+    step_sizes: Array = _empty(0)
+    costs: Array = _empty(0, 0)
+    solve_ms: Array = _empty(0)
+    statuses: dict[str, int] = field(default_factory=dict)
+    commands: dict[str, int] = field(default_factory=dict)
+    events: list[float] = field(default_factory=list)
+    goals: Array = _empty(0, 5)
+    touchdowns: Touchdowns | None = None
+
+
+def trace_path(sweep: Path, planner: str, trial: int) -> Path:
+    """The trace of a trial in the folder of a sweep; a plug-in's name may have slashes."""
+    return sweep / "traces" / f"{re.sub(r'[/:]', '_', planner)}-{trial}.npz"
+
+
+def save_trace(trace: Trace, path: Path) -> None:
+    """Write a trace, compressed, most of it in single precision.
+
+    ``path`` is whole or absent, never half.
+
+    Raises:
+        OSError: it cannot be written.
+    """
+    members: dict[str, Any] = {name: _packed(name, getattr(trace, name)) for name in _names()}
+    members |= to_members(trace.touchdowns)
+    path.parent.mkdir(parents=True, exist_ok=True)
+    with replacing(path) as part, part.open("wb") as file:
+        np.savez_compressed(file, **members)
+
+
+def load_trace(path: Path) -> Trace:
+    """Read a trace back; what is large has single precision.
+
+    Raises:
+        ValueError: the file is no trace.
+        OSError: it cannot be read.
+    """
+    try:
+        with np.load(path, allow_pickle=False) as file:
+            names = [name for name in _names() if name in file or name not in _LATER]
+            members = {name: _unpacked(name, file[name]) for name in names}
+            trace = Trace(**members, touchdowns=from_members(file))
+        _check(trace)
+        return trace
+    except OSError:
+        raise
+    except Exception as error:  # of a damaged archive zipfile and NumPy raise many kinds
+        raise ValueError(f"{path}: not a trace of this version: {error}") from error
+
+
+def _check(trace: Trace) -> None:
+    """Raise ValueError for arrays that do not fit together or states that are no numbers."""
+    ticks, knots = np.size(trace.time), np.size(trace.plan_contacts) // 4
+    solves, iterations = np.size(trace.solve_ms), np.shape(trace.costs)[:1]
+    shapes = {
+        "time": (ticks,), "q": (ticks, 19), "contact": (ticks, 4), "planned": (ticks, 4),
+        "plan_contacts": (knots, 4), "solve_ms": (solves,), "goals": (np.size(trace.goals) // 5, 5),
+    }  # fmt: skip
+    for name, shape in shapes.items():
+        value = getattr(trace, name)
+        if np.shape(value) != shape or not np.isfinite(value).all():
+            raise ValueError(f"{name} is not {shape} of finite numbers")
+    if np.shape(trace.costs) != (*iterations, np.size(trace.step_sizes)):
+        raise ValueError("costs are not one for each step size")
+    if not (isinstance(trace.statuses, dict) and isinstance(trace.commands, dict)):
+        raise ValueError("statuses and commands are no counts")
+
+
+def _names() -> tuple[str, ...]:
+    return tuple(member.name for member in fields(Trace) if member.name != "touchdowns")
+
+
+def _packed(name: str, value: Any) -> NDArray[Any]:
+    if name in _PLAIN:
+        return np.array(json.dumps(value))
+    if name in ("contact", "planned", "plan_contacts"):
+        return np.asarray(value, dtype=np.uint8)
+    single = name in ("q", "plan_q", "costs", "solve_ms")  # the rest is small or needs the digits
+    return np.asarray(value, dtype=np.float32 if single else np.float64)
+
+
+def _unpacked(name: str, value: NDArray[Any]) -> Any:
+    if name in _PLAIN:
+        return json.loads(str(value))
+    return value.astype(np.float64) if value.ndim else float(value)
+
+
+_PREFIX = "touchdown_"  # begins the members' names
+
+
+def to_members(touchdowns: Touchdowns | None) -> dict[str, NDArray[Any]]:
+    """Members of the file, in single precision but for the time; none where nobody knows."""
+    if touchdowns is None:
+        return {}
+    columns = touchdowns._asdict().items()
+    return {
+        _PREFIX + name: np.asarray(column, np.float64 if name == "time" else np.float32)
+        for name, column in columns
+    }
+
+
+def from_members(file: Mapping[str, NDArray[Any]]) -> Touchdowns | None:
+    """Those in a file; None where it is older than they are.
+
+    Raises:
+        KeyError: some of their members are missing.
+        ValueError: their arrays do not fit together, or are not of finite numbers.
+    """
+    if _PREFIX + "time" not in file:
+        return None
+    found = Touchdowns(*(file[_PREFIX + name].astype(np.float64) for name in Touchdowns._fields))
+    for name, column, empty in zip(Touchdowns._fields, found, Touchdowns.none(), strict=True):
+        shape = (found.time.size, *empty.shape[1:])
+        if column.shape != shape or not np.isfinite(column).all():
+            raise ValueError(f"touchdowns: {name} is not {shape} of finite numbers")
+    return found
+
+
+EVERY_TICKS = 10  # a trace keeps one state in so many ticks
+
+
+class TraceRecorder:
+    """Takes the messages of one trial; messages of one topic must come in their order.
+
+    States and plans are kept as the robot's start sees them.
+
+    The plan that is kept is the first one from an estimate that could know of the first
+    perturbation: the reading of the tick at which that begins is still free of it.
+    """
+
+    def __init__(self, config: LaunchConfig, events: list[float] | None = None) -> None:
+        """Of a trial with this configuration.
+
+        Args:
+            config: of the trial.
+            events: when perturbations began [s], where the configuration does not say.
+
+        Raises:
+            BadRequest: an event names a phase that the reference does not have.
+        """
+        self._events = event_times(config) if events is None else events
+        self._first_event = min((round(at / TICK_S) for at in self._events), default=None)
+        self._gait = gait_clock(config)
+        self._seen = StartAxes(config).to_local
+        self._newest: GroundTruth | None = None
+        self._push = -1  # number of the last push by hand
+        self._origin: float | None = None  # what clocks said at tick 0 [s]; 0 in lock step
+        self._due = 0  # first tick of which the state is wanted
+        self._states: list[tuple[float, Array, Array]] = []
+        self._goal_watch = GoalWatch(config) if config.is_driven else None
+        self._goals: list[tuple[float, Goal]] = []
+        self._touchdowns = TouchdownFinder()
+        self._solve_ms: list[float] = []
+        self._statuses, self._commands = Counter[str](), Counter[str]()
+        self._plan: Plan | None = None
+        self._search: LineSearch | None = None
+
+    def add(self, tick: Tick) -> None:
+        """Take what happened in one tick of a run in lock step."""
+        self.add_truth(tick.truth)
+        self.add_command(tick.command)
+        if tick.plan is not None:
+            self.add_plan(tick.plan)
+        if tick.search is not None:
+            self.add_search(tick.search)
+
+    def add_truth(self, truth: GroundTruth) -> None:
+        """Take a true state in."""
+        self._newest = truth = self._seen(truth)
+        if self._origin is None:
+            self._origin = truth.time - TICK_S * truth.tick
+        self._touchdowns.add(truth.time - self._origin, truth.q, truth.v, truth.contact)
+        if truth.tick >= self._due:
+            self._due = truth.tick - truth.tick % EVERY_TICKS + EVERY_TICKS
+            self._states.append((truth.time - self._origin, truth.q, truth.contact))
+        if self._goal_watch is not None:
+            goal = self._goal_watch.at(truth.time)
+            if not self._goals or goal != self._goals[-1][1]:
+                self._goals.append((truth.time - self._origin, goal))
+
+    def add_push(self, push: Push) -> None:
+        """Note a push by hand at the newest state; one that comes again is the same."""
+        if self._newest is None or push.sequence == self._push:
+            return
+        self._push = push.sequence
+        self._events = sorted([*self._events, TICK_S * self._newest.tick])
+        self._first_event = round(self._events[0] / TICK_S)
+
+    def add_driver(self, command: Command) -> None:
+        """Take in what whoever drives the robot asks for."""
+        if self._goal_watch is not None:
+            self._goal_watch.offer(command)
+
+    def add_status(self, status: RobotStatus) -> None:
+        """Take in what a robot's bridge lets it do."""
+        if self._goal_watch is not None:
+            self._goal_watch.note(status)
+
+    def add_command(self, command: MotorCommand) -> None:
+        """Count a motor command."""
+        self._commands[command.status] += 1
+
+    def add_plan(self, plan: Plan) -> None:
+        """Count a plan."""
+        self._statuses[plan.status] += 1
+        self._solve_ms.append(1e3 * plan.solve_s)
+        whole = len(plan.inputs) > 0  # a recording keeps the knots of some plans alone
+        if self._plan is None and plan.status != "failed" and self._sees_event(plan.tick) and whole:
+            self._plan = self._seen(plan)
+
+    def add_search(self, search: LineSearch) -> None:
+        """Take the line search of a solve in."""
+        if self._search is None and self._sees_event(search.tick):
+            self._search = search
+
+    def trace(self, solve_ms: Sequence[float] | None = None) -> Trace:
+        """What has been taken in.
+
+        Args:
+            solve_ms: how long the solves took, (S,) [ms], where the plans do not say: in lock step.
+        """
+        time = np.array([state[0] for state in self._states])
+        return Trace(
+            time=time,
+            q=_stack([state[1] for state in self._states], 19),
+            contact=_stack([state[2] for state in self._states], 4),
+            planned=planned_contacts(self._gait, time),
+            solve_ms=np.array(self._solve_ms if solve_ms is None else solve_ms),
+            statuses=dict(self._statuses), commands=dict(self._commands), events=self._events,
+            goals=_stack([goal_row(*each) for each in self._goals], 5),
+            touchdowns=self._touchdowns.touchdowns(),
+            **self._kept_plan(), **self._kept_search(),
+        )  # fmt: skip
+
+    def _sees_event(self, tick: int) -> bool:
+        return self._first_event is not None and tick > self._first_event
+
+    def _kept_plan(self) -> dict[str, Any]:
+        plan = self._plan
+        if plan is None:
+            return {}
+        return {"plan_time": plan.time - (self._origin or 0.0), "plan_period": plan.period,
+                "plan_contacts": plan.contacts, "plan_q": plan.states_q}  # fmt: skip
+
+    def _kept_search(self) -> dict[str, Any]:
+        search = self._search
+        return {} if search is None else {"step_sizes": search.step_sizes, "costs": search.costs}
+
+
+def goal_row(since: float, goal: Goal) -> list[float]:
+    """A goal as `Trace.goals` has it; one to stand is one of no velocity."""
+    velocity = (0.0,) * 3 if goal.gait == "stand" else goal[:3]
+    return [since, *velocity, float(list(GAITS).index(goal.gait))]
+
+
+def planned_contacts(gait: Gait | ScriptClock | None, times: Array) -> Array:
+    """Contacts of a gait's schedule at ``times`` (T,) [s]: (T, 4), all ones without a gait."""
+    if gait is None:
+        return np.ones((len(times), 4))
+    return _stack([gait.contacts(float(time)) for time in times], 4)
+
+
+def _stack(rows: Sequence[Any], width: int) -> Array:
+    return np.array(rows, dtype=np.float64).reshape(len(rows), width)
+
+
+class RunInstant(NamedTuple):
+    """An instant of a run: tick, and time [s]."""
+
+    tick: int
+    time: float
+
+
+class RecordedPush(NamedTuple):
+    """A push that an emulated robot has had: its own clock [ms], and the velocity added [m/s]."""
+
+    tick: int
+    value: list[float]
+
+
+def trace_of_run(folder: Path) -> Trace:
+    """Read the recording of a run.
+
+    A recording that was cut off gives the trace of what it holds. Motor commands count while the
+    robot lives: by the clock the tracker sends them before its first state and after its last. A
+    robot behind the bridge stands up first: its time 0 is the first estimate, as the planner's is,
+    and only commands count that were sent while it ran.
+
+    Raises:
+        BadRequest: the folder holds no run, or one that another version recorded.
+    """
+    config = config_of_run(folder)
+    zero = _first_estimate(folder) if config.kind.bridged else RunInstant(0, 0.0)
+    events = [TICK_S * (push.tick - zero.tick) for push in pushes_of_run(folder)]
+    recorder = TraceRecorder(config, event_times(config) or events)
+    commands: list[MotorCommand] = []
+    lived: list[float] = []
+    halts: list[float] = []  # when a bridge no longer ran the tracker's commands
+    takers: dict[str, list[Callable[[Any], None]]] = {
+        GROUND_TRUTH.name: [recorder.add_truth, lambda truth: lived.append(truth.time)],
+        MOTOR_COMMAND.name: [commands.append],
+        PLAN.name: [recorder.add_plan], LINE_SEARCH.name: [recorder.add_search],
+        COMMAND.name: [recorder.add_driver], PUSH.name: [recorder.add_push],
+        ROBOT_STATUS.name: [
+            recorder.add_status,
+            lambda s: halts.append(s.time) if s.state != "running" else None,
+        ],
+    }  # fmt: skip
+    for topic, message in messages_of_run(folder):
+        own_clock = topic in (COMMAND.name, PUSH.name)  # of its sender
+        if topic in takers and (own_clock or message.time >= zero.time):
+            if zero.time and not own_clock:
+                message = _since(message, zero)
+            for take in takers[topic]:
+                take(message)
+    end = min([*lived[-1:], *halts], default=0.0)
+    for command in commands:
+        if lived and lived[0] <= command.time <= end:
+            recorder.add_command(command)
+    return recorder.trace()
+
+
+def config_of_run(folder: Path) -> LaunchConfig:
+    """The configuration that a run was made with.
+
+    Raises:
+        BadRequest: the folder holds none, or one of another version.
+    """
+    path = folder / "launch.yaml"
+    return make_config(read_mapping(path), str(path))
+
+
+def pushes_of_run(folder: Path) -> list[RecordedPush]:
+    """What the emulator says that it pushed its robot by; empty where there is no report of it."""
+    try:
+        summary = summary_of_run(folder) or {}
+        pushes = summary.get("processes", {}).get("emulator", {}).get("pushes", [])
+        return msgspec.convert(pushes, list[RecordedPush])
+    except (ValueError, AttributeError):
+        return []
+
+
+def _first_estimate(folder: Path) -> RunInstant:
+    """When a robot behind the bridge ran for the first time; the end of time if it never did."""
+    _, first = next(messages_of_run(folder, (STATE_ESTIMATE,)), ("", None))
+    return RunInstant(0, math.inf) if first is None else RunInstant(first.tick, first.time)
+
+
+def _since(message: Any, zero: RunInstant) -> Any:
+    """The message, its clocks set to 0 at that instant."""
+    return msgspec.structs.replace(
+        message, tick=message.tick - zero.tick, time=message.time - zero.time
+    )

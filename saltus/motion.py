@@ -1,0 +1,112 @@
+"""Plans a motion into a folder: the reference, a summary, a film strip and a plot of torques."""
+
+from __future__ import annotations
+
+import tempfile
+import time
+from pathlib import Path
+from typing import Any
+
+import msgspec
+import numpy as np
+
+from controller.motions import MotionPlan
+from controller.references import save_reference
+from robots.conventions import FOOT_NAMES
+from saltus.common.console import RunProgress, say
+from saltus.common.figures import figure, png
+from saltus.common.files import new_run_folder, write_file
+from saltus.common.processes import cores
+from saltus.film.drawing import Frames, Job, View, draw
+from saltus.launch.references import FEASIBLE, keep_plan, make_plan, read_motion
+
+PANELS, PANEL = 10, (240, 300)  # of the film strip: how many, and their size [pixels]
+SIDE = View(2.6, 90.0, -8.0)
+
+
+def plan_into(name: str, robot: str, output: Path | None) -> tuple[Path, dict[str, Any]]:
+    """Plan a motion of a robot and write what comes of it; launches to come track the same plan.
+
+    Raises:
+        BadRequest: there is no such motion, or the folder or the cache cannot be written.
+    """
+    stem, motion = read_motion(name, robot)
+    begin = time.monotonic()
+    with RunProgress(motion.duration, "s planned") as progress:
+        plan = make_plan(
+            motion, robot, cores(), lambda end, cost: progress.show(end, f"cost {cost:.4g}")
+        )
+    folder = output or new_run_folder(stem)
+    folder.mkdir(parents=True, exist_ok=True)
+    summary = {"motion": stem, **summarise(plan), "planning_s": time.monotonic() - begin}
+    if plan.solution.status in FEASIBLE:
+        save_reference(plan.reference, folder / "reference.npz")
+    write_file(folder / "summary.json", msgspec.json.format(msgspec.json.encode(summary)))
+    write_file(folder / "torques.png", torque_plot(plan))
+    if failure := film_strip(plan, robot, folder):
+        say(f"the film strip was not made: {failure}")
+    if plan.solution.status in FEASIBLE:
+        keep_plan(stem, motion, plan, robot)
+    return folder, summary
+
+
+def summarise(plan: MotionPlan) -> dict[str, Any]:
+    """How planning ended, and the largest torque, speed and power."""
+    solution = plan.solution
+    speed, torque = plan.reference.v[:-1, 6:], plan.reference.inputs[:-1]
+    return {
+        "status": solution.status,
+        "message": solution.message,
+        "violation": solution.violation.value,
+        "violated": solution.violation.name,
+        "knot": solution.violation.knot,
+        "iterations": solution.iterations,
+        "largest_torque": float(np.abs(torque).max()),
+        "largest_speed": float(np.abs(speed).max()),
+        "largest_power": float(np.abs(torque * speed).sum(axis=1).max()),
+        "highest": float(plan.reference.q[:, 2].max()),
+    }
+
+
+def summary_lines(summary: dict[str, Any]) -> list[str]:
+    """The summary for a terminal."""
+    head = "OK" if summary["status"] in FEASIBLE else "NOT POSSIBLE"
+    message = f"; {summary['message']}" if summary["message"] else ""
+    return [
+        f"{head}  {summary['motion']}: planned in {summary['planning_s']:.0f} s,"
+        f" {summary['iterations']} iterations{message}",
+        f"torque {summary['largest_torque']:.1f} N m, speed {summary['largest_speed']:.1f} rad/s,"
+        f" power {summary['largest_power']:.0f} W; base up to {summary['highest']:.2f} m",
+        f"largest violation {summary['violation']:.2g} ({summary['violated']})",
+    ]
+
+
+def torque_plot(plan: MotionPlan) -> bytes:
+    """The torques and speeds of all motors over time, as a PNG file."""
+    reference = plan.reference
+    drawing, axes = figure(rows=3, columns=2, width=8.0, height=6.0, sharex=True)
+    time_s = reference.period * np.arange(reference.size)
+    for joint, name in enumerate(("hip", "thigh", "calf")):
+        for leg, foot in enumerate(FOOT_NAMES):
+            i = 3 * leg + joint
+            axes[joint, 0].step(time_s, reference.inputs[:, i], where="post", lw=0.9, label=foot)
+            axes[joint, 1].plot(time_s, reference.v[:, 6 + i], lw=0.9)
+        axes[joint, 0].set_ylabel(f"{name} torque [N m]")
+        axes[joint, 1].set_ylabel(f"{name} speed [rad/s]")
+    axes[0, 0].legend(ncols=4, fontsize=7, frameon=False)
+    for column in range(2):
+        axes[2, column].set_xlabel("time [s]")
+    return png(drawing)
+
+
+def film_strip(plan: MotionPlan, robot: str, folder: Path) -> str:
+    """Draw the motion from its side into ``film_strip.png``; why not, where that fails."""
+    reference = plan.reference
+    which = np.linspace(0, reference.size - 1, PANELS).astype(int)
+    captions = np.array([f"{k * reference.period:.2f} s" for k in which])
+    job = Job("film_strip", PANEL, SIDE, "png", robot=robot)
+    with tempfile.TemporaryDirectory(dir=folder, prefix=".strip-") as beside:
+        failure = draw([(job, Frames.plain(reference.q[which], captions))], Path(beside))
+        if not failure:
+            (Path(beside) / "film_strip.png").replace(folder / "film_strip.png")
+    return failure

@@ -1,1 +1,0 @@
-"""Plans motions offline, and shows them."""

@@ -1,0 +1,570 @@
+"""What a page says of a recorded run or of a sweep: verdict, facts, tables, traces."""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from datetime import datetime
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+import msgspec
+import numpy as np
+from numpy.typing import NDArray
+
+from robots.conventions import FALLEN_TILT
+from saltus import open_run
+from saltus.common.errors import BadRequest
+from saltus.common.files import data_folder, is_file
+from saltus.configuration.launch import LaunchConfig
+from saltus.configuration.planners import ALL, PlannerEntry, entry_of, in_order, planners_in_words
+from saltus.launch.lock_step import AFTER_FALL_S
+from saltus.launch.outcome import rollout_phrase
+from saltus.launch.references import tilt_allowance_of_run
+from saltus.launch.trace import (
+    Trace,
+    config_of_run,
+    load_trace,
+    pushes_of_run,
+    trace_of_run,
+    trace_path,
+)
+from saltus.metrics.run import DRIVING_MEASURES
+from saltus.recording.reading import summary_of_run
+from saltus.sweep.conditions import Conditions, magnitude_of
+from saltus.sweep.summary import succeeded
+from sim_bridge.suites import UNDISTURBED, SuiteError, parse_suite
+from sim_bridge.terrain_options import Terrain
+
+Array = NDArray[np.float64]
+Row = dict[str, Any]
+
+
+@dataclass(frozen=True)
+class TrialRecord:
+    """One run of the robot.
+
+    Attributes:
+        row: with the keys of a sweep's rows.
+        trace: None where there is none.
+    """
+
+    row: Row
+    trace: Trace | None = None
+
+    @property
+    def planner(self) -> str:
+        """Which planner ran."""
+        return str(self.row["planner"])
+
+    @property
+    def name(self) -> str:
+        """As `--strip` and `--video` take it: ``planner:trial``."""
+        return f"{self.planner}:{self.row['trial']}"
+
+    @property
+    def entry(self) -> PlannerEntry:
+        """Label and colour of its planner."""
+        return entry_of(self.planner)
+
+    @property
+    def label(self) -> str:
+        """Planner and number, for people."""
+        return f"{self.entry.label}, trial {self.row['trial']}"
+
+    @property
+    def has_states(self) -> bool:
+        """Whether its trace holds states."""
+        return self.trace is not None and len(self.trace.time) > 1
+
+    @property
+    def pushed(self) -> bool:
+        """Whether its trace knows a perturbation."""
+        return self.trace is not None and bool(self.trace.events)
+
+    @property
+    def fell(self) -> bool:
+        """True when the robot fell, or its run broke off."""
+        return bool(self.row["fell"])
+
+    @property
+    def passed(self) -> bool:
+        """See `succeeded`."""
+        return succeeded(self.row)
+
+    @property
+    def broke_off(self) -> str:
+        """When a recorded run broke off, and the robot's last state; empty where it did not."""
+        return str(self.row.get("broke_off", ""))
+
+    @property
+    def problems(self) -> str:
+        """What else went wrong in a recorded run; empty where nothing did."""
+        return "; ".join(self.row.get("problems", ()))
+
+    @property
+    def deviation(self) -> float:
+        """Maximum lateral deviation [m]; NaN where it is not known."""
+        value = self.row.get("max_lateral_deviation_m")
+        return float("nan") if value is None else float(value)
+
+    @property
+    def kind(self) -> str:
+        """Of its perturbation; empty where it has none."""
+        kind = str(self.row.get("kind") or "")
+        return "" if kind == UNDISTURBED else kind
+
+    @property
+    def is_driven(self) -> bool:
+        """Whether commands came on the way: then it has a driven robot's measures."""
+        return "velocity_rmse_m_s" in self.row
+
+    @property
+    def magnitude(self) -> float:
+        """Length of the perturbation's value, [m/s] for a jump of velocity; 0 without one."""
+        return magnitude_of(self.row)
+
+    @property
+    def robot(self) -> str:
+        """Of the trial."""
+        return self.row.get("robot", "a1")
+
+    @property
+    def terrain(self) -> Terrain:
+        """The ground that the robot walked on."""
+        return msgspec.convert(self.row.get("terrain", "flat"), Terrain)
+
+    @property
+    def begin(self) -> float:
+        """When the first perturbation began [s]; 0 without one."""
+        if self.trace is not None and self.trace.events:
+            return float(min(self.trace.events))
+        return float(self.row.get("at") or 0.0)
+
+    @property
+    def fall_time(self) -> float | None:
+        """When the robot fell [s]; None where it did not, or nobody knows."""
+        if not self.fell or self.trace is None or not len(self.trace.time):
+            return None
+        if "fell_at" in self.row:
+            return self.row["fell_at"]
+        # A sweep's trial goes on for a fixed time after a fall and ends.
+        return float(self.trace.time[-1] - AFTER_FALL_S)
+
+
+@dataclass(frozen=True)
+class Subject:
+    """A recorded run or a sweep.
+
+    Attributes:
+        kind: ``run`` or ``sweep``.
+        folder: where it was read from.
+        name: of the launch or suite.
+        facts: what was run, when, with which code: names and values, in order.
+        settings: the whole configuration or suite, as YAML text.
+        trials: those that have finished.
+        expected: number of trials of the whole sweep; None where nobody knows.
+        missing: one sentence for each thing that is not there, with how to get it.
+        in_lock_step: the robot waited for its planner.
+    """
+
+    kind: str
+    folder: Path
+    name: str
+    facts: dict[str, str]
+    settings: str
+    trials: Sequence[TrialRecord]
+    expected: int | None = None
+    missing: list[str] = field(default_factory=list)
+    in_lock_step: bool = False
+
+    @property
+    def planners(self) -> list[str]:
+        """Those that have a trial, in the order in which the page names them."""
+        return in_order({trial.planner for trial in self.trials})
+
+    @cached_property
+    def conditions(self) -> Conditions:
+        """What the trials are repetitions of."""
+        return Conditions(trial.row for trial in self.trials)
+
+    @property
+    def unfinished(self) -> bool:
+        """True when trials are known to be lacking."""
+        return self.expected is not None and len(self.trials) < self.expected
+
+
+
+RECORD_AGAIN = "record it again with `saltus launch NAME --record DIR`"
+
+
+def is_run(folder: Path) -> bool:
+    """Whether the folder holds a recorded run."""
+    return is_file(folder / "run.mcap") or (
+        is_file(folder / "launch.yaml") and is_file(folder / "summary.json")
+    )
+
+
+def read_run(folder: Path) -> Subject:
+    """A recorded run as a report's subject: one trial.
+
+    Raises:
+        BadRequest: its configuration cannot be read.
+    """
+    config = config_of_run(folder)
+    missing: list[str] = []
+    summary = summary_of_run(folder) or {}
+    if not summary:
+        missing.append("The run has no summary: it is still going on, or was broken off. Write the "
+                       "report again when it has ended.")  # fmt: skip
+    elif not summary.get("completed", True):
+        missing.append(_unfinished(summary))
+    try:
+        trace = trace_of_run(folder)
+        recording = open_run(folder)
+        if summary and recording.cut:
+            missing.append(f"The recording stopped before the run did ({recording.cut}): figures "
+                           "and counts drawn from it know of its beginning alone.")  # fmt: skip
+        if recording.damage:
+            missing.append(f"The recording {recording.damage}. What is drawn and counted from it "
+                           "lacks them too.")  # fmt: skip
+    except BadRequest as error:
+        trace = None
+        missing.append(f"The recording cannot be read ({error}): {RECORD_AGAIN}.")
+    row = _row_of_run(config, summary, trace) | _perturbation(folder, config, trace)
+    row["broke_off"] = _broke_off(folder, config, summary, trace)
+    row["problems"] = [
+        problem["words"] for problem in summary.get("problems", ())
+        if problem["what"] not in ("fell", "broke_off")  # which the verdict says itself
+    ]  # fmt: skip
+    return Subject(
+        "run", folder, f"{config.reference}, {config.planner}",
+        _facts_of_run(folder, config, summary),
+        (folder / "launch.yaml").read_text(errors="replace"),
+        [TrialRecord(row, trace)], 1, missing, config.mode == "paused",
+    )  # fmt: skip
+
+
+def _broke_off(
+    folder: Path, config: LaunchConfig, summary: dict[str, Any], trace: Trace | None
+) -> str:
+    """When a run broke off, and the robot's last state; empty of one that came to its end."""
+    if summary and summary.get("completed", True):
+        return ""
+    time, q = _last_state(folder, trace)
+    if q is None:
+        return "before a state of the robot was recorded"
+    time = summary.get("simulated_s", time)
+    tilt = np.degrees(np.arccos(np.clip(1.0 - 2.0 * (q[3] ** 2 + q[4] ** 2), -1.0, 1.0)))
+    return (f"at {time:.2f} of {config.duration:g} s; in the last state that was recorded the base "
+            f"was {q[2]:.2f} m high and tilted by {tilt:.0f} degrees")  # fmt: skip
+
+
+def _last_state(folder: Path, trace: Trace | None) -> tuple[float, Array | None]:
+    """Time [s] and configuration (19,) at the end: the true one, or else the estimate."""
+    if trace and len(trace.time):
+        return float(trace.time[-1]), trace.q[-1]
+    try:
+        estimates = open_run(folder)["state_estimate"]
+    except BadRequest:
+        return 0.0, None
+    return float(estimates.time[-1] - estimates.time[0]), estimates.q[-1]
+
+
+def _unfinished(summary: dict[str, Any]) -> str:
+    """What a run that did not come to its end says about the rest: nothing."""
+    deaths = [f"{death.get('name')}: {death.get('cause')}" for death in summary.get("deaths", [])]
+    why = f" ({'; '.join(deaths)})" if deaths else ""
+    seconds = summary.get("simulated_s", 0.0)
+    return f"The run was broken off after {seconds:.2f} s{why}; nothing is known of the rest."
+
+
+def date_of(path: Path) -> str:
+    """When a file was last written, in the machine's own time."""
+    return datetime.fromtimestamp(path.stat().st_mtime).strftime("%Y-%m-%d %H:%M")
+
+
+def _row_of_run(config: LaunchConfig, summary: dict[str, Any], trace: Trace | None) -> Row:
+    """The run with the keys that a sweep's rows have."""
+    solve_ms = summary.get("planner", {}).get("solve_ms", {})
+    statuses = trace.statuses if trace else {}
+    commands = trace.commands if trace else {}
+    simulation = summary.get("processes", {}).get("simulation", {})
+    fall_time = _fall_time(config, trace)
+    return {
+        "planner": config.planner, "trial": 0, "fell": summary.get("fell", fall_time is not None),
+        "fell_at": simulation.get("fell_at_s", fall_time),
+        "max_lateral_deviation_m": (
+            None if config.is_driven else summary.get("max_lateral_deviation_m", _furthest(trace))
+        ),
+        "solve_ms_p50": solve_ms.get("p50"), "solve_ms_p99": solve_ms.get("p99"),
+        "plans_failed": statuses.get("failed", 0), "plans_late": statuses.get("time_limit", 0),
+        "not_tracking_ticks": sum(commands.values()) - commands.get("ok", 0),
+        "robot": config.robot, "terrain": msgspec.to_builtins(config.terrain),
+        "seed": config.simulation.seed,
+    } | {key: summary.get(key) for key in DRIVING_MEASURES if config.is_driven}  # fmt: skip
+
+
+def _furthest(trace: Trace | None) -> float | None:
+    return float(abs(trace.q[:, 1]).max()) if trace and len(trace.time) else None
+
+
+def _perturbation(folder: Path, config: LaunchConfig, trace: Trace | None) -> Row:
+    """The keys about the first perturbation; an emulated robot's are its emulator's pushes."""
+    event = msgspec.to_builtins(config.perturbations[0]) if config.perturbations else {}
+    if pushes := pushes_of_run(folder):
+        event = {"kind": "base_velocity", "value": pushes[0].value}
+    elif not event and trace and trace.events:
+        event = {"kind": "by_hand"}
+    at = trace.events[0] if trace and trace.events else None
+    return {"kind": event.get("kind", "none"), "at": at, "value": event.get("value")}
+
+
+def _fall_time(config: LaunchConfig, trace: Trace | None) -> float | None:
+    """When the body first tilts past 60 degrees, and past what its reference adds to them [s].
+
+    None where it does not, or nobody knows.
+    """
+    if trace is None:
+        return None
+    x, y = trace.q[:, 3], trace.q[:, 4]
+    cosine = 1.0 - 2.0 * (x * x + y * y)
+    if (cosine >= np.cos(FALLEN_TILT)).all():
+        return None  # and a motion need not be planned, to know how far it tilts
+    allowance = tilt_allowance_of_run(config)
+    most = FALLEN_TILT + np.array([allowance(time) for time in trace.time.tolist()])
+    tilted = np.flatnonzero(~(cosine >= np.cos(np.minimum(np.pi, most))))
+    return float(trace.time[tilted[0]]) if tilted.size else None
+
+
+def _task(config: LaunchConfig) -> str:
+    if isinstance(config.command, tuple):
+        return f"driven by a script of {len(config.command)} steps"
+    if config.drive.source != "none":
+        return f"driven: {config.drive.source}"
+    return f"{config.reference}, {config.speed:g} m/s forward"
+
+
+def _facts_of_run(folder: Path, config: LaunchConfig, summary: dict[str, Any]) -> dict[str, str]:
+    version = summary.get("code")
+    done = config.perturbations or (config.emulator.events if config.kind.emulated else ())
+    events = ", ".join(str(msgspec.to_builtins(event)["kind"]) for event in done)
+    by_hand = summary.get("processes", {}).get("simulation", {}).get("pushes", {})
+    if pushes := by_hand.get("applied"):
+        events = ", ".join([*([events] if events else []), f"{pushes} by hand"])
+    facts = {
+        "Run": folder.resolve().name,
+        "Robot's task": _task(config),
+        "Planner": config.planner,
+        "Estimator": config.estimator,
+        "Time passes": "in lock step" if config.mode == "paused" else "in real time",
+        "Perturbations": events or "none",
+        "Begun": date_of(folder / "launch.yaml"),
+        "Code": str(version or "not noted in this run"),
+    }
+    rolled = summary.get("processes", {}).get("planner", {}).get("rollouts", {})
+    if phrase := rollout_phrase(rolled):
+        facts["Rollouts"] = phrase
+    if summary:
+        seconds, metres = summary["simulated_s"], summary["distance_m"]
+        where = "of way" if config.is_driven else "forward"
+        facts["Simulated"] = f"{seconds:.2f} s, {metres:.2f} m {where}"
+    return facts
+
+
+class SweepDescription(msgspec.Struct):
+    """What a sweep was asked to do; whatever ``sweep.json`` does not say is empty."""
+
+    suite: str = ""
+    suite_text: str = ""
+    mode: str = ""
+    code: str = ""
+    settings: list[str] = []
+    trials: dict[str, list[int]] = {}  # by planner
+    budgets_ms: list[float] = []
+
+
+class _Row(msgspec.Struct):
+    """The types that a report reckons with; other keys are nobody's business."""
+
+    planner: str
+    trial: int
+    fell: bool
+    kind: str | None = None
+    group: str | None = None
+    at: float | None = None
+    value: list[float] | None = None
+    length: float | None = msgspec.field(name="for", default=None)
+    every: float | None = None
+    reference: str | None = None
+    command: dict[str, Any] | list[Any] | None = None
+    simulation: dict[str, float | bool | str | dict[str, float | bool | str]] | None = None
+    timing: dict[str, float | str] | None = None
+    duration: float | None = None
+    max_lateral_deviation_m: float | None = None
+    solve_ms_p50: float | None = None
+    solve_ms_p99: float | None = None
+    processor_ms_p50: float | None = None
+    budget_ms: float | None = None
+    plans_failed: int | None = None
+    plans_late: int | None = None
+    not_tracking_ticks: int | None = None
+    velocity_rmse_m_s: float | None = None
+    yaw_rate_rmse_rad_s: float | None = None
+    cost_of_transport: float | None = None
+    foot_slip_m: float | None = None
+    distance_m: float | None = None
+
+
+def is_sweep(folder: Path) -> bool:
+    """Whether the folder holds a sweep."""
+    return is_file(folder / "sweep.json") or is_file(folder / "rows.jsonl")
+
+
+def read_sweep(folder: Path) -> Subject:
+    """A sweep as a report's subject; what is not there is named in its ``missing``."""
+    found = read_description(folder)
+    asked = found or SweepDescription()
+    missing = [] if found else [
+        "The sweep's description (sweep.json) is missing or damaged: its suite, code and settings "
+        "are not known."
+    ]  # fmt: skip
+    rows, others = read_rows(folder)
+    if others:
+        missing.append(f"{others} line(s) of rows.jsonl are damaged and left out.")
+    traces = [_trace(folder, row) for row in rows]
+    trials = [TrialRecord(row, trace) for row, trace in zip(rows, traces, strict=True)]
+    subject = Subject(
+        "sweep", folder, asked.suite or folder.resolve().name, _facts(folder, asked),
+        _settings(asked), trials, _expected(asked), missing, asked.mode == "paused",
+    )  # fmt: skip
+    missing += _lacking(subject, asked)
+    return subject
+
+
+def _trace(folder: Path, row: Row) -> Trace | None:
+    try:
+        return load_trace(trace_path(folder, row["planner"], row["trial"]))
+    except (OSError, ValueError):
+        return None
+
+
+def _lacking(subject: Subject, asked: SweepDescription) -> list[str]:
+    commands = " and ".join(f"`{command}`" for command in go_on(subject, asked))
+    again = f"run {commands}: it goes on where it stopped"
+    sentences: list[str] = []
+    if subject.unfinished:
+        done = f"{len(subject.trials)} of {subject.expected}"
+        sentences.append(f"{done} requested trials are finished; for the others, {again}.")
+    elif not subject.trials:
+        sentences.append(f"The sweep has no finished trial: {again}.")
+    without = sum(trial.trace is None for trial in subject.trials)
+    if without:
+        sentences.append(
+            f"{without} of {len(subject.trials)} trials have no readable trace in traces/, so they "
+            "are in the tables and not in the figures. Only paused sweeps leave traces; record one "
+            "trial with `saltus launch --record` to see it by the clock."
+        )
+    return sentences
+
+
+def go_on(subject: Subject, asked: SweepDescription) -> list[str]:
+    """The commands that run the trials that are lacking, as far as the sweep says so."""
+    done = {(trial.planner, int(trial.row["trial"])) for trial in subject.trials}
+    lacking = {planner: numbers for planner, numbers in asked.trials.items()
+               if any((planner, number) not in done for number in numbers)}  # fmt: skip
+    alike: dict[tuple[int, ...], list[str]] = {}
+    for planner, numbers in lacking.items():
+        alike.setdefault(tuple(numbers), []).append(planner)
+    return [_command(subject.folder, asked, planners_in_words(planners), list(numbers))
+            for numbers, planners in alike.items()] or [
+        _command(subject.folder, asked, ALL, [])
+    ]  # fmt: skip
+
+
+def _command(folder: Path, asked: SweepDescription, planners: str, numbers: list[int]) -> str:
+    ours = is_file(data_folder("config") / f"{asked.suite}.yaml")
+    suite = asked.suite if ours else f"{asked.suite or 'SUITE'}.yaml"
+    words = ["saltus", "perturb", suite, "--planner", planners, "--mode", asked.mode or "paused"]
+    words += _selection(asked, numbers)
+    words += [word for setting in asked.settings for word in ("--set", setting)]
+    words += [word for budget in asked.budgets_ms for word in ("--budget", f"{budget:g}")]
+    return shlex.join([*words, "--output", str(folder)])
+
+
+def _selection(asked: SweepDescription, numbers: list[int]) -> list[str]:
+    """Options for these trials of the suite; none for all of them."""
+    try:
+        count = sum(len(group.trials) * group.seeds for group in parse_suite(asked.suite_text))
+    except SuiteError:
+        return []
+    numbers = sorted({number % count for number in numbers})  # of each budget they come once more
+    if len(numbers) == count:
+        return []
+    return [word for number in numbers for word in ("--trial", str(number))]
+
+
+def _expected(asked: SweepDescription) -> int | None:
+    """Trials that were asked for, of all planners of the sweep."""
+    return sum(map(len, asked.trials.values())) or None
+
+
+def _settings(asked: SweepDescription) -> str:
+    return "".join(f"# --set {setting}\n" for setting in asked.settings) + asked.suite_text
+
+
+def _facts(folder: Path, asked: SweepDescription) -> dict[str, str]:
+    source = next(p for name in ("sweep.json", "rows.jsonl") if (p := folder / name).is_file())
+    mode = {"paused": "in lock step", "realtime": "in real time"}
+    rows = folder / "rows.jsonl"
+    return {
+        "Sweep": folder.resolve().name,
+        "Suite": asked.suite or "not noted",
+        "Planners": ", ".join(asked.trials) or "not noted",
+        "Time passes": mode.get(asked.mode, "not noted"),
+        "Begun": date_of(source),
+        "Last trial": date_of(rows) if rows.is_file() else "none yet",
+        "Code": asked.code or "not noted",
+    }
+
+
+def read_description(folder: Path) -> SweepDescription | None:
+    """The description of a sweep; None where it is missing or broken."""
+    try:
+        asked = msgspec.json.decode((folder / "sweep.json").read_bytes(), type=SweepDescription)
+    except (OSError, ValueError):
+        return None
+    return asked if asked != SweepDescription() else None
+
+
+def read_rows(folder: Path) -> tuple[list[Row], int]:
+    """The rows of a sweep, and how many lines are none.
+
+    The last line may be half of one where the sweep was broken off. Of two rows of one trial the
+    later counts, as it does where a sweep goes on.
+
+    Raises:
+        BadRequest: all lines are of another version, such as those that name a `controller`.
+    """
+    try:
+        lines = (folder / "rows.jsonl").read_bytes().splitlines()
+    except OSError:
+        return [], 0
+    rows = [row for line in lines if (row := _row(line))]
+    if lines and not rows:
+        raise BadRequest(
+            f"{folder}: rows.jsonl has no row of this version of Saltus; run the sweep again"
+        )
+    return list({(row["planner"], row["trial"]): row for row in rows}.values()), (
+        len(lines) - len(rows)
+    )
+
+
+def _row(line: bytes) -> dict[str, Any] | None:
+    try:
+        msgspec.json.decode(line, type=_Row)
+        return msgspec.json.decode(line, type=dict[str, Any])
+    except ValueError:  # of JSON, of a type, of UTF-8
+        return None

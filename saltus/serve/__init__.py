@@ -1,1 +1,0 @@
-"""`saltus serve`: a physics server."""
