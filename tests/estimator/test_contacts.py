@@ -63,13 +63,6 @@ def test_the_zero_of_a_sensor_is_learnt_in_the_air_only() -> None:
     np.testing.assert_allclose(offset, [8.0, 0.0, -15.0, 0.0], atol=0.01)
 
 
-def test_options_refuse_what_is_not_positive() -> None:
-    with pytest.raises(ValueError, match="height_noise"):
-        LegOdometryOptions(height_noise=0.0)
-    with pytest.raises(ValueError, match="force_on"):
-        LegOdometryOptions(force_on=float("nan"))
-
-
 VARIANCE, FEET = 0.01, 4.0
 
 

@@ -2,12 +2,11 @@
 
 from typing import Any, cast
 
-import msgspec
 import numpy as np
 import pytest
 
 from estimator.interface import Estimator
-from estimator.node import UpdateStatistics, run
+from estimator.node import run
 from runtime.bus import Publisher, Subscriber
 from runtime.clock import PausedClock
 from runtime.messages import SensorReading, StateCovariance, StateEstimate, decode, encode
@@ -137,22 +136,3 @@ def test_every_twentieth_tick_publishes_the_covariance_of_its_estimate(
     for message in sent:
         np.testing.assert_array_equal(message.velocity, expected[message.tick])
     assert not np.array_equal(sent[0].velocity, sent[2].velocity)
-
-
-@pytest.mark.parametrize("make", [leg_odometry, salted, invariant])
-def test_a_filter_that_has_not_begun_has_a_covariance_too(make: type[Estimator]) -> None:
-    bad = msgspec.structs.replace(
-        KinematicRobot().reading(), quaternion_imu_in_world=np.full(4, np.nan)
-    )
-    covariances = Queue([])
-    queue = play(make(), [bad], covariances)
-    assert [estimate.status for estimate in queue.sent] == ["starting"]
-    assert [message.tick for message in covariances.sent] == [0]
-
-
-def test_a_run_without_readings_reports_zeros() -> None:
-    assert UpdateStatistics().report() == {
-        "updates": 0,
-        "skipped_ticks": 0,
-        "update_us": {"p50": 0.0, "p99": 0.0, "p999": 0.0, "max": 0.0},
-    }

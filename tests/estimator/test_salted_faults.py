@@ -4,7 +4,6 @@ import numpy as np
 import pytest
 from msgspec.structs import replace
 
-from estimator.options import SaltedOptions
 from estimator.salted.estimator import SaltedEstimator
 from estimator.salted.memory import PROBABILITY
 from hw_bridge.intake import LARGEST_DRIFT
@@ -189,10 +188,3 @@ def test_faults_are_named(observer: SaltedEstimator, readings: list[SensorReadin
     assert observer.faults == ()
     observer.update(replace(readings[50], foot_force=NAN[:4]))
     assert observer.faults == ("foot force",)
-
-
-def test_options_refuse_what_is_not_positive() -> None:
-    with pytest.raises(ValueError, match="height_noise"):
-        SaltedOptions(height_noise=0.0)
-    with pytest.raises(ValueError, match="huber"):
-        SaltedOptions(huber=float("nan"))

@@ -21,9 +21,9 @@ from estimator.salted.prediction import coast, predict, reset, start_covariance
 from robots.contact_dynamics import ContactDynamics
 from robots.pinocchio_model import foot_frame_ids, load_pinocchio
 from robots.rotations import rotation_from_quaternion
-from robots.state import difference, integrate
+from robots.state import integrate
 from tests.a1 import A1
-from tests.estimator.salted_case import LEGS, PARAMETERS, copy, disturbed, random_memory
+from tests.estimator.salted_case import LEGS, PARAMETERS, copy, random_memory
 
 DT = 2e-3
 SETS = [np.array([mask >> i & 1 for i in range(4)], dtype=float) for mask in (0, 1, 6, 15)]
@@ -76,33 +76,6 @@ def test_the_covariance_is_that_of_the_augmented_state(seed: int, contacts: np.n
     np.testing.assert_allclose(m.P, wanted, atol=1e-12 * np.abs(wanted).max(), rtol=1e-10)
     np.testing.assert_allclose(m.previous, turn @ before.v[:3], atol=1e-14)
     assert np.array_equal(m.P, m.P.T)
-
-
-def test_the_covariance_is_that_of_samples(dynamics: ContactDynamics) -> None:
-    """Drawn from P, stepped by the dynamics themselves; the process noise is taken out."""
-    m, random = random_memory(2), np.random.default_rng(0)
-    m.v[:] *= 0.3
-    m.P[:] *= 1e-6
-    start, contacts = copy(m), SETS[2]
-    advance(dynamics, m, contacts)
-    draws = random.multivariate_normal(np.zeros(SIZE), start.P, 4000)
-    found = np.array([_error_after(dynamics, start, m, d, contacts) for d in draws])
-    wanted = m.P - process_noise(m.contact[AGE])
-    deviations = np.sqrt(wanted.diagonal())
-    sampled = np.cov(found.T) / np.outer(deviations, deviations)
-    # 4000 draws: a correlation errs by 1.6 %, and the worst of a thousand by four times that.
-    np.testing.assert_allclose(sampled, wanted / np.outer(deviations, deviations), atol=0.08)
-
-
-def _error_after(
-    dynamics: ContactDynamics, start: Memory, m: Memory, d: np.ndarray, contacts: np.ndarray
-) -> np.ndarray:
-    """Error (48) of a start disturbed by d, a tick later."""
-    other = disturbed(start, d)
-    q, v = dynamics.step(other.q, other.v, other.torque, contacts, DT)
-    turn = rotation_from_quaternion(m.q[3:7]).T @ rotation_from_quaternion(start.q[3:7])
-    left = turn @ other.v[:3] - m.previous
-    return np.concatenate((difference(m.q, m.v, q, v), other.bias - start.bias, left))
 
 
 @pytest.mark.parametrize("gap", [0.005, 0.1])

@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from estimator.salted.measurements import correct, innovation_variance, mirror, predicted
+from estimator.salted.measurements import correct, mirror
 from tests.estimator.salted_case import batch_update, random_covariance
 
 SIZE, ROWS = 12, 7
@@ -34,15 +34,6 @@ def test_rows_in_any_order_equal_one_batch_update(seed: int, order: list[int]) -
     np.testing.assert_allclose(P, wanted_P, atol=1e-10)
 
 
-@given(st.integers(0, 10_000))
-def test_a_row_reads_its_columns_only(seed: int) -> None:
-    P, columns, entries, _, _ = random_rows(seed)
-    h, d = np.zeros(SIZE), np.random.default_rng(seed).standard_normal(SIZE)
-    h[columns[0]] = entries[0]
-    assert np.isclose(innovation_variance(P, columns[0], entries[0]), h @ P @ h)
-    assert np.isclose(predicted(d, columns[0], entries[0]), h @ d)
-
-
 @given(
     st.integers(0, 10_000),
     st.lists(
@@ -63,22 +54,6 @@ def test_junk_rows_leave_a_symmetric_positive_covariance(seed: int, rows: list) 
     mirror(P)
     assert np.isfinite(d).all()
     assert np.linalg.eigvalsh(P).min() > -1e-12 * before
-
-
-def test_only_the_lower_triangle_is_read_and_written() -> None:
-    P, columns, entries, residuals, variances = random_rows(2)
-    whole, d, upper = P.copy(), np.zeros(SIZE), np.triu_indices(SIZE, 1)
-    P[upper] = np.nan
-    correct(P, d, columns[0], entries[0], residuals[0], variances[0])
-    spread = innovation_variance(P, columns[1], entries[1])
-    assert np.isnan(P[upper]).all() and np.isfinite(d).all()
-    correct(whole, np.zeros(SIZE), columns[0], entries[0], residuals[0], variances[0])
-    mirror(P)
-    np.testing.assert_array_equal(np.tril(P), np.tril(whole))
-    assert np.array_equal(P, P.T)
-    h = np.zeros(SIZE)
-    h[columns[1]] = entries[1]
-    assert np.isclose(spread, h @ P @ h)
 
 
 @pytest.mark.parametrize("junk", [np.nan, np.inf, -np.inf])

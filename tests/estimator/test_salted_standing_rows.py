@@ -89,12 +89,6 @@ def test_a_foot_that_contradicts_the_state_counts_less_unless_a_jump_is_under_wa
     assert correction(False, 1.0) < correction(False, 2.0)  # Huber's: never less for more
 
 
-def test_a_foot_that_has_just_landed_counts_less() -> None:
-    found = [correction(True, 0.5, age) for age in (0.0, 0.01, 0.03, 1.0)]
-    assert (np.diff(found) > 0.0).all()
-    assert found[0] < 0.1 * found[-1]
-
-
 def test_the_variance_of_the_heights_is_that_of_their_errors() -> None:
     m = random_memory(4)
     feet = foot_rows(LEGS, m.q, m.v, np.full(4, 0.02), m.normal)

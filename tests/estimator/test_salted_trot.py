@@ -2,7 +2,6 @@
 
 import numpy as np
 import pytest
-from msgspec.structs import replace
 
 from estimator.interface import Estimator
 from estimator.options import SaltedOptions
@@ -104,27 +103,6 @@ def test_turning_the_world_turns_the_estimate(
         np.testing.assert_allclose(one.q[7:], other.q[7:], atol=1e-7)
         np.testing.assert_allclose(one.v, other.v, atol=1e-5)
         np.testing.assert_allclose(one.contact, other.contact, atol=1e-5)
-
-
-def test_neither_the_place_nor_the_origin_of_time_matters(
-    stream: Stream, observer: SaltedEstimator, plain: list[StateEstimate]
-) -> None:
-    place = np.array([3.0, -7.0])
-    observer.reset(stream.truth[0, :2] + place)
-    for k, one in enumerate(plain[:800]):
-        reading = stream.reading(k)
-        other = observer.update(replace(reading, tick=k + 7, time=reading.time + 4096.0))
-        np.testing.assert_allclose(one.q[:2] + place, other.q[:2], atol=1e-7)
-        np.testing.assert_allclose(one.q[2:], other.q[2:], atol=1e-7)
-        np.testing.assert_allclose(one.v, other.v, atol=1e-5)
-        assert (other.tick, other.time) == (k + 7, reading.time + 4096.0)
-
-
-def test_the_same_readings_give_the_same_bits(
-    stream: Stream, observer: SaltedEstimator, plain: list[StateEstimate]
-) -> None:
-    assert run(observer, stream, 600) == plain[:600]
-    assert run(salted(), stream, 600) == plain[:600]
 
 
 def test_without_force_sensors_the_guards_find_the_steps_and_impacts_matter(

@@ -8,7 +8,6 @@ import numpy as np
 import pytest
 from hybrid_tools import HybridDynamicalSystem, HybridSimulator, ModeNoise
 from hybrid_tools.basic_hybrid_systems import bouncing_ball as peer_ball
-from hybrid_tools.basic_hybrid_systems import simple_system as peer_flow
 from hybrid_tools.hybrid_helper_functions import compute_saltation_matrix
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -16,11 +15,9 @@ from hypothesis import strategies as st
 from hybrid.examples.bouncing_ball import FALLING, GRAVITY, RESTITUTION, RISING, bouncing_ball
 from hybrid.saltations import saltation
 from hybrid.simulation import simulate
-from studies.kong.systems.constant_flow import LEFT, RIGHT, constant_flow
 
 BALL = np.array([RESTITUTION, GRAVITY])
 PEER_BALL = peer_ball()
-PEER_FLOW = peer_flow()
 PEER_TOLERANCE = 1e-3  # of scipy's solve_ivp
 
 
@@ -48,23 +45,6 @@ def test_saltation_of_an_impact(velocity, force):
     np.testing.assert_allclose(ours.matrix, theirs, rtol=1e-12, atol=1e-12)
 
 
-@given(height=st.floats(0.0, 4.0), force=st.floats(-3.0, 3.0))
-def test_saltation_of_an_apex(height, force):
-    system, x, u = bouncing_ball(), np.array([height, 0.0]), np.array([force])
-    ours = saltation(system, system.outgoing(RISING)[0], 0.0, x, u)
-    theirs = peer_saltation(PEER_BALL, x, u, BALL, ("J", "I"))
-    np.testing.assert_allclose(ours.matrix, theirs, atol=1e-12)
-
-
-@given(height=st.floats(-3.0, 3.0))
-def test_saltation_of_constant_flow(height):
-    system, x = constant_flow(), np.array([0.0, height])
-    ours = saltation(system, system.outgoing(LEFT)[0], 0.0, x, np.zeros(0))
-    theirs = peer_saltation(PEER_FLOW, x, np.zeros(2), np.zeros(0), ("I", "J"))
-    np.testing.assert_allclose(ours.matrix, theirs, atol=1e-14)
-    np.testing.assert_allclose(ours.matrix, [[1.0, 0.0], [2.0, 1.0]], atol=1e-14)
-
-
 @settings(max_examples=20)
 @given(height=st.floats(0.3, 2.0), velocity=st.floats(-3.0, 0.0), force=st.floats(-2.0, 2.0))
 def test_end_of_a_ball_after_one_impact(height, velocity, force):
@@ -81,29 +61,3 @@ def test_end_of_a_ball_after_one_impact(height, velocity, force):
     mode, end = peer_end(PEER_BALL, x, u, impact + after, BALL)
     assert mode == "J"
     np.testing.assert_allclose(end, ours.final_state, rtol=PEER_TOLERANCE, atol=PEER_TOLERANCE)
-
-
-@settings(max_examples=20)
-@given(distance=st.floats(0.05, 2.0), height=st.floats(-2.0, 2.0), beyond=st.floats(0.05, 2.0))
-def test_end_of_constant_flow(distance, height, beyond):
-    x, duration = np.array([-distance, height]), distance + beyond
-    ours = simulate(constant_flow(), LEFT, x, duration)
-    assert ours.final_mode == RIGHT
-    np.testing.assert_allclose(ours.final_state, [beyond, height - distance + beyond], atol=1e-12)
-    mode, end = peer_end(PEER_FLOW, x, np.zeros(2), duration, np.zeros(0))
-    assert mode == "J"
-    np.testing.assert_allclose(end, ours.final_state, rtol=PEER_TOLERANCE, atol=PEER_TOLERANCE)
-
-
-def test_several_impacts_in_one_timestep():
-    """Ours stays with the closed form; the package with its own tolerance, as far as it goes."""
-    x, u = np.array([1.0, 0.0]), np.zeros(1)
-    fall = np.sqrt(2.0 / GRAVITY)
-    second = fall * (1.0 + 2.0 * RESTITUTION)
-    ours = simulate(bouncing_ball(), FALLING, x, second + 0.1, u)
-    rebound = RESTITUTION**2 * GRAVITY * fall
-    exact = [0.1 * rebound - 0.005 * GRAVITY, rebound - 0.1 * GRAVITY]
-    np.testing.assert_allclose(ours.final_state, exact, atol=1e-11)
-    mode, end = peer_end(PEER_BALL, x, u, second + 0.1, BALL)
-    assert mode == "J"
-    np.testing.assert_allclose(end, exact, rtol=PEER_TOLERANCE, atol=PEER_TOLERANCE)

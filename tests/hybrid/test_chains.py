@@ -8,7 +8,7 @@ from hybrid.hilqr import Policies, compose
 from hybrid.hilqr.cost import QuadraticCost
 from hybrid.hilqr.event_driven import EventDrivenModel
 from hybrid.hilqr.transition_cost import QuadraticTransitionCost
-from hybrid.saltations import input_saltation, saltation
+from hybrid.saltations import saltation
 from hybrid.simulation import simulate_step
 from hybrid.systems import Mode, System, Transition
 from hybrid.variational import fundamental_matrix
@@ -66,22 +66,6 @@ def test_a_ball_that_a_force_pulls_off_the_wall_it_strikes():
     whole = merge_chain(chain)
     together = saltation(system, whole.transition, whole.time, whole.state_before, u)
     assert np.max(abs(parts[1] @ parts[0] - together.matrix)) > 1.0
-
-
-def test_a_chain_is_one_transition():
-    system, u = relay(), np.array([0.7])
-    (chain,) = chains(system, simulate_step(system, 1, np.array([1.0, 0.5]), 0.8, u, 0.3).events)
-    whole = merge_chain(chain)
-    edge, at = whole.transition, (whole.time, whole.state_before, u)
-    assert edge.label == "hit, throw (1, 3)"
-    np.testing.assert_array_equal(edge.reset(*at), whole.state_after)
-    by_state = slopes(lambda y: edge.reset(whole.time, y, u), whole.state_before)
-    by_input = slopes(lambda v: edge.reset(whole.time, whole.state_before, v), u)
-    by_time = slopes(lambda s: edge.reset(s[0], whole.state_before, u), np.array([whole.time]))
-    np.testing.assert_allclose(edge.reset_state(*at), by_state, rtol=1e-6, atol=1e-7)
-    np.testing.assert_allclose(edge.reset_input(*at), by_input, rtol=1e-6, atol=1e-7)
-    np.testing.assert_allclose(edge.reset_time(*at), by_time[:, 0], rtol=1e-6, atol=1e-7)
-    assert input_saltation(system, edge, *at).shape == (2, 1)
 
 
 @pytest.mark.parametrize("timestep", [0.1, 0.8])

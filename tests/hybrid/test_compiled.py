@@ -13,7 +13,6 @@ from hybrid.hilqr.event_driven import EventDrivenModel
 from hybrid.options import SimulationOptions
 from hybrid.simulation import simulate_step
 from hybrid.systems import Mode, System, Transition
-from studies.kong.systems.aslip import FLIGHT, aslip
 from studies.kong.systems.constant_flow import constant_flow
 from studies.kong.systems.pendulum import pendulum
 
@@ -55,15 +54,6 @@ def test_batches_end_where_single_simulations_do(name):
     assert events > 0
 
 
-def test_a_hopping_robot_too():
-    system = aslip()
-    x = np.array([0.0, 1.8, 5 * np.pi / 12, 0.0, 0.0, 0.0, -1.0, 0.0])
-    step = simulate_step(system, FLIGHT, x, 0.05, NONE)
-    batch = simulate_batch(system, FLIGHT, x[None], 0.05, NONE)
-    assert (batch.status[0], batch.modes[0]) == (step.status, step.mode)
-    np.testing.assert_allclose(batch.states[0], step.state, atol=1e-9)
-
-
 def test_a_division_by_zero_is_a_status():
     """Compiled functions divide as numpy does, and a guard that stands still has a rate of zero."""
     system = falling_to(lambda t, x, u: np.array([1.0 / (x[0] - x[0]), x[1]]))
@@ -73,11 +63,6 @@ def test_a_division_by_zero_is_a_status():
     gate = Transition(1, 1, lambda t, x, u: 1.0 if x[0] < 0.5 else -1.0, lambda t, x, u: -x)
     batch = simulate_batch(System({1: step}, (gate,)), 1, np.zeros((1, 1)), 1.0, NONE)
     assert batch.status[0] in ("ok", "grazing")  # as the jump is met, and without an exception
-
-
-def test_time_runs_forward():
-    with pytest.raises(ValueError, match="forward in time"):
-        simulate_batch(bouncing_ball(), FALLING, np.ones((1, 2)), -1.0, REST)
 
 
 def test_results_do_not_depend_on_threads():
@@ -136,53 +121,6 @@ def test_failures_have_the_status_of_single_simulations(case):
     assert not batch.ok[0]
 
 
-def test_a_guard_crossed_twice_within_one_integration_step_is_found():
-    """A parabola that dips under the floor: at both ends of the whole step it is above."""
-    system = falling_to(lambda t, x, u: np.array([0.0, 1.0]))
-    up = falling_to(lambda t, x, u: np.array([0.0, 1.0]), lambda t, x, u: np.array([0.0, 0.0]))
-    rise = Mode("down", 2, 0, lambda t, x, u: np.array([x[1], 9.8]))
-    system = System({1: rise, 2: up.modes[2]}, system.transitions)
-    batch = simulate_batch(system, 1, np.array([[1.0, -5.0], [1.3, -5.0]]), 1.0, NONE)
-    np.testing.assert_array_equal(batch.counts, [1, 0])
-
-
-def one_mode_ball():
-    """An impact that leads back to its own mode: the next step starts on the guard."""
-    ball = bouncing_ball()
-    impact = dataclasses.replace(ball.transitions[0], target=FALLING)
-    return System({FALLING: ball.modes[FALLING]}, (impact,))
-
-
-def under_a_ceiling(height):
-    ball = bouncing_ball()
-    ceiling = Transition(
-        1, 2, lambda t, x, u: height - x[0], lambda t, x, u: x.copy(), time_invariant=True
-    )
-    return System(ball.modes, (ceiling,))
-
-
-TOP = 16.0 / (2.0 * 9.8)  # height that a throw of 4 m/s reaches [m]
-
-
-@pytest.mark.parametrize(
-    ("system", "x", "duration", "status"),
-    [
-        (one_mode_ball(), [1.0, 0.0], 2.4, "ok"),
-        (under_a_ceiling(TOP - 1e-7), [0.0, 4.0], 0.8, "ok"),
-        (under_a_ceiling(TOP), [0.0, 4.0], 0.8, "grazing"),
-        (under_a_ceiling(TOP + 1e-11), [0.0, 4.0], 0.8, "grazing"),
-        (under_a_ceiling(TOP + 1e-7), [0.0, 4.0], 0.8, "ok"),
-        (bouncing_ball(), [0.0, 0.0], 0.1, "grazing"),
-    ],
-)
-def test_guards_are_met_as_they_are_interpreted(system, x, duration, status):
-    batch = simulate_batch(system, 1, np.array([x]), duration, REST)
-    step = simulate_step(without_closed_forms(system), 1, np.array(x), duration, REST)
-    assert batch.status[0] == step.status == status
-    assert (batch.modes[0], batch.counts[0]) == (step.mode, len(step.events))
-    np.testing.assert_allclose(batch.states[0], step.state, atol=1e-8)
-
-
 def test_a_function_that_does_not_compile_is_interpreted():
     table = {"gravity": 9.8}  # numba knows no such dictionary
     mode = Mode("air", 2, 0, lambda t, x, u: np.array([x[1], -table["gravity"]]))
@@ -190,13 +128,6 @@ def test_a_function_that_does_not_compile_is_interpreted():
     assert "table" in native_tables(system).reason
     batch = simulate_batch(system, 1, np.array([[0.0, 1.0]]), 2.0, NONE)
     np.testing.assert_allclose(batch.states, [[2.0 - 19.6, 1.0 - 19.6]], rtol=1e-9)
-
-
-def test_constant_arrays_and_whole_numbers_compile():
-    slope = np.array([[0.0, 1.0], [0.0, 0.0]])
-    mode = Mode("air", 2, 0, lambda t, x, u: np.array([x[1], -9.8]), lambda t, x, u: slope)
-    edge = Transition(1, 1, lambda t, x, u: 1, lambda t, x, u: x, name="never")
-    assert native_tables(System({1: mode}, (edge,))).reason == ""
 
 
 def without_derivatives(system):

@@ -28,11 +28,6 @@ def test_a_smooth_function_is_exact_to_rounding(values):
     np.testing.assert_allclose(jacobian(smooth, x), smooth_jacobian(x), rtol=1e-13, atol=1e-13)
 
 
-def test_a_number_has_a_gradient():
-    gradient = jacobian(lambda x: x[0] * x[1] ** 2, POINT[:2])
-    np.testing.assert_allclose(gradient, [POINT[1] ** 2, 2 * POINT[0] * POINT[1]], rtol=1e-14)
-
-
 d = POINT[:2] - np.array([0.2, 0.5])
 
 
@@ -85,18 +80,6 @@ def test_large_and_small_numbers():
     )
     differenced = jacobian(lambda x: np.array([abs(x[0]) ** 2, x[1]]), x)
     np.testing.assert_allclose(differenced, [[2e6, 0], [0, 1]], rtol=1e-8, atol=1e-3)
-
-
-def test_no_state_and_no_input():
-    assert jacobian(lambda x: np.zeros(3), np.zeros(0)).shape == (3, 0)
-    assert jacobian(lambda x: 1.0, np.zeros(0)).shape == (0,)
-    by_input = Derivative(lambda t, x, u: x, "input")
-    assert by_input(0.0, np.ones(2), np.zeros(0)).shape == (2, 0)
-
-
-def test_a_constant_has_none():
-    np.testing.assert_array_equal(jacobian(lambda x: np.ones(2), POINT), np.zeros((2, 3)))
-    assert np.array_equal(jacobian(lambda x: 1.0, POINT), np.zeros(3))
 
 
 def test_what_is_not_finite_gives_nan():

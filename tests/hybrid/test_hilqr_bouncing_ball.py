@@ -65,17 +65,6 @@ def test_xi_converges_through_the_impact_and_the_reset_jacobian_does_not():
     assert other.trajectory.cost > 1.2 * found.trajectory.cost
 
 
-@pytest.mark.parametrize("force", [-3.0, -2.0, 0.0, 1.0])
-def test_one_bounce_seeds_at_four_milliseconds(force):
-    """D_x R converges only where it has thrown the bounce away, at more than twice the cost."""
-    found = solve(4e-3, force, "xi")
-    assert found.status == "converged" and bounces(found.trajectory) == 1
-    assert found.trajectory.cost == pytest.approx(best_cost_with_one_bounce(), rel=0.02)
-    other = solve(4e-3, force, "dxr")
-    assert other.status != "converged" or bounces(other.trajectory) == 0
-    assert other.trajectory.cost > 2.0 * found.trajectory.cost
-
-
 def test_without_reference_extension_it_does_not_converge():
     """5.5.1, last paragraph but one."""
     found = solve(4e-3, 0.0, "no_extension")

@@ -4,11 +4,10 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from scipy.optimize import minimize
 
 import hybrid as hy
 from hybrid.examples.bouncing_ball import FALLING, bouncing_ball
-from hybrid.hilqr import Box, Linearisation, backward_pass
+from hybrid.hilqr import Box, backward_pass
 from tests.hybrid.double_integrator import (
     DoubleIntegrator,
     best_bounded_inputs,
@@ -65,13 +64,6 @@ def test_value_and_gains_are_those_of_the_bounded_policy(mu):
     assert_same(found, expected)
 
 
-def test_a_knot_whose_gradient_is_no_number_is_named():
-    linear, cost = problem()
-    cost.l_u[4, 1] = np.nan
-    box = Box(np.full((9, 3), -1.0), np.full((9, 3), 1.0))
-    assert backward_pass(Linearisation(linear.A, linear.B), cost, box=box).failed_knot == 4
-
-
 @pytest.mark.parametrize("seed", range(5))
 def test_a_bounded_regulator_is_a_quadratic_program(seed):
     draw = np.random.default_rng(seed)
@@ -111,65 +103,6 @@ def test_farthest_motion_from_rest_to_rest_is_bang_bang():
         assert result.trajectory.states[-1, 0] == pytest.approx(1.0, abs=1e-5)
     assert np.abs(boxed.trajectory.inputs).max() <= 1.0
     assert boxed.iterations < lagrangian.iterations
-
-
-def pendulum(t, x, u):
-    return np.array([x[1], u[0] - 0.1 * x[1] - 9.81 * np.sin(x[0])])
-
-
-STEPS, TIMESTEP, TORQUE = 50, 0.05, 5.0  # half of what holds the pendulum level
-
-
-def swing_up():
-    """Model of the pendulum, and two seeds: a constant torque, and one that pumps."""
-    system = hy.System({1: hy.Mode("pendulum", 2, 1, pendulum)}, [])
-    weights = np.array([[0.02 * TIMESTEP]]), np.diag([20.0, 2.0])
-    cost = hy.QuadraticCost.reaching(np.array([np.pi, 0.0]), *weights)
-    phase = np.sin(np.sqrt(9.81) * TIMESTEP * np.arange(STEPS))
-    seeds = np.full((STEPS, 1), 0.1), -0.5 * TORQUE * np.sign(phase)[:, None]
-    return hy.EventDrivenModel(system, 1, TIMESTEP, cost), seeds
-
-
-def open_loop(inputs):
-    return hy.Policies.of(np.zeros((STEPS + 1, 2)), inputs, np.zeros((STEPS, 1, 2)))
-
-
-def single_shooting(model, inputs):
-    """SciPy's SLSQP over all inputs, with the gradient by the adjoint."""
-
-    def cost_and_gradient(u):
-        trajectory = model.roll_out(np.zeros(2), open_loop(u[:, None])).select(0)
-        linear, cost = model.linearise(trajectory), model.quadratise(trajectory)
-        adjoint, gradient = cost.l_x[-1], np.empty(STEPS)
-        for k in range(STEPS - 1, -1, -1):
-            gradient[k] = cost.l_u[k, 0] + linear.B[k, :, 0] @ adjoint
-            adjoint = cost.l_x[k] + linear.A[k].T @ adjoint
-        return trajectory.cost, gradient
-
-    return minimize(
-        cost_and_gradient, inputs[:, 0], jac=True, bounds=[(-TORQUE, TORQUE)] * STEPS,
-        method="SLSQP", options={"maxiter": 1000, "ftol": 1e-13},
-    )  # fmt: skip
-
-
-def test_swing_up_costs_as_much_as_by_single_shooting():
-    """To 1e-7; and with fewer iterations than the augmented Lagrangian takes."""
-    model, seeds = swing_up()
-    options, start = hy.HilqrOptions(tolerance=1e-9, max_iterations=500), np.zeros(2)
-    limits = hy.ConstraintOptions(tolerance=1e-6)
-    for inputs in seeds:
-        seed = open_loop(inputs)
-        result = hy.Hilqr(model, options, bounds(TORQUE)).solve(start, seed)
-        direct = single_shooting(model, inputs)
-        assert result.status == "converged" and direct.success, result.message
-        assert result.trajectory.cost == pytest.approx(direct.fun, rel=1e-7)
-        torques = np.abs(result.trajectory.inputs)
-        assert torques.max() == TORQUE and 20 < np.sum(torques == TORQUE) < STEPS
-        held = result.trajectory.inputs[:, 0] == TORQUE
-        assert np.all(result.gains[held] == 0.0)
-        lagrangian = hy.ConstrainedHilqr(model, bounds(TORQUE), options, limits).solve(start, seed)
-        assert lagrangian.trajectory.cost == pytest.approx(direct.fun, rel=1e-5)
-        assert 2 * result.iterations < lagrangian.iterations
 
 
 def test_feedback_is_clamped_through_impacts():

@@ -72,20 +72,6 @@ def test_a_seed_that_is_not_finite(name):
     assert solve(model(), np.array([np.nan, 0.0])).message == "x0 = [nan  0.] is not finite"
 
 
-def test_a_seed_whose_simulation_fails_has_the_simulations_message():
-    failed = solve(model(), np.array([1e-3, 0.0]))
-    assert failed.status == "failed"
-    for part in ("none of the seed's 1 candidates", "knot 5", "zeno: in mode rising", "20 events"):
-        assert part in failed.message
-
-
-def test_an_indefinite_input_hessian_says_at_which_knot():
-    failed = solve(model(input_weight=-1e12))
-    assert failed.status == "indefinite" and "Q_uu of knot 49" in failed.message
-    failed = solve(model(input_weight=np.nan))
-    assert failed.status == "failed" and "cost is nan" in failed.message
-
-
 def test_derivatives_that_are_not_finite_are_named():
     class Broken(EventDrivenModel):
         def quadratise(self, trajectory):
@@ -98,9 +84,3 @@ def test_derivatives_that_are_not_finite_are_named():
     failed = solve(broken)
     assert failed.status == "indefinite" and "l_ux of the model is not finite" in failed.message
     assert "knot 12" in failed.message
-
-
-def test_zeros_start_from_rest():
-    seed = Policies.zeros(bouncing_ball(), 3)
-    assert seed.states.shape == (1, 4, 2) and seed.inputs.shape == (1, 3, 1)
-    assert seed.gains.shape == (1, 3, 1, 2) and not np.any(seed.inputs) and seed.count == 1

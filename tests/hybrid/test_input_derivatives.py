@@ -3,8 +3,7 @@
 import numpy as np
 import pytest
 
-from hybrid.derivatives import jacobian
-from hybrid.examples.bouncing_ball import FALLING, GRAVITY, RESTITUTION, bouncing_ball
+from hybrid.examples.bouncing_ball import FALLING, bouncing_ball
 from hybrid.simulation import simulate
 from hybrid.systems import Mode, System, Transition
 from hybrid.variational import fundamental_matrix
@@ -57,25 +56,6 @@ def relay():
         Transition(2, 3, lambda t, x, u: x[1] - 50.0, throw, name="throw"),
     )
     return System(modes, edges)
-
-
-def ball_after(start):
-    """Height and velocity 0.8 s after (z, v), and the time of the impact, with the force u."""
-    z, v, u = start
-    a = GRAVITY - u
-    met = (v + np.sqrt(v * v + 2.0 * a * z)) / a
-    rebound, left = -RESTITUTION * (v - a * met), 0.8 - met
-    return np.array([rebound * left - 0.5 * a * left**2, rebound - a * left, met])
-
-
-def test_a_bouncing_ball_in_closed_form():
-    found = fundamental_matrix(bouncing_ball(), FALLING, np.array([1.0, -0.5]), 0.8, [0.7])
-    expected = jacobian(ball_after, np.array([1.0, -0.5, 0.7]))
-    assert found.ok and [e.transition.name for e in found.events][:1] == ["impact"]
-    np.testing.assert_allclose(found.Phi, expected[:2, :2], atol=1e-8)
-    np.testing.assert_allclose(found.Gamma, expected[:2, 2:], atol=1e-8)
-    np.testing.assert_allclose(found.event_times_state[0], expected[2, :2], atol=1e-9)
-    np.testing.assert_allclose(found.event_times_input[0], expected[2, 2:], atol=1e-9)
 
 
 def differences(function, p):
@@ -159,10 +139,3 @@ def test_a_failed_simulation_has_no_derivatives():
 def test_inputs_and_times_that_do_not_fit(changes, message):
     with pytest.raises(ValueError, match=message):
         fundamental_matrix(bouncing_ball(), FALLING, np.array([1.0, 0.0]), 1.0, **changes)
-
-
-@pytest.mark.parametrize("Sigma", [np.diag([1.0, -1.0]), np.eye(3), np.array([[1.0, 0.5], [0, 1]])])
-def test_what_is_no_covariance(Sigma):
-    variation = fundamental_matrix(bouncing_ball(), FALLING, np.array([1.0, 0.0]), 0.2)
-    with pytest.raises(ValueError, match="symmetric"):
-        variation.covariance(Sigma)

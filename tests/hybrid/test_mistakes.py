@@ -11,7 +11,7 @@ import pytest
 from hybrid.batch import simulate_batch
 from hybrid.compiled.system import native_tables
 from hybrid.examples.bouncing_ball import FALLING, bouncing_ball, bouncing_ball_problem
-from hybrid.hilqr import Hilqr, HilqrOptions, Policies
+from hybrid.hilqr import Hilqr, Policies
 from hybrid.simulation import simulate, simulate_step
 from hybrid.systems import Mode, System, Transition
 from hybrid.variational import fundamental_matrix
@@ -73,13 +73,6 @@ def test_policies_of_the_wrong_shape(x0, seed):
         Hilqr(bouncing_ball_problem()).start(x0, seed)
 
 
-def test_words_that_are_not_known():
-    with pytest.raises(ValueError, match="no variant 'saltation'; accepted: xi, dxr, no_extension"):
-        HilqrOptions(variant="saltation")  # type: ignore[arg-type]
-    with pytest.raises(ValueError, match="no event_at 'start'; accepted: end, end_held, exact"):
-        bouncing_ball_problem(event_at="start")  # type: ignore[arg-type]
-
-
 def falling(flow=None, reset=None):
     """A ball with a function of the user's own in it."""
     ballistic = flow or (lambda t, x, u: np.array([x[1], -9.8]))
@@ -102,13 +95,6 @@ def test_a_reset_that_writes_on_its_argument_does_no_harm():
     one, other = (fundamental_matrix(s, 1, X, 0.6) for s in (right, wrong))
     np.testing.assert_allclose(one.Phi, other.Phi, rtol=1e-9)
     assert other.events[0].state_before[1] < 0.0 < other.events[0].state_after[1]
-
-
-def test_a_flow_of_the_wrong_dimension_has_the_same_status_in_batches():
-    system = falling(flow=lambda t, x, u: np.zeros(3))
-    assert "has shape (3,); give (2,)" in native_tables(system).reason
-    batch = simulate_batch(system, 1, X[None], 0.6, np.zeros(0))
-    assert batch.status == (simulate(system, 1, X, 0.6).status,) == ("wrong_dimension",)
 
 
 def test_a_global_number_is_not_kept_in_a_file(tmp_path):

@@ -3,11 +3,8 @@
 import numpy as np
 import pytest
 
-from hybrid.limit_cycle import find_limit_cycle
-from hybrid.return_map import EventSection, PhaseSection, ReturnMap
-from hybrid.simulation import simulate, simulate_step
+from hybrid.simulation import simulate_step
 from hybrid.systems import Mode, System, Transition
-from hybrid.validation import check_system
 from hybrid.variational import fundamental_matrix
 
 DOWN, UP, REST = 1, 2, 3
@@ -48,52 +45,8 @@ def test_an_input_is_as_wide_as_that_of_the_mode_that_takes_most():
     )
 
 
-def test_a_cycle_is_found_where_its_first_mode_takes_no_input():
-    cycle = find_limit_cycle(ReturnMap(tank(), EventSection("full"), DOWN), np.array([0.7]))
-    assert cycle.ok
-    assert cycle.state == pytest.approx([1.0])
-    assert np.real(cycle.multipliers) == pytest.approx([1.0])
-
-
-def test_the_check_gives_every_function_the_whole_input():
-    samples = {DOWN: [[0.5]], UP: [[0.5]]}
-    assert check_system(tank(), samples) == []
-    assert check_system(tank(), samples, u=np.array([0.3])) == []
-
-
 def test_a_mode_with_no_state_is_simulated():
     step = simulate_step(stopped(), DOWN, np.array([0.5]), 1.0, np.zeros(0))
     assert (step.status, step.mode, step.state.shape) == ("ok", REST, (0,))
     assert step.events[0].time == pytest.approx(0.5, abs=1e-12)
     assert fundamental_matrix(stopped(), DOWN, np.array([0.5]), 1.0).Phi.shape == (0, 1)
-
-
-def test_a_cycle_that_was_not_found_has_no_multipliers():
-    section = EventSection("stop", count=2, time_limit=1.0)
-    cycle = find_limit_cycle(ReturnMap(stopped(), section, DOWN), np.array([0.5]))
-    assert cycle.status == "no_return"
-    assert np.isnan(cycle.multipliers).all()
-
-
-def test_a_driven_orbit_may_stand_still_where_the_clock_cuts_it():
-    """x = (sin t - cos t) / 2 follows sin t - x; it turns, at the start of this section."""
-    start = 0.75 * np.pi
-    mode = Mode("driven", 1, 0, lambda t, x, u: np.array([np.sin(t) - x[0]]))
-    section = PhaseSection(start, 2.0 * np.pi)
-    cycle = find_limit_cycle(ReturnMap(System({1: mode}, ()), section, 1), np.array([0.0]))
-    assert cycle.status == "ok"
-    assert cycle.state == pytest.approx([np.sqrt(0.5)], abs=1e-9)
-
-
-def test_simulating_for_no_time_says_that_the_event_has_not_come():
-    end = simulate(
-        tank(), UP, np.array([0.5]), 0.0, [[0.1]], timestep=0.1, until=lambda event: True
-    )
-    assert end.status == "no_event"
-    assert end.final_time == 0.0
-
-
-def test_a_period_that_ends_in_another_mode_says_where():
-    found = ReturnMap(tank(), PhaseSection(0.0, 1.0), DOWN)(np.array([0.5]))
-    assert found.status == "other_mode"
-    assert "in mode filling (2) at t = 1 s" in found.message

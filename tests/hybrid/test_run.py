@@ -8,7 +8,6 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from hybrid.examples.bouncing_ball import FALLING, GRAVITY, RESTITUTION, RISING, bouncing_ball
-from hybrid.options import SimulationOptions
 from hybrid.simulation import simulate, simulate_step
 from hybrid.systems import Mode, System, Transition
 
@@ -68,12 +67,6 @@ def test_an_autonomous_system_does_not_know_the_time(make, mode, x, shift):
         assert b.time - shift == pytest.approx(a.time, abs=1e-10)
 
 
-def test_a_system_that_depends_on_time_does_know_it():
-    now = simulate(pendulum_with_wall(), 1, START, 0.5, np.ones(1))
-    later = simulate(pendulum_with_wall(), 1, START, 0.5, np.ones(1), t=1.0)
-    assert abs(now.final_state - later.final_state).max() > 0.01
-
-
 @pytest.mark.parametrize("make", [bouncing_ball, without_closed_form])
 def test_states_in_between_against_the_closed_form(make):
     run = simulate(make(), FALLING, START, 1.2)
@@ -88,44 +81,6 @@ def test_states_in_between_against_the_closed_form(make):
             expected = np.array([speed * s - 0.5 * GRAVITY * s**2, speed - GRAVITY * s])
         np.testing.assert_allclose(x, expected, atol=1e-9)
         assert mode == (RISING if 0.0 <= s < speed / GRAVITY else FALLING)
-
-
-def test_dense_output_agrees_with_simulating_that_far():
-    system, u = pendulum_with_wall(), np.array([0.7])
-    run = simulate(system, 1, START, 3.0, u)
-    assert len(run.events) >= 2
-    for t in np.linspace(0.0, 3.0, 61):
-        end = simulate_step(system, 1, START, t, u)
-        mode, x = run.at(t)
-        assert mode == end.mode
-        # The integrator's steps are sized for the eighth order; the extension is of the seventh.
-        np.testing.assert_allclose(x, end.state, atol=1e-7)
-
-
-def test_at_an_event_the_state_is_the_one_after():
-    run = simulate(bouncing_ball(), FALLING, START, 1.2)
-    for event in run.events:
-        mode, x = run.at(event.time)
-        assert mode == event.transition.target
-        np.testing.assert_array_equal(x, event.state_after)
-        mode, x = run.at(event.time - 1e-9)
-        assert mode == event.transition.source
-        np.testing.assert_allclose(x, event.state_before, atol=1e-7)
-
-
-def test_segments_join_at_events():
-    run = simulate(pendulum_with_wall(), 1, START, 3.0, timestep=0.25)
-    assert len(run.segments) == len(run.events) + 1
-    for i, event in enumerate(run.events):
-        before, after = run.segments[i], run.segments[i + 1]
-        assert before.mode == event.transition.source and after.mode == event.transition.target
-        assert before.end == after.start == event.time
-        np.testing.assert_array_equal(before.states[-1], event.state_before)
-        np.testing.assert_array_equal(after.states[0], event.state_after)
-    for segment in run.segments:
-        assert len(segment.times) == len(segment.states)
-        assert np.all(np.diff(segment.times) > 0.0)
-    assert (run.segments[0].start, run.final_time) == (0.0, 3.0)
 
 
 def test_a_time_outside_is_an_error():
@@ -173,15 +128,6 @@ def test_an_event_that_never_comes_is_a_status():
     assert simulate(bouncing_ball(), FALLING, START, 0.2).status == "ok"
 
 
-def test_a_failure_has_a_message_and_what_was_reached_is_kept():
-    run = simulate(bouncing_ball(), FALLING, START, 9.0, until=lambda event: False)
-    assert run.status == "zeno" and "max_events" in run.message
-    assert run.at(1.0)[0] == FALLING
-    more = simulate(bouncing_ball(), FALLING, START, 9.0, options=SimulationOptions(max_events=40))
-    assert more.status == "zeno" and len(more.events) == len(run.events) + 20
-    assert len(simulate(bouncing_ball(), FALLING, START, 3.1, timestep=0.05).events) > 20
-
-
 def push(t):
     return np.array([np.sin(3.0 * t)])
 
@@ -197,19 +143,6 @@ def test_inputs_are_held_over_timesteps(many):
         x, mode = step.state, step.mode
     assert run.final_mode == mode and run.final_time == 1.35
     np.testing.assert_allclose(run.final_state, x, atol=1e-12)
-
-
-def test_a_constant_input_in_timesteps_is_the_same_as_in_one():
-    u = np.array([0.3])
-    one = simulate(pendulum_with_wall(), 1, START, 2.0, u)
-    many = simulate(pendulum_with_wall(), 1, START, 2.0, u, timestep=0.1)
-    np.testing.assert_allclose(many.final_state, one.final_state, atol=1e-8)
-
-
-def test_a_simulation_of_no_duration_is_its_start():
-    run = simulate(bouncing_ball(), FALLING, START, 0.0, t=2.0)
-    assert run.status == "ok" and run.at(2.0)[0] == FALLING
-    np.testing.assert_array_equal(run.final_state, START)
 
 
 @pytest.mark.parametrize(

@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
-from hybrid.examples.bouncing_ball import FALLING, GRAVITY, RESTITUTION, RISING, bouncing_ball
-from hybrid.hilqr import Policies, Trajectory
+from hybrid.examples.bouncing_ball import FALLING, GRAVITY, RISING, bouncing_ball
+from hybrid.hilqr import Policies
 from hybrid.hilqr.cost import QuadraticCost
 from hybrid.hilqr.event_driven import EventDrivenModel
 from hybrid.hilqr.extension import Modes
@@ -127,26 +127,6 @@ def test_windows_add_up_to_the_whole(target, height, update):
         first += np.einsum("ki,ij,kj", effort, R, effort)
         total = first + rest.value(states, inputs, Modes(knots[cut:], ahead))
         assert total == pytest.approx(whole, rel=1e-12)
-
-
-def test_a_late_system_is_compared_with_a_reference_that_falls_on(target):
-    """Window after the reference's impact, before the system's own: the same mode, not the time."""
-    start = impact_knot(target) + 4
-    cost = tracking(target).window(start, 0)
-    falling = Trajectory(np.array([[0.1, -4.5]]), np.empty((0, 1)), 0.0, Modes((FALLING,), ()))
-    error, _ = cost.errors(falling.states, falling.inputs, falling.aux)
-    x_hat = falling.states - error
-    assert x_hat[0, 1] < -4.0 and x_hat[0, 0] < 0.0
-    rising = cost.window(start, 1)
-    error, _ = rising.errors(falling.states, falling.inputs, Modes((RISING,), ()))
-    np.testing.assert_allclose(falling.states - error, target.states[start : start + 1], rtol=1e-14)
-
-
-def test_an_early_system_is_compared_with_a_reference_that_rises_already(target):
-    start = impact_knot(target) - 4
-    cost = tracking(target).window(start, 1)
-    error, _ = cost.errors(np.zeros((1, 2)), np.empty((0, 1)), Modes((RISING,), ()))
-    assert -error[0, 1] > 0.9 * RESTITUTION * 4.0
 
 
 def test_past_its_end_the_reference_holds(target):

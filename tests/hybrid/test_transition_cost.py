@@ -3,12 +3,11 @@
 import numpy as np
 import pytest
 
-from hybrid.examples.bouncing_ball import FALLING, RESTITUTION, RISING, bouncing_ball
-from hybrid.hilqr import Hilqr, HilqrOptions, Policies, backward_pass, compose
+from hybrid.examples.bouncing_ball import FALLING, RISING, bouncing_ball
+from hybrid.hilqr import Policies, backward_pass, compose
 from hybrid.hilqr.cost import QuadraticCost
 from hybrid.hilqr.event_driven import EventDrivenModel
 from hybrid.hilqr.transition_cost import QuadraticTransitionCost, transition_value
-from hybrid.path_derivatives import event_time_derivatives
 from hybrid.systems import Mode, System, Transition
 
 IMPACT = ((FALLING, RISING),)
@@ -73,34 +72,6 @@ def test_gradients_are_those_of_the_simulated_cost():
     check_against_differences(model, np.array([1.0, 0.0]), inputs)
 
 
-def test_two_events_in_one_timestep():
-    model = ball(0.6, impact_cost(edges=None))
-    inputs = np.array([[0.3], [-0.2], [0.5]])
-    trajectory = roll(model, np.array([1.0, 0.0]), inputs)
-    knots = [event.knot for event in trajectory.aux.events]
-    assert len(knots) > len(set(knots))
-    check_against_differences(model, np.array([1.0, 0.0]), inputs)
-
-
-def test_a_guard_that_depends_on_time():
-    """A floor that rises: the state before the impact is not on a fixed surface."""
-
-    def flow(t, x, u):
-        return np.array([x[1], u[0] - 9.8])
-
-    modes = {mode: Mode("flight", 2, 1, flow) for mode in (FALLING, RISING)}
-    impact = Transition(
-        FALLING,
-        RISING,
-        guard=lambda t, x, u: x[0] - 0.3 * np.sin(2.0 * t),
-        reset=lambda t, x, u: np.array([x[0], -RESTITUTION * x[1] + 1.2 * np.cos(2.0 * t)]),
-    )
-    model = ball(0.05, impact_cost(), system=System(modes, (impact,)))
-    inputs = np.cos(np.arange(14.0))[:, None]
-    assert len(roll(model, np.array([1.0, 0.0]), inputs).aux.events) == 1
-    check_against_differences(model, np.array([1.0, 0.0]), inputs)
-
-
 def two_doors(guard_by_input=0.2):
     """A mass under a force that bursts through two doors, which give way earlier when pushed."""
 
@@ -158,20 +129,6 @@ def test_a_cost_on_the_guard_has_no_gradient():
     )
 
 
-def test_the_state_at_the_own_time_moves_along_the_flow_onto_the_guard():
-    model = ball(0.05, impact_cost())
-    trajectory = roll(model, np.array([1.0, 0.0]), np.ones((12, 1)))
-    knot, event = trajectory.aux.events[0]
-    np.testing.assert_array_equal(event.input, trajectory.inputs[knot])
-    by_state, by_input = event_time_derivatives(model.system, event)
-    flow = model.system.modes[FALLING].flow(event.time, event.state_before, event.input)
-    P = np.eye(2) + np.outer(flow, by_state)
-    np.testing.assert_allclose(P @ P, P, atol=1e-12)
-    np.testing.assert_allclose(P @ flow, 0.0, atol=1e-12)
-    np.testing.assert_allclose(P[0], 0.0, atol=1e-12)
-    np.testing.assert_array_equal(by_input, 0.0)
-
-
 def test_hessian_terms_are_those_of_a_linear_map():
     """About a constant gradient of zero the Gauss-Newton Hessian is the Hessian."""
     x0, inputs, k = np.array([1.0, -0.5]), np.zeros((9, 1)), 8
@@ -204,18 +161,6 @@ def test_hessian_terms_are_those_of_a_linear_map():
             assert hessian[i, j] == pytest.approx(second, rel=2e-3, abs=2e-3)
 
 
-def test_placing_the_event_at_the_end_differs_by_the_timestep():
-    errors = []
-    for timestep in (2e-2, 5e-3, 1.25e-3):
-        found = []
-        for event_at in ("end", "exact"):
-            model = ball(timestep, impact_cost(), event_at)
-            inputs = np.zeros((round(0.7 / timestep), 1))
-            found.append(gradients(model, roll(model, np.array([1.0, 0.0]), inputs))[0])
-        errors.append(np.max(abs(found[0] - found[1])))
-    assert errors[0] < 3.0 and errors[2] < 0.25 * errors[0]
-
-
 def test_descent_sees_it_and_the_expected_change_is_the_actual_one():
     """A ball that is to land softly: the impact's speed is what costs."""
     softly = QuadraticTransitionCost(np.array([0.0, -2.0]), np.diag([0.0, 4.0]), edges=IMPACT)
@@ -236,27 +181,3 @@ def test_descent_sees_it_and_the_expected_change_is_the_actual_one():
         change = model.roll_out(x0, policies).cost[0] - start.cost
         ratios.append(abs(change / backward.expected_change(step_size) - 1.0))
     assert ratios[1] < 0.02 and ratios[1] < 0.3 * ratios[0]
-
-
-def test_a_constant_penalty_is_counted_for_each_chosen_event():
-    penalty = QuadraticTransitionCost(np.zeros(2), np.zeros((2, 2)), 7.0, IMPACT)
-    inputs = np.zeros((28, 1))
-    x0 = np.array([1.0, 0.0])
-    with_cost, without = (roll(ball(0.05, cost), x0, inputs) for cost in (penalty, None))
-    impacts = sum(e.event.transition.source == FALLING for e in without.aux.events)
-    assert impacts == 2
-    assert with_cost.cost == pytest.approx(without.cost + 7.0 * impacts)
-
-
-def test_hilqr_lands_more_softly_the_more_it_costs():
-    x0, steps = np.array([0.3, -3.0]), 50
-    seed = Policies.of(np.zeros((steps + 1, 2)), np.zeros((steps, 1)), np.zeros((steps, 1, 2)))
-    options, speeds = HilqrOptions(tolerance=1e-2), []
-    for weight in (0.0, 0.5, 2.0):
-        softly = QuadraticTransitionCost(
-            np.array([0.0, -2.0]), np.diag([0.0, weight]), edges=IMPACT
-        )
-        solution = Hilqr(ball(0.004, softly, "end"), options).solve(x0, seed)
-        assert solution.trajectory is not None
-        speeds.append(-solution.trajectory.aux.events[0].event.state_before[1])
-    assert speeds[0] > speeds[1] + 0.2 > speeds[2] + 0.4 > 2.0

@@ -7,17 +7,12 @@ from hypothesis import strategies as st
 
 from hybrid.examples.bouncing_ball import FALLING, RISING, bouncing_ball
 from hybrid.options import SimulationOptions
-from hybrid.simulation import simulate, simulate_step
+from hybrid.simulation import simulate_step
 from hybrid.systems import Mode, System, Transition
 from hybrid.variational import (
     fundamental_matrix,
-    propagate_covariance,
-    propagate_value,
-    sandwich,
 )
 from studies.kong.systems.vibrating_table import vibrating_table
-
-NOTHING = np.zeros(0)
 
 
 def changing_dimensions():
@@ -45,16 +40,6 @@ def changing_dimensions():
     )
     modes = {0: Mode("free", 3, 0, free), 1: Mode("held", 2, 0, held), 2: Mode("off", 3, 0, free)}
     return System(modes, (land, leave))
-
-
-def identity_cut():
-    """One flow cut into two modes by a guard where nothing jumps: (3.12) holds."""
-
-    def flow(t, x, u):
-        return np.array([x[1], -np.sin(x[0]) + 0.3 * np.cos(t)])
-
-    cut = Transition(0, 1, lambda t, x, u: x[0] - 0.1 * t, lambda t, x, u: x.copy(), name="cut")
-    return System({0: Mode("a", 2, 0, flow), 1: Mode("b", 2, 0, flow)}, (cut,))
 
 
 def differences(system, mode, x, duration, t, h=2e-4):
@@ -102,36 +87,6 @@ def test_through_modes_of_other_dimensions_that_depend_on_time(seed):
     assert to_two.mode == 1 and to_two.Phi.shape == (2, 3)
 
 
-@pytest.mark.parametrize("seed", range(4))
-def test_through_impacts_on_a_moving_table(seed):
-    rng = np.random.default_rng(seed)
-    x = np.array([0.12, rng.uniform(-0.1, -0.02)])
-    assert_is_derivative(vibrating_table(), FALLING, x, 0.45, rng.uniform(0.0, 0.3), 3)
-
-
-def test_reset_jacobian_is_not_the_derivative():
-    x = np.array([1.0, -0.5])
-    true = fundamental_matrix(bouncing_ball(), FALLING, x, 0.6)
-    other = fundamental_matrix(bouncing_ball(), FALLING, x, 0.6, with_reset_jacobian=True)
-    A_before, A_after = np.array([[1.0, true.events[0].time], [0.0, 1.0]]), np.eye(2)
-    A_after[0, 1] = 0.6 - true.events[0].time
-    D_xR = np.diag([1.0, -0.75])
-    np.testing.assert_allclose(other.Phi, sandwich(A_before, D_xR, A_after), atol=1e-12)
-    assert np.max(abs(other.Phi - true.Phi)) > 0.5
-
-
-@pytest.mark.parametrize("seed", range(3))
-def test_identity_where_nothing_jumps(seed):
-    """(3.12): a cut between equal flows leaves no trace in Phi."""
-    rng = np.random.default_rng(seed)
-    system, x = identity_cut(), np.array([0.4, -0.9]) + rng.uniform(-0.1, 0.1, 2)
-    whole = System(system.modes, ())
-    cut = fundamental_matrix(system, 0, x, 1.5)
-    uncut = fundamental_matrix(whole, 0, x, 1.5)
-    assert len(cut.events) == 1 and not uncut.events
-    np.testing.assert_allclose(cut.Phi, uncut.Phi, atol=1e-9)
-
-
 @settings(max_examples=12)
 @given(part=st.floats(0.0, 1.0), speed=st.floats(-1.0, -0.5))
 def test_composition(part, speed):
@@ -171,22 +126,6 @@ def test_covariance_stays_symmetric_and_positive(root, height, speed, duration, 
     assert np.min(np.linalg.eigvalsh(after)) >= -1e-12 * size
 
 
-def test_covariance_and_value_are_dual():
-    """trace(P Xi Sigma Xi') = trace(Xi' P Xi Sigma): what (3.36) and (3.39) say together."""
-    rng = np.random.default_rng(1)
-    Xi, half, other = rng.normal(size=(2, 3)), rng.normal(size=(3, 3)), rng.normal(size=(2, 2))
-    Sigma, P, Q = half @ half.T, other @ other.T, np.eye(3)
-    through = np.trace(P @ propagate_covariance(Sigma, Xi))
-    assert np.trace(propagate_value(P, Xi) @ Sigma) == pytest.approx(through, rel=1e-12)
-    np.testing.assert_allclose(propagate_value(P, Xi, Q) - propagate_value(P, Xi), Q, atol=1e-12)
-
-
-def test_zeno_names_mode_time_and_state():
-    found = fundamental_matrix(bouncing_ball(), FALLING, np.array([0.1, -0.1]), 5.0)
-    assert found.status == "zeno" and np.all(np.isnan(found.Phi))
-    assert "in mode" in found.message and "t =" in found.message and "x =" in found.message
-
-
 def test_jumping_over_a_guard_names_mode_time_and_state():
     """A start inside the guard: when the event happens does not depend on the state, (3.11)."""
     still = Mode("still", 1, 0, lambda t, x, u: np.array([0.0]))
@@ -198,17 +137,3 @@ def test_jumping_over_a_guard_names_mode_time_and_state():
         "cross (0, 1)" in found.message
         and "in mode still (0) at t = 2 s, x = [-0.001]" in found.message
     )
-
-
-def test_a_pulse_in_a_long_flow_counts_in_its_derivative():
-    """x' = -k(t) x with a pulse of 50 ms in 10 s: the derivative is exp(-int k), as x is."""
-
-    def pulse(t, x, u):
-        return np.array([-0.8 / 0.05 * np.exp(-(((t - 4.2) / 0.05) ** 2)) * x[0]])
-
-    system, exact = System({0: Mode("pulse", 1, 0, pulse)}, ()), np.exp(-0.8 * np.sqrt(np.pi))
-    variation = fundamental_matrix(system, 0, [1.0], 10.0)
-    assert variation.status == "ok"
-    np.testing.assert_allclose(variation.Phi, [[exact]], rtol=1e-8)
-    derivatives = simulate(system, 0, [1.0], 10.0).derivatives
-    np.testing.assert_allclose(derivatives.state, [[exact]], rtol=1e-8)

@@ -7,12 +7,9 @@ import pytest
 from robots.terrain import (
     Box,
     Grid,
-    Patch,
-    friction_at,
     height_at,
     make_ground,
     nearest_surface,
-    stiffness_at,
     surface_at,
 )
 from robots.terrain_geoms import add_geoms
@@ -110,26 +107,6 @@ def test_distances_are_those_of_a_small_sphere_in_mujoco(
         np.testing.assert_allclose(sign * frame, normal, atol=0.05 if name == 'waves' else 1e-9)
         touching += 1
     assert touching > 80
-
-
-def test_the_last_patch_that_covers_a_place_counts() -> None:
-    ground = make_ground(
-        patches=(Patch((0.0, 0.0), (2.0, 1.0), 0.2), Patch((1.0, 0.0), (2.0, 1.0), 0.4)),
-        friction=0.7,
-    )
-    assert [friction_at(ground, x, 0.5) for x in (-0.1, 0.5, 1.5, 2.1)] == [0.7, 0.2, 0.4, 0.7]
-
-
-def test_what_a_patch_does_not_change_is_as_elsewhere() -> None:
-    ground = make_ground(
-        patches=(
-            Patch((0.0, 0.0), (1.0, 1.0), stiffness=3000.0), Patch((1.5, 0.0), (2.0, 1.0), 0.2),
-        ),
-        friction=0.7,
-    )  # fmt: skip
-    found = [stiffness_at(ground, x, 0.5) for x in (-0.1, 0.5, 1.6)]
-    np.testing.assert_array_equal(found, [np.nan, 3000.0, np.nan])
-    assert [friction_at(ground, x, 0.5) for x in (0.5, 1.6)] == [0.7, 0.2]
 
 
 @pytest.mark.parametrize(

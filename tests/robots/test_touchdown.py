@@ -2,12 +2,10 @@ import numpy as np
 import pinocchio as pin
 import pytest
 
-from robots.contact_dynamics import ContactDynamics
-from robots.pinocchio_model import foot_frame_ids, load_pinocchio
-from robots.rotations import exp3, quaternion_from_rotation, quaternion_product
+from robots.pinocchio_model import foot_frame_ids
+from robots.rotations import exp3
 from robots.state import difference, integrate
 from robots.touchdown import impact, touchdown
-from tests.a1 import A1
 
 CASES = [(mask, foot) for mask in range(16) for foot in range(4) if not mask >> foot & 1]
 SOME = [(0, 0), (0, 3), (1, 3), (4, 1), (6, 0), (9, 2), (7, 3), (14, 0)]
@@ -62,18 +60,6 @@ def test_impact_laws(model, dynamics, random_state, mask, foot):
     assert again == pytest.approx(hit.v_plus, abs=1e-9)
 
 
-@pytest.mark.parametrize(("mask", "foot"), CASES)
-def test_ranks(model, dynamics, random_state, mask, foot):
-    """The velocity block loses three directions a foot; Xi also the direction off the ground."""
-    q, v, tau = _event(model, dynamics, random_state, mask, foot)
-    hit = touchdown(dynamics, q, v, tau, _vector(mask), foot)
-    feet = bin(mask).count("1") + 1
-    assert hit.status == "ok"
-    assert np.linalg.matrix_rank(hit.reset_jacobian[18:, 18:], tol=1e-8) == 18 - 3 * feet
-    assert np.linalg.matrix_rank(hit.reset_jacobian, tol=1e-8) == 36 - 3 * feet
-    assert np.linalg.matrix_rank(hit.saltation, tol=1e-7) == 35 - 3 * feet
-
-
 @pytest.mark.parametrize("mask", range(1, 16))
 def test_impact_derivatives_are_finite_differences(dynamics, random_state, mask):
     """Twice on the same buffers: Pinocchio's keep numbers of the last call unless cleared."""
@@ -121,27 +107,6 @@ def test_saltation_is_the_derivative_of_a_simulated_touchdown(
     scale = np.abs(fd).max()
     assert np.abs(hit.saltation - fd).max() < 1e-5 * scale
     assert np.abs(hit.reset_jacobian - fd).max() > 1e-2 * scale  # D_xR alone is not it
-
-
-@pytest.mark.parametrize(("mask", "foot"), SOME)
-def test_a_slope_is_the_level_ground_turned_with_gravity(model, dynamics, random_state, mask, foot):
-    """The state's tangent is in the base: there nothing changes."""
-    q, v, tau = _event(model, dynamics, random_state, mask, foot)
-    turn = exp3(np.array([0.4, 0.3, -0.8]))
-    turned_model = load_pinocchio(A1)
-    turned_model.gravity.linear = turn @ model.gravity.linear
-    there = ContactDynamics(turned_model, foot_frame_ids(turned_model))
-    turned = np.concatenate(
-        (turn @ q[:3], quaternion_product(quaternion_from_rotation(turn), q[3:7]), q[7:])
-    )
-    level = touchdown(dynamics, q, v, tau, _vector(mask), foot)
-    hit = touchdown(there, turned, v, tau, _vector(mask), foot, normal=turn @ UP)
-    assert hit.status == level.status == "ok"
-    scale = np.abs(level.saltation).max()
-    np.testing.assert_allclose(hit.saltation, level.saltation, atol=1e-9 * scale)
-    np.testing.assert_allclose(hit.guard_shift, level.guard_shift, atol=1e-9 * scale)
-    upright = touchdown(there, turned, v, tau, _vector(mask), foot)
-    assert np.abs(upright.saltation - level.saltation).max() > 1e-3 * scale
 
 
 def _place(model, q, foot):
