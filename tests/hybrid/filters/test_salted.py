@@ -121,6 +121,7 @@ def correction(Sigma, C, V, residual):
     return one.correct(NONE, residual), one.innovation
 
 
+@settings(max_examples=12)
 @given(seed=SEEDS, k=st.integers(1, 6), p=st.integers(1, 4))
 def test_an_update_is_the_conditional_gaussian(seed, k, p):
     """(4.9)-(4.11) and the likelihood of an innovation."""
