@@ -212,10 +212,3 @@ def test_correct_is_the_textbook_update(rows: int) -> None:
     np.testing.assert_allclose(memory.biases, wanted.biases, atol=1e-12)
     np.testing.assert_allclose(memory.covariance, P - K @ H @ P, atol=1e-9)
     assert np.array_equal(memory.covariance, memory.covariance.T)
-
-
-def test_a_failed_update_leaves_the_state() -> None:
-    memory = random_case(0).truth
-    before = copy(memory)
-    assert not correct(memory, np.zeros((1, ERRORS)), np.ones(1), -np.eye(1))
-    assert memory.tobytes() == before.tobytes()

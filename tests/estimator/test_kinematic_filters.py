@@ -93,15 +93,6 @@ def test_without_rolling_the_velocity_is_biased() -> None:
     assert means[0] < 0.006 and means[1] > 0.02
 
 
-def test_the_published_filter_tracks_a_trot_by_positions_alone() -> None:
-    robot = KinematicRobot(real_noise())
-    walk = Trot(robot, np.array([0.3, 0.0, 0.0]))
-    observer = invariant(with_options(InvariantOptions.published(), use_rolling=True))
-    observer.update(robot.reading())
-    _, error = follow(robot, walk.step, 1200, observer)
-    assert rmse(error[300:]) < 0.03
-
-
 @pytest.mark.parametrize("walking", [False, True])
 def test_the_velocity_covariance_covers_the_error(walking: bool) -> None:
     """On feet that hold perfectly it may be too large (the options allow for slip), never small."""
@@ -299,14 +290,6 @@ def test_a_gap_or_a_step_back_in_time_restarts(make: Make, jump: float) -> None:
     estimate = observer.update(replace(first, time=first.time + jump))
     assert estimate.status == "diverged"
     np.testing.assert_allclose(estimate.q[:3], [1.0, 2.0, A1.stand_height], atol=1e-9)
-
-
-def test_a_reading_as_old_as_the_last_one_only_corrects() -> None:
-    robot, observer = KinematicRobot(), invariant()
-    follow(robot, robot.step, 20, observer)
-    before = np.trace(observer.velocity_covariance)
-    assert observer.update(robot.reading()).status == "ok"
-    assert np.trace(observer.velocity_covariance) < before
 
 
 def test_the_filter_of_one_axis_is_the_textbooks() -> None:

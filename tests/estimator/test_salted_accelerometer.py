@@ -5,18 +5,15 @@ import pytest
 
 from estimator.salted.measurements import take_accelerometer
 from estimator.salted.memory import PREVIOUS, ROBOT, SIZE, Memory
-from estimator.salted.prediction import predict, reset
+from estimator.salted.prediction import predict
 from robots.contact_dynamics import ContactDynamics
 from robots.conventions import GRAVITY
 from robots.pinocchio_model import foot_frame_ids, load_pinocchio
 from robots.rotations import rotation_from_quaternion
 from robots.state import integrate
-from robots.touchdown import impact
 from tests.a1 import A1
 from tests.estimator.salted_case import (
-    LEGS,
     PARAMETERS,
-    copy,
     differentiate,
     random_memory,
     with_options,
@@ -69,32 +66,3 @@ def test_it_measures_a_whole_tick_of_the_dynamics(dynamics: ContactDynamics, see
     found = H[:, :ROBOT] @ A + H[:, PREVIOUS:] @ turn
     # What a tick turns is taken to first order: a few mm/s2 of dw times v, beside metres.
     np.testing.assert_allclose(found, differentiate(measured, ROBOT, 1e-7), atol=8e-3)
-
-
-def test_it_corrects_an_impact_that_was_not_like_that_in_the_same_tick(
-    dynamics: ContactDynamics,
-) -> None:
-    """The base's velocity after a touchdown that took only a third of the jump."""
-    m = random_memory(1)
-    m.v[:] *= 0.6
-    # P as while trotting: velocity good to a few cm/s, the biases to a few cm/s2.
-    deviations = np.full(SIZE, 3e-4)
-    deviations[18:21], deviations[21:36], deviations[39:42] = 0.02, 0.1, 0.03
-    m.P[:] = np.diag(deviations**2)
-    before = m.q.copy(), m.v.copy()
-    q, v = dynamics.step(*before, m.torque, DIAGONAL, DT)
-    A, _ = dynamics.step_derivatives(*before, m.torque, DIAGONAL, DT)
-    predict(m, q, v, A, DT, PARAMETERS)
-    hit = impact(dynamics, q, v, np.ones(4))
-    jump = hit.v_plus - v
-    D = np.eye(ROBOT)
-    D[18:, :18], D[18:, 18:] = hit.dq, hit.dv
-    reset(m, LEGS, hit.v_plus, D, np.zeros(ROBOT), PARAMETERS)
-    truth = v + jump / 3.0
-    force = specific_force(*before, q, truth) + m.bias[3:6]
-    wrong = np.linalg.norm(m.v[:3] - truth[:3])
-    assert wrong > 0.05
-    after, d = copy(m), np.zeros(SIZE)
-    take_accelerometer(after, d, force, np.zeros(3), DT, PARAMETERS)
-    _, corrected = integrate(after.q, after.v, d[:ROBOT].copy())
-    assert np.linalg.norm(corrected[:3] - truth[:3]) < 0.1 * wrong

@@ -182,23 +182,6 @@ def test_a_shared_jump_frees_the_velocity_along_it(jump: list[float]) -> None:
     np.testing.assert_array_equal(rest, 1e-4 * np.eye(SIZE))
 
 
-def test_the_window_closes_and_the_covariance_is_left_alone_then() -> None:
-    m = settled()
-    watch_for_jump(m, all_feet([1.0, 0.0, 0.0]), TWO, DT, PARAMETERS)
-    m.P[:], ticks = 1e-4 * np.eye(SIZE), 0
-    while watch_for_jump(m, np.zeros((4, 3)), TWO, DT, PARAMETERS):
-        ticks += 1
-    assert ticks == round(PARAMETERS.jump_window / DT) - 1
-    before = m.P.copy()
-    assert not watch_for_jump(m, np.zeros((4, 3)), TWO, DT, PARAMETERS)
-    np.testing.assert_array_equal(m.P, before)
-
-
-@pytest.mark.parametrize("trust", [np.zeros(4), np.array([1.0, 0.0, 0.0, 0.0])])
-def test_one_foot_alone_tells_no_jump(trust: np.ndarray) -> None:
-    assert not watch_for_jump(settled(), all_feet([2.0, 0.0, 0.0]), trust, DT, PARAMETERS)
-
-
 @pytest.mark.parametrize("trust", [TWO, np.ones(4)])
 @pytest.mark.parametrize("slip", [0.2, 1.0, 5.0])
 def test_a_foot_that_slips_among_others_tells_no_jump(trust: np.ndarray, slip: float) -> None:

@@ -5,10 +5,8 @@ import pytest
 from msgspec.structs import replace
 
 from estimator.salted.estimator import SaltedEstimator
-from estimator.salted.memory import PROBABILITY
 from hw_bridge.intake import LARGEST_DRIFT
 from runtime.messages import SensorReading
-from tests.a1 import A1
 from tests.estimator.estimators import salted
 from tests.estimator.standing_robot import StandingRobot
 
@@ -49,15 +47,6 @@ def feed(observer: SaltedEstimator, readings: list[SensorReading]) -> list[str]:
 
 def moved(reading: SensorReading, by: float) -> SensorReading:
     return replace(reading, time=reading.time + by)
-
-
-def test_the_first_reading_places_the_robot(
-    observer: SaltedEstimator, readings: list[SensorReading]
-) -> None:
-    estimate = observer.update(readings[0])
-    assert estimate.status == "ok"
-    np.testing.assert_allclose(estimate.q[:2], [1.0, 2.0], atol=1e-9)
-    assert estimate.q[2] == pytest.approx(A1.stand_height, abs=2e-3)
 
 
 @pytest.mark.parametrize("field", ["quaternion_imu_in_world", "joint_position", "joint_velocity"])
@@ -169,18 +158,6 @@ def test_without_attitude_and_encoders_it_coasts_and_then_gives_up(
     assert set(statuses[within + 1 :]) == {"diverged"}
     again = [moved(r, 0.4) for r in readings]
     assert feed(observer, again)[-1] == "ok"
-
-
-def test_reset_forgets_the_state_and_keeps_the_count(
-    observer: SaltedEstimator, readings: list[SensorReading]
-) -> None:
-    first = observer.update(readings[0])
-    feed(observer, [*readings[1:100], moved(readings[0], -1.0)])
-    assert observer.divergences == 1
-    observer.reset(np.array([1.0, 2.0, 99.0]))
-    assert observer.update(readings[0]) == first
-    assert observer.divergences == 1
-    assert observer._memory.contact[PROBABILITY].max() <= 0.5
 
 
 def test_faults_are_named(observer: SaltedEstimator, readings: list[SensorReading]) -> None:

@@ -7,8 +7,6 @@ from hypothesis import strategies as st
 
 from estimator.salted.measurements import foot_rows
 from estimator.salted.memory import ANGULAR, JOINTS, POSITION, RATES, ROTATION, VELOCITY
-from robots.legs import foot_positions_in_base
-from robots.rotations import rotation_from_quaternion
 from robots.state import integrate
 from tests.a1 import A1
 from tests.estimator.salted_case import LEGS, differentiate, random_memory
@@ -27,11 +25,6 @@ def velocity_columns(foot: int) -> list[int]:
 
 def height_columns(foot: int) -> list[int]:
     return [start + j for start in (POSITION, ROTATION, JOINTS + 3 * foot) for j in range(3)]
-
-
-def centres(q: np.ndarray) -> np.ndarray:
-    """Of the feet (4, 3), world axes [m]."""
-    return q[:3] + foot_positions_in_base(A1.legs, q[7:]) @ rotation_from_quaternion(q[3:7]).T
 
 
 @settings(max_examples=15)
@@ -53,14 +46,6 @@ def test_jacobians_are_finite_differences(seed: int) -> None:
         found = np.zeros(36)
         found[height_columns(foot)] = rows.height_jacobian[foot]
         np.testing.assert_allclose(found, height[foot], atol=1e-8)
-
-
-def test_a_foot_without_radius_moves_as_its_centre_does() -> None:
-    m, step = random_memory(7), np.zeros(36)
-    step[:18] = 1e-6 * m.v
-    ahead, behind = (centres(integrate(m.q, m.v, sign * step)[0]) for sign in (1.0, -1.0))
-    velocity = foot_rows(LEGS, m.q, m.v, np.zeros(4), LEVEL).velocity
-    np.testing.assert_allclose(velocity, (ahead - behind) / 2e-6, atol=1e-7)
 
 
 @pytest.mark.parametrize("yaw_rate", [0.0, 0.8])

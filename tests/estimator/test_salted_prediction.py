@@ -6,10 +6,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from estimator.salted.memory import (
-    ACCELEROMETER_BIAS,
     AGE,
     GYRO_BIAS,
-    MISALIGNMENT,
     PREVIOUS,
     ROBOT,
     SIZE,
@@ -17,11 +15,10 @@ from estimator.salted.memory import (
     VELOCITY,
     Memory,
 )
-from estimator.salted.prediction import coast, predict, reset, start_covariance
+from estimator.salted.prediction import predict, reset
 from robots.contact_dynamics import ContactDynamics
 from robots.pinocchio_model import foot_frame_ids, load_pinocchio
 from robots.rotations import rotation_from_quaternion
-from robots.state import integrate
 from tests.a1 import A1
 from tests.estimator.salted_case import LEGS, PARAMETERS, copy, random_memory
 
@@ -78,20 +75,6 @@ def test_the_covariance_is_that_of_the_augmented_state(seed: int, contacts: np.n
     assert np.array_equal(m.P, m.P.T)
 
 
-@pytest.mark.parametrize("gap", [0.005, 0.1])
-def test_coasting_keeps_the_velocities_and_trusts_them_less(gap: float) -> None:
-    m = random_memory(3)
-    before = copy(m)
-    coast(m, gap, PARAMETERS)
-    q, v = integrate(before.q, before.v, np.concatenate((gap * before.v, np.zeros(18))))
-    np.testing.assert_array_equal(m.q, q)
-    np.testing.assert_array_equal(m.v, v)
-    grown = (m.P - before.P).diagonal()
-    assert grown[VELOCITY] == pytest.approx(100.0 * PARAMETERS.acceleration_noise**2 * gap)
-    assert (grown[ROBOT:STATES] > 0.0).all()
-    assert np.linalg.eigvalsh(m.P).min() > 0.0
-
-
 @settings(max_examples=12)
 @given(st.integers(0, 10_000))
 def test_a_reset_maps_the_robots_errors_and_keeps_the_rest(seed: int) -> None:
@@ -113,15 +96,3 @@ def test_a_reset_maps_the_robots_errors_and_keeps_the_rest(seed: int) -> None:
     np.testing.assert_array_equal(m.v, v_plus)
     for name in ("q", "bias", "previous", "contact", "torque"):
         np.testing.assert_array_equal(getattr(m, name), getattr(before, name))
-
-
-def test_at_the_start_the_attitude_errs_as_the_imu_does() -> None:
-    """phi + b is the IMU's noise alone, however large either is."""
-    P = np.empty((SIZE, SIZE))
-    start_covariance(P, PARAMETERS)
-    assert np.linalg.eigvalsh(P).min() > 0.0
-    h = np.zeros(SIZE)
-    h[3] = h[MISALIGNMENT] = 1.0
-    assert h @ P @ h == pytest.approx(PARAMETERS.orientation_noise**2)
-    assert P[3, 3] > PARAMETERS.misalignment**2
-    assert P[ACCELEROMETER_BIAS, ACCELEROMETER_BIAS] == PARAMETERS.accelerometer_bias**2

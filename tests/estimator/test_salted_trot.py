@@ -74,19 +74,6 @@ def test_the_velocity_covariance_covers_the_error(
     assert np.quantile(squared[SETTLED:], 0.95) < 12.0
 
 
-def test_contacts_are_those_of_the_forces(stream: Stream, plain: list[StateEstimate]) -> None:
-    """Where the force leaves no doubt, and has not for 10 ms."""
-    contact = np.array([estimate.contact for estimate in plain])[SETTLED:]
-    force = stream.rows[SETTLED:, 46:]
-    for foot in range(4):
-        firm, off = (
-            np.convolve(sure, np.ones(10), "full")[: len(sure)] == 10
-            for sure in (force[:, foot] > 40.0, force[:, foot] < 12.0)
-        )
-        assert contact[firm, foot].min() > 0.5
-        assert (contact[off, foot] < 0.5).mean() > 0.97
-
-
 def test_turning_the_world_turns_the_estimate(
     stream: Stream, observer: SaltedEstimator, plain: list[StateEstimate]
 ) -> None:

@@ -11,7 +11,6 @@ from hybrid.hilqr import Box, backward_pass
 from tests.hybrid.double_integrator import (
     DoubleIntegrator,
     best_bounded_inputs,
-    equal_at_the_end,
 )
 from tests.hybrid.test_hilqr_riccati import DAMPINGS, assert_same, jumps, problem
 
@@ -87,24 +86,6 @@ def test_a_bounded_regulator_is_a_quadratic_program(seed):
     assert result.iterations <= lagrangian.iterations
 
 
-def test_farthest_motion_from_rest_to_rest_is_bang_bang():
-    """|u| <= 1: u = 1 and then -1 comes T^2/4 far; the speed at the end is a constraint."""
-    model = DoubleIntegrator(40, 2.0, effort=1e-6, pull=1.0, goal=2.0)
-    rest, options = equal_at_the_end(1, 0.0), hy.ConstraintOptions(tolerance=1e-7)
-    zeros = hy.Policies.zeros(model, 40)
-    boxed = hy.ConstrainedHilqr(
-        model, hy.JoinedConstraints(rest), EXACT, options, bounds(1.0)
-    ).solve(np.zeros(2), zeros)
-    joined = hy.JoinedConstraints([bounds(1.0), *rest])
-    lagrangian = hy.ConstrainedHilqr(model, joined, EXACT, options).solve(np.zeros(2), zeros)
-    for result in (boxed, lagrangian):
-        assert result.status == "converged", result.message
-        assert np.allclose(result.trajectory.inputs[:, 0], np.repeat([1.0, -1.0], 20), atol=1e-5)
-        assert result.trajectory.states[-1, 0] == pytest.approx(1.0, abs=1e-5)
-    assert np.abs(boxed.trajectory.inputs).max() <= 1.0
-    assert boxed.iterations < lagrangian.iterations
-
-
 def test_feedback_is_clamped_through_impacts():
     system, steps = bouncing_ball(restitution=0.8), 60
     cost = hy.QuadraticCost.reaching(np.array([1.0, 0.0]), 1e-3 * np.eye(1), 100.0 * np.eye(2))
@@ -149,3 +130,14 @@ def test_a_model_that_does_not_clamp_is_refused():
 def test_bounds_that_nothing_meets_are_refused(low, high):
     with pytest.raises(ValueError, match="bounds"):
         hy.InputBounds(np.array(low), np.array(high))
+
+
+def test_one_iteration_solves_a_linear_quadratic_problem():
+    model, x0 = DoubleIntegrator(15, 1.5, effort=0.05, pull=5.0, goal=2.0), np.array([0.4, -1.0])
+    solver = hy.Hilqr(model)
+    step = solver.iterate(x0, solver.start(x0, hy.Policies.zeros(model, 15)))
+    assert step.status == "improved" and step.step_size == 1.0
+    optimum, _ = best_bounded_inputs(model, x0, -np.inf, np.inf)
+    np.testing.assert_allclose(step.trajectory.inputs[:, 0], optimum, atol=1e-8)
+    assert step.actual_change == pytest.approx(step.expected_change, rel=1e-9)
+    assert solver.iterate(x0, step.trajectory).status == "converged"

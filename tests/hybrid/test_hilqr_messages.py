@@ -46,13 +46,6 @@ def test_the_remedy_for_a_kink_helps():
     assert (solved.status, solved.message) == ("converged", "")
 
 
-def test_derivatives_that_are_not_the_rollouts_are_named():
-    stalled = solve(model("end_held"))
-    assert stalled.status == "stalled" and "use event_at='exact'" in stalled.message
-    reset = solve(model(), np.array([2.0, 0.0]), variant="dxr")
-    assert reset.status == "stalled" and "'xi' has the derivatives" in reset.message
-
-
 def test_iterations_and_time_that_were_too_few():
     short = solve(model(), max_iterations=2)
     assert short.status == "not_converged" and "iteration 2 was the last, at |dJ|" in short.message
@@ -70,17 +63,3 @@ def test_a_seed_that_is_not_finite(name):
     assert failed.status == "failed" and failed.trajectory is None
     assert f"seed's {name} are not finite at knot 7" in failed.message
     assert solve(model(), np.array([np.nan, 0.0])).message == "x0 = [nan  0.] is not finite"
-
-
-def test_derivatives_that_are_not_finite_are_named():
-    class Broken(EventDrivenModel):
-        def quadratise(self, trajectory):
-            expansion = super().quadratise(trajectory)
-            expansion.l_ux[12] = np.nan
-            return expansion
-
-    sound = model()
-    broken = Broken(sound.system, 1, TIMESTEP, sound.cost, event_at="exact")
-    failed = solve(broken)
-    assert failed.status == "indefinite" and "l_ux of the model is not finite" in failed.message
-    assert "knot 12" in failed.message

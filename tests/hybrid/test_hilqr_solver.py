@@ -131,17 +131,6 @@ def test_indefinite_input_hessian_is_a_status_that_names_its_knot():
     assert backward_pass(linear, cost, mu_input=1e8).failed_knot == 7
 
 
-def test_solver_damps_an_indefinite_hessian_or_gives_up_with_a_status():
-    model = Pendulum()
-    model.hessian = -1e3
-    damping = RegularisationOptions(target="input")
-    solution = Hilqr(model, HilqrOptions(regularisation=damping)).solve(model.x0, model.seed())
-    assert solution.trajectory.cost < Hilqr(model).start(model.x0, model.seed()).cost
-    model.hessian = -np.inf
-    solution = Hilqr(model, HilqrOptions(regularisation=damping)).solve(model.x0, model.seed())
-    assert solution.status == "indefinite" and np.isfinite(solution.trajectory.cost)
-
-
 def test_candidates_that_are_not_finite_are_never_accepted():
     model = Pendulum()
     solver = Hilqr(model)
@@ -176,17 +165,6 @@ def test_a_late_iteration_searches_with_fewer_candidates_and_is_the_last():
         model.x0, model.seed(), on_iteration=keep, out_of_time=deadline
     )
     assert solution.status == "out_of_time" and counts == [4, 4, 2] and len(asked) == 3
-
-
-def test_a_solver_without_any_time_improves_the_seed():
-    model = Pendulum()
-    solver = Hilqr(model, HilqrOptions(step_sizes=(1.0, 0.5, 0.2)))
-    seed = solver.start(model.x0, model.seed())
-    step = solver.iterate(model.x0, seed, out_of_time=lambda: True)
-    assert step.late and step.trajectory.cost < seed.cost
-    assert np.isfinite(step.costs).tolist() == [True, False, True]
-    assert step.costs[step.candidate] == step.trajectory.cost
-    assert step.step_size == (1.0, 0.5, 0.2)[step.candidate]
 
 
 @pytest.mark.parametrize(

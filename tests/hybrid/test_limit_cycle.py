@@ -115,17 +115,6 @@ def test_the_mth_return_has_powers_of_the_multipliers():
     np.testing.assert_allclose(thrice.multipliers, once.multipliers**3, atol=1e-8)
 
 
-def test_multipliers_do_not_depend_on_where_the_cycle_is_cut():
-    system, guess = hopper(), np.array([0.8, 0.0])
-    found = [
-        find_limit_cycle(ReturnMap(system, EventSection(name), FLIGHT), guess)
-        for name in ("liftoff", "touchdown", "bottom")
-    ]
-    assert {cycle.mode for cycle in found} == {1, 2, 3}
-    for cycle in found[1:]:
-        np.testing.assert_allclose(cycle.multipliers, found[0].multipliers, atol=1e-8)
-
-
 def test_an_event_that_never_happens_names_mode_time_and_state():
     P = ReturnMap(hopper(), EventSection("liftoff", time_limit=0.1), FLIGHT)
     cycle = find_limit_cycle(P, np.array([0.8, 0.0]))

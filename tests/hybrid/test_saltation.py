@@ -1,6 +1,5 @@
 """The saltation matrix against closed forms and against finite differences of simulated flows."""
 
-from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -93,22 +92,6 @@ def test_grazing_is_a_status():
     )
     assert found.status == "not_transverse"
     np.testing.assert_array_equal(found.matrix, found.reset_jacobian)
-
-
-@pytest.mark.parametrize("scale", [1e-3, 1.0, 1e9])
-def test_the_unit_of_a_guard_does_not_matter(scale):
-    """A guard in nanometres is located to the same time, and so to a larger number."""
-    ball = bouncing_ball()
-    impact = replace(
-        ball.transitions[0],
-        guard=lambda t, x, u: scale * x[0],
-        guard_state=lambda t, x, u: np.array([scale, 0.0]),
-    )
-    late = np.array([-4e-13, -4.0]), np.zeros(1)
-    expected = saltation(ball, ball.transitions[0], 0.0, *late)
-    found = saltation(ball, impact, 0.0, *late)
-    assert found.ok and expected.ok
-    np.testing.assert_allclose(found.matrix, expected.matrix, rtol=1e-9)
 
 
 def test_a_transition_to_nowhere_is_refused():

@@ -226,8 +226,8 @@ def one_mode_ball(*further):
 @pytest.mark.parametrize(
     ("x", "duration", "status", "times"),
     [
-        ((-1e-6, 1.0), 0.1, "inside_guard", []),
-        ((-1e-3, 1.0), 0.1, "inside_guard", []),
+        ((-1e-6, 1.0), 0.1, "inside_guard", None),
+        ((-1e-3, 1.0), 0.1, "inside_guard", None),
         ((0.0, 1.0), 0.1, "ok", []),
         ((0.0, -1.0), 0.05, "ok", [0.0]),
         ((1.0, 0.0), 5.0, "zeno", None),
@@ -235,7 +235,7 @@ def one_mode_ball(*further):
 )
 def test_a_start_inside_a_guard_and_on_it(way, x, duration, status, times):
     run = simulate(way(one_mode_ball()), FIRST, np.array(x), duration)
-    assert run.status == status and (status == "ok" or "impact" in run.message or times is None)
+    assert run.status == status and (status == "ok") == (run.message == "")
     assert times is None or [event.time for event in run.events] == times
 
 

@@ -88,22 +88,6 @@ def test_a_guard_without_a_gradient_on_it_is_not_regular(guard):
 
 
 @pytest.mark.parametrize(
-    "guard",
-    [
-        lambda t, x, u: (
-            x[0] ** 2 + x[1] ** 2 - 0.01
-        ),  # no gradient at its middle, where none is met
-        lambda t, x, u: 1.0,  # never met
-        lambda t, x, u: 1e-3 * x[0],
-    ],
-)
-def test_a_guard_that_has_no_gradient_elsewhere_is_regular(guard):
-    edge = Transition(1, 2, guard, lambda t, x, u: x.copy(), time_invariant=True)
-    system = System(bouncing_ball().modes, (edge,))
-    assert check_system(system, {1: [[0.0, 0.0], [1.0, 1.0]], 2: [[1.0, 1.0]]}) == []
-
-
-@pytest.mark.parametrize(
     "samples, words",
     [
         ({7: [[1.0, 0.0]]}, r"no modes \[7\]"),

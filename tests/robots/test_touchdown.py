@@ -123,38 +123,6 @@ def _flow(dynamics, q, v, tau, contacts, t):
     return integrate(q, v, t * np.concatenate((v_mid, a_mid)))
 
 
-@pytest.mark.parametrize(("mask", "foot"), SOME)
-def test_saltation_has_the_blocks_of_3_83_with_3_84_corrected(
-    model, dynamics, random_state, mask, foot
-):
-    """Z_C ends in J_n / (J_n v-), all terms computed here from M, J and the bias forces."""
-    q, v, tau = _event(model, dynamics, random_state, mask, foot)
-    hit = touchdown(dynamics, q, v, tau, _vector(mask), foot)
-    feet = np.flatnonzero(_vector(mask | 1 << foot))
-    J, M = _jacobian(model, q, feet), _mass_matrix(model, q)
-    J_n = _jacobian(model, q, [foot])[2]
-    rows = len(J)
-    dagger = np.linalg.inv(np.block([[M, J.T], [J, np.zeros((rows, rows))]]))
-    M_dagger, J_dagger_T = dagger[:18, :18], dagger[:18, 18:]
-    data = model.createData()
-    bias_minus = pin.nonLinearEffects(model, data, q, v).copy()
-    bias_plus = pin.nonLinearEffects(model, data, q, hit.v_plus).copy()
-    pin.forwardKinematics(model, data, q, hit.v_plus, np.zeros(18))
-    pin.updateFramePlacements(model, data)
-    drift = [
-        pin.getFrameClassicalAcceleration(
-            model, data, foot_frame_ids(model)[i], pin.LOCAL_WORLD_ALIGNED
-        ).linear
-        for i in feet
-    ]
-    dq = hit.reset_jacobian[18:, :18]
-    Z = M_dagger @ (bias_minus - bias_plus) - J_dagger_T @ np.concatenate(drift) - dq @ v
-    Z = np.outer(Z, J_n / (J_n @ v))
-    upper_left = np.eye(18) - np.outer(J_dagger_T @ (J @ v), J_n) / (J_n @ v)
-    Xi = np.block([[upper_left, np.zeros((18, 18))], [Z + dq, M_dagger @ M]])
-    assert np.abs(hit.saltation - Xi).max() < 1e-7 * np.abs(Xi).max()
-
-
 def test_slow_and_rising_feet_are_told_apart_without_a_division(model, dynamics, random_state):
     q, v, tau = _event(model, dynamics, random_state, 0, 2)
     J_n = _jacobian(model, q, [2])[2]

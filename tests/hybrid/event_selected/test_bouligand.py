@@ -94,15 +94,6 @@ def test_positively_homogeneous(delta, factor, seed):
     np.testing.assert_allclose(scaled, factor * one, rtol=1e-9, atol=1e-9 * factor)
 
 
-def test_guards_met_together_may_be_crossed_in_any_order():
-    system = Curved(2, seed=3)
-    first, second = all_pieces(system.corner, system.Dh)
-    F = system.corner(-np.ones(2))
-    difference = system.Dh[0] / (system.Dh[0] @ F) - system.Dh[1] / (system.Dh[1] @ F)
-    for delta in np.linalg.svd(difference[None])[2][1:]:  # a basis of the border
-        np.testing.assert_allclose(first.matrix @ delta, second.matrix @ delta, atol=1e-12)
-
-
 def test_one_guard_has_the_saltation_matrix():
     system = Curved(1)
     (piece,) = all_pieces(system.corner, system.Dh)

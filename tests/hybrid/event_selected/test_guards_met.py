@@ -86,26 +86,6 @@ def test_a_start_on_both_guards_goes_the_way_the_flow_does(velocity):
     assert run.crossings[0].time < 1e-5 and run.crossings[0].guard == (velocity > 0.0)
 
 
-def rooted_flow(x, side, p):
-    return np.array([1.0 if side[0] < 0.0 else 0.01])
-
-
-def rooted_events(x, p):
-    return np.array([0.4 - np.sqrt(1.16 - x[0])])
-
-
-def rooted_events_state(x, p):
-    return np.array([[0.5 / np.sqrt(1.16 - x[0])]])
-
-
-def test_h_need_not_be_defined_far_beyond_its_guard():
-    system = EventSelectedSystem("root", 1, 1, rooted_flow, rooted_events, rooted_events_state)
-    run = integrate(system, np.array([0.0]), 3.0, EssOptions(epsilon=1e-6))
-    assert run.ok and run.final_state[0] == pytest.approx(1.02, abs=1e-6)
-    beyond = integrate(system, np.array([0.0]), 30.0, EssOptions(epsilon=1e-6))
-    assert beyond.status == "not_finite" and "system root at t = 17" in beyond.message
-
-
 def line_events_twice(x, p):
     return np.array([x[0], x[0]])
 

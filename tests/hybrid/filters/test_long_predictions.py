@@ -95,13 +95,3 @@ def test_a_ball_that_bounces_without_end_or_lies_comes_to_rest(kind, drop, statu
     assert belief.status == ("ok" if kind is few_particles else status)
     restless = kind(model_of(ball(False), 0.0), *start)
     assert restless.step(NONE, None, 2.0).status == "simulation_failed"
-
-
-def test_a_bank_does_not_cut_a_gaussian_by_the_guard_of_rest():
-    """Half of it has struck the floor, which is the guard of the impact and of coming to rest."""
-    start = FLIGHT, np.array([1.0, 0.0]), 0.01 * EYE
-    banks = [SaltedBank(model_of(ball(rest), 1e-4), *start) for rest in (True, False)]
-    with_rest, without = (bank.predict(NONE, np.sqrt(2.0 / 9.8)) for bank in banks)
-    assert banks[0].mode_probabilities == {FLIGHT: 1.0, REST: 0.0}
-    np.testing.assert_allclose(with_rest.mean, without.mean, atol=1e-9)
-    np.testing.assert_allclose(with_rest.Sigma, without.Sigma, atol=1e-9)

@@ -16,7 +16,6 @@ from studies.kong.systems.aslip import FLIGHT, STANCE, aslip, at_rest
 from studies.kong.systems.pendulum import CONTACT, FREE, pendulum
 from tests.hybrid.filters.models import NONE, whole
 
-SOUND = ("ok", "inconsistent")
 BODY = [0, 1, 2, 5, 6, 7]
 START = np.array([0.0, 1.8, 5 * np.pi / 12, 0.0, 0.0, 0.0])  # q_b and its rate, 3.8.5
 angles = st.floats(-3.0, 3.0)
@@ -75,21 +74,6 @@ def test_a_measurement_in_stance_is_of_the_body():
     np.testing.assert_allclose(belief.Sigma, np.linalg.inv(information), atol=1e-12)
     expected = x + np.linalg.solve(information, C.T @ (y - h(x)) / 1e-4)
     np.testing.assert_allclose(belief.mean, expected, atol=1e-10)
-
-
-def test_a_hop_is_followed_from_body_measurements_alone():
-    model, rng = aslip_model(Q=0.01), np.random.default_rng(2)
-    mode, x = FLIGHT, at_rest(START + 0.01 * rng.normal(size=6))
-    one = SaltedKalmanFilter(model, FLIGHT, at_rest(START), on_constraint(1e-4))
-    visited, errors = set(), []
-    for k in range(60):
-        mode, x = simulate_step(model.system, mode, x, 0.01, NONE, 0.01 * k)[:2]
-        y = model.measurements[mode].function(0.0, x, NONE)
-        belief = one.step(NONE, y + 0.01 * rng.normal(size=6), 0.01)
-        assert belief.status in SOUND
-        visited.add(belief.mode)
-        errors += [np.linalg.norm(belief.mean - x)] if belief.mode == mode else []
-    assert visited == {FLIGHT, STANCE} and len(errors) > 56 and np.mean(errors) < 0.06
 
 
 def circular(x):

@@ -11,10 +11,8 @@ from scipy.stats import multivariate_normal
 from hybrid.examples.bouncing_ball import FALLING, RISING, bouncing_ball
 from hybrid.filters.model import FilterModel, Measurement, ProcessNoise
 from hybrid.filters.salted import SaltedKalmanFilter
-from hybrid.simulation import simulate_step
 from hybrid.systems import Mode, System, Transition
 from hybrid.variational import fundamental_matrix
-from studies.kong.systems.aslip import FLIGHT, STANCE, aslip, at_rest
 from studies.kong.systems.constant_flow import LEFT, RIGHT, constant_flow
 from tests.hybrid.filters.models import EYE, NO_FORCE, NONE, model_of, van_loan, whole
 
@@ -70,7 +68,8 @@ def test_is_the_textbook_filter_with_white_noise_in_steps_of_any_length(h, first
 
 
 @given(distance=st.floats(0.1, 2.0), after=st.floats(-0.09, 2.0), a=st.floats(0.1, 2.0),
-       c=st.floats(0.1, 2.0), correlation=st.floats(-0.9, 0.9), power=st.sampled_from([0, 2]))  # fmt: skip
+       c=st.floats(0.1, 2.0), correlation=st.floats(-0.9, 0.9),
+       power=st.sampled_from([0, 2]))  # fmt: skip
 def test_the_closed_form_of_constant_flow(distance, after, a, c, correlation, power):
     """(4.15), (4.16) with A = I and Xi of (3.164): W = h^2 Q of each piece, or Q of each step."""
     assume(abs(after) > 1e-6)
@@ -201,15 +200,6 @@ def test_a_mean_behind_a_guard(system, mode, start, measured, duration, end):
     if (mode, belief.mode) == (LEFT, RIGHT):
         P = 1e-12 * EYE if measured else EYE
         np.testing.assert_allclose(belief.Sigma, XI @ P @ XI.T, rtol=1e-3, atol=1e-16)
-
-
-def test_a_leg_that_touches_down_too_long_does_not_lift_off_at_once():
-    """The simulation alone takes the leg for one that was put there, and stops inside the guard."""
-    system, x = aslip(), at_rest(np.array([0.0, 1.5, 5 * np.pi / 12, 0.0, -1.0, 0.0]))
-    x[4] -= 0.02  # a leg of 1.02 m or so
-    assert simulate_step(system, FLIGHT, x, 0.05, NONE).status == "inside_guard"
-    belief = SaltedKalmanFilter(model_of(system), FLIGHT, x, 0.0 * np.eye(8)).predict(NONE, 0.05)
-    assert (belief.mode, belief.transitions) == (STANCE, 1) and belief.mean[2] < 1.0
 
 
 def test_a_chain_of_resets_is_one_event_and_noise_of_the_first_goes_through_the_second():
