@@ -97,28 +97,6 @@ def test_no_covariance_is_sent_while_nobody_listens() -> None:
     assert not covariances.sent
 
 
-def test_every_reading_gives_an_estimate_of_its_tick_and_the_report_counts() -> None:
-    readings = readings_of(10)
-    del readings[4:6]
-    ticks = [reading.tick for reading in readings]
-    queue = Queue([[], readings[:1], readings[1:3], [], readings[3:]])  # some wait together
-    report = run(
-        leg_odometry(),
-        cast(Subscriber[SensorReading], queue),
-        cast(Publisher[StateEstimate], queue),
-        PausedClock(1e-3),
-        stop=lambda: not queue.batches,
-        subscribers=2,
-    )
-    assert [estimate.tick for estimate in queue.sent] == ticks
-    assert [e.time for e in queue.sent] == pytest.approx([1e-3 * tick for tick in ticks])
-    assert queue.waited_for == 2
-    assert (report["updates"], report["skipped_ticks"], report["divergences"]) == (8, 2, 0)
-    assert report["degraded"] == 0
-    assert (report["mode"], report["undecodable"]) == ("paused", 2)
-    assert 0.0 < report["update_us"]["p50"] <= report["update_us"]["p999"]
-
-
 @pytest.mark.parametrize("make", [leg_odometry, salted, invariant])
 def test_every_twentieth_tick_publishes_the_covariance_of_its_estimate(
     make: type[Estimator],

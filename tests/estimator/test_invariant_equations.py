@@ -1,6 +1,5 @@
 """Equations of the invariant filter against the group, finite differences and textbook updates."""
 
-import math
 from collections.abc import Callable
 
 import numpy as np
@@ -21,7 +20,6 @@ from estimator.invariant.state import (
     ERRORS,
     GYROSCOPE,
     Memory,
-    gammas,
     move_by,
     predict_mean,
     roll_feet,
@@ -47,17 +45,6 @@ from tests.estimator.invariant_case import (
     random_case,
     random_error,
 )
-
-
-@pytest.mark.parametrize("angle", [0.0, 1e-9, 1e-4, 0.0999, 0.1001, 1.0, 3.0])
-def test_gammas_are_their_series(angle: float) -> None:
-    phi = angle * np.array([0.6, -0.48, 0.64])
-    powers = [np.eye(3)]
-    for _ in range(40):
-        powers.append(powers[-1] @ skew(phi))
-    for m, gamma in enumerate(gammas(phi)):
-        series = sum(power / math.factorial(n + m) for n, power in enumerate(powers))
-        np.testing.assert_allclose(gamma, series, atol=2e-12)
 
 
 @settings(max_examples=20, deadline=None)

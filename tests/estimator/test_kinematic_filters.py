@@ -223,19 +223,6 @@ def test_the_velocity_covariance_is_that_of_the_world_seen_from_the_base() -> No
     np.testing.assert_allclose(observer.velocity_covariance, expected, rtol=1e-12, atol=1e-18)
 
 
-def test_a_foot_in_the_air_is_known_no_better_than_the_base() -> None:
-    """Its slot holds base plus kinematics: nothing of where it stood before."""
-    robot, observer = KinematicRobot(), invariant()
-    observer.update(robot.reading())
-    robot.stance[0], robot.force = False, np.array([0.0, 33.0, 33.0, 33.0])
-    follow(robot, robot.step, 20, observer)
-    relative = np.zeros((3, 30))
-    relative[:, 9:12], relative[:, 6:9] = np.eye(3), -np.eye(3)
-    spread = np.linalg.eigvalsh(relative @ observer.covariance @ relative.T)
-    assert 1e-8 < spread.min() < spread.max() < 1e-6
-    np.testing.assert_allclose(observer.foot_positions[0], robot.feet[0], atol=1e-3)
-
-
 BAD = ["quaternion_imu_in_world", "linear_acceleration_imu", "joint_velocity", "foot_force"]
 
 

@@ -65,21 +65,6 @@ class Feet:
         return bool(ages[0] >= 0.0)
 
 
-def ticks_until(feet: Feet, standing: bool, most: int, **tick: float) -> int:
-    for k in range(1, most + 1):
-        feet.step(**tick)
-        if feet.standing == standing:
-            return k
-    return most + 1
-
-
-def test_a_foot_far_above_the_ground_stays_in_the_air() -> None:
-    feet = Feet(standing=False)
-    assert ticks_until(feet, True, 2000, force=0.0, clearance=0.05) == 2001
-    assert feet.m.contact[PROBABILITY].max() < 0.01
-    assert feet.m.contact[TRUST].max() == 0.0
-
-
 @pytest.mark.parametrize("force", [0.0, 500.0, np.nan])
 def test_without_a_sound_sensor_the_guard_decides_alone(force: float) -> None:
     feet, changes = Feet(standing=False), []
@@ -180,15 +165,6 @@ def test_a_shared_jump_frees_the_velocity_along_it(jump: list[float]) -> None:
     rest = m.P.copy()
     rest[BLOCK, BLOCK] = 1e-4 * np.eye(3)
     np.testing.assert_array_equal(rest, 1e-4 * np.eye(SIZE))
-
-
-@pytest.mark.parametrize("trust", [TWO, np.ones(4)])
-@pytest.mark.parametrize("slip", [0.2, 1.0, 5.0])
-def test_a_foot_that_slips_among_others_tells_no_jump(trust: np.ndarray, slip: float) -> None:
-    m, residuals = settled(), np.zeros((4, 3))
-    residuals[0, 1] = slip
-    for _ in range(5):
-        assert not watch_for_jump(m, residuals, trust, DT, PARAMETERS)
 
 
 @given(st.floats(0.0, 3.0), st.floats(0.0, 2 * np.pi), st.floats(0.1, 1.0))

@@ -6,16 +6,12 @@ import pytest
 from estimator.interface import Estimator
 from estimator.options import SaltedOptions
 from estimator.salted.estimator import SaltedEstimator
-from robots.rotations import exp3, quaternion_from_rotation, quaternion_product
 from runtime.messages import StateEstimate
 from tests.estimator.estimators import leg_odometry, salted
 from tests.estimator.fault_scenarios import Stream
 from tests.estimator.recorded_stream import recorded_trot
 
 SETTLED = 300
-YAW = 2.1
-
-
 @pytest.fixture(scope="module")
 def stream() -> Stream:
     return recorded_trot(1.0)
@@ -72,24 +68,6 @@ def test_the_velocity_covariance_covers_the_error(
         squared.append(error @ np.linalg.solve(observer.velocity_covariance, error))
     assert 0.2 < np.mean(squared[SETTLED:]) < 5.0
     assert np.quantile(squared[SETTLED:], 0.95) < 12.0
-
-
-def test_turning_the_world_turns_the_estimate(
-    stream: Stream, observer: SaltedEstimator, plain: list[StateEstimate]
-) -> None:
-    turn = exp3(np.array([0.0, 0.0, YAW]))
-    half = quaternion_from_rotation(turn)
-    rows, truth = stream.rows.copy(), stream.truth.copy()
-    rows[:, :4] = [quaternion_product(half, row[:4].copy()) for row in rows]
-    truth[:, :2] = truth[:, :2] @ turn[:2, :2].T
-    turned = run(observer, Stream(stream.time, rows, truth), 800)
-    for one, other in zip(plain, turned, strict=False):
-        np.testing.assert_allclose(turn @ one.q[:3], other.q[:3], atol=1e-7)
-        expected = quaternion_product(half, one.q[3:7].copy())
-        assert abs(expected @ other.q[3:7]) == pytest.approx(1.0, abs=1e-12)
-        np.testing.assert_allclose(one.q[7:], other.q[7:], atol=1e-7)
-        np.testing.assert_allclose(one.v, other.v, atol=1e-5)
-        np.testing.assert_allclose(one.contact, other.contact, atol=1e-5)
 
 
 def test_without_force_sensors_the_guards_find_the_steps_and_impacts_matter(

@@ -1,6 +1,5 @@
 """Derivatives that are found: exact by complex step, and differences where that would be wrong."""
 
-import warnings
 
 import numpy as np
 import pytest
@@ -45,32 +44,6 @@ d = POINT[:2] - np.array([0.2, 0.5])
 )
 def test_functions_that_drop_the_imaginary_part_are_detected(function, expected):
     np.testing.assert_allclose(jacobian(function, POINT), expected, atol=1e-9)
-
-
-def filled(x):
-    """As compiled functions are written: into an array of real numbers."""
-    out = np.empty(2)
-    out[0], out[1] = x[0] * x[1], x[2] ** 2
-    return out
-
-
-def with_maths(x):
-    import math
-
-    return np.array([math.sin(x[0]), x[1] * x[2]])
-
-
-@pytest.mark.parametrize(
-    "function, expected",
-    [
-        (filled, [[-0.3, 0.7, 0.0], [0.0, 0.0, 0.8]]),
-        (with_maths, [[np.cos(0.7), 0.0, 0.0], [0.0, 0.4, -0.3]]),
-    ],
-)
-def test_functions_of_real_numbers_only_are_differenced_in_silence(function, expected):
-    with warnings.catch_warnings():
-        warnings.simplefilter("error")
-        np.testing.assert_allclose(jacobian(function, POINT), expected, atol=1e-9)
 
 
 def test_what_is_not_finite_gives_nan():

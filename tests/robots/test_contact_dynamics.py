@@ -2,11 +2,8 @@ import numpy as np
 import pinocchio as pin
 import pytest
 
-from robots.contact_set import mask_of
-from robots.conventions import GRAVITY
 from robots.pinocchio_model import foot_frame_ids
 from robots.state import difference, integrate
-from tests.a1 import A1
 
 SUBSETS = [np.array([float(mask >> i & 1) for i in range(4)]) for mask in range(16)]
 DT = 0.01
@@ -55,21 +52,3 @@ def test_step_derivatives_are_finite_differences(dynamics, random_state, contact
         B_fd = np.array([change(still, h * e) - change(still, -h * e) for e in np.eye(12)]).T
         assert np.abs(A - A_fd / (2 * h)).max() < 1e-7 * np.abs(A).max()
         assert np.abs(B - B_fd / (2 * h)).max() < 1e-6 * np.abs(B).max()
-
-
-def test_free_flight_falls_with_gravity_and_keeps_its_angular_momentum(
-    model, dynamics, random_state
-):
-    q, v, tau = random_state()
-    a, _ = dynamics.acceleration(q, v, tau, np.zeros(4))
-    data = model.createData()
-    rate = pin.computeCentroidalMomentumTimeVariation(model, data, q, v, a)
-    weight = [0.0, 0.0, -A1.mass * GRAVITY]
-    assert rate.linear == pytest.approx(weight, abs=1e-9)
-    assert rate.angular == pytest.approx(np.zeros(3), abs=1e-9)
-
-
-def test_masks_read_arrays_lists_and_probabilities():
-    assert mask_of([1, 0, 0, 1]) == 9
-    assert mask_of(np.array([0.4, 0.6, 0.0, 1.0])) == 10
-    assert mask_of((True, False, True, False)) == 5

@@ -69,20 +69,6 @@ def test_mass_matrix_is_the_same_in_both(model, mj_model, random_state):
         assert np.abs(ours - T.T @ mass_matrix @ T).max() < 1e-14 * np.abs(ours).max()
 
 
-def test_bias_forces_are_the_same_in_both(model, mj_model, random_state):
-    """MuJoCo differentiates the base's velocity in the world, Pinocchio in the turning base."""
-    data = model.createData()
-    for _ in range(10):
-        q, v, _ = random_state()
-        mj_data, mass_matrix = _state_in_mujoco(mj_model, q, v)
-        T = _world_from_base(q)
-        transport = np.zeros(18)
-        transport[:3] = T[:3, :3] @ np.cross(v[3:6], v[:3])
-        theirs = T.T @ (mj_data.qfrc_bias + mass_matrix @ transport)
-        ours = pin.nonLinearEffects(model, data, q, v)
-        assert np.abs(ours - theirs).max() < 1e-12 * np.abs(ours).max()
-
-
 @pytest.mark.parametrize("axis", [0, 1])
 def test_legs_mirror_each_other(quadruped, mj_model, axis):
     """Hips mirror fore-aft and left-right; thighs and calves, bent back, left-right only.

@@ -8,7 +8,6 @@ from robots.state import (
     integrate,
     mujoco_from_pinocchio,
     pinocchio_from_mujoco,
-    rotation_from_quaternion,
 )
 
 
@@ -40,19 +39,6 @@ def test_a_state_does_not_differ_from_itself_whatever_the_quaternion_sign(random
     other = q.copy()
     other[3:7] *= -1.0
     assert np.abs(difference(q, v, other, v)).max() < 1e-15
-
-
-def test_difference_does_not_depend_on_where_the_world_is(random_state):
-    """Left invariance: moving and turning the world leaves every difference as it was."""
-    (q, v, _), (q2, v2, _), (world, _, _) = random_state(), random_state(), random_state()
-    moved = [_moved(world[:7], x) for x in (q, q2)]
-    expected = difference(q, v, q2, v2)
-    assert difference(moved[0], v, moved[1], v2) == pytest.approx(expected, abs=1e-12)
-
-
-def _moved(pose, q):
-    placement = pin.SE3(rotation_from_quaternion(pose[3:7]), pose[:3])
-    return np.concatenate((pin.SE3ToXYZQUAT(placement * pin.XYZQUATToSE3(q[:7])), q[7:]))
 
 
 def test_agrees_with_pinocchio_to_first_order(model, random_state, tangent):

@@ -97,14 +97,6 @@ def test_the_end_does_not_wait_for_a_disk_that_takes_nothing(
     disk.free.set()
 
 
-def test_a_line_that_cannot_be_made_is_counted_and_does_not_raise(disk: Disk) -> None:
-    disk.free.set()
-    with log_in_background():
-        LOG.info("%d legs", "four")
-        LOG.info("%d legs", 4)
-    assert disk.lines == ["INFO 4 legs", "ERROR 1 log lines are lost"]
-
-
 WORDS = """
 import logging, signal, sys
 from runtime.background_log import log_in_background

@@ -39,20 +39,6 @@ def fake(monkeypatch):
     return time
 
 
-def test_ticks_that_passed_are_skipped_counted_and_not_made_up(fake):
-    real = RealTimeClock(PERIOD)
-    assert real.wait_tick() == 0
-    fake.now += 5.5 * PERIOD
-    assert real.wait_tick() == 5  # ticks 1 to 4 are lost, 5 is half a period late
-    assert fake.sleeps == []
-    assert real.wait_tick() == 6
-    assert fake.sleeps == [pytest.approx(0.5 * PERIOD)]
-    assert real.wait_tick() == 7
-    statistics = real.statistics()
-    assert (statistics.ticks, statistics.missed) == (4, 4)
-    assert statistics.lateness_us.max == pytest.approx(4500)
-
-
 @settings(max_examples=100, deadline=None)
 @given(work=st.lists(st.floats(0.0, 5e-3), min_size=1, max_size=60))
 def test_whatever_the_work_ticks_grow_and_none_comes_early(work):
@@ -142,15 +128,6 @@ def never():
     return False
 
 
-def test_real_time_collects_the_newest_whatever_its_tick(fake):
-    real = RealTimeClock(PERIOD)
-    source = Queue(3, 4)
-    assert real.collect(source, 9, never) == Numbered(4)
-    assert real.collect(source, 9, never) is None
-    assert real.now() == fake.now
-    assert not real.paused
-
-
 def test_paused_time_is_the_tick_number():
     paused = PausedClock(PERIOD)
     assert paused.now() == 0.0
@@ -173,10 +150,6 @@ def test_paused_does_not_wait_for_a_tick_that_was_overtaken():
     source = Queue(5, 6)
     assert PausedClock(PERIOD).collect(source, 4, never) is None
     assert source.messages == [Numbered(6)]
-
-
-def test_paused_stops_waiting_when_told():
-    assert PausedClock(PERIOD).collect(Queue(1), 1, lambda: True) is None
 
 
 @settings(max_examples=50, deadline=None)

@@ -175,40 +175,32 @@ def test_an_occupied_address_is_named():
         Responder(server.address)
 
 
-@pytest.mark.parametrize("address", [
+NO_ADDRESSES = [
     "", "127.0.0.1:46200", "udp://127.0.0.1:46200", "tcp://127.0.0.1", "tcp://127.0.0.1:x",
     "tcp://127.0.0.1:99999", "tcp://:46200", "tcp://a b:1", "tcp://::1:46200", "ipc://",
+]  # fmt: skip
+BEYOND = ["tcp://*:46200", "tcp://192.168.1.2:46200", "tcp://lab:1"]
+
+
+@pytest.mark.parametrize(("end", "arguments", "word"), [
+    *((end, (address,), "tcp://HOST:PORT") for end in (Requester, Responder)
+      for address in NO_ADDRESSES),
+    *((end, (address,), "beyond this machine") for end in (Requester, Responder)
+      for address in BEYOND),
+    (Requester, ("tcp://127.0.0.1:1", "short"), "key"),
+    (Responder, (FREE, CurveKeys("short")), "key"),
+    (Responder, ("ipc:///proc/none/s",), "cannot bind"),
+    (Responder, (f"ipc:///{'x' * 200}",), "cannot bind"),
+    (Requester, (f"ipc:///{'x' * 200}",), "cannot connect"),
+    (Responder, ("tcp://192.0.2.1:46200", CurveKeys.generate()), "cannot bind"),
 ])  # fmt: skip
-def test_what_is_no_address_is_said(address):
-    for end in (Requester, Responder):
-        with pytest.raises(ValueError, match="give tcp://HOST:PORT or ipc://FILE"):
-            end(address)
-
-
-@pytest.mark.parametrize("address", ["tcp://*:46200", "tcp://192.168.1.2:46200", "tcp://lab:1"])
-def test_beyond_this_machine_only_with_keys(address):
-    for end in (Requester, Responder):
-        with pytest.raises(ValueError, match="beyond this machine"):
-            end(address)
-    check_address(address, has_key=True, needed="")
-    assert not is_local(address)
-
-
-@pytest.mark.parametrize("address", ["tcp://[::1]:46200", "tcp://localhost:46200", "ipc://a"])
-def test_within_this_machine_without_keys(address):
-    check_address(address, has_key=False, needed="")
-    assert is_local(address)
-
-
-@pytest.mark.parametrize(("make", "word"), [
-    (lambda: Requester("tcp://127.0.0.1:1", "short"), "key"),
-    (lambda: Responder(FREE, CurveKeys("short")), "key"),
-    (lambda: Responder("ipc:///proc/none/s"), "cannot bind"),
-    (lambda: Responder(f"ipc:///{'x' * 200}"), "cannot bind"),
-    (lambda: Requester(f"ipc:///{'x' * 200}"), "cannot connect"),
-    (lambda: Responder("tcp://192.0.2.1:46200", CurveKeys.generate()), "cannot bind"),
-])  # fmt: skip
-def test_what_cannot_be_opened_is_one_line(make, word):
+def test_what_cannot_be_opened_is_one_line(end, arguments, word):
     with pytest.raises(ValueError, match=word) as caught:
-        make()
+        end(*arguments)
     assert "\n" not in str(caught.value)
+
+
+@pytest.mark.parametrize("address", [*BEYOND, "tcp://[::1]:46200", "tcp://localhost:1", "ipc://a"])
+def test_only_within_this_machine_keys_may_be_missing(address):
+    assert is_local(address) == (address not in BEYOND)
+    check_address(address, has_key=address in BEYOND, needed="")

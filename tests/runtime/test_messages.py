@@ -62,14 +62,6 @@ def test_a_message_is_equal_after_a_round_trip(kind, data):
     assert decoded == message
 
 
-def test_decoded_arrays_are_aligned_writable_and_not_shared():
-    frame = encode(command())
-    first, second = decode(MotorCommand, frame), decode(MotorCommand, frame)
-    assert first.q.flags.aligned and first.q.flags.writeable and first.q.flags.c_contiguous
-    first.q[:] = 0.0
-    assert second == command()
-
-
 @pytest.mark.parametrize(
     "changes",
     [
@@ -99,19 +91,6 @@ def test_the_knots_of_a_plan_agree():
         ValueError, match=r"Plan\.gains: .*\(3, 12, 36\), got float64 \(4, 12, 36\)"
     ):
         Plan(gains=np.zeros((4, 12, 36)), **arrays, **rest)
-
-
-def test_every_pass_of_a_line_search_has_as_many_candidates():
-    """Passes may be none; each row has one cost for each step size, infinite where it diverged."""
-    none = LineSearch(tick=0, time=0.0, step_sizes=np.zeros(3), costs=np.zeros((0, 3)))
-    assert decode(LineSearch, encode(none)).costs.shape == (0, 3)
-    costs = np.array([[1.0, np.inf], [0.5, 0.7], [0.4, np.inf]])
-    search = LineSearch(tick=4, time=0.1, step_sizes=np.array([1.0, 0.0]), costs=costs)
-    assert decode(LineSearch, encode(search)) == search
-    with pytest.raises(ValueError, match=r"LineSearch\.costs: .*\(3, 2\), got float64 \(3, 4\)"):
-        LineSearch(tick=0, time=0.0, step_sizes=np.zeros(2), costs=np.zeros((3, 4)))
-    with pytest.raises(ValueError, match=r"LineSearch\.step_sizes: expected .* shape \(1,\)"):
-        LineSearch(tick=0, time=0.0, step_sizes=np.zeros((1, 2)), costs=np.zeros((3, 2)))
 
 
 def edited(**changes):

@@ -2,7 +2,6 @@
 
 import gc
 import os
-import signal
 import subprocess
 import sys
 
@@ -14,7 +13,6 @@ from runtime.realtime import (
     request_realtime,
     set_cpu_affinity,
 )
-from runtime.signals import StopFlag
 
 
 class Libc:
@@ -62,11 +60,6 @@ def test_refusals_name_their_remedies(system):
     assert "memlock unlimited" in status.reason
 
 
-def test_a_priority_out_of_range_is_named(system):
-    system(OSError(22, "Invalid argument"))
-    assert "from 1 to 99" in request_realtime(1000).reason
-
-
 @pytest.mark.parametrize(
     "limit, user, flags",
     [(realtime.resource.RLIM_INFINITY, 1000, 3), (8 << 20, 1000, 1), (8 << 20, 0, 3)],
@@ -87,17 +80,6 @@ def test_affinity_is_set_or_explained():
         assert "available are" in set_cpu_affinity([])
     finally:
         os.sched_setaffinity(0, before)
-
-
-@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
-def test_a_signal_sets_the_flag_and_the_handlers_come_back(number):
-    before = signal.getsignal(number)
-    with StopFlag() as stop:
-        assert not stop()
-        signal.raise_signal(number)
-        signal.raise_signal(number)
-        assert stop()
-    assert signal.getsignal(number) is before
 
 
 def in_a_child(code):

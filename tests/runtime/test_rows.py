@@ -91,15 +91,6 @@ def test_a_reader_that_is_behind_counts_what_it_has_lost(ends):
     assert [int(row[0]) for row in rows] == list(range(reader.lost, CAPACITY + 100))
 
 
-def test_a_row_that_is_being_written_is_lost(ends):
-    writer, reader = ends
-    for tick in range(3):
-        writer.write(estimate(tick))
-    writer._ring.written[1] = 0
-    assert [int(row[0]) for row in reader.take()] == [0, 2]
-    assert reader.lost == 1
-
-
 def test_a_reader_follows_the_next_writer(ends, tmp_path):
     writer, reader = ends
     writer.write(estimate(1))

@@ -4,14 +4,11 @@ import math
 
 import numpy as np
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 from scipy.optimize import brentq
 
 from hybrid.event_selected.bouligand import all_pieces, bouligand_derivative, selected_piece
 from hybrid.integration import integrate
 from hybrid.options import SimulationOptions
-from hybrid.saltations import saltation_matrix
 
 TIGHT = SimulationOptions(1e-13, 1e-15)
 AROUND = 2e-3  # [s] before and after, in which a trajectory crosses all guards
@@ -81,25 +78,6 @@ def test_every_order_of_guards_against_one_sided_differences(m):
             errors.append(np.abs(end / length - image.image).max())
         # A one-sided quotient is off by a multiple of its length.
         assert errors[1] < 1e-3 and errors[1] < 0.35 * errors[0]
-
-
-vectors = st.lists(st.floats(-1, 1), min_size=5, max_size=5).map(np.array)
-
-
-@given(vectors, st.floats(1e-3, 1e3), st.integers(0, 5))
-def test_positively_homogeneous(delta, factor, seed):
-    system = Curved(4, seed)
-    one, order = bouligand_derivative(system.corner, system.Dh, delta)
-    scaled, _ = bouligand_derivative(system.corner, system.Dh, factor * delta)
-    np.testing.assert_allclose(scaled, factor * one, rtol=1e-9, atol=1e-9 * factor)
-
-
-def test_one_guard_has_the_saltation_matrix():
-    system = Curved(1)
-    (piece,) = all_pieces(system.corner, system.Dh)
-    before, after = system.corner(-np.ones(1)), system.corner(np.ones(1))
-    xi = saltation_matrix(np.eye(2), before, after, -system.Dh[0])
-    np.testing.assert_allclose(piece.matrix, xi.matrix, atol=1e-14)
 
 
 @pytest.mark.parametrize(

@@ -112,19 +112,6 @@ def test_a_hopper_lands_and_lifts_off_when_it_should(epsilon):
     np.testing.assert_allclose(found, expected, atol=2 * epsilon + 1e-9)
 
 
-starts = st.tuples(st.floats(1.05, 3.0), st.floats(-3.0, 3.0)).map(np.array)
-
-
-@settings(max_examples=25)
-@given(starts, st.sampled_from([1e-6, 1e-3, 0.05]))
-def test_a_trajectory_joins_up_and_time_never_goes_back(start, epsilon):
-    run = integrate(hopper(), start, 1.5, EssOptions(epsilon=epsilon))
-    assert run.ok and run.final_time == 1.5
-    assert (np.diff(run.times) >= 0.0).all()
-    ends = run.states[:-1] + run.curves[:, 0]
-    np.testing.assert_allclose(run.states[1:], ends, atol=1e-12)
-
-
 def test_batches_end_where_single_runs_do_on_any_number_of_threads():
     rng = np.random.default_rng(0)
     x = np.column_stack([rng.uniform(1.1, 3.0, 30), rng.uniform(-1.0, 1.0, 30)])

@@ -5,11 +5,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from hybrid.examples.bouncing_ball import FALLING, bouncing_ball
 from hybrid.filters.bank import BankOptions, SaltedBank
 from hybrid.filters.salted import SaltedKalmanFilter
 from studies.kong.systems.constant_flow import LEFT, RIGHT, constant_flow
-from tests.hybrid.filters.models import EYE, NO_FORCE, NONE, model_of, particles
+from tests.hybrid.filters.models import EYE, NONE, model_of, particles
 
 START = LEFT, np.array([-1.0, 0.0]), 0.1 * EYE
 
@@ -30,18 +29,6 @@ def test_with_no_guard_near_it_is_one_salted_filter(seed, power):
         y = salted.belief.mean + [1.0, -1.0] + rng.standard_normal(2)
         same(bank.step(NONE, y, 0.3), salted.step(NONE, y, 0.3))
     assert len(bank.hypotheses) == 1
-
-
-def test_a_ball_whose_impact_is_sure_bounces_as_in_one_salted_filter():
-    """Wholly above the floor at one step's end, wholly on its way up at the next."""
-    model = model_of(bouncing_ball(restitution=0.8), Q=1e-8, V=1e-4)
-    start = FALLING, np.array([1.0, 0.0]), 1e-8 * EYE
-    bank, salted = SaltedBank(model, *start), SaltedKalmanFilter(model, *start)
-    crossed = 0
-    for _ in range(20):
-        crossed += salted.step(NO_FORCE, None, 0.05).transitions
-        same(bank.step(NO_FORCE, None, 0.05), salted.belief)
-    assert crossed >= 2
 
 
 @pytest.mark.parametrize(("power", "Q"), [(2, 0.0), (0, 0.5), (1, 0.2)])

@@ -5,7 +5,7 @@ import pytest
 from scipy.stats import chi2
 
 from hybrid.filters.bank import SaltedBank
-from hybrid.filters.consistency import ConsistencyOptions, ConsistencyTest, consistency_of
+from hybrid.filters.consistency import ConsistencyOptions, ConsistencyTest
 from hybrid.filters.salted import SaltedKalmanFilter
 from studies.kong.systems.constant_flow import LEFT, constant_flow
 from tests.hybrid.filters.models import EYE, NONE, model_of, particles
@@ -57,16 +57,6 @@ def test_bounds_are_those_of_chi_squared():
     assert result.high == pytest.approx(chi2.ppf(0.99, 6))
     test.add(np.nan, 2)
     assert test.result == result
-
-
-def test_a_consistent_filter_fails_as_often_as_it_is_said():
-    rng = np.random.default_rng(0)
-    verdicts = [
-        consistency_of([(squared, 2) for squared in rng.chisquare(2, 50)], 0.05).verdict
-        for _ in range(2000)
-    ]
-    assert verdicts.count("optimistic") == pytest.approx(100, abs=40)
-    assert verdicts.count("pessimistic") == pytest.approx(100, abs=40)
 
 
 def test_a_salted_filter_says_while_a_guard_splits_its_gaussian():

@@ -102,16 +102,6 @@ def test_a_linear_step_is_the_kalman_filters():
     np.testing.assert_allclose(belief.Sigma, 0.2 * gain * EYE, atol=0.01)
 
 
-def test_modes_are_weighed_and_a_mean_is_taken_over_all_of_them():
-    one = MANY(flow_model(0.0), *start(-1.0))
-    one.step(NONE, None, 1.1)
-    crossed = one.mode_probabilities
-    assert crossed[RIGHT] == pytest.approx(0.624, abs=0.01)  # Phi(0.1 / sqrt(0.1))
-    assert sum(crossed.values()) == pytest.approx(1.0)
-    assert one.mean_of(lambda mode, x: x)[0] == pytest.approx(0.1, abs=0.01)
-    assert one.belief.mean[0] > 0.1
-
-
 @pytest.mark.parametrize("threads", [1, 3])
 def test_compiled_and_interpreted_particles_are_the_same(threads):
     rng = np.random.default_rng(2)

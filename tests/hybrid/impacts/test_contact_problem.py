@@ -46,14 +46,6 @@ def test_what_is_no_impact_is_refused_with_the_configuration_that_caused_it(chan
     assert "\n" not in str(caught.value)
 
 
-@pytest.mark.parametrize("directions", [2, 3, 5])
-def test_friction_in_space_acts_both_ways(directions):
-    with pytest.raises(ValueError, match="even number"):
-        ContactProblem.spatial(
-            np.eye(3), np.eye(3)[:1], np.eye(3)[None, 1:], 0.5, ("A",), directions=directions
-        )
-
-
 def test_a_wedge_is_pointed_until_friction_opens_its_cone():
     """Walls at a = 30 degrees to the vertical: pointed while mu < tan a."""
     a = np.deg2rad(30.0)
