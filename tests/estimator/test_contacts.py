@@ -91,14 +91,6 @@ def test_three_axes_of_the_prediction_and_of_the_feet_make_the_gate(share, jump)
     assert agrees(all_by(share * 1.5), jump_speed=1.5) is jump  # never below this speed
 
 
-@pytest.mark.parametrize(("share", "jump"), [(0.99, True), (1.01, False)])
-def test_feet_that_scatter_do_not_agree(share, jump) -> None:
-    residuals, apart = all_by(1.0), np.array([0.0, 2.0, 1.0]) / np.sqrt(5.0)
-    for foot, sign in enumerate((1.0, -1.0, 1.0, -1.0)):
-        residuals[foot] += 0.5 * share * sign * apart
-    assert agrees(residuals) is jump
-
-
 @pytest.mark.parametrize(("trust", "jump"), [((1, 0.4, 0, 0), False), ((1, 0.5, 0, 0), True)])
 def test_it_takes_two_feet_and_the_others_do_not_count(trust, jump) -> None:
     residuals = all_by(3.0)

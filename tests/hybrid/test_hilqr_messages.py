@@ -8,7 +8,6 @@ from hybrid.hilqr import Hilqr, HilqrOptions, Policies
 from hybrid.hilqr.cost import QuadraticCost
 from hybrid.hilqr.event_driven import EventDrivenModel
 from hybrid.hilqr.event_linearisation import Placement
-from studies.kong.variational.ramped_inputs import ramped
 
 STEPS, TIMESTEP, HIGH = 50, 0.02, np.array([4.0, 0.0])
 
@@ -35,15 +34,6 @@ def test_an_event_on_a_knot_is_named_where_descent_stalls():
     assert impact.time / TIMESTEP == pytest.approx(36.0, abs=1e-3)
     for part in ("lowers the cost 39.77", "dJ = -1.09", "impact (1, 2) at 0.72 s", "knot 36"):
         assert part in stalled.message
-
-
-def test_the_remedy_for_a_kink_helps():
-    """The same ball with a continuous force: descent goes on past where the event meets a knot."""
-    target, terminal = np.array([1.0, 0.0, 0.0]), np.diag([100.0, 100.0, 0.0])
-    cost = QuadraticCost(target, np.diag([0.0, 0.0, 0.01]), np.array([[1e-5]]), terminal)
-    smooth = EventDrivenModel(ramped(bouncing_ball()), 1, TIMESTEP, cost, event_at="exact")
-    solved = solve(smooth, np.array([4.0, 0.0, 0.0]))
-    assert (solved.status, solved.message) == ("converged", "")
 
 
 def test_iterations_and_time_that_were_too_few():

@@ -88,22 +88,6 @@ def test_monodromy_has_the_poincare_multipliers_and_one(make):
     np.testing.assert_allclose(cycle.monodromy @ F, F, atol=1e-8)
 
 
-@pytest.mark.parametrize("make", [spiral, collapsing])
-def test_derivative_of_the_return_map(make):
-    """Its image lies in the section, its eigenvalue along the flow is 0 in place of 1."""
-    system = make()
-    P = ReturnMap(system, EventSection("right" if make is spiral else "back"), 0)
-    cycle = find_limit_cycle(P, np.array([0.0, -0.8, 0.1]))
-    at, basis = P.linear(cycle.state), P.basis(cycle.state)
-    assert basis.shape == (3, 2)
-    np.testing.assert_allclose(basis.T @ basis, np.eye(2), atol=1e-12)
-    np.testing.assert_allclose(basis @ basis.T @ at.derivative, at.derivative, atol=1e-10)
-    measured = P.differences(cycle.state)
-    np.testing.assert_allclose(basis.T @ at.derivative @ basis, measured, atol=1e-7)
-    F = system.modes[cycle.mode].flow(0.0, cycle.state, np.zeros(0))
-    np.testing.assert_allclose(at.derivative @ F, np.zeros(3), atol=1e-8)
-
-
 def test_the_mth_return_has_powers_of_the_multipliers():
     once, thrice = (
         find_limit_cycle(

@@ -69,29 +69,6 @@ def test_mass_matrix_is_the_same_in_both(model, mj_model, random_state):
         assert np.abs(ours - T.T @ mass_matrix @ T).max() < 1e-14 * np.abs(ours).max()
 
 
-@pytest.mark.parametrize("axis", [0, 1])
-def test_legs_mirror_each_other(quadruped, mj_model, axis):
-    """Hips mirror fore-aft and left-right; thighs and calves, bent back, left-right only.
-
-    The Go1 has the same calf on both sides.
-    """
-    pairs = {0: [("FR", "RR"), ("FL", "RL")], 1: [("FR", "FL"), ("RR", "RL")]}[axis]
-    mirror = np.eye(3)
-    mirror[axis, axis] = -1.0
-    mirrored = ("hip", "thigh", "calf")[: 1 if axis == 0 else 2 if quadruped.name == "go1" else 3]
-    for one, other in pairs:
-        for link in mirrored:
-            a, b = mj_model.body(f"{one}_{link}"), mj_model.body(f"{other}_{link}")
-            assert mirror @ a.ipos == pytest.approx(b.ipos, abs=1e-15)
-            assert mirror @ _inertia(a) @ mirror == pytest.approx(_inertia(b), abs=1e-14)
-
-
-def _inertia(body):
-    x, y, z, w = body.iquat[1], body.iquat[2], body.iquat[3], body.iquat[0]
-    R = rotation_from_quaternion(np.array([x, y, z, w]))
-    return R @ np.diag(body.inertia) @ R.T
-
-
 def test_parts_touch_the_floor_and_never_each_other(quadruped):
     for body_collisions in (True, False):
         mj_model = load_mujoco(quadruped, body_collisions=body_collisions)

@@ -60,23 +60,6 @@ def test_impact_laws(model, dynamics, random_state, mask, foot):
     assert again == pytest.approx(hit.v_plus, abs=1e-9)
 
 
-@pytest.mark.parametrize("mask", range(1, 16))
-def test_impact_derivatives_are_finite_differences(dynamics, random_state, mask):
-    """Twice on the same buffers: Pinocchio's keep numbers of the last call unless cleared."""
-    contacts = _vector(mask)
-    for _ in range(2):
-        q, v, _ = random_state()
-        hit = impact(dynamics, q, v, contacts)
-
-        def v_plus(dx, q=q, v=v):
-            return impact(dynamics, *integrate(q, v, dx), contacts).v_plus
-
-        h = 1e-6
-        fd = np.array([v_plus(h * e) - v_plus(-h * e) for e in np.eye(36)]).T / (2 * h)
-        ours = np.hstack((hit.dq, hit.dv))
-        assert np.abs(ours - fd).max() < 1e-7 * np.abs(fd).max()
-
-
 @pytest.mark.parametrize("normal", [UP, SLOPE], ids=["level", "slope"])
 @pytest.mark.parametrize(("mask", "foot"), SOME)
 def test_saltation_is_the_derivative_of_a_simulated_touchdown(

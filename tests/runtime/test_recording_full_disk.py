@@ -74,19 +74,3 @@ def test_a_full_disk_leaves_every_whole_chunk_and_raises_nothing(
     assert kept == list(read_frames(whole))[: len(kept)]
     assert recorder.kept_until_ns == max(TIMES[: len(kept)], default=0)
     assert path.stat().st_size <= room
-
-
-def test_what_comes_after_the_stop_is_passed_over(whole, folder, room_for):
-    path = folder / "run.mcap"
-    with room_for(whole.stat().st_size // 2):
-        recorder = Recorder(path)
-        number = 0
-        while not recorder.failure:
-            recorder.write(STATE_ESTIMATE, frame(number % COUNT), number)
-            number += 1
-    kept, before = recorder.kept, path.read_bytes()
-    for number in range(COUNT):  # there is room again
-        recorder.write(STATE_ESTIMATE, frame(number), number)
-    recorder.close()
-    recorder.close()
-    assert path.read_bytes() == before and recorder.kept == kept

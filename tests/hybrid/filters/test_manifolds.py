@@ -59,23 +59,6 @@ def test_other_coordinates_through_touchdown_and_liftoff(sensitivity):
     np.testing.assert_allclose(belief.Sigma, after, atol=1e-8 * np.max(abs(after)))
 
 
-def test_a_measurement_in_stance_is_of_the_body():
-    """One update against a least-squares fit by differences of h_2."""
-    model = aslip_model()
-    x = simulate_step(model.system, FLIGHT, at_rest(START), 0.3, NONE).state
-    Sigma = 1e-6 * np.diag([1.0, 2.0, 3.0, 1.0, 2.0, 3.0, 4.0, 5.0])
-
-    def h(x):
-        return model.measurements[STANCE].function(0.0, x, NONE)
-
-    y, C = h(x) + 1e-4 * np.arange(6), differences(h, x)
-    belief = SaltedKalmanFilter(model, STANCE, x, Sigma).correct(NONE, y)
-    information = np.linalg.inv(Sigma) + C.T @ C / 1e-4
-    np.testing.assert_allclose(belief.Sigma, np.linalg.inv(information), atol=1e-12)
-    expected = x + np.linalg.solve(information, C.T @ (y - h(x)) / 1e-4)
-    np.testing.assert_allclose(belief.mean, expected, atol=1e-10)
-
-
 def circular(x):
     """[cos, sin, rate] of [angle, rate]."""
     return np.array([np.cos(x[0]), np.sin(x[0]), x[1]])

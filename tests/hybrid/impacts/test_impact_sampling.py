@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from hybrid.impacts.impact_lcp import step_matrix
 from hybrid.impacts.lemke import solve_lcp
 from hybrid.impacts.resolution import simultaneous
-from hybrid.impacts.sampling import SamplingOptions, sample_impacts, sample_paths
+from hybrid.impacts.sampling import SamplingOptions, sample_impacts
 from tests.hybrid.impacts.drawn_problems import drawn
 
 SEEDS = st.integers(0, 2**32 - 1)
@@ -90,15 +90,6 @@ def test_threads_do_not_change_the_samples():
     three = sample_impacts(problem, v, SamplingOptions(**options, threads=3))
     assert np.array_equal(one.v_plus, three.v_plus)
     assert np.array_equal(one.lcps, three.lcps)
-
-
-def test_paths_begin_at_the_velocity_and_lose_energy_all_the_way():
-    problem, v = drawn(9)
-    for path in sample_paths(problem, v, SamplingOptions(20, 0.2)):
-        assert np.array_equal(path[0], v)
-        energy = [problem.kinetic_energy(u) for u in path]
-        assert (np.diff(energy) <= 1e-9).all()
-        assert not problem.is_colliding(path[-1])
 
 
 def test_an_impact_that_runs_out_of_steps_is_told_with_its_configuration():
