@@ -31,6 +31,8 @@ from tests.estimator.salted_case import PARAMETERS, RECORD, random_memory
 
 DT = 1e-3
 ALL, NONE = np.ones(4, dtype=bool), np.zeros(4, dtype=bool)
+
+
 class Feet:
     """Four feet under the same guards and forces, which the numbers of a tick give."""
 

@@ -12,6 +12,8 @@ from tests.estimator.fault_scenarios import Stream
 from tests.estimator.recorded_stream import recorded_trot
 
 SETTLED = 300
+
+
 @pytest.fixture(scope="module")
 def stream() -> Stream:
     return recorded_trot(1.0)

@@ -12,8 +12,7 @@ def with_numba(system: System) -> System:
     """The same system with its flows, closed forms, guards and resets compiled."""
     modes = {number: replace(mode, **_compiled(mode)) for number, mode in system.modes.items()}
     transitions = tuple(
-        replace(edge, guard=njit(edge.guard), reset=njit(edge.reset))
-        for edge in system.transitions
+        replace(edge, guard=njit(edge.guard), reset=njit(edge.reset)) for edge in system.transitions
     )
     return replace(system, modes=modes, transitions=transitions)
 

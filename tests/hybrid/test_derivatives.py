@@ -1,6 +1,5 @@
 """Derivatives that are found: exact by complex step, and differences where that would be wrong."""
 
-
 import numpy as np
 import pytest
 from hypothesis import given

@@ -81,9 +81,7 @@ def test_monodromy_has_the_poincare_multipliers_and_one(make):
     cycle = find_limit_cycle(P, np.array([0.0, -0.8, 0.1]))
     assert cycle.ok
     both = np.append(sorted_eigenvalues(P.differences(cycle.state)), 1.0)
-    np.testing.assert_allclose(
-        np.sort_complex(cycle.multipliers), np.sort_complex(both), atol=1e-7
-    )
+    np.testing.assert_allclose(np.sort_complex(cycle.multipliers), np.sort_complex(both), atol=1e-7)
     F = system.modes[cycle.mode].flow(0.0, cycle.state, np.zeros(0))
     np.testing.assert_allclose(cycle.monodromy @ F, F, atol=1e-8)
 

@@ -1,6 +1,5 @@
 """The saltation matrix against closed forms and against finite differences of simulated flows."""
 
-
 import numpy as np
 import pytest
 

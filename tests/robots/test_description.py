@@ -16,6 +16,8 @@ MASSES = {
     "go1": (5.205, 0.591, 0.92, 0.135862, 0.06, 13.100528 - 12 * 0.089 - 8e-5),
     "go2": (6.923, 0.678, 1.152, 0.154, 0.04, 16.087 - 12 * 0.089),
 }
+
+
 @pytest.fixture(scope="module", params=["a1", "go1", "go2"])
 def quadruped(request):
     return load_robot(request.param)

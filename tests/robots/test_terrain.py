@@ -21,8 +21,10 @@ def boxes(count: int = 12, seed: int = 0) -> tuple[Box, ...]:
     draw = np.random.default_rng(seed)
     return tuple(
         Box(
-            (*draw.uniform(-1.0, 1.0, 2), draw.uniform(0.0, 0.2)), tuple(draw.uniform(0.1, 0.4, 3)),
-            draw.uniform(-3.0, 3.0), draw.uniform(-0.6, 0.6),
+            (*draw.uniform(-1.0, 1.0, 2), draw.uniform(0.0, 0.2)),
+            tuple(draw.uniform(0.1, 0.4, 3)),
+            draw.uniform(-3.0, 3.0),
+            draw.uniform(-0.6, 0.6),
         )  # fmt: skip
         for _ in range(count)
     )
@@ -104,7 +106,7 @@ def test_distances_are_those_of_a_small_sphere_in_mujoco(
         assert data.contact.dist[nearest] == pytest.approx(distance - 0.02, abs=error)
         frame = data.contact.frame[nearest][:3]
         sign = -1.0 if data.contact.geom[nearest, 0] == sphere else 1.0
-        np.testing.assert_allclose(sign * frame, normal, atol=0.05 if name == 'waves' else 1e-9)
+        np.testing.assert_allclose(sign * frame, normal, atol=0.05 if name == "waves" else 1e-9)
         touching += 1
     assert touching > 80
 

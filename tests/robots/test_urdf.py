@@ -44,9 +44,7 @@ def _order(urdf_model: pin.Model) -> tuple[np.ndarray, np.ndarray]:
     return np.array(q), np.array([*range(6), *(joint.idx_v for joint in joints)])
 
 
-def test_joints_stand_in_motor_order_with_their_limits(
-    quadruped: Robot, urdf: Xml.Element
-) -> None:
+def test_joints_stand_in_motor_order_with_their_limits(quadruped: Robot, urdf: Xml.Element) -> None:
     hinges = urdf.findall("joint[@type='revolute']")
     assert tuple(joint.get("name") for joint in hinges) == JOINT_NAMES
     limits = [_attributes(joint, "limit") for joint in hinges]

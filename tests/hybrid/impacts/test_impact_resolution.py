@@ -12,6 +12,8 @@ from hybrid.impacts.resolution import all_simultaneous, sequential, simultaneous
 from tests.hybrid.impacts.drawn_problems import drawn
 
 SEEDS = st.integers(0, 2**32 - 1)
+
+
 @given(SEEDS, st.integers(1, 3), st.booleans())
 def test_all_at_once_separates_and_dissipates(seed, m, spatial):
     problem, v = drawn(seed, m=m, spatial=spatial)

@@ -1,6 +1,5 @@
 """The set-valued impact law: energy, termination, its special cases, and repeatability."""
 
-
 import numpy as np
 import pytest
 from hypothesis import given
