@@ -11,7 +11,6 @@ from hybrid.hilqr import (
     InputBounds,
     JoinedConstraints,
     Policies,
-    Trajectory,
 )
 from tests.hybrid.double_integrator import (
     DoubleIntegrator,
@@ -46,40 +45,6 @@ def test_ball_under_a_ceiling_has_the_cost_of_bryson_and_ho(ceiling):
         assert np.all(result.multipliers >= 0.0)
         errors.append(result.trajectory.cost - optimum)
     assert np.all(np.abs(errors) < 1e-7) or 3.8 < errors[1] / errors[2] < 4.2
-
-
-def test_expansion_is_that_of_the_augmented_cost():
-    draw = np.random.default_rng(0)
-    model = DoubleIntegrator(6, 1.0, effort=0.3, pull=2.0, goal=1.0)
-    limits = JoinedConstraints(
-        [InputBounds(np.array([-0.5]), np.array([0.5])), StateBound(0, 1.0, 0.1)]
-    )
-    constrained = ConstrainedModel(model, limits, penalty=3.0)
-    constrained.multipliers = draw.uniform(0.0, 1.0, (7, 3))
-    x, u = draw.normal(size=(7, 2)), draw.normal(size=(6, 1))
-
-    def cost(x, u):
-        value = 0.15 * model.dt * np.sum(u**2)
-        value += 0.5 * model.pull * (x[-1, 0] - 1.0) ** 2
-        c = limits.values(x[None], u[None])[0]
-        force = np.maximum(0.0, constrained.multipliers + 3.0 * c)
-        return value + np.sum(force**2 - constrained.multipliers**2) / 6.0
-
-    expansion = constrained.quadratise(Trajectory(x, u, 0.0))
-    h = 1e-6
-    for k in range(7):
-        for i in range(2):
-            step = np.zeros_like(x)
-            step[k, i] = h
-            assert (cost(x + step, u) - cost(x - step, u)) / (2 * h) == pytest.approx(
-                expansion.l_x[k, i], abs=1e-7
-            )
-        if k < 6:
-            step = np.zeros_like(u)
-            step[k, 0] = h
-            assert (cost(x, u + step) - cost(x, u - step)) / (2 * h) == pytest.approx(
-                expansion.l_u[k, 0], abs=1e-7
-            )
 
 
 def test_constraints_that_cannot_be_met_are_named():

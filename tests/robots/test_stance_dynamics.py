@@ -5,12 +5,8 @@ import pytest
 
 from robots.approach import MINIMUM_APPROACH_SPEED
 from robots.mujoco_model import load_mujoco
-from robots.rotations import rotation_from_quaternion
 from robots.stance_dynamics import (
     StanceModel,
-    differentiate_stance,
-    hold,
-    stance_acceleration,
     stance_model_of,
 )
 from robots.stance_step import stance_step
@@ -24,31 +20,6 @@ SUBSETS = [np.array([float(mask >> i & 1) for i in range(4)]) for mask in range(
 @pytest.fixture(scope="module")
 def robot() -> StanceModel:
     return stance_model_of(load_mujoco(A1))
-
-
-def ours(robot, q, v, tau, contacts):
-    """Acceleration, forces in the world (n, 3), derivatives (18, 36)."""
-    h = np.empty(18)
-    held, sound = hold(robot, q, v, contacts, h)
-    assert sound
-    a, forces = stance_acceleration(held, v, tau, h)
-    da = differentiate_stance(robot, held, v, a, forces)
-    return a, forces.reshape(-1, 3) @ rotation_from_quaternion(q[3:7]).T, da
-
-
-@pytest.mark.parametrize("contacts", SUBSETS)
-def test_acceleration_forces_and_derivatives_are_pinocchios(
-    robot, dynamics, random_state, contacts
-):
-    for _ in range(5):
-        q, v, tau = random_state()
-        a, forces, da = ours(robot, q, v, tau, contacts)
-        wanted, f = dynamics.acceleration(q, v, tau, contacts)
-        np.testing.assert_allclose(a, wanted, atol=1e-9 * np.abs(wanted).max())
-        np.testing.assert_allclose(forces, f[contacts > 0.5], atol=1e-9 * max(1.0, np.abs(f).max()))
-        _, a_q, a_v, _ = dynamics.acceleration_derivatives(q, v, tau, contacts)
-        for mine, theirs in ((da[:, :18], a_q), (da[:, 18:], a_v)):
-            np.testing.assert_allclose(mine, theirs, atol=1e-9 * np.abs(theirs).max())
 
 
 @pytest.mark.parametrize("contacts", SUBSETS)

@@ -54,34 +54,6 @@ def hopper_events_times(duration, height=2.0, stiffness=STIFFNESS):
     return np.array([time for time in times if time < duration])
 
 
-def pair_flow(x, side, p):
-    """Two guards on planes; each crossing turns the field."""
-    return np.array([1.0 + 0.5 * (side[0] > 0.0), 1.0 - 0.3 * (side[1] > 0.0)])
-
-
-def pair_events(x, p):
-    return np.array([x[0] + 0.2 * x[1], x[1]])
-
-
-def pair_events_state(x, p):
-    return np.array([[1.0, 0.2], [0.0, 1.0]])
-
-
-PAIR = EventSelectedSystem("pair", 2, 2, pair_flow, pair_events, pair_events_state)
-
-
-def test_constant_fields_and_plane_guards_are_exact_at_any_epsilon():
-    for epsilon in (1e-6, 0.1, 10.0):
-        run = integrate(PAIR, np.array([-0.5, -0.3]), 1.0, EssOptions(epsilon=epsilon))
-        assert [crossing.guard for crossing in run.crossings] == [1, 0]
-        first = 0.3
-        second = first + (0.5 - first) / (1.0 + 0.2 * 0.7)
-        np.testing.assert_allclose([c.time for c in run.crossings], [first, second], rtol=1e-12)
-        end = [0.0, 0.7 * (second - first)] + (1.0 - second) * np.array([1.5, 0.7])
-        end += [-0.5 + first + second - first, 0.0]
-        np.testing.assert_allclose(run.final_state, end, atol=1e-12)
-
-
 def errors_of_table_4_1(epsilons, max_step):
     times = np.linspace(0.0, DURATION, 101)
     exact = exact_flow(START, DURATION).at(times)

@@ -8,7 +8,7 @@ from scipy.special import erf
 from hybrid.filters.bank import SaltedBank
 from hybrid.filters.salted import SaltedKalmanFilter
 from hybrid.systems import Mode, System, Transition
-from tests.hybrid.filters.models import EYE, NONE, model_of, particles
+from tests.hybrid.filters.models import NONE, model_of, particles
 
 FLIGHT, REST = 1, 2
 WIDTH, DURATION = 0.05, 1.9  # of a pulse about 1 s, and of the prediction [s]
@@ -18,27 +18,9 @@ few_particles = particles(5)
 FILTERS = pytest.mark.parametrize("kind", [SaltedKalmanFilter, SaltedBank, few_particles])
 
 
-def pulse(t):
-    return np.exp(-(((t - 1.0) / WIDTH) ** 2))
-
-
 def integral_of_pulse(start, end):
     ends = erf((end - 1.0) / WIDTH) - erf((start - 1.0) / WIDTH)
     return 0.5 * np.sqrt(np.pi) * WIDTH * ends
-
-
-@pytest.mark.parametrize("power", [0, 1, 2])
-def test_particles_do_not_miss_a_gust_in_a_long_prediction(power):
-    def fall(t, x, u):
-        return np.array([x[1], -9.8 + 40.0 * np.exp(-(((t - 1.0) / 0.05) ** 2))])
-
-    model = model_of(System({FLIGHT: Mode("fall", 2, 0, fall)}, ()), 0.0, power=power)
-    one = few_particles(model, FLIGHT, np.array([20.0, 0.0]), 0.0 * EYE)
-    belief = one.step(NONE, None, DURATION)
-    moved = quad(lambda s: (DURATION - s) * 40.0 * pulse(s), 0.8, 1.2)[0]
-    height = 20.0 - 4.9 * DURATION**2 + moved
-    speed = -9.8 * DURATION + 40.0 * integral_of_pulse(0.0, DURATION)
-    np.testing.assert_allclose(belief.mean, [height, speed], atol=1e-7)
 
 
 @pytest.mark.parametrize("kind", [SaltedKalmanFilter, SaltedBank])
