@@ -2,10 +2,7 @@
 
 import json
 import sys
-import time
 from pathlib import Path
-
-import pytest
 
 from tests import check, phases
 
@@ -36,26 +33,6 @@ def test_the_nearest_tests_are_taken_in_turn_while_they_fit() -> None:
     assert check.choose(tests, durations, 1) == [[near, odd, far]]
     assert check.choose(tests | {long: 0}, durations, 1) == [[long]]
     assert check.choose({}, {}, 2) == [[], []]
-
-
-def test_durations_of_a_file_are_those_of_its_tests(tmp_path: Path) -> None:
-    report = tmp_path / "report.xml"
-    case = '<testcase file="tests/test_{}.py" time="{}"/>'
-    cases = (case.format(name, s) for name, s in (("a", 1), ("b", 4), ("a", 2)))
-    report.write_text(f"<testsuites><testsuite>{''.join(cases)}</testsuite></testsuites>")
-    expected = {Path("tests/test_a.py"): 3.0, Path("tests/test_b.py"): 4.0}
-    assert check.read_durations(report) == expected
-    assert check.read_durations(tmp_path / "none.xml") == check.read_durations(None) == {}
-
-
-@pytest.mark.parametrize(("code", "status"), [("print(5)", 0), ("print(5); exit(3)", 3)])
-def test_a_command_has_a_status_and_an_output(code: str, status: int) -> None:
-    assert check.run([sys.executable, "-c", code], time.monotonic() + 60.0) == (status, "5\n")
-
-
-def test_what_is_stopped_has_not_failed() -> None:
-    result = check.run([sys.executable, "-c", "import time; time.sleep(60)"], time.monotonic())
-    assert result.status == 0 and "stopped after" in result.output
 
 
 def test_a_phase_has_its_times_and_fails_as_its_command_does(tmp_path: Path) -> None:

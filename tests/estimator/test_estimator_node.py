@@ -2,12 +2,11 @@
 
 from typing import Any, cast
 
-import msgspec
 import numpy as np
 import pytest
 
 from estimator.interface import Estimator
-from estimator.node import UpdateStatistics, run
+from estimator.node import run
 from runtime.bus import Publisher, Subscriber
 from runtime.clock import PausedClock
 from runtime.messages import SensorReading, StateCovariance, StateEstimate, decode, encode
@@ -98,28 +97,6 @@ def test_no_covariance_is_sent_while_nobody_listens() -> None:
     assert not covariances.sent
 
 
-def test_every_reading_gives_an_estimate_of_its_tick_and_the_report_counts() -> None:
-    readings = readings_of(10)
-    del readings[4:6]
-    ticks = [reading.tick for reading in readings]
-    queue = Queue([[], readings[:1], readings[1:3], [], readings[3:]])  # some wait together
-    report = run(
-        leg_odometry(),
-        cast(Subscriber[SensorReading], queue),
-        cast(Publisher[StateEstimate], queue),
-        PausedClock(1e-3),
-        stop=lambda: not queue.batches,
-        subscribers=2,
-    )
-    assert [estimate.tick for estimate in queue.sent] == ticks
-    assert [e.time for e in queue.sent] == pytest.approx([1e-3 * tick for tick in ticks])
-    assert queue.waited_for == 2
-    assert (report["updates"], report["skipped_ticks"], report["divergences"]) == (8, 2, 0)
-    assert report["degraded"] == 0
-    assert (report["mode"], report["undecodable"]) == ("paused", 2)
-    assert 0.0 < report["update_us"]["p50"] <= report["update_us"]["p999"]
-
-
 @pytest.mark.parametrize("make", [leg_odometry, salted, invariant])
 def test_every_twentieth_tick_publishes_the_covariance_of_its_estimate(
     make: type[Estimator],
@@ -137,22 +114,3 @@ def test_every_twentieth_tick_publishes_the_covariance_of_its_estimate(
     for message in sent:
         np.testing.assert_array_equal(message.velocity, expected[message.tick])
     assert not np.array_equal(sent[0].velocity, sent[2].velocity)
-
-
-@pytest.mark.parametrize("make", [leg_odometry, salted, invariant])
-def test_a_filter_that_has_not_begun_has_a_covariance_too(make: type[Estimator]) -> None:
-    bad = msgspec.structs.replace(
-        KinematicRobot().reading(), quaternion_imu_in_world=np.full(4, np.nan)
-    )
-    covariances = Queue([])
-    queue = play(make(), [bad], covariances)
-    assert [estimate.status for estimate in queue.sent] == ["starting"]
-    assert [message.tick for message in covariances.sent] == [0]
-
-
-def test_a_run_without_readings_reports_zeros() -> None:
-    assert UpdateStatistics().report() == {
-        "updates": 0,
-        "skipped_ticks": 0,
-        "update_us": {"p50": 0.0, "p99": 0.0, "p999": 0.0, "max": 0.0},
-    }

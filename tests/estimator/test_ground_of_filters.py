@@ -8,14 +8,11 @@ import pytest
 
 from estimator.options import (
     UNEVEN_GROUND,
-    InvariantOptions,
-    LegOdometryOptions,
     SaltedOptions,
     on_uneven_ground,
 )
 from estimator.salted.contacts import is_level
 from robots.terrain import Box, make_ground, unknown_ground
-from tests.a1 import A1
 from tests.estimator.estimators import invariant, leg_odometry, salted
 from tests.estimator.synthetic_walk import walk_readings
 
@@ -28,23 +25,6 @@ def test_the_height_is_that_above_the_known_ground(kind: Callable[..., Any]) -> 
     for reading in walk_readings(0.0):
         low, high = level.update(reading), raised.update(reading)
         assert high.q[2] - low.q[2] == pytest.approx(0.4, abs=1e-6)
-
-
-@pytest.mark.parametrize(
-    ("kind", "options"),
-    [
-        (salted, SaltedOptions(foot_radius=0.03)),
-        (leg_odometry, LegOdometryOptions(foot_radius=0.03)),
-        (invariant, InvariantOptions(legs=LegOdometryOptions(foot_radius=0.03))),
-    ],
-)
-def test_the_radius_of_the_feet_is_the_options_or_the_robot_s(
-    kind: Callable[..., Any], options: Any
-) -> None:
-    reading = walk_readings(0.0, 1)[0]
-    height, higher = (made.update(reading).q[2] for made in (kind(), kind(options)))
-    assert height == pytest.approx(A1.stand_height, abs=1e-3)  # the joints are measured
-    assert higher - height == pytest.approx(0.03 - A1.legs.foot_radius, abs=1e-9)
 
 
 @pytest.mark.parametrize("kind", FILTERS)

@@ -6,7 +6,6 @@ import pytest
 from estimator import rows
 from estimator.salted.advance import (
     OFF_THE_LINE,
-    _by_own_sensors,
     advance,
     before_prediction,
     correct_all,
@@ -19,11 +18,8 @@ from estimator.salted.memory import AGE, HELD, PROBABILITY, SIZE, STATES, TRUST,
 from estimator.salted.memory import ROBOT as ROBOT_STATES
 from estimator.salted.prediction import coast, predict, reset
 from robots.contact_dynamics import ContactDynamics
-from robots.conventions import GRAVITY
-from robots.legs import leg_measurements
 from robots.mujoco_model import load_mujoco
 from robots.pinocchio_model import foot_frame_ids, load_pinocchio
-from robots.rotations import rotation_from_quaternion
 from robots.stance_dynamics import stance_model_of
 from robots.state import integrate
 from robots.touchdown import touchdown
@@ -112,25 +108,6 @@ def test_a_tick_is_its_parts_with_pinocchios_dynamics(dt: float) -> None:
     assert impacts > 3
 
 
-def test_a_force_that_no_reading_saw_is_that_of_the_readings_around_it() -> None:
-    """A robot in the air is lifted with 20 m/s2, of which the dynamics know nothing."""
-    whole, row = case(0)
-    whole.P[:] = 1e-4 * np.eye(len(whole.P))
-    whole.contact[AGE], whole.v[:], whole.bias[:], whole.torque[:] = -1.0, 0.0, 0.0, 0.0
-    row[rows.GYRO : rows.ACCELERATION] = 0.0
-    row[rows.VELOCITY :] = 0.0
-    whole.force[:] = 20.0 * rotation_from_quaternion(whole.q[3:7])[2]
-    row[rows.ACCELERATION : rows.POSITION] = whole.force
-    row[rows.POSITION : rows.VELOCITY] = whole.q[7:]
-    parts = copy(whole)
-    advance(whole, RECORD[0], ROBOT, row, ALL_SOUND, 5 * TICK, PARAMETERS)
-    for _ in range(5):
-        advance(parts, RECORD[0], ROBOT, row, ALL_SOUND, TICK, PARAMETERS)
-    wanted = 5 * TICK * (20.0 - GRAVITY) * rotation_from_quaternion(whole.q[3:7])[2]
-    np.testing.assert_allclose(parts.v[:3], wanted, atol=1e-3)
-    np.testing.assert_allclose(whole.v[:3], wanted, atol=1e-3)
-
-
 @pytest.mark.parametrize("junk", [np.nan, np.inf, -np.inf, 1e300])
 @pytest.mark.parametrize("part", ["q", "v", "torque", "P"])
 def test_a_memory_of_junk_is_told_and_raises_nothing(part: str, junk: float) -> None:
@@ -141,17 +118,6 @@ def test_a_memory_of_junk_is_told_and_raises_nothing(part: str, junk: float) -> 
         sound = advance(m, RECORD[0], ROBOT, row, ALL_SOUND, TICK, PARAMETERS)
         # A place 1e300 m away is one.
         assert not sound or (part == "q" and junk == 1e300)
-
-
-@pytest.mark.parametrize("seed", range(4))
-def test_what_the_feet_say_of_the_base_is_leg_odometrys(seed: int) -> None:
-    m, row = case(seed)
-    R, omega = rotation_from_quaternion(m.q[3:7]), row[4:7] - m.bias[:3]
-    _, velocities, rolling = leg_measurements(
-        A1.legs, R, omega, row[10:22], row[22:34], A1.legs.foot_radius
-    )
-    found = _by_own_sensors(m, LEGS, row)
-    np.testing.assert_allclose(found, rolling - velocities - R @ m.v[:3], atol=1e-12)
 
 
 @pytest.mark.parametrize(("force", "jumps"), [(60.0, True), (5.0, False)])

@@ -31,7 +31,6 @@ from tests.estimator.salted_case import PARAMETERS, RECORD, random_memory
 
 DT = 1e-3
 ALL, NONE = np.ones(4, dtype=bool), np.zeros(4, dtype=bool)
-STANDING = PARAMETERS.force_full + 5.0
 
 
 class Feet:
@@ -66,52 +65,6 @@ class Feet:
         ages = self.m.contact[AGE]
         assert np.ptp(ages) == 0.0
         return bool(ages[0] >= 0.0)
-
-
-def ticks_until(feet: Feet, standing: bool, most: int, **tick: float) -> int:
-    for k in range(1, most + 1):
-        feet.step(**tick)
-        if feet.standing == standing:
-            return k
-    return most + 1
-
-
-def test_a_foot_far_above_the_ground_stays_in_the_air() -> None:
-    feet = Feet(standing=False)
-    assert ticks_until(feet, True, 2000, force=0.0, clearance=0.05) == 2001
-    assert feet.m.contact[PROBABILITY].max() < 0.01
-    assert feet.m.contact[TRUST].max() == 0.0
-
-
-def test_a_standing_foot_stays() -> None:
-    feet = Feet(standing=True)
-    assert ticks_until(feet, False, 2000, force=STANDING) == 2001
-    assert feet.m.contact[AGE, 0] == pytest.approx(2.0)
-    assert feet.m.contact[TRUST].min() > 0.99
-
-
-def test_a_firm_force_makes_it_stand_whatever_the_guard_says() -> None:
-    assert ticks_until(Feet(standing=False), True, 10, force=STANDING, clearance=0.03) <= 3
-    assert ticks_until(Feet(standing=False), True, 10, force=STANDING, clearance=0.004) <= 2
-
-
-def test_a_foot_without_force_lifts_off_whatever_the_guard_says() -> None:
-    assert 1 < ticks_until(Feet(standing=True), False, 20, force=0.0, load=60.0) < 10
-
-
-@pytest.mark.parametrize("standing", [False, True])
-def test_without_a_sound_sensor_time_alone_changes_nothing(standing: bool) -> None:
-    feet = Feet(standing)
-    for _ in range(3000):
-        assert not feet.step(0.0, clearance=0.05, load=120.0, sound=NONE).any()
-
-
-def test_a_guard_that_is_crossed_helps_the_force() -> None:
-    """A weak force, which alone says little, at the ground and above it."""
-    weak = 8.0
-    at_ground = ticks_until(Feet(standing=False), True, 100, force=weak, clearance=-0.01)
-    above = ticks_until(Feet(standing=False), True, 100, force=weak, clearance=0.05)
-    assert at_ground < above
 
 
 @pytest.mark.parametrize("force", [0.0, 500.0, np.nan])
@@ -180,20 +133,6 @@ def test_probabilities_stay_between_zero_and_one(story: list) -> None:
         assert (trust[m.contact[AGE] < 0.0] == 0.0).all()
 
 
-def test_the_zero_of_a_sensor_is_learnt_in_the_air() -> None:
-    """A sensor that reads 12 N in the air does not make its foot stand when it comes near."""
-    m = new_memory(RECORD)[0]
-    clearance = np.array([0.0, 0.06, 0.06, 0.0])
-    forces = np.array([60.0, 12.0, 12.0, 60.0])
-    m.contact[PROBABILITY] = [0.999, 0.001, 0.001, 0.999]
-    m.contact[AGE] = [0.0, -1.0, -1.0, 0.0]
-    m.contact[CROSSED], m.contact[OFFSET] = 0.0, [0.0, 10.0, 10.0, 0.0]
-    for _ in range(150):
-        update_modes(m, forces, ALL, clearance, np.full(4, 0.006), np.full(4, 60.0), DT, PARAMETERS)
-    np.testing.assert_allclose(m.contact[OFFSET], [0.0, 12.0, 12.0, 0.0], atol=0.1)
-    np.testing.assert_allclose(m.contact[PROBABILITY], [1.0, 0.0, 0.0, 1.0], atol=0.01)
-
-
 TWO = np.array([1.0, 0.0, 0.0, 1.0])
 BLOCK = slice(VELOCITY, VELOCITY + 3)
 
@@ -230,52 +169,6 @@ def test_a_shared_jump_frees_the_velocity_along_it(jump: list[float]) -> None:
     np.testing.assert_array_equal(rest, 1e-4 * np.eye(SIZE))
 
 
-def test_the_window_closes_and_the_covariance_is_left_alone_then() -> None:
-    m = settled()
-    watch_for_jump(m, all_feet([1.0, 0.0, 0.0]), TWO, DT, PARAMETERS)
-    m.P[:], ticks = 1e-4 * np.eye(SIZE), 0
-    while watch_for_jump(m, np.zeros((4, 3)), TWO, DT, PARAMETERS):
-        ticks += 1
-    assert ticks == round(PARAMETERS.jump_window / DT) - 1
-    before = m.P.copy()
-    assert not watch_for_jump(m, np.zeros((4, 3)), TWO, DT, PARAMETERS)
-    np.testing.assert_array_equal(m.P, before)
-
-
-@pytest.mark.parametrize("residual", [[0.0, 0.0, -0.3], [-0.06, 0.0, -0.3], [0.1, 0.1, 1.0]])
-def test_feet_that_spring_back_tell_no_jump(residual: list[float]) -> None:
-    assert not watch_for_jump(settled(), all_feet(residual), np.ones(4), DT, PARAMETERS)
-
-
-def test_the_window_closes_when_no_foot_stands() -> None:
-    m = settled()
-    assert watch_for_jump(m, all_feet([1.0, 0.0, 0.0]), TWO, DT, PARAMETERS)
-    before = m.P.copy()
-    m.contact[AGE] = -1.0
-    assert not watch_for_jump(m, np.zeros((4, 3)), np.zeros(4), DT, PARAMETERS)
-    np.testing.assert_array_equal(m.P, before)
-
-
-@pytest.mark.parametrize("trust", [np.zeros(4), np.array([1.0, 0.0, 0.0, 0.0])])
-def test_one_foot_alone_tells_no_jump(trust: np.ndarray) -> None:
-    assert not watch_for_jump(settled(), all_feet([2.0, 0.0, 0.0]), trust, DT, PARAMETERS)
-
-
-@pytest.mark.parametrize("trust", [TWO, np.ones(4)])
-@pytest.mark.parametrize("slip", [0.2, 1.0, 5.0])
-def test_a_foot_that_slips_among_others_tells_no_jump(trust: np.ndarray, slip: float) -> None:
-    m, residuals = settled(), np.zeros((4, 3))
-    residuals[0, 1] = slip
-    for _ in range(5):
-        assert not watch_for_jump(m, residuals, trust, DT, PARAMETERS)
-
-
-def test_noise_of_the_velocity_itself_is_no_jump() -> None:
-    m = settled()
-    m.P[BLOCK, BLOCK] = 0.25 * np.eye(3)
-    assert not watch_for_jump(m, all_feet([0.5, 0.0, 0.0]), TWO, DT, PARAMETERS)
-
-
 @given(st.floats(0.0, 3.0), st.floats(0.0, 2 * np.pi), st.floats(0.1, 1.0))
 def test_feet_that_lag_behind_get_less_share(lag: float, yaw: float, trust: float) -> None:
     """And turning the world changes nothing."""
@@ -287,7 +180,3 @@ def test_feet_that_lag_behind_get_less_share(lag: float, yaw: float, trust: floa
     assert share[3] == pytest.approx(max(0.02, np.exp(-((lag / PARAMETERS.jump_selection) ** 2))))
     turn = exp3(np.array([0.0, 0.0, yaw]))
     np.testing.assert_allclose(followers(residuals @ turn.T, trusts, PARAMETERS), share, atol=1e-9)
-
-
-def test_without_residuals_every_foot_keeps_its_share() -> None:
-    np.testing.assert_array_equal(followers(np.zeros((4, 3)), TWO, PARAMETERS), 1.0)

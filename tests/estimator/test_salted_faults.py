@@ -4,12 +4,9 @@ import numpy as np
 import pytest
 from msgspec.structs import replace
 
-from estimator.options import SaltedOptions
 from estimator.salted.estimator import SaltedEstimator
-from estimator.salted.memory import PROBABILITY
 from hw_bridge.intake import LARGEST_DRIFT
 from runtime.messages import SensorReading
-from tests.a1 import A1
 from tests.estimator.estimators import salted
 from tests.estimator.standing_robot import StandingRobot
 
@@ -50,15 +47,6 @@ def feed(observer: SaltedEstimator, readings: list[SensorReading]) -> list[str]:
 
 def moved(reading: SensorReading, by: float) -> SensorReading:
     return replace(reading, time=reading.time + by)
-
-
-def test_the_first_reading_places_the_robot(
-    observer: SaltedEstimator, readings: list[SensorReading]
-) -> None:
-    estimate = observer.update(readings[0])
-    assert estimate.status == "ok"
-    np.testing.assert_allclose(estimate.q[:2], [1.0, 2.0], atol=1e-9)
-    assert estimate.q[2] == pytest.approx(A1.stand_height, abs=2e-3)
 
 
 @pytest.mark.parametrize("field", ["quaternion_imu_in_world", "joint_position", "joint_velocity"])
@@ -172,27 +160,8 @@ def test_without_attitude_and_encoders_it_coasts_and_then_gives_up(
     assert feed(observer, again)[-1] == "ok"
 
 
-def test_reset_forgets_the_state_and_keeps_the_count(
-    observer: SaltedEstimator, readings: list[SensorReading]
-) -> None:
-    first = observer.update(readings[0])
-    feed(observer, [*readings[1:100], moved(readings[0], -1.0)])
-    assert observer.divergences == 1
-    observer.reset(np.array([1.0, 2.0, 99.0]))
-    assert observer.update(readings[0]) == first
-    assert observer.divergences == 1
-    assert observer._memory.contact[PROBABILITY].max() <= 0.5
-
-
 def test_faults_are_named(observer: SaltedEstimator, readings: list[SensorReading]) -> None:
     feed(observer, readings[:50])
     assert observer.faults == ()
     observer.update(replace(readings[50], foot_force=NAN[:4]))
     assert observer.faults == ("foot force",)
-
-
-def test_options_refuse_what_is_not_positive() -> None:
-    with pytest.raises(ValueError, match="height_noise"):
-        SaltedOptions(height_noise=0.0)
-    with pytest.raises(ValueError, match="huber"):
-        SaltedOptions(huber=float("nan"))

@@ -1,21 +1,15 @@
 """Velocity of the contact points and height of the feet: values, and Jacobians by differences."""
 
 import numpy as np
-import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from estimator.salted.measurements import foot_rows
 from estimator.salted.memory import ANGULAR, JOINTS, POSITION, RATES, ROTATION, VELOCITY
-from robots.legs import foot_positions_in_base, leg_measurements
-from robots.rotations import quaternion_from_rotation, rotation_from_quaternion
 from robots.state import integrate
-from tests.a1 import A1
 from tests.estimator.salted_case import LEGS, differentiate, random_memory
-from tests.estimator.synthetic_walk import KinematicRobot, Noise, Trot
 
 RADII = np.array([0.02, 0.017, 0.02, 0.015])
-LEVEL = np.tile([0.0, 0.0, 1.0], (4, 1))
 TILTED = np.array([[0.3, 0.0, 1.0], [-0.1, 0.2, 1.0], [0.0, -0.4, 1.0], [0.0, 0.0, 1.0]])
 TILTED /= np.linalg.norm(TILTED, axis=1, keepdims=True)
 
@@ -27,11 +21,6 @@ def velocity_columns(foot: int) -> list[int]:
 
 def height_columns(foot: int) -> list[int]:
     return [start + j for start in (POSITION, ROTATION, JOINTS + 3 * foot) for j in range(3)]
-
-
-def centres(q: np.ndarray) -> np.ndarray:
-    """Of the feet (4, 3), world axes [m]."""
-    return q[:3] + foot_positions_in_base(A1.legs, q[7:]) @ rotation_from_quaternion(q[3:7]).T
 
 
 @settings(max_examples=15)
@@ -53,56 +42,3 @@ def test_jacobians_are_finite_differences(seed: int) -> None:
         found = np.zeros(36)
         found[height_columns(foot)] = rows.height_jacobian[foot]
         np.testing.assert_allclose(found, height[foot], atol=1e-8)
-
-
-@settings(max_examples=15)
-@given(st.integers(0, 10_000))
-def test_values_are_those_of_leg_odometry(seed: int) -> None:
-    m = random_memory(seed)
-    rows = foot_rows(LEGS, m.q, m.v, np.full(4, A1.legs.foot_radius), LEVEL)
-    R = rotation_from_quaternion(m.q[3:7])
-    _, relative, rolling = leg_measurements(
-        A1.legs, R, m.v[3:6].copy(), m.q[7:], m.v[6:], A1.legs.foot_radius
-    )
-    np.testing.assert_allclose(rows.velocity, R @ m.v[:3] + relative - rolling, atol=1e-12)
-    np.testing.assert_allclose(rows.height, centres(m.q)[:, 2], atol=1e-12)
-
-
-def test_a_foot_without_radius_moves_as_its_centre_does() -> None:
-    m, step = random_memory(7), np.zeros(36)
-    step[:18] = 1e-6 * m.v
-    ahead, behind = (centres(integrate(m.q, m.v, sign * step)[0]) for sign in (1.0, -1.0))
-    velocity = foot_rows(LEGS, m.q, m.v, np.zeros(4), LEVEL).velocity
-    np.testing.assert_allclose(velocity, (ahead - behind) / 2e-6, atol=1e-7)
-
-
-@pytest.mark.parametrize("yaw_rate", [0.0, 0.8])
-def test_the_contact_point_of_a_rolling_foot_rests(yaw_rate: float) -> None:
-    robot = KinematicRobot(Noise(), 0.6)
-    walk = Trot(robot, np.array([0.4, -0.2, 0.0]), yaw_rate)
-    for _ in range(120):
-        walk.step()
-    q = np.concatenate((robot.position, robot.reading().quaternion_imu_in_world, robot.joints()))
-    base = robot.rotation.T @ robot.velocity
-    v = np.concatenate((base, robot.omega, robot.reading().joint_velocity))
-    rows = foot_rows(LEGS, q, v, np.full(4, A1.legs.foot_radius), LEVEL)
-    assert np.abs(rows.velocity[robot.stance]).max() < 1e-5
-    np.testing.assert_allclose(rows.height[robot.stance], A1.legs.foot_radius, atol=1e-9)
-    assert np.linalg.norm(rows.velocity[~robot.stance], axis=1).min() > 0.1
-    rigid = foot_rows(LEGS, q, v, np.zeros(4), LEVEL).velocity[robot.stance]
-    assert np.linalg.norm(rigid, axis=1).min() > 0.01  # the centre does not
-
-
-def test_a_robot_on_tilted_ground_is_one_on_level_ground_in_turned_axes() -> None:
-    """Velocities turn with the world, and places along the normal stay."""
-    m, turn = random_memory(11), rotation_from_quaternion(np.array([0.1, -0.15, 0.2, 0.963]))
-    turn = np.linalg.qr(turn)[0]
-    turn *= np.sign(np.linalg.det(turn))
-    q = m.q.copy()
-    q[:3] = turn @ m.q[:3]
-    q[3:7] = quaternion_from_rotation(turn @ rotation_from_quaternion(m.q[3:7]))
-    level = foot_rows(LEGS, m.q, m.v, RADII, LEVEL)
-    tilted = foot_rows(LEGS, q, m.v, RADII, LEVEL @ turn.T)
-    np.testing.assert_allclose(tilted.velocity, level.velocity @ turn.T, atol=1e-12)
-    np.testing.assert_allclose(tilted.height, level.height, atol=1e-12)
-    assert np.abs(foot_rows(LEGS, q, m.v, RADII, LEVEL).velocity - tilted.velocity).max() > 1e-3

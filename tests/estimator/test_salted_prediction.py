@@ -6,10 +6,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from estimator.salted.memory import (
-    ACCELEROMETER_BIAS,
     AGE,
     GYRO_BIAS,
-    MISALIGNMENT,
     PREVIOUS,
     ROBOT,
     SIZE,
@@ -17,13 +15,12 @@ from estimator.salted.memory import (
     VELOCITY,
     Memory,
 )
-from estimator.salted.prediction import coast, predict, reset, start_covariance
+from estimator.salted.prediction import predict, reset
 from robots.contact_dynamics import ContactDynamics
 from robots.pinocchio_model import foot_frame_ids, load_pinocchio
 from robots.rotations import rotation_from_quaternion
-from robots.state import difference, integrate
 from tests.a1 import A1
-from tests.estimator.salted_case import LEGS, PARAMETERS, copy, disturbed, random_memory
+from tests.estimator.salted_case import LEGS, PARAMETERS, copy, random_memory
 
 DT = 2e-3
 SETS = [np.array([mask >> i & 1 for i in range(4)], dtype=float) for mask in (0, 1, 6, 15)]
@@ -78,47 +75,6 @@ def test_the_covariance_is_that_of_the_augmented_state(seed: int, contacts: np.n
     assert np.array_equal(m.P, m.P.T)
 
 
-def test_the_covariance_is_that_of_samples(dynamics: ContactDynamics) -> None:
-    """Drawn from P, stepped by the dynamics themselves; the process noise is taken out."""
-    m, random = random_memory(2), np.random.default_rng(0)
-    m.v[:] *= 0.3
-    m.P[:] *= 1e-6
-    start, contacts = copy(m), SETS[2]
-    advance(dynamics, m, contacts)
-    draws = random.multivariate_normal(np.zeros(SIZE), start.P, 4000)
-    found = np.array([_error_after(dynamics, start, m, d, contacts) for d in draws])
-    wanted = m.P - process_noise(m.contact[AGE])
-    deviations = np.sqrt(wanted.diagonal())
-    sampled = np.cov(found.T) / np.outer(deviations, deviations)
-    # 4000 draws: a correlation errs by 1.6 %, and the worst of a thousand by four times that.
-    np.testing.assert_allclose(sampled, wanted / np.outer(deviations, deviations), atol=0.08)
-
-
-def _error_after(
-    dynamics: ContactDynamics, start: Memory, m: Memory, d: np.ndarray, contacts: np.ndarray
-) -> np.ndarray:
-    """Error (48) of a start disturbed by d, a tick later."""
-    other = disturbed(start, d)
-    q, v = dynamics.step(other.q, other.v, other.torque, contacts, DT)
-    turn = rotation_from_quaternion(m.q[3:7]).T @ rotation_from_quaternion(start.q[3:7])
-    left = turn @ other.v[:3] - m.previous
-    return np.concatenate((difference(m.q, m.v, q, v), other.bias - start.bias, left))
-
-
-@pytest.mark.parametrize("gap", [0.005, 0.1])
-def test_coasting_keeps_the_velocities_and_trusts_them_less(gap: float) -> None:
-    m = random_memory(3)
-    before = copy(m)
-    coast(m, gap, PARAMETERS)
-    q, v = integrate(before.q, before.v, np.concatenate((gap * before.v, np.zeros(18))))
-    np.testing.assert_array_equal(m.q, q)
-    np.testing.assert_array_equal(m.v, v)
-    grown = (m.P - before.P).diagonal()
-    assert grown[VELOCITY] == pytest.approx(100.0 * PARAMETERS.acceleration_noise**2 * gap)
-    assert (grown[ROBOT:STATES] > 0.0).all()
-    assert np.linalg.eigvalsh(m.P).min() > 0.0
-
-
 @settings(max_examples=12)
 @given(st.integers(0, 10_000))
 def test_a_reset_maps_the_robots_errors_and_keeps_the_rest(seed: int) -> None:
@@ -140,15 +96,3 @@ def test_a_reset_maps_the_robots_errors_and_keeps_the_rest(seed: int) -> None:
     np.testing.assert_array_equal(m.v, v_plus)
     for name in ("q", "bias", "previous", "contact", "torque"):
         np.testing.assert_array_equal(getattr(m, name), getattr(before, name))
-
-
-def test_at_the_start_the_attitude_errs_as_the_imu_does() -> None:
-    """phi + b is the IMU's noise alone, however large either is."""
-    P = np.empty((SIZE, SIZE))
-    start_covariance(P, PARAMETERS)
-    assert np.linalg.eigvalsh(P).min() > 0.0
-    h = np.zeros(SIZE)
-    h[3] = h[MISALIGNMENT] = 1.0
-    assert h @ P @ h == pytest.approx(PARAMETERS.orientation_noise**2)
-    assert P[3, 3] > PARAMETERS.misalignment**2
-    assert P[ACCELEROMETER_BIAS, ACCELEROMETER_BIAS] == PARAMETERS.accelerometer_bias**2

@@ -117,18 +117,3 @@ def test_encoders_that_are_sound(seed: int) -> None:
     H = -differentiate(lambda d: residual(disturbed(m, d)), SIZE)
     deviations = np.repeat([0.3, 0.7], 12)[sound.ravel()]
     check_rows(m, lambda m, d: take_encoders(m, d, row, health, NOISY), H, residual(m), deviations)
-
-
-def test_a_robot_at_rest_has_nothing_to_correct() -> None:
-    m = random_memory(5)
-    m.v[:], m.previous[:] = 0.0, 0.0
-    row = np.zeros(ROW)
-    row[:4] = quaternion_from_rotation(attitude(m))
-    row[rows.GYRO : rows.ACCELERATION] = m.bias[:3]
-    row[rows.POSITION : rows.VELOCITY] = m.q[7:]
-    d = np.zeros(SIZE)
-    take_accelerometer(m, d, specific_force(m), np.zeros(3), DT, NOISY)
-    take_gyroscope(m, d, row, NOISY)
-    take_orientation(m, d, row, NOISY)
-    take_encoders(m, d, row, ALL_SOUND, NOISY)
-    assert np.abs(d).max() < 1e-13

@@ -4,7 +4,7 @@ import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from estimator.salted.measurements import foot_rows, height_variances, take_standing_feet
+from estimator.salted.measurements import foot_rows, take_standing_feet
 from estimator.salted.memory import AGE, POSITION, SIZE, VELOCITY, Memory
 from tests.estimator.salted_case import (
     LEGS,
@@ -87,22 +87,3 @@ def test_a_foot_that_contradicts_the_state_counts_less_unless_a_jump_is_under_wa
     assert correction(False, 1e-3) == correction(True, 1e-3)
     assert 0.0 < correction(False, 2.0) < 0.3 * correction(True, 2.0)
     assert correction(False, 1.0) < correction(False, 2.0)  # Huber's: never less for more
-
-
-def test_a_foot_that_has_just_landed_counts_less() -> None:
-    found = [correction(True, 0.5, age) for age in (0.0, 0.01, 0.03, 1.0)]
-    assert (np.diff(found) > 0.0).all()
-    assert found[0] < 0.1 * found[-1]
-
-
-def test_the_variance_of_the_heights_is_that_of_their_errors() -> None:
-    m = random_memory(4)
-    feet = foot_rows(LEGS, m.q, m.v, np.full(4, 0.02), m.normal)
-    radii = np.full(4, 0.02)
-
-    def heights(d: np.ndarray) -> np.ndarray:
-        other = disturbed(m, d)
-        return foot_rows(LEGS, other.q, other.v, radii, m.normal).height
-
-    H = differentiate(heights, SIZE)
-    np.testing.assert_allclose(height_variances(m.P, feet), (H @ m.P @ H.T).diagonal(), rtol=1e-7)

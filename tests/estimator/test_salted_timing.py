@@ -120,19 +120,3 @@ def test_the_two_times_are_fused_by_their_information(
     # What the time errs by along F+ - D R F-, per its speed there: guard_shift is per metre.
     assert timed.noise[0] / speed == pytest.approx(np.sqrt(fused))
     np.testing.assert_allclose(timed.jacobian, (1.0 + 2.0 * timed.kappa) * np.eye(36))
-
-
-@given(SPEED, LENGTH)
-def test_ground_known_exactly_gives_the_saltation_matrix_a_perfect_sensor_the_reset(
-    speed: float, terrain: float
-) -> None:
-    hit = hit_at(speed)
-    alone, exact = timed_reset(hit, terrain, np.inf), timed_reset(hit, 1e-12, 0.01)
-    perfect = timed_reset(hit, terrain, 1e-12)
-    assert alone.kappa == 1.0
-    np.testing.assert_array_equal(alone.jacobian, hit.saltation)
-    np.testing.assert_allclose(exact.jacobian, hit.saltation, rtol=1e-6)
-    np.testing.assert_allclose(perfect.jacobian, hit.reset_jacobian, rtol=1e-6)
-    assert np.abs(exact.noise).max() < 1e-11
-    assert np.abs(perfect.noise).max() < 1e-11
-    np.testing.assert_allclose(alone.noise, terrain)

@@ -2,19 +2,16 @@
 
 import numpy as np
 import pytest
-from msgspec.structs import replace
 
 from estimator.interface import Estimator
 from estimator.options import SaltedOptions
 from estimator.salted.estimator import SaltedEstimator
-from robots.rotations import exp3, quaternion_from_rotation, quaternion_product
 from runtime.messages import StateEstimate
 from tests.estimator.estimators import leg_odometry, salted
 from tests.estimator.fault_scenarios import Stream
 from tests.estimator.recorded_stream import recorded_trot
 
 SETTLED = 300
-YAW = 2.1
 
 
 @pytest.fixture(scope="module")
@@ -73,58 +70,6 @@ def test_the_velocity_covariance_covers_the_error(
         squared.append(error @ np.linalg.solve(observer.velocity_covariance, error))
     assert 0.2 < np.mean(squared[SETTLED:]) < 5.0
     assert np.quantile(squared[SETTLED:], 0.95) < 12.0
-
-
-def test_contacts_are_those_of_the_forces(stream: Stream, plain: list[StateEstimate]) -> None:
-    """Where the force leaves no doubt, and has not for 10 ms."""
-    contact = np.array([estimate.contact for estimate in plain])[SETTLED:]
-    force = stream.rows[SETTLED:, 46:]
-    for foot in range(4):
-        firm, off = (
-            np.convolve(sure, np.ones(10), "full")[: len(sure)] == 10
-            for sure in (force[:, foot] > 40.0, force[:, foot] < 12.0)
-        )
-        assert contact[firm, foot].min() > 0.5
-        assert (contact[off, foot] < 0.5).mean() > 0.97
-
-
-def test_turning_the_world_turns_the_estimate(
-    stream: Stream, observer: SaltedEstimator, plain: list[StateEstimate]
-) -> None:
-    turn = exp3(np.array([0.0, 0.0, YAW]))
-    half = quaternion_from_rotation(turn)
-    rows, truth = stream.rows.copy(), stream.truth.copy()
-    rows[:, :4] = [quaternion_product(half, row[:4].copy()) for row in rows]
-    truth[:, :2] = truth[:, :2] @ turn[:2, :2].T
-    turned = run(observer, Stream(stream.time, rows, truth), 800)
-    for one, other in zip(plain, turned, strict=False):
-        np.testing.assert_allclose(turn @ one.q[:3], other.q[:3], atol=1e-7)
-        expected = quaternion_product(half, one.q[3:7].copy())
-        assert abs(expected @ other.q[3:7]) == pytest.approx(1.0, abs=1e-12)
-        np.testing.assert_allclose(one.q[7:], other.q[7:], atol=1e-7)
-        np.testing.assert_allclose(one.v, other.v, atol=1e-5)
-        np.testing.assert_allclose(one.contact, other.contact, atol=1e-5)
-
-
-def test_neither_the_place_nor_the_origin_of_time_matters(
-    stream: Stream, observer: SaltedEstimator, plain: list[StateEstimate]
-) -> None:
-    place = np.array([3.0, -7.0])
-    observer.reset(stream.truth[0, :2] + place)
-    for k, one in enumerate(plain[:800]):
-        reading = stream.reading(k)
-        other = observer.update(replace(reading, tick=k + 7, time=reading.time + 4096.0))
-        np.testing.assert_allclose(one.q[:2] + place, other.q[:2], atol=1e-7)
-        np.testing.assert_allclose(one.q[2:], other.q[2:], atol=1e-7)
-        np.testing.assert_allclose(one.v, other.v, atol=1e-5)
-        assert (other.tick, other.time) == (k + 7, reading.time + 4096.0)
-
-
-def test_the_same_readings_give_the_same_bits(
-    stream: Stream, observer: SaltedEstimator, plain: list[StateEstimate]
-) -> None:
-    assert run(observer, stream, 600) == plain[:600]
-    assert run(salted(), stream, 600) == plain[:600]
 
 
 def test_without_force_sensors_the_guards_find_the_steps_and_impacts_matter(

@@ -61,13 +61,14 @@ def fuzz(
     """
     random, decode = Random(seed), decoder.make(folder)
     mutator = Mutator(decoder.seeds(), random, decoder.form, decoder.seal)
-    begin, first, warm = time.monotonic(), resident_mb(), min(WARM_UP, count // 2)
+    begin, first, warm = time.monotonic() - tally.seconds, resident_mb(), min(WARM_UP, count // 2)
+    until = begin + tally.seconds + limit_s
     for number in range(count):
         if number == warm:
             first = resident_mb()
             reset_peak()
         data, start, peak = mutator.next(), time.monotonic(), peak_mb()
-        if start - begin > limit_s:
+        if start > until:
             break
         before(data)
         failure = try_input(decoder, decode, data, tally)
@@ -81,7 +82,7 @@ def fuzz(
                 failure = failure or Failure("takes memory", data)
         if failure is not None:
             yield failure
-    tally.growth_mb = resident_mb() - first
+    tally.growth_mb = max(tally.growth_mb, resident_mb() - first)
     if tally.growth_mb > MOST_MB:
         yield Failure("grew without bound", b"")
 

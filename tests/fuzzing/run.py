@@ -7,28 +7,25 @@ seconds is a hang, and one that ends the process is kept too. Inputs that failed
 
 import argparse
 import logging
-import mmap
 import multiprocessing
 import os
+import pickle
 import signal
 import sys
 import tempfile
-import time
 from collections import Counter
 from dataclasses import dataclass, field
 from hashlib import sha256
-from multiprocessing.connection import Connection
+from multiprocessing.connection import wait
 from pathlib import Path
 
 import saltus as saltus  # before numba compiles: it says where compiled code is kept
 from tests.fuzzing.decoder import Decoder
 from tests.fuzzing.decoders import DECODERS
 from tests.fuzzing.fuzz import Failure, Tally, check_seeds, fuzz
-from tests.fuzzing.mutation import LONGEST
 
 KEPT = Path(__file__).parents[2] / ".fuzz"
 HANG_S = 5.0  # of one input
-REPORT_S = 0.5
 MOST_ENDS = 20  # of a decoder's process, after which it is not begun again
 _FORK = multiprocessing.get_context("fork")
 
@@ -46,117 +43,71 @@ class Job:
     ends: int = 0
 
     @property
-    def remaining(self) -> int:
-        """Inputs that it is still to have."""
-        return self.count - self.tally.inputs
+    def name(self) -> str:
+        """For files."""
+        return self.decoder.name.replace(" ", "-")
 
     def keep(self, failure: Failure) -> None:
         """Count a failure; the first input of each kind is kept in a file."""
         self.failures[failure.what] += 1
         if self.failures[failure.what] == 1:
             KEPT.mkdir(exist_ok=True)
-            mark = sha256(failure.data).hexdigest()[:12]
-            file = KEPT / f"{self.decoder.name.replace(' ', '-')}-{mark}"
+            file = KEPT / f"{self.name}-{sha256(failure.data).hexdigest()[:12]}"
             file.write_bytes(failure.data)
             print(f"{self.decoder.name}: {failure.what}: {file}", flush=True)
 
+    def work(self, folder: Path) -> None:
+        """Fuzz in a process of its own; the input that it has now is in a file."""
+        signal.signal(signal.SIGINT, signal.SIG_IGN)
+        signal.signal(signal.SIGALRM, signal.SIG_DFL)  # ends the process, also compiled code
+        current = os.open(folder / "current", os.O_CREAT | os.O_RDWR)
 
-class Child:
-    """The process of one decoder, and the input that it has now, which outlives it."""
+        def note(data: bytes) -> None:
+            numbers = self.tally.inputs + 1, len(data)
+            os.pwrite(current, b"".join(n.to_bytes(8, "little") for n in numbers) + data, 0)
+            signal.setitimer(signal.ITIMER_REAL, HANG_S)
 
-    def __init__(self, job: Job, folder: Path) -> None:
-        """Begin with the inputs that remain."""
-        self.job, self._before = job, Tally(**vars(job.tally))
-        self._current = mmap.mmap(-1, 16 + LONGEST)
-        self._pipe, theirs = _FORK.Pipe(duplex=False)
-        self._process = _FORK.Process(target=_work, args=(job, folder, self._current, theirs))
-        self._process.start()
-        theirs.close()
-        self._number, self._since = -1, time.monotonic()
+        def report() -> None:
+            (folder / "report").write_bytes(pickle.dumps((self.tally, self.failures)))
 
-    def is_over(self) -> bool:
-        """Take what the process reports; whether it has ended, or was ended because it hangs."""
-        number = int.from_bytes(self._current[:8], "little")
-        if number != self._number:
-            self._number, self._since = number, time.monotonic()
-        hangs = number > 0 and time.monotonic() - self._since > HANG_S
-        if hangs:
-            self._process.kill()
-        self._take()
-        if self._process.is_alive():
+        seed = f"{self.seed} {self.decoder.name} {self.ends}"
+        left, left_s = self.count - self.tally.inputs, self.limit_s - self.tally.seconds
+        for failure in fuzz(self.decoder, folder, left, seed, self.tally, note, left_s):
+            self.keep(failure)
+            report()
+        signal.setitimer(signal.ITIMER_REAL, 0.0)
+        report()
+
+    def take(self, folder: Path, exitcode: int) -> bool:
+        """Take what a process left; whether another is to go on."""
+        if (folder / "report").exists():
+            self.tally, self.failures = pickle.loads((folder / "report").read_bytes())
+        if not exitcode:
             return False
-        self._process.join()
-        self._take()
-        if self._process.exitcode:
-            end = "hangs" if hangs else f"ends the process ({_named(self._process.exitcode)})"
-            self.job.keep(Failure(end, self._input()))
-            self.job.ends += 1
-            self.job.tally.inputs = self._before.inputs + number
-        return True
-
-    def _take(self) -> None:
-        try:
-            while self._pipe.poll():
-                report = self._pipe.recv()
-                if isinstance(report, Failure):
-                    self.job.keep(report)
-                else:
-                    self.job.tally = _sum(self._before, report)
-        except EOFError:
-            pass
-
-    def _input(self) -> bytes:
-        size = int.from_bytes(self._current[8:16], "little")
-        return self._current[16 : 16 + size]
-
-
-def _work(job: Job, folder: Path, current: mmap.mmap, pipe: Connection) -> None:
-    """Fuzz in a process of its own."""
-    signal.signal(signal.SIGINT, signal.SIG_IGN)
-    tally, reported = Tally(), time.monotonic()
-
-    def note(data: bytes) -> None:
-        nonlocal reported
-        current[8 : 16 + len(data)] = len(data).to_bytes(8, "little") + data
-        current[:8] = (tally.inputs + 1).to_bytes(8, "little")
-        if time.monotonic() - reported > REPORT_S:
-            reported = time.monotonic()
-            pipe.send(tally)
-
-    own = folder / f"{job.decoder.name.replace(' ', '-')}-{job.ends}"
-    own.mkdir()
-    left_s = job.limit_s - job.tally.seconds
-    seed = f"{job.seed} {job.decoder.name} {job.ends}"
-    for failure in fuzz(job.decoder, own, job.remaining, seed, tally, note, left_s):
-        pipe.send(failure)
-    pipe.send(tally)
-
-
-def _sum(one: Tally, other: Tally) -> Tally:
-    """Of two processes of a decoder, one after the other."""
-    return Tally(
-        one.inputs + other.inputs, one.refused + other.refused, one.seconds + other.seconds,
-        max(one.slowest_s, other.slowest_s), max(one.peak_mb, other.peak_mb),
-        max(one.growth_mb, other.growth_mb),
-    )  # fmt: skip
-
-
-def _named(exitcode: int) -> str:
-    return signal.Signals(-exitcode).name if exitcode < 0 else f"status {exitcode}"
+        ends = signal.Signals(-exitcode).name if exitcode < 0 else f"status {exitcode}"
+        what = "hangs" if ends == "SIGALRM" else f"ends the process ({ends})"
+        found = (folder / "current").read_bytes()
+        number, size = (int.from_bytes(found[at : at + 8], "little") for at in (0, 8))
+        self.keep(Failure(what, found[16 : 16 + size]))
+        self.tally.inputs, self.ends = number, self.ends + 1
+        return number < self.count and self.ends < MOST_ENDS
 
 
 def run(jobs: list[Job], processes: int) -> None:
     """Run all, so many at a time."""
-    waiting, running = list(jobs), list[Child]()
-    with tempfile.TemporaryDirectory() as folder:
+    waiting, running = list(jobs), {}
+    with tempfile.TemporaryDirectory() as base:
         while waiting or running:
             while waiting and len(running) < processes:
-                running.append(Child(waiting.pop(0), Path(folder)))
-            time.sleep(0.1)
-            for child in [each for each in running if each.is_over()]:
-                running.remove(child)
-                job = child.job
-                if job.remaining and job.tally.seconds < job.limit_s and 0 < job.ends < MOST_ENDS:
+                job = waiting.pop(0)
+                (folder := Path(base, f"{job.name}-{job.ends}")).mkdir()
+                process = _FORK.Process(target=job.work, args=(folder,))
+                process.start()
+                running[process.sentinel] = job, process, folder
+            for sentinel in wait(list(running)):
+                job, process, folder = running.pop(sentinel)
+                process.join()
+                if job.take(folder, process.exitcode):
                     waiting.insert(0, job)
                 else:
                     print(_line(job), flush=True)

@@ -1,7 +1,8 @@
-"""Systems whose functions numba compiles, beside the same ones that are called as Python."""
+"""Systems in other forms: functions that numba compiles, and flows without closed forms."""
 
 from dataclasses import replace
 
+import pytest
 from numba import njit
 
 from hybrid.systems import FlowMap, System
@@ -11,8 +12,7 @@ def with_numba(system: System) -> System:
     """The same system with its flows, closed forms, guards and resets compiled."""
     modes = {number: replace(mode, **_compiled(mode)) for number, mode in system.modes.items()}
     transitions = tuple(
-        replace(edge, guard=njit(edge.guard), reset=njit(edge.reset))
-        for edge in system.transitions
+        replace(edge, guard=njit(edge.guard), reset=njit(edge.reset)) for edge in system.transitions
     )
     return replace(system, modes=modes, transitions=transitions)
 
@@ -23,3 +23,12 @@ def _compiled(mode):
         return {"flow": njit(mode.flow)}
     state = njit(solution.state)
     return {"flow": njit(mode.flow), "flow_map": FlowMap(state, solution.jacobians)}
+
+
+def without_closed_forms(system: System) -> System:
+    """The same system, whose flows have to be integrated."""
+    modes = {k: replace(mode, flow_map=None) for k, mode in system.modes.items()}
+    return System(modes, system.transitions)
+
+
+each_way = pytest.mark.parametrize("way", [with_numba, lambda s: s], ids=["compiled", "python"])

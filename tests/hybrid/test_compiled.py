@@ -13,21 +13,12 @@ from hybrid.hilqr.event_driven import EventDrivenModel
 from hybrid.options import SimulationOptions
 from hybrid.simulation import simulate_step
 from hybrid.systems import Mode, System, Transition
-from studies.kong.systems.aslip import FLIGHT, aslip
 from studies.kong.systems.constant_flow import constant_flow
 from studies.kong.systems.pendulum import pendulum
+from tests.hybrid.compiled_functions import without_closed_forms
 
 NONE = np.zeros(0)
 REST = np.zeros(1)
-
-
-def without_closed_forms(system):
-    modes = {k: dataclasses.replace(mode, flow_map=None) for k, mode in system.modes.items()}
-    return System(modes, system.transitions)
-
-
-def first_mode(system):
-    return next(iter(system.modes))
 
 
 CASES = {
@@ -40,8 +31,7 @@ CASES = {
 @pytest.mark.parametrize("name", CASES)
 def test_batches_end_where_single_simulations_do(name):
     system, mean, spread, duration = CASES[name]
-    mode = first_mode(system)
-    u = np.zeros(system.modes[mode].input_dim)
+    mode, u = min(system.modes), np.zeros(system.input_dim)
     states = np.random.default_rng(1).normal(mean, spread * np.ones(2), (40, 2))
     assert native_tables(system).reason == ""
     batch = simulate_batch(system, mode, states, duration, u)
@@ -53,31 +43,6 @@ def test_batches_end_where_single_simulations_do(name):
         np.testing.assert_allclose(batch.states[b], step.state, rtol=1e-9, atol=1e-9)
         events += len(step.events)
     assert events > 0
-
-
-def test_a_hopping_robot_too():
-    system = aslip()
-    x = np.array([0.0, 1.8, 5 * np.pi / 12, 0.0, 0.0, 0.0, -1.0, 0.0])
-    step = simulate_step(system, FLIGHT, x, 0.05, NONE)
-    batch = simulate_batch(system, FLIGHT, x[None], 0.05, NONE)
-    assert (batch.status[0], batch.modes[0]) == (step.status, step.mode)
-    np.testing.assert_allclose(batch.states[0], step.state, atol=1e-9)
-
-
-def test_a_division_by_zero_is_a_status():
-    """Compiled functions divide as numpy does, and a guard that stands still has a rate of zero."""
-    system = falling_to(lambda t, x, u: np.array([1.0 / (x[0] - x[0]), x[1]]))
-    batch = simulate_batch(system, 1, np.array([[1.0, 0.0]]), 1.0, NONE)
-    assert native_tables(system).reason == "" and batch.status == ("not_finite",)
-    step = Mode("still", 1, 0, lambda t, x, u: np.array([1.0]))
-    gate = Transition(1, 1, lambda t, x, u: 1.0 if x[0] < 0.5 else -1.0, lambda t, x, u: -x)
-    batch = simulate_batch(System({1: step}, (gate,)), 1, np.zeros((1, 1)), 1.0, NONE)
-    assert batch.status[0] in ("ok", "grazing")  # as the jump is met, and without an exception
-
-
-def test_time_runs_forward():
-    with pytest.raises(ValueError, match="forward in time"):
-        simulate_batch(bouncing_ball(), FALLING, np.ones((1, 2)), -1.0, REST)
 
 
 def test_results_do_not_depend_on_threads():
@@ -107,80 +72,22 @@ def test_modes_of_different_dimension_are_padded():
     np.testing.assert_array_equal(batch.modes, [2, 1])
 
 
-def wrong_dimension():
-    return falling_to(lambda t, x, u: np.array([x[1]])), [1.0, 0.0], SimulationOptions()
-
-
-def not_finite():
-    return falling_to(lambda t, x, u: np.array([x[0], np.nan])), [1.0, 0.0], SimulationOptions()
-
-
-def too_stiff():
-    stiff = falling_to(lambda t, x, u: np.ones(2), lambda t, x, u: np.cos(t) - 1e4 * x)
-    return stiff, [1.0, 0.0], SimulationOptions(max_steps=300)
-
-
-def zeno():
-    return bouncing_ball(), [1.0, 0.0], SimulationOptions()
-
-
-@pytest.mark.parametrize("case", [wrong_dimension, not_finite, too_stiff, zeno])
-def test_failures_have_the_status_of_single_simulations(case):
-    system, x, options = case()
-    u = np.zeros(next(iter(system.modes.values())).input_dim)
-    assert (native_tables(system).reason == "") == (case is not wrong_dimension)
-    batch = simulate_batch(system, 1, np.array([x]), 5.0, u, options=options)
-    with np.errstate(over="ignore"):
-        step = simulate_step(system, 1, np.array(x), 5.0, u, options=options)
-    assert batch.status[0] == step.status == case.__name__
-    assert not batch.ok[0]
-
-
-def test_a_guard_crossed_twice_within_one_integration_step_is_found():
-    """A parabola that dips under the floor: at both ends of the whole step it is above."""
-    system = falling_to(lambda t, x, u: np.array([0.0, 1.0]))
-    up = falling_to(lambda t, x, u: np.array([0.0, 1.0]), lambda t, x, u: np.array([0.0, 0.0]))
-    rise = Mode("down", 2, 0, lambda t, x, u: np.array([x[1], 9.8]))
-    system = System({1: rise, 2: up.modes[2]}, system.transitions)
-    batch = simulate_batch(system, 1, np.array([[1.0, -5.0], [1.3, -5.0]]), 1.0, NONE)
-    np.testing.assert_array_equal(batch.counts, [1, 0])
-
-
-def one_mode_ball():
-    """An impact that leads back to its own mode: the next step starts on the guard."""
-    ball = bouncing_ball()
-    impact = dataclasses.replace(ball.transitions[0], target=FALLING)
-    return System({FALLING: ball.modes[FALLING]}, (impact,))
-
-
-def under_a_ceiling(height):
-    ball = bouncing_ball()
-    ceiling = Transition(
-        1, 2, lambda t, x, u: height - x[0], lambda t, x, u: x.copy(), time_invariant=True
-    )
-    return System(ball.modes, (ceiling,))
-
-
-TOP = 16.0 / (2.0 * 9.8)  # height that a throw of 4 m/s reaches [m]
-
-
 @pytest.mark.parametrize(
-    ("system", "x", "duration", "status"),
+    ("status", "system", "options"),
     [
-        (one_mode_ball(), [1.0, 0.0], 2.4, "ok"),
-        (under_a_ceiling(TOP - 1e-7), [0.0, 4.0], 0.8, "ok"),
-        (under_a_ceiling(TOP), [0.0, 4.0], 0.8, "grazing"),
-        (under_a_ceiling(TOP + 1e-11), [0.0, 4.0], 0.8, "grazing"),
-        (under_a_ceiling(TOP + 1e-7), [0.0, 4.0], 0.8, "ok"),
-        (bouncing_ball(), [0.0, 0.0], 0.1, "grazing"),
+        ("wrong_dimension", falling_to(lambda t, x, u: np.array([x[1]])), {}),
+        ("not_finite", falling_to(lambda t, x, u: np.array([x[0], np.nan])), {}),
+        ("too_stiff", falling_to(lambda t, x, u: np.ones(2), lambda t, x, u: np.cos(t) - 1e4 * x),
+         {"max_steps": 300}),
+        ("zeno", bouncing_ball(), {}),
     ],
-)
-def test_guards_are_met_as_they_are_interpreted(system, x, duration, status):
-    batch = simulate_batch(system, 1, np.array([x]), duration, REST)
-    step = simulate_step(without_closed_forms(system), 1, np.array(x), duration, REST)
-    assert batch.status[0] == step.status == status
-    assert (batch.modes[0], batch.counts[0]) == (step.mode, len(step.events))
-    np.testing.assert_allclose(batch.states[0], step.state, atol=1e-8)
+)  # fmt: skip
+def test_failures_have_the_status_of_single_simulations(status, system, options):
+    x, u, options = np.array([1.0, 0.0]), np.zeros(system.input_dim), SimulationOptions(**options)
+    batch = simulate_batch(system, 1, x[None], 5.0, u, options=options)
+    with np.errstate(over="ignore"):
+        step = simulate_step(system, 1, x, 5.0, u, options=options)
+    assert batch.status[0] == step.status == status and not batch.ok[0]
 
 
 def test_a_function_that_does_not_compile_is_interpreted():
@@ -192,33 +99,17 @@ def test_a_function_that_does_not_compile_is_interpreted():
     np.testing.assert_allclose(batch.states, [[2.0 - 19.6, 1.0 - 19.6]], rtol=1e-9)
 
 
-def test_constant_arrays_and_whole_numbers_compile():
-    slope = np.array([[0.0, 1.0], [0.0, 0.0]])
-    mode = Mode("air", 2, 0, lambda t, x, u: np.array([x[1], -9.8]), lambda t, x, u: slope)
-    edge = Transition(1, 1, lambda t, x, u: 1, lambda t, x, u: x, name="never")
-    assert native_tables(System({1: mode}, (edge,))).reason == ""
-
-
-def without_derivatives(system):
-    modes = {k: Mode(mode.name, 2, 1, mode.flow) for k, mode in system.modes.items()}
-    return System(modes, system.transitions)
-
-
 def not_compiled(system):
-    """The same system with flows that numba cannot compile."""
+    """The same system with functions that numba cannot compile."""
     table = {}  # numba knows no such dictionary
 
-    def python(function):
-        return lambda *arguments: table.get("other", function)(*arguments)
+    def python(one, *names):
+        changed = {name: getattr(one, name) for name in names}
+        changed = {k: lambda *a, f=f: table.get("other", f)(*a) for k, f in changed.items()}
+        return dataclasses.replace(one, **changed)
 
-    modes = {
-        k: dataclasses.replace(mode, flow=python(mode.flow)) for k, mode in system.modes.items()
-    }
-    edges = (
-        dataclasses.replace(edge, guard=python(edge.guard), reset=python(edge.reset))
-        for edge in system.transitions
-    )
-    other = System(modes, tuple(edges))
+    modes = {k: python(mode, "flow") for k, mode in system.modes.items()}
+    other = System(modes, [python(edge, "guard", "reset") for edge in system.transitions])
     assert "reset" in native_tables(other).reason and "guard" in native_tables(other).reason
     return other
 
@@ -227,7 +118,10 @@ def not_compiled(system):
 def test_policies_roll_out_as_interpreted(given):
     """Extensions ahead and behind, feedback, several step sizes; derivatives given or found."""
     problem, N = bouncing_ball_problem(1.0, 4e-3), 250
-    system = problem.system if given else without_derivatives(problem.system)
+    system = problem.system
+    if not given:
+        modes = {k: Mode(mode.name, 2, 1, mode.flow) for k, mode in system.modes.items()}
+        system = System(modes, system.transitions)
     assert native_tables(system).reason == ""
     model, other = (
         EventDrivenModel(each, FALLING, problem.timestep, problem.cost)

@@ -1,7 +1,5 @@
 """Derivatives that are found: exact by complex step, and differences where that would be wrong."""
 
-import warnings
-
 import numpy as np
 import pytest
 from hypothesis import given
@@ -28,11 +26,6 @@ def test_a_smooth_function_is_exact_to_rounding(values):
     np.testing.assert_allclose(jacobian(smooth, x), smooth_jacobian(x), rtol=1e-13, atol=1e-13)
 
 
-def test_a_number_has_a_gradient():
-    gradient = jacobian(lambda x: x[0] * x[1] ** 2, POINT[:2])
-    np.testing.assert_allclose(gradient, [POINT[1] ** 2, 2 * POINT[0] * POINT[1]], rtol=1e-14)
-
-
 d = POINT[:2] - np.array([0.2, 0.5])
 
 
@@ -50,53 +43,6 @@ d = POINT[:2] - np.array([0.2, 0.5])
 )
 def test_functions_that_drop_the_imaginary_part_are_detected(function, expected):
     np.testing.assert_allclose(jacobian(function, POINT), expected, atol=1e-9)
-
-
-def filled(x):
-    """As compiled functions are written: into an array of real numbers."""
-    out = np.empty(2)
-    out[0], out[1] = x[0] * x[1], x[2] ** 2
-    return out
-
-
-def with_maths(x):
-    import math
-
-    return np.array([math.sin(x[0]), x[1] * x[2]])
-
-
-@pytest.mark.parametrize(
-    "function, expected",
-    [
-        (filled, [[-0.3, 0.7, 0.0], [0.0, 0.0, 0.8]]),
-        (with_maths, [[np.cos(0.7), 0.0, 0.0], [0.0, 0.4, -0.3]]),
-    ],
-)
-def test_functions_of_real_numbers_only_are_differenced_in_silence(function, expected):
-    with warnings.catch_warnings():
-        warnings.simplefilter("error")
-        np.testing.assert_allclose(jacobian(function, POINT), expected, atol=1e-9)
-
-
-def test_large_and_small_numbers():
-    x = np.array([1e6, 1e-6])
-    np.testing.assert_allclose(
-        jacobian(lambda x: np.array([x[0] ** 2, x[1] ** 3]), x), [[2e6, 0], [0, 3e-12]], rtol=1e-12
-    )
-    differenced = jacobian(lambda x: np.array([abs(x[0]) ** 2, x[1]]), x)
-    np.testing.assert_allclose(differenced, [[2e6, 0], [0, 1]], rtol=1e-8, atol=1e-3)
-
-
-def test_no_state_and_no_input():
-    assert jacobian(lambda x: np.zeros(3), np.zeros(0)).shape == (3, 0)
-    assert jacobian(lambda x: 1.0, np.zeros(0)).shape == (0,)
-    by_input = Derivative(lambda t, x, u: x, "input")
-    assert by_input(0.0, np.ones(2), np.zeros(0)).shape == (2, 0)
-
-
-def test_a_constant_has_none():
-    np.testing.assert_array_equal(jacobian(lambda x: np.ones(2), POINT), np.zeros((2, 3)))
-    assert np.array_equal(jacobian(lambda x: 1.0, POINT), np.zeros(3))
 
 
 def test_what_is_not_finite_gives_nan():

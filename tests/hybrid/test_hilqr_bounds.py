@@ -4,15 +4,13 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from scipy.optimize import minimize
 
 import hybrid as hy
 from hybrid.examples.bouncing_ball import FALLING, bouncing_ball
-from hybrid.hilqr import Box, Linearisation, backward_pass
+from hybrid.hilqr import Box, backward_pass
 from tests.hybrid.double_integrator import (
     DoubleIntegrator,
     best_bounded_inputs,
-    equal_at_the_end,
 )
 from tests.hybrid.test_hilqr_riccati import DAMPINGS, assert_same, jumps, problem
 
@@ -65,13 +63,6 @@ def test_value_and_gains_are_those_of_the_bounded_policy(mu):
     assert_same(found, expected)
 
 
-def test_a_knot_whose_gradient_is_no_number_is_named():
-    linear, cost = problem()
-    cost.l_u[4, 1] = np.nan
-    box = Box(np.full((9, 3), -1.0), np.full((9, 3), 1.0))
-    assert backward_pass(Linearisation(linear.A, linear.B), cost, box=box).failed_knot == 4
-
-
 @pytest.mark.parametrize("seed", range(5))
 def test_a_bounded_regulator_is_a_quadratic_program(seed):
     draw = np.random.default_rng(seed)
@@ -93,83 +84,6 @@ def test_a_bounded_regulator_is_a_quadratic_program(seed):
     assert np.allclose(lagrangian.trajectory.inputs[:, 0], inputs, atol=1e-5)
     assert lagrangian.trajectory.cost == pytest.approx(cost, rel=1e-6)
     assert result.iterations <= lagrangian.iterations
-
-
-def test_farthest_motion_from_rest_to_rest_is_bang_bang():
-    """|u| <= 1: u = 1 and then -1 comes T^2/4 far; the speed at the end is a constraint."""
-    model = DoubleIntegrator(40, 2.0, effort=1e-6, pull=1.0, goal=2.0)
-    rest, options = equal_at_the_end(1, 0.0), hy.ConstraintOptions(tolerance=1e-7)
-    zeros = hy.Policies.zeros(model, 40)
-    boxed = hy.ConstrainedHilqr(
-        model, hy.JoinedConstraints(rest), EXACT, options, bounds(1.0)
-    ).solve(np.zeros(2), zeros)
-    joined = hy.JoinedConstraints([bounds(1.0), *rest])
-    lagrangian = hy.ConstrainedHilqr(model, joined, EXACT, options).solve(np.zeros(2), zeros)
-    for result in (boxed, lagrangian):
-        assert result.status == "converged", result.message
-        assert np.allclose(result.trajectory.inputs[:, 0], np.repeat([1.0, -1.0], 20), atol=1e-5)
-        assert result.trajectory.states[-1, 0] == pytest.approx(1.0, abs=1e-5)
-    assert np.abs(boxed.trajectory.inputs).max() <= 1.0
-    assert boxed.iterations < lagrangian.iterations
-
-
-def pendulum(t, x, u):
-    return np.array([x[1], u[0] - 0.1 * x[1] - 9.81 * np.sin(x[0])])
-
-
-STEPS, TIMESTEP, TORQUE = 50, 0.05, 5.0  # half of what holds the pendulum level
-
-
-def swing_up():
-    """Model of the pendulum, and two seeds: a constant torque, and one that pumps."""
-    system = hy.System({1: hy.Mode("pendulum", 2, 1, pendulum)}, [])
-    weights = np.array([[0.02 * TIMESTEP]]), np.diag([20.0, 2.0])
-    cost = hy.QuadraticCost.reaching(np.array([np.pi, 0.0]), *weights)
-    phase = np.sin(np.sqrt(9.81) * TIMESTEP * np.arange(STEPS))
-    seeds = np.full((STEPS, 1), 0.1), -0.5 * TORQUE * np.sign(phase)[:, None]
-    return hy.EventDrivenModel(system, 1, TIMESTEP, cost), seeds
-
-
-def open_loop(inputs):
-    return hy.Policies.of(np.zeros((STEPS + 1, 2)), inputs, np.zeros((STEPS, 1, 2)))
-
-
-def single_shooting(model, inputs):
-    """SciPy's SLSQP over all inputs, with the gradient by the adjoint."""
-
-    def cost_and_gradient(u):
-        trajectory = model.roll_out(np.zeros(2), open_loop(u[:, None])).select(0)
-        linear, cost = model.linearise(trajectory), model.quadratise(trajectory)
-        adjoint, gradient = cost.l_x[-1], np.empty(STEPS)
-        for k in range(STEPS - 1, -1, -1):
-            gradient[k] = cost.l_u[k, 0] + linear.B[k, :, 0] @ adjoint
-            adjoint = cost.l_x[k] + linear.A[k].T @ adjoint
-        return trajectory.cost, gradient
-
-    return minimize(
-        cost_and_gradient, inputs[:, 0], jac=True, bounds=[(-TORQUE, TORQUE)] * STEPS,
-        method="SLSQP", options={"maxiter": 1000, "ftol": 1e-13},
-    )  # fmt: skip
-
-
-def test_swing_up_costs_as_much_as_by_single_shooting():
-    """To 1e-7; and with fewer iterations than the augmented Lagrangian takes."""
-    model, seeds = swing_up()
-    options, start = hy.HilqrOptions(tolerance=1e-9, max_iterations=500), np.zeros(2)
-    limits = hy.ConstraintOptions(tolerance=1e-6)
-    for inputs in seeds:
-        seed = open_loop(inputs)
-        result = hy.Hilqr(model, options, bounds(TORQUE)).solve(start, seed)
-        direct = single_shooting(model, inputs)
-        assert result.status == "converged" and direct.success, result.message
-        assert result.trajectory.cost == pytest.approx(direct.fun, rel=1e-7)
-        torques = np.abs(result.trajectory.inputs)
-        assert torques.max() == TORQUE and 20 < np.sum(torques == TORQUE) < STEPS
-        held = result.trajectory.inputs[:, 0] == TORQUE
-        assert np.all(result.gains[held] == 0.0)
-        lagrangian = hy.ConstrainedHilqr(model, bounds(TORQUE), options, limits).solve(start, seed)
-        assert lagrangian.trajectory.cost == pytest.approx(direct.fun, rel=1e-5)
-        assert 2 * result.iterations < lagrangian.iterations
 
 
 def test_feedback_is_clamped_through_impacts():
@@ -216,3 +130,14 @@ def test_a_model_that_does_not_clamp_is_refused():
 def test_bounds_that_nothing_meets_are_refused(low, high):
     with pytest.raises(ValueError, match="bounds"):
         hy.InputBounds(np.array(low), np.array(high))
+
+
+def test_one_iteration_solves_a_linear_quadratic_problem():
+    model, x0 = DoubleIntegrator(15, 1.5, effort=0.05, pull=5.0, goal=2.0), np.array([0.4, -1.0])
+    solver = hy.Hilqr(model)
+    step = solver.iterate(x0, solver.start(x0, hy.Policies.zeros(model, 15)))
+    assert step.status == "improved" and step.step_size == 1.0
+    optimum, _ = best_bounded_inputs(model, x0, -np.inf, np.inf)
+    np.testing.assert_allclose(step.trajectory.inputs[:, 0], optimum, atol=1e-8)
+    assert step.actual_change == pytest.approx(step.expected_change, rel=1e-9)
+    assert solver.iterate(x0, step.trajectory).status == "converged"

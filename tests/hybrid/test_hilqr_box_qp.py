@@ -37,16 +37,6 @@ def test_it_finds_what_scipy_finds(m, condition):
         assert np.all(slope[out.clamped & (out.x == high)] < 0.0)
 
 
-def test_an_entry_whose_bounds_are_equal_is_clamped_there():
-    draw = np.random.default_rng(0)
-    F, y = draw.normal(size=(6, 4)), draw.normal(size=6)
-    low, high = np.array([-9.0, 0.3, -9.0, -0.2]), np.array([9.0, 0.3, 9.0, -0.2])
-    ok, out = solve(F.T @ F, -F.T @ y, low, high)
-    rest = np.linalg.lstsq(F[:, [0, 2]], y - F[:, [1, 3]] @ [0.3, -0.2], rcond=None)[0]
-    assert ok and out.clamped.tolist() == [False, True, False, True]
-    np.testing.assert_allclose(out.x, [rest[0], 0.3, rest[1], -0.2], rtol=1e-9)
-
-
 def test_a_minimum_on_the_edge_of_a_bound_is_found():
     """The gradient is zero at the bound, to rounding: the set may not change for ever."""
     draw = np.random.default_rng(1)

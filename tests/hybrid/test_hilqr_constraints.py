@@ -11,8 +11,6 @@ from hybrid.hilqr import (
     InputBounds,
     JoinedConstraints,
     Policies,
-    Rollouts,
-    Trajectory,
 )
 from tests.hybrid.double_integrator import (
     DoubleIntegrator,
@@ -49,40 +47,6 @@ def test_ball_under_a_ceiling_has_the_cost_of_bryson_and_ho(ceiling):
     assert np.all(np.abs(errors) < 1e-7) or 3.8 < errors[1] / errors[2] < 4.2
 
 
-def test_expansion_is_that_of_the_augmented_cost():
-    draw = np.random.default_rng(0)
-    model = DoubleIntegrator(6, 1.0, effort=0.3, pull=2.0, goal=1.0)
-    limits = JoinedConstraints(
-        [InputBounds(np.array([-0.5]), np.array([0.5])), StateBound(0, 1.0, 0.1)]
-    )
-    constrained = ConstrainedModel(model, limits, penalty=3.0)
-    constrained.multipliers = draw.uniform(0.0, 1.0, (7, 3))
-    x, u = draw.normal(size=(7, 2)), draw.normal(size=(6, 1))
-
-    def cost(x, u):
-        value = 0.15 * model.dt * np.sum(u**2)
-        value += 0.5 * model.pull * (x[-1, 0] - 1.0) ** 2
-        c = limits.values(x[None], u[None])[0]
-        force = np.maximum(0.0, constrained.multipliers + 3.0 * c)
-        return value + np.sum(force**2 - constrained.multipliers**2) / 6.0
-
-    expansion = constrained.quadratise(Trajectory(x, u, 0.0))
-    h = 1e-6
-    for k in range(7):
-        for i in range(2):
-            step = np.zeros_like(x)
-            step[k, i] = h
-            assert (cost(x + step, u) - cost(x - step, u)) / (2 * h) == pytest.approx(
-                expansion.l_x[k, i], abs=1e-7
-            )
-        if k < 6:
-            step = np.zeros_like(u)
-            step[k, 0] = h
-            assert (cost(x, u + step) - cost(x, u - step)) / (2 * h) == pytest.approx(
-                expansion.l_u[k, 0], abs=1e-7
-            )
-
-
 def test_constraints_that_cannot_be_met_are_named():
     model = DoubleIntegrator(10, 1.0, effort=1.0)
     bounds = InputBounds(np.array([-1.0]), np.array([1.0]))
@@ -91,16 +55,6 @@ def test_constraints_that_cannot_be_met_are_named():
     assert result.status == "infeasible" and result.violation.value > 0.5
     assert result.violation[1:] == (10, "state 0")
     assert result.message.startswith("state 0 is violated by") and "knot 10" in result.message
-
-
-def test_too_few_rounds_are_said_and_the_cost_is_still_the_model_s_own():
-    model = DoubleIntegrator(10, 1.0, effort=1.0)
-    options = ConstraintOptions(max_rounds=2, penalty=0.1)
-    solver = ConstrainedHilqr(model, JoinedConstraints(equal_at_the_end(0, 1.0)), EXACT, options)
-    result = solver.solve(np.zeros(2), Policies.zeros(model, 10))
-    assert result.status == "not_converged" and "after 2 rounds" in result.message
-    effort = 0.5 * model.dt * np.sum(result.trajectory.inputs**2)
-    assert result.trajectory.cost == pytest.approx(effort, rel=1e-9)
 
 
 def test_multipliers_are_the_forces_of_the_optimum():
@@ -114,45 +68,6 @@ def test_multipliers_are_the_forces_of_the_optimum():
         )
         costs.append(result.trajectory.cost)
     assert result.multipliers[-1, 0] == pytest.approx((costs[2] - costs[0]) / 2e-4, rel=1e-3)
-
-
-def test_what_is_no_number_is_named():
-    model = DoubleIntegrator(10, 1.0, effort=1.0)
-
-    class NoNumber(StateBound):
-        def values(self, states, inputs):
-            c = super().values(states, inputs)
-            c[:, 4] = np.nan
-            return c
-
-    result = ConstrainedHilqr(model, NoNumber(0, 1.0, 9.0)).solve(
-        np.zeros(2), Policies.zeros(model, 10)
-    )
-    assert result.status == "failed" and "state 0 is not a number at knot 4" in result.message
-
-
-def test_an_indefinite_cost_is_a_status():
-    model = DoubleIntegrator(10, 1.0, effort=np.nan)
-    model.roll_out = lambda x0, policies: Rollouts(
-        np.zeros((policies.count, 11, 2)), np.zeros((policies.count, 10, 1)),
-        np.zeros(policies.count), np.ones(policies.count, dtype=bool),
-    )  # fmt: skip
-    result = ConstrainedHilqr(model, StateBound(0, 1.0, 9.0)).solve(
-        np.zeros(2), Policies.zeros(model, 10)
-    )
-    assert result.status == "not_converged" and "l_u of the model is not finite" in result.message
-
-
-def test_a_multiplier_off_its_constraint_counts_as_an_error():
-    model = DoubleIntegrator(3, 1.0, effort=1.0)
-    constrained = ConstrainedModel(model, StateBound(0, 1.0, 0.5), penalty=2.0)
-    still = Trajectory(np.zeros((4, 2)), np.zeros((3, 1)), 0.0)
-    assert constrained.residual(still) == 0.0  # 0.5 away, and nothing pulls
-    constrained.multipliers = np.array([[0.0], [0.2], [0.0], [0.0]])
-    assert constrained.violation(still).value == 0.0
-    assert constrained.residual(still) == pytest.approx(0.1)
-    constrained.multipliers[1] = 40.0
-    assert constrained.residual(still) == pytest.approx(0.5)
 
 
 def test_multipliers_move_with_the_window_and_the_last_knot_keeps_its_own():

@@ -8,7 +8,6 @@ from hybrid.hilqr import Hilqr, HilqrOptions, Policies
 from hybrid.hilqr.cost import QuadraticCost
 from hybrid.hilqr.event_driven import EventDrivenModel
 from hybrid.hilqr.event_linearisation import Placement
-from studies.kong.variational.ramped_inputs import ramped
 
 STEPS, TIMESTEP, HIGH = 50, 0.02, np.array([4.0, 0.0])
 
@@ -37,22 +36,6 @@ def test_an_event_on_a_knot_is_named_where_descent_stalls():
         assert part in stalled.message
 
 
-def test_the_remedy_for_a_kink_helps():
-    """The same ball with a continuous force: descent goes on past where the event meets a knot."""
-    target, terminal = np.array([1.0, 0.0, 0.0]), np.diag([100.0, 100.0, 0.0])
-    cost = QuadraticCost(target, np.diag([0.0, 0.0, 0.01]), np.array([[1e-5]]), terminal)
-    smooth = EventDrivenModel(ramped(bouncing_ball()), 1, TIMESTEP, cost, event_at="exact")
-    solved = solve(smooth, np.array([4.0, 0.0, 0.0]))
-    assert (solved.status, solved.message) == ("converged", "")
-
-
-def test_derivatives_that_are_not_the_rollouts_are_named():
-    stalled = solve(model("end_held"))
-    assert stalled.status == "stalled" and "use event_at='exact'" in stalled.message
-    reset = solve(model(), np.array([2.0, 0.0]), variant="dxr")
-    assert reset.status == "stalled" and "'xi' has the derivatives" in reset.message
-
-
 def test_iterations_and_time_that_were_too_few():
     short = solve(model(), max_iterations=2)
     assert short.status == "not_converged" and "iteration 2 was the last, at |dJ|" in short.message
@@ -70,37 +53,3 @@ def test_a_seed_that_is_not_finite(name):
     assert failed.status == "failed" and failed.trajectory is None
     assert f"seed's {name} are not finite at knot 7" in failed.message
     assert solve(model(), np.array([np.nan, 0.0])).message == "x0 = [nan  0.] is not finite"
-
-
-def test_a_seed_whose_simulation_fails_has_the_simulations_message():
-    failed = solve(model(), np.array([1e-3, 0.0]))
-    assert failed.status == "failed"
-    for part in ("none of the seed's 1 candidates", "knot 5", "zeno: in mode rising", "20 events"):
-        assert part in failed.message
-
-
-def test_an_indefinite_input_hessian_says_at_which_knot():
-    failed = solve(model(input_weight=-1e12))
-    assert failed.status == "indefinite" and "Q_uu of knot 49" in failed.message
-    failed = solve(model(input_weight=np.nan))
-    assert failed.status == "failed" and "cost is nan" in failed.message
-
-
-def test_derivatives_that_are_not_finite_are_named():
-    class Broken(EventDrivenModel):
-        def quadratise(self, trajectory):
-            expansion = super().quadratise(trajectory)
-            expansion.l_ux[12] = np.nan
-            return expansion
-
-    sound = model()
-    broken = Broken(sound.system, 1, TIMESTEP, sound.cost, event_at="exact")
-    failed = solve(broken)
-    assert failed.status == "indefinite" and "l_ux of the model is not finite" in failed.message
-    assert "knot 12" in failed.message
-
-
-def test_zeros_start_from_rest():
-    seed = Policies.zeros(bouncing_ball(), 3)
-    assert seed.states.shape == (1, 4, 2) and seed.inputs.shape == (1, 3, 1)
-    assert seed.gains.shape == (1, 3, 1, 2) and not np.any(seed.inputs) and seed.count == 1

@@ -96,13 +96,6 @@ def test_a_drift_changes_no_number(drift, transitions, mu):
     assert_same(backward_pass(linear, cost, *mu), expected)
 
 
-def test_the_rows_of_a_drift_are_not_read():
-    linear, cost = problem(drift=Drift(2, 5, 4, 0.01))
-    expected = backward_pass(linear, cost)
-    linear.A[:, 2:5], linear.B[:, 2:5] = np.nan, np.nan
-    np.testing.assert_array_equal(backward_pass(linear, cost).gains, expected.gains)
-
-
 @pytest.mark.parametrize("drift", [
     Drift(2, 5, 5, 0.1), Drift(2, 5, 2, 0.1), Drift(2, 5, -3, 0.1), Drift(-1, 2, 4, 0.1),
     Drift(5, 2, 1, 0.1),

@@ -7,13 +7,11 @@ from hybrid.hilqr import (
     CostExpansion,
     Hilqr,
     HilqrOptions,
-    Jump,
     Linearisation,
     Policies,
     RegularisationOptions,
     Rollouts,
     backward_pass,
-    compose,
 )
 
 
@@ -120,35 +118,6 @@ def test_damping_shortens_the_step_and_keeps_descent(target):
     assert norms[0] > norms[1] > norms[2] > norms[3]
 
 
-@pytest.mark.parametrize("mu_state, mu_input", [(0.0, 0.0), (0.3, 0.0), (0.0, 0.7), (0.3, 0.7)])
-def test_value_is_that_of_the_policy(mu_state, mu_input):
-    """V of a damped policy is what the linear closed loop costs, not what damping pretends."""
-    rng = np.random.default_rng(3)
-    N, n, m = 6, 4, 2
-    A, B = rng.standard_normal((N, n, n)), rng.standard_normal((N, n, m))
-    joint = rng.standard_normal((N, n + m, n + m))
-    joint = joint @ joint.transpose(0, 2, 1) + np.eye(n + m)
-    l_xx = np.concatenate((joint[:, :n, :n], np.eye(n)[None]))
-    l_ux, l_uu = joint[:, n:, :n], joint[:, n:, n:]
-    l_x, l_u = rng.standard_normal((N + 1, n)), rng.standard_normal((N, m))
-    cost = CostExpansion(l_x, l_u, l_xx, l_ux, l_uu)
-    found = backward_pass(Linearisation(A, B), cost, mu_state, mu_input)
-
-    def simulated(dx):
-        total = 0.0
-        for k in range(N):
-            du = found.feedforward[k] + found.gains[k] @ dx
-            total += l_x[k] @ dx + l_u[k] @ du + du @ l_ux[k] @ dx
-            total += 0.5 * (dx @ l_xx[k] @ dx + du @ l_uu[k] @ du)
-            dx = A[k] @ dx + B[k] @ du
-        return total + l_x[N] @ dx + 0.5 * dx @ l_xx[N] @ dx
-
-    assert found.expected_change() == pytest.approx(simulated(np.zeros(n)), rel=1e-10)
-    dx = rng.standard_normal(n)
-    expected = simulated(np.zeros(n)) + found.V_x @ dx + 0.5 * dx @ found.V_xx @ dx
-    assert simulated(dx) == pytest.approx(expected, rel=1e-9)
-
-
 def test_indefinite_input_hessian_is_a_status_that_names_its_knot():
     model = Pendulum()
     solver = Hilqr(model)
@@ -160,17 +129,6 @@ def test_indefinite_input_hessian_is_a_status_that_names_its_knot():
     cost.l_uu[7] = np.nan
     assert backward_pass(linear, cost).failed_knot == 7
     assert backward_pass(linear, cost, mu_input=1e8).failed_knot == 7
-
-
-def test_solver_damps_an_indefinite_hessian_or_gives_up_with_a_status():
-    model = Pendulum()
-    model.hessian = -1e3
-    damping = RegularisationOptions(target="input")
-    solution = Hilqr(model, HilqrOptions(regularisation=damping)).solve(model.x0, model.seed())
-    assert solution.trajectory.cost < Hilqr(model).start(model.x0, model.seed()).cost
-    model.hessian = -np.inf
-    solution = Hilqr(model, HilqrOptions(regularisation=damping)).solve(model.x0, model.seed())
-    assert solution.status == "indefinite" and np.isfinite(solution.trajectory.cost)
 
 
 def test_candidates_that_are_not_finite_are_never_accepted():
@@ -209,17 +167,6 @@ def test_a_late_iteration_searches_with_fewer_candidates_and_is_the_last():
     assert solution.status == "out_of_time" and counts == [4, 4, 2] and len(asked) == 3
 
 
-def test_a_solver_without_any_time_improves_the_seed():
-    model = Pendulum()
-    solver = Hilqr(model, HilqrOptions(step_sizes=(1.0, 0.5, 0.2)))
-    seed = solver.start(model.x0, model.seed())
-    step = solver.iterate(model.x0, seed, out_of_time=lambda: True)
-    assert step.late and step.trajectory.cost < seed.cost
-    assert np.isfinite(step.costs).tolist() == [True, False, True]
-    assert step.costs[step.candidate] == step.trajectory.cost
-    assert step.step_size == (1.0, 0.5, 0.2)[step.candidate]
-
-
 @pytest.mark.parametrize(
     ("search", "ratio", "tries"),
     [("backtracking", 1e-9, 1), ("two_stage", 1e-9, 2),
@@ -235,48 +182,3 @@ def test_a_search_ends_at_the_first_step_that_keeps_its_promise(search, ratio, t
     np.testing.assert_array_equal(step.costs[:tries], best.costs[:tries])
     assert step.trajectory.cost == step.costs[step.candidate] == step.costs.min() < seed.cost
     assert tries < 4 or step.candidate == best.candidate
-
-
-def test_transitions_compose_in_order_of_time():
-    rng = np.random.default_rng(0)
-    A, B = rng.standard_normal((3, 2, 2)), rng.standard_normal((3, 2, 1))
-    jumps, resets = rng.standard_normal((2, 2, 2)), rng.standard_normal((2, 2, 2))
-    flow, push = rng.standard_normal((2, 2)), rng.standard_normal((2, 1))
-    transitions = (
-        Jump(1, jumps[0], resets[0], flow, push),
-        Jump(1, jumps[1], resets[1]),
-    )
-    whole_A, whole_B = compose(Linearisation(A, B, transitions))
-    np.testing.assert_allclose(whole_A[1], jumps[1] @ flow @ jumps[0] @ A[1])
-    np.testing.assert_allclose(whole_B[1], jumps[1] @ (flow @ jumps[0] @ B[1] + push))
-    np.testing.assert_array_equal(whole_A[[0, 2]], A[[0, 2]])
-    whole_A, _ = compose(Linearisation(A, B, transitions), "dxr")
-    np.testing.assert_allclose(whole_A[1], resets[1] @ flow @ resets[0] @ A[1])
-
-
-def test_results_repeat_bit_for_bit():
-    model = Pendulum()
-    runs = [Hilqr(model).solve(model.x0, model.seed()) for _ in range(2)]
-    np.testing.assert_array_equal(runs[0].trajectory.inputs, runs[1].trajectory.inputs)
-    np.testing.assert_array_equal(runs[0].gains, runs[1].gains)
-
-
-@pytest.mark.parametrize("poison", [False, True])
-def test_costs_of_all_candidates_are_told_and_the_least_is_the_accepted_one(poison):
-    """Infinite where a candidate is invalid; a step that searched no line tells none."""
-    model = Pendulum()
-    model.poison = poison
-    solver = Hilqr(model, HilqrOptions(step_sizes=(1.0, 0.7, 0.5, 0.1)))
-    trajectory = solver.start(model.x0, model.seed(step_sizes=(0.0,)))
-    searched = 0
-    for step in solver.iterations(model.x0, trajectory):
-        if step.costs is None:
-            assert step.status == "converged"
-            continue
-        searched += 1
-        assert step.costs.shape == (4,)
-        assert np.isinf(step.costs[:2]).all() == poison
-        if step.status == "improved":
-            assert step.trajectory.cost == step.costs.min() == step.costs[step.candidate]
-            assert step.trajectory.cost - step.actual_change > step.trajectory.cost
-    assert searched > 3

@@ -19,7 +19,6 @@ from studies.numerics.event_accuracy import (
     event_errors,
     fixed,
     integrator_errors,
-    striking,
 )
 
 PARTS = (0.2, 0.4, 0.6, 0.8)
@@ -34,15 +33,6 @@ def test_fixed_steps_are_of_eighth_order_through_an_event(wall_moves):
     states, times = event_errors(wall_moves)
     assert 7.4 < states.order < 9.0
     assert times.order > 7.0
-
-
-def test_steps_of_fixed_length_are_fixed():
-    """That the measurement above measures what it says."""
-    run = simulate(striking(), 1, START, 2.0, options=fixed(0.05))
-    lengths = [np.diff(segment.times) for segment in run.segments]
-    assert len(lengths) == 2
-    for each in lengths:
-        np.testing.assert_allclose(each[:-1], 0.05, rtol=1e-12)
 
 
 def one_step(field, start, h, method="explicit"):
@@ -89,24 +79,6 @@ def test_implicit_steps_of_a_stiff_flow_need_not_be_short():
     assert run.status == "ok" and len(run.segments[0].times) < 600
     slow = (1e10 * np.cos(2.0) + 1e5 * np.sin(2.0)) / (1e10 + 1.0)
     np.testing.assert_allclose(run.final_state, [slow], atol=1e-5)
-
-
-@pytest.mark.parametrize("degree, exact", [(1, True), (4, True), (7, True), (8, False)])
-def test_dense_output_of_polynomials(degree, exact):
-    run = one_step(lambda t, y: np.array([degree * t ** (degree - 1)]), np.zeros(1), 0.9)
-    parts = np.linspace(0.0, 0.9, 11)
-    error = np.max(abs([run.at(t)[1][0] for t in parts] - parts**degree))
-    assert (error < 1e-14) == exact
-
-
-def test_dense_output_meets_values_and_slopes_at_both_ends():
-    h, d = 0.3, 1e-7
-    run = one_step(driven, START, h)
-    end = run.final_state
-    np.testing.assert_array_equal(run.at(0.0)[1], START)
-    np.testing.assert_allclose(run.at(h - 1e-15)[1], end, atol=1e-14)
-    np.testing.assert_allclose((run.at(d)[1] - START) / d, driven(0.0, START), atol=1e-5)
-    np.testing.assert_allclose((end - run.at(h - d)[1]) / d, driven(h, end), atol=1e-5)
 
 
 def test_dense_output_of_a_run_is_of_seventh_order_through_an_event():

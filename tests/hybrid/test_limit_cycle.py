@@ -5,12 +5,11 @@
 import numpy as np
 import pytest
 
-from hybrid.examples.bouncing_ball import FALLING, RISING, bouncing_ball
+from hybrid.examples.bouncing_ball import FALLING, bouncing_ball
 from hybrid.examples.hopper import FLIGHT, hopper
 from hybrid.limit_cycle import find_limit_cycle, sorted_eigenvalues
-from hybrid.return_map import EventSection, PhaseSection, ReturnMap
+from hybrid.return_map import EventSection, ReturnMap
 from hybrid.systems import Mode, System, Transition
-from studies.kong.systems import vibrating_table as table
 from studies.kong.systems.rimless_wheel import ROLLING, rimless_wheel, rolling_cycle
 
 LIFTOFF = EventSection("liftoff")
@@ -82,27 +81,9 @@ def test_monodromy_has_the_poincare_multipliers_and_one(make):
     cycle = find_limit_cycle(P, np.array([0.0, -0.8, 0.1]))
     assert cycle.ok
     both = np.append(sorted_eigenvalues(P.differences(cycle.state)), 1.0)
-    np.testing.assert_allclose(
-        np.sort_complex(cycle.multipliers), np.sort_complex(both), atol=1e-7
-    )
+    np.testing.assert_allclose(np.sort_complex(cycle.multipliers), np.sort_complex(both), atol=1e-7)
     F = system.modes[cycle.mode].flow(0.0, cycle.state, np.zeros(0))
     np.testing.assert_allclose(cycle.monodromy @ F, F, atol=1e-8)
-
-
-@pytest.mark.parametrize("make", [spiral, collapsing])
-def test_derivative_of_the_return_map(make):
-    """Its image lies in the section, its eigenvalue along the flow is 0 in place of 1."""
-    system = make()
-    P = ReturnMap(system, EventSection("right" if make is spiral else "back"), 0)
-    cycle = find_limit_cycle(P, np.array([0.0, -0.8, 0.1]))
-    at, basis = P.linear(cycle.state), P.basis(cycle.state)
-    assert basis.shape == (3, 2)
-    np.testing.assert_allclose(basis.T @ basis, np.eye(2), atol=1e-12)
-    np.testing.assert_allclose(basis @ basis.T @ at.derivative, at.derivative, atol=1e-10)
-    measured = P.differences(cycle.state)
-    np.testing.assert_allclose(basis.T @ at.derivative @ basis, measured, atol=1e-7)
-    F = system.modes[cycle.mode].flow(0.0, cycle.state, np.zeros(0))
-    np.testing.assert_allclose(at.derivative @ F, np.zeros(3), atol=1e-8)
 
 
 def test_the_mth_return_has_powers_of_the_multipliers():
@@ -116,38 +97,6 @@ def test_the_mth_return_has_powers_of_the_multipliers():
     np.testing.assert_allclose(thrice.multipliers, once.multipliers**3, atol=1e-8)
 
 
-def test_multipliers_do_not_depend_on_where_the_cycle_is_cut():
-    system, guess = hopper(), np.array([0.8, 0.0])
-    found = [
-        find_limit_cycle(ReturnMap(system, EventSection(name), FLIGHT), guess)
-        for name in ("liftoff", "touchdown", "bottom")
-    ]
-    assert {cycle.mode for cycle in found} == {1, 2, 3}
-    for cycle in found[1:]:
-        np.testing.assert_allclose(cycle.multipliers, found[0].multipliers, atol=1e-8)
-
-
-def test_newton_converges_quadratically():
-    """From a residual r the next is of order r squared: few steps reach rounding."""
-    P = ReturnMap(hopper(), LIFTOFF, FLIGHT)
-    cycle = find_limit_cycle(P, np.array([0.8, 0.0]))
-    residuals = []
-    x = cycle.state + np.array([0.01, 0.3])
-    for _ in range(4):
-        at = P.linear(x)
-        residuals.append(np.max(abs(at.end.state - x)))
-        x = x + np.linalg.solve(np.eye(2) - at.derivative, at.end.state - x)
-    assert residuals[1] < residuals[0] ** 2 and residuals[2] < 5.0 * residuals[1] ** 2
-    np.testing.assert_allclose(x, cycle.state, atol=1e-11)
-
-
-def test_monodromy_is_that_of_the_cycle():
-    cycle = find_limit_cycle(ReturnMap(hopper(), LIFTOFF, FLIGHT), np.array([0.8, 0.0]))
-    Phi = ReturnMap(hopper(), LIFTOFF, cycle.mode).linear(cycle.state).Phi
-    np.testing.assert_array_equal(Phi, cycle.monodromy)
-    assert len(cycle.nontrivial_multipliers) == 1
-
-
 def test_an_event_that_never_happens_names_mode_time_and_state():
     P = ReturnMap(hopper(), EventSection("liftoff", time_limit=0.1), FLIGHT)
     cycle = find_limit_cycle(P, np.array([0.8, 0.0]))
@@ -155,13 +104,6 @@ def test_an_event_that_never_happens_names_mode_time_and_state():
     assert "'liftoff' happened 0 of 1 times" in cycle.message
     assert "in mode flight (1) at t = 0.1 s, x = [ 0.751, -0.98 ]" in cycle.message
     assert np.all(np.isnan(cycle.monodromy)) and np.isnan(cycle.residual)
-
-
-def test_zeno_on_the_way_names_mode_time_and_state():
-    """A ball on a still floor has no cycle: it comes to rest."""
-    section = EventSection("apex", count=1000)
-    found = ReturnMap(bouncing_ball(), section, RISING)(np.array([0.0, 0.3]))
-    assert found.status == "zeno" and "in mode " in found.message and " s, x = [" in found.message
 
 
 def test_a_return_map_that_only_shifts_is_singular():
@@ -175,31 +117,6 @@ def test_a_return_map_that_only_shifts_is_singular():
     P = ReturnMap(System({0: mode}, (edge,)), EventSection("on"), 0)
     cycle = find_limit_cycle(P, np.zeros(2))
     assert cycle.status == "singular" and "multiplier 1" in cycle.message
-
-
-def test_an_elastic_ball_is_periodic_from_every_height():
-    P = ReturnMap(bouncing_ball(restitution=1.0), EventSection("apex"), FALLING)
-    cycle = find_limit_cycle(P, np.array([1.0, 0.0]))
-    assert cycle.ok and cycle.iterations == 0
-    np.testing.assert_allclose(cycle.multipliers, [1.0, 1.0], atol=1e-6)
-
-
-def test_a_ball_at_rest_is_no_cycle():
-    P = ReturnMap(bouncing_ball(), EventSection("apex"), FALLING)
-    cycle = find_limit_cycle(P, np.array([1.0, 0.0]))
-    assert cycle.status == "at_rest", cycle.message
-    assert "in mode 1 at x" in cycle.message
-
-
-def test_a_return_into_another_mode_is_a_status():
-    section = PhaseSection(0.0, 0.3)
-    found = ReturnMap(bouncing_ball(), section, RISING)(np.array([1.0, 1.0]))
-    assert found.status == "other_mode" and "mode falling (1)" in found.message
-
-
-def test_unknown_transition_names_the_known():
-    with pytest.raises(ValueError, match=r"\['backward', 'forward'\]"):
-        ReturnMap(rimless_wheel(), EventSection("impact"), ROLLING)
 
 
 def driven_in(part):
@@ -233,16 +150,6 @@ def test_a_driven_system_has_no_cycle_through_an_event(part, name):
     else:
         assert cycle.status == "driven" and not cycle.ok
         assert name in cycle.message and "PhaseSection" in cycle.message
-
-
-def test_a_table_that_shakes_takes_its_period_as_section():
-    bounce = table.periodic_bounce(table.AMPLITUDE)
-    start, x = table.in_flight(bounce, 0.25)
-    system = table.vibrating_table()
-    by_clock = ReturnMap(system, PhaseSection(start, bounce.period), table.RISING)
-    assert find_limit_cycle(by_clock, x).ok
-    by_event = ReturnMap(system, EventSection("impact", time_limit=1.0), table.RISING)
-    assert find_limit_cycle(by_event, x).status == "driven"
 
 
 def test_the_mode_and_the_input_of_a_return_map_are_checked():

@@ -1,7 +1,5 @@
 """The saltation matrix against closed forms and against finite differences of simulated flows."""
 
-from dataclasses import replace
-
 import numpy as np
 import pytest
 
@@ -93,35 +91,6 @@ def test_grazing_is_a_status():
     )
     assert found.status == "not_transverse"
     np.testing.assert_array_equal(found.matrix, found.reset_jacobian)
-
-
-def test_leaving_the_guard_is_a_status():
-    found = saltation_matrix(np.eye(2), np.array([1.0, 0.0]), np.ones(2), np.array([1.0, 0.0]))
-    assert found.status == "not_transverse" and found.guard_rate == 1.0
-
-
-@pytest.mark.parametrize("scale", [1e-3, 1.0, 1e9])
-def test_the_unit_of_a_guard_does_not_matter(scale):
-    """A guard in nanometres is located to the same time, and so to a larger number."""
-    ball = bouncing_ball()
-    impact = replace(
-        ball.transitions[0],
-        guard=lambda t, x, u: scale * x[0],
-        guard_state=lambda t, x, u: np.array([scale, 0.0]),
-    )
-    late = np.array([-4e-13, -4.0]), np.zeros(1)
-    expected = saltation(ball, ball.transitions[0], 0.0, *late)
-    found = saltation(ball, impact, 0.0, *late)
-    assert found.ok and expected.ok
-    np.testing.assert_allclose(found.matrix, expected.matrix, rtol=1e-9)
-
-
-def test_dimensions_may_change():
-    """n_target x n_source, as for a contact that takes a coordinate away."""
-    reset = np.array([[1.0, 0.0, 0.0], [0.0, 0.0, 1.0]])
-    found = saltation_matrix(reset, np.array([1.0, -2.0, 0.5]), np.ones(2), np.array([0, 1.0, 0]))
-    assert found.matrix.shape == (2, 3)
-    np.testing.assert_allclose(found.matrix[:, 1], reset[:, 1] + (np.ones(2) - [1.0, 0.5]) / -2.0)
 
 
 def test_a_transition_to_nowhere_is_refused():

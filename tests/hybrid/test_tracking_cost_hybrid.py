@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
-from hybrid.examples.bouncing_ball import FALLING, GRAVITY, RESTITUTION, RISING, bouncing_ball
-from hybrid.hilqr import Policies, Trajectory
+from hybrid.examples.bouncing_ball import FALLING, GRAVITY, bouncing_ball
+from hybrid.hilqr import Policies
 from hybrid.hilqr.cost import QuadraticCost
 from hybrid.hilqr.event_driven import EventDrivenModel
 from hybrid.hilqr.extension import Modes
@@ -53,11 +53,6 @@ def printed(trajectory, x_hat, u_hat):
         total += (u - u_r) @ R @ (u - u_r)
     e = trajectory.states[-1] - x_hat[len(trajectory.states) - 1]
     return total + e @ Q_N @ e
-
-
-def test_the_reference_costs_nothing(target):
-    for update in (True, False):
-        assert value(tracking(target, update), target) == 0.0
 
 
 @pytest.mark.parametrize("update", [True, False])
@@ -127,40 +122,6 @@ def test_windows_add_up_to_the_whole(target, height, update):
         first += np.einsum("ki,ij,kj", effort, R, effort)
         total = first + rest.value(states, inputs, Modes(knots[cut:], ahead))
         assert total == pytest.approx(whole, rel=1e-12)
-
-
-def test_a_late_system_is_compared_with_a_reference_that_falls_on(target):
-    """Window after the reference's impact, before the system's own: the same mode, not the time."""
-    start = impact_knot(target) + 4
-    cost = tracking(target).window(start, 0)
-    falling = Trajectory(np.array([[0.1, -4.5]]), np.empty((0, 1)), 0.0, Modes((FALLING,), ()))
-    error, _ = cost.errors(falling.states, falling.inputs, falling.aux)
-    x_hat = falling.states - error
-    assert x_hat[0, 1] < -4.0 and x_hat[0, 0] < 0.0
-    rising = cost.window(start, 1)
-    error, _ = rising.errors(falling.states, falling.inputs, Modes((RISING,), ()))
-    np.testing.assert_allclose(falling.states - error, target.states[start : start + 1], rtol=1e-14)
-
-
-def test_an_early_system_is_compared_with_a_reference_that_rises_already(target):
-    start = impact_knot(target) - 4
-    cost = tracking(target).window(start, 1)
-    error, _ = cost.errors(np.zeros((1, 2)), np.empty((0, 1)), Modes((RISING,), ()))
-    assert -error[0, 1] > 0.9 * RESTITUTION * 4.0
-
-
-def test_past_its_end_the_reference_holds(target):
-    cost = tracking(target).window(STEPS - 2, 1)
-    states, inputs = np.zeros((6, 2)), np.zeros((5, 1))
-    error, effort = cost.errors(states, inputs, Modes((RISING,) * 6, ()))
-    np.testing.assert_array_equal(-error[2:], np.repeat(target.states[-1:], 4, axis=0))
-    np.testing.assert_array_equal(-effort[2:], np.repeat(target.inputs[-1:], 3, axis=0))
-
-
-def test_more_events_than_the_reference_means_the_plain_reference(target):
-    states, inputs, knots = target.states, target.inputs, target.aux.knots
-    cost = tracking(target).window(0, 5)
-    assert cost.value(states, inputs, Modes(knots, ())) == 0.0
 
 
 def test_a_reference_without_modes_is_refused(target):

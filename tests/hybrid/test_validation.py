@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from hybrid.examples.bouncing_ball import FALLING, RISING, bouncing_ball
-from hybrid.systems import FlowMap, Mode, System, Transition
+from hybrid.systems import System, Transition
 from hybrid.validation import check_system
 
 SAMPLES = {FALLING: [[1.0, -0.5], [0.3, -2.0]], RISING: [[0.7, 1.0]]}
@@ -25,16 +25,6 @@ def faults(mode=None, **changed):
 def test_a_sound_system_has_no_faults():
     assert faults() == []
     assert check_system(bouncing_ball(), SAMPLES) == []
-
-
-def test_found_derivatives_of_every_kind_have_none():
-    mode = Mode("a", 2, 1, lambda t, x, u: np.array([x[1] * t, u[0] * abs(x[0])]))
-    other = Mode("b", 1, 1, lambda t, x, u: -x)
-    edge = Transition(
-        1, 2, lambda t, x, u: np.hypot(x[0], x[1]) - t, lambda t, x, u: np.array([t * x[0] ** 2])
-    )
-    system = System({1: mode, 2: other}, (edge,))
-    assert check_system(system, {1: [[1.0, 2.0]], 2: [[3.0]]}, t=0.4, u=np.ones(1)) == []
 
 
 def flow_map(**changed):
@@ -98,27 +88,6 @@ def test_a_guard_without_a_gradient_on_it_is_not_regular(guard):
 
 
 @pytest.mark.parametrize(
-    "guard",
-    [
-        lambda t, x, u: (
-            x[0] ** 2 + x[1] ** 2 - 0.01
-        ),  # no gradient at its middle, where none is met
-        lambda t, x, u: 1.0,  # never met
-        lambda t, x, u: 1e-3 * x[0],
-    ],
-)
-def test_a_guard_that_has_no_gradient_elsewhere_is_regular(guard):
-    edge = Transition(1, 2, guard, lambda t, x, u: x.copy(), time_invariant=True)
-    system = System(bouncing_ball().modes, (edge,))
-    assert check_system(system, {1: [[0.0, 0.0], [1.0, 1.0]], 2: [[1.0, 1.0]]}) == []
-
-
-def test_a_mode_without_samples_is_said():
-    (line,) = check_system(bouncing_ball(), {FALLING: [[1.0, 0.0]]})
-    assert line == "mode rising (2) has no samples, so was not checked"
-
-
-@pytest.mark.parametrize(
     "samples, words",
     [
         ({7: [[1.0, 0.0]]}, r"no modes \[7\]"),
@@ -129,17 +98,3 @@ def test_a_mode_without_samples_is_said():
 def test_samples_that_do_not_fit_are_an_error(samples, words):
     with pytest.raises(ValueError, match=words):
         check_system(bouncing_ball(), samples)
-
-
-def test_a_closed_form_that_is_right_passes():
-    mode = Mode(
-        "decay",
-        1,
-        0,
-        lambda t, x, u: -x,
-        flow_map=FlowMap(
-            lambda t, x, u, h: x * np.exp(-h),
-            lambda t, x, u, h: (np.array([[np.exp(-h)]]), np.zeros((1, 0))),
-        ),
-    )
-    assert check_system(System({3: mode}, ()), {3: [[2.0]]}) == []

@@ -1,155 +1,143 @@
-"""First-order maps through chains of events, against finite differences and by their laws."""
+"""First-order maps through chains of events: against central differences, and by their laws."""
 
 import numpy as np
 import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
-from hybrid.examples.bouncing_ball import FALLING, RISING, bouncing_ball
+from hybrid.examples.bouncing_ball import FALLING, bouncing_ball
 from hybrid.options import SimulationOptions
-from hybrid.simulation import simulate, simulate_step
+from hybrid.simulation import simulate
 from hybrid.systems import Mode, System, Transition
-from hybrid.variational import (
-    fundamental_matrix,
-    propagate_covariance,
-    propagate_value,
-    sandwich,
-)
+from hybrid.variational import fundamental_matrix
 from studies.kong.systems.vibrating_table import vibrating_table
 
-NOTHING = np.zeros(0)
+H = 1e-5
 
 
-def changing_dimensions():
-    """Three coordinates, then two, then three again; the flow and one guard depend on time."""
+def driven():
+    """Two states, then three: guards, resets and flows depend on the time and on two inputs."""
 
-    def free(t, x, u):
-        return np.array([x[1], -1.0 - 0.3 * x[1] + 0.2 * np.sin(4.0 * t), 0.5 * x[0] - x[2]])
+    def fall(t, x, u):
+        return np.array([x[1], u[0] * (np.cos(t) + 0.1 * x[0]) - 9.8 - 0.3 * x[1] ** 2])
 
-    def held(t, x, u):
-        return np.array([0.4 + 0.1 * x[1], np.cos(3.0 * t) - x[0] * x[1]])
+    def soak(t, x, u):
+        return np.array([x[1], u[1] - 40.0 * x[0] + x[2], -x[2] * x[0] - np.sin(t) * x[1]])
 
-    land = Transition(
-        0,
-        1,
-        guard=lambda t, x, u: x[0] - 0.1 * np.sin(2.0 * t),
-        reset=lambda t, x, u: np.array([x[0] * x[2], x[1] + 0.3 * t]),
-        name="land",
-    )
-    leave = Transition(
+    enter = Transition(
         1,
         2,
-        guard=lambda t, x, u: 0.3 - x[0] + 0.05 * x[1],
-        reset=lambda t, x, u: np.array([1.0 + x[0] ** 2, x[1], x[0] - x[1]]),
+        guard=lambda t, x, u: x[0] - 0.05 * np.sin(3.0 * t) - 0.01 * u[0],
+        reset=lambda t, x, u: np.array([x[0], 0.8 * x[1] + t, 0.1 * x[1] ** 2 + 0.1 * u[1]]),
+        name="enter",
+    )
+    leave = Transition(
+        2,
+        1,
+        guard=lambda t, x, u: 0.1 - x[0] + 0.02 * u[1],
+        reset=lambda t, x, u: np.array([x[0] * (1.0 + 0.1 * t), x[1] + 0.1 * x[2]]),
         name="leave",
     )
-    modes = {0: Mode("free", 3, 0, free), 1: Mode("held", 2, 0, held), 2: Mode("off", 3, 0, free)}
-    return System(modes, (land, leave))
+    return System({1: Mode("free", 2, 2, fall), 2: Mode("soaked", 3, 2, soak)}, (enter, leave))
 
 
-def identity_cut():
-    """One flow cut into two modes by a guard where nothing jumps: (3.12) holds."""
+def relay():
+    """A reset that lands behind the next guard: two events at one instant."""
+    modes = {
+        1: Mode("first", 2, 1, lambda t, x, u: np.array([x[1], u[0] - 9.8])),
+        2: Mode("passed", 2, 1, lambda t, x, u: np.array([x[1], 5.0])),
+        3: Mode("last", 2, 1, lambda t, x, u: np.array([2.0 * x[1], 0.5 * u[0] - x[0]])),
+    }
 
-    def flow(t, x, u):
-        return np.array([x[1], -np.sin(x[0]) + 0.3 * np.cos(t)])
+    def hit(t, x, u):
+        return np.array([x[0], u[0] * x[1]])
 
-    cut = Transition(0, 1, lambda t, x, u: x[0] - 0.1 * t, lambda t, x, u: x.copy(), name="cut")
-    return System({0: Mode("a", 2, 0, flow), 1: Mode("b", 2, 0, flow)}, (cut,))
+    def throw(t, x, u):
+        return np.array([x[0] + t, x[1] + u[0] ** 2])
 
-
-def differences(system, mode, x, duration, t, h=2e-4):
-    """Fourth-order differences of the simulation (n_end, n_start), with the events unchanged."""
-    u = np.zeros(system.modes[mode].input_dim)
-    names = [e.transition.name for e in simulate_step(system, mode, x, duration, u, t).events]
-
-    def end(y):
-        step = simulate_step(system, mode, y, duration, u, t)
-        assert [e.transition.name for e in step.events] == names
-        return step.state
-
-    columns = [
-        (end(x - 2 * h * e) - 8 * end(x - h * e) + 8 * end(x + h * e) - end(x + 2 * h * e))
-        / (12 * h)
-        for e in np.eye(len(x))
-    ]
-    return np.column_stack(columns), names
+    edges = (
+        Transition(1, 2, lambda t, x, u: x[0] - 0.05 * u[0], hit, name="hit"),
+        Transition(2, 3, lambda t, x, u: x[1] - 50.0, throw, name="throw"),
+    )
+    return System(modes, edges)
 
 
-def assert_is_derivative(system, mode, x, duration, t, at_least):
-    found = fundamental_matrix(system, mode, x, duration, t=t)
-    expected, names = differences(system, mode, x, duration, t)
-    assert found.ok and len(names) == len(found.events) >= at_least
-    scale = max(1.0, np.max(abs(expected)))
-    np.testing.assert_allclose(found.Phi, expected, atol=1e-6 * scale)
-    return found
+def differences(function, p):
+    """Central differences (..., len(p)) of a function of p, with the events unchanged."""
+    columns = []
+    for e in np.eye(p.size):
+        d = H * e.reshape(p.shape)
+        columns.append((function(p + d) - function(p - d)) / (2.0 * H))
+    return np.stack(columns, axis=-1)
 
 
-@pytest.mark.parametrize("seed", range(4))
-def test_through_impact_and_apex(seed):
-    rng = np.random.default_rng(seed)
-    x = np.array([rng.uniform(0.5, 1.0), rng.uniform(-1.0, 0.5)])
-    mode = FALLING if x[1] < 0.0 else RISING
-    assert_is_derivative(bouncing_ball(), mode, x, 1.0, 0.0, 2)
+DRIVEN, TABLES = driven(), (bouncing_ball(), vibrating_table())
+CASES = {
+    "constant": (DRIVEN, [0.3, -0.5], np.array([0.7, -0.4]), 1.2, None),
+    "one row": (DRIVEN, [0.3, -0.5], np.array([[0.7, -0.4]]), 1.2, 1.2),
+    "sequence": (DRIVEN, [0.3, -0.5], np.array([[0.7, -0.4], [0.2, 0.9], [1.5, 0.3]]), 1.2, 0.45),
+    "constant in timesteps": (DRIVEN, [0.3, -0.5], np.array([0.7, -0.4]), 1.2, 0.3),
+    "impact and apex": (TABLES[0], [0.7, -0.4], np.array([0.3]), 1.0, None),
+    "chain": (relay(), [1.0, 0.5], np.array([[0.7], [0.5], [0.4], [0.9]]), 0.8, 0.2),
+}
 
 
-@pytest.mark.parametrize("seed", range(4))
-def test_through_modes_of_other_dimensions_that_depend_on_time(seed):
-    rng = np.random.default_rng(seed)
-    x = np.array([0.4, -0.8, 1.0]) + rng.uniform(-0.1, 0.1, 3)
-    found = assert_is_derivative(changing_dimensions(), 0, x, 2.0, rng.uniform(0.0, 1.0), 2)
-    assert found.Phi.shape == (3, 3) and np.linalg.matrix_rank(found.Phi, 1e-9) == 2
-    to_two = fundamental_matrix(changing_dimensions(), 0, x, 0.75, t=0.0)
-    assert to_two.mode == 1 and to_two.Phi.shape == (2, 3)
+@pytest.mark.parametrize("name", CASES)
+def test_central_differences_of_simulations(name):
+    system, start, inputs, duration, timestep = CASES[name]
+    x, t = np.array(start), 0.3
+
+    def run(y, v):
+        end = simulate(system, 1, y, duration, v, t=t, timestep=timestep)
+        assert end.status == "ok" and len(end.events) >= 2
+        return np.append(end.final_state, [event.time for event in end.events])
+
+    found = fundamental_matrix(system, 1, x, duration, inputs, t, timestep=timestep)
+    E, n, m = len(found.events), len(found.state), system.input_dim
+    by_state = differences(lambda y: run(y, inputs), x)
+    by_input = differences(lambda v: run(x, v), inputs)
+    if np.ndim(inputs) == 2:
+        by_input = np.moveaxis(by_input.reshape(n + E, len(inputs), m), 1, 0)
+    assert found.ok and E >= 2 and np.max(abs(by_input)) > 0.1
+    np.testing.assert_allclose(found.Phi, by_state[:n], rtol=1e-6, atol=1e-6)
+    np.testing.assert_allclose(found.event_times_state, by_state[n:], rtol=1e-6, atol=1e-6)
+    np.testing.assert_allclose(found.Gamma, by_input[..., :n, :], rtol=1e-6, atol=1e-6)
+    np.testing.assert_allclose(found.event_times_input, by_input[..., n:, :], rtol=1e-6, atol=1e-6)
 
 
-@pytest.mark.parametrize("seed", range(4))
-def test_through_impacts_on_a_moving_table(seed):
-    rng = np.random.default_rng(seed)
-    x = np.array([0.12, rng.uniform(-0.1, -0.02)])
-    assert_is_derivative(vibrating_table(), FALLING, x, 0.45, rng.uniform(0.0, 0.3), 3)
+def test_an_event_that_the_next_input_sets_off_keeps_its_time():
+    """The contact force of the second input pulls the guard below zero: D_x R is the derivative."""
+    off = Transition(1, 2, lambda t, x, u: x[0] - u[0], lambda t, x, u: x * (1.0 + u[0]))
+    flow = Mode("flow", 1, 1, lambda t, x, u: np.array([-0.1 * x[0] + 0.2 * u[0]]))
+    system, x, inputs = System({1: flow, 2: flow}, (off,)), np.array([1.0]), [[0.0], [2.0], [0.5]]
+    found = fundamental_matrix(system, 1, x, 0.3, inputs, timestep=0.1)
 
+    def end(v):
+        return simulate(system, 1, x, 0.3, v, timestep=0.1).final_state
 
-def test_reset_jacobian_is_not_the_derivative():
-    x = np.array([1.0, -0.5])
-    true = fundamental_matrix(bouncing_ball(), FALLING, x, 0.6)
-    other = fundamental_matrix(bouncing_ball(), FALLING, x, 0.6, with_reset_jacobian=True)
-    A_before, A_after = np.array([[1.0, true.events[0].time], [0.0, 1.0]]), np.eye(2)
-    A_after[0, 1] = 0.6 - true.events[0].time
-    D_xR = np.diag([1.0, -0.75])
-    np.testing.assert_allclose(other.Phi, sandwich(A_before, D_xR, A_after), atol=1e-12)
-    assert np.max(abs(other.Phi - true.Phi)) > 0.5
-
-
-@pytest.mark.parametrize("seed", range(3))
-def test_identity_where_nothing_jumps(seed):
-    """(3.12): a cut between equal flows leaves no trace in Phi."""
-    rng = np.random.default_rng(seed)
-    system, x = identity_cut(), np.array([0.4, -0.9]) + rng.uniform(-0.1, 0.1, 2)
-    whole = System(system.modes, ())
-    cut = fundamental_matrix(system, 0, x, 1.5)
-    uncut = fundamental_matrix(whole, 0, x, 1.5)
-    assert len(cut.events) == 1 and not uncut.events
-    np.testing.assert_allclose(cut.Phi, uncut.Phi, atol=1e-9)
+    assert found.ok and found.events[0].time == pytest.approx(0.1)
+    np.testing.assert_array_equal(found.event_times_state, [[0.0]])
+    np.testing.assert_array_equal(found.event_times_input, np.zeros((3, 1, 1)))
+    expected = differences(end, np.array(inputs)).T[:, :, None]
+    np.testing.assert_allclose(found.Gamma, expected, rtol=1e-7)
+    assert found.Phi[0, 0] == pytest.approx(3.0 * np.exp(-0.03), rel=1e-9)
 
 
 @settings(max_examples=12)
 @given(part=st.floats(0.0, 1.0), speed=st.floats(-1.0, -0.5))
 def test_composition(part, speed):
     """Phi(t2, t0) = Phi(t2, t1) Phi(t1, t0), wherever t1 lies between, before or after events."""
-    system, x, t0, total = changing_dimensions(), np.array([0.4, speed, 1.0]), 0.3, 1.6
+    system, x, u, t0, total = DRIVEN, np.array([0.3, speed]), np.array([0.7, -0.4]), 0.3, 1.2
     t1 = t0 + part * total
-    first = fundamental_matrix(system, 0, x, t1 - t0, t=t0)
-    second = fundamental_matrix(system, first.mode, first.state, t0 + total - t1, t=t1)
-    whole = fundamental_matrix(system, 0, x, total, t=t0)
-    assert len(first.events) + len(second.events) == len(whole.events)
+    first = fundamental_matrix(system, 1, x, t1 - t0, u, t0)
+    second = fundamental_matrix(system, first.mode, first.state, t0 + total - t1, u, t1)
+    whole = fundamental_matrix(system, 1, x, total, u, t0)
+    assert len(first.events) + len(second.events) == len(whole.events) >= 2
     np.testing.assert_allclose(second.Phi @ first.Phi, whole.Phi, atol=1e-7)
 
 
-numbers = st.floats(-2.0, 2.0)
-
-
 @given(
-    root=st.lists(numbers, min_size=4, max_size=4),
+    root=st.lists(st.floats(-2.0, 2.0), min_size=4, max_size=4),
     height=st.floats(0.2, 1.5),
     speed=st.floats(-3.0, -0.1),
     duration=st.floats(0.1, 2.0),
@@ -157,7 +145,7 @@ numbers = st.floats(-2.0, 2.0)
 )
 def test_covariance_stays_symmetric_and_positive(root, height, speed, duration, driven):
     """(3.36), (3.37): through any chain of impacts and apexes, on still and moving tables."""
-    system = vibrating_table() if driven else bouncing_ball()
+    system = TABLES[driven]
     half = np.array(root).reshape(2, 2)
     Sigma = half @ half.T  # may be singular
     options = SimulationOptions(max_events=200)
@@ -171,44 +159,25 @@ def test_covariance_stays_symmetric_and_positive(root, height, speed, duration, 
     assert np.min(np.linalg.eigvalsh(after)) >= -1e-12 * size
 
 
-def test_covariance_and_value_are_dual():
-    """trace(P Xi Sigma Xi') = trace(Xi' P Xi Sigma): what (3.36) and (3.39) say together."""
-    rng = np.random.default_rng(1)
-    Xi, half, other = rng.normal(size=(2, 3)), rng.normal(size=(3, 3)), rng.normal(size=(2, 2))
-    Sigma, P, Q = half @ half.T, other @ other.T, np.eye(3)
-    through = np.trace(P @ propagate_covariance(Sigma, Xi))
-    assert np.trace(propagate_value(P, Xi) @ Sigma) == pytest.approx(through, rel=1e-12)
-    np.testing.assert_allclose(propagate_value(P, Xi, Q) - propagate_value(P, Xi), Q, atol=1e-12)
-
-
-def test_zeno_names_mode_time_and_state():
+def test_a_failed_simulation_has_no_derivatives():
     found = fundamental_matrix(bouncing_ball(), FALLING, np.array([0.1, -0.1]), 5.0)
-    assert found.status == "zeno" and np.all(np.isnan(found.Phi))
-    assert "in mode" in found.message and "t =" in found.message and "x =" in found.message
+    assert found.status == "zeno" and found.Gamma.shape == (2, 1)
+    shapes = found.event_times_state.shape, found.event_times_input.shape
+    assert shapes == ((len(found.events), 2), (len(found.events), 1))
+    for matrix in (found.Gamma, found.event_times_state, found.event_times_input):
+        assert np.isnan(matrix).all()
 
 
-def test_jumping_over_a_guard_names_mode_time_and_state():
-    """A start inside the guard: when the event happens does not depend on the state, (3.11)."""
-    still = Mode("still", 1, 0, lambda t, x, u: np.array([0.0]))
-    edge = Transition(0, 1, lambda t, x, u: x[0], lambda t, x, u: x + 1.0, name="cross")
-    system = System({0: still, 1: still}, (edge,))
-    found = fundamental_matrix(system, 0, np.array([-1e-3]), 0.1, t=2.0)
-    assert found.status == "not_transverse"
-    assert (
-        "cross (0, 1)" in found.message
-        and "in mode still (0) at t = 2 s, x = [-0.001]" in found.message
-    )
-
-
-def test_a_pulse_in_a_long_flow_counts_in_its_derivative():
-    """x' = -k(t) x with a pulse of 50 ms in 10 s: the derivative is exp(-int k), as x is."""
-
-    def pulse(t, x, u):
-        return np.array([-0.8 / 0.05 * np.exp(-(((t - 4.2) / 0.05) ** 2)) * x[0]])
-
-    system, exact = System({0: Mode("pulse", 1, 0, pulse)}, ()), np.exp(-0.8 * np.sqrt(np.pi))
-    variation = fundamental_matrix(system, 0, [1.0], 10.0)
-    assert variation.status == "ok"
-    np.testing.assert_allclose(variation.Phi, [[exact]], rtol=1e-8)
-    derivatives = simulate(system, 0, [1.0], 10.0).derivatives
-    np.testing.assert_allclose(derivatives.state, [[exact]], rtol=1e-8)
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ({"inputs": np.zeros(3)}, r"\(3,\).*\(1,\)"),
+        ({"inputs": np.zeros((9, 2)), "timestep": 0.2}, r"\(2,\).*\(1,\)"),
+        ({"inputs": np.zeros((9, 1))}, "timestep"),
+        ({"inputs": np.zeros((2, 1)), "timestep": 0.2}, "5 inputs"),
+        ({"t": np.nan}, "finite"),
+    ],
+)
+def test_inputs_and_times_that_do_not_fit(changes, message):
+    with pytest.raises(ValueError, match=message):
+        fundamental_matrix(bouncing_ball(), FALLING, np.array([1.0, 0.0]), 1.0, **changes)

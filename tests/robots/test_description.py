@@ -3,9 +3,8 @@ import numpy as np
 import pinocchio as pin
 import pytest
 
-from robots.conventions import FOOT_NAMES, GRAVITY, JOINT_NAMES
+from robots.conventions import GRAVITY, JOINT_NAMES
 from robots.mujoco_model import load_mujoco
-from robots.pinocchio_model import foot_frame_ids, load_pinocchio
 from robots.robot import load_robot
 from robots.state import mujoco_from_pinocchio, rotation_from_quaternion
 
@@ -16,13 +15,6 @@ MASSES = {
     "a1": (6.001, 0.696, 1.013, 0.166, 0.06, 13.741),
     "go1": (5.205, 0.591, 0.92, 0.135862, 0.06, 13.100528 - 12 * 0.089 - 8e-5),
     "go2": (6.923, 0.678, 1.152, 0.154, 0.04, 16.087 - 12 * 0.089),
-}
-TORQUES = {"a1": [33.5, 33.5, 33.5], "go1": [23.7, 23.7, 35.55], "go2": [23.7, 23.7, 45.43]}
-PLANES = {"a1": 0.0838, "go1": 0.08, "go2": 0.0955}  # [m] of a leg, outside its hip
-# Centre [m] and moments [kg m^2] of a calf with its foot, as Menagerie's authors merged them.
-MERGED = {
-    "a1": ([0.00472659, 0.0, -0.131975], [0.00340344, 0.00339393, 3.54834e-05]),
-    "go1": ([0.00429862, 0.000976676, -0.146197], [0.00149767, 0.00148468, 3.58427e-05]),
 }
 
 
@@ -68,14 +60,6 @@ def test_masses_are_the_published_ones(quadruped, model, mj_model):
     assert pin.computeTotalMass(model) == pytest.approx(quadruped.mass, abs=1e-9)
 
 
-@pytest.mark.parametrize("name", MERGED)
-def test_calf_with_foot_agrees_with_an_independent_merge(name):
-    calf = load_mujoco(load_robot(name)).body("FR_calf")
-    centre, moments = MERGED[name]
-    assert calf.ipos == pytest.approx(centre, abs=1e-6)
-    assert np.sort(calf.inertia)[::-1] == pytest.approx(moments, rel=1e-4)
-
-
 def test_mass_matrix_is_the_same_in_both(model, mj_model, random_state):
     data = model.createData()
     for _ in range(10):
@@ -85,74 +69,6 @@ def test_mass_matrix_is_the_same_in_both(model, mj_model, random_state):
         upper = np.triu(pin.crba(model, data, q))
         ours = upper + np.triu(upper, 1).T
         assert np.abs(ours - T.T @ mass_matrix @ T).max() < 1e-14 * np.abs(ours).max()
-
-
-def test_bias_forces_are_the_same_in_both(model, mj_model, random_state):
-    """MuJoCo differentiates the base's velocity in the world, Pinocchio in the turning base."""
-    data = model.createData()
-    for _ in range(10):
-        q, v, _ = random_state()
-        mj_data, mass_matrix = _state_in_mujoco(mj_model, q, v)
-        T = _world_from_base(q)
-        transport = np.zeros(18)
-        transport[:3] = T[:3, :3] @ np.cross(v[3:6], v[:3])
-        theirs = T.T @ (mj_data.qfrc_bias + mass_matrix @ transport)
-        ours = pin.nonLinearEffects(model, data, q, v)
-        assert np.abs(ours - theirs).max() < 1e-12 * np.abs(ours).max()
-
-
-def test_feet_are_at_the_same_place_in_both(model, mj_model, random_state):
-    data = model.createData()
-    q, v, _ = random_state()
-    mj_data, _ = _state_in_mujoco(mj_model, q, v)
-    pin.framesForwardKinematics(model, data, q)
-    for name, frame in zip(FOOT_NAMES, foot_frame_ids(model), strict=True):
-        centre = mj_data.geom(f"{name}_foot").xpos
-        assert data.oMf[frame].translation == pytest.approx(centre, abs=1e-14)
-        assert mj_data.site(f"{name}_foot").xpos == pytest.approx(centre, abs=1e-14)
-
-
-def test_constants_are_those_of_the_file(quadruped, model, mj_model):
-    legs = quadruped.legs
-    assert mj_model.jnt_range[1:, 0] == pytest.approx(legs.lower, abs=0)
-    assert mj_model.jnt_range[1:, 1] == pytest.approx(legs.upper, abs=0)
-    torques = np.tile(TORQUES[quadruped.name], 4)
-    assert np.all(mj_model.actuator_ctrlrange == np.column_stack((-torques, torques)))
-    assert np.all(quadruped.torque_limit == torques)
-    assert np.all(mj_model.dof_armature[6:] == 0.01)
-    assert np.all(model.armature[6:] == 0.01)
-    assert np.all(mj_model.dof_damping == 0.0) and np.all(mj_model.dof_frictionloss == 0.0)
-    assert mj_model.opt.gravity[2] == model.gravity.linear[2] == -GRAVITY
-    for leg, name in enumerate(FOOT_NAMES):
-        assert np.all(mj_model.body(f"{name}_hip").pos == legs.hip[leg])
-        offset = [0.0, np.sign(legs.plane)[leg] * PLANES[quadruped.name], 0.0]
-        assert np.all(mj_model.body(f"{name}_thigh").pos == offset)
-        assert mj_model.geom(f"{name}_foot").size[0] == legs.foot_radius
-    with pytest.raises(ValueError):
-        quadruped.stand[0] = 1.0
-
-
-@pytest.mark.parametrize("axis", [0, 1])
-def test_legs_mirror_each_other(quadruped, mj_model, axis):
-    """Hips mirror fore-aft and left-right; thighs and calves, bent back, left-right only.
-
-    The Go1 has the same calf on both sides.
-    """
-    pairs = {0: [("FR", "RR"), ("FL", "RL")], 1: [("FR", "FL"), ("RR", "RL")]}[axis]
-    mirror = np.eye(3)
-    mirror[axis, axis] = -1.0
-    mirrored = ("hip", "thigh", "calf")[: 1 if axis == 0 else 2 if quadruped.name == "go1" else 3]
-    for one, other in pairs:
-        for link in mirrored:
-            a, b = mj_model.body(f"{one}_{link}"), mj_model.body(f"{other}_{link}")
-            assert mirror @ a.ipos == pytest.approx(b.ipos, abs=1e-15)
-            assert mirror @ _inertia(a) @ mirror == pytest.approx(_inertia(b), abs=1e-14)
-
-
-def _inertia(body):
-    x, y, z, w = body.iquat[1], body.iquat[2], body.iquat[3], body.iquat[0]
-    R = rotation_from_quaternion(np.array([x, y, z, w]))
-    return R @ np.diag(body.inertia) @ R.T
 
 
 def test_parts_touch_the_floor_and_never_each_other(quadruped):
@@ -180,10 +96,3 @@ def test_standing_robot_carries_its_weight_on_touch_sensors(quadruped, mj_model)
     weight = quadruped.mass * GRAVITY
     assert data.sensordata.sum() == pytest.approx(weight, rel=5e-3)
     assert np.abs(data.qvel).max() < 0.02
-
-
-def test_loaders_give_independent_models(quadruped):
-    first = load_pinocchio(quadruped)
-    first.armature[:] = 0.0
-    assert load_pinocchio(quadruped).armature[6] == 0.01
-    assert load_mujoco(quadruped, timestep=0.002).opt.timestep == 0.002

@@ -37,8 +37,3 @@ def test_the_height_is_less_certain_far_from_the_feet() -> None:
     near, far = height_on(plane, 0.0, 0.0), height_on(plane, 1.0, 0.0)
     assert near[0] == far[0] == 0.0
     assert near[1] == pytest.approx(1.25 * ROUGHNESS**2) and far[1] > 5.0 * near[1]
-
-
-def test_feet_in_one_place_give_a_level_plane() -> None:
-    plane = plane_of(np.ones((4, 3)))
-    assert plane.slope == pytest.approx(np.zeros(2)) and plane.centre == pytest.approx(np.ones(3))

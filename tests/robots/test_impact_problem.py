@@ -46,17 +46,6 @@ def test_the_inertia_is_the_one_that_the_robot_accelerates_with(model, random_st
     assert M @ (fast - slow) == pytest.approx(forces[1], abs=1e-9)
 
 
-def test_a_robot_that_drops_collides_with_all_its_feet(model):
-    problem = contact_problem(A1, STAND, FOOT_NAMES, friction=0.5)
-    drop = np.zeros(18)
-    drop[2] = -1.0
-    assert problem.J_n @ drop == pytest.approx(-np.ones(4))
-    assert problem.is_colliding(drop) and not problem.is_colliding(-drop)
-    assert problem.contacts == FOOT_NAMES and problem.directions == 8
-    assert np.all(problem.mu == 0.5)
-    assert problem.kinetic_energy(drop) == pytest.approx(0.5 * 13.741)
-
-
 @pytest.mark.parametrize(
     ("change", "feet", "says"),
     [
@@ -75,12 +64,6 @@ def test_what_is_no_impact_is_refused_in_one_line(model, change, feet, says):
     with pytest.raises(ValueError, match=says) as caught:
         contact_problem(A1, q, feet)
     assert "\n" not in str(caught.value)
-
-
-def test_a_straight_leg_in_the_air_does_no_harm(model):
-    q = STAND.copy()
-    q[9] = 0.0
-    assert contact_problem(A1, q, ("FL", "RR")).count == 2
 
 
 def test_negative_friction_is_refused(model):

@@ -4,14 +4,10 @@ import pytest
 
 from robots.state import (
     difference,
-    difference_batch,
     difference_jacobian,
     integrate,
     mujoco_from_pinocchio,
-    mujoco_from_pinocchio_batch,
     pinocchio_from_mujoco,
-    pinocchio_from_mujoco_batch,
-    rotation_from_quaternion,
 )
 
 
@@ -45,31 +41,6 @@ def test_a_state_does_not_differ_from_itself_whatever_the_quaternion_sign(random
     assert np.abs(difference(q, v, other, v)).max() < 1e-15
 
 
-def test_group_axioms_of_integrate(random_state, tangent):
-    """x (+) 0 = x; along one direction steps add up, for the R^3 x SO(3) x R^n group."""
-    q, v, _ = random_state()
-    same_q, same_v = integrate(q, v, np.zeros(36))
-    assert same_q == pytest.approx(q, abs=1e-15) and np.all(same_v == v)
-    dx = tangent()
-    dx[:3] = 0.0  # the linear part is read in the base, which turns between the two half steps
-    once = integrate(q, v, dx)
-    twice = integrate(*integrate(q, v, 0.5 * dx), 0.5 * dx)
-    assert difference(*once, *twice) == pytest.approx(np.zeros(36), abs=1e-14)
-
-
-def test_difference_does_not_depend_on_where_the_world_is(random_state):
-    """Left invariance: moving and turning the world leaves every difference as it was."""
-    (q, v, _), (q2, v2, _), (world, _, _) = random_state(), random_state(), random_state()
-    moved = [_moved(world[:7], x) for x in (q, q2)]
-    expected = difference(q, v, q2, v2)
-    assert difference(moved[0], v, moved[1], v2) == pytest.approx(expected, abs=1e-12)
-
-
-def _moved(pose, q):
-    placement = pin.SE3(rotation_from_quaternion(pose[3:7]), pose[:3])
-    return np.concatenate((pin.SE3ToXYZQUAT(placement * pin.XYZQUATToSE3(q[:7])), q[7:]))
-
-
 def test_agrees_with_pinocchio_to_first_order(model, random_state, tangent):
     q, v, _ = random_state()
     direction = tangent()
@@ -93,22 +64,6 @@ def test_difference_jacobian_is_the_derivative(random_state, tangent):
             change = difference(q_ref, v, plus, v) - difference(q_ref, v, minus, v)
             columns.append(change[:6] / (2.0 * h))
         assert difference_jacobian(q_ref, q) == pytest.approx(np.array(columns).T, abs=1e-8)
-
-
-def test_batches_are_their_rows(random_state):
-    states = [random_state() for _ in range(4)]
-    q, v = (np.array([s[i] for s in states]) for i in (0, 1))
-    rows = difference_batch(q[::-1], v[::-1], q, v)
-    shared = difference_batch(q[:1], v[:1], q, v)
-    for i in range(4):
-        assert np.all(rows[i] == difference(q[3 - i], v[3 - i], q[i], v[i]))
-        assert np.all(shared[i] == difference(q[0], v[0], q[i], v[i]))
-    qpos, qvel = mujoco_from_pinocchio_batch(q, v)
-    assert np.all(qpos[2] == mujoco_from_pinocchio(q[2], v[2])[0])
-    assert np.all(qvel[2] == mujoco_from_pinocchio(q[2], v[2])[1])
-    q_back, v_back = pinocchio_from_mujoco_batch(qpos, qvel)
-    assert np.all(q_back == q)
-    assert v_back == pytest.approx(v, abs=1e-13)
 
 
 def test_mujoco_convention_round_trip_and_meaning(random_state):

@@ -5,12 +5,12 @@ import numpy as np
 import pytest
 from scipy.optimize import brentq
 
-from robots.conventions import FOOT_NAMES, GRAVITY
+from robots.conventions import FOOT_NAMES
 from robots.kinematic_tree import tree_of
 from robots.mujoco_model import load_mujoco
 from robots.rotations import rotation_from_quaternion
 from robots.soft_contact import soft_contact_of
-from robots.soft_step import APPROACH_SPEED, differentiate_step
+from robots.soft_step import differentiate_step
 from robots.state import difference, integrate, mujoco_from_pinocchio, pinocchio_from_mujoco
 from tests.a1 import A1
 
@@ -129,17 +129,6 @@ def test_derivative_is_that_of_mujocos_step(situation, cone, dt):
         assert error(B, B_differences) < 1e-6
 
 
-@pytest.mark.parametrize("cone", CONES)
-@pytest.mark.parametrize("situation", ["flight", "feet on the ground", "feet that slide"])
-def test_differences_converge_to_it_with_the_square_of_their_step(situation, cone):
-    physics = Physics(0.005, cone)
-    x, tau = disturbed(1, **SITUATIONS[situation])
-    x[2] -= 0.002  # no foot's impedance changes, and none leaves the ground: the step is smooth
-    A, _, _ = physics.derivative(x, tau)
-    errors = [error(physics.differences(x, tau, eps)[0], A) for eps in (1e-3, 1e-4)]
-    assert 80.0 * errors[1] < errors[0] < 120.0 * errors[1]
-
-
 def falling(physics, speed):
     """RR alone comes down and just touches the ground (37,); the other feet are in the air."""
     x = moved(STAND, 0.1 * np.eye(36)[3] - 0.15 * np.eye(36)[4])
@@ -211,67 +200,6 @@ def test_with_saltation_the_mean_derivative_of_a_landing_step_is_its_mean_slope(
     without, with_matrix = compare(slopes, expected)
     assert without > 0.5
     assert with_matrix < 0.2
-
-
-@pytest.mark.parametrize("cone", CONES)
-@pytest.mark.parametrize("way", ["base", "roll"])
-def test_with_saltation_a_product_over_a_landing_is_the_mean_slope_of_many_steps(cone, way):
-    """As above, over 20 steps of a millisecond; the landing is in the middle of them.
-
-    Measured: 4 to 8 % with saltation matrices, 22 % or more without. With steps of 5 ms the
-    velocities that are left after some of them are too small for such a comparison.
-    """
-    physics, speed, steps, tau = Physics(0.001, cone), 0.5, 20, np.zeros(12)
-    touching = falling(physics, speed)
-    dx, before = direction(way, touching), 4
-    speeds = speed + GRAVITY * physics.dt * np.arange(steps)
-    rate = lift(physics, touching, dx)
-    start = moved(touching, speeds[1 : before + 1].sum() * physics.dt / rate * dx)
-    travel = speeds[before] * physics.dt / rate
-
-    def roll(x):
-        products = [np.eye(36), np.eye(36)]
-        for _ in range(steps):
-            A = [physics.derivative(x, tau, on)[0] for on in (False, True)]
-            products = [A[i] @ products[i] for i in range(2)]
-            x = physics.step(x, tau)[0]
-        return x, products
-
-    phases = [(i + 0.5) / 30 - 0.5 for i in range(30)]
-    rolled = [roll(moved(start, p * travel * dx)) for p in phases]
-    slopes = [[products[i] @ dx for _, products in rolled] for i in range(2)]
-    middle = rolled[15][0]
-    ends = [minus(middle, roll(moved(start, s * travel * dx))[0]) for s in (0.5, -0.5)]
-    without, with_matrices = compare(slopes, (ends[0] - ends[1]) / travel)
-    assert without > 0.2
-    assert with_matrices < 0.12
-
-
-def change_by_saltation(physics, x):
-    A, salted = (physics.derivative(x, np.zeros(12), on)[0] for on in (False, True))
-    return np.abs(salted - A).max()
-
-
-@pytest.mark.parametrize("cone", CONES)
-def test_saltation_changes_a_landing_and_nothing_else(cone):
-    physics = Physics(0.005, cone)
-    x = falling(physics, 0.5)
-    up = np.eye(37)[2]
-    assert change_by_saltation(physics, x + 0.001 * up) == 0.0  # in flight, it lands next
-    assert change_by_saltation(physics, x - 0.001 * up) > 0.1  # 2.5 mm a step: it landed now
-    assert change_by_saltation(physics, x - 0.003 * up) == 0.0  # it stood before this step
-    rising = x - 0.001 * up
-    rising[19:22] *= -1.0
-    assert change_by_saltation(physics, rising) == 0.0
-    slow = falling(physics, 0.9 * APPROACH_SPEED) - 1e-5 * up
-    assert change_by_saltation(physics, slow) == 0.0
-
-
-def test_saltation_changes_no_row_of_the_torques_derivative():
-    physics = Physics(0.005)
-    x = falling(physics, 0.5) - 0.001 * np.eye(37)[2]
-    without, with_matrix = (physics.derivative(x, np.zeros(12), on)[1] for on in (False, True))
-    np.testing.assert_array_equal(without, with_matrix)
 
 
 @pytest.mark.parametrize("bad", [np.nan, np.inf])

@@ -7,12 +7,9 @@ import pytest
 from robots.terrain import (
     Box,
     Grid,
-    Patch,
-    friction_at,
     height_at,
     make_ground,
     nearest_surface,
-    stiffness_at,
     surface_at,
 )
 from robots.terrain_geoms import add_geoms
@@ -24,8 +21,10 @@ def boxes(count: int = 12, seed: int = 0) -> tuple[Box, ...]:
     draw = np.random.default_rng(seed)
     return tuple(
         Box(
-            (*draw.uniform(-1.0, 1.0, 2), draw.uniform(0.0, 0.2)), tuple(draw.uniform(0.1, 0.4, 3)),
-            draw.uniform(-3.0, 3.0), draw.uniform(-0.6, 0.6),
+            (*draw.uniform(-1.0, 1.0, 2), draw.uniform(0.0, 0.2)),
+            tuple(draw.uniform(0.1, 0.4, 3)),
+            draw.uniform(-3.0, 3.0),
+            draw.uniform(-0.6, 0.6),
         )  # fmt: skip
         for _ in range(count)
     )
@@ -107,29 +106,9 @@ def test_distances_are_those_of_a_small_sphere_in_mujoco(
         assert data.contact.dist[nearest] == pytest.approx(distance - 0.02, abs=error)
         frame = data.contact.frame[nearest][:3]
         sign = -1.0 if data.contact.geom[nearest, 0] == sphere else 1.0
-        np.testing.assert_allclose(sign * frame, normal, atol=0.05 if name == 'waves' else 1e-9)
+        np.testing.assert_allclose(sign * frame, normal, atol=0.05 if name == "waves" else 1e-9)
         touching += 1
     assert touching > 80
-
-
-def test_the_last_patch_that_covers_a_place_counts() -> None:
-    ground = make_ground(
-        patches=(Patch((0.0, 0.0), (2.0, 1.0), 0.2), Patch((1.0, 0.0), (2.0, 1.0), 0.4)),
-        friction=0.7,
-    )
-    assert [friction_at(ground, x, 0.5) for x in (-0.1, 0.5, 1.5, 2.1)] == [0.7, 0.2, 0.4, 0.7]
-
-
-def test_what_a_patch_does_not_change_is_as_elsewhere() -> None:
-    ground = make_ground(
-        patches=(
-            Patch((0.0, 0.0), (1.0, 1.0), stiffness=3000.0), Patch((1.5, 0.0), (2.0, 1.0), 0.2),
-        ),
-        friction=0.7,
-    )  # fmt: skip
-    found = [stiffness_at(ground, x, 0.5) for x in (-0.1, 0.5, 1.6)]
-    np.testing.assert_array_equal(found, [np.nan, 3000.0, np.nan])
-    assert [friction_at(ground, x, 0.5) for x in (0.5, 1.6)] == [0.7, 0.2]
 
 
 @pytest.mark.parametrize(

@@ -2,12 +2,10 @@ import numpy as np
 import pinocchio as pin
 import pytest
 
-from robots.contact_dynamics import ContactDynamics
-from robots.pinocchio_model import foot_frame_ids, load_pinocchio
-from robots.rotations import exp3, quaternion_from_rotation, quaternion_product
+from robots.pinocchio_model import foot_frame_ids
+from robots.rotations import exp3
 from robots.state import difference, integrate
 from robots.touchdown import impact, touchdown
-from tests.a1 import A1
 
 CASES = [(mask, foot) for mask in range(16) for foot in range(4) if not mask >> foot & 1]
 SOME = [(0, 0), (0, 3), (1, 3), (4, 1), (6, 0), (9, 2), (7, 3), (14, 0)]
@@ -62,35 +60,6 @@ def test_impact_laws(model, dynamics, random_state, mask, foot):
     assert again == pytest.approx(hit.v_plus, abs=1e-9)
 
 
-@pytest.mark.parametrize(("mask", "foot"), CASES)
-def test_ranks(model, dynamics, random_state, mask, foot):
-    """The velocity block loses three directions a foot; Xi also the direction off the ground."""
-    q, v, tau = _event(model, dynamics, random_state, mask, foot)
-    hit = touchdown(dynamics, q, v, tau, _vector(mask), foot)
-    feet = bin(mask).count("1") + 1
-    assert hit.status == "ok"
-    assert np.linalg.matrix_rank(hit.reset_jacobian[18:, 18:], tol=1e-8) == 18 - 3 * feet
-    assert np.linalg.matrix_rank(hit.reset_jacobian, tol=1e-8) == 36 - 3 * feet
-    assert np.linalg.matrix_rank(hit.saltation, tol=1e-7) == 35 - 3 * feet
-
-
-@pytest.mark.parametrize("mask", range(1, 16))
-def test_impact_derivatives_are_finite_differences(dynamics, random_state, mask):
-    """Twice on the same buffers: Pinocchio's keep numbers of the last call unless cleared."""
-    contacts = _vector(mask)
-    for _ in range(2):
-        q, v, _ = random_state()
-        hit = impact(dynamics, q, v, contacts)
-
-        def v_plus(dx, q=q, v=v):
-            return impact(dynamics, *integrate(q, v, dx), contacts).v_plus
-
-        h = 1e-6
-        fd = np.array([v_plus(h * e) - v_plus(-h * e) for e in np.eye(36)]).T / (2 * h)
-        ours = np.hstack((hit.dq, hit.dv))
-        assert np.abs(ours - fd).max() < 1e-7 * np.abs(fd).max()
-
-
 @pytest.mark.parametrize("normal", [UP, SLOPE], ids=["level", "slope"])
 @pytest.mark.parametrize(("mask", "foot"), SOME)
 def test_saltation_is_the_derivative_of_a_simulated_touchdown(
@@ -123,27 +92,6 @@ def test_saltation_is_the_derivative_of_a_simulated_touchdown(
     assert np.abs(hit.reset_jacobian - fd).max() > 1e-2 * scale  # D_xR alone is not it
 
 
-@pytest.mark.parametrize(("mask", "foot"), SOME)
-def test_a_slope_is_the_level_ground_turned_with_gravity(model, dynamics, random_state, mask, foot):
-    """The state's tangent is in the base: there nothing changes."""
-    q, v, tau = _event(model, dynamics, random_state, mask, foot)
-    turn = exp3(np.array([0.4, 0.3, -0.8]))
-    turned_model = load_pinocchio(A1)
-    turned_model.gravity.linear = turn @ model.gravity.linear
-    there = ContactDynamics(turned_model, foot_frame_ids(turned_model))
-    turned = np.concatenate(
-        (turn @ q[:3], quaternion_product(quaternion_from_rotation(turn), q[3:7]), q[7:])
-    )
-    level = touchdown(dynamics, q, v, tau, _vector(mask), foot)
-    hit = touchdown(there, turned, v, tau, _vector(mask), foot, normal=turn @ UP)
-    assert hit.status == level.status == "ok"
-    scale = np.abs(level.saltation).max()
-    np.testing.assert_allclose(hit.saltation, level.saltation, atol=1e-9 * scale)
-    np.testing.assert_allclose(hit.guard_shift, level.guard_shift, atol=1e-9 * scale)
-    upright = touchdown(there, turned, v, tau, _vector(mask), foot)
-    assert np.abs(upright.saltation - level.saltation).max() > 1e-3 * scale
-
-
 def _place(model, q, foot):
     data = model.createData()
     pin.framesForwardKinematics(model, data, q)
@@ -156,38 +104,6 @@ def _flow(dynamics, q, v, tau, contacts, t):
     q_mid, v_mid = integrate(q, v, 0.5 * t * np.concatenate((v, a)))
     a_mid, _ = dynamics.acceleration(q_mid, v_mid, tau, contacts)
     return integrate(q, v, t * np.concatenate((v_mid, a_mid)))
-
-
-@pytest.mark.parametrize(("mask", "foot"), SOME)
-def test_saltation_has_the_blocks_of_3_83_with_3_84_corrected(
-    model, dynamics, random_state, mask, foot
-):
-    """Z_C ends in J_n / (J_n v-), all terms computed here from M, J and the bias forces."""
-    q, v, tau = _event(model, dynamics, random_state, mask, foot)
-    hit = touchdown(dynamics, q, v, tau, _vector(mask), foot)
-    feet = np.flatnonzero(_vector(mask | 1 << foot))
-    J, M = _jacobian(model, q, feet), _mass_matrix(model, q)
-    J_n = _jacobian(model, q, [foot])[2]
-    rows = len(J)
-    dagger = np.linalg.inv(np.block([[M, J.T], [J, np.zeros((rows, rows))]]))
-    M_dagger, J_dagger_T = dagger[:18, :18], dagger[:18, 18:]
-    data = model.createData()
-    bias_minus = pin.nonLinearEffects(model, data, q, v).copy()
-    bias_plus = pin.nonLinearEffects(model, data, q, hit.v_plus).copy()
-    pin.forwardKinematics(model, data, q, hit.v_plus, np.zeros(18))
-    pin.updateFramePlacements(model, data)
-    drift = [
-        pin.getFrameClassicalAcceleration(
-            model, data, foot_frame_ids(model)[i], pin.LOCAL_WORLD_ALIGNED
-        ).linear
-        for i in feet
-    ]
-    dq = hit.reset_jacobian[18:, :18]
-    Z = M_dagger @ (bias_minus - bias_plus) - J_dagger_T @ np.concatenate(drift) - dq @ v
-    Z = np.outer(Z, J_n / (J_n @ v))
-    upper_left = np.eye(18) - np.outer(J_dagger_T @ (J @ v), J_n) / (J_n @ v)
-    Xi = np.block([[upper_left, np.zeros((18, 18))], [Z + dq, M_dagger @ M]])
-    assert np.abs(hit.saltation - Xi).max() < 1e-7 * np.abs(Xi).max()
 
 
 def test_slow_and_rising_feet_are_told_apart_without_a_division(model, dynamics, random_state):

@@ -44,9 +44,7 @@ def _order(urdf_model: pin.Model) -> tuple[np.ndarray, np.ndarray]:
     return np.array(q), np.array([*range(6), *(joint.idx_v for joint in joints)])
 
 
-def test_joints_stand_in_motor_order_with_their_limits(
-    quadruped: Robot, urdf: Xml.Element
-) -> None:
+def test_joints_stand_in_motor_order_with_their_limits(quadruped: Robot, urdf: Xml.Element) -> None:
     hinges = urdf.findall("joint[@type='revolute']")
     assert tuple(joint.get("name") for joint in hinges) == JOINT_NAMES
     limits = [_attributes(joint, "limit") for joint in hinges]
@@ -81,26 +79,6 @@ def test_mass_matrix_gravity_and_feet_are_those_of_the_mjcf(
         for name, frame in zip(FOOT_NAMES, foot_frame_ids(model), strict=True):
             foot = urdf_data.oMf[urdf_model.getFrameId(f"{name}_foot", pin.FrameType.BODY)]
             np.testing.assert_allclose(foot.homogeneous, data.oMf[frame].homogeneous, atol=1e-9)
-
-
-def test_feet_keep_links_of_their_own_with_spheres(
-    quadruped: Robot, urdf: Xml.Element
-) -> None:
-    for name in FOOT_NAMES:
-        joint = f"joint[@name='{name}_foot_fixed']"
-        assert _attributes(urdf, joint)["dont_collapse"] == "true"
-        assert _attributes(urdf, f"{joint}/parent")["link"] == f"{name}_calf"
-        sphere = _attributes(urdf, f"link[@name='{name}_foot']/collision/geometry/sphere")
-        assert float(sphere["radius"]) == quadruped.legs.foot_radius
-
-
-def test_every_shape_that_can_touch_the_floor_is_there_and_no_other(
-    quadruped: Robot, urdf: Xml.Element
-) -> None:
-    ours = load_mujoco(quadruped)
-    touching = {ours.geom(i).name for i in np.flatnonzero(ours.geom_conaffinity)}
-    assert {shape.get("name") for shape in urdf.iter("collision")} == touching
-    assert urdf.find(".//visual") is None
 
 
 def test_a_reader_of_urdf_puts_the_shapes_where_the_mjcf_has_them(

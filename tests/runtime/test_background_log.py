@@ -2,10 +2,8 @@
 
 import io
 import logging
-import subprocess
 import sys
 import threading
-import warnings
 from collections.abc import Iterator
 from contextlib import nullcontext
 from pathlib import Path
@@ -75,40 +73,6 @@ def test_all_lines_are_written_at_the_end(disk: Disk, error: type[BaseException]
     assert disk.lines[-1] == "ERROR after it"
 
 
-def test_a_line_says_what_was_so_when_it_was_logged(disk: Disk) -> None:
-    numbers = [1]
-    with log_in_background():
-        LOG.info("numbers %s", numbers)
-        numbers.append(2)
-        disk.free.set()
-    assert disk.lines == ["INFO numbers [1]"]
-
-
-def test_a_traceback_is_written_too(disk: Disk) -> None:
-    disk.free.set()
-    with log_in_background():
-        try:
-            raise ValueError("no such leg")
-        except ValueError:
-            LOG.exception("an error")
-    assert disk.lines[0] == "ERROR an error"
-    assert disk.lines[1].startswith("Traceback")
-    assert 'raise ValueError("no such leg")' in disk.getvalue()
-    assert disk.lines[-1] == "ValueError: no such leg"
-
-
-def test_a_warning_does_not_wait_either(disk: Disk) -> None:
-    with warnings.catch_warnings():
-        warnings.simplefilter("always")
-        with log_in_background():
-            warnings.warn("overflow", RuntimeWarning, stacklevel=1)
-            waited = disk.lines
-            disk.free.set()
-        assert warnings.showwarning is not logging._showwarning  # type: ignore[attr-defined]
-    assert waited == []
-    assert "RuntimeWarning: overflow" in disk.getvalue()
-
-
 def test_what_cannot_wait_for_the_disk_any_more_is_counted(
     disk: Disk, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -131,38 +95,6 @@ def test_the_end_does_not_wait_for_a_disk_that_takes_nothing(
         LOG.info("a line")
     assert disk.lines == []
     disk.free.set()
-
-
-def test_a_line_that_cannot_be_made_is_counted_and_does_not_raise(disk: Disk) -> None:
-    disk.free.set()
-    with log_in_background():
-        LOG.info("%d legs", "four")
-        LOG.info("%d legs", 4)
-    assert disk.lines == ["INFO 4 legs", "ERROR 1 log lines are lost"]
-
-
-URGENCY = """
-import os, sys
-from runtime.background_log import log_in_background
-try:
-    os.sched_setscheduler(0, os.SCHED_FIFO, os.sched_param(10))
-except PermissionError:
-    sys.exit("refused")
-before = set(os.listdir("/proc/self/task"))
-with log_in_background():
-    [thread] = set(os.listdir("/proc/self/task")) - before
-    print(os.sched_getscheduler(int(thread)) == os.SCHED_FIFO,
-          os.sched_getparam(int(thread)).sched_priority)
-"""
-
-
-def test_the_thread_is_as_urgent_as_who_logs() -> None:
-    done = subprocess.run(
-        [sys.executable, "-c", URGENCY], cwd=ROOT, capture_output=True, text=True, timeout=60
-    )
-    if done.stderr.strip() == "refused":
-        pytest.skip("this system refuses SCHED_FIFO")
-    assert done.stdout.split() == ["True", "10"], done.stderr
 
 
 WORDS = """

@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from runtime import clock
-from runtime.clock import PULL, REACH, ArrivalClock, PausedClock, RealTimeClock
+from runtime.clock import REACH, ArrivalClock, PausedClock, RealTimeClock
 from runtime.histogram import LogHistogram
 
 PERIOD = 0.001
@@ -37,37 +37,6 @@ def fake(monkeypatch):
     time = FakeTime()
     monkeypatch.setattr(clock, "time", time)
     return time
-
-
-def test_the_first_tick_is_zero_at_once(fake):
-    assert RealTimeClock(PERIOD).wait_tick() == 0
-    assert fake.sleeps == []
-
-
-def test_ticks_are_absolute_so_late_wake_ups_do_not_add_up(fake):
-    real = RealTimeClock(PERIOD)
-    fake.oversleep = 0.2e-3
-    for expected in range(1000):
-        assert real.wait_tick() == expected
-        fake.now += 0.1e-3
-    assert fake.now - fake.start == pytest.approx(999 * PERIOD + 0.3e-3)
-    statistics = real.statistics()
-    assert (statistics.ticks, statistics.missed) == (1000, 0)
-    assert statistics.lateness_us.p50 == pytest.approx(200, rel=0.03)
-
-
-def test_ticks_that_passed_are_skipped_counted_and_not_made_up(fake):
-    real = RealTimeClock(PERIOD)
-    assert real.wait_tick() == 0
-    fake.now += 5.5 * PERIOD
-    assert real.wait_tick() == 5  # ticks 1 to 4 are lost, 5 is half a period late
-    assert fake.sleeps == []
-    assert real.wait_tick() == 6
-    assert fake.sleeps == [pytest.approx(0.5 * PERIOD)]
-    assert real.wait_tick() == 7
-    statistics = real.statistics()
-    assert (statistics.ticks, statistics.missed) == (4, 4)
-    assert statistics.lateness_us.max == pytest.approx(4500)
 
 
 @settings(max_examples=100, deadline=None)
@@ -130,20 +99,6 @@ def test_without_arrivals_ticks_go_on_late_by_the_reach(fake):
         assert fake.now - fake.start == pytest.approx((k + REACH) * PERIOD)
 
 
-def test_arrivals_that_answer_a_tick_do_not_hurry_the_next_ones(fake):
-    answer = [np.inf]
-
-    def wait(timeout_s):
-        fake.now = min(max(fake.now, answer[0]), fake.now + timeout_s)
-        return answer[0] <= fake.now
-
-    real = ArrivalClock(PERIOD, wait)
-    for _ in range(1000):
-        real.wait_tick()
-        answer[0] = fake.now + 0.2 * PERIOD
-    assert fake.now - fake.start == pytest.approx(1000 * (1.0 - PULL) * PERIOD, rel=0.01)
-
-
 @dataclass
 class Numbered:
     tick: int
@@ -173,15 +128,6 @@ def never():
     return False
 
 
-def test_real_time_collects_the_newest_whatever_its_tick(fake):
-    real = RealTimeClock(PERIOD)
-    source = Queue(3, 4)
-    assert real.collect(source, 9, never) == Numbered(4)
-    assert real.collect(source, 9, never) is None
-    assert real.now() == fake.now
-    assert not real.paused
-
-
 def test_paused_time_is_the_tick_number():
     paused = PausedClock(PERIOD)
     assert paused.now() == 0.0
@@ -206,10 +152,6 @@ def test_paused_does_not_wait_for_a_tick_that_was_overtaken():
     assert source.messages == [Numbered(6)]
 
 
-def test_paused_stops_waiting_when_told():
-    assert PausedClock(PERIOD).collect(Queue(1), 1, lambda: True) is None
-
-
 @settings(max_examples=50, deadline=None)
 @given(values=st.lists(st.floats(0.0, 1e8), min_size=1, max_size=200))
 def test_histogram_quantiles_are_within_its_resolution(values):
@@ -221,25 +163,3 @@ def test_histogram_quantiles_are_within_its_resolution(values):
         found = histogram.quantile(fraction)
         assert exact * (1 - 1e-9) - 1e-6 <= found <= (1.0 + exact) * 2 ** (1 / 32)
     assert histogram.quantiles().max == max(values)
-
-
-def test_histogram_holds_any_value_and_none():
-    histogram = LogHistogram(1.0)
-    assert histogram.quantiles().p999 == 0.0
-    for value in (-1.0, 1e300):
-        histogram.add(value)
-    assert histogram.count == 2
-    assert histogram.quantile(0.5) < 0.03
-
-
-def test_histograms_merge_into_that_of_all_values():
-    parts, whole = [LogHistogram(1.0) for _ in range(3)], LogHistogram(1.0)
-    for part, values in zip(parts, ([-7.0, 3.0, 80.0], [250.0], []), strict=True):
-        for value in values:
-            part.add(value)
-            whole.add(value)
-    merged = LogHistogram(1.0)
-    for part in parts:
-        merged.merge(part.counts, part.max)
-    assert (merged.counts, merged.count, merged.max) == (whole.counts, 4, 250.0)
-    assert merged.quantiles() == whole.quantiles()

@@ -32,12 +32,6 @@ def test_nobody_else_reads_what_is_written(file):
     assert modes == [0o600, 0o600, 0o700]
 
 
-def test_a_folder_that_is_there_keeps_its_mode(tmp_path):
-    tmp_path.chmod(0o755)
-    make_key_files(tmp_path / "k")
-    assert stat.S_IMODE(tmp_path.stat().st_mode) == 0o755
-
-
 @pytest.mark.parametrize("mode", [0o640, 0o604, 0o620, 0o601])
 def test_a_secret_half_that_is_open_to_others_is_refused_with_the_remedy(file, mode):
     keys = make_key_files(file)

@@ -2,23 +2,17 @@
 
 import gc
 import os
-import platform
-import signal
 import subprocess
 import sys
-import threading
 
 import pytest
 
 from runtime import realtime
 from runtime.realtime import (
-    avoid_huge_pages,
-    freeze_heap,
     prefer_process,
     request_realtime,
     set_cpu_affinity,
 )
-from runtime.signals import StopFlag
 
 
 class Libc:
@@ -58,24 +52,12 @@ def system(monkeypatch):
     return replace
 
 
-def test_all_granted_needs_no_reason(system):
-    system(None)
-    status = request_realtime(80)
-    assert (status.scheduler, status.locked, status.reason) == ("fifo", True, "")
-    assert gc.get_freeze_count() > 0
-
-
 def test_refusals_name_their_remedies(system):
     system(PermissionError(1, "Operation not permitted"))
     status = request_realtime(80)
     assert (status.scheduler, status.locked) == ("other", False)
     assert "rtprio 81" in status.reason  # the bus's threads need one more
     assert "memlock unlimited" in status.reason
-
-
-def test_a_priority_out_of_range_is_named(system):
-    system(OSError(22, "Invalid argument"))
-    assert "from 1 to 99" in request_realtime(1000).reason
 
 
 @pytest.mark.parametrize(
@@ -88,12 +70,6 @@ def test_future_memory_is_locked_only_without_a_limit(system, limit, user, flags
     assert libc.flags == flags
 
 
-def test_none_asks_for_nothing(system):
-    libc = system(AssertionError("asked"))
-    assert request_realtime(None).scheduler == "other"
-    assert libc.flags is None
-
-
 def test_affinity_is_set_or_explained():
     before = os.sched_getaffinity(0)
     try:
@@ -104,37 +80,6 @@ def test_affinity_is_set_or_explained():
         assert "available are" in set_cpu_affinity([])
     finally:
         os.sched_setaffinity(0, before)
-
-
-def test_a_frozen_heap_is_left_alone_by_the_collector():
-    kept = [[]]
-    freeze_heap()
-    count = gc.get_freeze_count()
-    assert count > 0
-    assert kept not in gc.get_objects() and gc.collect() == 0
-    freeze_heap()
-    assert gc.get_freeze_count() >= count
-
-
-@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
-def test_a_signal_sets_the_flag_and_the_handlers_come_back(number):
-    before = signal.getsignal(number)
-    with StopFlag() as stop:
-        assert not stop()
-        signal.raise_signal(number)
-        signal.raise_signal(number)
-        assert stop()
-    assert signal.getsignal(number) is before
-
-
-def test_in_another_thread_the_flag_is_set_by_hand():
-    stops = []
-    thread = threading.Thread(target=lambda: stops.append(StopFlag()))
-    thread.start()
-    thread.join()
-    assert not stops[0]()
-    stops[0].set()
-    assert stops[0]()
 
 
 def in_a_child(code):
@@ -157,60 +102,9 @@ def test_a_nice_level_is_that_of_the_process_and_of_its_session():
     assert not group or group[-1] == "5"
 
 
-def test_a_process_in_no_sessions_group_needs_no_level_of_a_group(monkeypatch, tmp_path):
-    """Linux then shows nothing and refuses to write: nothing else shares the process's turns."""
-    file = tmp_path / "autogroup"
-    file.touch(mode=0o400)
-    written: list[str] = []
-    monkeypatch.setattr(realtime, "AUTOGROUP", file)
-    monkeypatch.setattr(type(file), "write_text", lambda _, text: written.append(text))
-    level = realtime.os.getpriority(realtime.os.PRIO_PROCESS, 0)
-    assert realtime.prefer_process(level) == "" and written == []
-    file.write_bytes(b"/autogroup-7 nice 0\n")
-    assert realtime.prefer_process(level) == "" and written == [str(level)]
-
-
 def test_a_nice_level_that_is_refused_names_the_remedy(monkeypatch):
     def refuse(*_):
         raise PermissionError(1, "Operation not permitted")
 
     monkeypatch.setattr(realtime.os, "setpriority", refuse)
     assert "- nice -15" in prefer_process(-15) and "limits.conf" in prefer_process(-15)
-
-
-@pytest.mark.skipif(
-    tuple(map(int, platform.release().split(".")[:2])) < (6, 12), reason="Linux ignores the request"
-)
-def test_time_slices_are_short_where_the_system_shows_them():
-    """And the nice level is kept."""
-    level, *length = in_a_child(
-        "import os; from pathlib import Path; from runtime.realtime import take_short_slices\n"
-        "os.nice(3); print(os.nice(0) if take_short_slices() == '' else 'refused')\n"
-        "print(*[l.split()[-1] for l in Path('/proc/self/sched').read_text().splitlines()"
-        " if l.startswith('se.slice')])"
-    )
-    assert level == "3" and length in (["100000"], ["0.100000"], [])
-
-
-def test_short_slices_that_are_refused_say_why(monkeypatch):
-    monkeypatch.setattr(realtime.platform, "machine", lambda: "vax")
-    assert "vax" in realtime.take_short_slices()
-    monkeypatch.setattr(realtime.platform, "machine", lambda: "here")
-    monkeypatch.setattr(realtime, "SCHED_SETATTR", {"here": 10**6})  # a call that Linux lacks
-    assert "Function not implemented" in realtime.take_short_slices()
-
-
-def test_huge_pages_are_declined_where_the_system_knows_them(monkeypatch):
-    status = in_a_child(
-        "from pathlib import Path; from runtime.realtime import avoid_huge_pages\n"
-        "avoid_huge_pages()\n"
-        "print(*[l.split()[1] for l in Path('/proc/self/status').read_text().splitlines()"
-        " if l.startswith('THP_enabled')])"
-    )
-    assert status in (["0"], [])  # an older kernel does not say
-
-    def missing(*_, **__):
-        raise OSError("no C library")
-
-    monkeypatch.setattr(realtime.ctypes, "CDLL", missing)
-    avoid_huge_pages()

@@ -1,17 +1,15 @@
 """A disk that takes no more stops a recording: nothing is raised, whole chunks stay readable."""
 
-import errno
 import random
 from pathlib import Path
 
 import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
-from mcap.reader import make_reader
 from mcap.records import Chunk
 from mcap.stream_reader import StreamReader
 
-from runtime.recording import RecordedFrame, Recorder, read_frames
+from runtime.recording import Recorder, read_frames
 from runtime.topics import STATE_ESTIMATE
 
 LENGTH = 200_000  # of a frame: six fill a chunk of 1 MiB
@@ -76,38 +74,3 @@ def test_a_full_disk_leaves_every_whole_chunk_and_raises_nothing(
     assert kept == list(read_frames(whole))[: len(kept)]
     assert recorder.kept_until_ns == max(TIMES[: len(kept)], default=0)
     assert path.stat().st_size <= room
-
-
-def test_other_tools_read_what_is_left(chunk_ends, folder, room_for):
-    for end in chunk_ends:
-        path = folder / "other.mcap"
-        with room_for(end + 10 * END):  # beyond a chunk with its index, within the next
-            recorder = record(path)
-        with path.open("rb") as file:
-            messages = [
-                RecordedFrame(channel.topic, message.log_time, message.data)
-                for _, channel, message in make_reader(file).iter_messages(log_time_order=False)
-            ]
-        assert messages == list(read_frames(path)) and len(messages) == recorder.kept
-
-
-def test_what_comes_after_the_stop_is_passed_over(whole, folder, room_for):
-    path = folder / "run.mcap"
-    with room_for(whole.stat().st_size // 2):
-        recorder = Recorder(path)
-        number = 0
-        while not recorder.failure:
-            recorder.write(STATE_ESTIMATE, frame(number % COUNT), number)
-            number += 1
-    kept, before = recorder.kept, path.read_bytes()
-    for number in range(COUNT):  # there is room again
-        recorder.write(STATE_ESTIMATE, frame(number), number)
-    recorder.close()
-    recorder.close()
-    assert path.read_bytes() == before and recorder.kept == kept
-
-
-def test_a_device_that_is_full_from_the_start_is_the_callers_to_judge():
-    with pytest.raises(OSError) as caught:
-        Recorder(Path("/dev/full"))
-    assert caught.value.errno == errno.ENOSPC

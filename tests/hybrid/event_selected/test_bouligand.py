@@ -4,14 +4,11 @@ import math
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
 from scipy.optimize import brentq
 
 from hybrid.event_selected.bouligand import all_pieces, bouligand_derivative, selected_piece
 from hybrid.integration import integrate
 from hybrid.options import SimulationOptions
-from hybrid.saltations import saltation_matrix
 
 TIGHT = SimulationOptions(1e-13, 1e-15)
 AROUND = 2e-3  # [s] before and after, in which a trajectory crosses all guards
@@ -81,76 +78,6 @@ def test_every_order_of_guards_against_one_sided_differences(m):
             errors.append(np.abs(end / length - image.image).max())
         # A one-sided quotient is off by a multiple of its length.
         assert errors[1] < 1e-3 and errors[1] < 0.35 * errors[0]
-
-
-def test_pieces_differ_or_the_derivative_would_be_linear():
-    system = Curved(3)
-    first, *others = all_pieces(system.corner, system.Dh)
-    assert max(np.abs(first.matrix - other.matrix).max() for other in others) > 0.05
-    back, _ = bouligand_derivative(system.corner, system.Dh, -first.direction)
-    assert np.abs(back + first.matrix @ first.direction).max() > 1e-3
-
-
-vectors = st.lists(st.floats(-1, 1), min_size=5, max_size=5).map(np.array)
-
-
-@given(vectors, st.floats(1e-3, 1e3), st.integers(0, 5))
-def test_positively_homogeneous(delta, factor, seed):
-    system = Curved(4, seed)
-    one, order = bouligand_derivative(system.corner, system.Dh, delta)
-    scaled, _ = bouligand_derivative(system.corner, system.Dh, factor * delta)
-    np.testing.assert_allclose(scaled, factor * one, rtol=1e-9, atol=1e-9 * factor)
-
-
-@settings(max_examples=20)
-@given(vectors, vectors, st.integers(0, 5))
-def test_continuous_across_the_borders_of_cones(start, end, seed):
-    """Along a line the image is continuous: its steps are those of the line times a constant."""
-    system, parts = Curved(4, seed), np.linspace(0.0, 1.0, 41)
-    images, orders = zip(
-        *(bouligand_derivative(system.corner, system.Dh, start + p * (end - start)) for p in parts),
-        strict=True,
-    )
-    longest = max(np.linalg.norm(p.matrix, 2) for p in all_pieces(system.corner, system.Dh))
-    steps = np.linalg.norm(np.diff(images, axis=0), axis=1)
-    assert steps.max() <= 1.01 * longest * np.linalg.norm(end - start) / 40 + 1e-12
-
-
-def test_guards_met_together_may_be_crossed_in_any_order():
-    system = Curved(2, seed=3)
-    first, second = all_pieces(system.corner, system.Dh)
-    F = system.corner(-np.ones(2))
-    difference = system.Dh[0] / (system.Dh[0] @ F) - system.Dh[1] / (system.Dh[1] @ F)
-    for delta in np.linalg.svd(difference[None])[2][1:]:  # a basis of the border
-        np.testing.assert_allclose(first.matrix @ delta, second.matrix @ delta, atol=1e-12)
-
-
-def test_one_guard_has_the_saltation_matrix():
-    system = Curved(1)
-    (piece,) = all_pieces(system.corner, system.Dh)
-    before, after = system.corner(-np.ones(1)), system.corner(np.ones(1))
-    xi = saltation_matrix(np.eye(2), before, after, -system.Dh[0])
-    np.testing.assert_allclose(piece.matrix, xi.matrix, atol=1e-14)
-
-
-def test_equal_fields_leave_a_perturbation_as_it_is():
-    fields = np.ones((8, 4))
-    for piece in all_pieces(fields, np.eye(3, 4) + 0.1):
-        np.testing.assert_allclose(piece.matrix, np.eye(4), atol=1e-14)
-
-
-def test_fields_may_come_as_a_table():
-    system = Curved(3)
-    delta = np.array([0.3, -0.2, 0.1, 0.4])
-    one = selected_piece(system.corner, system.Dh, delta)
-    two = selected_piece(system.constant, system.Dh, delta)
-    assert one.order == two.order
-    np.testing.assert_array_equal(one.matrix, two.matrix)
-
-
-def test_orders_that_no_perturbation_selects_are_left_out():
-    """In one dimension guards on one point are met together: no open cone selects an order."""
-    assert all_pieces(np.ones((4, 1)), np.array([[1.0], [2.0]])) == []
 
 
 @pytest.mark.parametrize(

@@ -54,34 +54,6 @@ def hopper_events_times(duration, height=2.0, stiffness=STIFFNESS):
     return np.array([time for time in times if time < duration])
 
 
-def pair_flow(x, side, p):
-    """Two guards on planes; each crossing turns the field."""
-    return np.array([1.0 + 0.5 * (side[0] > 0.0), 1.0 - 0.3 * (side[1] > 0.0)])
-
-
-def pair_events(x, p):
-    return np.array([x[0] + 0.2 * x[1], x[1]])
-
-
-def pair_events_state(x, p):
-    return np.array([[1.0, 0.2], [0.0, 1.0]])
-
-
-PAIR = EventSelectedSystem("pair", 2, 2, pair_flow, pair_events, pair_events_state)
-
-
-def test_constant_fields_and_plane_guards_are_exact_at_any_epsilon():
-    for epsilon in (1e-6, 0.1, 10.0):
-        run = integrate(PAIR, np.array([-0.5, -0.3]), 1.0, EssOptions(epsilon=epsilon))
-        assert [crossing.guard for crossing in run.crossings] == [1, 0]
-        first = 0.3
-        second = first + (0.5 - first) / (1.0 + 0.2 * 0.7)
-        np.testing.assert_allclose([c.time for c in run.crossings], [first, second], rtol=1e-12)
-        end = [0.0, 0.7 * (second - first)] + (1.0 - second) * np.array([1.5, 0.7])
-        end += [-0.5 + first + second - first, 0.0]
-        np.testing.assert_allclose(run.final_state, end, atol=1e-12)
-
-
 def errors_of_table_4_1(epsilons, max_step):
     times = np.linspace(0.0, DURATION, 101)
     exact = exact_flow(START, DURATION).at(times)
@@ -101,11 +73,6 @@ def test_second_order_in_epsilon():
     assert 1.9 < order < 2.1
 
 
-def test_long_steps_that_are_cut_are_second_order_too():
-    errors = errors_of_table_4_1(np.array([1e-4, 1e-5]), np.inf)
-    assert 1.9 < np.log10(errors[0] / errors[1]) < 2.1
-
-
 @pytest.mark.parametrize("epsilon", [1e-9, 1e-4, 0.01])
 def test_a_hopper_lands_and_lifts_off_when_it_should(epsilon):
     """Arming: without it the hopper would land once and never lift off."""
@@ -115,92 +82,6 @@ def test_a_hopper_lands_and_lifts_off_when_it_should(epsilon):
     assert [crossing.guard for crossing in run.crossings] == [i % 2 for i in range(len(expected))]
     found = [crossing.time for crossing in run.crossings]
     np.testing.assert_allclose(found, expected, atol=2 * epsilon + 1e-9)
-
-
-def test_an_epsilon_wider_than_the_stance_still_lifts_off():
-    """The spring gives way by less than epsilon: no projection until its arrival can be trusted."""
-    run = integrate(hopper(1e5), np.array([2.0, 0.0]), 2.0, EssOptions(epsilon=0.1))
-    assert run.ok and len(run.crossings) == len(hopper_events_times(2.0, stiffness=1e5))
-
-
-def test_without_arming_each_guard_is_crossed_once():
-    once = dataclasses.replace(hopper(), rearm=np.zeros((2, 2), dtype=bool))
-    run = integrate(once, np.array([2.0, 0.0]), 3.0)
-    assert [crossing.guard for crossing in run.crossings] == [0]
-
-
-def wave_flow(x, side, p):
-    return np.array([1.0])
-
-
-def wave_events(x, p):
-    return np.array([np.sin(x[0]), x[0] - 4.0])
-
-
-def wave_events_state(x, p):
-    return np.array([[np.cos(x[0])], [1.0]])
-
-
-def test_a_guard_armed_above_zero_waits_until_it_is_below():
-    """sin x is armed at x = 4, below zero; at x = 0.5 by itself it would be above."""
-    rearm = np.array([[False, False], [True, False]])
-    functions = (wave_flow, wave_events, wave_events_state)
-    wave = EventSelectedSystem("wave", 1, 2, *functions, rearm)
-    run = integrate(wave, np.array([-0.5]), 8.0, EssOptions(epsilon=1e-3, max_step=0.1))
-    places = [(c.guard, round(float(c.state_after[0]), 4)) for c in run.crossings]
-    assert places == [(0, 0.0), (1, 4.0), (0, round(2 * np.pi, 4))]
-    early = dataclasses.replace(wave, events=lambda x, p: np.array([np.sin(x[0]), x[0] - 1.0]))
-    run = integrate(early, np.array([-0.5]), 8.0, EssOptions(epsilon=1e-3, max_step=0.1))
-    assert [c.guard for c in run.crossings] == [0, 1, 0]  # armed at sin 1 > 0, crossed at 2 pi
-    assert run.crossings[2].time == pytest.approx(2 * np.pi + 0.5, abs=1e-5)
-
-
-def test_dense_output_is_of_seventh_order_in_steps_and_straight_in_projections():
-    run = integrate(hopper(), np.array([2.0, 0.0]), 1.0, tight(0.05))
-    crossing = run.crossings[0]
-    start = run.times[np.searchsorted(run.times, crossing.time) - 1]
-    half = run.at(0.5 * (start + crossing.time))
-    middle = 0.5 * (crossing.state_before + crossing.state_after)
-    np.testing.assert_allclose(half, middle, atol=1e-12)
-    np.testing.assert_allclose(run.at(run.times[:-1]), run.states[:-1], atol=1e-12)
-    errors = []
-    for step in (0.04, 0.02):  # a spring alone: z = 1 - g/k + c cos, from rest
-        loose = EssOptions(1.0, 1.0, step, epsilon=1e-9)
-        rest = integrate(hopper(), np.array([0.96, 0.0]), 0.12, loose)
-        times = np.linspace(0.0, 0.12, 200)
-        middle = 1.0 - G / STIFFNESS
-        exact = middle + (0.96 - middle) * np.cos(np.sqrt(STIFFNESS) * times)
-        errors.append(np.abs(rest.at(times)[:, 0] - exact).max())
-    assert 6.5 < np.log2(errors[0] / errors[1]) < 9.0
-
-
-def test_a_trajectory_is_asked_only_where_it_is():
-    run = integrate(PAIR, np.array([-0.5, -0.3]), 1.0)
-    with pytest.raises(ValueError, match="goes from 0.0 s to 1.0 s"):
-        run.at(1.1)
-    still = integrate(PAIR, np.array([-0.5, -0.3]), 0.0)
-    np.testing.assert_array_equal(still.at(0.0), [-0.5, -0.3])
-
-
-starts = st.tuples(st.floats(1.05, 3.0), st.floats(-3.0, 3.0)).map(np.array)
-
-
-@settings(max_examples=25)
-@given(starts, st.sampled_from([1e-6, 1e-3, 0.05]))
-def test_a_trajectory_joins_up_and_time_never_goes_back(start, epsilon):
-    run = integrate(hopper(), start, 1.5, EssOptions(epsilon=epsilon))
-    assert run.ok and run.final_time == 1.5
-    assert (np.diff(run.times) >= 0.0).all()
-    ends = run.states[:-1] + run.curves[:, 0]
-    np.testing.assert_allclose(run.states[1:], ends, atol=1e-12)
-
-
-def test_energy_is_kept_as_well_as_epsilon_allows():
-    start = np.array([2.0, 0.0])
-    for epsilon, within in ((1e-2, 1e-2), (1e-3, 1e-4), (1e-4, 1e-6)):
-        z, v = integrate(hopper(), start, 2.0, tight(epsilon)).final_state
-        energy = 0.5 * v**2 + G * z + 0.5 * STIFFNESS * min(z - 1.0, 0.0) ** 2
-        assert abs(energy - 2 * G) < 2 * G * within
 
 
 def test_batches_end_where_single_runs_do_on_any_number_of_threads():
@@ -228,16 +109,6 @@ def test_what_does_not_compile_is_interpreted_with_the_same_results():
     np.testing.assert_array_equal(ends, [one.final_state] * 2)
 
 
-def test_what_python_raises_on_the_way_is_passed_on():
-    def flow(x, side, p):
-        if x[0] < 1.5:
-            raise KeyError("thrust")
-        return np.array([x[1], -9.81])
-
-    with pytest.raises(KeyError, match="thrust"):
-        integrate(dataclasses.replace(hopper(), flow=flow), np.array([2.0, 0.0]), 1.0)
-
-
 def away_flow(x, side, p):
     return np.array([-1.0 if side[0] > 0.0 else 1.0])
 
@@ -257,23 +128,6 @@ def test_a_flow_that_drives_back_to_its_guard_is_not_event_selected():
     assert all(part in run.message for part in ("valley", "guard 0", "t = 1 s", "liveness"))
     ends = integrate_batch(system, np.array([[-1.0], [-9.0]]), 3.0)
     assert ends.statuses == ("not_event_selected", "ok") and ends.messages == (run.message, "")
-
-
-def runaway_flow(x, side, p):
-    return np.array([x[0] * x[0]])
-
-
-def test_a_state_that_runs_away_is_said_to():
-    system = EventSelectedSystem("runaway", 1, 1, runaway_flow, line_events, line_events_state)
-    run = integrate(system, np.array([1.0]), 2.0)
-    assert run.status in ("not_finite", "too_stiff") and "runaway" in run.message
-    assert np.isfinite(run.states).all()
-    assert integrate(system, np.array([np.nan]), 2.0).status == "not_finite"
-
-
-def test_a_batch_on_no_thread_is_refused():
-    with pytest.raises(ValueError, match="hopper: threads -1; give 1 or more"):
-        integrate_batch(hopper(), np.zeros((2, 2)), 1.0, threads=-1)
 
 
 def test_limits_of_steps_and_crossings():
@@ -348,27 +202,3 @@ def test_perturbed_trajectories_end_where_the_bouligand_derivative_says(delta):
     np.testing.assert_allclose(run.final_state, image + after, atol=1e-9)
     if len({round(c.time, 12) for c in run.crossings}) == 3:
         assert tuple(c.guard for c in run.crossings) == order
-
-
-def test_the_exact_flow_of_table_4_1_is_a_flow():
-    exact, h = exact_flow(START, DURATION), 1e-5
-    for t in (0.1, 0.23, 0.3, 0.45):
-        behind, here, ahead = exact.at(np.array([t - h, t, t + h]))
-        system = affine_corner()
-        rate = system.flow(here, system.side(here), system.parameters)
-        np.testing.assert_allclose((ahead - behind) / (2 * h), rate, atol=1e-8)
-    for piece, guard in zip(exact.pieces[1:], exact.guards, strict=True):
-        assert abs(piece.state[guard]) < 1e-14
-
-
-box = st.tuples(st.floats(-0.4, 0.3), st.floats(-0.2, 0.4), st.floats(-0.3, 0.3)).map(np.array)
-
-
-@given(box, st.integers(0, 2))
-def test_table_4_1_is_event_selected_on_its_guards(x, guard):
-    system = affine_corner()
-    x[guard] = 0.0
-    side = system.side(x)
-    for side[guard] in (-1.0, 1.0):
-        rates = system.events_state(x, system.parameters) @ system.flow(x, side, system.parameters)
-        assert rates[guard] > 0.5

@@ -4,8 +4,6 @@ import numpy as np
 import pytest
 
 from hybrid.event_selected import EssOptions, EventSelectedSystem, integrate
-from studies.anderson_revzen.ess_contacts.spring_bed import SpringBed, random_starts, spring_bed
-from studies.anderson_revzen.ess_contacts.spring_hopper import SpringHopper, exact, spring_hopper
 
 
 def thrown_flow(x, side, p):
@@ -78,60 +76,6 @@ def test_a_guard_that_waits_is_seen_to_pass_below_zero():
     assert [(c.guard, round(c.time, 4)) for c in run.crossings] == [(0, 0.5), (1, 1.1)]
 
 
-@pytest.mark.parametrize("springs", [2, 7])
-def test_a_plate_does_not_fall_through_its_bed_however_long_the_steps(springs):
-    system = spring_bed(SpringBed(springs))
-    for start in random_starts(6, np.random.default_rng(1)):
-        free, bounded = (
-            integrate(system, start, 4.0, EssOptions(epsilon=1e-5, max_step=longest))
-            for longest in (np.inf, 2e-3)
-        )
-        assert free.ok and len(free.crossings) == len(bounded.crossings)
-        np.testing.assert_allclose(free.final_state, bounded.final_state, atol=1e-3)
-
-
-@pytest.mark.parametrize("velocity", [1.0, -1.0, 0.0])
-def test_a_start_on_both_guards_goes_the_way_the_flow_does(velocity):
-    """Neither is below zero there, and the one that is ahead must be a candidate all the same."""
-    run = integrate(spring_hopper(), np.array([1.0, velocity]), 0.4, EssOptions(epsilon=1e-6))
-    true = exact(SpringHopper(), np.array([1.0 + 1e-13, velocity]), np.array([0.4]))[0]
-    np.testing.assert_allclose(run.final_state, true, atol=1e-4)
-    assert run.crossings[0].time < 1e-5 and run.crossings[0].guard == (velocity > 0.0)
-
-
-def rooted_flow(x, side, p):
-    return np.array([1.0 if side[0] < 0.0 else 0.01])
-
-
-def rooted_events(x, p):
-    return np.array([0.4 - np.sqrt(1.16 - x[0])])
-
-
-def rooted_events_state(x, p):
-    return np.array([[0.5 / np.sqrt(1.16 - x[0])]])
-
-
-def test_h_need_not_be_defined_far_beyond_its_guard():
-    system = EventSelectedSystem("root", 1, 1, rooted_flow, rooted_events, rooted_events_state)
-    run = integrate(system, np.array([0.0]), 3.0, EssOptions(epsilon=1e-6))
-    assert run.ok and run.final_state[0] == pytest.approx(1.02, abs=1e-6)
-    beyond = integrate(system, np.array([0.0]), 30.0, EssOptions(epsilon=1e-6))
-    assert beyond.status == "not_finite" and "system root at t = 17" in beyond.message
-
-
-def hole_flow(x, side, p):
-    return np.array([np.nan if x[0] < 1.5 else x[1], -9.81])
-
-
-def test_a_run_goes_as_far_as_its_flow_is_defined():
-    """One state's rate is not a number there, and not the last one's."""
-    system = EventSelectedSystem("hole", 2, 1, hole_flow, height_events, height_events_state,
-                                 parameters=np.array([9.0]))  # fmt: skip
-    run = integrate(system, np.array([2.0, 0.0]), 2.0)
-    assert run.status == "not_finite" and "system hole" in run.message
-    assert run.final_time == pytest.approx(np.sqrt(1.0 / 9.81), rel=1e-6)
-
-
 def line_events_twice(x, p):
     return np.array([x[0], x[0]])
 
@@ -147,17 +91,3 @@ def test_guards_that_arm_each_other_in_one_place_are_said_to():
     run = integrate(system, np.array([-0.5]), 2.0, EssOptions(max_events=50))
     assert run.status == "zeno" and len(run.crossings) == 50
     assert run.final_time == pytest.approx(0.5) and "system ring at t = 0.5 s" in run.message
-
-
-def no_events(x, p):
-    return np.zeros(0)
-
-
-def no_events_state(x, p):
-    return np.zeros((0, 2))
-
-
-def test_without_guards_it_is_an_integrator():
-    system = EventSelectedSystem("free", 2, 0, thrown_flow, no_events, no_events_state)
-    run = integrate(system, np.array([0.0, 1.0]), 2.0)
-    np.testing.assert_allclose(run.final_state, [0.0, -1.0], atol=1e-12)

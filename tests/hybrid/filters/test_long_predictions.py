@@ -6,53 +6,21 @@ from scipy.integrate import quad
 from scipy.special import erf
 
 from hybrid.filters.bank import SaltedBank
-from hybrid.filters.model import FilterModel, Measurement, ProcessNoise
-from hybrid.filters.particle import ParticleFilter, ParticleOptions
 from hybrid.filters.salted import SaltedKalmanFilter
 from hybrid.systems import Mode, System, Transition
+from tests.hybrid.filters.models import NONE, model_of, particles
 
-NONE = np.zeros(0)
 FLIGHT, REST = 1, 2
 WIDTH, DURATION = 0.05, 1.9  # of a pulse about 1 s, and of the prediction [s]
 
 
-def few_particles(*arguments):
-    return ParticleFilter(*arguments, options=ParticleOptions(particles=5))
-
-
+few_particles = particles(5)
 FILTERS = pytest.mark.parametrize("kind", [SaltedKalmanFilter, SaltedBank, few_particles])
-
-
-def model_of(system, Q, power=2):
-    n = system.state_dim
-    noise, first = ProcessNoise(Q * np.eye(n), power), Measurement(lambda t, x, u: x[:1], np.eye(1))
-    return FilterModel(
-        system, dict.fromkeys(system.modes, noise), dict.fromkeys(system.modes, first)
-    )
-
-
-def pulse(t):
-    return np.exp(-(((t - 1.0) / WIDTH) ** 2))
 
 
 def integral_of_pulse(start, end):
     ends = erf((end - 1.0) / WIDTH) - erf((start - 1.0) / WIDTH)
     return 0.5 * np.sqrt(np.pi) * WIDTH * ends
-
-
-@FILTERS
-@pytest.mark.parametrize("power", [0, 1, 2])
-def test_a_gust_in_a_long_prediction_is_not_missed(kind, power):
-    def fall(t, x, u):
-        return np.array([x[1], -9.8 + 40.0 * np.exp(-(((t - 1.0) / 0.05) ** 2))])
-
-    model = model_of(System({FLIGHT: Mode("fall", 2, 0, fall)}, ()), 0.0, power)
-    one = kind(model, FLIGHT, np.array([20.0, 0.0]), np.zeros((2, 2)))
-    belief = one.step(NONE, None, DURATION)
-    moved = quad(lambda s: (DURATION - s) * 40.0 * pulse(s), 0.8, 1.2)[0]
-    height = 20.0 - 4.9 * DURATION**2 + moved
-    speed = -9.8 * DURATION + 40.0 * integral_of_pulse(0.0, DURATION)
-    np.testing.assert_allclose(belief.mean, [height, speed], atol=1e-7)
 
 
 @pytest.mark.parametrize("kind", [SaltedKalmanFilter, SaltedBank])
@@ -66,7 +34,7 @@ def test_a_covariance_grows_in_a_pulse_as_its_closed_form(kind, power):
     def A(s):
         return np.exp(8.0 * integral_of_pulse(s, DURATION))
 
-    model = model_of(System({FLIGHT: Mode("growth", 1, 0, grow)}, ()), 0.3, power)
+    model = model_of(System({FLIGHT: Mode("growth", 1, 0, grow)}, ()), 0.3, power=power)
     belief = kind(model, FLIGHT, np.ones(1), 0.2 * np.eye(1)).step(NONE, None, DURATION)
     white = 0.3 * quad(lambda s: A(s) ** 2, 0.0, DURATION, points=[0.9, 1.0, 1.1])[0]
     W = white if power == 1 else 0.3 * DURATION**2
@@ -92,8 +60,7 @@ def ball(rest):
     modes = {FLIGHT: Mode("flight", 2, 0, fall), REST: Mode("rest", 2, 0, lie)}
     edges = [Transition(FLIGHT, FLIGHT, height, bounce, name="impact", time_invariant=True)]
     if rest:
-        settle = Transition(FLIGHT, REST, height, lie, name="settle", rest=True)
-        edges.append(settle)
+        edges.append(Transition(FLIGHT, REST, height, lie, name="settle", rest=True))
     return System(modes, edges)
 
 
@@ -110,17 +77,3 @@ def test_a_ball_that_bounces_without_end_or_lies_comes_to_rest(kind, drop, statu
     assert belief.status == ("ok" if kind is few_particles else status)
     restless = kind(model_of(ball(False), 0.0), *start)
     assert restless.step(NONE, None, 2.0).status == "simulation_failed"
-
-
-def test_a_bank_does_not_cut_a_gaussian_by_the_guard_of_rest():
-    """Half of it has struck the floor, which is the guard of the impact and of coming to rest."""
-    banks = [
-        SaltedBank(model_of(ball(rest), 1e-4), FLIGHT, np.array([1.0, 0.0]), 0.01 * np.eye(2))
-        for rest in (True, False)
-    ]
-    for bank in banks:
-        bank.predict(NONE, np.sqrt(2.0 / 9.8))
-    with_rest, without = banks
-    assert with_rest.mode_probabilities == without.mode_probabilities == {FLIGHT: 1.0, REST: 0.0}
-    np.testing.assert_allclose(with_rest.belief.mean, without.belief.mean, atol=1e-9)
-    np.testing.assert_allclose(with_rest.belief.Sigma, without.belief.Sigma, atol=1e-9)

@@ -1,0 +1,209 @@
+"""HiLQR's linearisation and expansion are the gradients of the simulated cost, at any event.
+
+Events cost something themselves (5.23), move with time and input, follow each other at one instant,
+and lead to modes of other dimension.
+"""
+
+import numpy as np
+import pytest
+
+from hybrid.chains import chains, merge_chain
+from hybrid.examples.bouncing_ball import FALLING, RISING, bouncing_ball
+from hybrid.hilqr import Policies, backward_pass, compose
+from hybrid.hilqr.cost import QuadraticCost
+from hybrid.hilqr.event_driven import EventDrivenModel
+from hybrid.hilqr.tracking_cost import HybridReference, HybridTrackingCost
+from hybrid.hilqr.transition_cost import QuadraticTransitionCost
+from hybrid.saltations import input_saltation, saltation
+from hybrid.simulation import simulate_step
+from hybrid.systems import Mode, System, Transition
+from hybrid.variational import fundamental_matrix
+from studies.kong.systems.tube_ball import UNCONSTRAINED, tube_ball
+
+H = 1e-6
+WEIGHT = np.array([[3.0, 0.4], [0.4, 2.0]])
+HIGH = np.array([1.0, 0.0])
+
+
+class EveryTransition(QuadraticTransitionCost):
+    """Every transition costs sum i x_i^2, in the dimension of its own state."""
+
+    def value(self, x):
+        return float(np.sum(np.arange(1.0, 1.0 + len(x)) * x**2))
+
+    def gradient(self, x):
+        return 2.0 * np.arange(1.0, 1.0 + len(x)) * x
+
+    def hessian(self, x):
+        return 2.0 * np.diag(np.arange(1.0, 1.0 + len(x)))
+
+
+def model_of(system, timestep, transition_cost=None):
+    n, m = system.state_dim, system.input_dim
+    target, terminal = np.array([0.5, 0.0, 0.3])[:n], np.diag([3.0, 1.0, 2.0])[:n, :n]
+    cost = QuadraticCost(target, 0.1 * np.eye(n), 1e-2 * np.eye(m), terminal)
+    return EventDrivenModel(
+        system, 1, timestep, cost, event_at="exact", transition_cost=transition_cost
+    )
+
+
+def roll(model, x0, inputs):
+    n, (steps, m) = model.system.state_dim, inputs.shape
+    policies = Policies.of(np.zeros((steps + 1, n)), inputs, np.zeros((steps, m, n)))
+    rollouts = model.roll_out(x0, policies)
+    assert rollouts.ok[0]
+    return rollouts.select(0)
+
+
+def slopes(function, x):
+    """Derivative of a function of an array x by central differences, (..., *x.shape)."""
+    parts = H * np.eye(x.size).reshape(x.size, *x.shape)
+    columns = [(function(x + part) - function(x - part)) / (2 * H) for part in parts]
+    return np.stack(columns, axis=-1).reshape(*np.shape(columns[0]), *x.shape)
+
+
+def doors(*places):
+    """A mass under a force that bursts through doors, which give way earlier when pushed."""
+
+    def door(source, place):
+        return Transition(
+            source, source + 1, lambda t, x, u: place - x[0] - 0.2 * u[0],
+            lambda t, x, u: np.array([x[0], 0.5 * x[1] + 0.1 * u[0] * u[0]]), time_invariant=True,
+        )  # fmt: skip
+
+    def flow(t, x, u):
+        return np.array([x[1], u[0] - 0.4 * x[1]])
+
+    modes = {k: Mode("room", 2, 1, flow) for k in range(1, 2 + len(places))}
+    return System(modes, [door(k, place) for k, place in enumerate(places, 1)])
+
+
+def soaking_ball():
+    """Two states and one input in the air; below the surface a third state and a second input."""
+
+    def soak(t, x, u):
+        return np.array([x[1], u[0] - 2.0 * x[1] - 30.0 * x[0] + x[2], u[1] - x[2] * x[0] - x[1]])
+
+    modes = {
+        1: Mode("free", 2, 1, lambda t, x, u: np.array([x[1], u[0] - 9.8])),
+        2: Mode("soaked", 3, 2, soak),
+    }
+    surface = Transition(1, 2, lambda t, x, u: x[0],
+                         lambda t, x, u: np.array([x[0], 0.8 * x[1], 0.1 * x[1] ** 2]))  # fmt: skip
+    leave = Transition(2, 1, lambda t, x, u: -x[0],
+                       lambda t, x, u: np.array([x[0], x[1] + 0.1 * x[2]]))  # fmt: skip
+    return System(modes, (surface, leave))
+
+
+def relay():
+    """Two resets at one instant that know time and input, and a third mode with its own flow."""
+    modes = {
+        1: Mode("first", 2, 1, lambda t, x, u: np.array([x[1], u[0] - 9.8 + 0.3 * np.sin(t)])),
+        2: Mode("passed", 3, 1, lambda t, x, u: np.array([x[1], 5.0 + x[2], -x[0]])),
+        3: Mode("last", 2, 1, lambda t, x, u: np.array([2.0 * x[1], 0.5 * u[0] - x[0]])),
+    }
+    hit = Transition(
+        1, 2, lambda t, x, u: x[0] - 0.1 * np.sin(3.0 * t) - 0.05 * u[0],
+        lambda t, x, u: np.array([x[0], -0.6 * x[1] + 0.2 * t * t, u[0] * x[1]]),
+    )  # fmt: skip
+    throw = Transition(
+        2, 3, lambda t, x, u: x[1] - 50.0,
+        lambda t, x, u: np.array([x[0] * x[1] + t, x[2] + 0.4 * u[0] ** 2]),
+    )  # fmt: skip
+    return System(modes, (hit, throw))
+
+
+WAVE = np.sin(np.arange(40.0))[:, None]
+EVERY = EveryTransition(np.zeros(2), np.zeros((2, 2)))
+IMPACT = QuadraticTransitionCost(np.array([0.2, -3.0]), WEIGHT, 0.0, ((FALLING, RISING),))
+SOAKED = model_of(soaking_ball(), 0.02), np.array([0.3, -1.0]), np.hstack((WAVE, WAVE[::-1]))
+JUMP = np.array([[0.0], [0.0], [3.0], [0.0]])
+CASES = {
+    "impacts and apexes": (model_of(bouncing_ball(), 0.05, EVERY), HIGH, WAVE[:28], 4),
+    "impacts alone": (model_of(bouncing_ball(), 0.05, IMPACT), HIGH, WAVE[:28], 4),
+    "doors": (model_of(doors(0.5, 0.6), 0.05, EVERY), HIGH[::-1], 0.8 + 0.1 * WAVE[:24], 2),
+    "doors in one step": (model_of(doors(0.5, 0.6), 0.6, EVERY), HIGH[::-1], 0.8 + WAVE[:2], 2),
+    "jumped over": (model_of(doors(1.0), 0.1, EVERY), np.array([0.5, 0.4]), JUMP, 1),
+    "other dimensions": (*SOAKED, 2),
+    "relay": (model_of(relay(), 0.1, EVERY), np.array([1.0, 0.5]), 0.7 + 0.1 * WAVE[:8], 2),
+    "relay in one step": (model_of(relay(), 0.8, EVERY), np.array([1.0, 0.5]), 0.7 + WAVE[:1], 2),
+}
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_gradients_are_those_of_the_simulated_cost(name):
+    model, x0, inputs, events = CASES[name]
+    nominal = roll(model, x0, inputs)
+    assert len(nominal.aux.events) == events
+    A, B = compose(model.linearise(nominal))
+    cost = model.quadratise(nominal)
+    adjoint, by_input = cost.l_x[-1], np.empty_like(inputs)
+    for k in range(len(A) - 1, -1, -1):
+        by_input[k] = cost.l_u[k] + B[k].T @ adjoint
+        adjoint = cost.l_x[k] + A[k].T @ adjoint
+    if name == "jumped over":  # at the very knot where the input jumps, the event goes with it
+        by_input, inputs = by_input[:2], inputs[:2]
+    found = slopes(lambda x: roll(model, x, CASES[name][2]).cost, x0)
+    np.testing.assert_allclose(adjoint[: len(x0)], found, rtol=1e-6, atol=1e-5)
+    rest = CASES[name][2][len(inputs) :]
+    found = slopes(lambda u: roll(model, x0, np.vstack((u, rest))).cost, inputs)
+    np.testing.assert_allclose(by_input, found, rtol=1e-6, atol=1e-5)
+
+
+def test_a_guard_that_is_jumped_over_fires_whatever_the_state():
+    """The input jumps from 0 to 3 at a knot: the guard is at -0.3 there, and Xi is D_x R."""
+    model, x0, inputs, _ = CASES["jumped over"]
+    nominal = roll(model, x0, inputs)
+    (event,) = nominal.aux.events
+    assert event.knot == 2 and event.event.time == pytest.approx(0.2)
+    at = model.system, event.event.transition, 0.2, nominal.states[2], inputs[2]
+    jump = saltation(*at)
+    assert jump.status == "not_transverse"
+    np.testing.assert_array_equal(jump.matrix, jump.reset_jacobian)
+    np.testing.assert_allclose(input_saltation(*at), [[0.0], [0.6]], atol=1e-9)
+
+
+def test_a_ball_that_a_force_pulls_off_the_wall_it_strikes():
+    """Impact and liftoff at one instant: the map is neither the product of both nor D_x R's."""
+    system, x, u = tube_ball(), np.array([0.3, -1.2, 0.4, -9.0]), np.array([0.0, 40.0])
+    step = simulate_step(system, UNCONSTRAINED, x, 0.2, u)
+    assert [event.transition.name for event in step.events] == ["impact", "liftoff"]
+    assert step.events[0].time == step.events[1].time
+    found = fundamental_matrix(system, UNCONSTRAINED, x, 0.2, u)
+    expected = slopes(lambda y: simulate_step(system, UNCONSTRAINED, y, 0.2, u).state, x)
+    np.testing.assert_allclose(found.Phi, expected, atol=1e-7)
+    parts = [saltation(system, e.transition, e.time, e.state_before, u).matrix for e in step.events]
+    (chain,) = chains(system, step.events)
+    whole = merge_chain(chain)
+    together = saltation(system, whole.transition, whole.time, whole.state_before, u)
+    assert np.max(abs(parts[1] @ parts[0] - together.matrix)) > 1.0
+
+
+def test_descent_sees_the_cost_of_an_impact_and_expects_the_actual_change():
+    """A ball that is to land softly: the impact's speed is what costs."""
+    softly = QuadraticTransitionCost(np.array([0.0, -2.0]), np.diag([0.0, 4.0]), edges=IMPACT.edges)
+    model, ratios = model_of(bouncing_ball(), 0.01, softly), []
+    start = roll(model, HIGH, np.zeros((60, 1)))
+    for size in (1e-2, 1e-3):
+        back = backward_pass(model.linearise(start), model.quadratise(start))
+        policies = Policies.of(
+            start.states, start.inputs, back.gains, back.feedforward, (size,), start.aux
+        )
+        change = model.roll_out(HIGH, policies).cost[0] - start.cost
+        ratios.append(abs(change / back.expected_change(size) - 1.0))
+    assert ratios[1] < 0.02 and ratios[1] < 0.3 * ratios[0]
+
+
+def test_a_reference_is_extended_over_modes_of_other_dimension():
+    model, x0, inputs = SOAKED
+    trajectory = roll(model, x0, inputs)
+    reference = HybridReference(model.system, model.timestep, trajectory)
+    opening = trajectory.aux.events[0].knot
+    backward, _ = reference.matching(1, 2, np.arange(opening - 3, opening + 1))
+    assert backward.shape == (4, 3) and np.all(backward[:, 2] != 0.0)
+    forward, _ = reference.matching(0, 1, np.arange(opening + 1, opening + 5))
+    assert np.all(forward[:, 0] < 0.0) and np.all(forward[:, 2] == 0.0)
+    cost = HybridTrackingCost(reference, np.eye(3), np.eye(2), np.eye(3))
+    assert cost.value(trajectory.states, trajectory.inputs, trajectory.aux) == 0.0
+    shifted = roll(model, x0 + [0.02, 0.0], inputs)
+    assert 0.0 < cost.value(shifted.states, shifted.inputs, shifted.aux) < 1.0
