@@ -8,7 +8,7 @@ from hybrid.hilqr import Hilqr, HilqrOptions, Policies
 from hybrid.hilqr.cost import QuadraticCost
 from hybrid.hilqr.event_driven import EventDrivenModel
 from hybrid.hilqr.event_linearisation import Placement
-from studies.kong.variational.ramped_inputs import ramped
+from studies.kong.variational import ramped
 
 STEPS, TIMESTEP, HIGH = 50, 0.02, np.array([4.0, 0.0])
 

@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 from hybrid.event_selected import EssOptions, EventSelectedSystem, integrate
-from studies.anderson_revzen.ess_contacts.spring_bed import SpringBed, random_starts, spring_bed
-from studies.anderson_revzen.ess_contacts.spring_hopper import SpringHopper, exact, spring_hopper
+from studies.anderson_revzen.systems.spring_bed import SpringBed, random_starts, spring_bed
+from studies.anderson_revzen.systems.spring_hopper import SpringHopper, exact, spring_hopper
 
 
 def thrown_flow(x, side, p):

@@ -24,7 +24,7 @@ from saltus.launch.process_table import black_box_folder, grace_s, launched_kind
 from saltus.launch.summary import emulator_facts, robot_facts, robot_summary
 from saltus.launch.supervisor import Death
 from saltus.metrics.run import RunMetrics
-from studies.a1.faults.cases import FAULTS
+from studies.a1.faults import FAULTS
 
 
 def last_json(capsys) -> dict:
@@ -354,7 +354,7 @@ def test_a_launch_over_udp_ends_off_and_leaves_a_recording(tmp_path, capsys):
 @pytest.mark.realtime
 @pytest.mark.parametrize("fault", FAULTS, ids=lambda fault: fault.name)
 def test_the_robot_ends_as_it_should_under_every_fault(fault, tmp_path):
-    from studies.a1.faults.runs import run_fault
+    from studies.a1.faults import run_fault
 
     row = run_fault(fault, tmp_path / "fault")
-    assert row.ok, row
+    assert row["ok"], row
