@@ -30,15 +30,15 @@ def run_study(name: str, study: Study, options: StudyOptions, folder: Path, json
     seconds = time.monotonic() - started
     if not result.rows:
         say(f"study {name} has no rows")
-    closing = [*_notes(study), *result.notes, *_save(result, folder)]
+    closing = [*_notes(study), *_save(result, folder)]
     if json:
         criteria = [criterion.record() for criterion in result.criteria]
         print_json(
-            {"study": name, "rows": result.records, "seconds": seconds, "criteria": criteria}
+            {"study": name, "rows": result.rows, "seconds": seconds, "criteria": criteria}
         )
     else:
         headings = list(result.columns.values()) if isinstance(result.columns, Mapping) else None
-        rows = [_readable(row, result) for row in result.records]
+        rows = [_readable(row, result) for row in result.rows]
         print_table(f"study {name}: {study.source}", rows, headings)
         if result.criteria:
             print_table("criteria", [_verdict(each) for each in result.criteria])

@@ -1,15 +1,15 @@
 """What a study is given and what it returns, and where the studies are.
 
 A study is a function under ``@study`` in a file of its own, ``studies/SOURCE/NAME.py``; what
-several of them share stands in folders below. `studies.runner` runs one, prints its tables and
-saves its figures.
+several of them share stands beside them. `studies.runner` runs one, prints its tables and saves
+its figures.
 """
 
 from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeVar
 
@@ -60,25 +60,12 @@ class StudyOptions:
 class StudyResult:
     """Rows of the table, criteria on them, figures and notes."""
 
-    rows: Sequence[Any]  # mappings of JSON values, all with the same keys; or frozen dataclasses
+    rows: Sequence[Mapping[str, Any]]  # JSON values, all with the same keys
     figures: Mapping[str, Figure] = field(default_factory=dict)  # by file name without suffix
-    notes: Sequence[str] = ()  # one line each
     # Keys of the table on the terminal, all where empty; a mapping gives each its heading.
     columns: Sequence[str] | Mapping[str, str] = ()
     digits: int = 4  # significant, in that table
     criteria: Sequence[Criterion] = ()
-
-    @property
-    def records(self) -> list[dict[str, Any]]:
-        """The rows as JSON objects."""
-        return [record(row) for row in self.rows]
-
-
-def record(row: Any) -> dict[str, Any]:
-    """A row as a JSON object: a dataclass by the names of its fields."""
-    if isinstance(row, Mapping):
-        return dict(row)
-    return {each.name: getattr(row, each.name) for each in fields(row)}
 
 
 class Study(NamedTuple):
@@ -118,21 +105,19 @@ class Entry(NamedTuple):
 
 def name_of(path: Path) -> str:
     """Name of the study in a file: ``table-5.1`` of ``table_5_1.py``."""
-    stem = path.parent.name if path.name == "study.py" else path.stem
-    return re.sub(r"(?<=\d)_(?=\d)", ".", stem).replace("_", "-")
+    return re.sub(r"(?<=\d)_(?=\d)", ".", path.stem).replace("_", "-")
 
 
-def _entry(path: Path) -> Entry:
-    module = ".".join(path.relative_to(_ROOT.parent).with_suffix("").parts)
-    return Entry(module, path.read_text(encoding="utf-8").partition("\n")[0].strip('".'))
+def _studies() -> Iterator[tuple[str, Entry]]:
+    root = Path(__file__).parent
+    for path in sorted(root.glob("*/*.py")):
+        text = path.read_text(encoding="utf-8")
+        if "\n@study(" in text:
+            description = text.partition("\n")[0].strip('".')
+            yield name_of(path), Entry(f"studies.{path.parent.name}.{path.stem}", description)
 
 
-_ROOT = Path(__file__).parent
-STUDIES = {  # by name; the list is read without importing any of them
-    name_of(path): _entry(path)
-    for path in sorted((*_ROOT.glob("*/*.py"), *_ROOT.glob("*/*/study.py")))
-    if path.name != "__init__.py"
-}
+STUDIES = dict(_studies())  # by name; the list is read without importing any of them
 
 
 def find(place: str) -> tuple[str, Study]:

@@ -72,10 +72,12 @@ def compile_rigid_bodies() -> None:
 
 def compile_trials() -> None:
     """Trials of the filters."""
-    from tests.studies.kong.test_filter_trials import FLOW, FLOW_START, bank_trials, particle_trials
+    from hybrid.filters.particle import ParticleOptions
+    from studies.kong import skf
 
-    for trials in (bank_trials, particle_trials):
-        trials(FLOW, FLOW_START, np.zeros((1, 1, 2)), 0.1)
+    problem, ys = skf.flow_problem(skf.Level(0.5, 0.01, 0.3), 1, 0), np.zeros((1, 1, 2))
+    skf.bank(problem, ys)
+    skf.particles(problem, ys, ParticleOptions(10))
 
 
 PARTS = {

@@ -112,13 +112,12 @@ def run(options: StudyOptions) -> StudyResult:
 
 def sample_sets(subjects: Sequence[Subject], options: StudyOptions) -> StudyResult:
     """The study of these impacts."""
-    made, figures, notes = [], {}, []
+    made, figures = [], {}
     for subject in options.track(subjects, lambda subject: subject.name):
         sampled, seconds = sample(subject, options)
-        made.append(row(subject, sampled, seconds))
+        made.append(row(subject, sampled, seconds) | {"message": sampled.message})
         figures[subject.figure] = draw(subject, sampled.outcomes, options.seed)
-        notes += [sampled.message] if sampled.message else []
-    return StudyResult(made, figures, notes, SHOWN)
+    return StudyResult(made, figures, SHOWN)
 
 
 def sample(subject: Subject, options: StudyOptions) -> tuple[ImpactSet, float]:

@@ -363,8 +363,7 @@ def simulate_impacts(impacts: int) -> StudyResult:
         Criterion(f"{key} of the accumulation, relative", made[-1][key], "<=", REQUIRED)
         for key in ("time_error", "s_error")
     ]
-    early = [] if simulated.status == "stopped" else [simulated.message]
-    return StudyResult(made, figures, early, SHOWN, criteria=criteria)
+    return StudyResult(made, figures, SHOWN, criteria=criteria)
 
 
 def rows(block: RockingBlock, simulated: ZenoRun, limit: Accumulation) -> list[dict[str, Any]]:

@@ -13,175 +13,186 @@ update in both rows.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import numpy as np
 from matplotlib.figure import Figure
+from numpy.typing import NDArray
 
 from hybrid.examples.bouncing_ball import FALLING, INPUT_WEIGHT, bouncing_ball
-from hybrid.hilqr import Hilqr, HilqrOptions, Policies
+from hybrid.hilqr import Hilqr, HilqrOptions, Policies, Solution
 from hybrid.hilqr.cost import QuadraticCost
-from hybrid.hilqr.event_driven import EventDrivenModel
+from hybrid.hilqr.event_driven import EventDrivenModel, Modes
+from hybrid.hilqr.extension import KnotEvent
 from hybrid.hilqr.tracking_cost import HybridReference, HybridTrackingCost
+from hybrid.simulation import simulate_step
 from hybrid.systems import Array
-from studies.figures import COLOURS, figure
-from studies.kong.hilqr.receding_horizon import ClosedLoop, RecedingHorizon, close_loop
+from studies.figures import COLOURS, figure, key
 from studies.study import Criterion, StudyOptions, StudyResult, study
 
-_PLANS = 34  # drawn of each run
-_PLAN = {"color": COLOURS["initial"], "linestyle": "--", "linewidth": 0.7}
-_LEGEND = {"frameon": False, "fontsize": 7}
-_END = {"color": COLOURS["initial"], "marker": "o", "markersize": 3.0, "fillstyle": "none",
-        "linestyle": "none", "markeredgewidth": 0.7}  # fmt: skip
-_ACTUAL = {"color": COLOURS["initial"], "linewidth": 1.6, "label": "executed"}
-_TARGET = {"color": COLOURS["actual"], "linewidth": 1.2, "label": "target"}
-_UNCONVERGED = {"color": COLOURS["final"], "alpha": 0.35, "linewidth": 0.0}
-_START = (4.0, 0.0)  # height [m] and velocity [m/s] of the reference, 6.6.1
-_TARGET_HEIGHT = 2.5  # [m], 6.6.1
-_TOLERANCE = 1e-4  # of |dJ|, 6.5.1
-_SEED_FORCE = -8.0  # [N] constant, to one bounce
-_REFERENCE_TERMINAL_WEIGHT = 1e4  # ends within 3 mm of the target height
+TIMESTEP, STEPS = 1e-3, 1001  # [s], 6.6.1
+START = np.array([4.0, 0.0])  # height [m] and velocity [m/s] of the reference, 6.6.1
+TARGET_HEIGHT = 2.5  # [m], 6.6.1
+TOLERANCE = 1e-4  # of |dJ|, 6.5.1
+HORIZON = 100  # timesteps, chosen, as is all that follows
+PERTURBATION = (-0.3, -1.0)  # [m], [m/s]
+WEIGHTS = (100.0, 10.0)  # of position [1 / m^2 s] and velocity [s / m^2]
+EFFORT = 0.01  # of the input [1 / N^2 s]
+MAX_ITERATIONS = 50  # of one solve
+SEED_FORCE = -8.0  # [N] constant, to one bounce
+TERMINAL_WEIGHT = 1e4  # of the reference; it ends within 3 mm of the target height
+PLANS = 34  # drawn of each run
 
 
-class Run(NamedTuple):
-    """One row of the figure."""
+class ClosedLoop(NamedTuple):
+    """What a controlled system did in T timesteps."""
 
-    title: str
-    loop: ClosedLoop
-
-
-def draw(runs: Sequence[Run], target: Array, target_inputs: Array, timestep: float) -> Figure:
-    """One row of axes for each run, from a target (N+1, 2), (N, 1) at a timestep [s]."""
-    made, axes = figure(2, len(runs), width=7.2, height=2.6 * len(runs), squeeze=False)
-    for row, (title, loop) in zip(axes, runs, strict=True):
-        _state_space(row[0], loop, target)
-        _inputs(row[1], loop, target_inputs, timestep)
-        row[0].set_title(title, loc="left", fontsize=10)
-    axes[0, 0].legend(**_LEGEND, loc="center", bbox_to_anchor=(0.3, 0.5))
-    axes[0, 1].legend(**_LEGEND, loc="upper right")
-    axes[-1, 0].set_xlabel("height [m]")
-    axes[-1, 1].set_xlabel("time [s]")
-    return made
+    states: Array  # (T+1, n)
+    inputs: Array  # (T, m)
+    modes: Modes
+    converged: NDArray[np.bool_]  # (T,) of each solve
+    plans: list[Array]  # (T,) of (horizon+1, n): the states that each solve planned
 
 
-def _state_space(axis: Any, loop: ClosedLoop, target: Array) -> None:
-    """The target, what the ball did, and every so many of its plans."""
-    axis.plot(*target.T, **_TARGET)
-    axis.plot(*loop.states.T, **_ACTUAL)
-    for i, plan in enumerate(loop.plans[:: max(1, len(loop.plans) // _PLANS)]):
-        axis.plot(*plan.T, **_PLAN, label="plans" if i == 0 else None)
-        axis.plot(*plan[-1], **_END)
-    for states in (target, loop.states):
-        axis.plot(*states[-1], color="black", marker="o", markersize=4.0, linestyle="none")
-    axis.set_ylabel("velocity [m/s]")
+@study("Kong, figure 6.4")
+def run(options: StudyOptions) -> StudyResult:
+    """Both rows, and Figure 6.4, at the printed size. Nothing in it is random."""
+    target = reference()
+    rows, loops = [], {}
+    for update in (True, False):
+        title = f"{'With' if update else 'Without'} the hybrid cost update"
+
+        def progress(done: int, what: str = title) -> None:
+            options.progress(done, STEPS, what)
+
+        loop = loops[title] = close_loop(target, tracking_cost(target, update), progress)
+        cost = tracking_cost(target, True)
+        rows.append({
+            "hybrid_cost_update": update,
+            "unconverged_steps": int(np.sum(~loop.converged)),
+            "thesis_unconverged_steps": None if update else 8,
+            "steps": len(loop.converged),
+            "tracking_cost": cost.value(loop.states, loop.inputs, loop.modes),
+            "peak_input": float(np.max(abs(loop.inputs))),
+        })  # fmt: skip
+    updated, plain = rows
+    criteria = [Criterion(f"{what} with the update", updated[what], "<", plain[what])
+                for what in ("unconverged_steps", "tracking_cost")]  # fmt: skip
+    return StudyResult(rows, {"figure-6.4": draw(loops, target)}, criteria=criteria)
 
 
-def _inputs(axis: Any, loop: ClosedLoop, target_inputs: Array, timestep: float) -> None:
-    """Inputs held over their timesteps; those of solves that did not converge on green."""
-    times = timestep * np.arange(len(loop.inputs))
-    axis.step(times, target_inputs[:, 0], where="post", **_TARGET)
-    axis.step(times, loop.inputs[:, 0], where="post", **_ACTUAL)
-    for i, time in enumerate(times[~loop.converged]):
-        label = "did not converge" if i == 0 else None
-        axis.axvspan(time, time + timestep, **_UNCONVERGED, label=label)
-    axis.set_ylabel("input [N]")
-
-
-@dataclass(frozen=True)
-class Settings:
-    """The experiment; weights are of integrals over time, so that they hold for any timestep."""
-
-    timestep: float = 1e-3  # [s]
-    steps: int = 1001  # 6.6.1
-    horizon: float = 0.1  # [s], chosen
-    perturbation: tuple[float, float] = (-0.3, -1.0)  # [m], [m/s], chosen
-    position_weight: float = 100.0  # [1 / m^2 s], chosen
-    velocity_weight: float = 10.0  # [s / m^2], chosen
-    input_weight: float = 0.01  # [1 / N^2 s], chosen
-    max_iterations: int = 50  # of one solve, chosen
-
-
-def reference(settings: Settings) -> HybridReference:
+def reference(timestep: float = TIMESTEP, steps: int = STEPS) -> HybridReference:
     """The target trajectory, optimal under the cost of 5.4.1 with a stiffer end (6.5.1).
 
     Raises:
         RuntimeError: HiLQR did not converge on it.
     """
-    dt, N = settings.timestep, settings.steps
-    cost = QuadraticCost(
-        target=np.array([_TARGET_HEIGHT, 0.0]),
-        state_weight=np.zeros((2, 2)),
-        input_weight=np.array([[INPUT_WEIGHT * dt]]),
-        terminal_weight=_REFERENCE_TERMINAL_WEIGHT * np.eye(2),
-    )
-    problem = EventDrivenModel(bouncing_ball(), FALLING, dt, cost)
-    seed = Policies.of(np.zeros((N + 1, 2)), np.full((N, 1), _SEED_FORCE), np.zeros((N, 1, 2)))
-    solution = Hilqr(problem, HilqrOptions(tolerance=1e-3)).solve(np.array(_START), seed)
+    cost = QuadraticCost.reaching(
+        np.array([TARGET_HEIGHT, 0.0]), np.array([[INPUT_WEIGHT * timestep]]),
+        TERMINAL_WEIGHT * np.eye(2),
+    )  # fmt: skip
+    problem = EventDrivenModel(bouncing_ball(), FALLING, timestep, cost)
+    force = np.full((steps, 1), SEED_FORCE)
+    seed = Policies.of(np.zeros((steps + 1, 2)), force, np.zeros((steps, 1, 2)))
+    solution = Hilqr(problem, HilqrOptions(tolerance=1e-3)).solve(START, seed)
     if solution.trajectory is None or solution.status != "converged":
         raise RuntimeError(f"the reference of ball-mpc is {solution.status}")
-    return HybridReference(problem.system, dt, solution.trajectory)
+    return HybridReference(problem.system, timestep, solution.trajectory)
 
 
 def tracking_cost(
-    target: HybridReference, settings: Settings, hybrid_update: bool
+    target: HybridReference, hybrid_update: bool, dt: float = TIMESTEP
 ) -> HybridTrackingCost:
     """(6.1) with the same weight on every state of a plan, its last included."""
-    dt = settings.timestep
-    Q = dt * np.diag([settings.position_weight, settings.velocity_weight])
-    R = dt * settings.input_weight * np.eye(1)
+    Q, R = dt * np.diag(WEIGHTS), dt * EFFORT * np.eye(1)  # noqa: N806
     return HybridTrackingCost(target, Q, R, Q, hybrid_update)
 
 
-def track(
+def close_loop(
     target: HybridReference,
-    settings: Settings,
-    hybrid_update: bool,
+    cost: HybridTrackingCost,
     progress: Callable[[int], None] = lambda done: None,
+    horizon: int = HORIZON,
+    perturbation: tuple[float, float] = PERTURBATION,
+    dt: float = TIMESTEP,
 ) -> ClosedLoop:
-    """The controlled ball from its perturbed start to the end of the reference."""
-    controller = RecedingHorizon(
-        bouncing_ball(),
-        settings.timestep,
-        tracking_cost(target, settings, hybrid_update),
-        round(settings.horizon / settings.timestep),
-        HilqrOptions(tolerance=_TOLERANCE, max_iterations=settings.max_iterations),
+    """HiLQR MPC (6.4): apply the first input of each plan, from the perturbed start to the end.
+
+    A plan looks ``horizon`` timesteps ahead, fewer near the end of the reference, and starts from
+    the last one, moved on by one timestep. A solve that fails altogether counts as not converged,
+    and the reference's input is applied. A timestep that fails ends the loop.
+    """
+    mode, x = FALLING, START + perturbation
+    model = EventDrivenModel(bouncing_ball(), mode, dt, cost)
+    solver = Hilqr(model, HilqrOptions(tolerance=TOLERANCE, max_iterations=MAX_ITERATIONS))
+    states, knots, events, inputs, converged, plans = [x], [mode], [], [], [], []
+    solution: Solution | None = None
+    for k in range(target.steps):
+        model.initial_mode, model.cost = mode, cost.window(k, len(events))
+        solution = solver.solve(x, _seed(target, k, horizon, solution, dt))
+        plan = solution.trajectory
+        inputs.append(target.inputs[k] if plan is None else plan.inputs[0])
+        plans.append(x[None] if plan is None else plan.states)
+        converged.append(solution.status == "converged")
+        step = simulate_step(model.system, mode, x, dt, inputs[k], k * dt, model.options)
+        x, mode = step.state, step.mode
+        states.append(x)
+        knots.append(mode)
+        events += [KnotEvent(k, event) for event in step.events]
+        progress(k + 1)
+        if step.status != "ok":
+            break
+    modes = Modes(tuple(knots), tuple(events))
+    return ClosedLoop(np.array(states), np.array(inputs), modes, np.array(converged), plans)
+
+
+def _seed(
+    target: HybridReference, knot: int, horizon: int, last: Solution | None, dt: float
+) -> Policies:
+    """The last plan without its first timestep, and at its end the reference's input.
+
+    Without a last plan the reference's inputs, without feedback.
+    """
+    before, end = (min(k + horizon, target.steps) for k in (knot - 1, knot))
+    if last is None or last.trajectory is None or last.gains is None:
+        states, inputs = target.states[knot : end + 1], target.inputs[knot:end]
+        return Policies.of(states, inputs, np.zeros((*inputs.shape, states.shape[1])))
+    plan, new = last.trajectory, end - before
+    events = [KnotEvent(k - 1, event._replace(time=event.time - dt))
+              for k, event in plan.aux.events if k > 0]  # fmt: skip
+    knots = (*plan.aux.knots[1:], *plan.aux.knots[-1:][:new])
+    return Policies.of(
+        np.concatenate((plan.states[1:], plan.states[-1:][:new])),
+        np.concatenate((plan.inputs[1:], target.inputs[before:end])),
+        np.concatenate((last.gains[1:], last.gains[-1:][:new])),
+        aux=Modes(knots, tuple(events)),
     )
-    x0: Array = np.array(_START) + settings.perturbation
-    return close_loop(controller, x0, FALLING, settings.steps, progress)
 
 
-def compare_updates(settings: Settings, options: StudyOptions) -> StudyResult:
-    """Both rows of ``ball-mpc``, and Figure 6.4."""
-    target = reference(settings)
-    rows, runs = [], []
-    for update in (True, False):
-        title = f"{'With' if update else 'Without'} the hybrid cost update"
-
-        def progress(done: int, what: str = title) -> None:
-            options.progress(done, settings.steps, what)
-
-        loop = track(target, settings, update, progress)
-        cost = tracking_cost(target, settings, True)
-        rows.append({
-            "hybrid_cost_update": update,
-            "unconverged_steps": int(np.sum(~loop.converged)),
-            "steps": len(loop.converged),
-            "tracking_cost": cost.value(loop.states, loop.inputs, loop.modes),
-            "peak_input": float(np.max(abs(loop.inputs))),
-        })  # fmt: skip
-        runs.append(Run(title, loop))
-    drawing = draw(runs[::-1], target.states, target.inputs, settings.timestep)
-    updated, plain = rows
-    criteria = [
-        Criterion(f"{key} with the update", updated[key], "<", plain[key])
-        for key in ("unconverged_steps", "tracking_cost")
-    ]
-    return StudyResult(rows, {"figure-6.4": drawing}, criteria=criteria)
-
-
-@study("Kong, figure 6.4")
-def run(options: StudyOptions) -> StudyResult:
-    """The study at the printed size. Nothing in it is random, and it has no trials."""
-    return compare_updates(Settings(), options)
+def draw(loops: dict[str, ClosedLoop], target: HybridReference) -> Figure:
+    """Figure 6.4: a row of axes for each run; inputs of solves without convergence on green."""
+    made, axes = figure(2, len(loops), width=7.2, height=2.6 * len(loops), squeeze=False)
+    black: dict[str, Any] = {"color": COLOURS["actual"], "lw": 1.2, "label": "target"}
+    blue: dict[str, Any] = {"color": COLOURS["initial"], "lw": 1.6, "label": "executed"}
+    for (plane, inputs), (title, loop) in zip(axes[::-1], loops.items(), strict=True):
+        plane.plot(*target.states.T, **black)
+        plane.plot(*loop.states.T, **blue)
+        for plan in loop.plans[:: max(1, len(loop.plans) // PLANS)]:
+            plane.plot(*plan.T, "--", color=COLOURS["initial"], lw=0.7)
+            plane.plot(*plan[-1], "o", color=COLOURS["initial"], ms=3, fillstyle="none")
+        for states in (target.states, loop.states):
+            plane.plot(*states[-1], "o", color="black", ms=4)
+        times = TIMESTEP * np.arange(len(loop.inputs))
+        inputs.step(times, target.inputs[: len(times), 0], where="post", **black)
+        inputs.step(times, loop.inputs[:, 0], where="post", **blue)
+        inputs.fill_between(times, 0, 1, where=~loop.converged, step="post", alpha=0.35, lw=0,
+                            color=COLOURS["final"], label="did not converge",
+                            transform=inputs.get_xaxis_transform())  # fmt: skip
+        plane.set(ylabel="velocity [m/s]")
+        inputs.set(ylabel="input [N]")
+        plane.set_title(title, loc="left", fontsize=10)
+    key(axes[0, 1], fontsize=7)
+    axes[-1, 0].set_xlabel("height [m]")
+    axes[-1, 1].set_xlabel("time [s]")
+    return made

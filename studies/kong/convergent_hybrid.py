@@ -42,16 +42,23 @@ from hybrid.hilqr.cost import Cost, QuadraticCost
 from hybrid.hilqr.event_driven import EventDrivenModel
 from hybrid.options import SimulationOptions
 from hybrid.systems import Array, System
-from studies.figures import COLOURS as LOOK
+from studies import figures
 from studies.figures import figure
-from studies.kong.systems.driven_hopper import driven_hopper
-from studies.kong.variational.convergent_cost import ConvergentCost
-from studies.kong.variational.ramped_inputs import ramped
-from studies.kong.variational.variational_system import augmented, pack_augmented
+from studies.kong.variational import (
+    ConvergentCost,
+    augmented,
+    driven_hopper,
+    pack_augmented,
+    ramped,
+)
 from studies.study import Criterion, StudyOptions, StudyResult, study
 
 Kind = Literal["plain", "convergent", "dxr"]
-KINDS: tuple[Kind, ...] = ("plain", "convergent", "dxr")
+KINDS: dict[Kind, tuple[str, str]] = {
+    "plain": (figures.COLOURS["seed"], "HiLQR"),
+    "convergent": (figures.COLOURS["xi"], r"with a cost on $\Phi$"),
+    "dxr": (figures.COLOURS["dxr"], r"with $D_xR$ in $\Phi$"),
+}  # colour and label
 TRIALS = 200
 WEIGHTS = (0.01, 0.03, 0.1, 1.0)  # tried by --full beside the task's own
 SCALES = (2.0, 4.0)  # of the starts' spread, tried by --full
@@ -63,6 +70,7 @@ COLUMNS = 2  # the force is the plan's own, and starts without error
 TERMINAL = 1000.0  # on the squared end error, in height and SECONDS times velocity [1/m^2]
 TRACKING = 3.0  # of the LQR; with TERMINAL some of the hopper's starts leave the linear range
 POINTS = 40  # of the circle of uncertainty, as in 2.4 of the thesis
+CIRCLE = 2.0 * np.pi * np.arange(POINTS) / POINTS
 MAX_ITERATIONS = 60
 ACCURACY = SimulationOptions(rtol=1e-8, atol=1e-10)
 SHOWN = {
@@ -98,11 +106,6 @@ class Task:
         """State (4,) at the start, without force."""
         return np.array([*self.start, 0.0, 0.0])
 
-    @property
-    def wide_first(self) -> Array:
-        """The start with V beside it."""
-        return pack_augmented(self.first, np.concatenate((STARTS, np.zeros((2, COLUMNS)))))
-
     def model(self, terminal: float = TERMINAL, weight: float | None = None,
               with_reset_jacobian: bool = False) -> EventDrivenModel:  # fmt: skip
         """States (z, v, f, df/dt); with a weight w, Phi V as states too, and the cost on it."""
@@ -112,14 +115,13 @@ class Task:
         bend = np.array([[self.timestep * self.smoothness]])
         cost: Cost = QuadraticCost(np.array([*self.goal, 0.0, 0.0]), force, bend, end)
         if weight is not None:
-            cost = ConvergentCost(system, cost, COLUMNS, OUTPUT, weight / SPREAD**2)
+            cost = ConvergentCost(cost, OUTPUT, weight / SPREAD**2)
             system = augmented(system, COLUMNS, with_reset_jacobian=with_reset_jacobian)
         return EventDrivenModel(system, self.mode, self.timestep, cost, ACCURACY, event_at="exact")
 
 
 BALL = Task("bouncing ball", bouncing_ball(), FALLING, (2.5, 0.0), (0.8, -1.0), 2.2, 100, 0.5, 1e-7)
 HOPPER = Task("hopper", driven_hopper(), FLIGHT, (0.8, 0.0), (0.9, 0.0), 1.35, 135, 0.01, 1e-8)
-TASKS = (BALL, HOPPER)
 
 
 class Plan(NamedTuple):
@@ -144,13 +146,22 @@ class Plan(NamedTuple):
         """Trace of W Phi V V' Phi' W', the linearised covariance at the end (3.37) [m^2]."""
         return float(np.sum(self.perturbations[-1] ** 2))
 
+    @property
+    def times(self) -> Array:
+        """Of the knots (N+1,) [s]."""
+        return self.task.timestep * np.arange(self.task.steps + 1)
+
+    @property
+    def events(self) -> list[str]:
+        """Names of the transitions, in order."""
+        return event_names(self.trajectory)
+
 
 class Ends(NamedTuple):
     """What perturbed starts of one plan did; those whose simulation failed are left out."""
 
     deviations: Array  # (T, N+1, 2) W (x - x_plan) at each knot [m]
-    forces: Array  # (T, N+1) [N]
-    heights: Array  # (T, N+1) [m]
+    states: Array  # (T, N+1, 4)
     modes: NDArray[np.int64]  # (T, N+1)
     same_events: float  # share with the plan's own transitions
     failed: int
@@ -164,11 +175,6 @@ class Ends(NamedTuple):
     def covariance(self) -> Array:
         """Second moments (2, 2) of the end about the plan's [m^2]."""
         return self.end.T @ self.end / max(1, len(self.end))
-
-    def added_effort(self, plan: Plan) -> float:
-        """Mean integral of the squared force that feedback adds to the plan's [N^2 s]."""
-        change = self.forces[:, :-1] - plan.trajectory.states[:-1, 2]
-        return float(plan.task.timestep * np.mean(np.sum(change**2, axis=1)))
 
 
 class Measured(NamedTuple):
@@ -185,33 +191,32 @@ class Measured(NamedTuple):
 @study("Kong, section 7.1", "trials", "seed", "full")
 def run(options: StudyOptions) -> StudyResult:
     """Rows: plain, convergent and D_x R plans of the bouncing ball and of the hopper."""
-    return report([measure_task(task, options) for task in TASKS], options)
+    return report([measure_task(task, options) for task in (BALL, HOPPER)], options)
 
 
 def report(groups: Sequence[Sequence[Measured]], options: StudyOptions) -> StudyResult:
     """Rows, figures and criteria of measured tasks; with ``full`` other weights and starts too."""
-    rows, figures, criteria, sweeps = [], {}, [], []
+    rows, drawn, criteria, sweeps = [], {}, [], []
     for group in groups:
-        plain, convergent, *_ = own = [row(one, group[0].plan) for one in group]
+        first, best, name = group[0].plan, group[1].plan, group[0].plan.task.name
+        plain, convergent, *_ = own = [row(one, first) for one in group]
         rows += own
-        name = group[0].plan.task.name
         for key in ("trace", "mean_distance"):
             before, after = plain[key], convergent[key]
             ratio = after / before if before and after is not None else None
             criteria.append(Criterion(f"{name}: {key} over the plain plan's", ratio, "<", 1.0))
         file = name.replace(" ", "-")
-        figures |= {f"trajectories-{file}": draw_bundles(group[:2]),
-                    f"ends-{file}": draw_clouds(group)}  # fmt: skip
+        drawn |= {f"trajectories-{file}": draw_bundles(group[:2]),
+                  f"ends-{file}": draw_clouds(group)}  # fmt: skip
         if options.full:
-            first, best = group[0].plan, group[1].plan
             swept = [plan_convergent(first, each) for each in options.track(WEIGHTS)]
             more = [measure(plan, options) for plan in swept]
             more += [measure(one.plan, options, each) for each in SCALES for one in group[:2]]
             rows += [row(one, first) for one in more]
             sweeps.append(sorted([first, best, *swept], key=lambda plan: plan.weight))
     if sweeps:
-        figures["trade-off"] = draw_trade_off(sweeps)
-    return StudyResult(rows, figures, columns=SHOWN, digits=3, criteria=criteria)
+        drawn["trade-off"] = draw_trade_off(sweeps)
+    return StudyResult(rows, drawn, columns=SHOWN, digits=3, criteria=criteria)
 
 
 def measure_task(task: Task, options: StudyOptions) -> list[Measured]:
@@ -224,10 +229,11 @@ def measure_task(task: Task, options: StudyOptions) -> list[Measured]:
 
 
 def measure(plan: Plan, options: StudyOptions, scale: float = 1.0) -> Measured:
-    """Perturb a plan."""
+    """Perturb a plan by random starts, and by starts one standard deviation away."""
     starts = gaussian_starts(options.count(TRIALS), options.seed, scale)
-    cloud, tracked = perturbed(plan, starts), perturbed(plan, starts, feedback=True)
-    return Measured(plan, starts, scale, cloud, tracked, perturbed(plan, circle_starts()))
+    circle = np.stack((np.cos(CIRCLE), np.sin(CIRCLE)), axis=1) @ STARTS
+    ends = perturbed(plan, starts), perturbed(plan, starts, feedback=True), perturbed(plan, circle)
+    return Measured(plan, starts, scale, *ends)
 
 
 def plan_plain(task: Task) -> Plan:
@@ -239,7 +245,12 @@ def plan_convergent(seed: Plan, weight: float | None = None, kind: Kind = "conve
     """HiLQR with the cost on Phi, from the inputs of another plan."""
     task, w = seed.task, seed.task.convergence if weight is None else weight
     model = task.model(weight=w, with_reset_jacobian=kind == "dxr")
-    return _solved(task, kind, w, model, task.wide_first, seed.trajectory.inputs)
+    return _solved(task, kind, w, model, _wide(task), seed.trajectory.inputs)
+
+
+def _wide(task: Task) -> Array:
+    """The start with V beside it."""
+    return pack_augmented(task.first, np.concatenate((STARTS, np.zeros((2, COLUMNS)))))
 
 
 def _solved(
@@ -252,14 +263,13 @@ def _solved(
     seconds = time.perf_counter() - began
     if solution.trajectory is None:
         raise ValueError(f"{task.name}: the seed's rollout fails; choose another start or duration")
-    found = solution.trajectory.inputs
-    trajectory = Hilqr(task.model()).start(task.first, open_loop(found, len(task.first)))
+    found, n = solution.trajectory.inputs, len(task.first)
+    trajectory = Hilqr(task.model()).start(task.first, open_loop(found, n))
     assert trajectory is not None  # the wide rollout went through the same
-    x0 = task.wide_first
-    wide = task.model(weight=0.0).roll_out(x0, open_loop(found, len(x0))).select(0)
-    columns = wide.states[:, len(task.first) :].reshape(-1, len(task.first), COLUMNS)
+    wide = task.model(weight=0.0).roll_out(_wide(task), open_loop(found, len(_wide(task))))
+    columns = OUTPUT @ wide.select(0).states[:, n:].reshape(-1, n, COLUMNS)
     status, iterations = solution.status, solution.iterations
-    return Plan(task, kind, weight, trajectory, status, iterations, seconds, OUTPUT @ columns)
+    return Plan(task, kind, weight, trajectory, status, iterations, seconds, columns)
 
 
 def open_loop(inputs: Array, n: int) -> Policies:
@@ -287,12 +297,6 @@ def gaussian_starts(count: int, seed: int, scale: float = 1.0) -> Array:
     return scale * np.random.default_rng(seed).normal(size=(count, 2)) @ STARTS
 
 
-def circle_starts() -> Array:
-    """Changes (POINTS, 2) one standard deviation from the start."""
-    angles = 2.0 * np.pi * np.arange(POINTS) / POINTS
-    return np.stack((np.cos(angles), np.sin(angles)), axis=1) @ STARTS
-
-
 def perturbed(plan: Plan, starts: Array, *, feedback: bool = False) -> Ends:
     """Simulate from changed starts (T, 2), open loop or with the plan's own LQR."""
     task, model = plan.task, plan.task.model()
@@ -302,18 +306,17 @@ def perturbed(plan: Plan, starts: Array, *, feedback: bool = False) -> Ends:
         rolled = model.roll_out(task.first + np.array([*change, 0.0, 0.0]), policies)
         if rolled.ok[0]:
             trajectory = rolled.select(0)
-            same += events(trajectory) == events(plan.trajectory)
+            same += event_names(trajectory) == plan.events
             states.append(trajectory.states)
             modes.append(trajectory.aux.knots)
     x = np.reshape(states, (len(states), task.steps + 1, len(task.first)))
-    deviations = (x - plan.trajectory.states) @ OUTPUT.T
     knots = np.reshape(np.array(modes, dtype=np.int64), x.shape[:2])
-    share, failed = same / max(1, len(x)), len(starts) - len(x)
-    return Ends(deviations, x[:, :, 2], x[:, :, 0], knots, share, failed)
+    deviations = (x - plan.trajectory.states) @ OUTPUT.T
+    return Ends(deviations, x, knots, same / max(1, len(x)), len(starts) - len(x))
 
 
-def events(trajectory: Trajectory) -> list[str]:
-    """Names of the transitions, in order."""
+def event_names(trajectory: Trajectory) -> list[str]:
+    """Of the transitions, in order."""
     return [happened.event.transition.name for happened in trajectory.aux.events]
 
 
@@ -337,6 +340,7 @@ def row(one: Measured, plain: Plan) -> dict[str, Any]:
     start = float(np.mean(np.sum((one.starts @ OUTPUT[:, :2].T) ** 2, axis=1)))
     far, near = (np.linalg.norm(ends.end, axis=1) for ends in (cloud, tracked))
     sign, log_det = np.linalg.slogdet(cloud.covariance)
+    change = tracked.states[:, :-1, 2] - plan.trajectory.states[:-1, 2]
     return {
         "system": plan.task.name,
         "plan": plan.kind,
@@ -356,11 +360,11 @@ def row(one: Measured, plain: Plan) -> dict[str, Any]:
         "lqr_trace_ratio": float(np.trace(tracked.covariance)) / start,
         "lqr_mean_distance": float(np.mean(near)) if len(near) else None,
         "lqr_largest_distance": float(np.max(near)) if len(near) else None,
-        "lqr_effort": tracked.added_effort(plan),
+        "lqr_effort": float(plan.task.timestep * np.mean(np.sum(change**2, axis=1))),
         "same_events": cloud.same_events,
         "failed": cloud.failed + tracked.failed,
         "trials": len(one.starts),
-        "events": events(plan.trajectory),
+        "events": plan.events,
         "end": plan.trajectory.states[-1, :2].tolist(),
         "status": plan.status,
         "iterations": plan.iterations,
@@ -368,68 +372,50 @@ def row(one: Measured, plain: Plan) -> dict[str, Any]:
     }
 
 
-COLOURS: dict[Kind, str] = {"plain": LOOK["seed"], "convergent": LOOK["xi"], "dxr": LOOK["dxr"]}
-LABELS: dict[Kind, str] = {"plain": "HiLQR", "convergent": r"with a cost on $\Phi$",
-                           "dxr": r"with $D_xR$ in $\Phi$"}  # fmt: skip
-_CM = 100.0
-
-
 def draw_bundles(group: Sequence[Measured]) -> Figure:
     """Heights, their deviations from the plan for a circle of starts, and forces, by plan."""
-    drawing, axes = figure(
-        columns=len(group), rows=3, width=3.4 * len(group), height=6.2, sharex=True, sharey="row",
-        height_ratios=(3, 3, 2), squeeze=False,
-    )  # fmt: skip
+    drawing, axes = figure(len(group), 3, width=3.4 * len(group), height=6.2, sharex=True,
+                           sharey="row", squeeze=False)  # fmt: skip
     for column, one in zip(axes.T, group, strict=True):
-        plan, ends = one.plan, one.circle
-        time = plan.task.timestep * np.arange(plan.task.steps + 1)
-        colour = COLOURS[plan.kind]
-        column[0].plot(time, ends.heights.T, color=colour, lw=0.4, alpha=0.6)
-        column[0].plot(time, plan.trajectory.states[:, 0], color="black", lw=0.9)
-        column[1].plot(time, _CM * ends.deviations[:, :, 0].T, color=colour, lw=0.5, alpha=0.8)
-        column[2].plot(time, plan.trajectory.states[:, 2], color=colour, lw=1.4)
+        plan, ends, (colour, label) = one.plan, one.circle, KINDS[one.plan.kind]
+        column[0].plot(plan.times, ends.states[:, :, 0].T, color=colour, lw=0.4, alpha=0.6)
+        column[0].plot(plan.times, plan.trajectory.states[:, 0], color="black", lw=0.9)
+        column[1].plot(plan.times, ends.deviations[:, :, 0].T, color=colour, lw=0.5, alpha=0.8)
+        column[2].plot(plan.times, plan.trajectory.states[:, 2], color=colour)
         for panel in column:
             _mark_events(panel, plan)
-        column[0].set_title(LABELS[plan.kind], color=colour)
+        column[0].set_title(label, color=colour)
         column[2].set_xlabel("time [s]")
-    labels = ("height [m]", "distance from the plan [cm]", "force [N]")
-    for panel, label in zip(axes[:, 0], labels, strict=True):
+    for panel, label in zip(axes[:, 0], ("height [m]", "from the plan [m]", "force [N]"),
+                            strict=True):  # fmt: skip
         panel.set_ylabel(label)
     return drawing
 
 
 def draw_clouds(group: Sequence[Measured]) -> Figure:
     """Where perturbed starts end, off the plan's end, and the growth of their spread over time."""
-    count = len(group)
-    drawing, axes = figure(columns=count + 1, width=2.6 * count + 3.4, height=3.2,
-                           width_ratios=(*[1.0] * count, 1.3))  # fmt: skip
-    reach = _CM * 1.1 * max(float(np.max(abs(one.cloud.end), initial=1e-3)) for one in group)
-    angles = np.linspace(0.0, 2.0 * np.pi, 100)
-    circle, start = np.stack((np.cos(angles), np.sin(angles)), axis=1), np.diag([SPREAD, SPREAD])
+    drawing, axes = figure(len(group) + 1, width=2.6 * len(group) + 3.4, height=3.2)
+    circle = np.stack((np.cos(CIRCLE), np.sin(CIRCLE)), axis=1)
     growth = axes[-1]
-    for panel, (plan, _, _, cloud, _, ring) in zip(axes, group, strict=False):
-        colour = COLOURS[plan.kind]
-        panel.plot(*(_CM * cloud.end).T, ".", color=colour, ms=3, alpha=0.6)
-        hull = np.concatenate((ring.end, ring.end[:1]))
-        for line, points, label in (
-            (":", circle @ start, "start"), ("-", hull, "end"),
+    for panel, one in zip(axes, group, strict=False):
+        plan, cloud, (colour, label) = one.plan, one.cloud, KINDS[one.plan.kind]
+        panel.plot(*cloud.end.T, ".", color=colour, ms=3, alpha=0.6)
+        for line, points, name in (
+            (":", SPREAD * circle, "start"), ("-", one.circle.end, "end"),
             ("--", circle @ plan.perturbations[-1].T, r"end, by $\Phi$"),
         ):  # fmt: skip
-            panel.plot(*(_CM * points).T, line, color="black", lw=0.9, label=label)
-        panel.set(xlim=(-reach, reach), ylim=(-reach, reach), aspect="equal", xlabel="height [cm]")
-        panel.set_title(LABELS[plan.kind], color=colour)
-        time = plan.task.timestep * np.arange(plan.task.steps + 1)
+            panel.plot(*points.T, line, color="black", lw=0.9, label=name)
+        panel.set(aspect="equal", xlabel="height [m]")
+        panel.set_title(label, color=colour)
         together = np.flatnonzero(np.all(cloud.modes == plan.trajectory.aux.knots, axis=0))[::5]
         sampled = np.sqrt(np.mean(np.sum(cloud.deviations[:, together] ** 2, axis=2), axis=0))
         predicted = np.sqrt(np.sum(plan.perturbations**2, axis=(1, 2)))
-        growth.plot(time, _CM * predicted, lw=1.2, color=colour)
-        growth.plot(time[together], _CM * sampled, ".", ms=4, color=colour)
-    axes[0].set_ylabel(f"velocity x {SECONDS:g} s [cm]")
-    axes[0].legend(fontsize=7, frameon=False, loc="upper left")
+        growth.semilogy(plan.times, predicted, lw=1.2, color=colour)
+        growth.semilogy(plan.times[together], sampled, ".", ms=4, color=colour)
+    axes[0].set_ylabel(f"velocity x {SECONDS:g} s [m]")
+    figures.key(axes[0], fontsize=7)
     _mark_events(growth, group[0].plan)
-    growth.set(xlabel="time [s]", ylabel="spread [cm]", yscale="log")
-    growth.set_yticks([2, 5, 10, 20], ["2", "5", "10", "20"])
-    growth.minorticks_off()
+    growth.set(xlabel="time [s]", ylabel="spread [m]")
     growth.set_title("lines by $\\Phi$; dots: all samples in the plan's mode", fontsize=8)
     return drawing
 
@@ -438,14 +424,12 @@ def draw_trade_off(sweeps: Sequence[Sequence[Plan]]) -> Figure:
     """Predicted spread against effort as the weight grows, one panel a system."""
     drawing, axes = figure(columns=len(sweeps), width=3.6 * len(sweeps), height=3.0, squeeze=False)
     for panel, plans in zip(axes[0], sweeps, strict=True):
-        effort = [plan.effort for plan in plans]
-        spread = [_CM * np.sqrt(plan.predicted_trace) for plan in plans]
-        panel.plot(effort, spread, "o-", color=COLOURS["convergent"], ms=4)
-        for at, plan in zip(zip(effort, spread, strict=True), plans, strict=True):
-            panel.annotate(f"w = {plan.weight:g}", at, fontsize=7)
+        at = [(plan.effort, np.sqrt(plan.predicted_trace)) for plan in plans]
+        panel.plot(*np.transpose(at), "o-", color=KINDS["convergent"][0], ms=4)
+        for place, plan in zip(at, plans, strict=True):
+            panel.annotate(f"w = {plan.weight:g}", place, fontsize=7)
         panel.set(title=plans[0].task.name, xlabel=r"effort [N$^2$ s]")
-        panel.margins(x=0.2, y=0.15)
-    axes[0, 0].set_ylabel("spread at the end [cm]")
+    axes[0, 0].set_ylabel("spread at the end [m]")
     return drawing
 
 

@@ -9,7 +9,7 @@ planned torques in an open-loop simulation. ``--full`` changes the numbers chose
 and seeds the smooth swing-up by the convergent one.
 
 Chosen, because not printed: duration, waypoints, torque limit (a margin to the amplifier's voltage
-and the actuator's 0.1 N m), the arm's limit, gamma, sigma, Q and R (`rotary/swing_ups.py`). The
+and the actuator's 0.1 N m), the arm's limit, gamma, sigma, Q and R (`Case`). The
 damping is from Quanser's courseware, whose two editions differ; --full tries both. Success: some
 time after the end, under the infinite-horizon LQR, near the plan's last state; an additional turn
 of the pole is a failure.
@@ -29,22 +29,67 @@ not modelled, so its success rate of one half is not comparable.
 from __future__ import annotations
 
 import math
+import time
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from typing import Any, NamedTuple
 
-from studies.kong.rotary.figures import figures
-from studies.kong.rotary.swing_ups import BASE, evaluate, family, smooth_again, solve
+import numpy as np
+from matplotlib.figure import Figure
+
+from controller.convergent.rotary.divergence import average_divergence, damping_divergence
+from controller.convergent.rotary.feedback import Weights, design
+from controller.convergent.rotary.parameters import (
+    QUBE_LATER_EDITION,
+    QUBE_SERVO_2,
+    RotaryPendulum,
+)
+from controller.convergent.rotary.perturbation import Perturbed, perturb
+from controller.convergent.rotary.swing_up import SwingUpCost, SwingUpOptions, SwingUpPlanner
+from controller.convergent.rotary.tracking import Tracked, track
+from controller.convergent.rotary.trajectory import SwingUp, accuracy, interpolants, measure
+from hybrid.systems import Array
+from studies.figures import COLOURS, GUARD, figure, key
 from studies.study import Criterion, StudyOptions, StudyResult, study
 
 COARSE = 0.1  # an interval's error from which a plan is not to be trusted [rad, rad/s]
 TRIALS = 50  # machines that track each plan
+SWINGS = 0.5  # the pole is swung up from where it is first so far from hanging [rad]
 SHOWN = {
-    "trajectory": "trajectory",
-    "case": "case",
-    "success": "success",
-    "swing_time": "swing [s]",
-    "success_swinging": "success swinging",
-    "average_divergence": "D_a [1/s]",
+    "trajectory": "trajectory", "case": "case", "success": "success", "swing_time": "swing [s]",
+    "success_swinging": "success swinging", "average_divergence": "D_a [1/s]",
     "tracked": "tracked",
-}  # keys in the table for a person, and their headings
+}  # keys in the table for a person, and their headings  # fmt: skip
+MEASURES = (
+    "success", "success_plus", "success_minus", "swing_time", "success_swinging", "first_lost",
+    "average_divergence", "energy", "roughness", "max_torque", "max_voltage", "interval_error",
+    "whole_error", "tracked",
+)  # of a row; None where there is no plan  # fmt: skip
+NAMES = ("minimal_energy", "smooth", "convergent")
+
+
+@dataclass(frozen=True)
+class Case:
+    """What the thesis leaves open."""
+
+    name: str = "base"
+    task: SwingUpOptions = field(default_factory=SwingUpOptions)
+    gamma: float = 3e-3  # weight of the changes of torque
+    sigma: float = 10.0  # weight of the average divergence
+    weights: Weights = field(default_factory=Weights)
+    pendulum: RotaryPendulum = QUBE_SERVO_2
+
+
+class Solved(NamedTuple):
+    """One swing-up of a case; without a plan, its row alone says why."""
+
+    row: dict[str, Any]
+    swing: SwingUp
+    perturbed: Perturbed | None = None
+    tracked: Tracked | None = None
+
+
+BASE = Case()
 
 
 @study("Kong, section 2.6", "trials", "seed", "full")
@@ -56,9 +101,10 @@ def run(options: StudyOptions) -> StudyResult:
     rows = [entry.row for entries in solved.values() for entry in entries.values()]
     base = solved[BASE.name]
     convergent, smooth = base["convergent"].row["success"], base["smooth"].row["success"]
-    if options.full and base["convergent"].swing.ok:
-        swing, seconds = smooth_again(BASE, base["convergent"].swing)
-        name = "smooth_from_convergent"
+    if options.full and base["convergent"].swing.ok:  # was the smooth one only a poorer optimum?
+        started, cost = time.perf_counter(), SwingUpCost(1.0, BASE.gamma)
+        swing = SwingUpPlanner(BASE.task, BASE.pendulum).solve(cost, base["convergent"].swing)
+        seconds, name = time.perf_counter() - started, "smooth_from_convergent"
         rows.insert(3, evaluate(BASE, name, swing, seconds, trials, options.seed).row)
     criteria = [Criterion(
         "success rate of the convergent swing-up, against that of the smooth one",
@@ -70,3 +116,149 @@ def run(options: StudyOptions) -> StudyResult:
         for row in rows[:3]
     ]  # fmt: skip
     return StudyResult(rows, figures(base), columns=SHOWN, digits=3, criteria=criteria)
+
+
+def family() -> list[Case]:
+    """The base with one number changed each time, and where plain tasks show little."""
+    task, weigh = BASE.task, BASE.weights
+    strong = replace(BASE, name="0.1 N m", task=replace(task, torque_limit=0.1))
+    later = replace(BASE, name="later edition", pendulum=QUBE_LATER_EDITION)
+    return [
+        replace(BASE, name="2.5 s", task=replace(task, duration=2.5, waypoints=201)),
+        replace(BASE, name="4 s", task=replace(task, duration=4.0, waypoints=321)),
+        replace(BASE, name="0.075 N m", task=replace(task, torque_limit=0.075)),
+        strong,
+        replace(strong, name="0.1 N m, sigma 1", sigma=1.0),
+        replace(BASE, name="gamma 1e-3", gamma=1e-3),
+        replace(BASE, name="gamma 1e-2", gamma=1e-2),
+        replace(BASE, name="sigma 3", sigma=3.0),
+        replace(BASE, name="sigma 30", sigma=30.0),
+        replace(BASE, name="R 100", weights=replace(weigh, R=100.0)),
+        replace(BASE, name="Q speeds 0.1", weights=Weights(np.array([1.0, 10.0, 0.1, 0.1]))),
+        replace(BASE, name="heavier arm", pendulum=QUBE_SERVO_2._replace(J_r=later.pendulum.J_r)),
+        later,
+        replace(later, name="later, 0.1 N m", task=strong.task),
+    ]
+
+
+def solve(case: Case, trials: int, seed: int) -> Mapping[str, Solved]:
+    """Minimal energy, then smooth, then convergent, each plan seeding the next; all evaluated.
+
+    Args:
+        case: what to plan.
+        trials: machines that track each plan; 0 for none.
+        seed: of the machines.
+    """
+    planner, swing, solved = SwingUpPlanner(case.task, case.pendulum), None, {}
+    weights = (), (case.gamma,), (case.gamma, case.sigma)
+    for name, more in zip(NAMES, weights, strict=True):  # in the order of 2.6.6
+        started = time.perf_counter()
+        swing = planner.solve(SwingUpCost(1.0, *more), swing)
+        seconds = time.perf_counter() - started
+        solved[name] = evaluate(case, name, swing, seconds, trials, seed)
+    return solved
+
+
+def evaluate(
+    case: Case, name: str, swing: SwingUp, seconds: float, trials: int, seed: int
+) -> Solved:
+    """Perturb and track one swing-up, and make its row."""
+    row: dict[str, Any] = {
+        "trajectory": name, "case": case.name, "status": swing.status,
+        "iterations": swing.iterations, "seconds": seconds, "message": swing.message,
+    }  # fmt: skip
+    if not swing.ok:
+        return Solved(row | dict.fromkeys(MEASURES), swing)
+    feedback = design(case.pendulum, swing, case.weights)
+    pushed = perturb(case.pendulum, feedback, swing.times)
+    tracked = track(case.pendulum, feedback, trials, seed) if trials else None
+    costs, errors = measure(case.pendulum, swing), accuracy(case.pendulum, swing)
+    start = int(np.argmax(np.abs(swing.states[:, 1]) > SWINGS))  # of the swing
+    share = np.mean(np.concatenate([pushed.plus[start:], pushed.minus[start:]]))
+    lost = np.logical_not(np.logical_and(pushed.plus, pushed.minus))
+    measured = (
+        float(np.mean(pushed.success)), float(np.mean(pushed.plus)), float(np.mean(pushed.minus)),
+        float(swing.times[-1] - swing.times[start]), float(share),
+        float(swing.times[np.argmax(lost)]) if np.any(lost) else None, costs.average_divergence,
+        costs.energy, costs.roughness, costs.torque, costs.voltage, errors.interval, errors.whole,
+        None if tracked is None else float(np.mean(tracked.success)),
+    )  # fmt: skip
+    return Solved(row | dict(zip(MEASURES, measured, strict=True)), swing, pushed, tracked)
+
+
+def figures(base: Mapping[str, Solved]) -> dict[str, Figure]:
+    """Figures 2.4 to 2.10, those of the swing-ups that there are."""
+    drawn = {}
+    for i, name in enumerate(NAMES):
+        one = base[name]
+        if one.swing.ok:
+            drawn[f"figure-2.{4 + i}"] = draw_plan(one.swing, name)
+        if one.tracked is not None and i:
+            drawn[f"figure-2.{6 + i}"] = draw_tracking(one.swing, one.tracked, name)
+        if one.perturbed is not None and i:
+            drawn[f"figure-2.{8 + i}"] = draw_perturbations(one.swing, one.perturbed, name)
+    return drawn
+
+
+def draw_plan(swing: SwingUp, name: str) -> Figure:
+    """Figures 2.4 to 2.6: angles, torque, and average divergence over time."""
+    drawing, axes = figure(rows=3, height=5.4, sharex=True)
+    state, torque = interpolants(QUBE_SERVO_2, swing)
+    times = np.linspace(swing.times[0], swing.times[-1], 5 * len(swing.times))
+    states = state(times)
+    axes[0].plot(times, states[:, 0], color="tab:gray", label=r"arm $\theta$")
+    axes[0].plot(times, states[:, 1], color="tab:blue", label=r"pole $\alpha$")
+    axes[0].set(ylabel="angle [rad]", title=name.replace("_", " "))
+    axes[0].axhline(np.pi, **GUARD)
+    axes[1].plot(times, torque(times), color="black")
+    for side in (-1.0, 1.0):
+        axes[1].axhline(side * BASE.task.torque_limit, **GUARD)
+    axes[1].set(ylabel=r"torque $\tau$ [N m]")
+    axes[2].plot(times, average_divergence(QUBE_SERVO_2, states.T), label="$D_a$")
+    axes[2].plot(times, damping_divergence(QUBE_SERVO_2, states[:, 1]), label="of the damping")
+    axes[2].set(xlabel="time [s]", ylabel="average divergence [1/s]")
+    key(axes[0])
+    key(axes[2])
+    return drawing
+
+
+def draw_tracking(swing: SwingUp, tracked: Tracked, name: str) -> Figure:
+    """Figures 2.7 and 2.8: the machines' angles and torques over the plan's."""
+    drawing, axes = figure(rows=3, height=5.4, sharex=True)
+    held = f"{int(np.sum(tracked.success))} of {len(tracked.success)} held"
+    for panel, label, values, planned in zip(
+        axes, ("pole [rad]", "arm [rad]", r"torque $\tau$ [N m]"),
+        (tracked.states[:, 1], tracked.states[:, 0], tracked.torques),
+        (swing.states[:, 1], swing.states[:, 0], swing.torques), strict=True,
+    ):  # fmt: skip
+        _bundle(panel, tracked.times, values, tracked.success)
+        panel.plot(swing.times, planned, color="black", ls="--", lw=1.0)
+        panel.set(ylabel=label)
+    axes[2].set(xlabel="time [s]")
+    axes[0].set(title=f"{name.replace('_', ' ')}, simulated machines: {held}")
+    return drawing
+
+
+def draw_perturbations(swing: SwingUp, perturbed: Perturbed, name: str) -> Figure:
+    """Figures 2.9 and 2.10: the pole's angle after each perturbation; lost ones in red.
+
+    Some of the lost end with the pole held aside by an arm that spins, at odd multiples of pi / 2.
+    """
+    drawing, axes = figure(rows=2, height=5.4, sharex=True, sharey=True)
+    N = len(swing.times)  # noqa: N806
+    end = int(np.searchsorted(perturbed.times, swing.times[-1] + 1.0))
+    for panel, sign, columns in zip(axes, "+-", (slice(0, N), slice(N, None)), strict=True):
+        success = perturbed.success[columns]
+        _bundle(panel, perturbed.times[:end], perturbed.alphas[:end, columns], success)
+        panel.plot(swing.times, swing.states[:, 1], color="black", lw=1.4)
+        panel.axvline(swing.times[-1], **GUARD)
+        panel.set(ylabel=r"pole $\alpha$ [rad]", ylim=(-2.6 * np.pi, 3.1 * np.pi))
+        panel.set_title(f"{name}, {sign}1 rad: {int(np.sum(success))} of {N} recover")
+    axes[1].set(xlabel="time [s]")
+    return drawing
+
+
+def _bundle(axes: Any, times: Array, values: Array, success: Array) -> None:
+    """One thin line for each column of values (k, m); lost ones above the others, in red."""
+    for kept, colour in ((success, COLOURS["final"]), (~success, COLOURS["dxr"])):
+        axes.plot(times, values[:, kept], color=colour, lw=0.5, alpha=0.5)

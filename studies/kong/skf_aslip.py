@@ -7,28 +7,19 @@ the body in flight, and not on the ground. The figure of a trial is 4.5 without 
 
 from __future__ import annotations
 
-from studies.kong.filters.comparison import Drawing, compare_all
-from studies.kong.filters.problems import Level, aslip_problem
+from studies.kong.skf import Level, aslip_problem, compare_all
+from studies.kong.systems.aslip import BODY
 from studies.study import StudyOptions, StudyResult, study
 
-TIMESTEPS = (0.03, 0.01, 0.005, 0.001)  # [s]
-PROCESS = (0.01, 0.001, 0.0001)  # times dt^2
-MEASUREMENT = (0.005, 0.001, 0.0001)
+# Timesteps [s], process noise times dt^2, and measurement noise.
+GRID = (0.03, 0.01, 0.005, 0.001), (0.01, 0.001, 0.0001), (0.005, 0.001, 0.0001)
 TRIALS = 100  # a set
 SHOWN = Level(0.005, 0.01, 0.005)  # figure 4.5
-_DRAWING = Drawing(
-    ("$x_b$ [m]", "$y_b$ [m]", r"$\theta_b$ [rad]", r"$\dot{x}_b$ [m/s]", r"$\dot{y}_b$ [m/s]",
-     r"$\dot{\theta}_b$ [rad/s]"),
-    (0, 1, 2, 5, 6, 7),
-)  # fmt: skip
-
-
-def levels() -> list[Level]:
-    """All 36 sets."""
-    return [Level(dt, q, v) for dt in TIMESTEPS for q in PROCESS for v in MEASUREMENT]
+LABELS = ("$x_b$ [m]", "$y_b$ [m]", r"$\theta_b$ [rad]", r"$\dot{x}_b$ [m/s]",
+          r"$\dot{y}_b$ [m/s]", r"$\dot{\theta}_b$ [rad/s]")  # fmt: skip
 
 
 @study("Kong, section 4.7.2", "trials", "seed")
 def run(options: StudyOptions) -> StudyResult:
     """A row a set, figure 4.5 without its particles, and a map of the ratio of errors."""
-    return compare_all(levels(), SHOWN, _DRAWING, aslip_problem, options, TRIALS)
+    return compare_all(options, aslip_problem, GRID, TRIALS, SHOWN, LABELS, BODY)

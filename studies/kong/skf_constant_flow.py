@@ -19,30 +19,23 @@ import dataclasses
 
 import numpy as np
 
-from studies.kong.filters.comparison import Drawing, compare_all
-from studies.kong.filters.problems import FLOW_MEAN, FLOW_VARIANCE, Level, flow_problem
+from studies.kong.skf import FLOW_MEAN, FLOW_VARIANCE, Level, compare_all, flow_problem
 from studies.study import Criterion, StudyOptions, StudyResult, study
 
-TIMESTEPS = (5.0, 1.0, 0.1, 0.05)  # [s]
-PROCESS = (0.1, 0.01, 0.001, 0.0001)  # times dt^2
-MEASUREMENT = (1.0, 0.1, 0.01, 0.001, 0.0001)
+# Timesteps [s], process noise times dt^2, and measurement noise.
+GRID = (5.0, 1.0, 0.1, 0.05), (0.1, 0.01, 0.001, 0.0001), (1.0, 0.1, 0.01, 0.001, 0.0001)
 TRIALS = 1000  # a set
 SHOWN = Level(0.05, 0.01, 1.0)  # figure 4.3
-_DRAWING = Drawing(("$x_1$", "$x_2$"), (0, 1))
 # Table 4.1: norm of Sigma at the transition, and Delta_T over the timestep.
 PRINTED = {5.0: (0.16, 0.38), 1.0: (0.10, 1.5), 0.1: (0.028, 7.9), 0.05: (0.015, 12.0)}
 _ONE_PERCENT = 2.3263  # deviations beyond which 1% of a normal distribution lies
 
 
-def levels() -> list[Level]:
-    """All 80 sets."""
-    return [Level(dt, q, v) for dt in TIMESTEPS for q in PROCESS for v in MEASUREMENT]
-
-
 @study("Kong, section 4.7.1", "trials", "seed")
 def run(options: StudyOptions) -> StudyResult:
     """A row a set, figure 4.3 without its particles, and a map of the ratio of errors."""
-    found = compare_all(levels(), SHOWN, _DRAWING, flow_problem, options, TRIALS)
+    labels = "$x_1$", "$x_2$"
+    found = compare_all(options, flow_problem, GRID, TRIALS, SHOWN, labels, (0, 1))
     return dataclasses.replace(found, criteria=[*found.criteria, *table_4_1()])
 
 
@@ -69,10 +62,10 @@ def table_4_1() -> list[Criterion]:
     criteria = []
     for dt, printed in PRINTED.items():
         Sigma = covariance_at_transition(dt, 0.01, 1.0)
-        whole = 2.0 * _ONE_PERCENT * np.sqrt(Sigma) / dt
-        for what, found, wanted, bound in zip(
-            ("Sigma", "Delta_T"), (Sigma, whole), printed, (0.2, 0.05), strict=True
+        found = Sigma, 2.0 * _ONE_PERCENT * np.sqrt(Sigma) / dt
+        for what, value, wanted, bound in zip(
+            ("Sigma", "Delta_T"), found, printed, (0.2, 0.05), strict=True
         ):
-            error = float(abs(found / wanted - 1.0))
+            error = float(abs(value / wanted - 1.0))
             criteria.append(Criterion(f"table 4.1, {dt:g} s: error of {what}", error, "<=", bound))
     return criteria

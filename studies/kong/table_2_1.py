@@ -33,10 +33,18 @@ from matplotlib.figure import Figure
 from controller.convergent.evaluation import Uncertainty, evaluate, trace
 from controller.convergent.hill import SINE_HILL
 from controller.convergent.hill_path import HillPath, HillProblem
-from studies.figures import COLOURS, figure
-from studies.kong.hill.contraction import figure_regions, reachable_shares
-from studies.kong.hill.methods import BOTH_ENDS, METHODS, Method, ends
-from studies.kong.hill.trials import Trials, plan, run_trials
+from studies.figures import COLOURS, figure, key
+from studies.kong.hill import (
+    BOTH_ENDS,
+    METHODS,
+    Method,
+    Trials,
+    ends,
+    figure_regions,
+    plan,
+    reachable_shares,
+    run_trials,
+)
 from studies.study import Criterion, StudyOptions, StudyResult, study
 
 Row = dict[str, Any]
@@ -59,6 +67,7 @@ SHOWN = {
     "acceleration_cost": "J_accel",
     "seconds": "time [s]",
 }  # keys in the table for a person, and their headings
+TREES = 5  # B-RRT paths in figure 2.2
 
 
 @study("Kong, table 2.1", "trials", "seed", "full")
@@ -69,7 +78,8 @@ def run(options: StudyOptions) -> StudyResult:
     both_ends = run_trials(options, BOTH_ENDS) if options.full else None
     made = rows(trials, reachable_shares(places), both_ends)
     options.progress(trials.count, trials.count, "figures")
-    example = most_gained(trials)
+    gain = trials.values(1, "log_area_ratio") - trials.values(2, "log_area_ratio")
+    example = int(np.argmax(np.nan_to_num(gain, nan=-np.inf)))  # where method 2 gains most
     figures = {
         "figure-2.1": flow_figure(options.seed, example),
         "figure-2.2": example_figure(options.seed, example),
@@ -84,8 +94,8 @@ def criteria(made: Sequence[Row]) -> list[Criterion]:
     slowest = max((row for row in made if "T-OPT" in row["method"]), key=lambda row: row["seconds"])
     what = f"median time of the slowest T-OPT [s], method {slowest['number']}"
     return [
-        *(Criterion(f"method {number}: {key}", made[number - 1][key], op, bound)
-          for number, key, op, bound in REQUIRED),
+        *(Criterion(f"method {number}: {what}", made[number - 1][what], op, bound)
+          for number, what, op, bound in REQUIRED),
         Criterion(what, slowest["seconds"], "<", LIMIT_S),
     ]  # fmt: skip
 
@@ -102,61 +112,39 @@ def rows(
         reachable: share [%] of the trials that a convergent path can solve at all.
         both_ends: trials of ``BOTH_ENDS``, if there were any.
     """
-    return [_row(method, trials, reachable(method), both_ends) for method in METHODS]
-
-
-def _row(method: Method, trials: Trials, reachable: float | None, both: Trials | None) -> Row:
-    number = method.number
-
-    def values(key: str) -> np.ndarray:
-        return trials.values(number, key)
-
-    outcomes, won, seconds = trials.outcomes[number], values("success") > 0, values("seconds")
-    areas, distances, costs = (
-        values(key) for key in ("log_area_ratio", "log_distance_ratio", "acceleration_cost")
-    )
-    asked = both.values(number, "success") if both and number in both.outcomes else None
-    return {
-        "method": method.label,
-        "power": method.power,
-        "success": 100.0 * float(np.mean(won)),
-        "log_area_ratio_mean": _of_finite(np.mean, areas),
-        "log_area_ratio_std": _of_finite(np.std, areas),
-        "log_distance_ratio_mean": _of_finite(np.mean, distances),
-        "log_distance_ratio_std": _of_finite(np.std, distances),
-        "acceleration_cost": _of_finite(np.mean, costs),
-        "seconds": float(np.median(seconds)),
-        "number": number,
-        "trials": trials.count,
-        "successes": int(np.sum(won)),
-        "acceleration_cost_std": _of_finite(np.std, costs),
-        "cpu_seconds": float(np.median(values("cpu_seconds"))),
-        "seconds_mean": float(np.mean(seconds)),
-        "seconds_std": float(np.std(seconds)),
-        **{f"thesis_{name}": value for name, value in method.printed._asdict().items()},
-        "build_seconds": float(np.max(values("build_seconds"))),
-        "broken": sum(bool(one.broken) for one in outcomes),
-        "rough": sum(one.rough for one in outcomes),
-        "at_ends": sum(one.at_ends for one in outcomes),
-        "reachable": reachable,
-        "success_both_ends": None if asked is None else 100.0 * float(np.mean(asked)),
-    }
-
-
-def _of_finite(summary: Callable[[np.ndarray], Any], values: np.ndarray) -> float | None:
-    kept = values[np.isfinite(values)]
-    return float(summary(kept)) if len(kept) else None
-
-
-def most_gained(trials: Trials) -> int:
-    """The trial in which method 2's log E_a is the farthest below the shortest path's."""
-    gain = trials.values(1, "log_area_ratio") - trials.values(2, "log_area_ratio")
-    return int(np.argmax(np.nan_to_num(gain, nan=-np.inf)))
-
-
-TREES = 5  # B-RRT paths in figure 2.2
-FOUR = Uncertainty(4)
-_GROUPS = {"none": "seed", "average": "final", "maximum": "target"}  # colours, by constraint
+    made = []
+    for method in METHODS:
+        number = method.number
+        names = ("success", "seconds", "cpu_seconds", "build_seconds", "broken", "rough", "at_ends",
+                 "log_area_ratio", "log_distance_ratio", "acceleration_cost")  # fmt: skip
+        one = {name: trials.values(number, name) for name in names}
+        kept = {name: one[name][np.isfinite(one[name])] for name in names[-3:]}
+        mean = {f"{name}_mean": float(np.mean(v)) if len(v) else None for name, v in kept.items()}
+        std = {f"{name}_std": float(np.std(v)) if len(v) else None for name, v in kept.items()}
+        asked = both_ends is not None and number in both_ends.outcomes
+        made.append({
+            "method": method.label,
+            "power": method.power,
+            "success": 100.0 * float(np.mean(one["success"])),
+            **{f"{name}_{what}": (mean | std)[f"{name}_{what}"]
+               for name in names[-3:-1] for what in ("mean", "std")},
+            "acceleration_cost": mean["acceleration_cost_mean"],
+            "seconds": float(np.median(one["seconds"])),
+            "number": number,
+            "trials": trials.count,
+            "successes": int(np.sum(one["success"])),
+            "acceleration_cost_std": std["acceleration_cost_std"],
+            "cpu_seconds": float(np.median(one["cpu_seconds"])),
+            "seconds_mean": float(np.mean(one["seconds"])),
+            "seconds_std": float(np.std(one["seconds"])),
+            **{f"thesis_{name}": value for name, value in method.printed._asdict().items()},
+            "build_seconds": float(np.max(one["build_seconds"])),
+            **{name: int(np.sum(one[name])) for name in ("broken", "rough", "at_ends")},
+            "reachable": reachable(method),
+            "success_both_ends": None if not asked
+            else 100.0 * float(np.mean(both_ends.values(number, "success"))),
+        })  # fmt: skip
+    return made
 
 
 def flow_figure(seed: int, trial: int) -> Figure:
@@ -166,100 +154,65 @@ def flow_figure(seed: int, trial: int) -> Figure:
         problem, path = plan(METHODS[number - 1], seed, trial)
         _map(panel)
         if path.ok:
-            places = trace(problem, path, FOUR)
+            places = trace(problem, path, Uncertainty(4))
             panel.plot(*places.transpose(2, 0, 1), color=COLOURS["target"], lw=0.8)
             panel.plot(*path.positions.T, color=COLOURS["initial"], lw=1.6)
-            panel.plot(*places[0].T, "o", color="black", ms=2.5)
-            panel.plot(*places[-1].T, "o", color="black", ms=2.5, mfc="white")
+            panel.plot(*places[[0, -1]].reshape(-1, 2).T, "o", color="black", ms=2.5)
         panel.set_title(f"{METHODS[number - 1].label}{_ratios(problem, path)}", fontsize=9)
-    axes[1].set(ylabel="")
     return drawing
 
 
 def example_figure(seed: int, trial: int) -> Figure:
     """Figure 2.2: the uncertainty of two paths; T-OPT beside B-RRT; and the powers of both."""
-    drawing, axes = figure(columns=3, width=12.0, height=3.8, width_ratios=[1.25, 1.25, 1.0])
-    for number, style in ((1, "--"), (2, "-")):
-        _draw_uncertainty(axes[0], *plan(METHODS[number - 1], seed, trial), style)
-    _map(axes[0], arrows=True)
-    axes[0].legend(frameon=False, loc="lower center", bbox_to_anchor=(0.5, 1.0), fontsize=7)
-    _draw_trees(axes[1], axes[2], seed, trial)
-    _map(axes[1])
-    axes[1].legend(
-        frameon=False, loc="lower center", bbox_to_anchor=(0.5, 1.0), ncols=2, fontsize=7
-    )
-    axes[2].set(
-        xlabel="share of the way's waypoints", ylabel="power p", ylim=(-0.05, 2.05), box_aspect=0.78
-    )
+    drawing, axes = figure(columns=3, width=12.0, height=3.8)
+    for number, style, name in ((1, "--", "shortest"), (2, "-", "optimal")):
+        problem, path = plan(METHODS[number - 1], seed, trial)
+        if path.ok:
+            places, label = trace(problem, path), f"{name}{_ratios(problem, path)}"
+            axes[0].plot(*path.positions.T, style, color=COLOURS["dxr"], lw=1.2, label=label)
+            for points in (places[0], places[-1]):
+                axes[0].fill(*points.T, fill=False, ls=style, ec="black")
+    problem, path = plan(METHODS[1], seed, trial)
+    trees = [plan(METHODS[2], seed, trial, repeat)[1] for repeat in range(TREES)]
+    for each, colour, label, width in (
+        *((tree, COLOURS["dxr"], "B-RRT" if tree is trees[0] else None, 0.6) for tree in trees),
+        (path, COLOURS["initial"], "T-OPT", 1.6),
+    ):
+        if each.ok and len(each.powers):
+            axes[1].plot(*each.positions.T, color=colour, lw=width, label=label)
+            share = np.arange(len(each.powers)) / len(each.powers)
+            axes[2].step(share, each.powers, where="post", color=colour, lw=width)
+    square = problem.goal + problem.eta * np.array([[-1, -1], [1, -1], [1, 1], [-1, 1]])
+    axes[1].fill(*square.T, fill=False, ec="black", lw=1.0)
+    axes[1].plot(*problem.start, "o", color="black", ms=3)
+    for panel in axes[:2]:
+        _map(panel)
+        key(panel, loc="lower center", bbox_to_anchor=(0.5, 1.0), fontsize=7)
+    axes[2].set(xlabel="share of the way's waypoints", ylabel="power p")
     return drawing
 
 
 def area_figure(trials: Trials) -> Figure:
     """Log E_a of every success, and the middle half of each method's; the thesis's mean beside."""
     drawing, axes = figure(width=9.0, height=4.2)
-    jitter = np.random.default_rng(0)
-    for place, method in enumerate(METHODS):
-        values = trials.values(method.number, "log_area_ratio")
-        values = values[np.isfinite(values)]
-        colour = COLOURS[_GROUPS[method.convergence]]
-        across = place + jitter.uniform(-0.22, 0.22, len(values))
-        axes.plot(across, values, "o", color=colour, ms=2.5, alpha=0.8, mew=0)
-        if len(values):
-            axes.boxplot(values, positions=[place], widths=0.6, showfliers=False,
-                         manage_ticks=False, medianprops={"color": "black"})  # fmt: skip
-            axes.plot(place, np.mean(values), "D", color="black", ms=4)
-        axes.plot(place, method.printed.log_area_ratio, "x", color=COLOURS["dxr"], ms=6)
-    axes.plot([], [], "D", color="black", ms=4, label="mean")
-    axes.plot([], [], "x", color=COLOURS["dxr"], ms=6, label="mean in Table 2.1")
+    values = [trials.values(method.number, "log_area_ratio") for method in METHODS]
+    kept, at = [each[np.isfinite(each)] for each in values], range(len(METHODS))
+    axes.boxplot(kept, positions=at, widths=0.6, showmeans=True)
+    axes.plot(at, [m.printed.log_area_ratio for m in METHODS], "x", color=COLOURS["dxr"],
+              label="mean in Table 2.1")  # fmt: skip
     axes.axhline(0.0, color="black", lw=0.6)
-    labels = [m.tick.replace(" ", "\n", 2).replace("p\n= 1", "p = 1") for m in METHODS]
-    axes.set_xticks(range(len(METHODS)), labels, fontsize=6)
+    axes.set_xticks(at, [method.tick.replace(" ", "\n", 2) for method in METHODS], fontsize=6)
     axes.set(ylabel=r"$\log\,E_a$")
-    axes.legend(frameon=False, fontsize=8)
+    key(axes)
     return drawing
 
 
-def _draw_uncertainty(axes: Any, problem: HillProblem, path: HillPath, style: str) -> None:
-    if not path.ok:
-        return
-    places = trace(problem, path)
-    name = "shortest" if problem.powers == (1.0, 1.0) else "optimal"
-    label = f"{name}{_ratios(problem, path)}"
-    axes.plot(*path.positions.T, style, color=COLOURS["dxr"], lw=1.2, label=label)
-    for points in (places[0], places[-1]):
-        axes.plot(*np.vstack([points, points[:1]]).T, style, color="black", lw=1.0)
-
-
-def _draw_trees(above: Any, below: Any, seed: int, trial: int) -> None:
-    problem, path = plan(METHODS[1], seed, trial)
-    drawn = [(path, COLOURS["initial"], "T-OPT", 1.6, 3)]
-    for repeat in range(TREES):
-        _, tree = plan(METHODS[2], seed, trial, repeat)
-        drawn.append((tree, COLOURS["dxr"], "B-RRT" if repeat == 0 else "", 0.6, 2))
-    for each, colour, label, width, order in drawn:
-        if each.ok and len(each.powers):
-            look = {"color": colour, "lw": width, "zorder": order, "label": label or None}
-            above.plot(*each.positions.T, **look)
-            share = np.arange(len(each.powers)) / len(each.powers)
-            below.step(share, each.powers, where="post", alpha=1.0 if order == 3 else 0.3, **look)
-    eta = problem.eta
-    corners = problem.goal + eta * np.array([[-1, -1], [1, -1], [1, 1], [-1, 1], [-1, -1]])
-    above.plot(*corners.T, color="black", lw=1.0, zorder=4)
-    above.plot(*problem.start, "o", color="black", ms=3, zorder=4)
-
-
-def _map(axes: Any, arrows: bool = False) -> None:
-    """Elevation lines of the hill, and its gradient."""
-    x, y = (np.linspace(*bounds, 121) for bounds in (SINE_HILL.x_bounds, SINE_HILL.y_bounds))
-    across, up = np.meshgrid(x, y)
-    hill = SINE_HILL.at(across, up)
-    axes.contour(across, up, hill.h, 18, colors="0.75", linewidths=0.5, zorder=0)
-    if arrows:
-        some = np.s_[6::12, 6::12]
-        axes.quiver(across[some], up[some], hill.h_x[some], hill.h_y[some], color="tab:blue",
-                    alpha=0.5, width=0.003, zorder=1)  # fmt: skip
-    axes.set(xlabel="x [m]", ylabel="y [m]", aspect="equal",
-             xlim=SINE_HILL.x_bounds, ylim=SINE_HILL.y_bounds)  # fmt: skip
+def _map(axes: Any) -> None:
+    """Elevation lines of the hill."""
+    x, y = np.meshgrid(*(np.linspace(*bounds, 121)
+                         for bounds in (SINE_HILL.x_bounds, SINE_HILL.y_bounds)))  # fmt: skip
+    axes.contour(x, y, SINE_HILL.at(x, y).h, 18, colors="0.75", linewidths=0.5, zorder=0)
+    axes.set(xlabel="x [m]", ylabel="y [m]", aspect="equal")
 
 
 def _ratios(problem: HillProblem, path: HillPath) -> str:

@@ -18,8 +18,7 @@ from matplotlib.figure import Figure
 from scipy.stats import ttest_rel, wilcoxon
 
 from studies.figures import figure
-from studies.kong.hill.methods import METHODS
-from studies.kong.hill.trials import Trials, run_trials
+from studies.kong.hill import METHODS, Trials, run_trials
 from studies.study import Criterion, StudyOptions, StudyResult, study
 
 TIE = 1e-3  # of log E_a: closer than that, two solves may have ended in the same optimum
@@ -37,14 +36,14 @@ PRINTED = (
 
 
 class Comparison(NamedTuple):
-    """One method against another, over the trials in which both succeeded; NaN where too few."""
+    """One method against another, over the trials in which both succeeded; None where too few."""
 
-    wins: float  # share in which the first has the smaller E_a; half of the ties are added
-    ties: float  # share in which both have the same
-    pairs: int
-    difference: float  # mean of log E_a of the first less that of the second
-    t_test: float  # p value that the mean difference is zero, Student's paired test
-    rank_test: float  # p value that differences are symmetric about zero, Wilcoxon's
+    wins: float | None = None  # share in which the first has the smaller E_a, with half of the ties
+    pairs: int = 0
+    ties: float | None = None  # share in which both have the same
+    difference: float | None = None  # mean of log E_a of the first less that of the second
+    t: float | None = None  # p value that the mean difference is zero, Student's paired test
+    rank: float | None = None  # p value that differences are symmetric about zero, Wilcoxon's
 
 
 def compare(trials: Trials, first: int, second: int) -> Comparison:
@@ -54,13 +53,14 @@ def compare(trials: Trials, first: int, second: int) -> Comparison:
     ours, theirs = ours[both], theirs[both]
     pairs, change = len(ours), ours - theirs
     if pairs == 0:
-        return Comparison(np.nan, np.nan, 0, np.nan, np.nan, np.nan)
+        return Comparison()
     ties, difference = float(np.mean(np.abs(change) <= TIE)), float(np.mean(change))
-    wins = float(np.mean(change < -TIE)) + 0.5 * ties
+    found = Comparison(float(np.mean(change < -TIE)) + 0.5 * ties, pairs, ties, difference)
     if pairs < 2 or not np.any(change):
-        return Comparison(wins, ties, pairs, difference, np.nan, np.nan)
-    tests: tuple[Any, Any] = (ttest_rel(ours, theirs), wilcoxon(change))
-    return Comparison(wins, ties, pairs, difference, *(float(test.pvalue) for test in tests))
+        return found
+    tests: Any = ttest_rel(ours, theirs).pvalue, wilcoxon(change).pvalue
+    t, rank = (float(test) if np.isfinite(test) else None for test in tests)
+    return found._replace(t=t, rank=rank)
 
 
 @study("Kong, table 2.2", "trials", "seed", "full")
@@ -69,44 +69,29 @@ def run(options: StudyOptions) -> StudyResult:
     trials = run_trials(options, [METHODS[number - 1] for number in ORDER])
     made = rows(trials)
     options.progress(trials.count, trials.count, "figures")
-    return StudyResult(
-        made, {"win-fractions": draw(made)}, columns=SHOWN, digits=2, criteria=criteria(trials)
-    )  # fmt: skip
+    figures = {"win-fractions": draw(made)}
+    return StudyResult(made, figures, columns=SHOWN, digits=2, criteria=criteria(trials))
 
 
 def rows(trials: Trials) -> list[dict[str, Any]]:
     """Win fractions by method; pairs, ties, differences and p values beside, as ``pairs_N``."""
     made = []
     for place, number in enumerate(ORDER):
-        row: dict[str, Any] = {"method": METHODS[number - 1].label}
-        details: dict[str, Any] = {}
-        for column, other in enumerate(ORDER):
-            pair = compare(trials, number, other)
-            row[str(other)] = 0.0 if other == number else _value(pair.wins)
-            details[f"thesis_{other}"] = PRINTED[place][column]
+        pairs = {other: compare(trials, number, other) for other in ORDER}
+        row = {"method": METHODS[number - 1].label}
+        row |= {str(other): pair.wins if other != number else 0.0 for other, pair in pairs.items()}
+        for (other, pair), printed in zip(pairs.items(), PRINTED[place], strict=True):
+            row[f"thesis_{other}"] = printed
             if other != number:
-                details |= {
-                    f"pairs_{other}": pair.pairs,
-                    f"ties_{other}": _value(pair.ties),
-                    f"difference_{other}": _value(pair.difference),
-                    f"t_{other}": _value(pair.t_test),
-                    f"rank_{other}": _value(pair.rank_test),
-                }
-        made.append(row | details)
+                row |= {f"{name}_{other}": v for name, v in list(pair._asdict().items())[1:]}
+        made.append(row)
     return made
-
-
-def _value(number: float) -> float | None:
-    return float(number) if np.isfinite(number) else None
 
 
 def criteria(trials: Trials) -> list[Criterion]:
     """Method 8 is ahead of every other, in more than half of the pairs."""
-    return [
-        Criterion(f"share of trials in which method 8 has a"
-                  f" smaller E_a than {b}", compare(trials, 8, b).wins, ">", 0.5)
-        for b in ORDER[1:]
-    ]
+    what = "share of trials in which method 8 has a smaller E_a than"
+    return [Criterion(f"{what} {b}", compare(trials, 8, b).wins, ">", 0.5) for b in ORDER[1:]]
 
 
 def draw(made: Sequence[Mapping[str, Any]]) -> Figure:
@@ -115,12 +100,11 @@ def draw(made: Sequence[Mapping[str, Any]]) -> Figure:
     shares = np.array([[row[str(n)] for n in ORDER] for row in made], dtype=np.float64)
     np.fill_diagonal(shares, np.nan)
     axes.imshow(shares, cmap="PRGn", vmin=-0.2, vmax=1.2)
-    for i in range(len(ORDER)):
-        for j in range(len(ORDER)):
-            if np.isfinite(shares[i, j]):
-                axes.text(j, i, f"{shares[i, j]:.2f}\n({PRINTED[i][j]:.2g})", ha="center",
-                          va="center", fontsize=7)  # fmt: skip
-    axes.set_xticks(range(len(ORDER)), [str(number) for number in ORDER])
+    for (i, j), share in np.ndenumerate(shares):
+        if np.isfinite(share):
+            axes.text(j, i, f"{share:.2f}\n({PRINTED[i][j]:.2g})", ha="center", va="center",
+                      fontsize=7)  # fmt: skip
+    axes.set_xticks(range(len(ORDER)), ORDER)
     axes.set_yticks(range(len(ORDER)), [METHODS[number - 1].tick for number in ORDER])
     axes.set(xlabel="compared method")
     axes.set_title("share of trials in which the row's $E_a$ is smaller (thesis)", fontsize=9)

@@ -42,4 +42,4 @@ def test_the_a1_walks_with_the_examples(assignments):
 
 def test_the_study_meets_its_criterion():
     result = load(f"{EXAMPLES}/my_study.py:run")(StudyOptions(trials=500))
-    assert len(result.records) == 7 and all(criterion.met for criterion in result.criteria)
+    assert len(result.rows) == 7 and all(criterion.met for criterion in result.criteria)

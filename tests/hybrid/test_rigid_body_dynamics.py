@@ -27,7 +27,7 @@ from hybrid.rigid_body.hybrid_system import (
 )
 from hybrid.rigid_body.impacts import impact_map
 from hybrid.simulation import simulate_step
-from studies.kong.saltations.guard_states import least_norm_root
+from studies.kong.saltations import least_norm_root
 from studies.kong.systems.slope_ball import GRAVITY, slope_ball_body
 from studies.kong.systems.three_link_arm import HANGING, arm_energy, three_link_arm
 

@@ -21,129 +21,99 @@ hip spring keeps what energy it has, and no energy is lost at either transition.
 
 from __future__ import annotations
 
-from typing import NamedTuple
-
 import numpy as np
 
-from hybrid.systems import Array, Mode, System, Transition
+from hybrid.systems import Array, Mode, System, Transition, VectorFunction
 
-FLIGHT = 1
-STANCE = 2
-
-
-class AslipParameters(NamedTuple):
-    """Constants of the body, the two springs and gravity, as in 3.8.5."""
-
-    mass: float = 1.0  # m_b [kg]
-    inertia: float = 1.0  # I_b, about the centre of mass [kg m^2]
-    leg_stiffness: float = 1000.0  # k_l [N/m]
-    hip_stiffness: float = 400.0  # k_theta [N m/rad]
-    body_length: float = 0.5  # l_b, hip to centre of mass [m]
-    gravity: float = 9.8  # a_g [m/s^2]
-    leg_rest: float = 1.0  # l_l0 [m]
-    hip_rest: float = -np.pi / 8  # theta_h0 [rad]
+FLIGHT, STANCE = 1, 2
+MASS = 1.0  # m_b [kg], this and all below: 3.8.5
+INERTIA = 1.0  # I_b, about the centre of mass [kg m^2]
+LEG_STIFFNESS = 1000.0  # k_l [N/m]
+HIP_STIFFNESS = 400.0  # k_theta [N m/rad]
+BODY_LENGTH = 0.5  # l_b, hip to centre of mass [m]
+GRAVITY = 9.8  # [m/s^2]
+LEG_REST = 1.0  # l_l0 [m]
+HIP_REST = -np.pi / 8  # theta_h0 [rad]
+BODY = [0, 1, 2, 5, 6, 7]  # of a flight state
 
 
-def aslip(parameters: AslipParameters | None = None) -> System:
+def aslip() -> System:
     """Modes FLIGHT and STANCE, touchdown where the toe meets the ground, liftoff at leg rest."""
-    p = parameters or AslipParameters()
-    modes = {FLIGHT: _flight(p), STANCE: _stance(p)}
-    return System(modes, (_touchdown(p), _liftoff(p)), "aslip")
+    touchdown = Transition(
+        FLIGHT, STANCE, lambda t, x, u: x[4], to_leg, name="touchdown", time_invariant=True
+    )
+    liftoff = Transition(
+        STANCE, FLIGHT, lambda t, x, u: LEG_REST - x[2], to_body(), name="liftoff",
+        time_invariant=True,
+    )  # fmt: skip
+    modes = {FLIGHT: Mode("flight", 8, 0, _fly), STANCE: Mode("stance", 8, 0, _stand)}
+    return System(modes, (touchdown, liftoff), "aslip")
 
 
-def at_rest(body: Array, parameters: AslipParameters | None = None) -> Array:
+def at_rest(body: Array) -> Array:
     """Flight state (8,) with both springs at rest, from q_b and its rate together (6,)."""
-    p = parameters or AslipParameters()
-    leg = body[2] - p.hip_rest
-    toe_x = body[0] - p.body_length * np.cos(body[2]) - p.leg_rest * np.cos(leg)
-    toe_y = body[1] - p.body_length * np.sin(body[2]) - p.leg_rest * np.sin(leg)
+    leg = body[2] - HIP_REST
+    toe_x = body[0] - BODY_LENGTH * np.cos(body[2]) - LEG_REST * np.cos(leg)
+    toe_y = body[1] - BODY_LENGTH * np.sin(body[2]) - LEG_REST * np.sin(leg)
     return np.array([body[0], body[1], body[2], toe_x, toe_y, body[3], body[4], body[5]])
 
 
-def _flight(p: AslipParameters) -> Mode:
+def _fly(t: float, x: Array, u: Array) -> Array:
     """F_1: ballistic body, and a toe that turns with it."""
-    gravity = p.gravity
-
-    def flow(t: float, x: Array, u: Array) -> Array:
-        toe_rate_x = x[5] - x[7] * (x[4] - x[1])
-        toe_rate_y = x[6] + x[7] * (x[3] - x[0])
-        return np.array([x[5], x[6], x[7], toe_rate_x, toe_rate_y, 0.0, -gravity, 0.0])
-
-    return Mode("flight", 8, 0, flow)
+    toe_rate_x = x[5] - x[7] * (x[4] - x[1])
+    toe_rate_y = x[6] + x[7] * (x[3] - x[0])
+    return np.array([x[5], x[6], x[7], toe_rate_x, toe_rate_y, 0.0, -GRAVITY, 0.0])
 
 
-def _stance(p: AslipParameters) -> Mode:
+def _stand(t: float, x: Array, u: Array) -> Array:
     """F_2: the Lagrangian dynamics of q_l about a fixed toe, solved for its acceleration.
 
     The leg pushes the hip by k_l (l_l0 - l_l) along itself. It has no mass, so the hip's torque on
     it is balanced by a force across it. ``along`` and ``across`` are the hip's acceleration.
     """
-    m, inertia, k_l, k_h, l_b, gravity, l_0, h_0 = p
-
-    def flow(t: float, x: Array, u: Array) -> Array:
-        theta, hip, leg, theta_rate, hip_rate, leg_rate = x[0], x[1], x[2], x[5], x[6], x[7]
-        torque = -k_h * (hip - h_0)
-        push, shear = -k_l * (leg - l_0), -torque / leg
-        spin = (theta_rate + hip_rate) ** 2
-        moment = torque + l_b * (push * np.sin(hip) - shear * np.cos(hip))
-        body_acc = moment / inertia
-        along = push / m - gravity * np.sin(theta)
-        along += l_b * (body_acc * np.sin(hip) + spin * np.cos(hip))
-        across = shear / m - gravity * np.cos(theta)
-        across -= l_b * (body_acc * np.cos(hip) - spin * np.sin(hip))
-        theta_acc = (across - 2.0 * leg_rate * theta_rate) / leg
-        leg_acc = along + leg * theta_rate**2
-        hip_acc = body_acc - theta_acc
-        return np.array([theta_rate, hip_rate, leg_rate, 0.0, 0.0, theta_acc, hip_acc, leg_acc])
-
-    return Mode("stance", 8, 0, flow)
-
-
-def _touchdown(p: AslipParameters) -> Transition:
-    """Guard y_t, and (4.27): T_bl and its derivative along the body's velocity."""
-    l_b = p.body_length
-
-    def reset(t: float, x: Array, u: Array) -> Array:
-        sine, cosine = np.sin(x[2]), np.cos(x[2])
-        hip_x, hip_y = x[0] - l_b * cosine - x[3], x[1] - l_b * sine - x[4]  # from the toe
-        rate_x, rate_y = x[5] + l_b * x[7] * sine, x[6] - l_b * x[7] * cosine
-        leg = np.sqrt(hip_x**2 + hip_y**2)
-        theta = 2.0 * np.arctan(hip_y / (leg + hip_x))  # arctan2, for complex numbers too
-        theta_rate = (hip_x * rate_y - hip_y * rate_x) / leg**2
-        leg_rate = (hip_x * rate_x + hip_y * rate_y) / leg
-        return np.array(
-            [theta, x[2] - theta, leg, x[3], x[4], theta_rate, x[7] - theta_rate, leg_rate]
-        )
-
-    return Transition(
-        FLIGHT, STANCE, lambda t, x, u: x[4], reset, name="touchdown", time_invariant=True
+    theta, hip, leg, theta_rate, hip_rate, leg_rate = x[0], x[1], x[2], x[5], x[6], x[7]
+    torque = -HIP_STIFFNESS * (hip - HIP_REST)
+    push, shear = -LEG_STIFFNESS * (leg - LEG_REST), -torque / leg
+    spin = (theta_rate + hip_rate) ** 2
+    body_acc = (torque + BODY_LENGTH * (push * np.sin(hip) - shear * np.cos(hip))) / INERTIA
+    along = push / MASS - GRAVITY * np.sin(theta)
+    along += BODY_LENGTH * (body_acc * np.sin(hip) + spin * np.cos(hip))
+    across = shear / MASS - GRAVITY * np.cos(theta)
+    across -= BODY_LENGTH * (body_acc * np.cos(hip) - spin * np.sin(hip))
+    theta_acc = (across - 2.0 * leg_rate * theta_rate) / leg
+    leg_acc = along + leg * theta_rate**2
+    return np.array(
+        [theta_rate, hip_rate, leg_rate, 0.0, 0.0, theta_acc, body_acc - theta_acc, leg_acc]
     )
 
 
-def _liftoff(p: AslipParameters) -> Transition:
-    """Guard l_l0 - l_l, and (4.28): T_lb and its derivative along the leg's velocity.
+def to_leg(t: float, x: Array, u: Array) -> Array:
+    """(4.27): T_bl and its derivative along the body's velocity."""
+    sine, cosine = np.sin(x[2]), np.cos(x[2])
+    hip_x, hip_y = x[0] - BODY_LENGTH * cosine - x[3], x[1] - BODY_LENGTH * sine - x[4]  # from toe
+    rate_x, rate_y = x[5] + BODY_LENGTH * x[7] * sine, x[6] - BODY_LENGTH * x[7] * cosine
+    leg = np.sqrt(hip_x**2 + hip_y**2)
+    theta = 2.0 * np.arctan(hip_y / (leg + hip_x))  # arctan2, for complex numbers too
+    theta_rate = (hip_x * rate_y - hip_y * rate_x) / leg**2
+    leg_rate = (hip_x * rate_x + hip_y * rate_y) / leg
+    return np.array([theta, x[2] - theta, leg, x[3], x[4], theta_rate, x[7] - theta_rate, leg_rate])
+
+
+def to_body(toe: bool = True) -> VectorFunction:
+    """(4.28): T_lb and its derivative along the leg's velocity; without ``toe``, the body's six.
 
     The print has an error: docs/errata.md.
     """
-    l_b, l_0 = p.body_length, p.leg_rest
 
-    def reset(t: float, x: Array, u: Array) -> Array:
+    def flight(t: float, x: Array, u: Array) -> Array:
         body, spin = x[0] + x[1], x[5] + x[6]
         leg_x, leg_y = np.cos(x[0]), np.sin(x[0])
-        arm_x, arm_y = l_b * np.cos(body), l_b * np.sin(body)
-        return np.array(
-            [
-                x[3] + x[2] * leg_x + arm_x,
-                x[4] + x[2] * leg_y + arm_y,
-                body,
-                x[3],
-                x[4],
-                x[7] * leg_x - x[2] * x[5] * leg_y - spin * arm_y,
-                x[7] * leg_y + x[2] * x[5] * leg_x + spin * arm_x,
-                spin,
-            ]
-        )
+        arm_x, arm_y = BODY_LENGTH * np.cos(body), BODY_LENGTH * np.sin(body)
+        at_x, at_y = x[3] + x[2] * leg_x + arm_x, x[4] + x[2] * leg_y + arm_y
+        rate_x = x[7] * leg_x - x[2] * x[5] * leg_y - spin * arm_y
+        rate_y = x[7] * leg_y + x[2] * x[5] * leg_x + spin * arm_x
+        if toe:
+            return np.array([at_x, at_y, body, x[3], x[4], rate_x, rate_y, spin])
+        return np.array([at_x, at_y, body, rate_x, rate_y, spin])
 
-    return Transition(
-        STANCE, FLIGHT, lambda t, x, u: l_0 - x[2], reset, name="liftoff", time_invariant=True
-    )
+    return flight

@@ -8,149 +8,221 @@ digit of its distance says, until it turns back.
 
 Impacts are plastic along the normal alone: 5.4.4 gives friction by lambda_t = mu lambda_n for a
 sliding edge and no impulse of it. The second edge to touch latches: both velocities end.
+
+An edge is named by its ``arm``: half the width, positive for the right edge and negative for the
+left, so that (5.39) and (5.40) are one formula. The functions take real and complex scalars, so
+that derivatives by complex step are exact to rounding. The constraint force pushes inward where
+lambda > 0, M qdd + N = Y + A' lambda with A = D_q a and N = [0, mg, 0]; the edge lifts off where
+lambda falls through zero. The print has errors: docs/errata.md.
 """
+
+# ruff: noqa: N803, N806 (the letters are the thesis's)
 
 from __future__ import annotations
 
 from math import pi
 
 import numpy as np
+from numba import njit
 
-from hybrid.hilqr.cost import QuadraticCost
-from hybrid.hilqr.event_driven import EventDrivenModel
-from hybrid.hilqr.event_linearisation import Placement
-from hybrid.hilqr.types import Policies
-from hybrid.systems import Array, Mode, System
-from studies.kong.systems.quadcopter_contact import (
-    FREE,
-    LATCHED,
-    LEFT,
-    LEFT_RELEASED,
-    RIGHT,
-    RIGHT_RELEASED,
-    Body,
-    free_acceleration,
-    free_jacobians,
-    impact,
-    latch,
-    liftoff,
-    sliding_acceleration,
-    sliding_jacobians,
-    turn_back,
-)
+from hybrid.systems import Array, Mode, System, Transition
 
+FREE, LEFT, RIGHT, LATCHED, LEFT_RELEASED, RIGHT_RELEASED = 1, 2, 3, 4, 5, 6
+MASS = 1.0  # [kg], 5.4
+INERTIA = 1.0  # [kg m^2], 5.4.4
+WIDTH = 0.25  # w [m], 5.4.4
+GRAVITY = 9.8  # [m/s^2], 5.4
+RADIUS = 5.0  # of the wall, about the origin [m], 5.4.4
+FRICTION = 0.1  # mu; not printed, the project's own choice
+CREEP = 0.05  # sliding speed at which friction has 0.71 of its full size [m/s]; own choice
+ARM = 0.5 * WIDTH
 START = np.array([2.0, 2.5, -pi / 8, 4.0, 0.0, 0.0])  # x_0, 5.4.4
 TARGET_ANGLE = -pi / 12  # of the perch on the wall [rad], 5.4.4
-TIMESTEP = 0.002  # [s], 5.4.4
-STEPS = 1000  # N, 5.4
-INPUT_WEIGHT = 0.01  # R per step, 5.4.4
-TERMINAL_WEIGHT = (1000.0, 1000.0, 1000.0, 0.1, 0.1, 0.1)  # diagonal of Q_N, 5.4.4
-SEED_THRUST = 1.5  # both thrusters together [m g], 5.4.4
-LATCHED_THRUST = 0.1  # once both edges touch [m g], 5.4.4
+_STEP = 1e-30  # of a complex step
+_RETURN_RATE = 1e-7  # gap rate at which a released edge counts as coming back [m^2/s]
 
 
-def quadcopter(body: Body | None = None) -> System:
-    """The six modes and their transitions; ``body`` defaults to the thesis's."""
-    body = body or Body()
-    free, arm = _free_flow(body), 0.5 * body.width
+def quadcopter() -> System:
+    """The six modes and their transitions."""
     modes = {
-        FREE: Mode("free", 6, 2, *free),
-        LEFT: Mode("left edge sliding", 6, 2, *_sliding_flow(body, -arm)),
-        RIGHT: Mode("right edge sliding", 6, 2, *_sliding_flow(body, arm)),
-        LATCHED: Mode("latched", 6, 2, *_latched_flow()),
-        LEFT_RELEASED: Mode("left edge released", 6, 2, *free),
-        RIGHT_RELEASED: Mode("right edge released", 6, 2, *free),
-    }
+        FREE: _free("free"),
+        LEFT: _sliding("left edge sliding", -ARM),
+        RIGHT: _sliding("right edge sliding", ARM),
+        LATCHED: Mode(
+            "latched", 6, 2, lambda t, x, u: np.zeros(6), lambda t, x, u: np.zeros((6, 6)),
+            lambda t, x, u: np.zeros((6, 2)),
+        ),
+        LEFT_RELEASED: _free("left edge released"),
+        RIGHT_RELEASED: _free("right edge released"),
+    }  # fmt: skip
     transitions = (
-        impact(FREE, LEFT, body, -arm),
-        impact(FREE, RIGHT, body, arm),
-        latch(LEFT, body, arm),
-        latch(RIGHT, body, -arm),
-        liftoff(LEFT, LEFT_RELEASED, body, -arm),
-        liftoff(RIGHT, RIGHT_RELEASED, body, arm),
-        impact(LEFT_RELEASED, RIGHT, body, arm),
-        impact(RIGHT_RELEASED, LEFT, body, -arm),
-        turn_back(LEFT_RELEASED, -arm),
-        turn_back(RIGHT_RELEASED, arm),
-    )
+        _impact(FREE, LEFT, -ARM), _impact(FREE, RIGHT, ARM),
+        _latch(LEFT, ARM), _latch(RIGHT, -ARM),
+        _liftoff(LEFT, LEFT_RELEASED, -ARM), _liftoff(RIGHT, RIGHT_RELEASED, ARM),
+        _impact(LEFT_RELEASED, RIGHT, ARM), _impact(RIGHT_RELEASED, LEFT, -ARM),
+        _turn_back(LEFT_RELEASED, -ARM), _turn_back(RIGHT_RELEASED, ARM),
+    )  # fmt: skip
     return System(modes, transitions, "quadcopter")
 
 
-def perch(body: Body | None = None, angle: float = TARGET_ANGLE) -> Array:
+def perch(angle: float = TARGET_ANGLE) -> Array:
     """State (6,) at rest with both edges on the wall, ``angle`` [rad] from the y axis.
 
     This is x_des of 5.4.4, at the distance r = sqrt(25 - w^2 / 4) that puts both edges on a circle
     of radius 5. The print has an error: docs/errata.md.
     """
-    body = body or Body()
-    r = np.sqrt(body.radius**2 - 0.25 * body.width**2)
+    r = np.sqrt(RADIUS**2 - 0.25 * WIDTH**2)
     return np.array([r * np.cos(angle), r * np.sin(angle), angle - 0.5 * pi, 0.0, 0.0, 0.0])
 
 
-def quadcopter_problem(
-    timestep: float = TIMESTEP,
-    body: Body | None = None,
-    event_at: Placement = "end",
-) -> EventDrivenModel:
-    """Trajectory optimisation of 5.4.4: reach the perch, at a cost on the thrusts alone.
+@njit(cache=True)
+def edge_motion(x, arm):
+    """Position and velocity of an edge, (5.39) and (5.40): (y, z [m], and rates [m/s])."""
+    c, s = np.cos(x[2]), np.sin(x[2])
+    return x[0] + arm * c, x[1] + arm * s, x[3] - arm * s * x[5], x[4] + arm * c * x[5]
 
-    R = 0.01 a step of 2 ms; another ``timestep`` [s] scales it, so that the problem is the same.
+
+@njit(cache=True)
+def gap(x, arm):
+    """The constraint a = r^2 - y^2 - z^2 of an edge [m^2]: positive inside the wall."""
+    py, pz, _, _ = edge_motion(x, arm)
+    return RADIUS * RADIUS - py * py - pz * pz
+
+
+@njit(cache=True)
+def free_acceleration(x, u):
+    """M^-1 (Y - N) of (5.37) and (5.38), gravity downward: [m/s^2], [m/s^2], [rad/s^2]."""
+    thrust = (u[0] + u[1]) / MASS
+    turn = 0.5 * WIDTH * (u[1] - u[0]) / INERTIA
+    return -np.sin(x[2]) * thrust, np.cos(x[2]) * thrust - GRAVITY, turn
+
+
+@njit(cache=True)
+def _contact_frame(x, arm):
+    """A = D_q a / (2 r) and the tangent's Jacobian: inward normal, anticlockwise tangent, arms.
+
+    Both directions have unit length on the wall. Returns (n_y, n_z, n_theta, t_theta); the
+    tangent is (n_z, -n_y).
     """
-    cost = QuadraticCost.reaching(
-        perch(body), INPUT_WEIGHT * timestep / TIMESTEP * np.eye(2), np.diag(TERMINAL_WEIGHT)
+    py, pz, _, _ = edge_motion(x, arm)
+    ny, nz = -py / RADIUS, -pz / RADIUS
+    c, s = np.cos(x[2]), np.sin(x[2])
+    return ny, nz, arm * (c * nz - s * ny), -arm * (s * nz + c * ny)
+
+
+@njit(cache=True)
+def sliding_acceleration(x, u, arm):
+    """Accelerations (3) and normal force lambda [N] of an edge that slides, (5.33) and (5.34).
+
+    Friction is regularised Coulomb, lambda_t = mu lambda v / sqrt(v^2 + creep^2) against the
+    tangential velocity v: full where it slides, and a creep of a few cm/s where it would stick.
+    """
+    ay, az, turn = free_acceleration(x, u)
+    py, pz, vy, vz = edge_motion(x, arm)
+    ny, nz, n_arm, t_arm = _contact_frame(x, arm)
+    v = nz * vy - ny * vz
+    drag = FRICTION * v / np.sqrt(v * v + CREEP * CREEP)
+    fy, fz, f_arm = ny - drag * nz, nz + drag * ny, n_arm - drag * t_arm
+    inward = arm * x[5] * x[5] * (np.cos(x[2]) * py + np.sin(x[2]) * pz)
+    bias = (inward - vy * vy - vz * vz) / RADIUS  # dA/dt qd
+    yielding = (ny * fy + nz * fz) / MASS + n_arm * f_arm / INERTIA
+    force = -(ny * ay + nz * az + n_arm * turn + bias) / yielding
+    push = force / MASS
+    return ay + push * fy, az + push * fz, turn + force * f_arm / INERTIA, force
+
+
+@njit(cache=True)
+def plastic_impact(x, arm):
+    """Velocities (3) after an edge hits the wall: frictionless plastic impact, (3.67)."""
+    ny, nz, n_arm, _ = _contact_frame(x, arm)
+    yielding = (ny * ny + nz * nz) / MASS + n_arm * n_arm / INERTIA
+    impulse = -(ny * x[3] + nz * x[4] + n_arm * x[5]) / yielding
+    push = impulse / MASS
+    return x[3] + push * ny, x[4] + push * nz, x[5] + impulse * n_arm / INERTIA
+
+
+@njit(cache=True)
+def sliding_jacobian(x, u, arm, by_input):
+    """D_x F (6, 6) of the sliding flow, or D_u F (6, 2), by complex steps."""
+    D = np.zeros((6, 2 if by_input else 6))
+    for i in range(D.shape[1]):
+        y, v = x.astype(np.complex128), u.astype(np.complex128)
+        bumped = v if by_input else y
+        bumped[i] += _STEP * 1j
+        ay, az, turn, _ = sliding_acceleration(y, v, arm)
+        D[3, i], D[4, i], D[5, i] = ay.imag / _STEP, az.imag / _STEP, turn.imag / _STEP
+    if not by_input:
+        for i in range(3):
+            D[i, i + 3] = 1.0
+    return D
+
+
+def _free(name: str) -> Mode:
+    def flow(t: float, x: Array, u: Array) -> Array:
+        ay, az, turn = free_acceleration(x, u)
+        return np.array([x[3], x[4], x[5], ay, az, turn])
+
+    def flow_state(t: float, x: Array, u: Array) -> Array:
+        D, thrust = np.zeros((6, 6)), (u[0] + u[1]) / MASS
+        D[0, 3] = D[1, 4] = D[2, 5] = 1.0
+        D[3, 2], D[4, 2] = -np.cos(x[2]) * thrust, -np.sin(x[2]) * thrust
+        return D
+
+    def flow_input(t: float, x: Array, u: Array) -> Array:
+        D = np.zeros((6, 2))
+        for j in range(2):
+            D[3, j], D[4, j] = -np.sin(x[2]) / MASS, np.cos(x[2]) / MASS
+            D[5, j] = (j - 0.5) * WIDTH / INERTIA
+        return D
+
+    return Mode(name, 6, 2, flow, flow_state, flow_input)
+
+
+def _sliding(name: str, arm: float) -> Mode:
+    def flow(t: float, x: Array, u: Array) -> Array:
+        ay, az, turn, _ = sliding_acceleration(x, u, arm)
+        return np.array([x[3], x[4], x[5], ay, az, turn])
+
+    return Mode(
+        name, 6, 2, flow, lambda t, x, u: sliding_jacobian(x, u, arm, False),
+        lambda t, x, u: sliding_jacobian(x, u, arm, True),
+    )  # fmt: skip
+
+
+def _impact(source: int, target: int, arm: float) -> Transition:
+    """First edge on the wall: the velocity into it ends, (3.67)."""
+
+    def reset(t: float, x: Array, u: Array) -> Array:
+        vy, vz, turn = plastic_impact(x, arm)
+        return np.array([x[0], x[1], x[2], vy, vz, turn])
+
+    return Transition(
+        source, target, lambda t, x, u: gap(x, arm), reset, name="impact", time_invariant=True
     )
-    return EventDrivenModel(quadcopter(body), FREE, timestep, cost, event_at=event_at)
 
 
-def quadcopter_seed(model: EventDrivenModel, steps: int, body: Body | None = None) -> Array:
-    """Inputs (steps, 2) of the seed of 5.4.4: 1.5 m g in all, 0.1 m g once both edges touch."""
-    body = body or Body()
-    weight = body.mass * body.gravity
-    inputs = np.full((steps, 2), 0.5 * SEED_THRUST * weight)
-    states, gains = np.zeros((steps + 1, 6)), np.zeros((steps, 2, 6))
-    rollouts = model.roll_out(START, Policies.of(states, inputs, gains))
-    for knot, event in rollouts.select(0).aux.events:
-        if event.transition.target == LATCHED:
-            inputs[knot + 1 :] = 0.5 * LATCHED_THRUST * weight
-    return inputs
+def _latch(source: int, arm: float) -> Transition:
+    """Second edge on the wall: all velocity ends."""
+    return Transition(
+        source, LATCHED, lambda t, x, u: gap(x, arm),
+        lambda t, x, u: np.array([x[0], x[1], x[2], 0.0, 0.0, 0.0]),
+        name="latch", time_invariant=True,
+    )  # fmt: skip
 
 
-def _free_flow(body: Body) -> tuple:
-    def flow(t: float, x: Array, u: Array) -> Array:
-        ay, az, turn = free_acceleration(x, u, body)
-        return np.array([x[3], x[4], x[5], ay, az, turn])
-
-    def flow_state(t: float, x: Array, u: Array) -> Array:
-        return free_jacobians(x, u, body)[0]
-
-    def flow_input(t: float, x: Array, u: Array) -> Array:
-        return free_jacobians(x, u, body)[1]
-
-    return flow, flow_state, flow_input
+def _liftoff(source: int, target: int, arm: float) -> Transition:
+    """The wall would have to pull: lambda falls through zero, (3.71). It depends on the input."""
+    return Transition.continuous(
+        source, target, lambda t, x, u: sliding_acceleration(x, u, arm)[3], "liftoff",
+        time_invariant=True,
+    )  # fmt: skip
 
 
-def _sliding_flow(body: Body, arm: float) -> tuple:
-    def flow(t: float, x: Array, u: Array) -> Array:
-        ay, az, turn, _ = sliding_acceleration(x, u, arm, body)
-        return np.array([x[3], x[4], x[5], ay, az, turn])
+def _turn_back(source: int, arm: float) -> Transition:
+    """The apex of 3.6.2: a released edge has begun to come back."""
 
-    def flow_state(t: float, x: Array, u: Array) -> Array:
-        return sliding_jacobians(x, u, arm, body)[0][:6].copy()
+    def guard(t: float, x: Array, u: Array) -> float:
+        py, pz, vy, vz = edge_motion(x, arm)
+        return -2.0 * (py * vy + pz * vz) + _RETURN_RATE  # the rate of the gap
 
-    def flow_input(t: float, x: Array, u: Array) -> Array:
-        return sliding_jacobians(x, u, arm, body)[1][:6].copy()
-
-    return flow, flow_state, flow_input
-
-
-def _latched_flow() -> tuple:
-    def flow(t: float, x: Array, u: Array) -> Array:
-        return np.zeros(6)
-
-    def flow_state(t: float, x: Array, u: Array) -> Array:
-        return np.zeros((6, 6))
-
-    def flow_input(t: float, x: Array, u: Array) -> Array:
-        return np.zeros((6, 2))
-
-    return flow, flow_state, flow_input
+    return Transition.continuous(source, FREE, guard, "turn back", time_invariant=True)

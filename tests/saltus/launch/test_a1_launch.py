@@ -20,7 +20,7 @@ from saltus.launch.hardware import DoctorPass, check_at_hand, hardware_options, 
 from saltus.launch.outcome import emulator_facts, robot_facts, robot_summary
 from saltus.launch.supervisor import Death, free_port
 from saltus.metrics.run import RunMetrics
-from studies.a1.faults.cases import FAULTS
+from studies.a1.faults import FAULTS
 
 
 def last_json(capsys) -> dict:
@@ -300,7 +300,7 @@ def test_a_launch_over_udp_ends_off_and_leaves_a_recording(tmp_path, capsys):
 @pytest.mark.realtime
 @pytest.mark.parametrize("fault", FAULTS, ids=lambda fault: fault.name)
 def test_the_robot_ends_as_it_should_under_every_fault(fault, tmp_path):
-    from studies.a1.faults.runs import run_fault
+    from studies.a1.faults import run_fault
 
     row = run_fault(fault, tmp_path / "fault")
-    assert row.ok, row
+    assert row["ok"], row

@@ -1,22 +1,17 @@
 """The study of touchdowns, on touchdowns that are made up and on short runs."""
 
 import json
-from dataclasses import replace
 
 import numpy as np
 import pytest
 
-from controller.gaits import GAITS, TROT
 from robots.conventions import FOOT_NAMES
-from robots.pinocchio_model import load_pinocchio
 from saltus.metrics.touchdowns import Touchdowns
-from studies.a1.a1_touchdown import study as a1_touchdown
-from studies.a1.a1_touchdown.figures import cloud_figure, spread_figure
-from studies.a1.a1_touchdown.runs import Walked, measure, walk
+from studies.a1 import a1_touchdown
+from studies.a1.a1_touchdown import Walked, measure
 from studies.study import StudyOptions
 from tests.a1 import A1
 
-MODEL = load_pinocchio(A1)
 STAND = np.concatenate(([0.0, 0.0, A1.stand_height, 0.0, 0.0, 0.0, 1.0], A1.stand))
 
 
@@ -51,39 +46,11 @@ def test_a_row_for_each_gait_and_kind_of_touchdown(found):
     assert all(row["planner_m_s"] < 0.2 * row["jump_m_s"] for row in rows)
 
 
-def test_the_orders_are_those_of_the_feet_and_both_figures_are_drawn(found):
-    assert all(each.orders > 0.0 for each in found)
-    panels = spread_figure(found).axes
-    assert len(panels) == 3 and len(panels[0].lines) == 5  # one series for each kind
-    clouds = cloud_figure(found).axes
-    assert [panel.get_title() for panel in clouds][1] == "trot: FR, RL down"
-    assert len(clouds[0].lines[0].get_xdata()) == 32
-    assert len(clouds[0].lines[1].get_xdata()) == 24  # four feet come down one after another
-
-
-def test_ranks_are_of_what_varies(found):
-    spread = [each.spread._replace(base=float(i), approach=2.0 * i, cosine=0.5)
-              for i, each in enumerate(found)]  # fmt: skip
-    made = [each._replace(spread=own) for each, own in zip(found, spread, strict=True)]
-    found_ranks = a1_touchdown.ranks(made)
-    assert found_ranks["rank_approach"] == pytest.approx(1.0) and found_ranks["rank_s"] is None
-
-
-def test_a_walk_gives_the_touchdowns_after_its_ramp(monkeypatch):
-    """A gait that trots at once, so that a short run has some."""
-    monkeypatch.setitem(GAITS, "trot", replace(TROT, start=0.0, ramp=0.15))
-    ticks = []
-    run = walk("trot", 0.25, 0, ticks.append)
-    assert not run.fell and ticks == list(range(250))
-    assert len(run.touchdowns.time) > 0 and run.touchdowns.time.min() >= 0.15
-    assert run.touchdowns.landing.sum(axis=1).min() >= 1.0
-
-
 @pytest.mark.slow
 def test_all_three_gaits_stay_up_and_every_impact_ends():
     result = a1_touchdown.run(StudyOptions(trials=64))
-    assert {row["gait"] for row in result.records} == {"walk", "trot", "bound"}
-    kinds = {(row["gait"], row["landing"]) for row in result.records}
+    assert {row["gait"] for row in result.rows} == {"walk", "trot", "bound"}
+    kinds = {(row["gait"], row["landing"]) for row in result.rows}
     assert {("trot", "diagonal pair"), ("bound", "rear pair")} <= kinds
-    for row in result.records:
+    for row in result.rows:
         assert not row["fell"] and row["ended"] == 1.0 and row["energy_growth"] < 1e-9

@@ -4,22 +4,17 @@ import mujoco
 import numpy as np
 import pytest
 
-from hybrid.event_selected.integrator import integrate
-from hybrid.event_selected.system import EssOptions
-from studies.anderson_revzen.ess_contacts.mujoco_models import (
-    TIMESTEP,
+from studies.anderson_revzen.ess_contacts import (
     hopper_model,
     plate_model,
-    simulate,
     trajectory,
 )
-from studies.anderson_revzen.ess_contacts.spring_bed import (
+from studies.anderson_revzen.systems.spring_bed import (
     SpringBed,
     depths,
-    random_starts,
     spring_bed,
 )
-from studies.anderson_revzen.ess_contacts.spring_hopper import START, SpringHopper, exact
+from studies.anderson_revzen.systems.spring_hopper import START, SpringHopper, exact
 
 
 @pytest.mark.parametrize("springs", [1, 3, 40])
@@ -47,24 +42,3 @@ def test_the_hopper_converges_to_the_closed_form_with_order_one():
         true = exact(hopper, start, timestep * np.arange(steps + 1))
         errors.append(np.sqrt(np.mean((states - true) ** 2)))
     np.testing.assert_allclose(np.divide(errors[:-1], errors[1:]), 2.0, atol=0.1)
-
-
-def test_the_plate_converges_to_our_trajectory():
-    bed = SpringBed(9)
-    start = random_starts(1, np.random.default_rng(2))[0]
-    tight = EssOptions(epsilon=1e-6, max_step=0.01, rtol=1e-10, atol=1e-11)
-    true = integrate(spring_bed(bed), start, 2.0, tight).final_state
-    model = plate_model(bed, timestep=2e-4)
-    model.opt.integrator = mujoco.mjtIntegrator.mjINT_RK4
-    states = trajectory(model, start, 10_000)
-    np.testing.assert_allclose(states[-1], true, atol=2e-6)
-    first = trajectory(plate_model(bed), start, round(2.0 / TIMESTEP))
-    assert 1e-4 < np.abs(first[-1] - true).max() < 1e-2
-
-
-def test_one_call_makes_the_same_steps():
-    model = plate_model(SpringBed(4))
-    data, start = mujoco.MjData(model), random_starts(1, np.random.default_rng(5))[0]
-    simulate(model, data, start, 700)
-    states = trajectory(model, start, 700)
-    np.testing.assert_array_equal(np.concatenate([data.qpos, data.qvel]), states[-1])

@@ -5,12 +5,10 @@ import pytest
 
 from studies.halm_posa.systems.rocking_block import (
     RockingBlock,
-    arms,
     corners,
     mass_matrix,
     normal_jacobian,
     problem,
-    standing,
     tangential_jacobian,
     velocity,
 )
@@ -28,11 +26,6 @@ def test_jacobians_are_derivatives_of_the_corners(theta):
         np.testing.assert_allclose(tangential_jacobian(BLOCK, theta)[:, j], along, atol=1e-9)
 
 
-def test_flat_on_the_ground_a_is_left_and_b_right():
-    places = corners(BLOCK, standing(BLOCK))
-    np.testing.assert_allclose(places, [[-0.35, 0.0], [0.35, 0.0]], atol=1e-15)
-
-
 def test_kinetic_energy_is_that_of_the_block_s_parts():
     v, cells = np.array([0.4, -0.2, 0.9]), 400
     x = (np.arange(cells) + 0.5) / cells - 0.5
@@ -42,21 +35,9 @@ def test_kinetic_energy_is_that_of_the_block_s_parts():
     assert 0.5 * v @ mass_matrix(BLOCK) @ v == pytest.approx(energy, rel=1e-5)
 
 
-def test_radius_and_alpha_lead_from_a_to_the_centre():
-    r = BLOCK.radius * np.array([np.cos(BLOCK.alpha), np.sin(BLOCK.alpha)])
-    np.testing.assert_allclose(arms(BLOCK, 0.0)[0], -r)
-
-
 def test_the_impact_of_table_4():
     impact, v = problem(), velocity()
     assert impact.contacts == ("A", "B") and impact.count == 2 and impact.is_colliding(v)
     np.testing.assert_allclose(impact.J_n @ v, [-0.4429, -0.4429])
     np.testing.assert_allclose(impact.J_D @ v, 0.0)
     assert impact.M[2, 2] == pytest.approx(5.0 / 12.0)
-
-
-def test_what_is_no_block_is_refused():
-    with pytest.raises(ValueError, match="rocking block: mass = 0"):
-        RockingBlock(mass=0.0)
-    with pytest.raises(ValueError, match="friction = -1"):
-        RockingBlock(friction=-1.0)

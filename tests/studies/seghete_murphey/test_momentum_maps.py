@@ -3,7 +3,6 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from hybrid.impacts.surface_cosines import surface_cosines, unit_normals
 from studies.seghete_murphey.systems.momentum_maps import commutator, commute, momentum_map
 
 SEEDS = st.integers(0, 2**32 - 1)
@@ -70,48 +69,3 @@ def test_maps_commute_exactly_where_surfaces_are_orthogonal_or_tangent(seed, e, 
     if abs(tilt) > 1e-6:
         assert not commute(M, u, tilted)
         assert np.abs(commutator(M, u, tilted, e)).max() > 1e-3 * abs(tilt) / np.linalg.norm(M)
-
-
-def test_normals_orthogonal_to_the_eye_are_not_so_in_the_metric():
-    M = np.array([[2.0, 1.0], [1.0, 2.0]])
-    assert not commute(M, np.array([1.0, 0.0]), np.array([0.0, 1.0]))
-    assert surface_cosines(M, np.eye(2))[0, 1] == pytest.approx(-0.5)
-    assert commute(M, np.array([1.0, 0.0]), np.array([1.0, 2.0]))
-
-
-@settings(max_examples=20, deadline=None)
-@given(SEEDS)
-def test_cosines_do_not_depend_on_coordinates_or_lengths(seed):
-    M, normals, _ = drawn(seed, m=3)
-    T = np.random.default_rng(seed).normal(size=(5, 5)) + 3.0 * np.eye(5)  # v = T v'
-    s = surface_cosines(M, normals)
-    np.testing.assert_allclose(surface_cosines(T.T @ M @ T, normals @ T), s, atol=1e-8)
-    np.testing.assert_allclose(surface_cosines(7.0 * M, 0.1 * normals), s, atol=1e-10)
-    np.testing.assert_allclose(np.diag(s), 1.0)
-    units = unit_normals(M, normals)
-    np.testing.assert_allclose(units @ units.T, s, atol=1e-10)
-
-
-@pytest.mark.parametrize(
-    ("M", "J_n", "said"),
-    [
-        (np.eye(2), np.zeros((0, 2)), "no contact is active"),
-        (np.diag([1.0, 0.0]), np.eye(2), "velocity 1 moves without inertia"),
-        (np.array([[1.0, 2.0], [2.0, 1.0]]), np.eye(2), "positive definite"),
-        (np.array([[1.0, 0.5], [0.0, 1.0]]), np.eye(2), "symmetric"),
-        (np.full((2, 2), np.nan), np.eye(2), "M is not finite"),
-        (np.eye(2), np.array([[1.0, 0.0], [0.0, 0.0]]), "contact FL is zero"),
-        (np.eye(2), np.array([[1.0, np.nan], [0.0, 1.0]]), "contact FR is zero or not finite"),
-        (np.eye(3), np.eye(2), "do not fit"),
-    ],
-)
-def test_mistakes_are_told_with_the_configuration(M, J_n, said):
-    with pytest.raises(ValueError, match=f"stance 3: .*{said}") as caught:
-        surface_cosines(M, J_n, ("FR", "FL"), "stance 3")
-    assert "\n" not in str(caught.value)
-
-
-@pytest.mark.parametrize("e", [-0.1, 1.1, np.nan])
-def test_restitution_outside_its_range_is_refused(e):
-    with pytest.raises(ValueError, match="restitution .*give 0"):
-        momentum_map(np.eye(2), np.array([1.0, 0.0]), e)

@@ -3,13 +3,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from hybrid.impacts.surface_cosines import surface_cosines
-from studies.seghete_murphey.uniqueness_rhex.rhex import (
+from studies.seghete_murphey.uniqueness_rhex import (
     RHex,
     configuration,
-    inertia_and_normals,
     joints,
-    leg_pitch,
     measure,
     other_hip,
     problem,
@@ -80,36 +77,3 @@ def test_s_knows_its_symmetries(hip, knee):
         assert measure(rhex, -hip, -knee) == pytest.approx(s, abs=1e-12)
     s = measure(RHex(), hip, knee)
     assert measure(RHex(), hip + np.pi, knee) == pytest.approx(s, abs=1e-12)
-
-
-@settings(max_examples=15, deadline=None)
-@given(HIPS, KNEES, st.floats(0.3, 1.0))
-def test_pitch_of_the_body_is_a_symmetry_with_hips_at_the_centre_of_mass(hip, knee, theta):
-    turned = theta * np.array([0.0, 0.0, 1.0, -1.0, -1.0, 0.0, 0.0])
-    q = configuration(RHex(), hip, knee)
-    s = surface_cosines(*inertia_and_normals(RHex(), q))[0, 1]
-    assert surface_cosines(*inertia_and_normals(RHex(), q + turned))[0, 1] == pytest.approx(
-        s, abs=1e-12
-    )
-
-
-def test_pitch_of_the_body_is_none_with_hips_elsewhere():
-    turned = 0.5 * np.array([0.0, 0.0, 1.0, -1.0, -1.0, 0.0, 0.0])
-    low = RHex(hip_height=-0.1)
-    q = configuration(low, 0.3, 1.0)
-    s = [surface_cosines(*inertia_and_normals(low, x))[0, 1] for x in (q, q + turned)]
-    assert abs(s[1] - s[0]) > 1e-3 * abs(s[0])
-
-
-def test_massless_legs_are_almost_orthogonal_and_one_foot_on_the_other_is_tangent():
-    light = RHex(thigh_mass=1e-5, shin_mass=1e-5)
-    assert abs(measure(light, 0.2, 1.0)) < 1e-5
-    assert measure(RHex(), 0.0, 1e-4) > 0.9  # straight legs, feet together
-    assert leg_pitch(RHex(), 0.2, 0.0) == pytest.approx(0.2)
-
-
-def test_a_configuration_is_named():
-    with pytest.raises(
-        ValueError, match="RHex with hips at 17.19 and .* knees at 57.3 and 57.3 deg"
-    ):
-        problem(RHex(thigh_mass=0.0, shin_mass=0.0), configuration(RHex(), 0.3, 1.0))

@@ -1,1 +1,0 @@
-"""Unpredictability of the A1's touchdowns."""

@@ -1,1 +1,0 @@
-"""Study: what becomes of a walk when one of its processes comes to harm at a random instant."""

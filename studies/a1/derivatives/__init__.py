@@ -1,1 +1,0 @@
-"""Derivatives of the planner's model."""

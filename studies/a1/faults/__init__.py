@@ -1,1 +1,0 @@
-"""Faults of the emulated A1."""

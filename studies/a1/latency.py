@@ -1,0 +1,281 @@
+"""Success of three planners after pushes against the duration of a solve.
+
+The pushes are those of table 6.1, in lock step with the latency model (`timing` of a launch file).
+Every solve takes the same time. A plan from an estimate arrives when the solve has ended, and the
+next solve begins then, at most one per knot. With delays (--full), estimates are 2 ms old and
+commands act 10 ms late, which the tracker knows. There are no late ticks and no lost messages.
+HiLQR uses the search of lock step (hilqr.paused), which is larger than that of real time.
+
+low, high: 95 % interval of the success rate (Wilson); rates with overlapping intervals may differ
+by chance. lateral: mean peak lateral deviation of the successful trials. measured: median time of a
+solve on this computer, beside other processes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from functools import partial
+from typing import Any, NamedTuple
+
+import numpy as np
+from matplotlib.figure import Figure
+
+from saltus.common.errors import BadRequest
+from saltus.common.files import data_folder
+from saltus.configuration.planners import entry_of, in_order
+from saltus.sweep.running import (
+    Broken,
+    Finished,
+    attempt,
+    backend_ready,
+    default_jobs,
+    run_all,
+    run_paused,
+)
+from saltus.sweep.summary import wilson_interval
+from saltus.sweep.sweep import prepare, threads_each
+from saltus.sweep.trials import Row, Trial, make_trials
+from sim_bridge.suites import read_suite
+from studies.figures import figure
+from studies.study import StudyOptions, StudyResult, study
+
+SUITE = "table-6.1"
+STRIDE = 5  # between pushes of a group: four in turn have every foot and both strides of the walk
+
+RunTrial = Callable[[Trial], Finished]
+
+
+class Condition(NamedTuple):
+    """What takes time besides a solve: its name, and the keys of a launch file that say so."""
+
+    name: str
+    settings: tuple[str, ...]
+
+
+IDEAL = Condition("no other delays", ())
+DELAYED = Condition("with delays", (
+    "timing.estimate=0.002", "simulation.input_delay=0.01", "tracker.command_delay=0.01",
+))  # fmt: skip
+
+
+class Point(NamedTuple):
+    """One planner under one condition, with solves of one duration [ms]."""
+
+    condition: Condition
+    planner: str
+    solve_ms: int
+
+
+class Outcome(NamedTuple):
+    """Result of one push: its row of the sweep, or why there is none."""
+
+    point: Point
+    trial: int
+    row: Row | None
+    reason: str = ""
+
+
+def pushes(point: Point, options: StudyOptions) -> list[Trial]:
+    """The pushes of a point, as many as were asked for.
+
+    Raises:
+        BadRequest: the suite has not so many.
+    """
+    seconds = f"timing.solve={point.solve_ms / 1e3:g}"
+    settings = (*point.condition.settings, seconds, f"simulation.seed={options.seed}")
+    groups = read_suite(data_folder("config") / f"{SUITE}.yaml")
+    trials = make_trials(groups, point.planner, "paused", SUITE, settings)
+    return choose(trials, len(trials) if options.trials is None else options.trials)
+
+
+def choose(trials: Sequence[Trial], count: int) -> list[Trial]:
+    """So many of a suite's trials, from its groups in turn, in the order of their numbers.
+
+    Raises:
+        BadRequest: there are not so many.
+    """
+    if count > len(trials):
+        raise BadRequest(
+            f"--trials {count}: {SUITE} has {len(trials)} pushes; give {len(trials)} or fewer"
+        )
+    names = dict.fromkeys(trial.group for trial in trials)
+    groups = [[trial for trial in trials if trial.group == name] for name in names]
+    in_turn = [group[STRIDE * k % len(group)] for k in range(len(groups[0])) for group in groups]
+    return sorted(in_turn[:count], key=lambda trial: trial.labels["trial"])
+
+
+def run_points(
+    points: Sequence[Point], options: StudyOptions, run: RunTrial = run_paused,
+    backend: str = "loky",
+) -> list[Outcome]:  # fmt: skip
+    """Run the pushes of all points on all cores.
+
+    Args:
+        points: in the order of the outcomes.
+        options: of the study.
+        run: runs one trial.
+        backend: of joblib, see `saltus.sweep.parallel.backend_ready`.
+
+    Raises:
+        BadRequest: the suite has not so many pushes, or a trial cannot be put together.
+    """
+    jobs = [(point, trial) for point in points for trial in pushes(point, options)]
+    cores = default_jobs(backend)
+    options.progress(0, len(jobs), "compiling")
+    with backend_ready(backend, None, cores):
+        prepare(trial for _, trial in jobs)
+        threads = threads_each(cores, len(jobs), backend)
+        jobs = [(point, trial.with_threads(threads)) for point, trial in jobs]
+        return _run_jobs(jobs, run, options)
+
+
+def _run_jobs(
+    jobs: Sequence[tuple[Point, Trial]], run: RunTrial, options: StudyOptions
+) -> list[Outcome]:
+    """The outcome of each job; where the workers are lost, the results received before count."""
+    outcomes: dict[int, Finished | Broken] = {}
+    upright, reason = 0, ""
+    try:
+        numbered = list(enumerate(trial for _, trial in jobs))
+        for index, outcome in run_all(partial(_attempt, run), numbered):
+            outcomes[index] = outcome
+            upright += isinstance(outcome, Finished) and not outcome.row["fell"]
+            options.progress(len(outcomes), len(jobs), f"{upright} successful")
+    except Exception as error:
+        reason = f"the workers were lost: {type(error).__name__}: {' '.join(str(error).split())}"
+    return [_outcome(*job, outcomes.get(index), reason) for index, job in enumerate(jobs)]
+
+
+def _attempt(run: RunTrial, job: tuple[int, Trial]) -> tuple[int, Finished | Broken]:
+    """Run one trial in a worker; its trace stays there."""
+    index, trial = job
+    outcome = attempt(run, trial)
+    return index, outcome._replace(trace=None) if isinstance(outcome, Finished) else outcome
+
+
+def _outcome(point: Point, trial: Trial, outcome: Finished | Broken | None, reason: str) -> Outcome:
+    number = trial.labels["trial"]
+    if isinstance(outcome, Finished):
+        return Outcome(point, number, outcome.row)
+    return Outcome(point, number, None, reason if outcome is None else outcome.why)
+
+
+_MARKS = {"hilqr": ("o", 4.0), "convex_mpc": ("s", 7.0), "instant_qp": ("^", 10.0)}
+# The first lies on top: where points fall together all are to be seen.
+_NAN = float("nan")
+
+
+def latency_figure(rows: Sequence[dict[str, Any]]) -> Figure:
+    """Success and deviation against the duration of a solve, a line of panels for a condition."""
+    conditions = list(dict.fromkeys(row["condition"] for row in rows))
+    drawing, axes = figure(
+        columns=2, rows=len(conditions), width=9.0, height=0.4 + 2.9 * len(conditions),
+        squeeze=False, sharex=True, sharey="col",
+    )  # fmt: skip
+    for panels, condition in zip(axes, conditions, strict=True):
+        of_condition = [row for row in rows if row["condition"] == condition]
+        for planner in reversed(in_order({row["planner"] for row in of_condition})):
+            _draw(panels, planner, [row for row in of_condition if row["planner"] == planner])
+        panels[0].set(ylabel="success rate [%]", ylim=(-4.0, 104.0))
+        panels[1].set(ylabel="mean peak lateral\ndeviation [m]")
+        panels[1].set_ylim(bottom=0.0)
+        if len(conditions) > 1:
+            panels[0].set_title(condition, loc="left", fontsize=10)
+    for panel in axes[-1]:
+        panel.set(xlabel="duration of a solve [ms]")
+    _explain(drawing, axes[0][0])
+    return drawing
+
+
+def _draw(panels: Sequence[Any], planner: str, rows: Sequence[dict[str, Any]]) -> None:
+    """One planner's lines, and the interval of its rate."""
+    entry = entry_of(planner)
+    name, colour = entry.label, entry.colour
+    times = [row["solve_ms"] for row in rows]
+    rates = [100.0 * row["success"] / row["trials"] if row["trials"] else _NAN for row in rows]
+    low = [100.0 * row["success_low"] for row in rows]
+    high = [100.0 * row["success_high"] for row in rows]
+    aside = [row["mean_max_lateral_deviation_m"] for row in rows]
+    marker, size = _MARKS.get(planner, ("D", 5.0))
+    style = {"color": colour, "marker": marker, "markersize": size, "label": name}
+    band = {"facecolor": (colour, 0.12), "edgecolor": (colour, 0.6), "linewidth": 0.6}
+    panels[0].fill_between(times, low, high, **band)
+    panels[0].plot(times, rates, **style)
+    panels[1].plot(times, [_NAN if each is None else each for each in aside], **style)
+
+
+def _explain(drawing: Figure, panel: Any) -> None:
+    """Above the panels, where no line can be: the planners, in the order of the tables."""
+    handles, names = panel.get_legend_handles_labels()
+    drawing.legend(handles[::-1], names[::-1], loc="outside upper center", ncols=len(names),
+                frameon=False, fontsize=9)  # fmt: skip
+
+
+STUDIED = ("hilqr", "convex_mpc", "instant_qp")
+SOLVES_MS = (0, 10, 25, 50, 75, 100)
+FULL_SOLVES_MS = tuple(range(0, 101, 10))
+SHOWN = {
+    "condition": "condition",
+    "planner": "planner",
+    "solve_ms": "solve [ms]",
+    "success": "success",
+    "trials": "of",
+    "success_low": "low",
+    "success_high": "high",
+    "mean_max_lateral_deviation_m": "lateral [m]",
+    "solve_ms_wall_p50": "measured [ms]",
+}  # keys in the table for a person, and their headings
+
+
+@study("the A1 in simulation", "trials", "seed", "full")
+def run(
+    options: StudyOptions, run_trial: RunTrial = run_paused, backend: str = "loky"
+) -> StudyResult:
+    """Rows: success at each duration of a solve; with ``full``, also with other delays.
+
+    Args:
+        options: ``trials`` is the number of pushes at each point, at most those of the suite.
+        run_trial: runs one push.
+        backend: of joblib, on which pushes run.
+
+    Raises:
+        BadRequest: more pushes are asked for than there are.
+    """
+    outcomes = run_points(points(options.full), options, run_trial, backend)
+    rows = rows_of(outcomes)
+    figures = {"latency": latency_figure(rows)}
+    return StudyResult(rows, figures, SHOWN, digits=3)
+
+
+def points(full: bool) -> list[Point]:
+    """What is tried, a planner's points together."""
+    conditions, solves = ((IDEAL, DELAYED), FULL_SOLVES_MS) if full else ((IDEAL,), SOLVES_MS)
+    return [Point(c, planner, ms) for c in conditions for planner in STUDIED for ms in solves]
+
+
+def rows_of(outcomes: Sequence[Outcome]) -> list[dict[str, Any]]:
+    """One row for each point, in the order in which points come."""
+    cells: dict[Point, list[Outcome]] = {}
+    for outcome in outcomes:
+        cells.setdefault(outcome.point, []).append(outcome)
+    return [_row(point, members) for point, members in cells.items()]
+
+
+def _row(point: Point, members: Sequence[Outcome]) -> dict[str, Any]:
+    """Rates and means over the pushes that came to their end; those that broke are counted."""
+    rows = [outcome.row for outcome in members if outcome.row is not None]
+    aside = [row["max_lateral_deviation_m"] for row in rows if not row["fell"]]
+    low, high = wilson_interval(len(aside), len(rows)) if rows else (0.0, 1.0)
+    return {
+        "condition": point.condition.name,
+        "planner": point.planner,
+        "solve_ms": point.solve_ms,
+        "trials": len(rows),
+        "success": len(aside),
+        "success_low": low,
+        "success_high": high,
+        "mean_max_lateral_deviation_m": float(np.mean(aside)) if aside else None,
+        "solve_ms_wall_p50": float(np.median([r["solve_ms_p50"] for r in rows])) if rows else None,
+        "broken": len(members) - len(rows),
+        "reason": next((each.reason for each in members if each.row is None), ""),
+    }

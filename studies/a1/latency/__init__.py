@@ -1,1 +1,0 @@
-"""Pushes against the duration of a solve."""

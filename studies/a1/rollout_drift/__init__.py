@@ -1,1 +1,0 @@
-"""Drift of float32 rollouts."""

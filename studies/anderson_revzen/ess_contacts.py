@@ -1,0 +1,481 @@
+"""Cost of a contact: a plate on up to 100 springs, event-selected and in MuJoCo.
+
+Anderson and Revzen, "Rapid Integrator for a Class of Multi-Contact Systems". Their integrator, in
+NumPy, has MuJoCo's marginal cost of a contact (slope of the median time over the number of
+contacts); ours is compiled, as MuJoCo is. Ours is written for this model; MuJoCo takes any model,
+detects the contacts, for the share collision_share of its time on the largest bed, and solves for
+all contact forces together. It computes forces while tips touch, the share in_contact; ours
+evaluates every tip at every step, and each crossing.
+
+Keys named ours are at the largest epsilon at which each start on each bed is as accurate as MuJoCo,
+hopper_epsilon at the epsilon' at which the hopper is: table 5.1 has 0.13 m, for a stiffness that is
+not printed. Springs closer than epsilon' give one projection after the other, which is Euler's
+method with their distance as step. long_steps are as long as the tolerances and the guards allow.
+The springs of a bed have the hopper's stiffness in total, no dampers, and push along the plate's
+normal, as contacts in MuJoCo do. stiff_ratios are marginal costs over MuJoCo's where every spring
+is as stiff as on the bed of two: the plate then leaves a larger bed sooner.
+
+Times are processor times of one thread; only the final state is stored. The shaded areas of figure
+5.2 hold the middle half of the starts. The paper's h_1 of the hopper decreases at the landing and
+is zero at the start height; this study uses L0 - z.
+"""
+
+from __future__ import annotations
+
+import math
+import time
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, NamedTuple
+
+import mujoco
+import numpy as np
+from matplotlib.figure import Figure
+
+from hybrid.event_selected.integrator import integrate, integrate_batch
+from hybrid.event_selected.system import EssOptions, EventSelectedSystem
+from hybrid.systems import Array
+from sim_bridge.compiled_step import stop_stage_timers
+from studies.anderson_revzen.systems.spring_bed import (
+    HEIGHTS,
+    SpringBed,
+    depths,
+    random_starts,
+    spring_bed,
+)
+from studies.anderson_revzen.systems.spring_hopper import (
+    DURATION,
+    START,
+    SpringHopper,
+    exact,
+    spring_hopper,
+)
+from studies.figures import COLOURS, error_band, figure
+from studies.study import Criterion, StudyOptions, StudyResult, study
+
+TIMESTEP = 0.002  # MuJoCo's own, and 5.1's [s]
+IMPEDANCE = 1e-4  # d, the smallest that MuJoCo takes
+ADDED_MASS = 1e-7  # of all contacts together, over the body's own mass
+_PLATE = "3 1 1"  # half sizes of the plate [m]: long enough for any tilt, and never sunk through
+
+
+def plate_model(bed: SpringBed, timestep: float = TIMESTEP) -> mujoco.MjModel:
+    """The plate on its bed: coordinates x, z, theta as in ``SpringBed``."""
+    joints = (
+        '<joint type="slide" axis="1 0 0"/><joint type="slide" axis="0 0 1"/>'
+        '<joint type="hinge" axis="0 -1 0"/>'
+    )
+    return _model(bed, joints, timestep)
+
+
+def hopper_model(hopper: SpringHopper, timestep: float = TIMESTEP) -> mujoco.MjModel:
+    """The hopper: a plate that only slides up and down, on one spring; coordinate z."""
+    bed = SpringBed(1, hopper.stiffness, hopper.length, mass=hopper.mass, gravity=hopper.gravity)
+    return _model(bed, '<joint type="slide" axis="0 0 1"/>', timestep)
+
+
+def simulate(model: mujoco.MjModel, data: mujoco.MjData, start: Array, steps: int) -> None:
+    """Step from ``start`` (2 nv,), positions and velocities, in one call of MuJoCo."""
+    _reset(model, data, start)
+    mujoco.mj_step(model, data, nstep=steps)
+
+
+def trajectory(model: mujoco.MjModel, start: Array, steps: int) -> Array:
+    """States (steps + 1, 2 nv) at every timestep, positions and velocities."""
+    data = mujoco.MjData(model)
+    _reset(model, data, start)
+    states = np.empty((steps + 1, 2 * model.nv))
+    states[0] = start
+    for state in states[1:]:
+        mujoco.mj_step(model, data)
+        state[: model.nv], state[model.nv :] = data.qpos, data.qvel
+    return states
+
+
+def _reset(model: mujoco.MjModel, data: mujoco.MjData, start: Array) -> None:
+    mujoco.mj_resetData(model, data)
+    data.qpos[:], data.qvel[:] = start[: model.nv], start[model.nv :]
+
+
+def _model(bed: SpringBed, joints: str, timestep: float) -> mujoco.MjModel:
+    model = mujoco.MjModel.from_xml_string(_xml(bed, joints, timestep))
+    added = ADDED_MASS * bed.mass / bed.springs  # by one contact
+    w = IMPEDANCE / ((1.0 - IMPEDANCE) * added)
+    model.body_invweight0[1:] = w
+    model.pair_solref[:, 0] = -(1.0 - IMPEDANCE) * w * bed.spring_stiffness
+    return model
+
+
+def _xml(bed: SpringBed, joints: str, timestep: float) -> str:
+    height, filtered = bed.length - bed.tip_radius, 'contype="0" conaffinity="0"'
+    tips = "\n".join(
+        f'<geom name="tip{i}" size="{bed.tip_radius}" pos="{x!r} 0 {height!r}" {filtered}/>'
+        for i, x in enumerate(bed.positions.tolist())
+    )
+    pairs = "\n".join(
+        f'<pair geom1="tip{i}" geom2="plate" condim="1" solref="-1 0"'
+        f' solimp="{IMPEDANCE} {IMPEDANCE} 1"/>'
+        for i in range(bed.springs)
+    )
+    return f"""
+<mujoco>
+  <option timestep="{timestep}" gravity="0 0 {-bed.gravity}"/>
+  <worldbody>
+    {tips}
+    <body>
+      <inertial pos="0 0 0" mass="{bed.mass}" diaginertia="{" ".join([str(bed.inertia)] * 3)}"/>
+      {joints}
+      <geom name="plate" type="box" size="{_PLATE}" pos="0 0 1" {filtered}/>
+    </body>
+  </worldbody>
+  <contact>{pairs}</contact>
+</mujoco>"""
+
+
+STEPS = round(DURATION / TIMESTEP)
+TIMES: Array = TIMESTEP * np.arange(STEPS + 1, dtype=np.float64)  # [s]
+EPSILONS = (1e-4, 0.1)  # that the search is between [m]
+FALLS = 41
+_CLOSE = 0.01  # the search ends where its ends differ by this part
+
+
+class Calibration(NamedTuple):
+    """Table 5.1's epsilon', the errors of all falls at it, and figure 5.1's fall."""
+
+    epsilon: float  # [m]
+    ours_rms: float
+    mujoco_rms: float
+    exact: Array  # (n, 2) at TIMES, from START
+    ours: Array  # (n, 2)
+    mujoco: Array  # (n, 2)
+
+
+def rms(states: Array, true: Array) -> float:
+    """Root mean square over times and states; lengths, angles and rates alike, in SI units."""
+    return float(np.sqrt(np.mean((states - true) ** 2)))
+
+
+def same_steps(epsilon: float) -> EssOptions:
+    """Integration in steps of at most MuJoCo's, as in 5.1."""
+    return EssOptions(epsilon=epsilon, max_step=TIMESTEP)
+
+
+def integrated(system: EventSelectedSystem, start: Array, options: EssOptions) -> Array:
+    """States (n, ...) at TIMES; NaN where the integration broke off."""
+    run = integrate(system, start, DURATION, options)
+    states = np.full((len(TIMES), system.state_dim), np.nan)
+    reached = TIMES <= run.final_time
+    states[reached] = run.at(TIMES[reached])
+    return states
+
+
+def calibrate(falls: int = FALLS, hopper: SpringHopper | None = None) -> Calibration:
+    """Bisection for the largest epsilon at which ours is not less accurate.
+
+    Raises:
+        ValueError: it is less, or not less, accurate at both ends of EPSILONS.
+    """
+    hopper = hopper or SpringHopper()
+    system, model = spring_hopper(hopper), hopper_model(hopper)
+    starts = np.stack([np.linspace(*HEIGHTS, falls), np.zeros(falls)], axis=1)
+    true = np.stack([exact(hopper, start, TIMES) for start in starts])
+
+    def error(epsilon: float) -> float:
+        options = same_steps(epsilon)
+        return rms(np.stack([integrated(system, start, options) for start in starts]), true)
+
+    allowed = rms(np.stack([trajectory(model, start, STEPS) for start in starts]), true)
+    low, high = EPSILONS
+    if not error(low) <= allowed < error(high):
+        raise ValueError(
+            f"no epsilon in {EPSILONS} m has MuJoCo's error, {allowed:.2g}, on {hopper}: give"
+            " a hopper that lands within the duration, and compresses its spring by more"
+        )
+    while math.log(high / low) > _CLOSE:
+        middle = math.sqrt(low * high)
+        low, high = (middle, high) if error(middle) <= allowed else (low, middle)
+    start = np.array(START)
+    drawn = exact(hopper, start, TIMES), integrated(system, start, same_steps(low))
+    return Calibration(low, error(low), allowed, *drawn, trajectory(model, start, STEPS))
+
+
+TIGHT = EssOptions(epsilon=1e-7, max_step=TIMESTEP, rtol=1e-11, atol=1e-11)  # of the reference
+RUNS = 15  # that the share of collision detection is taken from
+FINER = 0.8  # from one epsilon that is tried to the next
+FINEST = 1e-6  # epsilon at which the search gives up [m]
+LOOSE = 1e-6, 1e-8  # tolerances, relative and absolute, where they alone choose the steps
+
+Step = Callable[[str], None]  # called with the name of every step of the work
+
+
+class Bed(NamedTuple):
+    """One bed as both have it, and what MuJoCo made of the starts."""
+
+    bed: SpringBed
+    system: EventSelectedSystem
+    model: mujoco.MjModel
+    data: mujoco.MjData
+    true: Array  # (S, n, 6) the reference, at TIMES
+    mujoco_rms: Array  # (S,)
+    in_contact: float  # mean over starts, times and springs
+
+
+def prepared(bed: SpringBed, starts: Array) -> Bed:
+    """The bed as both have it, and both trajectories from the starts (S, 6)."""
+    system, model = spring_bed(bed), plate_model(bed)
+    true = np.stack([integrated(system, start, TIGHT) for start in starts])
+    theirs = np.stack([trajectory(model, start, STEPS) for start in starts])
+    errors = np.array([rms(*pair) for pair in zip(theirs, true, strict=True)])
+    states = true[:, ::20].reshape(-1, 6)
+    touching = float(np.mean([depths(bed, x) > 0.0 for x in states]))
+    return Bed(bed, system, model, mujoco.MjData(model), true, errors, touching)
+
+
+def our_errors(bed: Bed, starts: Array, options: EssOptions) -> Array:
+    """RMS error (S,) of the event-selected integrator."""
+    made = (integrated(bed.system, start, options) for start in starts)
+    return np.array([rms(*pair) for pair in zip(made, bed.true, strict=True)])
+
+
+def as_accurate(beds: Sequence[Bed], starts: Array, epsilon: float) -> float | None:
+    """Largest epsilon, in steps down from the one given, with no start worse than MuJoCo's.
+
+    None where even ``FINEST`` is worse on some start of some bed.
+    """
+    while epsilon >= FINEST:
+        if not any(_is_worse(bed, starts, same_steps(epsilon)) for bed in reversed(beds)):
+            return epsilon
+        epsilon *= FINER
+    return None
+
+
+def _is_worse(bed: Bed, starts: Array, options: EssOptions) -> bool:
+    for start, true, allowed in zip(starts, bed.true, bed.mujoco_rms, strict=True):
+        if not rms(integrated(bed.system, start, options), true) <= allowed:
+            return True
+    return False
+
+
+def timed(
+    beds: Sequence[Bed], start: Array, settings: Mapping[str, EssOptions]
+) -> list[list[float]]:
+    """Processor time [s] from one start, by bed and then by settings and MuJoCo.
+
+    One thread each; both leave the end of the run alone and record nothing on the way.
+    """
+    rows = []
+    for bed in beds:
+        row = []
+        for options in settings.values():
+            began = time.thread_time()
+            integrate_batch(bed.system, start[None], DURATION, options, threads=1)
+            row.append(time.thread_time() - began)
+        began = time.thread_time()
+        simulate(bed.model, bed.data, start, STEPS)
+        rows.append([*row, time.thread_time() - began])
+    return rows
+
+
+def collision_share(bed: Bed, start: Array) -> float | None:
+    """Collision detection's part of MuJoCo's steps; None where its stage timers are stopped.
+
+    Those measure the clock on the wall, in which other programs take part: the median of a few.
+    """
+    timers, shares = mujoco.mjtTimer, []
+    for _ in range(RUNS):
+        simulate(bed.model, bed.data, start, STEPS)
+        whole = bed.data.timer[timers.mjTIMER_STEP].duration
+        if whole == 0.0:
+            return None
+        shares.append(bed.data.timer[timers.mjTIMER_POS_COLLISION].duration / whole)
+    return float(np.median(shares))
+
+
+class Sweep(NamedTuple):
+    """What was measured."""
+
+    starts: Array  # (S, 6)
+    beds: tuple[Bed, ...]
+    epsilon: float | None  # with which no start is less accurate than in MuJoCo [m]
+    settings: dict[str, EssOptions]  # of ours, by the beginning of their keys in a row
+    times: Array  # (S, beds, settings + 1) [s]; MuJoCo's are the last
+
+    @property
+    def contacts(self) -> Array:
+        """Springs of each bed (beds,)."""
+        return np.array([bed.bed.springs for bed in self.beds])
+
+    @property
+    def medians(self) -> Array:
+        """Median times over the starts (beds, settings + 1) [s]."""
+        return np.median(self.times, axis=0)
+
+    @property
+    def ratios(self) -> dict[str, float]:
+        """Marginal cost of a contact over MuJoCo's, by settings: slopes of the medians."""
+        slopes = np.polyfit(self.contacts, self.medians, 1)[0]
+        return {name: float(slopes[i] / slopes[-1]) for i, name in enumerate(self.settings)}
+
+
+def sweep(beds: Sequence[SpringBed], starts: Array, hopper_epsilon: float, step: Step) -> Sweep:
+    """Find the precision that matches MuJoCo's on all beds, and take the times."""
+    made = []
+    for bed in beds:
+        step(f"trajectories on {bed.springs} springs")
+        made.append(prepared(bed, starts))
+    step("precision on the plate")
+    epsilon = as_accurate(made, starts, hopper_epsilon)
+    as_mujoco = epsilon or hopper_epsilon
+    settings = {
+        "ours": same_steps(as_mujoco),
+        "hopper_epsilon": same_steps(hopper_epsilon),
+        "long_steps": EssOptions(*LOOSE, epsilon=as_mujoco),
+    }
+    timed(made, starts[0], settings)  # warms both up
+    times = []
+    for start in starts:
+        step("run times")
+        times.append(timed(made, start, settings))
+    return Sweep(starts, tuple(made), epsilon, settings, np.array(times))
+
+
+def steps_of(beds: int, starts: int) -> int:
+    """How often ``sweep`` calls ``step``."""
+    return beds + 1 + starts
+
+
+def rows(measured: Sweep) -> list[dict[str, Any]]:
+    """A row for each bed: times [s], RMS errors [SI units], and the ratios of all beds."""
+    made: list[dict[str, Any]] = []
+    for bed, median in zip(measured.beds, measured.medians, strict=True):
+        row: dict[str, Any] = {"contacts": bed.bed.springs, "mujoco_s": float(median[-1])}
+        row["mujoco_rms"] = _rms_over_starts(bed.mujoco_rms)
+        for i, (name, options) in enumerate(measured.settings.items()):
+            errors = our_errors(bed, measured.starts, options)
+            row[f"{name}_s"], row[f"{name}_rms"] = float(median[i]), _rms_over_starts(errors)
+            row[f"{name}_worse"] = float(np.mean(~(errors <= bed.mujoco_rms)))
+            key = "marginal_ratio" if name == "ours" else f"{name}_marginal_ratio"
+            row[key] = measured.ratios[name]
+        row["epsilon"] = float(measured.settings["ours"].epsilon)
+        row["in_contact"] = bed.in_contact
+        made.append(row)
+    return made
+
+
+def _rms_over_starts(errors: Array) -> float | None:
+    """RMS error over all starts; None where a run broke off."""
+    value = float(np.sqrt(np.mean(errors**2)))
+    return value if np.isfinite(value) else None
+
+
+ALLOWED_RATIO = 0.5  # of the marginal costs
+TRIALS = 120  # random starts, 5.2
+CONTACTS = (2, 10, 25, 50, 75, 100)
+STIFF_PART = 4  # of the starts, one in so many is tried on the beds that stiffen too
+SHOWN = (
+    "contacts",
+    "ours_s",
+    "mujoco_s",
+    "ours_rms",
+    "mujoco_rms",
+    "hopper_epsilon_s",
+    "hopper_epsilon_rms",
+    "long_steps_s",
+    "marginal_ratio",
+    "in_contact",
+)  # keys in the table for a person
+
+
+def criteria(measured: Sweep) -> list[Criterion]:
+    """As accurate as MuJoCo at some epsilon, and there a contact costs less."""
+    ratio = None if measured.epsilon is None else measured.ratios["ours"]
+    return [
+        Criterion("largest epsilon with every start as accurate [m]", measured.epsilon, ">", 0.0),
+        Criterion("marginal cost of a contact over MuJoCo's", ratio, "<=", ALLOWED_RATIO),
+    ]
+
+
+@study("Anderson and Revzen, table 5.1", "trials", "seed")
+def run(options: StudyOptions) -> StudyResult:
+    """Rows ``contacts, ours_s, mujoco_s, ours_rms, mujoco_rms, marginal_ratio`` and more."""
+    return compare_costs(options, CONTACTS)
+
+
+def compare_costs(options: StudyOptions, contacts: Sequence[int]) -> StudyResult:
+    """The study on beds of ``contacts`` springs, two sizes or more.
+
+    The rows are of beds that are equally stiff; beds of equally stiff springs are measured beside.
+    """
+    starts = random_starts(options.count(TRIALS), np.random.default_rng(options.seed))
+    some = starts[::STIFF_PART]
+    beds = [SpringBed(count) for count in contacts]
+    each = SpringBed(2).spring_stiffness
+    stiffer = [SpringBed(count, stiffness=count * each) for count in contacts]
+    total = 1 + steps_of(len(beds), len(starts)) + steps_of(len(stiffer), len(some))
+    done = iter(range(total))
+
+    def step(what: str) -> None:
+        options.progress(next(done), total, what)
+
+    step("calibration on the hopper")
+    calibration = calibrate()
+    share = collision_share(prepared(beds[-1], starts[:1]), starts[0])
+    stop_stage_timers()
+    measured = sweep(beds, starts, calibration.epsilon, step)
+    stiff = sweep(stiffer, some, calibration.epsilon, step)
+    options.progress(total, total, "figures")
+    beside = {
+        "hopper_epsilon_m": calibration.epsilon,
+        "hopper_rms": calibration.ours_rms,
+        "hopper_mujoco_rms": calibration.mujoco_rms,
+        "stiff_epsilon_m": stiff.epsilon,
+        "stiff_ratios": stiff.ratios,
+        "stiff_in_contact": [bed.in_contact for bed in stiff.beds],
+        "collision_share": share,
+    }
+    made = [row | beside for row in rows(measured)]
+    figures = {
+        "figure-5.1": calibration_figure(calibration),
+        "figure-5.2": cost_figure(measured, made),
+    }
+    return StudyResult(made, figures, columns=SHOWN, criteria=criteria(measured))
+
+
+def calibration_figure(calibration: Calibration) -> Figure:
+    """Figure 5.1: the hopper from 2 m, and below it what both are off by."""
+    drawing, axes = figure(columns=2, rows=2, width=8.0, height=4.6, sharex=True)
+    names = (("height", "m"), ("velocity", "m/s"))
+    for column, (name, unit) in enumerate(names):
+        above, below = axes[:, column]
+        for states, label, colour, style in (
+            (calibration.exact, "exact", COLOURS["seed"], ":"),
+            (calibration.mujoco, "MuJoCo", COLOURS["initial"], "--"),
+            (calibration.ours, "event-selected", COLOURS["dxr"], "-"),
+        ):
+            above.plot(TIMES, states[:, column], style, color=colour, lw=1.2, label=label)
+            off = (states - calibration.exact)[:, column]
+            below.plot(TIMES, off, style, color=colour, lw=1.2)
+        above.set(ylabel=f"{name} [{unit}]")
+        below.set(ylabel=f"error of {name} [{unit}]", xlabel="time [s]")
+    drawing.legend(*axes[0, 0].get_legend_handles_labels(), loc="outside lower center", ncols=3,
+                   fontsize=8, frameon=False)  # fmt: skip
+    return drawing
+
+
+def cost_figure(measured: Sweep, rows: Sequence[Mapping[str, Any]]) -> Figure:
+    """Figure 5.2: median and quartiles of the run times over contacts, and errors beside them."""
+    drawing, (left, right) = figure(columns=2, width=9.0, height=3.8)
+    contacts = measured.contacts
+    for i, (name, colour, style, label) in enumerate((
+        ("ours", "dxr", "-", "event-selected, 2 ms, as accurate as MuJoCo"),
+        ("hopper_epsilon", "dxr", "--", r"event-selected, 2 ms, $\epsilon'$ of the hopper"),
+        ("long_steps", "dxr", ":", "event-selected, steps as tolerances allow"),
+        ("mujoco", "initial", "-", "MuJoCo, 2 ms"),
+    )):  # fmt: skip
+        look = {"color": COLOURS[colour], "linestyle": style, "marker": "o", "ms": 3}
+        error_band(left, contacts, 1e3 * measured.times[:, :, i], label=label, **look)
+        right.plot(contacts, [row[f"{name}_rms"] or np.nan for row in rows], **look)
+    left.set(xlabel="contacts", ylabel="processor time of 2 s [ms]", ylim=(0.0, None))
+    right.set(xlabel="contacts", ylabel="RMS error [SI units]", yscale="log")
+    drawing.legend(*left.get_legend_handles_labels(), loc="outside lower center", ncols=2,
+                   fontsize=8, frameon=False)  # fmt: skip
+    return drawing

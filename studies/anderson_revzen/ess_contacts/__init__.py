@@ -1,1 +1,0 @@
-"""Section 5: the cost of a contact, event-selected and in MuJoCo."""

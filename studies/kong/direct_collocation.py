@@ -1,0 +1,192 @@
+"""Direct collocation with a fixed sequence of modes: the multi-phase method (Kelly 2017).
+
+Each mode of the sequence is a phase of free duration, cut into equal intervals. States and inputs
+at the nodes are unknowns; the input is linear and the state a cubic within an interval, whose
+slope is the flow at both ends and at the middle (Hermite-Simpson). A phase ends on its
+transition's guard, and the reset leads into the next one. What HiLQR finds by shooting is checked
+by this, which shares nothing with it but the system. The modes have states and inputs of one size.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from functools import partial
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.optimize import minimize
+
+from hybrid.derivatives import jacobian
+from hybrid.integration import flow_state
+from hybrid.systems import Array, Mode, System, Transition
+
+_SHORTEST = 1e-3  # of a phase, as a share of the whole duration
+Node = tuple[float, Array, Array]  # time, state, input
+
+
+class Term(NamedTuple):
+    """A few rows of the cost or of the constraints, a function of few of the unknowns z."""
+
+    value: Callable[[Array], Array]  # of z[where]
+    where: NDArray[np.int64]
+
+
+class DirectSolution(NamedTuple):
+    """Where the optimisation ended; not to be used unless it is ok."""
+
+    ok: bool
+    cost: float
+    durations: Array  # of the phases [s]
+    states: Array  # (phases, K+1, n)
+    inputs: Array  # (phases, K+1, m)
+
+
+@dataclass(frozen=True)
+class DirectProblem:
+    """Minimise terminal(x(T)) + int running(t, x, u) dt over the phases of a mode sequence.
+
+    The unknowns z are all durations [s], then state and input of every node, phase by phase.
+    """
+
+    system: System
+    initial_mode: int
+    edges: tuple[Transition, ...]  # the transitions that happen, in order
+    x0: Array  # (n,)
+    duration: float  # T [s]
+    running: Callable[[float, Array, Array], float]  # (t, x, u) -> cost per second
+    terminal: Callable[[Array], float]
+    intervals: int = 10  # K of each phase
+
+    @property
+    def numbers(self) -> list[int]:
+        """Mode number of each phase."""
+        return [self.initial_mode, *(edge.target for edge in self.edges)]
+
+    def node(self, p: int, k: int) -> NDArray[np.int64]:
+        """Where the state and the input of node k of phase p are."""
+        width = len(self.x0) + self.system.input_dim
+        return len(self.numbers) + (p * (self.intervals + 1) + k) * width + np.arange(width)
+
+    def term(self, p: int, nodes: Sequence[int], value: Callable[..., object]) -> Term:
+        """A term of ``value(interval length [s], node, ...)``."""
+        n = len(self.x0)
+
+        def of_unknowns(z: Array) -> Array:
+            h, parts = z[p] / self.intervals, z[p + 1 :].reshape(len(nodes), -1)
+            t = np.sum(z[:p]) + nodes[0] * h
+            at = [(t + i * h, y[:n], y[n:]) for i, y in enumerate(parts)]
+            return np.atleast_1d(value(h, *at))
+
+        return Term(of_unknowns, np.concatenate([range(p + 1), *(self.node(p, k) for k in nodes)]))
+
+    def costs(self) -> Iterator[Term]:
+        """Simpson's rule in each interval, and the terminal cost."""
+        rate = self.running
+
+        def simpson(mode: Mode, h: float, first: Node, last: Node) -> float:
+            middle = rate(*_middle(mode, h, first, last))
+            return h / 6.0 * (rate(*first) + 4.0 * middle + rate(*last))
+
+        yield from self._everywhere(simpson)
+        last = len(self.edges)
+        yield self.term(last, [self.intervals], lambda h, node: self.terminal(node[1]))
+
+    def equalities(self) -> Iterator[Term]:
+        """Initial state, defects, guards and resets, and the duration of the whole."""
+        n = len(self.x0)
+        yield Term(lambda x: x - self.x0, self.node(0, 0)[:n])
+        yield from self._everywhere(_defect)
+        for p, edge in enumerate(self.edges):
+            end = self.term(p, [self.intervals], _guard(edge))
+
+            def jump(z: Array, p: int = p, edge: Transition = edge) -> Array:
+                x, u, after = np.split(z[p + 1 :], [n, len(z) - p - 1 - n])
+                return after - edge.reset(np.sum(z[: p + 1]), x, u)
+
+            yield end
+            yield Term(jump, np.concatenate((end.where, self.node(p + 1, 0)[:n])))
+        total = np.arange(len(self.numbers))
+        yield Term(lambda T: np.array([np.sum(T) - self.duration]), total)
+
+    def inequalities(self) -> Iterator[Term]:
+        """No guard is crossed but at the end of a phase, by the transition taken there."""
+        for p, (number, taken) in enumerate(zip(self.numbers, (*self.edges, None), strict=True)):
+            for edge in self.system.outgoing(number):
+                for k in range(1, self.intervals + (edge is not taken)):
+                    yield self.term(p, [k], _guard(edge))
+
+    def _everywhere(self, value: Callable[..., object]) -> Iterator[Term]:
+        for p, number in enumerate(self.numbers):
+            for k in range(self.intervals):
+                yield self.term(p, [k, k + 1], partial(value, self.system.modes[number]))
+
+    def guess(self, durations: Sequence[float], u: Array) -> Array:
+        """Unknowns of phases that flow for given durations with one input, guards ignored."""
+        z, t, x = [np.asarray(durations, dtype=np.float64)], 0.0, self.x0
+        for number, T, edge in zip(self.numbers, durations, (*self.edges, None), strict=True):
+            start = x
+            for k in range(self.intervals + 1):
+                x = flow_state(self.system.modes[number], t, start, u, k * T / self.intervals)
+                z.append(np.concatenate((x, u)))
+            t += T
+            x = edge.reset(t, x, u) if edge else x
+        return np.concatenate(z)
+
+
+def _middle(mode: Mode, h: float, first: Node, last: Node) -> Node:
+    """Of an interval: on the cubic, and on the line."""
+    (t, x, u), (_, x_next, u_next) = first, last
+    state = 0.5 * (x + x_next) + h / 8.0 * (mode.flow(*first) - mode.flow(*last))
+    return t + 0.5 * h, state, 0.5 * (u + u_next)
+
+
+def _defect(mode: Mode, h: float, first: Node, last: Node) -> Array:
+    """x_next - x - integral of the flow by Simpson's rule, zero on a solution."""
+    between = mode.flow(*_middle(mode, h, first, last))
+    return last[1] - first[1] - h / 6.0 * (mode.flow(*first) + mode.flow(*last) + 4.0 * between)
+
+
+def _guard(edge: Transition) -> Callable[..., object]:
+    return lambda h, node: edge.guard(*node)
+
+
+def solve_direct(
+    problem: DirectProblem, durations: Sequence[float], u: Array, max_iterations: int = 200
+) -> DirectSolution:
+    """A local optimum near a guess: each phase flows for its duration [s] with the input u (m,)."""
+    guess, count, n = problem.guess(durations, u), len(durations), len(problem.x0)
+    bounds = [(_SHORTEST * problem.duration, None)] * count + [(None, None)] * (len(guess) - count)
+    cost = list(problem.costs())
+    result = minimize(
+        lambda z: float(np.sum(_values(cost, z))),
+        guess,
+        jac=lambda z: np.sum(_slopes(cost, z), axis=0),
+        bounds=bounds,
+        constraints=[
+            {"type": kind, "fun": lambda z, c=c: _values(c, z), "jac": lambda z, c=c: _slopes(c, z)}
+            for kind, c in (("eq", [*problem.equalities()]), ("ineq", [*problem.inequalities()]))
+            if c
+        ],
+        method="SLSQP",
+        options={"maxiter": max_iterations, "ftol": 1e-10},
+    )
+    nodes = result.x[count:].reshape(count, problem.intervals + 1, -1)
+    ok = bool(result.success and np.isfinite(result.fun))
+    return DirectSolution(ok, float(result.fun), result.x[:count], nodes[..., :n], nodes[..., n:])
+
+
+def _values(terms: Sequence[Term], z: Array) -> Array:
+    return np.concatenate([term.value(z[term.where]) for term in terms])
+
+
+def _slopes(terms: Sequence[Term], z: Array) -> Array:
+    """Jacobian (rows, len(z)) of the terms."""
+    rows = []
+    for term in terms:
+        block = jacobian(term.value, z[term.where])
+        row = np.zeros((len(block), len(z)))
+        row[:, term.where] = block
+        rows.append(row)
+    return np.concatenate(rows)

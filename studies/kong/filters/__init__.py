@@ -1,1 +1,0 @@
-"""Chapter 4: Kalman filters of hybrid systems on many trials."""

@@ -1,0 +1,353 @@
+"""The eleven methods of 2.4.1 with what Table 2.1 has of them, their trials, and their reach.
+
+Reach is a search on a grid: from each point straight to the points about it, if going there
+converges at both ends with one power. So D_m < 0 stays within the lines K = 0, where no heading has
+it and on either side of which p must be on either side of 1. A planner that looks only at the first
+point of each step can step over such lines, and reaches more; the longer its steps, the more.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import replace
+from functools import cache, lru_cache, partial
+from typing import Any, Literal, NamedTuple
+
+import numpy as np
+from matplotlib.colors import LogNorm
+from matplotlib.figure import Figure
+from numpy.typing import NDArray
+from scipy.sparse import csr_array
+from scipy.sparse.csgraph import breadth_first_order
+
+from controller.convergent.convergent_headings import best_power, convergent_headings
+from controller.convergent.evaluation import evaluate
+from controller.convergent.hill import SINE_HILL, Hill, HillDerivatives
+from controller.convergent.hill_path import Convergence, HillPath, HillProblem
+from controller.convergent.hill_trajectory import HillTrajectory
+from controller.convergent.hill_transcription import SHORTEST, TrajectoryOptions
+from controller.convergent.path_check import divergent, violation
+from controller.convergent.planar_contraction import gaussian_curvature
+from controller.convergent.power_controller import divergence_metrics, jacobian
+from controller.convergent.rrt import RrtOptions, RrtStarOptions, plan_rrt, plan_rrt_star
+from hybrid.systems import Array
+from saltus.sweep.running import backend_ready, default_jobs, run_all
+from studies.figures import COLOURS, figure
+from studies.study import StudyOptions
+
+Planner = Literal["T-OPT shortest", "T-OPT", "RRT", "RRT*"]
+Metric = Literal["average", "maximum"]
+ANY_POWER, ONE = (0.0, 2.0), (1.0, 1.0)
+
+
+class Printed(NamedTuple):
+    """A line of Table 2.1: means alone."""
+
+    success: float  # S [%]
+    log_area_ratio: float
+    log_distance_ratio: float
+    acceleration_cost: float
+    seconds: float  # T
+
+
+class Method(NamedTuple):
+    """A way to plan."""
+
+    number: int  # in 2.4.1
+    planner: Planner
+    convergence: Convergence
+    powers: tuple[float, float]
+    printed: Printed
+    both_ends: bool = False  # T-OPT asks its constraint also where a step ends
+
+    @property
+    def label(self) -> str:
+        """Its number and name, such as "10 CR-RRT D_a < 0"."""
+        prefix = {"none": "B-", "average": "CR-", "maximum": "CR-"}[self.convergence]
+        name = (prefix if self.planner.startswith("RRT") else "") + self.planner
+        name += " p = 1" if self.planner == "T-OPT" and self.powers == ONE else ""
+        limit = {"none": "", "average": " D_a < 0", "maximum": " D_m < 0"}[self.convergence]
+        return f"{self.number} {name}{limit}"
+
+    @property
+    def tick(self) -> str:
+        """The label for a picture."""
+        return self.label.replace("D_a < 0", "$D_a < 0$").replace("D_m < 0", "$D_m < 0$")
+
+    @property
+    def power(self) -> str:
+        """The interval of p, as the table has it."""
+        return "1" if self.powers == ONE else "[0, 2]"
+
+    def problem(self, start: np.ndarray, goal: np.ndarray) -> HillProblem:
+        """From start to goal on the thesis's hill, as this method is asked it."""
+        return HillProblem(start, goal, self.convergence, self.powers)
+
+
+METHODS = (
+    Method(1, "T-OPT shortest", "none", ONE, Printed(100.0, 0.09, 0.685, 0.406, 0.741)),
+    Method(2, "T-OPT", "none", ANY_POWER, Printed(100.0, -3.26, 0.425, 5.89, 219.0)),
+    Method(3, "RRT", "none", ANY_POWER, Printed(96.5, -3.03, -0.00146, 31.8, 73.0)),
+    Method(4, "RRT*", "none", ANY_POWER, Printed(94.0, -3.08, 0.133, 7.96, 181.0)),
+    Method(5, "T-OPT", "maximum", ANY_POWER, Printed(4.5, -5.17, -0.221, 76.3, 244.0)),
+    Method(6, "RRT", "maximum", ANY_POWER, Printed(7.5, -1.78, -0.124, 20.0, 32.3)),
+    Method(7, "RRT*", "maximum", ANY_POWER, Printed(1.0, -0.20, -0.005, 5.55, 2160.0)),
+    Method(8, "T-OPT", "average", ANY_POWER, Printed(92.5, -4.2, 0.0633, 6.52, 714.0)),
+    Method(9, "T-OPT", "average", ONE, Printed(84.0, -3.06, 0.0921, 6.37, 121.0)),
+    Method(10, "RRT", "average", ANY_POWER, Printed(93.0, -3.17, -0.0176, 29.2, 96.6)),
+    Method(11, "RRT*", "average", ANY_POWER, Printed(83.5, -3.01, 0.028, 9.2, 708.0)),
+)
+
+BOTH_ENDS = tuple(METHODS[number - 1]._replace(both_ends=True) for number in (5, 8, 9))
+
+
+def ends(seed: int, trial: int) -> tuple[np.ndarray, np.ndarray]:
+    """Start and goal (2,) [m] of a trial, uniform on the map; the same for all methods."""
+    low, high = np.transpose([SINE_HILL.x_bounds, SINE_HILL.y_bounds])
+    start, goal = np.random.default_rng([seed, trial]).uniform(low, high, (2, 2))
+    return start, goal
+
+
+TRIALS, THESIS_TRIALS = 80, 200  # 200 in 2.4.1; a trial takes some five seconds of a core
+GAMMA = TrajectoryOptions().gamma  # of J_accel, (2.19)
+# D_m < 0 mostly has no solution, and what has one is short: fewer waypoints, an earlier end.
+STRICT = TrajectoryOptions(waypoints=50, dt=50.0, max_iterations=100)
+
+
+class Outcome(NamedTuple):
+    """What one method did in one trial."""
+
+    success: bool  # a path, and it keeps what was asked
+    seconds: float  # that planning took
+    cpu_seconds: float  # of a processor
+    log_area_ratio: float  # NaN without a path
+    log_distance_ratio: float
+    acceleration_cost: float
+    broken: str  # what a path that was given out violates; "" where nothing
+    at_ends: bool  # whether a success keeps its constraint where steps end, too
+    rough: bool  # the evaluation is not as accurate as it says it is elsewhere
+    build_seconds: float  # that making the trajectory optimisation took, once for all trials
+
+
+class Trials(NamedTuple):
+    """Outcomes by a method's number, one for each trial."""
+
+    count: int
+    outcomes: Mapping[int, Sequence[Outcome]]
+
+    def values(self, number: int, name: str) -> np.ndarray:
+        """A number of every trial (count,), whether it succeeded or not; of a text, if any."""
+        found = [getattr(one, name) for one in self.outcomes[number]]
+        return np.array([bool(each) if name == "broken" else each for each in found], np.float64)
+
+
+def run_trials(options: StudyOptions, methods: Iterable[Method] = METHODS) -> Trials:
+    """Every method on the same random starts and goals, trials side by side in processes."""
+    chosen, count = tuple(methods), options.count(TRIALS, THESIS_TRIALS)
+    options.progress(0, count, "compiling")
+    for method in chosen:  # what is compiled is kept where the processes find it
+        if method.planner.startswith("RRT"):
+            _warm(method)
+    made: dict[int, Sequence[Outcome]] = {}
+    work = partial(_trial, options.seed, chosen)
+    with backend_ready("loky", None, default_jobs("loky")):
+        for trial, result in run_all(work, list(range(count))):
+            made[trial] = result
+            options.progress(len(made), count, "trials")
+    in_order = zip(*(made[trial] for trial in range(count)), strict=True)
+    return Trials(count, {m.number: list(each) for m, each in zip(chosen, in_order, strict=True)})
+
+
+def plan(method: Method, seed: int, trial: int, repeat: int = 0) -> tuple[HillProblem, HillPath]:
+    """The problem of a trial and a method's path; trees of another ``repeat`` grow otherwise."""
+    problem = method.problem(*ends(seed, trial))
+    return problem, _path(method, problem, _tree_seed(seed, trial, method.number, repeat))
+
+
+def acceleration_cost(path: HillPath) -> float:
+    """Mean of J_accel over a path, (2.18) and (2.19), to 1e-9; the last step has none after it."""
+    steps = len(path.powers)
+    cost = GAMMA * np.sum(np.diff(path.velocities, axis=0) ** 2) / max(steps, 1)
+    return round(float(cost), 9)  # what is left of a straight path is the solver's tolerance
+
+
+def _trial(seed: int, methods: tuple[Method, ...], trial: int) -> tuple[int, list[Outcome]]:
+    return trial, [_outcome(method, seed, trial) for method in methods]
+
+
+def _outcome(method: Method, seed: int, trial: int) -> Outcome:
+    build = _warm(method)
+    problem = method.problem(*ends(seed, trial))
+    tree_seed = _tree_seed(seed, trial, method.number, 0)
+    started, started_cpu = time.perf_counter(), time.process_time()
+    path = _path(method, problem, tree_seed)
+    took = time.perf_counter() - started, time.process_time() - started_cpu
+    broken = violation(problem, path) if path.ok else ""
+    if not path.ok or broken:
+        return Outcome(False, *took, np.nan, np.nan, np.nan, broken, False, False, build)
+    result = evaluate(problem, path)
+    return Outcome(
+        True, *took, float(np.log(result.area_ratio)), float(np.log(result.distance_ratio)),
+        acceleration_cost(path), "", not divergent(problem, path, at_ends=True),
+        result.status != "ok", build,
+    )  # fmt: skip
+
+
+def _path(method: Method, problem: HillProblem, tree_seed: int) -> HillPath:
+    if method.planner == "RRT":
+        return plan_rrt(problem, RrtOptions(seed=tree_seed))
+    if method.planner == "RRT*":
+        return plan_rrt_star(problem, RrtStarOptions(seed=tree_seed))
+    return _built(method)[0].solve(problem)
+
+
+@lru_cache(maxsize=len(METHODS))
+def _optimisation(
+    convergence: Convergence, options: TrajectoryOptions
+) -> tuple[HillTrajectory, float]:
+    """Made once in a process, whatever the powers, and the time that took [s]."""
+    started = time.perf_counter()
+    made = HillTrajectory(convergence, options)
+    return made, time.perf_counter() - started
+
+
+def _built(method: Method) -> tuple[HillTrajectory, float]:
+    if method.planner == "T-OPT shortest":
+        return _optimisation(method.convergence, SHORTEST)
+    options = STRICT if method.convergence == "maximum" else TrajectoryOptions()
+    return _optimisation(method.convergence, replace(options, both_ends=method.both_ends))
+
+
+@lru_cache(maxsize=len(METHODS))
+def _warm(method: Method) -> float:
+    """Load what a method needs, so that no trial's time has it; the time to make T-OPT [s]."""
+    if method.planner.startswith("RRT"):
+        here = np.array([0.0, 1.0])
+        problem = method.problem(here, here + 0.1)
+        _path(method, problem, 0)
+        evaluate(problem, HillPath("ok", np.stack((here, here + 0.1)), np.ones(1)))
+        return 0.0
+    return _built(method)[1]
+
+
+def _tree_seed(seed: int, trial: int, number: int, repeat: int) -> int:
+    return int(np.random.default_rng([seed, trial, number, repeat]).integers(2**31))
+
+
+_AROUND = 5  # grid points to either side: 80 directions
+_POWERS = 9  # looked at between the lowest and the highest
+
+
+class ReachGraph(NamedTuple):
+    """A grid over the map and the steps between its points that converge."""
+
+    points: Array  # (K, 2) [m]
+    steps: Any  # csr_array (K, K), nonzero where one may go from row to column
+
+    def reached(self, start: Array) -> NDArray[np.bool_]:
+        """The points, as (K,) bool, that can be reached from that nearest to a start (2,) [m]."""
+        node = int(np.argmin(np.sum((self.points - start) ** 2, axis=1)))
+        mask = np.zeros(len(self.points), dtype=np.bool_)
+        mask[breadth_first_order(self.steps, node, return_predecessors=False)] = True
+        return mask
+
+    def joins(self, start: Array, goal: Array, eta: float) -> bool:
+        """Whether a way leads from start into the square of half side eta [m] about goal."""
+        in_goal: Any = np.max(np.abs(self.points - goal), axis=1) <= eta
+        return bool(np.any(self.reached(start) & in_goal))
+
+
+def reach_graph(
+    hill: Hill, metric: Metric, powers: tuple[float, float], spacing: float = 0.025
+) -> ReachGraph:
+    """The graph of steps with D_a or D_m below 0.
+
+    Args:
+        hill: with its map.
+        metric: "average" for D_a < 0, (2.23); "maximum" for D_m < 0, (2.22).
+        powers: lowest and highest power of the controller; each place may use its own.
+        spacing: of the grid [m], about.
+    """
+    x, y = (
+        np.linspace(low, high, round((high - low) / spacing) + 1)
+        for low, high in (hill.x_bounds, hill.y_bounds)
+    )
+    at = hill.at(*np.meshgrid(x, y, indexing="ij"))
+    number = np.arange(len(x) * len(y)).reshape(len(x), len(y))
+    rows, columns = [], []
+    for i, j in _offsets():
+        from_x, to_x = _overlap(len(x), i)
+        from_y, to_y = _overlap(len(y), j)
+        step = np.array([i * (x[1] - x[0]), j * (y[1] - y[0])])
+        converges = np.zeros(number[from_x, from_y].shape, dtype=np.bool_)
+        for p in np.unique(np.linspace(*powers, _POWERS)):
+            free = metric_along(at, step, p, metric) < 0.0
+            converges |= free[from_x, from_y] & free[to_x, to_y]
+        rows.append(number[from_x, from_y][converges])
+        columns.append(number[to_x, to_y][converges])
+    ends = np.concatenate(rows), np.concatenate(columns)
+    steps = csr_array((np.ones(len(ends[0]), dtype=np.int8), ends), shape=(number.size,) * 2)
+    return ReachGraph(np.stack(np.meshgrid(x, y, indexing="ij"), axis=-1).reshape(-1, 2), steps)
+
+
+def metric_along(at: HillDerivatives, step: Array, p: float, metric: Metric) -> Array:
+    """D_a or D_m where the robot goes along ``step`` (2,) [m] in one unit of time, with power p."""
+    average, maximum = divergence_metrics(*jacobian(*at[1:], step[0], step[1], p))
+    return maximum if metric == "maximum" else average
+
+
+def reachable_shares(places: Array, hill: Hill = SINE_HILL) -> Callable[[Method], float | None]:
+    """Share [%] of the pairs (T, 2, 2) [m] of start and goal with a convergent way, by method.
+
+    None where a method has no constraint.
+    """
+
+    @cache
+    def share(metric: Metric, powers: tuple[float, float], eta: float) -> float:
+        graph = reach_graph(hill, metric, powers)
+        return 100.0 * float(np.mean([graph.joins(start, goal, eta) for start, goal in places]))
+
+    def of_method(method: Method) -> float | None:
+        if method.convergence == "none":
+            return None
+        return share(method.convergence, method.powers, method.problem(*places[0]).eta)
+
+    return of_method
+
+
+def _offsets() -> list[tuple[int, int]]:
+    near = range(-_AROUND, _AROUND + 1)
+    return [(i, j) for i in near for j in near if np.gcd(i, j) == 1]
+
+
+def _overlap(count: int, offset: int) -> tuple[slice, slice]:
+    """Where along an axis of ``count`` points a step of ``offset`` begins, and where it ends."""
+    low, high = max(0, -offset), count - max(0, offset)
+    return slice(low, high), slice(low + offset, high + offset)
+
+
+def figure_regions(hill: Hill = SINE_HILL) -> Figure:
+    """Best D_m over headings and powers, and what strict convergence can reach from five starts.
+
+    Every place but those with K = 0 has headings with D_m < 0 for some p in [0, 2]: p < 1 where
+    K > 0, p > 1 where K < 0 (Lemma 2). So the map falls into strips, and a path that keeps D_m < 0
+    everywhere cannot leave its own. On this hill K = 0, the black lines, is where u = x (1 + y) has
+    cos u = 0 or 2 u tan u = 1, for det H = cos u (2 u sin u - cos u).
+    """
+    made, axes = figure(columns=2, width=9.0, height=2.9, sharex=True, sharey=True)
+    x, y = np.meshgrid(np.linspace(*hill.x_bounds, 241), np.linspace(*hill.y_bounds, 151))
+    at = hill.at(x, y)
+    rate = -convergent_headings(at, best_power(at, ANY_POWER, "maximum")).maximum
+    shown = axes[0].pcolormesh(x, y, rate, norm=LogNorm(vmin=0.03, vmax=3.0), rasterized=True)
+    made.colorbar(shown, ax=axes[0], shrink=0.75, extend="both")
+    axes[0].set_title("$-D_m$ of the best heading and power [1/m]", fontsize=9)
+    graph = reach_graph(hill, "maximum", ANY_POWER)
+    for start in np.array([[-0.75, 0.7], [-0.9, 1.0], [0.05, 0.1], [1.6, 0.15], [1.1, 2.2]]):
+        (dots,) = axes[1].plot(*graph.points[graph.reached(start)].T, ".", ms=2.0, mew=0.0)
+        axes[1].plot(*start, "o", ms=6, color=dots.get_color(), mec=COLOURS["actual"])
+    axes[1].set_title("where $D_m < 0$ all the way leads, from five starts", fontsize=9)
+    for panel in axes:
+        panel.contour(x, y, gaussian_curvature(at), levels=[0.0], colors="black", linewidths=1.0)
+        panel.set(aspect="equal", xlabel="x [m]", ylabel="y [m]")
+    return made

@@ -1,1 +1,0 @@
-"""Chapter 5: HiLQR with saltation matrices and with reset Jacobians."""

@@ -1,0 +1,473 @@
+"""Kalman filters on many trials: truths (4.6.1), estimates, and the sign test between two filters.
+
+Initial means are not printed in chapter 4: those of 3.8.5 are taken. That of the constant flow is
+confirmed by table 4.1: ||Sigma(t_i)|| = 0.16 at a timestep of 5 s is 0.1 + 0.01 * 2.5^2, so the
+guard is 2.5 s away, the initial covariance 0.1 I (as 4.7.1 has it for the particles), and the
+process noise 0.01 dt^2 (its caption's 0.1 dt^2 would make it 0.73).
+"""
+
+# ruff: noqa: N803, N806 (the letters are the thesis's)
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from itertools import pairwise, product
+from typing import Any, NamedTuple
+
+import numpy as np
+from matplotlib.figure import Figure
+from numba import njit
+from numpy.typing import NDArray
+from scipy.stats import binom
+
+from hybrid.compiled.calls import put
+from hybrid.compiled.functions import vector_table
+from hybrid.compiled.limits import OK
+from hybrid.derivatives import jacobian
+from hybrid.filters.bank import BankOptions
+from hybrid.filters.draws import subkey
+from hybrid.filters.interface import NOT_TRANSVERSE, Belief
+from hybrid.filters.kernels.cloud import (
+    Cloud,
+    draw_cloud,
+    drop_failed,
+    effective_size,
+    move_all,
+    resample,
+    weigh,
+)
+from hybrid.filters.kernels.functions import measurement as h
+from hybrid.filters.kernels.kalman import Gaussian, correct, force, gaussian_of, predict
+from hybrid.filters.kernels.mixture import Mixture, correct_mixture, make_one, predict_mixture
+from hybrid.filters.kernels.noisy_flow import PIECES, Draws, noisy_step, scatter
+from hybrid.filters.model import FilterModel, Measurement, ProcessNoise, covariance_root
+from hybrid.filters.particle import ParticleOptions
+from hybrid.filters.salted import Sensitivity
+from hybrid.filters.tables import KernelTables, ModelTables, model_tables
+from hybrid.systems import Array, VectorFunction
+from studies.figures import figure
+from studies.kong.systems import aslip, constant_flow
+from studies.study import Criterion, StudyOptions, StudyResult
+
+FLOW_DURATION, FLOW_MEAN, FLOW_VARIANCE = 5.0, np.array([-2.5, 0.0]), 0.1  # 4.7.1, 3.8.5
+ASLIP_DURATION, ASLIP_VARIANCE = 1.25, 1e-4  # 4.7.2
+ASLIP_BODY = np.array([0.0, 1.8, 5.0 * np.pi / 12.0, 0.0, -1.0, 0.0])  # 3.8.5, see table_3_1
+SIGNIFICANT = 0.05  # 4.7.1
+THREADS = min(8, os.cpu_count() or 1)  # results do not depend on it
+FILTERS: dict[str, Sensitivity] = {"skf": "saltation", "jrkf": "reset"}
+LOOKS = {"skf": ("tab:blue", "-", "SKF"), "jrkf": ("tab:red", ":", "JRKF")}
+
+
+class Level(NamedTuple):
+    """One set of a grid: the timestep, and how much noise."""
+
+    dt: float  # [s]
+    process: float  # ||W|| / dt^2
+    measurement: float  # ||V||
+
+
+class Problem(NamedTuple):
+    """What the filters of one set are given, and B trials to start."""
+
+    model: FilterModel
+    start: Belief  # in the first mode
+    states: Array  # (B, n) true initial states
+    level: Level
+    steps: int
+    coordinates: Sequence[VectorFunction]  # (n,) of each mode's states, shared by all modes
+
+
+def itself(t: float, x: Array, u: Array) -> Array:
+    """The state."""
+    return x.copy()
+
+
+def flow_problem(level: Level, trials: int, seed: int) -> Problem:
+    """Constant flow, both states measured: h_I(x) = x (4.6.2)."""
+    system = constant_flow.constant_flow()
+    process = dict.fromkeys(system.modes, ProcessNoise(level.process * np.eye(2)))
+    seen = Measurement(itself, level.measurement * np.eye(2), lambda t, x, u: np.eye(2))
+    model = FilterModel(system, process, dict.fromkeys(system.modes, seen))
+    start = Belief(0.0, constant_flow.LEFT, FLOW_MEAN, FLOW_VARIANCE * np.eye(2), 0, "ok")
+    drawn = np.random.default_rng(seed).standard_normal((trials, 2))
+    states = FLOW_MEAN + np.sqrt(FLOW_VARIANCE) * drawn
+    return Problem(model, start, states, level, round(FLOW_DURATION / level.dt), [itself, itself])
+
+
+def aslip_problem(level: Level, trials: int, seed: int) -> Problem:
+    """ASLIP, the body's configuration and velocity measured in both modes (4.6.2).
+
+    In flight the leg is held to the body, so the process noise moves the toe along with it, as the
+    initial covariance does ("set to match the constraint"): Q = w T T', with T the derivative of
+    the eight states by the body's six. In stance the toe stands on the ground, and has none; the
+    three leg coordinates and their rates have w each. Errors are of the eight states of flight,
+    into which (4.28) takes those of stance; the source does not say in which its are. With noise
+    on the toe of its own, or none, the SKF is better too, by less (tried on 8 sets each).
+    """
+    T = jacobian(aslip.at_rest, ASLIP_BODY)
+    legs = np.diag([1.0, 1.0, 1.0, 0.0, 0.0, 1.0, 1.0, 1.0])
+    flight, stance = (ProcessNoise(level.process * Q) for Q in (T @ T.T, legs))
+    V = level.measurement * np.eye(6)
+    body = Measurement(lambda t, x, u: np.array([x[0], x[1], x[2], x[5], x[6], x[7]]), V)
+    model = FilterModel(
+        aslip.aslip(),
+        {aslip.FLIGHT: flight, aslip.STANCE: stance},
+        {aslip.FLIGHT: body, aslip.STANCE: Measurement(aslip.to_body(toe=False), V)},
+    )
+    mean = aslip.at_rest(ASLIP_BODY)
+    belief = Belief(0.0, aslip.FLIGHT, mean, ASLIP_VARIANCE * T @ T.T, 0, "ok")
+    drawn = np.random.default_rng(seed).standard_normal((trials, 6))
+    bodies = ASLIP_BODY + np.sqrt(ASLIP_VARIANCE) * drawn
+    states = np.array([aslip.at_rest(body) for body in bodies])
+    steps = int(ASLIP_DURATION / level.dt + 1e-9)  # 1.25 s is no multiple of 0.03 s
+    return Problem(model, belief, states, level, steps, [itself, aslip.to_body()])
+
+
+class Truths(NamedTuple):
+    """B trajectories over K timesteps, in shared coordinates; NaN after a failure."""
+
+    states: Array  # (B, K+1, n)
+    modes: NDArray[np.int64]  # (B, K+1) in the system's order
+    measurements: Array  # (B, K, p) at the end of each timestep
+    ok: NDArray[np.bool_]  # (B,) which of them reached the end
+
+
+def simulate_truths(problem: Problem, seed: int, threads: int = THREADS) -> Truths:
+    """Trajectories with process and measurement noise; see ``ProcessNoise``.
+
+    A trial's noise depends on the seed and on its number alone.
+    """
+    task = _task(problem)
+    tables, (B, n), K = task.tables, problem.states.shape, problem.steps
+    p = tables.own.noise.V.shape[1]
+    draws = [
+        np.random.default_rng(stream).standard_normal((B, K, *shape))
+        for stream, shape in zip(
+            np.random.SeedSequence(seed).spawn(3), ((PIECES, n), (PIECES, n), (p,)), strict=True
+        )
+    ]
+    states, ys = np.full((B, K + 1, n), np.nan), np.full((B, K, p), np.nan)
+    modes, codes = np.zeros((B, K + 1), dtype=np.int64), np.zeros(B, dtype=np.int64)
+
+    def work(part: slice, own: KernelTables) -> None:
+        arrays = (*draws, problem.states, states, modes, ys, codes)
+        _simulate(own, task.kernel, *(array[part] for array in arrays))
+
+    _share_out(work, B, threads, tables)
+    return Truths(states, modes, ys, codes == OK)
+
+
+def kalman(
+    problem: Problem, ys: Array, sensitivity: Sensitivity, threads: int = THREADS
+) -> tuple[Array, NDArray[np.bool_]]:
+    """Means (B, K+1, n) of the SKF ("saltation") or JRKF ("reset"), and where none failed (B,).
+
+    Measurements are (B, K, p), each at the end of a timestep.
+    """
+    task = _task(problem, salted=sensitivity == "saltation")
+    means, codes = _room(problem, ys), np.zeros(len(ys), dtype=np.int64)
+
+    def work(part: slice, own: KernelTables) -> None:
+        _kalman(task.tables.tables, task.kernel, ys[part], means[part], codes[part])
+
+    _share_out(work, len(ys), threads, task.tables)
+    return means, np.isin(codes, (OK, NOT_TRANSVERSE))
+
+
+def bank(problem: Problem, ys: Array, threads: int = THREADS) -> Array:
+    """Means (B, K+1, n) of a bank of salted filters."""
+    task, means, split = _task(problem), _room(problem, ys), BankOptions().split()
+
+    def work(part: slice, own: KernelTables) -> None:
+        pair = Mixture.empty(task.tables), Mixture.empty(task.tables)
+        _bank(task.tables.tables, task.kernel, ys[part], split, pair, means[part])
+
+    _share_out(work, len(ys), threads, task.tables)
+    return means
+
+
+def particles(problem: Problem, ys: Array, options: ParticleOptions) -> Array:
+    """Means (B, K+1, n) of particle filters; trial 0 is the ``ParticleFilter`` of the options."""
+    task, means, n = _task(problem), _room(problem, ys), problem.states.shape[1]
+    keys = np.array([subkey(np.uint64(options.seed), b) for b in range(len(ys))], dtype=np.uint64)
+    S, least = covariance_root(problem.start.Sigma), options.resample_below * options.particles
+
+    def work(part: slice, own: KernelTables) -> None:
+        clouds = Cloud.empty(options.particles, n), Cloud.empty(options.particles, n)
+        _particles(own, task.kernel, ys[part], (keys[part], S, least), clouds, means[part])
+
+    _share_out(work, len(ys), options.threads, task.tables)
+    return means
+
+
+class Kernel(NamedTuple):
+    """What all trials have in common, compiled."""
+
+    start: Gaussian
+    u: Array  # none
+    timestep: float  # [s]
+    coordinates: Any
+
+
+class Task(NamedTuple):
+    """A kernel's arguments, and the model's tables."""
+
+    tables: ModelTables
+    kernel: Kernel
+
+
+def _task(problem: Problem, salted: bool = True) -> Task:
+    tables = model_tables(problem.model, native_code=True, salted=salted)
+    start = gaussian_of(problem.start, list(problem.model.system.modes))
+    table = vector_table(problem.coordinates)
+    return Task(tables, Kernel(start, np.zeros(0), problem.level.dt, table))
+
+
+def _room(problem: Problem, ys: Array) -> Array:
+    return np.zeros((len(ys), ys.shape[1] + 1, problem.states.shape[1]))
+
+
+def _share_out(
+    work: Callable[[slice, KernelTables], None], count: int, threads: int, model: ModelTables
+) -> None:
+    """Do ``work`` on slices that cover ``count`` trials; it must not matter who does which."""
+    threads = max(1, min(threads, count)) if model.in_threads else 1
+
+    def part(i: int, j: int) -> None:
+        work(slice(i, j), model.with_disturbance())
+
+    part(0, 0 if threads > 1 else count)  # compiles once, before the threads start
+    if threads > 1:
+        bounds = [count * i // threads for i in range(threads + 1)]
+        with ThreadPoolExecutor(threads) as pool:
+            list(pool.map(part, *zip(*pairwise(bounds), strict=True)))
+    model.errors()
+
+
+@njit(cache=True, error_model="numpy")
+def _enter(room, task: Kernel, mode, x):
+    """Write a state in shared coordinates."""
+    put(room, task.coordinates[mode](0.0, x.copy(), task.u))
+
+
+@njit(cache=True, error_model="numpy", nogil=True)
+def _simulate(
+    f: KernelTables, task: Kernel, process, reset, noise, starts, states, modes, ys, codes
+):
+    """Fill states, modes, measurements and codes, by standard normal draws."""
+    for b in range(len(process)):
+        mode, t = task.start.mode, task.start.t
+        x = starts[b, : f.system.dims[mode]].copy()
+        modes[b, 0] = mode
+        _enter(states[b, 0], task, mode, x)
+        for k in range(process.shape[1]):
+            end = task.start.t + (k + 1) * task.timestep
+            draws = Draws(np.uint64(0), process[b, k], reset[b, k])
+            mode, x, _, codes[b] = noisy_step(f, mode, t, x, task.u, end, draws)
+            if codes[b] != OK:
+                break
+            t, modes[b, k + 1] = end, mode
+            _enter(states[b, k + 1], task, mode, x)
+            p = f.noise.size[mode]
+            put(ys[b, k], h(f, mode, t, x, task.u))
+            scatter(ys[b, k, :p], f.noise.V_root[mode], noise[b, k], 1.0)
+
+
+@njit(cache=True, error_model="numpy", nogil=True)
+def _kalman(f: KernelTables, task: Kernel, ys, means, codes):
+    for b in range(len(ys)):
+        _enter(means[b, 0], task, task.start.mode, task.start.x)
+        g = force(f, task.start, task.u, -1).g
+        for k in range(ys.shape[1]):
+            y, end = ys[b, k].copy(), task.start.t + (k + 1) * task.timestep
+            predicted = predict(f, g, task.u, end, True)
+            corrected, _ = correct(f, predicted.g, task.u, y)
+            g = corrected.g
+            for one in (predicted.code, corrected.code):
+                if codes[b] in (OK, NOT_TRANSVERSE) and one != OK:
+                    codes[b] = one
+            _enter(means[b, k + 1], task, g.mode, g.x)
+
+
+@njit(cache=True, error_model="numpy", nogil=True)
+def _bank(f: KernelTables, task: Kernel, ys, split, pair, means):
+    mixture, other = pair
+    for b in range(len(ys)):
+        make_one(f, mixture, task.start)
+        _mixture_mean(f, task, task.start.t, mixture, means[b, 0])
+        make_one(f, mixture, force(f, task.start, task.u, -1).g)
+        for k in range(ys.shape[1]):
+            t = task.start.t + k * task.timestep
+            y, end = ys[b, k].copy(), task.start.t + (k + 1) * task.timestep
+            predict_mixture(f, mixture, t, task.u, end, split, other)
+            if correct_mixture(f, other, end, task.u, y, split, mixture)[0] != OK:
+                mixture, other = other, mixture
+            _mixture_mean(f, task, end, mixture, means[b, k + 1])
+
+
+@njit(cache=True, error_model="numpy")
+def _mixture_mean(f: KernelTables, task: Kernel, t, mixture: Mixture, mean):
+    mean[:] = 0.0
+    for mode in range(len(mixture.weights)):
+        if mixture.weights[mode] > 0.0:
+            x = mixture.means[mode, : f.system.dims[mode]].copy()
+            mean += mixture.weights[mode] * task.coordinates[mode](t, x, task.u)
+
+
+@njit(cache=True, error_model="numpy", nogil=True)
+def _particles(f: KernelTables, task: Kernel, ys, seed, clouds, means):
+    """``seed`` is (keys (B,), root of Sigma, least effective size)."""
+    keys, S, least = seed
+    cloud, spare = clouds
+    count, start = len(cloud.modes), task.start
+    for b in range(len(ys)):
+        draw_cloud(cloud, start.mode, start.x, S, subkey(keys[b], -1))
+        _cloud_mean(f, task, start.t, cloud, means[b, 0])
+        for k in range(ys.shape[1]):
+            key, t = subkey(keys[b], k), start.t + k * task.timestep
+            if least >= count or effective_size(cloud.log_weights) < least:
+                resample(cloud, subkey(key, 0))
+            _copy_cloud(cloud, spare)
+            end = t + task.timestep
+            move_all(f, t, task.u, end, subkey(key, 1), (0, 1), cloud)
+            if drop_failed(cloud):
+                weigh(f, end, task.u, ys[b, k], cloud)
+            else:
+                _copy_cloud(spare, cloud)
+            _cloud_mean(f, task, end, cloud, means[b, k + 1])
+
+
+@njit(cache=True, error_model="numpy")
+def _cloud_mean(f: KernelTables, task: Kernel, t, cloud: Cloud, mean):
+    mean[:] = 0.0
+    for b in range(len(cloud.modes)):
+        weight, mode = np.exp(cloud.log_weights[b]), cloud.modes[b]
+        if weight > 0.0:
+            x = cloud.states[b, : f.system.dims[mode]].copy()
+            mean += weight * task.coordinates[mode](t, x, task.u)
+
+
+@njit(cache=True, error_model="numpy")
+def _copy_cloud(source: Cloud, target: Cloud):
+    target.modes[:] = source.modes
+    target.log_weights[:] = source.log_weights
+    target.states[:] = source.states
+
+
+def mse(truth: Array, means: Array) -> Array:
+    """MSE (4.24) of each trial (B,)."""
+    return np.sum((truth - means)[:, 1:] ** 2, axis=-1).mean(axis=1)
+
+
+def sign_test(a: Array, b: Array) -> float:
+    """Two-sided p-value of the hypothesis that a - b has the median zero; ties are dropped.
+
+    Dixon and Mood (1946): under it the smaller count of signs is below what it is with that
+    probability, as of a binomial distribution of one half.
+    """
+    fewer, more = sorted((int(np.sum(a < b)), int(np.sum(a > b))))
+    return float(min(1.0, 2.0 * binom.cdf(fewer, fewer + more, 0.5)))
+
+
+def verdict(a: Array, b: Array, first: str, second: str) -> dict[str, Any]:
+    """p-value of the sign test, and whose errors are smaller, or "tie"."""
+    p = sign_test(a, b)
+    won = first if np.sum(a < b) > np.sum(a > b) else second
+    return {"p_value": p, "better": won if p < SIGNIFICANT else "tie"}
+
+
+def compare_all(
+    options: StudyOptions,
+    make: Callable[[Level, int, int], Problem],
+    grid: tuple[Sequence[float], ...],
+    trials: int,
+    shown: Level,
+    labels: Sequence[str],
+    coordinates: Sequence[int],
+) -> StudyResult:
+    """SKF against JRKF on every set: a row a set, one trial, and a map of the ratio of errors.
+
+    Args:
+        options: of the study.
+        make: gives the problem of (level, trials, seed).
+        grid: timesteps, process noises, measurement noises.
+        trials: of each set, where the user gives no other number.
+        shown: the set of the figure.
+        labels: of the coordinates that it shows.
+        coordinates: indices of those, in the order of the measurement.
+    """
+    rows, figures = [], {}
+    for i, level in enumerate(options.track([Level(*each) for each in product(*grid)])):
+        start, noise = (int(s) for s in np.random.SeedSequence([options.seed, i]).generate_state(2))
+        problem = make(level, options.count(trials), start)
+        truths = simulate_truths(problem, noise)
+        found = {name: kalman(problem, truths.measurements, how) for name, how in FILTERS.items()}
+        done = truths.ok & found["skf"][1] & found["jrkf"][1]
+        skf, jrkf = (mse(truths.states[done], means[done]) for means, _ in found.values())
+        rows.append(level._asdict() | {
+            "mse_skf": float(np.mean(skf)) if len(skf) else None,
+            "mse_jrkf": float(np.mean(jrkf)) if len(jrkf) else None,
+            **verdict(skf, jrkf, "skf", "jrkf"),
+            "lost": int(np.sum(~done)),
+        })  # fmt: skip
+        if level == shown:
+            means = {name: each[done] for name, (each, _) in found.items()}
+            kept = Truths(*(array[done] for array in truths))
+            figures["trial"] = _draw_trial(level, kept, means, labels, coordinates)
+    worse = sum(row["better"] == "jrkf" for row in rows) / len(rows)
+    criteria = [Criterion("share of sets in which the JRKF is better", worse, "<=", SIGNIFICANT)]
+    return StudyResult(rows, figures | {"errors": _draw_grid(rows)}, criteria=criteria)
+
+
+def _draw_trial(
+    level: Level,
+    truths: Truths,
+    means: dict[str, Array],
+    labels: Sequence[str],
+    coordinates: Sequence[int],
+) -> Figure:
+    """One trial above, mean absolute errors of all below; grey in the second mode."""
+    made, axes = figure(
+        len(labels), 2, width=2.2 * len(labels) + 2.0, height=4.4, sharex=True
+    )  # fmt: skip
+    times = level.dt * np.arange(truths.states.shape[1])
+    after = truths.modes > 0
+    for i, (label, at) in enumerate(zip(labels, coordinates, strict=True)):
+        for panel, inside in zip(axes[:, i], (after[0], after.mean(axis=0) > 0.5), strict=True):
+            panel.fill_between(times, 0, 1, where=inside, color="0.88", lw=0, zorder=0,
+                               transform=panel.get_xaxis_transform())  # fmt: skip
+        axes[0, i].plot(times[1:], truths.measurements[0, :, i], ".", color="tab:green", ms=2,
+                        label="measured")  # fmt: skip
+        axes[0, i].plot(times, truths.states[0, :, at], color="black", lw=1.2, label="truth")
+        for name, (colour, line, title) in LOOKS.items():
+            error = np.abs(means[name] - truths.states)[:, :, at].mean(axis=0)
+            axes[1, i].plot(times, error, line, color=colour, label=title)
+        axes[0, i].set_title(label)
+        axes[1, i].set(xlabel="$t$ [s]", ylim=(0.0, None))
+    for panel, label in zip(axes[:, 0], ("one trial", "mean absolute error"), strict=True):
+        panel.set_ylabel(label)
+        panel.legend(fontsize=7, frameon=False)
+    return made
+
+
+def _draw_grid(rows: Sequence[dict[str, Any]]) -> Figure:
+    """MSE of the JRKF over that of the SKF, a panel a timestep; marked where not better."""
+    dts, *noises = (list(dict.fromkeys(row[key] for row in rows)) for key in Level._fields)
+    made, axes = figure(len(dts), width=2.6 * len(dts) + 1, height=2.9, sharey=True, squeeze=False)
+    shape = len(dts), *map(len, noises)
+    ratios = np.array([(row["mse_jrkf"] or np.nan) / (row["mse_skf"] or np.nan) for row in rows])
+    high = 1.6 * np.log(max(1.01, float(np.nanmax(ratios))))
+    better = np.reshape([row["better"] for row in rows], shape)
+    for panel, dt, ratio, names in zip(axes[0], dts, ratios.reshape(shape), better, strict=True):
+        panel.imshow(np.log(ratio), aspect="auto", cmap="Blues", vmin=0.0, vmax=high)
+        for (i, j), value in np.ndenumerate(ratio):
+            mark = {"skf": "", "tie": "\n(tie)"}.get(names[i, j], "\n(!)")
+            panel.text(j, i, f"{value:.2f}{mark}", fontsize=7, ha="center", va="center")
+        panel.set(title=rf"$\Delta$ = {dt:g} s", xlabel=r"$\|V\|$")
+        panel.set_xticks(range(shape[2]), [f"{v:g}" for v in noises[1]])
+    axes[0, 0].set_yticks(range(shape[1]), [f"{q:g}" for q in noises[0]])
+    axes[0, 0].set_ylabel(r"$\|W\| / \Delta^2$")
+    made.suptitle("MSE of the JRKF over MSE of the SKF", fontsize=10)
+    return made

@@ -1,0 +1,100 @@
+"""One trajectory optimisation by both backward passes: saltation matrices, and reset Jacobians."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, NamedTuple, get_args
+
+import numpy as np
+
+from hybrid.hilqr import Hilqr, HilqrOptions, Policies, Solution, Trajectory, backward_pass
+from hybrid.hilqr.event_driven import EventDrivenModel
+from hybrid.hilqr.event_linearisation import Placement
+from hybrid.hilqr.riccati import Variant
+from hybrid.systems import Array
+from studies.figures import COLOURS, LABELS
+from studies.study import StudyOptions
+
+METHODS: tuple[Variant, ...] = ("xi", "dxr")
+CUT_OFF = 0.05  # |dJ| at which a solve has converged: 5.4.1 prints it for the bouncing ball
+MAX_ITERATIONS = 100
+SHOWN = ("method", "event_at", "cost", "thesis_cost", "expected_reduction", "converged",
+         "true_expected_reduction", "iterations", "contacts")  # fmt: skip
+
+
+class Comparison(NamedTuple):
+    """Both solutions of one problem, and the trajectory that they started from."""
+
+    model: EventDrivenModel
+    seed: Trajectory
+    solutions: Mapping[Variant, Solution]
+
+    def trajectories(self) -> dict[str, Trajectory]:
+        """The seed and both ends, by name."""
+        ends = {method: found.trajectory for method, found in self.solutions.items()}
+        return {"seed": self.seed} | ends  # the seed rolled out, so a solve has at least that
+
+    def rows(self, impact: str, thesis: Mapping[str, float] | None = None) -> list[dict[str, Any]]:
+        """A row a method; ``contacts`` counts the transitions that are named ``impact``.
+
+        ``true_expected_reduction`` is |dJ| of a backward pass with saltation matrices about the
+        end, whatever the method: the improvement that is still possible. ``event_at`` is where
+        events are placed: at their own times ("exact"), or at the end of their timestep, with the
+        next input after them ("end") or the same ("end_held", 5.3.3). ``thesis`` has printed costs.
+        """
+        rows, ends = [], self.trajectories()
+        for method, solution in self.solutions.items():
+            last = ends[method]
+            backward = backward_pass(self.model.linearise(last), self.model.quadratise(last))
+            rows.append({
+                "method": method,
+                "cost": last.cost,
+                "thesis_cost": (thesis or {}).get(method),
+                "expected_reduction": magnitude(solution.expected_change),
+                "converged": solution.status == "converged",
+                "true_expected_reduction": magnitude(backward.expected_change())
+                if backward.ok else None,
+                "iterations": solution.iterations,
+                "contacts": [e.event.transition.name for e in last.aux.events].count(impact),
+                "final_mode": self.model.system.modes[int(last.aux.knots[-1])].name,
+                "final_state": last.states[-1].tolist(),
+                "event_at": self.model.event_at,
+            })  # fmt: skip
+        return rows
+
+
+def placements(options: StudyOptions) -> tuple[Placement, ...]:
+    """Of events: at the end of their timestep; with ``full`` all."""
+    return get_args(Placement) if options.full else ("end",)
+
+
+def magnitude(change: float) -> float | None:
+    """|dJ| for a row; None where the input Hessians are not positive definite, so there is none."""
+    return abs(change) if np.isfinite(change) else None
+
+
+def compare(
+    options: StudyOptions, model: EventDrivenModel, x0: Array, inputs: Array
+) -> Comparison:
+    """Solve from one seed, inputs (N, m) without feedback, by each method with the same options.
+
+    Raises:
+        ValueError: the seed's rollout fails.
+    """
+    states = np.zeros((len(inputs) + 1, len(x0)))
+    seed = Policies.of(states, inputs, np.zeros((*inputs.shape, len(x0))))
+    rolled = Hilqr(model).start(x0, seed)
+    if rolled is None:
+        raise ValueError("the seed's rollout fails: choose inputs or a start that can be simulated")
+    solutions = {}
+    for method in options.track(METHODS, lambda name: f"{name}, events at {model.event_at}"):
+        own = HilqrOptions(tolerance=CUT_OFF, max_iterations=MAX_ITERATIONS, variant=method)
+        solutions[method] = Hilqr(model, own).solve(x0, seed)
+    return Comparison(model, rolled, solutions)
+
+
+def draw_inputs(axes: Any, name: str, inputs: Array, duration: float, lines: str = "-:") -> None:
+    """Draw held inputs (N, m) over time, each channel in a line style of its own."""
+    time = np.arange(len(inputs)) * duration / len(inputs)
+    for channel, line in zip(inputs.T, lines, strict=False):
+        axes.step(time, channel, line, where="post", color=COLOURS[name], label=LABELS[name])

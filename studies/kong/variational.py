@@ -1,0 +1,299 @@
+"""A hybrid system together with its variational equation: itself a hybrid system.
+
+A perturbation v of the state x flows by dv/dt = D_x F(t, x, u) v, (3.1), and passes an event by
+the saltation matrix, v+ = Xi(t, x, u) v, (3.2). With k such columns Y (n, k) beside the state,
+(x, Y) follows
+
+    flow   (F, D_x F Y),
+    guard  g(t, x, u), which does not depend on Y,
+    reset  (R, Xi Y),
+
+so that Y = Phi V at any time, with Phi of (3.33) and V (n_start, k) the columns at the start. Where
+V V' is a covariance at the start, Y Y' is the linearised one later, (3.37). What simulates,
+linearises or optimises hybrid systems does the same to this one; its own saltation matrices hold
+the second derivatives of the flow through events. Future directions of the thesis (7.1) name the
+aim: plans that shrink perturbations through hybrid events.
+"""
+
+# ruff: noqa: N803, N806 (the letters are the thesis's)
+
+from __future__ import annotations
+
+from dataclasses import replace
+from functools import partial
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from hybrid.examples.hopper import FLIGHT, MASS, hopper
+from hybrid.hilqr.cost import Cost
+from hybrid.hilqr.extension import Modes
+from hybrid.hilqr.types import CostExpansion
+from hybrid.saltations import saltation
+from hybrid.systems import Array, Derivative, Mode, System, Transition, VectorFunction
+
+
+class Augmented(NamedTuple):
+    """A state and perturbations of it."""
+
+    state: Array  # x (n,)
+    columns: Array  # Y (n, k)
+
+
+def pack_augmented(x: Array, Y: Array) -> Array:
+    """State (n + n k,) of the augmented system, from x (n,) and Y (n, k), row by row."""
+    return np.concatenate((x, np.reshape(Y, -1)))
+
+
+def unpack_augmented(y: Array, n: int) -> Augmented:
+    """x (n,) and Y (n, k) of an augmented state (n + n k,)."""
+    return Augmented(y[:n], y[n:].reshape(n, -1))
+
+
+def augmented(system: System, columns: int, *, with_reset_jacobian: bool = False) -> System:
+    """The system with states (x, Y), n + n k numbers in each mode, k = ``columns``.
+
+    Derivatives of D_x F and Xi are found by ``hybrid.derivatives``; the rest are the system's own.
+    Where a reset lands behind another guard, Xi of the chain is not the product of the events'
+    matrices (``hybrid.chains``), and Y is not Phi V from there on. Where a jump of the input puts a
+    guard far below zero, Xi is D_x R, as in ``hybrid.saltations``: the reset is not continuous
+    across that border, just behind the guard, and differences there are no derivative.
+
+    Args:
+        system: the hybrid system.
+        columns: k, 1 or more.
+        with_reset_jacobian: pass Y through D_x R in place of Xi, as a comparison: no derivative.
+    """
+    modes = {number: _augmented_mode(mode, columns) for number, mode in system.modes.items()}
+    edges = tuple(
+        _augmented_edge(system, edge, columns, with_reset_jacobian) for edge in system.transitions
+    )
+    return System(modes, edges, f"{system.name} and its variation".strip())
+
+
+def analytic_saltation(system: System, edge: Transition, t: float, x: Array, u: Array) -> Array:
+    """Xi (n_target, n_source) of a transition at x, which need not be on the guard, (3.2).
+
+    ``hybrid.saltation`` gives the same. This one takes complex numbers where the system's
+    functions do, and so has derivatives that are exact to rounding: near events that are almost
+    grazed Xi bends too much for differences.
+    """
+    source, target = system.modes[edge.source], system.modes[edge.target]
+    D_xR, D_xg = edge.reset_state(t, x, u), edge.guard_state(t, x, u)
+    F = source.flow(t, x, u)
+    change = target.flow(t, edge.reset(t, x.copy(), u), u) - D_xR @ F - edge.reset_time(t, x, u)
+    return D_xR + np.outer(change, D_xg) / (edge.guard_time(t, x, u) + D_xg @ F)
+
+
+def _augmented_mode(mode: Mode, k: int) -> Mode:
+    n = mode.state_dim
+
+    def flow(t: float, y: Array, u: Array) -> Array:
+        x, Y = unpack_augmented(y, n)
+        return pack_augmented(mode.flow(t, x, u), mode.flow_state(t, x, u) @ Y)
+
+    def flow_state(t: float, y: Array, u: Array) -> Array:
+        x, Y = unpack_augmented(y, n)
+        D_xF = mode.flow_state(t, x, u)
+        return _blocks(D_xF, _columns_by("state", mode.flow_state, Y, t, x, u), D_xF, k)
+
+    def flow_input(t: float, y: Array, u: Array) -> Array:
+        x, Y = unpack_augmented(y, n)
+        by_input = _columns_by("input", mode.flow_state, Y, t, x, u)
+        return np.concatenate((mode.flow_input(t, x, u), by_input))
+
+    return Mode(mode.name, n * (1 + k), mode.input_dim, flow, flow_state, flow_input)
+
+
+def _columns_by(by: Any, matrix: VectorFunction, Y: Array, t: float, x: Array, u: Array) -> Array:
+    """Derivative (r k, ...) of matrix(t, x, u) Y, row by row, by the state, input or time."""
+    return Derivative(lambda s, z, v: np.reshape(matrix(s, z, v) @ Y, -1), by)(t, x, u)
+
+
+def _augmented_edge(
+    system: System, edge: Transition, k: int, with_reset_jacobian: bool
+) -> Transition:
+    n, n_target = (system.modes[number].state_dim for number in (edge.source, edge.target))
+
+    def column_matrix(t: float, x: Array, u: Array) -> VectorFunction:
+        """Xi as a function of (t, x, u) about an event; or D_x R."""
+        if with_reset_jacobian or not saltation(system, edge, t, x, u).ok:
+            return edge.reset_state
+        return partial(analytic_saltation, system, edge)
+
+    def reset(t: float, y: Array, u: Array) -> Array:
+        x, Y = unpack_augmented(y, n)
+        return pack_augmented(edge.reset(t, x.copy(), u), column_matrix(t, x, u)(t, x, u) @ Y)
+
+    def reset_state(t: float, y: Array, u: Array) -> Array:
+        x, Y = unpack_augmented(y, n)
+        Xi = column_matrix(t, x, u)
+        by_state = _columns_by("state", Xi, Y, t, x, u)
+        return _blocks(edge.reset_state(t, x, u), by_state, Xi(t, x, u), k)
+
+    def reset_time(t: float, y: Array, u: Array) -> Array:
+        x, Y = unpack_augmented(y, n)
+        by_time = _columns_by("time", column_matrix(t, x, u), Y, t, x, u)
+        return np.append(np.broadcast_to(edge.reset_time(t, x, u), (n_target,)), by_time)
+
+    def reset_input(t: float, y: Array, u: Array) -> Array:
+        x, Y = unpack_augmented(y, n)
+        by_input = _columns_by("input", column_matrix(t, x, u), Y, t, x, u)
+        return np.concatenate((edge.reset_input(t, x, u), by_input))
+
+    return Transition(
+        edge.source,
+        edge.target,
+        guard=lambda t, y, u: edge.guard(t, y[:n], u),
+        reset=reset,
+        guard_state=lambda t, y, u: np.append(edge.guard_state(t, y[:n], u), np.zeros(n * k)),
+        reset_state=reset_state,
+        guard_time=lambda t, y, u: edge.guard_time(t, y[:n], u),
+        reset_time=reset_time,
+        guard_input=lambda t, y, u: edge.guard_input(t, y[:n], u),
+        reset_input=reset_input,
+        name=edge.name,
+    )
+
+
+def _blocks(by_state: Array, columns_by_state: Array, M: Array, k: int) -> Array:
+    """[[by_state, 0], [columns_by_state, M (x) I_k]]: the derivative of (x, Y) -> (f(x), M Y)."""
+    r, n = by_state.shape
+    D = np.zeros((r * (1 + k), n * (1 + k)))
+    D[:r, :n], D[r:, :n] = by_state, columns_by_state
+    D[r:, n:] = np.kron(M, np.eye(k))
+    return D
+
+
+def ramped(system: System) -> System:
+    """The system with state (x, u), of n + m numbers in each mode, and input du/dt (m,).
+
+    Guards, resets and their names stay; u passes events unchanged. Every mode carries the whole
+    input (m,) of the mode that takes most.
+
+    What a saltation matrix says of a perturbation depends on the input at the very instant of the
+    event. A held input may jump there from one timestep to the next, which no perturbed trajectory
+    that arrives a little earlier or later gets to see. A continuous one cannot.
+    """
+    m = system.input_dim
+    modes = {number: _ramped_mode(mode, m) for number, mode in system.modes.items()}
+    edges = tuple(_ramped_edge(system, edge, m) for edge in system.transitions)
+    return System(modes, edges, f"{system.name} with ramped inputs".strip())
+
+
+def _ramped_mode(mode: Mode, m: int) -> Mode:
+    n, own = mode.state_dim, mode.input_dim
+    by_rate = np.concatenate((np.zeros((n, m)), np.eye(m)))
+
+    def flow(t: float, y: Array, rate: Array) -> Array:
+        return np.concatenate((mode.flow(t, y[:n], y[n : n + own]), rate))
+
+    def flow_state(t: float, y: Array, rate: Array) -> Array:
+        x, u = y[:n], y[n : n + own]
+        by_x, by_u = mode.flow_state(t, x, u), mode.flow_input(t, x, u)
+        D = np.zeros((n + m, n + m), dtype=np.result_type(by_x, by_u))
+        D[:n, :n], D[:n, n : n + own] = by_x, by_u
+        return D
+
+    def flow_input(t: float, y: Array, rate: Array) -> Array:
+        return by_rate.copy()
+
+    return Mode(mode.name, n + m, m, flow, flow_state, flow_input)
+
+
+def _ramped_edge(system: System, edge: Transition, m: int) -> Transition:
+    n, after = (system.modes[number].state_dim for number in (edge.source, edge.target))
+
+    def guard(t: float, y: Array, rate: Array) -> float:
+        return edge.guard(t, y[:n], y[n:])
+
+    def guard_state(t: float, y: Array, rate: Array) -> Array:
+        return np.concatenate(
+            (edge.guard_state(t, y[:n], y[n:]), edge.guard_input(t, y[:n], y[n:]))
+        )
+
+    def guard_time(t: float, y: Array, rate: Array) -> float:
+        return edge.guard_time(t, y[:n], y[n:])
+
+    def reset(t: float, y: Array, rate: Array) -> Array:
+        return np.concatenate((edge.reset(t, y[:n], y[n:]), y[n:]))
+
+    def reset_state(t: float, y: Array, rate: Array) -> Array:
+        by_x, by_u = edge.reset_state(t, y[:n], y[n:]), edge.reset_input(t, y[:n], y[n:])
+        D = np.zeros((after + m, n + m), dtype=np.result_type(by_x, by_u))
+        D[:after, :n], D[:after, n:], D[after:, n:] = by_x, by_u, np.eye(m)
+        return D
+
+    def reset_time(t: float, y: Array, rate: Array) -> Array:
+        by_time = np.broadcast_to(edge.reset_time(t, y[:n], y[n:]), (after,))
+        return np.concatenate((by_time, np.zeros(m)))
+
+    return Transition(
+        edge.source, edge.target, guard, reset, guard_state, reset_state, guard_time, reset_time,
+        lambda t, y, rate: np.zeros(m), lambda t, y, rate: np.zeros((after + m, m)),
+        edge.name, edge.time_invariant,
+    )  # fmt: skip
+
+
+class ConvergentCost(NamedTuple):
+    """base(x, u) + weight |W Y_N|_F^2 with Y = Phi V, for trajectories of an augmented system.
+
+    As V V' is the covariance at the start, |W Y|_F^2 is the trace of the linearised covariance of
+    W x at the end, (3.37). It is a sum of squares of states of the augmented system, so HiLQR takes
+    its gradient exactly and its Hessian in Gauss-Newton's form. All modes have n states.
+    """
+
+    base: Cost  # of the system's own states and inputs
+    W: Array  # (p, n): what of a perturbation matters
+    weight: float
+
+    def value(self, states: Array, inputs: Array, modes: Modes) -> float:
+        """Cost of augmented states (N+1, n + n k) and inputs (N, m)."""
+        x, Y = self._split(states)
+        WY = self.W @ Y
+        return self.base.value(x, inputs, modes) + self.weight * float(np.sum(WY * WY))
+
+    def expand(self, states: Array, inputs: Array, modes: Modes) -> CostExpansion:
+        """True gradients and Hessians about a trajectory, with the modes held."""
+        x, Y = self._split(states)
+        own, n, (knots, width) = self.base.expand(x, inputs, modes), x.shape[1], states.shape
+        l_x, l_xx = np.zeros((knots, width)), np.zeros((knots, width, width))
+        l_ux = np.zeros((*inputs.shape, width))
+        l_x[:, :n], l_xx[:, :n, :n], l_ux[:, :, :n] = own.l_x, own.l_xx, own.l_ux
+        M = 2.0 * self.weight * self.W.T @ self.W
+        l_x[-1, n:] += (M @ Y).ravel()
+        l_xx[-1, n:, n:] += np.kron(M, np.eye(Y.shape[1]))
+        return CostExpansion(l_x, own.l_u, l_xx, l_ux, own.l_uu)
+
+    def _split(self, states: Array) -> tuple[Array, Array]:
+        """Own states (N+1, n), and the columns (n, k) at the end."""
+        n = self.W.shape[1]
+        return states[:, :n], unpack_augmented(states[-1], n).columns
+
+
+def driven_hopper(mass: float = MASS) -> System:
+    """The hopper with a motor in its leg: the input u = [force [N]] adds to the leg's force.
+
+    In FLIGHT it does nothing. The leg's force sets in at touchdown, Xi = [[1, 0], [(u - c v) /
+    (m v), 1]] with the velocity v < 0: a motor that pulls in the damper's place, u = c v, makes it
+    the identity. At the bottom Xi = diag(1, 1 + push / (m a)), with the upward acceleration a
+    before it. The leg lifts off where its force, with the motor's, is zero.
+    """
+    bare = hopper(mass)
+    touchdown, bottom, liftoff = bare.transitions
+    lifting = replace(
+        liftoff, guard=lambda t, x, u: liftoff.guard(t, x, u) + u[0],
+        guard_input=lambda t, x, u: np.array([1.0]),
+    )  # fmt: skip
+    modes = {number: _pushed(mode, 0.0 if number == FLIGHT else 1.0 / mass)
+             for number, mode in bare.modes.items()}  # fmt: skip
+    return System(modes, (touchdown, bottom, lifting), "driven hopper")
+
+
+def _pushed(mode: Mode, gain: float) -> Mode:
+    """A mode with a force that moves the body at ``gain`` [1/kg]."""
+
+    def flow(t: float, x: Array, u: Array) -> Array:
+        return mode.flow(t, x, u) + np.array([0.0 * u[0], gain * u[0]])
+
+    return Mode(mode.name, 2, 1, flow, mode.flow_state, lambda t, x, u: np.array([[0.0], [gain]]))

@@ -1,1 +1,0 @@
-"""Systems with their variational equation and ramped inputs, and a cost on Phi (7.1)."""

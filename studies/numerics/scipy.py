@@ -1,0 +1,391 @@
+"""Random hybrid systems simulated here and by SciPy.
+
+A disagreement is a simulation of ours with the status "ok" whose events, modes, times or end differ
+from SciPy's by more than SciPy differs from itself. Tolerances are 1e-6, 1e-8 or 1e-10, relative.
+worst is the largest difference over what is allowed, among trials that agree. Refused: a status
+other than ok where SciPy reaches the end. Sensitive: SciPy's own events change within those
+tolerances. ``compare(seed, number)`` repeats one trial of ``seeds``.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterable, Sequence
+from functools import partial
+from typing import Any, Literal, NamedTuple
+
+import numpy as np
+from numba import njit
+from scipy.integrate import solve_ivp
+from scipy.optimize import brentq, minimize_scalar
+
+from hybrid.options import SimulationOptions
+from hybrid.simulation import simulate
+from hybrid.systems import Array
+from saltus.sweep.running import backend_ready, default_jobs, run_all
+from studies.numerics.scipy_problems import (
+    WAYS,
+    Problem,
+    Way,
+    draw,
+    field,
+    guard_value,
+    reset_state,
+    structures,
+    system_of,
+)
+from studies.study import Criterion, StudyOptions, StudyResult, study
+
+ON_GUARD, SLOWEST = 1e-9, 1e-9  # as of `SimulationOptions`: guard_tolerance, minimum_rate
+MAX_EVENTS = 200
+STEPS = 100  # at least, in a duration
+SAMPLES = 8  # of the guards in each step
+PULSE = 6.0  # widths from its centre, beyond which a pulse is nothing
+
+
+class Trace(NamedTuple):
+    """What a simulation did."""
+
+    status: str  # "ok", or why it ended early
+    edges: tuple[int, ...]  # transitions by index, in order
+    times: Array  # of the events [s]
+    mode: int  # at the end
+    state: Array  # at the end (n,)
+
+
+class Accuracy(NamedTuple):
+    """How SciPy is asked to integrate."""
+
+    method: str
+    rtol: float
+    atol: float
+    steps: int = STEPS
+
+
+class Crossing(NamedTuple):
+    """A guard that was met, and where."""
+
+    edge: int
+    time: float  # [s]
+    state: Array  # (n,)
+
+
+def solve(problem: Problem, accuracy: Accuracy, x: Array | None = None) -> Trace:
+    """The trajectory from the problem's start, or from another state x (n,) of its mode."""
+    mode, t, end = 0, problem.t, problem.t + problem.duration
+    x = problem.x if x is None else x
+    edges, times = [], []
+    while len(edges) < MAX_EVENTS:
+        crossing = _at_once(problem, mode, t, x)
+        if crossing is None:
+            crossing, x = _flow(problem, accuracy, mode, t, x, end)
+        if crossing is None:
+            status = "ok" if np.isfinite(x).all() else "failed"
+            return Trace(status, tuple(edges), np.array(times), mode, x)
+        edges.append(crossing.edge)
+        times.append(crossing.time)
+        shape = structures()[problem.structure]
+        mode = shape.edges[crossing.edge][1]
+        t, n = crossing.time, shape.dims[mode]
+        x = reset_state(t, crossing.state, problem.u, crossing.edge, n)
+    return Trace("too many events", tuple(edges), np.array(times), mode, x)
+
+
+def outgoing(problem: Problem, mode: int) -> list[int]:
+    """Transitions that leave a mode, by index."""
+    edges = structures()[problem.structure].edges
+    return [k for k, (source, _) in enumerate(edges) if source == mode]
+
+
+def _at_once(problem: Problem, mode: int, t: float, x: Array) -> Crossing | None:
+    """The first guard that the state is deep inside, or on and moving into."""
+    for k in outgoing(problem, mode):
+        value = guard_value(t, x, problem.u, k)
+        if value < -ON_GUARD or (
+            value <= ON_GUARD and _rate(problem, mode, k, t, x) < -SLOWEST
+        ):
+            return Crossing(k, t, x)
+    return None
+
+
+def _rate(problem: Problem, mode: int, k: int, t: float, x: Array) -> float:
+    """d/dt of guard k along the flow, by a central difference."""
+    h, slope = 1e-7 * problem.duration, field(t, x, problem.u, mode)
+    ahead = guard_value(t + h, x + h * slope, problem.u, k)
+    return (ahead - guard_value(t - h, x - h * slope, problem.u, k)) / (2.0 * h)
+
+
+def _flow(
+    problem: Problem, accuracy: Accuracy, mode: int, t: float, x: Array, end: float
+) -> tuple[Crossing | None, Array]:
+    """Flow to the next event, or to the end: the event, and the state there."""
+    guards = outgoing(problem, mode)
+    # A guard that the start lies on and leaves: its own rounding errors are no crossings.
+    left = [k for k in guards if abs(guard_value(t, x, problem.u, k)) <= ON_GUARD]
+    armed_at = t + 1e-9 * problem.duration
+    while t < end:
+        stop, max_step = _stretch(problem, mode, t, end, accuracy.steps)
+        events = [_event(problem, k, armed_at if k in left else -np.inf) for k in guards]
+        run: Any = solve_ivp(
+            lambda s, y: field(s, y, problem.u, mode), (t, stop), x, method=accuracy.method,
+            rtol=accuracy.rtol, atol=accuracy.atol, max_step=max_step, events=events,
+            dense_output=True,
+        )  # fmt: skip
+        if run.status < 0 or not np.isfinite(run.y[:, -1]).all():
+            return None, np.full_like(x, np.nan)
+        crossing = _earliest(problem, guards, run, armed_at if left else t)
+        if crossing is not None:
+            return crossing, crossing.state
+        t, x = stop, run.y[:, -1].copy()
+    return None, x
+
+
+def _stretch(
+    problem: Problem, mode: int, t: float, end: float, steps: int
+) -> tuple[float, float]:
+    """How far to integrate at once, and the longest step [s]: short ones within a pulse."""
+    stop, max_step = end, problem.duration / steps
+    for centre, width in problem.pulses:
+        first, last = centre - PULSE * width, centre + PULSE * width
+        if first <= t < last:
+            stop, max_step = min(stop, last), min(max_step, width)
+        elif t < first:
+            stop = min(stop, first)
+    return stop, max_step
+
+
+def _event(problem: Problem, k: int, armed_at: float) -> Callable[[float, Array], float]:
+    def event(t: float, x: Array) -> float:
+        return guard_value(t, x, problem.u, k) if t > armed_at else 1.0
+
+    event.terminal, event.direction = True, -1.0  # type: ignore[attr-defined]
+    return event
+
+
+def _earliest(
+    problem: Problem, guards: list[int], run: Any, armed_at: float
+) -> Crossing | None:
+    """SciPy's event, or an earlier one on its dense output."""
+    crossing = None
+    for k, times in zip(guards, run.t_events, strict=True):
+        if len(times) and (crossing is None or times[0] < crossing.time):
+            crossing = Crossing(k, float(times[0]), run.y[:, -1].copy())
+    nodes = run.t
+    fractions = np.arange(SAMPLES) / SAMPLES
+    samples = np.append((nodes[:-1, None] + np.diff(nodes)[:, None] * fractions).ravel(), nodes[-1])
+    states = np.ascontiguousarray(run.sol(samples).T)
+    for k in guards:
+        time = _first_crossing(problem, k, samples, states, run.sol, armed_at)
+        rounding = 1e-12 * problem.duration
+        if time is not None and (crossing is None or time < crossing.time - rounding):
+            crossing = Crossing(k, time, run.sol(time))
+    return crossing
+
+
+def _first_crossing(
+    problem: Problem, k: int, samples: Array, states: Array, sol: Any, armed_at: float
+) -> float | None:
+    """Where guard k first falls through zero on the dense output; dips between samples too."""
+
+    def guard(t: float) -> float:
+        return guard_value(t, sol(t), problem.u, k)
+
+    values = _guard_values(samples, states, problem.u, k)
+    high = -1
+    for i in _suspects(values):
+        if values[i] <= 0.0:
+            armed = np.flatnonzero((values[:i] > ON_GUARD) & (samples[:i] >= armed_at))
+            if len(armed):
+                high = i
+                break
+        elif samples[i - 1] >= armed_at:
+            dip = minimize_scalar(guard, bounds=(samples[i - 1], samples[i + 1]), method="bounded")
+            if dip.fun < -ON_GUARD:  # type: ignore[attr-defined]
+                return brentq(guard, samples[i - 1], dip.x, xtol=1e-15)  # type: ignore[attr-defined]
+    if high < 0:
+        return None
+    low = high - 1
+    while values[low] <= 0.0:
+        low -= 1
+    return brentq(guard, samples[low], samples[high], xtol=1e-15)  # type: ignore[return-value]
+
+
+@njit(cache=True)
+def _guard_values(samples, states, u, k):
+    values = np.empty(len(samples))
+    for i in range(len(samples)):
+        values[i] = guard_value(samples[i], states[i], u, k)
+    return values
+
+
+@njit(cache=True)
+def _suspects(g):
+    """Samples at which a guard is not positive, or lowest and by a parabola near zero."""
+    indices = []
+    for i in range(len(g)):
+        if g[i] <= 0.0:
+            indices.append(i)
+        elif 0 < i < len(g) - 1 and g[i] < g[i - 1] and g[i] <= g[i + 1]:
+            bend = g[i - 1] - 2.0 * g[i] + g[i + 1]
+            lowest = g[i] - (g[i - 1] - g[i + 1]) ** 2 / (8.0 * bend)
+            if lowest < 0.2 * max(g[i - 1], g[i + 1]):
+                indices.append(i)
+    return indices
+
+
+FACTOR = 10.0
+ALLOWED = 30.0  # times rtol, of times over the duration and of states over their scale
+SHARPEST = Accuracy("DOP853", 1e-12, 1e-15, steps=400)
+DIRECTIONS, BUMP = 4, 10.0  # starts that differ, and by how many tolerances
+MAX_STEPS = 200_000
+Verdict = Literal["agrees", "disagrees", "sensitive", "ended early", "refused"]
+TRIALS, ALL_TRIALS = 2000, 20_000
+CHUNK = 25  # trials that a process does in one go
+STATUSES = (
+    "ok", "zeno", "inside_guard", "ambiguous", "grazing", "too_stiff", "not_finite",
+    "wrong_dimension",
+)  # fmt: skip
+SHOWN = ("way", "trials", "ok", "zeno", "refused", "sensitive", "disagreements", "worst", "seeds")
+LEAST_OK, MOST_REFUSED, MOST_SENSITIVE = 0.9, 0.005, 0.005  # shares of the trials
+
+
+class Comparison(NamedTuple):
+    """One trial."""
+
+    trial: int
+    way: Way
+    status: str  # of ours
+    verdict: Verdict
+    excess: float  # difference over what is allowed; inf where the events differ
+
+
+def compare(seed: int, trial: int) -> Comparison:
+    """Draw, simulate and judge one trial."""
+    problem = draw(seed, trial)
+    ours = simulate_ours(problem)
+    verdict, excess = judge(problem, ours)
+    return Comparison(trial, problem.way, ours.status, verdict, excess)
+
+
+def simulate_ours(problem: Problem) -> Trace:
+    """The trajectory by this project's simulator."""
+    options = SimulationOptions(
+        rtol=problem.rtol, atol=_atol(problem.rtol), max_step=problem.max_step,
+        max_events=MAX_EVENTS, max_steps=MAX_STEPS,
+    )  # fmt: skip
+    system = system_of(problem.structure, problem.way)
+    run = simulate(system, 0, problem.x, problem.duration, problem.u, t=problem.t, options=options)
+    edges = tuple(int(event.transition.name) for event in run.events)
+    times = np.array([event.time for event in run.events])
+    return Trace(run.status, edges, times, run.final_mode, run.final_state)
+
+
+def judge(problem: Problem, ours: Trace) -> tuple[Verdict, float]:
+    """Whether ours agrees, and by how much of what is allowed it differs.
+
+    Where ours is not ok: "refused" if SciPy's reaches the end, else "ended early".
+    """
+    near = solve(problem, Accuracy("DOP853", 1e-2 * problem.rtol, 1e-2 * _atol(problem.rtol)))
+    if ours.status != "ok":
+        return ("refused" if near.status == "ok" else "ended early"), 0.0
+    excess = difference(problem, ours, near) / (ALLOWED * problem.rtol)
+    if excess <= 1.0:
+        return "agrees", excess
+    sharp = solve(problem, SHARPEST)
+    spread = 0.0
+    for other in _others(problem):
+        spread = max(spread, difference(problem, other, sharp))
+        if not np.isfinite(spread):
+            return "sensitive", np.inf
+    excess = difference(problem, ours, sharp) / (FACTOR * spread + ALLOWED * problem.rtol)
+    return ("agrees" if excess <= 1.0 else "disagrees"), excess
+
+
+def difference(problem: Problem, one: Trace, other: Trace) -> float:
+    """Largest difference of event times and end state, in the problem's units.
+
+    inf where the events, or the modes at the end, are not the same; NaN where SciPy failed. Where
+    the other one, SciPy's, has too many events, all of its events are compared and the end is not.
+    """
+    count = len(other.edges)
+    if other.status == "too many events":
+        one = one._replace(edges=one.edges[:count], times=one.times[:count])
+    elif one.mode != other.mode:
+        return np.inf
+    if one.edges != other.edges:
+        return np.inf
+    late = np.max(np.abs(one.times - other.times), initial=0.0) / problem.duration
+    if other.status == "too many events":
+        return float(late)
+    error = np.abs(one.state - other.state) / (problem.scales[one.mode] + np.abs(other.state))
+    return float(max(late, np.max(error)))
+
+
+def _others(problem: Problem) -> Iterable[Trace]:
+    """SciPy at the tolerance itself, and from starts that are a little off."""
+    rtol, atol = problem.rtol, _atol(problem.rtol)
+    yield solve(problem, Accuracy("RK45", rtol, atol))
+    yield solve(problem, Accuracy("DOP853", rtol, atol))
+    rng = np.random.default_rng(0)
+    for _ in range(DIRECTIONS):
+        direction = rng.normal(size=len(problem.x)) * problem.scales[0]
+        yield solve(problem, SHARPEST, problem.x + BUMP * rtol * direction)
+
+
+def _atol(rtol: float) -> float:
+    return 1e-2 * rtol
+
+
+@study("SciPy's solve_ivp", "trials", "seed", "full")
+def run(options: StudyOptions) -> StudyResult:
+    """Rows ``way, trials, ok, <other statuses>, refused, sensitive, disagreements, worst, seeds``.
+
+    A trial's problem depends on the seed and on the trial's number alone.
+    """
+    count = options.count(TRIALS, ALL_TRIALS)
+    results = compare_all(options, count)
+    rows = [row(way, [each for each in results if each.way == way]) for way in WAYS]
+    total = row("all", results)
+    criteria = [
+        Criterion("disagreements", float(total["disagreements"]), "<=", 0.0),
+        Criterion("share with the status ok", total["ok"] / count, ">=", LEAST_OK),
+        Criterion("share refused", total["refused"] / count, "<=", MOST_REFUSED),
+        Criterion("share too sensitive to judge", total["sensitive"] / count, "<=", MOST_SENSITIVE),
+    ]
+    return StudyResult([*rows, total], columns=SHOWN, criteria=criteria)
+
+
+def compare_all(options: StudyOptions, count: int) -> list[Comparison]:
+    """Every trial, in order; on all cores."""
+    first = range(0, count, CHUNK)
+    compare(options.seed, 0)  # what is compiled here is kept where the processes find it
+    results: list[Comparison] = []
+    work = partial(_chunk, options.seed, count)
+    with backend_ready("loky", None, default_jobs("loky")):
+        for part in run_all(work, list(first)):
+            results += part
+            wrong = sum(each.verdict == "disagrees" for each in results)
+            options.progress(len(results), count, f"trials, {wrong} disagreements")
+    return sorted(results)
+
+
+def row(way: str, results: Sequence[Comparison]) -> dict[str, Any]:
+    """Statuses, verdicts and the trials that disagree."""
+    statuses = Counter(each.status for each in results)
+    verdicts = Counter(each.verdict for each in results)
+    agreeing = [each.excess for each in results if each.verdict == "agrees"]
+    return {
+        "way": way,
+        "trials": len(results),
+        **{status: statuses.pop(status, 0) for status in STATUSES},
+        "other": statuses.total(),
+        "refused": verdicts["refused"],
+        "sensitive": verdicts["sensitive"],
+        "disagreements": verdicts["disagrees"],
+        "worst": max(agreeing, default=0.0),
+        "seeds": [each.trial for each in results if each.verdict == "disagrees"],
+    }
+
+
+def _chunk(seed: int, count: int, first: int) -> list[Comparison]:
+    return [compare(seed, trial) for trial in range(first, min(first + CHUNK, count))]

@@ -1,1 +1,0 @@
-"""Random systems, compared with SciPy's solve_ivp."""

@@ -1,0 +1,345 @@
+"""Random hybrid systems of one family, with durations over four decades.
+
+Flows, guards and resets read all their numbers from the input, so a thousand random systems compile
+once. A vector u (SIZE,) holds, one block after the other, the numbers of MODES modes, GUARDS guards
+and GUARDS resets. A state is [positions, velocities] in the kinds of second order; with an odd
+dimension its last number is of first order.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from functools import lru_cache
+from typing import Literal, NamedTuple
+
+import numpy as np
+from numba import float64, int64, njit, types
+
+from hybrid.systems import Array, FlowMap, Mode, System, Transition
+
+MODES, GUARDS = 3, 4
+DECAY, BALLISTIC, OSCILLATOR, VAN_DER_POL, RING = range(5)  # kinds of flow
+LINEAR, CIRCLE, WAVE, MOVING = range(4)  # kinds of guard
+KEEP, BOUNCE, AFFINE = range(3)  # kinds of reset
+# Of a mode: kind, a (4,), c (4,), amplitude, centre and width of a pulse, amplitude, frequency and
+# phase of a sine, and the component that both force.
+MODE_SIZE = 16
+# Of a guard: kind, components i and j, level, A, K, sign.
+GUARD_SIZE, FIRST_GUARD = 8, MODES * MODE_SIZE
+# Of a reset: kind, restitution, component, offsets (4,), gains (4,).
+RESET_SIZE, FIRST_RESET = 11, FIRST_GUARD + GUARDS * GUARD_SIZE
+SIZE = FIRST_RESET + GUARDS * RESET_SIZE
+VECTOR = types.Array(float64, 1, "C")
+NUMBERS = types.Array(float64, 1, "C", readonly=True)  # u, of which nothing is written
+
+
+@njit(cache=True, error_model="numpy")
+def _acceleration(kind, position, velocity, u, p, i):
+    """Of pair i: a free flight, a damped oscillator, or van der Pol's."""
+    c, frequency, damping = u[p + 5 + i], u[p + 1 + i], u[p + 3 + i]
+    if kind == BALLISTIC:
+        return c
+    if kind == OSCILLATOR:
+        return c - frequency * frequency * position - 2.0 * damping * velocity
+    return c - frequency * frequency * position + damping * (1.0 - position**2) * velocity
+
+
+@njit(VECTOR(float64, VECTOR, NUMBERS, int64), cache=True, error_model="numpy")
+def field(t, x, u, m):
+    """Flow F (n,) of mode m, with its forcing."""
+    p, n = m * MODE_SIZE, len(x)
+    kind, h = int(u[p]), n // 2
+    rate = np.empty(n)
+    for i in range(n):
+        a, c = u[p + 1 + i], u[p + 5 + i]
+        if kind == DECAY:
+            rate[i] = c - a * x[i]
+        elif kind == RING:
+            rate[i] = c * math.sin(2.0 * x[(i + 1) % n]) - a * x[i]
+        elif i < h:
+            rate[i] = x[h + i]
+        elif i >= 2 * h:
+            rate[i] = c
+        else:
+            rate[i] = _acceleration(kind, x[i - h], x[i], u, p, i - h)
+    s = (t - u[p + 10]) / u[p + 11]
+    force = u[p + 9] * math.exp(-s * s) + u[p + 12] * math.sin(u[p + 13] * t + u[p + 14])
+    rate[int(u[p + 15])] += force
+    return rate
+
+
+@njit(VECTOR(float64, VECTOR, NUMBERS, float64, int64), cache=True, error_model="numpy")
+def solution(t, x, u, h, m):
+    """State (n,) of an unforced mode of the kinds DECAY, BALLISTIC or OSCILLATOR after h [s]."""
+    p, n = m * MODE_SIZE, len(x)
+    kind, half = int(u[p]), n // 2
+    end = x.copy()
+    for i in range(n):
+        a, c = u[p + 1 + i], u[p + 5 + i]
+        if kind == DECAY:
+            grown = h if a == 0.0 else -math.expm1(-a * h) / a
+            end[i] = x[i] + (c - a * x[i]) * grown
+        elif i >= 2 * half:
+            end[i] = x[i] + c * h
+        elif i < half and kind == BALLISTIC:
+            end[i] = x[i] + h * (x[half + i] + 0.5 * h * c)
+            end[half + i] = x[half + i] + h * c
+        elif i < half:
+            d, square = u[p + 3 + i], a * a
+            w = math.sqrt(square - d * d)
+            centre, shrink = c / square, math.exp(-d * h)
+            cosine, sine = shrink * math.cos(w * h), shrink * math.sin(w * h) / w
+            y, v = x[i] - centre, x[half + i]
+            end[i] = centre + (cosine + d * sine) * y + sine * v
+            end[half + i] = (cosine - d * sine) * v - square * sine * y
+    return end
+
+
+@njit(float64(float64, VECTOR, NUMBERS, int64), cache=True, error_model="numpy")
+def guard_value(t, x, u, k):
+    """Guard k: a line, a circle, a wave over another component, or a level that moves."""
+    p = FIRST_GUARD + k * GUARD_SIZE
+    kind, y, z = int(u[p]), x[int(u[p + 1])], x[int(u[p + 2])]
+    level, A, K, sign = u[p + 3], u[p + 4], u[p + 5], u[p + 6]
+    if kind == LINEAR:
+        return sign * (y + A * z - level)
+    if kind == CIRCLE:
+        return sign * ((y - K) ** 2 + (A * z) ** 2 - level**2)
+    if kind == WAVE:
+        return sign * (y - level - A * math.sin(K * z))
+    return sign * (y - level - A * math.sin(K * t))
+
+
+@njit(VECTOR(float64, VECTOR, NUMBERS, int64, int64), cache=True, error_model="numpy")
+def reset_state(t, x, u, k, n):
+    """Reset k into a mode of n dimensions: nothing, an impact of one velocity, or an affine map."""
+    p = FIRST_RESET + k * RESET_SIZE
+    kind = int(u[p])
+    after = np.empty(n)
+    for i in range(n):
+        y = x[i] if i < len(x) else 0.0
+        after[i] = u[p + 3 + i] + u[p + 7 + i] * y if kind == AFFINE else y
+    if kind == BOUNCE:
+        after[int(u[p + 2])] *= -u[p + 1]
+    return after
+
+
+def flow_of(m: int) -> Callable:
+    """Flow of mode m, as a system takes it."""
+    return _named(lambda t, x, u: field(t, x, u, m), f"flow_{m}")
+
+
+def guard_of(k: int) -> Callable:
+    """Guard k."""
+    return _named(lambda t, x, u: guard_value(t, x, u, k), f"guard_{k}")
+
+
+def reset_of(k: int, n: int) -> Callable:
+    """Reset k into a mode of n dimensions."""
+    return _named(lambda t, x, u: reset_state(t, x, u, k, n), f"reset_{k}_{n}")
+
+
+def solution_of(m: int) -> Callable:
+    """Closed form of mode m."""
+    return _named(lambda t, x, u, h: solution(t, x, u, h, m), f"solution_{m}")
+
+
+def _named(function: Callable, name: str) -> Callable:
+    """The function by a name of its own, by which numba tells its machine code from others'."""
+    function.__qualname__ = name
+    return function
+
+
+def unforced(u: Array, m: int) -> bool:
+    """Whether mode m has the closed form of `solution`."""
+    p = m * MODE_SIZE
+    return u[p] in (DECAY, BALLISTIC, OSCILLATOR) and u[p + 9] == u[p + 12] == 0.0
+
+
+Way = Literal["compiled", "closed form", "callback", "callback, closed form"]
+WAYS: tuple[Way, ...] = ("compiled", "closed form", "callback", "callback, closed form")
+SHARES = (0.6, 0.2, 0.15, 0.05)  # of the trials
+STRUCTURES = 40
+NARROW = 1 / 500  # of the duration: what is narrower has to be named by `max_step`
+STEPS_PER_WIDTH = 0.5  # such a step is two widths of the pulse
+TOLERANCES = (1e-6, 1e-8, 1e-10)
+TRIES, MARGIN = 20, 0.2  # of a guard from the typical state, in its scale
+PHASES = np.linspace(0.0, 1.0, 40)  # of the duration, at which the margin is asked for
+SECOND_ORDER = (BALLISTIC, OSCILLATOR, VAN_DER_POL)
+
+
+class Structure(NamedTuple):
+    """Dimensions of the modes, and the transitions between them, by index."""
+
+    dims: tuple[int, ...]  # (modes,)
+    edges: tuple[tuple[int, int], ...]  # (source, target), one a guard
+
+
+class Problem(NamedTuple):
+    """One random system, and what is asked of it."""
+
+    structure: int
+    way: Way
+    u: Array  # (SIZE,) the numbers of its functions
+    x: Array  # state at the start, in mode 0
+    t: float  # at the start [s]
+    duration: float  # [s]
+    rtol: float
+    pulses: tuple[tuple[float, float], ...]  # centre and width [s] of each mode's forcing
+    scales: tuple[Array, ...]  # (modes,) of (n,): the size of each component
+
+    @property
+    def max_step(self) -> float:
+        """What a user has to give [s]: inf, or two widths of the narrowest pulse."""
+        narrow = [width for _, width in self.pulses if width < NARROW * self.duration]
+        return min(narrow) / STEPS_PER_WIDTH if narrow else np.inf
+
+
+@lru_cache(1)
+def structures() -> tuple[Structure, ...]:
+    """Graphs of one to three modes with one to four transitions; the same in every trial."""
+    rng = np.random.default_rng(2026)
+    return tuple(_structure(rng) for _ in range(STRUCTURES))
+
+
+@lru_cache(None)
+def system_of(structure: int, way: Way) -> System:
+    """The system of a structure; made once in a process."""
+    shape = structures()[structure]
+    convert = (lambda function: function) if way.startswith("callback") else njit(cache=True)
+    modes = {}
+    for m, n in enumerate(shape.dims):
+        flow, solution = convert(flow_of(m)), convert(solution_of(m))
+        flow_map = FlowMap(solution) if way.endswith("closed form") else None
+        modes[m] = Mode(f"mode {m}", n, SIZE, flow, flow_map=flow_map)
+    transitions = []
+    for k, (source, target) in enumerate(shape.edges):
+        guard, reset = guard_of(k), reset_of(k, shape.dims[target])
+        transitions.append(Transition(source, target, convert(guard), convert(reset), name=str(k)))
+    return System(modes, tuple(transitions))
+
+
+def draw(seed: int, trial: int) -> Problem:
+    """The problem of a trial."""
+    rng = np.random.default_rng([seed, trial])
+    structure, way = int(rng.integers(STRUCTURES)), WAYS[rng.choice(len(WAYS), p=SHARES)]
+    shape, u = structures()[structure], np.zeros(SIZE)
+    duration = 10.0 ** rng.uniform(-2.0, 2.0)
+    t = 0.0 if rng.random() < 0.5 else rng.uniform(-2.0, 2.0) * duration
+    unit = duration / 10.0 ** rng.uniform(0.0, 1.2)  # time in which something happens [s]
+    closed = way.endswith("closed form")
+    scales = tuple(_draw_flow(rng, u, m, n, unit, closed) for m, n in enumerate(shape.dims))
+    pulses = []
+    for m in range(len(shape.dims)):
+        u[m * MODE_SIZE + 11] = 1.0  # a width that divides
+        if not closed and rng.random() < 0.7:
+            pulses += _draw_forcing(rng, u, m, scales[m], t, duration, unit)
+    centres = [rng.normal(size=len(scale)) * scale for scale in scales]
+    for k, (source, target) in enumerate(shape.edges):
+        _draw_guard(rng, u, k, centres[source], scales[source], t, duration)
+        _draw_reset(rng, u, k, source == target, scales[source], centres[target], scales[target])
+    rtol = float(rng.choice(TOLERANCES))
+    return Problem(
+        structure, way, u, centres[0].copy(), t, duration, rtol, tuple(pulses), scales
+    )
+
+
+def _structure(rng: np.random.Generator) -> Structure:
+    modes, guards = int(rng.integers(1, 4)), int(rng.integers(1, 5))
+    edges = [(0, int(rng.integers(modes)))]
+    edges += [tuple(rng.integers(modes, size=2).tolist()) for _ in range(guards - 1)]
+    return Structure(tuple(rng.integers(1, 5, modes).tolist()), tuple(edges))
+
+
+def _draw_flow(
+    rng: np.random.Generator, u: Array, m: int, n: int, unit: float, closed: bool
+) -> Array:
+    """Numbers of a flow whose time scale is ``unit`` [s]; the scale (n,) of its states."""
+    p, h, scale = m * MODE_SIZE, n // 2, np.ones(n)
+    kinds = [DECAY] if n == 1 else [DECAY, BALLISTIC, OSCILLATOR]
+    if not closed:
+        kinds += [RING] if n == 1 else [RING, VAN_DER_POL]
+    kind = rng.choice(kinds)
+    u[p] = kind
+    if kind in SECOND_ORDER:
+        scale[h : 2 * h] = 1.0 / unit
+        u[p + 1 : p + 1 + h] = rng.uniform(1.0, 5.0, h) / unit  # frequencies
+        u[p + 3 : p + 3 + h] = rng.uniform(0.0, 0.6, h) / unit  # damping
+        u[p + 5 : p + 5 + h] = rng.normal(0.0, 1.0, h) / unit**2
+        if kind == BALLISTIC:
+            u[p + 4 + h] = -rng.uniform(1.0, 5.0) / unit**2
+        if n % 2:
+            u[p + 4 + n] = rng.normal() / unit
+    else:
+        u[p + 1 : p + 1 + n] = rng.uniform(-0.2, 2.0, n) * (rng.random(n) < 0.8) / unit
+        u[p + 5 : p + 5 + n] = rng.normal(0.0, 1.5, n) / unit
+    return scale
+
+
+def _draw_forcing(
+    rng: np.random.Generator, u: Array, m: int, scale: Array, t: float, duration: float, unit: float
+) -> list[tuple[float, float]]:
+    """A pulse, a sine, or both, on the last component; centre and width of the pulse."""
+    p, last, pulses = m * MODE_SIZE, len(scale) - 1, []
+    u[p + 15] = last
+    if rng.random() < 0.7:
+        centre, width = t + rng.uniform(0.0, 1.0) * duration, duration * 10.0 ** rng.uniform(-4, 0)
+        u[p + 9] = rng.uniform(-1.0, 1.0) * scale[last] / (width * np.sqrt(np.pi))
+        u[p + 10], u[p + 11] = centre, width
+        pulses.append((float(centre), float(width)))
+    if rng.random() < 0.5:
+        frequency = 2.0 * np.pi / (duration * 10.0 ** rng.uniform(-2.3, 0.3))
+        size = rng.uniform(0.05, 0.5) * scale[last]
+        u[p + 12] = size * min(frequency, 10.0 / unit)
+        u[p + 13], u[p + 14] = frequency, rng.uniform(0.0, 2.0 * np.pi)
+    return pulses
+
+
+def _draw_guard(
+    rng: np.random.Generator, u: Array, k: int, typical: Array, scale: Array, t: float,
+    duration: float,
+) -> None:  # fmt: skip
+    """A guard that is positive at the mode's typical state, with some margin at most times."""
+    p, n = FIRST_GUARD + k * GUARD_SIZE, len(typical)
+    kinds = [LINEAR, MOVING] if n == 1 else range(4)
+    i, kind = int(rng.integers(n)), int(rng.choice(kinds))
+    j = i if n == 1 else int((i + rng.integers(1, n)) % n)
+    for _ in range(TRIES):
+        A, level, K = rng.normal(0.0, 0.5), rng.normal(0.0, 0.7) * scale[i], 0.0
+        if kind == LINEAR:
+            A *= scale[i] / scale[j] if n > 1 else 0.0
+        elif kind == CIRCLE:
+            A, K = scale[i] / scale[j] * rng.uniform(0.5, 1.5), rng.normal() * scale[i]
+            level = rng.uniform(0.5, 1.5) * scale[i]
+        else:
+            A *= scale[i]
+            periods = rng.uniform(1.0, 10.0)
+            K = 2.0 * np.pi * periods / duration if kind == MOVING else periods / scale[j]
+        u[p : p + 7] = kind, i, j, level, A, K, 1.0
+        values = [guard_value(s, typical, u, k) for s in t + duration * PHASES]
+        u[p + 6] = np.sign(values[0])
+        margin = MARGIN * scale[i] ** (2 if kind == CIRCLE else 1)
+        if min(values) > margin or max(values) < -margin:
+            break
+
+
+def _draw_reset(
+    rng: np.random.Generator, u: Array, k: int, same: bool, scale: Array, centre: Array,
+    target_scale: Array,
+) -> None:  # fmt: skip
+    """An impact where the guard is on a position, else a map to near the target's centre."""
+    p, n = FIRST_RESET + k * RESET_SIZE, len(centre)
+    i = int(u[FIRST_GUARD + k * GUARD_SIZE + 1])
+    velocity = len(scale) // 2 + i
+    second_order = i < len(scale) // 2 and (scale != 1.0).any()
+    kind = AFFINE
+    if same and second_order and rng.random() < 0.7:
+        kind = BOUNCE
+    elif not same and len(scale) == n and np.array_equal(scale, target_scale):
+        kind = KEEP if rng.random() < 0.3 else AFFINE
+    u[p : p + 3] = kind, rng.uniform(0.5, 1.0), velocity
+    u[p + 3 : p + 3 + n] = centre + 0.1 * rng.normal(size=n) * target_scale
+    source = np.ones(n)
+    source[: min(n, len(scale))] = scale[: min(n, len(scale))]
+    u[p + 7 : p + 7 + n] = rng.uniform(-0.2, 0.2, n) * target_scale / source

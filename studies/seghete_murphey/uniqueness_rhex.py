@@ -1,0 +1,469 @@
+"""Double touchdowns of a planar RHex: where the outcome is unique.
+
+The source prints neither parameters nor numbers: the robot is ours, and what is compared is the
+picture: two minima of s, A and B, that are one stance with its legs swapped, and a maximum, C, with
+body and knee in the ground. Primed points are copies: with the hips at the centre of mass, s
+repeats after half a turn of both legs. O is an exactly orthogonal stance outside the contour.
+
+Both knees have the same angle, and theta = 0. The angle of the other hip puts the left foot on the
+ground with the legs apart; the second solution, with both feet in one place, is not used.
+spread: distance of the outcomes of all orders in the kinetic metric over |p|, for a fall with all
+joints at rest. least_s is that of the contour. Over random impacts first_order is the range of the
+spread over that of first order (16)-(20); towards O the spread falls as |s| to the power of slope.
+enumerated is the share of impacts of which all orders were.
+"""
+
+# ruff: noqa: N806 (the letters are the paper's)
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Literal, NamedTuple
+
+import numpy as np
+from matplotlib.colors import LogNorm
+from matplotlib.figure import Figure
+from matplotlib.patches import Rectangle
+from scipy.optimize import brentq, minimize
+
+from hybrid.impacts.contact_problem import ContactProblem
+from hybrid.impacts.surface_cosines import surface_cosines
+from hybrid.systems import Array
+from studies.figures import COLOURS, GUARD, figure
+from studies.halm_posa.systems.planar_links import Link, body_inertia, point, point_jacobian
+from studies.seghete_murphey.systems.momentum_maps import deviation, order_sensitivity
+from studies.seghete_murphey.systems.momentum_orders import OrderOptions, all_orders
+from studies.study import Criterion, StudyOptions, StudyResult, study
+
+LEGS = ("R", "L")
+_THETA = np.eye(7)[2]
+
+
+@dataclass(frozen=True)
+class RHex:
+    """Parameters, ours; the links are thin uniform rods."""
+
+    body_mass: float = 7.0  # [kg]
+    body_inertia: float = 0.15  # about the centre of mass [kg m^2]
+    hip_height: float = 0.0  # of both hips over the centre of mass [m]
+    thigh_mass: float = 0.1  # [kg]
+    shin_mass: float = 0.1  # [kg]
+    thigh_length: float = 0.05  # [m]
+    shin_length: float = 0.12  # [m]
+
+
+def joints(rhex: RHex, q: Array) -> Array:
+    """Positions (2, 3, 2) [m] of hip, knee and foot of each leg, for pictures."""
+    paths = [_path(rhex, leg) for leg in range(2)]
+    return np.array([[point(q, path[:k]) for k in (1, 2, 3)] for path in paths])
+
+
+def leg_pitch(rhex: RHex, hip: float, knee: float) -> float:
+    """Angle [rad] of the line from hip to foot, in the body."""
+    thigh, shin = rhex.thigh_length, rhex.shin_length
+    return hip + float(np.arctan2(shin * np.sin(knee), thigh + shin * np.cos(knee)))
+
+
+def other_hip(
+    rhex: RHex, hip: float, knee: float, stance: Literal["apart", "together"] = "apart"
+) -> float:
+    """Left hip's angle [rad] that puts both feet on the ground at equal knee angles, (21).
+
+    There are two: legs "apart", one pitched forward as far as the other backward; and "together",
+    with both feet in one place, which is the one that is always there.
+    """
+    return hip if stance == "together" else hip - 2.0 * leg_pitch(rhex, hip, knee)
+
+
+def configuration(
+    rhex: RHex, hip: float, knee: float, stance: Literal["apart", "together"] = "apart"
+) -> Array:
+    """q (7,) with theta = x = 0 and both feet at height zero, from right hip and knees [rad]."""
+    q = np.array([0.0, 0.0, 0.0, hip, other_hip(rhex, hip, knee, stance), knee, knee])
+    q[1] = -joints(rhex, q)[0, 2, 1]
+    return q
+
+
+def inertia_and_normals(rhex: RHex, q: Array) -> tuple[Array, Array]:
+    """M (7, 7) and the feet's D phi (2, 7) at q (7,), (23)."""
+    M = body_inertia(q, [Link(0.0, _THETA)], rhex.body_mass, rhex.body_inertia)
+    for leg in range(2):
+        body, thigh, shin = _path(rhex, leg)
+        for path, mass in (
+            ([body, _half(thigh)], rhex.thigh_mass),
+            ([body, thigh, _half(shin)], rhex.shin_mass),
+        ):
+            length = 2.0 * path[-1].length
+            M = M + body_inertia(q, path, mass, mass * length**2 / 12.0)
+    return M, np.stack([point_jacobian(q, _path(rhex, leg))[1] for leg in range(2)])
+
+
+def problem(rhex: RHex, q: Array, friction: float = 0.0) -> ContactProblem:
+    """Both feet's contacts with level ground at q (7,), whether or not they are at height zero."""
+    M, J_n = inertia_and_normals(rhex, q)
+    J_t = np.stack([point_jacobian(q, _path(rhex, leg))[0] for leg in range(2)])
+    return ContactProblem.planar(M, J_n, J_t, friction, LEGS, name(q))
+
+
+def name(q: Array) -> str:
+    """The configuration q (7,) in words, for messages."""
+    right, left, knee_right, knee_left = np.degrees(q[3:])
+    return (
+        f"RHex with hips at {right:.4g} and {left:.4g} deg, knees at {knee_right:.4g} and"
+        f" {knee_left:.4g} deg"
+    )
+
+
+def measure(
+    rhex: RHex, hip: float, knee: float, stance: Literal["apart", "together"] = "apart"
+) -> float:
+    """s of (22) at the configuration of right hip and knees [rad]; 0: the outcome is unique."""
+    q = configuration(rhex, hip, knee, stance)
+    return float(surface_cosines(*inertia_and_normals(rhex, q), LEGS, name(q))[0, 1])
+
+
+def _path(rhex: RHex, leg: int) -> list[Link]:
+    """Links from the centre of mass over hip and knee to the foot of leg 0 (right) or 1 (left)."""
+    thigh = _THETA + np.eye(7)[3 + leg]
+    return [
+        Link(-rhex.hip_height, _THETA),
+        Link(rhex.thigh_length, thigh),
+        Link(rhex.shin_length, thigh + np.eye(7)[5 + leg]),
+    ]
+
+
+def _half(link: Link) -> Link:
+    return Link(0.5 * link.length, link.angles)
+
+
+KNEES = (30.0, 120.0)  # of the contour [deg]
+_STEP = 1e-3  # of differences for the curvature [rad]
+_BEYOND = 170.0  # knee to which a zero of s is looked for [deg]
+
+
+class Landscape(NamedTuple):
+    """s over a grid; the right hip's angle goes round."""
+
+    hips: Array  # (i,) [rad], a full turn without its end
+    knees: Array  # (j,) [rad]
+    s: Array  # (j, i)
+
+
+class Extremum(NamedTuple):
+    """A local extremum of s, found by optimisation."""
+
+    kind: str  # "minimum" | "maximum"
+    hip: float  # of the right leg [rad]
+    knee: float  # [rad]
+    s: float
+    curvatures: tuple[float, float]  # eigenvalues of the Hessian, the smaller first [1/rad^2]
+
+
+def landscape(
+    rhex: RHex, hips: int, knees: int, report: Callable[[int, int, str], None]
+) -> Landscape:
+    """s on a grid of ``hips`` by ``knees`` angles, legs apart."""
+    over = np.linspace(-np.pi, np.pi, hips, endpoint=False)
+    up = np.radians(np.linspace(*KNEES, knees))
+    s = np.empty((knees, hips))
+    for j, knee in enumerate(up):
+        report(j, knees, "s over hip and knee")
+        s[j] = [measure(rhex, hip, knee) for hip in over]
+    return Landscape(over, up, s)
+
+
+def extrema(rhex: RHex, grid: Landscape) -> list[Extremum]:
+    """Local extrema inside the grid, each refined from its best point of the grid."""
+    points = []
+    for kind, sign in (("minimum", 1.0), ("maximum", -1.0)):
+        for hip, knee in _starts(grid, sign):
+            end = minimize(
+                lambda x, sign=sign: sign * measure(rhex, *x) / 1e-3,
+                (hip, knee),
+                method="Nelder-Mead",
+                options={"initial_simplex": _simplex(hip, knee), "xatol": 1e-9, "fatol": 1e-15},
+            )
+            hip, knee = float(end.x[0]), float(end.x[1])
+            points.append(
+                Extremum(kind, hip, knee, measure(rhex, hip, knee), _curvatures(rhex, hip, knee))
+            )
+    return points
+
+
+def named(rhex: RHex, points: list[Extremum]) -> dict[str, Extremum]:
+    """A and B: minima with the body above its feet; C: a maximum, its right leg forward.
+
+    The others are copies, by half a turn of both legs, and have a prime.
+    """
+    names: dict[str, Extremum] = {}
+    for each in sorted(points, key=lambda e: leg_pitch(rhex, e.hip, e.knee)):
+        pitch = wrapped(leg_pitch(rhex, each.hip, each.knee))
+        letter = "C" if each.kind == "maximum" else ("A" if np.sin(2.0 * pitch) > 0.0 else "B")
+        first = 0.0 < pitch if letter == "C" else abs(pitch) < 0.5 * np.pi
+        names[letter if first else letter + "'"] = each
+    return dict(sorted(names.items()))
+
+
+def orthogonal(rhex: RHex) -> tuple[float, float]:
+    """Hip and knee [rad] of a configuration with s = 0, beyond the contour's knees.
+
+    Found along the leg pitch of 66 deg; the bracket is checked by the root finder.
+    """
+    pitch = np.radians(66.0)
+
+    def s(knee: float) -> float:
+        return measure(rhex, pitch - leg_pitch(rhex, 0.0, knee), knee)
+
+    root: Any = brentq(s, *np.radians((KNEES[1], _BEYOND)), xtol=1e-15)
+    knee = float(root)
+    return float(pitch - leg_pitch(rhex, 0.0, knee)), knee
+
+
+def pose(rhex: RHex, hip: float, knee: float) -> dict[str, Any]:
+    """The stance in words of a table: angles [deg], and what lies under the ground [mm]."""
+    at = joints(rhex, configuration(rhex, hip, knee))
+    return {
+        "hip_deg": float(np.degrees(wrapped(hip))),
+        "knee_deg": float(np.degrees(knee)),
+        "other_hip_deg": float(np.degrees(wrapped(other_hip(rhex, hip, knee)))),
+        "leg_pitch_deg": float(np.degrees(wrapped(leg_pitch(rhex, hip, knee)))),
+        "hip_height_mm": 1e3 * float(at[0, 0, 1]),
+        "lowest_knee_mm": 1e3 * float(at[:, 1, 1].min()),
+    }
+
+
+def mirror_error(rhex: RHex, one: Extremum, other: Extremum) -> float:
+    """How far ``one`` with its legs swapped is from ``other``, the larger of both angles [deg]."""
+    hip = wrapped(other_hip(rhex, one.hip, one.knee) - other.hip)
+    return float(np.degrees(max(abs(hip), abs(one.knee - other.knee))))
+
+
+def wrapped(angle: float) -> float:
+    """The angle within -pi to pi."""
+    return float((angle + np.pi) % (2.0 * np.pi) - np.pi)
+
+
+def _starts(grid: Landscape, sign: float) -> list[tuple[float, float]]:
+    """Points of the grid, not on its border, that are below all eight neighbours."""
+    s = sign * grid.s
+    around = [
+        np.roll(np.roll(s, j, axis=0), i, axis=1)
+        for i in (-1, 0, 1)
+        for j in (-1, 0, 1)
+        if (i, j) != (0, 0)
+    ]
+    lower = np.all([s < each for each in around], axis=0)
+    lower[[0, -1]] = False
+    return [(float(grid.hips[i]), float(grid.knees[j])) for j, i in np.argwhere(lower)]
+
+
+def _simplex(hip: float, knee: float) -> Array:
+    return np.array([[hip, knee], [hip + 0.05, knee], [hip, knee + 0.05]])
+
+
+def _curvatures(rhex: RHex, hip: float, knee: float) -> tuple[float, float]:
+    """Eigenvalues of the Hessian of s by central differences."""
+    offsets = (-_STEP, 0.0, _STEP)
+    s = np.array([[measure(rhex, hip + a, knee + b) for b in offsets] for a in offsets])
+    mixed = (s[2, 2] - s[2, 0] - s[0, 2] + s[0, 0]) / (4.0 * _STEP**2)
+    along = (s[2, 1] - 2.0 * s[1, 1] + s[0, 1]) / _STEP**2
+    across = (s[1, 2] - 2.0 * s[1, 1] + s[1, 0]) / _STEP**2
+    low, high = np.linalg.eigvalsh([[along, mixed], [mixed, across]])
+    return float(low), float(high)
+
+
+TRIALS = 400  # random impacts
+GRID, FULL_GRID = (120, 46), (360, 181)  # hips, knees of the contour
+DROP = np.array([0.0, -1.0, 0.0, 0.0, 0.0, 0.0, 0.0])  # body and legs fall as one [m/s]
+RATES = np.array([0.3, 0.3, 2.0, 10.0, 10.0, 10.0, 10.0])  # spread of random speeds [m/s, rad/s]
+SHOWN = ("point", "kind", "hip_deg", "knee_deg", "hip_height_mm", "lowest_knee_mm", "s",
+         "spread_elastic", "slope", "first_order")  # fmt: skip
+MIRROR = 1e-3  # largest error of a mirror image [deg]
+BODY = (0.36, 0.05)  # length and height as drawn; they play no part [m]
+LEG_COLOURS = (COLOURS["initial"], COLOURS["dxr"])  # right, left
+_SMALL = 1e-4  # |s| up to which the fall's spread is fitted
+SWAPPED = {"A": "B", "B": "A", "C": "C'", "A'": "B'", "B'": "A'", "C'": "C"}
+
+
+class Impact(NamedTuple):
+    """A double touchdown and how far its outcomes are apart, over |p|."""
+
+    s: float
+    spread: float  # largest distance of two outcomes over all orders, elastic
+    predicted: float  # to first order: epsilon |dp_vu - dp_uv| of order_sensitivity
+    status: str
+
+
+@study("Seghete and Murphey, figure 2", "trials", "seed", "full")
+def run(options: StudyOptions) -> StudyResult:
+    """Rows: A, B, C of figure 2, their copies with a prime, and O, where s = 0."""
+    rhex = RHex()
+    grid = landscape(rhex, *(FULL_GRID if options.full else GRID), options.progress)
+    points = named(rhex, extrema(rhex, grid))
+    root = orthogonal(rhex)
+    random = _random(rhex, options.count(TRIALS), np.random.default_rng(options.seed))
+    approach = [touchdown(rhex, root[0], root[1] - d, DROP) for d in np.geomspace(1e-9, 0.3, 30)]
+    drawn = {
+        "figure-2": contour(grid, points),
+        "figure-3": poses(rhex, {key: points[key] for key in "ABC" if key in points}),
+        "spread": spreads(*[[(abs(i.s), i.spread) for i in kind] for kind in (random, approach)]),
+    }
+    beside = {"least_s": float(grid.s.min())} | scaling(random, approach)
+    rows = [stance(rhex, key, points) | beside for key in points]
+    rows.append(_orthogonal_row(rhex, *root) | beside)
+    return StudyResult(rows, drawn, SHOWN, criteria=criteria(rhex, points))
+
+
+def scaling(random: Sequence[Impact], approach: Sequence[Impact]) -> dict[str, Any]:
+    """How the spread depends on s, and how much of it is of first order."""
+    steps = [i for i in approach if abs(i.s) < _SMALL]
+    slope = np.polyfit(np.log([abs(i.s) for i in steps]), np.log([i.spread for i in steps]), 1)[0]
+    ratio = [i.spread / i.predicted for i in random]
+    every = [*random, *approach]
+    return {
+        "slope": float(slope),
+        "first_order": [min(ratio), max(ratio)],
+        "random_s": [min(i.s for i in random), max(i.s for i in random)],
+        "enumerated": sum(i.status == "complete" for i in every) / len(every),
+    }
+
+
+def touchdown(rhex: RHex, hip: float, knee: float, v: Array) -> Impact:
+    """Both feet at once with velocity v (7,), elastic, in all orders and by first order."""
+    q = configuration(rhex, hip, knee)
+    M, J_n = inertia_and_normals(rhex, q)
+    p = M @ v
+    s = float(surface_cosines(M, J_n, LEGS, name(q))[0, 1])
+    outcomes = all_orders(M, J_n, p, name=name(q), contacts=LEGS)
+    turned = deviation(M, *J_n)
+    rate = order_sensitivity(M, turned.u, turned.v, turned.w, p).spread
+    size = float(np.sqrt(p @ v))
+    return Impact(s, outcomes.largest_distance, abs(turned.epsilon) * rate / size, outcomes.status)
+
+
+def _random(rhex: RHex, count: int, rng: np.random.Generator) -> list[Impact]:
+    """Touchdowns over the whole contour, of velocities that close both feet."""
+    drawn: list[Impact] = []
+    while len(drawn) < count:
+        hip, knee = rng.uniform(-np.pi, np.pi), np.radians(rng.uniform(*KNEES))
+        v = DROP + RATES * rng.normal(size=7)
+        J_n = inertia_and_normals(rhex, configuration(rhex, hip, knee))[1]
+        if (J_n @ v < 0.0).all():
+            drawn.append(touchdown(rhex, hip, knee, v))
+    return drawn
+
+
+def stance(rhex: RHex, key: str, points: dict[str, Extremum]) -> dict[str, Any]:
+    """An extremum: its pose, s, and the spread of outcomes of a fall."""
+    one, twin = points[key], points.get(SWAPPED[key])
+    return {
+        "point": key,
+        "kind": one.kind,
+        **pose(rhex, one.hip, one.knee),
+        "s": one.s,
+        "curvatures": list(one.curvatures),
+        "mirror_error_deg": None if twin is None else mirror_error(rhex, one, twin),
+        **_drop_spreads(rhex, one.hip, one.knee),
+    }
+
+
+def _orthogonal_row(rhex: RHex, hip: float, knee: float) -> dict[str, Any]:
+    return {
+        "point": "O",
+        "kind": "orthogonal",
+        **pose(rhex, hip, knee),
+        "s": measure(rhex, hip, knee),
+        "curvatures": None,
+        "mirror_error_deg": None,
+        **_drop_spreads(rhex, hip, knee),
+    }
+
+
+def _drop_spreads(rhex: RHex, hip: float, knee: float) -> dict[str, Any]:
+    """Distance of the outcomes of a fall, over |p|, elastic (e = 1) and plastic (e = 0)."""
+    q = configuration(rhex, hip, knee)
+    M, J_n = inertia_and_normals(rhex, q)
+    elastic, plastic = (
+        all_orders(M, J_n, M @ DROP, OrderOptions(e), name(q), LEGS) for e in (1.0, 0.0)
+    )
+    return {
+        "spread_elastic": elastic.largest_distance,
+        "spread_plastic": plastic.largest_distance,
+        "message": elastic.message or plastic.message,
+    }
+
+
+def criteria(rhex: RHex, points: dict[str, Extremum]) -> list[Criterion]:
+    """A and B are minima and mirror images, C is a maximum."""
+    curvatures = {key: point.curvatures for key, point in points.items()}
+    least = {key: curvatures[key][0] if key in curvatures else None for key in "AB"}
+    error = mirror_error(rhex, points["A"], points["B"]) if {"A", "B"} <= points.keys() else None
+    return [
+        *(Criterion(f"least curvature at {key}", least[key], ">", 0.0) for key in least),
+        Criterion("largest curvature at C", curvatures["C"][1] if "C" in curvatures else None,
+                  "<", 0.0),
+        Criterion("error of A and B as mirror images [deg]", error, "<", MIRROR),
+    ]  # fmt: skip
+
+
+def contour(grid: Landscape, points: Mapping[str, Extremum]) -> Figure:
+    """Figure 2: s over the right hip's and the knees' angle."""
+    made, axes = figure(width=7.2, height=3.8)
+    hips = np.degrees(np.append(grid.hips, np.pi))
+    s = np.column_stack([grid.s, grid.s[:, 0]])
+    knees = np.degrees(grid.knees)
+    scale, norm = (np.geomspace, LogNorm()) if s.min() > 0.0 else (np.linspace, None)
+    levels = scale(s.min(), s.max(), 16)
+    shades = axes.contourf(hips, knees, s, levels, norm=norm, cmap="viridis")
+    axes.contour(hips, knees, s, levels, colors="white", linewidths=0.4)
+    made.colorbar(shades, ax=axes, label="s", format="%.1e")
+    for label, place in points.items():
+        at = np.degrees([wrapped(place.hip), place.knee])
+        copy = label.endswith("'")
+        axes.plot(*at, "o", color="white", markersize=4, markerfacecolor="none" if copy else None)
+        axes.annotate(
+            label, at, xytext=(5, 4), textcoords="offset points", color="white",
+            fontsize=8 if copy else 11, fontweight="normal" if copy else "bold",
+        )  # fmt: skip
+    axes.set(xlabel="right hip [deg]", ylabel="knees [deg]", xticks=range(-180, 181, 60))
+    return made
+
+
+def poses(rhex: RHex, points: Mapping[str, Extremum]) -> Figure:
+    """Figure 3: the stances of the named points."""
+    count = max(len(points), 1)
+    made, axes = figure(columns=count, width=9.0, height=2.6, sharey=True, squeeze=False)
+    for panel, (label, place) in zip(axes[0], points.items(), strict=False):
+        _draw_pose(panel, rhex, place)
+        panel.set_title(f"{label}: {place.kind}, s = {place.s:.2g}", fontsize=10)
+        panel.set(xlabel="x [m]", aspect="equal", xlim=(-0.22, 0.22), ylim=(-0.07, 0.2))
+    axes[0, 0].set_ylabel("y [m]")
+    axes[0, -1].legend(frameon=False, loc="upper left", ncols=2, fontsize=7)
+    return made
+
+
+def spreads(
+    random: Sequence[tuple[float, float]], approach: Sequence[tuple[float, float]]
+) -> Figure:
+    """Spread of the outcomes over |s|: random impacts, and a fall at stances towards s = 0."""
+    made, axes = figure(height=3.8)
+    s = np.array([at for at, _ in sorted([*random, *approach])])
+    axes.loglog(*np.transpose(random), ".", markersize=3, color=COLOURS["seed"], alpha=0.7,
+                label="random stances and velocities")  # fmt: skip
+    axes.loglog(*np.transpose(approach), "o-", markersize=3, linewidth=0.8,
+                color=COLOURS["initial"], label="a fall, at stances towards s = 0")  # fmt: skip
+    axes.loglog(s, 4.0 * s, label="4 |s|", **GUARD)
+    axes.set(xlabel="|s|", ylabel="largest distance of two outcomes / |p|")
+    axes.legend(frameon=False)
+    return made
+
+
+def _draw_pose(axes: Any, rhex: RHex, point: Extremum) -> None:
+    q = configuration(rhex, point.hip, point.knee)
+    at = joints(rhex, q)
+    corner = (q[0] - 0.5 * BODY[0], q[1] - 0.5 * BODY[1])
+    axes.add_patch(Rectangle(corner, *BODY, facecolor="0.88", edgecolor="0.5", linewidth=0.8))
+    axes.axhline(0.0, **GUARD)
+    for leg, colour, label in zip(at, LEG_COLOURS, ("right", "left"), strict=True):
+        axes.plot(*leg.T, "o-", color=colour, markersize=3.5, linewidth=1.8, label=label)

@@ -1,1 +1,0 @@
-"""Section V: double touchdowns of a planar RHex."""

@@ -1,0 +1,159 @@
+"""Chapter 2's studies: rows from known outcomes, real plans, and reach; and figure 6.1."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from scipy.stats import ttest_1samp
+
+from controller.convergent.hill import SINE_HILL, Hill
+from controller.convergent.hill_path import HillPath
+from controller.convergent.planar_contraction import gaussian_curvature
+from controller.convergent.rotary.swing_up import SwingUpOptions
+from studies.kong import figure_6_1, hill, rotary_pendulum, table_2_1, table_2_2
+from studies.kong.hill import METHODS, Outcome, Trials, ends, reach_graph
+from studies.kong.table_2_2 import compare
+from studies.study import StudyOptions
+from tests.a1 import A1
+
+NAN = float("nan")
+
+
+def trials_of(areas):
+    """Trials of all methods; ``areas`` has the log E_a by number, the rest have zeros."""
+    count = len(next(iter(areas.values())))
+
+    def outcome(area):
+        won = bool(np.isfinite(area))
+        rest = (0.5 * area, 7.0 if won else NAN)
+        return Outcome(won, 1.0, 1.0, area, *rest, "", won, False, 0.5)
+
+    every = {m.number: [outcome(a) for a in areas.get(m.number, [0.0] * count)] for m in METHODS}
+    return Trials(count, every)
+
+
+def test_problems_are_uniform_on_the_map_and_repeatable():
+    places = np.array([ends(3, trial) for trial in range(400)])
+    low, high = np.transpose([SINE_HILL.x_bounds, SINE_HILL.y_bounds])
+    share = (places - low) / (high - low)
+    assert share.min() > 0.0 and share.max() < 1.0
+    np.testing.assert_allclose(share.mean(axis=0), 0.5, atol=0.06)
+    np.testing.assert_array_equal(places[7], ends(3, 7))
+
+
+def test_acceleration_is_what_2_19_says():
+    corner = HillPath("ok", np.array([[0.0, 0.0], [0.01, 0.0], [0.01, 0.01]]), np.ones(2))
+    assert hill.acceleration_cost(corner) == pytest.approx(1e5 * 2e-4 / 2)
+
+
+def test_rows_are_means_over_successes_and_criteria_judge_them():
+    made = table_2_1.rows(trials_of({2: [-1.0, -3.0, NAN, -5.0], 5: [NAN] * 4}))
+    two, five = made[1], made[4]
+    assert (two["success"], two["log_area_ratio_mean"], two["successes"]) == (75.0, -3.0, 3)
+    assert two["log_area_ratio_std"] == pytest.approx(np.sqrt(8.0 / 3.0))
+    assert two["log_distance_ratio_mean"] == -1.5 and two["acceleration_cost"] == 7.0
+    assert five["log_area_ratio_mean"] is None and five["thesis_success"] == 4.5
+    good = trials_of({2: [-4.0] * 10, 5: [NAN] * 9 + [-2.0], 8: [-5.0] * 10})
+    assert all(each.met for each in table_2_1.criteria(table_2_1.rows(good)))
+    assert not any(each.met for each in table_2_1.criteria(made)[:2])
+
+
+def test_comparisons_are_paired_and_ties_are_halved():
+    first = np.array([-1.0, -2.0, NAN, -3.0, 0.5, -1.0])
+    second = np.array([0.0, -3.0, -9.0, -1.0, NAN, -0.5])
+    trials = trials_of({8: first, 2: second, 4: first, 10: [NAN] * 6})
+    found, back = compare(trials, 8, 2), compare(trials, 2, 8)
+    assert (found.wins, back.wins, found.pairs) == (0.75, 0.25, 4)
+    assert found.difference == -back.difference == pytest.approx(-0.625)
+    assert found.t == pytest.approx(float(ttest_1samp([-1.0, 1.0, -2.0, -0.5], 0.0).pvalue))
+    same = compare(trials, 8, 4)
+    assert (same.wins, same.ties, same.pairs, same.t) == (0.5, 1.0, 5, None)
+    assert compare(trials, 8, 10).pairs == 0
+    printed = np.array(table_2_2.PRINTED)
+    apart = (printed + printed.T)[~np.eye(7, dtype=bool)]
+    np.testing.assert_allclose(apart, 1.0, atol=0.011)  # as rounded
+
+
+@pytest.mark.slow
+def test_one_trial_of_planners():
+    """D_m < 0 takes longer, and is left to the study."""
+    some = [METHODS[number - 1] for number in (1, 2, 3, 4, 8, 10)]
+    trials = hill.run_trials(StudyOptions(trials=1), some)
+    for method in some:
+        (found,) = trials.outcomes[method.number]
+        assert found.success and not found.broken and not found.rough
+    area = {number: outcomes[0].log_area_ratio for number, outcomes in trials.outcomes.items()}
+    assert max(area[2], area[8]) < area[1] - 1.0
+
+
+BOTTOM = np.array([-1.0, 0.5])
+
+
+def bowl(x, y):
+    """A round bowl about BOTTOM: H = I, so D_a = D_m = grad h . v / ||grad h||^2 where p = 0."""
+    a, b = x - BOTTOM[0], y - BOTTOM[1]
+    return 0.5 * (a * a + b * b), a, b, 1.0 + 0.0 * a, 0.0 * a, 1.0 + 0.0 * a
+
+
+@pytest.mark.parametrize("metric", ["average", "maximum"])
+def test_in_a_bowl_with_power_0_every_way_down_converges_and_no_other(metric):
+    graph = reach_graph(Hill("bowl", bowl, (0.0, 1.0), (0.0, 1.0)), metric, (0.0, 0.0))
+    start, height = np.array([0.8, 0.5]), np.linalg.norm(graph.points - BOTTOM, axis=1)
+    reached, own = graph.reached(start), np.linalg.norm(start - BOTTOM)
+    assert height[reached].max() <= own + 1e-9 and np.all(reached[height < own - 0.1])
+    assert graph.joins(start, np.array([0.0, 0.1]), 0.05)
+    assert not graph.joins(np.array([0.0, 0.1]), start, 0.05)
+
+
+def test_strict_convergence_stays_between_the_lines_without_curvature():
+    graph = reach_graph(SINE_HILL, "maximum", (0.0, 2.0), spacing=0.05)
+    K = gaussian_curvature(SINE_HILL.at(*graph.points.T))  # noqa: N806
+    begin, end = graph.steps.nonzero()
+    assert len(begin) > 1000 and np.all(K[begin] * K[end] > 0.0)
+    nowhere = reach_graph(SINE_HILL, "maximum", (1.0, 1.0), spacing=0.1)
+    assert np.sum(nowhere.reached(np.array([0.05, 0.1]))) == 1  # Lemma 1: only the start itself
+
+
+def test_swing_ups_rows_agree_with_what_was_simulated_and_their_figures_are_drawn():
+    task = SwingUpOptions(duration=1.0, waypoints=41, torque_limit=0.1)
+    small = rotary_pendulum.solve(replace(rotary_pendulum.BASE, task=task), 2, 0)
+    for entry in small.values():
+        row = entry.row
+        assert row["success"] == pytest.approx(0.5 * (row["success_plus"] + row["success_minus"]))
+        assert row["status"] == "ok" and row["max_torque"] <= 0.1 + 1e-6
+    smooth, convergent = small["smooth"].row, small["convergent"].row
+    assert convergent["average_divergence"] < smooth["average_divergence"]
+    assert smooth["roughness"] < small["minimal_energy"].row["roughness"]
+    assert sorted(rotary_pendulum.figures(small)) == sorted(f"figure-2.{i}" for i in range(4, 11))
+
+
+def test_a_swing_up_without_a_plan_has_a_row_that_says_why():
+    task = SwingUpOptions(1.0, 21, torque_limit=0.002, max_iterations=30)
+    solved = rotary_pendulum.solve(replace(rotary_pendulum.BASE, task=task), 1, 0)
+    assert all(entry.row["success"] is None for entry in solved.values())
+    assert solved["smooth"].row["message"] and not rotary_pendulum.figures(solved)
+
+
+def test_candidates_have_rows_with_the_least_cost_chosen_and_are_drawn_at_every_instant():
+    stand = np.concatenate(([0, 0, A1.stand_height, 0, 0, 0, 1], A1.stand, np.zeros(18)))
+    states, costs = np.tile(stand, (3, figure_6_1.KNOTS + 1, 1)), np.array([np.inf, 3.0, 4.0])
+    states[1, :, 2] += 0.1
+    search = figure_6_1.CandidateSet(
+        0.46, 0.01, np.array([1.0, 0.5, 0.0]), costs, costs, states, 5.0, 2.0
+    )
+    flip = figure_6_1.Flip(search, -1.0, False, False, True, 0.1)
+    rows = figure_6_1.rows_of(flip)
+    assert [row["chosen"] for row in rows] == [False, True, False]
+    assert rows[1]["change_percent"] == pytest.approx(-25.0) and rows[0]["cost"] is None
+    assert [each.met for each in figure_6_1.criteria(flip)] == [False, True, True, True, True, True]
+    assert not figure_6_1.criteria(flip._replace(fell=True))[4].met
+    assert len(figure_6_1.flip_figure(flip).axes) == 2 * len(figure_6_1.INSTANTS) + 1
+    (pose,) = figure_6_1.poses(stand[None, :19])
+    np.testing.assert_allclose(pose.legs[:, 3, 2], 0.02, atol=2e-3)  # a foot's radius
+    assert pose.legs[1, 3, 1] > 0.0 > pose.legs[0, 3, 1]  # FL is on the left
+
+
+@pytest.mark.slow
+def test_the_pushed_flip_lands_and_its_nine_candidates_are_the_planners():
+    result = figure_6_1.run(StudyOptions())
+    assert len(result.rows) == 9 and all(criterion.met for criterion in result.criteria)

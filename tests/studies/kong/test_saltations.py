@@ -1,0 +1,265 @@
+"""Saltation matrices of every system against simulated neighbours; rigid bodies in closed form."""
+
+import numpy as np
+import pytest
+
+from hybrid.compiled.system import native_tables
+from hybrid.examples.bouncing_ball import FALLING, bouncing_ball
+from hybrid.examples.hopper import hopper
+from hybrid.rigid_body.dynamics import Contact, constraint_rate, mode_dagger, motion
+from hybrid.rigid_body.hybrid_system import (
+    APPROACHING,
+    CONTACTS,
+    SEPARATING,
+    SLIDING_FORWARD,
+    STICKING,
+    rigid_body_system,
+    transition_between,
+)
+from hybrid.saltations import saltation
+from hybrid.systems import Mode, System, Transition
+from studies.kong.closed_forms import closed_form
+from studies.kong.saltation_rigid_body import CASES, REQUIRED, run
+from studies.kong.saltations import (
+    GuardState,
+    contact_states,
+    finite_difference_saltation,
+    random_guard_states,
+    relative_error,
+    saltation_errors,
+)
+from studies.kong.systems import quadcopter as quad
+from studies.kong.systems.aslip import FLIGHT, HIP_REST, aslip, at_rest
+from studies.kong.systems.constant_flow import constant_flow
+from studies.kong.systems.pendulum import pendulum
+from studies.kong.systems.rimless_wheel import rimless_wheel
+from studies.kong.systems.slope_ball import slope_ball
+from studies.kong.systems.spring_damper_ball import spring_damper_ball
+from studies.kong.systems.three_link_arm import HANGING, RADIUS, three_link_arm
+from studies.kong.systems.tube_ball import CONSTRAINED, LEAVING, tube_ball
+from studies.kong.systems.tube_ball import RADIUS as TUBE
+from studies.kong.systems.vibrating_table import vibrating_table
+from studies.kong.variational import driven_hopper
+from studies.study import StudyOptions
+
+STATES = 20  # per transition
+
+
+def anywhere(scale=2.0, time=0.0):
+    """States in a cube about zero, with inputs, at a random time within ``time`` [s]."""
+
+    def draw(rng, edge, dims):
+        x, u = scale * rng.normal(size=dims[0]), 5.0 * rng.normal(size=dims[1])
+        return GuardState(time * rng.uniform(), x, u)
+
+    return draw
+
+
+def leg(rng, edge, dims):
+    """ASLIP at touchdown with its springs at rest, or at liftoff with its toe on the ground."""
+    if edge.source == FLIGHT:
+        x = at_rest(np.array([*rng.normal(size=2), rng.uniform(0.4, 2.2), *rng.normal(size=3)]))
+        x[[1, 4]] -= x[4]
+        return GuardState(0.0, x, np.zeros(0))
+    shape = [rng.uniform(0.6, 2.4), HIP_REST + 0.2 * rng.normal(), 1.0, rng.normal(), 0.0]
+    return GuardState(0.0, np.array([*shape, *rng.normal(size=3)]), np.zeros(0))
+
+
+def in_tube(rng, edge, dims):
+    """A ball that slides on the tube, has left it and is inside, or flies anywhere."""
+    angle, u = rng.uniform(0.0, 2.0 * np.pi), 10.0 * rng.normal(size=2)
+    out, velocity = np.array([np.cos(angle), np.sin(angle)]), 3.0 * rng.normal(size=2)
+    if edge.source == CONSTRAINED:
+        velocity -= (velocity @ out) * out
+    distance = TUBE * (rng.uniform(0.8, 1.0) if edge.source == LEAVING else 1.0)
+    return GuardState(0.0, np.concatenate((distance * out, velocity)), u)
+
+
+def arm_of(edge):
+    right = {edge.source, edge.target} & {quad.RIGHT, quad.RIGHT_RELEASED}
+    return quad.ARM if right else -quad.ARM
+
+
+def on_wall(rng, edge, dims):
+    """A quadcopter with the edge that slides, is released, or strikes on the wall."""
+    arm, angle = arm_of(edge), rng.uniform(-np.pi, np.pi)
+    lean = angle + rng.uniform(-1.2, 1.2) + (0.0 if arm > 0.0 else np.pi)
+    middle = quad.RADIUS * np.array([np.cos(angle), np.sin(angle)])
+    middle -= arm * np.array([np.cos(lean), np.sin(lean)])
+    x = np.array([*middle, lean, *(3.0 * rng.normal(size=3))])
+    return GuardState(0.0, x, 10.0 * rng.normal(size=2))
+
+
+def contact_of(name, edge):
+    """What vanishes at a transition besides its guard."""
+    if name == "tube_ball" and edge.source == CONSTRAINED:
+        return {"constraints": lambda t, x, u: np.array([x[:2] @ x[:2] - TUBE**2, x[:2] @ x[2:]])}
+    if name == "quadcopter" and edge.source in (quad.LEFT, quad.RIGHT):
+
+        def sliding(t, x, u):
+            py, pz, vy, vz = quad.edge_motion.py_func(x, arm_of(edge))
+            return np.array([py * py + pz * pz - quad.RADIUS**2, py * vy + pz * vz])
+
+        return {"constraints": sliding}
+    return {}
+
+
+SYSTEMS = {
+    "constant_flow": (constant_flow(), anywhere()),
+    "bouncing_ball": (bouncing_ball(), anywhere()),
+    "pendulum": (pendulum(), anywhere()),
+    "aslip": (aslip(), leg),
+    "spring_damper_ball": (spring_damper_ball(), anywhere()),
+    "tube_ball": (tube_ball(), in_tube),
+    "quadcopter": (quad.quadcopter(), on_wall),
+    "slope_ball": (slope_ball(), anywhere()),
+    "slope_ball sticking": (slope_ball(sticks=True), anywhere()),
+    "rimless_wheel": (rimless_wheel(), anywhere()),
+    "hopper": (hopper(), anywhere()),
+    "driven_hopper": (driven_hopper(), anywhere()),
+    "vibrating_table": (vibrating_table(), anywhere(0.5, time=2.0)),
+}
+
+
+@pytest.mark.parametrize("name", SYSTEMS)
+def test_every_transition_of_every_system(name):
+    """A ball on a slope lifts off by its input alone: no state does, and Xi = D_x R."""
+    system, draw = SYSTEMS[name]
+    assert native_tables(system).system is not None  # it compiles
+    for i, edge in enumerate(system.transitions):
+        mode, rng = system.modes[edge.source], np.random.default_rng(i)
+        dims = mode.state_dim, mode.input_dim
+        if name.startswith("slope") and edge.name == "liftoff":
+            found = saltation(system, edge, 0.0, rng.normal(size=4), rng.normal(size=2))
+            assert found.status == "not_transverse" and np.array_equal(found.matrix, np.eye(4))
+            continue
+        points = random_guard_states(
+            system, edge, lambda: draw(rng, edge, dims), STATES, minimum_rate=0.1,  # noqa: B023
+            **contact_of(name, edge),
+        )  # fmt: skip
+        assert len(points) == STATES
+        assert np.max(saltation_errors(system, edge, points)) < REQUIRED
+
+
+def landing_on_a_moving_net():
+    """A forced ball in air (2 states) caught by a net that moves: one state, time-varying."""
+
+    def fall(t, x, u):
+        return np.array([x[1], u[0] - 9.8 - 0.3 * x[1] ** 3 + np.sin(3.0 * t)])
+
+    catch = Transition(
+        0,
+        1,
+        guard=lambda t, x, u: x[0] - 0.2 * np.sin(5.0 * t) + 0.1 * x[1],
+        reset=lambda t, x, u: np.array([x[1] * x[0] + np.sin(t)]),
+    )
+    sag = Mode("net", 1, 1, lambda t, x, u: np.array([-2.0 * x[0] + np.cos(t) + u[0]]))
+    return System({0: Mode("air", 2, 1, fall), 1: sag}, (catch,))
+
+
+def test_differences_are_of_fourth_order_and_take_an_input_that_jumps():
+    system, rng = landing_on_a_moving_net(), np.random.default_rng(3)
+    (edge,) = system.transitions
+    points = random_guard_states(
+        system, edge, lambda: GuardState(rng.normal(), 2 * rng.normal(size=2), np.ones(1)), 10
+    )
+    assert np.max(saltation_errors(system, edge, points)) < 1e-8
+    after = np.array([-5.0])
+    exact = saltation(system, edge, *points[0], after).matrix
+    errors = [
+        relative_error(finite_difference_saltation(system, edge, *points[0], step, after), exact)
+        for step in (0.08, 0.04)
+    ]
+    assert 3.5 < np.log2(errors[0] / errors[1]) < 4.5
+
+
+def test_a_wrong_derivative_is_noticed_and_a_neighbour_that_never_arrives_gives_nan():
+    system = bouncing_ball()
+    right = system.outgoing(FALLING)[0]
+    wrong = Transition(
+        right.source, right.target, right.guard, right.reset, guard_state=right.guard_state,
+        reset_state=lambda t, x, u: np.diag([1.0, -0.5]),
+    )  # fmt: skip
+    point = GuardState(0.0, np.array([0.0, -2.0]), np.array([1.0]))
+    assert saltation_errors(system, right, [point])[0] < 1e-10
+    assert saltation_errors(system, wrong, [point])[0] > 1e-2
+    mode = Mode("air", 2, 0, lambda t, x, u: np.array([x[1], -9.8]))
+    ceiling = Transition(0, 0, lambda t, x, u: 1.0 - x[0], lambda t, x, u: -x)
+    touching = np.array([1.0, 1e-12])
+    system = System({0: mode}, (ceiling,))
+    assert np.isnan(finite_difference_saltation(system, ceiling, 0.0, touching, np.zeros(0))).any()
+
+
+def test_the_study_agrees_on_every_transition():
+    """Few states: both errors far below what is required, and the seed chooses the states."""
+    rows = run(StudyOptions(trials=2, seed=5)).rows
+    assert [row["transition"] for row in rows] == list(CASES)
+    for row in rows:
+        assert row["states"] == 2 * len(row["bodies"])
+        assert row["max_error_definition"] < 1e-10
+        assert row["max_error_finite_difference"] < REQUIRED / 10.0
+
+
+def sample(body, source, target, count=5):
+    system = rigid_body_system(body)
+    transition = transition_between(system, source, target)
+    rng = np.random.default_rng(7)
+    return transition, contact_states(body, system, transition, rng, count, HANGING)
+
+
+@pytest.mark.parametrize("target, lost", [(SLIDING_FORWARD, 2), (STICKING, 3)])
+def test_ranks_of_plastic_impacts(target, lost):
+    """After sliding neither position nor velocity varies along the normal; stuck, nor v_t."""
+    body = three_link_arm()
+    transition, points = sample(body, APPROACHING, target)
+    for _, x, u in points:
+        matrix = closed_form(body, transition, x, u)
+        assert np.linalg.matrix_rank(matrix, tol=1e-8) == len(x) - lost
+        q, _ = body.split(transition.reset(0.0, x, u))
+        normal = np.concatenate((body.normal(q), np.zeros(body.dof)))
+        np.testing.assert_allclose(normal @ matrix, 0.0, atol=1e-9 * (1 + np.max(abs(matrix))))
+
+
+@pytest.mark.parametrize(
+    "source, target, mu_k",
+    [(SEPARATING, APPROACHING, 0.4), (STICKING, SEPARATING, 0.4), (STICKING, SLIDING_FORWARD, 0.6)],
+)
+def test_nothing_jumps_at_apex_liftoff_and_slips_with_equal_coefficients(source, target, mu_k):
+    """(3.12) and (3.91)."""
+    body = three_link_arm(0.6, mu_k)
+    for _, x, u in sample(body, source, target)[1]:
+        modes = CONTACTS[source], CONTACTS[target]
+        before, after = (motion(body, mode, *body.split(x), u).acceleration for mode in modes)
+        np.testing.assert_allclose(after, before, atol=1e-8 * (1.0 + np.max(np.abs(after))))
+
+
+def test_what_is_wrong_in_the_printed_sticking_impact():
+    """(3.84), times qd- where its factor J_n / (J_n qd-) is 1: right with dJ/dt and N only."""
+    body = three_link_arm()
+    transition, points = sample(body, APPROACHING, STICKING)
+    for _, x, u in points:
+        q, qd = body.split(x)
+        D = mode_dagger(body, Contact.STICKING, q, 0.0)  # noqa: N806
+        after = D.M @ body.mass(q) @ qd
+        force = body.coriolis(q, qd) @ qd - body.coriolis(q, after) @ after
+        J = np.stack((body.tangent(q), body.normal(q)))  # noqa: N806
+        printed = D.M @ force - D.J_T @ (J @ after)
+        force += body.other_forces(q, qd) - body.other_forces(q, after)
+        rate = constraint_rate(body, Contact.STICKING, q, after)
+        right = D.M @ force - D.J_T @ (rate @ after)
+        lower = closed_form(body, transition, x, u)[3:, :3] @ qd  # Z_C qd + D_q(.) qd
+        np.testing.assert_allclose(lower, right, atol=1e-9 * (1.0 + np.max(np.abs(right))))
+        assert np.max(np.abs(lower - printed)) > 1e-3
+
+
+def test_the_printed_tangent_derivative_holds_at_the_event_only():
+    """(3.96) has dJ_t/dt for D_q(J_t qd): off by (v_t J_n - v_n J_t) / radius over a stone."""
+    body = three_link_arm()
+    transition, points = sample(body, SLIDING_FORWARD, STICKING)
+    for _, x, u in points:
+        q, velocity = x[:3], x[3:] + 1.0
+        right = transition.guard_state(0.0, np.concatenate((q, velocity)), u)[:3]
+        slip = body.tangent(q) @ velocity * body.normal(q)
+        rise = body.normal(q) @ velocity * body.tangent(q)
+        printed = body.tangent_rate(q, velocity)
+        np.testing.assert_allclose(right - printed, (slip - rise) / RADIUS, atol=1e-9)

@@ -1,0 +1,224 @@
+"""A system with its variational equation, ramped inputs, a cost on Phi, and its study."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from hybrid.examples.bouncing_ball import FALLING, RESTITUTION, bouncing_ball
+from hybrid.examples.hopper import DAMPING, FLIGHT, hopper
+from hybrid.hilqr import Policies, compose
+from hybrid.hilqr.cost import QuadraticCost
+from hybrid.hilqr.event_driven import EventDrivenModel
+from hybrid.saltations import saltation
+from hybrid.simulation import simulate, simulate_step
+from hybrid.systems import Mode, System, Transition
+from hybrid.validation import check_system
+from hybrid.variational import fundamental_matrix
+from studies.kong import convergent_hybrid as study
+from studies.kong.saltations import (
+    finite_difference_saltation,
+    random_guard_states,
+    relative_error,
+)
+from studies.kong.systems.aslip import FLIGHT as LEG_UP
+from studies.kong.systems.aslip import aslip, at_rest
+from studies.kong.systems.vibrating_table import vibrating_table
+from studies.kong.variational import (
+    ConvergentCost,
+    augmented,
+    driven_hopper,
+    pack_augmented,
+    ramped,
+    unpack_augmented,
+)
+from studies.study import StudyOptions
+
+# ruff: noqa: N803, N806 (the letters are the thesis's)
+
+
+def growing():
+    """Two states, then three: guard, reset and flow depend on time and on the input."""
+
+    def fall(t, x, u):
+        return np.array([x[1], u[0] * (np.cos(t) + 0.1 * x[0]) - 9.8 - 0.3 * x[1] ** 2])
+
+    def soak(t, x, u):
+        return np.array([x[1], u[0] - 40.0 * x[0] + x[2], -x[2] * x[0] - np.sin(t) * x[1]])
+
+    enter = Transition(
+        1,
+        2,
+        guard=lambda t, x, u: x[0] - 0.05 * np.sin(3.0 * t) - 0.01 * u[0],
+        reset=lambda t, x, u: np.array([x[0], 0.8 * x[1] + t, 0.1 * x[1] ** 2 + 0.1 * u[0]]),
+    )
+    leave = Transition(
+        2,
+        1,
+        guard=lambda t, x, u: 0.1 - x[0],
+        reset=lambda t, x, u: np.array([x[0] * (1.0 + 0.1 * t), x[1] + 0.1 * x[2]]),
+    )
+    return System({1: Mode("free", 2, 1, fall), 2: Mode("soaked", 3, 1, soak)}, (enter, leave))
+
+
+FLIGHTS = {
+    "ball": (bouncing_ball(), FALLING, [1.0, 0.3], [1.5], 1.6, 3),
+    "driven hopper": (driven_hopper(), FLIGHT, [0.8, 0.1], [2.0], 0.7, 3),
+    "ramped hopper": (ramped(driven_hopper()), FLIGHT, [0.8, 0.1, -1.0], [4.0], 0.7, 3),
+    "table": (vibrating_table(), next(iter(vibrating_table().modes)), [0.3, 0.0], [], 0.5, 1),
+    "aslip": (aslip(), LEG_UP, at_rest(np.array([0.0, 1.8, 1.3, 0.5, 0.0, 0.0])), [], 0.7, 1),
+    "growing": (growing(), 1, [0.3, -0.5], [0.7], 1.2, 3),
+}
+
+
+@pytest.mark.parametrize("with_reset_jacobian", [False, True])
+@pytest.mark.parametrize("name", FLIGHTS)
+def test_columns_are_the_fundamental_matrix_times_those_at_the_start(name, with_reset_jacobian):
+    system, mode, x, u, duration, events = FLIGHTS[name]
+    V = np.random.default_rng(0).normal(size=(len(x), 2))
+    wide = augmented(system, 2, with_reset_jacobian=with_reset_jacobian)
+    start = pack_augmented(np.array(x), V)
+    found = simulate_step(wide, mode, start, duration, np.array(u), 0.2)
+    wanted = fundamental_matrix(
+        system, mode, np.array(x), duration, np.array(u), 0.2,
+        with_reset_jacobian=with_reset_jacobian,
+    )  # fmt: skip
+    assert found.status == wanted.status == "ok" and len(found.events) >= events
+    state, Y = unpack_augmented(found.state, len(wanted.state))
+    np.testing.assert_allclose(state, wanted.state, rtol=1e-7, atol=1e-8)
+    np.testing.assert_allclose(Y, wanted.Phi @ V, rtol=1e-6, atol=1e-7)
+
+
+@pytest.mark.parametrize("name", ["ramped hopper", "growing"])
+def test_derivatives_fit_and_so_does_the_saltation_matrix_of_the_saltation_matrix(name):
+    """Against simulated neighbours; states in front of every guard, as behind it Xi changes."""
+    system, rng, samples = FLIGHTS[name][0], np.random.default_rng(1), {}
+    wide, u = augmented(system, 2), np.array([0.4])
+    for number, mode in system.modes.items():
+        drawn = (rng.normal(size=mode.state_dim) for _ in iter(int, 1))
+        inside = (x for x in drawn if all(
+            e.guard(0.3, x, u) > 0.1 > -0.1 > system.guard_rate(e, 0.3, x, u)
+            for e in system.outgoing(number)))  # fmt: skip
+        columns = rng.normal(size=(mode.state_dim, 2))
+        samples[number] = [pack_augmented(next(inside), columns) for _ in range(4)]
+    assert check_system(wide, samples, 0.3, u) == []
+    for narrow, edge in zip(system.transitions, wide.transitions, strict=True):
+        n = system.modes[edge.source].state_dim
+
+        def draw(n=n):
+            return 0.5 * rng.uniform(), rng.normal(size=n), rng.normal(size=1)
+
+        for t, x, v in random_guard_states(system, narrow, draw, 4, minimum_rate=0.3):
+            y = pack_augmented(x, rng.normal(size=(n, 2)))
+            found = saltation(wide, edge, t, y, v)
+            wanted = finite_difference_saltation(wide, edge, t, y, v)
+            assert found.ok and relative_error(found.matrix, wanted) < 1e-5
+
+
+def test_a_bounce_shrinks_areas_by_the_restitution_squared_whatever_the_force():
+    """What no plan of so many bounces can change: |det Phi| = e^(2 bounces)."""
+    wide, inputs = augmented(bouncing_ball(), 2), np.random.default_rng(0).normal(size=(80, 1))
+    start = pack_augmented(np.array([1.0, 0.0]), np.eye(2))
+    run = simulate(wide, FALLING, start, 1.2, 5.0 * inputs, timestep=0.015)
+    bounces = sum(event.transition.name == "impact" for event in run.events)
+    det = np.linalg.det(unpack_augmented(run.final_state, 2).columns)
+    assert bounces and abs(det) == pytest.approx(RESTITUTION ** (2 * bounces), rel=1e-6)
+
+
+def test_a_motor_that_takes_the_dampers_force_makes_a_touchdown_the_identity():
+    velocity, mass = -2.3, 2.0
+    system = driven_hopper(mass)
+    for u in (0.0, 3.0, DAMPING * velocity):
+        x = np.array([0.5, velocity])
+        Xi = saltation(system, system.transitions[0], 0.0, x, np.array([u])).matrix
+        corner = (u - DAMPING * velocity) / (mass * velocity)
+        np.testing.assert_allclose(Xi, [[1.0, 0.0], [corner, 1.0]], atol=1e-12)
+    idle, bare = (simulate(s, FLIGHT, np.array([0.8, 0.0]), 1.5)
+                  for s in (driven_hopper(), hopper()))  # fmt: skip
+    np.testing.assert_allclose(idle.final_state, bare.final_state, rtol=1e-8)
+
+
+def test_a_ramped_force_moves_a_mass_by_its_integral_and_one_of_rate_zero_is_held():
+    """z = z0 + v t - g t^2 / 2 + r t^3 / 6 in free flight."""
+    run = simulate(ramped(bouncing_ball()), FALLING, np.array([9.0, -1.0, 0.5]), 0.8, [2.0])
+    z = 9.0 - 0.8 + (0.5 - 9.8) * 0.8**2 / 2 + 2.0 * 0.8**3 / 6
+    v = -1.0 + (0.5 - 9.8) * 0.8 + 2.0 * 0.8**2 / 2
+    np.testing.assert_allclose(run.final_state, [z, v, 0.5 + 1.6], rtol=1e-10)
+    start, force = np.array([0.8, 0.1]), np.array([2.0])
+    held = simulate(driven_hopper(), FLIGHT, start, 1.0, force)
+    still = simulate(ramped(driven_hopper()), FLIGHT, np.append(start, force), 1.0, np.zeros(1))
+    np.testing.assert_allclose(still.final_state, [*held.final_state, 2.0], rtol=1e-8)
+
+
+@pytest.mark.parametrize("wrong", [False, True])
+def test_gradients_of_the_cost_are_those_of_the_rollout(wrong):
+    """Through touchdown, bottom and liftoff; also where D_x R carries the columns."""
+    steps, h = 18, 1e-5
+    base = QuadraticCost(
+        np.array([0.7, 0.0, 0.0]), 1e-3 * np.diag([0.0, 0.0, 1.0]), np.array([[1e-4]]),
+        np.diag([10.0, 0.5, 0.0]),
+    )  # fmt: skip
+    cost = ConvergentCost(base, np.array([[1.0, 0.1, 0.0], [0.0, 0.3, 0.0]]), 0.5)
+    wide = augmented(ramped(driven_hopper()), 2, with_reset_jacobian=wrong)
+    model = EventDrivenModel(wide, FLIGHT, 0.05, cost, event_at="exact")
+    V = np.array([[1.0, 0.0], [0.3, 2.0], [0.0, 0.0]])
+    x0, forces = pack_augmented(np.array([0.8, 0.0, 0.0]), V), 2.0 * np.sin(np.arange(steps))
+
+    def roll(x0, forces):
+        gains = np.zeros((steps, 1, 9))
+        policies = Policies.of(np.zeros((steps + 1, 9)), forces[:, None], gains)
+        return model.roll_out(x0, policies).select(0)
+
+    trajectory = roll(x0, forces)
+    assert len(trajectory.aux.events) == 3
+    A, B = compose(model.linearise(trajectory))
+    expansion = model.quadratise(trajectory)
+    adjoint, by_input = expansion.l_x[-1], np.empty(steps)
+    for k in range(steps - 1, -1, -1):
+        by_input[k] = (expansion.l_u[k] + B[k].T @ adjoint)[0]
+        adjoint = expansion.l_x[k] + A[k].T @ adjoint
+    for k in range(0, steps, 3):
+        d = h * np.eye(steps)[k]
+        slope = (roll(x0, forces + d).cost - roll(x0, forces - d).cost) / (2 * h)
+        assert by_input[k] == pytest.approx(slope, rel=1e-4, abs=1e-4 * np.max(abs(by_input)))
+    for i in range(9):
+        d = h * np.eye(9)[i]
+        slope = (roll(x0 + d, forces).cost - roll(x0 - d, forces).cost) / (2 * h)
+        assert adjoint[i] == pytest.approx(slope, rel=1e-4, abs=1e-4 * np.max(abs(adjoint)))
+
+
+REDUCED = (replace(study.BALL, steps=44), replace(study.HOPPER, steps=45))
+
+
+@pytest.fixture(scope="module")
+def groups():
+    return [study.measure_task(task, StudyOptions(trials=6)) for task in REDUCED]
+
+
+@pytest.mark.slow
+def test_perturbed_starts_end_closer_together_with_the_cost_and_saltation_matrices(groups):
+    result = study.report(groups, StudyOptions(trials=6))
+    assert all(each.met for each in result.criteria) and len(result.figures) == 4
+    for plain, convergent, dxr in (result.rows[:3], result.rows[3:]):
+        assert plain["status"] == convergent["status"] == "converged"
+        assert convergent["trace"] < 0.6 * plain["trace"]
+        assert dxr["trace"] > 1.4 * convergent["trace"]
+        assert convergent["phi_norm"] < 0.8 * plain["phi_norm"]
+        assert convergent["extra_effort"] > 0.0 == plain["extra_effort"]
+        assert convergent["events"] == plain["events"] and len(plain["events"]) >= 4
+        np.testing.assert_allclose(convergent["end"], plain["end"], atol=0.01)
+    for row in result.rows[:3]:  # the ball keeps its areas, whatever the plan
+        assert row["phi_det"] == pytest.approx(0.75**4, rel=1e-6)
+        assert row["area_ratio"] == pytest.approx(0.75**4, rel=1e-2)
+
+
+@pytest.mark.slow
+def test_small_starts_end_where_phi_says_and_none_stays_on_the_plan(groups):
+    """W dx_N = W Phi V V^-1 dx_0 to first order."""
+    for one in (one for group in groups for one in group):
+        starts = study.gaussian_starts(3, 1, scale=1e-3)
+        wanted = starts @ np.diag([1.0, 0.2]) / study.SPREAD @ one.plan.perturbations[-1].T
+        ends = study.perturbed(one.plan, starts).end
+        np.testing.assert_allclose(ends, wanted, atol=5e-5 * study.SPREAD)
+        still = study.perturbed(one.plan, np.zeros((1, 2)), feedback=True)
+        np.testing.assert_allclose(still.deviations, 0.0, atol=1e-9)
