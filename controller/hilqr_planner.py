@@ -155,6 +155,8 @@ class HilqrPlanner(RolloutPlanner):
         last, best = self._plans[-1] if self._plans else None, seed
         poor = last is not None and seed.trajectory.cost > POOR * last.trajectory.cost
         for number, solver in enumerate(self._solvers[1:] if poor else self._solvers[:1]):
+            if number > 0 and out_of_time is not None and out_of_time():
+                return
             for solution in self._iterate(solver, x0, seed, out_of_time):
                 if number == 0 or solution.trajectory.cost < best.trajectory.cost:
                     yield (best := solution)
