@@ -30,7 +30,7 @@ LONGEST = 1.6  # of a horizon that grows [s]; what lies before stays as it is
 LONGEST_PART = 0.55  # by which it grows [s]
 LOAD = 5.0  # of a foot on the ground [N]
 GROWTH_OPTIONS = HilqrOptions(
-    max_iterations=40, tolerance=0.5, line_search="exhaustive",
+    max_iterations=40, tolerance=0.5, line_search="two_stage",
     regularisation=RegularisationOptions(target="input", initial=1e-3, maximum=1e6),
 )  # fmt: skip
 LIMIT_OPTIONS = ConstraintOptions(

@@ -132,8 +132,9 @@ class Search(Options, frozen=True):
         restarts: dampings beside `damping` that such a solve starts with too; the cheapest
             trajectory is taken.
         step_sizes: those that the line search tries.
-        line_search: "exhaustive" tries all step sizes at once; "backtracking" one after the other,
-            until a step reduces the cost by 0.3 of what it promised.
+        line_search: "exhaustive" tries all step sizes at once; "two_stage" the first two, then all
+            others at once; "backtracking" one after the other. The last two end where a step
+            reduces the cost by 0.3 of what it promised.
         substeps: physics steps within a knot.
         threads: number of threads of the physics and of its derivatives; rigid derivatives take
             one.

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 Method = Literal["explicit", "implicit"]
-LineSearch = Literal["exhaustive", "backtracking"]  # see ``HilqrOptions``
+LineSearch = Literal["exhaustive", "two_stage", "backtracking"]  # see ``HilqrOptions``
 
 
 @dataclass(frozen=True)

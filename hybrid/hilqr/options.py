@@ -37,8 +37,9 @@ class HilqrOptions:
     ``variant``: "xi" composes saltation matrices, "dxr" the Jacobians of the resets (5.32),
     "no_extension" is "xi" without reference extensions over mode mismatches (5.3.4).
 
-    ``line_search``: "exhaustive" rolls all step sizes out at once; "backtracking" one after the
-    other until one brings ``sufficient_ratio``. The cheapest of those is taken.
+    ``line_search``: "exhaustive" rolls all step sizes out at once; "two_stage" the first two, and
+    where neither brings ``sufficient_ratio`` the others; "backtracking" one after the other until
+    one does. The cheapest of those is taken.
     """
 
     step_sizes: tuple[float, ...] = (1.0, 0.7, 0.49, 0.343, 0.24, 0.118, 0.058, 0.028, 0.0)

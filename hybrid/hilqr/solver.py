@@ -37,6 +37,7 @@ SolutionStatus = Literal[
 ]
 OutOfTime = Callable[[], bool]
 
+FIRST_STAGE = 2  # step sizes that a line search in two stages tries before the others
 LATE = slice(None, None, 2)  # of the step sizes, when time is up before the line search
 
 
@@ -251,9 +252,12 @@ class Hilqr:
         sizes, options, mu = self._step_sizes, self.options, self.regularisation.mu
         costs = np.full(len(sizes), np.inf)
         candidates = np.arange(len(sizes))[LATE if late else slice(None)]
-        groups = 1 if options.line_search == "exhaustive" else len(candidates)
+        one_by_one = range(1, len(candidates))
+        stages = {"exhaustive": [], "two_stage": [FIRST_STAGE], "backtracking": one_by_one}
         step = _no_step("rejected", trajectory, backward, mu)
-        for group in np.array_split(candidates, groups):
+        for group in np.split(candidates, stages[options.line_search]):
+            if not len(group):
+                continue
             rollouts = self._roll_out(x0, self._policies(trajectory, backward, sizes[group]))
             costs[group] = rollouts.valid_costs()
             best = rollouts.best()

@@ -149,7 +149,7 @@ class Plan(NamedTuple):
     @property
     def times(self) -> Array:
         """Of the knots (N+1,) [s]."""
-        return self.task.timestep * np.arange(self.task.steps + 1)
+        return self.task.timestep * np.arange(self.task.steps + 1, dtype=np.float64)
 
     @property
     def events(self) -> list[str]:

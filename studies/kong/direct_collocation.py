@@ -12,7 +12,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -69,7 +69,7 @@ class DirectProblem:
         width = len(self.x0) + self.system.input_dim
         return len(self.numbers) + (p * (self.intervals + 1) + k) * width + np.arange(width)
 
-    def term(self, p: int, nodes: Sequence[int], value: Callable[..., object]) -> Term:
+    def term(self, p: int, nodes: Sequence[int], value: Callable[..., Any]) -> Term:
         """A term of ``value(interval length [s], node, ...)``."""
         n = len(self.x0)
 

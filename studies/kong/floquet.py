@@ -16,6 +16,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from matplotlib.figure import Figure
+from numpy.typing import NDArray
 from scipy.optimize import linear_sum_assignment
 
 from hybrid.examples.hopper import DAMPING, FLIGHT, PUSH, hopper
@@ -29,6 +30,7 @@ from studies.kong.systems import rimless_wheel, vibrating_table
 from studies.study import Criterion, StudyOptions, StudyResult, study
 
 REQUIRED = 1e-6  # difference of multipliers
+Complex = NDArray[np.complex128]
 NONE = np.array([], dtype=np.complex128)
 
 
@@ -100,18 +102,18 @@ def run(options: StudyOptions) -> StudyResult:
     return StudyResult(rows, {"floquet": _figure(rows, cycles)}, criteria=criteria)
 
 
-def _poincare_multipliers(cycle: LimitCycle) -> Array:
+def _poincare_multipliers(cycle: LimitCycle) -> Complex:
     if not cycle.ok:
         return NONE
     D_xP = cycle.return_map.differences(cycle.state)  # noqa: N806
     return sorted_eigenvalues(D_xP) if np.all(np.isfinite(D_xP)) else NONE
 
 
-def _pairs(values: Array) -> list[list[float]]:
+def _pairs(values: Complex) -> list[list[float]]:
     return [[float(value.real), float(value.imag)] for value in values]
 
 
-def largest_difference(values: Array, others: Array) -> float | None:
+def largest_difference(values: Complex, others: Complex) -> float | None:
     """Largest distance between two sets of complex numbers, paired so that it adds up to least.
 
     None where the sets differ in size or are empty: there is nothing to compare.

@@ -260,5 +260,6 @@ def draw_perturbations(swing: SwingUp, perturbed: Perturbed, name: str) -> Figur
 
 def _bundle(axes: Any, times: Array, values: Array, success: Array) -> None:
     """One thin line for each column of values (k, m); lost ones above the others, in red."""
-    for kept, colour in ((success, COLOURS["final"]), (~success, COLOURS["dxr"])):
+    good = success.astype(bool)
+    for kept, colour in ((good, COLOURS["final"]), (~good, COLOURS["dxr"])):
         axes.plot(times, values[:, kept], color=colour, lw=0.5, alpha=0.5)

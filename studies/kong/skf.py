@@ -414,7 +414,9 @@ def compare_all(
         })  # fmt: skip
         if level == shown:
             means = {name: each[done] for name, (each, _) in found.items()}
-            kept = Truths(*(array[done] for array in truths))
+            kept = Truths(
+                truths.states[done], truths.modes[done], truths.measurements[done], truths.ok[done]
+            )
             figures["trial"] = _draw_trial(level, kept, means, labels, coordinates)
     worse = sum(row["better"] == "jrkf" for row in rows) / len(rows)
     criteria = [Criterion("share of sets in which the JRKF is better", worse, "<=", SIGNIFICANT)]

@@ -54,8 +54,10 @@ CASES = (FLOW, ASLIP, *(
     for dt in (5.0, 1.0, 0.1)
 ))  # the last three: table 4.1  # fmt: skip
 # Of the thesis: ratios of MSE and of time to the SKF's; the MSE of ASLIP's particles is larger.
-PRINTED = {("constant_flow", 1000): (0.973, 941.0), ("constant_flow", 2000): (0.948, 1736.0),
-           ("aslip", 30_000): (None, 22_000.0)}  # fmt: skip
+PRINTED: dict[tuple[str, int], tuple[float | None, float]] = {
+    ("constant_flow", 1000): (0.973, 941.0), ("constant_flow", 2000): (0.948, 1736.0),
+    ("aslip", 30_000): (None, 22_000.0),
+}  # fmt: skip
 
 
 @study("Kong, figure 4.4", "trials", "seed", "full")
@@ -85,7 +87,7 @@ def rows_of(case: Case, trials: int, seed: int) -> list[dict[str, Any]]:
         seconds = (time.thread_time() - begun) / len(timed)
         base = base if rows else errors
         first = rows[0] if rows else {"mse": float(np.mean(errors)), "seconds_per_trial": seconds}
-        ratio, times = PRINTED.get((case.name, size), (None, None))
+        ratio, times = PRINTED.get((case.name, size or 0), (None, None))
         rows.append({
             "system": case.name,
             "filter": name,

@@ -121,7 +121,7 @@ def rows(
         kept = {name: one[name][np.isfinite(one[name])] for name in names[-3:]}
         mean = {f"{name}_mean": float(np.mean(v)) if len(v) else None for name, v in kept.items()}
         std = {f"{name}_std": float(np.std(v)) if len(v) else None for name, v in kept.items()}
-        asked = both_ends is not None and number in both_ends.outcomes
+        asked = both_ends if both_ends and number in both_ends.outcomes else None
         made.append({
             "method": method.label,
             "power": method.power,
@@ -141,8 +141,8 @@ def rows(
             "build_seconds": float(np.max(one["build_seconds"])),
             **{name: int(np.sum(one[name])) for name in ("broken", "rough", "at_ends")},
             "reachable": reachable(method),
-            "success_both_ends": None if not asked
-            else 100.0 * float(np.mean(both_ends.values(number, "success"))),
+            "success_both_ends": None if asked is None
+            else 100.0 * float(np.mean(asked.values(number, "success"))),
         })  # fmt: skip
     return made
 

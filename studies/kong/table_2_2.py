@@ -78,7 +78,7 @@ def rows(trials: Trials) -> list[dict[str, Any]]:
     made = []
     for place, number in enumerate(ORDER):
         pairs = {other: compare(trials, number, other) for other in ORDER}
-        row = {"method": METHODS[number - 1].label}
+        row: dict[str, Any] = {"method": METHODS[number - 1].label}
         row |= {str(other): pair.wins if other != number else 0.0 for other, pair in pairs.items()}
         for (other, pair), printed in zip(pairs.items(), PRINTED[place], strict=True):
             row[f"thesis_{other}"] = printed

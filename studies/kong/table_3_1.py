@@ -139,7 +139,7 @@ def experiment(case: Case, variance: float, particles: int, seed: int = 0) -> Ex
     ends = zip(batch.modes[batch.ok], batch.states[batch.ok], strict=True)
     initial, final = initial[batch.ok], np.array([case.coordinates(int(m), x) for m, x in ends])
     mean, Sigma = initial.mean(axis=0), np.cov(initial.T)
-    predicted, end = [], mean
+    predicted, end = {}, mean
     for with_reset_jacobian in (True, False):
         found = fundamental_matrix(
             case.system, case.mode, case.state(mean), case.duration,
@@ -150,9 +150,12 @@ def experiment(case: Case, variance: float, particles: int, seed: int = 0) -> Ex
         after = jacobian(lambda x, mode=found.mode: case.coordinates(mode, x), found.state)
         Phi = after @ found.Phi @ jacobian(case.state, mean)
         end = case.coordinates(found.mode, found.state)
-        predicted.append(propagate_covariance(Sigma, Phi))
+        predicted[with_reset_jacobian] = propagate_covariance(Sigma, Phi)
     lost = int(np.sum(~batch.ok))
-    return Experiment(case, initial, final, mean, end, Sigma, np.cov(final.T), *predicted, lost)
+    return Experiment(
+        case, initial, final, mean, end, Sigma, np.cov(final.T), predicted[True], predicted[False],
+        lost,
+    )  # fmt: skip
 
 
 def _input(case: Case) -> Array:
@@ -244,7 +247,8 @@ def _arrows(axes: Any, case: Case) -> None:
     A place belongs to the mode all of whose guards are above zero there.
     """
     corners, u = np.array([axes.get_xlim(), axes.get_ylim()]), _input(case)
-    points = np.stack(np.meshgrid(*(np.linspace(*side, 15) for side in corners)), -1).reshape(-1, 2)
+    sides = [np.linspace(low, high, 15) for low, high in corners]
+    points = np.stack(np.meshgrid(*sides), -1).reshape(-1, 2)
     flows = []
     for x in points:
         inside = [number for number in case.system.modes

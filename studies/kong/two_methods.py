@@ -31,8 +31,11 @@ class Comparison(NamedTuple):
 
     def trajectories(self) -> dict[str, Trajectory]:
         """The seed and both ends, by name."""
-        ends = {method: found.trajectory for method, found in self.solutions.items()}
-        return {"seed": self.seed} | ends  # the seed rolled out, so a solve has at least that
+        made: dict[str, Trajectory] = {"seed": self.seed}
+        for method, found in self.solutions.items():
+            assert found.trajectory is not None  # the seed rolled out, so a solve has that at least
+            made[method] = found.trajectory
+        return made
 
     def rows(self, impact: str, thesis: Mapping[str, float] | None = None) -> list[dict[str, Any]]:
         """A row a method; ``contacts`` counts the transitions that are named ``impact``.

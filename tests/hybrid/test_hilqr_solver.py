@@ -167,10 +167,14 @@ def test_a_late_iteration_searches_with_fewer_candidates_and_is_the_last():
     assert solution.status == "out_of_time" and counts == [4, 4, 2] and len(asked) == 3
 
 
-@pytest.mark.parametrize(("ratio", "tries"), [(1e-9, 1), (1e9, 4)])
-def test_a_search_ends_at_the_first_step_that_keeps_its_promise(ratio, tries):
+@pytest.mark.parametrize(
+    ("search", "ratio", "tries"),
+    [("backtracking", 1e-9, 1), ("two_stage", 1e-9, 2),
+     ("backtracking", 1e9, 4), ("two_stage", 1e9, 4)],
+)  # fmt: skip
+def test_a_search_ends_at_the_first_step_that_keeps_its_promise(search, ratio, tries):
     model, sizes = Pendulum(), (1.0, 0.5, 0.2, 0.05)
-    options = HilqrOptions(step_sizes=sizes, line_search="backtracking", sufficient_ratio=ratio)
+    options = HilqrOptions(step_sizes=sizes, line_search=search, sufficient_ratio=ratio)
     solver, exhaustive = Hilqr(model, options), Hilqr(model, HilqrOptions(step_sizes=sizes))
     seed = solver.start(model.x0, model.seed())
     step, best = solver.iterate(model.x0, seed), exhaustive.iterate(model.x0, seed)
