@@ -23,6 +23,7 @@ from saltus.bench.streams import (
     streams,
 )
 from saltus.cli.main import run as command_line
+from saltus.common.errors import BadRequest
 from saltus.configuration.launch import AT_ORIGIN, LaunchConfig, load_launch
 from saltus.configuration.planners import ESTIMATORS
 from saltus.launch import assembly
@@ -185,3 +186,10 @@ def test_criteria_are_of_the_named_filters_and_streams():
     assert (worse.value, worse.met) == (1, False)  # walk; on push they are equal
     assert (better.value, better.met) == (1, False)  # trot
     assert criteria(ROWS[1:2]) == []
+
+
+def test_a_damaged_recording_is_one_line(cache):
+    cache.mkdir(parents=True)
+    (cache / "half.npz").write_bytes(b"half")
+    with pytest.raises(BadRequest, match="half.npz.*delete it"):
+        read_recording(cache / "half.npz")

@@ -2,9 +2,12 @@
 
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 from scipy.signal import lfilter
 from scipy.stats import chi2
 
+from robots.rotations import exp3
 from saltus.bench.estimators import (
     LEVELS,
     consistency,
@@ -62,3 +65,12 @@ def test_no_covariance_is_never_consistent():
     assert np.isinf(values[3:5]).all() and np.isfinite(np.delete(values, [3, 4])).all()
     found = consistency([values])
     assert not found.consistent and found.inside <= 0.96
+
+
+@given(st.integers(0, 2**32 - 1), st.floats(-3.0, 3.0), st.floats(-3.0, 3.0))
+def test_a_turn_of_the_axes_changes_nothing(seed, angle, tilt):
+    turn = exp3(np.array([tilt, 0.0, angle]))
+    errors = noise(5, seed)
+    plain = normalised(errors, np.tile(P, (5, 1, 1)))
+    turned = normalised(errors @ turn.T, np.tile(turn @ P @ turn.T, (5, 1, 1)))
+    np.testing.assert_allclose(turned, plain, rtol=1e-9)

@@ -215,3 +215,13 @@ def test_help_shows_all_of_its_text():
              for name, command in commands.items() for parameter in command.params}  # fmt: skip
     assert len(texts) > 20
     assert not {name: text for name, text in texts.items() if "[" in text}
+
+
+def test_a_compiled_file_that_a_full_disk_cut_is_named(capsys, monkeypatch):
+    def load(*_, **__):
+        raise EOFError("marshal data too short")
+
+    monkeypatch.setattr("saltus.configuration.launch.read_launch", load)
+    assert run(["config", "push"]) == 2
+    err = capsys.readouterr().err.strip()
+    assert "__pycache__" in err and "\n" not in err

@@ -29,3 +29,21 @@ def test_sigterm_waits_too_where_it_acts_as_ctrl_c():
         assert signal.getsignal(signal.SIGTERM) is signal.default_int_handler
     finally:
         signal.signal(signal.SIGTERM, before)
+
+
+def test_a_second_one_acts_at_once():
+    with pytest.raises(KeyboardInterrupt), postponed_interrupt():
+        signal.raise_signal(signal.SIGINT)
+        signal.raise_signal(signal.SIGINT)
+        raise AssertionError("not interrupted")
+
+
+def test_a_process_that_ignores_it_still_does():
+    before = signal.signal(signal.SIGINT, signal.SIG_IGN)
+    try:
+        with postponed_interrupt() as check:
+            signal.raise_signal(signal.SIGINT)
+            check()
+            assert signal.getsignal(signal.SIGINT) is signal.SIG_IGN
+    finally:
+        signal.signal(signal.SIGINT, before)

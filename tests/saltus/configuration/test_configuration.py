@@ -133,3 +133,10 @@ def test_an_unknown_key_is_looked_for_in_the_sections_below(key, meant):
         load_launch("sim", [f"{key}=1"])
     assert meant in str(refusal.value)
     assert ("did you mean" in str(refusal.value)) == ("did you mean" in meant)
+
+
+def test_override_takes_lists_and_mappings_as_yaml():
+    event = "{kind: base_velocity, at: 1.5, value: [0, -1, 0]}"
+    config = load_launch("sim", [f"perturbations=[{event}]"])
+    assert config.perturbations[0].at == 1.5
+    assert config.perturbations[0].value == (0.0, -1.0, 0.0)

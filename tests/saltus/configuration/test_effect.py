@@ -4,6 +4,8 @@ import pytest
 
 from saltus.common.files import data_folder
 from saltus.configuration.keys import (
+    RULES,
+    keys_of,
     keys_without_effect,
     reason_without_effect,
     values_of,
@@ -131,3 +133,13 @@ def test_a_sweep_knows_which_settings_no_trial_uses():
         for planner in ("hilqr", "convex_mpc")
     ]
     assert [*found[0]] == ["warp.device"] and [*found[1]] == ["hilqr.knots", "warp.device"]
+
+
+def test_every_rule_is_tried_and_names_keys_that_there_are():
+    names = [key.key for key in keys_of()]
+    tried = [launch(name, settings) for name, settings, *_ in CASES]
+    for keys, reason in RULES:
+        for each in keys:
+            below = [name for name in names if f"{name}.".startswith(f"{each}.")]
+            assert below, each
+        assert any(reason(config) for config in tried), keys

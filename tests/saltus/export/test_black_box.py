@@ -6,7 +6,7 @@ import json
 import numpy as np
 import pytest
 
-from hw_bridge.black_box.ring import FRAMES, RUN_TEXT, Ring, RobotFrame, RunText
+from hw_bridge.black_box.ring import FRAMES, RUN_TEXT, Ring, RobotFrame, RunText, segments
 from hw_bridge.setpoints import Setpoints
 from hw_bridge.wire.low_command import LowCommandEncoder
 from hw_bridge.wire.low_state import encode_low_state, zero_low_state
@@ -94,3 +94,15 @@ def test_bad_requests_are_one_line(arguments, words, ring, capsys):
     assert run(["black-box", *(each.format(ring=ring) for each in arguments)]) == 2
     error = capsys.readouterr().err
     assert words in error and error.count("\n") == 1
+
+
+@pytest.mark.parametrize("rest", [bytes(5000), b"\xff" * 5000])
+def test_of_a_damaged_file_all_before_the_damage_is_taken(rest, ring, capsys):
+    (file,) = segments(ring)
+    later = Ring(ring, 16_000_000)
+    later.write(FRAMES["from_robot"], encode(RobotFrame(time=40.0, data=b"")), BEGIN_NS)
+    later.close()
+    file.write_bytes(file.read_bytes()[:-40] + rest)
+    assert run(["black-box", str(ring), "--json"]) == 0
+    first, second = json.loads(capsys.readouterr().out)["files"]
+    assert (first["from_robot"], second["from_robot"]) == (STATES, 1)

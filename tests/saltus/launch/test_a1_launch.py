@@ -18,7 +18,7 @@ from saltus.doctor.confirmation import confirm_motion
 from saltus.export.black_box import segments_of, write_csv
 from saltus.launch.hardware import DoctorPass, check_at_hand, hardware_options, store_pass, today
 from saltus.launch.outcome import emulator_facts, robot_facts, robot_summary
-from saltus.launch.supervisor import Death, free_port
+from saltus.launch.supervisor import Death, free_port, launched_kind
 from saltus.metrics.run import RunMetrics
 from studies.a1.faults import FAULTS
 
@@ -304,3 +304,11 @@ def test_the_robot_ends_as_it_should_under_every_fault(fault, tmp_path):
 
     row = run_fault(fault, tmp_path / "fault")
     assert row["ok"], row
+
+
+def test_on_an_a1_the_tracker_ends_the_launch_and_outlives_its_peers():
+    kind = launched_kind(load_launch("a1-emulated"))
+    assert kind.finishing == kind.processes[0] == "tracker"
+    assert kind.expendable == {"planner", "estimator", "watchdog", "black_box"}
+    assert "simulation" not in kind.processes and kind.processes[-1] == "emulator"
+    assert "emulator" not in launched_kind(load_launch("a1")).processes

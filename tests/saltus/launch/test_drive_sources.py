@@ -178,3 +178,15 @@ def test_the_example_drives_in_a_circle(temporary) -> None:
         example.wait()
     assert received is not None
     assert received.forward / received.yaw_rate == pytest.approx(0.5)
+
+
+def test_of_two_the_newest_is_driven_and_a_second_driver_is_refused(temporary, capsys) -> None:
+    with announced(temporary, "a", "client"), announced(temporary, "b", "client"):
+        os.utime(temporary / "saltus-a", (1.0, 1.0))
+        [newest, _] = running_launches()
+        assert newest.file.parent.name == "saltus-b"
+        with Bus(newest.endpoints) as bus:
+            bus.publisher(COMMAND)
+            assert run(["drive"]) == 2
+    line = capsys.readouterr().err.strip()
+    assert "has a driver already" in line and "saltus-b" in line and "\n" not in line

@@ -102,3 +102,15 @@ def test_a_planner_that_falls_makes_no_reference(cache):
     with pytest.raises(BadRequest, match="Instant QP fell within .*reference_from=kinematic"):
         recorded_walk.record(pushed)
     assert not cache.exists()
+
+
+@pytest.mark.parametrize("error", [KeyboardInterrupt, OSError])
+def test_an_interrupted_write_leaves_nothing(walked, cache, monkeypatch, error):
+    def half(_, path):
+        path.write_bytes(b"half of it")
+        raise error
+
+    monkeypatch.setattr(recorded_walk, "save_reference", half)
+    with pytest.raises(BadRequest if error is OSError else error):
+        recorded_walk.recorded_walk(config())
+    assert list(cache.iterdir()) == []

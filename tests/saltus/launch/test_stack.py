@@ -166,3 +166,13 @@ def test_occupied_endpoint_is_one_line_and_nothing_starts(tmp_path, capsys, tran
     assert captured.out == "" and len(captured.err.splitlines()) == 1
     assert "occupied" in captured.err
     assert children(tmp_path) == {}
+
+
+def test_lost_tracker_ends_the_launch(tmp_path):
+    launch = start(tmp_path, "launch", "stand", "--duration", "100", "--json")
+    wait_until(lambda: "tracker" in children(tmp_path))
+    os.kill(children(tmp_path)["tracker"], signal.SIGKILL)
+    _, err = launch.communicate(timeout=300)
+    assert launch.returncode == 1
+    assert "tracker died (killed by SIGKILL); stopping the others" in err
+    assert children(tmp_path) == {} and not list((tmp_path / "t").iterdir())

@@ -9,11 +9,15 @@ import msgspec
 import numpy as np
 import pytest
 
-from runtime.messages import encode
+from controller.driving.commands import Goal
+from runtime.messages import Command, encode
 from runtime.recording import Recorder, read_frames
 from runtime.topics import RECORDED
 from runtime.wire import decode
 from saltus.cli.main import run
+from saltus.configuration.launch import load_launch
+from saltus.replay.difference import Comparison
+from saltus.replay.replay import Cores
 from tests.saltus.short_walk import record_walk
 
 TOPICS = {topic.name: topic for topic in RECORDED}
@@ -144,3 +148,15 @@ def test_what_cannot_be_replayed_is_one_line(walks, tmp_path, capsys, harm):
 def written(folder: Path, name: str, content: bytes) -> Path:
     (folder / name).write_bytes(content)
     return folder
+
+
+def test_in_real_time_the_planner_learns_that_the_robot_is_to_sit_down():
+    config = load_launch("a1-emulated", ["command={}", "drive.source=client"])
+    cores = Cores(config, Comparison(config.recording, lock_step=False))
+    cores.drive(
+        Command(sequence=0, time=0.0, forward=0.3, left=0.0, yaw_rate=0.0, gait="trot"), 0.0
+    )
+    commands = cores.planner.commands
+    assert commands is not None and commands.goal(0.0) == Goal(0.3, gait="trot")
+    cores.end()
+    assert commands.goal(0.0) == Goal()

@@ -9,6 +9,7 @@ from controller.driving.commands import Goal
 from controller.gaits import GAITS
 from saltus.launch.trace import Trace, goal_row, load_trace, save_trace
 from saltus.metrics.run import DRIVING_MEASURES
+from saltus.report.figures import base_motion
 from saltus.report.page import write_report
 from tests.saltus.report.fake_sweep import make_sweep
 
@@ -62,3 +63,8 @@ def test_page_of_a_driven_sweep(tmp_path, traced):
     assert "0.012" in text and "0.046" in text and "undisturbed" in text
     assert ("Commanded and true velocity over time" in text) is traced
     assert "to the side" not in written.verdict
+
+
+def test_motion_of_a_curve_is_the_same_at_every_heading():
+    motion = base_motion(curve(0.5, 0.1, 1.0))
+    np.testing.assert_allclose(motion[1:-1], np.tile([0.5, 0.1, 1.0], (798, 1)), atol=1e-4)

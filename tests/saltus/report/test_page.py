@@ -189,3 +189,14 @@ def test_a_real_browser_finds_nothing_to_complain_about(report, tmp_path):
     done = subprocess.run(command, capture_output=True, text=True, timeout=60, check=False)
     assert ">Success rate<" in done.stdout
     assert "CONSOLE" not in done.stderr
+
+
+def test_a_robot_that_did_not_arrive_has_not_passed(bare):
+    file = bare / "rows.jsonl"
+    rows = [json.loads(line) for line in file.read_text().splitlines()]
+    for row in rows:
+        row["passed"] = not row["fell"] and row["planner"] != "convex_mpc"
+    file.write_text("".join(json.dumps(row) + "\n" for row in rows))
+    text = written(bare).text
+    assert "Passed: HiLQR MPC in 4 of 4 trials; Convex MPC in 0 of 4 trials" in text
+    assert "beyond the obstacle" in text and text.count("did not arrive") == 4

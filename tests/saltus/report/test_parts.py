@@ -5,8 +5,9 @@ import pytest
 
 from saltus.report import page
 from saltus.report.figures import since_event, stances
-from saltus.report.measures import cells
+from saltus.report.measures import PUBLISHED, cells
 from saltus.report.pictures import AFTER_FALL_S, film_times, strip_times
+from saltus.report.reading import TrialRecord
 from tests.saltus.report.fake_sweep import make_sweep
 
 
@@ -50,3 +51,20 @@ def test_a_fall_ends_the_line_and_the_strip(subject):
     for trial in (fallen, survivor):
         times = [*strip_times(trial), *film_times(trial)]
         assert min(times) >= trial.trace.time[0] and max(times) <= trial.trace.time[-1] + 1e-9
+
+
+def test_published_figures_are_the_thesis_percentages():
+    percent = {
+        ("hilqr", 1.0): 100, ("convex_mpc", 1.0): 88, ("instant_qp", 1.0): 50,
+        ("hilqr", 1.5): 88, ("convex_mpc", 1.5): 50, ("instant_qp", 1.5): 25,
+    }  # fmt: skip
+    for (planner, speed), rate in percent.items():
+        cell = PUBLISHED["table-6.1", "base_velocity", planner, speed]
+        assert round(100 * cell.success / cell.trials + 1e-9) == rate
+    block = PUBLISHED["table-6.2", "motor_block", "instant_qp", 0.0]
+    assert block.success == 0 and "40 %" in block.remark
+
+
+def test_diagonal_pushes_are_of_one_magnitude():
+    pushes = ([1.5, 0.0, 0.0], [1.0607, 1.0607, 0.0], [1.3858, -0.5740, 0.0])
+    assert {TrialRecord({"value": push}).magnitude for push in pushes} == {1.5}

@@ -147,3 +147,12 @@ def test_a_recording_without_its_configuration_is_one_line(run, capsys):
     (run / "launch.yaml").unlink()
     assert main.run(["report", str(run)]) == main.BAD_REQUEST
     assert len(capsys.readouterr().err.strip().splitlines()) == 1
+
+
+def test_a_run_that_fell_and_was_killed_fell(run, monkeypatch):
+    trace = fake_trace("hilqr", 1.0, 1.0, fell=True)
+    monkeypatch.setattr(read_run, "trace_of_run", lambda folder: trace)
+    (run / "summary.json").unlink()
+    verdict = page.write_report(run).verdict
+    assert verdict.startswith("With HiLQR MPC the robot fell at ")
+    assert f"The run broke off at {trace.time[-1]:.2f} of 6 s" in verdict

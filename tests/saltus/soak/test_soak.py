@@ -2,6 +2,7 @@
 
 import json
 import signal
+import time
 from types import SimpleNamespace
 
 import numpy as np
@@ -18,6 +19,23 @@ from saltus.soak import soak
 from saltus.soak.samples import FallFrames, processes_in, read_samples, total_memory
 from saltus.soak.schedule import draw_schedule
 from saltus.soak.soak import SoakOptions, judge, run_soak
+from saltus.soak.stalls import HEADER, Stall
+
+
+class StillMachine:
+    """A watch of stalls that finds the machine standing still whenever it is asked."""
+
+    def __init__(self, path, begin):
+        self.begin = begin
+        path.write_text(HEADER)
+
+    def stalls(self):
+        return [Stall(1e-6, 0, 90.0), Stall(time.monotonic() - self.begin, 1, 26.2)]
+
+    def close(self):
+        pass
+
+
 
 KEYS = {"hours", "falls", "restarts", "missed", "memory_growth_mb_per_h", "tick_us"}
 TILTED = "the trunk is tilted by 61 deg (limit 60)"
@@ -212,3 +230,12 @@ def test_a_short_soak_of_the_whole_stack(tmp_path):
         "launcher", "tracker", "planner", "estimator", "watchdog", "emulator", "black_box",
     }  # fmt: skip
     assert np.isfinite(total_memory(samples)[:5]).all()
+
+
+def test_restarts_beside_a_stall_of_the_machine_are_counted(tmp_path, monkeypatch):
+    monkeypatch.setattr(soak, "StallWatch", StillMachine)
+    launches = Launches(outcome(100.0, HOT), outcome(260.0))
+    result = run_soak(SoakOptions(0.1, 5), tmp_path / "soak", launches)
+    assert (result.summary["restarts"], result.summary["restarts_at_stalls"]) == (1, 1)
+    assert result.summary["stalls"] == {"count": 2, "longest_ms": 90.0}
+    assert [end.stall_ms is None for end in result.ends] == [False, True]  # the second is whole

@@ -66,3 +66,14 @@ def test_p_values_are_corrected_for_all_conditions_and_rivals():
     first, *_ = pair_up(rows)
     assert first.p_success == pytest.approx(0.03125)
     assert first.p_success_holm == pytest.approx(4 * 0.03125)
+
+
+def test_a_driven_robot_is_compared_by_its_velocity_error():
+    rows = [row(planner, 0, deviation=None, velocity_rmse_m_s=error)
+            for planner, error in (("hilqr", 0.01), ("mppi", 0.03))]  # fmt: skip
+    assert pair_up(rows)[0].difference == pytest.approx(-0.02)
+
+
+def test_only_trials_that_both_have_finished_count():
+    (pairing,) = pair_up([row("hilqr", 0), row("hilqr", 1), row("mppi", 1)])
+    assert pairing.trials == 1

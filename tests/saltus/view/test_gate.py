@@ -7,7 +7,7 @@ from contextlib import closing
 import pytest
 
 from saltus.common.errors import BadRequest
-from saltus.view.gate import Gate, answer_to
+from saltus.view.gate import Gate, answer_to, is_loopback
 
 
 def head(path: str = "/", host: str = "127.0.0.1:8080", **fields: str) -> bytes:
@@ -109,3 +109,8 @@ def test_an_occupied_port_is_refused_in_one_line(lines) -> None:
             Gate("127.0.0.1", port, 1, None, lines.append)
     with pytest.raises(BadRequest, match="192.0.2.7 cannot be opened"):
         Gate("192.0.2.7", 0, 1, None, lines.append)
+
+
+def test_addresses_of_this_machine_alone_are_loopback() -> None:
+    assert all(map(is_loopback, ("127.0.0.1", "127.1.2.3", "::1", "localhost")))
+    assert not any(map(is_loopback, ("0.0.0.0", "192.0.2.7", "::", "example.com", "")))
