@@ -134,7 +134,7 @@ class Search(Options, frozen=True):
         step_sizes: those that the line search tries.
         line_search: "exhaustive" tries all step sizes at once; "two_stage" the first two, then all
             others at once; "backtracking" one after the other. The last two end where a step
-            reduces the cost by 0.3 of what it promised.
+            reduces the cost by 0.3 of what it promised. A device or a server always gets all.
         substeps: physics steps within a knot.
         threads: number of threads of the physics and of its derivatives; rigid derivatives take
             one.

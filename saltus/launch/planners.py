@@ -9,6 +9,8 @@ from collections.abc import Callable
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from msgspec.structs import replace
+
 from controller.gaits import GAITS
 from controller.planner_options import PlannerOptions
 from saltus.common.errors import BadRequest
@@ -60,8 +62,14 @@ class Physics(NamedTuple):
 
 
 def planning(config: LaunchConfig) -> PlannerOptions:
-    """The options of HiLQR's solver in this mode: of the planner that runs, or else of HiLQR."""
-    return (config.solver or config.hilqr).in_mode(config.mode)
+    """The options of HiLQR's solver in this mode: of the planner that runs, or else of HiLQR.
+
+    A device or a server gets all step sizes in one call: a second call costs more than rollouts.
+    """
+    options = (config.solver or config.hilqr).in_mode(config.mode)
+    if config.rollout == "mujoco":
+        return options
+    return replace(options, search=replace(options.search, line_search="exhaustive"))
 
 
 def _physics(config: LaunchConfig) -> Physics:

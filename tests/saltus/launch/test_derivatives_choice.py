@@ -38,3 +38,11 @@ def test_every_name_gives_its_derivatives(name):
     linear = derivatives.linearise(still())
     assert linear.A.shape == (1, 36, 36) and linear.B.shape == (1, 36, 12)
     assert np.isfinite(linear.A).all() and np.isfinite(linear.B).all()
+
+
+@pytest.mark.parametrize(
+    ("rollout", "search"), [("mujoco", "backtracking"), ("warp", "exhaustive")]
+)
+def test_a_device_gets_all_step_sizes_in_one_call(rollout, search):
+    config = load_launch("push", [f"rollout={rollout}"])
+    assert planners.planning(config).search.line_search == search
