@@ -18,10 +18,12 @@ from hw_bridge.link import Datagram
 from hw_bridge.options import LinkOptions
 from hw_bridge.wire.frame import crc, seal
 from hw_bridge.wire.layout import WIRES
+from hw_bridge.wire.low_state import read_low_state
 
 LOG = logging.getLogger(__name__)
 COMMANDS, STATES = "rt/lowcmd", "rt/lowstate"
 ANOTHER_S: Final = 1.0  # for which the topic of commands has to be silent before the first one
+FOLDED: Final = -2.1  # angle of a knee, between standing and lying (robots/go2/robot.yaml) [rad]
 _WIRE = WIRES["unitree-go2"]
 _TICK: Final = slice(1100, 1104)
 _CRC: Final = slice(-4, None)
@@ -75,8 +77,19 @@ class DdsLink:
                 f"the robot's own controller {mode!r} runs: lay the robot down, then switch it off "
                 "in the app, or --set hardware.link.take_over=release (docs/hardware-go1-go2.md)"
             )
+        if refusal := self._posture():
+            return f"the robot's own controller {mode!r} is not released: {refusal}"
         LOG.info("link: releasing the robot's own controller %r", mode)
         return "" if switcher.release() else f"the robot's own controller {mode!r} does not end"
+
+    def _posture(self) -> str:
+        """Why a released robot might fall, or "": it lies on its feet."""
+        states = self._states.take() if self._states.wait(ANOTHER_S) else []
+        frames = [state_of_cdr(cdr) for cdr in states if len(cdr) == _WIRE.state.itemsize]
+        if not frames:
+            return "no state says whether it lies"
+        knee = float(read_low_state(_WIRE, frames[-1]).q[2:12:3].max())
+        return f"a knee is at {knee:.1f} rad; lay it down first" if knee > FOLDED else ""
 
     def send(self, frame: bytes) -> bool:
         """Send a command; False, and counted, when DDS does not take it."""

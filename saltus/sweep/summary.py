@@ -80,6 +80,7 @@ def _success(rows: list[Row]) -> Row:
     return {
         "trials": len(rows), "success": sum(map(succeeded, rows)),
         "mean_max_lateral_deviation_m": _mean(rows, "max_lateral_deviation_m"),
+        "largest_lateral_deviation_m": max(_known(rows, "max_lateral_deviation_m"), default=None),
     }  # fmt: skip
 
 
@@ -88,19 +89,27 @@ def _interval(rows: list[Row]) -> Row:
     return {"success_low": low, "success_high": high}
 
 
+def _known(rows: list[Row], key: str) -> list[float]:
+    """Values of the rows without a fall that know it."""
+    return [row[key] for row in rows if not row["fell"] and row[key] is not None]
+
+
 def _mean(rows: list[Row], key: str) -> float | None:
     """Over the rows without a fall that know it; None where none does."""
-    values = [row[key] for row in rows if not row["fell"] and row[key] is not None]
+    values = _known(rows, key)
     return float(np.mean(values)) if values else None
 
 
-# Columns of means: heading, key of the row, digits, unit.
-_SIDEWAYS = (("lateral deviation", "max_lateral_deviation_m", 2, " m"),)
+# Columns: heading, key of the summary, digits, unit.
+_SIDEWAYS = (
+    ("lateral deviation", "mean_max_lateral_deviation_m", 2, " m"),
+    ("largest", "largest_lateral_deviation_m", 2, " m"),
+)
 _DRIVEN = (
-    ("velocity error", "velocity_rmse_m_s", 3, " m/s"),
-    ("yaw rate error", "yaw_rate_rmse_rad_s", 3, " rad/s"),
-    ("cost of transport", "cost_of_transport", 2, ""), ("slip", "foot_slip_m", 2, " m"),
-    ("distance", "distance_m", 1, " m"),
+    ("velocity error", "mean_velocity_rmse_m_s", 3, " m/s"),
+    ("yaw rate error", "mean_yaw_rate_rmse_rad_s", 3, " rad/s"),
+    ("cost of transport", "mean_cost_of_transport", 2, ""), ("slip", "mean_foot_slip_m", 2, " m"),
+    ("distance", "mean_distance_m", 1, " m"),
 )  # fmt: skip
 
 _NO_BREAK = "\N{NO-BREAK SPACE}"
@@ -159,7 +168,7 @@ def readable_summary(rows: list[Row]) -> list[Row]:
         table.append({
             "condition": condition.words, "planner": planner,
             "success": f"{entry['success']}/{entry['trials']} ({low:.0f}-{high:.0f} %)",
-            **{name: _readable(entry.get(f"mean_{key}"), digits, unit)
+            **{name: _readable(entry.get(key), digits, unit)
                for name, key, digits, unit in columns},
             "solve time": _median_ms(members, "solve_ms_p50"),
             **({"processor": _median_ms(members, "processor_ms_p50")} if budgeted else {}),

@@ -6,6 +6,7 @@ import signal
 import struct
 import subprocess
 import sys
+import threading
 import time
 from pathlib import Path
 
@@ -14,8 +15,8 @@ import pytest
 
 from hw_bridge.dds import topics
 from hw_bridge.dds.link import COMMANDS, DdsLink, DdsRobot
-from hw_bridge.dds.motion_switcher import MotionSwitcher
-from hw_bridge.dds.topics import GO, Participant, Place
+from hw_bridge.dds.motion_switcher import RELEASE_MODE, SERVICE, MotionSwitcher
+from hw_bridge.dds.topics import API, ENCAPSULATION, GO, Participant, Place
 from hw_bridge.options import LinkOptions
 from hw_bridge.setpoints import Setpoints, damping, no_torque
 from hw_bridge.wire.frame import frame_fault
@@ -114,6 +115,45 @@ def writes(link, command, meanwhile):
     finally:
         over.set()
         thread.join()
+
+
+@pytest.mark.parametrize(("knee", "named"), [(-1.6, "-1.6 rad"), (None, "no state"), (-2.6, "")])
+def test_a_built_in_controller_is_released_from_under_a_lying_robot_alone(knee, named):
+    """A stand-in answers as the motion switcher: a controller runs until it is released."""
+    domain = 105
+    robot, participant = DdsRobot(Place(domain, HERE)), Participant(Place(domain, HERE))
+    requests = participant.reader(f"{SERVICE}/request", f"{API}.Request_")
+    responses = participant.writer(f"{SERVICE}/response", f"{API}.Response_")
+    modes, over = ["normal"], threading.Event()
+
+    def answer() -> None:
+        while not over.is_set():
+            if knee is not None:
+                joints, still = np.zeros(20), zero_low_state(WIRE)
+                joints[2:12:3] = knee
+                robot.send(encode_low_state(WIRE, still._replace(q=joints)), robot.address)
+            for cdr in requests.take() if requests.wait(0.01) else ():
+                number, call = struct.unpack_from("<qq", cdr, 4)
+                if call == RELEASE_MODE:
+                    modes.append("")
+                text = json.dumps({"name": modes[-1]}).encode() + b"\0"
+                head = struct.pack("<qqiI", number, call, 0, len(text))
+                responses.send(ENCAPSULATION + head + text + bytes(-len(text) % 4) + bytes(4))
+
+    server = threading.Thread(target=answer)
+    server.start()
+    try:
+        if named:
+            with pytest.raises(ValueError, match=named):
+                DdsLink(options(domain, take_over="release"))
+        else:
+            DdsLink(options(domain, take_over="release")).close()
+        assert (modes[-1] == "") == (named == "")
+    finally:
+        over.set()
+        server.join()
+        robot.close()
+        participant.close()
 
 
 def vendor_robot(*arguments: str) -> subprocess.Popen[str]:

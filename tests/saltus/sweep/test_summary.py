@@ -1,6 +1,5 @@
 """Intervals of success rates against scipy's, and the table that people read."""
 
-
 import numpy as np
 import pytest
 from scipy.stats import binomtest
@@ -14,10 +13,11 @@ from saltus.sweep.summary import (
 )
 
 
-def row(planner="hilqr", group="", fell=False, value=(0.0, 1.5, 0.0), kind="base_velocity"):
+def row(planner="hilqr", group="", fell=False, value=(0.0, 1.5, 0.0), kind="base_velocity",
+        deviation=0.25):  # fmt: skip
     return {"planner": planner, "trial": 0, "kind": kind, "at": 1.0,
             "value": None if value is None else list(value), "fell": fell,
-            "max_lateral_deviation_m": 0.25, "solve_ms_p50": 3.0, "group": group, "seed": 0,
+            "max_lateral_deviation_m": deviation, "solve_ms_p50": 3.0, "group": group, "seed": 0,
             "solve_ms_p99": 5.0}  # fmt: skip
 
 
@@ -40,15 +40,17 @@ def test_groups_and_planners_stay_apart_and_in_order():
     ]  # fmt: skip
     assert list(summary[0]) == [
         "planner", "kind", "magnitude", "trials", "success", "mean_max_lateral_deviation_m",
-        "group", "success_low", "success_high", "condition", "values",
+        "largest_lateral_deviation_m", "group", "success_low", "success_high", "condition",
+        "values",
     ]  # fmt: skip
 
 
 def test_table_has_success_with_its_interval():
-    table = readable_summary([row(fell=i == 0) for i in range(16)])
+    table = readable_summary([row(fell=i == 0, deviation=0.2 + 0.1 * (i % 2)) for i in range(16)])
     assert table == [{
         "condition": "1.5 m/s to the left", "planner": "hilqr",
-        "success": "15/16 (72-99 %)", "lateral deviation": "0.25 m", "solve time": "3.0 ms",
+        "success": "15/16 (72-99 %)", "lateral deviation": "0.25 m", "largest": "0.30 m",
+        "solve time": "3.0 ms",
     }]  # fmt: skip
     (blocked,) = readable_summary([row(group="g", value=None, kind="motor_block", fell=True)])
     assert (blocked["condition"], blocked["lateral deviation"]) == ("g: motors blocked", "-")
