@@ -110,7 +110,7 @@ def test_an_interrupted_write_leaves_nothing(walked, cache, monkeypatch, error):
         path.write_bytes(b"half of it")
         raise error
 
-    monkeypatch.setattr(recorded_walk, "save_reference", half)
+    monkeypatch.setattr("controller.references.save_reference", half)
     with pytest.raises(BadRequest if error is OSError else error):
         recorded_walk.recorded_walk(config())
     assert list(cache.iterdir()) == []

@@ -53,9 +53,12 @@ def walk(**keys: Any) -> LockStep:
 
 @pytest.mark.parametrize("belief", ["known", "estimated"])
 def test_a_run_with_a_server_is_the_same_to_the_bit(belief: str, address: str) -> None:
-    """By finite differences: analytic derivatives take one more step where a server rolled out."""
+    """By finite differences: analytic derivatives take one more step where a server rolled out.
+
+    A server gets all step sizes at once, so the run here searches them in this way too.
+    """
     ground: dict[str, Any] = {"terrain": [SLOPE, STEPS], "terrain_belief": belief}
-    ground["hilqr"] = {"derivatives": "differences"}
+    ground["hilqr"] = {"derivatives": "differences", "paused": {"line_search": "exhaustive"}}
     here = walk(**ground)
     there = walk(rollout="remote", remote={"address": address}, **ground)
     np.testing.assert_array_equal(there.simulation.truth().q, here.simulation.truth().q)

@@ -125,7 +125,7 @@ def check_time(tab: Tab, bus: Bus) -> None:
 
 def check_tuning(tab: Tab, file) -> None:
     tab.page.get_by_role("tab", name="Planner").click()
-    tab.page.locator("input[value^='1, 0.7']").fill("1.0, 2.0")
+    tab.page.locator("input[value^='1, 0.5']").fill("1.0, 2.0")
     wait_until(lambda: "Not sent" in tab.text(), "step sizes to be refused")
     tab.page.locator("input[value='1.0, 2.0']").fill("1.0, 0.5")
     wait_until(lambda: "In force from the next solve" in tab.text(), "step sizes to be taken")
