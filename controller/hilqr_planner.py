@@ -119,7 +119,7 @@ class HilqrPlanner(RolloutPlanner):
         return report
 
     def _make_solvers(self, options: PlannerOptions) -> list[Hilqr]:
-        """One for seeds that are good, then one for each damping that a poor seed is tried with."""
+        """The usual solver; then, for seeds that are poor, one for each damping."""
         search, model = options.search, self._limited or self.model
         usual = solver_options(options)
         recovery = replace(usual, max_iterations=search.recovery)
@@ -147,7 +147,7 @@ class HilqrPlanner(RolloutPlanner):
     def _improve(
         self, x0: Array, seed: Solution, out_of_time: OutOfTime | None
     ) -> Iterator[Solution]:
-        """Yield the solutions of the iterations, each better than the ones before.
+        """Yield the solutions of the iterations, none worse than the one before.
 
         A push has made the last plan worth little where it costs `POOR` times as much from the new
         state. Several dampings then lead to different contacts, and more iterations pay.

@@ -16,7 +16,6 @@ Triple = tuple[float, float, float]
 TouchdownOrder = Literal["index", "average", "selected"]
 LEAST_KNOTS: Final = 25  # and how many more the next effort has
 MORE_KNOTS: Final = 5
-EFFORT_ITERATIONS: Final = 2  # most of an effort's
 MOST_ITERATIONS: Final = 100
 MOST_SUBSTEPS: Final = 100
 MOST_SAMPLES: Final = 10_000
@@ -253,7 +252,7 @@ class HilqrSection(SolverOptions, frozen=True):
 
         The least has `LEAST_KNOTS` knots and one iteration. Each of the next has `MORE_KNOTS` more,
         up to the section's own number; then one more substep, up to those of lock step; then one
-        more iteration; and then one more substep again. Iterations on
+        more iteration, up to those of lock step; and then one more substep again. Iterations on
         coarse physics do harm, and how many are made differs from walk to walk
         (docs/experiments.md).
         """
@@ -261,7 +260,7 @@ class HilqrSection(SolverOptions, frozen=True):
         for_knots = min(steps, -(-max(0, self.knots - LEAST_KNOTS) // MORE_KNOTS))
         steps -= for_knots
         for_substeps = min(steps, max(0, self.paused.substeps - search.substeps))
-        for_iterations = min(steps - for_substeps, EFFORT_ITERATIONS - 1)
+        for_iterations = min(steps - for_substeps, self.paused.iterations - 1)
         search = msgspec.structs.replace(
             search,
             substeps=min(search.substeps + steps - for_iterations, MOST_SUBSTEPS),

@@ -408,7 +408,7 @@ class LinkOptions(Options, frozen=True):
         local_port: the port to listen on; 0 takes a free one.
         domain: of DDS, for a robot that speaks it; then ports are of no use.
         take_over: ``refuse`` does not start while the built-in controller of such a robot runs;
-            ``release`` switches it off, whatever the robot's posture: one that stands falls.
+            ``release`` switches it off under a robot whose knees are folded: one that stands falls.
     """
 
     robot_address: str = "192.168.123.10"

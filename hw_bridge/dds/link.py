@@ -89,7 +89,9 @@ class DdsLink:
         if not frames:
             return "no state says whether it lies"
         knee = float(read_low_state(_WIRE, frames[-1]).q[2:12:3].max())
-        return f"a knee is at {knee:.1f} rad; lay it down first" if knee > FOLDED else ""
+        if knee <= FOLDED:  # written so that NaN is refused
+            return ""
+        return f"a knee is at {knee:.1f} rad; lay it down first"
 
     def send(self, frame: bytes) -> bool:
         """Send a command; False, and counted, when DDS does not take it."""

@@ -117,7 +117,9 @@ def writes(link, command, meanwhile):
         thread.join()
 
 
-@pytest.mark.parametrize(("knee", "named"), [(-1.6, "-1.6 rad"), (None, "no state"), (-2.6, "")])
+@pytest.mark.parametrize(
+    ("knee", "named"), [(-1.6, "-1.6 rad"), (np.nan, "nan"), (None, "no state"), (-2.6, "")]
+)
 def test_a_built_in_controller_is_released_from_under_a_lying_robot_alone(knee, named):
     """A stand-in answers as the motion switcher: a controller runs until it is released."""
     domain = 105
