@@ -82,7 +82,7 @@ def launch(
 
 
 def _run(config: LaunchConfig, name: str, record: Path | None, view: bool) -> LaunchOutcome:
-    """Run the stack; a recording gets its film strip, unless nobody knows the true pose."""
+    """Run the stack; a recording gets its film strip, unless the true pose is unknown."""
     from saltus.configuration.launch import limits_in_words
     from saltus.doctor.confirmation import confirm_motion
     from saltus.film.film import leave_strip

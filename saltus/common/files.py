@@ -63,7 +63,7 @@ def state_folder() -> Path:
 
 
 def keep_in_cache(path: Path, write: Callable[[Path], None], what: str) -> None:
-    """Have ``write`` write a file that is whole or not there, whoever else writes it meanwhile.
+    """Have ``write`` write a file that is whole or not there, also beside other writers.
 
     Args:
         path: of the file; its folder is made.

@@ -1,4 +1,4 @@
-"""Every key of a launch file: its purpose, its value, who set it, and whether it is used."""
+"""Every key of a launch file: its purpose, value and source, and whether it is used."""
 
 from __future__ import annotations
 
@@ -250,7 +250,7 @@ def reason_without_effect(key: str, config: LaunchConfig) -> str:
 
 
 def keys_without_effect(config: LaunchConfig, settings: Settings) -> dict[str, str]:
-    """Keys that somebody set and that the launch does not use, and why.
+    """Keys that were set and that the launch does not use, and why.
 
     In a file, a key that repeats the default does not count: a resolved launch file has them all.
     Nor does its command where the command line names who drives, nor what the walk is made from

@@ -271,7 +271,7 @@ def _check_driving(config: LaunchConfig, refuse: Callable[..., BadRequest]) -> N
 
 
 def _check_source(config: LaunchConfig, refuse: Callable[..., BadRequest]) -> None:
-    """Refuse who cannot drive this robot."""
+    """Refuse a driver that this robot cannot have."""
     by = config.drive.source
     if isinstance(config.command, tuple):
         raise refuse(

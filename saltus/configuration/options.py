@@ -1,4 +1,4 @@
-"""Plain mappings to typed options, and who set each key: naming what is accepted."""
+"""Plain mappings to typed options, with the source of each key; errors name what is accepted."""
 
 import copy
 import dataclasses

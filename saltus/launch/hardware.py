@@ -224,7 +224,7 @@ def today() -> str:
 
 
 def store_pass(given: DoctorPass) -> Path:
-    """Write a pass in place of an older one of the same robot, readable by nobody else.
+    """Write a pass in place of an older one of the same robot, readable by its owner alone.
 
     Raises:
         OSError: the folder cannot be written.

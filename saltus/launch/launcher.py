@@ -102,7 +102,7 @@ def progress_of(config: LaunchConfig, listener: Listener, tick: int) -> tuple[fl
 
 @contextmanager
 def operator_keys(config: LaunchConfig) -> Iterator[None]:
-    """Keys go one by one, unechoed, to the robot's bridge, or to who drives a simulated one."""
+    """Keys go one by one, unechoed, to the robot's bridge, or to the driver of a simulated one."""
     operated = config.kind.bridged and config.hardware.operator.keyboard
     driven = config.drive.source == "keyboard"
     # None where a shell has closed it: <&-
@@ -166,7 +166,7 @@ class LaunchOutcome(NamedTuple):
 
     Attributes:
         summary: what `saltus launch --json` prints.
-        deaths: processes that ended although nobody asked them to.
+        deaths: processes that ended without a request.
         completed: the run came to its end, be it a fall.
         interrupted: the user asked it to stop.
         reports: the counters of each process; empty for one that died.

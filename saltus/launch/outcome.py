@@ -52,9 +52,9 @@ def find_problems(
         config: of the launch.
         summary: of `saltus.launch.outcome.launch_summary`.
         reports: of the processes; empty for one that died.
-        deaths: processes that ended although nobody asked them to.
+        deaths: processes that ended without a request.
         end: how the launch ended: "interrupted" by the user, "broken" for another reason.
-        stall: who waited for whom, where it stood still.
+        stall: which process waited for which, where it stood still.
         recording: why the recording is incomplete; empty where it is whole, or not asked for.
     """
     found = _of_robot(config, summary)

@@ -166,7 +166,7 @@ class Supervisor:
 
 
 WATCHDOG = "watchdog"  # of a robot; reads the operator's keyboard
-BLACK_BOX = "black_box"  # of a robot; keeps its frames, and ends after all who write to it
+BLACK_BOX = "black_box"  # of a robot; keeps its frames, and ends after all that write to it
 DRIVER = "driver"  # reads a keyboard or a gamepad; where it dies, the robot stands
 GO_ON = frozenset({DRIVER, BLACK_BOX})  # without these the robot need not sit down
 LASTING = {WATCHDOG: math.inf, BLACK_BOX: 5.0}  # end by themselves, after all others

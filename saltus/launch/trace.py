@@ -177,7 +177,7 @@ _PREFIX = "touchdown_"  # begins the members' names
 
 
 def to_members(touchdowns: Touchdowns | None) -> dict[str, NDArray[Any]]:
-    """Members of the file, in single precision but for the time; none where nobody knows."""
+    """Members of the file, in single precision but for the time; none where it is unknown."""
     if touchdowns is None:
         return {}
     columns = touchdowns._asdict().items()
@@ -275,7 +275,7 @@ class TraceRecorder:
         self._first_event = round(self._events[0] / TICK_S)
 
     def add_driver(self, command: Command) -> None:
-        """Take in what whoever drives the robot asks for."""
+        """Take in the driver's command."""
         if self._goal_watch is not None:
             self._goal_watch.offer(command)
 

@@ -1,4 +1,4 @@
-"""The goal of a driven robot, as those know it who only look on: metrics and reports."""
+"""The goal of a driven robot, for metrics and reports."""
 
 from __future__ import annotations
 
@@ -133,7 +133,7 @@ class DrivingMetrics:
             self._start, self._truth = self._start or state, state
 
     def summary(self) -> dict[str, float | None]:
-        """The measures by the names that rows have; None where nobody knows."""
+        """The measures by the names that rows have; None where it is unknown."""
         velocity, yaw_rate = self._error.rmse()
         cost = slip = None
         if self._start is not None and self._truth is not None:

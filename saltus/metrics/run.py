@@ -161,7 +161,7 @@ class RunMetrics:
                 self._add_errors(*truth, *mine)
 
     def add_command(self, command: Command) -> None:
-        """Take in what whoever drives the robot asks for."""
+        """Take in the driver's command."""
         if self.driving is not None:
             self.driving.goals.offer(command)
 

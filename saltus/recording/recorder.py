@@ -47,7 +47,7 @@ class PlanThinner:
     """Leaves out what a recording does not keep of plans.
 
     A plan that keeps its first state alone has no knots (N = 0), and says how long it took, what it
-    cost and how it ended. Gains that are left out are NaN: nobody takes them for gains.
+    cost and how it ended. Gains that are left out are NaN.
     """
 
     def __init__(self, options: RecordingOptions) -> None:

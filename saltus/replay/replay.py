@@ -80,7 +80,7 @@ class Tape:
 
     @property
     def tunings(self) -> int:
-        """How often somebody changed the planner's options by hand."""
+        """How often the planner's options were changed by hand."""
         return self.run.topics.get(TUNING.name, 0)
 
     def messages(self) -> Iterator[Taped]:

@@ -145,7 +145,7 @@ class TrialRecord:
 
     @property
     def fall_time(self) -> float | None:
-        """When the robot fell [s]; None where it did not, or nobody knows."""
+        """When the robot fell [s]; None where it did not, or where that is unknown."""
         if not self.fell or self.trace is None or not len(self.trace.time):
             return None
         if "fell_at" in self.row:
@@ -165,7 +165,7 @@ class Subject:
         facts: what was run, when, with which code: names and values, in order.
         settings: the whole configuration or suite, as YAML text.
         trials: those that have finished.
-        expected: number of trials of the whole sweep; None where nobody knows.
+        expected: number of trials of the whole sweep; None where it is unknown.
         missing: one sentence for each thing that is not there, with how to get it.
         in_lock_step: the robot waited for its planner.
     """
@@ -325,7 +325,7 @@ def _perturbation(folder: Path, config: LaunchConfig, trace: Trace | None) -> Ro
 def _fall_time(config: LaunchConfig, trace: Trace | None) -> float | None:
     """When the body first tilts past 60 degrees, and past what its reference adds to them [s].
 
-    None where it does not, or nobody knows.
+    None where it does not, or where that is unknown.
     """
     if trace is None:
         return None
@@ -387,7 +387,7 @@ class SweepDescription(msgspec.Struct):
 
 
 class _Row(msgspec.Struct):
-    """The types that a report reckons with; other keys are nobody's business."""
+    """The types of the keys that a report uses; other keys are free."""
 
     planner: str
     trial: int

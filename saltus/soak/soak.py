@@ -50,7 +50,7 @@ class LaunchEnd(NamedTuple):
         cause: of the early end, or of the first fall, in one line; empty without either.
         push_m_s: size of the last push before that; None where there was none.
         push_ago_s: time from that push to it.
-        died: processes that ended although nobody asked them to, or hung.
+        died: processes that ended without a request, or hung.
         interrupted: the user stopped it.
         stall_ms: the longest stall of the machine beside an early end; None without one.
     """

@@ -48,7 +48,7 @@ class RandomCommand(Options, frozen=True):
             raise ValueError(f"hold is {list(self.hold)}; give the least time first")
 
     def script(self, seed: int, duration: float) -> tuple[ScriptStep, ...]:
-        """The steps up to `duration` [s]: the same for the same seed, whoever asks."""
+        """The steps up to `duration` [s]: the same for the same seed."""
         random, steps, at = np.random.default_rng(seed), [], self.start
         while at < duration:
             share = random.uniform(-1.0, 1.0, 3)

@@ -43,7 +43,7 @@ class Browsers:
 
     @property
     def want_frame(self) -> bool:
-        """Whether somebody looks and is ready for another frame."""
+        """Whether a viewer is connected and ready for another frame."""
         return self._ready.is_set() and bool(self._server.get_clients())
 
     def note_frame(self) -> None:

@@ -255,7 +255,7 @@ def _run_estimator(walk: Walk, meter: Meter, bus: Bus) -> None:
 
 
 def _run_simulation(walk: Walk, meter: Meter, bus: Bus) -> None:
-    """The node's loop; nobody commands the robot, whose motors hold the first command."""
+    """The node's loop, without commands: the motors hold the first one."""
     from sim_bridge import node
 
     commands = bus.publisher(MOTOR_COMMAND)
