@@ -13,7 +13,7 @@ from controller.planner_options import PlannerOptions
 from controller.references.trajectory import Reference, ReferenceTrajectory
 from controller.rigid_derivatives import RigidDerivatives
 from controller.robot_model import Derivatives, RobotModel, RolloutBackend
-from controller.rollout_planner import POOR, Array, OutOfTime, RolloutPlanner, Solution
+from controller.rollout_planner import Array, OutOfTime, RolloutPlanner, Solution
 from hybrid.hilqr import (
     Hilqr,
     HilqrOptions,
@@ -25,7 +25,7 @@ from hybrid.hilqr import (
 from hybrid.hilqr.constraints import ConstrainedModel, Violation
 from robots.robot import Robot
 from robots.terrain import Ground
-from runtime.messages import LineSearch, Plan
+from runtime.messages import LineSearch, Plan, StateEstimate
 
 LOAD = 30.0  # a normal force that stands for "in contact" when none was simulated [N]
 DAMPING = 1e-6  # on the input Hessian, far below any input weight
@@ -121,6 +121,7 @@ class HilqrPlanner(RolloutPlanner):
     def _make_solvers(self, options: PlannerOptions) -> list[Hilqr]:
         """The usual solver; then, for seeds that are poor, one for each damping."""
         search, model = options.search, self._limited or self.model
+        self.poor = search.poor
         usual = solver_options(options)
         recovery = replace(usual, max_iterations=search.recovery)
         dampings = [options.damping, *search.restarts]
@@ -141,6 +142,11 @@ class HilqrPlanner(RolloutPlanner):
             self._worst = max(self._worst, self._limited.violation(best.trajectory))
         self.line_search = self._searched(plan)
 
+    def _plan(self, estimate: StateEstimate, solution: Solution) -> Plan:
+        if not self.options.feedback:
+            solution = solution._replace(gains=np.zeros_like(solution.gains))
+        return super()._plan(estimate, solution)
+
     def _roll_out(self, x0: Array, policy: Policies) -> Trajectory | None:
         return self._solvers[0].start(x0, policy)
 
@@ -149,11 +155,11 @@ class HilqrPlanner(RolloutPlanner):
     ) -> Iterator[Solution]:
         """Yield the solutions of the iterations, none worse than the one before.
 
-        A push has made the last plan worth little where it costs `POOR` times as much from the new
+        A push has made the last plan worth little where it costs `poor` times as much from the new
         state. Several dampings then lead to different contacts, and more iterations pay.
         """
         last, best = self._plans[-1] if self._plans else None, seed
-        poor = last is not None and seed.trajectory.cost > POOR * last.trajectory.cost
+        poor = last is not None and seed.trajectory.cost > self.poor * last.trajectory.cost
         for number, solver in enumerate(self._solvers[1:] if poor else self._solvers[:1]):
             if number > 0 and out_of_time is not None and out_of_time():
                 return

@@ -16,6 +16,7 @@ Triple = tuple[float, float, float]
 TouchdownOrder = Literal["index", "average", "selected"]
 LEAST_KNOTS: Final = 25  # and how many more the next effort has
 MORE_KNOTS: Final = 5
+POOR: Final = 1.3
 MOST_ITERATIONS: Final = 100
 MOST_SUBSTEPS: Final = 100
 MOST_SAMPLES: Final = 10_000
@@ -127,7 +128,9 @@ class Search(Options, frozen=True):
     Attributes:
         iterations: most HiLQR iterations of a solve.
         enough: share of the cost; an iteration that reduces it by less is the last.
-        recovery: most iterations where the last plan has become poor, as after a push.
+        poor: the last plan has become poor, as after a push, where its cost has grown by this
+            factor. Then the reference's policy is a seed too; 0 makes it one in every solve.
+        recovery: most iterations where the last plan has become poor.
         restarts: dampings beside `damping` that such a solve starts with too; the cheapest
             trajectory is taken.
         step_sizes: those that the line search tries.
@@ -141,6 +144,7 @@ class Search(Options, frozen=True):
 
     iterations: Annotated[int, Range("-", 1, MOST_ITERATIONS)] = 2
     enough: Annotated[float, Range("-", 0.0, 1.0)] = 0.003
+    poor: Annotated[float, Range("-", 0.0, 1e6)] = POOR
     recovery: Annotated[int, Range("-", 1, MOST_ITERATIONS)] = 20
     restarts: Annotated[tuple[float, ...], Range("1/(N m)^2", 0.0, 1e6)] = (0.002, 0.2)
     step_sizes: Annotated[tuple[float, ...], Range("-", 0.0, 1.0, above=True)] = (
@@ -196,6 +200,7 @@ class SolverOptions(Options, frozen=True):
         cost: weights of the tracking cost.
         limits: that plans keep, by an augmented Lagrangian.
         replan: false leaves the robot to the tracker, along the reference with its own gains.
+        feedback: false leaves the gains out of plans: each input is held over its knot (6.4.4).
     """
 
     knots: Annotated[int, Range("-", 2, 500)] = 50
@@ -208,6 +213,7 @@ class SolverOptions(Options, frozen=True):
     cost: CostOptions = CostOptions()
     limits: LimitOptions = LimitOptions()
     replan: bool = True
+    feedback: bool = True
 
 
 class PlannerOptions(SolverOptions, frozen=True):

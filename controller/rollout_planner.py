@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from controller.driving.commands import Commands, sequence_of
 from controller.planner import NO_CANDIDATES, Planner
-from controller.planner_options import MppiOptions, PlannerOptions
+from controller.planner_options import POOR, MppiOptions, PlannerOptions
 from controller.references.trajectory import Reference, ReferenceWindow
 from controller.rigid_derivatives import CONTACT_FORCE
 from controller.robot_model import RobotModel, RolloutBackend
@@ -22,7 +22,6 @@ from runtime.messages import Plan, StateEstimate
 Array = NDArray[np.float64]
 OutOfTime = Callable[[], bool]
 OnPlan = Callable[[Plan], None]
-POOR = 1.3  # of the last plan's cost: where the shifted plan costs more, the reference is tried too
 EARLIER_PLANS = 8  # before the newest one; some of them may not have begun yet
 ON_KNOT = 1e-6  # of a knot: instants that differ by less are the same
 
@@ -59,7 +58,7 @@ class RolloutPlanner(Planner):
             reference: what is to be tracked, with its gains.
             backend: predicts where the robot will be.
         """
-        self.model, self.reference = model, reference
+        self.model, self.reference, self.poor = model, reference, POOR
         self._horizon, self._backend = horizon, backend
         self._origin: float | None = None
         self._plans: list[Solution] = []  # the newest, in order of their start
@@ -167,7 +166,7 @@ class RolloutPlanner(Planner):
         last, seed = self._plans[-1] if self._plans else None, None
         if last is not None and 0 <= start - last.start < self._horizon.knots:
             seed = self._start(x0, start, shifted(last, start - last.start, window))
-            if seed is not None and seed.trajectory.cost <= POOR * last.trajectory.cost:
+            if seed is not None and seed.trajectory.cost <= self.poor * last.trajectory.cost:
                 return seed
         other = self._start(x0, start, reference_policy(window))
         found = [each for each in (seed, other) if each is not None]

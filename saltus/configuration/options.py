@@ -5,7 +5,7 @@ import dataclasses
 import re
 import types
 import typing
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from functools import cache
 from pathlib import Path
 from typing import Any, TypeVar
@@ -14,6 +14,7 @@ import msgspec
 
 from runtime.options import refusal
 from saltus.common.errors import BadRequest, did_you_mean
+from saltus.common.files import find_file
 from sim_bridge.plain_yaml import YamlError, read_yaml
 
 Options = TypeVar("Options")
@@ -173,11 +174,17 @@ class Settings:
     def assign(self, assignments: Sequence[str]) -> None:
         """Write ``KEY=VALUE`` assignments of ``--set``: dotted keys, values as YAML.
 
+        ``@NAME`` writes every key of the launch file NAME.
+
         Raises:
-            BadRequest: an assignment has no ``=``, its value is not YAML, or its key runs through a
-                value that has no keys.
+            BadRequest: an assignment has no ``=``, its value is not YAML, its key runs through a
+                value that has no keys, or there is no launch file of its name.
         """
         for assignment in assignments:
+            if assignment.startswith("@"):
+                for key, value in _leaves(read_mapping(find_file("launch", assignment[1:]))):
+                    self.write(key, value, f"--set {assignment}")
+                continue
             key, equals, text = assignment.partition("=")
             if not equals or not key.strip():
                 raise BadRequest(f"--set {assignment}: give KEY=VALUE, such as --set duration=3")
@@ -242,6 +249,15 @@ def _has(mapping: dict[str, Any], key: str) -> bool:
             return False
         value = value[part]
     return value is not None or "." in key
+
+
+def _leaves(mapping: dict[str, Any], above: str = "") -> Iterator[tuple[str, Any]]:
+    """The dotted keys of a mapping, and their values."""
+    for key, value in mapping.items():
+        if isinstance(value, dict):
+            yield from _leaves(value, f"{above}{key}.")
+        else:
+            yield above + key, value
 
 
 def _merge(below: dict[str, Any], above: dict[str, Any]) -> dict[str, Any]:

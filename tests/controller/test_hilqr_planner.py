@@ -111,6 +111,26 @@ def test_after_a_push_more_iterations_and_dampings_find_a_cheaper_plan():
     assert costs[2] <= costs[1] < costs[0]
 
 
+def test_without_feedback_the_same_plan_has_no_gains():
+    plain, bare = make_planner(), make_planner(feedback=False)
+    for knot in range(2):
+        want, plan = (each.solve(estimate(each, knot, 0.3)) for each in (plain, bare))
+        assert not plan.gains.any()
+        assert msgspec.structs.replace(plan, gains=want.gains) == want
+
+
+def test_with_poor_at_zero_the_reference_is_a_seed_of_every_solve():
+    """It wins here: the robot is put back on the reference from where a push had led the plan."""
+    costs = []
+    for poor in (1e6, 0.0):
+        planner = make_planner(search=Search(threads=1, poor=poor, recovery=1, restarts=()))
+        planner.solve(estimate(planner, 0, 1.5))
+        plan = planner.solve(estimate(planner, 1))
+        costs.append(planner.line_search.costs[0, -1])
+        assert plan.cost <= costs[-1]
+    assert costs[1] < costs[0]
+
+
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("push", [0.0, 0.4, -0.4])
 def test_the_line_search_explains_the_cost_of_the_plan(push, kind):

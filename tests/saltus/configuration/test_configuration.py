@@ -135,6 +135,16 @@ def test_an_unknown_key_is_looked_for_in_the_sections_below(key, meant):
     assert ("did you mean" in str(refusal.value)) == ("did you mean" in meant)
 
 
+def test_a_launch_file_s_keys_are_set_by_its_name():
+    """Keys that it does not have stay, and a later assignment wins."""
+    config = load_launch("push", ["hilqr.knots=40", "@thesis", "hilqr.paused.iterations=4"])
+    assert config.estimator == "leg_odometry" and config.hilqr.derivatives == "rigid"
+    assert (config.hilqr.knots, config.hilqr.paused.iterations) == (40, 4)
+    assert config.perturbations == load_launch("push").perturbations
+    with pytest.raises(BadRequest, match="did you mean thesis"):
+        load_launch("push", ["@thsis"])
+
+
 def test_override_takes_lists_and_mappings_as_yaml():
     event = "{kind: base_velocity, at: 1.5, value: [0, -1, 0]}"
     config = load_launch("sim", [f"perturbations=[{event}]"])
