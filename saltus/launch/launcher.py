@@ -32,7 +32,13 @@ from saltus.common.errors import INTERRUPTED
 from saltus.common.processes import PEER_GONE, Child
 from saltus.configuration.launch import LaunchConfig, write_config
 from saltus.launch import assembly
-from saltus.launch.announcement import PREFIX, Announcer, check_free, endpoints_of
+from saltus.launch.announcement import (
+    PREFIX,
+    Announcer,
+    check_free,
+    endpoints_of,
+    remove_dead,
+)
 from saltus.launch.cores import hear_first
 from saltus.launch.driving import words_of
 from saltus.launch.hardware import check_at_hand
@@ -207,6 +213,7 @@ def launch(
     assembly.check(config)
     check_at_hand(config)
     kind = launched_kind(config)
+    remove_dead()
     with preparing():
         temporary_folder = tempfile.TemporaryDirectory(prefix=PREFIX)
     with temporary_folder as temporary:

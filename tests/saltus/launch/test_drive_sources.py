@@ -22,7 +22,12 @@ from runtime.topics import COMMAND
 from runtime.wire import encode
 from saltus.cli.main import run
 from saltus.configuration.launch import load_launch, write_config
-from saltus.launch.announcement import Announcer, RunningLaunch, running_launches
+from saltus.launch.announcement import (
+    Announcer,
+    RunningLaunch,
+    remove_dead,
+    running_launches,
+)
 from saltus.launch.driving import bounds_of, drive
 from tests.a1 import A1
 
@@ -95,6 +100,16 @@ def test_without_a_launch_that_clients_drive_there_is_one_line_with_the_remedy(
         announcer.begin()
         assert launch.is_moving
     assert running_launches() == [] and not launch.alive and not launch.is_moving
+
+
+def test_folders_of_killed_launches_go_and_those_of_living_and_new_ones_stay(temporary) -> None:
+    with announced(temporary, "alive", "client"):
+        announced(temporary, "killed", "client").__exit__()
+        announced(temporary, "new", "client").__exit__()
+        for name in ("alive", "killed"):
+            os.utime(temporary / f"saltus-{name}", (0.0, 0.0))
+        remove_dead()
+        assert {each.name for each in temporary.iterdir()} == {"saltus-alive", "saltus-new"}
 
 
 def begun(temporary: Path, process: "subprocess.Popen[str]") -> RunningLaunch:
