@@ -101,10 +101,18 @@ def film(
             metavar="[FILE]", help="Output file, .mp4 or .gif; film.mp4 in RUN by default."
         ),
     ] = None,
+    beside: Annotated[
+        list[Path] | None,
+        typer.Option(metavar="RUN", help="Another run to its right; may be repeated."),
+    ] = None,
     camera: Annotated[
-        str,
-        typer.Option(metavar="VIEW", help="side, front, top, or AZIMUTH,ELEVATION,DISTANCE."),
-    ] = "side",
+        str | None,
+        typer.Option(
+            metavar="VIEW",
+            help="side, front, behind, top, or AZIMUTH,ELEVATION,DISTANCE; by default behind "
+            "where a push goes aside, else side.",
+        ),
+    ] = None,
     speed: Annotated[float, typer.Option(help="Playback speed; 0.25 is slow motion.")] = 1.0,
     begin: Annotated[float, typer.Option("--from", help="First second of the run.")] = 0.0,
     end: Annotated[float | None, typer.Option("--to", help="Last second of the run.")] = None,
@@ -112,12 +120,13 @@ def film(
     fps: Annotated[int, typer.Option(help="Frames a second of the film.")] = 25,
     json: JsonOption = False,
 ) -> int:
-    """Film a recorded run, with its pushes and plans; no display is needed."""
+    """Film a recorded run, with pushes, planned paths and steps, and forces; no display needed."""
     from saltus.film.drawing import camera_view
     from saltus.film.film import FilmOptions, make_film  # loads the numeric stack
 
-    options = FilmOptions(camera_view(camera), speed, begin, end, _parse_size(size), fps)
-    made = make_film(run, output or run / "film.mp4", options)
+    view = None if camera is None else camera_view(camera)
+    options = FilmOptions(view, speed, begin, end, _parse_size(size), fps)
+    made = make_film((run, *(beside or ())), output or run / "film.mp4", options)
     if json:
         print_json(made._asdict() | {"file": str(made.file)})
     else:

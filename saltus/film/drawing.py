@@ -27,6 +27,7 @@ ASIDE = 0.3  # of its distance: how far aside the robot goes before the camera o
 DISTANCES = (0.3, 20.0)  # of a camera that a person describes [m]
 ARROW_COLOUR = (0.95, 0.35, 0.05, 1.0)  # red, green, blue, opacity
 PLAN_COLOUR = (0.05, 0.45, 0.85, 1.0)
+FORCE_COLOUR = (0.1, 0.6, 0.25, 1.0)
 
 Array = NDArray[np.float64]
 
@@ -61,6 +62,8 @@ CAMERAS = {
     # A little ahead of the robot's right side: from there an arrow to the left has a length too.
     "side": _film_view(115.0, -14.0, 1.3),
     "front": _film_view(180.0, -14.0, 1.3),
+    # It goes aside with the robot late, so what a push does to the path is seen.
+    "behind": View(1.7, 8.0, -22.0, follow=0.6, reference_path=True, quick=True),
     "top": _film_view(90.0, -89.0, 1.6),
 }
 
@@ -75,6 +78,8 @@ class Frames(NamedTuple):
         arrow_label: (n,) text beside it.
         plan_path: (n, K, 3) positions of the base that the newest plan goes through, in world [m];
             K = 0 where there are no plans.
+        footholds: (n, M, 3) where that plan sets feet down, in world [m]; NaN for none.
+        force: (n, 4, 3) on the feet, in world [N].
     """
 
     q: Array
@@ -82,6 +87,8 @@ class Frames(NamedTuple):
     arrow: Array
     arrow_label: NDArray[np.str_]
     plan_path: Array
+    footholds: Array
+    force: Array
 
     @classmethod
     def plain(cls, q: Array, caption: NDArray[np.str_] | None = None) -> Frames:
@@ -89,7 +96,8 @@ class Frames(NamedTuple):
         n = len(q)
         no_text = np.full(n, "")
         caption = no_text if caption is None else caption
-        return cls(q, caption, np.zeros((n, 3)), no_text, np.zeros((n, 0, 3)))
+        none = np.zeros((n, 0, 3))
+        return cls(q, caption, np.zeros((n, 3)), no_text, none, none, np.zeros((n, 4, 3)))
 
 
 class Job(msgspec.Struct, frozen=True):
@@ -104,6 +112,7 @@ class Job(msgspec.Struct, frozen=True):
         frames_per_second: of a film.
         robot: that is drawn.
         terrain: the ground; seed: of what is random in it.
+        beside: jobs whose pictures, as many, stand to the right of these.
     """
 
     name: str
@@ -114,15 +123,17 @@ class Job(msgspec.Struct, frozen=True):
     robot: str = "a1"
     terrain: Terrain = "flat"
     seed: int = 0
+    beside: tuple[Job, ...] = ()
 
 
 def draw(
-    jobs: Sequence[tuple[Job, Frames]], folder: Path, show: Callable[[int], None] | None = None
-) -> str:
+    jobs: Sequence[tuple[Job, *tuple[Frames, ...]]], folder: Path,
+    show: Callable[[int], None] | None = None,
+) -> str:  # fmt: skip
     """Draw jobs into an empty folder; what could be drawn is there, whatever happens to the rest.
 
     Args:
-        jobs: with what their pictures show.
+        jobs: with what their pictures show, and those of the jobs beside them.
         folder: takes the files; the child's own stand there too.
         show: is called with the number of pictures drawn so far.
 
@@ -132,9 +143,10 @@ def draw(
     Raises:
         OSError: the folder cannot be written.
     """
-    for job, frames in jobs:
-        np.savez(folder / f"{job.name}.npz", **frames._asdict())
-    (folder / "jobs.msgpack").write_bytes(msgspec.msgpack.encode([job for job, _ in jobs]))
+    for job, *frames in jobs:
+        for part, shown in zip((job, *job.beside), frames, strict=True):
+            np.savez(folder / f"{part.name}.npz", **shown._asdict())
+    (folder / "jobs.msgpack").write_bytes(msgspec.msgpack.encode([job for job, *_ in jobs]))
     with (folder / "errors").open("w+") as errors:
         child = subprocess.Popen(
             [sys.executable, "-m", "saltus.film.painter", str(folder)],

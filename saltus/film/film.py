@@ -1,20 +1,24 @@
 """How the robot of a recorded run moved, what it planned, and how it was pushed."""
 
 import tempfile
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any, NamedTuple
 
+import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
+from robots.legs import Legs, foot_positions_in_base
+from robots.robot import load_robot
+from robots.rotations import rotation_from_quaternion
 from runtime.messages import GroundTruth, Plan, Push, StateEstimate
 from runtime.topics import GROUND_TRUTH, PLAN, PUSH, STATE_ESTIMATE
 from saltus.common.console import RunProgress, say
 from saltus.common.errors import BadRequest
 from saltus.configuration.launch import TICK_S
-from saltus.film.drawing import Frames, Job, View, draw
+from saltus.film.drawing import CAMERAS, Frames, Job, View, draw
 from saltus.launch.assembly import make_script
 from saltus.launch.trace import config_of_run
 from saltus.recording.reading import StartAxes, messages_of_run
@@ -36,6 +40,8 @@ class RecordedMotion(NamedTuple):
         estimated: they are estimates: nobody recorded the true ones.
         plan_time: (P,) of the plans' first knots [s].
         plan_paths: (P, K, 3) base positions [m]; a shorter plan stays at its last one.
+        footholds: (P, M, 3) where the plans set feet down [m]; NaN for none.
+        force: (T, 4, 3) on the feet [N]; zero where they are estimates.
         pushes: by hand, and when [s].
     """
 
@@ -44,19 +50,20 @@ class RecordedMotion(NamedTuple):
     estimated: bool
     plan_time: Array
     plan_paths: Array
+    footholds: Array
+    force: Array
     pushes: list[tuple[float, Push]]
 
-    def q_at(self, times: Array) -> Array:
-        """Configurations (n, 19) nearest to times (n,) [s]."""
+    def frames(self, times: Array, captions: Sequence[str]) -> Frames:
+        """Pictures at times (n,) [s]: the nearest states, and the newest plans that have begun."""
         middles = 0.5 * (self.time[1:] + self.time[:-1])
-        return self.q[np.searchsorted(middles, times)]
-
-    def plan_path_at(self, times: Array) -> Array:
-        """Base path (n, K, 3) of the newest plan that has begun at times (n,) [s]; K = 0: none."""
+        nearest = np.searchsorted(middles, times)
+        plain = Frames.plain(self.q[nearest], np.array(captions))
+        plain = plain._replace(force=self.force[nearest])
         if not len(self.plan_time):
-            return np.zeros((len(times), 0, 3))
-        newest = np.searchsorted(self.plan_time, times, side="right") - 1
-        return self.plan_paths[np.maximum(newest, 0)]
+            return plain
+        newest = np.maximum(np.searchsorted(self.plan_time, times, side="right") - 1, 0)
+        return plain._replace(plan_path=self.plan_paths[newest], footholds=self.footholds[newest])
 
 
 def read_motion(run: Path) -> RecordedMotion:
@@ -67,7 +74,11 @@ def read_motion(run: Path) -> RecordedMotion:
     Raises:
         BadRequest: there is no recording, no state in it, or another version recorded it.
     """
-    reader, seen = _Reader(), _seen_from_start(run)
+    try:
+        config = config_of_run(run)
+        reader, seen = _Reader(load_robot(config.robot).legs), StartAxes(config).to_local
+    except BadRequest:
+        reader, seen = _Reader(None), lambda message: message
     for _, message in messages_of_run(run, (GROUND_TRUTH, STATE_ESTIMATE, PLAN, PUSH)):
         reader.take(seen(message))
     if not (reader.truths or reader.estimates):
@@ -75,21 +86,15 @@ def read_motion(run: Path) -> RecordedMotion:
     return reader.motion()
 
 
-def _seen_from_start(run: Path) -> Callable[[Any], Any]:
-    """Moves messages to the run's start, which its launch file names."""
-    try:
-        return StartAxes(config_of_run(run)).to_local
-    except BadRequest:
-        return lambda message: message
-
-
 class _Reader:
     """Keeps the little of a recording that a film shows."""
 
-    def __init__(self) -> None:
+    def __init__(self, legs: Legs | None) -> None:
+        self._legs = legs  # None where no launch file says which robot it is
         self.truths: list[tuple[float, Array]] = []  # times by the launch's clock [s]
+        self._forces: list[Array] = []
         self.estimates: list[tuple[float, Array]] = []  # until there is a true state
-        self._plans: list[tuple[float, Array]] = []
+        self._plans: list[tuple[float, Array, Array]] = []
         self._pushes: list[tuple[float, Push]] = []
         self._tick_0 = 0.0  # when the first true state's tick 0 was [s]
 
@@ -98,30 +103,49 @@ class _Reader:
             if not self.truths:
                 self._tick_0 = message.time - TICK_S * message.tick
             self.truths.append((message.time, message.q))
+            self._forces.append(message.foot_force)
         elif isinstance(message, StateEstimate):
             if not self.truths and message.status != "starting":
                 self.estimates.append((message.time, message.q))
         elif isinstance(message, Plan):
             # A copy, for the plan's states are large. Some recordings have knots of a few plans.
             if message.status != "failed" and len(message.states_q) > 1:
-                self._plans.append((message.time, message.states_q[:, :3].copy()))
+                path = message.states_q[:, :3].copy()
+                self._plans.append((message.time, path, self._footholds(message)))
         elif self.truths:
             # Its own time is by the sender's clock.
             self._pushes.append((self.truths[-1][0], message))
+
+    def _footholds(self, plan: Plan) -> Array:
+        """Where a plan sets feet down (M, 3) [m]."""
+        places = []
+        for k, foot in np.argwhere(np.diff(plan.contacts, axis=0) > 0.0):
+            if self._legs is not None:
+                q = plan.states_q[k + 1]
+                arm = foot_positions_in_base(self._legs, q[7:])[foot]
+                places.append(q[:3] + rotation_from_quaternion(q[3:7]) @ arm)
+        return np.reshape(places, (-1, 3))
 
     def motion(self) -> RecordedMotion:
         states = self.truths or self.estimates
         origin = self._tick_0 if self.truths else states[0][0]
         times = np.array([time for time, _ in states]) - origin
         order = np.argsort(times, kind="stable")
-        knots = max((len(path) for _, path in self._plans), default=0)
-        paths = [np.pad(path, ((0, knots - len(path)), (0, 0)), "edge") for _, path in self._plans]
+        began, paths, footholds = zip(*self._plans, strict=True) if self._plans else ((), (), ())
+        force = np.array(self._forces)[order] if self.truths else np.zeros((len(times), 4, 3))
         return RecordedMotion(
             times[order], np.array([q for _, q in states])[order], not self.truths,
-            np.array([time for time, _ in self._plans]) - origin,
-            np.array(paths).reshape(len(paths), knots, 3),
+            np.array(began) - origin, _stacked(paths, "edge"),
+            _stacked(footholds, "constant", constant_values=np.nan), force,
             [(time - origin, push) for time, push in self._pushes],
         )  # fmt: skip
+
+
+def _stacked(parts: Sequence[Array], *how: Any, **options: Any) -> Array:
+    """Arrays (k, 3) as one (P, K, 3), each lengthened as `np.pad` says."""
+    most = max(map(len, parts), default=0)
+    padded = [np.pad(each, ((0, most - len(each)), (0, 0)), *how, **options) for each in parts]
+    return np.reshape(padded, (len(parts), most, 3))
 
 
 class Arrow(NamedTuple):
@@ -204,7 +228,7 @@ class FilmOptions(NamedTuple):
     """How a run is filmed.
 
     Attributes:
-        view: where the camera stands.
+        view: where the camera stands; None: behind where a push goes aside, else at the side.
         speed: simulated seconds in a second of the film.
         begin: first instant that is filmed [s].
         end: last one [s]; None for the end of the run.
@@ -212,7 +236,7 @@ class FilmOptions(NamedTuple):
         frames_per_second: of the film.
     """
 
-    view: View
+    view: View | None = None
     speed: float = 1.0
     begin: float = 0.0
     end: float | None = None
@@ -229,8 +253,10 @@ class Film(NamedTuple):
     bytes: int
 
 
-def make_film(run: Path, file: Path, options: FilmOptions) -> Film:
-    """Film the recorded run in the folder ``run``; ``file`` is whole or as it was.
+def make_film(runs: Sequence[Path], file: Path, options: FilmOptions) -> Film:
+    """Film recorded runs side by side; ``file`` is whole or as it was.
+
+    A run that ended earlier stands still.
 
     Raises:
         BadRequest: an option is bad, there is nothing to film, ``file`` cannot be written, or
@@ -238,20 +264,28 @@ def make_film(run: Path, file: Path, options: FilmOptions) -> Film:
     """
     ending = _ending(file)
     _check(options, ending)
-    motion = read_motion(run)
-    times = _times(motion, options, MOST_FRAMES[ending])
-    arrows = arrows_of_run(run, motion)
-    frames = draw_arrows(_frames(motion, times, options.speed), times, arrows, options.speed)
-    config = config_of_run(run)
-    job = Job(
-        "film", options.size, options.view, ending, options.frames_per_second, config.robot,
-        config.terrain, config.simulation.seed,
-    )  # fmt: skip
+    motions = [read_motion(run) for run in runs]
+    longest = max(motions, key=lambda motion: motion.time[-1])
+    times = _times(longest, options, MOST_FRAMES[ending])
+    arrows = [arrows_of_run(run, motion) for run, motion in zip(runs, motions, strict=True)]
+    goes_aside = any(abs(x) < abs(y) for each in arrows for x, y, _ in (a.vector for a in each))
+    view = options.view or CAMERAS["behind" if goes_aside else "side"]
+    jobs, frames = [], []
+    for number, (run, motion, pushes) in enumerate(zip(runs, motions, arrows, strict=True)):
+        config = config_of_run(run)
+        name = f"{config.planner}   " if len(runs) > 1 else ""
+        shown = motion.frames(times, _captions(motion, times, options.speed, name))
+        frames.append(draw_arrows(shown, times, pushes, options.speed))
+        jobs.append(Job(
+            f"film-{number}" if number else "film", options.size, view, ending,
+            options.frames_per_second, config.robot, config.terrain, config.simulation.seed,
+        ))  # fmt: skip
+    job = msgspec.structs.replace(jobs[0], beside=tuple(jobs[1:]))
     try:
         with tempfile.TemporaryDirectory(dir=file.parent, prefix=".film-") as beside:
             with RunProgress(len(times), "frames") as progress:
                 failure = draw(
-                    [(job, frames)], Path(beside),
+                    [(job, *frames)], Path(beside),
                     lambda n: progress.show(n, f"{times[n - 1]:.2f} s of the run"),
                 )  # fmt: skip
             if failure:
@@ -307,13 +341,11 @@ def _times(motion: RecordedMotion, options: FilmOptions, most: int) -> NDArray[n
     return begin + step * np.arange(count, dtype=np.float64)
 
 
-def _frames(motion: RecordedMotion, times: NDArray[np.float64], speed: float) -> Frames:
-    """What the frames show, pushes apart."""
+def _captions(motion: RecordedMotion, times: Array, speed: float, name: str) -> list[str]:
+    """The text of each picture."""
     pace = "" if speed == 1.0 else f"   {speed:g}x"
     source = "   estimate" if motion.estimated else ""
-    captions = np.array([f"{time:.2f} s{pace}{source}" for time in times])
-    plain = Frames.plain(motion.q_at(times), captions)
-    return plain._replace(plan_path=motion.plan_path_at(times))
+    return [f"{name}{time:.2f} s{pace}{source}" for time in times]
 
 
 def leave_strip(folder: Path, duration: float, events: Sequence[float]) -> None:
@@ -325,10 +357,10 @@ def leave_strip(folder: Path, duration: float, events: Sequence[float]) -> None:
         events: times of perturbations [s]; the first one is shown.
     """
     times = np.array(panel_times(duration, events))
-    captions = np.array([f"{time:.2f} s" for time in times])
+    captions = [f"{time:.2f} s" for time in times]
     try:
         config = config_of_run(folder)
-        frames = Frames.plain(read_motion(folder).q_at(times), captions)
+        frames = read_motion(folder).frames(times, captions)
         with tempfile.TemporaryDirectory(dir=folder, prefix=".strip-") as beside:
             seed = config.simulation.seed
             job = Job(

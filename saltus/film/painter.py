@@ -16,11 +16,21 @@ import numpy as np
 from numpy.typing import NDArray
 from PIL import Image, ImageDraw
 
+from robots.legs import foot_positions_in_base
 from robots.mujoco_model import load_mujoco
 from robots.robot import Robot, load_robot
+from robots.rotations import rotation_from_quaternion
 from robots.state import mujoco_from_pinocchio
 from robots.terrain import Ground, height_at, plate_at
-from saltus.film.drawing import ARROW_COLOUR, NO_ROOM, PLAN_COLOUR, Frames, Job, View
+from saltus.film.drawing import (
+    ARROW_COLOUR,
+    FORCE_COLOUR,
+    NO_ROOM,
+    PLAN_COLOUR,
+    Frames,
+    Job,
+    View,
+)
 from sim_bridge.ground import ground_of
 
 CAPTION_AT = (12, 10)  # [pixels]
@@ -38,6 +48,8 @@ LINE_OF_SIGHT = 0.1  # least height above the ground [m]
 PLATE = 0.001  # half the thickness of what lies on the ground [m]
 PLAN_RADIUS = 0.006  # [m]
 PLAN_EVERY = 5  # knots from one point of the drawn path to the next
+FOOTHOLD_RADIUS = 0.025  # [m]
+FORCE_RADIUS, METRES_PER_NEWTON, LEAST_FORCE = 0.012, 0.004, 3.0  # [m], [m/N], [N]
 ARROW_RADIUS = 0.016  # [m]
 LABEL_HEIGHT = 0.06  # of the label above the arrow's tail [m]
 ARROW_END = 0.13  # from the trunk's centre to the arrow's point [m]: beside the trunk
@@ -58,7 +70,7 @@ class Painter:
         Raises:
             Exception: MuJoCo's or the driver's own, where there are no graphics.
         """
-        self._view = view
+        self._view, self._legs = view, robot.legs
         self._ground = ground
         self._model = load_mujoco(robot, ground=ground, meshes=True)
         # MuJoCo's clipping planes and shadows are in units of it; a wide ground shall not count.
@@ -77,8 +89,9 @@ class Painter:
             setattr(self._camera, name, getattr(view, name))
 
     def draw(
-        self, q: Array, caption: str, arrow: Array, arrow_label: str, plan_path: Array
-    ) -> Image.Image:
+        self, q: Array, caption: str, arrow: Array, arrow_label: str, plan_path: Array,
+        footholds: Array, force: Array,
+    ) -> Image.Image:  # fmt: skip
         """The robot in one instant; the arguments are those of `Frames`, of one picture."""
         view = self._view
         self._data.qpos[:] = mujoco_from_pinocchio(q, np.zeros(18))[0]
@@ -92,6 +105,8 @@ class Painter:
         if view.reference_path:
             self._draw_reference(q[0])
         self._draw_plan(plan_path)
+        self._draw_footholds(footholds)
+        self._draw_forces(q, force)
         self._draw_arrow(q[:3], arrow, str(arrow_label))
         picture = Image.fromarray(self._renderer.render())
         ImageDraw.Draw(picture).multiline_text(
@@ -148,6 +163,22 @@ class Painter:
             point[2] = height_at(self._ground, point[0], point[1]) + PLAN_RADIUS
         for start, end in zip(points, points[1:], strict=False):
             self._connect(mujoco.mjtGeom.mjGEOM_CAPSULE, PLAN_RADIUS, start, end, PLAN_COLOUR)
+
+    def _draw_footholds(self, places: Array) -> None:
+        """Discs on the ground."""
+        size = np.array((FOOTHOLD_RADIUS, PLATE, 0.0))
+        for x, y, _ in places[np.isfinite(places).all(axis=1)]:
+            place = np.array((x, y, height_at(self._ground, x, y) + PLATE))
+            self._add(mujoco.mjtGeom.mjGEOM_CYLINDER, size, place, PLAN_COLOUR)
+
+    def _draw_forces(self, q: Array, force: Array) -> None:
+        """An arrow from each foot that the ground pushes."""
+        rotation = rotation_from_quaternion(q[3:7])
+        feet = q[:3] + foot_positions_in_base(self._legs, q[7:]) @ rotation.T
+        for foot, each in zip(feet, force, strict=True):
+            if np.linalg.norm(each) > LEAST_FORCE:
+                end, kind = foot + METRES_PER_NEWTON * each, mujoco.mjtGeom.mjGEOM_ARROW
+                self._connect(kind, FORCE_RADIUS, foot, end, FORCE_COLOUR)
 
     def _draw_arrow(self, base: Array, arrow: Array, label: str) -> None:
         """An arrow (3) [m] that ends at the base; none where it has no length."""
@@ -236,9 +267,9 @@ def _mp4(path: Path, pictures: Iterable[Image.Image], rate: float) -> None:
 
 
 def _palette(picture: Image.Image) -> Image.Image:
-    """The colours of a picture, and those of arrow and plan, which come later."""
+    """The colours of a picture, and those of what is drawn into later ones."""
     width, height = picture.size
-    bright = [colour[:3] for colour in (ARROW_COLOUR, PLAN_COLOUR)]
+    bright = [colour[:3] for colour in (ARROW_COLOUR, PLAN_COLOUR, FORCE_COLOUR)]
     swatches = [tuple(round(255 * shade * part) for part in colour)
                 for colour in bright for shade in SHADES]  # fmt: skip
     sample = Image.new("RGB", (width, height + height // 4))
@@ -267,13 +298,19 @@ def main(folder: Path) -> int:
 
 
 def _pictures(job: Job, folder: Path) -> Iterator[Image.Image]:
+    for row in zip(*(_drawn(each, folder) for each in (job, *job.beside)), strict=True):
+        picture = Image.fromarray(np.hstack([np.asarray(each) for each in row]))
+        yield picture
+        print(flush=True)
+
+
+def _drawn(job: Job, folder: Path) -> Iterator[Image.Image]:
     with np.load(folder / f"{job.name}.npz") as file:
         frames = Frames(**file)
     ground = ground_of(job.terrain, seed=job.seed)
     painter = Painter(load_robot(job.robot), job.size, job.view, ground)
     for frame in zip(*frames, strict=True):
         yield painter.draw(*frame)
-        print(flush=True)
     painter.close()
 
 

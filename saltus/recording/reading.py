@@ -105,7 +105,8 @@ class StartAxes:
         if not any(self._true):
             return message
         if isinstance(message, GroundTruth):
-            return replace(message, q=self._true.to_local(message.q))
+            force = PlanarPose(yaw=-self._true.yaw).points_to_world(message.foot_force)
+            return replace(message, q=self._true.to_local(message.q), foot_force=force)
         if isinstance(message, StateEstimate):
             return replace(message, q=self._estimated.to_local(message.q))
         if isinstance(message, Plan):

@@ -13,6 +13,7 @@ STANCE = np.tile([0.0, 0.8, -1.6], 4)  # [rad]
 PUSH_AT = 0.4  # [s], to the left
 HAND_AT, HAND_PUSH = 0.8, (0.0, 0.0, 2.0)  # a push of the front left leg by hand [s], [m/s]
 END = 1.0  # [s]
+STEP_AT = 20  # knot of the plan at which the front left foot touches down
 
 
 def configuration(time: float, speed: float) -> np.ndarray:
@@ -24,7 +25,7 @@ def configuration(time: float, speed: float) -> np.ndarray:
 def make_run(
     folder: Path, speed: float = 0.5, estimates_only: bool = False
 ) -> Path:
-    """A run of 1 s with a push to the left, one by hand, and a plan that leads aside."""
+    """A run of 1 s with a push to the left, one by hand, and a plan of one step that leads aside."""
     folder.mkdir(parents=True)
     script = f"perturbations=[{{kind: base_velocity, at: {PUSH_AT}, value: [0, 1, 0]}}]"
     write_config(load_launch("sim", [script, AT_ORIGIN]), folder / "launch.yaml")
@@ -34,7 +35,8 @@ def make_run(
             time, q = 1e-3 * tick, configuration(1e-3 * tick, speed)
             if not estimates_only:
                 truth = GroundTruth(
-                    tick=tick, time=time, q=q, v=np.zeros(18), foot_force=np.zeros((4, 3)),
+                    tick=tick, time=time, q=q, v=np.zeros(18),
+                    foot_force=np.tile([0.0, 0.0, 50.0], (4, 1)),
                     contact=np.ones(4), trunk_contact=False,
                 )  # fmt: skip
                 recorder.write(GROUND_TRUTH, encode(truth), tick)
@@ -47,10 +49,12 @@ def make_run(
                 recorder.write(PUSH, encode(by_hand), tick)
         states = np.tile(configuration(0.0, speed), (51, 1))
         states[:, 1] = np.linspace(0.0, -0.5, 51)
+        contacts = np.ones((50, 4))
+        contacts[:STEP_AT, 1] = 0.0
         plan = Plan(
             id=0, tick=500, time=origin + 0.5, period=0.01, states_q=states,
             states_v=np.zeros((51, 18)), inputs=np.zeros((50, 12)), gains=np.zeros((50, 12, 36)),
-            contacts=np.ones((50, 4)), cost=1.0, iterations=1, solve_s=0.01, status="ok",
+            contacts=contacts, cost=1.0, iterations=1, solve_s=0.01, status="ok",
         )  # fmt: skip
         recorder.write(PLAN, encode(plan), 500)
     return folder

@@ -63,7 +63,8 @@ def blue_line(frame: np.ndarray) -> int:
 def shown(run, tmp_path_factory):
     """A film of the whole run."""
     file = tmp_path_factory.mktemp("shown") / "a.mp4"
-    assert main.run(["film", str(run), str(file), "--fps", str(PER_SECOND), *SIZE]) == 0
+    options = ["--fps", str(PER_SECOND), "--camera", "side", *SIZE]
+    assert main.run(["film", str(run), str(file), *options]) == 0
     return file
 
 
@@ -78,6 +79,19 @@ def test_an_mp4_shows_the_whole_run_with_its_push_and_its_plan(shown):
     assert max(map(orange, frames[:pushed])) == 0
     assert min(map(orange, frames[pushed : pushed + 3])) > 20
     assert blue_line(frames[-1]) > 10
+
+
+def test_runs_stand_side_by_side_with_forces_seen_from_behind(run, tmp_path, capsys):
+    other = make_run(tmp_path / "other", speed=0.0)
+    (tmp_path / "films").mkdir()
+    two = tmp_path / "films" / "a.mp4"
+    film(capsys, run, two, "--beside", str(other), "--from", "0.7")
+    left, right = np.split(pictures(two), 2, axis=2)
+    assert left.shape == right.shape and left.shape[2] == 256
+    for half in (left, right):
+        red, green, blue = np.moveaxis(half[0], -1, 0)
+        assert ((green > red + 30) & (green > blue + 30)).sum() > 10  # forces
+    assert np.abs(left[-1] - right[-1]).max() > 50.0  # one walks, one stands
 
 
 def test_slow_motion_has_more_frames_and_a_gif_opens(run, tmp_path, capsys):
@@ -107,7 +121,7 @@ def refused(capsys, *arguments: str) -> str:
     [
         (["a.avi"], ".mp4 or .gif"), (["a"], ".mp4 or .gif"), (["folder.mp4"], "is a folder"),
         (["nowhere/a.mp4"], "cannot be written"), (["file/a.mp4"], "cannot be written"),
-        (["a.mp4", "--camera", "behind"], "side, front, top"),
+        (["a.mp4", "--camera", "left"], "side, front, behind, top"),
         (["a.mp4", "--camera", "1,2"], "AZIMUTH,ELEVATION,DISTANCE"),
         (["a.mp4", "--camera", "0,0,nan"], "AZIMUTH,ELEVATION,DISTANCE"),
         (["a.mp4", "--size", "big"], "960x540"), (["a.mp4", "--size", "101x100"], "even"),

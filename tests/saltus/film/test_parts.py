@@ -11,7 +11,7 @@ from saltus.film.film import (
     arrows_of_run,
     read_motion,
 )
-from tests.saltus.film.fake_run import HAND_AT, HAND_PUSH, PUSH_AT, make_run
+from tests.saltus.film.fake_run import HAND_AT, HAND_PUSH, PUSH_AT, STEP_AT, make_run
 
 
 @pytest.mark.parametrize("estimates_only", [False, True])
@@ -21,6 +21,9 @@ def test_time_begins_with_the_run_whatever_the_clock_said(tmp_path, estimates_on
     assert motion.time == pytest.approx(np.arange(0.0, 1.005, 0.01))
     assert motion.q[:, 0] == pytest.approx(0.5 * motion.time)
     assert motion.plan_time == pytest.approx([0.5]) and motion.plan_paths.shape == (1, 51, 3)
+    assert motion.force[:, :, 2] == pytest.approx(np.full((101, 4), 50.0 * (not estimates_only)))
+    aside = motion.plan_paths[0, STEP_AT, 1]
+    assert motion.footholds == pytest.approx(np.array([[[0.18, 0.13 + aside, 0.02]]]), abs=0.02)
 
 
 PUSHES = st.tuples(*[st.floats(-5.0, 5.0)] * 3).filter(lambda push: np.linalg.norm(push) > 1e-3)
