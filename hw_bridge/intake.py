@@ -74,7 +74,7 @@ def lag_of(clock: Array) -> float:
 def order(clock: Array, tick: int, arrival: float) -> int:
     """Return IN_ORDER, or what is wrong with a `tick` (u32) that comes at `arrival` [s].
 
-    A leap is a frame of another session that somebody plays back, or a wrong idea of the tick's
+    A leap is a frame of another session that is played back, or a wrong idea of the tick's
     length. What counts is how far the robot's clock is ahead of its smoothest relation to ours so
     far, forgiven at a rate of 25 %: many short leaps are as bad as a long one, while frames that a
     queue held up and lets go all at once are none.

@@ -348,7 +348,7 @@ class MotionOptions(Options, frozen=True):
         level_rate: largest angular velocity of a trunk that counts as level.
         level_s: how long the trunk must be level before a walk may end, and again before the legs
             may fold.
-        end_timeout_s: how long a walk may go on until then, once the robot is told to sit down.
+        end_timeout_s: how long a walk may go on until then, once the robot is asked to sit down.
         level_timeout_s: how long sitting down may take until the trunk is level; after this the
             legs fold all the same, as on a slope steeper than level_tilt.
         sit_down_timeout_s: how long sitting down may take as a whole.

@@ -4,7 +4,7 @@
 
 Every state's step gives the setpoints of all motors. A request that does not fit the state is
 refused and counted. A stop leads to damping from every state, and after it only off can follow.
-A robot that is told to sit down while it runs goes on running until its trunk is level: the bridge
+A robot that is asked to sit down while it runs goes on running until its trunk is level: the bridge
 takes no step, so only the tracker catches a robot that has just been pushed.
 """
 
@@ -155,7 +155,7 @@ class StateMachine:
             self._begin_sitting(why)
 
     def _begin_sitting(self, why: str) -> None:
-        """From the measured pose to the ground; who is up has been measured.
+        """From the measured pose to the ground; a robot that is up has been measured.
 
         A walk ends in the stand first, so that all feet are down; a robot that is low folds.
         """

@@ -1,4 +1,4 @@
-"""Turn somebody's MJCF of a quadruped into the form that all of Saltus reads.
+"""Turn any MJCF of a quadruped into the form that all of Saltus reads.
 
 The form: a body `trunk` with a free joint; legs FR, FL, RR, RL, each with bodies hip, thigh and
 calf; one hinge each at the body's origin, about x, y and y; a sphere `FR_foot` fixed to the calf,

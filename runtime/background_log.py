@@ -1,4 +1,4 @@
-"""Log lines that a thread writes: who logs in a real-time loop does not wait for a disk."""
+"""Log lines that a thread writes: a real-time loop that logs does not wait for a disk."""
 
 import copy
 import logging

@@ -118,8 +118,8 @@ class Subscriber(Generic[MessageT]):
     def take(self, most: int | None = None) -> list[Any]:
         """All that has arrived since the last call, or the first `most`: rows or frames.
 
-        Oldest first, not decoded. Who may fall behind names a `most`: frames that come faster than
-        they are taken would keep the call from ending.
+        Oldest first, not decoded. A reader that may fall behind names a `most`: frames that come
+        faster than they are taken would keep the call from ending.
         """
         return self._ends().take(most)
 
@@ -194,7 +194,7 @@ class Subscriber(Generic[MessageT]):
         return self._ends().poll(timeout_s) or (self._is_refused and self._ends().poll(0.0))
 
     def close(self) -> None:
-        """Receive nothing any more; who publishes the topic sends nothing here."""
+        """Receive nothing any more; the publisher sends nothing here."""
         self._socket.close()
 
     @property

@@ -103,7 +103,7 @@ class ArrivalClock(RealTimeClock):
 class PausedClock:
     """Simulated time: a tick ends when its message has come, however long that takes.
 
-    Somebody may have stopped time on purpose. Whoever started the processes notices one that died.
+    Time may have been stopped on purpose. The launcher notices a process that died.
     """
 
     paused = True

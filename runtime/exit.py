@@ -7,7 +7,7 @@ from contextlib import suppress
 from threading import Thread
 from typing import Final, NoReturn
 
-LAST_S: Final = 1.0  # for the last lines [s]: a pipe that nobody reads takes none
+LAST_S: Final = 1.0  # for the last lines [s]: a pipe without a reader takes none
 
 
 def exit_at_once(status: int) -> NoReturn:

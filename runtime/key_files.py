@@ -1,7 +1,7 @@
 """CURVE keys in files: one line each, saying which half it is.
 
-A server's secret half stays with it, in NAME, which nobody else may read. The public half,
-NAME.pub, is for those who are to be let in: who has it can ask, so hand it to nobody else. Both are
+A server's secret half stays with it, in NAME, which no other user may read. The public half,
+NAME.pub, is for the clients: each that has it can connect. Both are
 written for their owner alone; a secret half that others may read is refused, as by ssh.
 """
 
@@ -39,7 +39,7 @@ def make_key_files(secret_file: Path) -> CurveKeys:
 def read_secret(secret_file: Path) -> CurveKeys:
     """The pair of a secret half. Raises ValueError for a file that holds none, or is not private.
 
-    A file of somebody else's is theirs to protect.
+    A file of another user is not checked.
     """
     secret = _read(secret_file, SECRET, "the public half; give the secret one, without .pub")
     return CurveKeys(zmq.curve_public(secret.encode()).decode(), secret)

@@ -158,7 +158,7 @@ class RobotStatus(Message, frozen=True):
 
 
 class PlanOutline(Message, frozen=True):
-    """What somebody who watches needs of a plan: a tenth of its size, as there are no gains."""
+    """What a viewer needs of a plan: a tenth of its size, as there are no gains."""
 
     id: int
     tick: int  # of the estimate it starts from
@@ -206,7 +206,7 @@ class Pace(Message, frozen=True):
 
 
 class Tuning(Message, frozen=True):
-    """Options of the planner that somebody changes while it runs."""
+    """Options of the planner that change while it runs."""
 
     sequence: int
     time: float  # by the sender's clock [s]

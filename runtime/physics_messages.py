@@ -17,7 +17,7 @@ PerFootForce = Annotated[Array, Shape(4, 3)]
 
 
 class Hello(Message, frozen=True, tag="hello", tag_field="kind"):
-    """Who is there?"""
+    """A greeting: which server is it?"""
 
     id: int
     protocol: int
@@ -107,7 +107,7 @@ class WorldRequest(Message, frozen=True, tag="world", tag_field="kind"):
 
 
 class TickRequest(Message, frozen=True, tag="tick", tag_field="kind"):
-    """Live through S physics steps.
+    """Simulate S physics steps.
 
     In each, motor j gives tau + kp (q - q_j) + kd (dq - dq_j), limited by its torque-speed curve;
     none while `blocked`.

@@ -48,7 +48,7 @@ class Recorder:
     the last one. The frames' channels stand after each chunk again, so that one which is damaged
     takes no other's, where no summary follows.
     Where the disk refuses (it is full, or broken), the recording stops and keeps its whole chunks;
-    whoever records goes on: of the writers and `close` none raises OSError.
+    the recording process goes on: neither the writers nor `close` raise OSError.
 
     Attributes:
         failure: why the recording stopped before its end; empty while it has not.
@@ -91,7 +91,7 @@ class Recorder:
         return self._file.tell()
 
     def flush(self) -> None:
-        """End the chunk, so that nobody who kills this process takes it."""
+        """End the chunk, so that it survives a kill of this process."""
         self._end_chunk(lambda: None)
 
     def sync(self) -> None:

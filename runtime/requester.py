@@ -11,7 +11,7 @@ from runtime.exchange_socket import milliseconds, open_socket, reason
 from runtime.server_address import check_address
 
 RECONNECT_MS, RECONNECT_MOST_MS = 20, 500
-MOST_DROPPED = 1000  # frames at once: who sends without end must not hold us up
+MOST_DROPPED = 1000  # frames at once: a server that sends without end must not hold us up
 
 _EVENTS = zmq.EVENT_HANDSHAKE_SUCCEEDED | zmq.EVENT_DISCONNECTED
 
@@ -19,11 +19,11 @@ _EVENTS = zmq.EVENT_HANDSHAKE_SUCCEEDED | zmq.EVENT_DISCONNECTED
 class Requester:
     """The end that asks. It connects, and connects again, by itself.
 
-    What is sent while nobody is there is not kept for later, and is not sent: see `send`.
+    What is sent while no server is there is lost: see `send`.
     """
 
     def __init__(self, address: str, server_key: str = "") -> None:
-        """Begin to connect to `address`, tcp://HOST:PORT or ipc://FILE; nobody need be there.
+        """Begin to connect to `address`, tcp://HOST:PORT or ipc://FILE; no server need be there.
 
         `server_key` is the server's public CURVE key (Z85 text).
 
@@ -69,7 +69,7 @@ class Requester:
         return True
 
     def send(self, frame: bytes) -> bool:
-        """Send; False where nobody is connected or the queue is full. Never blocks."""
+        """Send; False where no server is connected or the queue is full. Never blocks."""
         self._watch()
         self._broken = False
         if not self._connected:
@@ -113,7 +113,7 @@ class Requester:
             return
         self._socket.disable_monitor()
         # Each by itself: what the garbage collector finds with us has left the context's own list,
-        # and the context would wait for ever for a socket that nobody closes.
+        # and the context would wait for ever for a socket that is never closed.
         self._monitor.close(linger=0)
         self._socket.close(linger=0)
         self._context.term()

@@ -17,7 +17,7 @@ class Responder:
         """Listen on `address`, tcp://HOST:PORT (port 0: a free one) or ipc://FILE.
 
         `address` says afterwards where it listens. With `keys`, of which the secret half is needed,
-        frames are encrypted, and only who has the public half is let in.
+        frames are encrypted, and only clients with the public half are let in.
 
         Raises EndpointInUse, and ValueError for what is no address, cannot be bound, or can be
         reached from other hosts while there are no keys.

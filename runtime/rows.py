@@ -305,7 +305,7 @@ class RowReader(Generic[MessageT]):
         try:
             target = os.readlink(self._link)
         except OSError:
-            return  # nobody writes yet, or nobody any more
+            return  # there is no writer yet, or none any more
         if target == self._target and self._ring is not None and not self._ring.header[CLOSED]:
             return
         try:

@@ -53,5 +53,5 @@ class StopFlag:
 
 
 def _is_unwanted(number: signal.Signals) -> bool:
-    """Whether whoever started this process had it ignore a terminal that goes."""
+    """Whether this process was started to ignore a terminal that goes."""
     return number is signal.SIGHUP and signal.getsignal(number) is signal.SIG_IGN

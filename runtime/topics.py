@@ -39,10 +39,10 @@ MOTOR_COMMAND = Topic("motor_command", MotorCommand, 1000.0, 0.010)
 GROUND_TRUTH = Topic("ground_truth", GroundTruth, 1000.0, 0.010)
 LINE_SEARCH = Topic("line_search", LineSearch, 100.0, 0.200)  # after each plan that searched
 ROBOT_STATUS = Topic("robot_status", RobotStatus, 50.0, 0.200)  # of a real or emulated robot only
-COMMAND = Topic("command", Command, 50.0, 0.5)  # of whoever drives the robot
-PLAN_OUTLINE = Topic("plan_outline", PlanOutline, 30.0, 0.200)  # while somebody listens
+COMMAND = Topic("command", Command, 50.0, 0.5)  # of the operator
+PLAN_OUTLINE = Topic("plan_outline", PlanOutline, 30.0, 0.200)  # while there is a subscriber
 STATE_COVARIANCE = Topic("state_covariance", StateCovariance, 50.0, 0.100)
-PUSH = Topic("push", Push, 1.0, 2.0)  # these three come from who watches
+PUSH = Topic("push", Push, 1.0, 2.0)  # these three come from viewers
 PACE = Topic("pace", Pace, 2.0, 2.0)
 TUNING = Topic("tuning", Tuning, 1.0, 2.0)
 
@@ -63,7 +63,7 @@ TOPICS: tuple[Topic[Any], ...] = (
     TUNING,  # new ones go last, so that the others keep their tcp ports
 )
 
-# From whoever watches a launch, and may have been there before it.
+# From viewers of a launch, which may have been there before it.
 BY_WATCHERS: tuple[Topic[Any], ...] = (PUSH, PACE, TUNING)
 
 # What a recorder keeps: outlines follow the clock, so two equal runs would differ in them.

@@ -78,7 +78,7 @@ def decode(kind: type[MessageT], frame: bytes) -> MessageT:
 
 
 def decode_viewing(kind: type[MessageT], frame: bytes) -> MessageT:
-    """The same as `decode`, but large arrays are read-only: for who copies them in any case."""
+    """The same as `decode`, but large arrays are read-only: for callers that copy them."""
     return _decode(kind, frame, _view_of_large)
 
 

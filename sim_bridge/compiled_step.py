@@ -46,7 +46,7 @@ call: Any = intrinsic(_call)
 
 
 def stop_stage_timers() -> None:
-    """Let MuJoCo stop reading the clock twenty times a step (7% of it); nobody reads the timers.
+    """Let MuJoCo stop reading the clock twenty times a step (7% of it); nothing reads the timers.
 
     Its Python package installs the clock for the whole process and has no call that removes it.
     """

@@ -1,4 +1,4 @@
-"""Pushes of the simulated robot by hand, from who watches."""
+"""Pushes of the simulated robot by hand, from a viewer."""
 
 from __future__ import annotations
 

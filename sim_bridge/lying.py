@@ -11,7 +11,7 @@ Array = NDArray[np.float64]
 # Joints (12) [rad] that the robot is let down with; limp legs then give way a little. Folded is the
 # vendor's pose for lying down, thighs forward and shins under them, hips spread so that the belly
 # comes to the floor (unitree_sdk2, example/go2/go2_low_level.cpp, target 3; the A1's legs are
-# alike). Sprawled: no two legs alike, as after a fall or when somebody has put the robot down.
+# alike). Sprawled: no two legs alike, as after a fall or when the robot was put down by hand.
 LYING_JOINTS = {
     "folded": np.array(
         [-0.35, 1.36, -2.65, 0.35, 1.36, -2.65, -0.5, 1.36, -2.65, 0.5, 1.36, -2.65]

@@ -39,7 +39,7 @@ class SimulationNodeOptions(NamedTuple):
         catch_up_ticks: in real time, how many ticks in a row may be made up for when late; a longer
             delay stops the simulated world for that time, because no robot could be controlled
             through it.
-        controllable: who watches may push the robot and, paused, stop and slow its time.
+        controllable: viewers may push the robot and, paused, stop and slow its time.
     """
 
     truth_every: int = 5
@@ -73,7 +73,7 @@ class _Loop:
         self._last = round(duration / TICK)
 
     def connect(self, stop: Stop) -> bool:
-        """Wait for who shall listen; False when they do not come."""
+        """Wait for the subscribers; False when they do not come."""
         options = self._options
         return self._readings.wait_for_subscribers(
             options.reading_subscribers, options.connect_timeout_s, stop
@@ -137,7 +137,7 @@ class _Loop:
         return True
 
     def _hold(self, stop: Stop) -> None:
-        """Wait until the time of the next tick may pass, by the pace of who watches."""
+        """Wait until the time of the next tick may pass, by the viewer's pace."""
         if self._paces is None:
             return
         tick, paces = self._simulation.tick, self._paces.all()
@@ -170,14 +170,14 @@ def run(
 ) -> dict[str, Any]:
     """Simulate for `duration` simulated seconds, or less: after a fall, stopped, alone, or lost.
 
-    Each tick publishes reading and truth, collects a command and lives through 1 ms. Paused, every
-    tick waits for the command of that tick, and then for the pace of who watches; in real time the
+    Each tick publishes reading and truth, collects a command and simulates 1 ms. Paused, every
+    tick waits for the command of that tick, and then for the viewer's pace; in real time the
     newest command holds until the next.
 
     Args:
         simulation: at its start.
         bus: of this process; publishes SIMULATED_READING and GROUND_TRUTH. PUSH and PACE come from
-            who watches, where the options let it.
+            viewers, where the options let it.
         clock: ticking every 1 ms.
         duration: [simulated s].
         stop: true when the process shall end.

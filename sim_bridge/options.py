@@ -39,7 +39,7 @@ class ServerOptions(Options, frozen=True):
         key_file: file of the server's public key, as `saltus serve --key-file` writes it; empty on
             loopback, where none is needed.
         timeout: in real time, after which an answer is too late and the local physics is asked.
-        patience: the same in lock step, where nobody hurries, and before the first answer.
+        patience: the same in lock step, where there is no hurry, and before the first answer.
         retry: time from one look for a lost server to the next.
     """
 
@@ -170,7 +170,7 @@ class StartOptions(Options, frozen=True):
 
     @property
     def pose(self) -> PlanarPose:
-        """Of the robot, in the world; 0 is what nobody gave or drew."""
+        """Of the robot, in the world; 0 where none was given or drawn."""
         return PlanarPose(*(self.position or (0.0, 0.0)), self.heading or 0.0)
 
     def drawn(self, *seeds: int) -> Self:

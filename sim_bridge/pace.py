@@ -1,4 +1,4 @@
-"""Holds simulated time to the pace that who watches asks for."""
+"""Hold simulated time to the pace that a viewer asks for."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ LAG_S = 0.1  # behind the pace, by wall time, beyond which nothing is made up fo
 
 
 class PaceKeeper:
-    """Says when the next tick may begin; as fast as possible until somebody asks for a pace.
+    """Says when the next tick may begin; as fast as possible until a viewer asks for a pace.
 
     Time that the robot was slower than the pace is made up for only where it was short, so that
     there is no burst. Single ticks are those by which `Pace.steps` grows while time is stopped.

@@ -1,4 +1,4 @@
-"""A physics server as its clients see it: who is there, and an answer to each question, or none."""
+"""The client of a physics server: a greeting, and an answer to each question or none."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from sim_bridge.physics_service import NOBODY
 from sim_bridge.rollouts.unavailable import Unavailable
 
 REMEDY = "start one with `saltus serve`"
-LOCAL_PATIENCE_S = 2.0  # with a server of this machine, until it says who it is [s]
+LOCAL_PATIENCE_S = 2.0  # with a server of this machine, until it answers a greeting [s]
 MOST_FRAMES = 100  # looked at in a row for the one that is waited for
 
 
@@ -49,12 +49,12 @@ class PhysicsClient:
 
         Args:
             server: where it is.
-            remedy: what to do where nobody answers.
+            remedy: what to do without an answer.
             patience_s: how long to wait for it [s]; when None, 2 s within this machine and the
                 options' patience beyond it.
 
         Raises:
-            Unavailable: nobody answers who speaks our protocol.
+            Unavailable: no server answers that speaks our protocol.
         """
         self.options = server
         try:
@@ -102,7 +102,7 @@ class PhysicsClient:
         self._requester.send(encode(message))
 
     def greet(self) -> bool:
-        """Send a greeting, for `greeted`; False where nobody is connected."""
+        """Send a greeting, for `greeted`; False where no server is connected."""
         return self._requester.send(encode(Hello(id=self.next_id(), protocol=PROTOCOL)))
 
     def greeted(self) -> bool:
@@ -122,7 +122,7 @@ class PhysicsClient:
         self._requester.close()
 
     def _introduce(self, remedy: str, patience_s: float) -> ServerInfo:
-        """Greet until somebody answers."""
+        """Greet until a server answers."""
         deadline = time.monotonic() + patience_s
         while self._requester.wait_connected(deadline - time.monotonic()):
             hello = Hello(id=self.next_id(), protocol=PROTOCOL)
@@ -139,7 +139,7 @@ class PhysicsClient:
         raise Unavailable(self._nobody(remedy))
 
     def _nobody(self, remedy: str) -> str:
-        """Why nobody answers, and what to do."""
+        """Why no server answers, and what to do."""
         address, key_file = self.options.address, self.options.key_file
         if self._requester.connected:
             return f"the server at {address} is busy or is no physics server: it does not answer"

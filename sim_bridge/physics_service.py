@@ -61,7 +61,7 @@ class World(Protocol):
         ...
 
     def tick(self, request: TickRequest) -> WorldReply:
-        """Live through some physics steps."""
+        """Simulate some physics steps."""
         ...
 
     def place(self, request: PlaceRequest) -> WorldReply:

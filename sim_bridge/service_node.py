@@ -11,8 +11,8 @@ from runtime.physics_messages import GroundRequest, Hello, Refusal, decode_reque
 from runtime.wire import DecodeError, encode
 from sim_bridge.physics_service import NOBODY, PhysicsService
 
-STOP_CHECK_S = 0.05  # longest time for which nobody looks at the stop flag [s]
-MOST_CLIENTS = 10_000  # counted; who comes again counts again
+STOP_CHECK_S = 0.05  # longest time between two looks at the stop flag [s]
+MOST_CLIENTS = 10_000  # counted; one that comes again counts again
 RESOLUTION_MS = 0.001
 
 

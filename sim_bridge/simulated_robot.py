@@ -54,7 +54,7 @@ class SimulatedRobot:
             has diverged; stays true.
         judge_falls: whether touching and tilting count as a fall; true for a robot that starts
             standing. One that starts lying touches the floor from the first, and is free to lie
-            down again: whoever knows when it should be up may set it.
+            down again: a caller that knows when it should be up may set it.
         tilt_allowance: how far the trunk may tilt beside 60 degrees at a time [s]: [rad].
         time_lost: for how long this world has stood still while the controllers' went on [s].
         blocked: the motors give no torque.

@@ -29,7 +29,7 @@ class MotionSwitcher:
         self._id = time.monotonic_ns()
 
     def mode(self) -> str | None:
-        """The built-in controller that runs, "" where none does; None: nobody answers."""
+        """The built-in controller that runs, "" where none does; None: no answer."""
         answer = self._ask(CHECK_MODE)
         return None if answer is None else str(answer.get("name", ""))
 

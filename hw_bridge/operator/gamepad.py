@@ -102,8 +102,8 @@ class Gamepad:
     """Requests by button; a gamepad that goes away or falls silent ends the run.
 
     A dongle may keep its device file when the gamepad is out of reach or power, and nothing then
-    tells it from a gamepad at rest. So somebody has to move a stick or a trigger while the robot is
-    up: an event at least every `silence_s`.
+    tells it from a gamepad at rest. So the operator has to move a stick or a trigger while the
+    robot is up: an event at least every `silence_s`.
     """
 
     def __init__(self, path: str, buttons: GamepadButtons, silence_s: float = 1.0) -> None:

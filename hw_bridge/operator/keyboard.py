@@ -41,7 +41,7 @@ def raw_keys(fd: int) -> Iterator[None]:
     A read returns at once, empty where there is no key: another reader may have taken it. Ctrl-C
     still interrupts. Ctrl-Z does not suspend: keys would go to the shell, and with them the stop.
     Ctrl-S does not halt the terminal: it would look frozen (`TerminalPulse`). What was typed and
-    not read is dropped at the beginning, where nobody knew yet what keys mean, and at the end, for
+    not read is dropped at the beginning, before the operator knew what keys mean, and at the end:
     the shell shall not run it. A file that is not a terminal is left alone.
     """
     if not os.isatty(fd):

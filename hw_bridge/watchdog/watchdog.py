@@ -124,7 +124,7 @@ class RobotView(ABC):
 
     @abstractmethod
     def take(self) -> list[bytes]:
-        """The states that have come, which nobody else takes."""
+        """Read all pending states; no other process does."""
 
     def remote_stop(self) -> str:
         """The cause of a stop by the remote in what waits, or ""; a late tracker may go on."""

@@ -20,7 +20,7 @@ def begin_physics(
     Where the robot starts, and how it holds itself there, MuJoCo says here for every engine.
 
     Raises:
-        Unavailable: no server answers who simulates this robot.
+        Unavailable: no server answers that simulates this robot.
     """
     here = MujocoPhysics(robot, options, ground)
     slope = options.floor_slope

@@ -41,7 +41,7 @@ class Physics(Protocol):
     base_velocity: Array
 
     def live(self, commands: Array, blocked: bool) -> None:
-        """Live through one physics step for each command.
+        """Simulate one physics step for each command.
 
         Args:
             commands: (n, 5, 12), rows q, dq, kp, kd, tau, as `sim_bridge.motors` has them.

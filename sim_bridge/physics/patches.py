@@ -22,7 +22,7 @@ IMPEDANCE = 0.5  # d on a soft patch: the mass is 0.6 kg then; of MuJoCo's 0.95 
 
 
 class Patches:
-    """The patches of a ground, for the feet of one model, which nobody else changes."""
+    """The patches of a ground, for the feet of one model, which nothing else changes."""
 
     def __init__(self, model: mujoco.MjModel, ground: Ground) -> None:
         """Read from the model what its feet are outside of patches."""

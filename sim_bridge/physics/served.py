@@ -42,7 +42,7 @@ class ServedPhysics:
             start: the robot until the first tick.
 
         Raises:
-            Unavailable: nobody answers there who simulates this robot.
+            Unavailable: no server answers there that simulates this robot.
         """
         server = self._server = options.physics_server
         self.loss = ""

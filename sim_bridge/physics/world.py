@@ -32,7 +32,7 @@ class MujocoWorld:
         return self._reply(request.id)
 
     def tick(self, request: TickRequest) -> WorldReply:
-        """Live through the request's steps. Raises ValueError where that cannot be."""
+        """Simulate the request's steps. Raises ValueError where that cannot be."""
         steps = len(request.commands)
         if steps > MOST_STEPS:
             raise ValueError(f"{steps} steps at once; accepted: 0 to {MOST_STEPS}")

@@ -74,7 +74,7 @@ class RemoteRollout:
             moves: whether `move_ground` will be called.
 
         Raises:
-            Unavailable: nobody answers there who rolls out on this ground.
+            Unavailable: no server answers there that rolls out on this ground.
         """
         self.wait_s, self.round_trip_s = wait_s, 0.0
         self._server, self._local, self._name = server, local, name

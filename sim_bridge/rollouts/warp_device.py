@@ -39,7 +39,7 @@ def open_device(wanted: str) -> WarpDevice:
         import warp
     except ImportError as error:
         raise Unavailable(f"the package warp-lang is not installed; {REMEDY}") from error
-    if warp.config.log_level == warp.LOG_INFO:  # as it comes: nobody has asked to see more or less
+    if warp.config.log_level == warp.LOG_INFO:  # as it comes, unless a user has set it
         warp.config.log_level = warp.LOG_WARNING
     with _without_driver_line():
         warp.init()

@@ -25,7 +25,7 @@ def configuration(time: float, speed: float) -> np.ndarray:
 def make_run(
     folder: Path, speed: float = 0.5, estimates_only: bool = False
 ) -> Path:
-    """A run of 1 s with a push to the left, one by hand, and a plan of one step that leads aside."""
+    """A run of 1 s with a push to the left, one by hand, and a plan that steps aside."""
     folder.mkdir(parents=True)
     script = f"perturbations=[{{kind: base_velocity, at: {PUSH_AT}, value: [0, 1, 0]}}]"
     write_config(load_launch("sim", [script, AT_ORIGIN]), folder / "launch.yaml")
