@@ -1,13 +1,20 @@
-"""Saltus: the application on top. It wires planner, tracker, estimator and robot, and runs them."""
+"""Saltus: the application on top. It wires planner, tracker, estimator and robot, and runs them.
+
+In Python (docs/tutorials/python.md): `load_launch` reads a launch file, `LockStep` runs it tick by
+tick in this process, `open_run` opens a recorded run. `import saltus` loads none of them.
+"""
 
 from __future__ import annotations
 
 import os
 import sys
-from typing import TYPE_CHECKING
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from saltus.recording.run import Run
+    from saltus.configuration.launch import load_launch as load_launch
+    from saltus.launch.lock_step import LockStep as LockStep
+    from saltus.recording.run import Run as open_run  # noqa: F401
 
 # Before anything imports numpy: the matrices here are small, and BLAS threads only fight the
 # planner's own rollout threads for the cores.
@@ -26,15 +33,16 @@ if "numba" in sys.modules:  # it has read its variables
 __version__ = "0.1.0"
 
 
-def open_run(path: str | os.PathLike[str]) -> Run:
-    """Open a recorded run: ``open_run("runs/x")["ground_truth"].velocity_base`` is an array.
+_HOMES = {
+    "load_launch": ("saltus.configuration.launch", "load_launch"),
+    "LockStep": ("saltus.launch.lock_step", "LockStep"),
+    "open_run": ("saltus.recording.run", "Run"),
+}
 
-    Args:
-        path: of a run folder that ``saltus launch --record`` has left, or of its ``run.mcap``.
 
-    Raises:
-        saltus.common.errors.BadRequest: there is no recording, or it is none of Saltus's.
-    """
-    from saltus.recording.run import Run  # `import saltus` loads nothing
-
-    return Run(path)
+def __getattr__(name: str) -> Any:
+    """What the docstring names, loaded where it is first asked for."""
+    if name not in _HOMES:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    module, attribute = _HOMES[name]
+    return getattr(import_module(module), attribute)

@@ -27,6 +27,17 @@ def test_the_planner_has_at_most_40_lines_of_code():
     assert sum(bool(line) and not line.startswith(("#", '"""')) for line in lines) <= 40
 
 
+def test_the_robot_survives_the_push_of_the_page_in_python(monkeypatch, capsys):
+    monkeypatch.setenv("MPLBACKEND", "agg")
+    names = {}
+    for code in blocks(ROOT / "docs" / "tutorials" / "python.md", "python"):
+        exec(code, names)
+    aside, fell = capsys.readouterr().out.split(" m aside, fell: ")
+    assert 0.05 < float(aside) < 0.3 and fell == "False\n" and len(names["forces"]) == 3000
+    run = names["run"]
+    assert run.simulation.data.model.nq == 19 and len(run.solve_ms) == 300
+
+
 @pytest.mark.parametrize(
     "assignments",
     [
