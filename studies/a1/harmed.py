@@ -169,9 +169,9 @@ def _run(trial: Trial, folder: Path, operator: _Operator, settings: Sequence[str
         pids = last.get("pids", {})
         if pids and trial.harms:
             time.sleep(trial.at)
-            done_at = time.monotonic()
             alive = processes_with(mark)  # a process may have ended, and its number be another's
             pids = {name: pid for name, pid in pids.items() if pid in alive}
+            done_at = time.monotonic()
             for harm in trial.harms:
                 if harm.kind in ("press", "silence"):
                     operator.do(harm)
