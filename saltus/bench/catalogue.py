@@ -4,8 +4,6 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 if TYPE_CHECKING:
-    from matplotlib.figure import Figure
-
     from saltus.common.criterion import Criterion
 
 
@@ -28,7 +26,6 @@ BENCHMARKS = {
         "tick": "time of one tick of tracker and bridge, by stage",
         "estimators": "errors and times of every filter on the same sensor readings",
         "hybrid": "simulation of a bouncing ball, compared with other tools",
-        "watchdog": "time from a tracker that hangs, dies or is stopped to damping on the wire",
         "a1": "latency from a state of the emulated A1 to its command",
         "rollouts": "time of a line search on every available rollout backend",
     }.items()
@@ -42,7 +39,6 @@ class BenchResult(NamedTuple):
         rows: plain mappings with the same keys.
         ratio: ours over the peer's (or over the bound's); None where there is no peer.
         note: for people, such as how to install a missing peer.
-        figures: pictures by their file name without ending.
         table: the rows as a person reads them; as they are where empty.
         extra: further keys of the JSON object.
         criteria: the bounds, which decide no exit status.
@@ -51,7 +47,6 @@ class BenchResult(NamedTuple):
     rows: list[dict[str, Any]]
     ratio: float | None
     note: str = ""
-    figures: Mapping[str, "Figure"] = {}
     table: Sequence[dict[str, Any]] = ()
     extra: Mapping[str, Any] = {}
     criteria: Sequence["Criterion"] = ()

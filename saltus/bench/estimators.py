@@ -30,7 +30,6 @@ from saltus.bench.streams import Recording, Stream, read_recording, record_missi
 from saltus.bench.timing import US, quantiles
 from saltus.common.console import RunProgress
 from saltus.common.criterion import Criterion
-from saltus.common.figures import figure
 from saltus.configuration.planners import ESTIMATORS
 from saltus.launch import assembly
 from saltus.metrics.run import squared_errors
@@ -260,7 +259,7 @@ def run(chosen: Sequence[Stream] = (), filters: Sequence[str] = tuple(ESTIMATORS
     machine = f"{os.cpu_count()} cores, load {os.getloadavg()[0]:.1f}"
     return BenchResult(
         rows, error_ratio(rows), "\n".join([*facts, LEGEND, machine]),
-        {"velocity-error": _draw(rows)}, [_line(row) for row in rows], criteria=criteria(rows),
+        [_line(row) for row in rows], criteria=criteria(rows),
     )  # fmt: skip
 
 
@@ -376,21 +375,3 @@ def _line(row: Row) -> dict[str, Any]:
         heading: "" if row[key] is None else f"{factor * row[key]:.{digits}f}"
         for heading, (key, factor, digits) in COLUMNS.items()
     }
-
-
-def _draw(rows: Sequence[Row]) -> Any:
-    """Velocity errors, a group of bars for each stream; logarithmic, for pushes are far larger."""
-    streams = list(dict.fromkeys(row["stream"] for row in rows))
-    filters = list(dict.fromkeys(row["filter"] for row in rows))
-    drawing, axes = figure(1, 2, width=7.2, height=5.0, sharex=True)
-    width = 0.8 / len(filters)
-    titles = ("whole run", "50 ms after touchdowns")
-    for axis, key, title in zip(axes, AT_MOST, titles, strict=True):
-        for i, name in enumerate(filters):
-            heights = [1e3 * (row[key] or np.nan) for row in rows if row["filter"] == name]
-            axis.bar(np.arange(len(streams)) + i * width, heights, width, label=name)
-        axis.set(yscale="log", ylabel="velocity error, RMS [mm/s]")
-        axis.set_title(title, loc="left")
-    axes[-1].set_xticks(range(len(streams)), streams, rotation=45, ha="right")
-    axes[0].legend(frameon=False, fontsize=8)
-    return drawing

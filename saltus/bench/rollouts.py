@@ -21,7 +21,6 @@ from saltus.bench.catalogue import BenchResult
 from saltus.bench.timing import MS, take_turns_for
 from saltus.common.console import say
 from saltus.common.criterion import Criterion
-from saltus.common.figures import figure
 from saltus.common.processes import cores, processor_name
 from saltus.launch.planners import PROBE_S
 from saltus.serve import server_child
@@ -227,9 +226,7 @@ def run(
         *(f"not measured: {each}" for each in absent),
         "the 99th percentile of few samples, as of large batches, is their longest",
     ])  # fmt: skip
-    return BenchResult(
-        rows, ratio, note, {"rollouts": _draw(measured)}, criteria=criteria(measured, sizes[0])
-    )
+    return BenchResult(rows, ratio, note, criteria=criteria(measured, sizes[0]))
 
 
 def measure(
@@ -275,19 +272,3 @@ def _pair(measured: Sequence[Measured], size: int) -> tuple[Measured | None, Mea
     """Local and remote times of a batch size."""
     found = {one.backend: one for one in measured if one.candidates == size}
     return found.get("mujoco"), found.get("remote")
-
-
-def _draw(measured: Sequence[Measured]) -> Any:
-    """Medians over candidates, shaded to their 99th percentiles."""
-    drawing, axis = figure(width=6.4, height=3.8)
-    for backend, device in dict.fromkeys((one.backend, one.device) for one in measured):
-        mine = [one for one in measured if (one.backend, one.device) == (backend, device)]
-        sizes = [one.candidates for one in mine]
-        middle, high = ([one.quantile(p) for one in mine] for p in (50.0, 99.0))
-        axis.plot(sizes, middle, "o-", label=f"{backend}: {device}", markersize=4)
-        axis.fill_between(sizes, middle, high, alpha=0.15, linewidth=0)
-    axis.plot([GPU_BATCH], [GPU_BOUND_MS], "k*", markersize=9, label="bound of a GPU")
-    axis.set_xscale("log", base=2)
-    axis.set(yscale="log", xlabel="candidates", ylabel="line search [ms]")
-    axis.legend(frameon=False, fontsize=7)
-    return drawing

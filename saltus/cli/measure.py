@@ -3,7 +3,6 @@
 import importlib
 import time
 from collections.abc import Iterator
-from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -33,7 +32,6 @@ def bench(
     if name not in BENCHMARKS:
         raise BadRequest(f"no benchmark {name!r}; accepted: {', '.join(BENCHMARKS)}")
     result: BenchResult = importlib.import_module(BENCHMARKS[name].module).run()
-    _save(result, Path("runs/benchmarks") / name)
     for criterion in result.criteria:
         say(f"{'met' if criterion.met else 'NOT MET'}: {criterion}")
     if result.note:
@@ -45,20 +43,6 @@ def bench(
         if result.ratio is not None:
             print(f"ratio {result.ratio:.3f}")
     return 0
-
-
-def _save(result: BenchResult, folder: Path) -> None:
-    """Write the figures, if any; the rows count where that fails."""
-    if not result.figures:
-        return
-    from saltus.common.figures import save  # loads matplotlib
-
-    try:
-        written = save(result.figures, folder)
-    except OSError as error:
-        say(f"pictures cannot be written to {folder}: {error.strerror or error}")
-        return
-    say(f"written to {folder}: {', '.join(path.name for path in written)}")
 
 
 GROUPS = ("size", "library", "behaviour", "start", "cost")

@@ -1,8 +1,11 @@
 """What came of a launch: its summary, with the keys that scripts rely on, and what went wrong."""
 
-from collections.abc import Mapping, Sequence
+import math
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Literal, NamedTuple
+
+import msgspec
 
 from runtime.messages import RobotStatus
 from runtime.topics import (
@@ -20,6 +23,7 @@ from saltus.metrics.run import RunMetrics
 
 SHARE = 0.03  # of solves, ticks or frames that may go wrong without a word
 MOST = 0.5  # of the solves; a planner that fails in more has not done its job
+NEVER = math.inf
 
 Report = Mapping[str, Any]
 Reports = Mapping[str, Mapping[str, Any]]
@@ -71,10 +75,7 @@ def find_problems(
         found.append(LaunchProblem("interrupted", f"you stopped the launch at {at}"))
     elif end == "broken":
         found.append(LaunchProblem("broke_off", f"the launch broke off at {at}", True, stall))
-    found += _of_solves(reports.get("planner", {}))
-    found += _of_commands(reports.get("simulation", {}).get("in_force", {}))
-    found += _of_ticks(reports.get("tracker", {}))
-    found += _of_estimates(reports.get("estimator", {}))
+    found += [problem for problem in _shares(reports) if problem]
     found += _of_black_box(reports)
     if recording:
         words = f"the recording is incomplete: {recording}"
@@ -98,75 +99,52 @@ def _of_robot(config: LaunchConfig, summary: Report) -> list[LaunchProblem]:
     return [LaunchProblem("stopped", words + _after(robot.get("cause", "")), True)]
 
 
-def _of_solves(planner: Report) -> list[LaunchProblem]:
-    """Solves that gave no plan, or came late."""
+def _shares(reports: Reports) -> Iterator[LaunchProblem | None]:
+    """Solves, ticks and estimates that went wrong, where they are more than a few."""
+    names = ("planner", "tracker", "estimator")
+    planner, tracker, estimator = (reports.get(name, {}) for name in names)
     statuses: Mapping[str, int] = planner.get("statuses", {})
-    solves, found = sum(statuses.values()), []
-    error = planner.get("first_error", "")
+    solves, error = sum(statuses.values()), planner.get("first_error", "")
     cause = f"planner: {error}; {_log('planner')}" if error else _log("planner")
-    cases = {
-        "failed": ("planner_failed", "the planner failed in {}", cause),
-        "not_converged": (
-            "not_converged", "the planner did not converge in {}", "look at the cost weights",
-        ),
-        "time_limit": (
-            "solves_late", "{} took longer than their time limit",
-            "this machine is too slow or too busy; `saltus doctor` measures it",
-        ),
-    }  # fmt: skip
-    for status, (what, words, detail) in cases.items():
-        count = statuses.get(status, 0)
-        if count > SHARE * solves:
-            failure = status != "time_limit" and count > MOST * solves
-            words = words.format(f"{count} of {solves} solves")
-            found.append(LaunchProblem(what, words, failure, detail))
-    return found
-
-
-def _of_commands(in_force: Mapping[str, int]) -> list[LaunchProblem]:
-    """Ticks under another command than one from a plan.
-
-    Args:
-        in_force: the simulated robot's ticks by status of the command.
-    """
-    ticks, down = sum(in_force.values()), in_force.get("stand_down", 0)
-    before = in_force.get("none", 0) + in_force.get("waiting", 0)  # the first plan
-    others = {key: in_force[key] for key in ("hold", "damp") if key in in_force}
-    found = []
+    slow = "this machine is too slow or too busy; `saltus doctor` measures it"
+    for status, what, words, most, detail in (
+        ("failed", "planner_failed", "the planner failed in {} solves", MOST, cause),
+        ("not_converged", "not_converged", "the planner did not converge in {} solves", MOST,
+         "look at the cost weights"),
+        ("time_limit", "solves_late", "{} solves took longer than their time limit", NEVER, slow),
+    ):  # fmt: skip
+        yield _share(what, statuses.get(status, 0), solves, words, detail, most)
+    in_force = reports.get("simulation", {}).get("in_force", {})  # ticks by status of the command
+    ticks = sum(in_force.values())
+    down, held = in_force.get("stand_down", 0), in_force.get("hold", 0) + in_force.get("damp", 0)
     if down:
-        words = f"the robot stood down for {1e-3 * down:.2f} s"
-        cause = f"stand-down: there was no plan or no estimate; {_log('tracker')}"
-        found.append(LaunchProblem("stood_down", words, True, cause))
+        detail = f"stand-down: there was no plan or no estimate; {_log('tracker')}"
+        yield LaunchProblem(
+            "stood_down", f"the robot stood down for {1e-3 * down:.2f} s", True, detail
+        )
+    before = in_force.get("none", 0) + in_force.get("waiting", 0)  # the first plan
     if before > MOST * ticks:
         words = f"no plan came for {1e-3 * before:.2f} s"
-        found.append(LaunchProblem("no_plan", words, True, _log("planner")))
-    if sum(others.values()) > SHARE * ticks:
-        words = f"{sum(others.values())} of {ticks} ticks followed no fresh plan"
-        counts = ", ".join(f"{count} {key}" for key, count in others.items())
-        found.append(LaunchProblem("not_tracking", words, False, f"other commands: {counts}"))
-    return found
-
-
-def _of_ticks(tracker: Report) -> list[LaunchProblem]:
-    """Ticks in real time that were left out or began late."""
-    ticks, found = tracker.get("ticks", 0) + tracker.get("missed", 0), []
+        yield LaunchProblem("no_plan", words, True, _log("planner"))
+    yield _share("not_tracking", held, ticks, "{} ticks followed no fresh plan", _log("tracker"))
+    ticks = tracker.get("ticks", 0) + tracker.get("missed", 0)
     remedy = "close other programs; `saltus doctor` says what this machine lacks"
     for key, words in (("missed", "were missed"), ("late", "began late")):
-        count = tracker.get(key, 0)
-        if count > SHARE * ticks:
-            words = f"{count} of {ticks} ticks of the tracker {words}"
-            found.append(LaunchProblem(f"ticks_{key}", words, False, remedy))
-    return found
+        words = f"{{}} ticks of the tracker {words}"
+        yield _share(f"ticks_{key}", tracker.get(key, 0), ticks, words, remedy)
+    words = "; ".join(("{} estimates were degraded", *estimator.get("faults", [])[:3]))
+    degraded, updates = estimator.get("degraded", 0), estimator.get("updates", 0)
+    yield _share("degraded", degraded, updates, words, _log("estimator"))
 
 
-def _of_estimates(estimator: Report) -> list[LaunchProblem]:
-    """Estimates that lacked a sensor."""
-    updates, count = estimator.get("updates", 0), estimator.get("degraded", 0)
-    if count <= SHARE * updates:
-        return []
-    named = estimator.get("faults", [])[:3]
-    words = "; ".join((f"{count} of {updates} estimates were degraded", *named))
-    return [LaunchProblem("degraded", words, False, _log("estimator"))]
+def _share(
+    what: str, count: int, total: int, words: str, detail: str, most: float = NEVER
+) -> LaunchProblem | None:
+    """A problem where `count` of `total` is more than a few; a failure above the share `most`."""
+    if count <= SHARE * total:
+        return None
+    words = words.replace("{}", f"{count} of {total}")
+    return LaunchProblem(what, words, count > most * total, detail)
 
 
 def _of_black_box(reports: Reports) -> list[LaunchProblem]:
@@ -254,7 +232,6 @@ def describe_stall(config: LaunchConfig, ticks: Mapping[str, int]) -> str:
 LATENESS = ("p50", "p99", "p999")
 MEDIAN_AND_TAIL = ("p50", "p99")
 WITH_LONGEST = ("p50", "p99", "max")
-_ERRORS = (("position", "m"), ("velocity", "m_s"), ("tilt", "rad"))
 
 
 def launch_summary(
@@ -322,49 +299,56 @@ def robot_summary(
     return robot
 
 
+NUMBERS: dict[str, list[list[Any]]] = msgspec.yaml.decode(
+    Path(__file__).with_name("summary.yaml").read_bytes()
+)  # by label: what, keys, unit, digits
+
+
+def numbers_in(labels: Iterable[str], values: Mapping[str, Any]) -> list[Fact]:
+    """Lines of `NUMBERS`, without those of which nothing is known."""
+    facts = []
+    for label in labels:
+        texts = [text for number in NUMBERS[label] if (text := _text(values, *number))]
+        if texts:
+            facts.append(Fact(label, "; ".join(texts)))
+    return facts
+
+
+def _text(value: Any, what: str, keys: str, unit: str, digits: int) -> str:
+    for key in keys.split("."):
+        value = value.get(key) if isinstance(value, Mapping) else None
+    shown = shown_value(value, digits)
+    return " ".join(filter(None, (what, shown, unit))) if shown else ""
+
+
+def shown_value(value: Any, digits: int = 0) -> str:
+    """A number, a word, or several by their names; empty where nothing is known."""
+    if isinstance(value, Mapping):
+        parts = {name: shown_value(each, digits) for name, each in value.items()}
+        return ", ".join(f"{name} {text}" for name, text in parts.items() if text)
+    if isinstance(value, float):
+        return f"{value:.{digits}f}"
+    return "" if value is None else str(value)
+
+
 def launch_facts(
-    summary: Mapping[str, Any], problems: Sequence[LaunchProblem],
-    reports: Mapping[str, Mapping[str, Any]],
-) -> list[Fact]:  # fmt: skip
-    """All that `saltus launch` prints at its end."""
+    summary: Mapping[str, Any], problems: Sequence[LaunchProblem], reports: Reports
+) -> list[Fact]:
+    """All that `saltus launch` prints at its end: verdict, problems, and the measurements."""
     recording = Path(summary["folder"]) / "run.mcap"
     kept = "logs, reports, summary.json" + (", run.mcap" if recording.exists() else "")
     folder = Fact("folder", f"{summary['folder']}: {kept}")
+    values = {**summary, "processes": reports}
     if "planner" not in reports:
-        return [*emulator_facts(reports["emulator"]), folder]
-    facts = readable_summary(summary, problems)
-    if phrase := rollout_phrase(reports.get("planner", {}).get("rollouts", {})):
-        facts.append(Fact("rollouts", phrase))
-    if limits := reports.get("planner", {}).get("limits"):
-        words = f"largest violation in a plan {limits['worst']:.2f} ({limits['of'] or 'none'})"
-        facts.append(Fact("limits", words))
-    if "ended_well" in summary["robot"]:
-        facts += robot_facts(summary["robot"])
-    if black_box := reports.get("black_box"):
-        facts.append(black_box_fact(black_box))
-    return [*facts, folder]
-
-
-def readable_summary(summary: Mapping[str, Any], problems: Sequence[LaunchProblem]) -> list[Fact]:
-    """The summary in words: verdict and problems first, then the measurements.
-
-    Args:
-        summary: of `launch_summary`.
-        problems: of `saltus.launch.outcome.find_problems`.
-    """
-    planner, tracker, estimator = (summary[key] for key in ("planner", "tracker", "estimator"))
+        emulator = numbers_in(["emulator"], values)
+        return [*(emulator or [Fact("FAILED", "The emulated robot left no report")]), folder]
     facts = [headline(summary, problems)]
     facts += [Fact("", problem.detail) for problem in problems if problem.detail]
-    if not summary["simulated_s"]:
-        return facts  # nothing was measured
-    return [
-        *facts,
-        Fact("distance", _distance(summary)),
-        *([Fact("motion", _motion(summary))] if "air_s" in summary else []),
-        Fact("planner", _solves(planner)),
-        Fact("tracker", _ticks(tracker, planner["rate_clock"] == "wall")),
-        Fact("estimator", _errors(estimator, "ended_well" in summary.get("robot", {}))),
-    ]
+    measured = bool(summary["simulated_s"])
+    labels = [label for label in NUMBERS if measured or label in ("robot", "link", "black box")]
+    if reports["planner"].get("rollouts", {}).get("backend", "mujoco") == "mujoco":
+        labels = [label for label in labels if label != "rollouts"]
+    return [*facts, *numbers_in(labels, values), folder]
 
 
 def headline(summary: Mapping[str, Any], problems: Sequence[LaunchProblem]) -> Fact:
@@ -382,134 +366,6 @@ def headline(summary: Mapping[str, Any], problems: Sequence[LaunchProblem]) -> F
     if len(others) < len(problems):
         verdict, well = "STOPPED", f"{well} until you stopped the launch"
     return Fact(verdict, "; ".join([well, *others]) + f" ({who})")
-
-
-def _solves(planner: Mapping[str, Any]) -> str:
-    """Number of plans, their rate in simulated or real time, and the time of a solve."""
-    solve, rate = planner["solve_ms"], planner["rate_hz"]
-    a_second = "simulated second" if planner["rate_clock"] == "simulated" else "second"
-    return (
-        f"{planner['solves']} plans, {rate:.0f} per {a_second}; solve time "
-        f"{_number(solve['p50'], 1)} ms (p99 {_number(solve['p99'], 1)}) on this computer"
-    )
-
-
-def _ticks(tracker: Mapping[str, Any], real_time: bool) -> str:
-    """Ticks of the tracker, and how late they began."""
-    if not real_time:
-        return f"{tracker['ticks']} ticks, in lock step"
-    lateness = tracker["lateness_us"]
-    return (
-        f"{tracker['ticks']} ticks, {tracker['missed']} missed; lateness "
-        f"{_number(lateness['p50'])} us (p99 {_number(lateness['p99'])}, p99.9 "
-        f"{_number(lateness['p999'])}); longest gap between commands "
-        f"{_number(tracker['command_interval_ms']['max'], 1)} ms"
-    )
-
-
-def _errors(estimator: Mapping[str, Any], on_robot: bool) -> str:
-    """RMS errors of the estimates, where the true state is known."""
-    errors = [estimator[f"{name}_rmse_{unit}"] for name, unit in _ERRORS]
-    if on_robot and not any(errors):
-        return "no true state to compare with"
-    position, velocity, tilt = errors
-    return f"RMS error {position:.3f} m, {velocity:.3f} m/s, {tilt:.4f} rad of tilt"
-
-
-def _distance(summary: Mapping[str, Any]) -> str:
-    """Distance and lateral deviation; of a driven robot the errors against its commands."""
-    side = summary["max_lateral_deviation_m"]
-    if side is not None:
-        return f"{summary['distance_m']:.2f} m forward; peak lateral deviation {side:.2f} m"
-    return (
-        f"{summary['distance_m']:.2f} m; RMS error of the velocity "
-        f"{_number(summary['velocity_rmse_m_s'], 3)} m/s, of the yaw rate "
-        f"{_number(summary['yaw_rate_rmse_rad_s'], 3)} rad/s"
-    )
-
-
-def _motion(summary: Mapping[str, Any]) -> str:
-    """Height and time of a flight, and what it asked of the motors."""
-    return (
-        f"base up to {summary['highest_m']:.2f} m, {summary['air_s']:.2f} s in the air, "
-        f"{summary['two_legs_s']:.2f} s without front feet; torque "
-        f"{summary['largest_torque_n_m']:.1f} N m, speed {summary['largest_speed_rad_s']:.1f} "
-        f"rad/s, power {summary['largest_power_w']:.0f} W"
-    )
-
-
-def rollout_phrase(rollouts: Mapping[str, Any]) -> str:
-    """The rollout backend of the line search, where it was not MuJoCo on this computer.
-
-    Args:
-        rollouts: of the planner's report; empty where there is none.
-
-    Returns:
-        The empty string where there is nothing to say.
-    """
-    backend, device = rollouts.get("backend"), rollouts.get("device")
-    if backend in (None, "mujoco"):
-        return ""
-    trip = rollouts.get("round_trip_ms")
-    if trip is None:
-        dropped = rollouts.get("overflows", 0)
-        return f"{backend} on {device}" + (f", {dropped} rollouts lost contacts" if dropped else "")
-    added = _number(rollouts["added_ms"]["p50"], 1)
-    return (
-        f"{backend} ({device}): round trip {_number(trip['p50'], 1)} ms (p99 "
-        f"{_number(trip['p99'], 1)}), of which {added} ms are not physics; "
-        f"{rollouts['fallbacks']} of {rollouts['requests']} rollouts were local"
-    )
-
-
-def robot_facts(robot: Mapping[str, Any]) -> list[Fact]:
-    """State, frames and latency of a robot's bridge after a run."""
-    frames, latency = robot.get("frames", {}), robot.get("state_to_command_us", {})
-    good = frames.get("accepted", 0) + frames.get("overtaken", 0)
-    refused = ", ".join(
-        f"{count} {reason}" for reason, count in frames.items()
-        if reason not in ("accepted", "overtaken")
-    )
-    why = f": {robot['cause']}" if robot["cause"] else ""
-    return [
-        Fact("robot", f"{robot['state']}{why}"),
-        Fact(
-            "link",
-            f"{good} frames, refused {refused or 'none'}; time from state to command "
-            f"{_number(latency.get('p50'))} us (p99 {_number(latency.get('p99'))})",
-        ),
-    ]
-
-
-def black_box_fact(report: Mapping[str, Any]) -> Fact:
-    """Where a robot's frames are kept, and how many are."""
-    frames = sum(report["frames"].values())
-    words = f"{report['folder']}: {frames} frames both ways, {1e-6 * report['bytes']:.1f} MB"
-    return Fact("black box", words)
-
-
-def emulator_facts(report: Mapping[str, Any]) -> list[Fact]:
-    """Duration, commands and largest loads of an emulated robot; `report` is empty without one."""
-    if not report:
-        return [Fact("FAILED", "The emulated robot left no report")]
-    worst = report["worst"]
-    return [
-        Fact(
-            "emulator",
-            f"ran for {report['emulated_s']:.1f} s, received {report['commands']} commands, is "
-            f"{report['posture']}",
-        ),
-        Fact(
-            "peak",
-            f"torque demand {worst['torque_demand']:.1f} N m, speed {worst['speed']:.1f} rad/s, "
-            f"power {worst['power']:.0f} W, temperature {worst['temperature']:.0f} degC",
-        ),
-    ]
-
-
-def _number(value: float | None, digits: int = 0) -> str:
-    """A number, or a dash where a process left no report."""
-    return "-" if value is None else f"{value:.{digits}f}"
 
 
 def _quantiles(values: Any, names: tuple[str, ...]) -> dict[str, float | None]:

@@ -21,7 +21,7 @@ from saltus.common.files import data_folder, is_file
 from saltus.configuration.launch import LaunchConfig
 from saltus.configuration.planners import ALL, PlannerEntry, entry_of, in_order, planners_in_words
 from saltus.launch.lock_step import AFTER_FALL_S
-from saltus.launch.outcome import rollout_phrase
+from saltus.launch.outcome import shown_value
 from saltus.launch.references import tilt_allowance_of_run
 from saltus.launch.trace import (
     Trace,
@@ -365,8 +365,8 @@ def _facts_of_run(folder: Path, config: LaunchConfig, summary: dict[str, Any]) -
         "Code": str(version or "not noted in this run"),
     }
     rolled = summary.get("processes", {}).get("planner", {}).get("rollouts", {})
-    if phrase := rollout_phrase(rolled):
-        facts["Rollouts"] = phrase
+    if rolled.get("backend", "mujoco") != "mujoco":
+        facts["Rollouts"] = shown_value(rolled)
     if summary:
         seconds, metres = summary["simulated_s"], summary["distance_m"]
         where = "of way" if config.is_driven else "forward"

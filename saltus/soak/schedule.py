@@ -2,9 +2,7 @@
 
 All of it is plain data. Its times count seconds of the run, so the schedule depends on no clock and
 no machine. Each kind of action has random numbers of its own, drawn in the order of time: a shorter
-launch gets the beginning of a longer one's schedule.
-
-Only what a walk survives is drawn. Faults that must end a run belong to `saltus study faults`.
+launch gets the beginning of a longer one's schedule. ``soak.yaml`` has the bounds.
 """
 
 from __future__ import annotations
@@ -13,6 +11,7 @@ import math
 import time
 from collections.abc import Callable, Iterator
 from functools import partial
+from pathlib import Path
 from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
@@ -20,46 +19,19 @@ from numpy.typing import NDArray
 
 from runtime.bus import Publisher
 from runtime.messages import Command as CommandMessage
+from saltus.configuration.options import read_mapping
 from saltus.launch.listener import Listener
-from saltus.launch.supervisor import Supervisor, pause_processes, send_as_stranger
+from saltus.launch.supervisor import Supervisor
+from saltus.soak.harm import Harm, do
 
 Draw = np.random.Generator
-Range = tuple[float, float]
 Item = TypeVar("Item")
 
-GAITS = ("walk", "trot", "auto", "stand")
-GAIT_SHARES = (0.3, 0.3, 0.2, 0.2)
-HOLD_S: Range = (2.0, 8.0)  # for which a command holds
-STAND_S: Range = (1.0, 4.0)  # for which one to stand holds
-FORWARD: Range = (-0.2, 0.4)  # [m/s]
-LEFT: Range = (-0.15, 0.15)  # [m/s]
-TURN: Range = (-0.5, 0.5)  # [rad/s]
-HEIGHT: Range = (0.24, 0.30)  # of the trunk [m], where a command has one
-HEIGHT_SHARE = 0.2  # of the commands
-
+BOUNDS = read_mapping(Path(__file__).with_name("soak.yaml"))
 CALM_S = 10.0  # at both ends of a run, without pushes and faults
-PUSH_EVERY_S: Range = (5.0, 15.0)
-PUSH: Range = (0.2, 1.0)  # [m/s], horizontal
-STRONG_PUSH: Range = (1.0, 1.5)
-STRONG_SHARE = 0.15
-HARD_PUSH: Range = (2.1, 2.6)
-HARD_SHARE = 0.02
-HARD = 2.0  # a fall soon after a larger one counts apart [m/s]
-
-FAULT_EVERY_S: Range = (10.0, 30.0)
-CUT_S: Range = (0.003, 0.012)  # joints older than 0.02 s are unknown
-HEAT: Range = (40.0, 52.0)  # [deg C]; from 60 on the robot sits down
-TURNED: Range = (2.0, 5.0)  # torque on a joint from outside [N m]
-TURNED_S: Range = (0.05, 0.2)
-STICKS_S: Range = (0.5, 3.0)
-STICKS = ("lx", "ly", "rx", "ry")
-# Without a plan for 0.1 s the tracker follows the last one on, for 0.35 s in all.
-PLANNER_PAUSE_S: Range = (0.02, 0.08)
-ESTIMATOR_PAUSE_S: Range = (0.005, 0.03)  # an estimate is not used from 0.02 s on
-
+HARD = 2.0  # a fall soon after a larger push counts apart [m/s]
 WIDE = 12.0  # [m]
-SLIPPERY: Range = (0.5, 0.7)  # friction; on 0.35 some pushes of 1 m/s throw the robot
-NETWORK = {"loss": 0.02, "duplicate": 0.1, "reorder": 0.1, "corrupt": 0.02}  # at most
+SLIPPERY = (0.5, 0.7)  # friction; on 0.35 some pushes of 1 m/s throw the robot
 
 
 class Command(NamedTuple):
@@ -67,7 +39,7 @@ class Command(NamedTuple):
 
     Attributes:
         at: seconds of the run.
-        gait: of `GAITS`.
+        gait: name.
         forward, left, turn: [m/s], [m/s], [rad/s].
         height: of the trunk [m]; None: as it stands.
     """
@@ -78,22 +50,6 @@ class Command(NamedTuple):
     left: float
     turn: float
     height: float | None
-
-
-class Harm(NamedTuple):
-    """What is done to the launch's processes from outside.
-
-    Attributes:
-        at: seconds of the run.
-        kind: ``pause`` or ``stranger``.
-        process: that is stopped; empty for a stranger.
-        seconds: for which it is stopped.
-    """
-
-    at: float
-    kind: str
-    process: str = ""
-    seconds: float = 0.0
 
 
 class Push(NamedTuple):
@@ -149,11 +105,11 @@ def draw_schedule(seed: int, number: int, seconds: float, hard_pushes: bool = Fa
     )
     late = seconds - CALM_S
     return Schedule(
-        _terrain(place), _network(place),
+        _terrain(place), draw_value(place, BOUNDS["network"]),
         list(_until(seconds, _commands(order))),
-        list(_until(late, _every(push, PUSH_EVERY_S, partial(_push, hard_pushes)))),
-        list(_until(late, _every(fault, FAULT_EVERY_S, _incident), lambda event: event["at"])),
-        list(_until(late, _every(harm, FAULT_EVERY_S, _harm))),
+        list(_until(late, _every(push, "pushes", partial(_push, hard_pushes)))),
+        list(_until(late, _every(fault, "incidents", _one_of("incidents")), _time_of_event)),
+        list(_until(late, _every(harm, "harms", _harm))),
     )  # fmt: skip
 
 
@@ -167,60 +123,61 @@ def _until(
         yield item
 
 
-def _every(draw: Draw, interval: Range, make: Callable[[Draw, float], Item]) -> Iterator[Item]:
+def _time_of_event(event: dict[str, Any]) -> float:
+    return event["at"]
+
+
+def draw_value(draw: Draw, bounds: Any) -> Any:
+    """Draw every value of a mapping, in its order; what is no bound stays as it is."""
+    if isinstance(bounds, dict):
+        if "either_way" in bounds:
+            return float(draw.uniform(*bounds["either_way"]) * draw.choice((-1.0, 1.0)))
+        return {key: draw_value(draw, each) for key, each in bounds.items()}
+    if isinstance(bounds, list):
+        return float(draw.uniform(*bounds))
+    return int(draw.integers(bounds)) if isinstance(bounds, int) else bounds
+
+
+def _every(draw: Draw, what: str, make: Callable[[Draw, float], Item]) -> Iterator[Item]:
     """Something again and again, with random times between, after the calm beginning."""
     at = CALM_S
     while True:
         yield make(draw, at)
-        at += float(draw.uniform(*interval))
+        at += draw_value(draw, BOUNDS[what]["every"])
 
 
 def _commands(draw: Draw) -> Iterator[Command]:
-    at = 0.0
+    at, bounds = 0.0, BOUNDS["commands"]
+    gaits = list(bounds["gaits"])
     while True:
-        gait = GAITS[draw.choice(len(GAITS), p=GAIT_SHARES)]
-        forward, left, turn = (float(draw.uniform(*bounds)) for bounds in (FORWARD, LEFT, TURN))
+        gait = gaits[draw.choice(len(gaits), p=list(bounds["gaits"].values()))]
+        velocity = draw_value(draw, bounds["velocity"])
         if gait == "stand":
-            forward = left = turn = 0.0
-        height = float(draw.uniform(*HEIGHT)) if draw.uniform() < HEIGHT_SHARE else None
-        yield Command(at, gait, forward, left, turn, height)
-        at += float(draw.uniform(*(STAND_S if gait == "stand" else HOLD_S)))
+            velocity = dict.fromkeys(velocity, 0.0)
+        has_height = draw.uniform() < bounds["height_share"]
+        height = draw_value(draw, bounds["height"]) if has_height else None
+        yield Command(at, gait, **velocity, height=height)
+        at += draw_value(draw, bounds["stand" if gait == "stand" else "hold"])
 
 
 def _push(hard_pushes: bool, draw: Draw, at: float) -> Push:
     way, share = draw.uniform(-math.pi, math.pi), draw.uniform()
-    bounds = PUSH if share > STRONG_SHARE else STRONG_PUSH
-    if hard_pushes and share < HARD_SHARE:
-        bounds = HARD_PUSH
-    size = draw.uniform(*bounds)
+    sizes, shares = BOUNDS["pushes"]["sizes"], BOUNDS["pushes"]["shares"]
+    kind = "usual" if share > shares["strong"] else "strong"
+    if hard_pushes and share < shares["hard"]:
+        kind = "hard"
+    size = draw_value(draw, sizes[kind])
     return Push(at, (float(size * math.cos(way)), float(size * math.sin(way)), 0.0))
 
 
-def _incident(draw: Draw, at: float) -> dict[str, Any]:
-    """A short cut, a warm motor, a joint that somebody turns, or sticks of the A1's remote."""
-    kind = ("cut", "heat", "drive_joint", "remote")[draw.integers(4)]
-    if kind == "cut":
-        what: dict[str, Any] = {"for": float(draw.uniform(*CUT_S))}
-    elif kind == "heat":
-        what = {"motor": int(draw.integers(12)), "temperature": float(draw.uniform(*HEAT))}
-    elif kind == "drive_joint":
-        torque = float(draw.uniform(*TURNED) * draw.choice((-1.0, 1.0)))
-        what = {"motor": int(draw.integers(12)), "torque": torque,
-                "for": float(draw.uniform(*TURNED_S))}  # fmt: skip
-    else:
-        sticks = {name: float(draw.uniform(-1.0, 1.0)) for name in STICKS}
-        what = {"for": float(draw.uniform(*STICKS_S)), "sticks": sticks}
-    return {"kind": kind, "at": at, **what}
+def _one_of(what: str) -> Callable[[Draw, float], dict[str, Any]]:
+    kinds = BOUNDS[what]["kinds"]
+    return lambda draw, at: draw_value(draw, kinds[draw.integers(len(kinds))]) | {"at": at}
 
 
 def _harm(draw: Draw, at: float) -> Harm:
-    """A pause of planner or estimator, or frames of a stranger at the bridge's socket."""
-    which = draw.integers(3)
-    if which == 0:
-        return Harm(at, "pause", "planner", float(draw.uniform(*PLANNER_PAUSE_S)))
-    if which == 1:
-        return Harm(at, "pause", "estimator", float(draw.uniform(*ESTIMATOR_PAUSE_S)))
-    return Harm(at, "stranger")
+    harm = _one_of("harms")(draw, at)
+    return Harm(**harm | {"victims": (harm["victims"],)})
 
 
 def _terrain(draw: Draw) -> list[dict[str, Any]]:
@@ -245,12 +202,6 @@ def _terrain(draw: Draw) -> list[dict[str, Any]]:
         {"kind": "patch", "friction": float(draw.uniform(*SLIPPERY)), "length": 1.0, "width": 1.0,
          "at": [x - 0.5, y]},
     ]  # fmt: skip
-
-
-def _network(draw: Draw) -> dict[str, Any]:
-    """Shares of frames lost, doubled, out of order and damaged."""
-    shares = {name: float(draw.uniform(0.0, most)) for name, most in NETWORK.items()}
-    return shares | {"seed": int(draw.integers(2**32))}
 
 
 FAR, NEAR = 2.3, 1.0  # from the origin, where it is sent back and where it is let go again [m]
@@ -280,7 +231,7 @@ class Steering:
             return command
         way = math.atan2(-y, -x) - heading_of(q)
         error = math.remainder(way, 2.0 * math.pi)
-        turn = min(TURN[1], max(TURN[0], TURN_GAIN * error))
+        turn = float(np.clip(TURN_GAIN * error, *BOUNDS["commands"]["velocity"]["turn"]))
         return command._replace(forward=SPEED * max(0.0, math.cos(error)), left=0.0, turn=turn)
 
 
@@ -289,8 +240,6 @@ def heading_of(q: NDArray[np.float64]) -> float:
     x, y, z, w = q[3:7]
     return math.atan2(2.0 * (w * z + x * y), 1.0 - 2.0 * (y * y + z * z))
 
-
-STRANGER_FRAMES = 20  # of each kind
 
 
 class Player:
@@ -319,7 +268,8 @@ class Player:
         harms = self._schedule.harms
         if self.harms < len(harms) and harms[self.harms].at <= running_s:
             self.harms += 1
-            self._do(harms[self.harms - 1], supervisor)
+            pids = {each.name: each.pid for each in supervisor.children if each.status is None}
+            do(harms[self.harms - 1], pids, {"tracker": self._port})
 
     def _at(self, running_s: float) -> Command:
         """The command of a time."""
@@ -334,9 +284,3 @@ class Player:
             sequence=self._sequence, time=time.monotonic(), forward=command.forward,
             left=command.left, yaw_rate=command.turn, height=command.height, gait=command.gait,
         ))  # fmt: skip
-
-    def _do(self, harm: Harm, supervisor: Supervisor) -> None:
-        if harm.kind == "pause":
-            pause_processes(supervisor, (harm.process,), harm.seconds)
-        else:
-            send_as_stranger(self._port, STRANGER_FRAMES)

@@ -10,7 +10,6 @@ from saltus.cli.main import run
 from saltus.common.errors import BadRequest
 from saltus.configuration.launch import ROLLOUTS, LaunchConfig, load_launch
 from saltus.launch import assembly, planners
-from saltus.launch.outcome import rollout_phrase
 from sim_bridge import physics_client
 
 
@@ -61,18 +60,6 @@ def test_a_launch_looks_before_it_starts_and_planners_without_rollouts_do_not(no
     with pytest.raises(BadRequest, match="rollout remote: no physics server"):
         assembly.check(lost)
     assembly.check(msgspec.structs.replace(lost, planner="convex_mpc"))
-
-
-def test_the_summary_tells_of_rollouts_that_were_not_mujocos_here():
-    assert rollout_phrase({}) == rollout_phrase({"backend": "mujoco", "device": "cpu"}) == ""
-    assert rollout_phrase({"backend": "warp", "device": "cpu", "overflows": 0}) == "warp on cpu"
-    remote = {
-        "backend": "remote", "device": "mujoco on cpu", "requests": 30, "fallbacks": 2,
-        "round_trip_ms": {"p50": 8.04, "p99": 12.0}, "added_ms": {"p50": 0.55, "p99": 1.0},
-    }  # fmt: skip
-    phrase = rollout_phrase(remote)
-    assert all(part in phrase for part in ("mujoco on cpu", "8.0 ms", "12.0", "0.6 ms", "2 of 30"))
-    assert "- ms" in rollout_phrase({**remote, "round_trip_ms": {"p50": None, "p99": None}})
 
 
 def test_no_server_for_the_robot_is_one_line_in_launches_and_sweeps(nobody, capsys):

@@ -5,7 +5,13 @@ from typing import Any
 import pytest
 
 from saltus.configuration.launch import load_launch
-from saltus.launch.outcome import LaunchProblem, find_problems, launch_summary, readable_summary
+from saltus.launch.outcome import (
+    LaunchProblem,
+    find_problems,
+    headline,
+    launch_facts,
+    launch_summary,
+)
 from saltus.launch.supervisor import Death
 from saltus.metrics.run import RunMetrics
 
@@ -37,11 +43,7 @@ def problems_of(
 
 
 def first_line(summary=None, problems=()) -> str:
-    return " ".join(readable_summary(summary or summary_of(), problems)[0])
-
-
-def text(summary: dict[str, Any]) -> str:
-    return "\n".join(f"{label} {words}" for label, words in readable_summary(summary, []))
+    return " ".join(headline(summary or summary_of(), problems))
 
 
 def test_keys_are_those_that_scripts_rely_on():
@@ -108,6 +110,20 @@ def test_what_goes_wrong_is_in_the_first_line_with_its_count(reports, what, word
     assert words.lower() in line.lower() and "planner hilqr, estimator salted" in line
 
 
+def test_measurements_have_units_and_what_is_unknown_is_left_out():
+    summary = summary_of(folder="runs/x", max_lateral_deviation_m=None)
+    summary["planner"]["solve_ms"]["p99"] = None
+    facts = dict(launch_facts(summary, [], REPORTS))
+    assert list(facts) == ["OK", "distance", "planner", "tracker", "estimator", "folder"]
+    assert facts["distance"] == "0.00 m"
+    assert facts["planner"] == "plans 300; a second 50; simulated time; solve p50 12.3 ms"
+    assert "lateness p50 30, p99 60, p999 200 us" in facts["tracker"]
+    silent = launch_facts(summary, [], {"emulator": {}})
+    assert silent[0] == ("FAILED", "The emulated robot left no report")
+    remote = {"planner": {"rollouts": {"backend": "remote", "round_trip_ms": {"p50": 2.0}}}}
+    assert ("rollouts", "backend remote, round_trip_ms p50 2") in launch_facts(summary, [], remote)
+
+
 def test_a_few_per_cent_are_no_problem():
     assert problems_of(
         planner={"statuses": {"ok": 97, "failed": 3}}, tracker={"ticks": 970, "missed": 30},
@@ -124,7 +140,8 @@ def test_the_gravest_comes_first():
     assert first_line(summary, problems).startswith(
         "FAILED The robot fell at 2.31 s of 6 s; the pla"
     )
-    details = [fact.text for fact in readable_summary(summary, problems) if not fact.label]
+    facts = launch_facts(summary | {"folder": "runs/x"}, problems, REPORTS)
+    details = [fact.text for fact in facts if not fact.label]
     assert details == ["planner: ValueError: no; see logs/planner.log"]
 
 

@@ -9,17 +9,10 @@ import pytest
 from robots.terrain import height_at
 from saltus.launch import assembly
 from saltus.soak.schedule import (
+    BOUNDS,
     CALM_S,
-    ESTIMATOR_PAUSE_S,
     FAR,
-    FORWARD,
-    GAITS,
     HARD,
-    HEIGHT,
-    LEFT,
-    PLANNER_PAUSE_S,
-    STRONG_PUSH,
-    TURN,
     Command,
     Steering,
     draw_schedule,
@@ -28,6 +21,8 @@ from saltus.soak.soak import soak_config
 from tests.a1 import A1
 
 HOUR = 3600.0
+COMMANDS = BOUNDS["commands"]
+FORWARD, LEFT, TURN = COMMANDS["velocity"].values()
 
 
 def test_same_seed_and_launch_give_the_same_schedule():
@@ -48,18 +43,20 @@ def test_a_shorter_launch_gets_the_beginning_of_the_longer_ones_schedule():
 @pytest.mark.parametrize("seed", range(3))
 def test_everything_is_within_its_bounds(seed):
     schedule = draw_schedule(seed, 0, HOUR)
-    assert {command.gait for command in schedule.commands} == set(GAITS)
+    assert {command.gait for command in schedule.commands} == set(COMMANDS["gaits"])
     for command in schedule.commands:
         assert FORWARD[0] <= command.forward <= FORWARD[1]
         assert LEFT[0] <= command.left <= LEFT[1] and TURN[0] <= command.turn <= TURN[1]
-        assert command.height is None or HEIGHT[0] <= command.height <= HEIGHT[1]
+        low, high = COMMANDS["height"]
+        assert command.height is None or low <= command.height <= high
         assert command.gait != "stand" or not any(command[2:5])
-    assert 0.0 < max(push.size for push in schedule.pushes) <= STRONG_PUSH[1] < HARD
+    strongest = BOUNDS["pushes"]["sizes"]["strong"][1]
+    assert 0.0 < max(push.size for push in schedule.pushes) <= strongest < HARD
     assert {event["kind"] for event in schedule.incidents} == {
         "cut", "heat", "drive_joint", "remote",
     }  # fmt: skip
-    longest = {"planner": PLANNER_PAUSE_S[1], "estimator": ESTIMATOR_PAUSE_S[1], "": 0.0}
-    assert all(harm.seconds <= longest[harm.process] for harm in schedule.harms)
+    longest = {"planner": 0.08, "estimator": 0.03, "tracker": 0.0}
+    assert all(harm.seconds <= longest[harm.victims[0]] for harm in schedule.harms)
     for at in [item.at for item in (*schedule.pushes, *schedule.harms)]:
         assert CALM_S <= at < HOUR - CALM_S
 

@@ -1,7 +1,6 @@
 """A soak of launches that are made up: how ends count, what is summed, and the command."""
 
 import json
-import signal
 import time
 from types import SimpleNamespace
 
@@ -15,7 +14,7 @@ from saltus.launch.launcher import LaunchOutcome
 from saltus.launch.outcome import LaunchProblem
 from saltus.launch.supervisor import Death
 from saltus.metrics.run import RunMetrics
-from saltus.soak import soak
+from saltus.soak import schedule, soak
 from saltus.soak.samples import FallFrames, processes_in, read_samples, total_memory
 from saltus.soak.schedule import draw_schedule
 from saltus.soak.soak import SoakOptions, judge, run_soak
@@ -105,23 +104,11 @@ def test_a_robot_that_is_stopped_for_another_cause_is_no_fall_but_a_restart():
     assert not end.counts_as_fall and end.restarts == 1 and end.cause == HOT
 
 
-class Signalled:
-    """A process that takes signals."""
-
-    name, pid = "planner", 0
-
-    def __init__(self):
-        self.signals = []
-
-    def signal(self, number):
-        self.signals.append(number)
-
-
 class Launches:
     """Launches that end as they are told to, after one look of their follower."""
 
     def __init__(self, *outcomes):
-        self.outcomes, self.configs, self.process = list(outcomes), [], Signalled()
+        self.outcomes, self.configs = list(outcomes), []
 
     def __call__(self, config, folder, meddle, record):
         self.configs.append(config)
@@ -138,8 +125,7 @@ class Launches:
             v=np.zeros(18), foot_force=np.zeros((4, 3)), contact=np.ones(4), trunk_contact=False,
         )  # fmt: skip
         listener = SimpleNamespace(status=status, truth=truth, plans=3, metrics=metrics(last))
-        children = SimpleNamespace(children=[self.process], child=lambda name: self.process)
-        meddle(children, listener)
+        meddle(SimpleNamespace(children=[]), listener)  # a harm has no victim
         return given
 
 
@@ -182,12 +168,13 @@ def test_frames_around_a_fall_outlive_the_ring(tmp_path):
     assert all(file.read_text() == file.name for file in fall.iterdir())
 
 
-def test_harms_that_are_due_are_done_and_processes_go_on(tmp_path):
-    launches = Launches(outcome(3600.0))
-    run_soak(SoakOptions(1.0, 0), tmp_path / "soak", launches)
-    first = draw_schedule(0, 0, 3600.0).harms[0]
-    expected = [signal.SIGSTOP, signal.SIGCONT] if first.kind == "pause" else []
-    assert launches.process.signals == expected
+def test_a_harm_that_is_due_is_done(tmp_path, monkeypatch):
+    done = []
+    monkeypatch.setattr(schedule, "do", lambda *arguments: done.append(arguments))
+    run_soak(SoakOptions(1.0, 0), tmp_path / "soak", Launches(outcome(3600.0)))
+    ((harm, pids, ports),) = done
+    assert harm == draw_schedule(0, 0, 3600.0).harms[0]
+    assert pids == {} and ports["tracker"] > 0
 
 
 def test_a_user_who_stops_gets_the_sums(tmp_path):

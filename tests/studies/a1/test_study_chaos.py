@@ -11,11 +11,13 @@ from pathlib import Path
 
 import pytest
 
-from studies.a1 import chaos as trial
+from saltus.soak.harm import ACTS, Harm, do
 from studies.a1 import chaos_leap as leap
-from studies.a1.chaos import LENGTH_S, STATES, VICTIMS, Harm, do, draw_harms
+from studies.a1 import harmed
+from studies.a1.chaos import CHAOS, draw_trials
+from studies.a1.faults import TABLE, trial_of
 
-PAIRS = {(kind, victim) for kind, victims in VICTIMS.items() for victim in victims}
+PAIRS = {(kind, victim) for kind, victims in CHAOS["victims"].items() for victim in victims}
 SLEEP = "import time; print(flush=True); time.sleep(60)"
 GROW = """
 file = open({file!r}, "wb", buffering=0)
@@ -60,7 +62,7 @@ def go_on(process: subprocess.Popen[str]) -> None:
 
 
 def hurt(kind: str, process: subprocess.Popen[str], value: float = 0.0) -> None:
-    do(Harm(kind, "planner", "running", 0.0, value), {"planner": process.pid}, {})
+    do(Harm(kind, ("planner",), value), {"planner": process.pid}, {})
 
 
 def state_of(process: subprocess.Popen[str]) -> str:
@@ -68,14 +70,22 @@ def state_of(process: subprocess.Popen[str]) -> str:
 
 
 def test_every_kind_comes_to_every_process_equally_often():
-    harms = draw_harms(3, 4 * len(PAIRS))
-    counts = Counter((harm.kind, harm.victim) for harm in harms)
+    trials = draw_trials(3, 4 * len(PAIRS))
+    counts = Counter((harm.kind, *harm.victims) for trial in trials for harm in trial.harms)
     assert set(counts) == PAIRS and set(counts.values()) == {4}
-    assert {harm.state for harm in harms} == set(STATES)
-    for harm in harms:
-        assert 0.0 <= harm.at_s <= STATES[harm.state][1]
-        shortest, longest = LENGTH_S.get(harm.kind, (-3600.0, 3600.0))
-        assert shortest <= harm.value <= longest
+    assert {trial.state for trial in trials} == set(CHAOS["states"])
+    for trial in trials:
+        assert 0.0 <= trial.at <= CHAOS["states"][trial.state][1]
+        (harm,) = trial.harms
+        shortest, longest = CHAOS["seconds"].get(harm.kind, (-3600.0, 3600.0))
+        assert shortest <= harm.seconds <= longest
+
+
+def test_every_fault_of_the_table_can_be_done():
+    assert len(TABLE["faults"]) == 41
+    for fault in TABLE["faults"]:
+        for harm in trial_of(fault).harms:
+            assert harm.kind in {*ACTS, "flood", "press", "silence"} and harm.victims
 
 
 def test_a_process_is_killed_stopped_or_paused():
@@ -121,9 +131,9 @@ def test_a_clock_leaps(tmp_path, seconds):
 
 def test_processes_of_a_trial_are_found_by_their_mark(tmp_path):
     mark = str(tmp_path)
-    with victim(SLEEP, **{trial.MARK: mark}) as process:
+    with victim(SLEEP, **{harmed.MARK: mark}) as process:
         line_of(process)
-        assert list(trial.processes_with(mark)) == [process.pid]
-        assert SLEEP in trial.processes_with(mark)[process.pid]
-        assert not trial.processes_with(mark + "0")
-    assert not trial.processes_with(mark)
+        assert list(harmed.processes_with(mark)) == [process.pid]
+        assert SLEEP in harmed.processes_with(mark)[process.pid]
+        assert not harmed.processes_with(mark + "0")
+    assert not harmed.processes_with(mark)
