@@ -45,7 +45,7 @@ class PlanIntake:
         return now - self._accepted_at
 
     def offer(
-        self, plan: Plan | None, now: float, stale_after: float, q: Array | None = None
+        self, plan: Plan, now: float, stale_after: float, q: Array | None = None
     ) -> bool:
         """Accept `plan` if it is newer than the last one, and safe; return whether it was.
 
@@ -55,7 +55,7 @@ class PlanIntake:
             stale_after: silence after which a planner that was started again is believed [s].
             q: the robot's configuration (19), from which the first plan may not lead away.
         """
-        if plan is None or plan is self._last_offer:
+        if plan is self._last_offer:
             return False
         self._last_offer = plan
         if self._newest is not None and plan.id == self._newest.id:

@@ -28,6 +28,8 @@ from controller.safety import PASS, GateVerdict, Joints, Reason, SafetyGate
 from controller.stand_down import Standby, damping_aim
 from controller.track_kernel import (
     POSITION_LIMITED,
+    READ_DQ,
+    READ_Q,
     TIME,
     TORQUE_LIMITED,
     UNUSUAL,
@@ -108,14 +110,14 @@ class Tracker:
         plan = self.plans.current
         return None if plan is None else self.due - plan.time
 
-    def offer(self, plan: Plan | None, now: float, estimate: StateEstimate | None = None) -> bool:
+    def offer(self, plan: Plan, now: float, estimate: StateEstimate | None = None) -> bool:
         """Take a plan that arrives at `now` [s] if it is newer and safe; whether it was.
 
         The first one may not lead away from the `estimate`.
         """
         q = None if estimate is None else estimate.q
         accepted = self.plans.offer(plan, now, self.options.stand_down.plan_max_age_s, q)
-        if accepted and plan is not None:
+        if accepted:
             self.gate.follow_plan(plan)
         return accepted
 
@@ -141,7 +143,8 @@ class Tracker:
         self._tick = source.tick if source is not None else self._tick + 1
         if reading is not None:
             self.gate.remember(reading)
-        self.offer(plan, now, estimate)
+        if plan is not None:
+            self.offer(plan, now, estimate)
         self.plans.begin(self.due)
         if self._is_well(estimate, now) and estimate is not None and reading is not None:
             command = self._track(estimate, reading)
@@ -182,15 +185,15 @@ class Tracker:
         """The command that tracks the plan; None where a number says that there is more to do."""
         source, plan = self.gate.source_of(estimate, reading), self.plans.current
         assert plan is not None  # see `_is_well`
-        row, torque = np.zeros(_COMMAND.width), np.empty(12)
+        row, torque, read = np.zeros(_COMMAND.width), np.empty(12), row_of(reading)
         self._bounds[0], self._bounds[1] = self.gate.tilt_max, self.gate.height_min
         bits = track(
-            *self.plans.flat, row_of(estimate), row_of(reading), row_of(source), self.due,
+            *self.plans.flat, row_of(estimate), read, row_of(source), self.due,
             self._ranges, self._bounds, row, torque,
         )  # fmt: skip
         if bits & UNUSUAL:
             return None
-        self._joints = Joints(reading.joint_position, reading.joint_velocity, reading.time)
+        self._joints = Joints(read[READ_Q], read[READ_DQ], float(read[TIME]))
         if bits:
             self.gate.count_limits(bool(bits & TORQUE_LIMITED), bool(bits & POSITION_LIMITED))
         self._torque = torque

@@ -121,8 +121,8 @@ class TrackerLoop:
             self.readings_out.send(reading)
 
     def _offer(self, plan: Plan | None) -> None:
-        """Offer the tracker a plan."""
-        if self.tracker.offer(plan, self.clock.now()):
+        """Offer the tracker a plan, if there is one."""
+        if plan is not None and self.tracker.offer(plan, self.clock.now()):
             self._plan_arrival_ms.add(1e3 * self.tracker.plans.arrival)
 
     def _count(self, command: MotorCommand, now: float) -> None:
@@ -131,10 +131,11 @@ class TrackerLoop:
         if self._written_at is not None:
             self._interval_ms.add(1e3 * (written_at - self._written_at))
         self._written_at = written_at
-        if command.status not in ("ok", "hold") or self.tracker.plan_age is None:
+        status, plan_age = command.status, self.tracker.plan_age
+        if status not in ("ok", "hold") or plan_age is None:
             return
-        self._plan_age_ms.add(1e3 * self.tracker.plan_age)
-        if self._estimate is not None and command.status == "ok":  # else its age may be the reason
+        self._plan_age_ms.add(1e3 * plan_age)
+        if self._estimate is not None and status == "ok":  # else its age may be the reason
             self._estimate_age_ms.add(1e3 * (now - self._estimate.time))
 
     def _collect_estimate(self, tick: int) -> StateEstimate | None:

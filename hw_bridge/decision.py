@@ -103,15 +103,15 @@ class TrackerWatch:
         if not age <= self._age_max:
             limit = 1e3 * self._age_max
             return Verdict("damp", f"the tracker's command is {1e3 * age:.0f} ms old ({limit:.0f})")
-        if command.status == "damp":
+        if (status := command.status) == "damp":
             lost = "the tracker gave up: a fall, or nothing measured"
             return Verdict("damp", lost + _in_words(command.reason))
-        if command.status not in ("stand_down", "waiting"):
+        if status not in ("stand_down", "waiting"):
             self._standing_since = None
             return GO
         if self._standing_since is None:
             self._standing_since, self._why = now, command.reason
-        patience = FIRST_PLAN_S if command.status == "waiting" else self._patience
+        patience = FIRST_PLAN_S if status == "waiting" else self._patience
         if now - self._standing_since <= patience:
             return GO
         lost = "the tracker has no plan or no estimate to follow"
@@ -180,7 +180,8 @@ class Decision:
             now: [s].
             fed: whether the tracker has seen the robot yet.
         """
-        wanted = Setpoints(command.q, command.dq, command.kp, command.kd, command.tau)
+        row = row_of(command)
+        wanted = Setpoints(row[SENT_Q], row[SENT_DQ], row[SENT_KP], row[SENT_KD], row[SENT_TAU])
         if not self._moves:
             return self._pretend(command, wanted, last, now, fed)
         machine = self.machine
@@ -204,7 +205,7 @@ class Decision:
             follows = follows and command.status in FOLLOWING
         setpoints = machine.step(now, *known, wanted if follows else None, last.numbers[TRUNK])
         if setpoints is wanted and is_known:
-            sent = self._act(command, last.numbers, now)
+            sent = self._act(row, last.numbers, now)
             if sent is not None:
                 return sent
         limited = self.limiter.apply(
@@ -215,16 +216,16 @@ class Decision:
         return self._encoded(command, limited.setpoints, last)
 
     def _act(
-        self, command: MotorCommand, numbers: Array, now: float
+        self, command: Array, numbers: Array, now: float
     ) -> tuple[bytes, MotorCommand] | None:
-        """The tracker's command as it is but for its gains; None where there is more to be done."""
+        """The tracker's row as it is but for its gains; None where there is more to be done."""
         step = self.limiter.allowance(now)
         if step is None:
             return None
         frame = self._encoder.servo_frame
         sent, rows = np.empty(COMMAND.width), np.empty((JOINTS, 5))
         limiter, wire = self.limiter, self._encoder.wire
-        if act(row_of(command), numbers, limiter.last, step, limiter.bounds, wire.motors_at,
+        if act(command, numbers, limiter.last, step, limiter.bounds, wire.motors_at,
                wire.scales, frame, sent, rows):  # fmt: skip
             return None
         limiter.accept(rows, now)

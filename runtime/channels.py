@@ -16,6 +16,7 @@ from runtime.wire import DecodeError, MessageT, decode, encode
 Stop = Callable[[], bool]
 
 STOP_CHECK_S = 0.05  # longest time for which a blocking wait does not look at its stop flag [s]
+READABLE = int(zmq.POLLIN)  # a plain number: the flag takes four calls to compare
 HERE = b"rows"  # subscription of a reader of rows: it is counted, and no frame begins so
 LOOK_EVERY = 64  # messages in rows, after which a publisher looks whether an observer has come
 
@@ -84,7 +85,7 @@ class Frames:
         """The frames since the last call, oldest first, or the first `most` of them."""
         frames = []
         while (most is None or len(frames) < most) and (
-            int(self._socket.get(zmq.EVENTS)) & zmq.POLLIN  # an exception would take longer
+            int(self._socket.get(zmq.EVENTS)) & READABLE  # an exception would take longer
         ):
             frames.append(self._socket.recv(zmq.NOBLOCK))
         return frames

@@ -57,6 +57,7 @@ class RowLayout(Generic[MessageT]):
     Attributes:
         width: numbers in a row.
         spans: where each field stands.
+        view: shows a row as a message that is not decoded yet.
     """
 
     def __init__(self, kind: type[MessageT]) -> None:
@@ -78,17 +79,13 @@ class RowLayout(Generic[MessageT]):
         self.width, self.spans = begin, {field.name: field.span for field in self._fields}
         readers = {field.name: property(_reader(field)) for field in self._fields}
         names = {"__slots__": (), "kind": kind} | readers
-        self._view = type(f"{kind.__name__}Row", (RowView,), names)
+        self.view: Callable[[Array], MessageT] = type(f"{kind.__name__}Row", (RowView,), names)
         self._others = [field for field in self._fields if field.kind is not np.ndarray]
         self._runs = [
             (_getter([field.name for field in run]), slice(run[0].span.start, run[-1].span.stop))
             for is_array, fields in groupby(self._fields, lambda field: field.kind is np.ndarray)
             if is_array and (run := list(fields))
         ]
-
-    def view(self, row: Array) -> MessageT:
-        """The row as a message that is not decoded yet."""
-        return cast(MessageT, self._view(row))
 
     def write(self, message: MessageT, row: Array) -> None:
         """Put a message into a row."""
@@ -107,7 +104,7 @@ class RowLayout(Generic[MessageT]):
 
     def message(self, row: Array) -> MessageT:
         """The message in a row, whose arrays are views of it."""
-        return cast(MessageT, self._view(row).message())
+        return message_of(self.view(row))
 
 
 def _reader(field: _Field) -> Callable[[RowView], Any]:
