@@ -22,6 +22,7 @@ from saltus.launch.supervisor import Death
 from saltus.metrics.run import RunMetrics
 
 SHARE = 0.03  # of solves, ticks or frames that may go wrong without a word
+DOWN = 0.01  # of the ticks; a robot that stood down for longer has not walked
 MOST = 0.5  # of the solves; a planner that fails in more has not done its job
 NEVER = math.inf
 
@@ -119,9 +120,8 @@ def _shares(reports: Reports) -> Iterator[LaunchProblem | None]:
     down, held = in_force.get("stand_down", 0), in_force.get("hold", 0) + in_force.get("damp", 0)
     if down:
         detail = f"stand-down: there was no plan or no estimate; {_log('tracker')}"
-        yield LaunchProblem(
-            "stood_down", f"the robot stood down for {1e-3 * down:.2f} s", True, detail
-        )
+        words = f"the robot stood down for {1e-3 * down:.2f} s of {1e-3 * ticks:.2f} s"
+        yield LaunchProblem("stood_down", words, down > DOWN * ticks, detail)
     before = in_force.get("none", 0) + in_force.get("waiting", 0)  # the first plan
     if before > MOST * ticks:
         words = f"no plan came for {1e-3 * before:.2f} s"

@@ -86,6 +86,8 @@ def test_a_run_in_which_all_is_well_has_no_problem():
          "not_converged", "51 of 51 solves", True),
         ({"simulation": {"in_force": {"ok": 5000, "stand_down": 511}}},
          "stood_down", "the robot stood down for 0.51 s", True),
+        ({"simulation": {"in_force": {"ok": 24990, "stand_down": 10}}},
+         "stood_down", "the robot stood down for 0.01 s of 25.00 s", False),
         ({"simulation": {"in_force": {"ok": 700, "hold": 200, "waiting": 100}}},
          "not_tracking", "200 of 1000 ticks", False),
         ({"simulation": {"in_force": {"none": 20, "waiting": 980}}},
