@@ -6,7 +6,7 @@ choose the step. So they check (3.2), its derivatives, and closed forms.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from typing import NamedTuple
 
 import numpy as np
@@ -18,7 +18,6 @@ from hybrid.rigid_body.body import RigidBody
 from hybrid.rigid_body.dynamics import Contact, constraint_jacobian, motion
 from hybrid.rigid_body.hybrid_system import CONTACTS, SEPARATING
 from hybrid.rigid_body.impacts import sticking_impulse
-from hybrid.saltations import saltation
 from hybrid.systems import Array, Mode, System, Transition
 
 _TOLERANCE = SimulationOptions(rtol=1e-13, atol=1e-15)  # flows last about ``step`` seconds
@@ -86,24 +85,6 @@ def finite_difference_saltation(
 
     columns = [(4.0 * central(i, h / 2.0) - central(i, h)) / 3.0 for i, h in enumerate(sizes)]
     return np.stack(columns, axis=1)
-
-
-def saltation_errors(
-    system: System,
-    transition: Transition,
-    points: Iterable[GuardState],
-    step: float = 3e-4,
-) -> Array:
-    """Relative error of (3.2) against ``finite_difference_saltation`` at each point, (k,)."""
-    return np.array(
-        [
-            relative_error(
-                saltation(system, transition, *point).matrix,
-                finite_difference_saltation(system, transition, *point, step=step),
-            )
-            for point in points
-        ]
-    )
 
 
 def relative_error(matrix: Array, reference: Array) -> float:
