@@ -311,10 +311,7 @@ def simulate_impacts(impacts: int) -> StudyResult:
     block = RockingBlock()
     simulated, limit = rock(block, RATE, impacts), accumulation(block, RATE)
     made = rows(block, simulated, limit)
-    figures = {
-        "figure-7": figure_7(block),
-        "figure-8": figure_8(block, simulated, limit),
-    }
+    figures = {"figure-8": figure_8(block, simulated, limit)}
     criteria = [
         Criterion(f"{key} of the accumulation, relative", made[-1][key], "<=", REQUIRED)
         for key in ("time_error", "s_error")
@@ -358,15 +355,6 @@ def rows(block: RockingBlock, simulated: ZenoRun, limit: Accumulation) -> list[d
         "closed_form_s": limit.s,
     }
     return [*made, made[-1] | total]
-
-
-def figure_7(block: RockingBlock) -> Figure:
-    """A half cycle: the block on the ground, and at its apex."""
-    base = np.array([[0.0, 0.0], [block.width, 0.0]])
-    outline = np.concatenate([base, base[::-1] + [0.0, block.height], base[:1]])
-    c, s = np.cos(top := apex(block, RATE)), np.sin(top)
-    poses = {"start and impact": outline, "apex": outline @ np.array([[c, s], [-s, c]])}
-    return draw(Panel(poses, "x [m]", "y [m]", ((), (0.0,)), {"aspect": "equal"}))
 
 
 def figure_8(block: RockingBlock, run: ZenoRun, limit: Accumulation) -> Figure:

@@ -29,6 +29,7 @@ from hybrid.hilqr.tracking_cost import HybridReference, HybridTrackingCost
 from hybrid.simulation import simulate_step
 from hybrid.systems import Array
 from studies.figures import Panel, Styled, dots, draw, over
+from studies.kong.two_methods import open_loop
 from studies.study import Criterion, StudyOptions, StudyResult, study
 
 TIMESTEP, STEPS = 1e-3, 1001  # [s], 6.6.1
@@ -93,8 +94,7 @@ def reference(timestep: float = TIMESTEP, steps: int = STEPS) -> HybridReference
         TERMINAL_WEIGHT * np.eye(2),
     )  # fmt: skip
     problem = EventDrivenModel(bouncing_ball(), FALLING, timestep, cost)
-    force = np.full((steps, 1), SEED_FORCE)
-    seed = Policies.of(np.zeros((steps + 1, 2)), force, np.zeros((steps, 1, 2)))
+    seed = open_loop(np.full((steps, 1), SEED_FORCE), 2)
     solution = Hilqr(problem, HilqrOptions(tolerance=1e-3)).solve(START, seed)
     if solution.trajectory is None or solution.status != "converged":
         raise RuntimeError(f"the reference of ball-mpc is {solution.status}")

@@ -42,7 +42,8 @@ from hybrid.hilqr.cost import Cost, QuadraticCost
 from hybrid.hilqr.event_driven import EventDrivenModel
 from hybrid.options import SimulationOptions
 from hybrid.systems import Array, System
-from studies.figures import Panel, Styled, dots, draw, over
+from studies.figures import Panel, dots, draw, over
+from studies.kong.two_methods import open_loop
 from studies.kong.variational import (
     ConvergentCost,
     augmented,
@@ -186,26 +187,21 @@ def run(options: StudyOptions) -> StudyResult:
 
 def report(groups: Sequence[Sequence[Measured]], options: StudyOptions) -> StudyResult:
     """Rows, figures and criteria of measured tasks; with ``full`` other weights and starts too."""
-    rows, drawn, criteria, sweeps = [], {}, [], []
+    rows, drawn, criteria = [], {}, []
     for group in groups:
-        first, best, name = group[0].plan, group[1].plan, group[0].plan.task.name
+        first, name = group[0].plan, group[0].plan.task.name
         plain, convergent, *_ = own = [row(one, first) for one in group]
         rows += own
         for key in ("trace", "mean_distance"):
             before, after = plain[key], convergent[key]
             ratio = after / before if before and after is not None else None
             criteria.append(Criterion(f"{name}: {key} over the plain plan's", ratio, "<", 1.0))
-        file = name.replace(" ", "-")
-        drawn |= {f"trajectories-{file}": draw_bundles(group[:2]),
-                  f"ends-{file}": draw_clouds(group)}  # fmt: skip
+        drawn[f"ends-{name.replace(' ', '-')}"] = draw_clouds(group)
         if options.full:
             swept = [plan_convergent(first, each) for each in options.track(WEIGHTS)]
             more = [measure(plan, options) for plan in swept]
             more += [measure(one.plan, options, each) for each in SCALES for one in group[:2]]
             rows += [row(one, first) for one in more]
-            sweeps.append(sorted([first, best, *swept], key=lambda plan: plan.weight))
-    if sweeps:
-        drawn["trade-off"] = draw_trade_off(sweeps)
     return StudyResult(rows, drawn, columns=SHOWN, digits=3, criteria=criteria)
 
 
@@ -260,12 +256,6 @@ def _solved(
     columns = OUTPUT @ wide.select(0).states[:, n:].reshape(-1, n, COLUMNS)
     status, iterations = solution.status, solution.iterations
     return Plan(task, kind, weight, trajectory, status, iterations, seconds, columns)
-
-
-def open_loop(inputs: Array, n: int) -> Policies:
-    """Inputs (N, m) without feedback, for states of n numbers."""
-    states, gains = np.zeros((len(inputs) + 1, n)), np.zeros((*inputs.shape, n))
-    return Policies.of(states, inputs, gains)
 
 
 def lqr(plan: Plan) -> Policies:
@@ -361,21 +351,6 @@ def row(one: Measured, plain: Plan) -> dict[str, Any]:
     }
 
 
-def draw_bundles(group: Sequence[Measured]) -> Figure:
-    """Heights, their deviations from the plan for a circle of starts, and forces, by plan."""
-    panels: list[dict[str, Any]] = [{}, {}, {}]
-    for one in group:
-        times, states = one.plan.times, one.plan.trajectory.states
-        for curves, values, width in zip(
-            panels, (one.circle.states[:, :, 0].T, one.circle.deviations[:, :, 0].T, states[:, 2]),
-            (0.4, 0.4, 1.2), strict=True,
-        ):  # fmt: skip
-            curves[one.plan.kind] = over(times, values, linewidth=width)
-    labels = "height [m]", "from the plan [m]", "force [N]"
-    return draw(*(Panel(curves, "time [s]", label)
-                  for curves, label in zip(panels, labels, strict=True)))  # fmt: skip
-
-
 def draw_clouds(group: Sequence[Measured]) -> Figure:
     """Where perturbed starts end, off the plan's end, and the growth of their spread over time."""
     circle, panels, growth = np.stack((np.cos(CIRCLE), np.sin(CIRCLE)), axis=1), [], {}
@@ -393,13 +368,3 @@ def draw_clouds(group: Sequence[Measured]) -> Figure:
         growth[f"{plan.kind}, samples"] = dots(np.stack((plan.times[together], sampled), axis=1))
     spread = Panel(growth, "time [s]", "spread [m]", settings={"yscale": "log"})
     return draw(*panels, spread)
-
-
-def draw_trade_off(sweeps: Sequence[Sequence[Plan]]) -> Figure:
-    """Predicted spread against effort as the weight grows."""
-    curves = {
-        plans[0].task.name: Styled([(one.effort, np.sqrt(one.predicted_trace)) for one in plans],
-                                   {"marker": "o"})
-        for plans in sweeps
-    }  # fmt: skip
-    return draw(Panel(curves, r"effort [N$^2$ s]", "spread at the end [m]"))

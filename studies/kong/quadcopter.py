@@ -12,7 +12,6 @@ from __future__ import annotations
 
 import numpy as np
 
-from hybrid.hilqr import Policies
 from hybrid.hilqr.event_driven import EventDrivenModel
 from hybrid.hilqr.event_linearisation import Placement
 from studies.figures import COLOURS, Panel, Styled, draw
@@ -32,6 +31,7 @@ from studies.kong.two_methods import (
     Comparison,
     compare,
     inputs_panel,
+    open_loop,
     placements,
     reaching,
 )
@@ -60,8 +60,7 @@ def solve(options: StudyOptions, event_at: Placement = "end", steps: int = STEPS
 def seed_inputs(model: EventDrivenModel, steps: int) -> np.ndarray:
     """Inputs (steps, 2) of the seed of 5.4.4: 1.5 m g in all, 0.1 m g once both edges touch."""
     inputs = np.full((steps, 2), 0.5 * SEED_THRUST * (MASS * GRAVITY))
-    policies = Policies.of(np.zeros((steps + 1, 6)), inputs, np.zeros((steps, 2, 6)))
-    for knot, event in model.roll_out(START, policies).select(0).aux.events:
+    for knot, event in model.roll_out(START, open_loop(inputs, 6)).select(0).aux.events:
         if event.transition.target == LATCHED:
             inputs[knot + 1 :] = 0.5 * LATCHED_THRUST * (MASS * GRAVITY)
     return inputs

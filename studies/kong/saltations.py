@@ -237,9 +237,6 @@ def contact_states(
     rng: np.random.Generator,
     count: int,
     around: Array,
-    spread: float = 0.2,
-    speed: float = 2.0,
-    effort: float = 5.0,
 ) -> list[GuardState]:
     """States on a transition's guard that satisfy the source mode's constraints.
 
@@ -253,16 +250,13 @@ def contact_states(
         rng: source of randomness.
         count: how many; fewer come back where too few draws reach the guard.
         around: positions q (m,) near contact.
-        spread: standard deviation of positions [unit of q].
-        speed: of velocities [unit of q per s].
-        effort: of inputs [unit of u].
     """
 
     def draw() -> GuardState:
-        q = around + spread * rng.normal(size=body.dof)
-        qd = speed * rng.normal(size=body.dof)
+        q = around + 0.2 * rng.normal(size=body.dof)
+        qd = 2.0 * rng.normal(size=body.dof)
         x = np.concatenate((q, qd))
-        u = effort * rng.normal(size=body.input_dim)
+        u = 5.0 * rng.normal(size=body.input_dim)
         if CONTACTS[transition.source] is Contact.NONE:
             return GuardState(0.0, x, u)
         x = least_norm_root(lambda y: _touching(body, transition, y), x)

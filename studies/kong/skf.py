@@ -151,7 +151,7 @@ def simulate_truths(problem: Problem, seed: int, threads: int = THREADS) -> Trut
     modes, codes = np.zeros((B, K + 1), dtype=np.int64), np.zeros(B, dtype=np.int64)
 
     arrays = (*draws, problem.states, states, modes, ys, codes)
-    _share_out(_simulate, task, arrays, threads)
+    _share_out(_simulate, task, arrays, threads, noisy=True)
     return Truths(states, modes, ys, codes == OK)
 
 
@@ -188,7 +188,7 @@ def particles(problem: Problem, ys: Array, options: ParticleOptions) -> Array:
     def room() -> tuple[Any, ...]:
         return S, least, Cloud.empty(options.particles, n), Cloud.empty(options.particles, n)
 
-    _share_out(_particles, task, (ys, means, keys), options.threads, room)
+    _share_out(_particles, task, (ys, means, keys), options.threads, room, noisy=True)
     return means
 
 
@@ -225,13 +225,18 @@ def _share_out(
     arrays: Sequence[NDArray[Any]],
     threads: int,
     room: Callable[[], tuple[Any, ...]] = tuple,
+    noisy: bool = False,
 ) -> None:
-    """Call a kernel on slices of the trials' arrays, each with room of its own, side by side."""
+    """Call a kernel on slices of the trials' arrays, each with room of its own, side by side.
+
+    With noise the flow is disturbed, so each slice has tables of its own.
+    """
     count, model = len(arrays[0]), task.tables
     threads = max(1, min(threads, count)) if model.in_threads else 1
 
     def part(i: int, j: int) -> None:
-        kernel(model.with_disturbance(), task.kernel, *(each[i:j] for each in arrays), *room())
+        tables = model.with_disturbance() if noisy else model.tables
+        kernel(tables, task.kernel, *(each[i:j] for each in arrays), *room())
 
     part(0, 0 if threads > 1 else count)  # compiles once, before the threads start
     if threads > 1:
@@ -406,9 +411,7 @@ def compare_all(
         })  # fmt: skip
         if level == shown:
             means = {name: each[done] for name, (each, _) in found.items()}
-            kept = Truths(
-                truths.states[done], truths.modes[done], truths.measurements[done], truths.ok[done]
-            )
+            kept = Truths(*(each[done] for each in truths))
             figures["trial"] = _draw_trial(level, kept, means, labels, coordinates)
     worse = sum(row["better"] == "jrkf" for row in rows) / len(rows)
     criteria = [Criterion("share of sets in which the JRKF is better", worse, "<=", SIGNIFICANT)]

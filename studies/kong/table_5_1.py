@@ -25,7 +25,7 @@ from hybrid.examples.bouncing_ball import (
     bouncing_ball,
     bouncing_ball_problem,
 )
-from hybrid.hilqr import Hilqr, HilqrOptions, Policies, Trajectory
+from hybrid.hilqr import Hilqr, HilqrOptions, Trajectory
 from studies.figures import Panel, draw
 from studies.kong.direct_collocation import DirectProblem, solve_direct
 from studies.kong.two_methods import (
@@ -35,6 +35,7 @@ from studies.kong.two_methods import (
     heights_panel,
     inputs_panel,
     magnitude,
+    open_loop,
 )
 from studies.study import StudyOptions, StudyResult, study
 
@@ -128,8 +129,8 @@ def solve_case(case: Case, steps: int = STEPS, fraction: float = HALF) -> Solved
         tolerance=CUT_OFF, max_iterations=MAX_ITERATIONS,
         variant=case.method,  # type: ignore
     )  # fmt: skip
-    force = np.full((steps, 1), seed_force(case.seed, case.duration, fraction))
-    policies = Policies.of(np.zeros((steps + 1, 2)), force, np.zeros((steps, 1, 2)))
+    force = seed_force(case.seed, case.duration, fraction)
+    policies = open_loop(np.full((steps, 1), force), 2)
     solver = Hilqr(model, options)
     seed, solution = solver.start(START, policies), solver.solve(START, policies)
     final = solution.trajectory

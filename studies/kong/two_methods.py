@@ -86,6 +86,12 @@ def reaching(
     return EventDrivenModel(system, mode, duration / steps, cost, event_at=event_at)
 
 
+def open_loop(inputs: Array, n: int) -> Policies:
+    """Inputs (N, m) without feedback, for states of n numbers."""
+    states, gains = np.zeros((len(inputs) + 1, n)), np.zeros((*inputs.shape, n))
+    return Policies.of(states, inputs, gains)
+
+
 def magnitude(change: float) -> float | None:
     """|dJ| for a row; None where the input Hessians are not positive definite, so there is none."""
     return abs(change) if np.isfinite(change) else None
@@ -99,8 +105,7 @@ def compare(
     Raises:
         ValueError: the seed's rollout fails.
     """
-    states = np.zeros((len(inputs) + 1, len(x0)))
-    seed = Policies.of(states, inputs, np.zeros((*inputs.shape, len(x0))))
+    seed = open_loop(inputs, len(x0))
     rolled = Hilqr(model).start(x0, seed)
     if rolled is None:
         raise ValueError("the seed's rollout fails: choose inputs or a start that can be simulated")

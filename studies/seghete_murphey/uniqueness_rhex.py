@@ -27,7 +27,7 @@ from scipy.optimize import brentq, minimize
 
 from hybrid.impacts.surface_cosines import surface_cosines
 from hybrid.systems import Array
-from studies.figures import Panel, Styled, dots, draw
+from studies.figures import Panel, dots, draw
 from studies.halm_posa.systems.planar_links import Link, body_inertia, point, point_jacobian
 from studies.seghete_murphey.systems.momentum_maps import deviation, order_sensitivity
 from studies.seghete_murphey.systems.momentum_orders import OrderOptions, all_orders
@@ -261,7 +261,6 @@ def run(options: StudyOptions) -> StudyResult:
     drawn = {
         "figure-2": figure_2(grid, points),
         "figure-3": figure_3(rhex, {key: points[key] for key in "ABC" if key in points}),
-        "spread": spreads(*[[(abs(i.s), i.spread) for i in kind] for kind in (random, approach)]),
     }
     beside = {"least_s": float(grid.s.min())} | scaling(random, approach)
     rows = []
@@ -372,13 +371,3 @@ def figure_3(rhex: RHex, points: Mapping[str, Extremum]) -> Figure:
         panels.append(Panel({"right": right, "left": left}, "x [m]", "y [m]", ((), (0.0,)),
                             {"title": key, "aspect": "equal"}))  # fmt: skip
     return draw(*panels, width=3.0)
-
-
-def spreads(
-    random: Sequence[tuple[float, float]], approach: Sequence[tuple[float, float]]
-) -> Figure:
-    """Spread of the outcomes over |s|: random impacts, and a fall at stances towards s = 0."""
-    curves = {"random stances and velocities": dots(random),
-              "a fall, at stances towards s = 0": Styled(approach, {"marker": "o"})}  # fmt: skip
-    scale = {"xscale": "log", "yscale": "log"}
-    return draw(Panel(curves, "|s|", "largest distance of two outcomes / |p|", settings=scale))
