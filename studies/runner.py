@@ -1,11 +1,10 @@
 """Run a study by name, print its table, criteria and notes, and save its figures."""
 
 import inspect
-import os
 import sys
 import textwrap
 import time
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -16,6 +15,7 @@ from saltus.common.figures import save
 from studies.study import Criterion, Study, StudyOptions, StudyResult
 
 _WIDTH = 80  # columns of a note
+PRINTED = ("thesis_", "printed_")  # in front of a key: its number as the source prints it
 
 
 def run_study(name: str, study: Study, options: StudyOptions, folder: Path, json: bool) -> int:
@@ -24,37 +24,70 @@ def run_study(name: str, study: Study, options: StudyOptions, folder: Path, json
     Raises:
         BadRequest: the folder cannot be written to, or the trials need too much memory.
     """
-    _check_writable(folder)
+    _write(folder, lambda: folder.mkdir(parents=True, exist_ok=True))
     started = time.monotonic()
-    result = _run(name, study, options)
-    seconds = time.monotonic() - started
-    if not result.rows:
+    with RunProgress(100.0, "%") as bar:
+        followed = replace(
+            options, progress=lambda done, total, what: bar.show(100.0 * done / total, what)
+        )
+        try:
+            result = study.run(followed)
+        except MemoryError as error:
+            reason = error or "no memory"
+            raise BadRequest(f"study {name}: {reason}; give fewer --trials") from error
+    seconds, rows = time.monotonic() - started, [_with_differences(row) for row in result.rows]
+    _write(folder, lambda: save(result.figures, folder))
+    text = inspect.cleandoc(sys.modules[study.run.__module__].__doc__ or "")
+    notes = [" ".join(part.split()) for part in text.split("\n\n")[1:]]  # below its first line
+    if result.figures:
+        files = ", ".join(f"{each}.png" for each in result.figures)
+        notes.append(f"Written to {folder}: {files}")
+    if not rows:
         say(f"study {name} has no rows")
-    closing = [*_notes(study), *_save(result, folder)]
     if json:
         criteria = [criterion.record() for criterion in result.criteria]
-        print_json(
-            {"study": name, "rows": result.rows, "seconds": seconds, "criteria": criteria}
-        )
+        print_json({"study": name, "rows": rows, "seconds": seconds, "criteria": criteria})
+        for note in notes:
+            say(note)
     else:
-        headings = list(result.columns.values()) if isinstance(result.columns, Mapping) else None
-        rows = [_readable(row, result) for row in result.rows]
-        print_table(f"study {name}: {study.source}", rows, headings)
+        _print_rows(f"study {name}: {study.source}", rows, result)
         if result.criteria:
             print_table("criteria", [_verdict(each) for each in result.criteria])
-    for line in closing:
-        if json:
-            say(line)
-        else:
-            print_lines(textwrap.wrap(line, _WIDTH, break_long_words=False))
-    met = all(criterion.met for criterion in result.criteria)
-    return 0 if met and result.rows else 1
+        for note in notes:
+            print_lines(textwrap.wrap(note, _WIDTH, break_long_words=False))
+    return 0 if rows and all(criterion.met for criterion in result.criteria) else 1
 
 
-def _notes(study: Study) -> list[str]:
-    """Paragraphs of the module's docstring below its first line."""
-    text = inspect.cleandoc(sys.modules[study.run.__module__].__doc__ or "")
-    return [" ".join(part.split()) for part in text.split("\n\n")[1:]]
+def _write(folder: Path, do: Callable[[], Any]) -> None:
+    try:
+        do()
+    except OSError as error:
+        raise BadRequest(f"--output {folder}: {error.strerror or error}") from error
+
+
+def _with_differences(row: Mapping[str, Any]) -> dict[str, Any]:
+    """The row, and behind a number that the source prints by how much the study's is larger."""
+    made: dict[str, Any] = {}
+    for key, value in row.items():
+        made[key] = value
+        own = next((key.removeprefix(each) for each in PRINTED if key.startswith(each)), "")
+        if own in row:
+            known = value is not None and row[own] is not None
+            made[f"{own}_off"] = row[own] - value if known else None
+    return made
+
+
+def _print_rows(title: str, rows: list[dict[str, Any]], result: StudyResult) -> None:
+    """The table of the shown keys; behind each printed number how far ours is off it."""
+    columns, keys = result.columns or (rows[0] if rows else ()), []
+    for key in columns:
+        keys.append(key)
+        keys += [f"{key.removeprefix(each)}_off" for each in PRINTED if key.startswith(each)]
+    keys = [key for key in dict.fromkeys(keys) if key in rows[0]] if rows else []
+    names = result.columns if isinstance(result.columns, Mapping) else {}
+    headings = [names.get(key, "off") for key in keys] if names else None
+    cells = [{key: _cell(row[key], result.digits) for key in keys} for row in rows]
+    print_table(title, cells, headings)
 
 
 def _verdict(criterion: Criterion) -> dict[str, str]:
@@ -63,40 +96,6 @@ def _verdict(criterion: Criterion) -> dict[str, str]:
     bound = f"{criterion.op} {criterion.bound:g}"
     met = "met" if criterion.met else "NOT MET"
     return {"criterion": criterion.what, "value": value, "bound": bound, "": met}
-
-
-def _run(name: str, study: Study, options: StudyOptions) -> StudyResult:
-    try:
-        with _ProgressBar() as bar:
-            return study.run(replace(options, progress=bar.show))
-    except MemoryError as error:
-        trials = "" if options.trials is None else f" --trials {options.trials}"
-        reason = error or "no memory"
-        raise BadRequest(f"study {name}{trials}: {reason}; give fewer --trials") from error
-
-
-def _check_writable(folder: Path) -> None:
-    """Refuse before the study runs what could not be written after it."""
-    parent = next(path for path in (folder, *folder.absolute().parents) if path.exists())
-    if not parent.is_dir():
-        raise BadRequest(f"--output {folder}: {parent} is not a folder")
-    if not os.access(parent, os.W_OK | os.X_OK):
-        raise BadRequest(f"--output {folder}: {parent} cannot be written to; name another folder")
-
-
-def _save(result: StudyResult, folder: Path) -> list[str]:
-    """Write the figures; one line that names them, or none."""
-    if not result.figures:
-        return []
-    try:
-        written = save(result.figures, folder)
-    except OSError as error:
-        raise BadRequest(f"--output {folder}: {error.strerror or error}") from error
-    return [f"Written to {folder}: {', '.join(path.name for path in written)}"]
-
-
-def _readable(row: Mapping[str, Any], result: StudyResult) -> dict[str, Any]:
-    return {key: _cell(row[key], result.digits) for key in result.columns or row}
 
 
 def _cell(value: Any, digits: int) -> Any:
@@ -116,24 +115,3 @@ def _item(item: Any, digits: int) -> str:
         end = f"{imaginary:+.{digits}g}i" if imaginary else ""
         return f"{real:.{digits}g}{end}"
     return str(_cell(item, digits))
-
-
-class _ProgressBar:
-    """Progress of a study, whose total is known only from its first report on."""
-
-    def __init__(self) -> None:
-        self._bar: RunProgress | None = None
-        self._total = 0
-
-    def show(self, done: int, total: int, what: str) -> None:
-        if self._bar is None or total != self._total:
-            self.__exit__()
-            self._bar, self._total = RunProgress(total, "done").__enter__(), total
-        self._bar.show(done, what)
-
-    def __enter__(self) -> "_ProgressBar":
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        if self._bar is not None:
-            self._bar.__exit__()

@@ -24,7 +24,7 @@ from __future__ import annotations
 
 import math
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
 import mujoco
@@ -49,7 +49,7 @@ from studies.anderson_revzen.systems.spring_hopper import (
     exact,
     spring_hopper,
 )
-from studies.figures import COLOURS, error_band, figure
+from studies.figures import Band, Panel, Styled, draw, over
 from studies.study import Criterion, StudyOptions, StudyResult, study
 
 TIMESTEP = 0.002  # MuJoCo's own, and 5.1's [s]
@@ -168,13 +168,13 @@ def integrated(system: EventSelectedSystem, start: Array, options: EssOptions) -
     return states
 
 
-def calibrate(falls: int = FALLS, hopper: SpringHopper | None = None) -> Calibration:
+def calibrate(falls: int = FALLS) -> Calibration:
     """Bisection for the largest epsilon at which ours is not less accurate.
 
     Raises:
         ValueError: it is less, or not less, accurate at both ends of EPSILONS.
     """
-    hopper = hopper or SpringHopper()
+    hopper = SpringHopper()
     system, model = spring_hopper(hopper), hopper_model(hopper)
     starts = np.stack([np.linspace(*HEIGHTS, falls), np.zeros(falls)], axis=1)
     true = np.stack([exact(hopper, start, TIMES) for start in starts])
@@ -186,10 +186,7 @@ def calibrate(falls: int = FALLS, hopper: SpringHopper | None = None) -> Calibra
     allowed = rms(np.stack([trajectory(model, start, STEPS) for start in starts]), true)
     low, high = EPSILONS
     if not error(low) <= allowed < error(high):
-        raise ValueError(
-            f"no epsilon in {EPSILONS} m has MuJoCo's error, {allowed:.2g}, on {hopper}: give"
-            " a hopper that lands within the duration, and compresses its spring by more"
-        )
+        raise ValueError(f"no epsilon in {EPSILONS} m has MuJoCo's error on {hopper}")
     while math.log(high / low) > _CLOSE:
         middle = math.sqrt(low * high)
         low, high = (middle, high) if error(middle) <= allowed else (low, middle)
@@ -203,9 +200,6 @@ RUNS = 15  # that the share of collision detection is taken from
 FINER = 0.8  # from one epsilon that is tried to the next
 FINEST = 1e-6  # epsilon at which the search gives up [m]
 LOOSE = 1e-6, 1e-8  # tolerances, relative and absolute, where they alone choose the steps
-
-Step = Callable[[str], None]  # called with the name of every step of the work
-
 
 class Bed(NamedTuple):
     """One bed as both have it, and what MuJoCo made of the starts."""
@@ -249,10 +243,10 @@ def as_accurate(beds: Sequence[Bed], starts: Array, epsilon: float) -> float | N
 
 
 def _is_worse(bed: Bed, starts: Array, options: EssOptions) -> bool:
-    for start, true, allowed in zip(starts, bed.true, bed.mujoco_rms, strict=True):
-        if not rms(integrated(bed.system, start, options), true) <= allowed:
-            return True
-    return False
+    return not all(
+        rms(integrated(bed.system, start, options), true) <= allowed
+        for start, true, allowed in zip(starts, bed.true, bed.mujoco_rms, strict=True)
+    )
 
 
 def timed(
@@ -293,36 +287,20 @@ def collision_share(bed: Bed, start: Array) -> float | None:
 class Sweep(NamedTuple):
     """What was measured."""
 
-    starts: Array  # (S, 6)
-    beds: tuple[Bed, ...]
+    beds: list[Bed]
     epsilon: float | None  # with which no start is less accurate than in MuJoCo [m]
     settings: dict[str, EssOptions]  # of ours, by the beginning of their keys in a row
     times: Array  # (S, beds, settings + 1) [s]; MuJoCo's are the last
-
-    @property
-    def contacts(self) -> Array:
-        """Springs of each bed (beds,)."""
-        return np.array([bed.bed.springs for bed in self.beds])
-
-    @property
-    def medians(self) -> Array:
-        """Median times over the starts (beds, settings + 1) [s]."""
-        return np.median(self.times, axis=0)
-
-    @property
-    def ratios(self) -> dict[str, float]:
-        """Marginal cost of a contact over MuJoCo's, by settings: slopes of the medians."""
-        slopes = np.polyfit(self.contacts, self.medians, 1)[0]
-        return {name: float(slopes[i] / slopes[-1]) for i, name in enumerate(self.settings)}
+    medians: Array  # (beds, settings + 1) of them [s]
+    ratios: dict[str, float]  # marginal cost of a contact over MuJoCo's: slopes of the medians
 
 
-def sweep(beds: Sequence[SpringBed], starts: Array, hopper_epsilon: float, step: Step) -> Sweep:
+def sweep(
+    beds: Sequence[SpringBed], starts: Array, hopper_epsilon: float, options: StudyOptions
+) -> Sweep:
     """Find the precision that matches MuJoCo's on all beds, and take the times."""
-    made = []
-    for bed in beds:
-        step(f"trajectories on {bed.springs} springs")
-        made.append(prepared(bed, starts))
-    step("precision on the plate")
+    tracked = options.track(beds, lambda bed: f"trajectories on {bed.springs} springs")
+    made = [prepared(bed, starts) for bed in tracked]
     epsilon = as_accurate(made, starts, hopper_epsilon)
     as_mujoco = epsilon or hopper_epsilon
     settings = {
@@ -331,27 +309,32 @@ def sweep(beds: Sequence[SpringBed], starts: Array, hopper_epsilon: float, step:
         "long_steps": EssOptions(*LOOSE, epsilon=as_mujoco),
     }
     timed(made, starts[0], settings)  # warms both up
-    times = []
-    for start in starts:
-        step("run times")
-        times.append(timed(made, start, settings))
-    return Sweep(starts, tuple(made), epsilon, settings, np.array(times))
+    times = np.array([timed(made, start, settings)
+                      for start in options.track(starts, lambda start: "run times")])  # fmt: skip
+    medians = np.median(times, axis=0)
+    slopes = np.polyfit([bed.bed.springs for bed in made], medians, 1)[0]
+    ratios = {name: float(slope / slopes[-1])
+              for name, slope in zip(settings, slopes, strict=False)}  # fmt: skip
+    return Sweep(made, epsilon, settings, times, medians, ratios)
 
 
-def steps_of(beds: int, starts: int) -> int:
-    """How often ``sweep`` calls ``step``."""
-    return beds + 1 + starts
+def rows(measured: Sweep, starts: Array) -> list[dict[str, Any]]:
+    """A row for each bed: times [s], RMS errors [SI units], and the ratios of all beds.
 
+    An error is None where a run broke off.
+    """
 
-def rows(measured: Sweep) -> list[dict[str, Any]]:
-    """A row for each bed: times [s], RMS errors [SI units], and the ratios of all beds."""
+    def together(errors: Array) -> float | None:
+        value = float(np.sqrt(np.mean(errors**2)))
+        return value if np.isfinite(value) else None
+
     made: list[dict[str, Any]] = []
     for bed, median in zip(measured.beds, measured.medians, strict=True):
-        row: dict[str, Any] = {"contacts": bed.bed.springs, "mujoco_s": float(median[-1])}
-        row["mujoco_rms"] = _rms_over_starts(bed.mujoco_rms)
+        row: dict[str, Any] = {"contacts": bed.bed.springs, "mujoco_s": float(median[-1]),
+                               "mujoco_rms": together(bed.mujoco_rms)}  # fmt: skip
         for i, (name, options) in enumerate(measured.settings.items()):
-            errors = our_errors(bed, measured.starts, options)
-            row[f"{name}_s"], row[f"{name}_rms"] = float(median[i]), _rms_over_starts(errors)
+            errors = our_errors(bed, starts, options)
+            row[f"{name}_s"], row[f"{name}_rms"] = float(median[i]), together(errors)
             row[f"{name}_worse"] = float(np.mean(~(errors <= bed.mujoco_rms)))
             key = "marginal_ratio" if name == "ours" else f"{name}_marginal_ratio"
             row[key] = measured.ratios[name]
@@ -361,43 +344,12 @@ def rows(measured: Sweep) -> list[dict[str, Any]]:
     return made
 
 
-def _rms_over_starts(errors: Array) -> float | None:
-    """RMS error over all starts; None where a run broke off."""
-    value = float(np.sqrt(np.mean(errors**2)))
-    return value if np.isfinite(value) else None
-
-
 ALLOWED_RATIO = 0.5  # of the marginal costs
 TRIALS = 120  # random starts, 5.2
 CONTACTS = (2, 10, 25, 50, 75, 100)
 STIFF_PART = 4  # of the starts, one in so many is tried on the beds that stiffen too
-SHOWN = (
-    "contacts",
-    "ours_s",
-    "mujoco_s",
-    "ours_rms",
-    "mujoco_rms",
-    "hopper_epsilon_s",
-    "hopper_epsilon_rms",
-    "long_steps_s",
-    "marginal_ratio",
-    "in_contact",
-)  # keys in the table for a person
-
-
-def criteria(measured: Sweep) -> list[Criterion]:
-    """As accurate as MuJoCo at some epsilon, and there a contact costs less."""
-    ratio = None if measured.epsilon is None else measured.ratios["ours"]
-    return [
-        Criterion("largest epsilon with every start as accurate [m]", measured.epsilon, ">", 0.0),
-        Criterion("marginal cost of a contact over MuJoCo's", ratio, "<=", ALLOWED_RATIO),
-    ]
-
-
-@study("Anderson and Revzen, table 5.1", "trials", "seed")
-def run(options: StudyOptions) -> StudyResult:
-    """Rows ``contacts, ours_s, mujoco_s, ours_rms, mujoco_rms, marginal_ratio`` and more."""
-    return compare_costs(options, CONTACTS)
+SHOWN = ("contacts", "ours_s", "mujoco_s", "ours_rms", "mujoco_rms", "hopper_epsilon_s",
+         "hopper_epsilon_rms", "long_steps_s", "marginal_ratio", "in_contact")  # fmt: skip
 
 
 def compare_costs(options: StudyOptions, contacts: Sequence[int]) -> StudyResult:
@@ -406,23 +358,14 @@ def compare_costs(options: StudyOptions, contacts: Sequence[int]) -> StudyResult
     The rows are of beds that are equally stiff; beds of equally stiff springs are measured beside.
     """
     starts = random_starts(options.count(TRIALS), np.random.default_rng(options.seed))
-    some = starts[::STIFF_PART]
     beds = [SpringBed(count) for count in contacts]
     each = SpringBed(2).spring_stiffness
     stiffer = [SpringBed(count, stiffness=count * each) for count in contacts]
-    total = 1 + steps_of(len(beds), len(starts)) + steps_of(len(stiffer), len(some))
-    done = iter(range(total))
-
-    def step(what: str) -> None:
-        options.progress(next(done), total, what)
-
-    step("calibration on the hopper")
     calibration = calibrate()
     share = collision_share(prepared(beds[-1], starts[:1]), starts[0])
     stop_stage_timers()
-    measured = sweep(beds, starts, calibration.epsilon, step)
-    stiff = sweep(stiffer, some, calibration.epsilon, step)
-    options.progress(total, total, "figures")
+    measured = sweep(beds, starts, calibration.epsilon, options)
+    stiff = sweep(stiffer, starts[::STIFF_PART], calibration.epsilon, options)
     beside = {
         "hopper_epsilon_m": calibration.epsilon,
         "hopper_rms": calibration.ours_rms,
@@ -432,50 +375,42 @@ def compare_costs(options: StudyOptions, contacts: Sequence[int]) -> StudyResult
         "stiff_in_contact": [bed.in_contact for bed in stiff.beds],
         "collision_share": share,
     }
-    made = [row | beside for row in rows(measured)]
-    figures = {
-        "figure-5.1": calibration_figure(calibration),
-        "figure-5.2": cost_figure(measured, made),
-    }
-    return StudyResult(made, figures, columns=SHOWN, criteria=criteria(measured))
+    made = [row | beside for row in rows(measured, starts)]
+    figures = {"figure-5.1": figure_5_1(calibration), "figure-5.2": figure_5_2(measured, made)}
+    ratio = None if measured.epsilon is None else measured.ratios["ours"]
+    criteria = [
+        Criterion("largest epsilon with every start as accurate [m]", measured.epsilon, ">", 0.0),
+        Criterion("marginal cost of a contact over MuJoCo's", ratio, "<=", ALLOWED_RATIO),
+    ]
+    return StudyResult(made, figures, columns=SHOWN, criteria=criteria)
 
 
-def calibration_figure(calibration: Calibration) -> Figure:
-    """Figure 5.1: the hopper from 2 m, and below it what both are off by."""
-    drawing, axes = figure(columns=2, rows=2, width=8.0, height=4.6, sharex=True)
-    names = (("height", "m"), ("velocity", "m/s"))
-    for column, (name, unit) in enumerate(names):
-        above, below = axes[:, column]
-        for states, label, colour, style in (
-            (calibration.exact, "exact", COLOURS["seed"], ":"),
-            (calibration.mujoco, "MuJoCo", COLOURS["initial"], "--"),
-            (calibration.ours, "event-selected", COLOURS["dxr"], "-"),
-        ):
-            above.plot(TIMES, states[:, column], style, color=colour, lw=1.2, label=label)
-            off = (states - calibration.exact)[:, column]
-            below.plot(TIMES, off, style, color=colour, lw=1.2)
-        above.set(ylabel=f"{name} [{unit}]")
-        below.set(ylabel=f"error of {name} [{unit}]", xlabel="time [s]")
-    drawing.legend(*axes[0, 0].get_legend_handles_labels(), loc="outside lower center", ncols=3,
-                   fontsize=8, frameon=False)  # fmt: skip
-    return drawing
+@study("Anderson and Revzen, table 5.1", "trials", "seed")
+def run(options: StudyOptions) -> StudyResult:
+    """Rows ``contacts, ours_s, mujoco_s, ours_rms, mujoco_rms, marginal_ratio`` and more."""
+    return compare_costs(options, CONTACTS)
 
 
-def cost_figure(measured: Sweep, rows: Sequence[Mapping[str, Any]]) -> Figure:
-    """Figure 5.2: median and quartiles of the run times over contacts, and errors beside them."""
-    drawing, (left, right) = figure(columns=2, width=9.0, height=3.8)
-    contacts = measured.contacts
-    for i, (name, colour, style, label) in enumerate((
-        ("ours", "dxr", "-", "event-selected, 2 ms, as accurate as MuJoCo"),
-        ("hopper_epsilon", "dxr", "--", r"event-selected, 2 ms, $\epsilon'$ of the hopper"),
-        ("long_steps", "dxr", ":", "event-selected, steps as tolerances allow"),
-        ("mujoco", "initial", "-", "MuJoCo, 2 ms"),
-    )):  # fmt: skip
-        look = {"color": COLOURS[colour], "linestyle": style, "marker": "o", "ms": 3}
-        error_band(left, contacts, 1e3 * measured.times[:, :, i], label=label, **look)
-        right.plot(contacts, [row[f"{name}_rms"] or np.nan for row in rows], **look)
-    left.set(xlabel="contacts", ylabel="processor time of 2 s [ms]", ylim=(0.0, None))
-    right.set(xlabel="contacts", ylabel="RMS error [SI units]", yscale="log")
-    drawing.legend(*left.get_legend_handles_labels(), loc="outside lower center", ncols=2,
-                   fontsize=8, frameon=False)  # fmt: skip
-    return drawing
+def figure_5_1(calibration: Calibration) -> Figure:
+    """The hopper from 2 m, and what both are off by."""
+    found = {"exact": calibration.exact, "MuJoCo": calibration.mujoco,
+             "event-selected": calibration.ours}  # fmt: skip
+    panels = []
+    for label, off in (("{}", 0.0), ("error of {}", calibration.exact)):
+        for column, what in enumerate(("height [m]", "velocity [m/s]")):
+            curves = {name: over(TIMES, (states - off)[:, column])
+                      for name, states in found.items()}  # fmt: skip
+            panels.append(Panel(curves, "time [s]", label.format(what)))
+    return draw(*panels, columns=2)
+
+
+def figure_5_2(measured: Sweep, rows: Sequence[Mapping[str, Any]]) -> Figure:
+    """Median and quartiles of the run times over contacts, and errors beside them."""
+    contacts, times, errors = [row["contacts"] for row in rows], {}, {}
+    for i, name in enumerate((*measured.settings, "mujoco")):
+        times[name] = Styled(Band(contacts, 1e3 * measured.times[:, :, i]), {"marker": "o"})
+        errors[name] = over(contacts, [row[f"{name}_rms"] or np.nan for row in rows], marker="o")
+    return draw(
+        Panel(times, "contacts", "processor time of 2 s [ms]"),
+        Panel(errors, "contacts", "RMS error [SI units]", settings={"yscale": "log"}),
+    )

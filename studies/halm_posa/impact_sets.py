@@ -19,7 +19,6 @@ from time import perf_counter
 from typing import Any, NamedTuple
 
 import numpy as np
-from matplotlib.collections import LineCollection
 from matplotlib.figure import Figure
 
 from hybrid.impacts.contact_problem import ContactProblem
@@ -30,7 +29,7 @@ from robots.conventions import FOOT_NAMES
 from robots.impact_problem import contact_problem
 from saltus.configuration.launch import AT_ORIGIN, load_launch
 from saltus.launch.lock_step import LockStep
-from studies.figures import COLOURS, GUARD, figure
+from studies.figures import Panel, Styled, dots, draw
 from studies.halm_posa.systems import (
     box_and_wall,
     compass_gait,
@@ -45,11 +44,10 @@ SAMPLES = 2**18  # of each system of the paper unless its own number is asked fo
 LAUNCH, LANDING_AFTER, LANDS = "trot", 0.75, ("FR", "RL")  # its second landing of this pair [s]
 LATEST = 1.0  # [s]
 REPEATS, ENOUGH = 3, 0.5  # of the timing, until that many seconds
-SHOWN = ("system", "samples", "lcps_per_sample", "printed_lcps", "microseconds_per_sample",
-         "outcomes_found", "outcomes", "terminated", "energy_growth", "pointed")  # fmt: skip
-PATHS = 1000  # that are drawn
-CELLS = 400  # places of a picture, along each side, with one dot each
-FLAT = 1e-9  # velocities nearer to each other are one [m/s]
+SHOWN = ("system", "samples", "lcps_per_sample", "printed_lcps_per_sample",
+         "microseconds_per_sample", "outcomes_found", "outcomes", "terminated", "energy_growth",
+         "pointed")  # fmt: skip
+PATHS, DOTS = 1000, 20_000  # that are drawn
 
 
 class Subject(NamedTuple):
@@ -116,7 +114,7 @@ def sample_sets(subjects: Sequence[Subject], options: StudyOptions) -> StudyResu
     for subject in options.track(subjects, lambda subject: subject.name):
         sampled, seconds = sample(subject, options)
         made.append(row(subject, sampled, seconds) | {"message": sampled.message})
-        figures[subject.figure] = draw(subject, sampled.outcomes, options.seed)
+        figures[subject.figure] = figure_of(subject, sampled.outcomes, options.seed)
     return StudyResult(made, figures, SHOWN)
 
 
@@ -142,7 +140,7 @@ def row(subject: Subject, sampled: ImpactSet, seconds: float) -> dict[str, Any]:
         "system": subject.name,
         "samples": samples,
         "lcps_per_sample": float(sampled.lcps.mean()),
-        "printed_lcps": subject.printed_lcps,
+        "printed_lcps_per_sample": subject.printed_lcps,
         "microseconds_per_sample": 1e6 * seconds / samples,
         "outcomes_found": sum(each.found for each in near),
         "outcomes": len(near),
@@ -157,44 +155,24 @@ def row(subject: Subject, sampled: ImpactSet, seconds: float) -> dict[str, Any]:
     }
 
 
-def draw(subject: Subject, outcomes: Array, seed: int = 0) -> Figure:
+def figure_of(subject: Subject, outcomes: Array, seed: int = 0) -> Figure:
     """One impact: sampled paths, the set after it, and the simultaneous and sequential paths."""
     problem, v = subject.problem, subject.velocity
     paths = sample_paths(problem, v, SamplingOptions(PATHS, subject.step, seed=seed))
-    named = [each.resolution.path for each in named_outcomes(problem, v)]
-    named = [(path, "-", "initial", "o", "simultaneous") for path in named[:-2]] + [
-        (named[-2], "-", "dxr", "s", "sequential, in order"),
-        (named[-1], "--", "xi", "s", "sequential, reversed"),
-    ]
-    sides = contact_velocities(problem)
-    views = panels(problem)
-    posed = subject.name in SKETCHES
-    count = len(views) + posed
-    drawing, axes = figure(columns=count, width=3.2 * count, height=3.9)
-    if posed:
-        draw_sketch(axes[0], subject.name, problem.contacts)
-    for axis, pair in zip(axes[posed:], views, strict=True):
+    *together, forward, reverse = [each.resolution.path for each in named_outcomes(problem, v)]
+    sides, drawn = contact_velocities(problem), []
+    for pair in panels(problem):
         plane = np.stack([sides[side] for side in pair], axis=-1)  # (n, 2)
-        lines = LineCollection([path @ plane for path in paths], colors="0.75", linewidths=0.4,
-                               zorder=1, label="sampled paths")  # fmt: skip
-        axis.add_collection(lines)
-        after = outcomes @ plane
-        cell = np.maximum(np.ptp(after, axis=0) / CELLS, FLAT / CELLS)
-        _, first = np.unique(np.round(after / cell), axis=0, return_index=True)
-        axis.plot(*after[first].T, ".", color="0.25", ms=6.0, mew=0.0, zorder=2,
-                  label="after the impact")  # fmt: skip
-        for path, line, colour, marker, label in named:
-            axis.plot(*(path @ plane).T, line, marker=marker, ms=3, lw=1.2, color=COLOURS[colour],
-                      zorder=3, label=label)  # fmt: skip
-        axis.plot(*(v @ plane), "o", color="black", ms=4, zorder=6, label="before")
-        axis.set(xlabel=pair[0], ylabel=pair[1])
-        _frame(axis)
-    handles, labels = axes[-1].get_legend_handles_labels()
-    once = dict(zip(labels, handles, strict=True))
-    drawing.legend(once.values(), once.keys(), loc="outside lower center",
-                   ncols=3 if count < 3 else 6, fontsize=8, frameon=False)  # fmt: skip
-    drawing.suptitle(subject.name, fontsize=10)
-    return drawing
+        drawn.append(Panel({
+            "_sampled": Styled([path @ plane for path in paths],
+                               {"color": "0.75", "linewidth": 0.4}),
+            "after the impact": dots(outcomes[:DOTS] @ plane, color="0.25"),
+            "simultaneous": Styled([path @ plane for path in together], {"marker": "o"}),
+            "sequential, in order": Styled(forward @ plane, {"marker": "s"}),
+            "sequential, reversed": Styled(reverse @ plane, {"marker": "s", "linestyle": "--"}),
+            "before": dots((v @ plane)[None], color="black", markersize=8),
+        }, *pair))  # fmt: skip
+    return draw(*drawn)
 
 
 def contact_velocities(problem: ContactProblem) -> dict[str, Array]:
@@ -213,91 +191,3 @@ def panels(problem: ContactProblem) -> list[tuple[str, str]]:
     if m == 2:
         return [(labels[2], labels[0]), (labels[0], labels[1]), (labels[3], labels[1])]
     return [(labels[i], labels[i + 1]) for i in range(0, m - 1, 2)]
-
-
-def _frame(axis: Any) -> None:
-    """Axes through zero; a side along which nothing but rounding happens is not blown up."""
-    axis.autoscale_view()
-    for low_high, put in ((axis.get_xlim(), axis.set_xlim), (axis.get_ylim(), axis.set_ylim)):
-        if low_high[1] - low_high[0] < FLAT:
-            put(np.mean(low_high) - 0.05, np.mean(low_high) + 0.05)
-    axis.axhline(0.0, color="0.5", lw=0.5, zorder=0)
-    axis.axvline(0.0, color="0.5", lw=0.5, zorder=0)
-
-
-class Sketch(NamedTuple):
-    """One mechanism at the impact."""
-
-    lines: list[Array]  # (k, 2) corners [m]
-    contacts: Array  # (m, 2) [m]
-    wall: float | None = None  # x of a wall [m]
-
-
-def draw_sketch(axis: Any, name: str, contacts: tuple[str, ...]) -> None:
-    """Draw the system ``name`` of the catalogue on the ground y = 0."""
-    sketch = SKETCHES[name]()
-    for line in sketch.lines:
-        axis.plot(*line.T, color="0.3", lw=1.4)
-    for at, label in zip(sketch.contacts, contacts, strict=True):
-        axis.plot(*at, "o", color=COLOURS["dxr"], ms=4, zorder=3)
-        axis.annotate(label, at, xytext=(9, 4), textcoords="offset points", fontsize=9)
-    axis.axhline(0.0, **GUARD)
-    if sketch.wall is not None:
-        axis.axvline(sketch.wall, **GUARD)
-    axis.set(xlabel="x [m]", ylabel="y [m]")
-    axis.margins(0.15)
-    axis.set_aspect("equal", adjustable="datalim")
-
-
-def _block() -> Sketch:
-    block = rocking_block.RockingBlock()
-    feet = rocking_block.corners(block, rocking_block.standing(block))
-    top = feet[::-1] + [0.0, block.height]
-    return Sketch([np.vstack([feet, top, feet[:1]])], feet)
-
-
-def _gait() -> Sketch:
-    gait = compass_gait.CompassGait()
-    hip, feet, masses = compass_gait.joints(gait, compass_gait.configuration(gait))
-    weights = [mass + 0.03 * _circle() for mass in masses]
-    return Sketch([np.array([feet[0], hip, feet[1]]), *weights], feet)
-
-
-def _box() -> Sketch:
-    box = box_and_wall.BoxAndWall()
-    q = box_and_wall.configuration(box)
-    right = box_and_wall.corners(box, q)
-    left = 2.0 * q[:2] - right
-    return Sketch([np.vstack([right, left, right[:1]])], right, 0.0)
-
-
-def _ramone() -> Sketch:
-    robot = ramone.Ramone()
-    legs = ramone.joints(robot, ramone.configuration(robot))
-    discs = [leg[-1] + robot.foot_radius * _circle() for leg in legs]
-    return Sketch([*legs, *discs], legs[:, -1] - [0.0, robot.foot_radius])
-
-
-def _stack() -> Sketch:
-    stack = disk_stacking.DiskStacking()
-    centres = disk_stacking.configuration(stack).reshape(3, 3)[:, :2]
-    floor = centres * [1.0, 0.0]
-    touching = [
-        floor[disk] if other == disk_stacking.GROUND else 0.5 * (centres[disk] + centres[other])
-        for disk, other in disk_stacking.CONTACTS.values()
-    ]
-    return Sketch([centre + stack.radius * _circle() for centre in centres], np.array(touching))
-
-
-def _circle() -> Array:
-    angle = np.linspace(0.0, 2.0 * np.pi, 60)
-    return np.stack([np.cos(angle), np.sin(angle)], axis=1)
-
-
-SKETCHES = {
-    "rocking block": _block,
-    "compass gait": _gait,
-    "box and wall": _box,
-    "RAMone": _ramone,
-    "disk stacking": _stack,
-}  # by the catalogue's names

@@ -14,7 +14,7 @@ update in both rows.
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from matplotlib.figure import Figure
@@ -28,7 +28,8 @@ from hybrid.hilqr.extension import KnotEvent
 from hybrid.hilqr.tracking_cost import HybridReference, HybridTrackingCost
 from hybrid.simulation import simulate_step
 from hybrid.systems import Array
-from studies.figures import COLOURS, figure, key
+from studies.figures import Panel, Styled, dots, draw, over
+from studies.kong.two_methods import open_loop
 from studies.study import Criterion, StudyOptions, StudyResult, study
 
 TIMESTEP, STEPS = 1e-3, 1001  # [s], 6.6.1
@@ -79,7 +80,7 @@ def run(options: StudyOptions) -> StudyResult:
     updated, plain = rows
     criteria = [Criterion(f"{what} with the update", updated[what], "<", plain[what])
                 for what in ("unconverged_steps", "tracking_cost")]  # fmt: skip
-    return StudyResult(rows, {"figure-6.4": draw(loops, target)}, criteria=criteria)
+    return StudyResult(rows, {"figure-6.4": figure_6_4(loops, target)}, criteria=criteria)
 
 
 def reference(timestep: float = TIMESTEP, steps: int = STEPS) -> HybridReference:
@@ -93,8 +94,7 @@ def reference(timestep: float = TIMESTEP, steps: int = STEPS) -> HybridReference
         TERMINAL_WEIGHT * np.eye(2),
     )  # fmt: skip
     problem = EventDrivenModel(bouncing_ball(), FALLING, timestep, cost)
-    force = np.full((steps, 1), SEED_FORCE)
-    seed = Policies.of(np.zeros((steps + 1, 2)), force, np.zeros((steps, 1, 2)))
+    seed = open_loop(np.full((steps, 1), SEED_FORCE), 2)
     solution = Hilqr(problem, HilqrOptions(tolerance=1e-3)).solve(START, seed)
     if solution.trajectory is None or solution.status != "converged":
         raise RuntimeError(f"the reference of ball-mpc is {solution.status}")
@@ -170,29 +170,20 @@ def _seed(
     )
 
 
-def draw(loops: dict[str, ClosedLoop], target: HybridReference) -> Figure:
-    """Figure 6.4: a row of axes for each run; inputs of solves without convergence on green."""
-    made, axes = figure(2, len(loops), width=7.2, height=2.6 * len(loops), squeeze=False)
-    black: dict[str, Any] = {"color": COLOURS["actual"], "lw": 1.2, "label": "target"}
-    blue: dict[str, Any] = {"color": COLOURS["initial"], "lw": 1.6, "label": "executed"}
-    for (plane, inputs), (title, loop) in zip(axes[::-1], loops.items(), strict=True):
-        plane.plot(*target.states.T, **black)
-        plane.plot(*loop.states.T, **blue)
-        for plan in loop.plans[:: max(1, len(loop.plans) // PLANS)]:
-            plane.plot(*plan.T, "--", color=COLOURS["initial"], lw=0.7)
-            plane.plot(*plan[-1], "o", color=COLOURS["initial"], ms=3, fillstyle="none")
-        for states in (target.states, loop.states):
-            plane.plot(*states[-1], "o", color="black", ms=4)
-        times = TIMESTEP * np.arange(len(loop.inputs))
-        inputs.step(times, target.inputs[: len(times), 0], where="post", **black)
-        inputs.step(times, loop.inputs[:, 0], where="post", **blue)
-        inputs.fill_between(times, 0, 1, where=~loop.converged, step="post", alpha=0.35, lw=0,
-                            color=COLOURS["final"], label="did not converge",
-                            transform=inputs.get_xaxis_transform())  # fmt: skip
-        plane.set(ylabel="velocity [m/s]")
-        inputs.set(ylabel="input [N]")
-        plane.set_title(title, loc="left", fontsize=10)
-    key(axes[0, 1], fontsize=7)
-    axes[-1, 0].set_xlabel("height [m]")
-    axes[-1, 1].set_xlabel("time [s]")
-    return made
+def figure_6_4(loops: dict[str, ClosedLoop], target: HybridReference) -> Figure:
+    """Figure 6.4: a row of panels for each run; green where a solve did not converge."""
+    panels, times = [], TIMESTEP * np.arange(STEPS)
+    for title, loop in loops.items():
+        plans = loop.plans[:: max(1, len(loop.plans) // PLANS)]
+        lost = ~loop.converged
+        panels += [
+            Panel({"target trajectory": target.states, "executed": loop.states,
+                   "plans": Styled(plans, {"linewidth": 0.5})},
+                  "height [m]", "velocity [m/s]", settings={"title": title}),
+            Panel({"target trajectory": over(times, target.inputs),
+                   "executed": over(times[: len(lost)], loop.inputs),
+                   "did not converge": dots(
+                       np.stack((times[: len(lost)], loop.inputs[:, 0]), axis=1)[lost])},
+                  "time [s]", "input [N]"),
+        ]  # fmt: skip
+    return draw(*panels, columns=2)

@@ -42,8 +42,8 @@ from hybrid.hilqr.cost import Cost, QuadraticCost
 from hybrid.hilqr.event_driven import EventDrivenModel
 from hybrid.options import SimulationOptions
 from hybrid.systems import Array, System
-from studies import figures
-from studies.figures import figure
+from studies.figures import Panel, dots, draw, over
+from studies.kong.two_methods import open_loop
 from studies.kong.variational import (
     ConvergentCost,
     augmented,
@@ -54,11 +54,7 @@ from studies.kong.variational import (
 from studies.study import Criterion, StudyOptions, StudyResult, study
 
 Kind = Literal["plain", "convergent", "dxr"]
-KINDS: dict[Kind, tuple[str, str]] = {
-    "plain": (figures.COLOURS["seed"], "HiLQR"),
-    "convergent": (figures.COLOURS["xi"], r"with a cost on $\Phi$"),
-    "dxr": (figures.COLOURS["dxr"], r"with $D_xR$ in $\Phi$"),
-}  # colour and label
+KINDS: tuple[Kind, ...] = ("plain", "convergent", "dxr")
 TRIALS = 200
 WEIGHTS = (0.01, 0.03, 0.1, 1.0)  # tried by --full beside the task's own
 SCALES = (2.0, 4.0)  # of the starts' spread, tried by --full
@@ -151,11 +147,6 @@ class Plan(NamedTuple):
         """Of the knots (N+1,) [s]."""
         return self.task.timestep * np.arange(self.task.steps + 1, dtype=np.float64)
 
-    @property
-    def events(self) -> list[str]:
-        """Names of the transitions, in order."""
-        return event_names(self.trajectory)
-
 
 class Ends(NamedTuple):
     """What perturbed starts of one plan did; those whose simulation failed are left out."""
@@ -196,26 +187,21 @@ def run(options: StudyOptions) -> StudyResult:
 
 def report(groups: Sequence[Sequence[Measured]], options: StudyOptions) -> StudyResult:
     """Rows, figures and criteria of measured tasks; with ``full`` other weights and starts too."""
-    rows, drawn, criteria, sweeps = [], {}, [], []
+    rows, drawn, criteria = [], {}, []
     for group in groups:
-        first, best, name = group[0].plan, group[1].plan, group[0].plan.task.name
+        first, name = group[0].plan, group[0].plan.task.name
         plain, convergent, *_ = own = [row(one, first) for one in group]
         rows += own
         for key in ("trace", "mean_distance"):
             before, after = plain[key], convergent[key]
             ratio = after / before if before and after is not None else None
             criteria.append(Criterion(f"{name}: {key} over the plain plan's", ratio, "<", 1.0))
-        file = name.replace(" ", "-")
-        drawn |= {f"trajectories-{file}": draw_bundles(group[:2]),
-                  f"ends-{file}": draw_clouds(group)}  # fmt: skip
+        drawn[f"ends-{name.replace(' ', '-')}"] = draw_clouds(group)
         if options.full:
             swept = [plan_convergent(first, each) for each in options.track(WEIGHTS)]
             more = [measure(plan, options) for plan in swept]
             more += [measure(one.plan, options, each) for each in SCALES for one in group[:2]]
             rows += [row(one, first) for one in more]
-            sweeps.append(sorted([first, best, *swept], key=lambda plan: plan.weight))
-    if sweeps:
-        drawn["trade-off"] = draw_trade_off(sweeps)
     return StudyResult(rows, drawn, columns=SHOWN, digits=3, criteria=criteria)
 
 
@@ -272,12 +258,6 @@ def _solved(
     return Plan(task, kind, weight, trajectory, status, iterations, seconds, columns)
 
 
-def open_loop(inputs: Array, n: int) -> Policies:
-    """Inputs (N, m) without feedback, for states of n numbers."""
-    states, gains = np.zeros((len(inputs) + 1, n)), np.zeros((*inputs.shape, n))
-    return Policies.of(states, inputs, gains)
-
-
 def lqr(plan: Plan) -> Policies:
     """LQR about a plan, with references extended over mode mismatches (5.3.4).
 
@@ -306,7 +286,7 @@ def perturbed(plan: Plan, starts: Array, *, feedback: bool = False) -> Ends:
         rolled = model.roll_out(task.first + np.array([*change, 0.0, 0.0]), policies)
         if rolled.ok[0]:
             trajectory = rolled.select(0)
-            same += event_names(trajectory) == plan.events
+            same += event_names(trajectory) == event_names(plan.trajectory)
             states.append(trajectory.states)
             modes.append(trajectory.aux.knots)
     x = np.reshape(states, (len(states), task.steps + 1, len(task.first)))
@@ -338,33 +318,32 @@ def row(one: Measured, plain: Plan) -> dict[str, Any]:
     """
     plan, cloud, tracked = one.plan, one.cloud, one.tracked
     start = float(np.mean(np.sum((one.starts @ OUTPUT[:, :2].T) ** 2, axis=1)))
-    far, near = (np.linalg.norm(ends.end, axis=1) for ends in (cloud, tracked))
     sign, log_det = np.linalg.slogdet(cloud.covariance)
     change = tracked.states[:, :-1, 2] - plan.trajectory.states[:-1, 2]
+    made: dict[str, Any] = {"trace": float(np.trace(cloud.covariance))}
+    for prefix, ends in (("", cloud), ("lqr_", tracked)):
+        far = np.linalg.norm(ends.end, axis=1)
+        made[f"{prefix}trace_ratio"] = float(np.trace(ends.covariance)) / start
+        made[f"{prefix}mean_distance"] = float(np.mean(far)) if len(far) else None
+        made[f"{prefix}largest_distance"] = float(np.max(far)) if len(far) else None
     return {
         "system": plan.task.name,
         "plan": plan.kind,
         "weight": plan.weight,
         "scale": one.scale,
-        "trace": float(np.trace(cloud.covariance)),
-        "trace_ratio": float(np.trace(cloud.covariance)) / start,
+        **made,
         "predicted_trace": plan.predicted_trace,
         "log_det": float(log_det) if sign > 0.0 and np.isfinite(log_det) else None,
-        "mean_distance": float(np.mean(far)) if len(far) else None,
-        "largest_distance": float(np.max(far)) if len(far) else None,
         "area_ratio": area_ratio(one.circle),
         "phi_norm": float(np.sqrt(plan.predicted_trace)) / SPREAD,
         "phi_det": float(abs(np.linalg.det(plan.perturbations[-1]))) / SPREAD**2,
         "effort": plan.effort,
         "extra_effort": plan.effort / plain.effort - 1.0,
-        "lqr_trace_ratio": float(np.trace(tracked.covariance)) / start,
-        "lqr_mean_distance": float(np.mean(near)) if len(near) else None,
-        "lqr_largest_distance": float(np.max(near)) if len(near) else None,
         "lqr_effort": float(plan.task.timestep * np.mean(np.sum(change**2, axis=1))),
         "same_events": cloud.same_events,
         "failed": cloud.failed + tracked.failed,
         "trials": len(one.starts),
-        "events": plan.events,
+        "events": event_names(plan.trajectory),
         "end": plan.trajectory.states[-1, :2].tolist(),
         "status": plan.status,
         "iterations": plan.iterations,
@@ -372,68 +351,20 @@ def row(one: Measured, plain: Plan) -> dict[str, Any]:
     }
 
 
-def draw_bundles(group: Sequence[Measured]) -> Figure:
-    """Heights, their deviations from the plan for a circle of starts, and forces, by plan."""
-    drawing, axes = figure(len(group), 3, width=3.4 * len(group), height=6.2, sharex=True,
-                           sharey="row", squeeze=False)  # fmt: skip
-    for column, one in zip(axes.T, group, strict=True):
-        plan, ends, (colour, label) = one.plan, one.circle, KINDS[one.plan.kind]
-        column[0].plot(plan.times, ends.states[:, :, 0].T, color=colour, lw=0.4, alpha=0.6)
-        column[0].plot(plan.times, plan.trajectory.states[:, 0], color="black", lw=0.9)
-        column[1].plot(plan.times, ends.deviations[:, :, 0].T, color=colour, lw=0.5, alpha=0.8)
-        column[2].plot(plan.times, plan.trajectory.states[:, 2], color=colour)
-        for panel in column:
-            _mark_events(panel, plan)
-        column[0].set_title(label, color=colour)
-        column[2].set_xlabel("time [s]")
-    for panel, label in zip(axes[:, 0], ("height [m]", "from the plan [m]", "force [N]"),
-                            strict=True):  # fmt: skip
-        panel.set_ylabel(label)
-    return drawing
-
-
 def draw_clouds(group: Sequence[Measured]) -> Figure:
     """Where perturbed starts end, off the plan's end, and the growth of their spread over time."""
-    drawing, axes = figure(len(group) + 1, width=2.6 * len(group) + 3.4, height=3.2)
-    circle = np.stack((np.cos(CIRCLE), np.sin(CIRCLE)), axis=1)
-    growth = axes[-1]
-    for panel, one in zip(axes, group, strict=False):
-        plan, cloud, (colour, label) = one.plan, one.cloud, KINDS[one.plan.kind]
-        panel.plot(*cloud.end.T, ".", color=colour, ms=3, alpha=0.6)
-        for line, points, name in (
-            (":", SPREAD * circle, "start"), ("-", one.circle.end, "end"),
-            ("--", circle @ plan.perturbations[-1].T, r"end, by $\Phi$"),
-        ):  # fmt: skip
-            panel.plot(*points.T, line, color="black", lw=0.9, label=name)
-        panel.set(aspect="equal", xlabel="height [m]")
-        panel.set_title(label, color=colour)
+    circle, panels, growth = np.stack((np.cos(CIRCLE), np.sin(CIRCLE)), axis=1), [], {}
+    for one in group:
+        plan, cloud = one.plan, one.cloud
+        panels.append(Panel(
+            {"samples": dots(cloud.end), "start": SPREAD * circle, "end": one.circle.end,
+             r"end, by $\Phi$": circle @ plan.perturbations[-1].T},
+            "height [m]", f"velocity x {SECONDS:g} s [m]",
+            settings={"aspect": "equal", "title": plan.kind},
+        ))  # fmt: skip
         together = np.flatnonzero(np.all(cloud.modes == plan.trajectory.aux.knots, axis=0))[::5]
         sampled = np.sqrt(np.mean(np.sum(cloud.deviations[:, together] ** 2, axis=2), axis=0))
-        predicted = np.sqrt(np.sum(plan.perturbations**2, axis=(1, 2)))
-        growth.semilogy(plan.times, predicted, lw=1.2, color=colour)
-        growth.semilogy(plan.times[together], sampled, ".", ms=4, color=colour)
-    axes[0].set_ylabel(f"velocity x {SECONDS:g} s [m]")
-    figures.key(axes[0], fontsize=7)
-    _mark_events(growth, group[0].plan)
-    growth.set(xlabel="time [s]", ylabel="spread [m]")
-    growth.set_title("lines by $\\Phi$; dots: all samples in the plan's mode", fontsize=8)
-    return drawing
-
-
-def draw_trade_off(sweeps: Sequence[Sequence[Plan]]) -> Figure:
-    """Predicted spread against effort as the weight grows, one panel a system."""
-    drawing, axes = figure(columns=len(sweeps), width=3.6 * len(sweeps), height=3.0, squeeze=False)
-    for panel, plans in zip(axes[0], sweeps, strict=True):
-        at = [(plan.effort, np.sqrt(plan.predicted_trace)) for plan in plans]
-        panel.plot(*np.transpose(at), "o-", color=KINDS["convergent"][0], ms=4)
-        for place, plan in zip(at, plans, strict=True):
-            panel.annotate(f"w = {plan.weight:g}", place, fontsize=7)
-        panel.set(title=plans[0].task.name, xlabel=r"effort [N$^2$ s]")
-    axes[0, 0].set_ylabel("spread at the end [m]")
-    return drawing
-
-
-def _mark_events(panel: Any, plan: Plan) -> None:
-    for happened in plan.trajectory.aux.events:
-        if happened.event.transition.name != "apex":  # where nothing switches
-            panel.axvline(happened.event.time, color="black", lw=0.5, ls="--")
+        growth[plan.kind] = over(plan.times, np.sqrt(np.sum(plan.perturbations**2, axis=(1, 2))))
+        growth[f"{plan.kind}, samples"] = dots(np.stack((plan.times[together], sampled), axis=1))
+    spread = Panel(growth, "time [s]", "spread [m]", settings={"yscale": "log"})
+    return draw(*panels, spread)

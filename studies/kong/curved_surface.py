@@ -10,28 +10,29 @@ ball. The thesis's D_x R does not converge and ends in the air; it converges her
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
-from matplotlib.figure import Figure
 
-from hybrid.hilqr import Trajectory
-from hybrid.hilqr.cost import QuadraticCost
-from hybrid.hilqr.event_driven import EventDrivenModel
 from hybrid.hilqr.event_linearisation import Placement
-from studies.figures import COLOURS, GUARD, LABELS, figure
-from studies.figures import TARGET as CROSS
+from studies.figures import Panel, draw
 from studies.kong.systems.tube_ball import GRAVITY, MASS, RADIUS, UNCONSTRAINED, tube_ball
-from studies.kong.two_methods import SHOWN, Comparison, compare, draw_inputs, placements
+from studies.kong.two_methods import (
+    SHOWN,
+    STEPS,
+    Comparison,
+    compare,
+    inputs_panel,
+    placements,
+    reaching,
+)
 from studies.study import StudyOptions, StudyResult, study
 
-STEPS = 1000  # N, 5.4
 DURATION = STEPS * 1e-3  # timesteps of 1 ms, 5.4 [s]
 PLACE = (1.0, 0.0)  # of the start, 5.4.3
 TARGET = np.array([-math.sqrt(3.0), -1.0, 0.0, 0.0])  # x_des, 5.4.3
-INPUT_WEIGHT = 1e-4  # R / I at each timestep, 5.4.3
-TERMINAL_WEIGHT = 100.0  # Q_N / I, 5.4.3
+WEIGHTS = 1e-4, (100.0,) * 4  # R / I, and the diagonal of Q_N, 5.4.3
 FORCE = 2.0 * MASS * GRAVITY  # [N], upwards: the seed's vertical force 2 m g, 5.4.3
 VELOCITY = (1.0, -1.0)  # [m/s], chosen
 PUSH = (0.5, 0.6)  # [s]; 5.4.3 says "a small duration"; chosen
@@ -40,14 +41,19 @@ PUSHES = (PUSH, (0.45, 0.55), (0.55, 0.65), (0.6, 0.7), (0.5, 0.55))  # tried by
 PRINTED = {"dxr": 50.5}  # cost
 
 
-@study("Kong, figure 5.4", "full")
-def run(options: StudyOptions) -> StudyResult:
-    """Rows: both methods from a seed that leaves the tube once too often."""
-    found = {where: solve(options, where) for where in placements(options)}
-    rows = [row for each in found.values() for row in rows_of(each)]
-    if options.full:
-        rows += other_starts(options)
-    return StudyResult(rows, {"figure-5.4": draw(found["end"].trajectories())}, columns=SHOWN)
+def solve(
+    options: StudyOptions,
+    event_at: Placement = "end",
+    steps: int = STEPS,
+    velocity: tuple[float, float] = VELOCITY,
+    push: tuple[float, float] = PUSH,
+) -> Comparison:
+    """Solve in ``steps`` timesteps of the same duration and the same cost of an input over time."""
+    inputs = np.zeros((steps, 2))
+    first, last = (round(time / DURATION * steps) for time in push)
+    inputs[first:last, 1] = FORCE
+    model = reaching(tube_ball(), UNCONSTRAINED, TARGET, WEIGHTS, DURATION, steps, event_at)
+    return compare(options, model, np.array([*PLACE, *velocity]), inputs)
 
 
 def rows_of(
@@ -71,34 +77,17 @@ def other_starts(options: StudyOptions) -> Iterator[dict[str, Any]]:
         yield from rows_of(found, velocity, push)
 
 
-def solve(
-    options: StudyOptions,
-    event_at: Placement = "end",
-    steps: int = STEPS,
-    velocity: tuple[float, float] = VELOCITY,
-    push: tuple[float, float] = PUSH,
-) -> Comparison:
-    """Solve in ``steps`` timesteps of the same duration and the same cost of an input over time."""
-    R = INPUT_WEIGHT * STEPS / steps * np.eye(2)  # noqa: N806
-    cost = QuadraticCost.reaching(TARGET, R, TERMINAL_WEIGHT * np.eye(4))
-    timestep, inputs = DURATION / steps, np.zeros((steps, 2))
-    first, last = (round(time / DURATION * steps) for time in push)
-    inputs[first:last, 1] = FORCE
-    model = EventDrivenModel(tube_ball(), UNCONSTRAINED, timestep, cost, event_at=event_at)
-    return compare(options, model, np.array([*PLACE, *velocity]), inputs)
-
-
-def draw(trajectories: Mapping[str, Trajectory]) -> Figure:
-    """Figure 5.4: the path in the tube, and both inputs over time."""
-    drawing, (path, inputs) = figure(columns=2, width=8.0, height=3.6)
-    for name, trajectory in trajectories.items():
-        path.plot(*trajectory.states[:, :2].T, color=COLOURS[name], label=LABELS[name])
-        draw_inputs(inputs, name, trajectory.inputs, DURATION)
-    angle = np.linspace(0.0, 2.0 * np.pi, 200)
-    path.plot(RADIUS * np.cos(angle), RADIUS * np.sin(angle), zorder=0, **GUARD)
-    path.plot(*PLACE, "o", color=COLOURS["initial"], markersize=5)
-    path.plot(*TARGET[:2, None], **CROSS)
-    path.set(xlabel="y [m]", ylabel="z [m]", aspect="equal")
-    path.legend(frameon=False, loc="upper center", bbox_to_anchor=(0.5, 0.9))  # in the circle
-    inputs.set(xlabel="time [s]", ylabel="input [N]: horizontal solid, vertical dotted")
-    return drawing
+@study("Kong, figure 5.4", "full")
+def run(options: StudyOptions) -> StudyResult:
+    """Rows: both methods from a seed that leaves the tube once too often."""
+    found = {where: solve(options, where) for where in placements(options)}
+    rows = [row for each in found.values() for row in rows_of(each)]
+    if options.full:
+        rows += other_starts(options)
+    ends, angle = found["end"].trajectories(), np.linspace(0.0, 2.0 * np.pi, 200)
+    paths = {name: one.states[:, :2] for name, one in ends.items()}
+    paths |= {"target": TARGET[None, :2],
+              "guard": RADIUS * np.stack((np.cos(angle), np.sin(angle)), axis=1)}  # fmt: skip
+    tube = Panel(paths, "y [m]", "z [m]", settings={"aspect": "equal"})
+    figure = draw(tube, inputs_panel(ends, DURATION, "inputs [N]"))
+    return StudyResult(rows, {"figure-5.4": figure}, columns=SHOWN)

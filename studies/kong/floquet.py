@@ -12,7 +12,6 @@ Its return map is over one period of the table, in both coordinates, and has no 
 from __future__ import annotations
 
 import math
-from typing import Any, NamedTuple
 
 import numpy as np
 from matplotlib.figure import Figure
@@ -23,9 +22,9 @@ from hybrid.examples.hopper import DAMPING, FLIGHT, PUSH, hopper
 from hybrid.limit_cycle import LimitCycle, find_limit_cycle, sorted_eigenvalues
 from hybrid.options import SimulationOptions
 from hybrid.return_map import EventSection, PhaseSection, ReturnMap
-from hybrid.simulation import simulate_step
+from hybrid.simulation import simulate
 from hybrid.systems import Array
-from studies.figures import COLOURS, figure, key, phase_plane
+from studies.figures import Panel, Styled, draw
 from studies.kong.systems import rimless_wheel, vibrating_table
 from studies.study import Criterion, StudyOptions, StudyResult, study
 
@@ -65,21 +64,11 @@ CASES = {
 }
 
 
-class Drawn(NamedTuple):
-    """The panel of a cycle."""
-
-    title: str
-    nudges: tuple[tuple[float, float], ...]  # of trajectories beside the cycle
-    labels: tuple[str, str] = ("height [m]", "velocity [m/s]")
-
-
 PANELS = {
-    "rimless_wheel": Drawn(
-        "Rimless wheel", ((0.0, -0.1), (0.0, 0.6)), ("stance angle [rad]", "rate [rad/s]")
-    ),
-    "hopper": Drawn("Hopper", ((0.0, -1.0), (0.0, 1.2))),
-    "vibrating_table": Drawn("Ball on a vibrating table", ((0.03, 0.0), (-0.02, -0.2))),
-}
+    "rimless_wheel": (((0.0, -0.1), (0.0, 0.6)), "stance angle [rad]", "rate [rad/s]"),
+    "hopper": (((0.0, -1.0), (0.0, 1.2)), "height [m]", "velocity [m/s]"),
+    "vibrating_table": (((0.03, 0.0), (-0.02, -0.2)), "height [m]", "velocity [m/s]"),
+}  # cycles that are drawn: nudges of trajectories beside them, and labels
 
 
 @study("Kong, section 3.4.3")
@@ -99,7 +88,7 @@ def run(options: StudyOptions) -> StudyResult:
         })  # fmt: skip
     criteria = [Criterion(f"{row['system']}: max_difference", row["max_difference"], "<=", REQUIRED)
                 for row in rows]  # fmt: skip
-    return StudyResult(rows, {"floquet": _figure(rows, cycles)}, criteria=criteria)
+    return StudyResult(rows, {"floquet": _figure(cycles)}, criteria=criteria)
 
 
 def _poincare_multipliers(cycle: LimitCycle) -> Complex:
@@ -124,43 +113,24 @@ def largest_difference(values: Complex, others: Complex) -> float | None:
     return float(np.max(distances[linear_sum_assignment(distances)]))
 
 
-def _figure(rows: list[dict[str, Any]], cycles: dict[str, LimitCycle]) -> Figure:
-    """Limit cycles with trajectories that start beside them, and all multipliers."""
-    made, axes = figure(columns=2, rows=2, width=7.2, height=6.4)
-    for panel, (name, drawn) in zip(axes.flat, PANELS.items(), strict=False):
-        cycle = cycles[name]
+def _figure(cycles: dict[str, LimitCycle]) -> Figure:
+    """Limit cycles with trajectories that start beside them."""
+    panels = []
+    for name, (nudges, x, y) in PANELS.items():
+        cycle, curves = cycles[name], {}
         if cycle.ok:
-            for nudge in drawn.nudges:
-                arcs = sample(cycle, cycle.state + np.array(nudge), 8)
-                phase_plane(panel, {"seed": arcs}, linewidth=0.7, alpha=0.6)
-                panel.plot(*arcs[0][0], "o", ms=3, color=COLOURS["initial"])
-            phase_plane(panel, {"xi": sample(cycle, cycle.state, 1)}, linewidth=2.0)
-        panel.set(xlabel=drawn.labels[0], ylabel=drawn.labels[1], title=drawn.title)
-    panel, angle = axes.flat[-1], np.linspace(0.0, 2.0 * np.pi, 200)
-    panel.plot(np.cos(angle), np.sin(angle), color="black", lw=0.8)
-    for number, row in enumerate(rows):
-        for name, look in (("multipliers", {"marker": "."}),
-                           ("poincare_multipliers", {"marker": "o", "mfc": "none", "ms": 10})):
-            panel.plot(*np.reshape(row[name], (-1, 2)).T, ls="none", color=f"C{number}",
-                       label=row["system"] if name == "multipliers" else None, **look)  # fmt: skip
-    panel.set(xlabel="Re (dots: monodromy, rings: return map)", ylabel="Im", aspect="equal")
-    key(panel, fontsize=6, ncols=2, loc="upper center", bbox_to_anchor=(0.5, -0.3))
-    return made
+            beside = [arc for nudge in nudges for arc in sample(cycle, cycle.state + nudge, 8)]
+            curves = {"started beside it": Styled(beside, {"linewidth": 0.6, "color": "0.6"}),
+                      "limit cycle": sample(cycle, cycle.state, 1)}  # fmt: skip
+        panels.append(Panel(curves, x, y, settings={"title": name.replace("_", " ")}))
+    return draw(*panels)
 
 
-def sample(cycle: LimitCycle, x: Array, periods: int, samples: int = 120) -> list[Array]:
+def sample(cycle: LimitCycle, x: Array, periods: int) -> list[Array]:
     """Points (k, 2) of a trajectory from x (2,), one array for each stretch between events."""
-    phase, own = cycle.return_map.section, cycle.return_map
+    own, phase = cycle.return_map, cycle.return_map.section
     start = phase.start if isinstance(phase, PhaseSection) else 0.0
-    mode, arcs, step = cycle.mode, [[x]], cycle.period / samples
-    for k in range(periods * samples):
-        t = start + k * step
-        advanced = simulate_step(own.system, mode, x, step, np.zeros(0), t, own.options)
-        if advanced.status != "ok":
-            break
-        for event in advanced.events:
-            arcs[-1].append(event.state_before)
-            arcs.append([event.state_after])
-        mode, x = advanced.mode, advanced.state
-        arcs[-1].append(x)
-    return [np.array(arc) for arc in arcs]
+    fine = SimulationOptions(max_step=cycle.period / 120)
+    duration = periods * cycle.period
+    run = simulate(own.system, cycle.mode, x, duration, np.zeros(0), t=start, options=fine)
+    return [segment.states for segment in run.segments]

@@ -15,25 +15,20 @@ from functools import cache, lru_cache, partial
 from typing import Any, Literal, NamedTuple
 
 import numpy as np
-from matplotlib.colors import LogNorm
-from matplotlib.figure import Figure
 from numpy.typing import NDArray
 from scipy.sparse import csr_array
 from scipy.sparse.csgraph import breadth_first_order
 
-from controller.convergent.convergent_headings import best_power, convergent_headings
 from controller.convergent.evaluation import evaluate
 from controller.convergent.hill import SINE_HILL, Hill, HillDerivatives
 from controller.convergent.hill_path import Convergence, HillPath, HillProblem
 from controller.convergent.hill_trajectory import HillTrajectory
 from controller.convergent.hill_transcription import SHORTEST, TrajectoryOptions
 from controller.convergent.path_check import divergent, violation
-from controller.convergent.planar_contraction import gaussian_curvature
 from controller.convergent.power_controller import divergence_metrics, jacobian
 from controller.convergent.rrt import RrtOptions, RrtStarOptions, plan_rrt, plan_rrt_star
 from hybrid.systems import Array
 from saltus.sweep.running import backend_ready, default_jobs, run_all
-from studies.figures import COLOURS, figure
 from studies.study import StudyOptions
 
 Planner = Literal["T-OPT shortest", "T-OPT", "RRT", "RRT*"]
@@ -45,8 +40,8 @@ class Printed(NamedTuple):
     """A line of Table 2.1: means alone."""
 
     success: float  # S [%]
-    log_area_ratio: float
-    log_distance_ratio: float
+    log_area_ratio_mean: float
+    log_distance_ratio_mean: float
     acceleration_cost: float
     seconds: float  # T
 
@@ -69,11 +64,6 @@ class Method(NamedTuple):
         name += " p = 1" if self.planner == "T-OPT" and self.powers == ONE else ""
         limit = {"none": "", "average": " D_a < 0", "maximum": " D_m < 0"}[self.convergence]
         return f"{self.number} {name}{limit}"
-
-    @property
-    def tick(self) -> str:
-        """The label for a picture."""
-        return self.label.replace("D_a < 0", "$D_a < 0$").replace("D_m < 0", "$D_m < 0$")
 
     @property
     def power(self) -> str:
@@ -325,29 +315,3 @@ def _overlap(count: int, offset: int) -> tuple[slice, slice]:
     """Where along an axis of ``count`` points a step of ``offset`` begins, and where it ends."""
     low, high = max(0, -offset), count - max(0, offset)
     return slice(low, high), slice(low + offset, high + offset)
-
-
-def figure_regions(hill: Hill = SINE_HILL) -> Figure:
-    """Best D_m over headings and powers, and what strict convergence can reach from five starts.
-
-    Every place but those with K = 0 has headings with D_m < 0 for some p in [0, 2]: p < 1 where
-    K > 0, p > 1 where K < 0 (Lemma 2). So the map falls into strips, and a path that keeps D_m < 0
-    everywhere cannot leave its own. On this hill K = 0, the black lines, is where u = x (1 + y) has
-    cos u = 0 or 2 u tan u = 1, for det H = cos u (2 u sin u - cos u).
-    """
-    made, axes = figure(columns=2, width=9.0, height=2.9, sharex=True, sharey=True)
-    x, y = np.meshgrid(np.linspace(*hill.x_bounds, 241), np.linspace(*hill.y_bounds, 151))
-    at = hill.at(x, y)
-    rate = -convergent_headings(at, best_power(at, ANY_POWER, "maximum")).maximum
-    shown = axes[0].pcolormesh(x, y, rate, norm=LogNorm(vmin=0.03, vmax=3.0), rasterized=True)
-    made.colorbar(shown, ax=axes[0], shrink=0.75, extend="both")
-    axes[0].set_title("$-D_m$ of the best heading and power [1/m]", fontsize=9)
-    graph = reach_graph(hill, "maximum", ANY_POWER)
-    for start in np.array([[-0.75, 0.7], [-0.9, 1.0], [0.05, 0.1], [1.6, 0.15], [1.1, 2.2]]):
-        (dots,) = axes[1].plot(*graph.points[graph.reached(start)].T, ".", ms=2.0, mew=0.0)
-        axes[1].plot(*start, "o", ms=6, color=dots.get_color(), mec=COLOURS["actual"])
-    axes[1].set_title("where $D_m < 0$ all the way leads, from five starts", fontsize=9)
-    for panel in axes:
-        panel.contour(x, y, gaussian_curvature(at), levels=[0.0], colors="black", linewidths=1.0)
-        panel.set(aspect="equal", xlabel="x [m]", ylabel="y [m]")
-    return made

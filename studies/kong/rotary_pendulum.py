@@ -49,7 +49,7 @@ from controller.convergent.rotary.swing_up import SwingUpCost, SwingUpOptions, S
 from controller.convergent.rotary.tracking import Tracked, track
 from controller.convergent.rotary.trajectory import SwingUp, accuracy, interpolants, measure
 from hybrid.systems import Array
-from studies.figures import COLOURS, GUARD, figure, key
+from studies.figures import COLOURS, Panel, draw, over
 from studies.study import Criterion, StudyOptions, StudyResult, study
 
 COARSE = 0.1  # an interval's error from which a plan is not to be trusted [rad, rad/s]
@@ -120,25 +120,24 @@ def run(options: StudyOptions) -> StudyResult:
 
 def family() -> list[Case]:
     """The base with one number changed each time, and where plain tasks show little."""
-    task, weigh = BASE.task, BASE.weights
-    strong = replace(BASE, name="0.1 N m", task=replace(task, torque_limit=0.1))
-    later = replace(BASE, name="later edition", pendulum=QUBE_LATER_EDITION)
-    return [
-        replace(BASE, name="2.5 s", task=replace(task, duration=2.5, waypoints=201)),
-        replace(BASE, name="4 s", task=replace(task, duration=4.0, waypoints=321)),
-        replace(BASE, name="0.075 N m", task=replace(task, torque_limit=0.075)),
-        strong,
-        replace(strong, name="0.1 N m, sigma 1", sigma=1.0),
-        replace(BASE, name="gamma 1e-3", gamma=1e-3),
-        replace(BASE, name="gamma 1e-2", gamma=1e-2),
-        replace(BASE, name="sigma 3", sigma=3.0),
-        replace(BASE, name="sigma 30", sigma=30.0),
-        replace(BASE, name="R 100", weights=replace(weigh, R=100.0)),
-        replace(BASE, name="Q speeds 0.1", weights=Weights(np.array([1.0, 10.0, 0.1, 0.1]))),
-        replace(BASE, name="heavier arm", pendulum=QUBE_SERVO_2._replace(J_r=later.pendulum.J_r)),
-        later,
-        replace(later, name="later, 0.1 N m", task=strong.task),
-    ]
+    strong, later = replace(BASE.task, torque_limit=0.1), QUBE_LATER_EDITION
+    changes: dict[str, dict[str, Any]] = {
+        "2.5 s": {"task": replace(BASE.task, duration=2.5, waypoints=201)},
+        "4 s": {"task": replace(BASE.task, duration=4.0, waypoints=321)},
+        "0.075 N m": {"task": replace(BASE.task, torque_limit=0.075)},
+        "0.1 N m": {"task": strong},
+        "0.1 N m, sigma 1": {"task": strong, "sigma": 1.0},
+        "gamma 1e-3": {"gamma": 1e-3},
+        "gamma 1e-2": {"gamma": 1e-2},
+        "sigma 3": {"sigma": 3.0},
+        "sigma 30": {"sigma": 30.0},
+        "R 100": {"weights": replace(BASE.weights, R=100.0)},
+        "Q speeds 0.1": {"weights": Weights(np.array([1.0, 10.0, 0.1, 0.1]))},
+        "heavier arm": {"pendulum": QUBE_SERVO_2._replace(J_r=later.J_r)},
+        "later edition": {"pendulum": later},
+        "later, 0.1 N m": {"pendulum": later, "task": strong},
+    }
+    return [replace(BASE, name=name, **change) for name, change in changes.items()]
 
 
 def solve(case: Case, trials: int, seed: int) -> Mapping[str, Solved]:
@@ -190,76 +189,67 @@ def figures(base: Mapping[str, Solved]) -> dict[str, Figure]:
     """Figures 2.4 to 2.10, those of the swing-ups that there are."""
     drawn = {}
     for i, name in enumerate(NAMES):
-        one = base[name]
-        if one.swing.ok:
-            drawn[f"figure-2.{4 + i}"] = draw_plan(one.swing, name)
-        if one.tracked is not None and i:
-            drawn[f"figure-2.{6 + i}"] = draw_tracking(one.swing, one.tracked, name)
-        if one.perturbed is not None and i:
-            drawn[f"figure-2.{8 + i}"] = draw_perturbations(one.swing, one.perturbed, name)
+        _, swing, perturbed, tracked = base[name]
+        if swing.ok:
+            drawn[f"figure-2.{4 + i}"] = draw_plan(swing)
+        if tracked is not None and i:
+            drawn[f"figure-2.{6 + i}"] = draw_tracking(swing, tracked)
+        if perturbed is not None and i:
+            drawn[f"figure-2.{8 + i}"] = draw_perturbations(swing, perturbed)
     return drawn
 
 
-def draw_plan(swing: SwingUp, name: str) -> Figure:
+def draw_plan(swing: SwingUp) -> Figure:
     """Figures 2.4 to 2.6: angles, torque, and average divergence over time."""
-    drawing, axes = figure(rows=3, height=5.4, sharex=True)
     state, torque = interpolants(QUBE_SERVO_2, swing)
     times = np.linspace(swing.times[0], swing.times[-1], 5 * len(swing.times))
-    states = state(times)
-    axes[0].plot(times, states[:, 0], color="tab:gray", label=r"arm $\theta$")
-    axes[0].plot(times, states[:, 1], color="tab:blue", label=r"pole $\alpha$")
-    axes[0].set(ylabel="angle [rad]", title=name.replace("_", " "))
-    axes[0].axhline(np.pi, **GUARD)
-    axes[1].plot(times, torque(times), color="black")
-    for side in (-1.0, 1.0):
-        axes[1].axhline(side * BASE.task.torque_limit, **GUARD)
-    axes[1].set(ylabel=r"torque $\tau$ [N m]")
-    axes[2].plot(times, average_divergence(QUBE_SERVO_2, states.T), label="$D_a$")
-    axes[2].plot(times, damping_divergence(QUBE_SERVO_2, states[:, 1]), label="of the damping")
-    axes[2].set(xlabel="time [s]", ylabel="average divergence [1/s]")
-    key(axes[0])
-    key(axes[2])
-    return drawing
+    states, limit = state(times), BASE.task.torque_limit
+    return draw(
+        Panel({"arm": over(times, states[:, 0]), "pole": over(times, states[:, 1])},
+              "time [s]", "angle [rad]", ((), (np.pi,))),
+        Panel({"torque": over(times, torque(times))}, "time [s]", "torque [N m]",
+              ((), (-limit, limit))),
+        Panel({"$D_a$": over(times, average_divergence(QUBE_SERVO_2, states.T)),
+               "of the damping": over(times, damping_divergence(QUBE_SERVO_2, states[:, 1]))},
+              "time [s]", "average divergence [1/s]"),
+    )  # fmt: skip
 
 
-def draw_tracking(swing: SwingUp, tracked: Tracked, name: str) -> Figure:
+def draw_tracking(swing: SwingUp, tracked: Tracked) -> Figure:
     """Figures 2.7 and 2.8: the machines' angles and torques over the plan's."""
-    drawing, axes = figure(rows=3, height=5.4, sharex=True)
-    held = f"{int(np.sum(tracked.success))} of {len(tracked.success)} held"
-    for panel, label, values, planned in zip(
-        axes, ("pole [rad]", "arm [rad]", r"torque $\tau$ [N m]"),
-        (tracked.states[:, 1], tracked.states[:, 0], tracked.torques),
-        (swing.states[:, 1], swing.states[:, 0], swing.torques), strict=True,
-    ):  # fmt: skip
-        _bundle(panel, tracked.times, values, tracked.success)
-        panel.plot(swing.times, planned, color="black", ls="--", lw=1.0)
-        panel.set(ylabel=label)
-    axes[2].set(xlabel="time [s]")
-    axes[0].set(title=f"{name.replace('_', ' ')}, simulated machines: {held}")
-    return drawing
+    return draw(*(
+        _bundle(label, tracked.times, values, tracked.success, swing.times, planned)
+        for label, values, planned in (
+            ("pole [rad]", tracked.states[:, 1], swing.states[:, 1]),
+            ("arm [rad]", tracked.states[:, 0], swing.states[:, 0]),
+            ("torque [N m]", tracked.torques, swing.torques),
+        )
+    ))  # fmt: skip
 
 
-def draw_perturbations(swing: SwingUp, perturbed: Perturbed, name: str) -> Figure:
+def draw_perturbations(swing: SwingUp, perturbed: Perturbed) -> Figure:
     """Figures 2.9 and 2.10: the pole's angle after each perturbation; lost ones in red.
 
     Some of the lost end with the pole held aside by an arm that spins, at odd multiples of pi / 2.
     """
-    drawing, axes = figure(rows=2, height=5.4, sharex=True, sharey=True)
     N = len(swing.times)  # noqa: N806
     end = int(np.searchsorted(perturbed.times, swing.times[-1] + 1.0))
-    for panel, sign, columns in zip(axes, "+-", (slice(0, N), slice(N, None)), strict=True):
-        success = perturbed.success[columns]
-        _bundle(panel, perturbed.times[:end], perturbed.alphas[:end, columns], success)
-        panel.plot(swing.times, swing.states[:, 1], color="black", lw=1.4)
-        panel.axvline(swing.times[-1], **GUARD)
-        panel.set(ylabel=r"pole $\alpha$ [rad]", ylim=(-2.6 * np.pi, 3.1 * np.pi))
-        panel.set_title(f"{name}, {sign}1 rad: {int(np.sum(success))} of {N} recover")
-    axes[1].set(xlabel="time [s]")
-    return drawing
+    return draw(*(
+        _bundle(f"pole after {sign}1 rad [rad]", perturbed.times[:end],
+                perturbed.alphas[:end, columns], perturbed.success[columns],
+                swing.times, swing.states[:, 1])
+        for sign, columns in (("+", slice(0, N)), ("-", slice(N, None)))
+    ))  # fmt: skip
 
 
-def _bundle(axes: Any, times: Array, values: Array, success: Array) -> None:
-    """One thin line for each column of values (k, m); lost ones above the others, in red."""
+def _bundle(
+    label: str, times: Array, values: Array, success: Array, planned_times: Array, planned: Array
+) -> Panel:
+    """One thin line for each column of values (k, m), and the plan over them."""
     good = success.astype(bool)
-    for kept, colour in ((good, COLOURS["final"]), (~good, COLOURS["dxr"])):
-        axes.plot(times, values[:, kept], color=colour, lw=0.5, alpha=0.5)
+    curves: dict[str, Any] = {
+        name: over(times, values[:, kept], color=COLOURS[colour], linewidth=0.4)
+        for name, kept, colour in (("held", good, "final"), ("lost", ~good, "dxr")) if kept.any()
+    }
+    curves["planned"] = over(planned_times, planned, color="black")
+    return Panel(curves, "time [s]", label)

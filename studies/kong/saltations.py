@@ -6,7 +6,7 @@ choose the step. So they check (3.2), its derivatives, and closed forms.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from typing import NamedTuple
 
 import numpy as np
@@ -18,7 +18,6 @@ from hybrid.rigid_body.body import RigidBody
 from hybrid.rigid_body.dynamics import Contact, constraint_jacobian, motion
 from hybrid.rigid_body.hybrid_system import CONTACTS, SEPARATING
 from hybrid.rigid_body.impacts import sticking_impulse
-from hybrid.saltations import saltation
 from hybrid.systems import Array, Mode, System, Transition
 
 _TOLERANCE = SimulationOptions(rtol=1e-13, atol=1e-15)  # flows last about ``step`` seconds
@@ -86,24 +85,6 @@ def finite_difference_saltation(
 
     columns = [(4.0 * central(i, h / 2.0) - central(i, h)) / 3.0 for i, h in enumerate(sizes)]
     return np.stack(columns, axis=1)
-
-
-def saltation_errors(
-    system: System,
-    transition: Transition,
-    points: Iterable[GuardState],
-    step: float = 3e-4,
-) -> Array:
-    """Relative error of (3.2) against ``finite_difference_saltation`` at each point, (k,)."""
-    return np.array(
-        [
-            relative_error(
-                saltation(system, transition, *point).matrix,
-                finite_difference_saltation(system, transition, *point, step=step),
-            )
-            for point in points
-        ]
-    )
 
 
 def relative_error(matrix: Array, reference: Array) -> float:
@@ -256,9 +237,6 @@ def contact_states(
     rng: np.random.Generator,
     count: int,
     around: Array,
-    spread: float = 0.2,
-    speed: float = 2.0,
-    effort: float = 5.0,
 ) -> list[GuardState]:
     """States on a transition's guard that satisfy the source mode's constraints.
 
@@ -272,16 +250,13 @@ def contact_states(
         rng: source of randomness.
         count: how many; fewer come back where too few draws reach the guard.
         around: positions q (m,) near contact.
-        spread: standard deviation of positions [unit of q].
-        speed: of velocities [unit of q per s].
-        effort: of inputs [unit of u].
     """
 
     def draw() -> GuardState:
-        q = around + spread * rng.normal(size=body.dof)
-        qd = speed * rng.normal(size=body.dof)
+        q = around + 0.2 * rng.normal(size=body.dof)
+        qd = 2.0 * rng.normal(size=body.dof)
         x = np.concatenate((q, qd))
-        u = effort * rng.normal(size=body.input_dim)
+        u = 5.0 * rng.normal(size=body.input_dim)
         if CONTACTS[transition.source] is Contact.NONE:
             return GuardState(0.0, x, u)
         x = least_norm_root(lambda y: _touching(body, transition, y), x)

@@ -47,7 +47,7 @@ from hybrid.filters.particle import ParticleOptions
 from hybrid.filters.salted import Sensitivity
 from hybrid.filters.tables import KernelTables, ModelTables, model_tables
 from hybrid.systems import Array, VectorFunction
-from studies.figures import figure
+from studies.figures import Band, Panel, dots, draw, over
 from studies.kong.systems import aslip, constant_flow
 from studies.study import Criterion, StudyOptions, StudyResult
 
@@ -57,7 +57,6 @@ ASLIP_BODY = np.array([0.0, 1.8, 5.0 * np.pi / 12.0, 0.0, -1.0, 0.0])  # 3.8.5, 
 SIGNIFICANT = 0.05  # 4.7.1
 THREADS = min(8, os.cpu_count() or 1)  # results do not depend on it
 FILTERS: dict[str, Sensitivity] = {"skf": "saltation", "jrkf": "reset"}
-LOOKS = {"skf": ("tab:blue", "-", "SKF"), "jrkf": ("tab:red", ":", "JRKF")}
 
 
 class Level(NamedTuple):
@@ -140,8 +139,8 @@ def simulate_truths(problem: Problem, seed: int, threads: int = THREADS) -> Trut
     A trial's noise depends on the seed and on its number alone.
     """
     task = _task(problem)
-    tables, (B, n), K = task.tables, problem.states.shape, problem.steps
-    p = tables.own.noise.V.shape[1]
+    (B, n), K = problem.states.shape, problem.steps
+    p = task.tables.own.noise.V.shape[1]
     draws = [
         np.random.default_rng(stream).standard_normal((B, K, *shape))
         for stream, shape in zip(
@@ -151,11 +150,8 @@ def simulate_truths(problem: Problem, seed: int, threads: int = THREADS) -> Trut
     states, ys = np.full((B, K + 1, n), np.nan), np.full((B, K, p), np.nan)
     modes, codes = np.zeros((B, K + 1), dtype=np.int64), np.zeros(B, dtype=np.int64)
 
-    def work(part: slice, own: KernelTables) -> None:
-        arrays = (*draws, problem.states, states, modes, ys, codes)
-        _simulate(own, task.kernel, *(array[part] for array in arrays))
-
-    _share_out(work, B, threads, tables)
+    arrays = (*draws, problem.states, states, modes, ys, codes)
+    _share_out(_simulate, task, arrays, threads, noisy=True)
     return Truths(states, modes, ys, codes == OK)
 
 
@@ -168,11 +164,7 @@ def kalman(
     """
     task = _task(problem, salted=sensitivity == "saltation")
     means, codes = _room(problem, ys), np.zeros(len(ys), dtype=np.int64)
-
-    def work(part: slice, own: KernelTables) -> None:
-        _kalman(task.tables.tables, task.kernel, ys[part], means[part], codes[part])
-
-    _share_out(work, len(ys), threads, task.tables)
+    _share_out(_kalman, task, (ys, means, codes), threads)
     return means, np.isin(codes, (OK, NOT_TRANSVERSE))
 
 
@@ -180,11 +172,10 @@ def bank(problem: Problem, ys: Array, threads: int = THREADS) -> Array:
     """Means (B, K+1, n) of a bank of salted filters."""
     task, means, split = _task(problem), _room(problem, ys), BankOptions().split()
 
-    def work(part: slice, own: KernelTables) -> None:
-        pair = Mixture.empty(task.tables), Mixture.empty(task.tables)
-        _bank(task.tables.tables, task.kernel, ys[part], split, pair, means[part])
+    def room() -> tuple[Any, ...]:
+        return split, Mixture.empty(task.tables), Mixture.empty(task.tables)
 
-    _share_out(work, len(ys), threads, task.tables)
+    _share_out(_bank, task, (ys, means), threads, room)
     return means
 
 
@@ -194,11 +185,10 @@ def particles(problem: Problem, ys: Array, options: ParticleOptions) -> Array:
     keys = np.array([subkey(np.uint64(options.seed), b) for b in range(len(ys))], dtype=np.uint64)
     S, least = covariance_root(problem.start.Sigma), options.resample_below * options.particles
 
-    def work(part: slice, own: KernelTables) -> None:
-        clouds = Cloud.empty(options.particles, n), Cloud.empty(options.particles, n)
-        _particles(own, task.kernel, ys[part], (keys[part], S, least), clouds, means[part])
+    def room() -> tuple[Any, ...]:
+        return S, least, Cloud.empty(options.particles, n), Cloud.empty(options.particles, n)
 
-    _share_out(work, len(ys), options.threads, task.tables)
+    _share_out(_particles, task, (ys, means, keys), options.threads, room, noisy=True)
     return means
 
 
@@ -230,13 +220,23 @@ def _room(problem: Problem, ys: Array) -> Array:
 
 
 def _share_out(
-    work: Callable[[slice, KernelTables], None], count: int, threads: int, model: ModelTables
+    kernel: Callable[..., None],
+    task: Task,
+    arrays: Sequence[NDArray[Any]],
+    threads: int,
+    room: Callable[[], tuple[Any, ...]] = tuple,
+    noisy: bool = False,
 ) -> None:
-    """Do ``work`` on slices that cover ``count`` trials; it must not matter who does which."""
+    """Call a kernel on slices of the trials' arrays, each with room of its own, side by side.
+
+    With noise the flow is disturbed, so each slice has tables of its own.
+    """
+    count, model = len(arrays[0]), task.tables
     threads = max(1, min(threads, count)) if model.in_threads else 1
 
     def part(i: int, j: int) -> None:
-        work(slice(i, j), model.with_disturbance())
+        tables = model.with_disturbance() if noisy else model.tables
+        kernel(tables, task.kernel, *(each[i:j] for each in arrays), *room())
 
     part(0, 0 if threads > 1 else count)  # compiles once, before the threads start
     if threads > 1:
@@ -292,8 +292,7 @@ def _kalman(f: KernelTables, task: Kernel, ys, means, codes):
 
 
 @njit(cache=True, error_model="numpy", nogil=True)
-def _bank(f: KernelTables, task: Kernel, ys, split, pair, means):
-    mixture, other = pair
+def _bank(f: KernelTables, task: Kernel, ys, means, split, mixture, other):
     for b in range(len(ys)):
         make_one(f, mixture, task.start)
         _mixture_mean(f, task, task.start.t, mixture, means[b, 0])
@@ -317,10 +316,8 @@ def _mixture_mean(f: KernelTables, task: Kernel, t, mixture: Mixture, mean):
 
 
 @njit(cache=True, error_model="numpy", nogil=True)
-def _particles(f: KernelTables, task: Kernel, ys, seed, clouds, means):
-    """``seed`` is (keys (B,), root of Sigma, least effective size)."""
-    keys, S, least = seed
-    cloud, spare = clouds
+def _particles(f: KernelTables, task: Kernel, ys, means, keys, S, least, cloud, spare):
+    """``S`` is a root of Sigma, ``least`` the effective size below which particles are drawn."""
     count, start = len(cloud.modes), task.start
     for b in range(len(ys)):
         draw_cloud(cloud, start.mode, start.x, S, subkey(keys[b], -1))
@@ -387,7 +384,7 @@ def compare_all(
     labels: Sequence[str],
     coordinates: Sequence[int],
 ) -> StudyResult:
-    """SKF against JRKF on every set: a row a set, one trial, and a map of the ratio of errors.
+    """SKF against JRKF on every set: a row a set, with the ratio of errors, and one trial.
 
     Args:
         options: of the study.
@@ -414,13 +411,11 @@ def compare_all(
         })  # fmt: skip
         if level == shown:
             means = {name: each[done] for name, (each, _) in found.items()}
-            kept = Truths(
-                truths.states[done], truths.modes[done], truths.measurements[done], truths.ok[done]
-            )
+            kept = Truths(*(each[done] for each in truths))
             figures["trial"] = _draw_trial(level, kept, means, labels, coordinates)
     worse = sum(row["better"] == "jrkf" for row in rows) / len(rows)
     criteria = [Criterion("share of sets in which the JRKF is better", worse, "<=", SIGNIFICANT)]
-    return StudyResult(rows, figures | {"errors": _draw_grid(rows)}, criteria=criteria)
+    return StudyResult(rows, figures, criteria=criteria)
 
 
 def _draw_trial(
@@ -430,46 +425,14 @@ def _draw_trial(
     labels: Sequence[str],
     coordinates: Sequence[int],
 ) -> Figure:
-    """One trial above, mean absolute errors of all below; grey in the second mode."""
-    made, axes = figure(
-        len(labels), 2, width=2.2 * len(labels) + 2.0, height=4.4, sharex=True
-    )  # fmt: skip
+    """One trial above, and absolute errors of all below."""
     times = level.dt * np.arange(truths.states.shape[1])
-    after = truths.modes > 0
+    above, below = [], []
     for i, (label, at) in enumerate(zip(labels, coordinates, strict=True)):
-        for panel, inside in zip(axes[:, i], (after[0], after.mean(axis=0) > 0.5), strict=True):
-            panel.fill_between(times, 0, 1, where=inside, color="0.88", lw=0, zorder=0,
-                               transform=panel.get_xaxis_transform())  # fmt: skip
-        axes[0, i].plot(times[1:], truths.measurements[0, :, i], ".", color="tab:green", ms=2,
-                        label="measured")  # fmt: skip
-        axes[0, i].plot(times, truths.states[0, :, at], color="black", lw=1.2, label="truth")
-        for name, (colour, line, title) in LOOKS.items():
-            error = np.abs(means[name] - truths.states)[:, :, at].mean(axis=0)
-            axes[1, i].plot(times, error, line, color=colour, label=title)
-        axes[0, i].set_title(label)
-        axes[1, i].set(xlabel="$t$ [s]", ylim=(0.0, None))
-    for panel, label in zip(axes[:, 0], ("one trial", "mean absolute error"), strict=True):
-        panel.set_ylabel(label)
-        panel.legend(fontsize=7, frameon=False)
-    return made
-
-
-def _draw_grid(rows: Sequence[dict[str, Any]]) -> Figure:
-    """MSE of the JRKF over that of the SKF, a panel a timestep; marked where not better."""
-    dts, *noises = (list(dict.fromkeys(row[key] for row in rows)) for key in Level._fields)
-    made, axes = figure(len(dts), width=2.6 * len(dts) + 1, height=2.9, sharey=True, squeeze=False)
-    shape = len(dts), *map(len, noises)
-    ratios = np.array([(row["mse_jrkf"] or np.nan) / (row["mse_skf"] or np.nan) for row in rows])
-    high = 1.6 * np.log(max(1.01, float(np.nanmax(ratios))))
-    better = np.reshape([row["better"] for row in rows], shape)
-    for panel, dt, ratio, names in zip(axes[0], dts, ratios.reshape(shape), better, strict=True):
-        panel.imshow(np.log(ratio), aspect="auto", cmap="Blues", vmin=0.0, vmax=high)
-        for (i, j), value in np.ndenumerate(ratio):
-            mark = {"skf": "", "tie": "\n(tie)"}.get(names[i, j], "\n(!)")
-            panel.text(j, i, f"{value:.2f}{mark}", fontsize=7, ha="center", va="center")
-        panel.set(title=rf"$\Delta$ = {dt:g} s", xlabel=r"$\|V\|$")
-        panel.set_xticks(range(shape[2]), [f"{v:g}" for v in noises[1]])
-    axes[0, 0].set_yticks(range(shape[1]), [f"{q:g}" for q in noises[0]])
-    axes[0, 0].set_ylabel(r"$\|W\| / \Delta^2$")
-    made.suptitle("MSE of the JRKF over MSE of the SKF", fontsize=10)
-    return made
+        measured = np.stack((times[1:], truths.measurements[0, :, i]), axis=1)
+        truth = over(times, truths.states[0, :, at])
+        above.append(Panel({"measured": dots(measured), "truth": truth}, "$t$ [s]", label))
+        errors = {name.upper(): Band(times, np.abs(each - truths.states)[:, :, at])
+                  for name, each in means.items()}  # fmt: skip
+        below.append(Panel(errors, "$t$ [s]", f"error of {label}"))
+    return draw(*above, *below, columns=len(labels), width=2.6, height=2.4)

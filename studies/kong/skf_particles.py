@@ -16,6 +16,7 @@ from __future__ import annotations
 import dataclasses
 import time
 from collections.abc import Callable, Sequence
+from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -24,9 +25,9 @@ from matplotlib.figure import Figure
 from hybrid.filters.particle import ParticleOptions
 from hybrid.options import SimulationOptions
 from hybrid.systems import Array
-from studies.figures import figure, key
+from studies.figures import Panel, Styled, draw
 from studies.kong import skf
-from studies.kong.skf import LOOKS, THREADS, Level, Problem, aslip_problem, flow_problem
+from studies.kong.skf import THREADS, Level, Problem, aslip_problem, flow_problem
 from studies.study import StudyOptions, StudyResult, study
 
 TOLERANCE = SimulationOptions(rtol=1e-6, atol=1e-8)  # of truth and filters alike
@@ -65,7 +66,7 @@ def run(options: StudyOptions) -> StudyResult:
     """A row a filter, and figure 4.4."""
     rows = [row for case in options.track(CASES, lambda case: case.name)
             for row in rows_of(case, options.count(case.trials, case.full), options.seed)]
-    return StudyResult(rows, {"figure_4_4": draw(rows)})
+    return StudyResult(rows, {"figure_4_4": figure_4_4(rows)})
 
 
 def rows_of(case: Case, trials: int, seed: int) -> list[dict[str, Any]]:
@@ -75,58 +76,55 @@ def rows_of(case: Case, trials: int, seed: int) -> list[dict[str, Any]]:
     problem = problem._replace(model=dataclasses.replace(problem.model, options=TOLERANCE))
     truths = skf.simulate_truths(problem, noise)
     ys, truth = truths.measurements[truths.ok], truths.states[truths.ok]
+
+    def particles(ys: Array, threads: int, size: int) -> Array:
+        return skf.particles(problem, ys, ParticleOptions(size, seed=draws, threads=threads))
+
+    filters: list[tuple[str, int | None, Filter]] = [
+        ("skf", None, lambda ys, threads: skf.kalman(problem, ys, "saltation", threads)[0]),
+        ("jrkf", None, lambda ys, threads: skf.kalman(problem, ys, "reset", threads)[0]),
+        ("bank", None, lambda ys, threads: skf.bank(problem, ys, threads)),
+        *(("particles", size, partial(particles, size=size)) for size in case.sizes),
+    ]
     rows: list[dict[str, Any]] = []
     base = np.zeros(0)
-
-    def enter(name: str, run: Filter, size: int | None = None) -> None:
-        nonlocal base
+    for name, size, run in filters:
         timed = ys if size is None else ys[: max(1, min(TIMED, 10_000 // size))]
         errors = skf.mse(truth, run(ys, 1 if size is None else THREADS))
         begun = time.thread_time()  # other programs do not count
         run(timed, 1)
-        seconds = (time.thread_time() - begun) / len(timed)
-        base = base if rows else errors
-        first = rows[0] if rows else {"mse": float(np.mean(errors)), "seconds_per_trial": seconds}
-        ratio, times = PRINTED.get((case.name, size or 0), (None, None))
-        rows.append({
+        row: dict[str, Any] = {
             "system": case.name,
             "filter": name,
             "particles": size,
             "mse": float(np.mean(errors)),
-            "seconds_per_trial": seconds,
-            "mse_over_skf": float(np.mean(errors)) / first["mse"],
+            "seconds_per_trial": (time.thread_time() - begun) / len(timed),
+        }
+        first, base = (rows[0], base) if rows else (row, errors)
+        ratio, times = PRINTED.get((case.name, size or 0), (None, None))
+        rows.append(row | {
+            "mse_over_skf": row["mse"] / first["mse"],
             "thesis_mse_over_skf": ratio,
-            "seconds_over_skf": seconds / first["seconds_per_trial"],
+            "seconds_over_skf": row["seconds_per_trial"] / first["seconds_per_trial"],
             "thesis_seconds_over_skf": times,
             **skf.verdict(errors, base, name, "skf"),
         })  # fmt: skip
-
-    enter("skf", lambda ys, threads: skf.kalman(problem, ys, "saltation", threads)[0])
-    enter("jrkf", lambda ys, threads: skf.kalman(problem, ys, "reset", threads)[0])
-    enter("bank", lambda ys, threads: skf.bank(problem, ys, threads))
-    for size in case.sizes:
-        enter("particles", lambda ys, threads, size=size: skf.particles(
-            problem, ys, ParticleOptions(size, seed=draws, threads=threads)), size)  # fmt: skip
     return rows
 
 
-def draw(rows: Sequence[dict[str, Any]]) -> Figure:
-    """Figure 4.4: MSE over processor time a trial, a panel a system."""
-    made, axes = figure(2, width=8.4, height=3.4)
-    looks = {name: (colour, label) for name, (colour, _, label) in LOOKS.items()}
-    looks["bank"] = "tab:green", "bank of SKFs"
-    for panel, case in zip(axes, (FLOW, ASLIP), strict=True):
-        own = [row for row in rows if row["system"] == case.name]
-        cloud = [row for row in own if row["filter"] == "particles"]
-        panel.plot([row["seconds_per_trial"] for row in cloud], [row["mse"] for row in cloud],
-                   "k+-", ms=8, lw=0.6, label="particles")  # fmt: skip
-        for row in cloud:
-            panel.annotate(row["particles"], (row["seconds_per_trial"], row["mse"]), fontsize=6)
-        for row, (colour, label) in zip(own, looks.values(), strict=False):
-            panel.plot(row["seconds_per_trial"], row["mse"], "+", color=colour, ms=10, mew=2,
-                       label=label)  # fmt: skip
-        panel.axhline(own[0]["mse"], color="tab:blue", lw=0.8)
-        panel.set(xscale="log", yscale="log", xlabel="processor time of a trial [s]", ylabel="MSE")
-        panel.set_title(case.name.replace("_", " "))
-        key(panel, fontsize=7)
-    return made
+def figure_4_4(rows: Sequence[dict[str, Any]]) -> Figure:
+    """MSE over processor time a trial, a panel a system."""
+    panels = []
+    for case in (FLOW, ASLIP):
+        curves: dict[str, list[tuple[float, float]]] = {}
+        for row in rows:
+            if row["system"] == case.name:
+                at = row["seconds_per_trial"], row["mse"]
+                curves.setdefault(row["filter"], []).append(at)
+        panels.append(Panel(
+            {name: Styled(points, {"marker": "+", "markersize": 9})
+             for name, points in curves.items()},
+            "processor time of a trial [s]", "MSE",
+            settings={"xscale": "log", "yscale": "log", "title": case.name.replace("_", " ")},
+        ))  # fmt: skip
+    return draw(*panels)

@@ -10,14 +10,11 @@ test. thesis_N is Table 2.2.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
-from matplotlib.figure import Figure
 from scipy.stats import ttest_rel, wilcoxon
 
-from studies.figures import figure
 from studies.kong.hill import METHODS, Trials, run_trials
 from studies.study import Criterion, StudyOptions, StudyResult, study
 
@@ -67,10 +64,7 @@ def compare(trials: Trials, first: int, second: int) -> Comparison:
 def run(options: StudyOptions) -> StudyResult:
     """Rows: the seven methods of Table 2.2, with a key for each that they are compared with."""
     trials = run_trials(options, [METHODS[number - 1] for number in ORDER])
-    made = rows(trials)
-    options.progress(trials.count, trials.count, "figures")
-    figures = {"win-fractions": draw(made)}
-    return StudyResult(made, figures, columns=SHOWN, digits=2, criteria=criteria(trials))
+    return StudyResult(rows(trials), columns=SHOWN, digits=2, criteria=criteria(trials))
 
 
 def rows(trials: Trials) -> list[dict[str, Any]]:
@@ -92,20 +86,3 @@ def criteria(trials: Trials) -> list[Criterion]:
     """Method 8 is ahead of every other, in more than half of the pairs."""
     what = "share of trials in which method 8 has a smaller E_a than"
     return [Criterion(f"{what} {b}", compare(trials, 8, b).wins, ">", 0.5) for b in ORDER[1:]]
-
-
-def draw(made: Sequence[Mapping[str, Any]]) -> Figure:
-    """Win fractions by colour; the thesis's in brackets below each."""
-    drawing, axes = figure(width=5.8, height=4.6)
-    shares = np.array([[row[str(n)] for n in ORDER] for row in made], dtype=np.float64)
-    np.fill_diagonal(shares, np.nan)
-    axes.imshow(shares, cmap="PRGn", vmin=-0.2, vmax=1.2)
-    for (i, j), share in np.ndenumerate(shares):
-        if np.isfinite(share):
-            axes.text(j, i, f"{share:.2f}\n({PRINTED[i][j]:.2g})", ha="center", va="center",
-                      fontsize=7)  # fmt: skip
-    axes.set_xticks(range(len(ORDER)), ORDER)
-    axes.set_yticks(range(len(ORDER)), [METHODS[number - 1].tick for number in ORDER])
-    axes.set(xlabel="compared method")
-    axes.set_title("share of trials in which the row's $E_a$ is smaller (thesis)", fontsize=9)
-    return drawing

@@ -19,11 +19,12 @@ from scipy.linalg import cho_solve
 from hybrid.batch import simulate_batch
 from hybrid.derivatives import jacobian
 from hybrid.examples import bouncing_ball
-from hybrid.simulation import simulate_step
+from hybrid.options import SimulationOptions
+from hybrid.simulation import simulate
 from hybrid.systems import Array, System
 from hybrid.variational import fundamental_matrix, propagate_covariance
 from saltus.common.errors import BadRequest
-from studies.figures import COLOURS, GUARD, figure
+from studies.figures import Panel, dots, draw
 from studies.kong.systems import aslip, constant_flow, pendulum
 from studies.study import Criterion, StudyOptions, StudyResult, study
 
@@ -122,7 +123,7 @@ def run(options: StudyOptions) -> StudyResult:
         criteria.append(Criterion(what, row["kl_saltation"], "<", row["kl_reset"]))
         rows.append(row)
         if level:
-            figures[f"figure_{FIGURES[case.name]}"] = draw(one)
+            figures[f"figure_{FIGURES[case.name]}"] = figure_of(one)
     return StudyResult(rows, figures, criteria=criteria)
 
 
@@ -180,43 +181,39 @@ def kl_divergence(Sigma_0: Array, Sigma_1: Array) -> float:
     return float(max(0.0, 0.5 * (trace - n + log_ratio)))  # rounding may leave it below zero
 
 
-def draw(one: Experiment) -> Figure:
-    """Particles and their covariances, at the start and at the end, in the plane of the states.
+def figure_of(one: Experiment) -> Figure:
+    """Particles and covariances, at the start and at the end, in the plane of the states.
 
-    Of ASLIP: snapshots of body and leg, then two planes of the body's coordinates.
+    Of ASLIP: the ways of body and toe, then two planes of the body's coordinates.
     """
     case, flat = one.case, len(one.mean) == 2
-    made, axes = figure(1 if flat else 3, width=6.4 if flat else 9.6, height=4.0, squeeze=False)
-    modes, path = _nominal(case, one.mean)
-    points = np.array([case.coordinates(*both) for both in zip(modes, path, strict=True)])
+    start, fine = case.state(one.mean), SimulationOptions(max_step=case.duration / 120)
+    run = simulate(case.system, case.mode, start, case.duration, _input(case), options=fine)
+    nominal = [np.array([case.coordinates(arc.mode, x) for x in arc.states])
+               for arc in run.segments]  # fmt: skip
+    panels = [] if flat else [Panel(
+        {"body": [arc[:, :2] for arc in nominal],
+         "toe": [arc.states[:, 3:5] for arc in run.segments]},
+        "$x$ [m]", "$y$ [m]", ((), (0.0,)),
+    )]  # fmt: skip
     planes = [((0, 1), case.labels)] if flat else [
         ((0, 1), ("$x_b$ [m]", "$y_b$ [m]")), ((1, 4), case.labels)]  # fmt: skip
-    for panel, (pick, labels) in zip(axes[0][-len(planes) :], planes, strict=True):
-        _particles(panel, one, list(pick))
-        panel.plot(*points[:, pick].T, "--", color=COLOURS["initial"], lw=1.2)
-        panel.set(xlabel=labels[0], ylabel=labels[1])
-    axes[0][-len(planes)].legend(fontsize=7, frameon=False)
-    if flat:
-        for guard in case.guards:
-            (panel.axvline if guard == "x" else panel.axhline)(0.0, **GUARD)
-        _arrows(panel, case)
-    else:
-        _snapshots(axes[0][0], path, points)
-    return made
-
-
-def _particles(axes: Any, one: Experiment, pick: list[int]) -> None:
-    """Dots and 95% ellipses of two of the coordinates."""
-    for cloud, colour in ((one.initial, "initial"), (one.final, "final")):
-        axes.plot(*cloud[:, pick].T, ".", ms=2.0, alpha=0.5, color=COLOURS[colour])
-    for centre, covariance, colour, line, label in (
-        (one.mean, one.Sigma_initial, "red", "-", "initial covariance"),
-        (one.final.mean(axis=0), one.Sigma_actual, "black", "-", "final covariance"),
-        (one.mean_end, one.Sigma_reset, COLOURS["dxr"], "--", r"predicted with $D_xR$"),
-        (one.mean_end, one.Sigma_saltation, COLOURS["xi"], "--", r"predicted with $\Xi$"),
-    ):
-        curve = ellipse(centre[pick], covariance[np.ix_(pick, pick)])
-        axes.plot(*curve.T, line, color=colour, lw=1.6, label=label)
+    zeros = [(0.0,) if flat and guard in case.guards else () for guard in "xy"]
+    guards = zeros[0], zeros[1]
+    for pair, labels in planes:
+        pick = list(pair)
+        curves: dict[str, Any] = {"nominal": [arc[:, pick] for arc in nominal]}
+        for cloud, name in ((one.initial, "initial"), (one.final, "final")):
+            curves[name] = dots(cloud[:, pick])
+        for centre, covariance, name in (
+            (one.mean, one.Sigma_initial, "initial covariance"),
+            (one.final.mean(axis=0), one.Sigma_actual, "final covariance"),
+            (one.mean_end, one.Sigma_reset, "predicted, $D_xR$"),
+            (one.mean_end, one.Sigma_saltation, r"predicted, $\Xi$"),
+        ):
+            curves[name] = ellipse(centre[pick], covariance[np.ix_(pick, pick)])
+        panels.append(Panel(curves, labels[0], labels[1], guards))
+    return draw(*panels)
 
 
 def ellipse(centre: Array, covariance: Array, points: int = 100) -> Array:
@@ -225,47 +222,3 @@ def ellipse(centre: Array, covariance: Array, points: int = 100) -> Array:
     angle = np.linspace(0.0, 2.0 * np.pi, points)
     circle = np.stack((np.cos(angle), np.sin(angle)))
     return centre + DEVIATIONS * ((vectors * np.sqrt(np.maximum(values, 0.0))) @ circle).T
-
-
-def _nominal(case: Case, mean: Array, knots: int = 120) -> tuple[list[int], Array]:
-    """Modes and states of the trajectory from a mean, in steps and at every event."""
-    mode, x, h = case.mode, case.state(mean), case.duration / knots
-    path = [(mode, x)]
-    for k in range(knots):
-        step = simulate_step(case.system, mode, x, h, _input(case), k * h)
-        for event in step.events:
-            path.append((event.transition.source, event.state_before))
-            path.append((event.transition.target, event.state_after))
-        mode, x = step.mode, step.state
-        path.append((mode, x))
-    return [mode for mode, _ in path], np.array([x for _, x in path])
-
-
-def _arrows(axes: Any, case: Case) -> None:
-    """Directions of the flow over what is shown, in arrows of one length on the page.
-
-    A place belongs to the mode all of whose guards are above zero there.
-    """
-    corners, u = np.array([axes.get_xlim(), axes.get_ylim()]), _input(case)
-    sides = [np.linspace(low, high, 15) for low, high in corners]
-    points = np.stack(np.meshgrid(*sides), -1).reshape(-1, 2)
-    flows = []
-    for x in points:
-        inside = [number for number in case.system.modes
-                  if all(edge.guard(0.0, x, u) > 0.0 for edge in case.system.outgoing(number))]
-        flow = case.system.modes[inside[0]].flow(0.0, x, u) if inside else np.zeros(2)
-        flows.append(flow / np.ptp(corners, axis=1))
-    unit = np.array(flows) / np.maximum(np.linalg.norm(flows, axis=1, keepdims=True), 1e-12)
-    axes.quiver(*points.T, *unit.T, color="0.8", width=0.0022, scale=28, pivot="mid", zorder=0)
-    axes.set(xlim=corners[0], ylim=corners[1])
-
-
-def _snapshots(axes: Any, path: Array, bodies: Array) -> None:
-    """Body's centre, hip and toe now and then, darker as time goes on."""
-    for i in range(0, len(path), 15):
-        body, turn, colour = bodies[i, :2], bodies[i, 2], str(0.8 - 0.8 * i / len(path))
-        hip = body - aslip.BODY_LENGTH * np.array([np.cos(turn), np.sin(turn)])
-        axes.plot(*np.stack([body, hip]).T, color=colour, lw=4.0)
-        axes.plot(*np.stack([hip, path[i, 3:5]]).T, color=colour, lw=1.2)
-    axes.axhline(0.0, **GUARD)
-    axes.set(xlabel="$x$ [m]", ylabel="$y$ [m]", aspect="equal", xlim=(-0.8, 0.8))

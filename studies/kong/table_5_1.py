@@ -9,6 +9,7 @@ keeps the one that is seeded here.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -24,14 +25,21 @@ from hybrid.examples.bouncing_ball import (
     bouncing_ball,
     bouncing_ball_problem,
 )
-from hybrid.hilqr import Hilqr, HilqrOptions, Policies, Trajectory
-from studies.figures import COLOURS, GUARD, LABELS, TARGET, figure, phase_plane
+from hybrid.hilqr import Hilqr, HilqrOptions, Trajectory
+from studies.figures import Panel, draw
 from studies.kong.direct_collocation import DirectProblem, solve_direct
-from studies.kong.two_methods import CUT_OFF, MAX_ITERATIONS, draw_inputs, magnitude
+from studies.kong.two_methods import (
+    CUT_OFF,
+    MAX_ITERATIONS,
+    STEPS,
+    heights_panel,
+    inputs_panel,
+    magnitude,
+    open_loop,
+)
 from studies.study import StudyOptions, StudyResult, study
 
 START = np.array([4.0, 0.0])  # 5.4.1
-STEPS = 1000  # N, 5.4
 HALF = 0.5  # of the seed's last flight has passed at the end
 FRACTIONS = tuple(np.linspace(0.1, 0.9, 9).tolist())  # of it, tried by --full
 
@@ -81,12 +89,11 @@ def run(options: StudyOptions) -> StudyResult:
     solved = {case: solve_case(case, STEPS) for case in options.track(CASES)}
     shown = {case.method: one for case, one in solved.items() if case[:2] == SHOWN}
     rows = [one.row for one in solved.values()]
-    figures = {"figure-5.2": draw_example(shown), "table-5.1": draw_costs(solved)}
     if options.full:
         others = [(case, fraction) for case in CASES if case.seed and case.method in ("xi", "dxr")
                   for fraction in FRACTIONS if fraction != HALF]  # fmt: skip
         rows += [solve_case(case, STEPS, each).row for case, each in options.track(others)]
-    return StudyResult(rows, figures)
+    return StudyResult(rows, {"figure-5.2": draw_example(shown)})
 
 
 def seed_force(bounces: int, duration: float, fraction: float = HALF) -> float:
@@ -122,8 +129,8 @@ def solve_case(case: Case, steps: int = STEPS, fraction: float = HALF) -> Solved
         tolerance=CUT_OFF, max_iterations=MAX_ITERATIONS,
         variant=case.method,  # type: ignore
     )  # fmt: skip
-    force = np.full((steps, 1), seed_force(case.seed, case.duration, fraction))
-    policies = Policies.of(np.zeros((steps + 1, 2)), force, np.zeros((steps, 1, 2)))
+    force = seed_force(case.seed, case.duration, fraction)
+    policies = open_loop(np.full((steps, 1), force), 2)
     solver = Hilqr(model, options)
     seed, solution = solver.start(START, policies), solver.solve(START, policies)
     final = solution.trajectory
@@ -148,53 +155,18 @@ def _by_direct(case: Case) -> dict[str, Any]:
     return {"actual": 1, "cost": found.cost, "expected_reduction": None, "converged": found.ok}
 
 
-def draw_example(solved: dict[str, Solved]) -> Figure:
+def draw_example(solved: Mapping[str, Solved]) -> Figure:
     """Figure 5.2: height, phase plane and input of the seed and of both methods."""
-    drawing, (heights, plane, inputs) = figure(columns=3, width=9.6, height=3.2)
     case = Case(*SHOWN, "xi")
-    trajectories = {"seed": solved["xi"].seed} | {name: one.final for name, one in solved.items()}
-    for name, trajectory in trajectories.items():
-        if trajectory is not None:
-            time = np.linspace(0.0, case.duration, len(trajectory.states))
-            heights.plot(time, trajectory.states[:, 0], color=COLOURS[name], label=LABELS[name])
-            phase_plane(plane, {name: _flights(trajectory)})
-            draw_inputs(inputs, name, trajectory.inputs, case.duration)
-    heights.plot(case.duration, case.target_height, **TARGET, label="target", clip_on=False)
-    plane.plot(case.target_height, 0.0, **TARGET)
-    heights.axhline(0.0, **GUARD)
-    plane.axvline(0.0, **GUARD)
-    heights.set(xlabel="time [s]", ylabel="height [m]")
-    plane.set(xlabel="height [m]", ylabel="velocity [m/s]")
-    inputs.set(xlabel="time [s]", ylabel="force [N]")
-    drawing.legend(*heights.get_legend_handles_labels(), loc="outside upper center", ncols=4,
-                   fontsize=8, frameon=False)  # fmt: skip
-    return drawing
-
-
-def draw_costs(solved: dict[Case, Solved]) -> Figure:
-    """Cost of every row; a bar that is not filled did not converge."""
-    drawing, axes = figure(width=7.2, height=3.2)
-    colours = COLOURS | {"no_extension": COLOURS["seed"]}
-    for g, pair in enumerate(PAIRS):
-        members = [one.row for case, one in solved.items() if case[:2] == pair and one.row["cost"]]
-        for j, row in enumerate(members):
-            x, colour = g + 0.25 * (j - 0.5 * (len(members) - 1)), colours[row["method"]]
-            face = colour if row["converged"] else "none"
-            axes.bar(x, row["cost"], 0.22, facecolor=face, edgecolor=colour, linewidth=1.2)
-            axes.annotate(f"{row['cost']:.3g}", (x, row["cost"]), ha="center", fontsize=6)
-    for method in ("xi", "dxr", "direct", "no_extension"):
-        axes.bar(0.0, 0.0, color=colours[method], label=LABELS[method])
-    axes.set_xticks(range(len(PAIRS)), [f"optimal {o}\nseed {s}" for o, s in PAIRS])
-    axes.set(yscale="log", ylabel="cost (not filled: not converged)")
-    drawing.legend(loc="outside upper center", ncols=4, fontsize=8, frameon=False)
-    return drawing
-
-
-def _flights(trajectory: Trajectory) -> list[np.ndarray]:
-    """States (K, 2) between events, with both sides of each event."""
-    pieces, first, before = [], 0, np.empty((0, 2))
-    for knot, event in trajectory.aux.events:
-        states = trajectory.states[first : knot + 1]
-        pieces.append(np.concatenate((before, states, [event.state_before])))
-        first, before = knot + 1, np.array([event.state_after])
-    return [*pieces, np.concatenate((before, trajectory.states[first:]))]
+    found = {"seed": solved["xi"].seed} | {name: one.final for name, one in solved.items()}
+    ends = {name: one for name, one in found.items() if one is not None}
+    plane: dict[str, object] = {
+        name: np.split(one.states, [knot + 1 for knot, _ in one.aux.events])
+        for name, one in ends.items()
+    }
+    plane["target"] = np.array([[case.target_height, 0.0]])
+    return draw(
+        heights_panel(ends, case.duration, case.target_height),
+        Panel(plane, "height [m]", "velocity [m/s]", ((0.0,), ())),
+        inputs_panel(ends, case.duration, "force [N]"),
+    )

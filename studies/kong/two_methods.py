@@ -2,20 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple, get_args
 
 import numpy as np
 
 from hybrid.hilqr import Hilqr, HilqrOptions, Policies, Solution, Trajectory, backward_pass
+from hybrid.hilqr.cost import QuadraticCost
 from hybrid.hilqr.event_driven import EventDrivenModel
 from hybrid.hilqr.event_linearisation import Placement
 from hybrid.hilqr.riccati import Variant
-from hybrid.systems import Array
-from studies.figures import COLOURS, LABELS
+from hybrid.systems import Array, System
+from studies.figures import Panel, over
 from studies.study import StudyOptions
 
 METHODS: tuple[Variant, ...] = ("xi", "dxr")
+STEPS = 1000  # N, 5.4
 CUT_OFF = 0.05  # |dJ| at which a solve has converged: 5.4.1 prints it for the bouncing ball
 MAX_ITERATIONS = 100
 SHOWN = ("method", "event_at", "cost", "thesis_cost", "expected_reduction", "converged",
@@ -71,6 +73,25 @@ def placements(options: StudyOptions) -> tuple[Placement, ...]:
     return get_args(Placement) if options.full else ("end",)
 
 
+def reaching(
+    system: System, mode: int, target: Array, weights: tuple[float, Sequence[float]],
+    duration: float, steps: int = STEPS, event_at: Placement = "end",
+) -> EventDrivenModel:  # fmt: skip
+    """Be at a target (n,) after a duration [s]; weights are R / I, and the diagonal of Q_N.
+
+    R is that of each of `STEPS` timesteps; in ``steps`` of them an input costs the same over time.
+    """
+    R = weights[0] * STEPS / steps * np.eye(system.input_dim)  # noqa: N806
+    cost = QuadraticCost.reaching(target, R, np.diag(weights[1]))
+    return EventDrivenModel(system, mode, duration / steps, cost, event_at=event_at)
+
+
+def open_loop(inputs: Array, n: int) -> Policies:
+    """Inputs (N, m) without feedback, for states of n numbers."""
+    states, gains = np.zeros((len(inputs) + 1, n)), np.zeros((*inputs.shape, n))
+    return Policies.of(states, inputs, gains)
+
+
 def magnitude(change: float) -> float | None:
     """|dJ| for a row; None where the input Hessians are not positive definite, so there is none."""
     return abs(change) if np.isfinite(change) else None
@@ -84,8 +105,7 @@ def compare(
     Raises:
         ValueError: the seed's rollout fails.
     """
-    states = np.zeros((len(inputs) + 1, len(x0)))
-    seed = Policies.of(states, inputs, np.zeros((*inputs.shape, len(x0))))
+    seed = open_loop(inputs, len(x0))
     rolled = Hilqr(model).start(x0, seed)
     if rolled is None:
         raise ValueError("the seed's rollout fails: choose inputs or a start that can be simulated")
@@ -96,8 +116,23 @@ def compare(
     return Comparison(model, rolled, solutions)
 
 
-def draw_inputs(axes: Any, name: str, inputs: Array, duration: float, lines: str = "-:") -> None:
-    """Draw held inputs (N, m) over time, each channel in a line style of its own."""
-    time = np.arange(len(inputs)) * duration / len(inputs)
-    for channel, line in zip(inputs.T, lines, strict=False):
-        axes.step(time, channel, line, where="post", color=COLOURS[name], label=LABELS[name])
+def inputs_panel(trajectories: Mapping[str, Trajectory], duration: float, y: str) -> Panel:
+    """Held inputs (N, m) over time, all channels of a method alike."""
+    curves = {
+        name: over(np.linspace(0.0, duration, len(one.inputs), endpoint=False), one.inputs,
+                   drawstyle="steps-post")
+        for name, one in trajectories.items()
+    }  # fmt: skip
+    return Panel(curves, "time [s]", y)
+
+
+def heights_panel(
+    trajectories: Mapping[str, Trajectory], duration: float, target: float
+) -> Panel:
+    """Heights over time, and where the ball is to be at the end."""
+    curves: dict[str, Any] = {
+        name: over(np.linspace(0.0, duration, len(one.states)), one.states[:, 0])
+        for name, one in trajectories.items()
+    }
+    curves["target"] = np.array([[duration, target]])
+    return Panel(curves, "time [s]", "height [m]", ((), (0.0,)))

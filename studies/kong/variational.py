@@ -19,6 +19,7 @@ aim: plans that shrink perturbations through hybrid events.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
 from typing import Any, NamedTuple
@@ -121,25 +122,23 @@ def _augmented_edge(
             return edge.reset_state
         return partial(analytic_saltation, system, edge)
 
+    def slopes(by: str, t: float, y: Array, u: Array) -> Array:
+        """Derivative of the columns behind the event."""
+        x, Y = unpack_augmented(y, n)
+        return _columns_by(by, column_matrix(t, x, u), Y, t, x, u)
+
     def reset(t: float, y: Array, u: Array) -> Array:
         x, Y = unpack_augmented(y, n)
         return pack_augmented(edge.reset(t, x.copy(), u), column_matrix(t, x, u)(t, x, u) @ Y)
 
     def reset_state(t: float, y: Array, u: Array) -> Array:
-        x, Y = unpack_augmented(y, n)
-        Xi = column_matrix(t, x, u)
-        by_state = _columns_by("state", Xi, Y, t, x, u)
-        return _blocks(edge.reset_state(t, x, u), by_state, Xi(t, x, u), k)
+        x = y[:n]
+        Xi = column_matrix(t, x, u)(t, x, u)
+        return _blocks(edge.reset_state(t, x, u), slopes("state", t, y, u), Xi, k)
 
     def reset_time(t: float, y: Array, u: Array) -> Array:
-        x, Y = unpack_augmented(y, n)
-        by_time = _columns_by("time", column_matrix(t, x, u), Y, t, x, u)
-        return np.append(np.broadcast_to(edge.reset_time(t, x, u), (n_target,)), by_time)
-
-    def reset_input(t: float, y: Array, u: Array) -> Array:
-        x, Y = unpack_augmented(y, n)
-        by_input = _columns_by("input", column_matrix(t, x, u), Y, t, x, u)
-        return np.concatenate((edge.reset_input(t, x, u), by_input))
+        own = np.broadcast_to(edge.reset_time(t, y[:n], u), (n_target,))
+        return np.append(own, slopes("time", t, y, u))
 
     return Transition(
         edge.source,
@@ -151,7 +150,9 @@ def _augmented_edge(
         guard_time=lambda t, y, u: edge.guard_time(t, y[:n], u),
         reset_time=reset_time,
         guard_input=lambda t, y, u: edge.guard_input(t, y[:n], u),
-        reset_input=reset_input,
+        reset_input=lambda t, y, u: np.concatenate(
+            (edge.reset_input(t, y[:n], u), slopes("input", t, y, u))
+        ),
         name=edge.name,
     )
 
@@ -204,19 +205,11 @@ def _ramped_mode(mode: Mode, m: int) -> Mode:
 def _ramped_edge(system: System, edge: Transition, m: int) -> Transition:
     n, after = (system.modes[number].state_dim for number in (edge.source, edge.target))
 
-    def guard(t: float, y: Array, rate: Array) -> float:
-        return edge.guard(t, y[:n], y[n:])
+    def own(function: Callable[..., Any]) -> Callable[..., Any]:
+        return lambda t, y, rate: function(t, y[:n], y[n:])
 
-    def guard_state(t: float, y: Array, rate: Array) -> Array:
-        return np.concatenate(
-            (edge.guard_state(t, y[:n], y[n:]), edge.guard_input(t, y[:n], y[n:]))
-        )
-
-    def guard_time(t: float, y: Array, rate: Array) -> float:
-        return edge.guard_time(t, y[:n], y[n:])
-
-    def reset(t: float, y: Array, rate: Array) -> Array:
-        return np.concatenate((edge.reset(t, y[:n], y[n:]), y[n:]))
+    def beside(*functions: Callable[..., Any]) -> VectorFunction:
+        return lambda t, y, rate: np.concatenate([f(t, y[:n], y[n:]) for f in functions])
 
     def reset_state(t: float, y: Array, rate: Array) -> Array:
         by_x, by_u = edge.reset_state(t, y[:n], y[n:]), edge.reset_input(t, y[:n], y[n:])
@@ -224,14 +217,14 @@ def _ramped_edge(system: System, edge: Transition, m: int) -> Transition:
         D[:after, :n], D[:after, n:], D[after:, n:] = by_x, by_u, np.eye(m)
         return D
 
-    def reset_time(t: float, y: Array, rate: Array) -> Array:
-        by_time = np.broadcast_to(edge.reset_time(t, y[:n], y[n:]), (after,))
-        return np.concatenate((by_time, np.zeros(m)))
+    def by_time(t: float, x: Array, u: Array) -> Array:
+        return np.broadcast_to(edge.reset_time(t, x, u), (after,))
 
     return Transition(
-        edge.source, edge.target, guard, reset, guard_state, reset_state, guard_time, reset_time,
-        lambda t, y, rate: np.zeros(m), lambda t, y, rate: np.zeros((after + m, m)),
-        edge.name, edge.time_invariant,
+        edge.source, edge.target, own(edge.guard), beside(edge.reset, lambda t, x, u: u),
+        beside(edge.guard_state, edge.guard_input), reset_state, own(edge.guard_time),
+        beside(by_time, lambda t, x, u: np.zeros(m)), lambda t, y, rate: np.zeros(m),
+        lambda t, y, rate: np.zeros((after + m, m)), edge.name, edge.time_invariant,
     )  # fmt: skip
 
 

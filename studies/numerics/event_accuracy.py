@@ -13,12 +13,12 @@ eighth within a step, so no order is lost between steps.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import NamedTuple
 
 import numpy as np
-from matplotlib.figure import Figure
 from scipy.special import ellipk
 
 from hybrid.batch import simulate_batch
@@ -27,7 +27,7 @@ from hybrid.integration import integrate
 from hybrid.options import SimulationOptions
 from hybrid.simulation import simulate, simulate_step
 from hybrid.systems import Array, Mode, ScalarFunction, System, Transition, VectorFunction
-from studies.figures import convergence, figure
+from studies.figures import convergence, draw
 from studies.study import Criterion, StudyOptions, StudyResult, study
 
 TRIALS = 200  # random states of each case
@@ -57,11 +57,30 @@ class Case:
     """A system, random states to start from, and the time of the event from each of them."""
 
     name: str
-    system: System
+    size: int  # n
+    flow: VectorFunction
+    guard: ScalarFunction
     draw: Callable[[int, np.random.Generator], Array]  # (count, rng) -> (count, n)
-    exact: Callable[[Array], Array]  # (count, n) -> times after the start [s] (count,)
+    exact: Callable[[Array], Array]  # (n, count) -> times after the start [s] (count,)
     duration: float  # that holds the event from every state [s]
     start: float = 0.0  # [s]
+
+    @cached_property
+    def system(self) -> System:
+        """Two modes; nothing moves in the second."""
+        still = Mode("done", 1, 0, lambda t, x, u: np.zeros(1))
+        edge = Transition(BEFORE, DONE, self.guard, lambda t, x, u: np.array([t]), name="event")
+        return System({BEFORE: Mode("before", self.size, 0, self.flow), DONE: still}, (edge,))
+
+
+def uniform(low: Sequence[float], high: Sequence[float]) -> Callable[..., Array]:
+    """Draw states between two of them."""
+    return lambda count, rng: rng.uniform(low, high, (count, len(low)))
+
+
+def fallen(speed: Array, height: Array) -> Array:
+    """Time [s] after which what is thrown up at a speed [m/s] has fallen by a height [m]."""
+    return (speed + np.sqrt(speed**2 + 2.0 * GRAVITY * height)) / GRAVITY
 
 
 def event_times(case: Case, states: Array, as_compiled: bool) -> Array:
@@ -88,106 +107,46 @@ def event_time_error(case: Case, count: int, seed: int, as_compiled: bool) -> fl
         raise RuntimeError(f"{case.name} does not compile: {native_tables(case.system).reason}")
     states = case.draw(count, np.random.default_rng(seed))
     times = event_times(case, states, as_compiled)
-    return float(np.max(np.abs(times - case.start - case.exact(states))))
+    return float(np.max(np.abs(times - case.start - case.exact(states.T))))
 
 
 def cases() -> tuple[Case, ...]:
     """A ball dropped, thrown over a moving floor, and past a ceiling; oscillator and pendulum."""
-    return _drop(), _moving_floor(), _ceiling(), _oscillator(), _pendulum()
-
-
-def _system(n: int, flow: VectorFunction, guard: ScalarFunction) -> System:
-    still = Mode("done", 1, 0, lambda t, x, u: np.zeros(1))
-    edge = Transition(BEFORE, DONE, guard, lambda t, x, u: np.array([t]), name="event")
-    return System({BEFORE: Mode("before", n, 0, flow), DONE: still}, (edge,))
-
-
-def _drop() -> Case:
-    """z = z0 + v0 t - g t^2 / 2 falls to zero."""
-
-    def flow(t: float, x: Array, u: Array) -> Array:
-        return np.array([x[1], -GRAVITY])
-
-    def draw(count: int, rng: np.random.Generator) -> Array:
-        return np.stack((rng.uniform(0.1, 5.0, count), rng.uniform(-5.0, 5.0, count)), axis=1)
-
-    def exact(x: Array) -> Array:
-        return (x[:, 1] + np.sqrt(x[:, 1] ** 2 + 2.0 * GRAVITY * x[:, 0])) / GRAVITY
-
-    return Case("ball_drop", _system(2, flow, lambda t, x, u: x[0]), draw, exact, 2.0)
-
-
-def _moving_floor() -> Case:
-    """State [z, v, f, l]: thrown up from z over a floor at f + l (t - 3)."""
-    start = 3.0
-
-    def flow(t: float, x: Array, u: Array) -> Array:
-        return np.array([x[1], -GRAVITY, 0.0, 0.0])
-
-    def guard(t: float, x: Array, u: Array) -> float:
-        return x[0] - x[2] - x[3] * (t - start)
-
-    def draw(count: int, rng: np.random.Generator) -> Array:
-        low, high = np.array([0.5, 0.5, -1.0, -1.0]), np.array([0.5, 6.0, 0.3, 1.5])
-        return rng.uniform(low, high, (count, 4))
-
-    def exact(x: Array) -> Array:
-        speed, gap = x[:, 1] - x[:, 3], x[:, 0] - x[:, 2]
-        return (speed + np.sqrt(speed**2 + 2.0 * GRAVITY * gap)) / GRAVITY
-
-    return Case("moving_floor", _system(4, flow, guard), draw, exact, 2.5, start)
-
-
-def _ceiling() -> Case:
-    """State [z, v, ceiling]: passed on the way up and on the way down, within one long step."""
     speed = np.sqrt(4.0 * GRAVITY)  # carries the ball 2 m up
-
-    def flow(t: float, x: Array, u: Array) -> Array:
-        return np.array([x[1], -GRAVITY, 0.0])
-
-    def draw(count: int, rng: np.random.Generator) -> Array:
-        past = 10.0 ** rng.uniform(-6.0, -0.3, count)  # how far the ball goes beyond [m]
-        return np.stack((np.zeros(count), np.full(count, speed), 2.0 - past), axis=1)
-
-    def exact(x: Array) -> Array:
-        return (x[:, 1] - np.sqrt(2.0 * GRAVITY * (2.0 - x[:, 2]))) / GRAVITY
-
-    system = _system(3, flow, lambda t, x, u: x[2] - x[0])
-    return Case("double_crossing", system, draw, exact, float(2.0 * speed / GRAVITY))
-
-
-def _oscillator() -> Case:
-    """State [x, v, w, level]: x = cos(w t) falls through a level."""
-
-    def flow(t: float, x: Array, u: Array) -> Array:
-        return np.array([x[2] * x[1], -x[2] * x[0], 0.0, 0.0])
-
-    def draw(count: int, rng: np.random.Generator) -> Array:
-        low, high = np.array([1.0, 0.0, 0.5, -0.95]), np.array([1.0, 0.0, 20.0, 0.95])
-        return rng.uniform(low, high, (count, 4))
-
-    def exact(x: Array) -> Array:
-        return np.arccos(x[:, 3]) / x[:, 2]
-
-    return Case(
-        "linear_oscillator", _system(4, flow, lambda t, x, u: x[0] - x[3]), draw, exact, 6.0
-    )
-
-
-def _pendulum() -> Case:
-    """State [angle, rate, w]: let go at an angle, at the bottom after K(sin(angle / 2)) / w."""
-
-    def flow(t: float, x: Array, u: Array) -> Array:
-        return np.array([x[1], -x[2] * x[2] * np.sin(x[0]), 0.0])
-
-    def draw(count: int, rng: np.random.Generator) -> Array:
-        low, high = np.array([0.2, 0.0, 1.0]), np.array([3.0, 0.0, 6.0])
-        return rng.uniform(low, high, (count, 3))
-
-    def exact(x: Array) -> Array:
-        return ellipk(np.sin(0.5 * x[:, 0]) ** 2) / x[:, 2]
-
-    return Case("pendulum", _system(3, flow, lambda t, x, u: x[0]), draw, exact, 6.0)
+    return (
+        Case(
+            "ball_drop", 2, lambda t, x, u: np.array([x[1], -GRAVITY]), lambda t, x, u: x[0],
+            lambda count, rng: np.stack(
+                (rng.uniform(0.1, 5.0, count), rng.uniform(-5.0, 5.0, count)), axis=1),
+            lambda x: fallen(x[1], x[0]), 2.0,
+        ),
+        Case(  # [z, v, f, l]: over a floor at f + l (t - 3)
+            "moving_floor", 4, lambda t, x, u: np.array([x[1], -GRAVITY, 0.0, 0.0]),
+            lambda t, x, u: x[0] - x[2] - x[3] * (t - 3.0),
+            uniform((0.5, 0.5, -1.0, -1.0), (0.5, 6.0, 0.3, 1.5)),
+            lambda x: fallen(x[1] - x[3], x[0] - x[2]), 2.5, 3.0,
+        ),
+        Case(  # [z, v, ceiling]: passed on the way up and on the way down, within one long step
+            "double_crossing", 3, lambda t, x, u: np.array([x[1], -GRAVITY, 0.0]),
+            lambda t, x, u: x[2] - x[0],
+            lambda count, rng: np.stack((np.zeros(count), np.full(count, speed),
+                                         2.0 - 10.0 ** rng.uniform(-6.0, -0.3, count)), axis=1),
+            lambda x: (x[1] - np.sqrt(2.0 * GRAVITY * (2.0 - x[2]))) / GRAVITY,
+            float(2.0 * speed / GRAVITY),
+        ),
+        Case(  # [x, v, w, level]: x = cos(w t) falls through a level
+            "linear_oscillator", 4,
+            lambda t, x, u: np.array([x[2] * x[1], -x[2] * x[0], 0.0, 0.0]),
+            lambda t, x, u: x[0] - x[3],
+            uniform((1.0, 0.0, 0.5, -0.95), (1.0, 0.0, 20.0, 0.95)),
+            lambda x: np.arccos(x[3]) / x[2], 6.0,
+        ),
+        Case(  # [angle, rate, w]: let go at an angle, at the bottom after K(sin(angle / 2)) / w
+            "pendulum", 3, lambda t, x, u: np.array([x[1], -x[2] * x[2] * np.sin(x[0]), 0.0]),
+            lambda t, x, u: x[0], uniform((0.2, 0.0, 1.0), (3.0, 0.0, 6.0)),
+            lambda x: ellipk(np.sin(0.5 * x[0]) ** 2) / x[2], 6.0,
+        ),
+    )  # fmt: skip
 
 
 class Errors(NamedTuple):
@@ -271,56 +230,29 @@ def _dense_error(
 @study("closed forms", "trials", "seed")
 def run(options: StudyOptions) -> StudyResult:
     """Rows ``case, kind, value, bound, met``: errors at most, orders at least the bound."""
-    criteria = time_criteria(options, options.count(TRIALS))
-    done = len(criteria)
-    options.progress(done, done + 1, "orders")
-    measured = measure_orders()
-    criteria += order_criteria(measured)
-    rows = []
-    for each in criteria:
-        case, kind = each.what.split(": ")
-        rows.append(
-            {"case": case, "kind": kind, "value": each.value, "bound": each.bound, "met": each.met}
-        )
-    return StudyResult(rows, {"event-accuracy": draw(measured)}, criteria=criteria)
-
-
-def time_criteria(options: StudyOptions, trials: int) -> list[Criterion]:
-    """Largest error of event times [s] of each case, interpreted and compiled."""
     plan = [(case, code) for case in cases() for code in ("interpreted", "compiled")]
-    made = []
-    for done, (case, code) in enumerate(plan):
-        name = f"{case.name} {code}"
-        options.progress(done, len(plan) + 1, name)
-        error = event_time_error(case, trials, options.seed, code == "compiled")
+    criteria = []
+    for case, code in options.track(plan, lambda pair: f"{pair[0].name} {pair[1]}"):
+        error = event_time_error(case, options.count(TRIALS), options.seed, code == "compiled")
         value = error if np.isfinite(error) else None
-        made.append(Criterion(f"{name}: event_time_error_s", value, "<=", TIME_BOUND))
-    return made
-
-
-def measure_orders() -> dict[str, Errors]:
-    """Errors over the step, by what is measured."""
+        what = f"{case.name} {code}: event_time_error_s"
+        criteria.append(Criterion(what, value, "<=", TIME_BOUND))
     state, time = event_errors()
-    return {
+    measured = {
         "integrator": integrator_errors(),
         "through_event": state,
         "through_moving_event": event_errors(wall_moves=True)[0],
         "event_time": time,
         "dense_output": dense_output_errors(),
     }
-
-
-def order_criteria(measured: Mapping[str, Errors]) -> list[Criterion]:
-    """Orders of convergence, each with the least that it may be."""
-    least = dict.fromkeys(measured, STEP_ORDER) | {"dense_output": DENSE_ORDER}
-    return [Criterion(f"{name}: order", errors.order, ">=", least[name])
-            for name, errors in measured.items()]  # fmt: skip
-
-
-def draw(measured: Mapping[str, Errors]) -> Figure:
-    """Errors over the step, both logarithmic, beside a line of order 8."""
-    drawing, axes = figure(width=5.6, height=4.2)
+    for name, errors in measured.items():
+        least = DENSE_ORDER if name == "dense_output" else STEP_ORDER
+        criteria.append(Criterion(f"{name}: order", errors.order, ">=", least))
+    rows = []
+    for each in criteria:
+        case, kind = each.what.split(": ")
+        rows.append({"case": case, "kind": kind, "value": each.value, "bound": each.bound,
+                     "met": each.met})  # fmt: skip
     curves = {LABELS[name]: errors.values for name, errors in measured.items()}
-    convergence(axes, SIZES, curves, 8, 0.05 * measured["event_time"].values[0])
-    axes.set(xlabel="step [s]", ylabel="largest error")
-    return drawing
+    panel = convergence(SIZES, curves, 8, 0.05 * time.values[0], "step [s]", "largest error")
+    return StudyResult(rows, {"event-accuracy": draw(panel)}, criteria=criteria)

@@ -151,12 +151,6 @@ def _named(function: Callable, name: str) -> Callable:
     return function
 
 
-def unforced(u: Array, m: int) -> bool:
-    """Whether mode m has the closed form of `solution`."""
-    p = m * MODE_SIZE
-    return u[p] in (DECAY, BALLISTIC, OSCILLATOR) and u[p + 9] == u[p + 12] == 0.0
-
-
 Way = Literal["compiled", "closed form", "callback", "callback, closed form"]
 WAYS: tuple[Way, ...] = ("compiled", "closed form", "callback", "callback, closed form")
 SHARES = (0.6, 0.2, 0.15, 0.05)  # of the trials

@@ -19,18 +19,15 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Literal, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
-from matplotlib.colors import LogNorm
 from matplotlib.figure import Figure
-from matplotlib.patches import Rectangle
 from scipy.optimize import brentq, minimize
 
-from hybrid.impacts.contact_problem import ContactProblem
 from hybrid.impacts.surface_cosines import surface_cosines
 from hybrid.systems import Array
-from studies.figures import COLOURS, GUARD, figure
+from studies.figures import Panel, dots, draw
 from studies.halm_posa.systems.planar_links import Link, body_inertia, point, point_jacobian
 from studies.seghete_murphey.systems.momentum_maps import deviation, order_sensitivity
 from studies.seghete_murphey.systems.momentum_orders import OrderOptions, all_orders
@@ -65,22 +62,14 @@ def leg_pitch(rhex: RHex, hip: float, knee: float) -> float:
     return hip + float(np.arctan2(shin * np.sin(knee), thigh + shin * np.cos(knee)))
 
 
-def other_hip(
-    rhex: RHex, hip: float, knee: float, stance: Literal["apart", "together"] = "apart"
-) -> float:
-    """Left hip's angle [rad] that puts both feet on the ground at equal knee angles, (21).
-
-    There are two: legs "apart", one pitched forward as far as the other backward; and "together",
-    with both feet in one place, which is the one that is always there.
-    """
-    return hip if stance == "together" else hip - 2.0 * leg_pitch(rhex, hip, knee)
+def other_hip(rhex: RHex, hip: float, knee: float) -> float:
+    """Left hip's angle [rad] that puts both feet on the ground at equal knee angles, (21)."""
+    return hip - 2.0 * leg_pitch(rhex, hip, knee)
 
 
-def configuration(
-    rhex: RHex, hip: float, knee: float, stance: Literal["apart", "together"] = "apart"
-) -> Array:
+def configuration(rhex: RHex, hip: float, knee: float) -> Array:
     """q (7,) with theta = x = 0 and both feet at height zero, from right hip and knees [rad]."""
-    q = np.array([0.0, 0.0, 0.0, hip, other_hip(rhex, hip, knee, stance), knee, knee])
+    q = np.array([0.0, 0.0, 0.0, hip, other_hip(rhex, hip, knee), knee, knee])
     q[1] = -joints(rhex, q)[0, 2, 1]
     return q
 
@@ -89,21 +78,12 @@ def inertia_and_normals(rhex: RHex, q: Array) -> tuple[Array, Array]:
     """M (7, 7) and the feet's D phi (2, 7) at q (7,), (23)."""
     M = body_inertia(q, [Link(0.0, _THETA)], rhex.body_mass, rhex.body_inertia)
     for leg in range(2):
-        body, thigh, shin = _path(rhex, leg)
-        for path, mass in (
-            ([body, _half(thigh)], rhex.thigh_mass),
-            ([body, thigh, _half(shin)], rhex.shin_mass),
-        ):
-            length = 2.0 * path[-1].length
-            M = M + body_inertia(q, path, mass, mass * length**2 / 12.0)
+        path = _path(rhex, leg)
+        for k, mass in ((2, rhex.thigh_mass), (3, rhex.shin_mass)):
+            rod = path[k - 1]
+            middle = [*path[: k - 1], rod._replace(length=0.5 * rod.length)]
+            M = M + body_inertia(q, middle, mass, mass * rod.length**2 / 12.0)
     return M, np.stack([point_jacobian(q, _path(rhex, leg))[1] for leg in range(2)])
-
-
-def problem(rhex: RHex, q: Array, friction: float = 0.0) -> ContactProblem:
-    """Both feet's contacts with level ground at q (7,), whether or not they are at height zero."""
-    M, J_n = inertia_and_normals(rhex, q)
-    J_t = np.stack([point_jacobian(q, _path(rhex, leg))[0] for leg in range(2)])
-    return ContactProblem.planar(M, J_n, J_t, friction, LEGS, name(q))
 
 
 def name(q: Array) -> str:
@@ -115,11 +95,9 @@ def name(q: Array) -> str:
     )
 
 
-def measure(
-    rhex: RHex, hip: float, knee: float, stance: Literal["apart", "together"] = "apart"
-) -> float:
+def measure(rhex: RHex, hip: float, knee: float) -> float:
     """s of (22) at the configuration of right hip and knees [rad]; 0: the outcome is unique."""
-    q = configuration(rhex, hip, knee, stance)
+    q = configuration(rhex, hip, knee)
     return float(surface_cosines(*inertia_and_normals(rhex, q), LEGS, name(q))[0, 1])
 
 
@@ -131,10 +109,6 @@ def _path(rhex: RHex, leg: int) -> list[Link]:
         Link(rhex.thigh_length, thigh),
         Link(rhex.shin_length, thigh + np.eye(7)[5 + leg]),
     ]
-
-
-def _half(link: Link) -> Link:
-    return Link(0.5 * link.length, link.angles)
 
 
 KNEES = (30.0, 120.0)  # of the contour [deg]
@@ -178,16 +152,15 @@ def extrema(rhex: RHex, grid: Landscape) -> list[Extremum]:
     points = []
     for kind, sign in (("minimum", 1.0), ("maximum", -1.0)):
         for hip, knee in _starts(grid, sign):
+            simplex = np.array([[hip, knee], [hip + 0.05, knee], [hip, knee + 0.05]])
             end = minimize(
                 lambda x, sign=sign: sign * measure(rhex, *x) / 1e-3,
                 (hip, knee),
                 method="Nelder-Mead",
-                options={"initial_simplex": _simplex(hip, knee), "xatol": 1e-9, "fatol": 1e-15},
+                options={"initial_simplex": simplex, "xatol": 1e-9, "fatol": 1e-15},
             )
-            hip, knee = float(end.x[0]), float(end.x[1])
-            points.append(
-                Extremum(kind, hip, knee, measure(rhex, hip, knee), _curvatures(rhex, hip, knee))
-            )
+            at = float(end.x[0]), float(end.x[1])
+            points.append(Extremum(kind, *at, measure(rhex, *at), _curvatures(rhex, *at)))
     return points
 
 
@@ -220,19 +193,6 @@ def orthogonal(rhex: RHex) -> tuple[float, float]:
     return float(pitch - leg_pitch(rhex, 0.0, knee)), knee
 
 
-def pose(rhex: RHex, hip: float, knee: float) -> dict[str, Any]:
-    """The stance in words of a table: angles [deg], and what lies under the ground [mm]."""
-    at = joints(rhex, configuration(rhex, hip, knee))
-    return {
-        "hip_deg": float(np.degrees(wrapped(hip))),
-        "knee_deg": float(np.degrees(knee)),
-        "other_hip_deg": float(np.degrees(wrapped(other_hip(rhex, hip, knee)))),
-        "leg_pitch_deg": float(np.degrees(wrapped(leg_pitch(rhex, hip, knee)))),
-        "hip_height_mm": 1e3 * float(at[0, 0, 1]),
-        "lowest_knee_mm": 1e3 * float(at[:, 1, 1].min()),
-    }
-
-
 def mirror_error(rhex: RHex, one: Extremum, other: Extremum) -> float:
     """How far ``one`` with its legs swapped is from ``other``, the larger of both angles [deg]."""
     hip = wrapped(other_hip(rhex, one.hip, one.knee) - other.hip)
@@ -258,10 +218,6 @@ def _starts(grid: Landscape, sign: float) -> list[tuple[float, float]]:
     return [(float(grid.hips[i]), float(grid.knees[j])) for j, i in np.argwhere(lower)]
 
 
-def _simplex(hip: float, knee: float) -> Array:
-    return np.array([[hip, knee], [hip + 0.05, knee], [hip, knee + 0.05]])
-
-
 def _curvatures(rhex: RHex, hip: float, knee: float) -> tuple[float, float]:
     """Eigenvalues of the Hessian of s by central differences."""
     offsets = (-_STEP, 0.0, _STEP)
@@ -280,8 +236,6 @@ RATES = np.array([0.3, 0.3, 2.0, 10.0, 10.0, 10.0, 10.0])  # spread of random sp
 SHOWN = ("point", "kind", "hip_deg", "knee_deg", "hip_height_mm", "lowest_knee_mm", "s",
          "spread_elastic", "slope", "first_order")  # fmt: skip
 MIRROR = 1e-3  # largest error of a mirror image [deg]
-BODY = (0.36, 0.05)  # length and height as drawn; they play no part [m]
-LEG_COLOURS = (COLOURS["initial"], COLOURS["dxr"])  # right, left
 _SMALL = 1e-4  # |s| up to which the fall's spread is fitted
 SWAPPED = {"A": "B", "B": "A", "C": "C'", "A'": "B'", "B'": "A'", "C'": "C"}
 
@@ -305,13 +259,18 @@ def run(options: StudyOptions) -> StudyResult:
     random = _random(rhex, options.count(TRIALS), np.random.default_rng(options.seed))
     approach = [touchdown(rhex, root[0], root[1] - d, DROP) for d in np.geomspace(1e-9, 0.3, 30)]
     drawn = {
-        "figure-2": contour(grid, points),
-        "figure-3": poses(rhex, {key: points[key] for key in "ABC" if key in points}),
-        "spread": spreads(*[[(abs(i.s), i.spread) for i in kind] for kind in (random, approach)]),
+        "figure-2": figure_2(grid, points),
+        "figure-3": figure_3(rhex, {key: points[key] for key in "ABC" if key in points}),
     }
     beside = {"least_s": float(grid.s.min())} | scaling(random, approach)
-    rows = [stance(rhex, key, points) | beside for key in points]
-    rows.append(_orthogonal_row(rhex, *root) | beside)
+    rows = []
+    for key, one in points.items():
+        twin = points.get(SWAPPED[key])
+        rows.append(stance(rhex, key, one.kind, one.hip, one.knee) | beside | {
+            "curvatures": list(one.curvatures),
+            "mirror_error_deg": None if twin is None else mirror_error(rhex, one, twin),
+        })  # fmt: skip
+    rows.append(stance(rhex, "O", "orthogonal", *root) | beside)
     return StudyResult(rows, drawn, SHOWN, criteria=criteria(rhex, points))
 
 
@@ -354,40 +313,28 @@ def _random(rhex: RHex, count: int, rng: np.random.Generator) -> list[Impact]:
     return drawn
 
 
-def stance(rhex: RHex, key: str, points: dict[str, Extremum]) -> dict[str, Any]:
-    """An extremum: its pose, s, and the spread of outcomes of a fall."""
-    one, twin = points[key], points.get(SWAPPED[key])
-    return {
-        "point": key,
-        "kind": one.kind,
-        **pose(rhex, one.hip, one.knee),
-        "s": one.s,
-        "curvatures": list(one.curvatures),
-        "mirror_error_deg": None if twin is None else mirror_error(rhex, one, twin),
-        **_drop_spreads(rhex, one.hip, one.knee),
-    }
+def stance(rhex: RHex, key: str, kind: str, hip: float, knee: float) -> dict[str, Any]:
+    """A row: angles [deg], what lies under the ground [mm], s, and the spread of a fall over |p|.
 
-
-def _orthogonal_row(rhex: RHex, hip: float, knee: float) -> dict[str, Any]:
-    return {
-        "point": "O",
-        "kind": "orthogonal",
-        **pose(rhex, hip, knee),
-        "s": measure(rhex, hip, knee),
-        "curvatures": None,
-        "mirror_error_deg": None,
-        **_drop_spreads(rhex, hip, knee),
-    }
-
-
-def _drop_spreads(rhex: RHex, hip: float, knee: float) -> dict[str, Any]:
-    """Distance of the outcomes of a fall, over |p|, elastic (e = 1) and plastic (e = 0)."""
+    Outcomes are elastic (e = 1) and plastic (e = 0).
+    """
     q = configuration(rhex, hip, knee)
-    M, J_n = inertia_and_normals(rhex, q)
+    at, (M, J_n) = joints(rhex, q), inertia_and_normals(rhex, q)
     elastic, plastic = (
         all_orders(M, J_n, M @ DROP, OrderOptions(e), name(q), LEGS) for e in (1.0, 0.0)
     )
     return {
+        "point": key,
+        "kind": kind,
+        "hip_deg": float(np.degrees(wrapped(hip))),
+        "knee_deg": float(np.degrees(knee)),
+        "other_hip_deg": float(np.degrees(wrapped(other_hip(rhex, hip, knee)))),
+        "leg_pitch_deg": float(np.degrees(wrapped(leg_pitch(rhex, hip, knee)))),
+        "hip_height_mm": 1e3 * float(at[0, 0, 1]),
+        "lowest_knee_mm": 1e3 * float(at[:, 1, 1].min()),
+        "s": measure(rhex, hip, knee),
+        "curvatures": None,
+        "mirror_error_deg": None,
         "spread_elastic": elastic.largest_distance,
         "spread_plastic": plastic.largest_distance,
         "message": elastic.message or plastic.message,
@@ -396,74 +343,31 @@ def _drop_spreads(rhex: RHex, hip: float, knee: float) -> dict[str, Any]:
 
 def criteria(rhex: RHex, points: dict[str, Extremum]) -> list[Criterion]:
     """A and B are minima and mirror images, C is a maximum."""
-    curvatures = {key: point.curvatures for key, point in points.items()}
-    least = {key: curvatures[key][0] if key in curvatures else None for key in "AB"}
+    bends = {key: points[key].curvatures if key in points else (None, None) for key in "ABC"}
     error = mirror_error(rhex, points["A"], points["B"]) if {"A", "B"} <= points.keys() else None
     return [
-        *(Criterion(f"least curvature at {key}", least[key], ">", 0.0) for key in least),
-        Criterion("largest curvature at C", curvatures["C"][1] if "C" in curvatures else None,
-                  "<", 0.0),
+        Criterion("least curvature at A", bends["A"][0], ">", 0.0),
+        Criterion("least curvature at B", bends["B"][0], ">", 0.0),
+        Criterion("largest curvature at C", bends["C"][1], "<", 0.0),
         Criterion("error of A and B as mirror images [deg]", error, "<", MIRROR),
-    ]  # fmt: skip
+    ]
 
 
-def contour(grid: Landscape, points: Mapping[str, Extremum]) -> Figure:
-    """Figure 2: s over the right hip's and the knees' angle."""
-    made, axes = figure(width=7.2, height=3.8)
-    hips = np.degrees(np.append(grid.hips, np.pi))
-    s = np.column_stack([grid.s, grid.s[:, 0]])
-    knees = np.degrees(grid.knees)
-    scale, norm = (np.geomspace, LogNorm()) if s.min() > 0.0 else (np.linspace, None)
-    levels = scale(s.min(), s.max(), 16)
-    shades = axes.contourf(hips, knees, s, levels, norm=norm, cmap="viridis")
-    axes.contour(hips, knees, s, levels, colors="white", linewidths=0.4)
-    made.colorbar(shades, ax=axes, label="s", format="%.1e")
-    for label, place in points.items():
-        at = np.degrees([wrapped(place.hip), place.knee])
-        copy = label.endswith("'")
-        axes.plot(*at, "o", color="white", markersize=4, markerfacecolor="none" if copy else None)
-        axes.annotate(
-            label, at, xytext=(5, 4), textcoords="offset points", color="white",
-            fontsize=8 if copy else 11, fontweight="normal" if copy else "bold",
-        )  # fmt: skip
-    axes.set(xlabel="right hip [deg]", ylabel="knees [deg]", xticks=range(-180, 181, 60))
+def figure_2(grid: Landscape, points: Mapping[str, Extremum]) -> Figure:
+    """Contours of s over the right hip's and the knees' angle, with the named points."""
+    named = {key: dots(np.degrees([[wrapped(at.hip), at.knee]]), markersize=8)
+             for key, at in points.items()}  # fmt: skip
+    made = draw(Panel(named, "right hip [deg]", "knees [deg]"), width=7.2, height=3.8)
+    levels = np.geomspace(max(grid.s.min(), 1e-9), grid.s.max(), 16)
+    made.axes[0].contour(np.degrees(grid.hips), np.degrees(grid.knees), grid.s, levels, zorder=0)
     return made
 
 
-def poses(rhex: RHex, points: Mapping[str, Extremum]) -> Figure:
-    """Figure 3: the stances of the named points."""
-    count = max(len(points), 1)
-    made, axes = figure(columns=count, width=9.0, height=2.6, sharey=True, squeeze=False)
-    for panel, (label, place) in zip(axes[0], points.items(), strict=False):
-        _draw_pose(panel, rhex, place)
-        panel.set_title(f"{label}: {place.kind}, s = {place.s:.2g}", fontsize=10)
-        panel.set(xlabel="x [m]", aspect="equal", xlim=(-0.22, 0.22), ylim=(-0.07, 0.2))
-    axes[0, 0].set_ylabel("y [m]")
-    axes[0, -1].legend(frameon=False, loc="upper left", ncols=2, fontsize=7)
-    return made
-
-
-def spreads(
-    random: Sequence[tuple[float, float]], approach: Sequence[tuple[float, float]]
-) -> Figure:
-    """Spread of the outcomes over |s|: random impacts, and a fall at stances towards s = 0."""
-    made, axes = figure(height=3.8)
-    s = np.array([at for at, _ in sorted([*random, *approach])])
-    axes.loglog(*np.transpose(random), ".", markersize=3, color=COLOURS["seed"], alpha=0.7,
-                label="random stances and velocities")  # fmt: skip
-    axes.loglog(*np.transpose(approach), "o-", markersize=3, linewidth=0.8,
-                color=COLOURS["initial"], label="a fall, at stances towards s = 0")  # fmt: skip
-    axes.loglog(s, 4.0 * s, label="4 |s|", **GUARD)
-    axes.set(xlabel="|s|", ylabel="largest distance of two outcomes / |p|")
-    axes.legend(frameon=False)
-    return made
-
-
-def _draw_pose(axes: Any, rhex: RHex, point: Extremum) -> None:
-    q = configuration(rhex, point.hip, point.knee)
-    at = joints(rhex, q)
-    corner = (q[0] - 0.5 * BODY[0], q[1] - 0.5 * BODY[1])
-    axes.add_patch(Rectangle(corner, *BODY, facecolor="0.88", edgecolor="0.5", linewidth=0.8))
-    axes.axhline(0.0, **GUARD)
-    for leg, colour, label in zip(at, LEG_COLOURS, ("right", "left"), strict=True):
-        axes.plot(*leg.T, "o-", color=colour, markersize=3.5, linewidth=1.8, label=label)
+def figure_3(rhex: RHex, points: Mapping[str, Extremum]) -> Figure:
+    """The stances of the named points."""
+    panels = []
+    for key, place in points.items():
+        right, left = joints(rhex, configuration(rhex, place.hip, place.knee))
+        panels.append(Panel({"right": right, "left": left}, "x [m]", "y [m]", ((), (0.0,)),
+                            {"title": key, "aspect": "equal"}))  # fmt: skip
+    return draw(*panels, width=3.0)

@@ -48,12 +48,11 @@ def configuration(box: BoxAndWall) -> Array:
     return np.array([-B[0], -A[1], -box.tilt])
 
 
-def problem(box: BoxAndWall | None = None, q: Array | None = None) -> ContactProblem:
+def problem(box: BoxAndWall = BoxAndWall(), q: Array | None = None) -> ContactProblem:
     """Contacts A (floor) and B (wall) at ``q``, else at Table 6's configuration.
 
     Tangential velocities are those of A towards the wall and of B upwards.
     """
-    box = box or BoxAndWall()
     q = configuration(box) if q is None else q
     A, B = corners(box, q) - q[:2]
     floor = np.array([[0.0, 1.0, A[0]], [1.0, 0.0, -A[1]]])
@@ -63,6 +62,6 @@ def problem(box: BoxAndWall | None = None, q: Array | None = None) -> ContactPro
     return ContactProblem.planar(M, J_n, J_t, box.friction, ("A", "B"), "box and wall")
 
 
-def velocity(box: BoxAndWall | None = None) -> Array:
+def velocity(box: BoxAndWall = BoxAndWall()) -> Array:
     """Before the impact (3,) [m/s, m/s, rad/s]: sliding towards the wall."""
-    return np.array([(box or BoxAndWall()).speed, 0.0, 0.0])
+    return np.array([box.speed, 0.0, 0.0])

@@ -19,7 +19,7 @@ import numpy as np
 
 from hybrid.impacts.contact_problem import ContactProblem
 from hybrid.systems import Array
-from studies.halm_posa.systems.planar_links import Link, body_inertia, point, point_jacobian
+from studies.halm_posa.systems.planar_links import Link, body_inertia, point_jacobian
 
 _LEADING, _TRAILING = np.eye(4)[2:]
 
@@ -45,18 +45,8 @@ def configuration(gait: CompassGait) -> Array:
     return np.array([*hip, gait.leading_pitch, angle])
 
 
-def joints(gait: CompassGait, q: Array) -> tuple[Array, Array, Array]:
-    """Hip (2,), feet (2, 2) and masses (2, 2), the leading leg's first [m]: for pictures."""
-    reach = gait.leg_length, gait.leg_length - gait.mass_to_foot
-    feet, masses = (
-        np.stack([point(q, [Link(far, leg)]) for leg in (_LEADING, _TRAILING)]) for far in reach
-    )
-    return q[:2], feet, masses
-
-
-def problem(gait: CompassGait | None = None, q: Array | None = None) -> ContactProblem:
+def problem(gait: CompassGait = CompassGait(), q: Array | None = None) -> ContactProblem:
     """Contacts A (leading foot) and B (trailing foot) at ``q``, else at Table 5's step."""
-    gait = gait or CompassGait()
     q = configuration(gait) if q is None else q
     legs, to_mass = (_LEADING, _TRAILING), gait.leg_length - gait.mass_to_foot
     M = sum(body_inertia(q, [Link(to_mass, leg)], gait.leg_mass) for leg in legs)
@@ -65,9 +55,8 @@ def problem(gait: CompassGait | None = None, q: Array | None = None) -> ContactP
     return ContactProblem.planar(np.asarray(M), J_n, J_t, gait.friction, ("A", "B"), name)
 
 
-def velocity(gait: CompassGait | None = None) -> Array:
+def velocity(gait: CompassGait = CompassGait()) -> Array:
     """Before the impact (4,) [m/s, rad/s]: the walker turns about its trailing foot."""
-    gait = gait or CompassGait()
     rates = np.array([0.0, 0.0, gait.leading_rate, gait.trailing_rate])
     foot = point_jacobian(configuration(gait), [Link(gait.leg_length, _TRAILING)])
     rates[:2] = -(foot @ rates)

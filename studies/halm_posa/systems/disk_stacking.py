@@ -43,13 +43,12 @@ def configuration(stack: DiskStacking) -> Array:
     return np.array([R, R + np.sqrt(3.0) * R, 0.0, 0.0, R, 0.0, 2.0 * R, R, 0.0])
 
 
-def problem(stack: DiskStacking | None = None, q: Array | None = None) -> ContactProblem:
+def problem(stack: DiskStacking = DiskStacking(), q: Array | None = None) -> ContactProblem:
     """The five contacts at ``q``, else in the pyramid.
 
     Tangential velocities are those of the first surface against the second one, to the right of
     the normal that points from the second to the first.
     """
-    stack = stack or DiskStacking()
     q = configuration(stack) if q is None else q
     rows = [_rows(stack, q, *pair) for pair in CONTACTS.values()]
     M = np.diag(np.tile([1.0, 1.0, 0.5 * stack.radius**2], 3) * stack.mass)
@@ -74,8 +73,8 @@ def _rows(stack: DiskStacking, q: Array, disk: int, other: int) -> Array:
     return rows
 
 
-def velocity(stack: DiskStacking | None = None) -> Array:
+def velocity(stack: DiskStacking = DiskStacking()) -> Array:
     """Before the impact (9,) [m/s, rad/s]: the top disk falls."""
     v = np.zeros(9)
-    v[1] = -(stack or DiskStacking()).speed
+    v[1] = -stack.speed
     return v

@@ -59,11 +59,6 @@ def _leg(r: Ramone, leg: int) -> list[Link]:
             Link(r.shank_length, _SHANKS[leg])]  # fmt: skip
 
 
-def joints(r: Ramone, q: Array) -> Array:
-    """Trunk's centre, hip, knee and centre of the foot, leading leg first (2, 4, 2) [m]."""
-    return np.array([[point(q, _leg(r, leg)[:k]) for k in range(4)] for leg in (0, 1)])
-
-
 def configuration(r: Ramone) -> Array:
     """Both feet on the ground y = 0, the trunk over x = 0; the trailing knee follows.
 
@@ -80,9 +75,8 @@ def configuration(r: Ramone) -> Array:
     return q
 
 
-def problem(r: Ramone | None = None, q: Array | None = None) -> ContactProblem:
+def problem(r: Ramone = Ramone(), q: Array | None = None) -> ContactProblem:
     """Contacts A (leading foot) and B (trailing foot) at ``q``, else at Table 7's step."""
-    r = r or Ramone()
     q = configuration(r) if q is None else q
     feet = np.stack([point_jacobian(q, _leg(r, leg)) for leg in (0, 1)])
     J_t = feet[:, 0] + r.foot_radius * _SHANKS  # of the lowest point of the disc
@@ -101,9 +95,8 @@ def inertia(r: Ramone, q: Array) -> Array:
     return M
 
 
-def velocity(r: Ramone | None = None) -> Array:
+def velocity(r: Ramone = Ramone()) -> Array:
     """Before the impact (7,) [m/s, rad/s]: stiff, turning about the trailing foot."""
-    r = r or Ramone()
     v = r.pitch_rate * _TRUNK
     trailing = problem(r)
     v[0], v[1] = -(trailing.J_D[2] @ v), -(trailing.J_n[1] @ v)

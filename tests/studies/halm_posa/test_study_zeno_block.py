@@ -143,5 +143,5 @@ def test_the_study_meets_its_criteria_where_it_has_enough_impacts():
     assert all(row["time_error"] < 1e-6 and row["s_error"] < 1e-6 for row in cycles)
     assert all(each.met for each in result.criteria)
     assert total["half_cycle"] == "accumulation"
-    assert set(result.figures) == {"figure-7", "figure-8"}
+    assert set(result.figures) == {"figure-8"}
     assert not all(each.met for each in simulate_impacts(3).criteria)

@@ -134,7 +134,7 @@ def test_a_swing_up_without_a_plan_has_a_row_that_says_why():
     assert solved["smooth"].row["message"] and not rotary_pendulum.figures(solved)
 
 
-def test_candidates_have_rows_with_the_least_cost_chosen_and_are_drawn_at_every_instant():
+def test_candidates_have_rows_with_the_least_cost_chosen_and_are_drawn():
     stand = np.concatenate(([0, 0, A1.stand_height, 0, 0, 0, 1], A1.stand, np.zeros(18)))
     states, costs = np.tile(stand, (3, figure_6_1.KNOTS + 1, 1)), np.array([np.inf, 3.0, 4.0])
     states[1, :, 2] += 0.1
@@ -147,10 +147,7 @@ def test_candidates_have_rows_with_the_least_cost_chosen_and_are_drawn_at_every_
     assert rows[1]["change_percent"] == pytest.approx(-25.0) and rows[0]["cost"] is None
     assert [each.met for each in figure_6_1.criteria(flip)] == [False, True, True, True, True, True]
     assert not figure_6_1.criteria(flip._replace(fell=True))[4].met
-    assert len(figure_6_1.flip_figure(flip).axes) == 2 * len(figure_6_1.INSTANTS) + 1
-    (pose,) = figure_6_1.poses(stand[None, :19])
-    np.testing.assert_allclose(pose.legs[:, 3, 2], 0.02, atol=2e-3)  # a foot's radius
-    assert pose.legs[1, 3, 1] > 0.0 > pose.legs[0, 3, 1]  # FL is on the left
+    assert len(figure_6_1.flip_figure(flip).axes) == 3
 
 
 @pytest.mark.slow

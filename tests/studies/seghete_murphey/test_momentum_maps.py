@@ -3,10 +3,16 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from studies.seghete_murphey.systems.momentum_maps import commutator, commute, momentum_map
+from studies.seghete_murphey.systems.momentum_maps import momentum_map
 
 SEEDS = st.integers(0, 2**32 - 1)
 RESTITUTIONS = st.floats(0.0, 1.0)
+
+
+def commutator(M, u, v, e):
+    """Zero in (12)."""
+    at_u, at_v = momentum_map(M, u, e), momentum_map(M, v, e)
+    return at_u @ at_v - at_v @ at_u
 
 
 def drawn(seed, n=5, m=2):
@@ -61,11 +67,8 @@ def test_maps_commute_exactly_where_surfaces_are_orthogonal_or_tangent(seed, e, 
     M, (u, v), _ = drawn(seed)
     across = v - inner(M, u, v) / inner(M, u, u) * u
     across *= np.sqrt(inner(M, u, u) / inner(M, across, across))
-    assert commute(M, u, length * across)
-    assert commute(M, u, -length * u)
     assert np.abs(commutator(M, u, length * across, e)).max() < 1e-8
     assert np.abs(commutator(M, u, -length * u, e)).max() < 1e-8
     tilted = across + tilt * u
     if abs(tilt) > 1e-6:
-        assert not commute(M, u, tilted)
         assert np.abs(commutator(M, u, tilted, e)).max() > 1e-3 * abs(tilt) / np.linalg.norm(M)
