@@ -15,61 +15,67 @@ class LegOdometryOptions:
 
     A noise that grows with the square root of time is given per sqrt(s), so the filter does not
     depend on the rate of the readings. Raises ValueError on a number out of its range.
+
+    Attributes:
+        acceleration_noise: Random walk of the velocity, from the accelerometer.
+        acceleration_relative_noise: More of `acceleration_noise` per measured acceleration, which
+            impacts distort.
+        position_noise: Random walk of the base position beyond the integrated velocity.
+        stance_foot_noise: Random walk of a foot that stands.
+        swing_foot_noise: Random walk of a foot in the air or slipping.
+        kinematics_noise: Relative foot position from the encoders.
+        foot_velocity_noise: Velocity of a standing foot from encoders and gyroscope.
+        height_noise: Height of a standing foot above flat ground.
+        force_off: A foot leaves the ground below this force.
+        force_on: A foot touches the ground above this force.
+        force_full: Force from which contact is certain; a standing A1 has 33 N on each foot.
+        offset_clearance: A foot this far above the lowest one is in the air and shows its sensor's
+            zero.
+        offset_time: Time constant with which the zero of a foot's sensor is followed.
+        largest_offset: A force beyond this is no zero offset of a foot's sensor.
+        touchdown_ramp: Time over which a new contact becomes trusted: it hides the touchdown
+            transient.
+        huber: Standard deviations beyond which one foot's velocity counts less (Huber's weight).
+        jump_gate: Standard deviations of the mean stance-foot velocity that tell a jump of the
+            base.
+        jump_speed: Smallest jump of the base velocity looked for.
+        jump_scatter: Largest scatter among the stance feet, relative to their mean, in a jump.
+        jump_persistence: Time that the evidence of a jump must last.
+        jump_window: Time after a jump over which feet may slip and the velocity may still change.
+        jump_noise: Random walk of the velocity within `jump_window`.
+        largest_gap: Readings further apart than this restart the filter.
+        largest_speed: An estimated speed above this is a divergence.
+        foot_radius: Radius of the foot sphere; the foot point is its centre. The robot's own where
+            it is left out.
+        gravity: Acceleration of free fall.
     """
 
     acceleration_noise: Annotated[float, positive("m/s/sqrt(s)", 1e6)] = 0.03
-    """Random walk of the velocity, from the accelerometer."""
     acceleration_relative_noise: Annotated[float, positive("sqrt(s)", 1e6)] = 0.0005
-    """More of `acceleration_noise` per measured acceleration, which impacts distort."""
     position_noise: Annotated[float, positive("m/sqrt(s)", 1e6)] = 0.001
-    """Random walk of the base position beyond the integrated velocity."""
     stance_foot_noise: Annotated[float, positive("m/sqrt(s)", 1e6)] = 0.003
-    """Random walk of a foot that stands."""
     swing_foot_noise: Annotated[float, positive("m/sqrt(s)", 1e6)] = 1.0
-    """Random walk of a foot in the air or slipping."""
     kinematics_noise: Annotated[float, positive("m", 1e6)] = 0.002
-    """Relative foot position from the encoders."""
     foot_velocity_noise: Annotated[float, positive("m/s", 1e6)] = 0.08
-    """Velocity of a standing foot from encoders and gyroscope."""
     height_noise: Annotated[float, positive("m", 1e6)] = 0.004
-    """Height of a standing foot above flat ground."""
     force_off: Annotated[float, positive("N", 1000.0)] = 8.0
-    """A foot leaves the ground below this force."""
     force_on: Annotated[float, positive("N", 1000.0)] = 15.0
-    """A foot touches the ground above this force."""
     force_full: Annotated[float, positive("N", 1000.0)] = 28.0
-    """Force from which contact is certain; a standing A1 has 33 N on each foot."""
     offset_clearance: Annotated[float, positive("m", 1.0)] = 0.02
-    """A foot this far above the lowest one is in the air and shows its sensor's zero."""
     offset_time: Annotated[float, positive("s", 100.0)] = 0.03
-    """Time constant with which the zero of a foot's sensor is followed."""
     largest_offset: Annotated[float, positive("N", 1e6)] = 20.0
-    """A force beyond this is no zero offset of a foot's sensor."""
     touchdown_ramp: Annotated[float, positive("s", 10.0)] = 0.015
-    """Time over which a new contact becomes trusted: it hides the touchdown transient."""
     huber: Annotated[float, positive("-", 1e6)] = 1.5
-    """Standard deviations beyond which one foot's velocity counts less (Huber's weight)."""
     jump_gate: Annotated[float, positive("-", 1e6)] = 2.5
-    """Standard deviations of the mean stance-foot velocity that tell a jump of the base."""
     jump_speed: Annotated[float, positive("m/s", 1e6)] = 0.15
-    """Smallest jump of the base velocity looked for."""
     jump_scatter: Annotated[float, positive("-", 1e6)] = 0.5
-    """Largest scatter among the stance feet, relative to their mean, in a jump."""
     jump_persistence: Annotated[float, positive("s", 10.0)] = 0.002
-    """Time that the evidence of a jump must last."""
     jump_window: Annotated[float, positive("s", 10.0)] = 0.030
-    """Time after a jump over which feet may slip and the velocity may still change."""
     jump_noise: Annotated[float, positive("m/s/sqrt(s)", 1e6)] = 5.0
-    """Random walk of the velocity within `jump_window`."""
     largest_gap: Annotated[float, positive("s", 1e6)] = 0.1
-    """Readings further apart than this restart the filter."""
     largest_speed: Annotated[float, positive("m/s", 1e6)] = 20.0
-    """An estimated speed above this is a divergence."""
     foot_radius: Annotated[float, positive("m", 0.2)] | None = None
-    """Radius of the foot sphere; the foot point is its centre. The robot's own where it is left
-    out."""
     gravity: Annotated[float, positive("m/s^2", 100.0)] = GRAVITY
-    """Acceleration of free fall."""
 
     __post_init__ = check_ranges
 
@@ -84,59 +90,66 @@ class InvariantOptions:
 
     Noises per sqrt(s) do not depend on the rate of the readings. Raises ValueError on a number
     out of its range.
+
+    Attributes:
+        gyroscope_noise: Random walk of the angle: 0.005 rad/s at 1 kHz, as the simulated sensors
+            have it.
+        accelerometer_noise: Random walk of the velocity: 0.05 m/s^2 at 1 kHz, as the simulated
+            sensors have it.
+        acceleration_relative_noise: More of `accelerometer_noise` per measured acceleration, which
+            impacts distort.
+        gyroscope_bias: The gyroscope's bias at the start.
+        accelerometer_bias: The accelerometer's bias at the start.
+        gyroscope_walk: Random walk of the gyroscope's bias.
+        accelerometer_walk: Random walk of the accelerometer's bias.
+        contact_noise: Random walk of a standing contact.
+        light_contact_noise: Random walk of a contact that is hardly trusted, or slips.
+        encoder_noise: Noise of a joint's angle.
+        kinematics_noise: Relative foot position beyond the encoders': links and hips.
+        use_orientation: Whether the IMU's own orientation is measured; the paper does not.
+        orientation_noise: White noise of the IMU's orientation.
+        orientation_bias: The constant error of the IMU's orientation, a state of the filter.
+        orientation_walk: Random walk of the IMU's orientation error.
+        use_height: Whether standing feet are on the plane z = 0; the paper does not say so.
+        height_noise: Height of a standing foot above flat ground.
+        use_foot_velocity: Whether the joints' velocities measure the base's; the paper does not.
+        joint_velocity_noise: Noise of a joint's velocity.
+        foot_velocity_noise: Velocity of a standing foot beyond that noise: it slips and settles.
+        use_rolling: Whether contacts move as the foot's sphere rolls; the paper's stand, which
+            costs a walk at 0.2 m/s a bias of 12 mm/s in the velocity (1.7 mm/s RMS against 12.9).
+        use_huber: Whether a foot that contradicts the filter alone counts less; the paper's do not.
+        use_jump: Whether the stance feet together open the filter for a push; the paper has no such
+            thing.
+        legs: Contact from foot force, thresholds of slip and push, radius, gravity, gaps, as of the
+            leg odometry. It trusts the accelerometer enough to wait longer for a new contact, and
+            to see a smaller slip (`touchdown_ramp`, `foot_velocity_noise`, `huber`); the rest is
+            its rival's.
     """
 
     gyroscope_noise: Annotated[float, positive("rad/sqrt(s)", 1e6)] = 1.6e-4
-    """Random walk of the angle: 0.005 rad/s at 1 kHz, as the simulated sensors have it."""
     accelerometer_noise: Annotated[float, positive("m/s/sqrt(s)", 1e6)] = 1.6e-3
-    """Random walk of the velocity: 0.05 m/s^2 at 1 kHz, as the simulated sensors have it."""
     acceleration_relative_noise: Annotated[float, positive("sqrt(s)", 1e6)] = 0.0002
-    """More of `accelerometer_noise` per measured acceleration, which impacts distort."""
     gyroscope_bias: Annotated[float, positive("rad/s", 1e6)] = 0.002
-    """The gyroscope's bias at the start."""
     accelerometer_bias: Annotated[float, positive("m/s^2", 1e6)] = 0.03
-    """The accelerometer's bias at the start."""
     gyroscope_walk: Annotated[float, positive("rad/s/sqrt(s)", 1e6)] = 1e-5
-    """Random walk of the gyroscope's bias."""
     accelerometer_walk: Annotated[float, positive("m/s^2/sqrt(s)", 1e6)] = 1e-3
-    """Random walk of the accelerometer's bias."""
     contact_noise: Annotated[float, positive("m/sqrt(s)", 1e6)] = 0.001
-    """Random walk of a standing contact."""
     light_contact_noise: Annotated[float, positive("m/sqrt(s)", 1e6)] = 1.0
-    """Random walk of a contact that is hardly trusted, or slips."""
     encoder_noise: Annotated[float, positive("rad", 1e6)] = 0.0002
-    """Noise of a joint's angle."""
     kinematics_noise: Annotated[float, positive("m", 1e6)] = 0.0002
-    """Relative foot position beyond the encoders': links and hips."""
     use_orientation: bool = True
-    """Whether the IMU's own orientation is measured; the paper does not."""
     orientation_noise: Annotated[float, positive("rad", 1e6)] = 0.0005
-    """White noise of the IMU's orientation."""
     orientation_bias: Annotated[float, positive("rad", 1e6)] = 0.003
-    """The constant error of the IMU's orientation, a state of the filter."""
     orientation_walk: Annotated[float, positive("rad/sqrt(s)", 1e6)] = 1e-5
-    """Random walk of the IMU's orientation error."""
     use_height: bool = True
-    """Whether standing feet are on the plane z = 0; the paper does not say so."""
     height_noise: Annotated[float, positive("m", 1e6)] = 0.004
-    """Height of a standing foot above flat ground."""
     use_foot_velocity: bool = True
-    """Whether the joints' velocities measure the base's; the paper does not."""
     joint_velocity_noise: Annotated[float, positive("rad/s", 1e6)] = 0.03
-    """Noise of a joint's velocity."""
     foot_velocity_noise: Annotated[float, positive("m/s", 1e6)] = 0.08
-    """Velocity of a standing foot beyond that noise: it slips and settles."""
     use_rolling: bool = True
-    """Whether contacts move as the foot's sphere rolls; the paper's stand, which costs a walk at
-    0.2 m/s a bias of 12 mm/s in the velocity (1.7 mm/s RMS against 12.9)."""
     use_huber: bool = True
-    """Whether a foot that contradicts the filter alone counts less; the paper's do not."""
     use_jump: bool = True
-    """Whether the stance feet together open the filter for a push; the paper has no such thing."""
     legs: LegOdometryOptions = field(default_factory=_legs)
-    """Contact from foot force, thresholds of slip and push, radius, gravity, gaps, as of the leg
-    odometry. It trusts the accelerometer enough to wait longer for a new contact, and to see a
-    smaller slip (`touchdown_ramp`, `foot_velocity_noise`, `huber`); the rest is its rival's."""
 
     @classmethod
     def published(cls) -> InvariantOptions:
@@ -167,132 +180,147 @@ class SaltedOptions:
     of one reading at 1 kHz; a huge one leaves it out. A noise sigma that lasts for tau is as much
     as one of sigma sqrt(2 tau / 1 ms) in each reading, because the filter averages over a longer
     time. Raises ValueError on a number out of its range.
+
+    Attributes:
+        acceleration_noise: Random walk of the base's velocity; the accelerometer takes most of it
+            back.
+        angular_acceleration_noise: Random walk of the base's angular velocity.
+        joint_acceleration_noise: Random walk of a joint's velocity: measured torques err by 0.2 N
+            m, and soft feet let legs give way.
+        touchdown_acceleration_noise: Random walk of a leg's joint velocities while its foot comes
+            to rest, fading with `touchdown_time`.
+        impact_noise: Standard deviation of an impact's jump, relative to the jump: feet and ground
+            are soft.
+        gyro_bias_walk: Random walk of the gyroscope's bias.
+        accelerometer_bias_walk: Random walk of the accelerometer's bias.
+        misalignment_walk: Random walk of the attitude's constant error.
+        orientation_noise: Noise of the IMU's attitude.
+        gyro_noise: Noise of one gyroscope reading.
+        accelerometer_noise: Noise of one accelerometer reading.
+        accelerometer_relative_noise: More of that noise, relative to the measured acceleration,
+            which impacts distort.
+        joint_position_noise: Noise of one joint's angle.
+        joint_velocity_noise: Noise of one joint's velocity.
+        gyro_bias: The gyroscope's bias at the start.
+        accelerometer_bias: The accelerometer's bias at the start.
+        misalignment: The attitude's constant error at the start.
+        foot_velocity_noise: Slip of a standing foot along the ground: 0.3 mm/s, for 15 ms at a
+            time.
+        foot_vertical_noise: Sinking of foot and ground, by 10 mm/s, but to and fro: what adds up is
+            less.
+        touchdown_noise: Slip and bounce at touchdown, which fade with `touchdown_time`.
+        touchdown_time: Time constant with which a touchdown's noise fades.
+        heavy_load: A foot under more than this sinks in: its vertical noise grows by
+            `touchdown_noise` for every other such load. A standing A1 has 33 N on each foot, a
+            trotting one 70.
+        height_noise: Height of a standing foot above flat ground.
+        foot_stiffness: Stiffness of foot and ground. With `foot_depth` it fits the simulated
+            ground; a real robot's feet are to be measured.
+        foot_depth: How far a heavy load presses a foot in at most.
+        huber: Standard deviations beyond which a foot's row counts less (Huber's weight): so few
+            that slip counts by its sign rather than its size, for it has a long tail.
+        terrain_noise: Noise of the ground's height where a foot comes down: width of the guard.
+        touchdown_delay: How late or early a force sensor tells a touchdown.
+        slowest_impact: A foot that comes down more slowly makes no impact.
+        load_noise: Noise of the predicted normal force at liftoff: width of liftoff's guard.
+        force_noise: Noise of a foot's force sensor, its drifting zero included.
+        largest_force: A standing foot's force is as likely to be anything up to this.
+        surprise_rate: Touchdowns and liftoffs that no guard announces.
+        force_off: From this force on a standing foot starts to hold.
+        force_full: Force from which a standing foot holds for certain; a standing A1 has 33 N on
+            each foot.
+        offset_clearance: A foot this far above the lowest one is in the air and shows its sensor's
+            zero.
+        offset_time: Time constant with which the zero of a foot's sensor is followed.
+        largest_offset: A force beyond this is no zero offset of a foot's sensor.
+        settling_time: Over this time of holding firmly a foot counts in the search for jumps.
+        firm_time: One foot at least must have held firmly for so long: a robot that lands is not
+            pushed.
+        jump_gate: Standard deviations of the mean stance-foot velocity that tell a jump of the
+            base.
+        jump_speed: Smallest jump of the base velocity looked for.
+        jump_scatter: Largest scatter among the stance feet, relative to their mean, in a jump.
+        jump_persistence: Time that the evidence of a jump must last.
+        jump_window: Time after a jump over which feet may slip and the velocity may still change.
+        jump_noise: Random walk of the horizontal velocity within `jump_window`.
+        jump_sideways: Share of `jump_noise` across the jump's direction.
+        jump_selection: A foot that lags this far behind the one that follows the jump best is
+            slipping.
+        longest_step: After a longer time without a reading the estimate is "degraded". Two ticks,
+            for one reading that was lost, and half a tick of room: times are rounded, and a robot's
+            clock may be slow.
+        longest_bridge: For so long without a reading the dynamics go on under the last torques,
+            corrected by a specific force between those of the readings around; for a longer time
+            the velocities stay what they are.
+        largest_gap: Readings further apart, or this long without IMU and encoders, restart the
+            filter.
+        largest_speed: An estimated speed above this is a divergence.
+        foot_radius: Radius of the foot sphere; the foot point is its centre. The robot's own where
+            it is left out.
+        gravity: Acceleration of free fall.
     """
 
     # What the dynamics do not know: forces, slip, flexible feet.
     acceleration_noise: Annotated[float, positive("m/s/sqrt(s)", 1e6)] = 0.1
-    """Random walk of the base's velocity; the accelerometer takes most of it back."""
     angular_acceleration_noise: Annotated[float, positive("rad/s/sqrt(s)", 1e6)] = 1.0
-    """Random walk of the base's angular velocity."""
     joint_acceleration_noise: Annotated[float, positive("rad/s/sqrt(s)", 1e6)] = 3.0
-    """Random walk of a joint's velocity: measured torques err by 0.2 N m, and soft feet let legs
-    give way."""
     touchdown_acceleration_noise: Annotated[float, positive("rad/s/sqrt(s)", 1e6)] = 30.0
-    """Random walk of a leg's joint velocities while its foot comes to rest, fading with
-    `touchdown_time`."""
     impact_noise: Annotated[float, positive("-", 1e6)] = 1.0
-    """Standard deviation of an impact's jump, relative to the jump: feet and ground are soft."""
     gyro_bias_walk: Annotated[float, positive("rad/s/sqrt(s)", 1e6)] = 1e-5
-    """Random walk of the gyroscope's bias."""
     accelerometer_bias_walk: Annotated[float, positive("m/s^2/sqrt(s)", 1e6)] = 3e-5
-    """Random walk of the accelerometer's bias."""
     misalignment_walk: Annotated[float, positive("rad/sqrt(s)", 1e6)] = 3e-6
-    """Random walk of the attitude's constant error."""
     # Sensors: as `sim_bridge.sensors` has them; a margin here makes the filter cautious.
     orientation_noise: Annotated[float, positive("rad", 1e6)] = 0.0005
-    """Noise of the IMU's attitude."""
     gyro_noise: Annotated[float, positive("rad/s", 1e6)] = 0.005
-    """Noise of one gyroscope reading."""
     accelerometer_noise: Annotated[float, positive("m/s^2", 1e6)] = 0.05
-    """Noise of one accelerometer reading."""
     accelerometer_relative_noise: Annotated[float, positive("-", 1e6)] = 0.0005
-    """More of that noise, relative to the measured acceleration, which impacts distort."""
     joint_position_noise: Annotated[float, positive("rad", 1e6)] = 0.0002
-    """Noise of one joint's angle."""
     joint_velocity_noise: Annotated[float, positive("rad/s", 1e6)] = 0.03
-    """Noise of one joint's velocity."""
     # At the start.
     gyro_bias: Annotated[float, positive("rad/s", 1e6)] = 0.003
-    """The gyroscope's bias at the start."""
     accelerometer_bias: Annotated[float, positive("m/s^2", 1e6)] = 0.03
-    """The accelerometer's bias at the start."""
     misalignment: Annotated[float, positive("rad", 1e6)] = 0.004
-    """The attitude's constant error at the start."""
     # Feet that stand. Their noises are chosen on a walk and a trot that no benchmark uses.
     foot_velocity_noise: Annotated[float, positive("m/s", 1e6)] = 0.0015
-    """Slip of a standing foot along the ground: 0.3 mm/s, for 15 ms at a time."""
     foot_vertical_noise: Annotated[float, positive("m/s", 1e6)] = 0.013
-    """Sinking of foot and ground, by 10 mm/s, but to and fro: what adds up is less."""
     touchdown_noise: Annotated[float, positive("m/s", 1e6)] = 1.0
-    """Slip and bounce at touchdown, which fade with `touchdown_time`."""
     touchdown_time: Annotated[float, positive("s", 10.0)] = 0.01
-    """Time constant with which a touchdown's noise fades."""
     heavy_load: Annotated[float, positive("N", 1e6)] = 100.0
-    """A foot under more than this sinks in: its vertical noise grows by `touchdown_noise` for every
-    other such load. A standing A1 has 33 N on each foot, a trotting one 70."""
     height_noise: Annotated[float, positive("m", 1e6)] = 0.0013
-    """Height of a standing foot above flat ground."""
     foot_stiffness: Annotated[float, positive("N/m", 1e9)] = 3e4
-    """Stiffness of foot and ground. With `foot_depth` it fits the simulated ground; a real robot's
-    feet are to be measured."""
     foot_depth: Annotated[float, positive("m", 0.1)] = 0.0022
-    """How far a heavy load presses a foot in at most."""
     huber: Annotated[float, positive("-", 1e6)] = 0.5
-    """Standard deviations beyond which a foot's row counts less (Huber's weight): so few that slip
-    counts by its sign rather than its size, for it has a long tail."""
     # Modes.
     terrain_noise: Annotated[float, positive("m", 1e6)] = 0.005
-    """Noise of the ground's height where a foot comes down: width of the guard."""
     touchdown_delay: Annotated[float, positive("s", 10.0)] = 0.0015
-    """How late or early a force sensor tells a touchdown."""
     slowest_impact: Annotated[float, positive("m/s", 1e6)] = 0.05
-    """A foot that comes down more slowly makes no impact."""
     load_noise: Annotated[float, positive("N", 1e6)] = 15.0
-    """Noise of the predicted normal force at liftoff: width of liftoff's guard."""
     force_noise: Annotated[float, positive("N", 1e6)] = 4.0
-    """Noise of a foot's force sensor, its drifting zero included."""
     largest_force: Annotated[float, positive("N", 1e6)] = 200.0
-    """A standing foot's force is as likely to be anything up to this."""
     surprise_rate: Annotated[float, positive("1/s", 1e6)] = 2.0
-    """Touchdowns and liftoffs that no guard announces."""
     force_off: Annotated[float, positive("N", 1000.0)] = 8.0
-    """From this force on a standing foot starts to hold."""
     force_full: Annotated[float, positive("N", 1000.0)] = 28.0
-    """Force from which a standing foot holds for certain; a standing A1 has 33 N on each foot."""
     offset_clearance: Annotated[float, positive("m", 1.0)] = 0.02
-    """A foot this far above the lowest one is in the air and shows its sensor's zero."""
     offset_time: Annotated[float, positive("s", 100.0)] = 0.03
-    """Time constant with which the zero of a foot's sensor is followed."""
     largest_offset: Annotated[float, positive("N", 1e6)] = 20.0
-    """A force beyond this is no zero offset of a foot's sensor."""
     # A push that changes the velocity between two samples of the accelerometer.
     settling_time: Annotated[float, positive("s", 10.0)] = 0.008
-    """Over this time of holding firmly a foot counts in the search for jumps."""
     firm_time: Annotated[float, positive("s", 10.0)] = 0.03
-    """One foot at least must have held firmly for so long: a robot that lands is not pushed."""
     jump_gate: Annotated[float, positive("-", 1e6)] = 2.5
-    """Standard deviations of the mean stance-foot velocity that tell a jump of the base."""
     jump_speed: Annotated[float, positive("m/s", 1e6)] = 0.15
-    """Smallest jump of the base velocity looked for."""
     jump_scatter: Annotated[float, positive("-", 1e6)] = 0.3
-    """Largest scatter among the stance feet, relative to their mean, in a jump."""
     jump_persistence: Annotated[float, positive("s", 10.0)] = 0.001
-    """Time that the evidence of a jump must last."""
     jump_window: Annotated[float, positive("s", 10.0)] = 0.030
-    """Time after a jump over which feet may slip and the velocity may still change."""
     jump_noise: Annotated[float, positive("m/s/sqrt(s)", 1e6)] = 10.0
-    """Random walk of the horizontal velocity within `jump_window`."""
     jump_sideways: Annotated[float, positive("-", 1000.0)] = 0.2
-    """Share of `jump_noise` across the jump's direction."""
     jump_selection: Annotated[float, positive("m/s", 1e6)] = 0.3
-    """A foot that lags this far behind the one that follows the jump best is slipping."""
     # Limits.
     longest_step: Annotated[float, positive("s", 10.0)] = 0.0025
-    """After a longer time without a reading the estimate is "degraded". Two ticks, for one reading
-    that was lost, and half a tick of room: times are rounded, and a robot's clock may be slow."""
     longest_bridge: Annotated[float, positive("s", 1.0)] = 0.02
-    """For so long without a reading the dynamics go on under the last torques, corrected by a
-    specific force between those of the readings around; for a longer time the velocities stay what
-    they are."""
     largest_gap: Annotated[float, positive("s", 1e6)] = 0.2
-    """Readings further apart, or this long without IMU and encoders, restart the filter."""
     largest_speed: Annotated[float, positive("m/s", 1e6)] = 20.0
-    """An estimated speed above this is a divergence."""
     foot_radius: Annotated[float, positive("m", 0.2)] | None = None
-    """Radius of the foot sphere; the foot point is its centre. The robot's own where it is left
-    out."""
     gravity: Annotated[float, positive("m/s^2", 100.0)] = GRAVITY
-    """Acceleration of free fall."""
 
     __post_init__ = check_ranges
 

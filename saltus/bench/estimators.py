@@ -23,8 +23,6 @@ from numpy.typing import NDArray
 from scipy.stats import chi2
 
 from estimator.interface import Estimator
-from robots.legs import slip_speeds
-from robots.robot import load_robot
 from saltus.bench.catalogue import BenchResult
 from saltus.bench.streams import Recording, Stream, read_recording, record_missing, streams
 from saltus.bench.timing import US, quantiles
@@ -39,7 +37,6 @@ Mask = NDArray[np.bool_]
 
 IN_THE_AIR = 20  # ticks off the ground that make a contact a touchdown: a foot that lands bounces
 AFTER_TOUCHDOWN = 50  # ticks
-SLIPPING = 0.05  # speed of a contact point along the ground that counts as slipping [m/s]
 
 FREEDOM = 3
 LEVELS = (0.025, 0.975)
@@ -113,19 +110,6 @@ def rms(values: Array) -> float | None:
         return None
     squares = values * values if values.ndim == 1 else (values * values).sum(axis=1)
     return float(np.sqrt(squares.mean()))
-
-
-def slipping_share(q: Array, v: Array, contact: Mask, every: int = 5) -> float:
-    """Share of the feet's true contact time in which the contact point slides, of every 5th tick.
-
-    q (n, 19), v (n, 18), contact (n, 4); NaN where no foot ever touches the ground.
-    """
-    speeds = [
-        slip_speeds(load_robot("a1").legs, *state)
-        for state in zip(q[::every], v[::every], strict=True)
-    ]
-    touching = np.array(speeds)[contact[::every]]
-    return float((touching > SLIPPING).mean()) if touching.size else float("nan")
 
 
 class Consistency(NamedTuple):
@@ -246,11 +230,8 @@ def run(chosen: Sequence[Stream] = (), filters: Sequence[str] = tuple(ESTIMATORS
     with RunProgress(len(chosen) * len(filters), "measured") as progress:
         for stream in chosen:
             recordings = [read_recording(path) for path in stream.paths]
-            if stream.ground_known:
-                slip = np.mean([slipping_share(one.q, one.v, one.contact) for one in recordings])
-                fell = sum(bool(one.fell[0]) for one in recordings)
-                facts.append(f"{stream.name}: feet slip in {100.0 * slip:.1f} % of their contact "
-                             f"time; falls: {fell} of {len(recordings)} runs")  # fmt: skip
+            if fell := sum(bool(one.fell[0]) for one in recordings):
+                facts.append(f"{stream.name}: falls: {fell} of {len(recordings)} runs")
             for name in filters:
                 progress.show(len(rows), f"{stream.name}, {name}")
                 estimator = assembly.make_estimator(stream.launch_of(name))

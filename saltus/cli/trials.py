@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 import shlex
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -25,7 +24,7 @@ from saltus.common.processes import use_one_thread
 from saltus.configuration.planners import ALL, PLANNERS, planners_in_words, planners_named
 
 if TYPE_CHECKING:
-    from saltus.soak.soak import SoakOptions, SoakResult
+    from saltus.soak.soak import SoakResult
     from saltus.sweep.sweep import SweepRequest, SweepResult
     from studies.study import Study
 
@@ -241,7 +240,7 @@ def soak(
 
     options = SoakOptions(hours, seed, hard_pushes, record)
     result = run_soak(options, folder)
-    _draw(result, options, folder)
+    _draw(result, folder)
     for criterion in result.criteria:
         say(f"{'met' if criterion.met else 'NOT MET'}: {criterion}")
     say(f"results: {folder}")
@@ -254,52 +253,36 @@ def soak(
     return 0 if all(criterion.met for criterion in result.criteria) else 1
 
 
-def _draw(result: SoakResult, options: SoakOptions, folder: Path) -> None:
+def _draw(result: SoakResult, folder: Path) -> None:
     """Write the picture; the numbers count where that fails."""
     from saltus.common.figures import save  # loads matplotlib
     from saltus.soak.figure import soak_figure
     from saltus.soak.samples import read_samples
-    from saltus.soak.schedule import CALM_S, draw_schedule
     from saltus.soak.soak import SAMPLES, STALLS
     from saltus.soak.stalls import read_stalls
 
-    columns = read_samples(folder / SAMPLES)
-    if not columns:
+    if not (columns := read_samples(folder / SAMPLES)):
         return
-    pushes = [
-        (end.launch, push.at)
-        for end in result.ends
-        for push in draw_schedule(
-            options.seed, end.launch, end.ran_s + CALM_S, options.hard_pushes
-        ).pushes
-    ]
     try:
-        stalls = read_stalls(folder / STALLS)
-        save({"soak": soak_figure(columns, result.ends, pushes, stalls)}, folder)
+        save({"soak": soak_figure(columns, result.ends, read_stalls(folder / STALLS))}, folder)
     except OSError as error:
         say(f"the picture cannot be written to {folder}: {error.strerror or error}")
 
 
 def _facts(result: SoakResult) -> list[Fact]:
     """The summary for people."""
-    summary, growth = result.summary, result.summary["memory_growth_mb_per_h"]
-    stalls = summary["stalls"]
+    from saltus.launch.outcome import shown_value
+
     met = all(criterion.met for criterion in result.criteria)
     verdict = "STOPPED" if result.interrupted else "OK" if met else "FAILED"
-    ticks = summary["ticks"] + summary["missed"]
-    share = 100.0 * summary["missed"] / ticks if ticks else math.nan
-    us = {name: "-" if x is None else f"{x:.0f}" for name, x in summary["tick_us"].items()}
-    ends = [end for end in result.ends if not end.whole]
+    units = {"hours": "h", "memory_growth_mb_per_h": "MB/h", "tick_us": "us"}
+    values = {key: value for key, value in result.summary.items()
+              if key not in ("launches", "seed", "folder")}  # fmt: skip
     return [
-        Fact(verdict, f"It ran for {summary['hours']:.3f} h; falls {summary['falls']}, after "
-             f"hard pushes {summary['falls_after_hard_pushes']}; restarts {summary['restarts']}, "
-             f"at stalls of the machine {summary['restarts_at_stalls']}"),
-        *(Fact(f"launch {end.launch}", f"{end.ran_s:.0f} s: {end.words}") for end in ends),
-        Fact("tracker", f"{summary['missed']} of {ticks} ticks missed ({share:.3f} %); a tick "
-             f"takes {us['p50']} us (p99 {us['p99']}, p99.9 {us['p999']}, most {us['max']})"),
-        Fact("memory", "too short to tell a growth: that takes 15 min in one launch"
-             if growth is None else f"grows by {growth:.1f} MB/h after ten minutes"),
-        Fact("machine", "its stalls were not watched" if stalls is None else
-             f"stood still {stalls['count']} times for 3 ms or more, at most for "
-             f"{stalls['longest_ms']:.0f} ms"),
+        Fact(verdict, f"launches {len(result.ends)}"),
+        *(Fact(f"launch {end.launch}", f"{end.ran_s:.0f} s: {end.words}")
+          for end in result.ends if not end.whole),
+        *(Fact(key.partition("_mb")[0].removesuffix("_us").replace("_", " "),
+               f"{shown_value(value, 3) or 'not known'} {units.get(key, '')}".strip())
+          for key, value in values.items()),
     ]  # fmt: skip

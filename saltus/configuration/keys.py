@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import ast
 import inspect
 import re
 import sys
@@ -12,6 +11,7 @@ import typing
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import cache
 from operator import attrgetter
+from pathlib import Path
 from typing import Any, NamedTuple
 
 import msgspec
@@ -34,8 +34,8 @@ def descriptions(kind: type[Any]) -> dict[str, str]:
     """Descriptions of the options of a Struct or a dataclass, by their keys in a launch file.
 
     A description is an entry ``name: text`` in the ``Attributes:`` section of the class's
-    docstring, or a string right after the annotated field. An inherited option has that of the
-    class that declares it, unless a class that inherits it describes it too.
+    docstring. An inherited option has that of the class that declares it, unless a class that
+    inherits it describes it too.
 
     Returns:
         One line of text for each option that is described.
@@ -43,7 +43,7 @@ def descriptions(kind: type[Any]) -> dict[str, str]:
     texts: dict[str, str] = {}
     for base in reversed(kind.__mro__):
         if base.__module__.partition(".")[0] not in ("builtins", "msgspec"):
-            texts |= _entries(base) | _strings_after_fields(base)
+            texts |= _entries(base)
     fields = msgspec.structs.fields(kind) if issubclass(kind, msgspec.Struct) else ()
     keys = {field.name: field.encode_name for field in fields}
     return {keys.get(name, name): text for name, text in texts.items()}
@@ -57,17 +57,6 @@ def _entries(kind: type[Any]) -> dict[str, str]:
             name, colon, text = entry.partition(":")
             if colon and name.isidentifier():
                 texts[name] = " ".join(text.split())
-    return texts
-
-
-def _strings_after_fields(kind: type[Any]) -> dict[str, str]:
-    declared = ast.parse(textwrap.dedent(inspect.getsource(kind))).body[0]
-    body = declared.body if isinstance(declared, ast.ClassDef) else []
-    texts: dict[str, str] = {}
-    for field, after in zip(body, body[1:], strict=False):
-        match field, after:
-            case ast.AnnAssign(target=ast.Name(id=name)), ast.Expr(value=ast.Constant(value=text)):
-                texts[name] = " ".join(str(text).split())
     return texts
 
 
@@ -325,52 +314,34 @@ def _plugin_plans(config: LaunchConfig) -> str:
     return "" if is_plugin(config.planner) else f"planner is {config.planner}"
 
 
-_DRIVEN_BY = "drive.source"
-_LINK = "hardware.link"
-
-# All rules of a key are asked in this order; the first reason counts.
-RULES = (
-    Rule(("planner", *PLANNERS, "reference", "reference_from", "command", "drive", "sources",
-          "tracker", "estimator", *ESTIMATORS, "plugin", "rollout", "warp", "isaacgym", "remote"),
-         _planner_runs),
-    Rule(("command",), _commands_move),
-    Rule(("drive",), _is_driven),
-    Rule(("drive.silence", "sources"), _has_driver),
-    Rule(("sources.keys",), _only(_DRIVEN_BY, "keyboard", "client")),
-    Rule(("sources.sticks",), _only(_DRIVEN_BY, "gamepad", "remote", "client")),
-    Rule(("sources.gamepad",), _only(_DRIVEN_BY, "gamepad", "client")),
-    Rule(("timing", "view.speed"), _only("mode", "paused")),
-    Rule(("realtime",), _only("mode", "realtime")),
-    Rule(("reference_from", "rollout", "warp", "isaacgym", "remote"), _rolls_out),
-    Rule(("reference_from",), _from_a_gait),
-    Rule(("hilqr.paused", "ilqr_fd.paused"), _only("mode", "paused")),
-    Rule(("hilqr.realtime", "ilqr_fd.realtime"), _only("mode", "realtime")),
-    *(Rule((f"{name}.variant", f"{name}.touchdown_order"), _only(f"{name}.derivatives", "rigid"))
-      for name in ("hilqr", "ilqr_fd")),
-    Rule(("convex_mpc",), _convex_mpc_walks),
-    Rule(("convex_mpc.time_limit",), _only("planner", "convex_mpc")),
-    *(Rule((name,), _only("planner", name)) for name in PLANNERS if name != "convex_mpc"),
-    Rule(("convex_mpc.time_limit", "instant_qp.time_limit", "mppi.time_limit"),
-         _only("mode", "realtime")),
-    *(Rule((name,), _only("estimator", name)) for name in ESTIMATORS),
-    Rule(("plugin",), _plugin_runs),
-    Rule(("plugin.period", "plugin.time_limit"), _plugin_plans),
-    Rule(("warp",), _only("rollout", "warp")),
-    Rule(("isaacgym",), _only("rollout", "isaacgym")),
-    Rule(("remote",), _only("rollout", "remote")),
-    Rule(("simulation",), _only("connection", "simulated", "emulated", "emulator")),
-    Rule(("simulation.server",), _only("simulation.engine", "remote", "isaacgym")),
-    Rule(("hardware",), _only("connection", *connections_where("bridged"))),
-    Rule((f"{_LINK}.robot_address", f"{_LINK}.robot_port", f"{_LINK}.local_address",
-          "hardware.tick_unit_s"), _only("connection", *connections_where("real"))),
-    Rule(("hardware.without_doctor",), lambda _: "it is typed in the terminal, not set"),
-    Rule(("emulator",), _only("connection", *connections_where("emulated"))),
-    Rule(("bus.folder",), _only("bus.transport", "ipc", "zmq")),
-    Rule(("bus.host", "bus.base_port"), _only("bus.transport", "tcp")),
-)  # fmt: skip
+_CHECKS: dict[str, Reason] = {
+    "planner_runs": _planner_runs, "is_driven": _is_driven, "has_driver": _has_driver,
+    "commands_move": _commands_move, "from_a_gait": _from_a_gait, "rolls_out": _rolls_out,
+    "convex_mpc_walks": _convex_mpc_walks, "plugin_runs": _plugin_runs,
+    "plugin_plans": _plugin_plans,
+    "is_typed": lambda _: "it is typed in the terminal, not set",
+}  # fmt: skip
 
 
-ROOMY = 70  # columns from which on descriptions are printed
+def _rules() -> Iterator[Rule]:
+    """The rules of ``effects.yaml``."""
+    names = {"planners": [*PLANNERS], "estimators": [*ESTIMATORS]}
+    for row in msgspec.yaml.decode(Path(__file__).with_name("effects.yaml").read_bytes()):
+        each = [name for group in row.get("each", ()) for name in names[group]]
+        if check := row.get("check"):
+            yield Rule((*row["keys"], *each), _CHECKS[check])
+        elif each:
+            own = [name for name in each if name != "convex_mpc"]
+            yield from (Rule((name,), _only(row["only"], name)) for name in own)
+        else:
+            kind = row.get("connections")
+            values = connections_where(kind) if kind else row["is"]
+            yield Rule(tuple(row["keys"]), _only(row["only"], *values))
+
+
+RULES = tuple(_rules())
+
+
 _PAGE = """# Every key of a launch file
 
 Generated by `saltus config --markdown > docs/keys.md`; `saltus config NAME` prints the values of a
@@ -450,40 +421,18 @@ def print_rows(rows: Sequence[Row]) -> None:
     if not sys.stdout.isatty():
         print_lines(_lines(rows))
         return
-    sections: dict[str, list[Row]] = {}
+    console, indent = Console(highlight=False), "    "
     for row in rows:
-        sections.setdefault(row.key.key.rpartition(".")[0], []).append(row)
-    console = Console(highlight=False)
-    for section, below in sections.items():
-        console.print(Text(section or "launch", style="bold"))
-        _print_section(console, below)
-
-
-def _print_section(console: Console, rows: Sequence[Row]) -> None:
-    """A line for each key: value and unit, what is accepted, and who set it; then notes."""
-    names = [row.key.key.rpartition(".")[2] for row in rows]
-    width = max(map(len, names)) + 2
-
-    def show(text: str, style: str, name: str = "") -> None:
-        indents = f"  {name:{width}}", " " * (width + 2)
-        for line in textwrap.wrap(text, console.width - 1, initial_indent=indents[0],
-                                  subsequent_indent=indents[1]):  # fmt: skip
-            console.print(Text(line, style=style))
-
-    for name, row in zip(names, rows, strict=True):
-        set_here, accepted = row.source != DEFAULT, row.key.accepted
-        words = [row.text, f"({accepted})", f"[{row.source}]" * set_here]
-        fits = width + sum(len(word) + 2 for word in words) < console.width
-        if not fits:
-            del words[1]
-        show("  ".join(filter(None, words)), "bold" if set_here else "", name)
-        if row.reason and set_here:
-            show(f"no effect: {row.reason}", "yellow")
-        if console.width >= ROOMY:
-            show(accepted if not fits else "", "dim")
-            default = row.key.default
-            show(f"default {text_of(default)}" if row.value != default else "", "dim")
-            show(row.key.description, "dim")
+        effect = f"no effect: {row.reason}; " * bool(row.reason)
+        told = f"{row.key.accepted}; {effect}{row.key.description}"
+        for text, style, first in (
+            (f"{row.key.key}  {row.text}  [{row.source}]", "bold" * (row.source != DEFAULT), ""),
+            (told, "dim", indent),
+        ):
+            for line in textwrap.wrap(
+                text, console.width - 1, initial_indent=first, subsequent_indent=indent
+            ):
+                console.print(Text(line, style))
 
 
 def _lines(rows: Sequence[Row]) -> list[str]:

@@ -28,7 +28,7 @@ from hw_bridge.wire.remote import decode_remote
 from runtime.clock import RealTimeClock
 from runtime.histogram import Quantiles
 from runtime.signals import StopFlag
-from saltus.common.console import print_json, print_lines, say, stderr
+from saltus.common.console import Fact, print_facts, print_json, say, stderr
 from saltus.configuration.launch import LaunchConfig
 from saltus.doctor.survey import ASK_EVERY_S, Exchange, in_words, judge_unit, no_answer
 from saltus.launch.hardware import LIMP, black_box_link, hardware_options
@@ -113,80 +113,44 @@ def _last(sample: Sample, age_s: float) -> dict[str, Any]:
     }  # fmt: skip
 
 
-def as_lines(glance: Glance) -> list[str]:
-    """What ``--read-only`` says at its end, for a person."""
-    gap, header = glance.gap_ms, glance.header or Header()
-    lines = [
-        f"{glance.frames} frames in {glance.seconds:.1f} s, {glance.rate_hz:.0f} a second, gaps "
-        f"p50 {gap.p50:.1f}, p99 {gap.p99:.1f}, max {gap.max:.1f} ms",
-        f"refused: {in_words(glance.refused)}",
-        "header: " + ", ".join(f"{name} {value}" for name, value in header._asdict().items()),
-        f"tick: {judge_unit(glance.tick_unit_s, glance.tick_unit_configured_s)[1]}",
-    ]
-    if glance.sample is not None:
-        state = glance.sample.state
-        hottest = int(state.temperature[:JOINTS].max())
-        modes = sorted({mode_name(int(mode)) for mode in state.mode[:JOINTS]})
-        lines.append(f"motors: {', '.join(modes)}, hottest {hottest} degC")
-    return lines
-
-
-def one_line(glance: Glance) -> str:
-    """One line of a log."""
+def facts(glance: Glance) -> list[Fact]:
+    """What is known, in lines for a person."""
+    (address, port), gap = glance.robot, glance.gap_ms
+    fit, tick = judge_unit(glance.tick_unit_s, glance.tick_unit_configured_s)
+    found = [
+        Fact("robot", f"{address} port {port}, no torque; {glance.rate_now_hz:.0f} Hz, "
+             f"age {1e3 * glance.age_s:.1f} ms"),
+        Fact("frames", f"{glance.frames} in {glance.seconds:.1f} s, {glance.rate_hz:.0f} a second; "
+             f"gaps p50 {gap.p50:.1f}, p99 {gap.p99:.1f}, max {gap.max:.1f} ms"),
+        Fact("refused", in_words(glance.refused)),
+    ]  # fmt: skip
+    if not fit and glance.tick_unit_s is not None:
+        found.append(Fact("tick", tick))
     if glance.sample is None:
-        return f"nothing believed yet; refused: {in_words(glance.refused)}"
+        return found
     state = glance.sample.state
-    return (
-        f"{glance.rate_now_hz:.0f} Hz, age {1e3 * glance.age_s:.1f} ms, rpy {_degrees(state)} deg, "
-        f"motors to {state.temperature[:12].max()} degC, feet {_numbers(state.foot_force, 'd')}, "
-        f"refused: {in_words(glance.refused)}"
-    )
+    remote = decode_remote(state.remote)
+    held = "+".join(sorted(remote.buttons)) or "no button"
+    sticks = _numbers((remote.lx, remote.ly, remote.rx, remote.ry), "+.2f")
+    return [
+        *found,
+        Fact("attitude", f"roll, pitch, yaw {_numbers(np.degrees(state.rpy), '+.1f')} deg; IMU "
+             f"{state.imu_temperature} degC"),
+        Fact("gyroscope", f"{_numbers(state.gyroscope, '+.3f')} rad/s"),
+        Fact("acceleration", f"{_numbers(state.accelerometer, '+.2f')} m/s2"),
+        Fact("remote", f"{held}, sticks {sticks}, head {head_of(state.remote)}"),
+        Fact("motors", f"to {state.temperature[:JOINTS].max()} degC"),
+        Fact("feet", _numbers(state.foot_force, "d")),
+    ]  # fmt: skip
 
 
 def panel(glance: Glance) -> Group:
     """A picture for a terminal of 80 columns and 24 lines."""
-    address, port = glance.robot
-    gap = glance.gap_ms
-    head = Text(
-        f"robot at {address} port {port}, no torque   {glance.rate_now_hz:.0f} Hz   "
-        f"age {1e3 * glance.age_s:.1f} ms"
-    )
-    refused = _wrapped(
-        f"gaps      p99 {gap.p99:.1f}, max {gap.max:.1f} ms   refused: {in_words(glance.refused)}",
-        "red" if glance.refused else "",
-    )
-    if glance.sample is None:
-        return Group(head, refused)
-    return Group(head, refused, *_unit(glance), *_body(glance.sample.state))
-
-
-def _unit(glance: Glance) -> list[Text]:
-    """A line where the tick is not what the configuration says."""
-    if glance.tick_unit_s is None:
-        return []
-    well, found = judge_unit(glance.tick_unit_s, glance.tick_unit_configured_s)
-    return [] if well else [_wrapped(f"tick      {found}", "red")]
-
-
-def _wrapped(text: str, style: str) -> Text:
-    """A line that goes on in the next one where the terminal is narrow: its end counts."""
-    return Text(text, style, no_wrap=False, overflow="fold")
-
-
-def _body(state: LowState) -> list[Text | Table]:
-    remote = decode_remote(state.remote)
-    held = "+".join(sorted(remote.buttons)) or "no button"
-    sticks = (remote.lx, remote.ly, remote.rx, remote.ry)
-    silent = "" if any(state.remote) else "   (all zero)"
-    return [
-        Text(f"attitude  roll, pitch, yaw {_degrees(state)} deg   "
-             f"IMU {state.imu_temperature} degC"),
-        Text(f"gyro      {_numbers(state.gyroscope, '+.3f')} rad/s"),
-        Text(f"accel     {_numbers(state.accelerometer, '+.2f')} m/s2"),
-        Text(f"remote    {held}   sticks {_numbers(sticks, '+.2f')}   "
-             f"head {head_of(state.remote)}{silent}"),
-        _joints(state),
-    ]  # fmt: skip
+    lines = [f"{label:<13}{text}" for label, text in facts(glance)]
+    if glance.sample is not None:
+        lines = lines[:-2]  # the table has motors and feet
+    table = [] if glance.sample is None else [_joints(glance.sample.state)]
+    return Group(*(Text(line, no_wrap=False, overflow="fold") for line in lines), *table)
 
 
 def _joints(state: LowState) -> Table:
@@ -201,10 +165,6 @@ def _joints(state: LowState) -> Table:
             str(state.temperature[i]), mode_name(int(state.mode[i])), foot,
         )  # fmt: skip
     return table
-
-
-def _degrees(state: LowState) -> str:
-    return _numbers(np.degrees(state.rpy), "+.1f")
 
 
 def _numbers(values: object, form: str) -> str:
@@ -284,7 +244,7 @@ def view(config: LaunchConfig, json: bool) -> int:
     if json:
         print_json(as_summary(last))
     else:
-        print_lines(as_lines(last))
+        print_facts(facts(last))
     if (age := last.age_s) > SILENT_S:
         say(f"no state came from the robot in the last {age:.1f} s")
         return 1
@@ -328,7 +288,7 @@ def _asking(watch: Watch) -> Iterator[Future[None]]:
 def _shown() -> Iterator[tuple[Callable[[Glance], None], float]]:
     """How to show a glance on standard error, and how often [s]."""
     if not stderr.is_terminal:
-        yield (lambda glance: say(one_line(glance))), LINE_EVERY_S
+        yield (lambda glance: say("; ".join(map(" ".join, facts(glance))))), LINE_EVERY_S
         return
     with Live(console=stderr, auto_refresh=False, transient=True) as live:
         yield (lambda glance: live.update(panel(glance), refresh=True)), LIVE_EVERY_S

@@ -1,12 +1,14 @@
 """The open channels of a recording, for Foxglove and other readers of MCAP, in JSON.
 
-Names and fields of the ``foxglove.*`` messages are those of Foxglove's message schemas.
+Names and fields of the ``foxglove.*`` messages are those of Foxglove's message schemas; all
+schemas are in ``schemas.json``.
 Lengths [m], angles [rad], unless a field says otherwise. Fifty times a second the newest poses,
 joints and velocities; paths twenty times a second, with the knots that are recorded of plans; how
 each plan came about. NaN has no place in them.
 """
 
 from collections.abc import Sequence
+from pathlib import Path
 from typing import Any, NamedTuple
 
 import msgspec
@@ -27,177 +29,13 @@ from runtime.messages import (
 from runtime.recording import OpenChannel, Recorder
 from saltus.common.heading import base_rotation, motion_in_heading
 
-
-class Time(msgspec.Struct, frozen=True):
-    """Seconds and nanoseconds by the launch's clock."""
-
-    sec: int
-    nsec: int
-
-    @classmethod
-    def of(cls, time_ns: int) -> "Time":
-        """From `time_ns` [ns]."""
-        return cls(*divmod(time_ns, 1_000_000_000))
+Entity = dict[str, Any]
+_SCHEMAS = msgspec.json.decode(Path(__file__).with_name("schemas.json").read_bytes())
 
 
-class Vector3(msgspec.Struct, frozen=True):
-    """A vector."""
-
-    x: float
-    y: float
-    z: float
-
-
-class Quaternion(msgspec.Struct, frozen=True):
-    """A unit quaternion."""
-
-    x: float
-    y: float
-    z: float
-    w: float
-
-
-class Pose(msgspec.Struct, frozen=True):
-    """Position and orientation."""
-
-    position: Vector3
-    orientation: Quaternion
-
-
-class PoseInFrame(msgspec.Struct, frozen=True):
-    """A pose."""
-
-    timestamp: Time
-    frame_id: str
-    pose: Pose
-
-
-class PosesInFrame(msgspec.Struct, frozen=True):
-    """A path."""
-
-    timestamp: Time
-    frame_id: str
-    poses: list[Pose]
-
-
-class FrameTransform(msgspec.Struct, frozen=True):
-    """Where a frame is in its parent."""
-
-    timestamp: Time
-    parent_frame_id: str
-    child_frame_id: str
-    translation: Vector3
-    rotation: Quaternion
-
-
-class FrameTransforms(msgspec.Struct, frozen=True):
-    """Where several frames are."""
-
-    transforms: list[FrameTransform]
-
-
-class JointState(msgspec.Struct, frozen=True):
-    """Position [rad], velocity [rad/s] and torque [N m] of a joint."""
-
-    name: str
-    position: float
-    velocity: float
-    effort: float
-
-
-class JointStates(msgspec.Struct, frozen=True):
-    """The joints of the robot."""
-
-    timestamp: Time
-    joints: list[JointState]
-
-
-class Color(msgspec.Struct, frozen=True):
-    """Each part between 0 and 1."""
-
-    r: float
-    g: float
-    b: float
-    a: float
-
-
-class CubePrimitive(msgspec.Struct, frozen=True):
-    """A box."""
-
-    pose: Pose
-    size: Vector3
-    color: Color
-
-
-class SpherePrimitive(msgspec.Struct, frozen=True):
-    """A ball."""
-
-    pose: Pose
-    size: Vector3
-    color: Color
-
-
-class SceneEntity(msgspec.Struct, frozen=True):
-    """Shapes in one frame, there until an entity of the same name replaces them."""
-
-    timestamp: Time
-    frame_id: str
-    id: str
-    frame_locked: bool
-    cubes: list[CubePrimitive] = []
-    spheres: list[SpherePrimitive] = []
-    lifetime: Time = Time(0, 0)
-    metadata: list[Any] = []
-    arrows: list[Any] = []
-    cylinders: list[Any] = []
-    lines: list[Any] = []
-    triangles: list[Any] = []
-    texts: list[Any] = []
-    models: list[Any] = []
-
-
-class SceneUpdate(msgspec.Struct, frozen=True):
-    """What is drawn."""
-
-    entities: list[SceneEntity]
-    deletions: list[Any] = []
-
-
-class Solve(msgspec.Struct, frozen=True):
-    """How a plan came about."""
-
-    solve_ms: float
-    cost: float
-    iterations: int
-    status: str
-
-
-class Following(msgspec.Struct, frozen=True):
-    """What the tracker follows: a plan, the age of its first knot, and why not, if it does not."""
-
-    plan_id: int
-    plan_age_ms: float
-    status: str
-
-
-class Motion(msgspec.Struct, frozen=True):
-    """Velocity in the heading frame and its command [m/s, rad/s]."""
-
-    forward: float
-    left: float
-    yaw_rate: float
-    commanded_forward: float
-    commanded_left: float
-    commanded_yaw_rate: float
-
-
-def open_channel(topic: str, kind: type[msgspec.Struct]) -> OpenChannel:
-    """The channel `topic` of messages of `kind`; plots have names of Saltus's own."""
-    plots = (Solve, Following, Motion)
-    name = f"{'saltus' if kind in plots else 'foxglove'}.{kind.__name__}"
-    (_,), parts = msgspec.json.schema_components([kind], ref_template="#/$defs/{name}")
-    root = parts.pop(kind.__name__)  # at the top: viewers want an object there, no reference
-    return OpenChannel(topic, name, msgspec.json.encode(root | {"title": name, "$defs": parts}))
+def open_channel(topic: str, kind: str) -> OpenChannel:
+    """The channel `topic` of messages whose schema ``schemas.json`` has."""
+    return OpenChannel(topic, kind, msgspec.json.encode(_SCHEMAS[kind]))
 
 
 Array = NDArray[np.float64]
@@ -272,21 +110,26 @@ class RobotScene:
 
 
 
-TO_TRANSFORMS = open_channel("/tf", FrameTransforms)
-TO_ROBOT = open_channel("/robot", SceneUpdate)
-TO_TRUTH = open_channel("/pose/truth", PoseInFrame)
-TO_ESTIMATE = open_channel("/pose/estimate", PoseInFrame)
-TO_JOINTS = open_channel("/joints", JointStates)
-TO_PATH = open_channel("/plan/path", PosesInFrame)
-TO_FOOTHOLDS = open_channel("/plan/footholds", SceneUpdate)
-TO_SOLVE = open_channel("/plan/solve", Solve)
-TO_FOLLOWING = open_channel("/tracker", Following)
-TO_MOTION = open_channel("/velocity", Motion)
+TO_TRANSFORMS = open_channel("/tf", "foxglove.FrameTransforms")
+TO_ROBOT = open_channel("/robot", "foxglove.SceneUpdate")
+TO_TRUTH = open_channel("/pose/truth", "foxglove.PoseInFrame")
+TO_ESTIMATE = open_channel("/pose/estimate", "foxglove.PoseInFrame")
+TO_JOINTS = open_channel("/joints", "foxglove.JointStates")
+TO_PATH = open_channel("/plan/path", "foxglove.PosesInFrame")
+TO_FOOTHOLDS = open_channel("/plan/footholds", "foxglove.SceneUpdate")
+TO_SOLVE = open_channel("/plan/solve", "saltus.Solve")
+TO_FOLLOWING = open_channel("/tracker", "saltus.Following")
+TO_MOTION = open_channel("/velocity", "saltus.Motion")
 
+MOTION = ("forward", "left", "yaw_rate", "commanded_forward", "commanded_left",
+          "commanded_yaw_rate")  # fmt: skip
+SHAPES = ("cubes", "spheres", "metadata", "arrows", "cylinders", "lines", "triangles", "texts",
+          "models")  # fmt: skip
 PATH_STRIDE = 5  # knots from one pose of the path to the next
 NEWEST = 1000  # plans; commands may be recorded seconds after the plan that they follow
-GREY, GHOST = Color(0.45, 0.47, 0.5, 1.0), Color(0.2, 0.5, 0.9, 0.35)
-GREEN = Color(0.2, 0.8, 0.3, 0.8)
+GREY, GHOST = (0.45, 0.47, 0.5, 1.0), (0.2, 0.5, 0.9, 0.35)  # red, green, blue, opacity
+GREEN = (0.2, 0.8, 0.3, 0.8)
+LEVEL = (0.0, 0.0, 0.0, 1.0)  # of a quaternion
 
 
 class OpenChannels:
@@ -323,8 +166,8 @@ class OpenChannels:
             return
         self._pose(TO_ESTIMATE, estimate.q, time_ns)
         if self._knows_truth:
-            base = _transform(WORLD, ESTIMATE, estimate.q[:3], estimate.q[3:7], time_ns)
-            self._write(TO_TRANSFORMS, FrameTransforms([base]), time_ns)
+            base = _transform(WORLD, ESTIMATE, _list(estimate.q[:7]), time_ns)
+            self._write(TO_TRANSFORMS, {"transforms": [base]}, time_ns)
         else:
             self._move_robot(estimate, time_ns)
 
@@ -333,64 +176,60 @@ class OpenChannels:
         rows = np.array([reading.joint_position, reading.joint_velocity, reading.joint_torque]).T
         if _finite(rows):
             named = zip(JOINT_NAMES, _list(rows), strict=True)
-            joints = [JointState(name, *row) for name, row in named]
-            self._write(TO_JOINTS, JointStates(Time.of(time_ns), joints), time_ns)
+            parts = ("position", "velocity", "effort")
+            joints = [{"name": name, **dict(zip(parts, row, strict=True))} for name, row in named]
+            self._write(TO_JOINTS, {"timestamp": _time(time_ns), "joints": joints}, time_ns)
 
     def add_plan(self, plan: Plan, time_ns: int) -> None:
         """Write how a plan came about and, where it has knots, its path and footholds."""
         self._plans[plan.id] = plan.time
         if len(self._plans) > NEWEST:
             del self._plans[next(iter(self._plans))]
-        solve = Solve(1e3 * plan.solve_s, plan.cost, plan.iterations, plan.status)
+        solve = {"solve_ms": 1e3 * plan.solve_s, "cost": plan.cost,
+                 "iterations": plan.iterations, "status": plan.status}  # fmt: skip
         self._write(TO_SOLVE, solve, time_ns)
         if len(plan.inputs) and _finite(plan.states_q):
-            stamp = Time.of(time_ns)
-            poses = [_pose(*row) for row in _list(plan.states_q[::PATH_STRIDE, :7])]
-            self._write(TO_PATH, PosesInFrame(stamp, WORLD, poses), time_ns)
-            entity = SceneEntity(
-                stamp, WORLD, "footholds", False, spheres=self._footholds(plan)
-            )
-            self._write(TO_FOOTHOLDS, SceneUpdate([entity]), time_ns)
+            poses = [_pose(row) for row in _list(plan.states_q[::PATH_STRIDE, :7])]
+            path = {"timestamp": _time(time_ns), "frame_id": WORLD, "poses": poses}
+            self._write(TO_PATH, path, time_ns)
+            entity = _entity(time_ns, WORLD, "footholds", False, spheres=self._footholds(plan))
+            self._write(TO_FOOTHOLDS, _scene([entity]), time_ns)
 
     def add_motor_command(self, command: MotorCommand, time_ns: int) -> None:
         """Write what the tracker follows; its plan must be one of the newest."""
         since = self._plans.get(command.plan_id)
         if since is not None:
             age_ms = round(1e3 * (command.time - since), 3)
-            following = Following(command.plan_id, age_ms, command.status)
+            following = {"plan_id": command.plan_id, "plan_age_ms": age_ms,
+                         "status": command.status}  # fmt: skip
             self._write(TO_FOLLOWING, following, time_ns)
 
     def _move_robot(self, state: GroundTruth | StateEstimate, time_ns: int) -> None:
         """Write the frames of the links, the velocity and, once, the shapes."""
         if not self._drawn:
             self._drawn = True
-            self._write(TO_ROBOT, _robot(self._scene, Time.of(time_ns), self._knows_truth), time_ns)
-        frames = [_transform(WORLD, TRUNK, state.q[:3], state.q[3:7], time_ns)]
-        for link, rotation in zip(
-            self._scene.links, self._scene.link_rotations(state.q[7:]), strict=True
-        ):
-            frames.append(
-                FrameTransform(Time.of(time_ns), link.parent, link.name,
-                                 Vector3(*link.offset), Quaternion(*rotation))
-            )  # fmt: skip
-        self._write(TO_TRANSFORMS, FrameTransforms(frames), time_ns)
-        motion = Motion(*_list(motion_in_heading(state)), *self._command)
+            self._write(TO_ROBOT, _robot(self._scene, time_ns, self._knows_truth), time_ns)
+        frames = [_transform(WORLD, TRUNK, _list(state.q[:7]), time_ns)]
+        rotations = self._scene.link_rotations(state.q[7:])
+        for link, rotation in zip(self._scene.links, rotations, strict=True):
+            frames.append(_transform(link.parent, link.name, [*link.offset, *rotation], time_ns))
+        self._write(TO_TRANSFORMS, {"transforms": frames}, time_ns)
+        motion = dict(zip(MOTION, (*_list(motion_in_heading(state)), *self._command), strict=True))
         self._write(TO_MOTION, motion, time_ns)
 
-    def _footholds(self, plan: Plan) -> list[SpherePrimitive]:
+    def _footholds(self, plan: Plan) -> list[Entity]:
         """Where feet land that are in the air before."""
-        size, level = Vector3(*(self._scene.foot_diameter,) * 3), Quaternion(0.0, 0.0, 0.0, 1.0)
-        centres = [
-            self._scene.foot_position(plan.states_q[knot + 1], int(leg))
+        size = (self._scene.foot_diameter,) * 3
+        return [
+            _solid(self._scene.foot_position(plan.states_q[knot + 1], int(leg)), size, GREEN)
             for knot, leg in np.argwhere(np.diff(plan.contacts, axis=0) > 0.5)
         ]
-        return [SpherePrimitive(Pose(Vector3(*at), level), size, GREEN) for at in centres]
 
-    def _pose(self, channel: Any, q: Array, time_ns: int) -> None:
-        pose = _pose(*_list(q[:7]))
-        self._write(channel, PoseInFrame(Time.of(time_ns), WORLD, pose), time_ns)
+    def _pose(self, channel: OpenChannel, q: Array, time_ns: int) -> None:
+        pose = {"timestamp": _time(time_ns), "frame_id": WORLD, "pose": _pose(_list(q[:7]))}
+        self._write(channel, pose, time_ns)
 
-    def _write(self, channel: Any, message: msgspec.Struct, time_ns: int) -> None:
+    def _write(self, channel: OpenChannel, message: Entity, time_ns: int) -> None:
         self._recorder.write_open(channel, msgspec.json.encode(message), time_ns)
 
 
@@ -403,31 +242,52 @@ def _list(array: Array) -> list[Any]:
     return np.round(array, 6).tolist()
 
 
-def _pose(*row: float) -> Pose:
-    return Pose(Vector3(*row[:3]), Quaternion(*row[3:]))
+def _time(time_ns: int) -> Entity:
+    """Seconds and nanoseconds by the launch's clock."""
+    return dict(zip(("sec", "nsec"), divmod(time_ns, 1_000_000_000), strict=True))
 
 
-def _transform(
-    parent: str, child: str, position: Array, quaternion: Array, time_ns: int
-) -> FrameTransform:
-    return FrameTransform(Time.of(time_ns), parent, child, Vector3(*_list(position)),
-                            Quaternion(*_list(quaternion)))  # fmt: skip
+def _named(names: str, numbers: Sequence[float]) -> Entity:
+    return dict(zip(names, numbers, strict=True))
 
 
-def _robot(robot: RobotScene, stamp: Time, ghost: bool) -> SceneUpdate:
+def _pose(row: Sequence[float]) -> Entity:
+    """Position and quaternion (7)."""
+    return {"position": _named("xyz", row[:3]), "orientation": _named("xyzw", row[3:])}
+
+
+def _transform(parent: str, child: str, row: Sequence[float], time_ns: int) -> Entity:
+    """A frame in its parent: position and quaternion (7)."""
+    return {"timestamp": _time(time_ns), "parent_frame_id": parent, "child_frame_id": child,
+            "translation": _named("xyz", row[:3]), "rotation": _named("xyzw", row[3:])}  # fmt: skip
+
+
+def _scene(entities: list[Entity]) -> Entity:
+    return {"entities": entities, "deletions": []}
+
+
+def _entity(time_ns: int, frame: str, name: str, locked: bool, **shapes: list[Entity]) -> Entity:
+    """Shapes in one frame, there until an entity of the same name replaces them."""
+    return {"timestamp": _time(time_ns), "frame_id": frame, "id": name, "frame_locked": locked,
+            "lifetime": _time(0), **{kind: [] for kind in SHAPES}, **shapes}  # fmt: skip
+
+
+def _solid(centre: Sequence[float], size: Sequence[float], color: Sequence[float]) -> Entity:
+    pose = _pose([*centre, *LEVEL])
+    return {"pose": pose, "size": _named("xyz", size), "color": _named("rgba", color)}
+
+
+def _robot(robot: RobotScene, time_ns: int, ghost: bool) -> Entity:
     """The shapes of the robot, and of the ghost of its trunk where it is estimated."""
-    entities = [_shape(stamp, str(i), shape, shape.link, GREY)
+    entities = [_shape(time_ns, str(i), shape, shape.link, GREY)
                 for i, shape in enumerate(robot.shapes)]  # fmt: skip
     if ghost:
-        entities.append(_shape(stamp, ESTIMATE, robot.shapes[0], ESTIMATE, GHOST))
-    return SceneUpdate(entities)
+        entities.append(_shape(time_ns, ESTIMATE, robot.shapes[0], ESTIMATE, GHOST))
+    return _scene(entities)
 
 
 def _shape(
-    stamp: Time, name: str, shape: SceneShape, frame: str, color: Color
-) -> SceneEntity:
-    pose = Pose(Vector3(*shape.centre), Quaternion(0.0, 0.0, 0.0, 1.0))
-    size = Vector3(*shape.size)
-    cubes: Sequence[Any] = [] if shape.round else [CubePrimitive(pose, size, color)]
-    spheres: Sequence[Any] = [SpherePrimitive(pose, size, color)] if shape.round else []
-    return SceneEntity(stamp, frame, name, True, cubes=list(cubes), spheres=list(spheres))
+    time_ns: int, name: str, shape: SceneShape, frame: str, color: Sequence[float]
+) -> Entity:
+    solid = _solid(shape.centre, shape.size, color)
+    return _entity(time_ns, frame, name, True, **{"spheres" if shape.round else "cubes": [solid]})

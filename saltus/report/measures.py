@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
+from pathlib import Path
 from typing import NamedTuple
 
+import msgspec
 import numpy as np
 
 from robots.robot import Robot
@@ -20,7 +22,7 @@ from saltus.sweep.summary import wilson_interval
 SAFE = ("hold", "stand_down", "damp")  # motor commands for want of a good plan
 START = 1  # ticks of damping with which a run by the clock begins, before its first reading
 SAMPLES = 64  # of each touchdown
-_MEDIUM, _LARGE = 1.0, 1.5  # lateral velocity of a push of the thesis [m/s]
+_LARGE = 1.5  # lateral velocity of a push of the thesis [m/s]
 
 
 class Published(NamedTuple):
@@ -39,19 +41,10 @@ class Published(NamedTuple):
     remark: str = ""
 
 
-# By suite, kind of perturbation, planner and magnitude: Tables 6.1 and 6.2. Table 6.1 prints
-# percentages of 8 trials, rounded: 88 % are 7 of 8.
+# By suite, kind of perturbation, planner and magnitude.
 PUBLISHED = {
-    ("table-6.1", "base_velocity", "hilqr", _MEDIUM): Published(8, 8),
-    ("table-6.1", "base_velocity", "hilqr", _LARGE): Published(7, 8, 0.512),
-    ("table-6.1", "base_velocity", "convex_mpc", _MEDIUM): Published(7, 8),
-    ("table-6.1", "base_velocity", "convex_mpc", _LARGE): Published(4, 8, 1.032),
-    ("table-6.1", "base_velocity", "instant_qp", _MEDIUM): Published(4, 8),
-    ("table-6.1", "base_velocity", "instant_qp", _LARGE): Published(2, 8, 3.729),
-    ("table-6.2", "motor_block", "hilqr", 0.0): Published(5, 5),
-    ("table-6.2", "motor_block", "instant_qp", 0.0): Published(
-        0, 5, remark="40 % hit the ground and got up, 60 % uncontrolled"
-    ),
+    tuple(row[:4]): Published(*row[4:])
+    for row in msgspec.yaml.decode(Path(__file__).with_name("thesis.yaml").read_bytes())
 }
 
 

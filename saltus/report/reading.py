@@ -14,7 +14,6 @@ import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
-from robots.conventions import FALLEN_TILT
 from saltus import open_run
 from saltus.common.errors import BadRequest
 from saltus.common.files import data_folder, is_file
@@ -22,7 +21,6 @@ from saltus.configuration.launch import LaunchConfig
 from saltus.configuration.planners import ALL, PlannerEntry, entry_of, in_order, planners_in_words
 from saltus.launch.lock_step import AFTER_FALL_S
 from saltus.launch.outcome import shown_value
-from saltus.launch.references import tilt_allowance_of_run
 from saltus.launch.trace import (
     Trace,
     config_of_run,
@@ -234,7 +232,7 @@ def read_run(folder: Path) -> Subject:
         trace = None
         missing.append(f"The recording cannot be read ({error}): {RECORD_AGAIN}.")
     row = _row_of_run(config, summary, trace) | _perturbation(folder, config, trace)
-    row["broke_off"] = _broke_off(folder, config, summary, trace)
+    row["broke_off"] = _broke_off(config, summary, trace)
     row["problems"] = [
         problem["words"] for problem in summary.get("problems", ())
         if problem["what"] not in ("fell", "broke_off")  # which the verdict says itself
@@ -247,30 +245,12 @@ def read_run(folder: Path) -> Subject:
     )  # fmt: skip
 
 
-def _broke_off(
-    folder: Path, config: LaunchConfig, summary: dict[str, Any], trace: Trace | None
-) -> str:
-    """When a run broke off, and the robot's last state; empty of one that came to its end."""
+def _broke_off(config: LaunchConfig, summary: dict[str, Any], trace: Trace | None) -> str:
+    """When a run broke off; empty of one that came to its end."""
     if summary and summary.get("completed", True):
         return ""
-    time, q = _last_state(folder, trace)
-    if q is None:
-        return "before a state of the robot was recorded"
-    time = summary.get("simulated_s", time)
-    tilt = np.degrees(np.arccos(np.clip(1.0 - 2.0 * (q[3] ** 2 + q[4] ** 2), -1.0, 1.0)))
-    return (f"at {time:.2f} of {config.duration:g} s; in the last state that was recorded the base "
-            f"was {q[2]:.2f} m high and tilted by {tilt:.0f} degrees")  # fmt: skip
-
-
-def _last_state(folder: Path, trace: Trace | None) -> tuple[float, Array | None]:
-    """Time [s] and configuration (19,) at the end: the true one, or else the estimate."""
-    if trace and len(trace.time):
-        return float(trace.time[-1]), trace.q[-1]
-    try:
-        estimates = open_run(folder)["state_estimate"]
-    except BadRequest:
-        return 0.0, None
-    return float(estimates.time[-1] - estimates.time[0]), estimates.q[-1]
+    last = float(trace.time[-1]) if trace and len(trace.time) else 0.0
+    return f"at {summary.get('simulated_s', last):.2f} of {config.duration:g} s"
 
 
 def _unfinished(summary: dict[str, Any]) -> str:
@@ -292,12 +272,11 @@ def _row_of_run(config: LaunchConfig, summary: dict[str, Any], trace: Trace | No
     statuses = trace.statuses if trace else {}
     commands = trace.commands if trace else {}
     simulation = summary.get("processes", {}).get("simulation", {})
-    fall_time = _fall_time(config, trace)
     return {
-        "planner": config.planner, "trial": 0, "fell": summary.get("fell", fall_time is not None),
-        "fell_at": simulation.get("fell_at_s", fall_time),
+        "planner": config.planner, "trial": 0, "fell": summary.get("fell", False),
+        "fell_at": summary.get("fell_at_s", simulation.get("fell_at_s")),
         "max_lateral_deviation_m": (
-            None if config.is_driven else summary.get("max_lateral_deviation_m", _furthest(trace))
+            None if config.is_driven else summary.get("max_lateral_deviation_m")
         ),
         "solve_ms_p50": solve_ms.get("p50"), "solve_ms_p99": solve_ms.get("p99"),
         "plans_failed": statuses.get("failed", 0), "plans_late": statuses.get("time_limit", 0),
@@ -305,10 +284,6 @@ def _row_of_run(config: LaunchConfig, summary: dict[str, Any], trace: Trace | No
         "robot": config.robot, "terrain": msgspec.to_builtins(config.terrain),
         "seed": config.simulation.seed,
     } | {key: summary.get(key) for key in DRIVING_MEASURES if config.is_driven}  # fmt: skip
-
-
-def _furthest(trace: Trace | None) -> float | None:
-    return float(abs(trace.q[:, 1]).max()) if trace and len(trace.time) else None
 
 
 def _perturbation(folder: Path, config: LaunchConfig, trace: Trace | None) -> Row:
@@ -320,23 +295,6 @@ def _perturbation(folder: Path, config: LaunchConfig, trace: Trace | None) -> Ro
         event = {"kind": "by_hand"}
     at = trace.events[0] if trace and trace.events else None
     return {"kind": event.get("kind", "none"), "at": at, "value": event.get("value")}
-
-
-def _fall_time(config: LaunchConfig, trace: Trace | None) -> float | None:
-    """When the body first tilts past 60 degrees, and past what its reference adds to them [s].
-
-    None where it does not, or where that is unknown.
-    """
-    if trace is None:
-        return None
-    x, y = trace.q[:, 3], trace.q[:, 4]
-    cosine = 1.0 - 2.0 * (x * x + y * y)
-    if (cosine >= np.cos(FALLEN_TILT)).all():
-        return None  # and a motion need not be planned, to know how far it tilts
-    allowance = tilt_allowance_of_run(config)
-    most = FALLEN_TILT + np.array([allowance(time) for time in trace.time.tolist()])
-    tilted = np.flatnonzero(~(cosine >= np.cos(np.minimum(np.pi, most))))
-    return float(trace.time[tilted[0]]) if tilted.size else None
 
 
 def _task(config: LaunchConfig) -> str:

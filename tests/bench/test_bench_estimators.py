@@ -151,7 +151,7 @@ def test_rows_and_command_line(cache, monkeypatch, capsys):
         assert 0.0 < row["update_us_p50"] <= row["update_us_p99"] and row["update_cpu_us_p99"] > 0.0
         assert row["nees_mean"] > 0.0 and 0.0 <= row["nees_inside_percent"] <= 100.0
         assert isinstance(row["consistent"], bool) and row["resets"] == 0
-    assert "feet slip in" in captured.err and captured.err.count("recording 2 runs") == 1
+    assert captured.err.count("recording 2 runs") == 1
     assert command_line(["bench", "estimators"]) == 0
     again = capsys.readouterr()
     assert "recording" not in again.err and "push 0.5, leg odometry" in again.out

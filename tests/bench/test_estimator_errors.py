@@ -3,7 +3,6 @@
 import numpy as np
 import pytest
 
-from robots.legs import foot_jacobians_in_base
 from robots.rotations import exp3, quaternion_from_rotation
 from saltus.bench.estimators import (
     AFTER_TOUCHDOWN,
@@ -11,7 +10,6 @@ from saltus.bench.estimators import (
     after_touchdown,
     errors_of,
     rms,
-    slipping_share,
 )
 from tests.a1 import A1
 
@@ -55,26 +53,3 @@ def test_the_50_ms_after_a_touchdown_begin_with_it():
 @pytest.mark.parametrize(("off", "counts"), [(IN_THE_AIR - 1, False), (IN_THE_AIR, True)])
 def test_a_bounce_is_no_touchdown(off, counts):
     assert after_touchdown(steps(100, 100 + off)).any() == counts
-
-
-def test_feet_slip_when_the_base_moves_and_the_joints_do_not():
-    q, v, contact = still(20)
-    assert slipping_share(q, v, contact) == 0.0
-    v[10:, 1] = 0.2
-    assert slipping_share(q, v, contact) == 0.5
-    contact[10:, :2] = False  # what is in the air does not slip
-    assert slipping_share(q, v, contact) == pytest.approx(1.0 / 3.0)
-    assert np.isnan(slipping_share(q, v, np.zeros_like(contact)))
-
-
-def test_a_foot_that_rolls_does_not_slip():
-    """Thighs turn by w and the base follows: each calf turns by w too, so its centre moves w r."""
-    q, v, contact = still(5)
-    joint_velocity = np.tile([0.0, 0.8, 0.0], 4)
-    jacobians = foot_jacobians_in_base(A1.legs, q[0, 7:])
-    feet = np.array([j @ joint_velocity[3 * i : 3 * i + 3] for i, j in enumerate(jacobians)])
-    v[:, 6:] = joint_velocity
-    v[:, :3] = [0.8 * A1.legs.foot_radius, 0.0, 0.0] - feet[0]
-    assert slipping_share(q, v, contact) == 0.0
-    v[:, 0] -= 0.8 * A1.legs.foot_radius + 0.05
-    assert slipping_share(q, v, contact) == 1.0

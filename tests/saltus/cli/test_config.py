@@ -131,10 +131,10 @@ def test_in_a_terminal_no_line_is_wider_than_it(columns):
     os.close(ours)
     assert process.returncode == 0
     lines = text.splitlines()
-    assert max(map(len, lines)) <= columns and "hilqr.cost" in lines
-    value = next(line for line in lines if line.split()[:1] == ["base_position"])
+    assert max(map(len, lines)) <= columns
+    (value,) = [line for line in lines if line.startswith("hilqr.cost.base_position ")]
     assert value.split(maxsplit=1)[1].startswith("[40, 40, 150]")
-    assert ("length of the horizon." in text) == (columns == 80)
+    assert "length of the horizon." in " ".join(text.split())
 
 
 def read(terminal):

@@ -115,7 +115,7 @@ def test_a_sweep_with_budgets_shows_processor_times_and_how_to_go_on(tmp_path):
 
 def test_figures_of_the_thesis_are_there(found):
     labels = " ".join(image["alt"] for image in found.images)
-    assert "Instant QP, 1.5 m/s to the left: 2 of 2 fell" in labels
+    assert "Instant QP, base velocity 1.5 m/s along (0, 1, 0): 2 of 2 fell" in labels
     assert "Contacts of the feet FR, FL, RR, RL over time, HiLQR MPC: schedule, one plan" in labels
     assert "Cost of 4 candidates by step size, 1 of them diverged" in labels
     assert "Film of the A1 under HiLQR MPC, trial 2" in labels

@@ -5,9 +5,7 @@ import json
 import numpy as np
 import pytest
 
-from runtime.messages import StateEstimate, encode
 from runtime.recording import Recorder
-from runtime.topics import STATE_ESTIMATE
 from saltus import open_run
 from saltus.cli import main
 from saltus.configuration.launch import load_launch, write_config
@@ -78,17 +76,6 @@ def test_a_fall_is_told_with_its_time(run):
     assert page.write_report(run).verdict.startswith("With HiLQR MPC the robot fell at 2.75 s")
 
 
-def test_a_tilt_that_the_reference_asks_for_is_no_fall(run, monkeypatch):
-    trace = fake_trace("hilqr", 1.0, 1.0, fell=True)  # rolls to 86 degrees
-    allowance = np.radians(30.0)
-    monkeypatch.setattr(read_run, "trace_of_run", lambda folder: trace)
-    monkeypatch.setattr(read_run, "tilt_allowance_of_run", lambda _: lambda _: allowance)
-    (run / "summary.json").write_text(json.dumps({}))
-    assert not page.read_subject(run).trials[0].fell
-    allowance = np.radians(20.0)
-    assert page.read_subject(run).trials[0].fell
-
-
 def test_a_run_that_was_broken_off_did_not_stay_on_its_feet(run):
     death = {"name": "estimator", "cause": "signal SIGKILL", "fatal": True}
     summary = SUMMARY | {"completed": False, "simulated_s": 1.5, "deaths": [death]}
@@ -104,7 +91,7 @@ def test_a_run_that_was_killed_is_a_failure_that_is_said_first(cut_off, capsys, 
     """Whatever its recording shows until then."""
     truth = open_run(cut_off)["ground_truth"]
     last = np.flatnonzero(truth.tick % EVERY_TICKS == 0)[-1]  # that the trace keeps
-    end, tilt = truth.time[last], np.degrees(2.0 * np.arcsin(np.hypot(*truth.q[last, 3:5])))
+    end = truth.time[last]
     assert 0.0 < end < SECONDS
     if summary is not None:
         end = summary["simulated_s"]  # the launch knew more than the recording holds
@@ -118,41 +105,12 @@ def test_a_run_that_was_killed_is_a_failure_that_is_said_first(cut_off, capsys, 
     else:
         verdict = json.loads(told)["verdict"]
         assert json.loads(told)["broke_off"] is True
-    height = truth.position_base[last, 2]
-    assert verdict.startswith(
-        f"With HiLQR MPC the run broke off at {end:.2f} of 20 s; in the last state that was "
-        f"recorded the base was {height:.2f} m high and tilted by {tilt:.0f} degrees"
-    )
+    assert verdict.startswith(f"With HiLQR MPC the run broke off at {end:.2f} of 20 s")
     text = file.read_text()
     assert verdict in text and ">broke off<" in text  # in the list of trials
-
-
-@pytest.mark.parametrize("recorded", [True, False])
-def test_a_real_robots_run_broke_off_at_its_last_estimate(tmp_path, recorded):
-    """Nobody knows where it truly was."""
-    write_config(load_launch("a1", duration=20.0), tmp_path / "launch.yaml")
-    with Recorder(tmp_path / "run.mcap") as recorder:
-        for tick in range(0, 400 * recorded, 10):
-            q = np.zeros(19)
-            q[2], q[6] = 0.25, 1.0
-            estimate = StateEstimate(tick=tick, time=70.0 + 1e-3 * tick, q=q, v=np.zeros(18),
-                                     contact=np.ones(4), status="ok")  # fmt: skip
-            recorder.write(STATE_ESTIMATE, encode(estimate), tick)
-    when = "at 0.39 of 20 s; " if recorded else "before a state"
-    verdict = page.write_report(tmp_path).verdict
-    assert f"the run broke off {when}" in verdict and ("was 0.25 m high" in verdict) == recorded
 
 
 def test_a_recording_without_its_configuration_is_one_line(run, capsys):
     (run / "launch.yaml").unlink()
     assert main.run(["report", str(run)]) == main.BAD_REQUEST
     assert len(capsys.readouterr().err.strip().splitlines()) == 1
-
-
-def test_a_run_that_fell_and_was_killed_fell(run, monkeypatch):
-    trace = fake_trace("hilqr", 1.0, 1.0, fell=True)
-    monkeypatch.setattr(read_run, "trace_of_run", lambda folder: trace)
-    (run / "summary.json").unlink()
-    verdict = page.write_report(run).verdict
-    assert verdict.startswith("With HiLQR MPC the robot fell at ")
-    assert f"The run broke off at {trace.time[-1]:.2f} of 6 s" in verdict

@@ -48,12 +48,12 @@ def test_groups_and_planners_stay_apart_and_in_order():
 def test_table_has_success_with_its_interval():
     table = readable_summary([row(fell=i == 0, deviation=0.2 + 0.1 * (i % 2)) for i in range(16)])
     assert table == [{
-        "condition": "1.5 m/s to the left", "planner": "hilqr",
+        "condition": "base velocity 1.5 m/s along (0, 1, 0)", "planner": "hilqr",
         "success": "15/16 (72-99 %)", "lateral deviation": "0.25 m", "largest": "0.30 m",
         "solve time": "3.0 ms",
     }]  # fmt: skip
     (blocked,) = readable_summary([row(group="g", value=None, kind="motor_block", fell=True)])
-    assert (blocked["condition"], blocked["lateral deviation"]) == ("g: motors blocked", "-")
+    assert (blocked["condition"], blocked["lateral deviation"]) == ("g", "-")
 
 
 def driven(fell=False, **measures):

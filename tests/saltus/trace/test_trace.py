@@ -153,7 +153,7 @@ def test_pushes_by_hand_are_events_of_a_recording(tmp_path):
     assert trace.plan_time == pytest.approx(0.03)  # the first that could know
     subject = read_run(tmp_path)
     assert subject.trials[0].row["kind"] == "by_hand"
-    assert subject.conditions.of(subject.trials[0].row).words == "pushed by hand"
+    assert subject.conditions.of(subject.trials[0].row).words == "by hand"
 def _record_emulated(folder, ticks):
     """An A1 that lies for 0.3 s, runs through `ticks` at tick 6000 of its clock, and sits down."""
     config = load_launch("a1-emulated")
