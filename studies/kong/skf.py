@@ -411,7 +411,7 @@ def compare_all(
         })  # fmt: skip
         if level == shown:
             means = {name: each[done] for name, (each, _) in found.items()}
-            kept = Truths(*(each[done] for each in truths))
+            kept = Truths._make(each[done] for each in truths)
             figures["trial"] = _draw_trial(level, kept, means, labels, coordinates)
     worse = sum(row["better"] == "jrkf" for row in rows) / len(rows)
     criteria = [Criterion("share of sets in which the JRKF is better", worse, "<=", SIGNIFICANT)]
