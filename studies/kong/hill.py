@@ -50,25 +50,12 @@ class Method(NamedTuple):
     """A way to plan."""
 
     number: int  # in 2.4.1
+    label: str
     planner: Planner
     convergence: Convergence
     powers: tuple[float, float]
     printed: Printed
     both_ends: bool = False  # T-OPT asks its constraint also where a step ends
-
-    @property
-    def label(self) -> str:
-        """Its number and name, such as "10 CR-RRT D_a < 0"."""
-        prefix = {"none": "B-", "average": "CR-", "maximum": "CR-"}[self.convergence]
-        name = (prefix if self.planner.startswith("RRT") else "") + self.planner
-        name += " p = 1" if self.planner == "T-OPT" and self.powers == ONE else ""
-        limit = {"none": "", "average": " D_a < 0", "maximum": " D_m < 0"}[self.convergence]
-        return f"{self.number} {name}{limit}"
-
-    @property
-    def power(self) -> str:
-        """The interval of p, as the table has it."""
-        return "1" if self.powers == ONE else "[0, 2]"
 
     def problem(self, start: np.ndarray, goal: np.ndarray) -> HillProblem:
         """From start to goal on the thesis's hill, as this method is asked it."""
@@ -76,18 +63,29 @@ class Method(NamedTuple):
 
 
 METHODS = (
-    Method(1, "T-OPT shortest", "none", ONE, Printed(100.0, 0.09, 0.685, 0.406, 0.741)),
-    Method(2, "T-OPT", "none", ANY_POWER, Printed(100.0, -3.26, 0.425, 5.89, 219.0)),
-    Method(3, "RRT", "none", ANY_POWER, Printed(96.5, -3.03, -0.00146, 31.8, 73.0)),
-    Method(4, "RRT*", "none", ANY_POWER, Printed(94.0, -3.08, 0.133, 7.96, 181.0)),
-    Method(5, "T-OPT", "maximum", ANY_POWER, Printed(4.5, -5.17, -0.221, 76.3, 244.0)),
-    Method(6, "RRT", "maximum", ANY_POWER, Printed(7.5, -1.78, -0.124, 20.0, 32.3)),
-    Method(7, "RRT*", "maximum", ANY_POWER, Printed(1.0, -0.20, -0.005, 5.55, 2160.0)),
-    Method(8, "T-OPT", "average", ANY_POWER, Printed(92.5, -4.2, 0.0633, 6.52, 714.0)),
-    Method(9, "T-OPT", "average", ONE, Printed(84.0, -3.06, 0.0921, 6.37, 121.0)),
-    Method(10, "RRT", "average", ANY_POWER, Printed(93.0, -3.17, -0.0176, 29.2, 96.6)),
-    Method(11, "RRT*", "average", ANY_POWER, Printed(83.5, -3.01, 0.028, 9.2, 708.0)),
-)
+    Method(1, "1 T-OPT shortest", "T-OPT shortest", "none", ONE,
+           Printed(100.0, 0.09, 0.685, 0.406, 0.741)),
+    Method(2, "2 T-OPT", "T-OPT", "none", ANY_POWER,
+           Printed(100.0, -3.26, 0.425, 5.89, 219.0)),
+    Method(3, "3 B-RRT", "RRT", "none", ANY_POWER,
+           Printed(96.5, -3.03, -0.00146, 31.8, 73.0)),
+    Method(4, "4 B-RRT*", "RRT*", "none", ANY_POWER,
+           Printed(94.0, -3.08, 0.133, 7.96, 181.0)),
+    Method(5, "5 T-OPT D_m < 0", "T-OPT", "maximum", ANY_POWER,
+           Printed(4.5, -5.17, -0.221, 76.3, 244.0)),
+    Method(6, "6 CR-RRT D_m < 0", "RRT", "maximum", ANY_POWER,
+           Printed(7.5, -1.78, -0.124, 20.0, 32.3)),
+    Method(7, "7 CR-RRT* D_m < 0", "RRT*", "maximum", ANY_POWER,
+           Printed(1.0, -0.20, -0.005, 5.55, 2160.0)),
+    Method(8, "8 T-OPT D_a < 0", "T-OPT", "average", ANY_POWER,
+           Printed(92.5, -4.2, 0.0633, 6.52, 714.0)),
+    Method(9, "9 T-OPT p = 1 D_a < 0", "T-OPT", "average", ONE,
+           Printed(84.0, -3.06, 0.0921, 6.37, 121.0)),
+    Method(10, "10 CR-RRT D_a < 0", "RRT", "average", ANY_POWER,
+           Printed(93.0, -3.17, -0.0176, 29.2, 96.6)),
+    Method(11, "11 CR-RRT* D_a < 0", "RRT*", "average", ANY_POWER,
+           Printed(83.5, -3.01, 0.028, 9.2, 708.0)),
+)  # fmt: skip
 
 BOTH_ENDS = tuple(METHODS[number - 1]._replace(both_ends=True) for number in (5, 8, 9))
 
@@ -111,13 +109,13 @@ class Outcome(NamedTuple):
     success: bool  # a path, and it keeps what was asked
     seconds: float  # that planning took
     cpu_seconds: float  # of a processor
-    log_area_ratio: float  # NaN without a path
-    log_distance_ratio: float
-    acceleration_cost: float
-    broken: str  # what a path that was given out violates; "" where nothing
-    at_ends: bool  # whether a success keeps its constraint where steps end, too
-    rough: bool  # the evaluation is not as accurate as it says it is elsewhere
-    build_seconds: float  # that making the trajectory optimisation took, once for all trials
+    log_area_ratio: float = np.nan  # NaN without a path
+    log_distance_ratio: float = np.nan
+    acceleration_cost: float = np.nan
+    broken: str = ""  # what a path that was given out violates
+    at_ends: bool = False  # whether a success keeps its constraint where steps end, too
+    rough: bool = False  # the evaluation is not as accurate as it says it is elsewhere
+    build_seconds: float = 0.0  # that making the trajectory optimisation took, once
 
 
 class Trials(NamedTuple):
@@ -175,7 +173,7 @@ def _outcome(method: Method, seed: int, trial: int) -> Outcome:
     took = time.perf_counter() - started, time.process_time() - started_cpu
     broken = violation(problem, path) if path.ok else ""
     if not path.ok or broken:
-        return Outcome(False, *took, np.nan, np.nan, np.nan, broken, False, False, build)
+        return Outcome(False, *took, broken=broken, build_seconds=build)
     result = evaluate(problem, path)
     return Outcome(
         True, *took, float(np.log(result.area_ratio)), float(np.log(result.distance_ratio)),

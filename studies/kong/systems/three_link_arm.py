@@ -33,7 +33,6 @@ def three_link_arm(
     impact_friction: float = 0.4,
     restitution: float = 0.0,
     damping: float = 1.0,
-    gravity: float = GRAVITY,
 ) -> RigidBody:
     """Arm with friction coefficients and restitution; ``damping`` scales that of the joints."""
     inertia, moments = _inertia()
@@ -46,7 +45,7 @@ def three_link_arm(
         return inertia * np.sin(q[:, None] - q) * qd
 
     def other_forces(q: Any, qd: Any) -> Any:
-        return gravity * moments * np.cos(q) + damper @ qd
+        return GRAVITY * moments * np.cos(q) + damper @ qd
 
     return RigidBody(
         dof=3,
@@ -78,11 +77,11 @@ def stone_gap(q: Any) -> Any:
     return np.sqrt(away @ away) - RADIUS
 
 
-def arm_energy(q: Any, qd: Any, gravity: float = GRAVITY) -> float:
+def arm_energy(q: Any, qd: Any) -> float:
     """Kinetic and potential energy [J]."""
     inertia, moments = _inertia()
     kinetic = 0.5 * qd @ (inertia * np.cos(q[:, None] - q)) @ qd
-    return float(kinetic + gravity * moments @ np.sin(q))
+    return float(kinetic + GRAVITY * moments @ np.sin(q))
 
 
 def _inertia() -> tuple[Any, Any]:

@@ -36,7 +36,6 @@ def vibrating_table(
     amplitude: float = AMPLITUDE,
     omega: float = OMEGA,
     restitution: float = RESTITUTION,
-    gravity: float = GRAVITY,
 ) -> System:
     """Modes FALLING and RISING with ballistic flow, transitions "impact" and "apex"."""
     gain, speed = 1.0 + restitution, amplitude * omega
@@ -52,19 +51,19 @@ def vibrating_table(
     apex = Transition.continuous(
         RISING, FALLING, lambda t, x, u: x[1], "apex", time_invariant=True
     )
-    modes = {FALLING: _flying("falling", gravity), RISING: _flying("rising", gravity)}
+    modes = {FALLING: _flying("falling"), RISING: _flying("rising")}
     return System(modes, (impact, apex), "vibrating table")
 
 
-def _flying(name: str, gravity: float) -> Mode:
+def _flying(name: str) -> Mode:
     return Mode(
         name,
         2,
         0,
-        flow=lambda t, x, u: np.array([x[1], -gravity]),
+        flow=lambda t, x, u: np.array([x[1], -GRAVITY]),
         flow_map=FlowMap(
             lambda t, x, u, h: np.array(
-                [x[0] + h * (x[1] - 0.5 * h * gravity), x[1] - h * gravity]
+                [x[0] + h * (x[1] - 0.5 * h * GRAVITY), x[1] - h * GRAVITY]
             ),
             lambda t, x, u, h: (np.array([[1.0, h], [0.0, 1.0]]), np.zeros((2, 0))),
         ),
@@ -75,7 +74,6 @@ def periodic_bounce(
     amplitude: float = AMPLITUDE,
     omega: float = OMEGA,
     restitution: float = RESTITUTION,
-    gravity: float = GRAVITY,
     stable_phase: bool = True,
 ) -> PeriodicBounce:
     """The motion with one bounce a period: the impact restores what restitution takes.
@@ -90,20 +88,20 @@ def periodic_bounce(
         ValueError: the table is too slow for it.
     """
     e, period = restitution, 2.0 * math.pi / omega
-    cosine = math.pi * gravity * (1.0 - e) / ((1.0 + e) * amplitude * omega**2)
+    cosine = math.pi * GRAVITY * (1.0 - e) / ((1.0 + e) * amplitude * omega**2)
     if cosine > 1.0:
         raise ValueError(
             f"no motion with one bounce a period: amplitude {amplitude} m must be at least"
             f" {cosine * amplitude:.6g} m at {omega} rad/s"
         )
     phase = math.acos(cosine) if stable_phase else 2.0 * math.pi - math.acos(cosine)
-    height, speed = amplitude * math.sin(phase), 0.5 * gravity * period
-    trace = 1.0 + e**2 - (1.0 + e) ** 2 * height * omega**2 / gravity
+    height, speed = amplitude * math.sin(phase), 0.5 * GRAVITY * period
+    trace = 1.0 + e**2 - (1.0 + e) ** 2 * height * omega**2 / GRAVITY
     values = np.roots([1.0, -trace, e**2]).astype(np.complex128)
     return PeriodicBounce(phase / omega, period, np.array([height, speed]), values)
 
 
-def in_flight(bounce: PeriodicBounce, part: float, gravity: float = GRAVITY) -> tuple[float, Array]:
+def in_flight(bounce: PeriodicBounce, part: float) -> tuple[float, Array]:
     """Time [s] and state (2,) when a part (0 to 1) of the flight after an impact is over."""
     h, (z, v) = part * bounce.period, bounce.state_after
-    return bounce.time + h, np.array([z + h * (v - 0.5 * h * gravity), v - h * gravity])
+    return bounce.time + h, np.array([z + h * (v - 0.5 * h * GRAVITY), v - h * GRAVITY])
