@@ -156,7 +156,7 @@ def drive(
         say(
             f"driving the {launch.config.connection} robot of process {launch.pid}; {_how(gamepad)}"
         )
-        with DriveLine(launch, bus) as line:
+        with DriveLine(launch) as line:
             pacer = publish_commands(
                 device, commands.send, lambda: stop() or line.is_over or device.quit, line.show
             )

@@ -80,11 +80,6 @@ def print_table(
     console.print(next((table for table in tables if _fits(table, console)), tables[-1]))
 
 
-def fits(title: str, rows: list[dict[str, Any]]) -> bool:
-    """Whether `print_table` can show these rows without breaking a cell."""
-    return any(_fits(table, Console()) for table in _layouts(title, rows))
-
-
 def _layouts(
     title: str, rows: list[dict[str, Any]], headings: Sequence[str] | None = None
 ) -> list[Table]:

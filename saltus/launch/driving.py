@@ -15,9 +15,9 @@ from controller.options import DriveOptions
 from hw_bridge.operator.drivers import CommandBounds, KeyDriver, RemoteDriver
 from hw_bridge.operator.driving import Device, GamepadDevice, KeyDevice, Pacer, Publish, Steering
 from hw_bridge.options import SourceOptions
-from runtime.bus import Bus, Subscriber
-from runtime.messages import Command, StateEstimate
-from runtime.topics import COMMAND, STATE_ESTIMATE
+from runtime.bus import Bus
+from runtime.messages import Command
+from runtime.topics import COMMAND
 from saltus.common.errors import BadRequest
 from saltus.configuration.launch import LaunchConfig
 from saltus.launch.announcement import RunningLaunch
@@ -132,21 +132,14 @@ _CLEAR = "\r\x1b[K"
 class DriveLine:
     """Updates the line in place, and notices that the launch ends; a context manager.
 
-    It subscribes to estimates once the robot moves: before, the processes of a launch take whoever
-    listens for one of their own.
-
     Attributes:
         is_over: the launch has.
     """
 
-    def __init__(self, launch: RunningLaunch, bus: Bus) -> None:
+    def __init__(self, launch: RunningLaunch) -> None:
         """Nothing is shown where standard error is no terminal."""
-        self.is_over = False
-        self._launch, self._bus = launch, bus
+        self.is_over, self._launch, self._next = False, launch, 0.0
         self._shows = sys.stderr.isatty()
-        self._estimates: Subscriber[StateEstimate] | None = None
-        self._estimate: StateEstimate | None = None
-        self._next = 0.0
 
     def show(self, command: Command | None) -> None:
         """Show the command that was sent last, five times a second."""
@@ -156,23 +149,11 @@ class DriveLine:
         self._next = now + EVERY_S
         self.is_over = not self._launch.alive
         if self._shows and command is not None:
-            self._print(words_of(command) + self._robot())
+            self._print(words_of(command))
 
     def _print(self, words: str) -> None:
         width = shutil.get_terminal_size().columns - 1  # a line that breaks cannot be cleared
         print(f"{_CLEAR}{words[:width]}", end="", file=sys.stderr, flush=True)
-
-    def _robot(self) -> str:
-        """What the robot does, by its own estimate."""
-        if self._estimates is None:
-            if not self._launch.is_moving:
-                return " | the launch is starting"
-            self._estimates = self._bus.subscriber(STATE_ESTIMATE)
-        self._estimate = self._estimates.newest() or self._estimate
-        if self._estimate is None:
-            return ""
-        forward, left, turn = self._estimate.v[[0, 1, 5]]
-        return f" | robot {forward:+.2f} {left:+.2f} m/s {turn:+.2f} rad/s"
 
     def __enter__(self) -> DriveLine:
         return self

@@ -3,14 +3,11 @@
 from __future__ import annotations
 
 import math
-import shutil
-import textwrap
 from collections.abc import Iterable
-from itertools import groupby
 
 import numpy as np
 
-from saltus.common.console import fits, print_lines, print_table
+from saltus.common.console import print_table
 from saltus.metrics.run import DRIVING_MEASURES
 from saltus.sweep.conditions import Condition, Conditions
 from saltus.sweep.trials import Row
@@ -112,27 +109,12 @@ _DRIVEN = (
     ("distance", "mean_distance_m", 1, " m"),
 )  # fmt: skip
 
-_NO_BREAK = "\N{NO-BREAK SPACE}"
 _NAMED = 3  # trials that a warning names
-_NARROWEST = 34  # columns in which every value has room
 
 
 def print_summary(title: str, rows: Iterable[Row]) -> None:
-    """Print a line for each condition and planner on standard output.
-
-    Where a table does not fit the terminal, each condition is a line of its own, and its planners
-    follow as text.
-    """
-    table = readable_summary(list(rows))
-    if fits(title, table):
-        print_table(title, table)
-        return
-    width = max(shutil.get_terminal_size().columns, _NARROWEST)
-    lines = [title]
-    for condition, entries in groupby(table, key=lambda entry: entry["condition"]):
-        lines.append(textwrap.fill(condition, width, subsequent_indent="    "))
-        lines += [_paragraph(entry, width) for entry in entries]
-    print_lines(lines)
+    """Print a line for each condition and planner on standard output."""
+    print_table(title, readable_summary(list(rows)))
 
 
 def failed_solves(rows: Iterable[Row]) -> str:
@@ -143,17 +125,6 @@ def failed_solves(rows: Iterable[Row]) -> str:
     named = [f"{row['planner']} in trial {row['trial']}" for row in failing[:_NAMED]]
     named += [f"{len(failing) - _NAMED} more"] if len(failing) > _NAMED else []
     return f"{sum(row['plans_failed'] for row in failing)} solves failed: {', '.join(named)}"
-
-
-def _paragraph(entry: Row, width: int) -> str:
-    """A planner's line as text, broken between its values alone."""
-    names = [name for name in entry if name not in ("condition", "planner") and entry[name] != "-"]
-    values = [f"{name} {entry[name]}" for name in names]
-    text = f"{entry['planner']}: {', '.join(value.replace(' ', _NO_BREAK) for value in values)}"
-    filled = textwrap.fill(
-        text, width, initial_indent="  ", subsequent_indent="    ", break_on_hyphens=False
-    )
-    return filled.replace(_NO_BREAK, " ")
 
 
 def readable_summary(rows: list[Row]) -> list[Row]:
