@@ -12,22 +12,31 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple, cast
 
+import mujoco
 import numpy as np
 from matplotlib.figure import Figure
+from scipy.spatial import ConvexHull
 
 from controller.hilqr_planner import HilqrPlanner
 from controller.robot_model import RolloutBackend, RolloutResult
 from hybrid.hilqr import Policies, Rollouts
 from hybrid.systems import Array
+from robots.conventions import FOOT_NAMES
+from robots.mujoco_model import load_mujoco
 from robots.robot import load_robot
-from robots.state import rotation_from_quaternion
+from robots.state import mujoco_from_pinocchio, rotation_from_quaternion
 from runtime.messages import GroundTruth
 from saltus.configuration.launch import AT_ORIGIN, LaunchConfig, load_launch
 from saltus.launch.lock_step import LockStep, Tick
-from studies.figures import Panel, draw, over
+from studies.figures import COLOURS, figure
 from studies.study import Criterion, Progress, StudyOptions, StudyResult, silent, study
 
 CANDIDATES = 9
+INSTANTS = (10, 30, 45, 60, 70, 80)  # knots
+SIDES = {"from the side": (0, 2), "from behind": (1, 2)}  # axes to the right and up
+REACH = 0.48  # from the middle of a picture to its edge [m]
+TOP, BOTTOM = 1.14, -0.06  # of a picture [m]
+BEFORE = 0.0  # step size of the trajectory before the step
 SHOWN = {
     "step_size": "step size", "cost": "cost", "change_percent": "change [%]",
     "height_m": "height [m]", "lateral_m": "lateral [m]", "chosen": "chosen",
@@ -237,16 +246,74 @@ def _stands(truth: GroundTruth) -> bool:
     )
 
 
+class Pose(NamedTuple):
+    """Points in world [m]: corners (8, 3) of trunk and head; trunk, hip, knee, foot of each leg."""
+
+    boxes: Array  # (2, 8, 3)
+    legs: Array  # (4, 4, 3)
+
+
+def poses(states: Array) -> list[Pose]:
+    """The A1's parts in configurations (k, 19)."""
+    model = load_mujoco(load_robot("a1"))
+    data, found = mujoco.MjData(model), []
+    corners = np.array([[x, y, z] for x in (-1, 1) for y in (-1, 1) for z in (-1, 1)], dtype=float)
+    for q in states:
+        data.qpos[:] = mujoco_from_pinocchio(q, np.zeros(18))[0]
+        mujoco.mj_kinematics(model, data)
+        boxes = [
+            data.geom(name).xpos
+            + (corners * model.geom(name).size) @ data.geom(name).xmat.reshape(3, 3).T
+            for name in ("trunk_body", "head_body")
+        ]
+        legs = [
+            [*(data.body(f"{foot}_{part}").xpos.copy() for part in ("hip", "thigh", "calf")),
+             data.geom(f"{foot}_foot").xpos.copy()]
+            for foot in FOOT_NAMES
+        ]  # fmt: skip
+        found.append(Pose(np.array(boxes), np.array(legs)))
+    return found
+
+
 def flip_figure(flip: Flip) -> Figure:
-    """The trunk's ways from the side and from behind, and its heights over time."""
+    """Two rows of pictures, from the side and from behind, over the costs."""
     search = flip.search
-    since = search.begin - PUSH_AT + search.period * np.arange(search.states.shape[1])
-    panels: list[dict[str, Any]] = [{}, {}, {}]
-    for number, (size, states) in enumerate(zip(search.step_sizes, search.states, strict=True)):
-        name = f"step size {size:g}" if size else "before the step"
-        look = {"linewidth": 2.4 if number == search.chosen else 0.9}
-        for curves, x in zip(panels, (states[:, 0], states[:, 1], since), strict=True):
-            curves[name] = over(x, states[:, 2], **look)
-    labels = "forwards [m]", "to the left [m]", "since the push [s]"
-    return draw(*(Panel(curves, label, "height of the trunk [m]")
-                  for curves, label in zip(panels, labels, strict=True)))  # fmt: skip
+    made, axes = figure(len(INSTANTS), 3, width=11.0, height=7.4)
+    for column, knot in enumerate(INSTANTS):
+        candidates = poses(search.states[:, knot, :19])
+        for panel, (side, view) in zip(axes[:, column], SIDES.items(), strict=False):
+            for pose, size in reversed(list(zip(candidates, search.step_sizes, strict=True))):
+                _robot(panel, pose, list(view), *_look(search, size))
+            middle = np.mean([pose.boxes[0].mean(axis=0)[view[0]] for pose in candidates])
+            panel.axhspan(BOTTOM, 0.0, color="0.88", zorder=0)
+            panel.set(xlim=(middle - REACH, middle + REACH), ylim=(BOTTOM, TOP), aspect="equal",
+                      xticks=[], yticks=[], ylabel=side if column == 0 else "")  # fmt: skip
+            if view[0] == 1:
+                panel.invert_xaxis()  # its left is on the left
+        since = 1e3 * (search.begin + knot * search.period - PUSH_AT)
+        axes[0, column].set_title(f"push + {since:.0f} ms")
+        axes[2, column].remove()
+    bars = made.add_subplot(axes[2, 0].get_gridspec()[2, :])
+    sizes, costs = search.step_sizes[::-1], search.costs[::-1]
+    shown = np.where(np.isfinite(costs), costs, 0.0)
+    drawn = bars.bar(range(len(sizes)), shown, color=[_look(search, size)[0] for size in sizes])
+    bars.bar_label(drawn, [f"{cost:.3g}" if np.isfinite(cost) else "diverged" for cost in costs])
+    bars.set_xticks(range(len(sizes)), [f"{size:g}" if size else "0\n(before)" for size in sizes])
+    bars.set(xlabel="step size", ylabel="cost")
+    return made
+
+
+def _look(search: CandidateSet, size: float) -> tuple[str, float]:
+    """Colour and layer of a candidate: the chosen one and the one before the step stand out."""
+    if size == search.step_sizes[search.chosen]:
+        return COLOURS["dxr"], 4.0
+    return ("black", 3.0) if size == BEFORE else (COLOURS["initial"], 2.0)
+
+
+def _robot(axes: Any, pose: Pose, view: list[int], colour: str, layer: float) -> None:
+    """Trunk and head as outlines, legs as lines."""
+    look: dict[str, Any] = {"color": colour, "lw": 0.5 * layer, "zorder": layer, "alpha": 0.8}
+    for box in pose.boxes[:, :, view]:
+        axes.fill(*box[ConvexHull(box).vertices].T, fill=False, **look)
+    for leg in pose.legs[:, 1:, view]:
+        axes.plot(*leg.T, marker="o", markevery=[2], ms=layer, **look)
