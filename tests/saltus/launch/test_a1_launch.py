@@ -20,7 +20,8 @@ from saltus.launch.hardware import DoctorPass, check_at_hand, hardware_options, 
 from saltus.launch.outcome import robot_summary
 from saltus.launch.supervisor import Death, free_port, launched_kind
 from saltus.metrics.run import RunMetrics
-from studies.a1.faults import FAULTS
+from studies.a1.faults import TABLE, row_of, trial_of
+from studies.a1.harmed import run_trial
 
 
 def last_json(capsys) -> dict:
@@ -297,12 +298,10 @@ def test_a_launch_over_udp_ends_off_and_leaves_a_recording(tmp_path, capsys):
 
 @pytest.mark.slow
 @pytest.mark.realtime
-@pytest.mark.parametrize("fault", FAULTS, ids=lambda fault: fault.name)
+@pytest.mark.parametrize("fault", TABLE["faults"], ids=lambda fault: fault["name"])
 def test_the_robot_ends_as_it_should_under_every_fault(fault, tmp_path):
-    from studies.a1.faults import run_fault
-
-    row = run_fault(fault, tmp_path / "fault")
-    assert row["ok"], row
+    row = row_of(fault, run_trial(trial_of(fault), tmp_path / "fault"))
+    assert not row["wrong"], row
 
 
 def test_on_an_a1_the_tracker_ends_the_launch_and_outlives_its_peers():
