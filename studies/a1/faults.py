@@ -50,7 +50,7 @@ def row_of(fault: Mapping[str, Any], end: End) -> dict[str, Any]:
         f"the cause was {cause!r}": caused not in cause if caused else bool(cause),
         "torque beyond the limit":
             not torque <= TORQUE_MARGIN * end.config.robot_model.torque_limit.max(),
-        "damped late": stop_ticks is not None and not stop_ticks <= within,
+        "damped late, or before": stop_ticks is not None and not 0.0 <= stop_ticks <= within,
     }  # fmt: skip
     refused = {k: n for k, n in robot.get("frames", {}).items() if k != "accepted"}
     return {

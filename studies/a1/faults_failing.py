@@ -14,7 +14,9 @@ from typing import Any
 import msgspec
 import numpy as np
 
+from runtime.checked import Array
 from runtime.messages import Message, Plan, SensorReading, StateEstimate
+from runtime.rows import layout_of, message_of, row_of
 from saltus.common.processes import hog
 from saltus.configuration.launch import LaunchConfig
 from saltus.launch import assembly, processes
@@ -82,7 +84,11 @@ class FailingEstimator(_Failing):
 
     def update(self, reading: SensorReading) -> StateEstimate:
         """Estimate, and spoil the estimate when it is time to."""
-        return self._spoiled(self._core.update(reading), reading.time)
+        return self._spoiled(message_of(self._core.update(reading)), reading.time)
+
+    def update_row(self, reading: Array) -> Array:
+        """The same from row to row, as the estimator's process asks."""
+        return row_of(self.update(layout_of(SensorReading).message(reading)))
 
 
 def main() -> int:
