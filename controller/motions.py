@@ -1,8 +1,8 @@
 """Plans a motion of key poses by HiLQR: contacts, forces and torques within the robot's limits.
 
-The reference is the path through the key poses. The horizon grows phase by phase, each
-time from the plan so far and the key poses held by the joints' springs. A plan of the whole motion
-at once would begin with a robot that has fallen long before its end. Limits join last.
+The reference is the path through the key poses. The horizon grows phase by phase, each time from
+the plan so far and the seed, the key poses held by springs at the joints. A plan of the whole
+motion at once would begin with a robot that has fallen long before its end. Limits join last.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ import numpy as np
 
 from controller.limits import Limits
 from controller.motor_targets import joint_gain
-from controller.options import STANDING, Motion, Pose
+from controller.options import FEASIBLE, STANDING, Motion, Pose
 from controller.references.trajectory import ReferenceTrajectory
 from controller.robot_model import Derivatives, RobotModel, RolloutBackend
 from hybrid.hilqr import Hilqr, HilqrOptions, Policies, RegularisationOptions, Solution
@@ -25,7 +25,8 @@ from robots.rotations import Array, exp3, quaternion_from_rotation
 from robots.state import difference
 
 FALL = np.array([0.0, 0.0, -GRAVITY, 0.0, 0.0, 0.0])
-SPRING, DAMPER = 60.0, 1.5  # of a joint toward its key pose [N m/rad], [N m s/rad]
+SPRINGS = 60.0, 75.0, 48.0, 38.0  # of a joint toward its key pose, one a seed [N m/rad]
+DAMPING = 0.025  # of the springs [s]
 LONGEST = 1.6  # of a horizon that grows [s]; what lies before stays as it is
 LONGEST_PART = 0.55  # by which it grows [s]
 LOAD = 5.0  # of a foot on the ground [N]
@@ -136,6 +137,9 @@ def plan_motion(
 ) -> MotionPlan:  # fmt: skip
     """Plan a motion from a stand at the origin.
 
+    The search ends in a local minimum, which may violate the limits. Then it begins again from a
+    seed with other springs. Where none keeps the limits, the least violation is returned.
+
     Args:
         motion: what to do.
         robot: that does it.
@@ -145,9 +149,24 @@ def plan_motion(
         report: is called with the end of a horizon [s] and the cost of the plan up to there.
     """
     path = key_path(motion, robot, period)
+    plans = []
+    for spring in SPRINGS:
+        seed = _spring_policy(path, spring)
+        plans.append(_plan_from(seed, path, motion, robot, make_backend, derivatives, report))
+        if plans[-1].status in FEASIBLE:
+            break
+    solution = min(plans, key=lambda plan: (plan.status not in FEASIBLE, plan.violation.value))
+    return MotionPlan(_reference(path, solution), solution)
+
+
+def _plan_from(
+    plan: Policies, path: ReferenceTrajectory, motion: Motion, robot: Robot,
+    make_backend: MakeBackend, derivatives: Derivatives, report: Report | None,
+) -> ConstrainedSolution:  # fmt: skip
+    """Plan from one seed, which is overwritten; see `plan_motion`."""
+    period = path.period
     place = 0.0, 0.0, robot.stand_height, 0.0, 0.0, 0.0, 1.0
     x0 = np.concatenate([place, robot.stand, np.zeros(18)])
-    plan = _springs(path)
 
     def make_model(knots: int) -> RobotModel:
         return RobotModel(robot, make_backend(knots), derivatives, motion.cost)
@@ -167,13 +186,12 @@ def plan_motion(
     model.track(path.window(0, knots))
     options = HilqrOptions(**(GROWTH_OPTIONS.__dict__ | {"max_iterations": 20}))
     solver = ConstrainedHilqr(model, Limits(motion.limits, robot), options, LIMIT_OPTIONS)
-    solution = solver.solve(x0, plan)
-    return MotionPlan(_reference(path, solution), solution)
+    return solver.solve(x0, plan)
 
 
-def _springs(path: ReferenceTrajectory) -> Policies:
+def _spring_policy(path: ReferenceTrajectory, spring: float) -> Policies:
     """The key poses, with springs at the joints."""
-    gains = np.tile(joint_gain(SPRING, DAMPER), (path.size - 1, 1, 1))
+    gains = np.tile(joint_gain(spring, DAMPING * spring), (path.size - 1, 1, 1))
     return Policies.of(np.hstack([path.q, path.v]), path.inputs[:-1], gains)
 
 

@@ -17,6 +17,7 @@ STANDING: dict[Feet, tuple[float, float, float, float]] = {
     "none": (0.0, 0.0, 0.0, 0.0),
 }  # fmt: skip
 """Which feet are on the ground, in their order."""
+FEASIBLE = ("converged", "settled")  # statuses of a plan that keeps the limits
 
 
 class PlanBoundsOptions(Options, frozen=True):

@@ -11,6 +11,7 @@ import msgspec
 import numpy as np
 
 from controller.motions import MotionPlan
+from controller.options import FEASIBLE
 from controller.references import save_reference
 from robots.conventions import FOOT_NAMES
 from saltus.common.console import RunProgress, say
@@ -18,7 +19,7 @@ from saltus.common.figures import figure, png
 from saltus.common.files import new_run_folder, write_file
 from saltus.common.processes import cores
 from saltus.film.drawing import Frames, Job, View, draw
-from saltus.launch.references import FEASIBLE, keep_plan, make_plan, read_motion
+from saltus.launch.references import keep_plan, make_plan, read_motion
 
 PANELS, PANEL = 10, (240, 300)  # of the film strip: how many, and their size [pixels]
 SIDE = View(2.6, 90.0, -8.0)

@@ -11,7 +11,6 @@ from saltus.bench.catalogue import BENCHMARKS, BenchResult
 from saltus.cli.options import JsonOption, bench_names, print_catalogue
 from saltus.common.console import print_json, print_table, say
 from saltus.common.errors import BadRequest
-from saltus.common.processes import use_one_thread
 
 if TYPE_CHECKING:
     from saltus.bench.score.figures import Figure
@@ -75,7 +74,6 @@ def score(
             raise BadRequest(f"--only {group!r}: accepted: {', '.join(GROUPS)}")
     if accept and not record:
         raise BadRequest("--accept writes the record; give --record too")
-    use_one_thread()
     from saltus.bench.score.record import environment, judge, read_record, write_page, write_record
     from saltus.common.compiled_code import code_version
 

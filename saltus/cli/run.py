@@ -261,7 +261,7 @@ def plan(
     Beside it stand a film strip and a plot of torques. Exit status 1 where the limits cannot be
     kept: the message names the limit and the knot.
     """
-    from saltus.launch.references import FEASIBLE
+    from controller.options import FEASIBLE
     from saltus.motion import plan_into, summary_lines
 
     folder, summary = plan_into(name, robot, output)

@@ -20,7 +20,6 @@ from saltus.cli.options import (
 from saltus.common.console import Fact, print_facts, print_json, say
 from saltus.common.errors import INTERRUPTED, BadRequest
 from saltus.common.files import names_in, new_run_folder
-from saltus.common.processes import use_one_thread
 from saltus.configuration.planners import ALL, PLANNERS, planners_in_words, planners_named
 
 if TYPE_CHECKING:
@@ -100,7 +99,6 @@ def perturb(
         raise BadRequest("--cluster: trials in real time run on this machine; leave it out")
     if mode is Mode.REALTIME and budget:
         raise BadRequest("--budget: in real time plans take the time that they take; leave it out")
-    use_one_thread()
     from saltus.sweep.sweep import SweepRequest, run_sweep  # the numeric stack takes a second
 
     request = SweepRequest(

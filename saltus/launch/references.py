@@ -11,6 +11,7 @@ import msgspec
 import numpy as np
 
 from controller.gaits import GAITS
+from controller.options import FEASIBLE
 from saltus.common.compiled_code import LOCK_STEP, code_version, fingerprint
 from saltus.common.console import say
 from saltus.common.errors import BadRequest
@@ -30,7 +31,6 @@ if TYPE_CHECKING:
 
 TILT_PERIOD = 0.01  # of the samples of a reference whose tilt is asked for [s]
 PERIOD, SUBSTEPS = 0.01, 5  # between knots [s], and physics steps within one
-FEASIBLE = ("converged", "settled")  # statuses of a plan that keeps the limits
 SOURCES = ("controller/**/*", "hybrid/**/*", "robots/**/*", "sim_bridge/**/*")
 
 

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import hashlib
 import math
+import os
+import platform
 import subprocess
 from collections.abc import Collection, Mapping, Sequence
 from datetime import date
@@ -166,9 +168,12 @@ def _write(record: Mapping[Key, Entry]) -> None:
 
 
 def environment() -> str:
-    """The processor and the libraries that decide the last bits of a result."""
-    features = sorted(name for name, has in binding.get_host_cpu_features().items() if has)
-    parts = [binding.get_host_cpu_name(), *features, *(version(name) for name in LIBRARIES)]
+    """The processor and the libraries that decide the last bits of a result.
+
+    With BLAS kernels that are set (`saltus/__init__.py`), bits are those of the architecture.
+    """
+    kernels = os.environ.get("OPENBLAS_CORETYPE") or binding.get_host_cpu_name()
+    parts = [platform.machine(), kernels, *(version(name) for name in LIBRARIES)]
     return hashlib.sha256(" ".join(parts).encode()).hexdigest()[:12]
 
 

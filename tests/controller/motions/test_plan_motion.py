@@ -1,13 +1,14 @@
 """Plans of a small motion: near its pose, within its limits, or with a limit and a knot named."""
 
+import msgspec
 import numpy as np
 import pytest
 
 from controller.limits import Limits
 from controller.motions import MotionPlan
-from controller.options import Motion, Phase, Pose
+from controller.options import FEASIBLE, Motion, Phase, Pose
 from controller.planner_options import KeepOut, LimitOptions
-from saltus.launch.references import FEASIBLE, make_plan
+from saltus.launch.references import make_plan, read_motion
 from tests.a1 import A1
 
 FOLDED = (0.0, 1.0, -2.0)
@@ -46,3 +47,11 @@ def test_where_the_limits_cannot_be_kept_the_message_names_one_and_its_knot():
     solution = make_plan(inside, "a1").solution
     assert solution.status not in FEASIBLE
     assert solution.violation.name in solution.message and "at knot" in solution.message
+
+
+@pytest.mark.slow
+def test_another_seed_keeps_limits_that_the_first_does_not():
+    _, leap = read_motion("leap")
+    limits = msgspec.structs.replace(leap.limits, power=850.0)
+    plan = make_plan(msgspec.structs.replace(leap, limits=limits), "a1")
+    assert plan.solution.status in FEASIBLE
