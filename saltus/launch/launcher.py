@@ -54,7 +54,7 @@ from saltus.launch.outcome import (
     robot_summary,
 )
 from saltus.launch.references import tilt_allowance
-from saltus.launch.run_folder import RunFolder, preparing, say_missing_reports
+from saltus.launch.run_folder import RunFolder, preparing
 from saltus.launch.supervisor import (
     BLACK_BOX,
     DRIVER,
@@ -260,7 +260,6 @@ def _conclude(
     """How a launch ended, also as its ``summary.json``."""
     listener = run.listener
     reports = {name: files.read_report(name) for name in launched_kind(config).processes}
-    say_missing_reports(reports, deaths, run.completed)
     summary = _summary(config, listener, reports, deaths)
     end = "complete" if run.completed else "interrupted" if interrupted else "broken"
     cause = (listener.recording or {"cause": ""})["cause"]

@@ -76,6 +76,11 @@ def find_problems(
         found.append(LaunchProblem("interrupted", f"you stopped the launch at {at}"))
     elif end == "broken":
         found.append(LaunchProblem("broke_off", f"the launch broke off at {at}", True, stall))
+    silent = {name for name, report in reports.items() if not report}
+    if end == "complete" and (silent := sorted(silent - {death.name for death in deaths})):
+        words = f"counts are missing: {', '.join(silent)} left no report"
+        advice = f"is the disk full?; {_log(silent[0])}"
+        found.append(LaunchProblem("no_report", words, False, advice))
     found += [problem for problem in _shares(reports) if problem]
     found += _of_black_box(reports)
     if recording:

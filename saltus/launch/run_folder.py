@@ -1,7 +1,7 @@
 """The folder of a run: its configuration, logs, reports, recording and summary."""
 
 import tempfile
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -11,7 +11,6 @@ import msgspec
 from saltus.common.console import say
 from saltus.common.errors import BadRequest
 from saltus.common.files import new_run_folder, write_file
-from saltus.launch.supervisor import Death
 
 
 class RunFolder:
@@ -91,13 +90,3 @@ def preparing() -> Iterator[None]:
         yield
     except OSError as error:
         raise BadRequest(f"the launch cannot be prepared: {error}") from error
-
-
-def say_missing_reports(
-    reports: Mapping[str, Mapping[str, Any]], deaths: Iterable[Death], completed: bool
-) -> None:
-    """Say which processes left no report although they lived to the end of a completed run."""
-    dead = {death.name for death in deaths}
-    lost = [name for name, report in reports.items() if not report and name not in dead]
-    if completed and lost:
-        say(f"no report from {', '.join(lost)} (see the logs): the summary lacks their counts")

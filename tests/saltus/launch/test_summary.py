@@ -102,6 +102,7 @@ def test_a_run_in_which_all_is_well_has_no_problem():
         ({"black_box": {"failures": 2}}, "black_box", "2 times refused by the disk", False),
         ({"tracker": {"robot": {"black_box_lost": 4}}}, "black_box", "4 times not sent", False),
         ({"planner": {"rollouts": {"losses": 2}}}, "server_lost", "lost 2 times", False),
+        ({"tracker": {}}, "no_report", "tracker left no report", False),
     ],
 )  # fmt: skip
 def test_what_goes_wrong_is_in_the_first_line_with_its_count(reports, what, words, failure):
