@@ -76,8 +76,9 @@ def find_problems(
         found.append(LaunchProblem("interrupted", f"you stopped the launch at {at}"))
     elif end == "broken":
         found.append(LaunchProblem("broke_off", f"the launch broke off at {at}", True, stall))
-    silent = {name for name, report in reports.items() if not report}
-    if end == "complete" and (silent := sorted(silent - {death.name for death in deaths})):
+    dead = {death.name for death in deaths}
+    silent = [name for name, report in reports.items() if not report and name not in dead]
+    if end == "complete" and silent:
         words = f"counts are missing: {', '.join(silent)} left no report"
         advice = f"is the disk full?; {_log(silent[0])}"
         found.append(LaunchProblem("no_report", words, False, advice))
