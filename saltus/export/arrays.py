@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from saltus.common.errors import BadRequest
 from saltus.common.files import replacing
-from saltus.recording.fields import Column, columns_of, component_names
+from saltus.recording.fields import columns_of
 from saltus.recording.run import BY_NAME, Messages, Run
 
 
@@ -54,8 +54,7 @@ class Exported:
 def write_csv(run: Run, folder: Path, topics: Sequence[str] = ()) -> Exported:
     """Write one file a topic, one row a message; all are written before one replaces another.
 
-    A field that holds several quantities is there in its parts alone. One whose shape varies is
-    left out.
+    Columns are those of `Messages.table`.
 
     Args:
         run: an open recording.
@@ -72,8 +71,7 @@ def write_csv(run: Run, folder: Path, topics: Sequence[str] = ()) -> Exported:
             path = folder / f"{messages.topic}.csv"
             columns = columns_of(BY_NAME[messages.topic].message)
             exported.left_out += [f"{messages.topic}/{n}" for n, c in columns.items() if c.varies]
-            kept = {n: c for n, c in columns.items() if not (c.varies or c.packed)}
-            _write_rows(messages, kept, files.enter_context(replacing(path)))
+            _write_rows(messages.table(), files.enter_context(replacing(path)))
             exported.files.append(str(path))
     return exported
 
@@ -115,18 +113,12 @@ def _writing(what: str) -> Iterator[None]:
         raise BadRequest(f"{what}: cannot be written: {error.strerror or error}") from error
 
 
-def _write_rows(messages: Messages, columns: dict[str, Column], path: Path) -> None:
-    header, blocks = [], []
-    for name, column in columns.items():
-        unit = f" [{column.field.unit}]" if column.field.unit else ""
-        header += [f"{component}{unit}" for component in component_names(name, column)]
-        values = getattr(messages, name)
-        values = values.astype(int) if values.dtype == bool else values
-        blocks += values.reshape(len(messages), -1).T.tolist()  # Python's numbers keep every digit
+def _write_rows(table: dict[str, NDArray[Any]], path: Path) -> None:
+    columns = [(each.astype(int) if each.dtype == bool else each) for each in table.values()]
     with path.open("w", newline="") as file:
         writer = csv.writer(file, lineterminator="\n")
-        writer.writerow(header)
-        writer.writerows(zip(*blocks, strict=True))
+        writer.writerow(table)  # below, Python's numbers keep every digit
+        writer.writerows(zip(*(column.tolist() for column in columns), strict=True))
 
 
 def _write_array(archive: zipfile.ZipFile, name: str, array: NDArray[Any]) -> None:

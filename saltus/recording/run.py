@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator
 from functools import cached_property
+from importlib import import_module
 from os import PathLike
 from pathlib import Path
 from typing import Any
@@ -18,7 +19,7 @@ from runtime.recording import Gap, is_whole, read_frames
 from runtime.topics import RECORDED, Topic
 from saltus.common.errors import BadRequest
 from saltus.configuration.options import read_mapping
-from saltus.recording.fields import LOG_TIME, columns_of
+from saltus.recording.fields import LOG_TIME, columns_of, component_names
 from saltus.recording.reading import (
     damage_of,
     readable,
@@ -77,8 +78,30 @@ class Messages:
             )
         return columns[name]
 
+    def table(self) -> dict[str, NDArray[Any]]:
+        """One column (n,) a number, by its name and unit, such as ``velocity_base_x [m/s]``.
+
+        A field that holds several quantities is there in its parts alone. One whose shape varies is
+        left out.
+        """
+        table: dict[str, NDArray[Any]] = {}
+        for name, column in columns_of(BY_NAME[self.topic].message).items():
+            if not (column.varies or column.packed):
+                unit = f" [{column.field.unit}]" if column.field.unit else ""
+                names = [f"{each}{unit}" for each in component_names(name, column)]
+                table |= zip(names, self._columns[name].reshape(len(self), -1).T, strict=True)
+        return table
+
+    def to_dataframe(self) -> Any:
+        """`table` as a data frame of pandas, which is not installed with Saltus.
+
+        Raises:
+            ImportError: pandas is missing.
+        """
+        return import_module("pandas").DataFrame(self.table())
+
     def __dir__(self) -> list[str]:
-        """The fields too, for whoever completes names."""
+        """The fields too, for completion of names."""
         return [*super().__dir__(), *self.fields]
 
     def __repr__(self) -> str:
@@ -176,7 +199,7 @@ class Run:
         return iter(self.topics)
 
     def read(self, topic: str) -> Messages:
-        """The messages of a topic, read anew and kept by nobody: for recordings that are large.
+        """The messages of a topic, read anew and not kept: for large recordings.
 
         Raises:
             BadRequest: the recording holds none; those that it holds are named.
