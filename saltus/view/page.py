@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import secrets
 import time
+from collections import deque
 from collections.abc import Callable
 from typing import NamedTuple
 
@@ -100,6 +101,7 @@ class Page:
         self.browsers = Browsers(self.server, say)
         self.frames = 0
         self._begin = time.monotonic()
+        self._clocks: deque[tuple[float, float]] = deque(maxlen=60)  # wall and launch [s]
 
     def add_common(self) -> None:
         """The tabs that every page has."""
@@ -115,10 +117,18 @@ class Page:
         with self.server.atomic():
             self.scene.draw(instant)
             self.plots.update(time.monotonic())
-            self.status.content = words_of(instant, note)
+            self.status.content = words_of(instant, self._factor(instant.time), note)
         self.frames += 1
         self.browsers.note_frame()
         return True
+
+    def _factor(self, now: float) -> float:
+        """Seconds of the launch, or the recording, a second, over the last frames; NaN at first."""
+        if self._clocks and now < self._clocks[-1][1]:
+            self._clocks.clear()
+        self._clocks.append((time.monotonic(), now))
+        wall, shown = np.subtract(self._clocks[-1], self._clocks[0])
+        return float(shown / wall) if wall > 0.0 else math.nan
 
     def outcome(self) -> PageSummary:
         """What came of it."""
@@ -143,8 +153,8 @@ def _open_gate(place: Place, inner: int, token: str | None) -> Gate:
         return Gate(place.address, 0, inner, token, say)
 
 
-def words_of(instant: Instant, note: str) -> str:
-    """Time, and the state of the robot's state machine with its cause."""
+def words_of(instant: Instant, factor: float, note: str) -> str:
+    """Time, share of real time, plan, and the state of the robot's state machine with its cause."""
     words = [f"**{instant.time:.2f} s**"] if instant.state is not None else ["starting"]
     if instant.status is not None:
         words.append(
@@ -154,6 +164,8 @@ def words_of(instant: Instant, note: str) -> str:
         words.append(f"estimate {instant.estimate.status}")
     if instant.plan is not None:
         words.append(f"plan {instant.plan.status}")
+    if instant.state is not None and factor > 0.0:
+        words.append(f"{factor:.2f} of real time")
     return ", ".join([*words, *([note] if note else [])])
 
 
@@ -226,7 +238,7 @@ def _add_controls(
     server, config = page.server, launch.config
     if levers.pushes:
         with page.tabs.add_tab("Push"):
-            PushControls(server, levers, heading)
+            PushControls(server, levers, page.scene, heading)
     if levers.drives:
         with page.tabs.add_tab("Drive"):
             add_pad(server, levers)

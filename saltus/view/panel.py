@@ -21,10 +21,11 @@ from runtime.bus import Bus, Publisher
 from runtime.endpoints import EndpointInUse
 from runtime.messages import Pace, Push, Tuning
 from runtime.topics import COMMAND, PACE, PUSH, TUNING
+from saltus.configuration.keys import keys_of
 from saltus.configuration.launch import LaunchConfig, write_config
 from saltus.launch.driving import bounds_of
 from saltus.view.recorded import Measures, RecordedRun
-from saltus.view.scene import Scene
+from saltus.view.scene import PUSH_SCALE, Array, Scene
 
 Body = Literal["base", "FR", "FL", "RR", "RL"]
 
@@ -88,12 +89,12 @@ class Levers:
         """Whether the planner can be tuned."""
         return self._tuning is not None
 
-    def push(self, body: Body, velocity: tuple[float, float, float]) -> None:
-        """Push the simulated robot: `velocity` in world is added to the body's [m/s]."""
+    def push(self, body: Body, velocity: Array) -> None:
+        """Push the simulated robot: `velocity` (3) in world is added to the body's [m/s]."""
         if self._push is not None:
             sequence, now = self._next()
             self._push.send(Push(
-                sequence=sequence, time=now, body=body, velocity=np.array(velocity, dtype=float)
+                sequence=sequence, time=now, body=body, velocity=velocity
             ))  # fmt: skip
 
     def set_speed(self, speed: float) -> None:
@@ -133,8 +134,11 @@ class Levers:
 
 SPEEDS = {"0.05": 0.05, "0.1": 0.1, "0.25": 0.25, "0.5": 0.5, "1": 1.0, "most": math.inf}
 DIRECTIONS = {"left": 90.0, "right": -90.0, "forward": 0.0, "back": 180.0}  # [deg]
+MOST = 4.0  # of a push [m/s]
 PAD = {"faster": "i", "slower": "k", "turn left": "j", "turn right": "l", "left": ",",
        "right": ".", "stand": "0"}  # fmt: skip
+ARROWS = {"i": "arrowup", "k": "arrowdown", "j": "arrowleft", "l": "arrowright"}
+SHIFTED = {",": "arrowleft", ".": "arrowright"}  # keys that the page takes with shift
 GAITS = {"stand": "1", "walk": "2", "trot": "3", "bound": "4", "auto": "5"}
 
 
@@ -151,17 +155,20 @@ def add_visibility(server: viser.ViserServer, scene: Scene) -> None:
 
 
 class PushControls:
-    """Pushes of the simulated robot."""
+    """Pushes of the simulated robot, by a button or by dragging a link of it."""
 
     def __init__(
-        self, server: viser.ViserServer, levers: Levers, heading: Callable[[], float]
-    ) -> None:
-        """`heading` of the robot [rad]: directions are the robot's own."""
-        self._levers, self._heading = levers, heading
+        self, server: viser.ViserServer, levers: Levers, scene: Scene,
+        heading: Callable[[], float],
+    ) -> None:  # fmt: skip
+        """`heading` of the robot [rad]: directions of the button are the robot's own."""
+        self._levers, self._scene, self._heading = levers, scene, heading
         gui = server.gui
+        gui.add_markdown("Drag the trunk or a leg, or:")
+        scene.on_drag(self._pull)
         bodies: tuple[str, ...] = ("base", "FR", "FL", "RR", "RL")
         self._body = gui.add_dropdown("body", bodies, hint="A leg: its foot")
-        self._size = gui.add_slider("size [m/s]", 0.1, 4.0, 0.1, 1.0)
+        self._size = gui.add_slider("size [m/s]", 0.1, MOST, 0.1, 1.0)
         hint = "0 is forward, 90 to the left of the robot"
         self._direction = gui.add_slider("direction [deg]", -180.0, 180.0, 5.0, 90.0, hint=hint)
         group = gui.add_button_group("towards", tuple(DIRECTIONS))
@@ -173,15 +180,29 @@ class PushControls:
 
     def _push(self) -> None:
         angle = self._heading() + math.radians(self._direction.value)
-        size = self._size.value
-        self._levers.push(
-            cast(Body, self._body.value), (size * math.cos(angle), size * math.sin(angle), 0.0)
-        )
+        velocity = self._size.value * np.array((math.cos(angle), math.sin(angle), 0.0))
+        self._scene.show_push(self._body.value, velocity)
+        self._levers.push(cast(Body, self._body.value), velocity)
+
+    def _pull(self, body: str, by: Array, done: bool) -> None:
+        """The arrow follows the mouse; the push comes where it is let go."""
+        velocity = np.array((by[0], by[1], 0.0)) / PUSH_SCALE
+        velocity *= min(1.0, MOST / max(float(np.linalg.norm(velocity)), 1e-9))
+        self._scene.show_push(body, velocity)
+        if done:
+            self._levers.push(cast(Body, body), velocity)
 
 
 def add_pad(server: viser.ViserServer, levers: Levers) -> None:
-    """Buttons that do what the keys of `saltus drive` do, which work on the page too."""
+    """Buttons and keys of the page that do what the keys of `saltus drive` do."""
     gui, press = server.gui, levers.pad.press
+    gui.add_markdown("Keys: arrows, with shift sideways; i k j l; 0 stand; 1 to 5 gait.")
+    for name, key in [*PAD.items(), *GAITS.items()]:
+        keys = [(SHIFTED[key], "shift")] if key in SHIFTED else [(key.upper(), None)]
+        keys += [(ARROWS[key], None)] if key in ARROWS else []
+        for each, modifier in cast(Any, keys):
+            command = gui.add_command(f"drive: {name}", hotkey=each, modifier=modifier)
+            command.on_trigger(lambda _, key=key: press(key))
     for names in (("faster", "slower"), ("turn left", "turn right"), ("left", "right"), ("stand",)):
         group = gui.add_button_group(" ", names)
         group.on_click(lambda event: press(PAD[event.target.value]))
@@ -219,13 +240,14 @@ class TuningControls:
         self._section = config.solver or config.hilqr
         gui, cost = server.gui, self._section.cost
         self._weights: dict[str, Any] = {}
+        hints = {key.key: f"{key.description} [{key.unit}]" for key in keys_of(CostOptions)}
         for name in CostOptions.__struct_fields__:
             value = getattr(cost, name)
-            label = name.replace("_", " ")
+            label, hint = name.replace("_", " "), hints[name]
             if isinstance(value, tuple):
-                self._weights[name] = gui.add_vector3(label, value, min=(0.0, 0.0, 0.0))
+                self._weights[name] = gui.add_vector3(label, value, min=(0.0, 0.0, 0.0), hint=hint)
             else:
-                self._weights[name] = gui.add_number(label, float(value), min=0.0)
+                self._weights[name] = gui.add_number(label, float(value), min=0.0, hint=hint)
             self._weights[name].on_update(lambda _: self._send())
         search = self._section.in_mode(config.mode).search
         self._steps = gui.add_text("step sizes", ", ".join(f"{s:g}" for s in search.step_sizes))

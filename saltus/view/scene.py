@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import math
+import time
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
@@ -22,6 +24,7 @@ from saltus.common.heading import base_rotation
 from saltus.view.recorded import Instant
 
 Array = NDArray[np.float64]
+Pull = Callable[[str, Array, bool], None]  # base or a foot, by how far (3) [m], and whether let go
 
 FEET, LOOKS, BODY = 1, 2, 3  # geom groups of robots/a1/a1.xml
 ROUND = 14  # sections of what is round: a page on a small computer draws 30 frames a second
@@ -91,6 +94,18 @@ class Robot:
             handle.batched_positions = positions[links].astype(np.float32)
             handle.batched_wxyzs = quaternions[links].astype(np.float32)
         return feet
+
+    def on_drag(self, pull: Pull) -> None:
+        """Report links that the mouse drags."""
+        names = [self._kinematics.model.body(i).name for i in range(self._kinematics.model.nbody)]
+        for links, handle in self._handles:
+
+            async def dragged(event: Any, links: NDArray[np.int64] = links) -> None:
+                leg = names[links[event.instance_index or 0]].split("_")[0]
+                by = np.subtract(event.end_position, event.start_position)
+                pull(leg if leg in FOOT_NAMES else "base", by, event.phase == "end")
+
+            handle.on_drag(dragged)
 
 
 class Ghosts:
@@ -200,14 +215,15 @@ def _add_grid(server: viser.ViserServer, name: str, ground: Ground) -> None:
     server.scene.add_mesh_simple(name, vertices, faces, color=STONE, flat_shading=True)
 
 
-
 WORLD = "/world"
 GHOSTS = 4  # along the horizon
 FORCE_SCALE = 0.003  # length of the arrow of a force [m/N]
 VELOCITY_SCALE = 0.5  # of the arrow of a velocity [m s/m]
+PUSH_SCALE = 0.25  # of the arrow of a push [m s/m]
+PUSH_S = 1.0  # for which it is shown, by the wall clock
 ABOVE_BASE = 0.2  # [m], where arrows of velocities begin
-BLUE, GREEN, ORANGE, RED, GREY = (
-    (60, 120, 220), (60, 170, 90), (235, 140, 40), (210, 50, 50), (150, 150, 150),
+BLUE, GREEN, ORANGE, RED, GREY, BLACK = (
+    (60, 120, 220), (60, 170, 90), (235, 140, 40), (210, 50, 50), (150, 150, 150), (20, 20, 20),
 )  # fmt: skip
 
 
@@ -286,7 +302,20 @@ class Scene:
             f"{WORLD}/velocity", np.zeros((2, 2, 3)), np.array((ORANGE, GREEN)), shaft_radius=0.008,
             head_radius=0.018, head_length=0.04,
         )  # fmt: skip
+        self._pushes = scene.add_arrows(
+            f"{WORLD}/push", np.zeros((1, 2, 3)), BLACK, shaft_radius=0.012, head_radius=0.03,
+            head_length=0.06, visible=False,
+        )  # fmt: skip
+        self._push, self._push_until = ("base", np.zeros(3)), 0.0
         self._plan = -1  # the one that is drawn
+
+    def on_drag(self, pull: Pull) -> None:
+        """Report links of the robot that the mouse drags."""
+        self._robot.on_drag(pull)
+
+    def show_push(self, body: str, velocity: Array) -> None:
+        """Show a push of the base or a foot, (3,) in world [m/s], for a second."""
+        self._push, self._push_until = (body, velocity), time.monotonic() + PUSH_S
 
     def draw(self, instant: Instant) -> None:
         """Show an instant."""
@@ -299,6 +328,7 @@ class Scene:
         self._world.position = (-x, -y, -z)
         estimate = instant.estimate if instant.truth is not None else None
         self._draw_forces(instant.truth, feet)
+        self._draw_push(state.q[:3], feet)
         self._draw_velocity(instant)
         self._draw_plan(instant.plan)
         self._draw_ghosts(estimate.q if visible.estimate and estimate is not None else None)
@@ -309,6 +339,15 @@ class Scene:
         if visible and truth is not None:
             arrows = np.stack([feet, feet + FORCE_SCALE * truth.foot_force], axis=1)
             self._forces.points = arrows.astype(np.float32)
+
+    def _draw_push(self, base: Array, feet: Array) -> None:
+        visible = time.monotonic() < self._push_until
+        _show(self._pushes, visible)
+        if visible:
+            body, velocity = self._push
+            begin = base if body == "base" else feet[FOOT_NAMES.index(body)]
+            arrow = np.stack([begin, begin + PUSH_SCALE * velocity])[None]
+            self._pushes.points = arrow.astype(np.float32)
 
     def _draw_velocity(self, instant: Instant) -> None:
         """The command in orange, what the base does in green; both from above the base."""

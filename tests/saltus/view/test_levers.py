@@ -36,7 +36,7 @@ def test_pushes_and_tunings_arrive_as_they_were_asked_for(endpoints) -> None:
         assert levers._push is not None and levers._tuning is not None
         assert levers._push.wait_for_subscribers(1, 10.0)
         assert levers._tuning.wait_for_subscribers(1, 10.0)
-        levers.push("FL", (0.0, -2.0, 0.5))
+        levers.push("FL", np.array((0.0, -2.0, 0.5)))
         push = newest(pushes)
         assert push.body == "FL"
         np.testing.assert_array_equal(push.velocity, [0.0, -2.0, 0.5])
@@ -96,5 +96,5 @@ def test_a_second_page_looks_on(endpoints) -> None:
         other = levers_of(second)
         assert other.refusal == "another view has the controls"
         assert not (other.pushes or other.paces or other.tunes or other.drives)
-        other.push("base", (1.0, 0.0, 0.0))  # nothing happens
+        other.push("base", np.array((1.0, 0.0, 0.0)))  # nothing happens
         other.tick()
