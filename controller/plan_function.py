@@ -201,19 +201,6 @@ class PlanFunction:
         return nominal_at(unpack(self.flat), now)
 
 
-class PolicyOutput(NamedTuple):
-    """What to ask of the motors when the command takes effect, twelve of each."""
-
-    finite: bool  # numbers so large that they overflow are caught here
-    torque: Array  # [N m]
-    q: Array  # nominal joints [rad]
-    dq: Array  # [rad/s]
-    kp: Array  # [N m/rad]
-    kd: Array  # [N m s/rad]
-    joints: Array  # the measured joints then [rad]
-    joint_speeds: Array  # [rad/s]
-
-
 @njit(cache=True)
 def _switch(current: PlanArrays, previous: PlanArrays, begin: float, end: float) -> float:
     """When the current plan took over from the one before, within [begin, end] [s]."""
@@ -273,7 +260,11 @@ def evaluate(
     joints: Array, joint_speeds: Array, measured_at: float, due: float,
     kp_max: float, kd_max: float,
 ) -> tuple[bool, Array, Array, Array, Array, Array, Array, Array]:  # fmt: skip
-    """Return the fields of `PolicyOutput` at time `due` [s].
+    """Return what to ask of the motors at time `due` [s], twelve of each.
+
+    Whether all is finite (numbers so large that they overflow are not), torque [N m], nominal
+    joints [rad], [rad/s], kp [N m/rad], kd [N m s/rad], and the measured joints then [rad],
+    [rad/s].
 
     Args:
         current, previous: the plans, see `unpack`; the same where there was none before.
@@ -300,7 +291,5 @@ def warm_up() -> None:
         inputs=np.zeros((2, 12)), gains=np.zeros((2, 12, 36)), contacts=np.zeros((2, 4)),
         cost=0.0, iterations=0, solve_s=0.0, status="ok",
     ))  # fmt: skip
-    plan, joints = function.flat, np.zeros(12)
     function.policy(q[0].copy(), v, 0.0)
     function.nominal(0.005)
-    evaluate(plan, plan, q[0].copy(), v, 0.0, joints, joints, 0.0, 0.005, 1.0, 1.0)

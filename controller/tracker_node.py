@@ -87,7 +87,7 @@ class TrackerLoop:
         self.no_reading += not readings
         self._reading = readings[-1] if readings else self._reading
         for reading in readings[:-1]:  # `command` gets the newest
-            self.tracker.gate.remember(reading)
+            self.tracker.remember(reading)
         if self.clock.paused:
             self._send(readings)
             self._answer(tick)

@@ -88,6 +88,16 @@ class Message(
                 found = getattr(self, name)
                 raise ValueError(f"{type(self).__name__}.{name}: {found!r} is not in {accepted}")
 
+    @property
+    def row(self) -> Array:
+        """Its numbers in the layout of `runtime.rows`; of a view those that it shows."""
+        from runtime.rows import layout_of
+
+        whole = layout_of(type(self))
+        row = np.empty(whole.width)
+        whole.write(self, row)
+        return row
+
     def __eq__(self, other: object) -> bool:
         """Same type and same values; arrays by value, NaN equal to NaN."""
         if type(other) is not type(self):
