@@ -107,17 +107,6 @@ class Tracker:
         # pyrefly: ignore[missing-attribute]
         track.disable_compile()  # a control loop has no time to wait for a compiler
 
-    @property
-    def due(self) -> float:
-        """When the last command takes effect [s]."""
-        return self._now + self.options.command_delay
-
-    @property
-    def plan_age(self) -> float | None:
-        """Time from the start of the plan that is followed to `due` [s], None before the first."""
-        plan = self.plans.current
-        return None if plan is None else self.due - plan.time
-
     def offer(self, plan: Plan, now: float, estimate: StateEstimate | None = None) -> bool:
         """Take a plan that arrives at `now` [s] if it is newer and safe; whether it was.
 

@@ -33,7 +33,7 @@ from estimator.rows import (
 from robots.planar_pose import PlanarPose
 from robots.rotations import Array
 from runtime.messages import SensorReading, StateEstimate
-from runtime.rows import layout_of, row_of
+from runtime.rows import layout_of
 
 LARGEST_NUMBER = 1e6
 """Of a usable reading."""
@@ -103,7 +103,7 @@ class KernelFilter:
 
     def update(self, reading: SensorReading) -> StateEstimate:
         """Take one reading in; give the estimate at its tick and time."""
-        return _ESTIMATES.message(self.update_row(row_of(reading)).copy())
+        return _ESTIMATES.message(self.update_row(reading.row).copy())
 
     def update_row(self, reading: Array) -> Array:
         """The same with rows; the next call writes over the estimate's."""

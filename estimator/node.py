@@ -17,7 +17,7 @@ from runtime.bus import Publisher, Subscriber
 from runtime.clock import Clock
 from runtime.histogram import LogHistogram
 from runtime.messages import DecodeError, SensorReading, StateCovariance, StateEstimate
-from runtime.rows import layout_of, row_of
+from runtime.rows import layout_of
 
 LOG = logging.getLogger(__name__)
 
@@ -152,13 +152,13 @@ def _with_rows(estimator: Estimator) -> Callable[[Array], Array]:
     if isinstance(estimator, TakesRows):
         return estimator.update_row
     messages = layout_of(SensorReading)
-    return lambda reading: row_of(estimator.update(messages.message(reading)))
+    return lambda reading: estimator.update(messages.message(reading)).row
 
 
 def _row(readings: Subscriber[SensorReading], frame: bytes) -> Array | None:
     """The row of a reading that came as a frame; None where it does not decode."""
     try:
-        return row_of(readings.message(frame))
+        return readings.message(frame).row
     except DecodeError:
         readings.undecodable += 1
         return None

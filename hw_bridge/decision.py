@@ -31,7 +31,7 @@ from hw_bridge.wire.low_command import (
 )
 from robots.robot import Robot
 from runtime.messages import MotorCommand
-from runtime.rows import layout_of, row_of
+from runtime.rows import layout_of
 
 Bytes = NDArray[np.uint8]
 
@@ -180,7 +180,7 @@ class Decision:
             now: [s].
             fed: whether the tracker has seen the robot yet.
         """
-        row = row_of(command)
+        row = command.row
         wanted = Setpoints(row[SENT_Q], row[SENT_DQ], row[SENT_KP], row[SENT_KD], row[SENT_TAU])
         if not self._moves:
             return self._pretend(command, wanted, last, now, fed)

@@ -9,7 +9,7 @@ import numpy as np
 import zmq
 
 from runtime.checked import Array
-from runtime.rows import RowReader, RowWriter, layout_of, row_of
+from runtime.rows import RowReader, RowWriter, layout_of
 from runtime.topics import Topic
 from runtime.wire import DecodeError, MessageT, decode, encode
 
@@ -41,7 +41,7 @@ class Publisher(Generic[MessageT]):
         Never blocks, and drops for one whose queue is full.
         """
         if self._rows is not None:
-            self._rows.write(content)
+            self._rows.write(content if isinstance(content, np.ndarray) else content.row)
             self._sent += 1
             if self._sent % LOOK_EVERY == 0:
                 self.subscribers()
@@ -115,6 +115,8 @@ class Subscriber(Generic[MessageT]):
         self._socket, self._conflate, self._lazy = socket, conflate, lazy
         self._source: Frames | RowReader[MessageT] = rows or Frames(socket)
         self.topic, self.undecodable = topic, 0
+        if lazy:
+            self._view = layout_of(topic.message).view
 
     def take(self, most: int | None = None) -> list[Any]:
         """All that has arrived since the last call, or the first `most`: rows or frames.
@@ -133,9 +135,9 @@ class Subscriber(Generic[MessageT]):
         kind = self.topic.message
         if isinstance(arrival, bytes):
             message = decode(kind, arrival)
-            return layout_of(kind).view(row_of(message)) if self._lazy else message
+            return self._view(message.row) if self._lazy else message
         if self._lazy:
-            return layout_of(kind).view(arrival)
+            return self._view(arrival)
         try:
             return layout_of(kind).message(arrival)
         except (ValueError, IndexError, OverflowError) as error:
@@ -143,7 +145,15 @@ class Subscriber(Generic[MessageT]):
 
     def newest(self) -> MessageT | None:
         """The newest message received since the last call, None without one; never blocks."""
-        for arrival in reversed(self.take()):
+        source = self._source
+        if isinstance(source, RowReader):
+            if not source.refused:
+                row = source.newest()
+                if row is None:
+                    return None
+                return self._view(row) if self._lazy else self._decoded(row)
+            source = self._ends()
+        for arrival in reversed(source.take()):
             message = self._decoded(arrival)
             if message is not None:
                 return message

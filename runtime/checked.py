@@ -110,18 +110,15 @@ class Message(
     __hash__ = None  # type: ignore[assignment]
 
 
-class RowView:
+class RowView(msgspec.Struct, eq=False, gc=False):
     """A row of float64 that reads as its message: fields are decoded where they are asked for.
 
     Attributes:
         row: whose numbers they are; arrays are views of it.
     """
 
-    __slots__ = ("row",)
+    row: Array
     kind: ClassVar[type[Message]]
-
-    def __init__(self, row: Array) -> None:
-        self.row = row
 
     def message(self) -> Message:
         """The message. Raises ValueError, IndexError or OverflowError for a row that is none."""

@@ -23,7 +23,7 @@ from typing import Any, Final, Generic, Literal, NamedTuple, cast, get_origin, g
 
 import numpy as np
 
-from runtime.checked import Array, Message, RowView, layout
+from runtime.checked import Array, RowView, layout
 from runtime.wire import MessageT
 
 CAPACITY: Final = 8192  # rows, 8 s of a 1 kHz topic
@@ -78,7 +78,7 @@ class RowLayout(Generic[MessageT]):
             begin += size
         self.width, self.spans = begin, {field.name: field.span for field in self._fields}
         readers = {field.name: property(_reader(field)) for field in self._fields}
-        names = {"__slots__": (), "kind": kind} | readers
+        names = {"kind": kind} | readers
         self.view: Callable[[Array], MessageT] = type(f"{kind.__name__}Row", (RowView,), names)
         self._others = [field for field in self._fields if field.kind is not np.ndarray]
         self._runs = [
@@ -89,9 +89,6 @@ class RowLayout(Generic[MessageT]):
 
     def write(self, message: MessageT, row: Array) -> None:
         """Put a message into a row."""
-        if isinstance(message, RowView):
-            row[:] = message.row
-            return
         for get, span in self._runs:  # of arrays, with one copy
             np.concatenate(get(message), axis=None, out=row[span])
         for name, span, kind, _, words in self._others:
@@ -131,16 +128,6 @@ def _getter(names: list[str]) -> Callable[[Any], Any]:
 def layout_of(kind: type[MessageT]) -> RowLayout[MessageT]:
     """The layout of a message's rows."""
     return RowLayout(kind)
-
-
-def row_of(message: Message) -> Array:
-    """The row of a message; of a view its own."""
-    if isinstance(message, RowView):
-        return message.row
-    whole = layout_of(type(message))
-    row = np.empty(whole.width)
-    whole.write(message, row)
-    return row
 
 
 def message_of(message: MessageT) -> MessageT:
@@ -196,16 +183,13 @@ class RowWriter(Generic[MessageT]):
         link.unlink(missing_ok=True)
         link.symlink_to(f"/proc/{os.getpid()}/fd/{self._descriptor}")
 
-    def write(self, content: MessageT | Array) -> None:
-        """Write a message, or its row, as the newest row, and wake readers that wait for it."""
+    def write(self, row: Array) -> None:
+        """Write a row, the newest one from then on, and wake readers that wait for it."""
         ring, slot = self._ring, self._head % CAPACITY
         ring.written[slot] = 0
         ring.release()
         ring.acquire()
-        if isinstance(content, np.ndarray):
-            ring.rows[slot] = content
-        else:
-            self.layout.write(content, ring.rows[slot])
+        ring.rows[slot] = row
         ring.release()
         ring.acquire()
         self._head += 1
@@ -261,6 +245,25 @@ class RowReader(Generic[MessageT]):
                 rows.append(row)
         self._next = end
         return rows
+
+    def newest(self) -> Array | None:
+        """The newest row, None where there is none since the last call."""
+        ring = self._ring
+        head = self._next if ring is None else ring.header[HEAD]
+        if head == self._next:
+            head, ring = self._head(), self._ring
+        if ring is None or head == self._next:
+            return None
+        self._next = head
+        ring.release()
+        ring.acquire()
+        row = ring.rows[(head - 1) % CAPACITY].copy()
+        ring.release()
+        ring.acquire()
+        if ring.written[(head - 1) % CAPACITY] == head:
+            return row
+        self.lost += 1
+        return None
 
     def poll(self, timeout_s: float) -> bool:
         """Wait until a row is there, at most for so long; whether there is one."""

@@ -10,7 +10,7 @@ from runtime.bus import Bus
 from runtime.checked import layout
 from runtime.clock import Clock
 from runtime.messages import MotorCommand
-from runtime.rows import layout_of, row_of
+from runtime.rows import layout_of
 from runtime.topics import GROUND_TRUTH, MOTOR_COMMAND, PACE, PUSH, SIMULATED_READING
 from sim_bridge.hand_pushes import HandPushes
 from sim_bridge.pace import PaceKeeper
@@ -130,7 +130,7 @@ class _Loop:
             command = self.commands_from.newest()
         if command is None:
             return False
-        row = row_of(command)
+        row = command.row
         self.commands += 1
         self._status = row[_STATUS]
         self._simulation.obey(row[_MOTORS].reshape(5, 12))

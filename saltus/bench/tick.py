@@ -247,8 +247,8 @@ def _time_stages(times: Times, loop: TrackerLoop, bridge: Bridge) -> None:
     for name, owner, method in (
         ("frame to reading", bridge, "read"),
         ("reading to bus", loop.readings_out, "send"),
-        ("estimate from bus", loop, "_collect_estimate"),
-        ("plan from bus", loop, "_plan"),
+        ("estimate from bus", loop.estimates, "newest"),
+        ("plan from bus", loop.plans, "newest"),
         ("tracker", loop.tracker, "command"),
         ("decision and frame", bridge.decision, "decide"),
         ("command to robot", bridge._link, "send"),

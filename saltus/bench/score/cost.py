@@ -163,14 +163,14 @@ class SteppedClock(RealTimeClock):
 
     def now(self) -> float:
         """The time of this tick [s]."""
-        return time.monotonic()
+        assert self._now is not None, "time is not stepped yet"
+        return self._now
 
     due = now
 
     def wait_tick(self) -> int:
         """Step to the next tick."""
-        assert self._now is not None, "time is not stepped yet"
-        self._now += TICK_S
+        self._now = self.now() + TICK_S
         self._tick += 1
         return self._tick
 
