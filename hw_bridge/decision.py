@@ -1,16 +1,17 @@
 """What goes to the motors: verdicts on robot and tracker, the state machine, the limiter."""
 
 import logging
+import math
 from typing import Final
 
 import numpy as np
 
 from hw_bridge.intake import DQ, TRUNK, Q, Sample
 from hw_bridge.options import HardwareOptions
-from hw_bridge.safety.limits import NOT_FINITE, SENT, Limiter
+from hw_bridge.safety.limits import NOT_FINITE, Limiter
 from hw_bridge.safety.monitor import Monitor
-from hw_bridge.safety.watches import GO, SendingWatch, Verdict
-from hw_bridge.setpoints import Array, Setpoints, no_torque
+from hw_bridge.safety.watches import GO, Verdict, damp
+from hw_bridge.setpoints import SENT, Array, Setpoints, no_torque
 from hw_bridge.state_machine import StateMachine
 from hw_bridge.states import RobotState
 from hw_bridge.wire.low_command import LowCommandEncoder
@@ -20,52 +21,13 @@ from runtime.messages import MotorCommand
 from runtime.rows import layout_of
 
 COMMAND: Final = layout_of(MotorCommand)
+TIME: Final = 1  # in its row
+STATUS, TILT = (COMMAND.spans[name].start for name in ("status", "tilt"))
 _WORDS: Final = dict(layout(MotorCommand).words)["status"]
-_STATUS_AT: Final = COMMAND.spans["status"].start
+FOLLOWING: Final = 1  # the last of the statuses of a tracker that follows a plan
+assert _WORDS[: FOLLOWING + 1] == ("ok", "hold")
 FIRST_PLAN_S = 10.0  # for which a robot stands and waits for the first plan [s]
-
-
-class TrackerWatch:
-    """Judges the tracker by its commands: fresh, and following a plan."""
-
-    def __init__(self, command_age_max_s: float, patience_s: float) -> None:
-        """`command_age_max_s` is the oldest command to act on, `patience_s` see `judge` [s]."""
-        self._age_max, self._patience = command_age_max_s, patience_s
-        self._standing_since: float | None = None
-        self._why = ""  # it stands, as it said first
-
-    def judge(self, command: MotorCommand, now: float) -> Verdict:
-        """Whether to go on with `command` at `now` [s].
-
-        Damp when the tracker does, or when its command is too old; sit down once it has stood
-        without a plan for longer than the patience, or than FIRST_PLAN_S before the first plan.
-        """
-        age = now - command.time
-        if not age <= self._age_max:
-            limit = 1e3 * self._age_max
-            return Verdict("damp", f"the tracker's command is {1e3 * age:.0f} ms old ({limit:.0f})")
-        if (status := command.status) == "damp":
-            lost = "the tracker gave up: a fall, or nothing measured"
-            return Verdict("damp", lost + _in_words(command.reason))
-        if status not in ("stand_down", "waiting"):
-            self._standing_since = None
-            return GO
-        if self._standing_since is None:
-            self._standing_since, self._why = now, command.reason
-        patience = FIRST_PLAN_S if status == "waiting" else self._patience
-        if now - self._standing_since <= patience:
-            return GO
-        lost = "the tracker has no plan or no estimate to follow"
-        return Verdict("sit_down", lost + _in_words(self._why))
-
-
-def _in_words(reason: str) -> str:
-    """The tracker's reason, to be added to a line."""
-    return f" ({reason.replace('_', ' ')})" if reason else ""
-
-
 LOG = logging.getLogger(__name__)
-FOLLOWING = ("ok", "hold")  # what a tracker says that follows a plan
 _STATUS = {  # of a command that the machine gives in the tracker's place
     state: _WORDS.index(word) for state, word in (
         (RobotState.OFF, "damp"), (RobotState.DAMPING, "damp"), (RobotState.STAND_UP, "waiting"),
@@ -91,8 +53,10 @@ class Decision:
         self.limiter = Limiter(safety, robot, encoder)
         self.running_s = 0.0
         self.monitor = Monitor(safety, robot)
-        self._sending = SendingWatch(safety.command_age_max_s)
-        self._following = TrackerWatch(safety.command_age_max_s, options.stand_down_patience_s)
+        self._age_max, self._patience = safety.command_age_max_s, options.stand_down_patience_s
+        self._decided_at = math.nan  # [s]
+        self._standing_since: float | None = None  # the tracker, without a plan
+        self._why = ""  # it stands, as it said first
         self._moves, self._joints_age_max_s = options.mode == "full", safety.state_age_hold_s
         self._motions = options.motions
         self._running_since: float | None = None
@@ -110,58 +74,84 @@ class Decision:
             now: [s].
             fed: whether the tracker has seen the robot yet.
         """
-        row = command.row
-        wanted = Setpoints(*row[SENT : SENT + 60].reshape(5, 12))
+        row, machine = command.row, self.machine
         if not self._moves:
-            return self._pretend(command, row, last, now, fed)
-        machine = self.machine
-        serving = machine.state not in (RobotState.OFF, RobotState.DAMPING)
-        self._obey(self._sending.judge(serving, now))
+            return self._pretend(row, last, now, fed)
+        serving = machine.state is not RobotState.OFF and machine.state is not RobotState.DAMPING
+        gap, self._decided_at = now - self._decided_at, now
+        if serving and gap > self._age_max:
+            limit = 1e3 * self._age_max
+            machine.stop(f"no command was sent for {1e3 * gap:.0f} ms (limit {limit:.0f})")
         tilts = self._motions and machine.state is RobotState.RUNNING and fed
-        tilt = command.tilt if tilts else 0.0  # a command that is too old damps, below
-        self._obey(self.monitor.judge(last, now, serving, tilt))
-        for warning in self.monitor.take_warnings():
-            LOG.warning("bridge: %s", warning)
+        verdict = self.monitor.judge(last, now, serving, row[TILT] if tilts else 0.0)
+        if verdict is not GO:
+            self._obey(verdict)
+        while self.monitor.warnings:
+            LOG.warning("bridge: %s", self.monitor.warnings.pop(0))
         follows = machine.state is RobotState.RUNNING and fed
         if follows:
-            self._obey(self._following.judge(command, now))
-            self._note_running(command, now)
+            if row[STATUS] <= FOLLOWING and now - row[TIME] <= self._age_max:
+                self._standing_since = None
+            else:
+                self._obey(self._judge(command, now))
+            self._note_running(row, now)
         if last is None:
-            return self._encoder.encode(machine.step(now, None, None, None)), None
-        q, dq = last.numbers[Q], last.numbers[DQ]
+            setpoints = machine.step(now, None, None, None)
+            assert setpoints is not None
+            return self._encoder.encode(setpoints), None
+        numbers = last.numbers
         is_known = now - last.time <= self._joints_age_max_s
-        known = (q, dq) if is_known else (None, None)
+        q, dq = (numbers[Q], numbers[DQ]) if is_known else (None, None)
         if machine.is_ending:  # a tracker without a plan does no more than the machine can
-            follows = follows and command.status in FOLLOWING
-        setpoints = machine.step(now, *known, wanted if follows else None, last.numbers[TRUNK])
-        if setpoints is not wanted:
+            follows = follows and row[STATUS] <= FOLLOWING
+        setpoints = machine.step(now, q, dq, row if follows else None, numbers[TRUNK])
+        if setpoints is not None:
             row = _with_setpoints(row, setpoints)
-        bits, sent = self.limiter.apply(row, last.numbers, is_known, now)
+        bits, sent = self.limiter.apply(row, numbers, is_known, now)
         if bits & NOT_FINITE:
             machine.stop("a command that is not finite")
         if machine.state is not RobotState.RUNNING:
-            sent[_STATUS_AT] = _STATUS[machine.state]
+            sent[STATUS] = _STATUS[machine.state]
         return self._encoder.bytes.tobytes(), COMMAND.view(sent)
 
+    def _judge(self, command: MotorCommand, now: float) -> Verdict:
+        """Whether to go on with a tracker whose `command` is old, or that follows no plan.
+
+        Damp when the tracker does, or when its command is too old; sit down once it has stood
+        without a plan for longer than the patience, or than FIRST_PLAN_S before the first plan.
+        """
+        age = now - command.time
+        if not age <= self._age_max:
+            limit = 1e3 * self._age_max
+            return damp(f"the tracker's command is {1e3 * age:.0f} ms old ({limit:.0f})")
+        if (status := command.status) == "damp":
+            lost = "the tracker gave up: a fall, or nothing measured"
+            return damp(lost + _in_words(command.reason))
+        if self._standing_since is None:
+            self._standing_since, self._why = now, command.reason
+        patience = FIRST_PLAN_S if status == "waiting" else self._patience
+        if now - self._standing_since <= patience:
+            return GO
+        lost = "the tracker has no plan or no estimate to follow"
+        return Verdict("sit_down", lost + _in_words(self._why))
+
     def _pretend(
-        self, command: MotorCommand, row: Array, last: Sample | None, now: float, fed: bool
+        self, row: Array, last: Sample | None, now: float, fed: bool
     ) -> tuple[bytes, MotorCommand | None]:
         """No torque; what the limiter would have done of the tracker's command is counted."""
-        self._note_running(command, now)
+        self._note_running(row, now)
         if last is None:
             return self._encoder.encode(no_torque()), None
         if fed:
             self.limiter.apply(row, last.numbers, True, now)
-        setpoints = no_torque()._replace(
-            q=last.numbers[Q], dq=last.numbers[DQ]
-        )  # of which a curve can be drawn
-        sent = _with_setpoints(row, setpoints)
-        sent[_STATUS_AT] = _STATUS[self.machine.state]
+        numbers = last.numbers  # as targets they make a curve that can be drawn
+        sent = _with_setpoints(row, no_torque()._replace(q=numbers[Q], dq=numbers[DQ]))
+        sent[STATUS] = _STATUS[self.machine.state]
         return self._encoder.encode(no_torque()), COMMAND.view(sent)
 
-    def _note_running(self, command: MotorCommand, now: float) -> None:
+    def _note_running(self, row: Array, now: float) -> None:
         """Running begins with the first command that follows a plan."""
-        if self._running_since is None and command.status in FOLLOWING:
+        if self._running_since is None and row[STATUS] <= FOLLOWING:
             self._running_since = now
         self.running_s = 0.0 if self._running_since is None else now - self._running_since
 
@@ -175,5 +165,10 @@ class Decision:
 def _with_setpoints(row: Array, setpoints: Setpoints) -> Array:
     """A command's row with other setpoints."""
     row = row.copy()
-    row[SENT : SENT + 60] = np.concatenate(setpoints)
+    row[SENT] = np.concatenate(setpoints)
     return row
+
+
+def _in_words(reason: str) -> str:
+    """The tracker's reason, to be added to a line."""
+    return f" ({reason.replace('_', ' ')})" if reason else ""

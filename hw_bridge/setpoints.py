@@ -1,14 +1,19 @@
 """What the motors shall do: the setpoints of their own control law."""
 
-from typing import NamedTuple
+from typing import Final, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from hw_bridge.wire.layout import JOINTS, POS_STOP, VEL_STOP
 from robots.motor_law import motor_torque
+from runtime.messages import MotorCommand
+from runtime.rows import layout_of
 
 Array = NDArray[np.float64]
+_SPANS: Final = layout_of(MotorCommand).spans
+SENT: Final = slice(_SPANS["q"].start, _SPANS["tau"].stop)  # q, dq, kp, kd, tau of a command's row
+assert SENT.stop == SENT.start + 5 * JOINTS
 
 
 class Setpoints(NamedTuple):
@@ -50,6 +55,11 @@ def no_torque() -> Setpoints:
 def damping(kd: float) -> Setpoints:
     """Position loop off, torque -kd dq_measured, with kd in [N m s/rad]."""
     return Setpoints(_all(POS_STOP), _all(0.0), _all(0.0), _all(kd), _all(0.0))
+
+
+def setpoints_of(command: Array) -> Setpoints:
+    """Those of a row of `MotorCommand`."""
+    return Setpoints(*command[SENT].reshape(5, JOINTS))
 
 
 def _all(value: float) -> Array:

@@ -25,7 +25,7 @@ from numpy.typing import NDArray
 
 from hw_bridge.intake import DQ, NUMBERS, Q
 from hw_bridge.options import HardwareSafetyOptions, motor_limits
-from hw_bridge.setpoints import no_torque
+from hw_bridge.setpoints import SENT, no_torque
 from hw_bridge.wire.layout import POS_STOP, VEL_STOP
 from hw_bridge.wire.low_command import LowCommandEncoder, Scales, cut_gains, write_motors
 from robots.motor_law import motor_torque
@@ -34,8 +34,7 @@ from runtime.messages import MotorCommand
 from runtime.rows import layout_of
 
 Array = NDArray[np.float64]
-SENT: Final = layout_of(MotorCommand).spans["q"].start  # q, dq, kp, kd, tau, twelve of each
-assert layout_of(MotorCommand).spans["tau"].stop == SENT + 60
+_FIRST: Final = SENT.start
 
 GAIN, TARGET, SLEW, RANGE, VELOCITY, TORQUE = 1, 2, 4, 8, 16, 32
 MOTOR_POWER, TOTAL_POWER, MEASUREMENT, NOT_FINITE = 64, 128, 256, 512
@@ -343,7 +342,7 @@ def act(
     q, dq = numbers[Q], numbers[DQ]
     rows = np.empty((12, 5))
     for j in range(5):
-        rows[:, j] = command[SENT + 12 * j : SENT + 12 * (j + 1)]
+        rows[:, j] = command[_FIRST + 12 * j : _FIRST + 12 * (j + 1)]
     cut_gains(scales, rows, q, dq)
     step, bits = _step(now, before, last, _bounds_of(bounds[0]))
     rows, hits = _sendable(rows, last, step, q, dq, is_known, bounds)
@@ -352,7 +351,7 @@ def act(
     saturated = write_motors(rows, places, scales, frame)
     sent[:] = command
     for i in range(12):
-        at, row = SENT + i, rows[i]
+        at, row = _FIRST + i, rows[i]
         q_off, dq_off = row[0] >= POS_STOP, row[1] >= VEL_STOP
         sent[at], sent[at + 12] = q[i] if q_off else row[0], dq[i] if dq_off else row[1]
         sent[at + 24] = row[2] * (0.0 if q_off else 1.0)
