@@ -11,7 +11,9 @@ import select
 import socket
 import struct
 import time
-from typing import Final, NamedTuple, Protocol
+from typing import Final, Protocol
+
+import msgspec
 
 from hw_bridge.options import LinkOptions
 
@@ -20,6 +22,7 @@ __all__ = ["Datagram", "Link", "LinkOptions", "UdpLink"]
 LOG = logging.getLogger(__name__)
 MOST_AT_ONCE: Final = 256  # datagrams taken in one call, so that a flood cannot hold the loop up
 LONGEST: Final = 2048  # [bytes] kept of one; no frame is that long, so a cut one is not taken
+_SOL_SOCKET: Final = int(socket.SOL_SOCKET)
 SO_TIMESTAMPNS: Final = 35  # asm-generic/socket.h of Linux; Python 3.11 does not name it
 BATCH: Final = 16  # datagrams that one system call takes
 _STAMP: Final = struct.Struct("@Niill")  # cmsghdr, and timespec: seconds, nanoseconds
@@ -35,7 +38,7 @@ _REASONS: Final = {
 }
 
 
-class Datagram(NamedTuple):
+class Datagram(msgspec.Struct, frozen=True, gc=False):
     """What one sender sent."""
 
     data: bytes
@@ -117,21 +120,21 @@ class UdpLink:
         """Read the pending datagrams, in order of arrival, at most 256.
 
         Longer ones than 2048 bytes are cut. Arrivals are the kernel's stamps (SO_TIMESTAMPNS),
-        carried over to the monotonic clock; where it gives none, the time of this call. They never
-        go back.
+        carried over to the monotonic clock, at the latest the time of this call; where it gives
+        none, that time. They never go back.
         """
-        began, received = time.monotonic(), []
-        while (n := self._buffer.receive(self._socket, MOST_AT_ONCE - len(received))) > 0:
+        received: list[Datagram] = []
+        n, buffer, channel = BATCH, self._buffer, self._socket.fileno()
+        while n == BATCH and len(received) < MOST_AT_ONCE:
             wall_ns, now = time.time_ns(), time.monotonic()
+            n = buffer.receive(channel)
             for i in range(n):
-                stamp_ns, sender = self._buffer.stamp_ns(i), self._buffer.sender(i)
-                self._earliest = arrival_time(stamp_ns, wall_ns, now, self._earliest)
-                received.append(Datagram(self._buffer.datagram(i), sender, self._earliest))
-            if n < BATCH:
-                break
+                datagram = buffer.datagram(i, wall_ns, now, self._earliest)
+                self._earliest = datagram.arrival
+                received.append(datagram)
+            if 0 <= n < BATCH:
+                self._earliest = max(now, self._earliest)
         self.receive_errors += n < 0
-        if len(received) < MOST_AT_ONCE:
-            self._earliest = max(began, self._earliest)
         return received
 
     def close(self) -> None:
@@ -161,25 +164,31 @@ class _DatagramBuffer:
         self._senders: dict[bytes, tuple[str, int]] = {}
         self._used = BATCH
 
-    def receive(self, channel: socket.socket, most: int) -> int:
-        """Take what waits, up to `most` and BATCH datagrams; how many, -1 after an error."""
-        n, words = min(most, BATCH), self._words
+    def receive(self, channel: int) -> int:
+        """Take what waits at a socket, up to BATCH datagrams; how many, -1 after an error."""
+        words = self._words
         for i in range(self._used):  # how much room there is; the kernel writes how much it took
             words[16 * i + 2], words[16 * i + 10] = 16, _ANCILLARY
         self._used = 0
-        while (got := _recvmmsg(channel.fileno(), self._address, n, socket.MSG_DONTWAIT, None)) < 0:
+        while (got := _recvmmsg(channel, self._address, BATCH, socket.MSG_DONTWAIT, None)) < 0:
             error = ctypes.get_errno()
             if error != errno.ECONNREFUSED:  # nobody listened when a frame was sent: once more
                 return 0 if error in (errno.EAGAIN, errno.EINTR) else -1
         self._used = got
         return got
 
-    def datagram(self, i: int) -> bytes:
-        """The bytes of one."""
-        return self._data[LONGEST * i : LONGEST * i + self._words[16 * i + 14]].tobytes()
+    def datagram(self, i: int, wall_ns: int, now: float, earliest: float) -> Datagram:
+        """One of those taken, with its arrival, from `earliest` to `now` [s].
 
-    def sender(self, i: int) -> tuple[str, int]:
-        """Its sender's address and port."""
+        The kernel stamps with the wall clock, which may be set between the arrival and this call;
+        the bounds hold that error down to the time between two calls.
+
+        Args:
+            i: which.
+            wall_ns: the wall clock [ns] at `now`.
+            now: the monotonic clock [s], shortly before they were taken.
+            earliest: a time on it [s] by which the datagram had not arrived yet.
+        """
         name = self._names[16 * i + 2 : 16 * i + 8].tobytes()
         sender = self._senders.get(name)
         if sender is None:
@@ -187,33 +196,14 @@ class _DatagramBuffer:
                 self._senders.clear()
             sender = socket.inet_ntoa(name[2:]), int.from_bytes(name[:2], "big")
             self._senders[name] = sender
-        return sender
-
-    def stamp_ns(self, i: int) -> int | None:
-        """When it arrived by the wall clock [ns]; None where the kernel does not say."""
-        if self._words[16 * i + 10] < _ANCILLARY:
-            return None
-        _, level, kind, seconds, ns = _STAMP.unpack_from(self._controls, _ANCILLARY * i)
-        if (level, kind) != (socket.SOL_SOCKET, SO_TIMESTAMPNS):
-            return None
-        return 10**9 * seconds + ns
-
-
-def arrival_time(stamp_ns: int | None, wall_ns: int, now: float, earliest: float) -> float:
-    """When a datagram arrived, on the monotonic clock [s]: from `earliest` to `now`.
-
-    The kernel stamps with the wall clock, which may be set between the arrival and this call; the
-    bounds hold that error down to the time between two calls.
-
-    Args:
-        stamp_ns: the kernel's stamp [ns] on the wall clock, None where there is none.
-        wall_ns: the wall clock [ns] at `now`.
-        now: the monotonic clock [s].
-        earliest: a time on it [s] by which the datagram had not arrived yet.
-    """
-    if stamp_ns is None:
-        return now
-    return min(now, max(earliest, now - 1e-9 * (wall_ns - stamp_ns)))
+        words, arrival = self._words, now
+        if words[16 * i + 10] >= _ANCILLARY:  # else the kernel does not say when it came
+            _, level, kind, seconds, ns = _STAMP.unpack_from(self._controls, _ANCILLARY * i)
+            if level == _SOL_SOCKET and kind == SO_TIMESTAMPNS:
+                waited = 1e-9 * (wall_ns - 10**9 * seconds - ns)
+                arrival = min(now, max(earliest, now - waited))
+        data = self._data[LONGEST * i : LONGEST * i + words[16 * i + 14]].tobytes()
+        return Datagram(data, sender, arrival)
 
 
 def _bound(local: tuple[str, int]) -> socket.socket:

@@ -400,9 +400,9 @@ class Limiter:
         self._bounds, self._encoder = bounds_of(options, robot), encoder
         self.counts: Counter[str] = Counter()
         self.last, self._before = no_torque().rows, np.full(1, np.nan)
-        self.apply(np.zeros(layout_of(MotorCommand).width), np.zeros(NUMBERS), False, math.nan)
-        self.counts.clear()
-        self.last = no_torque().rows
+        command = np.zeros(layout_of(MotorCommand).width)
+        self.apply(command, np.zeros(NUMBERS), False, 0.0)  # passive: counts nothing
+        self.last, self._before[0] = no_torque().rows, np.nan
         # pyrefly: ignore[missing-attribute]
         act.disable_compile()  # a control loop has no time to wait for a compiler
 
