@@ -9,6 +9,7 @@ from typing import Any, Protocol
 import numpy as np
 
 from controller.solve_schedule import SolveSchedule
+from controller.track_kernel import TIME
 from controller.tracker import Tracker
 from runtime.bus import Publisher, Subscriber
 from runtime.clock import Clock
@@ -79,10 +80,29 @@ class TrackerLoop:
         self._sent = _NOTHING_SENT
 
     def tick(self, tick: int) -> None:
-        """Serve one tick. Raises nothing: an error is counted and a command sent all the same."""
+        """Serve one tick. Raises nothing: an error is counted and a command sent all the same.
+
+        In lock step the estimate waits for the reading. Else the command goes out first.
+        """
         begin, self._sent = self.clock.now(), _NOTHING_SENT
         try:
-            self._serve(tick)
+            readings = self.bridge.read(self.clock, tick, self.stop)
+            self.no_reading += not readings
+            self._reading = readings[-1] if readings else self._reading
+            for reading in readings[:-1]:  # `command` gets the newest
+                self.tracker.remember(reading)
+            if self.clock.paused:
+                for reading in readings:
+                    self.readings_out.send(reading)
+                self._answer(tick)
+            else:
+                try:
+                    self._answer(tick)
+                finally:  # the filter gets every reading, whatever went wrong here
+                    for reading in readings:
+                        self.readings_out.send(reading)
+                if (plan := self.plans.newest()) is not None:
+                    self._offer(plan)
         except Exception:
             self.errors += 1
             if self.errors == 1:
@@ -91,26 +111,6 @@ class TrackerLoop:
         self._times.append((begin, *self._sent, self.clock.now()))
         if len(self._times) >= COUNT_EVERY:
             self._count()
-
-    def _serve(self, tick: int) -> None:
-        """In lock step the estimate waits for the reading. Else the command goes out first."""
-        readings = self.bridge.read(self.clock, tick, self.stop)
-        self.no_reading += not readings
-        self._reading = readings[-1] if readings else self._reading
-        for reading in readings[:-1]:  # `command` gets the newest
-            self.tracker.remember(reading)
-        if self.clock.paused:
-            for reading in readings:
-                self.readings_out.send(reading)
-            self._answer(tick)
-            return
-        try:
-            self._answer(tick)
-        finally:  # the filter gets every reading, whatever went wrong here
-            for reading in readings:
-                self.readings_out.send(reading)
-        if (plan := self.plans.newest()) is not None:
-            self._offer(plan)
 
     def _answer(self, tick: int) -> None:
         """Send the command of this tick; in lock step with the plan that arrives in it."""
@@ -133,7 +133,7 @@ class TrackerLoop:
         if followed is not None and state in ("ok", "hold"):
             begin = followed.time
             if self._estimate is not None and state == "ok":  # else its age may be the reason
-                estimated = self._estimate.time
+                estimated = self._estimate.row[TIME]
         self._sent = now, self.clock.now(), begin, estimated
 
     def _offer(self, plan: Plan) -> None:

@@ -42,7 +42,6 @@ from hw_bridge.wire.low_command import LowCommandEncoder
 from hw_bridge.wire.remote import Remote, decode_remote
 from robots.imu_units import doubt_at_rest
 from robots.robot import Robot
-from runtime.checked import Message
 from runtime.clock import Clock
 from runtime.histogram import LogHistogram
 from runtime.messages import MotorCommand, RobotStatus, SensorReading
@@ -195,17 +194,20 @@ class Bridge:
             self._writes += 1
             urgent = machine.state is RobotState.DAMPING
             if urgent or self._writes % self.options.send_every == 0:
-                self._send(frame)
+                is_latched = watchdog is not None and watchdog.latched
+                self.unsent += not self._link.send(self._stop_frame if is_latched else frame)
                 if self._arrival is not None:  # of the newest frame, which this one answers
                     self._latency_us.new.append(1e6 * (self._now() - self._arrival))
                     self._arrival = None
             if self._on_sent is not None and sent is not None:
-                self._tell(self._on_sent, sent)
+                try:
+                    self._on_sent(sent)
+                except Exception as error:
+                    self._note_untold(error)
             if machine.state is not self._published or self._writes % STATUS_EVERY == 0:
                 self._latency_us.settle()
                 self._published = machine.state
-                if self._publish is not None:
-                    self._tell(self._publish, robot_status(machine, self.intake, now, self._writes))
+                self._tell(now)
             self._ask_operator()
             if self._steering is not None:
                 self._steering.tick(now, self._feeds_stack, self._remote)
@@ -331,14 +333,18 @@ class Bridge:
         if self._run_s and self.decision.running_s > self._run_s:
             self.end()
 
-    def _tell(self, publish: Callable[[Any], None], message: Message) -> None:
-        """Publish; raises nothing where that cannot be done."""
+    def _tell(self, now: float) -> None:
+        """Publish the status; raises nothing where that cannot be done."""
         try:
-            publish(message)
+            if self._publish is not None:
+                self._publish(robot_status(self.machine, self.intake, now, self._writes))
         except Exception as error:
-            self._untold += 1
-            if self._untold == 1:
-                LOG.error("bridge: its status cannot be published: %s", error)
+            self._note_untold(error)
+
+    def _note_untold(self, error: Exception) -> None:
+        self._untold += 1
+        if self._untold == 1:
+            LOG.error("bridge: its status cannot be published: %s", error)
 
     def _send(self, frame: bytes) -> None:
         """Send it; where the watchdog damps, nothing but damping."""

@@ -69,7 +69,6 @@ class UdpLink:
         local: address and port that it listens on.
         robot: address and port that it sends to.
         send_errors: frames that the kernel did not take; the first is one log line.
-        receive_errors: errors while receiving, other than that nothing was there.
     """
 
     def __init__(self, options: LinkOptions | None = None, hears_all: bool = False) -> None:
@@ -84,7 +83,7 @@ class UdpLink:
         """
         options = options or LinkOptions()
         self.robot = options.robot
-        self.send_errors = self.receive_errors = 0
+        self.send_errors = 0
         self._socket, self._buffer = _bound(options.local), _DatagramBuffer()
         self.local: tuple[str, int] = self._socket.getsockname()
         if not hears_all:
@@ -105,6 +104,11 @@ class UdpLink:
             return False
         return True
 
+    @property
+    def receive_errors(self) -> int:
+        """Errors while receiving, other than that nothing was there."""
+        return self._buffer.errors
+
     def fileno(self) -> int:
         """The socket, to be shared with the watchdog."""
         return self._socket.fileno()
@@ -124,17 +128,15 @@ class UdpLink:
         none, that time. They never go back.
         """
         received: list[Datagram] = []
-        n, buffer, channel = BATCH, self._buffer, self._socket.fileno()
+        channel, n = self._socket.fileno(), BATCH
         while n == BATCH and len(received) < MOST_AT_ONCE:
-            wall_ns, now = time.time_ns(), time.monotonic()
-            n = buffer.receive(channel)
-            for i in range(n):
-                datagram = buffer.datagram(i, wall_ns, now, self._earliest)
-                self._earliest = datagram.arrival
-                received.append(datagram)
-            if 0 <= n < BATCH:
+            before, now = len(received), time.monotonic()
+            self._buffer.receive(channel, received, now, self._earliest)
+            n = len(received) - before
+            if n:
+                self._earliest = received[-1].arrival
+            if n < BATCH:
                 self._earliest = max(now, self._earliest)
-        self.receive_errors += n < 0
         return received
 
     def close(self) -> None:
@@ -143,7 +145,10 @@ class UdpLink:
 
 
 class _DatagramBuffer:
-    """Room for some datagrams, which one system call fills: recvmmsg(2) of Linux."""
+    """Room for some datagrams, which one system call fills: recvmmsg(2) of Linux.
+
+    `errors` counts those other than that nothing was there.
+    """
 
     def __init__(self) -> None:
         parts = memoryview(bytearray(16 * BATCH)).cast("Q")  # iovec: address and length
@@ -162,48 +167,47 @@ class _DatagramBuffer:
             wide[8 * i], wide[8 * i + 2] = at_name + 16 * i, at_part + 16 * i
             wide[8 * i + 3], wide[8 * i + 4] = 1, at_control + _ANCILLARY * i
         self._senders: dict[bytes, tuple[str, int]] = {}
-        self._used = BATCH
+        self._used, self.errors = BATCH, 0
 
-    def receive(self, channel: int) -> int:
-        """Take what waits at a socket, up to BATCH datagrams; how many, -1 after an error."""
-        words = self._words
+    def receive(self, channel: int, received: list[Datagram], now: float, earliest: float) -> None:
+        """Append what waits at a socket, up to BATCH datagrams, each with its arrival.
+
+        The kernel stamps with the wall clock, which may be set between the arrival and this call;
+        the bounds hold that error down to the time between two calls.
+
+        Args:
+            channel: the socket.
+            received: gets them.
+            now: the monotonic clock [s], the latest arrival.
+            earliest: a time on it [s] by which none of them had arrived yet.
+        """
+        words, wall_ns = self._words, time.time_ns()
         for i in range(self._used):  # how much room there is; the kernel writes how much it took
             words[16 * i + 2], words[16 * i + 10] = 16, _ANCILLARY
         self._used = 0
         while (got := _recvmmsg(channel, self._address, BATCH, socket.MSG_DONTWAIT, None)) < 0:
             error = ctypes.get_errno()
             if error != errno.ECONNREFUSED:  # nobody listened when a frame was sent: once more
-                return 0 if error in (errno.EAGAIN, errno.EINTR) else -1
+                self.errors += error not in (errno.EAGAIN, errno.EINTR)
+                return
         self._used = got
-        return got
-
-    def datagram(self, i: int, wall_ns: int, now: float, earliest: float) -> Datagram:
-        """One of those taken, with its arrival, from `earliest` to `now` [s].
-
-        The kernel stamps with the wall clock, which may be set between the arrival and this call;
-        the bounds hold that error down to the time between two calls.
-
-        Args:
-            i: which.
-            wall_ns: the wall clock [ns] at `now`.
-            now: the monotonic clock [s], shortly before they were taken.
-            earliest: a time on it [s] by which the datagram had not arrived yet.
-        """
-        name = self._names[16 * i + 2 : 16 * i + 8].tobytes()
-        sender = self._senders.get(name)
-        if sender is None:
-            if len(self._senders) > BATCH:
-                self._senders.clear()
-            sender = socket.inet_ntoa(name[2:]), int.from_bytes(name[:2], "big")
-            self._senders[name] = sender
-        words, arrival = self._words, now
-        if words[16 * i + 10] >= _ANCILLARY:  # else the kernel does not say when it came
+        for i in range(got):
+            name = self._names[16 * i + 2 : 16 * i + 8].tobytes()
+            sender = self._senders.get(name)
+            if sender is None:
+                if len(self._senders) > BATCH:
+                    self._senders.clear()
+                sender = socket.inet_ntoa(name[2:]), int.from_bytes(name[:2], "big")
+                self._senders[name] = sender
             _, level, kind, seconds, ns = _STAMP.unpack_from(self._controls, _ANCILLARY * i)
-            if level == _SOL_SOCKET and kind == SO_TIMESTAMPNS:
+            is_stamped = words[16 * i + 10] >= _ANCILLARY
+            if is_stamped and level == _SOL_SOCKET and kind == SO_TIMESTAMPNS:
                 waited = 1e-9 * (wall_ns - 10**9 * seconds - ns)
-                arrival = min(now, max(earliest, now - waited))
-        data = self._data[LONGEST * i : LONGEST * i + words[16 * i + 14]].tobytes()
-        return Datagram(data, sender, arrival)
+                earliest = min(now, max(earliest, now - waited))
+            else:
+                earliest = now
+            data = self._data[LONGEST * i : LONGEST * i + words[16 * i + 14]].tobytes()
+            received.append(Datagram(data, sender, earliest))
 
 
 def _bound(local: tuple[str, int]) -> socket.socket:

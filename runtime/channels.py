@@ -7,6 +7,7 @@ from typing import Any, Generic
 
 import numpy as np
 import zmq
+from zmq.backend import zmq_poll
 
 from runtime.checked import Array
 from runtime.rows import RowReader, RowWriter, layout_of
@@ -79,14 +80,12 @@ class Frames:
     """The frames of a ZeroMQ socket, each once."""
 
     def __init__(self, socket: zmq.Socket[bytes]) -> None:
-        self._socket = socket
+        self._socket, self._polled = socket, [(socket, READABLE)]
 
     def take(self, most: int | None = None) -> list[bytes]:
         """The frames since the last call, oldest first, or the first `most` of them."""
         frames = []
-        while (most is None or len(frames) < most) and (
-            int(self._socket.get(zmq.EVENTS)) & READABLE  # an exception would take longer
-        ):
+        while (most is None or len(frames) < most) and zmq_poll(self._polled, 0):
             frames.append(self._socket.recv(zmq.NOBLOCK))
         return frames
 

@@ -19,7 +19,8 @@ lasted 59 ms in simulation; a stand takes 12 N m.
 """
 
 import math
-from typing import NamedTuple
+from collections.abc import Mapping
+from typing import Any, NamedTuple
 
 import numpy as np
 from numba import njit
@@ -287,14 +288,16 @@ def _watch_modes(
     return OK, -1
 
 
+_OPTIONS = WatchBounds._fields[:-1]
+
+
 def bounds_of(options: HardwareSafetyOptions, robot: Robot) -> WatchBounds:
     """The limits for a robot."""
-    own = {
-        "velocity_stop": velocity_stop(options, robot),
-        "ranges": np.array([robot.legs.lower, robot.legs.upper]),
-    }
-    names = WatchBounds._fields
-    return WatchBounds(*(own[n] if n in own else float(getattr(options, n)) for n in names))
+    numbers: Mapping[str, Any] = {name: float(getattr(options, name) or 0.0) for name in _OPTIONS}
+    ranges = np.array([robot.legs.lower, robot.legs.upper])
+    return WatchBounds(**numbers, ranges=ranges)._replace(
+        velocity_stop=velocity_stop(options, robot)
+    )
 
 
 class WatchMemory(NamedTuple):

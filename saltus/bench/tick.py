@@ -252,7 +252,7 @@ def _time_stages(times: Times, loop: TrackerLoop, bridge: Bridge) -> None:
         ("tracker", loop.tracker, "command"),
         ("decision and frame", bridge.decision, "decide"),
         ("command to robot", bridge._link, "send"),
-        ("command to bus", bridge._notifications, "send"),
+        ("command to bus", bridge, "_on_sent"),
     ):
         setattr(owner, method, times.wrap(name, getattr(owner, method)))
 
