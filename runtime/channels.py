@@ -79,6 +79,8 @@ class Publisher(Generic[MessageT]):
 class Frames:
     """The frames of a ZeroMQ socket, each once."""
 
+    refused = False
+
     def __init__(self, socket: zmq.Socket[bytes]) -> None:
         self._socket, self._polled = socket, [(socket, READABLE)]
 
@@ -123,7 +125,8 @@ class Subscriber(Generic[MessageT]):
         Oldest first, not decoded. A reader that may fall behind names a `most`: frames that come
         faster than they are taken would keep the call from ending.
         """
-        return self._ends().take(most)
+        source = self._source
+        return (self._ends() if source.refused else source).take(most)
 
     def frame(self, arrival: Any) -> bytes:
         """What arrived, as a frame. Raises DecodeError for a row that is no message."""
@@ -145,14 +148,15 @@ class Subscriber(Generic[MessageT]):
     def newest(self) -> MessageT | None:
         """The newest message received since the last call, None without one; never blocks."""
         source = self._source
-        if isinstance(source, RowReader):
-            if not source.refused:
-                row = source.newest()
-                if row is None:
-                    return None
-                return self._view(row) if self._lazy else self._decoded(row)
+        if source.refused:
             source = self._ends()
-        for arrival in reversed(source.take()):
+        if isinstance(source, RowReader):
+            arrivals = source.take(newest=True)
+            if arrivals and self._lazy:
+                return self._view(arrivals[0])
+        else:
+            arrivals = source.take()
+        for arrival in reversed(arrivals):
             message = self._decoded(arrival)
             if message is not None:
                 return message
@@ -201,22 +205,18 @@ class Subscriber(Generic[MessageT]):
 
     def poll(self, timeout_s: float) -> bool:
         """Wait until something is there, at most for `timeout_s` [s]; whether it is."""
-        return self._ends().poll(timeout_s) or (self._is_refused and self._ends().poll(0.0))
+        source = self._ends() if self._source.refused else self._source
+        return source.poll(timeout_s) or (source.refused and self._ends().poll(0.0))
 
     def close(self) -> None:
         """Receive nothing any more; the publisher sends nothing here."""
         self._socket.close()
 
-    @property
-    def _is_refused(self) -> bool:
-        return isinstance(self._source, RowReader) and self._source.refused
-
-    def _ends(self) -> Frames | RowReader[MessageT]:
-        """Rows; frames where this process cannot have them."""
-        if self._is_refused:
-            self._socket.subscribe(b"")
-            self._source = Frames(self._socket)
-        return self._source
+    def _ends(self) -> Frames:
+        """Frames, where this process cannot have rows."""
+        self._socket.subscribe(b"")
+        self._source = source = Frames(self._socket)
+        return source
 
     def _next(self) -> MessageT | None:
         """The oldest message that has not been received; None where it does not decode."""

@@ -228,45 +228,39 @@ class RowReader(Generic[MessageT]):
         self._next = self._idle = 0
         self._look()
 
-    def take(self, most: int | None = None) -> list[Array]:
-        """The rows since the last call, oldest first, or the first `most` of them."""
-        head, rows = self._head(), []
-        if self._ring is None or head == self._next:
-            return rows
-        if head - self._next > CAPACITY // 2:  # the rest may be overwritten while it is read
-            self.lost += head - self._next - CAPACITY // 2
-            self._next = head - CAPACITY // 2
-        end = head if most is None else min(head, self._next + most)
-        for number in range(self._next, end):
-            row = self._read(self._ring, number)
-            if row is None:
-                self.lost += 1
-            else:
-                rows.append(row)
-        self._next = end
-        return rows
-
-    def newest(self) -> Array | None:
-        """The newest row, None where there is none since the last call."""
-        ring = self._ring
-        head = self._next if ring is None else ring.header[HEAD]
-        if head == self._next:
+    def take(self, most: int | None = None, newest: bool = False) -> list[Array]:
+        """The rows since the last call, oldest first: all, the first `most`, or the `newest`."""
+        ring, begin, rows = self._ring, self._next, list[Array]()
+        head = begin if ring is None else ring.header[HEAD]
+        if head == begin:  # or there is no writer any more
             head, ring = self._head(), self._ring
-        if ring is None or head == self._next:
-            return None
-        self._next = head
-        ring.release()
-        ring.acquire()
-        row = ring.rows[(head - 1) % CAPACITY].copy()
-        ring.release()
-        ring.acquire()
-        if ring.written[(head - 1) % CAPACITY] == head:
-            return row
-        self.lost += 1
-        return None
+            begin = self._next
+        if ring is None or head == begin:
+            return rows
+        if newest:
+            begin = head - 1
+        elif head - begin > CAPACITY // 2:  # the rest may be overwritten while it is read
+            self.lost += head - begin - CAPACITY // 2
+            begin = head - CAPACITY // 2
+        self._next = end = head if most is None else min(head, begin + most)
+        for number in range(begin, end):
+            slot = number % CAPACITY
+            if ring.written[slot] == number + 1:
+                ring.release()
+                ring.acquire()
+                row = ring.rows[slot].copy()
+                ring.release()
+                ring.acquire()
+                if ring.written[slot] == number + 1:
+                    rows.append(row)
+                    continue
+            self.lost += 1  # the writer was faster
+        return rows
 
     def poll(self, timeout_s: float) -> bool:
         """Wait until a row is there, at most for so long; whether there is one."""
+        if self._ring is not None and self._ring.header[HEAD] != self._next:
+            return True
         deadline = time.monotonic() + timeout_s
         while (head := self._head()) == self._next:
             left = deadline - time.monotonic()
@@ -287,18 +281,6 @@ class RowReader(Generic[MessageT]):
                 self._look()
                 head = self._ring.header[HEAD] if self._ring is not None else self._next
         return head
-
-    def _read(self, ring: _Ring, number: int) -> Array | None:
-        """A copy of the row of this number; None where the writer was faster."""
-        slot = number % CAPACITY
-        if ring.written[slot] != number + 1:
-            return None
-        ring.release()
-        ring.acquire()
-        row = ring.rows[slot].copy()
-        ring.release()
-        ring.acquire()
-        return row if ring.written[slot] == number + 1 else None
 
     def _look(self) -> None:
         """Take the ring that the link names, if it is another one than before."""
