@@ -130,10 +130,3 @@ def to_motor_target(aim: MotorAim, q: Array, dq: Array, limits: MotorLimits) -> 
     Finite numbers in give finite numbers out.
     """
     return MotorTarget(*bounded_targets(*aim, q, dq, *limits))
-
-
-def warm_up() -> None:
-    """Compile everything here."""
-    zero = np.zeros(12)
-    kp, kd = split_gain(np.zeros((12, 36)), 1.0, 1.0)
-    to_motor_target(MotorAim(zero, zero, zero, kp, kd), zero, zero, MotorLimits(*[zero] * 4))

@@ -19,9 +19,9 @@ from typing import Final, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from controller import motor_targets, plan_function
 from controller.motor_targets import MotorAim, to_motor_target
 from controller.options import TrackerOptions
+from controller.plan_function import is_sound
 from controller.plan_intake import PlanIntake
 from controller.safety import ESTIMATE_REASONS, Reason, SafetyGate
 from controller.stand_down import Standby, damping_aim
@@ -70,8 +70,6 @@ class Tracker:
     def __init__(self, options: TrackerOptions, robot: Robot) -> None:
         """Compile what is compiled (seconds, once per machine), then wait for a plan."""
         self.options, self.robot = options, robot
-        motor_targets.warm_up()
-        plan_function.warm_up()
         o, legs, self._aim = options.safety, robot.legs, np.zeros((8, 12))
         self.reset()
         self._bounds = TrackBounds(
@@ -99,7 +97,11 @@ class Tracker:
     def _warm_up(self) -> None:
         """Compile what the first plan must not wait for."""
         gate, still = self.gate, np.zeros(19)
-        excess(self.plans.flat[0], 0.0, gate.plan_bounds)
+        slot = self.plans.flat[0].copy()
+        is_sound(slot, np.zeros((1, 4)))
+        excess(slot, 0.0, gate.plan_bounds)
+        zero = np.zeros(12)
+        to_motor_target(damping_aim(zero, zero, 0.0), zero, zero, gate.limits)
         tilt(still[:4])
         track(*self.plans.flat, _NO_ESTIMATE, _NO_READING, 0, 0.0, 0.0, self._bounds,
               gate.memory.copy(), self._past, self._aim, np.zeros(_COMMAND.width))  # fmt: skip

@@ -4,7 +4,6 @@ The socket is connected to the robot: the kernel drops what others send to its p
 loop nothing. What came before the connection is for `Intake` to refuse.
 """
 
-import ctypes
 import errno
 import logging
 import select
@@ -22,15 +21,9 @@ __all__ = ["Datagram", "Link", "LinkOptions", "UdpLink"]
 LOG = logging.getLogger(__name__)
 MOST_AT_ONCE: Final = 256  # datagrams taken in one call, so that a flood cannot hold the loop up
 LONGEST: Final = 2048  # [bytes] kept of one; no frame is that long, so a cut one is not taken
-_SOL_SOCKET: Final = int(socket.SOL_SOCKET)
 SO_TIMESTAMPNS: Final = 35  # asm-generic/socket.h of Linux; Python 3.11 does not name it
-BATCH: Final = 16  # datagrams that one system call takes
-_STAMP: Final = struct.Struct("@Niill")  # cmsghdr, and timespec: seconds, nanoseconds
-_ANCILLARY: Final = _STAMP.size
-_recvmmsg = ctypes.CDLL(None, use_errno=True).recvmmsg
-_recvmmsg.argtypes = (
-    ctypes.c_int, ctypes.c_void_p, ctypes.c_uint, ctypes.c_int, ctypes.c_void_p,
-)  # fmt: skip
+_STAMP: Final = struct.Struct("@ll")  # timespec: seconds, nanoseconds
+_ANCILLARY: Final = socket.CMSG_SPACE(_STAMP.size)
 _REASONS: Final = {
     errno.EADDRINUSE: "another program has it: only one may drive the robot at a time",
     errno.EADDRNOTAVAIL: "no interface of this machine has this address; see `ip address`",
@@ -69,6 +62,7 @@ class UdpLink:
         local: address and port that it listens on.
         robot: address and port that it sends to.
         send_errors: frames that the kernel did not take; the first is one log line.
+        receive_errors: errors while receiving, other than that nothing was there.
     """
 
     def __init__(self, options: LinkOptions | None = None, hears_all: bool = False) -> None:
@@ -83,8 +77,9 @@ class UdpLink:
         """
         options = options or LinkOptions()
         self.robot = options.robot
-        self.send_errors = 0
-        self._socket, self._buffer = _bound(options.local), _DatagramBuffer()
+        self.send_errors = self.receive_errors = 0
+        self._socket, self._buffer = _bound(options.local), memoryview(bytearray(LONGEST))
+        self._parts = [self._buffer]
         self.local: tuple[str, int] = self._socket.getsockname()
         if not hears_all:
             _connect(self._socket, self.robot)
@@ -104,11 +99,6 @@ class UdpLink:
             return False
         return True
 
-    @property
-    def receive_errors(self) -> int:
-        """Errors while receiving, other than that nothing was there."""
-        return self._buffer.errors
-
     def fileno(self) -> int:
         """The socket, to be shared with the watchdog."""
         return self._socket.fileno()
@@ -124,90 +114,33 @@ class UdpLink:
         """Read the pending datagrams, in order of arrival, at most 256.
 
         Longer ones than 2048 bytes are cut. Arrivals are the kernel's stamps (SO_TIMESTAMPNS),
-        carried over to the monotonic clock, at the latest the time of this call; where it gives
-        none, that time. They never go back.
+        carried over to the monotonic clock; where it gives none, the time of this call. The kernel
+        stamps with the wall clock, which may be set between the arrival and this call: they are not
+        after this call, and not before what the last one has found, so they never go back.
         """
         received: list[Datagram] = []
-        channel, n = self._socket.fileno(), BATCH
-        while n == BATCH and len(received) < MOST_AT_ONCE:
-            before, now = len(received), time.monotonic()
-            self._buffer.receive(channel, received, now, self._earliest)
-            n = len(received) - before
-            if n:
-                self._earliest = received[-1].arrival
-            if n < BATCH:
+        wall_ns, now = time.time_ns(), time.monotonic()
+        while len(received) < MOST_AT_ONCE:
+            try:
+                size, stamps, _, sender = self._socket.recvmsg_into(self._parts, _ANCILLARY)
+            except ConnectionRefusedError:  # nobody listened when a frame was sent: once more
+                continue
+            except OSError as error:
+                self.receive_errors += error.errno not in (errno.EAGAIN, errno.EINTR)
                 self._earliest = max(now, self._earliest)
+                break
+            waited = 0.0
+            for _, kind, stamp in stamps:
+                if kind == SO_TIMESTAMPNS and len(stamp) == _STAMP.size:
+                    seconds, ns = _STAMP.unpack(stamp)
+                    waited = 1e-9 * (wall_ns - 10**9 * seconds - ns)
+            self._earliest = min(now, max(self._earliest, now - waited))
+            received.append(Datagram(self._buffer[:size].tobytes(), sender, self._earliest))
         return received
 
     def close(self) -> None:
         """Close the socket; safe to call twice. Afterwards nothing is sent or received."""
         self._socket.close()
-
-
-class _DatagramBuffer:
-    """Room for some datagrams, which one system call fills: recvmmsg(2) of Linux.
-
-    `errors` counts those other than that nothing was there.
-    """
-
-    def __init__(self) -> None:
-        parts = memoryview(bytearray(16 * BATCH)).cast("Q")  # iovec: address and length
-        heads = memoryview(bytearray(64 * BATCH))  # mmsghdr
-        self._names = memoryview(bytearray(16 * BATCH))  # sockaddr_in
-        self._controls = memoryview(bytearray(_ANCILLARY * BATCH))
-        self._data = memoryview(bytearray(LONGEST * BATCH))
-        self._words, wide = heads.cast("I"), heads.cast("Q")
-        self._kept = parts, heads
-        at_part, at_name, at_control, at_data, self._address = (
-            ctypes.addressof(ctypes.c_char.from_buffer(buffer))
-            for buffer in (parts.cast("B"), self._names, self._controls, self._data, heads)
-        )
-        for i in range(BATCH):
-            parts[2 * i], parts[2 * i + 1] = at_data + LONGEST * i, LONGEST
-            wide[8 * i], wide[8 * i + 2] = at_name + 16 * i, at_part + 16 * i
-            wide[8 * i + 3], wide[8 * i + 4] = 1, at_control + _ANCILLARY * i
-        self._senders: dict[bytes, tuple[str, int]] = {}
-        self._used, self.errors = BATCH, 0
-
-    def receive(self, channel: int, received: list[Datagram], now: float, earliest: float) -> None:
-        """Append what waits at a socket, up to BATCH datagrams, each with its arrival.
-
-        The kernel stamps with the wall clock, which may be set between the arrival and this call;
-        the bounds hold that error down to the time between two calls.
-
-        Args:
-            channel: the socket.
-            received: gets them.
-            now: the monotonic clock [s], the latest arrival.
-            earliest: a time on it [s] by which none of them had arrived yet.
-        """
-        words, wall_ns = self._words, time.time_ns()
-        for i in range(self._used):  # how much room there is; the kernel writes how much it took
-            words[16 * i + 2], words[16 * i + 10] = 16, _ANCILLARY
-        self._used = 0
-        while (got := _recvmmsg(channel, self._address, BATCH, socket.MSG_DONTWAIT, None)) < 0:
-            error = ctypes.get_errno()
-            if error != errno.ECONNREFUSED:  # nobody listened when a frame was sent: once more
-                self.errors += error not in (errno.EAGAIN, errno.EINTR)
-                return
-        self._used = got
-        for i in range(got):
-            name = self._names[16 * i + 2 : 16 * i + 8].tobytes()
-            sender = self._senders.get(name)
-            if sender is None:
-                if len(self._senders) > BATCH:
-                    self._senders.clear()
-                sender = socket.inet_ntoa(name[2:]), int.from_bytes(name[:2], "big")
-                self._senders[name] = sender
-            _, level, kind, seconds, ns = _STAMP.unpack_from(self._controls, _ANCILLARY * i)
-            is_stamped = words[16 * i + 10] >= _ANCILLARY
-            if is_stamped and level == _SOL_SOCKET and kind == SO_TIMESTAMPNS:
-                waited = 1e-9 * (wall_ns - 10**9 * seconds - ns)
-                earliest = min(now, max(earliest, now - waited))
-            else:
-                earliest = now
-            data = self._data[LONGEST * i : LONGEST * i + words[16 * i + 14]].tobytes()
-            received.append(Datagram(data, sender, earliest))
 
 
 def _bound(local: tuple[str, int]) -> socket.socket:

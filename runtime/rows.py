@@ -16,8 +16,6 @@ import threading
 import time
 from collections.abc import Callable
 from functools import cache
-from itertools import groupby
-from operator import attrgetter
 from pathlib import Path
 from typing import Any, Final, Generic, Literal, NamedTuple, cast, get_origin, get_type_hints
 
@@ -80,20 +78,14 @@ class RowLayout(Generic[MessageT]):
         readers = {field.name: property(_reader(field)) for field in self._fields}
         names = {"kind": kind} | readers
         self.view: Callable[[Array], MessageT] = type(f"{kind.__name__}Row", (RowView,), names)
-        self._others = [field for field in self._fields if field.kind is not np.ndarray]
-        self._runs = [
-            (_getter([field.name for field in run]), slice(run[0].span.start, run[-1].span.stop))
-            for is_array, fields in groupby(self._fields, lambda field: field.kind is np.ndarray)
-            if is_array and (run := list(fields))
-        ]
 
     def write(self, message: MessageT, row: Array) -> None:
         """Put a message into a row."""
-        for get, span in self._runs:  # of arrays, with one copy
-            np.concatenate(get(message), axis=None, out=row[span])
-        for name, span, kind, _, words in self._others:
+        for name, span, kind, _, words in self._fields:
             value: Any = getattr(message, name)
-            if kind is str:
+            if kind is np.ndarray:
+                row[span] = value.ravel()
+            elif kind is str:
                 text = value.encode()[: 8 * TEXT_WORDS].ljust(8 * TEXT_WORDS, b"\0")
                 row[span] = np.frombuffer(text)
             else:
@@ -117,11 +109,6 @@ def _reader(field: _Field) -> Callable[[RowView], Any]:
     if words:
         return lambda view: words[int(view.row[begin])]
     return lambda view: kind(view.row[begin])
-
-
-def _getter(names: list[str]) -> Callable[[Any], Any]:
-    """What gets these attributes, as a tuple."""
-    return attrgetter(*names) if len(names) > 1 else lambda message: (getattr(message, names[0]),)
 
 
 @cache

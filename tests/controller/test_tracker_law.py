@@ -8,13 +8,20 @@ from hypothesis.extra.numpy import arrays
 
 from controller.motor_targets import MotorAim, motor_limits, to_motor_target
 from controller.options import TrackerOptions
-from controller.plan_function import PlanFunction
 from controller.tracker import Tracker
 from robots.motor_law import motor_torque
 from robots.state import Array, difference, integrate
-from runtime.messages import MotorCommand
+from runtime.messages import MotorCommand, Plan
 from tests.a1 import A1
-from tests.controller.tracker_messages import estimate, near_standing, plan, reading, standing
+from tests.controller.tracker_messages import (
+    estimate,
+    near_standing,
+    nominal,
+    plan,
+    policy,
+    reading,
+    standing,
+)
 
 
 @pytest.fixture(scope="module")
@@ -40,7 +47,7 @@ def test_between_samples_the_motors_carry_the_joint_feedback_on(tracker):
     torque = motor_torque(
         command.q, command.dq, command.kp, command.kd, command.tau, moved_q[7:], moved_v[6:]
     )
-    wanted = PlanFunction(p).policy(moved_q, moved_v, 0.0).torque
+    wanted = policy(p, moved_q, moved_v, 0.0).torque
     np.testing.assert_allclose(torque, wanted, atol=1e-9)
 
 
@@ -53,14 +60,14 @@ def test_an_older_estimate_is_moved_as_planned_to_the_time_of_the_command(
     p = plan(rng=rng, gain=3.0)
     (q, v), (q_now, v_now) = near_standing(rng, 0.03), near_standing(rng, 0.03)
     command = tracker.command(estimate(3, q, v), p, 0.005, reading(5, q_now, v_now))
-    moved = move(PlanFunction(p), q, v, 0.003, 0.005)
-    wanted = PlanFunction(p).policy(*moved, 0.005).torque
+    moved = move(p, q, v, 0.003, 0.005)
+    wanted = policy(p, *moved, 0.005).torque
     np.testing.assert_allclose(realised(command, q_now[7:], v_now[6:]), wanted, atol=1e-9)
-    assert np.abs(wanted - PlanFunction(p).policy(q, v, 0.005).torque).max() > 0.1
+    assert np.abs(wanted - policy(p, q, v, 0.005).torque).max() > 0.1
 
 
-def move(function: PlanFunction, q: Array, v: Array, begin: float, end: float) -> tuple:
-    return integrate(q, v, difference(*function.nominal(begin), *function.nominal(end)))
+def move(p: Plan, q: Array, v: Array, begin: float, end: float) -> tuple:
+    return integrate(q, v, difference(*nominal(p, begin), *nominal(p, end)))
 
 
 def realised(command: MotorCommand, q: Array, dq: Array) -> Array:
@@ -106,10 +113,10 @@ def test_motor_law_gives_exactly_the_policy_of_when_the_command_takes_effect(see
     """
     rng, due = np.random.default_rng(seed), 0.013 + delay
     tracker, p = Tracker(TrackerOptions(command_delay=delay), A1), plan(rng=rng, gain=3.0)
-    function, (q, v) = PlanFunction(p), near_standing(rng, 0.03)
+    q, v = near_standing(rng, 0.03)
     command = tracker.command(estimate(13, q, v), p, 0.013, reading(13, q, v))
-    q_due, v_due = move(function, q, v, 0.013, due)
-    wanted = function.policy(q_due, v_due, due).torque
+    q_due, v_due = move(p, q, v, 0.013, due)
+    wanted = policy(p, q_due, v_due, due).torque
     assert np.abs(wanted).max() < A1.torque_limit[0]
     np.testing.assert_allclose(realised(command, q_due[7:], v_due[6:]), wanted, atol=1e-9)
     assert command.status == "ok" and command.plan_id == p.id and command.tick == 13
