@@ -20,6 +20,7 @@ from numpy.typing import NDArray
 from controller.motor_targets import bounded_targets
 from controller.options import PlanBoundsOptions
 from controller.plan_function import evaluate, unpack
+from robots.record import Record
 from robots.robot import Robot
 from runtime.messages import MotorCommand, SensorReading, StateEstimate
 from runtime.rows import layout_of
@@ -63,7 +64,7 @@ LEAST_SQUARE, MOST_SQUARE = 0.98, 1.02  # of a quaternion's length, between whic
 @njit(cache=True)
 def contradiction(
     v: Array, estimated_joints: Array, joints: Array, gyroscope: Array, age: float,
-    bounds: tuple[float, ...], fastest: Array,
+    bounds: Array, fastest: Array,
 ) -> int:  # fmt: skip
     """Return what of an estimate cannot be, SOUND where nothing.
 
@@ -72,11 +73,11 @@ def contradiction(
         estimated_joints: (12) [rad].
         joints, gyroscope: as measured (12) [rad], (3) [rad/s]; what is NaN contradicts nothing.
         age: from the estimate to the measurement [s].
-        bounds: estimate_joint_error, estimate_turn_error and estimate_speed_max, see
+        bounds: (3) estimate_joint_error, estimate_turn_error and estimate_speed_max, see
             `SafetyGateOptions`.
         fastest: speeds of the joints (12) [rad/s].
     """
-    joint_error, turn_error, speed_max = bounds
+    joint_error, turn_error, speed_max = bounds[0], bounds[1], bounds[2]
     age = abs(age)
     speed = turn = 0.0
     for i in range(3):
@@ -181,7 +182,7 @@ class TrackBounds(NamedTuple):
 
     joints: Array  # (2, 12) between which a joint's measurement is believed [rad]
     sent: Array  # (4, 12) `MotorLimits`
-    estimate: tuple[float, float, float]  # of `contradiction`
+    estimate: Array  # (3) of `contradiction`
     estimate_max_age: float  # [s]
     tilt_max: float  # [rad]
     fall_confirm: float  # [s]
@@ -260,7 +261,7 @@ def _fall(
 @njit(cache=True)
 def track(
     current: Array, previous: Array, estimate: Array, reading: Array, flags: int, now: float,
-    due: float, bounds: TrackBounds, memory: Array, past: Array, aim: Array, command: Array,
+    due: float, record: Record, memory: Array, past: Array, aim: Array, command: Array,
 ) -> int:  # fmt: skip
     """Judge what there is, and follow the plan where that can be done; return bits of what is so.
 
@@ -275,14 +276,14 @@ def track(
         flags: what there is of these, and FOLLOWS: commands have followed a plan until now.
         now: [s].
         due: when the command takes effect [s].
-        bounds: see there.
+        record: `TrackBounds` (1).
         memory: (MEMORY), see above.
         past: (PAST, width) the last readings, by their tick; the newest is added.
         aim: (8, 12) becomes what is asked of the motors, as in `MotorAim`; the joints then [rad],
             [rad/s]; and the torque that is expected of the command [N m].
         command: row of `MotorCommand`, in which time, q, dq, kp, kd and tau are written.
     """
-    bits, verdict, has_reading = 0, NONE, flags & HAS_READING != 0
+    bits, verdict, has_reading, bounds = 0, NONE, flags & HAS_READING != 0, record[0]
     measured = False
     if has_reading:
         past[int(reading[TICK]) % PAST] = reading

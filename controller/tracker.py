@@ -50,6 +50,7 @@ from controller.track_kernel import (
 )
 from robots.legs import ground_below
 from robots.motor_law import motor_torque
+from robots.record import record
 from robots.robot import Robot
 from runtime.messages import MotorCommand, Plan, SensorReading, StateEstimate
 from runtime.rows import layout_of
@@ -72,12 +73,12 @@ class Tracker:
         self.options, self.robot = options, robot
         o, legs, self._aim = options.safety, robot.legs, np.zeros((8, 12))
         self.reset()
-        self._bounds = TrackBounds(
+        self._bounds = record(TrackBounds(
             np.stack((legs.lower - o.measured_margin, legs.upper + o.measured_margin)),
             np.stack(self.gate.limits),
-            (o.estimate_joint_error, o.estimate_turn_error, o.estimate_speed_max),
+            np.array((o.estimate_joint_error, o.estimate_turn_error, o.estimate_speed_max)),
             o.estimate_max_age_s, o.tilt_max, o.fall_confirm_s, options.kp_max, options.kd_max,
-        )  # fmt: skip
+        )._asdict())  # fmt: skip
         self._warm_up()
 
     def reset(self) -> None:

@@ -12,7 +12,7 @@ import numpy as np
 from numba import njit
 
 from estimator.health.monitor import faults, judge
-from estimator.record import Memory, Record, RobotRecord
+from estimator.record import Memory, RobotRecord
 from estimator.rows import (
     CONTACT,
     DEGRADED,
@@ -31,6 +31,7 @@ from estimator.rows import (
     V,
 )
 from robots.planar_pose import PlanarPose
+from robots.record import Record
 from robots.rotations import Array
 from runtime.messages import SensorReading, StateEstimate
 from runtime.rows import layout_of

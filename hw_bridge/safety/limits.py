@@ -17,7 +17,7 @@ and keeps them too: damping only takes energy out, and must never be kept waitin
 import logging
 import math
 from collections import Counter
-from typing import Final, NamedTuple
+from typing import Any, Final, NamedTuple
 
 import numpy as np
 from numba import njit
@@ -29,6 +29,7 @@ from hw_bridge.setpoints import SENT, no_torque
 from hw_bridge.wire.layout import POS_STOP, VEL_STOP
 from hw_bridge.wire.low_command import LowCommandEncoder, Scales, cut_gains, write_motors
 from robots.motor_law import motor_torque
+from robots.record import Record
 from robots.robot import Robot
 from runtime.messages import MotorCommand
 from runtime.rows import layout_of
@@ -50,7 +51,7 @@ FASTEST_MEASURED = 100.0  # [rad/s] five times what the motors reach: more is no
 
 
 class MotorBounds(NamedTuple):
-    """The limits of one motor, named as in HardwareSafetyOptions; a row of what `limit` takes."""
+    """The limits of one motor, named as in HardwareSafetyOptions."""
 
     lower: float  # range of the joint [rad]
     upper: float
@@ -67,17 +68,6 @@ class MotorBounds(NamedTuple):
     excursion_max: float
     torque_slew: float
     command_age_max_s: float
-
-
-TOTAL = MotorBounds._fields.index("total_power")  # column of `limit`'s bounds
-
-
-@njit(cache=True)
-def _bounds_of(b: Array) -> MotorBounds:
-    return MotorBounds(
-        b[0], b[1], b[2], b[3], b[4], b[5], b[6], b[7], b[8], b[9], b[10], b[11], b[12],
-        b[13], b[14],
-    )  # fmt: skip
 
 
 @njit(cache=True)
@@ -204,7 +194,7 @@ def _bound_damping(row: Array, b: MotorBounds) -> int:
 
 @njit(cache=True)
 def limit(
-    rows: Array, last: Array, step: float, q: Array, dq: Array, bounds: Array
+    rows: Array, last: Array, step: float, q: Array, dq: Array, bounds: Record
 ) -> tuple[Array, int]:
     """Bring a command within the limits.
 
@@ -213,7 +203,7 @@ def limit(
         last: (12, 5) the command before.
         step: by how much a torque may have changed since [N m].
         q, dq: (12) measured joints, finite [rad], [rad/s].
-        bounds: (12, 15) `MotorBounds` of each motor.
+        bounds: (12) `MotorBounds` of each motor.
 
     Returns:
         The rows (12, 5) to send and the limits that were met, ored; NOT_FINITE alone where a torque
@@ -222,7 +212,7 @@ def limit(
     out, u, wanted = rows.copy(), np.empty(12), np.empty(12)
     active, hits = np.ones(12, np.bool_), 0
     for i in range(12):
-        b = _bounds_of(bounds[i])
+        b = bounds[i]
         outside = max(b.lower - q[i], q[i] - b.upper)
         believed = outside <= b.excursion_max and abs(dq[i]) <= FASTEST_MEASURED
         active[i] = not is_passive(out[i])
@@ -242,12 +232,12 @@ def limit(
         reference = min(b.torque_limit, max(-b.torque_limit, row_torque(last[i], q[i], dq[i])))
         u[i], hit = _within(wanted[i], reference, step, q[i], dq[i], b)
         hits |= hit
-    if _share_power(u, dq, active, bounds[0, TOTAL]):
+    if _share_power(u, dq, active, bounds[0].total_power):
         hits |= TOTAL_POWER
     for i in range(12):
         if active[i]:
             exact = u[i] == wanted[i]
-            hits |= _to_bounds(out[i], u[i], exact, q[i], dq[i], _bounds_of(bounds[i]))
+            hits |= _to_bounds(out[i], u[i], exact, q[i], dq[i], bounds[i])
     return out, hits
 
 
@@ -283,14 +273,14 @@ def _let_go(rows: Array) -> None:
 
 @njit(cache=True)
 def _sendable(
-    rows: Array, last: Array, step: float, q: Array, dq: Array, is_known: bool, bounds: Array
+    rows: Array, last: Array, step: float, q: Array, dq: Array, is_known: bool, bounds: Record
 ) -> tuple[Array, int]:
     """The rows (12, 5) to send in place of any, and the limits that were met.
 
     What cannot be sent is damped: NOT_FINITE, or NOT_MEASURED where the joints are not known and
     the rows could drive one.
     """
-    b, fault = _bounds_of(bounds[0]), 0
+    b, fault = bounds[0], 0
     for i in range(12):
         for j in range(5):
             fault |= 0 if np.isfinite(rows[i, j]) else NOT_FINITE
@@ -314,7 +304,7 @@ def _sendable(
 @njit(cache=True)
 def act(
     command: Array, numbers: Array, is_known: bool, now: float, before: Array, last: Array,
-    bounds: Array, places: NDArray[np.int64], scales: Scales, frame: NDArray[np.uint8],
+    bounds: Record, places: NDArray[np.int64], scales: Scales, frame: NDArray[np.uint8],
     sent: Array,
 ) -> tuple[int, int]:  # fmt: skip
     """Write what may be sent in place of a command into a frame.
@@ -326,7 +316,7 @@ def act(
         now: time of this command [s] on the monotonic clock.
         before: (1) that of the one before, NaN: there was none.
         last: (12, 5) that command as it was sent; becomes this one.
-        bounds: (12, 15) see `bounds_of`.
+        bounds: (12) see `bounds_of`.
         places, scales: `Wire.motors_at` and `Wire.scales`.
         frame: of LowCmd, header and modes in place.
         sent: becomes the row of the command as it is in the frame. A loop that is switched off
@@ -344,7 +334,7 @@ def act(
     for j in range(5):
         rows[:, j] = command[_FIRST + 12 * j : _FIRST + 12 * (j + 1)]
     cut_gains(scales, rows, q, dq)
-    step, bits = _step(now, before, last, _bounds_of(bounds[0]))
+    step, bits = _step(now, before, last, bounds[0])
     rows, hits = _sendable(rows, last, step, q, dq, is_known, bounds)
     bits = hits | (bits & GAP if hits & (NOT_FINITE | NOT_MEASURED) else bits)
     last[:] = rows
@@ -364,8 +354,8 @@ LOG = logging.getLogger(__name__)
 _FAULTS = NOT_FINITE | NOT_MEASURED | MEASUREMENT | CLOCK  # logged once
 
 
-def bounds_of(options: HardwareSafetyOptions, robot: Robot) -> Array:
-    """`MotorBounds` of each motor (12, 15).
+def bounds_of(options: HardwareSafetyOptions, robot: Robot) -> Record:
+    """`MotorBounds` of each motor (12).
 
     Raises:
         ValueError: an option allows more than the robot bears, see `motor_limits`.
@@ -375,9 +365,10 @@ def bounds_of(options: HardwareSafetyOptions, robot: Robot) -> Array:
         "lower": robot.legs.lower, "upper": robot.legs.upper, "torque_limit": torque,
         "velocity_limit": velocity,
     }  # fmt: skip
-    bounds = np.empty((12, len(MotorBounds._fields)))
-    for i, name in enumerate(MotorBounds._fields):
-        bounds[:, i] = own[name] if name in own else getattr(options, name)
+    kind: Any = [(name, np.float64) for name in MotorBounds._fields]
+    bounds = np.empty(12, np.dtype((np.record, kind)))
+    for name in MotorBounds._fields:
+        bounds[name] = own[name] if name in own else getattr(options, name)
     return bounds
 
 

@@ -91,7 +91,7 @@ class Monitor:
 
     def _say(self, found: int, motor: int, sample: Sample, tilt: float) -> Verdict:
         """The verdict on what was found."""
-        o, numbers, name = self._bounds, sample.numbers, JOINT_LABELS[motor]
+        o, numbers, name = self._bounds[0], sample.numbers, JOINT_LABELS[motor]
         q, torque = numbers[Q][motor], numbers[TORQUE][motor]
         if found in (w.TOO_HOT, w.HOT):
             limit = o.temperature_stop + (w.DAMP_MARGIN if found == w.TOO_HOT else 0.0)

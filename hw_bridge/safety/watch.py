@@ -19,8 +19,7 @@ lasted 59 ms in simulation; a stand takes 12 N m.
 """
 
 import math
-from collections.abc import Mapping
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from numba import njit
@@ -29,6 +28,7 @@ from numpy.typing import NDArray
 from hw_bridge.intake import DQ, MODE, SQUARE, TEMPERATURE, TORQUE, Q
 from hw_bridge.options import HardwareSafetyOptions, velocity_stop
 from hw_bridge.wire.layout import SERVO
+from robots.record import Record, record
 from robots.robot import Robot
 
 Array = NDArray[np.float64]
@@ -288,23 +288,21 @@ def _watch_modes(
     return OK, -1
 
 
-_OPTIONS = WatchBounds._fields[:-1]
-
-
-def bounds_of(options: HardwareSafetyOptions, robot: Robot) -> WatchBounds:
-    """The limits for a robot."""
-    numbers: Mapping[str, Any] = {name: float(getattr(options, name) or 0.0) for name in _OPTIONS}
-    ranges = np.array([robot.legs.lower, robot.legs.upper])
-    return WatchBounds(**numbers, ranges=ranges)._replace(
-        velocity_stop=velocity_stop(options, robot)
-    )
+def bounds_of(options: HardwareSafetyOptions, robot: Robot) -> Record:
+    """`WatchBounds` of a robot (1)."""
+    own = {
+        "velocity_stop": velocity_stop(options, robot),
+        "ranges": np.array([robot.legs.lower, robot.legs.upper]),
+    }
+    names = WatchBounds._fields
+    return record({name: own[name] if name in own else getattr(options, name) for name in names})
 
 
 class WatchMemory(NamedTuple):
     """What `watch` remembers, see above."""
 
     memory: Array
-    record: Array
+    motors: Array
 
     @classmethod
     def make(cls) -> "WatchMemory":
@@ -315,18 +313,18 @@ class WatchMemory(NamedTuple):
 
     def still_since(self, motor: int) -> float:
         """Since when a motor's position has not changed [s]."""
-        return float(self.record[motor, _SINCE])
+        return float(self.motors[motor, _SINCE])
 
     def stuck_speed(self, motor: int) -> tuple[float, float, float]:
         """A speed [rad/s], since when it has not changed [s], and the way beyond it [rad]."""
-        row = self.record[motor]
+        row = self.motors[motor]
         return float(row[_DQ]), float(row[_DQ_SINCE]), abs(float(row[_DQ_WAY]))
 
 
 @njit(cache=True)
 def watch(
-    numbers: Array, serving: bool, time: float, allowance: float, memory: Array, record: Array,
-    o: WatchBounds,
+    numbers: Array, serving: bool, time: float, allowance: float, memory: Array, motors: Array,
+    bounds: Record,
 ) -> tuple[int, int, bool]:  # fmt: skip
     """Take in a sample; return the gravest of what it says, the motor, and if one is warm.
 
@@ -335,13 +333,14 @@ def watch(
         serving: the motors are to follow positions.
         time: of the sample [s].
         allowance: by which the motion that is followed may tilt the trunk beyond the limit [rad].
-        memory, record: of `WatchMemory`.
-        o: the limits.
+        memory, motors: of `WatchMemory`.
+        bounds: see `bounds_of`.
     """
+    o = bounds[0]
     found, motor = _watch_motion(numbers, serving, time, allowance, memory, o)
-    other, at = _watch_modes(numbers[MODE], serving, time, memory, record, o)
+    other, at = _watch_modes(numbers[MODE], serving, time, memory, motors, o)
     found, motor = (found, motor) if found != OK else (other, at)
-    other, at = _watch_motors(numbers, serving, time, memory, record, o)
+    other, at = _watch_motors(numbers, serving, time, memory, motors, o)
     found, motor = (found, motor) if found != OK else (other, at)
     hottest = int(np.argmax(numbers[TEMPERATURE]))
     highest = numbers[TEMPERATURE][hottest]
