@@ -1,7 +1,6 @@
 """What goes to the motors: verdicts on robot and tracker, the state machine, the limiter."""
 
 import logging
-import math
 from typing import Final
 
 import numpy as np
@@ -54,7 +53,7 @@ class Decision:
         self.running_s = 0.0
         self.monitor = Monitor(safety, robot)
         self._age_max, self._patience = safety.command_age_max_s, options.stand_down_patience_s
-        self._decided_at = math.nan  # [s]
+        self._decided_at: float | None = None  # [s]
         self._standing_since: float | None = None  # the tracker, without a plan
         self._why = ""  # it stands, as it said first
         self._moves, self._joints_age_max_s = options.mode == "full", safety.state_age_hold_s
@@ -78,10 +77,10 @@ class Decision:
         if not self._moves:
             return self._pretend(row, last, now, fed)
         serving = machine.state is not RobotState.OFF and machine.state is not RobotState.DAMPING
-        gap, self._decided_at = now - self._decided_at, now
-        if serving and gap > self._age_max:
-            limit = 1e3 * self._age_max
-            machine.stop(f"no command was sent for {1e3 * gap:.0f} ms (limit {limit:.0f})")
+        before, self._decided_at = self._decided_at, now
+        if serving and before is not None and not now - before <= self._age_max:
+            gap, limit = 1e3 * (now - before), 1e3 * self._age_max
+            machine.stop(f"no command was sent for {gap:.0f} ms (limit {limit:.0f})")
         tilts = self._motions and machine.state is RobotState.RUNNING and fed
         verdict = self.monitor.judge(last, now, serving, row[TILT] if tilts else 0.0)
         if verdict is not GO:
