@@ -17,7 +17,7 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
-from controller.motor_targets import bounded_targets
+from controller.motor_targets import write_command
 from controller.options import PlanBoundsOptions
 from controller.plan_function import evaluate, unpack
 from robots.record import Record
@@ -30,9 +30,7 @@ Array = NDArray[np.float64]
 # Verdicts on an estimate; a result's lowest bits are one.
 SOUND, NONE, NOT_FINITE, STARTING, DIVERGED, OLD, TOO_FAST, OFF_ENCODERS, OFF_GYROSCOPE = range(9)
 VERDICT: Final = 15
-TILTED, TOO_LOW, MISREAD, MEASURED, FOLLOWED, TORQUE_LIMITED, POSITION_LIMITED = (
-    1 << bit for bit in range(4, 11)
-)
+TILTED, TOO_LOW, MISREAD, MEASURED, FOLLOWED = (1 << bit for bit in range(4, 9))
 HAS_ESTIMATE, HAS_READING, HAS_PLAN, FOLLOWS = 1, 2, 4, 8  # flags of a tick
 TURN_CHANGE = 500.0  # [rad/s^2] by which the trunk's turn may change; a flip's landing has half
 STATES, INPUTS, GAINS = 1, 2, 3
@@ -44,9 +42,6 @@ Q, V, STATUS = _ESTIMATE["q"], _ESTIMATE["v"], _ESTIMATE["status"].start
 OK, DEGRADED, ENDED, BEGINNING = range(4)  # statuses of an estimate, in the order of its words
 IMU, GYROSCOPE = _READING["quaternion_imu_in_world"], _READING["angular_velocity_imu"]
 READ_Q, READ_DQ = _READING["joint_position"], _READING["joint_velocity"]
-SENT_Q, SENT_DQ, SENT_KP, SENT_KD, SENT_TAU = (
-    _COMMAND[name] for name in ("q", "dq", "kp", "kd", "tau")
-)
 assert all(spans["time"].start == TIME for spans in (_READING, _COMMAND, _ESTIMATE))
 
 # What is remembered from tick to tick: joints (12) [rad], [rad/s] and their time [s] as measured
@@ -181,7 +176,7 @@ class TrackBounds(NamedTuple):
     """The bounds of `track`, see `SafetyGateOptions` and `TrackerOptions`."""
 
     joints: Array  # (2, 12) between which a joint's measurement is believed [rad]
-    sent: Array  # (4, 12) `MotorLimits`
+    sent: Array  # (4, 12) `motor_limits`
     estimate: Array  # (3) of `contradiction`
     estimate_max_age: float  # [s]
     tilt_max: float  # [rad]
@@ -279,8 +274,8 @@ def track(
         record: `TrackBounds` (1).
         memory: (MEMORY), see above.
         past: (PAST, width) the last readings, by their tick; the newest is added.
-        aim: (8, 12) becomes what is asked of the motors, as in `MotorAim`; the joints then [rad],
-            [rad/s]; and the torque that is expected of the command [N m].
+        aim: (8, 12) becomes the aim of `write_command`, the joints then [rad], [rad/s], and the
+            torque that is expected of the command [N m].
         command: row of `MotorCommand`, in which time, q, dq, kp, kd and tau are written.
     """
     bits, verdict, has_reading, bounds = 0, NONE, flags & HAS_READING != 0, record[0]
@@ -315,11 +310,6 @@ def track(
     aim[0], aim[1], aim[2], aim[3], aim[4], aim[5], aim[6] = (
         wanted, q_aim, dq_aim, kp, kd, joints, speeds
     )  # fmt: skip
-    sent = bounds.sent
-    q_des, dq_des, tau, aim[7], torque_limited, position_limited = bounded_targets(
-        wanted, q_aim, dq_aim, kp, kd, joints, speeds, sent[0], sent[1], sent[2], sent[3]
-    )
-    command[SENT_Q], command[SENT_DQ], command[SENT_TAU] = q_des, dq_des, tau
-    command[SENT_KP], command[SENT_KD], command[TIME] = kp, kd, now
-    bits |= FOLLOWED | (TORQUE_LIMITED if torque_limited else 0)
-    return bits | (POSITION_LIMITED if position_limited else 0)
+    command[TIME] = now
+    limited = write_command(aim, joints, speeds, bounds.sent, command, aim[7])
+    return bits | FOLLOWED | limited

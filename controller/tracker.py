@@ -19,7 +19,7 @@ from typing import Final, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from controller.motor_targets import MotorAim, to_motor_target
+from controller.motor_targets import POSITION_LIMITED, TORQUE_LIMITED, write_command
 from controller.options import TrackerOptions
 from controller.plan_function import is_sound
 from controller.plan_intake import PlanIntake
@@ -36,12 +36,11 @@ from controller.track_kernel import (
     MEASURED,
     MISREAD,
     PAST,
-    POSITION_LIMITED,
     SPEEDS,
     TICK,
     TILTED,
+    TIME,
     TOO_LOW,
-    TORQUE_LIMITED,
     VERDICT,
     TrackBounds,
     excess,
@@ -52,17 +51,20 @@ from robots.legs import ground_below
 from robots.motor_law import motor_torque
 from robots.record import record
 from robots.robot import Robot
+from runtime.checked import layout
 from runtime.messages import MotorCommand, Plan, SensorReading, StateEstimate
-from runtime.rows import layout_of
+from runtime.rows import layout_of, numbers_of
 
 Array = NDArray[np.float64]
 _COMMAND: Final = layout_of(MotorCommand)
-_PLAN, _TILT = (_COMMAND.spans[name].start for name in ("plan_id", "tilt"))
+_PLAN, _TILT, _STATUS = (_COMMAND.spans[name].start for name in ("plan_id", "tilt", "status"))
+_REASON: Final = _COMMAND.spans["reason"]
 _LIMITED: Final = TORQUE_LIMITED | POSITION_LIMITED
 _NO_ESTIMATE, _NO_READING = (
     np.zeros(layout_of(kind).width) for kind in (StateEstimate, SensorReading)
 )
 State = Literal["ok", "hold", "stand_down", "damp", "waiting"]
+_STATES: Final = dict(layout(MotorCommand).words)["status"]
 
 
 class Tracker:
@@ -75,7 +77,7 @@ class Tracker:
         self.reset()
         self._bounds = record(TrackBounds(
             np.stack((legs.lower - o.measured_margin, legs.upper + o.measured_margin)),
-            np.stack(self.gate.limits),
+            self.gate.limits,
             np.array((o.estimate_joint_error, o.estimate_turn_error, o.estimate_speed_max)),
             o.estimate_max_age_s, o.tilt_max, o.fall_confirm_s, options.kp_max, options.kd_max,
         )._asdict())  # fmt: skip
@@ -102,7 +104,7 @@ class Tracker:
         is_sound(slot, np.zeros((1, 4)))
         excess(slot, 0.0, gate.plan_bounds)
         zero = np.zeros(12)
-        to_motor_target(damping_aim(zero, zero, 0.0), zero, zero, gate.limits)
+        write_command(np.zeros((5, 12)), zero, zero, gate.limits, np.zeros(_COMMAND.width), zero)
         tilt(still[:4])
         track(*self.plans.flat, _NO_ESTIMATE, _NO_READING, 0, 0.0, 0.0, self._bounds,
               gate.memory.copy(), self._past, self._aim, np.zeros(_COMMAND.width))  # fmt: skip
@@ -167,7 +169,7 @@ class Tracker:
         ):  # fmt: skip
             return self._decide(bits, reading)
         if bits & _LIMITED:
-            self._count_limits(bits & TORQUE_LIMITED, bits & POSITION_LIMITED)
+            self._count_limits(bits)
         self._torque[:] = self._aim[7]
         self.commands["ok"] += 1
         row[TICK], row[_PLAN], row[_TILT] = self._tick, current.id, memory[ALLOWED]
@@ -193,7 +195,7 @@ class Tracker:
 
     def _measured_torque(self, reading: SensorReading) -> Array:
         """The measured torques (12) [N m] within the limit, zeros if there is none."""
-        torque, most = reading.joint_torque, self.gate.limits.torque
+        torque, most = reading.joint_torque, self.gate.limits[2]
         return np.clip(torque, -most, most) if np.isfinite(torque).all() else np.zeros(12)
 
     def _decide(self, bits: int, reading: SensorReading | None) -> MotorCommand:
@@ -261,8 +263,7 @@ class Tracker:
         if bits & FOLLOWED:
             self._bad_since = None
             aim = self._aim.copy()
-            wanted = MotorAim(aim[0], aim[1], aim[2], aim[3], aim[4])
-            wanted = self._standby.take_over(wanted, *self._measured_joints(), self._now)
+            wanted = self._standby.take_over(aim[:5], *self._measured_joints(), self._now)
             return self._send(state, reason, wanted, (aim[5], aim[6]))
         if estimate is Reason.OK:
             reason = self.gate.count(Reason.COMMAND_NOT_FINITE)
@@ -277,36 +278,33 @@ class Tracker:
         if last is None:
             return self._rest("damp", reason)
         torque = motor_torque(last.q, last.dq, last.kp, last.kd, last.tau, *self._measured_joints())
-        return self._send("hold", reason, MotorAim(torque, last.q, last.dq, last.kp, last.kd))
+        return self._send("hold", reason, np.stack((torque, last.q, last.dq, last.kp, last.kd)))
 
     def _send(
-        self, state: State, reason: Reason, aim: MotorAim,
-        joints: tuple[Array, Array] | None = None,
-    ) -> MotorCommand:  # fmt: skip
-        """The message that gives a finite `aim` within limits, at `joints` or as measured."""
-        target = to_motor_target(aim, *(joints or self._measured_joints()), self.gate.limits)
-        self._count_limits(target.torque_limited, target.position_limited)
-        self.gate.enter(state, reason)
-        self._torque = target.torque
-        return self._command(state, reason, target.q, target.dq, aim.kp, aim.kd, target.tau)
-
-    def _count_limits(self, torque: int, position: int) -> None:
-        """Count a command of which limits have changed a torque, or the target of a position."""
-        if torque:
-            self.gate.count(Reason.TORQUE_LIMITED)
-        if position:
-            self.gate.count(Reason.POSITION_LIMITED)
-
-    def _command(
-        self, state: State, reason: Reason, q: Array, dq: Array, kp: Array, kd: Array, tau: Array
+        self, state: State, reason: Reason, aim: Array, joints: tuple[Array, Array] | None = None
     ) -> MotorCommand:
-        """The message, counted."""
+        """The command that gives a finite `aim` (5, 12) within limits, at `joints` or as measured.
+
+        See `write_command`.
+        """
+        gate, row, torque = self.gate, np.zeros(_COMMAND.width), np.empty(12)
+        q, dq = joints or self._measured_joints()
+        self._count_limits(write_command(aim, q, dq, gate.limits, row, torque))
+        gate.enter(state, reason)
+        self._torque, current = torque, self.plans.current
         self.commands[state] += 1
-        plan = self.plans.current
-        self._safe = MotorCommand(
-            tick=self._tick, time=self._now, q=q, dq=dq, kp=kp, kd=kd, tau=tau,
-            plan_id=-1 if plan is None else plan.id, status=state,
-            tilt=float(self.gate.memory[ALLOWED]) if state in ("ok", "hold") else 0.0,
-            reason="" if state == "ok" else reason.value,
-        )  # fmt: skip
+        row[TICK], row[TIME], row[_STATUS] = self._tick, self._now, _STATES.index(state)
+        row[_PLAN] = -1 if current is None else current.id
+        if state in ("ok", "hold"):
+            row[_TILT] = gate.memory[ALLOWED]
+        if state != "ok":
+            row[_REASON] = numbers_of(reason.value)
+        self._safe = _COMMAND.view(row)
         return self._safe
+
+    def _count_limits(self, bits: int) -> None:
+        """Count a command of which limits have changed a torque, or the target of a position."""
+        if bits & TORQUE_LIMITED:
+            self.gate.count(Reason.TORQUE_LIMITED)
+        if bits & POSITION_LIMITED:
+            self.gate.count(Reason.POSITION_LIMITED)

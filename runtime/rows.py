@@ -86,14 +86,18 @@ class RowLayout(Generic[MessageT]):
             if kind is np.ndarray:
                 row[span] = value.ravel()
             elif kind is str:
-                text = value.encode()[: 8 * TEXT_WORDS].ljust(8 * TEXT_WORDS, b"\0")
-                row[span] = np.frombuffer(text)
+                row[span] = numbers_of(value)
             else:
                 row[span.start] = words.index(value) if words else value
 
     def message(self, row: Array) -> MessageT:
         """The message in a row, whose arrays are views of it."""
         return message_of(self.view(row))
+
+
+def numbers_of(text: str) -> Array:
+    """A text as it stands in a row (6)."""
+    return np.frombuffer(text.encode()[: 8 * TEXT_WORDS].ljust(8 * TEXT_WORDS, b"\0"))
 
 
 def _reader(field: _Field) -> Callable[[RowView], Any]:

@@ -6,13 +6,14 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
-from controller.motor_targets import MotorAim, motor_limits, to_motor_target
+from controller.motor_targets import TORQUE_LIMITED, motor_limits, write_command
 from controller.options import TrackerOptions
 from controller.tracker import Tracker
 from robots.motor_law import motor_torque
 from robots.state import Array, difference, integrate
 from runtime.messages import MotorCommand, Plan
-from tests.a1 import A1
+from runtime.rows import layout_of
+from tests.a1 import A1, stand_command
 from tests.controller.tracker_messages import (
     estimate,
     near_standing,
@@ -93,7 +94,10 @@ def vector(limit: float) -> st.SearchStrategy:
 def test_realised_law_is_exact_and_bounded(torque, q_aim, dq_aim, kp, kd, q, dq):
     kp, kd = np.abs(kp), np.abs(kd)
     limits = motor_limits(A1, None, 0.05)
-    target = to_motor_target(MotorAim(torque, q_aim, dq_aim, kp, kd), q, dq, limits)
+    row, expected = stand_command(0, 0.0).row, np.empty(12)
+    aim = np.stack((torque, q_aim, dq_aim, kp, kd))
+    bits = write_command(aim, q, dq, limits, row, expected)
+    target = layout_of(MotorCommand).view(row)
     limited = np.clip(torque, -A1.torque_limit[0], A1.torque_limit[0])
     given_by_motor = motor_torque(target.q, target.dq, kp, kd, target.tau, q, dq)
     np.testing.assert_allclose(given_by_motor, limited, atol=1e-9)
@@ -101,7 +105,8 @@ def test_realised_law_is_exact_and_bounded(torque, q_aim, dq_aim, kp, kd, q, dq)
     inside = (target.q >= A1.legs.lower - 0.051) & (target.q <= A1.legs.upper + 0.051)
     towards = np.abs(target.q - q) <= A1.torque_limit[0] / np.maximum(kp, 1e-3) + 1e-9
     assert np.all(inside | towards)
-    assert target.torque_limited == bool(np.any(limited != torque))
+    assert bool(bits & TORQUE_LIMITED) == bool(np.any(limited != torque))
+    np.testing.assert_array_equal(expected, limited)
 
 
 @pytest.mark.parametrize("delay", [0.0, 0.01])

@@ -20,7 +20,6 @@ from shutil import which
 from time import process_time, sleep, thread_time
 from typing import Any, NamedTuple
 
-import msgspec
 import numpy as np
 
 from runtime.bus import Bus, Endpoints
@@ -261,13 +260,14 @@ def _run_simulation(walk: Walk, meter: Meter, bus: Bus) -> None:
     config, clock = load_launch("stand", mode="realtime"), SteppedClock()
     robot, tracker = assembly.make_simulation(config), assembly.make_tracker(config)
     _, estimate = walk.recorded[0]
-    hold = tracker.command(estimate, walk.plans[0], estimate.time, walk.recorded[0][0])
+    hold = tracker.command(estimate, walk.plans[0], estimate.time, walk.recorded[0][0]).row
     options = node.SimulationNodeOptions(reading_subscribers=1, truth_subscribers=1)
 
     def feed() -> None:
         for listen in listeners:
             listen()
-        commands.send(msgspec.structs.replace(hold, tick=meter.count))
+        hold[0] = meter.count  # its tick
+        commands.send(hold)
 
     with clock.step_time():
         node.run(robot, bus, clock, 3600.0, _between_ticks(meter, feed), options)
