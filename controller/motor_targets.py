@@ -13,49 +13,22 @@ delay: there kd < I / T = 10 is the limit, and the default kd_max = 5 keeps half
 simulated motor runs at 1 kHz too. kp T must stay well below kd (100 x 0.001 = 0.1).
 """
 
-from typing import NamedTuple
-
 import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
 from robots.robot import Robot
+from runtime.messages import MotorCommand
+from runtime.rows import layout_of
 
 Array = NDArray[np.float64]
 
 
-class MotorAim(NamedTuple):
-    """A wanted torque and the feedback that acts around it between samples, twelve of each."""
-
-    torque: Array  # [N m] at the sampling instant
-    q: Array  # [rad]
-    dq: Array  # [rad/s]
-    kp: Array  # [N m/rad]
-    kd: Array  # [N m s/rad]
-
-    def mixed_with(self, other: "MotorAim", share: float) -> "MotorAim":
-        """Return (1 - share) self + share other, part by part."""
-        return MotorAim(*(a + share * (b - a) for a, b in zip(self, other, strict=True)))
-
-
-class MotorLimits(NamedTuple):
-    """What is sent to the motors stays within, twelve of each."""
-
-    lower: Array  # of position targets [rad]
-    upper: Array  # [rad]
-    torque: Array  # [N m]
-    speed: Array  # of velocity targets [rad/s]
-
-
-class MotorTarget(NamedTuple):
-    """What is sent to the motors, and whether limits changed it."""
-
-    q: Array
-    dq: Array
-    tau: Array
-    torque: Array  # expected of the motor law at the sampling instant [N m]
-    torque_limited: bool
-    position_limited: bool
+_SPANS = layout_of(MotorCommand).spans
+SENT_Q, SENT_DQ, SENT_KP, SENT_KD, SENT_TAU = (
+    _SPANS[name] for name in ("q", "dq", "kp", "kd", "tau")
+)
+TORQUE_LIMITED, POSITION_LIMITED = 1 << 9, 1 << 10  # beside the bits of `track`
 
 
 @njit(cache=True)
@@ -82,58 +55,53 @@ def joint_gain(kp: float, kd: float) -> Array:
 
 
 @njit(cache=True)
-def bounded_targets(
-    torque: Array, q_aim: Array, dq_aim: Array, kp: Array, kd: Array, q: Array, dq: Array,
-    lower: Array, upper: Array, torque_limit: Array, velocity_limit: Array,
-) -> tuple[Array, Array, Array, Array, bool, bool]:  # fmt: skip
-    """Return the fields of `MotorTarget`; see `to_motor_target`."""
-    q_des, dq_des, tau, u = np.empty(12), np.empty(12), np.empty(12), np.empty(12)
-    torque_limited, position_limited = False, False
-    for i in range(12):
-        most = torque_limit[i]
-        u[i] = min(most, max(-most, torque[i]))
-        torque_limited |= u[i] != torque[i]
-        target = min(upper[i], max(lower[i], q_aim[i]))
-        position_limited |= target != q_aim[i]
-        lead = most / max(kp[i], 1e-3)
-        q_des[i] = min(q[i] + lead, max(q[i] - lead, target))
-        speed = min(velocity_limit[i], max(-velocity_limit[i], dq_aim[i]))
-        lead = most / max(kd[i], 1e-3)
-        dq_des[i] = min(dq[i] + lead, max(dq[i] - lead, speed))
-        tau[i] = u[i] - kp[i] * (q_des[i] - q[i]) - kd[i] * (dq_des[i] - dq[i])
-    return q_des, dq_des, tau, u, torque_limited, position_limited
-
-
-def motor_limits(robot: Robot, torque: float | None, margin: float) -> MotorLimits:
-    """The limits of a robot, position targets up to `margin` [rad] beyond its joint ranges.
-
-    `torque` is the largest [N m]; None takes the robot's own.
-    """
-    most = np.array(robot.torque_limit) if torque is None else np.full(12, float(torque))
-    lower, upper = robot.legs.lower - margin, robot.legs.upper + margin
-    return MotorLimits(lower, upper, most, np.array(robot.velocity_limit))
-
-
-def to_motor_target(aim: MotorAim, q: Array, dq: Array, limits: MotorLimits) -> MotorTarget:
-    """Return what to send so that the motor law at (q, dq) gives `aim.torque`, within the limits.
+def write_command(
+    aim: Array, q: Array, dq: Array, limits: Array, command: Array, expected: Array
+) -> int:
+    """Write what to send so that the motor law at (q, dq) gives the aim's torque, within limits.
 
     The torque is clipped to the limit, the position target to the joint range, the velocity target
     to the motor's. A target further from the measurement than the torque limit reaches
     (torque_limit / kp, torque_limit / kd) comes nearer: the law stays exact, and |tau| can never
-    exceed three torque limits (of an A1 100.5 N m; its wire wraps at 128).
+    exceed three torque limits (of an A1 100.5 N m; its wire wraps at 128). Finite numbers in give
+    finite numbers out.
 
     Args:
-        aim: what is wanted; finite.
+        aim: (5, 12) a wanted torque [N m] at the sampling instant, and the feedback that acts
+            around it between samples: q [rad], dq [rad/s], kp, kd; finite.
         q, dq: measured joints (12) [rad], [rad/s].
-        limits: of what is sent.
+        limits: (4, 12) see `motor_limits`.
+        command: row of `MotorCommand`, in which q, dq, kp, kd and tau are written.
+        expected: (12) becomes the torque of the motor law at the sampling instant [N m].
 
-    Finite numbers in give finite numbers out.
+    Returns:
+        Whether a limit has changed a torque, or the target of a position, as bits.
     """
-    return MotorTarget(*bounded_targets(*aim, q, dq, *limits))
+    bits = 0
+    command[SENT_KP], command[SENT_KD] = aim[3], aim[4]
+    q_des, dq_des, tau = command[SENT_Q], command[SENT_DQ], command[SENT_TAU]
+    for i in range(12):
+        torque, kp, kd, most = aim[0, i], aim[3, i], aim[4, i], limits[2, i]
+        u = min(most, max(-most, torque))
+        bits |= TORQUE_LIMITED if u != torque else 0
+        target = min(limits[1, i], max(limits[0, i], aim[1, i]))
+        bits |= POSITION_LIMITED if target != aim[1, i] else 0
+        lead = most / max(kp, 1e-3)
+        q_des[i] = min(q[i] + lead, max(q[i] - lead, target))
+        speed = min(limits[3, i], max(-limits[3, i], aim[2, i]))
+        lead = most / max(kd, 1e-3)
+        dq_des[i] = min(dq[i] + lead, max(dq[i] - lead, speed))
+        tau[i] = u - kp * (q_des[i] - q[i]) - kd * (dq_des[i] - dq[i])
+        expected[i] = u
+    return bits
 
 
-def warm_up() -> None:
-    """Compile everything here."""
-    zero = np.zeros(12)
-    kp, kd = split_gain(np.zeros((12, 36)), 1.0, 1.0)
-    to_motor_target(MotorAim(zero, zero, zero, kp, kd), zero, zero, MotorLimits(*[zero] * 4))
+def motor_limits(robot: Robot, torque: float | None, margin: float) -> Array:
+    """The limits of a robot (4, 12): of position targets, least and most [rad], torque, speed.
+
+    Position targets reach up to `margin` [rad] beyond its joint ranges. `torque` is the largest
+    [N m]; None takes the robot's own.
+    """
+    most = np.array(robot.torque_limit) if torque is None else np.full(12, float(torque))
+    lower, upper = robot.legs.lower - margin, robot.legs.upper + margin
+    return np.stack((lower, upper, most, np.array(robot.velocity_limit)))

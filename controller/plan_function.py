@@ -68,18 +68,6 @@ def slot_size(n: int) -> int:
     return HEAD + n + 37 * (n + 1) + 444 * n
 
 
-class PolicyPoint(NamedTuple):
-    """The policy at one instant and one state."""
-
-    knot: int  # interval [time of knot, time of knot + 1)
-    ended: bool  # the instant lies past the horizon: the last knot is held
-    q: Array  # nominal configuration (19)
-    v: Array  # nominal velocity (18)
-    dx: Array  # x (-) x_nom (36)
-    torque: Array  # u (12) [N m]
-    finite: bool  # numbers so large that they overflow are caught here
-
-
 @njit(cache=True)
 def touchdown_beside(contacts: Array, beside: Array) -> None:
     """Write, per interval (N), whether a foot gains contact at the knot on either side of it.
@@ -150,7 +138,16 @@ def nominal_at(plan: PlanArrays, now: float) -> tuple[Array, Array]:
 def policy_at(
     plan: PlanArrays, q: Array, v: Array, now: float
 ) -> tuple[int, bool, Array, Array, Array, Array, bool]:
-    """Return the fields of `PolicyPoint` at time `now` [s] and state q (19), v (18)."""
+    """Return the policy at time `now` [s] and state q (19), v (18).
+
+    Before knot 0 the nominal is knot 0; past the horizon it is the last state with the last input
+    and gains.
+
+    Returns:
+        The knot before that time; whether the time lies past the horizon; the nominal q (19) and
+        v (18); x (-) x_nom (36); u (12) [N m]; whether all is finite: numbers so large that they
+        overflow are not.
+    """
     k, alpha, ended = _locate(now - plan.time, plan.period, plan.inputs.shape[0])
     q_nominal, v_nominal = _nominal(plan.qs, plan.vs, k, alpha, plan.beside[k] > 0.5)
     dx = difference(q_nominal, v_nominal, q, v)
@@ -187,31 +184,6 @@ class PlanFunction:
             begin = end
         self.is_sound = is_sound(flat, np.ascontiguousarray(plan.contacts))
         self.end = self.time + self.period * n  # of the last knot [s]
-
-    def policy(self, q: Array, v: Array, now: float) -> PolicyPoint:
-        """Return the policy at time `now` [s] and state q (19), v (18).
-
-        Before knot 0 the nominal is knot 0; past the horizon it is the last state with the last
-        input and gains, and `ended` is set.
-        """
-        return PolicyPoint(*policy_at(unpack(self.flat), q, v, now))
-
-    def nominal(self, now: float) -> tuple[Array, Array]:
-        """Return the nominal (q (19), v (18)) at time `now` [s]."""
-        return nominal_at(unpack(self.flat), now)
-
-
-class PolicyOutput(NamedTuple):
-    """What to ask of the motors when the command takes effect, twelve of each."""
-
-    finite: bool  # numbers so large that they overflow are caught here
-    torque: Array  # [N m]
-    q: Array  # nominal joints [rad]
-    dq: Array  # [rad/s]
-    kp: Array  # [N m/rad]
-    kd: Array  # [N m s/rad]
-    joints: Array  # the measured joints then [rad]
-    joint_speeds: Array  # [rad/s]
 
 
 @njit(cache=True)
@@ -273,7 +245,11 @@ def evaluate(
     joints: Array, joint_speeds: Array, measured_at: float, due: float,
     kp_max: float, kd_max: float,
 ) -> tuple[bool, Array, Array, Array, Array, Array, Array, Array]:  # fmt: skip
-    """Return the fields of `PolicyOutput` at time `due` [s].
+    """Return what to ask of the motors at time `due` [s], twelve of each.
+
+    Whether all is finite (numbers so large that they overflow are not), torque [N m], nominal
+    joints [rad], [rad/s], kp [N m/rad], kd [N m s/rad], and the measured joints then [rad],
+    [rad/s].
 
     Args:
         current, previous: the plans, see `unpack`; the same where there was none before.
@@ -290,17 +266,3 @@ def evaluate(
     if not np.isfinite(np.sum(joints_due) + np.sum(speeds_due)):
         joints_due, speeds_due = joints, joint_speeds
     return finite, torque, q_nominal[7:], v_nominal[6:], kp, kd, joints_due, speeds_due
-
-
-def warm_up() -> None:
-    """Compile everything here: the first plan of a run must not wait for a compiler."""
-    q, v = np.tile(np.eye(19)[6], (3, 1)), np.zeros(18)
-    function = PlanFunction(Plan(
-        id=0, tick=0, time=0.0, period=0.01, states_q=q, states_v=np.zeros((3, 18)),
-        inputs=np.zeros((2, 12)), gains=np.zeros((2, 12, 36)), contacts=np.zeros((2, 4)),
-        cost=0.0, iterations=0, solve_s=0.0, status="ok",
-    ))  # fmt: skip
-    plan, joints = function.flat, np.zeros(12)
-    function.policy(q[0].copy(), v, 0.0)
-    function.nominal(0.005)
-    evaluate(plan, plan, q[0].copy(), v, 0.0, joints, joints, 0.0, 0.005, 1.0, 1.0)

@@ -3,11 +3,12 @@
 import numpy as np
 from numpy.typing import NDArray
 
-from controller.plan_function import ON_TIME, PlanFunction
+from controller.plan_function import ON_TIME, PlanFunction, slot_size
 from controller.safety import Reason, SafetyGate
 from runtime.messages import Plan
 
 Array = NDArray[np.float64]
+_NONE = np.concatenate(([0.0, 1.0, 1.0], np.zeros(slot_size(1) - 3)))
 
 
 class PlanIntake:
@@ -21,7 +22,10 @@ class PlanIntake:
 
     Attributes:
         current: the plan that is followed; None before the first one has begun.
+        flat: the numbers of the current plan and of the one before it, see `plan_function.unpack`.
+        waiting: plans that have not begun, in order of their start.
         accepted: number of plans.
+        accepted_at: time of the last one [s].
         arrival: of the newest plan, after its own start [s]; negative when it came in time.
         refusal: why the gate refused the last plan; None where it was accepted.
     """
@@ -30,23 +34,17 @@ class PlanIntake:
         """Follow nothing yet."""
         self.gate = gate
         self.current: PlanFunction | None = None
+        self.flat = _NONE, _NONE
+        self.waiting: list[PlanFunction] = []
         self.accepted = 0
-        self.arrival = 0.0
+        self.accepted_at = self.arrival = 0.0
         self.refusal: Reason | None = None
         self._previous: PlanFunction | None = None
-        self._waiting: list[PlanFunction] = []  # in order of their start
         self._newest: PlanFunction | None = None
-        self._accepted_at = 0.0
         self._last_offer: Plan | None = None
         self._slots: list[Array] = []
 
-    def silence(self, now: float) -> float:
-        """Time since the last accepted plan [s]."""
-        return now - self._accepted_at
-
-    def offer(
-        self, plan: Plan, now: float, stale_after: float, q: Array | None = None
-    ) -> bool:
+    def offer(self, plan: Plan, now: float, stale_after: float, q: Array | None = None) -> bool:
         """Accept `plan` if it is newer than the last one, and safe; return whether it was.
 
         Args:
@@ -61,26 +59,26 @@ class PlanIntake:
         if self._newest is not None and plan.id == self._newest.id:
             return False
         if not self._in_order(plan, now, stale_after):
-            self.gate.counts[Reason.PLAN_OUT_OF_ORDER.value] += 1
+            self.gate.count(Reason.PLAN_OUT_OF_ORDER)
             return False
         failed = plan.status == "failed" or len(plan.inputs) == 0
         function = None if failed else self._copy(plan)
-        verdict = self.gate.judge_plan(plan, function, now)
-        if verdict.ok and self._newest is None and q is not None:
-            verdict = self.gate.judge_first_plan(plan, q)
-        self.refusal = None if verdict.ok else verdict.reason
-        if not verdict.ok or function is None:
+        reason = self.gate.judge_plan(plan, function, now)
+        if reason is Reason.OK and self._newest is None and q is not None:
+            reason = self.gate.judge_first_plan(plan, q)
+        self.refusal = None if reason is Reason.OK else reason
+        if self.refusal is not None or function is None:
             return False
         self._newest = function
-        self._waiting = [each for each in self._waiting if each.time < plan.time]
-        self._waiting.append(function)
-        self._accepted_at, self.arrival = now, now - plan.time
+        self.waiting = [each for each in self.waiting if each.time < plan.time]
+        self.waiting.append(function)
+        self.accepted_at, self.arrival = now, now - plan.time
         self.accepted += 1
         return True
 
     def _copy(self, plan: Plan) -> PlanFunction:
         """The plan in a slot that no other is followed or waits in; fresh memory faults pages."""
-        plans = (self.current, self._previous, *self._waiting)
+        plans = (self.current, self._previous, *self.waiting)
         taken = {id(each.slot) for each in plans if each is not None}
         function = PlanFunction(plan, next((s for s in self._slots if id(s) not in taken), None))
         if all(function.slot is not slot for slot in self._slots):
@@ -89,17 +87,12 @@ class PlanIntake:
 
     def begin(self, due: float) -> None:
         """Follow the last plan that starts by `due` [s], when the next command takes effect."""
-        while self._waiting and self._waiting[0].time <= due + ON_TIME:
-            following = self._waiting.pop(0)
+        while self.waiting and self.waiting[0].time <= due + ON_TIME:
+            following = self.waiting.pop(0)
             if self.current is None or following.time > self.current.time:
                 self._previous = self.current
             self.current = following
-
-    @property
-    def flat(self) -> tuple[Array, Array]:
-        """The numbers of the current plan, which there must be, and of the one before it."""
-        assert self.current is not None
-        return self.current.flat, (self._previous or self.current).flat
+            self.flat = following.flat, (self._previous or following).flat
 
     def _in_order(self, plan: Plan, now: float, stale_after: float) -> bool:
         newest = self._newest
@@ -107,4 +100,4 @@ class PlanIntake:
             return True
         if plan.id > newest.id and plan.time >= newest.time:
             return True
-        return plan.time > newest.time and self.silence(now) > stale_after
+        return plan.time > newest.time and now - self.accepted_at > stale_after

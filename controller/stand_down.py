@@ -11,7 +11,6 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from controller.motor_targets import MotorAim
 from controller.options import StandDownOptions
 from robots import profiles
 from robots.robot import Robot
@@ -57,21 +56,22 @@ class StandDown:
             return minimum_jerk(self._start, stand, since, o.rise_s)
         return minimum_jerk(stand, self._robot.lie, since - o.rise_s - o.pause_s, o.lie_s)
 
-    def aim(self, q: Array, dq: Array, now: float) -> MotorAim:
+    def aim(self, q: Array, dq: Array, now: float) -> Array:
         """Return the PD torque towards the target plus what is left of the fading old torque."""
         target = self.target(now)
         fade = min(1.0, max(0.0, 1.0 - (now - self._since) / self.options.rise_s))
         aim = joint_pd(target, q, dq, self.options.kp, self.options.kd)
-        return aim._replace(torque=aim.torque + fade * self._torque)
+        aim[0] += fade * self._torque
+        return aim
 
 
-def joint_pd(target: JointTarget, q: Array, dq: Array, kp: float, kd: float) -> MotorAim:
-    """Return the aim of plain joint PD at the measured joints q, dq (12)."""
+def joint_pd(target: JointTarget, q: Array, dq: Array, kp: float, kd: float) -> Array:
+    """Return the aim (5, 12) of `write_command` for plain joint PD at measured joints (12)."""
     torque = kp * (target.q - q) + kd * (target.dq - dq)
-    return MotorAim(torque, target.q, target.dq, np.full(12, kp), np.full(12, kd))
+    return np.stack((torque, target.q, target.dq, np.full(12, kp), np.full(12, kd)))
 
 
-def damping_aim(q: Array, dq: Array, kd: float) -> MotorAim:
+def damping_aim(q: Array, dq: Array, kd: float) -> Array:
     """Return the aim of pure damping: no position loop, whatever the joints do."""
     return joint_pd(JointTarget(q, np.zeros(12)), q, dq, 0.0, kd)
 
@@ -86,7 +86,7 @@ class Standby:
         self._standing: StandDown | None = None
         self._taken_over_since: float | None = None
 
-    def wait(self, q: Array, dq: Array, torque: Array) -> MotorAim:
+    def wait(self, q: Array, dq: Array, torque: Array) -> Array:
         """Return joint PD on the pose of the first call, on top of the torque of that call.
 
         Args:
@@ -97,9 +97,10 @@ class Standby:
             self._waiting = JointTarget(q.copy(), np.zeros(12)), torque.copy()
         target, held = self._waiting
         aim = joint_pd(target, q, dq, self.options.kp, self.options.kd)
-        return aim._replace(torque=aim.torque + held)
+        aim[0] += held
+        return aim
 
-    def stand_down(self, q: Array, dq: Array, torque: Array, now: float) -> MotorAim:
+    def stand_down(self, q: Array, dq: Array, torque: Array, now: float) -> Array:
         """Return the motion to a stand and to the ground, begun now unless it is under way.
 
         Args:
@@ -127,7 +128,7 @@ class Standby:
         """Whether a fresh plan may take over: before lying down has begun."""
         return self._standing is None or self._standing.can_return(now)
 
-    def take_over(self, aim: MotorAim, q: Array, dq: Array, now: float) -> MotorAim:
+    def take_over(self, aim: Array, q: Array, dq: Array, now: float) -> Array:
         """Return the plan's aim, mixed for `return_s` with what went before, if anything did."""
         if self.is_over:
             return aim
@@ -141,4 +142,4 @@ class Standby:
             before = self._standing.aim(q, dq, now)
         else:
             before = self.wait(q, dq, np.zeros(12))
-        return before.mixed_with(aim, max(0.0, share))
+        return before + max(0.0, share) * (aim - before)

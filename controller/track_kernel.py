@@ -1,14 +1,13 @@
-"""The tracker's compiled checks, and one compiled call for a tick in which all is well.
+"""The tracker's tick as one compiled call, and the checks of a plan.
+
+`track` judges what was measured and estimated, and follows the plan where the estimate may be fed
+back. It returns bits; the tracker names them, and chooses its state by them.
 
 `contradiction` compares an estimate with the reading that it was made from. In simulated walks,
 pushes of 3 m/s, jumps and flips the two differ by 0.005 rad and 0.04 rad/s at most. Where that
 reading is missing, a newer one takes its place, before which joints and trunk have moved on: the
 bounds grow with the time between. Estimates 0 to 20 ms older than the reading used half of them at
 most.
-
-`track` judges, evaluates the policy and limits. Where a bit of `UNUSUAL` is set, the tracker
-repeats the tick step by step, which names the cause and decides what to do: `SafetyGate`,
-`plan_function` and `motor_targets` do the same, and count it.
 """
 
 import math
@@ -18,31 +17,41 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
-from controller.motor_targets import bounded_targets
+from controller.motor_targets import write_command
 from controller.options import PlanBoundsOptions
 from controller.plan_function import evaluate, unpack
+from robots.record import Record
 from robots.robot import Robot
 from runtime.messages import MotorCommand, SensorReading, StateEstimate
 from runtime.rows import layout_of
 
 Array = NDArray[np.float64]
 
-TOO_FAST, OFF_ENCODERS, OFF_GYROSCOPE = 1, 2, 3
+# Verdicts on an estimate; a result's lowest bits are one.
+SOUND, NONE, NOT_FINITE, STARTING, DIVERGED, OLD, TOO_FAST, OFF_ENCODERS, OFF_GYROSCOPE = range(9)
+VERDICT: Final = 15
+TILTED, TOO_LOW, MISREAD, MEASURED, FOLLOWED = (1 << bit for bit in range(4, 9))
+HAS_ESTIMATE, HAS_READING, HAS_PLAN, FOLLOWS = 1, 2, 4, 8  # flags of a tick
 TURN_CHANGE = 500.0  # [rad/s^2] by which the trunk's turn may change; a flip's landing has half
 STATES, INPUTS, GAINS = 1, 2, 3
-NOT_PLAUSIBLE, NOT_FINITE, FALLEN, OVERFLOW = 1, 2, 4, 8
-TORQUE_LIMITED, POSITION_LIMITED, CONTRADICTED = 16, 32, 64
-UNUSUAL: Final = NOT_PLAUSIBLE | NOT_FINITE | FALLEN | OVERFLOW | CONTRADICTED
+PAST: Final = 64  # ticks for which readings are kept, longer than estimates may be old
 _READING, _COMMAND = layout_of(SensorReading).spans, layout_of(MotorCommand).spans
 _ESTIMATE = layout_of(StateEstimate).spans
-TIME: Final = 1  # of each row
-Q, V = _ESTIMATE["q"], _ESTIMATE["v"]
+TICK, TIME = 0, 1  # of each row
+Q, V, STATUS = _ESTIMATE["q"], _ESTIMATE["v"], _ESTIMATE["status"].start
+OK, DEGRADED, ENDED, BEGINNING = range(4)  # statuses of an estimate, in the order of its words
 IMU, GYROSCOPE = _READING["quaternion_imu_in_world"], _READING["angular_velocity_imu"]
 READ_Q, READ_DQ = _READING["joint_position"], _READING["joint_velocity"]
-SENT_Q, SENT_DQ, SENT_KP, SENT_KD, SENT_TAU = (
-    _COMMAND[name] for name in ("q", "dq", "kp", "kd", "tau")
-)
 assert all(spans["time"].start == TIME for spans in (_READING, _COMMAND, _ESTIMATE))
+
+# What is remembered from tick to tick: joints (12) [rad], [rad/s] and their time [s] as measured
+# last, whether there are any; what of the last estimate that could be compared could not be; since
+# when a fall is suspected, NaN for no time [s]; height of the trunk below which it is one, in the
+# world [m]; tilt to which the plan's reference tilts the trunk [rad].
+JOINTS, SPEEDS, AT, KNOWN, FOUND, FALLING, LOWEST, ALLOWED = (
+    slice(0, 12), slice(12, 24), 24, 25, 26, 27, 28, 29,
+)  # fmt: skip
+MEMORY: Final = 30
 FASTEST_MEASURED = 200.0  # [rad/s] ten times what the motors reach: more is no measurement
 LEAST_SQUARE, MOST_SQUARE = 0.98, 1.02  # of a quaternion's length, between which it is believed
 
@@ -50,20 +59,20 @@ LEAST_SQUARE, MOST_SQUARE = 0.98, 1.02  # of a quaternion's length, between whic
 @njit(cache=True)
 def contradiction(
     v: Array, estimated_joints: Array, joints: Array, gyroscope: Array, age: float,
-    bounds: tuple[float, ...], fastest: Array,
+    bounds: Array, fastest: Array,
 ) -> int:  # fmt: skip
-    """Return what of an estimate cannot be, 0 where nothing.
+    """Return what of an estimate cannot be, SOUND where nothing.
 
     Args:
         v: (18) of the estimate, finite.
         estimated_joints: (12) [rad].
         joints, gyroscope: as measured (12) [rad], (3) [rad/s]; what is NaN contradicts nothing.
         age: from the estimate to the measurement [s].
-        bounds: estimate_joint_error, estimate_turn_error and estimate_speed_max, see
+        bounds: (3) estimate_joint_error, estimate_turn_error and estimate_speed_max, see
             `SafetyGateOptions`.
         fastest: speeds of the joints (12) [rad/s].
     """
-    joint_error, turn_error, speed_max = bounds
+    joint_error, turn_error, speed_max = bounds[0], bounds[1], bounds[2]
     age = abs(age)
     speed = turn = 0.0
     for i in range(3):
@@ -74,7 +83,7 @@ def contradiction(
     for i in range(12):
         if abs(estimated_joints[i] - joints[i]) > joint_error + fastest[i] * age:
             return OFF_ENCODERS
-    return OFF_GYROSCOPE if turn > (turn_error + TURN_CHANGE * age) ** 2 else 0
+    return OFF_GYROSCOPE if turn > (turn_error + TURN_CHANGE * age) ** 2 else SOUND
 
 
 class PlanBounds(NamedTuple):
@@ -163,27 +172,30 @@ def tilt(quaternion: Array) -> float:
     return math.acos(min(1.0, max(-1.0, 1.0 - 2.0 * (x * x + y * y))))
 
 
-@njit(cache=True)
-def track(
-    current: Array, previous: Array, estimate: Array, reading: Array, source: Array, due: float,
-    ranges: Array, bounds: Array, command: Array, torque: Array,
-) -> int:  # fmt: skip
-    """Follow a plan; return bits of what is unusual or was limited.
+class TrackBounds(NamedTuple):
+    """The bounds of `track`, see `SafetyGateOptions` and `TrackerOptions`."""
 
-    Args:
-        current, previous: the plans, see `plan_function.unpack`.
-        estimate, reading, source: rows of `StateEstimate`, of the newest `SensorReading` and of the
-            one that the estimate was made from.
-        due: when the command takes effect [s].
-        ranges: (6, 12) between which a joint's measurement is believed [rad], and `MotorLimits`.
-        bounds: tilt_max, height_min in the world, kp_max, kd_max, and those of `contradiction`.
-        command: row of `MotorCommand`, in which q, dq, kp, kd and tau are written.
-        torque: (12) becomes the torque that is expected of it [N m].
+    joints: Array  # (2, 12) between which a joint's measurement is believed [rad]
+    sent: Array  # (4, 12) `motor_limits`
+    estimate: Array  # (3) of `contradiction`
+    estimate_max_age: float  # [s]
+    tilt_max: float  # [rad]
+    fall_confirm: float  # [s]
+    kp_max: float
+    kd_max: float
+
+
+@njit(cache=True)
+def _verdict(
+    estimate: Array, reading: Array, has_reading: bool, now: float, bounds: TrackBounds,
+    memory: Array, past: Array,
+) -> int:  # fmt: skip
+    """Whether an estimate may be fed back.
+
+    A sound one must agree with the reading that it was made from. A degraded one leaves out a
+    sensor, which one is not known here: it is believed unless the last sound one was not.
     """
-    joints, joint_speeds = reading[READ_Q], reading[READ_DQ]
-    if not is_plausible(joints, joint_speeds, ranges[0], ranges[1]):
-        return NOT_PLAUSIBLE
-    q, v, imu = estimate[Q], estimate[V], reading[IMU]
+    q, v, status = estimate[Q], estimate[V], int(estimate[STATUS])
     finite = is_unit(q[3:7])
     for i in range(19):
         finite &= np.isfinite(q[i])
@@ -191,23 +203,113 @@ def track(
         finite &= np.isfinite(v[i])
     if not finite:
         return NOT_FINITE
-    if tilt(imu if is_unit(imu) else q[3:7]) > bounds[0] or q[2] < bounds[1]:
-        return FALLEN
-    age = source[TIME] - estimate[TIME]
-    limits = bounds[4], bounds[5], bounds[6]
-    if contradiction(v, q[7:], source[READ_Q], source[GYROSCOPE], age, limits, ranges[5]):
-        return CONTRADICTED
-    finite, wanted, q_aim, dq_aim, kp, kd, joints_due, speeds_due = evaluate(
-        current, previous, q, v, estimate[TIME], joints, joint_speeds, reading[TIME], due,
-        bounds[2], bounds[3],
+    if status not in (OK, DEGRADED):
+        return STARTING if status == BEGINNING else DIVERGED
+    if not now - estimate[TIME] <= bounds.estimate_max_age:
+        return OLD
+    fastest = bounds.sent[3]
+    if has_reading and status == OK:
+        source = past[int(estimate[TICK]) % PAST]
+        if source[TICK] != estimate[TICK]:
+            source = reading
+        joints, speeds = source[READ_Q], source[READ_DQ]
+        if is_plausible(joints, speeds, bounds.joints[0], bounds.joints[1]):
+            age = source[TIME] - estimate[TIME]
+            memory[FOUND] = contradiction(
+                v, q[7:], joints, source[GYROSCOPE], age, bounds.estimate, fastest
+            )
+    alone = contradiction(v, q[7:], q[7:], v[3:6], 0.0, bounds.estimate, fastest)
+    return alone if alone != SOUND else int(memory[FOUND])
+
+
+@njit(cache=True)
+def _measure(q: Array, dq: Array, time: float, bounds: TrackBounds, memory: Array) -> bool:
+    """Remember joints where they can be; whether they can."""
+    if not is_plausible(q, dq, bounds.joints[0], bounds.joints[1]):
+        return False
+    memory[JOINTS], memory[SPEEDS], memory[AT], memory[KNOWN] = q, dq, time, 1.0
+    return True
+
+
+@njit(cache=True)
+def _fall(
+    estimate: Array, reading: Array, is_used: bool, has_reading: bool, follows: bool,
+    bounds: TrackBounds, memory: Array,
+) -> int:  # fmt: skip
+    """What looks like a fall: TILTED, TOO_LOW or 0.
+
+    The tilt is the IMU's where there is a reading, else the estimate's, which also speaks for
+    itself while it leaves a sensor out: that may be the IMU. The height above the ground counts
+    while a plan is followed (lying down on purpose is no fall), and so does the plan's tilt: a flip
+    that is given up in the air is a fall.
+    """
+    q, imu = estimate[Q], reading[IMU]
+    most = bounds.tilt_max + (memory[ALLOWED] if follows else 0.0)
+    if has_reading and is_unit(imu) and not (is_used and estimate[STATUS] != OK):
+        if tilt(imu) > most:
+            return TILTED
+    elif is_used and tilt(q[3:7]) > most:
+        return TILTED
+    return TOO_LOW if follows and is_used and q[2] < memory[LOWEST] else 0
+
+
+@njit(cache=True)
+def track(
+    current: Array, previous: Array, estimate: Array, reading: Array, flags: int, now: float,
+    due: float, record: Record, memory: Array, past: Array, aim: Array, command: Array,
+) -> int:  # fmt: skip
+    """Judge what there is, and follow the plan where that can be done; return bits of what is so.
+
+    The lowest, VERDICT, are the verdict on the estimate. TILTED or TOO_LOW: the robot has been
+    fallen for `fall_confirm`. MISREAD: joints of the reading cannot be where they read, the
+    estimate's count. MEASURED: joints were measured, now or before. FOLLOWED: `command` follows the
+    plan, limited as TORQUE_LIMITED and POSITION_LIMITED say.
+
+    Args:
+        current, previous: the plans, see `plan_function.unpack`.
+        estimate, reading: rows of `StateEstimate` and of the newest `SensorReading`.
+        flags: what there is of these, and FOLLOWS: commands have followed a plan until now.
+        now: [s].
+        due: when the command takes effect [s].
+        record: `TrackBounds` (1).
+        memory: (MEMORY), see above.
+        past: (PAST, width) the last readings, by their tick; the newest is added.
+        aim: (8, 12) becomes the aim of `write_command`, the joints then [rad], [rad/s], and the
+            torque that is expected of the command [N m].
+        command: row of `MotorCommand`, in which time, q, dq, kp, kd and tau are written.
+    """
+    bits, verdict, has_reading, bounds = 0, NONE, flags & HAS_READING != 0, record[0]
+    measured = False
+    if has_reading:
+        past[int(reading[TICK]) % PAST] = reading
+        measured = _measure(reading[READ_Q], reading[READ_DQ], reading[TIME], bounds, memory)
+        bits |= 0 if measured else MISREAD
+    if flags & HAS_ESTIMATE:
+        if not measured:
+            _measure(estimate[Q][7:], estimate[V][6:], estimate[TIME], bounds, memory)
+        verdict = _verdict(estimate, reading, has_reading, now, bounds, memory, past)
+    is_known, is_used = memory[KNOWN] != 0.0, verdict == SOUND
+    bits |= verdict | (MEASURED if is_known else 0)
+    follows = flags & FOLLOWS != 0
+    fall = _fall(estimate, reading, is_used, has_reading, follows, bounds, memory)
+    if fall == 0:
+        memory[FALLING] = np.nan
+    else:
+        if np.isnan(memory[FALLING]):
+            memory[FALLING] = now
+        if now - memory[FALLING] >= bounds.fall_confirm:
+            bits |= fall
+    if not (is_used and is_known and flags & HAS_PLAN):
+        return bits
+    finite, wanted, q_aim, dq_aim, kp, kd, joints, speeds = evaluate(
+        current, previous, estimate[Q], estimate[V], estimate[TIME], memory[JOINTS],
+        memory[SPEEDS], memory[AT], due, bounds.kp_max, bounds.kd_max,
     )  # fmt: skip
     if not finite:
-        return OVERFLOW
-    q_des, dq_des, tau, expected, torque_limited, position_limited = bounded_targets(
-        wanted, q_aim, dq_aim, kp, kd, joints_due, speeds_due, ranges[2], ranges[3],
-        ranges[4], ranges[5],
+        return bits
+    aim[0], aim[1], aim[2], aim[3], aim[4], aim[5], aim[6] = (
+        wanted, q_aim, dq_aim, kp, kd, joints, speeds
     )  # fmt: skip
-    command[SENT_Q], command[SENT_DQ], command[SENT_TAU] = q_des, dq_des, tau
-    command[SENT_KP], command[SENT_KD], torque[:] = kp, kd, expected
-    bits = TORQUE_LIMITED if torque_limited else 0
-    return bits | (POSITION_LIMITED if position_limited else 0)
+    command[TIME] = now
+    limited = write_command(aim, joints, speeds, bounds.sent, command, aim[7])
+    return bits | FOLLOWED | limited

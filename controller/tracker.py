@@ -19,37 +19,52 @@ from typing import Final, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from controller import motor_targets, plan_function
-from controller.motor_targets import MotorAim, to_motor_target
+from controller.motor_targets import POSITION_LIMITED, TORQUE_LIMITED, write_command
 from controller.options import TrackerOptions
-from controller.plan_function import PolicyOutput, slot_size
+from controller.plan_function import is_sound
 from controller.plan_intake import PlanIntake
-from controller.safety import PASS, GateVerdict, Joints, Reason, SafetyGate
+from controller.safety import ESTIMATE_REASONS, Reason, SafetyGate
 from controller.stand_down import Standby, damping_aim
 from controller.track_kernel import (
-    POSITION_LIMITED,
-    READ_DQ,
-    READ_Q,
+    ALLOWED,
+    FOLLOWED,
+    FOLLOWS,
+    HAS_ESTIMATE,
+    HAS_PLAN,
+    HAS_READING,
+    JOINTS,
+    MEASURED,
+    MISREAD,
+    PAST,
+    SPEEDS,
+    TICK,
+    TILTED,
     TIME,
-    TORQUE_LIMITED,
-    UNUSUAL,
-    contradiction,
+    TOO_LOW,
+    VERDICT,
+    TrackBounds,
     excess,
-    is_plausible,
-    is_unit,
     tilt,
     track,
 )
 from robots.legs import ground_below
 from robots.motor_law import motor_torque
+from robots.record import record
 from robots.robot import Robot
+from runtime.checked import layout
 from runtime.messages import MotorCommand, Plan, SensorReading, StateEstimate
-from runtime.rows import layout_of, row_of
+from runtime.rows import layout_of, numbers_of
 
 Array = NDArray[np.float64]
 _COMMAND: Final = layout_of(MotorCommand)
-_TICK, _PLAN, _TILT = (_COMMAND.spans[name].start for name in ("tick", "plan_id", "tilt"))
+_PLAN, _TILT, _STATUS = (_COMMAND.spans[name].start for name in ("plan_id", "tilt", "status"))
+_REASON: Final = _COMMAND.spans["reason"]
+_LIMITED: Final = TORQUE_LIMITED | POSITION_LIMITED
+_NO_ESTIMATE, _NO_READING = (
+    np.zeros(layout_of(kind).width) for kind in (StateEstimate, SensorReading)
+)
 State = Literal["ok", "hold", "stand_down", "damp", "waiting"]
+_STATES: Final = dict(layout(MotorCommand).words)["status"]
 
 
 class Tracker:
@@ -58,14 +73,14 @@ class Tracker:
     def __init__(self, options: TrackerOptions, robot: Robot) -> None:
         """Compile what is compiled (seconds, once per machine), then wait for a plan."""
         self.options, self.robot = options, robot
-        motor_targets.warm_up()
-        plan_function.warm_up()
+        o, legs, self._aim = options.safety, robot.legs, np.zeros((8, 12))
         self.reset()
-        gate = self.gate
-        self._ranges = np.stack((*gate.joint_range, *gate.limits))
-        self._bounds = np.array([
-            gate.tilt_max, gate.height_min, options.kp_max, options.kd_max, *gate.estimate_bounds,
-        ])  # fmt: skip
+        self._bounds = record(TrackBounds(
+            np.stack((legs.lower - o.measured_margin, legs.upper + o.measured_margin)),
+            self.gate.limits,
+            np.array((o.estimate_joint_error, o.estimate_turn_error, o.estimate_speed_max)),
+            o.estimate_max_age_s, o.tilt_max, o.fall_confirm_s, options.kp_max, options.kd_max,
+        )._asdict())  # fmt: skip
         self._warm_up()
 
     def reset(self) -> None:
@@ -74,41 +89,28 @@ class Tracker:
         self.plans = PlanIntake(self.gate)
         self.commands: Counter[str] = Counter()
         self._standby = Standby(self.options.stand_down, self.robot)
-        self._fallen: GateVerdict = PASS
+        self._fallen = Reason.OK
         self._bad_since: float | None = None  # since when a plan could not be tracked [s]
-        self._joints: Joints | None = None  # measured last
+        self._measured = self._is_calm = False
+        self._past = np.full((PAST, len(_NO_READING)), np.nan)
         self._torque = np.zeros(12)  # expected of the last command [N m]
         self._safe: MotorCommand | None = None
         self._now, self._tick = 0.0, 0
 
     def _warm_up(self) -> None:
         """Compile what the first plan must not wait for."""
-        gate, still, joints = self.gate, np.zeros(37), np.zeros(12)
-        slot = np.concatenate(([0.0, 1.0, 1.0], np.zeros(slot_size(1) - 3)))
-        is_plausible(joints, joints, *self._ranges[:2])
-        bounds, fastest = gate.estimate_bounds, gate.limits.speed
-        contradiction(still[19:], joints, joints, still[:3], 0.0, bounds, fastest)
+        gate, still = self.gate, np.zeros(19)
+        slot = self.plans.flat[0].copy()
+        is_sound(slot, np.zeros((1, 4)))
         excess(slot, 0.0, gate.plan_bounds)
-        is_unit(still[:4])
+        zero = np.zeros(12)
+        write_command(np.zeros((5, 12)), zero, zero, gate.limits, np.zeros(_COMMAND.width), zero)
         tilt(still[:4])
-        estimate = np.zeros(layout_of(StateEstimate).width)
-        reading = np.zeros(layout_of(SensorReading).width)
-        track(slot, slot, estimate, reading, reading, 0.0, self._ranges, self._bounds,
-              np.zeros(_COMMAND.width), joints)  # fmt: skip
-        ground_below(self.robot.legs, still[:19], still[:4])
+        track(*self.plans.flat, _NO_ESTIMATE, _NO_READING, 0, 0.0, 0.0, self._bounds,
+              gate.memory.copy(), self._past, self._aim, np.zeros(_COMMAND.width))  # fmt: skip
+        ground_below(self.robot.legs, still, still[:4])
         # pyrefly: ignore[missing-attribute]
         track.disable_compile()  # a control loop has no time to wait for a compiler
-
-    @property
-    def due(self) -> float:
-        """When the last command takes effect [s]."""
-        return self._now + self.options.command_delay
-
-    @property
-    def plan_age(self) -> float | None:
-        """Time from the start of the plan that is followed to `due` [s], None before the first."""
-        plan = self.plans.current
-        return None if plan is None else self.due - plan.time
 
     def offer(self, plan: Plan, now: float, estimate: StateEstimate | None = None) -> bool:
         """Take a plan that arrives at `now` [s] if it is newer and safe; whether it was.
@@ -139,106 +141,114 @@ class Tracker:
                 becomes the command's. Without it the estimate's joints and tick are used.
         """
         self._now = now = now if math.isfinite(now) else self._now
-        source = reading or estimate
-        self._tick = source.tick if source is not None else self._tick + 1
+        flags, estimated, read, plans = 0, _NO_ESTIMATE, _NO_READING, self.plans
+        if estimate is not None:
+            flags, estimated = HAS_ESTIMATE, estimate.row
         if reading is not None:
-            self.gate.remember(reading)
+            flags, read = flags | HAS_READING, reading.row
+        source = read if reading is not None else estimated
+        self._tick = int(source[TICK]) if flags else self._tick + 1
         if plan is not None:
             self.offer(plan, now, estimate)
-        self.plans.begin(self.due)
-        if self._is_well(estimate, now) and estimate is not None and reading is not None:
-            command = self._track(estimate, reading)
-            if command is not None:
-                return command
-        joints = self.gate.measured(estimate, reading)
-        if joints is not None and self._joints is None and reading is not None:
-            self._torque = self.gate.measured_torque(reading)  # of whatever holds it up until now
-        self._joints = joints or self._joints
-        verdict = self.gate.judge_estimate(estimate, reading, now)
-        usable = estimate if verdict.ok else None
-        tracking = self.gate.state in ("ok", "hold")
-        fall = self.gate.judge_fall(usable, reading, tracking, now)
-        self._fallen = fall if self._fallen.ok else self._fallen
-        state, reason = self._decide(verdict, now)
-        if state not in ("ok", "hold"):
-            return self._rest(state, reason)
-        return self._follow(state, reason, usable)
+        due = now + self.options.command_delay
+        if plans.waiting:
+            plans.begin(due)
+        if (current := plans.current) is not None:
+            flags |= HAS_PLAN
+        if self.gate.state in ("ok", "hold"):
+            flags |= FOLLOWS
+        row, memory = np.zeros(_COMMAND.width), self.gate.memory
+        bits = track(
+            *plans.flat, estimated, read, flags, now, due, self._bounds, memory, self._past,
+            self._aim, row,
+        )  # fmt: skip
+        if not (
+            bits & ~_LIMITED == MEASURED | FOLLOWED and self._is_calm and current is not None
+            and now < current.end
+            and now - plans.accepted_at <= self.options.stand_down.plan_max_age_s
+        ):  # fmt: skip
+            return self._decide(bits, reading)
+        if bits & _LIMITED:
+            self._count_limits(bits)
+        self._torque[:] = self._aim[7]
+        self.commands["ok"] += 1
+        row[TICK], row[_PLAN], row[_TILT] = self._tick, current.id, memory[ALLOWED]
+        self._safe = _COMMAND.view(row)
+        return self._safe
 
     def damp(self, now: float) -> MotorCommand:
         """Return a damping command, for the end of a run."""
         self._now = now if math.isfinite(now) else self._now
         return self._rest("damp", Reason.STOPPED)
 
-    def _is_well(self, estimate: StateEstimate | None, now: float) -> bool:
-        """Whether nothing but numbers stands in the way of following the plan."""
-        o, plan = self.options, self.plans.current
-        return (
-            self.gate.is_calm and self._fallen.ok and self._bad_since is None
-            and self._standby.is_over and self._joints is not None
-            and estimate is not None and estimate.status == "ok"
-            and now - estimate.time <= o.safety.estimate_max_age_s
-            and plan is not None and now < plan.end
-            and self.plans.silence(now) <= o.stand_down.plan_max_age_s
-        )  # fmt: skip
+    def remember(self, reading: SensorReading) -> None:
+        """Keep a reading that is not the newest for the estimate that is made from it."""
+        row = reading.row
+        self._past[int(row[TICK]) % PAST] = row
 
-    def _track(self, estimate: StateEstimate, reading: SensorReading) -> MotorCommand | None:
-        """The command that tracks the plan; None where a number says that there is more to do."""
-        source, plan = self.gate.source_of(estimate, reading), self.plans.current
-        assert plan is not None  # see `_is_well`
-        row, torque, read = np.zeros(_COMMAND.width), np.empty(12), row_of(reading)
-        self._bounds[0], self._bounds[1] = self.gate.tilt_max, self.gate.height_min
-        bits = track(
-            *self.plans.flat, row_of(estimate), read, row_of(source), self.due,
-            self._ranges, self._bounds, row, torque,
-        )  # fmt: skip
-        if bits & UNUSUAL:
-            return None
-        self._joints = Joints(read[READ_Q], read[READ_DQ], float(read[TIME]))
-        if bits:
-            self.gate.count_limits(bool(bits & TORQUE_LIMITED), bool(bits & POSITION_LIMITED))
-        self._torque = torque
-        self.commands["ok"] += 1
-        row[_TICK], row[TIME], row[_PLAN], row[_TILT] = (
-            self._tick, self._now, plan.id, self.gate.tilt
-        )
-        self._safe = _COMMAND.view(row)
-        return self._safe
-
-    def _measured(self) -> tuple[Array, Array]:
+    def _measured_joints(self) -> tuple[Array, Array]:
         """Joints as measured last; before the first measurement nothing depends on them."""
-        if self._joints is None:
+        if not self._measured:
             return self.robot.stand.copy(), np.zeros(12)
-        return self._joints.q, self._joints.dq
+        memory = self.gate.memory
+        return memory[JOINTS].copy(), memory[SPEEDS].copy()
 
-    def _decide(self, estimate: GateVerdict, now: float) -> tuple[State, Reason]:
-        """The state of this tick and why."""
-        o, plan = self.options.stand_down, self.plans.current
-        if not self._fallen.ok:
-            return "damp", self._fallen.reason
-        if self._joints is None:
+    def _measured_torque(self, reading: SensorReading) -> Array:
+        """The measured torques (12) [N m] within the limit, zeros if there is none."""
+        torque, most = reading.joint_torque, self.gate.limits[2]
+        return np.clip(torque, -most, most) if np.isfinite(torque).all() else np.zeros(12)
+
+    def _decide(self, bits: int, reading: SensorReading | None) -> MotorCommand:
+        """The command of a tick in which there is more to do than to follow a plan."""
+        gate = self.gate
+        if bits & MISREAD:
+            gate.count(Reason.READING_NOT_PLAUSIBLE)
+        if bits & MEASURED and not self._measured:
+            self._measured = True
+            if reading is not None:
+                self._torque = self._measured_torque(reading)  # of what holds it up until now
+        estimate = gate.count(ESTIMATE_REASONS[bits & VERDICT])
+        if bits & (TILTED | TOO_LOW):
+            fall = gate.count(Reason.TILTED if bits & TILTED else Reason.TOO_LOW)
+            self._fallen = fall if self._fallen is Reason.OK else self._fallen
+        state, reason = self._state(estimate)
+        if state in ("ok", "hold"):
+            command = self._follow(state, reason, estimate, bits)
+        else:
+            command = self._rest(state, reason)
+        self._is_calm = command.status == "ok" and self._bad_since is None and self._standby.is_over
+        return command
+
+    def _state(self, estimate: Reason) -> tuple[State, Reason]:
+        """The state of this tick and why, with an estimate that is OK or not."""
+        o, plan, now = self.options.stand_down, self.plans.current, self._now
+        is_good = estimate is Reason.OK
+        if self._fallen is not Reason.OK:
+            return "damp", self._fallen
+        if not self._measured:
             return "damp", Reason.NOT_MEASURED
         if plan is None:
             return "waiting", self.plans.refusal or Reason.NO_PLAN
-        stale = self.plans.silence(now) - o.plan_max_age_s
+        stale = now - self.plans.accepted_at - o.plan_max_age_s
         if now >= plan.end:
             return "stand_down", Reason.PLAN_ENDED
         if stale > (0.0 if self._standby.standing else o.hold_s):
             return "stand_down", self.plans.refusal or Reason.PLAN_STALE
         if not self._standby.may_return(now):
             return "stand_down", Reason.LYING_DOWN
-        if self._standby.standing and not estimate.ok:
-            return "stand_down", estimate.reason
+        if self._standby.standing and not is_good:
+            return "stand_down", estimate
         if self._bad_since is not None and now - self._bad_since > o.estimate_lost_s:
-            return "stand_down", estimate.reason if not estimate.ok else Reason.COMMAND_NOT_FINITE
-        if not estimate.ok:
-            return "hold", estimate.reason
+            return "stand_down", Reason.COMMAND_NOT_FINITE if is_good else estimate
+        if not is_good:
+            return "hold", estimate
         if stale > 0.0:
             return "hold", self.plans.refusal or Reason.PLAN_STALE
         return "ok", Reason.OK
 
     def _rest(self, state: State, reason: Reason) -> MotorCommand:
         """The command of a state in which no plan is followed."""
-        measured = self._measured()
+        measured = self._measured_joints()
         if state == "waiting":
             aim = self._standby.wait(*measured, self._torque)
         elif state == "stand_down":
@@ -248,62 +258,53 @@ class Tracker:
             aim = damping_aim(*measured, self.options.stand_down.kd_damp)
         return self._send(state, reason, aim)
 
-    def _follow(self, state: State, reason: Reason, estimate: StateEstimate | None) -> MotorCommand:
+    def _follow(self, state: State, reason: Reason, estimate: Reason, bits: int) -> MotorCommand:
         """The command that tracks the plan, or while that cannot be done the last safe one."""
-        if estimate is not None:
-            policy = self._policy(estimate)
-            if policy.finite:
-                self._bad_since = None
-                aim = MotorAim(policy.torque, policy.q, policy.dq, policy.kp, policy.kd)
-                aim = self._standby.take_over(aim, *self._measured(), self._now)
-                return self._send(state, reason, aim, (policy.joints, policy.joint_speeds))
-            reason = Reason.COMMAND_NOT_FINITE
-            self.gate.counts[reason.value] += 1
+        if bits & FOLLOWED:
+            self._bad_since = None
+            aim = self._aim.copy()
+            wanted = self._standby.take_over(aim[:5], *self._measured_joints(), self._now)
+            return self._send(state, reason, wanted, (aim[5], aim[6]))
+        if estimate is Reason.OK:
+            reason = self.gate.count(Reason.COMMAND_NOT_FINITE)
         if self._standby.standing:
             return self._rest("stand_down", reason)
         self._bad_since = self._now if self._bad_since is None else self._bad_since
         return self._repeat(reason)
-
-    def _policy(self, estimate: StateEstimate) -> PolicyOutput:
-        """u = u_k + K_k (x (-) x_nom) when the command takes effect, joint PD split off.
-
-        Estimate and joints are moved from their own time to then as planned.
-        """
-        assert self._joints is not None  # else there is no plan to follow: see `_decide`
-        o, q, v = self.options, np.array(estimate.q), np.array(estimate.v)
-        return PolicyOutput(*plan_function.evaluate(
-            *self.plans.flat, q, v, estimate.time, *self._joints, self.due, o.kp_max, o.kd_max
-        ))  # fmt: skip
 
     def _repeat(self, reason: Reason) -> MotorCommand:
         """The last safe command: what its motor law gives now, within the limits again."""
         last = self._safe
         if last is None:
             return self._rest("damp", reason)
-        torque = motor_torque(last.q, last.dq, last.kp, last.kd, last.tau, *self._measured())
-        return self._send("hold", reason, MotorAim(torque, last.q, last.dq, last.kp, last.kd))
+        torque = motor_torque(last.q, last.dq, last.kp, last.kd, last.tau, *self._measured_joints())
+        return self._send("hold", reason, np.stack((torque, last.q, last.dq, last.kp, last.kd)))
 
     def _send(
-        self, state: State, reason: Reason, aim: MotorAim,
-        joints: tuple[Array, Array] | None = None,
-    ) -> MotorCommand:  # fmt: skip
-        """The message that gives a finite `aim` within limits, at `joints` or as measured."""
-        target = to_motor_target(aim, *(joints or self._measured()), self.gate.limits)
-        self.gate.count_limits(target.torque_limited, target.position_limited)
-        self.gate.enter(state, reason)
-        self._torque = target.torque
-        return self._command(state, reason, target.q, target.dq, aim.kp, aim.kd, target.tau)
-
-    def _command(
-        self, state: State, reason: Reason, q: Array, dq: Array, kp: Array, kd: Array, tau: Array
+        self, state: State, reason: Reason, aim: Array, joints: tuple[Array, Array] | None = None
     ) -> MotorCommand:
-        """The message, counted."""
+        """The command that gives a finite `aim` (5, 12) within limits, at `joints` or as measured.
+
+        See `write_command`.
+        """
+        gate, row, torque = self.gate, np.zeros(_COMMAND.width), np.empty(12)
+        q, dq = joints or self._measured_joints()
+        self._count_limits(write_command(aim, q, dq, gate.limits, row, torque))
+        gate.enter(state, reason)
+        self._torque, current = torque, self.plans.current
         self.commands[state] += 1
-        plan = self.plans.current
-        self._safe = MotorCommand(
-            tick=self._tick, time=self._now, q=q, dq=dq, kp=kp, kd=kd, tau=tau,
-            plan_id=-1 if plan is None else plan.id, status=state,
-            tilt=self.gate.tilt if state in ("ok", "hold") else 0.0,
-            reason="" if state == "ok" else reason.value,
-        )  # fmt: skip
+        row[TICK], row[TIME], row[_STATUS] = self._tick, self._now, _STATES.index(state)
+        row[_PLAN] = -1 if current is None else current.id
+        if state in ("ok", "hold"):
+            row[_TILT] = gate.memory[ALLOWED]
+        if state != "ok":
+            row[_REASON] = numbers_of(reason.value)
+        self._safe = _COMMAND.view(row)
         return self._safe
+
+    def _count_limits(self, bits: int) -> None:
+        """Count a command of which limits have changed a torque, or the target of a position."""
+        if bits & TORQUE_LIMITED:
+            self.gate.count(Reason.TORQUE_LIMITED)
+        if bits & POSITION_LIMITED:
+            self.gate.count(Reason.POSITION_LIMITED)

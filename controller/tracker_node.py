@@ -1,11 +1,15 @@
 """The tracker's loop: reading in, reading out, newest estimate and plan, one motor command."""
 
 import logging
-from collections.abc import Callable, Sequence
+import math
+from collections.abc import Callable
 from dataclasses import asdict
 from typing import Any, Protocol
 
+import numpy as np
+
 from controller.solve_schedule import SolveSchedule
+from controller.track_kernel import TIME
 from controller.tracker import Tracker
 from runtime.bus import Publisher, Subscriber
 from runtime.clock import Clock
@@ -16,6 +20,8 @@ LOG = logging.getLogger(__name__)
 SUBSCRIBER_TIMEOUT_S = 60.0
 AGE_RESOLUTION_MS = 0.1
 TICK_RESOLUTION_US = 1.0
+COUNT_EVERY = 256  # ticks
+_NOTHING_SENT = (math.nan,) * 4
 
 
 class RobotBridge(Protocol):
@@ -67,87 +73,99 @@ class TrackerLoop:
         self._estimate_age_ms = LogHistogram(AGE_RESOLUTION_MS)
         self._interval_ms = LogHistogram(AGE_RESOLUTION_MS)
         self._tick_us = LogHistogram(TICK_RESOLUTION_US)
-        self._written_at: float | None = None  # the last command [s]
+        # Of each tick not counted yet: when it began, the time of its command, when that was sent,
+        # begin of its plan, time of its estimate, its end [s]; NaN where there is none.
+        self._times: list[tuple[float, float, float, float, float, float]] = []
+        self._written_at = math.nan  # the command before those
+        self._sent = _NOTHING_SENT
 
     def tick(self, tick: int) -> None:
-        """Serve one tick. Raises nothing: an error is counted and a command sent all the same."""
-        begin = self.clock.now()
+        """Serve one tick. Raises nothing: an error is counted and a command sent all the same.
+
+        In lock step the estimate waits for the reading. Else the command goes out first.
+        """
+        begin, self._sent = self.clock.now(), _NOTHING_SENT
         try:
-            self._serve(tick)
+            readings = self.bridge.read(self.clock, tick, self.stop)
+            self.no_reading += not readings
+            self._reading = readings[-1] if readings else self._reading
+            for reading in readings[:-1]:  # `command` gets the newest
+                self.tracker.remember(reading)
+            if self.clock.paused:
+                for reading in readings:
+                    self.readings_out.send(reading)
+                self._answer(tick)
+            else:
+                try:
+                    self._answer(tick)
+                finally:  # the filter gets every reading, whatever went wrong here
+                    for reading in readings:
+                        self.readings_out.send(reading)
+                if (plan := self.plans.newest()) is not None:
+                    self._offer(plan)
         except Exception:
             self.errors += 1
             if self.errors == 1:
                 LOG.exception("tracker: an error in tick %d; going on with what there is", tick)
             self._write_safe()
-        self._tick_us.add(1e6 * (self.clock.now() - begin))
-
-    def _serve(self, tick: int) -> None:
-        """In lock step the estimate waits for the reading. Else the command goes out first."""
-        readings = self.bridge.read(self.clock, tick, self.stop)
-        self.no_reading += not readings
-        self._reading = readings[-1] if readings else self._reading
-        for reading in readings[:-1]:  # `command` gets the newest
-            self.tracker.gate.remember(reading)
-        if self.clock.paused:
-            self._send(readings)
-            self._answer(tick)
-            return
-        try:
-            self._answer(tick)
-        finally:  # the filter gets every reading, whatever went wrong here
-            self._send(readings)
-        self._offer(self._plan(tick))
+        self._times.append((begin, *self._sent, self.clock.now()))
+        if len(self._times) >= COUNT_EVERY:
+            self._count()
 
     def _answer(self, tick: int) -> None:
         """Send the command of this tick; in lock step with the plan that arrives in it."""
-        estimate = self._collect_estimate(tick)
+        paused = self.clock.paused
+        estimate = self._due_estimate(tick) if paused else self.estimates.newest()
         if estimate is None:
             self.no_estimate += 1
         else:
             self._estimate = estimate
-        if self.clock.paused:
-            plan = self._plan(tick)
+        if paused:
+            plan = self._due_plan(tick)
             if self.stop():
                 return  # half a tick: a wait was cut short
-            self._offer(plan)
-        now = self.clock.now()
-        command = self.tracker.command(self._estimate, None, now, self._reading)
-        self.bridge.write(command)
-        self._count(command, now)
+            if plan is not None:
+                self._offer(plan)
+        now, tracker = self.clock.now(), self.tracker
+        self.bridge.write(tracker.command(self._estimate, None, now, self._reading))
+        begin = estimated = math.nan
+        followed, state = tracker.plans.current, tracker.gate.state
+        if followed is not None and state in ("ok", "hold"):
+            begin = followed.time
+            if self._estimate is not None and state == "ok":  # else its age may be the reason
+                estimated = self._estimate.row[TIME]
+        self._sent = now, self.clock.now(), begin, estimated
 
-    def _send(self, readings: Sequence[SensorReading]) -> None:
-        """Publish every reading: the estimator needs them all, the tracker only the newest."""
-        for reading in readings:
-            self.readings_out.send(reading)
-
-    def _offer(self, plan: Plan | None) -> None:
-        """Offer the tracker a plan, if there is one."""
-        if plan is not None and self.tracker.offer(plan, self.clock.now()):
+    def _offer(self, plan: Plan) -> None:
+        """Offer the tracker a plan."""
+        if self.tracker.offer(plan, self.clock.now()):
             self._plan_arrival_ms.add(1e3 * self.tracker.plans.arrival)
 
-    def _count(self, command: MotorCommand, now: float) -> None:
-        """Note the times of a command: the interval before it, and the ages behind it."""
-        written_at = self.clock.now()
-        if self._written_at is not None:
-            self._interval_ms.add(1e3 * (written_at - self._written_at))
-        self._written_at = written_at
-        status, plan_age = command.status, self.tracker.plan_age
-        if status not in ("ok", "hold") or plan_age is None:
+    def _count(self) -> None:
+        """Count the times of the last ticks."""
+        if not self._times:
             return
-        self._plan_age_ms.add(1e3 * plan_age)
-        if self._estimate is not None and status == "ok":  # else its age may be the reason
-            self._estimate_age_ms.add(1e3 * (now - self._estimate.time))
+        begin, now, written, plan, estimate, end = np.array(self._times).T
+        self._times.clear()
+        before, written = self._written_at, written[~np.isnan(written)]
+        for histogram, values in (
+            (self._tick_us, 1e6 * (end - begin)),
+            (self._interval_ms, 1e3 * np.diff(written, prepend=before)),
+            (self._plan_age_ms, 1e3 * (now + self.tracker.options.command_delay - plan)),
+            (self._estimate_age_ms, 1e3 * (now - estimate)),
+        ):
+            histogram.new.extend(values.tolist())
+            histogram.settle()
+        self._written_at = written[-1] if len(written) else before
 
-    def _collect_estimate(self, tick: int) -> StateEstimate | None:
-        """The estimate that the latency model has for this tick in lock step, else the newest."""
+    def _due_estimate(self, tick: int) -> StateEstimate | None:
+        """The estimate that the latency model has for this tick in lock step."""
         if tick < self.estimate_age:
             return None
         return self.clock.collect(self.estimates, tick - self.estimate_age, self.stop)
 
-    def _plan(self, tick: int) -> Plan | None:
-        """The plan that arrives in this tick in lock step, else the newest if a new one came."""
-        if not self.clock.paused:
-            return self.clock.collect(self.plans, tick, self.stop)
+    def _due_plan(self, tick: int) -> Plan | None:
+        """The plan that arrives in this tick in lock step."""
         if tick < self._solve.arrival:
             return None
         plan = self.clock.collect(self.plans, self._solve.estimate, self.stop)
@@ -174,6 +192,7 @@ class TrackerLoop:
 
     def report(self) -> dict[str, Any]:
         """Counts and quantiles of the run, ready for JSON."""
+        self._count()
         statistics = self.clock.statistics()
         return {
             "mode": "paused" if self.clock.paused else "realtime",

@@ -12,7 +12,7 @@ import numpy as np
 from numba import njit
 
 from estimator.health.monitor import faults, judge
-from estimator.record import Memory, Record, RobotRecord
+from estimator.record import Memory, RobotRecord
 from estimator.rows import (
     CONTACT,
     DEGRADED,
@@ -31,9 +31,10 @@ from estimator.rows import (
     V,
 )
 from robots.planar_pose import PlanarPose
+from robots.record import Record
 from robots.rotations import Array
 from runtime.messages import SensorReading, StateEstimate
-from runtime.rows import layout_of, row_of
+from runtime.rows import layout_of
 
 LARGEST_NUMBER = 1e6
 """Of a usable reading."""
@@ -103,7 +104,7 @@ class KernelFilter:
 
     def update(self, reading: SensorReading) -> StateEstimate:
         """Take one reading in; give the estimate at its tick and time."""
-        return _ESTIMATES.message(self.update_row(row_of(reading)).copy())
+        return _ESTIMATES.message(self.update_row(reading.row).copy())
 
     def update_row(self, reading: Array) -> Array:
         """The same with rows; the next call writes over the estimate's."""

@@ -29,9 +29,10 @@ from estimator.contacts import (
 )
 from estimator.kernel_filter import KernelFilter, lose, take_in
 from estimator.options import LegOdometryOptions
-from estimator.record import Record, memory_type, record_of, robot_record
+from estimator.record import memory_type, record_of, robot_record
 from estimator.rows import ACCELERATION, CONTACT, FORCE, GYRO, SENSORS, STATUS, TIME, Q, V
 from robots.legs import Legs, leg_measurements
+from robots.record import Record
 from robots.robot import Robot
 from robots.rotations import Array, rotation_from_quaternion
 from robots.terrain import Ground, look_below, make_ground

@@ -17,7 +17,7 @@ from runtime.bus import Publisher, Subscriber
 from runtime.clock import Clock
 from runtime.histogram import LogHistogram
 from runtime.messages import DecodeError, SensorReading, StateCovariance, StateEstimate
-from runtime.rows import layout_of, row_of
+from runtime.rows import layout_of
 
 LOG = logging.getLogger(__name__)
 
@@ -27,6 +27,8 @@ MOST_AT_ONCE = 50
 """Readings that are made up for after a delay; older ones are passed over."""
 SUBSCRIBER_TIMEOUT_S = 60.0
 DURATION_RESOLUTION_US = 1.0
+COUNT_EVERY = 256
+"""Updates of which the times are counted at once."""
 COVARIANCE_TICKS = 20
 """From one published covariance to the next: by tick, so that equal runs publish the same ones."""
 QUIET_S = 0.2
@@ -48,8 +50,10 @@ class UpdateStatistics:
         if self._last_tick is not None and tick > self._last_tick + 1.0:
             self.skipped += int(tick - self._last_tick) - 1
         self._last_tick = tick
-        self._durations.add(1e6 * duration_s)
+        self._durations.new.append(1e6 * duration_s)
         self.updates += 1
+        if self.updates % COUNT_EVERY == 0:
+            self._durations.settle()
 
     def report(self) -> dict[str, Any]:
         """Counts, and quantiles and maximum of the update time [us] (zeros without an update)."""
@@ -152,13 +156,13 @@ def _with_rows(estimator: Estimator) -> Callable[[Array], Array]:
     if isinstance(estimator, TakesRows):
         return estimator.update_row
     messages = layout_of(SensorReading)
-    return lambda reading: row_of(estimator.update(messages.message(reading)))
+    return lambda reading: estimator.update(messages.message(reading)).row
 
 
 def _row(readings: Subscriber[SensorReading], frame: bytes) -> Array | None:
     """The row of a reading that came as a frame; None where it does not decode."""
     try:
-        return row_of(readings.message(frame))
+        return readings.message(frame).row
     except DecodeError:
         readings.undecodable += 1
         return None

@@ -16,10 +16,10 @@ from numpy.typing import NDArray
 from estimator.health import thresholds
 from estimator.rows import JUDGED, POSITION, ROW
 from robots.legs import Legs
+from robots.record import Record, record
 from robots.robot import Robot
 from robots.rotations import Array
 
-Record = NDArray[np.void]
 Mask = NDArray[np.bool_]
 
 UNKNOWN = 1e3
@@ -175,7 +175,7 @@ def robot_record(robot: Robot, foot_radius: float | None = None) -> Record:
     legs = robot.legs
     if foot_radius is not None:
         legs = legs._replace(foot_radius=foot_radius)
-    return _record(
+    return record(
         {
             "legs": legs._asdict(),
             "mass": robot.mass,
@@ -192,23 +192,4 @@ def robot_record(robot: Robot, foot_radius: float | None = None) -> Record:
 
 def record_of(options: Any) -> Record:
     """Make a record (1,) of a dataclass of numbers and such dataclasses; None is NaN there."""
-    return _record(asdict(options))
-
-
-def _record(values: dict[str, Any]) -> Record:
-    return np.array([_row_of(values)], _type_of(values))
-
-
-def _row_of(values: dict[str, Any]) -> tuple[Any, ...]:
-    return tuple(
-        _row_of(each) if isinstance(each, dict) else np.nan if each is None else each
-        for each in values.values()
-    )
-
-
-def _type_of(values: dict[str, Any]) -> np.dtype[np.void]:
-    kinds: list[Any] = [
-        (name, _type_of(each)) if isinstance(each, dict) else (name, np.float64, np.shape(each))
-        for name, each in values.items()
-    ]
-    return np.dtype((np.record, kinds))
+    return record(asdict(options))

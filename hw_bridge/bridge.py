@@ -21,6 +21,7 @@ from hw_bridge.intake import (
     BELIEVED,
     DQ,
     GYROSCOPE,
+    READING,
     STACK_TICK,
     TEMPERATURE,
     TORQUE,
@@ -44,6 +45,7 @@ from robots.robot import Robot
 from runtime.clock import Clock
 from runtime.histogram import LogHistogram
 from runtime.messages import MotorCommand, RobotStatus, SensorReading
+from runtime.rows import layout_of
 
 
 def robot_status(machine: StateMachine, intake: Intake, now: float, tick: int) -> RobotStatus:
@@ -65,43 +67,7 @@ def robot_status(machine: StateMachine, intake: Intake, now: float, tick: int) -
 
 LOG = logging.getLogger(__name__)
 STATUS_EVERY = 20  # ticks
-
-
-class Notifications:
-    """Publishes, and raises nothing where it cannot.
-
-    Attributes:
-        failures: ticks of which status or command could not be published.
-    """
-
-    def __init__(
-        self,
-        publish: Callable[[RobotStatus], None] | None,
-        sent: Callable[[MotorCommand], None] | None,
-    ) -> None:
-        """`publish` takes the status, `sent` every command; None: not published."""
-        self.failures = 0
-        self._publish, self._sent = publish, sent
-        self._published: RobotState | None = None  # the state that was published last
-
-    def send(
-        self, command: MotorCommand | None, machine: StateMachine, intake: Intake, now: float,
-        tick: int,
-    ) -> None:  # fmt: skip
-        """Publish the `tick`-th command as it was sent at `now` [s]."""
-        try:
-            if self._sent is not None and command is not None:
-                self._sent(command)
-            due = machine.state is not self._published or tick % STATUS_EVERY == 0
-            if self._publish is not None and due:
-                self._published = machine.state
-                self._publish(robot_status(machine, intake, now, tick))
-        except Exception as error:
-            self.failures += 1
-            if self.failures == 1:
-                LOG.error("bridge: its status cannot be published: %s", error)
-
-
+_VIEW = layout_of(SensorReading).view
 CONNECT_PERIOD_S = 0.002  # between frames that ask for the first state; the vendor's examples' rate
 MOST_ERRORS = 5000  # ticks of nothing but stop frames, after which the run is over all the same
 
@@ -154,7 +120,9 @@ class Bridge:
         self.errors = self.unsent = 0
         self._link, self._operator, self._steering = link, operator, steering
         self._watchdog = watchdog
-        self._run_s, self._notifications = run_s, Notifications(publish, sent)
+        self._run_s, self._publish, self._on_sent = run_s, publish, sent
+        self._untold = 0  # ticks of which status or command could not be published
+        self._published: RobotState | None = None  # the state that was published last
         self._settling = deque[Sample](maxlen=1 + round(options.motion.settle_s / STACK_TICK))
         self._fed = self._over = False
         self._header: Header | None = None  # the robot's
@@ -202,9 +170,11 @@ class Bridge:
         self._now = clock.now
         try:
             sample = self._receive()
-            if sample is None or not self._feeds_stack:
+            if sample is None or not (self.machine.state is RobotState.RUNNING or not self._moves):
                 return []
             self._fed = True
+            if not self.intake.earlier_samples:
+                return [_VIEW(sample.row[READING])]
             return [each.reading for each in (*self.intake.earlier_samples, sample)]
         except Exception:
             self._fail()
@@ -215,13 +185,39 @@ class Bridge:
 
         Raises nothing: an error is a stop.
         """
+        watchdog = self._watchdog
         try:
-            self._write(command)
+            if watchdog is not None and watchdog.latched:
+                self._ask_operator()  # the watchdog's cause comes before what a hang leads to
+            now, last, machine = self._now(), self.intake.last, self.machine
+            frame, sent = self.decision.decide(command, last, now, self._fed)
+            self._writes += 1
+            urgent = machine.state is RobotState.DAMPING
+            if urgent or self._writes % self.options.send_every == 0:
+                is_latched = watchdog is not None and watchdog.latched
+                self.unsent += not self._link.send(self._stop_frame if is_latched else frame)
+                if self._arrival is not None:  # of the newest frame, which this one answers
+                    self._latency_us.new.append(1e6 * (self._now() - self._arrival))
+                    self._arrival = None
+            if self._on_sent is not None and sent is not None:
+                try:
+                    self._on_sent(sent)
+                except Exception as error:
+                    self._note_untold(error)
+            if machine.state is not self._published or self._writes % STATUS_EVERY == 0:
+                self._latency_us.settle()
+                self._published = machine.state
+                self._tell(now)
+            self._ask_operator()
+            if self._steering is not None:
+                self._steering.tick(now, self._feeds_stack, self._remote)
+            if not urgent and machine.state is RobotState.DAMPING:
+                self._send(self._stop_frame)  # a stop does not wait for the next tick
         except Exception:
             self._fail()
             self._send(self._stop_frame)
-        if self._watchdog is not None:
-            self._watchdog.beat(self._is_on)
+        if watchdog is not None:
+            watchdog.beat(self._is_on)
 
     def end(self, cause: str = "") -> None:
         """Sit the robot down, if it is up, and finish; `cause` is what went wrong, if anything.
@@ -262,7 +258,7 @@ class Bridge:
             "state_to_command_us": asdict(self._latency_us.quantiles()),
             "errors": self.errors,
             "unsent": self.unsent,
-            "untold": self._notifications.failures,
+            "untold": self._untold,
         }
 
     @property
@@ -337,31 +333,21 @@ class Bridge:
         if self._run_s and self.decision.running_s > self._run_s:
             self.end()
 
-    def _write(self, command: MotorCommand) -> None:
-        if self._watchdog is not None and self._watchdog.latched:
-            self._ask_operator()  # the watchdog's cause comes before what a hang leads to
-        now, last = self._now(), self.intake.last
-        frame, sent = self.decision.decide(command, last, now, self._fed)
-        self._writes += 1
-        urgent = self.machine.state is RobotState.DAMPING
-        if urgent or self._writes % self.options.send_every == 0:
-            self._send(frame)
-            self._note_latency()
-        self._notifications.send(sent, self.machine, self.intake, now, self._writes)
-        self._ask_operator()
-        if self._steering is not None:
-            self._steering.tick(now, self._feeds_stack, self._remote)
-        if self.machine.state is RobotState.DAMPING and not urgent:
-            self._send(self._stop_frame)  # a stop does not wait for the next tick
+    def _tell(self, now: float) -> None:
+        """Publish the status; raises nothing where that cannot be done."""
+        try:
+            if self._publish is not None:
+                self._publish(robot_status(self.machine, self.intake, now, self._writes))
+        except Exception as error:
+            self._note_untold(error)
+
+    def _note_untold(self, error: Exception) -> None:
+        self._untold += 1
+        if self._untold == 1:
+            LOG.error("bridge: its status cannot be published: %s", error)
 
     def _send(self, frame: bytes) -> None:
         """Send it; where the watchdog damps, nothing but damping."""
         if self._watchdog is not None and self._watchdog.latched:
             frame = self._stop_frame
         self.unsent += not self._link.send(frame)
-
-    def _note_latency(self) -> None:
-        """Count how long the newest frame has waited for the command that answers it."""
-        if self._arrival is not None:
-            self._latency_us.add(1e6 * (self._now() - self._arrival))
-            self._arrival = None

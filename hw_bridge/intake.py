@@ -8,8 +8,9 @@ decodes whole frames; its numbers are the same.
 import logging
 from collections import Counter
 from collections.abc import Iterable
-from typing import Final, NamedTuple
+from typing import Final
 
+import msgspec
 import numpy as np
 from numba import njit
 from numpy.typing import NDArray
@@ -63,11 +64,6 @@ def ticks_between(earlier: int, later: int) -> int:
 def new_clock(unit_s: float) -> Array:
     """A record of a clock whose tick lasts `unit_s` [s]; nothing seen."""
     return np.array([unit_s, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0])
-
-
-def lag_of(clock: Array) -> float:
-    """How much later than the least delay lets expect the last frame arrived [s]."""
-    return float(clock[_ARRIVAL] - clock[_TIME])
 
 
 @njit(cache=True)
@@ -149,6 +145,8 @@ NUMBERS: Final = 75
 READING: Final = slice(0, layout_of(SensorReading).width)
 ROW: Final = 2 + NUMBERS + 1  # tick and time of the stack; the numbers; arrival [s]
 assert READING.stop == 2 + FOOT_FORCE.stop
+_NUMBERS: Final = slice(2, 2 + NUMBERS)
+_VIEW: Final = layout_of(SensorReading).view
 
 
 @njit(cache=True)
@@ -181,7 +179,7 @@ def examine(
         clock: the record of the robot's, see `order` and `place`.
         row: (78) is written, see above; of no use where there is a fault.
     """
-    fault = take_in(frame, at, header, calibration, row[2 : 2 + NUMBERS])
+    fault = take_in(frame, at, header, calibration, row[_NUMBERS])
     if fault:
         return fault
     tick = int(_word(frame, at[TICK]))
@@ -272,13 +270,15 @@ _MEANING: Final = {
 }
 
 
-class Sample(NamedTuple):
+class Sample(msgspec.Struct, frozen=True, eq=False, gc=False):
     """A believed frame."""
 
     frame: bytes
     row: Array  # (78), see `take_in`
     numbers: Array  # (75) of it, see `take_in`
     wire: Wire
+    time: float  # when it was measured, as far as arrivals tell [s], monotonic
+    arrival: float  # at this machine [s], monotonic
 
     @property
     def tick(self) -> int:
@@ -286,29 +286,14 @@ class Sample(NamedTuple):
         return int(self.row[0])
 
     @property
-    def time(self) -> float:
-        """When it was measured, as far as arrivals tell [s], monotonic."""
-        return float(self.row[1])
-
-    @property
-    def arrival(self) -> float:
-        """At this machine [s], monotonic."""
-        return float(self.row[-1])
-
-    @property
     def reading(self) -> SensorReading:
         """As the stack's message, not decoded yet."""
-        return layout_of(SensorReading).view(self.row[READING])
+        return _VIEW(self.row[READING])
 
     @property
     def state(self) -> LowState:
         """The whole frame, decoded."""
         return read_low_state(self.wire, self.frame)
-
-
-def sample_of(wire: Wire, frame: bytes, row: Array) -> Sample:
-    """A frame with its row (78)."""
-    return Sample(frame, row, row[2 : 2 + NUMBERS], wire)
 
 
 class Intake:
@@ -347,18 +332,36 @@ class Intake:
         sensing = sensing or SensingOptions()
         self._calibration = np.array([*sensing.foot_force_offset, sensing.foot_force_scale])
         self._clock = new_clock(tick_unit_s)
-        self._examine(bytes(wire.state.itemsize), 0.0)
+        examine(
+            np.frombuffer(bytes(wire.state.itemsize), np.uint8), wire.state_at,
+            self._header_bytes, self._calibration, self._clock, 0.0, np.empty(ROW),
+        )  # fmt: skip
         self._lagged = False
 
     def take(self, datagrams: Iterable[Datagram]) -> Sample | None:
         """The newest believed frame among `datagrams`, in order of arrival; None without one."""
         believed: list[Sample] = []
+        wire, refused = self._wire, ""
         for datagram in datagrams:
-            reason, sample = self._judge(datagram)
-            if sample is None:
-                self._refuse(reason, datagram)
+            frame, arrival = datagram.data, datagram.arrival
+            if datagram.sender != self._robot:
+                refused = "wrong_sender"
+            elif len(frame) != wire.state.itemsize:
+                refused = "length"
             else:
-                believed.append(sample)
+                row, data = np.empty(ROW), np.frombuffer(frame, np.uint8)
+                fault = examine(
+                    data, wire.state_at, self._header_bytes, self._calibration, self._clock,
+                    arrival, row,
+                )  # fmt: skip
+                if fault == 0:
+                    time = row.item(1)
+                    if self.header is None or arrival - time > LAG_S:
+                        self._note(frame, arrival - time)
+                    believed.append(Sample(frame, row, row[_NUMBERS], wire, time, arrival))
+                    continue
+                refused = FAULTS[fault]
+            self._refuse(refused, datagram)
         if not believed:
             self.earlier_samples = []
             return None
@@ -368,34 +371,19 @@ class Intake:
         *self.earlier_samples, self.last = believed[-MOST_SAMPLES:]
         return self.last
 
-    def _judge(self, datagram: Datagram) -> tuple[str, Sample | None]:
-        """Why a datagram is not believed, cheapest checks first; else "" and its sample."""
-        frame = datagram.data
-        if datagram.sender != self._robot:
-            return "wrong_sender", None
-        if len(frame) != self._wire.state.itemsize:
-            return "length", None
-        fault, row = self._examine(frame, datagram.arrival)
-        if fault:
-            return FAULTS[fault], None
+    def _note(self, frame: bytes, lag_s: float) -> None:
+        """Take the header of the first believed frame; log a frame that comes late, once."""
         if self.header is None:
             size = self._wire.header_size
             self._header_bytes = np.frombuffer(frame[:size], np.uint8).copy()
             self.header = read_low_state(self._wire, frame).header
             LOG.info("intake: the robot at %s port %d answers, %s", *self._robot, self.header)
-        if not self._lagged and lag_of(self._clock) > LAG_S:
+        if not self._lagged and lag_s > LAG_S:
             self._lagged = True
             LOG.warning(
                 "intake: a frame came %.2f s after its tick says: held up on the way, or the "
-                "robot's tick is longer than tick_unit_s (%g s)", lag_of(self._clock), self._unit,
+                "robot's tick is longer than tick_unit_s (%g s)", lag_s, self._unit,
             )  # fmt: skip
-        return "", sample_of(self._wire, frame, row)
-
-    def _examine(self, frame: bytes, arrival: float) -> tuple[int, Array]:
-        """The fault of a frame of the right length, 0 if it has none, and its row."""
-        row, data = np.empty(ROW), np.frombuffer(frame, np.uint8)
-        at, header = self._wire.state_at, self._header_bytes
-        return examine(data, at, header, self._calibration, self._clock, arrival, row), row
 
     def _refuse(self, reason: str, datagram: Datagram) -> None:
         self.counts[reason] += 1

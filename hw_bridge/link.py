@@ -4,14 +4,15 @@ The socket is connected to the robot: the kernel drops what others send to its p
 loop nothing. What came before the connection is for `Intake` to refuse.
 """
 
-import ctypes
 import errno
 import logging
 import select
 import socket
 import struct
 import time
-from typing import Final, NamedTuple, Protocol
+from typing import Final, Protocol
+
+import msgspec
 
 from hw_bridge.options import LinkOptions
 
@@ -21,13 +22,8 @@ LOG = logging.getLogger(__name__)
 MOST_AT_ONCE: Final = 256  # datagrams taken in one call, so that a flood cannot hold the loop up
 LONGEST: Final = 2048  # [bytes] kept of one; no frame is that long, so a cut one is not taken
 SO_TIMESTAMPNS: Final = 35  # asm-generic/socket.h of Linux; Python 3.11 does not name it
-BATCH: Final = 16  # datagrams that one system call takes
-_STAMP: Final = struct.Struct("@Niill")  # cmsghdr, and timespec: seconds, nanoseconds
-_ANCILLARY: Final = _STAMP.size
-_recvmmsg = ctypes.CDLL(None, use_errno=True).recvmmsg
-_recvmmsg.argtypes = (
-    ctypes.c_int, ctypes.c_void_p, ctypes.c_uint, ctypes.c_int, ctypes.c_void_p,
-)  # fmt: skip
+_STAMP: Final = struct.Struct("@ll")  # timespec: seconds, nanoseconds
+_ANCILLARY: Final = socket.CMSG_SPACE(_STAMP.size)
 _REASONS: Final = {
     errno.EADDRINUSE: "another program has it: only one may drive the robot at a time",
     errno.EADDRNOTAVAIL: "no interface of this machine has this address; see `ip address`",
@@ -35,7 +31,7 @@ _REASONS: Final = {
 }
 
 
-class Datagram(NamedTuple):
+class Datagram(msgspec.Struct, frozen=True, gc=False):
     """What one sender sent."""
 
     data: bytes
@@ -82,7 +78,8 @@ class UdpLink:
         options = options or LinkOptions()
         self.robot = options.robot
         self.send_errors = self.receive_errors = 0
-        self._socket, self._buffer = _bound(options.local), _DatagramBuffer()
+        self._socket, self._buffer = _bound(options.local), memoryview(bytearray(LONGEST))
+        self._parts = [self._buffer]
         self.local: tuple[str, int] = self._socket.getsockname()
         if not hears_all:
             _connect(self._socket, self.robot)
@@ -117,103 +114,33 @@ class UdpLink:
         """Read the pending datagrams, in order of arrival, at most 256.
 
         Longer ones than 2048 bytes are cut. Arrivals are the kernel's stamps (SO_TIMESTAMPNS),
-        carried over to the monotonic clock; where it gives none, the time of this call. They never
-        go back.
+        carried over to the monotonic clock; where it gives none, the time of this call. The kernel
+        stamps with the wall clock, which may be set between the arrival and this call: they are not
+        after this call, and not before what the last one has found, so they never go back.
         """
-        began, received = time.monotonic(), []
-        while (n := self._buffer.receive(self._socket, MOST_AT_ONCE - len(received))) > 0:
-            wall_ns, now = time.time_ns(), time.monotonic()
-            for i in range(n):
-                stamp_ns, sender = self._buffer.stamp_ns(i), self._buffer.sender(i)
-                self._earliest = arrival_time(stamp_ns, wall_ns, now, self._earliest)
-                received.append(Datagram(self._buffer.datagram(i), sender, self._earliest))
-            if n < BATCH:
+        received: list[Datagram] = []
+        wall_ns, now = time.time_ns(), time.monotonic()
+        while len(received) < MOST_AT_ONCE:
+            try:
+                size, stamps, _, sender = self._socket.recvmsg_into(self._parts, _ANCILLARY)
+            except ConnectionRefusedError:  # nobody listened when a frame was sent: once more
+                continue
+            except OSError as error:
+                self.receive_errors += error.errno not in (errno.EAGAIN, errno.EINTR)
+                self._earliest = max(now, self._earliest)
                 break
-        self.receive_errors += n < 0
-        if len(received) < MOST_AT_ONCE:
-            self._earliest = max(began, self._earliest)
+            waited = 0.0
+            for _, kind, stamp in stamps:
+                if kind == SO_TIMESTAMPNS and len(stamp) == _STAMP.size:
+                    seconds, ns = _STAMP.unpack(stamp)
+                    waited = 1e-9 * (wall_ns - 10**9 * seconds - ns)
+            self._earliest = min(now, max(self._earliest, now - waited))
+            received.append(Datagram(self._buffer[:size].tobytes(), sender, self._earliest))
         return received
 
     def close(self) -> None:
         """Close the socket; safe to call twice. Afterwards nothing is sent or received."""
         self._socket.close()
-
-
-class _DatagramBuffer:
-    """Room for some datagrams, which one system call fills: recvmmsg(2) of Linux."""
-
-    def __init__(self) -> None:
-        parts = memoryview(bytearray(16 * BATCH)).cast("Q")  # iovec: address and length
-        heads = memoryview(bytearray(64 * BATCH))  # mmsghdr
-        self._names = memoryview(bytearray(16 * BATCH))  # sockaddr_in
-        self._controls = memoryview(bytearray(_ANCILLARY * BATCH))
-        self._data = memoryview(bytearray(LONGEST * BATCH))
-        self._words, wide = heads.cast("I"), heads.cast("Q")
-        self._kept = parts, heads
-        at_part, at_name, at_control, at_data, self._address = (
-            ctypes.addressof(ctypes.c_char.from_buffer(buffer))
-            for buffer in (parts.cast("B"), self._names, self._controls, self._data, heads)
-        )
-        for i in range(BATCH):
-            parts[2 * i], parts[2 * i + 1] = at_data + LONGEST * i, LONGEST
-            wide[8 * i], wide[8 * i + 2] = at_name + 16 * i, at_part + 16 * i
-            wide[8 * i + 3], wide[8 * i + 4] = 1, at_control + _ANCILLARY * i
-        self._senders: dict[bytes, tuple[str, int]] = {}
-        self._used = BATCH
-
-    def receive(self, channel: socket.socket, most: int) -> int:
-        """Take what waits, up to `most` and BATCH datagrams; how many, -1 after an error."""
-        n, words = min(most, BATCH), self._words
-        for i in range(self._used):  # how much room there is; the kernel writes how much it took
-            words[16 * i + 2], words[16 * i + 10] = 16, _ANCILLARY
-        self._used = 0
-        while (got := _recvmmsg(channel.fileno(), self._address, n, socket.MSG_DONTWAIT, None)) < 0:
-            error = ctypes.get_errno()
-            if error != errno.ECONNREFUSED:  # nobody listened when a frame was sent: once more
-                return 0 if error in (errno.EAGAIN, errno.EINTR) else -1
-        self._used = got
-        return got
-
-    def datagram(self, i: int) -> bytes:
-        """The bytes of one."""
-        return self._data[LONGEST * i : LONGEST * i + self._words[16 * i + 14]].tobytes()
-
-    def sender(self, i: int) -> tuple[str, int]:
-        """Its sender's address and port."""
-        name = self._names[16 * i + 2 : 16 * i + 8].tobytes()
-        sender = self._senders.get(name)
-        if sender is None:
-            if len(self._senders) > BATCH:
-                self._senders.clear()
-            sender = socket.inet_ntoa(name[2:]), int.from_bytes(name[:2], "big")
-            self._senders[name] = sender
-        return sender
-
-    def stamp_ns(self, i: int) -> int | None:
-        """When it arrived by the wall clock [ns]; None where the kernel does not say."""
-        if self._words[16 * i + 10] < _ANCILLARY:
-            return None
-        _, level, kind, seconds, ns = _STAMP.unpack_from(self._controls, _ANCILLARY * i)
-        if (level, kind) != (socket.SOL_SOCKET, SO_TIMESTAMPNS):
-            return None
-        return 10**9 * seconds + ns
-
-
-def arrival_time(stamp_ns: int | None, wall_ns: int, now: float, earliest: float) -> float:
-    """When a datagram arrived, on the monotonic clock [s]: from `earliest` to `now`.
-
-    The kernel stamps with the wall clock, which may be set between the arrival and this call; the
-    bounds hold that error down to the time between two calls.
-
-    Args:
-        stamp_ns: the kernel's stamp [ns] on the wall clock, None where there is none.
-        wall_ns: the wall clock [ns] at `now`.
-        now: the monotonic clock [s].
-        earliest: a time on it [s] by which the datagram had not arrived yet.
-    """
-    if stamp_ns is None:
-        return now
-    return min(now, max(earliest, now - 1e-9 * (wall_ns - stamp_ns)))
 
 
 def _bound(local: tuple[str, int]) -> socket.socket:

@@ -1,15 +1,19 @@
 """What the motors shall do: the setpoints of their own control law."""
 
-from typing import NamedTuple
+from typing import Final, NamedTuple
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
-from hw_bridge.wire.layout import JOINTS, POS_STOP, SERVO, VEL_STOP
+from hw_bridge.wire.layout import JOINTS, POS_STOP, VEL_STOP
 from robots.motor_law import motor_torque
+from runtime.messages import MotorCommand
+from runtime.rows import layout_of
 
 Array = NDArray[np.float64]
+_SPANS: Final = layout_of(MotorCommand).spans
+SENT: Final = slice(_SPANS["q"].start, _SPANS["tau"].stop)  # q, dq, kp, kd, tau of a command's row
+assert SENT.stop == SENT.start + 5 * JOINTS
 
 
 class Setpoints(NamedTuple):
@@ -23,7 +27,6 @@ class Setpoints(NamedTuple):
         kp: (12) [N m/rad].
         kd: (12) [N m s/rad].
         tau: (12) [N m].
-        mode: SERVO or BRAKE, of all motors.
     """
 
     q: Array
@@ -31,13 +34,14 @@ class Setpoints(NamedTuple):
     kp: Array
     kd: Array
     tau: Array
-    mode: int = SERVO
+
+    @property
+    def rows(self) -> Array:
+        """A row (12, 5) for each motor."""
+        return np.stack(self, axis=1)
 
     def torque(self, q: Array, dq: Array) -> Array:
-        """Torques (12) [N m] that the law gives at measured joints q (12) [rad], dq (12) [rad/s].
-
-        Those of servo mode, whatever `mode` says: how hard the drivers brake is not published.
-        """
+        """Torques (12) [N m] of the law at measured joints q (12) [rad], dq (12) [rad/s]."""
         kp = np.where(self.q == POS_STOP, 0.0, self.kp)
         kd = np.where(self.dq == VEL_STOP, 0.0, self.kd)
         return motor_torque(self.q, self.dq, kp, kd, self.tau, q, dq)
@@ -53,13 +57,9 @@ def damping(kd: float) -> Setpoints:
     return Setpoints(_all(POS_STOP), _all(0.0), _all(0.0), _all(kd), _all(0.0))
 
 
-@njit(cache=True)
-def is_switched_off(q: Array, dq: Array) -> bool:
-    """Whether a loop of any motor is switched off, by targets (12) [rad], [rad/s]."""
-    for i in range(len(q)):
-        if q[i] >= POS_STOP or dq[i] >= VEL_STOP:
-            return True
-    return False
+def setpoints_of(command: Array) -> Setpoints:
+    """Those of a row of `MotorCommand`."""
+    return Setpoints(*command[SENT].reshape(5, JOINTS))
 
 
 def _all(value: float) -> Array:

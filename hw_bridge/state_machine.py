@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from hw_bridge.motion import Motion, PostureMotions, Settling, furthest, is_level, is_still
 from hw_bridge.options import MotionOptions
 from hw_bridge.safety.watches import Debounce
-from hw_bridge.setpoints import Setpoints, damping, no_torque
+from hw_bridge.setpoints import Setpoints, damping, no_torque, setpoints_of
 from hw_bridge.states import UP, Request, RobotState
 from robots.robot import Robot
 
@@ -60,7 +60,7 @@ class StateMachine:
         self._awaits_level = False  # in the stand, on the way down from a walk
         self._still = Debounce(self.options.damping_s)  # ends the last damping
         self._level = Debounce(self.options.level_s)  # ends running, and the stand on the way down
-        self._sent = no_torque()
+        self._sent: Setpoints | Array = no_torque()
 
     @property
     def ended_well(self) -> bool:
@@ -119,17 +119,17 @@ class StateMachine:
             self._come_down(cause)
 
     def step(
-        self, now: float, q: Array | None, dq: Array | None, tracker: Setpoints | None,
+        self, now: float, q: Array | None, dq: Array | None, tracker: Array | None,
         trunk: Array | None = None,
-    ) -> Setpoints:  # fmt: skip
-        """Return what the motors shall do from now on.
+    ) -> Setpoints | None:  # fmt: skip
+        """Return what the motors shall do from now on, None for what the tracker wants.
 
         Args:
             now: [s], monotonic.
             q, dq: joints as they are measured now (12) [rad], [rad/s], kept as they are; None
                 where they are unknown: before the first, or once they are too old.
-            tracker: what the tracker wants; used while running, None if it wants nothing. A robot
-                that is asked to sit down does so at once where it wants nothing.
+            tracker: row of the tracker's command, used while running; None if it wants nothing. A
+                robot that is asked to sit down does so at once where it wants nothing.
             trunk: of the same moment as q and dq, and not used without them: attitude x, y, z, w
                 and angular velocity [rad/s] of the trunk (7), see `take_in`.
         """
@@ -139,9 +139,13 @@ class StateMachine:
             self._joints = q, dq
         self._trunk = trunk if self._measured else None
         self._since = now if self._since is None else self._since
-        self._advance(now, now - self._since, tracker is not None)
-        self._sent = self._setpoints(now, tracker)
-        return self._sent
+        if self.is_ending or self.state is not RobotState.RUNNING:
+            self._advance(now, now - self._since, tracker is not None)
+        if self.state is RobotState.RUNNING and tracker is not None and self._joints is not None:
+            self._motion, self._sent = None, tracker
+            return None
+        setpoints = self._sent = self._setpoints(now)
+        return setpoints
 
     def _come_down(self, why: str) -> None:
         """The way to the ground and to the end, from any state that is not on it."""
@@ -245,15 +249,12 @@ class StateMachine:
         is_so = counts and self._trunk is not None and is_level(self._trunk, self.options)
         return self._level.update(is_so, now)
 
-    def _setpoints(self, now: float, tracker: Setpoints | None) -> Setpoints:
-        """The setpoints of the state."""
+    def _setpoints(self, now: float) -> Setpoints:
+        """The setpoints of the state, for want of a tracker's."""
         if self.state is RobotState.OFF:
             return no_torque()
         if self.state is RobotState.DAMPING or self._joints is None:
             return damping(self.options.damping_kd)
-        if self.state is RobotState.RUNNING and tracker is not None:
-            self._motion = None
-            return tracker
         if self._motion is None:
             self._motion = self._motions.recover(self._joints[0], self._torque())
         return self._motion.step(now, self._joints[0])
@@ -261,7 +262,8 @@ class StateMachine:
     def _torque(self) -> Array:
         """What the last setpoints give now (12) [N m], as far as motors can."""
         assert self._joints is not None
-        torque = np.nan_to_num(self._sent.torque(*self._joints))
+        sent = self._sent if isinstance(self._sent, Setpoints) else setpoints_of(self._sent)
+        torque = np.nan_to_num(sent.torque(*self._joints))
         return np.clip(torque, -self._torque_limit, self._torque_limit)
 
     def _enter(self, state: RobotState, why: str, now: float | None = None) -> None:

@@ -7,9 +7,10 @@ from typing import Any, Generic
 
 import numpy as np
 import zmq
+from zmq.backend import zmq_poll
 
 from runtime.checked import Array
-from runtime.rows import RowReader, RowWriter, layout_of, row_of
+from runtime.rows import RowReader, RowWriter, layout_of
 from runtime.topics import Topic
 from runtime.wire import DecodeError, MessageT, decode, encode
 
@@ -41,7 +42,7 @@ class Publisher(Generic[MessageT]):
         Never blocks, and drops for one whose queue is full.
         """
         if self._rows is not None:
-            self._rows.write(content)
+            self._rows.write(content if isinstance(content, np.ndarray) else content.row)
             self._sent += 1
             if self._sent % LOOK_EVERY == 0:
                 self.subscribers()
@@ -78,15 +79,15 @@ class Publisher(Generic[MessageT]):
 class Frames:
     """The frames of a ZeroMQ socket, each once."""
 
+    refused = False
+
     def __init__(self, socket: zmq.Socket[bytes]) -> None:
-        self._socket = socket
+        self._socket, self._polled = socket, [(socket, READABLE)]
 
     def take(self, most: int | None = None) -> list[bytes]:
         """The frames since the last call, oldest first, or the first `most` of them."""
         frames = []
-        while (most is None or len(frames) < most) and (
-            int(self._socket.get(zmq.EVENTS)) & READABLE  # an exception would take longer
-        ):
+        while (most is None or len(frames) < most) and zmq_poll(self._polled, 0):
             frames.append(self._socket.recv(zmq.NOBLOCK))
         return frames
 
@@ -115,6 +116,8 @@ class Subscriber(Generic[MessageT]):
         self._socket, self._conflate, self._lazy = socket, conflate, lazy
         self._source: Frames | RowReader[MessageT] = rows or Frames(socket)
         self.topic, self.undecodable = topic, 0
+        if lazy:
+            self._view = layout_of(topic.message).view
 
     def take(self, most: int | None = None) -> list[Any]:
         """All that has arrived since the last call, or the first `most`: rows or frames.
@@ -122,7 +125,8 @@ class Subscriber(Generic[MessageT]):
         Oldest first, not decoded. A reader that may fall behind names a `most`: frames that come
         faster than they are taken would keep the call from ending.
         """
-        return self._ends().take(most)
+        source = self._source
+        return (self._ends() if source.refused else source).take(most)
 
     def frame(self, arrival: Any) -> bytes:
         """What arrived, as a frame. Raises DecodeError for a row that is no message."""
@@ -133,9 +137,9 @@ class Subscriber(Generic[MessageT]):
         kind = self.topic.message
         if isinstance(arrival, bytes):
             message = decode(kind, arrival)
-            return layout_of(kind).view(row_of(message)) if self._lazy else message
+            return self._view(message.row) if self._lazy else message
         if self._lazy:
-            return layout_of(kind).view(arrival)
+            return self._view(arrival)
         try:
             return layout_of(kind).message(arrival)
         except (ValueError, IndexError, OverflowError) as error:
@@ -143,7 +147,16 @@ class Subscriber(Generic[MessageT]):
 
     def newest(self) -> MessageT | None:
         """The newest message received since the last call, None without one; never blocks."""
-        for arrival in reversed(self.take()):
+        source = self._source
+        if source.refused:
+            source = self._ends()
+        if isinstance(source, RowReader):
+            arrivals = source.take(newest=True)
+            if arrivals and self._lazy:
+                return self._view(arrivals[0])
+        else:
+            arrivals = source.take()
+        for arrival in reversed(arrivals):
             message = self._decoded(arrival)
             if message is not None:
                 return message
@@ -192,22 +205,18 @@ class Subscriber(Generic[MessageT]):
 
     def poll(self, timeout_s: float) -> bool:
         """Wait until something is there, at most for `timeout_s` [s]; whether it is."""
-        return self._ends().poll(timeout_s) or (self._is_refused and self._ends().poll(0.0))
+        source = self._ends() if self._source.refused else self._source
+        return source.poll(timeout_s) or (source.refused and self._ends().poll(0.0))
 
     def close(self) -> None:
         """Receive nothing any more; the publisher sends nothing here."""
         self._socket.close()
 
-    @property
-    def _is_refused(self) -> bool:
-        return isinstance(self._source, RowReader) and self._source.refused
-
-    def _ends(self) -> Frames | RowReader[MessageT]:
-        """Rows; frames where this process cannot have them."""
-        if self._is_refused:
-            self._socket.subscribe(b"")
-            self._source = Frames(self._socket)
-        return self._source
+    def _ends(self) -> Frames:
+        """Frames, where this process cannot have rows."""
+        self._socket.subscribe(b"")
+        self._source = source = Frames(self._socket)
+        return source
 
     def _next(self) -> MessageT | None:
         """The oldest message that has not been received; None where it does not decode."""

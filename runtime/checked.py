@@ -88,6 +88,16 @@ class Message(
                 found = getattr(self, name)
                 raise ValueError(f"{type(self).__name__}.{name}: {found!r} is not in {accepted}")
 
+    @property
+    def row(self) -> Array:
+        """Its numbers in the layout of `runtime.rows`; of a view those that it shows."""
+        from runtime.rows import layout_of
+
+        whole = layout_of(type(self))
+        row = np.empty(whole.width)
+        whole.write(self, row)
+        return row
+
     def __eq__(self, other: object) -> bool:
         """Same type and same values; arrays by value, NaN equal to NaN."""
         if type(other) is not type(self):
@@ -100,18 +110,15 @@ class Message(
     __hash__ = None  # type: ignore[assignment]
 
 
-class RowView:
+class RowView(msgspec.Struct, eq=False, gc=False):
     """A row of float64 that reads as its message: fields are decoded where they are asked for.
 
     Attributes:
         row: whose numbers they are; arrays are views of it.
     """
 
-    __slots__ = ("row",)
+    row: Array
     kind: ClassVar[type[Message]]
-
-    def __init__(self, row: Array) -> None:
-        self.row = row
 
     def message(self) -> Message:
         """The message. Raises ValueError, IndexError or OverflowError for a row that is none."""

@@ -22,6 +22,7 @@ class RealTimeClock:
     """Ticks at absolute times start + k period; late ones are skipped and counted, not made up."""
 
     paused = False
+    now = staticmethod(time.monotonic)  # [s]
 
     def __init__(self, period_s: float) -> None:
         self._period = period_s
@@ -30,10 +31,6 @@ class RealTimeClock:
         self._ticks = 0
         self._missed = self._late = 0
         self._lateness = LogHistogram(LATENESS_RESOLUTION_US)
-
-    def now(self) -> float:
-        """The monotonic clock [s]."""
-        return time.monotonic()
 
     def due(self) -> float:
         """When the present tick was due, on the monotonic clock [s]."""

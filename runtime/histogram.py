@@ -23,41 +23,46 @@ class Quantiles:
 
 
 class LogHistogram:
-    """Counts of values of either sign, in bins whose width grows with `resolution + |value|`."""
+    """Counts of values of either sign, in bins whose width grows with `resolution + |value|`.
+
+    Attributes:
+        new: values that are not counted yet. A loop that has no time appends here, and calls
+            `settle` now and then.
+    """
 
     def __init__(self, resolution: float) -> None:
         self.resolution = resolution
         self._count, self._max = 0, 0.0
         self._counts: Counter[int] = Counter()  # by number of the bin; bin 0 begins at 0
-        self._new: list[float] = []  # not counted yet
+        self.new: list[float] = []
 
     def add(self, value: float) -> None:
         """Count `value`; one that is no number is left out."""
-        self._new.append(value)
-        if len(self._new) >= BATCH:
-            self._count_new()
+        self.new.append(value)
+        if len(self.new) >= BATCH:
+            self.settle()
 
     @property
     def count(self) -> int:
         """How many values were counted."""
-        self._count_new()
+        self.settle()
         return self._count
 
     @property
     def max(self) -> float:
         """The largest value; 0 before the first."""
-        self._count_new()
+        self.settle()
         return self._max
 
     @property
     def counts(self) -> dict[int, int]:
         """How many values each bin holds, by its number: for `merge` elsewhere."""
-        self._count_new()
+        self.settle()
         return dict(self._counts)
 
     def merge(self, counts: Mapping[int, int], maximum: float) -> None:
         """Count the values of another histogram of the same resolution, whose maximum is given."""
-        self._count_new()
+        self.settle()
         self._take(counts, maximum)
 
     def _take(self, counts: Mapping[int, int], maximum: float) -> None:
@@ -67,10 +72,10 @@ class LogHistogram:
             self._count += count
             self._counts.update(counts)
 
-    def _count_new(self) -> None:
+    def settle(self) -> None:
         """Count what was added: many at once, which takes a tenth of the time."""
-        values = np.array(self._new)
-        self._new.clear()
+        values = np.array(self.new)
+        self.new.clear()
         values = values[~np.isnan(values)]
         if values.size == 0:
             return

@@ -16,14 +16,12 @@ import threading
 import time
 from collections.abc import Callable
 from functools import cache
-from itertools import groupby
-from operator import attrgetter
 from pathlib import Path
 from typing import Any, Final, Generic, Literal, NamedTuple, cast, get_origin, get_type_hints
 
 import numpy as np
 
-from runtime.checked import Array, Message, RowView, layout
+from runtime.checked import Array, RowView, layout
 from runtime.wire import MessageT
 
 CAPACITY: Final = 8192  # rows, 8 s of a 1 kHz topic
@@ -78,33 +76,28 @@ class RowLayout(Generic[MessageT]):
             begin += size
         self.width, self.spans = begin, {field.name: field.span for field in self._fields}
         readers = {field.name: property(_reader(field)) for field in self._fields}
-        names = {"__slots__": (), "kind": kind} | readers
+        names = {"kind": kind} | readers
         self.view: Callable[[Array], MessageT] = type(f"{kind.__name__}Row", (RowView,), names)
-        self._others = [field for field in self._fields if field.kind is not np.ndarray]
-        self._runs = [
-            (_getter([field.name for field in run]), slice(run[0].span.start, run[-1].span.stop))
-            for is_array, fields in groupby(self._fields, lambda field: field.kind is np.ndarray)
-            if is_array and (run := list(fields))
-        ]
 
     def write(self, message: MessageT, row: Array) -> None:
         """Put a message into a row."""
-        if isinstance(message, RowView):
-            row[:] = message.row
-            return
-        for get, span in self._runs:  # of arrays, with one copy
-            np.concatenate(get(message), axis=None, out=row[span])
-        for name, span, kind, _, words in self._others:
+        for name, span, kind, _, words in self._fields:
             value: Any = getattr(message, name)
-            if kind is str:
-                text = value.encode()[: 8 * TEXT_WORDS].ljust(8 * TEXT_WORDS, b"\0")
-                row[span] = np.frombuffer(text)
+            if kind is np.ndarray:
+                row[span] = value.ravel()
+            elif kind is str:
+                row[span] = numbers_of(value)
             else:
                 row[span.start] = words.index(value) if words else value
 
     def message(self, row: Array) -> MessageT:
         """The message in a row, whose arrays are views of it."""
         return message_of(self.view(row))
+
+
+def numbers_of(text: str) -> Array:
+    """A text as it stands in a row (6)."""
+    return np.frombuffer(text.encode()[: 8 * TEXT_WORDS].ljust(8 * TEXT_WORDS, b"\0"))
 
 
 def _reader(field: _Field) -> Callable[[RowView], Any]:
@@ -122,25 +115,10 @@ def _reader(field: _Field) -> Callable[[RowView], Any]:
     return lambda view: kind(view.row[begin])
 
 
-def _getter(names: list[str]) -> Callable[[Any], Any]:
-    """What gets these attributes, as a tuple."""
-    return attrgetter(*names) if len(names) > 1 else lambda message: (getattr(message, names[0]),)
-
-
 @cache
 def layout_of(kind: type[MessageT]) -> RowLayout[MessageT]:
     """The layout of a message's rows."""
     return RowLayout(kind)
-
-
-def row_of(message: Message) -> Array:
-    """The row of a message; of a view its own."""
-    if isinstance(message, RowView):
-        return message.row
-    whole = layout_of(type(message))
-    row = np.empty(whole.width)
-    whole.write(message, row)
-    return row
 
 
 def message_of(message: MessageT) -> MessageT:
@@ -196,16 +174,13 @@ class RowWriter(Generic[MessageT]):
         link.unlink(missing_ok=True)
         link.symlink_to(f"/proc/{os.getpid()}/fd/{self._descriptor}")
 
-    def write(self, content: MessageT | Array) -> None:
-        """Write a message, or its row, as the newest row, and wake readers that wait for it."""
+    def write(self, row: Array) -> None:
+        """Write a row, the newest one from then on, and wake readers that wait for it."""
         ring, slot = self._ring, self._head % CAPACITY
         ring.written[slot] = 0
         ring.release()
         ring.acquire()
-        if isinstance(content, np.ndarray):
-            ring.rows[slot] = content
-        else:
-            self.layout.write(content, ring.rows[slot])
+        ring.rows[slot] = row
         ring.release()
         ring.acquire()
         self._head += 1
@@ -244,26 +219,39 @@ class RowReader(Generic[MessageT]):
         self._next = self._idle = 0
         self._look()
 
-    def take(self, most: int | None = None) -> list[Array]:
-        """The rows since the last call, oldest first, or the first `most` of them."""
-        head, rows = self._head(), []
-        if self._ring is None or head == self._next:
+    def take(self, most: int | None = None, newest: bool = False) -> list[Array]:
+        """The rows since the last call, oldest first: all, the first `most`, or the `newest`."""
+        ring, begin, rows = self._ring, self._next, list[Array]()
+        head = begin if ring is None else ring.header[HEAD]
+        if head == begin:  # or there is no writer any more
+            head, ring = self._head(), self._ring
+            begin = self._next
+        if ring is None or head == begin:
             return rows
-        if head - self._next > CAPACITY // 2:  # the rest may be overwritten while it is read
-            self.lost += head - self._next - CAPACITY // 2
-            self._next = head - CAPACITY // 2
-        end = head if most is None else min(head, self._next + most)
-        for number in range(self._next, end):
-            row = self._read(self._ring, number)
-            if row is None:
-                self.lost += 1
-            else:
-                rows.append(row)
-        self._next = end
+        if newest:
+            begin = head - 1
+        elif head - begin > CAPACITY // 2:  # the rest may be overwritten while it is read
+            self.lost += head - begin - CAPACITY // 2
+            begin = head - CAPACITY // 2
+        self._next = end = head if most is None else min(head, begin + most)
+        for number in range(begin, end):
+            slot = number % CAPACITY
+            if ring.written[slot] == number + 1:
+                ring.release()
+                ring.acquire()
+                row = ring.rows[slot].copy()
+                ring.release()
+                ring.acquire()
+                if ring.written[slot] == number + 1:
+                    rows.append(row)
+                    continue
+            self.lost += 1  # the writer was faster
         return rows
 
     def poll(self, timeout_s: float) -> bool:
         """Wait until a row is there, at most for so long; whether there is one."""
+        if self._ring is not None and self._ring.header[HEAD] != self._next:
+            return True
         deadline = time.monotonic() + timeout_s
         while (head := self._head()) == self._next:
             left = deadline - time.monotonic()
@@ -284,18 +272,6 @@ class RowReader(Generic[MessageT]):
                 self._look()
                 head = self._ring.header[HEAD] if self._ring is not None else self._next
         return head
-
-    def _read(self, ring: _Ring, number: int) -> Array | None:
-        """A copy of the row of this number; None where the writer was faster."""
-        slot = number % CAPACITY
-        if ring.written[slot] != number + 1:
-            return None
-        ring.release()
-        ring.acquire()
-        row = ring.rows[slot].copy()
-        ring.release()
-        ring.acquire()
-        return row if ring.written[slot] == number + 1 else None
 
     def _look(self) -> None:
         """Take the ring that the link names, if it is another one than before."""

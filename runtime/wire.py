@@ -20,13 +20,11 @@ class DecodeError(ValueError):
 
 
 def _to_wire(value: Any) -> Any:
-    """A view, an array or a numpy scalar in types that MessagePack has."""
+    """An array or a numpy scalar in types that MessagePack has."""
     if isinstance(value, np.ndarray):
         return "<f8", value.shape, np.ascontiguousarray(value).data
     if isinstance(value, np.generic):
         return value.item()
-    if isinstance(value, RowView):
-        return value.message()
     raise TypeError(f"a message cannot carry a {type(value).__name__}")
 
 
@@ -65,7 +63,7 @@ def _decoder(kind: type[MessageT], hook: Hook) -> msgspec.msgpack.Decoder[Messag
 
 def encode(message: Message) -> bytes:
     """The MessagePack frame of `message`."""
-    return _ENCODER.encode(message)
+    return _ENCODER.encode(message.message() if isinstance(message, RowView) else message)
 
 
 def decode(kind: type[MessageT], frame: bytes) -> MessageT:

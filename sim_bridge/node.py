@@ -10,7 +10,7 @@ from runtime.bus import Bus
 from runtime.checked import layout
 from runtime.clock import Clock
 from runtime.messages import MotorCommand
-from runtime.rows import layout_of, row_of
+from runtime.rows import layout_of
 from runtime.topics import GROUND_TRUTH, MOTOR_COMMAND, PACE, PUSH, SIMULATED_READING
 from sim_bridge.hand_pushes import HandPushes
 from sim_bridge.pace import PaceKeeper
@@ -89,8 +89,17 @@ class _Loop:
             if missed > 0:
                 self._catch_up(missed)
             self._publish(clock.due())
-            if not self._collect(stop) and clock.paused:
-                return "no_command"
+            if clock.paused:
+                command = clock.collect(self.commands_from, simulation.tick, stop)
+                if command is None:
+                    return "no_command"
+            else:
+                command = self.commands_from.newest()
+            if command is not None:
+                row = command.row
+                self.commands += 1
+                self._status = row[_STATUS]
+                simulation.obey(row[_MOTORS].reshape(5, 12))
             if self.pushes is not None:
                 self._hold(stop)
                 self.pushes.apply(simulation)
@@ -121,20 +130,6 @@ class _Loop:
         if simulation.tick % self._truth_every == 0:
             self._truths.send(simulation.truth_row)
         self._readings.send(simulation.reading_row)
-
-    def _collect(self, stop: Stop) -> bool:
-        """Take this tick's command (paused) or the newest (real time); False without one."""
-        if self._clock.paused:
-            command = self._clock.collect(self.commands_from, self._simulation.tick, stop)
-        else:
-            command = self.commands_from.newest()
-        if command is None:
-            return False
-        row = row_of(command)
-        self.commands += 1
-        self._status = row[_STATUS]
-        self._simulation.obey(row[_MOTORS].reshape(5, 12))
-        return True
 
     def _hold(self, stop: Stop) -> None:
         """Wait until the time of the next tick may pass, by the viewer's pace."""

@@ -42,9 +42,10 @@ from estimator.invariant.state import (
 )
 from estimator.kernel_filter import KernelFilter, lose, take_in
 from estimator.options import InvariantOptions
-from estimator.record import Record, record_of, robot_record
+from estimator.record import record_of, robot_record
 from estimator.rows import ACCELERATION, CONTACT, FORCE, GYRO, SENSORS, STATUS, TIME, Q, V
 from robots.legs import Legs
+from robots.record import Record
 from robots.robot import Robot
 from robots.rotations import Array, quaternion_from_rotation, skew
 from robots.terrain import Ground, look_below, make_ground

@@ -15,7 +15,8 @@ from numba import njit
 
 from estimator import record
 from estimator.options import InvariantOptions
-from estimator.record import Record, memory_type
+from estimator.record import memory_type
+from robots.record import Record
 from robots.rotations import Array, exp3, skew
 
 # Where each error begins in the covariance.

@@ -17,7 +17,7 @@ from numba import njit
 from estimator.health.monitor import Health, judge
 from estimator.kernel_filter import KernelFilter
 from estimator.options import SaltedOptions, on_uneven_ground
-from estimator.record import Record, RobotRecord, record_of, robot_record
+from estimator.record import RobotRecord, record_of, robot_record
 from estimator.rows import CONTACT, DEGRADED, DIVERGED, OK, ROW, SENSORS, STATUS, TIME, Q, V
 from estimator.salted.advance import (
     TICK,
@@ -34,6 +34,7 @@ from estimator.salted.memory import PROBABILITY, STATES, VELOCITY, Memory, forge
 from estimator.salted.prediction import coast
 from robots.legs import Legs
 from robots.mujoco_model import load_mujoco
+from robots.record import Record
 from robots.robot import Robot
 from robots.rotations import Array
 from robots.stance_dynamics import StanceModel, stance_model_of

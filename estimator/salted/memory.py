@@ -12,8 +12,9 @@ import numpy as np
 from numba import njit
 
 from estimator import record
-from estimator.record import Record, RobotRecord, memory_type
+from estimator.record import RobotRecord, memory_type
 from estimator.rows import STARTING
+from robots.record import Record
 from robots.rotations import Array
 
 POSITION, ROTATION, JOINTS = 0, 3, 6

@@ -27,7 +27,6 @@ class RemoteStop:
         """Watch for any of the `sets` of button names."""
         self._sets = tuple(frozenset(buttons) for buttons in sets)
         self._held: tuple[frozenset[str], ...] = ()
-        self._remote: Remote | None = None
 
     def poll(self, remote: Remote | None) -> list[RequestWithCause]:
         """Return a stop for each set that is held now and was not in the last call.
@@ -35,9 +34,9 @@ class RemoteStop:
         Args:
             remote: the newest state of the remote; None before the first.
         """
-        if remote is self._remote or remote is None:
+        if remote is None:
             return []
-        self._remote, before = remote, self._held
+        before = self._held
         self._held = tuple(buttons for buttons in self._sets if buttons <= remote.buttons)
         return [
             (Request.STOP, stop_cause(buttons)) for buttons in self._held if buttons not in before
@@ -156,6 +155,7 @@ class Operator:
         self._clock, self._inputs = clock, inputs
         self._remote_stop = RemoteStop(options.remote_stop)
         self._script = OperatorScript() if options.script else None
+        self._seen: Remote | None = None
 
     def begin(self) -> None:
         """The robot is there: what was typed and pressed until now is dropped, but for a stop.
@@ -172,7 +172,10 @@ class Operator:
             state: of the robot.
             remote: the newest state of the robot's remote; None before the first.
         """
-        asked = self._remote_stop.poll(remote)
+        asked: list[RequestWithCause] = []
+        if remote is not self._seen:
+            self._seen = remote
+            asked += self._remote_stop.poll(remote)
         if self._inputs is not None:
             asked += self._inputs.poll(self._clock(), state in UP)
         if self._script is not None:

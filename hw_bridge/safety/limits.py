@@ -17,25 +17,32 @@ and keeps them too: damping only takes energy out, and must never be kept waitin
 import logging
 import math
 from collections import Counter
-from typing import NamedTuple
+from typing import Any, Final, NamedTuple
 
 import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
+from hw_bridge.intake import DQ, NUMBERS, Q
 from hw_bridge.options import HardwareSafetyOptions, motor_limits
-from hw_bridge.setpoints import Setpoints, damping, no_torque
-from hw_bridge.wire.layout import BRAKE, POS_STOP, SERVO, VEL_STOP
+from hw_bridge.setpoints import SENT, no_torque
+from hw_bridge.wire.layout import POS_STOP, VEL_STOP
+from hw_bridge.wire.low_command import LowCommandEncoder, Scales, cut_gains, write_motors
 from robots.motor_law import motor_torque
+from robots.record import Record
 from robots.robot import Robot
+from runtime.messages import MotorCommand
+from runtime.rows import layout_of
 
 Array = NDArray[np.float64]
+_FIRST: Final = SENT.start
 
 GAIN, TARGET, SLEW, RANGE, VELOCITY, TORQUE = 1, 2, 4, 8, 16, 32
 MOTOR_POWER, TOTAL_POWER, MEASUREMENT, NOT_FINITE = 64, 128, 256, 512
+NOT_MEASURED, CLOCK, GAP = 1024, 2048, 4096
 REASONS = (
     "gain", "target", "slew", "range", "velocity", "torque",
-    "motor_power", "total_power", "measurement", "not_finite",
+    "motor_power", "total_power", "measurement", "not_finite", "not_measured", "clock", "gap",
 )  # fmt: skip
 
 ROUNDING = 1e-9  # [N m], [W]: less is no excess; the wire's torque comes in steps of 0.004
@@ -44,7 +51,7 @@ FASTEST_MEASURED = 100.0  # [rad/s] five times what the motors reach: more is no
 
 
 class MotorBounds(NamedTuple):
-    """The limits of one motor, named as in HardwareSafetyOptions; a row of what `limit` takes."""
+    """The limits of one motor, named as in HardwareSafetyOptions."""
 
     lower: float  # range of the joint [rad]
     upper: float
@@ -59,16 +66,8 @@ class MotorBounds(NamedTuple):
     kd_max: float
     damping_kd: float
     excursion_max: float
-
-
-TOTAL = MotorBounds._fields.index("total_power")  # column of `limit`'s bounds
-
-
-@njit(cache=True)
-def _bounds_of(b: Array) -> MotorBounds:
-    return MotorBounds(
-        b[0], b[1], b[2], b[3], b[4], b[5], b[6], b[7], b[8], b[9], b[10], b[11], b[12]
-    )
+    torque_slew: float
+    command_age_max_s: float
 
 
 @njit(cache=True)
@@ -194,23 +193,9 @@ def _bound_damping(row: Array, b: MotorBounds) -> int:
 
 
 @njit(cache=True)
-def gather(
-    q: Array, dq: Array, kp: Array, kd: Array, tau: Array, joints: Array, speeds: Array, rows: Array
-) -> tuple[bool, bool]:
-    """Write the rows (12, 5) of `limit`; whether they are finite, and the measured joints."""
-    command, measured = True, True
-    for i in range(12):
-        for j, value in enumerate((q[i], dq[i], kp[i], kd[i], tau[i])):
-            rows[i, j] = value
-            command &= np.isfinite(value)
-        measured &= np.isfinite(joints[i]) and np.isfinite(speeds[i])
-    return command, measured
-
-
-@njit(cache=True)
 def limit(
-    rows: Array, last: Array, step: float, q: Array, dq: Array, bounds: Array
-) -> tuple[Array, Array, int]:
+    rows: Array, last: Array, step: float, q: Array, dq: Array, bounds: Record
+) -> tuple[Array, int]:
     """Bring a command within the limits.
 
     Args:
@@ -218,16 +203,16 @@ def limit(
         last: (12, 5) the command before.
         step: by how much a torque may have changed since [N m].
         q, dq: (12) measured joints, finite [rad], [rad/s].
-        bounds: (12, 13) `MotorBounds` of each motor.
+        bounds: (12) `MotorBounds` of each motor.
 
     Returns:
-        The rows (12, 5) to send, their torque (12) [N m] at q, dq, and the limits that were met,
-        ored; NOT_FINITE alone where a torque overflows: then the rows must not be sent.
+        The rows (12, 5) to send and the limits that were met, ored; NOT_FINITE alone where a torque
+        overflows: then the rows must not be sent.
     """
     out, u, wanted = rows.copy(), np.empty(12), np.empty(12)
     active, hits = np.ones(12, np.bool_), 0
     for i in range(12):
-        b = _bounds_of(bounds[i])
+        b = bounds[i]
         outside = max(b.lower - q[i], q[i] - b.upper)
         believed = outside <= b.excursion_max and abs(dq[i]) <= FASTEST_MEASURED
         active[i] = not is_passive(out[i])
@@ -243,29 +228,134 @@ def limit(
         row[2], row[3] = max(0.0, row[2]), max(0.0, row[3])
         wanted[i] = row_torque(row, q[i], dq[i])
         if not np.isfinite(wanted[i]):
-            return out, u, NOT_FINITE
+            return out, NOT_FINITE
         reference = min(b.torque_limit, max(-b.torque_limit, row_torque(last[i], q[i], dq[i])))
         u[i], hit = _within(wanted[i], reference, step, q[i], dq[i], b)
         hits |= hit
-    if _share_power(u, dq, active, bounds[0, TOTAL]):
+    if _share_power(u, dq, active, bounds[0].total_power):
         hits |= TOTAL_POWER
     for i in range(12):
         if active[i]:
             exact = u[i] == wanted[i]
-            hits |= _to_bounds(out[i], u[i], exact, q[i], dq[i], _bounds_of(bounds[i]))
-    return out, u, hits
+            hits |= _to_bounds(out[i], u[i], exact, q[i], dq[i], bounds[i])
+    return out, hits
+
+
+TICK = 0.001  # [s] between commands; the first one after nothing may change a torque for that long
+CATCH_UP_S = 0.003  # after a late tick a torque may change for no longer than this
+
+
+@njit(cache=True)
+def _step(now: float, before: Array, last: Array, b: MotorBounds) -> tuple[float, int]:
+    """By how much a torque may change [N m]; CLOCK where time does not go on, GAP after a pause.
+
+    After a gap the motors are taken to have lost their torque: the firmware brakes by itself.
+    """
+    if not np.isfinite(now):
+        return 0.0, CLOCK
+    since, before[0] = now - before[0], now
+    if np.isnan(since):
+        return b.torque_slew * TICK, 0
+    if since < 0.0:
+        return 0.0, CLOCK
+    if since > b.command_age_max_s:
+        _let_go(last)
+        return b.torque_slew * TICK, GAP
+    return b.torque_slew * min(since, CATCH_UP_S), 0
+
+
+@njit(cache=True)
+def _let_go(rows: Array) -> None:
+    """Make rows (12, 5) those without torque."""
+    rows[:] = 0.0
+    rows[:, 0], rows[:, 1] = POS_STOP, VEL_STOP
+
+
+@njit(cache=True)
+def _sendable(
+    rows: Array, last: Array, step: float, q: Array, dq: Array, is_known: bool, bounds: Record
+) -> tuple[Array, int]:
+    """The rows (12, 5) to send in place of any, and the limits that were met.
+
+    What cannot be sent is damped: NOT_FINITE, or NOT_MEASURED where the joints are not known and
+    the rows could drive one.
+    """
+    b, fault = bounds[0], 0
+    for i in range(12):
+        for j in range(5):
+            fault |= 0 if np.isfinite(rows[i, j]) else NOT_FINITE
+        is_known &= np.isfinite(q[i]) and np.isfinite(dq[i])
+    if fault == 0 and not is_known:
+        for i in range(12):
+            if not (is_passive(rows[i]) and rows[i, 3] <= b.kd_max):
+                fault = NOT_MEASURED
+        if fault == 0:
+            return rows, 0
+    if fault == 0:
+        out, hits = limit(rows, last, step, q, dq, bounds)
+        if hits & NOT_FINITE == 0:
+            return out, hits
+        fault = NOT_FINITE
+    rows = np.zeros((12, 5))
+    rows[:, 0], rows[:, 3] = POS_STOP, min(b.kd_max, b.damping_kd) if is_known else b.damping_kd
+    return rows, fault
+
+
+@njit(cache=True)
+def act(
+    command: Array, numbers: Array, is_known: bool, now: float, before: Array, last: Array,
+    bounds: Record, places: NDArray[np.int64], scales: Scales, frame: NDArray[np.uint8],
+    sent: Array,
+) -> tuple[int, int]:  # fmt: skip
+    """Write what may be sent in place of a command into a frame.
+
+    Args:
+        command: row of `MotorCommand`, whatever it holds.
+        numbers: (75) of the newest sample, see `take_in`.
+        is_known: whether it is new enough for its joints to count.
+        now: time of this command [s] on the monotonic clock.
+        before: (1) that of the one before, NaN: there was none.
+        last: (12, 5) that command as it was sent; becomes this one.
+        bounds: (12) see `bounds_of`.
+        places, scales: `Wire.motors_at` and `Wire.scales`.
+        frame: of LowCmd, header and modes in place.
+        sent: becomes the row of the command as it is in the frame. A loop that is switched off
+            (PosStopF, VelStopF) shows the measured joint as its target: the same torque, and a
+            curve that can be drawn.
+
+    Returns:
+        The limits that were met, ored, and how many numbers the frame could not carry. A fault
+        makes it damping: NOT_FINITE, of a command or what comes of it, NOT_MEASURED, joints missing
+        or not finite; MEASUREMENT, a joint that cannot be where it reads, that of one motor. CLOCK
+        (time went back, or is no number) lets no torque change.
+    """
+    q, dq = numbers[Q], numbers[DQ]
+    rows = np.empty((12, 5))
+    for j in range(5):
+        rows[:, j] = command[_FIRST + 12 * j : _FIRST + 12 * (j + 1)]
+    cut_gains(scales, rows, q, dq)
+    step, bits = _step(now, before, last, bounds[0])
+    rows, hits = _sendable(rows, last, step, q, dq, is_known, bounds)
+    bits = hits | (bits & GAP if hits & (NOT_FINITE | NOT_MEASURED) else bits)
+    last[:] = rows
+    saturated = write_motors(rows, places, scales, frame)
+    sent[:] = command
+    for i in range(12):
+        at, row = _FIRST + i, rows[i]
+        q_off, dq_off = row[0] >= POS_STOP, row[1] >= VEL_STOP
+        sent[at], sent[at + 12] = q[i] if q_off else row[0], dq[i] if dq_off else row[1]
+        sent[at + 24] = row[2] * (0.0 if q_off else 1.0)
+        sent[at + 36] = row[3] * (0.0 if dq_off else 1.0)
+        sent[at + 48] = row[4]
+    return bits, saturated
 
 
 LOG = logging.getLogger(__name__)
-TICK = 0.001  # [s] between commands; the first one after nothing may change a torque for that long
-CATCH_UP_S = 0.003  # after a late tick a torque may change for no longer than this
-_FAULTS = ("not_finite", "not_measured", "measurement", "mode", "malformed", "clock")  # logged once
-_NO_TORQUE = np.stack(no_torque()[:5], axis=1)
-_NO_JOINTS = np.full(12, np.nan), np.full(12, np.nan)
+_FAULTS = NOT_FINITE | NOT_MEASURED | MEASUREMENT | CLOCK  # logged once
 
 
-def bounds_of(options: HardwareSafetyOptions, robot: Robot) -> Array:
-    """`MotorBounds` of each motor (12, 13).
+def bounds_of(options: HardwareSafetyOptions, robot: Robot) -> Record:
+    """`MotorBounds` of each motor (12).
 
     Raises:
         ValueError: an option allows more than the robot bears, see `motor_limits`.
@@ -275,170 +365,62 @@ def bounds_of(options: HardwareSafetyOptions, robot: Robot) -> Array:
         "lower": robot.legs.lower, "upper": robot.legs.upper, "torque_limit": torque,
         "velocity_limit": velocity,
     }  # fmt: skip
-    bounds = np.empty((12, len(MotorBounds._fields)))
-    for i, name in enumerate(MotorBounds._fields):
-        bounds[:, i] = own[name] if name in own else getattr(options, name)
+    kind: Any = [(name, np.float64) for name in MotorBounds._fields]
+    bounds = np.empty(12, np.dtype((np.record, kind)))
+    for name in MotorBounds._fields:
+        bounds[name] = own[name] if name in own else getattr(options, name)
     return bounds
 
 
-class Limited(NamedTuple):
-    """A command that may be sent.
-
-    Attributes:
-        setpoints: to send; the very ones that came in where nothing was limited.
-        torque: (12) expected of the motors' law at the sampling instant [N m].
-        limited: the limits that were met, of `REASONS`, or a fault: ``not_finite`` (a
-            command, or what comes of it), ``not_measured`` (joints missing or not finite),
-            ``measurement`` (a joint that cannot be where it reads), ``mode``, ``malformed``. A
-            fault makes it damping, ``measurement`` that of one motor. ``clock`` (it went back,
-            or is no number) lets no torque change.
-    """
-
-    setpoints: Setpoints
-    torque: Array
-    limited: tuple[str, ...]
-
-
 class Limiter:
-    """Keeps every command within the limits. Deterministic; raises nothing.
+    """Keeps every command within the limits, and writes it into a frame. Deterministic.
 
     Attributes:
-        options: the limits.
-        bounds: (12, 13) see `bounds_of`.
-        counts: commands by the limit that they met, ``gap`` for those after a pause too.
-        last: rows (12, 5) of the command before.
+        counts: commands by the limit or fault that they met, ``gap`` for those after a pause.
+        last: rows (12, 5) of the command before, as it was sent.
     """
 
-    def __init__(self, options: HardwareSafetyOptions, robot: Robot) -> None:
+    def __init__(
+        self, options: HardwareSafetyOptions, robot: Robot, encoder: LowCommandEncoder
+    ) -> None:
         """Compile what is compiled (seconds, once per machine); the motors have no torque.
 
         Raises:
             ValueError: an option allows more than the robot bears, see `motor_limits`.
         """
-        self.options, self.bounds = options, bounds_of(options, robot)
+        self._bounds, self._encoder = bounds_of(options, robot), encoder
         self.counts: Counter[str] = Counter()
-        self.reset()
-        still = 0.5 * (robot.legs.lower + robot.legs.upper)
-        limit(_NO_TORQUE, _NO_TORQUE, 0.0, still, np.zeros(12), self.bounds)
-        is_passive(_NO_TORQUE[0])
-        gather(*no_torque()[:5], *_NO_JOINTS, np.empty((12, 5)))
+        self.last, self._before = no_torque().rows, np.full(1, np.nan)
+        command = np.zeros(layout_of(MotorCommand).width)
+        self.apply(command, np.zeros(NUMBERS), False, 0.0)  # passive: counts nothing
+        self.last, self._before[0] = no_torque().rows, np.nan
+        # pyrefly: ignore[missing-attribute]
+        act.disable_compile()  # a control loop has no time to wait for a compiler
 
-    def reset(self) -> None:
-        """Forget the command before: torque begins at nothing again. Counts stay."""
-        self.last, self._time = _NO_TORQUE, None
+    def apply(
+        self, command: Array, numbers: Array, is_known: bool, now: float
+    ) -> tuple[int, Array]:
+        """Write what may be sent in place of a command's row into the encoder's frame, see `act`.
 
-    def apply(self, setpoints: Setpoints, q: Array | None, dq: Array | None, now: float) -> Limited:
-        """Return what may be sent in place of `setpoints`.
-
-        Args:
-            setpoints: wanted, whatever they hold.
-            q, dq: (12) joints measured last [rad], [rad/s]; None where there are none.
-            now: time of this command [s] on the monotonic clock.
+        Returns:
+            The limits that were met, and the row of the command as it is in the frame.
         """
-        try:
-            limited = self._apply(setpoints, q, dq, now)
-        except Exception as error:  # a wrong shape or type: a fault of the program, not of a value
-            LOG.debug("limiter: %s", error)
-            limited = self._damp("malformed", None)
-        for reason in limited.limited:
-            self.counts[reason] += 1
-            if reason in _FAULTS and self.counts[reason] == 1:
-                LOG.error("limiter: a command is faulty (%s); damping takes its place", reason)
-        return limited
+        encoder, sent = self._encoder, np.empty(len(command))
+        wire = encoder.wire
+        bits, saturated = act(
+            command, numbers, is_known, now, self._before, self.last, self._bounds,
+            wire.motors_at, wire.scales, encoder.bytes, sent,
+        )  # fmt: skip
+        encoder.saturated += saturated
+        if bits:
+            self._count(bits)
+        return bits, sent
 
-    def _apply(
-        self, setpoints: Setpoints, q: Array | None, dq: Array | None, now: float
-    ) -> Limited:
-        step, clock = self._step(now)
-        rows, joints = np.empty((12, 5)), _joints(q, dq)
-        q_des, dq_des, kp, kd, tau = map(_twelve, setpoints[:5])
-        angles, speeds = joints or _NO_JOINTS
-        finite, measured = gather(q_des, dq_des, kp, kd, tau, angles, speeds, rows)
-        joints = joints if measured else None
-        if setpoints.mode not in (SERVO, BRAKE):  # 4 is a calibration
-            return self._damp("mode", joints)
-        if not finite:
-            return self._damp("not_finite", joints)
-        if joints is None:
-            return self._unmeasured(setpoints, rows)
-        sent, torque, hits = limit(rows, self.last, step, *joints, self.bounds)
-        if hits & NOT_FINITE:
-            return self._damp("not_finite", joints)
-        self.last = sent
-        names = tuple(name for bit, name in enumerate(REASONS) if hits >> bit & 1) if hits else ()
-        if hits:
-            setpoints = _setpoints(sent, setpoints.mode)
-        return Limited(setpoints, torque, names + clock)
-
-    def allowance(self, now: float) -> float | None:
-        """By how much a torque may change now [N m]; None where that is for `apply` to say."""
-        before = self._time
-        if before is None or not 0.0 <= now - before <= self.options.command_age_max_s:
-            return None
-        return self.options.torque_slew * min(now - before, CATCH_UP_S)
-
-    def accept(self, rows: Array, now: float) -> None:
-        """Take rows (12, 5) of `now` [s], which met no limit, as the command before the next."""
-        self.last, self._time = rows, now
-
-    def _step(self, now: float) -> tuple[float, tuple[str, ...]]:
-        """By how much a torque may change [N m], and ("clock",) where time does not go on.
-
-        After a gap the motors are taken to have lost their torque: the firmware brakes by itself.
-        """
-        if not math.isfinite(now):
-            return 0.0, ("clock",)
-        before, self._time = self._time, now
-        if before is None:
-            return self.options.torque_slew * TICK, ()
-        if now < before:
-            return 0.0, ("clock",)
-        since = now - before
-        if since > self.options.command_age_max_s:
-            self.counts["gap"] += 1
-            self.last, since = _NO_TORQUE, TICK
-        return self.options.torque_slew * min(since, CATCH_UP_S), ()
-
-    def _unmeasured(self, setpoints: Setpoints, rows: Array) -> Limited:
-        """Without joints only what can drive none of them is sent as it is."""
-        calm = all(is_passive(row) and row[3] <= self.options.kd_max for row in rows)
-        if not calm:
-            return self._damp("not_measured", None)
-        self.last = rows
-        return Limited(setpoints, np.zeros(12), ())
-
-    def _damp(self, reason: str, joints: tuple[Array, Array] | None) -> Limited:
-        """Damping, in place of what cannot be sent."""
-        rows, torque = np.stack(damping(self.options.damping_kd)[:5], axis=1), np.zeros(12)
-        if joints is not None:
-            rows, torque, _ = limit(rows, rows, 0.0, *joints, self.bounds)
-        self.last = rows
-        return Limited(_setpoints(rows, SERVO), torque, (reason,))
-
-
-def _setpoints(rows: Array, mode: int) -> Setpoints:
-    """The rows (12, 5) as setpoints of their own."""
-    q, dq, kp, kd, tau = rows.T.copy()
-    return Setpoints(q, dq, kp, kd, tau, mode)
-
-
-def _twelve(values: Array) -> Array:
-    """The numbers as compiled code takes them.
-
-    Raises:
-        ValueError: they are not twelve.
-    """
-    values = np.ascontiguousarray(values, np.float64)
-    if values.shape != (12,):
-        raise ValueError(f"expected twelve numbers, got shape {values.shape}")
-    return values
-
-
-def _joints(q: Array | None, dq: Array | None) -> tuple[Array, Array] | None:
-    """The measured joints as (12) arrays, None unless all are there."""
-    if q is None or dq is None:
-        return None
-    try:
-        return _twelve(q), _twelve(dq)
-    except ValueError:
-        return None
+    def _count(self, bits: int) -> None:
+        """Count what was met; the first fault of each kind is a line in the log."""
+        for bit, name in enumerate(REASONS):
+            if not bits >> bit & 1:
+                continue
+            self.counts[name] += 1
+            if self.counts[name] == 1 and _FAULTS >> bit & 1:
+                LOG.error("limiter: a command is faulty (%s); damping takes its place", name)

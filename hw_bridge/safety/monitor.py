@@ -1,43 +1,44 @@
 """The monitor: whether the robot's newest state lets it go on."""
 
-import logging
+import math
 
-from hw_bridge.intake import Sample
+import numpy as np
+
+from hw_bridge.intake import DQ, MODE, NUMBERS, SQUARE, TEMPERATURE, TORQUE, Q, Sample
 from hw_bridge.options import HardwareSafetyOptions
-from hw_bridge.safety.motor_watch import MotorWatch
-from hw_bridge.safety.watches import GO, ModeWatch, MotionWatch, ThermalWatch, Verdict, damp
+from hw_bridge.safety import watch as w
+from hw_bridge.safety.watches import GO, JOINT_LABELS, Verdict, damp
+from hw_bridge.wire.layout import BRAKE, OVERHEATED
 from robots.robot import Robot
 
-LOG = logging.getLogger(__name__)
-_SEVERITY = {"go": 0, "sit_down": 1, "damp": 2}
+# Seen in unitree_legged_sdk thread 54: 0x08 of an overheated motor, 0x00 after lost commands.
+MEANINGS = {BRAKE: ", braked, as after lost commands", OVERHEATED: ", overheated"}
 
 
 class Monitor:
-    """Judges the state once a tick. Deterministic; raises nothing; latches nothing.
+    """Judges the state once a tick. Deterministic; latches nothing.
 
     Attributes:
         options: the limits.
         holding: the newest state is late, but not yet too old.
         late: how often that began; the first time is a warning.
-        errors: exceptions that were caught; each is a verdict to damp.
+        warnings: lines of text, for its user to take.
     """
 
     def __init__(self, options: HardwareSafetyOptions, robot: Robot) -> None:
         """Compile what is compiled; no state seen."""
-        self.options = options
-        self.errors = self.late = 0
-        self._thermal = ThermalWatch(self.options)
-        self._watches = MotionWatch(options, robot), ModeWatch(self.options)
-        self._motors = MotorWatch(options, robot)
-        self._warnings: list[str] = []
-        self.holding = False
+        self.options, self._bounds = options, w.bounds_of(options, robot)
+        self.late, self.holding = 0, False
+        self.warnings: list[str] = []
+        self._seen = w.WatchMemory.make()
+        self._warned: set[int] = set()
         self._sample: Sample | None = None
         self._verdict = GO
-        self._at_rest: bool | None = None  # `serving` for which the watches keep count of nothing
+        w.watch(np.zeros(NUMBERS), False, 0.0, 0.0, *w.WatchMemory.make(), self._bounds)
+        # pyrefly: ignore[missing-attribute]
+        w.watch.disable_compile()  # a control loop has no time to wait for a compiler
 
-    def judge(
-        self, sample: Sample | None, now: float, serving: bool, tilt: float = 0.0
-    ) -> Verdict:
+    def judge(self, sample: Sample | None, now: float, serving: bool, tilt: float = 0.0) -> Verdict:
         """Return what is to become of the robot.
 
         Args:
@@ -48,65 +49,93 @@ class Monitor:
                 may lie at the ends of their range and motors be in any mode.
             tilt: by which the motion that is followed may tilt the trunk beyond the limit [rad].
         """
-        try:
-            return self._judge(sample, now, serving, tilt)
-        except Exception as error:
-            self.errors += 1
-            if self.errors == 1:
-                LOG.exception("monitor: an error; damping")
-            return damp(f"the monitor failed: {error}")
-
-    def take_warnings(self) -> list[str]:
-        """Warnings since the last call, each a line of text."""
-        lines = self._warnings + self._thermal.warnings
-        self._warnings, self._thermal.warnings = [], []
-        return lines
-
-    def _judge(self, sample: Sample | None, now: float, serving: bool, tilt: float) -> Verdict:
         before = self._sample
         sample = sample or before
         if sample is None:
             return damp("no state from the robot yet") if serving else GO
         if sample is not before:
-            self._verdict = self._look(sample, serving, tilt)
-            self._sample = sample  # only now: one that could not be looked at stays new
-        too_old = self._judge_age(now - sample.time)
-        return too_old if too_old is not GO else self._verdict
-
-    def _judge_age(self, age: float) -> Verdict:
-        """The verdict on the state's age [s]; below zero the clock has gone back."""
-        o = self.options
-        if not abs(age) <= o.state_age_max_s:
+            found, motor, is_warm = w.watch(
+                sample.numbers, serving, sample.time, tilt, *self._seen, self._bounds
+            )
+            self._verdict = GO if found == w.OK else self._say(found, motor, sample, tilt)
+            if is_warm:
+                self._warn(sample)
+            self._sample = sample
+        age, o = now - sample.time, self.options
+        if abs(age) <= o.state_age_hold_s:
+            self.holding = False
+            return self._verdict
+        if not abs(age) <= o.state_age_max_s:  # below zero the clock has gone back
             limit = 1e3 * o.state_age_max_s
             return damp(f"the robot's state is {1e3 * age:.0f} ms old (limit {limit:.0f})")
-        late = age > o.state_age_hold_s
-        if late and not self.holding:
+        if age > 0.0 and not self.holding:
             self.late += 1
             if self.late == 1:  # a bad cable would fill the log
-                self._warnings.append(
+                self.warnings.append(
                     f"the robot's state is {1e3 * age:.0f} ms old: damping until a newer one "
                     "comes; more of these are only counted"
                 )
-        self.holding = late
-        return GO
+        self.holding = age > 0.0
+        return self._verdict
 
-    def _look(self, sample: Sample, serving: bool, tilt: float) -> Verdict:
-        """The gravest verdict on a new sample.
+    def _warn(self, sample: Sample) -> None:
+        """Warn of each motor that is warm, once."""
+        temperature, warn = sample.numbers[TEMPERATURE], self.options.temperature_warn
+        for motor in np.flatnonzero(temperature >= warn).tolist():
+            if motor not in self._warned:
+                self._warned.add(motor)
+                self.warnings.append(
+                    f"{JOINT_LABELS[motor]} at {temperature[motor]:.0f} degC "
+                    f"(warning from {warn:.0f})"
+                )
 
-        The watches of encoders and drives see every sample; the others those that are not calm, and
-        the calm ones until all that they keep count of has come to rest.
-        """
-        time = sample.time
-        calm, encoders, drives = self._motors.judge(sample.numbers, serving, time)
-        if calm and self._at_rest is serving:
-            return drives if encoders is GO else encoders
-        state, (motion, mode) = sample.state, self._watches
-        verdicts = (
-            motion.judge(state, serving, time, tilt),
-            mode.judge(state.mode[:12], serving, time),
-            encoders,
-            drives,
-            self._thermal.judge(state.temperature[:12], time),
+    def _say(self, found: int, motor: int, sample: Sample, tilt: float) -> Verdict:
+        """The verdict on what was found."""
+        o, numbers, name = self._bounds[0], sample.numbers, JOINT_LABELS[motor]
+        q, torque = numbers[Q][motor], numbers[TORQUE][motor]
+        if found in (w.TOO_HOT, w.HOT):
+            limit = o.temperature_stop + (w.DAMP_MARGIN if found == w.TOO_HOT else 0.0)
+            cause = f"{name} at {numbers[TEMPERATURE][motor]:.0f} degC (limit {limit:.0f})"
+            return damp(cause) if found == w.TOO_HOT else Verdict("sit_down", cause)
+        if found == w.BROKEN:
+            length = math.sqrt(numbers[SQUARE])
+            return damp(f"the IMU's quaternion has length {length:.2f} (expected 1)")
+        if found == w.TILTED:
+            lean, limit = (math.degrees(each) for each in (w.tilt_of(numbers), o.tilt_max + tilt))
+            return damp(f"the trunk is tilted by {lean:.0f} deg (limit {limit:.0f})")
+        if found == w.OUTSIDE:
+            low, high = o.ranges[:, motor]
+            return damp(
+                f"{name} at {q:.2f} rad (range {low:.2f} to {high:.2f}, "
+                f"limit {o.excursion_max:.2f} beyond)"
+            )
+        if found == w.FAST:
+            speed = abs(numbers[DQ][motor])
+            return damp(f"{name} at {speed:.1f} rad/s (limit {o.velocity_stop:.0f})")
+        if found == w.POWER:
+            power = np.abs(numbers[TORQUE] * numbers[DQ]).sum()
+            return damp(f"the motors take {power:.0f} W (limit {o.power_stop:.0f})")
+        if found in (w.LEFT_SERVO, w.NO_SERVO):
+            left = "has left servo mode: the robot's own protection"
+            what = left if found == w.LEFT_SERVO else "does not enter servo mode"
+            mode = int(numbers[MODE][motor])
+            return damp(f"{name} {what} (mode 0x{mode:02X}{MEANINGS.get(mode, '')})")
+        if found == w.LEAPT:
+            return damp(f"{name}: the encoder leapt to {q:.2f} rad")
+        if found == w.STUCK:
+            still = 1e3 * (sample.time - self._seen.still_since(motor))
+            return damp(
+                f"{name}: the encoder is stuck at {q:.2f} rad (unchanged for {still:.0f} ms while "
+                "the motor moves)"
+            )
+        if found == w.STUCK_SPEED:
+            speed, since, way = self._seen.stuck_speed(motor)
+            return damp(
+                f"{name}: the speed is stuck at {speed:.2f} rad/s (unchanged for "
+                f"{1e3 * (sample.time - since):.0f} ms while the joint went {way:.2f} rad "
+                "elsewhere)"
+            )
+        return damp(
+            f"{name} is jammed: {torque:.0f} N m for {1e3 * o.jam_s:.0f} ms without a motion "
+            f"(limit {o.jam_torque:.0f})"
         )
-        self._at_rest = serving if calm and motion.at_rest else None
-        return max(verdicts, key=lambda verdict: _SEVERITY[verdict.action])

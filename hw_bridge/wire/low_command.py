@@ -7,14 +7,15 @@ from numba import njit
 from numpy.typing import NDArray
 
 from hw_bridge.setpoints import Array, Setpoints, no_torque
-from hw_bridge.wire.frame import check_frame, record_in, seal
-from hw_bridge.wire.layout import BRAKE, JOINTS, POS_STOP, SERVO, VEL_STOP, Header, Wire
+from hw_bridge.wire.frame import check_frame, checksum, record_in
+from hw_bridge.wire.layout import JOINTS, POS_STOP, SERVO, VEL_STOP, Header, Wire
 
 Scales = NDArray[np.float32]
 
 
-def with_wire_gains(scales: Scales, setpoints: Setpoints, q: Array, dq: Array) -> Setpoints:
-    """Cut gains to the wire's counts, and keep the law's torque at measured joints.
+@njit(cache=True)
+def cut_gains(scales: Scales, rows: Array, q: Array, dq: Array) -> None:
+    """Cut gains to the wire's counts, and keep the law's torque at measured joints, in place.
 
     A wire of counts truncates kd to 1/16 N m s/rad: at 20 rad/s that alone changes a torque by
     1.2 N m. With tau' = tau + (kp - kp') (q_des - q) + (kd - kd') (dq_des - dq) the law gives what
@@ -24,61 +25,41 @@ def with_wire_gains(scales: Scales, setpoints: Setpoints, q: Array, dq: Array) -
 
     Args:
         scales: of the wire.
-        setpoints: wanted.
+        rows: (12, 5) of each motor q_des [rad], dq_des [rad/s], kp, kd, tau [N m].
         q, dq: measured joints (12) [rad], [rad/s].
     """
-    plain = (np.ascontiguousarray(row, np.float64) for row in (*setpoints[:5], q, dq))
-    kp, kd, tau = cut_gains(scales, *plain)
-    return Setpoints(setpoints.q, setpoints.dq, kp, kd, tau, setpoints.mode)
-
-
-@njit(cache=True)
-def cut_gains(
-    scales: Scales, q_des: Array, dq_des: Array, kp: Array, kd: Array, tau: Array, q: Array,
-    dq: Array,
-) -> tuple[Array, Array, Array]:  # fmt: skip
-    """Return kp, kd and tau of `with_wire_gains`, compiled."""
-    n = kp.shape[0]
-    kp_cut, kd_cut, tau_cut = kp.copy(), kd.copy(), tau.copy()
     kp_scale, kd_scale = float(scales[1]), float(scales[2])
     if kp_scale == 0.0:
-        return kp_cut, kd_cut, tau_cut
-    for i in range(n):
-        kp_cut[i] = np.trunc(kp[i] * kp_scale) / kp_scale
-        kd_cut[i] = np.trunc(kd[i] * kd_scale) / kd_scale
-        lost = 0.0
-        if q_des[i] != POS_STOP:
-            lost = (kp[i] - kp_cut[i]) * (q_des[i] - q[i])
-            if dq_des[i] != VEL_STOP:
-                lost += (kd[i] - kd_cut[i]) * (dq_des[i] - dq[i])
-        tau_cut[i] = tau[i] + lost
-    return kp_cut, kd_cut, tau_cut
-
-
-# What setpoints raise that are not (12) numbers each: a mistake, for which there is no torque.
-_NO_NUMBERS = (TypeError, ValueError, OverflowError)
+        return
+    for i in range(JOINTS):
+        row, lost = rows[i], 0.0
+        kp, kd = np.trunc(row[2] * kp_scale) / kp_scale, np.trunc(row[3] * kd_scale) / kd_scale
+        if row[0] != POS_STOP:
+            lost = (row[2] - kp) * (row[0] - q[i])
+            if row[1] != VEL_STOP:
+                lost += (row[3] - kd) * (row[1] - dq[i])
+        row[2], row[3], row[4] = kp, kd, row[4] + lost
 
 
 class LowCommandEncoder:
     """Writes setpoints into frames. Its `encode` never raises.
 
     Attributes:
-        not_finite: motors that were given no torque, because a number of theirs was not finite.
+        wire: of the robot.
+        bytes: of the next frame; header and modes are in place.
         saturated: torques and gains that were cut to what the frame can carry.
     """
 
     def __init__(self, wire: Wire, header: Header | None = None) -> None:
         """Prepare a frame as the vendor's InitCmdData does: 20 motors in servo mode, no torque."""
-        self.not_finite = 0
         self.saturated = 0
         self.wire = wire
         self._frame = bytearray(wire.command.itemsize)
         self._record = record_in(self._frame, wire.command)
-        self._motors = self._record["motors"]
         self.header = header or Header()
-        self._motors["q"], self._motors["dq"] = POS_STOP, VEL_STOP
-        self._motors["mode"], self._mode = wire.servo, SERVO
-        self._bytes = np.frombuffer(self._frame, np.uint8)
+        motors = self._record["motors"]
+        motors["q"], motors["dq"], motors["mode"] = POS_STOP, VEL_STOP, wire.servo
+        self.bytes = np.frombuffer(self._frame, np.uint8)
         self.encode(no_torque())
 
     @property
@@ -98,65 +79,33 @@ class LowCommandEncoder:
         beyond [-2048, 2047.9] N m s/rad saturate, where the vendor's library wraps around: its
         200 N m are -56 on the wire. What lies between two counts is truncated toward zero, like
         the vendor's. A motor with a number that is not finite, or beyond float32, gets no torque.
-        Any mode but SERVO is sent as BRAKE, for others act on the motor's calibration. Motors 12
-        to 19 get the mode and no torque.
+        Motors 12 to 19 get no torque.
         """
-        self._set_mode(SERVO if setpoints.mode == SERVO else BRAKE)
-        try:
-            q, dq, kp, kd, tau = (_twelve(numbers) for numbers in setpoints[:5])
-        except _NO_NUMBERS:
-            q = dq = kp = kd = tau = np.full(JOINTS, np.nan)
         wire = self.wire
-        not_finite, saturated = write_motors(
-            q, dq, kp, kd, tau, wire.motors_at, wire.scales, self._bytes
-        )
-        self.not_finite += not_finite
-        self.saturated += saturated
-        return seal(self._frame)
-
-    @property
-    def servo_frame(self) -> NDArray[np.uint8]:
-        """The bytes of the next frame, header and servo mode in place: `act` does the rest."""
-        self._set_mode(SERVO)
-        return self._bytes
-
-    def _set_mode(self, mode: int) -> None:
-        if mode != self._mode:
-            self._motors["mode"] = self.wire.servo if mode == SERVO else mode
-            self._mode = mode
-
-
-def _twelve(numbers: Array) -> Array:
-    """The numbers as compiled code takes them; one number stands for twelve.
-
-    Raises:
-        TypeError, ValueError, OverflowError: they are no twelve numbers.
-    """
-    plain = np.ascontiguousarray(numbers, np.float64)
-    return plain if plain.shape == (JOINTS,) else np.array(np.broadcast_to(plain, JOINTS))
+        self.saturated += write_motors(setpoints.rows, wire.motors_at, wire.scales, self.bytes)
+        return bytes(self._frame)
 
 
 @njit(cache=True)
 def write_motors(
-    q: Array, dq: Array, kp: Array, kd: Array, tau: Array, places: NDArray[np.int64],
-    scales: Scales, frame: NDArray[np.uint8],
-) -> tuple[int, int]:  # fmt: skip
-    """Write twelve motors into a frame; how many had to rest, and how many numbers were cut.
+    rows: Array, places: NDArray[np.int64], scales: Scales, frame: NDArray[np.uint8]
+) -> int:
+    """Write twelve motors into a frame, and its checksum; how many numbers were cut.
 
     float32 throughout, as the vendor's, so that counts are equal.
 
     Args:
-        q, dq, kp, kd, tau: setpoints.
+        rows: (12, 5) of each motor q_des [rad], dq_des [rad/s], kp, kd, tau [N m].
         places, scales: `Wire.motors_at` and `Wire.scales`.
         frame: written.
     """
-    not_finite, saturated = 0, 0
+    saturated = 0
     floats, counts = np.empty(5, np.float32), np.empty(3, np.int16)
     float_bytes, count_bytes = floats.view(np.uint8), counts.view(np.uint8)
     for i in range(JOINTS):
-        floats[0], floats[1], floats[2], floats[3], floats[4] = q[i], dq[i], tau[i], kp[i], kd[i]
+        floats[0], floats[1], floats[2] = rows[i, 0], rows[i, 1], rows[i, 4]
+        floats[3], floats[4] = rows[i, 2], rows[i, 3]
         if not np.isfinite(floats).all():
-            not_finite += 1
             floats[:] = 0.0
             floats[0], floats[1] = POS_STOP, VEL_STOP
         for j in range(3):
@@ -169,7 +118,10 @@ def write_motors(
         if scales[0] != 0.0:
             for j in range(6):
                 frame[places[i] + 8 + j] = count_bytes[j]
-    return not_finite, saturated
+    crc = checksum(frame)
+    for i in range(4):
+        frame[len(frame) - 4 + i] = np.uint8(crc >> np.uint32(8 * i))
+    return saturated
 
 
 class LowCommand(NamedTuple):
@@ -178,7 +130,7 @@ class LowCommand(NamedTuple):
     Attributes:
         header: as sent.
         mode: (20) of the motors.
-        setpoints: of motors 0 to 11; its mode is SERVO if all twelve are in it, else BRAKE.
+        setpoints: of motors 0 to 11.
     """
 
     header: Header
@@ -203,8 +155,5 @@ def decode_low_command(wire: Wire, frame: bytes) -> LowCommand:
         q, dq, kp, kd, tau = (
             joints[name].astype(np.float64) for name in ("q", "dq", "kp", "kd", "tau")
         )
-    is_served = (mode[:JOINTS] == SERVO).all()
-    setpoints = Setpoints(
-        q, dq, kp / kp_scale, kd / kd_scale, tau / tau_scale, SERVO if is_served else BRAKE
-    )
+    setpoints = Setpoints(q, dq, kp / kp_scale, kd / kd_scale, tau / tau_scale)
     return LowCommand(wire.read_header(record), mode, setpoints)

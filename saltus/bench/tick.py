@@ -247,12 +247,12 @@ def _time_stages(times: Times, loop: TrackerLoop, bridge: Bridge) -> None:
     for name, owner, method in (
         ("frame to reading", bridge, "read"),
         ("reading to bus", loop.readings_out, "send"),
-        ("estimate from bus", loop, "_collect_estimate"),
-        ("plan from bus", loop, "_plan"),
+        ("estimate from bus", loop.estimates, "newest"),
+        ("plan from bus", loop.plans, "newest"),
         ("tracker", loop.tracker, "command"),
         ("decision and frame", bridge.decision, "decide"),
         ("command to robot", bridge._link, "send"),
-        ("command to bus", bridge._notifications, "send"),
+        ("command to bus", bridge, "_on_sent"),
     ):
         setattr(owner, method, times.wrap(name, getattr(owner, method)))
 

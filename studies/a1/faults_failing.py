@@ -16,7 +16,7 @@ import numpy as np
 
 from runtime.checked import Array
 from runtime.messages import Message, Plan, SensorReading, StateEstimate
-from runtime.rows import layout_of, message_of, row_of
+from runtime.rows import layout_of, message_of
 from saltus.common.processes import hog
 from saltus.configuration.launch import LaunchConfig
 from saltus.launch import assembly, processes
@@ -88,7 +88,7 @@ class FailingEstimator(_Failing):
 
     def update_row(self, reading: Array) -> Array:
         """The same from row to row, as the estimator's process asks."""
-        return row_of(self.update(layout_of(SensorReading).message(reading)))
+        return self.update(layout_of(SensorReading).message(reading)).row
 
 
 def main() -> int:

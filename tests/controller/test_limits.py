@@ -7,7 +7,7 @@ import pytest
 from controller.limits import BOXES, KNEES, TORQUES, Limits, shape_of
 from controller.planner_options import KeepOut, LimitOptions
 from hw_bridge.options import HardwareSafetyOptions
-from hw_bridge.safety.limits import MotorBounds, bounds_of, outward_cap
+from hw_bridge.safety.limits import bounds_of, outward_cap
 from robots.mujoco_model import load_mujoco
 from robots.state import integrate, mujoco_from_pinocchio
 from robots.terrain import Box, make_ground
@@ -61,7 +61,7 @@ def test_derivatives_are_those_of_the_values(ground):
 
 def test_torques_within_the_limits_are_those_that_the_motors_and_the_bridge_give():
     limits, safety = Limits(LimitOptions(), A1), HardwareSafetyOptions()
-    bounds = MotorBounds(*bounds_of(safety, A1)[0].tolist())
+    bounds = bounds_of(safety, A1)[0]
     states, inputs = random_states(200, seed=1)
     c = limits.values(states[None], inputs[None])[0]
     violations = np.zeros(2, int)

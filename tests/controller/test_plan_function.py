@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from controller.plan_function import PlanFunction
 from robots.rotations import exp3
 from robots.state import difference, integrate, rotation_from_quaternion
-from tests.controller.tracker_messages import near_standing, plan, standing
+from tests.controller.tracker_messages import near_standing, nominal, plan, policy, standing
 
 PERIOD = 0.01
 
@@ -24,7 +24,7 @@ def test_nominal_is_the_geodesic_between_knots(alpha):
     q1, v1 = integrate(q0, v0, dx)
     p = plan(knots=1)
     p = msgspec.structs.replace(p, states_q=np.array([q0, q1]), states_v=np.array([v0, v1]))
-    q, v = PlanFunction(p).nominal(alpha * PERIOD)
+    q, v = nominal(p, alpha * PERIOD)
     np.testing.assert_allclose(
         rotation_from_quaternion(q[3:7]), exp3(alpha * 0.3 * axis), atol=1e-12
     )
@@ -37,13 +37,13 @@ def test_velocity_is_never_a_mixture_across_a_touchdown():
     p = plan(rng=np.random.default_rng(3))
     contacts = p.contacts.copy()
     contacts[:8, 1] = 0.0  # the front left foot lands at knot 8
-    function = PlanFunction(msgspec.structs.replace(p, contacts=contacts))
+    p = msgspec.structs.replace(p, contacts=contacts)
     for k, alpha in ((7, 0.3), (7, 0.7), (8, 0.3), (8, 0.7)):
-        q, v = function.nominal((k + alpha) * PERIOD)
+        q, v = nominal(p, (k + alpha) * PERIOD)
         np.testing.assert_array_equal(v, p.states_v[k + (alpha >= 0.5)])
         joints = (1 - alpha) * p.states_q[k, 7:] + alpha * p.states_q[k + 1, 7:]
         np.testing.assert_allclose(q[7:], joints, atol=1e-12)
-    _, v = function.nominal(6.5 * PERIOD)
+    _, v = nominal(p, 6.5 * PERIOD)
     np.testing.assert_allclose(v, 0.5 * (p.states_v[6] + p.states_v[7]), atol=1e-12)
 
 
@@ -71,13 +71,12 @@ def test_whether_a_plan_is_sound_is_what_numpy_says(seed, field, value):
 def test_past_the_horizon_the_last_knot_is_held_and_flagged():
     rng = np.random.default_rng(4)
     p = plan(rng=rng)
-    function = PlanFunction(p)
     q, v = near_standing(rng)
-    assert function.end == pytest.approx(0.2)
-    assert not function.policy(q, v, 0.2 - 1e-6).ended
+    assert PlanFunction(p).end == pytest.approx(0.2)
+    assert not policy(p, q, v, 0.2 - 1e-6).ended
     dx = difference(p.states_q[-1], p.states_v[-1], q, v)
     for now in (0.2, 0.21, 1e6):
-        point = function.policy(q, v, now)
+        point = policy(p, q, v, now)
         assert point.ended
         np.testing.assert_allclose(point.torque, p.inputs[-1] + p.gains[-1] @ dx, atol=1e-9)
 
@@ -86,11 +85,11 @@ def test_past_the_horizon_the_last_knot_is_held_and_flagged():
 def test_input_and_gain_of_a_knot_are_held_until_the_next(share):
     rng = np.random.default_rng(0)
     p = plan(rng=rng, tick=37)
-    function, (q, v) = PlanFunction(p), near_standing(rng)
-    before = function.policy(q, v, p.time - 1.0)
+    q, v = near_standing(rng)
+    before = policy(p, q, v, p.time - 1.0)
     np.testing.assert_allclose(before.q, p.states_q[0], atol=1e-12)
     for k in range(len(p.inputs)):
-        point = function.policy(q, v, p.time + (k + share) * PERIOD)
+        point = policy(p, q, v, p.time + (k + share) * PERIOD)
         dx = difference(point.q, point.v, q, v)
         assert point.knot == k and not point.ended
         np.testing.assert_allclose(point.torque, p.inputs[k] + p.gains[k] @ dx, atol=1e-9)

@@ -1,14 +1,16 @@
-"""The gate's verdicts, one by one."""
+"""The verdicts on estimates, plans and falls, one by one."""
 
 import msgspec
 import numpy as np
 import pytest
 
-from controller.options import SafetyGateOptions
+from controller.options import TrackerOptions
 from controller.plan_function import PlanFunction
-from controller.safety import Reason, SafetyGate, tilt
+from controller.safety import Reason, SafetyGate
+from controller.track_kernel import tilt
+from controller.tracker import Tracker
 from robots.rotations import exp3, quaternion_from_rotation
-from runtime.messages import Plan
+from runtime.messages import Plan, SensorReading, StateEstimate
 from saltus.configuration.launch import load_launch
 from saltus.launch.lock_step import LockStep
 from tests.a1 import A1
@@ -18,9 +20,31 @@ Q, V = standing()
 PUSH = "{kind: base_velocity, at: 0.5, value: [0.0, 1.5, 0.0]}"
 
 
+TRACKER = Tracker(TrackerOptions(), A1)
+
+
 @pytest.fixture
-def gate() -> SafetyGate:
-    return SafetyGate(SafetyGateOptions(), A1)
+def tracker() -> Tracker:
+    TRACKER.reset()
+    return TRACKER
+
+
+@pytest.fixture
+def gate(tracker) -> SafetyGate:
+    return tracker.gate
+
+
+def counted(
+    tracker: Tracker, estimate: StateEstimate | None, reading: SensorReading | None, now: float
+) -> set[str]:
+    """The reasons that a tick counts."""
+    tracker.gate.counts.clear()
+    tracker.command(estimate, None, now, reading)
+    return set(tracker.gate.counts)
+
+
+def said(reason: Reason) -> set[str]:
+    return set() if reason is Reason.OK else {reason.value}
 
 
 @pytest.mark.parametrize(
@@ -37,10 +61,9 @@ def gate() -> SafetyGate:
         ({"q": np.zeros(19)}, 0.0, Reason.ESTIMATE_NOT_FINITE),
     ],
 )
-def test_estimates(gate, change, now, reason):
-    verdict = gate.judge_estimate(msgspec.structs.replace(estimate(0, Q, V), **change), None, now)
-    assert verdict == (reason is Reason.OK, reason)
-    assert gate.counts == ({} if verdict.ok else {reason.value: 1})
+def test_estimates(tracker, change, now, reason):
+    told = msgspec.structs.replace(estimate(0, Q, V), **change)
+    assert counted(tracker, told, None, now) == said(reason)
 
 
 def off(values: np.ndarray, slot: int, by: float) -> np.ndarray:
@@ -62,22 +85,22 @@ READ = [  # a number of the estimate that is off; when it was made [s]; verdict,
 
 
 @pytest.mark.parametrize(("field", "slot", "by", "time", "reason"), READ)
-def test_estimates_against_the_newest_reading(gate, field, slot, by, time, reason):
+def test_estimates_against_the_newest_reading(tracker, field, slot, by, time, reason):
     wrong = off({"q": Q, "v": V}[field], slot, by)
     told = msgspec.structs.replace(estimate(0, Q, V), time=time, **{field: wrong})
     degraded = msgspec.structs.replace(told, status="degraded")  # it leaves a sensor out
-    fast = reason is Reason.ESTIMATE_TOO_FAST
-    assert gate.judge_estimate(degraded, reading(0, Q, V), 0.0).ok is not fast
-    assert gate.judge_estimate(told, reading(0, Q, V), 0.0).reason is reason
+    fast = reason if reason is Reason.ESTIMATE_TOO_FAST else Reason.OK
+    assert counted(tracker, degraded, reading(0, Q, V), 0.0) == said(fast)
+    assert counted(tracker, told, reading(0, Q, V), 0.0) == said(reason)
 
 
-def test_an_estimate_is_compared_with_the_reading_that_it_was_made_from(gate):
+def test_an_estimate_is_compared_with_the_reading_that_it_was_made_from(tracker):
     for tick in range(20):
-        gate.remember(reading(tick, Q, off(V, 5, float(tick))))
+        tracker.remember(reading(tick, Q, off(V, 5, float(tick))))
     newest = reading(19, Q, off(V, 5, 19.0))
-    assert gate.judge_estimate(estimate(8, Q, off(V, 5, 8.0)), newest, 0.019).ok
-    verdict = gate.judge_estimate(estimate(8, Q, off(V, 5, 12.1)), newest, 0.019)
-    assert verdict.reason is Reason.ESTIMATE_CONTRADICTS_GYROSCOPE
+    for turn, reason in ((8.0, Reason.OK), (12.1, GYROSCOPE)):
+        told = estimate(8, Q, off(V, 5, turn))
+        assert counted(tracker, told, newest, 0.019) == said(reason)
 
 
 @pytest.mark.parametrize(
@@ -98,7 +121,7 @@ def test_plans_out_of_bounds(gate, field, slot, most, reason, knot):
     for factor, expected in ((0.999, Reason.OK), (1.001, reason)):
         p = plan()
         getattr(p, field)[knot][..., slot] = factor * most
-        assert gate.judge_plan(p, PlanFunction(p), 0.0).reason is expected
+        assert gate.judge_plan(p, PlanFunction(p), 0.0) is expected
 
 
 def test_nothing_of_a_walk_that_is_pushed_is_refused():
@@ -117,17 +140,6 @@ def test_tilt_is_the_angle_to_the_vertical_whatever_the_heading(angle):
     assert tilt(quaternion) == pytest.approx(angle, abs=1e-7)
 
 
-def test_an_imu_that_jumps_is_no_fall_while_the_estimate_leaves_it_out(gate):
-    over = Q.copy()
-    over[3:7] = quaternion_from_rotation(exp3(np.array([0.0, 1.2, 0.0])))
-    for k in range(20):
-        imu, now = reading(k, over, V), k * 0.001
-        assert gate.judge_fall(estimate(k, Q, V, "degraded"), imu, True, now).ok
-    for k in range(20, 40):
-        verdict = gate.judge_fall(estimate(k, Q, V), reading(k, over, V), True, k * 0.001)
-    assert verdict == (False, Reason.TILTED)
-
-
 def over(angle: float) -> np.ndarray:
     """q (19) of the standing robot, pitched by an angle [rad]."""
     q = Q.copy()
@@ -135,40 +147,62 @@ def over(angle: float) -> np.ndarray:
     return q
 
 
-def falls(gate: SafetyGate, angle: float, start: int, tracking: bool = True) -> bool:
-    """Whether 20 ticks at a tilt [rad] are a fall."""
-    q, ticks = over(angle), range(start, start + 20)
-    return not all([gate.judge_fall(None, reading(k, q, V), tracking, 1e-3 * k).ok for k in ticks])
+def falls(tracker: Tracker, angle: float, start: int, status: str | None = None) -> bool:
+    """Whether 20 ticks with an IMU at a tilt [rad] are a fall, with estimates that stand or none.
+
+    A plan is followed before them, where there is one.
+    """
+    found = set()
+    for k in range(start, start + 20):
+        told = None if status is None else estimate(k, Q, V, status)
+        found |= counted(tracker, told, reading(k, over(angle), V), 1e-3 * k)
+    return Reason.TILTED.value in found
+
+
+def test_an_imu_that_jumps_is_no_fall_while_the_estimate_leaves_it_out(tracker):
+    assert not falls(tracker, 1.2, 0, "degraded")
+    assert falls(tracker, 1.2, 20, "ok")
 
 
 def tilting(angle: float, tick: int = 0) -> Plan:
     return msgspec.structs.replace(plan(tick=tick), tilt=angle)
 
 
-def test_a_plan_that_tilts_the_trunk_widens_the_limit_until_the_next_plan(gate):
+def follow(tracker: Tracker, angle: float, tick: int = 0) -> None:
+    """Follow a plan that tilts the trunk."""
+    tracker.reset()
+    now = 1e-3 * tick
+    command = tracker.command(estimate(tick, Q, V), tilting(angle, tick), now, reading(tick, Q, V))
+    assert command.status == "ok"
+
+
+def test_a_plan_that_tilts_the_trunk_widens_the_limit_until_the_next_plan(tracker):
     flip = np.radians(60.0)
-    gate.follow_plan(tilting(flip))
-    assert not falls(gate, np.radians(100.0), 0)
-    assert falls(gate, np.radians(121.0), 20)
-    gate.judge_fall(None, reading(40, Q, V), True, 0.04)
-    assert falls(gate, np.radians(100.0), 41, tracking=False)  # who gives the flip up has fallen
-    gate.judge_fall(None, reading(61, Q, V), True, 0.061)
-    gate.follow_plan(tilting(0.0, 62))
-    assert falls(gate, np.radians(100.0), 62)
+    follow(tracker, flip)
+    assert not falls(tracker, np.radians(100.0), 1)
+    follow(tracker, flip)
+    assert falls(tracker, np.radians(121.0), 1)
+    follow(tracker, flip)
+    tracker.gate.follow_plan(tilting(0.0))
+    assert falls(tracker, np.radians(100.0), 1)
+    tracker.reset()
+    tracker.gate.follow_plan(tilting(flip))
+    assert falls(tracker, np.radians(100.0), 1)  # nothing is followed: no flip is under way
 
 
 @pytest.mark.parametrize("angle", [-0.1, 3.2, np.nan, np.inf])
 def test_a_tilt_that_cannot_be_is_refused_with_its_plan(gate, angle):
     bad = tilting(angle)
-    assert gate.judge_plan(bad, PlanFunction(bad), 0.0).reason is Reason.PLAN_NOT_FINITE
+    assert gate.judge_plan(bad, PlanFunction(bad), 0.0) is Reason.PLAN_NOT_FINITE
 
 
 @pytest.mark.parametrize("value", [A1.stand[2] + 0.1, np.nan, 10.0])
-def test_joints_are_the_readings_unless_they_cannot_be(gate, value):
+def test_joints_are_the_readings_unless_they_cannot_be(tracker, value):
     other = Q.copy()
     other[9] = value
-    measured = gate.measured(estimate(0, Q, V), reading(0, other, V))
-    well = value < 0.0
-    assert measured is not None
-    np.testing.assert_array_equal(measured[0], (other if well else Q)[7:])
-    assert (gate.measured(None, reading(0, other, V)) is None) == (not well)
+    assert (tracker.command(None, None, 0.0, reading(0, other, V)).status == "damp") == (
+        not value < 0.0
+    )
+    tracker.reset()
+    command = tracker.command(estimate(0, Q, V), None, 0.0, reading(0, other, V))
+    np.testing.assert_array_equal(command.q, (other if value < 0.0 else Q)[7:])

@@ -16,7 +16,7 @@ def test_starts_at_the_measurement_with_the_last_torque():
     target = motion.target(3.0)
     np.testing.assert_array_equal(target.q, START)
     np.testing.assert_array_equal(target.dq, 0.0)
-    np.testing.assert_allclose(motion.aim(START, np.zeros(12), 3.0).torque, TORQUE)
+    np.testing.assert_allclose(motion.aim(START, np.zeros(12), 3.0)[0], TORQUE)
 
 
 def test_passes_through_the_stand_and_ends_lying():
@@ -34,7 +34,7 @@ def test_targets_and_old_torque_are_continuous():
     q = np.array([motion.target(t).q for t in times])
     assert np.abs(np.diff(q, axis=0)).max() < 0.0025  # no faster than 2.5 rad/s
     torque = np.array(
-        [motion.aim(motion.target(t).q, motion.target(t).dq, t).torque for t in times]
+        [motion.aim(motion.target(t).q, motion.target(t).dq, t)[0] for t in times]
     )
     assert np.abs(np.diff(torque, axis=0)).max() < 0.05
     np.testing.assert_array_equal(torque[times > O.rise_s], 0.0)

@@ -6,15 +6,23 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
-from controller.motor_targets import MotorAim, motor_limits, to_motor_target
+from controller.motor_targets import TORQUE_LIMITED, motor_limits, write_command
 from controller.options import TrackerOptions
-from controller.plan_function import PlanFunction
 from controller.tracker import Tracker
 from robots.motor_law import motor_torque
 from robots.state import Array, difference, integrate
-from runtime.messages import MotorCommand
-from tests.a1 import A1
-from tests.controller.tracker_messages import estimate, near_standing, plan, reading, standing
+from runtime.messages import MotorCommand, Plan
+from runtime.rows import layout_of
+from tests.a1 import A1, stand_command
+from tests.controller.tracker_messages import (
+    estimate,
+    near_standing,
+    nominal,
+    plan,
+    policy,
+    reading,
+    standing,
+)
 
 
 @pytest.fixture(scope="module")
@@ -40,7 +48,7 @@ def test_between_samples_the_motors_carry_the_joint_feedback_on(tracker):
     torque = motor_torque(
         command.q, command.dq, command.kp, command.kd, command.tau, moved_q[7:], moved_v[6:]
     )
-    wanted = PlanFunction(p).policy(moved_q, moved_v, 0.0).torque
+    wanted = policy(p, moved_q, moved_v, 0.0).torque
     np.testing.assert_allclose(torque, wanted, atol=1e-9)
 
 
@@ -53,14 +61,14 @@ def test_an_older_estimate_is_moved_as_planned_to_the_time_of_the_command(
     p = plan(rng=rng, gain=3.0)
     (q, v), (q_now, v_now) = near_standing(rng, 0.03), near_standing(rng, 0.03)
     command = tracker.command(estimate(3, q, v), p, 0.005, reading(5, q_now, v_now))
-    moved = move(PlanFunction(p), q, v, 0.003, 0.005)
-    wanted = PlanFunction(p).policy(*moved, 0.005).torque
+    moved = move(p, q, v, 0.003, 0.005)
+    wanted = policy(p, *moved, 0.005).torque
     np.testing.assert_allclose(realised(command, q_now[7:], v_now[6:]), wanted, atol=1e-9)
-    assert np.abs(wanted - PlanFunction(p).policy(q, v, 0.005).torque).max() > 0.1
+    assert np.abs(wanted - policy(p, q, v, 0.005).torque).max() > 0.1
 
 
-def move(function: PlanFunction, q: Array, v: Array, begin: float, end: float) -> tuple:
-    return integrate(q, v, difference(*function.nominal(begin), *function.nominal(end)))
+def move(p: Plan, q: Array, v: Array, begin: float, end: float) -> tuple:
+    return integrate(q, v, difference(*nominal(p, begin), *nominal(p, end)))
 
 
 def realised(command: MotorCommand, q: Array, dq: Array) -> Array:
@@ -86,7 +94,10 @@ def vector(limit: float) -> st.SearchStrategy:
 def test_realised_law_is_exact_and_bounded(torque, q_aim, dq_aim, kp, kd, q, dq):
     kp, kd = np.abs(kp), np.abs(kd)
     limits = motor_limits(A1, None, 0.05)
-    target = to_motor_target(MotorAim(torque, q_aim, dq_aim, kp, kd), q, dq, limits)
+    row, expected = stand_command(0, 0.0).row, np.empty(12)
+    aim = np.stack((torque, q_aim, dq_aim, kp, kd))
+    bits = write_command(aim, q, dq, limits, row, expected)
+    target = layout_of(MotorCommand).view(row)
     limited = np.clip(torque, -A1.torque_limit[0], A1.torque_limit[0])
     given_by_motor = motor_torque(target.q, target.dq, kp, kd, target.tau, q, dq)
     np.testing.assert_allclose(given_by_motor, limited, atol=1e-9)
@@ -94,7 +105,8 @@ def test_realised_law_is_exact_and_bounded(torque, q_aim, dq_aim, kp, kd, q, dq)
     inside = (target.q >= A1.legs.lower - 0.051) & (target.q <= A1.legs.upper + 0.051)
     towards = np.abs(target.q - q) <= A1.torque_limit[0] / np.maximum(kp, 1e-3) + 1e-9
     assert np.all(inside | towards)
-    assert target.torque_limited == bool(np.any(limited != torque))
+    assert bool(bits & TORQUE_LIMITED) == bool(np.any(limited != torque))
+    np.testing.assert_array_equal(expected, limited)
 
 
 @pytest.mark.parametrize("delay", [0.0, 0.01])
@@ -106,10 +118,10 @@ def test_motor_law_gives_exactly_the_policy_of_when_the_command_takes_effect(see
     """
     rng, due = np.random.default_rng(seed), 0.013 + delay
     tracker, p = Tracker(TrackerOptions(command_delay=delay), A1), plan(rng=rng, gain=3.0)
-    function, (q, v) = PlanFunction(p), near_standing(rng, 0.03)
+    q, v = near_standing(rng, 0.03)
     command = tracker.command(estimate(13, q, v), p, 0.013, reading(13, q, v))
-    q_due, v_due = move(function, q, v, 0.013, due)
-    wanted = function.policy(q_due, v_due, due).torque
+    q_due, v_due = move(p, q, v, 0.013, due)
+    wanted = policy(p, q_due, v_due, due).torque
     assert np.abs(wanted).max() < A1.torque_limit[0]
     np.testing.assert_allclose(realised(command, q_due[7:], v_due[6:]), wanted, atol=1e-9)
     assert command.status == "ok" and command.plan_id == p.id and command.tick == 13

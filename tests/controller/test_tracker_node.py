@@ -17,7 +17,7 @@ TRACKER = Tracker(TrackerOptions(), A1)
 
 
 class TickClock:
-    """A clock that is stepped by its own ticks; messages are made on demand, by tick."""
+    """A clock that is stepped by its own ticks."""
 
     def __init__(self, paused: bool) -> None:
         self.paused, self.ticks = paused, 0
@@ -45,6 +45,9 @@ class Source:
     def at(self, tick: int) -> Any:
         self.asked.append(tick)
         return self.make(tick)
+
+    def newest(self) -> Any:
+        return self.at(self.asked[-1] + 1 if self.asked else 0)
 
 
 class Robot:

@@ -1,13 +1,40 @@
 """Messages of a standing robot, and random variations of them, for the tracker's tests."""
 
+from typing import NamedTuple
+
 import numpy as np
 from numpy.typing import NDArray
 
+from controller.plan_function import PlanFunction, nominal_at, policy_at, unpack
 from robots.state import integrate
 from runtime.messages import Plan, SensorReading, StateEstimate
 from tests.a1 import A1
 
 Array = NDArray[np.float64]
+
+
+class Policy(NamedTuple):
+    """What `policy_at` returns."""
+
+    knot: int
+    ended: bool
+    q: Array
+    v: Array
+    dx: Array
+    torque: Array
+    finite: bool
+
+
+def policy(p: Plan, q: Array, v: Array, now: float) -> Policy:
+    """The policy of a plan."""
+    return Policy(*policy_at(unpack(PlanFunction(p).flat), q, v, now))
+
+
+def nominal(p: Plan, now: float) -> tuple[Array, Array]:
+    """The nominal state of a plan."""
+    return nominal_at(unpack(PlanFunction(p).flat), now)
+
+
 TICK = 0.001
 
 

@@ -14,7 +14,7 @@ import numpy as np
 from estimator.rows import ROW, SENSORS
 from robots.rotations import Array, exp3, quaternion_from_rotation, quaternion_product
 from runtime.messages import SensorReading
-from runtime.rows import layout_of, row_of
+from runtime.rows import layout_of
 
 DURATION = 0.1  # [s]
 READINGS = layout_of(SensorReading)
@@ -22,7 +22,7 @@ READINGS = layout_of(SensorReading)
 
 def sensor_row(reading: SensorReading) -> Array:
     """The sensors' numbers (50)."""
-    return row_of(reading)[SENSORS:]
+    return reading.row[SENSORS:]
 
 
 class Stream(NamedTuple):

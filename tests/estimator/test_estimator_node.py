@@ -10,7 +10,7 @@ from estimator.node import run
 from runtime.bus import Publisher, Subscriber
 from runtime.clock import PausedClock
 from runtime.messages import SensorReading, StateCovariance, StateEstimate, decode, encode
-from runtime.rows import layout_of, row_of
+from runtime.rows import layout_of
 from tests.estimator.estimators import invariant, leg_odometry, salted
 from tests.estimator.synthetic_walk import KinematicRobot
 
@@ -29,7 +29,7 @@ class Queue:
     def take(self) -> list[Any]:
         """Rows of sound readings, frames of the others."""
         return [
-            reading if isinstance(reading, bytes) else row_of(reading)
+            reading if isinstance(reading, bytes) else reading.row
             for reading in self.batches.pop(0)
         ]
 

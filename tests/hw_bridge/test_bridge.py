@@ -93,6 +93,15 @@ def bounces(joints, size, rate):
     )
 
 
+def test_a_gap_in_our_own_sending_damps():
+    rig = running()
+    for _ in range(35):
+        rig.robot_lives()
+    rig.step()
+    assert rig.bridge.machine.cause == "no command was sent for 36 ms (limit 30)"
+    assert damps(rig)
+
+
 STANDS = says()
 KNEES = bounces([0.0, 1.0, -2.0], 0.15, 6.0)
 FAULTS = {  # an event 0.5 s into running; the tracker then; states, and what the cause names

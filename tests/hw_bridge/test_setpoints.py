@@ -6,7 +6,6 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
 from hw_bridge.setpoints import Setpoints, damping, no_torque
-from hw_bridge.wire.layout import SERVO
 
 NUMBERS = arrays(np.float64, 12, elements=st.floats(-100.0, 100.0))
 
@@ -23,4 +22,3 @@ def test_law(q_target, dq_target, kp, kd, tau, q, dq):
 def test_damping_takes_energy_and_no_torque_is_none(q, dq, kd):
     np.testing.assert_array_equal(damping(kd).torque(q, dq), -kd * dq)
     np.testing.assert_array_equal(no_torque().torque(q, dq), 0.0)
-    assert damping(kd).mode == no_torque().mode == SERVO

@@ -9,9 +9,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from hw_bridge.motion import PostureMotions, rest_joints
-from hw_bridge.setpoints import Setpoints, damping, no_torque
+from hw_bridge.setpoints import SENT, Setpoints, damping, no_torque
 from hw_bridge.state_machine import MotionOptions, Request, RobotState, StateMachine
-from tests.a1 import A1
+from tests.a1 import A1, stand_command
 
 S = RobotState
 O = MotionOptions()  # noqa: E741
@@ -27,6 +27,15 @@ FOLLOWS = {
 LEVEL = np.array([0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0])  # attitude and angular velocity of a trunk
 ROLLED = np.array([math.sin(0.1), 0.0, 0.0, math.cos(0.1), 0.0, 0.0, 0.0])  # by 0.2 rad
 TURNING = np.array([0.0, 0.0, 0.0, 1.0, 0.0, -0.6, 0.0])
+
+
+def row_of(setpoints: Setpoints) -> np.ndarray:
+    """A command's row."""
+    row = stand_command(0, 0.0).row
+    row[SENT] = np.concatenate(setpoints)
+    return row
+
+
 TRACKER = Setpoints(A1.stand + 0.1, np.ones(12), np.full(12, 40.0), np.ones(12), np.ones(12))
 
 
@@ -41,7 +50,9 @@ class Legs:
 
     def step(self, tracker: Setpoints | None = None) -> Setpoints:
         self.states.append(self.machine.state)
-        self.sent = self.machine.step(self.now, self.q, self.dq, tracker, self.trunk)
+        row = None if tracker is None else row_of(tracker)
+        sent = self.machine.step(self.now, self.q, self.dq, row, self.trunk)
+        self.sent = tracker if sent is None else sent
         self.states.append(self.machine.state)
         self.now += DT
         if self.sent.kp.any() and not self.stuck:
@@ -100,7 +111,7 @@ def test_no_order_of_events_leads_to_a_state_out_of_order(events, stuck):
         elif event == "sit":
             machine.sit_down("too hot")
         elif event == "nothing measured":
-            machine.step(legs.now, None, None, TRACKER)
+            machine.step(legs.now, None, None, row_of(TRACKER))
         elif event == "not finite":
             machine.step(legs.now, np.full(12, np.nan), np.zeros(12), None)
         else:

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from runtime.bus import Bus, Endpoints
 from runtime.checked import layout
 from runtime.messages import StateEstimate, decode, encode
-from runtime.rows import AVAILABLE, CAPACITY, RowReader, RowWriter, layout_of, row_of
+from runtime.rows import AVAILABLE, CAPACITY, RowReader, RowWriter, layout_of
 from runtime.topics import MOTOR_COMMAND, STATE_ESTIMATE, TOPICS
 
 pytestmark = pytest.mark.skipif(not AVAILABLE, reason="no shared memory with futexes here")
@@ -59,9 +59,9 @@ def test_a_message_comes_out_of_a_row_as_it_went_in(message):
     rows.write(message, row)
     assert rows.message(row) == message
     view = rows.view(row)
-    assert view == message and row_of(view) is row
+    assert view == message and view.row is row
     assert encode(view) == encode(message)
-    np.testing.assert_array_equal(row_of(message), row)
+    np.testing.assert_array_equal(message.row, row)
 
 
 @pytest.mark.parametrize("rows", [True, False])
@@ -69,9 +69,9 @@ def test_a_lazy_subscriber_gets_views_and_a_publisher_takes_them(tmp_path, rows)
     with Bus(Endpoints.ipc(tmp_path, rows)) as bus:
         publisher, here = bus.publisher(STATE_ESTIMATE), bus.subscriber(STATE_ESTIMATE, lazy=True)
         assert publisher.wait_for_subscribers(1, PATIENCE_S)
-        publisher.send(layout_of(StateEstimate).view(row_of(estimate(5))))
+        publisher.send(layout_of(StateEstimate).view(estimate(5).row))
         got = here.wait(PATIENCE_S)
-        assert got == estimate(5) and row_of(got) is row_of(got)
+        assert got == estimate(5) and got.row is got.row
 
 
 @pytest.fixture
@@ -85,7 +85,7 @@ def ends(tmp_path):
 def test_a_reader_that_is_behind_counts_what_it_has_lost(ends):
     writer, reader = ends
     for tick in range(CAPACITY + 100):
-        writer.write(estimate(tick))
+        writer.write(estimate(tick).row)
     rows = reader.take()
     assert len(rows) + reader.lost == CAPACITY + 100
     assert [int(row[0]) for row in rows] == list(range(reader.lost, CAPACITY + 100))
@@ -93,12 +93,12 @@ def test_a_reader_that_is_behind_counts_what_it_has_lost(ends):
 
 def test_a_reader_follows_the_next_writer(ends, tmp_path):
     writer, reader = ends
-    writer.write(estimate(1))
+    writer.write(estimate(1).row)
     assert len(reader.take()) == 1
     writer.close()
     assert not reader.poll(0.01)
     second = RowWriter(StateEstimate, tmp_path / "topic.rows")
-    second.write(estimate(7))
+    second.write(estimate(7).row)
     rows, deadline = [], time.monotonic() + PATIENCE_S
     while not rows and time.monotonic() < deadline:
         rows = reader.take()

@@ -5,7 +5,6 @@ import pytest
 
 from robots.rotations import log3, rotation_from_quaternion
 from runtime.messages import SensorReading
-from runtime.rows import row_of
 from sim_bridge.options import SensorOptions
 from sim_bridge.sensors import READING, Sensors, measure
 
@@ -32,7 +31,7 @@ def sense(sensors: Sensors, time: float = 0.0, force: np.ndarray = FORCE) -> Sen
 def test_without_noise_sensors_tell_the_truth(noise):
     sensed = sense(Sensors(SensorOptions(noise=noise, yaw_drift=0.1), seed=1), time=5.0)
     truth = (Q[3:7], V[3:6], FORCE, Q[7:], V[6:], TORQUE, FEET)
-    np.testing.assert_array_equal(row_of(sensed)[2:], np.concatenate(truth))
+    np.testing.assert_array_equal(sensed.row[2:], np.concatenate(truth))
 
 
 def test_noise_has_the_promised_mean_and_deviation():

@@ -20,7 +20,6 @@ from shutil import which
 from time import process_time, sleep, thread_time
 from typing import Any, NamedTuple
 
-import msgspec
 import numpy as np
 
 from runtime.bus import Bus, Endpoints
@@ -155,22 +154,20 @@ class MarkMeter(Meter):
 
 
 class SteppedClock(RealTimeClock):
-    """A real-time clock that steps by a period at each tick, once `step_time` has begun."""
+    """A real-time clock that steps by a period at each tick, while `step_time` lasts."""
 
     def __init__(self) -> None:
         super().__init__(TICK_S)
-        self._now: float | None = None
+        self._time = np.full(1, time.monotonic())
+        self.now = self._time.item  # a C function, as the one in whose place it stands
 
-    def now(self) -> float:
+    def due(self) -> float:
         """The time of this tick [s]."""
-        return time.monotonic()
-
-    due = now
+        return self.now()
 
     def wait_tick(self) -> int:
         """Step to the next tick."""
-        assert self._now is not None, "time is not stepped yet"
-        self._now += TICK_S
+        self._time += TICK_S
         self._tick += 1
         return self._tick
 
@@ -178,12 +175,12 @@ class SteppedClock(RealTimeClock):
     def step_time(self) -> Iterator[None]:
         """Have everybody in this process read the time from here meanwhile."""
         monotonic = time.monotonic
-        self._now = monotonic()
-        time.monotonic = lambda: self._now  # type: ignore[assignment]
+        self._time[0] = monotonic()
+        time.monotonic = self.now  # type: ignore[assignment]
         try:
             yield
         finally:
-            time.monotonic, self._now = monotonic, None
+            time.monotonic = monotonic
 
 
 class Counts(NamedTuple):
@@ -263,13 +260,14 @@ def _run_simulation(walk: Walk, meter: Meter, bus: Bus) -> None:
     config, clock = load_launch("stand", mode="realtime"), SteppedClock()
     robot, tracker = assembly.make_simulation(config), assembly.make_tracker(config)
     _, estimate = walk.recorded[0]
-    hold = tracker.command(estimate, walk.plans[0], estimate.time, walk.recorded[0][0])
+    hold = tracker.command(estimate, walk.plans[0], estimate.time, walk.recorded[0][0]).row
     options = node.SimulationNodeOptions(reading_subscribers=1, truth_subscribers=1)
 
     def feed() -> None:
         for listen in listeners:
             listen()
-        commands.send(msgspec.structs.replace(hold, tick=meter.count))
+        hold[0] = meter.count  # its tick
+        commands.send(hold)
 
     with clock.step_time():
         node.run(robot, bus, clock, 3600.0, _between_ticks(meter, feed), options)

@@ -1,16 +1,18 @@
 """Samples and setpoints for the tests of the bridge's safety."""
 
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
-from hw_bridge import intake
-from hw_bridge.intake import DQ, NUMBERS, ROW, TORQUE, Q, Sample, take_in
-from hw_bridge.options import SensingOptions
-from hw_bridge.setpoints import Array, Setpoints
-from hw_bridge.wire.layout import SERVO
+from hw_bridge.intake import DQ, MODE, NUMBERS, ROW, SQUARE, TORQUE, Q, Sample, take_in
+from hw_bridge.options import HardwareSafetyOptions, SensingOptions
+from hw_bridge.safety.limits import REASONS, Limiter
+from hw_bridge.setpoints import SENT, Array, Setpoints
+from hw_bridge.wire.layout import SERVO, WIRES
+from hw_bridge.wire.low_command import LowCommandEncoder
 from hw_bridge.wire.low_state import LowState, encode_low_state, zero_low_state
-from tests.a1 import A1, WIRE
+from robots.robot import Robot
+from tests.a1 import A1, WIRE, stand_command
 
 UNUSED = np.zeros(8)
 FR_CALF, FL_THIGH = 2, 4
@@ -27,11 +29,10 @@ def sample_of(
     """A sample as the wire would carry `state`."""
     frame, row, o = encode_low_state(WIRE, state), np.empty(ROW), sensing or SensingOptions()
     calibration = np.array([*o.foot_force_offset, o.foot_force_scale])
-    believed = intake.sample_of(WIRE, frame, row)
     data, header = np.frombuffer(frame, np.uint8), np.empty(0, np.uint8)
-    take_in(data, WIRE.state_at, header, calibration, believed.numbers)
+    take_in(data, WIRE.state_at, header, calibration, row[2 : 2 + NUMBERS])
     row[0], row[1], row[-1] = tick, time, arrival
-    return believed
+    return Sample(frame, row, row[2 : 2 + NUMBERS], WIRE, time, arrival)
 
 
 def sample(tick: int, **changes: Any) -> Sample:
@@ -73,7 +74,37 @@ def pd_command(q: Any = A1.stand, kp: float = 100.0, kd: float = 3.0) -> Setpoin
 
 
 def numbers(q: Array, dq: Array, torque: Array) -> Array:
-    """The numbers of a sample, as float32 frames carry them."""
+    """The numbers of a sample with a level trunk, as float32 frames carry them."""
     out = np.zeros(NUMBERS)
+    out[3] = out[SQUARE] = 1.0
+    out[MODE] = SERVO
     out[Q], out[DQ], out[TORQUE] = np.float32(q), dq, torque
     return out
+
+
+def limiter_of(options: HardwareSafetyOptions, robot: Robot = A1) -> Limiter:
+    """A limiter that writes frames of floats, in which nothing is lost."""
+    return Limiter(options, robot, LowCommandEncoder(WIRES["unitree-go2"]))
+
+
+class Sent(NamedTuple):
+    """What was sent, its torque [N m] at the measured joints, and the limits that it met."""
+
+    setpoints: Setpoints
+    torque: Array
+    limited: tuple[str, ...]
+
+
+def send(
+    limiter: Limiter, wanted: Setpoints, q: Array | None, dq: Array | None, now: float
+) -> Sent:
+    """Send setpoints at measured joints."""
+    row, measured = stand_command(0, 0.0).row, np.zeros(NUMBERS)
+    row[SENT] = np.concatenate(wanted)
+    if q is not None and dq is not None:
+        measured[Q], measured[DQ] = q, dq
+    bits, _ = limiter.apply(row, measured, q is not None and dq is not None, now)
+    sent = Setpoints(*limiter.last.T.copy())
+    limited = tuple(name for bit, name in enumerate(REASONS) if bits >> bit & 1)
+    with np.errstate(all="ignore"):  # of what was measured wrongly
+        return Sent(sent, sent.torque(measured[Q], measured[DQ]), limited)

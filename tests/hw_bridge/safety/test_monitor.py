@@ -60,7 +60,7 @@ def test_a_fault_that_lasts_damps_and_says_why(monitor, name):
     assert live(monitor, 30, start=32) == GO
     verdict = live(monitor, 30, start=62, **changes)
     assert verdict.action == "damp" and all(word in verdict.cause for word in words)
-    assert "\n" not in verdict.cause and monitor.errors == 0
+    assert "\n" not in verdict.cause
     # Folded legs at power-up are out of range, and their motors brake.
     limp = Monitor(HardwareSafetyOptions(), A1)
     waits = name in ("range", "mode", "brake", "NaN q")
@@ -86,13 +86,14 @@ def test_motors_have_time_to_enter_servo_mode_but_not_for_ever(monitor):
 
 def test_a_warm_motor_is_a_warning_once_and_a_hot_one_sits_down(monitor):
     assert live(monitor, 50, temperature=at(FL_THIGH, 49, 30)) == GO
-    assert monitor.take_warnings() == []
+    assert monitor.warnings == []
     for start in (50, 100):
         assert live(monitor, 50, start=start, temperature=at(FL_THIGH, 52, 30)) == GO
-    assert monitor.take_warnings() == ["FL thigh at 52 degC (warning from 50)"]
+    assert monitor.warnings == ["FL thigh at 52 degC (warning from 50)"]
+    monitor.warnings.clear()
     verdict = live(monitor, 50, start=150, temperature=at(FL_THIGH, 61, 30))
     assert verdict == Verdict("sit_down", "FL thigh at 61 degC (limit 60)")
-    assert monitor.take_warnings() == []
+    assert monitor.warnings == []
     assert live(monitor, 50, start=200, temperature=at(FL_THIGH, 65, 30)).action == "damp"
 
 
@@ -104,13 +105,13 @@ def test_an_old_state_is_held_then_damps(monitor, repeated):
     assert monitor.judge(again, 0.019, True) == GO and not monitor.holding
     assert monitor.judge(again, 0.050, True) == GO and monitor.holding
     assert monitor.judge(again, 0.099, True) == GO
-    (warning,) = monitor.take_warnings()
+    warning = monitor.warnings.pop()
     assert warning.startswith("the robot's state is 50 ms old: damping until")
     verdict = monitor.judge(again, 0.101, True)
     assert verdict == Verdict("damp", "the robot's state is 101 ms old (limit 100)")
     assert monitor.judge(sample(200), 0.201, True) == GO and not monitor.holding
     assert monitor.judge(None, 0.230, True) == GO and monitor.holding
-    assert monitor.take_warnings() == [] and monitor.late == 2
+    assert monitor.warnings == [] and monitor.late == 2
 
 
 def test_before_the_first_state_nothing_may_be_served(monitor):
@@ -129,11 +130,7 @@ def test_a_tilt_is_the_same_about_every_axis_and_at_every_heading(monitor, axis,
     assert "69 deg" in live(monitor, 50, start=50, quaternion_wxyz=np.roll(far, 1)).cause
 
 
-def test_what_cannot_be_judged_damps(monitor):
-    broken = sample(1)._replace(numbers=None)  # type: ignore[arg-type]
-    for errors in (1, 2):
-        assert monitor.judge(broken, 0.001, True).action == "damp" and monitor.errors == errors
-    for now in (-1.0, math.nan, math.inf):
-        monitor = Monitor(HardwareSafetyOptions(), A1)
-        monitor.judge(sample(0), 0.001, True)
-        assert monitor.judge(sample(1), now, True).action == "damp"
+@pytest.mark.parametrize("now", [-1.0, math.nan, math.inf])
+def test_an_odd_clock_damps(monitor, now):
+    monitor.judge(sample(0), 0.001, True)
+    assert monitor.judge(sample(1), now, True).action == "damp"

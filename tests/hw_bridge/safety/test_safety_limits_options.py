@@ -7,9 +7,8 @@ import numpy as np
 import pytest
 
 from hw_bridge.options import HardwareSafetyOptions, motor_limits
-from hw_bridge.safety.limits import Limiter
 from tests.a1 import A1
-from tests.hw_bridge.safety.safety_samples import torque_command
+from tests.hw_bridge.safety.safety_samples import limiter_of, send, torque_command
 
 NAMES = HardwareSafetyOptions.__struct_fields__
 
@@ -30,7 +29,7 @@ def test_each_motor_keeps_the_lower_of_the_option_and_its_own_limit():
     np.testing.assert_array_equal(velocity, own)
     torque, _ = motor_limits(HardwareSafetyOptions(), weak)
     np.testing.assert_array_equal(torque, [10.0, 20.0, 42.0] * 4)
-    limited = Limiter(options, weak).apply(torque_command(30.0), A1.stand, np.zeros(12), 0.0)
+    limited = send(limiter_of(options, weak), torque_command(30.0), A1.stand, np.zeros(12), 0.0)
     np.testing.assert_array_equal(
         limited.torque, np.minimum(options.torque_slew * 1e-3, np.minimum(own, 15.0))
     )
@@ -39,4 +38,4 @@ def test_each_motor_keeps_the_lower_of_the_option_and_its_own_limit():
 @pytest.mark.parametrize("options", WRONG, ids=str)
 def test_limits_out_of_range_out_of_order_or_beyond_the_robots_own_are_refused(options):
     with pytest.raises(ValueError, match=next(iter(options))):
-        Limiter(HardwareSafetyOptions(**options), A1)
+        limiter_of(HardwareSafetyOptions(**options))

@@ -75,7 +75,7 @@ TRACKED = (
 )  # fmt: skip
 BRIDGED = (
     "stand_up", "ready", "running", "sit_down", "damping", "off", "late state", "slew", "target",
-    "total_power", "clock", "malformed", "measurement", "mode", "not_finite", "not_measured",
+    "total_power", "clock", "measurement", "not_finite", "not_measured",
     "FR thigh: the encoder is stuck at 0.89 rad (unchanged for 50 ms while the motor moves)",
 )  # fmt: skip
 PLANNED = ("ok", "time_limit", "failed", "a foot lands")
