@@ -152,7 +152,7 @@ def gallery() -> str:
         "A study computes a table or a figure of a source, or compares methods on the A1. "
         "`saltus study NAME` prints the rows, saves the figures in `runs/studies/NAME`, and has "
         "exit status 1 where a criterion is not met. "
-        "[Hybrid systems](hybrid.md#studies) lists where results differ from the sources.",
+        "[The sources, equation by equation](thesis.md) lists where results differ.",
     ]
     for name, entry in STUDIES.items():
         parts += [f"## {name}", f"{entry.description}.", f"Source: {find(name)[1].source}."]
