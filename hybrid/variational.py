@@ -14,7 +14,7 @@ import numpy as np
 from hybrid.held_inputs import Inputs, held_inputs
 from hybrid.options import SimulationOptions
 from hybrid.path_derivatives import PathDerivatives
-from hybrid.simulation import Event, simulate
+from hybrid.simulation import EventRecord, simulate
 from hybrid.systems import Array, System
 
 _ROUNDING = 1e-9  # of a covariance, relative
@@ -31,7 +31,7 @@ class Variation(NamedTuple):
     Gamma: Array  # of the end by the input (n_end, m), or (N, n_end, m)
     mode: int  # at the end
     state: Array  # at the end (n_end,)
-    events: tuple[Event, ...]
+    events: tuple[EventRecord, ...]
     event_times_state: Array  # (E, n_start) of each event's time by the state at the start [s]
     event_times_input: Array  # (E, m), or (N, E, m), by the input [s]
     status: str

@@ -10,7 +10,7 @@ import numpy as np
 from numba import njit
 
 from hybrid.compiled.calls import SLOPES, has_solution, put, rate, solution, solution_slopes
-from hybrid.compiled.limits import Limits
+from hybrid.compiled.limits import EPSILON, Limits
 from hybrid.compiled.rosenbrock import ORDER as IMPLICIT_ORDER
 from hybrid.compiled.rosenbrock import rosenbrock
 from hybrid.compiled.runge_kutta import (
@@ -18,6 +18,7 @@ from hybrid.compiled.runge_kutta import (
     DEGREE,
     LAST,
     ORDER,
+    allowed_error,
     dense_output,
     dense_slope,
     dormand_prince,
@@ -46,6 +47,7 @@ class Piece(NamedTuple):
     span: float  # [s] of the dense output: the length of the step before it was cut
     look: Array  # (n,) room for a state within the step
     meeting: Array  # (n,) end of the step made anew up to a guard
+    typical: Array  # (n,) largest size of each state so far
 
 
 @njit(inline="always", error_model="numpy")
@@ -75,7 +77,9 @@ def end_after(s: CompiledSystem, mode, p: Piece, h, limits: Limits):
     n = len(p.start)
     if limits.implicit:
         C = np.empty((DEGREE, n))
-        return rosenbrock(s, mode, p.time, p.start, p.input, h, p.slope, C, limits)[0]
+        return rosenbrock(s, mode, p.time, p.start, p.input, h, p.slope, C, p.typical, 0.0, limits)[
+            0
+        ]
     K = np.empty((ALL, n))
     put(K[0], p.slope)
     return dormand_prince(s, mode, p.time, p.start, p.input, h, K)
@@ -85,7 +89,7 @@ def end_after(s: CompiledSystem, mode, p: Piece, h, limits: Limits):
 def cut_to(p: Piece, h, end):
     """The same step with another length h [s] and its end (n,); the dense output stays."""
     return Piece(
-        p.time, p.start, p.input, h, end, p.slope, p.C, p.span, p.look, p.meeting
+        p.time, p.start, p.input, h, end, p.slope, p.C, p.span, p.look, p.meeting, p.typical
     )  # fmt: skip
 
 
@@ -96,42 +100,67 @@ def cut(s: CompiledSystem, mode, p: Piece, h, limits: Limits):
 
 
 @njit(cache=True, error_model="numpy")
-def integrate(s, mode, t, x, u, trial, limits: Limits, K, C):
+def rounding(x, slope, h):
+    """Largest rounding of a state, by the sizes of all of them and of their changes in h [s]."""
+    size, change = 0.0, 0.0
+    for i in range(len(x)):
+        size, change = max(size, abs(x[i])), max(change, abs(slope[i]))
+    return 16.0 * EPSILON * (size + abs(h) * change)
+
+
+@njit(cache=True, error_model="numpy")
+def grow(typical, x):
+    """Make ``typical`` (n,) the largest sizes so far."""
+    for i in range(len(x)):
+        typical[i] = max(typical[i], abs(x[i]))
+
+
+@njit(cache=True, error_model="numpy")
+def integrate(s, mode, t, x, u, trial, typical, limits: Limits, K, C):
     """First step of at most ``trial`` [s] within the tolerance: (end, its length, next to try).
 
     K (ALL, n) must begin with F(t, x); without an implicit method it is filled, else C (DEGREE, n).
-    A step that has shrunk to ``min_step`` is taken whatever its error, so this always ends.
+    The next to try is zero where even the shortest step makes too large an error. An error that
+    does not fall with the step is taken for rounding, and allowed more and more of it.
     """
-    h = np.copysign(min(abs(trial), limits.max_step), trial)
-    order = IMPLICIT_ORDER if limits.implicit else ORDER
+    h, floor, last = np.copysign(min(abs(trial), limits.max_step), trial), 0.0, np.inf
+    order, shortest = (IMPLICIT_ORDER if limits.implicit else ORDER), 4.0 * EPSILON * abs(t)
+    shortest = max(shortest, 1e-14 * abs(trial))
     while True:
         if limits.implicit:
-            end, size = rosenbrock(s, mode, t, x, u, h, K[0], C, limits)
+            end, size = rosenbrock(s, mode, t, x, u, h, K[0], C, typical, floor, limits)
         else:
             end = dormand_prince(s, mode, t, x, u, h, K)
-            size = error_ratio(x, end, h, K, limits)
-        if size <= 1.0 or not abs(h) > limits.min_step:
-            return end, h, h * resized(min(size, 1.0), order)
+            size = error_ratio(x, end, h, K, typical, floor, limits)
+        if size <= 1.0:
+            return end, h, h * resized(size, order)
+        if not abs(h) > shortest:
+            return end, h, 0.0
+        if size > 0.1 * last:
+            floor = max(10.0 * floor, rounding(x, K[0], h))
+        else:
+            floor = 0.0
+        last = size
         h *= resized(size, order)
 
 
 @njit(cache=True, error_model="numpy")
-def take_piece(s: CompiledSystem, mode, t, x, u, trial, slope, limits: Limits):
+def take_piece(s: CompiledSystem, mode, t, x, u, trial, slope, typical, limits: Limits):
     """A step of at most ``trial`` [s]: the piece, the slope at its end, and the next to try."""
     K, C = np.empty((ALL, len(x))), np.empty((DEGREE, len(x)))
     if has_solution(s, mode):
         h = min(trial, limits.max_step)
         end = solution(s, mode, t, x, u, h)
-        whole = Piece(t, x, u, h, end, slope, C, h, np.empty_like(x), np.empty_like(x))
+        whole = Piece(t, x, u, h, end, slope, C, h, np.empty_like(x), np.empty_like(x), typical)
         return whole, slope, limits.max_step
     put(K[0], slope)
-    end, h, following = integrate(s, mode, t, x, u, trial, limits, K, C)
+    end, h, following = integrate(s, mode, t, x, u, trial, typical, limits, K, C)
     if limits.implicit:
         last = rate(s, mode, t + h, end, u)
     else:
         last = K[LAST].copy()
         polynomial(s, mode, t, x, u, h, end, K, C)
-    whole = Piece(t, x, u, h, end, slope, C, h, np.empty_like(x), np.empty_like(x))
+    whole = Piece(t, x, u, h, end, slope, C, h, np.empty_like(x), np.empty_like(x), typical)
     return whole, last, following
 
 
@@ -145,13 +174,13 @@ def obeys_flow(s, mode, p: Piece, until, spacing, limits: Limits):
     if abs(p.length) <= 2.0 * spacing:
         return True
     x, u, C, state, end = p.start, p.input, p.C, p.look, p.end  # once: each access counts
-    points = int(abs(until) / spacing) + 1
+    points, floor = int(abs(until) / spacing) + 1, rounding(x, p.slope, p.length)
     for j in range(1, points + 1):
         part = j / (points + 1.0) * until / p.length
         dense_output(x, C, part, state)
         slope = rate(s, mode, p.time + part * p.length, state, u)
         for i in range(len(x)):
-            scale = limits.absolute + limits.relative * max(abs(x[i]), abs(end[i]))
+            scale = allowed_error(x[i], end[i], p.typical[i], floor, limits)
             if not abs(p.length * slope[i] - dense_slope(C, i, part)) <= DEFECT * scale:
                 return False
     return True
@@ -174,7 +203,7 @@ def integrate_for(s, mode, t, x, u, duration, spacing, limits: Limits):
     h, end = duration, t + duration
     if t == end:
         return x.copy()
-    K, C = np.empty((ALL, len(x))), np.empty((DEGREE, len(x)))
+    K, C, typical = np.empty((ALL, len(x))), np.empty((DEGREE, len(x))), np.abs(x)
     put(K[0], rate(s, mode, t, x, u))
     if np.isfinite(spacing):
         h = first_step(s, mode, t, x, u, duration, K[0], limits)
@@ -183,15 +212,19 @@ def integrate_for(s, mode, t, x, u, duration, spacing, limits: Limits):
             return x
         left = end - t
         trial = left if abs(left) < abs(h) else h
-        y, taken, h = integrate(s, mode, t, x, u, trial, limits, K, C)
+        y, taken, h = integrate(s, mode, t, x, u, trial, typical, limits, K, C)
+        if h == 0.0:
+            break
         if abs(taken) > 2.0 * spacing and finite(y):
             if not limits.implicit:
                 polynomial(s, mode, t, x, u, taken, y, K, C)
-            p = Piece(t, x, u, taken, y, K[0], C, taken, np.empty_like(x), np.empty_like(x))
+            room = np.empty((2, len(x)))
+            p = Piece(t, x, u, taken, y, K[0], C, taken, room[0], room[1], typical)
             if not obeys_flow(s, mode, p, taken, spacing, limits):
                 h = np.copysign(max(0.2 * abs(taken), 2.0 * spacing), taken)
                 continue
         x, t = y, end if taken == left else t + taken
+        grow(typical, x)
         put(K[0], rate(s, mode, t, x, u) if limits.implicit else K[LAST])
     return x if t == end else np.full_like(x, np.nan)
 

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from hybrid.compiled.calls import put
 from hybrid.compiled.limits import OK, Limits
 from hybrid.compiled.piece import flow_for
-from hybrid.compiled.step import EVENTS, NEXT, OPENED, STEPS, TIME, Course, Log, proceed
+from hybrid.compiled.step import CROWD, NEXT, STEPS, TIME, Log, course_from, proceed
 from hybrid.compiled.tables import CompiledSystem
 
 Array = NDArray[np.float64]
@@ -129,8 +129,7 @@ def roll_out(s, r: Reference, policy: Policy, mode, dt, limits, out: Candidates)
             logs.count[c], logs.knot[c], logs.edge[c], logs.time[c], logs.before[c],
             logs.after[c], logs.span[c], logs.C,
         )  # fmt: skip
-        state, counts = states[c, 0].copy(), np.zeros(5, dtype=np.int64)
-        course = Course(np.array([mode]), state, np.zeros_like(state), np.zeros(3), counts)
+        course = course_from(s, mode, 0.0, states[c, 0], dt)
         out.modes[c, :] = -1
         out.modes[c, 0], out.codes[c] = mode, OK
         for k in range(inputs.shape[1]):
@@ -145,8 +144,8 @@ def roll_out(s, r: Reference, policy: Policy, mode, dt, limits, out: Candidates)
                     u[i] = policy.low[i]
                 elif u[i] > policy.high[i]:
                     u[i] = policy.high[i]
-            course.clock[TIME], course.clock[NEXT], course.clock[OPENED] = k * dt, dt, k * dt
-            course.counts[STEPS] = course.counts[EVENTS] = 0
+            course.clock[TIME], course.clock[NEXT] = k * dt, dt
+            course.counts[STEPS] = course.counts[CROWD] = 0
             code = proceed(s, course, k * dt + dt, u, k, np.inf, until, limits, log)
             out.codes[c] = code
             if code != OK:

@@ -12,7 +12,8 @@ import numpy as np
 from numba import njit
 
 from hybrid.compiled.calls import STEP, put, rate
-from hybrid.compiled.limits import Limits
+from hybrid.compiled.limits import EPSILON, Limits
+from hybrid.compiled.runge_kutta import allowed_error
 
 ORDER = 4
 GAMMA = 0.25
@@ -50,19 +51,20 @@ DENSE = np.array(
 
 
 @njit(cache=True, error_model="numpy")
-def rosenbrock(s, mode, t, x, u, h, slope, C, limits: Limits):
+def rosenbrock(s, mode, t, x, u, h, slope, C, typical, floor, limits: Limits):
     """One step of h [s] from F(t, x) = ``slope``: its end (n,) and its error ratio; fills C."""
     n = len(x)
     E, by_time = np.zeros((n, n)), np.zeros(n)
     for j in range(n):
-        ahead, behind, by = x.copy(), x.copy(), STEP * max(1.0, abs(x[j]))
+        ahead, behind, size = x.copy(), x.copy(), max(abs(x[j]), typical[j], abs(h * slope[j]))
+        by = STEP * (size if size > 0.0 else 1.0)
         ahead[j] += by
         behind[j] -= by
         change = rate(s, mode, t, ahead, u) - rate(s, mode, t, behind, u)
         for i in range(n):
             E[i, j] = -change[i] / (2.0 * by)
         E[j, j] += 1.0 / (GAMMA * h)
-    by = STEP * max(1e-3, abs(h))
+    by = max(STEP * abs(h), 64.0 * EPSILON * abs(t))
     put(by_time, (rate(s, mode, t + by, x, u) - rate(s, mode, t - by, x, u)) / (2.0 * by))
     finite = True
     for value in E.ravel():
@@ -85,8 +87,7 @@ def rosenbrock(s, mode, t, x, u, h, slope, C, limits: Limits):
     size = 0.0
     for k in range(n):
         end[k] += U[5, k]
-        scale = limits.absolute + limits.relative * max(abs(x[k]), abs(end[k]))
-        ratio = abs(U[5, k]) / scale
+        ratio = abs(U[5, k]) / allowed_error(x[k], end[k], typical[k], floor + 1e-300, limits)
         if not (ratio <= size or np.isnan(size)):
             size = ratio
         for i in range(len(C)):

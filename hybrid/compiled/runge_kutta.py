@@ -21,6 +21,7 @@ LAST = 12  # stage at the end of a step; three more are for the dense output alo
 ALL = 16
 DEGREE = 7  # of the dense output
 ORDER = 8
+PASSING = 1e-2  # of the largest value: what a state that passes zero counts as
 NODES = np.concatenate([DOP853.C, [1.0], DOP853.C_EXTRA])
 STAGES = np.zeros((ALL, ALL))
 STAGES[:LAST, :LAST], STAGES[LAST, :LAST] = DOP853.A, DOP853.B
@@ -59,7 +60,14 @@ def dormand_prince(s, mode, t, x, u, h, K):
 
 
 @njit(cache=True, error_model="numpy")
-def error_ratio(y, end, h, K, limits: Limits):
+def allowed_error(y, end, typical, floor, limits: Limits):
+    """Error that a step from y to ``end`` may make; ``typical`` is the largest value so far."""
+    size = max(abs(y), abs(end), PASSING * typical)
+    return limits.absolute + limits.relative * size + floor
+
+
+@njit(cache=True, error_model="numpy")
+def error_ratio(y, end, h, K, typical, floor, limits: Limits):
     """Largest error of a step over what it may be; NaN where the step is not finite."""
     size = 0.0
     for k in range(len(y)):
@@ -69,7 +77,9 @@ def error_ratio(y, end, h, K, limits: Limits):
             third += THIRD[j] * K[j, k]
         both = fifth * fifth + 0.01 * third * third
         error = 0.0 if both == 0.0 else abs(h) * fifth * fifth / np.sqrt(both)
-        ratio = error / (limits.absolute + limits.relative * max(abs(y[k]), abs(end[k])))
+        ratio = (
+            0.0 if error == 0.0 else error / allowed_error(y[k], end[k], typical[k], floor, limits)
+        )
         if not (ratio <= size or np.isnan(size)):  # a NaN is larger, and stays
             size = ratio
     return size
@@ -141,21 +151,23 @@ def first_step(s, mode, t, x, u, longest, slope, limits: Limits):
     """
     state_size = slope_size = change = 0.0
     for i in range(len(x)):
-        scale = limits.absolute + limits.relative * max(abs(x[i]), abs(longest * slope[i]))
+        scale = allowed_error(x[i], longest * slope[i], 0.0, 1e-300, limits)
         state_size = max(state_size, abs(x[i]) / scale)
         slope_size = max(slope_size, abs(slope[i]) / scale)
     if slope_size * abs(longest) < 1e-5:
         return longest
-    h = min(1e-6 if state_size < 1e-5 else 0.01 * state_size / slope_size, abs(longest))
+    pace = 1e-4 * abs(longest) if state_size < 1e-5 else state_size / slope_size
+    h = min(0.01 * pace, abs(longest))
     sign = 1.0 if longest >= 0.0 else -1.0
     end = x.copy()
     for i in range(len(x)):
         end[i] += sign * h * slope[i]
     following = rate(s, mode, t + sign * h, end, u)
     for i in range(len(x)):
-        scale = limits.absolute + limits.relative * max(abs(x[i]), abs(longest * slope[i]))
+        steeper = max(abs(slope[i]), abs(following[i]))
+        scale = allowed_error(x[i], longest * steeper, 0.0, 1e-300, limits)
         change = max(change, abs(following[i] - slope[i]) / scale / h)
-    steepest = max(slope_size, change)
-    second = max(1e-6, 1e-3 * h) if steepest <= 1e-15 else (0.01 / steepest) ** (1.0 / ORDER)
+    steepest = pace * max(slope_size, pace * change)
+    second = pace * (0.01 / steepest) ** (1.0 / ORDER)
     trial = min(100.0 * h, second) if np.isfinite(second) else h
     return sign * min(trial, abs(longest))

@@ -15,7 +15,7 @@ import numpy as np
 from numba import njit
 
 from hybrid.compiled.calls import put
-from hybrid.compiled.limits import FULL, NOT_FINITE, OK, TOO_STIFF, WINDOW, ZENO
+from hybrid.compiled.limits import FULL, NOT_FINITE, OK, TOO_STIFF, ZENO
 from hybrid.compiled.runge_kutta import DEGREE, finite
 from hybrid.event_selected.machine import (
     CROSSINGS,
@@ -34,6 +34,7 @@ from hybrid.event_selected.machine import (
 from hybrid.event_selected.stepping import record, step
 from hybrid.event_selected.tables import Tables
 
+WINDOW = 1.0  # [s]: steps and crossings are counted anew after it
 TRUST = 2.0  # largest factor by which a guard's rate may change on the way to it
 LEEWAY = 10.0  # of the error with which a guard was met, for another on the same surface
 

@@ -40,7 +40,7 @@ def accept_step(s: Tables, m: Machine, trial, end_time, K, limits: EssLimits):
     h = trial
     while True:
         end = dormand_prince(s, 0, 0.0, m.x, m.side, h, K)
-        size = error_ratio(m.x, end, h, K, limits.steps)
+        size = error_ratio(m.x, end, h, K, m.x, 0.0, limits.steps)
         if size <= 1.0 or h <= SHORTEST * end_time:
             return end, h, h * resized(min(size, 1.0), ORDER)
         h *= resized(size, ORDER)

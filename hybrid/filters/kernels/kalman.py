@@ -11,7 +11,6 @@ from numba import njit
 
 from hybrid.compiled.calls import guard
 from hybrid.compiled.limits import OK
-from hybrid.compiled.location import guard_rate
 from hybrid.compiled.runge_kutta import finite
 from hybrid.filters.interface import (
     NO_GAIN,
@@ -30,7 +29,14 @@ from hybrid.filters.kernels.functions import (
 )
 from hybrid.filters.kernels.jump import jump
 from hybrid.filters.kernels.matrices import add, cholesky, product, sandwich, solve, times
-from hybrid.filters.kernels.path import guard_set, inactive_guards, is_transverse, to_event
+from hybrid.filters.kernels.path import (
+    SLOWEST,
+    guard_set,
+    inactive_guards,
+    is_transverse,
+    rate_of,
+    to_event,
+)
 from hybrid.filters.kernels.process_noise import (
     add_noise_without_flow,
     add_timestep_noise,
@@ -84,7 +90,7 @@ def predict(f: KernelTables, g: Gaussian, u, end, noisy):
     visited = np.zeros(len(s.dims), dtype=np.bool_)
     inactive = inactive_guards(s, g.mode, -1, g.t, g.x, u, f.limits)
     inside = np.any(inactive)
-    for count in range(f.limits.max_events + 2):
+    for count in range(f.limits.zeno_events + 2):
         x, t, e, status, longest = to_event(s, g.mode, g.t, g.x, u, end, inactive, count, f.limits)
         if finite(x) and t > g.t:
             g = Gaussian(g.mode, t, x, flow_covariance(f, g, u, t - g.t, x, longest, noisy))
@@ -151,8 +157,8 @@ def guard_spread(f: KernelTables, e, g: Gaussian, u):
 @njit(cache=True, error_model="numpy")
 def split_until(f: KernelTables, e, g: Gaussian, u):
     """Time [s] at which all of a Gaussian, on or behind guard e, will have crossed it."""
-    rate = guard_rate(f.system, g.mode, e, g.t, g.x, u)
-    if not rate < -f.limits.minimum_rate:
+    rate = rate_of(f.system, g.mode, e, g.t, g.x, u)
+    if not rate < -SLOWEST:
         return g.t
     spread, value = guard_spread(f, e, g, u)
     return g.t + max(0.0, spread + value) / -rate
@@ -164,7 +170,7 @@ def is_split(f: KernelTables, g: Gaussian, u):
     s = f.system
     for e in range(len(s.source)):
         if s.source[e] == g.mode and not s.rest[e]:
-            if is_transverse(s, g.mode, e, g.t, g.x, u, f.limits):
+            if is_transverse(s, g.mode, e, g.t, g.x, u):
                 spread, value = guard_spread(f, e, g, u)
                 if value < spread:
                     return True

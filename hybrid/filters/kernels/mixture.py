@@ -12,7 +12,6 @@ from numpy.typing import NDArray
 
 from hybrid.compiled.calls import guard
 from hybrid.compiled.limits import OK
-from hybrid.compiled.location import guard_rate
 from hybrid.compiled.piece import flow_for
 from hybrid.compiled.runge_kutta import finite
 from hybrid.filters.interface import NO_LIKELIHOOD, NOT_TRANSVERSE, WRONG_SIZE
@@ -26,7 +25,7 @@ from hybrid.filters.kernels.kalman import (
     predict,
     update,
 )
-from hybrid.filters.kernels.path import flow_to, guard_set, is_transverse
+from hybrid.filters.kernels.path import flow_to, guard_set, is_transverse, rate_of
 from hybrid.filters.kernels.process_noise import add_timestep_noise, flow_covariance
 from hybrid.filters.kernels.truncation import Side, sides
 from hybrid.filters.tables import KernelTables, ModelTables
@@ -123,7 +122,7 @@ def sides_of_guard(f: KernelTables, e, g: Gaussian, u, certain):
     """Whether guard e splits a Gaussian, and its parts in front and behind."""
     D = tangent_gradient(f, e, g.t, g.x, u)
     over, under = sides(guard(f.system, e, g.t, g.x, u), D, g.Sigma)
-    crosses = not f.system.rest[e] and is_transverse(f.system, g.mode, e, g.t, g.x, u, f.limits)
+    crosses = not f.system.rest[e] and is_transverse(f.system, g.mode, e, g.t, g.x, u)
     return crosses and certain < under.probability < 1.0 - certain, over, under
 
 
@@ -138,12 +137,12 @@ def crossing(f: KernelTables, e, g: Gaussian, u):
     """Time [s] and state on guard e from which a state behind it comes."""
     t, x = g.t, g.x
     for _ in range(NEWTON):
-        back = -guard(f.system, e, t, x, u) / guard_rate(f.system, g.mode, e, t, x, u)
+        back = -guard(f.system, e, t, x, u) / rate_of(f.system, g.mode, e, t, x, u)
         if not np.isfinite(back) or t + back > g.t:  # not behind a guard that is curved
             break
         x = flow_for(f.system, g.mode, t, x, u, back, np.inf, f.limits)
         t += back
-        if abs(back) < f.limits.event_time * max(1.0, abs(t)):
+        if abs(back) < 1e-13 * max(1.0, abs(t)):
             return t, x
     return g.t, g.x
 
