@@ -149,6 +149,7 @@ class Transition:
 
 
 def same_state(t: float, x: Array, u: Array) -> Array:
+    """The reset that leaves the state as it is."""
     return x.copy()
 
 

@@ -19,6 +19,7 @@ from hybrid.saltations import Saltation, saltation
 from hybrid.systems import Array, System
 
 POINTS = 200  # in a run, at least, for plots
+_BEHIND = 1e-6  # of the scale of a guard
 
 
 class Record(NamedTuple):
@@ -143,6 +144,22 @@ class Run:
     def watched(self) -> tuple[tuple[Array, Array], ...]:
         """Times (K,) [s] and states (K, n) of the zeros of each ``Event`` that was given."""
         return tuple((record.time, record.before) for record in self.watching)
+
+    @cached_property
+    def entered_behind(self) -> tuple[str, ...]:
+        """Where an event led behind a guard: of a transition that happened at once, or waits."""
+        found = []
+        for event in self.events:
+            at = event.time, event.state_after, event.input
+            for edge in self.system.outgoing(event.transition.target):
+                scale = float(np.abs(edge.guard_state(*at)) @ np.abs(event.state_after))
+                if not edge.rest and edge.guard(*at) < -_BEHIND * scale:
+                    then = "happens at once" if edge.on == "level" else "waits"
+                    found.append(
+                        f"{event.transition.label} at t = {event.time:.12g} s leads behind the"
+                        f" guard of {edge.label}, which {then}"
+                    )
+        return tuple(found)
 
     @property
     def t(self) -> Array:

@@ -45,6 +45,7 @@ __all__ = [
     "simulate",
     "simulate_step",
 ]
+MOST_TIMESTEPS = 2.0**52  # of a run without end
 ROWS = 256  # steps and events that a log holds before it is emptied
 Until = Callable[[EventRecord], bool]
 
@@ -108,7 +109,8 @@ def simulate(
     if np.isinf(duration) and timestep is None:
         parts = _growing(system, simulation.start, inputs)
     else:
-        parts = held_inputs(system, inputs, t, duration, timestep)
+        length = duration if timestep is None else min(duration, MOST_TIMESTEPS * timestep)
+        parts = held_inputs(system, inputs, t, length, timestep)
     for end, u in parts:
         used.append(u)
         ends.append(end)

@@ -18,11 +18,13 @@ from hybrid.compiled.runge_kutta import (
     DEGREE,
     LAST,
     ORDER,
+    PASSING,
     allowed_error,
     dense_output,
     dense_slope,
     dormand_prince,
     error_ratio,
+    estimate_errors,
     finite,
     first_step,
     polynomial,
@@ -31,6 +33,7 @@ from hybrid.compiled.runge_kutta import (
 from hybrid.compiled.tables import ABSENT, CompiledDerivatives, CompiledSystem
 from hybrid.systems import Array
 
+ROUNDING = 100.0  # times the rounding that was found: what is allowed from then on
 DEFECT = 1e3  # times the tolerance: a step whose dense output defies the flow by more is unresolved
 
 
@@ -76,10 +79,8 @@ def end_after(s: CompiledSystem, mode, p: Piece, h, limits: Limits):
         return solution(s, mode, p.time, p.start, p.input, h)
     n = len(p.start)
     if limits.implicit:
-        C = np.empty((DEGREE, n))
-        return rosenbrock(s, mode, p.time, p.start, p.input, h, p.slope, C, p.typical, 0.0, limits)[
-            0
-        ]
+        C, errors = np.empty((DEGREE, n)), np.empty(n)
+        return rosenbrock(s, mode, p.time, p.start, p.input, h, p.slope, C, p.typical, errors)
     K = np.empty((ALL, n))
     put(K[0], p.slope)
     return dormand_prince(s, mode, p.time, p.start, p.input, h, K)
@@ -116,6 +117,14 @@ def grow(typical, x):
 
 
 @njit(cache=True, error_model="numpy")
+def learn(x, end, errors, typical, limits: Limits):
+    """Make ``typical`` (n,) so large that errors which are rounding, and more, are allowed."""
+    for i in range(len(x)):
+        if errors[i] > allowed_error(x[i], end[i], typical[i], 0.0, limits):
+            typical[i] = ROUNDING * errors[i] / (PASSING * limits.relative)
+
+
+@njit(cache=True, error_model="numpy")
 def integrate(s, mode, t, x, u, trial, typical, limits: Limits, K, C):
     """First step of at most ``trial`` [s] within the tolerance: (end, its length, next to try).
 
@@ -126,13 +135,17 @@ def integrate(s, mode, t, x, u, trial, typical, limits: Limits, K, C):
     h, floor, last = np.copysign(min(abs(trial), limits.max_step), trial), 0.0, np.inf
     order, shortest = (IMPLICIT_ORDER if limits.implicit else ORDER), 4.0 * EPSILON * abs(t)
     shortest = max(shortest, 1e-14 * abs(trial))
+    errors = np.empty(len(x))
     while True:
         if limits.implicit:
-            end, size = rosenbrock(s, mode, t, x, u, h, K[0], C, typical, floor, limits)
+            end = rosenbrock(s, mode, t, x, u, h, K[0], C, typical, errors)
         else:
             end = dormand_prince(s, mode, t, x, u, h, K)
-            size = error_ratio(x, end, h, K, typical, floor, limits)
+            estimate_errors(h, K, errors)
+        size = error_ratio(x, end, errors, typical, floor, limits)
         if size <= 1.0:
+            if floor > 0.0:
+                learn(x, end, errors, typical, limits)
             return end, h, h * resized(size, order)
         if not abs(h) > shortest:
             return end, h, 0.0

@@ -67,19 +67,25 @@ def allowed_error(y, end, typical, floor, limits: Limits):
 
 
 @njit(cache=True, error_model="numpy")
-def error_ratio(y, end, h, K, typical, floor, limits: Limits):
-    """Largest error of a step over what it may be; NaN where the step is not finite."""
-    size = 0.0
-    for k in range(len(y)):
+def estimate_errors(h, K, errors):
+    """Write the error (n,) of a step of h [s]; NaN where it is not finite."""
+    for k in range(len(errors)):
         fifth = third = 0.0
         for j in range(LAST + 1):
             fifth += FIFTH[j] * K[j, k]
             third += THIRD[j] * K[j, k]
         both = fifth * fifth + 0.01 * third * third
-        error = 0.0 if both == 0.0 else abs(h) * fifth * fifth / np.sqrt(both)
-        ratio = (
-            0.0 if error == 0.0 else error / allowed_error(y[k], end[k], typical[k], floor, limits)
-        )
+        errors[k] = 0.0 if both == 0.0 else abs(h) * fifth * fifth / np.sqrt(both)
+
+
+@njit(cache=True, error_model="numpy")
+def error_ratio(y, end, errors, typical, floor, limits: Limits):
+    """Largest error of a step over what it may be; NaN where the step is not finite."""
+    size = 0.0
+    for k in range(len(y)):
+        ratio = 0.0
+        if errors[k] != 0.0:
+            ratio = errors[k] / allowed_error(y[k], end[k], typical[k], floor, limits)
         if not (ratio <= size or np.isnan(size)):  # a NaN is larger, and stays
             size = ratio
     return size

@@ -17,6 +17,7 @@ from hybrid.compiled.runge_kutta import (
     ORDER,
     dormand_prince,
     error_ratio,
+    estimate_errors,
     finite,
     polynomial,
     resized,
@@ -37,10 +38,11 @@ def _rate(s, mode, t, y, u):
 @njit(cache=True, error_model="numpy")
 def accept_step(s: Tables, m: Machine, trial, end_time, K, limits: EssLimits):
     """First step within the tolerance, at most ``trial`` [s]: (end, its length, next to try)."""
-    h = trial
+    h, errors = trial, np.empty(len(m.x))
     while True:
         end = dormand_prince(s, 0, 0.0, m.x, m.side, h, K)
-        size = error_ratio(m.x, end, h, K, m.x, 0.0, limits.steps)
+        estimate_errors(h, K, errors)
+        size = error_ratio(m.x, end, errors, m.x, 0.0, limits.steps)
         if size <= 1.0 or h <= SHORTEST * end_time:
             return end, h, h * resized(min(size, 1.0), ORDER)
         h *= resized(size, ORDER)

@@ -56,7 +56,9 @@ class EventLinearisation:
         self.n, self.m = system.state_dim, system.input_dim
         self._options = options
 
-    def at(self, trajectory: Trajectory, k: int, events: Sequence[EventRecord]) -> TimestepLinearisation:
+    def at(
+        self, trajectory: Trajectory, k: int, events: Sequence[EventRecord]
+    ) -> TimestepLinearisation:
         """Sensitivities of timestep k of a rollout, with the events that it had."""
         x, u, t = trajectory.states[k], trajectory.inputs[k], k * self.timestep
         cut = self.event_at == "exact" and len(events) > 0

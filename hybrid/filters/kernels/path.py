@@ -12,7 +12,7 @@ from numba import njit
 from hybrid.compiled.calls import guard, has_solution, rate
 from hybrid.compiled.limits import GRAZING, NOT_FINITE, OK, TOO_STIFF, ZENO, Limits
 from hybrid.compiled.location import guard_rate, guards_unseen, look_around
-from hybrid.compiled.piece import Piece, cut, obeys_flow, state_at, take_piece
+from hybrid.compiled.piece import cut, obeys_flow, take_piece
 from hybrid.compiled.runge_kutta import finite
 from hybrid.compiled.step import earliest, exit_length, resting
 from hybrid.compiled.tables import CompiledSystem
