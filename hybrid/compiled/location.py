@@ -30,6 +30,7 @@ from hybrid.compiled.limits import (
 )
 from hybrid.compiled.piece import Piece, end_after, look_at
 from hybrid.compiled.tables import CompiledSystem
+from hybrid.kernels import kernel
 from hybrid.systems import Array
 
 FIRST, SECOND = 0.31, 0.64  # where a window is sampled between its ends
@@ -56,14 +57,14 @@ class Guards(NamedTuple):
     behind: NDArray[np.bool_]  # (transitions,) fires on edge, and has to be positive first
 
 
-@njit(cache=True, error_model="numpy")
+@kernel
 def guards_unseen(count):
     """``Guards`` of so many transitions, before any is looked at."""
     number, whole = np.zeros((4, count)), np.zeros(count, dtype=np.int64)
     return Guards(number[0], number[1], whole, number[2], number[3], whole != 0)
 
 
-@njit(cache=True, error_model="numpy")
+@kernel
 def guard_rate(s: CompiledSystem, e, t, x, u, slope, h):
     """d/dt g along the flow (3.11), by a central difference along it over a part of h [s]."""
     ahead, behind, h = x.copy(), x.copy(), STEP * h
@@ -73,7 +74,7 @@ def guard_rate(s: CompiledSystem, e, t, x, u, slope, h):
     return (guard(s, e, t + h, ahead, u) - guard(s, e, t - h, behind, u)) / (2.0 * h)
 
 
-@njit(cache=True, error_model="numpy")
+@kernel
 def look_closely(s: CompiledSystem, mode, e, t, x, u, h, limits: Limits, g: Guards):
     """Find the rate, the trend and the tolerance of a guard near zero; h [s] is a step's length.
 
@@ -103,7 +104,7 @@ def look_closely(s: CompiledSystem, mode, e, t, x, u, h, limits: Limits, g: Guar
         g.trend[e] = BROKEN
 
 
-@njit(cache=True, error_model="numpy")
+@kernel
 def look_around(s: CompiledSystem, mode, t, x, u, h, limits: Limits, g: Guards):
     """Find how the guards of a mode stand; h [s] is as in ``look_closely``."""
     for e in range(len(s.source)):
@@ -135,13 +136,13 @@ def look_height(s: CompiledSystem, g: Height, p: Piece, x, u, C, state, h):
     return value / h**g.power if g.power > 0 else value
 
 
-@njit(cache=True, error_model="numpy")
+@kernel
 def height_at(s: CompiledSystem, g: Height, p: Piece, h):
     """The height h seconds after the start of a step, by its dense output."""
     return look_height(s, g, p, p.start, p.input, p.C, p.look, h)
 
 
-@njit(cache=True, error_model="numpy")
+@kernel
 def height_after(s: CompiledSystem, g: Height, p: Piece, h, limits: Limits):
     """The height at the end of the step made with another length, which goes to ``p.meeting``."""
     if h == 0.0:
@@ -151,7 +152,7 @@ def height_after(s: CompiledSystem, g: Height, p: Piece, h, limits: Limits):
     return value / h**g.power if g.power > 0 else value
 
 
-@njit(cache=True, error_model="numpy")
+@kernel
 def first_meeting(s: CompiledSystem, mode, e, p: Piece, at: Guards, spacing, high, limits: Limits):
     """Where guard e, which stands as ``at`` says at the start, is first met: (length, how).
 
@@ -179,7 +180,7 @@ def first_meeting(s: CompiledSystem, mode, e, p: Piece, at: Guards, spacing, hig
             look_height(s, g, p, x, u, C, state, h[2]),
             look_height(s, g, p, x, u, C, state, end),
         )
-        below = 4
+        below = np.int64(4)
         for i in range(3, 0, -1):
             if np.isnan(v[i]):
                 return h[i], GUARD_NOT_FINITE
@@ -214,7 +215,7 @@ def first_meeting(s: CompiledSystem, mode, e, p: Piece, at: Guards, spacing, hig
     return 0.0, NO_MEETING
 
 
-@njit(cache=True, error_model="numpy")
+@kernel
 def _start(s: CompiledSystem, mode, e, p: Piece, at: Guards, high):
     """Power of h to divide the guard by, and its value at h = 0.
 
@@ -250,7 +251,7 @@ def _extent(v, below):
     return lowest, peak
 
 
-@njit(cache=True, error_model="numpy")
+@kernel
 def _turn_of_cubic(v, below):
     """Where the cubic through four samples is lowest between samples, in [0, 1] of their window.
 
@@ -281,7 +282,7 @@ def _turn_of_cubic(v, below):
     return place, depth, off
 
 
-@njit(cache=True, error_model="numpy")
+@kernel
 def _minimum(s: CompiledSystem, g: Height, p: Piece, low, high):
     """Where a guard is lowest between two lengths, and its value, by golden sections."""
     ratio = 0.5 * (np.sqrt(5.0) - 1.0)
@@ -317,14 +318,14 @@ def _minimum(s: CompiledSystem, g: Height, p: Piece, low, high):
     return middle, lowest
 
 
-@njit(cache=True, error_model="numpy")
+@kernel
 def _locate(s: CompiledSystem, g: Height, p: Piece, low, high, limits: Limits):
     """Length of the step that ends on a guard, positive at low and not at high.
 
     Narrowed on the dense output first, then on steps of other lengths.
     """
     tolerance = time_tolerance(p.time, p.span)
-    a, b, fall = _root(s, g, p, low, high, 1e-9 * p.length, False, limits)
+    a, b, fall = _root(s, g, p, low, high, 1e-9 * p.length, np.bool_(False), limits)
     at = 0.5 * (a + b)
     if fall > 0.0:
         at = min(max(at + height_at(s, g, p, at) / fall, a), b)
@@ -344,12 +345,12 @@ def _locate(s: CompiledSystem, g: Height, p: Piece, low, high, limits: Limits):
         if above and below:
             break
         width *= 10.0
-    at = _root(s, g, p, left, right, tolerance, True, limits)[1]
+    at = _root(s, g, p, left, right, tolerance, np.bool_(True), limits)[1]
     height_after(s, g, p, at, limits)
     return at
 
 
-@njit(cache=True, error_model="numpy")
+@kernel
 def _root(s: CompiledSystem, g: Height, p: Piece, low, high, tolerance, exact, limits: Limits):
     """Bracket (low, high) of at most ``tolerance`` [s], and how fast the guard falls in it.
 

@@ -31,6 +31,7 @@ from hybrid.compiled.runge_kutta import (
     resized,
 )
 from hybrid.compiled.tables import ABSENT, CompiledDerivatives, CompiledSystem
+from hybrid.kernels import kernel
 from hybrid.systems import Array
 
 ROUNDING = 100.0  # times the rounding that was found: what is allowed from then on
@@ -62,17 +63,7 @@ def look_at(s: CompiledSystem, mode, t, x, u, C, part, h, state):
         dense_output(x, C, part, state)
 
 
-@njit(cache=True, error_model="numpy")
-def state_at(s: CompiledSystem, mode, p: Piece, h):
-    """State (n,) h seconds after the start of a step."""
-    if h == p.length:
-        return p.end.copy()
-    state = np.empty_like(p.start)
-    look_at(s, mode, p.time, p.start, p.input, p.C, h / p.span, h, state)
-    return state
-
-
-@njit(cache=True, error_model="numpy")
+@kernel
 def end_after(s: CompiledSystem, mode, p: Piece, h, limits: Limits):
     """End (n,) of the same step made with another length h [s], as accurate as the integrator."""
     if has_solution(s, mode):
@@ -86,7 +77,7 @@ def end_after(s: CompiledSystem, mode, p: Piece, h, limits: Limits):
     return dormand_prince(s, mode, p.time, p.start, p.input, h, K)
 
 
-@njit(cache=True, error_model="numpy")
+@kernel
 def cut_to(p: Piece, h, end):
     """The same step with another length h [s] and its end (n,); the dense output stays."""
     return Piece(
@@ -94,13 +85,13 @@ def cut_to(p: Piece, h, end):
     )  # fmt: skip
 
 
-@njit(cache=True, error_model="numpy")
+@kernel
 def cut(s: CompiledSystem, mode, p: Piece, h, limits: Limits):
     """The same step made with another length h [s]."""
     return cut_to(p, h, end_after(s, mode, p, h, limits))
 
 
-@njit(cache=True, error_model="numpy")
+@kernel
 def rounding(x, slope, h):
     """Largest rounding of a state, by the sizes of all of them and of their changes in h [s]."""
     size, change = 0.0, 0.0
@@ -109,14 +100,14 @@ def rounding(x, slope, h):
     return 16.0 * EPSILON * (size + abs(h) * change)
 
 
-@njit(cache=True, error_model="numpy")
+@kernel
 def grow(typical, x):
     """Make ``typical`` (n,) the largest sizes so far."""
     for i in range(len(x)):
         typical[i] = max(typical[i], abs(x[i]))
 
 
-@njit(cache=True, error_model="numpy")
+@kernel
 def learn(x, end, errors, typical, limits: Limits):
     """Make ``typical`` (n,) so large that errors which are rounding, and more, are allowed."""
     for i in range(len(x)):
@@ -124,7 +115,7 @@ def learn(x, end, errors, typical, limits: Limits):
             typical[i] = ROUNDING * errors[i] / (PASSING * limits.relative)
 
 
-@njit(cache=True, error_model="numpy")
+@kernel
 def integrate(s, mode, t, x, u, trial, typical, limits: Limits, K, C):
     """First step of at most ``trial`` [s] within the tolerance: (end, its length, next to try).
 
@@ -157,7 +148,7 @@ def integrate(s, mode, t, x, u, trial, typical, limits: Limits, K, C):
         h *= resized(size, order)
 
 
-@njit(cache=True, error_model="numpy")
+@kernel
 def take_piece(s: CompiledSystem, mode, t, x, u, trial, slope, typical, limits: Limits):
     """A step of at most ``trial`` [s]: the piece, the slope at its end, and the next to try."""
     K, C = np.empty((ALL, len(x))), np.empty((DEGREE, len(x)))
@@ -177,7 +168,7 @@ def take_piece(s: CompiledSystem, mode, t, x, u, trial, slope, typical, limits: 
     return whole, last, following
 
 
-@njit(cache=True, error_model="numpy")
+@kernel
 def obeys_flow(s, mode, p: Piece, until, spacing, limits: Limits):
     """Whether the slope of a step's dense output is ``rate``, up to ``until`` seconds.
 
@@ -199,7 +190,7 @@ def obeys_flow(s, mode, p: Piece, until, spacing, limits: Limits):
     return True
 
 
-@njit(cache=True, error_model="numpy")
+@kernel
 def flow_for(s: CompiledSystem, mode, t, x, u, duration, spacing, limits: Limits):
     """State after a duration [s], which may be negative, in one mode; NaN when it has none."""
     if has_solution(s, mode):
@@ -207,7 +198,7 @@ def flow_for(s: CompiledSystem, mode, t, x, u, duration, spacing, limits: Limits
     return integrate_for(s, mode, t, x, u, duration, spacing, limits)
 
 
-@njit(cache=True, error_model="numpy")
+@kernel
 def integrate_for(s, mode, t, x, u, duration, spacing, limits: Limits):
     """What ``rate`` integrates to over a duration [s], which may be negative; NaN: nothing.
 
@@ -242,7 +233,7 @@ def integrate_for(s, mode, t, x, u, duration, spacing, limits: Limits):
     return x if t == end else np.full_like(x, np.nan)
 
 
-@njit(cache=True, error_model="numpy")
+@kernel
 def jacobians(d: CompiledDerivatives, mode, t, x, u, duration, spacing, limits: Limits):
     """D_x (n, n) and D_u (n, m) of the flow over a duration [s] with the input held.
 

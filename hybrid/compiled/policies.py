@@ -13,6 +13,7 @@ from hybrid.compiled.limits import OK, Limits
 from hybrid.compiled.piece import flow_for
 from hybrid.compiled.step import CROWD, NEXT, STEPS, TIME, Log, course_from, proceed
 from hybrid.compiled.tables import CompiledSystem
+from hybrid.kernels import kernel
 
 Array = NDArray[np.float64]
 
@@ -36,7 +37,7 @@ class Reference(NamedTuple):
     known: NDArray[np.int64]  # (S, 2) how much of ``ahead`` and ``behind`` is there
 
 
-@njit(cache=True, error_model="numpy")
+@kernel
 def matching(r: Reference, ordinal, mode):
     """Segment of the same ordinal if its mode agrees, else the nearest whose mode does; or -1."""
     if ordinal >= len(r.mode):
@@ -50,7 +51,7 @@ def matching(r: Reference, ordinal, mode):
     return best
 
 
-@njit(cache=True, error_model="numpy")
+@kernel
 def ahead(s: CompiledSystem, r: Reference, i, knot, dt, limits: Limits):
     """Reference state at a knot after segment i, which flows on with its last input."""
     if np.isnan(r.closing[i, 0]):
@@ -68,7 +69,7 @@ def ahead(s: CompiledSystem, r: Reference, i, knot, dt, limits: Limits):
     return r.ahead[i, knot - r.last[i] - 1]
 
 
-@njit(cache=True, error_model="numpy")
+@kernel
 def behind(s: CompiledSystem, r: Reference, i, knot, dt, limits: Limits):
     """Reference state at a knot before segment i, which flows backward with its first input."""
     n, u = s.dims[r.mode[i]], r.inputs[min(r.first[i], r.last[i])]
@@ -84,7 +85,7 @@ def behind(s: CompiledSystem, r: Reference, i, knot, dt, limits: Limits):
     return r.behind[i, r.first[i] - knot - 1]
 
 
-@njit(cache=True, error_model="numpy")
+@kernel
 def reference_at(s: CompiledSystem, r: Reference, ordinal, mode, knot, dt, limits: Limits):
     """Reference state (n,) and the knot whose input, feedforward and gains apply."""
     if len(r.mode) == 0:

@@ -9,10 +9,10 @@ Source: Hairer, Wanner, Solving Ordinary Differential Equations II, IV.7 and IV.
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 
 from hybrid.compiled.calls import STEP, put, rate
 from hybrid.compiled.limits import EPSILON
+from hybrid.kernels import kernel
 
 ORDER = 4
 GAMMA = 0.25
@@ -49,7 +49,7 @@ DENSE = np.array(
 )  # fmt: skip
 
 
-@njit(cache=True, error_model="numpy")
+@kernel
 def rosenbrock(s, mode, t, x, u, h, slope, C, typical, errors):
     """One step of h [s] from F(t, x) = ``slope``: its end (n,); fills C and errors (n,)."""
     n = len(x)

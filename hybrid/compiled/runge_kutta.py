@@ -10,11 +10,11 @@ by loops: numba takes seconds to compile an array assignment.
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 from scipy.integrate import DOP853
 
 from hybrid.compiled.calls import put, rate
 from hybrid.compiled.limits import Limits
+from hybrid.kernels import kernel
 from hybrid.systems import Array
 
 LAST = 12  # stage at the end of a step; three more are for the dense output alone
@@ -30,7 +30,7 @@ FIFTH, THIRD = DOP853.E5.copy(), DOP853.E3.copy()  # errors of embedded methods
 DENSE = DOP853.D.copy()
 
 
-@njit(cache=True, error_model="numpy")
+@kernel
 def finite(x):
     """Whether all of x is finite."""
     for value in x:
@@ -39,7 +39,7 @@ def finite(x):
     return True
 
 
-@njit(cache=True, error_model="numpy")
+@kernel
 def stages(s, mode, t, x, u, h, K, first, last):
     """Fill rows ``first`` to ``last`` of K (ALL, n) of a step of h [s]; the last one's state."""
     end = x.copy()
@@ -53,20 +53,20 @@ def stages(s, mode, t, x, u, h, K, first, last):
     return end
 
 
-@njit(cache=True, error_model="numpy")
+@kernel
 def dormand_prince(s, mode, t, x, u, h, K):
     """One step of h [s]: its end (n,). Rows of K (ALL, n) are filled; K[0] must be F(t, x)."""
-    return stages(s, mode, t, x, u, h, K, 1, LAST)
+    return stages(s, mode, t, x, u, h, K, np.int64(1), np.int64(LAST))
 
 
-@njit(cache=True, error_model="numpy")
+@kernel
 def allowed_error(y, end, typical, floor, limits: Limits):
     """Error that a step from y to ``end`` may make; ``typical`` is the largest value so far."""
     size = max(abs(y), abs(end), PASSING * typical)
     return limits.absolute + limits.relative * size + floor
 
 
-@njit(cache=True, error_model="numpy")
+@kernel
 def estimate_errors(h, K, errors):
     """Write the error (n,) of a step of h [s]; NaN where it is not finite."""
     for k in range(len(errors)):
@@ -78,7 +78,7 @@ def estimate_errors(h, K, errors):
         errors[k] = 0.0 if both == 0.0 else abs(h) * fifth * fifth / np.sqrt(both)
 
 
-@njit(cache=True, error_model="numpy")
+@kernel
 def error_ratio(y, end, errors, typical, floor, limits: Limits):
     """Largest error of a step over what it may be; NaN where the step is not finite."""
     size = 0.0
@@ -91,7 +91,7 @@ def error_ratio(y, end, errors, typical, floor, limits: Limits):
     return size
 
 
-@njit(cache=True, error_model="numpy")
+@kernel
 def resized(size, order):
     """Factor by which an error ratio of a method of an order changes the step."""
     if size <= 1.0:
@@ -99,10 +99,10 @@ def resized(size, order):
     return max(0.2, 0.9 * size ** (-1.0 / order)) if np.isfinite(size) else 0.2
 
 
-@njit(cache=True, error_model="numpy")
+@kernel
 def polynomial(s, mode, t, x, u, h, end, K, C):
     """Fill C (DEGREE, n) with the continuous extension of a step; see ``dense_output``."""
-    stages(s, mode, t, x, u, h, K, LAST + 1, ALL - 1)
+    stages(s, mode, t, x, u, h, K, np.int64(LAST + 1), np.int64(ALL - 1))
     for k in range(len(x)):
         change = end[k] - x[k]
         C[0, k] = change
@@ -115,7 +115,7 @@ def polynomial(s, mode, t, x, u, h, end, K, C):
             C[3 + i, k] = h * bend
 
 
-@njit(cache=True, error_model="numpy")
+@kernel
 def dense_output(x, C, part, state):
     """Write ``state`` (n,) at a part in [0, 1] of a step from x, of seventh order."""
     rest = 1.0 - part
@@ -137,7 +137,7 @@ def dense_states(x: Array, C: Array, part: Array) -> Array:
     return x + change
 
 
-@njit(cache=True, error_model="numpy")
+@kernel
 def dense_slope(C, k, part):
     """Derivative of ``dense_output`` by the part of the step, of the state's k-th number."""
     y, slope = C[6, k] * part, C[6, k]
@@ -149,7 +149,7 @@ def dense_slope(C, k, part):
     return slope
 
 
-@njit(cache=True, error_model="numpy")
+@kernel
 def first_step(s, mode, t, x, u, longest, slope, limits: Limits):
     """Length of a first step [s], with the sign of ``longest``; Hairer, Norsett, Wanner, II.4.
 

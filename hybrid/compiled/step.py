@@ -32,24 +32,24 @@ from hybrid.compiled.location import (
     IS_CLEAR,
     SLOWEST,
     Guards,
+    Height,
     first_meeting,
     guard_rate,
     guards_unseen,
+    height_at,
     look_around,
-    look_closely,
 )
 from hybrid.compiled.piece import (
     Piece,
-    cut,
     cut_to,
     end_after,
     grow,
     obeys_flow,
-    state_at,
     take_piece,
 )
 from hybrid.compiled.runge_kutta import DEGREE, finite, first_step
 from hybrid.compiled.tables import CompiledSystem
+from hybrid.kernels import kernel
 
 SAMPLES = 16  # points of a step at which a guard that it starts behind is looked at
 WINDOW = 1e-4  # of a simulation: events in it are counted for Zeno behaviour
@@ -93,7 +93,7 @@ class Course(NamedTuple):
     guards: Guards
 
 
-@njit(cache=True, error_model="numpy")
+@kernel
 def course_from(s: CompiledSystem, mode, t, x, span):
     """A ``Course`` of ``span`` seconds at its start, in the mode of an index, from a padded x."""
     clock, counts = np.array([t, np.nan, t, span]), np.zeros(6, dtype=np.int64)
@@ -108,7 +108,7 @@ TIME, NEXT, OPENED, SPAN = range(4)
 STEPS, EVENTS, CROWD, EDGE, KNOWN, INSIDE = range(6)
 
 
-@njit(cache=True, error_model="numpy")
+@kernel
 def fired_at_once(s: CompiledSystem, mode, t, h, g: Guards):
     """Transition whose guard the state is in: deep inside, or on it and moving in; -1 if none.
 
@@ -126,7 +126,7 @@ def fired_at_once(s: CompiledSystem, mode, t, h, g: Guards):
     return -1
 
 
-@njit(cache=True, error_model="numpy")
+@kernel
 def exit_length(s: CompiledSystem, mode, p: Piece, behind):
     """Length [s] of a step after which a guard that it is ``behind`` (transitions,) is positive.
 
@@ -136,15 +136,14 @@ def exit_length(s: CompiledSystem, mode, p: Piece, behind):
     if np.any(behind):
         for i in range(1, SAMPLES):
             length = p.length * i / SAMPLES
-            x = state_at(s, mode, p, length)
             for e in range(len(behind)):
                 if behind[e] and s.source[e] == mode:
-                    if guard(s, e, p.time + length, x, p.input) > 0.0:
+                    if height_at(s, Height(mode, e, 0), p, length) > 0.0:
                         return length
     return p.length
 
 
-@njit(cache=True, error_model="numpy")
+@kernel
 def resting(s: CompiledSystem, mode):
     """Transition into a mode of rest that leaves a mode; -1 if none."""
     for e in range(len(s.source)):
@@ -153,7 +152,7 @@ def resting(s: CompiledSystem, mode):
     return -1
 
 
-@njit(cache=True, error_model="numpy")
+@kernel
 def earliest(s: CompiledSystem, mode, p: Piece, spacing, limits: Limits, g: Guards):
     """First guard met: (the step up to there, transition, how, another met at the same time).
 
@@ -177,7 +176,7 @@ def earliest(s: CompiledSystem, mode, p: Piece, spacing, limits: Limits, g: Guar
     return (p if edge < 0 else cut_to(p, first, end)), edge, how, other
 
 
-@njit(cache=True, error_model="numpy")
+@kernel
 def enter(log: Log, knot, edge, t, before, after):
     """Add a row to a log, which must have room."""
     i = log.count[0]
@@ -187,7 +186,7 @@ def enter(log: Log, knot, edge, t, before, after):
     log.count[0] = i + 1
 
 
-@njit(cache=True, error_model="numpy")
+@kernel
 def enter_step(log: Log, knot, p: Piece):
     """Add a step to a log that keeps them."""
     if len(log.C) > 0:
@@ -195,23 +194,21 @@ def enter_step(log: Log, knot, p: Piece):
         log.span[i] = p.span
         for k in range(DEGREE):
             put(log.C[i, k], p.C[k])
-        enter(log, knot, STEP, p.time, p.start, p.end)
+        enter(log, knot, np.int64(STEP), p.time, p.start, p.end)
 
 
-@njit(cache=True, error_model="numpy")
-def is_violated(s: CompiledSystem, c: Course, other, edge, u, limits: Limits):
+@kernel
+def is_violated(s: CompiledSystem, c: Course, other, edge, u, tolerance):
     """Whether a guard that was met together with another event is violated after that event."""
     mode, t = c.mode[0], c.clock[TIME]
-    if other < 0 or s.target[other] == s.target[edge] or s.dims[mode] != s.dims[s.source[other]]:
+    if s.target[other] == s.target[edge] or s.dims[mode] != s.dims[s.source[other]]:
         return False
-    x = c.state[: s.dims[mode]]
-    h, g = scale_time(c), c.guards
-    look_around(s, mode, t, x, u, h, limits, g)
-    if fired_at_once(s, mode, t, h, g) != -1:
-        return False
-    g.value[other] = value = guard(s, other, t, x, u)
-    look_closely(s, mode, other, t, x, u, h, limits, g)
-    return value < -g.tolerance[other] or (value <= g.tolerance[other] and g.trend[other] == FALLS)
+    x, h = c.state[: s.dims[mode]].copy(), scale_time(c)
+    value = guard(s, other, t, x, u)
+    if value < -tolerance:
+        return True
+    rising = h * guard_rate(s, other, t, x, u, c.slope[: len(x)].copy(), h)
+    return value <= tolerance and rising < 0.0
 
 
 @njit(inline="always", error_model="numpy")
@@ -220,7 +217,7 @@ def scale_time(c: Course):
     return min(c.clock[NEXT], c.clock[SPAN])
 
 
-@njit(cache=True, error_model="numpy")
+@kernel
 def may_go_on(c: Course, spacing, limits: Limits, log: Log):
     """A status: whether the limits and the log have room for one more step or event."""
     if np.isfinite(spacing) and c.clock[TIME] - c.clock[OPENED] >= WINDOW * c.clock[SPAN]:
@@ -230,7 +227,7 @@ def may_go_on(c: Course, spacing, limits: Limits, log: Log):
     return FULL if len(log.time) - log.count[0] < 3 else OK
 
 
-@njit(cache=True, error_model="numpy")
+@kernel
 def prepare(s: CompiledSystem, c: Course, end, u, spacing, limits: Limits):
     """Find the slope, the length of a first step, and how the guards stand."""
     mode, t = c.mode[0], c.clock[TIME]
@@ -245,7 +242,7 @@ def prepare(s: CompiledSystem, c: Course, end, u, spacing, limits: Limits):
     look_around(s, mode, t, x, u, scale_time(c), limits, c.guards)
 
 
-@njit(cache=True, error_model="numpy")
+@kernel
 def flow_on(s: CompiledSystem, c: Course, end, u, knot, spacing, limits: Limits, log: Log):
     """One step of integration, at most to a guard: (transition, another met with it, status)."""
     mode, t, g = c.mode[0], c.clock[TIME], c.guards
@@ -261,8 +258,9 @@ def flow_on(s: CompiledSystem, c: Course, end, u, knot, spacing, limits: Limits,
     if following == 0.0:
         return -1, -1, TOO_STIFF
     length = exit_length(s, mode, whole, g.behind)
-    if length < whole.length:
-        whole = cut(s, mode, whole, length, limits)
+    if length < whole.length:  # a step that ends before the guard
+        c.clock[NEXT] = length
+        return -1, -1, OK
     p, edge, how, other = earliest(s, mode, whole, spacing, limits, g)
     closed = has_solution(s, mode)
     if not closed and not obeys_flow(s, mode, whole, p.length, spacing, limits):
@@ -279,7 +277,6 @@ def flow_on(s: CompiledSystem, c: Course, end, u, knot, spacing, limits: Limits,
     c.clock[TIME] = end if edge < 0 and p.length == left else t + p.length
     if edge < 0:
         put(slope, last)
-        c.counts[KNOWN] = 1 if length == p.length == p.span else 0
         return edge, other, OK
     c.clock[NEXT], c.counts[EDGE] = max(c.clock[NEXT], p.length), edge
     if how == OK:
@@ -290,7 +287,7 @@ def flow_on(s: CompiledSystem, c: Course, end, u, knot, spacing, limits: Limits,
     return edge, other, how
 
 
-@njit(cache=True, error_model="numpy")
+@kernel
 def choose_rest(s: CompiledSystem, c: Course, edge, status, limits: Limits):
     """A transition into rest in place of one of many, or of a grazing one: (transition, status)."""
     if status != OK and status != GRAZING:
@@ -305,7 +302,7 @@ def choose_rest(s: CompiledSystem, c: Course, edge, status, limits: Limits):
     return edge, status
 
 
-@njit(cache=True, error_model="numpy")
+@kernel
 def jump(s: CompiledSystem, c: Course, edge, u, knot, limits: Limits, log: Log):
     """Reset by a transition; a status."""
     t, x, target = c.clock[TIME], c.state[: s.dims[c.mode[0]]].copy(), s.target[edge]
@@ -331,7 +328,7 @@ def jump(s: CompiledSystem, c: Course, edge, u, knot, limits: Limits, log: Log):
     return INSIDE_GUARD if c.counts[INSIDE] > len(s.source) else OK
 
 
-@njit(cache=True, error_model="numpy")
+@kernel
 def note(s: CompiledSystem, c: Course, edge, other, knot, until, log: Log):
     """Enter an event that is only watched for, and another at the same time; a status."""
     status, x = OK, c.state[: s.dims[c.mode[0]]]
@@ -342,7 +339,7 @@ def note(s: CompiledSystem, c: Course, edge, other, knot, until, log: Log):
     return status
 
 
-@njit(cache=True, error_model="numpy")
+@kernel
 def proceed(s: CompiledSystem, c: Course, end, u, knot, spacing, until, limits: Limits, log: Log):
     """Simulate on to the time ``end`` [s] with the input held; a status. Events go to the log.
 
@@ -350,8 +347,10 @@ def proceed(s: CompiledSystem, c: Course, end, u, knot, spacing, until, limits: 
     ``until`` (transitions,) says after which transitions to stop.
     """
     status, c.counts[KNOWN], c.counts[INSIDE] = OK, 0, 0
+    edge = other = met = np.int64(-1)  # ``met`` together with the last one
+    tolerance = 0.0
     while c.clock[TIME] < end and status == OK:
-        status, other = may_go_on(c, spacing, limits, log), -1
+        status, last = may_go_on(c, spacing, limits, log), edge
         if status != OK:
             break
         prepare(s, c, end, u, spacing, limits)
@@ -359,6 +358,10 @@ def proceed(s: CompiledSystem, c: Course, end, u, knot, spacing, until, limits: 
         if edge < -1:
             c.counts[EDGE] = -2 - edge
             return GUARD_NOT_FINITE
+        if edge < 0 and met >= 0 and is_violated(s, c, met, last, u, tolerance):
+            c.counts[EDGE] = met
+            return AMBIGUOUS
+        other = met = np.int64(-1)
         if edge < 0:
             edge, other, status = flow_on(s, c, end, u, knot, spacing, limits, log)
             if edge < 0:
@@ -370,12 +373,10 @@ def proceed(s: CompiledSystem, c: Course, end, u, knot, spacing, until, limits: 
                     status = OK
                 continue
         edge, status = choose_rest(s, c, edge, status, limits)
+        if other >= 0 and not s.watch[other]:
+            met, tolerance = other, c.guards.tolerance[other]
         if status == OK:
             status = jump(s, c, edge, u, knot, limits, log)
-        if other >= 0 and s.watch[other]:
-            other = -1
-        if status == OK and is_violated(s, c, other, edge, u, limits):
-            status, c.counts[EDGE] = AMBIGUOUS, other
         if status == OK and until[edge]:
             status = STOPPED
     return status

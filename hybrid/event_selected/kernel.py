@@ -33,13 +33,14 @@ from hybrid.event_selected.machine import (
 )
 from hybrid.event_selected.stepping import record, step
 from hybrid.event_selected.tables import Tables
+from hybrid.kernels import kernel
 
 WINDOW = 1.0  # [s]: steps and crossings are counted anew after it
 TRUST = 2.0  # largest factor by which a guard's rate may change on the way to it
 LEEWAY = 10.0  # of the error with which a guard was met, for another on the same surface
 
 
-@njit(cache=True, error_model="numpy")
+@kernel
 def rate(D, k, slope):
     """grad h_k . f"""
     total = 0.0
@@ -48,7 +49,7 @@ def rate(D, k, slope):
     return total
 
 
-@njit(cache=True, error_model="numpy")
+@kernel
 def first_arrival(m: Machine, D, limits: EssLimits):
     """Candidate that is reached first, and when [s]; -1 if none in its N^epsilon is approached."""
     first, dt, near = -1, np.inf, False
@@ -63,7 +64,7 @@ def first_arrival(m: Machine, D, limits: EssLimits):
     return first if near else -1, dt
 
 
-@njit(cache=True, error_model="numpy")
+@kernel
 def is_reliable(s: Tables, m: Machine, D, j, dt, limits: EssLimits):
     """Whether guard j is still approached about as fast where the projection would end."""
     if is_on_guard(m, j, limits):
@@ -75,7 +76,7 @@ def is_reliable(s: Tables, m: Machine, D, j, dt, limits: EssLimits):
     return now <= TRUST * then and then <= TRUST * now
 
 
-@njit(cache=True, error_model="numpy")
+@kernel
 def arm(s: Tables, m: Machine, j, limits: EssLimits):
     """Make the guards of row j candidates; one well above its zero waits until it is below."""
     error = max(abs(m.values[j]) / limits.epsilon[j], ON)
@@ -120,7 +121,7 @@ def begin(s: Tables, m: Machine, limits: EssLimits):
     return OK if finite(m.values) and finite(m.slope) else NOT_FINITE
 
 
-@njit(cache=True, error_model="numpy")
+@kernel
 def is_near(m: Machine, limits: EssLimits):
     """Whether some candidate is in its N^epsilon."""
     for k in range(len(m.values)):

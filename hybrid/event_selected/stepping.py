@@ -25,6 +25,7 @@ from hybrid.compiled.runge_kutta import (
 from hybrid.event_selected.ending import SHORTEST, step_part
 from hybrid.event_selected.machine import STEP, STEPS, TIME, EssLimits, Log, Machine
 from hybrid.event_selected.tables import Tables
+from hybrid.kernels import kernel
 
 
 @overload(rate, inline="always")
@@ -35,7 +36,7 @@ def _rate(s, mode, t, y, u):
     return None
 
 
-@njit(cache=True, error_model="numpy")
+@kernel
 def accept_step(s: Tables, m: Machine, trial, end_time, K, limits: EssLimits):
     """First step within the tolerance, at most ``trial`` [s]: (end, its length, next to try)."""
     h, errors = trial, np.empty(len(m.x))
@@ -77,7 +78,7 @@ def step(s: Tables, m: Machine, end_time, limits: EssLimits, log: Log):
     return OK if finite(values) and finite(m.slope) else NOT_FINITE
 
 
-@njit(cache=True, error_model="numpy")
+@kernel
 def arm_pending(s: Tables, m: Machine):
     """Make candidates of the guards that waited to be below zero and now are."""
     for k in range(len(m.values)):
@@ -86,7 +87,7 @@ def arm_pending(s: Tables, m: Machine):
             put(m.slope, s.flow(m.x, m.side, s.p))
 
 
-@njit(cache=True, error_model="numpy")
+@kernel
 def record(m: Machine, time, C, guard, log: Log):
     """Add a piece from the machine's state up to a time to the log, if it records."""
     i = log.count[0]

@@ -74,10 +74,11 @@ def test_a_guard_behind_which_a_mode_is_entered_is_named():
         return x - 2.0
 
     modes = {1: hy.Mode("a", 2, 0, fall), 2: hy.Mode("b", 2, 0, fall)}
-    edges = [hy.Transition(1, 2, height, under, name="down"),
-             hy.Transition(2, 1, lambda t, x, u: x[0] + 1.0, lambda t, x, u: x + 5.0, name="up")]  # fmt: skip
+    up = hy.Transition(2, 1, lambda t, x, u: x[0] + 1.0, lambda t, x, u: x + 5.0, name="up")
+    edges = [hy.Transition(1, 2, height, under, name="down"), up]
     run = hy.simulate(hy.System(modes, edges), 1, HIGH, 0.5)
-    assert len(run.entered_behind) == 1 and "up (2, 1), which happens at once" in run.entered_behind[0]
+    (place,) = run.entered_behind
+    assert "up (2, 1), which happens at once" in place
     faults = hy.check_system(hy.System(modes, edges), {1: [HIGH], 2: [[-3.0, 0.0]]})
     assert any("down (1, 2) from" in fault and "on='edge'" in fault for fault in faults)
     assert any("guard of up (2, 1) is negative" in fault for fault in faults)

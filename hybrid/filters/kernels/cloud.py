@@ -19,6 +19,7 @@ from hybrid.filters.kernels.kalman import nis
 from hybrid.filters.kernels.matrices import cholesky
 from hybrid.filters.kernels.noisy_flow import Draws, noisy_step
 from hybrid.filters.tables import KernelTables
+from hybrid.kernels import kernel
 
 VANISHED = -745.0  # the exponential of less is zero
 
@@ -44,7 +45,7 @@ class Cloud(NamedTuple):
         return Cloud._make(array.copy() for array in self)
 
 
-@njit(cache=True, error_model="numpy")
+@kernel
 def draw_cloud(cloud, mode, mean, S, key):
     """Particles of one weight from a Gaussian with the covariance S S' in a mode."""
     z = np.empty(len(mean))
@@ -101,7 +102,7 @@ def weigh(f: KernelTables, t, u, y, cloud):
     return normalise(cloud.log_weights, cloud.log_weights + exponents + peaks[cloud.modes]), squared
 
 
-@njit(cache=True, error_model="numpy")
+@kernel
 def normalise(log_weights, logs):
     """Set the weights to those of ``logs`` (N,), scaled to the sum 1; False where all are zero."""
     largest = np.max(logs)
@@ -111,7 +112,7 @@ def normalise(log_weights, logs):
     return True
 
 
-@njit(cache=True, error_model="numpy")
+@kernel
 def drop_failed(cloud):
     """Leave out particles that could not be followed; False, with nothing done, if none could."""
     failed = cloud.codes != OK
@@ -123,7 +124,7 @@ def drop_failed(cloud):
     return True
 
 
-@njit(cache=True, error_model="numpy")
+@kernel
 def effective_size(log_weights):
     """1 / sum of the squared weights: how many particles of one weight were as good."""
     return 1.0 / np.sum(np.exp(2.0 * log_weights))

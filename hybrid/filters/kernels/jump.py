@@ -7,7 +7,6 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 import numpy as np
-from numba import njit
 
 from hybrid.compiled.calls import flow, guard, reset
 from hybrid.filters.kernels.functions import (
@@ -25,6 +24,7 @@ from hybrid.filters.kernels.path import (
     rate_of,
 )
 from hybrid.filters.tables import KernelTables
+from hybrid.kernels import kernel
 from hybrid.saltations import JUMPED
 from hybrid.systems import Array
 
@@ -42,14 +42,14 @@ class Jump(NamedTuple):
     transverse: bool
 
 
-@njit(cache=True, error_model="numpy")
+@kernel
 def is_deep_inside(f: KernelTables, e, t, x, u):
     """Whether a state lies so deep inside a guard that it did not get there by the flow."""
     rate = rate_of(f.system, f.system.source[e], e, t, x, u)
     return guard(f.system, e, t, x, u) < -JUMPED * max(1.0, abs(rate))
 
 
-@njit(cache=True, error_model="numpy")
+@kernel
 def next_transition(f: KernelTables, mode, origin, t, x, u, by_flow):
     """Transition that a reset to x sets off at once: its guard is jumped over; -1 if none is."""
     s, limits = f.system, f.limits
@@ -61,7 +61,7 @@ def next_transition(f: KernelTables, mode, origin, t, x, u, by_flow):
     return e if e >= 0 and is_deep_inside(f, e, t, x, u) else -1
 
 
-@njit(cache=True, error_model="numpy")
+@kernel
 def jump(f: KernelTables, e, t, x, u, by_flow, visited):
     """Transition e from the state x, and what it sets off, as one (``hybrid.chains``).
 
@@ -90,7 +90,7 @@ def jump(f: KernelTables, e, t, x, u, by_flow, visited):
     return Jump(mode, x, D, noise, origin, transitions, cycle, transverse)
 
 
-@njit(cache=True, error_model="numpy")
+@kernel
 def saltation(f: KernelTables, e, t, x, u, D, D_t, mode, after):
     """Make D_x R in D Xi of (3.2), in place where ``f.salted``; whether (3.11) holds."""
     gradient, F = guard_gradient(f, e, t, x, u), flow(f.system, f.system.source[e], t, x, u)

@@ -7,7 +7,6 @@ inactive: it counts again once it has been positive.
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 
 from hybrid.compiled.calls import guard, has_solution, rate
 from hybrid.compiled.limits import GRAZING, NOT_FINITE, OK, TOO_STIFF, ZENO, Limits
@@ -16,13 +15,14 @@ from hybrid.compiled.piece import cut, obeys_flow, take_piece
 from hybrid.compiled.runge_kutta import finite
 from hybrid.compiled.step import earliest, exit_length, resting
 from hybrid.compiled.tables import CompiledSystem
+from hybrid.kernels import kernel
 
 INSIDE = 1e-9  # deeper inside a guard than this, a state did not get there by the flow
 SLOWEST = 1e-9  # fall of a guard that is transverse [units of g per s]
 POINTS = 20.0  # of a prediction at which its flow is compared with its integral
 
 
-@njit(cache=True, error_model="numpy")
+@kernel
 def rate_of(s: CompiledSystem, mode, e, t, x, u):
     """d/dt g (3.11), looked at over a time in which states change by about one."""
     slope, largest = rate(s, mode, t, x, u), 1.0
@@ -31,13 +31,13 @@ def rate_of(s: CompiledSystem, mode, e, t, x, u):
     return guard_rate(s, e, t, x, u, slope, 1.0 / largest)
 
 
-@njit(cache=True, error_model="numpy")
+@kernel
 def is_transverse(s: CompiledSystem, mode, e, t, x, u):
     """Whether the flow goes on into a guard, transversally (4.1)."""
     return rate_of(s, mode, e, t, x, u) < -SLOWEST
 
 
-@njit(cache=True, error_model="numpy")
+@kernel
 def guard_set(s: CompiledSystem, mode, t, x, u, limits: Limits):
     """First transition whose guard set (4.2) holds the state, at any depth; -1 if none does."""
     for e in range(len(s.source)):
@@ -47,7 +47,7 @@ def guard_set(s: CompiledSystem, mode, t, x, u, limits: Limits):
     return -1
 
 
-@njit(cache=True, error_model="numpy")
+@kernel
 def inactive_guards(s: CompiledSystem, mode, origin, t, x, u, limits: Limits):
     """Which guards (transitions,) the state is deep inside, and does not go further into.
 
@@ -63,7 +63,7 @@ def inactive_guards(s: CompiledSystem, mode, origin, t, x, u, limits: Limits):
     return inactive
 
 
-@njit(cache=True, error_model="numpy")
+@kernel
 def active_transition(s: CompiledSystem, mode, t, x, u, inactive, limits: Limits):
     """Transition whose guard the state is in: deep inside, or on it and falling; -1 if none."""
     for e in range(len(s.source)):
@@ -76,7 +76,7 @@ def active_transition(s: CompiledSystem, mode, t, x, u, inactive, limits: Limits
     return -1
 
 
-@njit(cache=True, error_model="numpy")
+@kernel
 def piece_of_flow(s: CompiledSystem, mode, t, x, u, trial, spacing, limits: Limits):
     """A step of at most ``trial`` [s] whose dense output has the flow's slope; the next to try.
 
@@ -91,7 +91,7 @@ def piece_of_flow(s: CompiledSystem, mode, t, x, u, trial, spacing, limits: Limi
         trial = max(0.2 * p.length, 2.0 * spacing)
 
 
-@njit(cache=True, error_model="numpy")
+@kernel
 def to_event(s: CompiledSystem, mode, t, x, u, end, inactive, events, limits: Limits):
     """``to_guard``; and into rest, if there is such a transition, by grazing or too many events."""
     x, t, e, status, longest = to_guard(s, mode, t, x, u, end, inactive, limits)
@@ -103,7 +103,7 @@ def to_event(s: CompiledSystem, mode, t, x, u, end, inactive, events, limits: Li
     return x, t, e, status, longest
 
 
-@njit(cache=True, error_model="numpy")
+@kernel
 def to_guard(s: CompiledSystem, mode, t, x, u, end, inactive, limits: Limits):
     """Flow until ``end`` [s] or to a transition.
 
@@ -143,7 +143,7 @@ def to_guard(s: CompiledSystem, mode, t, x, u, end, inactive, limits: Limits):
     return x, t, -1, TOO_STIFF, longest
 
 
-@njit(cache=True, error_model="numpy")
+@kernel
 def flow_to(s: CompiledSystem, mode, t, x, u, end, limits: Limits):
     """State (n,) at ``end`` [s] by the flow alone, NaN where it has none; the longest step [s]."""
     h, spacing, longest = end - t, (end - t) / POINTS, 0.0

@@ -1,0 +1,15 @@
+"""The decorator of kernels: compiled by numba and kept on disc, with numpy's divisions by zero."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, TypeVar
+
+from numba import njit
+
+Function = TypeVar("Function", bound=Callable[..., Any])
+
+
+def kernel(function: Function) -> Function:
+    """The function, compiled when it is first called."""
+    return njit(cache=True, error_model="numpy")(function)
