@@ -90,12 +90,13 @@ def _faults(system: System, number: int, t: float, x: Array, u: Array) -> Iterat
         yield from _broken(_flow_map_claims(mode, mode.flow_map, own))
     for edge in system.outgoing(number):
         faults = list(_broken(_claims(edge, "guard", (), at)))
+        faults = faults or list(_on_guard(system, edge, at))
         if not faults and _is_behind(edge, at):
             faults = [
                 f"the guard of {edge.label} is negative: the mode is left at once; turn its sign if"
                 " that is wrong, or let it happen on='edge'"
             ]
-        yield from faults or _on_guard(system, edge, at)
+        yield from faults
         yield from _broken(_claims(edge, "reset", (system.modes[edge.target].state_dim,), at))
 
 
@@ -152,8 +153,10 @@ def _close(a: Array, b: Array) -> bool:
 
 def _is_behind(edge: Transition, at: _Point) -> bool:
     """Whether a state lies behind a guard, farther than by rounding."""
-    scale = float(np.abs(edge.guard_state(*at)) @ np.abs(at.x))
-    return edge.on == "level" and not edge.rest and float(edge.guard(*at)) < -_BEHIND * scale
+    value, slope = np.asarray(edge.guard(*at)), np.asarray(edge.guard_state(*at))
+    if edge.on == "edge" or edge.rest or value.shape != () or slope.shape != at.x.shape:
+        return False
+    return bool(value < -_BEHIND * (np.abs(slope) @ np.abs(at.x)))
 
 
 def _on_guard(system: System, edge: Transition, at: _Point) -> Iterator[str]:

@@ -50,7 +50,7 @@ def test_a_terminal_event_ends_a_run_without_end():
     events = [hy.Event(height), hy.Event(speed, -1, terminal=True)]
     run = hy.simulate(BALL, 1, HIGH, np.inf, events=events)
     assert run.status == "stopped" and [e.transition.name for e in run.events] == ["hit"]
-    assert run.final_time == pytest.approx(2.0 * LANDING) and run.final_state[1] == 0.0
+    assert run.final_time == pytest.approx(1.5 * LANDING) and abs(run.final_state[1]) < 1e-9
     held = hy.simulate(BALL, 1, HIGH, np.inf, timestep=0.1, events=events)
     assert held.final_time == pytest.approx(run.final_time, abs=1e-12)
     with pytest.raises(ValueError, match="infinite duration"):
@@ -95,7 +95,7 @@ def test_a_run_is_asked_for_many_times_at_once_and_written_short():
     plain = hy.simulate(BALL, 1, HIGH, 1.0)
     assert plain.y.shape == (2, len(plain.t))
     batch = hy.simulate_batch(BALL, 1, np.array([HIGH, HIGH]), [0.2, 1.0])
-    assert [len(times) for times in batch.event_times] == [0, 1] and "2 ok" in repr(batch)
+    assert [len(times) for times in batch.event_times] == [0, 2] and "2 ok" in repr(batch)
     assert batch.states[1] == pytest.approx(run.final_state)
 
 
@@ -129,7 +129,7 @@ def test_a_clock_is_no_zeno_behaviour_and_events_are_counted_in_the_whole_run():
     run = hy.simulate(clock, 1, [0.0], 1.0)
     assert run.status == "ok" and len(run.events) in (2499, 2500)
     few = hy.SimulationOptions(max_events=100)
-    for timestep in (None, 1e-2):
+    for timestep in (None, 4e-3):
         run = hy.simulate(clock, 1, [0.0], 1.0, timestep=timestep, options=few)
         assert (run.status, len(run.events)) == ("zeno", 100)
 
