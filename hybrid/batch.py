@@ -6,7 +6,6 @@ from concurrent.futures import ThreadPoolExecutor
 from typing import NamedTuple
 
 import numpy as np
-from numba import njit
 from numpy.typing import ArrayLike, NDArray
 
 from hybrid import failure
@@ -26,6 +25,7 @@ from hybrid.compiled.step import EDGE, TIME, Log, course_from, proceed
 from hybrid.compiled.system import native_tables
 from hybrid.compiled.tables import TableSet
 from hybrid.held_inputs import held_input
+from hybrid.kernels import unlocked_kernel
 from hybrid.options import SimulationOptions
 from hybrid.systems import Array, System
 
@@ -191,7 +191,7 @@ def _messages(
     return tuple(messages)
 
 
-@njit(cache=True, error_model="numpy", nogil=True)
+@unlocked_kernel
 def simulate_all(s, task: Task, log: Log, rows: Rows):
     """Simulate every row, in place."""
     states, until = rows.states, np.zeros(len(s.source), dtype=np.bool_)

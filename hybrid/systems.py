@@ -115,11 +115,6 @@ class System:
             modes = sorted(self.modes)
             raise ValueError(f"there is no mode {mode}; the system has modes {modes}") from None
 
-    def with_parameters(self, parameters: Array) -> System:
-        """The same system with other values of its parameters (k,)."""
-        modes, edges = self._unbound  # type: ignore[attr-defined]
-        return System(modes, edges, self.name, parameters)
-
     def with_parameters_as_inputs(self) -> System:
         """The system without parameters whose input is (u, p); itself where it has none."""
         if not len(self.parameters):

@@ -1,6 +1,5 @@
 """First-order maps along hybrid trajectories: between events the variational equations (3.1), at
-events the saltation matrix (3.2), and what their product does to vectors (3.32), covariances
-(3.37) and value functions (3.39).
+events the saltation matrix (3.2), and what their product does to vectors (3.32), covariances (3.37).
 """
 
 # ruff: noqa: N803, N806 (the letters are the thesis's)
@@ -142,10 +141,3 @@ def propagate_covariance(Sigma: Array, Xi: Array) -> Array:
     """Sigma(t+) = Xi Sigma Xi' (3.36), or (3.37) where Xi is a whole Phi: exactly symmetric."""
     after = Xi @ Sigma @ Xi.T
     return 0.5 * (after + after.T)
-
-
-def propagate_value(P: Array, Xi: Array, Q: Array | None = None) -> Array:
-    """P(t-) = Q + Xi' P(t+) Xi, (3.39) and with the weight Q at the event (3.160)."""
-    before = Xi.T @ P @ Xi
-    before = 0.5 * (before + before.T)
-    return before if Q is None else Q + before

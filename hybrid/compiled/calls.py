@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numba import njit
 from numba.extending import overload
 
 from hybrid.compiled.tables import (
@@ -15,7 +14,7 @@ from hybrid.compiled.tables import (
     DerivativesType,
     SystemType,
 )
-from hybrid.kernels import kernel
+from hybrid.kernels import inlined_kernel, kernel
 
 FLOW, GUARD, RESET, SOLUTION = range(4)  # rows of ``CompiledSystem.slots``
 STATE, INPUT, SLOPES = range(3)  # rows of ``CompiledDerivatives.slots``
@@ -37,7 +36,7 @@ def evaluate(s: CompiledSystem, slot, t, x, u):
     return s.call(slot, t)
 
 
-@njit(inline="always", error_model="numpy")
+@inlined_kernel
 def flow(s: CompiledSystem, mode, t, x, u):
     """F (n,) of a mode."""
     if not s.python:  # asked first: to look into an array costs more than many a flow
@@ -49,7 +48,7 @@ def flow(s: CompiledSystem, mode, t, x, u):
     return s.out[: s.dims[mode]].copy()
 
 
-@njit(inline="always", error_model="numpy")
+@inlined_kernel
 def guard(s: CompiledSystem, e, t, x, u):
     """g of a transition."""
     if not s.python:
@@ -68,7 +67,7 @@ def reset(s: CompiledSystem, e, t, x, u):
     return s.out[: s.dims[s.target[e]]].copy()
 
 
-@njit(inline="always", error_model="numpy")
+@inlined_kernel
 def has_solution(s: CompiledSystem, mode):
     """Whether a mode's flow is known in closed form, and nothing disturbs it."""
     return s.closed and not s.disturbed and s.slots[SOLUTION, mode] != ABSENT

@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-from numba import njit
 
+from hybrid.kernels import inlined_kernel
 from hybrid.options import SimulationOptions
 
 (
@@ -49,7 +49,7 @@ class Limits(NamedTuple):
         )
 
 
-@njit(inline="always", error_model="numpy")
+@inlined_kernel
 def time_tolerance(t, h):
     """How accurate a time [s] within h seconds after t can be."""
     return 1e-13 * h + 4.0 * EPSILON * abs(t)

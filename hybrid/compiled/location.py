@@ -15,7 +15,6 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
 from hybrid.compiled.calls import STEP, guard, put, rate
@@ -30,7 +29,7 @@ from hybrid.compiled.limits import (
 )
 from hybrid.compiled.piece import Piece, end_after, look_at
 from hybrid.compiled.tables import CompiledSystem
-from hybrid.kernels import kernel
+from hybrid.kernels import inlined_kernel, kernel
 from hybrid.systems import Array
 
 FIRST, SECOND = 0.31, 0.64  # where a window is sampled between its ends
@@ -128,7 +127,7 @@ class Height(NamedTuple):
     power: int
 
 
-@njit(inline="always", error_model="numpy")
+@inlined_kernel
 def look_height(s: CompiledSystem, g: Height, p: Piece, x, u, C, state, h):
     """``height_at`` with x, u, C and ``state`` of the piece, which loops take out of it once."""
     look_at(s, g.mode, p.time, x, u, C, h / p.span, h, state)
@@ -242,7 +241,7 @@ def _start(s: CompiledSystem, mode, e, p: Piece, at: Guards, high):
     return -2, before
 
 
-@njit(inline="always", error_model="numpy")
+@inlined_kernel
 def _extent(v, below):
     """Lowest of four samples before the one with the number ``below``, and the largest of all."""
     lowest, peak = v[0], max(abs(v[0]), abs(v[1]), abs(v[2]), abs(v[3]))

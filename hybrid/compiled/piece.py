@@ -7,7 +7,6 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-from numba import njit
 
 from hybrid.compiled.calls import SLOPES, has_solution, put, rate, solution, solution_slopes
 from hybrid.compiled.limits import EPSILON, Limits
@@ -31,7 +30,7 @@ from hybrid.compiled.runge_kutta import (
     resized,
 )
 from hybrid.compiled.tables import ABSENT, CompiledDerivatives, CompiledSystem
-from hybrid.kernels import kernel
+from hybrid.kernels import inlined_kernel, kernel, unlocked_kernel
 from hybrid.systems import Array
 
 ROUNDING = 100.0  # times the rounding that was found: what is allowed from then on
@@ -54,7 +53,7 @@ class Piece(NamedTuple):
     typical: Array  # (n,) largest size of each state so far
 
 
-@njit(inline="always", error_model="numpy")
+@inlined_kernel
 def look_at(s: CompiledSystem, mode, t, x, u, C, part, h, state):
     """Write the state h seconds, a part of the dense output, after the start x of a step."""
     if has_solution(s, mode):
@@ -255,7 +254,7 @@ def jacobians(d: CompiledDerivatives, mode, t, x, u, duration, spacing, limits: 
     return both[:, :n].copy(), both[:, n:].copy()
 
 
-@njit(cache=True, error_model="numpy", nogil=True)
+@unlocked_kernel
 def jacobians_all(d, modes, times, states, inputs, durations, limits, A, B):
     """Write A (K, n, n) and B (K, n, m) of K pieces of flow; they must come filled with zeros."""
     for k in range(len(modes)):

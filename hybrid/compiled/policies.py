@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
 from hybrid.compiled.calls import put
@@ -13,7 +12,7 @@ from hybrid.compiled.limits import OK, Limits
 from hybrid.compiled.piece import flow_for
 from hybrid.compiled.step import CROWD, NEXT, STEPS, TIME, Log, course_from, proceed
 from hybrid.compiled.tables import CompiledSystem
-from hybrid.kernels import kernel
+from hybrid.kernels import kernel, unlocked_kernel
 
 Array = NDArray[np.float64]
 
@@ -120,7 +119,7 @@ class Candidates(NamedTuple):
     logs: Log  # with a leading axis C
 
 
-@njit(cache=True, error_model="numpy", nogil=True)
+@unlocked_kernel
 def roll_out(s, r: Reference, policy: Policy, mode, dt, limits, out: Candidates):
     """Roll one policy out at every step size, into ``out``."""
     states, inputs, logs = out.states, out.inputs, out.logs

@@ -56,7 +56,7 @@ def stages(s, mode, t, x, u, h, K, first, last):
 @kernel
 def dormand_prince(s, mode, t, x, u, h, K):
     """One step of h [s]: its end (n,). Rows of K (ALL, n) are filled; K[0] must be F(t, x)."""
-    return stages(s, mode, t, x, u, h, K, np.int64(1), np.int64(LAST))
+    return stages(s, mode, t, x, u, h, K, 1, LAST)
 
 
 @kernel
@@ -102,7 +102,7 @@ def resized(size, order):
 @kernel
 def polynomial(s, mode, t, x, u, h, end, K, C):
     """Fill C (DEGREE, n) with the continuous extension of a step; see ``dense_output``."""
-    stages(s, mode, t, x, u, h, K, np.int64(LAST + 1), np.int64(ALL - 1))
+    stages(s, mode, t, x, u, h, K, LAST + 1, ALL - 1)
     for k in range(len(x)):
         change = end[k] - x[k]
         C[0, k] = change

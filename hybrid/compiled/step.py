@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
 from hybrid.compiled.calls import guard, has_solution, put, rate, reset
@@ -49,7 +48,7 @@ from hybrid.compiled.piece import (
 )
 from hybrid.compiled.runge_kutta import DEGREE, finite, first_step
 from hybrid.compiled.tables import CompiledSystem
-from hybrid.kernels import kernel
+from hybrid.kernels import inlined_kernel, kernel
 
 SAMPLES = 16  # points of a step at which a guard that it starts behind is looked at
 WINDOW = 1e-4  # of a simulation: events in it are counted for Zeno behaviour
@@ -211,7 +210,7 @@ def is_violated(s: CompiledSystem, c: Course, other, edge, u, tolerance):
     return value <= tolerance and rising < 0.0
 
 
-@njit(inline="always", error_model="numpy")
+@inlined_kernel
 def scale_time(c: Course):
     """How long [s] the flow, or the guards, take to change."""
     return min(c.clock[NEXT], c.clock[SPAN])

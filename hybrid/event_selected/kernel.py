@@ -12,7 +12,6 @@ each that calls it, and takes a third longer for the whole.
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 
 from hybrid.compiled.calls import put
 from hybrid.compiled.limits import FULL, NOT_FINITE, OK, TOO_STIFF, ZENO
@@ -33,7 +32,7 @@ from hybrid.event_selected.machine import (
 )
 from hybrid.event_selected.stepping import record, step
 from hybrid.event_selected.tables import Tables
-from hybrid.kernels import kernel
+from hybrid.kernels import inlined_kernel, kernel, unlocked_kernel
 
 WINDOW = 1.0  # [s]: steps and crossings are counted anew after it
 TRUST = 2.0  # largest factor by which a guard's rate may change on the way to it
@@ -88,7 +87,7 @@ def arm(s: Tables, m: Machine, j, limits: EssLimits):
                 m.pending[k] = True
 
 
-@njit(inline="always", error_model="numpy")
+@inlined_kernel
 def project(s: Tables, m: Machine, D, j, dt, limits: EssLimits, log: Log):
     """Cross guard j along the tangent, section 3.1; a status."""
     C = np.zeros((DEGREE, len(m.x)))
@@ -111,7 +110,7 @@ def project(s: Tables, m: Machine, D, j, dt, limits: EssLimits, log: Log):
     return OK
 
 
-@njit(inline="always", error_model="numpy")
+@inlined_kernel
 def begin(s: Tables, m: Machine, limits: EssLimits):
     """Take every guard ahead, or that the start is on, for a candidate; a status."""
     put(m.values, s.events(m.x, s.p))
@@ -130,7 +129,7 @@ def is_near(m: Machine, limits: EssLimits):
     return False
 
 
-@njit(inline="always", error_model="numpy")
+@inlined_kernel
 def advance(s: Tables, m: Machine, end_time, limits: EssLimits, log: Log):
     """Integrate and project by turns up to a time [s]; a status, FULL where the log is."""
     while m.clock[TIME] < end_time:
@@ -155,7 +154,7 @@ def advance(s: Tables, m: Machine, end_time, limits: EssLimits, log: Log):
     return OK
 
 
-@njit(cache=True, error_model="numpy", nogil=True)
+@unlocked_kernel
 def advance_all(s: Tables, machines, codes, first, stride, end_time, limits: EssLimits, log: Log):
     """Begin or take up again every so many of ``Machine.start``; ``codes`` (B,) are statuses.
 

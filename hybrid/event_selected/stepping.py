@@ -5,7 +5,6 @@
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 from numba.extending import overload
 
 from hybrid.compiled.calls import put, rate
@@ -25,7 +24,7 @@ from hybrid.compiled.runge_kutta import (
 from hybrid.event_selected.ending import SHORTEST, step_part
 from hybrid.event_selected.machine import STEP, STEPS, TIME, EssLimits, Log, Machine
 from hybrid.event_selected.tables import Tables
-from hybrid.kernels import kernel
+from hybrid.kernels import inlined_kernel, kernel
 
 
 @overload(rate, inline="always")
@@ -49,7 +48,7 @@ def accept_step(s: Tables, m: Machine, trial, end_time, K, limits: EssLimits):
         h *= resized(size, ORDER)
 
 
-@njit(inline="always", error_model="numpy")
+@inlined_kernel
 def step(s: Tables, m: Machine, end_time, limits: EssLimits, log: Log):
     """Integrate on by one step, at most into the neighbourhood of a candidate; a status."""
     K, C = np.empty((ALL, len(m.x))), np.empty((DEGREE, len(m.x)))

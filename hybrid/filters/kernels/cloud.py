@@ -7,7 +7,6 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
 from hybrid.cholesky import solve_lower
@@ -19,7 +18,7 @@ from hybrid.filters.kernels.kalman import nis
 from hybrid.filters.kernels.matrices import cholesky
 from hybrid.filters.kernels.noisy_flow import Draws, noisy_step
 from hybrid.filters.tables import KernelTables
-from hybrid.kernels import kernel
+from hybrid.kernels import kernel, unlocked_kernel
 
 VANISHED = -745.0  # the exponential of less is zero
 
@@ -58,7 +57,7 @@ def draw_cloud(cloud, mode, mean, S, key):
                 cloud.states[b, i] += S[i, j] * z[j]
 
 
-@njit(cache=True, error_model="numpy", nogil=True)
+@unlocked_kernel
 def move_all(f: KernelTables, t, u, end, key, part, cloud):
     """Move a part of the particles, every n-th from a first on (first, n), to ``end`` [s]."""
     none = np.empty((0, cloud.states.shape[1]))
@@ -73,7 +72,7 @@ def move_all(f: KernelTables, t, u, end, key, part, cloud):
             cloud.states[b, i] = x[i] if i < len(x) else 0.0
 
 
-@njit(cache=True, error_model="numpy", nogil=True)
+@unlocked_kernel
 def weigh(f: KernelTables, t, u, y, cloud):
     """Multiply the weights by the likelihoods of y (p,).
 
@@ -130,7 +129,7 @@ def effective_size(log_weights):
     return 1.0 / np.sum(np.exp(2.0 * log_weights))
 
 
-@njit(cache=True, error_model="numpy", nogil=True)
+@unlocked_kernel
 def resample(cloud, key):
     """Draw the particles anew by their weights, systematically: one draw for all of them."""
     count = len(cloud.modes)
