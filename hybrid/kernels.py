@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, TypeVar
 
-from numba import njit
+import numba
 
+njit: Any = numba.njit  # what it gives is called as the function is
 Function = TypeVar("Function", bound=Callable[..., Any])
 
 
