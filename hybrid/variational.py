@@ -1,5 +1,6 @@
 """First-order maps along hybrid trajectories: between events the variational equations (3.1), at
-events the saltation matrix (3.2), and what their product does to vectors (3.32), covariances (3.37).
+events the saltation matrix (3.2), and what their product does to vectors (3.32) and covariances
+(3.37).
 """
 
 # ruff: noqa: N803, N806 (the letters are the thesis's)
