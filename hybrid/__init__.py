@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from hybrid.batch import Batch, simulate_batch
-    from hybrid.events import Event, Step
+    from hybrid.events import Event, EventRecord, Step
     from hybrid.filters.bank import BankOptions, SaltedBank
     from hybrid.filters.model import FilterModel, Measurement, ProcessNoise
     from hybrid.filters.particle import ParticleFilter, ParticleOptions
@@ -44,7 +44,7 @@ if TYPE_CHECKING:
 
 _MODULES = {
     "hybrid.batch": ("Batch", "simulate_batch"),
-    "hybrid.events": ("Event", "Step"),
+    "hybrid.events": ("Event", "EventRecord", "Step"),
     "hybrid.filters.bank": ("BankOptions", "SaltedBank"),
     "hybrid.filters.model": ("FilterModel", "Measurement", "ProcessNoise"),
     "hybrid.filters.particle": ("ParticleFilter", "ParticleOptions"),

@@ -6,8 +6,7 @@ from concurrent.futures import ThreadPoolExecutor
 from typing import NamedTuple
 
 import numpy as np
-from numba import njit
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from hybrid import failure
 from hybrid.compiled.callbacks import DimensionError
@@ -22,10 +21,11 @@ from hybrid.compiled.limits import (
     WRONG_DIMENSION,
     Limits,
 )
-from hybrid.compiled.step import EDGE, TIME, Course, Log, proceed
+from hybrid.compiled.step import EDGE, TIME, Log, course_from, proceed
 from hybrid.compiled.system import native_tables
 from hybrid.compiled.tables import TableSet
 from hybrid.held_inputs import held_input
+from hybrid.kernels import unlocked_kernel
 from hybrid.options import SimulationOptions
 from hybrid.systems import Array, System
 
@@ -40,6 +40,11 @@ class Batch(NamedTuple):
     event_times: list[Array]  # (B,) of arrays (events,) [s]
     status: tuple[str, ...]  # (B,) as of ``simulate``
     messages: tuple[str, ...]  # (B,) what went wrong where, "" when ok
+
+    def __repr__(self) -> str:
+        """How many there are, and how they ended."""
+        ends = ", ".join(f"{self.status.count(each)} {each}" for each in sorted(set(self.status)))
+        return f"Batch of {len(self.status)}: {ends}"
 
     @property
     def ok(self) -> NDArray[np.bool_]:
@@ -56,7 +61,7 @@ def simulate_batch(
     system: System,
     modes: int | NDArray[np.int64],
     states: Array,
-    duration: float,
+    duration: ArrayLike,
     u: Array | None = None,
     t: float = 0.0,
     options: SimulationOptions | None = None,
@@ -69,7 +74,7 @@ def simulate_batch(
         modes: number of the mode of each state (B,), or of all.
         states: initial states (B, n), with n the largest dimension of any mode; a mode of fewer
             dimensions uses the first of them.
-        duration: how long [s].
+        duration: how long [s], one for all or one for each (B,).
         u: input (m,); zeros if left out.
         t: time at the start [s].
         options: accuracy.
@@ -79,7 +84,8 @@ def simulate_batch(
         ValueError: a time is not finite or the duration negative, there is no such mode, or an
             array has another shape.
     """
-    if not (0.0 <= duration < np.inf and np.isfinite(t)):
+    durations = np.array(np.broadcast_to(duration, len(states)), dtype=np.float64)
+    if not (np.all((durations >= 0.0) & (durations < np.inf)) and np.isfinite(t)):
         raise ValueError(
             f"t = {t} s and duration = {duration} s: events are found forward in time; give finite"
             " times, and a duration of 0 or more"
@@ -95,7 +101,7 @@ def simulate_batch(
     tables, limits = native_tables(system), Limits.of(options or SimulationOptions())
     if tables.reason:
         threads = 1  # callbacks share their arrays
-    task = Task(u, float(duration), limits)
+    task = Task(u, durations, limits)
     times: list[Array] = [np.zeros(0)] * len(states)
 
     def work(part: NDArray[np.int64]) -> None:
@@ -118,7 +124,7 @@ class Task(NamedTuple):
     """What is alike in all simulations of a batch."""
 
     input: Array  # (m,)
-    duration: float  # [s]
+    durations: Array  # (B,) [s]
     limits: Limits
 
 
@@ -148,7 +154,12 @@ def _simulate_rows(
     while len(pending):
         start = float(rows.times[pending[0]])
         some = Rows.at(rows.modes[pending], start, rows.states[pending], room)
-        simulate_all(tables.tables, task, Log.empty(room, n), some)
+        simulate_all(
+            tables.tables,
+            task._replace(durations=task.durations[pending]),
+            Log.empty(room, n),
+            some,
+        )
         done = some.codes[:, 0] != FULL
         for whole, part in zip(rows[:4], some[:4], strict=True):
             whole[pending[done]] = part[done]
@@ -180,19 +191,18 @@ def _messages(
     return tuple(messages)
 
 
-@njit(cache=True, error_model="numpy", nogil=True)
+@unlocked_kernel
 def simulate_all(s, task: Task, log: Log, rows: Rows):
     """Simulate every row, in place."""
     states, until = rows.states, np.zeros(len(s.source), dtype=np.bool_)
-    spacing = task.duration / RESOLUTION
     for b in range(len(states)):
         log.count[0], t = 0, rows.times[b]
-        slope, counts = np.zeros(states.shape[1]), np.zeros(5, dtype=np.int64)
-        clock = np.array([t, np.nan, t])
-        c = Course(rows.modes[b : b + 1], states[b].copy(), slope, clock, counts)
-        code = proceed(s, c, t + task.duration, task.input, 0, spacing, until, task.limits, log)
-        rows.codes[b, 0], rows.codes[b, 1] = code, counts[EDGE]
-        rows.times[b], rows.counts[b] = clock[TIME], log.count[0]
+        duration = task.durations[b]
+        c, spacing = course_from(s, rows.modes[b], t, states[b], duration), duration / RESOLUTION
+        code = proceed(s, c, t + duration, task.input, 0, spacing, until, task.limits, log)
+        rows.codes[b, 0], rows.codes[b, 1] = code, c.counts[EDGE]
+        rows.times[b], rows.counts[b] = c.clock[TIME], log.count[0]
+        rows.modes[b] = c.mode[0]
         n = s.dims[rows.modes[b]]
         for i in range(states.shape[1]):
             states[b, i] = c.state[i] if i < n else 0.0

@@ -11,14 +11,14 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from hybrid.events import Event
+from hybrid.events import EventRecord
 from hybrid.saltations import is_jumped_over
 from hybrid.systems import Array, System, Transition
 
 
-def chains(system: System, events: Sequence[Event]) -> list[list[Event]]:
+def chains(system: System, events: Sequence[EventRecord]) -> list[list[EventRecord]]:
     """Events in groups: each with those that its reset set off."""
-    groups: list[list[Event]] = []
+    groups: list[list[EventRecord]] = []
     for event in events:
         edge, at = event.transition, (event.time, event.state_before, event.input)
         at_once = bool(groups) and event.time == groups[-1][-1].time
@@ -29,7 +29,7 @@ def chains(system: System, events: Sequence[Event]) -> list[list[Event]]:
     return groups
 
 
-def merge_chain(chain: Sequence[Event]) -> Event:
+def merge_chain(chain: Sequence[EventRecord]) -> EventRecord:
     """A chain as one event, whose transition is the composition of the chain's."""
     event = chain[0]
     for later in chain[1:]:

@@ -36,8 +36,9 @@ def jacobian(function: Callable[[Array], Array], x: Array) -> Array:
     shape = np.shape(function(x.copy()))
     if not len(x):
         return np.zeros((*shape, 0))
-    exact = _complex_step(function, x, shape)
-    if exact is not None and _agrees(function, x, exact):
+    exact, size = _complex_step(function, x, shape), np.abs(x)
+    steps = np.maximum(1.0, size), np.where(size > 0.0, size, 1.0)  # of any units
+    if exact is not None and any(_agrees(function, x, exact, step) for step in steps):
         return exact
     return _central(function, x)
 
@@ -59,9 +60,9 @@ def _complex_step(function: Callable, x: Array, shape: tuple[int, ...]) -> Array
     return np.stack(columns, axis=-1)
 
 
-def _agrees(function: Callable, x: Array, exact: Array) -> bool:
+def _agrees(function: Callable, x: Array, exact: Array, size: Array) -> bool:
     direction = np.cos(np.arange(1.0, len(x) + 1.0))  # no simple ratios, so that nothing cancels
-    step = _STEP * np.maximum(1.0, np.abs(x)) * direction
+    step = _STEP * size * direction
     ahead, behind = np.asarray(function(x + step)), np.asarray(function(x - step))
     error = np.abs(0.5 * (ahead - behind) - exact @ step)
     tolerance = _AGREEMENT * (_STEP + np.abs(exact) @ np.abs(step)) + _ROUNDING * np.abs(ahead)

@@ -21,12 +21,12 @@ from hybrid.options import SimulationOptions
 from hybrid.systems import Array, System
 
 _TEXTS = {
-    TOO_STIFF: "one timestep, or one second, needs more than {options.max_steps} integration steps;"
-    " if the flow does not run away there, take method='implicit', loosen the tolerances or raise"
-    " max_steps",
-    ZENO: "{options.max_events} events, the most that one timestep or one second may have; if they"
-    " are no Zeno behaviour, raise max_events or shorten the timestep, else give a transition into"
-    " a mode of rest, Transition(..., rest=True)",
+    TOO_STIFF: "one timestep, or the run, needs more than {options.max_steps} integration steps, or"
+    " even the shortest makes too large an error; if the flow does not run away there, take"
+    " method='implicit', loosen the tolerances or raise max_steps",
+    ZENO: "{options.zeno_events} events in one timestep or a 10,000th of the run, or"
+    " {options.max_events} in all; if they are no Zeno behaviour, raise zeno_events or max_events,"
+    " else give a transition into a mode of rest, Transition(..., rest=True)",
 }
 _TEXTS_OF_TRANSITIONS = {
     GRAZING: "the trajectory grazes the guard of {edge.label} (rate {rate:.3g} per s), so what"

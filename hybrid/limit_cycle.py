@@ -14,7 +14,7 @@ from typing import NamedTuple
 import numpy as np
 
 from hybrid.return_map import EventSection, LinearReturn, ReturnMap
-from hybrid.simulation import Event
+from hybrid.simulation import EventRecord
 from hybrid.systems import Array
 
 _REST = 10.0  # times the root of the tolerance: an orbit that is shorter is a rest
@@ -55,7 +55,7 @@ class LimitCycle(NamedTuple):
         return self.linear_return.end.duration
 
     @property
-    def events(self) -> tuple[Event, ...]:
+    def events(self) -> tuple[EventRecord, ...]:
         """Events of one period, in order."""
         return self.linear_return.end.events
 

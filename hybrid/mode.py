@@ -10,7 +10,7 @@ Derivatives may be given; one that is left out comes from ``hybrid.derivatives``
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, Literal, NamedTuple
 
 import numpy as np
@@ -71,6 +71,10 @@ class Mode:
         _complete(self, "flow_state", self.flow, "state")
         _complete(self, "flow_input", self.flow, "input")
 
+    def __getstate__(self) -> dict[str, Any]:
+        """What is pickled: not the system of this mode alone, see ``hybrid.integration``."""
+        return {name: value for name, value in vars(self).items() if name != "_system"}
+
 
 @dataclass(frozen=True)
 class Transition:
@@ -80,6 +84,9 @@ class Transition:
     ``time_invariant`` the derivatives by time are zero. A transition with ``rest`` is not watched
     for: it is taken in place of one that grazes its guard, or of events without end (Zeno), and
     leads into a mode of rest.
+
+    ``on`` "level" it happens where the guard is negative, also where the mode is entered behind it;
+    on "edge" only where the guard falls through zero.
     """
 
     source: int
@@ -95,20 +102,39 @@ class Transition:
     name: str = ""
     time_invariant: bool = False
     rest: bool = False
+    on: Literal["level", "edge"] = "level"
+    watch: bool = field(default=False, repr=False)  # not taken: an ``Event``
 
     @staticmethod
     def continuous(
         source: int, target: int, guard: ScalarFunction, name: str = "",
         time_invariant: bool = False, guard_state: VectorFunction = _LEFT_OUT,
+        on: Literal["level", "edge"] = "level",
     ) -> Transition:  # fmt: skip
-        """A transition that leaves the state as it is: R = x."""
+        """A transition that leaves the state as it is: R = x.
+
+        Raises:
+            ValueError: it leads back to its mode, so it would change nothing.
+        """
+        if source == target:
+            raise ValueError(
+                f"transition {name} ({source}, {target}) changes neither mode nor state, and would"
+                " happen again at once: give simulate an hy.Event(guard) to find where a guard"
+                " turns zero"
+            )
         return Transition(
-            source, target, guard, _same_state, guard_state, _identity, reset_time=_no_reset_rate,
-            reset_input=_no_reset_input, name=name, time_invariant=time_invariant,
+            source, target, guard, same_state, guard_state, _identity, reset_time=_no_reset_rate,
+            reset_input=_no_reset_input, name=name, time_invariant=time_invariant, on=on,
         )  # fmt: skip
 
     def __post_init__(self) -> None:
-        """Find the derivatives that were left out."""
+        """Find the derivatives that were left out.
+
+        Raises:
+            ValueError: ``on`` is neither of the two.
+        """
+        if self.on not in ("level", "edge"):
+            raise ValueError(f"on = {self.on!r}: give 'level' or 'edge'")
         if self.time_invariant:
             object.__setattr__(self, "guard_time", zero_rate)
             object.__setattr__(self, "reset_time", _zero_reset_rate)
@@ -122,7 +148,8 @@ class Transition:
         return f"{self.name} ({self.source}, {self.target})".strip()
 
 
-def _same_state(t: float, x: Array, u: Array) -> Array:
+def same_state(t: float, x: Array, u: Array) -> Array:
+    """The reset that leaves the state as it is."""
     return x.copy()
 
 

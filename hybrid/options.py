@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Literal
+from typing import Literal, get_args
 
 Method = Literal["explicit", "implicit"]
 LineSearch = Literal["exhaustive", "two_stage", "backtracking"]  # see ``HilqrOptions``
@@ -11,20 +11,34 @@ LineSearch = Literal["exhaustive", "two_stage", "backtracking"]  # see ``HilqrOp
 
 @dataclass(frozen=True)
 class SimulationOptions:
-    """Accuracy of event-driven simulation, and its limits.
+    """Accuracy of event-driven simulation, and its limits. No default depends on units.
 
-    ``max_steps`` and ``max_events`` count within one timestep or, where a simulation has none,
-    within each second.
+    ``max_steps`` counts within one timestep or, without timesteps, in the whole run.
+
+    Raises:
+        ValueError: an option that no simulation can have.
     """
 
-    rtol: float = 1e-10  # error that an integration step may make, relative to the state
-    atol: float = 1e-12  # and added to that [units of x]
+    rtol: float = 1e-10  # error that an integration step may make, relative to the state; where a
+    # state passes zero, relative to a hundredth of the largest that it has been in the mode
+    atol: float = 0.0  # and added to that [units of x]
     max_step: float = float("inf")  # [s]
-    min_step: float = 1e-12  # [s]; a step this short is taken whatever its error
-    max_steps: int = 10_000  # a flow that needs more is too stiff to follow
-    event_time_tolerance: float = 1e-13  # [s]
-    guard_tolerance: float = 1e-9  # deeper inside a guard than this, its transition fires at once;
-    # a guard that turns this close to zero is grazed
-    max_events: int = 20  # more are taken for Zeno behaviour
-    minimum_rate: float = 1e-9  # slowest fall of a guard that is transverse [units of g per s]
+    max_steps: int = 100_000  # a flow that needs more is too stiff to follow
+    guard_tolerance: float = 1e-9  # of the scale of a guard: deeper inside than this, its
+    # transition fires at once; a guard that turns this close to zero is grazed
+    max_events: int = 10_000  # in the whole run
+    zeno_events: int = 20  # more within a timestep, or a 10,000th of a run, are Zeno behaviour
     method: Method = "explicit"  # "implicit" for stiff flows
+
+    def __post_init__(self) -> None:
+        """Refuse what no simulation can have."""
+        for name in ("max_step", "max_steps", "guard_tolerance", "zeno_events"):
+            if not getattr(self, name) > 0:
+                raise ValueError(f"{name} = {getattr(self, name)}: give a number above zero")
+        for name in ("rtol", "atol", "max_events"):
+            if not getattr(self, name) >= 0:
+                raise ValueError(f"{name} = {getattr(self, name)}: give zero or more")
+        if self.rtol == self.atol == 0:
+            raise ValueError("rtol and atol are both zero: give one above it")
+        if self.method not in get_args(Method):
+            raise ValueError(f"method = {self.method!r}: give one of {', '.join(get_args(Method))}")

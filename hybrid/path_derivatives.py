@@ -16,7 +16,7 @@ import numpy as np
 
 from hybrid import failure
 from hybrid.chains import chains, merge_chain
-from hybrid.events import Event
+from hybrid.events import EventRecord
 from hybrid.integration import flow_jacobians
 from hybrid.options import SimulationOptions
 from hybrid.saltations import input_saltation, is_jumped_over, saltation
@@ -53,7 +53,7 @@ class PathDerivatives:
         self._resolved = resolved
         self._start, self._inputs = t, slice(len(x), len(x))
 
-    def follow(self, events: Sequence[Event], u: Array, end: float, x: Array) -> None:
+    def follow(self, events: Sequence[EventRecord], u: Array, end: float, x: Array) -> None:
         """Go on until the time ``end`` [s] and the state x there, through the events on the way.
 
         The input u (m,) is held; it is another one each time. An event at ``end`` is the last
@@ -75,7 +75,7 @@ class PathDerivatives:
         self.D[:, self._inputs][:, : B.shape[1]] += B  # a mode may take fewer inputs than m
         self._t = end
 
-    def _jump(self, event: Event) -> Array:
+    def _jump(self, event: EventRecord) -> Array:
         """Map D by an event; the derivatives of its time, zero where no state moves it."""
         edge, at = event.transition, (event.time, event.state_before, event.input)
         jump = saltation(self._system, edge, *at)
@@ -97,14 +97,14 @@ class PathDerivatives:
         self._mode, self._x = edge.target, event.state_after
         return later
 
-    def _is_set_off_by_input(self, event: Event) -> bool:
+    def _is_set_off_by_input(self, event: EventRecord) -> bool:
         """Whether the step from one input to the next led behind the guard: D_x R is exact."""
         at = event.time, event.state_before, event.input
         at_knot = event.time == self._began != self._start
         return at_knot and is_jumped_over(self._system, event.transition, *at)
 
 
-def event_time_derivatives(system: System, event: Event) -> tuple[Array, Array]:
+def event_time_derivatives(system: System, event: EventRecord) -> tuple[Array, Array]:
     """D_x tau (n_source,) and D_u tau (m,) [s]: how much later a perturbed event happens, (3.112).
 
     Perturbations are of the state before the event at its nominal time, and of the input (m,). An

@@ -20,7 +20,7 @@ from hybrid.chains import chains, merge_chain
 from hybrid.held_inputs import held_input
 from hybrid.options import SimulationOptions
 from hybrid.path_derivatives import PathDerivatives
-from hybrid.simulation import Event, Run, simulate, simulate_step
+from hybrid.simulation import EventRecord, Run, simulate, simulate_step
 from hybrid.systems import Array, System
 
 _PARTS = 50  # of an event section's time limit, so that ``max_events`` counts within one of them
@@ -57,7 +57,7 @@ class Return(NamedTuple):
     mode: int
     state: Array  # P(x) (n,)
     duration: float  # [s]
-    events: tuple[Event, ...]  # up to and with the one that makes the section
+    events: tuple[EventRecord, ...]  # up to and with the one that makes the section
     status: str
     message: str = ""
 
@@ -192,7 +192,7 @@ class ReturnMap:
         section, count = self.section, 0
         assert isinstance(section, EventSection)
 
-        def is_return(event: Event) -> bool:
+        def is_return(event: EventRecord) -> bool:
             nonlocal count
             count += event.transition.name == section.transition
             return count == section.count

@@ -13,12 +13,13 @@ from numpy.typing import NDArray
 
 from hybrid.compiled.runge_kutta import dense_states
 from hybrid.compiled.step import STEP, Log
-from hybrid.events import Event, Status
+from hybrid.events import EventRecord, Status
 from hybrid.path_derivatives import PathDerivatives
 from hybrid.saltations import Saltation, saltation
 from hybrid.systems import Array, System
 
 POINTS = 200  # in a run, at least, for plots
+_BEHIND = 1e-6  # of the scale of a guard
 
 
 class Record(NamedTuple):
@@ -46,6 +47,11 @@ class Record(NamedTuple):
         """Time (K,) at which each step or event ends [s]."""
         return np.append(self.time[1:], self.end[1])
 
+    def rows(self, some: NDArray) -> Record:
+        """Some of the rows."""
+        columns: list[Any] = [column[some] for column in self[:-1]]
+        return Record(*columns, end=self.end)
+
     @staticmethod
     def joined(parts: Sequence[Record], end: tuple[int, float, Array]) -> Record:
         """Records that follow one another, as one."""
@@ -53,15 +59,15 @@ class Record(NamedTuple):
         columns: list[Any] = [np.concatenate(column) for column in every]
         return Record(*columns, end=end)
 
-    def event(self, system: System, row: int, u: Array) -> Event:
+    def event(self, system: System, row: int, u: Array) -> EventRecord:
         """The event of a row."""
         edge = system.transitions[self.edge[row]]
         n, after = (system.modes[i].state_dim for i in (edge.source, edge.target))
-        return Event(
+        return EventRecord(
             edge, float(self.time[row]), self.before[row, :n], self.after[row, :after], u
         )
 
-    def events(self, system: System, inputs: Array) -> tuple[Event, ...]:
+    def events(self, system: System, inputs: Array) -> tuple[EventRecord, ...]:
         """All events; ``inputs`` (N, m) are those that the knots number."""
         rows = np.flatnonzero(self.edge != STEP)
         return tuple(self.event(system, int(row), inputs[self.knot[row]]) for row in rows)
@@ -103,7 +109,7 @@ class Segment(NamedTuple):
     states: Array  # (K, n)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Run:
     """A trajectory of a hybrid system: segments of flow, with an event between each two."""
 
@@ -114,6 +120,15 @@ class Run:
     ends: Array  # (N,) of the timesteps [s]
     status: Status
     message: str = ""
+    watching: tuple[Record, ...] = ()
+    t_eval: Array | None = None
+
+    def __repr__(self) -> str:
+        """Status, events, and where it ended."""
+        mode, t, x = self.record.end
+        return (
+            f"Run: {self.status}, {len(self.events)} events, in mode {mode} at {t:.6g} s, x = {x}"
+        )
 
     @property
     def ok(self) -> bool:
@@ -121,9 +136,51 @@ class Run:
         return self.status == "ok"
 
     @cached_property
-    def events(self) -> tuple[Event, ...]:
+    def events(self) -> tuple[EventRecord, ...]:
         """Events in order of time."""
         return self.record.events(self.system, self.inputs)
+
+    @property
+    def watched(self) -> tuple[tuple[Array, Array], ...]:
+        """Times (K,) [s] and states (K, n) of the zeros of each ``Event`` that was given."""
+        return tuple((record.time, record.before) for record in self.watching)
+
+    @cached_property
+    def entered_behind(self) -> tuple[str, ...]:
+        """Where an event led behind a guard: of a transition that happened at once, or waits."""
+        found = []
+        for event in self.events:
+            at = event.time, event.state_after, event.input
+            for edge in self.system.outgoing(event.transition.target):
+                scale = float(np.abs(edge.guard_state(*at)) @ np.abs(event.state_after))
+                if not edge.rest and edge.guard(*at) < -_BEHIND * scale:
+                    then = "happens at once" if edge.on == "level" else "waits"
+                    found.append(
+                        f"{event.transition.label} at t = {event.time:.12g} s leads behind the"
+                        f" guard of {edge.label}, which {then}"
+                    )
+        return tuple(found)
+
+    @property
+    def t(self) -> Array:
+        """Times (K,) of ``y`` [s]: those of ``t_eval`` that were reached, else ``times``."""
+        return self.times if self.t_eval is None else self.t_eval[self.t_eval <= self.final_time]
+
+    @property
+    def y(self) -> Array:
+        """States (n, K) at ``t``, in columns as SciPy has them."""
+        return (self.states if self.t_eval is None else self.at(self.t)[1]).T
+
+    def plot(self, axes: Any = None) -> Any:
+        """Plot all states over time, broken at events; needs matplotlib. Returns the axes."""
+        if axes is None:
+            from matplotlib import pyplot
+
+            axes = pyplot.subplots()[1]
+        breaks = np.flatnonzero(np.diff(self.times) == 0.0) + 1
+        axes.plot(np.insert(self.times, breaks, np.nan), np.insert(self.states, breaks, np.nan, 0))
+        axes.set_xlabel("time [s]")
+        return axes
 
     @property
     def final_mode(self) -> int:
@@ -158,9 +215,7 @@ class Run:
     def saltation(self, i: int) -> Saltation:
         """Saltation matrix of event i, (3.2)."""
         event = self.events[i]
-        return saltation(
-            self.system, event.transition, event.time, event.state_before, event.input
-        )
+        return saltation(self.system, event.transition, event.time, event.state_before, event.input)
 
     @cached_property
     def derivatives(self) -> RunDerivatives:
@@ -185,12 +240,21 @@ class Run:
             path.follow(events, v, end, self.final_state if last else self.at(end)[1])
         return RunDerivatives.of(path, len(x), self.inputs.shape, len(self.system.parameters))
 
-    def at(self, t: float) -> tuple[int, Array]:
-        """Mode and state (n,) at a time [s]; at an event, those after it.
+    def at(self, t: Any) -> tuple[Any, Array]:
+        """Mode and state (n,) at a time [s], or (K,) and (K, n) at times; at an event, after it.
 
         Raises:
             ValueError: the run does not reach that time.
         """
+        if np.ndim(t):
+            modes, states = (
+                np.empty(len(t), np.int64),
+                np.full((len(t), self.system.state_dim), np.nan),
+            )
+            for i, time in enumerate(t):
+                modes[i], x = self.at(float(time))
+                states[i, : len(x)] = x
+            return modes, states
         if not self.start.time <= t <= self.final_time:
             raise ValueError(
                 f"t = {t} s lies outside the run, which goes from {self.start.time} s to"

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -19,6 +20,9 @@ from hybrid.mode import (
 )
 from hybrid.parameters import as_parameters, bind, with_parameters_as_inputs
 
+if TYPE_CHECKING:
+    from hybrid.events import Event
+
 __all__ = [
     "Array",
     "Derivative",
@@ -32,7 +36,7 @@ __all__ = [
 ]
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class System:
     """Modes by number and the transitions between them.
 
@@ -70,6 +74,25 @@ class System:
             outgoing[edge.source] += (edge,)
         object.__setattr__(self, "_outgoing", outgoing)
 
+    def __repr__(self) -> str:
+        """Its name, modes and transitions."""
+        modes = ", ".join(f"{mode.name} ({number})" for number, mode in self.modes.items())
+        edges = ", ".join(edge.label for edge in self.transitions)
+        return f"System {self.name}: modes {modes}; transitions {edges or 'none'}"
+
+    def __getstate__(self) -> dict[str, Any]:
+        """What is pickled: no compiled tables, which are of this process."""
+        made = ("_native_tables", "_callback_tables", "_watching")
+        return {name: value for name, value in vars(self).items() if name not in made}
+
+    def watching(self, events: Sequence[Event]) -> System:
+        """The system with transitions, before its own, that are watched for and not taken."""
+        known = vars(self).setdefault("_watching", {})
+        if tuple(events) not in known:
+            edges = tuple(e for event in events for mode in self.modes for e in event.edges(mode))
+            known[tuple(events)] = System(self.modes, (*edges, *self.transitions), self.name)
+        return known[tuple(events)]
+
     @property
     def state_dim(self) -> int:
         """Largest state dimension of the modes."""
@@ -91,11 +114,6 @@ class System:
         except KeyError:
             modes = sorted(self.modes)
             raise ValueError(f"there is no mode {mode}; the system has modes {modes}") from None
-
-    def with_parameters(self, parameters: Array) -> System:
-        """The same system with other values of its parameters (k,)."""
-        modes, edges = self._unbound  # type: ignore[attr-defined]
-        return System(modes, edges, self.name, parameters)
 
     def with_parameters_as_inputs(self) -> System:
         """The system without parameters whose input is (u, p); itself where it has none."""

@@ -17,6 +17,7 @@ _AGREEMENT = 1e-5  # relative, between a given derivative and differences
 _FLOW_TIME = 1e-4  # [s] over which a closed form is compared with its vector field
 _FLAT = 1e-6  # a gradient smaller than this is none, if the guard itself is this close to zero
 _ON_GUARD = 1e-14  # guard values smaller than this are zero
+_BEHIND = 1e-6  # of the scale of a guard
 _NEWTON_STEPS = 50  # toward a guard; one that is flat there is approached by halves
 
 
@@ -43,8 +44,9 @@ def check_system(
     """Evaluate every function of a system at sample states; return one line for each fault.
 
     Faults are values of a wrong shape or not finite, given derivatives that differ from
-    ``hybrid.derivatives``, closed-form flows that do not follow their vector field, and guards
-    whose gradient vanishes on the guard, which are not regular (Definition 1, 5). Each line names
+    ``hybrid.derivatives``, closed-form flows that do not follow their vector field, guards whose
+    gradient vanishes on the guard, which are not regular (Definition 1, 5), and guards that are
+    negative at a sample, or where a reset leads. Each line names
     the mode, the time, the state, the function and its transition.
 
     Args:
@@ -88,7 +90,13 @@ def _faults(system: System, number: int, t: float, x: Array, u: Array) -> Iterat
         yield from _broken(_flow_map_claims(mode, mode.flow_map, own))
     for edge in system.outgoing(number):
         faults = list(_broken(_claims(edge, "guard", (), at)))
-        yield from faults or _irregular(edge, t, x, u)
+        faults = faults or list(_on_guard(system, edge, at))
+        if not faults and _is_behind(edge, at):
+            faults = [
+                f"the guard of {edge.label} is negative: the mode is left at once; turn its sign if"
+                " that is wrong, or let it happen on='edge'"
+            ]
+        yield from faults
         yield from _broken(_claims(edge, "reset", (system.modes[edge.target].state_dim,), at))
 
 
@@ -143,9 +151,17 @@ def _close(a: Array, b: Array) -> bool:
     return a.shape == b.shape and bool(np.all(np.abs(a - b) <= _AGREEMENT * scale))
 
 
-def _irregular(edge: Transition, t: float, x: Array, u: Array) -> Iterator[str]:
-    """Whether the gradient vanishes on the guard, by Newton's method from x."""
-    y, value, size = x, np.inf, np.inf
+def _is_behind(edge: Transition, at: _Point) -> bool:
+    """Whether a state lies behind a guard, farther than by rounding."""
+    value, slope = np.asarray(edge.guard(*at)), np.asarray(edge.guard_state(*at))
+    if edge.on == "edge" or edge.rest or value.shape != () or slope.shape != at.x.shape:
+        return False
+    return bool(value < -_BEHIND * (np.abs(slope) @ np.abs(at.x)))
+
+
+def _on_guard(system: System, edge: Transition, at: _Point) -> Iterator[str]:
+    """Whether the gradient vanishes on the guard, by Newton's method; where the reset leads."""
+    (t, y, u), value, size = at, np.inf, np.inf
     for _ in range(_NEWTON_STEPS):
         value, gradient = edge.guard(t, y, u), edge.guard_state(t, y, u)
         size = float(gradient @ gradient)
@@ -157,3 +173,12 @@ def _irregular(edge: Transition, t: float, x: Array, u: Array) -> Iterator[str]:
             f"the guard of {edge.label} has no gradient on the guard, at x = {text(y)}, and so"
             " is not regular (Definition 1, 5): write it so that it falls through zero with a slope"
         )
+    after = np.asarray(edge.reset(t, y.copy(), u))
+    if abs(value) >= _FLAT or after.shape != (system.modes[edge.target].state_dim,):
+        return
+    for other in system.outgoing(edge.target):
+        if _is_behind(other, _Point(t, after, u)):
+            yield (
+                f"the reset of {edge.label} from x = {text(y)} leads behind the guard of"
+                f" {other.label}, which happens at once; let it happen on='edge' if it is to wait"
+            )

@@ -1,6 +1,6 @@
 """First-order maps along hybrid trajectories: between events the variational equations (3.1), at
-events the saltation matrix (3.2), and what their product does to vectors (3.32), covariances
-(3.37) and value functions (3.39).
+events the saltation matrix (3.2), and what their product does to vectors (3.32) and covariances
+(3.37).
 """
 
 # ruff: noqa: N803, N806 (the letters are the thesis's)
@@ -14,7 +14,7 @@ import numpy as np
 from hybrid.held_inputs import Inputs, held_inputs
 from hybrid.options import SimulationOptions
 from hybrid.path_derivatives import PathDerivatives
-from hybrid.simulation import Event, simulate
+from hybrid.simulation import EventRecord, simulate
 from hybrid.systems import Array, System
 
 _ROUNDING = 1e-9  # of a covariance, relative
@@ -31,7 +31,7 @@ class Variation(NamedTuple):
     Gamma: Array  # of the end by the input (n_end, m), or (N, n_end, m)
     mode: int  # at the end
     state: Array  # at the end (n_end,)
-    events: tuple[Event, ...]
+    events: tuple[EventRecord, ...]
     event_times_state: Array  # (E, n_start) of each event's time by the state at the start [s]
     event_times_input: Array  # (E, m), or (N, E, m), by the input [s]
     status: str
@@ -142,10 +142,3 @@ def propagate_covariance(Sigma: Array, Xi: Array) -> Array:
     """Sigma(t+) = Xi Sigma Xi' (3.36), or (3.37) where Xi is a whole Phi: exactly symmetric."""
     after = Xi @ Sigma @ Xi.T
     return 0.5 * (after + after.T)
-
-
-def propagate_value(P: Array, Xi: Array, Q: Array | None = None) -> Array:
-    """P(t-) = Q + Xi' P(t+) Xi, (3.39) and with the weight Q at the event (3.160)."""
-    before = Xi.T @ P @ Xi
-    before = 0.5 * (before + before.T)
-    return before if Q is None else Q + before

@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numba import njit
 from numba.extending import overload
 
 from hybrid.compiled.tables import (
@@ -15,20 +14,21 @@ from hybrid.compiled.tables import (
     DerivativesType,
     SystemType,
 )
+from hybrid.kernels import inlined_kernel, kernel
 
 FLOW, GUARD, RESET, SOLUTION = range(4)  # rows of ``CompiledSystem.slots``
 STATE, INPUT, SLOPES = range(3)  # rows of ``CompiledDerivatives.slots``
 STEP = np.finfo(np.float64).eps ** (1 / 3)  # of a central difference
 
 
-@njit(cache=True, error_model="numpy")
+@kernel
 def put(row, x):
     """Write x at the start of a row."""
     for i in range(len(x)):
         row[i] = x[i]
 
 
-@njit(cache=True, error_model="numpy")
+@kernel
 def evaluate(s: CompiledSystem, slot, t, x, u):
     """Call a Python function; its value is the result, or stands in ``s.out``."""
     put(s.x, x)
@@ -36,7 +36,7 @@ def evaluate(s: CompiledSystem, slot, t, x, u):
     return s.call(slot, t)
 
 
-@njit(inline="always", error_model="numpy")
+@inlined_kernel
 def flow(s: CompiledSystem, mode, t, x, u):
     """F (n,) of a mode."""
     if not s.python:  # asked first: to look into an array costs more than many a flow
@@ -48,7 +48,7 @@ def flow(s: CompiledSystem, mode, t, x, u):
     return s.out[: s.dims[mode]].copy()
 
 
-@njit(inline="always", error_model="numpy")
+@inlined_kernel
 def guard(s: CompiledSystem, e, t, x, u):
     """g of a transition."""
     if not s.python:
@@ -57,7 +57,7 @@ def guard(s: CompiledSystem, e, t, x, u):
     return s.guards[e](t, x, u) if slot < 0 else evaluate(s, slot, t, x, u)
 
 
-@njit(cache=True, error_model="numpy")
+@kernel
 def reset(s: CompiledSystem, e, t, x, u):
     """R (n_target,) of a transition; x stays as it is."""
     slot = s.slots[RESET, e]
@@ -67,13 +67,13 @@ def reset(s: CompiledSystem, e, t, x, u):
     return s.out[: s.dims[s.target[e]]].copy()
 
 
-@njit(inline="always", error_model="numpy")
+@inlined_kernel
 def has_solution(s: CompiledSystem, mode):
     """Whether a mode's flow is known in closed form, and nothing disturbs it."""
     return s.closed and not s.disturbed and s.slots[SOLUTION, mode] != ABSENT
 
 
-@njit(cache=True, error_model="numpy")
+@kernel
 def solution(s: CompiledSystem, mode, t, x, u, h):
     """State (n,) h seconds later, in closed form."""
     slot = s.slots[SOLUTION, mode]
@@ -84,7 +84,7 @@ def solution(s: CompiledSystem, mode, t, x, u, h):
     return s.out[: s.dims[mode]].copy()
 
 
-@njit(cache=True, error_model="numpy")
+@kernel
 def solution_slopes(d: CompiledDerivatives, mode, t, x, u, h):
     """D_x (n, n) and D_u (n, m of the mode) of the closed form."""
     slot, n, m = d.slots[SLOPES, mode], len(x), d.inputs[mode]
@@ -96,7 +96,7 @@ def solution_slopes(d: CompiledDerivatives, mode, t, x, u, h):
     return both[:, :n].copy(), both[:, n:].copy()
 
 
-@njit(cache=True, error_model="numpy")
+@kernel
 def flow_derivative(d: CompiledDerivatives, row, mode, t, x, u):
     """D_x F (n, n), row STATE, or D_u F (n, m), row INPUT; differences where it was not given."""
     slot, width = d.slots[row, mode], len(x) if row == STATE else d.inputs[mode]
@@ -108,7 +108,7 @@ def flow_derivative(d: CompiledDerivatives, row, mode, t, x, u):
     return d.flow_states[mode](t, x, u) if row == STATE else d.flow_inputs[mode](t, x, u)
 
 
-@njit(cache=True, error_model="numpy")
+@kernel
 def _differences(s: CompiledSystem, row, mode, t, x, u):
     """D_x F (n, n) or D_u F (n, m) by central differences."""
     size = len(x) if row == STATE else len(u)
@@ -137,7 +137,7 @@ def rate(s, mode, t, y, u):
     raise NotImplementedError("rate is for kernels")
 
 
-@njit(cache=True, error_model="numpy")
+@kernel
 def _disturbed_flow(s: CompiledSystem, mode, t, x, u):
     slope = flow(s, mode, t, x, u)
     if s.disturbed:
@@ -146,7 +146,7 @@ def _disturbed_flow(s: CompiledSystem, mode, t, x, u):
     return slope
 
 
-@njit(cache=True, error_model="numpy")
+@kernel
 def _variational(d: CompiledDerivatives, mode, t, y, u):
     n = d.system.dims[mode]
     width = (len(y) - n) // n

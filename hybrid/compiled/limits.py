@@ -4,6 +4,9 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
+import numpy as np
+
+from hybrid.kernels import inlined_kernel
 from hybrid.options import SimulationOptions
 
 (
@@ -15,8 +18,8 @@ STATUSES = (
     "ok", "zeno", "not_finite", "too_stiff", "grazing", "wrong_dimension", "inside_guard",
     "ambiguous", "stopped", "not_finite", "not_finite", "too_many_events",
 )  # fmt: skip
-WINDOW = 1.0  # [s]: steps and events are counted anew after it
 RESOLUTION = 200.0  # points in a duration: a flow or guard that varies between them is not resolved
+EPSILON = np.finfo(np.float64).eps
 
 
 class Limits(NamedTuple):
@@ -25,12 +28,10 @@ class Limits(NamedTuple):
     relative: float
     absolute: float
     max_step: float
-    min_step: float
     max_steps: int
-    event_time: float
     guard: float
     max_events: int
-    minimum_rate: float
+    zeno_events: int
     implicit: bool
 
     @staticmethod
@@ -40,11 +41,15 @@ class Limits(NamedTuple):
             float(options.rtol),
             float(options.atol),
             float(options.max_step),
-            float(options.min_step),
             int(options.max_steps),
-            float(options.event_time_tolerance),
             float(options.guard_tolerance),
             int(options.max_events),
-            float(options.minimum_rate),
+            int(options.zeno_events),
             options.method == "implicit",
         )
+
+
+@inlined_kernel
+def time_tolerance(t, h):
+    """How accurate a time [s] within h seconds after t can be."""
+    return 1e-13 * h + 4.0 * EPSILON * abs(t)

@@ -15,12 +15,22 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-from numba import njit
+from numpy.typing import NDArray
 
 from hybrid.compiled.calls import STEP, guard, put, rate
-from hybrid.compiled.limits import GRAZING, GUARD_NOT_FINITE, NO_MEETING, OK, Limits
+from hybrid.compiled.limits import (
+    EPSILON,
+    GRAZING,
+    GUARD_NOT_FINITE,
+    NO_MEETING,
+    OK,
+    Limits,
+    time_tolerance,
+)
 from hybrid.compiled.piece import Piece, end_after, look_at
 from hybrid.compiled.tables import CompiledSystem
+from hybrid.kernels import inlined_kernel, kernel
+from hybrid.systems import Array
 
 FIRST, SECOND = 0.31, 0.64  # where a window is sampled between its ends
 OFF = 0.1  # times the third divided difference: what a cubic may be off
@@ -29,21 +39,84 @@ SMOOTH = 1e-3  # of the lowest sample: windows whose cubic is off by less may be
 SHORT, WINDOW = 3.0, 12.0  # points of the resolution that a window spans, at first and at most
 FIRST_LEVEL, LAST_LEVEL = 2, 14  # of halvings of a window: at first, and at most
 MINIMUM_STEPS = 200
-EPSILON = np.finfo(np.float64).eps
+CLEAR = 1e-6  # of the largest value so far: a guard above this is not looked at closely
+LATER = 1e-3  # of a step: when a guard is looked at again, to see how it goes on
+SLOWEST = 1e-9  # of its scale over a step: a guard that moves by less stands still
+FALLS, STANDS, RISES, IS_CLEAR, BROKEN = -1, 0, 1, 2, 3  # in ``Guards.trend``
 
 
-@njit(cache=True, error_model="numpy")
-def guard_rate(s: CompiledSystem, mode, e, t, x, u):
-    """d/dt g along the flow (3.11), by a central difference along it."""
-    ahead, behind, largest = x.copy(), x.copy(), 1.0
-    slope = rate(s, mode, t, x, u)
-    for i in range(len(x)):
-        largest = max(largest, abs(slope[i]))
-    h = STEP / largest
+class Guards(NamedTuple):
+    """How the guards of a mode stand at a state, and their scales since the mode was entered."""
+
+    value: Array  # (transitions,)
+    rate: Array  # (transitions,) d/dt g, where it was looked at
+    trend: NDArray[np.int64]  # (transitions,)
+    tolerance: Array  # (transitions,) a guard this close to zero is met
+    largest: Array  # (transitions,) largest value so far
+    behind: NDArray[np.bool_]  # (transitions,) fires on edge, and has to be positive first
+
+
+@kernel
+def guards_unseen(count):
+    """``Guards`` of so many transitions, before any is looked at."""
+    number, whole = np.zeros((4, count)), np.zeros(count, dtype=np.int64)
+    return Guards(number[0], number[1], whole, number[2], number[3], whole != 0)
+
+
+@kernel
+def guard_rate(s: CompiledSystem, e, t, x, u, slope, h):
+    """d/dt g along the flow (3.11), by a central difference along it over a part of h [s]."""
+    ahead, behind, h = x.copy(), x.copy(), STEP * h
     for i in range(len(x)):
         ahead[i] += h * slope[i]
         behind[i] -= h * slope[i]
     return (guard(s, e, t + h, ahead, u) - guard(s, e, t - h, behind, u)) / (2.0 * h)
+
+
+@kernel
+def look_closely(s: CompiledSystem, mode, e, t, x, u, h, limits: Limits, g: Guards):
+    """Find the rate, the trend and the tolerance of a guard near zero; h [s] is a step's length.
+
+    The scale is by how much the guard changes in h, or changed if the state did by itself.
+    """
+    slope, value, turned, later = rate(s, mode, t, x, u), g.value[e], x.copy(), x.copy()
+    rising, after = guard_rate(s, e, t, x, u, slope, h), LATER * h
+    for i in range(len(x)):
+        turned[i] *= 1.0 + STEP * np.cos(i + 1.0)
+        later[i] += after * slope[i]
+    bend = rate(s, mode, t + after, later, u)
+    for i in range(len(x)):
+        later[i] += 0.5 * after * (bend[i] - slope[i])
+    change = guard(s, e, t + after, later, u) - value
+    scale = h * abs(rising)
+    for part in (abs(change) / LATER, abs(guard(s, e, t, turned, u) - value) / STEP):
+        if part > scale and np.isfinite(part):
+            scale = part
+    g.rate[e], g.trend[e] = rising, STANDS
+    g.tolerance[e] = max(g.tolerance[e], limits.guard * scale)
+    strong = h * abs(rising) > LATER * scale
+    if h * rising < -SLOWEST * scale and (strong or change < 0.0):
+        g.trend[e] = FALLS
+    elif h * rising > SLOWEST * scale:
+        g.trend[e] = RISES
+    elif np.isnan(value) or (np.isnan(rising) and value <= 0.0):
+        g.trend[e] = BROKEN
+
+
+@kernel
+def look_around(s: CompiledSystem, mode, t, x, u, h, limits: Limits, g: Guards):
+    """Find how the guards of a mode stand; h [s] is as in ``look_closely``."""
+    for e in range(len(s.source)):
+        if s.source[e] == mode and not s.rest[e]:
+            g.value[e] = value = guard(s, e, t, x, u)
+            if value > CLEAR * g.largest[e] and g.largest[e] > 0.0:
+                g.trend[e] = IS_CLEAR
+            else:
+                look_closely(s, mode, e, t, x, u, h, limits, g)
+            g.largest[e] = max(g.largest[e], abs(value))
+            g.tolerance[e] = max(g.tolerance[e], limits.guard * g.largest[e])
+            inside = value < -g.tolerance[e] or (g.trend[e] == FALLS and value <= g.tolerance[e])
+            g.behind[e] = s.on_edge[e] and inside
 
 
 class Height(NamedTuple):
@@ -54,7 +127,7 @@ class Height(NamedTuple):
     power: int
 
 
-@njit(inline="always", error_model="numpy")
+@inlined_kernel
 def look_height(s: CompiledSystem, g: Height, p: Piece, x, u, C, state, h):
     """``height_at`` with x, u, C and ``state`` of the piece, which loops take out of it once."""
     look_at(s, g.mode, p.time, x, u, C, h / p.span, h, state)
@@ -62,13 +135,13 @@ def look_height(s: CompiledSystem, g: Height, p: Piece, x, u, C, state, h):
     return value / h**g.power if g.power > 0 else value
 
 
-@njit(cache=True, error_model="numpy")
+@kernel
 def height_at(s: CompiledSystem, g: Height, p: Piece, h):
     """The height h seconds after the start of a step, by its dense output."""
     return look_height(s, g, p, p.start, p.input, p.C, p.look, h)
 
 
-@njit(cache=True, error_model="numpy")
+@kernel
 def height_after(s: CompiledSystem, g: Height, p: Piece, h, limits: Limits):
     """The height at the end of the step made with another length, which goes to ``p.meeting``."""
     if h == 0.0:
@@ -78,15 +151,16 @@ def height_after(s: CompiledSystem, g: Height, p: Piece, h, limits: Limits):
     return value / h**g.power if g.power > 0 else value
 
 
-@njit(cache=True, error_model="numpy")
-def first_meeting(s: CompiledSystem, mode, e, p: Piece, before, spacing, high, limits: Limits):
-    """Where guard e, with the value ``before`` at the start, is first met: (length, how).
+@kernel
+def first_meeting(s: CompiledSystem, mode, e, p: Piece, at: Guards, spacing, high, limits: Limits):
+    """Where guard e, which stands as ``at`` says at the start, is first met: (length, how).
 
     Only up to ``high`` seconds. ``how`` is OK for a crossing, with the state in ``p.meeting``,
     NO_MEETING, GRAZING or GUARD_NOT_FINITE.
     """
     x, u, C, state = p.start, p.input, p.C, p.look
-    power, value = _start(s, mode, e, p, before, high, limits)
+    power, value = _start(s, mode, e, p, at, high)
+    tolerance = at.tolerance[e]
     if power < 0:
         return 0.0, NO_MEETING if power == -1 else GRAZING
     g, windows = Height(mode, e, power), max(1, int(np.ceil(high / (WINDOW * spacing))))
@@ -105,7 +179,7 @@ def first_meeting(s: CompiledSystem, mode, e, p: Piece, before, spacing, high, l
             look_height(s, g, p, x, u, C, state, h[2]),
             look_height(s, g, p, x, u, C, state, end),
         )
-        below = 4
+        below = np.int64(4)
         for i in range(3, 0, -1):
             if np.isnan(v[i]):
                 return h[i], GUARD_NOT_FINITE
@@ -122,12 +196,12 @@ def first_meeting(s: CompiledSystem, mode, e, p: Piece, before, spacing, high, l
         if coarse or (not resolved and (below < 4 or lowest - off <= 0.0)):
             level, parts, k = level + 1, 2 * parts, 2 * k
             continue
-        if turn >= 0.0 and depth - off <= limits.guard / max(low, FIRST * end) ** g.power:
+        if turn >= 0.0 and depth - off <= tolerance / max(low, FIRST * end) ** g.power:
             at, depth = _minimum(s, g, p, low, h[min(below, 3)])
             lowest = depth * at**g.power
-            if lowest < -limits.guard or (depth <= 0.0 and g.power > 0):
+            if lowest < -tolerance or (depth <= 0.0 and g.power > 0):
                 return _locate(s, g, p, low, at, limits), OK
-            near = lowest <= limits.guard < 0.5 * peak * end**g.power
+            near = lowest <= tolerance < 0.5 * peak * end**g.power
             if near and low < at < end:
                 return at, GRAZING
         if below < 4:
@@ -140,21 +214,21 @@ def first_meeting(s: CompiledSystem, mode, e, p: Piece, before, spacing, high, l
     return 0.0, NO_MEETING
 
 
-@njit(cache=True, error_model="numpy")
-def _start(s: CompiledSystem, mode, e, p: Piece, before, high, limits: Limits):
+@kernel
+def _start(s: CompiledSystem, mode, e, p: Piece, at: Guards, high):
     """Power of h to divide the guard by, and its value at h = 0.
 
     Power -1: the step stays on the guard, or is deep inside; -2: it grazes the guard at its start.
     """
-    if before > limits.guard:
-        return 0, before
-    rate = guard_rate(s, mode, e, p.time, p.start, p.input)
-    if before > 0.0 and not rate >= -limits.minimum_rate:
-        return 0, before
-    if before < -limits.guard:
+    before, trend, tolerance = at.value[e], at.trend[e], at.tolerance[e]
+    if at.behind[e]:
         return -1, before
-    if rate > limits.minimum_rate:
-        return 1, rate
+    if trend == IS_CLEAR or before > tolerance or (before > 0.0 and trend == FALLS):
+        return 0, before
+    if before < -tolerance or trend == FALLS:
+        return -1, before
+    if trend == RISES:
+        return 1, at.rate[e]
     near = 1e-3 * high
     value = height_at(s, Height(mode, e, 2), p, near)
     if value > 0.0:
@@ -162,12 +236,12 @@ def _start(s: CompiledSystem, mode, e, p: Piece, before, high, limits: Limits):
     if before > 0.0:
         return 0, before
     last = height_at(s, Height(mode, e, 0), p, high)
-    if last >= -limits.guard:
+    if last >= -tolerance:
         return -1, before
     return -2, before
 
 
-@njit(inline="always", error_model="numpy")
+@inlined_kernel
 def _extent(v, below):
     """Lowest of four samples before the one with the number ``below``, and the largest of all."""
     lowest, peak = v[0], max(abs(v[0]), abs(v[1]), abs(v[2]), abs(v[3]))
@@ -176,7 +250,7 @@ def _extent(v, below):
     return lowest, peak
 
 
-@njit(cache=True, error_model="numpy")
+@kernel
 def _turn_of_cubic(v, below):
     """Where the cubic through four samples is lowest between samples, in [0, 1] of their window.
 
@@ -207,7 +281,7 @@ def _turn_of_cubic(v, below):
     return place, depth, off
 
 
-@njit(cache=True, error_model="numpy")
+@kernel
 def _minimum(s: CompiledSystem, g: Height, p: Piece, low, high):
     """Where a guard is lowest between two lengths, and its value, by golden sections."""
     ratio = 0.5 * (np.sqrt(5.0) - 1.0)
@@ -243,14 +317,14 @@ def _minimum(s: CompiledSystem, g: Height, p: Piece, low, high):
     return middle, lowest
 
 
-@njit(cache=True, error_model="numpy")
+@kernel
 def _locate(s: CompiledSystem, g: Height, p: Piece, low, high, limits: Limits):
     """Length of the step that ends on a guard, positive at low and not at high.
 
     Narrowed on the dense output first, then on steps of other lengths.
     """
-    tolerance = max(limits.event_time, 2.0 * EPSILON * (abs(p.time) + p.length))
-    a, b, fall = _root(s, g, p, low, high, 1e-9 * p.length, False, limits)
+    tolerance = time_tolerance(p.time, p.span)
+    a, b, fall = _root(s, g, p, low, high, 1e-9 * p.length, np.bool_(False), limits)
     at = 0.5 * (a + b)
     if fall > 0.0:
         at = min(max(at + height_at(s, g, p, at) / fall, a), b)
@@ -270,12 +344,12 @@ def _locate(s: CompiledSystem, g: Height, p: Piece, low, high, limits: Limits):
         if above and below:
             break
         width *= 10.0
-    at = _root(s, g, p, left, right, tolerance, True, limits)[1]
+    at = _root(s, g, p, left, right, tolerance, np.bool_(True), limits)[1]
     height_after(s, g, p, at, limits)
     return at
 
 
-@njit(cache=True, error_model="numpy")
+@kernel
 def _root(s: CompiledSystem, g: Height, p: Piece, low, high, tolerance, exact, limits: Limits):
     """Bracket (low, high) of at most ``tolerance`` [s], and how fast the guard falls in it.
 

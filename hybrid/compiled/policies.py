@@ -5,14 +5,14 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
 from hybrid.compiled.calls import put
 from hybrid.compiled.limits import OK, Limits
 from hybrid.compiled.piece import flow_for
-from hybrid.compiled.step import EVENTS, NEXT, OPENED, STEPS, TIME, Course, Log, proceed
+from hybrid.compiled.step import CROWD, NEXT, STEPS, TIME, Log, course_from, proceed
 from hybrid.compiled.tables import CompiledSystem
+from hybrid.kernels import kernel, unlocked_kernel
 
 Array = NDArray[np.float64]
 
@@ -36,7 +36,7 @@ class Reference(NamedTuple):
     known: NDArray[np.int64]  # (S, 2) how much of ``ahead`` and ``behind`` is there
 
 
-@njit(cache=True, error_model="numpy")
+@kernel
 def matching(r: Reference, ordinal, mode):
     """Segment of the same ordinal if its mode agrees, else the nearest whose mode does; or -1."""
     if ordinal >= len(r.mode):
@@ -50,7 +50,7 @@ def matching(r: Reference, ordinal, mode):
     return best
 
 
-@njit(cache=True, error_model="numpy")
+@kernel
 def ahead(s: CompiledSystem, r: Reference, i, knot, dt, limits: Limits):
     """Reference state at a knot after segment i, which flows on with its last input."""
     if np.isnan(r.closing[i, 0]):
@@ -68,7 +68,7 @@ def ahead(s: CompiledSystem, r: Reference, i, knot, dt, limits: Limits):
     return r.ahead[i, knot - r.last[i] - 1]
 
 
-@njit(cache=True, error_model="numpy")
+@kernel
 def behind(s: CompiledSystem, r: Reference, i, knot, dt, limits: Limits):
     """Reference state at a knot before segment i, which flows backward with its first input."""
     n, u = s.dims[r.mode[i]], r.inputs[min(r.first[i], r.last[i])]
@@ -84,7 +84,7 @@ def behind(s: CompiledSystem, r: Reference, i, knot, dt, limits: Limits):
     return r.behind[i, r.first[i] - knot - 1]
 
 
-@njit(cache=True, error_model="numpy")
+@kernel
 def reference_at(s: CompiledSystem, r: Reference, ordinal, mode, knot, dt, limits: Limits):
     """Reference state (n,) and the knot whose input, feedforward and gains apply."""
     if len(r.mode) == 0:
@@ -119,7 +119,7 @@ class Candidates(NamedTuple):
     logs: Log  # with a leading axis C
 
 
-@njit(cache=True, error_model="numpy", nogil=True)
+@unlocked_kernel
 def roll_out(s, r: Reference, policy: Policy, mode, dt, limits, out: Candidates):
     """Roll one policy out at every step size, into ``out``."""
     states, inputs, logs = out.states, out.inputs, out.logs
@@ -129,8 +129,7 @@ def roll_out(s, r: Reference, policy: Policy, mode, dt, limits, out: Candidates)
             logs.count[c], logs.knot[c], logs.edge[c], logs.time[c], logs.before[c],
             logs.after[c], logs.span[c], logs.C,
         )  # fmt: skip
-        state, counts = states[c, 0].copy(), np.zeros(5, dtype=np.int64)
-        course = Course(np.array([mode]), state, np.zeros_like(state), np.zeros(3), counts)
+        course = course_from(s, mode, 0.0, states[c, 0], dt)
         out.modes[c, :] = -1
         out.modes[c, 0], out.codes[c] = mode, OK
         for k in range(inputs.shape[1]):
@@ -145,8 +144,8 @@ def roll_out(s, r: Reference, policy: Policy, mode, dt, limits, out: Candidates)
                     u[i] = policy.low[i]
                 elif u[i] > policy.high[i]:
                     u[i] = policy.high[i]
-            course.clock[TIME], course.clock[NEXT], course.clock[OPENED] = k * dt, dt, k * dt
-            course.counts[STEPS] = course.counts[EVENTS] = 0
+            course.clock[TIME], course.clock[NEXT] = k * dt, dt
+            course.counts[STEPS] = course.counts[CROWD] = 0
             code = proceed(s, course, k * dt + dt, u, k, np.inf, until, limits, log)
             out.codes[c] = code
             if code != OK:

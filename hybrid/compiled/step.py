@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
 from hybrid.compiled.calls import guard, has_solution, put, rate, reset
@@ -21,16 +20,38 @@ from hybrid.compiled.limits import (
     RESET_NOT_FINITE,
     STOPPED,
     TOO_STIFF,
-    WINDOW,
     WRONG_DIMENSION,
     ZENO,
     Limits,
+    time_tolerance,
 )
-from hybrid.compiled.location import first_meeting, guard_rate
-from hybrid.compiled.piece import Piece, cut_to, end_after, obeys_flow, take_piece
+from hybrid.compiled.location import (
+    BROKEN,
+    FALLS,
+    IS_CLEAR,
+    SLOWEST,
+    Guards,
+    Height,
+    first_meeting,
+    guard_rate,
+    guards_unseen,
+    height_at,
+    look_around,
+)
+from hybrid.compiled.piece import (
+    Piece,
+    cut_to,
+    end_after,
+    grow,
+    obeys_flow,
+    take_piece,
+)
 from hybrid.compiled.runge_kutta import DEGREE, finite, first_step
 from hybrid.compiled.tables import CompiledSystem
+from hybrid.kernels import inlined_kernel, kernel
 
+SAMPLES = 16  # points of a step at which a guard that it starts behind is looked at
+WINDOW = 1e-4  # of a simulation: events in it are counted for Zeno behaviour
 STEP = -1  # of integration, in place of a transition's index in a log
 
 
@@ -65,45 +86,63 @@ class Course(NamedTuple):
     mode: NDArray[np.int64]  # (1,)
     state: NDArray[np.float64]  # (n,)
     slope: NDArray[np.float64]  # (n,) F there, where ``counts`` says that it is known
-    clock: NDArray[np.float64]  # time [s], next step [s], start of the window [s]
-    counts: NDArray[np.int64]  # see the names below
-
-    @staticmethod
-    def at(mode: int, t: float, x: NDArray[np.float64], n: int) -> Course:
-        """At the start, in the mode of an index, with room for states of n numbers."""
-        state = np.zeros(max(n, len(x)))
-        state[: len(x)] = x
-        clock, counts = np.array([t, np.nan, t]), np.zeros(5, dtype=np.int64)
-        return Course(np.array([mode], dtype=np.int64), state, np.zeros_like(state), clock, counts)
+    typical: NDArray[np.float64]  # (n,) largest size of each state in this mode so far
+    clock: NDArray[np.float64]  # see the names below
+    counts: NDArray[np.int64]
+    guards: Guards
 
 
-TIME, NEXT, OPENED = range(3)  # of ``Course.clock``
-# Of ``Course.counts``: steps and events in the window, the transition of a failure, whether the
-# slope is known, and resets in a row that have left the state inside their guard.
-STEPS, EVENTS, EDGE, KNOWN, INSIDE = range(5)
+@kernel
+def course_from(s: CompiledSystem, mode, t, x, span):
+    """A ``Course`` of ``span`` seconds at its start, in the mode of an index, from a padded x."""
+    clock, counts = np.array([t, np.nan, t, span]), np.zeros(6, dtype=np.int64)
+    number, guards = np.array([mode]), guards_unseen(len(s.source))
+    return Course(number, x.copy(), np.zeros_like(x), np.abs(x), clock, counts, guards)
 
 
-@njit(cache=True, error_model="numpy")
-def fired_at_once(s: CompiledSystem, mode, t, x, u, limits: Limits):
+# Of ``Course.clock`` [s]: the time, the next step, the start of the window, the whole duration.
+TIME, NEXT, OPENED, SPAN = range(4)
+# Of ``Course.counts``: steps, events, and those in the window, the transition of a failure, whether
+# the slope is known, and resets in a row that have left the state inside their guard.
+STEPS, EVENTS, CROWD, EDGE, KNOWN, INSIDE = range(6)
+
+
+@kernel
+def fired_at_once(s: CompiledSystem, mode, t, h, g: Guards):
     """Transition whose guard the state is in: deep inside, or on it and moving in; -1 if none.
 
     -2 - e where the guard of transition e is not finite.
     """
     for e in range(len(s.source)):
-        if s.source[e] == mode and not s.rest[e]:
-            value = guard(s, e, t, x, u)
-            if value < -limits.guard:
+        if s.source[e] == mode and not s.rest[e] and g.trend[e] != IS_CLEAR:
+            if g.trend[e] == BROKEN:
+                return -2 - e
+            if s.on_edge[e]:
+                continue
+            soon = -2.0 * time_tolerance(t, h) * g.rate[e]
+            if g.value[e] < -g.tolerance[e] or (g.trend[e] == FALLS and g.value[e] <= soon):
                 return e
-            if not value > limits.guard:
-                falling = guard_rate(s, mode, e, t, x, u)
-                if falling < -limits.minimum_rate and value <= -2.0 * limits.event_time * falling:
-                    return e
-                if np.isnan(value) or np.isnan(falling):
-                    return -2 - e
     return -1
 
 
-@njit(cache=True, error_model="numpy")
+@kernel
+def exit_length(s: CompiledSystem, mode, p: Piece, behind):
+    """Length [s] of a step after which a guard that it is ``behind`` (transitions,) is positive.
+
+    The whole step if none is. A guard that is left for less than a ``SAMPLES``-th of the step may
+    be overlooked: it then counts as not left, to the end of the step.
+    """
+    if np.any(behind):
+        for i in range(1, SAMPLES):
+            length = p.length * i / SAMPLES
+            for e in range(len(behind)):
+                if behind[e] and s.source[e] == mode:
+                    if height_at(s, Height(mode, e, 0), p, length) > 0.0:
+                        return length
+    return p.length
+
+
+@kernel
 def resting(s: CompiledSystem, mode):
     """Transition into a mode of rest that leaves a mode; -1 if none."""
     for e in range(len(s.source)):
@@ -112,21 +151,20 @@ def resting(s: CompiledSystem, mode):
     return -1
 
 
-@njit(cache=True, error_model="numpy")
-def earliest(s: CompiledSystem, mode, p: Piece, spacing, limits: Limits):
+@kernel
+def earliest(s: CompiledSystem, mode, p: Piece, spacing, limits: Limits, g: Guards):
     """First guard met: (the step up to there, transition, how, another met at the same time).
 
     At a tie that of the transition given first; transitions are -1 where there is none, and the
     step is then the whole one.
     """
     first, edge, how, other, end = p.length, -1, NO_MEETING, -1, p.end
-    tie = max(limits.event_time, 1e-15 * abs(p.time))
+    tie = time_tolerance(p.time, p.span)
     for e in range(len(s.source)):
         if s.source[e] != mode or s.rest[e]:
             continue
-        before = guard(s, e, p.time, p.start, p.input)
         high = p.length if edge < 0 else min(first + tie, p.length)
-        length, kind = first_meeting(s, mode, e, p, before, spacing, high, limits)
+        length, kind = first_meeting(s, mode, e, p, g, spacing, high, limits)
         if kind == NO_MEETING:
             continue
         if edge < 0 or length < first - tie:
@@ -137,7 +175,7 @@ def earliest(s: CompiledSystem, mode, p: Piece, spacing, limits: Limits):
     return (p if edge < 0 else cut_to(p, first, end)), edge, how, other
 
 
-@njit(cache=True, error_model="numpy")
+@kernel
 def enter(log: Log, knot, edge, t, before, after):
     """Add a row to a log, which must have room."""
     i = log.count[0]
@@ -147,7 +185,7 @@ def enter(log: Log, knot, edge, t, before, after):
     log.count[0] = i + 1
 
 
-@njit(cache=True, error_model="numpy")
+@kernel
 def enter_step(log: Log, knot, p: Piece):
     """Add a step to a log that keeps them."""
     if len(log.C) > 0:
@@ -155,53 +193,74 @@ def enter_step(log: Log, knot, p: Piece):
         log.span[i] = p.span
         for k in range(DEGREE):
             put(log.C[i, k], p.C[k])
-        enter(log, knot, STEP, p.time, p.start, p.end)
+        enter(log, knot, np.int64(STEP), p.time, p.start, p.end)
 
 
-@njit(cache=True, error_model="numpy")
-def is_violated(s: CompiledSystem, c: Course, other, edge, u, limits: Limits):
+@kernel
+def is_violated(s: CompiledSystem, c: Course, other, edge, u, tolerance):
     """Whether a guard that was met together with another event is violated after that event."""
     mode, t = c.mode[0], c.clock[TIME]
-    if other < 0 or s.target[other] == s.target[edge] or s.dims[mode] != s.dims[s.source[other]]:
+    if s.target[other] == s.target[edge] or s.dims[mode] != s.dims[s.source[other]]:
         return False
-    x = c.state[: s.dims[mode]]
-    if fired_at_once(s, mode, t, x, u, limits) != -1:
-        return False
+    x, h = c.state[: s.dims[mode]].copy(), scale_time(c)
     value = guard(s, other, t, x, u)
-    if value < -limits.guard:
+    if value < -tolerance:
         return True
-    return value <= limits.guard and guard_rate(s, mode, other, t, x, u) < -limits.minimum_rate
+    rising = h * guard_rate(s, other, t, x, u, c.slope[: len(x)].copy(), h)
+    return value <= tolerance and rising < 0.0
 
 
-@njit(cache=True, error_model="numpy")
-def may_go_on(c: Course, limits: Limits, log: Log):
+@inlined_kernel
+def scale_time(c: Course):
+    """How long [s] the flow, or the guards, take to change."""
+    return min(c.clock[NEXT], c.clock[SPAN])
+
+
+@kernel
+def may_go_on(c: Course, spacing, limits: Limits, log: Log):
     """A status: whether the limits and the log have room for one more step or event."""
-    if c.clock[TIME] - c.clock[OPENED] >= WINDOW:
-        c.clock[OPENED], c.counts[STEPS], c.counts[EVENTS] = c.clock[TIME], 0, 0
+    if np.isfinite(spacing) and c.clock[TIME] - c.clock[OPENED] >= WINDOW * c.clock[SPAN]:
+        c.clock[OPENED], c.counts[CROWD] = c.clock[TIME], 0
     if c.counts[STEPS] >= limits.max_steps:
         return TOO_STIFF
-    return FULL if len(log.time) - log.count[0] < 2 else OK
+    return FULL if len(log.time) - log.count[0] < 3 else OK
 
 
-@njit(cache=True, error_model="numpy")
-def flow_on(s: CompiledSystem, c: Course, end, u, knot, spacing, limits: Limits, log: Log):
-    """One step of integration, at most to a guard: (transition, another met with it, status)."""
+@kernel
+def prepare(s: CompiledSystem, c: Course, end, u, spacing, limits: Limits):
+    """Find the slope, the length of a first step, and how the guards stand."""
     mode, t = c.mode[0], c.clock[TIME]
-    x, slope, left = c.state[: s.dims[mode]].copy(), c.slope[: s.dims[mode]], end - t
+    x, slope = c.state[: s.dims[mode]].copy(), c.slope[: s.dims[mode]]
     if c.counts[KNOWN] == 0:
         put(slope, rate(s, mode, t, x, u))
         c.counts[KNOWN] = 1
-        if not finite(slope):
-            return -1, -1, NOT_FINITE
     if np.isnan(c.clock[NEXT]):
-        c.clock[NEXT] = left
-        if np.isfinite(spacing):
-            c.clock[NEXT] = first_step(s, mode, t, x, u, left, slope, limits)
-    whole, last, following = take_piece(s, mode, t, x, u, min(c.clock[NEXT], left), slope, limits)
+        c.clock[NEXT] = end - t
+        if np.isfinite(spacing) and finite(slope):
+            c.clock[NEXT] = first_step(s, mode, t, x, u, end - t, slope, limits)
+    look_around(s, mode, t, x, u, scale_time(c), limits, c.guards)
+
+
+@kernel
+def flow_on(s: CompiledSystem, c: Course, end, u, knot, spacing, limits: Limits, log: Log):
+    """One step of integration, at most to a guard: (transition, another met with it, status)."""
+    mode, t, g = c.mode[0], c.clock[TIME], c.guards
+    x, slope, left = c.state[: s.dims[mode]].copy(), c.slope[: s.dims[mode]], end - t
+    typical = c.typical[: s.dims[mode]]
+    if not finite(slope):
+        return -1, -1, NOT_FINITE
+    trial = min(c.clock[NEXT], left)
+    whole, last, following = take_piece(s, mode, t, x, u, trial, slope, typical, limits)
     c.counts[STEPS] += 1
     if not finite(whole.end):
         return -1, -1, NOT_FINITE
-    p, edge, how, other = earliest(s, mode, whole, spacing, limits)
+    if following == 0.0:
+        return -1, -1, TOO_STIFF
+    length = exit_length(s, mode, whole, g.behind)
+    if length < whole.length:  # a step that ends before the guard
+        c.clock[NEXT] = length
+        return -1, -1, OK
+    p, edge, how, other = earliest(s, mode, whole, spacing, limits, g)
     closed = has_solution(s, mode)
     if not closed and not obeys_flow(s, mode, whole, p.length, spacing, limits):
         c.clock[NEXT] = max(0.2 * whole.length, 2.0 * spacing)
@@ -212,32 +271,37 @@ def flow_on(s: CompiledSystem, c: Course, end, u, knot, spacing, limits: Limits,
         c.clock[NEXT] = max(c.clock[NEXT], following)
     enter_step(log, knot, p)
     put(c.state, p.end)
+    grow(typical, p.end)
     c.counts[INSIDE] = 0
     c.clock[TIME] = end if edge < 0 and p.length == left else t + p.length
     if edge < 0:
         put(slope, last)
         return edge, other, OK
     c.clock[NEXT], c.counts[EDGE] = max(c.clock[NEXT], p.length), edge
-    if how == OK and not guard_rate(s, mode, edge, c.clock[TIME], p.end, u) < -limits.minimum_rate:
-        how = GRAZING
+    if how == OK:
+        put(slope, rate(s, mode, c.clock[TIME], p.end, u))
+        falling = p.span * guard_rate(s, edge, c.clock[TIME], p.end, u, slope, p.span)
+        if not falling < -SLOWEST / limits.guard * g.tolerance[edge]:
+            how = GRAZING
     return edge, other, how
 
 
-@njit(cache=True, error_model="numpy")
+@kernel
 def choose_rest(s: CompiledSystem, c: Course, edge, status, limits: Limits):
     """A transition into rest in place of one of many, or of a grazing one: (transition, status)."""
     if status != OK and status != GRAZING:
         return edge, status
-    rest, many = resting(s, c.mode[0]), c.counts[EVENTS] >= limits.max_events
-    if rest >= 0 and (many or status == GRAZING):
-        c.counts[EVENTS] = 0
+    rest, crowd = resting(s, c.mode[0]), c.counts[CROWD]
+    if rest >= 0 and (crowd >= limits.zeno_events or status == GRAZING):
+        c.counts[CROWD] = 0
         return rest, OK
-    if many and (c.counts[EVENTS] >= 2 * limits.max_events or not np.any(s.rest)):
+    many = crowd >= limits.zeno_events and not np.any(s.rest)
+    if many or crowd >= 2 * limits.zeno_events or c.counts[EVENTS] >= limits.max_events:
         return edge, ZENO if status == OK else status
     return edge, status
 
 
-@njit(cache=True, error_model="numpy")
+@kernel
 def jump(s: CompiledSystem, c: Course, edge, u, knot, limits: Limits, log: Log):
     """Reset by a transition; a status."""
     t, x, target = c.clock[TIME], c.state[: s.dims[c.mode[0]]].copy(), s.target[edge]
@@ -249,16 +313,32 @@ def jump(s: CompiledSystem, c: Course, edge, u, knot, limits: Limits, log: Log):
         return RESET_NOT_FINITE
     enter(log, knot, edge, t, x, after)
     c.counts[EVENTS] += 1
-    c.mode[0] = target
-    put(c.state, after)
+    c.counts[CROWD] += 1
     if len(after) == len(x):
         depth = guard(s, edge, t, x, u)
-        if depth < -limits.guard and guard(s, edge, t, after, u) <= depth:  # it stays inside
-            c.counts[INSIDE] += 1
+        if depth < -c.guards.tolerance[edge] and guard(s, edge, t, after, u) <= depth:
+            c.counts[INSIDE] += 1  # it stays inside
+    c.mode[0] = target
+    put(c.state, after)
+    for i in range(len(after)):
+        c.typical[i] = abs(after[i])
+    for e in range(len(s.source)):
+        c.guards.largest[e] = c.guards.tolerance[e] = 0.0
     return INSIDE_GUARD if c.counts[INSIDE] > len(s.source) else OK
 
 
-@njit(cache=True, error_model="numpy")
+@kernel
+def note(s: CompiledSystem, c: Course, edge, other, knot, until, log: Log):
+    """Enter an event that is only watched for, and another at the same time; a status."""
+    status, x = OK, c.state[: s.dims[c.mode[0]]]
+    for e in (edge, other):
+        if e >= 0 and s.watch[e]:
+            enter(log, knot, e, c.clock[TIME], x, x)
+            status = STOPPED if until[e] else status
+    return status
+
+
+@kernel
 def proceed(s: CompiledSystem, c: Course, end, u, knot, spacing, until, limits: Limits, log: Log):
     """Simulate on to the time ``end`` [s] with the input held; a status. Events go to the log.
 
@@ -266,24 +346,36 @@ def proceed(s: CompiledSystem, c: Course, end, u, knot, spacing, until, limits: 
     ``until`` (transitions,) says after which transitions to stop.
     """
     status, c.counts[KNOWN], c.counts[INSIDE] = OK, 0, 0
+    edge = other = met = np.int64(-1)  # ``met`` together with the last one
+    tolerance = 0.0
     while c.clock[TIME] < end and status == OK:
-        status = may_go_on(c, limits, log)
+        status, last = may_go_on(c, spacing, limits, log), edge
         if status != OK:
             break
-        x, other = c.state[: s.dims[c.mode[0]]], -1
-        edge = fired_at_once(s, c.mode[0], c.clock[TIME], x, u, limits)
+        prepare(s, c, end, u, spacing, limits)
+        edge = fired_at_once(s, c.mode[0], c.clock[TIME], scale_time(c), c.guards)
         if edge < -1:
             c.counts[EDGE] = -2 - edge
             return GUARD_NOT_FINITE
+        if edge < 0 and met >= 0 and is_violated(s, c, met, last, u, tolerance):
+            c.counts[EDGE] = met
+            return AMBIGUOUS
+        other = met = np.int64(-1)
         if edge < 0:
             edge, other, status = flow_on(s, c, end, u, knot, spacing, limits, log)
             if edge < 0:
                 continue
+            if s.watch[edge]:
+                if status == OK:
+                    status = note(s, c, edge, other, knot, until, log)
+                elif status == GRAZING:
+                    status = OK
+                continue
         edge, status = choose_rest(s, c, edge, status, limits)
+        if other >= 0 and not s.watch[other]:
+            met, tolerance = other, c.guards.tolerance[other]
         if status == OK:
             status = jump(s, c, edge, u, knot, limits, log)
-        if status == OK and is_violated(s, c, other, edge, u, limits):
-            status, c.counts[EDGE] = AMBIGUOUS, other
         if status == OK and until[edge]:
             status = STOPPED
     return status

@@ -173,6 +173,8 @@ class _Builder:
             source=np.array([index[e.source] for e in edges], dtype=np.int64),
             target=np.array([index[e.target] for e in edges], dtype=np.int64),
             rest=np.array([e.rest for e in edges], dtype=np.bool_),
+            on_edge=np.array([e.on == "edge" for e in edges], dtype=np.bool_),
+            watch=np.array([e.watch for e in edges], dtype=np.bool_),
             dims=np.array([mode.state_dim for mode in modes.values()], dtype=np.int64),
             disturbance=np.zeros(self._system.state_dim),
         )

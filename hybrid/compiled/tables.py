@@ -42,6 +42,8 @@ class CompiledSystem(NamedTuple):
     source: NDArray[np.int64]  # (transitions,) index of a mode
     target: NDArray[np.int64]  # (transitions,)
     rest: NDArray[np.bool_]  # (transitions,) taken at rest only
+    on_edge: NDArray[np.bool_]  # (transitions,) taken where the guard falls through zero only
+    watch: NDArray[np.bool_]  # (transitions,) not taken, but logged
     dims: NDArray[np.int64]  # (modes,) n
     disturbance: NDArray[np.float64]  # (largest n,) added to every flow where ``disturbed``
 
@@ -108,7 +110,7 @@ def by_reference(s, d):
     """A ``CompiledSystem`` and its ``CompiledDerivatives`` as kernels take them."""
     system = SystemTables(
         s.flows, s.guards, s.resets, s.solutions, s.python, s.closed, s.disturbed, s.slots, s.call,
-        s.x, s.u, s.out, s.source, s.target, s.rest, s.dims, s.disturbance,
+        s.x, s.u, s.out, s.source, s.target, s.rest, s.on_edge, s.watch, s.dims, s.disturbance,
     )  # fmt: skip
     slopes = DerivativeTables(
         system, d.flow_states, d.flow_inputs, d.solution_slopes, d.slots, d.inputs

@@ -5,17 +5,17 @@
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 
 from hybrid.compiled.runge_kutta import dense_output, finite
 from hybrid.event_selected.machine import ON, EssLimits, Machine, is_on_guard
 from hybrid.event_selected.tables import Tables
+from hybrid.kernels import kernel
 
 MIDDLE = 0.1  # of half the width of a neighbourhood, within which a cut step ends
 SHORTEST = 1e-12  # part of a run, or of a step, that is taken as it is
 
 
-@njit(cache=True, error_model="numpy")
+@kernel
 def events_within(s: Tables, x, C, part):
     """h (m,) at a part in [0, 1] of a step."""
     state = np.empty_like(x)
@@ -23,7 +23,7 @@ def events_within(s: Tables, x, C, part):
     return s.events(state, s.p)
 
 
-@njit(cache=True, error_model="numpy")
+@kernel
 def is_past(m: Machine, values):
     """Whether some candidate is beyond its guard."""
     for k in range(len(values)):
@@ -32,7 +32,7 @@ def is_past(m: Machine, values):
     return False
 
 
-@njit(cache=True, error_model="numpy")
+@kernel
 def excess(m: Machine, values, limits: EssLimits):
     """How far the foremost candidate is from the middle of where a step may end, in [-1, 1] there.
 
@@ -50,7 +50,7 @@ def excess(m: Machine, values, limits: EssLimits):
     return most
 
 
-@njit(cache=True, error_model="numpy")
+@kernel
 def is_unclear(s: Tables, m: Machine, C, part, values, limits: EssLimits):
     """Whether part of a step may meet some guard more than once, or h is not finite at its end.
 
@@ -74,7 +74,7 @@ def is_unclear(s: Tables, m: Machine, C, part, values, limits: EssLimits):
     return False
 
 
-@njit(cache=True, error_model="numpy")
+@kernel
 def step_part(s: Tables, m: Machine, C, values, limits: EssLimits):
     """Part of a step that ends where the first candidate is about to be met; 1.0 for all of it.
 

@@ -12,10 +12,9 @@ each that calls it, and takes a third longer for the whole.
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 
 from hybrid.compiled.calls import put
-from hybrid.compiled.limits import FULL, NOT_FINITE, OK, TOO_STIFF, WINDOW, ZENO
+from hybrid.compiled.limits import FULL, NOT_FINITE, OK, TOO_STIFF, ZENO
 from hybrid.compiled.runge_kutta import DEGREE, finite
 from hybrid.event_selected.machine import (
     CROSSINGS,
@@ -33,12 +32,14 @@ from hybrid.event_selected.machine import (
 )
 from hybrid.event_selected.stepping import record, step
 from hybrid.event_selected.tables import Tables
+from hybrid.kernels import inlined_kernel, kernel, unlocked_kernel
 
+WINDOW = 1.0  # [s]: steps and crossings are counted anew after it
 TRUST = 2.0  # largest factor by which a guard's rate may change on the way to it
 LEEWAY = 10.0  # of the error with which a guard was met, for another on the same surface
 
 
-@njit(cache=True, error_model="numpy")
+@kernel
 def rate(D, k, slope):
     """grad h_k . f"""
     total = 0.0
@@ -47,7 +48,7 @@ def rate(D, k, slope):
     return total
 
 
-@njit(cache=True, error_model="numpy")
+@kernel
 def first_arrival(m: Machine, D, limits: EssLimits):
     """Candidate that is reached first, and when [s]; -1 if none in its N^epsilon is approached."""
     first, dt, near = -1, np.inf, False
@@ -62,7 +63,7 @@ def first_arrival(m: Machine, D, limits: EssLimits):
     return first if near else -1, dt
 
 
-@njit(cache=True, error_model="numpy")
+@kernel
 def is_reliable(s: Tables, m: Machine, D, j, dt, limits: EssLimits):
     """Whether guard j is still approached about as fast where the projection would end."""
     if is_on_guard(m, j, limits):
@@ -74,7 +75,7 @@ def is_reliable(s: Tables, m: Machine, D, j, dt, limits: EssLimits):
     return now <= TRUST * then and then <= TRUST * now
 
 
-@njit(cache=True, error_model="numpy")
+@kernel
 def arm(s: Tables, m: Machine, j, limits: EssLimits):
     """Make the guards of row j candidates; one well above its zero waits until it is below."""
     error = max(abs(m.values[j]) / limits.epsilon[j], ON)
@@ -86,7 +87,7 @@ def arm(s: Tables, m: Machine, j, limits: EssLimits):
                 m.pending[k] = True
 
 
-@njit(inline="always", error_model="numpy")
+@inlined_kernel
 def project(s: Tables, m: Machine, D, j, dt, limits: EssLimits, log: Log):
     """Cross guard j along the tangent, section 3.1; a status."""
     C = np.zeros((DEGREE, len(m.x)))
@@ -109,7 +110,7 @@ def project(s: Tables, m: Machine, D, j, dt, limits: EssLimits, log: Log):
     return OK
 
 
-@njit(inline="always", error_model="numpy")
+@inlined_kernel
 def begin(s: Tables, m: Machine, limits: EssLimits):
     """Take every guard ahead, or that the start is on, for a candidate; a status."""
     put(m.values, s.events(m.x, s.p))
@@ -119,7 +120,7 @@ def begin(s: Tables, m: Machine, limits: EssLimits):
     return OK if finite(m.values) and finite(m.slope) else NOT_FINITE
 
 
-@njit(cache=True, error_model="numpy")
+@kernel
 def is_near(m: Machine, limits: EssLimits):
     """Whether some candidate is in its N^epsilon."""
     for k in range(len(m.values)):
@@ -128,7 +129,7 @@ def is_near(m: Machine, limits: EssLimits):
     return False
 
 
-@njit(inline="always", error_model="numpy")
+@inlined_kernel
 def advance(s: Tables, m: Machine, end_time, limits: EssLimits, log: Log):
     """Integrate and project by turns up to a time [s]; a status, FULL where the log is."""
     while m.clock[TIME] < end_time:
@@ -153,7 +154,7 @@ def advance(s: Tables, m: Machine, end_time, limits: EssLimits, log: Log):
     return OK
 
 
-@njit(cache=True, error_model="numpy", nogil=True)
+@unlocked_kernel
 def advance_all(s: Tables, machines, codes, first, stride, end_time, limits: EssLimits, log: Log):
     """Begin or take up again every so many of ``Machine.start``; ``codes`` (B,) are statuses.
 

@@ -5,11 +5,11 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
 from hybrid.compiled.limits import FULL, NOT_FINITE, OK, TOO_STIFF, ZENO, Limits
 from hybrid.compiled.runge_kutta import DEGREE
+from hybrid.kernels import kernel
 from hybrid.systems import Array
 
 NOT_EVENT_SELECTED, NEW = 100, 101  # beside the codes of ``hybrid.compiled.limits``
@@ -83,7 +83,7 @@ class Log(NamedTuple):
         return Log(self.count, self.times[:i], self.starts[:i], self.curves[:i], self.guards[:i])
 
 
-@njit(cache=True, error_model="numpy")
+@kernel
 def is_on_guard(m: Machine, k, limits: EssLimits):
     """Whether the state is on guard k, or beyond it."""
     return m.values[k] >= -ON * limits.epsilon[k]

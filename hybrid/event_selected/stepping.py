@@ -5,7 +5,6 @@
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 from numba.extending import overload
 
 from hybrid.compiled.calls import put, rate
@@ -17,6 +16,7 @@ from hybrid.compiled.runge_kutta import (
     ORDER,
     dormand_prince,
     error_ratio,
+    estimate_errors,
     finite,
     polynomial,
     resized,
@@ -24,6 +24,7 @@ from hybrid.compiled.runge_kutta import (
 from hybrid.event_selected.ending import SHORTEST, step_part
 from hybrid.event_selected.machine import STEP, STEPS, TIME, EssLimits, Log, Machine
 from hybrid.event_selected.tables import Tables
+from hybrid.kernels import inlined_kernel, kernel
 
 
 @overload(rate, inline="always")
@@ -34,19 +35,20 @@ def _rate(s, mode, t, y, u):
     return None
 
 
-@njit(cache=True, error_model="numpy")
+@kernel
 def accept_step(s: Tables, m: Machine, trial, end_time, K, limits: EssLimits):
     """First step within the tolerance, at most ``trial`` [s]: (end, its length, next to try)."""
-    h = trial
+    h, errors = trial, np.empty(len(m.x))
     while True:
         end = dormand_prince(s, 0, 0.0, m.x, m.side, h, K)
-        size = error_ratio(m.x, end, h, K, limits.steps)
+        estimate_errors(h, K, errors)
+        size = error_ratio(m.x, end, errors, m.x, 0.0, limits.steps)
         if size <= 1.0 or h <= SHORTEST * end_time:
             return end, h, h * resized(min(size, 1.0), ORDER)
         h *= resized(size, ORDER)
 
 
-@njit(inline="always", error_model="numpy")
+@inlined_kernel
 def step(s: Tables, m: Machine, end_time, limits: EssLimits, log: Log):
     """Integrate on by one step, at most into the neighbourhood of a candidate; a status."""
     K, C = np.empty((ALL, len(m.x))), np.empty((DEGREE, len(m.x)))
@@ -75,7 +77,7 @@ def step(s: Tables, m: Machine, end_time, limits: EssLimits, log: Log):
     return OK if finite(values) and finite(m.slope) else NOT_FINITE
 
 
-@njit(cache=True, error_model="numpy")
+@kernel
 def arm_pending(s: Tables, m: Machine):
     """Make candidates of the guards that waited to be below zero and now are."""
     for k in range(len(m.values)):
@@ -84,7 +86,7 @@ def arm_pending(s: Tables, m: Machine):
             put(m.slope, s.flow(m.x, m.side, s.p))
 
 
-@njit(cache=True, error_model="numpy")
+@kernel
 def record(m: Machine, time, C, guard, log: Log):
     """Add a piece from the machine's state up to a time to the log, if it records."""
     i = log.count[0]

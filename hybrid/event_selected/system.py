@@ -98,6 +98,9 @@ class EssOptions(SimulationOptions):
     max_events: int = 10_000  # guards crossed within each second
     epsilon: float | Array = 1e-3  # of all guards, or one each (m,) [units of h]
 
+    def __post_init__(self) -> None:
+        """Nothing: ``limits`` checks, where the system has a name."""
+
     def limits(self, system: EventSelectedSystem) -> EssLimits:
         """The options as kernels take them.
 

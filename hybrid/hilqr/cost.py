@@ -30,12 +30,28 @@ class QuadraticCost:
     """sum_k e_k' Q e_k + u_k' R u_k + e_N' Q_N e_N, with e = x - target and no factor one half.
 
     It is the same in every mode.
+
+    Raises:
+        ValueError: a weight is not square, or R is not positive definite.
     """
 
     target: Array  # (n,) or (N+1, n)
     state_weight: Array  # Q (n, n) symmetric
     input_weight: Array  # R (m, m) symmetric
     terminal_weight: Array  # Q_N (n, n) symmetric
+
+    def __post_init__(self) -> None:
+        """Refuse weights that no descent can work with."""
+        n, R = np.shape(self.target)[-1], np.asarray(self.input_weight)
+        for name, weight, size in (
+            ("R", R, len(R) if R.ndim else 1),
+            ("Q", self.state_weight, n),
+            ("Q_N", self.terminal_weight, n),
+        ):
+            if np.shape(weight) != (size, size):
+                raise ValueError(f"{name} has shape {np.shape(weight)}: give ({size}, {size})")
+        if not np.all(np.linalg.eigvalsh(R) > 0.0):
+            raise ValueError(f"R = {R.tolist()} is not positive definite: give one that is")
 
     @staticmethod
     def reaching(target: Array, input_weight: Array, terminal_weight: Array) -> QuadraticCost:

@@ -13,7 +13,7 @@ from hybrid.hilqr.types import Array, Jump, Trajectory
 from hybrid.integration import flow_jacobians
 from hybrid.options import SimulationOptions
 from hybrid.saltations import input_saltation, saltation
-from hybrid.simulation import Event
+from hybrid.simulation import EventRecord
 from hybrid.systems import System
 
 IDENTITY = 1e-6  # a saltation matrix this close to the identity is one
@@ -32,9 +32,9 @@ class TimestepLinearisation(NamedTuple):
     transitions: list[Jump]
 
 
-def events_by_knot(trajectory: Trajectory) -> dict[int, list[Event]]:
+def events_by_knot(trajectory: Trajectory) -> dict[int, list[EventRecord]]:
     """Events of each timestep that has any, in order of time."""
-    events: dict[int, list[Event]] = {}
+    events: dict[int, list[EventRecord]] = {}
     for knot, event in trajectory.aux.events:
         events.setdefault(knot, []).append(event)
     return events
@@ -56,7 +56,9 @@ class EventLinearisation:
         self.n, self.m = system.state_dim, system.input_dim
         self._options = options
 
-    def at(self, trajectory: Trajectory, k: int, events: Sequence[Event]) -> TimestepLinearisation:
+    def at(
+        self, trajectory: Trajectory, k: int, events: Sequence[EventRecord]
+    ) -> TimestepLinearisation:
         """Sensitivities of timestep k of a rollout, with the events that it had."""
         x, u, t = trajectory.states[k], trajectory.inputs[k], k * self.timestep
         cut = self.event_at == "exact" and len(events) > 0
@@ -72,7 +74,7 @@ class EventLinearisation:
             jumps[-1] = self._jump(k, events[-1], u_after=u_after)
         return TimestepLinearisation(A, B, jumps)
 
-    def _in_place(self, knot: int, events: Sequence[Event]) -> list[Jump]:
+    def _in_place(self, knot: int, events: Sequence[EventRecord]) -> list[Jump]:
         """Saltation matrices of one timestep's events, each with the flow that follows it."""
         times = [event.time for event in events[1:]] + [(knot + 1) * self.timestep]
         jumps = []
@@ -83,7 +85,7 @@ class EventLinearisation:
         return jumps
 
     def _jump(
-        self, knot: int, event: Event, flow: tuple[Array | None, Array | None] = (None, None),
+        self, knot: int, event: EventRecord, flow: tuple[Array | None, Array | None] = (None, None),
         u_after: Array | None = None,
     ) -> Jump:  # fmt: skip
         """Padded matrices of one event, and of the flow that follows it within its timestep."""
@@ -109,7 +111,7 @@ def pad(array: Array, shape: tuple[int, ...]) -> Array:
     return wide
 
 
-def _is_identity(matrix: Array, event: Event) -> bool:
+def _is_identity(matrix: Array, event: EventRecord) -> bool:
     """Whether nothing switches at an event, (3.12): a padded matrix is the identity.
 
     The input has no reason to jump there: a descent that believes in such jumps makes them grow.

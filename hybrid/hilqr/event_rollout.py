@@ -16,7 +16,7 @@ from hybrid.compiled.policies import Candidates, Policy, Reference, roll_out
 from hybrid.compiled.runge_kutta import DEGREE
 from hybrid.compiled.step import Log
 from hybrid.compiled.system import native_tables
-from hybrid.events import Event
+from hybrid.events import EventRecord
 from hybrid.hilqr.extension import (
     KnotEvent,
     Modes,
@@ -134,6 +134,6 @@ class EventRollout:
             edge, knot = self._system.transitions[logs.edge[c, i]], int(logs.knot[c, i])
             n, after = (self._system.modes[j].state_dim for j in (edge.source, edge.target))
             before, end = logs.before[c, i, :n].copy(), logs.after[c, i, :after].copy()
-            event = Event(edge, float(logs.time[c, i]), before, end, part.inputs[c, knot])
+            event = EventRecord(edge, float(logs.time[c, i]), before, end, part.inputs[c, knot])
             events.append(KnotEvent(knot, event))
         return tuple(events)

@@ -16,7 +16,7 @@ import numpy as np
 from hybrid.compiled.limits import Limits
 from hybrid.compiled.policies import Reference, reference_at
 from hybrid.compiled.system import native_tables
-from hybrid.events import Event
+from hybrid.events import EventRecord
 from hybrid.options import SimulationOptions
 from hybrid.systems import Array, System
 
@@ -25,7 +25,7 @@ class KnotEvent(NamedTuple):
     """An event and the timestep in which it happened."""
 
     knot: int
-    event: Event
+    event: EventRecord
 
 
 class Modes(NamedTuple):
@@ -41,8 +41,8 @@ class Segment(NamedTuple):
     mode: int
     first: int  # first knot in it
     last: int  # last knot in it; less than ``first`` when both events are in one timestep
-    start_event: Event | None
-    end_event: Event | None
+    start_event: EventRecord | None
+    end_event: EventRecord | None
 
 
 def segments(initial_mode: int, events: Sequence[KnotEvent], steps: int) -> list[Segment]:
@@ -107,7 +107,7 @@ def contiguous(array: Array) -> Array:
     return np.ascontiguousarray(array, dtype=np.float64)
 
 
-def _row(event: Event | None, n: int, after: bool) -> Array:
+def _row(event: EventRecord | None, n: int, after: bool) -> Array:
     """Time and state (1 + n,) at an event; NaN where there is none."""
     row = np.zeros(1 + n)
     if event is None:

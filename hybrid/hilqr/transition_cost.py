@@ -15,7 +15,7 @@ from hybrid.hilqr.event_linearisation import TimestepLinearisation
 from hybrid.hilqr.extension import Modes
 from hybrid.hilqr.types import Array, CostExpansion
 from hybrid.path_derivatives import event_time_derivatives
-from hybrid.simulation import Event
+from hybrid.simulation import EventRecord
 from hybrid.systems import System, Transition
 
 
@@ -81,7 +81,7 @@ def add_transition_terms(
     cost: TransitionCost,
     system: System,
     timestep: TimestepLinearisation,
-    events: Sequence[Event],
+    events: Sequence[EventRecord],
 ) -> None:
     """Add the terms of one timestep's transitions to its knot of an expansion, (5.27)-(5.31).
 
@@ -115,8 +115,8 @@ def add_transition_terms(
 
 
 def _own_sensitivities(
-    system: System, chain: Sequence[Event], A: Array, B: Array
-) -> Iterator[tuple[Event, Array, Array]]:
+    system: System, chain: Sequence[EventRecord], A: Array, B: Array
+) -> Iterator[tuple[EventRecord, Array, Array]]:
     """Each event of a chain, and the sensitivities f_x, f_u of its state at its own time."""
     first, n = chain[0], len(chain[0].state_before)
     by_state, by_input = event_time_derivatives(system, first)

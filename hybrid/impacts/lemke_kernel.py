@@ -4,7 +4,7 @@
 
 from __future__ import annotations
 
-from numba import njit
+from hybrid.kernels import unlocked_kernel
 
 SOLVED, RAY, PIVOT_LIMIT, INACCURATE = 0, 1, 2, 3
 STATUSES = ("solved", "ray", "pivot_limit", "inaccurate")
@@ -13,7 +13,7 @@ TIE = 1e-10  # ratios that differ by less are equal, relative to their size or o
 RESIDUAL = 1e-7  # that a solution may leave in a row, over the row's terms and floor
 
 
-@njit(cache=True, error_model="numpy", nogil=True)
+@unlocked_kernel
 def lemke(table, q, d, floor, max_pivots, T, basis, z):
     """Solve with W in ``table``: z (n,) is filled; returns (status, pivots, ties).
 
@@ -52,7 +52,7 @@ def lemke(table, q, d, floor, max_pivots, T, basis, z):
     return PIVOT_LIMIT, max_pivots, ties
 
 
-@njit(cache=True, error_model="numpy", nogil=True)
+@unlocked_kernel
 def solves(table, q, floor, z):
     """Whether z solves the problem with W in ``table``, to rounding."""
     n = len(q)
@@ -67,7 +67,7 @@ def solves(table, q, floor, z):
     return True
 
 
-@njit(cache=True, error_model="numpy", nogil=True)
+@unlocked_kernel
 def position(basis, variable):
     """Row of a basic variable."""
     for i in range(len(basis)):
@@ -76,7 +76,7 @@ def position(basis, variable):
     return -1
 
 
-@njit(cache=True, error_model="numpy", nogil=True)
+@unlocked_kernel
 def leaving(T, column, sign, preferred):
     """Row with the lexicographically least ratio, and 1 where the ratio alone had ties, else 0.
 
@@ -104,7 +104,7 @@ def leaving(T, column, sign, preferred):
     return best, ties
 
 
-@njit(cache=True, error_model="numpy", nogil=True)
+@unlocked_kernel
 def before(T, i, k, column):
     """Whether row i over its pivot entry comes before row k over its own, lexicographically."""
     for j in range(len(T)):
@@ -114,7 +114,7 @@ def before(T, i, k, column):
     return False
 
 
-@njit(cache=True, error_model="numpy", nogil=True)
+@unlocked_kernel
 def pivot(T, row, column):
     """Make ``column`` the unit vector of ``row``."""
     scale = 1.0 / T[row, column]

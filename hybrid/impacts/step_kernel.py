@@ -7,12 +7,12 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-from numba import njit
 
 from hybrid.impacts.contact_problem import COLLIDING, ContactProblem
 from hybrid.impacts.impact_lcp import step_matrix, step_units
 from hybrid.impacts.lemke import tableau
 from hybrid.impacts.lemke_kernel import INACCURATE, SOLVED, lemke
+from hybrid.kernels import unlocked_kernel
 from hybrid.systems import Array
 
 GAIN = 1e-9  # growth of K in a step over K before it; more contradicts Theorem 7: rounding
@@ -43,7 +43,7 @@ class StepTables(NamedTuple):
         return len(self.table)
 
 
-@njit(cache=True, error_model="numpy", nogil=True)
+@unlocked_kernel
 def energy(M, v):
     """K = v' M v / 2 (11)."""
     total = 0.0
@@ -55,7 +55,7 @@ def energy(M, v):
     return 0.5 * total
 
 
-@njit(cache=True, error_model="numpy", nogil=True)
+@unlocked_kernel
 def is_colliding(J, m, v):
     """Whether one of the first m rows of J closes at v, (28)."""
     for i in range(m):
@@ -67,7 +67,7 @@ def is_colliding(J, m, v):
     return False
 
 
-@njit(cache=True, error_model="numpy", nogil=True)
+@unlocked_kernel
 def right_side(s, limits, v, q):
     """Fill q (N,) with w_q(v, lambda_n_max) of (75a), over its largest velocity, which it returns.
 
@@ -87,7 +87,7 @@ def right_side(s, limits, v, q):
     return size
 
 
-@njit(cache=True, error_model="numpy", nogil=True)
+@unlocked_kernel
 def advance(s, m, z, size, v, after):
     """Fill ``after`` (n,) with v' of (75c), z (N,) being over ``size`` and in its units."""
     for j in range(len(v)):
@@ -96,7 +96,7 @@ def advance(s, m, z, size, v, after):
             after[j] += s.by_impulse[j, i] * size * s.unknowns[m + i] * z[m + i]
 
 
-@njit(cache=True, error_model="numpy", nogil=True)
+@unlocked_kernel
 def step_all(s, rows, limits, cover, velocities, count, growth, endings, alive):
     """One step (75) of the velocities of ``rows`` (R,), in place.
 

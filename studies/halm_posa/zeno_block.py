@@ -40,7 +40,8 @@ IMPACTS = 40
 REQUIRED = 1e-3  # of the accumulation, relative
 SHOWN = ("half_cycle", "corner", "time", "s", "rate", "time_error", "s_error", "friction_used")
 A, B = 0, 1  # corners, and the modes that turn about them
-_OPTIONS = SimulationOptions(rtol=1e-11, atol=1e-13, guard_tolerance=1e-13, max_events=10**6
+_OPTIONS = SimulationOptions(
+    rtol=1e-11, atol=1e-13, guard_tolerance=1e-13, max_events=10**6, zeno_events=10**6
 )
 
 
@@ -278,6 +279,7 @@ def trajectory(
         samples: in a half cycle, and as many in an impact; two or more.
         rest: how long the block stands after the last impact [s].
     """
+
     def part(t: Array, x: Array, pushes: Array) -> ZenoTrajectory:
         slow = 1.0 - pushes.sum(axis=1)
         return ZenoTrajectory(t + x[:, 6:].sum(axis=1), t, x[:, 2], x[:, 5], slow, pushes)

@@ -271,7 +271,7 @@ def simulate_ours(problem: Problem) -> Trace:
     """The trajectory by this project's simulator."""
     options = SimulationOptions(
         rtol=problem.rtol, atol=_atol(problem.rtol), max_step=problem.max_step,
-        max_events=MAX_EVENTS, max_steps=MAX_STEPS,
+        max_events=MAX_EVENTS, zeno_events=MAX_EVENTS, max_steps=MAX_STEPS,
     )  # fmt: skip
     system = system_of(problem.structure, problem.way)
     run = simulate(system, 0, problem.x, problem.duration, problem.u, t=problem.t, options=options)

@@ -69,16 +69,13 @@ def test_a_ball_on_the_floor_grazes_it_and_one_that_bounces_for_ever_is_zeno(clo
     step = drop(ball_with(closed_form), 0.1, np.zeros(2))
     assert_says(step, "grazing", "impact (1, 2)", "t = 0.25 s")
     step = drop(ball_with(closed_form), 5.0)
-    assert_says(step, "zeno", "falling (1)", "20 events", "max_events")
+    assert_says(step, "zeno", "20 events", "max_events")
     still = ball_with(mode={"flow": lambda t, x, u: np.zeros(2)})
     step = drop(still, x=np.zeros(2))
     assert step.status == "ok" and step.events == ()
 
 
-def test_options_bound_rates_and_steps():
-    options = SimulationOptions(minimum_rate=5.0)
-    assert drop(ball_with(), x=np.array([1.0, -2.5]), options=options).status == "ok"
-    assert_says(drop(ball_with(), options=options), "grazing", "rate -4.43")
+def test_options_bound_steps():
     few = SimulationOptions(max_step=1e-3, max_steps=100)
     assert_says(drop(ball_with(), options=few), "too_stiff", "100 integration steps", "max_steps")
 
@@ -199,7 +196,7 @@ def test_many_events_and_steps_in_a_long_time_are_not_too_many(way):
     assert run.status == "ok", run.message
     times = np.pi * (np.arange(28) + 0.5)
     np.testing.assert_allclose([event.time for event in run.events], times, atol=1e-7)
-    for most, status in ((1000, "ok"), (100, "too_stiff")):
+    for most, status in ((5000, "ok"), (1000, "too_stiff")):
         options = SimulationOptions(max_step=5e-3, max_steps=most)
         assert simulate(system, FIRST, HIGH, 20.0, options=options).status == status
 

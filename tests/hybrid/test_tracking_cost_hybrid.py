@@ -15,7 +15,7 @@ Q = np.array([[2.0, 0.3], [0.3, 1.5]])
 R, Q_N = np.array([[0.02]]), np.diag([5.0, 4.0])
 X0 = np.array([1.0, 0.0])
 NOMINAL = 0.5 * np.sin(0.2 * np.arange(STEPS))[:, None]
-ZERO = QuadraticCost(np.zeros(2), np.zeros((2, 2)), np.zeros((1, 1)), np.zeros((2, 2)))
+ZERO = QuadraticCost(np.zeros(2), np.zeros((2, 2)), np.eye(1), np.zeros((2, 2)))
 
 
 def roll(x0, inputs, mode=FALLING):

@@ -7,7 +7,6 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
 from hybrid.cholesky import solve_lower
@@ -19,6 +18,7 @@ from hybrid.filters.kernels.kalman import nis
 from hybrid.filters.kernels.matrices import cholesky
 from hybrid.filters.kernels.noisy_flow import Draws, noisy_step
 from hybrid.filters.tables import KernelTables
+from hybrid.kernels import kernel, unlocked_kernel
 
 VANISHED = -745.0  # the exponential of less is zero
 
@@ -44,7 +44,7 @@ class Cloud(NamedTuple):
         return Cloud._make(array.copy() for array in self)
 
 
-@njit(cache=True, error_model="numpy")
+@kernel
 def draw_cloud(cloud, mode, mean, S, key):
     """Particles of one weight from a Gaussian with the covariance S S' in a mode."""
     z = np.empty(len(mean))
@@ -57,7 +57,7 @@ def draw_cloud(cloud, mode, mean, S, key):
                 cloud.states[b, i] += S[i, j] * z[j]
 
 
-@njit(cache=True, error_model="numpy", nogil=True)
+@unlocked_kernel
 def move_all(f: KernelTables, t, u, end, key, part, cloud):
     """Move a part of the particles, every n-th from a first on (first, n), to ``end`` [s]."""
     none = np.empty((0, cloud.states.shape[1]))
@@ -72,7 +72,7 @@ def move_all(f: KernelTables, t, u, end, key, part, cloud):
             cloud.states[b, i] = x[i] if i < len(x) else 0.0
 
 
-@njit(cache=True, error_model="numpy", nogil=True)
+@unlocked_kernel
 def weigh(f: KernelTables, t, u, y, cloud):
     """Multiply the weights by the likelihoods of y (p,).
 
@@ -101,7 +101,7 @@ def weigh(f: KernelTables, t, u, y, cloud):
     return normalise(cloud.log_weights, cloud.log_weights + exponents + peaks[cloud.modes]), squared
 
 
-@njit(cache=True, error_model="numpy")
+@kernel
 def normalise(log_weights, logs):
     """Set the weights to those of ``logs`` (N,), scaled to the sum 1; False where all are zero."""
     largest = np.max(logs)
@@ -111,7 +111,7 @@ def normalise(log_weights, logs):
     return True
 
 
-@njit(cache=True, error_model="numpy")
+@kernel
 def drop_failed(cloud):
     """Leave out particles that could not be followed; False, with nothing done, if none could."""
     failed = cloud.codes != OK
@@ -123,13 +123,13 @@ def drop_failed(cloud):
     return True
 
 
-@njit(cache=True, error_model="numpy")
+@kernel
 def effective_size(log_weights):
     """1 / sum of the squared weights: how many particles of one weight were as good."""
     return 1.0 / np.sum(np.exp(2.0 * log_weights))
 
 
-@njit(cache=True, error_model="numpy", nogil=True)
+@unlocked_kernel
 def resample(cloud, key):
     """Draw the particles anew by their weights, systematically: one draw for all of them."""
     count = len(cloud.modes)

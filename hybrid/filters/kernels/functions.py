@@ -9,7 +9,6 @@ D(y) M E(x) there, with E and D of ``hybrid.filters.manifolds``. In R^n both are
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 
 from hybrid.compiled.calls import STEP, evaluate, guard, put, reset
 from hybrid.compiled.tables import ABSENT, COMPILED
@@ -25,16 +24,17 @@ from hybrid.filters.tables import (
     SLOPE,
     KernelTables,
 )
+from hybrid.kernels import kernel
 
 
-@njit(cache=True, error_model="numpy")
+@kernel
 def callback(f: KernelTables, row, i, t, x, u, size):
     """The first numbers (size,) that a callback gives."""
     evaluate(f, f.slots[row, i], t, x, u)
     return f.out[:size].copy()
 
 
-@njit(cache=True, error_model="numpy")
+@kernel
 def measurement(f: KernelTables, mode, t, x, u):
     """h (p,) of a mode."""
     if f.slots[MEASUREMENT, mode] == COMPILED:
@@ -42,33 +42,33 @@ def measurement(f: KernelTables, mode, t, x, u):
     return callback(f, MEASUREMENT, mode, t, x, u, f.noise.size[mode])
 
 
-@njit(cache=True, error_model="numpy")
+@kernel
 def measurement_jacobian(f: KernelTables, mode, t, x, u):
     """C = D_x h (p, k), (4.23)."""
     C = jacobian(f, MEASUREMENT_STATE, mode, t, x, u, f.noise.size[mode])
     return product(C, basis(f, mode, x)) if on_manifold(f, mode) else C
 
 
-@njit(cache=True, error_model="numpy")
+@kernel
 def guard_gradient(f: KernelTables, e, t, x, u):
     """D_x g (n,) of a transition's guard."""
     return jacobian(f, GUARD_STATE, e, t, x, u, 1)[0]
 
 
-@njit(cache=True, error_model="numpy")
+@kernel
 def tangent_gradient(f: KernelTables, e, t, x, u):
     """D_x g (k,) of a transition's guard, of tangent vectors."""
     gradient, mode = guard_gradient(f, e, t, x, u), f.system.source[e]
     return times(basis(f, mode, x).T, gradient) if on_manifold(f, mode) else gradient
 
 
-@njit(cache=True, error_model="numpy")
+@kernel
 def reset_jacobian(f: KernelTables, e, t, x, u):
     """D_x R (n_target, n) of a transition."""
     return jacobian(f, RESET_STATE, e, t, x, u, f.system.dims[f.system.target[e]])
 
 
-@njit(cache=True, error_model="numpy")
+@kernel
 def jacobian(f: KernelTables, row, i, t, x, u, size):
     """Derivative (size, n) by the state of a measurement, guard or reset.
 
@@ -96,7 +96,7 @@ def jacobian(f: KernelTables, row, i, t, x, u, size):
     return J
 
 
-@njit(cache=True, error_model="numpy")
+@kernel
 def _value(f: KernelTables, row, i, t, x, u):
     if row == MEASUREMENT_STATE:
         return measurement(f, i, t, x, u)
@@ -105,14 +105,14 @@ def _value(f: KernelTables, row, i, t, x, u):
     return np.array([guard(f.system, i, t, x, u)])
 
 
-@njit(cache=True, error_model="numpy")
+@kernel
 def _ends(value):
     """The two ends of a central difference about a number."""
     h = STEP * max(1.0, abs(value))
     return value + h, value - h
 
 
-@njit(cache=True, error_model="numpy")
+@kernel
 def derivatives_by_time(f: KernelTables, e, t, x, u):
     """D_t g, and D_t R (n_target,), of a transition."""
     s = f.system
@@ -124,13 +124,13 @@ def derivatives_by_time(f: KernelTables, e, t, x, u):
     return g, (reset(s, e, ahead, x, u) - reset(s, e, behind, x, u)) / h
 
 
-@njit(cache=True, error_model="numpy")
+@kernel
 def on_manifold(f: KernelTables, mode):
     """Whether a mode's states live on a manifold that is not R^n."""
     return f.slots[PLUS, mode] != ABSENT
 
 
-@njit(cache=True, error_model="numpy")
+@kernel
 def of_manifold(f: KernelTables, row, mode, x, d, size):
     """The first numbers (size,) that a manifold's callback gives of x and d."""
     put(f.x, x)
@@ -139,45 +139,45 @@ def of_manifold(f: KernelTables, row, mode, x, d, size):
     return f.out[:size].copy()
 
 
-@njit(cache=True, error_model="numpy")
+@kernel
 def retract(f: KernelTables, mode, x, d):
     """The state (n,) that lies a tangent vector d (k,) from x (n,)."""
     return of_manifold(f, PLUS, mode, x, d, len(x)) if on_manifold(f, mode) else x + d
 
 
-@njit(cache=True, error_model="numpy")
+@kernel
 def difference(f: KernelTables, mode, y, x):
     """The tangent vector (k,) from x to y (n,)."""
     return of_manifold(f, MINUS, mode, y, x, f.tangent[mode]) if on_manifold(f, mode) else y - x
 
 
-@njit(cache=True, error_model="numpy")
+@kernel
 def project(f: KernelTables, mode, x):
     """The state (n,) on the manifold at x (n,), which a flow has left by its rounding."""
     return retract(f, mode, x, np.zeros(f.tangent[mode])) if on_manifold(f, mode) else x
 
 
-@njit(cache=True, error_model="numpy")
+@kernel
 def retraction_slope(f: KernelTables, mode, x, d):
     """Derivative (n, k) of ``retract`` by d, on a manifold."""
     n, k = len(x), f.tangent[mode]
     return of_manifold(f, SLOPE, mode, x, d, n * k).reshape((n, k))
 
 
-@njit(cache=True, error_model="numpy")
+@kernel
 def basis(f: KernelTables, mode, x):
     """E(x) (n, k) of a mode on a manifold."""
     return retraction_slope(f, mode, x, np.zeros(f.tangent[mode]))
 
 
-@njit(cache=True, error_model="numpy")
+@kernel
 def part(f: KernelTables, mode, y):
     """D(y) (k, n) of a mode on a manifold."""
     n, k = len(y), f.tangent[mode]
     return of_manifold(f, PART, mode, y, y[:0], n * k).reshape((k, n))
 
 
-@njit(cache=True, error_model="numpy")
+@kernel
 def tangent_map(f: KernelTables, M, mode, x, target, y):
     """D(y) M E(x) (k_target, k) of a Jacobian M (n_target, n) from x to y."""
     if on_manifold(f, mode):
@@ -185,7 +185,7 @@ def tangent_map(f: KernelTables, M, mode, x, target, y):
     return product(part(f, target, y), M) if on_manifold(f, target) else M
 
 
-@njit(cache=True, error_model="numpy")
+@kernel
 def transport_covariance(f: KernelTables, mode, x, d, Sigma):
     """Covariance (k, k) of tangent vectors at plus(x, d), from one of plus(x, d + e) by e."""
     if not on_manifold(f, mode):

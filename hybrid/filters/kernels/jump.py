@@ -7,10 +7,8 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 import numpy as np
-from numba import njit
 
 from hybrid.compiled.calls import flow, guard, reset
-from hybrid.compiled.location import guard_rate
 from hybrid.filters.kernels.functions import (
     derivatives_by_time,
     guard_gradient,
@@ -18,8 +16,15 @@ from hybrid.filters.kernels.functions import (
     tangent_map,
 )
 from hybrid.filters.kernels.matrices import add, product, sandwich, times
-from hybrid.filters.kernels.path import active_transition, guard_set, inactive_guards
+from hybrid.filters.kernels.path import (
+    SLOWEST,
+    active_transition,
+    guard_set,
+    inactive_guards,
+    rate_of,
+)
 from hybrid.filters.tables import KernelTables
+from hybrid.kernels import kernel
 from hybrid.saltations import JUMPED
 from hybrid.systems import Array
 
@@ -37,14 +42,14 @@ class Jump(NamedTuple):
     transverse: bool
 
 
-@njit(cache=True, error_model="numpy")
+@kernel
 def is_deep_inside(f: KernelTables, e, t, x, u):
     """Whether a state lies so deep inside a guard that it did not get there by the flow."""
-    rate = guard_rate(f.system, f.system.source[e], e, t, x, u)
+    rate = rate_of(f.system, f.system.source[e], e, t, x, u)
     return guard(f.system, e, t, x, u) < -JUMPED * max(1.0, abs(rate))
 
 
-@njit(cache=True, error_model="numpy")
+@kernel
 def next_transition(f: KernelTables, mode, origin, t, x, u, by_flow):
     """Transition that a reset to x sets off at once: its guard is jumped over; -1 if none is."""
     s, limits = f.system, f.limits
@@ -56,7 +61,7 @@ def next_transition(f: KernelTables, mode, origin, t, x, u, by_flow):
     return e if e >= 0 and is_deep_inside(f, e, t, x, u) else -1
 
 
-@njit(cache=True, error_model="numpy")
+@kernel
 def jump(f: KernelTables, e, t, x, u, by_flow, visited):
     """Transition e from the state x, and what it sets off, as one (``hybrid.chains``).
 
@@ -68,7 +73,7 @@ def jump(f: KernelTables, e, t, x, u, by_flow, visited):
     mode, origin, cycle, transitions = s.source[e], -1, False, 0
     D, D_t = np.eye(len(x)), np.zeros(len(x))
     noise = np.zeros((f.tangent[mode], f.tangent[mode]))
-    for _ in range(f.limits.max_events):
+    for _ in range(f.limits.zeno_events):
         after, target = reset(s, e, t, x, u), s.target[e]
         D_xR, D_tR = reset_jacobian(f, e, t, x, u), derivatives_by_time(f, e, t, x, u)[1]
         D, D_t = product(D_xR, D), times(D_xR, D_t) + D_tR
@@ -85,14 +90,14 @@ def jump(f: KernelTables, e, t, x, u, by_flow, visited):
     return Jump(mode, x, D, noise, origin, transitions, cycle, transverse)
 
 
-@njit(cache=True, error_model="numpy")
+@kernel
 def saltation(f: KernelTables, e, t, x, u, D, D_t, mode, after):
     """Make D_x R in D Xi of (3.2), in place where ``f.salted``; whether (3.11) holds."""
     gradient, F = guard_gradient(f, e, t, x, u), flow(f.system, f.system.source[e], t, x, u)
     rate = derivatives_by_time(f, e, t, x, u)[0]
     for i in range(len(x)):
         rate += gradient[i] * F[i]
-    if not rate < -f.limits.minimum_rate:
+    if not rate < -SLOWEST:
         return False
     if f.salted:
         change = flow(f.system, mode, t, after, u) - times(D, F) - D_t

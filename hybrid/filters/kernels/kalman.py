@@ -7,11 +7,9 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-from numba import njit
 
 from hybrid.compiled.calls import guard
 from hybrid.compiled.limits import OK
-from hybrid.compiled.location import guard_rate
 from hybrid.compiled.runge_kutta import finite
 from hybrid.filters.interface import (
     NO_GAIN,
@@ -30,13 +28,21 @@ from hybrid.filters.kernels.functions import (
 )
 from hybrid.filters.kernels.jump import jump
 from hybrid.filters.kernels.matrices import add, cholesky, product, sandwich, solve, times
-from hybrid.filters.kernels.path import guard_set, inactive_guards, is_transverse, to_event
+from hybrid.filters.kernels.path import (
+    SLOWEST,
+    guard_set,
+    inactive_guards,
+    is_transverse,
+    rate_of,
+    to_event,
+)
 from hybrid.filters.kernels.process_noise import (
     add_noise_without_flow,
     add_timestep_noise,
     flow_covariance,
 )
 from hybrid.filters.tables import KernelTables
+from hybrid.kernels import kernel
 from hybrid.systems import Array
 
 SPLIT = 3.09  # standard deviations: a guard within them has 0.1 % of the Gaussian behind it
@@ -74,7 +80,7 @@ class Innovation(NamedTuple):
     log_likelihood: float  # of the measurement before it was used [nat]; -inf where it has none
 
 
-@njit(cache=True, error_model="numpy")
+@kernel
 def predict(f: KernelTables, g: Gaussian, u, end, noisy):
     """Lines 2-12 until ``end`` [s]: (4.8) along the flow, (4.14) at transitions.
 
@@ -84,7 +90,7 @@ def predict(f: KernelTables, g: Gaussian, u, end, noisy):
     visited = np.zeros(len(s.dims), dtype=np.bool_)
     inactive = inactive_guards(s, g.mode, -1, g.t, g.x, u, f.limits)
     inside = np.any(inactive)
-    for count in range(f.limits.max_events + 2):
+    for count in range(f.limits.zeno_events + 2):
         x, t, e, status, longest = to_event(s, g.mode, g.t, g.x, u, end, inactive, count, f.limits)
         if finite(x) and t > g.t:
             g = Gaussian(g.mode, t, x, flow_covariance(f, g, u, t - g.t, x, longest, noisy))
@@ -111,7 +117,7 @@ def predict(f: KernelTables, g: Gaussian, u, end, noisy):
     return keep_finite(f, before, Result(g, transitions, code, split))
 
 
-@njit(cache=True, error_model="numpy")
+@kernel
 def after_jump(f: KernelTables, g: Gaussian, e, u, by_flow, visited):
     """The Gaussian after transition e, (4.13) and (4.14), and the jump."""
     j = jump(f, e, g.t, g.x, u, by_flow, visited)
@@ -120,7 +126,7 @@ def after_jump(f: KernelTables, g: Gaussian, e, u, by_flow, visited):
     return Gaussian(j.mode, g.t, j.x, Sigma), j
 
 
-@njit(cache=True, error_model="numpy")
+@kernel
 def instant_transitions(f: KernelTables, g: Gaussian, u, first):
     """Lines 16-20, (4.17) and (4.18): transition ``first`` if it is not -1, then by guard sets.
 
@@ -140,7 +146,7 @@ def instant_transitions(f: KernelTables, g: Gaussian, u, first):
     return Result(g, transitions, code, split)
 
 
-@njit(cache=True, error_model="numpy")
+@kernel
 def guard_spread(f: KernelTables, e, g: Gaussian, u):
     """``SPLIT`` standard deviations of a guard's value, sqrt(D_x g Sigma D_x g'), and its mean."""
     D = tangent_gradient(f, e, g.t, g.x, u).reshape(1, -1)
@@ -148,30 +154,30 @@ def guard_spread(f: KernelTables, e, g: Gaussian, u):
     return SPLIT * sigma, guard(f.system, e, g.t, g.x, u)
 
 
-@njit(cache=True, error_model="numpy")
+@kernel
 def split_until(f: KernelTables, e, g: Gaussian, u):
     """Time [s] at which all of a Gaussian, on or behind guard e, will have crossed it."""
-    rate = guard_rate(f.system, g.mode, e, g.t, g.x, u)
-    if not rate < -f.limits.minimum_rate:
+    rate = rate_of(f.system, g.mode, e, g.t, g.x, u)
+    if not rate < -SLOWEST:
         return g.t
     spread, value = guard_spread(f, e, g, u)
     return g.t + max(0.0, spread + value) / -rate
 
 
-@njit(cache=True, error_model="numpy")
+@kernel
 def is_split(f: KernelTables, g: Gaussian, u):
     """Whether part of a Gaussian lies behind a guard that its mean has not crossed yet."""
     s = f.system
     for e in range(len(s.source)):
         if s.source[e] == g.mode and not s.rest[e]:
-            if is_transverse(s, g.mode, e, g.t, g.x, u, f.limits):
+            if is_transverse(s, g.mode, e, g.t, g.x, u):
                 spread, value = guard_spread(f, e, g, u)
                 if value < spread:
                     return True
     return False
 
 
-@njit(cache=True, error_model="numpy")
+@kernel
 def keep_finite(f: KernelTables, before: Gaussian, after: Result):
     """The result, on its manifold; the Gaussian before, at the new time, if it is not finite."""
     g = after.g
@@ -181,7 +187,7 @@ def keep_finite(f: KernelTables, before: Gaussian, after: Result):
     return Result(Gaussian(before.mode, g.t, before.x, before.Sigma), 0, RESULT_NOT_FINITE, -np.inf)
 
 
-@njit(cache=True, error_model="numpy")
+@kernel
 def innovation(f: KernelTables, g: Gaussian, u, y):
     """Innovation of a measurement y (p,), C (p, k) and the Cholesky factor of S (p, p)."""
     p = f.noise.size[g.mode]
@@ -199,7 +205,7 @@ def innovation(f: KernelTables, g: Gaussian, u, y):
     return Innovation(residual, S, squared, -0.5 * (squared + volume)), C, L
 
 
-@njit(cache=True, error_model="numpy")
+@kernel
 def update(f: KernelTables, g: Gaussian, u, y):
     """Lines 13-15 with Joseph's form of (4.11), and the innovation; no guards are looked at.
 
@@ -224,7 +230,7 @@ def update(f: KernelTables, g: Gaussian, u, y):
     return keep_finite(f, g, Result(after, 0, OK, -np.inf)), nu
 
 
-@njit(cache=True, error_model="numpy")
+@kernel
 def correct(f: KernelTables, g: Gaussian, u, y):
     """Lines 13-20: an update, then the transitions whose guard sets hold the mean."""
     result, nu = update(f, g, u, y)
@@ -233,13 +239,13 @@ def correct(f: KernelTables, g: Gaussian, u, y):
     return keep_finite(f, result.g, instant_transitions(f, result.g, u, -1)), nu
 
 
-@njit(cache=True, error_model="numpy")
+@kernel
 def force(f: KernelTables, g: Gaussian, u, e):
     """Take transition e now, wherever the mean is."""
     return keep_finite(f, g, instant_transitions(f, g, u, e))
 
 
-@njit(cache=True, error_model="numpy")
+@kernel
 def nis(weights, index, expected, S, y):
     """Normalised innovation squared of a mixture: (y - m)' M^-1 (y - m), whose mean is p.
 

@@ -5,12 +5,12 @@
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 
 from hybrid.cholesky import factorise, solve_lower, solve_lower_transposed
+from hybrid.kernels import kernel
 
 
-@njit(cache=True, error_model="numpy")
+@kernel
 def product(A, B):
     """A B."""
     C = np.zeros((A.shape[0], B.shape[1]))
@@ -23,7 +23,7 @@ def product(A, B):
     return C
 
 
-@njit(cache=True, error_model="numpy")
+@kernel
 def times(A, x):
     """A x."""
     y = np.zeros(A.shape[0])
@@ -33,7 +33,7 @@ def times(A, x):
     return y
 
 
-@njit(cache=True, error_model="numpy")
+@kernel
 def sandwich(A, Sigma):
     """A Sigma A', exactly symmetric."""
     half = product(A, Sigma)
@@ -49,7 +49,7 @@ def sandwich(A, Sigma):
     return result
 
 
-@njit(cache=True, error_model="numpy")
+@kernel
 def add(A, B, factor):
     """A <- A + factor B, of B's upper left part."""
     for i in range(A.shape[0]):
@@ -57,14 +57,14 @@ def add(A, B, factor):
             A[i, j] += factor * B[i, j]
 
 
-@njit(cache=True, error_model="numpy")
+@kernel
 def cholesky(S):
     """Lower L with L L' = S, and whether S is finite and positive definite."""
     L = np.zeros(S.shape)
     return L, factorise(S, L)
 
 
-@njit(cache=True, error_model="numpy")
+@kernel
 def solve(L, B):
     """X (p, r) with L L' X = B."""
     X = B.copy()

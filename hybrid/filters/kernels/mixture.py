@@ -7,12 +7,10 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
 from hybrid.compiled.calls import guard
 from hybrid.compiled.limits import OK
-from hybrid.compiled.location import guard_rate
 from hybrid.compiled.piece import flow_for
 from hybrid.compiled.runge_kutta import finite
 from hybrid.filters.interface import NO_LIKELIHOOD, NOT_TRANSVERSE, WRONG_SIZE
@@ -26,10 +24,11 @@ from hybrid.filters.kernels.kalman import (
     predict,
     update,
 )
-from hybrid.filters.kernels.path import flow_to, guard_set, is_transverse
+from hybrid.filters.kernels.path import flow_to, guard_set, is_transverse, rate_of
 from hybrid.filters.kernels.process_noise import add_timestep_noise, flow_covariance
 from hybrid.filters.kernels.truncation import Side, sides
 from hybrid.filters.tables import KernelTables, ModelTables
+from hybrid.kernels import kernel
 from hybrid.systems import Array
 
 NEWTON = 20  # steps that find when a state behind a guard crossed it
@@ -61,7 +60,7 @@ class Split(NamedTuple):
     max_hypotheses: int
 
 
-@njit(cache=True, error_model="numpy")
+@kernel
 def clear(mixture: Mixture):
     """Leave no Gaussian."""
     mixture.weights[:] = 0.0
@@ -69,7 +68,7 @@ def clear(mixture: Mixture):
     mixture.codes[:] = OK
 
 
-@njit(cache=True, error_model="numpy")
+@kernel
 def gaussian(f: KernelTables, mixture: Mixture, mode, t):
     """The Gaussian of a mode."""
     n, k = f.system.dims[mode], f.tangent[mode]
@@ -77,7 +76,7 @@ def gaussian(f: KernelTables, mixture: Mixture, mode, t):
     return Gaussian(mode, t, x, Sigma)
 
 
-@njit(cache=True, error_model="numpy")
+@kernel
 def merge(f: KernelTables, mixture: Mixture, g: Gaussian, weight, transitions, code):
     """Merge a Gaussian with that of its mode, as one with the mean and covariance of both."""
     mode, k, before = g.mode, f.tangent[g.mode], mixture.weights[g.mode]
@@ -97,14 +96,14 @@ def merge(f: KernelTables, mixture: Mixture, g: Gaussian, weight, transitions, c
     mixture.means[mode, : len(g.x)] = retract(f, mode, mean, share * d)
 
 
-@njit(cache=True, error_model="numpy")
+@kernel
 def make_one(f: KernelTables, mixture: Mixture, g: Gaussian):
     """Make a mixture one Gaussian."""
     clear(mixture)
     merge(f, mixture, g, 1.0, 0, OK)
 
 
-@njit(cache=True, error_model="numpy")
+@kernel
 def normalise(mixture: Mixture, split: Split):
     """Drop light Gaussians and those beyond ``max_hypotheses``; scale the others to the sum 1."""
     weights, total = mixture.weights, 0.0
@@ -118,37 +117,37 @@ def normalise(mixture: Mixture, split: Split):
         weights[i] /= total
 
 
-@njit(cache=True, error_model="numpy")
+@kernel
 def sides_of_guard(f: KernelTables, e, g: Gaussian, u, certain):
     """Whether guard e splits a Gaussian, and its parts in front and behind."""
     D = tangent_gradient(f, e, g.t, g.x, u)
     over, under = sides(guard(f.system, e, g.t, g.x, u), D, g.Sigma)
-    crosses = not f.system.rest[e] and is_transverse(f.system, g.mode, e, g.t, g.x, u, f.limits)
+    crosses = not f.system.rest[e] and is_transverse(f.system, g.mode, e, g.t, g.x, u)
     return crosses and certain < under.probability < 1.0 - certain, over, under
 
 
-@njit(cache=True, error_model="numpy")
+@kernel
 def part_of(f: KernelTables, g: Gaussian, one: Side):
     """A Gaussian's part on one side of a guard."""
     return Gaussian(g.mode, g.t, retract(f, g.mode, g.x, one.shift), one.Sigma)
 
 
-@njit(cache=True, error_model="numpy")
+@kernel
 def crossing(f: KernelTables, e, g: Gaussian, u):
     """Time [s] and state on guard e from which a state behind it comes."""
     t, x = g.t, g.x
     for _ in range(NEWTON):
-        back = -guard(f.system, e, t, x, u) / guard_rate(f.system, g.mode, e, t, x, u)
+        back = -guard(f.system, e, t, x, u) / rate_of(f.system, g.mode, e, t, x, u)
         if not np.isfinite(back) or t + back > g.t:  # not behind a guard that is curved
             break
         x = flow_for(f.system, g.mode, t, x, u, back, np.inf, f.limits)
         t += back
-        if abs(back) < f.limits.event_time * max(1.0, abs(t)):
+        if abs(back) < 1e-13 * max(1.0, abs(t)):
             return t, x
     return g.t, g.x
 
 
-@njit(cache=True, error_model="numpy")
+@kernel
 def through_guard(f: KernelTables, e, g: Gaussian, u, h):
     """A Gaussian behind a guard, taken back to it, through it, and on to its own time.
 
@@ -167,7 +166,7 @@ def through_guard(f: KernelTables, e, g: Gaussian, u, h):
     return result.g, j.transitions + result.transitions, success
 
 
-@njit(cache=True, error_model="numpy")
+@kernel
 def branch(f: KernelTables, g: Gaussian, weight, u, end, certain, out: Mixture):
     """Predict a Gaussian, in parts where a guard splits it, into ``out``.
 
@@ -200,7 +199,7 @@ def branch(f: KernelTables, g: Gaussian, weight, u, end, certain, out: Mixture):
     merge(f, out, result.g, weight, result.transitions, result.code)
 
 
-@njit(cache=True, error_model="numpy")
+@kernel
 def predict_mixture(f: KernelTables, mixture: Mixture, t, u, end, split: Split, out: Mixture):
     """Predict every Gaussian from t to ``end`` [s] into ``out``, and merge what meets there."""
     clear(out)
@@ -211,7 +210,7 @@ def predict_mixture(f: KernelTables, mixture: Mixture, t, u, end, split: Split, 
     normalise(out, split)
 
 
-@njit(cache=True, error_model="numpy")
+@kernel
 def transitions_unless_split(f: KernelTables, g: Gaussian, u, certain):
     """Transitions after a correction; none while a guard splits the Gaussian.
 
@@ -226,7 +225,7 @@ def transitions_unless_split(f: KernelTables, g: Gaussian, u, certain):
     return result.g, result.transitions
 
 
-@njit(cache=True, error_model="numpy")
+@kernel
 def correct_mixture(f: KernelTables, mixture: Mixture, t, u, y, split: Split, out: Mixture):
     """Correct each Gaussian with y (p,) into ``out``, and weigh it by the likelihood.
 

@@ -13,7 +13,6 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
 from hybrid.compiled.calls import put, reset
@@ -23,6 +22,7 @@ from hybrid.filters.draws import normals, subkey
 from hybrid.filters.kernels.path import inactive_guards, to_event
 from hybrid.filters.kernels.process_noise import EACH_TIMESTEP, HELD, WHITE
 from hybrid.filters.tables import KernelTables
+from hybrid.kernels import kernel
 
 PIECES = 3  # of a timestep's flow that have draws of their own in a table; later ones use the last
 NODES = 0.5 + 0.5 * np.array([-np.sqrt(0.6), 0.0, np.sqrt(0.6)])  # Gauss and Legendre on [0, 1]
@@ -37,7 +37,7 @@ class Draws(NamedTuple):
     reset: NDArray[np.float64]  # (PIECES, n) of transitions
 
 
-@njit(cache=True, error_model="numpy")
+@kernel
 def draw(draws: Draws, table, piece, number, z):
     """Fill z (n,) with the draw of a piece of the timestep."""
     if len(table) > 0:
@@ -46,7 +46,7 @@ def draw(draws: Draws, table, piece, number, z):
         normals(subkey(draws.key, number), z)
 
 
-@njit(cache=True, error_model="numpy")
+@kernel
 def scatter(out, S, z, factor):
     """out (n,) += factor S z."""
     for i in range(len(out)):
@@ -56,7 +56,7 @@ def scatter(out, S, z, factor):
         out[i] += factor * total
 
 
-@njit(cache=True, error_model="numpy")
+@kernel
 def hold_disturbance(f: KernelTables, mode, z, h):
     """Set the disturbance of the flow that is held for h [s]; none where the noise is another."""
     f.system.disturbance[:] = 0.0
@@ -64,7 +64,7 @@ def hold_disturbance(f: KernelTables, mode, z, h):
         scatter(f.system.disturbance, f.noise.Q_root[mode], z, 1.0)
 
 
-@njit(cache=True, error_model="numpy")
+@kernel
 def noisy_step(f: KernelTables, mode, t, x, u, end, draws: Draws):
     """Until ``end`` [s] with noise, (4.6) and (4.12): (mode, state, transitions, code).
 

@@ -9,7 +9,6 @@ Van Loan, Computing integrals involving the matrix exponential, IEEE Trans. Auto
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 from numba.extending import overload
 
 from hybrid.compiled.calls import (
@@ -27,11 +26,12 @@ from hybrid.compiled.tables import ABSENT
 from hybrid.filters.kernels.functions import basis, on_manifold, part, tangent_map
 from hybrid.filters.kernels.matrices import add, sandwich
 from hybrid.filters.tables import KernelTables, KernelType
+from hybrid.kernels import kernel
 
 EACH_TIMESTEP, WHITE, HELD = 0.0, 1.0, 2.0  # values of ``Noise.power``
 
 
-@njit(cache=True, error_model="numpy")
+@kernel
 def flow_covariance(f: KernelTables, g, u, h, x, longest, noisy):
     """A Sigma A' + W(h) of a flow over h [s] from a Gaussian to the state x (n,), (4.8).
 
@@ -50,21 +50,21 @@ def flow_covariance(f: KernelTables, g, u, h, x, longest, noisy):
     return Sigma
 
 
-@njit(cache=True, error_model="numpy")
+@kernel
 def add_timestep_noise(f: KernelTables, mode, Sigma, h):
     """Add the noise of power 0 at the end of a timestep of h [s]."""
     if f.noise.power[mode] == EACH_TIMESTEP and h > 0.0:
         add(Sigma, f.noise.Q[mode], 1.0)
 
 
-@njit(cache=True, error_model="numpy")
+@kernel
 def add_noise_without_flow(f: KernelTables, mode, Sigma, h):
     """Add h^power Q for h [s] in which a mean could not be followed."""
     if h > 0.0:
         add(Sigma, f.noise.Q[mode], h ** f.noise.power[mode])
 
 
-@njit(cache=True, error_model="numpy")
+@kernel
 def flow_jacobian(f: KernelTables, mode, t, x, u, h, longest):
     """A = D_x (n, n) of the flow over h [s], by (3.1) or in closed form."""
     d, n = f.derivatives, len(x)
@@ -74,7 +74,7 @@ def flow_jacobian(f: KernelTables, mode, t, x, u, h, longest):
     return y[n:].copy().reshape((n, n))
 
 
-@njit(cache=True, error_model="numpy")
+@kernel
 def van_loan(f: KernelTables, mode, t, x, u, h, longest):
     """A (n, n) of a flow over h [s] and W(h) = int_0^h A(h, s) Q A(h, s)' ds (n, n)."""
     n, scale = len(x), np.max(np.abs(f.noise.Q[mode]))
@@ -84,7 +84,7 @@ def van_loan(f: KernelTables, mode, t, x, u, h, longest):
     return A, scale * 0.5 * (W + W.T)
 
 
-@njit(cache=True, error_model="numpy")
+@kernel
 def _state_and_identity(x, size):
     y, n = np.zeros(size), len(x)
     put(y, x)
@@ -93,7 +93,7 @@ def _state_and_identity(x, size):
     return y
 
 
-@njit(cache=True, error_model="numpy")
+@kernel
 def _integrate(s, mode, t, y, u, h, longest, limits):
     """What ``rate`` integrates to over h [s], in equal parts no longer than ``longest`` [s]."""
     count = max(1, int(np.ceil(abs(h) / longest - 1e-9)))
@@ -110,7 +110,7 @@ def _rate(s, mode, t, y, u):
     return None
 
 
-@njit(cache=True, error_model="numpy")
+@kernel
 def _van_loan_rate(f: KernelTables, mode, t, y, u):
     """x' = F, A' = D_x F A and W' = D_x F W + W D_x F' + Q / max |Q|, in one vector."""
     n = f.system.dims[mode]
@@ -130,7 +130,7 @@ def _van_loan_rate(f: KernelTables, mode, t, y, u):
     return slope
 
 
-@njit(cache=True, error_model="numpy")
+@kernel
 def _spectral_density(f: KernelTables, mode, x):
     """Q / max |Q| (n, n) in the state's own coordinates."""
     scale, k = np.max(np.abs(f.noise.Q[mode])), f.tangent[mode]

@@ -12,9 +12,9 @@ import math
 from typing import NamedTuple
 
 import numpy as np
-from numba import njit
 
 from hybrid.filters.kernels.matrices import times
+from hybrid.kernels import kernel
 from hybrid.systems import Array
 
 
@@ -26,7 +26,7 @@ class Side(NamedTuple):
     Sigma: Array  # (k, k)
 
 
-@njit(cache=True, error_model="numpy")
+@kernel
 def truncated_normal(a):
     """Probability, mean and variance of a standard normal z where z > a."""
     probability = 0.5 * math.erfc(a / math.sqrt(2.0))
@@ -36,7 +36,7 @@ def truncated_normal(a):
     return probability, hazard, max(0.0, 1.0 - hazard * (hazard - a))
 
 
-@njit(cache=True, error_model="numpy")
+@kernel
 def side(a, along, Sigma, sign):
     """Where sign z > a, of a Gaussian whose covariance with z is ``along`` (k,)."""
     probability, mean, variance = truncated_normal(a)
@@ -47,7 +47,7 @@ def side(a, along, Sigma, sign):
     return Side(probability, sign * mean * along, result)
 
 
-@njit(cache=True, error_model="numpy")
+@kernel
 def sides(g, D, Sigma):
     """The parts of a Gaussian where g > 0 and where g < 0."""
     along = times(Sigma, D)

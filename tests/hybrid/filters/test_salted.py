@@ -100,7 +100,7 @@ def test_several_bounces_in_one_step_are_the_variational_map(
     Sigma = np.array([[0.1, 0.02], [0.02, 0.3]])
     naive = sensitivity == "reset"
     expected = fundamental_matrix(system, FALLING, x, duration, u, with_reset_jacobian=naive)
-    assume(expected.ok)
+    assume(expected.ok and len(expected.events) < 20)  # more are Zeno behaviour to a filter
     one = SaltedKalmanFilter(model_of(system, 0.0), FALLING, x, Sigma, sensitivity=sensitivity)
     belief = one.predict(u, duration)
     assert (belief.mode, belief.transitions) == (expected.mode, len(expected.events))

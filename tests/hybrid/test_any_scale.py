@@ -1,0 +1,94 @@
+"""A change of the units of length, time or mass changes no status, no event and no state."""
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from hybrid.simulation import simulate
+from hybrid.systems import Mode, System, Transition
+
+TOLERANCE = 1e-7  # of states and times, in their units
+
+
+def rest(t, x, u):
+    return np.zeros(2)
+
+
+def bouncing_ball(L, T, M):
+    """It comes to rest."""
+    flight = Mode("flight", 2, 0, lambda t, x, u: np.array([x[1], -9.81 * L / T**2]))
+    edges = (
+        Transition(1, 1, lambda t, x, u: x[0], lambda t, x, u: x * [1.0, -0.5], name="impact"),
+        Transition(1, 2, lambda t, x, u: x[0], rest, name="settle", rest=True),
+    )
+    return System({1: flight, 2: Mode("rest", 2, 0, rest)}, edges), [L, 0.0], 3.0 * T, [L, L / T]
+
+
+def orbit(L, T, M):
+    """In metres; it burns at each perigee."""
+    mu, r = 3.986e14 * L**3 / T**2, 7e6 * L
+    v = np.sqrt(mu / r)
+
+    def flow(t, x, u):
+        return np.concatenate([x[2:], -mu * x[:2] / np.hypot(x[0], x[1]) ** 3])
+
+    edges = (
+        Transition(1, 2, lambda t, x, u: x[1], lambda t, x, u: x * [1, 1, 1.02, 1.02], name="burn"),
+        Transition.continuous(2, 1, lambda t, x, u: -x[1], name="perigee"),
+    )
+    modes = {1: Mode("above", 4, 0, flow), 2: Mode("below", 4, 0, flow)}
+    return System(modes, edges), [r, 1e-3 * r, 0.0, v], 2e4 * T, [r, r, v, v]
+
+
+def impact_oscillator(L, T, M):
+    """A driven mass on a spring that hits a stop."""
+    stiffness, damping, force = 100.0 * M / T**2, 0.4 * M / T, 30.0 * M * L / T**2
+
+    def flow(t, x, u):
+        push = force * np.cos(7.0 * t / T) - stiffness * x[0] - damping * x[1]
+        return np.array([x[1], push / M])
+
+    stop = Transition(
+        1, 1, lambda t, x, u: 0.2 * L - x[0], lambda t, x, u: x * [1.0, -0.8], name="stop"
+    )
+    return System({1: Mode("free", 2, 0, flow)}, (stop,)), [0.0, 0.0], 10.0 * T, [L, L / T]
+
+
+def sliding_block(L, T, M):
+    """A block on a belt, held by a spring: it sticks and slips."""
+    stiffness, belt, weight = 50.0 * M / T**2, 0.3 * L / T, 9.81 * M * L / T**2
+    modes = {
+        1: Mode("stick", 2, 0, lambda t, x, u: np.array([belt, 0.0])),
+        2: Mode("slip", 2, 0,
+                lambda t, x, u: np.array([x[1], (0.3 * weight - stiffness * x[0]) / M])),
+    }  # fmt: skip
+    edges = (
+        Transition.continuous(1, 2, lambda t, x, u: 0.6 * weight - stiffness * x[0], name="slip"),
+        Transition(2, 1, lambda t, x, u: belt - x[1], lambda t, x, u: np.array([x[0], belt]),
+                   name="stick", on="edge"),
+    )  # fmt: skip
+    return System(modes, edges), [0.0, belt], 5.0 * T, [L, L / T]
+
+
+SYSTEMS = [bouncing_ball, orbit, impact_oscillator, sliding_block]
+
+
+def simulated(make, L=1.0, T=1.0, M=1.0):
+    """Status, names of the events, their times and the state at the end in units of L, T, M."""
+    system, x, duration, units = make(L, T, M)
+    run = simulate(system, 1, x, duration)
+    times = np.array([event.time for event in run.events]) / T
+    names = [event.transition.name for event in run.events]
+    return run.status, names, times, run.final_state / units
+
+
+@pytest.mark.parametrize("make", SYSTEMS)
+@settings(max_examples=8, deadline=None, derandomize=True)
+@given(powers=st.tuples(*[st.sampled_from([-9, -4, 0, 5, 9])] * 3))
+def test_units_change_nothing(make, powers):
+    status, names, times, state = simulated(make)
+    found = simulated(make, *(10.0**power for power in powers))
+    assert status == "ok" and names and found[:2] == (status, names)
+    np.testing.assert_allclose(found[2], times, rtol=0.0, atol=TOLERANCE * times[-1])
+    np.testing.assert_allclose(found[3], state, rtol=0.0, atol=TOLERANCE)
