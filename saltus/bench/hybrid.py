@@ -64,8 +64,9 @@ def run(rounds: int = ROUNDS, balls: int = 2000) -> BenchResult:
             " times of different results are not compared"
         )
     times = take_turns(
-        {name: lambda k, f=f, n=n: f(states[:n]) for name, (f, n) in simulators.items()}, rounds
-    )
+        {name: lambda k, f=f, n=n: f(states[:n]) for name, (f, n) in simulators.items()}, rounds,
+        process_time,
+    )  # fmt: skip
     for name, (_, n) in simulators.items():
         times.seconds[name] = [seconds / n for seconds in times.seconds[name]]
     rows = [_row(name, times, rounds * n, difference) for name, (_, n) in simulators.items()]

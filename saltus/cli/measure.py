@@ -74,15 +74,17 @@ def score(
             raise BadRequest(f"--only {group!r}: accepted: {', '.join(GROUPS)}")
     if accept and not record:
         raise BadRequest("--accept writes the record; give --record too")
-    from saltus.bench.score.record import environment, judge, read_record, write_page, write_record
+    from saltus.bench.score.record import (
+        environment, judge, read_record, unmeasured, write_page, write_record,
+    )  # fmt: skip
     from saltus.common.compiled_code import code_version
 
     before, here, begin = read_record(), environment(), time.monotonic()
-    judgements = [
-        judge(figure, before.get((figure.group, figure.name)), here)
-        for figure in _measure(groups)
-    ]  # fmt: skip
+    figures = list(_measure(groups))
+    judgements = [judge(each, before.get(each[:2]), here) for each in figures]
     rows = [judgement.row() for judgement in judgements]
+    for key in unmeasured(before, figures):
+        say("{}: {}: in the record, and not measured any more".format(*key))
     worse = sum(row["worse"] for row in rows)
     seconds = time.monotonic() - begin
     _print(rows, worse, seconds, json, code_version())

@@ -11,6 +11,7 @@ import numpy as np
 
 from saltus.bench.score.figures import Figure
 from saltus.common.console import say
+from saltus.common.errors import BadRequest
 from saltus.common.files import find_file
 from saltus.configuration.launch import AT_ORIGIN
 from saltus.launch.lock_step import LockStep, Tick
@@ -59,13 +60,17 @@ CASES = (
 
 
 class Outcome(NamedTuple):
-    """What a case came to: success, its measure with a unit, and a hash of its whole course."""
+    """What a case came to: success, its measure with a unit, and a hash of its whole course.
+
+    `error` says why there is no measure.
+    """
 
     case: int
-    passed: bool
-    value: float
-    unit: str
-    bits: str
+    passed: bool = False
+    value: float | None = None
+    unit: str = ""
+    bits: str | None = None
+    error: str = ""
 
 
 def measure() -> Iterator[Figure]:
@@ -83,8 +88,9 @@ def measure() -> Iterator[Figure]:
     for outcome in outcomes:
         name = CASES[outcome.case].name
         yield Figure(
-            "behaviour", name, outcome.unit, outcome.value, "lower", margin=OTHER_BITS
-        )
+            "behaviour", name, outcome.unit, outcome.value, "lower", margin=OTHER_BITS,
+            note=outcome.error,
+        )  # fmt: skip
         yield Figure("behaviour", f"{name}: bits", "", outcome.bits, "equal", exact=True)
 
 
@@ -101,7 +107,13 @@ def _trial(case: Case) -> Trial:
 
 def _run(numbered: tuple[int, Trial]) -> Outcome:
     """One trial in lock step, with a hash of all its states and commands."""
-    number, trial = numbered
+    try:
+        return _trial_outcome(*numbered)
+    except BadRequest as error:  # no plan of a motion: the other cases are measured all the same
+        return Outcome(numbered[0], error=str(error))
+
+
+def _trial_outcome(number: int, trial: Trial) -> Outcome:
     logging.getLogger("controller").addHandler(logging.NullHandler())
     digest, run = hashlib.sha256(), LockStep(trial.config)
 

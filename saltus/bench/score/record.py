@@ -117,10 +117,21 @@ def _verdict(figure: Figure, entry: Entry | None, environment: str) -> str:
     return BETTER if change < -allowed else SAME
 
 
+def unmeasured(record: Record, figures: Sequence[Figure]) -> list[Key]:
+    """Judged figures of the record whose groups were measured, but not they."""
+    groups, measured = {each.group for each in figures}, {each[:2] for each in figures}
+    return [
+        key for key, entry in record.items()
+        if key[0] in groups and key not in measured and entry.better != "shown"
+    ]  # fmt: skip
+
+
 def write_record(
     record: Record, judgements: Sequence[Judgement], environment: str, accepted: Collection[str]
 ) -> list[str]:
     """Write what is better or new, and what is accepted; names of the figures that were written.
+
+    A figure of the same groups that is not measured any more leaves the record.
 
     Args:
         record: as it is.
@@ -132,6 +143,9 @@ def write_record(
         BadRequest: the file cannot be written.
     """
     written, commit = [], current_commit()
+    for key in unmeasured(record, [each.figure for each in judgements]):
+        written.append("{}: {}".format(*key))
+        del record[key]
     for figure, entry, verdict in judgements:
         name = f"{figure.group}: {figure.name}"
         forced = name in accepted or figure.group in accepted

@@ -54,12 +54,12 @@ class Workbench(NamedTuple):
     reference: ReferenceTrajectory
 
 
-def make_workbench() -> Workbench:
+def make_workbench(threads: int = THREADS) -> Workbench:
     """The planner's own classes with 50 knots of 10 ms.
 
     The tolerance is zero, so that no iteration ends before its line search.
     """
-    section = HilqrSection(tolerance=0.0, paused=Search(threads=THREADS))
+    section = HilqrSection(tolerance=0.0, paused=Search(threads=threads))
     options = section.in_mode("paused")
     paused, as_run = make_parts(options), make_parts(section.in_mode("realtime"))
     rigid = make_parts(msgspec.structs.replace(options, derivatives="rigid"))

@@ -56,12 +56,12 @@ def test_a_record_keeps_goals_and_takes_over_only_what_is_better_or_accepted(fil
     now = {"tick": 50.0, "solve": 9.0, "bits": "new", "rate": 3.0}
     record = {
         ("cost", name): entry(value, goal=40.0)._replace(figure=name)
-        for name, value in (("tick", 100.0), ("solve", 5.0), ("bits", "old"))
+        for name, value in (("gone", 1.0), ("tick", 100.0), ("solve", 5.0), ("bits", "old"))
     }
     figures = [Figure("cost", name, "us", value, "lower", 0.1) for name, value in now.items()]
     judgements = [judge(each, record.get((each.group, each.name)), HERE) for each in figures]
     written = record_module.write_record(record, judgements, HERE, ["cost: bits"])
-    assert written == ["cost: tick", "cost: bits", "cost: rate"]
+    assert written == ["cost: gone", "cost: tick", "cost: bits", "cost: rate"]
     again = record_module.read_record(file.read_text())
     assert {name: each.value for (_, name), each in again.items()} == now | {"solve": 5.0}
     assert again["cost", "tick"].goal == 40.0 and again["cost", "rate"].goal is None
