@@ -75,7 +75,12 @@ def score(
     if accept and not record:
         raise BadRequest("--accept writes the record; give --record too")
     from saltus.bench.score.record import (
-        environment, judge, read_record, unmeasured, write_page, write_record,
+        environment,
+        judge,
+        read_record,
+        unmeasured,
+        write_page,
+        write_record,
     )  # fmt: skip
     from saltus.common.compiled_code import code_version
 
