@@ -74,28 +74,21 @@ def score(
             raise BadRequest(f"--only {group!r}: accepted: {', '.join(GROUPS)}")
     if accept and not record:
         raise BadRequest("--accept writes the record; give --record too")
-    from saltus.bench.score.record import (
-        environment,
-        judge,
-        read_record,
-        unmeasured,
-        write_page,
-        write_record,
-    )  # fmt: skip
+    from saltus.bench.score import record as board
     from saltus.common.compiled_code import code_version
 
-    before, here, begin = read_record(), environment(), time.monotonic()
+    before, here, begin = board.read_record(), board.environment(), time.monotonic()
     figures = list(_measure(groups))
-    judgements = [judge(each, before.get(each[:2]), here) for each in figures]
+    judgements = [board.judge(each, before.get(each[:2]), here) for each in figures]
     rows = [judgement.row() for judgement in judgements]
-    for key in unmeasured(before, figures):
+    for key in board.unmeasured(before, figures):
         say("{}: {}: in the record, and not measured any more".format(*key))
     worse = sum(row["worse"] for row in rows)
     seconds = time.monotonic() - begin
     _print(rows, worse, seconds, json, code_version())
     if record:
-        written = write_record(before, judgements, here, accept or ())
-        write_page(before)
+        written = board.write_record(before, judgements, here, accept or ())
+        board.write_page(before)
         say(f"recorded: {len(written)} figures")
     return 1 if worse else 0
 
