@@ -80,20 +80,5 @@ def best_power(
     return np.where(averages[0] < averages[1], low, high)
 
 
-def widest_power(at: HillDerivatives, powers: tuple[float, float]) -> Any:
-    """The power within (lowest, highest) with the widest interval of headings with D_m < 0.
-
-    |1 - p| = ||H t|| / ||H n||, on the side of 1 that K asks for: it makes
-    cos half_width = d / r least, where (r^2 - d^2) / (r^2 + d^2) = 2 det A / ||A||_F^2 is largest.
-    """
-    n_x, n_y = at.h_x, at.h_y  # lengths cancel in the ratio
-    along = np.hypot(at.h_xx * n_x + at.h_xy * n_y, at.h_xy * n_x + at.h_yy * n_y)
-    across = np.hypot(at.h_xy * n_x - at.h_xx * n_y, at.h_yy * n_x - at.h_xy * n_y)
-    with np.errstate(divide="ignore", invalid="ignore"):
-        away = across / along
-        side = np.sign(at.h_xx * at.h_yy - at.h_xy * at.h_xy)
-        return np.clip(1.0 - np.where(side == 0.0, 0.0, side * away), *powers)
-
-
 def _wrapped(angle: Any) -> Any:
     return np.pi - np.mod(np.pi - angle, 2.0 * np.pi)

@@ -53,6 +53,10 @@ RECORDED_S, WARM_UP = 1.8, 300  # of the walk [s], ticks
 TICKS, WINDOW = 1400, 200
 TRACED = 200
 _MARK = "getpriority"  # a system call that no tick makes
+_OWN = {  # functions of the measurement itself, within a tick
+    "CallMeter.end", "CallMeter.counting_bytes.<locals>.counted", "Meter.done",
+    "_between_ticks.<locals>.stop",
+}  # fmt: skip
 
 Hook = Callable[[], None]
 
@@ -118,7 +122,7 @@ class CallMeter(Meter):
         self.add((self._calls["call"], self._calls["c_call"], self.bytes))
 
     def _note(self, frame: Any, event: str, argument: Any) -> None:
-        if event in self._calls:
+        if event in self._calls and frame.f_code.co_qualname not in _OWN:
             self._calls[event] += 1
 
     @contextlib.contextmanager
