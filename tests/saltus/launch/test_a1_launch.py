@@ -16,7 +16,14 @@ from saltus.common.errors import BadRequest
 from saltus.configuration.launch import load_launch
 from saltus.doctor.confirmation import confirm_motion
 from saltus.export.black_box import segments_of, write_csv
-from saltus.launch.hardware import DoctorPass, check_at_hand, hardware_options, store_pass, today
+from saltus.launch.hardware import (
+    DoctorPass,
+    check_at_hand,
+    hardware_options,
+    store_pass,
+    today,
+    with_own_port,
+)
 from saltus.launch.outcome import robot_summary
 from saltus.launch.supervisor import Death, free_port, launched_kind
 from saltus.metrics.run import RunMetrics
@@ -121,7 +128,7 @@ def test_a_gait_an_emulator_or_no_torque_needs_no_consent(typed, capsys):
         typed(b"move\n")
         confirm_motion(config)
         assert "badly" not in capsys.readouterr().err
-    assert hardware_options(load_launch("a1-emulated")).motions
+    assert hardware_options(with_own_port(load_launch("a1-emulated"))).motions
     assert not hardware_options(load_launch("a1")).motions
 
 
@@ -270,11 +277,9 @@ def test_the_cause_of_a_run_is_who_died_and_else_what_the_bridge_says():
 
 @pytest.mark.quiet  # a busy machine may stop the robot
 def test_a_launch_over_udp_ends_off_and_leaves_a_recording(tmp_path, capsys):
-    ports = [f"emulator.port={free_port()}", f"hardware.link.local_port={free_port()}",
-             f"bus.folder={tmp_path / 'bus'}"]  # fmt: skip
     quick = ["reference=stand", "emulator.events=[]", "hardware.motion.joint_speed=3",
              "hardware.motion.damping_s=0.2"]  # fmt: skip
-    sets = [argument for value in ports + quick for argument in ("--set", value)]
+    sets = [argument for value in quick for argument in ("--set", value)]
     record = tmp_path / "run"
     code = saltus(
         ["launch", "a1-emulated", "--duration", "1", "--json", "--record", str(record), *sets]
