@@ -121,11 +121,10 @@ def check_at_hand(config: LaunchConfig) -> None:
     if config.drive.source == "gamepad":
         open_gamepad(config.sources).close()
     if config.kind.emulated or config.kind.bridged:
-        _check_transport(config)
+        _check_transport(with_own_port(config))
     if config.kind.bridged:
-        options = hardware_options(config)
         _check_limits(config)
-        _check_gamepad(options.operator.gamepad)
+        _check_gamepad(config.hardware.operator.gamepad)
 
 
 def _check_transport(config: LaunchConfig) -> None:
