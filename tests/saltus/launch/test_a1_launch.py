@@ -3,6 +3,7 @@
 import os
 import pty
 import socket
+from contextlib import closing
 
 import msgspec
 import numpy as np
@@ -20,6 +21,8 @@ from saltus.launch.hardware import (
     DoctorPass,
     check_at_hand,
     hardware_options,
+    open_link,
+    open_robot_socket,
     store_pass,
     today,
     with_own_port,
@@ -244,6 +247,14 @@ def test_an_emulators_port_that_is_taken_is_found_out_before_anything_starts(nam
         assert saltus(["launch", name, "--set", f"emulator.port={port}"]) == 2
     told = capsys.readouterr().err.strip()
     assert f"127.0.0.1:{port}" in told and "\n" not in told
+
+
+def test_a_second_emulated_launch_takes_ports_of_its_own():
+    first, second = (with_own_port(load_launch("a1-emulated")) for _ in range(2))
+    assert 1 <= first.emulator.domain <= 230 and first == with_own_port(first)
+    with closing(open_robot_socket(first)), closing(open_link(first)):
+        check_at_hand(second)
+        check_at_hand(load_launch("a1-emulated"))
 
 
 def test_a_robot_is_judged_while_it_runs_and_not_while_it_lies():
