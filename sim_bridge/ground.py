@@ -155,6 +155,7 @@ def _wave_grid(part: Waves) -> Grid:
     return Grid(np.tile(heights, (rows, 1)), low, spacing)
 
 
+@np.errstate(over="ignore", invalid="ignore")  # what is not finite is refused
 def _file_grid(part: Heightfield) -> Grid:
     """Its heights.
 
@@ -210,7 +211,10 @@ def _read_heights(path: Path) -> Array:
     """Heights of an NPY, grey values from 0 to 1 of a PNG. Raises ValueError."""
     try:
         if path.suffix.lower() == ".npy":
-            return np.load(path, allow_pickle=False).astype(np.float64)
+            heights = np.load(path, allow_pickle=False)
+            if getattr(heights, "dtype", np.dtype(object)).kind not in "iuf":
+                raise ValueError("give one array of floats or integers")
+            return heights.astype(np.float64)
         if path.suffix.lower() != ".png":
             raise ValueError(f"file is {str(path)!r}; give a .npy or a .png")
         from PIL import Image  # few grounds have a picture

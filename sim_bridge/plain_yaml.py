@@ -1,12 +1,13 @@
 """YAML text to plain data; what a file can do wrong is one clear line."""
 
 import re
+import warnings
 from typing import Any
 
 from ruamel.yaml import YAML
 from ruamel.yaml.composer import MaxDepthExceededError
 from ruamel.yaml.constructor import SafeConstructor
-from ruamel.yaml.error import YAMLError
+from ruamel.yaml.error import YAMLError, YAMLWarning
 
 MOST_NESTED = 40  # levels of lists and mappings; thousands would overflow the parser's stack
 _LEADING_ZERO = re.compile(r"[-+]?0[0-9_]")  # 050 is 40 in YAML 1.1, 50 in 1.2
@@ -41,18 +42,20 @@ def read_yaml(text: str | bytes) -> Any:
     """Plain data of one document of YAML 1.2.
 
     Raises:
-        YamlError: it is not UTF-8, not YAML, has a key twice or a number with a leading zero, or
-            is nested more than `MOST_NESTED` levels.
+        YamlError: it is not UTF-8, not YAML, has a key or an anchor twice or a number with a
+            leading zero, or is nested more than `MOST_NESTED` levels.
     """
     reader = YAML(typ="safe", pure=True)
     reader.Constructor, reader.max_depth = _Constructor, MOST_NESTED + 1
     try:
-        return reader.load(text.decode() if isinstance(text, bytes) else text)
+        with warnings.catch_warnings():
+            warnings.simplefilter("error", YAMLWarning)  # an anchor that stands twice
+            return reader.load(text.decode() if isinstance(text, bytes) else text)
     except UnicodeDecodeError as error:
         raise YamlError(f"no text in UTF-8: {error.reason} at byte {error.start}") from error
     except MaxDepthExceededError as error:
         raise YamlError(f"nested more than {MOST_NESTED} levels deep") from error
     except YamlError:
         raise
-    except (YAMLError, ValueError) as error:
+    except (YAMLError, YAMLWarning, ValueError) as error:
         raise YamlError(f"not YAML: {' '.join(str(error).split())}") from error

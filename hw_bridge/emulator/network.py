@@ -124,7 +124,10 @@ class RobotSocket:
         except OSError as error:
             self._socket.close()
             reason = error.strerror or error
-            raise ValueError(f"emulator: cannot listen on {address}:{port}: {reason}") from None
+            raise ValueError(
+                f"emulator: cannot listen on {address}:{port}: {reason}; "
+                "--set emulator.port=0 takes a free port"
+            ) from None
         self.address: Address = self._socket.getsockname()
 
     def receive(self) -> list[tuple[bytes, Address]]:

@@ -222,7 +222,7 @@ class EmulatorOptions(Options, frozen=True):
     Attributes:
         address: where it listens; loopback, unless you name an interface.
         port: 8007 is the robot's (unitree_legged_sdk v3.3.1 udp.h); 0 takes a free one.
-        domain: of DDS, for a robot that speaks it; then the port is of no use.
+        domain: of DDS, for a robot that speaks it; 0 with port 0 takes another one by chance.
         reply: ``per_command`` answers each command with one state, the pattern that the vendor's
             client expects; ``stream`` sends states at `stream_hz` from the first command on. Which
             of the two the robot does is not published.

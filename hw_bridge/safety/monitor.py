@@ -4,7 +4,8 @@ import math
 
 import numpy as np
 
-from hw_bridge.intake import DQ, MODE, NUMBERS, SQUARE, TEMPERATURE, TORQUE, Q, Sample
+from hw_bridge.intake import DQ, MODE, NUMBERS, QUATERNION, SQUARE, TEMPERATURE, TORQUE, Q, Sample
+from hw_bridge.motion import tilt_of
 from hw_bridge.options import HardwareSafetyOptions
 from hw_bridge.safety import watch as w
 from hw_bridge.safety.watches import GO, JOINT_LABELS, Verdict, damp
@@ -101,7 +102,8 @@ class Monitor:
             length = math.sqrt(numbers[SQUARE])
             return damp(f"the IMU's quaternion has length {length:.2f} (expected 1)")
         if found == w.TILTED:
-            lean, limit = (math.degrees(each) for each in (w.tilt_of(numbers), o.tilt_max + tilt))
+            lean = math.degrees(tilt_of(np.roll(numbers[QUATERNION], 1)))
+            limit = math.degrees(o.tilt_max + tilt)
             return damp(f"the trunk is tilted by {lean:.0f} deg (limit {limit:.0f})")
         if found == w.OUTSIDE:
             low, high = o.ranges[:, motor]

@@ -231,7 +231,7 @@ def _watch_motion(
     broken = _lasts(memory, _BROKEN, not unit, time, confirm_s)
     tilted = False
     if not broken:
-        is_level = not unit or tilt_of(numbers) <= o.tilt_max + allowance  # NaN allows nothing
+        is_level = not unit or _tilt(numbers) <= o.tilt_max + allowance  # NaN allows nothing
         tilted = _lasts(memory, _TILTED, not is_level, time, confirm_s)
     outside, fast, power = 0, 0, 0.0
     is_out, is_fast = False, False
@@ -258,7 +258,7 @@ def _watch_motion(
 
 
 @njit(cache=True)
-def tilt_of(numbers: Array) -> float:
+def _tilt(numbers: Array) -> float:
     """Angle of the trunk's z axis to the vertical [rad], of a quaternion of unit length."""
     cosine = 1.0 - 2.0 * (numbers[0] ** 2 + numbers[1] ** 2)
     return math.acos(min(1.0, max(-1.0, cosine)))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 import time
 from contextlib import nullcontext
@@ -83,6 +84,8 @@ def launch(
 
 def _run(config: LaunchConfig, name: str, record: Path | None, view: bool) -> LaunchOutcome:
     """Run the stack; a recording gets its film strip, unless the true pose is unknown."""
+    # MuJoCo looks for a screen in a process, which Ctrl-C would end with a traceback.
+    os.environ.setdefault("MUJOCO_GL", "disable")
     from saltus.configuration.launch import limits_in_words
     from saltus.doctor.confirmation import confirm_motion
     from saltus.film.film import leave_strip

@@ -167,9 +167,13 @@ def draw(
 
 
 def _graphics() -> dict[str, str]:
-    """The environment of the child: without a screen MuJoCo draws by EGL, if nobody says how."""
+    """The environment of the child: without a screen MuJoCo draws by EGL, if nobody says how.
+
+    That nothing is drawn says `saltus launch`, of itself.
+    """
     usual = {} if os.environ.get("DISPLAY") else {"MUJOCO_GL": "egl"}
-    return usual | os.environ
+    own = ("MUJOCO_GL", "disable")
+    return usual | {name: value for name, value in os.environ.items() if (name, value) != own}
 
 
 def _follow(child: subprocess.Popen[bytes], show: Callable[[int], None]) -> bool:

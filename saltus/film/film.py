@@ -370,7 +370,7 @@ def leave_strip(folder: Path, duration: float, events: Sequence[float]) -> None:
             if not failure:
                 (Path(beside) / "strip.png").replace(folder / STRIP)
     except (BadRequest, OSError) as error:
-        failure = str(error)
+        failure = str(getattr(error, "strerror", None) or error)
     if failure:
         say(f"the film strip was not made: {failure}")
 

@@ -42,6 +42,7 @@ from saltus.launch.supervisor import (
     black_box_command,
     black_box_folder,
     black_box_pipe,
+    free_port,
 )
 
 if TYPE_CHECKING:
@@ -49,6 +50,7 @@ if TYPE_CHECKING:
 
 
 STANDARD_INPUT = 0
+MOST_DOMAINS = 230
 LIMP = (
     "asking the robot at {} port {} for its state, without torque: it goes limp now, and has to "
     "lie on the ground or hang (docs/hardware.md)"
@@ -69,6 +71,18 @@ def hardware_options(config: LaunchConfig) -> HardwareOptions:
             options, link=link, tick_unit_s=emulator.tick_unit_s, motions=True
         )
     return options
+
+
+def with_own_port(config: LaunchConfig) -> LaunchConfig:
+    """The launch with a free port, and a domain of DDS, where its emulator has port 0."""
+    emulator = config.emulator
+    if not config.kind.emulated or emulator.port:
+        return config
+    port = free_port()
+    emulator = msgspec.structs.replace(
+        emulator, port=port, domain=emulator.domain or 1 + port % MOST_DOMAINS
+    )
+    return msgspec.structs.replace(config, emulator=emulator)
 
 
 def reaches_robot(config: LaunchConfig) -> bool:
@@ -107,11 +121,10 @@ def check_at_hand(config: LaunchConfig) -> None:
     if config.drive.source == "gamepad":
         open_gamepad(config.sources).close()
     if config.kind.emulated or config.kind.bridged:
-        _check_transport(config)
+        _check_transport(with_own_port(config))
     if config.kind.bridged:
-        options = hardware_options(config)
         _check_limits(config)
-        _check_gamepad(options.operator.gamepad)
+        _check_gamepad(config.hardware.operator.gamepad)
 
 
 def _check_transport(config: LaunchConfig) -> None:

@@ -41,7 +41,7 @@ from saltus.launch.announcement import (
 )
 from saltus.launch.cores import hear_first
 from saltus.launch.driving import words_of
-from saltus.launch.hardware import check_at_hand
+from saltus.launch.hardware import check_at_hand, with_own_port
 from saltus.launch.listener import Listener
 from saltus.launch.outcome import (
     HANG_S,
@@ -210,6 +210,7 @@ def launch(
         BadRequest: the configuration does not fit together, or the run folder or the endpoints
             cannot be had; nothing is running.
     """
+    config = with_own_port(config)
     assembly.check(config)
     check_at_hand(config)
     kind = launched_kind(config)

@@ -65,7 +65,7 @@ class RunFolder:
         try:
             write_file(self.path / "summary.json", text + b"\n")
         except OSError as error:
-            say(f"summary.json could not be written: {error}")
+            say(f"summary.json could not be written: {error.strerror or error}")
 
 
 def folder_for_logs(name: str) -> Path:
@@ -89,4 +89,6 @@ def preparing() -> Iterator[None]:
     try:
         yield
     except OSError as error:
-        raise BadRequest(f"the launch cannot be prepared: {error}") from error
+        place = error.filename or f"runs/ or {tempfile.gettempdir()}"
+        reason = error.strerror or error
+        raise BadRequest(f"the launch cannot be prepared: {reason}: {place}") from error

@@ -378,8 +378,7 @@ def soak_config(schedule: Schedule, seconds: float, sockets: Path) -> LaunchConf
     plain["drive"]["source"] = "client"
     plain["bus"]["folder"] = str(sockets)
     plain["emulator"] |= {
-        "port": free_port(), "network": schedule.network,
-        "events": schedule.events(STANDING_UP_S),
+        "network": schedule.network, "events": schedule.events(STANDING_UP_S),
     }  # fmt: skip
     plain["hardware"]["link"]["local_port"] = free_port()
     plain["hardware"]["black_box"]["size_mb"] = BLACK_BOX_MB

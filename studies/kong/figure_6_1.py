@@ -96,6 +96,7 @@ def criteria(flip: Flip) -> list[Criterion]:
 
 PUSH_AT = 0.45  # [s]: late in the take-off, so that the legs can still answer
 PUSH = 0.5  # to the left [m/s]
+STEP_SIZES = [1.0, 0.7, 0.49, 0.343, 0.24, 0.118, 0.058, 0.014]
 KNOTS = 80  # of the horizon: from the push to past the landing
 LOW, TILTED, FAST = 0.05, 0.1, 0.1  # beyond which the A1 does not stand [m], [rad], [m/s]
 
@@ -197,7 +198,8 @@ def flip_config(seed: int) -> LaunchConfig:
     push = f"[{{kind: base_velocity, at: {PUSH_AT}, value: [0.0, {PUSH}, 0.0]}}]"
     return load_launch("backflip", (
         f"perturbations={push}", f"simulation.seed={seed}", f"hilqr.knots={KNOTS}",
-        "hilqr.paused.line_search=exhaustive", "hilqr.limits.penalty=0", AT_ORIGIN,
+        "hilqr.paused.line_search=exhaustive", f"hilqr.paused.step_sizes={STEP_SIZES}",
+        "hilqr.limits.penalty=0", AT_ORIGIN,
     ))  # fmt: skip
 
 

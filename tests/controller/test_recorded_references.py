@@ -1,9 +1,12 @@
 """Recordings on the planner's knots: impulses are kept, loops go on, ticks are not confused."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
 from controller.references import ReferenceTrajectory, load_reference, save_reference
+from robots.planar_pose import PlanarPose
 from runtime.messages import GroundTruth, SensorReading, encode
 from runtime.recording import Recorder
 from runtime.topics import GROUND_TRUTH, SENSOR_READING
@@ -45,6 +48,15 @@ def test_a_loop_goes_on_at_every_period(tmp_path):
         np.testing.assert_allclose(window.q[:, 0], 0.5 * period * np.arange(knots + 1), atol=1e-9)
     with pytest.raises(ValueError, match="no multiple"):
         read_back(slide, tmp_path, 0.007)
+
+
+def test_a_recording_from_anywhere_begins_at_the_origin_along_x(tmp_path):
+    here = recording(80, loop=40, loop_shift=np.array([0.02, 0.0, 0.0]))
+    place, turn = PlanarPose(1000.0, -300.0, 2.5), PlanarPose(yaw=2.5)
+    shift = turn.points_to_world(here.loop_shift)
+    there = replace(here, q=place.to_world(here.q), loop_shift=shift)
+    windows = [read_back(each, tmp_path).window(0, 60).q for each in (here, there)]
+    np.testing.assert_allclose(*windows, atol=1e-9)
 
 
 def test_a_recorded_torque_acted_in_the_tick_before_its_reading(tmp_path):

@@ -168,6 +168,15 @@ def _repeat(random: Random, data: bytearray, _: Sequence[bytes]) -> bytearray:
     return data
 
 
+def _repeat_line(random: Random, data: bytearray, _: Sequence[bytes]) -> bytearray:
+    """In YAML a key then stands twice."""
+    lines = data.splitlines(keepends=True)
+    if lines:
+        at = random.randrange(len(lines))
+        lines.insert(at, lines[at])
+    return bytearray().join(lines)
+
+
 def _splice(random: Random, data: bytearray, seeds: Sequence[bytes]) -> bytearray:
     other = random.choice(seeds)
     return data[: random.randrange(len(data) + 1)] + other[random.randrange(len(other) + 1) :]
@@ -179,4 +188,6 @@ def _slice(random: Random, data: bytearray) -> tuple[int, int]:
     return begin, min(len(data), begin + random.randint(1, longest))
 
 
-_STEPS: tuple[Step, ...] = (_flip, _flip, _overwrite, _cut, _insert, _repeat, _splice)
+_STEPS: tuple[Step, ...] = (
+    _flip, _flip, _overwrite, _cut, _insert, _repeat, _repeat_line, _splice,
+)  # fmt: skip

@@ -26,6 +26,7 @@ from tests.fuzzing.run import Job
 FEW, MANY = 30, 250  # inputs of a decoder of files, and of any other
 
 
+@pytest.mark.filterwarnings("error::RuntimeWarning")
 @pytest.mark.parametrize("decoder", DECODERS.values(), ids=list(DECODERS))
 def test_a_decoder_takes_mutated_inputs(decoder, tmp_path):
     check_seeds(decoder, tmp_path)

@@ -21,6 +21,8 @@ TREES = st.recursive(
         ("a: 1\nb:\n  c: 1\n  d: 2\nb: 3", "b stands twice in one mapping: lines 2 and 5"),
         ("- {a: 1}\n- {a: {b: 1, c: 2,\n b: 3}}", "b stands twice in one mapping: lines 2 and 3"),
         ("1: a\n1: b", "1 stands twice"),
+        ("a: &x 1\nb: &x 2", "duplicate anchor 'x'.* line 1, .* line 2, "),
+        ("%YAML 1.1\n---\na: 1e3", "should have a dot"),
         ("a: 050", "050 in line 1"),
         ("a: [-007]", "-007 in line 1"),
         ("%YAML 1.1\n---\na: 010", "010 in line 3"),

@@ -22,12 +22,13 @@ HEIGHTS = {  # parts; places along x, and the ground's height there
               (0.5, 0.9, 1.3), (0.0, 0.08, 0.0)),
 }  # fmt: skip
 
-HOLES, STEEP = np.zeros((4, 4)), np.zeros((40, 40))
+HOLES, STEEP, EDGE = np.zeros((4, 4)), np.zeros((40, 40)), np.array([[1.0, -1.0], [1.0, -1.0]])
 
 HOLES[1, 1], STEEP[:, 30:] = np.nan, 0.5
 
 REFUSED = {
-    "holes": HOLES, "0.5 m": STEEP, "shape": np.zeros(5),
+    "holes": HOLES, "0.5 m": STEEP, "shape": np.zeros(5), "integers": np.zeros((4, 4), complex),
+    "16 of NaN": np.full((4, 4), 0x7FA00000, np.uint32).view(np.float32), "inf m": 1.7e308 * EDGE,
     "bad.txt": {"kind": "heightfield", "file": "bad.txt"},
     "missing.npy": {"kind": "heightfield", "file": "missing.npy"},
     "heights": {"kind": "waves", "wavelength": 0.1, "length": 1000.0, "width": 1000.0},
@@ -94,6 +95,7 @@ def test_parts_have_their_heights_and_the_highest_counts(name):
     assert heights(ground(*parts), *xs) == pytest.approx(expected, abs=1e-9)
 
 
+@pytest.mark.filterwarnings("error")
 @pytest.mark.parametrize("name", REFUSED)
 def test_ground_that_cannot_be_walked_on_is_refused_in_one_line(tmp_path, name):
     part = REFUSED[name]

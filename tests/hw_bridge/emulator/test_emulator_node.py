@@ -117,7 +117,8 @@ def test_a_late_emulator_makes_up_for_a_few_ticks_and_loses_the_rest():
 def test_a_port_in_use_is_one_clear_line():
     end = RobotSocket("127.0.0.1", 0)
     try:
-        with pytest.raises(ValueError, match=f"127.0.0.1:{end.address[1]}: Address already in use"):
+        match = f"127.0.0.1:{end.address[1]}: Address already in use; --set"
+        with pytest.raises(ValueError, match=match):
             RobotSocket("127.0.0.1", end.address[1])
     finally:
         end.close()

@@ -3,6 +3,7 @@
 import os
 import pty
 import socket
+from contextlib import closing
 
 import msgspec
 import numpy as np
@@ -16,7 +17,16 @@ from saltus.common.errors import BadRequest
 from saltus.configuration.launch import load_launch
 from saltus.doctor.confirmation import confirm_motion
 from saltus.export.black_box import segments_of, write_csv
-from saltus.launch.hardware import DoctorPass, check_at_hand, hardware_options, store_pass, today
+from saltus.launch.hardware import (
+    DoctorPass,
+    check_at_hand,
+    hardware_options,
+    open_link,
+    open_robot_socket,
+    store_pass,
+    today,
+    with_own_port,
+)
 from saltus.launch.outcome import robot_summary
 from saltus.launch.supervisor import Death, free_port, launched_kind
 from saltus.metrics.run import RunMetrics
@@ -121,7 +131,7 @@ def test_a_gait_an_emulator_or_no_torque_needs_no_consent(typed, capsys):
         typed(b"move\n")
         confirm_motion(config)
         assert "badly" not in capsys.readouterr().err
-    assert hardware_options(load_launch("a1-emulated")).motions
+    assert hardware_options(with_own_port(load_launch("a1-emulated"))).motions
     assert not hardware_options(load_launch("a1")).motions
 
 
@@ -239,6 +249,14 @@ def test_an_emulators_port_that_is_taken_is_found_out_before_anything_starts(nam
     assert f"127.0.0.1:{port}" in told and "\n" not in told
 
 
+def test_a_second_emulated_launch_takes_ports_of_its_own():
+    first, second = (with_own_port(load_launch("a1-emulated")) for _ in range(2))
+    assert 1 <= first.emulator.domain <= 230 and first == with_own_port(first)
+    with closing(open_robot_socket(first)), closing(open_link(first)):
+        check_at_hand(second)
+        check_at_hand(load_launch("a1-emulated"))
+
+
 def test_a_robot_is_judged_while_it_runs_and_not_while_it_lies():
     metrics = RunMetrics(judging=False, anywhere=True)
     metrics.add_truth(truth(100, 5.0, trunk_contact=True))
@@ -270,11 +288,9 @@ def test_the_cause_of_a_run_is_who_died_and_else_what_the_bridge_says():
 
 @pytest.mark.quiet  # a busy machine may stop the robot
 def test_a_launch_over_udp_ends_off_and_leaves_a_recording(tmp_path, capsys):
-    ports = [f"emulator.port={free_port()}", f"hardware.link.local_port={free_port()}",
-             f"bus.folder={tmp_path / 'bus'}"]  # fmt: skip
     quick = ["reference=stand", "emulator.events=[]", "hardware.motion.joint_speed=3",
              "hardware.motion.damping_s=0.2"]  # fmt: skip
-    sets = [argument for value in ports + quick for argument in ("--set", value)]
+    sets = [argument for value in quick for argument in ("--set", value)]
     record = tmp_path / "run"
     code = saltus(
         ["launch", "a1-emulated", "--duration", "1", "--json", "--record", str(record), *sets]

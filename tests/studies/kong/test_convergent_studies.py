@@ -147,6 +147,8 @@ def test_candidates_have_rows_with_the_least_cost_chosen_and_are_drawn():
     assert rows[1]["change_percent"] == pytest.approx(-25.0) and rows[0]["cost"] is None
     assert [each.met for each in figure_6_1.criteria(flip)] == [False, True, True, True, True, True]
     assert not figure_6_1.criteria(flip._replace(fell=True))[4].met
+    steps = figure_6_1.flip_config(0).hilqr.paused.step_sizes
+    assert len(steps) == figure_6_1.CANDIDATES - 1
     assert len(figure_6_1.flip_figure(flip).axes) == 2 * len(figure_6_1.INSTANTS) + 1
     (pose,) = figure_6_1.poses(stand[None, :19])
     np.testing.assert_allclose(pose.legs[:, 3, 2], 0.02, atol=2e-3)  # a foot's radius
