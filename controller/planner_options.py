@@ -16,7 +16,6 @@ Triple = tuple[float, float, float]
 TouchdownOrder = Literal["index", "average", "selected"]
 LEAST_KNOTS: Final = 25  # and how many more the next effort has
 MORE_KNOTS: Final = 5
-POOR: Final = 1.3
 MOST_ITERATIONS: Final = 100
 MOST_SUBSTEPS: Final = 100
 MOST_SAMPLES: Final = 10_000
@@ -144,7 +143,7 @@ class Search(Options, frozen=True):
 
     iterations: Annotated[int, Range("-", 1, MOST_ITERATIONS)] = 2
     enough: Annotated[float, Range("-", 0.0, 1.0)] = 0.003
-    poor: Annotated[float, Range("-", 0.0, 1e6)] = POOR
+    poor: Annotated[float, Range("-", 0.0, 1e6)] = 3.0
     recovery: Annotated[int, Range("-", 1, MOST_ITERATIONS)] = 20
     restarts: Annotated[tuple[float, ...], Range("1/(N m)^2", 0.0, 1e6)] = (0.002, 0.2)
     step_sizes: Annotated[tuple[float, ...], Range("-", 0.0, 1.0, above=True)] = (

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from controller.driving.commands import Commands, sequence_of
 from controller.planner import NO_CANDIDATES, Planner
-from controller.planner_options import POOR, MppiOptions, PlannerOptions
+from controller.planner_options import MppiOptions, PlannerOptions
 from controller.references.trajectory import Reference, ReferenceWindow
 from controller.rigid_derivatives import CONTACT_FORCE
 from controller.robot_model import RobotModel, RolloutBackend
@@ -22,6 +22,7 @@ from runtime.messages import Plan, StateEstimate
 Array = NDArray[np.float64]
 OutOfTime = Callable[[], bool]
 OnPlan = Callable[[Plan], None]
+POOR = 1.3  # the growth of its cost that makes a last plan poor, of planners without the option
 EARLIER_PLANS = 8  # before the newest one; some of them may not have begun yet
 ON_KNOT = 1e-6  # of a knot: instants that differ by less are the same
 
