@@ -130,14 +130,3 @@ def test_a_model_that_does_not_clamp_is_refused():
 def test_bounds_that_nothing_meets_are_refused(low, high):
     with pytest.raises(ValueError, match="bounds"):
         hy.InputBounds(np.array(low), np.array(high))
-
-
-def test_one_iteration_solves_a_linear_quadratic_problem():
-    model, x0 = DoubleIntegrator(15, 1.5, effort=0.05, pull=5.0, goal=2.0), np.array([0.4, -1.0])
-    solver = hy.Hilqr(model)
-    step = solver.iterate(x0, solver.start(x0, hy.Policies.zeros(model, 15)))
-    assert step.status == "improved" and step.step_size == 1.0
-    optimum, _ = best_bounded_inputs(model, x0, -np.inf, np.inf)
-    np.testing.assert_allclose(step.trajectory.inputs[:, 0], optimum, atol=1e-8)
-    assert step.actual_change == pytest.approx(step.expected_change, rel=1e-9)
-    assert solver.iterate(x0, step.trajectory).status == "converged"

@@ -10,7 +10,6 @@ from hybrid.examples.hopper import FLIGHT, hopper
 from hybrid.limit_cycle import find_limit_cycle, sorted_eigenvalues
 from hybrid.return_map import EventSection, ReturnMap
 from hybrid.systems import Mode, System, Transition
-from studies.kong.systems.rimless_wheel import ROLLING, rimless_wheel, rolling_cycle
 
 LIFTOFF = EventSection("liftoff")
 
@@ -84,17 +83,6 @@ def test_monodromy_has_the_poincare_multipliers_and_one(make):
     np.testing.assert_allclose(np.sort_complex(cycle.multipliers), np.sort_complex(both), atol=1e-7)
     F = system.modes[cycle.mode].flow(0.0, cycle.state, np.zeros(0))
     np.testing.assert_allclose(cycle.monodromy @ F, F, atol=1e-8)
-
-
-def test_the_mth_return_has_powers_of_the_multipliers():
-    once, thrice = (
-        find_limit_cycle(
-            ReturnMap(rimless_wheel(), EventSection("forward", count), ROLLING), rolling_cycle()
-        )
-        for count in (1, 3)
-    )
-    assert thrice.period == pytest.approx(3 * once.period, abs=1e-9)
-    np.testing.assert_allclose(thrice.multipliers, once.multipliers**3, atol=1e-8)
 
 
 def test_an_event_that_never_happens_names_mode_time_and_state():

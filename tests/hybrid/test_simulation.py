@@ -17,11 +17,9 @@ from hybrid.examples.bouncing_ball import FALLING, GRAVITY, RESTITUTION, RISING,
 from hybrid.hilqr import Policies
 from hybrid.hilqr.cost import QuadraticCost
 from hybrid.hilqr.event_driven import EventDrivenModel
-from hybrid.integration import integrate
 from hybrid.options import SimulationOptions
 from hybrid.simulation import simulate, simulate_step
 from hybrid.systems import FlowMap, Mode, System, Transition
-from studies.kong.systems.spring_damper_ball import AERIAL, START, spring_damper_ball
 from tests.hybrid.compiled_functions import each_way, without_closed_forms
 
 NONE, REST, HIGH = np.zeros(0), np.zeros(1), np.array([1.0, 0.0])
@@ -46,31 +44,6 @@ def test_impact_time_is_exact(ball, height, velocity, force):
     met = simulate_step(ball, FALLING, start, 1.5, np.array([force]), 2.0).events[0]
     assert met.time - 2.0 == pytest.approx(exact, abs=1e-10) and abs(met.state_before[0]) < 1e-10
     assert met.state_after[1] == pytest.approx(-RESTITUTION * met.state_before[1])
-
-
-def test_nonlinear_event_time_against_a_closed_form():
-    """Fall with quadratic drag: v = -V tanh(g t / V), z = h - V^2/g log cosh(g t / V)."""
-    ball, terminal = without_closed_forms(bouncing_ball()), 3.0
-
-    def flow(t, x, u):
-        return np.array([x[1], -GRAVITY + GRAVITY / terminal**2 * x[1] ** 2])
-
-    falling = dataclasses.replace(ball.modes[FALLING], flow=flow)
-    system = System({**ball.modes, FALLING: falling}, ball.transitions)
-    exact = terminal / GRAVITY * np.arccosh(np.exp(2.0 * GRAVITY / terminal**2))
-    step = simulate_step(system, FALLING, np.array([2.0, 0.0]), 1.0, REST)
-    assert step.events[0].time == pytest.approx(exact, abs=1e-10)
-
-
-@each_ball
-def test_many_events_in_one_timestep(ball):
-    """Impacts shorten by e: 1 m drop, t_j = t_0 (1 + 2 e + 2 e^2 + ...)."""
-    step = simulate_step(ball, FALLING, HIGH, 2.6, REST)
-    impacts = [event.time for event in step.events if event.transition.source == FALLING]
-    first = np.sqrt(2.0 / GRAVITY)
-    expected = first * (2.0 * np.cumsum(RESTITUTION ** np.arange(len(impacts))) - 1.0)
-    assert step.status == "ok" and len(impacts) >= 4
-    np.testing.assert_allclose(impacts, expected, atol=1e-9)
 
 
 def flight(guard, closed_form):
@@ -201,20 +174,6 @@ def test_a_guard_that_falls_to_zero_and_stays_there(way):
     np.testing.assert_allclose([event.time for event in run.events], [impact], atol=1e-9)
     end = [0.5 * speed * left - 4.9 * left**2, 0.5 * speed - 9.8 * left, 0.0]
     np.testing.assert_allclose(run.final_state, end, atol=1e-8)
-
-
-@pytest.mark.parametrize(("duration", "count"), [(1.2, 3), (1.3, 3), (2.0, 4)])
-def test_flows_in_closed_form_have_the_events_of_integrated_ones(duration, count):
-    """Event times are those of `solve_ivp`: DOP853 at 1e-13 with steps of at most 1 ms."""
-    times = [0.6045556227003652, 0.75338672110949, 0.9289445884482661, 1.998952108923138]
-    names = ["touchdown", "turn", "release", "touchdown"]
-    system, x = spring_damper_ball(), np.array(START)
-    run = simulate(system, AERIAL, x, duration)
-    assert run.status == "ok"
-    assert [event.transition.name for event in run.events] == names[:count]
-    np.testing.assert_allclose([event.time for event in run.events], times[:count], atol=1e-9)
-    batch = simulate_batch(system, AERIAL, x[None], duration)
-    np.testing.assert_allclose(batch.event_times[0], times[:count], atol=1e-9)
 
 
 def sink(t, x, u):
@@ -354,25 +313,6 @@ def test_flows_compose(system, first, second, force):
     np.testing.assert_allclose(rest.final_state, whole.final_state, atol=1e-8)
     times = [event.time for event in half.events + rest.events]
     np.testing.assert_allclose(times, [event.time for event in whole.events], atol=1e-9)
-
-
-@each_system
-@settings(max_examples=15)
-@given(shift=st.floats(-100.0, 100.0))
-def test_an_autonomous_system_does_not_know_the_time(system, shift):
-    now, later = (simulate(system, FALLING, HIGH, 1.5, t=t) for t in (0.0, shift))
-    assert len(now.events) > 0
-    np.testing.assert_allclose(later.final_state, now.final_state, atol=1e-9)
-    times = [[event.time for event in run.events] for run in (now, later)]
-    np.testing.assert_allclose(np.array(times[1]) - shift, times[0], atol=1e-10)
-
-
-def test_time_may_run_backward_in_one_mode():
-    def field(t, y):
-        return np.array([y[1], -np.sin(y[0]) + np.cos(t)])
-
-    end = integrate(field, 0.0, HIGH, 1.0)
-    np.testing.assert_allclose(integrate(field, 1.0, end, -1.0), HIGH, atol=1e-9)
 
 
 # A run

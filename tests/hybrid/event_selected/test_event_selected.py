@@ -10,7 +10,6 @@ from hypothesis import strategies as st
 from hybrid.event_selected import EssOptions, EventSelectedSystem, integrate, integrate_batch
 from hybrid.event_selected.bouligand import bouligand_derivative
 from hybrid.event_selected.tables import native_tables
-from studies.anderson_revzen.systems.affine_corner import DURATION, START, affine_corner, exact_flow
 
 G, STIFFNESS = 9.81, 400.0
 
@@ -52,25 +51,6 @@ def hopper_events_times(duration, height=2.0, stiffness=STIFFNESS):
         times += [t, t + stance]
         t += stance + 2 * fall
     return np.array([time for time in times if time < duration])
-
-
-def errors_of_table_4_1(epsilons, max_step):
-    times = np.linspace(0.0, DURATION, 101)
-    exact = exact_flow(START, DURATION).at(times)
-    found = []
-    for epsilon in epsilons:
-        step = max_step * epsilon
-        run = integrate(affine_corner(), START, DURATION, tight(epsilon, step))
-        assert run.ok and [c.guard for c in run.crossings] == [1, 2, 0]
-        found.append(np.sqrt(((run.at(times) - exact) ** 2).sum(axis=1).mean()))
-    return np.array(found)
-
-
-def test_second_order_in_epsilon():
-    epsilons = np.array([1e-2, 1e-3])
-    errors = errors_of_table_4_1(epsilons, 0.05)
-    order = np.log(errors[0] / errors[1]) / np.log(10)
-    assert 1.9 < order < 2.1
 
 
 @pytest.mark.parametrize("epsilon", [1e-9, 1e-4, 0.01])

