@@ -48,14 +48,6 @@ def test_pushes_are_spread_over_both_speeds(count):
     assert slow - (count - slow) in (0, 1)
 
 
-def test_eight_pushes_have_every_foot_and_both_strides_at_both_speeds():
-    events = [trial.config.perturbations[0] for trial in choose(every_push(), 8)]
-    for speed in (1.0, 1.5):
-        at = [event.at for event in events if event.value[1] == speed]
-        assert {each.foot for each in at} == {"FR", "FL", "RR", "RL"}
-        assert {each.cycle for each in at} == {0, 3}
-
-
 def test_the_point_and_the_seed_reach_every_trial():
     for trial in pushes(Point(DELAYED, "convex_mpc", 75), StudyOptions(trials=4, seed=7)):
         config = trial.config

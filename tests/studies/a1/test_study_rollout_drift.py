@@ -32,14 +32,6 @@ def changed(batch: RolloutBatch) -> RolloutBatch:
     return RolloutBatch(*(part.copy() for part in batch))
 
 
-def test_a_backend_is_no_distance_from_itself(standing):
-    case, batch = standing
-    drift = compare(case, batch, batch)
-    for errors in drift[:5]:
-        np.testing.assert_array_equal(errors, 0.0)
-    assert drift[5:] == (True, True, 0.0)
-
-
 def test_distances_are_those_that_were_put_in(standing):
     case, batch = standing
     other = changed(batch)

@@ -6,7 +6,6 @@ import pytest
 from studies.halm_posa.systems.rocking_block import (
     RockingBlock,
     corners,
-    mass_matrix,
     normal_jacobian,
     problem,
     tangential_jacobian,
@@ -24,15 +23,6 @@ def test_jacobians_are_derivatives_of_the_corners(theta):
         along, up = (moved / (2.0 * step)).T
         np.testing.assert_allclose(normal_jacobian(BLOCK, theta)[:, j], up, atol=1e-9)
         np.testing.assert_allclose(tangential_jacobian(BLOCK, theta)[:, j], along, atol=1e-9)
-
-
-def test_kinetic_energy_is_that_of_the_block_s_parts():
-    v, cells = np.array([0.4, -0.2, 0.9]), 400
-    x = (np.arange(cells) + 0.5) / cells - 0.5
-    X, Y = np.meshgrid(BLOCK.width * x, BLOCK.height * x)
-    squared = (v[0] - v[2] * Y) ** 2 + (v[1] + v[2] * X) ** 2
-    energy = 0.5 * BLOCK.mass * squared.mean()
-    assert 0.5 * v @ mass_matrix(BLOCK) @ v == pytest.approx(energy, rel=1e-5)
 
 
 def test_the_impact_of_table_4():

