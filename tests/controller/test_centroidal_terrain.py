@@ -16,8 +16,7 @@ from controller.planner_options import ConvexMpcOptions, InstantQpOptions, Stepp
 from robots.legs import foot_positions_in_base
 from robots.rotations import exp3
 from robots.terrain import Box, Ground, height_at, make_ground, surface_at
-from runtime.messages import StateEstimate
-from tests.a1 import A1
+from tests.a1 import A1, estimate
 
 TROT = GAITS["trot"]
 STEP = make_ground((Box((5.3, 0.0, 0.0), (5.0, 5.0, 0.08)),))  # up at x = 0.3
@@ -64,8 +63,7 @@ def test_forces_on_a_slope_stay_in_the_cone_about_its_normal(make):
     q = np.array([0.0, 0.0, A1.stand_height, 0.0, 0.0, np.sin(0.3), np.cos(0.3), *A1.stand])
     v = np.zeros(18)
     v[:2] = -0.8, 0.6
-    estimate = StateEstimate(tick=0, time=0.0, q=q, v=v, contact=np.ones(4), status="ok")
-    assert planner.solve(estimate).status == "ok"
+    assert planner.solve(estimate(q=q, v=v)).status == "ok"
     normal = to_world(np.array(surface_at(RAMP, 0.0, 0.0)[1:]), -yaw)
     pushed = forces[0].forces.reshape(-1, 3)
     along = pushed @ normal

@@ -13,20 +13,17 @@ from controller.centroidal.planner import CentroidalPlanner
 from controller.driving.commands import Goal
 from controller.options import DriveOptions
 from controller.planner_options import ConvexMpcOptions, InstantQpOptions
-from robots.legs import foot_positions_in_base
 from robots.rotations import (
     exp3,
     quaternion_from_rotation,
     quaternion_product,
-    rotation_from_quaternion,
 )
 from robots.state import difference
 from runtime.messages import Plan, StateEstimate
-from tests.a1 import A1
+from tests.a1 import A1, STAND, estimate, feet_in_world
 
 PERIOD = 0.01
 MPC, QP = ConvexMpcOptions(), InstantQpOptions()
-STAND = np.concatenate([[0.0, 0.0, A1.stand_height], [0.0, 0.0, 0.0, 1.0], A1.stand])
 MAKERS: list[Callable[[Goal], CentroidalPlanner]] = [
     lambda goal: convex_mpc(MPC, A1, driven(goal), False),
     lambda goal: instant_qp(QP, A1, driven(goal, QP), False),
@@ -53,21 +50,11 @@ def walk(planner: CentroidalPlanner, knots: int) -> list[tuple[StateEstimate, Pl
     """Estimates of a robot that does what each plan says, from a stand, and the plans."""
     rows, q, v, touching = [], STAND, np.zeros(18), np.ones(4)
     for k in range(knots):
-        estimate = StateEstimate(
-            tick=10 * k, time=3.0 + k * PERIOD, q=q, v=v, contact=touching, status="ok"
-        )
-        plan = planner.solve(estimate)
-        rows.append((estimate, plan))
+        now = estimate(10 * k, time=3.0 + k * PERIOD, q=q, v=v, contact=touching)
+        plan = planner.solve(now)
+        rows.append((now, plan))
         q, v, touching = plan.states_q[1], plan.states_v[1], plan.contacts[0]
     return rows
-
-
-def feet_of(plan: Plan) -> np.ndarray:
-    """(N+1, 4, 3) [m] in the world."""
-    return np.array([
-        q[:3] + foot_positions_in_base(A1.legs, q[7:]) @ rotation_from_quaternion(q[3:7]).T
-        for q in plan.states_q
-    ])  # fmt: skip
 
 
 @pytest.mark.parametrize("make", MAKERS)
@@ -78,8 +65,8 @@ def test_plans_turn_and_move_with_the_world(make, yaw):
     planner, rows = make(goal), walk(make(goal), 60)
     assert any(plan.contacts[0].min() < 0.5 for _, plan in rows)
     errors = []
-    for estimate, here in rows:
-        there = planner.solve(replace(estimate, q=turned(estimate.q, place, yaw)))
+    for now, here in rows:
+        there = planner.solve(replace(now, q=turned(now.q, place, yaw)))
         assert there.status == here.status == "ok"
         np.testing.assert_array_equal(there.contacts, here.contacts)
         states = zip(
@@ -95,7 +82,7 @@ def test_plans_turn_and_move_with_the_world(make, yaw):
 @pytest.mark.parametrize("make", MAKERS)
 def test_feet_that_stand_do_not_move_in_a_plan_that_turns(make):
     for _, plan in walk(make(Goal(0.5, 0.1, 1.0, None, "trot")), 90)[::7]:
-        feet, stands = feet_of(plan), plan.contacts > 0.5
+        feet, stands = np.array([feet_in_world(q) for q in plan.states_q]), plan.contacts > 0.5
         both = stands[1:] & stands[:-1]
         assert both.any()
         np.testing.assert_allclose(feet[1:-1][both], feet[:-2][both], atol=1e-6)

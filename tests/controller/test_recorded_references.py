@@ -4,12 +4,10 @@ import numpy as np
 import pytest
 
 from controller.references import ReferenceTrajectory, load_reference, save_reference
-from runtime.messages import GroundTruth, SensorReading, encode
+from runtime.messages import encode
 from runtime.recording import Recorder
 from runtime.topics import GROUND_TRUTH, SENSOR_READING
-from tests.a1 import A1
-
-STAND = np.concatenate([[0.0, 0.0, 0.3], [0.0, 0.0, 0.0, 1.0], A1.stand.ravel()])
+from tests.a1 import STAND, ground_truth, reading
 
 
 def recording(rows, period=0.001, inputs=None, contacts=None, **loop):
@@ -49,18 +47,10 @@ def test_a_loop_goes_on_at_every_period(tmp_path):
 
 def test_a_recorded_torque_acted_in_the_tick_before_its_reading(tmp_path):
     """Reading k tells the torque that acted from tick k - 1 to k, here k N m."""
-    zeros = {"angular_velocity_imu": np.zeros(3), "linear_acceleration_imu": np.zeros(3),
-             "joint_position": np.zeros(12), "joint_velocity": np.zeros(12),
-             "quaternion_imu_in_world": np.zeros(4), "foot_force": np.zeros(4)}  # fmt: skip
     with Recorder(tmp_path / "run.mcap") as recorder:
         for tick in range(21):
-            stamp = {"tick": tick, "time": 1e-3 * tick}
-            truth = GroundTruth(
-                q=STAND, v=np.zeros(18), foot_force=np.zeros((4, 3)), contact=np.ones(4),
-                trunk_contact=False, **stamp,
-            )  # fmt: skip
-            reading = SensorReading(joint_torque=np.full(12, float(tick)), **zeros, **stamp)
-            recorder.write(GROUND_TRUTH, encode(truth), tick * 1_000_000)
-            recorder.write(SENSOR_READING, encode(reading), tick * 1_000_000)
+            now = reading(tick, joint_torque=np.full(12, float(tick)))
+            recorder.write(GROUND_TRUTH, encode(ground_truth(tick)), tick * 1_000_000)
+            recorder.write(SENSOR_READING, encode(now), tick * 1_000_000)
     inputs = load_reference(tmp_path / "run.mcap", 0.01).inputs
     np.testing.assert_allclose(inputs[:, 3], [5.5, 15.5, 20.0])

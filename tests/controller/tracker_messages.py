@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 from controller.plan_function import PlanFunction, nominal_at, policy_at, unpack
 from robots.state import integrate
 from runtime.messages import Plan, SensorReading, StateEstimate
-from tests.a1 import A1
+from tests import a1
 
 Array = NDArray[np.float64]
 
@@ -40,9 +40,7 @@ TICK = 0.001
 
 def standing() -> tuple[Array, Array]:
     """q (19), v (18) of the robot at rest on its feet."""
-    q = np.zeros(19)
-    q[2], q[6], q[7:] = A1.stand_height, 1.0, A1.stand
-    return q, np.zeros(18)
+    return a1.STAND.copy(), np.zeros(18)
 
 
 def near_standing(rng: np.random.Generator, size: float = 0.05) -> tuple[Array, Array]:
@@ -51,28 +49,14 @@ def near_standing(rng: np.random.Generator, size: float = 0.05) -> tuple[Array, 
 
 
 def estimate(tick: int, q: Array, v: Array, status: str = "ok") -> StateEstimate:
-    return StateEstimate(
-        tick=tick,
-        time=tick * TICK,
-        q=q,
-        v=v,
-        contact=np.ones(4),
-        status=status,  # type: ignore[arg-type]
-    )
+    return a1.estimate(tick, q=q, v=v, status=status)
 
 
 def reading(tick: int, q: Array, v: Array) -> SensorReading:
-    return SensorReading(
-        tick=tick,
-        time=tick * TICK,
-        quaternion_imu_in_world=q[3:7].copy(),
-        angular_velocity_imu=v[3:6].copy(),
-        linear_acceleration_imu=np.array([0.0, 0.0, 9.81]),
-        joint_position=q[7:].copy(),
-        joint_velocity=v[6:].copy(),
-        joint_torque=np.zeros(12),
-        foot_force=np.full(4, 30.0),
-    )
+    return a1.reading(
+        tick, quaternion_imu_in_world=q[3:7].copy(), angular_velocity_imu=v[3:6].copy(),
+        joint_position=q[7:].copy(), joint_velocity=v[6:].copy(),
+    )  # fmt: skip
 
 
 def plan(

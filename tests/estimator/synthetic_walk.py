@@ -15,7 +15,7 @@ from robots.conventions import GRAVITY
 from robots.legs import foot_jacobians_in_base, foot_positions_in_base, inverse_kinematics
 from robots.rotations import Array, exp3, quaternion_from_rotation
 from runtime.messages import SensorReading, StateEstimate
-from tests.a1 import A1
+from tests.a1 import A1, reading
 
 DT = 1e-3
 UP = np.array([0.0, 0.0, 1.0])
@@ -83,15 +83,13 @@ class KinematicRobot:
         share = A1.mass * GRAVITY / max(1, int(self.stance.sum()))
         force = np.where(self.stance, share, 0.0) if self.force is None else self.force
         specific = self.rotation.T @ (self.acceleration + GRAVITY * UP)
-        return SensorReading(
-            tick=self.tick,
-            time=self.tick * DT,
+        return reading(
+            self.tick,
             quaternion_imu_in_world=quaternion_from_rotation(self.rotation),
             angular_velocity_imu=noise.add(self.omega, noise.gyroscope),
             linear_acceleration_imu=noise.add(specific, noise.acceleration),
             joint_position=noise.add(joints, noise.joint_position),
             joint_velocity=noise.add(self._joint_velocity, noise.joint_velocity),
-            joint_torque=np.zeros(12),
             foot_force=noise.add(force, noise.force),
         )
 

@@ -142,11 +142,6 @@ def test_the_fault_is_named(name: str, words: str) -> None:
     assert statuses == {"ok", "degraded"} and words in faults
 
 
-@pytest.mark.parametrize("name", sorted(JUDGING | PLAIN))
-def test_a_sound_trot_has_no_fault(name: str) -> None:
-    assert told(name, recorded_trot(1.0)) == ({"ok"}, set())
-
-
 TICK = 1e-3
 STATUSES = {"ok", "degraded", "diverged", "starting"}
 

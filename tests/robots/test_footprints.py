@@ -27,11 +27,6 @@ def test_it_is_the_plane_of_regularised_least_squares() -> None:
     assert plane.centre == pytest.approx(feet.mean(axis=0))
 
 
-def test_footprints_of_a_slope_give_nearly_that_slope() -> None:
-    plane = plane_of(on_plane(0.3, 0.1, np.zeros(3)))
-    assert plane.slope == pytest.approx([0.3, 0.1], rel=0.08)
-
-
 def test_the_height_is_less_certain_far_from_the_feet() -> None:
     plane = plane_of(FEET)
     near, far = height_on(plane, 0.0, 0.0), height_on(plane, 1.0, 0.0)

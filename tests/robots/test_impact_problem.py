@@ -6,9 +6,7 @@ from robots.conventions import FOOT_NAMES
 from robots.impact_problem import contact_problem
 from robots.pinocchio_model import foot_frame_ids
 from robots.state import integrate
-from tests.a1 import A1
-
-STAND = np.concatenate(([0.0, 0.0, A1.stand_height, 0.0, 0.0, 0.0, 1.0], A1.stand))
+from tests.a1 import A1, STAND
 
 
 def _point(model, q, foot, offset):

@@ -15,6 +15,7 @@ from runtime.checked import layout
 from runtime.messages import StateEstimate, decode, encode
 from runtime.rows import AVAILABLE, CAPACITY, RowReader, RowWriter, layout_of
 from runtime.topics import MOTOR_COMMAND, STATE_ESTIMATE, TOPICS
+from tests import a1
 
 pytestmark = pytest.mark.skipif(not AVAILABLE, reason="no shared memory with futexes here")
 KINDS = {topic.message for topic in TOPICS if topic.rate_hz >= 1000.0}
@@ -22,14 +23,7 @@ PATIENCE_S = 10.0
 
 
 def estimate(tick):
-    return StateEstimate(
-        tick=tick,
-        time=0.0,
-        q=np.full(19, float(tick)),
-        v=np.zeros(18),
-        contact=np.ones(4),
-        status="ok",
-    )
+    return a1.estimate(tick, q=np.full(19, float(tick)))
 
 
 @st.composite

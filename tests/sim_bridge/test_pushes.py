@@ -4,7 +4,6 @@ import numpy as np
 import pinocchio as pin
 import pytest
 
-from robots.legs import foot_positions_in_base
 from robots.pinocchio_model import load_pinocchio
 from robots.rotations import rotation_from_quaternion
 from robots.state import pinocchio_from_mujoco
@@ -12,7 +11,7 @@ from sim_bridge.options import SimulationOptions
 from sim_bridge.perturbation_script import PerturbationScript
 from sim_bridge.perturbations import BaseForce, BaseVelocity
 from sim_bridge.simulated_robot import SimulatedRobot
-from tests.a1 import A1
+from tests.a1 import A1, feet_in_world
 
 
 def velocity_base_in_world(robot: SimulatedRobot) -> np.ndarray:
@@ -56,16 +55,12 @@ def test_a_force_in_flight_changes_momentum_by_force_times_time(force):
     np.testing.assert_allclose(data.vcom[0], expected, atol=2e-3)
 
 
-def foot_in_world(q: np.ndarray, leg: int) -> np.ndarray:
-    return q[:3] + rotation_from_quaternion(q[3:7]) @ foot_positions_in_base(A1.legs, q[7:])[leg]
-
-
 def foot_velocity(robot: SimulatedRobot, leg: int) -> np.ndarray:
     """Of a foot in the world, by differences along the robot's present velocity."""
     q, v = pinocchio_from_mujoco(robot.data.qpos, robot.data.qvel)
     model, h = load_pinocchio(A1), 1e-6
     ahead, back = (pin.integrate(model, q, sign * h * v) for sign in (1.0, -1.0))
-    return (foot_in_world(ahead, leg) - foot_in_world(back, leg)) / (2.0 * h)
+    return (feet_in_world(ahead) - feet_in_world(back))[leg] / (2.0 * h)
 
 
 @pytest.mark.parametrize("leg", range(4))

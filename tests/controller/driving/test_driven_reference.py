@@ -10,21 +10,11 @@ from controller.driving.course import COLUMNS, extend_path
 from controller.driving.reference import DrivenReference
 from controller.gaits import GAITS
 from controller.options import DriveOptions, GaitLimits
-from controller.references.trajectory import ReferenceWindow
-from robots.legs import foot_positions_in_base
 from robots.state import difference, rotation_from_quaternion
-from tests.a1 import A1
+from tests.a1 import A1, feet_in_world
 
 PERIOD, KNOTS = 0.01, 50
 MOVING = ["walk", "trot", "bound"]
-
-
-def feet_in_world(window: ReferenceWindow) -> np.ndarray:
-    """(N+1, 4, 3) [m]."""
-    return np.array([
-        q[:3] + foot_positions_in_base(A1.legs, q[7:]) @ rotation_from_quaternion(q[3:7]).T
-        for q in window.q
-    ])  # fmt: skip
 
 
 def options_of(acceleration: float) -> DriveOptions:
@@ -54,7 +44,7 @@ def test_feet_that_stand_do_not_slide_however_it_turns(seed):
         if k % 60 == 0:
             driven.course.goal = random_goal(rng, str(rng.choice([*MOVING, "stand"])))
         window = driven.window(k, KNOTS)
-        feet = feet_in_world(window)
+        feet = np.array([feet_in_world(q) for q in window.q])
         for foot in range(4):
             stands = window.contacts[:, foot] > 0.5
             reached = window.q[:, 7 + 3 * foot + 2] < A1.legs.upper[2] - 1e-9  # not at full stretch

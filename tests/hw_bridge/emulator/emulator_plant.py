@@ -3,7 +3,7 @@
 import numpy as np
 
 from runtime.messages import GroundTruth, MotorCommand, SensorReading
-from tests.a1 import A1
+from tests.a1 import A1, ground_truth, reading
 
 INERTIA = 0.05  # [kg m^2] of each joint
 STEPS = 10  # of the motor law in a tick
@@ -22,28 +22,16 @@ class FreeJoints:
         self.pushed = np.zeros(3)
 
     def reading(self, stamp: float | None = None) -> SensorReading:
-        return SensorReading(
-            tick=self.tick,
-            time=0.001 * self.tick,
-            quaternion_imu_in_world=np.array([0.0, 0.0, 0.0, 1.0]),
-            angular_velocity_imu=np.zeros(3),
-            linear_acceleration_imu=np.array([0.0, 0.0, 9.81]),
-            joint_position=self.q.copy(),
-            joint_velocity=self.dq.copy(),
-            joint_torque=self.torque.copy(),
-            foot_force=np.array([30.0, 31.0, 32.0, 33.0]),
-        )
+        return reading(
+            self.tick, joint_position=self.q.copy(), joint_velocity=self.dq.copy(),
+            joint_torque=self.torque.copy(), foot_force=np.array([30.0, 31.0, 32.0, 33.0]),
+        )  # fmt: skip
 
     def truth(self, stamp: float | None = None) -> GroundTruth:
-        return GroundTruth(
-            tick=self.tick,
-            time=0.001 * self.tick if stamp is None else stamp,
-            q=np.concatenate([[0.0, 0.0, 0.3, 0.0, 0.0, 0.0, 1.0], self.q]),
+        return ground_truth(
+            self.tick, q=np.concatenate([[0.0, 0.0, 0.3, 0.0, 0.0, 0.0, 1.0], self.q]),
             v=np.concatenate([np.zeros(6), self.dq]),
-            foot_force=np.zeros((4, 3)),
-            contact=np.ones(4),
-            trunk_contact=False,
-        )
+        )  # fmt: skip
 
     def advance(self, command: MotorCommand | None) -> None:
         self.told += command is not None

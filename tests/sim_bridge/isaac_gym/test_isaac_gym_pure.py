@@ -9,8 +9,6 @@ from sim_bridge.isaac_gym import server
 from sim_bridge.motors import motor_torques
 from tests.a1 import A1
 
-POINT = np.array([0.0, 0.0041, -0.0005])
-
 
 def states(count, seed=0):
     rng = np.random.default_rng(seed)
@@ -26,20 +24,6 @@ def test_difference_is_ours():
     y[50, 3:7], y[51, 3:7] = x[50, 3:7], -x[51, 3:7]  # none, and the long way round
     expected = difference_batch(x[:, :19], x[:, 19:], y[:, :19], y[:, 19:])
     np.testing.assert_allclose(server.difference(x, y), expected, atol=1e-12)
-
-
-def test_the_point_of_the_root_s_velocity_moves_with_the_base():
-    """Finite differences of where the point is."""
-    x, dt = states(20), 1e-6
-    root = server.root_from_x(x, POINT)
-    turn = np.concatenate((0.5 * dt * root[:, 10:], np.ones((20, 1))), axis=1)
-    later = np.empty((20, 4))
-    for later_row, a, b in zip(later, turn, x[:, 3:7], strict=True):
-        later_row[:3] = a[3] * b[:3] + b[3] * a[:3] + np.cross(a[:3], b[:3])
-        later_row[3] = a[3] * b[3] - a[:3] @ b[:3]
-    origin = server.rotate(x[:, 3:7], x[:, 19:22])
-    moved = server.rotate(later, POINT) - server.rotate(x[:, 3:7], POINT)
-    np.testing.assert_allclose(root[:, 7:10], origin + moved / dt, atol=1e-5)
 
 
 def test_motors_are_the_simulated_robot_s():

@@ -10,9 +10,7 @@ from saltus.metrics.touchdowns import Touchdowns
 from studies.a1 import a1_touchdown
 from studies.a1.a1_touchdown import Walked, measure
 from studies.study import StudyOptions
-from tests.a1 import A1
-
-STAND = np.concatenate(([0.0, 0.0, A1.stand_height, 0.0, 0.0, 0.0, 1.0], A1.stand))
+from tests.a1 import A1, STAND
 
 
 def walked(gait, *landings, fell=False) -> Walked:
