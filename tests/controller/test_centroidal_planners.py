@@ -3,6 +3,7 @@
 import numpy as np
 import pinocchio as pin
 import pytest
+from numpy.testing import assert_allclose
 
 from controller.centroidal.convex_mpc import convex_mpc
 from controller.centroidal.instant_qp import instant_qp
@@ -56,10 +57,10 @@ def test_the_observed_body_moves_as_the_robot_does():
     for _ in range(5):
         q, v = random_state(rng)
         now, later = observer.observe(q, v), observer.observe(pin.integrate(MODEL, q, h * v), v)
-        np.testing.assert_allclose((later.com - now.com) / h, now.com_velocity, atol=1e-5)
-        np.testing.assert_allclose((later.base - now.base) / h, now.rotation @ v[:3], atol=1e-5)
+        assert_allclose((later.com - now.com) / h, now.com_velocity, atol=1e-5)
+        assert_allclose((later.base - now.base) / h, now.rotation @ v[:3], atol=1e-5)
         spin = (later.rotation - now.rotation) @ now.rotation.T / h
-        np.testing.assert_allclose(pin.unSkew(spin), now.angular_velocity, atol=1e-5)
+        assert_allclose(pin.unSkew(spin), now.angular_velocity, atol=1e-5)
 
 
 @pytest.mark.parametrize("which", [0, 1])
@@ -89,7 +90,7 @@ def test_knots_move_without_jumps_and_within_the_limits(which):
         v = np.concatenate([0.1 * rng.normal(size=6), np.zeros(12)])
         plan = planner.solve(estimate(0.01 * k, v=v))
         assert plan.status == "ok" and np.abs(plan.inputs).max() <= A1.torque_limit[0]
-        np.testing.assert_allclose(np.linalg.norm(plan.states_q[:, 3:7], axis=1), 1.0, atol=1e-9)
+        assert_allclose(np.linalg.norm(plan.states_q[:, 3:7], axis=1), 1.0, atol=1e-9)
         step = np.abs(np.diff(plan.states_q[:, 7:], axis=0)).max()
         assert step < 0.35, "no joint jumps"
         assert PlanFunction(plan).is_sound
@@ -116,7 +117,7 @@ def test_a_foot_that_lost_the_ground_is_pushed_down_and_carries_nothing_in_the_q
     alone[3, 2] = 25.0
     torque = foot_torques(A1.legs, STAND, alone)[9:]
     # The body turns without its fourth foot, so the legs' inertia adds a little.
-    np.testing.assert_allclose(lost.inputs[0][9:], gravity[15:] - torque, atol=1.0)
+    assert_allclose(lost.inputs[0][9:], gravity[15:] - torque, atol=1.0)
 
 
 @pytest.mark.parametrize("which", [0, 1])

@@ -5,6 +5,7 @@ from collections.abc import Callable
 import numpy as np
 import pytest
 from msgspec.structs import replace
+from numpy.testing import assert_allclose, assert_array_equal
 
 from controller.centroidal.convex_mpc import convex_mpc
 from controller.centroidal.instant_qp import instant_qp
@@ -68,7 +69,7 @@ def test_plans_turn_and_move_with_the_world(make, yaw):
     for now, here in rows:
         there = planner.solve(replace(now, q=turned(now.q, place, yaw)))
         assert there.status == here.status == "ok"
-        np.testing.assert_array_equal(there.contacts, here.contacts)
+        assert_array_equal(there.contacts, here.contacts)
         states = zip(
             there.states_q, turned(here.states_q, place, yaw), there.states_v, here.states_v,
             strict=True,
@@ -85,14 +86,14 @@ def test_feet_that_stand_do_not_move_in_a_plan_that_turns(make):
         feet, stands = np.array([feet_in_world(q) for q in plan.states_q]), plan.contacts > 0.5
         both = stands[1:] & stands[:-1]
         assert both.any()
-        np.testing.assert_allclose(feet[1:-1][both], feet[:-2][both], atol=1e-6)
+        assert_allclose(feet[1:-1][both], feet[:-2][both], atol=1e-6)
 
 
 @pytest.mark.parametrize("make", MAKERS)
 def test_a_robot_that_does_as_planned_goes_where_it_is_asked_to(make):
     rows = walk(make(Goal(0.4, 0.1, 0.5, None, "trot")), 200)
     v = np.array([plan.states_v[0, [0, 1, 5]] for _, plan in rows])
-    np.testing.assert_allclose(v[100:].mean(axis=0), [0.4, 0.1, 0.5], atol=0.1)
+    assert_allclose(v[100:].mean(axis=0), [0.4, 0.1, 0.5], atol=0.1)
 
 
 def test_states_begin_at_the_body_and_end_at_the_goal():
@@ -101,11 +102,11 @@ def test_states_begin_at_the_body_and_end_at_the_goal():
     path.meet(0.0, state, com)
     h, times = 1e-4, np.array([0.003, 0.103, 0.303])  # inside intervals: it is linear there
     x, after = path.states(0.003, com, times), path.states(0.003, com, times + h)
-    np.testing.assert_array_equal(x[0, 3:5], com[:2])
-    np.testing.assert_allclose((after - x)[:, 2:6] / h, x[:, 8:12], atol=2e-2)
+    assert_array_equal(x[0, 3:5], com[:2])
+    assert_allclose((after - x)[:, 2:6] / h, x[:, 8:12], atol=2e-2)
     last = path.states(0.003, com, np.array([1.2]))[0]
     turn = exp3(np.array([0.0, 0.0, last[2]]))
     velocity = turn @ ([0.4, 0.0, 0.0] + np.cross([0.0, 0.0, 0.8], path.com))
     back = path.states(0.0, com, np.zeros(1))[0, 9:12]  # bounded, and to the path
     assert np.hypot(*back[:2]) <= MPC.path.return_speed + 1e-9
-    np.testing.assert_allclose(last[8:12], [0.8, *(velocity + back)[:2], 0.0], atol=2e-2)
+    assert_allclose(last[8:12], [0.8, *(velocity + back)[:2], 0.0], atol=2e-2)

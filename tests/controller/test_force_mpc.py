@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from numpy.testing import assert_allclose
 
 from controller.centroidal.convex_mpc import ForceMpc
 from controller.centroidal.qp import along_axes
@@ -56,7 +57,7 @@ def test_against_a_second_solver(seed, tilt):
     assert plan.status == "ok" and within(along_axes(inverse, plan.forces), given[3], 1e-9)
     if given[3].any():
         best = best_forces(lambda f: cost_of(f, *given, weights), given[3], inverse)
-        np.testing.assert_allclose(plan.forces, best, atol=0.5)
+        assert_allclose(plan.forces, best, atol=0.5)
 
 
 @pytest.mark.parametrize("bad", [np.nan, np.inf, 1e200])
@@ -73,7 +74,7 @@ def test_bad_numbers_are_a_status_and_leave_no_trace(bad, place):
     assert within(plan.forces, given[3])
     again = mpc.solve(*given)
     assert again.status == "ok"
-    np.testing.assert_allclose(again.forces, good.forces, atol=0.5)
+    assert_allclose(again.forces, good.forces, atol=0.5)
 
 
 @pytest.mark.parametrize("seed", range(4))
@@ -85,7 +86,7 @@ def test_limits_hold_and_states_are_those_that_the_forces_make(seed, scale):
     for k in range(4):
         following, inverse = np.empty(12), np.linalg.inv(INERTIA)
         discrete_step(x, plan.forces[k], given[2][k], BODY.mass, inverse, given[5][k], following)
-        np.testing.assert_allclose(plan.states[k], following, atol=1e-9 * scale)
+        assert_allclose(plan.states[k], following, atol=1e-9 * scale)
         x = following
 
 

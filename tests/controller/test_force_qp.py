@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from numpy.testing import assert_allclose
 
 from controller.centroidal.instant_qp import ForceQp
 from controller.centroidal.qp import along_axes, level_frames
@@ -32,7 +33,7 @@ def test_against_a_second_solver(seed):
         light = (weights.force + weights.change) * (forces**2).sum()
         return (weights.wrench @ (given - wrench) ** 2 + light) / WEIGHT**2
 
-    np.testing.assert_allclose(found, best_forces(cost, contacts, LEVEL), atol=0.5)
+    assert_allclose(found, best_forces(cost, contacts, LEVEL), atol=0.5)
 
 
 SHARED = make()
@@ -52,7 +53,7 @@ def test_a_slope_is_the_level_problem_turned_with_its_gravity():
             np.tile(turn, (4, 1, 1)),
         )  # fmt: skip
         assert flat.status == found.status == "ok"
-        np.testing.assert_allclose(found.forces, flat.forces @ turn.T, atol=0.02)
+        assert_allclose(found.forces, flat.forces @ turn.T, atol=0.02)
 
 
 @settings(max_examples=60, deadline=None)
@@ -88,4 +89,4 @@ def test_bad_numbers_are_a_status_and_leave_no_trace(bad, place):
     assert within(found.forces, ALL)
     again = qp.solve(STANDING, FEET, ALL)
     assert again.status == "ok"
-    np.testing.assert_allclose(again.forces, good.forces, atol=0.5)
+    assert_allclose(again.forces, good.forces, atol=0.5)

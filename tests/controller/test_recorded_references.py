@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from numpy.testing import assert_allclose
 
 from controller.references import ReferenceTrajectory, load_reference, save_reference
 from runtime.messages import encode
@@ -29,8 +30,8 @@ def test_a_knot_has_the_impulse_of_its_samples(tmp_path):
     inputs = np.random.default_rng(1).normal(size=(120, 12))
     inputs[:, 0] = np.arange(120) + 0.5  # each sample holds for a tick: the ramp's value inside it
     again = read_back(recording(120, inputs=inputs), tmp_path)
-    np.testing.assert_allclose(0.01 * again.inputs.sum(0), 0.001 * inputs.sum(0), atol=1e-12)
-    np.testing.assert_allclose(again.inputs[:, 0], 10.0 * np.arange(12) + 5.0, rtol=1e-12)
+    assert_allclose(0.01 * again.inputs.sum(0), 0.001 * inputs.sum(0), atol=1e-12)
+    assert_allclose(again.inputs[:, 0], 10.0 * np.arange(12) + 5.0, rtol=1e-12)
 
 
 def test_a_loop_goes_on_at_every_period(tmp_path):
@@ -40,7 +41,7 @@ def test_a_loop_goes_on_at_every_period(tmp_path):
         again = read_back(slide, tmp_path, period)
         knots = round(1.0 / period)
         window = again.window(0, knots)
-        np.testing.assert_allclose(window.q[:, 0], 0.5 * period * np.arange(knots + 1), atol=1e-9)
+        assert_allclose(window.q[:, 0], 0.5 * period * np.arange(knots + 1), atol=1e-9)
     with pytest.raises(ValueError, match="no multiple"):
         read_back(slide, tmp_path, 0.007)
 
@@ -53,4 +54,4 @@ def test_a_recorded_torque_acted_in_the_tick_before_its_reading(tmp_path):
             recorder.write(GROUND_TRUTH, encode(ground_truth(tick)), tick * 1_000_000)
             recorder.write(SENSOR_READING, encode(now), tick * 1_000_000)
     inputs = load_reference(tmp_path / "run.mcap", 0.01).inputs
-    np.testing.assert_allclose(inputs[:, 3], [5.5, 15.5, 20.0])
+    assert_allclose(inputs[:, 3], [5.5, 15.5, 20.0])

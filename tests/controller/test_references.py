@@ -5,6 +5,7 @@ from dataclasses import replace
 import numpy as np
 import pinocchio as pin
 import pytest
+from numpy.testing import assert_allclose, assert_array_equal
 
 from controller.gaits import BOUND, TROT, WALK
 from controller.references import make_reference
@@ -35,10 +36,8 @@ def test_stance_feet_stand_still_on_the_ground(reference):
     feet = np.array([feet_of(q) for q in window.q])
     for k in range(250):
         both = (window.contacts[k] > 0) & (window.contacts[k + 1] > 0)
-        np.testing.assert_allclose(feet[k + 1][both], feet[k][both], atol=1e-9)
-        np.testing.assert_allclose(
-            feet[k][window.contacts[k] > 0, 2], A1.legs.foot_radius, atol=1e-9
-        )
+        assert_allclose(feet[k + 1][both], feet[k][both], atol=1e-9)
+        assert_allclose(feet[k][window.contacts[k] > 0, 2], A1.legs.foot_radius, atol=1e-9)
     assert feet[:, :, 2].max() == pytest.approx(A1.legs.foot_radius + 0.06, abs=1e-3)
 
 
@@ -51,7 +50,7 @@ def test_velocity_is_the_derivative_of_the_configuration(gait):
         time = (120 + k) * PERIOD
         before, after = motion.configuration(time - h), motion.configuration(time + h)
         slope = pin.difference(MODEL, before, after) / (2 * h)
-        np.testing.assert_allclose(window.v[k], slope, atol=0.02)
+        assert_allclose(window.v[k], slope, atol=0.02)
 
 
 def test_feed_forward_carries_the_robot(reference):
@@ -77,13 +76,13 @@ def test_feed_forward_carries_the_robot(reference):
 def test_the_walk_goes_on_for_ever(reference):
     loop = reference.loop
     late, later = reference.window(5000, loop), reference.window(5000 + loop, loop)
-    np.testing.assert_allclose(later.q[:, 3:], late.q[:, 3:], atol=1e-9)
-    np.testing.assert_allclose(later.q[:, 0] - late.q[:, 0], 0.2 * loop * PERIOD, atol=1e-9)
-    np.testing.assert_array_equal(later.contacts, late.contacts)
+    assert_allclose(later.q[:, 3:], late.q[:, 3:], atol=1e-9)
+    assert_allclose(later.q[:, 0] - late.q[:, 0], 0.2 * loop * PERIOD, atol=1e-9)
+    assert_array_equal(later.contacts, late.contacts)
     seam = reference.window(reference.size - 3, 6)
     for k in range(6):
         dx = difference(seam.q[k], seam.v[k], seam.q[k + 1], seam.v[k + 1])
-        np.testing.assert_allclose(dx[:3], PERIOD * np.array([0.2, 0, 0]), atol=1e-6)
+        assert_allclose(dx[:3], PERIOD * np.array([0.2, 0, 0]), atol=1e-6)
         assert np.abs(dx[6:18]).max() < 0.25
 
 

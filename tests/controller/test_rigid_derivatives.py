@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from numpy.testing import assert_allclose
 
 from controller.references import make_reference
 from controller.rigid_derivatives import RigidDerivatives
@@ -42,10 +43,10 @@ def test_every_knot_is_the_derivative_of_its_step(derivatives):
         for i in range(36):
             e = h * np.eye(36)[i]
             slope = difference(*step(-e, np.zeros(12)), *step(e, np.zeros(12))) / (2 * h)
-            np.testing.assert_allclose(linear.A[k][:, i], slope, atol=2e-5)
+            assert_allclose(linear.A[k][:, i], slope, atol=2e-5)
         e = h * np.eye(12)[4]
         slope = difference(*step(np.zeros(36), -e), *step(np.zeros(36), e)) / (2 * h)
-        np.testing.assert_allclose(linear.B[k][:, 4], slope, atol=2e-5)
+        assert_allclose(linear.B[k][:, 4], slope, atol=2e-5)
 
 
 def test_the_joints_drift(derivatives):
@@ -53,8 +54,8 @@ def test_the_joints_drift(derivatives):
     linear = derivatives.linearise(walking())
     assert linear.drift == (6, 18, 18, PERIOD)
     own = linear.A[:, 6:18] - PERIOD * linear.A[:, 24:]
-    np.testing.assert_allclose(own, np.tile(np.eye(36)[6:18], (30, 1, 1)), atol=1e-14)
-    np.testing.assert_allclose(linear.B[:, 6:18], PERIOD * linear.B[:, 24:], rtol=1e-14)
+    assert_allclose(own, np.tile(np.eye(36)[6:18], (30, 1, 1)), atol=1e-14)
+    assert_allclose(linear.B[:, 6:18], PERIOD * linear.B[:, 24:], rtol=1e-14)
 
 
 def test_a_saltation_matrix_stands_before_every_landing_and_nowhere_else(derivatives):
@@ -92,10 +93,10 @@ def test_a_slope_is_the_level_ground_turned_with_gravity(order):
     gravity = derivatives.dynamics.model.gravity
     gravity.linear = turn @ gravity.linear
     slope = derivatives.linearise(flat._replace(states=states))
-    np.testing.assert_allclose(slope.A, level.A, atol=1e-8)
+    assert_allclose(slope.A, level.A, atol=1e-8)
     assert len(slope.transitions) == len(level.transitions) >= 3
     for here, there in zip(level.transitions, slope.transitions, strict=True):
         scale = np.abs(here.saltation).max()
         assert here.knot == there.knot
-        np.testing.assert_allclose(there.saltation, here.saltation, atol=1e-7 * scale)
-        np.testing.assert_allclose(there.reset_jacobian, here.reset_jacobian, atol=1e-8)
+        assert_allclose(there.saltation, here.saltation, atol=1e-7 * scale)
+        assert_allclose(there.reset_jacobian, here.reset_jacobian, atol=1e-8)

@@ -5,6 +5,7 @@ from collections.abc import Callable
 import msgspec
 import numpy as np
 import pytest
+from numpy.testing import assert_allclose
 
 from controller.options import SafetyGateOptions, TrackerOptions
 from controller.planner import Planner
@@ -59,13 +60,13 @@ def test_a_planner_sees_the_robot_begin_at_the_origin_and_its_plans_are_of_the_w
         plan = planner.plan_from(standing(TURN), on_plan=early.append)
     ahead = TURN.to_world(standing(PlanarPose()).q + np.eye(1, 19)[0])
     for q in (plan.states_q[0], early[-1].states_q[1]):
-        np.testing.assert_allclose(q, ahead, atol=1e-9)
-    np.testing.assert_allclose(PlanarPose.of(planner.seen[-1]), 0.0, atol=1e-9)
+        assert_allclose(q, ahead, atol=1e-9)
+    assert_allclose(PlanarPose.of(planner.seen[-1]), 0.0, atol=1e-9)
     planner.plan_from(standing(PlanarPose()))  # the robot has gone there meanwhile
     back = PlanarPose.of(planner.seen[-1])
-    np.testing.assert_allclose(TURN.to_world(planner.seen[-1]), standing(PlanarPose()).q, atol=1e-9)
+    assert_allclose(TURN.to_world(planner.seen[-1]), standing(PlanarPose()).q, atol=1e-9)
     assert back.yaw == pytest.approx(-TURN.yaw)
-    np.testing.assert_allclose(planner.candidates_in_world()[0, 0, :2], ahead[:2], atol=1e-9)
+    assert_allclose(planner.candidates_in_world()[0, 0, :2], ahead[:2], atol=1e-9)
 
 
 @pytest.mark.parametrize(

@@ -6,6 +6,7 @@ from typing import NamedTuple
 import numpy as np
 import pinocchio as pin
 import pytest
+from numpy.testing import assert_allclose
 
 from controller.rigid_derivatives import Landing, arrival_order, touchdown_jumps
 from robots.contact_dynamics import ContactDynamics
@@ -141,5 +142,5 @@ def test_the_average_is_the_mean_over_all_orders(dynamics, feet):
     products = [piece(dynamics, landing, order) for order in permutations(feet)]
     Xi, D_xR = (np.mean(matrices, axis=0) for matrices in zip(*products, strict=True))
     assert mean.knot == landing.knot
-    np.testing.assert_allclose(mean.saltation, Xi, atol=1e-9 * np.abs(Xi).max())
-    np.testing.assert_allclose(mean.reset_jacobian, D_xR, atol=1e-7)
+    assert_allclose(mean.saltation, Xi, atol=1e-9 * np.abs(Xi).max())
+    assert_allclose(mean.reset_jacobian, D_xR, atol=1e-7)

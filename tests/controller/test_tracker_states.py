@@ -5,6 +5,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from numpy.testing import assert_allclose, assert_array_equal
 
 from controller.options import TrackerOptions
 from controller.tracker import Tracker
@@ -50,19 +51,19 @@ def live(
 def test_with_nothing_measured_it_damps(tracker):
     command = tracker.command(None, None, 0.0)
     assert command.status == "damp"
-    np.testing.assert_array_equal(command.kp, 0.0)
-    np.testing.assert_array_equal(command.tau, 0.0)
+    assert_array_equal(command.kp, 0.0)
+    assert_array_equal(command.tau, 0.0)
 
 
 def test_waiting_holds_the_first_pose_and_torque(tracker):
     first = msgspec.structs.replace(reading(0, Q, V), joint_torque=np.linspace(-5.0, 5.0, 12))
     command = tracker.command(None, None, 0.0, first)
     assert command.status == "waiting" and command.plan_id == -1
-    np.testing.assert_allclose(torque_of(command) - command.kd * -V[6:], first.joint_torque)
+    assert_allclose(torque_of(command) - command.kd * -V[6:], first.joint_torque)
     moved = Q.copy()
     moved[7:] += 0.1
     command = live(tracker, range(1, 50), state=(moved, V))[-1]
-    np.testing.assert_allclose(command.q, Q[7:])
+    assert_allclose(command.q, Q[7:])
 
 
 def test_a_stale_plan_is_held_then_the_robot_stands_down(tracker):
@@ -74,7 +75,7 @@ def test_a_stale_plan_is_held_then_the_robot_stands_down(tracker):
     assert set(status[stale + 1 : given_up]) == {"hold"}
     assert set(status[given_up + 1 :]) == {"stand_down"}
     q = np.array([c.q for c in commands[given_up + 1 :]])
-    np.testing.assert_allclose(q[0], Q[7:], atol=2e-3)  # from the measured joints
+    assert_allclose(q[0], Q[7:], atol=2e-3)  # from the measured joints
     assert np.abs(np.diff(q, axis=0)).max() < 0.0025
     torques = np.array([torque_of(c) for c in commands[given_up - 3 : given_up + 50]])
     assert np.abs(np.diff(torques, axis=0)).max() < 0.5  # no jump in torque either
@@ -90,7 +91,7 @@ def test_fresh_plans_take_over_from_standing_smoothly(tracker):
     assert {c.status for c in commands[start:]} == {"ok"}
     torques = np.array([torque_of(c) for c in commands[start - 1 :]])
     assert np.abs(np.diff(torques, axis=0)).max() < 0.2  # 10 N m in 0.2 s is 0.05 a tick
-    np.testing.assert_allclose(torques[-1], push, atol=1e-9)
+    assert_allclose(torques[-1], push, atol=1e-9)
 
 
 @pytest.mark.parametrize(
@@ -132,7 +133,7 @@ def test_a_tilt_damps_until_reset(tracker):
     live(tracker, range(50), plans)
     fallen = live(tracker, range(50, 80), plans, (tilted(1.1), V))
     assert fallen[0].status == "ok" and fallen[15].status == "damp"
-    np.testing.assert_array_equal(fallen[15].kp, 0.0)
+    assert_array_equal(fallen[15].kp, 0.0)
     up_again = live(tracker, range(80, 200), plans)
     assert {c.status for c in up_again} == {"damp"}
     tracker.reset()

@@ -3,6 +3,7 @@
 import numpy as np
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
+from numpy.testing import assert_allclose
 
 from controller.planner_options import CostOptions
 from controller.robot_model import expand_costs, input_weights, trajectory_costs
@@ -57,9 +58,9 @@ def test_gradients_are_those_of_the_cost(seed):
 def test_hessian_is_exact_at_the_reference():
     states, inputs, *_, weights = problem(3)
     _, l_xx, _, l_uu = expand_costs(states, inputs, states, inputs, Q, 4.0 * Q, weights)
-    np.testing.assert_allclose(l_xx[0], np.diag(2 * Q), atol=1e-9)
-    np.testing.assert_allclose(l_xx[-1], np.diag(8 * Q), atol=1e-9)
-    np.testing.assert_allclose(l_uu[2], np.diag(2 * weights[2]))
+    assert_allclose(l_xx[0], np.diag(2 * Q), atol=1e-9)
+    assert_allclose(l_xx[-1], np.diag(8 * Q), atol=1e-9)
+    assert_allclose(l_uu[2], np.diag(2 * weights[2]))
 
 
 @given(st.lists(st.floats(0, 300), min_size=4, max_size=4))
@@ -71,6 +72,6 @@ def test_loaded_legs_get_the_lower_input_weight(forces):
     order = np.argsort(forces)
     assert (np.diff(row[order, 0]) <= 1e-12).all()
     if sum(forces) > 1.0:
-        np.testing.assert_allclose((high - row[:, 0]).sum(), high - low)
+        assert_allclose((high - row[:, 0]).sum(), high - low)
     else:
-        np.testing.assert_allclose(row, high)
+        assert_allclose(row, high)

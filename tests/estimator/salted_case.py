@@ -7,6 +7,7 @@ from dataclasses import replace
 from typing import Any
 
 import numpy as np
+from numpy.testing import assert_allclose
 
 from estimator.health.monitor import Health
 from estimator.options import SaltedOptions
@@ -94,5 +95,5 @@ def check_rows(
         m.P[:], d = P, np.zeros(SIZE)
         take(m, d)
         mirror(m.P)
-        np.testing.assert_allclose(d, wanted_d, atol=1e-7)
-        np.testing.assert_allclose(m.P, wanted_P, atol=1e-7)
+        assert_allclose(d, wanted_d, atol=1e-7)
+        assert_allclose(m.P, wanted_P, atol=1e-7)

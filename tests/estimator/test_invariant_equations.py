@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from numpy.testing import assert_allclose, assert_array_equal
 
 from estimator.invariant.measurements import (
     Rows,
@@ -53,9 +54,9 @@ def test_moving_by_xi_is_the_matrix_exponential_from_the_left(seed: int, size: f
     truth, error = random_case(seed).truth, random_error(seed, size)
     moved, wanted = copy(truth), disturbed(truth, error)
     move_by(error[:21], moved.rotation, moved.vectors)
-    np.testing.assert_allclose(moved.rotation, wanted.rotation, atol=1e-11)
-    np.testing.assert_allclose(moved.vectors, wanted.vectors, atol=1e-11)
-    np.testing.assert_allclose(error_between(moved, truth)[:21], error[:21], atol=1e-8)
+    assert_allclose(moved.rotation, wanted.rotation, atol=1e-11)
+    assert_allclose(moved.vectors, wanted.vectors, atol=1e-11)
+    assert_allclose(error_between(moved, truth)[:21], error[:21], atol=1e-8)
 
 
 WEIGHTS = np.array([1.0, 0.5, 0.0, 1.0])
@@ -92,9 +93,9 @@ def test_without_biases_the_error_is_autonomous_and_log_linear(seed: int, size: 
         state.biases[:] = 0.0
         after, phi = predicted(case, state, 0.1, rolling=False)
         estimate, _ = predicted(case, disturbed(state, error), 0.1, rolling=False)
-        np.testing.assert_allclose(error_between(estimate, after), phi @ error, atol=1e-9)
+        assert_allclose(error_between(estimate, after), phi @ error, atol=1e-9)
         phis.append(phi[:GYROSCOPE, :GYROSCOPE])
-    np.testing.assert_array_equal(*phis)
+    assert_array_equal(*phis)
 
 
 @pytest.mark.parametrize("rolling", [False, True])
@@ -110,8 +111,8 @@ def test_transition_against_finite_differences(seed: int, rolling: bool) -> None
             ends.append(error_between(predicted(case, start, DT, rolling)[0], after))
         found[:, i] = (ends[0] - ends[1]) / (2.0 * step)
     # The accelerometer's lever is second order in dt, so the gyroscope's columns err by dt^3.
-    np.testing.assert_allclose(phi, found, atol=20.0 * DT**3)
-    np.testing.assert_allclose(phi[:, :GYROSCOPE], found[:, :GYROSCOPE], atol=1e-8)
+    assert_allclose(phi, found, atol=20.0 * DT**3)
+    assert_allclose(phi[:, :GYROSCOPE], found[:, :GYROSCOPE], atol=1e-8)
 
 
 FOOT, NOISE = 2, np.eye(3)
@@ -165,7 +166,7 @@ def test_rows_against_finite_differences(observe: Observe, seed: int) -> None:
         case.truth.biases[2] *= 0.01  # rows leave out the product of bias and error
     rows = empty_rows()
     count = observe(case, case.truth, rows)
-    np.testing.assert_allclose(rows.nu[:count], 0.0, atol=1e-9)
+    assert_allclose(rows.nu[:count], 0.0, atol=1e-9)
     assert np.linalg.matrix_rank(rows.N[:count, :count]) == count
     found = np.empty((count, ERRORS))
     for i in range(ERRORS):
@@ -176,7 +177,7 @@ def test_rows_against_finite_differences(observe: Observe, seed: int) -> None:
             ends.append(ahead.nu[:count].copy())
         found[:, i] = (ends[0] - ends[1]) / (2.0 * step)
     tolerance = 2e-3 if observe is orientation else 1e-6
-    np.testing.assert_allclose(rows.H[:count], -found, atol=tolerance)
+    assert_allclose(rows.H[:count], -found, atol=tolerance)
 
 
 def positive(size: int, seed: int) -> np.ndarray:
@@ -194,8 +195,8 @@ def test_correct_is_the_textbook_update(rows: int) -> None:
     K = P @ H.T @ np.linalg.inv(H @ P @ H.T + N)
     wanted = disturbed(memory, K @ nu)
     assert correct(memory, H, nu, N)
-    np.testing.assert_allclose(memory.rotation, wanted.rotation, atol=1e-10)
-    np.testing.assert_allclose(memory.vectors, wanted.vectors, atol=1e-10)
-    np.testing.assert_allclose(memory.biases, wanted.biases, atol=1e-12)
-    np.testing.assert_allclose(memory.covariance, P - K @ H @ P, atol=1e-9)
+    assert_allclose(memory.rotation, wanted.rotation, atol=1e-10)
+    assert_allclose(memory.vectors, wanted.vectors, atol=1e-10)
+    assert_allclose(memory.biases, wanted.biases, atol=1e-12)
+    assert_allclose(memory.covariance, P - K @ H @ P, atol=1e-9)
     assert np.array_equal(memory.covariance, memory.covariance.T)

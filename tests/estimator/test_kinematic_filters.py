@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 from msgspec.structs import replace
+from numpy.testing import assert_allclose, assert_array_equal
 
 from estimator.leg_odometry import FEET, NO_STATE, POSITION, VELOCITY, correct, predict
 from estimator.options import InvariantOptions
@@ -38,9 +39,9 @@ def rmse(error: np.ndarray) -> float:
 def test_the_first_reading_places_a_standing_robot_exactly(make: Make) -> None:
     estimate = make().update(KinematicRobot(yaw=0.7).reading())
     q = [0.0, 0.0, A1.stand_height, 0.0, 0.0, np.sin(0.35), np.cos(0.35)]
-    np.testing.assert_allclose(estimate.q[:7], q, atol=1e-9)
-    np.testing.assert_allclose(estimate.v, 0.0, atol=1e-12)
-    np.testing.assert_array_equal(estimate.contact, 1.0)
+    assert_allclose(estimate.q[:7], q, atol=1e-9)
+    assert_allclose(estimate.v, 0.0, atol=1e-12)
+    assert_array_equal(estimate.contact, 1.0)
     assert estimate.status == "ok"
 
 
@@ -74,8 +75,8 @@ def test_biases_of_the_imu_are_observed() -> None:
         )
         position, velocity = errors(estimate, robot)
         assert tick < 1000 or abs(position[2]) < 1e-3 and abs(velocity).max() < 0.01
-    np.testing.assert_allclose(observer.biases[0], gyroscope, atol=5e-4)
-    np.testing.assert_allclose(observer.biases[1], accelerometer, atol=0.01)
+    assert_allclose(observer.biases[0], gyroscope, atol=5e-4)
+    assert_allclose(observer.biases[1], accelerometer, atol=0.01)
 
 
 def test_without_rolling_the_velocity_is_biased() -> None:
@@ -164,10 +165,10 @@ def test_turning_shifting_and_delaying_the_world_does_so_to_the_estimates(
     for a, b in zip(walk_readings(0.0), walk_readings(2.1), strict=True):
         one, other = plain.update(a), moved.update(replace(b, tick=b.tick + 7, time=b.time + 4096))
         assert again.update(a) == one and (other.tick, other.time) == (a.tick + 7, a.time + 4096)
-        np.testing.assert_allclose(turn @ one.q[:3] + SHIFT, other.q[:3], atol=1e-8)
-        np.testing.assert_allclose(one.v, other.v, atol=1e-7)
+        assert_allclose(turn @ one.q[:3] + SHIFT, other.q[:3], atol=1e-8)
+        assert_allclose(one.v, other.v, atol=1e-7)
     covariances = plain.velocity_covariance, moved.velocity_covariance
-    np.testing.assert_allclose(*covariances, rtol=1e-4, atol=1e-10)
+    assert_allclose(*covariances, rtol=1e-4, atol=1e-10)
 
 
 @pytest.mark.parametrize(("make", "height", "sideways"), [(leg_odometry, 2, 0), (invariant, 8, 6)])
@@ -190,7 +191,7 @@ def test_the_velocity_covariance_is_that_of_the_world_seen_from_the_base() -> No
         estimate = observer.update(reading)
     rotation = rotation_from_quaternion(estimate.q[3:7])
     expected = rotation.T @ observer.covariance[3:6, 3:6] @ rotation
-    np.testing.assert_allclose(observer.velocity_covariance, expected, rtol=1e-12, atol=1e-18)
+    assert_allclose(observer.velocity_covariance, expected, rtol=1e-12, atol=1e-18)
 
 
 BAD = ["quaternion_imu_in_world", "linear_acceleration_imu", "joint_velocity", "foot_force"]
@@ -208,7 +209,7 @@ def test_an_unusable_reading_is_left_out_and_counted(make: Make, name: str, valu
     array[-1] = value
     estimate = observer.update(replace(robot.reading(), **{name: array}))
     assert (estimate.status, observer.divergences) == ("diverged", 1)
-    np.testing.assert_array_equal(estimate.q, last.q)
+    assert_array_equal(estimate.q, last.q)
     robot.step()
     position, velocity = errors(observer.update(robot.reading()), robot)
     assert max(np.abs(position).max(), np.abs(velocity).max()) < 1e-6
@@ -246,7 +247,7 @@ def test_a_gap_or_a_step_back_in_time_restarts(make: Make, jump: float) -> None:
     observer.update(first)
     estimate = observer.update(replace(first, time=first.time + jump))
     assert estimate.status == "diverged"
-    np.testing.assert_allclose(estimate.q[:3], [1.0, 2.0, A1.stand_height], atol=1e-9)
+    assert_allclose(estimate.q[:3], [1.0, 2.0, A1.stand_height], atol=1e-9)
 
 
 def test_the_filter_of_one_axis_is_the_textbooks() -> None:
@@ -260,8 +261,8 @@ def test_the_filter_of_one_axis_is_the_textbooks() -> None:
     wanted_x, wanted = F @ x + a * dt * G, F @ P @ F.T + velocity_variance * np.outer(G, G)
     wanted[POSITION, POSITION] += position_variance
     predict(x, P, a, dt, velocity_variance, position_variance)
-    np.testing.assert_allclose(x, wanted_x, rtol=1e-13)
-    np.testing.assert_allclose(P, wanted, rtol=1e-13)
+    assert_allclose(x, wanted_x, rtol=1e-13)
+    assert_allclose(P, wanted, rtol=1e-13)
     rows = np.array([np.eye(6)[FEET + i] - np.eye(6)[POSITION] for i in range(4)])
     rows = np.vstack([rows, np.eye(6)[VELOCITY]])
     measured, variances = np.arange(5.0), np.array([0.1, 0.2, 0.3, 0.4, 0.5])
@@ -270,8 +271,8 @@ def test_the_filter_of_one_axis_is_the_textbooks() -> None:
     for i in (4, 2, 0, 3, 1):
         plus, minus = (VELOCITY, NO_STATE) if i == 4 else (FEET + i, POSITION)
         correct(x, P, plus, minus, measured[i], variances[i])
-    np.testing.assert_allclose(x, wanted_x, rtol=1e-10)
-    np.testing.assert_allclose(P, wanted, atol=1e-11)
+    assert_allclose(x, wanted_x, rtol=1e-10)
+    assert_allclose(P, wanted, atol=1e-11)
     assert np.array_equal(P, P.T)
 
 

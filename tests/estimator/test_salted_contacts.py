@@ -5,6 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
+from numpy.testing import assert_allclose, assert_array_equal
 
 from estimator.salted.contacts import (
     CERTAIN,
@@ -122,7 +123,7 @@ def test_probabilities_stay_between_zero_and_one(story: list) -> None:
         doubt = np.where(sound, DOUBT, 0.0)
         stands = np.where(standing, p > 0.5 - doubt, p > 0.5 + doubt)
         wanted = np.where(standing == stands, 0.0, 1.0 - 2.0 * standing)
-        np.testing.assert_array_equal(change, wanted)
+        assert_array_equal(change, wanted)
         for foot in range(4):
             if change[foot] > 0.0:
                 set_down(m, foot)
@@ -163,10 +164,10 @@ def test_a_shared_jump_frees_the_velocity_along_it(jump: list[float]) -> None:
     across = np.array([-along[1], along[0], 0.0])
     variance, share = PARAMETERS.jump_noise**2 * DT, PARAMETERS.jump_sideways**2
     wanted = variance * (np.outer(along, along) + share * np.outer(across, across))
-    np.testing.assert_allclose(freedom(m), wanted, atol=1e-12)
+    assert_allclose(freedom(m), wanted, atol=1e-12)
     rest = m.P.copy()
     rest[BLOCK, BLOCK] = 1e-4 * np.eye(3)
-    np.testing.assert_array_equal(rest, 1e-4 * np.eye(SIZE))
+    assert_array_equal(rest, 1e-4 * np.eye(SIZE))
 
 
 @given(st.floats(0.0, 3.0), st.floats(0.0, 2 * np.pi), st.floats(0.1, 1.0))
@@ -176,7 +177,7 @@ def test_feet_that_lag_behind_get_less_share(lag: float, yaw: float, trust: floa
     residuals[3, 0] -= lag
     trusts = np.array([1.0, 1.0, 1.0, trust])
     share = followers(residuals, trusts, PARAMETERS)
-    np.testing.assert_allclose(share[:3], 1.0)
+    assert_allclose(share[:3], 1.0)
     assert share[3] == pytest.approx(max(0.02, np.exp(-((lag / PARAMETERS.jump_selection) ** 2))))
     turn = exp3(np.array([0.0, 0.0, yaw]))
-    np.testing.assert_allclose(followers(residuals @ turn.T, trusts, PARAMETERS), share, atol=1e-9)
+    assert_allclose(followers(residuals @ turn.T, trusts, PARAMETERS), share, atol=1e-9)

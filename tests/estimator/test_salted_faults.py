@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 from msgspec.structs import replace
+from numpy.testing import assert_allclose, assert_array_equal
 
 from estimator.salted.estimator import SaltedEstimator
 from hw_bridge.intake import LARGEST_DRIFT
@@ -98,7 +99,7 @@ def test_a_step_back_or_a_gap_beyond_all_limits_restarts_where_it_was(
     estimate = observer.update(replace(readings[200], time=last + jump))
     assert estimate.status == "diverged"
     assert observer.divergences == 1
-    np.testing.assert_array_equal(estimate.q[:2], place)
+    assert_array_equal(estimate.q[:2], place)
     if jump < 1.0:  # beyond 1e16 s a millisecond is none
         after = [
             replace(r, time=last + jump + (k + 1) * 1e-3) for k, r in enumerate(readings[201:])
@@ -116,7 +117,7 @@ def test_a_time_that_is_none_is_left_out_and_counted(
     before = observer._memory.q.copy()
     estimate = observer.update(replace(readings[200], time=time))
     assert estimate.status == "diverged"
-    np.testing.assert_array_equal(estimate.q, before)
+    assert_array_equal(estimate.q, before)
     assert observer.divergences == 2
     assert observer.update(readings[200]).status == "ok"
 
@@ -130,7 +131,7 @@ def test_a_second_reading_of_the_same_time_changes_nothing(
     estimate = observer.update(other)
     assert (estimate.status, estimate.tick) == ("ok", 7)
     for name in before.dtype.names[1:]:  # past the monitor's
-        np.testing.assert_array_equal(observer._memory[name], before[name])
+        assert_array_equal(observer._memory[name], before[name])
 
 
 @pytest.mark.parametrize("block", ["q", "v", "bias", "P"])
@@ -142,7 +143,7 @@ def test_numbers_that_are_none_restart_it(
     assert feed(observer, readings[200:201]) == ["diverged"]
     assert observer.divergences == 1
     assert set(feed(observer, readings[201:])) == {"ok"}
-    np.testing.assert_allclose(observer._memory.q[:2], [1.0, 2.0], atol=1e-3)
+    assert_allclose(observer._memory.q[:2], [1.0, 2.0], atol=1e-3)
 
 
 def test_without_attitude_and_encoders_it_coasts_and_then_gives_up(

@@ -3,6 +3,7 @@
 import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from numpy.testing import assert_allclose
 
 from estimator.salted.measurements import foot_rows
 from estimator.salted.memory import ANGULAR, JOINTS, POSITION, RATES, ROTATION, VELOCITY
@@ -38,7 +39,7 @@ def test_jacobians_are_finite_differences(seed: int) -> None:
     for foot in range(4):
         found = np.zeros((3, 36))
         found[:, velocity_columns(foot)] = rows.velocity_jacobian[foot]
-        np.testing.assert_allclose(found, velocity[foot], atol=2e-7)
+        assert_allclose(found, velocity[foot], atol=2e-7)
         found = np.zeros(36)
         found[height_columns(foot)] = rows.height_jacobian[foot]
-        np.testing.assert_allclose(found, height[foot], atol=1e-8)
+        assert_allclose(found, height[foot], atol=1e-8)

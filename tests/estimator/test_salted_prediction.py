@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from numpy.testing import assert_allclose, assert_array_equal
 
 from estimator.salted.memory import (
     AGE,
@@ -70,8 +71,8 @@ def test_the_covariance_is_that_of_the_augmented_state(seed: int, contacts: np.n
     F[:ROBOT, :ROBOT], F[ROBOT:STATES, ROBOT:STATES] = A, np.eye(STATES - ROBOT)
     F[PREVIOUS:, VELOCITY : VELOCITY + 3] = turn
     wanted = F @ before.P @ F.T + process_noise(m.contact[AGE])
-    np.testing.assert_allclose(m.P, wanted, atol=1e-12 * np.abs(wanted).max(), rtol=1e-10)
-    np.testing.assert_allclose(m.previous, turn @ before.v[:3], atol=1e-14)
+    assert_allclose(m.P, wanted, atol=1e-12 * np.abs(wanted).max(), rtol=1e-10)
+    assert_allclose(m.previous, turn @ before.v[:3], atol=1e-14)
     assert np.array_equal(m.P, m.P.T)
 
 
@@ -91,8 +92,8 @@ def test_a_reset_maps_the_robots_errors_and_keeps_the_rest(seed: int) -> None:
     rates = slice(VELOCITY + 6, ROBOT)
     W[rates, rates] += (PARAMETERS.foot_vertical_noise / A1.legs.thigh[0]) ** 2 * np.eye(12)
     reset(m, LEGS, v_plus, Xi, along, PARAMETERS)
-    np.testing.assert_allclose(m.P, J @ before.P @ J.T + W, atol=1e-10)
+    assert_allclose(m.P, J @ before.P @ J.T + W, atol=1e-10)
     assert np.array_equal(m.P, m.P.T)
-    np.testing.assert_array_equal(m.v, v_plus)
+    assert_array_equal(m.v, v_plus)
     for name in ("q", "bias", "previous", "contact", "torque"):
-        np.testing.assert_array_equal(getattr(m, name), getattr(before, name))
+        assert_array_equal(getattr(m, name), getattr(before, name))

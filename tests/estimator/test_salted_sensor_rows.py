@@ -7,6 +7,7 @@ corrections must become.
 import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from numpy.testing import assert_allclose
 
 from estimator import rows
 from estimator.rows import ROW
@@ -98,9 +99,9 @@ def test_orientation(seed: int) -> None:
     H = differentiate(lambda d: log3(attitude(m).T @ attitude(disturbed(m, d))), SIZE)
     d, wanted = np.zeros(SIZE), batch_update(m.P, H, small, np.full(3, 0.16))
     take_orientation(m, d, row, NOISY)
-    np.testing.assert_allclose(d, wanted[0], rtol=1e-5, atol=1e-13)
+    assert_allclose(d, wanted[0], rtol=1e-5, atol=1e-13)
     mirror(m.P)
-    np.testing.assert_allclose(m.P, wanted[1], atol=1e-7)
+    assert_allclose(m.P, wanted[1], atol=1e-7)
 
 
 @RANDOM_SEEDS

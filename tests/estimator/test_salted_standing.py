@@ -4,6 +4,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from numpy.testing import assert_allclose
 
 from estimator.options import SaltedOptions
 from estimator.salted.estimator import SaltedEstimator
@@ -49,10 +50,10 @@ def test_all_constant_errors_of_the_imu_but_its_heading_are_found(
     assert np.sqrt((velocity[1000:] ** 2).sum(axis=1).mean()) < 2e-3
     assert abs(estimates[-1].q[2] - imu.robot.position[2]) < 3e-4
     gyroscope, accelerometer, misalignment = observer._memory.bias.reshape(3, 3)
-    np.testing.assert_allclose(gyroscope, GYROSCOPE, atol=1e-3)
-    np.testing.assert_allclose(accelerometer, ACCELEROMETER, atol=0.012)
-    np.testing.assert_allclose(misalignment[:2], TILT[:2], atol=1.2e-3)
-    np.testing.assert_allclose(attitude[:2], 0.0, atol=1.2e-3)
+    assert_allclose(gyroscope, GYROSCOPE, atol=1e-3)
+    assert_allclose(accelerometer, ACCELEROMETER, atol=0.012)
+    assert_allclose(misalignment[:2], TILT[:2], atol=1.2e-3)
+    assert_allclose(attitude[:2], 0.0, atol=1.2e-3)
     assert attitude[2] == pytest.approx(YAW[2], abs=1e-3)  # nothing tells it from a turn
     left = np.sqrt(observer.covariance.diagonal()[GYRO_BIAS:STATES]) / deviations
     heading = MISALIGNMENT + 2 - GYRO_BIAS

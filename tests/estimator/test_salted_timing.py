@@ -5,6 +5,7 @@ import pinocchio as pin
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from numpy.testing import assert_allclose
 
 from estimator.salted.advance import timed_reset
 from robots.contact_dynamics import ContactDynamics
@@ -76,7 +77,7 @@ def test_guard_shift_is_what_another_height_of_the_ground_does(seed: int) -> Non
     ends = [land(x, tau, time_of_guard(x, tau, ground - sign * h)) for sign in (1.0, -1.0)]
     found = (difference(*nominal, *ends[0]) - difference(*nominal, *ends[1])) / (2.0 * h)
     scale = np.abs(found).max()
-    np.testing.assert_allclose(hit.guard_shift, found, atol=1e-4 * scale)
+    assert_allclose(hit.guard_shift, found, atol=1e-4 * scale)
 
 
 @pytest.mark.parametrize("seed", range(2))
@@ -97,7 +98,7 @@ def test_the_map_is_that_of_touchdowns_at_the_fused_time(seed: int, kappa: float
             start = integrate(*x, sign * h * e)
             ends.append(land(start, tau, kappa * time_of_guard(start, tau, ground)))
         found[:, i] = (difference(*nominal, *ends[0]) - difference(*nominal, *ends[1])) / (2 * h)
-    np.testing.assert_allclose(timed.jacobian, found, atol=1e-4 * np.abs(found).max())
+    assert_allclose(timed.jacobian, found, atol=1e-4 * np.abs(found).max())
 
 
 def hit_at(speed: float) -> Touchdown:
@@ -119,4 +120,4 @@ def test_the_two_times_are_fused_by_their_information(
     assert 0.0 <= timed.kappa <= 1.0
     # What the time errs by along F+ - D R F-, per its speed there: guard_shift is per metre.
     assert timed.noise[0] / speed == pytest.approx(np.sqrt(fused))
-    np.testing.assert_allclose(timed.jacobian, (1.0 + 2.0 * timed.kappa) * np.eye(36))
+    assert_allclose(timed.jacobian, (1.0 + 2.0 * timed.kappa) * np.eye(36))

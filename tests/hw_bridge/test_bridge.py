@@ -3,6 +3,7 @@
 import msgspec
 import numpy as np
 import pytest
+from numpy.testing import assert_allclose
 
 from hw_bridge.options import HardwareSafetyOptions
 from hw_bridge.setpoints import Setpoints
@@ -176,8 +177,10 @@ def test_a_tracker_without_a_plan_sits_down(monkeypatch, status, after):
     assert rig.states == IN_ORDER and "no plan" in rig.bridge.machine.cause
 
 
-@pytest.mark.parametrize(("motions", "tilt", "damped"), [(True, 0.4, False), (False, 0.4, True),
-                                                         (True, 0.3, True), (True, 0.0, True)])
+@pytest.mark.parametrize(
+    ("motions", "tilt", "damped"),
+    [(True, 0.4, False), (False, 0.4, True), (True, 0.3, True), (True, 0.0, True)],
+)
 def test_the_trunk_tilts_as_far_as_the_tracker_says_where_motions_may_be(motions, tilt, damped):
     rig = running(motions=motions)
     rig.command = says(tilt=tilt)
@@ -335,7 +338,7 @@ def test_it_rises_however_its_legs_lie():
     drive_to(rig, nobody, S.READY)
     rig.run(0.2)
     q = rig.simulation.truth().q
-    np.testing.assert_allclose(q[7:], A1.stand, atol=0.03)
+    assert_allclose(q[7:], A1.stand, atol=0.03)
     assert q[2] == pytest.approx(A1.stand_height, abs=0.01) and abs(q[3:5]).max() < 0.015
     assert rig.firmware.worst.values().torque_demand < 20.0
 
@@ -360,8 +363,8 @@ def test_what_leaves_the_bridge_keeps_the_limits_and_what_keeps_them_leaves_unch
         asked = Setpoints(A1.stand + q, dq, kp, kd, tau)
         change = asked.torque(reading.joint_position, reading.joint_velocity) - torque
         if size < 1.0 and np.abs(change).max() < 1e-3 * limits.torque_slew - 0.1:
-            np.testing.assert_allclose(s.q, asked.q, atol=1e-6)
-            np.testing.assert_allclose(s.kp, kp, atol=1.0 / 32.0)
+            assert_allclose(s.q, asked.q, atol=1e-6)
+            assert_allclose(s.kp, kp, atol=1.0 / 32.0)
             sound += 1
         torque = sent
     assert rig.tick > begin + 20 and sound > 5

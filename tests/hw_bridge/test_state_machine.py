@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from numpy.testing import assert_allclose, assert_array_equal
 
 from hw_bridge.motion import PostureMotions, rest_joints
 from hw_bridge.setpoints import SENT, Setpoints, damping, no_torque
@@ -220,7 +221,7 @@ def test_legs_fold_once_the_trunk_is_level_and_still_for_long_enough():
             legs.step()
         legs.trunk = trunk
         legs.step()
-        np.testing.assert_array_equal(legs.sent.q, A1.stand)
+        assert_array_equal(legs.sent.q, A1.stand)
     legs.trunk = LEVEL
     for _ in range(round(O.level_s / DT) + 10):
         legs.step()
@@ -234,7 +235,7 @@ def test_a_trunk_that_is_never_level_delays_the_legs_for_so_long_and_no_longer(
     trunk,
 ):
     legs = sits_down_from(S.RUNNING, 0.9 * O.level_timeout_s)
-    np.testing.assert_array_equal(legs.sent.q, A1.stand)
+    assert_array_equal(legs.sent.q, A1.stand)
     legs.trunk = trunk
     for _ in range(round(0.1 * O.level_timeout_s / DT) + 10):
         legs.step()
@@ -290,7 +291,7 @@ def test_a_silent_tracker_leaves_the_robot_standing_without_a_jump():
     assert np.abs(first.q - before).max() < 0.01
     for _ in range(100):
         legs.step(None)
-    np.testing.assert_allclose(legs.sent.q, A1.stand, atol=1e-9)
+    assert_allclose(legs.sent.q, A1.stand, atol=1e-9)
     assert same(legs.step(TRACKER), TRACKER)
 
 

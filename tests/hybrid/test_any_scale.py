@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from numpy.testing import assert_allclose
 
 from hybrid.simulation import simulate
 from hybrid.systems import Mode, System, Transition
@@ -76,5 +77,5 @@ def test_units_change_nothing(make, powers):
     status, names, times, state = simulated(make)
     found = simulated(make, *(10.0**power for power in powers))
     assert status == "ok" and names and found[:2] == (status, names)
-    np.testing.assert_allclose(found[2], times, rtol=0.0, atol=TOLERANCE * times[-1])
-    np.testing.assert_allclose(found[3], state, rtol=0.0, atol=TOLERANCE)
+    assert_allclose(found[2], times, rtol=0.0, atol=TOLERANCE * times[-1])
+    assert_allclose(found[3], state, rtol=0.0, atol=TOLERANCE)

@@ -23,6 +23,7 @@ import numpy as np
 import pytest
 from hybrid_tools import SKF, HybridDynamicalSystem, ModeNoise, skf
 from hybrid_tools.basic_hybrid_systems import simple_system
+from numpy.testing import assert_allclose
 
 from hybrid.filters.model import FilterModel, Measurement, ProcessNoise
 from hybrid.filters.salted import SaltedKalmanFilter
@@ -78,8 +79,8 @@ def new_mode(theirs):
 
 def assert_same(theirs, ours):
     assert MODES[theirs.current_mode] == ours.mode
-    np.testing.assert_allclose(ours.mean, theirs.current_state, **ROUNDING)
-    np.testing.assert_allclose(ours.Sigma, theirs.current_cov, **ROUNDING)
+    assert_allclose(ours.mean, theirs.current_state, **ROUNDING)
+    assert_allclose(ours.Sigma, theirs.current_cov, **ROUNDING)
 
 
 @pytest.mark.parametrize("dt", [5.0, 1.0, 0.1])

@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from numpy.testing import assert_array_equal
 
 from hybrid.examples.bouncing_ball import (
     FALLING,
@@ -51,7 +52,7 @@ def test_without_a_bounce_all_variants_are_one():
     for result in results:
         assert result.status == "converged" and result.iterations == 2
         assert bounces(result.trajectory) == 0
-        np.testing.assert_array_equal(result.trajectory.inputs, results[0].trajectory.inputs)
+        assert_array_equal(result.trajectory.inputs, results[0].trajectory.inputs)
 
 
 def test_an_unchanged_policy_reproduces_its_trajectory_whatever_its_gains():
@@ -61,8 +62,8 @@ def test_an_unchanged_policy_reproduces_its_trajectory_whatever_its_gains():
     gains = np.full((steps, 1, 2), -5.0)
     policies = Policies.of(trajectory.states, trajectory.inputs, gains, aux=trajectory.aux)
     again = model.roll_out(X0, policies).select(0)
-    np.testing.assert_array_equal(again.states, trajectory.states)
-    np.testing.assert_array_equal(again.inputs, trajectory.inputs)
+    assert_array_equal(again.states, trajectory.states)
+    assert_array_equal(again.inputs, trajectory.inputs)
 
 
 @pytest.mark.parametrize("height", [3.97, 4.03])

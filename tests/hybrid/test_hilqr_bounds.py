@@ -4,6 +4,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from numpy.testing import assert_allclose
 
 import hybrid as hy
 from hybrid.examples.bouncing_ball import FALLING, bouncing_ball
@@ -51,9 +52,9 @@ def test_value_and_gains_are_those_of_the_bounded_policy(mu):
         free = ~at_low & ~at_high
         assert np.all((du >= box.low[k]) & (du <= box.high[k]))
         assert np.all(slope[at_low] > 0.0) and np.all(slope[at_high] < 0.0)
-        np.testing.assert_allclose(slope[free], 0.0, atol=1e-9)
+        assert_allclose(slope[free], 0.0, atol=1e-9)
         assert np.all(K[~free] == 0.0)
-        np.testing.assert_allclose(H[np.ix_(free, free)] @ K[free], -Y[free], atol=1e-9)
+        assert_allclose(H[np.ix_(free, free)] @ K[free], -Y[free], atol=1e-9)
         linear_sum, quadratic_sum = linear_sum + du @ Q_u, quadratic_sum + 0.5 * du @ Q_uu @ du
         V_x = Q_x + K.T @ Q_uu @ du + K.T @ Q_u + Q_ux.T @ du
         V_xx = Q_xx + K.T @ Q_uu @ K + K.T @ Q_ux + Q_ux.T @ K
@@ -103,7 +104,7 @@ def test_feedback_is_clamped_through_impacts():
         "kij,kj->ki", policies.gains[0], states[:-1] - policies.states[0, :-1]
     )
     assert rollouts.ok[0] and rollouts.aux[0].events
-    np.testing.assert_allclose(inputs, np.clip(asked, -1.0, 2.5), rtol=1e-9, atol=1e-9)
+    assert_allclose(inputs, np.clip(asked, -1.0, 2.5), rtol=1e-9, atol=1e-9)
     assert set(np.unique(inputs)) >= {-1.0, 2.5}
     assert seed.join(policies).bounds is limited
     result = hy.Hilqr(model, hy.HilqrOptions(max_iterations=5), limited).solve(

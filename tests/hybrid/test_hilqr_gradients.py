@@ -6,6 +6,7 @@ and lead to modes of other dimension.
 
 import numpy as np
 import pytest
+from numpy.testing import assert_allclose
 
 from hybrid.examples.bouncing_ball import FALLING, RISING, bouncing_ball
 from hybrid.hilqr import Policies, compose
@@ -125,10 +126,10 @@ def test_gradients_are_those_of_the_simulated_cost(name):
     if name == "jumped over":  # at the very knot where the input jumps, the event goes with it
         by_input, inputs = by_input[:2], inputs[:2]
     found = slopes(lambda x: roll(model, x, CASES[name][2]).cost, x0)
-    np.testing.assert_allclose(adjoint[: len(x0)], found, rtol=1e-6, atol=1e-5)
+    assert_allclose(adjoint[: len(x0)], found, rtol=1e-6, atol=1e-5)
     rest = CASES[name][2][len(inputs) :]
     found = slopes(lambda u: roll(model, x0, np.vstack((u, rest))).cost, inputs)
-    np.testing.assert_allclose(by_input, found, rtol=1e-6, atol=1e-5)
+    assert_allclose(by_input, found, rtol=1e-6, atol=1e-5)
 
 
 def test_a_ball_that_a_force_pulls_off_the_wall_it_strikes():
@@ -139,7 +140,7 @@ def test_a_ball_that_a_force_pulls_off_the_wall_it_strikes():
     assert step.events[0].time == step.events[1].time
     found = fundamental_matrix(system, UNCONSTRAINED, x, 0.2, u)
     end = lambda y: simulate_step(system, UNCONSTRAINED, y, 0.2, u).state  # noqa: E731
-    np.testing.assert_allclose(found.Phi, slopes(end, x, 1e-5), atol=1e-8)
+    assert_allclose(found.Phi, slopes(end, x, 1e-5), atol=1e-8)
 
 
 def test_a_reference_is_extended_over_modes_of_other_dimension():

@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from numpy.testing import assert_array_equal
 
 from hybrid.hilqr import CostExpansion, Drift, Jump, Linearisation, backward_pass, compose
 
@@ -60,7 +61,7 @@ def assert_same(found, expected):
     assert found.ok
     for one, other in zip(found[:6], expected, strict=True):
         assert np.max(np.abs(one - other)) <= RELATIVE * np.max(np.abs(other))
-    np.testing.assert_array_equal(found.V_xx, found.V_xx.T)
+    assert_array_equal(found.V_xx, found.V_xx.T)
 
 
 @pytest.mark.parametrize("mu", DAMPINGS)
@@ -79,8 +80,8 @@ def test_transitions_count_as_if_composed_into_A_and_B(mu, variant):
     A, B = compose(linear, variant)
     found = backward_pass(linear, cost, *mu, variant)
     assert_same(found, written_out(A, B, cost, *mu))
-    np.testing.assert_array_equal(linear.A, before[0])
-    np.testing.assert_array_equal(linear.B, before[1])
+    assert_array_equal(linear.A, before[0])
+    assert_array_equal(linear.B, before[1])
 
 
 @pytest.mark.parametrize("mu", DAMPINGS)

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from numpy.testing import assert_allclose
 
 from hybrid.integration import flow_state
 from hybrid.rigid_body.dynamics import (
@@ -64,16 +65,16 @@ def test_dagger_identities(seed):
         J = constraint_jacobian(ARM, contact, q)
         B = force_directions(ARM, contact, q, J, ARM.mu_k)
         D = mode_dagger(ARM, contact, q, ARM.mu_k)
-        np.testing.assert_allclose(D.M @ M, np.eye(3) - D.J_T @ J, atol=1e-9)
-        np.testing.assert_allclose(D.M @ B, 0.0, atol=1e-9)
-        np.testing.assert_allclose(J @ D.J_T, np.eye(len(J)), atol=1e-10)
+        assert_allclose(D.M @ M, np.eye(3) - D.J_T @ J, atol=1e-9)
+        assert_allclose(D.M @ B, 0.0, atol=1e-9)
+        assert_allclose(J @ D.J_T, np.eye(len(J)), atol=1e-10)
         found = motion(ARM, contact, q, qd, u)
         bias = ARM.bias(q, qd, u)
         turn = constraint_rate(ARM, contact, q, qd) @ qd
-        np.testing.assert_allclose(found.acceleration, D.M @ bias - D.J_T @ turn, rtol=1e-8)
+        assert_allclose(found.acceleration, D.M @ bias - D.J_T @ turn, rtol=1e-8)
         multiplier = D.J @ bias - D.Lambda @ turn
-        np.testing.assert_allclose(found.forces, -multiplier, rtol=1e-8)
-        np.testing.assert_allclose(dagger(M, J).J_T, dagger(M, J).J.T, atol=1e-12)
+        assert_allclose(found.forces, -multiplier, rtol=1e-8)
+        assert_allclose(dagger(M, J).J_T, dagger(M, J).J.T, atol=1e-12)
 
 
 @pytest.mark.parametrize("mode", [APPROACHING, SLIDING_FORWARD, STICKING])
@@ -97,14 +98,14 @@ def test_impacts_lose_energy_and_push_along_the_contact(seed):
         if contact is Contact.NONE or contact is Contact.STICKING:
             assert after @ M @ after <= before @ M @ before * (1.0 + 1e-12)
         J = constraint_jacobian(body, contact, q)
-        np.testing.assert_allclose(J @ after, 0.0, atol=1e-9)
+        assert_allclose(J @ after, 0.0, atol=1e-9)
         rebound = 0.6 if contact is Contact.NONE else 0.0
         n = body.normal(q)
         assert n @ after == pytest.approx(-rebound * n @ before, abs=1e-9)
         pushed = constraint_jacobian(body, Contact.FORWARD, q) if contact is Contact.NONE else J
         B = force_directions(body, contact, q, pushed, body.impact_friction)
         impulse = M @ (after - before)
-        np.testing.assert_allclose(B @ np.linalg.lstsq(B, impulse)[0], impulse, atol=1e-9)
+        assert_allclose(B @ np.linalg.lstsq(B, impulse)[0], impulse, atol=1e-9)
 
 
 @given(seeds)
@@ -114,10 +115,10 @@ def test_functions_that_are_left_out_are_derived(seed):
         return
     left_out = ("normal", "coriolis", "normal_rate", "tangent_rate")
     derived = replace(ARM, **dict.fromkeys(left_out))
-    np.testing.assert_allclose(derived.normal(q), ARM.normal(q), atol=1e-10)
+    assert_allclose(derived.normal(q), ARM.normal(q), atol=1e-10)
     for name in left_out[1:]:
         expected = getattr(ARM, name)(q, qd)
-        np.testing.assert_allclose(getattr(derived, name)(q, qd), expected, atol=1e-8)
+        assert_allclose(getattr(derived, name)(q, qd), expected, atol=1e-8)
 
 
 @pytest.mark.parametrize("slope, mu, ends", [(0.3, 0.6, STICKING), (0.8, 0.3, SLIDING_BACKWARD)])
@@ -129,7 +130,7 @@ def test_a_dropped_ball_sticks_on_a_gentle_slope_and_slides_on_a_steep_one(slope
     step = simulate_step(system, APPROACHING, x, 2.0, np.zeros(2))
     assert (step.mode, step.status) == (ends, "ok")
     if ends == STICKING:
-        np.testing.assert_allclose(step.state[2:], 0.0, atol=1e-9)
+        assert_allclose(step.state[2:], 0.0, atol=1e-9)
         return
     sliding = motion(body, CONTACTS[ends], *body.split(step.state), np.zeros(2))
     downhill = np.array([np.cos(slope), -np.sin(slope)]) @ sliding.acceleration

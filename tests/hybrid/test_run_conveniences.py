@@ -4,6 +4,7 @@ import pickle
 
 import numpy as np
 import pytest
+from numpy.testing import assert_allclose, assert_array_equal
 
 import hybrid as hy
 from tests.hybrid.compiled_functions import each_way
@@ -42,7 +43,7 @@ def test_an_event_is_found_in_its_direction_and_changes_nothing(way, direction, 
     run = hy.simulate(way(SWING), 1, HIGH, 100.0, events=[hy.Event(height, direction)])
     times, states = run.watched[0]
     start, step = (first, 2 * np.pi) if direction else (np.pi / 2, np.pi)
-    np.testing.assert_allclose(times, np.arange(start, 100.0, step), atol=1e-7)
+    assert_allclose(times, np.arange(start, 100.0, step), atol=1e-7)
     assert not run.events and run.status == "ok" and np.all(np.abs(states[:, 0]) < 1e-9)
 
 
@@ -90,7 +91,7 @@ def test_a_run_is_asked_for_many_times_at_once_and_written_short():
     run = hy.simulate(BALL, 1, HIGH, 1.0, t_eval=[0.1, 0.2, 0.9])
     assert run.y.shape == (2, 3) and run.y[0, 1] == pytest.approx(1.0 - 4.9 * 0.04)
     modes, states = run.at(run.t)
-    np.testing.assert_array_equal(states.T, run.y)
+    assert_array_equal(states.T, run.y)
     assert list(modes) == [1, 1, 1] and len(repr(run)) < 100 and "hit" in repr(BALL)
     plain = hy.simulate(BALL, 1, HIGH, 1.0)
     assert plain.y.shape == (2, len(plain.t))
@@ -103,7 +104,7 @@ def test_systems_and_runs_are_pickled():
     run = hy.simulate(BALL, 1, HIGH, 1.0)
     hy.simulate_batch(BALL, 1, HIGH[None], 1.0)
     again = pickle.loads(pickle.dumps(run))
-    np.testing.assert_array_equal(again.at(0.7)[1], run.at(0.7)[1])
+    assert_array_equal(again.at(0.7)[1], run.at(0.7)[1])
     assert hy.simulate(again.system, 1, HIGH, 1.0).events[0].time == run.events[0].time
 
 

@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from numpy.testing import assert_allclose
 from scipy.optimize import brentq
 
 from hybrid.batch import simulate_batch
@@ -89,7 +90,7 @@ def test_a_ceiling_is_met_within_one_step_or_missed(closed_form, depth):
         # The rate there is sqrt(2 g depth): an error of 1e-13 m in height is 1e-10 s at 1e-7 m.
         exact = (velocity - np.sqrt(2 * GRAVITY * depth)) / GRAVITY
         assert step.status == "ok"
-        np.testing.assert_allclose(times, [exact] if above < 0.0 else [], atol=1e-10)
+        assert_allclose(times, [exact] if above < 0.0 else [], atol=1e-10)
 
 
 def drift(guards):
@@ -171,9 +172,9 @@ def test_a_guard_that_falls_to_zero_and_stays_there(way):
     impact, speed = np.sqrt(2.0 / 9.8), np.sqrt(2.0 * 9.8)
     left = 0.6 - impact
     assert run.status == "ok"
-    np.testing.assert_allclose([event.time for event in run.events], [impact], atol=1e-9)
+    assert_allclose([event.time for event in run.events], [impact], atol=1e-9)
     end = [0.5 * speed * left - 4.9 * left**2, 0.5 * speed - 9.8 * left, 0.0]
-    np.testing.assert_allclose(run.final_state, end, atol=1e-8)
+    assert_allclose(run.final_state, end, atol=1e-8)
 
 
 def sink(t, x, u):
@@ -197,7 +198,7 @@ def test_rollouts_of_more_than_256_events(way):
     rollouts = model.roll_out(np.array([0.0055]), policies)
     assert rollouts.ok.all()
     times = [each.event.time for each in rollouts.aux[0].events]
-    np.testing.assert_allclose(times, 0.0055 + 0.01 * np.arange(400), atol=1e-9)
+    assert_allclose(times, 0.0055 + 0.01 * np.arange(400), atol=1e-9)
 
 
 def drop(t, x, u):
@@ -222,10 +223,10 @@ def test_balls_bounce_as_in_closed_form(way):
             assert 3.0 - times[-1] < 1e-9
             continue
         assert run.status == "ok", run.message
-        np.testing.assert_allclose([event.time for event in run.events], times, atol=1e-9)
+        assert_allclose([event.time for event in run.events], times, atol=1e-9)
         left = 3.0 - t
         end = [z + v * left - 0.5 * 9.81 * left**2, v - 9.81 * left]
-        np.testing.assert_allclose(run.final_state, end, atol=1e-8)
+        assert_allclose(run.final_state, end, atol=1e-8)
 
 
 def ballistic(t, x, u):
@@ -274,7 +275,7 @@ def test_flights_land_on_the_first_hill(way):
             continue
         assert run.status == "ok", run.message
         times = [event.time for event in run.events]
-        np.testing.assert_allclose(times, [] if np.isnan(expected) else [expected], atol=1e-9)
+        assert_allclose(times, [] if np.isnan(expected) else [expected], atol=1e-9)
         landings += len(times)
     assert grazing < 6 and landings > 250
 
@@ -310,9 +311,9 @@ def test_flows_compose(system, first, second, force):
     half = simulate(system, FALLING, HIGH, first, u)
     rest = simulate(system, half.final_mode, half.final_state, second, u, t=half.final_time)
     assert rest.final_mode == whole.final_mode
-    np.testing.assert_allclose(rest.final_state, whole.final_state, atol=1e-8)
+    assert_allclose(rest.final_state, whole.final_state, atol=1e-8)
     times = [event.time for event in half.events + rest.events]
-    np.testing.assert_allclose(times, [event.time for event in whole.events], atol=1e-9)
+    assert_allclose(times, [event.time for event in whole.events], atol=1e-9)
 
 
 # A run
@@ -329,7 +330,7 @@ def test_states_in_between_against_the_closed_form(ball):
         if s >= 0.0:
             expected = [speed * s - 0.5 * GRAVITY * s**2, speed - GRAVITY * s]
         mode, x = run.at(t)
-        np.testing.assert_allclose(x, expected, atol=1e-9)
+        assert_allclose(x, expected, atol=1e-9)
         assert mode == (RISING if 0.0 <= s < speed / GRAVITY else FALLING)
     for t in (-0.1, 1.3, np.nan):
         with pytest.raises(ValueError, match=r"1\.2 s"):
@@ -351,7 +352,7 @@ def test_until_ends_the_simulation_after_its_event():
     assert (apex.status, apex.message, apex.final_mode) == ("stopped", "", FALLING)
     assert [event.transition.name for event in apex.events] == ["impact", "apex"]
     assert apex.final_time == pytest.approx(np.sqrt(2.0 / GRAVITY) * (1.0 + RESTITUTION), abs=1e-11)
-    np.testing.assert_allclose(apex.final_state, [RESTITUTION**2, 0.0], atol=1e-12)
+    assert_allclose(apex.final_state, [RESTITUTION**2, 0.0], atol=1e-12)
     missed = simulate(bouncing_ball(), FALLING, HIGH, 0.2, until=at_apex)
     assert missed.status == "no_event"
     for words in ("falling (1)", "t = 0.2 s", "impact (1, 2) 0.804"):
@@ -372,7 +373,7 @@ def test_inputs_are_held_over_timesteps(many):
         step = simulate_step(system, mode, x, min(dt, 1.35 - k * dt), rows[k], k * dt)
         x, mode = step.state, step.mode
     assert run.final_mode == mode and run.final_time == 1.35
-    np.testing.assert_allclose(run.final_state, x, atol=1e-12)
+    assert_allclose(run.final_state, x, atol=1e-12)
 
 
 @each_way

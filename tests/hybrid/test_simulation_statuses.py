@@ -5,6 +5,7 @@ import re
 
 import numpy as np
 import pytest
+from numpy.testing import assert_allclose, assert_array_equal
 
 from hybrid.batch import simulate_batch
 from hybrid.compiled.system import native_tables
@@ -58,7 +59,7 @@ def test_a_ceiling_that_is_touched_is_grazed(closed_form, above):
     step = drop(ball_with(closed_form, **ceiling), 0.8, np.array([0.0, 4.0]))
     assert_says(step, "grazing", "falling (1)", "ceiling (1, 2)")
     assert step.mode == FALLING and step.events == ()
-    np.testing.assert_allclose(step.state, [height, 0.0], atol=2e-5)
+    assert_allclose(step.state, [height, 0.0], atol=2e-5)
 
 
 @closed_or_not
@@ -168,7 +169,7 @@ def test_two_guards_at_once_are_ambiguous_unless_the_second_mode_knows_the_other
     stop = Transition(SECOND, THIRD, second, stay, name="floor from the wall")
     run = simulate(way(corner(stop)), FIRST, np.ones(2), 2.0)
     assert (run.status, run.final_mode) == ("ok", THIRD)
-    np.testing.assert_allclose([event.time for event in run.events], [1.0, 1.0], atol=1e-12)
+    assert_allclose([event.time for event in run.events], [1.0, 1.0], atol=1e-12)
 
 
 def swing(t, x, u):
@@ -187,7 +188,7 @@ def test_many_events_and_steps_in_a_long_time_are_not_too_many(way):
     run = simulate(system, FIRST, HIGH, 88.0)
     assert run.status == "ok", run.message
     times = np.pi * (np.arange(28) + 0.5)
-    np.testing.assert_allclose([event.time for event in run.events], times, atol=1e-7)
+    assert_allclose([event.time for event in run.events], times, atol=1e-7)
     for most, status in ((5000, "ok"), (1000, "too_stiff")):
         options = SimulationOptions(max_step=5e-3, max_steps=most)
         assert simulate(system, FIRST, HIGH, 20.0, options=options).status == status
@@ -233,14 +234,14 @@ def test_a_ball_comes_to_rest_where_a_mode_of_rest_is_given_and_may_be_thrown_ag
     settle = Transition(FIRST, SECOND, first, zeros, name="rest", rest=True)
     run = simulate(way(one_mode_ball(settle)), FIRST, HIGH, 5.0)
     assert (run.status, run.final_mode) == ("ok", SECOND)
-    np.testing.assert_array_equal(run.final_state, 0.0)
+    assert_array_equal(run.final_state, 0.0)
     accumulation = 3.0 * np.sqrt(2.0 / 9.8)  # (1 + e) / (1 - e) times the first fall
     assert run.events[-1].time == pytest.approx(accumulation, abs=1e-3)
     launch = Transition(SECOND, FIRST, lambda t, x, u: 3.0 - t,
                         lambda t, x, u: np.array([0.0, 2.0]), name="launch")  # fmt: skip
     run = simulate(way(one_mode_ball(settle, launch)), FIRST, HIGH, 3.1)
     assert (run.status, run.final_mode) == ("ok", FIRST)
-    np.testing.assert_allclose(run.final_state, [0.2 - 0.049, 2.0 - 0.98], atol=1e-8)
+    assert_allclose(run.final_state, [0.2 - 0.049, 2.0 - 0.98], atol=1e-8)
 
 
 # Modes that take inputs of different numbers, and a mode with no state at all
@@ -326,7 +327,7 @@ def test_a_reset_that_writes_on_its_argument_does_no_harm():
     right, wrong = lands(bounce), lands(careless)
     assert native_tables(right).reason == native_tables(wrong).reason == ""
     ends = [simulate_batch(s, 1, HIGH[None], 0.6, NONE).states for s in (right, wrong)]
-    np.testing.assert_array_equal(ends[0], ends[1])
+    assert_array_equal(ends[0], ends[1])
     one, other = (fundamental_matrix(s, 1, HIGH, 0.6) for s in (right, wrong))
-    np.testing.assert_allclose(one.Phi, other.Phi, rtol=1e-9)
+    assert_allclose(one.Phi, other.Phi, rtol=1e-9)
     assert other.events[0].state_before[1] < 0.0 < other.events[0].state_after[1]

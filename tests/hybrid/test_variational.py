@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from numpy.testing import assert_allclose, assert_array_equal
 
 from hybrid.examples.bouncing_ball import FALLING, bouncing_ball
 from hybrid.simulation import simulate
@@ -51,10 +52,10 @@ def test_central_differences_of_simulations(name):
     if np.ndim(inputs) == 2:
         by_input = np.moveaxis(by_input.reshape(n + E, len(inputs), m), 1, 0)
     assert found.ok and E >= 2 and np.max(abs(by_input)) > 0.1
-    np.testing.assert_allclose(found.Phi, by_state[:n], rtol=1e-6, atol=1e-6)
-    np.testing.assert_allclose(found.event_times_state, by_state[n:], rtol=1e-6, atol=1e-6)
-    np.testing.assert_allclose(found.Gamma, by_input[..., :n, :], rtol=1e-6, atol=1e-6)
-    np.testing.assert_allclose(found.event_times_input, by_input[..., n:, :], rtol=1e-6, atol=1e-6)
+    assert_allclose(found.Phi, by_state[:n], rtol=1e-6, atol=1e-6)
+    assert_allclose(found.event_times_state, by_state[n:], rtol=1e-6, atol=1e-6)
+    assert_allclose(found.Gamma, by_input[..., :n, :], rtol=1e-6, atol=1e-6)
+    assert_allclose(found.event_times_input, by_input[..., n:, :], rtol=1e-6, atol=1e-6)
 
 
 def test_an_event_that_the_next_input_sets_off_keeps_its_time():
@@ -68,10 +69,10 @@ def test_an_event_that_the_next_input_sets_off_keeps_its_time():
         return simulate(system, 1, x, 0.3, v, timestep=0.1).final_state
 
     assert found.ok and found.events[0].time == pytest.approx(0.1)
-    np.testing.assert_array_equal(found.event_times_state, [[0.0]])
-    np.testing.assert_array_equal(found.event_times_input, np.zeros((3, 1, 1)))
+    assert_array_equal(found.event_times_state, [[0.0]])
+    assert_array_equal(found.event_times_input, np.zeros((3, 1, 1)))
     expected = differences(end, np.array(inputs)).T[:, :, None]
-    np.testing.assert_allclose(found.Gamma, expected, rtol=1e-7)
+    assert_allclose(found.Gamma, expected, rtol=1e-7)
     assert found.Phi[0, 0] == pytest.approx(3.0 * np.exp(-0.03), rel=1e-9)
 
 
@@ -85,7 +86,7 @@ def test_composition(part, speed):
     second = fundamental_matrix(system, first.mode, first.state, t0 + total - t1, u, t1)
     whole = fundamental_matrix(system, 1, x, total, u, t0)
     assert len(first.events) + len(second.events) == len(whole.events) >= 2
-    np.testing.assert_allclose(second.Phi @ first.Phi, whole.Phi, atol=1e-7)
+    assert_allclose(second.Phi @ first.Phi, whole.Phi, atol=1e-7)
 
 
 def test_a_failed_simulation_has_no_derivatives():

@@ -4,6 +4,7 @@ import mujoco
 import numpy as np
 import pinocchio as pin
 import pytest
+from numpy.testing import assert_allclose
 from scipy.spatial.transform import Rotation
 
 from robots.conventions import GRAVITY
@@ -35,7 +36,7 @@ def theirs(model: pin.Model, q, v, a):
 
 def assert_same(tree, model, q, v, a):
     for mine, other in zip(ours(tree, q, v, a), theirs(model, q, v, a), strict=True):
-        np.testing.assert_allclose(mine, other, atol=1e-12 * np.abs(other).max())
+        assert_allclose(mine, other, atol=1e-12 * np.abs(other).max())
 
 
 def states(random_state, count=STATES):
@@ -64,7 +65,7 @@ def test_forces_are_pinocchios(tree, model, random_state):
         torque = np.sum(motions.S * force[1:], axis=1) + tree.armature * a[6:]
         mine = np.concatenate([force[0], torque])
         other = pin.rnea(model, data, q, v, a)
-        np.testing.assert_allclose(mine, other, atol=1e-12 * np.abs(other).max())
+        assert_allclose(mine, other, atol=1e-12 * np.abs(other).max())
 
 
 @pytest.mark.parametrize("seed", [1, 2, 3])

@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from numpy.testing import assert_allclose
 
 from robots.legs import leg_measurements, slip_speeds
 from robots.rotations import exp3, log3
@@ -37,7 +38,7 @@ def test_velocities_are_the_time_derivative_of_positions(seed: int) -> None:
         )[0]
         for sign in (1.0, -1.0)
     )
-    np.testing.assert_allclose(velocities, (ahead - behind) / (2.0 * STEP), atol=1e-7)
+    assert_allclose(velocities, (ahead - behind) / (2.0 * STEP), atol=1e-7)
 
 
 @pytest.mark.parametrize("seed", range(5))
@@ -54,10 +55,10 @@ def test_a_rolling_foot_rests_at_its_contact_point(seed: int) -> None:
     for i in range(4):
         turn = log3(calf(i, STEP) @ calf(i, -STEP).T) / (2.0 * STEP)
         centre_from_contact = np.array([0.0, 0.0, A1.legs.foot_radius])
-        np.testing.assert_allclose(rolling[i], np.cross(turn, centre_from_contact), atol=1e-7)
+        assert_allclose(rolling[i], np.cross(turn, centre_from_contact), atol=1e-7)
 
 
 def test_feet_slip_at_the_speed_at_which_they_are_dragged() -> None:
     q = np.concatenate([np.zeros(6), [1.0], A1.stand])
     v = np.concatenate([[0.3, 0.4, 0.7], np.zeros(15)])
-    np.testing.assert_allclose(slip_speeds(A1.legs, q, v), 0.5)
+    assert_allclose(slip_speeds(A1.legs, q, v), 0.5)

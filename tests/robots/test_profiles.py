@@ -1,7 +1,7 @@
 """Smooth profiles: ends at rest, and slopes that are the derivatives."""
 
-import numpy as np
 import pytest
+from numpy.testing import assert_allclose
 
 from robots.profiles import bump, minimum_jerk
 
@@ -17,6 +17,6 @@ def test_the_slope_is_the_derivative(profile, s):
 
 @pytest.mark.parametrize(("profile", "end"), [(minimum_jerk, 1.0), (bump, 0.0)])
 def test_they_begin_and_end_at_rest(profile, end):
-    np.testing.assert_allclose(profile(0.0), 0.0, atol=1e-15)
-    np.testing.assert_allclose(profile(1.0), (end, 0.0), atol=1e-12)
+    assert_allclose(profile(0.0), 0.0, atol=1e-15)
+    assert_allclose(profile(1.0), (end, 0.0), atol=1e-12)
     assert bump(0.5).value == 1.0

@@ -3,6 +3,7 @@
 import mujoco
 import numpy as np
 import pytest
+from numpy.testing import assert_allclose
 
 from robots.conventions import FOOT_NAMES
 from robots.mujoco_model import load_mujoco
@@ -91,7 +92,7 @@ def test_at_mujocos_solution_the_law_gives_mujocos_forces(cone, sigmoid):
             expected = np.empty(6)
             mujoco.mj_contactForce(model, data, number, expected)
             force, K = evaluate(law, foot, imp / (1.0 - imp), r)
-            np.testing.assert_allclose(force, expected[:3], rtol=1e-8, atol=1e-7)
+            assert_allclose(force, expected[:3], rtol=1e-8, atol=1e-7)
             zones.add(zone(law, force, K))
     assert {"sticks", "slides"} <= zones
 
@@ -127,7 +128,7 @@ def test_curvature_is_the_slope_of_the_force_in_every_zone(cone):
             skipped += 1  # a border between two zones is nearer than h
             continue
         slope = np.array([(low[0] - high[0]) / (2.0 * h) for high, low in around]).T
-        np.testing.assert_allclose(K, slope, atol=1e-6 * scale)
+        assert_allclose(K, slope, atol=1e-6 * scale)
         zones.add((zone(law, force, K), int(np.linalg.matrix_rank(K, tol=1e-9 * scale))))
     assert skipped < 10
     assert {name for name, _ in zones} == {"free", "sticks", "slides"}

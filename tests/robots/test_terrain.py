@@ -3,6 +3,7 @@
 import mujoco
 import numpy as np
 import pytest
+from numpy.testing import assert_allclose
 
 from robots.terrain import (
     Box,
@@ -73,7 +74,7 @@ def test_the_normal_is_the_gradient_of_the_height(name: str) -> None:
             continue
         normal = np.array([-by[0], -by[1], 1.0])
         _, *found = surface_at(ground, x, y)
-        np.testing.assert_allclose(found, normal / np.linalg.norm(normal), atol=1e-5)
+        assert_allclose(found, normal / np.linalg.norm(normal), atol=1e-5)
         compared += 1
     assert compared > 150
 
@@ -106,7 +107,7 @@ def test_distances_are_those_of_a_small_sphere_in_mujoco(
         assert data.contact.dist[nearest] == pytest.approx(distance - 0.02, abs=error)
         frame = data.contact.frame[nearest][:3]
         sign = -1.0 if data.contact.geom[nearest, 0] == sphere else 1.0
-        np.testing.assert_allclose(sign * frame, normal, atol=0.05 if name == "waves" else 1e-9)
+        assert_allclose(sign * frame, normal, atol=0.05 if name == "waves" else 1e-9)
         touching += 1
     assert touching > 80
 

@@ -6,6 +6,7 @@ import mujoco
 import numpy as np
 import pinocchio as pin
 import pytest
+from numpy.testing import assert_allclose
 
 from robots.conventions import FOOT_NAMES, GRAVITY, JOINT_NAMES
 from robots.mujoco_model import load_mujoco
@@ -53,7 +54,7 @@ def test_joints_stand_in_motor_order_with_their_limits(quadruped: Robot, urdf: X
         ("effort", quadruped.torque_limit), ("velocity", quadruped.velocity_limit),
     ):  # fmt: skip
         values = [float(limit[key]) for limit in limits]
-        np.testing.assert_allclose(values, np.broadcast_to(expected, 12), rtol=1e-14)
+        assert_allclose(values, np.broadcast_to(expected, 12), rtol=1e-14)
 
 
 def test_mass_matrix_gravity_and_feet_are_those_of_the_mjcf(
@@ -68,17 +69,17 @@ def test_mass_matrix_gravity_and_feet_are_those_of_the_mjcf(
         urdf_q[into_q], urdf_v[into_v] = q, v
         ours = pin.crba(model, data, q) - armature
         theirs = pin.crba(urdf_model, urdf_data, urdf_q)[np.ix_(into_v, into_v)]
-        np.testing.assert_allclose(np.triu(theirs), np.triu(ours), atol=1e-9)
+        assert_allclose(np.triu(theirs), np.triu(ours), atol=1e-9)
         bias = pin.nonLinearEffects(urdf_model, urdf_data, urdf_q, urdf_v)[into_v]
-        np.testing.assert_allclose(bias, pin.nonLinearEffects(model, data, q, v), atol=1e-9)
+        assert_allclose(bias, pin.nonLinearEffects(model, data, q, v), atol=1e-9)
         gravity = pin.computeGeneralizedGravity(urdf_model, urdf_data, urdf_q)[into_v]
         expected = pin.computeGeneralizedGravity(model, data, q)
-        np.testing.assert_allclose(gravity, expected, atol=1e-9)
+        assert_allclose(gravity, expected, atol=1e-9)
         pin.framesForwardKinematics(model, data, q)
         pin.framesForwardKinematics(urdf_model, urdf_data, urdf_q)
         for name, frame in zip(FOOT_NAMES, foot_frame_ids(model), strict=True):
             foot = urdf_data.oMf[urdf_model.getFrameId(f"{name}_foot", pin.FrameType.BODY)]
-            np.testing.assert_allclose(foot.homogeneous, data.oMf[frame].homogeneous, atol=1e-9)
+            assert_allclose(foot.homogeneous, data.oMf[frame].homogeneous, atol=1e-9)
 
 
 def test_a_reader_of_urdf_puts_the_shapes_where_the_mjcf_has_them(
@@ -98,6 +99,6 @@ def test_a_reader_of_urdf_puts_the_shapes_where_the_mjcf_has_them(
     shapes = [shape.get("name") for shape in urdf.iter("collision")]
     for name in shapes:
         index = theirs.geom(name).id
-        np.testing.assert_allclose(their_data.geom_xpos[index], data.geom(name).xpos, atol=1e-9)
+        assert_allclose(their_data.geom_xpos[index], data.geom(name).xpos, atol=1e-9)
         size = theirs.geom_size[index]
-        np.testing.assert_allclose(size, ours.geom(name).size, atol=1e-12, err_msg=name)
+        assert_allclose(size, ours.geom(name).size, atol=1e-12, err_msg=name)

@@ -5,6 +5,7 @@ import threading
 import casadi as ca
 import numpy as np
 import pytest
+from numpy.testing import assert_allclose
 
 from controller.convergent.nlp import ConstraintGroup, Nlp
 
@@ -23,10 +24,10 @@ def test_projection_on_a_plane_and_a_box():
     q = np.array([1.0, 2.0, 4.0])
     on_plane = nlp.solve(np.zeros(3), -FREE, FREE, q)
     assert (on_plane.status, on_plane.message) == ("ok", "")
-    np.testing.assert_allclose(on_plane.z, q - (q.sum() - 1.0) / 3.0, atol=1e-7)
+    assert_allclose(on_plane.z, q - (q.sum() - 1.0) / 3.0, atol=1e-7)
     assert on_plane.cost == pytest.approx(3.0 * 2.0**2)
     boxed = programme().solve(np.zeros(3), np.zeros(3), np.ones(3), np.array([-1.0, 0.5, 3.0]))
-    np.testing.assert_allclose(boxed.z, [0.0, 0.5, 1.0], atol=1e-7)
+    assert_allclose(boxed.z, [0.0, 0.5, 1.0], atol=1e-7)
 
 
 @pytest.mark.parametrize(

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from numpy.testing import assert_allclose
 
 from controller.convergent import power_controller
 from controller.convergent.compiled_hill import compiled_hill
@@ -47,7 +48,7 @@ def test_points_do_what_the_power_controller_does(here, there, v, p):
     theta, alpha = power_controller.heading(*nominal, *v, p)
     _, *gradient = SINE_HILL.at(*there)[:3]
     expected = power_controller.velocity(*gradient, theta, alpha, p)
-    np.testing.assert_allclose(found, expected, rtol=1e-10, atol=1e-13)
+    assert_allclose(found, expected, rtol=1e-10, atol=1e-13)
 
 
 @given(start=places, end=places, radius=st.floats(0.01, 1.0))
@@ -59,10 +60,10 @@ def test_in_a_bowl_points_turn_and_grow_with_the_nominal(start, end, radius):
     found = evaluate(problem_of(path, BOWL), path, uncertainty)
     ratio = complex(*end) / complex(*start)
     assert found.status == "ok"
-    np.testing.assert_allclose(found.area_ratio, abs(ratio) ** 2, rtol=TOLERANCE)
-    np.testing.assert_allclose(found.distance_ratio, abs(ratio), rtol=TOLERANCE)
+    assert_allclose(found.area_ratio, abs(ratio) ** 2, rtol=TOLERANCE)
+    assert_allclose(found.distance_ratio, abs(ratio), rtol=TOLERANCE)
     before = (start + uncertainty.circle(problem_of(path))) @ [1.0, 1j]
-    np.testing.assert_allclose(found.end_points @ [1.0, 1j], ratio * before, atol=1e-5)
+    assert_allclose(found.end_points @ [1.0, 1j], ratio * before, atol=1e-5)
 
 
 def test_ends_that_give_no_ratio_say_why():

@@ -3,6 +3,7 @@
 import msgspec
 import numpy as np
 import pytest
+from numpy.testing import assert_allclose, assert_array_equal
 
 from hw_bridge.emulator.firmware import Firmware
 from hw_bridge.emulator.options import EmulatorOptions
@@ -42,12 +43,12 @@ def test_it_is_silent_and_leaves_the_plant_alone_until_the_first_command():
 def test_joints_follow_the_law_and_the_state_shows_them():
     firmware, plant = made()
     seen = states(firmware, [HOLD_FRAME], 1500)
-    np.testing.assert_allclose(plant.q, HOLD.q, atol=1e-3)
-    np.testing.assert_allclose(seen[-1].q[:12], plant.q, atol=1e-4)
-    np.testing.assert_array_equal(seen[-1].mode[:12], SERVO)
-    np.testing.assert_allclose(seen[0].q[:12], A1.stand, atol=1e-6)  # of this tick, not after
+    assert_allclose(plant.q, HOLD.q, atol=1e-3)
+    assert_allclose(seen[-1].q[:12], plant.q, atol=1e-4)
+    assert_array_equal(seen[-1].mode[:12], SERVO)
+    assert_allclose(seen[0].q[:12], A1.stand, atol=1e-6)  # of this tick, not after
     slope = np.diff([state.dq[0] for state in seen[100:120]]) / 0.001
-    np.testing.assert_allclose([state.ddq[0] for state in seen[101:120]], slope, atol=1.01)
+    assert_allclose([state.ddq[0] for state in seen[101:120]], slope, atol=1.01)
 
 
 @pytest.mark.parametrize(("unit", "step"), [(0.001, 1), (1e-6, 1000)])
@@ -66,7 +67,7 @@ def test_without_commands_it_brakes_after_the_timeout_and_stays_so():
     assert firmware.state == "protected" and firmware.passive
     seen = states(firmware, [HOLD_FRAME], 700)  # does not go on where it left off
     assert firmware.state == "protected"
-    np.testing.assert_array_equal(seen[-1].mode[:12], BRAKE)
+    assert_array_equal(seen[-1].mode[:12], BRAKE)
     assert np.abs(plant.dq).max() < 1e-3
     states(firmware, [DAMP_FRAME], 502)
     assert firmware.state == "obeying"

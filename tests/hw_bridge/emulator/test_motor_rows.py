@@ -3,6 +3,7 @@
 import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from numpy.testing import assert_allclose, assert_array_equal
 
 from hw_bridge.emulator.motors import motor_rows
 from hw_bridge.setpoints import Setpoints
@@ -44,9 +45,9 @@ def test_braking_stuck_and_shut_down_motors(seed):
     seen_q, seen_dq = np.where(stuck, at, q), np.where(stuck, 0.0, dq)
     expected = np.where(mode == SERVO, setpoints.torque(seen_q, seen_dq), -3.0 * dq)
     expected[shut] = 0.0
-    np.testing.assert_allclose(torque(rows, q, dq), expected, atol=1e-9)
+    assert_allclose(torque(rows, q, dq), expected, atol=1e-9)
     braked, _ = rows_of(setpoints, mode, shut, stuck, at, brake=True)
-    np.testing.assert_allclose(torque(braked, q, dq), np.where(shut, 0.0, -3.0 * dq), atol=1e-9)
+    assert_allclose(torque(braked, q, dq), np.where(shut, 0.0, -3.0 * dq), atol=1e-9)
 
 
 @settings(deadline=None)
@@ -59,4 +60,4 @@ def test_a_motor_with_a_number_that_is_none_brakes_alone(row, i, bad):
     rows, count = rows_of(wrong)
     assert count == 1
     assert torque(rows, q, dq)[i] == -3.0 * dq[i]
-    np.testing.assert_array_equal(np.delete(rows, i, 1), np.delete(good, i, 1))
+    assert_array_equal(np.delete(rows, i, 1), np.delete(good, i, 1))

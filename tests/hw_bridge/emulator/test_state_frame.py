@@ -3,6 +3,7 @@
 import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from numpy.testing import assert_allclose, assert_array_equal
 from scipy.spatial.transform import Rotation
 
 from hw_bridge.emulator.options import EmulatorOptions
@@ -55,7 +56,7 @@ def test_its_bytes_are_those_of_the_codec(seed, size, tick):
     }  # fmt: skip
     for name, value in expected.items():
         found = getattr(state, name)[: len(value)]
-        np.testing.assert_allclose(found, value, rtol=1e-6, atol=1e-4 * (name == "rpy"))
-    np.testing.assert_array_equal(state.motor_reserve[:12, 0], np.where(shut, 4, 0))
+        assert_allclose(found, value, rtol=1e-6, atol=1e-4 * (name == "rpy"))
+    assert_array_equal(state.motor_reserve[:12, 0], np.where(shut, 4, 0))
     assert (state.tick, state.header) == (tick % 2**32, OPTIONS.header)
     assert decode_remote(state.remote).buttons == {"L2", "B"}

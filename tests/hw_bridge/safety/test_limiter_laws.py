@@ -4,6 +4,7 @@ import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
+from numpy.testing import assert_allclose
 
 from hw_bridge.options import HardwareSafetyOptions
 from hw_bridge.setpoints import Array, Setpoints
@@ -57,7 +58,7 @@ def at_ease(setpoints: Setpoints, q: Array, dq: Array) -> Sent:
 @given(SETPOINTS, Q, DQ)
 def test_torque_and_gains_stay_within_their_limits(s, q, dq):
     sent, torque, _ = at_ease(s, q, dq)
-    np.testing.assert_allclose(sent.torque(q, dq), torque, atol=EPS)
+    assert_allclose(sent.torque(q, dq), torque, atol=EPS)
     # Motors bound the torque of damping themselves.
     assert (abs(torque) <= A1.torque_limit[0] + EPS)[~passive(sent)].all()
     assert abs(sent.tau).max() <= 3.0 * A1.torque_limit[0] + EPS  # the wire's field ends at 128
@@ -123,7 +124,7 @@ def test_passive_motors_never_drive_and_never_wait(s, q, dq):
     send(limiter, s, q, dq, 0.0)
     calm = s._replace(dq=np.zeros(12), kp=np.zeros(12), tau=np.zeros(12), kd=np.full(12, 5.0))
     torque = send(limiter, calm, q, dq, 0.0).torque
-    np.testing.assert_allclose(torque, -5.0 * dq, atol=EPS)
+    assert_allclose(torque, -5.0 * dq, atol=EPS)
 
 
 @settings(max_examples=100)

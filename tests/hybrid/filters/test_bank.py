@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from numpy.testing import assert_allclose, assert_array_equal
 
 from hybrid.filters.bank import BankOptions, SaltedBank
 from hybrid.filters.salted import SaltedKalmanFilter
@@ -15,8 +16,8 @@ START = LEFT, np.array([-1.0, 0.0]), 0.1 * EYE
 
 def same(one, other):
     assert (one.time, one.mode, *one[4:]) == (other.time, other.mode, *other[4:])
-    np.testing.assert_array_equal(one.mean, other.mean)
-    np.testing.assert_array_equal(one.Sigma, other.Sigma)
+    assert_array_equal(one.mean, other.mean)
+    assert_array_equal(one.Sigma, other.Sigma)
 
 
 @settings(max_examples=20)
@@ -59,9 +60,9 @@ def test_a_split_gaussian_keeps_its_exact_moments(power, Q):
     assert shares[RIGHT] == pytest.approx(right.mean(), abs=0.003)
     for one in bank.hypotheses:
         part = x[right] if one.belief.mode == RIGHT else x[~right]
-        np.testing.assert_allclose(one.belief.mean, part.mean(axis=0), atol=0.005)
-        np.testing.assert_allclose(one.belief.Sigma, np.cov(part.T) + Q * EYE, atol=0.005)
-    np.testing.assert_allclose(bank.mean_of(lambda mode, x: x), x.mean(axis=0), atol=0.005)
+        assert_allclose(one.belief.mean, part.mean(axis=0), atol=0.005)
+        assert_allclose(one.belief.Sigma, np.cov(part.T) + Q * EYE, atol=0.005)
+    assert_allclose(bank.mean_of(lambda mode, x: x), x.mean(axis=0), atol=0.005)
 
 
 def test_it_is_nearer_to_the_exact_posterior_than_one_salted_filter():
@@ -100,7 +101,7 @@ def test_a_measurement_that_says_nothing_leaves_the_prediction(y):
     bank, other = SaltedBank(model, *START), SaltedBank(model, *START)
     found, expected = bank.step(NONE, np.array(y), 1.0), other.step(NONE, None, 1.0)
     assert found.status == "rejected" and expected.status == "ok"
-    np.testing.assert_array_equal(found.mean, expected.mean)
+    assert_array_equal(found.mean, expected.mean)
     assert bank.mode_probabilities == other.mode_probabilities
     assert bank.step(NONE, None, np.nan).status == "simulation_failed"
 

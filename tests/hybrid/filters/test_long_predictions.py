@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from numpy.testing import assert_array_equal
 from scipy.integrate import quad
 from scipy.special import erf
 
@@ -72,8 +73,8 @@ def test_a_ball_that_bounces_without_end_or_lies_comes_to_rest(kind, drop, statu
     one = kind(model_of(ball(True), 0.0), *start)
     belief = one.step(NONE, None, 2.0)
     assert belief.mode == REST and belief.time == 2.0
-    np.testing.assert_array_equal(belief.mean, np.zeros(2))
-    np.testing.assert_array_equal(belief.Sigma, np.zeros((2, 2)))
+    assert_array_equal(belief.mean, np.zeros(2))
+    assert_array_equal(belief.Sigma, np.zeros((2, 2)))
     assert belief.status == ("ok" if kind is few_particles else status)
     restless = kind(model_of(ball(False), 0.0), *start)
     assert restless.step(NONE, None, 2.0).status == "simulation_failed"

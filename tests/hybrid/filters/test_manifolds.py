@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from numpy.testing import assert_allclose
 
 from hybrid.filters.manifolds import Circle, Euclidean, Product, retraction_slope, tangent_part
 from hybrid.filters.model import FilterModel, Measurement, ProcessNoise
@@ -69,8 +70,8 @@ def test_an_angle_and_a_unit_vector_are_one_filter(sensitivity, power):
         number, vector = a.step(NONE, y, 0.1), b.step(NONE, y, 0.1)
         transitions += number.transitions
         assert (number.mode, number.status) == (vector.mode, vector.status)
-        np.testing.assert_allclose(vector.mean, circular(number.mean), atol=1e-8)
-        np.testing.assert_allclose(vector.Sigma, number.Sigma, atol=1e-8)
+        assert_allclose(vector.mean, circular(number.mean), atol=1e-8)
+        assert_allclose(vector.Sigma, number.Sigma, atol=1e-8)
         assert np.hypot(*vector.mean[:2]) == pytest.approx(1.0, abs=1e-14)
         likelihoods = a.innovation.log_likelihood, b.innovation.log_likelihood
         assert likelihoods[0] == pytest.approx(likelihoods[1], abs=1e-6)
@@ -84,12 +85,12 @@ def test_a_circle_obeys_the_laws_of_a_manifold(angle, turn, a, b):
     x, d, zero = np.array([np.cos(angle), np.sin(angle), a, b]), np.array([turn, b, a]), np.zeros(3)
     y = swing.plus(x, d)
     assert np.hypot(y[0], y[1]) == pytest.approx(1.0, abs=1e-14)
-    np.testing.assert_allclose(swing.minus(y, x), d, atol=1e-13)
-    np.testing.assert_allclose(swing.plus(x, zero), x, atol=1e-14)
+    assert_allclose(swing.minus(y, x), d, atol=1e-13)
+    assert_allclose(swing.plus(x, zero), x, atol=1e-14)
     E, D = retraction_slope(swing, x, zero), tangent_part(swing, x)
-    np.testing.assert_allclose(E, differences(lambda d: swing.plus(x, d), zero), atol=1e-8)
-    np.testing.assert_allclose(D, differences(lambda y: swing.minus(y, x), x), atol=1e-8)
-    np.testing.assert_allclose(D @ E, np.eye(3), atol=1e-9)
+    assert_allclose(E, differences(lambda d: swing.plus(x, d), zero), atol=1e-8)
+    assert_allclose(D, differences(lambda y: swing.minus(y, x), x), atol=1e-8)
+    assert_allclose(D @ E, np.eye(3), atol=1e-9)
 
 
 def test_a_turned_frame_turns_the_covariance():
@@ -114,4 +115,4 @@ def test_a_turned_frame_turns_the_covariance():
     )
     one = SaltedKalmanFilter(model, 0, np.array([1.0, 2.0, 0.3]), np.diag([4.0, 1.0, 0.5]))
     belief = one.correct(NONE, np.array([0.3 + np.pi / 2]))
-    np.testing.assert_allclose(belief.Sigma, np.diag([1.0, 4.0, 0.0]), atol=1e-8)
+    assert_allclose(belief.Sigma, np.diag([1.0, 4.0, 0.0]), atol=1e-8)

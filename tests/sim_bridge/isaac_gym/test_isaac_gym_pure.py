@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from numpy.testing import assert_allclose
 
 from robots.state import difference_batch
 from robots.urdf import urdf_of
@@ -23,7 +24,7 @@ def test_difference_is_ours():
     y[:50, 3:7] /= np.linalg.norm(y[:50, 3:7], axis=1, keepdims=True)
     y[50, 3:7], y[51, 3:7] = x[50, 3:7], -x[51, 3:7]  # none, and the long way round
     expected = difference_batch(x[:, :19], x[:, 19:], y[:, :19], y[:, 19:])
-    np.testing.assert_allclose(server.difference(x, y), expected, atol=1e-12)
+    assert_allclose(server.difference(x, y), expected, atol=1e-12)
 
 
 def test_motors_are_the_simulated_robot_s():
@@ -34,7 +35,7 @@ def test_motors_are_the_simulated_robot_s():
         q, dq, expected = rng.normal(size=12), 15.0 * rng.normal(size=12), np.empty(12)
         motor_torques(command, q, dq, np.outer(limits, np.ones(12)), expected)
         given = server.motor_torque(command, q, dq, server.MotorLimits(*limits))
-        np.testing.assert_allclose(given, expected, atol=1e-13)
+        assert_allclose(given, expected, atol=1e-13)
 
 
 def test_the_urdf_with_other_masses():

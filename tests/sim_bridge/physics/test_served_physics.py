@@ -7,6 +7,7 @@ from pathlib import Path
 import msgspec
 import numpy as np
 import pytest
+from numpy.testing import assert_allclose, assert_array_equal
 
 from robots.conventions import GRAVITY
 from runtime.bus import Bus, Endpoints
@@ -90,11 +91,11 @@ def test_a_served_robot_is_a_local_one_bit_for_bit(tmp_path, end_server, changed
             robot.advance(command(tick, robot.reading()) if tick % 3 else None)
         reading, expected = there.reading(), here.reading()
         assert there.truth() == here.truth()
-        np.testing.assert_array_equal(reading.joint_position, expected.joint_position)
-        np.testing.assert_array_equal(reading.joint_torque, expected.joint_torque)
+        assert_array_equal(reading.joint_position, expected.joint_position)
+        assert_array_equal(reading.joint_torque, expected.joint_torque)
         # The wire has velocities in the base and forces in the world; turned, they are rounded.
-        np.testing.assert_allclose(reading.foot_force, expected.foot_force, atol=1e-9)
-        np.testing.assert_allclose(
+        assert_allclose(reading.foot_force, expected.foot_force, atol=1e-9)
+        assert_allclose(
             reading.linear_acceleration_imu, expected.linear_acceleration_imu, atol=1e-9
         )
     assert not there.loss
@@ -113,7 +114,7 @@ def test_a_lost_server_leaves_the_robot_as_it_was_and_costs_no_time(tmp_path, en
     assert time.monotonic() - began < 4.0, "less than the patience with one question"
     assert robot.loss and str(tmp_path) in robot.loss and "\n" not in robot.loss
     assert robot.tick == 201
-    np.testing.assert_array_equal(robot.truth().q, before.q)
+    assert_array_equal(robot.truth().q, before.q)
     assert not robot.fell
     robot.close()
 
@@ -158,6 +159,6 @@ def test_isaac_gyms_server_carries_the_robot_by_the_same_messages(tmp_path):
         truth = robot.truth()
         assert not robot.loss, robot.loss
         robot.close()
-    np.testing.assert_allclose(truth.q[7:], A1.stand, atol=0.05)
+    assert_allclose(truth.q[7:], A1.stand, atol=0.05)
     assert truth.foot_force[:, 2].sum() == pytest.approx(A1.mass * GRAVITY, rel=0.1)
     assert not robot.fell

@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from numpy.testing import assert_allclose
 
 from hybrid.event_selected.integrator import integrate
 from hybrid.event_selected.system import EssOptions
@@ -38,7 +39,7 @@ def test_events_state_is_the_derivative_of_the_events():
         for i in range(6):
             nudge = step * np.eye(6)[i]
             up, down = (system.events(x + s * nudge, system.parameters) for s in (1.0, -1.0))
-            np.testing.assert_allclose(Dh[:, i], (up - down) / (2.0 * step), atol=1e-9)
+            assert_allclose(Dh[:, i], (up - down) / (2.0 * step), atol=1e-9)
 
 
 def test_the_motion_keeps_the_energy_and_lands_on_every_tip():
@@ -57,4 +58,4 @@ def test_a_level_plate_is_the_hopper(springs):
     start = np.array([0.0, START[0], 0.0, 0.0, START[1], 0.0])
     run = integrate(spring_bed(SpringBed(springs)), start, 2.0, TIGHT)
     true = exact(SpringHopper(), np.array(START), times)
-    np.testing.assert_allclose(run.at(times)[:, [1, 4]], true, atol=1e-7)
+    assert_allclose(run.at(times)[:, [1, 4]], true, atol=1e-7)

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from numpy.testing import assert_allclose, assert_array_equal
 
 from hybrid.derivatives import jacobian
 from hybrid.impacts.resolution import all_simultaneous, sequential
@@ -115,9 +116,9 @@ def test_jacobians_are_derivatives_of_gaps_and_of_slips(name, seed):
     for i, (gap, slip) in enumerate(contacts(q)):
         normal = jacobian(lambda x, gap=gap: np.array([gap(x)]), q)[0]
         tangential = jacobian(lambda x, slip=slip: np.array([slip(x)]), q)[0]
-        np.testing.assert_allclose(problem.J_n[i], normal, atol=1e-7)
-        np.testing.assert_allclose(problem.J_D[2 * i], tangential, atol=1e-7)
-        np.testing.assert_array_equal(problem.J_D[2 * i + 1], -problem.J_D[2 * i])
+        assert_allclose(problem.J_n[i], normal, atol=1e-7)
+        assert_allclose(problem.J_D[2 * i], tangential, atol=1e-7)
+        assert_array_equal(problem.J_D[2 * i + 1], -problem.J_D[2 * i])
 
 
 @pytest.mark.parametrize("name", SYSTEMS)
@@ -138,7 +139,7 @@ def test_inertia_is_that_of_the_moving_bodies(name, seed):
 def test_ramone_stands_and_moves_as_table_7():
     """The paper cuts the knee's -92.486 degrees to two digits, where -92.49 would be nearest."""
     assert np.rad2deg(ramone.configuration(RAMONE)[6]) == pytest.approx(-92.48, abs=0.01)
-    np.testing.assert_allclose(ramone.velocity(), [-0.4114, -0.2105, 1, 0, 0, 0, 0], atol=5e-5)
+    assert_allclose(ramone.velocity(), [-0.4114, -0.2105, 1, 0, 0, 0, 0], atol=5e-5)
 
 
 def kinds(name):
@@ -154,7 +155,7 @@ def test_the_trailing_foot_may_stick_slide_or_lift(name):
     """5.4.2, 5.4.4: the leading foot sticks in every simultaneous outcome."""
     found = kinds(name)
     for normal, slip in found:
-        np.testing.assert_allclose([normal[0], slip[0]], 0.0, atol=1e-12)
+        assert_allclose([normal[0], slip[0]], 0.0, atol=1e-12)
     trailing = sorted((normal[1] > 1e-6, abs(slip[1]) > 1e-6) for normal, slip in found)
     assert trailing == [(False, False), (False, True), (True, True)]
 
@@ -163,7 +164,7 @@ def test_the_trailing_foot_may_stick_slide_or_lift(name):
 def test_the_simultaneous_outcome_is_rest(name):
     """5.4.3, 5.4.5."""
     ((normal, slip),) = kinds(name)
-    np.testing.assert_allclose([*normal, *slip], 0.0, atol=1e-12)
+    assert_allclose([*normal, *slip], 0.0, atol=1e-12)
 
 
 def test_one_impact_after_another_the_box_slides_on_and_leaves_the_wall():

@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from numpy.testing import assert_allclose
 
 from studies.halm_posa.systems.rocking_block import (
     RockingBlock,
@@ -21,13 +22,13 @@ def test_jacobians_are_derivatives_of_the_corners(theta):
     for j, direction in enumerate(np.eye(3)):
         moved = corners(BLOCK, q + step * direction) - corners(BLOCK, q - step * direction)
         along, up = (moved / (2.0 * step)).T
-        np.testing.assert_allclose(normal_jacobian(BLOCK, theta)[:, j], up, atol=1e-9)
-        np.testing.assert_allclose(tangential_jacobian(BLOCK, theta)[:, j], along, atol=1e-9)
+        assert_allclose(normal_jacobian(BLOCK, theta)[:, j], up, atol=1e-9)
+        assert_allclose(tangential_jacobian(BLOCK, theta)[:, j], along, atol=1e-9)
 
 
 def test_the_impact_of_table_4():
     impact, v = problem(), velocity()
     assert impact.contacts == ("A", "B") and impact.count == 2 and impact.is_colliding(v)
-    np.testing.assert_allclose(impact.J_n @ v, [-0.4429, -0.4429])
-    np.testing.assert_allclose(impact.J_D @ v, 0.0)
+    assert_allclose(impact.J_n @ v, [-0.4429, -0.4429])
+    assert_allclose(impact.J_D @ v, 0.0)
     assert impact.M[2, 2] == pytest.approx(5.0 / 12.0)

@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from numpy.testing import assert_allclose
 
 from hybrid.impacts.resolution import sequential, simultaneous
 from studies.halm_posa.impact_compliance import (
@@ -38,23 +39,23 @@ def test_jacobian_is_the_derivative_of_the_flow(sticks):
         for e in step * np.eye(8)
     ]
     exact = jacobian(block, contact, BOTH, y)
-    np.testing.assert_allclose(exact, np.transpose(differences), atol=1e-6 * np.abs(exact).max())
+    assert_allclose(exact, np.transpose(differences), atol=1e-6 * np.abs(exact).max())
 
 
 def test_force_is_spring_and_damper_and_never_pulls():
     contact = CompliantContact((1e6, 1e6))
     still = np.array([0.0, 1.0 - 1e-4, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0])
-    np.testing.assert_allclose(flow(BLOCK, contact, BOTH, still)[6:], 100.0)
+    assert_allclose(flow(BLOCK, contact, BOTH, still)[6:], 100.0)
     leaving = still.copy()
     leaving[4] = 1.0
-    np.testing.assert_allclose(flow(BLOCK, contact, BOTH, leaving)[6:], 0.0)
+    assert_allclose(flow(BLOCK, contact, BOTH, leaving)[6:], 0.0)
 
 
 def test_equal_corners_resolve_as_the_simultaneous_law():
     ended = collide(BLOCK, CompliantContact())
     rigid = simultaneous(problem(), velocity()).v_plus
     assert ended.status == "separated"
-    np.testing.assert_allclose(ended.v_plus, rigid, atol=2e-9)
+    assert_allclose(ended.v_plus, rigid, atol=2e-9)
     assert ended.impulses[0] == pytest.approx(ended.impulses[1], rel=1e-9)
 
 
@@ -84,7 +85,7 @@ def test_both_sweeps_lie_in_the_predicted_set():
     result = run(StudyOptions(trials=3))
     rows = result.rows
     assert [row["sweep"] for row in rows] == [RATIO] * 3 + [TILT] * 3
-    np.testing.assert_allclose([row["value"] for row in rows[:3]], [1e-5, 1.0, 1e5])
-    np.testing.assert_allclose([row["value"] for row in rows[3:]], [-1e-2, 0.0, 1e-2])
+    assert_allclose([row["value"] for row in rows[:3]], [1e-5, 1.0, 1e5])
+    assert_allclose([row["value"] for row in rows[3:]], [-1e-2, 0.0, 1e-2])
     assert all(row["status"] == "separated" and row["distance_over_set"] < 0.02 for row in rows)
     assert all(each.met for each in result.criteria) and list(result.figures) == ["figure-12"]

@@ -4,6 +4,7 @@ import math
 
 import numpy as np
 import pytest
+from numpy.testing import assert_allclose
 
 from studies.halm_posa.systems.rocking_block import RockingBlock, corners
 from studies.halm_posa.zeno_block import (
@@ -74,12 +75,12 @@ def test_trajectory_is_a_solution_of_the_inclusion(run):
     assert jumps[:-1][np.diff(found.s)[:-2] < 1e-12].max() < 1e-9
     assert jumps[-1] == abs(run.impacts[-1].rate)
     # time and impulses share s: the rates are a convex combination (52)
-    np.testing.assert_allclose(found.time_rate + found.impulse_rates.sum(axis=1), 1.0, rtol=1e-12)
+    assert_allclose(found.time_rate + found.impulse_rates.sum(axis=1), 1.0, rtol=1e-12)
     assert found.time_rate.min() >= 0.0 and found.impulse_rates.min() >= 0.0
     # and the rates are those of the samples
     ds = np.diff(found.s)
     middle = 0.5 * (found.time_rate[1:] + found.time_rate[:-1])
-    np.testing.assert_allclose((middle * ds)[ds > 0.0], np.diff(found.t)[ds > 0.0], atol=1e-6)
+    assert_allclose((middle * ds)[ds > 0.0], np.diff(found.t)[ds > 0.0], atol=1e-6)
 
 
 def test_the_study_meets_its_criteria_where_it_has_enough_impacts():

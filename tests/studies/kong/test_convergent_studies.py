@@ -4,6 +4,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from numpy.testing import assert_allclose, assert_array_equal
 from scipy.stats import ttest_1samp
 
 from controller.convergent.hill import SINE_HILL, Hill
@@ -37,8 +38,8 @@ def test_problems_are_uniform_on_the_map_and_repeatable():
     low, high = np.transpose([SINE_HILL.x_bounds, SINE_HILL.y_bounds])
     share = (places - low) / (high - low)
     assert share.min() > 0.0 and share.max() < 1.0
-    np.testing.assert_allclose(share.mean(axis=0), 0.5, atol=0.06)
-    np.testing.assert_array_equal(places[7], ends(3, 7))
+    assert_allclose(share.mean(axis=0), 0.5, atol=0.06)
+    assert_array_equal(places[7], ends(3, 7))
 
 
 def test_acceleration_is_what_2_19_says():
@@ -71,7 +72,7 @@ def test_comparisons_are_paired_and_ties_are_halved():
     assert compare(trials, 8, 10).pairs == 0
     printed = np.array(table_2_2.PRINTED)
     apart = (printed + printed.T)[~np.eye(7, dtype=bool)]
-    np.testing.assert_allclose(apart, 1.0, atol=0.011)  # as rounded
+    assert_allclose(apart, 1.0, atol=0.011)  # as rounded
 
 
 @pytest.mark.slow

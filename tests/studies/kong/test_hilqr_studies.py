@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from numpy.testing import assert_allclose
 
 from hybrid.examples.bouncing_ball import FALLING, bouncing_ball
 from studies.kong import ball_mpc, curved_surface, quadcopter, spring_damper
@@ -29,8 +30,8 @@ def test_one_bounce_by_direct_collocation_is_the_closed_form_optimum():
     assert found.ok and found.cost == pytest.approx(cost, rel=1e-7)
     assert found.durations[0] == pytest.approx(time, abs=1e-4)
     fall, rise, last = found.states
-    np.testing.assert_allclose(rise[0], IMPACT.reset(0.0, fall[-1], None), atol=1e-8)
-    np.testing.assert_allclose([fall[-1, 0], rise[-1, 1]], 0.0, atol=1e-8)
+    assert_allclose(rise[0], IMPACT.reset(0.0, fall[-1], None), atol=1e-8)
+    assert_allclose([fall[-1, 0], rise[-1, 1]], 0.0, atol=1e-8)
     assert np.all(fall[:-1, 0] > 0.0) and np.all(last[:, 0] >= -1e-8)
 
 
@@ -113,11 +114,11 @@ def impacts(modes):
 
 
 def test_the_reference_is_the_printed_one_and_an_unperturbed_ball_stays_on_it(target):
-    np.testing.assert_allclose(target.states[[0, -1]], [[4.0, 0.0], [2.5, 0.0]], atol=5e-3)
+    assert_allclose(target.states[[0, -1]], [[4.0, 0.0], [2.5, 0.0]], atol=5e-3)
     assert len(impacts(target.modes)) == 1
     loop = track(target, True, (0.0, 0.0))
     assert np.all(loop.converged)
-    np.testing.assert_allclose(loop.states, target.states, atol=1e-3)
+    assert_allclose(loop.states, target.states, atol=1e-3)
 
 
 def test_with_the_update_mpc_converges_and_tracks_with_less_effort(target):

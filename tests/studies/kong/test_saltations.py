@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from numpy.testing import assert_allclose
 
 from hybrid.compiled.system import native_tables
 from hybrid.examples.bouncing_ball import FALLING, bouncing_ball
@@ -188,7 +189,7 @@ def test_ranks_of_plastic_impacts(target, lost):
         assert np.linalg.matrix_rank(matrix, tol=1e-8) == len(x) - lost
         q, _ = body.split(transition.reset(0.0, x, u))
         normal = np.concatenate((body.normal(q), np.zeros(body.dof)))
-        np.testing.assert_allclose(normal @ matrix, 0.0, atol=1e-9 * (1 + np.max(abs(matrix))))
+        assert_allclose(normal @ matrix, 0.0, atol=1e-9 * (1 + np.max(abs(matrix))))
 
 
 @pytest.mark.parametrize(
@@ -201,7 +202,7 @@ def test_nothing_jumps_at_apex_liftoff_and_slips_with_equal_coefficients(source,
     for _, x, u in sample(body, source, target)[1]:
         modes = CONTACTS[source], CONTACTS[target]
         before, after = (motion(body, mode, *body.split(x), u).acceleration for mode in modes)
-        np.testing.assert_allclose(after, before, atol=1e-8 * (1.0 + np.max(np.abs(after))))
+        assert_allclose(after, before, atol=1e-8 * (1.0 + np.max(np.abs(after))))
 
 
 def test_what_is_wrong_in_the_printed_sticking_impact():
@@ -219,7 +220,7 @@ def test_what_is_wrong_in_the_printed_sticking_impact():
         rate = constraint_rate(body, Contact.STICKING, q, after)
         right = D.M @ force - D.J_T @ (rate @ after)
         lower = closed_form(body, transition, x, u)[3:, :3] @ qd  # Z_C qd + D_q(.) qd
-        np.testing.assert_allclose(lower, right, atol=1e-9 * (1.0 + np.max(np.abs(right))))
+        assert_allclose(lower, right, atol=1e-9 * (1.0 + np.max(np.abs(right))))
         assert np.max(np.abs(lower - printed)) > 1e-3
 
 
@@ -233,4 +234,4 @@ def test_the_printed_tangent_derivative_holds_at_the_event_only():
         slip = body.tangent(q) @ velocity * body.normal(q)
         rise = body.normal(q) @ velocity * body.tangent(q)
         printed = body.tangent_rate(q, velocity)
-        np.testing.assert_allclose(right - printed, (slip - rise) / RADIUS, atol=1e-9)
+        assert_allclose(right - printed, (slip - rise) / RADIUS, atol=1e-9)

@@ -4,6 +4,7 @@ import math
 
 import numpy as np
 import pytest
+from numpy.testing import assert_allclose, assert_array_equal
 
 from hybrid.derivatives import jacobian
 from hybrid.examples import hopper as hop
@@ -43,15 +44,15 @@ def random_stance(rng):
 
 
 def test_aslip_rests_as_printed_its_maps_undo_each_other_and_rates_are_their_derivatives():
-    np.testing.assert_allclose(leg.at_rest(BODY)[3:5], [0.0011, 0.3256], atol=5e-5)
+    assert_allclose(leg.at_rest(BODY)[3:5], [0.0011, 0.3256], atol=5e-5)
     to_body, rng = leg.to_body(), np.random.default_rng(0)
     for _ in range(10):
         x = random_stance(rng)
         body = to_body(0.0, x, NONE)
-        np.testing.assert_allclose(leg.to_leg(0.0, body, NONE), x, atol=1e-12)
-        np.testing.assert_array_equal(body[leg.BODY], leg.to_body(toe=False)(0.0, x, NONE))
+        assert_allclose(leg.to_leg(0.0, body, NONE), x, atol=1e-12)
+        assert_array_equal(body[leg.BODY], leg.to_body(toe=False)(0.0, x, NONE))
         slope_of = jacobian(lambda y: to_body(0.0, y, NONE), x)
-        np.testing.assert_allclose(slope_of[:3, :3] @ x[5:], body[5:], atol=1e-12)
+        assert_allclose(slope_of[:3, :3] @ x[5:], body[5:], atol=1e-12)
 
 
 def test_aslip_keeps_its_energy_and_obeys_lagrange():
@@ -68,7 +69,7 @@ def test_aslip_keeps_its_energy_and_obeys_lagrange():
         x, h = random_stance(rng), 1e-5
         ahead, behind = (jacobian(lagrangian, x + s * h * flow(0.0, x, NONE)) for s in (1, -1))
         force = jacobian(lagrangian, x)[:3]
-        np.testing.assert_allclose((ahead - behind)[5:] / (2 * h), force, rtol=1e-6, atol=1e-5)
+        assert_allclose((ahead - behind)[5:] / (2 * h), force, rtol=1e-6, atol=1e-5)
     start = leg.at_rest(BODY)
     step = simulate_step(system, leg.FLIGHT, start, 1.25, NONE)
     assert names(step) == ["touchdown", "liftoff"] * 2
@@ -92,7 +93,7 @@ def test_the_spring_damper_pushes_up_takes_energy_and_jumps_at_touchdown_alone()
     for event in step.events:
         found = saltation(system, event.transition, event.time, event.state_before, ONE).matrix
         jump = -spring.DAMPING if event.transition.name == "touchdown" else 0.0
-        np.testing.assert_allclose(found, [[1.0, 0.0], [jump, 1.0]], atol=1e-12)
+        assert_allclose(found, [[1.0, 0.0], [jump, 1.0]], atol=1e-12)
 
 
 def on_circle(rng, approach=0.0):
@@ -112,11 +113,11 @@ def test_the_tube_solves_the_constrained_equations_and_impacts_are_plastic():
         matrix = np.block([[np.eye(2), J.T], [J, np.zeros((1, 1))]])
         solved = np.linalg.solve(matrix, [*(u - [0.0, 9.8]), 2.0 * x[2:] @ x[2:]])
         flow = system.modes[tube.CONSTRAINED].flow(0.0, x, u)
-        np.testing.assert_allclose(flow[2:], solved[:2])
+        assert_allclose(flow[2:], solved[:2])
         assert liftoff.guard(0.0, x, u) == pytest.approx(-solved[2])
         x[2:] += rng.uniform(0.5, 5.0) * x[:2]
         after = impact.reset(0.0, x, TWO)
-        np.testing.assert_allclose(after[2:], np.linalg.solve(matrix, [*x[2:], 0.0])[:2])
+        assert_allclose(after[2:], np.linalg.solve(matrix, [*x[2:], 0.0])[:2])
         found = saltation(system, impact, 0.0, x, u)
         assert found.ok and np.linalg.matrix_rank(found.matrix, tol=1e-9) == 2  # 3.5.3
 
@@ -163,13 +164,13 @@ def test_the_quadcopter_slides_by_the_constrained_equations_and_impacts_lose_ene
         right = [thrust[0], thrust[1] - quad.GRAVITY, quad.ARM * (u[1] - u[0]), -bias]
         solved = np.linalg.solve(matrix, right)
         found = system.modes[mode].flow(0.0, x, u)
-        np.testing.assert_allclose(found, [*x[3:], *solved[:3]], rtol=1e-6, atol=1e-6)
+        assert_allclose(found, [*x[3:], *solved[:3]], rtol=1e-6, atol=1e-6)
         assert liftoff.guard(0.0, x, u) == pytest.approx(solved[3], rel=1e-6, abs=1e-6)
         x = contact(rng, arm, approach=rng.uniform(0.1, 3.0))
         after, normal = hit.reset(0.0, x, TWO), frame(x, arm)[1][0]
         impulse = MASSES * (after[3:] - x[3:])
         assert normal @ after[3:] == pytest.approx(0.0, abs=1e-12) and impulse @ normal > 0.0
-        np.testing.assert_allclose(impulse, impulse @ normal / (normal @ normal) * normal)
+        assert_allclose(impulse, impulse @ normal / (normal @ normal) * normal)
         assert MASSES @ after[3:] ** 2 < MASSES @ x[3:] ** 2
 
 
@@ -187,8 +188,8 @@ def test_the_slopes_impacts_are_those_of_the_thesis(theta):
         system = slope.slope_ball(theta, sticks=sticks)
         impact = system.outgoing(slope.APPROACHING)[0]
         found = saltation(system, impact, 0.0, x, u).matrix
-        np.testing.assert_allclose(found, wanted, atol=1e-12)
-        np.testing.assert_allclose(sticking[:2, :2] @ qd, 0.0, atol=1e-12)
+        assert_allclose(found, wanted, atol=1e-12)
+        assert_allclose(sticking[:2, :2] @ qd, 0.0, atol=1e-12)
 
 
 def test_the_slopes_ball_falls_slides_and_moves_as_a_rigid_body():
@@ -196,11 +197,11 @@ def test_the_slopes_ball_falls_slides_and_moves_as_a_rigid_body():
     step = simulate_step(system, slope.APPROACHING, start, 1.0, u)
     downhill = np.array([np.cos(slope.SLOPE), -np.sin(slope.SLOPE)])
     speed = slope.GRAVITY * np.sin(slope.SLOPE)  # of falling and of sliding alike: 1 s of it
-    np.testing.assert_allclose(step.state[2:], speed * downhill, atol=1e-9)
+    assert_allclose(step.state[2:], speed * downhill, atol=1e-9)
     body = simulate_step(
         rigid_body_system(slope.slope_ball_body()), slope.APPROACHING, start, 1.0, u
     )
-    np.testing.assert_allclose(body.state, step.state, atol=1e-8)
+    assert_allclose(body.state, step.state, atol=1e-8)
 
 
 @pytest.mark.parametrize("half_angle, slope", [(math.pi / 8, 0.08), (0.2, 0.05), (0.3, 0.35)])
@@ -209,8 +210,8 @@ def test_the_wheels_cycle_is_its_closed_form(half_angle, slope):
     wheel = ReturnMap(rimless_wheel(half_angle, slope), EventSection("forward"), ROLLING)
     cycle = find_limit_cycle(wheel, np.array([slope - half_angle, 2.0]))
     assert cycle.ok and cycle.stable
-    np.testing.assert_allclose(cycle.state, rolling_cycle(half_angle, slope), atol=1e-9)
-    np.testing.assert_allclose(cycle.multipliers, [1.0, math.cos(2 * half_angle) ** 2], atol=1e-8)
+    assert_allclose(cycle.state, rolling_cycle(half_angle, slope), atol=1e-9)
+    assert_allclose(cycle.multipliers, [1.0, math.cos(2 * half_angle) ** 2], atol=1e-8)
 
 
 @pytest.mark.parametrize("damping, push", [(5.0, 20.0), (6.0, 30.0)])
@@ -223,7 +224,7 @@ def test_the_hoppers_multiplier_is_its_loss_of_area(damping, push):
     upward = hop.STIFFNESS * (hop.LENGTH - bottom[0]) / hop.MASS - hop.GRAVITY
     stance = times["liftoff"] - times["touchdown"]
     expected = math.exp(-damping * stance / hop.MASS) * (1.0 + push / (hop.MASS * upward))
-    np.testing.assert_allclose(cycle.multipliers, [1.0, expected], atol=1e-7)
+    assert_allclose(cycle.multipliers, [1.0, expected], atol=1e-7)
 
 
 @pytest.mark.parametrize("restitution", [0.3, 0.9])
@@ -236,8 +237,8 @@ def test_the_tables_cycle_is_its_closed_form(restitution, stable_phase):
     system = table.vibrating_table(amplitude, omega, e)
     section = PhaseSection(start, bounce.period)
     cycle = find_limit_cycle(ReturnMap(system, section, table.RISING), x + [1e-3, -0.02])
-    np.testing.assert_allclose(cycle.state, x, atol=1e-10)
+    assert_allclose(cycle.state, x, atol=1e-10)
     got, expected = np.sort_complex(cycle.multipliers), np.sort_complex(bounce.multipliers)
-    np.testing.assert_allclose(got, expected, atol=1e-8)
+    assert_allclose(got, expected, atol=1e-8)
     assert np.prod(got).real == pytest.approx(e**2, abs=1e-9)
     assert stable_phase or not cycle.stable

@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from numpy.testing import assert_allclose
 
 from saltus.common.errors import BadRequest
 from studies.kong import floquet
@@ -42,8 +43,8 @@ def test_saltation_predicts_better_on_every_system():
 def test_prediction_is_exact_where_everything_is_linear():
     """Constant flow: neither level nor particles matter, and D_x R misses by a closed form."""
     one = experiment(CASES[0], 0.1, 50)
-    np.testing.assert_allclose(one.Sigma_saltation, one.Sigma_actual, rtol=1e-9)
-    np.testing.assert_allclose(one.Sigma_reset, one.Sigma_initial, rtol=1e-12)
+    assert_allclose(one.Sigma_saltation, one.Sigma_actual, rtol=1e-9)
+    assert_allclose(one.Sigma_reset, one.Sigma_initial, rtol=1e-12)
     shear = np.array([[1.0, 0.0], [2.0, 1.0]])  # of determinant one
     sheared = shear @ one.Sigma_initial @ shear.T
     expected = 0.5 * (np.trace(np.linalg.solve(one.Sigma_initial, sheared)) - 2.0)
@@ -64,7 +65,7 @@ def test_an_ellipse_holds_its_share_of_a_gaussian():
     covariance = np.array([[2.0, 0.6], [0.6, 0.5]])
     curve = ellipse(np.array([1.0, -1.0]), covariance) - [1.0, -1.0]
     distances = np.sum(curve * np.linalg.solve(covariance, curve.T).T, axis=1)
-    np.testing.assert_allclose(distances, -2.0 * np.log(0.05), rtol=1e-4)
+    assert_allclose(distances, -2.0 * np.log(0.05), rtol=1e-4)
 
 
 def test_multipliers_are_those_of_the_poincare_maps():

@@ -4,6 +4,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from numpy.testing import assert_allclose
 
 from hybrid.examples.bouncing_ball import FALLING, bouncing_ball
 from hybrid.examples.hopper import FLIGHT
@@ -61,8 +62,8 @@ def test_columns_are_the_fundamental_matrix_times_those_at_the_start(name, with_
     )  # fmt: skip
     assert found.status == wanted.status == "ok" and len(found.events) >= events
     state, Y = unpack_augmented(found.state, len(wanted.state))
-    np.testing.assert_allclose(state, wanted.state, rtol=1e-7, atol=1e-8)
-    np.testing.assert_allclose(Y, wanted.Phi @ V, rtol=1e-6, atol=1e-7)
+    assert_allclose(state, wanted.state, rtol=1e-7, atol=1e-8)
+    assert_allclose(Y, wanted.Phi @ V, rtol=1e-6, atol=1e-7)
 
 
 @pytest.mark.parametrize("name", ["ramped hopper", "driven"])
@@ -96,11 +97,11 @@ def test_a_ramped_force_moves_a_mass_by_its_integral_and_one_of_rate_zero_is_hel
     run = simulate(ramped(bouncing_ball()), FALLING, np.array([9.0, -1.0, 0.5]), 0.8, [2.0])
     z = 9.0 - 0.8 + (0.5 - 9.8) * 0.8**2 / 2 + 2.0 * 0.8**3 / 6
     v = -1.0 + (0.5 - 9.8) * 0.8 + 2.0 * 0.8**2 / 2
-    np.testing.assert_allclose(run.final_state, [z, v, 0.5 + 1.6], rtol=1e-10)
+    assert_allclose(run.final_state, [z, v, 0.5 + 1.6], rtol=1e-10)
     start, force = np.array([0.8, 0.1]), np.array([2.0])
     held = simulate(driven_hopper(), FLIGHT, start, 1.0, force)
     still = simulate(ramped(driven_hopper()), FLIGHT, np.append(start, force), 1.0, np.zeros(1))
-    np.testing.assert_allclose(still.final_state, [*held.final_state, 2.0], rtol=1e-8)
+    assert_allclose(still.final_state, [*held.final_state, 2.0], rtol=1e-8)
 
 
 @pytest.mark.parametrize("wrong", [False, True])
@@ -159,7 +160,7 @@ def test_perturbed_starts_end_closer_together_with_the_cost_and_saltation_matric
         assert convergent["phi_norm"] < 0.8 * plain["phi_norm"]
         assert convergent["extra_effort"] > 0.0 == plain["extra_effort"]
         assert convergent["events"] == plain["events"] and len(plain["events"]) >= 4
-        np.testing.assert_allclose(convergent["end"], plain["end"], atol=0.01)
+        assert_allclose(convergent["end"], plain["end"], atol=0.01)
     for row in result.rows[:3]:  # the ball keeps its areas, whatever the plan
         assert row["phi_det"] == pytest.approx(0.75**4, rel=1e-6)
         assert row["area_ratio"] == pytest.approx(0.75**4, rel=1e-2)
@@ -172,6 +173,6 @@ def test_small_starts_end_where_phi_says_and_none_stays_on_the_plan(groups):
         starts = study.gaussian_starts(3, 1, scale=1e-3)
         wanted = starts @ np.diag([1.0, 0.2]) / study.SPREAD @ one.plan.perturbations[-1].T
         ends = study.perturbed(one.plan, starts).end
-        np.testing.assert_allclose(ends, wanted, atol=5e-5 * study.SPREAD)
+        assert_allclose(ends, wanted, atol=5e-5 * study.SPREAD)
         still = study.perturbed(one.plan, np.zeros((1, 2)), feedback=True)
-        np.testing.assert_allclose(still.deviations, 0.0, atol=1e-9)
+        assert_allclose(still.deviations, 0.0, atol=1e-9)

@@ -2,6 +2,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from numpy.testing import assert_allclose
 
 from studies.seghete_murphey.systems.momentum_maps import momentum_map
 
@@ -45,10 +46,10 @@ def test_a_map_reverses_the_normal_part_and_loses_the_energy_of_its_derivation(s
 def test_elastic_map_is_a_reflection_and_plastic_a_projection(seed):
     M, (u, _), _ = drawn(seed)
     reflection, projection = momentum_map(M, u, 1.0), momentum_map(M, u, 0.0)
-    np.testing.assert_allclose(reflection @ reflection, np.eye(5), atol=1e-10)
-    np.testing.assert_allclose(projection @ projection, projection, atol=1e-10)
+    assert_allclose(reflection @ reflection, np.eye(5), atol=1e-10)
+    assert_allclose(projection @ projection, projection, atol=1e-10)
     metric = np.linalg.inv(M)
-    np.testing.assert_allclose(reflection @ metric @ reflection.T, metric, atol=1e-8)
+    assert_allclose(reflection @ metric @ reflection.T, metric, atol=1e-8)
 
 
 @settings(max_examples=40, deadline=None)
@@ -58,4 +59,4 @@ def test_commutator_is_the_closed_form_for_normals_of_any_length(seed, e):
     c = 1.0 + np.sqrt(e)
     wedge = np.linalg.solve(M, np.outer(u, v) - np.outer(v, u))
     closed = c**2 * inner(M, u, v) * wedge / (inner(M, u, u) * inner(M, v, v))
-    np.testing.assert_allclose(commutator(M, u, v, e), closed, atol=1e-9)
+    assert_allclose(commutator(M, u, v, e), closed, atol=1e-9)

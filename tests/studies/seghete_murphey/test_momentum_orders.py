@@ -2,6 +2,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from numpy.testing import assert_allclose
 
 from hybrid.impacts.contact_problem import ContactProblem
 from hybrid.impacts.resolution import sequential
@@ -45,7 +46,7 @@ def test_every_outcome_is_feasible_gains_no_energy_and_is_the_product_of_its_map
         for surface in each.order:
             assert inner(M, product, J_n[surface]) < 0.0  # a map where it is infeasible only
             product = product @ momentum_map(M, J_n[surface], e)
-        np.testing.assert_allclose(each.p_plus, product, atol=1e-8 * np.linalg.norm(p))
+        assert_allclose(each.p_plus, product, atol=1e-8 * np.linalg.norm(p))
         energies = inner(M, each.p_plus, each.p_plus), inner(M, p, p)
         assert energies[0] <= energies[1] * (1.0 + 1e-12)
         if each.status == "feasible":
@@ -73,6 +74,6 @@ def test_plastic_maps_are_sequential_impacts_without_friction(seed):
     impact = ContactProblem.planar(M, J_n, np.ones_like(J_n), 0.0, ("A", "B"), "drawn")
     one = next(each for each in all_orders(M, J_n, p, PLASTIC).propagations if each.order[0] == 0)
     other = sequential(impact, np.linalg.solve(M, p), (0, 1))
-    np.testing.assert_allclose(
+    assert_allclose(
         np.linalg.solve(M, one.p_plus), other.v_plus, atol=1e-6 * np.linalg.norm(other.v_plus)
     )

@@ -2,6 +2,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from numpy.testing import assert_allclose
 
 from studies.seghete_murphey.uniqueness_rhex import (
     RHex,
@@ -51,7 +52,7 @@ def test_normals_are_the_derivatives_of_the_feets_heights(seed):
     for k in range(7):
         step = STEP * np.eye(7)[k]
         feet = (joints(OFFSET, q + step)[:, 2] - joints(OFFSET, q - step)[:, 2]) / (2.0 * STEP)
-        np.testing.assert_allclose(J_n[:, k], feet[:, 1], atol=1e-9)
+        assert_allclose(J_n[:, k], feet[:, 1], atol=1e-9)
 
 
 @settings(max_examples=25, deadline=None)
@@ -59,8 +60,8 @@ def test_normals_are_the_derivatives_of_the_feets_heights(seed):
 def test_both_feet_stand_on_the_ground(hip, knee):
     q = configuration(OFFSET, hip, knee)
     feet = joints(OFFSET, q)[:, 2]
-    np.testing.assert_allclose(feet[:, 1], 0.0, atol=1e-12)  # (21)
-    np.testing.assert_allclose(feet[0, 0], -feet[1, 0], atol=1e-12)
+    assert_allclose(feet[:, 1], 0.0, atol=1e-12)  # (21)
+    assert_allclose(feet[0, 0], -feet[1, 0], atol=1e-12)
 
 
 @settings(max_examples=25, deadline=None)
