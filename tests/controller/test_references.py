@@ -6,6 +6,7 @@ import numpy as np
 import pinocchio as pin
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
+from pytest import approx
 
 from controller.gaits import BOUND, TROT, WALK
 from controller.references import make_reference
@@ -38,7 +39,7 @@ def test_stance_feet_stand_still_on_the_ground(reference):
         both = (window.contacts[k] > 0) & (window.contacts[k + 1] > 0)
         assert_allclose(feet[k + 1][both], feet[k][both], atol=1e-9)
         assert_allclose(feet[k][window.contacts[k] > 0, 2], A1.legs.foot_radius, atol=1e-9)
-    assert feet[:, :, 2].max() == pytest.approx(A1.legs.foot_radius + 0.06, abs=1e-3)
+    assert feet[:, :, 2].max() == approx(A1.legs.foot_radius + 0.06, abs=1e-3)
 
 
 @pytest.mark.parametrize("gait", [WALK, TROT, BOUND], ids=["walk", "trot", "bound"])
@@ -67,7 +68,7 @@ def test_feed_forward_carries_the_robot(reference):
     weight = 13.741 * 9.81
     # One pair of feet alone cannot hold the trunk level: a bound's forces are a compromise.
     short = 0.15 if reference.name == "bound" else 0.03
-    assert np.sum(forces, axis=1)[:, 2].mean() == pytest.approx(weight, rel=short)
+    assert np.sum(forces, axis=1)[:, 2].mean() == approx(weight, rel=short)
     assert abs(np.mean(vertical)) < 9.81 * short
     assert np.min(np.array(forces)[:, :, 2]) > -0.1 * weight
     assert np.abs(window.inputs).max() < A1.torque_limit[0]
@@ -100,7 +101,7 @@ def test_bad_files_and_names_give_one_line(tmp_path):
 
 
 def test_a_reference_says_how_far_it_tilts_the_trunk_around_a_time(reference):
-    assert reference.tilt(0.3) == pytest.approx(0.0, abs=1e-6)
+    assert reference.tilt(0.3) == approx(0.0, abs=1e-6)
     q = np.tile(reference.q[0], (200, 1))
     pitch = np.where(np.arange(200) == 100, 2.0, 0.0)  # at 1 s
     q[:, 3:7] = 0.0
@@ -110,4 +111,4 @@ def test_a_reference_says_how_far_it_tilts_the_trunk_around_a_time(reference):
         gains=np.zeros((200, 12, 36)), contacts=np.ones((200, 4)), loop=1, loop_shift=np.zeros(3),
     )  # fmt: skip
     times = (0.0, 0.79, 0.81, 1.0, 1.19, 1.21, 5.0)
-    assert [flip.tilt(t) for t in times] == pytest.approx([0.0, 0.0, 2.0, 2.0, 2.0, 0.0, 0.0])
+    assert [flip.tilt(t) for t in times] == approx([0.0, 0.0, 2.0, 2.0, 2.0, 0.0, 0.0])

@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose
+from pytest import approx
 
 from controller.centroidal.path import CommandedPath
 from controller.centroidal.rigid_body import BodyObserver
@@ -48,10 +49,8 @@ def test_feet_do_not_step_out_of_reach_nor_across():
             place = stepper.foothold(foot, body((5.0, side, 0.0)), REST)
             offset = place - FEET[foot]
             outward = np.sign(A1.legs.plane)[foot] * offset[1]
-            assert offset[0] == pytest.approx(0.2)
-            assert outward == pytest.approx(
-                0.15 if np.sign(A1.legs.plane)[foot] * side > 0 else -0.05
-            )
+            assert offset[0] == approx(0.2)
+            assert outward == approx(0.15 if np.sign(A1.legs.plane)[foot] * side > 0 else -0.05)
 
 
 @pytest.mark.parametrize("foot", range(4))
@@ -91,7 +90,7 @@ def test_a_swing_runs_from_where_the_foot_left_to_the_foothold():
     assert_allclose(motion(0.0).position, FEET[3], atol=1e-12)
     assert_allclose(motion(1.0, -1e-12).position, hold, atol=1e-9)
     assert_allclose(motion(1.0, -1e-12).velocity, 0.0, atol=1e-7)
-    assert motion(0.5).position[2] == pytest.approx(FEET[3, 2] + WALK.swing_height)
+    assert motion(0.5).position[2] == approx(FEET[3, 2] + WALK.swing_height)
     for share in (0.2, 0.5, 0.8):
         slope = (motion(share, h).position - motion(share, -h).position) / (2 * h)
         assert_allclose(motion(share).velocity, slope, atol=1e-7)

@@ -7,6 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose
+from pytest import approx
 
 from hybrid.integration import flow_state
 from hybrid.rigid_body.dynamics import (
@@ -83,7 +84,7 @@ def test_energy_is_conserved_without_friction(mode):
     x, _ = state_in_contact(body, CONTACTS[mode], seed=4)
     end = flow_state(rigid_body_system(body).modes[mode], 0.0, x, NO_TORQUE, 0.2)
     assert np.max(np.abs(end - x)) > 0.05
-    assert arm_energy(*body.split(end)) == pytest.approx(arm_energy(*body.split(x)), abs=1e-8)
+    assert arm_energy(*body.split(end)) == approx(arm_energy(*body.split(x)), abs=1e-8)
 
 
 @given(seeds)
@@ -101,7 +102,7 @@ def test_impacts_lose_energy_and_push_along_the_contact(seed):
         assert_allclose(J @ after, 0.0, atol=1e-9)
         rebound = 0.6 if contact is Contact.NONE else 0.0
         n = body.normal(q)
-        assert n @ after == pytest.approx(-rebound * n @ before, abs=1e-9)
+        assert n @ after == approx(-rebound * n @ before, abs=1e-9)
         pushed = constraint_jacobian(body, Contact.FORWARD, q) if contact is Contact.NONE else J
         B = force_directions(body, contact, q, pushed, body.impact_friction)
         impulse = M @ (after - before)
@@ -134,8 +135,8 @@ def test_a_dropped_ball_sticks_on_a_gentle_slope_and_slides_on_a_steep_one(slope
         return
     sliding = motion(body, CONTACTS[ends], *body.split(step.state), np.zeros(2))
     downhill = np.array([np.cos(slope), -np.sin(slope)]) @ sliding.acceleration
-    assert downhill == pytest.approx(GRAVITY * (np.sin(slope) - mu * np.cos(slope)))
-    assert sliding.forces[0] == pytest.approx(GRAVITY * np.cos(slope))
+    assert downhill == approx(GRAVITY * (np.sin(slope) - mu * np.cos(slope)))
+    assert sliding.forces[0] == approx(GRAVITY * np.cos(slope))
 
 
 @pytest.mark.parametrize("mu_k", [0.3, 0.5])

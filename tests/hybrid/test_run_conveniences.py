@@ -5,6 +5,7 @@ import pickle
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
+from pytest import approx
 
 import hybrid as hy
 from tests.hybrid.compiled_functions import each_way
@@ -51,9 +52,9 @@ def test_a_terminal_event_ends_a_run_without_end():
     events = [hy.Event(height), hy.Event(speed, -1, terminal=True)]
     run = hy.simulate(BALL, 1, HIGH, np.inf, events=events)
     assert run.status == "stopped" and [e.transition.name for e in run.events] == ["hit"]
-    assert run.final_time == pytest.approx(1.5 * LANDING) and abs(run.final_state[1]) < 1e-9
+    assert run.final_time == approx(1.5 * LANDING) and abs(run.final_state[1]) < 1e-9
     held = hy.simulate(BALL, 1, HIGH, np.inf, timestep=0.1, events=events)
-    assert held.final_time == pytest.approx(run.final_time, abs=1e-12)
+    assert held.final_time == approx(run.final_time, abs=1e-12)
     with pytest.raises(ValueError, match="infinite duration"):
         hy.simulate(BALL, 1, HIGH, np.inf)
     with pytest.raises(ValueError, match="direction 2"):
@@ -67,7 +68,7 @@ def test_a_guard_on_edge_waits_for_the_next_fall(way):
     for on, time in (("level", 0.0), ("edge", 3 * np.pi / 2)):
         edge = hy.Transition.continuous(1, 2, height, name="down", on=on)
         run = hy.simulate(way(hy.System(modes, [edge])), 1, [-1.0, 0.0], 20.0)
-        assert [event.time for event in run.events] == pytest.approx([time])
+        assert [event.time for event in run.events] == approx([time])
 
 
 def test_a_guard_behind_which_a_mode_is_entered_is_named():
@@ -89,7 +90,7 @@ def test_a_guard_behind_which_a_mode_is_entered_is_named():
 
 def test_a_run_is_asked_for_many_times_at_once_and_written_short():
     run = hy.simulate(BALL, 1, HIGH, 1.0, t_eval=[0.1, 0.2, 0.9])
-    assert run.y.shape == (2, 3) and run.y[0, 1] == pytest.approx(1.0 - 4.9 * 0.04)
+    assert run.y.shape == (2, 3) and run.y[0, 1] == approx(1.0 - 4.9 * 0.04)
     modes, states = run.at(run.t)
     assert_array_equal(states.T, run.y)
     assert list(modes) == [1, 1, 1] and len(repr(run)) < 100 and "hit" in repr(BALL)
@@ -97,7 +98,7 @@ def test_a_run_is_asked_for_many_times_at_once_and_written_short():
     assert plain.y.shape == (2, len(plain.t))
     batch = hy.simulate_batch(BALL, 1, np.array([HIGH, HIGH]), [0.2, 1.0])
     assert [len(times) for times in batch.event_times] == [0, 2] and "2 ok" in repr(batch)
-    assert batch.states[1] == pytest.approx(run.final_state)
+    assert batch.states[1] == approx(run.final_state)
 
 
 def test_systems_and_runs_are_pickled():

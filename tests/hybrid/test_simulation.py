@@ -11,6 +11,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose
+from pytest import approx
 from scipy.optimize import brentq
 
 from hybrid.batch import simulate_batch
@@ -43,8 +44,8 @@ def test_impact_time_is_exact(ball, height, velocity, force):
     a, start = force - GRAVITY, np.array([height, velocity])
     exact = (-velocity - np.sqrt(velocity**2 - 2.0 * a * height)) / a
     met = simulate_step(ball, FALLING, start, 1.5, np.array([force]), 2.0).events[0]
-    assert met.time - 2.0 == pytest.approx(exact, abs=1e-10) and abs(met.state_before[0]) < 1e-10
-    assert met.state_after[1] == pytest.approx(-RESTITUTION * met.state_before[1])
+    assert met.time - 2.0 == approx(exact, abs=1e-10) and abs(met.state_before[0]) < 1e-10
+    assert met.state_after[1] == approx(-RESTITUTION * met.state_before[1])
 
 
 def flight(guard, closed_form):
@@ -74,7 +75,7 @@ def test_ascent_and_descent_onto_a_moving_floor(closed_form, velocity, floor, li
     up = velocity - lift
     exact = (up + np.sqrt(up**2 + 2 * GRAVITY * (0.5 - floor))) / GRAVITY
     step = simulate_step(system, 1, np.array([0.5, velocity]), 2.5, REST, 3.0)
-    assert step.status == "ok" and step.events[0].time - 3.0 == pytest.approx(exact, abs=1e-10)
+    assert step.status == "ok" and step.events[0].time - 3.0 == approx(exact, abs=1e-10)
 
 
 @closed_or_not
@@ -106,7 +107,7 @@ def test_the_earliest_of_several_guards_fires(walls):
     system = drift([lambda t, x, u, wall=wall: wall - x[0] for wall in walls])
     event = simulate_step(system, 1, np.zeros(2), 2.0, NONE).events[0]
     assert event.transition.target == 2 + int(np.argmin(walls))
-    assert event.time == pytest.approx(min(walls), abs=1e-12)
+    assert event.time == approx(min(walls), abs=1e-12)
 
 
 @pytest.mark.parametrize("scales", [(1.0, 7.0, 0.3), (0.3, 1.0, 7.0), (7.0, 0.3, 1.0)])
@@ -127,7 +128,7 @@ def test_a_shorter_longest_step_sees_more_turns():
     system = System({1: mode, 2: mode}, [Transition(1, 2, lambda t, x, u: 0.9 + x[0], stay)])
     options = SimulationOptions(max_step=1.0)
     step = simulate_step(system, 1, HIGH, 12.5, NONE, options=options)
-    assert step.events[0].time == pytest.approx(np.arccos(-0.9), abs=1e-10)
+    assert step.events[0].time == approx(np.arccos(-0.9), abs=1e-10)
 
 
 # What a simulator may get wrong with the status "ok"
@@ -150,7 +151,7 @@ def test_a_gust_of_50_ms_in_a_fall(way):
     run = simulate(way(one_mode(2, gust)), FLIGHT, np.array([20.0, 0.0]), 1.9)
     lifted = 40.0 * 0.9 * 0.05 * np.sqrt(np.pi)  # the pulse is symmetric about 1 s, 0.9 s before
     assert run.status == "ok"
-    assert run.final_state[0] == pytest.approx(20.0 - 4.9 * 1.9**2 + lifted, abs=1e-8)
+    assert run.final_state[0] == approx(20.0 - 4.9 * 1.9**2 + lifted, abs=1e-8)
 
 
 def fall(t, x, u):
@@ -351,7 +352,7 @@ def test_until_ends_the_simulation_after_its_event():
     apex = simulate(bouncing_ball(), FALLING, HIGH, 9.0, until=at_apex)
     assert (apex.status, apex.message, apex.final_mode) == ("stopped", "", FALLING)
     assert [event.transition.name for event in apex.events] == ["impact", "apex"]
-    assert apex.final_time == pytest.approx(np.sqrt(2.0 / GRAVITY) * (1.0 + RESTITUTION), abs=1e-11)
+    assert apex.final_time == approx(np.sqrt(2.0 / GRAVITY) * (1.0 + RESTITUTION), abs=1e-11)
     assert_allclose(apex.final_state, [RESTITUTION**2, 0.0], atol=1e-12)
     missed = simulate(bouncing_ball(), FALLING, HIGH, 0.2, until=at_apex)
     assert missed.status == "no_event"
@@ -383,7 +384,7 @@ def test_arrays_that_must_not_be_written_and_whole_numbers_are_states(way):
     x = HIGH.copy()
     x.flags.writeable = u.flags.writeable = False
     for start in (x, [1, 0]):
-        assert simulate(system, 1, start, 2.0, u).final_state[0] == pytest.approx(3.0)
-        assert simulate_step(system, 1, start, 2.0, u).state[0] == pytest.approx(3.0)
+        assert simulate(system, 1, start, 2.0, u).final_state[0] == approx(3.0)
+        assert simulate_step(system, 1, start, 2.0, u).state[0] == approx(3.0)
         batch = simulate_batch(system, 1, np.array([start]), 2.0, u)
-        assert batch.states[0, 0] == pytest.approx(3.0)
+        assert batch.states[0, 0] == approx(3.0)

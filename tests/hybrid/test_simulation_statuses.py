@@ -6,6 +6,7 @@ import re
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
+from pytest import approx
 
 from hybrid.batch import simulate_batch
 from hybrid.compiled.system import native_tables
@@ -118,7 +119,7 @@ def test_events_before_a_failure_are_kept():
     step = drop(System(BALL.modes, (impact, broken)))
     assert_says(step, "not_finite", "rising (2)", "apex (2, 1)")
     assert [event.transition.name for event in step.events] == ["impact"]
-    assert step.mode == RISING and step.state[0] == pytest.approx(0.5625)
+    assert step.mode == RISING and step.state[0] == approx(0.5625)
 
 
 @pytest.mark.parametrize("which", ["flow", "guard"])
@@ -165,7 +166,7 @@ def corner(*further):
 def test_two_guards_at_once_are_ambiguous_unless_the_second_mode_knows_the_other(way):
     run = simulate(way(corner()), FIRST, np.ones(2), 2.0)
     assert run.status == "ambiguous" and "floor" in run.message
-    assert run.final_time == pytest.approx(1.0, abs=1e-9)
+    assert run.final_time == approx(1.0, abs=1e-9)
     stop = Transition(SECOND, THIRD, second, stay, name="floor from the wall")
     run = simulate(way(corner(stop)), FIRST, np.ones(2), 2.0)
     assert (run.status, run.final_mode) == ("ok", THIRD)
@@ -236,7 +237,7 @@ def test_a_ball_comes_to_rest_where_a_mode_of_rest_is_given_and_may_be_thrown_ag
     assert (run.status, run.final_mode) == ("ok", SECOND)
     assert_array_equal(run.final_state, 0.0)
     accumulation = 3.0 * np.sqrt(2.0 / 9.8)  # (1 + e) / (1 - e) times the first fall
-    assert run.events[-1].time == pytest.approx(accumulation, abs=1e-3)
+    assert run.events[-1].time == approx(accumulation, abs=1e-3)
     launch = Transition(SECOND, FIRST, lambda t, x, u: 3.0 - t,
                         lambda t, x, u: np.array([0.0, 2.0]), name="launch")  # fmt: skip
     run = simulate(way(one_mode_ball(settle, launch)), FIRST, HIGH, 3.1)
@@ -256,7 +257,7 @@ def test_a_mode_with_no_state_is_simulated():
     system, x = System(modes, (stop,)), np.array([0.5])
     step = simulate_step(system, 1, x, 1.0, NONE)
     assert (step.status, step.mode, step.state.shape) == ("ok", 2, (0,))
-    assert step.events[0].time == pytest.approx(0.5, abs=1e-12)
+    assert step.events[0].time == approx(0.5, abs=1e-12)
     assert fundamental_matrix(system, 1, x, 1.0).Phi.shape == (0, 1)
 
 

@@ -1,7 +1,7 @@
 """The plane of the ground through footprints."""
 
 import numpy as np
-import pytest
+from pytest import approx
 
 from robots.footprints import ROUGHNESS, STEEPNESS, height_on, plane_of
 
@@ -22,13 +22,13 @@ def test_it_is_the_plane_of_regularised_least_squares() -> None:
     rows = np.vstack([offsets[:, :2] / ROUGHNESS, np.eye(2) / STEEPNESS])
     right = np.concatenate([offsets[:, 2] / ROUGHNESS, np.zeros(2)])
     slope = np.linalg.lstsq(rows, right, rcond=None)[0]
-    assert plane.slope == pytest.approx(slope, abs=1e-12)
-    assert plane.covariance == pytest.approx(np.linalg.inv(rows.T @ rows), rel=1e-9)
-    assert plane.centre == pytest.approx(feet.mean(axis=0))
+    assert plane.slope == approx(slope, abs=1e-12)
+    assert plane.covariance == approx(np.linalg.inv(rows.T @ rows), rel=1e-9)
+    assert plane.centre == approx(feet.mean(axis=0))
 
 
 def test_the_height_is_less_certain_far_from_the_feet() -> None:
     plane = plane_of(FEET)
     near, far = height_on(plane, 0.0, 0.0), height_on(plane, 1.0, 0.0)
     assert near[0] == far[0] == 0.0
-    assert near[1] == pytest.approx(1.25 * ROUGHNESS**2) and far[1] > 5.0 * near[1]
+    assert near[1] == approx(1.25 * ROUGHNESS**2) and far[1] > 5.0 * near[1]

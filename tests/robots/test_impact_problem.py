@@ -1,6 +1,7 @@
 import numpy as np
 import pinocchio as pin
 import pytest
+from pytest import approx
 
 from robots.conventions import FOOT_NAMES
 from robots.impact_problem import contact_problem
@@ -30,9 +31,9 @@ def test_the_jacobians_are_differences_of_the_lowest_points(model, random_state)
             steps = [integrate(q, v, s * h * np.append(v, np.zeros(18)))[0] for s in (1.0, -1.0)]
             ahead, behind = (_point(model, step, foot, offset) for step in steps)
             rate = (ahead - behind) / (2.0 * h)
-            assert problem.J_n[i] @ v == pytest.approx(rate[2], abs=1e-7)
+            assert problem.J_n[i] @ v == approx(rate[2], abs=1e-7)
             along = np.array([rate[0], rate[1], -rate[0], -rate[1]])
-            assert problem.J_D[4 * i : 4 * i + 4] @ v == pytest.approx(along, abs=1e-7)
+            assert problem.J_D[4 * i : 4 * i + 4] @ v == approx(along, abs=1e-7)
 
 
 def test_the_inertia_is_the_one_that_the_robot_accelerates_with(model, random_state):
@@ -41,7 +42,7 @@ def test_the_inertia_is_the_one_that_the_robot_accelerates_with(model, random_st
     M = contact_problem(A1, q, ("FL",)).M
     forces = [np.zeros(18), np.append(np.zeros(6), tau)]
     slow, fast = (pin.aba(model, model.createData(), q, v, force).copy() for force in forces)
-    assert M @ (fast - slow) == pytest.approx(forces[1], abs=1e-9)
+    assert M @ (fast - slow) == approx(forces[1], abs=1e-9)
 
 
 @pytest.mark.parametrize(

@@ -1,6 +1,7 @@
 import numpy as np
 import pinocchio as pin
 import pytest
+from pytest import approx
 
 from robots.pinocchio_model import foot_frame_ids
 from robots.rotations import exp3
@@ -54,10 +55,10 @@ def test_impact_laws(model, dynamics, random_state, mask, foot):
     assert np.all(hit.impulse[_vector(after) < 0.5] == 0.0)
     before, later = v @ M @ v, hit.v_plus @ M @ hit.v_plus
     lost = (v - hit.v_plus) @ M @ (v - hit.v_plus)
-    assert before - later == pytest.approx(lost, rel=1e-8)  # Carnot: all of the loss is in the jump
+    assert before - later == approx(lost, rel=1e-8)  # Carnot: all of the loss is in the jump
     assert later < before
     again = impact(dynamics, q, hit.v_plus, _vector(after)).v_plus
-    assert again == pytest.approx(hit.v_plus, abs=1e-9)
+    assert again == approx(hit.v_plus, abs=1e-9)
 
 
 @pytest.mark.parametrize("normal", [UP, SLOPE], ids=["level", "slope"])
@@ -68,7 +69,7 @@ def test_saltation_is_the_derivative_of_a_simulated_touchdown(
     q, v, tau = _event(model, dynamics, random_state, mask, foot, normal)
     before, after = _vector(mask), _vector(mask | 1 << foot)
     hit = touchdown(dynamics, q, v, tau, before, foot, normal=normal)
-    assert hit.normal_velocity == pytest.approx(normal @ _jacobian(model, q, [foot]) @ v)
+    assert hit.normal_velocity == approx(normal @ _jacobian(model, q, [foot]) @ v)
     ground = normal @ _place(model, q, foot)
 
     def end(dx):

@@ -4,6 +4,7 @@ import msgspec
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
+from pytest import approx
 
 from hw_bridge.emulator.firmware import Firmware
 from hw_bridge.emulator.options import EmulatorOptions
@@ -72,7 +73,7 @@ def test_without_commands_it_brakes_after_the_timeout_and_stays_so():
     states(firmware, [DAMP_FRAME], 502)
     assert firmware.state == "obeying"
     assert [state for _, state, _ in firmware.history] == ["obeying", "protected", "obeying"]
-    assert firmware.history[1][0] == pytest.approx(0.039)
+    assert firmware.history[1][0] == approx(0.039)
 
 
 def test_a_hot_motor_gives_no_torque_and_says_so():
@@ -95,8 +96,8 @@ def test_the_worst_is_what_was_asked_and_done_since_the_first_motion():
     states(firmware, [DAMP_FRAME], 2)  # the second tells where the joints are
     states(firmware, [HOLD_FRAME], 300)
     worst = firmware.worst.values()
-    assert worst.torque_demand == pytest.approx(4.0, rel=1e-3)
-    assert worst.torque_demand_true == pytest.approx(4.0, rel=1e-3)
+    assert worst.torque_demand == approx(4.0, rel=1e-3)
+    assert worst.torque_demand_true == approx(4.0, rel=1e-3)
     assert worst.excursion == 0.0 and worst.tilt == 0.0
     assert 0.0 < worst.speed < 5.0
     assert 0.0 < worst.power < 12 * 4.0 * worst.speed

@@ -5,6 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose
+from pytest import approx
 
 from hybrid.filters.manifolds import Circle, Euclidean, Product, retraction_slope, tangent_part
 from hybrid.filters.model import FilterModel, Measurement, ProcessNoise
@@ -72,9 +73,9 @@ def test_an_angle_and_a_unit_vector_are_one_filter(sensitivity, power):
         assert (number.mode, number.status) == (vector.mode, vector.status)
         assert_allclose(vector.mean, circular(number.mean), atol=1e-8)
         assert_allclose(vector.Sigma, number.Sigma, atol=1e-8)
-        assert np.hypot(*vector.mean[:2]) == pytest.approx(1.0, abs=1e-14)
+        assert np.hypot(*vector.mean[:2]) == approx(1.0, abs=1e-14)
         likelihoods = a.innovation.log_likelihood, b.innovation.log_likelihood
-        assert likelihoods[0] == pytest.approx(likelihoods[1], abs=1e-6)
+        assert likelihoods[0] == approx(likelihoods[1], abs=1e-6)
     assert transitions >= 1
 
 
@@ -84,7 +85,7 @@ def test_a_circle_obeys_the_laws_of_a_manifold(angle, turn, a, b):
     swing = Product((Circle(), 2), (Euclidean(2), 2))
     x, d, zero = np.array([np.cos(angle), np.sin(angle), a, b]), np.array([turn, b, a]), np.zeros(3)
     y = swing.plus(x, d)
-    assert np.hypot(y[0], y[1]) == pytest.approx(1.0, abs=1e-14)
+    assert np.hypot(y[0], y[1]) == approx(1.0, abs=1e-14)
     assert_allclose(swing.minus(y, x), d, atol=1e-13)
     assert_allclose(swing.plus(x, zero), x, atol=1e-14)
     E, D = retraction_slope(swing, x, zero), tangent_part(swing, x)

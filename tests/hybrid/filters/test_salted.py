@@ -6,6 +6,7 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 from numpy.testing import assert_allclose
+from pytest import approx
 from scipy.linalg import expm
 from scipy.stats import multivariate_normal
 
@@ -134,8 +135,8 @@ def test_an_update_is_the_conditional_gaussian(seed, k, p):
     assert_allclose(belief.mean, K @ r, rtol=1e-7, atol=1e-7)
     assert_allclose(belief.Sigma, Sigma - K @ C @ Sigma, rtol=1e-7, atol=1e-7)
     likelihood = multivariate_normal(np.zeros(p), S).logpdf(r)
-    assert innovation.log_likelihood == pytest.approx(likelihood, rel=1e-7, abs=1e-7)
-    assert innovation.squared == pytest.approx(r @ np.linalg.solve(S, r), rel=1e-6)
+    assert innovation.log_likelihood == approx(likelihood, rel=1e-7, abs=1e-7)
+    assert innovation.squared == approx(r @ np.linalg.solve(S, r), rel=1e-6)
 
 
 def test_an_update_keeps_the_covariance_positive_at_its_limits():
@@ -273,7 +274,7 @@ def test_modes_of_other_dimensions_and_inputs_in_measurements():
     belief = one.step(np.zeros(1), np.array([1.0, 1.75]), 0.5)
     assert belief.mode == 1 and belief.Sigma.shape == (1, 1)
     assert_allclose(belief.mean, [1.0], atol=1e-12)
-    assert belief.Sigma[0, 0] == pytest.approx(0.0, abs=1e-12)  # it stops where the guard is
+    assert belief.Sigma[0, 0] == approx(0.0, abs=1e-12)  # it stops where the guard is
 
 
 @pytest.mark.parametrize(

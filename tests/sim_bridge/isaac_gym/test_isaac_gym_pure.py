@@ -1,8 +1,8 @@
 """The server's own arithmetic is ours, re-stated for another Python: states, policies, motors."""
 
 import numpy as np
-import pytest
 from numpy.testing import assert_allclose
+from pytest import approx
 
 from robots.state import difference_batch
 from robots.urdf import urdf_of
@@ -40,10 +40,10 @@ def test_motors_are_the_simulated_robot_s():
 
 def test_the_urdf_with_other_masses():
     urdf = urdf_of(A1)
-    assert server.total_mass(urdf) == pytest.approx(13.741)
+    assert server.total_mass(urdf) == approx(13.741)
     changed = server.changed_urdf(urdf, mass_scale=1.2, payload=3.0)
-    assert server.total_mass(changed) == pytest.approx(1.2 * 13.741 + 3.0)
+    assert server.total_mass(changed) == approx(1.2 * 13.741 + 3.0)
     trunk = server.ElementTree.fromstring(changed).find("link[@name='trunk']/inertial")
-    assert float(trunk.find("mass").get("value")) == pytest.approx(1.2 * 6.0 + 3.0)
+    assert float(trunk.find("mass").get("value")) == approx(1.2 * 6.0 + 3.0)
     assert trunk.find("origin").get("xyz") == "0 0.0041 -0.0005"
-    assert float(trunk.find("inertia").get("iyy")) == pytest.approx(1.2 * 0.0377999)  # a point
+    assert float(trunk.find("inertia").get("iyy")) == approx(1.2 * 0.0377999)  # a point

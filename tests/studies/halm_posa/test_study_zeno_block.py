@@ -5,6 +5,7 @@ import math
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose
+from pytest import approx
 
 from studies.halm_posa.systems.rocking_block import RockingBlock, corners
 from studies.halm_posa.zeno_block import (
@@ -29,14 +30,14 @@ def run():
 
 
 def test_ratio_of_the_paper_and_of_any_uniform_block():
-    assert rate_ratio(BLOCK) == pytest.approx(0.7, abs=1e-15)  # (68)
+    assert rate_ratio(BLOCK) == approx(0.7, abs=1e-15)  # (68)
     w2, h2 = OTHER.width**2, OTHER.height**2
-    assert rate_ratio(OTHER) == pytest.approx((h2 - 0.5 * w2) / (h2 + w2))
+    assert rate_ratio(OTHER) == approx((h2 - 0.5 * w2) / (h2 + w2))
 
 
 def test_apex_is_where_57_should_have_it():
     top = apex(BLOCK, 1.0)
-    assert top == pytest.approx(0.22, abs=5e-4)
+    assert top == approx(0.22, abs=5e-4)
     printed = math.asin(0.5 / frequency_squared(BLOCK) - math.sin(BLOCK.alpha)) - BLOCK.alpha
     assert abs(printed - 0.22) > 1.0  # with the sign that is printed
 
@@ -46,19 +47,19 @@ def test_every_half_cycle_is_the_closed_form_s(run):
     rate = 1.0
     for impact in run.impacts[:12]:
         end = impact.s + impact.impulse
-        assert impact.time - t == pytest.approx(half_cycle_time(BLOCK, rate), rel=1e-9)
-        assert end - s == pytest.approx(half_cycle_s(BLOCK, rate), rel=1e-9)
+        assert impact.time - t == approx(half_cycle_time(BLOCK, rate), rel=1e-9)
+        assert end - s == approx(half_cycle_s(BLOCK, rate), rel=1e-9)
         t, s, rate = impact.time, end, rate_ratio(BLOCK) * rate
-        assert abs(impact.rate) == pytest.approx(rate, rel=1e-9)
+        assert abs(impact.rate) == approx(rate, rel=1e-9)
 
 
 def test_accumulates_where_the_closed_form_says(run):
     limit, last = accumulation(BLOCK, 1.0), run.impacts[-1]
     assert run.status == "stopped"
-    assert last.time == pytest.approx(limit.time, rel=1e-4)
-    assert last.s + last.impulse == pytest.approx(limit.s, rel=1e-4)
-    assert limit.time == pytest.approx(2.67, abs=0.005)  # figure 8
-    assert limit.s == pytest.approx(28.4, abs=0.05)  # figure 8
+    assert last.time == approx(limit.time, rel=1e-4)
+    assert last.s + last.impulse == approx(limit.s, rel=1e-4)
+    assert limit.time == approx(2.67, abs=0.005)  # figure 8
+    assert limit.s == approx(28.4, abs=0.05)  # figure 8
 
 
 def test_the_held_corner_stays_and_friction_can_hold_it(run):

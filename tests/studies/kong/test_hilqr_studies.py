@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose
+from pytest import approx
 
 from hybrid.examples.bouncing_ball import FALLING, bouncing_ball
 from studies.kong import ball_mpc, curved_surface, quadcopter, spring_damper
@@ -27,8 +28,8 @@ def test_one_bounce_by_direct_collocation_is_the_closed_form_optimum():
     """Exact to the optimiser's accuracy: the optimal input is linear and the height a cubic."""
     found = direct(1.0, 4.0, (IMPACT, APEX), (1.0, 1.0, 2.0))
     cost, time = best_bounce(1.0, 4.0)
-    assert found.ok and found.cost == pytest.approx(cost, rel=1e-7)
-    assert found.durations[0] == pytest.approx(time, abs=1e-4)
+    assert found.ok and found.cost == approx(cost, rel=1e-7)
+    assert found.durations[0] == approx(time, abs=1e-4)
     fall, rise, last = found.states
     assert_allclose(rise[0], IMPACT.reset(0.0, fall[-1], None), atol=1e-8)
     assert_allclose([fall[-1, 0], rise[-1, 1]], 0.0, atol=1e-8)
@@ -49,7 +50,7 @@ def test_direct_collocation_confirms_the_minimum_under_one_bounce():
     cost, _ = best_bounce(3.0, 1.0)
     xi = solve_case(Case(0, 1, "xi")).row
     assert xi["converged"] and xi["actual"] == 1
-    assert cost < xi["cost"] == pytest.approx(cost, rel=1e-3)
+    assert cost < xi["cost"] == approx(cost, rel=1e-3)
 
 
 @pytest.mark.slow

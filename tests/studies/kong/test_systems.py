@@ -5,6 +5,7 @@ import math
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
+from pytest import approx
 
 from hybrid.derivatives import jacobian
 from hybrid.examples import hopper as hop
@@ -75,7 +76,7 @@ def test_aslip_keeps_its_energy_and_obeys_lagrange():
     assert names(step) == ["touchdown", "liftoff"] * 2
     for event in step.events:
         after = leg_energy(event.transition.target, event.state_after)
-        assert after == pytest.approx(leg_energy(leg.FLIGHT, start), abs=1e-8)
+        assert after == approx(leg_energy(leg.FLIGHT, start), abs=1e-8)
 
 
 def test_the_spring_damper_pushes_up_takes_energy_and_jumps_at_touchdown_alone():
@@ -86,10 +87,10 @@ def test_the_spring_damper_pushes_up_takes_energy_and_jumps_at_touchdown_alone()
     step = simulate_step(system, spring.AERIAL, np.array(spring.START), 1.0, ONE)
     assert names(step) == ["touchdown", "turn", "release"]
     before, pressed, after = (energy(event.state_before) for event in step.events)
-    assert before == pytest.approx(energy(spring.START)) and pressed < 0.9 * before
-    assert after == pytest.approx(pressed)
+    assert before == approx(energy(spring.START)) and pressed < 0.9 * before
+    assert after == approx(pressed)
     fall = (-2.0 + np.sqrt(4.0 + 6.0 * 9.8)) / 9.8
-    assert step.events[0].time == pytest.approx(fall, abs=1e-10)
+    assert step.events[0].time == approx(fall, abs=1e-10)
     for event in step.events:
         found = saltation(system, event.transition, event.time, event.state_before, ONE).matrix
         jump = -spring.DAMPING if event.transition.name == "touchdown" else 0.0
@@ -114,7 +115,7 @@ def test_the_tube_solves_the_constrained_equations_and_impacts_are_plastic():
         solved = np.linalg.solve(matrix, [*(u - [0.0, 9.8]), 2.0 * x[2:] @ x[2:]])
         flow = system.modes[tube.CONSTRAINED].flow(0.0, x, u)
         assert_allclose(flow[2:], solved[:2])
-        assert liftoff.guard(0.0, x, u) == pytest.approx(-solved[2])
+        assert liftoff.guard(0.0, x, u) == approx(-solved[2])
         x[2:] += rng.uniform(0.5, 5.0) * x[:2]
         after = impact.reset(0.0, x, TWO)
         assert_allclose(after[2:], np.linalg.solve(matrix, [*x[2:], 0.0])[:2])
@@ -165,11 +166,11 @@ def test_the_quadcopter_slides_by_the_constrained_equations_and_impacts_lose_ene
         solved = np.linalg.solve(matrix, right)
         found = system.modes[mode].flow(0.0, x, u)
         assert_allclose(found, [*x[3:], *solved[:3]], rtol=1e-6, atol=1e-6)
-        assert liftoff.guard(0.0, x, u) == pytest.approx(solved[3], rel=1e-6, abs=1e-6)
+        assert liftoff.guard(0.0, x, u) == approx(solved[3], rel=1e-6, abs=1e-6)
         x = contact(rng, arm, approach=rng.uniform(0.1, 3.0))
         after, normal = hit.reset(0.0, x, TWO), frame(x, arm)[1][0]
         impulse = MASSES * (after[3:] - x[3:])
-        assert normal @ after[3:] == pytest.approx(0.0, abs=1e-12) and impulse @ normal > 0.0
+        assert normal @ after[3:] == approx(0.0, abs=1e-12) and impulse @ normal > 0.0
         assert_allclose(impulse, impulse @ normal / (normal @ normal) * normal)
         assert MASSES @ after[3:] ** 2 < MASSES @ x[3:] ** 2
 
@@ -240,5 +241,5 @@ def test_the_tables_cycle_is_its_closed_form(restitution, stable_phase):
     assert_allclose(cycle.state, x, atol=1e-10)
     got, expected = np.sort_complex(cycle.multipliers), np.sort_complex(bounce.multipliers)
     assert_allclose(got, expected, atol=1e-8)
-    assert np.prod(got).real == pytest.approx(e**2, abs=1e-9)
+    assert np.prod(got).real == approx(e**2, abs=1e-9)
     assert stable_phase or not cycle.stable

@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose
+from pytest import approx
 
 from saltus.common.errors import BadRequest
 from studies.kong import floquet
@@ -24,9 +25,9 @@ def test_the_divergence_is_an_expectation_of_log_densities_whatever_the_units(n)
     Sigma_0, Sigma_1, T = (random_covariance(rng, n) for _ in range(3))
     ratios = np.linalg.eigvals(np.linalg.solve(Sigma_1, Sigma_0)).real
     expected = 0.5 * np.sum(ratios - 1.0 - np.log(ratios))
-    assert kl_divergence(Sigma_0, Sigma_1) == pytest.approx(expected, rel=1e-9)
+    assert kl_divergence(Sigma_0, Sigma_1) == approx(expected, rel=1e-9)
     changed = kl_divergence(T @ Sigma_0 @ T.T, T @ Sigma_1 @ T.T)
-    assert changed == pytest.approx(expected, rel=1e-7)
+    assert changed == approx(expected, rel=1e-7)
     assert kl_divergence(Sigma_0, Sigma_0) < 1e-12
     assert kl_divergence(Sigma_0, np.zeros((n, n))) == np.inf
 
@@ -49,7 +50,7 @@ def test_prediction_is_exact_where_everything_is_linear():
     sheared = shear @ one.Sigma_initial @ shear.T
     expected = 0.5 * (np.trace(np.linalg.solve(one.Sigma_initial, sheared)) - 2.0)
     found = kl_divergence(one.Sigma_actual, one.Sigma_reset)
-    assert found == pytest.approx(expected, rel=1e-9)
+    assert found == approx(expected, rel=1e-9)
 
 
 @pytest.mark.parametrize("case", CASES[1:], ids=lambda case: case.name)

@@ -5,6 +5,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose
+from pytest import approx
 
 from hybrid.examples.bouncing_ball import FALLING, bouncing_ball
 from hybrid.examples.hopper import FLIGHT
@@ -134,11 +135,11 @@ def test_gradients_of_the_cost_are_those_of_the_rollout(wrong):
     for k in range(0, steps, 3):
         d = h * np.eye(steps)[k]
         slope = (roll(x0, forces + d).cost - roll(x0, forces - d).cost) / (2 * h)
-        assert by_input[k] == pytest.approx(slope, rel=1e-4, abs=1e-4 * np.max(abs(by_input)))
+        assert by_input[k] == approx(slope, rel=1e-4, abs=1e-4 * np.max(abs(by_input)))
     for i in range(9):
         d = h * np.eye(9)[i]
         slope = (roll(x0 + d, forces).cost - roll(x0 - d, forces).cost) / (2 * h)
-        assert adjoint[i] == pytest.approx(slope, rel=1e-4, abs=1e-4 * np.max(abs(adjoint)))
+        assert adjoint[i] == approx(slope, rel=1e-4, abs=1e-4 * np.max(abs(adjoint)))
 
 
 REDUCED = (replace(study.BALL, steps=44), replace(study.HOPPER, steps=45))
@@ -162,8 +163,8 @@ def test_perturbed_starts_end_closer_together_with_the_cost_and_saltation_matric
         assert convergent["events"] == plain["events"] and len(plain["events"]) >= 4
         assert_allclose(convergent["end"], plain["end"], atol=0.01)
     for row in result.rows[:3]:  # the ball keeps its areas, whatever the plan
-        assert row["phi_det"] == pytest.approx(0.75**4, rel=1e-6)
-        assert row["area_ratio"] == pytest.approx(0.75**4, rel=1e-2)
+        assert row["phi_det"] == approx(0.75**4, rel=1e-6)
+        assert row["area_ratio"] == approx(0.75**4, rel=1e-2)
 
 
 @pytest.mark.slow

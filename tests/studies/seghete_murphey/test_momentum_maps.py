@@ -1,8 +1,8 @@
 import numpy as np
-import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose
+from pytest import approx
 
 from studies.seghete_murphey.systems.momentum_maps import momentum_map
 
@@ -33,10 +33,10 @@ def inner(M, a, b):
 def test_a_map_reverses_the_normal_part_and_loses_the_energy_of_its_derivation(seed, e):
     M, (u, _), p = drawn(seed)
     after = p @ momentum_map(M, u, e)
-    assert inner(M, after, u) == pytest.approx(-np.sqrt(e) * inner(M, p, u), abs=1e-9)
+    assert inner(M, after, u) == approx(-np.sqrt(e) * inner(M, p, u), abs=1e-9)
     K_perp = inner(M, p, u) ** 2 / (2.0 * inner(M, u, u))
     lost = 0.5 * (inner(M, p, p) - inner(M, after, after))
-    assert lost == pytest.approx((1.0 - e) * K_perp, abs=1e-9)
+    assert lost == approx((1.0 - e) * K_perp, abs=1e-9)
     change = after - p
     assert np.linalg.matrix_rank(np.stack([change, u]), tol=1e-8) <= 1  # (7)
 

@@ -1,8 +1,8 @@
 import numpy as np
-import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose
+from pytest import approx
 
 from studies.seghete_murphey.uniqueness_rhex import (
     RHex,
@@ -41,7 +41,7 @@ def test_inertia_is_that_of_the_bodies_kinetic_energy(seed):
     rods = [OFFSET.thigh_mass * OFFSET.thigh_length**2, OFFSET.shin_mass * OFFSET.shin_length**2]
     about = np.array([OFFSET.body_inertia, *np.array(rods * 2) / 12.0])
     K = 0.5 * (ahead[0] @ (speed**2).sum(axis=1) + about @ spin**2)
-    assert 0.5 * v @ inertia_and_normals(OFFSET, q)[0] @ v == pytest.approx(K, rel=1e-7)
+    assert 0.5 * v @ inertia_and_normals(OFFSET, q)[0] @ v == approx(K, rel=1e-7)
 
 
 @settings(max_examples=15, deadline=None)
@@ -70,7 +70,7 @@ def test_s_knows_its_symmetries(hip, knee):
     """Legs swapped; mirrored; and, hips at the centre of mass, both legs turned by half a turn."""
     for rhex in (RHex(), OFFSET):
         s = measure(rhex, hip, knee)
-        assert measure(rhex, other_hip(rhex, hip, knee), knee) == pytest.approx(s, abs=1e-12)
-        assert measure(rhex, -hip, -knee) == pytest.approx(s, abs=1e-12)
+        assert measure(rhex, other_hip(rhex, hip, knee), knee) == approx(s, abs=1e-12)
+        assert measure(rhex, -hip, -knee) == approx(s, abs=1e-12)
     s = measure(RHex(), hip, knee)
-    assert measure(RHex(), hip + np.pi, knee) == pytest.approx(s, abs=1e-12)
+    assert measure(RHex(), hip + np.pi, knee) == approx(s, abs=1e-12)

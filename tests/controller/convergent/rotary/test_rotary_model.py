@@ -1,9 +1,9 @@
 """The rotary cart pole's equations against the body that they are to describe."""
 
 import numpy as np
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from pytest import approx
 
 import controller.convergent.nlp  # noqa: F401  numpy's functions on expressions, no warning
 from controller.convergent.rotary.model import energy, flow, inertia, pole_point
@@ -29,7 +29,7 @@ def test_the_kinetic_energy_is_that_of_the_rods_points(x):
         moved = np.array(pole_point(body, x[:2] + 1e-30j * x[2:], r))
         total += 0.25 * share * body.m_p * np.sum((np.imag(moved) / 1e-30) ** 2)
     height = 0.5 * body.m_p * body.g * body.L_p * (1.0 - np.cos(x[1]))
-    assert energy(body, x) - height == pytest.approx(total, rel=1e-12, abs=1e-15)
+    assert energy(body, x) - height == approx(total, rel=1e-12, abs=1e-15)
 
 
 @given(states, torques)
