@@ -16,6 +16,7 @@ from robots.rotations import rotation_from_quaternion
 from robots.state import difference, integrate
 from robots.touchdown import impact
 from tests.a1 import A1
+from tests.differences import flow
 
 PAIRS = [(0, 3), (1, 2), (0, 1), (2, 3)]  # of trot and bound
 SETS = [*PAIRS, (0, 1, 3)]
@@ -84,14 +85,6 @@ def piece(dynamics, landing, order):
         assert jump.knot == landing.knot
         product = jump.saltation @ product[0], jump.reset_jacobian @ product[1]
     return product
-
-
-def flow(dynamics, q, v, tau, contacts, t):
-    """One midpoint step of the contact dynamics over a short time: error O(t^3)."""
-    a, _ = dynamics.acceleration(q, v, tau, contacts)
-    q_mid, v_mid = integrate(q, v, 0.5 * t * np.concatenate((v, a)))
-    a_mid, _ = dynamics.acceleration(q_mid, v_mid, tau, contacts)
-    return integrate(q, v, t * np.concatenate((v_mid, a_mid)))
 
 
 def simulated(dynamics, landing, dx):

@@ -72,12 +72,6 @@ def disturbed(m: Memory, d: Array) -> Memory:
     return other
 
 
-def differentiate(f: Callable[[Array], Array], size: int, step: float = 1e-6) -> Array:
-    """Jacobian (m, size) of f at zero by central differences."""
-    columns = [(f(step * e) - f(-step * e)) / (2.0 * step) for e in np.eye(size)]
-    return np.array(columns).T
-
-
 def batch_update(P: Array, H: Array, residual: Array, variances: Array) -> tuple[Array, Array]:
     """The textbook's update of all rows at once: corrections (n) and covariance (n, n)."""
     S = H @ P @ H.T + np.diag(variances)

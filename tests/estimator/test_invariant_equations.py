@@ -35,6 +35,7 @@ from robots.legs import (
 )
 from robots.rotations import exp3, skew
 from tests.a1 import A1
+from tests.differences import slopes
 from tests.estimator.invariant_case import (
     DT,
     GRAVITY,
@@ -101,15 +102,14 @@ def test_without_biases_the_error_is_autonomous_and_log_linear(seed: int, size: 
 @pytest.mark.parametrize("rolling", [False, True])
 @pytest.mark.parametrize("seed", range(4))
 def test_transition_against_finite_differences(seed: int, rolling: bool) -> None:
-    case, step = random_case(seed), 1e-5
+    case = random_case(seed)
     after, phi = predicted(case, case.truth, DT, rolling)
-    found = np.empty((ERRORS, ERRORS))
-    for i in range(ERRORS):
-        ends = []
-        for sign in (1.0, -1.0):
-            start = disturbed(case.truth, sign * step * np.eye(ERRORS)[i])
-            ends.append(error_between(predicted(case, start, DT, rolling)[0], after))
-        found[:, i] = (ends[0] - ends[1]) / (2.0 * step)
+
+    def end(error: np.ndarray) -> np.ndarray:
+        start = disturbed(case.truth, error)
+        return error_between(predicted(case, start, DT, rolling)[0], after)
+
+    found = slopes(end, np.zeros(ERRORS), 1e-5)
     # The accelerometer's lever is second order in dt, so the gyroscope's columns err by dt^3.
     assert_allclose(phi, found, atol=20.0 * DT**3)
     assert_allclose(phi[:, :GYROSCOPE], found[:, :GYROSCOPE], atol=1e-8)
@@ -161,21 +161,20 @@ def orientation(case: Case, estimate: Memory, rows: Rows) -> int:
 @pytest.mark.parametrize("observe", [position, velocity, height, orientation])
 @pytest.mark.parametrize("seed", range(3))
 def test_rows_against_finite_differences(observe: Observe, seed: int) -> None:
-    case, step = random_case(seed), 1e-5
+    case = random_case(seed)
     if observe is orientation:
         case.truth.biases[2] *= 0.01  # rows leave out the product of bias and error
     rows = empty_rows()
     count = observe(case, case.truth, rows)
     assert_allclose(rows.nu[:count], 0.0, atol=1e-9)
     assert np.linalg.matrix_rank(rows.N[:count, :count]) == count
-    found = np.empty((count, ERRORS))
-    for i in range(ERRORS):
-        ends = []
-        for sign in (1.0, -1.0):
-            ahead = empty_rows()
-            observe(case, disturbed(case.truth, sign * step * np.eye(ERRORS)[i]), ahead)
-            ends.append(ahead.nu[:count].copy())
-        found[:, i] = (ends[0] - ends[1]) / (2.0 * step)
+
+    def nu(error: np.ndarray) -> np.ndarray:
+        ahead = empty_rows()
+        observe(case, disturbed(case.truth, error), ahead)
+        return ahead.nu[:count]
+
+    found = slopes(nu, np.zeros(ERRORS), 1e-5)
     tolerance = 2e-3 if observe is orientation else 1e-6
     assert_allclose(rows.H[:count], -found, atol=tolerance)
 

@@ -27,11 +27,11 @@ from robots.rotations import (
     rotation_from_quaternion,
     skew,
 )
+from tests.differences import slopes
 from tests.estimator.salted_case import (
     ALL_SOUND,
     batch_update,
     check_rows,
-    differentiate,
     disturbed,
     random_memory,
     with_options,
@@ -63,7 +63,7 @@ def random_row(seed: int) -> np.ndarray:
 def test_accelerometer(seed: int) -> None:
     m, row = random_memory(seed), random_row(seed)
     measured = row[rows.ACCELERATION : rows.POSITION]
-    H = differentiate(lambda d: specific_force(disturbed(m, d)), SIZE)
+    H = slopes(lambda d: specific_force(disturbed(m, d)), np.zeros(SIZE))
     # Errors of the past attitude are beyond the state; that of today's rate stands for them.
     H[:, ANGULAR : ANGULAR + 3] = -skew(m.previous)
     doubt = np.array([0.0, 1.0, 3.0])
@@ -84,7 +84,7 @@ def test_gyroscope(seed: int) -> None:
     def residual(m: Memory) -> np.ndarray:
         return row[rows.GYRO : rows.ACCELERATION] - m.v[3:6] - m.bias[:3]
 
-    H = -differentiate(lambda d: residual(disturbed(m, d)), SIZE)
+    H = -slopes(lambda d: residual(disturbed(m, d)), np.zeros(SIZE))
     check_rows(m, lambda m, d: take_gyroscope(m, d, row, NOISY), H, residual(m), np.full(3, 0.5))
 
 
@@ -96,7 +96,7 @@ def test_orientation(seed: int) -> None:
     m.bias[6:9] *= 1e-8
     small = 1e-8 * np.array([1.0, -2.0, 3.0])
     row[:4] = -3.0 * quaternion_from_rotation(attitude(m) @ exp3(small))  # sign and size are free
-    H = differentiate(lambda d: log3(attitude(m).T @ attitude(disturbed(m, d))), SIZE)
+    H = slopes(lambda d: log3(attitude(m).T @ attitude(disturbed(m, d))), np.zeros(SIZE))
     d, wanted = np.zeros(SIZE), batch_update(m.P, H, small, np.full(3, 0.16))
     take_orientation(m, d, row, NOISY)
     assert_allclose(d, wanted[0], rtol=1e-5, atol=1e-13)
@@ -115,6 +115,6 @@ def test_encoders_that_are_sound(seed: int) -> None:
         joints = row[rows.POSITION : rows.TORQUE] - np.concatenate((m.q[7:], m.v[6:]))
         return joints[sound.ravel()]
 
-    H = -differentiate(lambda d: residual(disturbed(m, d)), SIZE)
+    H = -slopes(lambda d: residual(disturbed(m, d)), np.zeros(SIZE))
     deviations = np.repeat([0.3, 0.7], 12)[sound.ravel()]
     check_rows(m, lambda m, d: take_encoders(m, d, row, health, NOISY), H, residual(m), deviations)

@@ -13,6 +13,7 @@ from robots.pinocchio_model import foot_frame_ids, load_pinocchio
 from robots.state import difference, integrate
 from robots.touchdown import Touchdown, impact, touchdown
 from tests.a1 import A1
+from tests.differences import flow, slopes
 from tests.estimator.salted_case import random_memory
 
 FOOT = 2
@@ -45,24 +46,16 @@ def event(seed: int) -> tuple[State, np.ndarray]:
     raise AssertionError("no brisk touchdown")
 
 
-def flow(x: State, tau: np.ndarray, contacts: np.ndarray, t: float) -> State:
-    """One midpoint step over microseconds."""
-    a, _ = DYNAMICS.acceleration(*x, tau, contacts)
-    q, v = integrate(*x, 0.5 * t * np.concatenate((x[1], a)))
-    a_mid, _ = DYNAMICS.acceleration(q, v, tau, contacts)
-    return integrate(*x, t * np.concatenate((v, a_mid)))
-
-
 def land(x: State, tau: np.ndarray, t: float) -> State:
     """Flow for t, stop, and flow the same time back."""
-    q, v = flow(x, tau, BEFORE, t)
-    return flow((q, impact(DYNAMICS, q, v, AFTER).v_plus), tau, AFTER, -t)
+    q, v = flow(DYNAMICS, *x, tau, BEFORE, t)
+    return flow(DYNAMICS, q, impact(DYNAMICS, q, v, AFTER).v_plus, tau, AFTER, -t)
 
 
 def time_of_guard(x: State, tau: np.ndarray, ground: float) -> float:
     t = 0.0
     for _ in range(6):
-        q, v = flow(x, tau, BEFORE, t)
+        q, v = flow(DYNAMICS, *x, tau, BEFORE, t)
         t -= (height(q) - ground) / rate(q, v)
     return t
 
@@ -72,12 +65,14 @@ def test_guard_shift_is_what_another_height_of_the_ground_does(seed: int) -> Non
     """Ground that lies higher by g is a guard's value lower by g."""
     x, tau = event(seed)
     hit = touchdown(DYNAMICS, *x, tau, BEFORE, FOOT)
-    ground, h = height(x[0]), 3e-6
-    nominal = (x[0], hit.v_plus)
-    ends = [land(x, tau, time_of_guard(x, tau, ground - sign * h)) for sign in (1.0, -1.0)]
-    found = (difference(*nominal, *ends[0]) - difference(*nominal, *ends[1])) / (2.0 * h)
-    scale = np.abs(found).max()
-    assert_allclose(hit.guard_shift, found, atol=1e-4 * scale)
+    ground = height(x[0])
+
+    def end(higher: float) -> np.ndarray:
+        there = land(x, tau, time_of_guard(x, tau, ground - higher))
+        return difference(x[0], hit.v_plus, *there)
+
+    found = slopes(end, 0.0, 3e-6)
+    assert_allclose(hit.guard_shift, found, atol=1e-4 * np.abs(found).max())
 
 
 @pytest.mark.parametrize("seed", range(2))
@@ -90,14 +85,14 @@ def test_the_map_is_that_of_touchdowns_at_the_fused_time(seed: int, kappa: float
     delay = np.inf if kappa == 1.0 else by_guard * np.sqrt(kappa / (1.0 - kappa))
     timed = timed_reset(hit, terrain, delay)
     assert timed.kappa == pytest.approx(kappa)
-    ground, h = height(x[0]), 3e-6
-    nominal, found = (x[0], hit.v_plus), np.empty((36, 36))
-    for i, e in enumerate(np.eye(36)):
-        ends = []
-        for sign in (1.0, -1.0):
-            start = integrate(*x, sign * h * e)
-            ends.append(land(start, tau, kappa * time_of_guard(start, tau, ground)))
-        found[:, i] = (difference(*nominal, *ends[0]) - difference(*nominal, *ends[1])) / (2 * h)
+    ground = height(x[0])
+
+    def end(dx: np.ndarray) -> np.ndarray:
+        start = integrate(*x, dx)
+        there = land(start, tau, kappa * time_of_guard(start, tau, ground))
+        return difference(x[0], hit.v_plus, *there)
+
+    found = slopes(end, np.zeros(36), 3e-6)
     assert_allclose(timed.jacobian, found, atol=1e-4 * np.abs(found).max())
 
 

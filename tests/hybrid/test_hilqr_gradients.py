@@ -18,9 +18,9 @@ from hybrid.simulation import simulate_step
 from hybrid.systems import Mode, System, Transition
 from hybrid.variational import fundamental_matrix
 from studies.kong.systems.tube_ball import UNCONSTRAINED, tube_ball
+from tests.differences import slopes
 from tests.hybrid.driven_systems import relay
 
-H = 1e-6
 WEIGHT = np.array([[3.0, 0.4], [0.4, 2.0]])
 HIGH = np.array([1.0, 0.0])
 
@@ -53,13 +53,6 @@ def roll(model, x0, inputs):
     rollouts = model.roll_out(x0, policies)
     assert rollouts.ok[0]
     return rollouts.select(0)
-
-
-def slopes(function, x, h=H):
-    """Derivative of a function of an array x by central differences, (..., *x.shape)."""
-    parts = h * np.eye(x.size).reshape(x.size, *x.shape)
-    columns = [(function(x + part) - function(x - part)) / (2 * h) for part in parts]
-    return np.stack(columns, axis=-1).reshape(*np.shape(columns[0]), *x.shape)
 
 
 def doors(*places):

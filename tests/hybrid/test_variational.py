@@ -10,19 +10,8 @@ from hybrid.examples.bouncing_ball import FALLING, bouncing_ball
 from hybrid.simulation import simulate
 from hybrid.systems import Mode, System, Transition
 from hybrid.variational import fundamental_matrix
+from tests.differences import slopes
 from tests.hybrid.driven_systems import driven, relay
-
-H = 1e-5
-
-
-def differences(function, p):
-    """Central differences (..., len(p)) of a function of p, with the events unchanged."""
-    columns = []
-    for e in np.eye(p.size):
-        d = H * e.reshape(p.shape)
-        columns.append((function(p + d) - function(p - d)) / (2.0 * H))
-    return np.stack(columns, axis=-1)
-
 
 DRIVEN = driven()
 CASES = {
@@ -47,8 +36,8 @@ def test_central_differences_of_simulations(name):
 
     found = fundamental_matrix(system, 1, x, duration, inputs, t, timestep=timestep)
     E, n, m = len(found.events), len(found.state), system.input_dim
-    by_state = differences(lambda y: run(y, inputs), x)
-    by_input = differences(lambda v: run(x, v), inputs)
+    by_state = slopes(lambda y: run(y, inputs), x, 1e-5)
+    by_input = slopes(lambda v: run(x, v), inputs, 1e-5)
     if np.ndim(inputs) == 2:
         by_input = np.moveaxis(by_input.reshape(n + E, len(inputs), m), 1, 0)
     assert found.ok and E >= 2 and np.max(abs(by_input)) > 0.1
@@ -71,7 +60,7 @@ def test_an_event_that_the_next_input_sets_off_keeps_its_time():
     assert found.ok and found.events[0].time == pytest.approx(0.1)
     assert_array_equal(found.event_times_state, [[0.0]])
     assert_array_equal(found.event_times_input, np.zeros((3, 1, 1)))
-    expected = differences(end, np.array(inputs)).T[:, :, None]
+    expected = slopes(end, inputs, 1e-5).transpose(1, 0, 2)
     assert_allclose(found.Gamma, expected, rtol=1e-7)
     assert found.Phi[0, 0] == pytest.approx(3.0 * np.exp(-0.03), rel=1e-9)
 

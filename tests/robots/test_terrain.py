@@ -14,6 +14,7 @@ from robots.terrain import (
     surface_at,
 )
 from robots.terrain_geoms import add_geoms
+from tests.differences import slopes
 
 FLOOR = '<mujoco><worldbody><geom name="floor" type="plane" size="0 0 .05"/></worldbody></mujoco>'
 
@@ -65,11 +66,10 @@ def test_heights_are_those_that_a_vertical_ray_meets(name: str) -> None:
 
 @pytest.mark.parametrize("name", GROUNDS)
 def test_the_normal_is_the_gradient_of_the_height(name: str) -> None:
-    ground, draw, h = GROUNDS[name], np.random.default_rng(3), 1e-7
+    ground, draw = GROUNDS[name], np.random.default_rng(3)
     compared = 0
     for x, y in draw.uniform(-1.5, 1.5, (200, 2)):
-        by = [(height_at(ground, x + a, y + b) - height_at(ground, x - a, y - b)) / (2.0 * h)
-              for a, b in ((h, 0.0), (0.0, h))]  # fmt: skip
+        by = slopes(lambda p: height_at(ground, *p), [x, y], 1e-7)
         if max(map(abs, by)) > 5.0:  # across a wall
             continue
         normal = np.array([-by[0], -by[1], 1.0])

@@ -7,6 +7,7 @@ from robots.pinocchio_model import foot_frame_ids
 from robots.rotations import exp3
 from robots.state import difference, integrate
 from robots.touchdown import impact, touchdown
+from tests.differences import flow, slopes
 
 CASES = [(mask, foot) for mask in range(16) for foot in range(4) if not mask >> foot & 1]
 SOME = [(0, 0), (0, 3), (1, 3), (4, 1), (6, 0), (9, 2), (7, 3), (14, 0)]
@@ -76,18 +77,13 @@ def test_saltation_is_the_derivative_of_a_simulated_touchdown(
         """Flow from the neighbour to its own touchdown, stop, and flow the same time back."""
         x, t = integrate(q, v, dx), 0.0
         for _ in range(6):  # Newton on the time of touchdown
-            qt, vt = _flow(dynamics, *x, tau, before, t)
+            qt, vt = flow(dynamics, *x, tau, before, t)
             rate = normal @ _jacobian(model, qt, [foot]) @ vt
             t -= (normal @ _place(model, qt, foot) - ground) / rate
-        qt, vt = _flow(dynamics, *x, tau, before, t)
-        return _flow(dynamics, qt, impact(dynamics, qt, vt, after).v_plus, tau, after, -t)
+        qt, vt = flow(dynamics, *x, tau, before, t)
+        return flow(dynamics, qt, impact(dynamics, qt, vt, after).v_plus, tau, after, -t)
 
-    h = 3e-6
-    nominal = (q, hit.v_plus)
-    fd = np.empty((36, 36))
-    for i, e in enumerate(np.eye(36)):
-        plus, minus = difference(*nominal, *end(h * e)), difference(*nominal, *end(-h * e))
-        fd[:, i] = (plus - minus) / (2 * h)
+    fd = slopes(lambda dx: difference(q, hit.v_plus, *end(dx)), np.zeros(36), 3e-6)
     scale = np.abs(fd).max()
     assert np.abs(hit.saltation - fd).max() < 1e-5 * scale
     assert np.abs(hit.reset_jacobian - fd).max() > 1e-2 * scale  # D_xR alone is not it
@@ -97,14 +93,6 @@ def _place(model, q, foot):
     data = model.createData()
     pin.framesForwardKinematics(model, data, q)
     return data.oMf[foot_frame_ids(model)[foot]].translation
-
-
-def _flow(dynamics, q, v, tau, contacts, t):
-    """One midpoint step of the contact dynamics over a time of microseconds: error O(t^3)."""
-    a, _ = dynamics.acceleration(q, v, tau, contacts)
-    q_mid, v_mid = integrate(q, v, 0.5 * t * np.concatenate((v, a)))
-    a_mid, _ = dynamics.acceleration(q_mid, v_mid, tau, contacts)
-    return integrate(q, v, t * np.concatenate((v_mid, a_mid)))
 
 
 def test_slow_and_rising_feet_are_told_apart_without_a_division(model, dynamics, random_state):

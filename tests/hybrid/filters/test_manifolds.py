@@ -13,14 +13,10 @@ from hybrid.filters.salted import SaltedKalmanFilter
 from hybrid.simulation import simulate_step
 from hybrid.systems import Mode, System, Transition
 from studies.kong.systems.pendulum import CONTACT, FREE, pendulum
+from tests.differences import slopes
 from tests.hybrid.filters.models import NONE, whole
 
 angles = st.floats(-3.0, 3.0)
-
-
-def differences(function, x, h=1e-6):
-    columns = [(function(x + h * e) - function(x - h * e)) / (2.0 * h) for e in np.eye(len(x))]
-    return np.column_stack(columns)
 
 
 def circular(x):
@@ -89,8 +85,8 @@ def test_a_circle_obeys_the_laws_of_a_manifold(angle, turn, a, b):
     assert_allclose(swing.minus(y, x), d, atol=1e-13)
     assert_allclose(swing.plus(x, zero), x, atol=1e-14)
     E, D = retraction_slope(swing, x, zero), tangent_part(swing, x)
-    assert_allclose(E, differences(lambda d: swing.plus(x, d), zero), atol=1e-8)
-    assert_allclose(D, differences(lambda y: swing.minus(y, x), x), atol=1e-8)
+    assert_allclose(E, slopes(lambda d: swing.plus(x, d), zero), atol=1e-8)
+    assert_allclose(D, slopes(lambda y: swing.minus(y, x), x), atol=1e-8)
     assert_allclose(D @ E, np.eye(3), atol=1e-9)
 
 
