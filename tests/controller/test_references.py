@@ -14,7 +14,7 @@ from controller.references.kinematic import KinematicGait, make_kinematic_refere
 from robots.contact_dynamics import ContactDynamics
 from robots.pinocchio_model import foot_frame_ids, load_pinocchio
 from robots.state import difference
-from tests.a1 import A1
+from tests.a1 import A1, feet_in_world
 
 PERIOD = 0.01
 MODEL = load_pinocchio(A1)
@@ -26,15 +26,9 @@ def reference(request):
     return make_kinematic_reference(A1, request.param, 0.2, PERIOD)
 
 
-def feet_of(q):
-    data = MODEL.createData()
-    pin.framesForwardKinematics(MODEL, data, q)
-    return np.array([data.oMf[frame].translation for frame in FEET])
-
-
 def test_stance_feet_stand_still_on_the_ground(reference):
     window = reference.window(0, 250)
-    feet = np.array([feet_of(q) for q in window.q])
+    feet = np.array([feet_in_world(q) for q in window.q])
     for k in range(250):
         both = (window.contacts[k] > 0) & (window.contacts[k + 1] > 0)
         assert_allclose(feet[k + 1][both], feet[k][both], atol=1e-9)

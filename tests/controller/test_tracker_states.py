@@ -259,15 +259,6 @@ def test_bad_estimates_repeat_the_safe_command_then_stand_down(tracker, name):
     assert all(np.isfinite((c.q, c.dq, c.kp, c.kd, c.tau)).all() for c in commands)
 
 
-@pytest.mark.parametrize("value", [np.nan, 10.0])
-def test_a_joint_that_cannot_be_where_it_reads_is_where_the_estimate_has_it(tracker, value):
-    commands = []
-    for q in (Q, np.where(np.arange(19) == 9, value, Q)):
-        well(tracker)
-        commands.append(tracker.command(estimate(WELL, Q, V), None, 0.3, reading(WELL, q, V)))
-    assert commands[0] == commands[1] and commands[0].status == "ok"
-
-
 @pytest.mark.parametrize(("knots", "before"), [(15, "hold"), (5, "ok")])
 def test_a_plan_ends_with_its_horizon(tracker, knots, before):
     commands = live(tracker, range(200), {0: plan(knots=knots)})

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 from scipy.linalg import expm, logm
@@ -41,10 +40,6 @@ def random_case(seed: int) -> Case:
     )
 
 
-def copy(memory: Any) -> Any:
-    return memory.copy()
-
-
 def matrix(rotation: Array, vectors: Array) -> Array:
     """X (9, 9) of SE_6(3), equation (11) of Hartley et al. with six columns."""
     X = np.eye(9)
@@ -61,7 +56,7 @@ def hat(xi: Array) -> Array:
 
 def disturbed(truth: Memory, error: Array) -> Memory:
     """The estimate whose right-invariant error is `error` (30), by matrix exponentials."""
-    estimate = copy(truth)
+    estimate = truth.copy()
     X = expm(hat(error[:GYROSCOPE])) @ matrix(truth.rotation, truth.vectors)
     estimate.rotation[:], estimate.vectors[:] = X[:3, :3], X[:3, 3:].T
     estimate.biases[:] += error[GYROSCOPE:].reshape(3, 3)

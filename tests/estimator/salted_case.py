@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
-from typing import Any
 
 import numpy as np
 from numpy.testing import assert_allclose
@@ -59,13 +58,9 @@ def random_covariance(random: np.random.Generator, size: int) -> Array:
     return 0.5 * (covariance + covariance.T)
 
 
-def copy(m: Any) -> Any:
-    return m.copy()
-
-
 def disturbed(m: Memory, d: Array) -> Memory:
     """The memory whose state differs from that of `m` by the errors d (48)."""
-    other = copy(m)
+    other = m.copy()
     other.q[:], other.v[:] = integrate(m.q, m.v, d[:ROBOT].copy())
     other.bias[:] += d[GYRO_BIAS:STATES]
     other.previous[:] += d[PREVIOUS:]

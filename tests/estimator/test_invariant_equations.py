@@ -41,7 +41,6 @@ from tests.estimator.invariant_case import (
     GRAVITY,
     RADIUS,
     Case,
-    copy,
     disturbed,
     error_between,
     random_case,
@@ -53,7 +52,7 @@ from tests.estimator.invariant_case import (
 @given(st.integers(0, 10_000), st.floats(1e-6, 1.0))
 def test_moving_by_xi_is_the_matrix_exponential_from_the_left(seed: int, size: float) -> None:
     truth, error = random_case(seed).truth, random_error(seed, size)
-    moved, wanted = copy(truth), disturbed(truth, error)
+    moved, wanted = truth.copy(), disturbed(truth, error)
     move_by(error[:21], moved.rotation, moved.vectors)
     assert_allclose(moved.rotation, wanted.rotation, atol=1e-11)
     assert_allclose(moved.vectors, wanted.vectors, atol=1e-11)
@@ -65,7 +64,7 @@ WEIGHTS = np.array([1.0, 0.5, 0.0, 1.0])
 
 def predicted(case: Case, state: Memory, dt: float, rolling: bool) -> tuple[Memory, np.ndarray]:
     """A state after `dt`, and its Phi."""
-    after = copy(state)
+    after = state.copy()
     omega, acceleration = case.omega - state.biases[0], case.acceleration - state.biases[1]
     predict_mean(after.rotation, after.vectors, omega, acceleration, GRAVITY, dt)
     phi = transition(state.rotation, after.vectors, omega, acceleration, GRAVITY, dt)

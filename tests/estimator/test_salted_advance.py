@@ -24,7 +24,7 @@ from robots.stance_dynamics import stance_model_of
 from robots.state import integrate
 from robots.touchdown import touchdown
 from tests.a1 import A1
-from tests.estimator.salted_case import ALL_SOUND, LEGS, PARAMETERS, RECORD, copy, random_memory
+from tests.estimator.salted_case import ALL_SOUND, LEGS, PARAMETERS, RECORD, random_memory
 
 MODEL = load_pinocchio(A1)
 DYNAMICS, ROBOT = ContactDynamics(MODEL, foot_frame_ids(MODEL)), stance_model_of(load_mujoco(A1))
@@ -97,7 +97,7 @@ def test_a_tick_is_its_parts_with_pinocchios_dynamics(dt: float) -> None:
     impacts = 0
     for seed in range(12):
         m, row = case(seed)
-        wanted = copy(m)
+        wanted = m.copy()
         sound, landed = in_python(wanted, row, dt)
         assert advance(m, RECORD[0], ROBOT, row, ALL_SOUND, dt, PARAMETERS) == sound
         impacts += landed

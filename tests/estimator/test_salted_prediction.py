@@ -21,7 +21,7 @@ from robots.contact_dynamics import ContactDynamics
 from robots.pinocchio_model import foot_frame_ids, load_pinocchio
 from robots.rotations import rotation_from_quaternion
 from tests.a1 import A1
-from tests.estimator.salted_case import LEGS, PARAMETERS, copy, random_memory
+from tests.estimator.salted_case import LEGS, PARAMETERS, random_memory
 
 DT = 2e-3
 SETS = [np.array([mask >> i & 1 for i in range(4)], dtype=float) for mask in (0, 1, 6, 15)]
@@ -64,7 +64,7 @@ def test_the_covariance_is_that_of_the_augmented_state(seed: int, contacts: np.n
     model = load_pinocchio(A1)
     m = random_memory(seed)
     m.contact[AGE] = [-1.0, 0.0, 0.004, 0.5]
-    before = copy(m)
+    before = m.copy()
     A = advance(ContactDynamics(model, foot_frame_ids(model)), m, contacts)
     turn = rotation_from_quaternion(m.q[3:7]).T @ rotation_from_quaternion(before.q[3:7])
     F = np.zeros((SIZE, SIZE))
@@ -82,7 +82,7 @@ def test_a_reset_maps_the_robots_errors_and_keeps_the_rest(seed: int) -> None:
     """J P J^T on 48 with J = blkdiag(Xi, 1), and the noises; the tick before stays as it was."""
     m, random = random_memory(seed), np.random.default_rng(seed)
     Xi, v_plus = random.standard_normal((ROBOT, ROBOT)), random.standard_normal(18)
-    along, before = random.standard_normal(ROBOT), copy(m)
+    along, before = random.standard_normal(ROBOT), m.copy()
     J = np.eye(SIZE)
     J[:ROBOT, :ROBOT] = Xi
     W = np.zeros((SIZE, SIZE))

@@ -12,7 +12,7 @@ from robots.contact_dynamics import ContactDynamics
 from robots.pinocchio_model import foot_frame_ids, load_pinocchio
 from robots.state import difference, integrate
 from robots.touchdown import Touchdown, impact, touchdown
-from tests.a1 import A1
+from tests.a1 import A1, feet_in_world
 from tests.differences import flow, slopes
 from tests.estimator.salted_case import random_memory
 
@@ -21,12 +21,6 @@ BEFORE, AFTER = np.array([1.0, 0.0, 0.0, 0.0]), np.array([1.0, 0.0, 1.0, 0.0])
 MODEL = load_pinocchio(A1)
 DYNAMICS = ContactDynamics(MODEL, foot_frame_ids(MODEL))
 State = tuple[np.ndarray, np.ndarray]
-
-
-def height(q: np.ndarray) -> float:
-    data = MODEL.createData()
-    pin.framesForwardKinematics(MODEL, data, q)
-    return float(data.oMf[foot_frame_ids(MODEL)[FOOT]].translation[2])
 
 
 def rate(q: np.ndarray, v: np.ndarray) -> float:
@@ -56,7 +50,7 @@ def time_of_guard(x: State, tau: np.ndarray, ground: float) -> float:
     t = 0.0
     for _ in range(6):
         q, v = flow(DYNAMICS, *x, tau, BEFORE, t)
-        t -= (height(q) - ground) / rate(q, v)
+        t -= (feet_in_world(q)[FOOT, 2] - ground) / rate(q, v)
     return t
 
 
@@ -65,7 +59,7 @@ def test_guard_shift_is_what_another_height_of_the_ground_does(seed: int) -> Non
     """Ground that lies higher by g is a guard's value lower by g."""
     x, tau = event(seed)
     hit = touchdown(DYNAMICS, *x, tau, BEFORE, FOOT)
-    ground = height(x[0])
+    ground = feet_in_world(x[0])[FOOT, 2]
 
     def end(higher: float) -> np.ndarray:
         there = land(x, tau, time_of_guard(x, tau, ground - higher))
@@ -85,7 +79,7 @@ def test_the_map_is_that_of_touchdowns_at_the_fused_time(seed: int, kappa: float
     delay = np.inf if kappa == 1.0 else by_guard * np.sqrt(kappa / (1.0 - kappa))
     timed = timed_reset(hit, terrain, delay)
     assert timed.kappa == pytest.approx(kappa)
-    ground = height(x[0])
+    ground = feet_in_world(x[0])[FOOT, 2]
 
     def end(dx: np.ndarray) -> np.ndarray:
         start = integrate(*x, dx)

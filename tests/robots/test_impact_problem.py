@@ -48,12 +48,12 @@ def test_the_inertia_is_the_one_that_the_robot_accelerates_with(model, random_st
 @pytest.mark.parametrize(
     ("change", "feet", "says"),
     [
-        ({}, (), "A1 on no foot: no foot is in contact; name"),
-        ({}, ("FR", "FX"), "there is no foot 'FX'; name FR, FL, RR, RL"),
+        ({}, (), "no foot is in contact"),
+        ({}, ("FR", "FX"), "'FX'; name FR, FL, RR, RL"),
         ({}, ("FR", "FR"), "named twice"),
         ({6: 2.0}, ("FR",), "quaternion has length 2"),
         ({8: np.nan}, ("FR",), "19 finite numbers"),
-        ({9: 0.0}, ("FL", "FR"), r"A1 on FL, FR: leg FR \(hip 0.000, thigh 0.800, calf 0.000 rad"),
+        ({9: 0.0}, ("FL", "FR"), r"FL, FR: leg FR \(hip 0.000"),
     ],
 )
 def test_what_is_no_impact_is_refused_in_one_line(model, change, feet, says):
@@ -63,8 +63,5 @@ def test_what_is_no_impact_is_refused_in_one_line(model, change, feet, says):
     with pytest.raises(ValueError, match=says) as caught:
         contact_problem(A1, q, feet)
     assert "\n" not in str(caught.value)
-
-
-def test_negative_friction_is_refused(model):
     with pytest.raises(ValueError, match="FL: coefficient of friction -0.1"):
         contact_problem(A1, STAND, ("FL",), friction=-0.1)

@@ -7,6 +7,7 @@ from robots.pinocchio_model import foot_frame_ids
 from robots.rotations import exp3
 from robots.state import difference, integrate
 from robots.touchdown import impact, touchdown
+from tests.a1 import feet_in_world
 from tests.differences import flow, slopes
 
 CASES = [(mask, foot) for mask in range(16) for foot in range(4) if not mask >> foot & 1]
@@ -71,7 +72,7 @@ def test_saltation_is_the_derivative_of_a_simulated_touchdown(
     before, after = _vector(mask), _vector(mask | 1 << foot)
     hit = touchdown(dynamics, q, v, tau, before, foot, normal=normal)
     assert hit.normal_velocity == approx(normal @ _jacobian(model, q, [foot]) @ v)
-    ground = normal @ _place(model, q, foot)
+    ground = normal @ feet_in_world(q)[foot]
 
     def end(dx):
         """Flow from the neighbour to its own touchdown, stop, and flow the same time back."""
@@ -79,7 +80,7 @@ def test_saltation_is_the_derivative_of_a_simulated_touchdown(
         for _ in range(6):  # Newton on the time of touchdown
             qt, vt = flow(dynamics, *x, tau, before, t)
             rate = normal @ _jacobian(model, qt, [foot]) @ vt
-            t -= (normal @ _place(model, qt, foot) - ground) / rate
+            t -= (normal @ feet_in_world(qt)[foot] - ground) / rate
         qt, vt = flow(dynamics, *x, tau, before, t)
         return flow(dynamics, qt, impact(dynamics, qt, vt, after).v_plus, tau, after, -t)
 
@@ -87,12 +88,6 @@ def test_saltation_is_the_derivative_of_a_simulated_touchdown(
     scale = np.abs(fd).max()
     assert np.abs(hit.saltation - fd).max() < 1e-5 * scale
     assert np.abs(hit.reset_jacobian - fd).max() > 1e-2 * scale  # D_xR alone is not it
-
-
-def _place(model, q, foot):
-    data = model.createData()
-    pin.framesForwardKinematics(model, data, q)
-    return data.oMf[foot_frame_ids(model)[foot]].translation
 
 
 def test_slow_and_rising_feet_are_told_apart_without_a_division(model, dynamics, random_state):

@@ -104,23 +104,19 @@ def settled_clock() -> Clock:
     return settled_clock
 
 
-def faults_of(clock: Clock, channels: object, change: object, ticks: int) -> tuple[str, ...]:
+LEG = ("joint torque FL hip", "joint torque FL thigh", "joint torque FL calf")
+
+
+@pytest.mark.parametrize(("channels", "change", "faults"), [
+    (FORCE + 2, 120.0, ("foot force RR",)), (TORQUE + 5, 25.0, LEG),
+    (slice(7, 10), [0.0, 0.0, 30.0], ("accelerometer",)),
+])  # fmt: skip
+def test_a_foot_a_leg_and_the_accelerometer_against_the_others(
+    settled_clock, channels, change, faults
+):
     row = standing_row()
-    row[channels] += change  # type: ignore[index]
-    return fault_names(clock.show(row, ticks))
-
-
-def test_a_foot_sensor_against_its_leg_and_the_accelerometer(settled_clock: Clock) -> None:
-    assert faults_of(settled_clock, FORCE + 2, 120.0, 30) == ("foot force RR",)
-
-
-def test_a_legs_torques_against_its_foot_and_the_accelerometer(settled_clock: Clock) -> None:
-    names = faults_of(settled_clock, TORQUE + 5, 25.0, 30)
-    assert names == ("joint torque FL hip", "joint torque FL thigh", "joint torque FL calf")
-
-
-def test_the_accelerometer_against_feet_and_legs(settled_clock: Clock) -> None:
-    assert faults_of(settled_clock, slice(7, 10), [0.0, 0.0, 30.0], 30) == ("accelerometer",)
+    row[channels] += change
+    assert fault_names(settled_clock.show(row, 30)) == faults
 
 
 @pytest.mark.parametrize("rate", [0.3, -1.0, 4.0])
