@@ -1,6 +1,7 @@
-"""Derivatives by central differences, and a short flow of the contact dynamics to differentiate."""
+"""Derivatives by central differences, a short flow to differentiate, and a law of derivatives."""
 
 import numpy as np
+from numpy.testing import assert_allclose
 
 from robots.contact_dynamics import ContactDynamics
 from robots.state import integrate
@@ -20,3 +21,11 @@ def flow(dynamics: ContactDynamics, q, v, tau, contacts, t):
     q_mid, v_mid = integrate(q, v, 0.5 * t * np.concatenate((v, a)))
     a_mid, _ = dynamics.acceleration(q_mid, v_mid, tau, contacts)
     return integrate(q, v, t * np.concatenate((v_mid, a_mid)))
+
+
+def assert_joints_drift(linear, period):
+    """Joints move by their velocities alone: the backward pass relies on it without a look."""
+    assert linear.drift == (6, 18, 18, period)
+    own = linear.A[:, 6:18] - period * linear.A[:, 24:]
+    assert_allclose(own, np.tile(np.eye(36)[6:18], (len(own), 1, 1)), atol=1e-14)
+    assert_allclose(linear.B[:, 6:18], period * linear.B[:, 24:], rtol=1e-14)

@@ -23,6 +23,7 @@ from tests.controller.tracker_messages import (
     policy,
     reading,
     standing,
+    torque_of,
 )
 
 
@@ -46,11 +47,8 @@ def test_between_samples_the_motors_carry_the_joint_feedback_on(tracker):
     moved_q, moved_v = q.copy(), v.copy()
     moved_q[7:] += 0.01 * rng.normal(size=12)
     moved_v[6:] += 0.1 * rng.normal(size=12)
-    torque = motor_torque(
-        command.q, command.dq, command.kp, command.kd, command.tau, moved_q[7:], moved_v[6:]
-    )
     wanted = policy(p, moved_q, moved_v, 0.0).torque
-    assert_allclose(torque, wanted, atol=1e-9)
+    assert_allclose(torque_of(command, moved_q, moved_v), wanted, atol=1e-9)
 
 
 def test_an_older_estimate_is_moved_as_planned_to_the_time_of_the_command(
@@ -64,7 +62,7 @@ def test_an_older_estimate_is_moved_as_planned_to_the_time_of_the_command(
     command = tracker.command(estimate(3, q, v), p, 0.005, reading(5, q_now, v_now))
     moved = move(p, q, v, 0.003, 0.005)
     wanted = policy(p, *moved, 0.005).torque
-    assert_allclose(realised(command, q_now[7:], v_now[6:]), wanted, atol=1e-9)
+    assert_allclose(torque_of(command, q_now, v_now), wanted, atol=1e-9)
     assert np.abs(wanted - policy(p, q, v, 0.005).torque).max() > 0.1
 
 
@@ -72,16 +70,12 @@ def move(p: Plan, q: Array, v: Array, begin: float, end: float) -> tuple:
     return integrate(q, v, difference(*nominal(p, begin), *nominal(p, end)))
 
 
-def realised(command: MotorCommand, q: Array, dq: Array) -> Array:
-    return motor_torque(command.q, command.dq, command.kp, command.kd, command.tau, q, dq)
-
-
 def test_too_large_a_torque_is_clipped_at_the_motor(tracker):
     tracker.reset()
     p, (q, v), signs = plan(), standing(), np.array([1.0, -1.0] * 6)
     p.inputs[:] = signs * 100.0
     command = tracker.command(estimate(0, q, v), p, 0.0)
-    assert_allclose(realised(command, q[7:], v[6:]), signs * A1.torque_limit[0])
+    assert_allclose(torque_of(command, q, v), signs * A1.torque_limit[0])
 
 
 def vector(limit: float) -> st.SearchStrategy:
@@ -124,7 +118,7 @@ def test_motor_law_gives_exactly_the_policy_of_when_the_command_takes_effect(see
     q_due, v_due = move(p, q, v, 0.013, due)
     wanted = policy(p, q_due, v_due, due).torque
     assert np.abs(wanted).max() < A1.torque_limit[0]
-    assert_allclose(realised(command, q_due[7:], v_due[6:]), wanted, atol=1e-9)
+    assert_allclose(torque_of(command, q_due, v_due), wanted, atol=1e-9)
     assert command.status == "ok" and command.plan_id == p.id and command.tick == 13
 
 

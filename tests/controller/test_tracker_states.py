@@ -9,7 +9,6 @@ from numpy.testing import assert_allclose, assert_array_equal
 
 from controller.options import TrackerOptions
 from controller.tracker import Tracker
-from robots.motor_law import motor_torque
 from robots.rotations import exp3, quaternion_from_rotation
 from runtime.messages import MotorCommand, Plan
 from tests.a1 import A1
@@ -19,6 +18,7 @@ from tests.controller.tracker_messages import (
     near_standing,
     plan,
     reading,
+    torque_of,
 )
 
 Q, V = near_standing(np.random.default_rng(0), 0.02)
@@ -29,12 +29,6 @@ TRACKER = Tracker(TrackerOptions(), A1)
 def tracker() -> Tracker:
     TRACKER.reset()
     return TRACKER
-
-
-def torque_of(command: MotorCommand, q=Q, v=V) -> np.ndarray:
-    return motor_torque(
-        command.q, command.dq, command.kp, command.kd, command.tau, q[7:].copy(), v[6:].copy()
-    )
 
 
 def live(
@@ -59,7 +53,7 @@ def test_waiting_holds_the_first_pose_and_torque(tracker):
     first = msgspec.structs.replace(reading(0, Q, V), joint_torque=np.linspace(-5.0, 5.0, 12))
     command = tracker.command(None, None, 0.0, first)
     assert command.status == "waiting" and command.plan_id == -1
-    assert_allclose(torque_of(command) - command.kd * -V[6:], first.joint_torque)
+    assert_allclose(torque_of(command, Q, V) - command.kd * -V[6:], first.joint_torque)
     moved = Q.copy()
     moved[7:] += 0.1
     command = live(tracker, range(1, 50), state=(moved, V))[-1]
@@ -77,7 +71,7 @@ def test_a_stale_plan_is_held_then_the_robot_stands_down(tracker):
     q = np.array([c.q for c in commands[given_up + 1 :]])
     assert_allclose(q[0], Q[7:], atol=2e-3)  # from the measured joints
     assert np.abs(np.diff(q, axis=0)).max() < 0.0025
-    torques = np.array([torque_of(c) for c in commands[given_up - 3 : given_up + 50]])
+    torques = np.array([torque_of(c, Q, V) for c in commands[given_up - 3 : given_up + 50]])
     assert np.abs(np.diff(torques, axis=0)).max() < 0.5  # no jump in torque either
 
 
@@ -89,7 +83,7 @@ def test_fresh_plans_take_over_from_standing_smoothly(tracker):
     commands = live(tracker, range(start + 400), plans)
     assert commands[start - 1].status == "stand_down"
     assert {c.status for c in commands[start:]} == {"ok"}
-    torques = np.array([torque_of(c) for c in commands[start - 1 :]])
+    torques = np.array([torque_of(c, Q, V) for c in commands[start - 1 :]])
     assert np.abs(np.diff(torques, axis=0)).max() < 0.2  # 10 N m in 0.2 s is 0.05 a tick
     assert_allclose(torques[-1], push, atol=1e-9)
 

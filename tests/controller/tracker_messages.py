@@ -6,8 +6,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from controller.plan_function import PlanFunction, nominal_at, policy_at, unpack
+from robots.motor_law import motor_torque
 from robots.state import integrate
-from runtime.messages import Plan, SensorReading, StateEstimate
+from runtime.messages import MotorCommand, Plan, SensorReading, StateEstimate
 from tests import a1
 
 Array = NDArray[np.float64]
@@ -59,6 +60,11 @@ def reading(tick: int, q: Array, v: Array) -> SensorReading:
     )  # fmt: skip
 
 
+def torque_of(command: MotorCommand, q: Array, v: Array) -> Array:
+    """What the motors make of a command in a state."""
+    return motor_torque(command.q, command.dq, command.kp, command.kd, command.tau, q[7:], v[6:])
+
+
 def plan(
     plan_id: int = 1,
     tick: int = 0,
@@ -72,17 +78,9 @@ def plan(
     states = [standing() if rng is None else near_standing(rng, size) for _ in range(knots + 1)]
     shape = (knots, 12, 36)
     return Plan(
-        id=plan_id,
-        tick=tick,
-        time=tick * TICK,
-        period=0.01,
-        states_q=np.array([q for q, _ in states]).reshape(-1, 19),
-        states_v=np.array([v for _, v in states]).reshape(-1, 18),
+        id=plan_id, tick=tick, time=tick * TICK, period=0.01,
+        states_q=np.array([q for q, _ in states]), states_v=np.array([v for _, v in states]),
         inputs=np.zeros((knots, 12)) if rng is None else 3.0 * rng.normal(size=(knots, 12)),
         gains=np.zeros(shape) if rng is None else gain * rng.normal(size=shape),
-        contacts=np.ones((knots, 4)),
-        cost=0.0,
-        iterations=1,
-        solve_s=0.001,
-        status=status,  # type: ignore[arg-type]
-    )
+        contacts=np.ones((knots, 4)), cost=0.0, iterations=1, solve_s=0.001, status=status,
+    )  # fmt: skip

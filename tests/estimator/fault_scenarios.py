@@ -6,7 +6,6 @@ freezes it, lets it jump, makes it NaN, or loses whole readings.
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import NamedTuple
 
 import numpy as np
@@ -85,8 +84,17 @@ class Scenario(NamedTuple):
         if self.kind == "drop-out":
             kept = np.r_[0:first, last : len(stream.time)]
             return Stream(*(array[kept] for array in stream))
-        rows = stream.rows.copy()
-        rows[first:last] = _KINDS[self.kind](rows, first, last, self)
+        rows, channels = stream.rows.copy(), self.channels
+        faulty = rows[first:last]
+        if self.kind in ("freeze", "repeat"):
+            faulty[:, channels] = rows[first - 1, channels]
+        elif self.kind != "jump":
+            faulty[:, channels] = np.nan if self.kind == "nan" else 0.0
+        elif self.group == "orientation":
+            tilt = quaternion_from_rotation(exp3(np.array([GROUPS[self.group].jump, 0.0, 0.0])))
+            faulty[:, :4] = [quaternion_product(tilt, row[:4].copy()) for row in faulty]
+        else:
+            faulty[:, channels] += GROUPS[self.group].jump
         return stream._replace(rows=rows)
 
     @property
@@ -100,43 +108,6 @@ class Scenario(NamedTuple):
             silent_one and self.group in ("foot_force", "joint_torque")
         )
 
-
-def _freeze(rows: Array, first: int, last: int, scenario: Scenario) -> Array:
-    faulty = rows[first:last].copy()
-    faulty[:, scenario.channels] = rows[first - 1, scenario.channels]
-    return faulty
-
-
-def _nan(rows: Array, first: int, last: int, scenario: Scenario) -> Array:
-    faulty = rows[first:last].copy()
-    faulty[:, scenario.channels] = np.nan
-    return faulty
-
-
-def _jump(rows: Array, first: int, last: int, scenario: Scenario) -> Array:
-    faulty = rows[first:last].copy()
-    jump = GROUPS[scenario.group or ""].jump
-    if scenario.group == "orientation":
-        tilt = quaternion_from_rotation(exp3(np.array([jump, 0.0, 0.0])))
-        faulty[:, :4] = [quaternion_product(tilt, row[:4].copy()) for row in faulty]
-    else:
-        faulty[:, scenario.channels] += jump
-    return faulty
-
-
-def _silence(rows: Array, first: int, last: int, scenario: Scenario) -> Array:
-    faulty = rows[first:last].copy()
-    faulty[:, scenario.channels] = 0.0
-    return faulty
-
-
-_KINDS: dict[str, Callable[[Array, int, int, Scenario], Array]] = {
-    "freeze": _freeze,
-    "repeat": _freeze,
-    "jump": _jump,
-    "nan": _nan,
-    "silence": _silence,
-}
 
 SCENARIOS = [
     Scenario(kind, group, single)

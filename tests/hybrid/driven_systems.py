@@ -1,4 +1,4 @@
-"""Systems whose flows, guards and resets depend on the time and on inputs."""
+"""Systems whose functions depend on the time and on inputs, and a ball of one mode."""
 
 import numpy as np
 
@@ -47,3 +47,29 @@ def relay():
         lambda t, x, u: np.array([x[0] * x[1] + t, x[2] + 0.4 * u[0] ** 2]),
     )  # fmt: skip
     return System(modes, (hit, throw))
+
+
+def fall(t, x, u):
+    return np.array([x[1], -9.8])
+
+
+def height(t, x, u):
+    return x[0]
+
+
+def lie(t, x, u):
+    return np.zeros(2)
+
+
+def bounce(t, x, u):
+    return np.array([x[0], -0.5 * x[1]])
+
+
+SETTLE = Transition(1, 2, height, lie, name="rest", rest=True)
+
+
+def one_mode_ball(*further, reset=bounce):
+    """A ball whose impact leads back to its own mode, 1; mode 2 is rest."""
+    hit = Transition(1, 1, height, reset, name="impact", time_invariant=True)
+    modes = {1: Mode("flight", 2, 0, fall), 2: Mode("rest", 2, 0, lie)}
+    return System(modes, (hit, *further))

@@ -9,32 +9,21 @@ from pytest import approx
 
 import hybrid as hy
 from tests.hybrid.compiled_functions import each_way
+from tests.hybrid.driven_systems import fall, height, one_mode_ball
 
 HIGH = np.array([1.0, 0.0])
 LANDING = np.sqrt(2.0 / 9.8)
-
-
-def fall(t, x, u):
-    return np.array([x[1], -9.8])
-
-
-def height(t, x, u):
-    return x[0]
 
 
 def speed(t, x, u):
     return x[1]
 
 
-def bounce(t, x, u):
-    return np.array([x[0], -0.5 * x[1]])
-
-
 def swing(t, x, u):
     return np.array([x[1], -x[0]])
 
 
-BALL = hy.System({1: hy.Mode("air", 2, 0, fall)}, [hy.Transition(1, 1, height, bounce, name="hit")])
+BALL = one_mode_ball()
 SWING = hy.System({1: hy.Mode("swing", 2, 0, swing)}, [])
 
 
@@ -51,7 +40,7 @@ def test_an_event_is_found_in_its_direction_and_changes_nothing(way, direction, 
 def test_a_terminal_event_ends_a_run_without_end():
     events = [hy.Event(height), hy.Event(speed, -1, terminal=True)]
     run = hy.simulate(BALL, 1, HIGH, np.inf, events=events)
-    assert run.status == "stopped" and [e.transition.name for e in run.events] == ["hit"]
+    assert run.status == "stopped" and [e.transition.name for e in run.events] == ["impact"]
     assert run.final_time == approx(1.5 * LANDING) and abs(run.final_state[1]) < 1e-9
     held = hy.simulate(BALL, 1, HIGH, np.inf, timestep=0.1, events=events)
     assert held.final_time == approx(run.final_time, abs=1e-12)
@@ -93,7 +82,7 @@ def test_a_run_is_asked_for_many_times_at_once_and_written_short():
     assert run.y.shape == (2, 3) and run.y[0, 1] == approx(1.0 - 4.9 * 0.04)
     modes, states = run.at(run.t)
     assert_array_equal(states.T, run.y)
-    assert list(modes) == [1, 1, 1] and len(repr(run)) < 100 and "hit" in repr(BALL)
+    assert list(modes) == [1, 1, 1] and len(repr(run)) < 100 and "impact" in repr(BALL)
     plain = hy.simulate(BALL, 1, HIGH, 1.0)
     assert plain.y.shape == (2, len(plain.t))
     batch = hy.simulate_batch(BALL, 1, np.array([HIGH, HIGH]), [0.2, 1.0])

@@ -9,13 +9,15 @@ from hybrid.saltations import saltation, saltation_matrix
 from hybrid.systems import System
 
 
-@pytest.mark.parametrize("velocity, force", [(-8.8, 0.0), (-2.0, 5.0), (-0.5, -20.0)])
-def test_ball_matches_its_closed_form(velocity, force):
-    """(5.36)."""
-    system = bouncing_ball()
-    impact = system.outgoing(FALLING)[0]
-    found = saltation(system, impact, 0.0, np.array([0.0, velocity]), np.array([force]))
-    e, gain = RESTITUTION, (force - MASS * GRAVITY) * (RESTITUTION + 1.0) / (MASS * velocity)
+@pytest.mark.parametrize(
+    "velocity, force, then", [(-8.8, 0.0, 0.0), (-2.0, 5.0, -3.0), (-0.5, -20.0, 7.0)]
+)
+def test_ball_matches_its_closed_form(velocity, force, then):
+    """(5.36), also where the input jumps with the event."""
+    system, e = bouncing_ball(), RESTITUTION
+    at = 0.0, np.array([0.0, velocity]), np.array([force]), np.array([then])
+    found = saltation(system, system.outgoing(FALLING)[0], *at)
+    gain = (then - MASS * GRAVITY + e * (force - MASS * GRAVITY)) / (MASS * velocity)
     assert found.ok
     assert_allclose(found.matrix, [[-e, 0.0], [gain, -e]], atol=1e-12)
     assert_array_equal(found.reset_jacobian, [[1.0, 0.0], [0.0, -e]])

@@ -23,6 +23,7 @@ from hybrid.simulation import simulate, simulate_step
 from hybrid.systems import Mode, System, Transition
 from hybrid.variational import fundamental_matrix
 from tests.hybrid.compiled_functions import each_way, without_closed_forms
+from tests.hybrid.driven_systems import SETTLE, bounce, fall, one_mode_ball
 
 U, HIGH, NONE = np.zeros(1), np.array([1.0, 0.0]), np.zeros(0)
 BALL = bouncing_ball()
@@ -64,7 +65,7 @@ def test_a_ceiling_that_is_touched_is_grazed(closed_form, above):
 
 
 @closed_or_not
-def test_a_ball_on_the_floor_grazes_it_and_one_that_bounces_for_ever_is_zeno(closed_form):
+def test_a_ball_on_the_floor_grazes_it_and_one_that_bounce_for_ever_is_zeno(closed_form):
     step = drop(ball_with(closed_form), 0.1, np.zeros(2))
     assert_says(step, "grazing", "impact (1, 2)", "t = 0.25 s")
     step = drop(ball_with(closed_form), 5.0)
@@ -195,24 +196,6 @@ def test_many_events_and_steps_in_a_long_time_are_not_too_many(way):
         assert simulate(system, FIRST, HIGH, 20.0, options=options).status == status
 
 
-def fall(t, x, u):
-    return np.array([x[1], -9.8])
-
-
-def bounce(t, x, u):
-    return np.array([x[0], -0.5 * x[1]])
-
-
-def zeros(t, x, u):
-    return np.zeros(2)
-
-
-def one_mode_ball(*further):
-    """A ball whose impact leads back to its own mode; with a mode of rest where one is given."""
-    modes = {FIRST: Mode("flight", 2, 0, fall), SECOND: Mode("rest", 2, 0, zeros)}
-    return System(modes, (Transition(FIRST, FIRST, first, bounce, name="impact"), *further))
-
-
 @each_way
 @pytest.mark.parametrize(
     ("x", "duration", "status", "times"),
@@ -232,15 +215,14 @@ def test_a_start_inside_a_guard_and_on_it(way, x, duration, status, times):
 
 @each_way
 def test_a_ball_comes_to_rest_where_a_mode_of_rest_is_given_and_may_be_thrown_again(way):
-    settle = Transition(FIRST, SECOND, first, zeros, name="rest", rest=True)
-    run = simulate(way(one_mode_ball(settle)), FIRST, HIGH, 5.0)
+    run = simulate(way(one_mode_ball(SETTLE)), FIRST, HIGH, 5.0)
     assert (run.status, run.final_mode) == ("ok", SECOND)
     assert_array_equal(run.final_state, 0.0)
     accumulation = 3.0 * np.sqrt(2.0 / 9.8)  # (1 + e) / (1 - e) times the first fall
     assert run.events[-1].time == approx(accumulation, abs=1e-3)
     launch = Transition(SECOND, FIRST, lambda t, x, u: 3.0 - t,
                         lambda t, x, u: np.array([0.0, 2.0]), name="launch")  # fmt: skip
-    run = simulate(way(one_mode_ball(settle, launch)), FIRST, HIGH, 3.1)
+    run = simulate(way(one_mode_ball(SETTLE, launch)), FIRST, HIGH, 3.1)
     assert (run.status, run.final_mode) == ("ok", FIRST)
     assert_allclose(run.final_state, [0.2 - 0.049, 2.0 - 0.98], atol=1e-8)
 

@@ -18,6 +18,7 @@ from sim_bridge.node import SimulationNodeOptions, run
 from sim_bridge.simulated_bridge import SimulatedBridge
 from sim_bridge.simulated_robot import SimulatedRobot
 from tests.a1 import A1, stand_command
+from tests.runtime.jumping_clock import JumpingClock
 
 
 def respond(reading: SensorReading) -> MotorCommand:
@@ -39,25 +40,11 @@ def test_lock_step_over_the_bus_equals_one_process_to_the_bit(tmp_path):
     assert watched.robot.reading() == together.reading()
 
 
-class JumpingClock(PausedClock):
-    """A clock of real time that is late by given numbers of ticks, without waiting for any."""
-
-    paused = False
-
-    def __init__(self, jumps: list[int]) -> None:
-        super().__init__(0.001)
-        self._jumps = jumps
-
-    def wait_tick(self) -> int:
-        self._tick += self._jumps.pop(0) if self._jumps else 1
-        return self._tick
-
-
 def test_short_delays_are_made_up_for_and_long_ones_stop_the_world(tmp_path):
     options = SimulationNodeOptions(reading_subscribers=0, catch_up_ticks=5)
     robot = SimulatedRobot(A1)
     with Bus(Endpoints.ipc(tmp_path)) as bus:
-        report = run(robot, bus, JumpingClock([1, 1, 4, 1, 21, 1]), 0.02, lambda: False, options)
+        report = run(robot, bus, JumpingClock({1: 3, 6: 20}), 0.02, lambda: False, options)
     # Three ticks late, then twenty of which five are made up for and fifteen are lost.
     assert (report["caught_up"], report["lost"], report["ticks"]) == (8, 15, 20)
     assert report["in_force"] == {"none": 20}, "nobody has sent a command"

@@ -41,6 +41,7 @@ from studies.kong.systems.tube_ball import RADIUS as TUBE
 from studies.kong.systems.vibrating_table import vibrating_table
 from studies.kong.variational import driven_hopper
 from studies.study import StudyOptions
+from tests.studies.kong.test_systems import edge_on_wall
 
 STATES = 20  # per transition
 
@@ -82,12 +83,7 @@ def arm_of(edge):
 
 def on_wall(rng, edge, dims):
     """A quadcopter with the edge that slides, is released, or strikes on the wall."""
-    arm, angle = arm_of(edge), rng.uniform(-np.pi, np.pi)
-    lean = angle + rng.uniform(-1.2, 1.2) + (0.0 if arm > 0.0 else np.pi)
-    middle = quad.RADIUS * np.array([np.cos(angle), np.sin(angle)])
-    middle -= arm * np.array([np.cos(lean), np.sin(lean)])
-    x = np.array([*middle, lean, *(3.0 * rng.normal(size=3))])
-    return GuardState(0.0, x, 10.0 * rng.normal(size=2))
+    return GuardState(0.0, edge_on_wall(rng, arm_of(edge)), 10.0 * rng.normal(size=2))
 
 
 def contact_of(name, edge):

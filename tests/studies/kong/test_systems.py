@@ -135,13 +135,18 @@ def frame(x, arm):
     return p, np.array([inward, [inward[1], -inward[0]]]) @ edge
 
 
-def contact(rng, arm, approach=0.0):
-    """A state with one edge on the wall and the other inside; the edge moves outward so fast."""
+def edge_on_wall(rng, arm):
+    """A state with one edge on the wall and the other inside, moving anyhow."""
     angle = rng.uniform(-np.pi, np.pi)
-    theta = angle - np.sign(arm) * rng.uniform(-1.2, 1.2) + (0.0 if arm > 0.0 else np.pi)
-    on_wall = quad.RADIUS * np.array([np.cos(angle), np.sin(angle)])
-    middle = on_wall - arm * np.array([np.cos(theta), np.sin(theta)])
-    x = np.array([*middle, theta, *rng.normal(scale=3.0, size=3)])
+    lean = angle + rng.uniform(-1.2, 1.2) + (0.0 if arm > 0.0 else np.pi)
+    middle = quad.RADIUS * np.array([np.cos(angle), np.sin(angle)])
+    middle -= arm * np.array([np.cos(lean), np.sin(lean)])
+    return np.array([*middle, lean, *rng.normal(scale=3.0, size=3)])
+
+
+def contact(rng, arm, approach=0.0):
+    """The same; the edge moves outward so fast."""
+    x = edge_on_wall(rng, arm)
     normal = frame(x, arm)[1][:1]
     x[3:] -= np.linalg.pinv(normal)[:, 0] * (normal[0] @ x[3:] + approach)
     return x

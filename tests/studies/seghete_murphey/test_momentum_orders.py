@@ -4,10 +4,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose
 
-from hybrid.impacts.contact_problem import ContactProblem
 from hybrid.impacts.resolution import sequential
 from studies.seghete_murphey.systems.momentum_maps import momentum_map
 from studies.seghete_murphey.systems.momentum_orders import OrderOptions, all_orders
+from tests.hybrid.impacts.drawn_problems import drawn
 
 SEEDS = st.integers(0, 2**32 - 1)
 RESTITUTIONS = st.floats(0.0, 1.0)
@@ -18,16 +18,10 @@ def inner(M, a, b):
     return a @ np.linalg.solve(M, b)
 
 
-def drawn(seed, m, n=4):
-    """Inertia, m normals with a common feasible direction, and a momentum that closes them all."""
-    rng = np.random.default_rng(seed)
-    A = rng.normal(size=(n, n))
-    M = A @ A.T + 0.5 * np.eye(n)
-    J_n = rng.normal(size=(m, n))
-    J_n[:, 0] = 2.0
-    v = rng.normal(size=n)
-    v[0] = -1.0 - np.abs(J_n[:, 1:] @ v[1:]).max()
-    return M, J_n, M @ v
+def drawn_momentum(seed, m):
+    """Inertia, m normals with a common feasible direction, and a momentum that closes one."""
+    problem, v = drawn(seed, m=m, friction=0.0)
+    return problem.M, problem.J_n, problem.M @ v
 
 
 def wedge(s):
@@ -39,7 +33,7 @@ def wedge(s):
 @settings(max_examples=25, deadline=None)
 @given(SEEDS, RESTITUTIONS, st.integers(1, 3))
 def test_every_outcome_is_feasible_gains_no_energy_and_is_the_product_of_its_maps(seed, e, m):
-    M, J_n, p = drawn(seed, m)
+    M, J_n, p = drawn_momentum(seed, m)
     found = all_orders(M, J_n, p, OrderOptions(restitution=e, max_maps=30, max_orders=200))
     for each in found.propagations:
         product = p.copy()
@@ -70,10 +64,9 @@ def test_elastic_wedge_needs_at_most_pi_over_its_angle(s):
 @settings(max_examples=15, deadline=None)
 @given(SEEDS)
 def test_plastic_maps_are_sequential_impacts_without_friction(seed):
-    M, J_n, p = drawn(seed, 2)
-    impact = ContactProblem.planar(M, J_n, np.ones_like(J_n), 0.0, ("A", "B"), "drawn")
-    one = next(each for each in all_orders(M, J_n, p, PLASTIC).propagations if each.order[0] == 0)
-    other = sequential(impact, np.linalg.solve(M, p), (0, 1))
-    assert_allclose(
-        np.linalg.solve(M, one.p_plus), other.v_plus, atol=1e-6 * np.linalg.norm(other.v_plus)
-    )
+    problem, v = drawn(seed, friction=0.0)
+    found = all_orders(problem.M, problem.J_n, problem.M @ v, PLASTIC).propagations
+    one = next(each for each in found if each.order[0] == 0)
+    other = sequential(problem, v, (0, 1)).v_plus
+    v_plus = np.linalg.solve(problem.M, one.p_plus)
+    assert_allclose(v_plus, other, atol=1e-6 * np.linalg.norm(other))
