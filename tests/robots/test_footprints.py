@@ -17,6 +17,7 @@ def on_plane(a: float, b: float, at: np.ndarray) -> np.ndarray:
 def test_it_is_the_plane_of_regularised_least_squares() -> None:
     feet = on_plane(0.2, -0.1, np.array([3.0, -2.0, 0.5]))
     feet[:, 2] += [0.01, -0.02, 0.005, 0.0]
+    feet[0, :2] += 0.1
     plane = plane_of(feet)
     offsets = feet - feet.mean(axis=0)
     rows = np.vstack([offsets[:, :2] / ROUGHNESS, np.eye(2) / STEEPNESS])
@@ -25,6 +26,9 @@ def test_it_is_the_plane_of_regularised_least_squares() -> None:
     assert plane.slope == approx(slope, abs=1e-12)
     assert plane.covariance == approx(np.linalg.inv(rows.T @ rows), rel=1e-9)
     assert plane.centre == approx(feet.mean(axis=0))
+    away = np.array([0.5, -0.4])
+    variance = plane.variance + away @ plane.covariance @ away + ROUGHNESS**2
+    assert height_on(plane, *(plane.centre[:2] + away))[1] == approx(variance)
 
 
 def test_the_height_is_less_certain_far_from_the_feet() -> None:

@@ -3,6 +3,7 @@
 import numpy as np
 from numpy.testing import assert_allclose
 from pytest import approx
+from scipy.spatial.transform import Rotation
 
 from robots.state import difference_batch
 from robots.urdf import urdf_of
@@ -25,6 +26,14 @@ def test_difference_is_ours():
     y[50, 3:7], y[51, 3:7] = x[50, 3:7], -x[51, 3:7]  # none, and the long way round
     expected = difference_batch(x[:, :19], x[:, 19:], y[:, :19], y[:, 19:])
     assert_allclose(server.difference(x, y), expected, atol=1e-12)
+
+
+def test_the_root_s_velocity_is_that_of_its_point_and_ours_that_of_the_origin():
+    x, point = states(20), np.array([0.1, -0.2, 0.3])
+    root = server.root_from_x(x, point)
+    at_point = x[:, 19:22] + np.cross(x[:, 22:25], point)
+    assert_allclose(root[:, 7:10], Rotation.from_quat(x[:, 3:7]).apply(at_point), atol=1e-12)
+    assert_allclose(server.x_from_root(root, x[:, 7:19], x[:, 25:], point), x, atol=1e-12)
 
 
 def test_motors_are_the_simulated_robot_s():

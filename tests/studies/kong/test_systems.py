@@ -15,6 +15,7 @@ from hybrid.rigid_body.hybrid_system import rigid_body_system
 from hybrid.saltations import saltation
 from hybrid.simulation import simulate_step
 from studies.kong.systems import aslip as leg
+from studies.kong.systems import pendulum as pend
 from studies.kong.systems import quadcopter as quad
 from studies.kong.systems import slope_ball as slope
 from studies.kong.systems import spring_damper_ball as spring
@@ -28,6 +29,13 @@ BODY = np.array([0.0, 1.8, 5 * np.pi / 12, 0.0, -1.0, 0.0])  # of ASLIP
 
 def names(step):
     return [event.transition.name for event in step.events]
+
+
+def test_the_pendulum_swings_by_gravity_and_where_it_is_held_by_spring_and_damper():
+    modes, x = pend.pendulum(length=0.7, mass=1.3).modes, np.array([0.3, -2.0])
+    free, held = (modes[mode].flow(0.0, x, NONE)[1] for mode in (pend.FREE, pend.CONTACT))
+    assert free == approx(-pend.GRAVITY / 0.7 * np.sin(0.3))
+    assert 1.3 * 0.7**2 * (held - free) == approx(2.0 * pend.DAMPING - 0.3 * pend.STIFFNESS)
 
 
 def leg_energy(mode, x):
@@ -156,6 +164,8 @@ def contact(rng, arm, approach=0.0):
 def test_the_quadcopter_slides_by_the_constrained_equations_and_impacts_lose_energy(mode):
     """(5.33) and (5.34) with friction in the tangential row, solved by numpy."""
     system, rng, arm, h = quad.quadcopter(), np.random.default_rng(mode), EDGES[mode], 1e-6
+    assert np.linalg.norm(frame(quad.perch(), arm)[0]) == approx(quad.RADIUS)
+    assert quad.perch()[2] == approx(-7.0 / 12.0 * np.pi)  # as printed in x_des
     liftoff = next(e for e in system.outgoing(mode) if e.name == "liftoff")
     hit = next(e for e in system.transitions if (e.source, e.target) == (quad.FREE, mode))
     for _ in range(20):
