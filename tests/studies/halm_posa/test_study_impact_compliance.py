@@ -9,6 +9,7 @@ from studies.halm_posa.impact_compliance import (
     RATIO,
     TILT,
     CompliantContact,
+    arrival,
     collide,
     flow,
     jacobian,
@@ -17,6 +18,7 @@ from studies.halm_posa.impact_compliance import (
 )
 from studies.halm_posa.systems.rocking_block import (
     RockingBlock,
+    corners,
     mass_matrix,
     problem,
     tangential_jacobian,
@@ -46,6 +48,26 @@ def test_force_is_spring_and_damper_and_never_pulls():
     leaving = still.copy()
     leaving[4] = 1.0
     assert_allclose(flow(BLOCK, contact, BOTH, leaving)[6:], 0.0)
+
+
+def test_damping_ratio_is_one_where_oscillation_begins():
+    """One corner's mode: critical where the ratio is 1, at any mass, with c = 2 zeta sqrt(k m)."""
+    block = RockingBlock(mass=4.0)
+    for zeta, oscillates in ((0.49, True), (0.51, False)):
+        k = 1e5  # both corners: stiffness 2 k and damping 2 c, so critical at zeta = 1 / sqrt(2)
+        contact = CompliantContact((k, k), damping_ratio=zeta * np.sqrt(2.0))
+        pressed = np.array([0.0, 0.99, 0.0, 0.0, -1e-6, 0.0, 0.0, 0.0])
+        J = jacobian(block, contact, BOTH, pressed)[np.ix_([1, 4], [1, 4])]
+        assert bool(np.abs(np.linalg.eigvals(J).imag).max() > 0.0) is oscillates
+
+
+@pytest.mark.parametrize("theta", [-2e-4, 0.0, 1e-3])
+def test_arrives_on_one_corner_with_the_same_energy(theta):
+    x = arrival(BLOCK, theta)
+    assert corners(BLOCK, x[:3])[:, 1].min() == pytest.approx(0.0, abs=1e-15)
+    raised = BLOCK.mass * BLOCK.gravity * (x[1] - 1.0)
+    energy = 0.5 * x[3:] @ mass_matrix(BLOCK) @ x[3:] + raised
+    assert energy == pytest.approx(0.5 * BLOCK.mass * BLOCK.speed**2, rel=1e-12)
 
 
 def test_equal_corners_resolve_as_the_simultaneous_law():
