@@ -20,7 +20,6 @@ from robots.rotations import (
     quaternion_product,
 )
 from robots.state import difference
-from runtime.messages import Plan, StateEstimate
 from tests.a1 import A1, STAND, estimate, feet_in_world
 
 PERIOD = 0.01
@@ -31,13 +30,13 @@ MAKERS: list[Callable[[Goal], CentroidalPlanner]] = [
 ]
 
 
-def driven(goal: Goal, options: ConvexMpcOptions | InstantQpOptions = MPC) -> DrivenPath:
+def driven(goal, options=MPC):
     path = DrivenPath(options, A1, DriveOptions())
     path.course.goal = goal
     return path
 
 
-def turned(q: np.ndarray, place: np.ndarray, yaw: float) -> np.ndarray:
+def turned(q, place, yaw):
     """Configurations (..., 19), turned about the origin by `yaw` [rad] and moved to `place` (2)."""
     turn = exp3(np.array([0.0, 0.0, yaw]))
     rows = np.atleast_2d(q).copy()
@@ -47,7 +46,7 @@ def turned(q: np.ndarray, place: np.ndarray, yaw: float) -> np.ndarray:
     return rows.reshape(np.shape(q))
 
 
-def walk(planner: CentroidalPlanner, knots: int) -> list[tuple[StateEstimate, Plan]]:
+def walk(planner, knots):
     """Estimates of a robot that does what each plan says, from a stand, and the plans."""
     rows, q, v, touching = [], STAND, np.zeros(18), np.ones(4)
     for k in range(knots):

@@ -8,7 +8,7 @@ from pytest import approx
 from controller.centroidal.path import CommandedPath
 from controller.centroidal.rigid_body import BodyObserver
 from controller.centroidal.stepping import Step, Stepper
-from controller.gaits import TROT, WALK, Swing
+from controller.gaits import TROT, WALK
 from controller.planner_options import PathOptions, SteppingOptions
 from robots.conventions import GRAVITY
 from robots.legs import foot_positions_in_base
@@ -28,7 +28,7 @@ def body(velocity=(0.0, 0.0, 0.0), yaw=0.0):
     return OBSERVER.observe(q, v)
 
 
-def lift_off(foot: int) -> Swing:
+def lift_off(foot):
     """The first swing of a walk."""
     swing = WALK.next_swing(foot, 0.0)
     assert swing is not None

@@ -11,8 +11,8 @@ from controller.motor_targets import TORQUE_LIMITED, motor_limits, write_command
 from controller.options import TrackerOptions
 from controller.tracker import Tracker
 from robots.motor_law import motor_torque
-from robots.state import Array, difference, integrate
-from runtime.messages import MotorCommand, Plan
+from robots.state import difference, integrate
+from runtime.messages import MotorCommand
 from runtime.rows import layout_of
 from tests.a1 import A1, stand_command
 from tests.controller.tracker_messages import (
@@ -28,7 +28,7 @@ from tests.controller.tracker_messages import (
 
 
 @pytest.fixture(scope="module")
-def tracker() -> Tracker:
+def tracker():
     return Tracker(TrackerOptions(), A1)
 
 
@@ -66,7 +66,7 @@ def test_an_older_estimate_is_moved_as_planned_to_the_time_of_the_command(
     assert np.abs(wanted - policy(p, q, v, 0.005).torque).max() > 0.1
 
 
-def move(p: Plan, q: Array, v: Array, begin: float, end: float) -> tuple:
+def move(p, q, v, begin, end):
     return integrate(q, v, difference(*nominal(p, begin), *nominal(p, end)))
 
 
@@ -78,7 +78,7 @@ def test_too_large_a_torque_is_clipped_at_the_motor(tracker):
     assert_allclose(torque_of(command, q, v), signs * A1.torque_limit[0])
 
 
-def vector(limit: float) -> st.SearchStrategy:
+def vector(limit):
     return arrays(np.float64, 12, elements=st.floats(-limit, limit))
 
 

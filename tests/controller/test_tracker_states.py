@@ -10,7 +10,6 @@ from numpy.testing import assert_allclose, assert_array_equal
 from controller.options import TrackerOptions
 from controller.tracker import Tracker
 from robots.rotations import exp3, quaternion_from_rotation
-from runtime.messages import MotorCommand, Plan
 from tests.a1 import A1
 from tests.controller.tracker_messages import (
     TICK,
@@ -26,14 +25,12 @@ TRACKER = Tracker(TrackerOptions(), A1)
 
 
 @pytest.fixture
-def tracker() -> Tracker:
+def tracker():
     TRACKER.reset()
     return TRACKER
 
 
-def live(
-    tracker: Tracker, ticks: range, plans: dict[int, Plan] | None = None, state=(Q, V)
-) -> list[MotorCommand]:
+def live(tracker, ticks, plans=None, state=(Q, V)):
     """Commands of a robot that stays in one state, with plans arriving at given ticks."""
     plans = plans or {}
     return [
@@ -116,7 +113,7 @@ def test_every_number_of_the_estimate_is_checked(tracker):
         assert tracker.command(estimate(10, q, v), None, 0.010, reading(10, Q, V)).status == "hold"
 
 
-def tilted(angle: float) -> np.ndarray:
+def tilted(angle):
     q = Q.copy()
     q[3:7] = quaternion_from_rotation(exp3(np.array([angle, 0.0, 0.0])))
     return q
@@ -171,12 +168,12 @@ ESTIMATES = {  # estimates from then on, with fresh plans; statuses of some tick
 }  # fmt: skip
 
 
-def well(tracker: Tracker) -> None:
+def well(tracker):
     tracker.reset()
     live(tracker, range(WELL), {k: plan(k + 1, k) for k in range(0, WELL, 10)})
 
 
-def spoiled(rng: np.random.Generator, array: np.ndarray, value: float) -> np.ndarray:
+def spoiled(rng, array, value):
     """`array` with one number, or all of them, replaced."""
     out = array.copy()
     if rng.random() < 0.5:
@@ -234,7 +231,7 @@ def test_which_plan_is_followed(name):
         assert found == expected
 
 
-def not_a_number(place: int) -> np.ndarray:
+def not_a_number(place):
     state = np.concatenate([Q, V])
     state[place] = np.nan
     return state

@@ -14,7 +14,7 @@ GUIDE = Path(__file__).parents[2] / "docs" / "convergent.md"
 def test_the_guide_runs(capsys):
     code = blocks(GUIDE, "python")
     assert len(code) >= 9
-    names: dict = {}
+    names = {}
     exec("\n".join(code), names)
     out = capsys.readouterr().out
     assert "D_a -0.750, D_m 0.596" in out

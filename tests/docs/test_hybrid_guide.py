@@ -13,7 +13,7 @@ def test_the_guide_runs(capsys):
     code = blocks(GUIDE, "python")
     assert len(code) >= 8
     assert sum(bool(line.strip()) for line in code[0].splitlines()) <= 35
-    names: dict = {}
+    names = {}
     exec(code[0], names)
     assert names["run"].status == "ok" and names["solution"].status == "converged"
     np.testing.assert_allclose(names["solution"].trajectory.states[-1], [1.0, 0.0], atol=0.1)

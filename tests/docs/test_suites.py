@@ -16,7 +16,7 @@ PAGE = Path(__file__).parents[2] / "docs" / "suites.md"
 SUITES = blocks(PAGE, "yaml")
 
 
-def rows_of(suite: str) -> list[dict]:
+def rows_of(suite):
     trials = make_trials(parse_suite(suite), "hilqr", "paused", "suite")
     return [trial.labels | {"group": trial.group} for trial in trials]
 

@@ -16,18 +16,18 @@ TILTED = np.array([[0.3, 0.0, 1.0], [-0.1, 0.2, 1.0], [0.0, -0.4, 1.0], [0.0, 0.
 TILTED /= np.linalg.norm(TILTED, axis=1, keepdims=True)
 
 
-def velocity_columns(foot: int) -> list[int]:
+def velocity_columns(foot):
     starts = (VELOCITY, ANGULAR, RATES + 3 * foot, JOINTS + 3 * foot, ROTATION)
     return [start + j for start in starts for j in range(3)]
 
 
-def height_columns(foot: int) -> list[int]:
+def height_columns(foot):
     return [start + j for start in (POSITION, ROTATION, JOINTS + 3 * foot) for j in range(3)]
 
 
 @settings(max_examples=15)
 @given(st.integers(0, 10_000))
-def test_jacobians_are_finite_differences(seed: int) -> None:
+def test_jacobians_are_finite_differences(seed):
     """In every column of the state: what a row does not name does not matter to it."""
     m = random_memory(seed)
     rows = foot_rows(LEGS, m.q, m.v, RADII, TILTED)

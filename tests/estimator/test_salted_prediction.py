@@ -14,7 +14,6 @@ from estimator.salted.memory import (
     SIZE,
     STATES,
     VELOCITY,
-    Memory,
 )
 from estimator.salted.prediction import predict, reset
 from robots.contact_dynamics import ContactDynamics
@@ -28,12 +27,12 @@ SETS = [np.array([mask >> i & 1 for i in range(4)], dtype=float) for mask in (0,
 
 
 @pytest.fixture(scope="module")
-def dynamics() -> ContactDynamics:
+def dynamics():
     model = load_pinocchio(A1)
     return ContactDynamics(model, foot_frame_ids(model))
 
 
-def advance(dynamics: ContactDynamics, m: Memory, contacts: np.ndarray) -> np.ndarray:
+def advance(dynamics, m, contacts):
     """One predicted tick in place; the A that it used."""
     q, v = dynamics.step(m.q, m.v, m.torque, contacts, DT)
     A, _ = dynamics.step_derivatives(m.q, m.v, m.torque, contacts, DT)
@@ -41,7 +40,7 @@ def advance(dynamics: ContactDynamics, m: Memory, contacts: np.ndarray) -> np.nd
     return A
 
 
-def process_noise(age: np.ndarray) -> np.ndarray:
+def process_noise(age):
     """G diag(variances) G^T with G = [dt, 1] of each acceleration; biases beside it."""
     p, deviations = PARAMETERS, np.empty(18)
     deviations[:3], deviations[3:6] = p.acceleration_noise, p.angular_acceleration_noise
@@ -59,7 +58,7 @@ def process_noise(age: np.ndarray) -> np.ndarray:
 
 @settings(max_examples=12)
 @given(st.integers(0, 10_000), st.sampled_from(SETS))
-def test_the_covariance_is_that_of_the_augmented_state(seed: int, contacts: np.ndarray) -> None:
+def test_the_covariance_is_that_of_the_augmented_state(seed, contacts):
     """[x, b, v-] moves by [[A, 0], [0, 1], [turn of v, 0]], whatever v- was before."""
     model = load_pinocchio(A1)
     m = random_memory(seed)
@@ -78,7 +77,7 @@ def test_the_covariance_is_that_of_the_augmented_state(seed: int, contacts: np.n
 
 @settings(max_examples=12)
 @given(st.integers(0, 10_000))
-def test_a_reset_maps_the_robots_errors_and_keeps_the_rest(seed: int) -> None:
+def test_a_reset_maps_the_robots_errors_and_keeps_the_rest(seed):
     """J P J^T on 48 with J = blkdiag(Xi, 1), and the noises; the tick before stays as it was."""
     m, random = random_memory(seed), np.random.default_rng(seed)
     Xi, v_plus = random.standard_normal((ROBOT, ROBOT)), random.standard_normal(18)

@@ -18,7 +18,7 @@ from estimator.salted.measurements import (
     take_gyroscope,
     take_orientation,
 )
-from estimator.salted.memory import ANGULAR, SIZE, Memory
+from estimator.salted.memory import ANGULAR, SIZE
 from robots.conventions import GRAVITY
 from robots.rotations import (
     exp3,
@@ -45,22 +45,22 @@ NOISY = with_options(
 RANDOM_SEEDS = given(st.integers(0, 10_000))
 
 
-def specific_force(m: Memory) -> np.ndarray:
+def specific_force(m):
     R = rotation_from_quaternion(m.q[3:7])
     return (m.v[:3] - m.previous) / DT + GRAVITY * R[2] + m.bias[3:6]
 
 
-def attitude(m: Memory) -> np.ndarray:
+def attitude(m):
     return rotation_from_quaternion(m.q[3:7]) @ exp3(m.bias[6:9])
 
 
-def random_row(seed: int) -> np.ndarray:
+def random_row(seed):
     return np.random.default_rng(seed + 1).uniform(-3.0, 3.0, ROW)
 
 
 @RANDOM_SEEDS
 @settings(max_examples=10)
-def test_accelerometer(seed: int) -> None:
+def test_accelerometer(seed):
     m, row = random_memory(seed), random_row(seed)
     measured = row[rows.ACCELERATION : rows.POSITION]
     H = slopes(lambda d: specific_force(disturbed(m, d)), np.zeros(SIZE))
@@ -70,7 +70,7 @@ def test_accelerometer(seed: int) -> None:
     deviations = 2.0 + doubt + 0.1 * np.abs(measured)
     y = measured - specific_force(m)
 
-    def take(m: Memory, d: np.ndarray) -> None:
+    def take(m, d):
         take_accelerometer(m, d, measured, doubt, DT, NOISY)
 
     check_rows(m, take, H, y, deviations)
@@ -78,10 +78,10 @@ def test_accelerometer(seed: int) -> None:
 
 @RANDOM_SEEDS
 @settings(max_examples=10)
-def test_gyroscope(seed: int) -> None:
+def test_gyroscope(seed):
     m, row = random_memory(seed), random_row(seed)
 
-    def residual(m: Memory) -> np.ndarray:
+    def residual(m):
         return row[rows.GYRO : rows.ACCELERATION] - m.v[3:6] - m.bias[:3]
 
     H = -slopes(lambda d: residual(disturbed(m, d)), np.zeros(SIZE))
@@ -90,7 +90,7 @@ def test_gyroscope(seed: int) -> None:
 
 @RANDOM_SEEDS
 @settings(max_examples=10)
-def test_orientation(seed: int) -> None:
+def test_orientation(seed):
     """To first order in residual and misalignment, which are milliradians on the robot."""
     m, row = random_memory(seed), random_row(seed)
     m.bias[6:9] *= 1e-8
@@ -106,12 +106,12 @@ def test_orientation(seed: int) -> None:
 
 @RANDOM_SEEDS
 @settings(max_examples=10)
-def test_encoders_that_are_sound(seed: int) -> None:
+def test_encoders_that_are_sound(seed):
     m, row, random = random_memory(seed), random_row(seed), np.random.default_rng(seed)
     sound = random.random((2, 12)) < 0.6
     health = ALL_SOUND._replace(joint_position=sound[0], joint_velocity=sound[1])
 
-    def residual(m: Memory) -> np.ndarray:
+    def residual(m):
         joints = row[rows.POSITION : rows.TORQUE] - np.concatenate((m.q[7:], m.v[6:]))
         return joints[sound.ravel()]
 

@@ -23,13 +23,13 @@ DYNAMICS = ContactDynamics(MODEL, foot_frame_ids(MODEL))
 State = tuple[np.ndarray, np.ndarray]
 
 
-def rate(q: np.ndarray, v: np.ndarray) -> float:
+def rate(q, v):
     data, frame = MODEL.createData(), foot_frame_ids(MODEL)[FOOT]
     J = pin.computeFrameJacobian(MODEL, data, q, frame, pin.LOCAL_WORLD_ALIGNED)
     return float(J[2] @ v)
 
 
-def event(seed: int) -> tuple[State, np.ndarray]:
+def event(seed):
     """A state at touchdown of `FOOT` at more than 0.8 m/s, the other foot at rest; torques."""
     for k in range(100):
         m = random_memory(1000 * seed + k)
@@ -40,13 +40,13 @@ def event(seed: int) -> tuple[State, np.ndarray]:
     raise AssertionError("no brisk touchdown")
 
 
-def land(x: State, tau: np.ndarray, t: float) -> State:
+def land(x, tau, t):
     """Flow for t, stop, and flow the same time back."""
     q, v = flow(DYNAMICS, *x, tau, BEFORE, t)
     return flow(DYNAMICS, q, impact(DYNAMICS, q, v, AFTER).v_plus, tau, AFTER, -t)
 
 
-def time_of_guard(x: State, tau: np.ndarray, ground: float) -> float:
+def time_of_guard(x, tau, ground):
     t = 0.0
     for _ in range(6):
         q, v = flow(DYNAMICS, *x, tau, BEFORE, t)
@@ -55,13 +55,13 @@ def time_of_guard(x: State, tau: np.ndarray, ground: float) -> float:
 
 
 @pytest.mark.parametrize("seed", range(4))
-def test_guard_shift_is_what_another_height_of_the_ground_does(seed: int) -> None:
+def test_guard_shift_is_what_another_height_of_the_ground_does(seed):
     """Ground that lies higher by g is a guard's value lower by g."""
     x, tau = event(seed)
     hit = touchdown(DYNAMICS, *x, tau, BEFORE, FOOT)
     ground = feet_in_world(x[0])[FOOT, 2]
 
-    def end(higher: float) -> np.ndarray:
+    def end(higher):
         there = land(x, tau, time_of_guard(x, tau, ground - higher))
         return difference(x[0], hit.v_plus, *there)
 
@@ -71,7 +71,7 @@ def test_guard_shift_is_what_another_height_of_the_ground_does(seed: int) -> Non
 
 @pytest.mark.parametrize("seed", range(2))
 @pytest.mark.parametrize("kappa", [0.0, 0.3, 1.0])
-def test_the_map_is_that_of_touchdowns_at_the_fused_time(seed: int, kappa: float) -> None:
+def test_the_map_is_that_of_touchdowns_at_the_fused_time(seed, kappa):
     """kappa of the way from the sensor's time, which is fixed, to that of the guard."""
     x, tau = event(seed)
     hit = touchdown(DYNAMICS, *x, tau, BEFORE, FOOT)
@@ -81,7 +81,7 @@ def test_the_map_is_that_of_touchdowns_at_the_fused_time(seed: int, kappa: float
     assert timed.kappa == pytest.approx(kappa)
     ground = feet_in_world(x[0])[FOOT, 2]
 
-    def end(dx: np.ndarray) -> np.ndarray:
+    def end(dx):
         start = integrate(*x, dx)
         there = land(start, tau, kappa * time_of_guard(start, tau, ground))
         return difference(x[0], hit.v_plus, *there)
@@ -90,7 +90,7 @@ def test_the_map_is_that_of_touchdowns_at_the_fused_time(seed: int, kappa: float
     assert_allclose(timed.jacobian, found, atol=1e-4 * np.abs(found).max())
 
 
-def hit_at(speed: float) -> Touchdown:
+def hit_at(speed):
     """A touchdown with a given normal velocity; the matrices are told apart by their size."""
     ones = np.ones(36)
     return Touchdown(ones[:18], np.zeros((4, 3)), np.eye(36), 3.0 * np.eye(36), ones, -speed, "ok")
@@ -100,9 +100,7 @@ SPEED, LENGTH, TIME = st.floats(1e-3, 3.0), st.floats(1e-5, 0.1), st.floats(1e-5
 
 
 @given(SPEED, LENGTH, TIME)
-def test_the_two_times_are_fused_by_their_information(
-    speed: float, terrain: float, delay: float
-) -> None:
+def test_the_two_times_are_fused_by_their_information(speed, terrain, delay):
     timed = timed_reset(hit_at(speed), terrain, delay)
     by_guard = terrain / speed
     fused = 1.0 / (1.0 / by_guard**2 + 1.0 / delay**2)

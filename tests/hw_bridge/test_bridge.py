@@ -19,7 +19,7 @@ STOPPED = [S.OFF, S.DAMPING, S.STAND_UP, S.READY, S.RUNNING, S.DAMPING, S.OFF]
 AT_S = 2.0  # when the rig's robot has stood for a while
 
 
-def damps(rig: Rig, kd: bool = True) -> bool:
+def damps(rig, kd=True):
     """Whether the last command on the wire asks for damping alone, or, without kd, for nothing."""
     assert rig.wire.last is not None
     s = rig.wire.last.setpoints
@@ -27,7 +27,7 @@ def damps(rig: Rig, kd: bool = True) -> bool:
     return bool(passive and (s.kd.all() if kd else not s.kd.any()))
 
 
-def running(**options) -> Rig:
+def running(**options):
     return Rig(**options).run_until(S.RUNNING).run(0.2)
 
 
@@ -36,7 +36,7 @@ def says(**changes):
     return lambda tick, now: stand_command(tick, now, **changes)
 
 
-def roll(rig: Rig, angle: float) -> None:
+def roll(rig, angle):
     """Hold the robot in the air, rolled [rad]."""
     q = rig.simulation.truth().q.copy()
     q[2], q[3:7] = 0.6, [np.sin(0.5 * angle), 0.0, 0.0, np.cos(0.5 * angle)]
@@ -274,7 +274,7 @@ def test_closed_before_its_end_it_damps_and_leaves_the_robot_to_the_watchdog(sta
     assert damps(rig) and rig.wire.closed and guard.ended[0] is False
 
 
-def drive_to(rig: Rig, nobody: Nobody, state: RobotState) -> None:
+def drive_to(rig, nobody, state):
     """Let the operator ask for each step until the machine is in `state`."""
     steps = {S.OFF: Request.STAND_UP, S.READY: Request.RUN, S.RUNNING: Request.SIT_DOWN}
     while rig.bridge.machine.state is not state:

@@ -30,7 +30,7 @@ ROLLED = np.array([math.sin(0.1), 0.0, 0.0, math.cos(0.1), 0.0, 0.0, 0.0])  # by
 TURNING = np.array([0.0, 0.0, 0.0, 1.0, 0.0, -0.6, 0.0])
 
 
-def row_of(setpoints: Setpoints) -> np.ndarray:
+def row_of(setpoints):
     """A command's row."""
     row = stand_command(0, 0.0).row
     row[SENT] = np.concatenate(setpoints)
@@ -43,13 +43,13 @@ TRACKER = Setpoints(A1.stand + 0.1, np.ones(12), np.full(12, 40.0), np.ones(12),
 class Legs:
     """Joints that go where they are told within a step, or not at all."""
 
-    def __init__(self, machine: StateMachine, stuck: bool = False) -> None:
+    def __init__(self, machine, stuck=False):
         self.machine, self.stuck, self.now = machine, stuck, 100.0
         self.q, self.dq = rest_joints(A1), np.zeros(12)
-        self.trunk: np.ndarray | None = LEVEL
+        self.trunk = LEVEL
         self.sent, self.states = no_torque(), [machine.state]
 
-    def step(self, tracker: Setpoints | None = None) -> Setpoints:
+    def step(self, tracker=None):
         self.states.append(self.machine.state)
         row = None if tracker is None else row_of(tracker)
         sent = self.machine.step(self.now, self.q, self.dq, row, self.trunk)
@@ -62,7 +62,7 @@ class Legs:
             self.dq = np.zeros(12)
         return self.sent
 
-    def until(self, state: RobotState, seconds: float = 30.0) -> "Legs":
+    def until(self, state, seconds=30.0):
         for _ in range(round(seconds / DT)):
             if self.machine.state is state:
                 return self
@@ -70,7 +70,7 @@ class Legs:
         raise AssertionError(f"{self.machine.state} after {seconds} s, not {state}")
 
 
-def reach(state: RobotState, stuck: bool = False) -> Legs:
+def reach(state, stuck=False):
     """A robot in `state`, on the way up, or on the way down for sit_down."""
     legs = Legs(StateMachine(O, A1), stuck)
     if state is S.OFF:
@@ -89,7 +89,7 @@ def reach(state: RobotState, stuck: bool = False) -> Legs:
     return legs
 
 
-def same(a: Setpoints, b: Setpoints) -> bool:
+def same(a, b):
     return all(np.array_equal(x, y) for x, y in zip(a, b, strict=True))
 
 
@@ -202,7 +202,7 @@ def test_damping_ends_after_a_second_of_stillness_without_interruption():
     assert legs.now - begin == pytest.approx(O.damping_s - 70 * DT, abs=3 * DT)
 
 
-def sits_down_from(state: RobotState, seconds: float) -> Legs:
+def sits_down_from(state, seconds):
     """So long on the way down, by then in the stand, the trunk not level yet."""
     legs = reach(state)
     legs.step(TRACKER)
@@ -244,7 +244,7 @@ def test_a_trunk_that_is_never_level_delays_the_legs_for_so_long_and_no_longer(
     assert legs.machine.ended_well
 
 
-def told_to_sit_down() -> Legs:
+def told_to_sit_down():
     """A robot that runs, its trunk not level, just told to sit down."""
     legs = reach(S.RUNNING)
     legs.trunk = ROLLED

@@ -8,13 +8,13 @@ from robots.footprints import ROUGHNESS, STEEPNESS, height_on, plane_of
 FEET = np.array([[0.18, -0.13, 0.0], [0.18, 0.13, 0.0], [-0.18, -0.13, 0.0], [-0.18, 0.13, 0.0]])
 
 
-def on_plane(a: float, b: float, at: np.ndarray) -> np.ndarray:
+def on_plane(a, b, at):
     feet = FEET + at
     feet[:, 2] += a * feet[:, 0] + b * feet[:, 1]
     return feet
 
 
-def test_it_is_the_plane_of_regularised_least_squares() -> None:
+def test_it_is_the_plane_of_regularised_least_squares():
     feet = on_plane(0.2, -0.1, np.array([3.0, -2.0, 0.5]))
     feet[:, 2] += [0.01, -0.02, 0.005, 0.0]
     feet[0, :2] += 0.1
@@ -31,7 +31,7 @@ def test_it_is_the_plane_of_regularised_least_squares() -> None:
     assert height_on(plane, *(plane.centre[:2] + away))[1] == approx(variance)
 
 
-def test_the_height_is_less_certain_far_from_the_feet() -> None:
+def test_the_height_is_less_certain_far_from_the_feet():
     plane = plane_of(FEET)
     near, far = height_on(plane, 0.0, 0.0), height_on(plane, 1.0, 0.0)
     assert near[0] == far[0] == 0.0

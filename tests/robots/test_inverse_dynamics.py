@@ -9,7 +9,7 @@ from scipy.spatial.transform import Rotation
 
 from robots.conventions import GRAVITY
 from robots.inverse_dynamics import differentiate_inverse_dynamics, forces_of, motions_of
-from robots.kinematic_tree import Tree, joint_frames, tree_of
+from robots.kinematic_tree import joint_frames, tree_of
 from robots.mujoco_model import load_mujoco
 from robots.pinocchio_model import load_pinocchio
 from tests.a1 import A1
@@ -17,7 +17,7 @@ from tests.a1 import A1
 STATES = 40
 
 
-def ours(tree: Tree, q, v, a):
+def ours(tree, q, v, a):
     """M, d(Ma + h)/dq and d(Ma + h)/dv."""
     R = Rotation.from_quat(q[3:7]).as_matrix()
     out = tuple(np.full((18, 18), np.nan) for _ in range(3))
@@ -26,7 +26,7 @@ def ours(tree: Tree, q, v, a):
     return out
 
 
-def theirs(model: pin.Model, q, v, a):
+def theirs(model, q, v, a):
     """The same by Pinocchio."""
     data = model.createData()
     by_q, by_v, M = (part.copy() for part in pin.computeRNEADerivatives(model, data, q, v, a))

@@ -1,6 +1,5 @@
 """A robot is a folder: what is read from the A1's, and from one with a foreign MJCF."""
 
-from pathlib import Path
 from xml.etree import ElementTree as Xml
 
 import mujoco
@@ -22,7 +21,7 @@ FILE = "velocity_limit: 21\nstand: [0, 0.8, -1.6]\nlie: [0, 1.3, -2.6]\nmodel: m
 OURS = ("FR", "FL", "RR", "RL")
 
 
-def robot_in(folder: Path, model: str, file: str = FILE):
+def robot_in(folder, model, file=FILE):
     """Write a folder and load it."""
     folder.mkdir(exist_ok=True)
     (folder / "model.xml").write_text(model)
@@ -30,7 +29,7 @@ def robot_in(folder: Path, model: str, file: str = FILE):
     return load_robot(str(folder))
 
 
-def foreign() -> str:
+def foreign():
     """The A1 with its legs in another order and under other names, its hips turning about -x."""
     root = Xml.fromstring(A1.mjcf)
     trunk = root.find(".//body[@name='trunk']")
@@ -39,7 +38,7 @@ def foreign() -> str:
     for leg in legs:
         assert leg is not None
         trunk.remove(leg)
-    trunk.extend([legs[1], legs[3], legs[0], legs[2]])  # type: ignore[list-item]
+    trunk.extend([legs[1], legs[3], legs[0], legs[2]])
     motors = root.find("actuator")
     assert motors is not None
     motors[:] = list(motors)[::-1]

@@ -7,7 +7,6 @@ from numpy.testing import assert_allclose
 from robots.approach import MINIMUM_APPROACH_SPEED
 from robots.mujoco_model import load_mujoco
 from robots.stance_dynamics import (
-    StanceModel,
     stance_model_of,
 )
 from robots.stance_step import stance_step
@@ -19,7 +18,7 @@ SUBSETS = [np.array([float(mask >> i & 1) for i in range(4)]) for mask in range(
 
 
 @pytest.fixture(scope="module")
-def robot() -> StanceModel:
+def robot():
     return stance_model_of(load_mujoco(A1))
 
 

@@ -19,7 +19,7 @@ from tests.differences import slopes
 FLOOR = '<mujoco><worldbody><geom name="floor" type="plane" size="0 0 .05"/></worldbody></mujoco>'
 
 
-def boxes(count: int = 12, seed: int = 0) -> tuple[Box, ...]:
+def boxes(count=12, seed=0):
     draw = np.random.default_rng(seed)
     return tuple(
         Box(
@@ -32,7 +32,7 @@ def boxes(count: int = 12, seed: int = 0) -> tuple[Box, ...]:
     )
 
 
-def waves() -> Grid:
+def waves():
     x, y = np.meshgrid(np.linspace(0, 6, 41), np.linspace(0, 4, 31))
     return Grid(0.1 * (1.0 + np.sin(x) * np.cos(y)), (-1.0, -0.75), 0.05)
 
@@ -43,7 +43,7 @@ GROUNDS = {
 }  # fmt: skip
 
 
-def model_of(ground) -> tuple[mujoco.MjModel, mujoco.MjData]:
+def model_of(ground):
     spec = mujoco.MjSpec.from_string(FLOOR)
     add_geoms(spec, ground)
     model = spec.compile()
@@ -53,7 +53,7 @@ def model_of(ground) -> tuple[mujoco.MjModel, mujoco.MjData]:
 
 
 @pytest.mark.parametrize("name", GROUNDS)
-def test_heights_are_those_that_a_vertical_ray_meets(name: str) -> None:
+def test_heights_are_those_that_a_vertical_ray_meets(name):
     ground, draw = GROUNDS[name], np.random.default_rng(2)
     model, data = model_of(ground)
     geom = np.zeros(1, np.int32)
@@ -65,7 +65,7 @@ def test_heights_are_those_that_a_vertical_ray_meets(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", GROUNDS)
-def test_the_normal_is_the_gradient_of_the_height(name: str) -> None:
+def test_the_normal_is_the_gradient_of_the_height(name):
     ground, draw = GROUNDS[name], np.random.default_rng(3)
     compared = 0
     for x, y in draw.uniform(-1.5, 1.5, (200, 2)):
@@ -84,9 +84,7 @@ def test_the_normal_is_the_gradient_of_the_height(name: str) -> None:
     # Of a grid the plane below counts, and MuJoCo finds the nearest of the triangles around.
     [("boxes", 0.4, 1e-9), ("waves", 0.02, 2e-4)],
 )
-def test_distances_are_those_of_a_small_sphere_in_mujoco(
-    name: str, furthest: float, error: float
-) -> None:
+def test_distances_are_those_of_a_small_sphere_in_mujoco(name, furthest, error):
     ground, draw = GROUNDS[name], np.random.default_rng(4)
     spec = mujoco.MjSpec.from_string(FLOOR)
     add_geoms(spec, ground)
@@ -119,6 +117,6 @@ def test_distances_are_those_of_a_small_sphere_in_mujoco(
         (np.zeros((1, 5)), "two rows"),
     ],
 )  # fmt: skip
-def test_a_grid_that_cannot_be_is_refused(heights: np.ndarray, words: str) -> None:
+def test_a_grid_that_cannot_be_is_refused(heights, words):
     with pytest.raises(ValueError, match=words):
         make_ground(grid=Grid(heights, (0.0, 0.0), 0.1))

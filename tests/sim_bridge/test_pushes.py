@@ -16,12 +16,12 @@ from tests.a1 import A1, feet_in_world
 from tests.differences import slopes
 
 
-def velocity_base_in_world(robot: SimulatedRobot) -> np.ndarray:
+def velocity_base_in_world(robot):
     truth = robot.truth()
     return rotation_from_quaternion(truth.q[3:7]) @ truth.v[:3]
 
 
-def in_flight(script: PerturbationScript) -> SimulatedRobot:
+def in_flight(script):
     """A robot two metres up, turned half left, so that base and world axes differ."""
     robot = SimulatedRobot(A1, SimulationOptions(), script)
     q = robot.truth().q
@@ -57,7 +57,7 @@ def test_a_force_in_flight_changes_momentum_by_force_times_time(force):
     assert_allclose(data.vcom[0], expected, atol=2e-3)
 
 
-def foot_velocity(robot: SimulatedRobot, leg: int) -> np.ndarray:
+def foot_velocity(robot, leg):
     """Of a foot in the world, by differences along the robot's present velocity."""
     q, v = pinocchio_from_mujoco(robot.data.qpos, robot.data.qvel)
     model = load_pinocchio(A1)

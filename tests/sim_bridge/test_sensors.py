@@ -5,7 +5,6 @@ import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
 from robots.rotations import log3, rotation_from_quaternion
-from runtime.messages import SensorReading
 from sim_bridge.options import SensorOptions
 from sim_bridge.sensors import READING, Sensors, measure
 
@@ -22,7 +21,7 @@ NO_BIAS = {
 }
 
 
-def sense(sensors: Sensors, time: float = 0.0, force: np.ndarray = FORCE) -> SensorReading:
+def sense(sensors, time=0.0, force=FORCE):
     row = np.zeros(READING.width)
     measure(time, Q, V, force, TORQUE, FEET, *sensors.draw(), row)
     return READING.message(row)
@@ -63,7 +62,7 @@ def test_heading_drifts_at_the_chosen_rate_about_the_world_vertical():
 
 
 def test_biases_are_constant_and_belong_to_the_seed():
-    def gyro_mean(seed: int) -> np.ndarray:
+    def gyro_mean(seed):
         sensors = Sensors(SensorOptions(gyro_noise=0.0), seed)
         first, second = sense(sensors), sense(sensors)
         assert_array_equal(first.angular_velocity_imu, second.angular_velocity_imu)

@@ -5,7 +5,6 @@ import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
 from robots.conventions import GRAVITY
-from runtime.messages import MotorCommand
 from sim_bridge.options import SensorOptions, SimulationOptions
 from sim_bridge.perturbation_script import PerturbationScript
 from sim_bridge.perturbations import BaseVelocity, MotorBlock
@@ -15,7 +14,7 @@ from tests.a1 import A1, stand_command
 PERFECT = SimulationOptions(sensors=SensorOptions(noise=0))
 
 
-def pd_command(tick: int, kp: float = 80.0, kd: float = 2.0, tau: float = 0.0) -> MotorCommand:
+def pd_command(tick, kp=80.0, kd=2.0, tau=0.0):
     kp, kd, tau = (np.full(12, each) for each in (kp, kd, tau))
     return stand_command(tick, 0.001 * tick, kp=kp, kd=kd, tau=tau)
 
@@ -46,7 +45,7 @@ def test_the_floor_carries_the_weight(slope):
 
 
 def test_friction_decides_whether_the_robot_slides_down_a_slope():
-    def slid(friction: float) -> float:
+    def slid(friction):
         robot = SimulatedRobot(A1, SimulationOptions(floor_slope=0.2, friction=friction))
         start = robot.data.geom("FR_foot").xpos[0]
         for _ in range(300):
@@ -95,7 +94,7 @@ def test_torque_is_the_pd_law_of_the_state_at_the_step():
 
 
 def test_equal_runs_are_equal_to_the_bit_and_seeds_matter():
-    def run(seed: int, ask: bool = False) -> tuple[bytes, bytes]:
+    def run(seed, ask=False):
         script = PerturbationScript((BaseVelocity(0.05, (0.3, 0.8, 0.0)),))
         robot = SimulatedRobot(A1, SimulationOptions(seed=seed), script)
         for tick in range(300):

@@ -18,13 +18,13 @@ PERIOD, KNOTS = 0.01, 50
 MOVING = ["walk", "trot", "bound"]
 
 
-def options_of(acceleration: float) -> DriveOptions:
+def options_of(acceleration):
     """The same acceleration for every gait [m/s^2]."""
     limits = GaitLimits(2.0, 1.0, 2.0, acceleration)
     return DriveOptions(walk=limits, trot=limits, bound=limits)
 
 
-def state_at(place: np.ndarray) -> np.ndarray:
+def state_at(place):
     """A robot (37) at x, y [m] and yaw [rad]."""
     state = np.zeros(37)
     state[:2], state[2] = place[:2], 0.28
@@ -32,7 +32,7 @@ def state_at(place: np.ndarray) -> np.ndarray:
     return state
 
 
-def random_goal(rng: np.random.Generator, gait: str) -> Goal:
+def random_goal(rng, gait):
     forward, left, yaw_rate = rng.uniform(-1.0, 1.0, 3) * (0.5, 0.2, 0.8)
     return Goal(forward, left, yaw_rate, None, gait)
 
@@ -81,7 +81,7 @@ def test_rates_of_change_are_bounded_and_the_goal_is_reached(goal, most):
     assert_allclose(path[-1, 3:], goal, atol=1e-12)
 
 
-def contacts_of(driven: DrivenReference, knots: int, goals: dict[int, Goal]) -> np.ndarray:
+def contacts_of(driven, knots, goals):
     """Of knots that are made one by one, with goals that change at some of them."""
     rows = []
     for k in range(knots):

@@ -7,9 +7,8 @@ from controller.driving.commands import CommandScript, ScriptStep
 from controller.driving.footholds import edge_at
 from controller.driving.reference import DrivenReference
 from controller.options import DriveOptions
-from controller.references.trajectory import ReferenceWindow
 from robots.rotations import rotation_from_quaternion
-from robots.terrain import Box, Ground, height_at, make_ground
+from robots.terrain import Box, height_at, make_ground
 from tests.a1 import A1, feet_in_world
 
 PERIOD = 0.01
@@ -18,7 +17,7 @@ STAIRS = tuple(Box((5.5 + 0.3 * i, 0.0, 0.0), (5.0, 5.0, 0.08 * (i + 1)), 0.0) f
 GROUNDS = {"ramp": make_ground((RAMP,)), "stairs": make_ground(STAIRS)}
 
 
-def walk(ground: Ground, gait: str = "trot", seconds: float = 4.0) -> ReferenceWindow:
+def walk(ground, gait="trot", seconds=4.0):
     """The whole way as one window."""
     options, steps = DriveOptions(), (ScriptStep(at=0.0, velocity_x=0.3, gait=gait),)
     reference = DrivenReference(options, A1, PERIOD, CommandScript(steps, options, gait), ground)

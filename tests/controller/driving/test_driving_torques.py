@@ -16,7 +16,7 @@ from tests.a1 import A1
 TREE, MODEL = tree_of(load_mujoco(A1)), load_pinocchio(A1)
 
 
-def torque(joints: np.ndarray, v: np.ndarray, a: np.ndarray, standing: np.ndarray) -> np.ndarray:
+def torque(joints, v, a, standing):
     out = np.empty(12)
     feet = foot_positions_in_base(A1.legs, joints)
     jacobians, up = foot_jacobians_in_base(A1.legs, joints), (0.0, 0.0, GRAVITY)

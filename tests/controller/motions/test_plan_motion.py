@@ -6,7 +6,6 @@ import pytest
 from pytest import approx
 
 from controller.limits import Limits
-from controller.motions import MotionPlan
 from controller.options import FEASIBLE, Motion, Phase, Pose
 from controller.planner_options import KeepOut, LimitOptions
 from saltus.launch.references import make_plan, read_motion
@@ -22,7 +21,7 @@ CROUCH = Motion(
 
 
 @pytest.fixture(scope="module")
-def crouch() -> MotionPlan:
+def crouch():
     return make_plan(CROUCH, "a1")
 
 

@@ -25,7 +25,7 @@ ENCODER = LowCommandEncoder(WIRE)
 class Client:
     """Speaks to the emulator once a tick, from within its `stop`; ends after some ticks."""
 
-    def __init__(self, address, ticks: int, setpoints=STAND, damp_from: int = 10**9) -> None:
+    def __init__(self, address, ticks, setpoints=STAND, damp_from=10**9):
         self.socket = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
         self.socket.bind(("127.0.0.1", 0))
         self.socket.setblocking(False)
@@ -34,7 +34,7 @@ class Client:
         self._frame, self._damp = ENCODER.encode(setpoints), ENCODER.encode(damping(3.0))
         self._damp_from = damp_from
 
-    def __call__(self) -> bool:
+    def __call__(self):
         try:
             while True:
                 self.states.append(decode_low_state(WIRE, self.socket.recv(2048)))

@@ -11,7 +11,7 @@ from hw_bridge.emulator.options import EmulatorOptions
 from hw_bridge.setpoints import Setpoints, damping, no_torque
 from hw_bridge.wire.layout import BRAKE, OVERHEATED, SERVO, Header
 from hw_bridge.wire.low_command import LowCommandEncoder
-from hw_bridge.wire.low_state import LowState, decode_low_state
+from hw_bridge.wire.low_state import decode_low_state
 from tests.a1 import A1, WIRE
 from tests.hw_bridge.emulator.emulator_plant import FreeJoints
 
@@ -20,14 +20,14 @@ ENCODER = LowCommandEncoder(WIRE)
 HOLD_FRAME, DAMP_FRAME = ENCODER.encode(HOLD), ENCODER.encode(damping(3.0))
 
 
-def made(**options: object) -> tuple[Firmware, FreeJoints]:
+def made(**options):
     plant = FreeJoints()
     return Firmware(msgspec.convert(options, EmulatorOptions), A1, plant), plant
 
 
-def states(firmware: Firmware, frames: list[bytes], ticks: int = 1, now: float = 0.0):
+def states(firmware, frames, ticks=1, now=0.0):
     """The decoded answers of some ticks with the same frames each."""
-    out: list[LowState] = []
+    out = []
     for k in range(ticks):
         out += (decode_low_state(WIRE, frame) for frame in firmware.tick(frames, now + 0.001 * k))
     return out

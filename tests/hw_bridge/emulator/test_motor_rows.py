@@ -13,7 +13,7 @@ NONE = np.zeros(12, np.bool_)
 ALL_SERVO = np.full(12, SERVO)
 
 
-def rows_of(setpoints: Setpoints, mode=ALL_SERVO, shut=NONE, stuck=NONE, at=None, brake=False):
+def rows_of(setpoints, mode=ALL_SERVO, shut=NONE, stuck=NONE, at=None, brake=False):
     rows = np.full((5, 12), np.nan)
     at = np.zeros(12) if at is None else at
     count = motor_rows(mode, *setpoints[:5], shut, stuck, at, brake, 3.0, rows)
@@ -21,11 +21,11 @@ def rows_of(setpoints: Setpoints, mode=ALL_SERVO, shut=NONE, stuck=NONE, at=None
     return rows, count
 
 
-def torque(rows: np.ndarray, q: np.ndarray, dq: np.ndarray) -> np.ndarray:
+def torque(rows, q, dq):
     return rows[4] + rows[2] * (rows[0] - q) + rows[3] * (rows[1] - dq)
 
 
-def drawn(seed: int) -> tuple[Setpoints, np.ndarray, np.ndarray]:
+def drawn(seed):
     random = np.random.default_rng(seed)
     q, dq, tau = random.uniform(-3, 3, 12), random.uniform(-20, 20, 12), random.uniform(-30, 30, 12)
     q[random.random(12) < 0.3], dq[random.random(12) < 0.3] = POS_STOP, VEL_STOP

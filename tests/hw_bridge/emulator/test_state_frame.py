@@ -10,13 +10,12 @@ from hw_bridge.emulator.options import EmulatorOptions
 from hw_bridge.emulator.state_frame import StateFrame
 from hw_bridge.wire.low_state import decode_low_state, encode_low_state
 from hw_bridge.wire.remote import decode_remote
-from runtime.messages import SensorReading
 from tests.a1 import WIRE, reading
 
 OPTIONS = EmulatorOptions(foot_force_scale=0.5)
 
 
-def reading_of(random: np.random.Generator, size: float) -> SensorReading:
+def reading_of(random, size):
     return reading(
         quaternion_imu_in_world=Rotation.random(random_state=random).as_quat(),
         angular_velocity_imu=size * random.standard_normal(3),

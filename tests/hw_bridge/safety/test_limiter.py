@@ -8,8 +8,7 @@ import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
 from hw_bridge.options import HardwareSafetyOptions
-from hw_bridge.safety.limits import Limiter
-from hw_bridge.setpoints import Array, Setpoints, damping, no_torque
+from hw_bridge.setpoints import Setpoints, damping, no_torque
 from tests.a1 import A1
 from tests.hw_bridge.safety.safety_samples import (
     FL_THIGH,
@@ -47,11 +46,11 @@ LIMITED = {  # setpoints, speeds; torque of the left thigh, reason
 
 
 @pytest.fixture
-def limiter() -> Limiter:
+def limiter():
     return limiter_of(OPTIONS)
 
 
-def ramp(limiter: Limiter, torque: float, start: float, ticks: int) -> float:
+def ramp(limiter, torque, start, ticks):
     """Ask for a torque for some ticks; the time of the last."""
     for tick in range(ticks):
         send(limiter, torque_command(torque), Q, STILL, start + 1e-3 * tick)
@@ -111,7 +110,7 @@ def test_a_joint_that_cannot_be_where_it_reads_is_only_damped(limiter, reads):
         assert_array_equal(sent[others], asked[others])
 
 
-def drive_out(motor: int, sign: float, delay_ms: int, load: float) -> Array:
+def drive_out(motor, sign, delay_ms, load):
     """Positions [rad] of one joint (rotor and a light shank) that all are told to drive outwards.
 
     Motor law and physics at 10 kHz, commands at 1 kHz of joints `delay_ms` old, a constant `load`

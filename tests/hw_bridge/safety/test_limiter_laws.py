@@ -7,7 +7,7 @@ from hypothesis.extra.numpy import arrays
 from numpy.testing import assert_allclose
 
 from hw_bridge.options import HardwareSafetyOptions
-from hw_bridge.setpoints import Array, Setpoints
+from hw_bridge.setpoints import Setpoints
 from hw_bridge.wire.layout import POS_STOP, VEL_STOP
 from tests.a1 import A1
 from tests.hw_bridge.safety.safety_samples import limiter_of, send
@@ -20,7 +20,7 @@ ANY = st.floats(allow_nan=True, allow_infinity=True)
 ON_WIRE = st.floats(width=32)  # what a frame can hold
 
 
-def twelve(low: float, high: float, *special: float) -> st.SearchStrategy[Array]:
+def twelve(low, high, *special):
     """(12) numbers in a range, some of them special."""
     return arrays(float, 12, elements=st.floats(low, high) | st.sampled_from((0.0, *special)))
 
@@ -42,7 +42,7 @@ Q = SHARE.map(
 DQ = twelve(-40.0, 40.0)
 
 
-def passive(s: Setpoints) -> Array:
+def passive(s):
     """Which motors are asked for damping or nothing."""
     springless = (s.q == POS_STOP) | (s.kp == 0.0)
     still = (s.dq == VEL_STOP) | (s.dq == 0.0) | (s.kd == 0.0)

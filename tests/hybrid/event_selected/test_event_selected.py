@@ -146,8 +146,8 @@ def test_systems_that_do_not_fit_are_refused(change, said):
         (np.zeros(2), 1.0, EssOptions(epsilon=0.0), "epsilon 0.0"),
         (np.zeros(2), 1.0, EssOptions(epsilon=np.ones(3)), r"epsilon has shape \(3,\)"),
         (np.zeros(2), 1.0, EssOptions(epsilon=np.inf), "hopper: epsilon inf; give finite"),
-        (np.zeros(2), 1.0, EssOptions(max_steps=np.nan), "hopper: max_steps nan and"),  # type: ignore[arg-type]
-        (np.zeros(2), 1.0, EssOptions(max_events=np.inf), "give whole numbers"),  # type: ignore[arg-type]
+        (np.zeros(2), 1.0, EssOptions(max_steps=np.nan), "hopper: max_steps nan and"),
+        (np.zeros(2), 1.0, EssOptions(max_events=np.inf), "give whole numbers"),
         (np.zeros(2), 1.0, EssOptions(rtol=-1.0), "hopper: max_step inf s and tolerances -1"),
         (np.zeros(2), 1.0, EssOptions(max_steps=0), "hopper: max_steps 0"),
     ],

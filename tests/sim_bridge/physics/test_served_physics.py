@@ -1,8 +1,6 @@
 """A simulated robot whose physics a server computes: the same robot, and an orderly loss."""
 
 import time
-from collections.abc import Callable, Iterator
-from pathlib import Path
 
 import msgspec
 import numpy as np
@@ -12,7 +10,6 @@ from numpy.testing import assert_allclose, assert_array_equal
 from robots.conventions import GRAVITY
 from runtime.bus import Bus, Endpoints
 from runtime.clock import PausedClock
-from runtime.messages import MotorCommand, SensorReading
 from sim_bridge.node import SimulationNodeOptions, run
 from sim_bridge.options import MotorOptions, SimulationOptions, StartOptions
 from sim_bridge.perturbation_script import PerturbationScript
@@ -36,24 +33,24 @@ SCRIPT = PerturbationScript(
 LIFT = np.array([0.1, 0.0, 0.2] + [0.0] * 16)
 
 
-def command(tick: int, reading: SensorReading) -> MotorCommand:
+def command(tick, reading):
     """Depends on the encoders alone, which do not see how a world velocity was rounded."""
     return stand_command(
         tick, 1e-3 * tick, dq=0.1 * reading.joint_velocity, tau=0.1 * reading.joint_torque
     )
 
 
-def remote(folder: Path, **changed) -> SimulationOptions:
+def remote(folder, **changed):
     return SimulationOptions(engine="remote", server=options_of(folder), **changed)
 
 
 @pytest.fixture
-def end_server(tmp_path: Path) -> Iterator[Callable[[], None]]:
+def end_server(tmp_path):
     with mujoco_server(tmp_path) as end:
         yield end
 
 
-def begun_as_served(robot: SimulatedRobot) -> None:
+def begun_as_served(robot):
     """Begin the world of a robot in this process as a server does: its state placed, no more."""
     motion, physics = robot._physics.motion, MujocoPhysics(A1, robot.options)
     physics.place(motion.q, motion.v)

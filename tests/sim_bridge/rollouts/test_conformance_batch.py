@@ -19,7 +19,7 @@ from tests.sim_bridge.rollouts.motions import (
 KNOTS = 15  # an odd number, which does not divide into equal parts
 
 
-def pick(policy: Policies, chosen: list[int]) -> Policies:
+def pick(policy, chosen):
     """The same policies with only these candidates."""
     return Policies(
         policy.states, policy.inputs, policy.feedforward, policy.gains,
@@ -27,7 +27,7 @@ def pick(policy: Policies, chosen: list[int]) -> Policies:
     )  # fmt: skip
 
 
-def assert_same(left: RolloutBatch, right: RolloutBatch, same: float) -> None:
+def assert_same(left, right, same):
     assert_allclose(left.states, right.states, rtol=0, atol=same)
     assert_allclose(left.inputs, right.inputs, rtol=0, atol=100.0 * same)
     assert_allclose(left.normal_forces, right.normal_forces, rtol=0, atol=1e4 * same)

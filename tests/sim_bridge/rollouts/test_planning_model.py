@@ -11,7 +11,7 @@ from tests.a1 import A1
 TIMESTEP = 0.005
 
 
-def simulate(model: mujoco.MjModel, steps: int = 60) -> tuple[np.ndarray, np.ndarray]:
+def simulate(model, steps=60):
     """Positions and touch forces of a robot that is dropped, lands on its feet and is shaken."""
     data, touch = mujoco.MjData(model), touch_slice(model)
     rng = np.random.default_rng(3)

@@ -13,7 +13,7 @@ from studies.study import StudyOptions
 from tests.a1 import A1, STAND
 
 
-def walked(gait, *landings, fell=False) -> Walked:
+def walked(gait, *landings, fell=False):
     """A run whose feet come down at 0.5 m/s, the others on the ground."""
     count = len(landings)
     v = np.zeros((count, 18))

@@ -24,7 +24,7 @@ def every_push():
     return pushes(HILQR_AT_25, StudyOptions())
 
 
-def run_trial(trial) -> Finished:
+def run_trial(trial):
     """In place of a run: HiLQR falls above 50 ms, the others above 10 ms and where pushed hard."""
     hilqr, solve_ms = trial.config.planner == "hilqr", 1e3 * trial.config.timing.solve
     fell = solve_ms > 50.0 if hilqr else solve_ms > 10.0 or trial.labels["value"][1] > 1.0
@@ -79,7 +79,7 @@ def test_rows_of_a_small_run(study):
 
 
 def test_a_trial_that_breaks_is_counted_and_loses_no_other(study):
-    def break_first(trial) -> Finished:
+    def break_first(trial):
         if trial.config.planner == "hilqr" and trial.labels["trial"] == 0:
             raise RuntimeError("a leg\ncame off")
         return run_trial(trial)

@@ -29,7 +29,7 @@ def standing():
     return case, ThreadedRollout(A1, KNOTS, PERIOD, SUBSTEPS).roll_out(case.x0, case.policies)
 
 
-def changed(batch: RolloutBatch) -> RolloutBatch:
+def changed(batch):
     return RolloutBatch(*(part.copy() for part in batch))
 
 
