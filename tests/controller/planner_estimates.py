@@ -1,11 +1,9 @@
 """Estimates from which a planner by rollouts plans in tests."""
 
-from controller.rollout_planner import RolloutPlanner
-from runtime.messages import StateEstimate
 from tests import a1
 
 
-def estimate(planner: RolloutPlanner, knot: int, sideways: float = 0.0) -> StateEstimate:
+def estimate(planner, knot, sideways=0.0):
     """A robot on the reference at a knot, with a velocity to the left beside [m/s]."""
     window = planner.reference.window(knot, 0)
     v = window.v[0].copy()

@@ -19,7 +19,7 @@ DURATION = 0.1  # [s]
 READINGS = layout_of(SensorReading)
 
 
-def sensor_row(reading: SensorReading) -> Array:
+def sensor_row(reading):
     """The sensors' numbers (50)."""
     return reading.row[SENSORS:]
 
@@ -31,11 +31,11 @@ class Stream(NamedTuple):
     rows: Array  # (n, 50), as `sensor_row`
     truth: Array  # (n, 37): q, v
 
-    def reading(self, k: int) -> SensorReading:
+    def reading(self, k):
         row = np.concatenate(([k, self.time[k]], self.rows[k]))
         return READINGS.message(row)
 
-    def index(self, time: float) -> int:
+    def index(self, time):
         """First reading at or after `time` [s]."""
         return int(np.searchsorted(self.time, time - 1e-9))
 
@@ -67,18 +67,18 @@ class Scenario(NamedTuple):
     single: bool
 
     @property
-    def name(self) -> str:
+    def name(self):
         return "-".join(filter(None, [self.kind, self.group, "one" if self.single else ""]))
 
     @property
-    def channels(self) -> list[int]:
+    def channels(self):
         """The row's numbers that are faulty."""
         if self.group is None:
             return list(range(ROW))
         group = GROUPS[self.group]
         return [group.one] if self.single else list(range(ROW))[group.channels]
 
-    def apply(self, stream: Stream, begin: float) -> Stream:
+    def apply(self, stream, begin):
         """The stream with the fault from `begin` [s] on."""
         first, last = stream.index(begin), stream.index(begin + DURATION)
         if self.kind == "drop-out":
@@ -98,7 +98,7 @@ class Scenario(NamedTuple):
         return stream._replace(rows=rows)
 
     @property
-    def seen(self) -> bool:
+    def seen(self):
         """Whether sensors alone tell; else it does little harm.
 
         One foot or motor that reads zero may be in the air, or idle.

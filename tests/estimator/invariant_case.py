@@ -25,7 +25,7 @@ class Case:
     rates: Array
 
 
-def random_case(seed: int) -> Case:
+def random_case(seed):
     random = np.random.default_rng(seed)
     truth = new_memory()[0]
     truth.rotation[:] = exp3(random.uniform(-1.5, 1.5, 3))
@@ -40,21 +40,21 @@ def random_case(seed: int) -> Case:
     )
 
 
-def matrix(rotation: Array, vectors: Array) -> Array:
+def matrix(rotation, vectors):
     """X (9, 9) of SE_6(3), equation (11) of Hartley et al. with six columns."""
     X = np.eye(9)
     X[:3, :3], X[:3, 3:] = rotation, vectors.T
     return X
 
 
-def hat(xi: Array) -> Array:
+def hat(xi):
     """The algebra's matrix (9, 9) of xi (21)."""
     result = np.zeros((9, 9))
     result[:3, :3], result[:3, 3:] = skew(xi[:3]), xi[3:].reshape(6, 3).T
     return result
 
 
-def disturbed(truth: Memory, error: Array) -> Memory:
+def disturbed(truth, error):
     """The estimate whose right-invariant error is `error` (30), by matrix exponentials."""
     estimate = truth.copy()
     X = expm(hat(error[:GYROSCOPE])) @ matrix(truth.rotation, truth.vectors)
@@ -63,7 +63,7 @@ def disturbed(truth: Memory, error: Array) -> Memory:
     return estimate
 
 
-def error_between(estimate: Memory, truth: Memory) -> Array:
+def error_between(estimate, truth):
     """The error (30) of an estimate: the logarithm of X_estimate X_true^-1, and the biases'."""
     eta = matrix(estimate.rotation, estimate.vectors) @ np.linalg.inv(
         matrix(truth.rotation, truth.vectors)
@@ -73,5 +73,5 @@ def error_between(estimate: Memory, truth: Memory) -> Array:
     return np.concatenate((xi, (estimate.biases - truth.biases).ravel()))
 
 
-def random_error(seed: int, size: float) -> Array:
+def random_error(seed, size):
     return size * np.random.default_rng(seed).uniform(-1.0, 1.0, ERRORS)
