@@ -1,6 +1,7 @@
 """Limits of the forces of four feet [N], and a second solver within them."""
 
 import numpy as np
+from numpy.testing import assert_allclose
 from numpy.typing import NDArray
 from scipy.linalg import block_diag
 from scipy.optimize import minimize
@@ -53,3 +54,15 @@ def best_forces(cost, contacts, axes):
     )  # fmt: skip
     forces[on] = WEIGHT * best.x.reshape(-1, 3)
     return forces
+
+
+def assert_forgets(solve, given, contacts, bad, place, allowed=False):
+    """A bad last number of `given[place]` is a status, keeps all limits, and leaves no trace."""
+    good, broken = solve(*given), [np.array(each) for each in given]
+    broken[place].ravel()[-1] = bad
+    found = solve(*broken)
+    assert found.status == "failed" or allowed
+    assert within(found.forces, contacts)
+    again = solve(*given)
+    assert again.status == "ok"
+    assert_allclose(again.forces, good.forces, atol=0.5)

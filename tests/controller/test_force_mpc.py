@@ -10,7 +10,7 @@ from controller.centroidal.rigid_body import discrete_step, standing_body
 from controller.planner_options import ForceMpcWeights
 from robots.rotations import exp3
 from tests.a1 import A1
-from tests.controller.foot_forces import FEET, LIMITS, WEIGHT, best_forces, within
+from tests.controller.foot_forces import FEET, LIMITS, WEIGHT, assert_forgets, best_forces, within
 
 BODY = standing_body(A1)
 INERTIA = BODY.inertia_in_base
@@ -63,18 +63,10 @@ def test_against_a_second_solver(seed, tilt):
 @pytest.mark.parametrize("bad", [np.nan, np.inf, 1e200])
 @pytest.mark.parametrize("place", [0, 1, 2, 4, 5])
 def test_bad_numbers_are_a_status_and_leave_no_trace(bad, place):
-    rng, mpc = np.random.default_rng(6), make(3)
-    given = list(problem(rng, 3))
-    good = mpc.solve(*given)
-    broken = [np.array(each) for each in given]
-    broken[place].ravel()[-1] = bad
-    plan = mpc.solve(*broken)
-    # The arm of a foot in the air counts for nothing, and what has endless inertia does not turn.
-    assert plan.status == "failed" or (bad == 1e200 and place in (2, 4))
-    assert within(plan.forces, given[3])
-    again = mpc.solve(*given)
-    assert again.status == "ok"
-    assert_allclose(again.forces, good.forces, atol=0.5)
+    """The arm of a foot in the air counts for nothing, and endless inertia does not turn."""
+    given = problem(np.random.default_rng(6), 3)
+    allowed = bad == 1e200 and place in (2, 4)
+    assert_forgets(make(3).solve, given, given[3], bad, place, allowed)
 
 
 @pytest.mark.parametrize("seed", range(4))

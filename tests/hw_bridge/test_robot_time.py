@@ -24,14 +24,9 @@ class MeasurementTime(NamedTuple):
 
 
 class RobotTime:
-    """One robot's clock, for Python.
-
-    Attributes:
-        record: of `order` and `place`.
-    """
+    """One robot's clock, for Python; takes the length of the robot's tick [s]."""
 
     def __init__(self, unit_s):
-        """Take the length of the robot's tick [s]."""
         self.record = new_clock(unit_s)
 
     def judge(self, tick, arrival):
