@@ -21,6 +21,7 @@ from tests.check import ROOT, choose, find_distances, find_importers, is_test, p
 PARTS = ("controller", "hw_bridge", "estimator", "hybrid")
 SEED = 25
 LIMIT_S = 120  # of one mistake: its file may have to be compiled
+NEAREST = 10  # files of tests, by the fewest imports
 TREE = ROOT / ".mutants"
 PYTEST = ("-m", "pytest", "-q", "-x", "-m", "not slow and not quiet")
 SWAPS = {ast.Add: ast.Sub, ast.Sub: ast.Add, ast.Lt: ast.LtE, ast.LtE: ast.Lt, ast.Gt: ast.GtE,
@@ -79,7 +80,7 @@ def edits(tree: ast.Module) -> Iterator[Edit]:
 def attempt(file: Path, number: int) -> tuple[str, str]:
     """Whether tests notice a mistake, and the mistake."""
     distances = find_distances([file], find_importers(python_files(), [file]))
-    tests = choose({each: n for each, n in distances.items() if is_test(each)}, {}, 1)[0]
+    tests = choose({each: n for each, n in distances.items() if is_test(each)}, {}, 1)[0][:NEAREST]
     # Compiled code of mistakes must not push out that of the code as it is.
     shutil.rmtree(TREE / ".kernels", ignore_errors=True)
     shutil.copytree(ROOT / ".kernels", TREE / ".kernels", copy_function=os.link)
