@@ -57,9 +57,8 @@ reference: $(VENV)/installed-dev  ## record the reference run of `make test` ane
 slow: $(VENV)/installed-dev  ## the tests that take minutes
 	$(VENV)/bin/pytest -q -m slow
 
-mutants: $(VENV)/installed-dev  ## do tests notice mistakes? hours; stops and goes on; COUNT=30 for fewer
-	$(VENV)/bin/pip install $(PIP_FLAGS) --editable '.[mutants]'
-	$(VENV)/bin/python -m tests.mutation.run --count $(or $(COUNT),300)
+mutants: $(VENV)/installed-dev  ## do tests notice mistakes? about a minute each; COUNT=10 for fewer
+	$(VENV)/bin/python -m tests.mutants --count $(or $(COUNT),100)
 
 fuzz: $(VENV)/installed-dev  ## do decoders take any input? hours; COUNT inputs or LIMIT seconds each, by SEED
 	$(VENV)/bin/python -m tests.fuzzing.run --count $(or $(COUNT),1000000) --limit $(or $(LIMIT),300) \

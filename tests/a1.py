@@ -1,13 +1,17 @@
-"""The robot of most tests, its wire, and a command to stand."""
+"""The robot of most tests, its wire, and messages of one that stands, a tick a millisecond."""
 
 import numpy as np
 
 from hw_bridge.wire.layout import wire_of
+from robots.legs import foot_positions_in_base
 from robots.robot import load_robot
-from runtime.messages import MotorCommand
+from robots.rotations import rotation_from_quaternion
+from runtime.messages import GroundTruth, MotorCommand, SensorReading, StateEstimate
 
 A1 = load_robot("a1")
 WIRE = wire_of(A1)
+STAND = np.concatenate(([0.0, 0.0, A1.stand_height, 0.0, 0.0, 0.0, 1.0], A1.stand))  # q (19)
+STAND.setflags(write=False)  # what writes to it must not spoil the next test
 
 
 def stand_command(tick: int, now: float, **changes) -> MotorCommand:
@@ -17,3 +21,29 @@ def stand_command(tick: int, now: float, **changes) -> MotorCommand:
         "kd": 3.0 * ones, "tau": 0.0 * ones, "plan_id": 0, "status": "ok",
     }  # fmt: skip
     return MotorCommand(**(fields | changes))
+
+
+def estimate(tick: int = 0, **changes) -> StateEstimate:
+    fields = {"q": STAND, "v": np.zeros(18), "contact": np.ones(4), "status": "ok"}
+    return StateEstimate(**({"tick": tick, "time": 1e-3 * tick} | fields | changes))
+
+
+def reading(tick: int = 0, **changes) -> SensorReading:
+    fields = {
+        "tick": tick, "time": 1e-3 * tick, "quaternion_imu_in_world": STAND[3:7],
+        "angular_velocity_imu": np.zeros(3), "linear_acceleration_imu": np.array([0.0, 0.0, 9.81]),
+        "joint_position": A1.stand, "joint_velocity": np.zeros(12), "joint_torque": np.zeros(12),
+        "foot_force": np.full(4, 30.0),
+    }  # fmt: skip
+    return SensorReading(**(fields | changes))
+
+
+def ground_truth(tick: int = 0, **changes) -> GroundTruth:
+    fields = {"foot_force": np.zeros((4, 3)), "contact": np.ones(4), "trunk_contact": False}
+    stamp = {"tick": tick, "time": 1e-3 * tick, "q": STAND, "v": np.zeros(18)}
+    return GroundTruth(**(stamp | fields | changes))
+
+
+def feet_in_world(q: np.ndarray) -> np.ndarray:
+    """Centres of the feet (4, 3) [m]."""
+    return q[:3] + foot_positions_in_base(A1.legs, q[7:]) @ rotation_from_quaternion(q[3:7]).T

@@ -1,8 +1,7 @@
 """Limits of the forces of four feet [N], and a second solver within them."""
 
-from collections.abc import Callable
-
 import numpy as np
+from numpy.testing import assert_allclose
 from numpy.typing import NDArray
 from scipy.linalg import block_diag
 from scipy.optimize import minimize
@@ -19,7 +18,7 @@ FEET = np.array(
 )
 
 
-def within(forces: Array, contacts: Array, rounding: float = 0.0) -> bool:
+def within(forces, contacts, rounding=0.0):
     """Whether forces (..., 3), normal last, keep all limits: feet in the air have none."""
     on, normal = contacts > 0.5, forces[..., 2]
     tangents = np.abs(forces[..., :2]).max(axis=-1)
@@ -31,7 +30,7 @@ def within(forces: Array, contacts: Array, rounding: float = 0.0) -> bool:
     )
 
 
-def best_forces(cost: Callable[[Array], float], contacts: Array, axes: Array) -> Array:
+def best_forces(cost, contacts, axes):
     """The cheapest forces (..., 3) by SLSQP, from evenly shared ones.
 
     `axes` (..., 3, 3): rows are the axes of the ground below each foot, its normal last.
@@ -44,7 +43,7 @@ def best_forces(cost: Callable[[Array], float], contacts: Array, axes: Array) ->
     rows = np.vstack((sides, normal, -normal))
     limits = np.repeat([0.0, -FORCE_MIN / WEIGHT, FORCE_MAX / WEIGHT], [4 * count, count, count])
 
-    def scaled(f: Array) -> float:
+    def scaled(f):
         forces[on] = WEIGHT * f.reshape(-1, 3)
         return 1e3 * cost(forces)
 
@@ -55,3 +54,15 @@ def best_forces(cost: Callable[[Array], float], contacts: Array, axes: Array) ->
     )  # fmt: skip
     forces[on] = WEIGHT * best.x.reshape(-1, 3)
     return forces
+
+
+def assert_forgets(solve, given, contacts, bad, place, allowed=False):
+    """A bad last number of `given[place]` is a status, keeps all limits, and leaves no trace."""
+    good, broken = solve(*given), [np.array(each) for each in given]
+    broken[place].ravel()[-1] = bad
+    found = solve(*broken)
+    assert found.status == "failed" or allowed
+    assert within(found.forces, contacts)
+    again = solve(*given)
+    assert again.status == "ok"
+    assert_allclose(again.forces, good.forces, atol=0.5)

@@ -7,7 +7,7 @@ from controller.centroidal.convex_mpc import convex_mpc
 from controller.centroidal.instant_qp import instant_qp
 from controller.centroidal.path import CommandedPath, DrivenPath
 from controller.centroidal.rigid_body import BodyState
-from controller.centroidal.stepping import Forces, Step, Stepper
+from controller.centroidal.stepping import Step, Stepper
 from controller.driving.commands import CommandScript, ScriptStep
 from controller.driving.footholds import edge_at
 from controller.gaits import GAITS
@@ -15,16 +15,15 @@ from controller.options import DriveOptions
 from controller.planner_options import ConvexMpcOptions, InstantQpOptions, SteppingOptions
 from robots.legs import foot_positions_in_base
 from robots.rotations import exp3
-from robots.terrain import Box, Ground, height_at, make_ground, surface_at
-from runtime.messages import StateEstimate
-from tests.a1 import A1
+from robots.terrain import Box, height_at, make_ground, surface_at
+from tests.a1 import A1, estimate
 
 TROT = GAITS["trot"]
 STEP = make_ground((Box((5.3, 0.0, 0.0), (5.0, 5.0, 0.08)),))  # up at x = 0.3
 RAMP = make_ground((Box((0.0, 0.0, 0.0), (5.0, 5.0, 0.1), 0.4, -0.2),))
 
 
-def foothold(ground: Ground | None, yaw: float, forward: float) -> np.ndarray:
+def foothold(ground, yaw, forward):
     """Of FL, in axes that are turned by `yaw` against the world."""
     base, still = np.array([forward, 0.0, A1.stand_height]), np.zeros(3)
     feet = base + foot_positions_in_base(A1.legs, A1.stand)
@@ -34,7 +33,7 @@ def foothold(ground: Ground | None, yaw: float, forward: float) -> np.ndarray:
     return stepper.foothold(1, body, Step(0.1, 0.2, still))
 
 
-def to_world(place: np.ndarray, yaw: float) -> np.ndarray:
+def to_world(place, yaw):
     return exp3(np.array([0.0, 0.0, yaw])) @ place
 
 
@@ -58,14 +57,13 @@ def test_forces_on_a_slope_stay_in_the_cone_about_its_normal(make):
     options = ConvexMpcOptions() if make is convex_mpc else InstantQpOptions()
     planner = make(options, A1, CommandedPath(options.path, TROT, 0.3), False, RAMP)
     planner.path.heading = yaw = 0.5
-    forces: list[Forces] = []
+    forces = []
     law = planner.law.forces
     planner.law.forces = lambda now: forces.append(law(now)) or forces[-1]
     q = np.array([0.0, 0.0, A1.stand_height, 0.0, 0.0, np.sin(0.3), np.cos(0.3), *A1.stand])
     v = np.zeros(18)
     v[:2] = -0.8, 0.6
-    estimate = StateEstimate(tick=0, time=0.0, q=q, v=v, contact=np.ones(4), status="ok")
-    assert planner.solve(estimate).status == "ok"
+    assert planner.solve(estimate(q=q, v=v)).status == "ok"
     normal = to_world(np.array(surface_at(RAMP, 0.0, 0.0)[1:]), -yaw)
     pushed = forces[0].forces.reshape(-1, 3)
     along = pushed @ normal

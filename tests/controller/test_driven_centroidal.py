@@ -5,6 +5,7 @@ from collections.abc import Callable
 import numpy as np
 import pytest
 from msgspec.structs import replace
+from numpy.testing import assert_allclose, assert_array_equal
 
 from controller.centroidal.convex_mpc import convex_mpc
 from controller.centroidal.instant_qp import instant_qp
@@ -13,33 +14,29 @@ from controller.centroidal.planner import CentroidalPlanner
 from controller.driving.commands import Goal
 from controller.options import DriveOptions
 from controller.planner_options import ConvexMpcOptions, InstantQpOptions
-from robots.legs import foot_positions_in_base
 from robots.rotations import (
     exp3,
     quaternion_from_rotation,
     quaternion_product,
-    rotation_from_quaternion,
 )
 from robots.state import difference
-from runtime.messages import Plan, StateEstimate
-from tests.a1 import A1
+from tests.a1 import A1, STAND, estimate, feet_in_world
 
 PERIOD = 0.01
 MPC, QP = ConvexMpcOptions(), InstantQpOptions()
-STAND = np.concatenate([[0.0, 0.0, A1.stand_height], [0.0, 0.0, 0.0, 1.0], A1.stand])
 MAKERS: list[Callable[[Goal], CentroidalPlanner]] = [
     lambda goal: convex_mpc(MPC, A1, driven(goal), False),
     lambda goal: instant_qp(QP, A1, driven(goal, QP), False),
 ]
 
 
-def driven(goal: Goal, options: ConvexMpcOptions | InstantQpOptions = MPC) -> DrivenPath:
+def driven(goal, options=MPC):
     path = DrivenPath(options, A1, DriveOptions())
     path.course.goal = goal
     return path
 
 
-def turned(q: np.ndarray, place: np.ndarray, yaw: float) -> np.ndarray:
+def turned(q, place, yaw):
     """Configurations (..., 19), turned about the origin by `yaw` [rad] and moved to `place` (2)."""
     turn = exp3(np.array([0.0, 0.0, yaw]))
     rows = np.atleast_2d(q).copy()
@@ -49,25 +46,15 @@ def turned(q: np.ndarray, place: np.ndarray, yaw: float) -> np.ndarray:
     return rows.reshape(np.shape(q))
 
 
-def walk(planner: CentroidalPlanner, knots: int) -> list[tuple[StateEstimate, Plan]]:
+def walk(planner, knots):
     """Estimates of a robot that does what each plan says, from a stand, and the plans."""
     rows, q, v, touching = [], STAND, np.zeros(18), np.ones(4)
     for k in range(knots):
-        estimate = StateEstimate(
-            tick=10 * k, time=3.0 + k * PERIOD, q=q, v=v, contact=touching, status="ok"
-        )
-        plan = planner.solve(estimate)
-        rows.append((estimate, plan))
+        now = estimate(10 * k, time=3.0 + k * PERIOD, q=q, v=v, contact=touching)
+        plan = planner.solve(now)
+        rows.append((now, plan))
         q, v, touching = plan.states_q[1], plan.states_v[1], plan.contacts[0]
     return rows
-
-
-def feet_of(plan: Plan) -> np.ndarray:
-    """(N+1, 4, 3) [m] in the world."""
-    return np.array([
-        q[:3] + foot_positions_in_base(A1.legs, q[7:]) @ rotation_from_quaternion(q[3:7]).T
-        for q in plan.states_q
-    ])  # fmt: skip
 
 
 @pytest.mark.parametrize("make", MAKERS)
@@ -78,10 +65,10 @@ def test_plans_turn_and_move_with_the_world(make, yaw):
     planner, rows = make(goal), walk(make(goal), 60)
     assert any(plan.contacts[0].min() < 0.5 for _, plan in rows)
     errors = []
-    for estimate, here in rows:
-        there = planner.solve(replace(estimate, q=turned(estimate.q, place, yaw)))
+    for now, here in rows:
+        there = planner.solve(replace(now, q=turned(now.q, place, yaw)))
         assert there.status == here.status == "ok"
-        np.testing.assert_array_equal(there.contacts, here.contacts)
+        assert_array_equal(there.contacts, here.contacts)
         states = zip(
             there.states_q, turned(here.states_q, place, yaw), there.states_v, here.states_v,
             strict=True,
@@ -95,17 +82,17 @@ def test_plans_turn_and_move_with_the_world(make, yaw):
 @pytest.mark.parametrize("make", MAKERS)
 def test_feet_that_stand_do_not_move_in_a_plan_that_turns(make):
     for _, plan in walk(make(Goal(0.5, 0.1, 1.0, None, "trot")), 90)[::7]:
-        feet, stands = feet_of(plan), plan.contacts > 0.5
+        feet, stands = np.array([feet_in_world(q) for q in plan.states_q]), plan.contacts > 0.5
         both = stands[1:] & stands[:-1]
         assert both.any()
-        np.testing.assert_allclose(feet[1:-1][both], feet[:-2][both], atol=1e-6)
+        assert_allclose(feet[1:-1][both], feet[:-2][both], atol=1e-6)
 
 
 @pytest.mark.parametrize("make", MAKERS)
 def test_a_robot_that_does_as_planned_goes_where_it_is_asked_to(make):
     rows = walk(make(Goal(0.4, 0.1, 0.5, None, "trot")), 200)
     v = np.array([plan.states_v[0, [0, 1, 5]] for _, plan in rows])
-    np.testing.assert_allclose(v[100:].mean(axis=0), [0.4, 0.1, 0.5], atol=0.1)
+    assert_allclose(v[100:].mean(axis=0), [0.4, 0.1, 0.5], atol=0.1)
 
 
 def test_states_begin_at_the_body_and_end_at_the_goal():
@@ -114,11 +101,11 @@ def test_states_begin_at_the_body_and_end_at_the_goal():
     path.meet(0.0, state, com)
     h, times = 1e-4, np.array([0.003, 0.103, 0.303])  # inside intervals: it is linear there
     x, after = path.states(0.003, com, times), path.states(0.003, com, times + h)
-    np.testing.assert_array_equal(x[0, 3:5], com[:2])
-    np.testing.assert_allclose((after - x)[:, 2:6] / h, x[:, 8:12], atol=2e-2)
+    assert_array_equal(x[0, 3:5], com[:2])
+    assert_allclose((after - x)[:, 2:6] / h, x[:, 8:12], atol=2e-2)
     last = path.states(0.003, com, np.array([1.2]))[0]
     turn = exp3(np.array([0.0, 0.0, last[2]]))
     velocity = turn @ ([0.4, 0.0, 0.0] + np.cross([0.0, 0.0, 0.8], path.com))
     back = path.states(0.0, com, np.zeros(1))[0, 9:12]  # bounded, and to the path
     assert np.hypot(*back[:2]) <= MPC.path.return_speed + 1e-9
-    np.testing.assert_allclose(last[8:12], [0.8, *(velocity + back)[:2], 0.0], atol=2e-2)
+    assert_allclose(last[8:12], [0.8, *(velocity + back)[:2], 0.0], atol=2e-2)

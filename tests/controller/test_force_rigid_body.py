@@ -3,6 +3,7 @@
 import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from numpy.testing import assert_allclose, assert_array_equal
 from scipy.integrate import solve_ivp
 
 from controller.centroidal.qp import (
@@ -39,7 +40,7 @@ def test_a_step_is_the_flow():
     flow = solve_ivp(
         lambda _, y: np.concatenate((y[6:], angular, linear)), (0.0, dt), x, rtol=1e-11, atol=1e-11
     )
-    np.testing.assert_allclose(moved, flow.y[:, -1], rtol=1e-9, atol=1e-9)
+    assert_allclose(moved, flow.y[:, -1], rtol=1e-9, atol=1e-9)
 
 
 @settings(max_examples=60, deadline=None)
@@ -58,4 +59,4 @@ def test_clipped_forces_satisfy_the_rows(forces, contacts, friction):
     assert (forces[contacts < 0.5] == 0.0).all()
     again = forces.copy()
     clip_forces(again, contacts, friction, 5.0, 120.0)
-    np.testing.assert_array_equal(again, forces)
+    assert_array_equal(again, forces)

@@ -8,26 +8,22 @@ from robots.legs import foot_positions_in_base, inverse_kinematics
 from robots.rotations import exp3, quaternion_from_rotation
 from robots.terrain import height_at, nearest_surface
 from runtime.messages import StateEstimate
-from tests.a1 import A1
+from tests.a1 import A1, estimate, feet_in_world
 
 
 def standing(base: np.ndarray, turn: np.ndarray, contact: np.ndarray) -> StateEstimate:
     q = np.concatenate([base, quaternion_from_rotation(exp3(turn)), A1.stand])
-    return StateEstimate(tick=0, time=0.0, q=q, v=np.zeros(18), contact=contact, status="ok")
-
-
-def feet_of(estimate: StateEstimate, turn: np.ndarray) -> np.ndarray:
-    return estimate.q[:3] + foot_positions_in_base(A1.legs, estimate.q[7:]) @ exp3(turn).T
+    return estimate(q=q, contact=contact)
 
 
 @pytest.mark.parametrize("level", [False, True])
 @pytest.mark.parametrize("turn", [(0.0, 0.0, 0.0), (0.1, -0.2, 0.0), (0.05, 0.1, 2.5)])
 @pytest.mark.parametrize("height", [0.7, -2000.0])  # which drifts, and in hours far
 def test_the_feet_stand_on_the_ground(level, turn, height):
-    estimate = standing(np.array([2.0, -1.0, height]), np.array(turn), np.ones(4))
+    here = standing(np.array([2.0, -1.0, height]), np.array(turn), np.ones(4))
     estimates = GroundEstimate(A1, level)
-    estimates.follow(estimate)
-    for foot in feet_of(estimate, np.array(turn)):
+    estimates.follow(here)
+    for foot in feet_in_world(here.q):
         lowest = foot - [0.0, 0.0, A1.legs.foot_radius]
         assert nearest_surface(estimates.ground, *lowest)[0] == pytest.approx(0.0, abs=2e-3)
         assert height_at(estimates.ground, foot[0], foot[1]) == pytest.approx(lowest[2], abs=2e-3)
@@ -41,9 +37,7 @@ def walk_to_a_step(estimates: GroundEstimate, edge: float, rise: float) -> None:
         feet[:, 2] = A1.legs.foot_radius + rise * (feet[:, 0] > edge)
         base = np.array([x, 0.0, 0.3])
         q = np.concatenate([base, [0.0, 0.0, 0.0, 1.0], inverse_kinematics(A1.legs, feet - base)])
-        estimates.follow(
-            StateEstimate(tick=0, time=0.0, q=q, v=np.zeros(18), contact=np.ones(4), status="ok")
-        )
+        estimates.follow(estimate(q=q))
 
 
 @pytest.mark.parametrize("rise", [0.06, -0.06])

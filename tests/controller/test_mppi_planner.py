@@ -3,6 +3,7 @@
 import msgspec
 import numpy as np
 import pytest
+from numpy.testing import assert_allclose, assert_array_equal
 
 from controller.motor_targets import joint_gain
 from controller.mppi_planner import MppiPlanner, spline_basis, weights
@@ -36,23 +37,23 @@ def test_weights_are_shares_and_the_cheapest_sample_weighs_most():
 @pytest.mark.parametrize("factor", [1e-3, 1e3])
 def test_weights_do_not_depend_on_the_scale_of_the_cost(factor):
     cost = np.array([4.0, 1.0, 2.5])
-    np.testing.assert_allclose(weights(factor * cost + 7.0, 0.3), weights(cost, 0.3))
+    assert_allclose(weights(factor * cost + 7.0, 0.3), weights(cost, 0.3))
 
 
 @pytest.mark.parametrize("knots", [5, 20, 50])
 def test_a_spline_goes_through_its_points_and_reproduces_cubics(knots):
     basis = spline_basis(knots, 0.01, 0.05)
-    np.testing.assert_allclose(basis.sum(axis=1), 1.0)
-    np.testing.assert_allclose(basis[[0, -1]], np.eye(basis.shape[1])[[0, -1]], atol=1e-12)
+    assert_allclose(basis.sum(axis=1), 1.0)
+    assert_allclose(basis[[0, -1]], np.eye(basis.shape[1])[[0, -1]], atol=1e-12)
     if basis.shape[1] > 3:
         t = 0.01 * np.arange(knots)
         points = np.linspace(0.0, t[-1], basis.shape[1])
-        np.testing.assert_allclose(basis @ points**3, t**3, atol=1e-12)
+        assert_allclose(basis @ points**3, t**3, atol=1e-12)
 
 
 def test_the_law_is_stiffness_and_damping_of_each_joint():
     x = np.arange(36.0)
-    np.testing.assert_allclose(joint_gain(30.0, 2.0) @ x, -30.0 * x[6:18] - 2.0 * x[24:])
+    assert_allclose(joint_gain(30.0, 2.0) @ x, -30.0 * x[6:18] - 2.0 * x[24:])
 
 
 @pytest.mark.parametrize("sideways", [-0.6, 0.6])
@@ -66,7 +67,7 @@ def test_a_push_is_answered_with_a_cheaper_plan(sideways):
     costs = [each.cost for each in (*plans, plan)]
     assert costs == sorted(costs, reverse=True) and costs[-1] < 0.95 * seed.cost
     assert plan.status == "ok" and plan.iterations == 4
-    np.testing.assert_array_equal(plan.gains, np.tile(joint_gain(30.0, 1.0), (20, 1, 1)))
+    assert_array_equal(plan.gains, np.tile(joint_gain(30.0, 1.0), (20, 1, 1)))
 
 
 def test_the_same_seed_gives_the_same_plan_and_another_seed_another():
@@ -74,7 +75,7 @@ def test_the_same_seed_gives_the_same_plan_and_another_seed_another():
     one, same = make_planner(noise=small), make_planner(noise=small)
     other = make_planner(noise=small, seed=1)
     plans = [each.solve(estimate(each, 3, 0.3)) for each in (one, same, other)]
-    np.testing.assert_array_equal(plans[0].inputs, plans[1].inputs)
+    assert_array_equal(plans[0].inputs, plans[1].inputs)
     assert np.abs(plans[0].inputs - plans[2].inputs).max() > 0.01
 
 

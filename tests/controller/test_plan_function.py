@@ -5,6 +5,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from numpy.testing import assert_allclose, assert_array_equal
 
 from controller.plan_function import PlanFunction
 from robots.rotations import exp3
@@ -25,11 +26,9 @@ def test_nominal_is_the_geodesic_between_knots(alpha):
     p = plan(knots=1)
     p = msgspec.structs.replace(p, states_q=np.array([q0, q1]), states_v=np.array([v0, v1]))
     q, v = nominal(p, alpha * PERIOD)
-    np.testing.assert_allclose(
-        rotation_from_quaternion(q[3:7]), exp3(alpha * 0.3 * axis), atol=1e-12
-    )
-    np.testing.assert_allclose(q[7:], q0[7:] + alpha * 0.1, atol=1e-12)
-    np.testing.assert_allclose(v, alpha * np.ones(18), atol=1e-12)
+    assert_allclose(rotation_from_quaternion(q[3:7]), exp3(alpha * 0.3 * axis), atol=1e-12)
+    assert_allclose(q[7:], q0[7:] + alpha * 0.1, atol=1e-12)
+    assert_allclose(v, alpha * np.ones(18), atol=1e-12)
     assert np.linalg.norm(q[3:7]) == pytest.approx(1.0, abs=1e-14)
 
 
@@ -40,11 +39,11 @@ def test_velocity_is_never_a_mixture_across_a_touchdown():
     p = msgspec.structs.replace(p, contacts=contacts)
     for k, alpha in ((7, 0.3), (7, 0.7), (8, 0.3), (8, 0.7)):
         q, v = nominal(p, (k + alpha) * PERIOD)
-        np.testing.assert_array_equal(v, p.states_v[k + (alpha >= 0.5)])
+        assert_array_equal(v, p.states_v[k + (alpha >= 0.5)])
         joints = (1 - alpha) * p.states_q[k, 7:] + alpha * p.states_q[k + 1, 7:]
-        np.testing.assert_allclose(q[7:], joints, atol=1e-12)
+        assert_allclose(q[7:], joints, atol=1e-12)
     _, v = nominal(p, 6.5 * PERIOD)
-    np.testing.assert_allclose(v, 0.5 * (p.states_v[6] + p.states_v[7]), atol=1e-12)
+    assert_allclose(v, 0.5 * (p.states_v[6] + p.states_v[7]), atol=1e-12)
 
 
 FIELDS = ("states_q", "states_v", "inputs", "gains", "contacts")
@@ -78,7 +77,7 @@ def test_past_the_horizon_the_last_knot_is_held_and_flagged():
     for now in (0.2, 0.21, 1e6):
         point = policy(p, q, v, now)
         assert point.ended
-        np.testing.assert_allclose(point.torque, p.inputs[-1] + p.gains[-1] @ dx, atol=1e-9)
+        assert_allclose(point.torque, p.inputs[-1] + p.gains[-1] @ dx, atol=1e-9)
 
 
 @pytest.mark.parametrize("share", [0.0, 0.7])
@@ -87,11 +86,11 @@ def test_input_and_gain_of_a_knot_are_held_until_the_next(share):
     p = plan(rng=rng, tick=37)
     q, v = near_standing(rng)
     before = policy(p, q, v, p.time - 1.0)
-    np.testing.assert_allclose(before.q, p.states_q[0], atol=1e-12)
+    assert_allclose(before.q, p.states_q[0], atol=1e-12)
     for k in range(len(p.inputs)):
         point = policy(p, q, v, p.time + (k + share) * PERIOD)
         dx = difference(point.q, point.v, q, v)
         assert point.knot == k and not point.ended
-        np.testing.assert_allclose(point.torque, p.inputs[k] + p.gains[k] @ dx, atol=1e-9)
+        assert_allclose(point.torque, p.inputs[k] + p.gains[k] @ dx, atol=1e-9)
         if share == 0.0:
-            np.testing.assert_allclose(point.q, p.states_q[k], atol=1e-9)
+            assert_allclose(point.q, p.states_q[k], atol=1e-9)

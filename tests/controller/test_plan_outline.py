@@ -1,13 +1,9 @@
 """Outlines of plans: what the plan says, not too often, and for nobody none."""
 
-from typing import cast
-
 import numpy as np
 import pytest
 
 from controller.planner_node import PERIOD_S, Outlines
-from runtime.bus import Publisher
-from runtime.messages import PlanOutline
 from tests.controller.tracker_messages import plan
 
 CANDIDATES = np.arange(18.0).reshape(2, 3, 3)
@@ -16,13 +12,13 @@ CANDIDATES = np.arange(18.0).reshape(2, 3, 3)
 class Watchers:
     """A publisher whose subscribers come and go."""
 
-    def __init__(self) -> None:
+    def __init__(self):
         self.count, self.sent = 0, []
 
-    def subscribers(self) -> int:
+    def subscribers(self):
         return self.count
 
-    def send(self, outline: PlanOutline) -> None:
+    def send(self, outline):
         self.sent.append(outline)
 
 
@@ -31,7 +27,7 @@ def test_outlines_come_as_plans_do_but_at_most_thirty_times_a_second(rate):
     watchers, times = Watchers(), np.arange(0.0, 2.0, 1.0 / rate)
     watchers.count = 1
     clock = iter(times)
-    outlines = Outlines(cast(Publisher[PlanOutline], watchers), lambda: float(next(clock)))
+    outlines = Outlines(watchers, lambda: float(next(clock)))
     for k in range(len(times)):
         outlines.offer(plan(k, k), CANDIDATES)
     sent = times[[outline.id for outline in watchers.sent]]

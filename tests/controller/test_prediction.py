@@ -3,7 +3,7 @@
 from typing import NamedTuple
 
 import numpy as np
-import pytest
+from pytest import approx
 
 from controller.rollout_planner import predict
 from hybrid.hilqr import Trajectory
@@ -23,7 +23,7 @@ class Physics:
         self.asked = []
 
     def advance(self, x, torque, duration):
-        self.asked.append((round(float(torque[0]), 9), pytest.approx(duration)))
+        self.asked.append((round(float(torque[0]), 9), approx(duration)))
         x = x.copy()
         x[0] += torque[0] * duration
         return x
@@ -45,4 +45,4 @@ def test_a_plan_that_has_not_begun_is_not_followed():
     x = FIRST.trajectory.states[0]
     moved = predict(physics, x, [FIRST, SECOND], 11.5, 14.5, 0.01, A1.torque_limit)
     assert physics.asked == [(1.1, 0.005), (1.2, 0.01), (5.0, 0.01), (5.1, 0.005)]
-    assert moved[0] == pytest.approx(0.0055 + 0.012 + 0.05 + 0.0255)
+    assert moved[0] == approx(0.0055 + 0.012 + 0.05 + 0.0255)

@@ -4,15 +4,14 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from numpy.testing import assert_allclose
 
 from controller.references import ReferenceTrajectory, load_reference, save_reference
 from robots.planar_pose import PlanarPose
-from runtime.messages import GroundTruth, SensorReading, encode
+from runtime.messages import encode
 from runtime.recording import Recorder
 from runtime.topics import GROUND_TRUTH, SENSOR_READING
-from tests.a1 import A1
-
-STAND = np.concatenate([[0.0, 0.0, 0.3], [0.0, 0.0, 0.0, 1.0], A1.stand.ravel()])
+from tests.a1 import STAND, ground_truth, reading
 
 
 def recording(rows, period=0.001, inputs=None, contacts=None, **loop):
@@ -34,8 +33,8 @@ def test_a_knot_has_the_impulse_of_its_samples(tmp_path):
     inputs = np.random.default_rng(1).normal(size=(120, 12))
     inputs[:, 0] = np.arange(120) + 0.5  # each sample holds for a tick: the ramp's value inside it
     again = read_back(recording(120, inputs=inputs), tmp_path)
-    np.testing.assert_allclose(0.01 * again.inputs.sum(0), 0.001 * inputs.sum(0), atol=1e-12)
-    np.testing.assert_allclose(again.inputs[:, 0], 10.0 * np.arange(12) + 5.0, rtol=1e-12)
+    assert_allclose(0.01 * again.inputs.sum(0), 0.001 * inputs.sum(0), atol=1e-12)
+    assert_allclose(again.inputs[:, 0], 10.0 * np.arange(12) + 5.0, rtol=1e-12)
 
 
 def test_a_loop_goes_on_at_every_period(tmp_path):
@@ -45,7 +44,7 @@ def test_a_loop_goes_on_at_every_period(tmp_path):
         again = read_back(slide, tmp_path, period)
         knots = round(1.0 / period)
         window = again.window(0, knots)
-        np.testing.assert_allclose(window.q[:, 0], 0.5 * period * np.arange(knots + 1), atol=1e-9)
+        assert_allclose(window.q[:, 0], 0.5 * period * np.arange(knots + 1), atol=1e-9)
     with pytest.raises(ValueError, match="no multiple"):
         read_back(slide, tmp_path, 0.007)
 
@@ -56,23 +55,15 @@ def test_a_recording_from_anywhere_begins_at_the_origin_along_x(tmp_path):
     shift = turn.points_to_world(here.loop_shift)
     there = replace(here, q=place.to_world(here.q), loop_shift=shift)
     windows = [read_back(each, tmp_path).window(0, 60).q for each in (here, there)]
-    np.testing.assert_allclose(*windows, atol=1e-9)
+    assert_allclose(*windows, atol=1e-9)
 
 
 def test_a_recorded_torque_acted_in_the_tick_before_its_reading(tmp_path):
     """Reading k tells the torque that acted from tick k - 1 to k, here k N m."""
-    zeros = {"angular_velocity_imu": np.zeros(3), "linear_acceleration_imu": np.zeros(3),
-             "joint_position": np.zeros(12), "joint_velocity": np.zeros(12),
-             "quaternion_imu_in_world": np.zeros(4), "foot_force": np.zeros(4)}  # fmt: skip
     with Recorder(tmp_path / "run.mcap") as recorder:
         for tick in range(21):
-            stamp = {"tick": tick, "time": 1e-3 * tick}
-            truth = GroundTruth(
-                q=STAND, v=np.zeros(18), foot_force=np.zeros((4, 3)), contact=np.ones(4),
-                trunk_contact=False, **stamp,
-            )  # fmt: skip
-            reading = SensorReading(joint_torque=np.full(12, float(tick)), **zeros, **stamp)
-            recorder.write(GROUND_TRUTH, encode(truth), tick * 1_000_000)
-            recorder.write(SENSOR_READING, encode(reading), tick * 1_000_000)
+            now = reading(tick, joint_torque=np.full(12, float(tick)))
+            recorder.write(GROUND_TRUTH, encode(ground_truth(tick)), tick * 1_000_000)
+            recorder.write(SENSOR_READING, encode(now), tick * 1_000_000)
     inputs = load_reference(tmp_path / "run.mcap", 0.01).inputs
-    np.testing.assert_allclose(inputs[:, 3], [5.5, 15.5, 20.0])
+    assert_allclose(inputs[:, 3], [5.5, 15.5, 20.0])

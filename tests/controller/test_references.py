@@ -5,6 +5,8 @@ from dataclasses import replace
 import numpy as np
 import pinocchio as pin
 import pytest
+from numpy.testing import assert_allclose, assert_array_equal
+from pytest import approx
 
 from controller.gaits import BOUND, TROT, WALK
 from controller.references import make_reference
@@ -12,7 +14,7 @@ from controller.references.kinematic import KinematicGait, make_kinematic_refere
 from robots.contact_dynamics import ContactDynamics
 from robots.pinocchio_model import foot_frame_ids, load_pinocchio
 from robots.state import difference
-from tests.a1 import A1
+from tests.a1 import A1, feet_in_world
 
 PERIOD = 0.01
 MODEL = load_pinocchio(A1)
@@ -24,22 +26,14 @@ def reference(request):
     return make_kinematic_reference(A1, request.param, 0.2, PERIOD)
 
 
-def feet_of(q):
-    data = MODEL.createData()
-    pin.framesForwardKinematics(MODEL, data, q)
-    return np.array([data.oMf[frame].translation for frame in FEET])
-
-
 def test_stance_feet_stand_still_on_the_ground(reference):
     window = reference.window(0, 250)
-    feet = np.array([feet_of(q) for q in window.q])
+    feet = np.array([feet_in_world(q) for q in window.q])
     for k in range(250):
         both = (window.contacts[k] > 0) & (window.contacts[k + 1] > 0)
-        np.testing.assert_allclose(feet[k + 1][both], feet[k][both], atol=1e-9)
-        np.testing.assert_allclose(
-            feet[k][window.contacts[k] > 0, 2], A1.legs.foot_radius, atol=1e-9
-        )
-    assert feet[:, :, 2].max() == pytest.approx(A1.legs.foot_radius + 0.06, abs=1e-3)
+        assert_allclose(feet[k + 1][both], feet[k][both], atol=1e-9)
+        assert_allclose(feet[k][window.contacts[k] > 0, 2], A1.legs.foot_radius, atol=1e-9)
+    assert feet[:, :, 2].max() == approx(A1.legs.foot_radius + 0.06, abs=1e-3)
 
 
 @pytest.mark.parametrize("gait", [WALK, TROT, BOUND], ids=["walk", "trot", "bound"])
@@ -51,7 +45,7 @@ def test_velocity_is_the_derivative_of_the_configuration(gait):
         time = (120 + k) * PERIOD
         before, after = motion.configuration(time - h), motion.configuration(time + h)
         slope = pin.difference(MODEL, before, after) / (2 * h)
-        np.testing.assert_allclose(window.v[k], slope, atol=0.02)
+        assert_allclose(window.v[k], slope, atol=0.02)
 
 
 def test_feed_forward_carries_the_robot(reference):
@@ -68,7 +62,7 @@ def test_feed_forward_carries_the_robot(reference):
     weight = 13.741 * 9.81
     # One pair of feet alone cannot hold the trunk level: a bound's forces are a compromise.
     short = 0.15 if reference.name == "bound" else 0.03
-    assert np.sum(forces, axis=1)[:, 2].mean() == pytest.approx(weight, rel=short)
+    assert np.sum(forces, axis=1)[:, 2].mean() == approx(weight, rel=short)
     assert abs(np.mean(vertical)) < 9.81 * short
     assert np.min(np.array(forces)[:, :, 2]) > -0.1 * weight
     assert np.abs(window.inputs).max() < A1.torque_limit[0]
@@ -77,13 +71,13 @@ def test_feed_forward_carries_the_robot(reference):
 def test_the_walk_goes_on_for_ever(reference):
     loop = reference.loop
     late, later = reference.window(5000, loop), reference.window(5000 + loop, loop)
-    np.testing.assert_allclose(later.q[:, 3:], late.q[:, 3:], atol=1e-9)
-    np.testing.assert_allclose(later.q[:, 0] - late.q[:, 0], 0.2 * loop * PERIOD, atol=1e-9)
-    np.testing.assert_array_equal(later.contacts, late.contacts)
+    assert_allclose(later.q[:, 3:], late.q[:, 3:], atol=1e-9)
+    assert_allclose(later.q[:, 0] - late.q[:, 0], 0.2 * loop * PERIOD, atol=1e-9)
+    assert_array_equal(later.contacts, late.contacts)
     seam = reference.window(reference.size - 3, 6)
     for k in range(6):
         dx = difference(seam.q[k], seam.v[k], seam.q[k + 1], seam.v[k + 1])
-        np.testing.assert_allclose(dx[:3], PERIOD * np.array([0.2, 0, 0]), atol=1e-6)
+        assert_allclose(dx[:3], PERIOD * np.array([0.2, 0, 0]), atol=1e-6)
         assert np.abs(dx[6:18]).max() < 0.25
 
 
@@ -101,7 +95,7 @@ def test_bad_files_and_names_give_one_line(tmp_path):
 
 
 def test_a_reference_says_how_far_it_tilts_the_trunk_around_a_time(reference):
-    assert reference.tilt(0.3) == pytest.approx(0.0, abs=1e-6)
+    assert reference.tilt(0.3) == approx(0.0, abs=1e-6)
     q = np.tile(reference.q[0], (200, 1))
     pitch = np.where(np.arange(200) == 100, 2.0, 0.0)  # at 1 s
     q[:, 3:7] = 0.0
@@ -111,4 +105,4 @@ def test_a_reference_says_how_far_it_tilts_the_trunk_around_a_time(reference):
         gains=np.zeros((200, 12, 36)), contacts=np.ones((200, 4)), loop=1, loop_shift=np.zeros(3),
     )  # fmt: skip
     times = (0.0, 0.79, 0.81, 1.0, 1.19, 1.21, 5.0)
-    assert [flip.tilt(t) for t in times] == pytest.approx([0.0, 0.0, 2.0, 2.0, 2.0, 0.0, 0.0])
+    assert [flip.tilt(t) for t in times] == approx([0.0, 0.0, 2.0, 2.0, 2.0, 0.0, 0.0])

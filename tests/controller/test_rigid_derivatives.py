@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from numpy.testing import assert_allclose
 
 from controller.references import make_reference
 from controller.rigid_derivatives import RigidDerivatives
@@ -10,6 +11,7 @@ from robots.rotations import exp3, quaternion_from_rotation, quaternion_product
 from robots.state import difference, integrate
 from robots.terrain import Box, make_ground
 from tests.a1 import A1
+from tests.differences import assert_joints_drift, slopes
 
 PERIOD = 0.01
 
@@ -27,34 +29,23 @@ def walking(knots=30, start=300):
     return Trajectory(states, window.inputs, 0.0, 30.0 * window.contacts[:-1])
 
 
-def test_every_knot_is_the_derivative_of_its_step(derivatives):
+@pytest.mark.parametrize("k", range(4))
+def test_every_knot_is_the_derivative_of_its_step(derivatives, k):
     trajectory = walking(4)
     linear = derivatives.linearise(trajectory)
-    h = 1e-6
-    for k in range(4):
-        x, u = trajectory.states[k], trajectory.inputs[k]
-        contacts = trajectory.aux[k] > 1.0
+    x, u, contacts = trajectory.states[k], trajectory.inputs[k], trajectory.aux[k] > 1.0
 
-        def step(dx, du, x=x, u=u, contacts=contacts):
-            q, v = integrate(x[:19], x[19:], dx)
-            return derivatives.dynamics.step(q, v, u + du, contacts, PERIOD)
+    def step(d):
+        q, v = integrate(x[:19], x[19:], d[:36])
+        return derivatives.dynamics.step(q, v, u + d[36:], contacts, PERIOD)
 
-        for i in range(36):
-            e = h * np.eye(36)[i]
-            slope = difference(*step(-e, np.zeros(12)), *step(e, np.zeros(12))) / (2 * h)
-            np.testing.assert_allclose(linear.A[k][:, i], slope, atol=2e-5)
-        e = h * np.eye(12)[4]
-        slope = difference(*step(np.zeros(36), -e), *step(np.zeros(36), e)) / (2 * h)
-        np.testing.assert_allclose(linear.B[k][:, 4], slope, atol=2e-5)
+    after = step(np.zeros(48))
+    found = slopes(lambda d: difference(*after, *step(d)), np.zeros(48))
+    assert_allclose(np.hstack((linear.A[k], linear.B[k])), found, atol=2e-5)
 
 
 def test_the_joints_drift(derivatives):
-    """The backward pass relies on it without a look."""
-    linear = derivatives.linearise(walking())
-    assert linear.drift == (6, 18, 18, PERIOD)
-    own = linear.A[:, 6:18] - PERIOD * linear.A[:, 24:]
-    np.testing.assert_allclose(own, np.tile(np.eye(36)[6:18], (30, 1, 1)), atol=1e-14)
-    np.testing.assert_allclose(linear.B[:, 6:18], PERIOD * linear.B[:, 24:], rtol=1e-14)
+    assert_joints_drift(derivatives.linearise(walking()), PERIOD)
 
 
 def test_a_saltation_matrix_stands_before_every_landing_and_nowhere_else(derivatives):
@@ -92,10 +83,10 @@ def test_a_slope_is_the_level_ground_turned_with_gravity(order):
     gravity = derivatives.dynamics.model.gravity
     gravity.linear = turn @ gravity.linear
     slope = derivatives.linearise(flat._replace(states=states))
-    np.testing.assert_allclose(slope.A, level.A, atol=1e-8)
+    assert_allclose(slope.A, level.A, atol=1e-8)
     assert len(slope.transitions) == len(level.transitions) >= 3
     for here, there in zip(level.transitions, slope.transitions, strict=True):
         scale = np.abs(here.saltation).max()
         assert here.knot == there.knot
-        np.testing.assert_allclose(there.saltation, here.saltation, atol=1e-7 * scale)
-        np.testing.assert_allclose(there.reset_jacobian, here.reset_jacobian, atol=1e-8)
+        assert_allclose(there.saltation, here.saltation, atol=1e-7 * scale)
+        assert_allclose(there.reset_jacobian, here.reset_jacobian, atol=1e-8)

@@ -6,11 +6,10 @@ import pytest
 
 from controller.options import TrackerOptions
 from controller.plan_function import PlanFunction
-from controller.safety import Reason, SafetyGate
+from controller.safety import Reason
 from controller.track_kernel import tilt
 from controller.tracker import Tracker
 from robots.rotations import exp3, quaternion_from_rotation
-from runtime.messages import Plan, SensorReading, StateEstimate
 from saltus.configuration.launch import load_launch
 from saltus.launch.lock_step import LockStep
 from tests.a1 import A1
@@ -24,26 +23,24 @@ TRACKER = Tracker(TrackerOptions(), A1)
 
 
 @pytest.fixture
-def tracker() -> Tracker:
+def tracker():
     TRACKER.reset()
     return TRACKER
 
 
 @pytest.fixture
-def gate(tracker) -> SafetyGate:
+def gate(tracker):
     return tracker.gate
 
 
-def counted(
-    tracker: Tracker, estimate: StateEstimate | None, reading: SensorReading | None, now: float
-) -> set[str]:
+def counted(tracker, estimate, reading, now):
     """The reasons that a tick counts."""
     tracker.gate.counts.clear()
     tracker.command(estimate, None, now, reading)
     return set(tracker.gate.counts)
 
 
-def said(reason: Reason) -> set[str]:
+def said(reason):
     return set() if reason is Reason.OK else {reason.value}
 
 
@@ -66,7 +63,7 @@ def test_estimates(tracker, change, now, reason):
     assert counted(tracker, told, None, now) == said(reason)
 
 
-def off(values: np.ndarray, slot: int, by: float) -> np.ndarray:
+def off(values, slot, by):
     """A copy with one number that is off by so much."""
     out = values.copy()
     out[slot] += by
@@ -140,14 +137,14 @@ def test_tilt_is_the_angle_to_the_vertical_whatever_the_heading(angle):
     assert tilt(quaternion) == pytest.approx(angle, abs=1e-7)
 
 
-def over(angle: float) -> np.ndarray:
+def over(angle):
     """q (19) of the standing robot, pitched by an angle [rad]."""
     q = Q.copy()
     q[3:7] = quaternion_from_rotation(exp3(np.array([0.0, angle, 0.0])))
     return q
 
 
-def falls(tracker: Tracker, angle: float, start: int, status: str | None = None) -> bool:
+def falls(tracker, angle, start, status=None):
     """Whether 20 ticks with an IMU at a tilt [rad] are a fall, with estimates that stand or none.
 
     A plan is followed before them, where there is one.
@@ -164,11 +161,11 @@ def test_an_imu_that_jumps_is_no_fall_while_the_estimate_leaves_it_out(tracker):
     assert falls(tracker, 1.2, 20, "ok")
 
 
-def tilting(angle: float, tick: int = 0) -> Plan:
+def tilting(angle, tick=0):
     return msgspec.structs.replace(plan(tick=tick), tilt=angle)
 
 
-def follow(tracker: Tracker, angle: float, tick: int = 0) -> None:
+def follow(tracker, angle, tick=0):
     """Follow a plan that tilts the trunk."""
     tracker.reset()
     now = 1e-3 * tick

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from controller.solve_schedule import TICK_S, ExpectedDuration, ScheduledSolve, SolveSchedule
+from controller.solve_schedule import TICK_S, ExpectedDuration, SolveSchedule
 
 COUNT = 40  # of the solves of a schedule that are looked at
 DURATIONS = st.floats(0.0, 0.3, allow_subnormal=False)
@@ -18,7 +18,7 @@ SCHEDULES = st.builds(
 )
 
 
-def first(schedule: SolveSchedule) -> list[ScheduledSolve]:
+def first(schedule):
     return list(islice(schedule, COUNT))
 
 

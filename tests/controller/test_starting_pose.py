@@ -1,16 +1,14 @@
 """Plans do not depend on where the world has its origin and its heading 0."""
 
-from collections.abc import Callable
-
 import msgspec
 import numpy as np
 import pytest
+from numpy.testing import assert_allclose
 
 from controller.options import SafetyGateOptions, TrackerOptions
 from controller.planner import Planner
 from controller.tracker import Tracker
 from robots.planar_pose import PlanarPose
-from runtime.messages import Plan, StateEstimate
 from saltus.configuration.launch import load_launch
 from saltus.launch.lock_step import LockStep
 from tests.a1 import A1
@@ -22,13 +20,13 @@ TURN = PlanarPose(1000.0, -300.0, 2.5)
 class Forward(Planner):
     """Notes what it gets; its plan leads a metre ahead."""
 
-    def __init__(self) -> None:
-        self.seen: list[np.ndarray] = []
+    def __init__(self):
+        self.seen = []
 
     def solve(
-        self, estimate: StateEstimate, lead: float = 0.0, out_of_time: object = None,
-        on_plan: Callable[[Plan], None] | None = None,
-    ) -> Plan:  # fmt: skip
+        self, estimate, lead = 0.0, out_of_time = None,
+        on_plan = None,
+    ):  # fmt: skip
         self.seen.append(estimate.q)
         plan = plan_of(estimate.q + np.eye(1, 19)[0], len(self.seen))
         if on_plan is not None:
@@ -36,36 +34,36 @@ class Forward(Planner):
         return plan
 
     @property
-    def candidates(self) -> np.ndarray:
+    def candidates(self):
         return np.array([[[1.0, 0.0, 0.3]]])
 
 
-def plan_of(q: np.ndarray, number: int = 1) -> Plan:
+def plan_of(q, number=1):
     return msgspec.structs.replace(
         tracker_messages.plan(number, knots=1), states_q=np.array([q, q])
     )
 
 
-def standing(pose: PlanarPose, status: str = "ok") -> StateEstimate:
+def standing(pose, status="ok"):
     q, v = tracker_messages.standing()
     return tracker_messages.estimate(0, pose.to_world(q), v, status)
 
 
 def test_a_planner_sees_the_robot_begin_at_the_origin_and_its_plans_are_of_the_world():
-    planner, early = Forward(), list[Plan]()
+    planner, early = Forward(), []
     planner.plan_from(standing(PlanarPose(), "starting"))
     planner.plan_from(msgspec.structs.replace(standing(PlanarPose()), q=np.full(19, np.nan)))
     for _ in range(2):
         plan = planner.plan_from(standing(TURN), on_plan=early.append)
     ahead = TURN.to_world(standing(PlanarPose()).q + np.eye(1, 19)[0])
     for q in (plan.states_q[0], early[-1].states_q[1]):
-        np.testing.assert_allclose(q, ahead, atol=1e-9)
-    np.testing.assert_allclose(PlanarPose.of(planner.seen[-1]), 0.0, atol=1e-9)
+        assert_allclose(q, ahead, atol=1e-9)
+    assert_allclose(PlanarPose.of(planner.seen[-1]), 0.0, atol=1e-9)
     planner.plan_from(standing(PlanarPose()))  # the robot has gone there meanwhile
     back = PlanarPose.of(planner.seen[-1])
-    np.testing.assert_allclose(TURN.to_world(planner.seen[-1]), standing(PlanarPose()).q, atol=1e-9)
+    assert_allclose(TURN.to_world(planner.seen[-1]), standing(PlanarPose()).q, atol=1e-9)
     assert back.yaw == pytest.approx(-TURN.yaw)
-    np.testing.assert_allclose(planner.candidates_in_world()[0, 0, :2], ahead[:2], atol=1e-9)
+    assert_allclose(planner.candidates_in_world()[0, 0, :2], ahead[:2], atol=1e-9)
 
 
 @pytest.mark.parametrize(

@@ -2,16 +2,19 @@
 
 import numpy as np
 import pytest
+from numpy.testing import assert_allclose
+from pytest import approx
 
 from controller.centroidal.path import CommandedPath
 from controller.centroidal.rigid_body import BodyObserver
 from controller.centroidal.stepping import Step, Stepper
-from controller.gaits import TROT, WALK, Swing
+from controller.gaits import TROT, WALK
 from controller.planner_options import PathOptions, SteppingOptions
 from robots.conventions import GRAVITY
 from robots.legs import foot_positions_in_base
 from robots.rotations import exp3, quaternion_from_rotation
 from tests.a1 import A1
+from tests.differences import slopes
 
 FEET = np.array([0.0, 0.0, A1.stand_height]) + foot_positions_in_base(A1.legs, A1.stand)
 OBSERVER = BodyObserver(A1)
@@ -25,7 +28,7 @@ def body(velocity=(0.0, 0.0, 0.0), yaw=0.0):
     return OBSERVER.observe(q, v)
 
 
-def lift_off(foot: int) -> Swing:
+def lift_off(foot):
     """The first swing of a walk."""
     swing = WALK.next_swing(foot, 0.0)
     assert swing is not None
@@ -36,7 +39,7 @@ def test_a_body_at_rest_steps_on_the_spot():
     stepper = Stepper(SteppingOptions(press=0.0), A1, WALK)
     for foot in range(4):
         place = stepper.foothold(foot, body(), REST._replace(wait=0.1))
-        np.testing.assert_allclose(place, [*FEET[foot, :2], A1.legs.foot_radius], atol=1e-12)
+        assert_allclose(place, [*FEET[foot, :2], A1.legs.foot_radius], atol=1e-12)
 
 
 def test_feet_do_not_step_out_of_reach_nor_across():
@@ -47,10 +50,8 @@ def test_feet_do_not_step_out_of_reach_nor_across():
             place = stepper.foothold(foot, body((5.0, side, 0.0)), REST)
             offset = place - FEET[foot]
             outward = np.sign(A1.legs.plane)[foot] * offset[1]
-            assert offset[0] == pytest.approx(0.2)
-            assert outward == pytest.approx(
-                0.15 if np.sign(A1.legs.plane)[foot] * side > 0 else -0.05
-            )
+            assert offset[0] == approx(0.2)
+            assert outward == approx(0.15 if np.sign(A1.legs.plane)[foot] * side > 0 else -0.05)
 
 
 @pytest.mark.parametrize("foot", range(4))
@@ -64,7 +65,7 @@ def test_in_a_turn_stance_is_symmetric_about_the_neutral_place(foot):
     for s in np.linspace(0.0, time, 1001)[:-1] + 0.0005 * time:
         arc += exp3(np.array([0.0, 0.0, rate * s])) @ speed * time / 1000
     turn = exp3(np.array([0.0, 0.0, rate * time]))
-    np.testing.assert_allclose((turn.T @ (place - arc))[:2], FEET[foot, :2], atol=2e-4)
+    assert_allclose((turn.T @ (place - arc))[:2], FEET[foot, :2], atol=2e-4)
 
 
 def test_a_body_that_shall_accelerate_is_supported_behind_by_the_pendulums_law():
@@ -76,24 +77,24 @@ def test_a_body_that_shall_accelerate_is_supported_behind_by_the_pendulums_law()
     step = REST._replace(stance=0.0, acceleration=acceleration)
     place = stepper.foothold(2, body(yaw=0.0), step)
     arm = (FEET[2] - place)[:2]
-    np.testing.assert_allclose(GRAVITY / A1.stand_height * arm, acceleration[:2], atol=1e-9)
+    assert_allclose(GRAVITY / A1.stand_height * arm, acceleration[:2], atol=1e-9)
 
 
 def test_a_swing_runs_from_where_the_foot_left_to_the_foothold():
     stepper = Stepper(SteppingOptions(), A1, WALK)
     stepper.observe(0.0, FEET, np.ones(4))
-    swing, hold, h = lift_off(3), FEET[3] + np.array([0.1, 0.05, 0.0]), 1e-6
+    swing, hold = lift_off(3), FEET[3] + np.array([0.1, 0.05, 0.0])
 
     def motion(share, after=0.0):
         return stepper.motion(3, swing, swing.lift_off + share * swing.duration + after, hold)
 
-    np.testing.assert_allclose(motion(0.0).position, FEET[3], atol=1e-12)
-    np.testing.assert_allclose(motion(1.0, -1e-12).position, hold, atol=1e-9)
-    np.testing.assert_allclose(motion(1.0, -1e-12).velocity, 0.0, atol=1e-7)
-    assert motion(0.5).position[2] == pytest.approx(FEET[3, 2] + WALK.swing_height)
+    assert_allclose(motion(0.0).position, FEET[3], atol=1e-12)
+    assert_allclose(motion(1.0, -1e-12).position, hold, atol=1e-9)
+    assert_allclose(motion(1.0, -1e-12).velocity, 0.0, atol=1e-7)
+    assert motion(0.5).position[2] == approx(FEET[3, 2] + WALK.swing_height)
     for share in (0.2, 0.5, 0.8):
-        slope = (motion(share, h).position - motion(share, -h).position) / (2 * h)
-        np.testing.assert_allclose(motion(share).velocity, slope, atol=1e-7)
+        slope = slopes(lambda t, share=share: motion(share, t).position, 0.0)
+        assert_allclose(motion(share).velocity, slope, atol=1e-7)
 
 
 def test_a_foot_that_finds_the_ground_early_stands_until_its_swing_would_end():
@@ -115,7 +116,7 @@ def test_the_way_back_to_the_path_is_bounded_and_leads_there(away, back):
     path = CommandedPath(PathOptions(return_rate=1.0, return_speed=0.3), WALK, 0.2)
     path.meet(0.0, np.zeros(37), np.zeros(3))
     found = path.velocity(5.0, path.position(5.0) + np.array([0.0, away, 0.0]))
-    np.testing.assert_allclose(found, [0.2, back, 0.0], atol=1e-9)
+    assert_allclose(found, [0.2, back, 0.0], atol=1e-9)
 
 
 def test_a_push_moves_the_foothold_by_the_capture_point_in_the_bodys_axes():
@@ -126,5 +127,5 @@ def test_a_push_moves_the_foothold_by_the_capture_point_in_the_bodys_axes():
         pushed = stepper.foothold(1, body(push, yaw), REST)
         still = stepper.foothold(1, body((0.0, 0.0, 0.0), yaw), REST)
         capture = np.sqrt(A1.stand_height / 9.81) * push
-        np.testing.assert_allclose((pushed - still)[:2], capture[:2], atol=1e-9)
-        np.testing.assert_allclose(turn.T @ still, stepper.foothold(1, body(), REST), atol=1e-9)
+        assert_allclose((pushed - still)[:2], capture[:2], atol=1e-9)
+        assert_allclose(turn.T @ still, stepper.foothold(1, body(), REST), atol=1e-9)

@@ -6,6 +6,7 @@ from typing import NamedTuple
 import numpy as np
 import pinocchio as pin
 import pytest
+from numpy.testing import assert_allclose
 
 from controller.rigid_derivatives import Landing, arrival_order, touchdown_jumps
 from robots.contact_dynamics import ContactDynamics
@@ -15,6 +16,7 @@ from robots.rotations import rotation_from_quaternion
 from robots.state import difference, integrate
 from robots.touchdown import impact
 from tests.a1 import A1
+from tests.differences import flow
 
 PAIRS = [(0, 3), (1, 2), (0, 1), (2, 3)]  # of trot and bound
 SETS = [*PAIRS, (0, 1, 3)]
@@ -85,14 +87,6 @@ def piece(dynamics, landing, order):
     return product
 
 
-def flow(dynamics, q, v, tau, contacts, t):
-    """One midpoint step of the contact dynamics over a short time: error O(t^3)."""
-    a, _ = dynamics.acceleration(q, v, tau, contacts)
-    q_mid, v_mid = integrate(q, v, 0.5 * t * np.concatenate((v, a)))
-    a_mid, _ = dynamics.acceleration(q_mid, v_mid, tau, contacts)
-    return integrate(q, v, t * np.concatenate((v_mid, a_mid)))
-
-
 def simulated(dynamics, landing, dx):
     """A neighbour of the corner: each foot lands when it does; the same time back at the end."""
     q, v = integrate(landing.after[:19], landing.after[19:], dx)
@@ -141,5 +135,5 @@ def test_the_average_is_the_mean_over_all_orders(dynamics, feet):
     products = [piece(dynamics, landing, order) for order in permutations(feet)]
     Xi, D_xR = (np.mean(matrices, axis=0) for matrices in zip(*products, strict=True))
     assert mean.knot == landing.knot
-    np.testing.assert_allclose(mean.saltation, Xi, atol=1e-9 * np.abs(Xi).max())
-    np.testing.assert_allclose(mean.reset_jacobian, D_xR, atol=1e-7)
+    assert_allclose(mean.saltation, Xi, atol=1e-9 * np.abs(Xi).max())
+    assert_allclose(mean.reset_jacobian, D_xR, atol=1e-7)

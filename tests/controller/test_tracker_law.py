@@ -5,13 +5,14 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
+from numpy.testing import assert_allclose, assert_array_equal
 
 from controller.motor_targets import TORQUE_LIMITED, motor_limits, write_command
 from controller.options import TrackerOptions
 from controller.tracker import Tracker
 from robots.motor_law import motor_torque
-from robots.state import Array, difference, integrate
-from runtime.messages import MotorCommand, Plan
+from robots.state import difference, integrate
+from runtime.messages import MotorCommand
 from runtime.rows import layout_of
 from tests.a1 import A1, stand_command
 from tests.controller.tracker_messages import (
@@ -22,11 +23,12 @@ from tests.controller.tracker_messages import (
     policy,
     reading,
     standing,
+    torque_of,
 )
 
 
 @pytest.fixture(scope="module")
-def tracker() -> Tracker:
+def tracker():
     return Tracker(TrackerOptions(), A1)
 
 
@@ -40,16 +42,13 @@ def test_between_samples_the_motors_carry_the_joint_feedback_on(tracker):
     rng = np.random.default_rng(9)
     q, v = near_standing(rng, 0.02)
     command = tracker.command(estimate(0, q, v), p, 0.0)
-    np.testing.assert_allclose((command.kp, command.kd), (kp, kd))
-    np.testing.assert_allclose(command.tau, 0.0, atol=1e-9)
+    assert_allclose((command.kp, command.kd), (kp, kd))
+    assert_allclose(command.tau, 0.0, atol=1e-9)
     moved_q, moved_v = q.copy(), v.copy()
     moved_q[7:] += 0.01 * rng.normal(size=12)
     moved_v[6:] += 0.1 * rng.normal(size=12)
-    torque = motor_torque(
-        command.q, command.dq, command.kp, command.kd, command.tau, moved_q[7:], moved_v[6:]
-    )
     wanted = policy(p, moved_q, moved_v, 0.0).torque
-    np.testing.assert_allclose(torque, wanted, atol=1e-9)
+    assert_allclose(torque_of(command, moved_q, moved_v), wanted, atol=1e-9)
 
 
 def test_an_older_estimate_is_moved_as_planned_to_the_time_of_the_command(
@@ -63,16 +62,12 @@ def test_an_older_estimate_is_moved_as_planned_to_the_time_of_the_command(
     command = tracker.command(estimate(3, q, v), p, 0.005, reading(5, q_now, v_now))
     moved = move(p, q, v, 0.003, 0.005)
     wanted = policy(p, *moved, 0.005).torque
-    np.testing.assert_allclose(realised(command, q_now[7:], v_now[6:]), wanted, atol=1e-9)
+    assert_allclose(torque_of(command, q_now, v_now), wanted, atol=1e-9)
     assert np.abs(wanted - policy(p, q, v, 0.005).torque).max() > 0.1
 
 
-def move(p: Plan, q: Array, v: Array, begin: float, end: float) -> tuple:
+def move(p, q, v, begin, end):
     return integrate(q, v, difference(*nominal(p, begin), *nominal(p, end)))
-
-
-def realised(command: MotorCommand, q: Array, dq: Array) -> Array:
-    return motor_torque(command.q, command.dq, command.kp, command.kd, command.tau, q, dq)
 
 
 def test_too_large_a_torque_is_clipped_at_the_motor(tracker):
@@ -80,10 +75,10 @@ def test_too_large_a_torque_is_clipped_at_the_motor(tracker):
     p, (q, v), signs = plan(), standing(), np.array([1.0, -1.0] * 6)
     p.inputs[:] = signs * 100.0
     command = tracker.command(estimate(0, q, v), p, 0.0)
-    np.testing.assert_allclose(realised(command, q[7:], v[6:]), signs * A1.torque_limit[0])
+    assert_allclose(torque_of(command, q, v), signs * A1.torque_limit[0])
 
 
-def vector(limit: float) -> st.SearchStrategy:
+def vector(limit):
     return arrays(np.float64, 12, elements=st.floats(-limit, limit))
 
 
@@ -100,13 +95,13 @@ def test_realised_law_is_exact_and_bounded(torque, q_aim, dq_aim, kp, kd, q, dq)
     target = layout_of(MotorCommand).view(row)
     limited = np.clip(torque, -A1.torque_limit[0], A1.torque_limit[0])
     given_by_motor = motor_torque(target.q, target.dq, kp, kd, target.tau, q, dq)
-    np.testing.assert_allclose(given_by_motor, limited, atol=1e-9)
+    assert_allclose(given_by_motor, limited, atol=1e-9)
     assert np.abs(target.tau).max() <= 3.0 * A1.torque_limit[0] + 1e-9
     inside = (target.q >= A1.legs.lower - 0.051) & (target.q <= A1.legs.upper + 0.051)
     towards = np.abs(target.q - q) <= A1.torque_limit[0] / np.maximum(kp, 1e-3) + 1e-9
     assert np.all(inside | towards)
     assert bool(bits & TORQUE_LIMITED) == bool(np.any(limited != torque))
-    np.testing.assert_array_equal(expected, limited)
+    assert_array_equal(expected, limited)
 
 
 @pytest.mark.parametrize("delay", [0.0, 0.01])
@@ -123,7 +118,7 @@ def test_motor_law_gives_exactly_the_policy_of_when_the_command_takes_effect(see
     q_due, v_due = move(p, q, v, 0.013, due)
     wanted = policy(p, q_due, v_due, due).torque
     assert np.abs(wanted).max() < A1.torque_limit[0]
-    np.testing.assert_allclose(realised(command, q_due[7:], v_due[6:]), wanted, atol=1e-9)
+    assert_allclose(torque_of(command, q_due, v_due), wanted, atol=1e-9)
     assert command.status == "ok" and command.plan_id == p.id and command.tick == 13
 
 

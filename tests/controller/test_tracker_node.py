@@ -1,14 +1,10 @@
 """The loop around the tracker: lock step, real time, errors; clocks and topics in memory."""
 
-from collections.abc import Callable
-from typing import Any
-
 from controller.options import TrackerOptions
 from controller.solve_schedule import SolveSchedule
 from controller.tracker import Tracker
 from controller.tracker_node import run
 from runtime.clock_protocol import TickStatistics
-from runtime.messages import MotorCommand
 from tests.a1 import A1
 from tests.controller.tracker_messages import TICK, estimate, plan, reading, standing
 
@@ -19,70 +15,70 @@ TRACKER = Tracker(TrackerOptions(), A1)
 class TickClock:
     """A clock that is stepped by its own ticks."""
 
-    def __init__(self, paused: bool) -> None:
+    def __init__(self, paused):
         self.paused, self.ticks = paused, 0
 
-    def now(self) -> float:
+    def now(self):
         return max(0, self.ticks - 1) * TICK
 
-    def wait_tick(self) -> int:
+    def wait_tick(self):
         self.ticks += 1
         return self.ticks - 1
 
-    def collect(self, source: Any, tick: int, stop: Callable[[], bool]) -> Any:
+    def collect(self, source, tick, stop):
         return source.at(tick)
 
-    def statistics(self) -> TickStatistics:
+    def statistics(self):
         return TickStatistics(ticks=self.ticks)
 
 
 class Source:
     """A subscriber that makes its message, and remembers for which ticks it was asked."""
 
-    def __init__(self, make: Callable[[int], Any]) -> None:
+    def __init__(self, make):
         self.make, self.asked, self.undecodable = make, [], 0
 
-    def at(self, tick: int) -> Any:
+    def at(self, tick):
         self.asked.append(tick)
         return self.make(tick)
 
-    def newest(self) -> Any:
+    def newest(self):
         return self.at(self.asked[-1] + 1 if self.asked else 0)
 
 
 class Robot:
     """Bridge and publisher in one: keeps what it was given."""
 
-    def __init__(self, read: Callable[[int], Any] = lambda k: reading(k, Q, V)) -> None:
+    def __init__(self, read=lambda k: reading(k, Q, V)):
         self.make, self.commands, self.sent = read, [], []
 
-    def read(self, clock: Any, tick: int, stop: Callable[[], bool]) -> Any:
+    def read(self, clock, tick, stop):
         reading = self.make(tick)
         return [] if reading is None else [reading]
 
-    def write(self, command: MotorCommand) -> None:
+    def write(self, command):
         self.commands.append(command)
 
-    def close(self) -> None: ...
+    def close(self): ...
 
-    def send(self, message: Any) -> None:
+    def send(self, message):
         self.sent.append(message)
 
-    def wait_for_subscribers(self, count: int, timeout_s: float, stop: Any = None) -> bool:
+    def wait_for_subscribers(self, count, timeout_s, stop=None):
         return True
 
 
-def track(robot: Robot, clock: TickClock, estimates: Source, plans: Source, ticks: int) -> dict:
+def track(robot, clock, estimates, plans, ticks):
     TRACKER.reset()
-    anything: Any = (robot, robot, estimates, plans, clock)
+    anything = (robot, robot, estimates, plans, clock)
     return run(TRACKER, *anything, SolveSchedule(10), lambda: clock.ticks >= ticks + 1)
 
 
-def good_estimates() -> Source:
+def good_estimates():
     return Source(lambda k: estimate(k, Q, V))
 
 
-def good_plans() -> Source:
+def good_plans():
     return Source(lambda k: plan(k + 1, k))
 
 
@@ -100,7 +96,7 @@ def test_lock_step_asks_for_a_plan_every_tenth_tick():
 
 
 def test_an_error_in_the_loop_is_counted_and_a_command_goes_out_all_the_same():
-    def broken(tick: int) -> Any:
+    def broken(tick):
         if tick >= 50:
             raise OSError("cable")
         return reading(tick, Q, V)
@@ -115,7 +111,7 @@ def test_an_error_in_the_loop_is_counted_and_a_command_goes_out_all_the_same():
 
 def test_a_broken_wire_does_not_end_the_loop():
     class Cut(Robot):
-        def write(self, command: MotorCommand) -> None:
+        def write(self, command):
             raise OSError("cable")
 
     report = track(Cut(), TickClock(False), good_estimates(), good_plans(), 20)
@@ -124,7 +120,7 @@ def test_a_broken_wire_does_not_end_the_loop():
 
 def test_every_reading_is_passed_on_and_the_newest_is_used():
     class Bursts(Robot):
-        def read(self, clock: Any, tick: int, stop: Callable[[], bool]) -> Any:
+        def read(self, clock, tick, stop):
             return [reading(k, Q, V) for k in range(tick - 2, tick + 1)] if tick % 3 == 2 else []
 
     robot = Bursts()

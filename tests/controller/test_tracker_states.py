@@ -5,12 +5,11 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from numpy.testing import assert_allclose, assert_array_equal
 
 from controller.options import TrackerOptions
 from controller.tracker import Tracker
-from robots.motor_law import motor_torque
 from robots.rotations import exp3, quaternion_from_rotation
-from runtime.messages import MotorCommand, Plan
 from tests.a1 import A1
 from tests.controller.tracker_messages import (
     TICK,
@@ -18,6 +17,7 @@ from tests.controller.tracker_messages import (
     near_standing,
     plan,
     reading,
+    torque_of,
 )
 
 Q, V = near_standing(np.random.default_rng(0), 0.02)
@@ -25,20 +25,12 @@ TRACKER = Tracker(TrackerOptions(), A1)
 
 
 @pytest.fixture
-def tracker() -> Tracker:
+def tracker():
     TRACKER.reset()
     return TRACKER
 
 
-def torque_of(command: MotorCommand, q=Q, v=V) -> np.ndarray:
-    return motor_torque(
-        command.q, command.dq, command.kp, command.kd, command.tau, q[7:].copy(), v[6:].copy()
-    )
-
-
-def live(
-    tracker: Tracker, ticks: range, plans: dict[int, Plan] | None = None, state=(Q, V)
-) -> list[MotorCommand]:
+def live(tracker, ticks, plans=None, state=(Q, V)):
     """Commands of a robot that stays in one state, with plans arriving at given ticks."""
     plans = plans or {}
     return [
@@ -50,19 +42,19 @@ def live(
 def test_with_nothing_measured_it_damps(tracker):
     command = tracker.command(None, None, 0.0)
     assert command.status == "damp"
-    np.testing.assert_array_equal(command.kp, 0.0)
-    np.testing.assert_array_equal(command.tau, 0.0)
+    assert_array_equal(command.kp, 0.0)
+    assert_array_equal(command.tau, 0.0)
 
 
 def test_waiting_holds_the_first_pose_and_torque(tracker):
     first = msgspec.structs.replace(reading(0, Q, V), joint_torque=np.linspace(-5.0, 5.0, 12))
     command = tracker.command(None, None, 0.0, first)
     assert command.status == "waiting" and command.plan_id == -1
-    np.testing.assert_allclose(torque_of(command) - command.kd * -V[6:], first.joint_torque)
+    assert_allclose(torque_of(command, Q, V) - command.kd * -V[6:], first.joint_torque)
     moved = Q.copy()
     moved[7:] += 0.1
     command = live(tracker, range(1, 50), state=(moved, V))[-1]
-    np.testing.assert_allclose(command.q, Q[7:])
+    assert_allclose(command.q, Q[7:])
 
 
 def test_a_stale_plan_is_held_then_the_robot_stands_down(tracker):
@@ -74,9 +66,9 @@ def test_a_stale_plan_is_held_then_the_robot_stands_down(tracker):
     assert set(status[stale + 1 : given_up]) == {"hold"}
     assert set(status[given_up + 1 :]) == {"stand_down"}
     q = np.array([c.q for c in commands[given_up + 1 :]])
-    np.testing.assert_allclose(q[0], Q[7:], atol=2e-3)  # from the measured joints
+    assert_allclose(q[0], Q[7:], atol=2e-3)  # from the measured joints
     assert np.abs(np.diff(q, axis=0)).max() < 0.0025
-    torques = np.array([torque_of(c) for c in commands[given_up - 3 : given_up + 50]])
+    torques = np.array([torque_of(c, Q, V) for c in commands[given_up - 3 : given_up + 50]])
     assert np.abs(np.diff(torques, axis=0)).max() < 0.5  # no jump in torque either
 
 
@@ -88,9 +80,9 @@ def test_fresh_plans_take_over_from_standing_smoothly(tracker):
     commands = live(tracker, range(start + 400), plans)
     assert commands[start - 1].status == "stand_down"
     assert {c.status for c in commands[start:]} == {"ok"}
-    torques = np.array([torque_of(c) for c in commands[start - 1 :]])
+    torques = np.array([torque_of(c, Q, V) for c in commands[start - 1 :]])
     assert np.abs(np.diff(torques, axis=0)).max() < 0.2  # 10 N m in 0.2 s is 0.05 a tick
-    np.testing.assert_allclose(torques[-1], push, atol=1e-9)
+    assert_allclose(torques[-1], push, atol=1e-9)
 
 
 @pytest.mark.parametrize(
@@ -121,7 +113,7 @@ def test_every_number_of_the_estimate_is_checked(tracker):
         assert tracker.command(estimate(10, q, v), None, 0.010, reading(10, Q, V)).status == "hold"
 
 
-def tilted(angle: float) -> np.ndarray:
+def tilted(angle):
     q = Q.copy()
     q[3:7] = quaternion_from_rotation(exp3(np.array([angle, 0.0, 0.0])))
     return q
@@ -132,7 +124,7 @@ def test_a_tilt_damps_until_reset(tracker):
     live(tracker, range(50), plans)
     fallen = live(tracker, range(50, 80), plans, (tilted(1.1), V))
     assert fallen[0].status == "ok" and fallen[15].status == "damp"
-    np.testing.assert_array_equal(fallen[15].kp, 0.0)
+    assert_array_equal(fallen[15].kp, 0.0)
     up_again = live(tracker, range(80, 200), plans)
     assert {c.status for c in up_again} == {"damp"}
     tracker.reset()
@@ -176,12 +168,12 @@ ESTIMATES = {  # estimates from then on, with fresh plans; statuses of some tick
 }  # fmt: skip
 
 
-def well(tracker: Tracker) -> None:
+def well(tracker):
     tracker.reset()
     live(tracker, range(WELL), {k: plan(k + 1, k) for k in range(0, WELL, 10)})
 
 
-def spoiled(rng: np.random.Generator, array: np.ndarray, value: float) -> np.ndarray:
+def spoiled(rng, array, value):
     """`array` with one number, or all of them, replaced."""
     out = array.copy()
     if rng.random() < 0.5:
@@ -239,7 +231,7 @@ def test_which_plan_is_followed(name):
         assert found == expected
 
 
-def not_a_number(place: int) -> np.ndarray:
+def not_a_number(place):
     state = np.concatenate([Q, V])
     state[place] = np.nan
     return state
@@ -256,15 +248,6 @@ def test_bad_estimates_repeat_the_safe_command_then_stand_down(tracker, name):
         commands.append(tracker.command(make(k), fresh, k * TICK, reading(k, Q, V)))
     assert {k: commands[k].status for k in expected} == expected
     assert all(np.isfinite((c.q, c.dq, c.kp, c.kd, c.tau)).all() for c in commands)
-
-
-@pytest.mark.parametrize("value", [np.nan, 10.0])
-def test_a_joint_that_cannot_be_where_it_reads_is_where_the_estimate_has_it(tracker, value):
-    commands = []
-    for q in (Q, np.where(np.arange(19) == 9, value, Q)):
-        well(tracker)
-        commands.append(tracker.command(estimate(WELL, Q, V), None, 0.3, reading(WELL, q, V)))
-    assert commands[0] == commands[1] and commands[0].status == "ok"
 
 
 @pytest.mark.parametrize(("knots", "before"), [(15, "hold"), (5, "ok")])

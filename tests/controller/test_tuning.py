@@ -1,14 +1,12 @@
 """Tunings of the planner: merged and checked like a launch file, refused whole, never raised."""
 
 import logging
-from typing import Literal, cast
 
 import msgspec
 import pytest
 
-from controller.planner_options import HilqrSection, PlannerOptions, Search
+from controller.planner_options import HilqrSection, Search
 from controller.tuning import Tuner
-from runtime.bus import Subscriber
 from runtime.messages import Tuning
 
 OPTIONS = HilqrSection(paused=Search(threads=1))
@@ -30,12 +28,12 @@ REFUSED = [
 class Tunings:
     """A subscriber that gives these texts at once."""
 
-    def __init__(self, *texts: str) -> None:
+    def __init__(self, *texts):
         self._tunings = [
             Tuning(sequence=k, time=0.0, options=text) for k, text in enumerate(texts, start=1)
         ]
 
-    def all(self) -> list[Tuning]:
+    def all(self):
         tunings, self._tunings = self._tunings, []
         return tunings
 
@@ -43,17 +41,17 @@ class Tunings:
 class Planner:
     """Keeps the options that it is given."""
 
-    def __init__(self) -> None:
-        self.given: list[PlannerOptions] = []
+    def __init__(self):
+        self.given = []
 
-    def retune(self, options: PlannerOptions) -> None:
+    def retune(self, options):
         if options.search.iterations == 13:
             raise ValueError("13 brings bad luck")
         self.given.append(options)
 
 
-def tuner(planner: Planner, *texts: str, mode: Literal["paused", "realtime"] = "paused") -> Tuner:
-    return Tuner(cast(Subscriber[Tuning], Tunings(*texts)), planner, OPTIONS, mode)
+def tuner(planner, *texts, mode="paused"):
+    return Tuner(Tunings(*texts), planner, OPTIONS, mode)
 
 
 def test_changes_are_merged_over_what_there_is_and_tunings_add_up():

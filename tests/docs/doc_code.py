@@ -1,11 +1,10 @@
 """The code that stands in a page of the documentation."""
 
 import re
-from pathlib import Path
 
 _FENCE = re.compile(r"^```(\w*)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 
 
-def blocks(path: Path, language: str) -> list[str]:
+def blocks(path, language):
     """The fenced blocks of a page in a language, in their order."""
     return [code for own, code in _FENCE.findall(path.read_text()) if own == language]

@@ -1,20 +1,21 @@
 """The code of docs/convergent.md runs, and says what the page says."""
 
-import re
 from pathlib import Path
 
 import numpy as np
 import pytest
+
+from tests.docs.doc_code import blocks
 
 GUIDE = Path(__file__).parents[2] / "docs" / "convergent.md"
 
 
 @pytest.mark.slow
 def test_the_guide_runs(capsys):
-    blocks = re.findall(r"```python\n(.*?)```", GUIDE.read_text(), re.DOTALL)
-    assert len(blocks) >= 9
-    names: dict = {}
-    exec("\n".join(blocks), names)
+    code = blocks(GUIDE, "python")
+    assert len(code) >= 9
+    names = {}
+    exec("\n".join(code), names)
     out = capsys.readouterr().out
     assert "D_a -0.750, D_m 0.596" in out
     convergent = names["evaluate"](names["problem"], names["path"])

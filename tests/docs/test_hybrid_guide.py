@@ -1,22 +1,23 @@
 """The code of docs/hybrid.md runs, and says what the page says."""
 
-import re
 from pathlib import Path
 
 import numpy as np
+
+from tests.docs.doc_code import blocks
 
 GUIDE = Path(__file__).parents[2] / "docs" / "hybrid.md"
 
 
 def test_the_guide_runs(capsys):
-    blocks = re.findall(r"```python\n(.*?)```", GUIDE.read_text(), re.DOTALL)
-    assert len(blocks) >= 8
-    assert sum(bool(line.strip()) for line in blocks[0].splitlines()) <= 35
-    names: dict = {}
-    exec(blocks[0], names)
+    code = blocks(GUIDE, "python")
+    assert len(code) >= 8
+    assert sum(bool(line.strip()) for line in code[0].splitlines()) <= 35
+    names = {}
+    exec(code[0], names)
     assert names["run"].status == "ok" and names["solution"].status == "converged"
     np.testing.assert_allclose(names["solution"].trajectory.states[-1], [1.0, 0.0], atol=0.1)
-    exec("\n".join(blocks[1:]), names)
+    exec("\n".join(code[1:]), names)
     out = capsys.readouterr().out
     assert "('impact', 0.451754), ('apex', 0.790569)" in out
     assert "zeno - in mode" in out

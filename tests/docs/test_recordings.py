@@ -3,8 +3,8 @@
 import shlex
 from pathlib import Path
 
-import numpy as np
 import pytest
+from numpy.testing import assert_array_equal
 
 import saltus
 from saltus.cli import main
@@ -42,10 +42,10 @@ def test_its_code_runs(place, monkeypatch, capsys):
     assert "30 plans, 6 with knots" in out and "velocity error" in out
     run = saltus.open_run("runs/walk")
     assert names["path"].shape == (51, 3)
-    np.testing.assert_array_equal(names["q"], run["ground_truth"].q[-1])  # of the last message
+    assert_array_equal(names["q"], run["ground_truth"].q[-1])  # of the last message
     assert len(names["states_q"]) == len(run["plan"])
     for own, other in zip(names["states_q"], run["plan"].states_q, strict=True):
-        np.testing.assert_array_equal(own, other)
+        assert_array_equal(own, other)
 
 
 def test_its_tables_are_those_of_the_code():

@@ -4,7 +4,7 @@ import json
 import re
 from pathlib import Path
 
-import pytest
+from pytest import approx
 
 from saltus.cli import main
 from saltus.sweep.conditions import Conditions
@@ -16,7 +16,7 @@ PAGE = Path(__file__).parents[2] / "docs" / "suites.md"
 SUITES = blocks(PAGE, "yaml")
 
 
-def rows_of(suite: str) -> list[dict]:
+def rows_of(suite):
     trials = make_trials(parse_suite(suite), "hilqr", "paused", "suite")
     return [trial.labels | {"group": trial.group} for trial in trials]
 
@@ -53,7 +53,7 @@ def test_the_first_suite_runs_and_the_code_reads_its_rows(tmp_path, monkeypatch,
         assert f"{entry['condition']} {entry['planner']} 1/1\n" in out
     assert "4 of 4 successful" in out
     side = float(re.findall(r"([\d.]+) m peak lateral deviation", out)[0])
-    assert side == pytest.approx(printed["rows"][0]["max_lateral_deviation_m"], abs=2e-3)
+    assert side == approx(printed["rows"][0]["max_lateral_deviation_m"], abs=2e-3)
     documented = set(re.findall(r"`(\w+)`", PAGE.read_text().split("## What a row holds")[1]))
     assert set(printed["rows"][0]) <= documented
     assert set(printed["summary"][0]) - set(printed["rows"][0]) <= documented | {

@@ -3,7 +3,6 @@
 import re
 import shlex
 from collections import Counter
-from collections.abc import Iterator
 from pathlib import Path
 from pkgutil import resolve_name
 
@@ -25,7 +24,7 @@ NAMES = {
 }  # fmt: skip
 
 
-def mistakes(row: list[str]) -> Iterator[str]:
+def mistakes(row):
     """What a row names and is not there."""
     if len(row) != 4:
         yield f"{len(row)} cells"
@@ -40,7 +39,7 @@ def mistakes(row: list[str]) -> Iterator[str]:
     yield from (command for command in re.findall(r"`([^`]+)`", shown) if not runs(command))
 
 
-def exists(name: str) -> bool:
+def exists(name):
     """Whether a file is there, or a module with a name in it."""
     if "/" in name:
         return (ROOT / name).exists()
@@ -51,7 +50,7 @@ def exists(name: str) -> bool:
     return True
 
 
-def runs(command: str) -> bool:
+def runs(command):
     """Whether a command has these options and this argument; nothing is run."""
     program, *words = shlex.split(command)
     if program != "saltus":

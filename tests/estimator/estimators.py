@@ -12,23 +12,18 @@ from estimator.invariant.filter import InvariantFilter
 from estimator.leg_odometry import LegOdometryFilter
 from estimator.options import InvariantOptions, LegOdometryOptions, SaltedOptions
 from estimator.salted.estimator import SaltedEstimator
-from robots.terrain import Ground
 from tests.a1 import A1
 
 
-def salted(options: SaltedOptions | None = None, ground: Ground | None = None) -> SaltedEstimator:
+def salted(options=None, ground=None):
     return SaltedEstimator(options or SaltedOptions(), A1, ground)
 
 
-def leg_odometry(
-    options: LegOdometryOptions | None = None, ground: Ground | None = None
-) -> LegOdometryFilter:
+def leg_odometry(options=None, ground=None):
     return LegOdometryFilter(options or LegOdometryOptions(), A1, ground)
 
 
-def invariant(
-    options: InvariantOptions | None = None, ground: Ground | None = None
-) -> InvariantFilter:
+def invariant(options=None, ground=None):
     return InvariantFilter(options or InvariantOptions(), A1, ground)
 
 
@@ -42,12 +37,12 @@ PLAIN: dict[str, Callable[[], Any]] = {
 
 
 @functools.cache
-def fresh(name: str) -> Any:
+def fresh(name):
     """One estimator of each name a test run; `reset` it before use."""
     return (JUDGING | PLAIN)[name]()
 
 
-def check_covariance(covariance: np.ndarray) -> None:
+def check_covariance(covariance):
     """Finite, symmetric and positive up to rounding."""
     assert np.isfinite(covariance).all()
     assert np.abs(covariance - covariance.T).max() <= 1e-14 * np.abs(covariance).max()

@@ -6,7 +6,6 @@ freezes it, lets it jump, makes it NaN, or loses whole readings.
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import NamedTuple
 
 import numpy as np
@@ -20,7 +19,7 @@ DURATION = 0.1  # [s]
 READINGS = layout_of(SensorReading)
 
 
-def sensor_row(reading: SensorReading) -> Array:
+def sensor_row(reading):
     """The sensors' numbers (50)."""
     return reading.row[SENSORS:]
 
@@ -32,11 +31,11 @@ class Stream(NamedTuple):
     rows: Array  # (n, 50), as `sensor_row`
     truth: Array  # (n, 37): q, v
 
-    def reading(self, k: int) -> SensorReading:
+    def reading(self, k):
         row = np.concatenate(([k, self.time[k]], self.rows[k]))
         return READINGS.message(row)
 
-    def index(self, time: float) -> int:
+    def index(self, time):
         """First reading at or after `time` [s]."""
         return int(np.searchsorted(self.time, time - 1e-9))
 
@@ -68,29 +67,38 @@ class Scenario(NamedTuple):
     single: bool
 
     @property
-    def name(self) -> str:
+    def name(self):
         return "-".join(filter(None, [self.kind, self.group, "one" if self.single else ""]))
 
     @property
-    def channels(self) -> list[int]:
+    def channels(self):
         """The row's numbers that are faulty."""
         if self.group is None:
             return list(range(ROW))
         group = GROUPS[self.group]
         return [group.one] if self.single else list(range(ROW))[group.channels]
 
-    def apply(self, stream: Stream, begin: float) -> Stream:
+    def apply(self, stream, begin):
         """The stream with the fault from `begin` [s] on."""
         first, last = stream.index(begin), stream.index(begin + DURATION)
         if self.kind == "drop-out":
             kept = np.r_[0:first, last : len(stream.time)]
             return Stream(*(array[kept] for array in stream))
-        rows = stream.rows.copy()
-        rows[first:last] = _KINDS[self.kind](rows, first, last, self)
+        rows, channels = stream.rows.copy(), self.channels
+        faulty = rows[first:last]
+        if self.kind in ("freeze", "repeat"):
+            faulty[:, channels] = rows[first - 1, channels]
+        elif self.kind != "jump":
+            faulty[:, channels] = np.nan if self.kind == "nan" else 0.0
+        elif self.group == "orientation":
+            tilt = quaternion_from_rotation(exp3(np.array([GROUPS[self.group].jump, 0.0, 0.0])))
+            faulty[:, :4] = [quaternion_product(tilt, row[:4].copy()) for row in faulty]
+        else:
+            faulty[:, channels] += GROUPS[self.group].jump
         return stream._replace(rows=rows)
 
     @property
-    def seen(self) -> bool:
+    def seen(self):
         """Whether sensors alone tell; else it does little harm.
 
         One foot or motor that reads zero may be in the air, or idle.
@@ -100,43 +108,6 @@ class Scenario(NamedTuple):
             silent_one and self.group in ("foot_force", "joint_torque")
         )
 
-
-def _freeze(rows: Array, first: int, last: int, scenario: Scenario) -> Array:
-    faulty = rows[first:last].copy()
-    faulty[:, scenario.channels] = rows[first - 1, scenario.channels]
-    return faulty
-
-
-def _nan(rows: Array, first: int, last: int, scenario: Scenario) -> Array:
-    faulty = rows[first:last].copy()
-    faulty[:, scenario.channels] = np.nan
-    return faulty
-
-
-def _jump(rows: Array, first: int, last: int, scenario: Scenario) -> Array:
-    faulty = rows[first:last].copy()
-    jump = GROUPS[scenario.group or ""].jump
-    if scenario.group == "orientation":
-        tilt = quaternion_from_rotation(exp3(np.array([jump, 0.0, 0.0])))
-        faulty[:, :4] = [quaternion_product(tilt, row[:4].copy()) for row in faulty]
-    else:
-        faulty[:, scenario.channels] += jump
-    return faulty
-
-
-def _silence(rows: Array, first: int, last: int, scenario: Scenario) -> Array:
-    faulty = rows[first:last].copy()
-    faulty[:, scenario.channels] = 0.0
-    return faulty
-
-
-_KINDS: dict[str, Callable[[Array, int, int, Scenario], Array]] = {
-    "freeze": _freeze,
-    "repeat": _freeze,
-    "jump": _jump,
-    "nan": _nan,
-    "silence": _silence,
-}
 
 SCENARIOS = [
     Scenario(kind, group, single)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 from scipy.linalg import expm, logm
@@ -26,7 +25,7 @@ class Case:
     rates: Array
 
 
-def random_case(seed: int) -> Case:
+def random_case(seed):
     random = np.random.default_rng(seed)
     truth = new_memory()[0]
     truth.rotation[:] = exp3(random.uniform(-1.5, 1.5, 3))
@@ -41,34 +40,30 @@ def random_case(seed: int) -> Case:
     )
 
 
-def copy(memory: Any) -> Any:
-    return memory.copy()
-
-
-def matrix(rotation: Array, vectors: Array) -> Array:
+def matrix(rotation, vectors):
     """X (9, 9) of SE_6(3), equation (11) of Hartley et al. with six columns."""
     X = np.eye(9)
     X[:3, :3], X[:3, 3:] = rotation, vectors.T
     return X
 
 
-def hat(xi: Array) -> Array:
+def hat(xi):
     """The algebra's matrix (9, 9) of xi (21)."""
     result = np.zeros((9, 9))
     result[:3, :3], result[:3, 3:] = skew(xi[:3]), xi[3:].reshape(6, 3).T
     return result
 
 
-def disturbed(truth: Memory, error: Array) -> Memory:
+def disturbed(truth, error):
     """The estimate whose right-invariant error is `error` (30), by matrix exponentials."""
-    estimate = copy(truth)
+    estimate = truth.copy()
     X = expm(hat(error[:GYROSCOPE])) @ matrix(truth.rotation, truth.vectors)
     estimate.rotation[:], estimate.vectors[:] = X[:3, :3], X[:3, 3:].T
     estimate.biases[:] += error[GYROSCOPE:].reshape(3, 3)
     return estimate
 
 
-def error_between(estimate: Memory, truth: Memory) -> Array:
+def error_between(estimate, truth):
     """The error (30) of an estimate: the logarithm of X_estimate X_true^-1, and the biases'."""
     eta = matrix(estimate.rotation, estimate.vectors) @ np.linalg.inv(
         matrix(truth.rotation, truth.vectors)
@@ -78,5 +73,5 @@ def error_between(estimate: Memory, truth: Memory) -> Array:
     return np.concatenate((xi, (estimate.biases - truth.biases).ravel()))
 
 
-def random_error(seed: int, size: float) -> Array:
+def random_error(seed, size):
     return size * np.random.default_rng(seed).uniform(-1.0, 1.0, ERRORS)

@@ -16,7 +16,7 @@ SETTINGS = ["planner=convex_mpc", "estimator=leg_odometry", "perturbations=[]", 
 
 
 @functools.cache
-def recorded_trot(noise: float) -> Stream:
+def recorded_trot(noise):
     """What the sensors said, and the truth, at 1 kHz; `noise` is the factor on their errors."""
     logging.getLogger("controller").addHandler(logging.NullHandler())
     settings = [*SETTINGS, f"simulation.sensors.noise={noise}"]

@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import replace
-from typing import Any
 
 import numpy as np
+from numpy.testing import assert_allclose
 
 from estimator.health.monitor import Health
 from estimator.options import SaltedOptions
 from estimator.record import record_of, robot_record
 from estimator.salted.measurements import mirror
-from estimator.salted.memory import GYRO_BIAS, PREVIOUS, ROBOT, SIZE, STATES, Memory, new_memory
-from robots.rotations import Array, exp3, quaternion_from_rotation
+from estimator.salted.memory import GYRO_BIAS, PREVIOUS, ROBOT, SIZE, STATES, new_memory
+from robots.rotations import exp3, quaternion_from_rotation
 from robots.state import integrate
 from tests.a1 import A1
 
@@ -32,12 +31,12 @@ ALL_SOUND = Health(
 )
 
 
-def with_options(**changes: float) -> np.void:
+def with_options(**changes):
     """The record of the options with changes."""
     return record_of(replace(SaltedOptions(), **changes))[0]
 
 
-def random_memory(seed: int) -> Memory:
+def random_memory(seed):
     """Any attitude, joints about those of a stand, brisk velocities, biases, a dense P."""
     random, m = np.random.default_rng(seed), new_memory(RECORD)[0]
     m.q[:3] = random.uniform(-1.0, 1.0, 3)
@@ -51,33 +50,23 @@ def random_memory(seed: int) -> Memory:
     return m
 
 
-def random_covariance(random: np.random.Generator, size: int) -> Array:
+def random_covariance(random, size):
     """Positive definite (size, size) with a condition number of about 100, exactly symmetric."""
     root = random.standard_normal((size, size)) / np.sqrt(size)
     covariance = root @ root.T + 0.05 * np.eye(size)
     return 0.5 * (covariance + covariance.T)
 
 
-def copy(m: Any) -> Any:
-    return m.copy()
-
-
-def disturbed(m: Memory, d: Array) -> Memory:
+def disturbed(m, d):
     """The memory whose state differs from that of `m` by the errors d (48)."""
-    other = copy(m)
+    other = m.copy()
     other.q[:], other.v[:] = integrate(m.q, m.v, d[:ROBOT].copy())
     other.bias[:] += d[GYRO_BIAS:STATES]
     other.previous[:] += d[PREVIOUS:]
     return other
 
 
-def differentiate(f: Callable[[Array], Array], size: int, step: float = 1e-6) -> Array:
-    """Jacobian (m, size) of f at zero by central differences."""
-    columns = [(f(step * e) - f(-step * e)) / (2.0 * step) for e in np.eye(size)]
-    return np.array(columns).T
-
-
-def batch_update(P: Array, H: Array, residual: Array, variances: Array) -> tuple[Array, Array]:
+def batch_update(P, H, residual, variances):
     """The textbook's update of all rows at once: corrections (n) and covariance (n, n)."""
     S = H @ P @ H.T + np.diag(variances)
     K = np.linalg.solve(S, H @ P).T
@@ -85,14 +74,12 @@ def batch_update(P: Array, H: Array, residual: Array, variances: Array) -> tuple
     return K @ residual, joseph @ P @ joseph.T + (K * variances) @ K.T
 
 
-def check_rows(
-    m: Memory, take: Callable[[Memory, Array], None], H: Array, y: Array, deviations: Array
-) -> None:
+def check_rows(m, take, H, y, deviations):
     """`take` does to P and to d what the batch of the rows H (k, 48) with residuals y (k) does."""
     for P in (np.eye(SIZE), m.P.copy()):
         wanted_d, wanted_P = batch_update(P, H, y, deviations**2)
         m.P[:], d = P, np.zeros(SIZE)
         take(m, d)
         mirror(m.P)
-        np.testing.assert_allclose(d, wanted_d, atol=1e-7)
-        np.testing.assert_allclose(m.P, wanted_P, atol=1e-7)
+        assert_allclose(d, wanted_d, atol=1e-7)
+        assert_allclose(m.P, wanted_P, atol=1e-7)

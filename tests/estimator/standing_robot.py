@@ -10,12 +10,11 @@ from msgspec.structs import replace
 
 from robots.pinocchio_model import foot_frame_ids, load_pinocchio
 from robots.rotations import Array, exp3, quaternion_from_rotation
-from runtime.messages import SensorReading
 from tests.a1 import A1
 from tests.estimator.synthetic_walk import KinematicRobot, Noise
 
 
-def expected_noise() -> Noise:
+def expected_noise():
     """What `SaltedOptions` and the simulated sensors say of the A1's."""
     return Noise(0.05, 0.005, 2e-4, 0.03, 2.0)
 
@@ -30,7 +29,7 @@ class StandingRobot:
     accelerometer: Array = field(default_factory=lambda: np.zeros(3))  # [m/s2]
     misalignment: Array = field(default_factory=lambda: np.zeros(3))  # [rad]
 
-    def __post_init__(self) -> None:
+    def __post_init__(self):
         self.robot = KinematicRobot(self.noise, self.yaw)
         q = np.concatenate(
             (
@@ -41,7 +40,7 @@ class StandingRobot:
         )
         self._torque, self._force = _static_torques(q)
 
-    def reading(self) -> SensorReading:
+    def reading(self):
         """The next one."""
         r = self.robot
         r.step()
@@ -57,7 +56,7 @@ class StandingRobot:
         )
 
 
-def _static_torques(q: Array) -> tuple[Array, Array]:
+def _static_torques(q):
     """Joint torques (12) and normal forces (4) of the least forces that carry the robot."""
     model = load_pinocchio(A1)
     data, zero = model.createData(), np.zeros(model.nv)

@@ -5,17 +5,14 @@ It shares only the robot's kinematics with the estimator.
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass, field
 
 import numpy as np
 
-from estimator.interface import Estimator
 from robots.conventions import GRAVITY
 from robots.legs import foot_jacobians_in_base, foot_positions_in_base, inverse_kinematics
 from robots.rotations import Array, exp3, quaternion_from_rotation
-from runtime.messages import SensorReading, StateEstimate
-from tests.a1 import A1
+from tests.a1 import A1, reading
 
 DT = 1e-3
 UP = np.array([0.0, 0.0, 1.0])
@@ -35,14 +32,14 @@ class Noise:
     seed: int = 0
     generator: np.random.Generator = field(init=False)
 
-    def __post_init__(self) -> None:
+    def __post_init__(self):
         self.generator = np.random.default_rng(self.seed)
 
-    def add(self, value: Array, deviation: float) -> Array:
+    def add(self, value, deviation):
         return value + deviation * self.generator.standard_normal(value.shape)
 
 
-def real_noise() -> Noise:
+def real_noise():
     """Noise rather above what the robot's sensors have."""
     return Noise(0.3, 0.02, 5e-4, 0.05, 2.0)
 
@@ -50,7 +47,7 @@ def real_noise() -> Noise:
 class KinematicRobot:
     """Base pose and velocity, and feet that stand (rolling on their spheres) or are moved."""
 
-    def __init__(self, noise: Noise | None = None, yaw: float = 0.0) -> None:
+    def __init__(self, noise=None, yaw=0.0):
         self.noise = noise or Noise()
         self.tick = 0
         self.rotation = exp3(np.array([0.0, 0.0, yaw]))
@@ -64,7 +61,7 @@ class KinematicRobot:
         self.force: Array | None = None
         self._joint_velocity = np.zeros(12)
 
-    def step(self) -> None:
+    def step(self):
         """One tick with constant acceleration and angular velocity."""
         self.position = self.position + DT * self.velocity + 0.5 * DT**2 * self.acceleration
         self.velocity = self.velocity + DT * self.acceleration
@@ -74,28 +71,26 @@ class KinematicRobot:
         self.tick += 1
         self._solve_joint_velocities()
 
-    def joints(self) -> Array:
+    def joints(self):
         return inverse_kinematics(A1.legs, (self.feet - self.position) @ self.rotation)
 
-    def reading(self) -> SensorReading:
+    def reading(self):
         """The noisy reading of the present state; four stance feet share the weight."""
         noise, joints = self.noise, self.joints()
         share = A1.mass * GRAVITY / max(1, int(self.stance.sum()))
         force = np.where(self.stance, share, 0.0) if self.force is None else self.force
         specific = self.rotation.T @ (self.acceleration + GRAVITY * UP)
-        return SensorReading(
-            tick=self.tick,
-            time=self.tick * DT,
+        return reading(
+            self.tick,
             quaternion_imu_in_world=quaternion_from_rotation(self.rotation),
             angular_velocity_imu=noise.add(self.omega, noise.gyroscope),
             linear_acceleration_imu=noise.add(specific, noise.acceleration),
             joint_position=noise.add(joints, noise.joint_position),
             joint_velocity=noise.add(self._joint_velocity, noise.joint_velocity),
-            joint_torque=np.zeros(12),
             foot_force=noise.add(force, noise.force),
         )
 
-    def _solve_joint_velocities(self) -> None:
+    def _solve_joint_velocities(self):
         """J dq = R' (foot velocity - v) - omega x r; a standing foot's own velocity is rolling."""
         joints = self.joints()
         relative = foot_positions_in_base(A1.legs, joints)
@@ -107,7 +102,7 @@ class KinematicRobot:
             wanted = (self.foot_velocities - self.velocity) @ self.rotation - moved
             self._joint_velocity = np.linalg.solve(jacobians, wanted[:, :, None]).ravel()
 
-    def _rolling(self, joints: Array) -> Array:
+    def _rolling(self, joints):
         """Velocities (4, 3) of feet that roll on the ground [m/s], world axes."""
         hip, thigh, calf = self._joint_velocity.reshape(4, 3).T
         angle, turn = joints[::3], thigh + calf
@@ -119,14 +114,14 @@ class KinematicRobot:
 class Trot:
     """Moves a `KinematicRobot` in a trot at a constant world velocity and yaw rate."""
 
-    def __init__(self, robot: KinematicRobot, velocity: Array, yaw_rate: float = 0.0) -> None:
+    def __init__(self, robot, velocity, yaw_rate=0.0):
         self.robot = robot
         robot.velocity = np.array(velocity, dtype=float)
         robot.omega = np.array([0.0, 0.0, yaw_rate])
         self._home = foot_positions_in_base(A1.legs, A1.stand)
         self._lifted = robot.feet.copy()
 
-    def step(self) -> None:
+    def step(self):
         robot = self.robot
         half, phase = divmod(robot.tick, HALF_CYCLE)
         if phase == 0:
@@ -136,7 +131,7 @@ class Trot:
             robot.foot_velocities[i] = self._swing_velocity(i, phase)
         robot.step()
 
-    def _swing_velocity(self, i: int, phase: int) -> Array:
+    def _swing_velocity(self, i, phase):
         """Smooth swing to the foot's home, half a stance ahead of where the base will be."""
         robot = self.robot
         left = (HALF_CYCLE - phase) * DT
@@ -148,22 +143,20 @@ class Trot:
         return (_swing(self._lifted[i], target, s1) - _swing(self._lifted[i], target, s0)) / DT
 
 
-def _swing(start: Array, end: Array, s: float) -> Array:
+def _swing(start, end, s):
     blend = s * s * (3.0 - 2.0 * s)
     place = start + blend * (end - start)
     place[2] = A1.legs.foot_radius + 0.06 * np.sin(np.pi * s) ** 2
     return place
 
 
-def errors(estimate: StateEstimate, robot: KinematicRobot) -> tuple[Array, Array]:
+def errors(estimate, robot):
     """Position [m] and velocity [m/s] errors, world axes."""
     velocity = robot.rotation @ estimate.v[:3]
     return estimate.q[:3] - robot.position, velocity - robot.velocity
 
 
-def follow(
-    robot: KinematicRobot, step: Callable[[], None], ticks: int, observer: Estimator
-) -> tuple[Array, Array]:
+def follow(robot, step, ticks, observer):
     """Position and velocity errors (ticks, 3) each over `ticks` steps."""
     history = []
     for _ in range(ticks):
@@ -173,7 +166,7 @@ def follow(
     return np.array(position), np.array(velocity)
 
 
-def walk_readings(yaw: float, ticks: int = 400) -> list[SensorReading]:
+def walk_readings(yaw, ticks=400):
     """A trot that turns with `yaw` [rad], pushed sideways halfway; no noise that knows of yaw."""
     robot = KinematicRobot(Noise(joint_velocity=0.05, joint_position=5e-4), yaw)
     turn = exp3(np.array([0.0, 0.0, yaw]))

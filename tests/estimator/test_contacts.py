@@ -14,17 +14,17 @@ PARAMETERS = record_of(OPTIONS)[0]
 
 
 class Contacts:
-    def __init__(self) -> None:
+    def __init__(self):
         self.age, self.probability, self.trust = -np.ones(4), np.zeros(4), np.zeros(4)
 
-    def step(self, force: float) -> tuple[float, float]:
+    def step(self, force):
         forces = np.full(4, force)
         update_trust(forces, 1e-3, self.age, self.probability, self.trust, PARAMETERS)
         assert np.all(self.probability == self.probability[0])
         return float(self.probability[0]), float(self.trust[0])
 
 
-def test_between_the_thresholds_a_foot_keeps_its_state() -> None:
+def test_between_the_thresholds_a_foot_keeps_its_state():
     contacts, between = Contacts(), 0.5 * (OPTIONS.force_off + OPTIONS.force_on)
     assert contacts.step(between) == (0.0, 0.0)
     contacts.step(OPTIONS.force_full)
@@ -33,7 +33,7 @@ def test_between_the_thresholds_a_foot_keeps_its_state() -> None:
     assert contacts.step(between) == (0.0, 0.0)
 
 
-def test_trust_ramps_after_touchdown_and_falls_at_once() -> None:
+def test_trust_ramps_after_touchdown_and_falls_at_once():
     contacts = Contacts()
     trusts = [contacts.step(100.0)[1] for _ in range(30)]
     assert contacts.probability[0] == 1.0
@@ -45,7 +45,7 @@ def test_trust_ramps_after_touchdown_and_falls_at_once() -> None:
     assert contacts.step(0.0) == (0.0, 0.0)
 
 
-def test_probability_is_monotonic_in_force_and_spans_zero_to_one() -> None:
+def test_probability_is_monotonic_in_force_and_spans_zero_to_one():
     contacts = Contacts()
     contacts.step(100.0)
     probabilities = [contacts.step(force)[0] for force in np.linspace(100.0, OPTIONS.force_off, 50)]
@@ -54,7 +54,7 @@ def test_probability_is_monotonic_in_force_and_spans_zero_to_one() -> None:
     assert probabilities[-1] == pytest.approx(0.0, abs=1e-12)
 
 
-def test_the_zero_of_a_sensor_is_learnt_in_the_air_only() -> None:
+def test_the_zero_of_a_sensor_is_learnt_in_the_air_only():
     offset = np.zeros(4)
     forces = np.array([8.0, 8.0, -15.0, 60.0])  # the last is no zero: something carries it
     clearance = np.array([0.05, 0.0, 0.05, 0.05])
@@ -75,24 +75,24 @@ class Parameters(NamedTuple):
     foot_velocity_noise: float = 0.2
 
 
-def agrees(residuals: np.ndarray, trust: np.ndarray | None = None, **changes: float) -> bool:
+def agrees(residuals, trust=None, **changes):
     trust = np.ones(4) if trust is None else trust
     return feet_agree_on_jump(residuals, trust, VARIANCE, Parameters(**changes))
 
 
-def all_by(speed: float) -> np.ndarray:
+def all_by(speed):
     return np.tile(speed * np.array([2.0, -1.0, 2.0]) / 3.0, (4, 1))
 
 
 @pytest.mark.parametrize(("share", "jump"), [(0.99, False), (1.01, True)])
-def test_three_axes_of_the_prediction_and_of_the_feet_make_the_gate(share, jump) -> None:
+def test_three_axes_of_the_prediction_and_of_the_feet_make_the_gate(share, jump):
     gate = 2.0 * np.sqrt(3.0 * (VARIANCE + 0.2**2 / FEET))
     assert agrees(all_by(share * gate)) is jump
     assert agrees(all_by(share * 1.5), jump_speed=1.5) is jump  # never below this speed
 
 
 @pytest.mark.parametrize(("trust", "jump"), [((1, 0.4, 0, 0), False), ((1, 0.5, 0, 0), True)])
-def test_it_takes_two_feet_and_the_others_do_not_count(trust, jump) -> None:
+def test_it_takes_two_feet_and_the_others_do_not_count(trust, jump):
     residuals = all_by(3.0)
     residuals[2:] = -50.0
     assert agrees(residuals, np.array(trust)) is jump

@@ -1,15 +1,11 @@
 """The estimator's loop with a queue in place of the bus."""
 
-from typing import Any, cast
-
 import numpy as np
 import pytest
 
-from estimator.interface import Estimator
 from estimator.node import run
-from runtime.bus import Publisher, Subscriber
 from runtime.clock import PausedClock
-from runtime.messages import SensorReading, StateCovariance, StateEstimate, decode, encode
+from runtime.messages import SensorReading, StateEstimate, decode, encode
 from runtime.rows import layout_of
 from tests.estimator.estimators import invariant, leg_odometry, salted
 from tests.estimator.synthetic_walk import KinematicRobot
@@ -20,46 +16,46 @@ class Queue:
 
     undecodable, listeners = 2, 1
 
-    def __init__(self, batches: list[list[Any]]) -> None:
-        self.batches, self.sent, self.waited_for = batches, list[Any](), 0
+    def __init__(self, batches):
+        self.batches, self.sent, self.waited_for = batches, [], 0
 
-    def poll(self, timeout_s: float) -> bool:
+    def poll(self, timeout_s):
         return bool(self.batches)
 
-    def take(self) -> list[Any]:
+    def take(self):
         """Rows of sound readings, frames of the others."""
         return [
             reading if isinstance(reading, bytes) else reading.row
             for reading in self.batches.pop(0)
         ]
 
-    def message(self, frame: bytes) -> SensorReading:
+    def message(self, frame):
         return decode(SensorReading, frame)
 
-    def send(self, message: Any) -> None:
+    def send(self, message):
         is_row = isinstance(message, np.ndarray)
         self.sent.append(layout_of(StateEstimate).message(message.copy()) if is_row else message)
 
-    def subscribers(self) -> int:
+    def subscribers(self):
         return self.listeners
 
-    def wait_for_subscribers(self, count: int, timeout_s: float, stop: object = None) -> bool:
+    def wait_for_subscribers(self, count, timeout_s, stop=None):
         self.waited_for = count
         return True
 
 
-def play(estimator: Any, arrivals: list[Any], covariances: Queue | None = None) -> Queue:
+def play(estimator, arrivals, covariances=None):
     """The estimates that the loop makes of readings and frames."""
     queue = Queue([arrivals[:30], arrivals[30:]])
     run(
-        cast(Estimator, estimator), cast(Subscriber[SensorReading], queue),
-        cast(Publisher[StateEstimate], queue), PausedClock(1e-3), lambda: not queue.batches,
-        covariances=cast(Publisher[StateCovariance], covariances),
+        estimator, queue,
+        queue, PausedClock(1e-3), lambda: not queue.batches,
+        covariances=covariances,
     )  # fmt: skip
     return queue
 
 
-def readings_of(count: int) -> list[SensorReading]:
+def readings_of(count):
     robot, readings = KinematicRobot(), []
     for _ in range(count):
         readings.append(robot.reading())
@@ -70,12 +66,12 @@ def readings_of(count: int) -> list[SensorReading]:
 class ByMessages:
     """An estimator that knows no rows."""
 
-    def __init__(self, core: Estimator) -> None:
+    def __init__(self, core):
         self.update, self.divergences = core.update, 0
 
 
 @pytest.mark.parametrize("make", [leg_odometry, salted, invariant])
-def test_rows_frames_and_messages_give_the_same_estimates(make: Any) -> None:
+def test_rows_frames_and_messages_give_the_same_estimates(make):
     readings, own = readings_of(30), make()
     expected = [own.update(reading) for reading in readings]
     frames = [encode(reading) for reading in readings]
@@ -84,13 +80,13 @@ def test_rows_frames_and_messages_give_the_same_estimates(make: Any) -> None:
     assert play(ByMessages(make()), readings).sent == expected
 
 
-def test_a_frame_that_is_no_reading_is_counted_and_passed_over() -> None:
+def test_a_frame_that_is_no_reading_is_counted_and_passed_over():
     readings = readings_of(2)
     queue = play(leg_odometry(), [readings[0], b"junk", readings[1]])
     assert [estimate.tick for estimate in queue.sent] == [0, 1] and queue.undecodable == 3
 
 
-def test_no_covariance_is_sent_while_nobody_listens() -> None:
+def test_no_covariance_is_sent_while_nobody_listens():
     covariances = Queue([])
     covariances.listeners = 0
     play(leg_odometry(), readings_of(21), covariances)
@@ -99,8 +95,8 @@ def test_no_covariance_is_sent_while_nobody_listens() -> None:
 
 @pytest.mark.parametrize("make", [leg_odometry, salted, invariant])
 def test_every_twentieth_tick_publishes_the_covariance_of_its_estimate(
-    make: type[Estimator],
-) -> None:
+    make,
+):
     readings = readings_of(65)
     del readings[20]  # no reading, no covariance
     own, expected = make(), {}

@@ -1,14 +1,12 @@
 """Equations of the invariant filter against the group, finite differences and textbook updates."""
 
-from collections.abc import Callable
-
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from numpy.testing import assert_allclose, assert_array_equal
 
 from estimator.invariant.measurements import (
-    Rows,
     correct,
     empty_rows,
     observe_height,
@@ -19,7 +17,6 @@ from estimator.invariant.measurements import (
 from estimator.invariant.state import (
     ERRORS,
     GYROSCOPE,
-    Memory,
     move_by,
     predict_mean,
     roll_feet,
@@ -34,12 +31,11 @@ from robots.legs import (
 )
 from robots.rotations import exp3, skew
 from tests.a1 import A1
+from tests.differences import slopes
 from tests.estimator.invariant_case import (
     DT,
     GRAVITY,
     RADIUS,
-    Case,
-    copy,
     disturbed,
     error_between,
     random_case,
@@ -49,21 +45,21 @@ from tests.estimator.invariant_case import (
 
 @settings(max_examples=20, deadline=None)
 @given(st.integers(0, 10_000), st.floats(1e-6, 1.0))
-def test_moving_by_xi_is_the_matrix_exponential_from_the_left(seed: int, size: float) -> None:
+def test_moving_by_xi_is_the_matrix_exponential_from_the_left(seed, size):
     truth, error = random_case(seed).truth, random_error(seed, size)
-    moved, wanted = copy(truth), disturbed(truth, error)
+    moved, wanted = truth.copy(), disturbed(truth, error)
     move_by(error[:21], moved.rotation, moved.vectors)
-    np.testing.assert_allclose(moved.rotation, wanted.rotation, atol=1e-11)
-    np.testing.assert_allclose(moved.vectors, wanted.vectors, atol=1e-11)
-    np.testing.assert_allclose(error_between(moved, truth)[:21], error[:21], atol=1e-8)
+    assert_allclose(moved.rotation, wanted.rotation, atol=1e-11)
+    assert_allclose(moved.vectors, wanted.vectors, atol=1e-11)
+    assert_allclose(error_between(moved, truth)[:21], error[:21], atol=1e-8)
 
 
 WEIGHTS = np.array([1.0, 0.5, 0.0, 1.0])
 
 
-def predicted(case: Case, state: Memory, dt: float, rolling: bool) -> tuple[Memory, np.ndarray]:
+def predicted(case, state, dt, rolling):
     """A state after `dt`, and its Phi."""
-    after = copy(state)
+    after = state.copy()
     omega, acceleration = case.omega - state.biases[0], case.acceleration - state.biases[1]
     predict_mean(after.rotation, after.vectors, omega, acceleration, GRAVITY, dt)
     phi = transition(state.rotation, after.vectors, omega, acceleration, GRAVITY, dt)
@@ -72,7 +68,7 @@ def predicted(case: Case, state: Memory, dt: float, rolling: bool) -> tuple[Memo
     return after, phi
 
 
-def roll(case: Case, after: Memory, phi: np.ndarray, omega: np.ndarray, dt: float) -> None:
+def roll(case, after, phi, omega, dt):
     rolling = leg_measurements(A1.legs, after.rotation, omega, case.joints, case.rates, RADIUS)[2]
     calves = [
         after.rotation @ calf_angular_velocity_in_base(omega, *leg)
@@ -83,7 +79,7 @@ def roll(case: Case, after: Memory, phi: np.ndarray, omega: np.ndarray, dt: floa
 
 @settings(max_examples=20, deadline=None)
 @given(st.integers(0, 10_000), st.floats(0.1, 2.0))
-def test_without_biases_the_error_is_autonomous_and_log_linear(seed: int, size: float) -> None:
+def test_without_biases_the_error_is_autonomous_and_log_linear(seed, size):
     """However large: log of the error after the step is Phi times that before, in any state."""
     case, error = random_case(seed), random_error(seed, 0.5 * size)
     error[GYROSCOPE:] = 0.0
@@ -92,40 +88,38 @@ def test_without_biases_the_error_is_autonomous_and_log_linear(seed: int, size: 
         state.biases[:] = 0.0
         after, phi = predicted(case, state, 0.1, rolling=False)
         estimate, _ = predicted(case, disturbed(state, error), 0.1, rolling=False)
-        np.testing.assert_allclose(error_between(estimate, after), phi @ error, atol=1e-9)
+        assert_allclose(error_between(estimate, after), phi @ error, atol=1e-9)
         phis.append(phi[:GYROSCOPE, :GYROSCOPE])
-    np.testing.assert_array_equal(*phis)
+    assert_array_equal(*phis)
 
 
 @pytest.mark.parametrize("rolling", [False, True])
 @pytest.mark.parametrize("seed", range(4))
-def test_transition_against_finite_differences(seed: int, rolling: bool) -> None:
-    case, step = random_case(seed), 1e-5
+def test_transition_against_finite_differences(seed, rolling):
+    case = random_case(seed)
     after, phi = predicted(case, case.truth, DT, rolling)
-    found = np.empty((ERRORS, ERRORS))
-    for i in range(ERRORS):
-        ends = []
-        for sign in (1.0, -1.0):
-            start = disturbed(case.truth, sign * step * np.eye(ERRORS)[i])
-            ends.append(error_between(predicted(case, start, DT, rolling)[0], after))
-        found[:, i] = (ends[0] - ends[1]) / (2.0 * step)
+
+    def end(error):
+        start = disturbed(case.truth, error)
+        return error_between(predicted(case, start, DT, rolling)[0], after)
+
+    found = slopes(end, np.zeros(ERRORS), 1e-5)
     # The accelerometer's lever is second order in dt, so the gyroscope's columns err by dt^3.
-    np.testing.assert_allclose(phi, found, atol=20.0 * DT**3)
-    np.testing.assert_allclose(phi[:, :GYROSCOPE], found[:, :GYROSCOPE], atol=1e-8)
+    assert_allclose(phi, found, atol=20.0 * DT**3)
+    assert_allclose(phi[:, :GYROSCOPE], found[:, :GYROSCOPE], atol=1e-8)
 
 
 FOOT, NOISE = 2, np.eye(3)
 LEG = slice(3 * FOOT, 3 * FOOT + 3)
-Observe = Callable[[Case, Memory, Rows], int]
 
 
-def position(case: Case, estimate: Memory, rows: Rows) -> int:
+def position(case, estimate, rows):
     truth = case.truth
     in_base = truth.rotation.T @ (truth.vectors[2 + FOOT] - truth.vectors[1])
     return observe_position(rows, 0, estimate.vectors, FOOT, estimate.rotation @ in_base, NOISE)
 
 
-def velocity(case: Case, estimate: Memory, rows: Rows) -> int:
+def velocity(case, estimate, rows):
     """The encoders see what a foot that rolls truly leaves to the joints."""
     truth, centre = case.truth, np.array([0.0, 0.0, RADIUS])
     omega_true, joints, rates = case.omega - truth.biases[0], case.joints, case.rates.copy()
@@ -148,44 +142,43 @@ def velocity(case: Case, estimate: Memory, rows: Rows) -> int:
     )  # fmt: skip
 
 
-def height(case: Case, estimate: Memory, rows: Rows) -> int:
+def height(case, estimate, rows):
     return observe_height(rows, 0, estimate.vectors, FOOT, case.truth.vectors[2 + FOOT, 2], 1.0)
 
 
-def orientation(case: Case, estimate: Memory, rows: Rows) -> int:
+def orientation(case, estimate, rows):
     measured = case.truth.rotation @ exp3(case.truth.biases[2])
     return observe_orientation(rows, 0, estimate.rotation, measured, estimate.biases[2], 1.0)
 
 
 @pytest.mark.parametrize("observe", [position, velocity, height, orientation])
 @pytest.mark.parametrize("seed", range(3))
-def test_rows_against_finite_differences(observe: Observe, seed: int) -> None:
-    case, step = random_case(seed), 1e-5
+def test_rows_against_finite_differences(observe, seed):
+    case = random_case(seed)
     if observe is orientation:
         case.truth.biases[2] *= 0.01  # rows leave out the product of bias and error
     rows = empty_rows()
     count = observe(case, case.truth, rows)
-    np.testing.assert_allclose(rows.nu[:count], 0.0, atol=1e-9)
+    assert_allclose(rows.nu[:count], 0.0, atol=1e-9)
     assert np.linalg.matrix_rank(rows.N[:count, :count]) == count
-    found = np.empty((count, ERRORS))
-    for i in range(ERRORS):
-        ends = []
-        for sign in (1.0, -1.0):
-            ahead = empty_rows()
-            observe(case, disturbed(case.truth, sign * step * np.eye(ERRORS)[i]), ahead)
-            ends.append(ahead.nu[:count].copy())
-        found[:, i] = (ends[0] - ends[1]) / (2.0 * step)
+
+    def nu(error):
+        ahead = empty_rows()
+        observe(case, disturbed(case.truth, error), ahead)
+        return ahead.nu[:count]
+
+    found = slopes(nu, np.zeros(ERRORS), 1e-5)
     tolerance = 2e-3 if observe is orientation else 1e-6
-    np.testing.assert_allclose(rows.H[:count], -found, atol=tolerance)
+    assert_allclose(rows.H[:count], -found, atol=tolerance)
 
 
-def positive(size: int, seed: int) -> np.ndarray:
+def positive(size, seed):
     root = np.random.default_rng(seed).standard_normal((size, size))
     return root @ root.T / size + 0.1 * np.eye(size)
 
 
 @pytest.mark.parametrize("rows", [3, 10, 31])
-def test_correct_is_the_textbook_update(rows: int) -> None:
+def test_correct_is_the_textbook_update(rows):
     random = np.random.default_rng(rows)
     memory = random_case(rows).truth
     P, N = positive(ERRORS, 7), positive(rows, 8)
@@ -194,8 +187,8 @@ def test_correct_is_the_textbook_update(rows: int) -> None:
     K = P @ H.T @ np.linalg.inv(H @ P @ H.T + N)
     wanted = disturbed(memory, K @ nu)
     assert correct(memory, H, nu, N)
-    np.testing.assert_allclose(memory.rotation, wanted.rotation, atol=1e-10)
-    np.testing.assert_allclose(memory.vectors, wanted.vectors, atol=1e-10)
-    np.testing.assert_allclose(memory.biases, wanted.biases, atol=1e-12)
-    np.testing.assert_allclose(memory.covariance, P - K @ H @ P, atol=1e-9)
+    assert_allclose(memory.rotation, wanted.rotation, atol=1e-10)
+    assert_allclose(memory.vectors, wanted.vectors, atol=1e-10)
+    assert_allclose(memory.biases, wanted.biases, atol=1e-12)
+    assert_allclose(memory.covariance, P - K @ H @ P, atol=1e-9)
     assert np.array_equal(memory.covariance, memory.covariance.T)

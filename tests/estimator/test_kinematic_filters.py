@@ -6,9 +6,8 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
 from msgspec.structs import replace
+from numpy.testing import assert_allclose, assert_array_equal
 
 from estimator.leg_odometry import FEET, NO_STATE, POSITION, VELOCITY, correct, predict
 from estimator.options import InvariantOptions
@@ -32,23 +31,23 @@ SHIFT = np.array([3.0, -2.0, 0.0])
 Make = Callable[..., Any]
 
 
-def rmse(error: np.ndarray) -> float:
+def rmse(error):
     return float(np.sqrt((error**2).sum(axis=1).mean()))
 
 
 @FILTERS
-def test_the_first_reading_places_a_standing_robot_exactly(make: Make) -> None:
+def test_the_first_reading_places_a_standing_robot_exactly(make):
     estimate = make().update(KinematicRobot(yaw=0.7).reading())
     q = [0.0, 0.0, A1.stand_height, 0.0, 0.0, np.sin(0.35), np.cos(0.35)]
-    np.testing.assert_allclose(estimate.q[:7], q, atol=1e-9)
-    np.testing.assert_allclose(estimate.v, 0.0, atol=1e-12)
-    np.testing.assert_array_equal(estimate.contact, 1.0)
+    assert_allclose(estimate.q[:7], q, atol=1e-9)
+    assert_allclose(estimate.v, 0.0, atol=1e-12)
+    assert_array_equal(estimate.contact, 1.0)
     assert estimate.status == "ok"
 
 
 @FILTERS
 @pytest.mark.parametrize(("velocity", "yaw_rate"), [((0.0, 0.0, 0.0), 0.0), ((0.2, 0.2, 0.0), 0.5)])
-def test_a_stand_and_a_trot_are_tracked(make: Make, velocity: tuple, yaw_rate: float) -> None:
+def test_a_stand_and_a_trot_are_tracked(make, velocity, yaw_rate):
     robot, observer = KinematicRobot(real_noise()), make()
     walk = Trot(robot, np.array(velocity), yaw_rate) if any(velocity) else robot
     observer.update(robot.reading())
@@ -59,7 +58,7 @@ def test_a_stand_and_a_trot_are_tracked(make: Make, velocity: tuple, yaw_rate: f
     assert np.abs(position[500:, 2]).max() < (2e-3 if walk is robot else 5e-3)
 
 
-def test_biases_of_the_imu_are_observed() -> None:
+def test_biases_of_the_imu_are_observed():
     """With an orientation known to be unbiased; tilt and horizontal bias mix without it."""
     options = InvariantOptions()
     noise = Noise(0.05, 0.005, options.encoder_noise, options.joint_velocity_noise, 2.0)
@@ -76,11 +75,11 @@ def test_biases_of_the_imu_are_observed() -> None:
         )
         position, velocity = errors(estimate, robot)
         assert tick < 1000 or abs(position[2]) < 1e-3 and abs(velocity).max() < 0.01
-    np.testing.assert_allclose(observer.biases[0], gyroscope, atol=5e-4)
-    np.testing.assert_allclose(observer.biases[1], accelerometer, atol=0.01)
+    assert_allclose(observer.biases[0], gyroscope, atol=5e-4)
+    assert_allclose(observer.biases[1], accelerometer, atol=0.01)
 
 
-def test_without_rolling_the_velocity_is_biased() -> None:
+def test_without_rolling_the_velocity_is_biased():
     """Contacts that stand on points lose omega_calf r, a few cm/s at half a metre a second."""
     means = []
     for use_rolling in (True, False):
@@ -94,7 +93,7 @@ def test_without_rolling_the_velocity_is_biased() -> None:
 
 
 @pytest.mark.parametrize("walking", [False, True])
-def test_the_velocity_covariance_covers_the_error(walking: bool) -> None:
+def test_the_velocity_covariance_covers_the_error(walking):
     """On feet that hold perfectly it may be too large (the options allow for slip), never small."""
     options, squared = InvariantOptions(), []
     noise = Noise(0.05, 0.005, options.encoder_noise, options.joint_velocity_noise, 2.0)
@@ -112,9 +111,7 @@ def test_the_velocity_covariance_covers_the_error(walking: bool) -> None:
 @FILTERS
 @pytest.mark.parametrize("stance", [[1, 1, 1, 1], [1, 0, 0, 1]])
 @pytest.mark.parametrize("direction", [[0.0, -1.5, 0.0], [1.5, 0.0, 0.0]])
-def test_a_push_of_the_base_is_caught_up_with_in_milliseconds(
-    make: Make, stance: list[int], direction: list[float]
-) -> None:
+def test_a_push_of_the_base_is_caught_up_with_in_milliseconds(make, stance, direction):
     """A jump of the base velocity that the accelerometer does not see; the feet hold."""
     robot, observer = KinematicRobot(real_noise()), make()
     robot.stance = np.array(stance, dtype=bool)
@@ -127,7 +124,7 @@ def test_a_push_of_the_base_is_caught_up_with_in_milliseconds(
 
 
 @FILTERS
-def test_one_slipping_foot_does_not_move_the_base(make: Make) -> None:
+def test_one_slipping_foot_does_not_move_the_base(make):
     robot, observer = KinematicRobot(real_noise()), make()
     follow(robot, robot.step, 500, observer)
     robot.stance[0], robot.force = False, np.full(4, 33.0)
@@ -138,7 +135,7 @@ def test_one_slipping_foot_does_not_move_the_base(make: Make) -> None:
 
 
 @FILTERS
-def test_flight_follows_the_parabola_and_landing_brings_the_height_back(make: Make) -> None:
+def test_flight_follows_the_parabola_and_landing_brings_the_height_back(make):
     robot, observer = KinematicRobot(real_noise()), make()
     follow(robot, robot.step, 300, observer)
     robot.stance[:] = False
@@ -157,53 +154,21 @@ def test_flight_follows_the_parabola_and_landing_brings_the_height_back(make: Ma
     ("make", "options"),
     [(leg_odometry, None), (invariant, None), (invariant, InvariantOptions.published())],
 )
-def test_turning_shifting_and_delaying_the_world_does_so_to_the_estimates(
-    make: Make, options: Any
-) -> None:
+def test_turning_shifting_and_delaying_the_world_does_so_to_the_estimates(make, options):
     plain, moved, again = make(options), make(options), make(options)
     moved.reset(SHIFT)
     turn = exp3(np.array([0.0, 0.0, 2.1]))
     for a, b in zip(walk_readings(0.0), walk_readings(2.1), strict=True):
         one, other = plain.update(a), moved.update(replace(b, tick=b.tick + 7, time=b.time + 4096))
         assert again.update(a) == one and (other.tick, other.time) == (a.tick + 7, a.time + 4096)
-        np.testing.assert_allclose(turn @ one.q[:3] + SHIFT, other.q[:3], atol=1e-8)
-        np.testing.assert_allclose(one.v, other.v, atol=1e-7)
+        assert_allclose(turn @ one.q[:3] + SHIFT, other.q[:3], atol=1e-8)
+        assert_allclose(one.v, other.v, atol=1e-7)
     covariances = plain.velocity_covariance, moved.velocity_covariance
-    np.testing.assert_allclose(*covariances, rtol=1e-4, atol=1e-10)
-
-
-@FILTERS
-@settings(max_examples=25, deadline=None)
-@given(st.integers(0, 2**32 - 1), st.floats(1e-2, 1e2), st.floats(0.0, 0.02))
-def test_the_covariance_stays_symmetric_positive_definite(
-    make: Make, seed: int, scale: float, dt: float
-) -> None:
-    """Whatever the readings say: random contacts, joints and accelerations of any size."""
-    random, observer, base = np.random.default_rng(seed), make(), KinematicRobot().reading()
-    for tick in range(60):
-        quaternion = random.standard_normal(4)
-        estimate = observer.update(
-            replace(
-                base,
-                tick=tick,
-                time=tick * dt,
-                quaternion_imu_in_world=quaternion / np.linalg.norm(quaternion),
-                linear_acceleration_imu=scale * random.standard_normal(3),
-                angular_velocity_imu=scale * random.standard_normal(3),
-                joint_position=base.joint_position + 0.3 * random.standard_normal(12),
-                joint_velocity=scale * random.standard_normal(12),
-                foot_force=60.0 * random.standard_normal(4),
-            )
-        )
-        assert np.isfinite(estimate.q).all() and np.isfinite(estimate.v).all()
-        assert np.array_equal(observer.covariance, observer.covariance.T)
-        np.linalg.cholesky(observer.covariance)
+    assert_allclose(*covariances, rtol=1e-4, atol=1e-10)
 
 
 @pytest.mark.parametrize(("make", "height", "sideways"), [(leg_odometry, 2, 0), (invariant, 8, 6)])
-def test_the_covariance_stays_positive_definite_through_a_long_stand(
-    make: Make, height: int, sideways: int
-) -> None:
+def test_the_covariance_stays_positive_definite_through_a_long_stand(make, height, sideways):
     observer, reading = make(), KinematicRobot().reading()
     for tick in range(5_000):
         observer.update(replace(reading, tick=tick, time=5e-3 * tick))
@@ -214,13 +179,13 @@ def test_the_covariance_stays_positive_definite_through_a_long_stand(
     assert covariance[height, height] < 1e-5 < covariance[sideways, sideways]
 
 
-def test_the_velocity_covariance_is_that_of_the_world_seen_from_the_base() -> None:
+def test_the_velocity_covariance_is_that_of_the_world_seen_from_the_base():
     observer = leg_odometry()
     for reading in walk_readings(0.7, 100):
         estimate = observer.update(reading)
     rotation = rotation_from_quaternion(estimate.q[3:7])
     expected = rotation.T @ observer.covariance[3:6, 3:6] @ rotation
-    np.testing.assert_allclose(observer.velocity_covariance, expected, rtol=1e-12, atol=1e-18)
+    assert_allclose(observer.velocity_covariance, expected, rtol=1e-12, atol=1e-18)
 
 
 BAD = ["quaternion_imu_in_world", "linear_acceleration_imu", "joint_velocity", "foot_force"]
@@ -229,7 +194,7 @@ BAD = ["quaternion_imu_in_world", "linear_acceleration_imu", "joint_velocity", "
 @FILTERS
 @pytest.mark.parametrize("name", BAD)
 @pytest.mark.parametrize("value", [np.nan, 1e30])
-def test_an_unusable_reading_is_left_out_and_counted(make: Make, name: str, value: float) -> None:
+def test_an_unusable_reading_is_left_out_and_counted(make, name, value):
     robot, observer = KinematicRobot(), make()
     for _ in range(20):
         last = observer.update(robot.reading())
@@ -238,14 +203,14 @@ def test_an_unusable_reading_is_left_out_and_counted(make: Make, name: str, valu
     array[-1] = value
     estimate = observer.update(replace(robot.reading(), **{name: array}))
     assert (estimate.status, observer.divergences) == ("diverged", 1)
-    np.testing.assert_array_equal(estimate.q, last.q)
+    assert_array_equal(estimate.q, last.q)
     robot.step()
     position, velocity = errors(observer.update(robot.reading()), robot)
     assert max(np.abs(position).max(), np.abs(velocity).max()) < 1e-6
 
 
 @FILTERS
-def test_an_unusable_first_reading_says_starting_with_finite_numbers(make: Make) -> None:
+def test_an_unusable_first_reading_says_starting_with_finite_numbers(make):
     reading, observer = KinematicRobot().reading(), make()
     estimate = observer.update(replace(reading, joint_position=np.full(12, np.nan)))
     assert estimate.status == "starting"
@@ -254,7 +219,7 @@ def test_an_unusable_first_reading_says_starting_with_finite_numbers(make: Make)
 
 
 @FILTERS
-def test_a_diverged_filter_restarts_from_kinematics_where_it_was(make: Make) -> None:
+def test_a_diverged_filter_restarts_from_kinematics_where_it_was(make):
     robot, observer = KinematicRobot(), make()
     walk = Trot(robot, np.array([0.5, 0.0, 0.0]))
     observer.update(robot.reading())
@@ -270,16 +235,16 @@ def test_a_diverged_filter_restarts_from_kinematics_where_it_was(make: Make) -> 
 
 @FILTERS
 @pytest.mark.parametrize("jump", [5.0, -0.01])
-def test_a_gap_or_a_step_back_in_time_restarts(make: Make, jump: float) -> None:
+def test_a_gap_or_a_step_back_in_time_restarts(make, jump):
     observer, first = make(), KinematicRobot().reading()
     observer.reset(np.array([1.0, 2.0]))
     observer.update(first)
     estimate = observer.update(replace(first, time=first.time + jump))
     assert estimate.status == "diverged"
-    np.testing.assert_allclose(estimate.q[:3], [1.0, 2.0, A1.stand_height], atol=1e-9)
+    assert_allclose(estimate.q[:3], [1.0, 2.0, A1.stand_height], atol=1e-9)
 
 
-def test_the_filter_of_one_axis_is_the_textbooks() -> None:
+def test_the_filter_of_one_axis_is_the_textbooks():
     """Prediction, and scalar corrections in any order, which equal the batch."""
     dt, a, velocity_variance, position_variance = 0.01, 3.0, 0.2, 0.05
     root = np.random.default_rng(2).standard_normal((6, 6))
@@ -290,8 +255,8 @@ def test_the_filter_of_one_axis_is_the_textbooks() -> None:
     wanted_x, wanted = F @ x + a * dt * G, F @ P @ F.T + velocity_variance * np.outer(G, G)
     wanted[POSITION, POSITION] += position_variance
     predict(x, P, a, dt, velocity_variance, position_variance)
-    np.testing.assert_allclose(x, wanted_x, rtol=1e-13)
-    np.testing.assert_allclose(P, wanted, rtol=1e-13)
+    assert_allclose(x, wanted_x, rtol=1e-13)
+    assert_allclose(P, wanted, rtol=1e-13)
     rows = np.array([np.eye(6)[FEET + i] - np.eye(6)[POSITION] for i in range(4)])
     rows = np.vstack([rows, np.eye(6)[VELOCITY]])
     measured, variances = np.arange(5.0), np.array([0.1, 0.2, 0.3, 0.4, 0.5])
@@ -300,12 +265,12 @@ def test_the_filter_of_one_axis_is_the_textbooks() -> None:
     for i in (4, 2, 0, 3, 1):
         plus, minus = (VELOCITY, NO_STATE) if i == 4 else (FEET + i, POSITION)
         correct(x, P, plus, minus, measured[i], variances[i])
-    np.testing.assert_allclose(x, wanted_x, rtol=1e-10)
-    np.testing.assert_allclose(P, wanted, atol=1e-11)
+    assert_allclose(x, wanted_x, rtol=1e-10)
+    assert_allclose(P, wanted, atol=1e-11)
     assert np.array_equal(P, P.T)
 
 
 @pytest.mark.parametrize(("key", "value"), [("contact_noise", 0.0), ("gyroscope_walk", np.nan)])
-def test_options_refuse_what_is_not_positive(key: str, value: float) -> None:
+def test_options_refuse_what_is_not_positive(key, value):
     with pytest.raises(ValueError, match=key):
         InvariantOptions(**{key: value})

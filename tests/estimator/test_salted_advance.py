@@ -14,7 +14,7 @@ from estimator.salted.advance import (
 )
 from estimator.salted.contacts import lift_off, set_down
 from estimator.salted.measurements import mirror, take_accelerometer
-from estimator.salted.memory import AGE, HELD, PROBABILITY, SIZE, STATES, TRUST, Memory, new_memory
+from estimator.salted.memory import AGE, HELD, PROBABILITY, SIZE, STATES, TRUST, new_memory
 from estimator.salted.memory import ROBOT as ROBOT_STATES
 from estimator.salted.prediction import coast, predict, reset
 from robots.contact_dynamics import ContactDynamics
@@ -24,14 +24,14 @@ from robots.stance_dynamics import stance_model_of
 from robots.state import integrate
 from robots.touchdown import touchdown
 from tests.a1 import A1
-from tests.estimator.salted_case import ALL_SOUND, LEGS, PARAMETERS, RECORD, copy, random_memory
+from tests.estimator.salted_case import ALL_SOUND, LEGS, PARAMETERS, RECORD, random_memory
 
 MODEL = load_pinocchio(A1)
 DYNAMICS, ROBOT = ContactDynamics(MODEL, foot_frame_ids(MODEL)), stance_model_of(load_mujoco(A1))
 TICK = 1e-3
 
 
-def case(seed: int) -> tuple[Memory, np.ndarray]:
+def case(seed):
     """A robot with some feet on the ground, some about to land, and a reading near its state."""
     m, random = random_memory(seed), np.random.default_rng(seed)
     m.P[:] *= 1e-4
@@ -50,7 +50,7 @@ def case(seed: int) -> tuple[Memory, np.ndarray]:
     return m, row
 
 
-def in_python(m: Memory, row: np.ndarray, dt: float) -> tuple[bool, int]:
+def in_python(m, row, dt):
     """The tick, and how many impacts there were."""
     if dt > 1.5 * TICK:
         if dt - TICK > PARAMETERS.longest_bridge:
@@ -73,7 +73,7 @@ def in_python(m: Memory, row: np.ndarray, dt: float) -> tuple[bool, int]:
     return sound, int((change > 0.0).sum())
 
 
-def bridge(m: Memory, force: np.ndarray, ticks: int) -> None:
+def bridge(m, force, ticks):
     standing, line = m.contact[AGE] >= 0.0, np.linspace(m.force, force, ticks + 2)
     for between in line[1:-1]:
         standing &= ~(flow(m, standing, TICK) < 0.0)
@@ -84,7 +84,7 @@ def bridge(m: Memory, force: np.ndarray, ticks: int) -> None:
         m.bias[:] += d[ROBOT_STATES:STATES]
 
 
-def flow(m: Memory, standing: np.ndarray, dt: float) -> np.ndarray:
+def flow(m, standing, dt):
     load = DYNAMICS.acceleration(m.q, m.v, m.torque, standing)[1][:, 2].copy()
     A, _ = DYNAMICS.step_derivatives(m.q, m.v, m.torque, standing, dt)
     q, v = DYNAMICS.step(m.q, m.v, m.torque, standing, dt)
@@ -93,11 +93,11 @@ def flow(m: Memory, standing: np.ndarray, dt: float) -> np.ndarray:
 
 
 @pytest.mark.parametrize("dt", [1e-3, 0.9e-3, 2e-3, 0.006, 0.05])
-def test_a_tick_is_its_parts_with_pinocchios_dynamics(dt: float) -> None:
+def test_a_tick_is_its_parts_with_pinocchios_dynamics(dt):
     impacts = 0
     for seed in range(12):
         m, row = case(seed)
-        wanted = copy(m)
+        wanted = m.copy()
         sound, landed = in_python(wanted, row, dt)
         assert advance(m, RECORD[0], ROBOT, row, ALL_SOUND, dt, PARAMETERS) == sound
         impacts += landed
@@ -110,7 +110,7 @@ def test_a_tick_is_its_parts_with_pinocchios_dynamics(dt: float) -> None:
 
 @pytest.mark.parametrize("junk", [np.nan, np.inf, -np.inf, 1e300])
 @pytest.mark.parametrize("part", ["q", "v", "torque", "P"])
-def test_a_memory_of_junk_is_told_and_raises_nothing(part: str, junk: float) -> None:
+def test_a_memory_of_junk_is_told_and_raises_nothing(part, junk):
     for seed in range(6):
         m, row = case(seed)
         getattr(m, part)[seed] = junk
@@ -121,7 +121,7 @@ def test_a_memory_of_junk_is_told_and_raises_nothing(part: str, junk: float) -> 
 
 
 @pytest.mark.parametrize(("force", "jumps"), [(60.0, True), (5.0, False)])
-def test_feet_that_have_lost_their_load_tell_of_no_jump(force: float, jumps: bool) -> None:
+def test_feet_that_have_lost_their_load_tell_of_no_jump(force, jumps):
     m, row = new_memory(RECORD)[0], np.zeros(rows.ROW)
     m.P[:] = 1e-4 * np.eye(len(m.P))
     m.contact[AGE], m.contact[TRUST], m.contact[HELD] = 0.3, 1.0, 0.1

@@ -5,6 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
+from numpy.testing import assert_allclose, assert_array_equal
 
 from estimator.salted.contacts import (
     CERTAIN,
@@ -23,7 +24,6 @@ from estimator.salted.memory import (
     SIZE,
     TRUST,
     VELOCITY,
-    Memory,
     new_memory,
 )
 from robots.rotations import exp3, quaternion_from_rotation, rotation_from_quaternion
@@ -36,8 +36,8 @@ ALL, NONE = np.ones(4, dtype=bool), np.zeros(4, dtype=bool)
 class Feet:
     """Four feet under the same guards and forces, which the numbers of a tick give."""
 
-    def __init__(self, standing: bool) -> None:
-        self.m: Memory = new_memory(RECORD)[0]
+    def __init__(self, standing):
+        self.m = new_memory(RECORD)[0]
         self.m.contact[PROBABILITY] = 0.5
         for foot in range(4):
             set_down(self.m, foot) if standing else lift_off(self.m, foot)
@@ -45,9 +45,9 @@ class Feet:
         self.m.contact[CROSSED] = 0.0
 
     def step(
-        self, force: float, clearance: float = 0.0, load: float = 60.0,
-        sound: np.ndarray = ALL, deviation: float = 0.006,
-    ) -> np.ndarray:  # fmt: skip
+        self, force, clearance = 0.0, load = 60.0,
+        sound = ALL, deviation = 0.006,
+    ):  # fmt: skip
         """The mode's changes (4), carried out."""
         change = update_modes(
             self.m, np.full(4, force), sound, np.full(4, clearance), np.full(4, deviation),
@@ -61,14 +61,14 @@ class Feet:
         return change
 
     @property
-    def standing(self) -> bool:
+    def standing(self):
         ages = self.m.contact[AGE]
         assert np.ptp(ages) == 0.0
         return bool(ages[0] >= 0.0)
 
 
 @pytest.mark.parametrize("force", [0.0, 500.0, np.nan])
-def test_without_a_sound_sensor_the_guard_decides_alone(force: float) -> None:
+def test_without_a_sound_sensor_the_guard_decides_alone(force):
     feet, changes = Feet(standing=False), []
     heights = np.linspace(0.05, -0.02, 141)  # comes down by half a millimetre a tick
     for height in heights:
@@ -87,9 +87,7 @@ def test_without_a_sound_sensor_the_guard_decides_alone(force: float) -> None:
     st.floats(-300.0, 300.0), st.floats(0.0, 100.0), st.floats(-0.05, 0.1),
     st.floats(-100.0, 200.0), st.booleans(),
 )  # fmt: skip
-def test_more_force_never_makes_a_foot_stand_less(
-    force: float, more: float, clearance: float, load: float, standing: bool
-) -> None:
+def test_more_force_never_makes_a_foot_stand_less(force, more, clearance, load, standing):
     found = []
     for reading in (force, force + more):
         feet = Feet(standing)
@@ -111,7 +109,7 @@ def test_more_force_never_makes_a_foot_stand_less(
         max_size=20,
     )
 )
-def test_probabilities_stay_between_zero_and_one(story: list) -> None:
+def test_probabilities_stay_between_zero_and_one(story):
     m = new_memory(RECORD)[0]
     for forces, sound, clearance, deviation, load, dt in story:
         change = update_modes(m, forces, sound, clearance, deviation, load, dt, PARAMETERS)
@@ -122,7 +120,7 @@ def test_probabilities_stay_between_zero_and_one(story: list) -> None:
         doubt = np.where(sound, DOUBT, 0.0)
         stands = np.where(standing, p > 0.5 - doubt, p > 0.5 + doubt)
         wanted = np.where(standing == stands, 0.0, 1.0 - 2.0 * standing)
-        np.testing.assert_array_equal(change, wanted)
+        assert_array_equal(change, wanted)
         for foot in range(4):
             if change[foot] > 0.0:
                 set_down(m, foot)
@@ -137,7 +135,7 @@ TWO = np.array([1.0, 0.0, 0.0, 1.0])
 BLOCK = slice(VELOCITY, VELOCITY + 3)
 
 
-def settled(tilt: float = 0.1) -> Memory:
+def settled(tilt=0.1):
     m = random_memory(1)
     m.q[3:7] = quaternion_from_rotation(exp3(np.array([0.0, tilt, 1.2])))
     m.P[:] = 1e-4 * np.eye(SIZE)
@@ -145,38 +143,38 @@ def settled(tilt: float = 0.1) -> Memory:
     return m
 
 
-def all_feet(residual: list[float]) -> np.ndarray:
+def all_feet(residual):
     return np.tile(residual, (4, 1))
 
 
-def freedom(m: Memory) -> np.ndarray:
+def freedom(m):
     """What the velocity's variance was given, world axes."""
     R = rotation_from_quaternion(m.q[3:7])
     return R @ (m.P[BLOCK, BLOCK] - 1e-4 * np.eye(3)) @ R.T
 
 
 @pytest.mark.parametrize("jump", [[1.0, 0.0, 0.0], [0.0, -0.5, 0.0], [0.3, 0.4, 0.05]])
-def test_a_shared_jump_frees_the_velocity_along_it(jump: list[float]) -> None:
+def test_a_shared_jump_frees_the_velocity_along_it(jump):
     m = settled()
     assert watch_for_jump(m, all_feet(jump), TWO, DT, PARAMETERS)
     along = np.array([jump[0], jump[1], 0.0]) / np.hypot(jump[0], jump[1])
     across = np.array([-along[1], along[0], 0.0])
     variance, share = PARAMETERS.jump_noise**2 * DT, PARAMETERS.jump_sideways**2
     wanted = variance * (np.outer(along, along) + share * np.outer(across, across))
-    np.testing.assert_allclose(freedom(m), wanted, atol=1e-12)
+    assert_allclose(freedom(m), wanted, atol=1e-12)
     rest = m.P.copy()
     rest[BLOCK, BLOCK] = 1e-4 * np.eye(3)
-    np.testing.assert_array_equal(rest, 1e-4 * np.eye(SIZE))
+    assert_array_equal(rest, 1e-4 * np.eye(SIZE))
 
 
 @given(st.floats(0.0, 3.0), st.floats(0.0, 2 * np.pi), st.floats(0.1, 1.0))
-def test_feet_that_lag_behind_get_less_share(lag: float, yaw: float, trust: float) -> None:
+def test_feet_that_lag_behind_get_less_share(lag, yaw, trust):
     """And turning the world changes nothing."""
     residuals = all_feet([4.0, 0.0, 0.0])
     residuals[3, 0] -= lag
     trusts = np.array([1.0, 1.0, 1.0, trust])
     share = followers(residuals, trusts, PARAMETERS)
-    np.testing.assert_allclose(share[:3], 1.0)
+    assert_allclose(share[:3], 1.0)
     assert share[3] == pytest.approx(max(0.02, np.exp(-((lag / PARAMETERS.jump_selection) ** 2))))
     turn = exp3(np.array([0.0, 0.0, yaw]))
-    np.testing.assert_allclose(followers(residuals @ turn.T, trusts, PARAMETERS), share, atol=1e-9)
+    assert_allclose(followers(residuals @ turn.T, trusts, PARAMETERS), share, atol=1e-9)

@@ -3,10 +3,9 @@
 import numpy as np
 import pytest
 from msgspec.structs import replace
+from numpy.testing import assert_allclose, assert_array_equal
 
-from estimator.salted.estimator import SaltedEstimator
 from hw_bridge.intake import LARGEST_DRIFT
-from runtime.messages import SensorReading
 from tests.estimator.estimators import salted
 from tests.estimator.standing_robot import StandingRobot
 
@@ -14,12 +13,12 @@ NAN = np.full(12, np.nan)
 
 
 @pytest.fixture(scope="module")
-def shared() -> SaltedEstimator:
+def shared():
     return salted()
 
 
 @pytest.fixture
-def observer(shared: SaltedEstimator) -> SaltedEstimator:
+def observer(shared):
     """As fresh, at (1, 2); what it counted before is forgotten."""
     shared.reset(np.array([1.0, 2.0]))
     shared._memory.divergences = 0.0
@@ -27,12 +26,12 @@ def observer(shared: SaltedEstimator) -> SaltedEstimator:
 
 
 @pytest.fixture(scope="module")
-def readings() -> list[SensorReading]:
+def readings():
     robot = StandingRobot()
     return [robot.reading() for _ in range(400)]
 
 
-def feed(observer: SaltedEstimator, readings: list[SensorReading]) -> list[str]:
+def feed(observer, readings):
     """Statuses of the readings, whose estimates are all finite."""
     statuses = []
     for reading in readings:
@@ -45,14 +44,12 @@ def feed(observer: SaltedEstimator, readings: list[SensorReading]) -> list[str]:
     return statuses
 
 
-def moved(reading: SensorReading, by: float) -> SensorReading:
+def moved(reading, by):
     return replace(reading, time=reading.time + by)
 
 
 @pytest.mark.parametrize("field", ["quaternion_imu_in_world", "joint_position", "joint_velocity"])
-def test_it_is_starting_until_imu_and_encoders_are_sound(
-    observer: SaltedEstimator, readings: list[SensorReading], field: str
-) -> None:
+def test_it_is_starting_until_imu_and_encoders_are_sound(observer, readings, field):
     bad = [replace(r, **{field: np.full_like(getattr(r, field), np.nan)}) for r in readings[:5]]
     assert feed(observer, bad) == ["starting"] * 5
     assert observer.divergences == 5
@@ -64,9 +61,7 @@ def test_it_is_starting_until_imu_and_encoders_are_sound(
 
 
 @pytest.mark.parametrize("gap", [0.005, 0.1])
-def test_after_a_gap_it_is_degraded_once(
-    observer: SaltedEstimator, readings: list[SensorReading], gap: float
-) -> None:
+def test_after_a_gap_it_is_degraded_once(observer, readings, gap):
     feed(observer, readings[:200])
     trace = np.trace(observer.velocity_covariance)
     estimate = observer.update(moved(readings[200], gap))
@@ -78,9 +73,7 @@ def test_after_a_gap_it_is_degraded_once(
 
 @pytest.mark.parametrize("pace", [1.0, 1.0 + LARGEST_DRIFT])
 @pytest.mark.parametrize(("ticks", "status"), [(2, "ok"), (3, "degraded")])
-def test_one_lost_reading_is_none_too_many_and_two_are(
-    observer: SaltedEstimator, readings: list[SensorReading], pace: float, ticks: int, status: str
-) -> None:
+def test_one_lost_reading_is_none_too_many_and_two_are(observer, readings, pace, ticks, status):
     """At any tick, for differences of times are rounded, and on a clock that `RobotTime` drives."""
     paced = [replace(r, time=pace * 1e-3 * k) for k, r in enumerate(readings)]
     told = feed(observer, paced[::ticks])
@@ -89,16 +82,14 @@ def test_one_lost_reading_is_none_too_many_and_two_are(
 
 
 @pytest.mark.parametrize("jump", [-0.01, -1e-9, 0.3, 1e300])
-def test_a_step_back_or_a_gap_beyond_all_limits_restarts_where_it_was(
-    observer: SaltedEstimator, readings: list[SensorReading], jump: float
-) -> None:
+def test_a_step_back_or_a_gap_beyond_all_limits_restarts_where_it_was(observer, readings, jump):
     feed(observer, readings[:200])
     place = observer._memory.q[:2].copy()
     last = readings[199].time
     estimate = observer.update(replace(readings[200], time=last + jump))
     assert estimate.status == "diverged"
     assert observer.divergences == 1
-    np.testing.assert_array_equal(estimate.q[:2], place)
+    assert_array_equal(estimate.q[:2], place)
     if jump < 1.0:  # beyond 1e16 s a millisecond is none
         after = [
             replace(r, time=last + jump + (k + 1) * 1e-3) for k, r in enumerate(readings[201:])
@@ -108,46 +99,38 @@ def test_a_step_back_or_a_gap_beyond_all_limits_restarts_where_it_was(
 
 
 @pytest.mark.parametrize("time", [np.nan, np.inf, -np.inf])
-def test_a_time_that_is_none_is_left_out_and_counted(
-    observer: SaltedEstimator, readings: list[SensorReading], time: float
-) -> None:
+def test_a_time_that_is_none_is_left_out_and_counted(observer, readings, time):
     assert observer.update(replace(readings[0], time=time)).status == "starting"
     feed(observer, readings[:200])
     before = observer._memory.q.copy()
     estimate = observer.update(replace(readings[200], time=time))
     assert estimate.status == "diverged"
-    np.testing.assert_array_equal(estimate.q, before)
+    assert_array_equal(estimate.q, before)
     assert observer.divergences == 2
     assert observer.update(readings[200]).status == "ok"
 
 
-def test_a_second_reading_of_the_same_time_changes_nothing(
-    observer: SaltedEstimator, readings: list[SensorReading]
-) -> None:
+def test_a_second_reading_of_the_same_time_changes_nothing(observer, readings):
     feed(observer, readings[:200])
     before = observer._memory.copy()
     other = replace(readings[300], tick=7, time=readings[199].time)
     estimate = observer.update(other)
     assert (estimate.status, estimate.tick) == ("ok", 7)
     for name in before.dtype.names[1:]:  # past the monitor's
-        np.testing.assert_array_equal(observer._memory[name], before[name])
+        assert_array_equal(observer._memory[name], before[name])
 
 
 @pytest.mark.parametrize("block", ["q", "v", "bias", "P"])
-def test_numbers_that_are_none_restart_it(
-    observer: SaltedEstimator, readings: list[SensorReading], block: str
-) -> None:
+def test_numbers_that_are_none_restart_it(observer, readings, block):
     feed(observer, readings[:200])
     getattr(observer._memory, block)[0] = np.nan
     assert feed(observer, readings[200:201]) == ["diverged"]
     assert observer.divergences == 1
     assert set(feed(observer, readings[201:])) == {"ok"}
-    np.testing.assert_allclose(observer._memory.q[:2], [1.0, 2.0], atol=1e-3)
+    assert_allclose(observer._memory.q[:2], [1.0, 2.0], atol=1e-3)
 
 
-def test_without_attitude_and_encoders_it_coasts_and_then_gives_up(
-    observer: SaltedEstimator, readings: list[SensorReading]
-) -> None:
+def test_without_attitude_and_encoders_it_coasts_and_then_gives_up(observer, readings):
     feed(observer, readings[:100])
     blind = [
         replace(r, quaternion_imu_in_world=NAN[:4], joint_position=NAN) for r in readings[100:]
@@ -160,7 +143,7 @@ def test_without_attitude_and_encoders_it_coasts_and_then_gives_up(
     assert feed(observer, again)[-1] == "ok"
 
 
-def test_faults_are_named(observer: SaltedEstimator, readings: list[SensorReading]) -> None:
+def test_faults_are_named(observer, readings):
     feed(observer, readings[:50])
     assert observer.faults == ()
     observer.update(replace(readings[50], foot_force=NAN[:4]))

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from numpy.testing import assert_allclose, assert_array_equal
 
 from estimator.salted.memory import (
     AGE,
@@ -13,26 +14,25 @@ from estimator.salted.memory import (
     SIZE,
     STATES,
     VELOCITY,
-    Memory,
 )
 from estimator.salted.prediction import predict, reset
 from robots.contact_dynamics import ContactDynamics
 from robots.pinocchio_model import foot_frame_ids, load_pinocchio
 from robots.rotations import rotation_from_quaternion
 from tests.a1 import A1
-from tests.estimator.salted_case import LEGS, PARAMETERS, copy, random_memory
+from tests.estimator.salted_case import LEGS, PARAMETERS, random_memory
 
 DT = 2e-3
 SETS = [np.array([mask >> i & 1 for i in range(4)], dtype=float) for mask in (0, 1, 6, 15)]
 
 
 @pytest.fixture(scope="module")
-def dynamics() -> ContactDynamics:
+def dynamics():
     model = load_pinocchio(A1)
     return ContactDynamics(model, foot_frame_ids(model))
 
 
-def advance(dynamics: ContactDynamics, m: Memory, contacts: np.ndarray) -> np.ndarray:
+def advance(dynamics, m, contacts):
     """One predicted tick in place; the A that it used."""
     q, v = dynamics.step(m.q, m.v, m.torque, contacts, DT)
     A, _ = dynamics.step_derivatives(m.q, m.v, m.torque, contacts, DT)
@@ -40,7 +40,7 @@ def advance(dynamics: ContactDynamics, m: Memory, contacts: np.ndarray) -> np.nd
     return A
 
 
-def process_noise(age: np.ndarray) -> np.ndarray:
+def process_noise(age):
     """G diag(variances) G^T with G = [dt, 1] of each acceleration; biases beside it."""
     p, deviations = PARAMETERS, np.empty(18)
     deviations[:3], deviations[3:6] = p.acceleration_noise, p.angular_acceleration_noise
@@ -58,30 +58,30 @@ def process_noise(age: np.ndarray) -> np.ndarray:
 
 @settings(max_examples=12)
 @given(st.integers(0, 10_000), st.sampled_from(SETS))
-def test_the_covariance_is_that_of_the_augmented_state(seed: int, contacts: np.ndarray) -> None:
+def test_the_covariance_is_that_of_the_augmented_state(seed, contacts):
     """[x, b, v-] moves by [[A, 0], [0, 1], [turn of v, 0]], whatever v- was before."""
     model = load_pinocchio(A1)
     m = random_memory(seed)
     m.contact[AGE] = [-1.0, 0.0, 0.004, 0.5]
-    before = copy(m)
+    before = m.copy()
     A = advance(ContactDynamics(model, foot_frame_ids(model)), m, contacts)
     turn = rotation_from_quaternion(m.q[3:7]).T @ rotation_from_quaternion(before.q[3:7])
     F = np.zeros((SIZE, SIZE))
     F[:ROBOT, :ROBOT], F[ROBOT:STATES, ROBOT:STATES] = A, np.eye(STATES - ROBOT)
     F[PREVIOUS:, VELOCITY : VELOCITY + 3] = turn
     wanted = F @ before.P @ F.T + process_noise(m.contact[AGE])
-    np.testing.assert_allclose(m.P, wanted, atol=1e-12 * np.abs(wanted).max(), rtol=1e-10)
-    np.testing.assert_allclose(m.previous, turn @ before.v[:3], atol=1e-14)
+    assert_allclose(m.P, wanted, atol=1e-12 * np.abs(wanted).max(), rtol=1e-10)
+    assert_allclose(m.previous, turn @ before.v[:3], atol=1e-14)
     assert np.array_equal(m.P, m.P.T)
 
 
 @settings(max_examples=12)
 @given(st.integers(0, 10_000))
-def test_a_reset_maps_the_robots_errors_and_keeps_the_rest(seed: int) -> None:
+def test_a_reset_maps_the_robots_errors_and_keeps_the_rest(seed):
     """J P J^T on 48 with J = blkdiag(Xi, 1), and the noises; the tick before stays as it was."""
     m, random = random_memory(seed), np.random.default_rng(seed)
     Xi, v_plus = random.standard_normal((ROBOT, ROBOT)), random.standard_normal(18)
-    along, before = random.standard_normal(ROBOT), copy(m)
+    along, before = random.standard_normal(ROBOT), m.copy()
     J = np.eye(SIZE)
     J[:ROBOT, :ROBOT] = Xi
     W = np.zeros((SIZE, SIZE))
@@ -91,8 +91,8 @@ def test_a_reset_maps_the_robots_errors_and_keeps_the_rest(seed: int) -> None:
     rates = slice(VELOCITY + 6, ROBOT)
     W[rates, rates] += (PARAMETERS.foot_vertical_noise / A1.legs.thigh[0]) ** 2 * np.eye(12)
     reset(m, LEGS, v_plus, Xi, along, PARAMETERS)
-    np.testing.assert_allclose(m.P, J @ before.P @ J.T + W, atol=1e-10)
+    assert_allclose(m.P, J @ before.P @ J.T + W, atol=1e-10)
     assert np.array_equal(m.P, m.P.T)
-    np.testing.assert_array_equal(m.v, v_plus)
+    assert_array_equal(m.v, v_plus)
     for name in ("q", "bias", "previous", "contact", "torque"):
-        np.testing.assert_array_equal(getattr(m, name), getattr(before, name))
+        assert_array_equal(getattr(m, name), getattr(before, name))

@@ -7,6 +7,7 @@ corrections must become.
 import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from numpy.testing import assert_allclose
 
 from estimator import rows
 from estimator.rows import ROW
@@ -17,7 +18,7 @@ from estimator.salted.measurements import (
     take_gyroscope,
     take_orientation,
 )
-from estimator.salted.memory import ANGULAR, SIZE, Memory
+from estimator.salted.memory import ANGULAR, SIZE
 from robots.conventions import GRAVITY
 from robots.rotations import (
     exp3,
@@ -26,11 +27,11 @@ from robots.rotations import (
     rotation_from_quaternion,
     skew,
 )
+from tests.differences import slopes
 from tests.estimator.salted_case import (
     ALL_SOUND,
     batch_update,
     check_rows,
-    differentiate,
     disturbed,
     random_memory,
     with_options,
@@ -44,32 +45,32 @@ NOISY = with_options(
 RANDOM_SEEDS = given(st.integers(0, 10_000))
 
 
-def specific_force(m: Memory) -> np.ndarray:
+def specific_force(m):
     R = rotation_from_quaternion(m.q[3:7])
     return (m.v[:3] - m.previous) / DT + GRAVITY * R[2] + m.bias[3:6]
 
 
-def attitude(m: Memory) -> np.ndarray:
+def attitude(m):
     return rotation_from_quaternion(m.q[3:7]) @ exp3(m.bias[6:9])
 
 
-def random_row(seed: int) -> np.ndarray:
+def random_row(seed):
     return np.random.default_rng(seed + 1).uniform(-3.0, 3.0, ROW)
 
 
 @RANDOM_SEEDS
 @settings(max_examples=10)
-def test_accelerometer(seed: int) -> None:
+def test_accelerometer(seed):
     m, row = random_memory(seed), random_row(seed)
     measured = row[rows.ACCELERATION : rows.POSITION]
-    H = differentiate(lambda d: specific_force(disturbed(m, d)), SIZE)
+    H = slopes(lambda d: specific_force(disturbed(m, d)), np.zeros(SIZE))
     # Errors of the past attitude are beyond the state; that of today's rate stands for them.
     H[:, ANGULAR : ANGULAR + 3] = -skew(m.previous)
     doubt = np.array([0.0, 1.0, 3.0])
     deviations = 2.0 + doubt + 0.1 * np.abs(measured)
     y = measured - specific_force(m)
 
-    def take(m: Memory, d: np.ndarray) -> None:
+    def take(m, d):
         take_accelerometer(m, d, measured, doubt, DT, NOISY)
 
     check_rows(m, take, H, y, deviations)
@@ -77,43 +78,43 @@ def test_accelerometer(seed: int) -> None:
 
 @RANDOM_SEEDS
 @settings(max_examples=10)
-def test_gyroscope(seed: int) -> None:
+def test_gyroscope(seed):
     m, row = random_memory(seed), random_row(seed)
 
-    def residual(m: Memory) -> np.ndarray:
+    def residual(m):
         return row[rows.GYRO : rows.ACCELERATION] - m.v[3:6] - m.bias[:3]
 
-    H = -differentiate(lambda d: residual(disturbed(m, d)), SIZE)
+    H = -slopes(lambda d: residual(disturbed(m, d)), np.zeros(SIZE))
     check_rows(m, lambda m, d: take_gyroscope(m, d, row, NOISY), H, residual(m), np.full(3, 0.5))
 
 
 @RANDOM_SEEDS
 @settings(max_examples=10)
-def test_orientation(seed: int) -> None:
+def test_orientation(seed):
     """To first order in residual and misalignment, which are milliradians on the robot."""
     m, row = random_memory(seed), random_row(seed)
     m.bias[6:9] *= 1e-8
     small = 1e-8 * np.array([1.0, -2.0, 3.0])
     row[:4] = -3.0 * quaternion_from_rotation(attitude(m) @ exp3(small))  # sign and size are free
-    H = differentiate(lambda d: log3(attitude(m).T @ attitude(disturbed(m, d))), SIZE)
+    H = slopes(lambda d: log3(attitude(m).T @ attitude(disturbed(m, d))), np.zeros(SIZE))
     d, wanted = np.zeros(SIZE), batch_update(m.P, H, small, np.full(3, 0.16))
     take_orientation(m, d, row, NOISY)
-    np.testing.assert_allclose(d, wanted[0], rtol=1e-5, atol=1e-13)
+    assert_allclose(d, wanted[0], rtol=1e-5, atol=1e-13)
     mirror(m.P)
-    np.testing.assert_allclose(m.P, wanted[1], atol=1e-7)
+    assert_allclose(m.P, wanted[1], atol=1e-7)
 
 
 @RANDOM_SEEDS
 @settings(max_examples=10)
-def test_encoders_that_are_sound(seed: int) -> None:
+def test_encoders_that_are_sound(seed):
     m, row, random = random_memory(seed), random_row(seed), np.random.default_rng(seed)
     sound = random.random((2, 12)) < 0.6
     health = ALL_SOUND._replace(joint_position=sound[0], joint_velocity=sound[1])
 
-    def residual(m: Memory) -> np.ndarray:
+    def residual(m):
         joints = row[rows.POSITION : rows.TORQUE] - np.concatenate((m.q[7:], m.v[6:]))
         return joints[sound.ravel()]
 
-    H = -differentiate(lambda d: residual(disturbed(m, d)), SIZE)
+    H = -slopes(lambda d: residual(disturbed(m, d)), np.zeros(SIZE))
     deviations = np.repeat([0.3, 0.7], 12)[sound.ravel()]
     check_rows(m, lambda m, d: take_encoders(m, d, row, health, NOISY), H, residual(m), deviations)

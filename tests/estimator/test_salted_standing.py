@@ -4,12 +4,11 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from numpy.testing import assert_allclose
 
 from estimator.options import SaltedOptions
-from estimator.salted.estimator import SaltedEstimator
 from estimator.salted.memory import GYRO_BIAS, MISALIGNMENT, STATES
 from robots.rotations import log3, rotation_from_quaternion
-from runtime.messages import StateEstimate
 from tests.estimator.estimators import salted
 from tests.estimator.standing_robot import StandingRobot
 from tests.estimator.synthetic_walk import errors
@@ -20,13 +19,11 @@ YAW = np.array([0.0, 0.0, 0.004])
 
 
 @pytest.fixture(scope="module")
-def observer() -> SaltedEstimator:
+def observer():
     return salted(replace(SaltedOptions(), foot_stiffness=1e9))
 
 
-def follow(
-    robot: StandingRobot, observer: SaltedEstimator, ticks: int
-) -> tuple[list[StateEstimate], np.ndarray]:
+def follow(robot, observer, ticks):
     """The estimates and their velocity errors (ticks, 3), world axes."""
     estimates, found = [], []
     for _ in range(ticks):
@@ -36,8 +33,8 @@ def follow(
 
 
 def test_all_constant_errors_of_the_imu_but_its_heading_are_found(
-    observer: SaltedEstimator,
-) -> None:
+    observer,
+):
     """Feet on flat ground tell the tilt; then accelerometer and attitude say how they err."""
     observer.reset()
     imu = StandingRobot(gyroscope=GYROSCOPE, accelerometer=ACCELEROMETER, misalignment=TILT + YAW)
@@ -49,10 +46,10 @@ def test_all_constant_errors_of_the_imu_but_its_heading_are_found(
     assert np.sqrt((velocity[1000:] ** 2).sum(axis=1).mean()) < 2e-3
     assert abs(estimates[-1].q[2] - imu.robot.position[2]) < 3e-4
     gyroscope, accelerometer, misalignment = observer._memory.bias.reshape(3, 3)
-    np.testing.assert_allclose(gyroscope, GYROSCOPE, atol=1e-3)
-    np.testing.assert_allclose(accelerometer, ACCELEROMETER, atol=0.012)
-    np.testing.assert_allclose(misalignment[:2], TILT[:2], atol=1.2e-3)
-    np.testing.assert_allclose(attitude[:2], 0.0, atol=1.2e-3)
+    assert_allclose(gyroscope, GYROSCOPE, atol=1e-3)
+    assert_allclose(accelerometer, ACCELEROMETER, atol=0.012)
+    assert_allclose(misalignment[:2], TILT[:2], atol=1.2e-3)
+    assert_allclose(attitude[:2], 0.0, atol=1.2e-3)
     assert attitude[2] == pytest.approx(YAW[2], abs=1e-3)  # nothing tells it from a turn
     left = np.sqrt(observer.covariance.diagonal()[GYRO_BIAS:STATES]) / deviations
     heading = MISALIGNMENT + 2 - GYRO_BIAS
@@ -60,7 +57,7 @@ def test_all_constant_errors_of_the_imu_but_its_heading_are_found(
     assert np.delete(left, heading).max() < 0.3
 
 
-def error_after_push(observer: SaltedEstimator, push: list[float]) -> np.ndarray:
+def error_after_push(observer, push):
     """Size of the velocity's error (30) from the first reading after the push on [m/s]."""
     observer.reset()
     robot = StandingRobot(yaw=0.5)
@@ -72,13 +69,13 @@ def error_after_push(observer: SaltedEstimator, push: list[float]) -> np.ndarray
 
 
 @pytest.mark.parametrize("push", [[1.0, 0.0, 0.0], [0.0, 1.0, 0.0], [-0.3, -0.4, 0.0]])
-def test_a_push_is_followed_in_milliseconds(observer: SaltedEstimator, push: list[float]) -> None:
+def test_a_push_is_followed_in_milliseconds(observer, push):
     assert error_after_push(observer, push)[5:].max() < 0.1
     blind = salted(replace(observer.options, jump_speed=1e3))
     assert error_after_push(blind, push)[10] > 0.1
 
 
-def test_a_foot_that_slips_does_not_move_the_base(observer: SaltedEstimator) -> None:
+def test_a_foot_that_slips_does_not_move_the_base(observer):
     observer.reset()
     robot = StandingRobot()
     follow(robot, observer, 300)

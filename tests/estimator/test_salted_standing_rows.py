@@ -5,12 +5,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from estimator.salted.measurements import foot_rows, take_standing_feet
-from estimator.salted.memory import AGE, POSITION, SIZE, VELOCITY, Memory
+from estimator.salted.memory import AGE, POSITION, SIZE, VELOCITY
+from tests.differences import slopes
 from tests.estimator.salted_case import (
     LEGS,
     PARAMETERS,
     check_rows,
-    differentiate,
     disturbed,
     random_memory,
     with_options,
@@ -20,7 +20,7 @@ NOISY = with_options(foot_velocity_noise=0.5, foot_vertical_noise=0.9, height_no
 FIRST = np.array([1.0, 0.0, 0.0, 0.0])
 
 
-def standing(seed: int) -> Memory:
+def standing(seed):
     """Feet about on the ground, for long but for one in the air."""
     m = random_memory(seed)
     m.q[2] += 0.02 - foot_rows(LEGS, m.q, m.v, np.zeros(4), m.normal).height.mean()
@@ -30,16 +30,16 @@ def standing(seed: int) -> Memory:
 
 @settings(max_examples=10)
 @given(st.integers(0, 10_000))
-def test_standing_feet(seed: int) -> None:
+def test_standing_feet(seed):
     """Without load; untrusted feet say nothing, half trusted ones half."""
     m = standing(seed)
     load, trust = np.array([0.0, -5.0, 0.0, 20.0]), np.array([1.0, 0.5, 1.0, 0.04])
 
-    def residual(m: Memory) -> np.ndarray:
+    def residual(m):
         feet = foot_rows(LEGS, m.q, m.v, np.full(4, 0.02), m.normal)
         return -np.column_stack((feet.velocity, feet.height - 0.02))[:3].ravel()
 
-    H = -differentiate(lambda d: residual(disturbed(m, d)), SIZE)
+    H = -slopes(lambda d: residual(disturbed(m, d)), np.zeros(SIZE))
     deviations = np.array([0.5, 0.5, 0.9, 0.3]) / trust[:3, None]
     check_rows(
         m,
@@ -50,7 +50,7 @@ def test_standing_feet(seed: int) -> None:
     )
 
 
-def found_by_first_foot(load: float) -> tuple[float, np.ndarray]:
+def found_by_first_foot(load):
     """Height and velocity of the base that foot 0 with a turning calf asks for, all else known."""
     m, d = standing(3), np.zeros(SIZE)
     m.q[3:7], m.v[:], m.P[:] = [0.0, 0.0, 0.0, 1.0], 0.0, 0.0
@@ -61,7 +61,7 @@ def found_by_first_foot(load: float) -> tuple[float, np.ndarray]:
     return d[POSITION + 2], d[VELOCITY : VELOCITY + 3]
 
 
-def test_a_load_presses_the_foot_in_and_it_rolls_on_half_that_less() -> None:
+def test_a_load_presses_the_foot_in_and_it_rolls_on_half_that_less():
     height, velocity = found_by_first_foot(0.0)
     sunk = []
     for load in (10.0, 30.0, 60.0):
@@ -72,7 +72,7 @@ def test_a_load_presses_the_foot_in_and_it_rolls_on_half_that_less() -> None:
     assert 0.0 < sunk[0] < sunk[1] < sunk[2] < 0.004
 
 
-def correction(jumping: bool, speed: float, age: float = 5.0) -> float:
+def correction(jumping, speed, age=5.0):
     """Size of the correction by one foot that moves at `speed`, with P as small as its noise."""
     m, d = standing(3), np.zeros(SIZE)
     m.contact[AGE, 0] = age
@@ -83,7 +83,7 @@ def correction(jumping: bool, speed: float, age: float = 5.0) -> float:
     return float(np.linalg.norm(d))
 
 
-def test_a_foot_that_contradicts_the_state_counts_less_unless_a_jump_is_under_way() -> None:
+def test_a_foot_that_contradicts_the_state_counts_less_unless_a_jump_is_under_way():
     assert correction(False, 1e-3) == correction(True, 1e-3)
     assert 0.0 < correction(False, 2.0) < 0.3 * correction(True, 2.0)
     assert correction(False, 1.0) < correction(False, 2.0)  # Huber's: never less for more

@@ -5,13 +5,15 @@ import pinocchio as pin
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from numpy.testing import assert_allclose
 
 from estimator.salted.advance import timed_reset
 from robots.contact_dynamics import ContactDynamics
 from robots.pinocchio_model import foot_frame_ids, load_pinocchio
 from robots.state import difference, integrate
 from robots.touchdown import Touchdown, impact, touchdown
-from tests.a1 import A1
+from tests.a1 import A1, feet_in_world
+from tests.differences import flow, slopes
 from tests.estimator.salted_case import random_memory
 
 FOOT = 2
@@ -21,19 +23,13 @@ DYNAMICS = ContactDynamics(MODEL, foot_frame_ids(MODEL))
 State = tuple[np.ndarray, np.ndarray]
 
 
-def height(q: np.ndarray) -> float:
-    data = MODEL.createData()
-    pin.framesForwardKinematics(MODEL, data, q)
-    return float(data.oMf[foot_frame_ids(MODEL)[FOOT]].translation[2])
-
-
-def rate(q: np.ndarray, v: np.ndarray) -> float:
+def rate(q, v):
     data, frame = MODEL.createData(), foot_frame_ids(MODEL)[FOOT]
     J = pin.computeFrameJacobian(MODEL, data, q, frame, pin.LOCAL_WORLD_ALIGNED)
     return float(J[2] @ v)
 
 
-def event(seed: int) -> tuple[State, np.ndarray]:
+def event(seed):
     """A state at touchdown of `FOOT` at more than 0.8 m/s, the other foot at rest; torques."""
     for k in range(100):
         m = random_memory(1000 * seed + k)
@@ -44,44 +40,38 @@ def event(seed: int) -> tuple[State, np.ndarray]:
     raise AssertionError("no brisk touchdown")
 
 
-def flow(x: State, tau: np.ndarray, contacts: np.ndarray, t: float) -> State:
-    """One midpoint step over microseconds."""
-    a, _ = DYNAMICS.acceleration(*x, tau, contacts)
-    q, v = integrate(*x, 0.5 * t * np.concatenate((x[1], a)))
-    a_mid, _ = DYNAMICS.acceleration(q, v, tau, contacts)
-    return integrate(*x, t * np.concatenate((v, a_mid)))
-
-
-def land(x: State, tau: np.ndarray, t: float) -> State:
+def land(x, tau, t):
     """Flow for t, stop, and flow the same time back."""
-    q, v = flow(x, tau, BEFORE, t)
-    return flow((q, impact(DYNAMICS, q, v, AFTER).v_plus), tau, AFTER, -t)
+    q, v = flow(DYNAMICS, *x, tau, BEFORE, t)
+    return flow(DYNAMICS, q, impact(DYNAMICS, q, v, AFTER).v_plus, tau, AFTER, -t)
 
 
-def time_of_guard(x: State, tau: np.ndarray, ground: float) -> float:
+def time_of_guard(x, tau, ground):
     t = 0.0
     for _ in range(6):
-        q, v = flow(x, tau, BEFORE, t)
-        t -= (height(q) - ground) / rate(q, v)
+        q, v = flow(DYNAMICS, *x, tau, BEFORE, t)
+        t -= (feet_in_world(q)[FOOT, 2] - ground) / rate(q, v)
     return t
 
 
 @pytest.mark.parametrize("seed", range(4))
-def test_guard_shift_is_what_another_height_of_the_ground_does(seed: int) -> None:
+def test_guard_shift_is_what_another_height_of_the_ground_does(seed):
     """Ground that lies higher by g is a guard's value lower by g."""
     x, tau = event(seed)
     hit = touchdown(DYNAMICS, *x, tau, BEFORE, FOOT)
-    ground, h = height(x[0]), 3e-6
-    nominal = (x[0], hit.v_plus)
-    ends = [land(x, tau, time_of_guard(x, tau, ground - sign * h)) for sign in (1.0, -1.0)]
-    found = (difference(*nominal, *ends[0]) - difference(*nominal, *ends[1])) / (2.0 * h)
-    scale = np.abs(found).max()
-    np.testing.assert_allclose(hit.guard_shift, found, atol=1e-4 * scale)
+    ground = feet_in_world(x[0])[FOOT, 2]
+
+    def end(higher):
+        there = land(x, tau, time_of_guard(x, tau, ground - higher))
+        return difference(x[0], hit.v_plus, *there)
+
+    found = slopes(end, 0.0, 3e-6)
+    assert_allclose(hit.guard_shift, found, atol=1e-4 * np.abs(found).max())
 
 
 @pytest.mark.parametrize("seed", range(2))
 @pytest.mark.parametrize("kappa", [0.0, 0.3, 1.0])
-def test_the_map_is_that_of_touchdowns_at_the_fused_time(seed: int, kappa: float) -> None:
+def test_the_map_is_that_of_touchdowns_at_the_fused_time(seed, kappa):
     """kappa of the way from the sensor's time, which is fixed, to that of the guard."""
     x, tau = event(seed)
     hit = touchdown(DYNAMICS, *x, tau, BEFORE, FOOT)
@@ -89,18 +79,18 @@ def test_the_map_is_that_of_touchdowns_at_the_fused_time(seed: int, kappa: float
     delay = np.inf if kappa == 1.0 else by_guard * np.sqrt(kappa / (1.0 - kappa))
     timed = timed_reset(hit, terrain, delay)
     assert timed.kappa == pytest.approx(kappa)
-    ground, h = height(x[0]), 3e-6
-    nominal, found = (x[0], hit.v_plus), np.empty((36, 36))
-    for i, e in enumerate(np.eye(36)):
-        ends = []
-        for sign in (1.0, -1.0):
-            start = integrate(*x, sign * h * e)
-            ends.append(land(start, tau, kappa * time_of_guard(start, tau, ground)))
-        found[:, i] = (difference(*nominal, *ends[0]) - difference(*nominal, *ends[1])) / (2 * h)
-    np.testing.assert_allclose(timed.jacobian, found, atol=1e-4 * np.abs(found).max())
+    ground = feet_in_world(x[0])[FOOT, 2]
+
+    def end(dx):
+        start = integrate(*x, dx)
+        there = land(start, tau, kappa * time_of_guard(start, tau, ground))
+        return difference(x[0], hit.v_plus, *there)
+
+    found = slopes(end, np.zeros(36), 3e-6)
+    assert_allclose(timed.jacobian, found, atol=1e-4 * np.abs(found).max())
 
 
-def hit_at(speed: float) -> Touchdown:
+def hit_at(speed):
     """A touchdown with a given normal velocity; the matrices are told apart by their size."""
     ones = np.ones(36)
     return Touchdown(ones[:18], np.zeros((4, 3)), np.eye(36), 3.0 * np.eye(36), ones, -speed, "ok")
@@ -110,13 +100,11 @@ SPEED, LENGTH, TIME = st.floats(1e-3, 3.0), st.floats(1e-5, 0.1), st.floats(1e-5
 
 
 @given(SPEED, LENGTH, TIME)
-def test_the_two_times_are_fused_by_their_information(
-    speed: float, terrain: float, delay: float
-) -> None:
+def test_the_two_times_are_fused_by_their_information(speed, terrain, delay):
     timed = timed_reset(hit_at(speed), terrain, delay)
     by_guard = terrain / speed
     fused = 1.0 / (1.0 / by_guard**2 + 1.0 / delay**2)
     assert 0.0 <= timed.kappa <= 1.0
     # What the time errs by along F+ - D R F-, per its speed there: guard_shift is per metre.
     assert timed.noise[0] / speed == pytest.approx(np.sqrt(fused))
-    np.testing.assert_allclose(timed.jacobian, (1.0 + 2.0 * timed.kappa) * np.eye(36))
+    assert_allclose(timed.jacobian, (1.0 + 2.0 * timed.kappa) * np.eye(36))

@@ -3,53 +3,47 @@
 import numpy as np
 import pytest
 
-from estimator.interface import Estimator
 from estimator.options import SaltedOptions
-from estimator.salted.estimator import SaltedEstimator
-from runtime.messages import StateEstimate
 from tests.estimator.estimators import leg_odometry, salted
-from tests.estimator.fault_scenarios import Stream
 from tests.estimator.recorded_stream import recorded_trot
 
 SETTLED = 300
 
 
 @pytest.fixture(scope="module")
-def stream() -> Stream:
+def stream():
     return recorded_trot(1.0)
 
 
 @pytest.fixture(scope="module")
-def observer() -> SaltedEstimator:
+def observer():
     return salted()
 
 
 @pytest.fixture(scope="module")
-def plain(stream: Stream, observer: SaltedEstimator) -> list[StateEstimate]:
+def plain(stream, observer):
     return run(observer, stream)
 
 
-def run(observer: Estimator, stream: Stream, ticks: int | None = None) -> list[StateEstimate]:
+def run(observer, stream, ticks=None):
     observer.reset(stream.truth[0, :2])
     return [observer.update(stream.reading(k)) for k in range(ticks or len(stream.time))]
 
 
-def velocity_rmse(estimates: list[StateEstimate], stream: Stream) -> float:
+def velocity_rmse(estimates, stream):
     """Of the base's linear velocity in its own axes, once settled [m/s]."""
     found = np.array([estimate.v[:3] for estimate in estimates])
     error = (found - stream.truth[: len(found), 19:22])[SETTLED:]
     return float(np.sqrt((error**2).sum(axis=1).mean()))
 
 
-def test_its_velocity_is_far_better_than_leg_odometry(
-    stream: Stream, plain: list[StateEstimate]
-) -> None:
+def test_its_velocity_is_far_better_than_leg_odometry(stream, plain):
     assert velocity_rmse(plain, stream) < 5e-3
     by_legs = velocity_rmse(run(leg_odometry(), stream), stream)
     assert velocity_rmse(plain, stream) < 0.6 * by_legs
 
 
-def test_position_and_joints_are_followed(stream: Stream, plain: list[StateEstimate]) -> None:
+def test_position_and_joints_are_followed(stream, plain):
     q = np.array([estimate.q for estimate in plain])[SETTLED:]
     v = np.array([estimate.v for estimate in plain])[SETTLED:]
     truth = stream.truth[SETTLED:]
@@ -60,9 +54,7 @@ def test_position_and_joints_are_followed(stream: Stream, plain: list[StateEstim
     assert np.sqrt((ours**2).mean()) < 0.9 * np.sqrt((encoders**2).mean())
 
 
-def test_the_velocity_covariance_covers_the_error(
-    stream: Stream, observer: SaltedEstimator
-) -> None:
+def test_the_velocity_covariance_covers_the_error(stream, observer):
     observer.reset(stream.truth[0, :2])
     squared = []
     for k in range(len(stream.time)):
@@ -72,9 +64,7 @@ def test_the_velocity_covariance_covers_the_error(
     assert np.quantile(squared[SETTLED:], 0.95) < 12.0
 
 
-def test_without_force_sensors_the_guards_find_the_steps_and_impacts_matter(
-    stream: Stream, observer: SaltedEstimator
-) -> None:
+def test_without_force_sensors_the_guards_find_the_steps_and_impacts_matter(stream, observer):
     """All of them NaN from the start on: a trot of two seconds by the guards alone."""
     rows = stream.rows.copy()
     rows[:, 46:] = np.nan
@@ -87,9 +77,7 @@ def test_without_force_sensors_the_guards_find_the_steps_and_impacts_matter(
     assert velocity_rmse(estimates, stream) < without_impacts
 
 
-def test_a_lost_reading_does_not_count_a_touchdown_twice(
-    stream: Stream, plain: list[StateEstimate], observer: SaltedEstimator
-) -> None:
+def test_a_lost_reading_does_not_count_a_touchdown_twice(stream, plain, observer):
     """The accelerometer speaks of the last tick only, also where two have passed."""
     observer.reset(stream.truth[0, :2])
     kept = [k for k in range(len(stream.time)) if k < SETTLED or k % 4]

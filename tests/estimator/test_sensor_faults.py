@@ -1,6 +1,5 @@
 """Every filter with sensors that fail, speak in other units, or send junk."""
 
-from collections.abc import Callable
 from typing import NamedTuple
 
 import numpy as np
@@ -11,7 +10,7 @@ from hypothesis.extra.numpy import arrays
 
 from estimator.rows import ROW
 from tests.estimator.estimators import JUDGING, PLAIN, check_covariance, fresh
-from tests.estimator.fault_scenarios import DURATION, SCENARIOS, Scenario, Stream, sensor_row
+from tests.estimator.fault_scenarios import DURATION, SCENARIOS, Stream, sensor_row
 from tests.estimator.recorded_stream import recorded_trot
 from tests.estimator.synthetic_walk import KinematicRobot, Trot, real_noise
 
@@ -32,7 +31,7 @@ class Run(NamedTuple):
     status: np.ndarray
 
 
-def follow(name: str, stream: Stream) -> Run:
+def follow(name, stream):
     """Every estimate finite, every tenth covariance sound."""
     estimator = fresh(name)
     estimator.reset(stream.truth[0, :2])
@@ -50,27 +49,25 @@ def follow(name: str, stream: Stream) -> Run:
     return Run(np.array(times), np.array(errors), np.array(statuses))
 
 
-def late_error(run: Run) -> float:
+def late_error(run):
     """Root mean square of the velocity's error from `RECOVERY` after the fault on [m/s]."""
     return float(np.sqrt(np.mean(run.error[run.time > DURATION + RECOVERY] ** 2)))
 
 
 @pytest.fixture(scope="module")
-def usual() -> dict[str, Run]:
+def usual():
     """What each estimator does with the trot as it is."""
     return {name: follow(name, recorded_trot(1.0)) for name in NAMES}
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_a_sound_trot_is_ok_all_along(name: str, usual: dict[str, Run]) -> None:
+def test_a_sound_trot_is_ok_all_along(name, usual):
     assert set(usual[name].status) == {"ok"}
 
 
 @pytest.mark.parametrize("name", sorted(JUDGING))
 @pytest.mark.parametrize("scenario", WHOLE + PARTLY, ids=lambda scenario: scenario.name)
-def test_flagged_bounded_and_recovered_from(
-    name: str, scenario: Scenario, usual: dict[str, Run]
-) -> None:
+def test_flagged_bounded_and_recovered_from(name, scenario, usual):
     run = follow(name, scenario.apply(recorded_trot(1.0), BEGIN))
     in_fault = (run.time > DETECTION) & (run.time < DURATION - 1e-9)
     if scenario.seen:
@@ -85,7 +82,7 @@ def test_flagged_bounded_and_recovered_from(
 
 @pytest.mark.parametrize("name", sorted(PLAIN))
 @pytest.mark.parametrize("scenario", WHOLE, ids=lambda scenario: scenario.name)
-def test_a_filter_that_does_not_judge_stays_finite(name: str, scenario: Scenario) -> None:
+def test_a_filter_that_does_not_judge_stays_finite(name, scenario):
     run = follow(name, scenario.apply(recorded_trot(1.0), BEGIN))
     assert run.status[-1] == "ok"
     assert run.error[-1] < WORST_VELOCITY
@@ -95,8 +92,8 @@ SEEN = 0.8  # [s] of the trot, by then each is named
 RIGHT = [1, 0, 3, 2]  # left feet where right ones should be
 
 
-def scaled(first: int, last: int, factor: float) -> Callable[[Stream], Stream]:
-    def apply(stream: Stream) -> Stream:
+def scaled(first, last, factor):
+    def apply(stream):
         rows = stream.rows.copy()
         rows[:, first:last] *= factor
         return stream._replace(rows=rows)
@@ -104,11 +101,11 @@ def scaled(first: int, last: int, factor: float) -> Callable[[Stream], Stream]:
     return apply
 
 
-def swapped(stream: Stream) -> Stream:
+def swapped(stream):
     return stream._replace(rows=np.hstack((stream.rows[:, :46], stream.rows[:, 46:][:, RIGHT])))
 
 
-def stopped(stream: Stream) -> Stream:
+def stopped(stream):
     return stream._replace(time=np.minimum(stream.time, 0.3))
 
 
@@ -125,7 +122,7 @@ FAULTS = {
 }  # fmt: skip
 
 
-def told(name: str, stream: Stream) -> tuple[set[str], set[str]]:
+def told(name, stream):
     """The statuses of the trot's first part, and what was at fault."""
     estimator, statuses, faults = fresh(name), set(), set()
     estimator.reset()
@@ -137,21 +134,16 @@ def told(name: str, stream: Stream) -> tuple[set[str], set[str]]:
 
 @pytest.mark.parametrize("name", sorted(JUDGING | PLAIN))
 @pytest.mark.parametrize("words", FAULTS)
-def test_the_fault_is_named(name: str, words: str) -> None:
+def test_the_fault_is_named(name, words):
     statuses, faults = told(name, FAULTS[words](recorded_trot(1.0)))
     assert statuses == {"ok", "degraded"} and words in faults
-
-
-@pytest.mark.parametrize("name", sorted(JUDGING | PLAIN))
-def test_a_sound_trot_has_no_fault(name: str) -> None:
-    assert told(name, recorded_trot(1.0)) == ({"ok"}, set())
 
 
 TICK = 1e-3
 STATUSES = {"ok", "degraded", "diverged", "starting"}
 
 
-def sound_rows(count: int) -> np.ndarray:
+def sound_rows(count):
     """(count, 50) of a trot with noise."""
     robot = KinematicRobot(real_noise())
     walk, rows = Trot(robot, np.array([0.3, 0.0, 0.0])), []
@@ -175,7 +167,7 @@ STEPS = st.one_of(st.just(TICK), st.sampled_from([0.0, 1e-9, 0.02, 0.1, 5.0, -1.
 
 
 @st.composite
-def junk(draw: st.DrawFn) -> list[tuple[float, np.ndarray]]:
+def junk(draw):
     """Steps of time and rows: junk, and sound readings of which some numbers are junk."""
     story = []
     for _ in range(draw(st.integers(1, 12))):
@@ -190,7 +182,7 @@ def junk(draw: st.DrawFn) -> list[tuple[float, np.ndarray]]:
 @pytest.mark.parametrize("name", sorted(JUDGING | PLAIN))
 @given(story=junk(), lead=st.sampled_from([0, 1, 30]))
 @settings(max_examples=40)
-def test_junk(name: str, story: list[tuple[float, np.ndarray]], lead: int) -> None:
+def test_junk(name, story, lead):
     estimator, time = fresh(name), 0.0
     estimator.reset()
     steps = [(TICK, row) for row in SOUND[:lead]] + story + [(TICK, row) for row in SOUND[-30:]]

@@ -8,13 +8,11 @@ from hw_bridge.bridge import Bridge
 from hw_bridge.emulator.firmware import Firmware
 from hw_bridge.emulator.options import EmulatorOptions
 from hw_bridge.link import Datagram
-from hw_bridge.operator.driving import Steering
 from hw_bridge.operator.operator import Operator
 from hw_bridge.options import HardwareOptions, MotionOptions, OperatorOptions
 from hw_bridge.states import RobotState
 from hw_bridge.wire.layout import wire_of
 from hw_bridge.wire.low_command import LowCommand, decode_low_command
-from robots.robot import Robot
 from runtime.messages import MotorCommand, RobotStatus, SensorReading
 from sim_bridge.options import SimulationOptions, StartOptions
 from sim_bridge.simulated_robot import SimulatedRobot
@@ -31,36 +29,36 @@ class Clock:
 
     paused = False
 
-    def __init__(self) -> None:
+    def __init__(self):
         self.time = 100.0
 
-    def now(self) -> float:
+    def now(self):
         return self.time
 
 
 class Wire:
     """A link whose other end is a list each way."""
 
-    def __init__(self, robot: tuple[str, int], clock: Clock, kind: Robot) -> None:
+    def __init__(self, robot, clock, kind):
         self.robot, self.clock, self.wire = robot, clock, wire_of(kind)
         self.sent: list[bytes] = []
         self.inbox: list[Datagram] = []
         self.last: LowCommand | None = None
         self.closed = False
 
-    def send(self, frame: bytes) -> bool:
+    def send(self, frame):
         self.sent.append(frame)
         self.last = decode_low_command(self.wire, frame)
         return True
 
-    def receive(self) -> list[Datagram]:
+    def receive(self):
         arrived, self.inbox = self.inbox, []
         return arrived
 
-    def close(self) -> None:
+    def close(self):
         self.closed = True
 
-    def deliver(self, frame: bytes, sender: tuple[str, int] | None = None) -> None:
+    def deliver(self, frame, sender=None):
         self.inbox.append(Datagram(frame, sender or self.robot, self.clock.time))
 
 
@@ -68,10 +66,10 @@ class Rig:
     """Steps the loop of a tracker that stands, with the emulated robot at the other end."""
 
     def __init__(
-        self, events: list | None = None, emulator: dict | None = None, run_s: float = 0.0,
-        operator: Operator | None = None, steering: Steering | None = None, watchdog=None,
-        robot: Robot = A1, **hardware,
-    ) -> None:  # fmt: skip
+        self, events = None, emulator = None, run_s = 0.0,
+        operator = None, steering = None, watchdog=None,
+        robot = A1, **hardware,
+    ):  # fmt: skip
         plain = {"events": events or [], **(emulator or {})}
         world = SimulationOptions(start=StartOptions("folded"), timestep=0.001)
         self.simulation = SimulatedRobot(robot, world)
@@ -95,7 +93,7 @@ class Rig:
         connected = self.bridge.connect(self.clock, lambda: False, lambda _: self.robot_lives())
         assert connected
 
-    def robot_lives(self) -> None:
+    def robot_lives(self):
         """One millisecond of the robot, with what was sent to it."""
         self.clock.time += 1e-3
         frames, self.wire.sent = self.wire.sent, []
@@ -104,7 +102,7 @@ class Rig:
             if not (self.firmware.is_cut or self.cut):
                 self.wire.deliver(reply)
 
-    def step(self) -> None:
+    def step(self):
         """One tick of the tracker's loop, then one of the robot."""
         self.readings += self.bridge.read(self.clock, self.tick, lambda: False)
         self.bridge.write(self.command(self.tick, self.clock.time))
@@ -114,7 +112,7 @@ class Rig:
         self.tick += 1
         self.robot_lives()
 
-    def run(self, seconds: float) -> "Rig":
+    def run(self, seconds):
         """Step for so long, or until the bridge is finished."""
         for _ in range(round(1e3 * seconds)):
             if self.bridge.is_finished:
@@ -122,7 +120,7 @@ class Rig:
             self.step()
         return self
 
-    def run_until(self, state: RobotState, seconds: float = 10.0) -> "Rig":
+    def run_until(self, state, seconds=10.0):
         """Step until the machine is in `state`."""
         for _ in range(round(1e3 * seconds)):
             if self.bridge.machine.state is state:

@@ -3,6 +3,7 @@
 import msgspec
 import numpy as np
 import pytest
+from numpy.testing import assert_allclose
 
 from hw_bridge.options import HardwareSafetyOptions
 from hw_bridge.setpoints import Setpoints
@@ -18,7 +19,7 @@ STOPPED = [S.OFF, S.DAMPING, S.STAND_UP, S.READY, S.RUNNING, S.DAMPING, S.OFF]
 AT_S = 2.0  # when the rig's robot has stood for a while
 
 
-def damps(rig: Rig, kd: bool = True) -> bool:
+def damps(rig, kd=True):
     """Whether the last command on the wire asks for damping alone, or, without kd, for nothing."""
     assert rig.wire.last is not None
     s = rig.wire.last.setpoints
@@ -26,7 +27,7 @@ def damps(rig: Rig, kd: bool = True) -> bool:
     return bool(passive and (s.kd.all() if kd else not s.kd.any()))
 
 
-def running(**options) -> Rig:
+def running(**options):
     return Rig(**options).run_until(S.RUNNING).run(0.2)
 
 
@@ -35,7 +36,7 @@ def says(**changes):
     return lambda tick, now: stand_command(tick, now, **changes)
 
 
-def roll(rig: Rig, angle: float) -> None:
+def roll(rig, angle):
     """Hold the robot in the air, rolled [rad]."""
     q = rig.simulation.truth().q.copy()
     q[2], q[3:7] = 0.6, [np.sin(0.5 * angle), 0.0, 0.0, np.cos(0.5 * angle)]
@@ -176,8 +177,10 @@ def test_a_tracker_without_a_plan_sits_down(monkeypatch, status, after):
     assert rig.states == IN_ORDER and "no plan" in rig.bridge.machine.cause
 
 
-@pytest.mark.parametrize(("motions", "tilt", "damped"), [(True, 0.4, False), (False, 0.4, True),
-                                                         (True, 0.3, True), (True, 0.0, True)])
+@pytest.mark.parametrize(
+    ("motions", "tilt", "damped"),
+    [(True, 0.4, False), (False, 0.4, True), (True, 0.3, True), (True, 0.0, True)],
+)
 def test_the_trunk_tilts_as_far_as_the_tracker_says_where_motions_may_be(motions, tilt, damped):
     rig = running(motions=motions)
     rig.command = says(tilt=tilt)
@@ -271,7 +274,7 @@ def test_closed_before_its_end_it_damps_and_leaves_the_robot_to_the_watchdog(sta
     assert damps(rig) and rig.wire.closed and guard.ended[0] is False
 
 
-def drive_to(rig: Rig, nobody: Nobody, state: RobotState) -> None:
+def drive_to(rig, nobody, state):
     """Let the operator ask for each step until the machine is in `state`."""
     steps = {S.OFF: Request.STAND_UP, S.READY: Request.RUN, S.RUNNING: Request.SIT_DOWN}
     while rig.bridge.machine.state is not state:
@@ -335,7 +338,7 @@ def test_it_rises_however_its_legs_lie():
     drive_to(rig, nobody, S.READY)
     rig.run(0.2)
     q = rig.simulation.truth().q
-    np.testing.assert_allclose(q[7:], A1.stand, atol=0.03)
+    assert_allclose(q[7:], A1.stand, atol=0.03)
     assert q[2] == pytest.approx(A1.stand_height, abs=0.01) and abs(q[3:5]).max() < 0.015
     assert rig.firmware.worst.values().torque_demand < 20.0
 
@@ -360,8 +363,8 @@ def test_what_leaves_the_bridge_keeps_the_limits_and_what_keeps_them_leaves_unch
         asked = Setpoints(A1.stand + q, dq, kp, kd, tau)
         change = asked.torque(reading.joint_position, reading.joint_velocity) - torque
         if size < 1.0 and np.abs(change).max() < 1e-3 * limits.torque_slew - 0.1:
-            np.testing.assert_allclose(s.q, asked.q, atol=1e-6)
-            np.testing.assert_allclose(s.kp, kp, atol=1.0 / 32.0)
+            assert_allclose(s.q, asked.q, atol=1e-6)
+            assert_allclose(s.kp, kp, atol=1.0 / 32.0)
             sound += 1
         torque = sent
     assert rig.tick > begin + 20 and sound > 5

@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from numpy.testing import assert_allclose, assert_array_equal
 
 from hw_bridge.intake import MODE, TEMPERATURE
 from hw_bridge.options import SensingOptions
@@ -35,7 +36,7 @@ def test_every_number_stands_where_the_stack_expects_it(seed):
         "foot_force": 0.5 * (state.foot_force - np.array([1.0, -2.0, 3.0, 4.0])),
     }  # fmt: skip
     for name, values in expected.items():
-        np.testing.assert_allclose(getattr(reading, name), values, atol=1e-15, err_msg=name)
-    np.testing.assert_array_equal(believed.numbers[MODE], state.mode[:12])
-    np.testing.assert_array_equal(believed.numbers[TEMPERATURE], state.temperature[:12])
+        assert_allclose(getattr(reading, name), values, atol=1e-15, err_msg=name)
+    assert_array_equal(believed.numbers[MODE], state.mode[:12])
+    assert_array_equal(believed.numbers[TEMPERATURE], state.temperature[:12])
     assert decode(SensorReading, encode(reading)) == reading

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from pytest import approx
 
 from hw_bridge.intake import WRAP, Intake
 from hw_bridge.link import Datagram
@@ -101,7 +102,7 @@ def test_the_tick_wraps_around_without_a_trace():
     for k in range(-5, 6):
         sample = intake.take([datagram(frame(k), 10.0 + k * MS)])
         assert sample is not None and sample.tick == WRAP + k
-        assert sample.time == pytest.approx(10.0 + k * MS)
+        assert sample.time == approx(10.0 + k * MS)
     assert intake.counts == {"accepted": 11}
 
 
@@ -110,10 +111,10 @@ def test_the_newest_of_a_batch_wins_and_the_few_before_it_are_read(count, kept):
     intake = Intake(WIRE, ROBOT, MS)
     newest = take(intake, *range(count))
     assert newest is not None and newest.state.tick == newest.tick == count - 1
-    assert newest.time == pytest.approx(10.0 + MS * newest.tick)
+    assert newest.time == approx(10.0 + MS * newest.tick)
     assert intake.counts == {"overtaken": count - 1, "accepted": 1}
     assert [each.tick for each in intake.earlier_samples] == kept
-    assert [each.time for each in intake.earlier_samples] == pytest.approx(
+    assert [each.time for each in intake.earlier_samples] == approx(
         [10.0 + MS * tick for tick in kept]
     )
 

@@ -2,12 +2,14 @@
 
 import numpy as np
 import pytest
+from numpy.testing import assert_allclose
 
 from hw_bridge.motion import PostureMotions, weight_torque
 from hw_bridge.state_machine import MotionOptions
 from robots.conventions import GRAVITY
 from robots.legs import foot_positions_in_base
 from tests.a1 import A1
+from tests.differences import slopes
 
 O = MotionOptions()  # noqa: E741
 MOTIONS = PostureMotions(O, A1)
@@ -35,15 +37,14 @@ def test_targets_are_continuous_within_range_and_speed(start):
             assert (sent.q >= A1.legs.lower).all() and (sent.q <= A1.legs.upper).all()
             assert tau is None or np.abs(sent.tau - tau).max() < 0.4
             q, tau = sent.q, sent.tau
-        np.testing.assert_allclose(q, motion.goal, atol=1e-12)
+        assert_allclose(q, motion.goal, atol=1e-12)
 
 
 @pytest.mark.parametrize("joints", [A1.stand, TROT, SPRAWLED])
 def test_the_weight_is_carried_by_virtual_work(joints):
     """Joint power equals the rate at which the feet would lift the robot."""
-    rate, h = np.linspace(-1.0, 1.0, 12), 1e-6
-    ahead = foot_positions_in_base(A1.legs, joints + h * rate)[:, 2]
-    behind = foot_positions_in_base(A1.legs, joints - h * rate)[:, 2]
-    lift = -((ahead - behind) / (2 * h)).sum() * A1.mass * GRAVITY / 4.0
+    rate = np.linspace(-1.0, 1.0, 12)
+    rise = slopes(lambda t: foot_positions_in_base(A1.legs, joints + t * rate)[:, 2], 0.0)
+    lift = -rise.sum() * A1.mass * GRAVITY / 4.0
     assert weight_torque(A1, joints, 1.0) @ rate == pytest.approx(lift, rel=1e-6)
-    np.testing.assert_allclose(weight_torque(A1, joints, 0.5), 0.5 * weight_torque(A1, joints, 1.0))
+    assert_allclose(weight_torque(A1, joints, 0.5), 0.5 * weight_torque(A1, joints, 1.0))

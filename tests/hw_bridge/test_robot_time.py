@@ -24,21 +24,16 @@ class MeasurementTime(NamedTuple):
 
 
 class RobotTime:
-    """One robot's clock, for Python.
+    """One robot's clock, for Python; takes the length of the robot's tick [s]."""
 
-    Attributes:
-        record: of `order` and `place`.
-    """
-
-    def __init__(self, unit_s: float) -> None:
-        """Take the length of the robot's tick [s]."""
+    def __init__(self, unit_s):
         self.record = new_clock(unit_s)
 
-    def judge(self, tick: int, arrival: float) -> str | None:
+    def judge(self, tick, arrival):
         """What is wrong with a `tick` (u32) that came at `arrival` [s]; None if nothing."""
         return DISORDERS.get(order(self.record, tick, arrival))
 
-    def place(self, tick: int, arrival: float) -> MeasurementTime:
+    def place(self, tick, arrival):
         """When a frame, newer than the last one, was measured; see `place`."""
         return MeasurementTime(*place(self.record, tick, arrival))
 

@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from numpy.testing import assert_allclose, assert_array_equal
 
 from hw_bridge.motion import PostureMotions, rest_joints
 from hw_bridge.setpoints import SENT, Setpoints, damping, no_torque
@@ -29,7 +30,7 @@ ROLLED = np.array([math.sin(0.1), 0.0, 0.0, math.cos(0.1), 0.0, 0.0, 0.0])  # by
 TURNING = np.array([0.0, 0.0, 0.0, 1.0, 0.0, -0.6, 0.0])
 
 
-def row_of(setpoints: Setpoints) -> np.ndarray:
+def row_of(setpoints):
     """A command's row."""
     row = stand_command(0, 0.0).row
     row[SENT] = np.concatenate(setpoints)
@@ -42,13 +43,13 @@ TRACKER = Setpoints(A1.stand + 0.1, np.ones(12), np.full(12, 40.0), np.ones(12),
 class Legs:
     """Joints that go where they are told within a step, or not at all."""
 
-    def __init__(self, machine: StateMachine, stuck: bool = False) -> None:
+    def __init__(self, machine, stuck=False):
         self.machine, self.stuck, self.now = machine, stuck, 100.0
         self.q, self.dq = rest_joints(A1), np.zeros(12)
-        self.trunk: np.ndarray | None = LEVEL
+        self.trunk = LEVEL
         self.sent, self.states = no_torque(), [machine.state]
 
-    def step(self, tracker: Setpoints | None = None) -> Setpoints:
+    def step(self, tracker=None):
         self.states.append(self.machine.state)
         row = None if tracker is None else row_of(tracker)
         sent = self.machine.step(self.now, self.q, self.dq, row, self.trunk)
@@ -61,7 +62,12 @@ class Legs:
             self.dq = np.zeros(12)
         return self.sent
 
-    def until(self, state: RobotState, seconds: float = 30.0) -> "Legs":
+    def run(self, seconds, tracker=None):
+        for _ in range(round(seconds / DT)):
+            self.step(tracker)
+        return self
+
+    def until(self, state, seconds=30.0):
         for _ in range(round(seconds / DT)):
             if self.machine.state is state:
                 return self
@@ -69,7 +75,7 @@ class Legs:
         raise AssertionError(f"{self.machine.state} after {seconds} s, not {state}")
 
 
-def reach(state: RobotState, stuck: bool = False) -> Legs:
+def reach(state, stuck=False):
     """A robot in `state`, on the way up, or on the way down for sit_down."""
     legs = Legs(StateMachine(O, A1), stuck)
     if state is S.OFF:
@@ -88,7 +94,7 @@ def reach(state: RobotState, stuck: bool = False) -> Legs:
     return legs
 
 
-def same(a: Setpoints, b: Setpoints) -> bool:
+def same(a, b):
     return all(np.array_equal(x, y) for x, y in zip(a, b, strict=True))
 
 
@@ -115,8 +121,7 @@ def test_no_order_of_events_leads_to_a_state_out_of_order(events, stuck):
         elif event == "not finite":
             machine.step(legs.now, np.full(12, np.nan), np.zeros(12), None)
         else:
-            for _ in range(event):
-                legs.step()
+            legs.run(event * DT)
         legs.states.append(machine.state)
         ended = event in (Request.STOP, "fault") and not machine.is_finished
         stopped = stopped or ended
@@ -175,8 +180,7 @@ def test_a_cause_brings_the_robot_down_and_the_first_one_stays():
 def test_a_robot_with_a_cause_does_not_stand_up(state):
     legs = reach(state)
     legs.machine.sit_down("FL thigh at 61 degC")
-    for _ in range(500):
-        legs.step()
+    legs.run(5.0)
     assert legs.machine.is_finished and S.STAND_UP not in legs.states
 
 
@@ -201,29 +205,25 @@ def test_damping_ends_after_a_second_of_stillness_without_interruption():
     assert legs.now - begin == pytest.approx(O.damping_s - 70 * DT, abs=3 * DT)
 
 
-def sits_down_from(state: RobotState, seconds: float) -> Legs:
-    """So long on the way down, by then in the stand, the trunk not level yet."""
-    legs = reach(state)
-    legs.step(TRACKER)
+def told_to_sit_down():
+    """A robot that runs, its trunk not level, just told to sit down."""
+    legs = reach(S.RUNNING)
     legs.trunk = ROLLED
-    legs.machine.request(Request.SIT_DOWN, "")
-    for _ in range(round(seconds / DT)):
-        legs.step()
+    legs.step(TRACKER)
+    assert legs.machine.request(Request.SIT_DOWN, "")
     return legs
 
 
 def test_legs_fold_once_the_trunk_is_level_and_still_for_long_enough():
-    legs = sits_down_from(S.RUNNING, 1.0)
+    legs = told_to_sit_down().run(1.0)
     for trunk in (ROLLED, TURNING, None, LEVEL):
         legs.trunk = LEVEL
-        for _ in range(round(0.5 * O.level_s / DT)):  # not long enough
-            legs.step()
+        legs.run(0.5 * O.level_s)  # not long enough
         legs.trunk = trunk
         legs.step()
-        np.testing.assert_array_equal(legs.sent.q, A1.stand)
+        assert_array_equal(legs.sent.q, A1.stand)
     legs.trunk = LEVEL
-    for _ in range(round(O.level_s / DT) + 10):
-        legs.step()
+    legs.run(O.level_s + 10 * DT)
     assert (legs.sent.q[2::3] < A1.stand[2::3]).all()
     legs.until(S.OFF)
     assert legs.machine.ended_well and PostureMotions(O, A1).is_low(legs.q)
@@ -233,23 +233,13 @@ def test_legs_fold_once_the_trunk_is_level_and_still_for_long_enough():
 def test_a_trunk_that_is_never_level_delays_the_legs_for_so_long_and_no_longer(
     trunk,
 ):
-    legs = sits_down_from(S.RUNNING, 0.9 * O.level_timeout_s)
-    np.testing.assert_array_equal(legs.sent.q, A1.stand)
+    legs = told_to_sit_down().run(0.9 * O.level_timeout_s)
+    assert_array_equal(legs.sent.q, A1.stand)
     legs.trunk = trunk
-    for _ in range(round(0.1 * O.level_timeout_s / DT) + 10):
-        legs.step()
+    legs.run(0.1 * O.level_timeout_s + 10 * DT)
     assert (legs.sent.q[2::3] < A1.stand[2::3]).all()
     legs.until(S.OFF)
     assert legs.machine.ended_well
-
-
-def told_to_sit_down() -> Legs:
-    """A robot that runs, its trunk not level, just told to sit down."""
-    legs = reach(S.RUNNING)
-    legs.trunk = ROLLED
-    legs.step(TRACKER)
-    assert legs.machine.request(Request.SIT_DOWN, "")
-    return legs
 
 
 def test_told_to_sit_down_the_tracker_is_followed_until_the_trunk_is_level():
@@ -260,8 +250,7 @@ def test_told_to_sit_down_the_tracker_is_followed_until_the_trunk_is_level():
             assert same(legs.step(TRACKER), TRACKER)
         legs.trunk = trunk
         assert same(legs.step(TRACKER), TRACKER)
-    for _ in range(round(O.level_s / DT) + 2):
-        legs.step(TRACKER)
+    legs.run(O.level_s + 2 * DT, TRACKER)
     assert legs.machine.state is S.SIT_DOWN and legs.machine.cause == ""
 
 
@@ -270,8 +259,7 @@ def test_a_trunk_that_is_never_level_does_not_keep_the_robot_running():
     for _ in range(round(O.end_timeout_s / DT) - 1):
         assert same(legs.step(TRACKER), TRACKER)
         legs.machine.sit_down("too hot")  # asking again does not begin the time anew
-    for _ in range(3):
-        legs.step(TRACKER)
+    legs.run(3 * DT, TRACKER)
     assert legs.machine.state is S.SIT_DOWN and legs.machine.cause == "too hot"
 
 
@@ -288,9 +276,8 @@ def test_a_silent_tracker_leaves_the_robot_standing_without_a_jump():
     before = legs.q.copy()
     first = legs.step(None)
     assert np.abs(first.q - before).max() < 0.01
-    for _ in range(100):
-        legs.step(None)
-    np.testing.assert_allclose(legs.sent.q, A1.stand, atol=1e-9)
+    legs.run(1.0)
+    assert_allclose(legs.sent.q, A1.stand, atol=1e-9)
     assert same(legs.step(TRACKER), TRACKER)
 
 
@@ -299,8 +286,7 @@ def test_on_the_way_down_legs_that_are_stuck_are_not_pushed_for_long():
     legs.step(TRACKER)
     legs.q, legs.stuck = A1.stand + np.tile([0.0, 1.0, 0.0], 4), True  # fell onto its legs
     legs.machine.request(Request.SIT_DOWN, "")
-    for _ in range(round(2.0 / DT)):
-        legs.step()
+    legs.run(2.0)
     assert legs.machine.state is S.SIT_DOWN
     assert np.abs(legs.sent.q - legs.q).max() < O.stop_lag + 0.02
     legs.until(S.OFF)

@@ -13,14 +13,14 @@ CALIBRATION = np.array([3.0, -20.0, 7.5, 0.0, 0.4])
 ANY = np.empty(0, np.uint8)
 
 
-def look(frame: bytes, header=ANY) -> tuple[int, np.ndarray]:
+def look(frame, header=ANY):
     numbers = np.full(t.NUMBERS, -1.0)
     return t.take_in(
         np.frombuffer(frame, np.uint8), WIRE.state_at, header, CALIBRATION, numbers
     ), numbers
 
 
-def random_frame(seed: int) -> bytes:
+def random_frame(seed):
     """Whole, and any bits in it; its floats are finite."""
     rng = np.random.default_rng(seed)
     data = bytearray(rng.bytes(WIRE.state.itemsize))

@@ -8,7 +8,7 @@ from numba import njit
 from hybrid.systems import FlowMap, System
 
 
-def with_numba(system: System) -> System:
+def with_numba(system):
     """The same system with its flows, closed forms, guards and resets compiled."""
     modes = {number: replace(mode, **_compiled(mode)) for number, mode in system.modes.items()}
     transitions = tuple(
@@ -25,7 +25,7 @@ def _compiled(mode):
     return {"flow": njit(mode.flow), "flow_map": FlowMap(state, solution.jacobians)}
 
 
-def without_closed_forms(system: System) -> System:
+def without_closed_forms(system):
     """The same system, whose flows have to be integrated."""
     modes = {k: replace(mode, flow_map=None) for k, mode in system.modes.items()}
     return System(modes, system.transitions)

@@ -6,19 +6,10 @@ from scipy.optimize import lsq_linear
 from hybrid.hilqr import CostExpansion, Linearisation, Rollouts
 
 
-class DoubleIntegrator:
-    """A point [x, v] under an acceleration that is constant in a timestep.
-
-    Cost: the sum of effort * dt * u^2 / 2, and pull * (x_N - goal)^2 / 2.
-    """
+class StepByStep:
+    """Rolls out `step(x, u)` of two states and one input over `steps`, at `cost(x, u)`."""
 
     state_dim, input_dim = 2, 1
-
-    def __init__(self, steps, duration, effort=0.0, pull=0.0, goal=0.0):
-        self.dt = duration / steps
-        self.A = np.array([[1.0, self.dt], [0.0, 1.0]])
-        self.B = np.array([[0.5 * self.dt**2], [self.dt]])
-        self.steps, self.effort, self.pull, self.goal = steps, effort, pull, goal
 
     def roll_out(self, x0, policies):
         C = policies.count
@@ -30,10 +21,29 @@ class DoubleIntegrator:
                 u[c, k] = policies.inputs[p, k] + a * policies.feedforward[p, k] + change
                 if policies.bounds is not None:
                     u[c, k] = np.clip(u[c, k], policies.bounds.low, policies.bounds.high)
-                x[c, k + 1] = self.A @ x[c, k] + self.B @ u[c, k]
-        cost = 0.5 * self.effort * self.dt * np.sum(u**2, axis=(1, 2))
-        cost += 0.5 * self.pull * (x[:, -1, 0] - self.goal) ** 2
-        return Rollouts(x, u, cost, np.isfinite(cost))
+                x[c, k + 1] = self.step(x[c, k], u[c, k])
+        cost = np.array(list(map(self.cost, x, u)))
+        return Rollouts(x, u, cost, np.isfinite(x).all((1, 2)))
+
+
+class DoubleIntegrator(StepByStep):
+    """A point [x, v] under an acceleration that is constant in a timestep.
+
+    Cost: the sum of effort * dt * u^2 / 2, and pull * (x_N - goal)^2 / 2.
+    """
+
+    def __init__(self, steps, duration, effort=0.0, pull=0.0, goal=0.0):
+        self.dt = duration / steps
+        self.A = np.array([[1.0, self.dt], [0.0, 1.0]])
+        self.B = np.array([[0.5 * self.dt**2], [self.dt]])
+        self.steps, self.effort, self.pull, self.goal = steps, effort, pull, goal
+
+    def step(self, x, u):
+        return self.A @ x + self.B @ u
+
+    def cost(self, x, u):
+        effort, miss = self.effort * self.dt * np.sum(u**2), x[-1, 0] - self.goal
+        return 0.5 * (effort + self.pull * miss**2)
 
     def linearise(self, trajectory):
         A, B = (np.tile(matrix, (self.steps, 1, 1)) for matrix in (self.A, self.B))

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from numpy.testing import assert_allclose
 
 from hybrid.simulation import simulate
 from hybrid.systems import Mode, System, Transition
@@ -41,20 +42,6 @@ def orbit(L, T, M):
     return System(modes, edges), [r, 1e-3 * r, 0.0, v], 2e4 * T, [r, r, v, v]
 
 
-def impact_oscillator(L, T, M):
-    """A driven mass on a spring that hits a stop."""
-    stiffness, damping, force = 100.0 * M / T**2, 0.4 * M / T, 30.0 * M * L / T**2
-
-    def flow(t, x, u):
-        push = force * np.cos(7.0 * t / T) - stiffness * x[0] - damping * x[1]
-        return np.array([x[1], push / M])
-
-    stop = Transition(
-        1, 1, lambda t, x, u: 0.2 * L - x[0], lambda t, x, u: x * [1.0, -0.8], name="stop"
-    )
-    return System({1: Mode("free", 2, 0, flow)}, (stop,)), [0.0, 0.0], 10.0 * T, [L, L / T]
-
-
 def sliding_block(L, T, M):
     """A block on a belt, held by a spring: it sticks and slips."""
     stiffness, belt, weight = 50.0 * M / T**2, 0.3 * L / T, 9.81 * M * L / T**2
@@ -71,7 +58,7 @@ def sliding_block(L, T, M):
     return System(modes, edges), [0.0, belt], 5.0 * T, [L, L / T]
 
 
-SYSTEMS = [bouncing_ball, orbit, impact_oscillator, sliding_block]
+SYSTEMS = [bouncing_ball, orbit, sliding_block]
 
 
 def simulated(make, L=1.0, T=1.0, M=1.0):
@@ -90,5 +77,5 @@ def test_units_change_nothing(make, powers):
     status, names, times, state = simulated(make)
     found = simulated(make, *(10.0**power for power in powers))
     assert status == "ok" and names and found[:2] == (status, names)
-    np.testing.assert_allclose(found[2], times, rtol=0.0, atol=TOLERANCE * times[-1])
-    np.testing.assert_allclose(found[3], state, rtol=0.0, atol=TOLERANCE)
+    assert_allclose(found[2], times, rtol=0.0, atol=TOLERANCE * times[-1])
+    assert_allclose(found[3], state, rtol=0.0, atol=TOLERANCE)

@@ -25,6 +25,12 @@ def stay(t, x, u):
 FACTORY = """
 def level(height):
     return lambda t, x, u: x[0] - height
+
+guards = [level(float(h)) for h in sys.argv[1:]]
+"""
+GLOBALS = """
+FIRST, SECOND = float(sys.argv[1]), float(sys.argv[-1])
+guards = [lambda t, x, u: x[0] - FIRST, lambda t, x, u: x[0] - SECOND]
 """
 TAIL = """
 modes = {i: Mode(str(i), 1, 0, sink) for i in (1, 2)}
@@ -41,10 +47,11 @@ def first_event(script, *arguments):
     return float(done.stdout)
 
 
-def test_functions_of_one_factory_compiled_in_different_runs(tmp_path):
+@pytest.mark.parametrize("guards", [FACTORY, GLOBALS])
+def test_functions_of_one_text_compiled_in_different_runs(tmp_path, guards):
     """The first run compiles the rest; each of the others then compiles one guard alone."""
     script = tmp_path / "levels.py"
-    script.write_text(HEAD + FACTORY + "guards = [level(float(h)) for h in sys.argv[1:]]\n" + TAIL)
+    script.write_text(HEAD + guards + TAIL)
     for heights, expected in (
         (["0.5"], 0.5), (["0.25"], 0.75), (["0.75"], 0.25), (["0.75", "0.25"], 0.25),
         (["0.25", "0.75"], 0.25),

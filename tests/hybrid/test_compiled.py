@@ -4,6 +4,7 @@ import dataclasses
 
 import numpy as np
 import pytest
+from numpy.testing import assert_allclose, assert_array_equal
 
 from hybrid.batch import simulate_batch
 from hybrid.compiled.system import native_tables
@@ -40,7 +41,7 @@ def test_batches_end_where_single_simulations_do(name):
         step = simulate_step(without_closed_forms(system), mode, x, duration, u)
         assert batch.status[b] == step.status == "ok"
         assert (batch.modes[b], batch.counts[b]) == (step.mode, len(step.events))
-        np.testing.assert_allclose(batch.states[b], step.state, rtol=1e-9, atol=1e-9)
+        assert_allclose(batch.states[b], step.state, rtol=1e-9, atol=1e-9)
         events += len(step.events)
     assert events > 0
 
@@ -49,8 +50,8 @@ def test_results_do_not_depend_on_threads():
     states = np.random.default_rng(2).normal([3.0, -2.0], 0.3, (31, 2))
     one = simulate_batch(bouncing_ball(), FALLING, states, 2.0, REST)
     two = simulate_batch(bouncing_ball(), FALLING, states, 2.0, REST, threads=2)
-    np.testing.assert_array_equal(one.states, two.states)
-    np.testing.assert_array_equal(one.modes, two.modes)
+    assert_array_equal(one.states, two.states)
+    assert_array_equal(one.modes, two.modes)
 
 
 def falling_to(reset, flow=None, rising=2):
@@ -68,8 +69,8 @@ def test_modes_of_different_dimension_are_padded():
     batch = simulate_batch(system, 1, np.array([[1.0, 0.0], [9.0, 0.0]]), 1.0, NONE)
     landing = np.sqrt(2.0 / 9.8)
     rest = -9.8 * landing * np.exp(-(1.0 - landing))
-    np.testing.assert_allclose(batch.states, [[rest, 0.0], [9.0 - 4.9, -9.8]], rtol=1e-9)
-    np.testing.assert_array_equal(batch.modes, [2, 1])
+    assert_allclose(batch.states, [[rest, 0.0], [9.0 - 4.9, -9.8]], rtol=1e-9)
+    assert_array_equal(batch.modes, [2, 1])
 
 
 @pytest.mark.parametrize(
@@ -96,7 +97,7 @@ def test_a_function_that_does_not_compile_is_interpreted():
     system = System({1: mode}, ())
     assert "table" in native_tables(system).reason
     batch = simulate_batch(system, 1, np.array([[0.0, 1.0]]), 2.0, NONE)
-    np.testing.assert_allclose(batch.states, [[2.0 - 19.6, 1.0 - 19.6]], rtol=1e-9)
+    assert_allclose(batch.states, [[2.0 - 19.6, 1.0 - 19.6]], rtol=1e-9)
 
 
 def not_compiled(system):
@@ -138,14 +139,14 @@ def test_policies_roll_out_as_interpreted(given):
     for start in (x0 + [0.05, -0.3], x0 + [-0.1, 0.0], np.array([0.2, 3.0])):
         fast, slow = model.roll_out(start, policies), other.roll_out(start, policies)
         assert fast.ok.all() and slow.ok.all() and fast.aux is not None and slow.aux is not None
-        np.testing.assert_allclose(fast.states, slow.states, atol=1e-9)
-        np.testing.assert_allclose(fast.inputs, slow.inputs, atol=1e-9)
+        assert_allclose(fast.states, slow.states, atol=1e-9)
+        assert_allclose(fast.inputs, slow.inputs, atol=1e-9)
         for mine, theirs in zip(fast.aux, slow.aux, strict=True):
             assert mine.knots == theirs.knots and RISING in mine.knots
             for a, b in zip(mine.events, theirs.events, strict=True):
                 assert a.knot == b.knot and a.event.transition.name == b.event.transition.name
                 assert a.event.time == pytest.approx(b.event.time, abs=1e-10)
-                np.testing.assert_allclose(a.event.state_after, b.event.state_after, atol=1e-9)
+                assert_allclose(a.event.state_after, b.event.state_after, atol=1e-9)
     fast, slow = model.linearise(nominal), other.linearise(nominal)
-    np.testing.assert_allclose(fast.A, slow.A, atol=1e-9)
-    np.testing.assert_allclose(fast.B, slow.B, atol=1e-9)
+    assert_allclose(fast.A, slow.A, atol=1e-9)
+    assert_allclose(fast.B, slow.B, atol=1e-9)

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from numpy.testing import assert_allclose
 
 from hybrid.derivatives import jacobian
 from hybrid.systems import Derivative
@@ -23,7 +24,7 @@ def smooth_jacobian(x):
 @given(st.lists(st.floats(-3.0, 3.0), min_size=3, max_size=3))
 def test_a_smooth_function_is_exact_to_rounding(values):
     x = np.array(values)
-    np.testing.assert_allclose(jacobian(smooth, x), smooth_jacobian(x), rtol=1e-13, atol=1e-13)
+    assert_allclose(jacobian(smooth, x), smooth_jacobian(x), rtol=1e-13, atol=1e-13)
 
 
 d = POINT[:2] - np.array([0.2, 0.5])
@@ -42,7 +43,7 @@ d = POINT[:2] - np.array([0.2, 0.5])
     ],
 )
 def test_functions_that_drop_the_imaginary_part_are_detected(function, expected):
-    np.testing.assert_allclose(jacobian(function, POINT), expected, atol=1e-9)
+    assert_allclose(jacobian(function, POINT), expected, atol=1e-9)
 
 
 def test_what_is_not_finite_gives_nan():
@@ -55,9 +56,9 @@ def test_by_time_state_and_input():
 
     t, x, u = 1.5, np.array([0.3, 0.8]), np.array([2.0])
     by_time = Derivative(function, "time")(t, x, u)
-    np.testing.assert_allclose(by_time, [2 * t * x[0], 1.0], rtol=1e-14)
+    assert_allclose(by_time, [2 * t * x[0], 1.0], rtol=1e-14)
     by_state = Derivative(function, "state")(t, x, u)
-    np.testing.assert_allclose(by_state, [[t**2, 0.0], [0.0, 2.0]], rtol=1e-14)
+    assert_allclose(by_state, [[t**2, 0.0], [0.0, 2.0]], rtol=1e-14)
     by_input = Derivative(function, "input")(t, x, u)
-    np.testing.assert_allclose(by_input, [[0.0], [0.8]], rtol=1e-14)
+    assert_allclose(by_input, [[0.0], [0.8]], rtol=1e-14)
     assert np.shape(Derivative(lambda t, x, u: np.sin(t) * x[0], "time")(t, x, u)) == ()

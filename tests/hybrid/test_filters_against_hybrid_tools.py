@@ -23,8 +23,7 @@ import numpy as np
 import pytest
 from hybrid_tools import SKF, HybridDynamicalSystem, ModeNoise, skf
 from hybrid_tools.basic_hybrid_systems import simple_system
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from numpy.testing import assert_allclose
 
 from hybrid.filters.model import FilterModel, Measurement, ProcessNoise
 from hybrid.filters.salted import SaltedKalmanFilter
@@ -80,27 +79,16 @@ def new_mode(theirs):
 
 def assert_same(theirs, ours):
     assert MODES[theirs.current_mode] == ours.mode
-    np.testing.assert_allclose(ours.mean, theirs.current_state, **ROUNDING)
-    np.testing.assert_allclose(ours.Sigma, theirs.current_cov, **ROUNDING)
-
-
-@settings(max_examples=15)
-@given(
-    seed=st.integers(0, 10_000),
-    dt=st.sampled_from([1.0, 0.1]),
-    V=st.sampled_from([1.0, 0.1, 0.01, 1e-4]),
-)
-def test_the_same_estimates_where_the_flow_has_no_noise(seed, dt, V):
-    for theirs, ours in trial(seed, dt, 0.0, V, round(5.0 / dt)):
-        assert_same(theirs, ours)
-    assert ours.mode == RIGHT
+    assert_allclose(ours.mean, theirs.current_state, **ROUNDING)
+    assert_allclose(ours.Sigma, theirs.current_cov, **ROUNDING)
 
 
 @pytest.mark.parametrize("dt", [5.0, 1.0, 0.1])
-@pytest.mark.parametrize("Q", [0.1, 1e-4])
+@pytest.mark.parametrize("Q", [0.1, 0.0])
 @pytest.mark.parametrize("V", [1.0, 1e-4])
-def test_the_same_estimates_with_noise_once_its_integration_stops_at_events(monkeypatch, dt, Q, V):
+def test_the_same_estimates_once_its_integration_stops_at_events(monkeypatch, dt, Q, V):
     monkeypatch.setattr(skf, "solve_ivp_guard_funcs", stopping_guards)
     for seed in range(2):
         for theirs, ours in trial(seed, dt, Q, V, round(5.0 / dt)):
             assert_same(theirs, ours)
+        assert ours.mode == RIGHT

@@ -2,17 +2,14 @@
 
 import numpy as np
 import pytest
-from scipy.optimize import minimize
+from numpy.testing import assert_array_equal
 
 from hybrid.examples.bouncing_ball import (
     FALLING,
-    GRAVITY,
-    RESTITUTION,
     bouncing_ball_problem,
 )
 from hybrid.hilqr import Hilqr, HilqrOptions, Policies
-
-X0 = np.array([4.0, 0.0])
+from tests.hybrid.one_bounce import X0, best_bounce
 
 
 def seed(steps, force):
@@ -30,33 +27,12 @@ def bounces(trajectory):
     return sum(e.event.transition.source == FALLING for e in trajectory.aux.events)
 
 
-def best_cost_with_one_bounce():
-    """Continuous-time optimum from the ball's controllability Gramian, no dynamics simulated.
-
-    Each arc's least 0.5 int u^2 is 0.5 d' W^-1 d, with d the end less the free end and W the
-    Gramian; what is left to choose is the time and speed of the impact and the final state.
-    """
-
-    def arc(T, start, end):
-        W = np.array([[T**3 / 3, T**2 / 2], [T**2 / 2, T]])
-        free = start + T * np.array([start[1], 0.0]) - GRAVITY * np.array([T**2 / 2, T])
-        return 0.5 * (end - free) @ np.linalg.solve(W, end - free)
-
-    def cost(p):
-        time, speed, final = p[0], p[1], p[2:]
-        rebound = np.array([0.0, RESTITUTION * speed])
-        value = arc(time, X0, np.array([0.0, -speed])) + arc(1.0 - time, rebound, final)
-        return value + 100.0 * np.sum((final - [1.0, 0.0]) ** 2)
-
-    return minimize(cost, [0.7, 8.0, 1.0, 0.0], method="BFGS").fun
-
-
 def test_xi_converges_through_the_impact_and_the_reset_jacobian_does_not():
     """N = 1000 steps of 1 ms, |dJ| <= 0.05: the figure of Table 5.1, one bounce seeded."""
     found = solve(1e-3, -6.0, "xi")
     assert found.status == "converged" and abs(found.expected_change) <= 0.05
     assert bounces(found.trajectory) == 1
-    assert found.trajectory.cost == pytest.approx(best_cost_with_one_bounce(), rel=0.01)
+    assert found.trajectory.cost == pytest.approx(best_bounce(1.0, 1.0)[0], rel=0.01)
     other = solve(1e-3, -6.0, "dxr")
     assert bounces(other.trajectory) == 1
     assert other.status != "converged" and abs(other.expected_change) > 1.0
@@ -67,7 +43,7 @@ def test_without_reference_extension_it_does_not_converge():
     """5.5.1, last paragraph but one."""
     found = solve(4e-3, 0.0, "no_extension")
     assert found.status != "converged" and abs(found.expected_change) > 0.05
-    assert found.trajectory.cost > 1.1 * best_cost_with_one_bounce()
+    assert found.trajectory.cost > 1.1 * best_bounce(1.0, 1.0)[0]
 
 
 def test_without_a_bounce_all_variants_are_one():
@@ -76,7 +52,7 @@ def test_without_a_bounce_all_variants_are_one():
     for result in results:
         assert result.status == "converged" and result.iterations == 2
         assert bounces(result.trajectory) == 0
-        np.testing.assert_array_equal(result.trajectory.inputs, results[0].trajectory.inputs)
+        assert_array_equal(result.trajectory.inputs, results[0].trajectory.inputs)
 
 
 def test_an_unchanged_policy_reproduces_its_trajectory_whatever_its_gains():
@@ -86,8 +62,8 @@ def test_an_unchanged_policy_reproduces_its_trajectory_whatever_its_gains():
     gains = np.full((steps, 1, 2), -5.0)
     policies = Policies.of(trajectory.states, trajectory.inputs, gains, aux=trajectory.aux)
     again = model.roll_out(X0, policies).select(0)
-    np.testing.assert_array_equal(again.states, trajectory.states)
-    np.testing.assert_array_equal(again.inputs, trajectory.inputs)
+    assert_array_equal(again.states, trajectory.states)
+    assert_array_equal(again.inputs, trajectory.inputs)
 
 
 @pytest.mark.parametrize("height", [3.97, 4.03])

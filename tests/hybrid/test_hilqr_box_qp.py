@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from numpy.testing import assert_allclose
 from scipy.optimize import lsq_linear
 
 from hybrid.hilqr.box_qp import make_box_qp, solve_box_qp
@@ -30,9 +31,9 @@ def test_it_finds_what_scipy_finds(m, condition):
         expected = lsq_linear(F / np.linalg.norm(F, axis=0), y, (low / scale, high / scale),
                               method="bvls", tol=1e-15)  # fmt: skip
         assert ok and np.all((out.x >= low) & (out.x <= high))
-        np.testing.assert_allclose(out.x / scale, expected.x, rtol=1e-6, atol=1e-8)
+        assert_allclose(out.x / scale, expected.x, rtol=1e-6, atol=1e-8)
         slope = scale * (F.T @ (F @ out.x - y))
-        np.testing.assert_allclose(slope[~out.clamped], 0.0, atol=1e-9)
+        assert_allclose(slope[~out.clamped], 0.0, atol=1e-9)
         assert np.all(slope[out.clamped & (out.x == low)] > 0.0)
         assert np.all(slope[out.clamped & (out.x == high)] < 0.0)
 
@@ -45,7 +46,7 @@ def test_a_minimum_on_the_edge_of_a_bound_is_found():
         H = F.T @ F
         ok, out = solve(H, -H @ x, np.full(6, -np.inf), np.where(draw.random(6) < 0.5, x, np.inf))
         assert ok
-        np.testing.assert_allclose(out.x, x, rtol=1e-8, atol=1e-8)
+        assert_allclose(out.x, x, rtol=1e-8, atol=1e-8)
 
 
 @pytest.mark.parametrize("broken", ["indefinite", "hessian", "gradient", "infinite"])

@@ -6,21 +6,21 @@ and lead to modes of other dimension.
 
 import numpy as np
 import pytest
+from numpy.testing import assert_allclose
 
-from hybrid.chains import chains, merge_chain
 from hybrid.examples.bouncing_ball import FALLING, RISING, bouncing_ball
-from hybrid.hilqr import Policies, backward_pass, compose
+from hybrid.hilqr import Policies, compose
 from hybrid.hilqr.cost import QuadraticCost
 from hybrid.hilqr.event_driven import EventDrivenModel
 from hybrid.hilqr.tracking_cost import HybridReference, HybridTrackingCost
 from hybrid.hilqr.transition_cost import QuadraticTransitionCost
-from hybrid.saltations import input_saltation, saltation
 from hybrid.simulation import simulate_step
 from hybrid.systems import Mode, System, Transition
 from hybrid.variational import fundamental_matrix
 from studies.kong.systems.tube_ball import UNCONSTRAINED, tube_ball
+from tests.differences import slopes
+from tests.hybrid.driven_systems import relay
 
-H = 1e-6
 WEIGHT = np.array([[3.0, 0.4], [0.4, 2.0]])
 HIGH = np.array([1.0, 0.0])
 
@@ -53,13 +53,6 @@ def roll(model, x0, inputs):
     rollouts = model.roll_out(x0, policies)
     assert rollouts.ok[0]
     return rollouts.select(0)
-
-
-def slopes(function, x, h=H):
-    """Derivative of a function of an array x by central differences, (..., *x.shape)."""
-    parts = h * np.eye(x.size).reshape(x.size, *x.shape)
-    columns = [(function(x + part) - function(x - part)) / (2 * h) for part in parts]
-    return np.stack(columns, axis=-1).reshape(*np.shape(columns[0]), *x.shape)
 
 
 def doors(*places):
@@ -95,24 +88,6 @@ def soaking_ball():
     return System(modes, (surface, leave))
 
 
-def relay():
-    """Two resets at one instant that know time and input, and a third mode with its own flow."""
-    modes = {
-        1: Mode("first", 2, 1, lambda t, x, u: np.array([x[1], u[0] - 9.8 + 0.3 * np.sin(t)])),
-        2: Mode("passed", 3, 1, lambda t, x, u: np.array([x[1], 5.0 + x[2], -x[0]])),
-        3: Mode("last", 2, 1, lambda t, x, u: np.array([2.0 * x[1], 0.5 * u[0] - x[0]])),
-    }
-    hit = Transition(
-        1, 2, lambda t, x, u: x[0] - 0.1 * np.sin(3.0 * t) - 0.05 * u[0],
-        lambda t, x, u: np.array([x[0], -0.6 * x[1] + 0.2 * t * t, u[0] * x[1]]),
-    )  # fmt: skip
-    throw = Transition(
-        2, 3, lambda t, x, u: x[1] - 50.0,
-        lambda t, x, u: np.array([x[0] * x[1] + t, x[2] + 0.4 * u[0] ** 2]),
-    )  # fmt: skip
-    return System(modes, (hit, throw))
-
-
 WAVE = np.sin(np.arange(40.0))[:, None]
 EVERY = EveryTransition(np.zeros(2), np.zeros((2, 2)))
 IMPACT = QuadraticTransitionCost(np.array([0.2, -3.0]), WEIGHT, 0.0, ((FALLING, RISING),))
@@ -144,23 +119,10 @@ def test_gradients_are_those_of_the_simulated_cost(name):
     if name == "jumped over":  # at the very knot where the input jumps, the event goes with it
         by_input, inputs = by_input[:2], inputs[:2]
     found = slopes(lambda x: roll(model, x, CASES[name][2]).cost, x0)
-    np.testing.assert_allclose(adjoint[: len(x0)], found, rtol=1e-6, atol=1e-5)
+    assert_allclose(adjoint[: len(x0)], found, rtol=1e-6, atol=1e-5)
     rest = CASES[name][2][len(inputs) :]
     found = slopes(lambda u: roll(model, x0, np.vstack((u, rest))).cost, inputs)
-    np.testing.assert_allclose(by_input, found, rtol=1e-6, atol=1e-5)
-
-
-def test_a_guard_that_is_jumped_over_fires_whatever_the_state():
-    """The input jumps from 0 to 3 at a knot: the guard is at -0.3 there, and Xi is D_x R."""
-    model, x0, inputs, _ = CASES["jumped over"]
-    nominal = roll(model, x0, inputs)
-    (event,) = nominal.aux.events
-    assert event.knot == 2 and event.event.time == pytest.approx(0.2)
-    at = model.system, event.event.transition, 0.2, nominal.states[2], inputs[2]
-    jump = saltation(*at)
-    assert jump.status == "not_transverse"
-    np.testing.assert_array_equal(jump.matrix, jump.reset_jacobian)
-    np.testing.assert_allclose(input_saltation(*at), [[0.0], [0.6]], atol=1e-9)
+    assert_allclose(by_input, found, rtol=1e-6, atol=1e-5)
 
 
 def test_a_ball_that_a_force_pulls_off_the_wall_it_strikes():
@@ -171,27 +133,7 @@ def test_a_ball_that_a_force_pulls_off_the_wall_it_strikes():
     assert step.events[0].time == step.events[1].time
     found = fundamental_matrix(system, UNCONSTRAINED, x, 0.2, u)
     end = lambda y: simulate_step(system, UNCONSTRAINED, y, 0.2, u).state  # noqa: E731
-    np.testing.assert_allclose(found.Phi, slopes(end, x, 1e-5), atol=1e-8)
-    parts = [saltation(system, e.transition, e.time, e.state_before, u).matrix for e in step.events]
-    (chain,) = chains(system, step.events)
-    whole = merge_chain(chain)
-    together = saltation(system, whole.transition, whole.time, whole.state_before, u)
-    assert np.max(abs(parts[1] @ parts[0] - together.matrix)) > 1.0
-
-
-def test_descent_sees_the_cost_of_an_impact_and_expects_the_actual_change():
-    """A ball that is to land softly: the impact's speed is what costs."""
-    softly = QuadraticTransitionCost(np.array([0.0, -2.0]), np.diag([0.0, 4.0]), edges=IMPACT.edges)
-    model, ratios = model_of(bouncing_ball(), 0.01, softly), []
-    start = roll(model, HIGH, np.zeros((60, 1)))
-    for size in (1e-2, 1e-3):
-        back = backward_pass(model.linearise(start), model.quadratise(start))
-        policies = Policies.of(
-            start.states, start.inputs, back.gains, back.feedforward, (size,), start.aux
-        )
-        change = model.roll_out(HIGH, policies).cost[0] - start.cost
-        ratios.append(abs(change / back.expected_change(size) - 1.0))
-    assert ratios[1] < 0.02 and ratios[1] < 0.3 * ratios[0]
+    assert_allclose(found.Phi, slopes(end, x, 1e-5), atol=1e-8)
 
 
 def test_a_reference_is_extended_over_modes_of_other_dimension():

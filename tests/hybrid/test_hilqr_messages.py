@@ -7,12 +7,11 @@ from hybrid.examples.bouncing_ball import bouncing_ball
 from hybrid.hilqr import Hilqr, HilqrOptions, Policies
 from hybrid.hilqr.cost import QuadraticCost
 from hybrid.hilqr.event_driven import EventDrivenModel
-from hybrid.hilqr.event_linearisation import Placement
 
 STEPS, TIMESTEP, HIGH = 50, 0.02, np.array([4.0, 0.0])
 
 
-def model(event_at: Placement = "exact", input_weight: float = 0.01):
+def model(event_at="exact", input_weight=0.01):
     """A ball that is to be at rest 1 m above the floor after a second, with little force."""
     cost = QuadraticCost.reaching(
         np.array([1.0, 0.0]), np.array([[input_weight]]), 100.0 * np.eye(2)

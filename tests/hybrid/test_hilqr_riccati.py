@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from numpy.testing import assert_array_equal
 
 from hybrid.hilqr import CostExpansion, Drift, Jump, Linearisation, backward_pass, compose
 
@@ -40,7 +41,12 @@ def jumps(n, m, seed=1):
     )
 
 
-def written_out(A, B, cost, mu_state, mu_input):
+def minimise(k, H, Q_u, Y):
+    """Feedforward and gains of inputs without bounds."""
+    return -np.linalg.solve(H, Q_u), -np.linalg.solve(H, Y)
+
+
+def written_out(A, B, cost, mu_state, mu_input, policy=minimise):
     """Feedforward, gains, V_x, V_xx and both sums of (5.19)."""
     V_x, V_xx, ks, Ks, linear, quadratic = cost.l_x[-1], cost.l_xx[-1], [], [], 0.0, 0.0
     for k in range(len(A) - 1, -1, -1):
@@ -48,11 +54,12 @@ def written_out(A, B, cost, mu_state, mu_input):
         Q_xx, Q_ux = cost.l_xx[k] + A[k].T @ V_xx @ A[k], cost.l_ux[k] + B[k].T @ V_xx @ A[k]
         Q_uu = cost.l_uu[k] + B[k].T @ V_xx @ B[k]
         H = Q_uu + mu_state * B[k].T @ B[k] + mu_input * np.eye(B.shape[2])
-        ks.append(-np.linalg.solve(H, Q_u))
-        Ks.append(-np.linalg.solve(H, Q_ux + mu_state * B[k].T @ A[k]))
-        linear, quadratic = linear + ks[-1] @ Q_u, quadratic + 0.5 * ks[-1] @ Q_uu @ ks[-1]
-        V_x = Q_x + Ks[-1].T @ Q_uu @ ks[-1] + Ks[-1].T @ Q_u + Q_ux.T @ ks[-1]
-        V_xx = Q_xx + Ks[-1].T @ Q_uu @ Ks[-1] + Ks[-1].T @ Q_ux + Q_ux.T @ Ks[-1]
+        du, K = policy(k, H, Q_u, Q_ux + mu_state * B[k].T @ A[k])
+        ks.append(du)
+        Ks.append(K)
+        linear, quadratic = linear + du @ Q_u, quadratic + 0.5 * du @ Q_uu @ du
+        V_x = Q_x + K.T @ Q_uu @ du + K.T @ Q_u + Q_ux.T @ du
+        V_xx = Q_xx + K.T @ Q_uu @ K + K.T @ Q_ux + Q_ux.T @ K
     return np.array(ks[::-1]), np.array(Ks[::-1]), V_x, V_xx, linear, quadratic
 
 
@@ -60,7 +67,7 @@ def assert_same(found, expected):
     assert found.ok
     for one, other in zip(found[:6], expected, strict=True):
         assert np.max(np.abs(one - other)) <= RELATIVE * np.max(np.abs(other))
-    np.testing.assert_array_equal(found.V_xx, found.V_xx.T)
+    assert_array_equal(found.V_xx, found.V_xx.T)
 
 
 @pytest.mark.parametrize("mu", DAMPINGS)
@@ -79,8 +86,8 @@ def test_transitions_count_as_if_composed_into_A_and_B(mu, variant):
     A, B = compose(linear, variant)
     found = backward_pass(linear, cost, *mu, variant)
     assert_same(found, written_out(A, B, cost, *mu))
-    np.testing.assert_array_equal(linear.A, before[0])
-    np.testing.assert_array_equal(linear.B, before[1])
+    assert_array_equal(linear.A, before[0])
+    assert_array_equal(linear.B, before[1])
 
 
 @pytest.mark.parametrize("mu", DAMPINGS)

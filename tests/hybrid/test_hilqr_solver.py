@@ -10,15 +10,15 @@ from hybrid.hilqr import (
     Linearisation,
     Policies,
     RegularisationOptions,
-    Rollouts,
     backward_pass,
 )
+from tests.hybrid.double_integrator import StepByStep
 
 
-class Pendulum:
+class Pendulum(StepByStep):
     """Smooth nonlinear system: semi-implicit Euler pendulum, with a cost that is not quadratic."""
 
-    N, dt = 40, 0.05
+    steps, dt = 40, 0.05
     x0 = np.array([0.3, 0.0])
     poison = False  # answer NaN, with the lowest cost, for every full step
     hessian = 1.0  # factor on the input Hessian
@@ -32,30 +32,22 @@ class Pendulum:
         return running + 10.0 * (x[-1, 0] - 2.0) ** 2 + x[-1, 1] ** 2 + 0.01 * np.sum(u**2)
 
     def roll_out(self, x0, policies):
-        C = policies.count
-        x, u = np.empty((C, self.N + 1, 2)), np.empty((C, self.N, 1))
-        for c, (p, a) in enumerate(zip(policies.policy_index, policies.step_size, strict=True)):
-            x[c, 0] = x0
-            for k in range(self.N):
-                u[c, k] = policies.inputs[p, k] + a * policies.feedforward[p, k]
-                u[c, k] += policies.gains[p, k] @ (x[c, k] - policies.states[p, k])
-                x[c, k + 1] = self.step(x[c, k], u[c, k])
-        cost = np.array([self.cost(x[c], u[c]) for c in range(C)])
+        rollouts = super().roll_out(x0, policies)
         if self.poison:
-            cost[policies.step_size == 1.0] = np.nan
-            cost[policies.step_size == 0.7] = -np.inf
-        return Rollouts(x, u, cost, np.isfinite(x).all((1, 2)))
+            rollouts.cost[policies.step_size == 1.0] = np.nan
+            rollouts.cost[policies.step_size == 0.7] = -np.inf
+        return rollouts
 
     def linearise(self, trajectory):
-        A, B = np.empty((self.N, 2, 2)), np.empty((self.N, 2, 1))
-        for k in range(self.N):
+        A, B = np.empty((self.steps, 2, 2)), np.empty((self.steps, 2, 1))
+        for k in range(self.steps):
             slope = -9.81 * np.cos(trajectory.states[k, 0]) * self.dt
             A[k] = [[1.0 + self.dt * slope, self.dt], [slope, 1.0]]
             B[k] = [[self.dt**2], [self.dt]]
         return Linearisation(A, B)
 
     def quadratise(self, trajectory):
-        x, u, N = trajectory.states, trajectory.inputs, self.N
+        x, u, N = trajectory.states, trajectory.inputs, self.steps
         l_x, l_xx = np.zeros((N + 1, 2)), np.zeros((N + 1, 2, 2))
         l_x[:, 0] = np.sinh(x[:, 0] - 2.0) * self.dt
         l_xx[:, 0, 0] = np.cosh(x[:, 0] - 2.0) * self.dt
@@ -66,9 +58,9 @@ class Pendulum:
 
     def seed(self, step_sizes=(1.0,)):
         return Policies.of(
-            np.zeros((self.N + 1, 2)),
-            np.zeros((self.N, 1)),
-            np.zeros((self.N, 1, 2)),
+            np.zeros((self.steps + 1, 2)),
+            np.zeros((self.steps, 1)),
+            np.zeros((self.steps, 1, 2)),
             step_sizes=step_sizes,
         )
 
@@ -95,10 +87,10 @@ def test_solve_reaches_a_stationary_point():
     inputs = solution.trajectory.inputs
 
     def cost(u):
-        policies = Policies.of(solution.trajectory.states, u, np.zeros((model.N, 1, 2)))
+        policies = Policies.of(solution.trajectory.states, u, np.zeros((model.steps, 1, 2)))
         return model.roll_out(model.x0, policies).cost[0]
 
-    for k in (0, 13, model.N - 1):
+    for k in (0, 13, model.steps - 1):
         bump = np.zeros_like(inputs)
         bump[k] = 1e-5
         assert abs(cost(inputs + bump) - cost(inputs - bump)) / 2e-5 < 1e-2

@@ -4,35 +4,26 @@ import pickle
 
 import numpy as np
 import pytest
+from numpy.testing import assert_allclose, assert_array_equal
+from pytest import approx
 
 import hybrid as hy
 from tests.hybrid.compiled_functions import each_way
+from tests.hybrid.driven_systems import fall, height, one_mode_ball
 
 HIGH = np.array([1.0, 0.0])
 LANDING = np.sqrt(2.0 / 9.8)
-
-
-def fall(t, x, u):
-    return np.array([x[1], -9.8])
-
-
-def height(t, x, u):
-    return x[0]
 
 
 def speed(t, x, u):
     return x[1]
 
 
-def bounce(t, x, u):
-    return np.array([x[0], -0.5 * x[1]])
-
-
 def swing(t, x, u):
     return np.array([x[1], -x[0]])
 
 
-BALL = hy.System({1: hy.Mode("air", 2, 0, fall)}, [hy.Transition(1, 1, height, bounce, name="hit")])
+BALL = one_mode_ball()
 SWING = hy.System({1: hy.Mode("swing", 2, 0, swing)}, [])
 
 
@@ -42,17 +33,17 @@ def test_an_event_is_found_in_its_direction_and_changes_nothing(way, direction, 
     run = hy.simulate(way(SWING), 1, HIGH, 100.0, events=[hy.Event(height, direction)])
     times, states = run.watched[0]
     start, step = (first, 2 * np.pi) if direction else (np.pi / 2, np.pi)
-    np.testing.assert_allclose(times, np.arange(start, 100.0, step), atol=1e-7)
+    assert_allclose(times, np.arange(start, 100.0, step), atol=1e-7)
     assert not run.events and run.status == "ok" and np.all(np.abs(states[:, 0]) < 1e-9)
 
 
 def test_a_terminal_event_ends_a_run_without_end():
     events = [hy.Event(height), hy.Event(speed, -1, terminal=True)]
     run = hy.simulate(BALL, 1, HIGH, np.inf, events=events)
-    assert run.status == "stopped" and [e.transition.name for e in run.events] == ["hit"]
-    assert run.final_time == pytest.approx(1.5 * LANDING) and abs(run.final_state[1]) < 1e-9
+    assert run.status == "stopped" and [e.transition.name for e in run.events] == ["impact"]
+    assert run.final_time == approx(1.5 * LANDING) and abs(run.final_state[1]) < 1e-9
     held = hy.simulate(BALL, 1, HIGH, np.inf, timestep=0.1, events=events)
-    assert held.final_time == pytest.approx(run.final_time, abs=1e-12)
+    assert held.final_time == approx(run.final_time, abs=1e-12)
     with pytest.raises(ValueError, match="infinite duration"):
         hy.simulate(BALL, 1, HIGH, np.inf)
     with pytest.raises(ValueError, match="direction 2"):
@@ -66,7 +57,7 @@ def test_a_guard_on_edge_waits_for_the_next_fall(way):
     for on, time in (("level", 0.0), ("edge", 3 * np.pi / 2)):
         edge = hy.Transition.continuous(1, 2, height, name="down", on=on)
         run = hy.simulate(way(hy.System(modes, [edge])), 1, [-1.0, 0.0], 20.0)
-        assert [event.time for event in run.events] == pytest.approx([time])
+        assert [event.time for event in run.events] == approx([time])
 
 
 def test_a_guard_behind_which_a_mode_is_entered_is_named():
@@ -88,22 +79,22 @@ def test_a_guard_behind_which_a_mode_is_entered_is_named():
 
 def test_a_run_is_asked_for_many_times_at_once_and_written_short():
     run = hy.simulate(BALL, 1, HIGH, 1.0, t_eval=[0.1, 0.2, 0.9])
-    assert run.y.shape == (2, 3) and run.y[0, 1] == pytest.approx(1.0 - 4.9 * 0.04)
+    assert run.y.shape == (2, 3) and run.y[0, 1] == approx(1.0 - 4.9 * 0.04)
     modes, states = run.at(run.t)
-    np.testing.assert_array_equal(states.T, run.y)
-    assert list(modes) == [1, 1, 1] and len(repr(run)) < 100 and "hit" in repr(BALL)
+    assert_array_equal(states.T, run.y)
+    assert list(modes) == [1, 1, 1] and len(repr(run)) < 100 and "impact" in repr(BALL)
     plain = hy.simulate(BALL, 1, HIGH, 1.0)
     assert plain.y.shape == (2, len(plain.t))
     batch = hy.simulate_batch(BALL, 1, np.array([HIGH, HIGH]), [0.2, 1.0])
     assert [len(times) for times in batch.event_times] == [0, 2] and "2 ok" in repr(batch)
-    assert batch.states[1] == pytest.approx(run.final_state)
+    assert batch.states[1] == approx(run.final_state)
 
 
 def test_systems_and_runs_are_pickled():
     run = hy.simulate(BALL, 1, HIGH, 1.0)
     hy.simulate_batch(BALL, 1, HIGH[None], 1.0)
     again = pickle.loads(pickle.dumps(run))
-    np.testing.assert_array_equal(again.at(0.7)[1], run.at(0.7)[1])
+    assert_array_equal(again.at(0.7)[1], run.at(0.7)[1])
     assert hy.simulate(again.system, 1, HIGH, 1.0).events[0].time == run.events[0].time
 
 
@@ -132,11 +123,3 @@ def test_a_clock_is_no_zeno_behaviour_and_events_are_counted_in_the_whole_run():
     for timestep in (None, 4e-3):
         run = hy.simulate(clock, 1, [0.0], 1.0, timestep=timestep, options=few)
         assert (run.status, len(run.events)) == ("zeno", 100)
-
-
-def test_a_step_that_cannot_be_made_short_enough_is_too_stiff():
-    def jumping(t, x, u):
-        return np.array([1e30 * np.sin(1e30 * x[0])])
-
-    run = hy.simulate(hy.System({1: hy.Mode("rough", 1, 0, jumping)}, []), 1, [1.0], 1.0)
-    assert run.status == "too_stiff"

@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from pytest import approx
 
 from hybrid.examples.bouncing_ball import FALLING, GRAVITY, bouncing_ball
 from hybrid.hilqr import Policies
@@ -60,7 +61,7 @@ def test_without_a_mismatch_it_is_the_quadratic_cost(target, update):
     other = roll(X0, NOMINAL + 0.01)
     assert impact_knot(other) == impact_knot(target)
     expected = printed(other, target.states, target.inputs)
-    assert value(tracking(target, update), other) == pytest.approx(expected, rel=1e-12)
+    assert value(tracking(target, update), other) == approx(expected, rel=1e-12)
 
 
 @pytest.mark.parametrize("height", [0.85, 1.15])
@@ -79,9 +80,9 @@ def test_over_a_mismatch_the_error_is_taken_to_the_extension(target, height):
         x_hat[k] = start[0] + h * start[1] + 0.5 * h * h * a, start[1] + h * a
         u_hat[k] = held
     expected = printed(other, x_hat, u_hat)
-    assert value(tracking(target), other) == pytest.approx(expected, rel=1e-9)
+    assert value(tracking(target), other) == approx(expected, rel=1e-9)
     plain = printed(other, target.states, target.inputs)
-    assert value(tracking(target, False), other) == pytest.approx(plain, rel=1e-12)
+    assert value(tracking(target, False), other) == approx(plain, rel=1e-12)
     assert plain > 3.0 * expected
 
 
@@ -99,8 +100,8 @@ def test_gradients_are_those_of_the_value_with_the_modes_held(target, height, up
         slope = np.sum(expansion.l_x * dx) + np.sum(expansion.l_u * du)
         curvature = np.einsum("ki,kij,kj", dx, expansion.l_xx, dx)
         curvature += np.einsum("ki,kij,kj", du, expansion.l_uu, du)
-        assert slope == pytest.approx((ahead - behind) / (2 * h), rel=1e-6, abs=1e-6)
-        assert curvature == pytest.approx((ahead - 2 * here + behind) / h**2, rel=1e-2)
+        assert slope == approx((ahead - behind) / (2 * h), rel=1e-6, abs=1e-6)
+        assert curvature == approx((ahead - 2 * here + behind) / h**2, rel=1e-2)
 
 
 @pytest.mark.parametrize("height", [0.85, 1.0, 1.15])
@@ -121,7 +122,7 @@ def test_windows_add_up_to_the_whole(target, height, update):
         first = np.einsum("ki,ij,kj", error[:-1], Q, error[:-1])
         first += np.einsum("ki,ij,kj", effort, R, effort)
         total = first + rest.value(states, inputs, Modes(knots[cut:], ahead))
-        assert total == pytest.approx(whole, rel=1e-12)
+        assert total == approx(whole, rel=1e-12)
 
 
 def test_a_reference_without_modes_is_refused(target):

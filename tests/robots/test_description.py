@@ -2,6 +2,7 @@ import mujoco
 import numpy as np
 import pinocchio as pin
 import pytest
+from pytest import approx
 
 from robots.conventions import GRAVITY, JOINT_NAMES
 from robots.mujoco_model import load_mujoco
@@ -54,10 +55,10 @@ def test_both_readers_see_the_same_joints_in_motor_order(model, mj_model):
 def test_masses_are_the_published_ones(quadruped, model, mj_model):
     trunk, hip, thigh, calf, foot, total = MASSES[quadruped.name]
     published = [trunk] + [hip, thigh, calf + foot] * 4
-    assert mj_model.body_mass[1:] == pytest.approx(published, rel=1e-14)
-    assert [inertia.mass for inertia in list(model.inertias)[1:]] == pytest.approx(published)
-    assert total == pytest.approx(quadruped.mass, abs=1e-9)
-    assert pin.computeTotalMass(model) == pytest.approx(quadruped.mass, abs=1e-9)
+    assert mj_model.body_mass[1:] == approx(published, rel=1e-14)
+    assert [inertia.mass for inertia in list(model.inertias)[1:]] == approx(published)
+    assert total == approx(quadruped.mass, abs=1e-9)
+    assert pin.computeTotalMass(model) == approx(quadruped.mass, abs=1e-9)
 
 
 def test_mass_matrix_is_the_same_in_both(model, mj_model, random_state):
@@ -94,5 +95,5 @@ def test_standing_robot_carries_its_weight_on_touch_sensors(quadruped, mj_model)
         data.ctrl[:] = 60.0 * (quadruped.stand - data.qpos[7:]) - 2.0 * data.qvel[6:]
         mujoco.mj_step(mj_model, data)
     weight = quadruped.mass * GRAVITY
-    assert data.sensordata.sum() == pytest.approx(weight, rel=5e-3)
+    assert data.sensordata.sum() == approx(weight, rel=5e-3)
     assert np.abs(data.qvel).max() < 0.02

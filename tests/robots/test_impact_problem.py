@@ -1,14 +1,13 @@
 import numpy as np
 import pinocchio as pin
 import pytest
+from pytest import approx
 
 from robots.conventions import FOOT_NAMES
 from robots.impact_problem import contact_problem
 from robots.pinocchio_model import foot_frame_ids
 from robots.state import integrate
-from tests.a1 import A1
-
-STAND = np.concatenate(([0.0, 0.0, A1.stand_height, 0.0, 0.0, 0.0, 1.0], A1.stand))
+from tests.a1 import A1, STAND
 
 
 def _point(model, q, foot, offset):
@@ -32,9 +31,9 @@ def test_the_jacobians_are_differences_of_the_lowest_points(model, random_state)
             steps = [integrate(q, v, s * h * np.append(v, np.zeros(18)))[0] for s in (1.0, -1.0)]
             ahead, behind = (_point(model, step, foot, offset) for step in steps)
             rate = (ahead - behind) / (2.0 * h)
-            assert problem.J_n[i] @ v == pytest.approx(rate[2], abs=1e-7)
+            assert problem.J_n[i] @ v == approx(rate[2], abs=1e-7)
             along = np.array([rate[0], rate[1], -rate[0], -rate[1]])
-            assert problem.J_D[4 * i : 4 * i + 4] @ v == pytest.approx(along, abs=1e-7)
+            assert problem.J_D[4 * i : 4 * i + 4] @ v == approx(along, abs=1e-7)
 
 
 def test_the_inertia_is_the_one_that_the_robot_accelerates_with(model, random_state):
@@ -43,18 +42,18 @@ def test_the_inertia_is_the_one_that_the_robot_accelerates_with(model, random_st
     M = contact_problem(A1, q, ("FL",)).M
     forces = [np.zeros(18), np.append(np.zeros(6), tau)]
     slow, fast = (pin.aba(model, model.createData(), q, v, force).copy() for force in forces)
-    assert M @ (fast - slow) == pytest.approx(forces[1], abs=1e-9)
+    assert M @ (fast - slow) == approx(forces[1], abs=1e-9)
 
 
 @pytest.mark.parametrize(
     ("change", "feet", "says"),
     [
-        ({}, (), "A1 on no foot: no foot is in contact; name"),
-        ({}, ("FR", "FX"), "there is no foot 'FX'; name FR, FL, RR, RL"),
+        ({}, (), "no foot is in contact"),
+        ({}, ("FR", "FX"), "'FX'; name FR, FL, RR, RL"),
         ({}, ("FR", "FR"), "named twice"),
         ({6: 2.0}, ("FR",), "quaternion has length 2"),
         ({8: np.nan}, ("FR",), "19 finite numbers"),
-        ({9: 0.0}, ("FL", "FR"), r"A1 on FL, FR: leg FR \(hip 0.000, thigh 0.800, calf 0.000 rad"),
+        ({9: 0.0}, ("FL", "FR"), r"FL, FR: leg FR \(hip 0.000"),
     ],
 )
 def test_what_is_no_impact_is_refused_in_one_line(model, change, feet, says):
@@ -64,8 +63,5 @@ def test_what_is_no_impact_is_refused_in_one_line(model, change, feet, says):
     with pytest.raises(ValueError, match=says) as caught:
         contact_problem(A1, q, feet)
     assert "\n" not in str(caught.value)
-
-
-def test_negative_friction_is_refused(model):
     with pytest.raises(ValueError, match="FL: coefficient of friction -0.1"):
         contact_problem(A1, STAND, ("FL",), friction=-0.1)

@@ -1,6 +1,7 @@
 import numpy as np
 import pinocchio as pin
 import pytest
+from pytest import approx
 
 from robots.legs import foot_jacobians_in_base, foot_positions_in_base, inverse_kinematics
 from robots.pinocchio_model import foot_frame_ids
@@ -30,10 +31,10 @@ def test_positions_and_jacobians_are_pinocchios(quadruped, model, joints):
             foot_jacobians_in_base(quadruped.legs, angles),
         )
         for leg, frame in enumerate(foot_frame_ids(model)):
-            assert feet[leg] == pytest.approx(data.oMf[frame].translation, abs=1e-14)
+            assert feet[leg] == approx(data.oMf[frame].translation, abs=1e-14)
             J = pin.getFrameJacobian(model, data, frame, pin.LOCAL_WORLD_ALIGNED)
             own = slice(6 + 3 * leg, 9 + 3 * leg)
-            assert jacobians[leg] == pytest.approx(J[:3, own], abs=1e-14)
+            assert jacobians[leg] == approx(J[:3, own], abs=1e-14)
 
 
 def test_inverse_returns_the_joints_of_every_posture_with_the_foot_below_the_hip(quadruped, joints):
@@ -51,7 +52,7 @@ def test_inverse_returns_the_joints_of_every_posture_with_the_foot_below_the_hip
         if below(b, c).all():
             tried += 1
             back = inverse_kinematics(legs, foot_positions_in_base(legs, angles))
-            assert back == pytest.approx(angles, abs=1e-9)
+            assert back == approx(angles, abs=1e-9)
     assert tried > 200
 
 
@@ -71,6 +72,6 @@ def test_stand_has_the_feet_on_the_ground_below_the_hips(quadruped):
     legs = quadruped.legs
     feet = foot_positions_in_base(legs, quadruped.stand)
     ground = legs.foot_radius - quadruped.stand_height
-    assert feet[:, 2] == pytest.approx(ground, abs=1e-15)
+    assert feet[:, 2] == approx(ground, abs=1e-15)
     leans = quadruped.leg_length * np.abs(legs.lean).max()
-    assert feet[:, 0] == pytest.approx(legs.hip[:, 0], abs=1e-15 + leans)
+    assert feet[:, 0] == approx(legs.hip[:, 0], abs=1e-15 + leans)

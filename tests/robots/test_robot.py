@@ -1,11 +1,11 @@
 """A robot is a folder: what is read from the A1's, and from one with a foreign MJCF."""
 
-from pathlib import Path
 from xml.etree import ElementTree as Xml
 
 import mujoco
 import numpy as np
 import pytest
+from numpy.testing import assert_allclose
 
 from robots.legs import foot_positions_in_base
 from robots.mujoco_model import load_mujoco
@@ -21,7 +21,7 @@ FILE = "velocity_limit: 21\nstand: [0, 0.8, -1.6]\nlie: [0, 1.3, -2.6]\nmodel: m
 OURS = ("FR", "FL", "RR", "RL")
 
 
-def robot_in(folder: Path, model: str, file: str = FILE):
+def robot_in(folder, model, file=FILE):
     """Write a folder and load it."""
     folder.mkdir(exist_ok=True)
     (folder / "model.xml").write_text(model)
@@ -29,7 +29,7 @@ def robot_in(folder: Path, model: str, file: str = FILE):
     return load_robot(str(folder))
 
 
-def foreign() -> str:
+def foreign():
     """The A1 with its legs in another order and under other names, its hips turning about -x."""
     root = Xml.fromstring(A1.mjcf)
     trunk = root.find(".//body[@name='trunk']")
@@ -38,7 +38,7 @@ def foreign() -> str:
     for leg in legs:
         assert leg is not None
         trunk.remove(leg)
-    trunk.extend([legs[1], legs[3], legs[0], legs[2]])  # type: ignore[list-item]
+    trunk.extend([legs[1], legs[3], legs[0], legs[2]])
     motors = root.find("actuator")
     assert motors is not None
     motors[:] = list(motors)[::-1]
@@ -54,7 +54,7 @@ def foreign() -> str:
 def test_a_foreign_model_of_the_same_robot_is_the_same_robot(tmp_path):
     robot = robot_in(tmp_path, foreign())
     for ours, theirs in zip(A1.legs, robot.legs, strict=True):
-        np.testing.assert_allclose(theirs, ours, atol=1e-12)
+        assert_allclose(theirs, ours, atol=1e-12)
     assert robot.mass == pytest.approx(A1.mass) and robot.stand_height == A1.stand_height
     assert (robot.torque_limit == A1.torque_limit).all()
     here, there = (load_mujoco(each) for each in (A1, robot))
@@ -67,7 +67,7 @@ def test_a_foreign_model_of_the_same_robot_is_the_same_robot(tmp_path):
         matrix = np.empty((18, 18))
         mujoco.mj_fullM(model, data, matrix)
         matrices.append(matrix)
-    np.testing.assert_allclose(*matrices, atol=1e-9)
+    assert_allclose(*matrices, atol=1e-9)
 
 
 @pytest.mark.parametrize(("old", "new", "says"), [
@@ -150,7 +150,7 @@ def test_a_torque_limit_of_the_file_is_the_models(tmp_path):
 def test_angle_zero_is_where_the_leg_is_straight(tmp_path):
     model = A1.mjcf.replace('class="calf"/>', 'class="calf" ref="0.1"/>')
     robot = robot_in(tmp_path, model)
-    np.testing.assert_allclose(robot.legs.upper[2::3], A1.legs.upper[2::3] - 0.1)
+    assert_allclose(robot.legs.upper[2::3], A1.legs.upper[2::3] - 0.1)
 
 
 def test_a_deviation_that_is_let_pass_is_taken_out_of_the_model(tmp_path):
@@ -160,7 +160,7 @@ def test_a_deviation_that_is_let_pass_is_taken_out_of_the_model(tmp_path):
     data.qpos[:7], data.qpos[7:] = (0, 0, 0, 1, 0, 0, 0), robot.stand
     mujoco.mj_kinematics(compiled, data)
     seen = [data.geom(f"{foot}_foot").xpos for foot in OURS]
-    np.testing.assert_allclose(foot_positions_in_base(robot.legs, robot.stand), seen, atol=1e-12)
+    assert_allclose(foot_positions_in_base(robot.legs, robot.stand), seen, atol=1e-12)
 
 
 @pytest.mark.parametrize(("defaults", "says"), [

@@ -1,6 +1,7 @@
 import numpy as np
 import pinocchio as pin
 import pytest
+from pytest import approx
 
 from robots.state import (
     difference,
@@ -21,7 +22,7 @@ def test_difference_inverts_integrate(random_state, tangent):
     for _ in range(20):
         q, v, _ = random_state()
         dx = tangent()
-        assert difference(q, v, *integrate(q, v, dx)) == pytest.approx(dx, abs=1e-12)
+        assert difference(q, v, *integrate(q, v, dx)) == approx(dx, abs=1e-12)
 
 
 def test_integrate_inverts_difference(random_state):
@@ -30,8 +31,8 @@ def test_integrate_inverts_difference(random_state):
         q3, v3 = integrate(q, v, difference(q, v, q2, v2))
         sign = np.sign(q3[3:7] @ q2[3:7])  # q and -q are one attitude
         q3[3:7] *= sign
-        assert q3 == pytest.approx(q2, abs=1e-12)
-        assert v3 == pytest.approx(v2, abs=1e-12)
+        assert q3 == approx(q2, abs=1e-12)
+        assert v3 == approx(v2, abs=1e-12)
 
 
 def test_a_state_does_not_differ_from_itself_whatever_the_quaternion_sign(random_state):
@@ -63,7 +64,7 @@ def test_difference_jacobian_is_the_derivative(random_state, tangent):
             plus, minus = (integrate(q, v, s * h * e)[0] for s in (1.0, -1.0))
             change = difference(q_ref, v, plus, v) - difference(q_ref, v, minus, v)
             columns.append(change[:6] / (2.0 * h))
-        assert difference_jacobian(q_ref, q) == pytest.approx(np.array(columns).T, abs=1e-8)
+        assert difference_jacobian(q_ref, q) == approx(np.array(columns).T, abs=1e-8)
 
 
 def test_mujoco_convention_round_trip_and_meaning(random_state):
@@ -71,7 +72,7 @@ def test_mujoco_convention_round_trip_and_meaning(random_state):
     qpos, qvel = mujoco_from_pinocchio(q, v)
     q_back, v_back = pinocchio_from_mujoco(qpos, qvel)
     assert np.all(q_back == q)
-    assert v_back == pytest.approx(v, abs=1e-14)
+    assert v_back == approx(v, abs=1e-14)
     assert qpos[3] == q[6]
-    assert np.linalg.norm(qvel[:3]) == pytest.approx(np.linalg.norm(v[:3]))
+    assert np.linalg.norm(qvel[:3]) == approx(np.linalg.norm(v[:3]))
     assert np.all(qvel[3:] == v[3:])

@@ -13,6 +13,7 @@ from robots.soft_contact import soft_contact_of
 from robots.soft_step import differentiate_step
 from robots.state import difference, integrate, mujoco_from_pinocchio, pinocchio_from_mujoco
 from tests.a1 import A1
+from tests.differences import slopes
 
 CONES = {"pyramidal": None, "elliptic": 1.0, "elliptic 100": 100.0}  # impratio
 # Errors of central differences: eps^2 from the third derivative (1e-5 to 1e-7 of the slope at 1e-5,
@@ -58,11 +59,11 @@ class Physics:
     def differences(self, x, tau, eps=EPS):
         """A, B by central differences."""
         middle, _ = self.step(x, tau)
-        columns = []
-        for e in eps * np.eye(48):
-            ends = [self.step(moved(x, s * e[:36]), tau + s * e[36:])[0] for s in (1.0, -1.0)]
-            columns.append((minus(middle, ends[0]) - minus(middle, ends[1])) / (2.0 * eps))
-        slope = np.array(columns).T
+
+        def end(d):
+            return minus(middle, self.step(moved(x, d[:36]), tau + d[36:])[0])
+
+        slope = slopes(end, np.zeros(48), eps)
         return slope[:, :36], slope[:, 36:]
 
     def heights(self, x):
@@ -164,8 +165,7 @@ def direction(name, x):
 
 def lift(physics, x, dx):
     """Rate at which RR rises along dx."""
-    ends = [physics.heights(moved(x, s * EPS * dx))[RR] for s in (1.0, -1.0)]
-    return (ends[0] - ends[1]) / (2.0 * EPS)
+    return slopes(lambda s: physics.heights(moved(x, s * dx))[RR], 0.0)
 
 
 def compare(slopes, expected):

@@ -2,11 +2,11 @@
 
 import numpy as np
 import pytest
+from numpy.testing import assert_allclose
 
 from robots.approach import MINIMUM_APPROACH_SPEED
 from robots.mujoco_model import load_mujoco
 from robots.stance_dynamics import (
-    StanceModel,
     stance_model_of,
 )
 from robots.stance_step import stance_step
@@ -18,7 +18,7 @@ SUBSETS = [np.array([float(mask >> i & 1) for i in range(4)]) for mask in range(
 
 
 @pytest.fixture(scope="module")
-def robot() -> StanceModel:
+def robot():
     return stance_model_of(load_mujoco(A1))
 
 
@@ -28,11 +28,11 @@ def test_a_step_and_its_map_are_pinocchios(robot, dynamics, random_state, contac
         q, v, tau = random_state()
         step = stance_step(robot, q, v, tau, contacts, dt)
         for mine, theirs in zip(step[:2], dynamics.step(q, v, tau, contacts, dt), strict=True):
-            np.testing.assert_allclose(mine, theirs, atol=1e-9 * np.abs(theirs).max())
+            assert_allclose(mine, theirs, atol=1e-9 * np.abs(theirs).max())
         A, _ = dynamics.step_derivatives(q, v, tau, contacts, dt)
-        np.testing.assert_allclose(step.A, A, atol=1e-9 * np.abs(A).max())
+        assert_allclose(step.A, A, atol=1e-9 * np.abs(A).max())
         f = dynamics.acceleration(q, v, tau, contacts)[1]
-        np.testing.assert_allclose(step.load, f[:, 2], atol=1e-9 * max(1.0, np.abs(f).max()))
+        assert_allclose(step.load, f[:, 2], atol=1e-9 * max(1.0, np.abs(f).max()))
 
 
 @pytest.mark.parametrize("junk", [np.nan, np.inf, -np.inf, 1e300])
@@ -66,4 +66,4 @@ def test_a_touchdown_is_pinocchios(robot, dynamics, random_state, contacts, foot
             for name in ("v_plus", "reset_jacobian", "saltation", "guard_shift"):
                 theirs = getattr(wanted, name)
                 mine, scale = getattr(landing, name), np.abs(theirs).max()
-                np.testing.assert_allclose(mine, theirs, atol=1e-8 * scale, err_msg=name)
+                assert_allclose(mine, theirs, atol=1e-8 * scale, err_msg=name)

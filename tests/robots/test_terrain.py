@@ -3,6 +3,7 @@
 import mujoco
 import numpy as np
 import pytest
+from numpy.testing import assert_allclose
 
 from robots.terrain import (
     Box,
@@ -13,11 +14,12 @@ from robots.terrain import (
     surface_at,
 )
 from robots.terrain_geoms import add_geoms
+from tests.differences import slopes
 
 FLOOR = '<mujoco><worldbody><geom name="floor" type="plane" size="0 0 .05"/></worldbody></mujoco>'
 
 
-def boxes(count: int = 12, seed: int = 0) -> tuple[Box, ...]:
+def boxes(count=12, seed=0):
     draw = np.random.default_rng(seed)
     return tuple(
         Box(
@@ -30,7 +32,7 @@ def boxes(count: int = 12, seed: int = 0) -> tuple[Box, ...]:
     )
 
 
-def waves() -> Grid:
+def waves():
     x, y = np.meshgrid(np.linspace(0, 6, 41), np.linspace(0, 4, 31))
     return Grid(0.1 * (1.0 + np.sin(x) * np.cos(y)), (-1.0, -0.75), 0.05)
 
@@ -41,7 +43,7 @@ GROUNDS = {
 }  # fmt: skip
 
 
-def model_of(ground) -> tuple[mujoco.MjModel, mujoco.MjData]:
+def model_of(ground):
     spec = mujoco.MjSpec.from_string(FLOOR)
     add_geoms(spec, ground)
     model = spec.compile()
@@ -51,7 +53,7 @@ def model_of(ground) -> tuple[mujoco.MjModel, mujoco.MjData]:
 
 
 @pytest.mark.parametrize("name", GROUNDS)
-def test_heights_are_those_that_a_vertical_ray_meets(name: str) -> None:
+def test_heights_are_those_that_a_vertical_ray_meets(name):
     ground, draw = GROUNDS[name], np.random.default_rng(2)
     model, data = model_of(ground)
     geom = np.zeros(1, np.int32)
@@ -63,17 +65,16 @@ def test_heights_are_those_that_a_vertical_ray_meets(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", GROUNDS)
-def test_the_normal_is_the_gradient_of_the_height(name: str) -> None:
-    ground, draw, h = GROUNDS[name], np.random.default_rng(3), 1e-7
+def test_the_normal_is_the_gradient_of_the_height(name):
+    ground, draw = GROUNDS[name], np.random.default_rng(3)
     compared = 0
     for x, y in draw.uniform(-1.5, 1.5, (200, 2)):
-        by = [(height_at(ground, x + a, y + b) - height_at(ground, x - a, y - b)) / (2.0 * h)
-              for a, b in ((h, 0.0), (0.0, h))]  # fmt: skip
+        by = slopes(lambda p: height_at(ground, *p), [x, y], 1e-7)
         if max(map(abs, by)) > 5.0:  # across a wall
             continue
         normal = np.array([-by[0], -by[1], 1.0])
         _, *found = surface_at(ground, x, y)
-        np.testing.assert_allclose(found, normal / np.linalg.norm(normal), atol=1e-5)
+        assert_allclose(found, normal / np.linalg.norm(normal), atol=1e-5)
         compared += 1
     assert compared > 150
 
@@ -83,9 +84,7 @@ def test_the_normal_is_the_gradient_of_the_height(name: str) -> None:
     # Of a grid the plane below counts, and MuJoCo finds the nearest of the triangles around.
     [("boxes", 0.4, 1e-9), ("waves", 0.02, 2e-4)],
 )
-def test_distances_are_those_of_a_small_sphere_in_mujoco(
-    name: str, furthest: float, error: float
-) -> None:
+def test_distances_are_those_of_a_small_sphere_in_mujoco(name, furthest, error):
     ground, draw = GROUNDS[name], np.random.default_rng(4)
     spec = mujoco.MjSpec.from_string(FLOOR)
     add_geoms(spec, ground)
@@ -106,7 +105,7 @@ def test_distances_are_those_of_a_small_sphere_in_mujoco(
         assert data.contact.dist[nearest] == pytest.approx(distance - 0.02, abs=error)
         frame = data.contact.frame[nearest][:3]
         sign = -1.0 if data.contact.geom[nearest, 0] == sphere else 1.0
-        np.testing.assert_allclose(sign * frame, normal, atol=0.05 if name == "waves" else 1e-9)
+        assert_allclose(sign * frame, normal, atol=0.05 if name == "waves" else 1e-9)
         touching += 1
     assert touching > 80
 
@@ -118,6 +117,6 @@ def test_distances_are_those_of_a_small_sphere_in_mujoco(
         (np.zeros((1, 5)), "two rows"),
     ],
 )  # fmt: skip
-def test_a_grid_that_cannot_be_is_refused(heights: np.ndarray, words: str) -> None:
+def test_a_grid_that_cannot_be_is_refused(heights, words):
     with pytest.raises(ValueError, match=words):
         make_ground(grid=Grid(heights, (0.0, 0.0), 0.1))

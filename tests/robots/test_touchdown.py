@@ -1,11 +1,14 @@
 import numpy as np
 import pinocchio as pin
 import pytest
+from pytest import approx
 
-from robots.pinocchio_model import foot_frame_ids
 from robots.rotations import exp3
 from robots.state import difference, integrate
 from robots.touchdown import impact, touchdown
+from tests.a1 import feet_in_world
+from tests.differences import flow, slopes
+from tests.robots.test_contact_dynamics import foot_jacobian
 
 CASES = [(mask, foot) for mask in range(16) for foot in range(4) if not mask >> foot & 1]
 SOME = [(0, 0), (0, 3), (1, 3), (4, 1), (6, 0), (9, 2), (7, 3), (14, 0)]
@@ -13,13 +16,6 @@ SOME = [(0, 0), (0, 3), (1, 3), (4, 1), (6, 0), (9, 2), (7, 3), (14, 0)]
 
 def _vector(mask):
     return np.array([float(mask >> i & 1) for i in range(4)])
-
-
-def _jacobian(model, q, feet):
-    data = model.createData()
-    frames = [foot_frame_ids(model)[foot] for foot in feet]
-    rows = [pin.computeFrameJacobian(model, data, q, f, pin.LOCAL_WORLD_ALIGNED) for f in frames]
-    return np.vstack([J[:3] for J in rows])
 
 
 def _mass_matrix(model, q):
@@ -36,7 +32,7 @@ def _event(model, dynamics, random_state, mask, foot, normal=UP):
     while True:
         q, v, tau = random_state()
         v = impact(dynamics, q, v, _vector(mask)).v_plus if mask else v
-        down = normal @ _jacobian(model, q, [foot]) @ v
+        down = normal @ foot_jacobian(model, q, [foot]) @ v
         if abs(down) > 0.8:
             return q, -np.sign(down) * v, tau
 
@@ -47,17 +43,17 @@ def test_impact_laws(model, dynamics, random_state, mask, foot):
     q, v, tau = _event(model, dynamics, random_state, mask, foot)
     hit = touchdown(dynamics, q, v, tau, _vector(mask), foot)
     after = mask | 1 << foot
-    J, M = _jacobian(model, q, np.flatnonzero(_vector(after))), _mass_matrix(model, q)
+    J, M = foot_jacobian(model, q, np.flatnonzero(_vector(after))), _mass_matrix(model, q)
     impulse = hit.impulse[_vector(after) > 0.5].ravel()
     assert np.abs(J @ hit.v_plus).max() < 1e-9
     assert np.abs(M @ (hit.v_plus - v) - J.T @ impulse).max() < 1e-10
     assert np.all(hit.impulse[_vector(after) < 0.5] == 0.0)
     before, later = v @ M @ v, hit.v_plus @ M @ hit.v_plus
     lost = (v - hit.v_plus) @ M @ (v - hit.v_plus)
-    assert before - later == pytest.approx(lost, rel=1e-8)  # Carnot: all of the loss is in the jump
+    assert before - later == approx(lost, rel=1e-8)  # Carnot: all of the loss is in the jump
     assert later < before
     again = impact(dynamics, q, hit.v_plus, _vector(after)).v_plus
-    assert again == pytest.approx(hit.v_plus, abs=1e-9)
+    assert again == approx(hit.v_plus, abs=1e-9)
 
 
 @pytest.mark.parametrize("normal", [UP, SLOPE], ids=["level", "slope"])
@@ -68,47 +64,28 @@ def test_saltation_is_the_derivative_of_a_simulated_touchdown(
     q, v, tau = _event(model, dynamics, random_state, mask, foot, normal)
     before, after = _vector(mask), _vector(mask | 1 << foot)
     hit = touchdown(dynamics, q, v, tau, before, foot, normal=normal)
-    assert hit.normal_velocity == pytest.approx(normal @ _jacobian(model, q, [foot]) @ v)
-    ground = normal @ _place(model, q, foot)
+    assert hit.normal_velocity == approx(normal @ foot_jacobian(model, q, [foot]) @ v)
+    ground = normal @ feet_in_world(q)[foot]
 
     def end(dx):
         """Flow from the neighbour to its own touchdown, stop, and flow the same time back."""
         x, t = integrate(q, v, dx), 0.0
         for _ in range(6):  # Newton on the time of touchdown
-            qt, vt = _flow(dynamics, *x, tau, before, t)
-            rate = normal @ _jacobian(model, qt, [foot]) @ vt
-            t -= (normal @ _place(model, qt, foot) - ground) / rate
-        qt, vt = _flow(dynamics, *x, tau, before, t)
-        return _flow(dynamics, qt, impact(dynamics, qt, vt, after).v_plus, tau, after, -t)
+            qt, vt = flow(dynamics, *x, tau, before, t)
+            rate = normal @ foot_jacobian(model, qt, [foot]) @ vt
+            t -= (normal @ feet_in_world(qt)[foot] - ground) / rate
+        qt, vt = flow(dynamics, *x, tau, before, t)
+        return flow(dynamics, qt, impact(dynamics, qt, vt, after).v_plus, tau, after, -t)
 
-    h = 3e-6
-    nominal = (q, hit.v_plus)
-    fd = np.empty((36, 36))
-    for i, e in enumerate(np.eye(36)):
-        plus, minus = difference(*nominal, *end(h * e)), difference(*nominal, *end(-h * e))
-        fd[:, i] = (plus - minus) / (2 * h)
+    fd = slopes(lambda dx: difference(q, hit.v_plus, *end(dx)), np.zeros(36), 3e-6)
     scale = np.abs(fd).max()
     assert np.abs(hit.saltation - fd).max() < 1e-5 * scale
     assert np.abs(hit.reset_jacobian - fd).max() > 1e-2 * scale  # D_xR alone is not it
 
 
-def _place(model, q, foot):
-    data = model.createData()
-    pin.framesForwardKinematics(model, data, q)
-    return data.oMf[foot_frame_ids(model)[foot]].translation
-
-
-def _flow(dynamics, q, v, tau, contacts, t):
-    """One midpoint step of the contact dynamics over a time of microseconds: error O(t^3)."""
-    a, _ = dynamics.acceleration(q, v, tau, contacts)
-    q_mid, v_mid = integrate(q, v, 0.5 * t * np.concatenate((v, a)))
-    a_mid, _ = dynamics.acceleration(q_mid, v_mid, tau, contacts)
-    return integrate(q, v, t * np.concatenate((v_mid, a_mid)))
-
-
 def test_slow_and_rising_feet_are_told_apart_without_a_division(model, dynamics, random_state):
     q, v, tau = _event(model, dynamics, random_state, 0, 2)
-    J_n = _jacobian(model, q, [2])[2]
+    J_n = foot_jacobian(model, q, [2])[2]
     sliding = v - J_n * (J_n @ v) / (J_n @ J_n)
     for velocity, status in ((sliding, "grazing"), (-v, "separating"), (0.0 * v, "grazing")):
         hit = touchdown(dynamics, q, velocity, tau, np.zeros(4), 2)

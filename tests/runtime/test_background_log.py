@@ -4,7 +4,6 @@ import io
 import logging
 import sys
 import threading
-from collections.abc import Iterator
 from contextlib import nullcontext
 from pathlib import Path
 
@@ -22,21 +21,21 @@ LOG = logging.getLogger("tests.background_log")
 class Disk(io.StringIO):
     """A stream that keeps its writer waiting until `free` is set, or patience is out."""
 
-    def __init__(self) -> None:
+    def __init__(self):
         super().__init__()
         self.free = threading.Event()
 
-    def write(self, text: str) -> int:
+    def write(self, text):
         self.free.wait(PATIENCE_S)
         return super().write(text)
 
     @property
-    def lines(self) -> list[str]:
+    def lines(self):
         return self.getvalue().splitlines()
 
 
 @pytest.fixture
-def disk() -> Iterator[Disk]:
+def disk():
     """The stream of a handler of the root logger."""
     root, disk = logging.getLogger(), Disk()
     handler, level = logging.StreamHandler(disk), root.level
@@ -48,7 +47,7 @@ def disk() -> Iterator[Disk]:
     root.setLevel(level)
 
 
-def test_who_logs_does_not_wait_for_the_disk(disk: Disk) -> None:
+def test_who_logs_does_not_wait_for_the_disk(disk):
     with log_in_background():
         for k in range(50):
             LOG.warning("line %d", k)
@@ -59,7 +58,7 @@ def test_who_logs_does_not_wait_for_the_disk(disk: Disk) -> None:
 
 
 @pytest.mark.parametrize("error", [None, RuntimeError, KeyboardInterrupt, SystemExit])
-def test_all_lines_are_written_at_the_end(disk: Disk, error: type[BaseException] | None) -> None:
+def test_all_lines_are_written_at_the_end(disk, error):
     handlers = logging.getLogger().handlers[:]
     disk.free.set()
     with pytest.raises(error) if error else nullcontext(), log_in_background():
@@ -73,9 +72,7 @@ def test_all_lines_are_written_at_the_end(disk: Disk, error: type[BaseException]
     assert disk.lines[-1] == "ERROR after it"
 
 
-def test_what_cannot_wait_for_the_disk_any_more_is_counted(
-    disk: Disk, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_what_cannot_wait_for_the_disk_any_more_is_counted(disk, monkeypatch):
     monkeypatch.setattr(background_log, "MOST", 10)
     with log_in_background():
         for k in range(100):
@@ -87,9 +84,7 @@ def test_what_cannot_wait_for_the_disk_any_more_is_counted(
     assert told == f"ERROR {100 - len(kept)} log lines are lost"
 
 
-def test_the_end_does_not_wait_for_a_disk_that_takes_nothing(
-    disk: Disk, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_the_end_does_not_wait_for_a_disk_that_takes_nothing(disk, monkeypatch):
     monkeypatch.setattr(background_log, "LAST_S", 0.1)
     with log_in_background():
         LOG.info("a line")
@@ -123,7 +118,7 @@ except LookupError as error:
         ("sys.exit('told to')", "told to"),
     ],
 )
-def test_the_last_words_of_a_process_come_last(tmp_path: Path, ending: str, words: str) -> None:
+def test_the_last_words_of_a_process_come_last(tmp_path, ending, words):
     program = f"import sys; sys.path.insert(0, {str(ROOT)!r})\n" + WORDS.replace("ENDING", ending)
     child = Child("tracker", [sys.executable, "-c", program], tmp_path / "tracker.log")
     child.start()

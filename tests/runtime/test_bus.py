@@ -5,21 +5,14 @@ import socket
 import subprocess
 import sys
 
-import numpy as np
 import pytest
 import zmq
 
 from runtime.bus import Bus, CurveKeys, EndpointInUse, Endpoints
-from runtime.messages import StateEstimate
 from runtime.topics import STATE_ESTIMATE, TOPICS
+from tests.a1 import estimate
 
 PATIENCE_S = 10.0
-
-
-def estimate(tick):
-    return StateEstimate(
-        tick=tick, time=0.0, q=np.zeros(19), v=np.zeros(18), contact=np.ones(4), status="ok"
-    )
 
 
 def free_port():

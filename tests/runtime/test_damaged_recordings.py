@@ -1,7 +1,5 @@
 """A damaged part of a recording costs the chunks that it is in, and says when they were."""
 
-from pathlib import Path
-
 import numpy as np
 import pytest
 from hypothesis import given
@@ -15,7 +13,7 @@ CHUNKS, FRAMES = 8, 20  # frames in a chunk
 
 
 @pytest.fixture(scope="module")
-def recording(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, list[int]]:
+def recording(tmp_path_factory):
     """A recording, and where its chunks begin [bytes]."""
     path, begins = tmp_path_factory.mktemp("recording") / "run.mcap", []
     draw = np.random.default_rng(1)
@@ -30,16 +28,16 @@ def recording(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, list[int]
     return path, begins
 
 
-def time_of(chunk: int, frame: int) -> int:
+def time_of(chunk, frame):
     return 10**9 + 10**6 * (FRAMES * chunk + frame)
 
 
-def read(path: Path) -> tuple[list[int], list[Gap]]:
-    gaps: list[Gap] = []
+def read(path):
+    gaps = []
     return [frame.log_time_ns for frame in read_frames(path, gaps)], gaps
 
 
-def damaged(recording: tuple[Path, list[int]], at: int, data: bytes) -> Path:
+def damaged(recording, at, data):
     content = bytearray(recording[0].read_bytes())
     content[at : at + len(data)] = data
     path = recording[0].with_name("damaged.mcap")
@@ -48,9 +46,7 @@ def damaged(recording: tuple[Path, list[int]], at: int, data: bytes) -> Path:
 
 
 @given(st.floats(0.0, 1.0), st.integers(1, 400), st.sampled_from([b"\x00", b"\xff", b"saltus"]))
-def test_no_other_chunk_is_lost(
-    recording: tuple[Path, list[int]], part: float, size: int, pattern: bytes
-) -> None:
+def test_no_other_chunk_is_lost(recording, part, size, pattern):
     begins = recording[1]
     at = int(part * (begins[-1] - 8))
     data = (pattern * size)[:size]
@@ -63,8 +59,8 @@ def test_no_other_chunk_is_lost(
 
 
 def test_an_unfinished_recording_keeps_its_channels_without_its_first_chunk(
-    recording: tuple[Path, list[int]],
-) -> None:
+    recording,
+):
     begins = recording[1]
     path = damaged(recording, begins[0] + 100, bytes(64))
     path.write_bytes(path.read_bytes()[: begins[4] + 50])
@@ -74,7 +70,7 @@ def test_an_unfinished_recording_keeps_its_channels_without_its_first_chunk(
 
 
 @pytest.mark.parametrize("k", [0, 3, CHUNKS - 1])
-def test_the_gap_is_where_the_chunk_was(recording: tuple[Path, list[int]], k: int) -> None:
+def test_the_gap_is_where_the_chunk_was(recording, k):
     times, gaps = read(damaged(recording, recording[1][k] + 100, bytes(64)))
     assert len(times) == (CHUNKS - 1) * FRAMES
     before = None if k == 0 else time_of(k - 1, FRAMES - 1)
@@ -82,9 +78,7 @@ def test_the_gap_is_where_the_chunk_was(recording: tuple[Path, list[int]], k: in
     assert gaps == [Gap(before, after)]
 
 
-def test_what_is_no_recording_or_has_no_whole_chunk_is_refused(
-    recording: tuple[Path, list[int]], tmp_path: Path
-) -> None:
+def test_what_is_no_recording_or_has_no_whole_chunk_is_refused(recording, tmp_path):
     file = tmp_path / "a.mcap"
     for content in (b"notes" * 9, MCAP0_MAGIC + b"\x06" + bytes(200)):
         file.write_bytes(content)

@@ -30,18 +30,20 @@ def floats(shape):
     return hnp.arrays(np.float64, shape, elements=FLOATS)
 
 
+SCALARS = {int: INTEGERS, float: FLOATS, bool: st.booleans(), str: st.text()}
+
+
 @st.composite
-def messages(draw, kind):
+def messages(draw, kind, **scalars):
     """Any message of `kind`, NaN and infinities included."""
     fixed, varying, words = layout(kind)
     numbers = {letter: draw(st.integers(0, 3)) for letter in "NIC"}
     fields = {name: draw(floats(shape)) for name, shape in fixed}
     fields |= {name: draw(floats(shape.at(numbers))) for name, shape in varying}
     fields |= {name: draw(st.sampled_from(accepted)) for name, accepted in words}
-    scalars = {int: INTEGERS, float: FLOATS, bool: st.booleans(), str: st.text()}
     for name, hint in kind.__annotations__.items():
         if name not in fields:
-            fields[name] = draw(scalars[hint])
+            fields[name] = draw(scalars.get(hint.__name__, SCALARS[hint]))
     return kind(**fields)
 
 
@@ -74,9 +76,7 @@ def test_a_message_is_equal_after_a_round_trip(kind, data):
     ],
 )
 def test_an_array_of_the_wrong_form_is_refused_by_name(changes):
-    with pytest.raises(
-        ValueError, match=r"MotorCommand\.q: expected a float64 array of shape \(12"
-    ):
+    with pytest.raises(ValueError, match=r"MotorCommand\.q: .*\(12"):
         command(**changes)
 
 
@@ -87,9 +87,7 @@ def test_the_knots_of_a_plan_agree():
     arrays = {name: np.zeros(size) for name, size in sizes.items()}
     plan = Plan(gains=np.zeros((3, 12, 36)), **arrays, **rest)
     assert decode(Plan, encode(plan)) == plan
-    with pytest.raises(
-        ValueError, match=r"Plan\.gains: .*\(3, 12, 36\), got float64 \(4, 12, 36\)"
-    ):
+    with pytest.raises(ValueError, match=r"Plan\.gains: .*\(3, 12, 36\).*\(4, 12, 36\)"):
         Plan(gains=np.zeros((4, 12, 36)), **arrays, **rest)
 
 

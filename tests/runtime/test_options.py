@@ -1,7 +1,7 @@
 """Units and ranges of options: what is accepted, what is refused, and in which words."""
 
 import math
-from typing import Annotated, Any
+from typing import Annotated
 
 import msgspec
 import pytest
@@ -29,7 +29,7 @@ class Push(Options, frozen=True):
     length: Annotated[float, positive("s", 9.0)] = msgspec.field(name="for", default=1.0)
     every: float = 2.0
 
-    def __post_init__(self) -> None:
+    def __post_init__(self):
         Options.__post_init__(self)
         if self.every <= self.length:
             raise ValueError("give pushes that do not overlap")
@@ -44,7 +44,7 @@ class Launch(Options, frozen=True):
 
 
 @given(st.floats(allow_nan=True, allow_infinity=True))
-def test_a_number_is_accepted_exactly_inside_its_range(value: float) -> None:
+def test_a_number_is_accepted_exactly_inside_its_range(value):
     inside = math.isfinite(value) and 0.0 <= value <= 5.0
     assert SPEED.accepts(value) == inside
     if inside:
@@ -54,7 +54,7 @@ def test_a_number_is_accepted_exactly_inside_its_range(value: float) -> None:
             Walk(speed=value)
 
 
-def test_every_component_and_an_optional_number_are_checked() -> None:
+def test_every_component_and_an_optional_number_are_checked():
     with pytest.raises(ValueError, match="weights is 0; give above 0"):
         Walk(weights=(1.0, 0.0))
     with pytest.raises(ValueError, match="limit is -1; give 0 s or more"):
@@ -76,7 +76,7 @@ def test_every_component_and_an_optional_number_are_checked() -> None:
         ({"speed": 1}, "", "Object contains unknown field speed"),
     ],
 )
-def test_a_refusal_has_the_whole_key(data: dict[str, Any], root: str, words: str) -> None:
+def test_a_refusal_has_the_whole_key(data, root, words):
     with pytest.raises(msgspec.ValidationError) as caught:
         msgspec.convert(data, Launch)
     assert refusal(caught.value, root) == words

@@ -4,34 +4,23 @@ import numpy as np
 import pytest
 from mcap.reader import make_reader
 
-from runtime.messages import DecodeError, GroundTruth, StateEstimate, encode
+from runtime.messages import DecodeError, StateEstimate, encode
 from runtime.recording import RecordedFrame, Recorder, read_frames, read_recording
 from runtime.topics import GROUND_TRUTH, STATE_ESTIMATE, Topic
+from tests import a1
+
+
+def numbers(tick):
+    random = np.random.default_rng(tick)
+    return {"q": random.normal(size=19), "v": random.normal(size=18)}
 
 
 def estimate(tick):
-    random = np.random.default_rng(tick)
-    return StateEstimate(
-        tick=tick,
-        time=1e-3 * tick,
-        q=random.normal(size=19),
-        v=random.normal(size=18),
-        contact=random.random(4),
-        status="ok",
-    )
+    return a1.estimate(tick, **numbers(tick))
 
 
 def truth(tick):
-    random = np.random.default_rng(tick)
-    return GroundTruth(
-        tick=tick,
-        time=1e-3 * tick,
-        q=random.normal(size=19),
-        v=random.normal(size=18),
-        foot_force=random.normal(size=(4, 3)),
-        contact=np.ones(4),
-        trunk_contact=False,
-    )
+    return a1.ground_truth(tick, **numbers(tick))
 
 
 def record(path, ticks):

@@ -1,7 +1,6 @@
 """A disk that takes no more stops a recording: nothing is raised, whole chunks stay readable."""
 
 import random
-from pathlib import Path
 
 import pytest
 from hypothesis import example, given
@@ -18,13 +17,13 @@ TIMES = [7 * number % COUNT for number in range(COUNT)]  # log times need not ri
 END = 50  # length of the shortest end of a file [bytes]
 
 
-def frame(number: int) -> bytes:
+def frame(number):
     """Compresses well, so that chunks are small and the index is not: both can be cut."""
     noise = random.Random(number).randbytes(10 * END)  # a chunk is longer than the end of a file
     return noise + bytes(LENGTH - len(noise))
 
 
-def record(path: Path) -> Recorder:
+def record(path):
     recorder = Recorder(path)
     for number in range(COUNT):
         recorder.write(STATE_ESTIMATE, frame(number), TIMES[number])
@@ -33,7 +32,7 @@ def record(path: Path) -> Recorder:
 
 
 @pytest.fixture(scope="module")
-def whole(tmp_path_factory) -> Path:
+def whole(tmp_path_factory):
     path = tmp_path_factory.mktemp("whole") / "run.mcap"
     recorder = record(path)
     assert (recorder.failure, recorder.kept, recorder.kept_until_ns) == ("", COUNT, max(TIMES))
@@ -41,7 +40,7 @@ def whole(tmp_path_factory) -> Path:
 
 
 @pytest.fixture(scope="module")
-def chunk_ends(whole) -> list[int]:
+def chunk_ends(whole):
     """Lengths of the file after each of its chunks [bytes]."""
     ends = []
     with whole.open("rb") as file:
@@ -52,7 +51,7 @@ def chunk_ends(whole) -> list[int]:
 
 
 @pytest.fixture(scope="module")
-def folder(tmp_path_factory) -> Path:
+def folder(tmp_path_factory):
     return tmp_path_factory.mktemp("full")
 
 

@@ -9,7 +9,7 @@ from runtime.signals import STOP_SIGNALS, StopFlag
 
 
 @pytest.mark.parametrize("number", STOP_SIGNALS)
-def test_each_of_them_stops_and_afterwards_is_its_old_handlers(number: signal.Signals) -> None:
+def test_each_of_them_stops_and_afterwards_is_its_old_handlers(number):
     inherited = signal.signal(number, signal.SIG_DFL)  # not ignored, as SIGHUP is under nohup
     try:
         with StopFlag() as stop:
@@ -22,7 +22,7 @@ def test_each_of_them_stops_and_afterwards_is_its_old_handlers(number: signal.Si
         signal.signal(number, inherited)
 
 
-def test_one_within_another_that_is_set_is_set() -> None:
+def test_one_within_another_that_is_set_is_set():
     with StopFlag() as outer:
         with StopFlag() as inner:
             assert not inner()
@@ -31,7 +31,7 @@ def test_one_within_another_that_is_set_is_set() -> None:
             assert outer() and inner()
 
 
-def test_under_nohup_a_terminal_that_goes_stops_nothing() -> None:
+def test_under_nohup_a_terminal_that_goes_stops_nothing():
     before = signal.signal(signal.SIGHUP, signal.SIG_IGN)
     try:
         with StopFlag() as stop:

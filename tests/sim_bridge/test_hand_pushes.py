@@ -1,17 +1,13 @@
 """Pushes by hand: each once, at the start of the next tick; refused where it makes no sense."""
 
-from typing import Any, cast
-
 import numpy as np
 import pytest
 
-from runtime.bus import Subscriber
 from runtime.messages import Push
 from sim_bridge.hand_pushes import HandPushes
-from sim_bridge.simulated_robot import SimulatedRobot
 
 
-def push(sequence=1, velocity=(0.0, 1.0, 0.0), body: Any = "base", time=5.0):
+def push(sequence=1, velocity=(0.0, 1.0, 0.0), body="base", time=5.0):
     return Push(sequence=sequence, time=time, body=body, velocity=np.array(velocity))
 
 
@@ -41,9 +37,9 @@ class Robot:
 
 def apply(*pushes):
     robot, queue = Robot(), Queue(*pushes)
-    by_hand = HandPushes(cast(Subscriber[Push], queue))
-    by_hand.apply(cast(SimulatedRobot, robot))
-    by_hand.apply(cast(SimulatedRobot, robot))
+    by_hand = HandPushes(queue)
+    by_hand.apply(robot)
+    by_hand.apply(robot)
     return robot.blows, by_hand.counts
 
 

@@ -11,18 +11,18 @@ from sim_bridge.pace import SILENCE_S, PaceKeeper
 class Wall:
     """A wall clock that stands still until somebody waits."""
 
-    def __init__(self) -> None:
+    def __init__(self):
         self.now = 100.0
 
-    def __call__(self) -> float:
+    def __call__(self):
         return self.now
 
 
-def pace(speed: float, steps: int = 0) -> Pace:
+def pace(speed, steps=0):
     return Pace(sequence=1, time=7.0, speed=speed, steps=steps)
 
 
-def live(keeper: PaceKeeper, wall: Wall, tick: int, until: float, cost: float = 0.0) -> int:
+def live(keeper, wall, tick, until, cost=0.0):
     """The tick that a robot reaches whose ticks cost some wall time [s]; it waits as it is told."""
     while wall.now < until:
         remaining = keeper.remaining(tick)
@@ -35,12 +35,12 @@ def live(keeper: PaceKeeper, wall: Wall, tick: int, until: float, cost: float = 
 
 
 @pytest.fixture
-def wall() -> Wall:
+def wall():
     return Wall()
 
 
 @pytest.fixture
-def keeper(wall: Wall) -> PaceKeeper:
+def keeper(wall):
     return PaceKeeper(wall)
 
 

@@ -10,27 +10,27 @@ from sim_bridge.perturbations import BaseForce, BaseVelocity, MotorBlock, PhaseI
 class Log:
     """Stands in for the simulation and remembers the state it is put in."""
 
-    def __init__(self) -> None:
+    def __init__(self):
         self.velocity, self.force, self.blocked = np.zeros(3), np.zeros(3), False
 
-    def add_base_velocity(self, velocity_in_world: np.ndarray) -> None:
+    def add_base_velocity(self, velocity_in_world):
         self.velocity = self.velocity + velocity_in_world
 
-    def push_base(self, force_in_world: np.ndarray) -> None:
+    def push_base(self, force_in_world):
         self.force = force_in_world
 
-    def block_motors(self, blocked: bool) -> None:
+    def block_motors(self, blocked):
         self.blocked = blocked
 
 
 class EverySecond:
     """A gait whose cycles last a second: stance first, swing from the half."""
 
-    def phase_start(self, foot: str, phase: str, cycle: int) -> float:
+    def phase_start(self, foot, phase, cycle):
         assert foot == "RL"
         return cycle + (0.5 if phase == "swing" else 0.0)
 
-    def phase_duration(self, foot: str, phase: str, cycle: int) -> float:
+    def phase_duration(self, foot, phase, cycle):
         return 0.5
 
 

@@ -2,9 +2,9 @@
 
 import numpy as np
 import pytest
+from numpy.testing import assert_allclose, assert_array_equal
 
 from robots.rotations import log3, rotation_from_quaternion
-from runtime.messages import SensorReading
 from sim_bridge.options import SensorOptions
 from sim_bridge.sensors import READING, Sensors, measure
 
@@ -21,7 +21,7 @@ NO_BIAS = {
 }
 
 
-def sense(sensors: Sensors, time: float = 0.0, force: np.ndarray = FORCE) -> SensorReading:
+def sense(sensors, time=0.0, force=FORCE):
     row = np.zeros(READING.width)
     measure(time, Q, V, force, TORQUE, FEET, *sensors.draw(), row)
     return READING.message(row)
@@ -31,7 +31,7 @@ def sense(sensors: Sensors, time: float = 0.0, force: np.ndarray = FORCE) -> Sen
 def test_without_noise_sensors_tell_the_truth(noise):
     sensed = sense(Sensors(SensorOptions(noise=noise, yaw_drift=0.1), seed=1), time=5.0)
     truth = (Q[3:7], V[3:6], FORCE, Q[7:], V[6:], TORQUE, FEET)
-    np.testing.assert_array_equal(sensed.row[2:], np.concatenate(truth))
+    assert_array_equal(sensed.row[2:], np.concatenate(truth))
 
 
 def test_noise_has_the_promised_mean_and_deviation():
@@ -49,7 +49,7 @@ def test_noise_has_the_promised_mean_and_deviation():
     for name, true, deviation in cases:
         error = np.array([getattr(sample, name) for sample in samples]) - true
         assert np.abs(error.mean(axis=0)).max() < 5.0 * deviation / np.sqrt(2000)
-        np.testing.assert_allclose(error.std(axis=0), deviation, rtol=0.1)
+        assert_allclose(error.std(axis=0), deviation, rtol=0.1)
         correlation = np.mean(error[1:] * error[:-1], axis=0) / deviation**2
         assert np.abs(correlation).max() < 0.12
 
@@ -58,23 +58,23 @@ def test_heading_drifts_at_the_chosen_rate_about_the_world_vertical():
     options = SensorOptions(**NO_BIAS, orientation_noise=0.0, yaw_drift=0.02)
     quaternion = sense(Sensors(options, seed=0), time=30.0).quaternion_imu_in_world
     turned = rotation_from_quaternion(quaternion) @ rotation_from_quaternion(Q[3:7]).T
-    np.testing.assert_allclose(log3(turned), [0.0, 0.0, 0.6], atol=1e-9)
+    assert_allclose(log3(turned), [0.0, 0.0, 0.6], atol=1e-9)
 
 
 def test_biases_are_constant_and_belong_to_the_seed():
-    def gyro_mean(seed: int) -> np.ndarray:
+    def gyro_mean(seed):
         sensors = Sensors(SensorOptions(gyro_noise=0.0), seed)
         first, second = sense(sensors), sense(sensors)
-        np.testing.assert_array_equal(first.angular_velocity_imu, second.angular_velocity_imu)
+        assert_array_equal(first.angular_velocity_imu, second.angular_velocity_imu)
         return first.angular_velocity_imu - V[3:6]
 
     biases = np.array([gyro_mean(seed) for seed in range(300)])
-    np.testing.assert_allclose(biases.std(axis=0), 0.002, rtol=0.2)
+    assert_allclose(biases.std(axis=0), 0.002, rtol=0.2)
 
 
 def test_encoders_have_a_quantum_and_the_accelerometer_a_range():
     sensors = Sensors(SensorOptions(joint_position_quantum=0.01, accelerometer_range=20.0), seed=0)
     sensed = sense(sensors, force=np.array([500.0, -500.0, 0.0]))
     steps = sensed.joint_position / 0.01
-    np.testing.assert_allclose(steps, np.rint(steps), atol=1e-9)
-    np.testing.assert_array_equal(sensed.linear_acceleration_imu[:2], [20.0, -20.0])
+    assert_allclose(steps, np.rint(steps), atol=1e-9)
+    assert_array_equal(sensed.linear_acceleration_imu[:2], [20.0, -20.0])

@@ -2,9 +2,9 @@
 
 import numpy as np
 import pytest
+from numpy.testing import assert_allclose, assert_array_equal
 
 from robots.conventions import GRAVITY
-from runtime.messages import MotorCommand
 from sim_bridge.options import SensorOptions, SimulationOptions
 from sim_bridge.perturbation_script import PerturbationScript
 from sim_bridge.perturbations import BaseVelocity, MotorBlock
@@ -14,7 +14,7 @@ from tests.a1 import A1, stand_command
 PERFECT = SimulationOptions(sensors=SensorOptions(noise=0))
 
 
-def pd_command(tick: int, kp: float = 80.0, kd: float = 2.0, tau: float = 0.0) -> MotorCommand:
+def pd_command(tick, kp=80.0, kd=2.0, tau=0.0):
     kp, kd, tau = (np.full(12, each) for each in (kp, kd, tau))
     return stand_command(tick, 0.001 * tick, kp=kp, kd=kd, tau=tau)
 
@@ -24,10 +24,10 @@ def test_the_start_is_quiet_and_on_all_feet(options):
     robot = SimulatedRobot(A1, options)
     truth = robot.truth()
     assert (truth.tick, truth.time, robot.fell) == (0, 0.0, False)
-    np.testing.assert_array_equal(truth.v, 0.0)
-    np.testing.assert_array_equal(truth.q[:2], 0.0)
-    np.testing.assert_allclose(truth.q[7:], A1.stand, atol=2e-3)
-    np.testing.assert_array_equal(truth.contact, 1.0)
+    assert_array_equal(truth.v, 0.0)
+    assert_array_equal(truth.q[:2], 0.0)
+    assert_allclose(truth.q[7:], A1.stand, atol=2e-3)
+    assert_array_equal(truth.contact, 1.0)
     for _ in range(50):
         robot.advance(None)
         assert np.abs(robot.truth().v).max() < 1e-3
@@ -41,11 +41,11 @@ def test_the_floor_carries_the_weight(slope):
         robot.advance(None)
     weight = (1.1 * A1.mass + 2.0) * GRAVITY
     force = robot.truth().foot_force.sum(axis=0)
-    np.testing.assert_allclose(force, [0.0, 0.0, weight], atol=0.02 * weight)
+    assert_allclose(force, [0.0, 0.0, weight], atol=0.02 * weight)
 
 
 def test_friction_decides_whether_the_robot_slides_down_a_slope():
-    def slid(friction: float) -> float:
+    def slid(friction):
         robot = SimulatedRobot(A1, SimulationOptions(floor_slope=0.2, friction=friction))
         start = robot.data.geom("FR_foot").xpos[0]
         for _ in range(300):
@@ -62,15 +62,15 @@ def test_accelerometer_reads_gravity_at_rest_and_nothing_in_free_fall():
     robot = SimulatedRobot(A1, PERFECT, PerturbationScript((MotorBlock(0.05, 1.0),)))
     for _ in range(20):
         robot.advance(None)
-    np.testing.assert_allclose(robot.reading().linear_acceleration_imu, [0, 0, 9.81], atol=0.02)
+    assert_allclose(robot.reading().linear_acceleration_imu, [0, 0, 9.81], atol=0.02)
     q = robot.truth().q
     q[2] += 1.0
     for _ in range(30):  # until the motors are blocked, then let go
         robot.advance(None)
     robot.place(q, np.zeros(18))
     robot.advance(None)
-    np.testing.assert_allclose(robot.reading().linear_acceleration_imu, 0.0, atol=1e-9)
-    np.testing.assert_array_equal(robot.reading().foot_force, 0.0)
+    assert_allclose(robot.reading().linear_acceleration_imu, 0.0, atol=1e-9)
+    assert_array_equal(robot.reading().foot_force, 0.0)
 
 
 def test_a_command_acts_exactly_the_delay_later():
@@ -90,11 +90,11 @@ def test_torque_is_the_pd_law_of_the_state_at_the_step():
         truth = robot.truth()
         robot.advance(pd_command(tick, kp=30.0, kd=1.0, tau=0.2))
         expected = 0.2 + 30.0 * (A1.stand - truth.q[7:]) - truth.v[6:]
-        np.testing.assert_allclose(robot.reading().joint_torque, expected, atol=1e-12)
+        assert_allclose(robot.reading().joint_torque, expected, atol=1e-12)
 
 
 def test_equal_runs_are_equal_to_the_bit_and_seeds_matter():
-    def run(seed: int, ask: bool = False) -> tuple[bytes, bytes]:
+    def run(seed, ask=False):
         script = PerturbationScript((BaseVelocity(0.05, (0.3, 0.8, 0.0)),))
         robot = SimulatedRobot(A1, SimulationOptions(seed=seed), script)
         for tick in range(300):

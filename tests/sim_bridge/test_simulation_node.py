@@ -2,9 +2,6 @@
 
 import threading
 import time
-from collections.abc import Callable
-from pathlib import Path
-from typing import Any
 
 import msgspec
 import numpy as np
@@ -12,15 +9,16 @@ import numpy as np
 from robots.rotations import rotation_from_quaternion
 from runtime.bus import Bus, Endpoints
 from runtime.clock import PausedClock
-from runtime.messages import MotorCommand, Pace, Push, SensorReading
+from runtime.messages import Pace, Push
 from runtime.topics import PACE, PUSH
 from sim_bridge.node import SimulationNodeOptions, run
 from sim_bridge.simulated_bridge import SimulatedBridge
 from sim_bridge.simulated_robot import SimulatedRobot
 from tests.a1 import A1, stand_command
+from tests.runtime.jumping_clock import JumpingClock
 
 
-def respond(reading: SensorReading) -> MotorCommand:
+def respond(reading):
     """A controller whose output depends on every noisy reading."""
     return stand_command(
         reading.tick, reading.time, dq=0.1 * reading.joint_velocity, tau=0.1 * reading.joint_torque
@@ -39,25 +37,11 @@ def test_lock_step_over_the_bus_equals_one_process_to_the_bit(tmp_path):
     assert watched.robot.reading() == together.reading()
 
 
-class JumpingClock(PausedClock):
-    """A clock of real time that is late by given numbers of ticks, without waiting for any."""
-
-    paused = False
-
-    def __init__(self, jumps: list[int]) -> None:
-        super().__init__(0.001)
-        self._jumps = jumps
-
-    def wait_tick(self) -> int:
-        self._tick += self._jumps.pop(0) if self._jumps else 1
-        return self._tick
-
-
 def test_short_delays_are_made_up_for_and_long_ones_stop_the_world(tmp_path):
     options = SimulationNodeOptions(reading_subscribers=0, catch_up_ticks=5)
     robot = SimulatedRobot(A1)
     with Bus(Endpoints.ipc(tmp_path)) as bus:
-        report = run(robot, bus, JumpingClock([1, 1, 4, 1, 21, 1]), 0.02, lambda: False, options)
+        report = run(robot, bus, JumpingClock({1: 3, 6: 20}), 0.02, lambda: False, options)
     # Three ticks late, then twenty of which five are made up for and fifteen are lost.
     assert (report["caught_up"], report["lost"], report["ticks"]) == (8, 15, 20)
     assert report["in_force"] == {"none": 20}, "nobody has sent a command"
@@ -76,16 +60,16 @@ def test_nobody_listening_and_being_stopped_are_said(tmp_path):
 class Watched:
     """The node in lock step with a controller and somebody who watches, who acts at each tick."""
 
-    def __init__(self, folder: Path, controllable: bool = True) -> None:
-        self.robot, self.report = SimulatedRobot(A1), dict[str, Any]()
-        self.velocity = dict[int, np.ndarray]()  # of the base in the world, by tick
+    def __init__(self, folder, controllable=True):
+        self.robot, self.report = SimulatedRobot(A1), {}
+        self.velocity = {}  # of the base in the world, by tick
         self._folder, self._controllable = folder, controllable
         self.stopped = threading.Event()
 
-    def run(self, ticks: int, act: Callable[[int, Bus], None]) -> None:
+    def run(self, ticks, act):
         """Live through these ticks; `act` runs before each one's command goes out."""
 
-        def live() -> None:
+        def live():
             options = SimulationNodeOptions(controllable=self._controllable)
             clock, stop = PausedClock(0.001), self.stopped.is_set
             with Bus(Endpoints.ipc(self._folder)) as bus:
@@ -105,10 +89,10 @@ class Watched:
 
 
 def test_a_push_by_hand_and_a_stop_of_time_reach_the_node(tmp_path):
-    watched, senders, ticks = Watched(tmp_path), list[Any](), list[int]()
+    watched, senders, ticks = Watched(tmp_path), [], []
     push = Push(sequence=1, time=0.0, body="base", velocity=np.array([0.5, -1.0, 0.2]))
 
-    def steer() -> None:
+    def steer():
         """Hold time at tick 20; give two steps, and then the end."""
         for steps in (0, 1, 2):
             for _ in range(5):  # again, as who watches does
@@ -117,7 +101,7 @@ def test_a_push_by_hand_and_a_stop_of_time_reach_the_node(tmp_path):
             ticks.append(watched.robot.tick)
         watched.stopped.set()
 
-    def act(tick: int, bus: Bus) -> None:
+    def act(tick, bus):
         if tick == 3:
             senders.extend((bus.publisher(PUSH), bus.publisher(PACE)))
             assert all(sender.wait_for_subscribers(1, 10.0) for sender in senders)

@@ -8,7 +8,7 @@ from sim_bridge.suites import SuiteError, parse_suite
 BLOCK = "{kind: motor_block, at: 1, for: 1}"
 
 
-def trials_of(trials: str):
+def trials_of(trials):
     (group,) = parse_suite(f"reference: walk\nduration: 6\ntrials: {trials}\n")
     return group.trials
 

@@ -110,8 +110,8 @@ def test_no_rows_is_not_success(tiny, capsys):
 
 
 @pytest.mark.parametrize(("value", "op", "bound", "met"), [
-    (2.0, ">=", 2.0, True), (2.0, ">", 2.0, False), (2.0, "<", 2.0, False), (2.0, "<=", 2.0, True),
-    (None, "<", 1.0, False), (float("nan"), "<", 1.0, False), (float("nan"), ">", 1.0, False),
+    (2.0, ">=", 2.0, True), (2.0, ">", 2.0, False), (2.0, "<=", 2.0, True),
+    (None, "<", 1.0, False), (float("nan"), "<", 1.0, False),
 ])  # fmt: skip
 def test_a_criterion_that_is_not_met_is_a_failure(tiny, capsys, value, op, bound, met):
     criteria = [Criterion("sure", 1.0, ">", 0.0), Criterion("order", value, op, bound)]

@@ -1,9 +1,10 @@
 """The power controller's contraction in closed form: Lemma 1, Lemma 2 and its converse."""
 
 import numpy as np
-import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
+from numpy.testing import assert_allclose
+from pytest import approx
 
 from controller.convergent.contraction import metrics_of, symmetric_jacobian, symmetric_part
 from controller.convergent.convergent_headings import (
@@ -73,10 +74,10 @@ def test_closed_form_against_the_derivative_of_the_controller(seed, p, theta):
     D_G = gradient_jacobian(at, p)
     a, b, c = symmetric_entries(D_G, theta)
     scale = 1.0 + np.abs(D_G).max()
-    np.testing.assert_allclose([[a, c], [c, b]], F, atol=1e-8 * scale)  # (2.8)
-    np.testing.assert_allclose(eigenvalues(a, b, c), np.linalg.eigvalsh(F), atol=1e-8 * scale)
+    assert_allclose([[a, c], [c, b]], F, atol=1e-8 * scale)  # (2.8)
+    assert_allclose(eigenvalues(a, b, c), np.linalg.eigvalsh(F), atol=1e-8 * scale)
     top = largest_eigenvalue(heading_terms(D_G), theta)
-    np.testing.assert_allclose(top, np.linalg.eigvalsh(F)[-1], atol=1e-8 * scale)  # (2.10)
+    assert_allclose(top, np.linalg.eigvalsh(F)[-1], atol=1e-8 * scale)  # (2.10)
 
 
 @given(at=places(), theta=st.floats(-np.pi, np.pi))
@@ -108,13 +109,13 @@ def test_best_heading_and_the_edges_of_the_interval(at, p):
     at_best = largest(at, p, np.array([found.best]))[0] / speed
     steep, scale = np.hypot(at.h_x, at.h_y), 1.0 + np.abs(at[3:]).max()
     scale *= 1e-9 * (1.0 + 1.0 / steep)
-    assert at_best == pytest.approx(found.maximum, abs=scale)
+    assert at_best == approx(found.maximum, abs=scale)
     assert np.all(largest(at, p) / speed >= found.maximum - scale)
     if found.half_width > 0.0:
         edges = largest(at, p, found.best + found.half_width * np.array([-1.0, 1.0])) / speed
-        np.testing.assert_allclose(edges, 0.0, atol=scale)
+        assert_allclose(edges, 0.0, atol=scale)
     v = np.array([np.cos(found.course), np.sin(found.course)])
     average, maximum = divergence_metrics(*jacobian(*at[1:], *v, p))
-    assert (average, maximum) == pytest.approx((found.average, found.maximum), abs=scale)
+    assert (average, maximum) == approx((found.average, found.maximum), abs=scale)
     opposite = divergence_metrics(*jacobian(*at[1:], *-v, p))  # phi: the worst heading
-    assert opposite[0] == pytest.approx(-found.average, abs=scale)
+    assert opposite[0] == approx(-found.average, abs=scale)

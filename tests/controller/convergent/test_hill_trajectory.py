@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from numpy.testing import assert_allclose, assert_array_equal
 
 from controller.convergent.evaluation import evaluate
 from controller.convergent.hill_path import HillPath, HillProblem
@@ -43,7 +44,7 @@ def test_constraints_hold_and_uncertainty_shrinks(start, goal, convergence):
     assert path.ok, path.message
     assert len(path.positions) == 50 and len(path.powers) == 49
     assert violation(problem, path) == "" and problem.reached(path.positions[-1])
-    np.testing.assert_allclose(path.positions[0], start, atol=1e-9)
+    assert_allclose(path.positions[0], start, atol=1e-9)
     average, _ = step_divergence(problem, path)
     assert convergence == "none" or np.all(average < 0.0)
     straight = HillPath("ok", np.linspace(start, goal, 50), np.ones(49))
@@ -71,9 +72,9 @@ def test_the_shortest_path_is_straight_to_the_nearest_point_of_the_goal():
     problem = HillProblem([-1.0, 0.5], [1.0, 1.0], powers=(1.0, 1.0))
     path = HillTrajectory("none", SHORTEST).solve(problem)
     end = np.array([0.95, 0.95])  # a corner of the goal's square
-    np.testing.assert_allclose(path.positions[-1], end, atol=1e-6)
-    np.testing.assert_allclose(path.positions, np.linspace(problem.start, end, 100), atol=1e-6)
-    np.testing.assert_array_equal(path.powers, 1.0)
+    assert_allclose(path.positions[-1], end, atol=1e-6)
+    assert_allclose(path.positions, np.linspace(problem.start, end, 100), atol=1e-6)
+    assert_array_equal(path.powers, 1.0)
 
 
 def test_strict_convergence_where_there_is_some():

@@ -5,6 +5,8 @@ import threading
 import casadi as ca
 import numpy as np
 import pytest
+from numpy.testing import assert_allclose
+from pytest import approx
 
 from controller.convergent.nlp import ConstraintGroup, Nlp
 
@@ -23,10 +25,10 @@ def test_projection_on_a_plane_and_a_box():
     q = np.array([1.0, 2.0, 4.0])
     on_plane = nlp.solve(np.zeros(3), -FREE, FREE, q)
     assert (on_plane.status, on_plane.message) == ("ok", "")
-    np.testing.assert_allclose(on_plane.z, q - (q.sum() - 1.0) / 3.0, atol=1e-7)
-    assert on_plane.cost == pytest.approx(3.0 * 2.0**2)
+    assert_allclose(on_plane.z, q - (q.sum() - 1.0) / 3.0, atol=1e-7)
+    assert on_plane.cost == approx(3.0 * 2.0**2)
     boxed = programme().solve(np.zeros(3), np.zeros(3), np.ones(3), np.array([-1.0, 0.5, 3.0]))
-    np.testing.assert_allclose(boxed.z, [0.0, 0.5, 1.0], atol=1e-7)
+    assert_allclose(boxed.z, [0.0, 0.5, 1.0], atol=1e-7)
 
 
 @pytest.mark.parametrize(
@@ -40,7 +42,7 @@ def test_infeasible_names_the_constraint_and_the_waypoint(high, said):
     )
     found = nlp.solve(np.zeros(3), np.array([-1.0, -1.0, 2.0]), np.full(3, 3.0), np.zeros(3))
     assert found.status == "infeasible" and not found.feasible
-    assert found.violation == pytest.approx(2.0 - high, abs=1e-4)
+    assert found.violation == approx(2.0 - high, abs=1e-4)
     assert said in found.message and f"not at most {high:.3g}" in found.message
 
 
@@ -58,6 +60,4 @@ def test_threads_take_turns():
     for thread in threads:
         thread.join()
     for k in range(3):
-        assert found[k].status == "ok" and found[k].cost == pytest.approx(
-            (3.0 * k - 1.0) ** 2 / 3.0
-        )
+        assert found[k].status == "ok" and found[k].cost == approx((3.0 * k - 1.0) ** 2 / 3.0)

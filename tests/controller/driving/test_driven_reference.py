@@ -4,36 +4,27 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from numpy.testing import assert_allclose
 
 from controller.driving.commands import Goal
 from controller.driving.course import COLUMNS, extend_path
 from controller.driving.reference import DrivenReference
 from controller.gaits import GAITS
 from controller.options import DriveOptions, GaitLimits
-from controller.references.trajectory import ReferenceWindow
-from robots.legs import foot_positions_in_base
 from robots.state import difference, rotation_from_quaternion
-from tests.a1 import A1
+from tests.a1 import A1, feet_in_world
 
 PERIOD, KNOTS = 0.01, 50
 MOVING = ["walk", "trot", "bound"]
 
 
-def feet_in_world(window: ReferenceWindow) -> np.ndarray:
-    """(N+1, 4, 3) [m]."""
-    return np.array([
-        q[:3] + foot_positions_in_base(A1.legs, q[7:]) @ rotation_from_quaternion(q[3:7]).T
-        for q in window.q
-    ])  # fmt: skip
-
-
-def options_of(acceleration: float) -> DriveOptions:
+def options_of(acceleration):
     """The same acceleration for every gait [m/s^2]."""
     limits = GaitLimits(2.0, 1.0, 2.0, acceleration)
     return DriveOptions(walk=limits, trot=limits, bound=limits)
 
 
-def state_at(place: np.ndarray) -> np.ndarray:
+def state_at(place):
     """A robot (37) at x, y [m] and yaw [rad]."""
     state = np.zeros(37)
     state[:2], state[2] = place[:2], 0.28
@@ -41,7 +32,7 @@ def state_at(place: np.ndarray) -> np.ndarray:
     return state
 
 
-def random_goal(rng: np.random.Generator, gait: str) -> Goal:
+def random_goal(rng, gait):
     forward, left, yaw_rate = rng.uniform(-1.0, 1.0, 3) * (0.5, 0.2, 0.8)
     return Goal(forward, left, yaw_rate, None, gait)
 
@@ -54,13 +45,13 @@ def test_feet_that_stand_do_not_slide_however_it_turns(seed):
         if k % 60 == 0:
             driven.course.goal = random_goal(rng, str(rng.choice([*MOVING, "stand"])))
         window = driven.window(k, KNOTS)
-        feet = feet_in_world(window)
+        feet = np.array([feet_in_world(q) for q in window.q])
         for foot in range(4):
             stands = window.contacts[:, foot] > 0.5
             reached = window.q[:, 7 + 3 * foot + 2] < A1.legs.upper[2] - 1e-9  # not at full stretch
             both = stands[1:] & stands[:-1] & reached[1:] & reached[:-1]
             assert both.sum() > 0.2 * KNOTS
-            np.testing.assert_allclose(feet[1:, foot][both], feet[:-1, foot][both], atol=1e-9)
+            assert_allclose(feet[1:, foot][both], feet[:-1, foot][both], atol=1e-9)
         inside = (window.q[:, 7:] >= A1.legs.lower) & (window.q[:, 7:] <= A1.legs.upper)
         assert inside.all()
 
@@ -77,7 +68,7 @@ def test_velocities_are_those_of_the_configurations(gait):
         rotation = rotation_from_quaternion(window.q[k, 3:7])
         before = rotation_from_quaternion(window.q[k - 1, 3:7])
         step[:3] = rotation.T @ before @ step[:3]
-        np.testing.assert_allclose(step / 2e-4, window.v[k], atol=2e-3)
+        assert_allclose(step / 2e-4, window.v[k], atol=2e-3)
 
 
 @settings(max_examples=50, deadline=None)
@@ -87,10 +78,10 @@ def test_rates_of_change_are_bounded_and_the_goal_is_reached(goal, most):
     extend_path(path, np.array(goal), np.full(4, most), PERIOD)
     rates = np.diff(path[:, 3:], axis=0) / PERIOD
     assert np.abs(rates).max() <= most * (1.0 + 1e-9)
-    np.testing.assert_allclose(path[-1, 3:], goal, atol=1e-12)
+    assert_allclose(path[-1, 3:], goal, atol=1e-12)
 
 
-def contacts_of(driven: DrivenReference, knots: int, goals: dict[int, Goal]) -> np.ndarray:
+def contacts_of(driven, knots, goals):
     """Of knots that are made one by one, with goals that change at some of them."""
     rows = []
     for k in range(knots):
@@ -118,7 +109,7 @@ def test_it_stands_only_once_it_has_come_to_rest():
     last_swing = int(np.flatnonzero((contacts < 0.5).any(axis=1))[-1])
     assert 200 + 96 <= last_swing <= 200 + 96 + 44  # 1 s to come to rest, then the stride's end
     assert not driven.course.base[3:6].any()
-    np.testing.assert_allclose(
+    assert_allclose(
         driven.window(400, 1).q[0, 7:], A1.stand, atol=0.02
     )  # near enough to its neutral posture
 
@@ -136,5 +127,5 @@ def test_it_follows_a_robot_that_is_pushed_away_without_a_change_of_its_joints(p
     assert np.hypot(*moved[:2]) == pytest.approx(min(0.25, np.hypot(*place)))
     assert abs(moved[2]) == pytest.approx(min(0.5, abs(yaw)))
     for name in ("v", "inputs"):
-        np.testing.assert_allclose(getattr(a, name), getattr(b, name), atol=1e-6)
-    np.testing.assert_allclose(a.q[:, 7:], b.q[:, 7:], atol=1e-9)
+        assert_allclose(getattr(a, name), getattr(b, name), atol=1e-6)
+    assert_allclose(a.q[:, 7:], b.q[:, 7:], atol=1e-9)

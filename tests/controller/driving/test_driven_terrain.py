@@ -7,11 +7,9 @@ from controller.driving.commands import CommandScript, ScriptStep
 from controller.driving.footholds import edge_at
 from controller.driving.reference import DrivenReference
 from controller.options import DriveOptions
-from controller.references.trajectory import ReferenceWindow
-from robots.legs import foot_positions_in_base
 from robots.rotations import rotation_from_quaternion
-from robots.terrain import Box, Ground, height_at, make_ground
-from tests.a1 import A1
+from robots.terrain import Box, height_at, make_ground
+from tests.a1 import A1, feet_in_world
 
 PERIOD = 0.01
 RAMP = Box((0.0, 0.0, 0.0), (5.0, 5.0, 0.1), 0.4, -0.2)  # up along 0.4 rad
@@ -19,15 +17,11 @@ STAIRS = tuple(Box((5.5 + 0.3 * i, 0.0, 0.0), (5.0, 5.0, 0.08 * (i + 1)), 0.0) f
 GROUNDS = {"ramp": make_ground((RAMP,)), "stairs": make_ground(STAIRS)}
 
 
-def walk(ground: Ground, gait: str = "trot", seconds: float = 4.0) -> ReferenceWindow:
+def walk(ground, gait="trot", seconds=4.0):
     """The whole way as one window."""
     options, steps = DriveOptions(), (ScriptStep(at=0.0, velocity_x=0.3, gait=gait),)
     reference = DrivenReference(options, A1, PERIOD, CommandScript(steps, options, gait), ground)
     return reference.window(0, round(seconds / PERIOD))
-
-
-def feet_of(q: np.ndarray) -> np.ndarray:
-    return q[:3] + foot_positions_in_base(A1.legs, q[7:]) @ rotation_from_quaternion(q[3:7]).T
 
 
 @pytest.mark.parametrize("gait", ["walk", "trot"])
@@ -35,7 +29,7 @@ def feet_of(q: np.ndarray) -> np.ndarray:
 def test_feet_stand_on_the_ground_and_swing_over_it(name, gait):
     ground = GROUNDS[name]
     window = walk(ground, gait)
-    feet = np.array([feet_of(q) for q in window.q])
+    feet = np.array([feet_in_world(q) for q in window.q])
     above = np.array([[p[2] - height_at(ground, p[0], p[1]) for p in each] for each in feet])
     standing = window.contacts > 0.5
     # On stairs a leg that is about to leave a step may be too short for it.
@@ -62,7 +56,7 @@ RAMP_NORMAL = np.array([-np.sin(0.2) * np.cos(0.4), -np.sin(0.2) * np.sin(0.4), 
 def test_swings_over_unknown_ground_are_higher_by_three_deviations():
     flat = make_ground((Box((0.0, 0.0, -0.5), (9.0, 9.0, 0.5)),))
     known, unknown = (
-        np.array([feet_of(q) for q in walk(ground, seconds=2.0).q])
+        np.array([feet_in_world(q) for q in walk(ground, seconds=2.0).q])
         for ground in (flat, flat._replace(roughness=0.02))
     )
     assert np.abs(known[..., :2] - unknown[..., :2]).max() < 1e-9

@@ -3,6 +3,7 @@
 import numpy as np
 import pinocchio as pin
 import pytest
+from numpy.testing import assert_allclose
 
 from controller.driving.window import FRICTION, feed_forward, share_wrench
 from robots.conventions import GRAVITY
@@ -15,7 +16,7 @@ from tests.a1 import A1
 TREE, MODEL = tree_of(load_mujoco(A1)), load_pinocchio(A1)
 
 
-def torque(joints: np.ndarray, v: np.ndarray, a: np.ndarray, standing: np.ndarray) -> np.ndarray:
+def torque(joints, v, a, standing):
     out = np.empty(12)
     feet = foot_positions_in_base(A1.legs, joints)
     jacobians, up = foot_jacobians_in_base(A1.legs, joints), (0.0, 0.0, GRAVITY)
@@ -34,7 +35,7 @@ def test_in_the_air_it_is_pinocchios_inverse_dynamics(seed):
     missing = np.where(MODEL.armature > 0.0, 0.0, armature)  # of those that Pinocchio knows not of
     expected = (pin.rnea(MODEL, data, q, v, a) + missing * a)[6:]
     found = torque(joints, v, a, np.zeros(4))
-    np.testing.assert_allclose(found, np.clip(expected, -33.5, 33.5), atol=1e-6)
+    assert_allclose(found, np.clip(expected, -33.5, 33.5), atol=1e-6)
 
 
 @pytest.mark.parametrize("seed", range(20))
@@ -51,4 +52,4 @@ def test_forces_push_inside_the_pyramid_and_give_the_wrench_where_they_can(seed)
     inside = (np.abs(forces[:, :2]) < FRICTION * forces[:, 2:] - 1e-9)[standing > 0.5].all()
     if free and inside and standing.sum() >= 3:
         moment = np.cross(feet, forces).sum(axis=0)
-        np.testing.assert_allclose(np.append(forces.sum(axis=0), moment), wrench, atol=1e-3)
+        assert_allclose(np.append(forces.sum(axis=0), moment), wrench, atol=1e-3)

@@ -11,9 +11,9 @@ from runtime.messages import Command
 OPTIONS = DriveOptions()
 
 
-def command(sequence: int = 0, forward: float = 0.3, **fields: object) -> Command:
+def command(sequence=0, forward=0.3, **fields):
     values = {"left": 0.0, "yaw_rate": 0.0, "gait": "trot"} | fields
-    return Command(sequence=sequence, time=0.0, forward=forward, **values)  # type: ignore[arg-type]
+    return Command(sequence=sequence, time=0.0, forward=forward, **values)
 
 
 numbers = st.floats(allow_nan=True, allow_infinity=True)

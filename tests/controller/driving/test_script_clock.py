@@ -18,12 +18,12 @@ STEPS = (
 )
 
 
-def script() -> CommandScript:
+def script():
     return CommandScript(STEPS, DriveOptions(), "stand")
 
 
 @pytest.fixture(scope="module")
-def clock() -> ScriptClock:
+def clock():
     return ScriptClock(script(), DriveOptions(), A1, PERIOD, range(END))
 
 

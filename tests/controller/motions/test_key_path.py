@@ -1,6 +1,7 @@
 """The path through key poses: flights fall freely, phases follow each other, poses are met."""
 
 import numpy as np
+from numpy.testing import assert_allclose
 
 from controller.motions import key_path
 from controller.options import Motion, Phase, Pose
@@ -19,7 +20,7 @@ FLIP = Motion(
 
 def test_in_flight_the_base_falls_freely():
     z = key_path(FLIP, A1, PERIOD).q[31:70, 2]
-    np.testing.assert_allclose(np.diff(z, 2) / PERIOD**2, -GRAVITY, rtol=1e-6)
+    assert_allclose(np.diff(z, 2) / PERIOD**2, -GRAVITY, rtol=1e-6)
 
 
 def test_the_base_has_one_velocity_where_phases_meet():
@@ -27,12 +28,12 @@ def test_the_base_has_one_velocity_where_phases_meet():
     place = fine.q[:, :3]
     for end in (3000, 7000):
         before, after = place[end] - place[end - 1], place[end + 1] - place[end]
-        np.testing.assert_allclose(after, before, atol=3e-7)
+        assert_allclose(after, before, atol=3e-7)
 
 
 def test_the_path_meets_its_poses_and_contacts():
     path = key_path(FLIP, A1, PERIOD)
-    np.testing.assert_allclose(path.q[30, :3], (0.0, 0.0, 0.4), atol=1e-12)
-    np.testing.assert_allclose(path.q[-1, :3], (0.1, 0.0, A1.stand_height), atol=1e-12)
-    np.testing.assert_allclose(path.q[0, 7:10], (0.0, 0.8, -1.6))
+    assert_allclose(path.q[30, :3], (0.0, 0.0, 0.4), atol=1e-12)
+    assert_allclose(path.q[-1, :3], (0.1, 0.0, A1.stand_height), atol=1e-12)
+    assert_allclose(path.q[0, 7:10], (0.0, 0.8, -1.6))
     assert path.contacts[29].tolist() == [1.0] * 4 and path.contacts[30].tolist() == [0.0] * 4

@@ -3,9 +3,9 @@
 import msgspec
 import numpy as np
 import pytest
+from pytest import approx
 
 from controller.limits import Limits
-from controller.motions import MotionPlan
 from controller.options import FEASIBLE, Motion, Phase, Pose
 from controller.planner_options import KeepOut, LimitOptions
 from saltus.launch.references import make_plan, read_motion
@@ -21,15 +21,15 @@ CROUCH = Motion(
 
 
 @pytest.fixture(scope="module")
-def crouch() -> MotionPlan:
+def crouch():
     return make_plan(CROUCH, "a1")
 
 
 def test_a_plan_comes_near_its_pose_and_ends_in_a_stand(crouch):
     reference = crouch.reference
     assert crouch.solution.status in FEASIBLE
-    assert reference.q[20, 2] == pytest.approx(0.25, abs=0.02)
-    assert reference.q[-1, 2] == pytest.approx(0.3, abs=0.02)
+    assert reference.q[20, 2] == approx(0.25, abs=0.02)
+    assert reference.q[-1, 2] == approx(0.3, abs=0.02)
     assert reference.contacts[5:35].all() and reference.gains is not None
 
 
@@ -38,7 +38,7 @@ def test_a_plan_keeps_every_limit(crouch):
     limits = Limits(CROUCH.limits, A1)
     worst = limits.values(states[None], crouch.reference.inputs[None, :-1]).max()
     assert worst <= 1e-2
-    assert crouch.solution.violation.value == pytest.approx(max(0.0, worst), abs=1e-12)
+    assert crouch.solution.violation.value == approx(max(0.0, worst), abs=1e-12)
 
 
 def test_where_the_limits_cannot_be_kept_the_message_names_one_and_its_knot():

@@ -2,19 +2,17 @@
 
 import numpy as np
 
-from estimator.health.monitor import Health, judge
+from estimator.health.monitor import judge
 from estimator.record import PAST, forget, robot_record
 from estimator.rows import FORCE, POSITION, ROW, TORQUE
 from robots.conventions import GRAVITY
 from robots.legs import foot_jacobians_in_base
-from robots.robot import Robot
-from robots.rotations import Array
 from tests.a1 import A1
 
 TICK = 1e-3
 
 
-def standing_row() -> Array:
+def standing_row():
     """Four feet share the weight; the torques hold it: tau = -J' f."""
     row = np.zeros(ROW)
     row[3], row[9], row[POSITION : POSITION + 12] = 1.0, GRAVITY, A1.stand
@@ -28,15 +26,15 @@ def standing_row() -> Array:
 class Clock:
     """Shows rows to a monitor that has seen nothing, one a tick."""
 
-    def __init__(self, robot: Robot = A1) -> None:
+    def __init__(self, robot=A1):
         self.past, self.time, self.robot = np.zeros(1, PAST)[0], 0.0, robot_record(robot)[0]
         forget(self.past)
 
-    def judge(self, row: Array, time: float) -> Health:
+    def judge(self, row, time):
         """The verdict on a reading at its own time [s]."""
         return judge(self.past, self.robot, row, time)
 
-    def show(self, row: Array, ticks: int = 1) -> Health:
+    def show(self, row, ticks=1):
         """The verdict on the last of `ticks` equal readings."""
         for _ in range(ticks):
             verdict = self.judge(row, self.time)

@@ -1,7 +1,6 @@
 """The sensor monitor: single sensors, votes, recorded walks and the report."""
 
 from dataclasses import replace
-from typing import cast
 
 import numpy as np
 import pytest
@@ -10,13 +9,11 @@ from hypothesis import strategies as st
 
 from estimator.health.monitor import fault_names
 from estimator.health.thresholds import READMIT_TIME, SOUND_TIME
-from estimator.interface import Estimator
 from estimator.node import QUIET_S, FaultLog
 from estimator.rows import DEGRADED, FORCE, OK, POSITION, TORQUE, VELOCITY
-from robots.robot import Robot
 from robots.rotations import exp3, quaternion_from_rotation
 from tests.a1 import A1
-from tests.estimator.fault_scenarios import DURATION, SCENARIOS, Scenario
+from tests.estimator.fault_scenarios import DURATION, SCENARIOS
 from tests.estimator.health.standing import TICK, Clock, standing_row
 from tests.estimator.recorded_stream import recorded_trot
 
@@ -28,18 +25,18 @@ NUMBERS = st.one_of(
 
 
 @pytest.fixture
-def clock() -> Clock:
+def clock():
     return Clock()
 
 
-def test_a_robot_at_rest_without_noise_has_no_fault(clock: Clock) -> None:
+def test_a_robot_at_rest_without_noise_has_no_fault(clock):
     row = standing_row()
     assert not any(clock.show(row).any_fault for _ in range(1000))
 
 
 @given(st.data())
 @settings(max_examples=30)
-def test_junk_never_raises_and_sound_readings_are_believed_again(data: st.DataObject) -> None:
+def test_junk_never_raises_and_sound_readings_are_believed_again(data):
     clock = Clock()
     for _ in range(data.draw(st.integers(1, 8))):
         row = standing_row()
@@ -57,7 +54,7 @@ def test_junk_never_raises_and_sound_readings_are_believed_again(data: st.DataOb
 
 
 @pytest.mark.parametrize("channel", [0, 5, 8, 12, 30, 40, 48])
-def test_one_bad_number_costs_its_sensor_the_sound_time(clock: Clock, channel: int) -> None:
+def test_one_bad_number_costs_its_sensor_the_sound_time(clock, channel):
     clock.show(standing_row(), 50)
     row = standing_row()
     row[channel] = np.nan
@@ -69,9 +66,7 @@ def test_one_bad_number_costs_its_sensor_the_sound_time(clock: Clock, channel: i
 
 
 @pytest.mark.parametrize("channels, jump", [(slice(14, 15), 0.2), (slice(10, 22), -0.1)])
-def test_a_jump_that_stays_is_believed_after_a_while(
-    clock: Clock, channels: slice, jump: float
-) -> None:
+def test_a_jump_that_stays_is_believed_after_a_while(clock, channels, jump):
     clock.show(standing_row(), 50)
     row = standing_row()
     row[channels] += jump
@@ -90,7 +85,7 @@ def test_a_jump_that_stays_is_believed_after_a_while(
         (POSITION, 1.5, replace(A1, legs=A1.legs._replace(upper=A1.legs.upper + 0.5))),
     ],
 )
-def test_ranges_are_those_of_the_robot(channel: int, value: float, robot: Robot) -> None:
+def test_ranges_are_those_of_the_robot(channel, value, robot):
     row = standing_row()
     row[channel] = value
     assert Clock().show(row).any_fault
@@ -98,35 +93,29 @@ def test_ranges_are_those_of_the_robot(channel: int, value: float, robot: Robot)
 
 
 @pytest.fixture
-def settled_clock() -> Clock:
+def settled_clock():
     settled_clock = Clock()
     settled_clock.show(standing_row(), 50)
     return settled_clock
 
 
-def faults_of(clock: Clock, channels: object, change: object, ticks: int) -> tuple[str, ...]:
+LEG = ("joint torque FL hip", "joint torque FL thigh", "joint torque FL calf")
+
+
+@pytest.mark.parametrize(("channels", "change", "faults"), [
+    (FORCE + 2, 120.0, ("foot force RR",)), (TORQUE + 5, 25.0, LEG),
+    (slice(7, 10), [0.0, 0.0, 30.0], ("accelerometer",)),
+])  # fmt: skip
+def test_a_foot_a_leg_and_the_accelerometer_against_the_others(
+    settled_clock, channels, change, faults
+):
     row = standing_row()
-    row[channels] += change  # type: ignore[index]
-    return fault_names(clock.show(row, ticks))
-
-
-def test_a_foot_sensor_against_its_leg_and_the_accelerometer(settled_clock: Clock) -> None:
-    assert faults_of(settled_clock, FORCE + 2, 120.0, 30) == ("foot force RR",)
-
-
-def test_a_legs_torques_against_its_foot_and_the_accelerometer(settled_clock: Clock) -> None:
-    names = faults_of(settled_clock, TORQUE + 5, 25.0, 30)
-    assert names == ("joint torque FL hip", "joint torque FL thigh", "joint torque FL calf")
-
-
-def test_the_accelerometer_against_feet_and_legs(settled_clock: Clock) -> None:
-    assert faults_of(settled_clock, slice(7, 10), [0.0, 0.0, 30.0], 30) == ("accelerometer",)
+    row[channels] += change
+    assert fault_names(settled_clock.show(row, 30)) == faults
 
 
 @pytest.mark.parametrize("rate", [0.3, -1.0, 4.0])
-def test_a_gyroscope_that_turns_while_the_attitude_does_not(
-    settled_clock: Clock, rate: float
-) -> None:
+def test_a_gyroscope_that_turns_while_the_attitude_does_not(settled_clock, rate):
     """The attitude has to move a little, or it would be frozen."""
     rng = np.random.default_rng(0)
     for k in range(60):
@@ -138,9 +127,7 @@ def test_a_gyroscope_that_turns_while_the_attitude_does_not(
 
 
 @pytest.mark.parametrize("speed", [0.5, -3.0])
-def test_an_encoder_that_stays_while_its_velocity_moves_is_frozen(
-    settled_clock: Clock, speed: float
-) -> None:
+def test_an_encoder_that_stays_while_its_velocity_moves_is_frozen(settled_clock, speed):
     rng = np.random.default_rng(0)
     for k in range(30):
         row = standing_row()
@@ -150,7 +137,7 @@ def test_an_encoder_that_stays_while_its_velocity_moves_is_frozen(
 
 
 @pytest.mark.parametrize("error", [0.6, -2.0])
-def test_a_velocity_that_its_position_denies(settled_clock: Clock, error: float) -> None:
+def test_a_velocity_that_its_position_denies(settled_clock, error):
     rng = np.random.default_rng(0)
     for k in range(40):
         row = standing_row()
@@ -169,7 +156,7 @@ WORDS |= {"joint_torque": "joint torque", "foot_force": "foot force"}
 
 
 @pytest.mark.parametrize("noise", [1.0, 0.0])
-def test_a_trot_has_no_fault(noise: float) -> None:
+def test_a_trot_has_no_fault(noise):
     stream = recorded_trot(noise)
     clock = Clock()
     for time, row in zip(stream.time, stream.rows, strict=True):
@@ -177,7 +164,7 @@ def test_a_trot_has_no_fault(noise: float) -> None:
         assert not verdict.any_fault, (time, fault_names(verdict))
 
 
-def shown(scenario: Scenario, begin: float) -> tuple[np.ndarray, list[tuple[str, ...]]]:
+def shown(scenario, begin):
     """Times since the fault began, and the names, from a tenth of a second before on."""
     stream = scenario.apply(recorded_trot(1.0), begin)
     clock = Clock()
@@ -191,7 +178,7 @@ SEEN = [scenario for scenario in SCENARIOS if scenario.seen]
 
 @pytest.mark.parametrize("begin", [1.1, 1.37])
 @pytest.mark.parametrize("scenario", SEEN, ids=lambda scenario: scenario.name)
-def test_a_fault_is_seen_soon_named_rightly_and_forgiven(scenario: Scenario, begin: float) -> None:
+def test_a_fault_is_seen_soon_named_rightly_and_forgiven(scenario, begin):
     time, names = shown(scenario, begin)
     faulty = np.array([bool(entry) for entry in names])
     assert not faulty[time < -1e-9].any()
@@ -208,7 +195,7 @@ class Judging:
     faults: tuple[str, ...] = ()
 
 
-def live(log: FaultLog, judging: Judging, story: dict[float, tuple[str, ...]], end: float) -> None:
+def live(log, judging, story, end):
     """Estimates at 100 Hz; `story` says which faults begin when."""
     for time in np.arange(0.0, end, 0.01):
         judging.faults = next(
@@ -217,9 +204,9 @@ def live(log: FaultLog, judging: Judging, story: dict[float, tuple[str, ...]], e
         log.note(float(time), DEGRADED if judging.faults else OK)
 
 
-def test_a_sensor_that_comes_and_goes_is_one_event(caplog: pytest.LogCaptureFixture) -> None:
+def test_a_sensor_that_comes_and_goes_is_one_event(caplog):
     judging = Judging()
-    log = FaultLog(cast(Estimator, judging))
+    log = FaultLog(judging)
     story = {0.1 * k: ("foot force FL",) if k % 2 else () for k in range(10)}
     live(log, judging, story | {0.9: ("orientation",), 1.0: ()}, 1.0 + QUIET_S + 0.05)
     lines = [record.getMessage() for record in caplog.records]

@@ -6,7 +6,6 @@ import signal
 import subprocess
 import sys
 import time
-from pathlib import Path
 
 import pytest
 
@@ -29,12 +28,12 @@ def pipe(tmp_path):
     return path
 
 
-def noise(number: int) -> RobotFrame:
+def noise(number):
     """A frame that does not compress."""
     return RobotFrame(time=float(number), data=os.urandom(800))
 
 
-def ring_with(count: int, folder: Path) -> Ring:
+def ring_with(count, folder):
     """A ring with so many frames, synced now and then, and at the end."""
     ring = Ring(folder, SIZE)
     for number in range(count):
@@ -44,21 +43,21 @@ def ring_with(count: int, folder: Path) -> Ring:
     return ring
 
 
-def frames_in(folder: Path) -> list[RobotFrame]:
+def frames_in(folder):
     return [
         decode(RobotFrame, frame.data) for file in segments(folder)
         for frame in read_frames(file) if frame.topic in FRAMES
     ]  # fmt: skip
 
 
-def texts_in(folder: Path) -> list[RunText]:
+def texts_in(folder):
     return [
         decode(RunText, frame.data) for file in segments(folder)
         for frame in read_frames(file) if frame.topic == RUN_TEXT.name
     ]  # fmt: skip
 
 
-def wait_for(condition, what: str) -> None:
+def wait_for(condition, what):
     end = time.monotonic() + 60.0
     while not condition():
         assert time.monotonic() < end, what
@@ -95,17 +94,17 @@ def test_bytes_that_are_no_frames_are_refused():
 class FakeLink:
     """A link that is given what comes."""
 
-    def __init__(self) -> None:
-        self.inbox: list[Datagram] = []
+    def __init__(self):
+        self.inbox = []
         self.works = True
 
-    def send(self, _frame: bytes) -> bool:
+    def send(self, _frame):
         return self.works
 
-    def receive(self) -> list[Datagram]:
+    def receive(self):
         return self.inbox
 
-    def close(self) -> None:
+    def close(self):
         pass
 
 

@@ -12,7 +12,7 @@ from hw_bridge.wire.layout import WIRES
 from hw_bridge.wire.low_command import LowCommandEncoder
 
 
-def main(path: Path, domain: int) -> None:
+def main(path, domain):
     """Send commands without torque, and beat."""
     wire, here = WIRES["unitree-go2"], "127.0.0.1"
     link = DdsLink(LinkOptions(robot_address=here, local_address=here, domain=domain))

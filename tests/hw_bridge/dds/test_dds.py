@@ -32,7 +32,7 @@ STATE = ("<4B4B4IH2x13fB" + "B2x7fB3x3I" + "B3x7fB3x3I" * 19
 HERE = "127.0.0.1"
 
 
-def options(domain: int, **fields: object) -> LinkOptions:
+def options(domain, **fields):
     return LinkOptions(robot_address=HERE, local_address=HERE, domain=domain, **fields)
 
 
@@ -128,7 +128,7 @@ def test_a_built_in_controller_is_released_from_under_a_lying_robot_alone(knee, 
     responses = participant.writer(f"{SERVICE}/response", f"{API}.Response_")
     modes, over = ["normal"], threading.Event()
 
-    def answer() -> None:
+    def answer():
         while not over.is_set():
             if knee is not None:
                 joints, still = np.zeros(20), zero_low_state(WIRE)
@@ -158,7 +158,7 @@ def test_a_built_in_controller_is_released_from_under_a_lying_robot_alone(knee, 
         participant.close()
 
 
-def vendor_robot(*arguments: str) -> subprocess.Popen[str]:
+def vendor_robot(*arguments):
     pytest.importorskip("unitree_interface")
     script = Path(__file__).parent / "vendor_robot.py"
     return subprocess.Popen(

@@ -11,7 +11,7 @@ import time
 import unitree_interface  # type: ignore[import-not-found]
 
 
-def main(seconds: float, switcher: bool) -> None:
+def main(seconds, switcher):
     """Answer for some seconds."""
     kind = unitree_interface.UnitreeInterface
     robot = kind.create_go2("lo", unitree_interface.MessageType.GO2)

@@ -2,8 +2,8 @@
 
 import numpy as np
 
-from runtime.messages import GroundTruth, MotorCommand, SensorReading
-from tests.a1 import A1
+from runtime.messages import MotorCommand
+from tests.a1 import A1, ground_truth, reading
 
 INERTIA = 0.05  # [kg m^2] of each joint
 STEPS = 10  # of the motor law in a tick
@@ -12,7 +12,7 @@ STEPS = 10  # of the motor law in a tick
 class FreeJoints:
     """Twelve joints that turn under their motors; remembers what it was told."""
 
-    def __init__(self) -> None:
+    def __init__(self):
         self.tick = 0
         self.q, self.dq = A1.stand.copy(), np.zeros(12)
         self.torque, self.outside = np.zeros(12), np.zeros(12)
@@ -21,31 +21,19 @@ class FreeJoints:
         self.blocked = False
         self.pushed = np.zeros(3)
 
-    def reading(self, stamp: float | None = None) -> SensorReading:
-        return SensorReading(
-            tick=self.tick,
-            time=0.001 * self.tick,
-            quaternion_imu_in_world=np.array([0.0, 0.0, 0.0, 1.0]),
-            angular_velocity_imu=np.zeros(3),
-            linear_acceleration_imu=np.array([0.0, 0.0, 9.81]),
-            joint_position=self.q.copy(),
-            joint_velocity=self.dq.copy(),
-            joint_torque=self.torque.copy(),
-            foot_force=np.array([30.0, 31.0, 32.0, 33.0]),
-        )
+    def reading(self, stamp=None):
+        return reading(
+            self.tick, joint_position=self.q.copy(), joint_velocity=self.dq.copy(),
+            joint_torque=self.torque.copy(), foot_force=np.array([30.0, 31.0, 32.0, 33.0]),
+        )  # fmt: skip
 
-    def truth(self, stamp: float | None = None) -> GroundTruth:
-        return GroundTruth(
-            tick=self.tick,
-            time=0.001 * self.tick if stamp is None else stamp,
-            q=np.concatenate([[0.0, 0.0, 0.3, 0.0, 0.0, 0.0, 1.0], self.q]),
+    def truth(self, stamp=None):
+        return ground_truth(
+            self.tick, q=np.concatenate([[0.0, 0.0, 0.3, 0.0, 0.0, 0.0, 1.0], self.q]),
             v=np.concatenate([np.zeros(6), self.dq]),
-            foot_force=np.zeros((4, 3)),
-            contact=np.ones(4),
-            trunk_contact=False,
-        )
+        )  # fmt: skip
 
-    def advance(self, command: MotorCommand | None) -> None:
+    def advance(self, command):
         self.told += command is not None
         self.command = c = command or self.command
         for _ in range(STEPS):
@@ -56,11 +44,11 @@ class FreeJoints:
             self.q += self.dq * 0.001 / STEPS
         self.tick += 1
 
-    def drive_joints(self, torque: np.ndarray) -> None:
+    def drive_joints(self, torque):
         self.outside = torque
 
-    def block_motors(self, blocked: bool) -> None:
+    def block_motors(self, blocked):
         self.blocked = blocked
 
-    def add_base_velocity(self, velocity_in_world: np.ndarray) -> None:
+    def add_base_velocity(self, velocity_in_world):
         self.pushed += velocity_in_world

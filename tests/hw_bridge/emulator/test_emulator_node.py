@@ -13,41 +13,19 @@ from hw_bridge.emulator.outcome import posture_of
 from hw_bridge.setpoints import Setpoints, damping
 from hw_bridge.wire.low_command import LowCommandEncoder
 from hw_bridge.wire.low_state import decode_low_state
-from runtime.clock import TickStatistics
 from sim_bridge.options import SimulationOptions
 from sim_bridge.simulated_robot import SimulatedRobot
 from tests.a1 import A1, WIRE
+from tests.runtime.jumping_clock import JumpingClock
 
 STAND = Setpoints(A1.stand, np.zeros(12), np.full(12, 100.0), np.full(12, 3.0), np.zeros(12))
 ENCODER = LowCommandEncoder(WIRE)
 
 
-class Ticks:
-    """A clock that ticks as fast as it is asked, and can skip."""
-
-    paused = False
-
-    def __init__(self, skips: dict[int, int] | None = None) -> None:
-        self._tick, self._skips = -1, skips or {}
-
-    def now(self) -> float:
-        return 0.001 * self._tick
-
-    def wait_tick(self) -> int:
-        self._tick += 1 + self._skips.get(self._tick, 0)
-        return self._tick
-
-    def collect(self, source, tick, stop):
-        raise AssertionError("the emulator reads no topic")
-
-    def statistics(self) -> TickStatistics:
-        return TickStatistics(ticks=self._tick + 1)
-
-
 class Client:
     """Speaks to the emulator once a tick, from within its `stop`; ends after some ticks."""
 
-    def __init__(self, address, ticks: int, setpoints=STAND, damp_from: int = 10**9) -> None:
+    def __init__(self, address, ticks, setpoints=STAND, damp_from=10**9):
         self.socket = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
         self.socket.bind(("127.0.0.1", 0))
         self.socket.setblocking(False)
@@ -56,7 +34,7 @@ class Client:
         self._frame, self._damp = ENCODER.encode(setpoints), ENCODER.encode(damping(3.0))
         self._damp_from = damp_from
 
-    def __call__(self) -> bool:
+    def __call__(self):
         try:
             while True:
                 self.states.append(decode_low_state(WIRE, self.socket.recv(2048)))
@@ -77,7 +55,7 @@ def run(plant=None, ticks=300, skips=None, damp_from=10**9, client=True, truths=
         stop = Client(end.address, ticks, damp_from=damp_from)
         counted = iter(range(10**9))
         silent = lambda: next(counted) > ticks  # noqa: E731
-        clock = Ticks(skips)
+        clock = JumpingClock(skips)
         report = node.run(chosen, A1, plant, end, clock, stop if client else silent, truths)
         stop.socket.close()
         return report, stop

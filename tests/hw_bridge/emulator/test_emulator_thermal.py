@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from numpy.testing import assert_allclose, assert_array_equal
 
 from hw_bridge.emulator.motors import Thermal
 from hw_bridge.emulator.options import ThermalOptions
@@ -16,7 +17,7 @@ def test_follows_the_exponential_of_a_constant_torque(torque, duration):
     for _ in range(1000):
         thermal.step(np.full(12, torque), 0.001 * duration)
     rise = options.rise * torque**2 * (1.0 - np.exp(-duration / 50.0))
-    np.testing.assert_allclose(thermal.temperature, 25.0 + rise, atol=0.002 * rise + 1e-9)
+    assert_allclose(thermal.temperature, 25.0 + rise, atol=0.002 * rise + 1e-9)
 
 
 def test_at_rest_it_stays_at_the_air_and_cools_towards_it():
@@ -25,7 +26,7 @@ def test_at_rest_it_stays_at_the_air_and_cools_towards_it():
     for _ in range(100):
         thermal.step(np.zeros(12), 1.0)
     assert 25.0 < thermal.temperature[3] < 60.0
-    np.testing.assert_allclose(np.delete(thermal.temperature, 3), 25.0, atol=1e-9)
+    assert_allclose(np.delete(thermal.temperature, 3), 25.0, atol=1e-9)
 
 
 def test_a_hot_motor_shuts_down_and_works_again_only_when_it_has_cooled():
@@ -42,9 +43,9 @@ def test_a_hot_motor_shuts_down_and_works_again_only_when_it_has_cooled():
 def test_a_torque_that_is_no_number_leaves_the_temperature():
     thermal = Thermal(ThermalOptions())
     thermal.step(np.full(12, np.nan), 0.001)
-    np.testing.assert_array_equal(thermal.temperature, 25.0)
+    assert_array_equal(thermal.temperature, 25.0)
 
 
 def test_options_out_of_order_are_refused():
-    with pytest.raises(ValueError, match="restart is 55; give more than ambient, 25, and less"):
+    with pytest.raises(ValueError, match="restart is 55"):
         ThermalOptions(stop=50.0)

@@ -3,13 +3,15 @@
 import msgspec
 import numpy as np
 import pytest
+from numpy.testing import assert_allclose, assert_array_equal
+from pytest import approx
 
 from hw_bridge.emulator.firmware import Firmware
 from hw_bridge.emulator.options import EmulatorOptions
 from hw_bridge.setpoints import Setpoints, damping, no_torque
 from hw_bridge.wire.layout import BRAKE, OVERHEATED, SERVO, Header
 from hw_bridge.wire.low_command import LowCommandEncoder
-from hw_bridge.wire.low_state import LowState, decode_low_state
+from hw_bridge.wire.low_state import decode_low_state
 from tests.a1 import A1, WIRE
 from tests.hw_bridge.emulator.emulator_plant import FreeJoints
 
@@ -18,14 +20,14 @@ ENCODER = LowCommandEncoder(WIRE)
 HOLD_FRAME, DAMP_FRAME = ENCODER.encode(HOLD), ENCODER.encode(damping(3.0))
 
 
-def made(**options: object) -> tuple[Firmware, FreeJoints]:
+def made(**options):
     plant = FreeJoints()
     return Firmware(msgspec.convert(options, EmulatorOptions), A1, plant), plant
 
 
-def states(firmware: Firmware, frames: list[bytes], ticks: int = 1, now: float = 0.0):
+def states(firmware, frames, ticks=1, now=0.0):
     """The decoded answers of some ticks with the same frames each."""
-    out: list[LowState] = []
+    out = []
     for k in range(ticks):
         out += (decode_low_state(WIRE, frame) for frame in firmware.tick(frames, now + 0.001 * k))
     return out
@@ -42,12 +44,12 @@ def test_it_is_silent_and_leaves_the_plant_alone_until_the_first_command():
 def test_joints_follow_the_law_and_the_state_shows_them():
     firmware, plant = made()
     seen = states(firmware, [HOLD_FRAME], 1500)
-    np.testing.assert_allclose(plant.q, HOLD.q, atol=1e-3)
-    np.testing.assert_allclose(seen[-1].q[:12], plant.q, atol=1e-4)
-    np.testing.assert_array_equal(seen[-1].mode[:12], SERVO)
-    np.testing.assert_allclose(seen[0].q[:12], A1.stand, atol=1e-6)  # of this tick, not after
+    assert_allclose(plant.q, HOLD.q, atol=1e-3)
+    assert_allclose(seen[-1].q[:12], plant.q, atol=1e-4)
+    assert_array_equal(seen[-1].mode[:12], SERVO)
+    assert_allclose(seen[0].q[:12], A1.stand, atol=1e-6)  # of this tick, not after
     slope = np.diff([state.dq[0] for state in seen[100:120]]) / 0.001
-    np.testing.assert_allclose([state.ddq[0] for state in seen[101:120]], slope, atol=1.01)
+    assert_allclose([state.ddq[0] for state in seen[101:120]], slope, atol=1.01)
 
 
 @pytest.mark.parametrize(("unit", "step"), [(0.001, 1), (1e-6, 1000)])
@@ -66,12 +68,12 @@ def test_without_commands_it_brakes_after_the_timeout_and_stays_so():
     assert firmware.state == "protected" and firmware.passive
     seen = states(firmware, [HOLD_FRAME], 700)  # does not go on where it left off
     assert firmware.state == "protected"
-    np.testing.assert_array_equal(seen[-1].mode[:12], BRAKE)
+    assert_array_equal(seen[-1].mode[:12], BRAKE)
     assert np.abs(plant.dq).max() < 1e-3
     states(firmware, [DAMP_FRAME], 502)
     assert firmware.state == "obeying"
     assert [state for _, state, _ in firmware.history] == ["obeying", "protected", "obeying"]
-    assert firmware.history[1][0] == pytest.approx(0.039)
+    assert firmware.history[1][0] == approx(0.039)
 
 
 def test_a_hot_motor_gives_no_torque_and_says_so():
@@ -94,8 +96,8 @@ def test_the_worst_is_what_was_asked_and_done_since_the_first_motion():
     states(firmware, [DAMP_FRAME], 2)  # the second tells where the joints are
     states(firmware, [HOLD_FRAME], 300)
     worst = firmware.worst.values()
-    assert worst.torque_demand == pytest.approx(4.0, rel=1e-3)
-    assert worst.torque_demand_true == pytest.approx(4.0, rel=1e-3)
+    assert worst.torque_demand == approx(4.0, rel=1e-3)
+    assert worst.torque_demand_true == approx(4.0, rel=1e-3)
     assert worst.excursion == 0.0 and worst.tilt == 0.0
     assert 0.0 < worst.speed < 5.0
     assert 0.0 < worst.power < 12 * 4.0 * worst.speed

@@ -12,7 +12,7 @@ N = 4000
 FRAMES = [n.to_bytes(2, "little") * 20 for n in range(N)]
 
 
-def carry(options: NetworkOptions, frames: list[bytes] = FRAMES) -> list[bytes]:
+def carry(options, frames=FRAMES):
     """What arrives when one frame a millisecond is sent."""
     network, out = LossyNetwork[str](options, "in"), []
     for k, frame in enumerate(frames):

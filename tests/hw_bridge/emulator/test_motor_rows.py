@@ -3,6 +3,7 @@
 import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from numpy.testing import assert_allclose, assert_array_equal
 
 from hw_bridge.emulator.motors import motor_rows
 from hw_bridge.setpoints import Setpoints
@@ -12,7 +13,7 @@ NONE = np.zeros(12, np.bool_)
 ALL_SERVO = np.full(12, SERVO)
 
 
-def rows_of(setpoints: Setpoints, mode=ALL_SERVO, shut=NONE, stuck=NONE, at=None, brake=False):
+def rows_of(setpoints, mode=ALL_SERVO, shut=NONE, stuck=NONE, at=None, brake=False):
     rows = np.full((5, 12), np.nan)
     at = np.zeros(12) if at is None else at
     count = motor_rows(mode, *setpoints[:5], shut, stuck, at, brake, 3.0, rows)
@@ -20,11 +21,11 @@ def rows_of(setpoints: Setpoints, mode=ALL_SERVO, shut=NONE, stuck=NONE, at=None
     return rows, count
 
 
-def torque(rows: np.ndarray, q: np.ndarray, dq: np.ndarray) -> np.ndarray:
+def torque(rows, q, dq):
     return rows[4] + rows[2] * (rows[0] - q) + rows[3] * (rows[1] - dq)
 
 
-def drawn(seed: int) -> tuple[Setpoints, np.ndarray, np.ndarray]:
+def drawn(seed):
     random = np.random.default_rng(seed)
     q, dq, tau = random.uniform(-3, 3, 12), random.uniform(-20, 20, 12), random.uniform(-30, 30, 12)
     q[random.random(12) < 0.3], dq[random.random(12) < 0.3] = POS_STOP, VEL_STOP
@@ -44,9 +45,9 @@ def test_braking_stuck_and_shut_down_motors(seed):
     seen_q, seen_dq = np.where(stuck, at, q), np.where(stuck, 0.0, dq)
     expected = np.where(mode == SERVO, setpoints.torque(seen_q, seen_dq), -3.0 * dq)
     expected[shut] = 0.0
-    np.testing.assert_allclose(torque(rows, q, dq), expected, atol=1e-9)
+    assert_allclose(torque(rows, q, dq), expected, atol=1e-9)
     braked, _ = rows_of(setpoints, mode, shut, stuck, at, brake=True)
-    np.testing.assert_allclose(torque(braked, q, dq), np.where(shut, 0.0, -3.0 * dq), atol=1e-9)
+    assert_allclose(torque(braked, q, dq), np.where(shut, 0.0, -3.0 * dq), atol=1e-9)
 
 
 @settings(deadline=None)
@@ -59,4 +60,4 @@ def test_a_motor_with_a_number_that_is_none_brakes_alone(row, i, bad):
     rows, count = rows_of(wrong)
     assert count == 1
     assert torque(rows, q, dq)[i] == -3.0 * dq[i]
-    np.testing.assert_array_equal(np.delete(rows, i, 1), np.delete(good, i, 1))
+    assert_array_equal(np.delete(rows, i, 1), np.delete(good, i, 1))

@@ -10,7 +10,6 @@ from hw_bridge.operator.drivers import FULL, CommandBounds, GamepadDriver, KeyDr
 from hw_bridge.operator.gamepad import AXIS, BUTTON, JoystickEvent
 from hw_bridge.options import GamepadOptions, KeyOptions, StickOptions
 from hw_bridge.wire.remote import BUTTONS, Remote
-from runtime.messages import Command
 from tests.a1 import A1
 
 STICKS, PAD = StickOptions(), GamepadOptions(dead_man_button=9)
@@ -19,16 +18,16 @@ DEAD_MAN = PAD.dead_man_axis or 0
 GAITS = {"stand", "walk", "trot", "bound", "auto"}
 
 
-def key_driver() -> KeyDriver:
+def key_driver():
     return KeyDriver(KeyOptions(), BOUNDS)
 
 
-def velocity(command: Command | None) -> tuple[float, float, float]:
+def velocity(command):
     assert command is not None
     return command.forward, command.left, command.yaw_rate
 
 
-def check(command: Command | None, most, sequence: int) -> None:
+def check(command, most, sequence):
     bounds = most.forward, most.left, most.yaw_rate
     for value, bound in zip(velocity(command), bounds, strict=True):
         assert math.isfinite(value) and abs(value) <= bound + 1e-12

@@ -2,8 +2,6 @@
 
 import os
 import struct
-from collections.abc import Iterator
-from pathlib import Path
 
 import pytest
 from hypothesis import given
@@ -17,12 +15,12 @@ BUTTONS = GamepadButtons()
 BUTTON, AXIS, AT_OPENING = 0x01, 0x02, 0x80
 
 
-def event(number: int, value: int = 1, kind: int = BUTTON) -> bytes:
+def event(number, value=1, kind=BUTTON):
     return struct.pack("<IhBB", 1234, value, kind, number)
 
 
 @pytest.fixture
-def pad(tmp_path: Path) -> Iterator[tuple[Gamepad, int]]:
+def pad(tmp_path):
     path = tmp_path / "js0"
     os.mkfifo(path)
     writing = os.open(path, os.O_RDWR)  # so that opening either end never waits
@@ -69,7 +67,7 @@ SILENT = (Request.END, "the gamepad has been silent for 1 s")
 MOVE = event(0, 5, AXIS)
 
 
-def lived(gamepad: Gamepad, begin: int, end: int, up: bool = True) -> list[tuple[int, object]]:
+def lived(gamepad, begin, end, up=True):
     """What is asked for from one millisecond to another, and when."""
     return [(ms, one) for ms in range(begin, end) for one in gamepad.poll(1e-3 * ms, up)]
 

@@ -3,7 +3,6 @@
 import os
 import pty
 import select
-from collections.abc import Iterator
 
 import pytest
 from hypothesis import given
@@ -17,7 +16,7 @@ STOPS = (b" ", b"x", b"\x1b")
 
 
 @pytest.fixture
-def pipe() -> Iterator[tuple[int, int]]:
+def pipe():
     reading, writing = os.pipe()
     yield reading, writing
     for fd in (reading, writing):
@@ -54,7 +53,7 @@ def test_any_bytes_are_read_and_every_stop_among_them_is_seen(typed):
 
 @pytest.mark.parametrize("typed", [b"", b"urid", 3000 * b"uri", b"ur d", b"r\x1b" + 3000 * b" "])
 def test_what_was_typed_ahead_is_dropped_but_for_a_stop(pipe, typed):
-    others: list[str] = []
+    others = []
     keyboard = Keyboard(pipe[0], others.append)
     os.write(pipe[1], typed)
     stops = [Request.STOP] if set(typed) & set(b" \x1b") else []

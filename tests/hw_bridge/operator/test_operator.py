@@ -15,11 +15,11 @@ S = RobotState
 SETS = OperatorOptions().remote_stop
 
 
-def hands_of(options: OperatorOptions, keyboard_fd: int = 0) -> Inputs:
+def hands_of(options, keyboard_fd=0):
     return Inputs(msgspec.to_builtins(options), keyboard_fd)
 
 
-def held(*buttons: str) -> Remote:
+def held(*buttons):
     return Remote(frozenset(buttons))
 
 

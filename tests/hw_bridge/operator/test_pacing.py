@@ -9,7 +9,6 @@ from hw_bridge.operator.operator import Operator
 from hw_bridge.options import KeyOptions
 from hw_bridge.states import RobotState
 from hw_bridge.wire.remote import Remote
-from runtime.messages import Command
 from tests.a1 import A1
 from tests.hw_bridge.rig import SCRIPT, Rig
 
@@ -19,7 +18,7 @@ BOUNDS = CommandBounds(2.2, 0.5, 1.6, (0.2, 0.32), A1.stand_height)
 @given(st.lists(st.tuples(st.integers(1, 30), st.booleans()), min_size=1, max_size=60))
 def test_nobody_waits_longer_than_the_period_and_a_change_goes_out_soon(steps):
     """Steps of some milliseconds, with or without a key."""
-    commands: list[Command] = []
+    commands = []
     driver = KeyDriver(KeyOptions(), BOUNDS)
     pacer = Pacer(driver, commands.append)
     now, pressed = 0.0, False
@@ -43,7 +42,7 @@ def test_nobody_waits_longer_than_the_period_and_a_change_goes_out_soon(steps):
 
 
 def test_steering_is_silent_before_the_run_and_every_run_begins_with_a_stand():
-    commands: list[Command] = []
+    commands = []
     steering = Steering(KeyDriver(KeyOptions(), BOUNDS), commands.append)
     now = 0.0
     for runs, keys in ((False, "iii"), (True, ""), (True, "ii"), (False, "i"), (True, "")):
@@ -57,7 +56,7 @@ def test_steering_is_silent_before_the_run_and_every_run_begins_with_a_stand():
 
 def test_the_remotes_sticks_drive_the_robot_over_its_own_bytes():
     """The emulated robot runs from about 2 s on; commands come at 50 Hz, and at once."""
-    commands: list[Command] = []
+    commands = []
     held = {"kind": "remote", "at": 4.0, "for": 1.0, "sticks": {"ly": 0.55, "rx": -1.0},
             "buttons": ["right"]}  # fmt: skip
     steering = Steering(RemoteDriver(), commands.append)

@@ -5,7 +5,6 @@ import pty
 import select
 import socket
 import termios
-from collections.abc import Iterator
 
 import pytest
 
@@ -15,7 +14,7 @@ LOCAL, SPECIAL = 3, 6  # indices among a terminal's attributes
 
 
 @pytest.fixture
-def terminal() -> Iterator[tuple[int, int]]:
+def terminal():
     outer, inner = pty.openpty()
     yield outer, inner
     os.close(outer)

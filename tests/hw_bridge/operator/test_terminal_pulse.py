@@ -3,7 +3,6 @@
 import os
 import pty
 import select
-from collections.abc import Iterator
 
 import pytest
 from hypothesis import given
@@ -18,13 +17,13 @@ TICK_S = 1e-3
 class Terminal:
     """A terminal at the end of a pipe, in simulated time, which answers queries or not."""
 
-    def __init__(self) -> None:
+    def __init__(self):
         self.outer, self.inner = os.pipe()
         os.set_blocking(self.outer, False)
         self.now, self.answers, self.queries, self.typed = 100.0, True, 0, b""
         self.pulse = TerminalPulse(self.inner, 1.0, self.now)
 
-    def live(self, seconds: float, up: bool = True) -> list[tuple[float, Request | bytes]]:
+    def live(self, seconds, up=True):
         """Keys and requests in so many seconds, each with the time since their beginning [s]."""
         begin, found = self.now, []
         for _ in range(round(seconds / TICK_S)):
@@ -42,7 +41,7 @@ class Terminal:
 
 
 @pytest.fixture
-def terminal() -> Iterator[Terminal]:
+def terminal():
     terminal = Terminal()
     assert terminal.live(0.1) == []
     yield terminal
@@ -102,7 +101,7 @@ def test_whatever_is_typed_and_however_it_is_cut_no_key_is_lost_nor_held_long(pa
 
 
 def test_keys_beside_replies_are_keys_and_other_keys_are_handed_over():
-    others: list[str] = []
+    others = []
     outer, inner = pty.openpty()
     with raw_keys(inner):
         keyboard = Keyboard(inner, others.append)

@@ -5,27 +5,24 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from hw_bridge.intake import DQ, MODE, NUMBERS, ROW, SQUARE, TORQUE, Q, Sample, take_in
-from hw_bridge.options import HardwareSafetyOptions, SensingOptions
+from hw_bridge.options import SensingOptions
 from hw_bridge.safety.limits import REASONS, Limiter
 from hw_bridge.setpoints import SENT, Array, Setpoints
 from hw_bridge.wire.layout import SERVO, WIRES
 from hw_bridge.wire.low_command import LowCommandEncoder
-from hw_bridge.wire.low_state import LowState, encode_low_state, zero_low_state
-from robots.robot import Robot
+from hw_bridge.wire.low_state import encode_low_state, zero_low_state
 from tests.a1 import A1, WIRE, stand_command
 
 UNUSED = np.zeros(8)
 FR_CALF, FL_THIGH = 2, 4
 
 
-def twenty(values: Any) -> Array:
+def twenty(values):
     """(12) values as a frame's (20)."""
     return np.concatenate([np.array(values, dtype=float), UNUSED])
 
 
-def sample_of(
-    state: LowState, arrival: float, time: float, tick: int, sensing: SensingOptions | None = None
-) -> Sample:
+def sample_of(state, arrival, time, tick, sensing=None):
     """A sample as the wire would carry `state`."""
     frame, row, o = encode_low_state(WIRE, state), np.empty(ROW), sensing or SensingOptions()
     calibration = np.array([*o.foot_force_offset, o.foot_force_scale])
@@ -35,7 +32,7 @@ def sample_of(
     return Sample(frame, row, row[2 : 2 + NUMBERS], WIRE, time, arrival)
 
 
-def sample(tick: int, **changes: Any) -> Sample:
+def sample(tick, **changes):
     """A robot that stands well at `tick` [ms], but for `changes` of its state (12 or whole)."""
     fields: dict[str, Any] = {
         "q": A1.stand,
@@ -53,27 +50,27 @@ def sample(tick: int, **changes: Any) -> Sample:
     return sample_of(state, arrival=1e-3 * tick, time=1e-3 * tick, tick=tick)
 
 
-def at(motor: int, value: float, others: Any) -> Array:
+def at(motor, value, others):
     """(12) `others`, but `value` at a motor."""
     values = np.array(np.broadcast_to(others, 12), dtype=float)
     values[motor] = value
     return values
 
 
-def torque_command(tau: Any) -> Setpoints:
+def torque_command(tau):
     """Plain torques [N m], twelve or one for all, at the stand, without feedback."""
     zero = np.zeros(12)
     return Setpoints(A1.stand.copy(), zero, zero, zero, np.full(12, 1.0) * tau)
 
 
-def pd_command(q: Any = A1.stand, kp: float = 100.0, kd: float = 3.0) -> Setpoints:
+def pd_command(q=A1.stand, kp=100.0, kd=3.0):
     """Joint PD towards a pose."""
     return Setpoints(
         np.array(q, dtype=float), np.zeros(12), np.full(12, kp), np.full(12, kd), np.zeros(12)
     )
 
 
-def numbers(q: Array, dq: Array, torque: Array) -> Array:
+def numbers(q, dq, torque):
     """The numbers of a sample with a level trunk, as float32 frames carry them."""
     out = np.zeros(NUMBERS)
     out[3] = out[SQUARE] = 1.0
@@ -82,7 +79,7 @@ def numbers(q: Array, dq: Array, torque: Array) -> Array:
     return out
 
 
-def limiter_of(options: HardwareSafetyOptions, robot: Robot = A1) -> Limiter:
+def limiter_of(options, robot=A1):
     """A limiter that writes frames of floats, in which nothing is lost."""
     return Limiter(options, robot, LowCommandEncoder(WIRES["unitree-go2"]))
 
@@ -95,9 +92,7 @@ class Sent(NamedTuple):
     limited: tuple[str, ...]
 
 
-def send(
-    limiter: Limiter, wanted: Setpoints, q: Array | None, dq: Array | None, now: float
-) -> Sent:
+def send(limiter, wanted, q, dq, now):
     """Send setpoints at measured joints."""
     row, measured = stand_command(0, 0.0).row, np.zeros(NUMBERS)
     row[SENT] = np.concatenate(wanted)

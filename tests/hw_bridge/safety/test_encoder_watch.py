@@ -8,7 +8,6 @@ from hypothesis import strategies as st
 from hw_bridge.intake import DQ, TORQUE, Q, Sample
 from hw_bridge.options import HardwareSafetyOptions
 from hw_bridge.safety.monitor import Monitor
-from hw_bridge.setpoints import Array
 from tests.a1 import A1, WIRE
 from tests.hw_bridge.safety.safety_samples import FL_THIGH, at, numbers
 
@@ -16,13 +15,13 @@ RATE = 2.0 * np.pi * 1.5  # [rad/s] of a gait
 REST, STILL = A1.stand, np.zeros(12)
 
 
-def gait(tick: int) -> Array:
+def gait(tick):
     """Legs that swing."""
     phase = RATE * 1e-3 * tick + np.arange(12)
     return numbers(A1.stand + 0.3 * np.sin(phase), 0.3 * RATE * np.cos(phase), 6.0 * np.sin(phase))
 
 
-def first_fault(samples, serving: bool = True, step_ms: int = 1) -> tuple[int, str]:
+def first_fault(samples, serving=True, step_ms=1):
     """Tick and cause of the first fault in samples `step_ms` apart; -1 and "" without one."""
     monitor = Monitor(HardwareSafetyOptions(), A1)
     for tick, numbers_of in enumerate(samples):
@@ -35,7 +34,7 @@ def first_fault(samples, serving: bool = True, step_ms: int = 1) -> tuple[int, s
     return -1, ""
 
 
-def stick(motor: int, since: int, angle: bool, speed: float | None) -> list[Array]:
+def stick(motor, since, angle, speed):
     """A gait in which an encoder's angle or its speed sticks (at its last value for None)."""
     samples = [gait(tick) for tick in range(since + 600)]
     q, dq = samples[since][Q][motor], samples[since][DQ][motor]
@@ -57,7 +56,7 @@ def test_an_encoder_or_a_speed_that_sticks_in_a_moving_leg_is_found(motor, since
         assert cause.startswith("FL thigh")
 
 
-def jam(torque: float, ticks: int, way: float = 0.0) -> list[Array]:
+def jam(torque, ticks, way=0.0):
     """A joint that a torque moves on by `way` [rad] in so many ticks."""
     samples = [gait(tick) for tick in range(ticks)]
     for tick, sample in enumerate(samples):
@@ -69,7 +68,7 @@ def jam(torque: float, ticks: int, way: float = 0.0) -> list[Array]:
     return samples
 
 
-def two_pushes() -> list[Array]:
+def two_pushes():
     """A joint that is pushed, moves a little and is pushed again."""
     samples = jam(30.0, 580)
     for sample in samples[290:]:

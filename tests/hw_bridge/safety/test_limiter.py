@@ -5,10 +5,10 @@ from collections import deque
 
 import numpy as np
 import pytest
+from numpy.testing import assert_allclose, assert_array_equal
 
 from hw_bridge.options import HardwareSafetyOptions
-from hw_bridge.safety.limits import Limiter
-from hw_bridge.setpoints import Array, Setpoints, damping, no_torque
+from hw_bridge.setpoints import Setpoints, damping, no_torque
 from tests.a1 import A1
 from tests.hw_bridge.safety.safety_samples import (
     FL_THIGH,
@@ -46,11 +46,11 @@ LIMITED = {  # setpoints, speeds; torque of the left thigh, reason
 
 
 @pytest.fixture
-def limiter() -> Limiter:
+def limiter():
     return limiter_of(OPTIONS)
 
 
-def ramp(limiter: Limiter, torque: float, start: float, ticks: int) -> float:
+def ramp(limiter, torque, start, ticks):
     """Ask for a torque for some ticks; the time of the last."""
     for tick in range(ticks):
         send(limiter, torque_command(torque), Q, STILL, start + 1e-3 * tick)
@@ -60,20 +60,20 @@ def ramp(limiter: Limiter, torque: float, start: float, ticks: int) -> float:
 def test_the_first_command_begins_at_no_torque(limiter):
     first = send(limiter, torque_command(20.0), Q, STILL, 100.0)
     assert first.limited == ("slew",)
-    np.testing.assert_allclose(first.torque, STEP)
+    assert_allclose(first.torque, STEP)
 
 
 def test_a_late_tick_does_not_make_up_for_all_it_missed(limiter):
     send(limiter, no_torque(), Q, STILL, 0.0)
     late = send(limiter, torque_command(33.0), Q, STILL, 0.02)
-    np.testing.assert_allclose(late.torque, 3.0 * STEP)
+    assert_allclose(late.torque, 3.0 * STEP)
 
 
 @pytest.mark.parametrize("gap", [0.0301, 3600.0, 1e12])
 def test_after_a_gap_torque_begins_at_nothing(limiter, gap):
     now = ramp(limiter, 30.0, 0.0, 10)
     after = send(limiter, torque_command(30.0), Q, STILL, now + gap)
-    np.testing.assert_allclose(after.torque, STEP)
+    assert_allclose(after.torque, STEP)
     assert limiter.counts["gap"] == 1
 
 
@@ -82,19 +82,19 @@ def test_no_torque_changes_while_the_clock_is_odd(limiter, odd, caplog):
     now = ramp(limiter, 10.0, 0.0, 10)
     for _ in range(2):
         limited = send(limiter, torque_command(30.0), Q, STILL, odd)
-        np.testing.assert_allclose(limited.torque, 10.0)
+        assert_allclose(limited.torque, 10.0)
     assert "clock" in send(limiter, torque_command(30.0), Q, STILL, math.nan).limited
     assert len(caplog.records) == 1  # one line, however often
     back = odd if math.isfinite(odd) else now
     after = send(limiter, torque_command(30.0), Q, STILL, back + 1e-3)
-    np.testing.assert_allclose(after.torque, 10.0 + STEP)
+    assert_allclose(after.torque, 10.0 + STEP)
 
 
 @pytest.mark.parametrize("setpoints", [no_torque(), damping(3.0)])
 def test_what_drives_nothing_passes_even_unmeasured(limiter, setpoints):
     for joints, now in (((Q, STILL), 0.0), ((None, None), 0.001)):
         sent = send(limiter, setpoints, *joints, now)
-        np.testing.assert_array_equal(sent.setpoints, setpoints)
+        assert_array_equal(sent.setpoints, setpoints)
         assert sent.limited == ()
 
 
@@ -107,10 +107,10 @@ def test_a_joint_that_cannot_be_where_it_reads_is_only_damped(limiter, reads):
     assert limited.setpoints.kp[FR_CALF] == 0.0 == limited.setpoints.tau[FR_CALF]
     assert limited.setpoints.kd[FR_CALF] == OPTIONS.damping_kd
     for sent, asked in zip(limited.setpoints, wanted, strict=True):
-        np.testing.assert_array_equal(sent[others], asked[others])
+        assert_array_equal(sent[others], asked[others])
 
 
-def drive_out(motor: int, sign: float, delay_ms: int, load: float) -> Array:
+def drive_out(motor, sign, delay_ms, load):
     """Positions [rad] of one joint (rotor and a light shank) that all are told to drive outwards.
 
     Motor law and physics at 10 kHz, commands at 1 kHz of joints `delay_ms` old, a constant `load`
@@ -141,7 +141,7 @@ def test_full_torque_outwards_ends_inside_the_range(motor, sign, delay_ms):
 
 def test_a_load_outwards_is_held_by_the_spring():
     rest = drive_out(FR_CALF, 1.0, 0, load=10.0)[-300:]
-    np.testing.assert_allclose(rest - A1.legs.upper[FR_CALF], 10.0 / 120.0, atol=0.005)
+    assert_allclose(rest - A1.legs.upper[FR_CALF], 10.0 / 120.0, atol=0.005)
 
 
 @pytest.mark.parametrize("reason", DAMPED)
@@ -150,9 +150,9 @@ def test_what_cannot_be_driven_is_damped_and_torque_begins_anew(limiter, reason)
         now = ramp(limiter, 30.0, 0.0, 10)
         limited = send(limiter, *asked, now + 1e-3)
         assert limited.limited == (reason,)
-        np.testing.assert_array_equal(limited.setpoints, damping(OPTIONS.damping_kd))
+        assert_array_equal(limited.setpoints, damping(OPTIONS.damping_kd))
         after = send(limiter, torque_command(30.0), Q, STILL, now + 2e-3)
-        np.testing.assert_allclose(after.torque, STEP)
+        assert_allclose(after.torque, STEP)
 
 
 @pytest.mark.parametrize("name", LIMITED)

@@ -5,6 +5,7 @@ import math
 
 import numpy as np
 import pytest
+from numpy.testing import assert_array_equal
 
 from hw_bridge.options import HardwareSafetyOptions, motor_limits
 from tests.a1 import A1
@@ -25,12 +26,12 @@ def test_each_motor_keeps_the_lower_of_the_option_and_its_own_limit():
     weak = dataclasses.replace(A1, torque_limit=own, velocity_limit=own)
     options = HardwareSafetyOptions(torque_limit=15.0)
     torque, velocity = motor_limits(options, weak)
-    np.testing.assert_array_equal(torque, np.minimum(own, 15.0))
-    np.testing.assert_array_equal(velocity, own)
+    assert_array_equal(torque, np.minimum(own, 15.0))
+    assert_array_equal(velocity, own)
     torque, _ = motor_limits(HardwareSafetyOptions(), weak)
-    np.testing.assert_array_equal(torque, [10.0, 20.0, 42.0] * 4)
+    assert_array_equal(torque, [10.0, 20.0, 42.0] * 4)
     limited = send(limiter_of(options, weak), torque_command(30.0), A1.stand, np.zeros(12), 0.0)
-    np.testing.assert_array_equal(
+    assert_array_equal(
         limited.torque, np.minimum(options.torque_slew * 1e-3, np.minimum(own, 15.0))
     )
 

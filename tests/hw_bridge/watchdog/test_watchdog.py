@@ -2,7 +2,7 @@
 
 import pytest
 
-from hw_bridge.states import Request, RequestWithCause
+from hw_bridge.states import Request
 from hw_bridge.watchdog.watchdog import PERIOD_S, Page, Watchdog
 
 FRAME = b"damping" * 80
@@ -11,12 +11,12 @@ FRAME = b"damping" * 80
 class Rig:
     """A watchdog whose tracker beats once a millisecond until it hangs."""
 
-    def __init__(self) -> None:
+    def __init__(self):
         self.page, _ = Page.make()
         self.page.frame = FRAME
-        self.sent: list[tuple[float, bytes]] = []
-        self.messages: list[RequestWithCause] = []
-        self.asked: list[RequestWithCause] = []
+        self.sent = []
+        self.messages = []
+        self.asked = []
         self.remote = ""
         self.now, self.hangs, self.wait_s = 100.0, False, PERIOD_S
         self.watchdog = Watchdog(
@@ -24,23 +24,23 @@ class Rig:
             lambda: self.remote, self.messages.append,
         )  # fmt: skip
 
-    def take(self, _now: float) -> list[RequestWithCause]:
+    def take(self, _now):
         asked, self.asked = self.asked, []
         return asked
 
-    def look(self, after: float | None = None) -> None:
+    def look(self, after=None):
         """Look when it is due, or so long after the last time."""
         self.now += self.wait_s if after is None else after
         if not self.hangs:
             self.page.beat = int(1e9 * (self.now - 0.4e-3))
         self.wait_s = self.watchdog.look(self.now)
 
-    def run(self, looks: int) -> "Rig":
+    def run(self, looks):
         for _ in range(looks):
             self.look()
         return self
 
-    def hang(self) -> "Rig":
+    def hang(self):
         self.hangs = True
         return self
 

@@ -13,14 +13,13 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Sequence
 from contextlib import ExitStack, suppress
 from pathlib import Path
 from typing import NamedTuple
 
 import pytest
 
-from hw_bridge.link import Datagram, UdpLink
+from hw_bridge.link import UdpLink
 from hw_bridge.options import LinkOptions, OperatorOptions
 from hw_bridge.setpoints import damping
 from hw_bridge.states import Request
@@ -95,12 +94,12 @@ class Outcome(NamedTuple):
 class Robot:
     """Answers commands with states, and keeps them."""
 
-    def __init__(self) -> None:
+    def __init__(self):
         self.link = UdpLink(LinkOptions(LOCALHOST, 9, LOCALHOST, 0), hears_all=True)
         self.state = STATE
-        self.commands: list[Datagram] = []
+        self.commands = []
 
-    def live(self, seconds: float, until_commanded: bool = False) -> None:
+    def live(self, seconds, until_commanded=False):
         """Answer for so many seconds, or until a command has come."""
         end = time.monotonic() + seconds
         while time.monotonic() < end and not (until_commanded and self.commands):
@@ -111,7 +110,7 @@ class Robot:
             time.sleep(LOOK_S)
 
 
-def run_trial(harm: Harm) -> Outcome:
+def run_trial(harm):
     """Start tracker and watchdog, do one harm, listen.
 
     Raises:
@@ -149,7 +148,7 @@ def run_trial(harm: Harm) -> Outcome:
         return _outcome(heard, begun, _ends(watchdog))
 
 
-def _press(what: str, robot: Robot, watchdog: subprocess.Popen[bytes]) -> None:
+def _press(what, robot, watchdog):
     """Do as the operator does."""
     if what == "key":
         assert watchdog.stdin is not None
@@ -159,7 +158,7 @@ def _press(what: str, robot: Robot, watchdog: subprocess.Popen[bytes]) -> None:
         robot.link.send(robot.state)
 
 
-def _outcome(heard: Sequence[Datagram], begun: float, ended: bool) -> Outcome:
+def _outcome(heard, begun, ended):
     first = next((k for k, one in enumerate(heard) if one.data == DAMPING), None)
     if first is None:
         return Outcome(float("nan"), len(heard), 0, ended)
@@ -170,7 +169,7 @@ def _outcome(heard: Sequence[Datagram], begun: float, ended: bool) -> Outcome:
     )  # fmt: skip
 
 
-def _full_pipe(stack: ExitStack) -> int:
+def _full_pipe(stack):
     """A pipe that nobody reads and that takes nothing more."""
     reads, writes = os.pipe()
     stack.callback(os.close, reads)
@@ -183,9 +182,7 @@ def _full_pipe(stack: ExitStack) -> int:
     return writes
 
 
-def _start(
-    command: Sequence[str], stdin: int, stack: ExitStack, log: int = subprocess.DEVNULL
-) -> subprocess.Popen[bytes]:
+def _start(command, stdin, stack, log=subprocess.DEVNULL):
     """A process that is killed at the end."""
     process = subprocess.Popen(command, stdin=stdin, stderr=log)
     stack.enter_context(process)
@@ -193,7 +190,7 @@ def _start(
     return process
 
 
-def _ends(process: subprocess.Popen[bytes]) -> bool:
+def _ends(process):
     """Whether a process ends by itself."""
     try:
         return process.wait(END_S) == 0
@@ -201,7 +198,7 @@ def _ends(process: subprocess.Popen[bytes]) -> bool:
         return False
 
 
-def track(arguments: list[str]) -> None:
+def track(arguments):
     """Serve until killed; damp after a stop, as the bridge does."""
     at, port, gamepad = arguments
     config = load_launch("a1-emulated")
@@ -224,7 +221,7 @@ def track(arguments: list[str]) -> None:
 
 @pytest.mark.realtime
 @pytest.mark.parametrize("harm", HARMS, ids=lambda harm: harm.name)
-def test_the_robot_is_damped_for_good_whatever_becomes_of_the_tracker(harm: Harm) -> None:
+def test_the_robot_is_damped_for_good_whatever_becomes_of_the_tracker(harm):
     outcome = run_trial(harm)
     assert not math.isnan(outcome.damped_s)
     assert outcome.damping > 20 and outcome.motion_after == 0

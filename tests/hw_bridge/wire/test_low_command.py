@@ -7,6 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
+from numpy.testing import assert_array_equal
 
 from hw_bridge.setpoints import Setpoints, no_torque
 from hw_bridge.wire.frame import frame_fault
@@ -32,7 +33,7 @@ def test_what_the_frame_can_hold_comes_back_unchanged(name, header, q, dq, kp, k
     found = decode_low_command(wire, encoder.encode(asked))
     assert found.header == header and (found.mode == SERVO).all()
     for got, want in zip(found.setpoints, asked, strict=True):
-        np.testing.assert_array_equal(got, want)
+        assert_array_equal(got, want)
     assert encoder.saturated == 0
 
 
@@ -48,7 +49,7 @@ def test_whatever_is_asked_the_frame_is_whole_and_its_numbers_finite(q, dq, kp, 
     with np.errstate(all="ignore"):
         bad = ~np.isfinite(np.array(asked).astype(np.float32)).all(axis=0)
     for got, rest in zip(found, no_torque(), strict=True):
-        np.testing.assert_array_equal(got[bad], rest[bad])
+        assert_array_equal(got[bad], rest[bad])
 
 
 # What the vendor's library makes of them: 200 N m -> -56, kp 2000 -> -48, kd 3000 -> -1096.
@@ -63,5 +64,5 @@ def test_whatever_is_asked_the_frame_is_whole_and_its_numbers_finite(q, dq, kp, 
 def test_saturates_where_the_vendor_wraps(field, asked, expected):
     encoder = LowCommandEncoder(WIRE)
     found = decode_low_command(WIRE, encoder.encode(setpoints(**{field: asked}))).setpoints
-    np.testing.assert_array_equal(getattr(found, field), expected)
+    assert_array_equal(getattr(found, field), expected)
     assert encoder.saturated == 12

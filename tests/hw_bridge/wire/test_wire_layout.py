@@ -11,28 +11,30 @@ from hw_bridge.wire.layout import BRAKE, JOINTS, OVERHEATED, SERVO, WIRES
 from hw_bridge.wire.low_command import LowCommandEncoder
 from hw_bridge.wire.low_state import decode_low_state, encode_low_state, zero_low_state
 
+# Of A1 and Go1.
+MOTOR = {"mode": 0, "q": 1, "dq": 5, "tau": 9, "kp": 11, "kd": 13, "reserve": 15}
+MOTOR_STATE = {"mode": 0, "q": 1, "dq": 5, "ddq": 9, "tau_est": 11, "q_raw": 13, "dq_raw": 17,
+               "ddq_raw": 21, "temperature": 23, "reserve": 24}  # fmt: skip
 # Sizes, then offsets: of a command, of its motors, of a state, of its motors.
 LAYOUTS = {
     "unitree-a1": (
         (610, 27, 771, 32),
         {"header": 0, "motors": 10, "led": 550, "remote": 562, "reserve": 602, "crc": 606},
-        {"mode": 0, "q": 1, "dq": 5, "tau": 9, "kp": 11, "kd": 13, "reserve": 15},
+        MOTOR,
         {"header": 0, "quaternion_wxyz": 10, "gyroscope": 26, "accelerometer": 38, "rpy": 50,
          "imu_temperature": 62, "motors": 63, "foot_force": 703, "foot_force_est": 711,
          "tick": 719, "remote": 723, "reserve": 763, "crc": 767},
-        {"mode": 0, "q": 1, "dq": 5, "ddq": 9, "tau_est": 11, "q_raw": 13, "dq_raw": 17,
-         "ddq_raw": 21, "temperature": 23, "reserve": 24},
+        MOTOR_STATE,
     ),
     "unitree-go1": (
         (614, 27, 807, 32),
         {"header": 0, "motors": 22, "battery": 562, "remote": 566, "reserve": 606, "crc": 610},
-        {"mode": 0, "q": 1, "dq": 5, "tau": 9, "kp": 11, "kd": 13, "reserve": 15},
+        MOTOR,
         {"header": 0, "quaternion_wxyz": 22, "gyroscope": 38, "accelerometer": 50, "rpy": 62,
          "imu_temperature": 74, "motors": 75, "battery": 715, "charge": 718, "current": 719,
          "cycle": 723, "battery_temperature": 725, "cells": 729, "foot_force": 739,
          "foot_force_est": 747, "tick": 755, "remote": 759, "reserve": 799, "crc": 803},
-        {"mode": 0, "q": 1, "dq": 5, "ddq": 9, "tau_est": 11, "q_raw": 13, "dq_raw": 17,
-         "ddq_raw": 21, "temperature": 23, "reserve": 24},
+        MOTOR_STATE,
     ),
     "unitree-go2": (
         (812, 36, 1180, 48),
@@ -115,7 +117,10 @@ def test_a_state_comes_back(name):
     wire = WIRES[name]
     mode = np.tile([SERVO, BRAKE, OVERHEATED, 3, 4], 4)
     sent = zero_low_state(wire)._replace(
-        mode=mode, q=np.arange(20.0), tau_est=np.arange(-10.0, 10.0), tick=5,
+        mode=mode,
+        q=np.arange(20.0),
+        tau_est=np.arange(-10.0, 10.0),
+        tick=5,
         foot_force=np.arange(4),
     )
     found = decode_low_state(wire, encode_low_state(wire, sent))

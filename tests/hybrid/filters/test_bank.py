@@ -4,6 +4,8 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from numpy.testing import assert_allclose, assert_array_equal
+from pytest import approx
 
 from hybrid.filters.bank import BankOptions, SaltedBank
 from hybrid.filters.salted import SaltedKalmanFilter
@@ -15,8 +17,8 @@ START = LEFT, np.array([-1.0, 0.0]), 0.1 * EYE
 
 def same(one, other):
     assert (one.time, one.mode, *one[4:]) == (other.time, other.mode, *other[4:])
-    np.testing.assert_array_equal(one.mean, other.mean)
-    np.testing.assert_array_equal(one.Sigma, other.Sigma)
+    assert_array_equal(one.mean, other.mean)
+    assert_array_equal(one.Sigma, other.Sigma)
 
 
 @settings(max_examples=20)
@@ -46,7 +48,7 @@ def test_a_split_gaussian_keeps_its_exact_moments(power, Q):
     x[:, 0] += h
     right = x[:, 0] > 0.0
     shares = bank.mode_probabilities
-    assert shares[LEFT] + shares[RIGHT] == pytest.approx(1.0)
+    assert shares[LEFT] + shares[RIGHT] == approx(1.0)
     assert bank.belief.mode == RIGHT and bank.belief.transitions == 1
     if power == 1:
         mean = bank.mean_of(lambda mode, x: x)[0]
@@ -54,14 +56,14 @@ def test_a_split_gaussian_keeps_its_exact_moments(power, Q):
             one.weight * (one.belief.Sigma[0, 0] + (one.belief.mean[0] - mean) ** 2)
             for one in bank.hypotheses
         ]
-        assert sum(spreads) == pytest.approx(0.1 + h * Q, rel=1e-6) and len(spreads) == 2
+        assert sum(spreads) == approx(0.1 + h * Q, rel=1e-6) and len(spreads) == 2
         return
-    assert shares[RIGHT] == pytest.approx(right.mean(), abs=0.003)
+    assert shares[RIGHT] == approx(right.mean(), abs=0.003)
     for one in bank.hypotheses:
         part = x[right] if one.belief.mode == RIGHT else x[~right]
-        np.testing.assert_allclose(one.belief.mean, part.mean(axis=0), atol=0.005)
-        np.testing.assert_allclose(one.belief.Sigma, np.cov(part.T) + Q * EYE, atol=0.005)
-    np.testing.assert_allclose(bank.mean_of(lambda mode, x: x), x.mean(axis=0), atol=0.005)
+        assert_allclose(one.belief.mean, part.mean(axis=0), atol=0.005)
+        assert_allclose(one.belief.Sigma, np.cov(part.T) + Q * EYE, atol=0.005)
+    assert_allclose(bank.mean_of(lambda mode, x: x), x.mean(axis=0), atol=0.005)
 
 
 def test_it_is_nearer_to_the_exact_posterior_than_one_salted_filter():
@@ -80,14 +82,14 @@ def test_it_is_nearer_to_the_exact_posterior_than_one_salted_filter():
         errors += [np.sum((f - mean) ** 2) for f in found]
         assert bank.belief.status == "ok"
     assert errors[0] < 0.25 * errors[1]
-    assert bank.mode_probabilities[RIGHT] == pytest.approx(1.0, abs=1e-3)
+    assert bank.mode_probabilities[RIGHT] == approx(1.0, abs=1e-3)
 
 
 def test_a_contact_sensor_weighs_the_modes():
     bank = SaltedBank(model_of(constant_flow()), *START)
     bank.step(NONE, None, 1.0)
     bank.sense({LEFT: np.log(0.1), RIGHT: np.log(0.9)})
-    assert bank.mode_probabilities[RIGHT] == pytest.approx(0.9, abs=0.01)
+    assert bank.mode_probabilities[RIGHT] == approx(0.9, abs=0.01)
     before = bank.mode_probabilities
     assert bank.sense({LEFT: -np.inf, RIGHT: -np.inf}).status == "rejected"
     assert bank.mode_probabilities == before
@@ -100,7 +102,7 @@ def test_a_measurement_that_says_nothing_leaves_the_prediction(y):
     bank, other = SaltedBank(model, *START), SaltedBank(model, *START)
     found, expected = bank.step(NONE, np.array(y), 1.0), other.step(NONE, None, 1.0)
     assert found.status == "rejected" and expected.status == "ok"
-    np.testing.assert_array_equal(found.mean, expected.mean)
+    assert_array_equal(found.mean, expected.mean)
     assert bank.mode_probabilities == other.mode_probabilities
     assert bank.step(NONE, None, np.nan).status == "simulation_failed"
 

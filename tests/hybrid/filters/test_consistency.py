@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from pytest import approx
 from scipy.stats import chi2
 
 from hybrid.filters.bank import SaltedBank
@@ -43,7 +44,7 @@ def test_a_filter_that_trusts_its_sensor_too_much_says_so_in_its_status(
     if status == "ok":
         assert set(statuses) == {"ok"}
     if verdict == "ok":
-        assert one.consistency.sum / one.consistency.degrees == pytest.approx(1.0, abs=0.35)
+        assert one.consistency.sum / one.consistency.degrees == approx(1.0, abs=0.35)
 
 
 def test_bounds_are_those_of_chi_squared():
@@ -53,8 +54,8 @@ def test_bounds_are_those_of_chi_squared():
         test.add(squared, 2)
     result = test.result
     assert (result.sum, result.degrees) == (6.0, 6)
-    assert result.low == pytest.approx(chi2.ppf(0.01, 6))
-    assert result.high == pytest.approx(chi2.ppf(0.99, 6))
+    assert result.low == approx(chi2.ppf(0.01, 6))
+    assert result.high == approx(chi2.ppf(0.99, 6))
     test.add(np.nan, 2)
     assert test.result == result
 

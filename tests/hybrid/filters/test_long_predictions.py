@@ -2,12 +2,14 @@
 
 import numpy as np
 import pytest
+from numpy.testing import assert_array_equal
 from scipy.integrate import quad
 from scipy.special import erf
 
 from hybrid.filters.bank import SaltedBank
 from hybrid.filters.salted import SaltedKalmanFilter
-from hybrid.systems import Mode, System, Transition
+from hybrid.systems import Mode, System
+from tests.hybrid.driven_systems import SETTLE, one_mode_ball
 from tests.hybrid.filters.models import NONE, model_of, particles
 
 FLIGHT, REST = 1, 2
@@ -42,38 +44,16 @@ def test_a_covariance_grows_in_a_pulse_as_its_closed_form(kind, power):
     assert belief.Sigma[0, 0] == pytest.approx(0.2 * A(0.0) ** 2 + W, rel=1e-6)
 
 
-def ball(rest):
-    """A ball that bounces and, where there is a mode of ``rest``, comes to lie."""
-
-    def fall(t, x, u):
-        return np.array([x[1], -9.8])
-
-    def bounce(t, x, u):
-        return np.array([x[0], -0.6 * x[1]])
-
-    def lie(t, x, u):
-        return np.zeros(2)
-
-    def height(t, x, u):
-        return x[0]
-
-    modes = {FLIGHT: Mode("flight", 2, 0, fall), REST: Mode("rest", 2, 0, lie)}
-    edges = [Transition(FLIGHT, FLIGHT, height, bounce, name="impact", time_invariant=True)]
-    if rest:
-        edges.append(Transition(FLIGHT, REST, height, lie, name="settle", rest=True))
-    return System(modes, edges)
-
-
 @FILTERS
 @pytest.mark.parametrize(("drop", "status"), [(0.01, "ok"), (0.0, "not_transverse")])
 def test_a_ball_that_bounces_without_end_or_lies_comes_to_rest(kind, drop, status):
     """A ball that lies on the floor grazes it: (3.11) fails, and salted filters say so."""
     start = FLIGHT, np.array([drop, 0.0]), 1e-8 * drop * np.eye(2)
-    one = kind(model_of(ball(True), 0.0), *start)
+    one = kind(model_of(one_mode_ball(SETTLE), 0.0), *start)
     belief = one.step(NONE, None, 2.0)
     assert belief.mode == REST and belief.time == 2.0
-    np.testing.assert_array_equal(belief.mean, np.zeros(2))
-    np.testing.assert_array_equal(belief.Sigma, np.zeros((2, 2)))
+    assert_array_equal(belief.mean, np.zeros(2))
+    assert_array_equal(belief.Sigma, np.zeros((2, 2)))
     assert belief.status == ("ok" if kind is few_particles else status)
-    restless = kind(model_of(ball(False), 0.0), *start)
+    restless = kind(model_of(one_mode_ball(), 0.0), *start)
     assert restless.step(NONE, None, 2.0).status == "simulation_failed"

@@ -4,59 +4,19 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from numpy.testing import assert_allclose
+from pytest import approx
 
-from hybrid.derivatives import jacobian
 from hybrid.filters.manifolds import Circle, Euclidean, Product, retraction_slope, tangent_part
 from hybrid.filters.model import FilterModel, Measurement, ProcessNoise
 from hybrid.filters.salted import SaltedKalmanFilter
 from hybrid.simulation import simulate_step
 from hybrid.systems import Mode, System, Transition
-from hybrid.variational import fundamental_matrix
-from studies.kong.systems.aslip import FLIGHT, STANCE, aslip, at_rest
 from studies.kong.systems.pendulum import CONTACT, FREE, pendulum
+from tests.differences import slopes
 from tests.hybrid.filters.models import NONE, whole
 
-BODY = [0, 1, 2, 5, 6, 7]
-START = np.array([0.0, 1.8, 5 * np.pi / 12, 0.0, 0.0, 0.0])  # q_b and its rate, 3.8.5
 angles = st.floats(-3.0, 3.0)
-
-
-def differences(function, x, h=1e-6):
-    columns = [(function(x + h * e) - function(x - h * e)) / (2.0 * h) for e in np.eye(len(x))]
-    return np.column_stack(columns)
-
-
-def aslip_model(Q=0.0, V=1e-4):
-    """h_1 reads the body's states, h_2 computes them from the leg's (4.6.2)."""
-    system = aslip()
-    liftoff = system.transitions[1].reset
-    return FilterModel(
-        system,
-        dict.fromkeys(system.modes, ProcessNoise(Q * np.eye(8))),
-        {
-            FLIGHT: Measurement(lambda t, x, u: x[BODY], V * np.eye(6)),
-            STANCE: Measurement(lambda t, x, u: liftoff(t, x, u)[BODY], V * np.eye(6)),
-        },
-    )
-
-
-def on_constraint(scale):
-    """Covariance of a body with its toe where a leg at rest has it, as in 4.7.2."""
-    E = jacobian(at_rest, START)
-    return scale * E @ E.T
-
-
-@pytest.mark.parametrize("sensitivity", ["saltation", "reset"])
-def test_other_coordinates_through_touchdown_and_liftoff(sensitivity):
-    model, x, Sigma = aslip_model(), at_rest(START), on_constraint(1e-4)
-    naive = sensitivity == "reset"
-    expected = fundamental_matrix(model.system, FLIGHT, x, 0.5, with_reset_jacobian=naive)
-    one = SaltedKalmanFilter(model, FLIGHT, x, Sigma, sensitivity=sensitivity)
-    belief = one.predict(NONE, 0.5)
-    assert (belief.mode, belief.transitions, belief.status) == (FLIGHT, 2, "ok")
-    np.testing.assert_allclose(belief.mean, expected.state, atol=1e-12)
-    after = expected.covariance(Sigma)
-    np.testing.assert_allclose(belief.Sigma, after, atol=1e-8 * np.max(abs(after)))
 
 
 def circular(x):
@@ -107,32 +67,12 @@ def test_an_angle_and_a_unit_vector_are_one_filter(sensitivity, power):
         number, vector = a.step(NONE, y, 0.1), b.step(NONE, y, 0.1)
         transitions += number.transitions
         assert (number.mode, number.status) == (vector.mode, vector.status)
-        np.testing.assert_allclose(vector.mean, circular(number.mean), atol=1e-8)
-        np.testing.assert_allclose(vector.Sigma, number.Sigma, atol=1e-8)
-        assert np.hypot(*vector.mean[:2]) == pytest.approx(1.0, abs=1e-14)
+        assert_allclose(vector.mean, circular(number.mean), atol=1e-8)
+        assert_allclose(vector.Sigma, number.Sigma, atol=1e-8)
+        assert np.hypot(*vector.mean[:2]) == approx(1.0, abs=1e-14)
         likelihoods = a.innovation.log_likelihood, b.innovation.log_likelihood
-        assert likelihoods[0] == pytest.approx(likelihoods[1], abs=1e-6)
+        assert likelihoods[0] == approx(likelihoods[1], abs=1e-6)
     assert transitions >= 1
-
-
-def test_a_derivative_that_is_left_out_is_found_by_differences():
-    system, x, Sigma = pendulum(), np.array([0.1, -1.0]), 0.1 * np.eye(2)
-    C = lambda t, x, u: np.array([[np.cos(x[0]) * x[1], np.sin(x[0])]])  # noqa: E731
-    beliefs = []
-    for given_ones in (True, False):
-        if not given_ones:
-            modes = {i: Mode(m.name, 2, 0, m.flow) for i, m in system.modes.items()}
-            edges = [Transition(e.source, e.target, e.guard, e.reset) for e in system.transitions]
-            system = System(modes, edges)
-        h = Measurement(
-            lambda t, x, u: np.array([np.sin(x[0]) * x[1]]), np.eye(1), C if given_ones else None
-        )
-        noise = dict.fromkeys(system.modes, ProcessNoise(np.eye(2)))
-        model = FilterModel(system, noise, dict.fromkeys(system.modes, h))
-        beliefs.append(SaltedKalmanFilter(model, FREE, x, Sigma).step(NONE, np.ones(1), 0.3))
-    given_ones, found = beliefs
-    assert found.transitions == given_ones.transitions == 1
-    np.testing.assert_allclose(found.Sigma, given_ones.Sigma, atol=1e-8)
 
 
 @given(angle=angles, turn=st.floats(-3.1, 3.1), a=angles, b=angles)
@@ -141,13 +81,13 @@ def test_a_circle_obeys_the_laws_of_a_manifold(angle, turn, a, b):
     swing = Product((Circle(), 2), (Euclidean(2), 2))
     x, d, zero = np.array([np.cos(angle), np.sin(angle), a, b]), np.array([turn, b, a]), np.zeros(3)
     y = swing.plus(x, d)
-    assert np.hypot(y[0], y[1]) == pytest.approx(1.0, abs=1e-14)
-    np.testing.assert_allclose(swing.minus(y, x), d, atol=1e-13)
-    np.testing.assert_allclose(swing.plus(x, zero), x, atol=1e-14)
+    assert np.hypot(y[0], y[1]) == approx(1.0, abs=1e-14)
+    assert_allclose(swing.minus(y, x), d, atol=1e-13)
+    assert_allclose(swing.plus(x, zero), x, atol=1e-14)
     E, D = retraction_slope(swing, x, zero), tangent_part(swing, x)
-    np.testing.assert_allclose(E, differences(lambda d: swing.plus(x, d), zero), atol=1e-8)
-    np.testing.assert_allclose(D, differences(lambda y: swing.minus(y, x), x), atol=1e-8)
-    np.testing.assert_allclose(D @ E, np.eye(3), atol=1e-9)
+    assert_allclose(E, slopes(lambda d: swing.plus(x, d), zero), atol=1e-8)
+    assert_allclose(D, slopes(lambda y: swing.minus(y, x), x), atol=1e-8)
+    assert_allclose(D @ E, np.eye(3), atol=1e-9)
 
 
 def test_a_turned_frame_turns_the_covariance():
@@ -172,4 +112,4 @@ def test_a_turned_frame_turns_the_covariance():
     )
     one = SaltedKalmanFilter(model, 0, np.array([1.0, 2.0, 0.3]), np.diag([4.0, 1.0, 0.5]))
     belief = one.correct(NONE, np.array([0.3 + np.pi / 2]))
-    np.testing.assert_allclose(belief.Sigma, np.diag([1.0, 4.0, 0.0]), atol=1e-8)
+    assert_allclose(belief.Sigma, np.diag([1.0, 4.0, 0.0]), atol=1e-8)

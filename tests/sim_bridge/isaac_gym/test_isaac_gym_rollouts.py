@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from numpy.testing import assert_array_equal
 
 from runtime.physics_messages import Hello, Refusal, ServerInfo, decode_reply
 from runtime.wire import encode
@@ -46,9 +47,9 @@ def test_a_policy_that_is_no_number_ends_its_candidate_alone_at_its_knot(pipelin
     good = backend.roll_out(STAND, policy)
     policy.gains[1, 3] = np.nan
     batch = backend.roll_out(STAND, policy)
-    np.testing.assert_array_equal(batch.finite, policy.policy_index == 0)
+    assert_array_equal(batch.finite, policy.policy_index == 0)
     assert np.isfinite(batch.states[1, :4]).all() and np.isnan(batch.states[1, 4:]).all()
-    np.testing.assert_array_equal(batch.states[0], good.states[0])
+    assert_array_equal(batch.states[0], good.states[0])
 
 
 def test_joints_may_turn_faster_than_the_urdf_says_and_physx_s_fastest_has_diverged():

@@ -3,6 +3,7 @@
 import mujoco
 import numpy as np
 import pytest
+from numpy.testing import assert_allclose, assert_array_equal
 
 from robots.mujoco_model import load_mujoco
 from robots.urdf import urdf_of
@@ -56,7 +57,7 @@ def test_its_motors_have_their_law_at_every_step():
         command = HOLD + np.array([[0.0], [1.0], [0.0], [0.0], [9.0]])
         robot.state = robot.tick(command)
         motor_torques(command, before.q[7:], before.v[6:], LIMITS, expected)
-        np.testing.assert_allclose(robot.state.torque, expected, atol=1e-12)
+        assert_allclose(robot.state.torque, expected, atol=1e-12)
 
 
 def in_mujoco(steps, force=(0.0, 0.0, 0.0), torque=0.0):
@@ -75,13 +76,13 @@ def test_a_kick_is_a_velocity_of_the_trunk_at_once():
     turned = np.concatenate((UP[:3], [0.0, 0.0, np.sqrt(0.5), np.sqrt(0.5)], UP[7:]))  # to y
     quiet, kicked = Robot(turned), Robot(turned)
     moved = kicked.tick(base_velocity=np.array([0.4, -0.3, 0.2])).v[:3] - quiet.tick().v[:3]
-    np.testing.assert_allclose(moved, [-0.3, -0.4, 0.2], atol=1e-3)
+    assert_allclose(moved, [-0.3, -0.4, 0.2], atol=1e-3)
 
 
 def test_a_world_like_the_last_one_keeps_its_process():
     robot = Robot()
     robot.tick(HOLD, 10)
-    np.testing.assert_array_equal(robot.begin(Q).q, Q)
+    assert_array_equal(robot.begin(Q).q, Q)
     assert robot.front.restarts == 0
     robot.begin(Q, friction=0.3)
     assert robot.front.restarts == 1
@@ -109,8 +110,8 @@ def test_a_push_and_a_torque_from_outside_move_it_as_in_mujoco():
     robot, force, torque = Robot(), np.array([30.0, -50.0, 10.0]), np.linspace(-2.0, 3.0, 12)
     state = robot.tick(steps=20, base_force=force, joint_torque=torque)
     data = in_mujoco(20, force, torque)
-    np.testing.assert_allclose(state.q[:3], data.qpos[:3], atol=1e-5)
-    np.testing.assert_allclose(state.v[6:], data.qvel[6:], atol=2e-3)
+    assert_allclose(state.q[:3], data.qpos[:3], atol=1e-5)
+    assert_allclose(state.v[6:], data.qvel[6:], atol=2e-3)
     assert not state.torque.any()  # of the motors
 
 

@@ -1,10 +1,7 @@
 """Requests to a physics server, of a robot that stands unless told otherwise."""
 
-from typing import Any
-
 import numpy as np
 
-from hybrid.hilqr import Policies
 from robots.urdf import urdf_of
 from runtime.physics_messages import PlaceRequest, RolloutRequest, TickRequest, WorldRequest
 from tests.a1 import A1
@@ -13,7 +10,7 @@ from tests.sim_bridge.rollouts.motions import STAND
 LIMP = np.zeros((5, 12))
 
 
-def rollout_request(policies: Policies, **changes: Any) -> RolloutRequest:
+def rollout_request(policies, **changes):
     names = ("states", "inputs", "feedforward", "gains", "step_size")
     fields = {
         "id": 7, "ground": "", "period": 0.01, "substeps": 2, "x0": STAND,
@@ -22,7 +19,7 @@ def rollout_request(policies: Policies, **changes: Any) -> RolloutRequest:
     return RolloutRequest(**(fields | changes))
 
 
-def world_request(**changes: Any) -> WorldRequest:
+def world_request(**changes):
     fields = {
         "id": 1, "timestep": 5e-4, "friction": 0.8, "payload_mass": 0.0, "mass_scale": 1.0,
         "floor_slope": 0.0, "torque_limit": np.full(12, 33.5), "corner_speed": np.full(12, 10.5),
@@ -31,7 +28,7 @@ def world_request(**changes: Any) -> WorldRequest:
     return WorldRequest(**(fields | changes))
 
 
-def tick_request(command: np.ndarray | None = None, steps: int = 1, **changes: Any) -> TickRequest:
+def tick_request(command=None, steps=1, **changes):
     """Ticks of a command (5, 12), limp by default."""
     fields = {
         "id": 2, "commands": np.tile(LIMP if command is None else command, (steps, 1, 1)),
@@ -41,5 +38,5 @@ def tick_request(command: np.ndarray | None = None, steps: int = 1, **changes: A
     return TickRequest(**(fields | changes))
 
 
-def place_request(q: np.ndarray = STAND[:19], v: np.ndarray = STAND[19:]) -> PlaceRequest:
+def place_request(q=STAND[:19], v=STAND[19:]):
     return PlaceRequest(id=3, q=q, v=v)

@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from pathlib import Path
 
 from runtime.exchange import Responder
 from sim_bridge.options import PhysicsServerOptions
@@ -17,27 +15,27 @@ from tests.a1 import A1
 PATIENCE_S = 5.0
 
 
-def options_of(folder: Path) -> PhysicsServerOptions:
+def options_of(folder):
     """Of a client of the server in `folder`."""
     return PhysicsServerOptions(address=f"ipc://{folder}/physics", patience=PATIENCE_S)
 
 
 @contextmanager
-def mujoco_server(folder: Path, robot: bool = True) -> Iterator[Callable[[], None]]:
+def mujoco_server(folder, robot=True):
     """MuJoCo's world, served; gives what ends the server before its time."""
     service = PhysicsService(
         "mujoco", "a test", 1, make_world=(lambda: MujocoWorld(A1)) if robot else None
     )
     stopped = threading.Event()
 
-    def serve() -> None:
+    def serve():
         with Responder(options_of(folder).address, None) as responder:
             run(service, responder, stopped.is_set)
 
     thread = threading.Thread(target=serve)
     thread.start()
 
-    def end() -> None:
+    def end():
         stopped.set()
         thread.join()
 
@@ -48,11 +46,11 @@ def mujoco_server(folder: Path, robot: bool = True) -> Iterator[Callable[[], Non
 
 
 @contextmanager
-def answering(folder: Path, answer: Callable[[bytes], bytes | None]) -> Iterator[None]:
+def answering(folder, answer):
     """A server made of one function of frames, which may stay silent."""
     stopped = threading.Event()
 
-    def serve() -> None:
+    def serve():
         with Responder(options_of(folder).address, None) as responder:
             while not stopped.is_set():
                 received = responder.receive(0.02)

@@ -1,17 +1,15 @@
 """A simulated robot whose physics a server computes: the same robot, and an orderly loss."""
 
 import time
-from collections.abc import Callable, Iterator
-from pathlib import Path
 
 import msgspec
 import numpy as np
 import pytest
+from numpy.testing import assert_allclose, assert_array_equal
 
 from robots.conventions import GRAVITY
 from runtime.bus import Bus, Endpoints
 from runtime.clock import PausedClock
-from runtime.messages import MotorCommand, SensorReading
 from sim_bridge.node import SimulationNodeOptions, run
 from sim_bridge.options import MotorOptions, SimulationOptions, StartOptions
 from sim_bridge.perturbation_script import PerturbationScript
@@ -35,24 +33,24 @@ SCRIPT = PerturbationScript(
 LIFT = np.array([0.1, 0.0, 0.2] + [0.0] * 16)
 
 
-def command(tick: int, reading: SensorReading) -> MotorCommand:
+def command(tick, reading):
     """Depends on the encoders alone, which do not see how a world velocity was rounded."""
     return stand_command(
         tick, 1e-3 * tick, dq=0.1 * reading.joint_velocity, tau=0.1 * reading.joint_torque
     )
 
 
-def remote(folder: Path, **changed) -> SimulationOptions:
+def remote(folder, **changed):
     return SimulationOptions(engine="remote", server=options_of(folder), **changed)
 
 
 @pytest.fixture
-def end_server(tmp_path: Path) -> Iterator[Callable[[], None]]:
+def end_server(tmp_path):
     with mujoco_server(tmp_path) as end:
         yield end
 
 
-def begun_as_served(robot: SimulatedRobot) -> None:
+def begun_as_served(robot):
     """Begin the world of a robot in this process as a server does: its state placed, no more."""
     motion, physics = robot._physics.motion, MujocoPhysics(A1, robot.options)
     physics.place(motion.q, motion.v)
@@ -90,11 +88,11 @@ def test_a_served_robot_is_a_local_one_bit_for_bit(tmp_path, end_server, changed
             robot.advance(command(tick, robot.reading()) if tick % 3 else None)
         reading, expected = there.reading(), here.reading()
         assert there.truth() == here.truth()
-        np.testing.assert_array_equal(reading.joint_position, expected.joint_position)
-        np.testing.assert_array_equal(reading.joint_torque, expected.joint_torque)
+        assert_array_equal(reading.joint_position, expected.joint_position)
+        assert_array_equal(reading.joint_torque, expected.joint_torque)
         # The wire has velocities in the base and forces in the world; turned, they are rounded.
-        np.testing.assert_allclose(reading.foot_force, expected.foot_force, atol=1e-9)
-        np.testing.assert_allclose(
+        assert_allclose(reading.foot_force, expected.foot_force, atol=1e-9)
+        assert_allclose(
             reading.linear_acceleration_imu, expected.linear_acceleration_imu, atol=1e-9
         )
     assert not there.loss
@@ -113,7 +111,7 @@ def test_a_lost_server_leaves_the_robot_as_it_was_and_costs_no_time(tmp_path, en
     assert time.monotonic() - began < 4.0, "less than the patience with one question"
     assert robot.loss and str(tmp_path) in robot.loss and "\n" not in robot.loss
     assert robot.tick == 201
-    np.testing.assert_array_equal(robot.truth().q, before.q)
+    assert_array_equal(robot.truth().q, before.q)
     assert not robot.fell
     robot.close()
 
@@ -158,6 +156,6 @@ def test_isaac_gyms_server_carries_the_robot_by_the_same_messages(tmp_path):
         truth = robot.truth()
         assert not robot.loss, robot.loss
         robot.close()
-    np.testing.assert_allclose(truth.q[7:], A1.stand, atol=0.05)
+    assert_allclose(truth.q[7:], A1.stand, atol=0.05)
     assert truth.foot_force[:, 2].sum() == pytest.approx(A1.mass * GRAVITY, rel=0.1)
     assert not robot.fell

@@ -14,9 +14,7 @@ STAND.setflags(write=False)  # a backend that writes to its start must not spoil
 STIFFNESS, DAMPING = 80.0, 2.0  # of the feedback on the joints [N m/rad, N m s/rad]
 
 
-def policies(
-    knots: int, candidates: int = 5, seed: int = 0, *, noise: float = 0.5, held: bool = True
-) -> Policies:
+def policies(knots, candidates=5, seed=0, *, noise=0.5, held=True):
     """Two policies about the stand, which the candidates take in turns at several step sizes.
 
     Args:
@@ -40,7 +38,7 @@ def policies(
     )
 
 
-def anywhere(seed: int) -> Array:
+def anywhere(seed):
     """A state (37,) high up, in any attitude, the joints where they may be, all of it moving."""
     rng, x = np.random.default_rng(seed), STAND.copy()
     x[:3] = [*rng.normal(size=2), 3.0]
@@ -50,19 +48,19 @@ def anywhere(seed: int) -> Array:
     return x
 
 
-def on_its_feet() -> Array:
+def on_its_feet():
     """The stand (37,), feet 1 mm into the floor: whether they touch is no matter of rounding."""
     return STAND - 0.001 * np.eye(37)[2]
 
 
-def standing() -> Array:
+def standing():
     """On its feet (37,), pushed a little."""
     x = on_its_feet()
     x[19:] = 0.1 * np.random.default_rng(1).normal(size=18)
     return x
 
 
-def landing() -> Array:
+def landing():
     """Standing, but tilted to a corner (37,): one foot touches, a second one soon."""
     x = standing()
     x[3:7] = Rotation.from_euler("yx", [0.15, -0.25]).as_quat()
@@ -70,14 +68,14 @@ def landing() -> Array:
     return x
 
 
-def sliding() -> Array:
+def sliding():
     """On its feet (37,), which slide forward and to the right: 0.9 m/s, friction stops it later."""
     x = on_its_feet()
     x[19:21] = 0.8, -0.4
     return x
 
 
-def _unit(quaternion: Array) -> Array:
+def _unit(quaternion):
     return quaternion / np.linalg.norm(quaternion)
 
 

@@ -4,26 +4,22 @@ One candidate, one knot and one physics step at a time, in double precision; mom
 Pinocchio.
 """
 
-from collections.abc import Callable
-
 import mujoco
 import numpy as np
 import pinocchio as pin
 
-from hybrid.hilqr import Policies
 from robots.conventions import FOOT_NAMES
 from robots.pinocchio_model import foot_frame_ids, load_pinocchio
 from robots.state import difference, mujoco_from_pinocchio, pinocchio_from_mujoco
-from robots.terrain import Ground
-from sim_bridge.rollouts.batch import Array, RolloutBatch
+from sim_bridge.rollouts.batch import RolloutBatch
 from sim_bridge.rollouts.planning_model import planning_model
 from tests.a1 import A1
 
 
 def roll_out(
-    x0: Array, policies: Policies, period: float, substeps: int, ground: Ground | None = None,
-    vertical: bool = False,
-) -> RolloutBatch:  # fmt: skip
+    x0, policies, period, substeps, ground = None,
+    vertical = False,
+):  # fmt: skip
     """What every candidate does, by MuJoCo; forces are normal to the ground, or `vertical`."""
     model = planning_model(A1, period / substeps, ground)
     forces_on = vertical_forces if vertical else normal_forces
@@ -34,9 +30,9 @@ def roll_out(
 
 
 def _roll(
-    model: mujoco.MjModel, c: int, x0: Array, policies: Policies, substeps: int,
-    forces_on: Callable[[mujoco.MjModel, mujoco.MjData], list[float]],
-) -> tuple[Array, Array, Array]:  # fmt: skip
+    model, c, x0, policies, substeps,
+    forces_on,
+):  # fmt: skip
     data, knots = mujoco.MjData(model), policies.inputs.shape[1]
     data.qpos[:], data.qvel[:] = mujoco_from_pinocchio(x0[:19], x0[19:])
     states, inputs, forces = [], [], []
@@ -51,12 +47,12 @@ def _roll(
     return np.array(states), np.array(inputs), np.array(forces)
 
 
-def normal_forces(_: mujoco.MjModel, data: mujoco.MjData) -> list[float]:
+def normal_forces(_, data):
     """On each foot in the last step [N]."""
     return [data.sensor(f"{foot}_touch").data[0] for foot in FOOT_NAMES]
 
 
-def vertical_forces(model: mujoco.MjModel, data: mujoco.MjData) -> list[float]:
+def vertical_forces(model, data):
     """On each foot in the last step, friction's part included [N]."""
     total, wrench = dict.fromkeys(FOOT_NAMES, 0.0), np.zeros(6)
     for index, contact in enumerate(data.contact):
@@ -68,7 +64,7 @@ def vertical_forces(model: mujoco.MjModel, data: mujoco.MjData) -> list[float]:
     return [max(0.0, total[foot]) for foot in FOOT_NAMES]
 
 
-def torque(policies: Policies, c: int, k: int, x: Array) -> Array:
+def torque(policies, c, k, x):
     """The law of candidate c at knot k and state x (37,): (5.17), limited."""
     p = policies.policy_index[c]
     asked = policies.inputs[p, k] + policies.step_size[c] * policies.feedforward[p, k]
@@ -81,21 +77,21 @@ def torque(policies: Policies, c: int, k: int, x: Array) -> Array:
 class Momentum:
     """Momenta and places of the robot, by Pinocchio, of one state x (37,) at a time."""
 
-    def __init__(self) -> None:
+    def __init__(self):
         self.model = load_pinocchio(A1)
         self.data = self.model.createData()
         self.mass = pin.computeTotalMass(self.model)
         self.feet = foot_frame_ids(self.model)
 
-    def centre(self, x: Array) -> Array:
+    def centre(self, x):
         """Centre of mass in the world (3,) [m]."""
         return pin.centerOfMass(self.model, self.data, x[:19]).copy()
 
-    def of(self, x: Array) -> Array:
+    def of(self, x):
         """Linear (3) [N s] and angular momentum (3) [N m s] about the centre of mass, in world."""
         return pin.computeCentroidalMomentum(self.model, self.data, x[:19], x[19:]).vector.copy()
 
-    def foot_positions(self, x: Array) -> Array:
+    def foot_positions(self, x):
         """Centres of the feet in the world (4, 3) [m]."""
         pin.framesForwardKinematics(self.model, self.data, x[:19])
         return np.array([self.data.oMf[i].translation for i in self.feet])

@@ -4,6 +4,7 @@ import copy
 
 import numpy as np
 import pytest
+from numpy.testing import assert_allclose, assert_array_equal
 
 from hybrid.hilqr import Policies
 from sim_bridge.rollouts.batch import RolloutBatch
@@ -18,7 +19,7 @@ from tests.sim_bridge.rollouts.motions import (
 KNOTS = 15  # an odd number, which does not divide into equal parts
 
 
-def pick(policy: Policies, chosen: list[int]) -> Policies:
+def pick(policy, chosen):
     """The same policies with only these candidates."""
     return Policies(
         policy.states, policy.inputs, policy.feedforward, policy.gains,
@@ -26,11 +27,11 @@ def pick(policy: Policies, chosen: list[int]) -> Policies:
     )  # fmt: skip
 
 
-def assert_same(left: RolloutBatch, right: RolloutBatch, same: float) -> None:
-    np.testing.assert_allclose(left.states, right.states, rtol=0, atol=same)
-    np.testing.assert_allclose(left.inputs, right.inputs, rtol=0, atol=100.0 * same)
-    np.testing.assert_allclose(left.normal_forces, right.normal_forces, rtol=0, atol=1e4 * same)
-    np.testing.assert_array_equal(left.finite, right.finite)
+def assert_same(left, right, same):
+    assert_allclose(left.states, right.states, rtol=0, atol=same)
+    assert_allclose(left.inputs, right.inputs, rtol=0, atol=100.0 * same)
+    assert_allclose(left.normal_forces, right.normal_forces, rtol=0, atol=1e4 * same)
+    assert_array_equal(left.finite, right.finite)
 
 
 def test_the_same_question_has_the_same_answer(backend):
@@ -40,7 +41,7 @@ def test_the_same_question_has_the_same_answer(backend):
     kept = copy.deepcopy(answer)
     backend.roll_out(anywhere(2), policies(KNOTS, seed=12, held=False))
     for part, as_it_was in zip(answer, kept, strict=True):
-        np.testing.assert_array_equal(part, as_it_was)
+        assert_array_equal(part, as_it_was)
     assert_same(backend.roll_out(standing(), policy), kept, backend.same)
 
 
@@ -67,7 +68,7 @@ def test_a_candidate_whose_physics_blows_up_is_reported_and_leaves_the_others_al
     sound = backend.roll_out(on_its_feet(), pick(policy, [0, 2]), period, 1)
     policy.gains[1][:, range(12), range(24, 36)] = 1000.0
     wild = backend.roll_out(on_its_feet(), policy, period, 1)
-    np.testing.assert_array_equal(wild.finite, [True, False, True, False])
+    assert_array_equal(wild.finite, [True, False, True, False])
     assert_same(RolloutBatch(*(part[::2] for part in wild)), sound, backend.same)
 
 
@@ -89,6 +90,6 @@ def test_a_candidate_that_is_no_number_is_reported_and_leaves_the_others_alone(b
     getattr(ill, part)[1, KNOTS // 2] = np.nan
     found, well = backend.roll_out(standing(), ill), policy.policy_index == 0
     assert sound.finite.all()
-    np.testing.assert_array_equal(found.finite, well)
+    assert_array_equal(found.finite, well)
     assert_same(*(RolloutBatch(*(p[well] for p in each)) for each in (found, sound)), backend.same)
     assert_same(backend.roll_out(standing(), policy), sound, backend.same)  # and it is forgotten

@@ -31,7 +31,7 @@ def test_each_foot_carries_what_the_robot_leans_on_it(backend, momentum):
         np.testing.assert_allclose(centre[:2], momentum.centre(x)[:2], rtol=0, atol=0.02)
 
 
-def leaning(knots: int) -> Policies:
+def leaning(knots):
     """Four policies with feet shifted under the body, away from the corner that is leaned to."""
     gains = np.zeros((4, knots, 12, 36))
     gains[:, :, range(12), range(6, 18)] = -120.0

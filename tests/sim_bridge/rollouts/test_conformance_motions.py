@@ -5,7 +5,6 @@ from functools import cache
 import numpy as np
 import pytest
 
-from sim_bridge.rollouts.batch import RolloutBatch
 from tests.sim_bridge.rollouts import plain
 from tests.sim_bridge.rollouts.backends import KNOTS
 from tests.sim_bridge.rollouts.conftest import PERIOD, SUBSTEPS
@@ -13,7 +12,7 @@ from tests.sim_bridge.rollouts.motions import MOTIONS
 
 
 @cache
-def expected() -> dict[str, RolloutBatch]:
+def expected():
     """Every motion by plain MuJoCo."""
     return {
         name: plain.roll_out(start(), make(KNOTS), PERIOD, SUBSTEPS)

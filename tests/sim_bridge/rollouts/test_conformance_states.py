@@ -6,6 +6,7 @@ motion that follows, not in the echo of the first knot.
 
 import numpy as np
 import pytest
+from numpy.testing import assert_allclose, assert_array_equal
 from scipy.spatial.transform import Rotation
 
 from robots.conventions import GRAVITY
@@ -35,8 +36,8 @@ def test_a_tumbling_robot_falls_as_one_body_in_the_large(backend, momentum, seed
         h = np.array([momentum.of(x) for x in states])
         centre = np.array([momentum.centre(x) for x in states])
         flight = np.outer(t, h[0, :3] / momentum.mass) + np.outer(t**2, [0, 0, -GRAVITY / 2])
-        np.testing.assert_allclose(centre, centre[0] + flight, rtol=0, atol=3e-3)
-        np.testing.assert_allclose(h[:, 3:], h[:1, 3:].repeat(KNOTS + 1, axis=0), atol=1e-2)
+        assert_allclose(centre, centre[0] + flight, rtol=0, atol=3e-3)
+        assert_allclose(h[:, 3:], h[:1, 3:].repeat(KNOTS + 1, axis=0), atol=1e-2)
         assert np.linalg.norm(h[0, 3:]) > 0.3, "a momentum too small to show an error"
 
 
@@ -56,9 +57,7 @@ def test_torques_are_the_law_of_the_states(backend):
         for k in range(knots):
             expected = plain.torque(policy, c, k, batch.states[c, k])
             # 36 products, and a square root that halves the digits of a turn near half a turn
-            np.testing.assert_allclose(
-                batch.inputs[c, k], expected, rtol=0, atol=3e3 * backend.digits
-            )
+            assert_allclose(batch.inputs[c, k], expected, rtol=0, atol=3e3 * backend.digits)
     assert (np.abs(batch.inputs) < A1.torque_limit[0]).mean() > 0.4, "too many are only the limit"
 
 
@@ -70,6 +69,6 @@ def test_motors_give_no_more_than_their_limit(backend):
     policy.inputs[:], limited.inputs[:] = 4000.0 * signs, A1.torque_limit[0] * signs
     x0 = STAND + np.eye(37)[2]
     asked, given = backend.roll_out(x0, policy), backend.roll_out(x0, limited)
-    np.testing.assert_array_equal(np.abs(asked.inputs), A1.torque_limit[0])
-    np.testing.assert_array_equal(np.sign(asked.inputs), signs[policy.policy_index])
-    np.testing.assert_allclose(asked.states, given.states, rtol=0, atol=backend.same)
+    assert_array_equal(np.abs(asked.inputs), A1.torque_limit[0])
+    assert_array_equal(np.sign(asked.inputs), signs[policy.policy_index])
+    assert_allclose(asked.states, given.states, rtol=0, atol=backend.same)

@@ -2,12 +2,14 @@
 
 import numpy as np
 import pytest
+from numpy.testing import assert_allclose, assert_array_equal
 
 from hybrid.hilqr import Policies, Trajectory
 from robots.state import difference, integrate
 from sim_bridge.rollouts.derivatives import DifferenceDerivatives, RolloutDerivatives
 from sim_bridge.rollouts.threaded import ThreadedRollout
 from tests.a1 import A1
+from tests.differences import assert_joints_drift
 from tests.sim_bridge.rollouts.motions import STAND, on_its_feet
 
 KNOTS, PERIOD = 45, 0.01
@@ -41,12 +43,9 @@ def trajectory():
 
 @pytest.mark.parametrize("saltation", [False, True])
 def test_the_joints_drift_in_one_step(saltation):
-    """The backward pass relies on it without a look; two steps drift with two velocities."""
+    """Two steps drift with two velocities."""
     linear = RolloutDerivatives(A1, PERIOD, 1, 1, saltation).linearise(walk(1))
-    assert linear.drift == (6, 18, 18, PERIOD)
-    own = linear.A[:, 6:18] - PERIOD * linear.A[:, 24:]
-    np.testing.assert_allclose(own, np.tile(np.eye(36)[6:18], (KNOTS, 1, 1)), atol=1e-14)
-    np.testing.assert_allclose(linear.B[:, 6:18], PERIOD * linear.B[:, 24:], rtol=1e-14)
+    assert_joints_drift(linear, PERIOD)
 
 
 def landings(trajectory):
@@ -93,8 +92,8 @@ def test_any_number_of_threads_gives_the_same_bits(kind, trajectory):
     for first, threads in ((0, 3), (KNOTS - 2, 4)):  # a knot depends on none before it
         part = Trajectory(trajectory.states[first:], trajectory.inputs[first:], 0.0)
         found = KINDS[kind](A1, PERIOD, 2, threads).linearise(part)
-        np.testing.assert_array_equal(found.A, expected.A[first:])
-        np.testing.assert_array_equal(found.B, expected.B[first:])
+        assert_array_equal(found.A, expected.A[first:])
+        assert_array_equal(found.B, expected.B[first:])
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -106,7 +105,7 @@ def test_they_map_a_small_change_of_a_knot_to_the_rollouts_next_one(kind, subste
     for k in np.flatnonzero(~landings(trajectory))[::4]:
         x, torque = trajectory.states[k], trajectory.inputs[k]
         end = one_knot(rollout, x, torque)
-        np.testing.assert_allclose(end, trajectory.states[k + 1], atol=1e-11)  # a last digit of x
+        assert_allclose(end, trajectory.states[k + 1], atol=1e-11)  # a last digit of x
         ahead, back = slopes(rollout, x, torque)
         if error(ahead, back) < 1e-4:
             assert error(np.hstack([linear.A[k], linear.B[k]]), (ahead + back) / 2.0) < 1e-4
@@ -131,9 +130,9 @@ def test_a_trajectory_that_diverged_gives_no_numbers_and_spoils_nothing_after_it
     A, states = expected.A.copy(), trajectory.states.copy()
     states[7:12] = np.nan
     found = derivatives.linearise(trajectory._replace(states=states))
-    np.testing.assert_array_equal(expected.A, A)
+    assert_array_equal(expected.A, A)
     for k in range(KNOTS):
         if 7 <= k < 12:
             assert not np.isfinite(found.A[k]).all()
         else:
-            np.testing.assert_array_equal(found.A[k], A[k])
+            assert_array_equal(found.A[k], A[k])

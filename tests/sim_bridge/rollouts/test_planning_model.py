@@ -2,6 +2,7 @@
 
 import mujoco
 import numpy as np
+from numpy.testing import assert_allclose
 
 from robots.mujoco_model import load_mujoco
 from sim_bridge.rollouts.planning_model import planning_model, touch_slice
@@ -10,7 +11,7 @@ from tests.a1 import A1
 TIMESTEP = 0.005
 
 
-def simulate(model: mujoco.MjModel, steps: int = 60) -> tuple[np.ndarray, np.ndarray]:
+def simulate(model, steps=60):
     """Positions and touch forces of a robot that is dropped, lands on its feet and is shaken."""
     data, touch = mujoco.MjData(model), touch_slice(model)
     rng = np.random.default_rng(3)
@@ -29,6 +30,6 @@ def simulate(model: mujoco.MjModel, steps: int = 60) -> tuple[np.ndarray, np.nda
 def test_planning_model_moves_as_the_whole_model_does():
     whole = simulate(load_mujoco(A1, TIMESTEP, body_collisions=False))
     lean = simulate(planning_model(A1, TIMESTEP))
-    np.testing.assert_allclose(lean[0], whole[0], rtol=0, atol=1e-9)
-    np.testing.assert_allclose(lean[1], whole[1], rtol=0, atol=1e-6)
+    assert_allclose(lean[0], whole[0], rtol=0, atol=1e-9)
+    assert_allclose(lean[1], whole[1], rtol=0, atol=1e-6)
     assert (whole[1] > 1.0).any(axis=0).all(), "every foot must have landed"

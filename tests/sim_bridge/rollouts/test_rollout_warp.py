@@ -19,7 +19,7 @@ pytestmark = pytest.mark.skipif(not find_spec("mujoco_warp"), reason="needs MuJo
 KNOTS, PERIOD = 8, 0.01
 
 
-def make(**options) -> warp_rollout.WarpRollout:
+def make(**options):
     return warp_rollout.WarpRollout(A1, PERIOD, 2, WarpOptions(), **options)
 
 

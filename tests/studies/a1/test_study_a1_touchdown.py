@@ -10,12 +10,10 @@ from saltus.metrics.touchdowns import Touchdowns
 from studies.a1 import a1_touchdown
 from studies.a1.a1_touchdown import Walked, measure
 from studies.study import StudyOptions
-from tests.a1 import A1
-
-STAND = np.concatenate(([0.0, 0.0, A1.stand_height, 0.0, 0.0, 0.0, 1.0], A1.stand))
+from tests.a1 import A1, STAND
 
 
-def walked(gait, *landings, fell=False) -> Walked:
+def walked(gait, *landings, fell=False):
     """A run whose feet come down at 0.5 m/s, the others on the ground."""
     count = len(landings)
     v = np.zeros((count, 18))

@@ -5,7 +5,6 @@ import signal
 import subprocess
 import sys
 from collections import Counter
-from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -38,7 +37,7 @@ print(time.time(), time.time_ns(), flush=True)
 
 
 @contextmanager
-def victim(program: str, **environment: str) -> Iterator[subprocess.Popen[str]]:
+def victim(program, **environment):
     process = subprocess.Popen(
         [sys.executable, "-c", program], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True,
         env=os.environ | environment,
@@ -50,22 +49,22 @@ def victim(program: str, **environment: str) -> Iterator[subprocess.Popen[str]]:
             process.kill()
 
 
-def line_of(process: subprocess.Popen[str]) -> str:
+def line_of(process):
     assert process.stdout is not None
     return process.stdout.readline().strip()
 
 
-def go_on(process: subprocess.Popen[str]) -> None:
+def go_on(process):
     assert process.stdin is not None
     process.stdin.write("\n")
     process.stdin.flush()
 
 
-def hurt(kind: str, process: subprocess.Popen[str], value: float = 0.0) -> None:
+def hurt(kind, process, value=0.0):
     do(Harm(kind, ("planner",), value), {"planner": process.pid}, {})
 
 
-def state_of(process: subprocess.Popen[str]) -> str:
+def state_of(process):
     return Path(f"/proc/{process.pid}/stat").read_text().rpartition(")")[2].split()[0]
 
 

@@ -24,7 +24,7 @@ def every_push():
     return pushes(HILQR_AT_25, StudyOptions())
 
 
-def run_trial(trial) -> Finished:
+def run_trial(trial):
     """In place of a run: HiLQR falls above 50 ms, the others above 10 ms and where pushed hard."""
     hilqr, solve_ms = trial.config.planner == "hilqr", 1e3 * trial.config.timing.solve
     fell = solve_ms > 50.0 if hilqr else solve_ms > 10.0 or trial.labels["value"][1] > 1.0
@@ -46,14 +46,6 @@ def test_pushes_are_spread_over_both_speeds(count):
     slow = sum(trial.labels["value"] == [0.0, 1.0, 0.0] for trial in choice)
     assert len(set(numbers)) == count and numbers == sorted(numbers)
     assert slow - (count - slow) in (0, 1)
-
-
-def test_eight_pushes_have_every_foot_and_both_strides_at_both_speeds():
-    events = [trial.config.perturbations[0] for trial in choose(every_push(), 8)]
-    for speed in (1.0, 1.5):
-        at = [event.at for event in events if event.value[1] == speed]
-        assert {each.foot for each in at} == {"FR", "FL", "RR", "RL"}
-        assert {each.cycle for each in at} == {0, 3}
 
 
 def test_the_point_and_the_seed_reach_every_trial():
@@ -87,7 +79,7 @@ def test_rows_of_a_small_run(study):
 
 
 def test_a_trial_that_breaks_is_counted_and_loses_no_other(study):
-    def break_first(trial) -> Finished:
+    def break_first(trial):
         if trial.config.planner == "hilqr" and trial.labels["trial"] == 0:
             raise RuntimeError("a leg\ncame off")
         return run_trial(trial)

@@ -5,16 +5,13 @@ import numpy as np
 import pytest
 
 from studies.anderson_revzen.ess_contacts import (
-    hopper_model,
     plate_model,
-    trajectory,
 )
 from studies.anderson_revzen.systems.spring_bed import (
     SpringBed,
     depths,
     spring_bed,
 )
-from studies.anderson_revzen.systems.spring_hopper import START, SpringHopper, exact
 
 
 @pytest.mark.parametrize("springs", [1, 3, 40])
@@ -32,13 +29,3 @@ def test_accelerations_are_those_of_the_springs(springs):
         touched += np.sum(depths(bed, x) > 0.0)
         assert data.ncon == np.sum(depths(bed, x) > 0.0)
     assert touched > 5 * springs
-
-
-def test_the_hopper_converges_to_the_closed_form_with_order_one():
-    hopper, start, errors = SpringHopper(), np.array(START), []
-    for timestep in (2e-3, 1e-3, 5e-4):
-        steps = round(2.0 / timestep)
-        states = trajectory(hopper_model(hopper, timestep), start, steps)
-        true = exact(hopper, start, timestep * np.arange(steps + 1))
-        errors.append(np.sqrt(np.mean((states - true) ** 2)))
-    np.testing.assert_allclose(np.divide(errors[:-1], errors[1:]), 2.0, atol=0.1)

@@ -4,6 +4,8 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from numpy.testing import assert_allclose, assert_array_equal
+from pytest import approx
 
 from hybrid.derivatives import jacobian
 from hybrid.impacts.resolution import all_simultaneous, sequential
@@ -115,9 +117,9 @@ def test_jacobians_are_derivatives_of_gaps_and_of_slips(name, seed):
     for i, (gap, slip) in enumerate(contacts(q)):
         normal = jacobian(lambda x, gap=gap: np.array([gap(x)]), q)[0]
         tangential = jacobian(lambda x, slip=slip: np.array([slip(x)]), q)[0]
-        np.testing.assert_allclose(problem.J_n[i], normal, atol=1e-7)
-        np.testing.assert_allclose(problem.J_D[2 * i], tangential, atol=1e-7)
-        np.testing.assert_array_equal(problem.J_D[2 * i + 1], -problem.J_D[2 * i])
+        assert_allclose(problem.J_n[i], normal, atol=1e-7)
+        assert_allclose(problem.J_D[2 * i], tangential, atol=1e-7)
+        assert_array_equal(problem.J_D[2 * i + 1], -problem.J_D[2 * i])
 
 
 @pytest.mark.parametrize("name", SYSTEMS)
@@ -132,13 +134,13 @@ def test_inertia_is_that_of_the_moving_bodies(name, seed):
     for before, after in zip(bodies(q - step * v), bodies(q + step * v), strict=True):
         speed, rate = ((after[i] - before[i]) / (2.0 * step) for i in (1, 3))
         total += 0.5 * (before[0] * speed @ speed + before[2] * rate**2)
-    assert module.problem(parameters, q).kinetic_energy(v) == pytest.approx(total, rel=1e-7)
+    assert module.problem(parameters, q).kinetic_energy(v) == approx(total, rel=1e-7)
 
 
 def test_ramone_stands_and_moves_as_table_7():
     """The paper cuts the knee's -92.486 degrees to two digits, where -92.49 would be nearest."""
-    assert np.rad2deg(ramone.configuration(RAMONE)[6]) == pytest.approx(-92.48, abs=0.01)
-    np.testing.assert_allclose(ramone.velocity(), [-0.4114, -0.2105, 1, 0, 0, 0, 0], atol=5e-5)
+    assert np.rad2deg(ramone.configuration(RAMONE)[6]) == approx(-92.48, abs=0.01)
+    assert_allclose(ramone.velocity(), [-0.4114, -0.2105, 1, 0, 0, 0, 0], atol=5e-5)
 
 
 def kinds(name):
@@ -154,7 +156,7 @@ def test_the_trailing_foot_may_stick_slide_or_lift(name):
     """5.4.2, 5.4.4: the leading foot sticks in every simultaneous outcome."""
     found = kinds(name)
     for normal, slip in found:
-        np.testing.assert_allclose([normal[0], slip[0]], 0.0, atol=1e-12)
+        assert_allclose([normal[0], slip[0]], 0.0, atol=1e-12)
     trailing = sorted((normal[1] > 1e-6, abs(slip[1]) > 1e-6) for normal, slip in found)
     assert trailing == [(False, False), (False, True), (True, True)]
 
@@ -163,7 +165,7 @@ def test_the_trailing_foot_may_stick_slide_or_lift(name):
 def test_the_simultaneous_outcome_is_rest(name):
     """5.4.3, 5.4.5."""
     ((normal, slip),) = kinds(name)
-    np.testing.assert_allclose([*normal, *slip], 0.0, atol=1e-12)
+    assert_allclose([*normal, *slip], 0.0, atol=1e-12)
 
 
 def test_one_impact_after_another_the_box_slides_on_and_leaves_the_wall():
@@ -171,5 +173,5 @@ def test_one_impact_after_another_the_box_slides_on_and_leaves_the_wall():
     problem, v = box_and_wall.problem(), box_and_wall.velocity()
     after = sequential(problem, v, (1, 0)).v_plus
     floor, wall = problem.J_n @ after
-    assert floor == pytest.approx(0.0, abs=1e-12) and wall > 0.05
+    assert floor == approx(0.0, abs=1e-12) and wall > 0.05
     assert problem.J_D[0] @ after > 0.1

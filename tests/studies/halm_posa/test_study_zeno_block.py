@@ -4,25 +4,20 @@ import math
 
 import numpy as np
 import pytest
-from scipy.integrate import quad
+from numpy.testing import assert_allclose
+from pytest import approx
 
-from studies.halm_posa.systems.rocking_block import RockingBlock, corners, mass_matrix
+from studies.halm_posa.systems.rocking_block import RockingBlock, corners
 from studies.halm_posa.zeno_block import (
-    A,
-    B,
     accumulation,
     apex,
-    contact_jacobian,
     frequency_squared,
     half_cycle_s,
     half_cycle_time,
-    holding_force,
     rate_ratio,
     rock,
     simulate_impacts,
-    sticking_impulse,
     trajectory,
-    zeno_system,
 )
 
 BLOCK = RockingBlock()
@@ -35,40 +30,16 @@ def run():
 
 
 def test_ratio_of_the_paper_and_of_any_uniform_block():
-    assert rate_ratio(BLOCK) == pytest.approx(0.7, abs=1e-15)  # (68)
+    assert rate_ratio(BLOCK) == approx(0.7, abs=1e-15)  # (68)
     w2, h2 = OTHER.width**2, OTHER.height**2
-    assert rate_ratio(OTHER) == pytest.approx((h2 - 0.5 * w2) / (h2 + w2))
-
-
-def test_ratio_is_that_of_the_sticking_impact():
-    x = np.array([0.0, 0.5 * OTHER.height, 0.0, 0.0, 0.0, -1.0])
-    x[3:5] = 0.5 * OTHER.height, -0.5 * OTHER.width  # turning about A at -1 rad/s
-    np.testing.assert_allclose(contact_jacobian(OTHER, 0.0, A) @ x[3:], 0.0, atol=1e-15)
-    impulse = contact_jacobian(OTHER, 0.0, B).T @ sticking_impulse(OTHER, x, B)
-    v = x[3:] + np.linalg.solve(mass_matrix(OTHER), impulse)
-    assert v[2] == pytest.approx(-rate_ratio(OTHER))
-    np.testing.assert_allclose(contact_jacobian(OTHER, 0.0, B) @ v, 0.0, atol=1e-15)
+    assert rate_ratio(OTHER) == approx((h2 - 0.5 * w2) / (h2 + w2))
 
 
 def test_apex_is_where_57_should_have_it():
     top = apex(BLOCK, 1.0)
-    assert top == pytest.approx(0.22, abs=5e-4)
+    assert top == approx(0.22, abs=5e-4)
     printed = math.asin(0.5 / frequency_squared(BLOCK) - math.sin(BLOCK.alpha)) - BLOCK.alpha
     assert abs(printed - 0.22) > 1.0  # with the sign that is printed
-
-
-@pytest.mark.parametrize(("block", "rate"), [(BLOCK, 1.0), (BLOCK, 1.16), (OTHER, 0.3)])
-def test_half_cycle_time_is_the_pendulum_s(block, rate):
-    c, top = frequency_squared(block), apex(block, rate)
-
-    def slowness(z):  # of theta = top - z^2, over z: smooth at the apex
-        theta = top - z * z
-        # half theta'^2 / c, as the difference of two sines
-        gained = 2.0 * math.cos(0.5 * (top + theta) + block.alpha) * math.sin(0.5 * z * z)
-        return 2.0 * z / math.sqrt(2.0 * c * gained) if z > 0.0 else 0.0
-
-    expected = 2.0 * quad(slowness, 0.0, math.sqrt(top), epsabs=1e-13, epsrel=1e-12)[0]
-    assert half_cycle_time(block, rate) == pytest.approx(expected, rel=1e-9)
 
 
 def test_every_half_cycle_is_the_closed_form_s(run):
@@ -76,47 +47,25 @@ def test_every_half_cycle_is_the_closed_form_s(run):
     rate = 1.0
     for impact in run.impacts[:12]:
         end = impact.s + impact.impulse
-        assert impact.time - t == pytest.approx(half_cycle_time(BLOCK, rate), rel=1e-9)
-        assert end - s == pytest.approx(half_cycle_s(BLOCK, rate), rel=1e-9)
+        assert impact.time - t == approx(half_cycle_time(BLOCK, rate), rel=1e-9)
+        assert end - s == approx(half_cycle_s(BLOCK, rate), rel=1e-9)
         t, s, rate = impact.time, end, rate_ratio(BLOCK) * rate
-        assert abs(impact.rate) == pytest.approx(rate, rel=1e-9)
+        assert abs(impact.rate) == approx(rate, rel=1e-9)
 
 
 def test_accumulates_where_the_closed_form_says(run):
     limit, last = accumulation(BLOCK, 1.0), run.impacts[-1]
     assert run.status == "stopped"
-    assert last.time == pytest.approx(limit.time, rel=1e-4)
-    assert last.s + last.impulse == pytest.approx(limit.s, rel=1e-4)
-    assert limit.time == pytest.approx(2.67, abs=0.005)  # figure 8
-    assert limit.s == pytest.approx(28.4, abs=0.05)  # figure 8
-
-
-def test_bounds_of_the_paper_hold():
-    limit, first = accumulation(BLOCK, 1.0), half_cycle_time(BLOCK, 1.0)
-    left = 1.0 - rate_ratio(BLOCK)
-    assert limit.time < first / left  # (70)
-    assert limit.s < half_cycle_s(BLOCK, 1.0) / left  # (69)
+    assert last.time == approx(limit.time, rel=1e-4)
+    assert last.s + last.impulse == approx(limit.s, rel=1e-4)
+    assert limit.time == approx(2.67, abs=0.005)  # figure 8
+    assert limit.s == approx(28.4, abs=0.05)  # figure 8
 
 
 def test_the_held_corner_stays_and_friction_can_hold_it(run):
     for event in run.run.events:
         assert np.abs(corners(BLOCK, event.state_before[:3])[:, 1]).max() < 1e-10
     assert max(impact.friction_used for impact in run.impacts) < BLOCK.friction
-
-
-@pytest.mark.parametrize("corner", [A, B])
-def test_holding_force_keeps_the_corner_by_differences(corner):
-    system = zeno_system(OTHER)
-    x = np.array([0.3, 0.9, 0.2, 0.1, -0.2, 0.7, 0.0, 0.0])
-    flow = system.modes[corner].flow(0.0, x, np.zeros(0))
-    step = 1e-6
-
-    def velocity(y):
-        return contact_jacobian(OTHER, y[2], corner) @ y[3:6]
-
-    change = (velocity(x + step * flow) - velocity(x - step * flow)) / (2.0 * step)
-    np.testing.assert_allclose(change, 0.0, atol=1e-8)
-    assert flow[6 + corner] == holding_force(OTHER, x, corner)[0]
 
 
 def test_trajectory_is_a_solution_of_the_inclusion(run):
@@ -127,12 +76,12 @@ def test_trajectory_is_a_solution_of_the_inclusion(run):
     assert jumps[:-1][np.diff(found.s)[:-2] < 1e-12].max() < 1e-9
     assert jumps[-1] == abs(run.impacts[-1].rate)
     # time and impulses share s: the rates are a convex combination (52)
-    np.testing.assert_allclose(found.time_rate + found.impulse_rates.sum(axis=1), 1.0, rtol=1e-12)
+    assert_allclose(found.time_rate + found.impulse_rates.sum(axis=1), 1.0, rtol=1e-12)
     assert found.time_rate.min() >= 0.0 and found.impulse_rates.min() >= 0.0
     # and the rates are those of the samples
     ds = np.diff(found.s)
     middle = 0.5 * (found.time_rate[1:] + found.time_rate[:-1])
-    np.testing.assert_allclose((middle * ds)[ds > 0.0], np.diff(found.t)[ds > 0.0], atol=1e-6)
+    assert_allclose((middle * ds)[ds > 0.0], np.diff(found.t)[ds > 0.0], atol=1e-6)
 
 
 def test_the_study_meets_its_criteria_where_it_has_enough_impacts():

@@ -2,16 +2,16 @@
 
 import numpy as np
 import pytest
-from scipy.optimize import minimize, minimize_scalar
+from numpy.testing import assert_allclose
+from pytest import approx
 
-from hybrid.examples.bouncing_ball import FALLING, GRAVITY, RESTITUTION, bouncing_ball
-from hybrid.systems import Mode, System
+from hybrid.examples.bouncing_ball import FALLING, bouncing_ball
 from studies.kong import ball_mpc, curved_surface, quadcopter, spring_damper
 from studies.kong.direct_collocation import DirectProblem, solve_direct
 from studies.kong.table_5_1 import CASES, Case, count_bounces, solve_case
 from studies.study import StudyOptions
+from tests.hybrid.one_bounce import X0, best_bounce
 
-X0 = np.array([4.0, 0.0])
 BALL = bouncing_ball()
 IMPACT, APEX = BALL.transitions
 
@@ -24,53 +24,16 @@ def direct(height, duration, edges, guess):
     return solve_direct(problem, guess, np.zeros(1))
 
 
-def closed_form(height, duration):
-    """Least cost with one bounce and its time, over that, its speed and the final state.
-
-    Each arc's least 0.5 int u^2 is 0.5 d' W^-1 d, with d the end less the free end and W the
-    ball's controllability Gramian.
-    """
-
-    def arc(T, start, end):  # noqa: N803
-        W = np.array([[T**3 / 3, T**2 / 2], [T**2 / 2, T]])  # noqa: N806
-        free = start + T * np.array([start[1], 0.0]) - GRAVITY * np.array([T**2 / 2, T])
-        return 0.5 * (end - free) @ np.linalg.solve(W, end - free)
-
-    def cost(p, time):
-        value = arc(time, X0, np.array([0.0, -p[0]]))
-        value += arc(duration - time, np.array([0.0, RESTITUTION * p[0]]), p[1:])
-        return value + 100.0 * np.sum((p[1:] - [height, 0.0]) ** 2)
-
-    def best(time):
-        return minimize(cost, [8.0, height, 0.0], args=(time,), method="BFGS").fun
-
-    found = minimize_scalar(best, bounds=(0.2 * duration, 0.8 * duration), method="bounded")
-    return found.fun, found.x
-
-
 def test_one_bounce_by_direct_collocation_is_the_closed_form_optimum():
     """Exact to the optimiser's accuracy: the optimal input is linear and the height a cubic."""
     found = direct(1.0, 4.0, (IMPACT, APEX), (1.0, 1.0, 2.0))
-    cost, time = closed_form(1.0, 4.0)
-    assert found.ok and found.cost == pytest.approx(cost, rel=1e-7)
-    assert found.durations[0] == pytest.approx(time, abs=1e-4)
+    cost, time = best_bounce(1.0, 4.0)
+    assert found.ok and found.cost == approx(cost, rel=1e-7)
+    assert found.durations[0] == approx(time, abs=1e-4)
     fall, rise, last = found.states
-    np.testing.assert_allclose(rise[0], IMPACT.reset(0.0, fall[-1], None), atol=1e-8)
-    np.testing.assert_allclose([fall[-1, 0], rise[-1, 1]], 0.0, atol=1e-8)
+    assert_allclose(rise[0], IMPACT.reset(0.0, fall[-1], None), atol=1e-8)
+    assert_allclose([fall[-1, 0], rise[-1, 1]], 0.0, atol=1e-8)
     assert np.all(fall[:-1, 0] > 0.0) and np.all(last[:, 0] >= -1e-8)
-
-
-def test_direct_collocation_is_of_fourth_order():
-    """x' = x cos t from x(0) = 1 ends at exp(sin T), whatever the input does elsewhere."""
-    mode, errors = Mode("one", 1, 1, lambda t, x, u: np.array([x[0] * np.cos(t)])), []
-    for intervals in (4, 8):
-        problem = DirectProblem(
-            System({1: mode}, ()), 1, (), np.ones(1), 2.0, lambda t, x, u: u[0] * u[0],
-            lambda x: 0.0 * x[0], intervals,
-        )  # fmt: skip
-        found = solve_direct(problem, (2.0,), np.zeros(1))
-        errors.append(abs(found.states[0, -1, 0] - np.exp(np.sin(2.0))))
-    assert np.log2(errors[0] / errors[1]) > 3.5
 
 
 @pytest.mark.parametrize("case", [case for case in CASES if case.method == "xi"])
@@ -84,10 +47,10 @@ def test_seeds_bounce_as_often_as_their_name_says(case):
 
 def test_direct_collocation_confirms_the_minimum_under_one_bounce():
     """Footnote 1 of 5.5.1; held inputs cannot do better than free ones."""
-    cost, _ = closed_form(3.0, 1.0)
+    cost, _ = best_bounce(3.0, 1.0)
     xi = solve_case(Case(0, 1, "xi")).row
     assert xi["converged"] and xi["actual"] == 1
-    assert cost < xi["cost"] == pytest.approx(cost, rel=1e-3)
+    assert cost < xi["cost"] == approx(cost, rel=1e-3)
 
 
 @pytest.mark.slow
@@ -144,9 +107,7 @@ def target():
 
 def track(target, update, perturbation):
     cost = ball_mpc.tracking_cost(target, update, COARSE)
-    return ball_mpc.close_loop(
-        target, cost, horizon=25, perturbation=perturbation, dt=COARSE
-    )
+    return ball_mpc.close_loop(target, cost, horizon=25, perturbation=perturbation, dt=COARSE)
 
 
 def impacts(modes):
@@ -154,11 +115,11 @@ def impacts(modes):
 
 
 def test_the_reference_is_the_printed_one_and_an_unperturbed_ball_stays_on_it(target):
-    np.testing.assert_allclose(target.states[[0, -1]], [[4.0, 0.0], [2.5, 0.0]], atol=5e-3)
+    assert_allclose(target.states[[0, -1]], [[4.0, 0.0], [2.5, 0.0]], atol=5e-3)
     assert len(impacts(target.modes)) == 1
     loop = track(target, True, (0.0, 0.0))
     assert np.all(loop.converged)
-    np.testing.assert_allclose(loop.states, target.states, atol=1e-3)
+    assert_allclose(loop.states, target.states, atol=1e-3)
 
 
 def test_with_the_update_mpc_converges_and_tracks_with_less_effort(target):

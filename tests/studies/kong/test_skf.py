@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from numpy.testing import assert_allclose, assert_array_equal
 from scipy.stats import binomtest
 
 from hybrid.filters.bank import SaltedBank
@@ -47,7 +48,7 @@ def test_trials_are_single_kalman_filters(name, sensitivity):
     ys = simulate_truths(PROBLEMS[name], 1).measurements
     means, ok = skf.kalman(PROBLEMS[name], ys, sensitivity, 2)
     found = single(name, lambda p: SaltedKalmanFilter(*arguments(p), 0.0, sensitivity), ys[1])
-    np.testing.assert_allclose(means[1, 1:], list(found), atol=1e-8)
+    assert_allclose(means[1, 1:], list(found), atol=1e-8)
     assert ok.all()
 
 
@@ -56,19 +57,19 @@ def test_trials_are_single_kalman_filters(name, sensitivity):
 def test_trials_are_single_banks_and_the_first_is_a_particle_filter(name):
     ys, options = simulate_truths(PROBLEMS[name], 1).measurements, ParticleOptions(50, seed=4)
     found = list(single(name, lambda p: SaltedBank(*arguments(p)), ys[1]))
-    np.testing.assert_allclose(skf.bank(PROBLEMS[name], ys)[1, 1:], found, rtol=1e-6, atol=1e-7)
+    assert_allclose(skf.bank(PROBLEMS[name], ys)[1, 1:], found, rtol=1e-6, atol=1e-7)
     found = list(single(name, lambda p: ParticleFilter(*arguments(p), options=options), ys[0]))
     means = skf.particles(PROBLEMS[name], ys, options)
-    np.testing.assert_allclose(means[0, 1:], found, rtol=1e-7, atol=1e-7)
+    assert_allclose(means[0, 1:], found, rtol=1e-7, atol=1e-7)
 
 
 def test_threads_and_other_trials_change_nothing():
     problem = PROBLEMS["flow"]
     fewer = problem._replace(states=problem.states[:2])
     one, few = simulate_truths(problem, 1, 1), simulate_truths(fewer, 1, 2)
-    np.testing.assert_array_equal(one.states[:2], few.states)
-    np.testing.assert_array_equal(one.measurements, simulate_truths(problem, 1, 3).measurements)
-    np.testing.assert_array_equal(
+    assert_array_equal(one.states[:2], few.states)
+    assert_array_equal(one.measurements, simulate_truths(problem, 1, 3).measurements)
+    assert_array_equal(
         skf.kalman(problem, one.measurements, "saltation", 3)[0],
         skf.kalman(problem, one.measurements, "saltation", 1)[0],
     )
@@ -80,10 +81,10 @@ def test_the_flow_over_a_timestep_adds_w_and_another_disturbance_acts_after_a_tr
     problem = flow_problem(Level(h, 0.3, 0.2), many, 0)._replace(steps=2)
     far = simulate_truths(problem._replace(states=np.tile([-9.0, 0.0], (many, 1))), 1)
     steps = np.diff(far.states, axis=1)
-    np.testing.assert_allclose(steps.mean(axis=0), [[h, -h]] * 2, atol=0.03)
-    np.testing.assert_allclose(np.cov(steps[:, 1].T), 0.3 * h**2 * np.eye(2), atol=0.01)
+    assert_allclose(steps.mean(axis=0), [[h, -h]] * 2, atol=0.03)
+    assert_allclose(np.cov(steps[:, 1].T), 0.3 * h**2 * np.eye(2), atol=0.01)
     noise = far.measurements - far.states[:, 1:]
-    np.testing.assert_allclose(np.cov(noise[:, 1].T), 0.2 * np.eye(2), atol=0.02)
+    assert_allclose(np.cov(noise[:, 1].T), 0.2 * np.eye(2), atol=0.02)
     quiet = flow_problem(Level(1.0, 1e-3, 1.0), many, 0)._replace(steps=1)
     near = simulate_truths(quiet._replace(states=np.tile([-0.25, 0.0], (many, 1))), 2)
     assert (near.modes[:, 1] == 1).all()

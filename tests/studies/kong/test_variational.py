@@ -4,15 +4,16 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from numpy.testing import assert_allclose
+from pytest import approx
 
-from hybrid.examples.bouncing_ball import FALLING, RESTITUTION, bouncing_ball
-from hybrid.examples.hopper import DAMPING, FLIGHT, hopper
+from hybrid.examples.bouncing_ball import FALLING, bouncing_ball
+from hybrid.examples.hopper import FLIGHT
 from hybrid.hilqr import Policies, compose
 from hybrid.hilqr.cost import QuadraticCost
 from hybrid.hilqr.event_driven import EventDrivenModel
 from hybrid.saltations import saltation
 from hybrid.simulation import simulate, simulate_step
-from hybrid.systems import Mode, System, Transition
 from hybrid.validation import check_system
 from hybrid.variational import fundamental_matrix
 from studies.kong import convergent_hybrid as study
@@ -33,32 +34,9 @@ from studies.kong.variational import (
     unpack_augmented,
 )
 from studies.study import StudyOptions
+from tests.hybrid.driven_systems import driven
 
 # ruff: noqa: N803, N806 (the letters are the thesis's)
-
-
-def growing():
-    """Two states, then three: guard, reset and flow depend on time and on the input."""
-
-    def fall(t, x, u):
-        return np.array([x[1], u[0] * (np.cos(t) + 0.1 * x[0]) - 9.8 - 0.3 * x[1] ** 2])
-
-    def soak(t, x, u):
-        return np.array([x[1], u[0] - 40.0 * x[0] + x[2], -x[2] * x[0] - np.sin(t) * x[1]])
-
-    enter = Transition(
-        1,
-        2,
-        guard=lambda t, x, u: x[0] - 0.05 * np.sin(3.0 * t) - 0.01 * u[0],
-        reset=lambda t, x, u: np.array([x[0], 0.8 * x[1] + t, 0.1 * x[1] ** 2 + 0.1 * u[0]]),
-    )
-    leave = Transition(
-        2,
-        1,
-        guard=lambda t, x, u: 0.1 - x[0],
-        reset=lambda t, x, u: np.array([x[0] * (1.0 + 0.1 * t), x[1] + 0.1 * x[2]]),
-    )
-    return System({1: Mode("free", 2, 1, fall), 2: Mode("soaked", 3, 1, soak)}, (enter, leave))
 
 
 FLIGHTS = {
@@ -67,7 +45,7 @@ FLIGHTS = {
     "ramped hopper": (ramped(driven_hopper()), FLIGHT, [0.8, 0.1, -1.0], [4.0], 0.7, 3),
     "table": (vibrating_table(), next(iter(vibrating_table().modes)), [0.3, 0.0], [], 0.5, 1),
     "aslip": (aslip(), LEG_UP, at_rest(np.array([0.0, 1.8, 1.3, 0.5, 0.0, 0.0])), [], 0.7, 1),
-    "growing": (growing(), 1, [0.3, -0.5], [0.7], 1.2, 3),
+    "driven": (driven(), 1, [0.3, -0.5], [0.7, -0.4], 1.2, 2),
 }
 
 
@@ -85,15 +63,15 @@ def test_columns_are_the_fundamental_matrix_times_those_at_the_start(name, with_
     )  # fmt: skip
     assert found.status == wanted.status == "ok" and len(found.events) >= events
     state, Y = unpack_augmented(found.state, len(wanted.state))
-    np.testing.assert_allclose(state, wanted.state, rtol=1e-7, atol=1e-8)
-    np.testing.assert_allclose(Y, wanted.Phi @ V, rtol=1e-6, atol=1e-7)
+    assert_allclose(state, wanted.state, rtol=1e-7, atol=1e-8)
+    assert_allclose(Y, wanted.Phi @ V, rtol=1e-6, atol=1e-7)
 
 
-@pytest.mark.parametrize("name", ["ramped hopper", "growing"])
+@pytest.mark.parametrize("name", ["ramped hopper", "driven"])
 def test_derivatives_fit_and_so_does_the_saltation_matrix_of_the_saltation_matrix(name):
     """Against simulated neighbours; states in front of every guard, as behind it Xi changes."""
     system, rng, samples = FLIGHTS[name][0], np.random.default_rng(1), {}
-    wide, u = augmented(system, 2), np.array([0.4])
+    wide, u = augmented(system, 2), np.full(system.input_dim, 0.4)
     for number, mode in system.modes.items():
         drawn = (rng.normal(size=mode.state_dim) for _ in iter(int, 1))
         inside = (x for x in drawn if all(
@@ -106,7 +84,7 @@ def test_derivatives_fit_and_so_does_the_saltation_matrix_of_the_saltation_matri
         n = system.modes[edge.source].state_dim
 
         def draw(n=n):
-            return 0.5 * rng.uniform(), rng.normal(size=n), rng.normal(size=1)
+            return 0.5 * rng.uniform(), rng.normal(size=n), rng.normal(size=system.input_dim)
 
         for t, x, v in random_guard_states(system, narrow, draw, 4, minimum_rate=0.3):
             y = pack_augmented(x, rng.normal(size=(n, 2)))
@@ -115,39 +93,16 @@ def test_derivatives_fit_and_so_does_the_saltation_matrix_of_the_saltation_matri
             assert found.ok and relative_error(found.matrix, wanted) < 1e-5
 
 
-def test_a_bounce_shrinks_areas_by_the_restitution_squared_whatever_the_force():
-    """What no plan of so many bounces can change: |det Phi| = e^(2 bounces)."""
-    wide, inputs = augmented(bouncing_ball(), 2), np.random.default_rng(0).normal(size=(80, 1))
-    start = pack_augmented(np.array([1.0, 0.0]), np.eye(2))
-    run = simulate(wide, FALLING, start, 1.2, 5.0 * inputs, timestep=0.015)
-    bounces = sum(event.transition.name == "impact" for event in run.events)
-    det = np.linalg.det(unpack_augmented(run.final_state, 2).columns)
-    assert bounces and abs(det) == pytest.approx(RESTITUTION ** (2 * bounces), rel=1e-6)
-
-
-def test_a_motor_that_takes_the_dampers_force_makes_a_touchdown_the_identity():
-    velocity, mass = -2.3, 2.0
-    system = driven_hopper(mass)
-    for u in (0.0, 3.0, DAMPING * velocity):
-        x = np.array([0.5, velocity])
-        Xi = saltation(system, system.transitions[0], 0.0, x, np.array([u])).matrix
-        corner = (u - DAMPING * velocity) / (mass * velocity)
-        np.testing.assert_allclose(Xi, [[1.0, 0.0], [corner, 1.0]], atol=1e-12)
-    idle, bare = (simulate(s, FLIGHT, np.array([0.8, 0.0]), 1.5)
-                  for s in (driven_hopper(), hopper()))  # fmt: skip
-    np.testing.assert_allclose(idle.final_state, bare.final_state, rtol=1e-8)
-
-
 def test_a_ramped_force_moves_a_mass_by_its_integral_and_one_of_rate_zero_is_held():
     """z = z0 + v t - g t^2 / 2 + r t^3 / 6 in free flight."""
     run = simulate(ramped(bouncing_ball()), FALLING, np.array([9.0, -1.0, 0.5]), 0.8, [2.0])
     z = 9.0 - 0.8 + (0.5 - 9.8) * 0.8**2 / 2 + 2.0 * 0.8**3 / 6
     v = -1.0 + (0.5 - 9.8) * 0.8 + 2.0 * 0.8**2 / 2
-    np.testing.assert_allclose(run.final_state, [z, v, 0.5 + 1.6], rtol=1e-10)
+    assert_allclose(run.final_state, [z, v, 0.5 + 1.6], rtol=1e-10)
     start, force = np.array([0.8, 0.1]), np.array([2.0])
     held = simulate(driven_hopper(), FLIGHT, start, 1.0, force)
     still = simulate(ramped(driven_hopper()), FLIGHT, np.append(start, force), 1.0, np.zeros(1))
-    np.testing.assert_allclose(still.final_state, [*held.final_state, 2.0], rtol=1e-8)
+    assert_allclose(still.final_state, [*held.final_state, 2.0], rtol=1e-8)
 
 
 @pytest.mark.parametrize("wrong", [False, True])
@@ -180,11 +135,11 @@ def test_gradients_of_the_cost_are_those_of_the_rollout(wrong):
     for k in range(0, steps, 3):
         d = h * np.eye(steps)[k]
         slope = (roll(x0, forces + d).cost - roll(x0, forces - d).cost) / (2 * h)
-        assert by_input[k] == pytest.approx(slope, rel=1e-4, abs=1e-4 * np.max(abs(by_input)))
+        assert by_input[k] == approx(slope, rel=1e-4, abs=1e-4 * np.max(abs(by_input)))
     for i in range(9):
         d = h * np.eye(9)[i]
         slope = (roll(x0 + d, forces).cost - roll(x0 - d, forces).cost) / (2 * h)
-        assert adjoint[i] == pytest.approx(slope, rel=1e-4, abs=1e-4 * np.max(abs(adjoint)))
+        assert adjoint[i] == approx(slope, rel=1e-4, abs=1e-4 * np.max(abs(adjoint)))
 
 
 REDUCED = (replace(study.BALL, steps=44), replace(study.HOPPER, steps=45))
@@ -206,10 +161,10 @@ def test_perturbed_starts_end_closer_together_with_the_cost_and_saltation_matric
         assert convergent["phi_norm"] < 0.8 * plain["phi_norm"]
         assert convergent["extra_effort"] > 0.0 == plain["extra_effort"]
         assert convergent["events"] == plain["events"] and len(plain["events"]) >= 4
-        np.testing.assert_allclose(convergent["end"], plain["end"], atol=0.01)
+        assert_allclose(convergent["end"], plain["end"], atol=0.01)
     for row in result.rows[:3]:  # the ball keeps its areas, whatever the plan
-        assert row["phi_det"] == pytest.approx(0.75**4, rel=1e-6)
-        assert row["area_ratio"] == pytest.approx(0.75**4, rel=1e-2)
+        assert row["phi_det"] == approx(0.75**4, rel=1e-6)
+        assert row["area_ratio"] == approx(0.75**4, rel=1e-2)
 
 
 @pytest.mark.slow
@@ -219,6 +174,6 @@ def test_small_starts_end_where_phi_says_and_none_stays_on_the_plan(groups):
         starts = study.gaussian_starts(3, 1, scale=1e-3)
         wanted = starts @ np.diag([1.0, 0.2]) / study.SPREAD @ one.plan.perturbations[-1].T
         ends = study.perturbed(one.plan, starts).end
-        np.testing.assert_allclose(ends, wanted, atol=5e-5 * study.SPREAD)
+        assert_allclose(ends, wanted, atol=5e-5 * study.SPREAD)
         still = study.perturbed(one.plan, np.zeros((1, 2)), feedback=True)
-        np.testing.assert_allclose(still.deviations, 0.0, atol=1e-9)
+        assert_allclose(still.deviations, 0.0, atol=1e-9)

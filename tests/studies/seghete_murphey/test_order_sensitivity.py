@@ -1,12 +1,13 @@
 """(16)-(20) against central differences of products of momentum maps, and what the print has."""
 
 import numpy as np
-import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from pytest import approx
 
 from hybrid.impacts.surface_cosines import surface_cosines
 from studies.seghete_murphey.systems.momentum_maps import deviation, momentum_map, order_sensitivity
+from tests.differences import slopes
 
 SEEDS = st.integers(0, 2**32 - 1)
 STEP = 1e-5
@@ -35,7 +36,7 @@ def difference(M, u, v, w, p, e, first_v=True):
         turned, fixed = momentum_map(M, v + eps * w, e), momentum_map(M, u, e)
         return p @ turned @ fixed if first_v else p @ fixed @ turned
 
-    return (end(STEP) - end(-STEP)) / (2.0 * STEP)
+    return slopes(end, 0.0, STEP)
 
 
 def close(a, b):
@@ -52,7 +53,7 @@ def test_18_corrected_is_the_derivative_of_both_orders(seed, e):
     c = 1.0 + np.sqrt(e)
     parted = c**2 * inner(M, u, w) * (inner(M, p, v) * u - inner(M, p, u) * v)
     close(found.dp_vu - found.dp_uv, parted)
-    assert found.spread == pytest.approx(np.sqrt(inner(M, parted, parted)), abs=1e-8)
+    assert found.spread == approx(np.sqrt(inner(M, parted, parted)), abs=1e-8)
 
 
 @settings(max_examples=20, deadline=None)
@@ -87,31 +88,14 @@ def test_19_and_20(seed, e):
     b, d, g = inner(M, p, v), inner(M, p, w), inner(M, u, w)
     c = 1.0 + np.sqrt(e)
     length = inner(M, found.dp_vu, found.dp_vu)
-    assert length == pytest.approx(c**2 * (b * b * (1.0 - (1.0 - e) * g * g) + d * d), rel=1e-9)
+    assert length == approx(c**2 * (b * b * (1.0 - (1.0 - e) * g * g) + d * d), rel=1e-9)
     elastic = order_sensitivity(M, u, v, w, p)
     star = elastic.p_star
-    assert inner(M, elastic.dp_vu, elastic.dp_vu) == pytest.approx(4.0 * inner(M, star, star))
+    assert inner(M, elastic.dp_vu, elastic.dp_vu) == approx(4.0 * inner(M, star, star))
     for axis in (v, w):  # a projection onto their span
-        assert inner(M, p - star, axis) == pytest.approx(0.0, abs=1e-9)
+        assert inner(M, p - star, axis) == approx(0.0, abs=1e-9)
     after = p @ momentum_map(M, v) @ momentum_map(M, u)
-    assert inner(M, elastic.dp_vu, after) == pytest.approx(0.0, abs=1e-8)
-
-
-@settings(max_examples=20, deadline=None)
-@given(SEEDS, st.floats(0.0, 1.0))
-def test_the_order_changes_the_sign_along_u_and_nothing_across_it(seed, e):
-    M, u, v, w, p = drawn(seed)
-    along = order_sensitivity(M, u, v, u, p)
-    close(along.dp_vu, -along.dp_uv)
-    assert along.spread == pytest.approx(4.0 * np.sqrt(inner(M, along.p_star, along.p_star)))
-    w = w - inner(M, u, w) * u
-    w /= np.sqrt(inner(M, w, w))
-    across = order_sensitivity(M, u, v, w, p, e)
-    close(across.dp_vu, across.dp_uv)
-    assert across.spread < 1e-9
-    assert inner(M, across.p_star, across.p_star) > 1e-6  # the outcome moves, and stays unique
-    fixed, turned = momentum_map(M, u, e), momentum_map(M, v + 0.3 * w, e)
-    close(p @ fixed @ turned, p @ turned @ fixed)
+    assert inner(M, elastic.dp_vu, after) == approx(0.0, abs=1e-8)
 
 
 @settings(max_examples=20, deadline=None)
@@ -121,7 +105,7 @@ def test_a_deviation_is_the_way_back_to_orthogonality(seed):
     M = drawn(seed)[0]
     u, v = rng.normal(size=(2, 5))
     found = deviation(M, u, v)
-    assert surface_cosines(M, np.stack([found.u, found.v]))[0, 1] == pytest.approx(0.0, abs=1e-9)
+    assert surface_cosines(M, np.stack([found.u, found.v]))[0, 1] == approx(0.0, abs=1e-9)
     turned = found.v + found.epsilon * found.w
-    assert surface_cosines(M, np.stack([turned, v]))[0, 1] == pytest.approx(1.0)
+    assert surface_cosines(M, np.stack([turned, v]))[0, 1] == approx(1.0)
     order_sensitivity(M, found.u, found.v, found.w, u)  # is of unit length and orthogonal

@@ -1,7 +1,8 @@
 import numpy as np
-import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from numpy.testing import assert_allclose
+from pytest import approx
 
 from studies.seghete_murphey.uniqueness_rhex import (
     RHex,
@@ -11,6 +12,7 @@ from studies.seghete_murphey.uniqueness_rhex import (
     measure,
     other_hip,
 )
+from tests.differences import slopes
 
 SEEDS = st.integers(0, 2**32 - 1)
 HIPS, KNEES = st.floats(-3.0, 3.0), st.floats(0.3, 2.5)
@@ -35,23 +37,19 @@ def masses(rhex, q):
 def test_inertia_is_that_of_the_bodies_kinetic_energy(seed):
     rng = np.random.default_rng(seed)
     q, v = rng.normal(size=(2, 7))
-    ahead, behind = masses(OFFSET, q + STEP * v), masses(OFFSET, q - STEP * v)
-    speed, spin = ((a - b) / (2.0 * STEP) for a, b in zip(ahead[1:], behind[1:], strict=True))
+    speed, spin = (slopes(lambda t, i=i: masses(OFFSET, q + t * v)[i], 0.0) for i in (1, 2))
     rods = [OFFSET.thigh_mass * OFFSET.thigh_length**2, OFFSET.shin_mass * OFFSET.shin_length**2]
     about = np.array([OFFSET.body_inertia, *np.array(rods * 2) / 12.0])
-    K = 0.5 * (ahead[0] @ (speed**2).sum(axis=1) + about @ spin**2)
-    assert 0.5 * v @ inertia_and_normals(OFFSET, q)[0] @ v == pytest.approx(K, rel=1e-7)
+    K = 0.5 * (masses(OFFSET, q)[0] @ (speed**2).sum(axis=1) + about @ spin**2)
+    assert 0.5 * v @ inertia_and_normals(OFFSET, q)[0] @ v == approx(K, rel=1e-7)
 
 
 @settings(max_examples=15, deadline=None)
 @given(SEEDS)
 def test_normals_are_the_derivatives_of_the_feets_heights(seed):
     q = np.random.default_rng(seed).normal(size=7)
-    J_n = inertia_and_normals(OFFSET, q)[1]  # noqa: N806
-    for k in range(7):
-        step = STEP * np.eye(7)[k]
-        feet = (joints(OFFSET, q + step)[:, 2] - joints(OFFSET, q - step)[:, 2]) / (2.0 * STEP)
-        np.testing.assert_allclose(J_n[:, k], feet[:, 1], atol=1e-9)
+    heights = slopes(lambda q: joints(OFFSET, q)[:, 2, 1], q)
+    assert_allclose(inertia_and_normals(OFFSET, q)[1], heights, atol=1e-9)
 
 
 @settings(max_examples=25, deadline=None)
@@ -59,8 +57,8 @@ def test_normals_are_the_derivatives_of_the_feets_heights(seed):
 def test_both_feet_stand_on_the_ground(hip, knee):
     q = configuration(OFFSET, hip, knee)
     feet = joints(OFFSET, q)[:, 2]
-    np.testing.assert_allclose(feet[:, 1], 0.0, atol=1e-12)  # (21)
-    np.testing.assert_allclose(feet[0, 0], -feet[1, 0], atol=1e-12)
+    assert_allclose(feet[:, 1], 0.0, atol=1e-12)  # (21)
+    assert_allclose(feet[0, 0], -feet[1, 0], atol=1e-12)
 
 
 @settings(max_examples=25, deadline=None)
@@ -69,7 +67,7 @@ def test_s_knows_its_symmetries(hip, knee):
     """Legs swapped; mirrored; and, hips at the centre of mass, both legs turned by half a turn."""
     for rhex in (RHex(), OFFSET):
         s = measure(rhex, hip, knee)
-        assert measure(rhex, other_hip(rhex, hip, knee), knee) == pytest.approx(s, abs=1e-12)
-        assert measure(rhex, -hip, -knee) == pytest.approx(s, abs=1e-12)
+        assert measure(rhex, other_hip(rhex, hip, knee), knee) == approx(s, abs=1e-12)
+        assert measure(rhex, -hip, -knee) == approx(s, abs=1e-12)
     s = measure(RHex(), hip, knee)
-    assert measure(RHex(), hip + np.pi, knee) == pytest.approx(s, abs=1e-12)
+    assert measure(RHex(), hip + np.pi, knee) == approx(s, abs=1e-12)

@@ -1,9 +1,9 @@
 """The rotary cart pole's equations against the body that they are to describe."""
 
 import numpy as np
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from pytest import approx
 
 import controller.convergent.nlp  # noqa: F401  numpy's functions on expressions, no warning
 from controller.convergent.rotary.model import energy, flow, inertia, pole_point
@@ -29,7 +29,7 @@ def test_the_kinetic_energy_is_that_of_the_rods_points(x):
         moved = np.array(pole_point(body, x[:2] + 1e-30j * x[2:], r))
         total += 0.25 * share * body.m_p * np.sum((np.imag(moved) / 1e-30) ** 2)
     height = 0.5 * body.m_p * body.g * body.L_p * (1.0 - np.cos(x[1]))
-    assert energy(body, x) - height == pytest.approx(total, rel=1e-12, abs=1e-15)
+    assert energy(body, x) - height == approx(total, rel=1e-12, abs=1e-15)
 
 
 @given(states, torques)
@@ -48,22 +48,3 @@ def test_lagranges_equations_hold(x, torque):
     pulled = gradient(lambda at: 2.0 * kinetic(at) - energy(body, at), x)[:2]  # of T - V
     applied = np.array([torque - body.D_r * x[2], -body.D_p * x[3]])
     assert np.allclose(along - pulled, applied, rtol=1e-9, atol=1e-12)
-
-
-def printed(body, x, torque, sign, share):
-    """Accelerations of (2.25) and (2.26), with the sign of (2.26)'s first term, and J_p's share."""
-    m_p, L_p, _, L_r, J_r, J_p, D_r, D_p, g = body
-    _, alpha, v, w = x
-    s, c = np.sin(alpha), np.cos(alpha)
-    spun = share * J_p + 0.25 * m_p * L_p**2
-    k = 0.5 * m_p * L_p * L_r
-    mass = [[m_p * L_r**2 + spun * s * s + J_r, -k * c], [sign * k * c, J_p + 0.25 * m_p * L_p**2]]
-    first = torque - D_r * v - 2.0 * spun * s * c * v * w - k * s * w * w
-    second = -D_p * w + spun * s * c * v * v - 0.5 * m_p * L_p * g * s
-    return np.linalg.solve(mass, [first, second])
-
-
-@given(states, torques)
-def test_the_printed_equations_with_both_repairs_are_these(x, torque):
-    repaired = printed(QUBE_SERVO_2, x, torque, -1.0, 1.0)
-    assert np.allclose(repaired, flow(QUBE_SERVO_2, x, torque)[2:], rtol=1e-9, atol=1e-9)
