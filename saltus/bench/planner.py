@@ -28,7 +28,6 @@ from robots.robot import load_robot
 from saltus.bench.catalogue import BenchResult
 from saltus.bench.timing import MS, Times, take_turns
 from saltus.common.console import say
-from saltus.common.criterion import Criterion
 from saltus.common.errors import BadRequest
 from studies.a1.systems.planner_cases import (
     THREADS,
@@ -268,13 +267,9 @@ def _result(times: Times, versions: dict[str, Any]) -> BenchResult:
         f"Pinocchio {versions['pinocchio']}), the faster of 1 and {THREADS} threads, with friction "
         f"cones; as run, both on one; {os.cpu_count()} cores"
     )
-    criteria = [
-        Criterion(name, row["ratio"], "<=", row["at_most"])
-        for name, row in ratios.items() if row["at_most"] is not None
-    ]  # fmt: skip
     return BenchResult(
         [*rows, *ratios.values()], ratios["iteration_over_crocoddyl"]["ratio"], note,
-        extra={"ratio_as_run": ratios["ratio_as_run"]["ratio"]}, criteria=criteria,
+        extra={"ratio_as_run": ratios["ratio_as_run"]["ratio"]},
     )  # fmt: skip
 
 

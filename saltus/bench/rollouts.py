@@ -20,7 +20,6 @@ from robots.state import Array
 from saltus.bench.catalogue import BenchResult
 from saltus.bench.timing import MS, take_turns_for
 from saltus.common.console import say
-from saltus.common.criterion import Criterion
 from saltus.common.processes import cores, processor_name
 from saltus.launch.planners import PROBE_S
 from saltus.serve import server_child
@@ -38,8 +37,6 @@ MOST_ON_WARP_CPU = 64  # which is for tests: a kernel there is a loop on one cor
 MOST_REMOTE = 256
 PATIENCE_S = 60.0  # with the answer of a server [s]
 TORQUE = 1.0  # standard deviation of the step of the torques [N m]
-ADDED_BOUND_MS = 1.0  # median, of the remote backend over loopback [ms]
-GPU_BATCH, GPU_BOUND_MS = 1024, 50.0  # candidates, and the longest their line search may take [ms]
 
 
 class Horizon(NamedTuple):
@@ -123,11 +120,6 @@ def cpu_name() -> str:
     return f"{processor_name()}, {cores()} core{'s' if cores() > 1 else ''}"
 
 
-def warp_cpu_name() -> str:
-    """Warp's device that is no GPU."""
-    return f"Warp's CPU device, {cpu_name()}"
-
-
 @contextmanager
 def local_and_remote(horizon: Horizon) -> Iterator[list[Engine]]:
     """MuJoCo on all cores, here and in a server on loopback: the same physics."""
@@ -157,7 +149,7 @@ def warp_engines(horizon: Horizon) -> list[Engine]:
         return Engine("warp", rollout.device + ("" if alone else f" ({device})"), rollout)
 
     gpus = [gpu.alias for gpu in open_device("auto").warp.get_cuda_devices()]
-    cpu = engine("cpu")._replace(device=warp_cpu_name(), most=MOST_ON_WARP_CPU)
+    cpu = engine("cpu")._replace(device=f"Warp's CPU device, {cpu_name()}", most=MOST_ON_WARP_CPU)
     return [*map(engine, gpus), cpu]
 
 
@@ -226,7 +218,7 @@ def run(
         *(f"not measured: {each}" for each in absent),
         "the 99th percentile of few samples, as of large batches, is their longest",
     ])  # fmt: skip
-    return BenchResult(rows, ratio, note, criteria=criteria(measured, sizes[0]))
+    return BenchResult(rows, ratio, note)
 
 
 def measure(
@@ -251,21 +243,6 @@ def measure(
         else:
             say(f"{engine.backend} did not answer in time: no row of {size} candidates")
     return measured
-
-
-def criteria(measured: Sequence[Measured], size: int) -> list[Criterion]:
-    """What the remote backend adds to `size` candidates, pair by pair, and a GPU's large batch."""
-    local, remote = _pair(measured, size)
-    added = [] if local is None or remote is None else [Criterion(
-        f"what remote over loopback adds to {size} candidates, median [ms]",
-        MS * float(np.median(remote.seconds - local.seconds)), "<", ADDED_BOUND_MS,
-    )]  # fmt: skip
-    return added + [
-        Criterion(f"{one.device}: {GPU_BATCH} candidates [ms]", one.quantile(50.0), "<",
-                  GPU_BOUND_MS)
-        for one in measured
-        if one.backend == "warp" and one.candidates == GPU_BATCH and one.device != warp_cpu_name()
-    ]  # fmt: skip
 
 
 def _pair(measured: Sequence[Measured], size: int) -> tuple[Measured | None, Measured | None]:

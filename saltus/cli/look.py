@@ -46,7 +46,7 @@ def view(
     place = Place(address, port)
     with StopFlag() as stop:
         if run is not None:
-            from saltus.view.recorded import RecordedRun
+            from saltus.launch.recorded import RecordedRun
 
             outcome = view_recording(RecordedRun(run), run.name, place, stop)
         else:

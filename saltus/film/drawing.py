@@ -77,7 +77,7 @@ class Frames(NamedTuple):
         arrow: (n, 3) of the push that acts on the base, in world [m]; zero where none does.
         arrow_label: (n,) text beside it.
         plan_path: (n, K, 3) positions of the base that the newest plan goes through, in world [m];
-            K = 0 where there are no plans.
+            NaN for none.
         footholds: (n, M, 3) where that plan sets feet down, in world [m]; NaN for none.
         force: (n, 4, 3) on the feet, in world [N].
     """

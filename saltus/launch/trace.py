@@ -41,7 +41,7 @@ from saltus.launch.assembly import event_times, gait_clock
 from saltus.launch.lock_step import Tick
 from saltus.metrics.driving import GoalWatch
 from saltus.metrics.touchdowns import TouchdownFinder, Touchdowns
-from saltus.recording.reading import StartAxes, messages_of_run, summary_of_run
+from saltus.recording.reading import StartAxes, messages_of_run, readable, summary_of_run
 
 Array = NDArray[np.float64]
 
@@ -415,6 +415,8 @@ def config_of_run(folder: Path) -> LaunchConfig:
         BadRequest: the folder holds none, or one of another version.
     """
     path = folder / "launch.yaml"
+    with readable(folder):
+        path.stat()
     return make_config(read_mapping(path), str(path))
 
 

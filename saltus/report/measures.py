@@ -132,7 +132,7 @@ def verdict(subject: Subject) -> str:
     if not subject.trials:
         return "No trial has finished yet."
     if subject.kind == "run":
-        return _of_run(subject.trials[0])
+        return subject.verdict
     groups = {entry_of(c).label: [t for t in subject.trials if t.planner == c]
               for c in subject.planners}  # fmt: skip
     rates = [f"{name} in {sum(trial.passed for trial in own)} of {len(own)} trials"
@@ -146,20 +146,6 @@ def verdict(subject: Subject) -> str:
         + f"{success_word(subject)}: {'; '.join(rates)}."
         + (f" Furthest to the side without a fall: {'; '.join(beyond)}." if beyond else "")
     )
-
-
-def _of_run(trial: TrialRecord) -> str:
-    came = "" if trial.is_driven else f"; it came at most {_metres(trial)} to the side"
-    told = [f"Problems: {trial.problems}."] if trial.problems else []
-    if trial.fell:
-        at = "" if trial.fall_time is None else f" at {trial.fall_time:.2f} s"
-        told.append(f"With {trial.entry.label} the robot fell{at}{came}.")
-        told += [f"The run broke off {trial.broke_off}."] if trial.broke_off else []
-    elif trial.broke_off:
-        told.append(f"With {trial.entry.label} the run broke off {trial.broke_off}{came}.")
-    else:
-        told.append(f"With {trial.entry.label} the robot stayed on its feet{came}.")
-    return " ".join(told)
 
 
 def _metres(trial: TrialRecord) -> str:

@@ -26,6 +26,7 @@ class _Known(msgspec.Struct):
 
     trials: dict[str, list[int]]
     plugins: dict[str, str] = {}
+    commands: list[str] = []
     fits: dict[str, dict[str, Fit]] = {}
 
 
@@ -132,6 +133,7 @@ class SweepFolder:
                                      f"{name}; give another folder")  # fmt: skip
             about = about | {
                 "trials": _union(known.trials, about["trials"]),
+                "commands": [*dict.fromkeys((*known.commands, *about["commands"]))],
                 "plugins": plugins | about["plugins"], "fits": before.get("fits", {}),
             }  # fmt: skip
         self._write(about)

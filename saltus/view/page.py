@@ -20,7 +20,9 @@ from saltus.common.heading import base_rotation
 from saltus.configuration.launch import LaunchConfig
 from saltus.launch.announcement import RunningLaunch
 from saltus.launch.assembly import make_ground
+from saltus.launch.recorded import Instant, RecordedRun
 from saltus.view.gate import Browsers, Gate, is_loopback
+from saltus.view.live import LiveFeed, measures_of
 from saltus.view.panel import (
     Levers,
     Plots,
@@ -31,7 +33,6 @@ from saltus.view.panel import (
     add_time,
     add_visibility,
 )
-from saltus.view.recorded import Instant, LiveFeed, RecordedRun, measures_of
 from saltus.view.scene import Scene
 
 PORT = 8080

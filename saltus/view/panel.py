@@ -24,7 +24,8 @@ from runtime.topics import COMMAND, PACE, PUSH, TUNING
 from saltus.configuration.keys import keys_of
 from saltus.configuration.launch import LaunchConfig, write_config
 from saltus.launch.driving import bounds_of
-from saltus.view.recorded import Measures, RecordedRun
+from saltus.launch.recorded import RecordedRun
+from saltus.view.live import Measures
 from saltus.view.scene import PUSH_SCALE, Array, Scene
 
 Body = Literal["base", "FR", "FL", "RR", "RL"]

@@ -21,7 +21,7 @@ from robots.robot import Robot as RobotModel
 from robots.terrain import Ground, height_at, plate_at
 from runtime.messages import GroundTruth, PlanOutline
 from saltus.common.heading import base_rotation
-from saltus.view.recorded import Instant
+from saltus.launch.recorded import Instant
 
 Array = NDArray[np.float64]
 Pull = Callable[[str, Array, bool], None]  # base or a foot, by how far (3) [m], and whether let go

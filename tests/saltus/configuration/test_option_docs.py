@@ -14,7 +14,6 @@ from saltus.configuration.options import fields_of
 from saltus.sweep.trials import RandomCommand
 
 
-
 def classes(kind: Any) -> Iterator[Any]:
     """Every class of options in a type, itself included."""
     if fields_of(kind):
