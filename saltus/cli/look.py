@@ -279,6 +279,6 @@ def replay(
         print_json(replaying.as_json(result))
     else:
         print_facts(replaying.facts(result))
-        if rows := replaying.spread_rows(result):
-            print_table("Differences, where there are any", rows)
+        for title, rows in replaying.tables(result).items():
+            print_table(title, rows)
     return int(not result.identical)

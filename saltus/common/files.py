@@ -7,6 +7,9 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
+
+import msgspec
 
 from saltus.common.errors import BadRequest, did_you_mean
 
@@ -35,6 +38,11 @@ def write_file(path: Path, content: bytes) -> Path:
     with replacing(path) as part:
         part.write_bytes(content)
     return path
+
+
+def read_table(beside: str, name: str) -> Any:
+    """A table in YAML that stands beside a module, whose `__file__` is given."""
+    return msgspec.yaml.decode(Path(beside).with_name(name).read_bytes())
 
 
 _SUFFIXES = (".yaml", ".yml")

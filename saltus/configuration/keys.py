@@ -11,7 +11,6 @@ import typing
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import cache
 from operator import attrgetter
-from pathlib import Path
 from typing import Any, NamedTuple
 
 import msgspec
@@ -23,6 +22,7 @@ from controller.gaits import GAITS
 from runtime.options import Range, ranges_of
 from saltus.common.console import print_lines
 from saltus.common.errors import BadRequest
+from saltus.common.files import read_table
 from saltus.configuration.launch import NAMES, LaunchConfig
 from saltus.configuration.options import (
     DEFAULT,
@@ -314,7 +314,7 @@ _CHECKS: dict[str, Reason] = {
 def _rules() -> Iterator[Rule]:
     """The rules of ``effects.yaml``."""
     names = {"planners": [*PLANNERS], "estimators": [*ESTIMATORS]}
-    for row in msgspec.yaml.decode(Path(__file__).with_name("effects.yaml").read_bytes()):
+    for row in read_table(__file__, "effects.yaml"):
         each = [name for group in row.get("each", ()) for name in names[group]]
         if check := row.get("check"):
             yield Rule((*row["keys"], *each), _CHECKS[check])

@@ -129,7 +129,7 @@ class RecordedRun:
         self.estimated = not self._tracks[GroundTruth].times
         times = self._tracks[StateEstimate if self.estimated else GroundTruth].times
         if not times:
-            raise BadRequest(f"{folder}: the recording holds no state of the robot: empty, or cut off")
+            raise BadRequest(f"{folder}: it holds no state of the robot: empty, or cut off")
         self._origin, self.duration = times[0], times[-1] - times[0]
         self.pushes = [(time - self._origin, push) for time, push in self.pushes]
         self.marks = self._all_marks()

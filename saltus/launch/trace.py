@@ -4,7 +4,7 @@ import json
 import math
 import re
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, fields
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -45,8 +45,12 @@ from saltus.recording.reading import StartAxes, messages_of_run, readable, summa
 
 Array = NDArray[np.float64]
 
-_LATER = ("goals",)  # files that are older have none
 _PLAIN = ("statuses", "commands", "events")  # stored as JSON; the rest is numbers
+_DTYPES: dict[str, Any] = {
+    **dict.fromkeys(("contact", "planned", "plan_contacts"), np.uint8),
+    **dict.fromkeys(("q", "plan_q", "costs", "solve_ms"), np.float32),
+}  # the rest is small or needs the digits
+_PREFIX = "touchdown_"  # begins the members' names
 
 
 def _empty(*shape: int) -> Any:
@@ -75,7 +79,7 @@ class Trace:
         events: when perturbations began [s].
         goals: (G, 5) of a robot that is driven: since when [s], forward and left [m/s], yaw rate
             [rad/s], and the gait's place in `controller.gaits.GAITS`.
-        touchdowns: of its feet, found at every tick; None in a trace that is older than they are.
+        touchdowns: of its feet, found at every tick.
     """
 
     time: Array
@@ -93,7 +97,7 @@ class Trace:
     commands: dict[str, int] = field(default_factory=dict)
     events: list[float] = field(default_factory=list)
     goals: Array = _empty(0, 5)
-    touchdowns: Touchdowns | None = None
+    touchdowns: Touchdowns = field(default_factory=Touchdowns.none)
 
 
 def trace_path(sweep: Path, planner: str, trial: int) -> Path:
@@ -110,7 +114,10 @@ def save_trace(trace: Trace, path: Path) -> None:
         OSError: it cannot be written.
     """
     members: dict[str, Any] = {name: _packed(name, getattr(trace, name)) for name in _names()}
-    members |= to_members(trace.touchdowns)
+    members |= {
+        _PREFIX + name: np.asarray(column, np.float64 if name == "time" else np.float32)
+        for name, column in trace.touchdowns._asdict().items()
+    }
     path.parent.mkdir(parents=True, exist_ok=True)
     with replacing(path) as part, part.open("wb") as file:
         np.savez_compressed(file, **members)
@@ -125,9 +132,9 @@ def load_trace(path: Path) -> Trace:
     """
     try:
         with np.load(path, allow_pickle=False) as file:
-            names = [name for name in _names() if name in file or name not in _LATER]
-            members = {name: _unpacked(name, file[name]) for name in names}
-            trace = Trace(**members, touchdowns=from_members(file))
+            members = {name: _unpacked(name, file[name]) for name in _names()}
+            columns = (_unpacked(name, file[_PREFIX + name]) for name in Touchdowns._fields)
+            trace = Trace(**members, touchdowns=Touchdowns(*columns))
         _check(trace)
         return trace
     except OSError:
@@ -148,6 +155,11 @@ def _check(trace: Trace) -> None:
         value = getattr(trace, name)
         if np.shape(value) != shape or not np.isfinite(value).all():
             raise ValueError(f"{name} is not {shape} of finite numbers")
+    for column, empty in zip(trace.touchdowns, Touchdowns.none(), strict=True):
+        if column.shape != (trace.touchdowns.time.size, *empty.shape[1:]):
+            raise ValueError("touchdowns do not fit together")
+        if not np.isfinite(column).all():
+            raise ValueError("touchdowns are not finite numbers")
     if np.shape(trace.costs) != (*iterations, np.size(trace.step_sizes)):
         raise ValueError("costs are not one for each step size")
     if not (isinstance(trace.statuses, dict) and isinstance(trace.commands, dict)):
@@ -161,47 +173,13 @@ def _names() -> tuple[str, ...]:
 def _packed(name: str, value: Any) -> NDArray[Any]:
     if name in _PLAIN:
         return np.array(json.dumps(value))
-    if name in ("contact", "planned", "plan_contacts"):
-        return np.asarray(value, dtype=np.uint8)
-    single = name in ("q", "plan_q", "costs", "solve_ms")  # the rest is small or needs the digits
-    return np.asarray(value, dtype=np.float32 if single else np.float64)
+    return np.asarray(value, _DTYPES.get(name, np.float64))
 
 
 def _unpacked(name: str, value: NDArray[Any]) -> Any:
     if name in _PLAIN:
         return json.loads(str(value))
     return value.astype(np.float64) if value.ndim else float(value)
-
-
-_PREFIX = "touchdown_"  # begins the members' names
-
-
-def to_members(touchdowns: Touchdowns | None) -> dict[str, NDArray[Any]]:
-    """Members of the file, in single precision but for the time; none where it is unknown."""
-    if touchdowns is None:
-        return {}
-    columns = touchdowns._asdict().items()
-    return {
-        _PREFIX + name: np.asarray(column, np.float64 if name == "time" else np.float32)
-        for name, column in columns
-    }
-
-
-def from_members(file: Mapping[str, NDArray[Any]]) -> Touchdowns | None:
-    """Those in a file; None where it is older than they are.
-
-    Raises:
-        KeyError: some of their members are missing.
-        ValueError: their arrays do not fit together, or are not of finite numbers.
-    """
-    if _PREFIX + "time" not in file:
-        return None
-    found = Touchdowns(*(file[_PREFIX + name].astype(np.float64) for name in Touchdowns._fields))
-    for name, column, empty in zip(Touchdowns._fields, found, Touchdowns.none(), strict=True):
-        shape = (found.time.size, *empty.shape[1:])
-        if column.shape != shape or not np.isfinite(column).all():
-            raise ValueError(f"touchdowns: {name} is not {shape} of finite numbers")
-    return found
 
 
 EVERY_TICKS = 10  # a trace keeps one state in so many ticks

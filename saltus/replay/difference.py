@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections import Counter
+from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -40,31 +41,33 @@ class Difference(NamedTuple):
     size: float | None
 
 
+@dataclass
 class Spread:
     """Differences of one field in all messages.
 
     Attributes:
         largest: of all numbers [unit of the field]; inf where one has no distance.
         scale: the largest recorded value, without its sign.
+        squares: sum of the differences' squares.
+        count: of the numbers.
     """
 
-    def __init__(self) -> None:
-        """Of no message yet."""
-        self.largest, self.scale, self._squares, self._count = 0.0, 0.0, 0.0, 0
+    largest: float = 0.0
+    scale: float = 0.0
+    squares: float = 0.0
+    count: int = 0
 
     def add(self, own: NDArray[np.float64], gaps: NDArray[np.float64]) -> None:
         """Count the recorded numbers of a message, and their distances to those replayed."""
-        if gaps.size:
-            self.largest = max(self.largest, float(gaps.max()))
-            finite = np.abs(own[np.isfinite(own)])
-            self.scale = max(self.scale, float(finite.max(initial=0.0)))
-            self._squares += float(np.sum(gaps * gaps))
-            self._count += gaps.size
+        self.scale = max(self.scale, float(np.abs(own[np.isfinite(own)]).max(initial=0.0)))
+        self.largest = max(self.largest, float(gaps.max(initial=0.0)))
+        self.squares += float(gaps @ gaps)
+        self.count += gaps.size
 
     @property
     def rms(self) -> float:
         """Root of the mean square over all numbers of all messages."""
-        return math.sqrt(self._squares / self._count) if self._count else 0.0
+        return math.sqrt(self.squares / self.count) if self.count else 0.0
 
 
 class Tally:

@@ -267,9 +267,6 @@ def _keep(messages: dict[int, Any], key: int, message: Any) -> None:
         del messages[next(iter(messages))]
 
 
-NAMES = {"state_estimate": "estimates", "plan": "plans", "motor_command": "motor commands"}
-
-
 class Replay(NamedTuple):
     """A run that was replayed.
 
@@ -349,28 +346,26 @@ def _counts(tally: Tally) -> dict[str, Any]:
 
 
 def facts(result: Replay) -> list[Fact]:
-    """The result in words."""
-    return [
-        _headline(result),
-        *(Fact(NAMES[name], _words(tally)) for name, tally in result.tallies.items()),
-        *(Fact("note", note) for note in result.notes),
-    ]
+    """The verdict, and what may be its reason."""
+    return [_headline(result), *(Fact("note", note) for note in result.notes)]
 
 
-def spread_rows(result: Replay) -> list[dict[str, Any]]:
-    """A row for each field that differs."""
-    rows = []
-    for name, tally in result.tallies.items():
-        rows += [
-            {"topic": name, "field": field, "largest": f"{spread.largest:.3g}",
-             "RMS": f"{spread.rms:.3g}", "unit": tally.unit(field)}
-            for field, spread in tally.spreads.items() if spread.largest > 0.0
+def tables(result: Replay) -> dict[str, list[dict[str, Any]]]:
+    """By title, a row for each topic, and one for each field that differs."""
+    counts, fields = [], []
+    for name, topic in as_json(result)["topics"].items():
+        differences, others = topic.pop("fields"), topic.pop("other_fields")
+        counts.append({"topic": name} | topic)
+        fields += [
+            {"topic": name, "field": field, "largest": f"{each['largest']:.3g}",
+             "RMS": f"{each['rms']:.3g}", "unit": each["unit"]}
+            for field, each in differences.items()
         ]  # fmt: skip
-        rows += [
+        fields += [
             {"topic": name, "field": field, "largest": "", "RMS": "", "unit": f"{count} messages"}
-            for field, count in tally.others.items() if count
-        ]  # fmt: skip
-    return rows
+            for field, count in others.items()
+        ]
+    return {"Messages": counts} | ({"Differences": fields} if fields else {})
 
 
 def _headline(result: Replay) -> Fact:
@@ -385,12 +380,3 @@ def _headline(result: Replay) -> Fact:
         f"{first.recorded!r}, replayed {first.replayed!r}{size}"
     )
     return Fact("FAILED" if result.lock_step else "WARNING", words)
-
-
-def _words(tally: Tally) -> str:
-    words = f"{tally.compared} compared, {tally.different} differ"
-    if tally.only_recorded:
-        words += f"; {tally.only_recorded} recorded that were not replayed"
-    if tally.only_replayed:
-        words += f"; {tally.only_replayed} replayed that were not recorded"
-    return words

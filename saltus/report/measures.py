@@ -4,14 +4,13 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
-from pathlib import Path
 from typing import NamedTuple
 
-import msgspec
 import numpy as np
 
 from robots.robot import Robot
 from saltus.common.errors import BadRequest
+from saltus.common.files import read_table
 from saltus.configuration.planners import entry_of
 from saltus.metrics.touchdown_spread import Spread, outcomes_of, spread_of
 from saltus.metrics.touchdowns import kind_of
@@ -42,10 +41,7 @@ class Published(NamedTuple):
 
 
 # By suite, kind of perturbation, planner and magnitude.
-PUBLISHED = {
-    tuple(row[:4]): Published(*row[4:])
-    for row in msgspec.yaml.decode(Path(__file__).with_name("thesis.yaml").read_bytes())
-}
+PUBLISHED = {tuple(row[:4]): Published(*row[4:]) for row in read_table(__file__, "thesis.yaml")}
 
 
 class Cell(NamedTuple):
@@ -228,7 +224,7 @@ class TouchdownMeasurements(NamedTuple):
 
 def measured(robot: Robot, trial: TrialRecord, most: int) -> TouchdownMeasurements:
     """Measure touchdowns of a trial, up to a fall: the ``most`` that are near its perturbation."""
-    assert trial.trace is not None and trial.trace.touchdowns is not None
+    assert trial.trace is not None
     touchdowns, end = trial.trace.touchdowns, trial.fall_time
     if end is not None:
         touchdowns = touchdowns.rows(touchdowns.time <= end)

@@ -103,7 +103,7 @@ def page(subject: Subject, strips: tuple[str, ...] = (), video: str | None = Non
     times = {name: measures.solve_times(own) for name, own in groups.items()}
     found = measures.cells(subject)
     along_line = measures.cells(subject, [t for t in trials if t.has_states and not t.is_driven])
-    known = [t for t in shown if t.trace and t.trace.touchdowns is not None]
+    known = [t for t in shown if t.trace]
     budgets = dict.fromkeys(t.row["budget_ms"] for t in trials if "budget_ms" in t.row)
 
     def title(trial: TrialRecord) -> str:
@@ -111,8 +111,11 @@ def page(subject: Subject, strips: tuple[str, ...] = (), video: str | None = Non
         return f"{trial.label} ({subject.conditions.of(trial.row).words}{when})"
 
     def processor_ms(planner: str, budget: float | None) -> float | None:
-        own = [row["processor_ms_p50"] for row in (trial.row for trial in groups[planner])
-               if row.get("budget_ms", ...) == budget and row.get("processor_ms_p50") is not None]
+        own = [
+            row["processor_ms_p50"]
+            for row in (trial.row for trial in groups[planner])
+            if row.get("budget_ms", ...) == budget and row.get("processor_ms_p50") is not None
+        ]
         return float(np.median(own)) if own else None
 
     def row_total(key: str) -> int:

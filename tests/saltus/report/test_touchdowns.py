@@ -23,7 +23,7 @@ def landings(q=STAND) -> Touchdowns:
     return Touchdowns(np.array([0.5, 1.0, 1.5, 2.0]), np.tile(q, (4, 1)), v, mask, 1.0 - mask)
 
 
-def trial(found: Touchdowns | None, fell: bool = False, planner: str = "hilqr") -> TrialRecord:
+def trial(found: Touchdowns, fell: bool = False, planner: str = "hilqr") -> TrialRecord:
     """Of a robot that is pushed at 1.2 s."""
     trace = replace(fake_trace(planner, 1.2, 1.0, fell), touchdowns=found)
     return TrialRecord({"planner": planner, "trial": 3, "fell": fell, "at": 1.2}, trace)
@@ -51,4 +51,4 @@ def test_touchdowns_after_a_fall_do_not_count():
 
 
 def test_no_trace_is_no_touchdown():
-    assert "no trace of a trial to draw" in page_of(replace(trial(None), trace=None))
+    assert "no trace of a trial to draw" in page_of(replace(trial(landings()), trace=None))
