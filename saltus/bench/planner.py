@@ -28,7 +28,7 @@ from robots.robot import load_robot
 from saltus.bench.catalogue import BenchResult
 from saltus.bench.timing import MS, Times, take_turns
 from saltus.common.console import say
-from saltus.common.errors import BadRequest
+from saltus.common.errors import BadRequest, refusing
 from studies.a1.systems.planner_cases import (
     THREADS,
     Case,
@@ -93,13 +93,11 @@ class PeerProcess:
             BadRequest: it does not start, or not in time.
         """
         environment = {k: v for k, v in os.environ.items() if not k.startswith("PYTHON")}
-        try:
+        with refusing("the peer does not start", remedy="run `make peers`"):
             self._process = subprocess.Popen(
                 list(command), stdin=subprocess.PIPE, stdout=subprocess.PIPE,
                 stderr=subprocess.PIPE, text=True, env=environment,
             )  # fmt: skip
-        except OSError as error:
-            raise BadRequest(f"the peer does not start: {error}; run `make peers`") from error
         self.ready = self._answer()
 
     def ask(self, **request: Any) -> dict[str, Any]:

@@ -11,7 +11,7 @@ from typing import Any
 
 import msgspec
 
-from saltus.common.errors import BadRequest, did_you_mean
+from saltus.common.errors import BadRequest, did_you_mean, refusing
 
 
 @contextmanager
@@ -81,14 +81,12 @@ def keep_in_cache(path: Path, write: Callable[[Path], None], what: str) -> None:
     Raises:
         BadRequest: the folder cannot be written.
     """
-    try:
+    with refusing(
+        f"{what} cannot be kept", remedy="set XDG_CACHE_HOME to a folder that can be written"
+    ):
         path.parent.mkdir(parents=True, exist_ok=True)
         with replacing(path) as part:
             write(part)
-    except OSError as error:
-        raise BadRequest(
-            f"{what} cannot be kept: {error}; set XDG_CACHE_HOME to a folder that can be written"
-        ) from error
 
 
 def new_run_folder(name: str) -> Path:

@@ -12,7 +12,7 @@ from typing import Any, TypeVar
 import msgspec
 
 from runtime.options import refusal
-from saltus.common.errors import BadRequest, did_you_mean
+from saltus.common.errors import BadRequest, did_you_mean, refusing
 from saltus.common.files import find_file
 from sim_bridge.plain_yaml import YamlError, read_yaml
 
@@ -174,10 +174,8 @@ class Settings:
             key, equals, text = assignment.partition("=")
             if not equals or not key.strip():
                 raise BadRequest(f"--set {assignment}: give KEY=VALUE, such as --set duration=3")
-            try:
+            with refusing(f"--set {assignment}: the value", YamlError):
                 value = read_yaml(text)
-            except YamlError as error:
-                raise BadRequest(f"--set {assignment}: the value: {error}") from error
             self.write(key.strip(), value, f"--set {assignment}")
 
     def write(self, key: str, value: Any, words: str) -> None:

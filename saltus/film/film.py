@@ -14,7 +14,7 @@ from robots.legs import Legs, foot_positions_in_base
 from robots.rotations import rotation_from_quaternion
 from runtime.messages import PlanOutline, Push
 from saltus.common.console import RunProgress, say
-from saltus.common.errors import BadRequest
+from saltus.common.errors import BadRequest, refusing
 from saltus.configuration.launch import TICK_S
 from saltus.film.drawing import CAMERAS, Frames, Job, View, draw
 from saltus.launch.assembly import make_script
@@ -195,7 +195,7 @@ def make_film(runs: Sequence[Path], file: Path, options: FilmOptions) -> Film:
             options.frames_per_second, config.robot, config.terrain, config.simulation.seed,
         ))  # fmt: skip
     job = msgspec.structs.replace(jobs[0], beside=tuple(jobs[1:]))
-    try:
+    with refusing(f"{file}: cannot be written"):
         with tempfile.TemporaryDirectory(dir=file.parent, prefix=".film-") as beside:
             with RunProgress(len(times), "frames") as progress:
                 failure = draw(
@@ -205,8 +205,6 @@ def make_film(runs: Sequence[Path], file: Path, options: FilmOptions) -> Film:
             if failure:
                 raise BadRequest(f"no film: {failure}")
             (Path(beside) / f"film.{ending}").replace(file)
-    except OSError as error:
-        raise BadRequest(f"{file}: cannot be written: {error.strerror or error}") from error
     seconds = len(times) / options.frames_per_second
     return Film(file, len(times), seconds, file.stat().st_size)
 

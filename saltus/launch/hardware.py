@@ -30,7 +30,7 @@ from hw_bridge.operator.keyboard import is_attended
 from hw_bridge.options import HardwareOptions, LinkOptions, OperatorOptions, motor_limits
 from hw_bridge.wire.layout import Header, wire_of
 from saltus.common.console import say
-from saltus.common.errors import BadRequest
+from saltus.common.errors import BadRequest, refusing
 from saltus.common.files import replacing, state_folder
 from saltus.common.processes import Child
 from saltus.configuration.launch import LaunchConfig, write_config
@@ -84,14 +84,12 @@ def open_link(config: LaunchConfig, hears_all: bool = False) -> UdpLink | DdsLin
         BadRequest: the addresses cannot be had; the message says what to do.
     """
     options = hardware_options(config).link
-    try:
+    with refusing("hardware", ValueError):
         if wire_of(config.robot_model).transport == "udp":
             return UdpLink(options, hears_all)
         from hw_bridge.dds.link import DdsLink
 
         return DdsLink(options)
-    except ValueError as error:
-        raise BadRequest(f"hardware: {error}") from error
 
 
 def check_at_hand(config: LaunchConfig) -> None:
@@ -119,10 +117,8 @@ def _check_transport(config: LaunchConfig) -> None:
     if wire_of(config.robot_model).transport == "dds":
         from hw_bridge.dds.topics import require_cyclonedds
 
-        try:
+        with refusing("hardware", ValueError):
             require_cyclonedds()
-        except ValueError as error:
-            raise BadRequest(f"hardware: {error}") from error
         return
     if config.kind.emulated:
         open_robot_socket(config).close()
@@ -132,10 +128,8 @@ def _check_transport(config: LaunchConfig) -> None:
 
 def _check_limits(config: LaunchConfig) -> None:
     """Raise BadRequest where an option allows more than the robot bears."""
-    try:
+    with refusing("hardware.safety", ValueError):
         motor_limits(config.hardware.safety, config.robot_model)
-    except ValueError as error:
-        raise BadRequest(f"hardware.safety: {error}") from error
 
 
 def _check_means_to_stop(options: OperatorOptions) -> None:
@@ -173,11 +167,9 @@ def _check_room(folder: Path, size_mb: int) -> None:
 
 def _check_gamepad(path: str | None) -> None:
     """Raise BadRequest where the operator's gamepad cannot be opened."""
-    try:
+    with refusing("hardware", ValueError):
         if path is not None:
             Joystick(path, "operator.gamepad").close()
-    except ValueError as error:
-        raise BadRequest(f"hardware: {error}") from error
 
 
 def open_robot_socket(config: LaunchConfig) -> RobotSocket | DdsRobot:
@@ -187,15 +179,13 @@ def open_robot_socket(config: LaunchConfig) -> RobotSocket | DdsRobot:
         BadRequest: its address or port cannot be had.
     """
     options = config.emulator
-    try:
+    with refusing("", ValueError):
         if wire_of(config.robot_model).transport == "udp":
             return RobotSocket(options.address, options.port)
         from hw_bridge.dds.link import DdsRobot
         from hw_bridge.dds.topics import Place
 
         return DdsRobot(Place(options.domain, options.address))
-    except ValueError as error:
-        raise BadRequest(str(error)) from error
 
 
 REMEDY = "`saltus doctor a1` examines the robot and gives it a pass for the day"

@@ -13,7 +13,7 @@ from msgspec.structs import replace
 
 from controller.gaits import GAITS
 from controller.planner_options import PlannerOptions
-from saltus.common.errors import BadRequest
+from saltus.common.errors import BadRequest, refusing
 from saltus.configuration.launch import LaunchConfig
 from saltus.launch.assembly import estimate_ground, make_commands, make_ground
 from saltus.launch.references import recorded_walk, reference_file
@@ -262,10 +262,8 @@ def check_rollouts(config: LaunchConfig) -> None:
     if config.reference_from == "convex_mpc" or config.reference not in GAITS:
         make_reference(config)
     else:
-        try:
+        with refusing("reference", ValueError):
             GAITS[config.reference].knots(config.planner_options.period)
-        except ValueError as error:
-            raise BadRequest(f"reference: {error}") from error
     check_backend(config, lambda: _belief(config)[0])
 
 
@@ -295,11 +293,9 @@ def make_reference(
     if config.reference_from == "convex_mpc" and name in GAITS:
         name = str(recorded_walk(config))
     name = reference_file(name, config.robot)
-    try:
+    with refusing("reference", ValueError):
         period, robot = config.planner_options.period, config.robot_model
         return references.make_reference(robot, name, config.speed, period)
-    except ValueError as error:
-        raise BadRequest(f"reference: {error}") from error
 
 
 def make_derivatives(

@@ -13,7 +13,7 @@ from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup, escape
 
 from robots.robot import load_robot
-from saltus.common.errors import BadRequest
+from saltus.common.errors import BadRequest, refusing
 from saltus.common.files import write_file
 from saltus.configuration.planners import entry_of
 from saltus.metrics.run import DRIVING_MEASURES
@@ -60,13 +60,11 @@ def write_report(
     """
     subject = read_subject(folder)
     target = output or folder / FILE
-    try:  # before the work is done: no device, which would be replaced
+    with refusing(f"--output {target}"):
         fits = target.is_file() if target.exists() else target.absolute().parent.is_dir()
         if not fits:
             raise BadRequest(f"--output {target}: give a file in a folder that exists")
         write_file(target, page(subject, strips, video).encode())
-    except OSError as error:
-        raise BadRequest(f"--output {target}: {error.strerror or error}") from error
     broke_off = any(trial.broke_off for trial in subject.trials)
     return Written(target, measures.verdict(subject), len(subject.trials), broke_off)
 

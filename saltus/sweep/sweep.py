@@ -12,7 +12,7 @@ import msgspec
 
 from saltus.common.compiled_code import LOCK_STEP, code_version
 from saltus.common.console import RunProgress, say
-from saltus.common.errors import BadRequest
+from saltus.common.errors import BadRequest, refusing
 from saltus.common.files import find_file, new_run_folder
 from saltus.configuration.keys import warnings
 from saltus.configuration.planners import planners_in_words
@@ -159,11 +159,9 @@ def threads_each(jobs: int, trials: int, backend: str) -> int:
 
 def _wanted_trials(request: SweepRequest, path: Path) -> tuple[list[Trial], str]:
     """The trials of every planner, one planner after another, and the suite's text."""
-    try:
+    with refusing(str(path), SuiteError, OSError, UnicodeDecodeError):
         text = path.read_text()
         groups = parse_suite(text)
-    except (SuiteError, OSError, UnicodeDecodeError) as error:
-        raise BadRequest(f"{path}: {error}") from error
     trials: list[Trial] = []
     for planner in request.planners:
         mine = make_trials(groups, planner, request.mode, str(path), request.settings)
