@@ -80,23 +80,6 @@ class Engine(NamedTuple):
         return self.rollout.statistics().get("fallbacks", 0)
 
 
-class Measured(NamedTuple):
-    """Times of one backend and one batch size.
-
-    Attributes:
-        seconds: (n,) [s]; those of the same index in a group were taken one after the other.
-    """
-
-    backend: str
-    device: str
-    candidates: int
-    seconds: Array
-
-    def quantile(self, percent: float) -> float:
-        """A percentile of the times [ms]."""
-        return MS * float(np.percentile(self.seconds, percent))
-
-
 Group = Callable[[Horizon], AbstractContextManager[list[Engine]]]
 
 
@@ -198,33 +181,28 @@ def run(
     """
     say("preparing (compiles on the first run)")
     problem = walking_problem()
-    measured: list[Measured] = []
+    rows: list[dict[str, Any]] = []
     absent: list[str] = []
     for name, group in groups:
         try:
             with group(problem.horizon) as engines:
                 for size in sizes:
-                    measured += measure(engines, problem, size, budget_s)
+                    rows += measure(engines, problem, size, budget_s)
         except Unavailable as error:
             absent.append(f"{name}: {error}")
-    local, remote = _pair(measured, sizes[0])
-    ratio = remote.quantile(50.0) / local.quantile(50.0) if local and remote else None
-    rows: list[dict[str, Any]] = [
-        {"backend": one.backend, "device": one.device, "candidates": one.candidates,
-         "knots": problem.horizon.knots, "ms_p50": one.quantile(50.0), "ms_p99": one.quantile(99.0)}
-        for one in measured
-    ]  # fmt: skip
+    medians = {row["backend"]: row["ms_p50"] for row in rows if row["candidates"] == sizes[0]}
+    both = {"mujoco", "remote"} <= medians.keys()
     note = "; ".join([
         *(f"not measured: {each}" for each in absent),
         "the 99th percentile of few samples, as of large batches, is their longest",
     ])  # fmt: skip
-    return BenchResult(rows, ratio, note)
+    return BenchResult(rows, medians["remote"] / medians["mujoco"] if both else None, note)
 
 
 def measure(
     engines: Sequence[Engine], problem: Problem, size: int, budget_s: float
-) -> list[Measured]:
-    """Times of the engines that take `size` candidates; none of one that fell back."""
+) -> list[dict[str, Any]]:
+    """Rows of the engines that take `size` candidates; none of one that fell back."""
     able = {f"{each.backend} ({each.device})": each for each in engines if size <= each.most}
     if not able:
         return []
@@ -235,17 +213,14 @@ def measure(
         for name, each in able.items()
     }
     times = take_turns_for(budget_s, calls, FEWEST, MOST)
-    measured = []
+    rows = []
     for (name, engine), fallbacks in zip(able.items(), before, strict=True):
         if engine.fallbacks() == fallbacks:
-            seconds = np.array(times.seconds[name])
-            measured.append(Measured(engine.backend, engine.device, size, seconds))
+            rows.append({
+                "backend": engine.backend, "device": engine.device, "candidates": size,
+                "knots": problem.horizon.knots,
+                **times.quantiles(name, MS, ms_p50=50.0, ms_p99=99.0),
+            })  # fmt: skip
         else:
             say(f"{engine.backend} did not answer in time: no row of {size} candidates")
-    return measured
-
-
-def _pair(measured: Sequence[Measured], size: int) -> tuple[Measured | None, Measured | None]:
-    """Local and remote times of a batch size."""
-    found = {one.backend: one for one in measured if one.candidates == size}
-    return found.get("mujoco"), found.get("remote")
+    return rows

@@ -40,7 +40,6 @@ from saltus.configuration.options import read_mapping
 from saltus.launch.assembly import event_times, gait_clock
 from saltus.launch.lock_step import Tick
 from saltus.metrics.driving import GoalWatch
-from saltus.metrics.touchdowns import TouchdownFinder, Touchdowns
 from saltus.recording.reading import StartAxes, messages_of_run, readable, summary_of_run
 
 Array = NDArray[np.float64]
@@ -50,7 +49,6 @@ _DTYPES: dict[str, Any] = {
     **dict.fromkeys(("contact", "planned", "plan_contacts"), np.uint8),
     **dict.fromkeys(("q", "plan_q", "costs", "solve_ms"), np.float32),
 }  # the rest is small or needs the digits
-_PREFIX = "touchdown_"  # begins the members' names
 
 
 def _empty(*shape: int) -> Any:
@@ -79,7 +77,6 @@ class Trace:
         events: when perturbations began [s].
         goals: (G, 5) of a robot that is driven: since when [s], forward and left [m/s], yaw rate
             [rad/s], and the gait's place in `controller.gaits.GAITS`.
-        touchdowns: of its feet, found at every tick.
     """
 
     time: Array
@@ -97,7 +94,6 @@ class Trace:
     commands: dict[str, int] = field(default_factory=dict)
     events: list[float] = field(default_factory=list)
     goals: Array = _empty(0, 5)
-    touchdowns: Touchdowns = field(default_factory=Touchdowns.none)
 
 
 def trace_path(sweep: Path, planner: str, trial: int) -> Path:
@@ -114,10 +110,6 @@ def save_trace(trace: Trace, path: Path) -> None:
         OSError: it cannot be written.
     """
     members: dict[str, Any] = {name: _packed(name, getattr(trace, name)) for name in _names()}
-    members |= {
-        _PREFIX + name: np.asarray(column, np.float64 if name == "time" else np.float32)
-        for name, column in trace.touchdowns._asdict().items()
-    }
     path.parent.mkdir(parents=True, exist_ok=True)
     with replacing(path) as part, part.open("wb") as file:
         np.savez_compressed(file, **members)
@@ -132,9 +124,7 @@ def load_trace(path: Path) -> Trace:
     """
     try:
         with np.load(path, allow_pickle=False) as file:
-            members = {name: _unpacked(name, file[name]) for name in _names()}
-            columns = (_unpacked(name, file[_PREFIX + name]) for name in Touchdowns._fields)
-            trace = Trace(**members, touchdowns=Touchdowns(*columns))
+            trace = Trace(**{name: _unpacked(name, file[name]) for name in _names()})
         _check(trace)
         return trace
     except OSError:
@@ -155,11 +145,6 @@ def _check(trace: Trace) -> None:
         value = getattr(trace, name)
         if np.shape(value) != shape or not np.isfinite(value).all():
             raise ValueError(f"{name} is not {shape} of finite numbers")
-    for column, empty in zip(trace.touchdowns, Touchdowns.none(), strict=True):
-        if column.shape != (trace.touchdowns.time.size, *empty.shape[1:]):
-            raise ValueError("touchdowns do not fit together")
-        if not np.isfinite(column).all():
-            raise ValueError("touchdowns are not finite numbers")
     if np.shape(trace.costs) != (*iterations, np.size(trace.step_sizes)):
         raise ValueError("costs are not one for each step size")
     if not (isinstance(trace.statuses, dict) and isinstance(trace.commands, dict)):
@@ -167,7 +152,7 @@ def _check(trace: Trace) -> None:
 
 
 def _names() -> tuple[str, ...]:
-    return tuple(member.name for member in fields(Trace) if member.name != "touchdowns")
+    return tuple(member.name for member in fields(Trace))
 
 
 def _packed(name: str, value: Any) -> NDArray[Any]:
@@ -215,7 +200,6 @@ class TraceRecorder:
         self._states: list[tuple[float, Array, Array]] = []
         self._goal_watch = GoalWatch(config) if config.is_driven else None
         self._goals: list[tuple[float, Goal]] = []
-        self._touchdowns = TouchdownFinder()
         self._solve_ms: list[float] = []
         self._statuses, self._commands = Counter[str](), Counter[str]()
         self._plan: Plan | None = None
@@ -235,7 +219,6 @@ class TraceRecorder:
         self._newest = truth = self._seen(truth)
         if self._origin is None:
             self._origin = truth.time - TICK_S * truth.tick
-        self._touchdowns.add(truth.time - self._origin, truth.q, truth.v, truth.contact)
         if truth.tick >= self._due:
             self._due = truth.tick - truth.tick % EVERY_TICKS + EVERY_TICKS
             self._states.append((truth.time - self._origin, truth.q, truth.contact))
@@ -294,7 +277,6 @@ class TraceRecorder:
             solve_ms=np.array(self._solve_ms if solve_ms is None else solve_ms),
             statuses=dict(self._statuses), commands=dict(self._commands), events=self._events,
             goals=_stack([goal_row(*each) for each in self._goals], 5),
-            touchdowns=self._touchdowns.touchdowns(),
             **self._kept_plan(), **self._kept_search(),
         )  # fmt: skip
 

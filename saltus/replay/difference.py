@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections import Counter
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
@@ -124,10 +125,10 @@ class Tally:
             differs = True
         self.different += differs
 
-    def miss(self, recorded: Message, expected: bool = True) -> None:
-        """Count a message that does not come in the replay; a difference where it is expected."""
+    def miss(self, recorded: Message) -> None:
+        """Count a message that does not come in the replay."""
         self.only_recorded += 1
-        if expected and self._is_earlier(recorded):
+        if self._is_earlier(recorded):
             self._note(recorded, "message", "there", "missing", None)
 
     def _is_earlier(self, message: Any) -> bool:
@@ -177,9 +178,6 @@ def _bits(value: Any) -> Any:
 
 
 COMPARED: tuple[Topic[Any], ...] = (STATE_ESTIMATE, PLAN, MOTOR_COMMAND)  # as a tick makes them
-# A plan's number counts all plans of a solve, of which fewer may have been sent in real time.
-COUNTED = {PLAN.name: ("id",)}
-Key = tuple[int, ...]  # which message of its topic
 
 
 class _Recorded(NamedTuple):
@@ -194,31 +192,28 @@ class Comparison:
         tallies: by name of the topic.
     """
 
-    def __init__(self, options: RecordingOptions, lock_step: bool) -> None:
-        """`options` say what was recorded of plans; in `lock_step` every message is expected."""
-        self._thinner, self._lock_step = PlanThinner(options), lock_step
-        ignored = {} if lock_step else COUNTED
-        self.tallies = {t.name: Tally(t, ignored.get(t.name, ())) for t in COMPARED}
-        self._recorded: dict[str, dict[Key, _Recorded]] = {t.name: {} for t in COMPARED}
-        self._replayed: dict[str, dict[Key, Message]] = {t.name: {} for t in COMPARED}
+    def __init__(self, options: RecordingOptions, topics: Sequence[Topic[Any]]) -> None:
+        """Of messages of `topics`; `options` say what was recorded of plans."""
+        self._thinner = PlanThinner(options)
+        self.tallies = {topic.name: Tally(topic) for topic in topics}
+        self._recorded: dict[str, dict[int, _Recorded]] = {topic.name: {} for topic in topics}
+        self._replayed: dict[str, dict[int, Any]] = {topic.name: {} for topic in topics}
 
-    def take_recorded(
-        self, topic: Topic[Any], key: Key, message: Message, log_time_ns: int
-    ) -> None:
+    def take_recorded(self, topic: Topic[Any], message: Any, log_time_ns: int) -> None:
         """Take the next recorded message of a topic; plans in order, for few are whole."""
         share = self._thinner.share(log_time_ns) if topic is PLAN else "gains"
         recorded = _Recorded(message, share)
-        replayed = self._replayed[topic.name].pop(key, None)
+        replayed = self._replayed[topic.name].pop(message.tick, None)
         if replayed is None:
-            self._recorded[topic.name][key] = recorded
+            self._recorded[topic.name][message.tick] = recorded
         else:
             self._compare(topic, recorded, replayed)
 
-    def take_replayed(self, topic: Topic[Any], key: Key, message: Message) -> None:
+    def take_replayed(self, topic: Topic[Any], message: Any) -> None:
         """Take the next replayed message of a topic."""
-        recorded = self._recorded[topic.name].pop(key, None)
+        recorded = self._recorded[topic.name].pop(message.tick, None)
         if recorded is None:
-            self._replayed[topic.name][key] = message
+            self._replayed[topic.name][message.tick] = message
         else:
             self._compare(topic, recorded, message)
 
@@ -227,7 +222,7 @@ class Comparison:
         for name, tally in self.tallies.items():
             for recorded in self._recorded[name].values():
                 if before is None or recorded.message.tick < before:
-                    tally.miss(recorded.message, self._lock_step)
+                    tally.miss(recorded.message)
             tally.only_replayed = len(self._replayed[name])
 
     @property

@@ -16,7 +16,7 @@ from robots.conventions import FOOT_NAMES
 from saltus.common.figures import figure, png, svg
 from saltus.configuration.planners import entry_of
 from saltus.launch.trace import Trace
-from saltus.report.measures import Cell, TouchdownMeasurements, worst
+from saltus.report.measures import Cell, worst
 from saltus.report.reading import Array, TrialRecord
 
 FEW = 12  # lines up to which a panel is drawn as outlines
@@ -257,27 +257,3 @@ def solve_histogram(times: Mapping[str, Array]) -> Panel:
     axes.set_ylabel("share of the solves [%]")
     axes.legend(fontsize=8, frameon=False)
     return drawn(made, f"Histogram of solve times: {'; '.join(medians)}")
-
-
-def touchdowns(trial: TrialRecord, found: TouchdownMeasurements) -> Panel:
-    """Spread of the outcomes of touchdowns, and s, over time, above each other."""
-    colour, events = trial.entry.colour, trial.pushed
-    made, axes = figure(rows=2, width=4.4, height=3.0, sharex=True, height_ratios=[1.6, 1.0])
-    at = np.array([landing.time for landing in found.landings]) - (trial.begin if events else 0.0)
-    spread = np.array([1e3 * landing.spread.base for landing in found.landings])
-    cosine = np.array([landing.spread.cosine for landing in found.landings])
-    alone = np.array([landing.kind == "one foot" for landing in found.landings])
-    axes[0].vlines(at, 0.0, spread, color=colour, linewidth=0.7, zorder=0)
-    for these, face in ((alone, "white"), (~alone, colour)):
-        mark = {"color": colour, "markerfacecolor": face, "markersize": 4, "clip_on": False}
-        axes[0].plot(at[these], spread[these], "o", **mark)
-        axes[1].plot(at[these], cosine[these], "o", **mark)
-    for ax in axes:
-        ax.axhline(0.0, color="0.7", linewidth=0.7, zorder=0)
-        if events:
-            ax.axvline(0.0, color="0.6", linewidth=0.9, zorder=0)
-    axes[0].set(ylabel="spread [mm/s]", ylim=(0.0, None))
-    axes[1].set(ylabel="s", xlabel=_since(events))
-    alt = (f"Spread of the outcomes and s of {len(at)} touchdowns over time, {trial.entry.label}: "
-           f"at most {spread.max():.2g} mm/s")  # fmt: skip
-    return drawn(made, alt)

@@ -8,19 +8,15 @@ from typing import NamedTuple
 
 import numpy as np
 
-from robots.robot import Robot
 from saltus.common.errors import BadRequest
 from saltus.common.files import read_table
 from saltus.configuration.planners import entry_of
-from saltus.metrics.touchdown_spread import Spread, outcomes_of, spread_of
-from saltus.metrics.touchdowns import kind_of
 from saltus.report.reading import Array, Subject, TrialRecord
 from saltus.sweep.conditions import Condition
 from saltus.sweep.summary import wilson_interval
 
 SAFE = ("hold", "stand_down", "damp")  # motor commands for want of a good plan
 START = 1  # ticks of damping with which a run by the clock begins, before its first reading
-SAMPLES = 64  # of each touchdown
 _LARGE = 1.5  # lateral velocity of a push of the thesis [m/s]
 
 
@@ -204,42 +200,6 @@ def named(subject: Subject, name: str, option: str) -> TrialRecord:
         some = ", ".join(list(known)[:12]) + (", ..." if len(known) > 12 else "")
         raise BadRequest(f"{option} {name!r}: no such trial with a trace; there are: {some or '-'}")
     return known[name]
-
-
-class MeasuredTouchdown(NamedTuple):
-    """A touchdown of a trial that was measured."""
-
-    time: float  # [s]
-    kind: str
-    spread: Spread
-
-
-class TouchdownMeasurements(NamedTuple):
-    """Touchdowns of a trial."""
-
-    landings: Sequence[MeasuredTouchdown]
-    of: int  # how many the trial has
-    refused: Sequence[str]  # why some could not be measured
-
-
-def measured(robot: Robot, trial: TrialRecord, most: int) -> TouchdownMeasurements:
-    """Measure touchdowns of a trial, up to a fall: the ``most`` that are near its perturbation."""
-    assert trial.trace is not None
-    touchdowns, end = trial.trace.touchdowns, trial.fall_time
-    if end is not None:
-        touchdowns = touchdowns.rows(touchdowns.time <= end)
-    near = np.argsort(np.abs(touchdowns.time - trial.begin), kind="stable")[:most]
-    chosen = touchdowns.rows(np.sort(near))
-    landings, refused = [], []
-    for row, time in enumerate(chosen.time.tolist()):
-        try:
-            outcomes = outcomes_of(robot, chosen, row, SAMPLES)
-            spread = spread_of(outcomes, chosen.v[row], chosen.landing[row])
-        except ValueError as error:
-            refused.append(f"{error} (at {time:.2f} s)")
-        else:
-            landings.append(MeasuredTouchdown(time, kind_of(chosen.landing[row]), spread))
-    return TouchdownMeasurements(landings, len(touchdowns.time), refused)
 
 
 def solve_times(trials: Sequence[TrialRecord]) -> Array:

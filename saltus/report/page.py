@@ -12,7 +12,6 @@ import numpy as np
 from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup, escape
 
-from robots.robot import load_robot
 from saltus.common.errors import BadRequest, refusing
 from saltus.common.files import write_file
 from saltus.configuration.planners import entry_of
@@ -24,7 +23,6 @@ from saltus.sweep.conditions import budget_words
 from saltus.sweep.pairs import chance_words, pair_up
 
 FILE = "report.html"
-MOST_TOUCHDOWNS = 40  # that are measured for one page, which shall be there at once
 DIGITS = (3, 3, 2, 2, 1)  # of the measures of driving
 
 
@@ -101,7 +99,6 @@ def page(subject: Subject, strips: tuple[str, ...] = (), video: str | None = Non
     times = {name: measures.solve_times(own) for name, own in groups.items()}
     found = measures.cells(subject)
     along_line = measures.cells(subject, [t for t in trials if t.has_states and not t.is_driven])
-    known = [t for t in shown if t.trace]
     budgets = dict.fromkeys(t.row["budget_ms"] for t in trials if "budget_ms" in t.row)
 
     def title(trial: TrialRecord) -> str:
@@ -131,10 +128,6 @@ def page(subject: Subject, strips: tuple[str, ...] = (), video: str | None = Non
         driving_measures=list(zip(DRIVING_MEASURES, DIGITS, strict=True)),
         sideways=[(words, list(beside))
                   for words, beside in groupby(along_line, lambda cell: cell.condition.words)],
-        touchdowns=[
-            (t, measures.measured(load_robot(t.robot), t, max(1, MOST_TOUCHDOWNS // len(known))))
-            for t in known
-        ],
         timed={name: ms for name, ms in times.items() if (ms > 0.0).any()},
         statuses={name: measures.statuses(own) for name, own in groups.items()},
         commands={name: measures.commands(own) for name, own in groups.items()},
@@ -150,7 +143,7 @@ def _template() -> Any:
     names: dict[str, Any] = {
         "style": Markup((files("saltus.report") / "page.css").read_text()), "figures": figures,
         "measures": measures, "entry_of": entry_of, "chance_words": chance_words,
-        "budget_words": budget_words, "samples": measures.SAMPLES, "median": np.median,
+        "budget_words": budget_words,
         "total": lambda trials, count: sum(map(count, trials)),
     }  # fmt: skip
     environment.globals.update(names)
