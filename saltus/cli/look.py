@@ -41,7 +41,7 @@ def view(
     """Show a launch or a recording in the browser, until Ctrl-C or the launch's end."""
     require_view()
     from runtime.signals import StopFlag
-    from saltus.view.page import PageSummary, Place, view_launch, view_recording
+    from saltus.view.page import Place, view_launch, view_recording
 
     place = Place(address, port)
     with StopFlag() as stop:
@@ -51,11 +51,10 @@ def view(
             outcome = view_recording(RecordedRun(run), run.name, place, stop)
         else:
             launch = _launch(process, stop)
-            outcome = PageSummary("", 0.0, 0)  # if it stops before there is a launch
-            if launch is not None:
-                outcome = view_launch(launch, place, stop)
+            empty = {"address": "", "seconds": 0.0, "frames": 0}  # stopped before there is one
+            outcome = view_launch(launch, place, stop) if launch else empty
     if json:
-        print_json(outcome._asdict())
+        print_json(outcome)
     return 0
 
 

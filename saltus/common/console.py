@@ -1,6 +1,5 @@
 """What the user sees: progress and logs on standard error, one JSON object on standard output."""
 
-import json
 import sys
 import textwrap
 import time
@@ -8,6 +7,7 @@ from collections.abc import Sequence
 from contextlib import suppress
 from typing import Any, NamedTuple
 
+import msgspec
 from rich import box
 from rich.console import Console
 from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
@@ -31,8 +31,12 @@ def say(message: str) -> None:
 
 
 def print_json(result: dict[str, Any]) -> None:
-    """Print ``result`` as exactly one JSON object on one line, the last of standard output."""
-    sys.stdout.write(json.dumps(plain(result), allow_nan=False) + "\n")
+    """Print ``result`` as exactly one JSON object on one line, the last of standard output.
+
+    Numbers and arrays of numpy become lists and numbers; what is not finite, null.
+    """
+    text = msgspec.json.encode(result, enc_hook=lambda value: value.tolist())
+    sys.stdout.write(text.decode() + "\n")
     sys.stdout.flush()
 
 
@@ -91,19 +95,6 @@ def _cell(value: Any) -> str:
     if isinstance(value, list):
         return " ".join(f"{item:g}" for item in value)
     return f"{value:.3f}" if isinstance(value, float) else str(value)
-
-
-def plain(value: Any) -> Any:
-    """JSON has no NaN and knows no numpy scalar: both become what a script can read."""
-    if isinstance(value, dict):
-        return {str(key): plain(item) for key, item in value.items()}
-    if isinstance(value, (list, tuple)):
-        return [plain(item) for item in value]
-    if hasattr(value, "tolist"):
-        return plain(value.tolist())
-    if isinstance(value, float) and not abs(value) < float("inf"):
-        return None
-    return value
 
 
 LINE_EVERY_S = 5.0

@@ -37,7 +37,6 @@ from saltus.configuration.planners import (
 )
 from sim_bridge.options import IsaacGymOptions, ServerOptions, SimulationOptions, WarpOptions
 from sim_bridge.perturbations import Perturbation
-from sim_bridge.suites import SuiteError, parse_events
 from sim_bridge.terrain_options import Terrain
 
 if TYPE_CHECKING:
@@ -651,8 +650,6 @@ def configure(settings: Settings) -> LaunchConfig:
             who set it.
     """
     mapping = settings.mapping
-    with refusing(str(settings.blame("perturbations")), SuiteError):
-        parse_events(mapping.get("perturbations") or [])
     if isinstance(options := mapping.get("estimator"), dict):
         wrong = _not_in_estimator(next(iter(options), ""))
         raise BadRequest(f"{settings.blame('estimator')}: {wrong}")

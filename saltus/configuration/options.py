@@ -62,13 +62,16 @@ def to_options(mapping: Any, kind: type[Options], source: str | Blame) -> Option
         members = _members_at(kind, place)
         unknown, sections = _UNKNOWN.match(text), [each for each in members if fields_of(each)]
         names = [name for each in members for name in names_of(each)]
+        if text.startswith("Invalid value") and place.endswith(".kind"):
+            kinds = _members_at(kind, place.removesuffix(".kind"))
+            names = [each.__struct_config__.tag for each in kinds if fields_of(each)]
         if unknown and len(sections) == 1:
             key = ".".join(filter(None, (place, unknown[1])))
             message = _unknown(unknown[1], key, sections[0], place)
-        elif names and text.startswith("Invalid enum value"):
+        elif names and text.startswith("Invalid"):
             a_list = ["or a list"] * any(map(_is_list, members))
             choices = " ".join([", ".join(map(str, names)), *a_list])
-            value = text.removeprefix("Invalid enum value ")
+            value = text.rpartition(" value ")[2]
             key, message = place, f"{place} is {value}; accepted: {choices}"
         else:
             message = refusal(error)

@@ -24,7 +24,7 @@ from hw_bridge.wire.layout import BRAKE, JOINTS, OVERHEATED, SERVO, Wire, wire_o
 from hw_bridge.wire.remote import decode_remote
 from runtime.clock import RealTimeClock
 from runtime.signals import StopFlag
-from saltus.common.console import plain, print_facts, print_json, say, stderr
+from saltus.common.console import print_facts, print_json, say, stderr
 from saltus.common.files import read_table
 from saltus.configuration.launch import LaunchConfig
 from saltus.doctor.survey import ASK_EVERY_S, Exchange, judge_unit, no_answer
@@ -47,6 +47,10 @@ def head_of(remote: bytes) -> str:
     return remote[:2].hex(" ")
 
 
+def _plain(value: Any) -> Any:
+    return value.tolist() if hasattr(value, "tolist") else value
+
+
 def _last(sample: Sample, now: float) -> dict[str, Any]:
     state = sample.state
     remote = decode_remote(state.remote)
@@ -54,8 +58,8 @@ def _last(sample: Sample, now: float) -> dict[str, Any]:
              "foot_force", "foot_force_est")  # fmt: skip
     motors = ("q", "dq", "tau_est", "temperature", "mode")
     return {
-        "age_s": now - sample.arrival, **{name: plain(getattr(state, name)) for name in whole},
-        **{name: plain(getattr(state, name)[:JOINTS]) for name in motors},
+        "age_s": now - sample.arrival, **{name: _plain(getattr(state, name)) for name in whole},
+        **{name: getattr(state, name)[:JOINTS].tolist() for name in motors},
         "remote": remote._asdict() | {
             "buttons": sorted(remote.buttons), "head": head_of(state.remote),
         },

@@ -128,7 +128,7 @@ def _mujoco(config: LaunchConfig, ground: Ground | None) -> ThreadedRollout:
 
 def _warp(config: LaunchConfig, ground: Ground | None) -> RolloutBackend:
     physics = _physics(config)
-    named = None if ground is None else _NamedGround(ground)
+    named = _NamedGround(ground) if ground is not None else None
     rollout = _warp_rollout(
         config.robot_model, physics.period, physics.substeps, config.warp, named
     )

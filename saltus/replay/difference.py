@@ -84,9 +84,9 @@ class Tally:
         others: by field, in how many messages a word, a count or a shape differs.
     """
 
-    def __init__(self, topic: Topic[Any], ignored: tuple[str, ...] = ()) -> None:
-        """Of a topic; fields of `WALL_CLOCK` and those `ignored` are not compared."""
-        left_out = {LOG_TIME, *WALL_CLOCK.get(topic.name, ()), *ignored}
+    def __init__(self, topic: Topic[Any]) -> None:
+        """Of a topic; fields of `WALL_CLOCK` are not compared."""
+        left_out = {LOG_TIME, *WALL_CLOCK.get(topic.name, ())}
         self._columns = {
             name: column for name, column in columns_of(topic.message).items()
             if not column.packed and name not in left_out

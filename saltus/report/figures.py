@@ -9,7 +9,6 @@ from typing import NamedTuple
 import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
-from matplotlib.lines import Line2D
 
 from controller.gaits import GAITS
 from robots.conventions import FOOT_NAMES
@@ -209,30 +208,24 @@ def line_search(trial: TrialRecord) -> Panel:
     made, axes = figure(width=4.4, height=2.8)
     own, fine = sizes <= 0.0, np.isfinite(costs)  # own: the trajectory before the step
     line = [i for i in np.argsort(sizes) if fine[i] and not own[i]]
-    axes.plot(sizes[line], costs[line], "o-", color=colour, linewidth=0.8, markersize=4)
+    axes.plot(sizes[line], costs[line], "o-", color=colour, linewidth=0.8, markersize=4,
+              label="candidate")  # fmt: skip
     for cost in costs[own & fine]:
-        axes.axhline(cost, color=GREY, linestyle=":", linewidth=1.2)
+        axes.axhline(cost, color=GREY, linestyle=":", linewidth=1.2, label="before the step")
     top = axes.get_xaxis_transform()  # so high whatever the costs
     axes.plot(sizes[~fine & ~own], np.full(int(np.sum(~fine & ~own)), 0.97), "x", color="black",
-              transform=top, clip_on=False)  # fmt: skip
+              transform=top, clip_on=False, label="diverged or not tried")  # fmt: skip
     if fine.any():
         best = int(np.argmin(costs))
         at = sizes[best] if sizes[best] > 0.0 else sizes[sizes > 0.0].min(initial=1.0)
-        axes.plot(at, costs[best], "o", color="black", markersize=11, fillstyle="none")
+        axes.plot(at, costs[best], "o", color="black", markersize=11, fillstyle="none",
+                  label="least")  # fmt: skip
     axes.set_xscale("log")
     if fine.any() and costs[fine].max() > STEEP * max(costs[fine].min(), 1e-12):
         axes.set_yscale("log")
     axes.set_xlabel("step size")
     axes.set_ylabel("cost")
-    handles = [
-        Line2D([], [], marker="o", color=colour, markersize=4, label="candidate"),
-        Line2D([], [], marker="o", color="black", linestyle="none", markersize=9, fillstyle="none",
-               label="least"),
-        Line2D([], [], marker="x", color="black", linestyle="none", label="diverged or not tried"),
-    ]  # fmt: skip
-    if (own & fine).any():
-        handles.append(Line2D([], [], color=GREY, linestyle=":", label="before the step"))
-    axes.legend(handles=handles, fontsize=7, frameon=False)
+    axes.legend(fontsize=7, frameon=False, markerscale=0.8)
     axes.set_title(trial.label, loc="left", color=colour)
     diverged = int(np.sum(~fine))
     return drawn(made, f"Cost of {len(costs)} candidates by step size, {diverged} of them diverged")

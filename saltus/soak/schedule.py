@@ -17,6 +17,7 @@ from typing import Any, NamedTuple, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
+from robots.planar_pose import PlanarPose
 from runtime.bus import Publisher
 from runtime.messages import Command as CommandMessage
 from saltus.configuration.options import read_mapping
@@ -229,17 +230,10 @@ class Steering:
         self.is_homing = math.hypot(x, y) > (NEAR if self.is_homing else FAR)
         if not self.is_homing or command.gait == "stand":
             return command
-        way = math.atan2(-y, -x) - heading_of(q)
+        way = math.atan2(-y, -x) - PlanarPose.of(q).yaw
         error = math.remainder(way, 2.0 * math.pi)
         turn = float(np.clip(TURN_GAIN * error, *BOUNDS["commands"]["velocity"]["turn"]))
         return command._replace(forward=SPEED * max(0.0, math.cos(error)), left=0.0, turn=turn)
-
-
-def heading_of(q: NDArray[np.float64]) -> float:
-    """Of the trunk in the world [rad]."""
-    x, y, z, w = q[3:7]
-    return math.atan2(2.0 * (w * z + x * y), 1.0 - 2.0 * (y * y + z * z))
-
 
 
 class Player:

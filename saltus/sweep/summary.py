@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterable
 
 import numpy as np
+from scipy.stats import binomtest
 
 from saltus.common.console import print_table
 from saltus.metrics.run import DRIVING_MEASURES
 from saltus.sweep.conditions import Condition, Conditions
 from saltus.sweep.trials import Row
-
-NORMAL_97_5 = 1.959963984540054  # quantile of the standard normal for an interval of 95 %
 
 
 def wilson_interval(successes: int, trials: int) -> tuple[float, float]:
@@ -21,12 +19,8 @@ def wilson_interval(successes: int, trials: int) -> tuple[float, float]:
     E. B. Wilson, Probable inference, the law of succession, and statistical inference, JASA 22
     (1927). Unlike the normal approximation it says something sensible at 0 and 100 %.
     """
-    square = NORMAL_97_5**2 / trials
-    rate = successes / trials
-    middle = rate + 0.5 * square
-    half = math.sqrt(square * (rate * (1.0 - rate) + 0.25 * square))
-    low, high = (middle - half) / (1.0 + square), (middle + half) / (1.0 + square)
-    return (0.0 if successes == 0 else low), (1.0 if successes == trials else high)
+    interval = binomtest(successes, trials).proportion_ci(method="wilson")
+    return float(interval.low), float(interval.high)
 
 
 def summarise(rows: Iterable[Row]) -> list[Row]:

@@ -7,16 +7,17 @@ import secrets
 import time
 from collections import deque
 from collections.abc import Callable
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import rich
 import viser
 
+from robots.planar_pose import PlanarPose
 from runtime.bus import Bus
+from runtime.topics import COMMAND, PACE, PUSH, TUNING
 from saltus.common.console import say
 from saltus.common.errors import BadRequest
-from saltus.common.heading import base_rotation
 from saltus.configuration.launch import LaunchConfig
 from saltus.launch.announcement import RunningLaunch
 from saltus.launch.assembly import make_ground
@@ -36,6 +37,7 @@ from saltus.view.panel import (
 from saltus.view.scene import Scene
 
 PORT = 8080
+Outcome = dict[str, Any]
 FRAME_S = 1.0 / 30.0
 ALIVE_S = 0.5  # between two looks whether the launch lives [s]
 LAST_WORDS_S = 0.1  # in which the last command may leave
@@ -51,14 +53,6 @@ class Place(NamedTuple):
 
     address: str = "127.0.0.1"
     port: int | None = None
-
-
-class PageSummary(NamedTuple):
-    """What came of a page that was served."""
-
-    address: str
-    seconds: float
-    frames: int
 
 
 class Page:
@@ -131,9 +125,10 @@ class Page:
         wall, shown = np.subtract(self._clocks[-1], self._clocks[0])
         return float(shown / wall) if wall > 0.0 else math.nan
 
-    def outcome(self) -> PageSummary:
-        """What came of it."""
-        return PageSummary(self.url, time.monotonic() - self._begin, self.frames)
+    def outcome(self) -> Outcome:
+        """Its address, for how long it was served [s], and the frames that were drawn."""
+        seconds = time.monotonic() - self._begin
+        return {"address": self.url, "seconds": seconds, "frames": self.frames}
 
     def __enter__(self) -> Page:
         return self
@@ -170,7 +165,7 @@ def words_of(instant: Instant, factor: float, note: str) -> str:
     return ", ".join([*words, *([note] if note else [])])
 
 
-def view_launch(launch: RunningLaunch, place: Place, stop: Callable[[], bool]) -> PageSummary:
+def view_launch(launch: RunningLaunch, place: Place, stop: Callable[[], bool]) -> Outcome:
     """Serve a page of a launch until that ends, or `stop()`.
 
     Raises:
@@ -202,13 +197,11 @@ def view_launch(launch: RunningLaunch, place: Place, stop: Callable[[], bool]) -
             levers.close()
             bus.close(LAST_WORDS_S)
         outcome = page.outcome()
-        say(f"view: {end}; {outcome.frames} frames in {outcome.seconds:.1f} s")
+        say(f"view: {end}; {outcome['frames']} frames in {outcome['seconds']:.1f} s")
         return outcome
 
 
-def view_recording(
-    run: RecordedRun, name: str, place: Place, stop: Callable[[], bool]
-) -> PageSummary:
+def view_recording(run: RecordedRun, name: str, place: Place, stop: Callable[[], bool]) -> Outcome:
     """Serve a page of a recording until `stop()`.
 
     Raises:
@@ -237,23 +230,20 @@ def _add_controls(
 ) -> None:
     """The tabs of what may be done to a launch."""
     server, config = page.server, launch.config
-    if levers.pushes:
+    if levers.offers(PUSH):
         with page.tabs.add_tab("Push"):
             PushControls(server, levers, page.scene, heading)
-    if levers.drives:
+    if levers.offers(COMMAND):
         with page.tabs.add_tab("Drive"):
             add_pad(server, levers)
-    if levers.paces:
+    if levers.offers(PACE):
         with page.tabs.add_tab("Time"):
             add_time(server, levers, config.view.speed)
-    if levers.tunes:
+    if levers.offers(TUNING):
         with page.tabs.add_tab("Planner"):
             TuningControls(server, levers, config)
 
 
 def _heading(instant: Instant) -> float:
     """Of the robot [rad]."""
-    if instant.state is None:
-        return 0.0
-    x = base_rotation(np.asarray(instant.state.q[3:7]))[:, 0]
-    return math.atan2(x[1], x[0])
+    return 0.0 if instant.state is None else PlanarPose.of(instant.state.q).yaw
