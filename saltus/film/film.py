@@ -1,6 +1,5 @@
 """How the robot of a recorded run moved, what it planned, and how it was pushed."""
 
-import tempfile
 from collections.abc import Sequence
 from importlib.util import find_spec
 from pathlib import Path
@@ -16,7 +15,7 @@ from runtime.messages import PlanOutline, Push
 from saltus.common.console import RunProgress, say
 from saltus.common.errors import BadRequest, refusing
 from saltus.configuration.launch import TICK_S
-from saltus.film.drawing import CAMERAS, Frames, Job, View, draw
+from saltus.film.drawing import CAMERAS, Frames, Job, View, draw_file
 from saltus.launch.assembly import make_script
 from saltus.launch.recorded import RecordedRun
 from sim_bridge.perturbations import BaseForce, MotorBlock, Perturbation
@@ -196,15 +195,12 @@ def make_film(runs: Sequence[Path], file: Path, options: FilmOptions) -> Film:
         ))  # fmt: skip
     job = msgspec.structs.replace(jobs[0], beside=tuple(jobs[1:]))
     with refusing(f"{file}: cannot be written"):
-        with tempfile.TemporaryDirectory(dir=file.parent, prefix=".film-") as beside:
-            with RunProgress(len(times), "frames") as progress:
-                failure = draw(
-                    [(job, *frames)], Path(beside),
-                    lambda n: progress.show(n, f"{times[n - 1]:.2f} s of the run"),
-                )  # fmt: skip
-            if failure:
-                raise BadRequest(f"no film: {failure}")
-            (Path(beside) / f"film.{ending}").replace(file)
+        with RunProgress(len(times), "frames") as progress:
+            failure = draw_file(
+                job, frames, file, lambda n: progress.show(n, f"{times[n - 1]:.2f} s of the run")
+            )
+    if failure:
+        raise BadRequest(f"no film: {failure}")
     seconds = len(times) / options.frames_per_second
     return Film(file, len(times), seconds, file.stat().st_size)
 
@@ -260,28 +256,16 @@ def _captions(run: RecordedRun, times: Array, speed: float, named: bool) -> list
     return [f"{name}{time:.2f} s{pace}{source}" for time in times]
 
 
-def leave_strip(folder: Path, duration: float, events: Sequence[float]) -> None:
-    """Draw a film strip of a recorded run into its folder; where that fails, say why.
-
-    Args:
-        folder: of the run.
-        duration: length of the run [s].
-        events: times of perturbations [s]; the first one is shown.
-    """
-    times = np.array(panel_times(duration, events))
-    captions = [f"{time:.2f} s" for time in times]
+def leave_strip(folder: Path) -> None:
+    """Draw a film strip of a recorded run into its folder; where that fails, say why."""
     try:
         run = RecordedRun(folder)
-        config = run.config
-        frames = frames_of(run, times, captions, config.robot_model.legs)
-        with tempfile.TemporaryDirectory(dir=folder, prefix=".strip-") as beside:
-            seed = config.simulation.seed
-            job = Job(
-                "strip", PANEL, View(), "png", robot=config.robot, terrain=config.terrain, seed=seed
-            )
-            failure = draw([(job, frames)], Path(beside))
-            if not failure:
-                (Path(beside) / "strip.png").replace(folder / STRIP)
+        times = panel_times(run.duration, [m.time for m in run.marks if m.kind == "push"])
+        config, captions = run.config, [f"{time:.2f} s" for time in times]
+        frames = frames_of(run, np.array(times), captions, config.robot_model.legs)
+        job = Job("strip", PANEL, View(), "png", robot=config.robot, terrain=config.terrain,
+                  seed=config.simulation.seed)  # fmt: skip
+        failure = draw_file(job, [frames], folder / STRIP)
     except (BadRequest, OSError) as error:
         failure = str(error)
     if failure:

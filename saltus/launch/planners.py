@@ -225,14 +225,10 @@ def hilqr(config: LaunchConfig) -> HilqrPlanner:
     from controller.hilqr_planner import HilqrPlanner
 
     options, (ground, estimate) = planning(config), _belief(config)
-    reference = make_reference(config, make_commands(config), ground)
-    backend = make_rollout(config, ground)
+    reference, backend = _followed(config, ground)
     derivatives = make_derivatives(options, config.robot_model, config.rollout != "mujoco", ground)
     planner = HilqrPlanner(options, config.robot_model, reference, backend, derivatives, ground)
-    if estimate is not None:
-        estimate.simulators += [backend, derivatives]
-        planner.ground_estimate = estimate
-    return planner
+    return _moving(planner, estimate, backend, derivatives)
 
 
 def mppi(config: LaunchConfig) -> MppiPlanner:
@@ -244,11 +240,20 @@ def mppi(config: LaunchConfig) -> MppiPlanner:
     from controller.mppi_planner import MppiPlanner
 
     ground, estimate = _belief(config)
-    reference = make_reference(config, make_commands(config), ground)
-    backend = make_rollout(config, ground)
+    reference, backend = _followed(config, ground)
     planner = MppiPlanner(config.mppi, config.robot_model, reference, backend)
+    return _moving(planner, estimate, backend)
+
+
+def _followed(config: LaunchConfig, ground: Ground | None) -> tuple[Reference, RolloutBackend]:
+    """What a planner follows, and what rolls its candidates out."""
+    return make_reference(config, make_commands(config), ground), make_rollout(config, ground)
+
+
+def _moving(planner: Any, estimate: GroundEstimate | None, *simulators: Any) -> Any:
+    """The planner, with the estimate that moves the ground of its simulators."""
     if estimate is not None:
-        estimate.simulators.append(backend)
+        estimate.simulators += simulators
         planner.ground_estimate = estimate
     return planner
 

@@ -75,7 +75,7 @@ def _lateral(cell: Cell, limits: Mapping[str, tuple[float, float]]) -> Panel:
     pushed = any(trial.kind for trial in cell.trials)
     axes.set(**limits, xlabel=_since(pushed), ylabel="lateral position [m]")
     axes.set_title(entry.label, color=entry.colour, loc="left", fontweight="bold")
-    fallen = len(cell.trials) - len(cell.upright)
+    fallen = sum(trial.fell for trial in cell.trials)
     told = [f"{fallen} of {len(cell.trials)} fell"] if fallen else []
     if furthest is not None:
         told.append(f"trial {furthest.row['trial']}: {furthest.deviation:.2f} m")

@@ -11,9 +11,9 @@ import numpy as np
 from saltus.common.errors import BadRequest
 from saltus.common.files import read_table
 from saltus.configuration.planners import entry_of
-from saltus.report.reading import Array, Subject, TrialRecord
+from saltus.report.reading import Array, Row, Subject, TrialRecord
 from saltus.sweep.conditions import Condition
-from saltus.sweep.summary import wilson_interval
+from saltus.sweep.summary import summarise
 
 SAFE = ("hold", "stand_down", "damp")  # motor commands for want of a good plan
 START = 1  # ticks of damping with which a run by the clock begins, before its first reading
@@ -47,45 +47,17 @@ class Cell(NamedTuple):
     planner: str
     trials: Sequence[TrialRecord]
 
-    @property
-    def upright(self) -> list[TrialRecord]:
-        """Those without a fall."""
-        return [trial for trial in self.trials if not trial.fell]
 
-    @property
-    def passed(self) -> int:
-        """How many succeeded."""
-        return sum(trial.passed for trial in self.trials)
+def success(subject: Subject) -> list[Row]:
+    """The summary of a sweep, with what the thesis has `published` for each of its rows."""
+    order = subject.planners.index
+    rows = sorted((trial.row for trial in subject.trials), key=lambda row: order(row["planner"]))
 
-    @property
-    def deviation(self) -> float | None:
-        """Mean maximum lateral deviation of the trials without a fall [m]; None without one."""
-        return mean([trial.deviation for trial in self.upright])
+    def published(entry: Row) -> Published | None:
+        magnitude = round(entry["magnitude"], 3) if subject.name == "table-6.1" else 0.0
+        return PUBLISHED.get((subject.name, entry["kind"], entry["planner"], magnitude))
 
-    @property
-    def deviation_of_all(self) -> float | None:
-        """Mean maximum lateral deviation of all trials, fallen ones up to their end [m]."""
-        return mean([trial.deviation for trial in self.trials])
-
-    @property
-    def interval(self) -> tuple[float, float]:
-        """95 % interval of the share of trials that succeeded."""
-        return wilson_interval(self.passed, len(self.trials))
-
-    def mean_of(self, key: str) -> float | None:
-        """Mean of a measure of the rows, over the trials without a fall that have it."""
-        return mean([t.row[key] for t in self.upright if t.row.get(key) is not None])
-
-    def published(self, suite: str) -> Published | None:
-        """The thesis's figures for this cell of a suite, None where it has none."""
-        condition = self.condition
-        magnitude = round(condition.magnitude, 3) if suite == "table-6.1" else 0.0
-        return PUBLISHED.get((suite, condition.kind, self.planner, magnitude))
-
-
-def mean(values: Sequence[float]) -> float | None:
-    """Mean; None of nothing."""
-    return float(np.mean(values)) if values else None
+    return [entry | {"published": published(entry)} for entry in summarise(rows)]
 
 
 def cells(subject: Subject, trials: Sequence[TrialRecord] | None = None) -> list[Cell]:

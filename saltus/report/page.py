@@ -97,7 +97,7 @@ def page(subject: Subject, strips: tuple[str, ...] = (), video: str | None = Non
     )
     groups = {name: [t for t in trials if t.planner == name] for name in subject.planners}
     times = {name: measures.solve_times(own) for name, own in groups.items()}
-    found = measures.cells(subject)
+    success = measures.success(subject)
     along_line = measures.cells(subject, [t for t in trials if t.has_states and not t.is_driven])
     budgets = dict.fromkeys(t.row["budget_ms"] for t in trials if "budget_ms" in t.row)
 
@@ -118,13 +118,13 @@ def page(subject: Subject, strips: tuple[str, ...] = (), video: str | None = Non
 
     return _template().render(
         subject=subject, verdict=measures.verdict(subject), shown=shown, striped=striped,
-        filmed=filmed, pictures=pictures(striped, filmed), groups=groups, all_cells=found,
+        filmed=filmed, pictures=pictures(striped, filmed), groups=groups, success=success,
         success_word=measures.success_word(subject), title=title, row_total=row_total,
         lost=[trial for trial in trials if measures.safe_commands(trial) > measures.START],
-        thesis=any(cell.published(subject.name) for cell in found),
+        thesis=any(entry["published"] for entry in success),
         pairings=pair_up(trial.row for trial in trials), budgets=budgets,
         processor_ms=processor_ms,
-        driven=measures.cells(subject, [t for t in trials if t.is_driven]),
+        driven=[entry for entry in success if f"mean_{DRIVING_MEASURES[0]}" in entry],
         driving_measures=list(zip(DRIVING_MEASURES, DIGITS, strict=True)),
         sideways=[(words, list(beside))
                   for words, beside in groupby(along_line, lambda cell: cell.condition.words)],

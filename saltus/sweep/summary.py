@@ -71,6 +71,7 @@ def _success(rows: list[Row]) -> Row:
     return {
         "trials": len(rows), "success": sum(map(succeeded, rows)),
         "mean_max_lateral_deviation_m": _mean(rows, "max_lateral_deviation_m"),
+        "mean_max_lateral_deviation_of_all_m": _mean(rows, "max_lateral_deviation_m", True),
         "largest_lateral_deviation_m": max(_known(rows, "max_lateral_deviation_m"), default=None),
     }  # fmt: skip
 
@@ -80,14 +81,14 @@ def _interval(rows: list[Row]) -> Row:
     return {"success_low": low, "success_high": high}
 
 
-def _known(rows: list[Row], key: str) -> list[float]:
-    """Values of the rows without a fall that know it."""
-    return [row[key] for row in rows if not row["fell"] and row[key] is not None]
+def _known(rows: list[Row], key: str, fallen: bool = False) -> list[float]:
+    """Values of the rows that know it; of those with a fall only if they are wanted."""
+    return [row[key] for row in rows if (fallen or not row["fell"]) and row.get(key) is not None]
 
 
-def _mean(rows: list[Row], key: str) -> float | None:
-    """Over the rows without a fall that know it; None where none does."""
-    values = _known(rows, key)
+def _mean(rows: list[Row], key: str, fallen: bool = False) -> float | None:
+    """See `_known`; None where none does."""
+    values = _known(rows, key, fallen)
     return float(np.mean(values)) if values else None
 
 
