@@ -18,9 +18,7 @@ def run() -> BenchResult:
     outcome = launch(load_launch("a1-emulated"))
     row = row_of(outcome)
     p99 = row["answer_us_p99"]
-    table = [{key: round(value, 3) if isinstance(value, float) else value
-              for key, value in row.items()}]  # fmt: skip
-    return BenchResult([row], p99 / LATENCY_AIM_US, table=table)
+    return BenchResult([row], p99 / LATENCY_AIM_US)
 
 
 def row_of(outcome: LaunchOutcome) -> dict[str, Any]:

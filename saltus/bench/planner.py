@@ -12,10 +12,10 @@ import subprocess
 import sys
 import tempfile
 from collections.abc import Iterator, Sequence
-from itertools import product
+from functools import partial
 from pathlib import Path
 from time import sleep
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
@@ -146,20 +146,7 @@ SETTLE_S = 0.005  # the peer's threads spin for a while after an answer [s]
 REFERENCE_MS = 0.3  # that making a driven robot's reference may take in a solve [ms]
 
 
-class PeerSolver(NamedTuple):
-    """What the peer is asked for: with friction cones or without, and its threads."""
-
-    cones: bool
-    threads: int
-
-    @property
-    def name(self) -> str:
-        """Of its row."""
-        cones, plural = "" if self.cones else "no_cones_", "s" if self.threads > 1 else ""
-        return f"crocoddyl_{cones}{self.threads}_thread{plural}"
-
-
-PEERS = tuple(PeerSolver(*each) for each in product((True, False), (1, THREADS)))
+PEERS = {f"crocoddyl_{n}_thread{'s' if n > 1 else ''}": n for n in (1, THREADS)}  # threads
 
 
 class StageTimer:
@@ -240,15 +227,13 @@ def run(
                 for _ in range(REPEAT):
                     stages.measure(k % cases)
 
-            def ask(solver: PeerSolver, k: int) -> None:
+            def ask(name: str, k: int) -> None:
                 """The peer measures by itself."""
-                answer = peer.ask(case=k % cases, **solver._asdict(), repeat=REPEAT)
-                times.add(solver.name, [ms / MS for ms in answer["ms"]])
+                answer = peer.ask(case=k % cases, threads=PEERS[name], repeat=REPEAT)
+                times.add(name, [ms / MS for ms in answer["ms"]])
                 sleep(SETTLE_S)
 
-            calls = {"ours": ours} | {
-                each.name: lambda k, each=each: ask(each, k) for each in PEERS
-            }
+            calls = {"ours": ours} | {name: partial(ask, name) for name in PEERS}
             take_turns(calls, cases)
             times.seconds.clear()
             take_turns(calls, rounds * cases)
@@ -274,17 +259,13 @@ def _result(times: Times, versions: dict[str, Any]) -> BenchResult:
 def _ratio_rows(times: Times) -> Iterator[dict[str, Any]]:
     """Rows of ratios of medians, with what they may be at most."""
     ours, reference = times.median("iteration"), times.median("driven_reference", MS)
-    best, plain = (
-        min(times.median(each.name) for each in PEERS if each.cones == cones)
-        for cones in (True, False)
-    )
+    alone, best = times.median(next(iter(PEERS))), min(map(times.median, PEERS))
     empty = dict.fromkeys(("median_ms", "p10_ms", "p90_ms", "n"))
     for name, ratio, at_most in (
         ("iteration_over_crocoddyl", ours / best, 1.0),
-        ("iteration_over_crocoddyl_no_cones", ours / plain, None),
         ("line_search_over_bare", times.ratio("line_search", "bare_stepping"), 1.3),
         ("iteration_over_rigid", times.ratio("iteration", "iteration_rigid"), 1.1),
-        ("ratio_as_run", times.ratio("iteration_as_run", PeerSolver(True, 1).name), 0.7),
+        ("ratio_as_run", times.median("iteration_as_run") / alone, 0.7),
         ("driven_reference_over_bound", reference / REFERENCE_MS, 1.0),
     ):
         yield {"name": name, **empty, "ratio": ratio, "at_most": at_most}

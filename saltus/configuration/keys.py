@@ -210,11 +210,7 @@ Reason = Callable[[LaunchConfig], str]  # empty where a key has an effect
 _CHOSEN_BY = {"command": "drive.source", "reference_from": "planner"}
 
 
-class Rule(NamedTuple):
-    """Keys, or sections of them, and why a launch does not use them; empty where it does."""
-
-    keys: tuple[str, ...]
-    reason: Reason
+Rule = tuple[tuple[str, ...], Reason]  # keys, or sections of them, and why a launch has no use
 
 
 def reason_without_effect(key: str, config: LaunchConfig) -> str:
@@ -256,18 +252,6 @@ def _only(path: str, *values: str) -> Reason:
     return lambda config: "" if get(config) in values else f"{path} is {get(config)}"
 
 
-def _planner_runs(config: LaunchConfig) -> str:
-    return "connection emulator: another launch moves it" if not config.kind.planned else ""
-
-
-def _is_driven(config: LaunchConfig) -> str:
-    return "" if config.is_driven else "drive.source is none"
-
-
-def _has_driver(config: LaunchConfig) -> str:
-    return "" if config.drive.source != "none" else "drive.source is none"
-
-
 def _commands_move(config: LaunchConfig) -> str:
     if config.drive.source != "none":
         return f"drive.source is {config.drive.source}"
@@ -275,14 +259,6 @@ def _commands_move(config: LaunchConfig) -> str:
         stands = config.reference == "stand" and not config.is_driven
         return "reference stand does not move" if stands else ""
     return "a recorded reference has its own speed"
-
-
-def _from_a_gait(config: LaunchConfig) -> str:
-    return "" if config.reference in GAITS else "the reference is a recorded file"
-
-
-def _rolls_out(config: LaunchConfig) -> str:
-    return "" if config.planner_entry.rolls_out else f"planner is {config.planner}"
 
 
 def _convex_mpc_walks(config: LaunchConfig) -> str:
@@ -293,20 +269,29 @@ def _convex_mpc_walks(config: LaunchConfig) -> str:
     return _only("planner", "convex_mpc")(config)
 
 
-def _plugin_runs(config: LaunchConfig) -> str:
-    here = is_plugin(config.planner) or is_plugin(config.estimator)
-    return "" if here else "planner and estimator are Saltus's own"
-
-
-def _plugin_plans(config: LaunchConfig) -> str:
-    return "" if is_plugin(config.planner) else f"planner is {config.planner}"
-
-
 _CHECKS: dict[str, Reason] = {
-    "planner_runs": _planner_runs, "is_driven": _is_driven, "has_driver": _has_driver,
-    "commands_move": _commands_move, "from_a_gait": _from_a_gait, "rolls_out": _rolls_out,
-    "convex_mpc_walks": _convex_mpc_walks, "plugin_runs": _plugin_runs,
-    "plugin_plans": _plugin_plans,
+    "planner_runs": lambda config: (
+        "" if config.kind.planned else "connection emulator: another launch moves it"
+    ),
+    "is_driven": lambda config: "" if config.is_driven else "drive.source is none",
+    "has_driver": lambda config: (
+        "" if config.drive.source != "none" else "drive.source is none"
+    ),
+    "commands_move": _commands_move,
+    "from_a_gait": lambda config: (
+        "" if config.reference in GAITS else "the reference is a recorded file"
+    ),
+    "rolls_out": lambda config: (
+        "" if config.planner_entry.rolls_out else f"planner is {config.planner}"
+    ),
+    "convex_mpc_walks": _convex_mpc_walks,
+    "plugin_runs": lambda config: (
+        "" if is_plugin(config.planner) or is_plugin(config.estimator)
+        else "planner and estimator are Saltus's own"
+    ),
+    "plugin_plans": lambda config: (
+        "" if is_plugin(config.planner) else f"planner is {config.planner}"
+    ),
     "is_typed": lambda _: "it is typed in the terminal, not set",
 }  # fmt: skip
 
@@ -317,14 +302,14 @@ def _rules() -> Iterator[Rule]:
     for row in read_table(__file__, "effects.yaml"):
         each = [name for group in row.get("each", ()) for name in names[group]]
         if check := row.get("check"):
-            yield Rule((*row["keys"], *each), _CHECKS[check])
+            yield (*row["keys"], *each), _CHECKS[check]
         elif each:
             own = [name for name in each if name != "convex_mpc"]
-            yield from (Rule((name,), _only(row["only"], name)) for name in own)
+            yield from (((name,), _only(row["only"], name)) for name in own)
         else:
             kind = row.get("connections")
             values = connections_where(kind) if kind else row["is"]
-            yield Rule(tuple(row["keys"]), _only(row["only"], *values))
+            yield tuple(row["keys"]), _only(row["only"], *values)
 
 
 RULES = tuple(_rules())

@@ -47,10 +47,6 @@ def head_of(remote: bytes) -> str:
     return remote[:2].hex(" ")
 
 
-def _plain(value: Any) -> Any:
-    return value.tolist() if hasattr(value, "tolist") else value
-
-
 def _last(sample: Sample, now: float) -> dict[str, Any]:
     state = sample.state
     remote = decode_remote(state.remote)
@@ -58,8 +54,8 @@ def _last(sample: Sample, now: float) -> dict[str, Any]:
              "foot_force", "foot_force_est")  # fmt: skip
     motors = ("q", "dq", "tau_est", "temperature", "mode")
     return {
-        "age_s": now - sample.arrival, **{name: _plain(getattr(state, name)) for name in whole},
-        **{name: getattr(state, name)[:JOINTS].tolist() for name in motors},
+        "age_s": now - sample.arrival, **{name: getattr(state, name) for name in whole},
+        **{name: getattr(state, name)[:JOINTS] for name in motors},
         "remote": remote._asdict() | {
             "buttons": sorted(remote.buttons), "head": head_of(state.remote),
         },
@@ -86,7 +82,7 @@ def _joints(last: dict[str, Any]) -> Table:
         foot = str(last["foot_force"][i // 3]) if i % 3 == 0 else ""
         table.add_row(
             label, f"{last['q'][i]:+.3f}", f"{last['dq'][i]:+.2f}", f"{last['tau_est'][i]:+.2f}",
-            str(last["temperature"][i]), mode_name(last["mode"][i]), foot,
+            str(last["temperature"][i]), mode_name(int(last["mode"][i])), foot,
         )  # fmt: skip
     return table
 

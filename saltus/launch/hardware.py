@@ -107,9 +107,11 @@ def check_at_hand(config: LaunchConfig) -> None:
     if config.kind.emulated or config.kind.bridged:
         _check_transport(config)
     if config.kind.bridged:
-        options = hardware_options(config)
-        _check_limits(config)
-        _check_gamepad(options.operator.gamepad)
+        with refusing("hardware.safety", ValueError):
+            motor_limits(config.hardware.safety, config.robot_model)
+        if (path := config.hardware.operator.gamepad) is not None:
+            with refusing("hardware", ValueError):
+                Joystick(path, "operator.gamepad").close()
 
 
 def _check_transport(config: LaunchConfig) -> None:
@@ -124,12 +126,6 @@ def _check_transport(config: LaunchConfig) -> None:
         open_robot_socket(config).close()
     if config.kind.bridged:
         open_link(config).close()
-
-
-def _check_limits(config: LaunchConfig) -> None:
-    """Raise BadRequest where an option allows more than the robot bears."""
-    with refusing("hardware.safety", ValueError):
-        motor_limits(config.hardware.safety, config.robot_model)
 
 
 def _check_means_to_stop(options: OperatorOptions) -> None:
@@ -163,13 +159,6 @@ def _check_room(folder: Path, size_mb: int) -> None:
             f"black box: {folder} lacks {1e-6 * missing:.0f} MB of room; free them, or set "
             f"hardware.black_box.folder or size_mb ({size_mb})"
         )
-
-
-def _check_gamepad(path: str | None) -> None:
-    """Raise BadRequest where the operator's gamepad cannot be opened."""
-    with refusing("hardware", ValueError):
-        if path is not None:
-            Joystick(path, "operator.gamepad").close()
 
 
 def open_robot_socket(config: LaunchConfig) -> RobotSocket | DdsRobot:

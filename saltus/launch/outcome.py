@@ -102,7 +102,7 @@ def _of_robot(config: LaunchConfig, summary: Report) -> list[LaunchProblem]:
         return []
     seconds = summary["simulated_s"]
     words = f"the robot was stopped after {seconds:.1f} s" if seconds else "the robot did not run"
-    return [LaunchProblem("stopped", words + _after(robot.get("cause", "")), True)]
+    return [LaunchProblem("stopped", ": ".join(filter(None, (words, robot.get("cause")))), True)]
 
 
 def _stood_still(reports: Reports) -> Iterator[LaunchProblem]:
@@ -162,7 +162,8 @@ def _of_black_box(reports: Reports) -> list[LaunchProblem]:
 def _of_process(name: str, report: Report, real_time: bool) -> list[LaunchProblem]:
     """Frames that did not decode, and functions that were compiled while the robot waited."""
     found = []
-    frames, count = _frames(report), report.get("undecodable", 0)
+    frames = max(report.get(key, 0) for key in ("ticks", "updates", "solves"))  # that it took in
+    count = report.get("undecodable", 0)
     if count > SHARE * frames:
         words = f"{count} frames to the {name} could not be decoded"
         advice = "is another program on the same bus?"
@@ -176,16 +177,6 @@ def _of_process(name: str, report: Report, real_time: bool) -> list[LaunchProble
         words = f"the rollout server was lost {times}; local MuJoCo replaced it"
         found.append(LaunchProblem("server_lost", words))
     return found
-
-
-def _after(reason: str) -> str:
-    """A reason as the end of a clause."""
-    return f": {reason}" if reason else ""
-
-
-def _frames(report: Report) -> int:
-    """How many messages a process took in, by what it counts."""
-    return max(report.get(key, 0) for key in ("ticks", "updates", "solves"))
 
 
 def _log(process: str) -> str:
@@ -318,7 +309,9 @@ def _text(value: Any, what: str, keys: str, unit: str, digits: int) -> str:
 
 
 def shown_value(value: Any, digits: int = 0) -> str:
-    """A number, a word, or several by their names; empty where nothing is known."""
+    """A number, a word, or several, by their names too; empty where nothing is known."""
+    if hasattr(value, "tolist"):
+        return shown_value(value.tolist(), digits)
     if isinstance(value, Mapping):
         parts = {name: shown_value(each, digits) for name, each in value.items()}
         return ", ".join(f"{name} {text}" for name, text in parts.items() if text)

@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from robots.planar_pose import PlanarPose
 from runtime.messages import (
     Command,
     GroundTruth,
@@ -44,6 +45,11 @@ class Instant(NamedTuple):
     def state(self) -> GroundTruth | StateEstimate | None:
         """The best that is known of the robot."""
         return self.truth or self.estimate
+
+    @property
+    def heading(self) -> float:
+        """Of the robot [rad]; 0 where nothing is known."""
+        return 0.0 if self.state is None else PlanarPose.of(self.state.q).yaw
 
     @property
     def time(self) -> float:

@@ -346,7 +346,8 @@ def read_sweep(folder: Path) -> Subject:
     trials = [TrialRecord(row, trace) for row, trace in zip(rows, traces, strict=True)]
     subject = Subject(
         "sweep", folder, asked.suite or folder.resolve().name, _facts(folder, asked),
-        _settings(asked), trials, _expected(asked), missing, asked.mode == "paused",
+        "".join(f"# --set {setting}\n" for setting in asked.settings) + asked.suite_text, trials,
+        sum(map(len, asked.trials.values())) or None, missing, asked.mode == "paused",
     )  # fmt: skip
     missing += _lacking(subject, asked)
     return subject
@@ -377,15 +378,6 @@ def _lacking(subject: Subject, asked: SweepDescription) -> list[str]:
             "trial with `saltus launch --record` to see it by the clock."
         )
     return sentences
-
-
-def _expected(asked: SweepDescription) -> int | None:
-    """Trials that were asked for, of all planners of the sweep."""
-    return sum(map(len, asked.trials.values())) or None
-
-
-def _settings(asked: SweepDescription) -> str:
-    return "".join(f"# --set {setting}\n" for setting in asked.settings) + asked.suite_text
 
 
 def _facts(folder: Path, asked: SweepDescription) -> dict[str, str]:

@@ -11,6 +11,7 @@ import math
 import time
 from collections.abc import Callable, Iterator
 from functools import partial
+from operator import itemgetter
 from pathlib import Path
 from typing import Any, NamedTuple, TypeVar
 
@@ -109,7 +110,7 @@ def draw_schedule(seed: int, number: int, seconds: float, hard_pushes: bool = Fa
         _terrain(place), draw_value(place, BOUNDS["network"]),
         list(_until(seconds, _commands(order))),
         list(_until(late, _every(push, "pushes", partial(_push, hard_pushes)))),
-        list(_until(late, _every(fault, "incidents", _one_of("incidents")), _time_of_event)),
+        list(_until(late, _every(fault, "incidents", _one_of("incidents")), itemgetter("at"))),
         list(_until(late, _every(harm, "harms", _harm))),
     )  # fmt: skip
 
@@ -122,10 +123,6 @@ def _until(
         if time(item) >= end:
             return
         yield item
-
-
-def _time_of_event(event: dict[str, Any]) -> float:
-    return event["at"]
 
 
 def draw_value(draw: Draw, bounds: Any) -> Any:

@@ -13,7 +13,6 @@ import numpy as np
 import rich
 import viser
 
-from robots.planar_pose import PlanarPose
 from runtime.bus import Bus
 from runtime.topics import COMMAND, PACE, PUSH, TUNING
 from saltus.common.console import say
@@ -176,7 +175,7 @@ def view_launch(launch: RunningLaunch, place: Place, stop: Callable[[], bool]) -
     with Page(f"Saltus: {config.connection} {config.robot}", place, config) as page:
         with Bus(launch.endpoints) as bus:
             levers, feed = Levers(config, bus), LiveFeed(launch, bus)
-            _add_controls(page, levers, launch, lambda: _heading(instant))
+            _add_controls(page, levers, launch, lambda: instant.heading)
             page.add_common()
             say(f"view: {page.url}")
             alive_until, drawn, end = 0.0, True, "closed"
@@ -242,8 +241,3 @@ def _add_controls(
     if levers.offers(TUNING):
         with page.tabs.add_tab("Planner"):
             TuningControls(server, levers, config)
-
-
-def _heading(instant: Instant) -> float:
-    """Of the robot [rad]."""
-    return 0.0 if instant.state is None else PlanarPose.of(instant.state.q).yaw
