@@ -57,28 +57,32 @@ def to_options(mapping: Any, kind: type[Options], source: str | Blame) -> Option
     try:
         return msgspec.convert(mapping, kind, strict=False)
     except msgspec.ValidationError as error:
-        text, _, place = str(error).partition(" - at `$")
-        place = place.strip("`.")
-        members = _members_at(kind, place)
-        unknown, sections = _UNKNOWN.match(text), [each for each in members if fields_of(each)]
-        names = [name for each in members for name in names_of(each)]
-        if text.startswith("Invalid value") and place.endswith(".kind"):
-            kinds = _members_at(kind, place.removesuffix(".kind"))
-            names = [each.__struct_config__.tag for each in kinds if fields_of(each)]
-        if unknown and len(sections) == 1:
-            key = ".".join(filter(None, (place, unknown[1])))
-            message = _unknown(unknown[1], key, sections[0], place)
-        elif names and text.startswith("Invalid"):
-            a_list = ["or a list"] * any(map(_is_list, members))
-            choices = " ".join([", ".join(map(str, names)), *a_list])
-            value = text.rpartition(" value ")[2]
-            key, message = place, f"{place} is {value}; accepted: {choices}"
-        else:
-            message = refusal(error)
-            key = (_PLACE.findall(message) or [""])[-1]
-        raise BadRequest(
-            f"{source if isinstance(source, str) else source(key)}: {message}"
-        ) from None
+        key, message = _refusal(error, kind)
+    except UnicodeEncodeError as error:
+        key, message = "", f"no text: {error}"
+    raise BadRequest(f"{source if isinstance(source, str) else source(key)}: {message}")
+
+
+def _refusal(error: msgspec.ValidationError, kind: Any) -> tuple[str, str]:
+    """The key that is refused, and why, with what is accepted instead."""
+    text, _, place = str(error).partition(" - at `$")
+    place = place.strip("`.")
+    members = _members_at(kind, place)
+    unknown, sections = _UNKNOWN.match(text), [each for each in members if fields_of(each)]
+    names = [name for each in members for name in names_of(each)]
+    if text.startswith("Invalid value") and place.endswith(".kind"):
+        kinds = _members_at(kind, place.removesuffix(".kind"))
+        names = [each.__struct_config__.tag for each in kinds if fields_of(each)]
+    if unknown and len(sections) == 1:
+        key = ".".join(filter(None, (place, unknown[1])))
+        return key, _unknown(unknown[1], key, sections[0], place)
+    if names and text.startswith("Invalid"):
+        a_list = ["or a list"] * any(map(_is_list, members))
+        choices = " ".join([", ".join(map(str, names)), *a_list])
+        value = text.rpartition(" value ")[2]
+        return place, f"{place} is {value}; accepted: {choices}"
+    message = refusal(error)
+    return (_PLACE.findall(message) or [""])[-1], message
 
 
 def fields_of(kind: Any) -> dict[str, Any]:

@@ -81,7 +81,8 @@ def find_problems(
         words = f"counts are missing: {', '.join(silent)} left no report"
         advice = f"is the disk full?; {_log(silent[0])}"
         found.append(LaunchProblem("no_report", words, False, advice))
-    found += [*_stood_still(reports), *_shares(reports)]
+    ran = (*_shares(reports), *_stood_still(reports))
+    found += sorted(ran, key=lambda problem: not problem.failure)
     found += _of_black_box(reports)
     if recording:
         words = f"the recording is incomplete: {recording}"
