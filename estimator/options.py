@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
 from typing import Annotated
 
+from msgspec import field
+from msgspec.structs import replace
+
 from robots.conventions import GRAVITY
-from runtime.options import check_ranges, positive
+from runtime.options import Options, positive
 
 
-@dataclass(frozen=True)
-class LegOdometryOptions:
+class LegOdometryOptions(Options, frozen=True):
     """Noises and thresholds of `LegOdometryFilter`; every one is positive.
 
     A noise that grows with the square root of time is given per sqrt(s), so the filter does not
@@ -77,15 +78,12 @@ class LegOdometryOptions:
     foot_radius: Annotated[float, positive("m", 0.2)] | None = None
     gravity: Annotated[float, positive("m/s^2", 100.0)] = GRAVITY
 
-    __post_init__ = check_ranges
-
 
 def _legs() -> LegOdometryOptions:
     return LegOdometryOptions(touchdown_ramp=0.05, foot_velocity_noise=0.03, huber=1.0)
 
 
-@dataclass(frozen=True)
-class InvariantOptions:
+class InvariantOptions(Options, frozen=True):
     """Noises and switches of `InvariantFilter`; every number is positive.
 
     Noises per sqrt(s) do not depend on the rate of the readings. Raises ValueError on a number
@@ -163,8 +161,6 @@ class InvariantOptions:
             use_jump=False,
         )
 
-    __post_init__ = check_ranges
-
 
 UNEVEN_GROUND = 4.0
 """Factor on the noises of standing feet where the ground is no level floor, or is not known: soft
@@ -172,8 +168,7 @@ feet creep down a slope, always the same way, by 1.2 mm/s on 10 degrees (0.4 mm/
 """
 
 
-@dataclass(frozen=True)
-class SaltedOptions:
+class SaltedOptions(Options, frozen=True):
     """Noises and thresholds of `SaltedEstimator`; every one is positive.
 
     A noise that grows with the square root of time is given per sqrt(s); a sensor's noise is that
@@ -321,8 +316,6 @@ class SaltedOptions:
     largest_speed: Annotated[float, positive("m/s", 1e6)] = 20.0
     foot_radius: Annotated[float, positive("m", 0.2)] | None = None
     gravity: Annotated[float, positive("m/s^2", 100.0)] = GRAVITY
-
-    __post_init__ = check_ranges
 
 
 def on_uneven_ground(options: SaltedOptions) -> SaltedOptions:

@@ -6,10 +6,10 @@ A record, unlike a named tuple of arrays, is handed to compiled functions as one
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import asdict
 from typing import Any, Protocol
 
 import numpy as np
+from msgspec import to_builtins
 from numba import njit
 from numpy.typing import NDArray
 
@@ -191,5 +191,5 @@ def robot_record(robot: Robot, foot_radius: float | None = None) -> Record:
 
 
 def record_of(options: Any) -> Record:
-    """Make a record (1,) of a dataclass of numbers and such dataclasses; None is NaN there."""
-    return record(asdict(options))
+    """Make a record (1,) of options that are numbers and such options; None is NaN there."""
+    return record(to_builtins(options))

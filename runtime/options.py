@@ -50,7 +50,7 @@ def positive(unit: str, most: float = math.inf) -> Range:
 
 @cache
 def ranges_of(kind: type[Any]) -> dict[str, Range]:
-    """The ranges that the annotations of a Struct or a dataclass declare, by field."""
+    """The ranges that the annotations of a Struct declare, by field."""
     ranges: dict[str, Range] = {}
     for name, hint in get_type_hints(kind, include_extras=True).items():
         for part in (hint, *get_args(hint)):  # also of Annotated[float, ...] | None
@@ -71,14 +71,8 @@ def check_ranges(options: Any) -> None:
             number = isinstance(each, int | float) and not isinstance(each, bool)
             if number and not accepted.accepts(each):
                 shown = f"{each:.10g}" if isinstance(each, float) else str(each)
-                raise ValueError(f"{_key(options, name)} is {shown}; give {accepted}")
-
-
-def _key(options: Any, name: str) -> str:
-    """What a field is called in a file."""
-    if not isinstance(options, msgspec.Struct):
-        return name
-    return options.__struct_encode_fields__[options.__struct_fields__.index(name)]
+                key = options.__struct_encode_fields__[options.__struct_fields__.index(name)]
+                raise ValueError(f"{key} is {shown}; give {accepted}")
 
 
 def refusal(error: msgspec.ValidationError, root: str = "") -> str:

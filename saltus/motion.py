@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import tempfile
 import time
 from pathlib import Path
 from typing import Any
@@ -18,7 +17,7 @@ from saltus.common.console import RunProgress, say
 from saltus.common.figures import figure, png
 from saltus.common.files import new_run_folder, write_file
 from saltus.common.processes import cores
-from saltus.film.drawing import Frames, Job, View, draw
+from saltus.film.drawing import Frames, Job, View, draw_file
 from saltus.launch.references import keep_plan, make_plan, read_motion
 
 PANELS, PANEL = 10, (240, 300)  # of the film strip: how many, and their size [pixels]
@@ -106,8 +105,4 @@ def film_strip(plan: MotionPlan, robot: str, folder: Path) -> str:
     which = np.linspace(0, reference.size - 1, PANELS).astype(int)
     captions = np.array([f"{k * reference.period:.2f} s" for k in which])
     job = Job("film_strip", PANEL, SIDE, "png", robot=robot)
-    with tempfile.TemporaryDirectory(dir=folder, prefix=".strip-") as beside:
-        failure = draw([(job, Frames.plain(reference.q[which], captions))], Path(beside))
-        if not failure:
-            (Path(beside) / "film_strip.png").replace(folder / "film_strip.png")
-    return failure
+    return draw_file(job, [Frames.plain(reference.q[which], captions)], folder / "film_strip.png")

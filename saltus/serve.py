@@ -19,7 +19,7 @@ from runtime.endpoints import CurveKeys, EndpointInUse
 from runtime.exchange import Responder
 from runtime.key_files import make_key_files, read_secret
 from runtime.server_address import check_address
-from saltus.common.errors import BadRequest
+from saltus.common.errors import BadRequest, refusing
 from saltus.common.processes import Child, describe_exit, processor_name
 from sim_bridge.options import WarpOptions
 from sim_bridge.physics_service import PhysicsService, Rollout, World
@@ -46,10 +46,8 @@ def make_service(backend: str, threads: int, robot: Robot) -> PhysicsService:
     """
     if backend not in BACKENDS:
         raise BadRequest(f"unknown backend {backend!r}; accepted: {', '.join(BACKENDS)}")
-    try:
+    with refusing(f"backend {backend}", Unavailable):
         service = _mujoco(threads, robot) if backend == "mujoco" else _warp(robot)
-    except Unavailable as error:
-        raise BadRequest(f"backend {backend}: {error}") from error
     return service
 
 
@@ -95,13 +93,11 @@ def keys_for(address: str, key_file: Path | None) -> CurveKeys | None:
     Raises:
         BadRequest: what `address` is is no address, it needs a key, or the file holds none.
     """
-    try:
+    with refusing("", ValueError):
         check_address(address, key_file is not None, "--key-file NAME")
         if key_file is None:
             return None
         return read_secret(key_file) if key_file.exists() else make_key_files(key_file)
-    except ValueError as error:
-        raise BadRequest(str(error)) from error
 
 
 def open_responder(address: str, keys: CurveKeys | None) -> Responder:

@@ -1,10 +1,7 @@
 """The benchmarks of ``saltus bench``, and what one returns."""
 
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any, NamedTuple
-
-if TYPE_CHECKING:
-    from saltus.common.criterion import Criterion
+from typing import Any, NamedTuple
 
 
 class Bench(NamedTuple):
@@ -41,7 +38,6 @@ class BenchResult(NamedTuple):
         note: for people, such as how to install a missing peer.
         table: the rows as a person reads them; as they are where empty.
         extra: further keys of the JSON object.
-        criteria: the bounds, which decide no exit status.
     """
 
     rows: list[dict[str, Any]]
@@ -49,4 +45,3 @@ class BenchResult(NamedTuple):
     note: str = ""
     table: Sequence[dict[str, Any]] = ()
     extra: Mapping[str, Any] = {}
-    criteria: Sequence["Criterion"] = ()

@@ -3,7 +3,7 @@
 Runs in an environment of its own (`make peers`), where Saltus is not installed, so it imports
 nothing of it. Usage: `python crocoddyl_peer.py CASES.npz`; see `planner_cases.save_cases` for the
 file. It speaks JSON, one object a line, on standard output: first its versions, then for each
-request {"case": i, "cones": bool, "threads": n, "repeat": r} on standard input an answer
+request {"case": i, "threads": n, "repeat": r} on standard input an answer
 {"ms": [...], "step_length": ..., "cost": ...}. It ends with its standard input.
 """
 
@@ -38,11 +38,9 @@ class Peer:
         feet = self.cases["feet"]
         self.frames = [self.model.getFrameId(str(foot), pin.FrameType.BODY) for foot in feet]
         count = len(self.cases["x0"])
-        self.solvers = {
-            (case, cones): self._solver(case, cones) for case in range(count) for cones in (0, 1)
-        }
+        self.solvers = [self._solver(case) for case in range(count)]
 
-    def iterate(self, case: int, cones: bool, threads: int) -> tuple[float, float, float]:
+    def iterate(self, case: int, threads: int) -> tuple[float, float, float]:
         """Solve for one iteration from the reference, its first state moved to x0.
 
         Returns:
@@ -50,7 +48,7 @@ class Peer:
             makes the backward pass and searches along the step lengths 1, 1/2, 1/4 ... until one
             is accepted; that step length; the cost reached.
         """
-        solver = self.solvers[case, int(cones)]
+        solver = self.solvers[case]
         solver.problem.nthreads = threads  # stays 1 in a build without OpenMP
         states = [x.copy() for x in self.cases["states"][case]]
         states[0] = self.cases["x0"][case].copy()
@@ -59,24 +57,24 @@ class Peer:
         solver.solve(states, inputs, 1, False, REGULARISATION)
         return 1e3 * (perf_counter() - begin), float(solver.stepLength), float(solver.cost)
 
-    def _solver(self, case: int, cones: int):
+    def _solver(self, case: int):
         """FDDP on the problem of one case."""
         states, inputs = self.cases["states"][case], self.cases["inputs"][case]
         contacts = self.cases["contacts"][case]
         knots = [
-            self._knot(np.flatnonzero(stance > 0.5), x, u, cones)
+            self._knot(np.flatnonzero(stance > 0.5), x, u)
             for stance, x, u in zip(contacts, states, [*inputs, None], strict=True)
         ]
         problem = crocoddyl.ShootingProblem(self.cases["x0"][case].copy(), knots[:-1], knots[-1])
         return crocoddyl.SolverFDDP(problem)
 
-    def _knot(self, feet, x_reference, u_reference, cones: int):
+    def _knot(self, feet, x_reference, u_reference):
         """One knot with the feet that stand; the terminal one has no input."""
         costs = self._costs(x_reference, u_reference)
-        if cones and u_reference is not None:
+        if u_reference is not None:
             self._add_cones(costs, feet)
         dynamics = crocoddyl.DifferentialActionModelContactFwdDynamics(
-            self.state, self.actuation, self._contacts(feet), costs, 0.0, bool(cones)
+            self.state, self.actuation, self._contacts(feet), costs, 0.0, True
         )
         period = self.period if u_reference is not None else 0.0
         return crocoddyl.IntegratedActionModelEuler(dynamics, period)
@@ -133,9 +131,7 @@ def main(path: str) -> None:
     print(json.dumps(versions), flush=True)
     for line in sys.stdin:
         ask = json.loads(line)
-        results = [
-            peer.iterate(ask["case"], ask["cones"], ask["threads"]) for _ in range(ask["repeat"])
-        ]
+        results = [peer.iterate(ask["case"], ask["threads"]) for _ in range(ask["repeat"])]
         milliseconds, step_length, cost = zip(*results, strict=True)
         answer = {"ms": milliseconds, "step_length": step_length[-1], "cost": cost[-1]}
         print(json.dumps(answer), flush=True)

@@ -20,7 +20,6 @@ from robots.state import Array
 from saltus.bench.catalogue import BenchResult
 from saltus.bench.timing import MS, take_turns_for
 from saltus.common.console import say
-from saltus.common.criterion import Criterion
 from saltus.common.processes import cores, processor_name
 from saltus.launch.planners import PROBE_S
 from saltus.serve import server_child
@@ -38,8 +37,6 @@ MOST_ON_WARP_CPU = 64  # which is for tests: a kernel there is a loop on one cor
 MOST_REMOTE = 256
 PATIENCE_S = 60.0  # with the answer of a server [s]
 TORQUE = 1.0  # standard deviation of the step of the torques [N m]
-ADDED_BOUND_MS = 1.0  # median, of the remote backend over loopback [ms]
-GPU_BATCH, GPU_BOUND_MS = 1024, 50.0  # candidates, and the longest their line search may take [ms]
 
 
 class Horizon(NamedTuple):
@@ -83,23 +80,6 @@ class Engine(NamedTuple):
         return self.rollout.statistics().get("fallbacks", 0)
 
 
-class Measured(NamedTuple):
-    """Times of one backend and one batch size.
-
-    Attributes:
-        seconds: (n,) [s]; those of the same index in a group were taken one after the other.
-    """
-
-    backend: str
-    device: str
-    candidates: int
-    seconds: Array
-
-    def quantile(self, percent: float) -> float:
-        """A percentile of the times [ms]."""
-        return MS * float(np.percentile(self.seconds, percent))
-
-
 Group = Callable[[Horizon], AbstractContextManager[list[Engine]]]
 
 
@@ -121,11 +101,6 @@ def walking_problem(seed: int = 0) -> Problem:
 def cpu_name() -> str:
     """The processor's model, and how many of its cores this process may use."""
     return f"{processor_name()}, {cores()} core{'s' if cores() > 1 else ''}"
-
-
-def warp_cpu_name() -> str:
-    """Warp's device that is no GPU."""
-    return f"Warp's CPU device, {cpu_name()}"
 
 
 @contextmanager
@@ -157,7 +132,7 @@ def warp_engines(horizon: Horizon) -> list[Engine]:
         return Engine("warp", rollout.device + ("" if alone else f" ({device})"), rollout)
 
     gpus = [gpu.alias for gpu in open_device("auto").warp.get_cuda_devices()]
-    cpu = engine("cpu")._replace(device=warp_cpu_name(), most=MOST_ON_WARP_CPU)
+    cpu = engine("cpu")._replace(device=f"Warp's CPU device, {cpu_name()}", most=MOST_ON_WARP_CPU)
     return [*map(engine, gpus), cpu]
 
 
@@ -206,33 +181,28 @@ def run(
     """
     say("preparing (compiles on the first run)")
     problem = walking_problem()
-    measured: list[Measured] = []
+    rows: list[dict[str, Any]] = []
     absent: list[str] = []
     for name, group in groups:
         try:
             with group(problem.horizon) as engines:
                 for size in sizes:
-                    measured += measure(engines, problem, size, budget_s)
+                    rows += measure(engines, problem, size, budget_s)
         except Unavailable as error:
             absent.append(f"{name}: {error}")
-    local, remote = _pair(measured, sizes[0])
-    ratio = remote.quantile(50.0) / local.quantile(50.0) if local and remote else None
-    rows: list[dict[str, Any]] = [
-        {"backend": one.backend, "device": one.device, "candidates": one.candidates,
-         "knots": problem.horizon.knots, "ms_p50": one.quantile(50.0), "ms_p99": one.quantile(99.0)}
-        for one in measured
-    ]  # fmt: skip
+    medians = {row["backend"]: row["ms_p50"] for row in rows if row["candidates"] == sizes[0]}
+    both = {"mujoco", "remote"} <= medians.keys()
     note = "; ".join([
         *(f"not measured: {each}" for each in absent),
         "the 99th percentile of few samples, as of large batches, is their longest",
     ])  # fmt: skip
-    return BenchResult(rows, ratio, note, criteria=criteria(measured, sizes[0]))
+    return BenchResult(rows, medians["remote"] / medians["mujoco"] if both else None, note)
 
 
 def measure(
     engines: Sequence[Engine], problem: Problem, size: int, budget_s: float
-) -> list[Measured]:
-    """Times of the engines that take `size` candidates; none of one that fell back."""
+) -> list[dict[str, Any]]:
+    """Rows of the engines that take `size` candidates; none of one that fell back."""
     able = {f"{each.backend} ({each.device})": each for each in engines if size <= each.most}
     if not able:
         return []
@@ -243,32 +213,14 @@ def measure(
         for name, each in able.items()
     }
     times = take_turns_for(budget_s, calls, FEWEST, MOST)
-    measured = []
+    rows = []
     for (name, engine), fallbacks in zip(able.items(), before, strict=True):
         if engine.fallbacks() == fallbacks:
-            seconds = np.array(times.seconds[name])
-            measured.append(Measured(engine.backend, engine.device, size, seconds))
+            rows.append({
+                "backend": engine.backend, "device": engine.device, "candidates": size,
+                "knots": problem.horizon.knots,
+                **times.quantiles(name, MS, ms_p50=50.0, ms_p99=99.0),
+            })  # fmt: skip
         else:
             say(f"{engine.backend} did not answer in time: no row of {size} candidates")
-    return measured
-
-
-def criteria(measured: Sequence[Measured], size: int) -> list[Criterion]:
-    """What the remote backend adds to `size` candidates, pair by pair, and a GPU's large batch."""
-    local, remote = _pair(measured, size)
-    added = [] if local is None or remote is None else [Criterion(
-        f"what remote over loopback adds to {size} candidates, median [ms]",
-        MS * float(np.median(remote.seconds - local.seconds)), "<", ADDED_BOUND_MS,
-    )]  # fmt: skip
-    return added + [
-        Criterion(f"{one.device}: {GPU_BATCH} candidates [ms]", one.quantile(50.0), "<",
-                  GPU_BOUND_MS)
-        for one in measured
-        if one.backend == "warp" and one.candidates == GPU_BATCH and one.device != warp_cpu_name()
-    ]  # fmt: skip
-
-
-def _pair(measured: Sequence[Measured], size: int) -> tuple[Measured | None, Measured | None]:
-    """Local and remote times of a batch size."""
-    found = {one.backend: one for one in measured if one.candidates == size}
-    return found.get("mujoco"), found.get("remote")
+    return rows

@@ -20,7 +20,7 @@ from robots.conventions import FOOT_NAMES
 from runtime.messages import SensorReading
 from saltus.common.compiled_code import code_version, fingerprint
 from saltus.common.console import RunProgress, say
-from saltus.common.errors import BadRequest
+from saltus.common.errors import refusing
 from saltus.common.files import cache_folder, find_file, keep_in_cache
 from saltus.configuration.launch import LaunchConfig, load_launch
 from saltus.configuration.motions import motion_file, motion_names
@@ -246,8 +246,6 @@ def read_recording(path: Path) -> Recording:
     Raises:
         BadRequest: the file is damaged.
     """
-    try:
+    with refusing(f"{path}: no sensor stream", OSError, ValueError, KeyError, remedy="delete it"):
         with np.load(path) as arrays:
             return Recording(*(arrays[name] for name in Recording._fields))
-    except (OSError, ValueError, KeyError) as error:
-        raise BadRequest(f"{path}: no sensor stream: {error}; delete it") from error

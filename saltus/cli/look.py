@@ -41,21 +41,20 @@ def view(
     """Show a launch or a recording in the browser, until Ctrl-C or the launch's end."""
     require_view()
     from runtime.signals import StopFlag
-    from saltus.view.page import PageSummary, Place, view_launch, view_recording
+    from saltus.view.page import Place, view_launch, view_recording
 
     place = Place(address, port)
     with StopFlag() as stop:
         if run is not None:
-            from saltus.view.recorded import RecordedRun
+            from saltus.launch.recorded import RecordedRun
 
             outcome = view_recording(RecordedRun(run), run.name, place, stop)
         else:
             launch = _launch(process, stop)
-            outcome = PageSummary("", 0.0, 0)  # if it stops before there is a launch
-            if launch is not None:
-                outcome = view_launch(launch, place, stop)
+            empty = {"address": "", "seconds": 0.0, "frames": 0}  # stopped before there is one
+            outcome = view_launch(launch, place, stop) if launch else empty
     if json:
-        print_json(outcome._asdict())
+        print_json(outcome)
     return 0
 
 
@@ -279,6 +278,6 @@ def replay(
         print_json(replaying.as_json(result))
     else:
         print_facts(replaying.facts(result))
-        if rows := replaying.spread_rows(result):
-            print_table("Differences, where there are any", rows)
+        for title, rows in replaying.tables(result).items():
+            print_table(title, rows)
     return int(not result.identical)

@@ -51,24 +51,17 @@ def doctor(
 
 def _facts(checks: Sequence["Check"]) -> list[Fact]:
     """The verdict, then every check, those that failed first."""
-    lines = sorted(((_verdict(check), check) for check in checks), key=lambda each: each[0][0])
-    failed = [check for (order, _), check in lines if order < 2]
-    names = ", ".join(check.check for check in failed)
+    labels = ("FAILED", "WARNING", "ok")  # in this order
+    grade = {check.check: 2 if check.ok else 0 if check.essential else 1 for check in checks}
+    lines = sorted(checks, key=lambda check: grade[check.check])
+    failed = [check.check for check in lines if not check.ok]
     verdict, words = "OK", f"{len(lines)} checks passed"
     if failed:
-        essential = any(check.essential for check in failed)
-        verdict = "FAILED" if essential else "WARNING"
-        words = f"{len(failed)} of {len(lines)} checks failed: {names}"
-        words += "" if essential else "; none of them is essential"
-    facts = [Fact(label, f"{check.check}: {check.found}") for (_, label), check in lines]
+        verdict = labels[grade[failed[0]]]
+        words = f"{len(failed)} of {len(lines)} checks failed: {', '.join(failed)}"
+        words += "" if verdict == "FAILED" else "; none of them is essential"
+    facts = (Fact(labels[grade[each.check]], f"{each.check}: {each.found}") for each in lines)
     return [Fact(verdict, words), *facts]
-
-
-def _verdict(check: "Check") -> tuple[int, str]:
-    """Where a check stands in the order, and its label."""
-    if check.ok:
-        return 2, "ok"
-    return (0, "FAILED") if check.essential else (1, "WARNING")
 
 
 EVERYWHERE = ("//*:", "//0.0.0.0:", "//[::]:")

@@ -19,9 +19,7 @@ if TYPE_CHECKING:
 def bench(
     name: Annotated[
         str | None,
-        typer.Argument(
-            help=f"One of {', '.join(BENCHMARKS)}.", autocompletion=bench_names
-        ),
+        typer.Argument(help=f"One of {', '.join(BENCHMARKS)}.", autocompletion=bench_names),
     ] = None,
     json: JsonOption = False,
 ) -> int:
@@ -31,8 +29,6 @@ def bench(
     if name not in BENCHMARKS:
         raise BadRequest(f"no benchmark {name!r}; accepted: {', '.join(BENCHMARKS)}")
     result: BenchResult = importlib.import_module(BENCHMARKS[name].module).run()
-    for criterion in result.criteria:
-        say(f"{'met' if criterion.met else 'NOT MET'}: {criterion}")
     if result.note:
         say(result.note)
     if json:

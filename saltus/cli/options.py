@@ -1,7 +1,6 @@
 """What the commands have in common: options, and what the shell offers after a command."""
 
-import typing
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Mapping
 from enum import StrEnum
 from pathlib import Path
 from typing import Annotated, Protocol
@@ -52,43 +51,22 @@ def sweep_planner_names(incomplete: str) -> list[str]:
 
 def assignments(incomplete: str) -> list[str]:
     """Keys of a launch file, each with its ``=``; after one of few values, those."""
-    from saltus.configuration.launch import LaunchConfig  # slow to load for who asks for no key
+    from saltus.configuration.keys import keys_of  # slow to load for who asks for no key
 
-    key, equals, value = incomplete.partition("=")
+    name, equals, value = incomplete.partition("=")
+    found = {key.key: key.choices for key in keys_of()}
     if not equals:
-        return _starting((f"{name}=" for name, _ in _keys(LaunchConfig)), incomplete)
-    kind = dict(_keys(LaunchConfig)).get(key)
-    return [f"{key}={each}" for each in _starting(_values(key, kind), value)]
+        return _starting((f"{key}=" for key in found), incomplete)
+    return [f"{name}={each}" for each in _starting(found.get(name, ()), value)]
 
 
 def keys(incomplete: str) -> list[str]:
     """Keys of a launch file, and its sections."""
-    from saltus.configuration.launch import LaunchConfig
+    from saltus.configuration.keys import keys_of
 
-    names = [name for name, _ in _keys(LaunchConfig)]
+    names = [key.key for key in keys_of()]
     sections = {name[:end] for name in names for end, letter in enumerate(name) if letter == "."}
     return _starting(sorted({*names, *sections}), incomplete)
-
-
-def _keys(kind: typing.Any, path: str = "") -> Iterator[tuple[str, typing.Any]]:
-    """Every key of an options class that holds a value, dotted, and the value's type."""
-    from saltus.configuration.options import fields_of
-
-    for name, member in fields_of(kind).items():
-        if fields_of(member):
-            yield from _keys(member, f"{path}{name}.")
-        else:
-            yield f"{path}{name}", member
-
-
-def _values(key: str, kind: typing.Any) -> Iterable[str]:
-    from saltus.configuration.launch import NAMES
-
-    if key in NAMES:
-        return NAMES[key]
-    if kind is bool:
-        return "true", "false"
-    return map(str, typing.get_args(kind)) if typing.get_origin(kind) is typing.Literal else ()
 
 
 def _files(incomplete: str) -> list[str]:

@@ -88,8 +88,7 @@ def _run(config: LaunchConfig, name: str, record: Path | None, view: bool) -> La
     os.environ.setdefault("MUJOCO_GL", "disable")
     from saltus.configuration.launch import limits_in_words
     from saltus.doctor.confirmation import confirm_motion
-    from saltus.film.film import leave_strip
-    from saltus.launch import assembly  # what is loaded here takes longer than --help may
+    from saltus.film.film import leave_strip  # what is loaded here takes longer than --help may
     from saltus.launch.hardware import check_at_hand
     from saltus.launch.launcher import launch as run
     from saltus.launch.launcher import viewer
@@ -102,10 +101,8 @@ def _run(config: LaunchConfig, name: str, record: Path | None, view: bool) -> La
     with viewer(config) if view else nullcontext():
         outcome = run(config, record or folder_for_logs(name), record=record is not None)
     if record and not config.kind.real:
-        emulated_s = outcome.reports.get("emulator", {}).get("emulated_s")
-        seconds = float(emulated_s or outcome.summary["simulated_s"])
         try:
-            leave_strip(record, seconds, assembly.event_times(config))
+            leave_strip(record)
         except KeyboardInterrupt:  # the run is whole, and its summary is not printed yet
             outcome = outcome._replace(interrupted=True)
     return outcome
@@ -198,7 +195,8 @@ def config(
     prefix: Annotated[
         str,
         typer.Argument(
-            metavar="[KEY]", help="Only this key, or the keys of this section.",
+            metavar="[KEY]",
+            help="Only this key, or the keys of this section.",
             autocompletion=keys,
         ),
     ] = "",

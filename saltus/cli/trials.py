@@ -20,11 +20,11 @@ from saltus.cli.options import (
 from saltus.common.console import Fact, print_facts, print_json, say
 from saltus.common.errors import INTERRUPTED, BadRequest
 from saltus.common.files import names_in, new_run_folder
-from saltus.configuration.planners import ALL, PLANNERS, planners_in_words, planners_named
+from saltus.configuration.planners import ALL, PLANNERS, planners_named
 
 if TYPE_CHECKING:
     from saltus.soak.soak import SoakResult
-    from saltus.sweep.sweep import SweepRequest, SweepResult
+    from saltus.sweep.sweep import SweepResult
     from studies.study import Study
 
 
@@ -110,7 +110,8 @@ def perturb(
     _print(result, suite, json)
     if result.missing:
         missing = "1 trial is" if result.missing == 1 else f"{result.missing} trials are"
-        say(f"{missing} not finished; go on with: {_again(request, result)}")
+        folder = shlex.quote(str(result.folder))
+        say(f"{missing} not finished; go on with: {request.command} --output {folder}")
     if result.interrupted:
         return INTERRUPTED
     return 1 if result.missing else 0
@@ -129,26 +130,6 @@ def _print(result: SweepResult, suite: str, json: bool) -> None:
         print_summary(f"perturb {suite}", result.rows)
         print_pairs(result.rows)
     say(f"results: {result.folder}")
-
-
-def _again(request: SweepRequest, result: SweepResult) -> str:
-    """The command that goes on with what is missing."""
-    words = ["saltus", "perturb", request.suite, "--planner", planners_in_words(request.planners)]
-    words += ["--mode", request.mode]
-    if request.jobs is not None:
-        words += ["--jobs", str(request.jobs)]
-    if request.cluster != "loky":
-        words += ["--cluster", request.cluster]
-    if request.scheduler is not None:
-        words += ["--scheduler", request.scheduler]
-    if request.seeds is not None:
-        words += ["--seeds", str(request.seeds)]
-    for option, values in (
-        ("--group", request.groups), ("--trial", request.trials), ("--set", request.settings),
-        ("--budget", [f"{each:g}" for each in request.budgets_ms]),
-    ):  # fmt: skip
-        words += [word for value in values for word in (option, str(value))]
-    return shlex.join([*words, "--output", str(result.folder)])
 
 
 def study(

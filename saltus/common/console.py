@@ -1,6 +1,5 @@
 """What the user sees: progress and logs on standard error, one JSON object on standard output."""
 
-import json
 import sys
 import textwrap
 import time
@@ -8,9 +7,9 @@ from collections.abc import Sequence
 from contextlib import suppress
 from typing import Any, NamedTuple
 
+import msgspec
 from rich import box
 from rich.console import Console
-from rich.measure import Measurement
 from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
 from rich.table import Table
 from rich.text import Text
@@ -32,8 +31,12 @@ def say(message: str) -> None:
 
 
 def print_json(result: dict[str, Any]) -> None:
-    """Print ``result`` as exactly one JSON object on one line, the last of standard output."""
-    sys.stdout.write(json.dumps(_plain(result), allow_nan=False) + "\n")
+    """Print ``result`` as exactly one JSON object on one line, the last of standard output.
+
+    Numbers and arrays of numpy become lists and numbers; what is not finite, null.
+    """
+    text = msgspec.json.encode(result, enc_hook=lambda value: value.tolist())
+    sys.stdout.write(text.decode() + "\n")
     sys.stdout.flush()
 
 
@@ -71,50 +74,17 @@ def print_table(
 ) -> None:
     """Print ``rows`` (all with the same keys) as a table on standard output.
 
-    The keys are the headings where there are no others. Where the table is too wide, headings
-    break between words, then columns stand closer, then text wraps, but for the first column, of
-    names.
+    The keys are the headings where there are no others. Where the table is too wide, headings and
+    text wrap, but for the first column, of names.
     """
-    console = Console(highlight=False)
-    tables = _layouts(title, rows, headings)
-    console.print(next((table for table in tables if _fits(table, console)), tables[-1]))
-
-
-def _layouts(
-    title: str, rows: list[dict[str, Any]], headings: Sequence[str] | None = None
-) -> list[Table]:
-    """The table, the widest form first."""
-    cells = [[_cell(value) for value in row.values()] for row in rows]
     keys = [key.replace("_", " ") for key in (rows[0] if rows else ())]
-    wide = keys if headings is None else list(headings)
-    narrow = [_narrow(heading, [row[i] for row in cells]) for i, heading in enumerate(wide)]
-    return [
-        _table(title, names, cells, room)
-        for names, room in ((wide, 1), (narrow, 1), (narrow, 0))
-    ]  # fmt: skip
-
-
-def _fits(table: Table, console: Console) -> bool:
-    unbounded = console.options.update(max_width=_UNBOUNDED)
-    return Measurement.get(console, unbounded, table).maximum <= console.width
-
-
-def _table(title: str, headings: Sequence[str], cells: Sequence[Sequence[str]], room: int) -> Table:
-    """A table whose words are no markup: what stands in square brackets stays."""
-    table = Table(
-        title=Text(title), title_justify="left", box=box.SIMPLE_HEAD, padding=(0, room, 0, 0)
-    )
-    for i, heading in enumerate(headings):
+    table = Table(title=Text(title), title_justify="left", box=box.SIMPLE_HEAD,
+                  padding=(0, 1, 0, 0))  # fmt: skip
+    for i, heading in enumerate(headings or keys):
         table.add_column(Text(heading), overflow="fold", no_wrap=i == 0)
-    for row in cells:
-        table.add_row(*map(Text, row))
-    return table
-
-
-def _narrow(heading: str, column: Sequence[str]) -> str:
-    """The heading in lines no longer than its longest word, or what stands under it."""
-    words = heading.split() or [""]
-    return textwrap.fill(heading, max(map(len, [*words, *column])))
+    for row in rows:
+        table.add_row(*(Text(_cell(value)) for value in row.values()))
+    Console(highlight=False).print(table)
 
 
 def _cell(value: Any) -> str:
@@ -125,19 +95,6 @@ def _cell(value: Any) -> str:
     if isinstance(value, list):
         return " ".join(f"{item:g}" for item in value)
     return f"{value:.3f}" if isinstance(value, float) else str(value)
-
-
-def _plain(value: Any) -> Any:
-    """JSON has no NaN and knows no numpy scalar: both become what a script can read."""
-    if isinstance(value, dict):
-        return {str(key): _plain(item) for key, item in value.items()}
-    if isinstance(value, (list, tuple)):
-        return [_plain(item) for item in value]
-    if hasattr(value, "tolist"):
-        return _plain(value.tolist())
-    if isinstance(value, float) and not abs(value) < float("inf"):
-        return None
-    return value
 
 
 LINE_EVERY_S = 5.0
@@ -154,11 +111,18 @@ class RunProgress:
         self._last_line = time.monotonic()
         self._last_done = 0.0  # at the last line
         self._begin: tuple[float, float] | None = None  # when it began to move [s], and where
-        self._bar = Progress(
-            BarColumn(), TextColumn("{task.completed:.4g}/{task.total:.4g} " + unit),
-            TextColumn("{task.description}", markup=False), TimeRemainingColumn(),
-            console=stderr, transient=True,
-        ) if stderr.is_terminal else None
+        self._bar = (
+            Progress(
+                BarColumn(),
+                TextColumn("{task.completed:.4g}/{task.total:.4g} " + unit),
+                TextColumn("{task.description}", markup=False),
+                TimeRemainingColumn(),
+                console=stderr,
+                transient=True,
+            )
+            if stderr.is_terminal
+            else None
+        )
         self._task = self._bar.add_task("", total=total) if self._bar else None
 
     def show(self, done: float, what: str) -> None:

@@ -19,6 +19,28 @@ class BadRequest(Exception):
         super().__init__(" ".join(message.split()))
 
 
+@contextmanager
+def refusing(what: str = "", *kinds: type[Exception], remedy: str = "") -> Iterator[None]:
+    """What fails within, or in the function that this decorates, is a bad request.
+
+    Args:
+        what: what the message begins with; empty where the error says it all.
+        kinds: of errors; OSError where none is given.
+        remedy: what to do about it.
+
+    Raises:
+        BadRequest: one of these errors was raised.
+    """
+    try:
+        yield
+    except Exception as error:
+        if not isinstance(error, kinds or (OSError,)):
+            raise
+        reason = getattr(error, "strerror", None) or error
+        parts = (f"{what}: {reason}" if what else str(reason), remedy)
+        raise BadRequest("; ".join(filter(None, parts))) from error
+
+
 def did_you_mean(name: str, accepted: Iterable[str]) -> str:
     """Such as "; did you mean push"; empty where no accepted name is near."""
     near = get_close_matches(name, list(accepted), 1)

@@ -7,8 +7,11 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
 
-from saltus.common.errors import BadRequest, did_you_mean
+import msgspec
+
+from saltus.common.errors import BadRequest, did_you_mean, refusing
 
 
 @contextmanager
@@ -35,6 +38,11 @@ def write_file(path: Path, content: bytes) -> Path:
     with replacing(path) as part:
         part.write_bytes(content)
     return path
+
+
+def read_table(beside: str, name: str) -> Any:
+    """A table in YAML that stands beside a module, whose `__file__` is given."""
+    return msgspec.yaml.decode(Path(beside).with_name(name).read_bytes())
 
 
 _SUFFIXES = (".yaml", ".yml")
@@ -73,14 +81,12 @@ def keep_in_cache(path: Path, write: Callable[[Path], None], what: str) -> None:
     Raises:
         BadRequest: the folder cannot be written.
     """
-    try:
+    with refusing(
+        f"{what} cannot be kept", remedy="set XDG_CACHE_HOME to a folder that can be written"
+    ):
         path.parent.mkdir(parents=True, exist_ok=True)
         with replacing(path) as part:
             write(part)
-    except OSError as error:
-        raise BadRequest(
-            f"{what} cannot be kept: {error}; set XDG_CACHE_HOME to a folder that can be written"
-        ) from error
 
 
 def new_run_folder(name: str) -> Path:

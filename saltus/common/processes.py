@@ -4,15 +4,12 @@ import ctypes
 import math
 import os
 import platform
-import re
 import signal
 import subprocess
 import sys
-import threading
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Final
 
 from saltus import __version__
 
@@ -78,8 +75,12 @@ class Child:
             # and what that says, keys.
             listens = self.listens and sys.stdin is not None
             self._process = subprocess.Popen(
-                self.command, stdin=None if listens else subprocess.DEVNULL,
-                stdout=log, stderr=log, start_new_session=True, env=child_environment(),
+                self.command,
+                stdin=None if listens else subprocess.DEVNULL,
+                stdout=log,
+                stderr=log,
+                start_new_session=True,
+                env=child_environment(),
             )
 
     @property
@@ -165,12 +166,3 @@ def processor_name() -> str:
         lines = []
     models = [line.partition(":")[2].strip() for line in lines if line.startswith("model name")]
     return models[0] if models else platform.processor() or platform.machine()
-
-
-PATTERN: Final = re.compile("(a+)+b")
-TEXT: Final = "a" * 60  # matching takes ages, and the lock is not given to another thread
-
-
-def hog(*_: object) -> None:
-    """Start the thread; fits as the handler of a signal."""
-    threading.Thread(target=lambda: PATTERN.match(TEXT), daemon=True).start()

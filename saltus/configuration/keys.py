@@ -11,19 +11,28 @@ import typing
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import cache
 from operator import attrgetter
-from pathlib import Path
 from typing import Any, NamedTuple
 
 import msgspec
 from rich.console import Console
+from rich.padding import Padding
 from rich.text import Text
 
 from controller.gaits import GAITS
 from runtime.options import Range, ranges_of
 from saltus.common.console import print_lines
 from saltus.common.errors import BadRequest
+from saltus.common.files import read_table
 from saltus.configuration.launch import NAMES, LaunchConfig
-from saltus.configuration.options import DEFAULT, FILE, ROBOT, Settings, fields_of
+from saltus.configuration.options import (
+    DEFAULT,
+    FILE,
+    ROBOT,
+    Settings,
+    fields_of,
+    members_of,
+    names_of,
+)
 from saltus.configuration.planners import ESTIMATORS, PLANNERS, connections_where, is_plugin
 
 _SECTION = re.compile(r"^Attributes:\n((?:[ ]+.*\n|\n)*)", re.MULTILINE)
@@ -31,7 +40,7 @@ _SECTION = re.compile(r"^Attributes:\n((?:[ ]+.*\n|\n)*)", re.MULTILINE)
 
 @cache
 def descriptions(kind: type[Any]) -> dict[str, str]:
-    """Descriptions of the options of a Struct or a dataclass, by their keys in a launch file.
+    """Descriptions of the options of a Struct, by their keys in a launch file.
 
     A description is an entry ``name: text`` in the ``Attributes:`` section of the class's
     docstring. An inherited option has that of the class that declares it, unless a class that
@@ -44,8 +53,7 @@ def descriptions(kind: type[Any]) -> dict[str, str]:
     for base in reversed(kind.__mro__):
         if base.__module__.partition(".")[0] not in ("builtins", "msgspec"):
             texts |= _entries(base)
-    fields = msgspec.structs.fields(kind) if issubclass(kind, msgspec.Struct) else ()
-    keys = {field.name: field.encode_name for field in fields}
+    keys = dict(zip(kind.__struct_fields__, kind.__struct_encode_fields__, strict=True))
     return {keys.get(name, name): text for name, text in texts.items()}
 
 
@@ -110,11 +118,11 @@ def element_keys(kind: type[Any] = LaunchConfig, path: str = "") -> list[Key]:
     keys = []
     for name, member in fields_of(kind).items():
         whole = f"{path}{name}"
-        for part in _alternatives(member):
+        for part in members_of(member):
             if fields_of(part):
                 keys += element_keys(part, f"{whole}.")
             elif typing.get_origin(part) in (tuple, list):
-                elements = [e for e in _alternatives(typing.get_args(part)[0]) if fields_of(e)]
+                elements = [e for e in members_of(typing.get_args(part)[0]) if fields_of(e)]
                 for each in elements:
                     tag = each.__struct_config__.tag or ""  # what `kind` says of it
                     keys += _keys(each, f"{whole}[{tag}].", _defaults(each))
@@ -148,8 +156,8 @@ def text_of(value: Any) -> str:
 
 def _keys(kind: Any, path: str, defaults: dict[str, Any]) -> Iterator[Key]:
     docs, ranges = descriptions(kind), ranges_of(kind)
-    for (name, member), field in zip(fields_of(kind).items(), _field_names(kind), strict=True):
-        parts, default = _alternatives(member), defaults.get(name)
+    for (name, member), field in zip(fields_of(kind).items(), kind.__struct_fields__, strict=True):
+        parts, default = members_of(member), defaults.get(name)
         sections = [part for part in parts if fields_of(part)]
         for section in sections:
             inner = default if isinstance(default, dict) else _defaults(section)
@@ -170,21 +178,10 @@ def _value_at(plain: Any, path: list[str]) -> Any:
     return plain
 
 
-def _alternatives(kind: Any) -> tuple[Any, ...]:
-    """The members of a union, without what annotates them."""
-    if typing.get_origin(kind) is typing.Annotated:
-        return _alternatives(typing.get_args(kind)[0])
-    if typing.get_origin(kind) in (typing.Union, types.UnionType):
-        return tuple(part for each in typing.get_args(kind) for part in _alternatives(each))
-    return (kind,)
-
-
 def _choices(kinds: list[Any]) -> tuple[str, ...]:
     if kinds == [bool]:
         return ("true", "false")
-    if len(kinds) == 1 and typing.get_origin(kinds[0]) is typing.Literal:
-        return tuple(map(str, typing.get_args(kinds[0])))
-    return ()
+    return tuple(map(str, names_of(kinds[0]))) if len(kinds) == 1 else ()
 
 
 def _words(kinds: list[Any]) -> str:
@@ -198,17 +195,8 @@ def _words(kinds: list[Any]) -> str:
     )
 
 
-def _field_names(kind: Any) -> list[str]:
-    """Names of the fields in the code, where `fields_of` has those of the file."""
-    if issubclass(kind, msgspec.Struct):
-        return list(kind.__struct_fields__)
-    return list(fields_of(kind))
-
-
 def _defaults(kind: Any) -> dict[str, Any]:
     """Default values by key, as plain data; a key that must be given has none."""
-    if not issubclass(kind, msgspec.Struct):
-        return msgspec.to_builtins(kind())
     defaults = {}
     for field in msgspec.structs.fields(kind):
         if field.default is not msgspec.NODEFAULT:
@@ -222,11 +210,7 @@ Reason = Callable[[LaunchConfig], str]  # empty where a key has an effect
 _CHOSEN_BY = {"command": "drive.source", "reference_from": "planner"}
 
 
-class Rule(NamedTuple):
-    """Keys, or sections of them, and why a launch does not use them; empty where it does."""
-
-    keys: tuple[str, ...]
-    reason: Reason
+Rule = tuple[tuple[str, ...], Reason]  # keys, or sections of them, and why a launch has no use
 
 
 def reason_without_effect(key: str, config: LaunchConfig) -> str:
@@ -268,18 +252,6 @@ def _only(path: str, *values: str) -> Reason:
     return lambda config: "" if get(config) in values else f"{path} is {get(config)}"
 
 
-def _planner_runs(config: LaunchConfig) -> str:
-    return "connection emulator: another launch moves it" if not config.kind.planned else ""
-
-
-def _is_driven(config: LaunchConfig) -> str:
-    return "" if config.is_driven else "drive.source is none"
-
-
-def _has_driver(config: LaunchConfig) -> str:
-    return "" if config.drive.source != "none" else "drive.source is none"
-
-
 def _commands_move(config: LaunchConfig) -> str:
     if config.drive.source != "none":
         return f"drive.source is {config.drive.source}"
@@ -287,14 +259,6 @@ def _commands_move(config: LaunchConfig) -> str:
         stands = config.reference == "stand" and not config.is_driven
         return "reference stand does not move" if stands else ""
     return "a recorded reference has its own speed"
-
-
-def _from_a_gait(config: LaunchConfig) -> str:
-    return "" if config.reference in GAITS else "the reference is a recorded file"
-
-
-def _rolls_out(config: LaunchConfig) -> str:
-    return "" if config.planner_entry.rolls_out else f"planner is {config.planner}"
 
 
 def _convex_mpc_walks(config: LaunchConfig) -> str:
@@ -305,20 +269,29 @@ def _convex_mpc_walks(config: LaunchConfig) -> str:
     return _only("planner", "convex_mpc")(config)
 
 
-def _plugin_runs(config: LaunchConfig) -> str:
-    here = is_plugin(config.planner) or is_plugin(config.estimator)
-    return "" if here else "planner and estimator are Saltus's own"
-
-
-def _plugin_plans(config: LaunchConfig) -> str:
-    return "" if is_plugin(config.planner) else f"planner is {config.planner}"
-
-
 _CHECKS: dict[str, Reason] = {
-    "planner_runs": _planner_runs, "is_driven": _is_driven, "has_driver": _has_driver,
-    "commands_move": _commands_move, "from_a_gait": _from_a_gait, "rolls_out": _rolls_out,
-    "convex_mpc_walks": _convex_mpc_walks, "plugin_runs": _plugin_runs,
-    "plugin_plans": _plugin_plans,
+    "planner_runs": lambda config: (
+        "" if config.kind.planned else "connection emulator: another launch moves it"
+    ),
+    "is_driven": lambda config: "" if config.is_driven else "drive.source is none",
+    "has_driver": lambda config: (
+        "" if config.drive.source != "none" else "drive.source is none"
+    ),
+    "commands_move": _commands_move,
+    "from_a_gait": lambda config: (
+        "" if config.reference in GAITS else "the reference is a recorded file"
+    ),
+    "rolls_out": lambda config: (
+        "" if config.planner_entry.rolls_out else f"planner is {config.planner}"
+    ),
+    "convex_mpc_walks": _convex_mpc_walks,
+    "plugin_runs": lambda config: (
+        "" if is_plugin(config.planner) or is_plugin(config.estimator)
+        else "planner and estimator are Saltus's own"
+    ),
+    "plugin_plans": lambda config: (
+        "" if is_plugin(config.planner) else f"planner is {config.planner}"
+    ),
     "is_typed": lambda _: "it is typed in the terminal, not set",
 }  # fmt: skip
 
@@ -326,17 +299,17 @@ _CHECKS: dict[str, Reason] = {
 def _rules() -> Iterator[Rule]:
     """The rules of ``effects.yaml``."""
     names = {"planners": [*PLANNERS], "estimators": [*ESTIMATORS]}
-    for row in msgspec.yaml.decode(Path(__file__).with_name("effects.yaml").read_bytes()):
+    for row in read_table(__file__, "effects.yaml"):
         each = [name for group in row.get("each", ()) for name in names[group]]
         if check := row.get("check"):
-            yield Rule((*row["keys"], *each), _CHECKS[check])
+            yield (*row["keys"], *each), _CHECKS[check]
         elif each:
             own = [name for name in each if name != "convex_mpc"]
-            yield from (Rule((name,), _only(row["only"], name)) for name in own)
+            yield from (((name,), _only(row["only"], name)) for name in own)
         else:
             kind = row.get("connections")
             values = connections_where(kind) if kind else row["is"]
-            yield Rule(tuple(row["keys"]), _only(row["only"], *values))
+            yield tuple(row["keys"]), _only(row["only"], *values)
 
 
 RULES = tuple(_rules())
@@ -421,18 +394,13 @@ def print_rows(rows: Sequence[Row]) -> None:
     if not sys.stdout.isatty():
         print_lines(_lines(rows))
         return
-    console, indent = Console(highlight=False), "    "
+    console = Console(highlight=False)
     for row in rows:
+        head = f"{row.key.key}  {row.text}  [{row.source}]"
+        console.print(Text(head, "bold" * (row.source != DEFAULT)))
         effect = f"no effect: {row.reason}; " * bool(row.reason)
-        told = f"{row.key.accepted}; {effect}{row.key.description}"
-        for text, style, first in (
-            (f"{row.key.key}  {row.text}  [{row.source}]", "bold" * (row.source != DEFAULT), ""),
-            (told, "dim", indent),
-        ):
-            for line in textwrap.wrap(
-                text, console.width - 1, initial_indent=first, subsequent_indent=indent
-            ):
-                console.print(Text(line, style))
+        about = Text(f"{row.key.accepted}; {effect}{row.key.description}", "dim")
+        console.print(Padding(about, (0, 1, 0, 4)))
 
 
 def _lines(rows: Sequence[Row]) -> list[str]:

@@ -20,7 +20,7 @@ from robots.robot_file import FILE, RobotError, folder_of, is_own, read_robot_fi
 from runtime.messages import Plan
 from runtime.options import Options, Range, positive
 from runtime.wire import DecodeError
-from saltus.common.errors import BadRequest
+from saltus.common.errors import BadRequest, refusing
 from saltus.common.files import find_file, is_file
 from saltus.configuration.motions import motion_names, take_motion
 from saltus.configuration.options import Settings, fields_of, read_mapping, to_options
@@ -37,7 +37,6 @@ from saltus.configuration.planners import (
 )
 from sim_bridge.options import IsaacGymOptions, ServerOptions, SimulationOptions, WarpOptions
 from sim_bridge.perturbations import Perturbation
-from sim_bridge.suites import SuiteError, parse_events
 from sim_bridge.terrain_options import Terrain
 
 if TYPE_CHECKING:
@@ -128,10 +127,8 @@ def robot_named(name: str) -> Robot:
     """
     from robots.robot import load_robot  # loads MuJoCo
 
-    try:
+    with refusing("robot", RobotError):
         return load_robot(name)
-    except RobotError as error:
-        raise BadRequest(f"robot: {error}") from error
 
 
 ROLLOUTS = ("mujoco", "warp", "isaacgym", "remote")
@@ -581,8 +578,12 @@ class Overrides(NamedTuple):
 
 
 def load_launch(
-    name_or_path: str, assignments: Sequence[str] = (), mode: str | None = None,
-    duration: float | None = None, drive: str | None = None, view: bool = False,
+    name_or_path: str,
+    assignments: Sequence[str] = (),
+    mode: str | None = None,
+    duration: float | None = None,
+    drive: str | None = None,
+    view: bool = False,
 ) -> LaunchConfig:
     """Read a launch file and apply what the command line overrides; see `read_launch`.
 
@@ -649,10 +650,6 @@ def configure(settings: Settings) -> LaunchConfig:
             who set it.
     """
     mapping = settings.mapping
-    try:
-        parse_events(mapping.get("perturbations") or [])
-    except SuiteError as error:
-        raise BadRequest(f"{settings.blame('perturbations')}: {error}") from error
     if isinstance(options := mapping.get("estimator"), dict):
         wrong = _not_in_estimator(next(iter(options), ""))
         raise BadRequest(f"{settings.blame('estimator')}: {wrong}")
@@ -669,10 +666,8 @@ def _defaults_of(settings: Settings) -> dict[str, Any]:
     name = str(settings.mapping.get("robot") or "a1")
     if not is_own(name):  # a recorded launch file is read from anywhere
         name = settings.mapping["robot"] = str(folder_of(name).resolve())
-    try:
+    with refusing(str(settings.blame("robot")), RobotError):
         defaults = copy.deepcopy(read_robot_file(name).defaults)
-    except RobotError as error:
-        raise BadRequest(f"{settings.blame('robot')}: {error}") from error
     source = f"{folder_of(name) / FILE}: defaults"
     if own := {"robot", "connection"} & defaults.keys():
         raise BadRequest(f"{source}: {min(own)} is for the launch to say; leave it out")

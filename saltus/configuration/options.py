@@ -1,7 +1,6 @@
 """Plain mappings to typed options, with the source of each key; errors name what is accepted."""
 
 import copy
-import dataclasses
 import re
 import types
 import typing
@@ -13,18 +12,15 @@ from typing import Any, TypeVar
 import msgspec
 
 from runtime.options import refusal
-from saltus.common.errors import BadRequest, did_you_mean
+from saltus.common.errors import BadRequest, did_you_mean, refusing
 from saltus.common.files import find_file
 from sim_bridge.plain_yaml import YamlError, read_yaml
 
 Options = TypeVar("Options")
 Blame = Callable[[str], str]  # of a dotted key: what a message about it begins with
 _PLACE = re.compile(r"(?<= - at )\S+$|^[\w.\[\]]+")  # of the key in a refusal
+_UNKNOWN = re.compile("Object contains unknown field `(.*?)`")
 _MOST_PLACES = 4  # that somebody may have meant
-
-
-class _Refused(Exception):
-    """A key and why it is refused."""
 
 
 def read_mapping(path: Path) -> dict[str, Any]:
@@ -45,13 +41,13 @@ def read_mapping(path: Path) -> dict[str, Any]:
 
 
 def to_options(mapping: Any, kind: type[Options], source: str | Blame) -> Options:
-    """Check every key of ``mapping`` against ``kind`` (a Struct or dataclass) and convert it.
+    """Check every key of ``mapping`` against ``kind``, a Struct, and convert it.
 
     Text is read as a number where one is expected: YAML takes 1e-3, without a point, for text.
 
     Args:
         mapping: what was read.
-        kind: a msgspec Struct or a dataclass, with others nested in it.
+        kind: a msgspec Struct, with others nested in it.
         source: what messages begin with: the file; or gives that for a key.
 
     Raises:
@@ -59,77 +55,74 @@ def to_options(mapping: Any, kind: type[Options], source: str | Blame) -> Option
             or out of range.
     """
     try:
-        _check_keys(mapping, kind, "")
         return msgspec.convert(mapping, kind, strict=False)
-    except _Refused as error:
-        key, message = error.args
     except msgspec.ValidationError as error:
-        message = refusal(error)
-        key = (_PLACE.findall(message) or [""])[-1]
+        key, message = _refusal(error, kind)
+    except UnicodeEncodeError as error:
+        key, message = "", f"no text: {error}"
     raise BadRequest(f"{source if isinstance(source, str) else source(key)}: {message}")
 
 
+def _refusal(error: msgspec.ValidationError, kind: Any) -> tuple[str, str]:
+    """The key that is refused, and why, with what is accepted instead."""
+    text, _, place = str(error).partition(" - at `$")
+    place = place.strip("`.")
+    members = _members_at(kind, place)
+    unknown, sections = _UNKNOWN.match(text), [each for each in members if fields_of(each)]
+    names = [name for each in members for name in names_of(each)]
+    if text.startswith("Invalid value") and place.endswith(".kind"):
+        kinds = _members_at(kind, place.removesuffix(".kind"))
+        names = [each.__struct_config__.tag for each in kinds if fields_of(each)]
+    if unknown and len(sections) == 1:
+        key = ".".join(filter(None, (place, unknown[1])))
+        return key, _unknown(unknown[1], key, sections[0], place)
+    if names and text.startswith("Invalid"):
+        a_list = ["or a list"] * any(map(_is_list, members))
+        choices = " ".join([", ".join(map(str, names)), *a_list])
+        value = text.rpartition(" value ")[2]
+        return place, f"{place} is {value}; accepted: {choices}"
+    message = refusal(error)
+    return (_PLACE.findall(message) or [""])[-1], message
+
+
 def fields_of(kind: Any) -> dict[str, Any]:
-    """Accepted keys of an options class and their types; empty for anything else."""
-    return _fields_of_class(kind) if isinstance(kind, type) else {}
+    """Accepted keys of a class of options and their types; empty for anything else."""
+    if not (isinstance(kind, type) and issubclass(kind, msgspec.Struct)):
+        return {}
+    return {field.encode_name: field.type for field in _fields(kind)}
 
 
-@cache
-def _fields_of_class(kind: type[Any]) -> dict[str, Any]:
-    if issubclass(kind, msgspec.Struct):
-        return {field.encode_name: field.type for field in msgspec.structs.fields(kind)}
-    if dataclasses.is_dataclass(kind):
-        hints = typing.get_type_hints(kind)
-        return {field.name: hints[field.name] for field in dataclasses.fields(kind)}
-    return {}
+_fields = cache(msgspec.structs.fields)
 
 
-def _members(kind: Any) -> tuple[Any, ...]:
-    """The types of a union, or the one type."""
-    union = typing.get_origin(kind) in (typing.Union, types.UnionType)
-    return typing.get_args(kind) if union else (kind,)
+def members_of(kind: Any) -> tuple[Any, ...]:
+    """The types of a union, or the one type, without what annotates them."""
+    if typing.get_origin(kind) is typing.Annotated:
+        return members_of(typing.get_args(kind)[0])
+    if typing.get_origin(kind) in (typing.Union, types.UnionType):
+        return tuple(part for each in typing.get_args(kind) for part in members_of(each))
+    return (kind,)
+
+
+def names_of(kind: Any) -> tuple[Any, ...]:
+    """What a Literal accepts."""
+    return typing.get_args(kind) if typing.get_origin(kind) is typing.Literal else ()
 
 
 def _is_list(kind: Any) -> bool:
     return typing.get_origin(kind) in (tuple, list)
 
 
-def _names(kind: Any) -> tuple[Any, ...]:
-    """What a Literal accepts."""
-    return typing.get_args(kind) if typing.get_origin(kind) is typing.Literal else ()
-
-
-def _member_for(value: Any, kind: Any) -> Any:
-    """The one type of a union that a mapping or a list is for; None where several are, or none."""
-    members = _members(kind)
-    if isinstance(value, dict):
-        members = tuple(each for each in members if fields_of(each))
-    elif isinstance(value, list):
-        members = tuple(filter(_is_list, members))
-    return members[0] if len(members) == 1 else None
-
-
-def _check_keys(value: Any, kind: Any, path: str) -> None:
-    members = _members(kind)
-    names = [name for each in members for name in _names(each)]
-    name_expected = len(members) == 1 or (isinstance(value, str) and str not in members)
-    if names and name_expected and value not in names:
-        a_list = " or a list" if any(map(_is_list, members)) else ""
-        choices = ", ".join(map(str, names)) + a_list
-        raise _Refused(path, f"{path} is {value!r}; accepted: {choices}")
-    kind = _member_for(value, kind)
-    if isinstance(value, list) and kind is not None:
-        for index, item in enumerate(value):
-            _check_keys(item, typing.get_args(kind)[0], f"{path}[{index}]")
-        return
-    accepted = fields_of(kind)
-    if not accepted or not isinstance(value, dict):
-        return
-    for key, item in value.items():
-        whole = f"{path}.{key}" if path else str(key)
-        if key not in accepted:
-            raise _Refused(whole, _unknown(str(key), whole, kind, path))
-        _check_keys(item, accepted[key], whole)
+def _members_at(kind: Any, place: str) -> tuple[Any, ...]:
+    """The types that a value may have at a place such as ``a.b[0].c``."""
+    members = members_of(kind)
+    for part in re.findall(r"[^\W\d]\w*|\[", place):
+        inner = (
+            [typing.get_args(each)[0] for each in members if _is_list(each)] if part == "["
+            else [fields_of(each)[part] for each in members if part in fields_of(each)]
+        )  # fmt: skip
+        members = tuple(member for each in inner for member in members_of(each))
+    return members
 
 
 def _unknown(key: str, whole: str, kind: Any, path: str) -> str:
@@ -188,10 +181,8 @@ class Settings:
             key, equals, text = assignment.partition("=")
             if not equals or not key.strip():
                 raise BadRequest(f"--set {assignment}: give KEY=VALUE, such as --set duration=3")
-            try:
+            with refusing(f"--set {assignment}: the value", YamlError):
                 value = read_yaml(text)
-            except YamlError as error:
-                raise BadRequest(f"--set {assignment}: the value: {error}") from error
             self.write(key.strip(), value, f"--set {assignment}")
 
     def write(self, key: str, value: Any, words: str) -> None:

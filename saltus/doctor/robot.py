@@ -103,8 +103,6 @@ def pattern(fast: Phase, slow: Phase) -> str:
 def header(survey: Survey, options: HardwareOptions) -> Found:
     """Whether all frames begin alike; commands are sent under the same values but the level."""
     counts = Counter(one.state.header for one in (*survey.fast.replies, *survey.slow.replies))
-    if not counts:
-        return False, "no frame"
     usual = counts.most_common(1)[0][0]
     values = ", ".join(f"{name} {value}" for name, value in usual._asdict().items())
     if len(counts) > 1:
@@ -154,7 +152,6 @@ LENGTH_OFF: Final = 0.01  # of the quaternion
 TILT_OFF: Final = math.radians(8.0)  # [rad] between the attitude's down and the accelerometer's
 COLDEST: Final = -20  # [deg C]
 FOOT_OFF: Final = 10.0  # [N] that an unloaded foot may show
-NOTHING: Final = "no frame"
 
 
 def _column(survey: Survey, name: str, count: int) -> np.ndarray:
@@ -164,8 +161,6 @@ def _column(survey: Survey, name: str, count: int) -> np.ndarray:
 
 def imu(survey: Survey, options: HardwareOptions) -> Found:
     """Whether gravity, rate and attitude are those of a robot at rest."""
-    if not survey.fast.replies:
-        return False, NOTHING
     acceleration = _column(survey, "accelerometer", 3).mean(axis=0)
     turning = float(np.sqrt((_column(survey, "gyroscope", 3) ** 2).sum(axis=1).mean()))
     quaternion = _column(survey, "quaternion_wxyz", 4)[-1]
@@ -196,8 +191,6 @@ def _angle_between(a: np.ndarray, b: np.ndarray) -> float:
 
 def joints(robot: Robot, survey: Survey, options: HardwareOptions) -> Found:
     """Whether all joints are where joints can be."""
-    if not survey.fast.replies:
-        return False, NOTHING
     q = _column(survey, "q", JOINTS)[-1]
     speed = float(np.abs(_column(survey, "dq", JOINTS).mean(axis=0)).max())
     lower, upper = robot.legs.lower, robot.legs.upper
@@ -217,8 +210,6 @@ def joints(robot: Robot, survey: Survey, options: HardwareOptions) -> Found:
 
 def temperatures(survey: Survey, options: HardwareOptions) -> Found:
     """Whether the motors are cool enough to begin."""
-    if not survey.fast.replies:
-        return False, NOTHING
     state = survey.fast.replies[-1].state
     degrees = state.temperature[:JOINTS]
     hottest, warn = int(degrees.argmax()), options.safety.temperature_warn
@@ -235,8 +226,6 @@ def temperatures(survey: Survey, options: HardwareOptions) -> Found:
 
 def motors(survey: Survey, options: HardwareOptions) -> Found:
     """Whether the motors take commands."""
-    if not survey.fast.replies:
-        return False, NOTHING
     mode = survey.fast.replies[-1].state.mode[:JOINTS]
     off = [i for i in range(JOINTS) if mode[i] != SERVO]
     if not off:
@@ -252,8 +241,6 @@ def motors(survey: Survey, options: HardwareOptions) -> Found:
 
 def feet(survey: Survey, options: HardwareOptions) -> Found:
     """Whether `hardware.sensing.foot_force_offset` is what the feet show."""
-    if not survey.fast.replies:
-        return False, NOTHING
     counts = _column(survey, "foot_force", 4)
     mean, noise = counts.mean(axis=0), counts.std(axis=0).max()
     whole = [round(value) for value in mean.tolist()]
@@ -272,8 +259,6 @@ def feet(survey: Survey, options: HardwareOptions) -> Found:
 def remote(survey: Survey, options: HardwareOptions) -> Found:
     """Whether the remote's buttons would be seen."""
     heard = (*survey.fast.replies, *survey.slow.replies)
-    if not heard:
-        return False, NOTHING
     spoke = [one.state.remote for one in heard if any(one.state.remote)]
     stops = " and ".join("+".join(buttons) for buttons in options.operator.remote_stop)
     if not spoke:

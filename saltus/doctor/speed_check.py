@@ -14,8 +14,6 @@ from saltus.launch import assembly
 from saltus.launch.lock_step import LockStep, Tick
 from saltus.launch.warmup import ensure_compiled
 
-TICK_US = 1000.0  # what a core at 1 kHz must stay below
-
 
 def time_calls(call: Callable[[int], Any], count: int) -> dict[str, float]:
     """Call ``call(k)`` for k = 0, 1, ... and return quantiles of its duration [us]."""
@@ -101,34 +99,17 @@ def verdict(speed: Speed, cores: int) -> tuple[bool, str]:
     """Whether that is fast enough, and in words what was measured and what helps."""
     plan = f"a plan takes {speed.solve_ms:.1f} ms (p99 {speed.solve_p99_ms:.0f})"
     text = f"{plan}, a tick {speed.tick_ms:.2f} ms of each 1 ms"
-    faults = [fault for fault in (_plan(speed), _tick(speed), _cores(cores)) if fault]
+    faults = [fault for is_slow, fault in (
+        (speed.solve_ms > SOLVE_BOUND_MS,
+         f"a plan is too slow, {SOLVE_BOUND_MS:g} ms is the most: take a faster core, "
+         "`rollout: remote` (docs/remote.md) or a lower hilqr.knots"),
+        (speed.tick_ms >= TICK_BOUND_MS,
+         f"a tick is too slow, less than {TICK_BOUND_MS:g} ms are needed: take a faster core or "
+         "another estimator (`saltus bench estimators` has their times)"),
+        (cores < LEAST_CORES,
+         f"{cores} core is too few: the planner needs one of its own beside those of 1 kHz; "
+         f"take a machine with {LEAST_CORES} or more"),
+    ) if is_slow]  # fmt: skip
     if faults:
         return False, "; ".join([text, *faults])
     return True, f"{text} (up to {SOLVE_BOUND_MS:g} and {TICK_BOUND_MS:g} ms are fast enough)"
-
-
-def _plan(speed: Speed) -> str:
-    if speed.solve_ms <= SOLVE_BOUND_MS:
-        return ""
-    return (
-        f"a plan is too slow, {SOLVE_BOUND_MS:g} ms is the most: take a faster core, "
-        "`rollout: remote` (docs/remote.md) or a lower hilqr.knots"
-    )
-
-
-def _tick(speed: Speed) -> str:
-    if speed.tick_ms < TICK_BOUND_MS:
-        return ""
-    return (
-        f"a tick is too slow, less than {TICK_BOUND_MS:g} ms are needed: take a faster core or "
-        "another estimator (`saltus bench estimators` has their times)"
-    )
-
-
-def _cores(cores: int) -> str:
-    if cores >= LEAST_CORES:
-        return ""
-    return (
-        f"{cores} core is too few: the planner needs one of its own beside the processes of 1 kHz; "
-        f"take a machine with {LEAST_CORES} or more"
-    )

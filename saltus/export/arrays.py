@@ -5,7 +5,7 @@ from __future__ import annotations
 import csv
 import zipfile
 from collections.abc import Iterator, Sequence
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from saltus.common.errors import BadRequest
+from saltus.common.errors import BadRequest, refusing
 from saltus.common.files import replacing
 from saltus.recording.fields import columns_of
 from saltus.recording.run import BY_NAME, Messages, Run
@@ -65,7 +65,7 @@ def write_csv(run: Run, folder: Path, topics: Sequence[str] = ()) -> Exported:
         BadRequest: the recording does not hold such a topic, or a file cannot be written.
     """
     exported = Exported()
-    with _writing(f"--csv {folder}"), ExitStack() as files:
+    with refusing(f"--csv {folder}: cannot be written"), ExitStack() as files:
         for messages in exported.messages(run, topics):
             folder.mkdir(exist_ok=True)
             path = folder / f"{messages.topic}.csv"
@@ -91,7 +91,7 @@ def write_npz(run: Run, path: Path, topics: Sequence[str] = ()) -> Exported:
         BadRequest: the recording does not hold such a topic, or the file cannot be written.
     """
     exported = Exported([str(path)])
-    with _writing(f"--npz {path}"), replacing(path) as part:
+    with refusing(f"--npz {path}: cannot be written"), replacing(path) as part:
         with zipfile.ZipFile(part, "w", zipfile.ZIP_DEFLATED, compresslevel=1) as archive:
             for messages in exported.messages(run, topics):
                 for name in messages.fields:
@@ -102,15 +102,6 @@ def write_npz(run: Run, path: Path, topics: Sequence[str] = ()) -> Exported:
                         values = _joined(values)
                     _write_array(archive, key, values)
     return exported
-
-
-@contextmanager
-def _writing(what: str) -> Iterator[None]:
-    """What the system refuses is one line."""
-    try:
-        yield
-    except OSError as error:
-        raise BadRequest(f"{what}: cannot be written: {error.strerror or error}") from error
 
 
 def _write_rows(table: dict[str, NDArray[Any]], path: Path) -> None:

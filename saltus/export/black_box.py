@@ -22,7 +22,7 @@ from robots.conventions import FOOT_NAMES, JOINT_NAMES
 from runtime.messages import decode
 from runtime.recording import Gap, RecordedFrame, is_whole, read_frames
 from saltus.common.console import say
-from saltus.common.errors import BadRequest
+from saltus.common.errors import BadRequest, refusing
 from saltus.recording.reading import damage_of, readable, start_ns
 
 AT_ONCE = 10_000  # messages that are decoded together
@@ -94,10 +94,8 @@ def write_csv(found: Sequence[Segment], folder: Path, last_s: float) -> dict[str
         BadRequest: the folder is there already, or a file cannot be read or written.
     """
     since_ns = round(1e9 * (max(segment.end for segment in found) - last_s))
-    try:
+    with refusing(f"--csv {folder}: cannot be made"):
         folder.mkdir(parents=True)
-    except OSError as error:
-        raise BadRequest(f"--csv {folder}: cannot be made: {error.strerror or error}") from error
     files = _Files(folder)
     for segment in found:
         if 1e9 * segment.end >= since_ns:

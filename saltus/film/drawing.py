@@ -9,6 +9,7 @@ import os
 import select
 import subprocess
 import sys
+import tempfile
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import NamedTuple
@@ -77,7 +78,7 @@ class Frames(NamedTuple):
         arrow: (n, 3) of the push that acts on the base, in world [m]; zero where none does.
         arrow_label: (n,) text beside it.
         plan_path: (n, K, 3) positions of the base that the newest plan goes through, in world [m];
-            K = 0 where there are no plans.
+            NaN for none.
         footholds: (n, M, 3) where that plan sets feet down, in world [m]; NaN for none.
         force: (n, 4, 3) on the feet, in world [N].
     """
@@ -164,6 +165,24 @@ def draw(
     if status == 0:
         return ""
     return lines[-1] + ("" if status == NO_ROOM else GRAPHICS_HINT)
+
+
+def draw_file(
+    job: Job, frames: Sequence[Frames], file: Path, show: Callable[[int], None] | None = None
+) -> str:
+    """Draw a job, and those beside it, into a file that is whole or as it was.
+
+    Returns:
+        Why it could not be drawn; empty when it could.
+
+    Raises:
+        OSError: it cannot be written.
+    """
+    with tempfile.TemporaryDirectory(dir=file.parent, prefix=".film-") as beside:
+        failure = draw([(job, *frames)], Path(beside), show)
+        if not failure:
+            (Path(beside) / f"{job.name}.{job.ending}").replace(file)
+    return failure
 
 
 def _graphics() -> dict[str, str]:

@@ -158,7 +158,7 @@ class Painter:
 
     def _draw_plan(self, path: Array) -> None:
         """The base's planned path (K, 3), on the ground: at its height the trunk would hide it."""
-        points = path[::PLAN_EVERY].copy()
+        points = path[np.isfinite(path).all(axis=1)][::PLAN_EVERY]
         for point in points:
             point[2] = height_at(self._ground, point[0], point[1]) + PLAN_RADIUS
         for start, end in zip(points, points[1:], strict=False):

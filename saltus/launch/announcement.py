@@ -22,7 +22,7 @@ from runtime.bus import Bus
 from runtime.endpoints import EndpointInUse, Endpoints
 from runtime.rows import AVAILABLE
 from runtime.topics import Topic
-from saltus.common.errors import BadRequest
+from saltus.common.errors import BadRequest, refusing
 from saltus.configuration.launch import BusOptions, LaunchConfig, make_config
 from saltus.configuration.options import read_mapping
 
@@ -33,13 +33,11 @@ def endpoints_of(options: BusOptions, folder: Path) -> Endpoints:
     Raises:
         BadRequest: the path is too long for sockets, or the address needs keys.
     """
-    try:
+    with refusing("bus", ValueError):
         if options.transport == "tcp":
             return Endpoints.tcp(options.host, options.base_port)
         folder = Path(options.folder) if options.folder else folder
         return Endpoints.ipc(folder, rows=AVAILABLE and options.transport == "ipc")
-    except ValueError as error:
-        raise BadRequest(f"bus: {error}") from error
 
 
 def check_free(endpoints: Endpoints, topics: Iterable[Topic[Any]]) -> None:
@@ -48,12 +46,10 @@ def check_free(endpoints: Endpoints, topics: Iterable[Topic[Any]]) -> None:
     Raises:
         BadRequest: another process publishes there, or the address cannot be bound.
     """
-    try:
+    with refusing("bus", EndpointInUse, ValueError, OSError):
         with Bus(endpoints) as bus:
             for topic in topics:
                 bus.publisher(topic)
-    except (EndpointInUse, ValueError, OSError) as error:
-        raise BadRequest(f"bus: {error}") from error
 
 
 PREFIX = "saltus-"  # of the temporary folders of launches

@@ -13,7 +13,7 @@ from controller.gaits import GAITS, Gait
 from controller.solve_schedule import SolveSchedule
 from robots.planar_pose import PlanarPose
 from robots.robot_file import is_own
-from saltus.common.errors import BadRequest
+from saltus.common.errors import refusing
 from saltus.configuration.launch import TICK_S, LaunchConfig, make_schedule
 from saltus.configuration.planners import ESTIMATORS, is_plugin
 from saltus.launch import references
@@ -68,10 +68,8 @@ def make_script(config: LaunchConfig) -> PerturbationScript:
         BadRequest: an event names a phase that the reference does not have.
     """
     by_phase = any(isinstance(event.at, PhaseInstant) for event in config.perturbations)
-    try:
+    with refusing("perturbations", ValueError):
         return PerturbationScript(config.perturbations, gait_clock(config) if by_phase else None)
-    except ValueError as error:
-        raise BadRequest(f"perturbations: {error}") from error
 
 
 def event_times(config: LaunchConfig) -> list[float]:
@@ -93,10 +91,8 @@ def make_ground(config: LaunchConfig) -> Ground | None:
         return None
     from sim_bridge.ground import ground_of
 
-    try:
+    with refusing("terrain", ValueError):
         return ground_of(config.terrain, config.simulation.friction, config.simulation.seed)
-    except ValueError as error:
-        raise BadRequest(f"terrain: {error}") from error
 
 
 def known_ground(config: LaunchConfig) -> Ground | None:
@@ -133,14 +129,12 @@ def make_simulation(config: LaunchConfig) -> SimulatedRobot:
     from sim_bridge.simulated_robot import SimulatedRobot
 
     script = make_script(config)
-    try:
+    with refusing(f"simulation.engine {config.simulation.engine}", Unavailable):
         simulation = SimulatedRobot(
             config.robot_model, config.simulation, script, make_ground(config)
         )
         simulation.tilt_allowance = references.tilt_allowance(config)
         return simulation
-    except Unavailable as error:
-        raise BadRequest(f"simulation.engine {config.simulation.engine}: {error}") from error
 
 
 def make_estimator(config: LaunchConfig) -> Estimator:
@@ -187,10 +181,8 @@ def _check_robot(config: LaunchConfig) -> None:
     """Load the robot, and refuse motors that there cannot be."""
     from sim_bridge.motors import motor_limits
 
-    try:
+    with refusing("", ValueError):
         motor_limits(config.robot_model, config.simulation.motors)
-    except ValueError as error:
-        raise BadRequest(str(error)) from error
 
 
 def make_commands(config: LaunchConfig) -> Commands | None:

@@ -18,7 +18,7 @@ from hw_bridge.options import SourceOptions
 from runtime.bus import Bus
 from runtime.messages import Command
 from runtime.topics import COMMAND
-from saltus.common.errors import BadRequest
+from saltus.common.errors import refusing
 from saltus.configuration.launch import LaunchConfig
 from saltus.launch.announcement import RunningLaunch
 from saltus.launch.cores import serve_commands, settle
@@ -83,10 +83,8 @@ def open_gamepad(options: SourceOptions) -> GamepadDevice:
     Raises:
         BadRequest: there is none.
     """
-    try:
+    with refusing("", ValueError):
         return GamepadDevice(options)
-    except ValueError as error:
-        raise BadRequest(str(error)) from error
 
 
 def override_gamepad(options: SourceOptions, device: str | None) -> SourceOptions:

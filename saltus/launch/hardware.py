@@ -30,7 +30,7 @@ from hw_bridge.operator.keyboard import is_attended
 from hw_bridge.options import HardwareOptions, LinkOptions, OperatorOptions, motor_limits
 from hw_bridge.wire.layout import Header, wire_of
 from saltus.common.console import say
-from saltus.common.errors import BadRequest
+from saltus.common.errors import BadRequest, refusing
 from saltus.common.files import replacing, state_folder
 from saltus.common.processes import Child
 from saltus.configuration.launch import LaunchConfig, write_config
@@ -98,14 +98,12 @@ def open_link(config: LaunchConfig, hears_all: bool = False) -> UdpLink | DdsLin
         BadRequest: the addresses cannot be had; the message says what to do.
     """
     options = hardware_options(config).link
-    try:
+    with refusing("hardware", ValueError):
         if wire_of(config.robot_model).transport == "udp":
             return UdpLink(options, hears_all)
         from hw_bridge.dds.link import DdsLink
 
         return DdsLink(options)
-    except ValueError as error:
-        raise BadRequest(f"hardware: {error}") from error
 
 
 def check_at_hand(config: LaunchConfig) -> None:
@@ -123,8 +121,11 @@ def check_at_hand(config: LaunchConfig) -> None:
     if config.kind.emulated or config.kind.bridged:
         _check_transport(with_own_port(config))
     if config.kind.bridged:
-        _check_limits(config)
-        _check_gamepad(config.hardware.operator.gamepad)
+        with refusing("hardware.safety", ValueError):
+            motor_limits(config.hardware.safety, config.robot_model)
+        if (path := config.hardware.operator.gamepad) is not None:
+            with refusing("hardware", ValueError):
+                Joystick(path, "operator.gamepad").close()
 
 
 def _check_transport(config: LaunchConfig) -> None:
@@ -132,23 +133,13 @@ def _check_transport(config: LaunchConfig) -> None:
     if wire_of(config.robot_model).transport == "dds":
         from hw_bridge.dds.topics import require_cyclonedds
 
-        try:
+        with refusing("hardware", ValueError):
             require_cyclonedds()
-        except ValueError as error:
-            raise BadRequest(f"hardware: {error}") from error
         return
     if config.kind.emulated:
         open_robot_socket(config).close()
     if config.kind.bridged:
         open_link(config).close()
-
-
-def _check_limits(config: LaunchConfig) -> None:
-    """Raise BadRequest where an option allows more than the robot bears."""
-    try:
-        motor_limits(config.hardware.safety, config.robot_model)
-    except ValueError as error:
-        raise BadRequest(f"hardware.safety: {error}") from error
 
 
 def _check_means_to_stop(options: OperatorOptions) -> None:
@@ -184,15 +175,6 @@ def _check_room(folder: Path, size_mb: int) -> None:
         )
 
 
-def _check_gamepad(path: str | None) -> None:
-    """Raise BadRequest where the operator's gamepad cannot be opened."""
-    try:
-        if path is not None:
-            Joystick(path, "operator.gamepad").close()
-    except ValueError as error:
-        raise BadRequest(f"hardware: {error}") from error
-
-
 def open_robot_socket(config: LaunchConfig) -> RobotSocket | DdsRobot:
     """The emulated robot's end of the cable.
 
@@ -200,15 +182,13 @@ def open_robot_socket(config: LaunchConfig) -> RobotSocket | DdsRobot:
         BadRequest: its address or port cannot be had.
     """
     options = config.emulator
-    try:
+    with refusing("", ValueError):
         if wire_of(config.robot_model).transport == "udp":
             return RobotSocket(options.address, options.port)
         from hw_bridge.dds.link import DdsRobot
         from hw_bridge.dds.topics import Place
 
         return DdsRobot(Place(options.domain, options.address))
-    except ValueError as error:
-        raise BadRequest(str(error)) from error
 
 
 REMEDY = "`saltus doctor a1` examines the robot and gives it a pass for the day"

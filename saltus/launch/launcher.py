@@ -24,7 +24,6 @@ from runtime.topics import (
     ROBOT_STATUS,
     STATE_ESTIMATE,
     TOPICS,
-    Topic,
 )
 from saltus.common.compiled_code import code_version
 from saltus.common.console import RunProgress, say
@@ -76,16 +75,6 @@ from saltus.metrics.run import run_metrics
 
 if TYPE_CHECKING:
     from runtime.recording import Recorder
-
-
-def beat_of(config: LaunchConfig) -> Topic[Any]:
-    """The topic whose ticks say that the launch lives."""
-    return ROBOT_STATUS if config.kind.bridged else GROUND_TRUTH
-
-
-def unit_of(config: LaunchConfig) -> str:
-    """What the seconds of the progress are."""
-    return "s run" if config.kind.bridged else "s simulated"
 
 
 def progress_of(config: LaunchConfig, listener: Listener, tick: int) -> tuple[float, str]:
@@ -193,8 +182,11 @@ class LaunchOutcome(NamedTuple):
 
 
 def launch(
-    config: LaunchConfig, folder: Path | None = None, meddle: Meddle | None = None,
-    modules: Mapping[str, str] | None = None, record: bool = True,
+    config: LaunchConfig,
+    folder: Path | None = None,
+    meddle: Meddle | None = None,
+    modules: Mapping[str, str] | None = None,
+    record: bool = True,
 ) -> LaunchOutcome:
     """Run a launch from start to end; nothing is left running, whatever happens.
 
@@ -239,10 +231,18 @@ def launch(
             programs = dict.fromkeys(kind.processes, PROGRAM) | dict(modules or {})
             children = [_child(name, config, files, sockets, programs) for name in programs]
             try:
-                with operator_keys(config), Supervisor(
-                    children, kind.finishing, kind.expendable, LASTING,
-                    grace_s(config), say, lambda: stop.signals,
-                ) as supervisor:
+                with (
+                    operator_keys(config),
+                    Supervisor(
+                        children,
+                        kind.finishing,
+                        kind.expendable,
+                        LASTING,
+                        grace_s(config),
+                        say,
+                        lambda: stop.signals,
+                    ) as supervisor,
+                ):
                     with preparing():
                         supervisor.start()
                     with hear_first(config):
@@ -344,16 +344,17 @@ class _Run:
         self._announcer, self._files, self._meddle = announcer, files, meddle
         self.listener = listener
         self._config, self._stop = config, stop
-        self._beat = beat_of(config)
+        self._beat = ROBOT_STATUS if config.kind.bridged else GROUND_TRUTH  # says that it lives
         self._last_tick, self._moved = -1, time.monotonic()
 
     def follow(self, supervisor: Supervisor) -> None:
         """Listen and watch until the run is complete, lost, stalled, or stopped by the user."""
-        with RunProgress(self._config.duration, unit_of(self._config)) as progress:
+        unit = "s run" if self._config.kind.bridged else "s simulated"
+        with RunProgress(self._config.duration, unit) as progress:
             while not self._over(supervisor):
                 self.listener.drain()
                 if any(not d.fatal and d.name not in GO_ON for d in supervisor.watch()):
-                    self._go_on_without_peer(supervisor)
+                    supervisor.child("tracker").signal(PEER_GONE)
                 self._show(progress)
                 if self._last_state_is_estimated():
                     supervisor.dismiss("tracker")  # else it would warn that the robot is silent
@@ -380,9 +381,6 @@ class _Run:
         last = min(ticks[GROUND_TRUTH.name], ticks[STATE_ESTIMATE.name])
         alone = config.kind.simulated and config.mode == "realtime"
         return alone and last >= config.ticks
-
-    def _go_on_without_peer(self, supervisor: Supervisor) -> None:
-        supervisor.child("tracker").signal(PEER_GONE)
 
     @property
     def _tracker_hangs(self) -> bool:

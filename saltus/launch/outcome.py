@@ -5,8 +5,6 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Literal, NamedTuple
 
-import msgspec
-
 from runtime.messages import RobotStatus
 from runtime.topics import (
     GROUND_TRUTH,
@@ -16,6 +14,7 @@ from runtime.topics import (
     STATE_ESTIMATE,
 )
 from saltus.common.console import Fact
+from saltus.common.files import read_table
 from saltus.configuration.launch import LaunchConfig
 from saltus.launch import assembly
 from saltus.launch.supervisor import Death
@@ -23,8 +22,7 @@ from saltus.metrics.run import RunMetrics
 
 SHARE = 0.03  # of solves, ticks or frames that may go wrong without a word
 DOWN = 0.01  # of the ticks; a robot that stood down for longer has not walked
-MOST = 0.5  # of the solves; a planner that fails in more has not done its job
-NEVER = math.inf
+MOST = 0.5  # of the ticks without a plan, above which the planner has not done its job
 
 Report = Mapping[str, Any]
 Reports = Mapping[str, Mapping[str, Any]]
@@ -66,7 +64,8 @@ def find_problems(
     found += [
         LaunchProblem(
             "hung" if death.hung else "died",
-            f"the {death.name} {'hung' if death.hung else 'died'}", True,
+            f"the {death.name} {'hung' if death.hung else 'died'}",
+            True,
             f"{death.name}: {death.cause}; {_log(death.name)}",
         )
         for death in deaths
@@ -82,7 +81,8 @@ def find_problems(
         words = f"counts are missing: {', '.join(silent)} left no report"
         advice = f"is the disk full?; {_log(silent[0])}"
         found.append(LaunchProblem("no_report", words, False, advice))
-    found += [problem for problem in _shares(reports) if problem]
+    ran = (*_shares(reports), *_stood_still(reports))
+    found += sorted(ran, key=lambda problem: not problem.failure)
     found += _of_black_box(reports)
     if recording:
         words = f"the recording is incomplete: {recording}"
@@ -103,28 +103,14 @@ def _of_robot(config: LaunchConfig, summary: Report) -> list[LaunchProblem]:
         return []
     seconds = summary["simulated_s"]
     words = f"the robot was stopped after {seconds:.1f} s" if seconds else "the robot did not run"
-    return [LaunchProblem("stopped", words + _after(robot.get("cause", "")), True)]
+    return [LaunchProblem("stopped", ": ".join(filter(None, (words, robot.get("cause")))), True)]
 
 
-def _shares(reports: Reports) -> Iterator[LaunchProblem | None]:
-    """Solves, ticks and estimates that went wrong, where they are more than a few."""
-    names = ("planner", "tracker", "estimator")
-    planner, tracker, estimator = (reports.get(name, {}) for name in names)
-    statuses: Mapping[str, int] = planner.get("statuses", {})
-    solves, error = sum(statuses.values()), planner.get("first_error", "")
-    cause = f"planner: {error}; {_log('planner')}" if error else _log("planner")
-    slow = "this machine is too slow or too busy; `saltus doctor` measures it"
-    for status, what, words, most, detail in (
-        ("failed", "planner_failed", "the planner failed in {} solves", MOST, cause),
-        ("not_converged", "not_converged", "the planner did not converge in {} solves", MOST,
-         "look at the cost weights"),
-        ("time_limit", "solves_late", "{} solves took longer than their time limit", NEVER, slow),
-    ):  # fmt: skip
-        yield _share(what, statuses.get(status, 0), solves, words, detail, most)
+def _stood_still(reports: Reports) -> Iterator[LaunchProblem]:
+    """Time in which the simulated robot followed no plan at all."""
     in_force = reports.get("simulation", {}).get("in_force", {})  # ticks by status of the command
     ticks = sum(in_force.values())
-    down, held = in_force.get("stand_down", 0), in_force.get("hold", 0) + in_force.get("damp", 0)
-    if down:
+    if down := in_force.get("stand_down", 0):
         detail = f"stand-down: there was no plan or no estimate; {_log('tracker')}"
         words = f"the robot stood down for {1e-3 * down:.2f} s of {1e-3 * ticks:.2f} s"
         yield LaunchProblem("stood_down", words, down > DOWN * ticks, detail)
@@ -132,25 +118,32 @@ def _shares(reports: Reports) -> Iterator[LaunchProblem | None]:
     if before > MOST * ticks:
         words = f"no plan came for {1e-3 * before:.2f} s"
         yield LaunchProblem("no_plan", words, True, _log("planner"))
-    yield _share("not_tracking", held, ticks, "{} ticks followed no fresh plan", _log("tracker"))
-    ticks = tracker.get("ticks", 0) + tracker.get("missed", 0)
-    remedy = "close other programs; `saltus doctor` says what this machine lacks"
-    for key, words in (("missed", "were missed"), ("late", "began late")):
-        words = f"{{}} ticks of the tracker {words}"
-        yield _share(f"ticks_{key}", tracker.get(key, 0), ticks, words, remedy)
-    words = "; ".join(("{} estimates were degraded", *estimator.get("faults", [])[:3]))
-    degraded, updates = estimator.get("degraded", 0), estimator.get("updates", 0)
-    yield _share("degraded", degraded, updates, words, _log("estimator"))
 
 
-def _share(
-    what: str, count: int, total: int, words: str, detail: str, most: float = NEVER
-) -> LaunchProblem | None:
-    """A problem where `count` of `total` is more than a few; a failure above the share `most`."""
-    if count <= SHARE * total:
-        return None
-    words = words.replace("{}", f"{count} of {total}")
-    return LaunchProblem(what, words, count > most * total, detail)
+def _shares(reports: Reports) -> Iterator[LaunchProblem]:
+    """Rows of `SHARES` that are more than a few."""
+    for row in SHARES:
+        count, total = _sum(reports, row["count"]), _sum(reports, row["of"])
+        if count > SHARE * total:
+            words = row["words"].replace("{}", f"{count} of {total}")
+            also = _at(reports, row.get("also", "")) or ()
+            detail = row.get("detail") or _log(row["log"])
+            if cause := _at(reports, row.get("cause", "")):
+                detail = f"{row['log']}: {cause}; {detail}"
+            failure = count > row.get("fails", math.inf) * total
+            yield LaunchProblem(row["what"], "; ".join((words, *also[:3])), failure, detail)
+
+
+def _sum(reports: Reports, keys: Iterable[str]) -> int:
+    found = (_at(reports, key) or 0 for key in keys)
+    return sum(sum(each.values()) if isinstance(each, Mapping) else each for each in found)
+
+
+def _at(values: Any, keys: str) -> Any:
+    """A value by its dotted keys; None where there is none."""
+    for key in keys.split("."):
+        values = values.get(key) if isinstance(values, Mapping) else None
+    return values
 
 
 def _of_black_box(reports: Reports) -> list[LaunchProblem]:
@@ -170,7 +163,8 @@ def _of_black_box(reports: Reports) -> list[LaunchProblem]:
 def _of_process(name: str, report: Report, real_time: bool) -> list[LaunchProblem]:
     """Frames that did not decode, and functions that were compiled while the robot waited."""
     found = []
-    frames, count = _frames(report), report.get("undecodable", 0)
+    frames = max(report.get(key, 0) for key in ("ticks", "updates", "solves"))  # that it took in
+    count = report.get("undecodable", 0)
     if count > SHARE * frames:
         words = f"{count} frames to the {name} could not be decoded"
         advice = "is another program on the same bus?"
@@ -184,16 +178,6 @@ def _of_process(name: str, report: Report, real_time: bool) -> list[LaunchProble
         words = f"the rollout server was lost {times}; local MuJoCo replaced it"
         found.append(LaunchProblem("server_lost", words))
     return found
-
-
-def _after(reason: str) -> str:
-    """A reason as the end of a clause."""
-    return f": {reason}" if reason else ""
-
-
-def _frames(report: Report) -> int:
-    """How many messages a process took in, by what it counts."""
-    return max(report.get(key, 0) for key in ("ticks", "updates", "solves"))
 
 
 def _log(process: str) -> str:
@@ -305,35 +289,37 @@ def robot_summary(
     return robot
 
 
-NUMBERS: dict[str, list[list[Any]]] = msgspec.yaml.decode(
-    Path(__file__).with_name("summary.yaml").read_bytes()
-)  # by label: what, keys, unit, digits
+Numbers = Mapping[str, list[list[Any]]]  # by label: what, keys, unit, digits
+NUMBERS: Numbers = read_table(__file__, "summary.yaml")
+SHARES: list[dict[str, Any]] = read_table(__file__, "problems.yaml")
 
 
-def numbers_in(labels: Iterable[str], values: Mapping[str, Any]) -> list[Fact]:
-    """Lines of `NUMBERS`, without those of which nothing is known."""
+def numbers_in(table: Numbers, values: Mapping[str, Any]) -> list[Fact]:
+    """Lines of a table, without those of which nothing is known."""
     facts = []
-    for label in labels:
-        texts = [text for number in NUMBERS[label] if (text := _text(values, *number))]
+    for label, numbers in table.items():
+        texts = [text for number in numbers if (text := _text(values, *number))]
         if texts:
             facts.append(Fact(label, "; ".join(texts)))
     return facts
 
 
 def _text(value: Any, what: str, keys: str, unit: str, digits: int) -> str:
-    for key in keys.split("."):
-        value = value.get(key) if isinstance(value, Mapping) else None
-    shown = shown_value(value, digits)
+    shown = shown_value(_at(value, keys), digits)
     return " ".join(filter(None, (what, shown, unit))) if shown else ""
 
 
 def shown_value(value: Any, digits: int = 0) -> str:
-    """A number, a word, or several by their names; empty where nothing is known."""
+    """A number, a word, or several, by their names too; empty where nothing is known."""
+    if hasattr(value, "tolist"):
+        return shown_value(value.tolist(), digits)
     if isinstance(value, Mapping):
         parts = {name: shown_value(each, digits) for name, each in value.items()}
         return ", ".join(f"{name} {text}" for name, text in parts.items() if text)
     if isinstance(value, float):
         return f"{value:.{digits}f}"
+    if isinstance(value, list | tuple):
+        return " ".join(shown_value(each, digits) for each in value)
     return "" if value is None else str(value)
 
 
@@ -346,15 +332,18 @@ def launch_facts(
     folder = Fact("folder", f"{summary['folder']}: {kept}")
     values = {**summary, "processes": reports}
     if "planner" not in reports:
-        emulator = numbers_in(["emulator"], values)
+        emulator = numbers_in({"emulator": NUMBERS["emulator"]}, values)
         return [*(emulator or [Fact("FAILED", "The emulated robot left no report")]), folder]
     facts = [headline(summary, problems)]
     facts += [Fact("", problem.detail) for problem in problems if problem.detail]
     measured = bool(summary["simulated_s"])
-    labels = [label for label in NUMBERS if measured or label in ("robot", "link", "black box")]
-    if reports["planner"].get("rollouts", {}).get("backend", "mujoco") == "mujoco":
-        labels = [label for label in labels if label != "rollouts"]
-    return [*facts, *numbers_in(labels, values), folder]
+    local = _at(reports, "planner.rollouts.backend") in (None, "mujoco")
+    shown = {
+        label: numbers for label, numbers in NUMBERS.items()
+        if (measured or label in ("robot", "link", "black box"))
+        and not (local and label == "rollouts")
+    }  # fmt: skip
+    return [*facts, *numbers_in(shown, values), folder]
 
 
 def headline(summary: Mapping[str, Any], problems: Sequence[LaunchProblem]) -> Fact:

@@ -13,7 +13,7 @@ from msgspec.structs import replace
 
 from controller.gaits import GAITS
 from controller.planner_options import PlannerOptions
-from saltus.common.errors import BadRequest
+from saltus.common.errors import BadRequest, refusing
 from saltus.configuration.launch import LaunchConfig
 from saltus.launch.assembly import estimate_ground, make_commands, make_ground
 from saltus.launch.references import recorded_walk, reference_file
@@ -128,7 +128,7 @@ def _mujoco(config: LaunchConfig, ground: Ground | None) -> ThreadedRollout:
 
 def _warp(config: LaunchConfig, ground: Ground | None) -> RolloutBackend:
     physics = _physics(config)
-    named = None if ground is None else _NamedGround(ground)
+    named = _NamedGround(ground) if ground is not None else None
     rollout = _warp_rollout(
         config.robot_model, physics.period, physics.substeps, config.warp, named
     )
@@ -225,14 +225,10 @@ def hilqr(config: LaunchConfig) -> HilqrPlanner:
     from controller.hilqr_planner import HilqrPlanner
 
     options, (ground, estimate) = planning(config), _belief(config)
-    reference = make_reference(config, make_commands(config), ground)
-    backend = make_rollout(config, ground)
+    reference, backend = _followed(config, ground)
     derivatives = make_derivatives(options, config.robot_model, config.rollout != "mujoco", ground)
     planner = HilqrPlanner(options, config.robot_model, reference, backend, derivatives, ground)
-    if estimate is not None:
-        estimate.simulators += [backend, derivatives]
-        planner.ground_estimate = estimate
-    return planner
+    return _moving(planner, estimate, backend, derivatives)
 
 
 def mppi(config: LaunchConfig) -> MppiPlanner:
@@ -244,11 +240,20 @@ def mppi(config: LaunchConfig) -> MppiPlanner:
     from controller.mppi_planner import MppiPlanner
 
     ground, estimate = _belief(config)
-    reference = make_reference(config, make_commands(config), ground)
-    backend = make_rollout(config, ground)
+    reference, backend = _followed(config, ground)
     planner = MppiPlanner(config.mppi, config.robot_model, reference, backend)
+    return _moving(planner, estimate, backend)
+
+
+def _followed(config: LaunchConfig, ground: Ground | None) -> tuple[Reference, RolloutBackend]:
+    """What a planner follows, and what rolls its candidates out."""
+    return make_reference(config, make_commands(config), ground), make_rollout(config, ground)
+
+
+def _moving(planner: Any, estimate: GroundEstimate | None, *simulators: Any) -> Any:
+    """The planner, with the estimate that moves the ground of its simulators."""
     if estimate is not None:
-        estimate.simulators.append(backend)
+        estimate.simulators += simulators
         planner.ground_estimate = estimate
     return planner
 
@@ -262,10 +267,8 @@ def check_rollouts(config: LaunchConfig) -> None:
     if config.reference_from == "convex_mpc" or config.reference not in GAITS:
         make_reference(config)
     else:
-        try:
+        with refusing("reference", ValueError):
             GAITS[config.reference].knots(config.planner_options.period)
-        except ValueError as error:
-            raise BadRequest(f"reference: {error}") from error
     check_backend(config, lambda: _belief(config)[0])
 
 
@@ -295,11 +298,9 @@ def make_reference(
     if config.reference_from == "convex_mpc" and name in GAITS:
         name = str(recorded_walk(config))
     name = reference_file(name, config.robot)
-    try:
+    with refusing("reference", ValueError):
         period, robot = config.planner_options.period, config.robot_model
         return references.make_reference(robot, name, config.speed, period)
-    except ValueError as error:
-        raise BadRequest(f"reference: {error}") from error
 
 
 def make_derivatives(

@@ -1,15 +1,14 @@
 """The folder of a run: its configuration, logs, reports, recording and summary."""
 
 import tempfile
-from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import Any
 
 import msgspec
 
 from saltus.common.console import say
-from saltus.common.errors import BadRequest
+from saltus.common.errors import BadRequest, refusing
 from saltus.common.files import new_run_folder, write_file
 
 
@@ -29,10 +28,8 @@ class RunFolder:
         self.path = path
         if self.recording.exists():
             raise BadRequest(f"--record {path}: it holds a run already; name another folder")
-        try:
+        with refusing(f"--record {path}"):
             (path / "reports").mkdir(parents=True, exist_ok=True)
-        except OSError as error:
-            raise BadRequest(f"--record {path}: {error.strerror or error}") from error
 
     @property
     def configuration(self) -> Path:
@@ -79,16 +76,8 @@ def folder_for_logs(name: str) -> Path:
     return path
 
 
-@contextmanager
-def preparing() -> Iterator[None]:
-    """What the system refuses before the robot moves, such as room on the disk, is one line.
-
-    Raises:
-        BadRequest: something within raised OSError.
-    """
-    try:
-        yield
-    except OSError as error:
-        place = error.filename or f"runs/ or {tempfile.gettempdir()}"
-        reason = error.strerror or error
-        raise BadRequest(f"the launch cannot be prepared: {reason}: {place}") from error
+def preparing() -> AbstractContextManager[None]:
+    """What the system refuses before the robot moves, such as room on the disk, is one line."""
+    return refusing(
+        "the launch cannot be prepared", remedy=f"it writes to runs/ and {tempfile.gettempdir()}"
+    )

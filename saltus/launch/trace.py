@@ -4,7 +4,7 @@ import json
 import math
 import re
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, fields
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -40,13 +40,15 @@ from saltus.configuration.options import read_mapping
 from saltus.launch.assembly import event_times, gait_clock
 from saltus.launch.lock_step import Tick
 from saltus.metrics.driving import GoalWatch
-from saltus.metrics.touchdowns import TouchdownFinder, Touchdowns
-from saltus.recording.reading import StartAxes, messages_of_run, summary_of_run
+from saltus.recording.reading import StartAxes, messages_of_run, readable, summary_of_run
 
 Array = NDArray[np.float64]
 
-_LATER = ("goals",)  # files that are older have none
 _PLAIN = ("statuses", "commands", "events")  # stored as JSON; the rest is numbers
+_DTYPES: dict[str, Any] = {
+    **dict.fromkeys(("contact", "planned", "plan_contacts"), np.uint8),
+    **dict.fromkeys(("q", "plan_q", "costs", "solve_ms"), np.float32),
+}  # the rest is small or needs the digits
 
 
 def _empty(*shape: int) -> Any:
@@ -75,7 +77,6 @@ class Trace:
         events: when perturbations began [s].
         goals: (G, 5) of a robot that is driven: since when [s], forward and left [m/s], yaw rate
             [rad/s], and the gait's place in `controller.gaits.GAITS`.
-        touchdowns: of its feet, found at every tick; None in a trace that is older than they are.
     """
 
     time: Array
@@ -93,7 +94,6 @@ class Trace:
     commands: dict[str, int] = field(default_factory=dict)
     events: list[float] = field(default_factory=list)
     goals: Array = _empty(0, 5)
-    touchdowns: Touchdowns | None = None
 
 
 def trace_path(sweep: Path, planner: str, trial: int) -> Path:
@@ -110,7 +110,6 @@ def save_trace(trace: Trace, path: Path) -> None:
         OSError: it cannot be written.
     """
     members: dict[str, Any] = {name: _packed(name, getattr(trace, name)) for name in _names()}
-    members |= to_members(trace.touchdowns)
     path.parent.mkdir(parents=True, exist_ok=True)
     with replacing(path) as part, part.open("wb") as file:
         np.savez_compressed(file, **members)
@@ -125,9 +124,7 @@ def load_trace(path: Path) -> Trace:
     """
     try:
         with np.load(path, allow_pickle=False) as file:
-            names = [name for name in _names() if name in file or name not in _LATER]
-            members = {name: _unpacked(name, file[name]) for name in names}
-            trace = Trace(**members, touchdowns=from_members(file))
+            trace = Trace(**{name: _unpacked(name, file[name]) for name in _names()})
         _check(trace)
         return trace
     except OSError:
@@ -155,53 +152,19 @@ def _check(trace: Trace) -> None:
 
 
 def _names() -> tuple[str, ...]:
-    return tuple(member.name for member in fields(Trace) if member.name != "touchdowns")
+    return tuple(member.name for member in fields(Trace))
 
 
 def _packed(name: str, value: Any) -> NDArray[Any]:
     if name in _PLAIN:
         return np.array(json.dumps(value))
-    if name in ("contact", "planned", "plan_contacts"):
-        return np.asarray(value, dtype=np.uint8)
-    single = name in ("q", "plan_q", "costs", "solve_ms")  # the rest is small or needs the digits
-    return np.asarray(value, dtype=np.float32 if single else np.float64)
+    return np.asarray(value, _DTYPES.get(name, np.float64))
 
 
 def _unpacked(name: str, value: NDArray[Any]) -> Any:
     if name in _PLAIN:
         return json.loads(str(value))
     return value.astype(np.float64) if value.ndim else float(value)
-
-
-_PREFIX = "touchdown_"  # begins the members' names
-
-
-def to_members(touchdowns: Touchdowns | None) -> dict[str, NDArray[Any]]:
-    """Members of the file, in single precision but for the time; none where it is unknown."""
-    if touchdowns is None:
-        return {}
-    columns = touchdowns._asdict().items()
-    return {
-        _PREFIX + name: np.asarray(column, np.float64 if name == "time" else np.float32)
-        for name, column in columns
-    }
-
-
-def from_members(file: Mapping[str, NDArray[Any]]) -> Touchdowns | None:
-    """Those in a file; None where it is older than they are.
-
-    Raises:
-        KeyError: some of their members are missing.
-        ValueError: their arrays do not fit together, or are not of finite numbers.
-    """
-    if _PREFIX + "time" not in file:
-        return None
-    found = Touchdowns(*(file[_PREFIX + name].astype(np.float64) for name in Touchdowns._fields))
-    for name, column, empty in zip(Touchdowns._fields, found, Touchdowns.none(), strict=True):
-        shape = (found.time.size, *empty.shape[1:])
-        if column.shape != shape or not np.isfinite(column).all():
-            raise ValueError(f"touchdowns: {name} is not {shape} of finite numbers")
-    return found
 
 
 EVERY_TICKS = 10  # a trace keeps one state in so many ticks
@@ -237,7 +200,6 @@ class TraceRecorder:
         self._states: list[tuple[float, Array, Array]] = []
         self._goal_watch = GoalWatch(config) if config.is_driven else None
         self._goals: list[tuple[float, Goal]] = []
-        self._touchdowns = TouchdownFinder()
         self._solve_ms: list[float] = []
         self._statuses, self._commands = Counter[str](), Counter[str]()
         self._plan: Plan | None = None
@@ -257,7 +219,6 @@ class TraceRecorder:
         self._newest = truth = self._seen(truth)
         if self._origin is None:
             self._origin = truth.time - TICK_S * truth.tick
-        self._touchdowns.add(truth.time - self._origin, truth.q, truth.v, truth.contact)
         if truth.tick >= self._due:
             self._due = truth.tick - truth.tick % EVERY_TICKS + EVERY_TICKS
             self._states.append((truth.time - self._origin, truth.q, truth.contact))
@@ -316,7 +277,6 @@ class TraceRecorder:
             solve_ms=np.array(self._solve_ms if solve_ms is None else solve_ms),
             statuses=dict(self._statuses), commands=dict(self._commands), events=self._events,
             goals=_stack([goal_row(*each) for each in self._goals], 5),
-            touchdowns=self._touchdowns.touchdowns(),
             **self._kept_plan(), **self._kept_search(),
         )  # fmt: skip
 
@@ -415,6 +375,8 @@ def config_of_run(folder: Path) -> LaunchConfig:
         BadRequest: the folder holds none, or one of another version.
     """
     path = folder / "launch.yaml"
+    with readable(folder):
+        path.stat()
     return make_config(read_mapping(path), str(path))
 
 

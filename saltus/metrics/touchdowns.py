@@ -12,10 +12,6 @@ from robots.conventions import FOOT_NAMES
 Array = NDArray[np.float64]
 
 TOGETHER_S = 0.01  # feet that land within one of the planner's knots land together
-_PAIRS: dict[tuple[str, ...], str] = {
-    ("FR", "FL"): "front pair", ("RR", "RL"): "rear pair", ("FR", "RL"): "diagonal pair",
-    ("FL", "RR"): "diagonal pair", ("FR", "RR"): "side pair", ("FL", "RL"): "side pair",
-}  # fmt: skip
 IN_THE_AIR_S = 0.02  # a foot that left the ground for less has bounced, and does not land anew
 
 
@@ -45,12 +41,6 @@ class Touchdowns(NamedTuple):
 def feet_of(mask: Array) -> tuple[str, ...]:
     """Names of the feet that a row of ``landing`` or ``standing`` (4) marks."""
     return tuple(foot for foot, on in zip(FOOT_NAMES, mask, strict=True) if on > 0.5)
-
-
-def kind_of(landing: Array) -> str:
-    """What a row of ``landing`` (4) is called: one foot, front pair, diagonal pair, three feet."""
-    feet = feet_of(landing)
-    return _PAIRS.get(feet) or ("no foot", "one foot", "", "three feet", "four feet")[len(feet)]
 
 
 class TouchdownFinder:

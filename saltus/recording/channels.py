@@ -9,14 +9,14 @@ each plan came about. NaN has no place in them.
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import msgspec
 import numpy as np
+from mujoco import mjtGeom
 from numpy.typing import NDArray
 
-from robots.conventions import FOOT_NAMES, JOINT_NAMES
-from robots.legs import foot_positions_in_base
+from robots.conventions import JOINT_NAMES
 from robots.robot import Robot
 from runtime.messages import (
     Command,
@@ -27,7 +27,8 @@ from runtime.messages import (
     StateEstimate,
 )
 from runtime.recording import OpenChannel, Recorder
-from saltus.common.heading import base_rotation, motion_in_heading
+from saltus.common.heading import motion_in_heading
+from saltus.recording.kinematics import BODY, FEET, Kinematics
 
 Entity = dict[str, Any]
 _SCHEMAS = msgspec.json.decode(Path(__file__).with_name("schemas.json").read_bytes())
@@ -41,74 +42,6 @@ def open_channel(topic: str, kind: str) -> OpenChannel:
 Array = NDArray[np.float64]
 
 WORLD, TRUNK, ESTIMATE = "world", "trunk", "estimate"
-LEG_WIDTH = 0.03  # [m]
-
-
-class SceneLink(NamedTuple):
-    """A link, its parent, where its joint is there [m], and the joint's axis (0 x, 1 y)."""
-
-    name: str
-    parent: str
-    offset: tuple[float, float, float]
-    axis: int
-
-
-class SceneShape(NamedTuple):
-    """A box or ball in the frame of a link: its centre and size [m]."""
-
-    link: str
-    centre: tuple[float, float, float]
-    size: tuple[float, float, float]
-    round: bool = False
-
-
-class RobotScene:
-    """The links of a robot in motor order, and their shapes; the trunk's comes first.
-
-    Attributes:
-        links: (12).
-        shapes: of trunk and legs.
-        foot_diameter: [m]
-    """
-
-    def __init__(self, robot: Robot) -> None:
-        """Derive both from the robot's legs and its trunk."""
-        self._legs = legs = robot.legs
-        low, high = robot.body
-        self.links: list[SceneLink] = []
-        self.foot_diameter = size = 2.0 * legs.foot_radius
-        box = (0.5 * (low + high)).tolist(), (high - low).tolist()
-        self.shapes = [SceneShape(TRUNK, (box[0][0], box[0][1], box[0][2]), tuple(box[1]))]
-        for leg, foot in enumerate(FOOT_NAMES):
-            thigh = float(legs.thigh[leg])
-            x, y, z = legs.hip[leg].tolist()
-            self.links += [
-                SceneLink(f"{foot}_hip", TRUNK, (x, y, z), 0),
-                SceneLink(f"{foot}_thigh", f"{foot}_hip", (0.0, float(legs.plane[leg]), 0.0), 1),
-                SceneLink(f"{foot}_calf", f"{foot}_thigh", (0.0, 0.0, -thigh), 1),
-            ]
-            for link, length in (("thigh", thigh), ("calf", thigh * float(legs.ratio[leg]))):
-                bar = (LEG_WIDTH, LEG_WIDTH, length)
-                self.shapes.append(SceneShape(f"{foot}_{link}", (0.0, 0.0, -0.5 * length), bar))
-            ball = (0.0, 0.0, -thigh * float(legs.ratio[leg]))
-            self.shapes.append(SceneShape(f"{foot}_calf", ball, (size, size, size), round=True))
-
-    def link_rotations(self, joints: Array) -> list[list[float]]:
-        """Quaternions (x, y, z, w) of the links in their parents, of joints (12) [rad]."""
-        half = 0.5 * joints
-        rows = np.zeros((12, 4))
-        rows[np.arange(12), [link.axis for link in self.links]] = np.sin(half)
-        rows[:, 3] = np.cos(half)
-        return np.round(rows, 6).tolist()
-
-    def foot_position(self, q: Array, leg: int) -> list[float]:
-        """Where a foot is in the world [m] in the configuration q (19,)."""
-        foot = foot_positions_in_base(self._legs, np.ascontiguousarray(q[7:], dtype=np.float64))[
-            leg
-        ]
-        return np.round(q[:3] + base_rotation(q[3:7]) @ foot, 6).tolist()
-
-
 
 TO_TRANSFORMS = open_channel("/tf", "foxglove.FrameTransforms")
 TO_ROBOT = open_channel("/robot", "foxglove.SceneUpdate")
@@ -145,7 +78,7 @@ class OpenChannels:
             speed: forward speed that is asked for until somebody commands another [m/s].
         """
         self._recorder, self._knows_truth = recorder, knows_truth
-        self._scene = RobotScene(robot)
+        self._body, self._foot_diameter = Kinematics(robot), 2.0 * robot.legs.foot_radius
         self._command = [speed, 0.0, 0.0]
         self._plans: dict[int, float] = {}  # time of knot 0 of the newest ones [s], by id
         self._drawn = False
@@ -208,20 +141,20 @@ class OpenChannels:
         """Write the frames of the links, the velocity and, once, the shapes."""
         if not self._drawn:
             self._drawn = True
-            self._write(TO_ROBOT, _robot(self._scene, time_ns, self._knows_truth), time_ns)
-        frames = [_transform(WORLD, TRUNK, _list(state.q[:7]), time_ns)]
-        rotations = self._scene.link_rotations(state.q[7:])
-        for link, rotation in zip(self._scene.links, rotations, strict=True):
-            frames.append(_transform(link.parent, link.name, [*link.offset, *rotation], time_ns))
+            self._write(TO_ROBOT, _robot(self._body, time_ns, self._knows_truth), time_ns)
+        positions, rotations, _ = self._body.place(state.q)
+        rows = _list(np.hstack((positions, rotations[:, [1, 2, 3, 0]]))[1:])
+        frames = [_transform(WORLD, link, row, time_ns)
+                  for link, row in zip(self._body.links, rows, strict=True)]  # fmt: skip
         self._write(TO_TRANSFORMS, {"transforms": frames}, time_ns)
         motion = dict(zip(MOTION, (*_list(motion_in_heading(state)), *self._command), strict=True))
         self._write(TO_MOTION, motion, time_ns)
 
     def _footholds(self, plan: Plan) -> list[Entity]:
         """Where feet land that are in the air before."""
-        size = (self._scene.foot_diameter,) * 3
+        size = (self._foot_diameter,) * 3
         return [
-            _solid(self._scene.foot_position(plan.states_q[knot + 1], int(leg)), size, GREEN)
+            _solid([*_list(self._body.place(plan.states_q[knot + 1])[2][leg]), *LEVEL], size, GREEN)
             for knot, leg in np.argwhere(np.diff(plan.contacts, axis=0) > 0.5)
         ]
 
@@ -272,22 +205,29 @@ def _entity(time_ns: int, frame: str, name: str, locked: bool, **shapes: list[En
             "lifetime": _time(0), **{kind: [] for kind in SHAPES}, **shapes}  # fmt: skip
 
 
-def _solid(centre: Sequence[float], size: Sequence[float], color: Sequence[float]) -> Entity:
-    pose = _pose([*centre, *LEVEL])
-    return {"pose": pose, "size": _named("xyz", size), "color": _named("rgba", color)}
+def _solid(row: Sequence[float], size: Sequence[float], color: Sequence[float]) -> Entity:
+    """A shape at a position and quaternion (7), of a size (3) [m]."""
+    return {"pose": _pose(row), "size": _named("xyz", size), "color": _named("rgba", color)}
 
 
-def _robot(robot: RobotScene, time_ns: int, ghost: bool) -> Entity:
+def _robot(body: Kinematics, time_ns: int, ghost: bool) -> Entity:
     """The shapes of the robot, and of the ghost of its trunk where it is estimated."""
-    entities = [_shape(time_ns, str(i), shape, shape.link, GREY)
-                for i, shape in enumerate(robot.shapes)]  # fmt: skip
-    if ghost:
-        entities.append(_shape(time_ns, ESTIMATE, robot.shapes[0], ESTIMATE, GHOST))
+    entities, model = [], body.model
+    for geom in np.flatnonzero(np.isin(model.geom_group, (FEET, BODY))).tolist():
+        link = model.body(model.geom_bodyid[geom]).name
+        entities.append(_shape(time_ns, f"{geom}", model, geom, link, GREY))
+        if ghost and link == TRUNK:
+            entities.append(_shape(time_ns, f"{ESTIMATE}{geom}", model, geom, ESTIMATE, GHOST))
     return _scene(entities)
 
 
 def _shape(
-    time_ns: int, name: str, shape: SceneShape, frame: str, color: Sequence[float]
+    time_ns: int, name: str, model: Any, geom: int, frame: str, color: Sequence[float]
 ) -> Entity:
-    solid = _solid(shape.centre, shape.size, color)
-    return _entity(time_ns, frame, name, True, **{"spheres" if shape.round else "cubes": [solid]})
+    """A geom as a ball or a box; a capsule is a bar."""
+    kind, size = model.geom_type[geom], 2.0 * model.geom_size[geom]
+    ball = kind == mjtGeom.mjGEOM_SPHERE
+    axes = [0, 0, 0] if ball else [0, 1, 2] if kind == mjtGeom.mjGEOM_BOX else [0, 0, 1]
+    row = [*_list(model.geom_pos[geom]), *_list(model.geom_quat[geom][[1, 2, 3, 0]])]
+    solid = _solid(row, _list(size[axes]), color)
+    return _entity(time_ns, frame, name, True, **{"spheres" if ball else "cubes": [solid]})

@@ -10,11 +10,10 @@ from functools import cache
 from pathlib import Path
 from typing import Annotated, Any, NamedTuple, get_args, get_origin, get_type_hints
 
-import msgspec
-
 from robots.conventions import FOOT_NAMES, JOINT_NAMES
 from runtime.checked import Message, Shape, layout
 from runtime.topics import BY_WATCHERS, COMMAND, RECORDED
+from saltus.common.files import read_table
 
 
 class Field(NamedTuple):
@@ -32,7 +31,7 @@ class Field(NamedTuple):
 
 
 LOG_TIME = "log_time"  # column of every topic
-_TABLE = msgspec.yaml.decode(Path(__file__).with_name("fields.yaml").read_bytes())
+_TABLE = read_table(__file__, "fields.yaml")
 _COMMON = {name: Field(*words) for name, words in _TABLE["common"].items()}
 # What the fields `q` and `v` of a state hold, and where.
 PARTS: dict[str, dict[str, tuple[slice, Field]]] = {

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import math
 from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -40,31 +42,33 @@ class Difference(NamedTuple):
     size: float | None
 
 
+@dataclass
 class Spread:
     """Differences of one field in all messages.
 
     Attributes:
         largest: of all numbers [unit of the field]; inf where one has no distance.
         scale: the largest recorded value, without its sign.
+        squares: sum of the differences' squares.
+        count: of the numbers.
     """
 
-    def __init__(self) -> None:
-        """Of no message yet."""
-        self.largest, self.scale, self._squares, self._count = 0.0, 0.0, 0.0, 0
+    largest: float = 0.0
+    scale: float = 0.0
+    squares: float = 0.0
+    count: int = 0
 
     def add(self, own: NDArray[np.float64], gaps: NDArray[np.float64]) -> None:
         """Count the recorded numbers of a message, and their distances to those replayed."""
-        if gaps.size:
-            self.largest = max(self.largest, float(gaps.max()))
-            finite = np.abs(own[np.isfinite(own)])
-            self.scale = max(self.scale, float(finite.max(initial=0.0)))
-            self._squares += float(np.sum(gaps * gaps))
-            self._count += gaps.size
+        self.scale = max(self.scale, float(np.abs(own[np.isfinite(own)]).max(initial=0.0)))
+        self.largest = max(self.largest, float(gaps.max(initial=0.0)))
+        self.squares += float(gaps @ gaps)
+        self.count += gaps.size
 
     @property
     def rms(self) -> float:
         """Root of the mean square over all numbers of all messages."""
-        return math.sqrt(self._squares / self._count) if self._count else 0.0
+        return math.sqrt(self.squares / self.count) if self.count else 0.0
 
 
 class Tally:
@@ -80,9 +84,9 @@ class Tally:
         others: by field, in how many messages a word, a count or a shape differs.
     """
 
-    def __init__(self, topic: Topic[Any], ignored: tuple[str, ...] = ()) -> None:
-        """Of a topic; fields of `WALL_CLOCK` and those `ignored` are not compared."""
-        left_out = {LOG_TIME, *WALL_CLOCK.get(topic.name, ()), *ignored}
+    def __init__(self, topic: Topic[Any]) -> None:
+        """Of a topic; fields of `WALL_CLOCK` are not compared."""
+        left_out = {LOG_TIME, *WALL_CLOCK.get(topic.name, ())}
         self._columns = {
             name: column for name, column in columns_of(topic.message).items()
             if not column.packed and name not in left_out
@@ -121,10 +125,10 @@ class Tally:
             differs = True
         self.different += differs
 
-    def miss(self, recorded: Message, expected: bool = True) -> None:
-        """Count a message that does not come in the replay; a difference where it is expected."""
+    def miss(self, recorded: Message) -> None:
+        """Count a message that does not come in the replay."""
         self.only_recorded += 1
-        if expected and self._is_earlier(recorded):
+        if self._is_earlier(recorded):
             self._note(recorded, "message", "there", "missing", None)
 
     def _is_earlier(self, message: Any) -> bool:
@@ -174,9 +178,6 @@ def _bits(value: Any) -> Any:
 
 
 COMPARED: tuple[Topic[Any], ...] = (STATE_ESTIMATE, PLAN, MOTOR_COMMAND)  # as a tick makes them
-# A plan's number counts all plans of a solve, of which fewer may have been sent in real time.
-COUNTED = {PLAN.name: ("id",)}
-Key = tuple[int, ...]  # which message of its topic
 
 
 class _Recorded(NamedTuple):
@@ -191,31 +192,28 @@ class Comparison:
         tallies: by name of the topic.
     """
 
-    def __init__(self, options: RecordingOptions, lock_step: bool) -> None:
-        """`options` say what was recorded of plans; in `lock_step` every message is expected."""
-        self._thinner, self._lock_step = PlanThinner(options), lock_step
-        ignored = {} if lock_step else COUNTED
-        self.tallies = {t.name: Tally(t, ignored.get(t.name, ())) for t in COMPARED}
-        self._recorded: dict[str, dict[Key, _Recorded]] = {t.name: {} for t in COMPARED}
-        self._replayed: dict[str, dict[Key, Message]] = {t.name: {} for t in COMPARED}
+    def __init__(self, options: RecordingOptions, topics: Sequence[Topic[Any]]) -> None:
+        """Of messages of `topics`; `options` say what was recorded of plans."""
+        self._thinner = PlanThinner(options)
+        self.tallies = {topic.name: Tally(topic) for topic in topics}
+        self._recorded: dict[str, dict[int, _Recorded]] = {topic.name: {} for topic in topics}
+        self._replayed: dict[str, dict[int, Any]] = {topic.name: {} for topic in topics}
 
-    def take_recorded(
-        self, topic: Topic[Any], key: Key, message: Message, log_time_ns: int
-    ) -> None:
+    def take_recorded(self, topic: Topic[Any], message: Any, log_time_ns: int) -> None:
         """Take the next recorded message of a topic; plans in order, for few are whole."""
         share = self._thinner.share(log_time_ns) if topic is PLAN else "gains"
         recorded = _Recorded(message, share)
-        replayed = self._replayed[topic.name].pop(key, None)
+        replayed = self._replayed[topic.name].pop(message.tick, None)
         if replayed is None:
-            self._recorded[topic.name][key] = recorded
+            self._recorded[topic.name][message.tick] = recorded
         else:
             self._compare(topic, recorded, replayed)
 
-    def take_replayed(self, topic: Topic[Any], key: Key, message: Message) -> None:
+    def take_replayed(self, topic: Topic[Any], message: Any) -> None:
         """Take the next replayed message of a topic."""
-        recorded = self._recorded[topic.name].pop(key, None)
+        recorded = self._recorded[topic.name].pop(message.tick, None)
         if recorded is None:
-            self._replayed[topic.name][key] = message
+            self._replayed[topic.name][message.tick] = message
         else:
             self._compare(topic, recorded, message)
 
@@ -224,7 +222,7 @@ class Comparison:
         for name, tally in self.tallies.items():
             for recorded in self._recorded[name].values():
                 if before is None or recorded.message.tick < before:
-                    tally.miss(recorded.message, self._lock_step)
+                    tally.miss(recorded.message)
             tally.only_replayed = len(self._replayed[name])
 
     @property

@@ -1,31 +1,17 @@
-"""Feeds a recorded run through the stack.
-
-In lock step the recorded readings go in, and everything else comes out to the last bit. In real
-time, which message a process had when it computed is not recorded, nor how long a solve might go
-on. So each core is fed alone, from the recording, with what it must have had: the estimator with
-readings, the planner with the estimate that its plan names, the tracker with the reading that its
-command names, the newest estimate before, and the plan that the command names.
-"""
+"""Feeds the readings of a recorded run through the stack again; in real time, the estimator."""
 
 from __future__ import annotations
 
 import logging
-from collections import deque
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, NamedTuple
 
-import msgspec
-
-from controller.driving.commands import CommandIntake
-from controller.planner_node import SolveGuard
-from runtime.messages import Command, MotorCommand, Plan, SensorReading, StateEstimate, decode
+from runtime.messages import SensorReading, decode
 from runtime.recording import read_frames
 from runtime.topics import (
-    COMMAND,
     MOTOR_COMMAND,
     PLAN,
-    ROBOT_STATUS,
     SENSOR_READING,
     STATE_ESTIMATE,
     TUNING,
@@ -89,7 +75,7 @@ class Tape:
         Raises:
             BadRequest: the recording is damaged, or another version made it.
         """
-        topics = {topic.name: topic for topic in (*NEEDED, COMMAND, ROBOT_STATUS)}
+        topics = {topic.name: topic for topic in NEEDED}
         with readable(self.run.file):
             for frame in read_frames(self.run.file):
                 if topic := topics.get(frame.topic):
@@ -105,7 +91,7 @@ def replay_in_lock_step(tape: Tape, comparison: Comparison, progress: RunProgres
     stack, due = Stack(tape.config), 0
     for topic, message, log_time_ns in tape.messages():
         if topic in COMPARED and not _is_farewell(topic, message):
-            comparison.take_recorded(topic, (message.tick,), message, log_time_ns)
+            comparison.take_recorded(topic, message, log_time_ns)
         elif topic is SENSOR_READING:
             if message.tick != due:
                 comparison.close(before=due)
@@ -122,7 +108,7 @@ def _answer(stack: Stack, reading: SensorReading, comparison: Comparison) -> Non
     made = (STATE_ESTIMATE, answer.estimate), (PLAN, answer.plan), (MOTOR_COMMAND, answer.command)
     for topic, message in made:
         if message is not None:
-            comparison.take_replayed(topic, (message.tick,), message)
+            comparison.take_replayed(topic, message)
 
 
 def _is_farewell(topic: Topic[Any], message: Any) -> bool:
@@ -130,151 +116,29 @@ def _is_farewell(topic: Topic[Any], message: Any) -> bool:
     return topic is MOTOR_COMMAND and round(message.time / TICK_S) != message.tick
 
 
-STALE_S = 0.02  # age of a reading that no command answers: a bridge holds the robot by itself
-LATE_NS = 50_000_000  # after a command, within which the plan that it follows is recorded
-KEPT = 1000  # newest messages of a topic
-
-
-class Cores:
-    """Estimator, planner and tracker, each fed from the recording.
-
-    Attributes:
-        planner: of the launch.
-        unplanned: plans whose estimate was not recorded.
-    """
-
-    def __init__(self, config: LaunchConfig, comparison: Comparison) -> None:
-        """Build the cores.
-
-        Raises:
-            BadRequest: the configuration names what there is not.
-        """
-        self.unplanned = 0
-        self._comparison = comparison
-        self._estimator = assembly.make_estimator(config)
-        self.planner = assembly.make_planner(config)
-        self._tracker = assembly.make_tracker(config)
-        self._whole = config.recording.plans == "all" and config.recording.gains != "none"
-        self._guard = SolveGuard()
-        self._readings: dict[int, SensorReading] = {}
-        self._estimates: dict[int, StateEstimate] = {}
-        self._plans: dict[int, Plan] = {}  # for the tracker, by their recorded id
-        self._solved: dict[int, Plan] = {}  # of the newest solve, by their iterations
-        self._solved_from: int | None = None  # tick of its estimate
-
-    def estimate(self, reading: SensorReading) -> None:
-        """Estimate from a recorded reading."""
-        _keep(self._readings, reading.tick, reading)
-        estimate = self._estimator.update(reading)
-        self._comparison.take_replayed(STATE_ESTIMATE, (reading.tick,), estimate)
-
-    def keep_estimate(self, estimate: StateEstimate) -> None:
-        """Keep a recorded estimate for planner and tracker."""
-        _keep(self._estimates, estimate.tick, estimate)
-
-    def drive(self, command: Command, now: float) -> None:
-        """Hand the planner what a driver asked for at `now` [s]."""
-        if isinstance(self.planner.commands, CommandIntake):
-            self.planner.commands.offer(command, now)
-
-    def end(self) -> None:
-        """Tell the planner that the robot is to sit down."""
-        if self.planner.commands is not None:
-            self.planner.commands.end()
-
-    def plan(self, recorded: Plan) -> None:
-        """Solve from the estimate that a recorded plan names, unless it was solved from already."""
-        if recorded.tick != self._solved_from:
-            self._solve(recorded)
-        replayed = self._solved.get(recorded.iterations)
-        if replayed is not None:
-            self._comparison.take_replayed(PLAN, (recorded.id,), replayed)
-        followed = recorded if self._whole else replayed
-        if followed is not None:
-            _keep(self._plans, recorded.id, msgspec.structs.replace(followed, id=recorded.id))
-
-    def _solve(self, recorded: Plan) -> None:
-        estimate = self._estimates.get(recorded.tick)
-        self._solved_from, self._solved = recorded.tick, {}
-        if estimate is None:
-            self.unplanned += 1
-            return
-        if isinstance(self.planner.commands, CommandIntake):
-            self.planner.commands.look(estimate.time)
-        lead, plans = max(0.0, recorded.time - estimate.time), list[Plan]()
-        last = self._guard.plan(
-            estimate, lambda: self.planner.plan_from(estimate, lead, None, plans.append)
-        )
-        self._solved = {plan.iterations: plan for plan in (*plans, last)}
-
-    def track(self, recorded: MotorCommand) -> None:
-        """Command from what a recorded command names."""
-        reading = self._readings.get(recorded.tick)
-        if reading is None or recorded.time - reading.time > STALE_S:
-            return
-        newest_first = reversed(self._estimates.values())
-        estimate = next((each for each in newest_first if each.tick < recorded.tick), None)
-        plan = self._plans.get(recorded.plan_id)
-        command = self._tracker.command(estimate, plan, recorded.time, reading)
-        self._comparison.take_replayed(MOTOR_COMMAND, _key(recorded), command)
-
-
 def replay_in_real_time(tape: Tape, comparison: Comparison, progress: RunProgress) -> str:
-    """Feed each core what was recorded.
+    """Feed the readings to the estimator alone.
 
-    Returns:
-        What could not be replayed; empty where all could.
+    Which message planner and tracker had when they computed is not recorded, nor how long a solve
+    might go on.
     """
-    cores, begin = Cores(tape.config, comparison), None
-    waiting = deque[tuple[MotorCommand, int]]()
+    estimator, begin = assembly.make_estimator(tape.config), None
     for topic, message, log_time_ns in tape.messages():
-        while waiting and waiting[0][1] < log_time_ns - LATE_NS:
-            cores.track(waiting.popleft()[0])
-        if topic is SENSOR_READING:
-            cores.estimate(message)
+        if topic is STATE_ESTIMATE:
+            comparison.take_recorded(topic, message, log_time_ns)
+        elif topic is SENSOR_READING:
+            comparison.take_replayed(STATE_ESTIMATE, estimator.update(message))
             begin = message.time if begin is None else begin
             progress.show(message.time - begin, "replayed")
-        elif topic is STATE_ESTIMATE:
-            comparison.take_recorded(topic, (message.tick,), message, log_time_ns)
-            cores.keep_estimate(message)
-        elif topic is PLAN:
-            comparison.take_recorded(topic, (message.id,), message, log_time_ns)
-            cores.plan(message)
-        elif topic is MOTOR_COMMAND:
-            comparison.take_recorded(topic, _key(message), message, log_time_ns)
-            waiting.append((message, log_time_ns))
-        elif topic is COMMAND:
-            cores.drive(message, 1e-9 * log_time_ns)
-        elif topic is ROBOT_STATUS and message.is_ending:
-            cores.end()
-    for command, _ in waiting:
-        cores.track(command)
     comparison.close()
-    if cores.unplanned:
-        return f"{cores.unplanned} plans were not replayed: their estimates were not recorded"
     return ""
-
-
-def _key(command: MotorCommand) -> tuple[int, ...]:
-    """Of a command: ticks without a reading repeat a tick, so its time says which it is."""
-    return command.tick, round(1e9 * command.time)
-
-
-def _keep(messages: dict[int, Any], key: int, message: Any) -> None:
-    """Keep a message and forget the oldest."""
-    messages[key] = message
-    if len(messages) > KEPT:
-        del messages[next(iter(messages))]
-
-
-NAMES = {"state_estimate": "estimates", "plan": "plans", "motor_command": "motor commands"}
 
 
 class Replay(NamedTuple):
     """A run that was replayed.
 
     Attributes:
-        lock_step: bits can be expected; else each core was fed alone.
+        lock_step: of the whole stack; else of the estimator alone.
         identical: all that was recorded came out again, to the last bit.
         first: the first difference; None where there is none.
         tallies: by topic.
@@ -300,7 +164,8 @@ def replay(path: Path) -> Replay:
     for name in ("controller", "estimator"):  # what they logged stands in the run's own logs
         logging.getLogger(name).addHandler(logging.NullHandler())
     lock_step = config.mode == "paused"
-    comparison = Comparison(config.recording, lock_step)
+    topics = COMPARED if lock_step else (STATE_ESTIMATE,)
+    comparison = Comparison(config.recording, topics)
     with RunProgress(config.duration, "s recorded") as progress:
         run = replay_in_lock_step if lock_step else replay_in_real_time
         end = run(tape, comparison, progress)
@@ -316,7 +181,7 @@ def _causes(tape: Tape) -> list[str]:
     if recorded and recorded != code_version():
         notes.append(f"recorded by {recorded}; this is {code_version()}")
     if tape.config.mode != "paused":
-        notes.append("recorded in real time: who had which message when is not known to the tick")
+        notes.append("recorded in real time: estimates alone are replayed")
     elif tape.tunings:
         notes.append("somebody tuned the planner meanwhile, which is not replayed")
     if run.cause:
@@ -349,28 +214,26 @@ def _counts(tally: Tally) -> dict[str, Any]:
 
 
 def facts(result: Replay) -> list[Fact]:
-    """The result in words."""
-    return [
-        _headline(result),
-        *(Fact(NAMES[name], _words(tally)) for name, tally in result.tallies.items()),
-        *(Fact("note", note) for note in result.notes),
-    ]
+    """The verdict, and what may be its reason."""
+    return [_headline(result), *(Fact("note", note) for note in result.notes)]
 
 
-def spread_rows(result: Replay) -> list[dict[str, Any]]:
-    """A row for each field that differs."""
-    rows = []
-    for name, tally in result.tallies.items():
-        rows += [
-            {"topic": name, "field": field, "largest": f"{spread.largest:.3g}",
-             "RMS": f"{spread.rms:.3g}", "unit": tally.unit(field)}
-            for field, spread in tally.spreads.items() if spread.largest > 0.0
+def tables(result: Replay) -> dict[str, list[dict[str, Any]]]:
+    """By title, a row for each topic, and one for each field that differs."""
+    counts, fields = [], []
+    for name, topic in as_json(result)["topics"].items():
+        differences, others = topic.pop("fields"), topic.pop("other_fields")
+        counts.append({"topic": name} | topic)
+        fields += [
+            {"topic": name, "field": field, "largest": f"{each['largest']:.3g}",
+             "RMS": f"{each['rms']:.3g}", "unit": each["unit"]}
+            for field, each in differences.items()
         ]  # fmt: skip
-        rows += [
+        fields += [
             {"topic": name, "field": field, "largest": "", "RMS": "", "unit": f"{count} messages"}
-            for field, count in tally.others.items() if count
-        ]  # fmt: skip
-    return rows
+            for field, count in others.items()
+        ]
+    return {"Messages": counts} | ({"Differences": fields} if fields else {})
 
 
 def _headline(result: Replay) -> Fact:
@@ -384,13 +247,4 @@ def _headline(result: Replay) -> Fact:
         f"first difference: {first.topic} of tick {first.tick}, {first.field}: recorded "
         f"{first.recorded!r}, replayed {first.replayed!r}{size}"
     )
-    return Fact("FAILED" if result.lock_step else "WARNING", words)
-
-
-def _words(tally: Tally) -> str:
-    words = f"{tally.compared} compared, {tally.different} differ"
-    if tally.only_recorded:
-        words += f"; {tally.only_recorded} recorded that were not replayed"
-    if tally.only_replayed:
-        words += f"; {tally.only_replayed} replayed that were not recorded"
-    return words
+    return Fact("FAILED", words)

@@ -9,14 +9,13 @@ from typing import NamedTuple
 import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
-from matplotlib.lines import Line2D
 
 from controller.gaits import GAITS
 from robots.conventions import FOOT_NAMES
 from saltus.common.figures import figure, png, svg
 from saltus.configuration.planners import entry_of
 from saltus.launch.trace import Trace
-from saltus.report.measures import Cell, TouchdownMeasurements, worst
+from saltus.report.measures import Cell, worst
 from saltus.report.reading import Array, TrialRecord
 
 FEW = 12  # lines up to which a panel is drawn as outlines
@@ -76,7 +75,7 @@ def _lateral(cell: Cell, limits: Mapping[str, tuple[float, float]]) -> Panel:
     pushed = any(trial.kind for trial in cell.trials)
     axes.set(**limits, xlabel=_since(pushed), ylabel="lateral position [m]")
     axes.set_title(entry.label, color=entry.colour, loc="left", fontweight="bold")
-    fallen = len(cell.trials) - len(cell.upright)
+    fallen = sum(trial.fell for trial in cell.trials)
     told = [f"{fallen} of {len(cell.trials)} fell"] if fallen else []
     if furthest is not None:
         told.append(f"trial {furthest.row['trial']}: {furthest.deviation:.2f} m")
@@ -209,30 +208,24 @@ def line_search(trial: TrialRecord) -> Panel:
     made, axes = figure(width=4.4, height=2.8)
     own, fine = sizes <= 0.0, np.isfinite(costs)  # own: the trajectory before the step
     line = [i for i in np.argsort(sizes) if fine[i] and not own[i]]
-    axes.plot(sizes[line], costs[line], "o-", color=colour, linewidth=0.8, markersize=4)
+    axes.plot(sizes[line], costs[line], "o-", color=colour, linewidth=0.8, markersize=4,
+              label="candidate")  # fmt: skip
     for cost in costs[own & fine]:
-        axes.axhline(cost, color=GREY, linestyle=":", linewidth=1.2)
+        axes.axhline(cost, color=GREY, linestyle=":", linewidth=1.2, label="before the step")
     top = axes.get_xaxis_transform()  # so high whatever the costs
     axes.plot(sizes[~fine & ~own], np.full(int(np.sum(~fine & ~own)), 0.97), "x", color="black",
-              transform=top, clip_on=False)  # fmt: skip
+              transform=top, clip_on=False, label="diverged or not tried")  # fmt: skip
     if fine.any():
         best = int(np.argmin(costs))
         at = sizes[best] if sizes[best] > 0.0 else sizes[sizes > 0.0].min(initial=1.0)
-        axes.plot(at, costs[best], "o", color="black", markersize=11, fillstyle="none")
+        axes.plot(at, costs[best], "o", color="black", markersize=11, fillstyle="none",
+                  label="least")  # fmt: skip
     axes.set_xscale("log")
     if fine.any() and costs[fine].max() > STEEP * max(costs[fine].min(), 1e-12):
         axes.set_yscale("log")
     axes.set_xlabel("step size")
     axes.set_ylabel("cost")
-    handles = [
-        Line2D([], [], marker="o", color=colour, markersize=4, label="candidate"),
-        Line2D([], [], marker="o", color="black", linestyle="none", markersize=9, fillstyle="none",
-               label="least"),
-        Line2D([], [], marker="x", color="black", linestyle="none", label="diverged or not tried"),
-    ]  # fmt: skip
-    if (own & fine).any():
-        handles.append(Line2D([], [], color=GREY, linestyle=":", label="before the step"))
-    axes.legend(handles=handles, fontsize=7, frameon=False)
+    axes.legend(fontsize=7, frameon=False, markerscale=0.8)
     axes.set_title(trial.label, loc="left", color=colour)
     diverged = int(np.sum(~fine))
     return drawn(made, f"Cost of {len(costs)} candidates by step size, {diverged} of them diverged")
@@ -257,27 +250,3 @@ def solve_histogram(times: Mapping[str, Array]) -> Panel:
     axes.set_ylabel("share of the solves [%]")
     axes.legend(fontsize=8, frameon=False)
     return drawn(made, f"Histogram of solve times: {'; '.join(medians)}")
-
-
-def touchdowns(trial: TrialRecord, found: TouchdownMeasurements) -> Panel:
-    """Spread of the outcomes of touchdowns, and s, over time, above each other."""
-    colour, events = trial.entry.colour, trial.pushed
-    made, axes = figure(rows=2, width=4.4, height=3.0, sharex=True, height_ratios=[1.6, 1.0])
-    at = np.array([landing.time for landing in found.landings]) - (trial.begin if events else 0.0)
-    spread = np.array([1e3 * landing.spread.base for landing in found.landings])
-    cosine = np.array([landing.spread.cosine for landing in found.landings])
-    alone = np.array([landing.kind == "one foot" for landing in found.landings])
-    axes[0].vlines(at, 0.0, spread, color=colour, linewidth=0.7, zorder=0)
-    for these, face in ((alone, "white"), (~alone, colour)):
-        mark = {"color": colour, "markerfacecolor": face, "markersize": 4, "clip_on": False}
-        axes[0].plot(at[these], spread[these], "o", **mark)
-        axes[1].plot(at[these], cosine[these], "o", **mark)
-    for ax in axes:
-        ax.axhline(0.0, color="0.7", linewidth=0.7, zorder=0)
-        if events:
-            ax.axvline(0.0, color="0.6", linewidth=0.9, zorder=0)
-    axes[0].set(ylabel="spread [mm/s]", ylim=(0.0, None))
-    axes[1].set(ylabel="s", xlabel=_since(events))
-    alt = (f"Spread of the outcomes and s of {len(at)} touchdowns over time, {trial.entry.label}: "
-           f"at most {spread.max():.2g} mm/s")  # fmt: skip
-    return drawn(made, alt)

@@ -4,24 +4,19 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
-from pathlib import Path
 from typing import NamedTuple
 
-import msgspec
 import numpy as np
 
-from robots.robot import Robot
 from saltus.common.errors import BadRequest
+from saltus.common.files import read_table
 from saltus.configuration.planners import entry_of
-from saltus.metrics.touchdown_spread import Spread, outcomes_of, spread_of
-from saltus.metrics.touchdowns import kind_of
-from saltus.report.reading import Array, Subject, TrialRecord
+from saltus.report.reading import Array, Row, Subject, TrialRecord
 from saltus.sweep.conditions import Condition
-from saltus.sweep.summary import wilson_interval
+from saltus.sweep.summary import summarise
 
 SAFE = ("hold", "stand_down", "damp")  # motor commands for want of a good plan
 START = 1  # ticks of damping with which a run by the clock begins, before its first reading
-SAMPLES = 64  # of each touchdown
 _LARGE = 1.5  # lateral velocity of a push of the thesis [m/s]
 
 
@@ -42,10 +37,7 @@ class Published(NamedTuple):
 
 
 # By suite, kind of perturbation, planner and magnitude.
-PUBLISHED = {
-    tuple(row[:4]): Published(*row[4:])
-    for row in msgspec.yaml.decode(Path(__file__).with_name("thesis.yaml").read_bytes())
-}
+PUBLISHED = {tuple(row[:4]): Published(*row[4:]) for row in read_table(__file__, "thesis.yaml")}
 
 
 class Cell(NamedTuple):
@@ -55,45 +47,17 @@ class Cell(NamedTuple):
     planner: str
     trials: Sequence[TrialRecord]
 
-    @property
-    def upright(self) -> list[TrialRecord]:
-        """Those without a fall."""
-        return [trial for trial in self.trials if not trial.fell]
 
-    @property
-    def passed(self) -> int:
-        """How many succeeded."""
-        return sum(trial.passed for trial in self.trials)
+def success(subject: Subject) -> list[Row]:
+    """The summary of a sweep, with what the thesis has `published` for each of its rows."""
+    order = subject.planners.index
+    rows = sorted((trial.row for trial in subject.trials), key=lambda row: order(row["planner"]))
 
-    @property
-    def deviation(self) -> float | None:
-        """Mean maximum lateral deviation of the trials without a fall [m]; None without one."""
-        return mean([trial.deviation for trial in self.upright])
+    def published(entry: Row) -> Published | None:
+        magnitude = round(entry["magnitude"], 3) if subject.name == "table-6.1" else 0.0
+        return PUBLISHED.get((subject.name, entry["kind"], entry["planner"], magnitude))
 
-    @property
-    def deviation_of_all(self) -> float | None:
-        """Mean maximum lateral deviation of all trials, fallen ones up to their end [m]."""
-        return mean([trial.deviation for trial in self.trials])
-
-    @property
-    def interval(self) -> tuple[float, float]:
-        """95 % interval of the share of trials that succeeded."""
-        return wilson_interval(self.passed, len(self.trials))
-
-    def mean_of(self, key: str) -> float | None:
-        """Mean of a measure of the rows, over the trials without a fall that have it."""
-        return mean([t.row[key] for t in self.upright if t.row.get(key) is not None])
-
-    def published(self, suite: str) -> Published | None:
-        """The thesis's figures for this cell of a suite, None where it has none."""
-        condition = self.condition
-        magnitude = round(condition.magnitude, 3) if suite == "table-6.1" else 0.0
-        return PUBLISHED.get((suite, condition.kind, self.planner, magnitude))
-
-
-def mean(values: Sequence[float]) -> float | None:
-    """Mean; None of nothing."""
-    return float(np.mean(values)) if values else None
+    return [entry | {"published": published(entry)} for entry in summarise(rows)]
 
 
 def cells(subject: Subject, trials: Sequence[TrialRecord] | None = None) -> list[Cell]:
@@ -132,7 +96,7 @@ def verdict(subject: Subject) -> str:
     if not subject.trials:
         return "No trial has finished yet."
     if subject.kind == "run":
-        return _of_run(subject.trials[0])
+        return subject.verdict
     groups = {entry_of(c).label: [t for t in subject.trials if t.planner == c]
               for c in subject.planners}  # fmt: skip
     rates = [f"{name} in {sum(trial.passed for trial in own)} of {len(own)} trials"
@@ -146,20 +110,6 @@ def verdict(subject: Subject) -> str:
         + f"{success_word(subject)}: {'; '.join(rates)}."
         + (f" Furthest to the side without a fall: {'; '.join(beyond)}." if beyond else "")
     )
-
-
-def _of_run(trial: TrialRecord) -> str:
-    came = "" if trial.is_driven else f"; it came at most {_metres(trial)} to the side"
-    told = [f"Problems: {trial.problems}."] if trial.problems else []
-    if trial.fell:
-        at = "" if trial.fall_time is None else f" at {trial.fall_time:.2f} s"
-        told.append(f"With {trial.entry.label} the robot fell{at}{came}.")
-        told += [f"The run broke off {trial.broke_off}."] if trial.broke_off else []
-    elif trial.broke_off:
-        told.append(f"With {trial.entry.label} the run broke off {trial.broke_off}{came}.")
-    else:
-        told.append(f"With {trial.entry.label} the robot stayed on its feet{came}.")
-    return " ".join(told)
 
 
 def _metres(trial: TrialRecord) -> str:
@@ -222,42 +172,6 @@ def named(subject: Subject, name: str, option: str) -> TrialRecord:
         some = ", ".join(list(known)[:12]) + (", ..." if len(known) > 12 else "")
         raise BadRequest(f"{option} {name!r}: no such trial with a trace; there are: {some or '-'}")
     return known[name]
-
-
-class MeasuredTouchdown(NamedTuple):
-    """A touchdown of a trial that was measured."""
-
-    time: float  # [s]
-    kind: str
-    spread: Spread
-
-
-class TouchdownMeasurements(NamedTuple):
-    """Touchdowns of a trial."""
-
-    landings: Sequence[MeasuredTouchdown]
-    of: int  # how many the trial has
-    refused: Sequence[str]  # why some could not be measured
-
-
-def measured(robot: Robot, trial: TrialRecord, most: int) -> TouchdownMeasurements:
-    """Measure touchdowns of a trial, up to a fall: the ``most`` that are near its perturbation."""
-    assert trial.trace is not None and trial.trace.touchdowns is not None
-    touchdowns, end = trial.trace.touchdowns, trial.fall_time
-    if end is not None:
-        touchdowns = touchdowns.rows(touchdowns.time <= end)
-    near = np.argsort(np.abs(touchdowns.time - trial.begin), kind="stable")[:most]
-    chosen = touchdowns.rows(np.sort(near))
-    landings, refused = [], []
-    for row, time in enumerate(chosen.time.tolist()):
-        try:
-            outcomes = outcomes_of(robot, chosen, row, SAMPLES)
-            spread = spread_of(outcomes, chosen.v[row], chosen.landing[row])
-        except ValueError as error:
-            refused.append(f"{error} (at {time:.2f} s)")
-        else:
-            landings.append(MeasuredTouchdown(time, kind_of(chosen.landing[row]), spread))
-    return TouchdownMeasurements(landings, len(touchdowns.time), refused)
 
 
 def solve_times(trials: Sequence[TrialRecord]) -> Array:

@@ -12,8 +12,7 @@ import numpy as np
 from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup, escape
 
-from robots.robot import load_robot
-from saltus.common.errors import BadRequest
+from saltus.common.errors import BadRequest, refusing
 from saltus.common.files import write_file
 from saltus.configuration.planners import entry_of
 from saltus.metrics.run import DRIVING_MEASURES
@@ -24,7 +23,6 @@ from saltus.sweep.conditions import budget_words
 from saltus.sweep.pairs import chance_words, pair_up
 
 FILE = "report.html"
-MOST_TOUCHDOWNS = 40  # that are measured for one page, which shall be there at once
 DIGITS = (3, 3, 2, 2, 1)  # of the measures of driving
 
 
@@ -60,13 +58,11 @@ def write_report(
     """
     subject = read_subject(folder)
     target = output or folder / FILE
-    try:  # before the work is done: no device, which would be replaced
+    with refusing(f"--output {target}"):
         fits = target.is_file() if target.exists() else target.absolute().parent.is_dir()
         if not fits:
             raise BadRequest(f"--output {target}: give a file in a folder that exists")
         write_file(target, page(subject, strips, video).encode())
-    except OSError as error:
-        raise BadRequest(f"--output {target}: {error.strerror or error}") from error
     broke_off = any(trial.broke_off for trial in subject.trials)
     return Written(target, measures.verdict(subject), len(subject.trials), broke_off)
 
@@ -101,9 +97,8 @@ def page(subject: Subject, strips: tuple[str, ...] = (), video: str | None = Non
     )
     groups = {name: [t for t in trials if t.planner == name] for name in subject.planners}
     times = {name: measures.solve_times(own) for name, own in groups.items()}
-    found = measures.cells(subject)
+    success = measures.success(subject)
     along_line = measures.cells(subject, [t for t in trials if t.has_states and not t.is_driven])
-    known = [t for t in shown if t.trace and t.trace.touchdowns is not None]
     budgets = dict.fromkeys(t.row["budget_ms"] for t in trials if "budget_ms" in t.row)
 
     def title(trial: TrialRecord) -> str:
@@ -111,8 +106,11 @@ def page(subject: Subject, strips: tuple[str, ...] = (), video: str | None = Non
         return f"{trial.label} ({subject.conditions.of(trial.row).words}{when})"
 
     def processor_ms(planner: str, budget: float | None) -> float | None:
-        own = [row["processor_ms_p50"] for row in (trial.row for trial in groups[planner])
-               if row.get("budget_ms", ...) == budget and row.get("processor_ms_p50") is not None]
+        own = [
+            row["processor_ms_p50"]
+            for row in (trial.row for trial in groups[planner])
+            if row.get("budget_ms", ...) == budget and row.get("processor_ms_p50") is not None
+        ]
         return float(np.median(own)) if own else None
 
     def row_total(key: str) -> int:
@@ -120,20 +118,16 @@ def page(subject: Subject, strips: tuple[str, ...] = (), video: str | None = Non
 
     return _template().render(
         subject=subject, verdict=measures.verdict(subject), shown=shown, striped=striped,
-        filmed=filmed, pictures=pictures(striped, filmed), groups=groups, all_cells=found,
+        filmed=filmed, pictures=pictures(striped, filmed), groups=groups, success=success,
         success_word=measures.success_word(subject), title=title, row_total=row_total,
         lost=[trial for trial in trials if measures.safe_commands(trial) > measures.START],
-        thesis=any(cell.published(subject.name) for cell in found),
+        thesis=any(entry["published"] for entry in success),
         pairings=pair_up(trial.row for trial in trials), budgets=budgets,
         processor_ms=processor_ms,
-        driven=measures.cells(subject, [t for t in trials if t.is_driven]),
+        driven=[entry for entry in success if f"mean_{DRIVING_MEASURES[0]}" in entry],
         driving_measures=list(zip(DRIVING_MEASURES, DIGITS, strict=True)),
         sideways=[(words, list(beside))
                   for words, beside in groupby(along_line, lambda cell: cell.condition.words)],
-        touchdowns=[
-            (t, measures.measured(load_robot(t.robot), t, max(1, MOST_TOUCHDOWNS // len(known))))
-            for t in known
-        ],
         timed={name: ms for name, ms in times.items() if (ms > 0.0).any()},
         statuses={name: measures.statuses(own) for name, own in groups.items()},
         commands={name: measures.commands(own) for name, own in groups.items()},
@@ -149,7 +143,7 @@ def _template() -> Any:
     names: dict[str, Any] = {
         "style": Markup((files("saltus.report") / "page.css").read_text()), "figures": figures,
         "measures": measures, "entry_of": entry_of, "chance_words": chance_words,
-        "budget_words": budget_words, "samples": measures.SAMPLES, "median": np.median,
+        "budget_words": budget_words,
         "total": lambda trials, count: sum(map(count, trials)),
     }  # fmt: skip
     environment.globals.update(names)

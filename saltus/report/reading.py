@@ -16,11 +16,11 @@ from numpy.typing import NDArray
 
 from saltus import open_run
 from saltus.common.errors import BadRequest
-from saltus.common.files import data_folder, is_file
+from saltus.common.files import is_file
 from saltus.configuration.launch import LaunchConfig
-from saltus.configuration.planners import ALL, PlannerEntry, entry_of, in_order, planners_in_words
+from saltus.configuration.planners import PlannerEntry, entry_of, in_order
 from saltus.launch.lock_step import AFTER_FALL_S
-from saltus.launch.outcome import shown_value
+from saltus.launch.outcome import NUMBERS, LaunchProblem, headline, numbers_in
 from saltus.launch.trace import (
     Trace,
     config_of_run,
@@ -33,7 +33,7 @@ from saltus.metrics.run import DRIVING_MEASURES
 from saltus.recording.reading import summary_of_run
 from saltus.sweep.conditions import Conditions, magnitude_of
 from saltus.sweep.summary import succeeded
-from sim_bridge.suites import UNDISTURBED, SuiteError, parse_suite
+from sim_bridge.suites import UNDISTURBED
 from sim_bridge.terrain_options import Terrain
 
 Array = NDArray[np.float64]
@@ -93,14 +93,9 @@ class TrialRecord:
         return succeeded(self.row)
 
     @property
-    def broke_off(self) -> str:
-        """When a recorded run broke off, and the robot's last state; empty where it did not."""
-        return str(self.row.get("broke_off", ""))
-
-    @property
-    def problems(self) -> str:
-        """What else went wrong in a recorded run; empty where nothing did."""
-        return "; ".join(self.row.get("problems", ()))
+    def broke_off(self) -> bool:
+        """Whether a recorded run did not come to its end."""
+        return bool(self.row.get("broke_off"))
 
     @property
     def deviation(self) -> float:
@@ -166,6 +161,7 @@ class Subject:
         expected: number of trials of the whole sweep; None where it is unknown.
         missing: one sentence for each thing that is not there, with how to get it.
         in_lock_step: the robot waited for its planner.
+        verdict: of a run, what its launch printed first.
     """
 
     kind: str
@@ -177,6 +173,7 @@ class Subject:
     expected: int | None = None
     missing: list[str] = field(default_factory=list)
     in_lock_step: bool = False
+    verdict: str = ""
 
     @property
     def planners(self) -> list[str]:
@@ -194,7 +191,7 @@ class Subject:
         return self.expected is not None and len(self.trials) < self.expected
 
 
-
+PASSES = {"paused": "in lock step", "realtime": "in real time"}
 RECORD_AGAIN = "record it again with `saltus launch NAME --record DIR`"
 
 
@@ -214,51 +211,39 @@ def read_run(folder: Path) -> Subject:
     config = config_of_run(folder)
     missing: list[str] = []
     summary = summary_of_run(folder) or {}
-    if not summary:
-        missing.append("The run has no summary: it is still going on, or was broken off. Write the "
-                       "report again when it has ended.")  # fmt: skip
-    elif not summary.get("completed", True):
-        missing.append(_unfinished(summary))
+    trace = None
     try:
         trace = trace_of_run(folder)
-        recording = open_run(folder)
-        if summary and recording.cut:
-            missing.append(f"The recording stopped before the run did ({recording.cut}): figures "
-                           "and counts drawn from it know of its beginning alone.")  # fmt: skip
-        if recording.damage:
-            missing.append(f"The recording {recording.damage}. What is drawn and counted from it "
-                           "lacks them too.")  # fmt: skip
+        if cause := open_run(folder).cause:
+            missing.append(f"The recording is not complete: {cause}. Figures and counts drawn from "
+                           "it know of what it holds alone.")  # fmt: skip
     except BadRequest as error:
-        trace = None
         missing.append(f"The recording cannot be read ({error}): {RECORD_AGAIN}.")
     row = _row_of_run(config, summary, trace) | _perturbation(folder, config, trace)
-    row["broke_off"] = _broke_off(config, summary, trace)
-    row["problems"] = [
-        problem["words"] for problem in summary.get("problems", ())
-        if problem["what"] not in ("fell", "broke_off")  # which the verdict says itself
-    ]  # fmt: skip
+    row["broke_off"] = not summary.get("completed")
+    facts = {
+        "Run": folder.resolve().name,
+        "Time passes": PASSES[config.mode],
+        "Begun": date_of(folder / "launch.yaml"),
+        "Code": str(summary.get("code", "not noted")),
+        **dict(numbers_in(NUMBERS, summary)),
+    }
     return Subject(
-        "run", folder, f"{config.reference}, {config.planner}",
-        _facts_of_run(folder, config, summary),
+        "run", folder, f"{config.reference}, {config.planner}", facts,
         (folder / "launch.yaml").read_text(errors="replace"),
         [TrialRecord(row, trace)], 1, missing, config.mode == "paused",
+        _verdict(config, summary, trace),
     )  # fmt: skip
 
 
-def _broke_off(config: LaunchConfig, summary: dict[str, Any], trace: Trace | None) -> str:
-    """When a run broke off; empty of one that came to its end."""
-    if summary and summary.get("completed", True):
-        return ""
-    last = float(trace.time[-1]) if trace and len(trace.time) else 0.0
-    return f"at {summary.get('simulated_s', last):.2f} of {config.duration:g} s"
-
-
-def _unfinished(summary: dict[str, Any]) -> str:
-    """What a run that did not come to its end says about the rest: nothing."""
-    deaths = [f"{death.get('name')}: {death.get('cause')}" for death in summary.get("deaths", [])]
-    why = f" ({'; '.join(deaths)})" if deaths else ""
-    seconds = summary.get("simulated_s", 0.0)
-    return f"The run was broken off after {seconds:.2f} s{why}; nothing is known of the rest."
+def _verdict(config: LaunchConfig, summary: dict[str, Any], trace: Trace | None) -> str:
+    """The first line that the launch printed, or how far its recording goes."""
+    try:
+        problems = [LaunchProblem(**each) for each in summary["problems"]]
+        return ": ".join(headline(summary, problems))
+    except (KeyError, TypeError):  # there is no summary, or one of another version
+        last = float(trace.time[-1]) if trace and len(trace.time) else 0.0
+        return f"FAILED: The run left no summary after {last:.2f} s of {config.duration:g} s"
 
 
 def date_of(path: Path) -> str:
@@ -297,41 +282,6 @@ def _perturbation(folder: Path, config: LaunchConfig, trace: Trace | None) -> Ro
     return {"kind": event.get("kind", "none"), "at": at, "value": event.get("value")}
 
 
-def _task(config: LaunchConfig) -> str:
-    if isinstance(config.command, tuple):
-        return f"driven by a script of {len(config.command)} steps"
-    if config.drive.source != "none":
-        return f"driven: {config.drive.source}"
-    return f"{config.reference}, {config.speed:g} m/s forward"
-
-
-def _facts_of_run(folder: Path, config: LaunchConfig, summary: dict[str, Any]) -> dict[str, str]:
-    version = summary.get("code")
-    done = config.perturbations or (config.emulator.events if config.kind.emulated else ())
-    events = ", ".join(str(msgspec.to_builtins(event)["kind"]) for event in done)
-    by_hand = summary.get("processes", {}).get("simulation", {}).get("pushes", {})
-    if pushes := by_hand.get("applied"):
-        events = ", ".join([*([events] if events else []), f"{pushes} by hand"])
-    facts = {
-        "Run": folder.resolve().name,
-        "Robot's task": _task(config),
-        "Planner": config.planner,
-        "Estimator": config.estimator,
-        "Time passes": "in lock step" if config.mode == "paused" else "in real time",
-        "Perturbations": events or "none",
-        "Begun": date_of(folder / "launch.yaml"),
-        "Code": str(version or "not noted in this run"),
-    }
-    rolled = summary.get("processes", {}).get("planner", {}).get("rollouts", {})
-    if rolled.get("backend", "mujoco") != "mujoco":
-        facts["Rollouts"] = shown_value(rolled)
-    if summary:
-        seconds, metres = summary["simulated_s"], summary["distance_m"]
-        where = "of way" if config.is_driven else "forward"
-        facts["Simulated"] = f"{seconds:.2f} s, {metres:.2f} m {where}"
-    return facts
-
-
 class SweepDescription(msgspec.Struct):
     """What a sweep was asked to do; whatever ``sweep.json`` does not say is empty."""
 
@@ -341,7 +291,7 @@ class SweepDescription(msgspec.Struct):
     code: str = ""
     settings: list[str] = []
     trials: dict[str, list[int]] = {}  # by planner
-    budgets_ms: list[float] = []
+    commands: list[str] = []  # which were typed, but for the folder
 
 
 class _Row(msgspec.Struct):
@@ -396,7 +346,8 @@ def read_sweep(folder: Path) -> Subject:
     trials = [TrialRecord(row, trace) for row, trace in zip(rows, traces, strict=True)]
     subject = Subject(
         "sweep", folder, asked.suite or folder.resolve().name, _facts(folder, asked),
-        _settings(asked), trials, _expected(asked), missing, asked.mode == "paused",
+        "".join(f"# --set {setting}\n" for setting in asked.settings) + asked.suite_text, trials,
+        sum(map(len, asked.trials.values())) or None, missing, asked.mode == "paused",
     )  # fmt: skip
     missing += _lacking(subject, asked)
     return subject
@@ -410,8 +361,9 @@ def _trace(folder: Path, row: Row) -> Trace | None:
 
 
 def _lacking(subject: Subject, asked: SweepDescription) -> list[str]:
-    commands = " and ".join(f"`{command}`" for command in go_on(subject, asked))
-    again = f"run {commands}: it goes on where it stopped"
+    output = f" --output {shlex.quote(str(subject.folder))}"
+    again = " and ".join(f"`{command}{output}`" for command in asked.commands)
+    again = f"run {again or 'the same command again'}: it goes on where it stopped"
     sentences: list[str] = []
     if subject.unfinished:
         done = f"{len(subject.trials)} of {subject.expected}"
@@ -428,60 +380,14 @@ def _lacking(subject: Subject, asked: SweepDescription) -> list[str]:
     return sentences
 
 
-def go_on(subject: Subject, asked: SweepDescription) -> list[str]:
-    """The commands that run the trials that are lacking, as far as the sweep says so."""
-    done = {(trial.planner, int(trial.row["trial"])) for trial in subject.trials}
-    lacking = {planner: numbers for planner, numbers in asked.trials.items()
-               if any((planner, number) not in done for number in numbers)}  # fmt: skip
-    alike: dict[tuple[int, ...], list[str]] = {}
-    for planner, numbers in lacking.items():
-        alike.setdefault(tuple(numbers), []).append(planner)
-    return [_command(subject.folder, asked, planners_in_words(planners), list(numbers))
-            for numbers, planners in alike.items()] or [
-        _command(subject.folder, asked, ALL, [])
-    ]  # fmt: skip
-
-
-def _command(folder: Path, asked: SweepDescription, planners: str, numbers: list[int]) -> str:
-    ours = is_file(data_folder("config") / f"{asked.suite}.yaml")
-    suite = asked.suite if ours else f"{asked.suite or 'SUITE'}.yaml"
-    words = ["saltus", "perturb", suite, "--planner", planners, "--mode", asked.mode or "paused"]
-    words += _selection(asked, numbers)
-    words += [word for setting in asked.settings for word in ("--set", setting)]
-    words += [word for budget in asked.budgets_ms for word in ("--budget", f"{budget:g}")]
-    return shlex.join([*words, "--output", str(folder)])
-
-
-def _selection(asked: SweepDescription, numbers: list[int]) -> list[str]:
-    """Options for these trials of the suite; none for all of them."""
-    try:
-        count = sum(len(group.trials) * group.seeds for group in parse_suite(asked.suite_text))
-    except SuiteError:
-        return []
-    numbers = sorted({number % count for number in numbers})  # of each budget they come once more
-    if len(numbers) == count:
-        return []
-    return [word for number in numbers for word in ("--trial", str(number))]
-
-
-def _expected(asked: SweepDescription) -> int | None:
-    """Trials that were asked for, of all planners of the sweep."""
-    return sum(map(len, asked.trials.values())) or None
-
-
-def _settings(asked: SweepDescription) -> str:
-    return "".join(f"# --set {setting}\n" for setting in asked.settings) + asked.suite_text
-
-
 def _facts(folder: Path, asked: SweepDescription) -> dict[str, str]:
     source = next(p for name in ("sweep.json", "rows.jsonl") if (p := folder / name).is_file())
-    mode = {"paused": "in lock step", "realtime": "in real time"}
     rows = folder / "rows.jsonl"
     return {
         "Sweep": folder.resolve().name,
         "Suite": asked.suite or "not noted",
         "Planners": ", ".join(asked.trials) or "not noted",
-        "Time passes": mode.get(asked.mode, "not noted"),
+        "Time passes": PASSES.get(asked.mode, "not noted"),
         "Begun": date_of(source),
         "Last trial": date_of(rows) if rows.is_file() else "none yet",
         "Code": asked.code or "not noted",

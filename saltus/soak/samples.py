@@ -70,16 +70,14 @@ class SampleFile:
             OSError: it cannot be written.
         """
         self._file: TextIO = path.open("w", newline="", encoding="utf-8")
-        self._writer = csv.writer(self._file)
-        self._names: list[str] = []
+        self._writer: csv.DictWriter[str] | None = None
 
     def write(self, sample: Mapping[str, float | str | None]) -> None:
         """Append a sample; None is an empty cell. All samples have the same columns."""
-        if not self._names:
-            self._names = list(sample)
-            self._writer.writerow(self._names)
-        values = (sample[name] for name in self._names)
-        self._writer.writerow([f"{v:.10g}" if isinstance(v, float) else v for v in values])
+        if self._writer is None:
+            self._writer = csv.DictWriter(self._file, list(sample))
+            self._writer.writeheader()
+        self._writer.writerow(sample)
         self._file.flush()
 
     def close(self) -> None:
@@ -90,12 +88,9 @@ class SampleFile:
 def read_samples(path: Path) -> dict[str, Array]:
     """The columns of a file of samples, none of an empty file; words and empty cells are NaN."""
     with path.open(newline="", encoding="utf-8") as file:
-        names, *rows = list(csv.reader(file)) or [[]]
-    if not names:
-        return {}
-    whole = [row for row in rows if len(row) == len(names)]  # the last may be cut short
-    values = np.array([[_number(cell) for cell in row] for row in whole]).reshape(-1, len(names))
-    return dict(zip(names, values.T, strict=True))
+        rows = [row for row in csv.DictReader(file) if None not in row.values()]  # the last may
+    names = rows[0] if rows else ()  # be cut short
+    return {name: np.array([_number(row[name]) for row in rows]) for name in names}
 
 
 def processes_in(columns: Columns) -> list[str]:

@@ -11,12 +11,14 @@ import math
 import time
 from collections.abc import Callable, Iterator
 from functools import partial
+from operator import itemgetter
 from pathlib import Path
 from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
+from robots.planar_pose import PlanarPose
 from runtime.bus import Publisher
 from runtime.messages import Command as CommandMessage
 from saltus.configuration.options import read_mapping
@@ -108,7 +110,7 @@ def draw_schedule(seed: int, number: int, seconds: float, hard_pushes: bool = Fa
         _terrain(place), draw_value(place, BOUNDS["network"]),
         list(_until(seconds, _commands(order))),
         list(_until(late, _every(push, "pushes", partial(_push, hard_pushes)))),
-        list(_until(late, _every(fault, "incidents", _one_of("incidents")), _time_of_event)),
+        list(_until(late, _every(fault, "incidents", _one_of("incidents")), itemgetter("at"))),
         list(_until(late, _every(harm, "harms", _harm))),
     )  # fmt: skip
 
@@ -121,10 +123,6 @@ def _until(
         if time(item) >= end:
             return
         yield item
-
-
-def _time_of_event(event: dict[str, Any]) -> float:
-    return event["at"]
 
 
 def draw_value(draw: Draw, bounds: Any) -> Any:
@@ -229,17 +227,10 @@ class Steering:
         self.is_homing = math.hypot(x, y) > (NEAR if self.is_homing else FAR)
         if not self.is_homing or command.gait == "stand":
             return command
-        way = math.atan2(-y, -x) - heading_of(q)
+        way = math.atan2(-y, -x) - PlanarPose.of(q).yaw
         error = math.remainder(way, 2.0 * math.pi)
         turn = float(np.clip(TURN_GAIN * error, *BOUNDS["commands"]["velocity"]["turn"]))
         return command._replace(forward=SPEED * max(0.0, math.cos(error)), left=0.0, turn=turn)
-
-
-def heading_of(q: NDArray[np.float64]) -> float:
-    """Of the trunk in the world [rad]."""
-    x, y, z, w = q[3:7]
-    return math.atan2(2.0 * (w * z + x * y), 1.0 - 2.0 * (y * y + z * z))
-
 
 
 class Player:

@@ -19,7 +19,7 @@ from runtime.signals import StopFlag
 from runtime.topics import COMMAND
 from saltus.common.console import RunProgress, say
 from saltus.common.criterion import Criterion
-from saltus.common.errors import BadRequest
+from saltus.common.errors import BadRequest, refusing
 from saltus.common.files import write_file
 from saltus.configuration.launch import LaunchConfig, load_launch, make_config
 from saltus.launch.launcher import LaunchOutcome, launch
@@ -200,11 +200,9 @@ def run_soak(options: SoakOptions, folder: Path, start: Launch | None = None) ->
     Raises:
         BadRequest: the folder cannot be written, or no launch can be begun.
     """
-    try:
+    with refusing(f"--folder {folder}"):
         folder.mkdir(parents=True)
         soak = _Soak(options, folder, start or launch)
-    except OSError as error:
-        raise BadRequest(f"--folder {folder}: {error.strerror or error}") from error
     try:
         if start is None:  # here, where Ctrl-C ends it at once
             schedule = draw_schedule(options.seed, 0, 3600.0 * options.hours, options.hard_pushes)
@@ -302,8 +300,11 @@ class _Soak:
             "falls_after_hard_pushes": sum(end.after_hard_push for end in ends),
             "restarts": restarts,
             "restarts_at_stalls": sum(end.restarts for end in ends if end.stall_ms is not None),
-            "stalls": None if stalls is None else {
-                "count": len(stalls), "longest_ms": max((s.late_ms for s in stalls), default=0.0),
+            "stalls": None
+            if stalls is None
+            else {
+                "count": len(stalls),
+                "longest_ms": max((s.late_ms for s in stalls), default=0.0),
             },
             "missed": self._missed,
             "ticks": self._ticks,

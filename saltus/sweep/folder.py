@@ -7,7 +7,7 @@ from typing import Any
 
 import msgspec
 
-from saltus.common.errors import BadRequest
+from saltus.common.errors import BadRequest, refusing
 from saltus.common.files import write_file
 from saltus.launch.trace import save_trace, trace_path
 from saltus.sweep.budget import Fit
@@ -26,6 +26,7 @@ class _Known(msgspec.Struct):
 
     trials: dict[str, list[int]]
     plugins: dict[str, str] = {}
+    commands: list[str] = []
     fits: dict[str, dict[str, Fit]] = {}
 
 
@@ -52,7 +53,7 @@ class SweepFolder:
             BadRequest: it holds another sweep or something else, is in use, or cannot be made.
         """
         self.path = path
-        try:
+        with refusing(f"--output {path}"):
             path.mkdir(parents=True, exist_ok=True)
             if not self._about.exists() and any(file.stat().st_size for file in path.iterdir()):
                 raise BadRequest(
@@ -62,8 +63,6 @@ class SweepFolder:
             self._file = (path / "rows.jsonl").open("ab", buffering=0)
             self._lock()  # first, so that one which is refused has changed nothing
             self._write_about(about)
-        except OSError as error:
-            raise BadRequest(f"--output {path}: {error.strerror or error}") from error
         self.rows = {(row["planner"], row["trial"]): row for row in self._whole_rows()}
         self.fits = self._read_about()[1].fits
 
@@ -96,10 +95,8 @@ class SweepFolder:
             BadRequest: the disk refuses.
         """
         about, _ = self._read_about()
-        try:
+        with refusing(f"--output {self.path}"):
             self._write(about | {"fits": msgspec.to_builtins(fits)})
-        except OSError as error:
-            raise BadRequest(f"--output {self.path}: {error.strerror or error}") from error
 
     def close(self) -> None:
         """Let another process have the folder."""
@@ -132,6 +129,7 @@ class SweepFolder:
                                      f"{name}; give another folder")  # fmt: skip
             about = about | {
                 "trials": _union(known.trials, about["trials"]),
+                "commands": [*dict.fromkeys((*known.commands, *about["commands"]))],
                 "plugins": plugins | about["plugins"], "fits": before.get("fits", {}),
             }  # fmt: skip
         self._write(about)

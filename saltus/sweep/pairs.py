@@ -90,14 +90,13 @@ def _all_words(condition: Condition) -> str:
     return ", ".join(filter(None, (ALL_TRIALS, condition.budget_words)))
 
 
-def _pairing(
-    words: str, planner: str, rival: str, pairs: Sequence[tuple[Row, Row]]
-) -> Pairing:
+def _pairing(words: str, planner: str, rival: str, pairs: Sequence[tuple[Row, Row]]) -> Pairing:
     passed = np.array([[succeeded(row) for row in pair] for pair in pairs])
     only_planner = int(np.sum(passed[:, 0] & ~passed[:, 1]))
     only_rival = int(np.sum(~passed[:, 0] & passed[:, 1]))
     differing = only_planner + only_rival
-    upright = [[_measure(row) for row in pair] for pair in pairs
+    upright = [[row.get("velocity_rmse_m_s", row.get("max_lateral_deviation_m")) for row in pair]
+               for pair in pairs
                if not any(row["fell"] for row in pair)]  # fmt: skip
     both = np.array([each for each in upright if None not in each], dtype=float).reshape(-1, 2)
     change = both[:, 0] - both[:, 1]
@@ -112,10 +111,6 @@ def _pairing(
 
 def _signed_rank(change: Any) -> float:
     return float(wilcoxon(change).pvalue) if np.any(change) else 1.0
-
-
-def _measure(row: Row) -> float | None:
-    return row.get("velocity_rmse_m_s", row.get("max_lateral_deviation_m"))
 
 
 def _corrected(pairings: list[Pairing]) -> list[Pairing]:

@@ -13,7 +13,7 @@ import numpy as np
 from joblib import Parallel, delayed, parallel_config
 from joblib.parallel import get_active_backend
 
-from saltus.common.errors import BadRequest, interrupted, postponed_interrupt
+from saltus.common.errors import BadRequest, interrupted, postponed_interrupt, refusing
 from saltus.launch.launcher import launch
 from saltus.launch.lock_step import LockStep
 from saltus.launch.trace import Trace, TraceRecorder
@@ -126,10 +126,8 @@ def _start_dask(stack: ExitStack, scheduler: str | None, jobs: int) -> None:
         where = stack.enter_context(
             distributed.LocalCluster(workers, threads_per_worker=1, dashboard_address=None)
         )
-    try:
+    with refusing(f"--scheduler {scheduler}: nobody answers there", OSError, ValueError):
         stack.enter_context(distributed.Client(where, timeout=SCHEDULER_S))
-    except (OSError, ValueError) as error:
-        raise BadRequest(f"--scheduler {scheduler}: nobody answers there: {error}") from error
 
 
 class Finished(NamedTuple):
@@ -164,16 +162,21 @@ def run_paused(trial: Trial) -> Finished:
         metrics = run.run(lambda tick: (check_interrupt(), recorder.add(tick)))
     trace = recorder.trace(run.solve_ms)
     summary = metrics.summary()
-    row = trial.labels | {
-        "fell": metrics.fell,
-        "max_lateral_deviation_m": summary["max_lateral_deviation_m"],
-        "solve_ms_p50": float(np.median(run.solve_ms)),
-        "group": trial.group,
-        "seed": trial.config.simulation.seed,
-        "solve_ms_p99": float(np.percentile(run.solve_ms, 99.0)),
-        "processor_ms_p50": float(np.median(run.processor_ms)),
-        **_failures(trace.statuses, trace.commands),
-    } | _measures(trial, summary) | _violation(run.planner.statistics())
+    row = (
+        trial.labels
+        | {
+            "fell": metrics.fell,
+            "max_lateral_deviation_m": summary["max_lateral_deviation_m"],
+            "solve_ms_p50": float(np.median(run.solve_ms)),
+            "group": trial.group,
+            "seed": trial.config.simulation.seed,
+            "solve_ms_p99": float(np.percentile(run.solve_ms, 99.0)),
+            "processor_ms_p50": float(np.median(run.processor_ms)),
+            **_failures(trace.statuses, trace.commands),
+        }
+        | _measures(trial, summary)
+        | _violation(run.planner.statistics())
+    )
     return Finished(_judged(row, trial, summary), trace)
 
 
@@ -187,19 +190,24 @@ def run_realtime(trial: Trial) -> Finished:
     if outcome.interrupted:
         raise KeyboardInterrupt
     summary, reports = outcome.summary, outcome.reports
-    row = trial.labels | {
-        "fell": summary["fell"] or not outcome.completed,
-        "max_lateral_deviation_m": summary["max_lateral_deviation_m"],
-        "solve_ms_p50": summary["planner"]["solve_ms"]["p50"],
-        "group": trial.group,
-        "seed": trial.config.simulation.seed,
-        "solve_ms_p99": summary["planner"]["solve_ms"]["p99"],
-        **_failures(
-            reports.get("planner", {}).get("statuses", {}),
-            # The tracker's own counts hold the time before the robot came to life and after.
-            reports.get("simulation", {}).get("in_force", {}),
-        ),
-    } | _measures(trial, summary) | _violation(reports.get("planner", {}))
+    row = (
+        trial.labels
+        | {
+            "fell": summary["fell"] or not outcome.completed,
+            "max_lateral_deviation_m": summary["max_lateral_deviation_m"],
+            "solve_ms_p50": summary["planner"]["solve_ms"]["p50"],
+            "group": trial.group,
+            "seed": trial.config.simulation.seed,
+            "solve_ms_p99": summary["planner"]["solve_ms"]["p99"],
+            **_failures(
+                reports.get("planner", {}).get("statuses", {}),
+                # The tracker's own counts hold the time before the robot came to life and after.
+                reports.get("simulation", {}).get("in_force", {}),
+            ),
+        }
+        | _measures(trial, summary)
+        | _violation(reports.get("planner", {}))
+    )
     return Finished(_judged(row, trial, summary), None)
 
 

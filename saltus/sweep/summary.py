@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterable
 
 import numpy as np
+from scipy.stats import binomtest
 
 from saltus.common.console import print_table
 from saltus.metrics.run import DRIVING_MEASURES
 from saltus.sweep.conditions import Condition, Conditions
 from saltus.sweep.trials import Row
-
-NORMAL_97_5 = 1.959963984540054  # quantile of the standard normal for an interval of 95 %
 
 
 def wilson_interval(successes: int, trials: int) -> tuple[float, float]:
@@ -21,12 +19,8 @@ def wilson_interval(successes: int, trials: int) -> tuple[float, float]:
     E. B. Wilson, Probable inference, the law of succession, and statistical inference, JASA 22
     (1927). Unlike the normal approximation it says something sensible at 0 and 100 %.
     """
-    square = NORMAL_97_5**2 / trials
-    rate = successes / trials
-    middle = rate + 0.5 * square
-    half = math.sqrt(square * (rate * (1.0 - rate) + 0.25 * square))
-    low, high = (middle - half) / (1.0 + square), (middle + half) / (1.0 + square)
-    return (0.0 if successes == 0 else low), (1.0 if successes == trials else high)
+    interval = binomtest(successes, trials).proportion_ci(method="wilson")
+    return float(interval.low), float(interval.high)
 
 
 def summarise(rows: Iterable[Row]) -> list[Row]:
@@ -77,6 +71,7 @@ def _success(rows: list[Row]) -> Row:
     return {
         "trials": len(rows), "success": sum(map(succeeded, rows)),
         "mean_max_lateral_deviation_m": _mean(rows, "max_lateral_deviation_m"),
+        "mean_max_lateral_deviation_of_all_m": _mean(rows, "max_lateral_deviation_m", True),
         "largest_lateral_deviation_m": max(_known(rows, "max_lateral_deviation_m"), default=None),
     }  # fmt: skip
 
@@ -86,14 +81,14 @@ def _interval(rows: list[Row]) -> Row:
     return {"success_low": low, "success_high": high}
 
 
-def _known(rows: list[Row], key: str) -> list[float]:
-    """Values of the rows without a fall that know it."""
-    return [row[key] for row in rows if not row["fell"] and row[key] is not None]
+def _known(rows: list[Row], key: str, fallen: bool = False) -> list[float]:
+    """Values of the rows that know it; of those with a fall only if they are wanted."""
+    return [row[key] for row in rows if (fallen or not row["fell"]) and row.get(key) is not None]
 
 
-def _mean(rows: list[Row], key: str) -> float | None:
-    """Over the rows without a fall that know it; None where none does."""
-    values = _known(rows, key)
+def _mean(rows: list[Row], key: str, fallen: bool = False) -> float | None:
+    """See `_known`; None where none does."""
+    values = _known(rows, key, fallen)
     return float(np.mean(values)) if values else None
 
 

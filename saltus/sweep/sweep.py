@@ -2,6 +2,7 @@
 
 import hashlib
 import os
+import shlex
 from collections.abc import Iterable
 from functools import partial
 from pathlib import Path
@@ -11,9 +12,10 @@ import msgspec
 
 from saltus.common.compiled_code import LOCK_STEP, code_version
 from saltus.common.console import RunProgress, say
-from saltus.common.errors import BadRequest
+from saltus.common.errors import BadRequest, refusing
 from saltus.common.files import find_file, new_run_folder
 from saltus.configuration.keys import warnings
+from saltus.configuration.planners import planners_in_words
 from saltus.launch import assembly
 from saltus.launch.plugins import source_of
 from saltus.launch.warmup import ensure_compiled
@@ -65,6 +67,20 @@ class SweepRequest(NamedTuple):
     seeds: int | None = None
     settings: tuple[str, ...] = ()
     budgets_ms: tuple[float, ...] = ()
+
+    @property
+    def command(self) -> str:
+        """The command line that asks for it, but for its folder."""
+        words = ["saltus", "perturb", self.suite, "--planner", planners_in_words(self.planners)]
+        cluster = None if self.cluster == "loky" else self.cluster
+        for option, values in (
+            ("--mode", [self.mode]), ("--jobs", [self.jobs]), ("--cluster", [cluster]),
+            ("--scheduler", [self.scheduler]), ("--seeds", [self.seeds]),
+            ("--group", self.groups), ("--trial", self.trials), ("--set", self.settings),
+            ("--budget", [f"{each:g}" for each in self.budgets_ms]),
+        ):  # fmt: skip
+            words += [word for each in values if each is not None for word in (option, str(each))]
+        return shlex.join(words)
 
 
 class SweepResult(NamedTuple):
@@ -143,11 +159,9 @@ def threads_each(jobs: int, trials: int, backend: str) -> int:
 
 def _wanted_trials(request: SweepRequest, path: Path) -> tuple[list[Trial], str]:
     """The trials of every planner, one planner after another, and the suite's text."""
-    try:
+    with refusing(str(path), SuiteError, OSError, UnicodeDecodeError):
         text = path.read_text()
         groups = parse_suite(text)
-    except (SuiteError, OSError, UnicodeDecodeError) as error:
-        raise BadRequest(f"{path}: {error}") from error
     trials: list[Trial] = []
     for planner in request.planners:
         mine = make_trials(groups, planner, request.mode, str(path), request.settings)
@@ -185,7 +199,7 @@ def _about(request: SweepRequest, path: Path, text: str, wanted: list[Trial]) ->
     return {
         "suite": path.stem, "suite_text": text, "mode": request.mode, "code": code_version(SOURCES),
         "settings": list(request.settings), "budgets_ms": list(request.budgets_ms),
-        "trials": trials,
+        "trials": trials, "commands": [request.command],
         "plugins": {name: hashlib.sha256(source).hexdigest()[:16] for name in sorted(names)
                     if (source := source_of(name))},
     }  # fmt: skip

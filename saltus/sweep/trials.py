@@ -11,7 +11,7 @@ import numpy as np
 
 from controller.driving.commands import ScriptStep
 from runtime.options import Options, Range, positive
-from saltus.common.errors import BadRequest
+from saltus.common.errors import BadRequest, refusing
 from saltus.configuration.keys import keys_without_effect
 from saltus.configuration.launch import LaunchConfig, assign, configure, placed
 from saltus.configuration.options import Settings, to_options
@@ -133,8 +133,13 @@ def make_trials(
                 }  # fmt: skip
                 trials.append(
                     Trial(
-                        labels, group.name, config_of_trial, repetition, group.pass_distance,
-                        group.pass_two_legs, without_effect=idle,
+                        labels,
+                        group.name,
+                        config_of_trial,
+                        repetition,
+                        group.pass_distance,
+                        group.pass_two_legs,
+                        without_effect=idle,
                     )
                 )
     return trials
@@ -259,10 +264,8 @@ def _seeds(
 
 def _event_labels(event: Perturbation | None, config: LaunchConfig, where: str) -> Row:
     """The event of a row, `at` in seconds; `instant` is the gait phase, if it was given as one."""
-    try:
+    with refusing(str(where), BadRequest):
         at = next(iter(assembly.event_times(config)), None)
-    except BadRequest as error:
-        raise BadRequest(f"{where}: {error}") from error
     if at is not None and at >= config.duration:
         raise BadRequest(f"{where}: at is {at:g} s, and the trial ends at {config.duration:g} s")
     fields = {} if event is None else _plain(event)

@@ -14,7 +14,8 @@ import threading
 from collections.abc import Callable
 from concurrent.futures import Future
 from contextlib import suppress
-from typing import Any
+from http.client import parse_headers
+from io import BytesIO
 from urllib.parse import parse_qs, urlsplit
 
 import viser
@@ -211,12 +212,9 @@ def answer_to(head: bytes, token: str | None) -> bytes | None:
         head: of the request, as it came.
         token: that it must bring in its address, once, or in its cookie; None asks for none.
     """
-    lines = head.decode("latin-1").split("\r\n")
-    target = (lines[0].split(" ") + [""])[1]
-    fields: dict[str, Any] = {}
-    for line in lines[1:]:
-        name, _, value = line.partition(":")
-        fields[name.strip().lower()] = value.strip()
+    first, _, rest = head.partition(b"\r\n")
+    target = (first.decode("latin-1").split(" ") + [""])[1]
+    fields = parse_headers(BytesIO(rest))
     host, origin = fields.get("host", ""), fields.get("origin")
     if origin is not None and urlsplit(origin).netloc != host:
         return _text("403 Forbidden", "This page belongs to another site.")
@@ -227,7 +225,8 @@ def answer_to(head: bytes, token: str | None) -> bytes | None:
     asked = parse_qs(urlsplit(target).query).get("token", [""])[0]
     if hmac.compare_digest(asked.encode(), token.encode()):
         return _redirect(token)
-    cookies = dict(part.strip().partition("=")[::2] for part in fields.get("cookie", "").split(";"))
+    pairs = (part.strip().partition("=") for part in fields.get("cookie", "").split(";"))
+    cookies = {name: value for name, _, value in pairs}
     if hmac.compare_digest(cookies.get(COOKIE, "").encode(), token.encode()):
         return None
     return _text("403 Forbidden", "Open the address that saltus printed: it ends with ?token=...")

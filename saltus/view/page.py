@@ -7,20 +7,22 @@ import secrets
 import time
 from collections import deque
 from collections.abc import Callable
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import rich
 import viser
 
 from runtime.bus import Bus
+from runtime.topics import COMMAND, PACE, PUSH, TUNING
 from saltus.common.console import say
 from saltus.common.errors import BadRequest
-from saltus.common.heading import base_rotation
 from saltus.configuration.launch import LaunchConfig
 from saltus.launch.announcement import RunningLaunch
 from saltus.launch.assembly import make_ground
+from saltus.launch.recorded import Instant, RecordedRun
 from saltus.view.gate import Browsers, Gate, is_loopback
+from saltus.view.live import LiveFeed, measures_of
 from saltus.view.panel import (
     Levers,
     Plots,
@@ -31,10 +33,10 @@ from saltus.view.panel import (
     add_time,
     add_visibility,
 )
-from saltus.view.recorded import Instant, LiveFeed, RecordedRun, measures_of
 from saltus.view.scene import Scene
 
 PORT = 8080
+Outcome = dict[str, Any]
 FRAME_S = 1.0 / 30.0
 ALIVE_S = 0.5  # between two looks whether the launch lives [s]
 LAST_WORDS_S = 0.1  # in which the last command may leave
@@ -50,14 +52,6 @@ class Place(NamedTuple):
 
     address: str = "127.0.0.1"
     port: int | None = None
-
-
-class PageSummary(NamedTuple):
-    """What came of a page that was served."""
-
-    address: str
-    seconds: float
-    frames: int
 
 
 class Page:
@@ -130,9 +124,10 @@ class Page:
         wall, shown = np.subtract(self._clocks[-1], self._clocks[0])
         return float(shown / wall) if wall > 0.0 else math.nan
 
-    def outcome(self) -> PageSummary:
-        """What came of it."""
-        return PageSummary(self.url, time.monotonic() - self._begin, self.frames)
+    def outcome(self) -> Outcome:
+        """Its address, for how long it was served [s], and the frames that were drawn."""
+        seconds = time.monotonic() - self._begin
+        return {"address": self.url, "seconds": seconds, "frames": self.frames}
 
     def __enter__(self) -> Page:
         return self
@@ -169,7 +164,7 @@ def words_of(instant: Instant, factor: float, note: str) -> str:
     return ", ".join([*words, *([note] if note else [])])
 
 
-def view_launch(launch: RunningLaunch, place: Place, stop: Callable[[], bool]) -> PageSummary:
+def view_launch(launch: RunningLaunch, place: Place, stop: Callable[[], bool]) -> Outcome:
     """Serve a page of a launch until that ends, or `stop()`.
 
     Raises:
@@ -180,7 +175,7 @@ def view_launch(launch: RunningLaunch, place: Place, stop: Callable[[], bool]) -
     with Page(f"Saltus: {config.connection} {config.robot}", place, config) as page:
         with Bus(launch.endpoints) as bus:
             levers, feed = Levers(config, bus), LiveFeed(launch, bus)
-            _add_controls(page, levers, launch, lambda: _heading(instant))
+            _add_controls(page, levers, launch, lambda: instant.heading)
             page.add_common()
             say(f"view: {page.url}")
             alive_until, drawn, end = 0.0, True, "closed"
@@ -201,13 +196,11 @@ def view_launch(launch: RunningLaunch, place: Place, stop: Callable[[], bool]) -
             levers.close()
             bus.close(LAST_WORDS_S)
         outcome = page.outcome()
-        say(f"view: {end}; {outcome.frames} frames in {outcome.seconds:.1f} s")
+        say(f"view: {end}; {outcome['frames']} frames in {outcome['seconds']:.1f} s")
         return outcome
 
 
-def view_recording(
-    run: RecordedRun, name: str, place: Place, stop: Callable[[], bool]
-) -> PageSummary:
+def view_recording(run: RecordedRun, name: str, place: Place, stop: Callable[[], bool]) -> Outcome:
     """Serve a page of a recording until `stop()`.
 
     Raises:
@@ -236,23 +229,15 @@ def _add_controls(
 ) -> None:
     """The tabs of what may be done to a launch."""
     server, config = page.server, launch.config
-    if levers.pushes:
+    if levers.offers(PUSH):
         with page.tabs.add_tab("Push"):
             PushControls(server, levers, page.scene, heading)
-    if levers.drives:
+    if levers.offers(COMMAND):
         with page.tabs.add_tab("Drive"):
             add_pad(server, levers)
-    if levers.paces:
+    if levers.offers(PACE):
         with page.tabs.add_tab("Time"):
             add_time(server, levers, config.view.speed)
-    if levers.tunes:
+    if levers.offers(TUNING):
         with page.tabs.add_tab("Planner"):
             TuningControls(server, levers, config)
-
-
-def _heading(instant: Instant) -> float:
-    """Of the robot [rad]."""
-    if instant.state is None:
-        return 0.0
-    x = base_rotation(np.asarray(instant.state.q[3:7]))[:, 0]
-    return math.atan2(x[1], x[0])

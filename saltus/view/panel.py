@@ -19,12 +19,12 @@ from hw_bridge.operator.drivers import KeyDriver
 from hw_bridge.operator.driving import Pacer
 from runtime.bus import Bus, Publisher
 from runtime.endpoints import EndpointInUse
-from runtime.messages import Pace, Push, Tuning
-from runtime.topics import COMMAND, PACE, PUSH, TUNING
+from runtime.topics import COMMAND, PACE, PUSH, TUNING, Topic
 from saltus.configuration.keys import keys_of
 from saltus.configuration.launch import LaunchConfig, write_config
 from saltus.launch.driving import bounds_of
-from saltus.view.recorded import Measures, RecordedRun
+from saltus.launch.recorded import RecordedRun
+from saltus.view.live import Measures
 from saltus.view.scene import PUSH_SCALE, Array, Scene
 
 Body = Literal["base", "FR", "FL", "RR", "RL"]
@@ -37,65 +37,48 @@ class Levers:
 
     Attributes:
         refusal: why a page may only look on; empty where it may do more.
-        drives: the robot takes commands from the page.
         pad: takes keys, as a keyboard that drives does.
     """
 
     def __init__(self, config: LaunchConfig, bus: Bus) -> None:
         """Bind the topics, where the launch allows it and nobody else has."""
-        self.refusal, self.drives = "", False
-        self._push: Publisher[Push] | None = None
-        self._pace: Publisher[Pace] | None = None
-        self._tuning: Publisher[Tuning] | None = None
+        self.refusal = ""
+        self._publishers: dict[str, Publisher[Any]] = {}
         self._sequence, self._speed, self._steps, self._due = 0, float("inf"), 0, 0.0
         self.pad = KeyDriver(config.sources.keys, bounds_of(config.drive, config.robot_model))
         self._pacer: Pacer | None = None
         if not config.controllable:
             self.refusal = "the launch file allows no control (view.control)"
             return
+        simulated, paused = config.kind.simulated, config.mode == "paused"
+        offered: dict[Topic[Any], bool] = {
+            TUNING: config.solver is not None,
+            PUSH: simulated,
+            PACE: simulated and paused,
+        }
         try:
-            if config.solver is not None:
-                self._tuning = bus.publisher(TUNING)
-            if config.kind.simulated:
-                self._push = bus.publisher(PUSH)
-                if config.mode == "paused":
-                    self._pace = bus.publisher(PACE)
+            self._publishers = {topic.name: bus.publisher(topic)
+                                for topic, here in offered.items() if here}  # fmt: skip
+            if config.drive.source == "client":
+                self._bind_commands(bus)
         except EndpointInUse:
             self.refusal = "another view has the controls"
-            self._push = self._pace = self._tuning = None
-            return
-        if config.drive.source == "client":
-            self._bind_commands(bus)
 
     def _bind_commands(self, bus: Bus) -> None:
         try:
             publisher = bus.publisher(COMMAND)
         except EndpointInUse:
             return
-        self._pacer, self.drives = Pacer(self.pad, publisher.send), True
+        self._publishers[COMMAND.name] = publisher
+        self._pacer = Pacer(self.pad, publisher.send)
 
-    @property
-    def pushes(self) -> bool:
-        """Whether the robot can be pushed."""
-        return self._push is not None
-
-    @property
-    def paces(self) -> bool:
-        """Whether time can be slowed and stopped."""
-        return self._pace is not None
-
-    @property
-    def tunes(self) -> bool:
-        """Whether the planner can be tuned."""
-        return self._tuning is not None
+    def offers(self, topic: Topic[Any]) -> bool:
+        """Whether something may be asked for on this topic."""
+        return topic.name in self._publishers
 
     def push(self, body: Body, velocity: Array) -> None:
         """Push the simulated robot: `velocity` (3) in world is added to the body's [m/s]."""
-        if self._push is not None:
-            sequence, now = self._next()
-            self._push.send(Push(
-                sequence=sequence, time=now, body=body, velocity=velocity
-            ))  # fmt: skip
+        self._send(PUSH, body=body, velocity=velocity)
 
     def set_speed(self, speed: float) -> None:
         """Simulated seconds a second: 0 stops time, inf is as fast as possible."""
@@ -107,29 +90,28 @@ class Levers:
 
     def tune(self, options: dict[str, Any]) -> None:
         """Change options of the planner; keys of its section of a launch file."""
-        if self._tuning is not None:
-            sequence, now = self._next()
-            text = msgspec.json.encode(options).decode()
-            self._tuning.send(Tuning(sequence=sequence, time=now, options=text))
+        self._send(TUNING, options=msgspec.json.encode(options).decode())
 
     def tick(self) -> None:
         """Send what is due: commands, and the pace again."""
         now = time.monotonic()
         if self._pacer is not None:
             self._pacer.tick(now)
-        if self._pace is not None and now >= self._due:
+        if now >= self._due:
             self._due = now + REPEAT_S
-            sequence, _ = self._next()
-            self._pace.send(Pace(sequence=sequence, time=now, speed=self._speed, steps=self._steps))
+            self._send(PACE, speed=self._speed, steps=self._steps)
 
     def close(self) -> None:
         """A robot that was driven from here shall stand."""
         if self._pacer is not None:
             self._pacer.end(time.monotonic())
 
-    def _next(self) -> tuple[int, float]:
-        self._sequence += 1
-        return self._sequence, time.monotonic()
+    def _send(self, topic: Topic[Any], **fields: Any) -> None:
+        if self.offers(topic):
+            self._sequence += 1
+            self._publishers[topic.name].send(
+                topic.message(sequence=self._sequence, time=time.monotonic(), **fields)
+            )
 
 
 SPEEDS = {"0.05": 0.05, "0.1": 0.1, "0.25": 0.25, "0.5": 0.5, "1": 1.0, "most": math.inf}

@@ -16,17 +16,16 @@ from mujoco import mjtGeom
 from numpy.typing import NDArray
 
 from robots.conventions import FOOT_NAMES
-from robots.mujoco_model import load_mujoco
 from robots.robot import Robot as RobotModel
 from robots.terrain import Ground, height_at, plate_at
 from runtime.messages import GroundTruth, PlanOutline
 from saltus.common.heading import base_rotation
-from saltus.view.recorded import Instant
+from saltus.launch.recorded import Instant
+from saltus.recording.kinematics import BODY, FEET, LOOKS, Kinematics
 
 Array = NDArray[np.float64]
 Pull = Callable[[str, Array, bool], None]  # base or a foot, by how far (3) [m], and whether let go
 
-FEET, LOOKS, BODY = 1, 2, 3  # geom groups of robots/a1/a1.xml
 ROUND = 14  # sections of what is round: a page on a small computer draws 30 frames a second
 
 
@@ -37,67 +36,60 @@ class Part(NamedTuple):
     mesh: Any  # a trimesh.Trimesh, whose stubs do not know its vertices and colours
 
 
-class Kinematics:
-    """Where the links of a robot are, and what they look like."""
-
-    def __init__(self, model: RobotModel) -> None:
-        """Load the model."""
-        self.model: Any = load_mujoco(model, meshes=True)
-        self._data: Any = mujoco.MjData(self.model)
-        self._feet = [self.model.geom(f"{name}_foot").id for name in FOOT_NAMES]
-
-    def place(self, q: Array) -> tuple[Array, Array, Array]:
-        """Positions (B, 3) and quaternions w, x, y, z (B, 4) of the bodies, and feet (4, 3).
-
-        q (19) as in the messages; all in world [m].
-        """
-        self._data.qpos[:] = np.concatenate([q[:3], q[[6, 3, 4, 5]], q[7:]])
-        mujoco.mj_kinematics(self.model, self._data)
-        data = self._data
-        return data.xpos.copy(), data.xquat.copy(), data.geom_xpos[self._feet].copy()
-
-    def parts(self, *groups: int) -> list[Part]:
-        """The links by their shape, of the geoms of these groups, in the links' own axes."""
-        shapes: dict[bytes, tuple[list[int], Any]] = {}
-        for body in range(1, self.model.nbody):  # 0 is the world
-            geoms = [
-                g
-                for g in range(self.model.ngeom)
-                if self.model.geom_bodyid[g] == body and self.model.geom_group[g] in groups
-            ]
-            if not geoms:
-                continue
-            mesh: Any = trimesh.util.concatenate([_mesh(self.model, g) for g in geoms])
+def parts_of(model: Any, *groups: int) -> list[Part]:
+    """The links by their shape, of the geoms of these groups, in the links' own axes."""
+    shapes: dict[bytes, tuple[list[int], Any]] = {}
+    for body in range(1, model.nbody):  # 0 is the world
+        here = (model.geom_bodyid == body) & np.isin(model.geom_group, groups)
+        if here.any():
+            mesh: Any = trimesh.util.concatenate(
+                [_mesh(model, g) for g in np.flatnonzero(here).tolist()]
+            )
             key = np.round(mesh.vertices, 5).tobytes()
             shapes.setdefault(key, ([], mesh))[0].append(body)
-        return [Part(tuple(links), mesh) for links, mesh in shapes.values()]
+    return [Part(tuple(links), mesh) for links, mesh in shapes.values()]
 
 
-class Robot:
+class Links:
+    """The links of one robot or several: a handle for each shape."""
+
+    def __init__(self, kinematics: Kinematics) -> None:
+        """None are there yet."""
+        self._kinematics = kinematics
+        self._handles: list[tuple[NDArray[np.int64], Any]] = []
+
+    def place(self, configurations: list[Array | None]) -> Array:
+        """Show each in its configuration (19), or, for None, below the floor.
+
+        Returns:
+            Positions of the first one's feet (4, 3) [m].
+        """
+        below = np.concatenate([(0.0, 0.0, -5.0, 0.0, 0.0, 0.0, 1.0), np.zeros(12)])
+        poses = [self._kinematics.place(below if q is None else q) for q in configurations]
+        for links, handle in self._handles:
+            positions = np.concatenate([position[links] for position, _, _ in poses])
+            quaternions = np.concatenate([quaternion[links] for _, quaternion, _ in poses])
+            handle.batched_positions = positions.astype(np.float32)
+            handle.batched_wxyzs = quaternions.astype(np.float32)
+        return poses[0][2]
+
+
+class Robot(Links):
     """One robot in colour."""
 
     def __init__(self, server: viser.ViserServer, name: str, kinematics: Kinematics) -> None:
         """Add it below the node `name`."""
-        self._kinematics = kinematics
-        self._handles = []
-        for part in kinematics.parts(FEET, LOOKS):
+        super().__init__(kinematics)
+        for part in parts_of(kinematics.model, FEET, LOOKS):
             data = part.mesh.export(file_type="glb")
             handle = server.scene.add_batched_glb(
                 f"{name}/{part.links[0]}", data, *_origins(len(part.links)), lod="off"
             )
             self._handles.append((np.array(part.links), handle))
 
-    def place(self, q: Array) -> Array:
-        """Show it in the configuration q (19); returns the positions of its feet (4, 3) [m]."""
-        positions, quaternions, feet = self._kinematics.place(q)
-        for links, handle in self._handles:
-            handle.batched_positions = positions[links].astype(np.float32)
-            handle.batched_wxyzs = quaternions[links].astype(np.float32)
-        return feet
-
     def on_drag(self, pull: Pull) -> None:
         """Report links that the mouse drags."""
-        names = [self._kinematics.model.body(i).name for i in range(self._kinematics.model.nbody)]
+        names = ["world", *self._kinematics.links]
         for links, handle in self._handles:
 
             async def dragged(event: Any, links: NDArray[np.int64] = links) -> None:
@@ -108,7 +100,7 @@ class Robot:
             handle.on_drag(dragged)
 
 
-class Ghosts:
+class Ghosts(Links):
     """Several robots in plain colours that one can look through."""
 
     def __init__(
@@ -116,10 +108,8 @@ class Ghosts:
         colours: list[tuple[int, int, int]], opacities: list[float],
     ) -> None:  # fmt: skip
         """Add a robot for each colour and opacity below the node `name`."""
-        self._kinematics = kinematics
-        self._handles = []
-        self._placed = np.zeros((len(colours), 19))
-        for part in kinematics.parts(FEET, BODY):
+        super().__init__(kinematics)
+        for part in parts_of(kinematics.model, FEET, BODY):
             count = len(part.links)
             handle = server.scene.add_batched_meshes_simple(
                 f"{name}/{part.links[0]}", part.mesh.vertices, part.mesh.faces,
@@ -129,16 +119,6 @@ class Ghosts:
                 cast_shadow=False, receive_shadow=False,
             )  # fmt: skip
             self._handles.append((np.array(part.links), handle))
-
-    def place(self, configurations: list[Array | None]) -> None:
-        """Show each in its configuration (19), or, for None, below the floor."""
-        below = np.concatenate([(0.0, 0.0, -5.0, 0.0, 0.0, 0.0, 1.0), np.zeros(12)])
-        poses = [self._kinematics.place(below if q is None else q) for q in configurations]
-        for links, handle in self._handles:
-            positions = np.concatenate([position[links] for position, _, _ in poses])
-            quaternions = np.concatenate([quaternion[links] for _, quaternion, _ in poses])
-            handle.batched_positions = positions.astype(np.float32)
-            handle.batched_wxyzs = quaternions.astype(np.float32)
 
 
 def _origins(count: int) -> tuple[Array, Array]:
@@ -274,7 +254,7 @@ class Scene:
         self._ground = ground
         if ground is not None:
             add_ground(server, f"{WORLD}/ground", ground)
-        kinematics = Kinematics(robot)
+        kinematics = Kinematics(robot, meshes=True)
         self._robot = Robot(server, f"{WORLD}/robot", kinematics)
         self._ghosts = Ghosts(
             server,
@@ -322,7 +302,7 @@ class Scene:
         state, visible = instant.state, self.visible
         if state is None:
             return
-        feet = self._robot.place(state.q)
+        feet = self._robot.place([state.q])
         x, y = state.q[:2] if visible.follow else (0.0, 0.0)
         z = height_at(self._ground, x, y) if self._ground is not None and visible.follow else 0.0
         self._world.position = (-x, -y, -z)

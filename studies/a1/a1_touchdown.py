@@ -38,15 +38,16 @@ from robots.robot import Robot, load_robot
 from robots.touchdown import impact
 from saltus.configuration.launch import make_config
 from saltus.launch.lock_step import LockStep, Tick
-from saltus.metrics.touchdown_spread import (
+from saltus.metrics.touchdowns import Array, TouchdownFinder, Touchdowns, feet_of
+from studies.a1.systems.touchdown_spread import (
     Outcomes,
     Spread,
+    kind_of,
     largest_distance,
     ordered_outcomes,
     outcomes_of,
     spread_of,
 )
-from saltus.metrics.touchdowns import Array, TouchdownFinder, Touchdowns, feet_of, kind_of
 from studies.figures import COLOURS, figure
 from studies.study import StudyOptions, StudyResult, study
 

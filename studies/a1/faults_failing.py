@@ -6,8 +6,10 @@ environment variable of `WAY` names the way in which it goes wrong, of `PLANS` o
 """
 
 import os
+import re
 import signal
 import sys
+import threading
 from collections.abc import Callable, Mapping
 from typing import Any
 
@@ -17,7 +19,6 @@ import numpy as np
 from runtime.checked import Array
 from runtime.messages import Message, Plan, SensorReading, StateEstimate
 from runtime.rows import layout_of, message_of
-from saltus.common.processes import hog
 from saltus.configuration.launch import LaunchConfig
 from saltus.launch import assembly, processes
 
@@ -89,6 +90,11 @@ class FailingEstimator(_Failing):
     def update_row(self, reading: Array) -> Array:
         """The same from row to row, as the estimator's process asks."""
         return self.update(layout_of(SensorReading).message(reading)).row
+
+
+def hog(*_: object) -> None:
+    """Start a thread that keeps Python's lock: matching takes ages, and gives it to no other."""
+    threading.Thread(target=lambda: re.match("(a+)+b", "a" * 60), daemon=True).start()
 
 
 def main() -> int:

@@ -1,4 +1,4 @@
-"""`saltus bench estimators`: recordings that are kept, rows and criteria."""
+"""`saltus bench estimators`: recordings that are kept, rows and ratio."""
 
 import json
 import subprocess
@@ -11,7 +11,7 @@ from msgspec.structs import replace
 from robots.terrain import height_at
 from saltus.bench import estimators
 from saltus.bench import streams as recordings
-from saltus.bench.estimators import criteria, replay
+from saltus.bench.estimators import error_ratio, replay
 from saltus.bench.streams import (
     SOURCES,
     TERRAIN,
@@ -157,32 +157,17 @@ def test_rows_and_command_line(cache, monkeypatch, capsys):
     assert "recording" not in again.err and "push 0.5, leg odometry" in again.out
 
 
-def row(stream, filter, velocity, touchdown=1.0, p99=100.0, consistent=True):
-    return {
-        "stream": stream, "filter": filter, "velocity_rmse_m_s": velocity,
-        "velocity_rmse_after_touchdown_m_s": touchdown, "update_us_p99": p99,
-        "consistent": consistent,
-    }  # fmt: skip
-
-
-ROWS = [
-    row("walk", "salted", 0.6, 0.5), row("walk", "leg_odometry", 1.0),
-    row("trot", "salted", 1.4, 1.1, p99=501.0, consistent=False),
-    row("trot", "leg_odometry", 2.0, 2.0),
-    row("walk", "invariant", 0.5), row("trot", "invariant", 2.0),
-    row("push", "salted", 5.0), row("push", "invariant", 4.99),
-]  # fmt: skip
-
-
-def test_criteria_are_of_the_named_filters_and_streams():
-    overall, touchdown, consistent, update, worse, better = criteria(ROWS)
-    assert (overall.value, overall.met) == (pytest.approx(0.7), True)
-    assert (touchdown.value, touchdown.met) == (pytest.approx(0.55), True)
-    assert (consistent.value, consistent.met) == (1, False) and "trot" in consistent.what
-    assert (update.value, update.met) == (501.0, False)
-    assert (worse.value, worse.met) == (1, False)  # walk; on push they are equal
-    assert (better.value, better.met) == (1, False)  # trot
-    assert criteria(ROWS[1:2]) == []
+def test_the_ratio_is_the_larger_of_walk_and_trot():
+    errors = {
+        ("walk", "salted"): 0.6,
+        ("walk", "leg_odometry"): 1.0,
+        ("trot", "salted"): 1.4,
+        ("trot", "leg_odometry"): 2.0,
+        ("push", "salted"): 5.0,
+    }
+    rows = [{"stream": stream, "filter": name, "velocity_rmse_m_s": error}
+            for (stream, name), error in errors.items()]  # fmt: skip
+    assert error_ratio(rows) == pytest.approx(0.7) and error_ratio(rows[:3]) is None
 
 
 def test_a_damaged_recording_is_one_line(cache):

@@ -1,7 +1,6 @@
 """Leg odometry and the invariant filter on a kinematic robot: accuracy, laws, faults."""
 
 from collections.abc import Callable
-from dataclasses import replace as with_options
 from typing import Any
 
 import numpy as np
@@ -64,7 +63,7 @@ def test_biases_of_the_imu_are_observed():
     noise = Noise(0.05, 0.005, options.encoder_noise, options.joint_velocity_noise, 2.0)
     robot = KinematicRobot(noise)
     gyroscope, accelerometer = np.array([4e-3, -3e-3, 2e-3]), np.array([0.05, -0.04, 0.03])
-    observer = invariant(with_options(options, orientation_bias=1e-6, orientation_walk=1e-9))
+    observer = invariant(replace(options, orientation_bias=1e-6, orientation_walk=1e-9))
     for tick in range(2500):
         robot.step()
         reading = robot.reading()
@@ -85,7 +84,7 @@ def test_without_rolling_the_velocity_is_biased():
     for use_rolling in (True, False):
         robot = KinematicRobot(real_noise())
         walk = Trot(robot, np.array([0.5, 0.0, 0.0]))
-        observer = invariant(with_options(InvariantOptions(), use_rolling=use_rolling))
+        observer = invariant(replace(InvariantOptions(), use_rolling=use_rolling))
         observer.update(robot.reading())
         _, error = follow(robot, walk.step, 500, observer)
         means.append(abs(error[300:, 0].mean()))

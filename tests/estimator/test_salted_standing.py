@@ -1,9 +1,8 @@
 """A robot that stands, on rigid feet: constant errors are found, pushes are followed."""
 
-from dataclasses import replace
-
 import numpy as np
 import pytest
+from msgspec.structs import replace
 from numpy.testing import assert_allclose
 
 from estimator.options import SaltedOptions

@@ -1,12 +1,10 @@
 """Every key of a launch file has a description, and a number a range with a unit."""
 
-import dataclasses
 import math
 import typing
 from collections.abc import Iterator
 from typing import Any
 
-import msgspec
 import pytest
 
 from runtime.options import ranges_of
@@ -14,8 +12,6 @@ from saltus.configuration.keys import descriptions
 from saltus.configuration.launch import LaunchConfig
 from saltus.configuration.options import fields_of
 from saltus.sweep.trials import RandomCommand
-
-OWN_FIELDS = (msgspec.structs.fields, dataclasses.fields)
 
 
 def classes(kind: Any) -> Iterator[Any]:
@@ -41,8 +37,7 @@ KINDS = sorted(
 
 @pytest.mark.parametrize("kind", KINDS, ids=lambda kind: f"{kind.__module__}.{kind.__name__}")
 def test_every_option_has_a_unit_a_range_and_a_description(kind: Any) -> None:
-    names = [field.name for field in OWN_FIELDS[dataclasses.is_dataclass(kind)](kind)]
-    for name, (key, hint) in zip(names, fields_of(kind).items(), strict=True):
+    for name, (key, hint) in zip(kind.__struct_fields__, fields_of(kind).items(), strict=True):
         assert descriptions(kind).get(key), f"{key} has no description"
         if is_numeric(hint):
             accepted = ranges_of(kind).get(name)

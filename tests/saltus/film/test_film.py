@@ -1,6 +1,7 @@
 """`saltus film`: the film has the frames that were asked for, and shows what the robot did."""
 
 import json
+import shutil
 from pathlib import Path
 
 import av
@@ -146,10 +147,11 @@ def test_a_recording_that_shows_nothing_is_one_line(run, tmp_path, capsys):
     assert "no recorded run" in refused(capsys, str(tmp_path / "none"))
     assert "no recorded run" in refused(capsys, str(empty))
     content = (run / "run.mcap").read_bytes()
+    shutil.copy(run / "launch.yaml", empty)
     for kept, words in ((b"", "cut off"), (content[:100], "cut off"), (b"no MCAP", "")):
         (empty / "run.mcap").write_bytes(kept)
         assert words in refused(capsys, str(empty))
-        assert [path.name for path in empty.iterdir()] == ["run.mcap"]
+        assert {path.name for path in empty.iterdir()} == {"launch.yaml", "run.mcap"}
 
 
 def test_without_the_encoder_one_line_says_how_to_get_it(run, tmp_path, capsys, monkeypatch):

@@ -9,21 +9,26 @@ from saltus.configuration.launch import AT_ORIGIN, load_launch, write_config
 from saltus.film.film import (
     LENGTHS,
     arrows_of_run,
-    read_motion,
+    frames_of,
 )
+from saltus.launch.recorded import RecordedRun
+from tests.a1 import A1
 from tests.saltus.film.fake_run import HAND_AT, HAND_PUSH, PUSH_AT, STEP_AT, make_run
 
 
 @pytest.mark.parametrize("estimates_only", [False, True])
 def test_time_begins_with_the_run_whatever_the_clock_said(tmp_path, estimates_only):
-    motion = read_motion(make_run(tmp_path / "run", estimates_only=estimates_only))
-    assert motion.estimated == estimates_only
-    assert motion.time == pytest.approx(np.arange(0.0, 1.005, 0.01))
-    assert motion.q[:, 0] == pytest.approx(0.5 * motion.time)
-    assert motion.plan_time == pytest.approx([0.5]) and motion.plan_paths.shape == (1, 51, 3)
-    assert motion.force[:, :, 2] == pytest.approx(np.full((101, 4), 50.0 * (not estimates_only)))
-    aside = motion.plan_paths[0, STEP_AT, 1]
-    assert motion.footholds == pytest.approx(np.array([[[0.18, 0.13 + aside, 0.02]]]), abs=0.02)
+    run = RecordedRun(make_run(tmp_path / "run", estimates_only=estimates_only))
+    assert run.estimated == estimates_only and run.duration == pytest.approx(1.0)
+    times = np.arange(0.0, 1.005, 0.01)
+    frames = frames_of(run, times, [""] * len(times), A1.legs)
+    assert frames.q[:, 0] == pytest.approx(0.5 * times)
+    assert frames.plan_path.shape == (101, 51, 3)
+    assert np.isnan(frames.plan_path[:50]).all() and frames.plan_path[50:, 0, 2].all()
+    assert frames.force[:, :, 2] == pytest.approx(np.full((101, 4), 50.0 * (not estimates_only)))
+    aside = frames.plan_path[60, STEP_AT, 1]
+    assert np.isnan(frames.footholds[40]).all()
+    assert frames.footholds[60] == pytest.approx(np.array([[0.18, 0.13 + aside, 0.02]]), abs=0.02)
 
 
 PUSHES = st.tuples(*[st.floats(-5.0, 5.0)] * 3).filter(lambda push: np.linalg.norm(push) > 1e-3)
@@ -39,7 +44,7 @@ def run(tmp_path_factory):
 def test_an_arrow_points_as_the_push_does(run, value):
     push = f"perturbations=[{{kind: base_velocity, at: {PUSH_AT}, value: {[*value]}}}]"
     write_config(load_launch("sim", [push, AT_ORIGIN]), run / "launch.yaml")
-    script, hand = sorted(arrows_of_run(run, read_motion(run)))
+    script, hand = sorted(arrows_of_run(RecordedRun(run)))
     for arrow, push in ((script, value), (hand, HAND_PUSH)):
         assert np.cross(arrow.vector, push) == pytest.approx(np.zeros(3), abs=1e-9)
         assert arrow.vector @ np.array(push) > 0.0

@@ -12,7 +12,7 @@ def test_panels_stand_around_the_first_push_and_within_the_run():
 
 
 def test_a_run_that_cannot_be_drawn_is_one_line_and_no_error(tmp_path, capfd):
-    strip.leave_strip(tmp_path, 1.0, [])
+    strip.leave_strip(tmp_path)
     told = capfd.readouterr().err.strip().splitlines()
     assert len(told) == 1 and told[0].startswith("the film strip was not made")
     assert not (tmp_path / strip.STRIP).exists()

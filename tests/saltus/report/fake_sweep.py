@@ -66,6 +66,7 @@ def make_sweep(
         "suite": suite, "suite_text": SUITE, "mode": "paused",
         "trials": dict.fromkeys(planners, [0, 1, 2, 3]),
         "code": "0.1.0+abc", "settings": ["tracker.kp_max=80"],
+        "commands": [f"saltus perturb {suite} --planner {','.join(planners)}"],
     }  # fmt: skip
     (folder / "sweep.json").write_text(json.dumps(about))
     events = [(at, speed) for speed in (1.0, 1.5) for at in (1.0, 1.2)]

@@ -53,7 +53,7 @@ def test_what_is_lacking_comes_with_the_command_that_runs_it(sweep):
     change_rows(sweep, lambda rows: rows[::2])
     told = page.read_subject(sweep).missing[0]
     assert "6 of 12 requested trials are finished" in told
-    assert "saltus perturb table-6.1 --planner hilqr,convex_mpc,instant_qp --mode paused" in told
+    assert "saltus perturb table-6.1 --planner hilqr,convex_mpc,instant_qp --output" in told
     assert f"--output {sweep}`: it goes on" in told
 
 

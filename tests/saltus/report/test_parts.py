@@ -5,7 +5,7 @@ import pytest
 
 from saltus.report import page
 from saltus.report.figures import since_event, stances
-from saltus.report.measures import PUBLISHED, cells
+from saltus.report.measures import PUBLISHED, cells, success
 from saltus.report.pictures import AFTER_FALL_S, film_times, strip_times
 from saltus.report.reading import TrialRecord
 from tests.saltus.report.fake_sweep import make_sweep
@@ -35,9 +35,10 @@ def test_cells_hold_every_trial_once(subject):
         t.name for t in subject.trials
     )
     assert [cell.condition.magnitude for cell in found] == [1.0] * 3 + [1.5] * 3
-    fallen = found[-1]
-    assert fallen.planner == "instant_qp" and fallen.deviation is None
-    assert fallen.deviation_of_all == pytest.approx(0.8 * 1.5**2, rel=1e-3)
+    fallen = success(subject)[-1]
+    assert fallen["planner"] == "instant_qp" and fallen["mean_max_lateral_deviation_m"] is None
+    of_all = fallen["mean_max_lateral_deviation_of_all_m"]
+    assert of_all == pytest.approx(0.8 * 1.5**2, rel=1e-3)
 
 
 def test_a_fall_ends_the_line_and_the_strip(subject):

@@ -9,6 +9,7 @@ from runtime.recording import Recorder
 from saltus import open_run
 from saltus.cli import main
 from saltus.configuration.launch import load_launch, write_config
+from saltus.launch.outcome import LaunchProblem
 from saltus.launch.trace import EVERY_TICKS
 from saltus.report import page
 from saltus.report import reading as read_run
@@ -17,7 +18,8 @@ from tests.saltus.short_walk import SECONDS, record_walk
 
 SUMMARY = {
     "fell": False, "simulated_s": 3.0, "distance_m": 0.5, "max_lateral_deviation_m": 0.123,
-    "planner": {"solve_ms": {"p50": 18.5, "p99": 31.25}}, "completed": True, "processes": {},
+    "planner": {"name": "hilqr", "solve_ms": {"p50": 18.5, "p99": 31.25}}, "processes": {},
+    "estimator": {"name": "salted"}, "completed": True, "problems": [],
 }  # fmt: skip
 
 
@@ -51,39 +53,21 @@ def cut_off(walk, tmp_path):
     return tmp_path
 
 
-def test_the_problems_of_a_run_come_first(run):
-    problems = [
-        {"what": "fell", "words": "the robot fell"},
-        {"what": "planner_failed", "words": "the planner failed in 71 of 101 solves"},
-    ]
-    (run / "summary.json").write_text(json.dumps(SUMMARY | {"problems": problems}))
+def test_the_problems_of_a_run_come_first_as_its_launch_said_them(run):
+    problems = [LaunchProblem("fell", "the robot fell at 2.75 s", True), LaunchProblem("x", "more")]
+    summary = SUMMARY | {"fell": True, "problems": [each._asdict() for each in problems]}
+    (run / "summary.json").write_text(json.dumps(summary))
     verdict = page.write_report(run).verdict
-    assert verdict.startswith("Problems: the planner failed in 71 of 101 solves. With HiLQR MPC")
+    assert verdict.startswith("FAILED: The robot fell at 2.75 s; more (planner hilqr")
 
 
 def test_a_run_is_one_trial(run):
     written = page.write_report(run)
     text = written.path.read_text()
-    assert written.rows == 1 and "stayed on its feet; it came at most 0.12 m" in written.verdict
+    assert written.rows == 1 and written.verdict.startswith("OK: The robot ran for 3.0 s")
     assert written.path == run / "report.html"
     assert ">Success rate<" not in text  # a rate of one run says nothing
     assert "Cost by step size" in text and "velocity_x" in text
-
-
-def test_a_fall_is_told_with_its_time(run):
-    summary = SUMMARY | {"fell": True, "processes": {"simulation": {"fell_at_s": 2.75}}}
-    (run / "summary.json").write_text(json.dumps(summary))
-    assert page.write_report(run).verdict.startswith("With HiLQR MPC the robot fell at 2.75 s")
-
-
-def test_a_run_that_was_broken_off_did_not_stay_on_its_feet(run):
-    death = {"name": "estimator", "cause": "signal SIGKILL", "fatal": True}
-    summary = SUMMARY | {"completed": False, "simulated_s": 1.5, "deaths": [death]}
-    (run / "summary.json").write_text(json.dumps(summary))
-    written = page.write_report(run)
-    assert "broke off at 1.50 of" in written.verdict and "stayed" not in written.verdict
-    text = written.path.read_text()
-    assert "broken off after 1.50 s (estimator: signal SIGKILL)" in text
 
 
 @pytest.mark.parametrize("summary", [None, SUMMARY | {"completed": False, "simulated_s": 0.2}])
@@ -93,8 +77,9 @@ def test_a_run_that_was_killed_is_a_failure_that_is_said_first(cut_off, capsys, 
     last = np.flatnonzero(truth.tick % EVERY_TICKS == 0)[-1]  # that the trace keeps
     end = truth.time[last]
     assert 0.0 < end < SECONDS
-    if summary is not None:
-        end = summary["simulated_s"]  # the launch knew more than the recording holds
+    problem = LaunchProblem("broke_off", "the launch broke off at 0.20 s", True)
+    if summary is not None:  # the launch knew more than the recording holds
+        summary = summary | {"problems": [problem._asdict()]}
         (cut_off / "summary.json").write_text(json.dumps(summary))
     options = [] if summary else ["--json"]
     assert main.run(["report", str(cut_off), *options]) == 1
@@ -105,7 +90,10 @@ def test_a_run_that_was_killed_is_a_failure_that_is_said_first(cut_off, capsys, 
     else:
         verdict = json.loads(told)["verdict"]
         assert json.loads(told)["broke_off"] is True
-    assert verdict.startswith(f"With HiLQR MPC the run broke off at {end:.2f} of 20 s")
+    assert verdict.startswith(
+        "FAILED: The launch broke off at 0.20 s" if summary
+        else f"FAILED: The run left no summary after {end:.2f} s of 20 s"
+    )  # fmt: skip
     text = file.read_text()
     assert verdict in text and ">broke off<" in text  # in the list of trials
 

@@ -137,7 +137,7 @@ def test_folder_of_something_else_or_in_use_is_refused(request_of, tmp_path):
         run_sweep(request_of(output=tmp_path / "full"), Counting())
     empty = dict.fromkeys(("trials", "plugins"), {})
     about = {"suite_text": "", "mode": "paused", "settings": [], "code": "", "budgets_ms": []}
-    about |= empty
+    about |= empty | {"commands": []}
     folder = SweepFolder(tmp_path / "used", about)
     before = (tmp_path / "used" / "sweep.json").read_bytes()
     with pytest.raises(BadRequest, match="another `saltus perturb` is writing"):

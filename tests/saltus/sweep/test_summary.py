@@ -40,6 +40,7 @@ def test_groups_and_planners_stay_apart_and_in_order():
     ]  # fmt: skip
     assert list(summary[0]) == [
         "planner", "kind", "magnitude", "trials", "success", "mean_max_lateral_deviation_m",
+        "mean_max_lateral_deviation_of_all_m",
         "largest_lateral_deviation_m", "group", "success_low", "success_high", "condition",
         "values",
     ]  # fmt: skip

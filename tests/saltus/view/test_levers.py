@@ -33,9 +33,8 @@ def test_pushes_and_tunings_arrive_as_they_were_asked_for(endpoints) -> None:
     with Bus(endpoints) as page, Bus(endpoints) as launch:
         levers = levers_of(page)
         pushes, tunings = launch.subscriber(PUSH), launch.subscriber(TUNING)
-        assert levers._push is not None and levers._tuning is not None
-        assert levers._push.wait_for_subscribers(1, 10.0)
-        assert levers._tuning.wait_for_subscribers(1, 10.0)
+        for topic in (PUSH, TUNING):
+            assert levers._publishers[topic.name].wait_for_subscribers(1, 10.0)
         levers.push("FL", np.array((0.0, -2.0, 0.5)))
         push = newest(pushes)
         assert push.body == "FL"
@@ -50,7 +49,7 @@ def test_the_pace_is_repeated_and_steps_add_up(endpoints) -> None:
     with Bus(endpoints) as page, Bus(endpoints) as launch:
         levers = levers_of(page)
         paces = launch.subscriber(PACE, conflate=False)
-        assert levers._pace is not None and levers._pace.wait_for_subscribers(1, 10.0)
+        assert levers._publishers[PACE.name].wait_for_subscribers(1, 10.0)
         levers.tick()
         first = newest(paces)
         assert (first.speed, first.steps) == (math.inf, 0)
@@ -72,7 +71,7 @@ def test_the_pad_drives_as_the_keyboard_does_and_stands_at_the_end(endpoints) ->
     with Bus(endpoints) as page, Bus(endpoints) as launch:
         levers = levers_of(page, "drive.source=client", mode="realtime")
         commands = launch.subscriber(COMMAND, conflate=False)
-        assert levers.drives and levers.pushes and not levers.paces
+        assert levers.offers(COMMAND) and levers.offers(PUSH) and not levers.offers(PACE)
         end = time.monotonic() + 10.0
         levers.pad.press("3iij")
         heard = []
@@ -95,6 +94,6 @@ def test_a_second_page_looks_on(endpoints) -> None:
         assert levers_of(first).refusal == ""
         other = levers_of(second)
         assert other.refusal == "another view has the controls"
-        assert not (other.pushes or other.paces or other.tunes or other.drives)
+        assert not any(map(other.offers, (PUSH, PACE, TUNING, COMMAND)))
         other.push("base", np.array((1.0, 0.0, 0.0)))  # nothing happens
         other.tick()

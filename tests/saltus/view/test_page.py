@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 from playwright.sync_api import Browser
 
+from saltus.launch.recorded import RecordedRun
 from saltus.view import page
 from saltus.view.page import Place, view_recording
-from saltus.view.recorded import RecordedRun
 from tests.saltus.view.browser import Tab, chromium, wait_until
 from tests.saltus.view.moving_robot import make_run
 

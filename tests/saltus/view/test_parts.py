@@ -9,13 +9,14 @@ from robots.legs import foot_positions_in_base
 from saltus.cli.look import require_view
 from saltus.common.errors import BadRequest
 from saltus.configuration.launch import load_launch
-from saltus.view.scene import FEET, LOOKS, Kinematics
+from saltus.recording.kinematics import FEET, LOOKS, Kinematics
+from saltus.view.scene import parts_of
 from tests.a1 import A1
 
 
 @pytest.fixture(scope="module")
 def kinematics() -> Kinematics:
-    return Kinematics(A1)
+    return Kinematics(A1, meshes=True)
 
 
 def test_links_are_where_the_kinematics_say(kinematics: Kinematics) -> None:
@@ -34,7 +35,7 @@ def test_links_are_where_the_kinematics_say(kinematics: Kinematics) -> None:
 def test_the_looks_are_as_large_as_the_model(kinematics: Kinematics) -> None:
     """Each link's shapes lie within its geoms' bounding spheres, and reach near their rims."""
     model = kinematics.model
-    for part in kinematics.parts(FEET, LOOKS):
+    for part in parts_of(model, FEET, LOOKS):
         link = part.links[0]
         shown = np.isin(model.geom_group, (FEET, LOOKS)) & (model.geom_bodyid == link)
         geoms = np.flatnonzero(shown)

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from saltus.view.recorded import RecordedRun
+from saltus.launch.recorded import RecordedRun
 from tests.saltus.view.moving_robot import (
     LAND_S,
     PUSH_AT_S,
@@ -32,7 +32,8 @@ def test_nees_of_a_filter_that_knows_its_errors_is_three() -> None:
     import msgspec
 
     from runtime.messages import StateCovariance
-    from saltus.view.recorded import Instant, velocity_nees
+    from saltus.launch.recorded import Instant
+    from saltus.view.live import velocity_nees
     from tests.saltus.view.moving_robot import estimate, truth
 
     random = np.random.default_rng(3)

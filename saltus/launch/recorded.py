@@ -1,4 +1,4 @@
-"""What a page shows of one instant: of a launch that runs, or at any time of a recording."""
+"""A recorded run in memory: what was known at any time of it, for the page and for films."""
 
 from __future__ import annotations
 
@@ -8,9 +8,8 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
-from runtime.bus import Bus, Subscriber
+from robots.planar_pose import PlanarPose
 from runtime.messages import (
     Command,
     GroundTruth,
@@ -22,27 +21,14 @@ from runtime.messages import (
     StateCovariance,
     StateEstimate,
 )
-from runtime.topics import (
-    COMMAND,
-    GROUND_TRUTH,
-    PLAN_OUTLINE,
-    ROBOT_STATUS,
-    STATE_COVARIANCE,
-    STATE_ESTIMATE,
-    Topic,
-)
 from saltus.common.errors import BadRequest
-from saltus.common.heading import motion_in_heading
 from saltus.configuration.launch import LaunchConfig
-from saltus.launch.announcement import RunningLaunch
 from saltus.launch.assembly import event_times
 from saltus.launch.references import tilt_allowance_of_run
 from saltus.launch.trace import config_of_run
 from saltus.metrics.run import RunMetrics
 from saltus.metrics.touchdowns import TouchdownFinder, feet_of
 from saltus.recording.reading import StartAxes, messages_of_run
-
-Array = NDArray[np.float64]
 
 
 class Instant(NamedTuple):
@@ -61,54 +47,14 @@ class Instant(NamedTuple):
         return self.truth or self.estimate
 
     @property
+    def heading(self) -> float:
+        """Of the robot [rad]; 0 where nothing is known."""
+        return 0.0 if self.state is None else PlanarPose.of(self.state.q).yaw
+
+    @property
     def time(self) -> float:
         """Of the state, by the launch's clock [s]."""
         return self.state.time if self.state is not None else 0.0
-
-
-class Measures(NamedTuple):
-    """What a page plots of one instant; NaN for what is not known."""
-
-    time: float  # [s]
-    solve_ms: float
-    plan_age_ms: float  # since knot 0 of the newest plan
-    forward: float  # of the base, in its heading [m/s]
-    forward_command: float  # [m/s]
-    yaw_rate: float  # [rad/s]
-    yaw_rate_command: float  # [rad/s]
-    nees: float  # of the base's linear velocity; its mean is 3 for a filter that knows its errors
-
-
-def measures_of(instant: Instant, speed: float = float("nan")) -> Measures:
-    """The numbers of an instant; `speed` is the velocity commanded by the launch file [m/s]."""
-    nan = float("nan")
-    state, plan, command = instant.state, instant.plan, instant.command
-    forward, _, yaw_rate = (nan, nan, nan) if state is None else motion_in_heading(state)
-    return Measures(
-        time=instant.time,
-        solve_ms=nan if plan is None else 1e3 * plan.solve_s,
-        plan_age_ms=nan if plan is None else 1e3 * (instant.time - plan.time),
-        forward=float(forward),
-        forward_command=speed if command is None else command.forward,
-        yaw_rate=float(yaw_rate),
-        yaw_rate_command=nan if command is None else command.yaw_rate,
-        nees=velocity_nees(instant),
-    )
-
-
-def velocity_nees(instant: Instant) -> float:
-    """Normalised estimation error squared e^T P^-1 e of the base's linear velocity.
-
-    NaN without a truth, an estimate of its tick and a covariance, which may be 20 ms older.
-    """
-    truth, estimate, covariance = instant.truth, instant.estimate, instant.covariance
-    if truth is None or estimate is None or covariance is None or truth.tick != estimate.tick:
-        return float("nan")
-    error = estimate.v[:3] - truth.v[:3]
-    try:
-        return float(error @ np.linalg.solve(covariance.velocity, error))
-    except np.linalg.LinAlgError:
-        return float("nan")
 
 
 def outline_of(plan: Plan) -> PlanOutline:
@@ -120,55 +66,7 @@ def outline_of(plan: Plan) -> PlanOutline:
     )  # fmt: skip
 
 
-FIELDS: dict[str, Topic[Any]] = {
-    "truth": GROUND_TRUTH, "estimate": STATE_ESTIMATE, "plan": PLAN_OUTLINE,
-    "covariance": STATE_COVARIANCE, "status": ROBOT_STATUS, "command": COMMAND,
-}  # fmt: skip
-PAIRED = ("truth", "estimate")  # are compared, so they should be of the same tick
-
-
-class LiveFeed:
-    """Takes the newest messages of a launch; passes over all others.
-
-    It subscribes once the robot moves: before, the processes of a launch take whoever listens for
-    one of their own.
-    """
-
-    def __init__(self, launch: RunningLaunch, bus: Bus) -> None:
-        """Wait for the launch's first tick."""
-        self._launch, self._bus = launch, bus
-        self._axes = StartAxes(launch.config)
-        self._subscribers: dict[str, Subscriber[Any]] = {}
-        self._instant = Instant()
-
-    def newest(self) -> Instant | None:
-        """What has come since; None where no state has. Never blocks."""
-        if not self._subscribers:
-            if not self._launch.is_moving:
-                return None
-            self._subscribers = {n: self._bus.subscriber(t) for n, t in FIELDS.items()}
-        before = self._instant.time
-        messages = {name: each.newest() for name, each in self._subscribers.items()
-                    if name not in PAIRED}  # fmt: skip
-        truths, estimates = (self._subscribers[name].all() for name in PAIRED)
-        messages |= _pair(truths, estimates)
-        seen = self._axes.to_local
-        changes = {name: seen(message) for name, message in messages.items() if message is not None}
-        self._instant = self._instant._replace(**changes)
-        return self._instant if self._instant.time != before else None
-
-
-def _pair(truths: list[GroundTruth], estimates: list[StateEstimate]) -> dict[str, Any]:
-    """The newest truth and the estimate of its tick; without such a pair the newest of each."""
-    by_tick = {estimate.tick: estimate for estimate in estimates}
-    for truth in reversed(truths):
-        if truth.tick in by_tick:
-            return {"truth": truth, "estimate": by_tick[truth.tick]}
-    newest = (each[-1] if each else None for each in (truths, estimates))
-    return dict(zip(PAIRED, newest, strict=True))
-
-
-EVERY_TICKS = 10  # one state in so many is kept: truth and estimate of the same ticks
+EVERY_TICKS = 10  # one state in so many is kept for a page: truth and estimate of the same
 PLAN_EVERY_S = 0.029  # and one plan
 
 
@@ -202,12 +100,18 @@ class RecordedRun:
 
     Attributes:
         config: that it was made with.
+        pushes: by hand, and when, since the first state [s].
+        estimated: its states are estimates: nobody recorded the true ones.
         duration: from the first state to the last [s].
         marks: in the order of their time.
     """
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, folder: Path, every_ticks: int = EVERY_TICKS) -> None:
         """Read the recording of a run folder; of one that was cut off, what it holds.
+
+        Args:
+            folder: of the run, or the recording itself.
+            every_ticks: one state in so many is kept.
 
         Raises:
             BadRequest: there is none, or one of another version, or one without a state.
@@ -218,8 +122,9 @@ class RecordedRun:
             PlanOutline: _Track(), StateCovariance: _Track(), RobotStatus: _Track(),
             Command: _Track(),
         }  # fmt: skip
-        self._finder = TouchdownFinder()
+        self._finder, self._every = TouchdownFinder(), every_ticks
         self._marks: list[Mark] = []
+        self.pushes: list[tuple[float, Push]] = []
         self._cause, self._tracking = "", "ok"
         self._judge = RunMetrics(
             judging=self.config.kind.simulated, tilt_allowance=tilt_allowance_of_run(self.config)
@@ -227,11 +132,12 @@ class RecordedRun:
         axes = StartAxes(self.config)
         for _, message in messages_of_run(folder):
             self._add(axes.to_local(message))
-        self._state = GroundTruth if self._tracks[GroundTruth].times else StateEstimate
-        times = self._tracks[self._state].times
+        self.estimated = not self._tracks[GroundTruth].times
+        times = self._tracks[StateEstimate if self.estimated else GroundTruth].times
         if not times:
-            raise BadRequest(f"{folder}: the recording holds no state of the robot")
+            raise BadRequest(f"{folder}: it holds no state of the robot: empty, or cut off")
         self._origin, self.duration = times[0], times[-1] - times[0]
+        self.pushes = [(time - self._origin, push) for time, push in self.pushes]
         self.marks = self._all_marks()
 
     def at(self, time: float) -> Instant:
@@ -249,6 +155,7 @@ class RecordedRun:
             self._judge.add_status(message)
         if isinstance(message, Push):
             self._note(self._now(), "push", f"{message.body} by hand")
+            self.pushes.append((self._now(), message))
         elif isinstance(message, Plan):
             self._add_plan(message)
         elif isinstance(message, MotorCommand):
@@ -265,7 +172,8 @@ class RecordedRun:
                 self._note(message.time, "fall", "the robot fell")
         is_state = isinstance(message, GroundTruth | StateEstimate)
         track = self._tracks.get(type(message))
-        if track is not None and not (is_state and message.tick % EVERY_TICKS):
+        starting = isinstance(message, StateEstimate) and message.status == "starting"
+        if track is not None and not starting and not (is_state and message.tick % self._every):
             # Commands are stamped by their source's own clock.
             track.add(self._now() if isinstance(message, Command) else message.time, message)
 

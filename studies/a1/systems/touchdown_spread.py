@@ -24,6 +24,17 @@ from robots.impact_problem import contact_problem
 from robots.robot import Robot
 from saltus.metrics.touchdowns import Array, Touchdowns, feet_of
 
+_PAIRS: dict[tuple[str, ...], str] = {
+    ("FR", "FL"): "front pair", ("RR", "RL"): "rear pair", ("FR", "RL"): "diagonal pair",
+    ("FL", "RR"): "diagonal pair", ("FR", "RR"): "side pair", ("FL", "RL"): "side pair",
+}  # fmt: skip
+
+
+def kind_of(landing: Array) -> str:
+    """What a row of ``landing`` (4) is called: one foot, front pair, diagonal pair, three feet."""
+    feet = feet_of(landing)
+    return _PAIRS.get(feet) or ("no foot", "one foot", "", "three feet", "four feet")[len(feet)]
+
 
 class Outcomes(NamedTuple):
     """Sampled outcomes of one touchdown."""

@@ -5,12 +5,12 @@ import pytest
 
 from robots.conventions import FOOT_NAMES
 from robots.impact_problem import contact_problem
-from saltus.metrics.touchdown_spread import (
+from saltus.metrics.touchdowns import Touchdowns
+from studies.a1.systems.touchdown_spread import (
     cosines_of,
     outcomes_of,
     spread_of,
 )
-from saltus.metrics.touchdowns import Touchdowns
 from tests.a1 import A1
 
 STAND = np.concatenate(([0.0, 0.0, A1.stand_height, 0.0, 0.0, 0.0, 1.0], A1.stand))

@@ -1,0 +1,122 @@
+"""What a page shows of a launch that runs, and the numbers that it plots of an instant."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from runtime.bus import Bus, Subscriber
+from runtime.messages import (
+    GroundTruth,
+    StateEstimate,
+)
+from runtime.topics import (
+    COMMAND,
+    GROUND_TRUTH,
+    PLAN_OUTLINE,
+    ROBOT_STATUS,
+    STATE_COVARIANCE,
+    STATE_ESTIMATE,
+    Topic,
+)
+from saltus.common.heading import motion_in_heading
+from saltus.launch.announcement import RunningLaunch
+from saltus.launch.recorded import Instant
+from saltus.recording.reading import StartAxes
+
+Array = NDArray[np.float64]
+
+
+class Measures(NamedTuple):
+    """What a page plots of one instant; NaN for what is not known."""
+
+    time: float  # [s]
+    solve_ms: float
+    plan_age_ms: float  # since knot 0 of the newest plan
+    forward: float  # of the base, in its heading [m/s]
+    forward_command: float  # [m/s]
+    yaw_rate: float  # [rad/s]
+    yaw_rate_command: float  # [rad/s]
+    nees: float  # of the base's linear velocity; its mean is 3 for a filter that knows its errors
+
+
+def measures_of(instant: Instant, speed: float = float("nan")) -> Measures:
+    """The numbers of an instant; `speed` is the velocity commanded by the launch file [m/s]."""
+    nan = float("nan")
+    state, plan, command = instant.state, instant.plan, instant.command
+    forward, _, yaw_rate = (nan, nan, nan) if state is None else motion_in_heading(state)
+    return Measures(
+        time=instant.time,
+        solve_ms=nan if plan is None else 1e3 * plan.solve_s,
+        plan_age_ms=nan if plan is None else 1e3 * (instant.time - plan.time),
+        forward=float(forward),
+        forward_command=speed if command is None else command.forward,
+        yaw_rate=float(yaw_rate),
+        yaw_rate_command=nan if command is None else command.yaw_rate,
+        nees=velocity_nees(instant),
+    )
+
+
+def velocity_nees(instant: Instant) -> float:
+    """Normalised estimation error squared e^T P^-1 e of the base's linear velocity.
+
+    NaN without a truth, an estimate of its tick and a covariance, which may be 20 ms older.
+    """
+    truth, estimate, covariance = instant.truth, instant.estimate, instant.covariance
+    if truth is None or estimate is None or covariance is None or truth.tick != estimate.tick:
+        return float("nan")
+    error = estimate.v[:3] - truth.v[:3]
+    try:
+        return float(error @ np.linalg.solve(covariance.velocity, error))
+    except np.linalg.LinAlgError:
+        return float("nan")
+
+
+FIELDS: dict[str, Topic[Any]] = {
+    "truth": GROUND_TRUTH, "estimate": STATE_ESTIMATE, "plan": PLAN_OUTLINE,
+    "covariance": STATE_COVARIANCE, "status": ROBOT_STATUS, "command": COMMAND,
+}  # fmt: skip
+PAIRED = ("truth", "estimate")  # are compared, so they should be of the same tick
+
+
+class LiveFeed:
+    """Takes the newest messages of a launch; passes over all others.
+
+    It subscribes once the robot moves: before, the processes of a launch take whoever listens for
+    one of their own.
+    """
+
+    def __init__(self, launch: RunningLaunch, bus: Bus) -> None:
+        """Wait for the launch's first tick."""
+        self._launch, self._bus = launch, bus
+        self._axes = StartAxes(launch.config)
+        self._subscribers: dict[str, Subscriber[Any]] = {}
+        self._instant = Instant()
+
+    def newest(self) -> Instant | None:
+        """What has come since; None where no state has. Never blocks."""
+        if not self._subscribers:
+            if not self._launch.is_moving:
+                return None
+            self._subscribers = {n: self._bus.subscriber(t) for n, t in FIELDS.items()}
+        before = self._instant.time
+        messages = {name: each.newest() for name, each in self._subscribers.items()
+                    if name not in PAIRED}  # fmt: skip
+        truths, estimates = (self._subscribers[name].all() for name in PAIRED)
+        messages |= _pair(truths, estimates)
+        seen = self._axes.to_local
+        changes = {name: seen(message) for name, message in messages.items() if message is not None}
+        self._instant = self._instant._replace(**changes)
+        return self._instant if self._instant.time != before else None
+
+
+def _pair(truths: list[GroundTruth], estimates: list[StateEstimate]) -> dict[str, Any]:
+    """The newest truth and the estimate of its tick; without such a pair the newest of each."""
+    by_tick = {estimate.tick: estimate for estimate in estimates}
+    for truth in reversed(truths):
+        if truth.tick in by_tick:
+            return {"truth": truth, "estimate": by_tick[truth.tick]}
+    newest = (each[-1] if each else None for each in (truths, estimates))
+    return dict(zip(PAIRED, newest, strict=True))
