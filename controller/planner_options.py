@@ -143,7 +143,7 @@ class Search(Options, frozen=True):
 
     iterations: Annotated[int, Range("-", 1, MOST_ITERATIONS)] = 2
     enough: Annotated[float, Range("-", 0.0, 1.0)] = 0.003
-    poor: Annotated[float, Range("-", 0.0, 1e6)] = 3.0
+    poor: Annotated[float, Range("-", 0.0, 1e6)] = 2.0
     recovery: Annotated[int, Range("-", 1, MOST_ITERATIONS)] = 20
     restarts: Annotated[tuple[float, ...], Range("1/(N m)^2", 0.0, 1e6)] = (0.002, 0.2)
     step_sizes: Annotated[tuple[float, ...], Range("-", 0.0, 1.0, above=True)] = (
