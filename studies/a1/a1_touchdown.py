@@ -149,7 +149,7 @@ def spread_figure(impacts: Sequence[MeasuredTouchdown]) -> Figure:
         ]
         if marks:
             by_pair[gait] = dots(marks, marker="_", markersize=7, color=colour)
-    label = f"spread of the base's velocity [m/s], at least {_SMALLEST:g}"
+    label = f"spread of the base [m/s], at least {_SMALLEST:g}"
     ticks = {"xticks": range(len(pairs)), "xticklabels": ["\n".join(pair) for pair in pairs]}
     return draw(
         Panel(by_speed, "largest landing speed of a foot [m/s]", label,
