@@ -26,7 +26,6 @@ from typing import Any
 import numpy as np
 from matplotlib.figure import Figure
 
-from controller.planner_options import PlannerOptions
 from hybrid.systems import Array
 from studies.a1.derivatives_measures import (
     ANALYTIC,
@@ -43,9 +42,9 @@ from studies.a1.derivatives_measures import (
     Prediction,
     Problem,
     Times,
+    all_kinds,
     descend,
     joint_gains,
-    kinds_of,
     measure_errors,
     measure_loops,
     measure_times,
@@ -76,20 +75,19 @@ def run(options: StudyOptions) -> StudyResult:
     Raises:
         BadRequest: the suite has not so many pushes.
     """
-    return compare(record(options.count(PUSHES, FULL_PUSHES), options.progress), options)
+    return compare(record(options.count(PUSHES, FULL_PUSHES), options), options)
 
 
 def compare(problems: Sequence[Problem], options: StudyOptions) -> StudyResult:
     """Compare all kinds on these problems."""
-    planner, progress = PlannerOptions(), options.progress
-    kinds = kinds_of(planner)
+    kinds = all_kinds()
     some = spread(problems, FULL_TRAJECTORIES if options.full else TRAJECTORIES)
-    errors = measure_errors(some, kinds, planner, progress)
-    descents = {kind.key: descend(problems, kind, planner, progress) for kind in kinds}
+    errors = measure_errors(some, kinds, options)
+    descents = {kind.key: descend(problems, kind, options) for kind in kinds}
     gains = descents[ANALYTIC].gains  # close the loop of predictions
-    prediction = predict(problems, gains, kinds, planner, options.seed, progress)
-    loops = measure_loops(problems, {k: d.gains for k, d in descents.items()}, progress)
-    times = measure_times(spread(problems, TIMED), kinds, planner, progress)
+    prediction = predict(problems, gains, kinds, options)
+    loops = measure_loops(problems, {k: d.gains for k, d in descents.items()}, options)
+    times = measure_times(spread(problems, TIMED), kinds, options)
     rows = [
         *error_rows(errors), *step_rows(errors), *prediction_rows(prediction),
         *descent_rows(descents), *gain_rows(descents), *loop_rows(loops), *time_rows(times),
