@@ -216,15 +216,6 @@ class Prediction(NamedTuple):
     outcomes: Array  # (S, 3)
     message: str  # of the samples
 
-    def distance(self, v: Array) -> float:
-        """From the nearest outcome to v (3,), in |.|_M."""
-        return float(distances(self.impact, self.outcomes, v).min())
-
-    @property
-    def size(self) -> float:
-        """Distance between two outcomes far apart, in |.|_M."""
-        return set_size(self.impact, self.outcomes)
-
 
 @study("Halm and Posa, figure 12", "trials", "seed")
 def run(options: StudyOptions) -> StudyResult:
@@ -252,7 +243,8 @@ def predict(block: RockingBlock, seed: int, samples: int = SAMPLES) -> Predictio
 
 def sweeps(block: RockingBlock, rigid: Prediction, trials: int) -> Iterator[dict[str, Any]]:
     """Rows, as they come: first over the ratio of stiffness, then over the angle."""
-    size, unit = rigid.size, rigid.impact.kinetic_norm(rigid.v)
+    impact, unit = rigid.impact, rigid.impact.kinetic_norm(rigid.v)
+    size = set_size(impact, rigid.outcomes)
     ratios = 10.0 ** np.linspace(-DECADES, DECADES, trials)
     angles = np.linspace(-ANGLE, ANGLE, trials)
     cases: tuple[tuple[str, Array, Callable[[float], CompliantImpact]], ...] = (
@@ -262,7 +254,8 @@ def sweeps(block: RockingBlock, rigid: Prediction, trials: int) -> Iterator[dict
     for sweep, values, outcome in cases:
         for value in map(float, values):
             ended = outcome(value)
-            distance, normal = rigid.distance(ended.v_plus), rigid.impact.J_n @ ended.v_plus
+            distance = float(distances(impact, rigid.outcomes, ended.v_plus).min())
+            normal = impact.J_n @ ended.v_plus
             yield {
                 "sweep": sweep,
                 "value": value,

@@ -11,7 +11,6 @@ from studies.halm_posa.zeno_block import (
     A,
     B,
     accumulation,
-    apex,
     contact_jacobian,
     frequency_squared,
     half_cycle_s,
@@ -27,6 +26,13 @@ from studies.halm_posa.zeno_block import (
 
 BLOCK = RockingBlock()
 OTHER = RockingBlock(width=0.8, height=1.3, mass=2.5, gravity=3.7)
+
+
+def apex(block, rate):
+    """Largest angle theta* [rad] of a half cycle that starts with an angular rate [rad/s], (57)."""
+    return (
+        math.asin(rate**2 / (2.0 * frequency_squared(block)) + math.sin(block.alpha)) - block.alpha
+    )
 
 
 @pytest.fixture(scope="module")
