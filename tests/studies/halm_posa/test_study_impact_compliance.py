@@ -16,7 +16,6 @@ from studies.halm_posa.impact_compliance import (
     run,
     stiffness_for,
 )
-from studies.halm_posa.systems.named_outcomes import distances
 from studies.halm_posa.systems.named_outcomes import distances, set_size
 from studies.halm_posa.systems.rocking_block import (
     RockingBlock,
