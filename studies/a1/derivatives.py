@@ -26,7 +26,6 @@ from typing import Any
 import numpy as np
 from matplotlib.figure import Figure
 
-from controller.planner_options import PlannerOptions
 from hybrid.systems import Array
 from studies.a1.derivatives_measures import (
     ANALYTIC,
@@ -43,9 +42,9 @@ from studies.a1.derivatives_measures import (
     Prediction,
     Problem,
     Times,
+    all_kinds,
     descend,
     joint_gains,
-    kinds_of,
     measure_errors,
     measure_loops,
     measure_times,
@@ -53,24 +52,14 @@ from studies.a1.derivatives_measures import (
     record,
     spread,
 )
-from studies.figures import figure
+from studies.figures import Panel, draw, over
 from studies.study import StudyOptions, StudyResult, study
 
-_SIZES = {0.1: "-", 1.0: "--"}  # of the perturbations that are drawn
 _KINDS = {
-    "rigid_xi": ("tab:red", "s", 5), "rigid_dxr": ("tab:orange", "s", 5),
-    "differences": ("tab:gray", "o", 8), "rollout_dxr": ("tab:blue", "o", 4),
-    "rollout_xi": ("tab:green", "o", 4),
-}  # fmt: skip  # colour, marker and its size; the last lies on top
-_SITUATIONS = (
-    "tab:gray",
-    "tab:blue",
-    "tab:purple",
-    "tab:brown",
-    "tab:olive",
-    "tab:red",
-    "tab:green",
-)
+    "rigid_xi": ("tab:red", "s"), "rigid_dxr": ("tab:orange", "s"),
+    "differences": ("tab:gray", "D"), "rollout_dxr": ("tab:blue", "o"),
+    "rollout_xi": ("tab:green", "o"),
+}  # fmt: skip  # colour and marker; the last lies on top
 PUSHES, FULL_PUSHES = 2, 8  # of each gait
 TRAJECTORIES, FULL_TRAJECTORIES = 14, 60  # of which differences are taken with every step
 TIMED = 12  # trajectories
@@ -86,25 +75,24 @@ def run(options: StudyOptions) -> StudyResult:
     Raises:
         BadRequest: the suite has not so many pushes.
     """
-    return compare(record(options.count(PUSHES, FULL_PUSHES), options.progress), options)
+    return compare(record(options.count(PUSHES, FULL_PUSHES), options), options)
 
 
 def compare(problems: Sequence[Problem], options: StudyOptions) -> StudyResult:
     """Compare all kinds on these problems."""
-    planner, progress = PlannerOptions(), options.progress
-    kinds = kinds_of(planner)
+    kinds = all_kinds()
     some = spread(problems, FULL_TRAJECTORIES if options.full else TRAJECTORIES)
-    errors = measure_errors(some, kinds, planner, progress)
-    descents = {kind.key: descend(problems, kind, planner, progress) for kind in kinds}
+    errors = measure_errors(some, kinds, options)
+    descents = {kind.key: descend(problems, kind, options) for kind in kinds}
     gains = descents[ANALYTIC].gains  # close the loop of predictions
-    prediction = predict(problems, gains, kinds, planner, options.seed, progress)
-    loops = measure_loops(problems, {k: d.gains for k, d in descents.items()}, progress)
-    times = measure_times(spread(problems, TIMED), kinds, planner, progress)
+    prediction = predict(problems, gains, kinds, options)
+    loops = measure_loops(problems, {k: d.gains for k, d in descents.items()}, options)
+    times = measure_times(spread(problems, TIMED), kinds, options)
     rows = [
         *error_rows(errors), *step_rows(errors), *prediction_rows(prediction),
         *descent_rows(descents), *gain_rows(descents), *loop_rows(loops), *time_rows(times),
     ]  # fmt: skip
-    figures = {"derivatives": draw(rows)}
+    figures = {"derivatives": figure_of(rows)}
     return StudyResult(rows, figures, columns=SHOWN, digits=2)
 
 
@@ -231,64 +219,41 @@ def time_rows(measured: Times) -> list[Row]:
     ]
 
 
-def draw(rows: Sequence[Any]) -> Figure:
-    """Three panels from the rows of the table."""
-    drawing, (left, middle, right) = figure(columns=3, width=11.0, height=4.2)
-    _draw_steps(left, [row for row in rows if row["part"] == "step"])
-    _draw_predictions(middle, [row for row in rows if row["part"] == "prediction"])
-    _draw_descent(right, [row for row in rows if row["part"] == "descent"])
-    return drawing
+def figure_of(rows: Sequence[Row]) -> Figure:
+    """Errors by the step, of predictions by the horizon, and the cost over rejected searches."""
 
+    def of(**values: Any) -> list[Row]:
+        return [row for row in rows if all(row.get(key) == values[key] for key in values)]
 
-def _draw_steps(panel: Any, rows: Sequence[Any]) -> None:
-    """Median (solid) and 99 % (dashed) of the error of rollout DxR, by situation."""
-    for situation, colour in zip(rows[0]["situations"], _SITUATIONS, strict=False):
-        for measure, line in (("median", "-"), ("99 %", "--")):
-            own = [row for row in rows if row["measure"] == measure]
-            panel.loglog([row["step"] for row in own],
-                         [row["situations"][situation] for row in own], line, color=colour,
-                         linewidth=1.2, label=situation if line == "-" else None)  # fmt: skip
-    panel.set(xlabel="step of the differences", ylabel="error against centred differences")
-    panel.set_title("A and B of rollout DxR", fontsize=10)
-    _explain(panel, "median", "99 %")
-
-
-def _draw_predictions(panel: Any, rows: Sequence[Any]) -> None:
-    """Median error against the horizon where a foot lands within it, by kind."""
-    own = [row for row in rows if row["touchdown"]]
-    for key, (colour, marker, size) in _KINDS.items():
-        for (dx, line), label in zip(_SIZES.items(), (KINDS[key], None), strict=True):
-            of_size = [row for row in own if row["size"] == dx]
-            errors = [row[key] for row in of_size]
-            panel.loglog([row["knots"] for row in of_size], errors, line, marker=marker,
-                         markersize=size, color=colour, linewidth=1.2, label=label)  # fmt: skip
-    knots = sorted({row["knots"] for row in own})
-    panel.set_xticks(knots, [str(each) for each in knots], minor=False)
-    panel.set_xticks([], minor=True)
-    panel.set(xlabel="horizon [knots]", ylabel="error over the true deviation")
-    panel.set_title("prediction across touchdowns", fontsize=10)
-    _explain(panel, *(f"size {size:g}" for size in _SIZES))
-
-
-def _draw_descent(panel: Any, rows: Sequence[Any]) -> None:
-    """Cost against the share of rejected line searches, from the first iteration to the second."""
-    names = "cost/seed", "rejected"
-    costs, rejected = ([row for row in rows if row["measure"] == name] for name in names)
-    for key, (colour, marker, size) in _KINDS.items():
-        x, y = [100.0 * row[key] for row in rejected], [row[key] for row in costs]
-        panel.plot(x, y, "-", marker=marker, markersize=size, color=colour, linewidth=1.2)
-        for number, *place in zip(range(1, len(x) + 1), x, y, strict=True):
-            shift = (-13, -6) if key == "differences" else (6, 4)  # beside rollout's
-            panel.annotate(str(number), place, xytext=shift, textcoords="offset points",
-                           color=colour, fontsize=8)  # fmt: skip
-    panel.set(xlabel="line searches rejected [%]", ylabel="cost over the seed's")
-    panel.set_title("iterations 1 and 2", fontsize=10)
-    panel.margins(0.1)
-
-
-def _explain(panel: Any, solid: str, dashed: str) -> None:
-    """The legend below the panel, with the meaning of the lines."""
-    panel.plot([], [], "k-", linewidth=1.2, label=solid)
-    panel.plot([], [], "k--", linewidth=1.2, label=dashed)
-    panel.legend(loc="upper center", bbox_to_anchor=(0.5, -0.16), ncols=3, frameon=False,
-                 fontsize=7)  # fmt: skip
+    looks = {key: {"color": colour, "marker": mark} for key, (colour, mark) in _KINDS.items()}
+    by_step = {
+        f"{mark}{situation}": over([row["step"] for row in own],
+                                   [row["situations"][situation] for row in own],
+                                   color=f"C{i}", linestyle=line)
+        for mark, measure, line in (("", "median", "-"), ("_", "99 %", "--"))
+        for own in (of(part="step", measure=measure),)
+        for i, situation in enumerate(own[0]["situations"])
+    }  # fmt: skip
+    by_horizon = {
+        f"{mark}{KINDS[key]}": over([row["knots"] for row in own], [row[key] for row in own],
+                                    linestyle=line, **look)
+        for mark, size, line in (("", 0.1, "-"), ("_", 1.0, "--"))
+        for own in (of(part="prediction", touchdown=True, size=size),) if own
+        for key, look in looks.items()
+    }  # fmt: skip
+    rejected, costs = of(measure="rejected"), of(measure="cost/seed")
+    descents = {
+        KINDS[key]: over([100.0 * row[key] for row in rejected], [row[key] for row in costs],
+                         markevery=[0], **look)
+        for key, look in looks.items()
+    }  # fmt: skip
+    log = {"xscale": "log", "yscale": "log"}
+    return draw(
+        Panel(by_step, "step of the differences", "error against centred differences",
+              settings=log | {"title": "A and B of rollout DxR; dashed: 99 %"}),
+        Panel(by_horizon, "horizon [knots]", "error over the true deviation",
+              settings=log | {"title": "across touchdowns, sizes 0.1 and 1 (dashed)"}),
+        Panel(descents, "line searches rejected [%]", "cost over the seed's",
+              settings={"title": "iterations 1 (marked) and 2"}),
+        width=3.7, height=4.2,
+    )  # fmt: skip

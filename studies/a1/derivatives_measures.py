@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from time import perf_counter
 from typing import NamedTuple, TypeVar
@@ -35,10 +35,13 @@ from sim_bridge.rollouts.derivatives import DifferenceDerivatives, RolloutDeriva
 from sim_bridge.rollouts.planning_model import planning_model
 from sim_bridge.rollouts.threaded import ThreadedRollout
 from sim_bridge.suites import read_suite
+from studies.study import StudyOptions
 
 FLIGHT, STICKING, SLIDING, LIMIT, APPROACH, TOUCHDOWN, LIFT_OFF = SITUATIONS = (
     "flight", "sticking", "sliding", "joint limit", "approach", "touchdown", "lift-off",
 )  # fmt: skip
+A1, PLANNER, THREADS = load_robot("a1"), PlannerOptions(), 2
+STEP = PLANNER.period, PLANNER.search.substeps  # of a knot [s], and in how many
 EDGES = 4  # of the pyramid of friction of a foot
 SUITE = "robustness"
 GROUPS = {"walk": "sideways 2.5 m/s", "trot": "trot 1.5 m/s"}  # of the suite, by gait
@@ -46,13 +49,10 @@ STRIDE = 5  # between pushes of a group: those in turn differ in foot, side and 
 AFTER_PUSH_S = 0.8  # how long solves are taken [s]
 EVERY = 8  # solves, of which one is taken
 
-Progress = Callable[[int, int, str], None]
 T = TypeVar("T")
 
 
-def situations(
-    model: mujoco.MjModel, states: Array, inputs: Array, substeps: int
-) -> NDArray[np.str_]:
+def situations(states: Array, inputs: Array) -> NDArray[np.str_]:
     """What the feet do in each knot (N,), of `SITUATIONS`.
 
     - touchdown: a foot touches in a substep and did not in the one before;
@@ -67,10 +67,9 @@ def situations(
     knot before; the first knot has none before.
 
     Args:
-        model: of the rollouts.
         states: x (N+1, 37); inputs: torques (N, 12) [N m].
-        substeps: in a knot.
     """
+    model = planning_model(A1, PLANNER.period / PLANNER.search.substeps)
     data, feet = mujoco.MjData(model), [model.geom(f"{name}_foot").id for name in FOOT_NAMES]
     before: list[list[int]] = []  # of the last substep
     names = []
@@ -78,7 +77,7 @@ def situations(
         data.qpos[:], data.qvel[:] = mujoco_from_pinocchio(x[:19], x[19:])
         data.ctrl[:] = torque
         edges, limited = [], False
-        for _ in range(substeps):
+        for _ in range(PLANNER.search.substeps):
             mujoco.mj_step(model, data)
             edges.append(loaded_edges(data, feet))
             limited |= bool((data.efc_type == mujoco.mjtConstraint.mjCNSTR_LIMIT_JOINT).any())
@@ -161,18 +160,17 @@ def pushes(count: int) -> dict[str, list[Trial]]:
     return chosen
 
 
-def record(count: int, progress: Progress) -> list[Problem]:
+def record(count: int, options: StudyOptions) -> list[Problem]:
     """Some solves after each of `count` pushes of each gait.
 
     Raises:
         BadRequest: the suite has not so many pushes.
     """
     trials = [(gait, trial) for gait, members in pushes(count).items() for trial in members]
-    progress(0, len(trials), "compiling")
+    options.progress(0, len(trials), "compiling")
     prepare(trial for _, trial in trials)
     problems: list[Problem] = []
-    for done, (gait, trial) in enumerate(trials):
-        progress(done, len(trials), f"pushes, {gait}")
+    for gait, trial in options.track(trials, lambda each: f"pushes, {each[0]}"):
         problems += record_push(gait, trial)
     return problems
 
@@ -187,7 +185,7 @@ def record_push(
     recorder = TrajectoryRecorder(planners.make_derivatives(options, config.robot_model))
     planner = HilqrPlanner(
         options,
-        load_robot("a1"),
+        A1,
         planners.make_reference(config),
         planners.make_rollout(config),
         recorder,
@@ -263,29 +261,27 @@ class KnotErrors(NamedTuple):
         return self.errors[BETWEEN, self.step].max(axis=1) < AGREEMENT
 
 
-def kinds_of(options: PlannerOptions) -> list[Kind]:
+def all_kinds() -> list[Kind]:
     """All kinds, each on one thread."""
-    horizon = options.period, options.search.substeps, 1
-    rigid = RigidDerivatives(
-        load_robot("a1"), options.period, touchdown_order=options.touchdown_order
-    )
+    rigid = RigidDerivatives(A1, PLANNER.period, touchdown_order=PLANNER.touchdown_order)
+    return [Kind("rigid_xi", rigid), Kind("rigid_dxr", rigid, "dxr"), *rollout_kinds(1)]
+
+
+def rollout_kinds(threads: int) -> list[Kind]:
+    """Those of the simulator's step."""
     return [
-        Kind("rigid_xi", rigid),
-        Kind("rigid_dxr", rigid, "dxr"),
-        Kind("rollout_dxr", RolloutDerivatives(load_robot("a1"), *horizon, saltation=False)),
-        Kind("rollout_xi", RolloutDerivatives(load_robot("a1"), *horizon, saltation=True)),
-        Kind("differences", DifferenceDerivatives(load_robot("a1"), *horizon)),
+        Kind("rollout_dxr", RolloutDerivatives(A1, *STEP, threads, saltation=False)),
+        Kind("rollout_xi", RolloutDerivatives(A1, *STEP, threads, saltation=True)),
+        Kind("differences", DifferenceDerivatives(A1, *STEP, threads)),
     ]
 
 
 def measure_errors(
-    problems: Sequence[Problem], kinds: Sequence[Kind], options: PlannerOptions, progress: Progress
+    problems: Sequence[Problem], kinds: Sequence[Kind], options: StudyOptions
 ) -> KnotErrors:
     """Errors along the problems' seeds."""
-    parts: list[tuple[NDArray[np.str_], dict[tuple[str, float], Array]]] = []
-    for done, problem in enumerate(problems):
-        progress(done, len(problems), "errors of A and B")
-        parts.append(_measure(problem.seed, kinds, options))
+    tracked = options.track(problems, lambda _: "errors of A and B")
+    parts = [_measure(problem.seed, kinds) for problem in tracked]
     errors = {key: np.concatenate([part[1][key] for part in parts]) for key in parts[0][1]}
     return KnotErrors(np.concatenate([part[0] for part in parts]), errors, balanced_step(errors))
 
@@ -300,32 +296,27 @@ def balanced_step(errors: dict[tuple[str, float], Array]) -> float:
 
 
 def _measure(
-    trajectory: Trajectory, kinds: Sequence[Kind], options: PlannerOptions
+    trajectory: Trajectory, kinds: Sequence[Kind]
 ) -> tuple[NDArray[np.str_], dict[tuple[str, float], Array]]:
     """Situations and errors along one trajectory, as in `KnotErrors`."""
     matrices_by_kind = {kind.key: kind.linearise(trajectory) for kind in kinds}
-    model = planning_model(load_robot("a1"), options.period / options.search.substeps)
     errors, smaller = {}, None
     for step in reversed(STEPS):
-        reference = compose(reference_derivatives(options, step).linearise(trajectory))
+        reference = compose(reference_derivatives(step).linearise(trajectory))
         for key, matrices in matrices_by_kind.items():
             errors[key, step] = relative(matrices, reference)
         if smaller is not None:
             errors[BETWEEN, step] = relative(smaller, reference)
-        horizon = options.period, options.search.substeps, 2
-        one_sided = compose(
-            DifferenceDerivatives(load_robot("a1"), *horizon, difference=step).linearise(trajectory)
-        )
+        planners = DifferenceDerivatives(A1, *STEP, THREADS, difference=step)
+        one_sided = compose(planners.linearise(trajectory))
         errors[ONE_SIDED, step] = relative(one_sided, matrices_by_kind[ANALYTIC])
         smaller = reference
-    return situations(model, trajectory.states, trajectory.inputs, options.search.substeps), errors
+    return situations(trajectory.states, trajectory.inputs), errors
 
 
-def reference_derivatives(options: PlannerOptions, step: float) -> DifferenceDerivatives:
+def reference_derivatives(step: float) -> DifferenceDerivatives:
     """Centred differences of steps whose contacts are solved as far as numbers go."""
-    derivatives = DifferenceDerivatives(
-        load_robot("a1"), options.period, options.search.substeps, 2, difference=step, centred=True
-    )
+    derivatives = DifferenceDerivatives(A1, *STEP, THREADS, difference=step, centred=True)
     derivatives.model.opt.tolerance = 0.0
     derivatives.model.opt.iterations = SOLVER_ITERATIONS
     return derivatives
@@ -362,26 +353,22 @@ class Prediction(NamedTuple):
 
 
 def predict(
-    problems: Sequence[Problem], gains: Array, kinds: Sequence[Kind], options: PlannerOptions,
-    seed: int, progress: Progress,
-) -> Prediction:  # fmt: skip
+    problems: Sequence[Problem], gains: Array, kinds: Sequence[Kind], options: StudyOptions
+) -> Prediction:
     """Predict along the problems' seeds.
 
     Args:
         problems: P of them; gains: (P, N, 12, 36) of the feedback, the same for all kinds.
         kinds: which predict.
-        options: of the planner.
-        seed: of the random perturbations.
+        options: with the seed of the random perturbations.
     """
-    rng, last = np.random.default_rng(seed), max(HORIZONS)
-    substeps = options.search.substeps
-    backend = ThreadedRollout(load_robot("a1"), last, options.period, substeps, 1)
-    model = planning_model(load_robot("a1"), options.period / substeps)
+    rng, last = np.random.default_rng(options.seed), max(HORIZONS)
+    backend = ThreadedRollout(A1, last, *STEP, 1)
     sizes, touchdowns, errors = [], [], {kind.key: [] for kind in kinds}
-    for done, (problem, K) in enumerate(zip(problems, gains, strict=True)):
-        progress(done, len(problems), "predictions")
+    pairs = zip(problems, gains, strict=True)
+    for problem, K in options.track(pairs, lambda _: "predictions"):
         nominal = problem.seed
-        lands = situations(model, nominal.states, nominal.inputs, substeps) == TOUCHDOWN
+        lands = situations(nominal.states, nominal.inputs) == TOUCHDOWN
         loops = {}
         for kind in kinds:
             A, B = kind.linearise(nominal)
@@ -431,7 +418,6 @@ def _errors(loop: Array, dx: Array, true: Array) -> list[float]:
 
 
 ITERATIONS = 2  # of a solve
-THREADS = 2
 REPEATS = 3  # of what is timed
 TICK = 0.001  # [s]
 DELAYS = (1, 10)  # from estimate to torque [ticks]; 10 ms is the slowest command of our suites
@@ -468,17 +454,13 @@ class Times(NamedTuple):
     horizon_ms: dict[str, float]
 
 
-def descend(
-    problems: Sequence[Problem], kind: Kind, options: PlannerOptions, progress: Progress
-) -> Descent:
+def descend(problems: Sequence[Problem], kind: Kind, options: StudyOptions) -> Descent:
     """Iterate on each problem; the reference's own policy is no candidate."""
-    robot, search = load_robot("a1"), options.search
-    backend = ThreadedRollout(robot, options.knots, options.period, search.substeps, THREADS)
-    model = RobotModel(robot, backend, kind.derivatives, options.cost)
-    solver = Hilqr(model, replace(solver_options(options), variant=kind.variant))
+    backend = ThreadedRollout(A1, PLANNER.knots, *STEP, THREADS)
+    model = RobotModel(A1, backend, kind.derivatives, PLANNER.cost)
+    solver = Hilqr(model, replace(solver_options(PLANNER), variant=kind.variant))
     costs, rejected, accepted, gains = [], [], [], []
-    for done, problem in enumerate(problems):
-        progress(done, len(problems), f"iterations, {kind.key}")
+    for problem in options.track(problems, lambda _: f"iterations, {kind.key}"):
         model.track(problem.window)
         solver.regularisation.reset()
         trajectory, steps = problem.seed, []
@@ -507,18 +489,13 @@ def joint_gains(gains: Array) -> tuple[Array, Array]:
 
 
 def measure_times(
-    problems: Sequence[Problem], kinds: Sequence[Kind], options: PlannerOptions, progress: Progress
+    problems: Sequence[Problem], kinds: Sequence[Kind], options: StudyOptions
 ) -> Times:
     """Time kind after kind on each trajectory, so that what disturbs one disturbs all."""
-    horizon = options.period, options.search.substeps, THREADS
-    shared = [
-        Kind("rollout_dxr", RolloutDerivatives(load_robot("a1"), *horizon, saltation=False)),
-        Kind("differences", DifferenceDerivatives(load_robot("a1"), *horizon)),
-    ]
+    shared = rollout_kinds(THREADS)[::2]
     knot_us: dict[str, list[float]] = {kind.key: [] for kind in kinds}
     horizon_ms: dict[str, list[float]] = {kind.key: [] for kind in shared}
-    for done, problem in enumerate(problems):
-        progress(done, len(problems), "time")
+    for problem in options.track(problems, lambda _: "time"):
         for kind in kinds:
             seconds = _seconds(kind, problem)
             knot_us[kind.key].append(1e6 * seconds / len(problem.seed.inputs))
@@ -555,7 +532,7 @@ def loop_growth(A: Array, B: Array, K: Array, delay: int) -> float:
 
 
 def measure_loops(
-    problems: Sequence[Problem], gains: Mapping[str, Array], progress: Progress
+    problems: Sequence[Problem], gains: Mapping[str, Array], options: StudyOptions
 ) -> dict[tuple[str, int], Array]:
     """Growth rates [1/s] by kind and delay, over some knots of some problems.
 
@@ -564,13 +541,12 @@ def measure_loops(
     Args:
         problems: whose seeds give the states.
         gains: (P, N, 12, 36) of each kind.
-        progress: is told how far it is.
+        options: of the study.
     """
-    tick = RolloutDerivatives(load_robot("a1"), TICK, 1, 1)
+    tick = RolloutDerivatives(A1, TICK, 1, 1)
     growth: dict[tuple[str, int], list[float]] = {(k, d): [] for k in gains for d in DELAYS}
     chosen = spread(range(len(problems)), PROBLEMS)
-    for done, p in enumerate(chosen):
-        progress(done, len(chosen), "loops")
+    for p in options.track(chosen, lambda _: "loops"):
         linear = tick.linearise(problems[p].seed)
         for (kind, delay), rates in growth.items():
             K = gains[kind][p]

@@ -35,7 +35,7 @@ from sim_bridge.rollouts.batch import RolloutBatch
 from sim_bridge.rollouts.threaded import ThreadedRollout
 from sim_bridge.rollouts.unavailable import Unavailable
 from studies.a1.systems.planner_cases import make_cases, make_parts, make_workbench
-from studies.figures import figure
+from studies.figures import Panel, draw, over
 from studies.study import StudyOptions, StudyResult, study
 
 KNOTS, PERIOD, SUBSTEPS = 50, 0.01, 2  # of the planner
@@ -161,8 +161,6 @@ def _policies(rng: np.random.Generator, noise: float, held: bool) -> Policies:
 
 QUANTILES = (50, 99)  # [%], over candidates
 FAR_OFF = 1e-4  # relative error of the cost, well above what rounding alone comes to
-_ROWS = (("position", "base position [m]"), ("joints", "farthest joint [rad]"))
-_COLOURS = ("tab:gray", "tab:blue", "tab:red")  # the yardstick first
 _FLOOR = 1e-10  # smaller errors are drawn here
 
 
@@ -236,36 +234,28 @@ def _quantiles(key: str, values: Array) -> dict[str, float]:
     return quantiles | {f"{key}_worst": float(values.max())}
 
 
-def draw(times: Array, drifts: Mapping[tuple[str, str, str], Sequence[Drift]]) -> Figure:
+def figure_of(times: Array, drifts: Mapping[tuple[str, str, str], Sequence[Drift]]) -> Figure:
     """Median (solid) and 99 % (dashed) over candidates, by (motion, backend, device).
 
     `times` (N+1,) [s] of the knots.
     """
-    motions = list(dict.fromkeys(motion for motion, _, _ in drifts))
-    backends = list(dict.fromkeys((name, device) for _, name, device in drifts))
-    drawing, axes = figure(
-        columns=len(motions), rows=len(_ROWS), width=2.5 * len(motions), height=4.6,
-        sharex=True, sharey="row", squeeze=False,
-    )  # fmt: skip
-    for (motion, name, device), rolled in drifts.items():
-        colour = _COLOURS[backends.index((name, device)) % len(_COLOURS)]
-        column = motions.index(motion)
-        for panel, (field, _) in zip(axes[:, column], _ROWS, strict=True):
-            errors = np.concatenate([getattr(drift, field) for drift in rolled])
-            for q, line in ((50, "-"), (99, "--")):
-                shown = np.maximum(np.percentile(errors, q, axis=0), _FLOOR)
-                panel.semilogy(times, shown, line, color=colour, linewidth=1.2)
-    for column, motion in enumerate(motions):
-        axes[0, column].set_title(motion)
-        axes[-1, column].set_xlabel("time [s]")
-    for panel, (_, label) in zip(axes[:, 0], _ROWS, strict=True):
-        panel.set_ylabel(label)
-    for (name, device), colour in zip(backends, _COLOURS, strict=False):
-        axes[0, 0].plot([], [], color=colour, label=f"{name} ({device})")
-    axes[0, 0].plot([], [], "k-", linewidth=1.2, label="median")
-    axes[0, 0].plot([], [], "k--", linewidth=1.2, label="99 %")
-    drawing.legend(loc="outside lower center", ncols=len(backends) + 2, frameon=False, fontsize=8)
-    return drawing
+    panels, motions = [], dict.fromkeys(motion for motion, _, _ in drifts)
+    for field, label in (("position", "base position [m]"), ("joints", "farthest joint [rad]")):
+        for motion in motions:
+            errors = {
+                f"{name} ({device})": np.concatenate([getattr(each, field) for each in rolled])
+                for (of, name, device), rolled in drifts.items()
+                if of == motion
+            }
+            curves = {
+                f"{mark}{name}": over(times, np.percentile(found, q, axis=0).clip(_FLOOR),
+                                      color=f"C{i}", linestyle=line)
+                for i, (name, found) in enumerate(errors.items())
+                for mark, q, line in (("", 50, "-"), ("_", 99, "--"))
+            }  # fmt: skip
+            panels.append(Panel(curves, "time [s]", label,
+                                settings={"yscale": "log", "title": motion}))  # fmt: skip
+    return draw(*panels, columns=len(motions), width=2.5, height=2.3)
 
 
 STARTS, FULL = 60, 400  # of a motion
@@ -309,7 +299,7 @@ def run(options: StudyOptions) -> StudyResult:
             drifts.setdefault(key, []).append(compare(case, rolled, expected))
     rows = [drift_row(*key, members) for key, members in drifts.items()]
     times = PERIOD * np.arange(KNOTS + 1, dtype=np.float64)
-    return StudyResult(rows, {"rollout-drift": draw(times, drifts)}, SHOWN, 2)
+    return StudyResult(rows, {"rollout-drift": figure_of(times, drifts)}, SHOWN, 2)
 
 
 def find_contenders(judge: ThreadedRollout) -> list[Contender]:

@@ -58,13 +58,13 @@ ADDED_MASS = 1e-7  # of all contacts together, over the body's own mass
 _PLATE = "3 1 1"  # half sizes of the plate [m]: long enough for any tilt, and never sunk through
 
 
-def plate_model(bed: SpringBed, timestep: float = TIMESTEP) -> mujoco.MjModel:
+def plate_model(bed: SpringBed) -> mujoco.MjModel:
     """The plate on its bed: coordinates x, z, theta as in ``SpringBed``."""
     joints = (
         '<joint type="slide" axis="1 0 0"/><joint type="slide" axis="0 0 1"/>'
         '<joint type="hinge" axis="0 -1 0"/>'
     )
-    return _model(bed, joints, timestep)
+    return _model(bed, joints, TIMESTEP)
 
 
 def hopper_model(hopper: SpringHopper, timestep: float = TIMESTEP) -> mujoco.MjModel:
@@ -200,6 +200,7 @@ RUNS = 15  # that the share of collision detection is taken from
 FINER = 0.8  # from one epsilon that is tried to the next
 FINEST = 1e-6  # epsilon at which the search gives up [m]
 LOOSE = 1e-6, 1e-8  # tolerances, relative and absolute, where they alone choose the steps
+
 
 class Bed(NamedTuple):
     """One bed as both have it, and what MuJoCo made of the starts."""

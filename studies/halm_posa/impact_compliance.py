@@ -53,6 +53,7 @@ RATIO, TILT = "stiffness_ratio", "angle_deg"  # the two sweeps
 SHOWN = ("sweep", "value", "normal_velocity_A", "normal_velocity_B", "distance",
          "distance_over_set", "impulse_before_second", "status")  # fmt: skip
 _ENERGY = 1.0 + 1e-6  # a collision that ends with more than it had is an error of integration
+SOFTEST = 1e6  # of a corner's stiffness [N/m], 5.4.1
 
 Touching = NDArray[np.bool_]  # (2,) which of A and B is in contact
 
@@ -61,7 +62,7 @@ Touching = NDArray[np.bool_]  # (2,) which of A and B is in contact
 class CompliantContact:
     """Corners that give way; the defaults are those of 5.4.1."""
 
-    stiffness: tuple[float, float] = (1e6, 1e6)  # k_A, k_B [N/m]
+    stiffness: tuple[float, float] = (SOFTEST, SOFTEST)  # k_A, k_B [N/m]
     damping_ratio: float = 5.0  # zeta
     slip: float = 1e-10  # epsilon of (90) [m/s]
     separated: float = 1e-9  # delta: what closes more slowly has ended its collision [m/s]
@@ -70,9 +71,9 @@ class CompliantContact:
     duration: float = 0.1  # after which a collision has not ended [s]
 
 
-def stiffness_for(ratio: float, softest: float = 1e6) -> tuple[float, float]:
-    """k_A and k_B [N/m] of a ratio k_A / k_B, the softer of them as given."""
-    return softest * max(ratio, 1.0), softest * max(1.0 / ratio, 1.0)
+def stiffness_for(ratio: float) -> tuple[float, float]:
+    """k_A and k_B [N/m] of a ratio k_A / k_B, the softer of them as in 5.4.1."""
+    return SOFTEST * max(ratio, 1.0), SOFTEST * max(1.0 / ratio, 1.0)
 
 
 class _Force(NamedTuple):
@@ -215,15 +216,6 @@ class Prediction(NamedTuple):
     outcomes: Array  # (S, 3)
     message: str  # of the samples
 
-    def distance(self, v: Array) -> float:
-        """From the nearest outcome to v (3,), in |.|_M."""
-        return float(distances(self.impact, self.outcomes, v).min())
-
-    @property
-    def size(self) -> float:
-        """Distance between two outcomes far apart, in |.|_M."""
-        return set_size(self.impact, self.outcomes)
-
 
 @study("Halm and Posa, figure 12", "trials", "seed")
 def run(options: StudyOptions) -> StudyResult:
@@ -251,7 +243,8 @@ def predict(block: RockingBlock, seed: int, samples: int = SAMPLES) -> Predictio
 
 def sweeps(block: RockingBlock, rigid: Prediction, trials: int) -> Iterator[dict[str, Any]]:
     """Rows, as they come: first over the ratio of stiffness, then over the angle."""
-    size, unit = rigid.size, rigid.impact.kinetic_norm(rigid.v)
+    impact, unit = rigid.impact, rigid.impact.kinetic_norm(rigid.v)
+    size = set_size(impact, rigid.outcomes)
     ratios = 10.0 ** np.linspace(-DECADES, DECADES, trials)
     angles = np.linspace(-ANGLE, ANGLE, trials)
     cases: tuple[tuple[str, Array, Callable[[float], CompliantImpact]], ...] = (
@@ -261,7 +254,8 @@ def sweeps(block: RockingBlock, rigid: Prediction, trials: int) -> Iterator[dict
     for sweep, values, outcome in cases:
         for value in map(float, values):
             ended = outcome(value)
-            distance, normal = rigid.distance(ended.v_plus), rigid.impact.J_n @ ended.v_plus
+            distance = float(distances(impact, rigid.outcomes, ended.v_plus).min())
+            normal = impact.J_n @ ended.v_plus
             yield {
                 "sweep": sweep,
                 "value": value,

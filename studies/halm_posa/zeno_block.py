@@ -70,16 +70,6 @@ def rate_ratio(block: RockingBlock) -> float:
     return (block.inertia - r2 * math.cos(2.0 * block.alpha)) / (block.inertia + r2)
 
 
-def apex(block: RockingBlock, rate: float) -> float:
-    """Largest angle theta* [rad] of a half cycle that starts with an angular rate [rad/s], (57).
-
-    Raises:
-        ValueError: the block tips over.
-    """
-    height = rate**2 / (2.0 * frequency_squared(block)) + math.sin(block.alpha)
-    return math.asin(height) - block.alpha
-
-
 def half_cycle_time(block: RockingBlock, rate: float) -> float:
     """Time t_1 [s] from an impact that leaves an angular rate [rad/s] to the next.
 
@@ -115,13 +105,13 @@ def rates(block: RockingBlock, rate: float, count: int) -> Array:
     return np.array([rate * rate_ratio(block) ** i for i in range(count)])
 
 
-def accumulation(block: RockingBlock, rate: float, count: int = 200) -> Accumulation:
-    """The sums of ``count`` half cycles in t and in s, in place of the bounds (69), (70).
+def accumulation(block: RockingBlock, rate: float) -> Accumulation:
+    """The sums of 200 half cycles in t and in s, in place of the bounds (69), (70).
 
     What is left after them is smaller than their last term times ratio / (1 - ratio). In s the
     lost momentum telescopes: s* = (1 + m g) t* - m (w / 2) theta'_0.
     """
-    starts = rates(block, rate, count)
+    starts = rates(block, rate, 200)
     return Accumulation(
         math.fsum(half_cycle_time(block, w) for w in starts),
         math.fsum(half_cycle_s(block, w) for w in starts),
@@ -268,16 +258,14 @@ class ZenoTrajectory(NamedTuple):
     impulse_rates: Array  # (K, 2) d Lambda_n / ds of A and B
 
 
-def trajectory(
-    block: RockingBlock, run: ZenoRun, samples: int = 60, rest: float = 0.5
-) -> ZenoTrajectory:
+def trajectory(block: RockingBlock, run: ZenoRun, samples: int = 60) -> ZenoTrajectory:
     """Sample a run, with as many samples in each half cycle and in each impact.
 
     Args:
         block: the block of the run.
         run: what ``rock`` gave.
-        samples: in a half cycle, and as many in an impact; two or more.
-        rest: how long the block stands after the last impact [s].
+        samples: in a half cycle, and as many in an impact; two or more. After the last
+            impact the block stands for half a second.
     """
 
     def part(t: Array, x: Array, pushes: Array) -> ZenoTrajectory:
@@ -294,7 +282,7 @@ def trajectory(
         states = before + np.linspace(0.0, 1.0, samples)[:, None] * (event.state_after - before)
         pushes = np.tile(corner[event.transition.target], (samples, 1))
         parts += [part(np.full(samples, event.time), states, pushes)]  # (67)
-    weight, passed = block.mass * block.gravity, np.array([0.0, rest])
+    weight, passed = block.mass * block.gravity, np.array([0.0, 0.5])
     states = np.zeros((2, 8))
     states[:, 6:] = event.state_after[6:] + 0.5 * weight * passed[:, None]
     pushes = np.full((2, 2), 0.5 * weight / (1.0 + weight))

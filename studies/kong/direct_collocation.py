@@ -152,9 +152,7 @@ def _guard(edge: Transition) -> Callable[..., object]:
     return lambda h, node: edge.guard(*node)
 
 
-def solve_direct(
-    problem: DirectProblem, durations: Sequence[float], u: Array, max_iterations: int = 200
-) -> DirectSolution:
+def solve_direct(problem: DirectProblem, durations: Sequence[float], u: Array) -> DirectSolution:
     """A local optimum near a guess: each phase flows for its duration [s] with the input u (m,)."""
     guess, count, n = problem.guess(durations, u), len(durations), len(problem.x0)
     bounds = [(_SHORTEST * problem.duration, None)] * count + [(None, None)] * (len(guess) - count)
@@ -170,7 +168,7 @@ def solve_direct(
             if c
         ],
         method="SLSQP",
-        options={"maxiter": max_iterations, "ftol": 1e-10},
+        options={"maxiter": 200, "ftol": 1e-10},
     )
     nodes = result.x[count:].reshape(count, problem.intervals + 1, -1)
     ok = bool(result.success and np.isfinite(result.fun))

@@ -183,10 +183,10 @@ def _map(curves: dict[str, Any], title: str = "") -> Panel:
     return Panel(curves, "x [m]", "y [m]", settings={"aspect": "equal", "title": title})
 
 
-def _on_hill(made: Figure, panels: int = 2) -> Figure:
-    """Draw elevation lines of the hill below the first panels."""
+def _on_hill(made: Figure) -> Figure:
+    """Draw elevation lines of the hill below the first two panels."""
     x, y = (np.linspace(*bounds, 121) for bounds in (SINE_HILL.x_bounds, SINE_HILL.y_bounds))
     height = SINE_HILL.at(*np.meshgrid(x, y)).h
-    for axis in made.axes[:panels]:
+    for axis in made.axes[:2]:
         axis.contour(x, y, height, 18, colors="0.75", linewidths=0.5, zorder=0)
     return made

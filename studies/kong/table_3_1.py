@@ -216,9 +216,9 @@ def figure_of(one: Experiment) -> Figure:
     return draw(*panels)
 
 
-def ellipse(centre: Array, covariance: Array, points: int = 100) -> Array:
-    """Curve (points, 2) around 95% of a Gaussian with that covariance (2, 2)."""
+def ellipse(centre: Array, covariance: Array) -> Array:
+    """Curve (100, 2) around 95% of a Gaussian with that covariance (2, 2)."""
     values, vectors = np.linalg.eigh(covariance)
-    angle = np.linspace(0.0, 2.0 * np.pi, points)
+    angle = np.linspace(0.0, 2.0 * np.pi, 100)
     circle = np.stack((np.cos(angle), np.sin(angle)))
     return centre + DEVIATIONS * ((vectors * np.sqrt(np.maximum(values, 0.0))) @ circle).T

@@ -152,13 +152,12 @@ def cases() -> tuple[Case, ...]:
 class Errors(NamedTuple):
     """Largest errors of runs with fixed steps."""
 
-    sizes: Array  # h (k,) [s]
-    values: Array  # (k,)
+    values: Array  # (k,), one for each of SIZES
 
     @property
     def order(self) -> float:
         """Slope of the error over the step, both as logarithms."""
-        return float(np.polyfit(np.log(self.sizes), np.log(self.values), 1)[0])
+        return float(np.polyfit(np.log(SIZES), np.log(self.values), 1)[0])
 
 
 def driven(t: float, y: Array) -> Array:
@@ -185,16 +184,16 @@ def fixed(h: float) -> SimulationOptions:
     return SimulationOptions(rtol=0.0, atol=1e12, max_step=h)
 
 
-def integrator_errors(sizes: Array = SIZES) -> Errors:
+def integrator_errors() -> Errors:
     """Of the state after DURATION in steps of h, without an event."""
     exact, values = integrate(driven, 0.0, START, DURATION, EXACT), []
-    for h in sizes:
+    for h in SIZES:
         y = integrate(driven, 0.0, START, DURATION, fixed(h))
         values.append(np.max(np.abs(y - exact)))
-    return Errors(sizes, np.array(values))
+    return Errors(np.array(values))
 
 
-def event_errors(wall_moves: bool = False, sizes: Array = SIZES) -> tuple[Errors, Errors]:
+def event_errors(wall_moves: bool = False) -> tuple[Errors, Errors]:
     """Of the state after DURATION with an impact on the way, and of the impact's time [s]."""
     system = striking(wall_moves)
 
@@ -203,25 +202,23 @@ def event_errors(wall_moves: bool = False, sizes: Array = SIZES) -> tuple[Errors
         return step.state, step.events[0].time
 
     (end, time), states, times = run(EXACT), [], []
-    for h in sizes:
+    for h in SIZES:
         state, event_time = run(fixed(h))
         states.append(np.max(np.abs(state - end)))
         times.append(abs(event_time - time))
-    return Errors(sizes, np.array(states)), Errors(sizes, np.array(times))
+    return Errors(np.array(states)), Errors(np.array(times))
 
 
-def dense_output_errors(sizes: Array = SIZES, count: int = 40) -> Errors:
-    """Of states between the steps, at ``asked`` times before and after an impact."""
+def dense_output_errors() -> Errors:
+    """Of states between the steps, at times before and after an impact."""
     system, exact = striking(), EXACT
     hit = simulate_step(system, 1, START, DURATION, np.zeros(0), options=exact).events[0].time
-    times = [t for t in np.linspace(0.01, DURATION - 0.01, count) if abs(t - hit) > NEAR]
+    times = [t for t in np.linspace(0.01, DURATION - 0.01, 40) if abs(t - hit) > NEAR]
     truth = [simulate_step(system, 1, START, t, np.zeros(0), options=exact).state for t in times]
-    return Errors(sizes, np.array([_dense_error(system, h, times, truth) for h in sizes]))
+    return Errors(np.array([_dense_error(system, h, times, truth) for h in SIZES]))
 
 
-def _dense_error(
-    system: System, h: float, times: Sequence[float], truth: Sequence[Array]
-) -> float:
+def _dense_error(system: System, h: float, times: Sequence[float], truth: Sequence[Array]) -> float:
     run = simulate(system, 1, START, DURATION, options=fixed(h))
     pairs = zip(times, truth, strict=True)
     return max(float(np.max(np.abs(run.at(t)[1] - x))) for t, x in pairs)

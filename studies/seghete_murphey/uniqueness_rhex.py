@@ -18,7 +18,6 @@ enumerated is the share of impacts of which all orders were.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -33,82 +32,57 @@ from studies.seghete_murphey.systems.momentum_maps import deviation, order_sensi
 from studies.seghete_murphey.systems.momentum_orders import OrderOptions, all_orders
 from studies.study import Criterion, StudyOptions, StudyResult, study
 
-LEGS = ("R", "L")
 _THETA = np.eye(7)[2]
 
 
-@dataclass(frozen=True)
-class RHex:
-    """Parameters, ours; the links are thin uniform rods."""
-
-    body_mass: float = 7.0  # [kg]
-    body_inertia: float = 0.15  # about the centre of mass [kg m^2]
-    hip_height: float = 0.0  # of both hips over the centre of mass [m]
-    thigh_mass: float = 0.1  # [kg]
-    shin_mass: float = 0.1  # [kg]
-    thigh_length: float = 0.05  # [m]
-    shin_length: float = 0.12  # [m]
+# Parameters, ours. The hips are at the centre of mass; the links are thin uniform rods.
+BODY_MASS, BODY_INERTIA = 7.0, 0.15  # [kg], about the centre of mass [kg m^2]
+LEG = (0.05, 0.1), (0.12, 0.1)  # length [m] and mass [kg] of thigh and shin
 
 
-def joints(rhex: RHex, q: Array) -> Array:
+def joints(q: Array) -> Array:
     """Positions (2, 3, 2) [m] of hip, knee and foot of each leg, for pictures."""
-    paths = [_path(rhex, leg) for leg in range(2)]
-    return np.array([[point(q, path[:k]) for k in (1, 2, 3)] for path in paths])
+    return np.array([[point(q, _path(leg)[:k]) for k in range(3)] for leg in range(2)])
 
 
-def leg_pitch(rhex: RHex, hip: float, knee: float) -> float:
+def leg_pitch(hip: float, knee: float) -> float:
     """Angle [rad] of the line from hip to foot, in the body."""
-    thigh, shin = rhex.thigh_length, rhex.shin_length
+    (thigh, _), (shin, _) = LEG
     return hip + float(np.arctan2(shin * np.sin(knee), thigh + shin * np.cos(knee)))
 
 
-def other_hip(rhex: RHex, hip: float, knee: float) -> float:
+def other_hip(hip: float, knee: float) -> float:
     """Left hip's angle [rad] that puts both feet on the ground at equal knee angles, (21)."""
-    return hip - 2.0 * leg_pitch(rhex, hip, knee)
+    return hip - 2.0 * leg_pitch(hip, knee)
 
 
-def configuration(rhex: RHex, hip: float, knee: float) -> Array:
+def configuration(hip: float, knee: float) -> Array:
     """q (7,) with theta = x = 0 and both feet at height zero, from right hip and knees [rad]."""
-    q = np.array([0.0, 0.0, 0.0, hip, other_hip(rhex, hip, knee), knee, knee])
-    q[1] = -joints(rhex, q)[0, 2, 1]
+    q = np.array([0.0, 0.0, 0.0, hip, other_hip(hip, knee), knee, knee])
+    q[1] = -joints(q)[0, 2, 1]
     return q
 
 
-def inertia_and_normals(rhex: RHex, q: Array) -> tuple[Array, Array]:
+def inertia_and_normals(q: Array) -> tuple[Array, Array]:
     """M (7, 7) and the feet's D phi (2, 7) at q (7,), (23)."""
-    M = body_inertia(q, [Link(0.0, _THETA)], rhex.body_mass, rhex.body_inertia)
-    for leg in range(2):
-        path = _path(rhex, leg)
-        for k, mass in ((2, rhex.thigh_mass), (3, rhex.shin_mass)):
-            rod = path[k - 1]
-            middle = [*path[: k - 1], rod._replace(length=0.5 * rod.length)]
-            M = M + body_inertia(q, middle, mass, mass * rod.length**2 / 12.0)
-    return M, np.stack([point_jacobian(q, _path(rhex, leg))[1] for leg in range(2)])
+    M, paths = body_inertia(q, [Link(0.0, _THETA)], BODY_MASS, BODY_INERTIA), [_path(0), _path(1)]
+    for path in paths:
+        for k, (length, mass) in enumerate(LEG):
+            middle = [*path[:k], path[k]._replace(length=0.5 * length)]
+            M = M + body_inertia(q, middle, mass, mass * length**2 / 12.0)
+    return M, np.stack([point_jacobian(q, path)[1] for path in paths])
 
 
-def name(q: Array) -> str:
-    """The configuration q (7,) in words, for messages."""
-    right, left, knee_right, knee_left = np.degrees(q[3:])
-    return (
-        f"RHex with hips at {right:.4g} and {left:.4g} deg, knees at {knee_right:.4g} and"
-        f" {knee_left:.4g} deg"
-    )
-
-
-def measure(rhex: RHex, hip: float, knee: float) -> float:
+def measure(hip: float, knee: float) -> float:
     """s of (22) at the configuration of right hip and knees [rad]; 0: the outcome is unique."""
-    q = configuration(rhex, hip, knee)
-    return float(surface_cosines(*inertia_and_normals(rhex, q), LEGS, name(q))[0, 1])
+    return float(surface_cosines(*inertia_and_normals(configuration(hip, knee)))[0, 1])
 
 
-def _path(rhex: RHex, leg: int) -> list[Link]:
-    """Links from the centre of mass over hip and knee to the foot of leg 0 (right) or 1 (left)."""
+def _path(leg: int) -> list[Link]:
+    """Links from the hip over the knee to the foot of leg 0 (right) or 1 (left)."""
     thigh = _THETA + np.eye(7)[3 + leg]
-    return [
-        Link(-rhex.hip_height, _THETA),
-        Link(rhex.thigh_length, thigh),
-        Link(rhex.shin_length, thigh + np.eye(7)[5 + leg]),
-    ]
+    turns = thigh, thigh + np.eye(7)[5 + leg]
+    return [Link(length, angles) for (length, _), angles in zip(LEG, turns, strict=True)]
 
 
 KNEES = (30.0, 120.0)  # of the contour [deg]
@@ -134,51 +108,49 @@ class Extremum(NamedTuple):
     curvatures: tuple[float, float]  # eigenvalues of the Hessian, the smaller first [1/rad^2]
 
 
-def landscape(
-    rhex: RHex, hips: int, knees: int, report: Callable[[int, int, str], None]
-) -> Landscape:
+def landscape(hips: int, knees: int, report: Callable[[int, int, str], None]) -> Landscape:
     """s on a grid of ``hips`` by ``knees`` angles, legs apart."""
     over = np.linspace(-np.pi, np.pi, hips, endpoint=False)
     up = np.radians(np.linspace(*KNEES, knees))
     s = np.empty((knees, hips))
     for j, knee in enumerate(up):
         report(j, knees, "s over hip and knee")
-        s[j] = [measure(rhex, hip, knee) for hip in over]
+        s[j] = [measure(hip, knee) for hip in over]
     return Landscape(over, up, s)
 
 
-def extrema(rhex: RHex, grid: Landscape) -> list[Extremum]:
+def extrema(grid: Landscape) -> list[Extremum]:
     """Local extrema inside the grid, each refined from its best point of the grid."""
     points = []
     for kind, sign in (("minimum", 1.0), ("maximum", -1.0)):
         for hip, knee in _starts(grid, sign):
             simplex = np.array([[hip, knee], [hip + 0.05, knee], [hip, knee + 0.05]])
             end = minimize(
-                lambda x, sign=sign: sign * measure(rhex, *x) / 1e-3,
+                lambda x, sign=sign: sign * measure(*x) / 1e-3,
                 (hip, knee),
                 method="Nelder-Mead",
                 options={"initial_simplex": simplex, "xatol": 1e-9, "fatol": 1e-15},
             )
             at = float(end.x[0]), float(end.x[1])
-            points.append(Extremum(kind, *at, measure(rhex, *at), _curvatures(rhex, *at)))
+            points.append(Extremum(kind, *at, measure(*at), _curvatures(*at)))
     return points
 
 
-def named(rhex: RHex, points: list[Extremum]) -> dict[str, Extremum]:
+def named(points: list[Extremum]) -> dict[str, Extremum]:
     """A and B: minima with the body above its feet; C: a maximum, its right leg forward.
 
     The others are copies, by half a turn of both legs, and have a prime.
     """
     names: dict[str, Extremum] = {}
-    for each in sorted(points, key=lambda e: leg_pitch(rhex, e.hip, e.knee)):
-        pitch = wrapped(leg_pitch(rhex, each.hip, each.knee))
+    for each in sorted(points, key=lambda e: leg_pitch(e.hip, e.knee)):
+        pitch = wrapped(leg_pitch(each.hip, each.knee))
         letter = "C" if each.kind == "maximum" else ("A" if np.sin(2.0 * pitch) > 0.0 else "B")
         first = 0.0 < pitch if letter == "C" else abs(pitch) < 0.5 * np.pi
         names[letter if first else letter + "'"] = each
     return dict(sorted(names.items()))
 
 
-def orthogonal(rhex: RHex) -> tuple[float, float]:
+def orthogonal() -> tuple[float, float]:
     """Hip and knee [rad] of a configuration with s = 0, beyond the contour's knees.
 
     Found along the leg pitch of 66 deg; the bracket is checked by the root finder.
@@ -186,16 +158,16 @@ def orthogonal(rhex: RHex) -> tuple[float, float]:
     pitch = np.radians(66.0)
 
     def s(knee: float) -> float:
-        return measure(rhex, pitch - leg_pitch(rhex, 0.0, knee), knee)
+        return measure(pitch - leg_pitch(0.0, knee), knee)
 
     root: Any = brentq(s, *np.radians((KNEES[1], _BEYOND)), xtol=1e-15)
     knee = float(root)
-    return float(pitch - leg_pitch(rhex, 0.0, knee)), knee
+    return float(pitch - leg_pitch(0.0, knee)), knee
 
 
-def mirror_error(rhex: RHex, one: Extremum, other: Extremum) -> float:
+def mirror_error(one: Extremum, other: Extremum) -> float:
     """How far ``one`` with its legs swapped is from ``other``, the larger of both angles [deg]."""
-    hip = wrapped(other_hip(rhex, one.hip, one.knee) - other.hip)
+    hip = wrapped(other_hip(one.hip, one.knee) - other.hip)
     return float(np.degrees(max(abs(hip), abs(one.knee - other.knee))))
 
 
@@ -218,10 +190,10 @@ def _starts(grid: Landscape, sign: float) -> list[tuple[float, float]]:
     return [(float(grid.hips[i]), float(grid.knees[j])) for j, i in np.argwhere(lower)]
 
 
-def _curvatures(rhex: RHex, hip: float, knee: float) -> tuple[float, float]:
+def _curvatures(hip: float, knee: float) -> tuple[float, float]:
     """Eigenvalues of the Hessian of s by central differences."""
     offsets = (-_STEP, 0.0, _STEP)
-    s = np.array([[measure(rhex, hip + a, knee + b) for b in offsets] for a in offsets])
+    s = np.array([[measure(hip + a, knee + b) for b in offsets] for a in offsets])
     mixed = (s[2, 2] - s[2, 0] - s[0, 2] + s[0, 0]) / (4.0 * _STEP**2)
     along = (s[2, 1] - 2.0 * s[1, 1] + s[0, 1]) / _STEP**2
     across = (s[1, 2] - 2.0 * s[1, 1] + s[1, 0]) / _STEP**2
@@ -252,26 +224,25 @@ class Impact(NamedTuple):
 @study("Seghete and Murphey, figure 2", "trials", "seed", "full")
 def run(options: StudyOptions) -> StudyResult:
     """Rows: A, B, C of figure 2, their copies with a prime, and O, where s = 0."""
-    rhex = RHex()
-    grid = landscape(rhex, *(FULL_GRID if options.full else GRID), options.progress)
-    points = named(rhex, extrema(rhex, grid))
-    root = orthogonal(rhex)
-    random = _random(rhex, options.count(TRIALS), np.random.default_rng(options.seed))
-    approach = [touchdown(rhex, root[0], root[1] - d, DROP) for d in np.geomspace(1e-9, 0.3, 30)]
+    grid = landscape(*(FULL_GRID if options.full else GRID), options.progress)
+    points = named(extrema(grid))
+    root = orthogonal()
+    random = _random(options.count(TRIALS), np.random.default_rng(options.seed))
+    approach = [touchdown(root[0], root[1] - d, DROP) for d in np.geomspace(1e-9, 0.3, 30)]
     drawn = {
         "figure-2": figure_2(grid, points),
-        "figure-3": figure_3(rhex, {key: points[key] for key in "ABC" if key in points}),
+        "figure-3": figure_3({key: points[key] for key in "ABC" if key in points}),
     }
     beside = {"least_s": float(grid.s.min())} | scaling(random, approach)
     rows = []
     for key, one in points.items():
         twin = points.get(SWAPPED[key])
-        rows.append(stance(rhex, key, one.kind, one.hip, one.knee) | beside | {
+        rows.append(stance(key, one.kind, one.hip, one.knee) | beside | {
             "curvatures": list(one.curvatures),
-            "mirror_error_deg": None if twin is None else mirror_error(rhex, one, twin),
+            "mirror_error_deg": None if twin is None else mirror_error(one, twin),
         })  # fmt: skip
-    rows.append(stance(rhex, "O", "orthogonal", *root) | beside)
-    return StudyResult(rows, drawn, SHOWN, criteria=criteria(rhex, points))
+    rows.append(stance("O", "orthogonal", *root) | beside)
+    return StudyResult(rows, drawn, SHOWN, criteria=criteria(points))
 
 
 def scaling(random: Sequence[Impact], approach: Sequence[Impact]) -> dict[str, Any]:
@@ -288,51 +259,48 @@ def scaling(random: Sequence[Impact], approach: Sequence[Impact]) -> dict[str, A
     }
 
 
-def touchdown(rhex: RHex, hip: float, knee: float, v: Array) -> Impact:
+def touchdown(hip: float, knee: float, v: Array) -> Impact:
     """Both feet at once with velocity v (7,), elastic, in all orders and by first order."""
-    q = configuration(rhex, hip, knee)
-    M, J_n = inertia_and_normals(rhex, q)
+    M, J_n = inertia_and_normals(configuration(hip, knee))
     p = M @ v
-    s = float(surface_cosines(M, J_n, LEGS, name(q))[0, 1])
-    outcomes = all_orders(M, J_n, p, name=name(q), contacts=LEGS)
+    s = float(surface_cosines(M, J_n)[0, 1])
+    outcomes = all_orders(M, J_n, p)
     turned = deviation(M, *J_n)
     rate = order_sensitivity(M, turned.u, turned.v, turned.w, p).spread
     size = float(np.sqrt(p @ v))
     return Impact(s, outcomes.largest_distance, abs(turned.epsilon) * rate / size, outcomes.status)
 
 
-def _random(rhex: RHex, count: int, rng: np.random.Generator) -> list[Impact]:
+def _random(count: int, rng: np.random.Generator) -> list[Impact]:
     """Touchdowns over the whole contour, of velocities that close both feet."""
     drawn: list[Impact] = []
     while len(drawn) < count:
         hip, knee = rng.uniform(-np.pi, np.pi), np.radians(rng.uniform(*KNEES))
         v = DROP + RATES * rng.normal(size=7)
-        J_n = inertia_and_normals(rhex, configuration(rhex, hip, knee))[1]
+        J_n = inertia_and_normals(configuration(hip, knee))[1]
         if (J_n @ v < 0.0).all():
-            drawn.append(touchdown(rhex, hip, knee, v))
+            drawn.append(touchdown(hip, knee, v))
     return drawn
 
 
-def stance(rhex: RHex, key: str, kind: str, hip: float, knee: float) -> dict[str, Any]:
+def stance(key: str, kind: str, hip: float, knee: float) -> dict[str, Any]:
     """A row: angles [deg], what lies under the ground [mm], s, and the spread of a fall over |p|.
 
     Outcomes are elastic (e = 1) and plastic (e = 0).
     """
-    q = configuration(rhex, hip, knee)
-    at, (M, J_n) = joints(rhex, q), inertia_and_normals(rhex, q)
-    elastic, plastic = (
-        all_orders(M, J_n, M @ DROP, OrderOptions(e), name(q), LEGS) for e in (1.0, 0.0)
-    )
+    q = configuration(hip, knee)
+    at, (M, J_n) = joints(q), inertia_and_normals(q)
+    elastic, plastic = (all_orders(M, J_n, M @ DROP, OrderOptions(e)) for e in (1.0, 0.0))
     return {
         "point": key,
         "kind": kind,
         "hip_deg": float(np.degrees(wrapped(hip))),
         "knee_deg": float(np.degrees(knee)),
-        "other_hip_deg": float(np.degrees(wrapped(other_hip(rhex, hip, knee)))),
-        "leg_pitch_deg": float(np.degrees(wrapped(leg_pitch(rhex, hip, knee)))),
+        "other_hip_deg": float(np.degrees(wrapped(other_hip(hip, knee)))),
+        "leg_pitch_deg": float(np.degrees(wrapped(leg_pitch(hip, knee)))),
         "hip_height_mm": 1e3 * float(at[0, 0, 1]),
         "lowest_knee_mm": 1e3 * float(at[:, 1, 1].min()),
-        "s": measure(rhex, hip, knee),
+        "s": measure(hip, knee),
         "curvatures": None,
         "mirror_error_deg": None,
         "spread_elastic": elastic.largest_distance,
@@ -341,10 +309,10 @@ def stance(rhex: RHex, key: str, kind: str, hip: float, knee: float) -> dict[str
     }
 
 
-def criteria(rhex: RHex, points: dict[str, Extremum]) -> list[Criterion]:
+def criteria(points: dict[str, Extremum]) -> list[Criterion]:
     """A and B are minima and mirror images, C is a maximum."""
     bends = {key: points[key].curvatures if key in points else (None, None) for key in "ABC"}
-    error = mirror_error(rhex, points["A"], points["B"]) if {"A", "B"} <= points.keys() else None
+    error = mirror_error(points["A"], points["B"]) if {"A", "B"} <= points.keys() else None
     return [
         Criterion("least curvature at A", bends["A"][0], ">", 0.0),
         Criterion("least curvature at B", bends["B"][0], ">", 0.0),
@@ -363,11 +331,11 @@ def figure_2(grid: Landscape, points: Mapping[str, Extremum]) -> Figure:
     return made
 
 
-def figure_3(rhex: RHex, points: Mapping[str, Extremum]) -> Figure:
+def figure_3(points: Mapping[str, Extremum]) -> Figure:
     """The stances of the named points."""
     panels = []
     for key, place in points.items():
-        right, left = joints(rhex, configuration(rhex, place.hip, place.knee))
+        right, left = joints(configuration(place.hip, place.knee))
         panels.append(Panel({"right": right, "left": left}, "x [m]", "y [m]", ((), (0.0,)),
                             {"title": key, "aspect": "equal"}))  # fmt: skip
     return draw(*panels, width=3.0)

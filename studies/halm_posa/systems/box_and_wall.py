@@ -10,8 +10,6 @@ upper right corner, B, meets the wall, which is at the right. For a square the a
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
 
 from hybrid.impacts.contact_problem import ContactProblem
@@ -20,48 +18,39 @@ from hybrid.systems import Array
 _CORNERS = np.array([[0.5, -0.5], [0.5, 0.5]])  # A, B from the centre, over w, in the box's frame
 
 
-@dataclass(frozen=True)
-class BoxAndWall:
-    """Table 6; the box has uniform density."""
-
-    side: float = 1.0  # w [m]
-    mass: float = 1.0  # m [kg]
-    tilt: float = np.deg2rad(10.0)  # theta [rad]
-    speed: float = 1.0  # v_0, towards the wall [m/s]
-    friction: float = 1.0  # mu, of floor and wall
-
-    @property
-    def inertia(self) -> float:
-        """About the centre [kg m^2]."""
-        return self.mass * self.side**2 / 6.0
+# Table 6; the box has uniform density.
+SIDE, MASS = 1.0, 1.0  # w [m], m [kg]
+TILT = np.deg2rad(10.0)  # theta [rad]
+SPEED = 1.0  # v_0, towards the wall [m/s]
+FRICTION = 1.0  # mu, of floor and wall
 
 
-def corners(box: BoxAndWall, q: Array) -> Array:
+def corners(q: Array) -> Array:
     """Positions (2, 2) of A and B [m]."""
     c, s = np.cos(q[2]), np.sin(q[2])
-    return q[:2] + box.side * _CORNERS @ np.array([[c, s], [-s, c]])
+    return q[:2] + SIDE * _CORNERS @ np.array([[c, s], [-s, c]])
 
 
-def configuration(box: BoxAndWall) -> Array:
+def configuration() -> Array:
     """Corner A on the floor y = 0 and corner B at the wall x = 0."""
-    A, B = corners(box, np.array([0.0, 0.0, -box.tilt]))
-    return np.array([-B[0], -A[1], -box.tilt])
+    A, B = corners(np.array([0.0, 0.0, -TILT]))
+    return np.array([-B[0], -A[1], -TILT])
 
 
-def problem(box: BoxAndWall = BoxAndWall(), q: Array | None = None) -> ContactProblem:
+def problem(q: Array | None = None) -> ContactProblem:
     """Contacts A (floor) and B (wall) at ``q``, else at Table 6's configuration.
 
     Tangential velocities are those of A towards the wall and of B upwards.
     """
-    q = configuration(box) if q is None else q
-    A, B = corners(box, q) - q[:2]
+    q = configuration() if q is None else q
+    A, B = corners(q) - q[:2]
     floor = np.array([[0.0, 1.0, A[0]], [1.0, 0.0, -A[1]]])
     wall = np.array([[-1.0, 0.0, B[1]], [0.0, 1.0, B[0]]])
-    M = np.diag([box.mass, box.mass, box.inertia])
+    M = np.diag([MASS, MASS, MASS * SIDE**2 / 6.0])
     J_n, J_t = np.stack([floor, wall], axis=1)
-    return ContactProblem.planar(M, J_n, J_t, box.friction, ("A", "B"), "box and wall")
+    return ContactProblem.planar(M, J_n, J_t, FRICTION, ("A", "B"), "box and wall")
 
 
-def velocity(box: BoxAndWall = BoxAndWall()) -> Array:
+def velocity() -> Array:
     """Before the impact (3,) [m/s, m/s, rad/s]: sliding towards the wall."""
-    return np.array([box.speed, 0.0, 0.0])
+    return np.array([SPEED, 0.0, 0.0])

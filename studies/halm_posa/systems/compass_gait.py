@@ -13,8 +13,6 @@ the step h over the rate twice as large as the table: h = 1 N s at 0.5 rad/s. He
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
 
 from hybrid.impacts.contact_problem import ContactProblem
@@ -24,40 +22,32 @@ from studies.halm_posa.systems.planar_links import Link, body_inertia, point_jac
 _LEADING, _TRAILING = np.eye(4)[2:]
 
 
-@dataclass(frozen=True)
-class CompassGait:
-    """Table 5."""
-
-    leg_length: float = 1.0  # l [m]
-    mass_to_foot: float = 0.5  # s_par [m]
-    leg_mass: float = 1.0  # m [kg]
-    trailing_pitch: float = np.deg2rad(78.0)  # phi_tr [rad]
-    leading_pitch: float = np.deg2rad(-78.0)  # phi_le [rad]
-    trailing_rate: float = 0.25  # [rad/s]
-    leading_rate: float = 0.25  # [rad/s]
-    friction: float = 5.0  # mu
+# Table 5.
+LENGTH, TO_FOOT, MASS = 1.0, 0.5, 1.0  # of a leg: l [m], s_par from mass to foot [m], m [kg]
+PITCH = np.deg2rad(78.0)  # phi_tr, and with the other sign phi_le [rad]
+RATE = 0.25  # of both legs [rad/s]
+FRICTION = 5.0  # mu
 
 
-def configuration(gait: CompassGait) -> Array:
+def configuration() -> Array:
     """The step (4,), with the trailing foot at the origin."""
-    angle = gait.trailing_pitch
-    hip = gait.leg_length * np.array([-np.sin(angle), np.cos(angle)])
-    return np.array([*hip, gait.leading_pitch, angle])
+    hip = LENGTH * np.array([-np.sin(PITCH), np.cos(PITCH)])
+    return np.array([*hip, -PITCH, PITCH])
 
 
-def problem(gait: CompassGait = CompassGait(), q: Array | None = None) -> ContactProblem:
+def problem(q: Array | None = None) -> ContactProblem:
     """Contacts A (leading foot) and B (trailing foot) at ``q``, else at Table 5's step."""
-    q = configuration(gait) if q is None else q
-    legs, to_mass = (_LEADING, _TRAILING), gait.leg_length - gait.mass_to_foot
-    M = sum(body_inertia(q, [Link(to_mass, leg)], gait.leg_mass) for leg in legs)
-    feet = np.stack([point_jacobian(q, [Link(gait.leg_length, leg)]) for leg in legs])
+    q = configuration() if q is None else q
+    legs = _LEADING, _TRAILING
+    M = sum(body_inertia(q, [Link(LENGTH - TO_FOOT, leg)], MASS) for leg in legs)
+    feet = np.stack([point_jacobian(q, [Link(LENGTH, leg)]) for leg in legs])
     J_n, J_t, name = feet[:, 1], feet[:, 0], "compass gait"
-    return ContactProblem.planar(np.asarray(M), J_n, J_t, gait.friction, ("A", "B"), name)
+    return ContactProblem.planar(np.asarray(M), J_n, J_t, FRICTION, ("A", "B"), name)
 
 
-def velocity(gait: CompassGait = CompassGait()) -> Array:
+def velocity() -> Array:
     """Before the impact (4,) [m/s, rad/s]: the walker turns about its trailing foot."""
-    rates = np.array([0.0, 0.0, gait.leading_rate, gait.trailing_rate])
-    foot = point_jacobian(configuration(gait), [Link(gait.leg_length, _TRAILING)])
+    rates = np.array([0.0, 0.0, RATE, RATE])
+    foot = point_jacobian(configuration(), [Link(LENGTH, _TRAILING)])
     rates[:2] = -(foot @ rates)
     return rates

@@ -9,8 +9,6 @@ ground, C, D of the top disk with the left and the right one, E of these two wit
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
 
 from hybrid.impacts.contact_problem import ContactProblem
@@ -27,37 +25,33 @@ CONTACTS = {
 }  # the disk, and what it is pushed away from
 
 
-@dataclass(frozen=True)
-class DiskStacking:
-    """Table 8; disks have uniform density."""
-
-    radius: float = 1.0  # R [m]
-    mass: float = 1.0  # m [kg]
-    speed: float = 1.0  # of the top disk, downwards: v_0 = -1 in the table [m/s]
-    friction: float = np.sqrt(3.0)  # mu, of every contact
+# Table 8; disks have uniform density.
+RADIUS, MASS = 1.0, 1.0  # R [m], m [kg]
+SPEED = 1.0  # of the top disk, downwards: v_0 = -1 in the table [m/s]
+FRICTION = np.sqrt(3.0)  # mu, of every contact
 
 
-def configuration(stack: DiskStacking) -> Array:
+def configuration() -> Array:
     """The pyramid (9,), with the left disk over x = 0."""
-    R = stack.radius
+    R = RADIUS
     return np.array([R, R + np.sqrt(3.0) * R, 0.0, 0.0, R, 0.0, 2.0 * R, R, 0.0])
 
 
-def problem(stack: DiskStacking = DiskStacking(), q: Array | None = None) -> ContactProblem:
+def problem(q: Array | None = None) -> ContactProblem:
     """The five contacts at ``q``, else in the pyramid.
 
     Tangential velocities are those of the first surface against the second one, to the right of
     the normal that points from the second to the first.
     """
-    q = configuration(stack) if q is None else q
-    rows = [_rows(stack, q, *pair) for pair in CONTACTS.values()]
-    M = np.diag(np.tile([1.0, 1.0, 0.5 * stack.radius**2], 3) * stack.mass)
+    q = configuration() if q is None else q
+    rows = [_rows(q, *pair) for pair in CONTACTS.values()]
+    M = np.diag(np.tile([1.0, 1.0, 0.5 * RADIUS**2], 3) * MASS)
     J_n, J_t = np.stack(rows, axis=1)
     name = "disk stacking"
-    return ContactProblem.planar(M, J_n, J_t, stack.friction, tuple(CONTACTS), name)
+    return ContactProblem.planar(M, J_n, J_t, FRICTION, tuple(CONTACTS), name)
 
 
-def _rows(stack: DiskStacking, q: Array, disk: int, other: int) -> Array:
+def _rows(q: Array, disk: int, other: int) -> Array:
     """Normal and tangential row (2, 9) of one contact."""
     normal = np.array([0.0, 1.0])
     if other != GROUND:
@@ -66,15 +60,15 @@ def _rows(stack: DiskStacking, q: Array, disk: int, other: int) -> Array:
     tangent = np.array([normal[1], -normal[0]])
     rows = np.zeros((2, 9))
     rows[:, 3 * disk : 3 * disk + 2] = normal, tangent
-    rows[1, 3 * disk + 2] = stack.radius
+    rows[1, 3 * disk + 2] = RADIUS
     if other != GROUND:
         rows[:, 3 * other : 3 * other + 2] = -normal, -tangent
-        rows[1, 3 * other + 2] = stack.radius
+        rows[1, 3 * other + 2] = RADIUS
     return rows
 
 
-def velocity(stack: DiskStacking = DiskStacking()) -> Array:
+def velocity() -> Array:
     """Before the impact (9,) [m/s, rad/s]: the top disk falls."""
     v = np.zeros(9)
-    v[1] = -stack.speed
+    v[1] = -SPEED
     return v

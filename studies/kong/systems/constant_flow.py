@@ -16,14 +16,10 @@ FLOW_LEFT = (1.0, -1.0)  # (3.162)
 FLOW_RIGHT = (1.0, 1.0)  # (3.162)
 
 
-def constant_flow(
-    left: tuple[float, float] = FLOW_LEFT, right: tuple[float, float] = FLOW_RIGHT
-) -> System:
+def constant_flow() -> System:
     """Modes LEFT (x_1 < 0) and RIGHT, one identity reset where x_1 rises through zero."""
-    cross = Transition.continuous(
-        LEFT, RIGHT, lambda t, x, u: -x[0], "cross", time_invariant=True
-    )
-    modes = {LEFT: _translation("left", *left), RIGHT: _translation("right", *right)}
+    cross = Transition.continuous(LEFT, RIGHT, lambda t, x, u: -x[0], "cross", time_invariant=True)
+    modes = {LEFT: _translation("left", *FLOW_LEFT), RIGHT: _translation("right", *FLOW_RIGHT)}
     return System(modes, (cross,), "constant flow")
 
 

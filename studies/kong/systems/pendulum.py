@@ -19,32 +19,24 @@ STIFFNESS = 10.0  # k [N m/rad], 3.8.5
 DAMPING = 10.0  # c [N m s/rad], 3.8.5
 
 
-def pendulum(
-    gravity: float = GRAVITY,
-    length: float = LENGTH,
-    mass: float = MASS,
-    stiffness: float = STIFFNESS,
-    damping: float = DAMPING,
-) -> System:
+def pendulum(damping: float = DAMPING) -> System:
     """Modes FREE (theta > 0) and CONTACT (theta <= 0), with guards theta and -theta."""
+    inertia = MASS * LENGTH**2
     modes = {
-        FREE: _swing("free", gravity / length, 0.0, 0.0),
-        CONTACT: _swing(
-            "contact",
-            gravity / length,
-            stiffness / (mass * length**2),
-            damping / (mass * length**2),
-        ),
+        FREE: _swing("free", 0.0, 0.0),
+        CONTACT: _swing("contact", STIFFNESS / inertia, damping / inertia),
     }
     edges = _crossing(FREE, CONTACT, 1.0, "contact"), _crossing(CONTACT, FREE, -1.0, "release")
     return System(modes, edges, "pendulum")
 
 
-def _swing(name: str, gravity: float, stiffness: float, damping: float) -> Mode:
+def _swing(name: str, stiffness: float, damping: float) -> Mode:
     """Pendulum (3.165), or (3.166) with spring and damper, each coefficient per inertia m l^2."""
 
+    weight = GRAVITY / LENGTH
+
     def flow(t: float, x: Array, u: Array) -> Array:
-        return np.array([x[1], -stiffness * x[0] - damping * x[1] - gravity * np.sin(x[0])])
+        return np.array([x[1], -stiffness * x[0] - damping * x[1] - weight * np.sin(x[0])])
 
     return Mode(name, 2, 0, flow)
 

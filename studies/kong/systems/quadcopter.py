@@ -65,13 +65,14 @@ def quadcopter() -> System:
     return System(modes, transitions, "quadcopter")
 
 
-def perch(angle: float = TARGET_ANGLE) -> Array:
-    """State (6,) at rest with both edges on the wall, ``angle`` [rad] from the y axis.
+def perch() -> Array:
+    """State (6,) at rest with both edges on the wall.
 
     This is x_des of 5.4.4, at the distance r = sqrt(25 - w^2 / 4) that puts both edges on a circle
     of radius 5. The print has an error: docs/errata.md.
     """
     r = np.sqrt(RADIUS**2 - 0.25 * WIDTH**2)
+    angle = TARGET_ANGLE
     return np.array([r * np.cos(angle), r * np.sin(angle), angle - 0.5 * pi, 0.0, 0.0, 0.0])
 
 

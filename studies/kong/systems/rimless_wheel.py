@@ -12,7 +12,7 @@ import math
 
 import numpy as np
 
-from hybrid.systems import Array, Mode, System, Transition
+from hybrid.systems import Mode, System, Transition
 
 ROLLING = 1
 LENGTH = 1.0  # of a spoke [m], the project's own choice
@@ -21,23 +21,17 @@ HALF_ANGLE = math.pi / 8  # alpha [rad]: eight spokes, the project's own choice
 SLOPE = 0.08  # gamma [rad], the project's own choice
 
 
-def rimless_wheel(
-    half_angle: float = HALF_ANGLE,
-    slope: float = SLOPE,
-    length: float = LENGTH,
-    gravity: float = GRAVITY,
-) -> System:
+def rimless_wheel(half_angle: float = HALF_ANGLE, slope: float = SLOPE) -> System:
     """One mode, left by the spoke that lands ahead ("forward") or behind ("backward").
 
     Raises:
         ValueError: the spokes are too far apart to roll on, half_angle not within (0, pi / 4).
     """
-    _check(half_angle)
-    stiffness, ratio = gravity / length, math.cos(2.0 * half_angle)
+    if not 0.0 < half_angle < math.pi / 4.0:
+        raise ValueError(f"half_angle is {half_angle} rad: give a value between 0 and pi / 4")
+    stiffness, ratio = GRAVITY / LENGTH, math.cos(2.0 * half_angle)
     ahead, behind, turn = slope + half_angle, slope - half_angle, 2.0 * half_angle
-    rolling = Mode(
-        "rolling", 2, 0, flow=lambda t, x, u: np.array([x[1], stiffness * np.sin(x[0])])
-    )
+    rolling = Mode("rolling", 2, 0, flow=lambda t, x, u: np.array([x[1], stiffness * np.sin(x[0])]))
     forward = Transition(
         ROLLING,
         ROLLING,
@@ -55,39 +49,3 @@ def rimless_wheel(
         time_invariant=True,
     )
     return System({ROLLING: rolling}, (forward, backward), "rimless wheel")
-
-
-def rolling_cycle(
-    half_angle: float = HALF_ANGLE,
-    slope: float = SLOPE,
-    length: float = LENGTH,
-    gravity: float = GRAVITY,
-) -> Array:
-    """State (2,) just after landing on the wheel's limit cycle, from energy between two landings.
-
-    Its rate is cot(2 alpha) sqrt(4 (g / l) sin(alpha) sin(gamma)), and the multiplier that is not
-    trivial is cos(2 alpha)^2.
-
-    Raises:
-        ValueError: the slope is too shallow to carry the wheel over its spokes.
-    """
-    _check(half_angle)
-    rate = math.sqrt(max(0.0, 4.0 * gravity / length * math.sin(half_angle) * math.sin(slope)))
-    rate /= math.tan(2.0 * half_angle)
-    start = slope - half_angle
-    climb = 2.0 * gravity / length * (1.0 - math.cos(start)) if start < 0.0 else 0.0
-    if rate**2 <= climb:
-        raise ValueError(
-            f"no rolling cycle on a slope of {slope} rad: after landing the wheel turns at"
-            f" {rate:.4g} rad/s and needs {math.sqrt(climb):.4g} to pass the vertical: take a"
-            " steeper slope or more spokes"
-        )
-    return np.array([start, rate])
-
-
-def _check(half_angle: float) -> None:
-    if not 0.0 < half_angle < math.pi / 4.0:
-        raise ValueError(
-            f"half_angle is {half_angle} rad; a wheel rolls on for values between 0 and pi / 4"
-            " (more than four spokes)"
-        )

@@ -26,11 +26,9 @@ GRAVITY = 9.8  # [m/s^2], 3.8.5
 SLOPE = math.pi / 6.0  # theta [rad], not in 3.5; the project's own choice
 
 
-def slope_ball(
-    theta: float = SLOPE, mass: float = MASS, gravity: float = GRAVITY, sticks: bool = False
-) -> System:
+def slope_ball(theta: float = SLOPE, sticks: bool = False) -> System:
     """Plastic impacts of a ball: into sliding without friction, or always into sticking."""
-    body = slope_ball_body(theta, mass, gravity)
+    body = slope_ball_body(theta)
     number, contact = (STICKING, Contact.STICKING) if sticks else (SLIDING, Contact.FORWARD)
     modes = {
         APPROACHING: Mode("approaching", 4, 2, vector_field(body, Contact.NONE)),  # (3.42)
@@ -54,8 +52,6 @@ def slope_ball(
 
 def slope_ball_body(
     theta: float = SLOPE,
-    mass: float = MASS,
-    gravity: float = GRAVITY,
     mu_s: float = 0.0,
     mu_k: float = 0.0,
     impact_friction: float = 0.0,
@@ -64,11 +60,11 @@ def slope_ball_body(
     """The ball as a rigid body of 3.6, with friction and restitution."""
     sine, cosine = math.sin(theta), math.cos(theta)
     normal, tangent = np.array([sine, cosine]), np.array([-cosine, sine])  # (3.45)
-    still, weight = np.zeros(2), np.array([0.0, mass * gravity])
+    still, weight = np.zeros(2), np.array([0.0, MASS * GRAVITY])
     return RigidBody(
         dof=2,
         input_dim=2,
-        mass=lambda q: mass * np.eye(2),
+        mass=lambda q: MASS * np.eye(2),
         coriolis=lambda q, qd: np.zeros((2, 2)),
         other_forces=lambda q, qd: weight,
         input_forces=lambda q, u: u,

@@ -77,13 +77,6 @@ def stone_gap(q: Any) -> Any:
     return np.sqrt(away @ away) - RADIUS
 
 
-def arm_energy(q: Any, qd: Any) -> float:
-    """Kinetic and potential energy [J]."""
-    inertia, moments = _inertia()
-    kinetic = 0.5 * qd @ (inertia * np.cos(q[:, None] - q)) @ qd
-    return float(kinetic + GRAVITY * moments @ np.sin(q))
-
-
 def _inertia() -> tuple[Any, Any]:
     """Inertias a_ij (3, 3) [kg m^2], M_ij = a_ij cos(q_i - q_j), and mass moments (3,) [kg m]."""
     beyond = np.array([MASSES[i + 1 :].sum() for i in range(3)])

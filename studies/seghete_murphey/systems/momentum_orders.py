@@ -9,7 +9,6 @@ maps, rounded up; plastic ones with s < 0 need infinitely many, and end here at 
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -41,7 +40,7 @@ class Outcomes(NamedTuple):
 
     propagations: tuple[Propagation, ...]
     status: str  # "complete"; "map_limit": in one order at least; "order_limit": not all orders
-    message: str  # empty where complete; else what was reached, and the configuration
+    message: str  # empty where complete; else what was reached
     largest_distance: float  # between two feasible outcomes, in the metric, over |p_-|
 
 
@@ -50,24 +49,21 @@ def all_orders(
     normals: Array,
     p: Array,
     options: OrderOptions = OrderOptions(),  # noqa: B008 (it is immutable)
-    name: str = "impact",
-    contacts: Sequence[str] = (),
 ) -> Outcomes:
     """Every order of maps (11) that leads from ``p`` to a feasible momentum, depth first.
 
     At each momentum every infeasible surface is tried: for two surfaces both words u v ... and
     v u ..., for m orthogonal ones all m! permutations. ``normals`` (m, n) and ``p`` (n,) are
-    covectors; ``name`` and ``contacts`` (m,) are for messages. The coordinates are p L^-T with
-    M = L L^T, in which the metric is the identity.
+    covectors. The coordinates are p L^-T with M = L L^T, in which the metric is the identity.
 
     Raises:
         ValueError: the restitution is outside 0 to 1, the momentum is not finite, or as
             ``unit_normals``.
     """
-    c, units = map_factor(options.restitution), unit_normals(M, normals, contacts, name)
-    L = cholesky(np.asarray(M, float), name)
+    c, units = map_factor(options.restitution), unit_normals(M, normals)
+    L = cholesky(np.asarray(M, float))
     if np.shape(p) != (len(L),) or not np.isfinite(p).all():
-        raise ValueError(f"{name}: p must be {len(L)} finite numbers, not {np.asarray(p)}")
+        raise ValueError(f"p must be {len(L)} finite numbers, not {np.asarray(p)}")
     start: Array = np.linalg.solve(L, p).astype(np.float64)
     size, results = float(np.linalg.norm(start)), []
     open_orders: list[tuple[Array, tuple[int, ...]]] = [(start, ())]
@@ -82,7 +78,7 @@ def all_orders(
             results.append(Propagation(L @ q, order, status))
     unfinished = any(each.status == "map_limit" for each in results)
     status = "order_limit" if open_orders else "map_limit" if unfinished else "complete"
-    message = "" if status == "complete" else f"{name}: {status}; raise it, or the tolerance"
+    message = "" if status == "complete" else f"{status}; raise it, or the tolerance"
     ends = [each.p_plus for each in results if each.status == "feasible"]
     farthest = 0.0
     if len(ends) > 1 and size:

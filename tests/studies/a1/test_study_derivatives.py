@@ -4,7 +4,6 @@ import numpy as np
 import pytest
 
 from controller.planner_options import PlannerOptions
-from sim_bridge.rollouts.planning_model import planning_model
 from studies.a1.derivatives import compare
 from studies.a1.derivatives_measures import (
     TICK,
@@ -18,7 +17,6 @@ from studies.study import StudyOptions
 from tests.a1 import A1
 
 OPTIONS = PlannerOptions()
-MODEL = planning_model(A1, OPTIONS.period / OPTIONS.search.substeps)
 
 
 @pytest.fixture(scope="module")
@@ -43,7 +41,7 @@ def standing(height=A1.stand_height - 0.001, velocity=(0.0, 0.0, 0.0)):
 
 def classify(*states):
     """Situations of knots that begin in these states, without torques."""
-    return list(situations(MODEL, np.stack([*states, states[-1]]), np.zeros((len(states), 12)), 2))
+    return list(situations(np.stack([*states, states[-1]]), np.zeros((len(states), 12))))
 
 
 def test_feet_stand_fly_and_slide():

@@ -10,7 +10,6 @@ from pytest import approx
 from studies.halm_posa.systems.rocking_block import RockingBlock, corners
 from studies.halm_posa.zeno_block import (
     accumulation,
-    apex,
     frequency_squared,
     half_cycle_s,
     half_cycle_time,
@@ -22,6 +21,13 @@ from studies.halm_posa.zeno_block import (
 
 BLOCK = RockingBlock()
 OTHER = RockingBlock(width=0.8, height=1.3, mass=2.5, gravity=3.7)
+
+
+def apex(block, rate):
+    """Largest angle theta* [rad] of a half cycle that starts with an angular rate [rad/s], (57)."""
+    return (
+        math.asin(rate**2 / (2.0 * frequency_squared(block)) + math.sin(block.alpha)) - block.alpha
+    )
 
 
 @pytest.fixture(scope="module")

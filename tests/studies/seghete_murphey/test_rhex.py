@@ -5,7 +5,9 @@ from numpy.testing import assert_allclose
 from pytest import approx
 
 from studies.seghete_murphey.uniqueness_rhex import (
-    RHex,
+    BODY_INERTIA,
+    BODY_MASS,
+    LEG,
     configuration,
     inertia_and_normals,
     joints,
@@ -16,20 +18,19 @@ from tests.differences import slopes
 
 SEEDS = st.integers(0, 2**32 - 1)
 HIPS, KNEES = st.floats(-3.0, 3.0), st.floats(0.3, 2.5)
-OFFSET = RHex(hip_height=-0.04, thigh_mass=0.3)
 STEP = 1e-6
 
 
-def masses(rhex, q):
+def masses(q):
     """Masses (5,), centres (5, 2) and angles (5,) of the body, then of each leg's links."""
-    at = joints(rhex, q)
+    at = joints(q)
     centres, angles = [q[:2]], [q[2]]
     for leg in range(2):
         hip, knee, foot = at[leg]
         centres += [0.5 * (hip + knee), 0.5 * (knee + foot)]
         angles += [q[2] + q[3 + leg], q[2] + q[3 + leg] + q[5 + leg]]
-    legs = [rhex.thigh_mass, rhex.shin_mass] * 2
-    return np.array([rhex.body_mass, *legs]), np.array(centres), np.array(angles)
+    legs = [mass for _, mass in LEG] * 2
+    return np.array([BODY_MASS, *legs]), np.array(centres), np.array(angles)
 
 
 @settings(max_examples=15, deadline=None)
@@ -37,26 +38,27 @@ def masses(rhex, q):
 def test_inertia_is_that_of_the_bodies_kinetic_energy(seed):
     rng = np.random.default_rng(seed)
     q, v = rng.normal(size=(2, 7))
-    speed, spin = (slopes(lambda t, i=i: masses(OFFSET, q + t * v)[i], 0.0) for i in (1, 2))
-    rods = [OFFSET.thigh_mass * OFFSET.thigh_length**2, OFFSET.shin_mass * OFFSET.shin_length**2]
-    about = np.array([OFFSET.body_inertia, *np.array(rods * 2) / 12.0])
-    K = 0.5 * (masses(OFFSET, q)[0] @ (speed**2).sum(axis=1) + about @ spin**2)
-    assert 0.5 * v @ inertia_and_normals(OFFSET, q)[0] @ v == approx(K, rel=1e-7)
+    ahead, behind = masses(q + STEP * v), masses(q - STEP * v)
+    speed, spin = ((a - b) / (2.0 * STEP) for a, b in zip(ahead[1:], behind[1:], strict=True))
+    rods = [mass * length**2 for length, mass in LEG]
+    about = np.array([BODY_INERTIA, *np.array(rods * 2) / 12.0])
+    K = 0.5 * (ahead[0] @ (speed**2).sum(axis=1) + about @ spin**2)
+    assert 0.5 * v @ inertia_and_normals(q)[0] @ v == approx(K, rel=1e-7)
 
 
 @settings(max_examples=15, deadline=None)
 @given(SEEDS)
 def test_normals_are_the_derivatives_of_the_feets_heights(seed):
     q = np.random.default_rng(seed).normal(size=7)
-    heights = slopes(lambda q: joints(OFFSET, q)[:, 2, 1], q)
-    assert_allclose(inertia_and_normals(OFFSET, q)[1], heights, atol=1e-9)
+    heights = slopes(lambda q: joints(q)[:, 2, 1], q)
+    assert_allclose(inertia_and_normals(q)[1], heights, atol=1e-9)
 
 
 @settings(max_examples=25, deadline=None)
 @given(HIPS, KNEES)
 def test_both_feet_stand_on_the_ground(hip, knee):
-    q = configuration(OFFSET, hip, knee)
-    feet = joints(OFFSET, q)[:, 2]
+    q = configuration(hip, knee)
+    feet = joints(q)[:, 2]
     assert_allclose(feet[:, 1], 0.0, atol=1e-12)  # (21)
     assert_allclose(feet[0, 0], -feet[1, 0], atol=1e-12)
 
@@ -65,9 +67,7 @@ def test_both_feet_stand_on_the_ground(hip, knee):
 @given(HIPS, KNEES)
 def test_s_knows_its_symmetries(hip, knee):
     """Legs swapped; mirrored; and, hips at the centre of mass, both legs turned by half a turn."""
-    for rhex in (RHex(), OFFSET):
-        s = measure(rhex, hip, knee)
-        assert measure(rhex, other_hip(rhex, hip, knee), knee) == approx(s, abs=1e-12)
-        assert measure(rhex, -hip, -knee) == approx(s, abs=1e-12)
-    s = measure(RHex(), hip, knee)
-    assert measure(RHex(), hip + np.pi, knee) == approx(s, abs=1e-12)
+    s = measure(hip, knee)
+    assert measure(other_hip(hip, knee), knee) == approx(s, abs=1e-12)
+    assert measure(-hip, -knee) == approx(s, abs=1e-12)
+    assert measure(hip + np.pi, knee) == approx(s, abs=1e-12)

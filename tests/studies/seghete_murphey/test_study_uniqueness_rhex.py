@@ -7,7 +7,6 @@ from pytest import approx
 from studies.seghete_murphey import uniqueness_rhex
 from studies.seghete_murphey.uniqueness_rhex import (
     DROP,
-    RHex,
     extrema,
     landscape,
     measure,
@@ -49,18 +48,17 @@ def test_the_maximum_is_no_stance_to_walk_in(rows):
 
 def test_extrema_are_those_of_s(rows):
     """Against points around them, and their number by another grid."""
-    rhex = RHex()
     for row in rows.values():
         if row["kind"] == "orthogonal":
             continue
         hip, knee = np.radians([row["hip_deg"], row["knee_deg"]])
         sign = 1.0 if row["kind"] == "minimum" else -1.0
-        assert measure(rhex, hip, knee) == approx(row["s"], rel=1e-9)
+        assert measure(hip, knee) == approx(row["s"], rel=1e-9)
         for angle in np.linspace(0.0, 2.0 * np.pi, 12):
-            near = measure(rhex, hip + 0.01 * np.cos(angle), knee + 0.01 * np.sin(angle))
+            near = measure(hip + 0.01 * np.cos(angle), knee + 0.01 * np.sin(angle))
             assert sign * near > sign * row["s"]
         assert min(sign * k for k in row["curvatures"]) > 0.0
-    other = named(rhex, extrema(rhex, landscape(rhex, 41, 19, lambda *_: None)))
+    other = named(extrema(landscape(41, 19, lambda *_: None)))
     assert list(other) == ["A", "A'", "B", "B'", "C", "C'"]
     assert np.degrees(other["A"].knee) == approx(rows["A"]["knee_deg"], abs=1e-3)
 
@@ -69,9 +67,9 @@ def test_the_spread_of_the_outcomes_vanishes_with_s(rows):
     assert rows["A"]["spread_elastic"] < 0.5 * rows["C"]["spread_elastic"]
     assert rows["O"]["s"] == approx(0.0, abs=1e-15)
     assert rows["O"]["spread_elastic"] < 1e-14 and rows["O"]["spread_plastic"] < 1e-14
-    hip, knee = orthogonal(RHex())
+    hip, knee = orthogonal()
     for away in (1e-2, 1e-4, 1e-6):
-        impact = touchdown(RHex(), hip, knee - away, DROP)
+        impact = touchdown(hip, knee - away, DROP)
         assert impact.status == "complete"
         assert impact.spread == approx(impact.predicted, rel=1e-3)
         assert 0.1 * abs(impact.s) < impact.spread < 4.01 * abs(impact.s)
