@@ -57,7 +57,7 @@ reference: $(VENV)/installed-dev  ## record the reference run of `make test` ane
 slow: $(VENV)/installed-dev  ## the tests that take minutes
 	$(VENV)/bin/pytest -q -m slow
 
-mutants: $(VENV)/installed-dev  ## do tests notice mistakes? about a minute each; COUNT=10 for fewer
+mutants: $(VENV)/installed-dev  ## do tests notice mistakes? up to two minutes each; COUNT=10 for fewer
 	$(VENV)/bin/python -m tests.mutants --count $(or $(COUNT),100)
 
 fuzz: $(VENV)/installed-dev  ## do decoders take any input? hours; COUNT inputs or LIMIT seconds each, by SEED
