@@ -10,6 +10,7 @@ from hybrid.simulation import simulate
 from hybrid.systems import Mode, System, Transition
 
 TOLERANCE = 1e-7  # of states and times, in their units
+FIRST = 25  # events: the ball has 31 or 35, as rounding has it where they accumulate
 
 
 def rest(t, x, u):
@@ -62,11 +63,12 @@ SYSTEMS = [bouncing_ball, orbit, sliding_block]
 
 
 def simulated(make, L=1.0, T=1.0, M=1.0):
-    """Status, names of the events, their times and the state at the end in units of L, T, M."""
+    """Status, FIRST and last events with their times, and the end in units of L, T, M."""
     system, x, duration, units = make(L, T, M)
     run = simulate(system, 1, x, duration)
-    times = np.array([event.time for event in run.events]) / T
-    names = [event.transition.name for event in run.events]
+    events = [*run.events[:FIRST], run.events[-1]]
+    times = np.array([event.time for event in events]) / T
+    names = [event.transition.name for event in events]
     return run.status, names, times, run.final_state / units
 
 

@@ -32,10 +32,11 @@ def names(step):
 
 
 def test_the_pendulum_swings_by_gravity_and_where_it_is_held_by_spring_and_damper():
-    modes, x = pend.pendulum(length=0.7, mass=1.3).modes, np.array([0.3, -2.0])
+    modes, x = pend.pendulum().modes, np.array([0.3, -2.0])
     free, held = (modes[mode].flow(0.0, x, NONE)[1] for mode in (pend.FREE, pend.CONTACT))
-    assert free == approx(-pend.GRAVITY / 0.7 * np.sin(0.3))
-    assert 1.3 * 0.7**2 * (held - free) == approx(2.0 * pend.DAMPING - 0.3 * pend.STIFFNESS)
+    assert free == approx(-pend.GRAVITY / pend.LENGTH * np.sin(0.3))
+    inertia = pend.MASS * pend.LENGTH**2
+    assert inertia * (held - free) == approx(2.0 * pend.DAMPING - 0.3 * pend.STIFFNESS)
 
 
 def leg_energy(mode, x):
