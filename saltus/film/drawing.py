@@ -186,9 +186,9 @@ def draw_file(
 
 
 def _graphics() -> dict[str, str]:
-    """The environment of the child: without a screen MuJoCo draws by EGL, if nobody says how.
+    """The environment of the child: without a screen and without `MUJOCO_GL` MuJoCo draws by EGL.
 
-    That nothing is drawn says `saltus launch`, of itself.
+    `disable`, which `saltus launch` sets for its own process, does not count.
     """
     usual = {} if os.environ.get("DISPLAY") else {"MUJOCO_GL": "egl"}
     own = ("MUJOCO_GL", "disable")
