@@ -52,7 +52,7 @@ relative to their difference."""
 TICK = 1e-3  # [s] that a coasting filter leaves for the reading it coasts to
 
 
-@njit(cache=True)
+@njit(cache=True, inline="always")
 def advance(
     m: Memory, robot: RobotRecord, model: StanceModel, row: Array, health: Health, dt: float,
     parameters: SaltedOptions,
@@ -70,7 +70,7 @@ def advance(
     return correct_all(m, robot.legs, row, health, jumping, share, load, dt, parameters)
 
 
-@njit(cache=True)
+@njit(cache=True, inline="always")
 def _bridge(
     m: Memory, model: StanceModel, row: Array, health: Health, gap: float, parameters: SaltedOptions
 ) -> bool:
@@ -97,7 +97,8 @@ def flow(
     m: Memory, model: StanceModel, standing: Array, dt: float, parameters: SaltedOptions
 ) -> Array:
     """Predict over `dt` [s] with the feet that stand (4); the load (4) on each [N]."""
-    step = stance_step(model, m.q, m.v, m.torque, standing, dt)
+    # Copies: a record's own arrays have a type of their own, and all below would be compiled twice.
+    step = stance_step(model, m.q.copy(), m.v.copy(), m.torque.copy(), standing, dt)
     predict(m, step.q, step.v, step.A, dt, parameters)
     return step.load
 
@@ -117,8 +118,8 @@ def change_modes(
     for foot in range(4):
         if change[foot] > 0.0:
             hit = land(
-                model, m.q, m.v, m.torque, _standing(m), foot, MINIMUM_APPROACH_SPEED,
-                m.normal[foot],
+                model, m.q.copy(), m.v.copy(), m.torque.copy(), _standing(m), foot,
+                MINIMUM_APPROACH_SPEED, m.normal[foot].copy(),
             )  # fmt: skip
             if hit.transverse:
                 delay = parameters.touchdown_delay if sensed[foot] else np.inf
@@ -201,7 +202,7 @@ def modes_after_prediction(
     A foot that comes down slowly is set down here: its impact changes next to nothing, and light
     feet do that often.
     """
-    feet = foot_rows(legs, m.q, m.v, np.full(4, legs.foot_radius), m.normal)
+    feet = foot_rows(legs, m.q.copy(), m.v.copy(), np.full(4, legs.foot_radius), m.normal)
     clearance = feet.height - m.ground[LEVEL] - legs.foot_radius
     terrain = parameters.terrain_noise**2 + m.ground[VARIANCE]
     deviation = np.sqrt(height_variances(m.P, feet) + terrain)

@@ -98,7 +98,7 @@ def tick(
     estimate[Q:V], estimate[V:CONTACT], estimate[CONTACT:STATUS] = m.q, m.v, m.contact[PROBABILITY]
 
 
-@njit(cache=True)
+@njit(cache=True, inline="always")
 def _take(
     m: Memory, robot: RobotRecord, model: StanceModel, row: Array, time: float, health: Health,
     ground: Ground, parameters: SaltedOptions,

@@ -279,7 +279,7 @@ def take_standing_feet(
     """
     sunk = np.maximum(load, 0.0) / parameters.foot_stiffness
     sunk = np.minimum(sunk, parameters.foot_depth)
-    feet = foot_rows(legs, m.q, m.v, legs.foot_radius - 0.5 * sunk, m.normal)
+    feet = foot_rows(legs, m.q.copy(), m.v.copy(), legs.foot_radius - 0.5 * sunk, m.normal)
     frame = np.empty((3, 3))
     for i in range(4):
         if trust[i] <= LEAST_TRUST:

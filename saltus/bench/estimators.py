@@ -210,16 +210,19 @@ class Track(NamedTuple):
     resets: int
 
 
-def run(chosen: Sequence[Stream] = (), filters: Sequence[str] = tuple(ESTIMATORS)) -> BenchResult:
-    """Measure every filter on every stream, or on those chosen.
+def run(
+    *settings: str, chosen: Sequence[Stream] = (), filters: Sequence[str] = tuple(ESTIMATORS)
+) -> BenchResult:
+    """Measure every filter on every stream under these settings, or on those chosen.
 
     What is not recorded yet is recorded first, which takes minutes.
 
     Raises:
         BadRequest: recordings cannot be kept, or one is damaged.
     """
-    chosen = chosen or streams()
+    chosen = chosen or streams(*settings)
     record_missing(chosen)
+    chosen = [each for each in chosen if all(path.is_file() for path in each.paths)]
     rows: list[dict[str, Any]] = []
     facts: list[str] = []
     with RunProgress(len(chosen) * len(filters), "measured") as progress:

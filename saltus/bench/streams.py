@@ -20,7 +20,7 @@ from robots.conventions import FOOT_NAMES
 from runtime.messages import SensorReading
 from saltus.common.compiled_code import code_version, fingerprint
 from saltus.common.console import RunProgress, say
-from saltus.common.errors import refusing
+from saltus.common.errors import BadRequest, refusing
 from saltus.common.files import cache_folder, find_file, keep_in_cache
 from saltus.configuration.launch import LaunchConfig, load_launch
 from saltus.configuration.motions import motion_file, motion_names
@@ -114,22 +114,38 @@ class Stream(NamedTuple):
     @property
     def paths(self) -> list[Path]:
         """The files of the recorded runs, whether they are there or not."""
-        return [path_of(run, f"{self.recording}-{i}") for i, run in enumerate(self.runs)]
+        return [
+            path_of(run, f"{run.robot_model.name}-{self.recording}-{i}")
+            for i, run in enumerate(self.runs)
+        ]
 
 
-def streams() -> list[Stream]:
+def streams(*settings: str) -> list[Stream]:
     """Walk, trot, pushes of two strengths, blocked motors, slippery ground, flights, and terrain.
 
     The same recordings serve filters that do not know the height of the ground.
+
+    Args:
+        settings: ``KEY=VALUE`` of every launch, as ``robot=go2``.
+
+    Raises:
+        BadRequest: a key or value that no launch has.
     """
-    terrain = [Stream(name, (_trot_on(group),)) for name, group in TERRAIN.items()]
+
+    def of(name: str, duration: float | None = None, *more: str) -> LaunchConfig:
+        return _for_recording(load_launch(name, (*settings, *more), "paused", duration))
+
+    terrain = [Stream(name, (_trot_on(group, settings),)) for name, group in TERRAIN.items()]
     flat = [
-        Stream("walk", (_launch("sim", WALK_S),)),
-        Stream("trot", (_launch("trot", WALK_S),)),
-        *(Stream(f"push_{speed:.1f}", _pushes(speed)) for speed in PUSHES),
-        Stream("motor_block", _motor_blocks()),
-        Stream("slippery", (_launch("sim", SLIPPERY_S, f"simulation.friction={SLIPPERY}"),)),
-        *(Stream(name, (_launch("backflip", None, f"reference={name}"),)) for name in FLIGHTS),
+        Stream("walk", (of("sim", WALK_S),)),
+        Stream("trot", (of("trot", WALK_S),)),
+        *(
+            Stream(f"push_{speed:.1f}", tuple(of("push", None, push) for push in _pushes(speed)))
+            for speed in PUSHES
+        ),
+        Stream("motor_block", _motor_blocks(settings)),
+        Stream("slippery", (of("sim", SLIPPERY_S, f"simulation.friction={SLIPPERY}"),)),
+        *(Stream(name, (of("backflip", None, f"reference={name}"),)) for name in FLIGHTS),
     ]
     unknown = [each._replace(ground_known=False) for each in (*flat[:2], *terrain)]
     return [*flat, *terrain, *unknown]
@@ -137,6 +153,8 @@ def streams() -> list[Stream]:
 
 def record_missing(streams: Sequence[Stream]) -> None:
     """Record the runs that no file holds yet, several at a time, and keep them.
+
+    A motion of which no plan is found leaves no file; a line says so.
 
     Raises:
         BadRequest: the cache cannot be written.
@@ -147,7 +165,7 @@ def record_missing(streams: Sequence[Stream]) -> None:
         return
     seconds = sum(run.duration for run, _ in missing)
     runs = f"{len(missing)} run{'s' if len(missing) > 1 else ''}"
-    say(f"recording {runs} of the walking A1, {seconds:g} s in all (minutes, once)")
+    say(f"recording {runs} of a walking robot, {seconds:g} s in all (minutes, once)")
     ensure_compiled(missing[0][0])
     with backend_ready("loky", None, default_jobs("loky")), RunProgress(seconds, "s") as progress:
         done = 0.0
@@ -159,33 +177,33 @@ def record_missing(streams: Sequence[Stream]) -> None:
 def _record(missing: tuple[LaunchConfig, Path]) -> float:
     """Record one run into its file; its length [s]."""
     run, path = missing
-    record_and_keep(run, path)
+    try:
+        record_and_keep(run, path)
+    except BadRequest as error:
+        if run.reference not in FLIGHTS:
+            raise
+        say(f"{path.stem}: {error}")
     return run.duration
 
 
-def _launch(name: str, duration: float | None = None, *assignments: str) -> LaunchConfig:
-    return _for_recording(load_launch(name, assignments, "paused", duration))
-
-
-def _pushes(speed: float) -> tuple[LaunchConfig, ...]:
-    """The walk of `saltus launch push`, pushed sideways as each of the feet lifts off."""
+def _pushes(speed: float) -> list[str]:
+    """Sideways pushes of the walk of `saltus launch push`, one as each of the feet lifts off."""
     at = "{{kind: base_velocity, at: {{foot: {}, phase: swing, cycle: 2}}, value: [0.0, {}, 0.0]}}"
-    pushes = [f"perturbations=[{at.format(foot, speed)}]" for foot in FOOT_NAMES]
-    return tuple(_launch("push", None, push) for push in pushes)
+    return [f"perturbations=[{at.format(foot, speed)}]" for foot in FOOT_NAMES]
 
 
-def _motor_blocks() -> tuple[LaunchConfig, ...]:
+def _motor_blocks(settings: Sequence[str]) -> tuple[LaunchConfig, ...]:
     """The trials of table 6.2, which differ in the sensors' noise."""
     path = find_file("config", "table-6.2")
-    trials = make_trials(read_suite(path), "hilqr", "paused", str(path))
+    trials = make_trials(read_suite(path), "hilqr", "paused", str(path), settings)
     return tuple(_for_recording(trial.config) for trial in trials)
 
 
-def _trot_on(name: str) -> LaunchConfig:
+def _trot_on(name: str, settings: Sequence[str]) -> LaunchConfig:
     """The first trot of a group of the suite `terrain`."""
     path = find_file("config", "terrain")
     groups = [one for one in read_suite(path) if (one.name, one.reference) == (name, "trot")]
-    return _for_recording(make_trials(groups, "hilqr", "paused", str(path))[0].config)
+    return _for_recording(make_trials(groups, "hilqr", "paused", str(path), settings)[0].config)
 
 
 def _for_recording(config: LaunchConfig) -> LaunchConfig:

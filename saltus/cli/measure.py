@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from saltus.bench.catalogue import BENCHMARKS, BenchResult
-from saltus.cli.options import JsonOption, bench_names, print_catalogue
+from saltus.cli.options import JsonOption, SetOption, bench_names, print_catalogue
 from saltus.common.console import print_json, print_table, say
 from saltus.common.errors import BadRequest
 
@@ -16,19 +16,28 @@ if TYPE_CHECKING:
     from saltus.bench.score.figures import Figure
 
 
+SETTABLE = "estimators"
+
+
 def bench(
     name: Annotated[
         str | None,
         typer.Argument(help=f"One of {', '.join(BENCHMARKS)}.", autocompletion=bench_names),
     ] = None,
+    settings: SetOption = None,
     json: JsonOption = False,
 ) -> int:
-    """Run a benchmark; without a name, list the benchmarks."""
+    """Run a benchmark; without a name, list the benchmarks.
+
+    Of `estimators` the launches can be set: `--set robot=go2`.
+    """
     if name is None:
         return print_catalogue("benches", BENCHMARKS, json)
     if name not in BENCHMARKS:
         raise BadRequest(f"no benchmark {name!r}; accepted: {', '.join(BENCHMARKS)}")
-    result: BenchResult = importlib.import_module(BENCHMARKS[name].module).run()
+    if settings and name != SETTABLE:
+        raise BadRequest(f"--set: bench {name} has no settings; {SETTABLE} has")
+    result: BenchResult = importlib.import_module(BENCHMARKS[name].module).run(*settings or ())
     if result.note:
         say(result.note)
     if json:

@@ -222,8 +222,8 @@ _HEAD = """\
 The record of every headline figure. `saltus score` measures the figures again, prints them beside
 this record and exits with status 1 if any became worse. `saltus score --record` writes this page
 and `score.yaml`. ↓: less is better. ↑: more is better. Figures without an arrow must stay equal, or
-are not judged. Processor times are divided by the time of two fixed loops in the same minute, so
-that their unit is that of one computer.
+are not judged. Processor times, plans a second and times of solves are in the unit of two fixed
+loops, measured in the same minute, that stay in a core's own cache.
 """
 
 
