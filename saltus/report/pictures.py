@@ -56,7 +56,7 @@ def pictures(trials: Sequence[TrialRecord], filmed: TrialRecord | None) -> Pictu
               for i, trial in enumerate(trials) if f"strip{i}" in found]  # fmt: skip
     film = None
     if filmed is not None and "film" in found:
-        alt = f"Film of the A1 under {filmed.label}"
+        alt = f"Film of {filmed.label}"
         film = Panel(data_uri("image/webp", found["film"][0]), alt)
     return Pictures(strips, film, failure)
 
