@@ -143,7 +143,7 @@ class Watch:
 
 
 def view(config: LaunchConfig, json: bool) -> int:
-    """Show what the A1 says until Ctrl-C or the end of the duration; no torque is ever sent.
+    """Show what the robot says until Ctrl-C or the end of the duration; no torque is ever sent.
 
     Returns:
         The exit status: 1 when no good frame came, or the robot fell silent before the end.

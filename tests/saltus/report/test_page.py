@@ -117,7 +117,7 @@ def test_figures_of_the_thesis_are_there(found):
     assert "Instant QP, base velocity 1.5 m/s along (0, 1, 0): 2 of 2 fell" in labels
     assert "Contacts of the feet FR, FL, RR, RL over time, HiLQR MPC: schedule, one plan" in labels
     assert "Cost of 4 candidates by step size, 1 of them diverged" in labels
-    assert "Film of the A1 under HiLQR MPC, trial 2" in labels
+    assert "Film of HiLQR MPC, trial 2" in labels
     assert "Commanded and true velocity" not in found.text  # nobody drove
 
 
