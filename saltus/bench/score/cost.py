@@ -34,7 +34,7 @@ from runtime.topics import (
     STATE_ESTIMATE,
 )
 from saltus.bench.planner import StageTimer
-from saltus.bench.score.figures import Figure, least_and_median, pace
+from saltus.bench.score.figures import Figure, least_and_median, pace, timed
 from saltus.bench.tick import PlayedTracker, Walk, recorded_walk
 from saltus.bench.timing import Times
 from saltus.common.console import say
@@ -315,7 +315,6 @@ REPEATS = 5  # of a solve in each case
 CASES = 6
 LAUNCH_S, SETTLE_TICKS, WINDOW_TICKS = 20.0, 2000, 1000
 EMULATED = 2
-NOISE = 0.25  # of processor time over that of the fixed loops, on a computer with other guests
 BUSY = 0.1  # share of the cores that other programs or the host take, above which clocks say little
 
 
@@ -336,7 +335,7 @@ def _ticks() -> Iterator[Figure]:
         run_ticks(name, walk, meter)
         least, median = least_and_median(meter.windows())
         unit = 0.5 * (before + pace())
-        yield Figure("cost", f"tick: {name}, least", "us", least / unit, tolerance=NOISE)
+        yield timed("cost", f"tick: {name}, least", "us", least / unit)
         yield Figure("cost", f"tick: {name}, median", "us", median / unit, "shown")
         counts = count_ticks(name, walk)
         for what, count in counts._asdict().items():
@@ -366,10 +365,8 @@ def _solves() -> Iterator[Figure]:
         ("real time", "iteration_as_run", steps / bench.as_run.options.search.substeps),
     ):
         taken = np.min(np.reshape(times.seconds[stage], (REPEATS, CASES)), axis=0)
-        yield Figure(
-            "cost", f"iteration in {name} over bare stepping", "",
-            factor * float(np.median(taken / bare)), tolerance=NOISE,
-        )
+        ratio = factor * float(np.median(taken / bare))
+        yield timed("cost", f"iteration in {name} over bare stepping", "", ratio)
 
 
 def _trial() -> Iterator[Figure]:
@@ -388,7 +385,7 @@ def _trial() -> Iterator[Figure]:
     unit = 0.5 * (before + pace())
     for part, seconds in times.seconds.items():
         steady = len(seconds) * float(np.median(seconds))  # a stall of the host counts as work
-        yield Figure("cost", f"trial: {part}", "s", steady / unit, tolerance=NOISE)
+        yield timed("cost", f"trial: {part}", "s", steady / unit)
     yield Figure("cost", "trial: whole", "s", whole / unit, "shown")
 
 
@@ -454,7 +451,7 @@ def _real_time() -> Iterator[Figure]:
             total += least, median
         yield Figure("cost", f"1 ms: {name}", "us", least / unit, "shown")
     name = "1 ms: all but the planner"
-    yield Figure("cost", f"{name}, least", "us", float(total[0]) / unit, tolerance=NOISE)
+    yield timed("cost", f"{name}, least", "us", float(total[0]) / unit)
     yield Figure("cost", f"{name}, median", "us", float(total[1]) / unit, "shown")
     yield from _clock_figures(outcome, other, unit)
 

@@ -149,9 +149,11 @@ def write_record(
     for figure, entry, verdict in judgements:
         name = f"{figure.group}: {figure.name}"
         forced = name in accepted or figure.group in accepted
-        shown = figure.better == "shown" and figure.value is not None
+        shown = figure.better == "shown"
         if not (forced or shown or verdict in (BETTER, NEW)) or figure.value is None:
             continue
+        if shown and entry is not None and entry.better != "shown":
+            continue  # beside other load: the record is better
         record[figure.group, figure.name] = Entry(
             figure.group, figure.name, figure.unit, figure.better, figure.tolerance, figure.margin,
             _rounded(figure.value), commit, date.today().isoformat(), entry.goal if entry else None,

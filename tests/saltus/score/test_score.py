@@ -59,6 +59,7 @@ def test_a_record_keeps_goals_and_takes_over_only_what_is_better_or_accepted(fil
         for name, value in (("gone", 1.0), ("tick", 100.0), ("solve", 5.0), ("bits", "old"))
     }
     figures = [Figure("cost", name, "us", value, "lower", 0.1) for name, value in now.items()]
+    figures[1] = figures[1]._replace(better="shown")  # beside other load
     judgements = [judge(each, record.get((each.group, each.name)), HERE) for each in figures]
     written = record_module.write_record(record, judgements, HERE, ["cost: bits"])
     assert written == ["cost: gone", "cost: tick", "cost: bits", "cost: rate"]
