@@ -700,6 +700,26 @@ def _not_in_estimator(key: str) -> str:
     )
 
 
+def changed(config: LaunchConfig, **keys: Any) -> LaunchConfig:
+    """The same launch with other top-level keys; another robot brings its own options.
+
+    Raises:
+        BadRequest: the keys do not fit the launch.
+    """
+    mapping = msgspec.to_builtins(config)
+    _take_off(mapping, msgspec.to_builtins(read_robot_file(config.robot).defaults))
+    return make_config(mapping | msgspec.to_builtins(keys), "this launch")
+
+
+def _take_off(mapping: dict[str, Any], below: dict[str, Any]) -> None:
+    """Remove the options that are those of `below`."""
+    for key, value in below.items():
+        if isinstance(value, dict):
+            _take_off(mapping[key], value)
+        elif mapping[key] == value:
+            del mapping[key]
+
+
 def write_config(config: LaunchConfig, path: Path) -> None:
     """Write the whole configuration, defaults included, as a launch file that reads back."""
     plain = msgspec.to_builtins(config)

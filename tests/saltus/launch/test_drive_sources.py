@@ -8,6 +8,7 @@ import sys
 import tempfile
 import time
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -21,7 +22,7 @@ from runtime.recording import read_recording
 from runtime.topics import COMMAND
 from runtime.wire import encode
 from saltus.cli.main import run
-from saltus.configuration.launch import load_launch, write_config
+from saltus.configuration.launch import changed, load_launch, write_config
 from saltus.launch.announcement import (
     Announcer,
     RunningLaunch,
@@ -32,6 +33,7 @@ from saltus.launch.driving import bounds_of, drive
 from tests.a1 import A1
 
 ROOT = Path(__file__).parents[3]
+STAIRS = {"kind": "stairs", "rise": 0.05, "count": 3, "at": [0.5, 0.0]}
 
 
 @pytest.mark.parametrize(
@@ -84,10 +86,15 @@ def announced(temporary: Path, name: str, source: str) -> Announcer:
     return Announcer(folder, folder / "launch.yaml", folder / "bus")
 
 
-def test_without_a_launch_that_clients_drive_there_is_one_line_with_the_remedy(
-    temporary, capsys
+def test_without_a_launch_that_clients_drive_keys_start_one_and_else_there_is_a_remedy(
+    temporary, capsys, monkeypatch
 ) -> None:
-    assert run(["drive"]) == 2
+    started: list[tuple[Any, ...]] = []
+    monkeypatch.setattr(
+        "saltus.cli.run.launch", lambda *words, view, json: started.append((*words, view)) or 0
+    )
+    assert run(["drive"]) == 0 and started == [("sim", "client", True)]
+    assert run(["drive", "--gamepad", "/nowhere"]) == 2
     assert "no launch is running" in capsys.readouterr().err
     with announced(temporary, "a", "keyboard") as announcer:
         assert run(["drive"]) == 2
@@ -96,9 +103,13 @@ def test_without_a_launch_that_clients_drive_there_is_one_line_with_the_remedy(
         assert "\n" not in line
         [launch] = running_launches()
         assert launch.alive and not launch.is_moving and launch.pid == os.getpid()
-        announcer.begin()
-        announcer.begin()
-        assert launch.is_moving
+        for field in ("is_moving", "is_moving", "fell"):
+            announcer.update(**{field: True})
+            assert launch.is_moving and launch.fell is (field == "fell")
+        launch.begin_again(changed(launch.config, planner="convex_mpc", terrain=[STAIRS]))
+        following = announcer.next()
+        assert following is not None and following.planner == "convex_mpc"
+        assert following.terrain[0].count == 3 and following.simulation == launch.config.simulation
     assert running_launches() == [] and not launch.alive and not launch.is_moving
 
 
