@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import os
 import subprocess
 import sys
@@ -29,7 +30,7 @@ from saltus.common.compiled_code import code_version
 from saltus.common.console import RunProgress, say
 from saltus.common.errors import INTERRUPTED
 from saltus.common.processes import PEER_GONE, Child
-from saltus.configuration.launch import LaunchConfig, write_config
+from saltus.configuration.launch import DRIVEN_S, LaunchConfig, write_config
 from saltus.launch import assembly
 from saltus.launch.announcement import (
     PREFIX,
@@ -360,7 +361,8 @@ class _Run:
     def follow(self, supervisor: Supervisor) -> None:
         """Listen and watch until the run is complete, lost, stalled, or stopped by the user."""
         unit = "s run" if self._config.kind.bridged else "s simulated"
-        with RunProgress(self._config.duration, unit) as progress:
+        duration = self._config.duration
+        with RunProgress(duration if duration < DRIVEN_S else math.inf, unit) as progress:
             while not self._over(supervisor):
                 self.listener.drain()
                 if any(not d.fatal and d.name not in GO_ON for d in supervisor.watch()):

@@ -163,6 +163,7 @@ def check_again(tab: Tab, launch: Program) -> None:
     tab.page.get_by_role("tab", name="Run").click()
     tab.page.get_by_role("button", name="begin again").click()
     launch.wait_for("the launch begins again")
+    assert not any(" left" in line for line in launch.lines)  # no count-down without an end
     wait_until(lambda: 0.0 < shown_time(tab) < before, "the robot at its start")
 
 
