@@ -701,23 +701,24 @@ def _not_in_estimator(key: str) -> str:
 
 
 def changed(config: LaunchConfig, **keys: Any) -> LaunchConfig:
-    """The same launch with other top-level keys; another robot brings its own options.
+    """The same launch with other top-level keys; another robot or motion brings its own options.
 
     Raises:
         BadRequest: the keys do not fit the launch.
     """
-    mapping = msgspec.to_builtins(config)
-    _take_off(mapping, msgspec.to_builtins(read_robot_file(config.robot).defaults))
-    return make_config(mapping | msgspec.to_builtins(keys), "this launch")
+    named = {key: getattr(config, key) for key in ("robot", "reference", "mode")}
+    bare = make_config(dict(named), "this launch")
+    own = _difference(msgspec.to_builtins(config), msgspec.to_builtins(bare))
+    return make_config(named | own | msgspec.to_builtins(keys), "this launch")
 
 
-def _take_off(mapping: dict[str, Any], below: dict[str, Any]) -> None:
-    """Remove the options that are those of `below`."""
-    for key, value in below.items():
-        if isinstance(value, dict):
-            _take_off(mapping[key], value)
-        elif mapping[key] == value:
-            del mapping[key]
+def _difference(mapping: dict[str, Any], below: dict[str, Any]) -> dict[str, Any]:
+    """The values of a mapping that `below` has not."""
+    return {
+        key: _difference(value, below[key])
+        if isinstance(value, dict) and isinstance(below.get(key), dict) else value
+        for key, value in mapping.items() if value != below.get(key, ...)
+    }  # fmt: skip
 
 
 def write_config(config: LaunchConfig, path: Path) -> None:
