@@ -28,8 +28,7 @@ def test_the_planner_has_at_most_40_lines_of_code():
     assert sum(bool(line) and not line.startswith(("#", '"""')) for line in lines) <= 40
 
 
-def test_the_notebook_of_the_page_in_python_runs_and_the_robot_survives(monkeypatch, capsys):
-    monkeypatch.setenv("MPLBACKEND", "agg")
+def test_the_notebook_of_the_page_in_python_runs_and_the_robot_survives(capsys):
     notebook = json.loads((EXAMPLES / "first_hour.ipynb").read_text())
     cells = ["".join(c["source"]) for c in notebook["cells"] if c["cell_type"] == "code"]
     shown = blocks(ROOT / "docs" / "tutorials" / "python.md", "python")

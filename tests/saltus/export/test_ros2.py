@@ -2,8 +2,6 @@
 
 import json
 import sys
-import tempfile
-from pathlib import Path
 from types import ModuleType, SimpleNamespace
 from typing import Any
 
@@ -15,9 +13,9 @@ from runtime.bus import Bus
 from runtime.messages import SensorReading, StateEstimate
 from runtime.topics import COMMAND, SENSOR_READING, STATE_ESTIMATE
 from saltus.cli.main import run
-from saltus.configuration.launch import load_launch, write_config
 from saltus.export.ros2 import TYPES
-from saltus.launch.announcement import Announcer, running_launches
+from saltus.launch.announcement import running_launches
+from tests.saltus.announced import announced
 
 
 def kind(**fields: Any) -> type:
@@ -80,16 +78,11 @@ class Node:
 
 
 @pytest.fixture
-def launch(monkeypatch):
+def launch(temporary):
     """A launch that clients drive announces itself; nothing else does."""
-    with tempfile.TemporaryDirectory() as folder:
-        monkeypatch.setattr("tempfile.tempdir", folder)
-        place = Path(folder) / "saltus-a"
-        place.mkdir()
-        write_config(load_launch("sim", drive="client"), place / "launch.yaml")
-        with Announcer(place, place / "launch.yaml", place / "bus") as announcer:
-            announcer.update(is_moving=True)
-            yield announcer
+    with announced(temporary, "a", "client") as announcer:
+        announcer.update(is_moving=True)
+        yield announcer
 
 
 def test_states_go_to_ros_and_cmd_vel_to_the_launch(launch, monkeypatch, capsys) -> None:

@@ -5,7 +5,6 @@ import os
 import signal
 import subprocess
 import sys
-import tempfile
 import time
 from pathlib import Path
 from typing import Any
@@ -22,15 +21,15 @@ from runtime.recording import read_recording
 from runtime.topics import COMMAND
 from runtime.wire import encode
 from saltus.cli.main import run
-from saltus.configuration.launch import changed, load_launch, write_config
+from saltus.configuration.launch import changed, load_launch
 from saltus.launch.announcement import (
-    Announcer,
     RunningLaunch,
     remove_dead,
     running_launches,
 )
 from saltus.launch.driving import bounds_of, drive
 from tests.a1 import A1
+from tests.saltus.announced import announced
 
 ROOT = Path(__file__).parents[3]
 STAIRS = {"kind": "stairs", "rise": 0.05, "count": 3, "at": [0.5, 0.0]}
@@ -65,25 +64,6 @@ def test_a_simulated_robot_is_driven_in_real_time_for_as_long_as_one_likes() -> 
     assert config.duration > load_launch("sim").duration
     assert load_launch("sim", ["duration=3"], drive="keyboard").duration == 3.0
     assert load_launch("a1", drive="keyboard").duration == load_launch("a1").duration
-
-
-@pytest.fixture
-def temporary(monkeypatch, tmp_path):
-    """A folder of temporary files of its own: no other launch is driven; short, for sockets.
-
-    Those of pytest are made before.
-    """
-    with tempfile.TemporaryDirectory() as folder:
-        monkeypatch.setattr("tempfile.tempdir", folder)
-        monkeypatch.setenv("TMPDIR", folder)
-        yield Path(folder)
-
-
-def announced(temporary: Path, name: str, source: str) -> Announcer:
-    folder = temporary / f"saltus-{name}"
-    folder.mkdir()
-    write_config(load_launch("sim", drive=source), folder / "launch.yaml")
-    return Announcer(folder, folder / "launch.yaml", folder / "bus")
 
 
 def test_without_a_launch_that_clients_drive_keys_start_one_and_else_there_is_a_remedy(

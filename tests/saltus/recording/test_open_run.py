@@ -71,7 +71,6 @@ def test_a_run_says_what_it_holds(walk):
 
 
 def test_topics_become_figures_and_data_frames(walk, monkeypatch):
-    monkeypatch.setenv("MPLBACKEND", "agg")
     run = saltus.open_run(walk[0])
     truth = run["ground_truth"]
     figure = run.plot("ground_truth", "velocity_base", "foot_force", "work", "q")

@@ -1,18 +1,14 @@
 """The controls of a page, in Chromium, of a launch that only announces itself."""
 
-import tempfile
 import threading
-from collections.abc import Iterator
 from pathlib import Path
-
-import pytest
 
 from runtime.bus import Bus
 from runtime.topics import COMMAND
-from saltus.configuration.launch import load_launch, write_config
 from saltus.launch.announcement import Announcer, running_launches
 from saltus.view import page
 from saltus.view.page import Place, view_launch
+from tests.saltus.announced import announced
 from tests.saltus.view.browser import Tab, chromium, wait_until
 
 # What sticks out of its box, which hides it, or of the window.
@@ -25,27 +21,11 @@ CUT = """() => [...document.querySelectorAll("body *")].filter(e => {
 TABS = ("Push", "Drive", "Planner", "Run", "Plots", "Show")
 
 
-@pytest.fixture
-def temporary(monkeypatch) -> Iterator[Path]:
-    """A folder of temporary files of its own: no other launch is found; short, for sockets."""
-    with tempfile.TemporaryDirectory() as folder:
-        monkeypatch.setattr("tempfile.tempdir", folder)
-        yield Path(folder)
-
-
-def announced(temporary: Path, name: str, *assignments: str) -> Announcer:
-    folder = temporary / f"saltus-{name}"
-    folder.mkdir()
-    config = load_launch("sim", assignments, drive="client")
-    write_config(config, folder / "launch.yaml")
-    return Announcer(folder, folder / "launch.yaml", folder / "bus")
-
-
 def test_keys_drive_labels_fit_and_a_launch_begins_again(temporary, monkeypatch) -> None:
     lines: list[str] = []
     over = threading.Event()
     monkeypatch.setattr(page, "say", lines.append)
-    with announced(temporary, "a") as announcer, chromium() as browser:
+    with announced(temporary, "a", "client") as announcer, chromium() as browser:
         (launch,) = running_launches()
         thread = threading.Thread(target=view_launch, args=(launch, Place(port=0), over.is_set))
         thread.start()
@@ -110,6 +90,6 @@ def check_again(tab: Tab, announcer: Announcer, temporary: Path) -> None:
     assert following is not None and following.planner == "instant_qp"
     assert following.terrain[0].rise == 0.05 and following.drive.source == "client"
     announcer.__exit__()
-    with announced(temporary, "b", "robot=go2"):
+    with announced(temporary, "b", "client", "robot=go2"):
         wait_until(lambda: "simulated go2" in tab.text(), "the launch that follows")
         assert tab.page.get_by_role("button", name="begin again").count() == 0
