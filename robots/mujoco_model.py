@@ -3,11 +3,42 @@
 # Compiled modules carry no stubs.
 # pyright: reportAttributeAccessIssue=false
 
+import ctypes
+from pathlib import Path
+
 import mujoco
 
 from robots.robot import Robot
 from robots.terrain import Ground, make_ground
 from robots.terrain_geoms import add_geoms
+
+
+def mujoco_library() -> ctypes.CDLL:
+    """The library that the `mujoco` package has loaded."""
+    folder = Path(mujoco.__file__).parent
+    return ctypes.CDLL(str(next(folder.glob("libmujoco*"))))
+
+
+class _LogConfig(ctypes.Structure):
+    """MuJoCo's mjLogConfig."""
+
+    _fields_ = (
+        ("to_console", ctypes.c_bool), ("to_file", ctypes.c_bool), ("file", 1024 * ctypes.c_char),
+        ("topics", ctypes.c_int),
+    )  # fmt: skip
+
+
+def _write_no_log_file() -> None:
+    """Let warnings go to standard error alone: `MUJOCO_LOG.TXT` would lie in the user's folder."""
+    library = mujoco_library()
+    library.mju_getLogConfig.restype = _LogConfig
+    library.mju_setLogConfig.argtypes = [_LogConfig]
+    config = library.mju_getLogConfig()
+    config.to_file = False
+    library.mju_setLogConfig(config)
+
+
+_write_no_log_file()
 
 
 def load_mujoco(

@@ -47,6 +47,11 @@ class RobotFile(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     defaults: dict[str, Any] = {}
 
 
+def own_robots() -> list[str]:
+    """Names of the robots of this project."""
+    return sorted(each.parent.name for each in ROBOTS.glob(f"*/{FILE}"))
+
+
 def is_own(name: str) -> bool:
     """Whether a robot stands here, not in a folder of the user's."""
     return name.isidentifier() and (ROBOTS / name / FILE).is_file()
@@ -68,9 +73,9 @@ def read_robot_file(name: str) -> RobotFile:
     try:
         return msgspec.yaml.decode(file.read_bytes(), type=RobotFile)
     except OSError as error:
-        own = ", ".join(sorted(each.parent.name for each in ROBOTS.glob(f"*/{FILE}")))
         raise RobotError(
-            f"cannot read {file} ({error.strerror}); accepted: {own}, or a folder with {FILE}"
+            f"cannot read {file} ({error.strerror}); accepted: {', '.join(own_robots())}, or a "
+            f"folder with {FILE}"
         ) from error
     except (msgspec.DecodeError, msgspec.ValidationError) as error:
         raise RobotError(f"{file}: {' '.join(str(error).split())}") from error

@@ -3,20 +3,14 @@
 from __future__ import annotations
 
 import ctypes
-from pathlib import Path
 from typing import Any
 
-import mujoco
 from llvmlite import ir
 from numba import types
 from numba.core import cgutils
 from numba.extending import intrinsic
 
-
-def mujoco_library() -> ctypes.CDLL:
-    """The library that the `mujoco` package has loaded."""
-    folder = Path(mujoco.__file__).parent
-    return ctypes.CDLL(str(next(folder.glob("libmujoco*"))))
+from robots.mujoco_model import mujoco_library
 
 
 def address_of(name: str) -> int:

@@ -27,6 +27,7 @@ for _command in COMMANDS:
     app.command(_command.__name__.replace("_", "-"))(_command)
 app.add_typer(run.motion_app, name="motion")
 app.add_typer(machine.robot_app, name="robot")
+app.add_typer(machine.bridge_app, name="bridge")
 
 
 def _print_version(asked: bool) -> None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import time
 from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -18,7 +17,9 @@ if TYPE_CHECKING:
     from saltus.launch.announcement import RunningLaunch
 
 
-POLL_S = 0.2  # between two looks for a launch
+ProcessOption = Annotated[
+    int | None, typer.Option(metavar="PID", help="Process id of the launch, if several run.")
+]
 REMEDY = "the view needs packages of its own: pip install 'saltus[view]'"
 
 
@@ -33,9 +34,7 @@ def view(
     port: Annotated[
         int | None, typer.Option(min=0, max=65535, help="Port; 8080 or a free one by default.")
     ] = None,
-    process: Annotated[
-        int | None, typer.Option(metavar="PID", help="Process id of the launch, if several run.")
-    ] = None,
+    process: ProcessOption = None,
     json: JsonOption = False,
 ) -> int:
     """Show a launch or a recording in the browser, until Ctrl-C or the launch's end."""
@@ -50,7 +49,7 @@ def view(
 
             outcome = view_recording(RecordedRun(run), run.name, place, stop)
         else:
-            launch = _launch(process, stop)
+            launch = find_launch(process, stop)
             empty = {"address": "", "seconds": 0.0, "frames": 0}  # stopped before there is one
             outcome = view_launch(launch, place, stop) if launch else empty
     if json:
@@ -70,26 +69,22 @@ def require_view() -> None:
         raise BadRequest(REMEDY) from error
 
 
-def _launch(process: int | None, stop: Callable[[], bool]) -> RunningLaunch | None:
+def find_launch(process: int | None, stop: Callable[[], bool]) -> RunningLaunch | None:
     """The newest launch of this user, or that of a process, once it announces itself.
 
     Raises:
         BadRequest: none is running.
     """
-    from saltus.launch.announcement import running_launches
+    from saltus.launch.announcement import launch_of, running_launches
 
-    while not stop():
+    if process is None:
         for launch in running_launches():
-            if process in (None, launch.pid):
-                return launch
-        if process is None:
-            raise BadRequest(
-                "no launch is running; start one with a view: saltus launch sim --view"
-            )
-        if not Path(f"/proc/{process}").exists():
-            raise BadRequest(f"no launch runs in process {process}")
-        time.sleep(POLL_S)  # it compiles what it needs before it announces itself
-    return None
+            return launch
+        raise BadRequest("no launch is running; start one with a view: saltus launch sim --view")
+    launch = launch_of(process, stop)
+    if launch is None and not stop():
+        raise BadRequest(f"no launch runs in process {process}")
+    return launch
 
 
 def film(

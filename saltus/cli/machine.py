@@ -1,4 +1,4 @@
-"""``saltus doctor``, ``serve`` and ``robot``: this machine, its physics for others, robots."""
+"""``saltus doctor``, ``serve``, ``bridge``, ``robot``: this machine, others, robots."""
 
 import socket
 import time
@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from saltus.cli.look import ProcessOption, find_launch
 from saltus.cli.options import JsonOption, SetOption, launch_names
 from saltus.common.console import Fact, print_facts, print_json, print_lines, say
 from saltus.common.errors import BadRequest
@@ -134,6 +135,34 @@ def _summary(result: dict) -> str:
     took = f"an answer took {times['p50']:.1f} ms (p99 {times['p99']:.1f} ms)"
     asked = f"{result['requests']} requests of {result['clients']} clients"
     return f"{asked}, {result['refusals']} refused" + (f"; {took}" if result["requests"] else "")
+
+
+bridge_app = typer.Typer(help="Bridges from a running launch to other systems.")
+
+
+@bridge_app.callback()
+def _bridges() -> None:
+    """Bridges from a running launch to other systems."""
+
+
+@bridge_app.command("ros2")
+def ros2(
+    rate: Annotated[float, typer.Option(help="Most messages a second of each topic.")] = 200.0,
+    process: ProcessOption = None,
+    json: JsonOption = False,
+) -> int:
+    """Publish a running launch to ROS 2 and follow cmd_vel, until its end; exit status 0."""
+    from runtime.signals import StopFlag
+    from saltus.export.ros2 import bridge
+
+    if not 0.0 < rate <= 1000.0:
+        raise BadRequest(f"--rate {rate:g}: give more than 0 and at most 1000 Hz")
+    with StopFlag() as stop:
+        launch = find_launch(process, stop)
+        result = bridge(launch, rate, stop) if launch else {}
+    if json:
+        print_json(result)
+    return 0
 
 
 robot_app = typer.Typer(

@@ -14,6 +14,7 @@ import typer
 from saltus.cli.look import require_view
 from saltus.cli.options import (
     DriveOption,
+    DriveSource,
     DurationOption,
     JsonOption,
     LaunchArgument,
@@ -98,11 +99,22 @@ def _run(config: LaunchConfig, name: str, record: Path | None, view: bool) -> La
     config = confirm_motion(config)
     if config.kind.bridged:
         say(limits_in_words(config, config.robot_model))
+    folders: list[Path] = []
     with viewer(config) if view else nullcontext():
-        outcome = run(config, record or folder_for_logs(name), record=record is not None)
+        while True:  # once, unless a viewer begins it again
+            if record:
+                number = f"-{len(folders) + 1}" if folders else ""
+                folders.append(record.with_name(f"{record.name}{number}"))
+            folder = folders[-1] if folders else folder_for_logs(name)
+            outcome = run(config, folder, record=record is not None, stay=view)
+            if outcome.next is None:
+                break
+            say("the launch begins again")
+            config = outcome.next
     if record and not config.kind.real:
         try:
-            leave_strip(record)
+            for folder in folders:
+                leave_strip(folder)
         except KeyboardInterrupt:  # the run is whole, and its summary is not printed yet
             outcome = outcome._replace(interrupted=True)
     return outcome
@@ -130,33 +142,39 @@ def drive(
     ] = None,
     json: JsonOption = False,
 ) -> int:
-    """Drive a running launch whose drive.source is client, until q or Ctrl-C; exit status 0."""
+    """Drive a running launch whose drive.source is client, until q or Ctrl-C; exit status 0.
+
+    Where no launch is running, launch `sim` and drive it on its page.
+    """
     from hw_bridge.operator.keyboard import raw_keys
     from runtime.bus import Bus
     from runtime.endpoints import EndpointInUse
     from runtime.signals import StopFlag
     from runtime.topics import COMMAND
-    from saltus.launch.announcement import launch_to_drive
+    from saltus.launch.announcement import launch_to_drive, running_launches
     from saltus.launch.cores import serve_commands
     from saltus.launch.driving import LAST_WORDS_S, STANDARD_INPUT, DriveLine
     from saltus.launch.driving import drive as publish_commands
 
-    launch = launch_to_drive()
-    serve_commands(launch.config)
-    device = _open_device(launch, gamepad)
+    if gamepad is None and not running_launches():
+        return launch("sim", DriveSource.CLIENT, view=True, json=json)
+    running = launch_to_drive()
+    serve_commands(running.config)
+    device = _open_device(running, gamepad)
     begin = time.monotonic()
-    with StopFlag() as stop, Bus(launch.endpoints) as bus, raw_keys(STANDARD_INPUT):
+    with StopFlag() as stop, Bus(running.endpoints) as bus, raw_keys(STANDARD_INPUT):
         try:
             commands = bus.publisher(COMMAND)
         except EndpointInUse as error:
             raise BadRequest(
-                f"the launch of process {launch.pid} has a driver already; end that driver first "
+                f"the launch of process {running.pid} has a driver already; end that driver first "
                 f"({error.address})"
             ) from error
         say(
-            f"driving the {launch.config.connection} robot of process {launch.pid}; {_how(gamepad)}"
+            f"driving the {running.config.connection} robot of process {running.pid}; "
+            f"{_how(gamepad)}"
         )
-        with DriveLine(launch) as line:
+        with DriveLine(running) as line:
             pacer = publish_commands(
                 device, commands.send, lambda: stop() or line.is_over or device.quit, line.show
             )
@@ -164,7 +182,7 @@ def drive(
     if line.is_over:
         say("the launch has ended")
     elif device.loss:
-        silence = launch.config.drive.silence
+        silence = running.config.drive.silence
         say(f"{device.loss}; after {silence:g} s without a command the robot stands")
     if json:
         print_json({"commands": pacer.commands, "seconds": time.monotonic() - begin})

@@ -1,5 +1,6 @@
 """What the user sees: progress and logs on standard error, one JSON object on standard output."""
 
+import math
 import sys
 import textwrap
 import time
@@ -106,24 +107,25 @@ class RunProgress:
     _shown = False  # whether one is being shown in this process
 
     def __init__(self, total: float, unit: str) -> None:
-        """``total`` in ``unit``, such as 6.0 and ``s simulated``."""
+        """``total`` in ``unit``, such as 6.0 and ``s simulated``; inf for a run without end."""
         self._total, self._unit, self._mine = total, unit, False
         self._last_line = time.monotonic()
         self._last_done = 0.0  # at the last line
         self._begin: tuple[float, float] | None = None  # when it began to move [s], and where
+        self._of, ends = (f"/{total:.4g}", True) if total < math.inf else ("", False)
         self._bar = (
             Progress(
                 BarColumn(),
-                TextColumn("{task.completed:.4g}/{task.total:.4g} " + unit),
+                TextColumn("{task.completed:.4g}" + f"{self._of} {unit}"),
                 TextColumn("{task.description}", markup=False),
-                TimeRemainingColumn(),
+                *[TimeRemainingColumn()] * ends,
                 console=stderr,
                 transient=True,
             )
             if stderr.is_terminal
             else None
         )
-        self._task = self._bar.add_task("", total=total) if self._bar else None
+        self._task = self._bar.add_task("", total=total if ends else None) if self._bar else None
 
     def show(self, done: float, what: str) -> None:
         """Say that ``done`` of the total is done, and ``what`` besides."""
@@ -138,12 +140,12 @@ class RunProgress:
             stands = 0.0 < done == self._last_done
             left = ", standing still" if stands else self._left(done)
             self._last_done = done
-            say(f"{done:.4g}/{self._total:.4g} {self._unit}  {what}{left}")
+            say(f"{done:.4g}{self._of} {self._unit}  {what}{left}")
 
     def _left(self, done: float) -> str:
         """How long it will take at the pace since it began to move."""
         at, begin = self._begin or (0.0, done)
-        if not begin < done < self._total:
+        if not (self._of and begin < done < self._total):
             return ""
         seconds = (self._last_line - at) * (self._total - done) / (done - begin)
         return f", {seconds / 60:.0f} min left" if seconds > 90.0 else f", {seconds:.0f} s left"

@@ -700,6 +700,27 @@ def _not_in_estimator(key: str) -> str:
     )
 
 
+def changed(config: LaunchConfig, **keys: Any) -> LaunchConfig:
+    """The same launch with other top-level keys; another robot or motion brings its own options.
+
+    Raises:
+        BadRequest: the keys do not fit the launch.
+    """
+    named = {key: getattr(config, key) for key in ("robot", "reference", "mode")}
+    bare = make_config(dict(named), "this launch")
+    own = _difference(msgspec.to_builtins(config), msgspec.to_builtins(bare))
+    return make_config(named | own | msgspec.to_builtins(keys), "this launch")
+
+
+def _difference(mapping: dict[str, Any], below: dict[str, Any]) -> dict[str, Any]:
+    """The values of a mapping that `below` has not."""
+    return {
+        key: _difference(value, below[key])
+        if isinstance(value, dict) and isinstance(below.get(key), dict) else value
+        for key, value in mapping.items() if value != below.get(key, ...)
+    }  # fmt: skip
+
+
 def write_config(config: LaunchConfig, path: Path) -> None:
     """Write the whole configuration, defaults included, as a launch file that reads back."""
     plain = msgspec.to_builtins(config)

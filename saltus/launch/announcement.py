@@ -12,7 +12,7 @@ import os
 import shutil
 import tempfile
 import time
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Any, NamedTuple, Self
 
@@ -22,8 +22,10 @@ from runtime.bus import Bus
 from runtime.endpoints import EndpointInUse, Endpoints
 from runtime.rows import AVAILABLE
 from runtime.topics import Topic
+from saltus.common.console import say
 from saltus.common.errors import BadRequest, refusing
-from saltus.configuration.launch import BusOptions, LaunchConfig, make_config
+from saltus.common.files import replacing
+from saltus.configuration.launch import BusOptions, LaunchConfig, make_config, write_config
 from saltus.configuration.options import read_mapping
 
 
@@ -54,6 +56,8 @@ def check_free(endpoints: Endpoints, topics: Iterable[Topic[Any]]) -> None:
 
 PREFIX = "saltus-"  # of the temporary folders of launches
 FILE = "launch.json"
+NEXT = "next.yaml"  # the launch that a viewer asks for in its place
+POLL_S = 0.2  # between two looks for a launch
 SETTLED_S = 60.0  # age of a folder whose launch has had time to lock its file [s]
 REMEDY = "start one in another terminal: saltus launch sim --drive client"
 
@@ -66,12 +70,14 @@ class Announcement(msgspec.Struct, frozen=True):
         configuration: path of its launch file, every default written out.
         sockets: folder of the topics, where the launch file names none.
         is_moving: the robot moves, so all its processes listen to each other.
+        fell: the robot fell; the launch waits for a viewer to begin it again.
     """
 
     pid: int
     configuration: str
     sockets: str
     is_moving: bool = False
+    fell: bool = False
 
 
 class Announcer:
@@ -80,17 +86,29 @@ class Announcer:
     def __init__(self, folder: Path, configuration: Path, sockets: Path) -> None:
         """Write the file into `folder`; raises OSError where there is no room."""
         self._announcement = Announcement(os.getpid(), str(configuration.absolute()), str(sockets))
+        self._next = folder / NEXT
         self._file = (folder / FILE).open("wb", buffering=0)
         fcntl.flock(self._file, fcntl.LOCK_EX)
-        self._file.write(msgspec.json.encode(self._announcement))
+        self._size = self._file.write(msgspec.json.encode(self._announcement))
 
-    def begin(self) -> None:
-        """Say that the robot moves; again, nothing."""
-        if self._announcement.is_moving:
-            return
-        self._announcement = msgspec.structs.replace(self._announcement, is_moving=True)
-        data = msgspec.json.encode(self._announcement)
-        os.pwrite(self._file.fileno(), data + b" ", 0)  # as long as the one before
+    def update(self, **changes: bool) -> None:
+        """Set fields of the announcement that become true; again, nothing."""
+        announcement = msgspec.structs.replace(self._announcement, **changes)
+        if announcement != self._announcement:
+            self._announcement = announcement
+            data = msgspec.json.encode(announcement)
+            os.pwrite(self._file.fileno(), data.ljust(self._size), 0)  # as long as the first
+
+    def next(self) -> LaunchConfig | None:
+        """The launch that a viewer asks for in place of this one; a bad file counts as none."""
+        if not self._next.exists():
+            return None
+        try:
+            return make_config(read_mapping(self._next), str(self._next))
+        except BadRequest as error:
+            say(f"the launch is not begun again: {error}")
+            self._next.unlink(missing_ok=True)
+            return None
 
     def __enter__(self) -> Self:
         return self
@@ -118,6 +136,21 @@ class RunningLaunch(NamedTuple):
         announcement = _read(self.file)
         return announcement is not None and announcement.is_moving
 
+    @property
+    def fell(self) -> bool:
+        """Whether the robot fell and the launch waits for `begin_again`."""
+        announcement = _read(self.file)
+        return announcement is not None and announcement.fell
+
+    def begin_again(self, config: LaunchConfig) -> None:
+        """Ask the launch to end and to begin again as `config`.
+
+        Raises:
+            OSError: it has ended.
+        """
+        with replacing(self.file.with_name(NEXT)) as part:
+            write_config(config, part)
+
 
 def launch_to_drive() -> RunningLaunch:
     """The newest launch of this user that clients drive.
@@ -135,6 +168,16 @@ def launch_to_drive() -> RunningLaunch:
     source = newest.config.drive.source
     by = "its own command" if source == "none" else f"its {source}"
     raise BadRequest(f"the launch of process {newest.pid} is driven by {by}; {REMEDY}")
+
+
+def launch_of(process: int, stop: Callable[[], bool]) -> RunningLaunch | None:
+    """The launch of a process once it announces itself; None where that ends, or at `stop()`."""
+    while not stop() and Path(f"/proc/{process}").exists():
+        for launch in running_launches():
+            if launch.pid == process:
+                return launch
+        time.sleep(POLL_S)  # it compiles what it needs before it announces itself
+    return None
 
 
 def running_launches(folder: Path | None = None) -> list[RunningLaunch]:

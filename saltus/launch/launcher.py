@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import os
 import subprocess
 import sys
@@ -29,7 +30,7 @@ from saltus.common.compiled_code import code_version
 from saltus.common.console import RunProgress, say
 from saltus.common.errors import INTERRUPTED
 from saltus.common.processes import PEER_GONE, Child
-from saltus.configuration.launch import LaunchConfig, write_config
+from saltus.configuration.launch import DRIVEN_S, LaunchConfig, write_config
 from saltus.launch import assembly
 from saltus.launch.announcement import (
     PREFIX,
@@ -166,6 +167,7 @@ class LaunchOutcome(NamedTuple):
         interrupted: the user asked it to stop.
         reports: the counters of each process; empty for one that died.
         problems: what went wrong, the gravest first.
+        next: the launch that a viewer asked for in its place.
     """
 
     summary: dict[str, Any]
@@ -174,6 +176,7 @@ class LaunchOutcome(NamedTuple):
     interrupted: bool
     reports: dict[str, dict[str, Any]]
     problems: list[LaunchProblem]
+    next: LaunchConfig | None = None
 
     @property
     def ok(self) -> bool:
@@ -187,6 +190,7 @@ def launch(
     meddle: Meddle | None = None,
     modules: Mapping[str, str] | None = None,
     record: bool = True,
+    stay: bool = False,
 ) -> LaunchOutcome:
     """Run a launch from start to end; nothing is left running, whatever happens.
 
@@ -197,6 +201,7 @@ def launch(
             of faults does its harm here.
         modules: of processes that run in place of their own, by name.
         record: into the folder, if there is one.
+        stay: after a fall, wait until a viewer begins the launch again or the user ends it.
 
     Raises:
         BadRequest: the configuration does not fit together, or the run folder or the endpoints
@@ -250,9 +255,11 @@ def launch(
                 listener.drain(most=None)
             finally:
                 listener.close()
-        outcome = _conclude(config, files, run, supervisor.deaths, stop())
+            outcome = _conclude(config, files, run, supervisor.deaths, stop())
+            if stay and run.can_be_replaced and outcome.summary["fell"]:
+                run.await_next()
         outcome.summary["folder"] = None if folder is None else str(folder)
-        return outcome
+        return outcome._replace(next=run.next)
 
 
 def _conclude(
@@ -262,7 +269,8 @@ def _conclude(
     listener = run.listener
     reports = {name: files.read_report(name) for name in launched_kind(config).processes}
     summary = _summary(config, listener, reports, deaths)
-    end = "complete" if run.completed else "interrupted" if interrupted else "broken"
+    asked = interrupted or run.next is not None
+    end = "complete" if run.completed else "interrupted" if asked else "broken"
     cause = (listener.recording or {"cause": ""})["cause"]
     problems = find_problems(config, summary, reports, deaths, end, run.stall, cause)
     outcome = LaunchOutcome(summary, deaths, run.completed, interrupted, reports, problems)
@@ -334,7 +342,10 @@ class _Run:
         listener: what was heard of it.
         completed: the launch came to its end.
         stall: who waited for whom, where it stood still; empty elsewhere.
+        next: the launch that a viewer asks for in place of this one.
     """
+
+    next: LaunchConfig | None = None
 
     def __init__(
         self, config: LaunchConfig, listener: Listener, stop: StopFlag, announcer: Announcer,
@@ -350,7 +361,8 @@ class _Run:
     def follow(self, supervisor: Supervisor) -> None:
         """Listen and watch until the run is complete, lost, stalled, or stopped by the user."""
         unit = "s run" if self._config.kind.bridged else "s simulated"
-        with RunProgress(self._config.duration, unit) as progress:
+        duration = self._config.duration
+        with RunProgress(duration if duration < DRIVEN_S else math.inf, unit) as progress:
             while not self._over(supervisor):
                 self.listener.drain()
                 if any(not d.fatal and d.name not in GO_ON for d in supervisor.watch()):
@@ -365,6 +377,24 @@ class _Run:
             supervisor.grace_s = GRACE_S  # nobody sits a robot down any more
         if self.completed and self._config.kind.simulated:
             self._hear_the_rest()
+
+    def await_next(self) -> None:
+        """Wait until a viewer begins the launch again, or the user ends it."""
+        self._announcer.update(fell=True)
+        say("the robot fell; begin again on the page, or end with Ctrl-C")
+        while not self._stop() and not self._is_replaced():
+            time.sleep(POLL_S)
+
+    @property
+    def can_be_replaced(self) -> bool:
+        """Whether a viewer may begin the launch again."""
+        return self._config.kind.simulated and self._config.controllable
+
+    def _is_replaced(self) -> bool:
+        """Whether a viewer asks for another launch in place of this one."""
+        if self.can_be_replaced:
+            self.next = self._announcer.next()
+        return self.next is not None
 
     def _hear_the_rest(self) -> None:
         """Stay until the last state is estimated too: both ends of a run are the same each time."""
@@ -395,6 +425,8 @@ class _Run:
             if self._config.kind.bridged and not supervisor.has_fatal_death:
                 say("ending the launch; the robot sits down first")
             return True
+        if self._is_replaced():
+            return True
         if self._tick() < 0 and supervisor.deaths:
             say(f"the {supervisor.deaths[0].name} died before the robot moved; ending the launch")
             return True
@@ -418,5 +450,5 @@ class _Run:
         tick = self._tick()
         if tick != self._last_tick:
             self._last_tick, self._moved = tick, time.monotonic()
-            self._announcer.begin()
+            self._announcer.update(is_moving=True)
         progress.show(*progress_of(self._config, self.listener, tick))

@@ -18,7 +18,7 @@ from runtime.topics import COMMAND, PACE, PUSH, TUNING
 from saltus.common.console import say
 from saltus.common.errors import BadRequest
 from saltus.configuration.launch import LaunchConfig
-from saltus.launch.announcement import RunningLaunch
+from saltus.launch.announcement import RunningLaunch, launch_of
 from saltus.launch.assembly import make_ground
 from saltus.launch.recorded import Instant, RecordedRun
 from saltus.view.gate import Browsers, Gate, is_loopback
@@ -27,6 +27,7 @@ from saltus.view.panel import (
     Levers,
     Plots,
     PushControls,
+    RunControls,
     TimeLine,
     TuningControls,
     add_pad,
@@ -60,17 +61,18 @@ class Page:
     Attributes:
         url: to open.
         frames: that were drawn.
+        again: the button that begins a launch again; shown after a fall.
         speed: of the launch file's command [m/s]; NaN for a robot that is driven.
     """
 
-    def __init__(self, title: str, place: Place, config: LaunchConfig) -> None:
-        """Serve an empty scene of a launch.
+    def __init__(self, place: Place) -> None:
+        """Serve an empty page.
 
         Raises:
             BadRequest: the port is occupied, or the address is none of this machine's.
         """
         rich.get_console().quiet = True  # viser's own words on standard output
-        self.server = viser.ViserServer("127.0.0.1", 0, label=title, verbose=False)
+        self.server = viser.ViserServer("127.0.0.1", 0, verbose=False)
         token = None if is_loopback(place.address) else secrets.token_urlsafe(16)
         inner = self.server.get_port()
         try:
@@ -80,9 +82,20 @@ class Page:
             raise
         shown = "localhost" if place.address in ("127.0.0.1", "::1") else place.address
         self.url = f"http://{shown}:{self._gate.port}/" + (f"?token={token}" if token else "")
+        self.browsers = Browsers(self.server, say)
+        self.frames = 0
+        self._begin = time.monotonic()
+        self._clocks: deque[tuple[float, float]] = deque(maxlen=60)  # wall and launch [s]
+
+    def begin(self, title: str, config: LaunchConfig) -> None:
+        """Show the empty scene of a launch, in place of what was shown."""
         gui = self.server.gui
-        gui.configure_theme(control_width="medium", show_logo=False, show_share_button=False)
+        gui.reset()
+        self.server.scene.reset()
+        gui.set_panel_label(title)
+        gui.configure_theme(control_width="large", show_logo=False, show_share_button=False)
         self.status = gui.add_markdown("starting")
+        self.again = gui.add_button("begin again", visible=False, color="red")
         self.tabs = gui.add_tab_group()
         self.speed = math.nan if config.is_driven else config.speed
         self.scene = Scene(
@@ -92,10 +105,6 @@ class Page:
             self.speed,
             make_ground(config),
         )
-        self.browsers = Browsers(self.server, say)
-        self.frames = 0
-        self._begin = time.monotonic()
-        self._clocks: deque[tuple[float, float]] = deque(maxlen=60)  # wall and launch [s]
 
     def add_common(self) -> None:
         """The tabs that every page has."""
@@ -165,39 +174,51 @@ def words_of(instant: Instant, factor: float, note: str) -> str:
 
 
 def view_launch(launch: RunningLaunch, place: Place, stop: Callable[[], bool]) -> Outcome:
-    """Serve a page of a launch until that ends, or `stop()`.
+    """Serve a page of a launch until that ends and is not begun again, or `stop()`.
 
     Raises:
         BadRequest: the port is occupied, or the address is none of this machine's.
     """
-    config = launch.config
-    instant = Instant()
-    with Page(f"Saltus: {config.connection} {config.robot}", place, config) as page:
-        with Bus(launch.endpoints) as bus:
-            levers, feed = Levers(config, bus), LiveFeed(launch, bus)
-            _add_controls(page, levers, launch, lambda: instant.heading)
-            page.add_common()
-            say(f"view: {page.url}")
-            alive_until, drawn, end = 0.0, True, "closed"
-            while not stop():
-                begin = time.monotonic()
-                if begin > alive_until:
-                    if not launch.alive:
-                        end = "the launch has ended"
-                        break
-                    alive_until = begin + ALIVE_S
-                levers.tick()
-                news = feed.newest()
-                if news is not None:
-                    instant, drawn = news, False
-                    page.plots.add(measures_of(news, page.speed))
-                drawn = drawn or page.draw(instant, levers.refusal)
-                time.sleep(max(0.001, begin + FRAME_S - time.monotonic()))
-            levers.close()
-            bus.close(LAST_WORDS_S)
+    with Page(place) as page:
+        say(f"view: {page.url}")
+        following: RunningLaunch | None = launch
+        while following is not None:
+            again = _show(page, following, stop)
+            following = launch_of(launch.pid, stop) if again else None
+        end = "closed" if stop() else "the launch has ended"
         outcome = page.outcome()
         say(f"view: {end}; {outcome['frames']} frames in {outcome['seconds']:.1f} s")
         return outcome
+
+
+def _show(page: Page, launch: RunningLaunch, stop: Callable[[], bool]) -> bool:
+    """Show a launch until it ends, or `stop()`; whether this page has asked to begin it again."""
+    config, instant = launch.config, Instant()
+    page.begin(f"Saltus: {config.connection} {config.robot}", config)
+    with Bus(launch.endpoints) as bus:
+        levers, feed = Levers(config, bus), LiveFeed(launch, bus)
+        run = _add_controls(page, levers, launch, lambda: instant.heading)
+        page.add_common()
+        look_at, drawn, note = 0.0, True, levers.refusal
+        while not stop():
+            begin = time.monotonic()
+            if begin > look_at:
+                if not launch.alive:
+                    break
+                look_at = begin + ALIVE_S
+                if launch.fell and not page.again.visible:
+                    page.again.visible = run is not None
+                    note, drawn = "the robot fell", False
+            levers.tick()
+            news = feed.newest()
+            if news is not None:
+                instant, drawn = news, False
+                page.plots.add(measures_of(news, page.speed))
+            drawn = drawn or page.draw(instant, note)
+            time.sleep(max(0.001, begin + FRAME_S - time.monotonic()))
+        levers.close()
+        bus.close(LAST_WORDS_S)
+    return run is not None and run.asked
 
 
 def view_recording(run: RecordedRun, name: str, place: Place, stop: Callable[[], bool]) -> Outcome:
@@ -206,7 +227,8 @@ def view_recording(run: RecordedRun, name: str, place: Place, stop: Callable[[],
     Raises:
         BadRequest: the port is occupied, or the address is none of this machine's.
     """
-    with Page(f"Saltus: {name}", place, run.config) as page:
+    with Page(place) as page:
+        page.begin(f"Saltus: {name}", run.config)
         with page.tabs.add_tab("Time"):
             line = TimeLine(page.server, run)
         page.add_common()
@@ -226,8 +248,8 @@ def view_recording(run: RecordedRun, name: str, place: Place, stop: Callable[[],
 
 def _add_controls(
     page: Page, levers: Levers, launch: RunningLaunch, heading: Callable[[], float]
-) -> None:
-    """The tabs of what may be done to a launch."""
+) -> RunControls | None:
+    """The tabs of what may be done to a launch; returns what begins it again, if that may be."""
     server, config = page.server, launch.config
     if levers.offers(PUSH):
         with page.tabs.add_tab("Push"):
@@ -241,3 +263,9 @@ def _add_controls(
     if levers.offers(TUNING):
         with page.tabs.add_tab("Planner"):
             TuningControls(server, levers, config)
+    if not levers.offers(PUSH):
+        return None
+    with page.tabs.add_tab("Run"):
+        run = RunControls(server, launch)
+    page.again.on_click(lambda _: run.begin())
+    return run

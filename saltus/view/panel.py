@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import time
 from collections import deque
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Any, Literal, NamedTuple, cast
 
@@ -14,18 +14,27 @@ import numpy as np
 import viser
 from viser import uplot
 
+from controller.gaits import GAITS as REFERENCES
 from controller.planner_options import CostOptions, HilqrSection
 from hw_bridge.operator.drivers import KeyDriver
 from hw_bridge.operator.driving import Pacer
+from robots.robot_file import own_robots
 from runtime.bus import Bus, Publisher
 from runtime.endpoints import EndpointInUse
 from runtime.topics import COMMAND, PACE, PUSH, TUNING, Topic
+from saltus.common.errors import BadRequest
+from saltus.common.files import find_file
 from saltus.configuration.keys import keys_of
-from saltus.configuration.launch import LaunchConfig, write_config
+from saltus.configuration.launch import LaunchConfig, changed, write_config
+from saltus.configuration.options import read_mapping
+from saltus.configuration.planners import PLANNERS
+from saltus.launch import assembly
+from saltus.launch.announcement import RunningLaunch
 from saltus.launch.driving import bounds_of
 from saltus.launch.recorded import RecordedRun
 from saltus.view.live import Measures
 from saltus.view.scene import PUSH_SCALE, Array, Scene
+from sim_bridge.terrain_options import Terrain
 
 Body = Literal["base", "FR", "FL", "RR", "RL"]
 
@@ -112,6 +121,58 @@ class Levers:
             self._publishers[topic.name].send(
                 topic.message(sequence=self._sequence, time=time.monotonic(), **fields)
             )
+
+
+OWN_GROUND = "of this launch"
+
+
+def grounds() -> dict[str, Terrain]:
+    """Grounds by their names: the level floor, and those of the suite `config/terrain.yaml`."""
+    groups = read_mapping(find_file("config", "terrain"))["groups"]
+    found = {g["name"]: g["terrain"] for g in groups if g.keys() == {"name", "terrain"}}
+    return msgspec.convert({"flat": "flat"} | found, dict[str, Terrain])
+
+
+class RunControls:
+    """Begins the launch again: at its start, or with another robot, planner, gait or ground.
+
+    Attributes:
+        asked: it has been asked to.
+    """
+
+    def __init__(self, server: viser.ViserServer, launch: RunningLaunch) -> None:
+        """Begin with what the launch has."""
+        self.asked, self._launch = False, launch
+        gui, config = server.gui, launch.config
+        registries: dict[str, tuple[str, Iterable[str]]] = {
+            "robot": ("robot", own_robots()),
+            "planner": ("planner", PLANNERS),
+            "reference": ("gait", REFERENCES),
+        }
+        self._choices: dict[str, Any] = {}
+        for key, (label, names) in registries.items():
+            now = getattr(config, key)
+            self._choices[key] = gui.add_dropdown(
+                label, tuple(dict.fromkeys((*names, now))), initial_value=now
+            )
+        self._grounds = grounds() | {OWN_GROUND: config.terrain}
+        now = next(name for name, ground in self._grounds.items() if ground == config.terrain)
+        self._ground = gui.add_dropdown("ground", tuple(self._grounds), initial_value=now)
+        gui.add_button("begin again").on_click(lambda _: self.begin())
+        self._answer = gui.add_markdown("")
+
+    def begin(self) -> None:
+        """Ask for the launch with what is chosen, or say why it cannot be had."""
+        keys = {key: handle.value for key, handle in self._choices.items()}
+        try:
+            config = changed(self._launch.config, **keys, terrain=self._grounds[self._ground.value])
+            assembly.check(config)
+            self._launch.begin_again(config)
+        except (BadRequest, OSError) as error:
+            self._answer.content = f"Not begun: {error}"
+            return
+        self.asked = True
+        self._answer.content = "Begins again; another planner may be compiled first."
 
 
 SPEEDS = {"0.05": 0.05, "0.1": 0.1, "0.25": 0.25, "0.5": 0.5, "1": 1.0, "most": math.inf}
@@ -315,6 +376,7 @@ class Plots:
                     uplot.Series(label=c.label, stroke=c.colour, width=1.5) for c in curves
                 ]),
                 title=title, height=150, scales={"x": uplot.Scale(time=False)},
+                padding=(10, 10, 0, 0),
             )
             for title, curves in PLOTS.items()
         }  # fmt: skip

@@ -122,6 +122,15 @@ def test_falls_when_the_trunk_touches_and_stays_fallen():
     assert robot.fell
 
 
+def test_a_robot_that_diverges_leaves_no_log_file(tmp_path, monkeypatch, capfd):
+    monkeypatch.chdir(tmp_path)
+    robot = SimulatedRobot(A1)
+    robot.place(robot.truth().q, np.full(18, 1e30))
+    robot.advance()
+    assert robot.fell and "WARNING" in "".join(capfd.readouterr())
+    assert list(tmp_path.iterdir()) == []
+
+
 def test_a_command_of_nonsense_cannot_break_the_loop():
     robot = SimulatedRobot(A1)
     for tick in range(100):

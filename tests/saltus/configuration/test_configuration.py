@@ -7,8 +7,10 @@ import pytest
 from saltus.common.errors import BadRequest
 from saltus.common.files import data_folder
 from saltus.configuration.launch import (
+    AT_ORIGIN,
     LaunchConfig,
     Overrides,
+    changed,
     configure,
     load_launch,
     make_config,
@@ -150,3 +152,16 @@ def test_override_takes_lists_and_mappings_as_yaml():
     config = load_launch("sim", [f"perturbations=[{event}]"])
     assert config.perturbations[0].at == 1.5
     assert config.perturbations[0].value == (0.0, -1.0, 0.0)
+
+
+@pytest.mark.parametrize(
+    ("before", "after"),
+    [(["robot=a1"], ["robot=go2"]), (["robot=go2"], ["robot=a1"]),
+     (["reference=backflip", "command.velocity_x=0"], ["reference=stand", "command.velocity_x=0"])],
+)  # fmt: skip
+def test_a_changed_launch_is_that_of_the_changed_keys(before, after):
+    """Options of the robot and of the motion before it make way, those of the user stay."""
+    own = [AT_ORIGIN, "hilqr.cost.joint_velocity=0.05", "view.port=9000"]
+    key, _, value = after[0].partition("=")
+    launch = changed(load_launch("sim", before + own), **{key: value})
+    assert launch == load_launch("sim", after + own)

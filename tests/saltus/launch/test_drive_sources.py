@@ -5,9 +5,9 @@ import os
 import signal
 import subprocess
 import sys
-import tempfile
 import time
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -21,17 +21,18 @@ from runtime.recording import read_recording
 from runtime.topics import COMMAND
 from runtime.wire import encode
 from saltus.cli.main import run
-from saltus.configuration.launch import load_launch, write_config
+from saltus.configuration.launch import changed, load_launch
 from saltus.launch.announcement import (
-    Announcer,
     RunningLaunch,
     remove_dead,
     running_launches,
 )
 from saltus.launch.driving import bounds_of, drive
 from tests.a1 import A1
+from tests.saltus.announced import announced
 
 ROOT = Path(__file__).parents[3]
+STAIRS = {"kind": "stairs", "rise": 0.05, "count": 3, "at": [0.5, 0.0]}
 
 
 @pytest.mark.parametrize(
@@ -65,29 +66,15 @@ def test_a_simulated_robot_is_driven_in_real_time_for_as_long_as_one_likes() -> 
     assert load_launch("a1", drive="keyboard").duration == load_launch("a1").duration
 
 
-@pytest.fixture
-def temporary(monkeypatch, tmp_path):
-    """A folder of temporary files of its own: no other launch is driven; short, for sockets.
-
-    Those of pytest are made before.
-    """
-    with tempfile.TemporaryDirectory() as folder:
-        monkeypatch.setattr("tempfile.tempdir", folder)
-        monkeypatch.setenv("TMPDIR", folder)
-        yield Path(folder)
-
-
-def announced(temporary: Path, name: str, source: str) -> Announcer:
-    folder = temporary / f"saltus-{name}"
-    folder.mkdir()
-    write_config(load_launch("sim", drive=source), folder / "launch.yaml")
-    return Announcer(folder, folder / "launch.yaml", folder / "bus")
-
-
-def test_without_a_launch_that_clients_drive_there_is_one_line_with_the_remedy(
-    temporary, capsys
+def test_without_a_launch_that_clients_drive_keys_start_one_and_else_there_is_a_remedy(
+    temporary, capsys, monkeypatch
 ) -> None:
-    assert run(["drive"]) == 2
+    started: list[tuple[Any, ...]] = []
+    monkeypatch.setattr(
+        "saltus.cli.run.launch", lambda *words, view, json: started.append((*words, view)) or 0
+    )
+    assert run(["drive"]) == 0 and started == [("sim", "client", True)]
+    assert run(["drive", "--gamepad", "/nowhere"]) == 2
     assert "no launch is running" in capsys.readouterr().err
     with announced(temporary, "a", "keyboard") as announcer:
         assert run(["drive"]) == 2
@@ -96,9 +83,13 @@ def test_without_a_launch_that_clients_drive_there_is_one_line_with_the_remedy(
         assert "\n" not in line
         [launch] = running_launches()
         assert launch.alive and not launch.is_moving and launch.pid == os.getpid()
-        announcer.begin()
-        announcer.begin()
-        assert launch.is_moving
+        for field in ("is_moving", "is_moving", "fell"):
+            announcer.update(**{field: True})
+            assert launch.is_moving and launch.fell is (field == "fell")
+        launch.begin_again(changed(launch.config, planner="convex_mpc", terrain=[STAIRS]))
+        following = announcer.next()
+        assert following is not None and following.planner == "convex_mpc"
+        assert following.terrain[0].count == 3 and following.simulation == launch.config.simulation
     assert running_launches() == [] and not launch.alive and not launch.is_moving
 
 

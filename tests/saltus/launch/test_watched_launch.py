@@ -1,6 +1,8 @@
 """A launch in lock step that somebody watches: stopped, stepped, pushed, tuned, and let go."""
 
 import math
+import os
+import threading
 import time
 from typing import Any
 
@@ -12,8 +14,9 @@ from runtime.endpoints import Endpoints
 from runtime.messages import Pace, Push, Tuning
 from runtime.recording import read_recording
 from runtime.topics import PACE, PLAN_OUTLINE, PUSH, TUNING
-from saltus.configuration.launch import load_launch
+from saltus.configuration.launch import changed, load_launch
 from saltus.launch import launcher
+from saltus.launch.announcement import RunningLaunch, running_launches
 
 TICKS = 300
 STALL_S = 0.5  # the launcher's, while time is stopped
@@ -84,3 +87,23 @@ def test_a_launch_lives_through_a_stop_and_does_what_who_watches_asks(tmp_path, 
     assert sorted(velocity) == list(range(TICKS + 1))
     jump = velocity[watcher.stopped_at + 1][1] - velocity[watcher.stopped_at][1]
     assert jump == pytest.approx(0.4, abs=0.05)
+
+
+@pytest.mark.realtime
+def test_after_a_fall_a_launch_waits_until_a_viewer_begins_it_again(tmp_path):
+    push = "perturbations=[{kind: base_velocity, at: 0.05, value: [0.0, 9.0, 0.0]}]"
+    config = load_launch("stand", [push, "planner=instant_qp"], mode="paused", duration=4.0)
+
+    def own() -> RunningLaunch | None:
+        return next((each for each in running_launches() if each.pid == os.getpid()), None)
+
+    def begin_again() -> None:
+        while not ((found := own()) and found.fell):
+            time.sleep(0.05)
+        found.begin_again(changed(found.config, perturbations=()))
+
+    threading.Thread(target=begin_again, daemon=True).start()
+    outcome = launcher.launch(config, tmp_path / "run", record=False, stay=True)
+    assert outcome.completed and outcome.summary["fell"] and not outcome.ok
+    assert outcome.next is not None and outcome.next.perturbations == ()
+    assert outcome.next.simulation.start == config.simulation.start

@@ -80,6 +80,7 @@ def test_a_page_controls_its_launch_which_outlives_it(launch: Program, tmp_path)
             check_push(tab, bus)
             check_time(tab, bus)
         check_tuning(tab, tmp_path / "tuned.yaml")
+        check_again(tab, launch)
         assert [fault for fault in tab.faults if "preventDefault" not in fault] == []
         tab.close()
         os.kill(viewer_of(launch), signal.SIGKILL)
@@ -155,6 +156,15 @@ def check_tuning(tab: Tab, file) -> None:
     assert load_launch(str(file)).hilqr.paused.step_sizes == (1.0, 0.5)
     tab.page.get_by_role("button", name="save as launch file").click()
     wait_until(lambda: "Not saved" in tab.text(), "what there is to be left alone")
+
+
+def check_again(tab: Tab, launch: Program) -> None:
+    before = shown_time(tab)
+    tab.page.get_by_role("tab", name="Run").click()
+    tab.page.get_by_role("button", name="begin again").click()
+    launch.wait_for("the launch begins again")
+    assert not any(" left" in line for line in launch.lines)  # no count-down without an end
+    wait_until(lambda: 0.0 < shown_time(tab) < before, "the robot at its start")
 
 
 def test_without_a_launch_one_line_says_how_to_start_one(tmp_path, monkeypatch, capsys) -> None:

@@ -1,0 +1,149 @@
+"""The bridge to ROS 2, with a stand-in for rclpy and for the fields of its messages."""
+
+import json
+import sys
+from types import ModuleType, SimpleNamespace
+from typing import Any
+
+import numpy as np
+import pytest
+
+from robots.conventions import JOINT_NAMES
+from runtime.bus import Bus
+from runtime.messages import SensorReading, StateEstimate
+from runtime.topics import COMMAND, SENSOR_READING, STATE_ESTIMATE
+from saltus.cli.main import run
+from saltus.export.ros2 import TYPES
+from saltus.launch.announcement import running_launches
+from tests.saltus.announced import announced
+
+
+def kind(**fields: Any) -> type:
+    """A type of message that has these fields alone."""
+
+    def begin(self: Any, **given: Any) -> None:
+        for name, default in fields.items():
+            setattr(self, name, given.pop(name, None) or default())
+        assert not given
+
+    return type("Message", (), {"__slots__": tuple(fields), "__init__": begin})
+
+
+VECTOR, QUATERNION = kind(x=float, y=float, z=float), kind(x=float, y=float, z=float, w=float)
+HEADER, TWIST = kind(stamp=float, frame_id=str), kind(linear=VECTOR, angular=VECTOR)
+MESSAGES = {
+    "JointState": kind(header=HEADER, name=list, position=list, velocity=list, effort=list),
+    "Imu": kind(
+        header=HEADER, orientation=QUATERNION, angular_velocity=VECTOR, linear_acceleration=VECTOR
+    ),
+    "Odometry": kind(
+        header=HEADER, child_frame_id=str, twist=kind(twist=TWIST),
+        pose=kind(pose=kind(position=VECTOR, orientation=QUATERNION)),
+    ),
+    "TransformStamped": kind(
+        header=HEADER, child_frame_id=str,
+        transform=kind(translation=VECTOR, rotation=QUATERNION),
+    ),
+    "TFMessage": kind(transforms=list), "Float64MultiArray": kind(data=list), "Twist": TWIST,
+}  # fmt: skip
+
+
+class Node:
+    """A node whose published messages are kept."""
+
+    def __init__(self) -> None:
+        self.heard: dict[str, Any] = {}
+        self.drive: Any = None
+
+    def create_publisher(self, kind: type, topic: str, depth: int) -> Any:
+        def publish(message: Any) -> None:
+            assert isinstance(message, kind)
+            self.heard[topic] = message
+
+        return SimpleNamespace(publish=publish)
+
+    def create_subscription(self, kind: type, topic: str, callback: Any, depth: int) -> None:
+        assert kind is TWIST and topic == "cmd_vel"
+        self.drive = callback
+
+    def create_timer(self, period: float, callback: Any) -> None:
+        assert period == pytest.approx(0.01)
+        self.tick = callback
+
+    def get_clock(self) -> Any:
+        return SimpleNamespace(now=lambda: SimpleNamespace(to_msg=lambda: 7.0))
+
+    def destroy_node(self) -> None:
+        pass
+
+
+@pytest.fixture
+def launch(temporary):
+    """A launch that clients drive announces itself; nothing else does."""
+    with announced(temporary, "a", "client") as announcer:
+        announcer.update(is_moving=True)
+        yield announcer
+
+
+def test_states_go_to_ros_and_cmd_vel_to_the_launch(launch, monkeypatch, capsys) -> None:
+    node, numbers = Node(), np.arange(1.0, 20.0)
+    reading = SensorReading(
+        tick=1, time=0.0, quaternion_imu_in_world=numbers[:4], angular_velocity_imu=numbers[4:7],
+        linear_acceleration_imu=numbers[7:10], joint_position=numbers[:12],
+        joint_velocity=numbers[1:13], joint_torque=numbers[2:14], foot_force=numbers[:4],
+    )  # fmt: skip
+    estimate = StateEstimate(
+        tick=1, time=0.0, q=numbers, v=-numbers[:18], contact=numbers[:4] / 4.0, status="ok"
+    )
+    for name, package in TYPES.items():
+        module = sys.modules.get(f"{package}.msg") or ModuleType(package)
+        monkeypatch.setitem(sys.modules, package, module)
+        monkeypatch.setitem(sys.modules, f"{package}.msg", module)
+        setattr(module, name, MESSAGES[name])
+    with Bus(running_launches()[0].endpoints) as bus:
+        readings, estimates = bus.publisher(SENSOR_READING), bus.publisher(STATE_ESTIMATE)
+        commands = bus.subscriber(COMMAND)
+        obeyed: list[Any] = []
+
+        def spin_once(_: Node, timeout_sec: float) -> None:
+            readings.send(reading)
+            estimates.send(estimate)
+            node.tick()
+            node.drive(TWIST(linear=VECTOR(x=0.3, y=-0.1), angular=VECTOR(z=0.5)))
+            if (command := commands.wait(0.01)) is not None:
+                obeyed.append(command)
+            if obeyed and len(node.heard) == 6:
+                launch.__exit__()
+
+        rclpy = SimpleNamespace(
+            init=lambda **_: None, create_node=lambda name: node, spin_once=spin_once,
+            shutdown=lambda: None,
+            signals=SimpleNamespace(SignalHandlerOptions=SimpleNamespace(NO=0)),
+        )  # fmt: skip
+        monkeypatch.setitem(sys.modules, "rclpy", rclpy)
+        assert run(["bridge", "ros2", "--rate", "100", "--json"]) == 0
+    command = obeyed[0]
+    assert (command.forward, command.left, command.yaw_rate) == (0.3, -0.1, 0.5)
+    assert [each.sequence for each in obeyed] == sorted({each.sequence for each in obeyed})
+    heard = node.heard
+    joints, imu, odometry = heard["joint_states"], heard["imu"], heard["odom"]
+    assert joints.name == list(JOINT_NAMES) and joints.effort == numbers[2:14].tolist()
+    assert (imu.header.frame_id, imu.header.stamp, imu.orientation.w) == ("imu_link", 7.0, 4.0)
+    assert (imu.angular_velocity.x, imu.linear_acceleration.z) == (5.0, 10.0)
+    assert (odometry.header.frame_id, odometry.child_frame_id) == ("odom", "base_link")
+    pose, twist = odometry.pose.pose, odometry.twist.twist
+    assert (pose.position.z, pose.orientation.x, pose.orientation.w) == (3.0, 4.0, 7.0)
+    assert (twist.linear.x, twist.angular.z) == (-1.0, -6.0)
+    (frame,) = heard["/tf"].transforms
+    assert (frame.header.frame_id, frame.child_frame_id) == ("odom", "base_link")
+    assert (frame.transform.translation.x, frame.transform.rotation.w) == (1.0, 7.0)
+    assert heard["foot_contacts"].data[3] == 1.0 and heard["foot_forces"].data[3] == 4.0
+    counts = json.loads(capsys.readouterr().out)
+    assert min(counts["published"].values()) >= 1 and counts["commands"] >= len(obeyed)
+
+
+def test_without_ros_one_line_says_how_to_have_it(launch, monkeypatch, capsys) -> None:
+    monkeypatch.setitem(sys.modules, "sensor_msgs.msg", None)
+    assert run(["bridge", "ros2"]) == 2
+    (line,) = capsys.readouterr().err.splitlines()
+    assert "sensor_msgs" in line and "setup.bash" in line
