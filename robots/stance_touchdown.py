@@ -65,7 +65,7 @@ def land(
     return Landing(v_plus, D, D + np.outer(shift, gradient), shift, rate, True)
 
 
-@njit(cache=True)
+@njit(cache=True, inline="always")
 def _along_normal(stance: Stance, q: Array, foot: int, normal: Array) -> Array:
     """How a standing foot's centre moves along a normal (3), in the world, with q (18)."""
     R = rotation_from_quaternion(q[3:7])
@@ -73,7 +73,7 @@ def _along_normal(stance: Stance, q: Array, foot: int, normal: Array) -> Array:
     return stance.feet.jacobian[:, 3 * s : 3 * s + 3].copy() @ (R.T @ normal)
 
 
-@njit(cache=True)
+@njit(cache=True, inline="always")
 def _strike(robot: StanceModel, stance: Stance, v: Array, D: Array) -> Array:
     """Return v+ (18) of the impact of all standing feet; write its derivatives to D (36, 36)."""
     n = stance.feet.jacobian.shape[1]

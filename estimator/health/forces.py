@@ -42,7 +42,7 @@ from robots.legs import cross, foot_jacobians_in_base
 from robots.rotations import Array, rotation_from_quaternion
 
 
-@njit(cache=True)
+@njit(cache=True, inline="always")
 def judge_forces(past: Past, robot: RobotRecord, row: Array, dt: float, bad: Mask) -> None:
     """Set `bad` (43) for foot sensors, torques and accelerometer after a step of `dt` [s]."""
     blend = min(1.0, dt / FORCE_TIME)
@@ -93,7 +93,7 @@ def _contradiction(foot: float, leg: float, heavy: float) -> float:
     return (foot - leg) / (1.0 + min(abs(foot), abs(leg)) / heavy)
 
 
-@njit(cache=True)
+@njit(cache=True, inline="always")
 def _forces_of_legs(
     past: Past, robot: RobotRecord, row: Array, rotation: Array, dt: float, bad: Mask
 ) -> tuple[Array, Mask]:

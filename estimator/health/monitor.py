@@ -132,7 +132,7 @@ def verdict(past: Past) -> Health:
     )
 
 
-@njit(cache=True)
+@njit(cache=True, inline="always")
 def _compare(
     past: Past, robot: RobotRecord, row: Array, dt: float, railed: bool, bad: Mask
 ) -> None:

@@ -41,7 +41,7 @@ from estimator.rows import (
 from robots.rotations import Array, quaternion_product
 
 
-@njit(cache=True)
+@njit(cache=True, inline="always")
 def judge_attitude(past: Past, row: Array, dt: float, bad: Mask) -> None:
     """Set `bad` (43) for attitude and gyroscope after a step of `dt` [s]."""
     rate, last = row[GYRO:ACCELERATION], past.row[GYRO:ACCELERATION]
