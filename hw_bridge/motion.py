@@ -29,6 +29,7 @@ from robots.conventions import GRAVITY
 from robots.legs import foot_jacobians_in_base, foot_positions_in_base
 from robots.profiles import minimum_jerk
 from robots.robot import Robot
+from robots.rotations import tilt_of
 
 Array = NDArray[np.float64]
 SPREAD_FURTHER = 0.04  # [rad] than the hips need for folded legs to reach the floor
@@ -253,18 +254,9 @@ def is_still(dq: Array, speed: float) -> bool:
     return float(np.abs(dq).max()) < speed
 
 
-def tilt_of(quaternion_wxyz: NDArray) -> float:
-    """Angle between the trunk's z axis and the vertical [rad]; NaN for a quaternion of zeros."""
-    w, x, y, z = quaternion_wxyz.tolist()
-    square = w * w + x * x + y * y + z * z
-    if square == 0.0:
-        return math.nan
-    return math.acos(min(1.0, max(-1.0, 1.0 - 2.0 * (x * x + y * y) / square)))
-
-
 def is_level(trunk: Array, options: MotionOptions) -> bool:
     """Whether a trunk is level and still; `trunk` (7) as `StateMachine.step` takes it."""
-    tilt, rate = tilt_of(trunk[[3, 0, 1, 2]]), float(np.linalg.norm(trunk[4:]))
+    tilt, rate = tilt_of(trunk[:4]), float(np.linalg.norm(trunk[4:]))
     return tilt < options.level_tilt and rate < options.level_rate
 
 

@@ -2,9 +2,8 @@
 
 import math
 from collections import Counter, deque
-from collections.abc import Sequence
 from enum import StrEnum
-from typing import NamedTuple, Protocol, runtime_checkable
+from typing import Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -35,7 +34,6 @@ from runtime.messages import GroundTruth, MotorCommand, SensorReading
 Array = NDArray[np.float64]
 
 
-@runtime_checkable
 class Plant(Protocol):
     """The simulated body, in ticks of 1 ms; its motors run their law on their own encoders.
 
@@ -128,88 +126,18 @@ class CommandWatch:
         self.history.append((tick, state, cause))
 
 
-class Disturbance(NamedTuple):
-    """What the events make of one tick.
-
-    Attributes:
-        is_cut: no frame passes.
-        stuck: (12) whether the motor's encoder is stuck.
-        told_speed: (12) that the motor tells, whatever is true [rad/s]; NaN: the true one.
-        jammed: (12) whether the joint is jammed.
-        heat: motors and their new temperatures [deg C], of this tick only.
-        joint_torque: (12) from outside [N m].
-        buttons, sticks: held on the remote; of a stick held twice, the later event's.
-        push: (3) added to the trunk's velocity at this tick [m/s, world].
-        power_cut: the battery is gone.
-    """
-
-    is_cut: bool
-    stuck: NDArray[np.bool_]
-    told_speed: Array
-    jammed: NDArray[np.bool_]
-    heat: tuple[tuple[int, float], ...]
-    joint_torque: Array
-    buttons: frozenset[str]
-    sticks: dict[str, float]
-    push: Array
-    power_cut: bool
+TICK_S = 0.001  # [s]
+ANSWERABLE = 4  # states of which a command that comes now may answer any: ticks, both ways
 
 
-class EventScript:
-    """The events of one run, their instants rounded to ticks; those that overlap add up."""
-
-    def __init__(self, events: Sequence[Event], tick_s: float) -> None:
-        """Events with `at` in [s], for ticks of `tick_s` [s]."""
-        self._windows = tuple((*_window(event, tick_s), event) for event in events)
-        self._edges = frozenset(edge for first, last, _ in self._windows for edge in (first, last))
-
-    def change(self, tick: int) -> Disturbance | None:
-        """What holds from `tick` on, if something begins or ends there; None on other ticks."""
-        if tick not in self._edges:
-            return None
-        active = [event for first, last, event in self._windows if first <= tick < last]
-        stuck, jammed = np.zeros((2, 12), np.bool_)
-        told_speed, torque, push = np.full(12, np.nan), np.zeros(12), np.zeros(3)
-        for event in active:
-            if isinstance(event, StuckEncoder):
-                stuck[motor_index(event.motor)] = True
-            elif isinstance(event, StuckVelocity):
-                told_speed[motor_index(event.motor)] = event.value
-            elif isinstance(event, Jam):
-                jammed[motor_index(event.motor)] = True
-            elif isinstance(event, DriveJoint):
-                torque[motor_index(event.motor)] += event.torque
-            elif isinstance(event, VelocityPush):
-                push += event.value
-        held = [event for event in active if isinstance(event, RemoteHold)]
-        return Disturbance(
-            is_cut=any(isinstance(event, Cut) for event in active),
-            stuck=stuck,
-            told_speed=told_speed,
-            jammed=jammed,
-            heat=tuple(
-                (motor_index(e.motor), e.temperature) for e in active if isinstance(e, Heat)
-            ),
-            joint_torque=torque,
-            buttons=frozenset().union(*(event.buttons for event in held)),
-            sticks={name: way for event in held for name, way in event.sticks.items()},
-            push=push,
-            power_cut=any(isinstance(event, PowerCut) for event in active),
-        )
-
-
-def _window(event: Event, tick_s: float) -> tuple[int, float]:
+def _window(event: Event) -> tuple[int, float]:
     """The ticks [first, last) of an event."""
-    first = round(event.at / tick_s)
+    first = round(event.at / TICK_S)
     if isinstance(event, StuckEncoder | StuckVelocity | Jam | PowerCut):
         return first, math.inf
     if isinstance(event, Cut | DriveJoint | RemoteHold):
-        return first, first + max(1, round(event.duration / tick_s))
+        return first, first + max(1, round(event.duration / TICK_S))
     return first, first + 1
-
-
-TICK_S = 0.001  # [s]
-ANSWERABLE = 4  # states of which a command that comes now may answer any: ticks, both ways
 
 
 class Firmware:
@@ -245,7 +173,8 @@ class Firmware:
         )
         self._reply_every = max(1, round(1.0 / options.stream_hz / TICK_S))
         self._thermal = Thermal(options.thermal)
-        self._script = EventScript(options.events, TICK_S)
+        self._windows = [(*_window(event), event) for event in options.events]
+        self._edges = {edge for first, last, _ in self._windows for edge in (first, last)}
         self._wire = wire_of(robot)
         self._drivers = MotorDrivers(options.brake_kd)
         self._frame = StateFrame(options, self._wire)
@@ -301,7 +230,8 @@ class Firmware:
         commands = [command for frame in frames if (command := self._believed(frame)) is not None]
         if self.state is FirmwareState.WAITING and not commands:
             return []
-        self._disturb(self._script.change(self._tick))
+        if self._tick in self._edges:
+            self._disturb()
         if self.state is FirmwareState.OFF:
             return []
         for command in commands:
@@ -357,24 +287,42 @@ class Firmware:
         elif self._moved and self.first_damping_at is None:
             self.first_damping_at = now
 
-    def _disturb(self, disturbance: Disturbance | None) -> None:
-        """Do what begins or ends at this tick."""
-        if disturbance is None:
-            return
-        self.is_cut, self._pressed = disturbance.is_cut, bool(disturbance.buttons)
-        self._encoders.stick(disturbance.stuck, disturbance.told_speed)
-        self._jams.jam(disturbance.jammed, self.plant.truth().q[7:])
-        for motor, temperature in disturbance.heat:
-            self._thermal.heat(motor, temperature)
-        self._frame.hold_remote(disturbance.buttons, disturbance.sticks)
-        self._driven = disturbance.joint_torque
+    def _disturb(self) -> None:
+        """Do what begins or ends at this tick; events that overlap add up."""
+        active = [event for first, last, event in self._windows if first <= self._tick < last]
+        stuck, jammed = np.zeros((2, JOINTS), np.bool_)
+        told_speed, push = np.full(JOINTS, np.nan), np.zeros(3)
+        buttons, sticks = frozenset[str](), dict[str, float]()
+        self._driven, self.is_cut = np.zeros(JOINTS), False
+        for event in active:
+            match event:
+                case StuckEncoder():
+                    stuck[motor_index(event.motor)] = True
+                case StuckVelocity():
+                    told_speed[motor_index(event.motor)] = event.value
+                case Jam():
+                    jammed[motor_index(event.motor)] = True
+                case DriveJoint():
+                    self._driven[motor_index(event.motor)] += event.torque
+                case Heat():
+                    self._thermal.temperature[motor_index(event.motor)] = event.temperature
+                case RemoteHold():  # of a stick held twice, the later event's way
+                    buttons, sticks = buttons.union(event.buttons), sticks | event.sticks
+                case VelocityPush():
+                    push += event.value
+                case Cut():
+                    self.is_cut = True
+                case PowerCut():
+                    self.plant.block_motors(True)
+                    self._watch.switch_off(self._tick)
+        self._pressed = bool(buttons)
+        self._encoders.stick(stuck, told_speed)
+        self._jams.jam(jammed, self.plant.truth().q[7:])
+        self._frame.hold_remote(buttons, sticks)
         self.plant.drive_joints(self._driven)
-        if disturbance.push.any():
-            self.plant.add_base_velocity(disturbance.push)
-            self.pushes.append((self.clock_ms, disturbance.push.tolist()))
-        if disturbance.power_cut:
-            self.plant.block_motors(True)
-            self._watch.switch_off(self._tick)
+        if push.any():
+            self.plant.add_base_velocity(push)
+            self.pushes.append((self.clock_ms, push.tolist()))
 
     def _answers(self, commands: int, now: float) -> list[bytes]:
         """This tick's state, as often as it is due."""

@@ -183,7 +183,7 @@ class Thermal:
     """Temperatures of the twelve motors.
 
     Attributes:
-        temperature: (12) [deg C].
+        temperature: (12) [deg C]; may be written to.
         shut_down: (12) whether the firmware has shut the motor down.
     """
 
@@ -201,10 +201,6 @@ class Thermal:
             self.temperature, self.shut_down, torque, period / o.time_constant, o.ambient, o.rise,
             o.stop, o.restart,
         )  # fmt: skip
-
-    def heat(self, motor: int, temperature: float) -> None:
-        """Set one motor's temperature [deg C]."""
-        self.temperature[motor] = temperature
 
 
 @njit(cache=True)

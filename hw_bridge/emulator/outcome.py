@@ -1,6 +1,5 @@
 """The worst that the emulated robot was asked for and did, and how it is in the end."""
 
-import math
 from typing import Literal
 
 import msgspec
@@ -10,6 +9,7 @@ from numpy.typing import NDArray
 
 from robots.conventions import FALLEN_TILT
 from robots.robot import Robot
+from robots.rotations import tilt_of
 from runtime.messages import GroundTruth
 
 Array = NDArray[np.float64]
@@ -74,14 +74,12 @@ def _note(
         worst[5] = max(worst[5], temperature[i])
         power += abs(torque[i] * v[6 + i])
     worst[4] = max(worst[4], power)
-    cosine = 1.0 - 2.0 * (q[3] * q[3] + q[4] * q[4])  # between the world's z and the base's
-    worst[6] = max(worst[6], np.arccos(min(1.0, max(-1.0, cosine))))
+    worst[6] = max(worst[6], tilt_of(q[3:7]))
 
 
 Posture = Literal["standing", "lying", "fallen", "moving"]
 
 STILL = 0.05  # [rad/s] and [m/s], below which nothing moves
-_FALLEN_COSINE = math.cos(FALLEN_TILT)  # past that tilt it is not up to its legs
 _UP = 0.6  # of the stand's height, over which the trunk is carried
 
 
@@ -92,8 +90,7 @@ def is_still(truth: GroundTruth) -> bool:
 
 def posture_of(truth: GroundTruth, stand_height: float) -> Posture:
     """Fallen past 60 degrees of tilt, on its feet, on its belly, or still on the way."""
-    x, y = truth.q[3:5]
-    if not 1.0 - 2.0 * (x * x + y * y) > _FALLEN_COSINE:
+    if not tilt_of(truth.q[3:7]) < FALLEN_TILT:
         return "fallen"
     if not is_still(truth):
         return "moving"

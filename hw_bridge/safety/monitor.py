@@ -5,15 +5,36 @@ import math
 import numpy as np
 
 from hw_bridge.intake import DQ, MODE, NUMBERS, QUATERNION, SQUARE, TEMPERATURE, TORQUE, Q, Sample
-from hw_bridge.motion import tilt_of
 from hw_bridge.options import HardwareSafetyOptions
 from hw_bridge.safety import watch as w
 from hw_bridge.safety.watches import GO, JOINT_LABELS, Verdict, damp
 from hw_bridge.wire.layout import BRAKE, OVERHEATED
 from robots.robot import Robot
+from robots.rotations import tilt_of
 
 # Seen in unitree_legged_sdk thread 54: 0x08 of an overheated motor, 0x00 after lost commands.
 MEANINGS = {BRAKE: ", braked, as after lost commands", OVERHEATED: ", overheated"}
+_HOT = "{name} at {temperature:.0f} degC (limit {hot:.0f})"
+CAUSES = {
+    w.TOO_HOT: _HOT,
+    w.HOT: _HOT,
+    w.BROKEN: "the IMU's quaternion has length {length:.2f} (expected 1)",
+    w.TILTED: "the trunk is tilted by {lean:.0f} deg (limit {leant:.0f})",
+    w.OUTSIDE: "{name} at {q:.2f} rad (range {low:.2f} to {high:.2f}, "
+    "limit {o.excursion_max:.2f} beyond)",
+    w.FAST: "{name} at {speed:.1f} rad/s (limit {o.velocity_stop:.0f})",
+    w.POWER: "the motors take {power:.0f} W (limit {o.power_stop:.0f})",
+    w.LEFT_SERVO: "{name} has left servo mode: the robot's own protection "
+    "(mode 0x{mode:02X}{meaning})",
+    w.NO_SERVO: "{name} does not enter servo mode (mode 0x{mode:02X}{meaning})",
+    w.LEAPT: "{name}: the encoder leapt to {q:.2f} rad",
+    w.STUCK: "{name}: the encoder is stuck at {q:.2f} rad (unchanged for {still_ms:.0f} ms while "
+    "the motor moves)",
+    w.STUCK_SPEED: "{name}: the speed is stuck at {stuck:.2f} rad/s (unchanged for "
+    "{stuck_ms:.0f} ms while the joint went {way:.2f} rad elsewhere)",
+    w.JAMMED: "{name} is jammed: {torque:.0f} N m for {jam_ms:.0f} ms without a motion "
+    "(limit {o.jam_torque:.0f})",
+}
 
 
 class Monitor:
@@ -92,52 +113,18 @@ class Monitor:
 
     def _say(self, found: int, motor: int, sample: Sample, tilt: float) -> Verdict:
         """The verdict on what was found."""
-        o, numbers, name = self._bounds[0], sample.numbers, JOINT_LABELS[motor]
-        q, torque = numbers[Q][motor], numbers[TORQUE][motor]
-        if found in (w.TOO_HOT, w.HOT):
-            limit = o.temperature_stop + (w.DAMP_MARGIN if found == w.TOO_HOT else 0.0)
-            cause = f"{name} at {numbers[TEMPERATURE][motor]:.0f} degC (limit {limit:.0f})"
-            return damp(cause) if found == w.TOO_HOT else Verdict("sit_down", cause)
-        if found == w.BROKEN:
-            length = math.sqrt(numbers[SQUARE])
-            return damp(f"the IMU's quaternion has length {length:.2f} (expected 1)")
-        if found == w.TILTED:
-            lean = math.degrees(tilt_of(np.roll(numbers[QUATERNION], 1)))
-            limit = math.degrees(o.tilt_max + tilt)
-            return damp(f"the trunk is tilted by {lean:.0f} deg (limit {limit:.0f})")
-        if found == w.OUTSIDE:
-            low, high = o.ranges[:, motor]
-            return damp(
-                f"{name} at {q:.2f} rad (range {low:.2f} to {high:.2f}, "
-                f"limit {o.excursion_max:.2f} beyond)"
-            )
-        if found == w.FAST:
-            speed = abs(numbers[DQ][motor])
-            return damp(f"{name} at {speed:.1f} rad/s (limit {o.velocity_stop:.0f})")
-        if found == w.POWER:
-            power = np.abs(numbers[TORQUE] * numbers[DQ]).sum()
-            return damp(f"the motors take {power:.0f} W (limit {o.power_stop:.0f})")
-        if found in (w.LEFT_SERVO, w.NO_SERVO):
-            left = "has left servo mode: the robot's own protection"
-            what = left if found == w.LEFT_SERVO else "does not enter servo mode"
-            mode = int(numbers[MODE][motor])
-            return damp(f"{name} {what} (mode 0x{mode:02X}{MEANINGS.get(mode, '')})")
-        if found == w.LEAPT:
-            return damp(f"{name}: the encoder leapt to {q:.2f} rad")
-        if found == w.STUCK:
-            still = 1e3 * (sample.time - self._seen.still_since(motor))
-            return damp(
-                f"{name}: the encoder is stuck at {q:.2f} rad (unchanged for {still:.0f} ms while "
-                "the motor moves)"
-            )
-        if found == w.STUCK_SPEED:
-            speed, since, way = self._seen.stuck_speed(motor)
-            return damp(
-                f"{name}: the speed is stuck at {speed:.2f} rad/s (unchanged for "
-                f"{1e3 * (sample.time - since):.0f} ms while the joint went {way:.2f} rad "
-                "elsewhere)"
-            )
-        return damp(
-            f"{name} is jammed: {torque:.0f} N m for {1e3 * o.jam_s:.0f} ms without a motion "
-            f"(limit {o.jam_torque:.0f})"
-        )
+        o, numbers, time = self._bounds[0], sample.numbers, sample.time
+        mode, hot = int(numbers[MODE][motor]), w.DAMP_MARGIN if found == w.TOO_HOT else 0.0
+        speed, since, way = self._seen.stuck_speed(motor)
+        cause = CAUSES[found].format(
+            o=o, name=JOINT_LABELS[motor], q=numbers[Q][motor], speed=abs(numbers[DQ][motor]),
+            torque=numbers[TORQUE][motor], temperature=numbers[TEMPERATURE][motor],
+            hot=o.temperature_stop + hot, mode=mode, meaning=MEANINGS.get(mode, ""),
+            low=o.ranges[0, motor], high=o.ranges[1, motor], length=math.sqrt(numbers[SQUARE]),
+            lean=math.degrees(tilt_of(numbers[QUATERNION])),
+            leant=math.degrees(o.tilt_max + tilt),
+            power=np.abs(numbers[TORQUE] * numbers[DQ]).sum(), jam_ms=1e3 * o.jam_s,
+            still_ms=1e3 * (time - self._seen.still_since(motor)),
+            stuck=speed, stuck_ms=1e3 * (time - since), way=way,
+        )  # fmt: skip
+        return Verdict("sit_down", cause) if found == w.HOT else damp(cause)

@@ -18,18 +18,18 @@ walk, a push of 2.5 m/s, a jump, a flip or a stand on two legs holds without mov
 lasted 59 ms in simulation; a stand takes 12 N m.
 """
 
-import math
 from typing import NamedTuple
 
 import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
-from hw_bridge.intake import DQ, MODE, SQUARE, TEMPERATURE, TORQUE, Q
+from hw_bridge.intake import DQ, MODE, QUATERNION, SQUARE, TEMPERATURE, TORQUE, Q
 from hw_bridge.options import HardwareSafetyOptions, velocity_stop
 from hw_bridge.wire.layout import SERVO
 from robots.record import Record, record
 from robots.robot import Robot
+from robots.rotations import tilt_of
 
 Array = NDArray[np.float64]
 
@@ -231,7 +231,7 @@ def _watch_motion(
     broken = _lasts(memory, _BROKEN, not unit, time, confirm_s)
     tilted = False
     if not broken:
-        is_level = not unit or _tilt(numbers) <= o.tilt_max + allowance  # NaN allows nothing
+        is_level = not unit or tilt_of(numbers[QUATERNION]) <= o.tilt_max + allowance  # NaN allows nothing
         tilted = _lasts(memory, _TILTED, not is_level, time, confirm_s)
     outside, fast, power = 0, 0, 0.0
     is_out, is_fast = False, False
@@ -255,13 +255,6 @@ def _watch_motion(
     if is_fast:
         return FAST, fast
     return (POWER, -1) if memory[_EXCESS] >= o.power_samples else (OK, -1)
-
-
-@njit(cache=True)
-def _tilt(numbers: Array) -> float:
-    """Angle of the trunk's z axis to the vertical [rad], of a quaternion of unit length."""
-    cosine = 1.0 - 2.0 * (numbers[0] ** 2 + numbers[1] ** 2)
-    return math.acos(min(1.0, max(-1.0, cosine)))
 
 
 @njit(cache=True)

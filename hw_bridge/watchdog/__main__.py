@@ -53,7 +53,7 @@ class Process:
         data, descriptors, _, _ = socket.recv_fds(channel, LARGEST, 2)
         setup: dict[str, Any] = json.loads(data)
         self._channel, self._report = channel, report
-        self._page = Page(descriptors[0])
+        self._page = Page.at(descriptors[0])
         self._black_box = PipeWriter(setup["black_box"])
         self._robot: RobotView
         if setup["dds"]:
@@ -67,7 +67,7 @@ class Process:
         self._watchdog = Watchdog(
             self._page,
             self._send,
-            lambda now: self._inputs.poll(now, self._page.up),
+            lambda now: self._inputs.poll(now, bool(self._page.up)),
             self._robot.remote_stop,
             self._tell,
         )

@@ -76,7 +76,7 @@ class WatchdogLink:
     @property
     def latched(self) -> bool:
         """Whether the watchdog damps the robot: nothing but damping may be sent any more."""
-        return self._page.latched
+        return bool(self._page.latched)
 
     def set_frame(self, frame: bytes) -> None:
         """Have it send `frame` when it damps."""
@@ -118,7 +118,7 @@ class WatchdogLink:
     def close(self, is_off: bool) -> None:
         """End the watchdog where the robot is off; else it damps the robot. Safe to call twice."""
         if is_off:
-            self._page.release()
+            self._page.beat, self._page.released = 0, 1
         self._channel.close()
 
     def _press(self, keys: str) -> None:

@@ -12,16 +12,14 @@ from hw_bridge.intake import WRAP, Intake
 from hw_bridge.link import Datagram
 from hw_bridge.wire.frame import seal
 from hw_bridge.wire.layout import Header
-from hw_bridge.wire.low_state import encode_low_state, zero_low_state
-from tests.a1 import WIRE
+from tests.a1 import WIRE, state_frame
 
 ROBOT, STRANGER = ("192.168.123.10", 8007), ("192.168.123.161", 8007)
 MS = 1e-3
-STATE = zero_low_state(WIRE)
 
 
-def frame(tick, header=STATE.header, **fields):
-    return encode_low_state(WIRE, STATE._replace(header=header, tick=tick % WRAP, **fields))
+def frame(tick, header=Header(), **fields):
+    return state_frame(WIRE, header=header, tick=tick % WRAP, **fields)
 
 
 def with_number(value, name, index=None, motor=None, tick=1):

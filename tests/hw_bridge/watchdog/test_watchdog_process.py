@@ -24,23 +24,19 @@ from hw_bridge.options import LinkOptions, OperatorOptions
 from hw_bridge.setpoints import damping
 from hw_bridge.states import Request
 from hw_bridge.watchdog.link import WatchdogLink
-from hw_bridge.wire.layout import wire_of
 from hw_bridge.wire.low_command import LowCommandEncoder
-from hw_bridge.wire.low_state import encode_low_state, zero_low_state
 from hw_bridge.wire.remote import encode_remote
-from robots.robot import load_robot
 from runtime.clock import RealTimeClock
 from saltus.configuration.launch import TICK_S, load_launch
 from saltus.launch.cores import serve_ticks, watchdog_priority
 from saltus.launch.supervisor import watchdog_command
+from tests.a1 import A1, WIRE, state_frame
 
 LOCALHOST = "127.0.0.1"
-A1 = load_robot("a1")
-WIRE = wire_of(A1)
 DAMPING = LowCommandEncoder(WIRE).encode(damping(5.0))
 _MOTION = damping(5.0)._replace(q=A1.stand, kp=damping(80.0).kd)
 MOTION = LowCommandEncoder(WIRE).encode(_MOTION)
-STATE = encode_low_state(WIRE, zero_low_state(WIRE))
+STATE = state_frame(WIRE)
 STATE_WITH_STOP = STATE[: WIRE.remote.start] + encode_remote(["R2"]) + STATE[WIRE.remote.stop :]
 START_S, SERVED_S = 60.0, 0.1  # [s] to wait for the first command, and to go on before the harm
 AFTER_S = 0.4  # [s] for which the robot listens after the harm
