@@ -33,12 +33,11 @@ from hw_bridge.link import Link
 from hw_bridge.operator.driving import Steering
 from hw_bridge.operator.operator import Operator
 from hw_bridge.options import HardwareOptions
-from hw_bridge.setpoints import damping, no_torque
 from hw_bridge.state_machine import StateMachine
 from hw_bridge.states import Request, RobotState
 from hw_bridge.watchdog.link import WatchdogLink
 from hw_bridge.wire.layout import Header, command_header, wire_of
-from hw_bridge.wire.low_command import LowCommandEncoder
+from hw_bridge.wire.low_command import LowCommandEncoder, damping, no_torque
 from hw_bridge.wire.remote import Remote, decode_remote
 from robots.imu_units import doubt_at_rest
 from robots.robot import Robot

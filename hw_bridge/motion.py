@@ -23,9 +23,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hw_bridge.options import MotionOptions
-from hw_bridge.safety.watches import JOINT_LABELS, Debounce
-from hw_bridge.setpoints import Setpoints
-from robots.conventions import GRAVITY
+from hw_bridge.wire.low_command import Setpoints
+from robots.conventions import GRAVITY, JOINT_LABELS
 from robots.legs import foot_jacobians_in_base, foot_positions_in_base
 from robots.profiles import minimum_jerk
 from robots.robot import Robot
@@ -232,6 +231,33 @@ def rest_joints(robot: Robot) -> Array:
     spread = np.sign(legs.plane) * np.round(np.maximum(0.0, touching + SPREAD_FURTHER), 2)
     joints[::3] = np.clip(spread, legs.lower[::3], legs.upper[::3])
     return joints
+
+
+class Debounce:
+    """Watches one yes-or-no fact over the samples' own time."""
+
+    def __init__(self, needed_s: float) -> None:
+        """It has lasted once it has been so for `needed_s` [s], in two samples at least."""
+        self._needed_s = needed_s
+        self._since: float | None = None
+
+    def reset(self) -> None:
+        """Begin anew."""
+        self._since = None
+
+    def update(self, is_so: bool, time: float) -> bool:
+        """Whether it has lasted, with this sample of time `time` [s].
+
+        Time that goes back begins anew; time that leaps ahead counts, because nothing was seen to
+        be otherwise.
+        """
+        if not is_so:
+            self._since = None
+            return False
+        if self._since is None or time < self._since:
+            self._since = time
+            return False
+        return time - self._since >= self._needed_s
 
 
 class Settling:

@@ -14,11 +14,18 @@ import math
 import numpy as np
 from numpy.typing import NDArray
 
-from hw_bridge.motion import Motion, PostureMotions, Settling, furthest, is_level, is_still
+from hw_bridge.motion import (
+    Debounce,
+    Motion,
+    PostureMotions,
+    Settling,
+    furthest,
+    is_level,
+    is_still,
+)
 from hw_bridge.options import MotionOptions
-from hw_bridge.safety.watches import Debounce
-from hw_bridge.setpoints import Setpoints, damping, no_torque, setpoints_of
 from hw_bridge.states import UP, Request, RobotState
+from hw_bridge.wire.low_command import Setpoints, damping, no_torque, setpoints_of
 from robots.robot import Robot
 
 Array = NDArray[np.float64]

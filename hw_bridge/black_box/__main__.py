@@ -9,9 +9,8 @@ import os
 import sys
 from pathlib import Path
 
-from hw_bridge.black_box.keeper import Keeper
 from hw_bridge.black_box.pipe import PipeReader
-from hw_bridge.black_box.ring import Ring
+from hw_bridge.black_box.ring import Keeper, Ring
 from runtime.exit import exit_at_once
 from runtime.realtime import prefer_process
 from runtime.signals import StopFlag

@@ -7,9 +7,8 @@ from numba import njit
 from numpy.typing import NDArray
 
 from hw_bridge.emulator.options import ThermalOptions
-from hw_bridge.setpoints import no_torque
 from hw_bridge.wire.layout import BRAKE, JOINTS, POS_STOP, SERVO, VEL_STOP
-from hw_bridge.wire.low_command import LowCommand
+from hw_bridge.wire.low_command import LowCommand, no_torque
 from robots.motor_law import motor_torque
 from runtime.messages import MotorCommand
 

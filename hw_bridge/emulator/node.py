@@ -6,10 +6,9 @@ from typing import Any
 import msgspec
 
 from hw_bridge.dds.link import DdsRobot
-from hw_bridge.emulator.firmware import TICK_S, Firmware, Plant
+from hw_bridge.emulator.firmware import TICK_S, Firmware, Plant, is_still, posture_of
 from hw_bridge.emulator.network import Address, LossyNetwork, RobotSocket
 from hw_bridge.emulator.options import EmulatorOptions
-from hw_bridge.emulator.outcome import is_still, posture_of
 from hw_bridge.wire.layout import wire_of
 from robots.robot import Robot
 from runtime.bus import Publisher

@@ -22,6 +22,9 @@ from robots.conventions import JOINT_NAMES
 from runtime.options import Options, Range, positive
 
 Length = Annotated[float, positive("s", 86_400.0)]
+Share = Annotated[float, Range("-", 0.0, 1.0)]
+Celsius = Annotated[float, Range("deg C", -40.0, 127.0)]
+Word = Annotated[int, Range("-", 0, 2**32 - 1)]
 MOTORS = tuple(name.removesuffix("_joint") for name in JOINT_NAMES)
 
 
@@ -167,11 +170,11 @@ class ThermalOptions(Options, frozen=True):
         restart: temperature below which it works again.
     """
 
-    ambient: Annotated[float, Range("deg C", -40.0, 127.0)] = 25.0
+    ambient: Celsius = 25.0
     rise: Annotated[float, Range("K/(N m)^2", 0.0, 1000.0)] = 0.35
     time_constant: Annotated[float, Range("s", 0.001, 1e9)] = 600.0
-    stop: Annotated[float, Range("deg C", -40.0, 127.0)] = 65.0
-    restart: Annotated[float, Range("deg C", -40.0, 127.0)] = 55.0
+    stop: Celsius = 65.0
+    restart: Celsius = 55.0
 
     def __post_init__(self) -> None:
         """Raise ValueError, naming the option and what it takes."""
@@ -197,13 +200,13 @@ class NetworkOptions(Options, frozen=True):
         seed: equal seeds and frames give equal faults.
     """
 
-    loss: Annotated[float, Range("-", 0.0, 1.0)] = 0.0
-    duplicate: Annotated[float, Range("-", 0.0, 1.0)] = 0.0
-    reorder: Annotated[float, Range("-", 0.0, 1.0)] = 0.0
+    loss: Share = 0.0
+    duplicate: Share = 0.0
+    reorder: Share = 0.0
     reorder_s: Annotated[float, Range("s", 0.0, 10.0)] = 0.003
-    corrupt: Annotated[float, Range("-", 0.0, 1.0)] = 0.0
+    corrupt: Share = 0.0
     jitter_s: Annotated[float, Range("s", 0.0, 10.0)] = 0.0
-    seed: Annotated[int, Range("-", 0, 2**32 - 1)] = 0
+    seed: Word = 0
 
     @property
     def perfect(self) -> bool:
@@ -254,10 +257,10 @@ class EmulatorOptions(Options, frozen=True):
     stream_hz: Annotated[float, Range("Hz", 1.0, 1000.0)] = 1000.0
     comm_version: Annotated[int, Range("-", 0, 2**16 - 1)] = 3
     robot_id: Annotated[int, Range("-", 0, 2**16 - 1)] = 1
-    serial: Annotated[int, Range("-", 0, 2**32 - 1)] = 20211207
+    serial: Word = 20211207
     bandwidth: Annotated[int, Range("-", 0, 2**8 - 1)] = 8
     tick_unit_s: Annotated[float, Range("s", 1e-7, 0.01)] = 1e-3
-    first_tick: Annotated[int, Range("-", 0, 2**32 - 1)] = 0
+    first_tick: Word = 0
     foot_force_scale: Annotated[float, Range("N/count", 1e-3, 1e3)] = 1.0
     foot_force_offset: Annotated[Counts4, Range("counts", -(2**15) + 1, 2**15 - 1)] = (
         -1, -23, -8, -14,

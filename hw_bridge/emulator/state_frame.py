@@ -74,7 +74,7 @@ class StateFrame:
         zero = np.zeros(JOINTS)
         write_numbers(
             self._record, wire.torque_scale, np.array([0.0, 0.0, 0.0, 1.0]), zero[:3], zero[:3],
-            *[zero] * 5, zero[:4],
+            zero, zero, zero, zero, zero, zero[:4],
         )  # fmt: skip
         self._record[:] = np.zeros((), wire.state)
         wire.write_header(record, options.header)

@@ -25,9 +25,15 @@ from numpy.typing import NDArray
 
 from hw_bridge.intake import DQ, NUMBERS, Q
 from hw_bridge.options import HardwareSafetyOptions, motor_limits
-from hw_bridge.setpoints import SENT, no_torque
 from hw_bridge.wire.layout import POS_STOP, VEL_STOP
-from hw_bridge.wire.low_command import LowCommandEncoder, Scales, cut_gains, write_motors
+from hw_bridge.wire.low_command import (
+    SENT,
+    LowCommandEncoder,
+    Scales,
+    cut_gains,
+    no_torque,
+    write_motors,
+)
 from robots.motor_law import motor_torque
 from robots.record import Record
 from robots.robot import Robot

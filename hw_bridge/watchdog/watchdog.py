@@ -98,16 +98,12 @@ class RobotView(ABC):
         """Send a frame; False where it was not taken."""
 
     @abstractmethod
-    def look(self) -> list[bytes]:
-        """The states that the tracker has not taken, which it still can take."""
-
-    @abstractmethod
-    def take(self) -> list[bytes]:
-        """Read all pending states; no other process does."""
+    def states(self, peek: bool) -> list[bytes]:
+        """The states that wait; `peek`: the tracker still can take them, and each is seen once."""
 
     def remote_stop(self) -> str:
         """The cause of a stop by the remote in what waits, or ""; a late tracker may go on."""
-        for frame in self.look():
+        for frame in self.states(peek=True):
             bits = int.from_bytes(frame[self._at : self._at + 2], "little")
             for stop, cause in self._stops:
                 if bits & stop == stop:
@@ -120,7 +116,7 @@ class RobotView(ABC):
 
     def silence(self, now: float) -> float:
         """For how long no frame has come since `take_over` [s]."""
-        if self.take():
+        if self.states(peek=False):
             self._last = now
         return now - self._last
 
@@ -148,19 +144,15 @@ class QueueView(RobotView):
             return False  # the next one is 2 ms away
         return True
 
-    def look(self) -> list[bytes]:
-        """See `RobotView.look`."""
-        return self._frames(socket.MSG_PEEK) if self._peeks else []
-
-    def take(self) -> list[bytes]:
-        """See `RobotView.take`."""
-        return self._frames(0)
-
-    def _frames(self, flags: int) -> list[bytes]:
+    def states(self, peek: bool) -> list[bytes]:
+        """See `RobotView.states`."""
+        if peek and not self._peeks:
+            return []
+        flags = socket.MSG_DONTWAIT | (socket.MSG_PEEK if peek else 0)
         frames = []
         try:
             for _ in range(MOST):
-                frame, sender = self._socket.recvfrom(LONGEST, flags | socket.MSG_DONTWAIT)
+                frame, sender = self._socket.recvfrom(LONGEST, flags)
                 if sender == self._address and len(frame) == self._size:
                     frames.append(frame)
         except OSError:
@@ -190,12 +182,8 @@ class DdsView(RobotView):
         """See `RobotView.send`."""
         return self._commands.send(self._to(frame))
 
-    def look(self) -> list[bytes]:
-        """See `RobotView.look`: the newest state."""
-        return self.take()
-
-    def take(self) -> list[bytes]:
-        """See `RobotView.take`."""
+    def states(self, peek: bool) -> list[bytes]:
+        """See `RobotView.states`: the newest one, of a reader that is this process's own."""
         return [self._of(cdr) for cdr in self._states.take() if len(cdr) == self._size]
 
 

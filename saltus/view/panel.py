@@ -15,8 +15,7 @@ import viser
 from viser import uplot
 
 from controller.planner_options import CostOptions, HilqrSection
-from hw_bridge.operator.drivers import KeyDriver
-from hw_bridge.operator.driving import Pacer
+from hw_bridge.operator.driving import KeyDriver, Pacer
 from runtime.bus import Bus, Publisher
 from runtime.endpoints import EndpointInUse
 from runtime.topics import COMMAND, PACE, PUSH, TUNING, Topic

@@ -12,15 +12,12 @@ from hw_bridge.black_box.pipe import WAYS, Unpacker, pack
 from hw_bridge.emulator.motors import MotorDrivers
 from hw_bridge.intake import Intake
 from hw_bridge.link import Datagram
-from hw_bridge.operator.drivers import CommandBounds, GamepadDriver, RemoteDriver
-from hw_bridge.operator.driving import KeyDevice
+from hw_bridge.operator.driving import CommandBounds, GamepadDriver, KeyDevice, RemoteDriver
 from hw_bridge.operator.gamepad import Gamepad, Joystick
 from hw_bridge.operator.keyboard import Keyboard
 from hw_bridge.options import GamepadButtons, KeyOptions
-from hw_bridge.setpoints import Setpoints, damping
-from hw_bridge.wire.frame import WireError, seal
-from hw_bridge.wire.low_command import LowCommandEncoder, decode_low_command
-from hw_bridge.wire.low_state import LowState, decode_low_state
+from hw_bridge.wire.frame import LowState, WireError, decode_low_state, seal
+from hw_bridge.wire.low_command import LowCommandEncoder, Setpoints, damping, decode_low_command
 from hw_bridge.wire.remote import BUTTONS, STICKS, decode_remote, encode_remote
 from runtime.messages import encode
 from tests.a1 import WIRE, state_frame

@@ -18,8 +18,8 @@ ROBOT, STRANGER = ("192.168.123.10", 8007), ("192.168.123.161", 8007)
 MS = 1e-3
 
 
-def frame(tick, header=Header(), **fields):
-    return state_frame(WIRE, header=header, tick=tick % WRAP, **fields)
+def frame(tick, *header, **fields):
+    return state_frame(WIRE, header=Header(*header), tick=tick % WRAP, **fields)
 
 
 def with_number(value, name, index=None, motor=None, tick=1):
@@ -44,7 +44,7 @@ def take(intake, *ticks, start=10.0):
 
 def test_the_first_good_frame_tells_the_header_and_where_the_robot_counts():
     intake, header = Intake(WIRE, ROBOT, MS), Header(0xFF, 1, 2, 3, 4)
-    first = intake.take([datagram(frame(5000, header, imu_temperature=33))])
+    first = intake.take([datagram(frame(5000, *header, imu_temperature=33))])
     assert first is not None and first is intake.last
     assert intake.header == header
     assert (first.tick, first.time, first.arrival) == (5000, 10.0, 10.0)
@@ -58,7 +58,7 @@ MISCHIEF = {
     "wrong_sender": lambda k: datagram(frame(k), 10.0 + k * MS, STRANGER),
     "length": lambda k: datagram(frame(k)[: 771 - 1 - k % 771], 10.0 + k * MS),
     "crc": lambda k: datagram(frame(k)[:-1] + b"?", 10.0 + k * MS),
-    "header": lambda k: datagram(frame(k, Header(robot_id=9)), 10.0 + k * MS),
+    "header": lambda k: datagram(frame(k, 0xFF, 0, 9), 10.0 + k * MS),
     "not_finite": lambda k: datagram(with_number(np.nan, "rpy", 0, tick=k), 10.0 + k * MS),
     "duplicate": lambda k: datagram(frame(k - 1), 10.0 + k * MS),
     "old": lambda k: datagram(frame(k - 2), 10.0 + k * MS),

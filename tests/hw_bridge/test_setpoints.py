@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 from numpy.testing import assert_allclose, assert_array_equal
 
-from hw_bridge.setpoints import Setpoints, damping, no_torque
+from hw_bridge.wire.low_command import Setpoints, damping, no_torque
 
 NUMBERS = arrays(np.float64, 12, elements=st.floats(-100.0, 100.0))
 

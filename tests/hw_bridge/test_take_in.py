@@ -8,8 +8,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 
 from hw_bridge import intake as t
 from hw_bridge.options import SensingOptions
-from hw_bridge.wire.frame import frame_fault, seal
-from hw_bridge.wire.low_state import decode_low_state
+from hw_bridge.wire.frame import decode_low_state, frame_fault, seal
 from runtime.messages import SensorReading, decode, encode
 from tests.a1 import WIRE
 from tests.hw_bridge.safety.safety_samples import sample_of
@@ -77,8 +76,9 @@ def test_a_number_that_is_none_is_found_wherever_it_stands(field, place, value):
 def test_every_number_stands_where_the_stack_expects_it(seed):
     rng = np.random.default_rng(seed)
     believed = sample_of(
-        9.5, 9.0, 77, SensingOptions(0.5, (1.0, -2.0, 3.0, 4.0)), quaternion_wxyz=rng.normal(size=4),
-        gyroscope=rng.normal(size=3), accelerometer=rng.normal(size=3), q=rng.normal(size=20),
+        9.5, 9.0, 77, SensingOptions(0.5, (1.0, -2.0, 3.0, 4.0)),
+        quaternion_wxyz=rng.normal(size=4), gyroscope=rng.normal(size=3),
+        accelerometer=rng.normal(size=3), q=rng.normal(size=20),
         dq=rng.normal(size=20), tau_est=rng.normal(size=20), foot_force=rng.integers(-100, 300, 4),
         mode=rng.integers(0, 99, 20), temperature=rng.integers(0, 99, 20),
     )  # fmt: skip

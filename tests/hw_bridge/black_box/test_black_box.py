@@ -9,10 +9,9 @@ import time
 
 import pytest
 
-from hw_bridge.black_box.link import RecordedLink
 from hw_bridge.black_box.pipe import PipeReader, PipeWriter, Unpacker
 from hw_bridge.black_box.ring import FRAMES, RUN_TEXT, SEGMENTS, Ring, RobotFrame, RunText, segments
-from hw_bridge.link import Datagram
+from hw_bridge.link import Datagram, RecordedLink
 from runtime.messages import decode, encode
 from runtime.recording import read_frames
 

@@ -14,15 +14,12 @@ import numpy as np
 import pytest
 
 from hw_bridge.dds import topics
-from hw_bridge.dds.link import COMMANDS, DdsLink, DdsRobot
-from hw_bridge.dds.motion_switcher import RELEASE_MODE, SERVICE, MotionSwitcher
+from hw_bridge.dds.link import COMMANDS, RELEASE_MODE, SERVICE, DdsLink, DdsRobot, MotionSwitcher
 from hw_bridge.dds.topics import API, ENCAPSULATION, GO, Participant, Place
 from hw_bridge.options import LinkOptions
-from hw_bridge.setpoints import Setpoints, damping, no_torque
-from hw_bridge.wire.frame import frame_fault
+from hw_bridge.wire.frame import decode_low_state, frame_fault
 from hw_bridge.wire.layout import WIRES
-from hw_bridge.wire.low_command import LowCommandEncoder
-from hw_bridge.wire.low_state import decode_low_state
+from hw_bridge.wire.low_command import LowCommandEncoder, Setpoints, damping, no_torque
 from tests.a1 import state_frame
 
 pytest.importorskip("cyclonedds")

@@ -7,9 +7,8 @@ import numpy as np
 from hw_bridge.intake import DQ, MODE, NUMBERS, ROW, SQUARE, TORQUE, Q, Sample, take_in
 from hw_bridge.options import SensingOptions
 from hw_bridge.safety.limits import REASONS, Limiter
-from hw_bridge.setpoints import SENT, Array, Setpoints
 from hw_bridge.wire.layout import SERVO, WIRES
-from hw_bridge.wire.low_command import LowCommandEncoder
+from hw_bridge.wire.low_command import SENT, Array, LowCommandEncoder, Setpoints
 from tests.a1 import A1, WIRE, stand_command, state_frame
 
 UNUSED = np.zeros(8)
@@ -23,7 +22,11 @@ def twenty(values):
 
 def sample_of(arrival, time, tick, sensing=None, **fields):
     """A sample as the wire would carry a state's `fields`."""
-    frame, row, o = state_frame(WIRE, tick=tick, **fields), np.empty(ROW), sensing or SensingOptions()
+    frame, row, o = (
+        state_frame(WIRE, tick=tick, **fields),
+        np.empty(ROW),
+        sensing or SensingOptions(),
+    )
     calibration = np.array([*o.foot_force_offset, o.foot_force_scale])
     data, header = np.frombuffer(frame, np.uint8), np.empty(0, np.uint8)
     take_in(data, WIRE.state_at, header, calibration, row[2 : 2 + NUMBERS])

@@ -21,10 +21,9 @@ import pytest
 
 from hw_bridge.link import UdpLink
 from hw_bridge.options import LinkOptions, OperatorOptions
-from hw_bridge.setpoints import damping
 from hw_bridge.states import Request
 from hw_bridge.watchdog.link import WatchdogLink
-from hw_bridge.wire.low_command import LowCommandEncoder
+from hw_bridge.wire.low_command import LowCommandEncoder, damping
 from hw_bridge.wire.remote import encode_remote
 from runtime.clock import RealTimeClock
 from saltus.configuration.launch import TICK_S, load_launch

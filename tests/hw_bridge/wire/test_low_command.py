@@ -9,10 +9,9 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 from numpy.testing import assert_array_equal
 
-from hw_bridge.setpoints import Setpoints, no_torque
 from hw_bridge.wire.frame import frame_fault
 from hw_bridge.wire.layout import SERVO, WIRES, Header
-from hw_bridge.wire.low_command import LowCommandEncoder, decode_low_command
+from hw_bridge.wire.low_command import LowCommandEncoder, Setpoints, decode_low_command, no_torque
 from tests.a1 import WIRE
 
 HEADERS = st.builds(Header, *(st.integers(0, (1 << bits) - 1) for bits in (8, 8, 8, 32, 8)))

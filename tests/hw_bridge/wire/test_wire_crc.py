@@ -5,10 +5,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hw_bridge.setpoints import no_torque
 from hw_bridge.wire.frame import crc, frame_fault, seal
 from hw_bridge.wire.layout import BRAKE, POS_STOP, SERVO, VEL_STOP
-from hw_bridge.wire.low_command import LowCommandEncoder
+from hw_bridge.wire.low_command import LowCommandEncoder, no_torque
 from tests.a1 import WIRE
 
 

@@ -4,8 +4,7 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hw_bridge.setpoints import Setpoints
-from hw_bridge.wire.low_command import LowCommandEncoder, cut_gains, decode_low_command
+from hw_bridge.wire.low_command import LowCommandEncoder, Setpoints, cut_gains, decode_low_command
 from tests.a1 import WIRE
 
 seeds = st.integers(0, 2**32 - 1)

@@ -5,11 +5,10 @@ from itertools import pairwise
 import numpy as np
 import pytest
 
-from hw_bridge.setpoints import Setpoints, no_torque
-from hw_bridge.wire.frame import crc, seal
-from hw_bridge.wire.layout import BRAKE, JOINTS, OVERHEATED, SERVO, WIRES
-from hw_bridge.wire.low_command import LowCommandEncoder
-from hw_bridge.wire.low_state import decode_low_state, encode_low_state, zero_low_state
+from hw_bridge.wire.frame import crc, decode_low_state, seal
+from hw_bridge.wire.layout import BRAKE, JOINTS, OVERHEATED, SERVO, WIRES, Header
+from hw_bridge.wire.low_command import LowCommandEncoder, Setpoints, no_torque
+from tests.a1 import state_frame
 
 # Of A1 and Go1.
 MOTOR = {"mode": 0, "q": 1, "dq": 5, "tau": 9, "kp": 11, "kd": 13, "reserve": 15}
@@ -90,9 +89,7 @@ def command(name, setpoints=None, idle=None, servos=None):
 
 
 def state(name, tick):
-    return encode_low_state(
-        WIRES[name], zero_low_state(WIRES[name])._replace(quaternion_wxyz=np.zeros(4), tick=tick)
-    )
+    return state_frame(WIRES[name], quaternion_wxyz=np.zeros(4), tick=tick)
 
 
 @pytest.mark.parametrize(
@@ -116,13 +113,9 @@ def test_checksums_of_the_vendors_libraries(frame, expected):
 def test_a_state_comes_back(name):
     wire = WIRES[name]
     mode = np.tile([SERVO, BRAKE, OVERHEATED, 3, 4], 4)
-    sent = zero_low_state(wire)._replace(
-        mode=mode,
-        q=np.arange(20.0),
-        tau_est=np.arange(-10.0, 10.0),
-        tick=5,
-        foot_force=np.arange(4),
-    )
-    found = decode_low_state(wire, encode_low_state(wire, sent))
-    for field in ("mode", "q", "tau_est", "tick", "foot_force", "header", "quaternion_wxyz"):
-        np.testing.assert_array_equal(getattr(found, field), getattr(sent, field))
+    sent = {"mode": mode, "q": np.arange(20.0), "tau_est": np.arange(-10.0, 10.0), "tick": 5,
+            "foot_force": np.arange(4), "header": Header(255, 1, 2, 3, 4),
+            "quaternion_wxyz": np.arange(4.0), "remote": bytes(range(40))}  # fmt: skip
+    found = decode_low_state(wire, state_frame(wire, **sent))
+    for field, value in sent.items():
+        np.testing.assert_array_equal(getattr(found, field), value)

@@ -7,8 +7,7 @@ import numpy as np
 import pytest
 
 from hw_bridge.black_box.ring import FRAMES, RUN_TEXT, Ring, RobotFrame, RunText, segments
-from hw_bridge.setpoints import Setpoints
-from hw_bridge.wire.low_command import LowCommandEncoder
+from hw_bridge.wire.low_command import LowCommandEncoder, Setpoints
 from runtime.messages import encode
 from saltus.cli.main import run
 from tests.a1 import WIRE, state_frame

@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 
 from hw_bridge.link import Datagram
 from hw_bridge.options import HardwareOptions
+from hw_bridge.wire.frame import LowState, decode_low_state
 from hw_bridge.wire.layout import BRAKE, OVERHEATED, SERVO, Header
-from hw_bridge.wire.low_state import LowState, decode_low_state
 from saltus.cli.main import run
 from saltus.doctor import checks as machine
 from saltus.doctor import robot as hardware_doctor

@@ -14,9 +14,9 @@ import pytest
 from rich.console import Console
 
 from hw_bridge.emulator.options import PowerCut
-from hw_bridge.safety.watches import JOINT_LABELS
 from hw_bridge.wire.layout import POS_STOP, SERVO, Header
 from hw_bridge.wire.remote import encode_remote
+from robots.conventions import JOINT_LABELS
 from saltus.cli.main import run
 from saltus.doctor.read_only_view import _last, panel
 from saltus.export.black_box import segments_of
