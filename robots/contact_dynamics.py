@@ -54,15 +54,6 @@ class ContactDynamics:
             q, v, self._solve(self.sets.get(mask_of(contacts)), q, v, tau), dt
         )
 
-    def acceleration_derivatives(
-        self, q: Array, v: Array, tau: Array, contacts: Sequence[float] | Array
-    ) -> tuple[Array, Array, Array, Array]:
-        """Return a (18), da/dq (18, 18) in the local tangent, da/dv (18, 18), da/dtau (18, 12)."""
-        contact_set = self.sets.get(mask_of(contacts))
-        a = self._solve(contact_set, q, v, tau)
-        a_q, a_v, a_tau = self._differentiate(contact_set)
-        return a, a_q, a_v, a_tau[:, 6:]
-
     def step_derivatives(
         self, q: Array, v: Array, tau: Array, contacts: Sequence[float] | Array, dt: float
     ) -> tuple[Array, Array]:

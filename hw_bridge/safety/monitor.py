@@ -26,10 +26,11 @@ from numba import njit
 from numpy.typing import NDArray
 
 from hw_bridge.intake import DQ, MODE, NUMBERS, QUATERNION, SQUARE, TEMPERATURE, TORQUE, Q, Sample
-from hw_bridge.options import HardwareSafetyOptions, velocity_stop
+from hw_bridge.options import HardwareSafetyOptions
+from hw_bridge.safety.limits import Bounds, bounds_of
 from hw_bridge.wire.layout import BRAKE, OVERHEATED, SERVO
 from robots.conventions import JOINT_LABELS
-from robots.record import Record, record
+from robots.record import Record
 from robots.robot import Robot
 from robots.rotations import tilt_of
 
@@ -68,27 +69,6 @@ _SERVED = 16  # whether it was in servo mode since it is to serve
 _COLUMNS = 17
 
 
-class WatchBounds(NamedTuple):
-    """The limits of `watch`, named as in HardwareSafetyOptions, and the joints' ranges (2, 12)."""
-
-    tilt_max: float
-    excursion_max: float
-    velocity_stop: float
-    power_stop: float
-    power_samples: float
-    temperature_warn: float
-    temperature_stop: float
-    confirm_s: float
-    mode_lost_s: float
-    mode_start_s: float
-    encoder_stuck_s: float
-    velocity_stuck_s: float
-    jam_torque: float
-    jam_way: float
-    jam_s: float
-    ranges: Array  # [rad]
-
-
 @njit(cache=True)
 def _restart(record: Array, motor: int, q: float, torque: float, time: float) -> None:
     """Begin to watch position `q` of a motor."""
@@ -100,30 +80,29 @@ def _restart(record: Array, motor: int, q: float, torque: float, time: float) ->
 
 
 @njit(cache=True)
-def _must_move(
-    record: Array, motor: int, loaded: bool, still_s: float, stuck_s: float, ranges: Array
-) -> bool:
+def _must_move(record: Array, motor: int, loaded: bool, still_s: float, b: Bounds) -> bool:
     """Whether something says that a motor moves whose position stands still."""
     leg, row = 3 * (motor // 3), record[motor]
     if abs(row[_TRAVEL]) > WAY:
         return True
-    if not loaded or still_s < stuck_s:
+    if not loaded or still_s < b.encoder_stuck_s:
         return False
-    inside = ranges[0, motor] + NEAR_STOP < row[_Q] < ranges[1, motor] - NEAR_STOP
+    inside = b.lower + NEAR_STOP < row[_Q] < b.upper - NEAR_STOP
     if inside and row[_MOST] - row[_LEAST] > TORQUE_SWING:
         return True
     way_a = record[leg + (motor + 1 - leg) % 3, _PATH] - row[_PATH_A]
     way_b = record[leg + (motor + 2 - leg) % 3, _PATH] - row[_PATH_B]
-    return still_s > LEG_FACTOR * stuck_s and min(way_a, way_b) > LEG_WAY
+    return still_s > LEG_FACTOR * b.encoder_stuck_s and min(way_a, way_b) > LEG_WAY
 
 
 @njit(cache=True)
 def _watch_encoders(
     record: Array, q: Array, dq: Array, torque: Array, loaded: bool, time: float, step_s: float,
-    stuck_s: float, fastest: float, ranges: Array,
+    bounds: Record,
 ) -> tuple[int, int]:  # fmt: skip
     """Take in a sample `step_s` [s] after the one before; what is wrong, and the motor."""
     fault, found = OK, -1
+    stuck_s, fastest = bounds[0].encoder_stuck_s, bounds[0].velocity_stop
     for i in range(12):
         way = abs(q[i] - record[i, _Q])
         record[i, _PATH] += way
@@ -141,7 +120,7 @@ def _watch_encoders(
         still_s = time - row[_SINCE]
         if still_s < stuck_s or row[_SAMPLES] < SAMPLES:
             continue
-        if fault == OK and _must_move(record, i, loaded, still_s, stuck_s, ranges):
+        if fault == OK and _must_move(record, i, loaded, still_s, bounds[i]):
             fault, found = STUCK, i
         elif still_s > WINDOW_FACTOR * stuck_s:
             _restart(record, i, q[i], torque[i], time)
@@ -150,11 +129,10 @@ def _watch_encoders(
 
 @njit(cache=True)
 def _watch_drives(
-    record: Array, numbers: Array, time: float, step_s: float, stuck_s: float, jam_torque: float,
-    jam_way: float, jam_s: float,
-) -> tuple[int, int]:  # fmt: skip
+    record: Array, numbers: Array, time: float, step_s: float, o: Bounds
+) -> tuple[int, int]:
     """Take in a sample `step_s` [s] after the one before; what is wrong, and the motor."""
-    fault, found = OK, -1
+    fault, found, stuck_s = OK, -1, o.velocity_stuck_s
     positions, speeds, torques = numbers[Q], numbers[DQ], numbers[TORQUE]
     for i in range(12):
         row, q, dq = record[i], positions[i], speeds[i]
@@ -166,16 +144,16 @@ def _watch_drives(
         elif still_s >= stuck_s and row[_DQ_SAMPLES] >= SAMPLES and abs(row[_DQ_WAY]) > WAY:
             fault, found = STUCK_SPEED, i
         row[_LAST_Q] = q
-        if not (abs(torques[i]) >= jam_torque and abs(q - row[_PUSHED_AT]) <= jam_way):
+        if not (abs(torques[i]) >= o.jam_torque and abs(q - row[_PUSHED_AT]) <= o.jam_way):
             row[_PUSHED_SINCE], row[_PUSHED_AT] = time, q
-        elif fault == OK and time - row[_PUSHED_SINCE] >= jam_s:
+        elif fault == OK and time - row[_PUSHED_SINCE] >= o.jam_s:
             fault, found = JAMMED, i
     return fault, found
 
 
 @njit(cache=True)
 def _watch_motors(
-    numbers: Array, serving: bool, time: float, memory: Array, record: Array, o: WatchBounds
+    numbers: Array, serving: bool, time: float, memory: Array, record: Array, bounds: Record
 ) -> tuple[int, int]:
     """Judge positions, speeds and torques of the motors against each other.
 
@@ -186,19 +164,13 @@ def _watch_motors(
     fault, motor, drive_fault, drive = OK, -1, OK, -1
     before, memory[_TIME] = memory[_TIME], time
     if time > before:
-        fault, motor = _watch_encoders(
-            record, q, dq, torque, serving, time, time - before, o.encoder_stuck_s,
-            o.velocity_stop, o.ranges,
-        )  # fmt: skip
+        fault, motor = _watch_encoders(record, q, dq, torque, serving, time, time - before, bounds)
     else:
         for i in range(12):
             _restart(record, i, q[i], torque[i], time)
     before, memory[_DRIVE_TIME] = memory[_DRIVE_TIME], time if serving else np.nan
     if serving and time > before:
-        drive_fault, drive = _watch_drives(
-            record, numbers, time, time - before, o.velocity_stuck_s, o.jam_torque, o.jam_way,
-            o.jam_s,
-        )  # fmt: skip
+        drive_fault, drive = _watch_drives(record, numbers, time, time - before, bounds[0])
     elif serving:
         for i in range(12):
             row = record[i]
@@ -222,13 +194,14 @@ def _lasts(memory: Array, which: int, is_so: bool, time: float, needed_s: float)
 
 @njit(cache=True)
 def _watch_motion(
-    numbers: Array, serving: bool, time: float, allowance: float, memory: Array, o: WatchBounds
+    numbers: Array, serving: bool, time: float, allowance: float, memory: Array, bounds: Record
 ) -> tuple[int, int]:
     """Judge what IMU and encoders say. A number that is not finite counts as out of bounds.
 
     A joint's range counts only while the motors serve: folded legs rest at its end.
     """
-    q, dq, torque, confirm_s = numbers[Q], numbers[DQ], numbers[TORQUE], o.confirm_s
+    q, dq, torque, o = numbers[Q], numbers[DQ], numbers[TORQUE], bounds[0]
+    confirm_s = o.confirm_s
     unit = abs(numbers[SQUARE] - 1.0) <= UNIT_TOLERANCE
     broken = _lasts(memory, _BROKEN, not unit, time, confirm_s)
     tilted = False
@@ -241,7 +214,7 @@ def _watch_motion(
     is_out, is_fast = False, False
     beyond, speed = np.empty(12), np.abs(dq)
     for i in range(12):
-        beyond[i] = max(o.ranges[0, i] - q[i], q[i] - o.ranges[1, i])
+        beyond[i] = max(bounds[i].lower - q[i], q[i] - bounds[i].upper)
         is_out |= not beyond[i] <= o.excursion_max
         is_fast |= not speed[i] <= o.velocity_stop
         power += abs(torque[i] * dq[i])
@@ -263,7 +236,7 @@ def _watch_motion(
 
 @njit(cache=True)
 def _watch_modes(
-    mode: Array, serving: bool, time: float, memory: Array, record: Array, o: WatchBounds
+    mode: Array, serving: bool, time: float, memory: Array, record: Array, o: Bounds
 ) -> tuple[int, int]:
     """Judge the modes of the motors while they are to serve."""
     if not serving:
@@ -285,39 +258,6 @@ def _watch_modes(
     return OK, -1
 
 
-def bounds_of(options: HardwareSafetyOptions, robot: Robot) -> Record:
-    """`WatchBounds` of a robot (1)."""
-    own = {
-        "velocity_stop": velocity_stop(options, robot),
-        "ranges": np.array([robot.legs.lower, robot.legs.upper]),
-    }
-    names = WatchBounds._fields
-    return record({name: own[name] if name in own else getattr(options, name) for name in names})
-
-
-class WatchMemory(NamedTuple):
-    """What `watch` remembers, see above."""
-
-    memory: Array
-    motors: Array
-
-    @classmethod
-    def make(cls) -> "WatchMemory":
-        """Nothing has been seen."""
-        memory = np.full(_DRIVE_TIME + 1, np.nan)
-        memory[_EXCESS] = 0.0
-        return cls(memory, np.zeros((12, _COLUMNS)))
-
-    def still_since(self, motor: int) -> float:
-        """Since when a motor's position has not changed [s]."""
-        return float(self.motors[motor, _SINCE])
-
-    def stuck_speed(self, motor: int) -> tuple[float, float, float]:
-        """A speed [rad/s], since when it has not changed [s], and the way beyond it [rad]."""
-        row = self.motors[motor]
-        return float(row[_DQ]), float(row[_DQ_SINCE]), abs(float(row[_DQ_WAY]))
-
-
 @njit(cache=True)
 def watch(
     numbers: Array, serving: bool, time: float, allowance: float, memory: Array, motors: Array,
@@ -330,14 +270,14 @@ def watch(
         serving: the motors are to follow positions.
         time: of the sample [s].
         allowance: by which the motion that is followed may tilt the trunk beyond the limit [rad].
-        memory, motors: of `WatchMemory`.
-        bounds: see `bounds_of`.
+        memory, motors: what is remembered, see above.
+        bounds: (12) see `bounds_of`.
     """
     o = bounds[0]
-    found, motor = _watch_motion(numbers, serving, time, allowance, memory, o)
+    found, motor = _watch_motion(numbers, serving, time, allowance, memory, bounds)
     other, at = _watch_modes(numbers[MODE], serving, time, memory, motors, o)
     found, motor = (found, motor) if found != OK else (other, at)
-    other, at = _watch_motors(numbers, serving, time, memory, motors, o)
+    other, at = _watch_motors(numbers, serving, time, memory, motors, bounds)
     found, motor = (found, motor) if found != OK else (other, at)
     hottest = int(np.argmax(numbers[TEMPERATURE]))
     highest = numbers[TEMPERATURE][hottest]
@@ -377,7 +317,7 @@ CAUSES = {
     HOT: _WARM,
     BROKEN: "the IMU's quaternion has length {length:.2f} (expected 1)",
     TILTED: "the trunk is tilted by {lean:.0f} deg (limit {leant:.0f})",
-    OUTSIDE: "{name} at {q:.2f} rad (range {low:.2f} to {high:.2f}, "
+    OUTSIDE: "{name} at {q:.2f} rad (range {o.lower:.2f} to {o.upper:.2f}, "
     "limit {o.excursion_max:.2f} beyond)",
     FAST: "{name} at {speed:.1f} rad/s (limit {o.velocity_stop:.0f})",
     POWER: "the motors take {power:.0f} W (limit {o.power_stop:.0f})",
@@ -409,11 +349,13 @@ class Monitor:
         self.options, self._bounds = options, bounds_of(options, robot)
         self.late, self.holding = 0, False
         self.warnings: list[str] = []
-        self._seen = WatchMemory.make()
+        self._memory, self._motors = np.full(_DRIVE_TIME + 1, np.nan), np.zeros((12, _COLUMNS))
+        self._memory[_EXCESS] = 0.0
         self._warned: set[int] = set()
         self._sample: Sample | None = None
         self._verdict = GO
-        watch(np.zeros(NUMBERS), False, 0.0, 0.0, *WatchMemory.make(), self._bounds)
+        memory = self._memory.copy(), self._motors.copy()
+        watch(np.zeros(NUMBERS), False, 0.0, 0.0, *memory, self._bounds)
         # pyrefly: ignore[missing-attribute]
         watch.disable_compile()  # a control loop has no time to wait for a compiler
 
@@ -434,7 +376,13 @@ class Monitor:
             return damp("no state from the robot yet") if serving else GO
         if sample is not before:
             found, motor, is_warm = watch(
-                sample.numbers, serving, sample.time, tilt, *self._seen, self._bounds
+                sample.numbers,
+                serving,
+                sample.time,
+                tilt,
+                self._memory,
+                self._motors,
+                self._bounds,
             )
             self._verdict = GO if found == OK else self._say(found, motor, sample, tilt)
             if is_warm:
@@ -470,18 +418,18 @@ class Monitor:
 
     def _say(self, found: int, motor: int, sample: Sample, tilt: float) -> Verdict:
         """The verdict on what was found."""
-        o, numbers, time = self._bounds[0], sample.numbers, sample.time
+        o, numbers, time = self._bounds[motor], sample.numbers, sample.time
         mode, hot = int(numbers[MODE][motor]), DAMP_MARGIN if found == TOO_HOT else 0.0
-        speed, since, way = self._seen.stuck_speed(motor)
+        seen = self._motors[motor]
         cause = CAUSES[found].format(
             o=o, name=JOINT_LABELS[motor], q=numbers[Q][motor], speed=abs(numbers[DQ][motor]),
             torque=numbers[TORQUE][motor], temperature=numbers[TEMPERATURE][motor],
             hot=o.temperature_stop + hot, mode=mode, meaning=MEANINGS.get(mode, ""),
-            low=o.ranges[0, motor], high=o.ranges[1, motor], length=math.sqrt(numbers[SQUARE]),
+            length=math.sqrt(numbers[SQUARE]),
             lean=math.degrees(tilt_of(numbers[QUATERNION])),
             leant=math.degrees(o.tilt_max + tilt),
             power=np.abs(numbers[TORQUE] * numbers[DQ]).sum(), jam_ms=1e3 * o.jam_s,
-            still_ms=1e3 * (time - self._seen.still_since(motor)),
-            stuck=speed, stuck_ms=1e3 * (time - since), way=way,
+            still_ms=1e3 * (time - seen[_SINCE]),
+            stuck=seen[_DQ], stuck_ms=1e3 * (time - seen[_DQ_SINCE]), way=abs(seen[_DQ_WAY]),
         )  # fmt: skip
         return Verdict("sit_down", cause) if found == HOT else damp(cause)
