@@ -260,21 +260,6 @@ class Debounce:
         return time - self._since >= self._needed_s
 
 
-class Settling:
-    """Near the goal and still, for long enough."""
-
-    def __init__(self, options: MotionOptions) -> None:
-        """Nothing has been seen yet."""
-        self._options = options
-        self._rest = Debounce(options.settle_s)
-
-    def is_settled(self, now: float, q: Array, dq: Array, goal: Array) -> bool:
-        """Whether joints q (12) [rad], dq (12) [rad/s] have been at the goal (12) for settle_s."""
-        o = self._options
-        near = float(np.abs(q - goal).max()) <= o.tolerance
-        return self._rest.update(near and is_still(dq, o.still_speed), now)
-
-
 def is_still(dq: Array, speed: float) -> bool:
     """Whether every joint is slower than `speed` [rad/s]."""
     return float(np.abs(dq).max()) < speed

@@ -10,7 +10,14 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
-from hw_bridge.emulator.motors import Encoders, Jams, MotorDrivers, Thermal
+from hw_bridge.emulator.motors import (
+    Encoders,
+    Jams,
+    MotorDrivers,
+    Thermal,
+    asks_for_motion,
+    largest_torque,
+)
 from hw_bridge.emulator.options import (
     Cut,
     DriveJoint,
@@ -99,14 +106,14 @@ class CommandWatch:
         self._last = 0  # tick of the last command
         self._harmless_since: int | None = None
 
-    def command(self, tick: int, asks_for_motion: bool) -> None:
+    def command(self, tick: int, asks: bool) -> None:
         """Take note of a command in `tick`."""
         gap, self._last = tick - self._last, tick
         if self.state is FirmwareState.WAITING:
             self._enter(tick, FirmwareState.OBEYING, "the first command")
         if self.state is not FirmwareState.PROTECTED:
             return
-        if asks_for_motion:
+        if asks:
             self._harmless_since = None
         elif self._harmless_since is None or gap > self._timeout:
             self._harmless_since = tick
@@ -204,7 +211,7 @@ class Firmware:
     @property
     def passive(self) -> bool:
         """Whether no motor is asked for a position or a torque."""
-        return self.state is FirmwareState.OFF or not self._drivers.asks_for_motion
+        return self.state is FirmwareState.OFF or not asks_for_motion(self._drivers.rows)
 
     @property
     def clock_ms(self) -> int:
@@ -278,14 +285,14 @@ class Firmware:
 
     def _obey(self, command: LowCommand, now: float) -> None:
         self.notes["not_finite"] += self._drivers.take(command)
-        asks = self._drivers.asks_for_motion
+        asks = asks_for_motion(self._drivers.rows)
         self._watch.command(self._tick, asks)
         if asks and not self._moved:
             self._moved, self._truth = True, self.plant.truth()
         if asks:
-            demand, truth = self._drivers.largest_torque, self._truth
-            told = min(demand(*joints) for joints in self._told)
-            self.worst.note_demand(told, demand(truth.q[7:], truth.v[6:]))
+            rows, truth = self._drivers.rows, self._truth
+            told = min(largest_torque(rows, *joints) for joints in self._told)
+            self.worst.note_demand(told, largest_torque(rows, truth.q[7:], truth.v[6:]))
             self.first_damping_at = None
         elif self._moved and self.first_damping_at is None:
             self.first_damping_at = now

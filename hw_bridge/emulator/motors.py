@@ -146,15 +146,6 @@ class MotorDrivers:
         self._wanted, self._setpoints = command.mode[:JOINTS], command.setpoints[:5]
         return self._follow(self._none, self._none, self._setpoints[0], False)
 
-    @property
-    def asks_for_motion(self) -> bool:
-        """Whether the rows ask any motor for a position or a torque; damping does not."""
-        return asks_for_motion(self.rows)
-
-    def largest_torque(self, q: Array, dq: Array) -> float:
-        """The largest torque [N m] that the rows ask of a motor at joints q, dq (12)."""
-        return largest_torque(self.rows, q, dq)
-
     def follow(self, shut_down: Flags, encoders: Encoders, brake_all: bool) -> None:
         """Set the rows for what the robot is like now."""
         self.mode = self._brakes if brake_all else self._wanted
