@@ -88,13 +88,6 @@ def test_every_datagram_is_counted_once_and_only_good_ones_are_believed(batches)
     assert refused == dict(expected)
 
 
-@given(st.binary(max_size=900))
-def test_any_bytes_are_counted_and_nothing_raises(data):
-    intake = Intake(WIRE, ROBOT, MS)
-    assert intake.take([datagram(data)]) is None
-    assert sum(intake.counts.values()) == 1
-
-
 def test_the_tick_wraps_around_without_a_trace():
     intake = Intake(WIRE, ROBOT, MS)
     for k in range(-5, 6):
