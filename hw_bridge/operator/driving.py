@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from typing import Final, NamedTuple, Protocol
+from typing import Final, NamedTuple
 
 import msgspec
 
@@ -21,18 +21,41 @@ LEAST_S: Final = 0.005
 Publish = Callable[[Command], None]
 
 
-class Driver(Protocol):
-    """Anything that makes commands, with numbers that increase.
+class Velocity(NamedTuple):
+    """What is asked for, or how far sticks are pushed, each in [-1, 1]."""
+
+    forward: float = 0.0
+    left: float = 0.0
+    yaw_rate: float = 0.0  # to the left
+
+
+class Driver:
+    """Makes commands, with numbers that increase; one that asks for nothing.
 
     Attributes:
         has_changed: since the last `command`.
+        gait: of the commands.
+        height: of the trunk [m]; None: that of the gait.
     """
 
-    has_changed: bool
+    def __init__(self, gait: Gait) -> None:
+        """Stand until something comes."""
+        self.has_changed, self.gait = False, gait
+        self.height: float | None = None
+        self._sequence = 0
+
+    @property
+    def velocity(self) -> Velocity:
+        """The velocity that is asked for [m/s], [m/s], [rad/s]."""
+        return Velocity()
 
     def command(self, now: float) -> Command | None:
         """The command at `now` [s]; None for none."""
-        ...
+        self.has_changed, self._sequence = False, self._sequence + 1
+        return Command(
+            sequence=self._sequence, time=now, gait=self.gait, height=self.height,
+            **self.velocity._asdict(),
+        )  # fmt: skip
 
 
 class Pacer:
@@ -196,44 +219,25 @@ class Steering:
             self._driver.stand()
 
 
-class Sticks(NamedTuple):
-    """How far sticks are pushed, each in [-1, 1]."""
-
-    forward: float = 0.0
-    left: float = 0.0
-    turn: float = 0.0  # to the left
-
-
-class StickDriver:
-    """The command that sticks ask for.
-
-    Attributes:
-        has_changed: since the last `command`.
-        gait: of the commands.
-    """
+class StickDriver(Driver):
+    """The command that sticks ask for."""
 
     def __init__(self, options: StickOptions | None = None) -> None:
         """All sticks in the middle."""
-        self.has_changed = False
         self._options = options or StickOptions()
-        self.gait: Gait = self._options.gait
-        self._sequence = 0
+        super().__init__(self._options.gait)
 
     @property
-    def sticks(self) -> Sticks:
-        """Where the sticks are; in the middle where they do not count."""
-        return Sticks()
+    def sticks(self) -> Velocity:
+        """How far the sticks are pushed; in the middle where they do not count."""
+        return Velocity()
 
-    def command(self, now: float) -> Command | None:
-        """The command at `now` [s]."""
-        self.has_changed, self._sequence = False, self._sequence + 1
-        full, sticks = self._options, self.sticks
-        return Command(
-            sequence=self._sequence, time=now, gait=self.gait,
-            forward=full.forward * self._beyond_middle(sticks.forward),
-            left=full.left * self._beyond_middle(sticks.left),
-            yaw_rate=full.yaw_rate * self._beyond_middle(sticks.turn),
-        )  # fmt: skip
+    @property
+    def velocity(self) -> Velocity:
+        """See `Driver`."""
+        full = self._options
+        forward, left, yaw_rate = map(self._beyond_middle, self.sticks)
+        return Velocity(full.forward * forward, full.left * left, full.yaw_rate * yaw_rate)
 
     def _beyond_middle(self, way: float) -> float:
         """A stick's way in [-1, 1] without its dead zone: 0 there, and 1 at the end."""
@@ -276,12 +280,12 @@ class GamepadDriver(StickDriver):
         self.has_changed |= self.sticks != before
 
     @property
-    def sticks(self) -> Sticks:
+    def sticks(self) -> Velocity:
         """Where the sticks are; in the middle where the dead man is not held."""
         if not self._held:
-            return Sticks()
+            return Velocity()
         numbers = self._numbers
-        return Sticks(*(
+        return Velocity(*(
             -self._axes.get(axis, 0) / FULL
             for axis in (numbers.forward, numbers.left, numbers.turn)
         ))  # fmt: skip
@@ -322,10 +326,10 @@ class RemoteDriver(StickDriver):
                 self.gait = gait
 
     @property
-    def sticks(self) -> Sticks:
+    def sticks(self) -> Velocity:
         """Where the sticks are."""
         remote = self._remote
-        return Sticks(forward=remote.ly, left=-remote.lx, turn=-remote.rx)
+        return Velocity(remote.ly, -remote.lx, -remote.rx)
 
 
 HELP: Final = (
@@ -353,23 +357,17 @@ class CommandBounds(NamedTuple):
     stand_height: float  # [m]
 
 
-class KeyDriver:
+class KeyDriver(Driver):
     """The command that was typed.
 
     Velocities are whole numbers of steps: as many back as forth are zero exactly, which is a stand.
-
-    Attributes:
-        has_changed: since the last `command`.
     """
 
     def __init__(self, options: KeyOptions, bounds: CommandBounds) -> None:
         """Stand until the first key."""
-        self.has_changed = False
+        super().__init__("auto")
         self._options, self._bounds = options, bounds
-        self._steps = {"forward": 0, "left": 0, "yaw_rate": 0}
-        self._height: float | None = None
-        self._gait: Gait = "auto"
-        self._sequence = 0
+        self._steps = dict.fromkeys(Velocity._fields, 0)
 
     def press(self, keys: str) -> None:
         """Take keys in their order; others than those of `HELP` mean nothing."""
@@ -379,7 +377,7 @@ class KeyDriver:
             if key in _MOVES:
                 self._move(*_MOVES[key])
             elif key in _GAITS:
-                self._gait, self.has_changed = _GAITS[key], True
+                self.gait, self.has_changed = _GAITS[key], True
             elif key in _HEIGHTS:
                 self._raise(_HEIGHTS[key])
 
@@ -388,13 +386,11 @@ class KeyDriver:
         self._steps = dict.fromkeys(self._steps, 0)
         self.has_changed = True
 
-    def command(self, now: float) -> Command:
-        """The command at `now` [s]."""
-        self.has_changed, self._sequence = False, self._sequence + 1
-        return Command(
-            sequence=self._sequence, time=now, height=self._height, gait=self._gait,
-            **{name: count * getattr(self._options, name) for name, count in self._steps.items()},
-        )  # fmt: skip
+    @property
+    def velocity(self) -> Velocity:
+        """See `Driver`."""
+        steps = self._steps.items()
+        return Velocity(*(count * getattr(self._options, name) for name, count in steps))
 
     def _move(self, name: str, sign: int) -> None:
         """One step of a velocity, as far as it may go."""
@@ -405,6 +401,6 @@ class KeyDriver:
     def _raise(self, sign: int) -> None:
         """One step of the height; before the first it is that of the stand."""
         low, high = self._bounds.height
-        height = self._bounds.stand_height if self._height is None else self._height
-        self._height = min(high, max(low, height + sign * self._options.height))
+        height = self._bounds.stand_height if self.height is None else self.height
+        self.height = min(high, max(low, height + sign * self._options.height))
         self.has_changed = True
