@@ -41,7 +41,7 @@ def motor_index(motor: int | str) -> int:
     raise ValueError(f"motor is {motor!r}; accepted: 0 to 11 or one of {', '.join(MOTORS)}")
 
 
-class Incident(Options, frozen=True):
+class Incident(Options, frozen=True, tag_field="kind"):
     """A fault.
 
     Attributes:
@@ -66,7 +66,7 @@ class MotorIncident(Incident, frozen=True):
         motor_index(self.motor)
 
 
-class Cut(Incident, frozen=True, tag="cut", tag_field="kind"):
+class Cut(Incident, frozen=True, tag="cut"):
     """The cable is out: no frame passes, in either direction.
 
     Attributes:
@@ -76,11 +76,11 @@ class Cut(Incident, frozen=True, tag="cut", tag_field="kind"):
     duration: Length = msgspec.field(name="for")
 
 
-class StuckEncoder(MotorIncident, frozen=True, tag="stuck_encoder", tag_field="kind"):
+class StuckEncoder(MotorIncident, frozen=True, tag="stuck_encoder"):
     """An encoder shows its last angle and no speed from now on, to its motor's own loop too."""
 
 
-class StuckVelocity(MotorIncident, frozen=True, tag="stuck_velocity", tag_field="kind"):
+class StuckVelocity(MotorIncident, frozen=True, tag="stuck_velocity"):
     """A motor tells one speed from now on; its own loop knows the true one.
 
     Attributes:
@@ -90,11 +90,11 @@ class StuckVelocity(MotorIncident, frozen=True, tag="stuck_velocity", tag_field=
     value: Annotated[float, Range("rad/s", -100.0, 100.0)] = 0.0
 
 
-class Jam(MotorIncident, frozen=True, tag="jam", tag_field="kind"):
+class Jam(MotorIncident, frozen=True, tag="jam"):
     """A joint jams where it is, for good."""
 
 
-class Heat(MotorIncident, frozen=True, tag="heat", tag_field="kind"):
+class Heat(MotorIncident, frozen=True, tag="heat"):
     """A motor is hot, all of a sudden.
 
     Attributes:
@@ -104,7 +104,7 @@ class Heat(MotorIncident, frozen=True, tag="heat", tag_field="kind"):
     temperature: Annotated[float, Range("deg C", -100.0, 200.0)]
 
 
-class DriveJoint(MotorIncident, frozen=True, tag="drive_joint", tag_field="kind"):
+class DriveJoint(MotorIncident, frozen=True, tag="drive_joint"):
     """A joint is turned from outside.
 
     Attributes:
@@ -116,7 +116,7 @@ class DriveJoint(MotorIncident, frozen=True, tag="drive_joint", tag_field="kind"
     duration: Length = msgspec.field(name="for")
 
 
-class RemoteHold(Incident, frozen=True, tag="remote", tag_field="kind"):
+class RemoteHold(Incident, frozen=True, tag="remote"):
     """Buttons and sticks of the robot's own remote are held.
 
     Attributes:
@@ -135,7 +135,7 @@ class RemoteHold(Incident, frozen=True, tag="remote", tag_field="kind"):
         encode_remote(self.buttons, self.sticks)
 
 
-class VelocityPush(Incident, frozen=True, tag="push", tag_field="kind"):
+class VelocityPush(Incident, frozen=True, tag="push"):
     """Adds a velocity to the trunk's.
 
     Attributes:
@@ -145,7 +145,7 @@ class VelocityPush(Incident, frozen=True, tag="push", tag_field="kind"):
     value: Annotated[tuple[float, float, float], Range("m/s", -20.0, 20.0)]
 
 
-class PowerCut(Incident, frozen=True, tag="power_cut", tag_field="kind"):
+class PowerCut(Incident, frozen=True, tag="power_cut"):
     """The battery is gone for good: limp motors, and silence."""
 
 
