@@ -159,6 +159,7 @@ class PostureMotions:
         bend = robot.legs.bend
         self._low = 0.5 * float(np.mean(bend * (robot.stand[2::3] + robot.lie[2::3])))
         weight_torque(robot, robot.stand.copy(), 0.0)
+        tilt_of(np.zeros(4))
 
     def stand_up(self, q: Array) -> Motion:
         """From a robot that lies, joints q (12) [rad], to the stand.

@@ -386,6 +386,7 @@ class WorstWatch:
         self._lower, self._upper = robot.legs.lower, robot.legs.upper
         self._worst = np.zeros(7)
         self.note(np.zeros(19), np.zeros(18), np.zeros(12), np.zeros(12))
+        tilt_of(np.zeros(4))
         self._worst[:] = 0.0
 
     def note_demand(self, told: float, true: float) -> None:
