@@ -34,7 +34,7 @@ from hw_bridge.watchdog.watchdog import (  # noqa: E402
     Watchdog,
 )
 from runtime.background_log import log_in_background  # noqa: E402
-from runtime.exit import exit_at_once  # noqa: E402
+from runtime.exit import exit_at_once, write_report  # noqa: E402
 from runtime.realtime import request_realtime, set_cpu_affinity  # noqa: E402
 
 LOG = logging.getLogger("watchdog")
@@ -109,12 +109,7 @@ class Process:
         """Write cause and counts where the launch looks for them."""
         words = {"cause": self._watchdog.cause, "looks": self.looks, "frames": self.frames}
         words["errors"] = self.errors
-        draft = self._report.with_suffix(".draft")
-        try:
-            draft.write_text(json.dumps(words))
-            draft.replace(self._report)
-        except OSError as error:
-            LOG.error("no report: %s", error)
+        write_report(self._report, words)
 
     def _is_over(self) -> bool:
         if not self._is_alone:
