@@ -21,6 +21,7 @@ from hw_bridge.intake import (
     BELIEVED,
     DQ,
     GYROSCOPE,
+    QUATERNION,
     READING,
     STACK_TICK,
     TEMPERATURE,
@@ -29,19 +30,18 @@ from hw_bridge.intake import (
     Sample,
 )
 from hw_bridge.link import Link
-from hw_bridge.motion import tilt_of
 from hw_bridge.operator.driving import Steering
 from hw_bridge.operator.operator import Operator
 from hw_bridge.options import HardwareOptions
-from hw_bridge.setpoints import damping, no_torque
 from hw_bridge.state_machine import StateMachine
 from hw_bridge.states import Request, RobotState
 from hw_bridge.watchdog.link import WatchdogLink
 from hw_bridge.wire.layout import Header, command_header, wire_of
-from hw_bridge.wire.low_command import LowCommandEncoder
+from hw_bridge.wire.low_command import LowCommandEncoder, damping, no_torque
 from hw_bridge.wire.remote import Remote, decode_remote
 from robots.imu_units import doubt_at_rest
 from robots.robot import Robot
+from robots.rotations import tilt_of
 from runtime.clock import Clock
 from runtime.histogram import LogHistogram
 from runtime.messages import MotorCommand, RobotStatus, SensorReading
@@ -274,7 +274,7 @@ class Bridge:
     def _lean(self) -> float:
         """Tilt of the trunk measured last [rad], NaN before the first."""
         last = self.intake.last
-        return math.nan if last is None else tilt_of(last.state.quaternion_wxyz)
+        return math.nan if last is None else tilt_of(last.numbers[QUATERNION])
 
     def _imu_doubt(self) -> str:
         """What the IMU of a robot that has settled in its stand cannot measure, or ""."""

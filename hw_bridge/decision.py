@@ -8,12 +8,10 @@ import numpy as np
 from hw_bridge.intake import DQ, TRUNK, Q, Sample
 from hw_bridge.options import HardwareOptions
 from hw_bridge.safety.limits import NOT_FINITE, Limiter
-from hw_bridge.safety.monitor import Monitor
-from hw_bridge.safety.watches import GO, Verdict, damp
-from hw_bridge.setpoints import SENT, Array, Setpoints, no_torque
+from hw_bridge.safety.monitor import GO, Monitor, Verdict, damp
 from hw_bridge.state_machine import StateMachine
 from hw_bridge.states import RobotState
-from hw_bridge.wire.low_command import LowCommandEncoder
+from hw_bridge.wire.low_command import SENT, Array, LowCommandEncoder, Setpoints, no_torque
 from robots.robot import Robot
 from runtime.checked import layout
 from runtime.messages import MotorCommand

@@ -1,7 +1,7 @@
 """Which of the received datagrams are believed to be the robot's newest state.
 
 One compiled look at a LowState frame judges it and makes a row of it (`examine`); the robot's clock
-on ours says which frame may follow which, and when each was measured. `hw_bridge.wire.low_state`
+on ours says which frame may follow which, and when each was measured. `hw_bridge.wire.frame`
 decodes whole frames; its numbers are the same.
 """
 
@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from hw_bridge.link import Datagram
 from hw_bridge.options import SensingOptions
-from hw_bridge.wire.frame import checksum
+from hw_bridge.wire.frame import LowState, checksum, read_low_state
 from hw_bridge.wire.layout import (
     ANGLE,
     COUNTS,
@@ -35,7 +35,6 @@ from hw_bridge.wire.layout import (
     Wire,
 )
 from hw_bridge.wire.layout import MODE as MODE_AT
-from hw_bridge.wire.low_state import LowState, read_low_state
 from runtime.messages import SensorReading
 from runtime.rows import layout_of
 

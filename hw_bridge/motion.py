@@ -23,12 +23,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hw_bridge.options import MotionOptions
-from hw_bridge.safety.watches import JOINT_LABELS, Debounce
-from hw_bridge.setpoints import Setpoints
-from robots.conventions import GRAVITY
+from hw_bridge.wire.low_command import Setpoints
+from robots.conventions import GRAVITY, JOINT_LABELS
 from robots.legs import foot_jacobians_in_base, foot_positions_in_base
 from robots.profiles import minimum_jerk
 from robots.robot import Robot
+from robots.rotations import tilt_of
 
 Array = NDArray[np.float64]
 SPREAD_FURTHER = 0.04  # [rad] than the hips need for folded legs to reach the floor
@@ -159,6 +159,7 @@ class PostureMotions:
         bend = robot.legs.bend
         self._low = 0.5 * float(np.mean(bend * (robot.stand[2::3] + robot.lie[2::3])))
         weight_torque(robot, robot.stand.copy(), 0.0)
+        tilt_of(np.zeros(4))
 
     def stand_up(self, q: Array) -> Motion:
         """From a robot that lies, joints q (12) [rad], to the stand.
@@ -233,19 +234,31 @@ def rest_joints(robot: Robot) -> Array:
     return joints
 
 
-class Settling:
-    """Near the goal and still, for long enough."""
+class Debounce:
+    """Watches one yes-or-no fact over the samples' own time."""
 
-    def __init__(self, options: MotionOptions) -> None:
-        """Nothing has been seen yet."""
-        self._options = options
-        self._rest = Debounce(options.settle_s)
+    def __init__(self, needed_s: float) -> None:
+        """It has lasted once it has been so for `needed_s` [s], in two samples at least."""
+        self._needed_s = needed_s
+        self._since: float | None = None
 
-    def is_settled(self, now: float, q: Array, dq: Array, goal: Array) -> bool:
-        """Whether joints q (12) [rad], dq (12) [rad/s] have been at the goal (12) for settle_s."""
-        o = self._options
-        near = float(np.abs(q - goal).max()) <= o.tolerance
-        return self._rest.update(near and is_still(dq, o.still_speed), now)
+    def reset(self) -> None:
+        """Begin anew."""
+        self._since = None
+
+    def update(self, is_so: bool, time: float) -> bool:
+        """Whether it has lasted, with this sample of time `time` [s].
+
+        Time that goes back begins anew; time that leaps ahead counts, because nothing was seen to
+        be otherwise.
+        """
+        if not is_so:
+            self._since = None
+            return False
+        if self._since is None or time < self._since:
+            self._since = time
+            return False
+        return time - self._since >= self._needed_s
 
 
 def is_still(dq: Array, speed: float) -> bool:
@@ -253,18 +266,9 @@ def is_still(dq: Array, speed: float) -> bool:
     return float(np.abs(dq).max()) < speed
 
 
-def tilt_of(quaternion_wxyz: NDArray) -> float:
-    """Angle between the trunk's z axis and the vertical [rad]; NaN for a quaternion of zeros."""
-    w, x, y, z = quaternion_wxyz.tolist()
-    square = w * w + x * x + y * y + z * z
-    if square == 0.0:
-        return math.nan
-    return math.acos(min(1.0, max(-1.0, 1.0 - 2.0 * (x * x + y * y) / square)))
-
-
 def is_level(trunk: Array, options: MotionOptions) -> bool:
     """Whether a trunk is level and still; `trunk` (7) as `StateMachine.step` takes it."""
-    tilt, rate = tilt_of(trunk[[3, 0, 1, 2]]), float(np.linalg.norm(trunk[4:]))
+    tilt, rate = tilt_of(trunk[:4]), float(np.linalg.norm(trunk[4:]))
     return tilt < options.level_tilt and rate < options.level_rate
 
 

@@ -18,6 +18,14 @@ if TYPE_CHECKING:
     from robots.robot import Robot
 
 Gait = Literal["stand", "walk", "trot", "bound", "auto"]
+# Numbers above 0, up to what is accepted of most of their kind.
+Moment = Annotated[float, positive("s", 1.0)]
+Minute = Annotated[float, positive("s", 60.0)]
+Hour = Annotated[float, positive("s", 3600.0)]
+Angle = Annotated[float, positive("rad", 3.0)]
+Stiffness = Annotated[float, positive("N m/rad", 1000.0)]
+Damping = Annotated[float, positive("N m s/rad", 100.0)]
+Speed = Annotated[float, positive("rad/s", 21.0)]
 INPUT = Range("-", 0, 255)  # number of a gamepad's axis or button
 
 
@@ -243,16 +251,16 @@ class HardwareSafetyOptions(Options, frozen=True):
     torque_slew: Annotated[float, positive("N m/s", 1e9)] = 20_000.0
     velocity_limit: Annotated[float, positive("rad/s", 100.0)] | None = None
     position_margin: Annotated[float, positive("rad", 0.2)] = 0.05
-    stop_stiffness: Annotated[float, positive("N m/rad", 1000.0)] = 120.0
+    stop_stiffness: Stiffness = 120.0
     stop_damping: Annotated[float, positive("N m s/rad", 10.0)] = 4.0
     motor_power: Annotated[float, positive("W", 1000.0)] = 400.0
     total_power: Annotated[float, positive("W", 1000.0)] = 800.0
-    kp_max: Annotated[float, positive("N m/rad", 1000.0)] = 300.0
-    kd_max: Annotated[float, positive("N m s/rad", 100.0)] = 10.0
+    kp_max: Stiffness = 300.0
+    kd_max: Damping = 10.0
     damping_kd: Annotated[float, positive("N m s/rad", 10.0)] = 3.0
-    command_age_max_s: Annotated[float, positive("s", 1.0)] = 0.03
-    state_age_hold_s: Annotated[float, positive("s", 1.0)] = 0.02
-    state_age_max_s: Annotated[float, positive("s", 1.0)] = 0.1
+    command_age_max_s: Moment = 0.03
+    state_age_hold_s: Moment = 0.02
+    state_age_max_s: Moment = 0.1
     tilt_max: Annotated[float, positive("rad", math.pi)] = FALLEN_TILT
     excursion_max: Annotated[float, positive("rad", 0.5)] = 0.1
     velocity_stop: Annotated[float, positive("rad/s", 100.0)] | None = None
@@ -261,10 +269,10 @@ class HardwareSafetyOptions(Options, frozen=True):
     temperature_warn: Annotated[float, positive("deg C", 80.0)] = 50.0
     temperature_stop: Annotated[float, positive("deg C", 80.0)] = 60.0
     confirm_s: Annotated[float, positive("s", 0.5)] = 0.01
-    mode_lost_s: Annotated[float, positive("s", 1.0)] = 0.02
+    mode_lost_s: Moment = 0.02
     mode_start_s: Annotated[float, positive("s", 5.0)] = 0.25
-    encoder_stuck_s: Annotated[float, positive("s", 1.0)] = 0.05
-    velocity_stuck_s: Annotated[float, positive("s", 1.0)] = 0.05
+    encoder_stuck_s: Moment = 0.05
+    velocity_stuck_s: Moment = 0.05
     jam_torque: Annotated[float, positive("N m", 100.0)] = 20.0
     jam_way: Annotated[float, positive("rad", 1.0)] = 0.02
     jam_s: Annotated[float, positive("s", 10.0)] = 0.3
@@ -354,27 +362,27 @@ class MotionOptions(Options, frozen=True):
         sit_down_timeout_s: how long sitting down may take as a whole.
     """
 
-    joint_speed: Annotated[float, positive("rad/s", 21.0)] = 1.0
-    recover_speed: Annotated[float, positive("rad/s", 21.0)] = 3.0
-    load_s: Annotated[float, positive("s", 60.0)] = 0.5
-    kp: Annotated[float, positive("N m/rad", 1000.0)] = 100.0
-    kd: Annotated[float, positive("N m s/rad", 100.0)] = 3.0
-    slow_lag: Annotated[float, positive("rad", 3.0)] = 0.08
-    stop_lag: Annotated[float, positive("rad", 3.0)] = 0.16
-    damping_kd: Annotated[float, positive("N m s/rad", 100.0)] = 5.0
-    damping_s: Annotated[float, positive("s", 3600.0)] = 1.0
-    damping_timeout_s: Annotated[float, positive("s", 3600.0)] = 5.0
-    tolerance: Annotated[float, positive("rad", 3.0)] = 0.1
-    still_speed: Annotated[float, positive("rad/s", 21.0)] = 0.3
-    lean_max: Annotated[float, positive("rad", 3.0)] = 0.55
-    settle_s: Annotated[float, positive("s", 60.0)] = 0.3
-    stand_up_timeout_s: Annotated[float, positive("s", 3600.0)] = 20.0
-    level_tilt: Annotated[float, positive("rad", 3.0)] = 0.15
+    joint_speed: Speed = 1.0
+    recover_speed: Speed = 3.0
+    load_s: Minute = 0.5
+    kp: Stiffness = 100.0
+    kd: Damping = 3.0
+    slow_lag: Angle = 0.08
+    stop_lag: Angle = 0.16
+    damping_kd: Damping = 5.0
+    damping_s: Hour = 1.0
+    damping_timeout_s: Hour = 5.0
+    tolerance: Angle = 0.1
+    still_speed: Speed = 0.3
+    lean_max: Angle = 0.55
+    settle_s: Minute = 0.3
+    stand_up_timeout_s: Hour = 20.0
+    level_tilt: Angle = 0.15
     level_rate: Annotated[float, positive("rad/s", 50.0)] = 0.5
-    level_s: Annotated[float, positive("s", 60.0)] = 0.2
-    end_timeout_s: Annotated[float, positive("s", 60.0)] = 1.5
-    level_timeout_s: Annotated[float, positive("s", 60.0)] = 2.5
-    sit_down_timeout_s: Annotated[float, positive("s", 3600.0)] = 12.0
+    level_s: Minute = 0.2
+    end_timeout_s: Minute = 1.5
+    level_timeout_s: Minute = 2.5
+    sit_down_timeout_s: Hour = 12.0
 
     def __post_init__(self) -> None:
         """Raise ValueError, naming the option and what it takes."""

@@ -14,11 +14,17 @@ import math
 import numpy as np
 from numpy.typing import NDArray
 
-from hw_bridge.motion import Motion, PostureMotions, Settling, furthest, is_level, is_still
+from hw_bridge.motion import (
+    Debounce,
+    Motion,
+    PostureMotions,
+    furthest,
+    is_level,
+    is_still,
+)
 from hw_bridge.options import MotionOptions
-from hw_bridge.safety.watches import Debounce
-from hw_bridge.setpoints import Setpoints, damping, no_torque, setpoints_of
 from hw_bridge.states import UP, Request, RobotState
+from hw_bridge.wire.low_command import Setpoints, damping, no_torque, setpoints_of
 from robots.robot import Robot
 
 Array = NDArray[np.float64]
@@ -52,12 +58,12 @@ class StateMachine:
         self.cause, self.is_finished, self.refused = "", False, 0
         self._stopped = self.is_ending = False
         self._since: float | None = None  # when the state was entered; None until its first step
-        self._settling = Settling(self.options)
         self._joints: tuple[Array, Array] | None = None  # measured last
         self._measured = False  # in this step
         self._trunk: Array | None = None  # in this step
         self._motion: Motion | None = None
         self._awaits_level = False  # in the stand, on the way down from a walk
+        self._rest = Debounce(self.options.settle_s)  # ends standing up
         self._still = Debounce(self.options.damping_s)  # ends the last damping
         self._level = Debounce(self.options.level_s)  # ends running, and the stand on the way down
         self._sent: Setpoints | Array = no_torque()
@@ -182,7 +188,6 @@ class StateMachine:
                 self._end_damping(now, elapsed)
             elif self._joints is not None and elapsed >= self.options.damping_s:
                 self._motion = self._motions.stand_up(self._joints[0])
-                self._settling = Settling(self.options)
                 self._enter(RobotState.STAND_UP, "", now)
         elif self.state is RobotState.STAND_UP:
             self._end_standing_up(now, elapsed)
@@ -205,8 +210,10 @@ class StateMachine:
     def _end_standing_up(self, now: float, elapsed: float) -> None:
         """Ready, once the robot stands still; down again if that takes too long."""
         assert self._joints is not None and self._motion is not None
-        limit, (q, dq) = self.options.stand_up_timeout_s, self._joints
-        if self._motion.is_done and self._settling.is_settled(now, q, dq, self._motion.goal):
+        o, (q, dq) = self.options, self._joints
+        limit, near = o.stand_up_timeout_s, np.abs(q - self._motion.goal).max() <= o.tolerance
+        settled = bool(near) and is_still(dq, o.still_speed)
+        if self._motion.is_done and self._rest.update(settled, now):
             self._enter(RobotState.READY, "", now)
         elif elapsed > limit:
             self.sit_down(f"no stand within {limit:g} s: {furthest(q, self._motion.target)}")
@@ -270,5 +277,5 @@ class StateMachine:
         """Change the state, with one log line; without `now` it begins at the next step."""
         LOG.info("robot: %s -> %s%s", self.state, state, f": {why}" if why else "")
         self.state, self._since = state, now
-        self._still.reset()
-        self._level.reset()
+        for each in (self._rest, self._still, self._level):
+            each.reset()

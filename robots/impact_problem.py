@@ -5,7 +5,6 @@
 # ruff: noqa: N806 (the letters are the paper's)
 
 from collections.abc import Sequence
-from typing import NamedTuple
 
 import numpy as np
 import pinocchio as pin
@@ -20,13 +19,6 @@ from robots.rotations import Array
 FRICTION = 0.8  # of foot and floor, as in `scene.xml`
 STRAIGHT = 0.01  # of the thigh [m/rad]: a foot that moves less in some direction is stuck
 UNIT_QUATERNION = 1e-3  # largest departure of its length from one
-
-
-class FootJacobians(NamedTuple):
-    """Velocities of the lowest points of some feet by v (18), in world axes."""
-
-    J_n: Array  # (m, 18) upward
-    J_t: Array  # (m, 2, 18) along the world's x and y
 
 
 def contact_problem(
@@ -60,17 +52,14 @@ def contact_problem(
     model = load_pinocchio(robot)
     M = pin.crba(model, model.createData(), q)
     M = np.triu(M) + np.triu(M, 1).T  # Pinocchio may leave the lower triangle as it was
-    J_n, J_t = foot_jacobians(robot, q, feet)
+    J_n, J_t = _foot_jacobians(robot, q, feet)
     return ContactProblem.spatial(M, J_n, J_t, friction, tuple(feet), name, directions)
 
 
-def foot_jacobians(robot: Robot, q: Array, feet: Sequence[str]) -> FootJacobians:
-    """Return how the lowest points of `feet` move with v: v_point = v_centre + w x [0, 0, -r].
+def _foot_jacobians(robot: Robot, q: Array, feet: Sequence[str]) -> tuple[Array, Array]:
+    """How the lowest points of `feet` move with v in world axes: v_centre + w x [0, 0, -r].
 
-    Args:
-        robot: whose feet these are.
-        q: configuration (19).
-        feet: of FR, FL, RR, RL.
+    Returns upward (m, 18), and along the world's x and y (m, 2, 18).
     """
     model = load_pinocchio(robot)
     data, frames = model.createData(), foot_frame_ids(model)
@@ -81,7 +70,7 @@ def foot_jacobians(robot: Robot, q: Array, feet: Sequence[str]) -> FootJacobians
         frame = frames[FOOT_NAMES.index(foot)]
         centre = pin.computeFrameJacobian(model, data, q, frame, pin.LOCAL_WORLD_ALIGNED)
         J[i] = centre[:3] - lowest @ centre[3:]
-    return FootJacobians(J[:, 2], J[:, :2])
+    return J[:, 2], J[:, :2]
 
 
 def _fault(robot: Robot, q: Array, feet: Sequence[str]) -> str:

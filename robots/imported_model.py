@@ -17,6 +17,7 @@ import mujoco
 import numpy as np
 
 from robots.conventions import FOOT_NAMES
+from robots.kinematic_tree import rotation_of
 from robots.rotations import Array
 
 AXES = np.array([[1.0, 0.0, 0.0], [0.0, 1.0, 0.0], [0.0, 1.0, 0.0]])  # of hip, thigh and calf
@@ -160,7 +161,7 @@ def _link(m: mujoco.MjModel, body: int) -> _Link:
         if not m.body_jntnum[child] and parent in link.bodies:
             rotation, position = link.poses[link.bodies.index(parent)]
             link.bodies.append(child)
-            link.poses.append((rotation @ _rotation(m.body_quat[child]),
+            link.poses.append((rotation @ rotation_of(m.body_quat[child]),
                                position + rotation @ m.body_pos[child]))  # fmt: skip
     return link
 
@@ -197,10 +198,10 @@ def _add_segment(
 
 def _place(m: mujoco.MjModel, body: int) -> tuple[Array, Array]:
     """Rotation (3, 3) and position (3) [m] of a moved body in the moved body that carries it."""
-    rotation, position = _rotation(m.body_quat[body]), m.body_pos[body].copy()
+    rotation, position = rotation_of(m.body_quat[body]), m.body_pos[body].copy()
     parent = int(m.body_parentid[body])
     while not m.body_jntnum[parent]:
-        turn = _rotation(m.body_quat[parent])
+        turn = rotation_of(m.body_quat[parent])
         rotation, position = turn @ rotation, m.body_pos[parent] + turn @ position
         parent = int(m.body_parentid[parent])
     return rotation, position
@@ -231,7 +232,7 @@ def _inertia(m: mujoco.MjModel, link: _Link) -> tuple[float, Array, Array]:
     parts = []
     for body, (rotation, position) in zip(link.bodies, link.poses, strict=True):
         centre = position + rotation @ m.body_ipos[body]
-        axes = rotation @ _rotation(m.body_iquat[body])
+        axes = rotation @ rotation_of(m.body_iquat[body])
         parts.append((m.body_mass[body], centre, axes @ np.diag(m.body_inertia[body]) @ axes.T))
         mass += m.body_mass[body]
         moment += m.body_mass[body] * centre
@@ -284,7 +285,7 @@ def _foot(m: mujoco.MjModel, calf: int) -> int:
 def _pose(m: mujoco.MjModel, link: _Link, geom: int) -> tuple[Array, Array]:
     """Rotation and position [m] of a geom in the link's first body."""
     rotation, position = link.poses[link.bodies.index(int(m.geom_bodyid[geom]))]
-    return rotation @ _rotation(m.geom_quat[geom]), position + rotation @ m.geom_pos[geom]
+    return rotation @ rotation_of(m.geom_quat[geom]), position + rotation @ m.geom_pos[geom]
 
 
 def _add_geom(
@@ -357,9 +358,3 @@ def _add_sun(trunk: Xml.Element, size: float) -> None:
         trunk, "light", name="sun", mode="trackcom", pos=[size, -1.2 * size, 2.5 * size],
         dir=[-0.2, 0.3, -1.0], directional="true", diffuse=[0.6, 0.6, 0.57], specular=[0.35] * 3,
     )  # fmt: skip
-
-
-def _rotation(quaternion: Array) -> Array:
-    matrix = np.empty(9)
-    mujoco.mju_quat2Mat(matrix, quaternion)
-    return matrix.reshape(3, 3)

@@ -42,11 +42,11 @@ def tree_of(model: mujoco.MjModel) -> Tree:
         or moved.tolist() != list(range(2, model.nbody))
     ):
         raise ValueError("inverse dynamics are for a free base with hinges at the bodies' origins")
-    frames = np.array([_rotation(quaternion) for quaternion in model.body_iquat[bodies]])
+    frames = np.array([rotation_of(quaternion) for quaternion in model.body_iquat[bodies]])
     return Tree(
         parent=(model.body_parentid[moved] - 1).astype(np.int64),
         position=model.body_pos[moved].copy(),
-        rotation=np.array([_rotation(quaternion) for quaternion in model.body_quat[moved]]),
+        rotation=np.array([rotation_of(quaternion) for quaternion in model.body_quat[moved]]),
         axis=model.jnt_axis[joints].copy(),
         mass=model.body_mass[bodies].copy(),
         centre=model.body_ipos[bodies].copy(),
@@ -55,7 +55,8 @@ def tree_of(model: mujoco.MjModel) -> Tree:
     )
 
 
-def _rotation(quaternion: Array) -> Array:
+def rotation_of(quaternion: Array) -> Array:
+    """The rotation matrix (3, 3) of MuJoCo's quaternion, w first."""
     matrix = np.empty(9)
     mujoco.mju_quat2Mat(matrix, quaternion)
     return matrix.reshape(3, 3)

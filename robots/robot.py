@@ -16,6 +16,7 @@ import numpy as np
 
 from robots.conventions import FOOT_NAMES, JOINT_NAMES
 from robots.imported_model import ModelError, import_model, motor_limit
+from robots.kinematic_tree import rotation_of
 from robots.legs import Legs, foot_positions_in_base
 from robots.robot_file import (
     FILE,
@@ -198,11 +199,9 @@ def _trunk_box(model: mujoco.MjModel) -> Array:
     """Opposite corners (2, 3) of the box around the trunk's shapes that can touch the ground."""
     corners = []
     for geom in np.flatnonzero((model.geom_bodyid == 1) & (model.geom_conaffinity != 0)):
-        rotation = np.empty(9)
-        mujoco.mju_quat2Mat(rotation, model.geom_quat[geom])
+        rotation = rotation_of(model.geom_quat[geom])
         centre, half = model.geom_aabb[geom].reshape(2, 3)
-        middle = model.geom_pos[geom] + rotation.reshape(3, 3) @ centre
-        reach = np.abs(rotation.reshape(3, 3)) @ half
+        middle, reach = model.geom_pos[geom] + rotation @ centre, np.abs(rotation) @ half
         corners += [middle - reach, middle + reach]
     return np.array([np.min(corners, axis=0), np.max(corners, axis=0)])
 

@@ -4,6 +4,8 @@ The formulas and letters of exp, log and the right Jacobian are those of Sola, D
 micro Lie theory" (arXiv 1812.01537), equations (134), (133), (143), (144).
 """
 
+import math
+
 import numpy as np
 from numba import njit
 from numpy.typing import NDArray
@@ -71,6 +73,15 @@ def quaternion_product(a: Array, b: Array) -> Array:
     product[2] = aw * bz + ax * by - ay * bx + az * bw
     product[3] = aw * bw - ax * bx - ay * by - az * bz
     return product
+
+
+@njit(cache=True)
+def tilt_of(quaternion: Array) -> float:
+    """Return the angle [rad] of z to the vertical, of a unit quaternion (x, y, z, w); NaN of 0."""
+    x, y, z, w = quaternion[0], quaternion[1], quaternion[2], quaternion[3]
+    if x == y == z == w == 0.0:
+        return np.nan
+    return math.acos(min(1.0, max(-1.0, 1.0 - 2.0 * (x * x + y * y))))
 
 
 @njit(cache=True)

@@ -13,11 +13,13 @@ from typing import NamedTuple
 import numpy as np
 from numba import njit
 
-from robots.inverse_dynamics import differentiate_inverse_dynamics
-from robots.mass_and_bias import mass_and_bias
+from robots.inverse_dynamics import differentiate_inverse_dynamics, mass_and_bias
 from robots.rotations import Array, rotation_from_quaternion
 from robots.stance_dynamics import Stance, StanceModel, hold, solve_stance, stance_acceleration
 from robots.stance_feet import add_load, differentiate_velocity
+
+# How slowly a foot may come down for its touchdown to have a time that can be differentiated.
+MINIMUM_APPROACH_SPEED = 1e-3  # [m/s] below it (3.2) divides by nearly nothing
 
 
 class Landing(NamedTuple):

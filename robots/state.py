@@ -17,31 +17,10 @@ from numba import njit
 
 from robots.rotations import (
     Array,
-    exp3,
-    log3,
     log3_jacobian,
-    quaternion_from_rotation,
     quaternion_product,
     rotation_from_quaternion,
 )
-
-__all__ = [
-    "Array",
-    "difference",
-    "difference_batch",
-    "difference_jacobian",
-    "exp3",
-    "integrate",
-    "log3",
-    "log3_jacobian",
-    "mujoco_from_pinocchio",
-    "mujoco_from_pinocchio_batch",
-    "pinocchio_from_mujoco",
-    "pinocchio_from_mujoco_batch",
-    "quaternion_from_rotation",
-    "quaternion_product",
-    "rotation_from_quaternion",
-]
 
 
 @njit(cache=True)
@@ -167,22 +146,4 @@ def pinocchio_from_mujoco(qpos: Array, qvel: Array) -> tuple[Array, Array]:
     q, v = qpos.copy(), qvel.copy()
     q[3:6], q[6] = qpos[4:7], qpos[3]
     v[:3] = rotation_from_quaternion(q[3:7]).T @ np.ascontiguousarray(qvel[:3])
-    return q, v
-
-
-@njit(cache=True)
-def mujoco_from_pinocchio_batch(q: Array, v: Array) -> tuple[Array, Array]:
-    """Return the conversions to MuJoCo of a batch, q (B, nq) and v (B, nv), row by row."""
-    qpos, qvel = np.empty(q.shape), np.empty(v.shape)
-    for i in range(q.shape[0]):
-        qpos[i], qvel[i] = mujoco_from_pinocchio(q[i], v[i])
-    return qpos, qvel
-
-
-@njit(cache=True)
-def pinocchio_from_mujoco_batch(qpos: Array, qvel: Array) -> tuple[Array, Array]:
-    """Return the conversions from MuJoCo of a batch, qpos (B, nq) and qvel (B, nv), row by row."""
-    q, v = np.empty(qpos.shape), np.empty(qvel.shape)
-    for i in range(qpos.shape[0]):
-        q[i], v[i] = pinocchio_from_mujoco(qpos[i], qvel[i])
     return q, v

@@ -10,10 +10,9 @@ import numpy as np
 import pinocchio as pin
 
 from hybrid.saltations import saltation_matrix
-from robots.approach import MINIMUM_APPROACH_SPEED
-from robots.contact_dynamics import ContactDynamics
-from robots.contact_set import mask_of
+from robots.contact_dynamics import ContactDynamics, mask_of
 from robots.rotations import Array
+from robots.stance_touchdown import MINIMUM_APPROACH_SPEED
 
 UP = np.array([0.0, 0.0, 1.0])
 

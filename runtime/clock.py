@@ -6,16 +6,62 @@ Nodes are written against `Clock`; which of the two they get is the only differe
 import math
 import time
 from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Protocol, TypeVar
 
-from runtime.clock_protocol import Clock, TickedSource, TickedT, TickStatistics
-from runtime.histogram import LogHistogram
-
-__all__ = ["ArrivalClock", "Clock", "PausedClock", "RealTimeClock", "TickStatistics"]
+from runtime.histogram import LogHistogram, Quantiles
 
 LATENESS_RESOLUTION_US = 1.0
 LATE = 0.5  # of a period, after which a tick counts as late
 REACH = 0.1  # of a period, by which a tick may begin before or after it is due
 PULL = 0.01  # of a period, by which an arrival moves the ticks that follow
+
+
+@dataclass(frozen=True)
+class TickStatistics:
+    """How well a clock kept time.
+
+    Attributes:
+        ticks: served.
+        missed: skipped.
+        late: served, but begun more than half a period after they were due.
+        lateness_us: of those served [us].
+    """
+
+    ticks: int = 0
+    missed: int = 0
+    late: int = 0
+    lateness_us: Quantiles = field(default_factory=Quantiles)
+
+
+class Ticked(Protocol):
+    """A message that carries the number of the tick it belongs to."""
+
+    @property
+    def tick(self) -> int:
+        """Number of the tick."""
+        ...
+
+
+TickedT = TypeVar("TickedT", bound=Ticked)
+TickedT_co = TypeVar("TickedT_co", bound=Ticked, covariant=True)
+
+
+class TickedSource(Protocol[TickedT_co]):
+    """What a clock asks of a subscriber (`runtime.bus.Subscriber` is one)."""
+
+    def newest(self) -> TickedT_co | None:
+        """The newest message since the last call, without blocking."""
+        ...
+
+    def wait_for(
+        self,
+        predicate: Callable[[TickedT_co], bool],
+        timeout_s: float,
+        stop: Callable[[], bool] | None = None,
+    ) -> TickedT_co | None:
+        """The next message that fulfils `predicate`; None when stopped or out of time [s]."""
+        ...
 
 
 class RealTimeClock:
@@ -133,3 +179,6 @@ class PausedClock:
     def statistics(self) -> TickStatistics:
         """Ticks served; nothing is late in simulated time."""
         return TickStatistics(ticks=self._tick + 1)
+
+
+Clock = RealTimeClock | PausedClock

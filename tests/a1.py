@@ -2,7 +2,8 @@
 
 import numpy as np
 
-from hw_bridge.wire.layout import wire_of
+from hw_bridge.wire.frame import record_in, seal
+from hw_bridge.wire.layout import SERVO, Header, Wire, wire_of
 from robots.legs import foot_positions_in_base
 from robots.robot import load_robot
 from robots.rotations import rotation_from_quaternion
@@ -42,6 +43,21 @@ def ground_truth(tick: int = 0, **changes) -> GroundTruth:
     fields = {"foot_force": np.zeros((4, 3)), "contact": np.ones(4), "trunk_contact": False}
     stamp = {"tick": tick, "time": 1e-3 * tick, "q": STAND, "v": np.zeros(18)}
     return GroundTruth(**(stamp | fields | changes))
+
+
+def state_frame(wire: Wire, **fields) -> bytes:
+    """A sealed LowState with `fields`, as `LowState` has them; upright, and else zero."""
+    frame = bytearray(wire.state.itemsize)
+    record = record_in(frame, wire.state)
+    record["quaternion_wxyz"][0] = 1.0
+    wire.write_header(record, fields.pop("header", Header()))
+    for name, value in fields.items():
+        if name == "mode":
+            value = np.where(np.asarray(value) == SERVO, wire.servo, value)
+        value = np.frombuffer(value, np.uint8) if name == "remote" else np.asarray(value)
+        value = value * (wire.torque_scale or 1) if name == "tau_est" else value
+        (record if name in (wire.state.names or ()) else record["motors"])[name] = value
+    return seal(frame)
 
 
 def feet_in_world(q: np.ndarray) -> np.ndarray:

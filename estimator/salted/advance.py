@@ -37,12 +37,10 @@ from estimator.salted.memory import (
     Memory,
 )
 from estimator.salted.prediction import coast, predict, reset, start_covariance
-from robots.approach import MINIMUM_APPROACH_SPEED
 from robots.legs import Legs, foot_positions_in_base
 from robots.rotations import Array, rotation_from_quaternion
-from robots.stance_dynamics import StanceModel
-from robots.stance_step import stance_step
-from robots.stance_touchdown import Landing, land
+from robots.stance_dynamics import StanceModel, stance_step
+from robots.stance_touchdown import MINIMUM_APPROACH_SPEED, Landing, land
 from robots.state import integrate
 
 LARGEST_VARIANCE = 1e8

@@ -3,16 +3,14 @@
 It ends once it is asked to, or its parent has gone, and tracker and watchdog have ended too.
 """
 
-import json
 import logging
 import os
 import sys
 from pathlib import Path
 
-from hw_bridge.black_box.keeper import Keeper
 from hw_bridge.black_box.pipe import PipeReader
-from hw_bridge.black_box.ring import Ring
-from runtime.exit import exit_at_once
+from hw_bridge.black_box.ring import Keeper, Ring
+from runtime.exit import exit_at_once, write_report
 from runtime.realtime import prefer_process
 from runtime.signals import StopFlag
 
@@ -35,12 +33,7 @@ def main(arguments: list[str]) -> int:
         logging.info("a busy machine may cost frames: %s", refusal)
     keeper = Keeper(reader, ring, Path(run), lambda: stop() or os.getppid() != int(parent))
     keeper.run()
-    draft = Path(report).with_suffix(".draft")
-    try:
-        draft.write_text(json.dumps({"folder": folder, **keeper.report()}))
-        draft.replace(report)
-    except OSError as error:
-        logging.error("no report: %s", error)
+    write_report(Path(report), {"folder": folder, **keeper.report()})
     return 0
 
 

@@ -2,14 +2,22 @@
 
 import math
 from collections import Counter, deque
-from collections.abc import Sequence
 from enum import StrEnum
-from typing import NamedTuple, Protocol, runtime_checkable
+from typing import Literal, Protocol
 
+import msgspec
 import numpy as np
+from numba import njit
 from numpy.typing import NDArray
 
-from hw_bridge.emulator.motors import Encoders, Jams, MotorDrivers, Thermal
+from hw_bridge.emulator.motors import (
+    Encoders,
+    Jams,
+    MotorDrivers,
+    Thermal,
+    asks_for_motion,
+    largest_torque,
+)
 from hw_bridge.emulator.options import (
     Cut,
     DriveJoint,
@@ -24,18 +32,18 @@ from hw_bridge.emulator.options import (
     VelocityPush,
     motor_index,
 )
-from hw_bridge.emulator.outcome import WorstWatch
 from hw_bridge.emulator.state_frame import StateFrame
 from hw_bridge.wire.frame import WireError
 from hw_bridge.wire.layout import JOINTS, LOW_LEVEL, wire_of
 from hw_bridge.wire.low_command import LowCommand, decode_low_command
+from robots.conventions import FALLEN_TILT
 from robots.robot import Robot
+from robots.rotations import tilt_of
 from runtime.messages import GroundTruth, MotorCommand, SensorReading
 
 Array = NDArray[np.float64]
 
 
-@runtime_checkable
 class Plant(Protocol):
     """The simulated body, in ticks of 1 ms; its motors run their law on their own encoders.
 
@@ -98,14 +106,14 @@ class CommandWatch:
         self._last = 0  # tick of the last command
         self._harmless_since: int | None = None
 
-    def command(self, tick: int, asks_for_motion: bool) -> None:
+    def command(self, tick: int, asks: bool) -> None:
         """Take note of a command in `tick`."""
         gap, self._last = tick - self._last, tick
         if self.state is FirmwareState.WAITING:
             self._enter(tick, FirmwareState.OBEYING, "the first command")
         if self.state is not FirmwareState.PROTECTED:
             return
-        if asks_for_motion:
+        if asks:
             self._harmless_since = None
         elif self._harmless_since is None or gap > self._timeout:
             self._harmless_since = tick
@@ -128,88 +136,18 @@ class CommandWatch:
         self.history.append((tick, state, cause))
 
 
-class Disturbance(NamedTuple):
-    """What the events make of one tick.
-
-    Attributes:
-        is_cut: no frame passes.
-        stuck: (12) whether the motor's encoder is stuck.
-        told_speed: (12) that the motor tells, whatever is true [rad/s]; NaN: the true one.
-        jammed: (12) whether the joint is jammed.
-        heat: motors and their new temperatures [deg C], of this tick only.
-        joint_torque: (12) from outside [N m].
-        buttons, sticks: held on the remote; of a stick held twice, the later event's.
-        push: (3) added to the trunk's velocity at this tick [m/s, world].
-        power_cut: the battery is gone.
-    """
-
-    is_cut: bool
-    stuck: NDArray[np.bool_]
-    told_speed: Array
-    jammed: NDArray[np.bool_]
-    heat: tuple[tuple[int, float], ...]
-    joint_torque: Array
-    buttons: frozenset[str]
-    sticks: dict[str, float]
-    push: Array
-    power_cut: bool
+TICK_S = 0.001  # [s]
+ANSWERABLE = 4  # states of which a command that comes now may answer any: ticks, both ways
 
 
-class EventScript:
-    """The events of one run, their instants rounded to ticks; those that overlap add up."""
-
-    def __init__(self, events: Sequence[Event], tick_s: float) -> None:
-        """Events with `at` in [s], for ticks of `tick_s` [s]."""
-        self._windows = tuple((*_window(event, tick_s), event) for event in events)
-        self._edges = frozenset(edge for first, last, _ in self._windows for edge in (first, last))
-
-    def change(self, tick: int) -> Disturbance | None:
-        """What holds from `tick` on, if something begins or ends there; None on other ticks."""
-        if tick not in self._edges:
-            return None
-        active = [event for first, last, event in self._windows if first <= tick < last]
-        stuck, jammed = np.zeros((2, 12), np.bool_)
-        told_speed, torque, push = np.full(12, np.nan), np.zeros(12), np.zeros(3)
-        for event in active:
-            if isinstance(event, StuckEncoder):
-                stuck[motor_index(event.motor)] = True
-            elif isinstance(event, StuckVelocity):
-                told_speed[motor_index(event.motor)] = event.value
-            elif isinstance(event, Jam):
-                jammed[motor_index(event.motor)] = True
-            elif isinstance(event, DriveJoint):
-                torque[motor_index(event.motor)] += event.torque
-            elif isinstance(event, VelocityPush):
-                push += event.value
-        held = [event for event in active if isinstance(event, RemoteHold)]
-        return Disturbance(
-            is_cut=any(isinstance(event, Cut) for event in active),
-            stuck=stuck,
-            told_speed=told_speed,
-            jammed=jammed,
-            heat=tuple(
-                (motor_index(e.motor), e.temperature) for e in active if isinstance(e, Heat)
-            ),
-            joint_torque=torque,
-            buttons=frozenset().union(*(event.buttons for event in held)),
-            sticks={name: way for event in held for name, way in event.sticks.items()},
-            push=push,
-            power_cut=any(isinstance(event, PowerCut) for event in active),
-        )
-
-
-def _window(event: Event, tick_s: float) -> tuple[int, float]:
+def _window(event: Event) -> tuple[int, float]:
     """The ticks [first, last) of an event."""
-    first = round(event.at / tick_s)
+    first = round(event.at / TICK_S)
     if isinstance(event, StuckEncoder | StuckVelocity | Jam | PowerCut):
         return first, math.inf
     if isinstance(event, Cut | DriveJoint | RemoteHold):
-        return first, first + max(1, round(event.duration / tick_s))
+        return first, first + max(1, round(event.duration / TICK_S))
     return first, first + 1
-
-
-TICK_S = 0.001  # [s]
-ANSWERABLE = 4  # states of which a command that comes now may answer any: ticks, both ways
 
 
 class Firmware:
@@ -245,7 +183,8 @@ class Firmware:
         )
         self._reply_every = max(1, round(1.0 / options.stream_hz / TICK_S))
         self._thermal = Thermal(options.thermal)
-        self._script = EventScript(options.events, TICK_S)
+        self._windows = [(*_window(event), event) for event in options.events]
+        self._edges = {edge for first, last, _ in self._windows for edge in (first, last)}
         self._wire = wire_of(robot)
         self._drivers = MotorDrivers(options.brake_kd)
         self._frame = StateFrame(options, self._wire)
@@ -272,7 +211,7 @@ class Firmware:
     @property
     def passive(self) -> bool:
         """Whether no motor is asked for a position or a torque."""
-        return self.state is FirmwareState.OFF or not self._drivers.asks_for_motion
+        return self.state is FirmwareState.OFF or not asks_for_motion(self._drivers.rows)
 
     @property
     def clock_ms(self) -> int:
@@ -301,7 +240,8 @@ class Firmware:
         commands = [command for frame in frames if (command := self._believed(frame)) is not None]
         if self.state is FirmwareState.WAITING and not commands:
             return []
-        self._disturb(self._script.change(self._tick))
+        if self._tick in self._edges:
+            self._disturb()
         if self.state is FirmwareState.OFF:
             return []
         for command in commands:
@@ -345,36 +285,54 @@ class Firmware:
 
     def _obey(self, command: LowCommand, now: float) -> None:
         self.notes["not_finite"] += self._drivers.take(command)
-        asks = self._drivers.asks_for_motion
+        asks = asks_for_motion(self._drivers.rows)
         self._watch.command(self._tick, asks)
         if asks and not self._moved:
             self._moved, self._truth = True, self.plant.truth()
         if asks:
-            demand, truth = self._drivers.largest_torque, self._truth
-            told = min(demand(*joints) for joints in self._told)
-            self.worst.note_demand(told, demand(truth.q[7:], truth.v[6:]))
+            rows, truth = self._drivers.rows, self._truth
+            told = min(largest_torque(rows, *joints) for joints in self._told)
+            self.worst.note_demand(told, largest_torque(rows, truth.q[7:], truth.v[6:]))
             self.first_damping_at = None
         elif self._moved and self.first_damping_at is None:
             self.first_damping_at = now
 
-    def _disturb(self, disturbance: Disturbance | None) -> None:
-        """Do what begins or ends at this tick."""
-        if disturbance is None:
-            return
-        self.is_cut, self._pressed = disturbance.is_cut, bool(disturbance.buttons)
-        self._encoders.stick(disturbance.stuck, disturbance.told_speed)
-        self._jams.jam(disturbance.jammed, self.plant.truth().q[7:])
-        for motor, temperature in disturbance.heat:
-            self._thermal.heat(motor, temperature)
-        self._frame.hold_remote(disturbance.buttons, disturbance.sticks)
-        self._driven = disturbance.joint_torque
+    def _disturb(self) -> None:
+        """Do what begins or ends at this tick; events that overlap add up."""
+        active = [event for first, last, event in self._windows if first <= self._tick < last]
+        stuck, jammed = np.zeros((2, JOINTS), np.bool_)
+        told_speed, push = np.full(JOINTS, np.nan), np.zeros(3)
+        buttons, sticks = frozenset[str](), dict[str, float]()
+        self._driven, self.is_cut = np.zeros(JOINTS), False
+        for event in active:
+            match event:
+                case StuckEncoder():
+                    stuck[motor_index(event.motor)] = True
+                case StuckVelocity():
+                    told_speed[motor_index(event.motor)] = event.value
+                case Jam():
+                    jammed[motor_index(event.motor)] = True
+                case DriveJoint():
+                    self._driven[motor_index(event.motor)] += event.torque
+                case Heat():
+                    self._thermal.temperature[motor_index(event.motor)] = event.temperature
+                case RemoteHold():  # of a stick held twice, the later event's way
+                    buttons, sticks = buttons.union(event.buttons), sticks | event.sticks
+                case VelocityPush():
+                    push += event.value
+                case Cut():
+                    self.is_cut = True
+                case PowerCut():
+                    self.plant.block_motors(True)
+                    self._watch.switch_off(self._tick)
+        self._pressed = bool(buttons)
+        self._encoders.stick(stuck, told_speed)
+        self._jams.jam(jammed, self.plant.truth().q[7:])
+        self._frame.hold_remote(buttons, sticks)
         self.plant.drive_joints(self._driven)
-        if disturbance.push.any():
-            self.plant.add_base_velocity(disturbance.push)
-            self.pushes.append((self.clock_ms, disturbance.push.tolist()))
-        if disturbance.power_cut:
-            self.plant.block_motors(True)
-            self._watch.switch_off(self._tick)
+        if push.any():
+            self.plant.add_base_velocity(push)
+            self.pushes.append((self.clock_ms, push.tolist()))
 
     def _answers(self, commands: int, now: float) -> list[bytes]:
         """This tick's state, as often as it is due."""
@@ -394,3 +352,88 @@ class Firmware:
             self._reading, encoders.q, encoders.dq, encoders.ddq, self._thermal.temperature, tick
         )
         return [frame] * count
+
+
+class WorstValues(msgspec.Struct, frozen=True):
+    """The largest values since the first command that asked for motion.
+
+    Attributes:
+        torque_demand: that a command's law gave a motor at the joints of a state that was sent in
+            the last ticks, that which it fits best [N m]: so at what its sender could know; the
+            motors may have given less.
+        torque_demand_true: the same at the true joints of the tick in which it came [N m].
+        excursion: of a joint beyond its range [rad], 0 if none was.
+        speed: of a joint [rad/s].
+        power: sum over the motors of |torque x speed| [W].
+        temperature: of a motor [deg C].
+        tilt: of the trunk from upright [rad].
+    """
+
+    torque_demand: float = 0.0
+    torque_demand_true: float = 0.0
+    excursion: float = 0.0
+    speed: float = 0.0
+    power: float = 0.0
+    temperature: float = 0.0
+    tilt: float = 0.0
+
+
+class WorstWatch:
+    """Keeps the largest values."""
+
+    def __init__(self, robot: Robot) -> None:
+        """Compile what is compiled; nothing seen yet."""
+        self._lower, self._upper = robot.legs.lower, robot.legs.upper
+        self._worst = np.zeros(7)
+        self.note(np.zeros(19), np.zeros(18), np.zeros(12), np.zeros(12))
+        tilt_of(np.zeros(4))
+        self._worst[:] = 0.0
+
+    def note_demand(self, told: float, true: float) -> None:
+        """A command's law gave at most these torques [N m], at measured and at true joints."""
+        self._worst[0] = max(self._worst[0], told)
+        self._worst[1] = max(self._worst[1], true)
+
+    def note(self, q: Array, v: Array, torque: Array, temperature: Array) -> None:
+        """See one tick: q (19), v (18), torques and temperatures (12)."""
+        _note(q, v, torque, temperature, self._lower, self._upper, self._worst)
+
+    def values(self) -> WorstValues:
+        """What the worst has been."""
+        return WorstValues(*self._worst.tolist())
+
+
+@njit(cache=True)
+def _note(
+    q: Array, v: Array, torque: Array, temperature: Array, lower: Array, upper: Array, worst: Array
+) -> None:
+    power = 0.0
+    for i in range(12):
+        worst[2] = max(worst[2], lower[i] - q[7 + i], q[7 + i] - upper[i])
+        worst[3] = max(worst[3], abs(v[6 + i]))
+        worst[5] = max(worst[5], temperature[i])
+        power += abs(torque[i] * v[6 + i])
+    worst[4] = max(worst[4], power)
+    worst[6] = max(worst[6], tilt_of(q[3:7]))
+
+
+Posture = Literal["standing", "lying", "fallen", "moving"]
+
+STILL = 0.05  # [rad/s] and [m/s], below which nothing moves
+_UP = 0.6  # of the stand's height, over which the trunk is carried
+
+
+def is_still(truth: GroundTruth) -> bool:
+    """Whether base and joints are at rest; false for a state that is not finite."""
+    return bool(np.abs(truth.v).max() < STILL)
+
+
+def posture_of(truth: GroundTruth, stand_height: float) -> Posture:
+    """Fallen past 60 degrees of tilt, on its feet, on its belly, or still on the way."""
+    if not tilt_of(truth.q[3:7]) < FALLEN_TILT:
+        return "fallen"
+    if not is_still(truth):
+        return "moving"
+    is_up = truth.q[2] > _UP * stand_height
+    stands = is_up and truth.contact.sum() >= 3.0 and not truth.trunk_contact
+    return "standing" if stands else "lying"

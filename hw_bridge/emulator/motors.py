@@ -7,9 +7,8 @@ from numba import njit
 from numpy.typing import NDArray
 
 from hw_bridge.emulator.options import ThermalOptions
-from hw_bridge.setpoints import no_torque
 from hw_bridge.wire.layout import BRAKE, JOINTS, POS_STOP, SERVO, VEL_STOP
-from hw_bridge.wire.low_command import LowCommand
+from hw_bridge.wire.low_command import LowCommand, no_torque
 from robots.motor_law import motor_torque
 from runtime.messages import MotorCommand
 
@@ -147,15 +146,6 @@ class MotorDrivers:
         self._wanted, self._setpoints = command.mode[:JOINTS], command.setpoints[:5]
         return self._follow(self._none, self._none, self._setpoints[0], False)
 
-    @property
-    def asks_for_motion(self) -> bool:
-        """Whether the rows ask any motor for a position or a torque; damping does not."""
-        return asks_for_motion(self.rows)
-
-    def largest_torque(self, q: Array, dq: Array) -> float:
-        """The largest torque [N m] that the rows ask of a motor at joints q, dq (12)."""
-        return largest_torque(self.rows, q, dq)
-
     def follow(self, shut_down: Flags, encoders: Encoders, brake_all: bool) -> None:
         """Set the rows for what the robot is like now."""
         self.mode = self._brakes if brake_all else self._wanted
@@ -183,7 +173,7 @@ class Thermal:
     """Temperatures of the twelve motors.
 
     Attributes:
-        temperature: (12) [deg C].
+        temperature: (12) [deg C]; may be written to.
         shut_down: (12) whether the firmware has shut the motor down.
     """
 
@@ -201,10 +191,6 @@ class Thermal:
             self.temperature, self.shut_down, torque, period / o.time_constant, o.ambient, o.rise,
             o.stop, o.restart,
         )  # fmt: skip
-
-    def heat(self, motor: int, temperature: float) -> None:
-        """Set one motor's temperature [deg C]."""
-        self.temperature[motor] = temperature
 
 
 @njit(cache=True)

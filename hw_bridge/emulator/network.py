@@ -4,20 +4,12 @@ import heapq
 import math
 import socket
 from random import Random
-from typing import Generic, NamedTuple, TypeVar
 
 import msgspec
 
 from hw_bridge.emulator.options import NetworkOptions
 
-Sender = TypeVar("Sender")
-
-
-class FrameInTransit(NamedTuple, Generic[Sender]):
-    """Bytes under way, and their sender or receiver."""
-
-    data: bytes
-    peer: Sender
+Address = tuple[str, int]
 
 
 class NetworkCounts(msgspec.Struct):
@@ -31,7 +23,7 @@ class NetworkCounts(msgspec.Struct):
     corrupted: int = 0
 
 
-class LossyNetwork(Generic[Sender]):
+class LossyNetwork:
     """A queue that treats frames as the options say; deterministic.
 
     Attributes:
@@ -45,10 +37,10 @@ class LossyNetwork(Generic[Sender]):
         self.counts = NetworkCounts()
         self._options, self._perfect = options, options.perfect
         self._random = Random(f"{options.seed} {direction}")
-        self._under_way: list[tuple[float, int, FrameInTransit[Sender]]] = []
+        self._under_way: list[tuple[float, int, tuple[bytes, Address]]] = []
         self._order = 0  # of frames due at the same time
 
-    def push(self, data: bytes, peer: Sender, now: float) -> None:
+    def push(self, data: bytes, peer: Address, now: float) -> None:
         """Send a frame at time `now` [s]."""
         if self.is_cut:
             self.counts.cut += 1
@@ -57,15 +49,15 @@ class LossyNetwork(Generic[Sender]):
         else:
             self._send(data, peer, now)
 
-    def pop(self, now: float) -> list[FrameInTransit[Sender]]:
-        """The frames that have arrived by `now` [s], in the order of their arrival."""
+    def pop(self, now: float) -> list[tuple[bytes, Address]]:
+        """The frames that have arrived by `now` [s], in order, with their sender or receiver."""
         arrived, under_way = [], self._under_way
         while under_way and under_way[0][0] <= now:
             arrived.append(heapq.heappop(under_way)[2])
         self.counts.passed += len(arrived)
         return arrived
 
-    def _send(self, data: bytes, peer: Sender, now: float) -> None:
+    def _send(self, data: bytes, peer: Address, now: float) -> None:
         options, counts, draw = self._options, self.counts, self._random.random
         # Always the same number of draws, so that one fault's rate does not move the others.
         lost, twice, held, corrupt = (draw() for _ in range(4))
@@ -83,8 +75,8 @@ class LossyNetwork(Generic[Sender]):
             counts.duplicated += 1
             self._queue(data, peer, now + delays[1] + late)
 
-    def _queue(self, data: bytes, peer: Sender, due: float) -> None:
-        heapq.heappush(self._under_way, (due, self._order, FrameInTransit(data, peer)))
+    def _queue(self, data: bytes, peer: Address, due: float) -> None:
+        heapq.heappush(self._under_way, (due, self._order, (data, peer)))
         self._order += 1
 
     def _damaged(self, data: bytes) -> bytes:
@@ -95,8 +87,6 @@ class LossyNetwork(Generic[Sender]):
                 damaged[bit // 8] ^= 1 << bit % 8
         return bytes(damaged)
 
-
-Address = tuple[str, int]
 
 _LARGEST = 2048  # [bytes] of a datagram that is looked at
 _MOST = 256  # datagrams of one call

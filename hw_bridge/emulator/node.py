@@ -6,10 +6,9 @@ from typing import Any
 import msgspec
 
 from hw_bridge.dds.link import DdsRobot
-from hw_bridge.emulator.firmware import TICK_S, Firmware, Plant
+from hw_bridge.emulator.firmware import TICK_S, Firmware, Plant, is_still, posture_of
 from hw_bridge.emulator.network import Address, LossyNetwork, RobotSocket
 from hw_bridge.emulator.options import EmulatorOptions
-from hw_bridge.emulator.outcome import is_still, posture_of
 from hw_bridge.wire.layout import wire_of
 from robots.robot import Robot
 from runtime.bus import Publisher
@@ -37,8 +36,8 @@ class EmulatorLoop:
     ) -> None:
         """See `run`."""
         self.firmware = Firmware(options, robot, plant)
-        self.inbound = LossyNetwork[Address](options.network, "in")
-        self.outbound = LossyNetwork[Address](options.network, "out")
+        self.inbound = LossyNetwork(options.network, "in")
+        self.outbound = LossyNetwork(options.network, "out")
         self.ticks = self.ticks_caught_up = self.ticks_lost = 0
         self._socket, self._truths, self._plant = socket, truths, plant
         self._stand_height = robot.stand_height
@@ -66,10 +65,10 @@ class EmulatorLoop:
         for data, sender in self._socket.receive():
             self.inbound.push(data, sender, now)
         frames = []
-        for frame in self.inbound.pop(now):
-            frames.append(frame.data)
-            if len(frame.data) == self._command_size:
-                self._client = frame.peer
+        for frame, sender in self.inbound.pop(now):
+            frames.append(frame)
+            if len(frame) == self._command_size:
+                self._client = sender
         self._run_tick(frames, now)
 
     def publish(self, now: float) -> None:
@@ -88,8 +87,8 @@ class EmulatorLoop:
         for reply in replies:
             if client is not None:
                 self.outbound.push(reply, client, now)
-        for frame in self.outbound.pop(now):
-            self._socket.send(frame.data, frame.peer)
+        for frame, receiver in self.outbound.pop(now):
+            self._socket.send(frame, receiver)
         self.firmware.advance()
         self.ticks += 1
 

@@ -22,6 +22,9 @@ from robots.conventions import JOINT_NAMES
 from runtime.options import Options, Range, positive
 
 Length = Annotated[float, positive("s", 86_400.0)]
+Share = Annotated[float, Range("-", 0.0, 1.0)]
+Celsius = Annotated[float, Range("deg C", -40.0, 127.0)]
+Word = Annotated[int, Range("-", 0, 2**32 - 1)]
 MOTORS = tuple(name.removesuffix("_joint") for name in JOINT_NAMES)
 
 
@@ -38,7 +41,7 @@ def motor_index(motor: int | str) -> int:
     raise ValueError(f"motor is {motor!r}; accepted: 0 to 11 or one of {', '.join(MOTORS)}")
 
 
-class Incident(Options, frozen=True):
+class Incident(Options, frozen=True, tag_field="kind"):
     """A fault.
 
     Attributes:
@@ -63,7 +66,7 @@ class MotorIncident(Incident, frozen=True):
         motor_index(self.motor)
 
 
-class Cut(Incident, frozen=True, tag="cut", tag_field="kind"):
+class Cut(Incident, frozen=True, tag="cut"):
     """The cable is out: no frame passes, in either direction.
 
     Attributes:
@@ -73,11 +76,11 @@ class Cut(Incident, frozen=True, tag="cut", tag_field="kind"):
     duration: Length = msgspec.field(name="for")
 
 
-class StuckEncoder(MotorIncident, frozen=True, tag="stuck_encoder", tag_field="kind"):
+class StuckEncoder(MotorIncident, frozen=True, tag="stuck_encoder"):
     """An encoder shows its last angle and no speed from now on, to its motor's own loop too."""
 
 
-class StuckVelocity(MotorIncident, frozen=True, tag="stuck_velocity", tag_field="kind"):
+class StuckVelocity(MotorIncident, frozen=True, tag="stuck_velocity"):
     """A motor tells one speed from now on; its own loop knows the true one.
 
     Attributes:
@@ -87,11 +90,11 @@ class StuckVelocity(MotorIncident, frozen=True, tag="stuck_velocity", tag_field=
     value: Annotated[float, Range("rad/s", -100.0, 100.0)] = 0.0
 
 
-class Jam(MotorIncident, frozen=True, tag="jam", tag_field="kind"):
+class Jam(MotorIncident, frozen=True, tag="jam"):
     """A joint jams where it is, for good."""
 
 
-class Heat(MotorIncident, frozen=True, tag="heat", tag_field="kind"):
+class Heat(MotorIncident, frozen=True, tag="heat"):
     """A motor is hot, all of a sudden.
 
     Attributes:
@@ -101,7 +104,7 @@ class Heat(MotorIncident, frozen=True, tag="heat", tag_field="kind"):
     temperature: Annotated[float, Range("deg C", -100.0, 200.0)]
 
 
-class DriveJoint(MotorIncident, frozen=True, tag="drive_joint", tag_field="kind"):
+class DriveJoint(MotorIncident, frozen=True, tag="drive_joint"):
     """A joint is turned from outside.
 
     Attributes:
@@ -113,7 +116,7 @@ class DriveJoint(MotorIncident, frozen=True, tag="drive_joint", tag_field="kind"
     duration: Length = msgspec.field(name="for")
 
 
-class RemoteHold(Incident, frozen=True, tag="remote", tag_field="kind"):
+class RemoteHold(Incident, frozen=True, tag="remote"):
     """Buttons and sticks of the robot's own remote are held.
 
     Attributes:
@@ -132,7 +135,7 @@ class RemoteHold(Incident, frozen=True, tag="remote", tag_field="kind"):
         encode_remote(self.buttons, self.sticks)
 
 
-class VelocityPush(Incident, frozen=True, tag="push", tag_field="kind"):
+class VelocityPush(Incident, frozen=True, tag="push"):
     """Adds a velocity to the trunk's.
 
     Attributes:
@@ -142,7 +145,7 @@ class VelocityPush(Incident, frozen=True, tag="push", tag_field="kind"):
     value: Annotated[tuple[float, float, float], Range("m/s", -20.0, 20.0)]
 
 
-class PowerCut(Incident, frozen=True, tag="power_cut", tag_field="kind"):
+class PowerCut(Incident, frozen=True, tag="power_cut"):
     """The battery is gone for good: limp motors, and silence."""
 
 
@@ -167,11 +170,11 @@ class ThermalOptions(Options, frozen=True):
         restart: temperature below which it works again.
     """
 
-    ambient: Annotated[float, Range("deg C", -40.0, 127.0)] = 25.0
+    ambient: Celsius = 25.0
     rise: Annotated[float, Range("K/(N m)^2", 0.0, 1000.0)] = 0.35
     time_constant: Annotated[float, Range("s", 0.001, 1e9)] = 600.0
-    stop: Annotated[float, Range("deg C", -40.0, 127.0)] = 65.0
-    restart: Annotated[float, Range("deg C", -40.0, 127.0)] = 55.0
+    stop: Celsius = 65.0
+    restart: Celsius = 55.0
 
     def __post_init__(self) -> None:
         """Raise ValueError, naming the option and what it takes."""
@@ -197,13 +200,13 @@ class NetworkOptions(Options, frozen=True):
         seed: equal seeds and frames give equal faults.
     """
 
-    loss: Annotated[float, Range("-", 0.0, 1.0)] = 0.0
-    duplicate: Annotated[float, Range("-", 0.0, 1.0)] = 0.0
-    reorder: Annotated[float, Range("-", 0.0, 1.0)] = 0.0
+    loss: Share = 0.0
+    duplicate: Share = 0.0
+    reorder: Share = 0.0
     reorder_s: Annotated[float, Range("s", 0.0, 10.0)] = 0.003
-    corrupt: Annotated[float, Range("-", 0.0, 1.0)] = 0.0
+    corrupt: Share = 0.0
     jitter_s: Annotated[float, Range("s", 0.0, 10.0)] = 0.0
-    seed: Annotated[int, Range("-", 0, 2**32 - 1)] = 0
+    seed: Word = 0
 
     @property
     def perfect(self) -> bool:
@@ -254,10 +257,10 @@ class EmulatorOptions(Options, frozen=True):
     stream_hz: Annotated[float, Range("Hz", 1.0, 1000.0)] = 1000.0
     comm_version: Annotated[int, Range("-", 0, 2**16 - 1)] = 3
     robot_id: Annotated[int, Range("-", 0, 2**16 - 1)] = 1
-    serial: Annotated[int, Range("-", 0, 2**32 - 1)] = 20211207
+    serial: Word = 20211207
     bandwidth: Annotated[int, Range("-", 0, 2**8 - 1)] = 8
     tick_unit_s: Annotated[float, Range("s", 1e-7, 0.01)] = 1e-3
-    first_tick: Annotated[int, Range("-", 0, 2**32 - 1)] = 0
+    first_tick: Word = 0
     foot_force_scale: Annotated[float, Range("N/count", 1e-3, 1e3)] = 1.0
     foot_force_offset: Annotated[Counts4, Range("counts", -(2**15) + 1, 2**15 - 1)] = (
         -1, -23, -8, -14,

@@ -1,16 +1,15 @@
-"""Publishes the commands of a driver: devices, pace, and the run that they belong to."""
+"""Velocity commands of keys, sticks or the remote: drivers, their devices, and the pace."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Final, Protocol
+from collections.abc import Callable, Iterable
+from typing import Final, NamedTuple
 
 import msgspec
 
-from hw_bridge.operator.drivers import CommandBounds, GamepadDriver, KeyDriver, RemoteDriver
-from hw_bridge.operator.gamepad import Joystick
+from hw_bridge.operator.gamepad import AXIS, BUTTON, Joystick, JoystickEvent
 from hw_bridge.operator.keyboard import Keyboard
-from hw_bridge.options import KeyOptions, SourceOptions
+from hw_bridge.options import Gait, GamepadOptions, KeyOptions, SourceOptions, StickOptions
 from hw_bridge.states import Request
 from hw_bridge.wire.remote import Remote
 from runtime.messages import Command
@@ -22,18 +21,41 @@ LEAST_S: Final = 0.005
 Publish = Callable[[Command], None]
 
 
-class Driver(Protocol):
-    """Anything that makes commands, with numbers that increase.
+class Velocity(NamedTuple):
+    """What is asked for, or how far sticks are pushed, each in [-1, 1]."""
+
+    forward: float = 0.0
+    left: float = 0.0
+    yaw_rate: float = 0.0  # to the left
+
+
+class Driver:
+    """Makes commands, with numbers that increase; one that asks for nothing.
 
     Attributes:
         has_changed: since the last `command`.
+        gait: of the commands.
+        height: of the trunk [m]; None: that of the gait.
     """
 
-    has_changed: bool
+    def __init__(self, gait: Gait) -> None:
+        """Stand until something comes."""
+        self.has_changed, self.gait = False, gait
+        self.height: float | None = None
+        self._sequence = 0
+
+    @property
+    def velocity(self) -> Velocity:
+        """The velocity that is asked for [m/s], [m/s], [rad/s]."""
+        return Velocity()
 
     def command(self, now: float) -> Command | None:
         """The command at `now` [s]; None for none."""
-        ...
+        self.has_changed, self._sequence = False, self._sequence + 1
+        return Command(
+            sequence=self._sequence, time=now, gait=self.gait, height=self.height,
+            **self.velocity._asdict(),
+        )  # fmt: skip
 
 
 class Pacer:
@@ -82,34 +104,6 @@ class Pacer:
 
 
 QUIT = "q"
-
-
-class Device(Protocol):
-    """A keyboard or a gamepad, and the driver that it feeds.
-
-    Attributes:
-        quit: the key that ends driving was pressed.
-    """
-
-    quit: bool
-
-    @property
-    def driver(self) -> Driver:
-        """Makes commands of what came."""
-        ...
-
-    @property
-    def loss(self) -> str:
-        """Why nothing can come any more; empty while something can."""
-        ...
-
-    def fileno(self) -> int:
-        """To wait with."""
-        ...
-
-    def poll(self) -> None:
-        """Read pending events and pass them to the driver. Never blocks, never raises."""
-        ...
 
 
 class KeyDevice:
@@ -182,6 +176,9 @@ class GamepadDevice:
         self._joystick.close()
 
 
+Device = KeyDevice | GamepadDevice
+
+
 class Steering:
     """Publishes commands while the stack has the robot, and only then.
 
@@ -220,3 +217,190 @@ class Steering:
         self._runs = runs
         if isinstance(self._driver, KeyDriver):
             self._driver.stand()
+
+
+class StickDriver(Driver):
+    """The command that sticks ask for."""
+
+    def __init__(self, options: StickOptions | None = None) -> None:
+        """All sticks in the middle."""
+        self._options = options or StickOptions()
+        super().__init__(self._options.gait)
+
+    @property
+    def sticks(self) -> Velocity:
+        """How far the sticks are pushed; in the middle where they do not count."""
+        return Velocity()
+
+    @property
+    def velocity(self) -> Velocity:
+        """See `Driver`."""
+        full = self._options
+        forward, left, yaw_rate = map(self._beyond_middle, self.sticks)
+        return Velocity(full.forward * forward, full.left * left, full.yaw_rate * yaw_rate)
+
+    def _beyond_middle(self, way: float) -> float:
+        """A stick's way in [-1, 1] without its dead zone: 0 there, and 1 at the end."""
+        dead = self._options.dead_zone
+        way = min(1.0, max(-1.0, way))
+        if abs(way) <= dead:
+            return 0.0
+        return (way - dead if way > 0.0 else way + dead) / (1.0 - dead)
+
+
+FULL: Final = 32767  # an axis at its end (Linux, joystick-api.rst)
+# Some drivers report 0, the middle, of a trigger that was not touched yet.
+HELD: Final = FULL // 2
+
+
+class GamepadDriver(StickDriver):
+    """Left stick forward and sideways, right stick turns; without the dead man a stand.
+
+    Attributes:
+        is_gone: the gamepad has gone; from then on there are no commands.
+    """
+
+    def __init__(
+        self, options: GamepadOptions | None = None, sticks: StickOptions | None = None
+    ) -> None:
+        """Stand until the first events."""
+        super().__init__(sticks)
+        self.is_gone = False
+        self._numbers = options or GamepadOptions()
+        self._axes: dict[int, int] = {}
+        self._buttons: dict[int, int] = {}
+
+    def take(self, events: Iterable[JoystickEvent]) -> None:
+        """Take events in their order."""
+        before = self.sticks
+        for event in events:
+            if event.kind in (AXIS, BUTTON):
+                state = self._axes if event.kind == AXIS else self._buttons
+                state[event.number] = event.value
+        self.has_changed |= self.sticks != before
+
+    @property
+    def sticks(self) -> Velocity:
+        """Where the sticks are; in the middle where the dead man is not held."""
+        if not self._held:
+            return Velocity()
+        numbers = self._numbers
+        return Velocity(*(
+            -self._axes.get(axis, 0) / FULL
+            for axis in (numbers.forward, numbers.left, numbers.turn)
+        ))  # fmt: skip
+
+    def command(self, now: float) -> Command | None:
+        """The command at `now` [s]; None once the gamepad has gone."""
+        return None if self.is_gone else super().command(now)
+
+    @property
+    def _held(self) -> bool:
+        axis, button = self._numbers.dead_man_axis, self._numbers.dead_man_button
+        pulled = axis is not None and self._axes.get(axis, 0) > HELD
+        return pulled or (button is not None and self._buttons.get(button, 0) != 0)
+
+
+# None of them stops the robot, alone or with another one (`OperatorOptions.remote_stop`).
+GAIT_BUTTONS: Final[dict[str, Gait]] = {
+    "right": "walk", "up": "trot", "left": "bound", "down": "auto",
+}  # fmt: skip
+
+
+class RemoteDriver(StickDriver):
+    """Left stick forward and sideways, right stick turns, the cross chooses the gait.
+
+    Sticks are taken to grow to the right and upwards, which is not published (docs/hardware.md).
+    """
+
+    _remote = Remote()
+
+    def take(self, remote: Remote) -> None:
+        """Take the newest state of the remote."""
+        if remote is self._remote:
+            return
+        self.has_changed |= remote != self._remote
+        self._remote = remote
+        for button, gait in GAIT_BUTTONS.items():
+            if button in remote.buttons:
+                self.gait = gait
+
+    @property
+    def sticks(self) -> Velocity:
+        """Where the sticks are."""
+        remote = self._remote
+        return Velocity(remote.ly, -remote.lx, -remote.rx)
+
+
+HELP: Final = (
+    "i k faster, slower; j l turn; , . sideways; 0 stand; 1 2 3 4 5 stand, walk, trot, bound, "
+    "auto; + - higher, lower"
+)
+_MOVES: Final = {
+    "i": ("forward", 1), "k": ("forward", -1), "j": ("yaw_rate", 1), "l": ("yaw_rate", -1),
+    ",": ("left", 1), ".": ("left", -1),
+}  # fmt: skip
+_GAITS: Final[dict[str, Gait]] = {
+    "1": "stand", "2": "walk", "3": "trot", "4": "bound", "5": "auto",
+}  # fmt: skip
+_HEIGHTS: Final = {"+": 1, "=": 1, "-": -1}  # on many keyboards = is + without shift
+_STAND: Final = ("0", "1")
+
+
+class CommandBounds(NamedTuple):
+    """Where further presses change nothing; the planner clips what a gait cannot do."""
+
+    forward: float  # either way [m/s]
+    left: float  # either way [m/s]
+    yaw_rate: float  # either way [rad/s]
+    height: tuple[float, float]  # least and most [m]
+    stand_height: float  # [m]
+
+
+class KeyDriver(Driver):
+    """The command that was typed.
+
+    Velocities are whole numbers of steps: as many back as forth are zero exactly, which is a stand.
+    """
+
+    def __init__(self, options: KeyOptions, bounds: CommandBounds) -> None:
+        """Stand until the first key."""
+        super().__init__("auto")
+        self._options, self._bounds = options, bounds
+        self._steps = dict.fromkeys(Velocity._fields, 0)
+
+    def press(self, keys: str) -> None:
+        """Take keys in their order; others than those of `HELP` mean nothing."""
+        for key in keys:
+            if key in _STAND:
+                self.stand()
+            if key in _MOVES:
+                self._move(*_MOVES[key])
+            elif key in _GAITS:
+                self.gait, self.has_changed = _GAITS[key], True
+            elif key in _HEIGHTS:
+                self._raise(_HEIGHTS[key])
+
+    def stand(self) -> None:
+        """Ask for no velocity from now on."""
+        self._steps = dict.fromkeys(self._steps, 0)
+        self.has_changed = True
+
+    @property
+    def velocity(self) -> Velocity:
+        """See `Driver`."""
+        steps = self._steps.items()
+        return Velocity(*(count * getattr(self._options, name) for name, count in steps))
+
+    def _move(self, name: str, sign: int) -> None:
+        """One step of a velocity, as far as it may go."""
+        limit = int(getattr(self._bounds, name) / getattr(self._options, name) + 1e-9)
+        self._steps[name] = min(limit, max(-limit, self._steps[name] + sign))
+        self.has_changed = True
+
+    def _raise(self, sign: int) -> None:
+        """One step of the height; before the first it is that of the stand."""
+        low, high = self._bounds.height
+        height = self._bounds.stand_height if self.height is None else self.height
+        self.height = min(high, max(low, height + sign * self._options.height))
+        self.has_changed = True

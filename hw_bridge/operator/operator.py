@@ -9,7 +9,7 @@ import logging
 import time
 from collections.abc import Callable, Iterable, Mapping
 from types import SimpleNamespace
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any
 
 from hw_bridge.operator.gamepad import Gamepad
 from hw_bridge.operator.keyboard import Keyboard
@@ -17,54 +17,13 @@ from hw_bridge.states import UP, Request, RequestWithCause, RobotState
 
 if TYPE_CHECKING:
     from hw_bridge.options import OperatorOptions
+    from hw_bridge.watchdog.link import WatchdogLink
     from hw_bridge.wire.remote import Remote
-
-
-class RemoteStop:
-    """A stop when a set of buttons comes to be held together; held from the start counts too."""
-
-    def __init__(self, sets: Iterable[Iterable[str]]) -> None:
-        """Watch for any of the `sets` of button names."""
-        self._sets = tuple(frozenset(buttons) for buttons in sets)
-        self._held: tuple[frozenset[str], ...] = ()
-
-    def poll(self, remote: Remote | None) -> list[RequestWithCause]:
-        """Return a stop for each set that is held now and was not in the last call.
-
-        Args:
-            remote: the newest state of the remote; None before the first.
-        """
-        if remote is None:
-            return []
-        before = self._held
-        self._held = tuple(buttons for buttons in self._sets if buttons <= remote.buttons)
-        return [
-            (Request.STOP, stop_cause(buttons)) for buttons in self._held if buttons not in before
-        ]
 
 
 def stop_cause(buttons: Iterable[str]) -> str:
     """What is said of a stop by these buttons."""
     return f"stopped by the robot's remote ({'+'.join(sorted(buttons))})"
-
-
-_NEXT = {RobotState.OFF: Request.STAND_UP, RobotState.READY: Request.RUN}
-
-
-class OperatorScript:
-    """Asks for each step once, when the robot is ready for it."""
-
-    def __init__(self) -> None:
-        """Nothing has been asked."""
-        self._asked: set[Request] = set()
-
-    def poll(self, state: RobotState) -> list[RequestWithCause]:
-        """Return the next step if the robot, in `state`, is ready for it."""
-        request = _NEXT.get(state)
-        if request is None or request in self._asked:
-            return []
-        self._asked.add(request)
-        return [(request, "")]
 
 
 class Inputs:
@@ -132,30 +91,23 @@ class Inputs:
 LOG = logging.getLogger(__name__)
 
 
-class Reader(Protocol):
-    """Reads keys and gamepad, here (`Inputs`) or in the watchdog (`WatchdogLink`)."""
-
-    def begin(self, now: float) -> None:
-        """See `Inputs`."""
-        ...
-
-    def poll(self, now: float, up: bool) -> list[RequestWithCause]:
-        """See `Inputs`."""
-        ...
-
-
 class Operator:
-    """Keyboard and gamepad, the robot's remote and the script, as configured."""
+    """Keyboard and gamepad, the robot's remote and the script, as configured.
+
+    Of the remote a set of buttons stops when it comes to be held together, or is from the start.
+    """
 
     def __init__(
-        self, options: OperatorOptions, inputs: Reader | None = None,
+        self, options: OperatorOptions, inputs: Inputs | WatchdogLink | None = None,
         clock: Callable[[], float] = time.monotonic,
     ) -> None:  # fmt: skip
-        """`inputs` reads keys and gamepad, if there are any; `clock` measures their silence [s]."""
+        """`inputs` reads keys and gamepad, here or in the watchdog, by the time of `clock` [s]."""
         self._clock, self._inputs = clock, inputs
-        self._remote_stop = RemoteStop(options.remote_stop)
-        self._script = OperatorScript() if options.script else None
+        self._stops = tuple(frozenset(buttons) for buttons in options.remote_stop)
+        self._held: tuple[frozenset[str], ...] = ()  # of the sets that stop
         self._seen: Remote | None = None
+        steps = {RobotState.OFF: Request.STAND_UP, RobotState.READY: Request.RUN}
+        self._script = steps if options.script else {}  # asked for once each
 
     def begin(self) -> None:
         """The robot is there: what was typed and pressed until now is dropped, but for a stop.
@@ -173,13 +125,14 @@ class Operator:
             remote: the newest state of the robot's remote; None before the first.
         """
         asked: list[RequestWithCause] = []
-        if remote is not self._seen:
-            self._seen = remote
-            asked += self._remote_stop.poll(remote)
+        if remote is not None and remote is not self._seen:
+            self._seen, before = remote, self._held
+            self._held = tuple(buttons for buttons in self._stops if buttons <= remote.buttons)
+            asked += [(Request.STOP, stop_cause(each)) for each in self._held if each not in before]
         if self._inputs is not None:
             asked += self._inputs.poll(self._clock(), state in UP)
-        if self._script is not None:
-            asked += self._script.poll(state)
+        if state in self._script:
+            asked.append((self._script.pop(state), ""))
         if not asked:
             return asked
         for request, cause in asked:

@@ -17,17 +17,23 @@ and keeps them too: damping only takes energy out, and must never be kept waitin
 import logging
 import math
 from collections import Counter
-from typing import Any, Final, NamedTuple
+from typing import Any, Final
 
 import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
 from hw_bridge.intake import DQ, NUMBERS, Q
-from hw_bridge.options import HardwareSafetyOptions, motor_limits
-from hw_bridge.setpoints import SENT, no_torque
+from hw_bridge.options import HardwareSafetyOptions, motor_limits, velocity_stop
 from hw_bridge.wire.layout import POS_STOP, VEL_STOP
-from hw_bridge.wire.low_command import LowCommandEncoder, Scales, cut_gains, write_motors
+from hw_bridge.wire.low_command import (
+    SENT,
+    LowCommandEncoder,
+    Scales,
+    cut_gains,
+    no_torque,
+    write_motors,
+)
 from robots.motor_law import motor_torque
 from robots.record import Record
 from robots.robot import Robot
@@ -36,6 +42,7 @@ from runtime.rows import layout_of
 
 Array = NDArray[np.float64]
 _FIRST: Final = SENT.start
+Bounds = Any  # the element of one motor of `bounds_of`
 
 GAIN, TARGET, SLEW, RANGE, VELOCITY, TORQUE = 1, 2, 4, 8, 16, 32
 MOTOR_POWER, TOTAL_POWER, MEASUREMENT, NOT_FINITE = 64, 128, 256, 512
@@ -48,26 +55,6 @@ REASONS = (
 ROUNDING = 1e-9  # [N m], [W]: less is no excess; the wire's torque comes in steps of 0.004
 VELOCITY_RAMP = 2.0  # [rad/s] before the limit in which driving torque falls to nothing
 FASTEST_MEASURED = 100.0  # [rad/s] five times what the motors reach: more is no measurement
-
-
-class MotorBounds(NamedTuple):
-    """The limits of one motor, named as in HardwareSafetyOptions."""
-
-    lower: float  # range of the joint [rad]
-    upper: float
-    torque_limit: float
-    velocity_limit: float
-    position_margin: float
-    stop_stiffness: float
-    stop_damping: float
-    motor_power: float
-    total_power: float
-    kp_max: float
-    kd_max: float
-    damping_kd: float
-    excursion_max: float
-    torque_slew: float
-    command_age_max_s: float
 
 
 @njit(cache=True)
@@ -87,7 +74,7 @@ def is_passive(row: Array) -> bool:
 
 
 @njit(cache=True)
-def outward_cap(distance: float, speed: float, b: MotorBounds) -> float:
+def outward_cap(distance: float, speed: float, b: Bounds) -> float:
     """Largest torque [N m] outwards; negative where the joint must be braked or pulled back.
 
     A damped spring that stands at the margin, does not pull within it, so that folded legs may rest
@@ -114,7 +101,7 @@ def _clip(u: float, low: float, high: float) -> float:
 
 @njit(cache=True)
 def _within(
-    u: float, reference: float, step: float, q: float, dq: float, b: MotorBounds
+    u: float, reference: float, step: float, q: float, dq: float, b: Bounds
 ) -> tuple[float, int]:
     """Torque `u` within the limits of one motor, and which of them it met."""
     hit, before = 0, u
@@ -161,7 +148,7 @@ def _near(target: float, measured: float, gain: float, torque_limit: float) -> f
 
 
 @njit(cache=True)
-def _to_bounds(row: Array, u: float, exact: bool, q: float, dq: float, b: MotorBounds) -> int:
+def _to_bounds(row: Array, u: float, exact: bool, q: float, dq: float, b: Bounds) -> int:
     """Bring a row's gains and targets within bounds, in place, and its law to torque `u`."""
     kp, kd = min(b.kp_max, max(0.0, row[2])), min(b.kd_max, max(0.0, row[3]))
     hit = GAIN if kp != row[2] or kd != row[3] else 0
@@ -181,7 +168,7 @@ def _to_bounds(row: Array, u: float, exact: bool, q: float, dq: float, b: MotorB
 
 
 @njit(cache=True)
-def _bound_damping(row: Array, b: MotorBounds) -> int:
+def _bound_damping(row: Array, b: Bounds) -> int:
     """Keep the damping of a passive row within the gain's bound, in place.
 
     Whatever the measured speed: it may be old or false, and a motor bounds its own torque.
@@ -203,7 +190,7 @@ def limit(
         last: (12, 5) the command before.
         step: by how much a torque may have changed since [N m].
         q, dq: (12) measured joints, finite [rad], [rad/s].
-        bounds: (12) `MotorBounds` of each motor.
+        bounds: (12) see `bounds_of`.
 
     Returns:
         The rows (12, 5) to send and the limits that were met, ored; NOT_FINITE alone where a torque
@@ -246,7 +233,7 @@ CATCH_UP_S = 0.003  # after a late tick a torque may change for no longer than t
 
 
 @njit(cache=True)
-def _step(now: float, before: Array, last: Array, b: MotorBounds) -> tuple[float, int]:
+def _step(now: float, before: Array, last: Array, b: Bounds) -> tuple[float, int]:
     """By how much a torque may change [N m]; CLOCK where time does not go on, GAP after a pause.
 
     After a gap the motors are taken to have lost their torque: the firmware brakes by itself.
@@ -355,20 +342,20 @@ _FAULTS = NOT_FINITE | NOT_MEASURED | MEASUREMENT | CLOCK  # logged once
 
 
 def bounds_of(options: HardwareSafetyOptions, robot: Robot) -> Record:
-    """`MotorBounds` of each motor (12).
+    """The options for each motor (12), and the range of its joint, `lower` and `upper` [rad].
 
     Raises:
         ValueError: an option allows more than the robot bears, see `motor_limits`.
     """
     torque, velocity = motor_limits(options, robot)
-    own = {
+    values = {name: getattr(options, name) for name in options.__struct_fields__} | {
         "lower": robot.legs.lower, "upper": robot.legs.upper, "torque_limit": torque,
-        "velocity_limit": velocity,
+        "velocity_limit": velocity, "velocity_stop": velocity_stop(options, robot),
     }  # fmt: skip
-    kind: Any = [(name, np.float64) for name in MotorBounds._fields]
+    kind: Any = [(name, np.float64) for name in values]
     bounds = np.empty(12, np.dtype((np.record, kind)))
-    for name in MotorBounds._fields:
-        bounds[name] = own[name] if name in own else getattr(options, name)
+    for name, value in values.items():
+        bounds[name] = value
     return bounds
 
 

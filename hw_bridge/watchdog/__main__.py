@@ -25,7 +25,6 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[2]))  # isolated Python 
 
 from hw_bridge.black_box.pipe import PipeWriter  # noqa: E402
 from hw_bridge.operator.operator import Inputs  # noqa: E402
-from hw_bridge.states import RequestWithCause  # noqa: E402
 from hw_bridge.watchdog.watchdog import (  # noqa: E402
     PERIOD_S,
     DdsView,
@@ -35,7 +34,7 @@ from hw_bridge.watchdog.watchdog import (  # noqa: E402
     Watchdog,
 )
 from runtime.background_log import log_in_background  # noqa: E402
-from runtime.exit import exit_at_once  # noqa: E402
+from runtime.exit import exit_at_once, write_report  # noqa: E402
 from runtime.realtime import request_realtime, set_cpu_affinity  # noqa: E402
 
 LOG = logging.getLogger("watchdog")
@@ -53,7 +52,7 @@ class Process:
         data, descriptors, _, _ = socket.recv_fds(channel, LARGEST, 2)
         setup: dict[str, Any] = json.loads(data)
         self._channel, self._report = channel, report
-        self._page = Page(descriptors[0])
+        self._page = Page.at(descriptors[0])
         self._black_box = PipeWriter(setup["black_box"])
         self._robot: RobotView
         if setup["dds"]:
@@ -63,13 +62,15 @@ class Process:
         else:
             channel_to_robot = socket.socket(fileno=descriptors[1])
             self._robot = QueueView(channel_to_robot, tuple(setup["robot"]), setup["remote"])
-        self._inputs = Inputs(setup["operator"], STANDARD_INPUT, self._tell_keys)
+        self._inputs = Inputs(
+            setup["operator"], STANDARD_INPUT, lambda keys: self._pass_on(("keys", keys))
+        )
         self._watchdog = Watchdog(
             self._page,
             self._send,
-            lambda now: self._inputs.poll(now, self._page.up),
+            lambda now: self._inputs.poll(now, bool(self._page.up)),
             self._robot.remote_stop,
-            self._tell,
+            self._pass_on,
         )
         self.lets_go = self._is_alone = self._is_noted = False
         self.looks = self.frames = self.errors = 0
@@ -108,12 +109,7 @@ class Process:
         """Write cause and counts where the launch looks for them."""
         words = {"cause": self._watchdog.cause, "looks": self.looks, "frames": self.frames}
         words["errors"] = self.errors
-        draft = self._report.with_suffix(".draft")
-        try:
-            draft.write_text(json.dumps(words))
-            draft.replace(self._report)
-        except OSError as error:
-            LOG.error("no report: %s", error)
+        write_report(self._report, words)
 
     def _is_over(self) -> bool:
         if not self._is_alone:
@@ -142,7 +138,7 @@ class Process:
             word = b""
         if word:
             self._inputs.begin(time.monotonic())
-            self._pass_on(["begun", ""])
+            self._pass_on(("begun", ""))
             return
         self._is_alone = True
         self._robot.take_over(time.monotonic())
@@ -154,13 +150,7 @@ class Process:
         if self._robot.send(frame):
             self._black_box.write("by_watchdog", frame, time.monotonic())
 
-    def _tell(self, request: RequestWithCause) -> None:
-        self._pass_on([request[0].value, request[1]])
-
-    def _tell_keys(self, keys: str) -> None:
-        self._pass_on(["keys", keys])
-
-    def _pass_on(self, words: list[str]) -> None:
+    def _pass_on(self, words: tuple[str, str]) -> None:
         try:
             self._channel.send(json.dumps(words).encode())
         except OSError:

@@ -53,7 +53,7 @@ class WatchdogLink:
         self._page, descriptor = Page.make()
         self._channel = _connect(path)
         setup = {
-            "robot": link.robot, "operator": _plain(options), "priority": priority,
+            "robot": link.robot, "operator": msgspec.to_builtins(options), "priority": priority,
             "cores": sorted(os.sched_getaffinity(0)), "remote": _remote(wire, options),
             "black_box": str(black_box or ""), "dds": None,
         }  # fmt: skip
@@ -76,7 +76,7 @@ class WatchdogLink:
     @property
     def latched(self) -> bool:
         """Whether the watchdog damps the robot: nothing but damping may be sent any more."""
-        return self._page.latched
+        return bool(self._page.latched)
 
     def set_frame(self, frame: bytes) -> None:
         """Have it send `frame` when it damps."""
@@ -105,12 +105,14 @@ class WatchdogLink:
             except OSError:
                 data = b""
             if not data:
-                return [*asked, *self._lose()]
+                was_lost, self._lost = self._lost, True
+                return asked if was_lost else [*asked, (Request.END, "the watchdog died")]
             kind, words = json.loads(data)
             if kind == "begun":
                 self._begun = True
             elif kind == "keys":
-                self._press(words)
+                if self._begun and self._other_keys is not None:
+                    self._other_keys(words)
             elif self._begun or kind == Request.STOP:
                 asked.append((Request(kind), words))
         return asked
@@ -118,19 +120,8 @@ class WatchdogLink:
     def close(self, is_off: bool) -> None:
         """End the watchdog where the robot is off; else it damps the robot. Safe to call twice."""
         if is_off:
-            self._page.release()
+            self._page.beat, self._page.released = 0, 1
         self._channel.close()
-
-    def _press(self, keys: str) -> None:
-        if self._begun and self._other_keys is not None:
-            self._other_keys(keys)
-
-    def _lose(self) -> list[RequestWithCause]:
-        """End the run, once, because there is no watchdog any more."""
-        if self._lost:
-            return []
-        self._lost = True
-        return [(Request.END, "the watchdog died")]
 
 
 def _connect(path: Path) -> socket.socket:
@@ -161,7 +152,3 @@ def _remote(wire: Wire, options: OperatorOptions) -> Mapping[str, Any]:
     return {
         "size": wire.state.itemsize, "at": wire.remote.start + BUTTONS_AT, "stops": stops,
     }  # fmt: skip
-
-
-def _plain(options: OperatorOptions) -> Any:
-    return json.loads(msgspec.json.encode(options))

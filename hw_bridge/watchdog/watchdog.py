@@ -5,6 +5,7 @@ Standard library only; cyclonedds too where the robot speaks DDS.
 
 from __future__ import annotations
 
+import ctypes
 import logging
 import mmap
 import os
@@ -17,79 +18,57 @@ from typing import Any, Final, Self
 from hw_bridge.states import Request, RequestWithCause
 
 FRAME_BYTES: Final = 1024  # room for one frame; a LowCmd has up to 812
-_BEAT, _UP, _LATCH, _RELEASE, _SLOT, _LENGTH = range(6)  # words of 8 bytes
-_FRAMES: Final = 64  # [bytes] where the two slots of the frame begin
-_SIZE: Final = mmap.PAGESIZE
-assert _FRAMES + 2 * FRAME_BYTES <= _SIZE
 
 
-class Page:
+class Page(ctypes.Structure):
     """One page of shared memory without a file; each word has one writer.
 
     Words are written and read in one piece. A frame is written into the slot that is not in use,
     so that no reader finds half of it.
+
+    Attributes:
+        beat: when the tracker sent its last command [ns] monotonic; 0 while the motors are off.
+        up: whether the robot is off the ground, or on its way there.
+        latched: whether the watchdog damps the robot, and the tracker sends nothing else either;
+            it never lets go again.
+        released: whether the tracker has ended in order, with the robot off.
     """
 
-    def __init__(self, fd: int) -> None:
-        """Map the memory of the file descriptor `fd`, which stays the caller's."""
-        self._memory = mmap.mmap(fd, _SIZE)
-        self._words = memoryview(self._memory).cast("Q")
+    beat: int
+    up: int
+    latched: int
+    released: int
+    slot: int
+    length: int
+    slots: Any
+    _fields_ = (
+        *((word, ctypes.c_uint64)
+          for word in ("beat", "up", "latched", "released", "slot", "length")),
+        ("slots", ctypes.c_char * FRAME_BYTES * 2),
+    )  # fmt: skip
+
+    @classmethod
+    def at(cls, fd: int) -> Self:
+        """The page in the memory of the file descriptor `fd`, which stays the caller's."""
+        return cls.from_buffer(mmap.mmap(fd, mmap.PAGESIZE))
 
     @classmethod
     def make(cls) -> tuple[Self, int]:
         """A new page, and the file descriptor to pass to the other process."""
         fd = os.memfd_create("saltus-watchdog")
-        os.ftruncate(fd, _SIZE)
-        return cls(fd), fd
-
-    @property
-    def beat(self) -> int:
-        """When the tracker sent its last command [ns] monotonic; 0 while the motors are off."""
-        return self._words[_BEAT]
-
-    @beat.setter
-    def beat(self, time_ns: int) -> None:
-        self._words[_BEAT] = time_ns
-
-    @property
-    def up(self) -> bool:
-        """Whether the robot is off the ground, or on its way there."""
-        return bool(self._words[_UP])
-
-    @up.setter
-    def up(self, up: bool) -> None:
-        self._words[_UP] = up
-
-    @property
-    def latched(self) -> bool:
-        """Whether the watchdog damps the robot; it never lets go again."""
-        return bool(self._words[_LATCH])
-
-    def latch(self) -> None:
-        """Damp from now on: the tracker sends nothing else either."""
-        self._words[_LATCH] = 1
-
-    @property
-    def released(self) -> bool:
-        """Whether the tracker has ended in order, with the robot off."""
-        return bool(self._words[_RELEASE])
-
-    def release(self) -> None:
-        """The robot is off: end the watch."""
-        self._words[_BEAT], self._words[_RELEASE] = 0, 1
+        os.ftruncate(fd, mmap.PAGESIZE)
+        return cls.at(fd), fd
 
     @property
     def frame(self) -> bytes:
         """The frame that damps; empty before the first one."""
-        begin = _FRAMES + FRAME_BYTES * self._words[_SLOT]
-        return self._memory[begin : begin + self._words[_LENGTH]]
+        return self.slots[self.slot].raw[: self.length]
 
     @frame.setter
     def frame(self, frame: bytes) -> None:
-        slot = 1 - self._words[_SLOT]
-        begin = _FRAMES + FRAME_BYTES * slot
-        self._memory[begin : begin + len(frame)] = frame
-        self._words[_LENGTH], self._words[_SLOT] = len(frame), slot  # all frames are of one length
+        slot = 1 - self.slot
+        self.slots[slot].raw = frame
+        self.length, self.slot = len(frame), slot  # all frames are of one length
 
 
 SO_PEEK_OFF: Final = 42  # asm-generic/socket.h of Linux; Python does not name it
@@ -119,16 +98,12 @@ class RobotView(ABC):
         """Send a frame; False where it was not taken."""
 
     @abstractmethod
-    def look(self) -> list[bytes]:
-        """The states that the tracker has not taken, which it still can take."""
-
-    @abstractmethod
-    def take(self) -> list[bytes]:
-        """Read all pending states; no other process does."""
+    def states(self, peek: bool) -> list[bytes]:
+        """The states that wait; `peek`: the tracker still can take them, and each is seen once."""
 
     def remote_stop(self) -> str:
         """The cause of a stop by the remote in what waits, or ""; a late tracker may go on."""
-        for frame in self.look():
+        for frame in self.states(peek=True):
             bits = int.from_bytes(frame[self._at : self._at + 2], "little")
             for stop, cause in self._stops:
                 if bits & stop == stop:
@@ -141,7 +116,7 @@ class RobotView(ABC):
 
     def silence(self, now: float) -> float:
         """For how long no frame has come since `take_over` [s]."""
-        if self.take():
+        if self.states(peek=False):
             self._last = now
         return now - self._last
 
@@ -169,19 +144,15 @@ class QueueView(RobotView):
             return False  # the next one is 2 ms away
         return True
 
-    def look(self) -> list[bytes]:
-        """See `RobotView.look`."""
-        return self._frames(socket.MSG_PEEK) if self._peeks else []
-
-    def take(self) -> list[bytes]:
-        """See `RobotView.take`."""
-        return self._frames(0)
-
-    def _frames(self, flags: int) -> list[bytes]:
+    def states(self, peek: bool) -> list[bytes]:
+        """See `RobotView.states`."""
+        if peek and not self._peeks:
+            return []
+        flags = socket.MSG_DONTWAIT | (socket.MSG_PEEK if peek else 0)
         frames = []
         try:
             for _ in range(MOST):
-                frame, sender = self._socket.recvfrom(LONGEST, flags | socket.MSG_DONTWAIT)
+                frame, sender = self._socket.recvfrom(LONGEST, flags)
                 if sender == self._address and len(frame) == self._size:
                     frames.append(frame)
         except OSError:
@@ -211,12 +182,8 @@ class DdsView(RobotView):
         """See `RobotView.send`."""
         return self._commands.send(self._to(frame))
 
-    def look(self) -> list[bytes]:
-        """See `RobotView.look`: the newest state."""
-        return self.take()
-
-    def take(self) -> list[bytes]:
-        """See `RobotView.take`."""
+    def states(self, peek: bool) -> list[bytes]:
+        """See `RobotView.states`: the newest one, of a reader that is this process's own."""
         return [self._of(cdr) for cdr in self._states.take() if len(cdr) == self._size]
 
 
@@ -301,7 +268,7 @@ class Watchdog:
         """Damp from now on, if there is a robot that is not off; the first frame leaves at once."""
         if self.cause or not self._page.beat:
             return
-        self._page.latch()
+        self._page.latched = 1
         self._send(self._page.frame)
         self.cause = cause
         LOG.warning("watchdog: %s", cause)

@@ -21,8 +21,7 @@ from numpy.typing import NDArray
 if TYPE_CHECKING:
     from robots.robot import Robot
 
-MOTORS: Final = 20  # in a frame
-JOINTS: Final = 12  # of them there are: motor 3 leg + joint (quadruped.h); the others are unused
+JOINTS: Final = 12  # of 20 motors in a frame: motor 3 leg + joint (quadruped.h); others are unused
 REMOTE_BYTES: Final = 40
 
 LOW_LEVEL: Final = 0xFF  # level_flag of motor commands (comm.h)
@@ -48,81 +47,75 @@ class Header(NamedTuple):
     bandwidth: int = 0
 
 
-def _record(*fields: tuple[Any, ...]) -> np.dtype[Any]:
-    return np.dtype(list(fields))
+def _record(fields: str, **parts: np.dtype[Any]) -> np.dtype[Any]:
+    """A packed record of "name type count, ..."; a type may be the name of one of `parts`."""
+    found: list[Any] = []
+    for field in fields.replace("\n", " ").split(","):
+        name, kind, *count = field.split()
+        found.append((name, parts.get(kind, kind), *map(int, count)))
+    return np.dtype(found)
 
 
 def _wires() -> dict[str, np.dtype[Any]]:
     """Commands and states of each wire."""
-    a1 = _record(
-        ("level_flag", "u1"), ("comm_version", "<u2"), ("robot_id", "<u2"), ("serial", "<u4"),
-        ("bandwidth", "u1"),
-    )  # fmt: skip
+    a1 = _record("level_flag u1, comm_version <u2, robot_id <u2, serial <u4, bandwidth u1")
     go = _record(
-        ("head", "u1", 2), ("level_flag", "u1"), ("robot_id", "u1"), ("serial", "<u8"),
-        ("comm_version", "<u8"), ("bandwidth", "<u2"),
-    )  # fmt: skip
+        "head u1 2, level_flag u1, robot_id u1, serial <u8, comm_version <u8, bandwidth <u2"
+    )
     command = _record(  # [rad], [rad/s]; counts of `Wire.scales`
-        ("mode", "u1"), ("q", "<f4"), ("dq", "<f4"), ("tau", "<i2"), ("kp", "<i2"), ("kd", "<i2"),
-        ("reserve", "<u4", 3),
-    )  # fmt: skip
+        "mode u1, q <f4, dq <f4, tau <i2, kp <i2, kd <i2, reserve <u4 3"
+    )
     wide_command = _record(
-        ("mode", "u1"), ("pad", "u1", 3), ("q", "<f4"), ("dq", "<f4"), ("tau", "<f4"),
-        ("kp", "<f4"), ("kd", "<f4"), ("reserve", "<u4", 3),
-    )  # fmt: skip
+        "mode u1, pad u1 3, q <f4, dq <f4, tau <f4, kp <f4, kd <f4, reserve <u4 3"
+    )
     state = _record(  # [rad], [rad/s], [rad/s^2], counts of `Wire.scales`, [deg C]
-        ("mode", "u1"), ("q", "<f4"), ("dq", "<f4"), ("ddq", "<i2"), ("tau_est", "<i2"),
-        ("q_raw", "<f4"), ("dq_raw", "<f4"), ("ddq_raw", "<i2"), ("temperature", "i1"),
-        ("reserve", "<u4", 2),
-    )  # fmt: skip
+        """mode u1, q <f4, dq <f4, ddq <i2, tau_est <i2, q_raw <f4, dq_raw <f4, ddq_raw <i2,
+        temperature i1, reserve <u4 2"""
+    )
     wide_state = _record(
-        ("mode", "u1"), ("pad", "u1", 3), ("q", "<f4"), ("dq", "<f4"), ("ddq", "<f4"),
-        ("tau_est", "<f4"), ("q_raw", "<f4"), ("dq_raw", "<f4"), ("ddq_raw", "<f4"),
-        ("temperature", "i1"), ("pad_2", "u1", 3), ("lost", "<u4"), ("reserve", "<u4", 2),
-    )  # fmt: skip
-    imu = (  # of w, x, y, z; [rad/s]; specific force [m/s^2]; [rad]; [deg C]
-        ("quaternion_wxyz", "<f4", 4), ("gyroscope", "<f4", 3), ("accelerometer", "<f4", 3),
-        ("rpy", "<f4", 3), ("imu_temperature", "i1"),
-    )  # fmt: skip
-    feet = (  # [counts] FR, FL, RR, RL; the A1's library skips the second, comm.h has it there
-        ("foot_force", "<i2", 4), ("foot_force_est", "<i2", 4), ("tick", "<u4"),
-        ("remote", "u1", REMOTE_BYTES),
-    )  # fmt: skip
-    end = (("reserve", "<u4"), ("crc", "<u4"))
+        """mode u1, pad u1 3, q <f4, dq <f4, ddq <f4, tau_est <f4, q_raw <f4, dq_raw <f4,
+        ddq_raw <f4, temperature i1, pad_2 u1 3, lost <u4, reserve <u4 2"""
+    )
+    # Of w, x, y, z; [rad/s]; specific force [m/s^2]; [rad]; [deg C].
+    imu = (
+        "quaternion_wxyz <f4 4, gyroscope <f4 3, accelerometer <f4 3, rpy <f4 3, imu_temperature i1"
+    )
+    # [counts] FR, FL, RR, RL; the A1's library skips the second, comm.h has it there.
+    feet = "foot_force <i2 4, foot_force_est <i2 4, tick <u4, remote u1 40"
+    end = "reserve <u4, crc <u4"
+    a1_parts: Any = {"header": a1, "command": command, "state": state}
+    go1: Any = a1_parts | {"header": go}
+    go2: Any = {"header": go, "command": wide_command, "state": wide_state}
     return {
         "unitree-a1 command": _record(
-            ("header", a1), ("motors", command, MOTORS), ("led", "u1", 12),
-            ("remote", "u1", REMOTE_BYTES), *end,
+            f"header header, motors command 20, led u1 12, remote u1 40, {end}", **a1_parts
         ),
-        "unitree-a1 state": _record(("header", a1), *imu, ("motors", state, MOTORS), *feet, *end),
+        "unitree-a1 state": _record(
+            f"header header, {imu}, motors state 20, {feet}, {end}", **a1_parts
+        ),
         "unitree-go1 command": _record(
-            ("header", go), ("motors", command, MOTORS), ("battery", "u1", 4),
-            ("remote", "u1", REMOTE_BYTES), *end,
+            f"header header, motors command 20, battery u1 4, remote u1 40, {end}", **go1
         ),
         "unitree-go1 state": _record(
-            ("header", go), *imu, ("motors", state, MOTORS),
-            ("battery", "u1", 3), ("charge", "u1"), ("current", "<i4"), ("cycle", "<u2"),
-            ("battery_temperature", "i1", 4), ("cells", "u1", 10), *feet, *end,
+            f"""header header, {imu}, motors state 20, battery u1 3, charge u1, current <i4,
+            cycle <u2, battery_temperature i1 4, cells u1 10, {feet}, {end}""", **go1
         ),
         "unitree-go2 command": _record(
-            ("header", go), ("pad", "u1", 2), ("motors", wide_command, MOTORS),
-            ("battery", "u1", 4), ("remote", "u1", REMOTE_BYTES), ("led", "u1", 12),
-            ("fan", "u1", 2), ("gpio", "u1"), ("pad_2", "u1"), *end,
+            f"""header header, pad u1 2, motors command 20, battery u1 4, remote u1 40, led u1 12,
+            fan u1 2, gpio u1, pad_2 u1, {end}""", **go2
         ),
         "unitree-go2 state": _record(
-            ("header", go), ("pad", "u1", 2), *imu, ("pad_2", "u1", 3),
-            ("motors", wide_state, MOTORS),
-            ("battery", "u1", 3), ("charge", "u1"), ("current", "<i4"), ("cycle", "<u2"),
-            ("battery_temperature", "u1", 4), ("cells", "<u2", 15), *feet, ("bit_flag", "u1"),
-            ("pad_3", "u1", 3), ("adc", "<f4"), ("temperatures", "u1", 2), ("pad_4", "u1", 2),
-            ("voltage", "<f4"), ("supply_current", "<f4"), ("fan", "<u2", 4), *end,
+            f"""header header, pad u1 2, {imu}, pad_2 u1 3, motors state 20, battery u1 3,
+            charge u1, current <i4, cycle <u2, battery_temperature u1 4, cells <u2 15, {feet},
+            bit_flag u1, pad_3 u1 3, adc <f4, temperatures u1 2, pad_4 u1 2, voltage <f4,
+            supply_current <f4, fan <u2 4, {end}""", **go2
         ),
     }  # fmt: skip
 
 
 # What `Wire.state_at` tells a kernel: places of the first byte, and what else differs.
-IMU, TICK, FEET, FIRST_MOTOR, STRIDE, MODE, ANGLE, EFFORT, TEMPERATURE_AT, IN_SERVO, COUNTS = (
-    range(11)
+IMU, TICK, FEET, FIRST_MOTOR, STRIDE, MODE, ANGLE, EFFORT, TEMPERATURE_AT, IN_SERVO, COUNTS = range(
+    11
 )
 
 

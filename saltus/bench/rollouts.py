@@ -16,7 +16,7 @@ from controller.robot_model import RolloutBackend
 from controller.rollout_planner import reference_policy
 from hybrid.hilqr import Policies
 from robots.robot import load_robot
-from robots.state import Array
+from robots.rotations import Array
 from saltus.bench.catalogue import BenchResult
 from saltus.bench.timing import MS, take_turns_for
 from saltus.common.console import say

@@ -201,7 +201,7 @@ def _open_device(launch: RunningLaunch, gamepad: str | None) -> KeyDevice | Game
 
 def _how(gamepad: str | None) -> str:
     """What to do with keys or gamepad."""
-    from hw_bridge.operator.drivers import HELP
+    from hw_bridge.operator.driving import HELP
 
     if gamepad is None:
         return f"{HELP}; q ends"

@@ -19,9 +19,9 @@ from rich.text import Text
 from hw_bridge.intake import Sample
 from hw_bridge.link import Link
 from hw_bridge.options import HardwareOptions
-from hw_bridge.safety.watches import JOINT_LABELS
 from hw_bridge.wire.layout import BRAKE, JOINTS, OVERHEATED, SERVO, Wire, wire_of
 from hw_bridge.wire.remote import decode_remote
+from robots.conventions import JOINT_LABELS
 from runtime.clock import RealTimeClock
 from runtime.signals import StopFlag
 from saltus.common.console import print_facts, print_json, say, stderr

@@ -12,10 +12,9 @@ from typing import Any, Final, NamedTuple
 import numpy as np
 
 from hw_bridge.options import HardwareOptions
-from hw_bridge.safety.watches import JOINT_LABELS
 from hw_bridge.wire.layout import JOINTS, LOW_LEVEL, SERVO, wire_of
 from hw_bridge.wire.remote import decode_remote
-from robots.conventions import FOOT_NAMES, GRAVITY
+from robots.conventions import FOOT_NAMES, GRAVITY, JOINT_LABELS
 from robots.imu_units import doubt_at_rest
 from robots.robot import Robot
 from saltus.common.console import say

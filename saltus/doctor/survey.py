@@ -14,11 +14,9 @@ import numpy as np
 from hw_bridge.intake import BELIEVED, Intake, ticks_between
 from hw_bridge.link import Datagram, Link
 from hw_bridge.options import HardwareOptions
-from hw_bridge.setpoints import no_torque
-from hw_bridge.wire.frame import frame_fault
+from hw_bridge.wire.frame import LowState, decode_low_state, frame_fault
 from hw_bridge.wire.layout import BRAKE, JOINTS, SERVO, Wire, command_header
-from hw_bridge.wire.low_command import LowCommandEncoder
-from hw_bridge.wire.low_state import LowState, decode_low_state
+from hw_bridge.wire.low_command import LowCommandEncoder, no_torque
 from runtime.clock import RealTimeClock
 from runtime.histogram import LogHistogram
 

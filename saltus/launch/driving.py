@@ -12,8 +12,17 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 
 from controller.options import DriveOptions
-from hw_bridge.operator.drivers import CommandBounds, KeyDriver, RemoteDriver
-from hw_bridge.operator.driving import Device, GamepadDevice, KeyDevice, Pacer, Publish, Steering
+from hw_bridge.operator.driving import (
+    CommandBounds,
+    Device,
+    GamepadDevice,
+    KeyDevice,
+    KeyDriver,
+    Pacer,
+    Publish,
+    RemoteDriver,
+    Steering,
+)
 from hw_bridge.options import SourceOptions
 from runtime.bus import Bus
 from runtime.messages import Command

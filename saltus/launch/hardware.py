@@ -20,11 +20,10 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
-from hw_bridge.black_box.link import RecordedLink
 from hw_bridge.black_box.pipe import PipeWriter
 from hw_bridge.black_box.ring import segments
 from hw_bridge.emulator.network import RobotSocket
-from hw_bridge.link import Link, UdpLink
+from hw_bridge.link import Link, RecordedLink, UdpLink
 from hw_bridge.operator.gamepad import Joystick
 from hw_bridge.operator.keyboard import is_attended
 from hw_bridge.options import HardwareOptions, LinkOptions, OperatorOptions, motor_limits

@@ -9,12 +9,11 @@ from pathlib import Path
 from typing import Any
 
 from controller import tracker_node
-from hw_bridge.black_box.link import RecordedLink
 from hw_bridge.black_box.pipe import PipeWriter
 from hw_bridge.bridge import Bridge
 from hw_bridge.dds.link import DdsLink
 from hw_bridge.emulator import node as emulator_node
-from hw_bridge.link import UdpLink
+from hw_bridge.link import RecordedLink, UdpLink
 from hw_bridge.operator.driving import Steering
 from hw_bridge.operator.operator import Operator
 from hw_bridge.options import HardwareOptions

@@ -14,7 +14,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from hw_bridge.operator.drivers import HELP as KEYS
+from hw_bridge.operator.driving import HELP as KEYS
 from hw_bridge.operator.keyboard import raw_keys
 from runtime.bus import Bus
 from runtime.signals import StopFlag

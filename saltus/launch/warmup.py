@@ -161,9 +161,8 @@ def warm_bridge(config: LaunchConfig) -> None:
 def warm_emulator(config: LaunchConfig) -> None:
     """Have an emulated robot of its own answer three commands."""
     from hw_bridge.emulator.firmware import Firmware
-    from hw_bridge.setpoints import damping
     from hw_bridge.wire.layout import wire_of
-    from hw_bridge.wire.low_command import LowCommandEncoder
+    from hw_bridge.wire.low_command import LowCommandEncoder, damping
 
     options = msgspec.structs.replace(config.emulator, events=())
     firmware = Firmware(options, config.robot_model, _robot(config))

@@ -13,8 +13,8 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager, suppress
 from typing import NamedTuple, Self
 
+from hw_bridge.wire.frame import seal
 from hw_bridge.wire.layout import WIRES
-from hw_bridge.wire.low_state import encode_low_state, zero_low_state
 
 BURST = 20  # frames of each kind, between two looks at the clock
 SPIN = "while True: pass"
@@ -60,7 +60,7 @@ def do(harm: Harm, pids: Mapping[str, int], ports: Mapping[str, int]) -> None:
 
 def flood(port: int, seconds: float) -> None:
     """Send whole frames, cut ones, empty ones and noise to a bridge as fast as possible."""
-    states = [encode_low_state(wire, zero_low_state(wire)) for wire in WIRES.values()]
+    states = [seal(bytearray(wire.state.itemsize)) for wire in WIRES.values()]
     end = time.monotonic() + seconds
     with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as stranger:
         while True:

@@ -16,8 +16,7 @@ from viser import uplot
 
 from controller.gaits import GAITS as REFERENCES
 from controller.planner_options import CostOptions, HilqrSection
-from hw_bridge.operator.drivers import KeyDriver
-from hw_bridge.operator.driving import Pacer
+from hw_bridge.operator.driving import KeyDriver, Pacer
 from robots.robot_file import own_robots
 from runtime.bus import Bus, Publisher
 from runtime.endpoints import EndpointInUse

@@ -5,9 +5,9 @@ from __future__ import annotations
 import mujoco
 
 from robots.conventions import FOOT_NAMES
+from robots.mujoco_model import add_geoms
 from robots.robot import Robot
 from robots.terrain import Ground, make_ground
-from robots.terrain_geoms import add_geoms
 
 FLOOR_GROUP, FOOT_GROUP = 0, 1  # geom groups of the model that a rollout needs
 

@@ -6,10 +6,10 @@ import mujoco
 import numpy as np
 from numpy.typing import NDArray
 
+from robots.mujoco_model import move_geoms
 from robots.robot import Robot
 from robots.state import mujoco_from_pinocchio, pinocchio_from_mujoco
 from robots.terrain import Ground
-from robots.terrain_geoms import move_geoms
 from sim_bridge.rollouts.planning_model import planning_model
 
 Array = NDArray[np.float64]

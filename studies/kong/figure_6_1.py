@@ -24,7 +24,8 @@ from hybrid.systems import Array
 from robots.conventions import FOOT_NAMES
 from robots.mujoco_model import load_mujoco
 from robots.robot import load_robot
-from robots.state import mujoco_from_pinocchio, rotation_from_quaternion
+from robots.rotations import rotation_from_quaternion
+from robots.state import mujoco_from_pinocchio
 from runtime.messages import GroundTruth
 from saltus.configuration.launch import AT_ORIGIN, LaunchConfig, load_launch
 from saltus.launch.lock_step import LockStep, Tick

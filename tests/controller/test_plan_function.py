@@ -8,8 +8,8 @@ from hypothesis import strategies as st
 from numpy.testing import assert_allclose, assert_array_equal
 
 from controller.plan_function import PlanFunction
-from robots.rotations import exp3
-from robots.state import difference, integrate, rotation_from_quaternion
+from robots.rotations import exp3, rotation_from_quaternion
+from robots.state import difference, integrate
 from tests.controller.tracker_messages import near_standing, nominal, plan, policy, standing
 
 PERIOD = 0.01

@@ -4,7 +4,7 @@ from controller.options import TrackerOptions
 from controller.solve_schedule import SolveSchedule
 from controller.tracker import Tracker
 from controller.tracker_node import run
-from runtime.clock_protocol import TickStatistics
+from runtime.clock import TickStatistics
 from tests.a1 import A1
 from tests.controller.tracker_messages import TICK, estimate, plan, reading, standing
 

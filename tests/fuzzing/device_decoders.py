@@ -12,23 +12,15 @@ from hw_bridge.black_box.pipe import WAYS, Unpacker, pack
 from hw_bridge.emulator.motors import MotorDrivers
 from hw_bridge.intake import Intake
 from hw_bridge.link import Datagram
-from hw_bridge.operator.drivers import CommandBounds, GamepadDriver, RemoteDriver
-from hw_bridge.operator.driving import KeyDevice
+from hw_bridge.operator.driving import CommandBounds, GamepadDriver, KeyDevice, RemoteDriver
 from hw_bridge.operator.gamepad import Gamepad, Joystick
 from hw_bridge.operator.keyboard import Keyboard
 from hw_bridge.options import GamepadButtons, KeyOptions
-from hw_bridge.setpoints import Setpoints, damping
-from hw_bridge.wire.frame import WireError, seal
-from hw_bridge.wire.low_command import LowCommandEncoder, decode_low_command
-from hw_bridge.wire.low_state import (
-    LowState,
-    decode_low_state,
-    encode_low_state,
-    zero_low_state,
-)
+from hw_bridge.wire.frame import LowState, WireError, decode_low_state, seal
+from hw_bridge.wire.low_command import LowCommandEncoder, Setpoints, damping, decode_low_command
 from hw_bridge.wire.remote import BUTTONS, STICKS, decode_remote, encode_remote
 from runtime.messages import encode
-from tests.a1 import WIRE
+from tests.a1 import WIRE, state_frame
 from tests.fuzzing.decoder import Decode, Decoder, plain
 
 ROBOT = ("192.168.123.10", 8007)
@@ -44,8 +36,8 @@ def _states() -> list[bytes]:
             "tau_est": random.normal(size=20), "accelerometer": random.normal(size=3),
             "remote": encode_remote(BUTTONS[tick % 16 :], dict.fromkeys(STICKS, 0.5)),
         }  # fmt: skip
-        states.append(zero_low_state(WIRE)._replace(tick=tick, **numbers))
-    return [encode_low_state(WIRE, state) for state in states]
+        states.append(state_frame(WIRE, tick=tick, **numbers))
+    return states
 
 
 def _commands() -> list[bytes]:

@@ -6,9 +6,9 @@ import pytest
 from numpy.testing import assert_allclose
 
 from hw_bridge.options import HardwareSafetyOptions
-from hw_bridge.setpoints import Setpoints
 from hw_bridge.states import Request, RobotState
 from hw_bridge.wire.layout import POS_STOP
+from hw_bridge.wire.low_command import Setpoints
 from robots.robot import load_robot
 from tests.a1 import A1
 from tests.hw_bridge.rig import Rig, stand_command

@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 from numpy.testing import assert_allclose, assert_array_equal
 
 from hw_bridge.motion import PostureMotions, rest_joints
-from hw_bridge.setpoints import SENT, Setpoints, damping, no_torque
 from hw_bridge.state_machine import MotionOptions, Request, RobotState, StateMachine
+from hw_bridge.wire.low_command import SENT, Setpoints, damping, no_torque
 from tests.a1 import A1, stand_command
 
 S = RobotState

@@ -7,7 +7,8 @@ from pytest import approx
 from robots.conventions import GRAVITY, JOINT_NAMES
 from robots.mujoco_model import load_mujoco
 from robots.robot import load_robot
-from robots.state import mujoco_from_pinocchio, rotation_from_quaternion
+from robots.rotations import rotation_from_quaternion
+from robots.state import mujoco_from_pinocchio
 
 # Masses [kg] of trunk with IMU or head, hip, thigh, calf, foot, and of the whole robot, in the
 # URDFs that the models name; those of Go1 and Go2 less 12 rotors of 0.089 kg, and the Go1's less 8

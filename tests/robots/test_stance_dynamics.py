@@ -4,13 +4,12 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose
 
-from robots.approach import MINIMUM_APPROACH_SPEED
 from robots.mujoco_model import load_mujoco
 from robots.stance_dynamics import (
     stance_model_of,
+    stance_step,
 )
-from robots.stance_step import stance_step
-from robots.stance_touchdown import land
+from robots.stance_touchdown import MINIMUM_APPROACH_SPEED, land
 from robots.touchdown import UP, touchdown
 from tests.a1 import A1
 

@@ -5,6 +5,7 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose
 
+from robots.mujoco_model import add_geoms
 from robots.terrain import (
     Box,
     Grid,
@@ -13,7 +14,6 @@ from robots.terrain import (
     nearest_surface,
     surface_at,
 )
-from robots.terrain_geoms import add_geoms
 from tests.differences import slopes
 
 FLOOR = '<mujoco><worldbody><geom name="floor" type="plane" size="0 0 .05"/></worldbody></mujoco>'

@@ -7,7 +7,7 @@ import time
 import pytest
 import zmq
 
-from runtime import exchange_socket
+from runtime import exchange
 from runtime.endpoints import CurveKeys, EndpointInUse
 from runtime.exchange import Requester, Responder
 from runtime.server_address import check_address, is_local
@@ -137,8 +137,8 @@ class Cable:
 
 
 def test_a_cut_cable_is_noticed(monkeypatch):
-    monkeypatch.setattr(exchange_socket, "HEARTBEAT_MS", 50)
-    monkeypatch.setattr(exchange_socket, "SILENCE_MS", 600)
+    monkeypatch.setattr(exchange, "HEARTBEAT_MS", 50)
+    monkeypatch.setattr(exchange, "SILENCE_MS", 600)
     with Responder(FREE) as server:
         cable = Cable(int(server.address.rpartition(":")[2]))
         with Requester(f"tcp://127.0.0.1:{cable.port}") as client:
@@ -153,7 +153,7 @@ def test_a_cut_cable_is_noticed(monkeypatch):
 
 
 def test_a_frame_beyond_all_measure_breaks_the_connection(monkeypatch):
-    monkeypatch.setattr(exchange_socket, "MOST_BYTES", 1000)
+    monkeypatch.setattr(exchange, "MOST_BYTES", 1000)
     with Responder(FREE) as server, Requester(server.address) as client:
         assert client.wait_connected(PATIENCE_S)
         assert client.send(bytes(1000))
@@ -167,7 +167,7 @@ def test_a_full_queue_refuses_and_never_blocks(plain):
     sent = 0
     while client.send(bytes(1_000_000)) and sent < 10_000:  # nobody takes them
         sent += 1
-    assert exchange_socket.QUEUE <= sent < 10_000
+    assert exchange.QUEUE <= sent < 10_000
 
 
 def test_an_occupied_address_is_named():

@@ -11,7 +11,8 @@ from controller.driving.course import COLUMNS, extend_path
 from controller.driving.reference import DrivenReference
 from controller.gaits import GAITS
 from controller.options import DriveOptions, GaitLimits
-from robots.state import difference, rotation_from_quaternion
+from robots.rotations import rotation_from_quaternion
+from robots.state import difference
 from tests.a1 import A1, feet_in_world
 
 PERIOD, KNOTS = 0.01, 50

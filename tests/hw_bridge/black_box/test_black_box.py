@@ -9,10 +9,9 @@ import time
 
 import pytest
 
-from hw_bridge.black_box.link import RecordedLink
 from hw_bridge.black_box.pipe import PipeReader, PipeWriter, Unpacker
 from hw_bridge.black_box.ring import FRAMES, RUN_TEXT, SEGMENTS, Ring, RobotFrame, RunText, segments
-from hw_bridge.link import Datagram
+from hw_bridge.link import Datagram, RecordedLink
 from runtime.messages import decode, encode
 from runtime.recording import read_frames
 
@@ -33,10 +32,10 @@ def noise(number):
     return RobotFrame(time=float(number), data=os.urandom(800))
 
 
-def ring_with(count, folder):
+def ring_with(count, folder, begin=0):
     """A ring with so many frames, synced now and then, and at the end."""
     ring = Ring(folder, SIZE)
-    for number in range(count):
+    for number in range(begin, begin + count):
         ring.write(FROM_ROBOT, encode(noise(number)), number)
         if number % 100 == 99:
             ring.sync()
@@ -126,10 +125,7 @@ def test_the_link_keeps_what_the_robot_sends_and_gets_and_nobody_elses(pipe):
 
 
 def test_what_was_synced_is_there_after_a_loss_of_power(tmp_path):
-    ring = Ring(tmp_path / "ring", SIZE)
-    for number in range(100):
-        ring.write(FROM_ROBOT, encode(noise(number)), number)
-    ring.sync()
+    ring = ring_with(100, tmp_path / "ring")
     synced = segments(tmp_path / "ring")[0].stat().st_size
     for number in range(100, 120):
         ring.write(FROM_ROBOT, encode(noise(number)), number)
@@ -196,11 +192,7 @@ def test_a_process_without_a_ring_ends_with_one_line(pipe, tmp_path):
 
 def test_rings_of_two_launches_keep_their_size_and_the_newest_frames(tmp_path):
     for begin in (0, 3000):
-        ring = Ring(tmp_path, SIZE)
-        for number in range(begin, begin + 3000):
-            ring.write(FROM_ROBOT, encode(noise(number)), number)
-            if number % 100 == 0:
-                ring.sync()
+        ring = ring_with(3000, tmp_path, begin)
         ring.close()
         assert ring.failures == ring.lost == 0
     assert sum(file.stat().st_size for file in segments(tmp_path)) <= SIZE + SIZE // SEGMENTS

@@ -6,10 +6,9 @@ from pathlib import Path
 
 from hw_bridge.dds.link import DdsLink
 from hw_bridge.options import LinkOptions, OperatorOptions
-from hw_bridge.setpoints import damping, no_torque
 from hw_bridge.watchdog.link import WatchdogLink
 from hw_bridge.wire.layout import WIRES
-from hw_bridge.wire.low_command import LowCommandEncoder
+from hw_bridge.wire.low_command import LowCommandEncoder, damping, no_torque
 
 
 def main(path, domain):

@@ -14,17 +14,16 @@ import numpy as np
 import pytest
 
 from hw_bridge.dds import topics
-from hw_bridge.dds.link import COMMANDS, DdsLink, DdsRobot
-from hw_bridge.dds.motion_switcher import RELEASE_MODE, SERVICE, MotionSwitcher
+from hw_bridge.dds.link import COMMANDS, RELEASE_MODE, SERVICE, DdsLink, DdsRobot, MotionSwitcher
 from hw_bridge.dds.topics import API, ENCAPSULATION, GO, Participant, Place
 from hw_bridge.options import LinkOptions
-from hw_bridge.setpoints import Setpoints, damping, no_torque
-from hw_bridge.wire.frame import frame_fault
+from hw_bridge.wire.frame import decode_low_state, frame_fault
 from hw_bridge.wire.layout import WIRES
-from hw_bridge.wire.low_command import LowCommandEncoder
-from hw_bridge.wire.low_state import decode_low_state, encode_low_state, zero_low_state
+from hw_bridge.wire.low_command import LowCommandEncoder, Setpoints, damping, no_torque
+from tests.a1 import state_frame
 
 pytest.importorskip("cyclonedds")
+
 WIRE = WIRES["unitree-go2"]
 COMMAND = "<4B4B4IH" + "Bx5f3I" + "B3x5f3I" * 19 + "4B40B12B2BBx2I"
 STATE = ("<4B4B4IH2x13fB" + "B2x7fB3x3I" + "B3x7fB3x3I" * 19
@@ -79,7 +78,7 @@ def test_frames_pass_both_ways_and_a_second_writer_is_refused():
     robot, domain = DdsRobot(Place(101, HERE)), 101
     link = DdsLink(options(domain))
     command = LowCommandEncoder(WIRE).encode(no_torque())
-    state = encode_low_state(WIRE, zero_low_state(WIRE)._replace(tick=5))
+    state = state_frame(WIRE, tick=5)
     heard, told, end = [], [], time.monotonic() + 20.0
     while not (heard and told) and time.monotonic() < end:
         link.send(command)
@@ -131,9 +130,9 @@ def test_a_built_in_controller_is_released_from_under_a_lying_robot_alone(knee, 
     def answer():
         while not over.is_set():
             if knee is not None:
-                joints, still = np.zeros(20), zero_low_state(WIRE)
+                joints = np.zeros(20)
                 joints[2:12:3] = knee
-                robot.send(encode_low_state(WIRE, still._replace(q=joints)), robot.address)
+                robot.send(state_frame(WIRE, q=joints), robot.address)
             for cdr in requests.take() if requests.wait(0.01) else ():
                 number, call = struct.unpack_from("<qq", cdr, 4)
                 if call == RELEASE_MODE:

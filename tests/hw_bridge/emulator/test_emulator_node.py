@@ -7,12 +7,11 @@ import numpy as np
 import pytest
 
 from hw_bridge.emulator import node
+from hw_bridge.emulator.firmware import posture_of
 from hw_bridge.emulator.network import RobotSocket
 from hw_bridge.emulator.options import EmulatorOptions
-from hw_bridge.emulator.outcome import posture_of
-from hw_bridge.setpoints import Setpoints, damping
-from hw_bridge.wire.low_command import LowCommandEncoder
-from hw_bridge.wire.low_state import decode_low_state
+from hw_bridge.wire.frame import decode_low_state
+from hw_bridge.wire.low_command import LowCommandEncoder, Setpoints, damping
 from sim_bridge.options import SimulationOptions
 from sim_bridge.simulated_robot import SimulatedRobot
 from tests.a1 import A1, WIRE

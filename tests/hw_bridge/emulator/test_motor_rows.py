@@ -6,8 +6,8 @@ from hypothesis import strategies as st
 from numpy.testing import assert_allclose, assert_array_equal
 
 from hw_bridge.emulator.motors import motor_rows
-from hw_bridge.setpoints import Setpoints
 from hw_bridge.wire.layout import POS_STOP, SERVO, VEL_STOP
+from hw_bridge.wire.low_command import Setpoints
 
 NONE = np.zeros(12, np.bool_)
 ALL_SERVO = np.full(12, SERVO)

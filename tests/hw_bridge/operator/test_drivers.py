@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hw_bridge.operator.drivers import FULL, CommandBounds, GamepadDriver, KeyDriver, RemoteDriver
+from hw_bridge.operator.driving import FULL, CommandBounds, GamepadDriver, KeyDriver, RemoteDriver
 from hw_bridge.operator.gamepad import AXIS, BUTTON, JoystickEvent
 from hw_bridge.options import GamepadOptions, KeyOptions, StickOptions
 from hw_bridge.wire.remote import BUTTONS, Remote

@@ -4,8 +4,6 @@ import os
 import struct
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 from hw_bridge.operator.gamepad import Gamepad
 from hw_bridge.options import GamepadButtons
@@ -87,19 +85,11 @@ def test_one_that_is_silent_while_the_robot_is_up_ends_the_run_once(pad, sign):
     assert gamepad.poll(17.0, True) == []
 
 
-@given(st.lists(st.binary(min_size=1, max_size=64), max_size=5))
-def test_any_bytes_are_read_without_an_error(chunks):
-    reading, writing = os.pipe()
-    gamepad = Gamepad(f"/proc/self/fd/{reading}", BUTTONS)
-    for chunk in chunks:
-        os.write(writing, chunk)
-        gamepad.poll()
-    rest = bytes(-sum(map(len, chunks)) % 8)  # of the event that the last chunk ends in
-    os.write(writing, rest + event(BUTTONS.run))
-    assert gamepad.poll()[-1] == (Request.RUN, "")
-    gamepad.close()
-    os.close(reading)
-    os.close(writing)
+def test_an_event_may_come_in_pieces(pad):
+    for part in (event(9) + event(BUTTONS.run)[:3], event(BUTTONS.run)[3:]):
+        os.write(pad[1], part)
+        asked = pad[0].poll()
+    assert asked == [(Request.RUN, "")]
 
 
 def test_one_that_is_not_there_or_a_file_is_refused_at_once(tmp_path):

@@ -6,13 +6,12 @@ import struct
 import msgspec
 import pytest
 
-from hw_bridge.operator.operator import Inputs, Operator, OperatorScript, RemoteStop
+from hw_bridge.operator.operator import Inputs, Operator
 from hw_bridge.options import GamepadButtons, GamepadOptions, OperatorOptions
 from hw_bridge.states import Request, RobotState
 from hw_bridge.wire.remote import Remote
 
 S = RobotState
-SETS = OperatorOptions().remote_stop
 
 
 def hands_of(options, keyboard_fd=0):
@@ -25,20 +24,20 @@ def held(*buttons):
 
 @pytest.mark.parametrize("buttons", [("R2",), ("L2", "B"), ("R2", "A"), ("L2", "B", "up")])
 def test_the_remote_stops_once_for_each_time_it_is_pressed(buttons):
-    stop = RemoteStop(SETS)
-    assert stop.poll(None) == stop.poll(held()) == []
+    operator = Operator(OperatorOptions())
+    assert operator.poll(S.RUNNING, None) == operator.poll(S.RUNNING, held()) == []
     for _ in range(2):
-        [(request, cause)] = stop.poll(held(*buttons))
+        [(request, cause)] = operator.poll(S.RUNNING, held(*buttons))
         assert request is Request.STOP and "remote" in cause
-        assert stop.poll(held(*buttons)) == []
-        assert stop.poll(held()) == []
+        assert operator.poll(S.RUNNING, held(*buttons)) == []
+        assert operator.poll(S.RUNNING, held()) == []
 
 
 def test_the_script_takes_each_step_once():
-    script, asked = OperatorScript(), []
+    operator, asked = Operator(OperatorOptions(script=True)), []
     for state in (S.OFF, S.DAMPING, S.STAND_UP, S.READY, S.RUNNING, S.SIT_DOWN, S.DAMPING, S.OFF):
         for _ in range(30):
-            asked += [(request, state) for request, _ in script.poll(state)]
+            asked += [(request, state) for request, _ in operator.poll(state, None)]
     assert asked == [(Request.STAND_UP, S.OFF), (Request.RUN, S.READY)]
 
 

@@ -3,8 +3,15 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hw_bridge.operator.drivers import CommandBounds, KeyDriver, RemoteDriver
-from hw_bridge.operator.driving import LEAST_S, PERIOD_S, Pacer, Steering
+from hw_bridge.operator.driving import (
+    LEAST_S,
+    PERIOD_S,
+    CommandBounds,
+    KeyDriver,
+    Pacer,
+    RemoteDriver,
+    Steering,
+)
 from hw_bridge.operator.operator import Operator
 from hw_bridge.options import KeyOptions
 from hw_bridge.states import RobotState

@@ -7,11 +7,9 @@ import numpy as np
 from hw_bridge.intake import DQ, MODE, NUMBERS, ROW, SQUARE, TORQUE, Q, Sample, take_in
 from hw_bridge.options import SensingOptions
 from hw_bridge.safety.limits import REASONS, Limiter
-from hw_bridge.setpoints import SENT, Array, Setpoints
 from hw_bridge.wire.layout import SERVO, WIRES
-from hw_bridge.wire.low_command import LowCommandEncoder
-from hw_bridge.wire.low_state import encode_low_state, zero_low_state
-from tests.a1 import A1, WIRE, stand_command
+from hw_bridge.wire.low_command import SENT, Array, LowCommandEncoder, Setpoints
+from tests.a1 import A1, WIRE, stand_command, state_frame
 
 UNUSED = np.zeros(8)
 FR_CALF, FL_THIGH = 2, 4
@@ -22,9 +20,13 @@ def twenty(values):
     return np.concatenate([np.array(values, dtype=float), UNUSED])
 
 
-def sample_of(state, arrival, time, tick, sensing=None):
-    """A sample as the wire would carry `state`."""
-    frame, row, o = encode_low_state(WIRE, state), np.empty(ROW), sensing or SensingOptions()
+def sample_of(arrival, time, tick, sensing=None, **fields):
+    """A sample as the wire would carry a state's `fields`."""
+    frame, row, o = (
+        state_frame(WIRE, tick=tick, **fields),
+        np.empty(ROW),
+        sensing or SensingOptions(),
+    )
     calibration = np.array([*o.foot_force_offset, o.foot_force_scale])
     data, header = np.frombuffer(frame, np.uint8), np.empty(0, np.uint8)
     take_in(data, WIRE.state_at, header, calibration, row[2 : 2 + NUMBERS])
@@ -46,8 +48,7 @@ def sample(tick, **changes):
         if np.shape(value) == (12,):
             whole = twenty(value)
             fields[name] = whole.astype(int) if name in ("mode", "temperature") else whole
-    state = zero_low_state(WIRE)._replace(tick=tick, **fields)
-    return sample_of(state, arrival=1e-3 * tick, time=1e-3 * tick, tick=tick)
+    return sample_of(1e-3 * tick, 1e-3 * tick, tick, **fields)
 
 
 def at(motor, value, others):

@@ -8,7 +8,7 @@ import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
 from hw_bridge.options import HardwareSafetyOptions
-from hw_bridge.setpoints import Setpoints, damping, no_torque
+from hw_bridge.wire.low_command import Setpoints, damping, no_torque
 from tests.a1 import A1
 from tests.hw_bridge.safety.safety_samples import (
     FL_THIGH,

@@ -7,8 +7,8 @@ from hypothesis.extra.numpy import arrays
 from numpy.testing import assert_allclose
 
 from hw_bridge.options import HardwareSafetyOptions
-from hw_bridge.setpoints import Setpoints
 from hw_bridge.wire.layout import POS_STOP, VEL_STOP
+from hw_bridge.wire.low_command import Setpoints
 from tests.a1 import A1
 from tests.hw_bridge.safety.safety_samples import limiter_of, send
 

@@ -7,8 +7,7 @@ import pytest
 from scipy.spatial.transform import Rotation
 
 from hw_bridge.options import HardwareSafetyOptions
-from hw_bridge.safety.monitor import Monitor
-from hw_bridge.safety.watches import GO, Verdict
+from hw_bridge.safety.monitor import GO, Monitor, Verdict
 from hw_bridge.wire.layout import BRAKE, OVERHEATED, SERVO
 from tests.a1 import A1
 from tests.hw_bridge.safety.safety_samples import FL_THIGH, FR_CALF, at, sample

@@ -9,10 +9,15 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 from numpy.testing import assert_array_equal
 
-from hw_bridge.setpoints import Setpoints, no_torque
 from hw_bridge.wire.frame import frame_fault
 from hw_bridge.wire.layout import SERVO, WIRES, Header
-from hw_bridge.wire.low_command import LowCommandEncoder, decode_low_command
+from hw_bridge.wire.low_command import (
+    LowCommandEncoder,
+    Setpoints,
+    cut_gains,
+    decode_low_command,
+    no_torque,
+)
 from tests.a1 import WIRE
 
 HEADERS = st.builds(Header, *(st.integers(0, (1 << bits) - 1) for bits in (8, 8, 8, 32, 8)))
@@ -66,3 +71,21 @@ def test_saturates_where_the_vendor_wraps(field, asked, expected):
     found = decode_low_command(WIRE, encoder.encode(setpoints(**{field: asked}))).setpoints
     assert_array_equal(getattr(found, field), expected)
     assert encoder.saturated == 12
+
+
+@given(st.integers(0, 2**32 - 1))
+def test_the_law_gives_at_the_measured_joints_what_it_gave_and_the_wire_loses_a_count(seed):
+    rng = np.random.default_rng(seed)
+    most = np.array([2.0, 20.0, 150.0, 8.0, 30.0])[:, None]
+    asked = Setpoints(*(most * rng.uniform([[-1.0], [-1.0], [0.0], [0.0], [-1.0]], 1, (5, 12))))
+    (q, dq), rows = most[:2] * rng.uniform(-1.0, 1.0, (2, 12)), asked.rows
+    cut_gains(WIRE.scales, rows, q, dq)
+    cut = Setpoints(*rows.T.copy())
+    assert np.allclose(cut.torque(q, dq), asked.torque(q, dq), atol=1e-9)
+    assert (cut.kp <= asked.kp).all() and (cut.kd <= asked.kd).all()
+    if np.abs(cut.tau).max() > 127.0:  # the wire saturates there, and the limiter never goes there
+        return
+    sent = decode_low_command(WIRE, LowCommandEncoder(WIRE).encode(cut)).setpoints
+    assert (sent.kp == cut.kp).all() and (sent.kd == cut.kd).all()
+    lost = np.abs(sent.torque(q, dq) - asked.torque(q, dq))
+    assert lost.max() < 1.0 / 256.0 + 1e-3  # float32 of q and dq adds a little

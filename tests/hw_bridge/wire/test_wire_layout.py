@@ -5,56 +5,42 @@ from itertools import pairwise
 import numpy as np
 import pytest
 
-from hw_bridge.setpoints import Setpoints, no_torque
-from hw_bridge.wire.frame import crc, seal
-from hw_bridge.wire.layout import BRAKE, JOINTS, OVERHEATED, SERVO, WIRES
-from hw_bridge.wire.low_command import LowCommandEncoder
-from hw_bridge.wire.low_state import decode_low_state, encode_low_state, zero_low_state
+from hw_bridge.wire.frame import crc, decode_low_state, seal
+from hw_bridge.wire.layout import BRAKE, JOINTS, OVERHEATED, SERVO, WIRES, Header
+from hw_bridge.wire.low_command import LowCommandEncoder, Setpoints, no_torque
+from tests.a1 import state_frame
 
 # Of A1 and Go1.
-MOTOR = {"mode": 0, "q": 1, "dq": 5, "tau": 9, "kp": 11, "kd": 13, "reserve": 15}
-MOTOR_STATE = {"mode": 0, "q": 1, "dq": 5, "ddq": 9, "tau_est": 11, "q_raw": 13, "dq_raw": 17,
-               "ddq_raw": 21, "temperature": 23, "reserve": 24}  # fmt: skip
-# Sizes, then offsets: of a command, of its motors, of a state, of its motors.
-LAYOUTS = {
+MOTOR = "mode 0 q 1 dq 5 tau 9 kp 11 kd 13 reserve 15"
+MOTOR_STATE = """mode 0 q 1 dq 5 ddq 9 tau_est 11 q_raw 13 dq_raw 17 ddq_raw 21 temperature 23
+reserve 24"""
+GO_HEADER = "head 0 level_flag 2 robot_id 3 serial 4 comm_version 12 bandwidth 20"
+LAYOUTS = {  # sizes, then offsets: of a command, its motors, a state, its motors, a header
     "unitree-a1": (
-        (610, 27, 771, 32),
-        {"header": 0, "motors": 10, "led": 550, "remote": 562, "reserve": 602, "crc": 606},
-        MOTOR,
-        {"header": 0, "quaternion_wxyz": 10, "gyroscope": 26, "accelerometer": 38, "rpy": 50,
-         "imu_temperature": 62, "motors": 63, "foot_force": 703, "foot_force_est": 711,
-         "tick": 719, "remote": 723, "reserve": 763, "crc": 767},
-        MOTOR_STATE,
+        (610, 27, 771, 32), "header 0 motors 10 led 550 remote 562 reserve 602 crc 606", MOTOR,
+        """header 0 quaternion_wxyz 10 gyroscope 26 accelerometer 38 rpy 50 imu_temperature 62
+        motors 63 foot_force 703 foot_force_est 711 tick 719 remote 723 reserve 763 crc 767""",
+        MOTOR_STATE, "level_flag 0 comm_version 1 robot_id 3 serial 5 bandwidth 9",
     ),
     "unitree-go1": (
-        (614, 27, 807, 32),
-        {"header": 0, "motors": 22, "battery": 562, "remote": 566, "reserve": 606, "crc": 610},
-        MOTOR,
-        {"header": 0, "quaternion_wxyz": 22, "gyroscope": 38, "accelerometer": 50, "rpy": 62,
-         "imu_temperature": 74, "motors": 75, "battery": 715, "charge": 718, "current": 719,
-         "cycle": 723, "battery_temperature": 725, "cells": 729, "foot_force": 739,
-         "foot_force_est": 747, "tick": 755, "remote": 759, "reserve": 799, "crc": 803},
-        MOTOR_STATE,
+        (614, 27, 807, 32), "header 0 motors 22 battery 562 remote 566 reserve 606 crc 610", MOTOR,
+        """header 0 quaternion_wxyz 22 gyroscope 38 accelerometer 50 rpy 62 imu_temperature 74
+        motors 75 battery 715 charge 718 current 719 cycle 723 battery_temperature 725 cells 729
+        foot_force 739 foot_force_est 747 tick 755 remote 759 reserve 799 crc 803""",
+        MOTOR_STATE, GO_HEADER,
     ),
     "unitree-go2": (
         (812, 36, 1180, 48),
-        {"header": 0, "motors": 24, "battery": 744, "remote": 748, "led": 788, "fan": 800,
-         "gpio": 802, "reserve": 804, "crc": 808},
-        {"mode": 0, "q": 4, "dq": 8, "tau": 12, "kp": 16, "kd": 20, "reserve": 24},
-        {"header": 0, "quaternion_wxyz": 24, "gyroscope": 40, "accelerometer": 52, "rpy": 64,
-         "imu_temperature": 76, "motors": 80, "charge": 1043, "current": 1044, "cycle": 1048,
-         "cells": 1054, "foot_force": 1084, "foot_force_est": 1092, "tick": 1100, "remote": 1104,
-         "bit_flag": 1144, "adc": 1148, "voltage": 1156, "supply_current": 1160, "fan": 1164,
-         "reserve": 1172, "crc": 1176},
-        {"mode": 0, "q": 4, "dq": 8, "ddq": 12, "tau_est": 16, "q_raw": 20, "dq_raw": 24,
-         "ddq_raw": 28, "temperature": 32, "lost": 36, "reserve": 40},
+        """header 0 motors 24 battery 744 remote 748 led 788 fan 800 gpio 802 reserve 804
+        crc 808""",
+        "mode 0 q 4 dq 8 tau 12 kp 16 kd 20 reserve 24",
+        """header 0 quaternion_wxyz 24 gyroscope 40 accelerometer 52 rpy 64 imu_temperature 76
+        motors 80 charge 1043 current 1044 cycle 1048 cells 1054 foot_force 1084
+        foot_force_est 1092 tick 1100 remote 1104 bit_flag 1144 adc 1148 voltage 1156
+        supply_current 1160 fan 1164 reserve 1172 crc 1176""",
+        """mode 0 q 4 dq 8 ddq 12 tau_est 16 q_raw 20 dq_raw 24 ddq_raw 28 temperature 32 lost 36
+        reserve 40""", GO_HEADER,
     ),
-}  # fmt: skip
-GO_HEADER = {"head": 0, "level_flag": 2, "robot_id": 3, "serial": 4, "comm_version": 12,
-             "bandwidth": 20}  # fmt: skip
-HEADERS = {
-    "unitree-a1": {"level_flag": 0, "comm_version": 1, "robot_id": 3, "serial": 5, "bandwidth": 9},
-    "unitree-go1": GO_HEADER, "unitree-go2": GO_HEADER,
 }  # fmt: skip
 
 
@@ -64,9 +50,9 @@ def test_offsets(name):
     motor, motor_state = wire.command["motors"].base, wire.state["motors"].base
     records = wire.command, motor, wire.state, motor_state
     assert tuple(record.itemsize for record in records) == sizes
-    for record, offsets in zip((*records, wire.state["header"]), (*expected, HEADERS[name]),
-                               strict=True):  # fmt: skip
-        assert {field: record.fields[field][1] for field in offsets} == offsets
+    for record, offsets in zip((*records, wire.state["header"]), expected, strict=True):
+        fields, places = offsets.split()[::2], offsets.split()[1::2]
+        assert [record.fields[field][1] for field in fields] == [*map(int, places)]
         ends = [offset + dtype.itemsize for dtype, offset in record.fields.values()]
         assert [*ends[:-1]] == [offset for _, offset in [*record.fields.values()][1:]]
         assert all(a < b for a, b in pairwise(ends))
@@ -90,9 +76,7 @@ def command(name, setpoints=None, idle=None, servos=None):
 
 
 def state(name, tick):
-    return encode_low_state(
-        WIRES[name], zero_low_state(WIRES[name])._replace(quaternion_wxyz=np.zeros(4), tick=tick)
-    )
+    return state_frame(WIRES[name], quaternion_wxyz=np.zeros(4), tick=tick)
 
 
 @pytest.mark.parametrize(
@@ -116,13 +100,9 @@ def test_checksums_of_the_vendors_libraries(frame, expected):
 def test_a_state_comes_back(name):
     wire = WIRES[name]
     mode = np.tile([SERVO, BRAKE, OVERHEATED, 3, 4], 4)
-    sent = zero_low_state(wire)._replace(
-        mode=mode,
-        q=np.arange(20.0),
-        tau_est=np.arange(-10.0, 10.0),
-        tick=5,
-        foot_force=np.arange(4),
-    )
-    found = decode_low_state(wire, encode_low_state(wire, sent))
-    for field in ("mode", "q", "tau_est", "tick", "foot_force", "header", "quaternion_wxyz"):
-        np.testing.assert_array_equal(getattr(found, field), getattr(sent, field))
+    sent = {"mode": mode, "q": np.arange(20.0), "tau_est": np.arange(-10.0, 10.0), "tick": 5,
+            "foot_force": np.arange(4), "header": Header(255, 1, 2, 3, 4),
+            "quaternion_wxyz": np.arange(4.0), "remote": bytes(range(40))}  # fmt: skip
+    found = decode_low_state(wire, state_frame(wire, **sent))
+    for field, value in sent.items():
+        np.testing.assert_array_equal(getattr(found, field), value)

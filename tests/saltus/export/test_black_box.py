@@ -7,12 +7,10 @@ import numpy as np
 import pytest
 
 from hw_bridge.black_box.ring import FRAMES, RUN_TEXT, Ring, RobotFrame, RunText, segments
-from hw_bridge.setpoints import Setpoints
-from hw_bridge.wire.low_command import LowCommandEncoder
-from hw_bridge.wire.low_state import encode_low_state, zero_low_state
+from hw_bridge.wire.low_command import LowCommandEncoder, Setpoints
 from runtime.messages import encode
 from saltus.cli.main import run
-from tests.a1 import WIRE
+from tests.a1 import WIRE, state_frame
 
 BEGIN_NS = 1_800_000_000_000_000_000
 STATES = 300
@@ -29,12 +27,10 @@ def ring(tmp_path):
 
     text = RunText(time=0.0, file="../a1-1/logs/tracker.log", text="robot: off -> damping\n")
     write(RUN_TEXT, text)
-    zero = zero_low_state(WIRE)
     for number in range(STATES):
         joints = np.linspace(0.0, 1.0, 20) + number
-        state = zero._replace(q=joints, tau_est=np.full(20, 1.5), tick=number)
-        frame = RobotFrame(time=0.1 * number, data=encode_low_state(WIRE, state))
-        write(FRAMES["from_robot"], frame)
+        data = state_frame(WIRE, q=joints, tau_est=np.full(20, 1.5), tick=number)
+        write(FRAMES["from_robot"], RobotFrame(time=0.1 * number, data=data))
     twelve = np.arange(12.0)
     setpoints = Setpoints(twelve, -twelve, np.full(12, 40.0), np.full(12, 2.0), 0.5 * twelve)
     data = LowCommandEncoder(WIRE).encode(setpoints)

@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 
 from hw_bridge.link import Datagram
 from hw_bridge.options import HardwareOptions
+from hw_bridge.wire.frame import LowState, decode_low_state
 from hw_bridge.wire.layout import BRAKE, OVERHEATED, SERVO, Header
-from hw_bridge.wire.low_state import LowState, encode_low_state, zero_low_state
 from saltus.cli.main import run
 from saltus.doctor import checks as machine
 from saltus.doctor import robot as hardware_doctor
@@ -30,7 +30,7 @@ from saltus.doctor.survey import (
     survey,
 )
 from saltus.launch.hardware import read_passes
-from tests.a1 import A1, WIRE
+from tests.a1 import A1, WIRE, state_frame
 from tests.saltus.hardware.emulated_robot import REST, emulated_robot
 from tests.saltus.hardware.test_hardware_view import EarsOpenFor, assert_limp
 
@@ -108,7 +108,7 @@ def test_a_bad_request_is_one_line(capsys, arguments, words):
 def lying(**changes: object) -> LowState:
     q, mode = np.zeros(20), np.zeros(20, np.int64)
     q[:12], mode[:12] = REST, SERVO
-    state = zero_low_state(WIRE)._replace(
+    state = decode_low_state(WIRE, state_frame(WIRE))._replace(
         q=q, mode=mode, temperature=np.full(20, 30), accelerometer=np.array([0.0, 0.0, 9.81])
     )
     return state._replace(**changes)
@@ -265,7 +265,7 @@ class BrakesAfter(Nowhere):
         self.braked |= self.tick > 0 and now - self.last > self.silence_s
         self.last, self.tick = now, self.tick + 1
         mode = np.full(20, BRAKE if self.braked else SERVO)
-        data = encode_low_state(WIRE, lying(mode=mode, tick=self.tick))
+        data = state_frame(WIRE, **lying(mode=mode, tick=self.tick)._asdict())
         self.waiting.append(Datagram(data, OPTIONS.link.robot, now))
         return True
 

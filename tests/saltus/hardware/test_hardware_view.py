@@ -14,14 +14,12 @@ import pytest
 from rich.console import Console
 
 from hw_bridge.emulator.options import PowerCut
-from hw_bridge.safety.watches import JOINT_LABELS
 from hw_bridge.wire.layout import POS_STOP, SERVO, Header
-from hw_bridge.wire.low_state import zero_low_state
 from hw_bridge.wire.remote import encode_remote
+from robots.conventions import JOINT_LABELS
 from saltus.cli.main import run
 from saltus.doctor.read_only_view import _last, panel
 from saltus.export.black_box import segments_of
-from tests.a1 import WIRE
 from tests.hw_bridge.safety.safety_samples import sample_of
 from tests.saltus.hardware.emulated_robot import REST, EarsOpen, emulated_robot
 
@@ -143,15 +141,15 @@ def test_only_a_robot_can_be_read(capsys, arguments):
 def test_the_picture_has_every_motor_foot_button_and_refusal():
     mode = np.full(20, SERVO)
     mode[4], mode[7] = 0x08, 0x42
-    state = zero_low_state(WIRE)._replace(
-        mode=mode, q=np.linspace(-1.0, 1.0, 20), temperature=np.full(20, 31),
+    seen = sample_of(
+        9.99, 9.99, 5, mode=mode, q=np.linspace(-1.0, 1.0, 20), temperature=np.full(20, 31),
         foot_force=np.array([-1, -23, 300, 0]), remote=encode_remote(["R2"]),
     )  # fmt: skip
     found = {
         "robot": "192.168.123.10 port 8007", "seconds": 3.0, "sent": 1500, "frames": 1490,
         "refused": {"old": 8, "crc": 2}, "rate_hz": 499.0, "rate_now_hz": 498.0, "tick": "",
         "gap_ms": {"p50": 2.0, "p99": 2.5, "max": 7.0}, "tick_unit_s": 1e-3,
-        "last": _last(sample_of(state, 9.99, 9.99, 5), 10.0),
+        "last": _last(seen, 10.0),
     }  # fmt: skip
     console = Console(file=io.StringIO(), width=80, soft_wrap=True)
     console.print(panel(found), crop=True)

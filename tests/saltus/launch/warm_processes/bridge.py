@@ -3,8 +3,8 @@
 import numpy as np
 
 from hw_bridge.options import HardwareSafetyOptions
-from hw_bridge.setpoints import damping
 from hw_bridge.states import RobotState
+from hw_bridge.wire.low_command import damping
 from saltus.common.compiled_code import signature_counts
 from saltus.configuration.launch import load_launch
 from saltus.launch import assembly, warmup
