@@ -3,12 +3,10 @@
 # Compiled modules carry no stubs.
 # pyright: reportAttributeAccessIssue=false
 
-<<<<<<< HEAD
+from __future__ import annotations
+
 import ctypes
 from pathlib import Path
-=======
-from __future__ import annotations
->>>>>>> c55d6f395f796ad6e2af967d13c17f7890cae570
 
 import mujoco
 import numpy as np
