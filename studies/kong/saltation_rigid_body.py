@@ -8,7 +8,7 @@ over all states and bodies; none where a neighbour did not go through the event.
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
@@ -28,7 +28,7 @@ from studies.kong.closed_forms import closed_form
 from studies.kong.saltations import contact_states, finite_difference_saltation, relative_error
 from studies.kong.systems.slope_ball import slope_ball_body
 from studies.kong.systems.three_link_arm import HANGING, three_link_arm
-from studies.study import Criterion, StudyOptions, StudyResult, study
+from studies.study import Criterion, Row, StudyOptions, StudyResult, study
 
 SLIDING = (SLIDING_FORWARD, SLIDING_BACKWARD)
 TRIALS = 100  # states per transition and body
@@ -89,7 +89,7 @@ def run(options: StudyOptions) -> StudyResult:
     return StudyResult(rows, columns=SHOWN, criteria=criteria)
 
 
-def row_of(name: str, trials: int, rng: np.random.Generator) -> dict[str, Any]:
+def row_of(name: str, trials: int, rng: np.random.Generator) -> Row:
     """Errors at ``trials`` states of each body, shared out among its edges."""
     edges, places = CASES[name]
     errors = []

@@ -8,26 +8,26 @@ import pytest
 from robots.conventions import FOOT_NAMES
 from saltus.metrics.touchdowns import Touchdowns
 from studies.a1 import a1_touchdown
-from studies.a1.a1_touchdown import Walked, measure
+from studies.a1.a1_touchdown import measure
 from studies.study import StudyOptions
 from tests.a1 import A1, STAND
 
 
-def walked(gait, *landings, fell=False):
-    """A run whose feet come down at 0.5 m/s, the others on the ground."""
+def touchdowns(*landings):
+    """Feet that come down at 0.5 m/s, the others on the ground."""
     count = len(landings)
     v = np.zeros((count, 18))
     v[:, 2], v[:, 3] = -0.5, 0.2
     landing = np.array([[float(foot in feet) for foot in FOOT_NAMES] for feet in landings])
-    return Walked(gait, Touchdowns(np.arange(float(count)), np.tile(STAND, (count, 1)), v,
-                                   landing.reshape(count, 4), 1.0 - landing), fell)  # fmt: skip
+    return Touchdowns(np.arange(float(count)), np.tile(STAND, (count, 1)), v, landing, 1.0 - landing)
 
 
 @pytest.fixture(scope="module")
 def found():
-    runs = (walked("walk", ("FR",), ("RL",)), walked("trot", ("FR", "RL")),
-            walked("bound", ("FR", "FL"), ("RR", "RL"), ("FR",)))  # fmt: skip
-    return [each for run in runs for each in measure(A1, run, 32, StudyOptions())]
+    runs = {"walk": (("FR",), ("RL",)), "trot": (("FR", "RL"),),
+            "bound": (("FR", "FL"), ("RR", "RL"), ("FR",))}  # fmt: skip
+    return [each for gait, landings in runs.items()
+            for each in measure(A1, gait, touchdowns(*landings), 32, StudyOptions())]  # fmt: skip
 
 
 def test_a_row_for_each_gait_and_kind_of_touchdown(found):

@@ -2,9 +2,6 @@
 
 import numpy as np
 import pytest
-
-from controller.planner_options import PlannerOptions
-from studies.a1.derivatives import compare
 from studies.a1.derivatives_measures import (
     TICK,
     balanced_step,
@@ -13,6 +10,9 @@ from studies.a1.derivatives_measures import (
     record_push,
     situations,
 )
+
+from controller.planner_options import PlannerOptions
+from studies.a1.derivatives import compare
 from studies.study import StudyOptions
 from tests.a1 import A1
 

@@ -2,15 +2,11 @@
 
 import numpy as np
 import pytest
+from studies.a1.a1_touchdown import cosines_of, outcomes_of, spread_of
 
 from robots.conventions import FOOT_NAMES
 from robots.impact_problem import contact_problem
 from saltus.metrics.touchdowns import Touchdowns
-from studies.a1.systems.touchdown_spread import (
-    cosines_of,
-    outcomes_of,
-    spread_of,
-)
 from tests.a1 import A1
 
 STAND = np.concatenate(([0.0, 0.0, A1.stand_height, 0.0, 0.0, 0.0, 1.0], A1.stand))
@@ -35,7 +31,7 @@ def test_every_outcome_has_ended_and_none_gained_energy():
     assert (outcomes.v_plus @ problem.J_n.T).min() > -1e-8
     energies = [problem.kinetic_energy(v) for v in outcomes.v_plus]
     assert max(energies) < problem.kinetic_energy(DROP) and outcomes.energy_growth < 1e-9
-    assert 0.0 < spread.rms < spread.base and 0.0 < spread.kinetic < 1.0
+    assert 0.0 < spread["rms_m_s"] < spread["spread_m_s"] and 0.0 < spread["spread_kinetic"] < 1.0
 
 
 def test_s_is_the_normals_cosine_in_the_kinetic_metric():
@@ -50,15 +46,15 @@ def test_s_is_the_normals_cosine_in_the_kinetic_metric():
 
 def test_the_cosine_of_a_touchdown_is_of_a_foot_that_lands():
     _, pair = measure(("FR",), ("FL", "RL"))
-    assert abs(pair.cosine) == pytest.approx(
-        max(abs(s) for feet, s in pair.pairs.items() if "FR" in feet)
+    assert abs(pair["s"]) == pytest.approx(
+        max(abs(s) for feet, s in pair["pairs"].items() if "FR" in feet)
     )
     _, alone = measure(("FR",))
-    assert np.isnan(alone.cosine) and not alone.pairs
+    assert np.isnan(alone["s"]) and not alone["pairs"]
 
 
 def test_one_foot_has_one_outcome_and_four_have_many():
     """A single impact is nearly one path, whatever its steps."""
     (_, one), (_, four) = measure(("FR",)), measure(FOOT_NAMES)
-    assert four.base > 0.02 * four.jump
-    assert one.base < 0.1 * four.base
+    assert four["spread_m_s"] > 0.02 * four["jump_m_s"]
+    assert one["spread_m_s"] < 0.1 * four["spread_m_s"]
