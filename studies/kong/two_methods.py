@@ -97,9 +97,7 @@ def magnitude(change: float) -> float | None:
     return abs(change) if np.isfinite(change) else None
 
 
-def compare(
-    options: StudyOptions, model: EventDrivenModel, x0: Array, inputs: Array
-) -> Comparison:
+def compare(options: StudyOptions, model: EventDrivenModel, x0: Array, inputs: Array) -> Comparison:
     """Solve from one seed, inputs (N, m) without feedback, by each method with the same options.
 
     Raises:
@@ -126,9 +124,7 @@ def inputs_panel(trajectories: Mapping[str, Trajectory], duration: float, y: str
     return Panel(curves, "time [s]", y)
 
 
-def heights_panel(
-    trajectories: Mapping[str, Trajectory], duration: float, target: float
-) -> Panel:
+def heights_panel(trajectories: Mapping[str, Trajectory], duration: float, target: float) -> Panel:
     """Heights over time, and where the ball is to be at the end."""
     curves: Row = {
         name: over(np.linspace(0.0, duration, len(one.states)), one.states[:, 0])

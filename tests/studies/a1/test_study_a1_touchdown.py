@@ -19,7 +19,9 @@ def touchdowns(*landings):
     v = np.zeros((count, 18))
     v[:, 2], v[:, 3] = -0.5, 0.2
     landing = np.array([[float(foot in feet) for foot in FOOT_NAMES] for feet in landings])
-    return Touchdowns(np.arange(float(count)), np.tile(STAND, (count, 1)), v, landing, 1.0 - landing)
+    return Touchdowns(
+        np.arange(float(count)), np.tile(STAND, (count, 1)), v, landing, 1.0 - landing
+    )
 
 
 @pytest.fixture(scope="module")

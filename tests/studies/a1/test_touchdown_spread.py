@@ -2,11 +2,11 @@
 
 import numpy as np
 import pytest
-from studies.a1.a1_touchdown import cosines_of, outcomes_of, spread_of
 
 from robots.conventions import FOOT_NAMES
 from robots.impact_problem import contact_problem
 from saltus.metrics.touchdowns import Touchdowns
+from studies.a1.a1_touchdown import cosines_of, outcomes_of, spread_of
 from tests.a1 import A1
 
 STAND = np.concatenate(([0.0, 0.0, A1.stand_height, 0.0, 0.0, 0.0, 1.0], A1.stand))
