@@ -56,7 +56,7 @@ DURATION_S, FULL_DURATION_S = 4.0, 20.0  # of each run
 SAMPLES, FULL_SAMPLES = 256, 2048  # of each touchdown
 SHOWN = ("gait", "landing", "touchdowns", "jump_m_s", "spread_m_s", "spread_max_m_s",
          "spread_kinetic", "s", "ended", "energy_growth", "fell")  # fmt: skip
-KINDS = {
+KINDS: dict[tuple[str, ...], str] = {
     ("FR", "FL"): "front pair", ("RR", "RL"): "rear pair", ("FR", "RL"): "diagonal pair",
     ("FL", "RR"): "diagonal pair", ("FR", "RR"): "side pair", ("FL", "RL"): "side pair",
 }  # fmt: skip

@@ -31,7 +31,12 @@ from hybrid.systems import Array
 from studies.figures import Panel, Styled, dots, draw
 from studies.halm_posa.systems.named_outcomes import distances, set_size
 from studies.halm_posa.systems.rocking_block import (
-    RockingBlock,
+    FRICTION,
+    GRAVITY,
+    HEIGHT,
+    INERTIA,
+    MASS,
+    SPEED,
     arms,
     mass_matrix,
     normal_jacobian,
@@ -75,7 +80,7 @@ def stiffness_for(ratio: float) -> tuple[float, float]:
 
 
 def _force(
-    block: RockingBlock, contact: CompliantContact, corner: int, arm: Array, y: Array
+    contact: CompliantContact, corner: int, arm: Array, y: Array
 ) -> tuple[float, float, Array, Array]:
     """Forces (88)-(90) of a corner at an arm (2,) [m] from the centre, which is in contact.
 
@@ -84,46 +89,46 @@ def _force(
     """
     (rx, ry), (vx, vy, rate) = arm, y[3:6]
     k = contact.stiffness[corner]
-    c = 2.0 * contact.damping_ratio * math.sqrt(k * block.mass)
+    c = 2.0 * contact.damping_ratio * math.sqrt(k * MASS)
     n = -k * (y[1] + ry) - c * (vy + rx * rate)
     if n <= 0.0:
         return 0.0, 0.0, np.zeros(6), np.zeros(6)
     n_y = np.array([0.0, -k, -k * rx + c * ry * rate, 0.0, -c, -c * rx])
     slip = vx - ry * rate
     unit = slip / max(abs(slip), contact.slip)
-    t_y = -block.friction * unit * n_y
+    t_y = -FRICTION * unit * n_y
     if abs(slip) < contact.slip:
         slip_y = np.array([0.0, 0.0, -rx * rate, 1.0, 0.0, -ry])
-        t_y = t_y - block.friction * n / contact.slip * slip_y
-    return n, -block.friction * n * unit, n_y, t_y
+        t_y = t_y - FRICTION * n / contact.slip * slip_y
+    return n, -FRICTION * n * unit, n_y, t_y
 
 
-def flow(block: RockingBlock, contact: CompliantContact, touching: Touching, y: Array) -> Array:
+def flow(contact: CompliantContact, touching: Touching, y: Array) -> Array:
     """(10) with the forces of the corners that touch (8,)."""
     out = np.zeros(8)
-    out[:3], out[4] = y[3:6], -block.gravity
-    for i, arm in enumerate(arms(block, y[2])):
+    out[:3], out[4] = y[3:6], -GRAVITY
+    for i, arm in enumerate(arms(y[2])):
         if touching[i]:
-            n, t, *_ = _force(block, contact, i, arm, y)
-            out[3] += t / block.mass
-            out[4] += n / block.mass
-            out[5] += (arm[0] * n - arm[1] * t) / block.inertia
+            n, t, *_ = _force(contact, i, arm, y)
+            out[3] += t / MASS
+            out[4] += n / MASS
+            out[5] += (arm[0] * n - arm[1] * t) / INERTIA
             out[6 + i] = n
     return out
 
 
-def jacobian(block: RockingBlock, contact: CompliantContact, touching: Touching, y: Array) -> Array:
+def jacobian(contact: CompliantContact, touching: Touching, y: Array) -> Array:
     """Derivative of ``flow`` by y (8, 8)."""
     out = np.zeros((8, 8))
     out[:3, 3:6] = np.eye(3)
-    for i, arm in enumerate(arms(block, y[2])):
+    for i, arm in enumerate(arms(y[2])):
         if touching[i]:
-            n, t, n_y, t_y = _force(block, contact, i, arm, y)
-            out[3, :6] += t_y / block.mass
-            out[4, :6] += n_y / block.mass
+            n, t, n_y, t_y = _force(contact, i, arm, y)
+            out[3, :6] += t_y / MASS
+            out[4, :6] += n_y / MASS
             turn = arm[0] * n_y - arm[1] * t_y
             turn[2] -= arm[1] * n + arm[0] * t  # the arm turns with theta
-            out[5, :6] += turn / block.inertia
+            out[5, :6] += turn / INERTIA
             out[6 + i, :6] = n_y
     return out
 
@@ -139,35 +144,35 @@ class CompliantImpact(NamedTuple):
     status: str  # "separated", "not_ended", or "failed: " and scipy's message
 
 
-def arrival(block: RockingBlock, theta: float) -> Array:
+def arrival(theta: float) -> Array:
     """State (6,) in which the first corner touches, the block at an angle theta [rad].
 
-    The energy is that of ``velocity(block)`` when standing flat: what the centre is raised is
+    The energy is that of ``velocity()`` when standing flat: what the centre is raised is
     taken from its speed.
     """
-    q = standing(block)
-    q[1], q[2] = -float(arms(block, theta)[:, 1].min()), theta
-    squared = block.speed**2 - 2.0 * block.gravity * (q[1] - 0.5 * block.height)
+    q = standing()
+    q[1], q[2] = -float(arms(theta)[:, 1].min()), theta
+    squared = SPEED**2 - 2.0 * GRAVITY * (q[1] - 0.5 * HEIGHT)
     return np.concatenate([q, [0.0, -math.sqrt(squared), 0.0]])
 
 
-def collide(block: RockingBlock, contact: CompliantContact, theta: float = 0.0) -> CompliantImpact:
+def collide(contact: CompliantContact, theta: float = 0.0) -> CompliantImpact:
     """Let the block land at an angle [rad], until neither corner closes any more.
 
     Integration stops and starts anew where a corner touches or leaves, as the force jumps there.
     """
 
     def heights(y: Array) -> Array:
-        return y[1] + arms(block, y[2])[:, 1]
+        return y[1] + arms(y[2])[:, 1]
 
     def closing(t: float, y: Array) -> float:
-        return float((normal_jacobian(block, y[2]) @ y[3:6]).min()) + SEPARATED
+        return float((normal_jacobian(y[2]) @ y[3:6]).min()) + SEPARATED
 
     def energy(y: Array) -> float:  # of motion and of weight [J], over standing flat
-        raised = block.mass * block.gravity * (y[1] - 0.5 * block.height)
-        return float(0.5 * y[3:6] @ mass_matrix(block) @ y[3:6] + raised)
+        raised = MASS * GRAVITY * (y[1] - 0.5 * HEIGHT)
+        return float(0.5 * y[3:6] @ mass_matrix() @ y[3:6] + raised)
 
-    y, t, status = np.concatenate([arrival(block, theta), np.zeros(2)]), 0.0, "moving"
+    y, t, status = np.concatenate([arrival(theta), np.zeros(2)]), 0.0, "moving"
     started, touching = energy(y), heights(y) <= 1e-14
     first, share = int(np.argmax(touching)), math.nan if touching.sum() == 1 else 0.0
     while status == "moving":
@@ -176,9 +181,9 @@ def collide(block: RockingBlock, contact: CompliantContact, theta: float = 0.0) 
             for i in (0, 1)
         ]
         run = solve_ivp(
-            lambda _, y, on=touching: flow(block, contact, on, y),
+            lambda _, y, on=touching: flow(contact, on, y),
             (t, DURATION), y, "Radau", events=[_terminal(closing, 1.0), *crossings],
-            jac=lambda _, y, on=touching: jacobian(block, contact, on, y),
+            jac=lambda _, y, on=touching: jacobian(contact, on, y),
             **ACCURACY,
         )  # fmt: skip
         y, t = run.y[:, -1], float(run.t[-1])
@@ -206,9 +211,9 @@ def run(options: StudyOptions) -> StudyResult:
 
     The set-valued law's outcomes are those of the block that lands flat.
     """
-    trials, block, rows = options.count(TRIALS), RockingBlock(), []
+    trials, rows = options.count(TRIALS), []
     options.progress(0, 2 * trials, "rigid outcomes")
-    impact, v = problem(block), velocity(block)
+    impact, v = problem(), velocity()
     rigid = sample_impacts(impact, v, SamplingOptions(SAMPLES, STEP, seed=options.seed))
     size, unit = set_size(impact, rigid.outcomes), impact.kinetic_norm(v)
     ratios = (10.0 ** np.linspace(-DECADES, DECADES, trials)).tolist()
@@ -216,7 +221,7 @@ def run(options: StudyOptions) -> StudyResult:
     cases += [(TILT, angle, stiffness_for(1.0), float(np.radians(angle)))
               for angle in np.linspace(-ANGLE, ANGLE, trials).tolist()]  # fmt: skip
     for sweep, value, stiffness, theta in cases:
-        ended = collide(block, CompliantContact(stiffness), theta)
+        ended = collide(CompliantContact(stiffness), theta)
         distance = float(distances(impact, rigid.outcomes, ended.v_plus).min())
         normal = impact.J_n @ ended.v_plus
         rows.append({

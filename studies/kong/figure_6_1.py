@@ -149,7 +149,7 @@ def pushed_flip(config: LaunchConfig, progress: Progress = silent) -> Flip:
     run = LockStep(config)
     planner = cast(HilqrPlanner, run.planner)
     backend: Any = planner.model.backend
-    roll_out, requests, searches = backend.roll_out, [], []
+    roll_out, requests, searches = backend.roll_out, [], list[Any]()
     turned, touched = 0.0, False
 
     def logged(x0: Array, policies: Policies) -> RolloutResult:

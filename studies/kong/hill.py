@@ -278,7 +278,9 @@ def reachable_shares(places: Array) -> dict[int, float]:
                 graph(SINE_HILL, method.convergence, method.powers),
                 method.problem(*places[0]).eta,
             )
-            shares[method.number] = 100.0 * float(np.mean([ways.joins(*at, eta) for at in places]))
+            shares[method.number] = 100.0 * float(
+                np.mean([ways.joins(start, goal, eta) for start, goal in places])
+            )
     return shares
 
 

@@ -21,6 +21,10 @@ from hybrid.rigid_body.impacts import sticking_impulse
 from hybrid.systems import Array, Mode, System, Transition
 
 _TOLERANCE = SimulationOptions(rtol=1e-13, atol=1e-15)  # flows last about ``step`` seconds
+# h relative to max(1, |x_i|). It is reduced so that events shift by at most so many seconds, and by
+# at most that part of the time in which the guard's rate would vanish.
+_STEP = 3e-4
+_DRAWS = 200  # per state
 _SECANT_STEPS = 40
 _STRAIGHT = 1e-9  # flows shorter than this [s] are lines to rounding
 _SMALLEST = 1e-13  # relative step below which a difference is rounding error
@@ -45,8 +49,6 @@ def finite_difference_saltation(
     t: float,
     x: Array,
     u: Array,
-    step: float = 3e-4,
-    u_after: Array | None = None,
 ) -> Array:
     """Xi (n_target, n_source) by its definition (3.10), from simulated neighbours.
 
@@ -59,16 +61,12 @@ def finite_difference_saltation(
         transition: the event's transition; other guards are ignored.
         t: time of the event [s].
         x: state on the guard (n_source,), where (3.11) holds.
-        u: input (m,) before the event.
-        step: h relative to max(1, |x_i|). It is reduced so that events shift by at most ``step``
-            seconds, and by at most ``step`` of the time in which the guard's rate would vanish.
-        u_after: input after the event, if it jumps there.
+        u: input (m,).
 
     Returns:
         The matrix; a column is NaN if a neighbour does not reach the guard, or if the guard is
         grazed and no step is small enough.
     """
-    after = u if u_after is None else u_after
     source, target = system.modes[transition.source], system.modes[transition.target]
     guard, guard_rate = transition.guard, system.guard_rate(transition, t, x, u)
 
@@ -104,7 +102,7 @@ def finite_difference_saltation(
         """State (n_target,) at t of the trajectory that is at x in the source mode at t."""
         s, on_guard = arrival(t, x)
         reset = np.asarray(transition.reset(s, on_guard, u), dtype=np.float64)
-        return flowed(target, s, reset, after, t - s)
+        return flowed(target, s, reset, u, t - s)
 
     def central(i: int, h: float) -> Array:
         if not h > _SMALLEST * max(1.0, abs(x[i])):
@@ -114,7 +112,7 @@ def finite_difference_saltation(
 
     slopes = np.maximum(np.abs(transition.guard_state(t, x, u)), 1e-300)
     longest = scale() * abs(guard_rate)
-    sizes = step * np.minimum(np.maximum(1.0, np.abs(x)), longest / slopes)
+    sizes = _STEP * np.minimum(np.maximum(1.0, np.abs(x)), longest / slopes)
     columns = [(4.0 * central(i, h / 2.0) - central(i, h)) / 3.0 for i, h in enumerate(sizes)]
     return np.stack(columns, axis=1)
 
@@ -133,7 +131,6 @@ def random_guard_states(
     accept: Callable[[float, Array, Array], bool] = lambda t, x, u: True,
     constraints: Callable[[float, Array, Array], Array] = lambda t, x, u: np.zeros(0),
     minimum_rate: float = 1e-2,
-    max_draws: int = 200,
 ) -> list[GuardState]:
     """Random states on a transition's guard that cross it transversally (3.11).
 
@@ -145,13 +142,12 @@ def random_guard_states(
         accept: further condition on a state of the guard.
         constraints: further functions (k,) of (t, x, u) that must vanish, such as a contact's.
         minimum_rate: slowest fall of the guard that is transverse [units of g per s].
-        max_draws: draws per state.
 
     Returns:
-        The states; fewer than ``count`` if ``max_draws`` per state did not suffice.
+        The states; fewer than ``count`` if 200 draws per state did not suffice.
     """
     states: list[GuardState] = []
-    for _ in range(max_draws * count):
+    for _ in range(_DRAWS * count):
         if len(states) == count:
             break
         t, x, u = draw()

@@ -54,6 +54,7 @@ FLOW_DURATION, FLOW_MEAN, FLOW_VARIANCE = 5.0, np.array([-2.5, 0.0]), 0.1  # 4.7
 ASLIP_DURATION, ASLIP_VARIANCE = 1.25, 1e-4  # 4.7.2
 ASLIP_BODY = np.array([0.0, 1.8, 5.0 * np.pi / 12.0, 0.0, -1.0, 0.0])  # 3.8.5, see table_3_1
 SIGNIFICANT = 0.05  # 4.7.1
+PARTICLES, FOLLOWED = 1000, 20  # of the figure of a trial, and in how many trials
 THREADS = min(8, os.cpu_count() or 1)  # results do not depend on it
 
 
@@ -394,9 +395,11 @@ def compare_all(
             "lost": int(np.sum(~done)),
         })  # fmt: skip
         if level == shown:
-            kept, errors = Truths._make(each[done] for each in truths), {}
-            for name, (means, _) in zip(("SKF", "JRKF"), found, strict=True):
-                errors[name] = np.abs(means[done] - kept.states)
+            kept = Truths._make(each[done] for each in truths)
+            few = ParticleOptions(PARTICLES, seed=noise, threads=THREADS)
+            tracks = {"SKF": found[0][0][done], "JRKF": found[1][0][done],
+                      "particles": particles(problem, kept.measurements[:FOLLOWED], few)}  # fmt: skip
+            errors = {name: np.abs(x - kept.states[: len(x)]) for name, x in tracks.items()}
             figures["trial"] = _draw_trial(
                 level, kept, errors, zip(labels, coordinates, strict=True)
             )

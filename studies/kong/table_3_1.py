@@ -153,7 +153,9 @@ def experiment(case: Case, variance: float, particles: int, seed: int = 0) -> Ex
         end = case.coordinates(found.mode, found.state)
         predicted.append(propagate_covariance(Sigma, Phi))
     lost = int(np.sum(~batch.ok))
-    return Experiment(case, initial, final, mean, end, Sigma, np.cov(final.T), *predicted, lost)
+    return Experiment(
+        case, initial, final, mean, end, Sigma, np.cov(final.T), predicted[0], predicted[1], lost
+    )
 
 
 def kl_divergence(Sigma_0: Array, Sigma_1: Array) -> float:

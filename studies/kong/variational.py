@@ -260,7 +260,7 @@ class ConvergentCost(NamedTuple):
         return states[:, :n], unpack_augmented(states[-1], n).columns
 
 
-def driven_hopper(mass: float = MASS) -> System:
+def driven_hopper() -> System:
     """The hopper with a motor in its leg: the input u = [force [N]] adds to the leg's force.
 
     In FLIGHT it does nothing. The leg's force sets in at touchdown, Xi = [[1, 0], [(u - c v) /
@@ -268,13 +268,13 @@ def driven_hopper(mass: float = MASS) -> System:
     the identity. At the bottom Xi = diag(1, 1 + push / (m a)), with the upward acceleration a
     before it. The leg lifts off where its force, with the motor's, is zero.
     """
-    bare = hopper(mass)
+    bare = hopper()
     touchdown, bottom, liftoff = bare.transitions
     lifting = replace(
         liftoff, guard=lambda t, x, u: liftoff.guard(t, x, u) + u[0],
         guard_input=lambda t, x, u: np.array([1.0]),
     )  # fmt: skip
-    modes = {number: _pushed(mode, 0.0 if number == FLIGHT else 1.0 / mass)
+    modes = {number: _pushed(mode, 0.0 if number == FLIGHT else 1.0 / MASS)
              for number, mode in bare.modes.items()}  # fmt: skip
     return System(modes, (touchdown, bottom, lifting), "driven hopper")
 

@@ -204,12 +204,12 @@ def run(options: StudyOptions) -> StudyResult:
     points, root = named(extrema(hips, knees, s)), orthogonal()
     random = _random(options.count(TRIALS), np.random.default_rng(options.seed))
     approach = [touchdown(root[0], root[1] - d, DROP) for d in np.geomspace(1e-9, 0.3, 30)]
-    small = [(abs(s), spread) for s, spread, *_ in approach if abs(s) < _SMALL]
+    near = [(abs(s), spread) for s, spread, *_ in approach if abs(s) < _SMALL]
     ratio = [spread / predicted for _, spread, predicted, _ in random]
     every = [*random, *approach]
     beside = {
         "least_s": float(s.min()),
-        "slope": float(np.polyfit(*np.log(small).T, 1)[0]),
+        "slope": float(np.polyfit(*np.log(near).T, deg=1)[0]),
         "first_order": [min(ratio), max(ratio)],
         "random_s": [min(random)[0], max(random)[0]],
         "enumerated": sum(complete for *_, complete in every) / len(every),

@@ -19,12 +19,12 @@ STIFFNESS = 10.0  # k [N m/rad], 3.8.5
 DAMPING = 10.0  # c [N m s/rad], 3.8.5
 
 
-def pendulum(damping: float = DAMPING) -> System:
+def pendulum() -> System:
     """Modes FREE (theta > 0) and CONTACT (theta <= 0), with guards theta and -theta."""
     inertia = MASS * LENGTH**2
     modes = {
         FREE: _swing("free", 0.0, 0.0),
-        CONTACT: _swing("contact", STIFFNESS / inertia, damping / inertia),
+        CONTACT: _swing("contact", STIFFNESS / inertia, DAMPING / inertia),
     }
     contact = Transition.continuous(
         FREE, CONTACT, lambda t, x, u: x[0], "contact", time_invariant=True

@@ -113,7 +113,7 @@ def all_orders(
         ValueError: the restitution is outside 0 to 1, or as ``unit_normals``.
     """
     c, units, L = map_factor(restitution), unit_normals(M, normals), cholesky(M)
-    start = np.linalg.solve(L, p)
+    start = np.linalg.solve(L, p).astype(np.float64)
     size, results = float(np.linalg.norm(start)), []
     orders: list[tuple[Array, tuple[int, ...]]] = [(start, ())]
     while orders and len(results) < max_orders:
