@@ -397,8 +397,8 @@ def compare_all(
         if level == shown:
             kept = Truths._make(each[done] for each in truths)
             few = ParticleOptions(PARTICLES, seed=noise, threads=THREADS)
-            tracks = {"SKF": found[0][0][done], "JRKF": found[1][0][done],
-                      "particles": particles(problem, kept.measurements[:FOLLOWED], few)}  # fmt: skip
+            tracks = {"SKF": found[0][0][done], "JRKF": found[1][0][done]}
+            tracks["particles"] = particles(problem, kept.measurements[:FOLLOWED], few)
             errors = {name: np.abs(x - kept.states[: len(x)]) for name, x in tracks.items()}
             figures["trial"] = _draw_trial(
                 level, kept, errors, zip(labels, coordinates, strict=True)
