@@ -95,7 +95,6 @@ class Extremum(NamedTuple):
     kind: str  # "minimum" | "maximum"
     hip: float  # of the right leg [rad]
     knee: float  # [rad]
-    s: float
     curvatures: tuple[float, float]  # eigenvalues of the Hessian, the smaller first [1/rad^2]
 
 
@@ -131,7 +130,7 @@ def extrema(hips: Array, knees: Array, s: Array) -> list[Extremum]:
                          "xatol": 1e-9, "fatol": 1e-15},
             )  # fmt: skip
             at = float(end.x[0]), float(end.x[1])
-            points.append(Extremum(kind, *at, measure(*at), _curvatures(*at)))
+            points.append(Extremum(kind, *at, _curvatures(*at)))
     return points
 
 
