@@ -126,17 +126,6 @@ FALLS = 41
 _CLOSE = 0.01  # the search ends where its ends differ by this part
 
 
-class Calibration(NamedTuple):
-    """Table 5.1's epsilon', the errors of all falls at it, and figure 5.1's fall."""
-
-    epsilon: float  # [m]
-    ours_rms: float
-    mujoco_rms: float
-    exact: Array  # (n, 2) at TIMES, from START
-    ours: Array  # (n, 2)
-    mujoco: Array  # (n, 2)
-
-
 def rms(states: Array, true: Array) -> float:
     """Root mean square over times and states; lengths, angles and rates alike, in SI units."""
     return float(np.sqrt(np.mean((states - true) ** 2)))
@@ -156,10 +145,14 @@ def integrated(system: EventSelectedSystem, start: Array, options: EssOptions) -
     return states
 
 
-def calibrate(falls: int = FALLS) -> Calibration:
+def calibrate(falls: int = FALLS) -> tuple[float, float, float, dict[str, Array]]:
     """Bisection for the largest epsilon at which ours is not less accurate.
 
     The hopper in MuJoCo is a plate that only slides up and down, on one spring.
+
+    Returns:
+        Table 5.1's epsilon' [m], the RMS errors of ours and of MuJoCo over all falls at it, and the
+        states (n, 2) at TIMES of figure 5.1's fall, the exact ones first.
 
     Raises:
         ValueError: it is less, or not less, accurate at both ends of EPSILONS.
@@ -180,8 +173,11 @@ def calibrate(falls: int = FALLS) -> Calibration:
         middle = math.sqrt(low * high)
         low, high = (middle, high) if error(middle) <= allowed else (low, middle)
     start = np.array(START)
-    drawn = exact(start, TIMES), integrated(system, start, same_steps(low))
-    return Calibration(low, error(low), allowed, *drawn, trajectory(model, start))
+    return low, error(low), allowed, {
+        "exact": exact(start, TIMES),
+        "MuJoCo": trajectory(model, start),
+        "event-selected": integrated(system, start, same_steps(low)),
+    }  # fmt: skip
 
 
 TIGHT = EssOptions(epsilon=1e-7, max_step=TIMESTEP, rtol=1e-11, atol=1e-11)  # of the reference
@@ -339,22 +335,22 @@ def compare_costs(options: StudyOptions, contacts: Sequence[int]) -> StudyResult
     beds = [SpringBed(count) for count in contacts]
     each = SpringBed(2).spring_stiffness
     stiffer = [SpringBed(count, stiffness=count * each) for count in contacts]
-    calibration = calibrate()
+    hopper_epsilon, hopper_rms, hopper_mujoco, falls = calibrate()
     share = collision_share(prepared(beds[-1], starts[:1]), starts[0])
     stop_stage_timers()
-    measured = sweep(beds, starts, calibration.epsilon, options)
-    stiff = sweep(stiffer, starts[::STIFF_PART], calibration.epsilon, options)
+    measured = sweep(beds, starts, hopper_epsilon, options)
+    stiff = sweep(stiffer, starts[::STIFF_PART], hopper_epsilon, options)
     beside = {
-        "hopper_epsilon_m": calibration.epsilon,
-        "hopper_rms": calibration.ours_rms,
-        "hopper_mujoco_rms": calibration.mujoco_rms,
+        "hopper_epsilon_m": hopper_epsilon,
+        "hopper_rms": hopper_rms,
+        "hopper_mujoco_rms": hopper_mujoco,
         "stiff_epsilon_m": stiff.epsilon,
         "stiff_ratios": stiff.ratios,
         "stiff_in_contact": stiff.in_contact,
         "collision_share": share,
     }
     made = [row | beside for row in measured.rows]
-    figures = {"figure-5.1": figure_5_1(calibration), "figure-5.2": figure_5_2(measured)}
+    figures = {"figure-5.1": figure_5_1(falls), "figure-5.2": figure_5_2(measured)}
     ratio = None if measured.epsilon is None else measured.ratios["ours"]
     criteria = [
         Criterion("largest epsilon with every start as accurate [m]", measured.epsilon, ">", 0.0),
@@ -369,12 +365,10 @@ def run(options: StudyOptions) -> StudyResult:
     return compare_costs(options, CONTACTS)
 
 
-def figure_5_1(calibration: Calibration) -> Figure:
+def figure_5_1(found: dict[str, Array]) -> Figure:
     """The hopper from 2 m, and what both are off by."""
-    found = {"exact": calibration.exact, "MuJoCo": calibration.mujoco,
-             "event-selected": calibration.ours}  # fmt: skip
     panels = []
-    for label, off in (("{}", 0.0), ("error of {}", calibration.exact)):
+    for label, off in (("{}", 0.0), ("error of {}", found["exact"])):
         for column, what in enumerate(("height [m]", "velocity [m/s]")):
             curves = {name: over(TIMES, (states - off)[:, column])
                       for name, states in found.items()}  # fmt: skip

@@ -190,8 +190,8 @@ def pushed_flip(config: LaunchConfig, progress: Progress = silent) -> Flip:
         and np.arccos(np.clip(up, -1.0, 1.0)) < TILTED
         and np.linalg.norm(truth.v[:3]) < FAST
     )
-    return Flip(*searches[0], turned / (2.0 * np.pi), touched, summary["fell"], stands,
-                summary["max_lateral_deviation_m"])  # fmt: skip
+    rest = turned / (2.0 * np.pi), touched, summary["fell"], stands
+    return Flip._make((*searches[0], *rest, summary["max_lateral_deviation_m"]))
 
 
 def poses(states: Array) -> list[tuple[Array, Array]]:
