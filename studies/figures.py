@@ -13,6 +13,7 @@ from matplotlib.figure import Figure
 from numpy.typing import ArrayLike
 
 from saltus.common.figures import figure, save
+from studies.study import Row
 
 __all__ = ["COLOURS", "Band", "Panel", "Styled", "convergence", "dots", "draw", "figure", "over",
            "save"]  # fmt: skip
@@ -35,7 +36,7 @@ LABELS = {
     "direct": "direct collocation",
     "no_extension": r"$\Xi$, no extension",
 }  # of the methods, as the thesis writes them
-LOOKS: dict[str, dict[str, Any]] = {
+LOOKS: dict[str, Row] = {
     "guard": {"linestyle": "--", "linewidth": 1.0, "zorder": 0},
     "target": {"marker": "+", "markersize": 12, "markeredgewidth": 2.0, "linestyle": "none"},
 }  # of curves by name, beside their colour
@@ -119,7 +120,7 @@ def draw(*panels: Panel, columns: int = 0, width: float = 3.4, height: float = 3
 
 
 def _draw_curve(axis: Any, name: str, curve: Any) -> None:
-    look: dict[str, Any] = {"label": LABELS.get(name, name), "linewidth": 1.2}
+    look: Row = {"label": LABELS.get(name, name), "linewidth": 1.2}
     look |= LOOKS.get(name, {})
     if name in COLOURS:
         look["color"] = COLOURS[name]

@@ -12,7 +12,7 @@ from typing import Any
 from saltus.common.console import RunProgress, print_json, print_lines, print_table, say
 from saltus.common.errors import BadRequest
 from saltus.common.figures import save
-from studies.study import Criterion, Study, StudyOptions, StudyResult
+from studies.study import Criterion, Row, Study, StudyOptions, StudyResult
 
 _WIDTH = 80  # columns of a note
 PRINTED = ("thesis_", "printed_")  # in front of a key: its number as the source prints it
@@ -65,9 +65,9 @@ def _write(folder: Path, do: Callable[[], Any]) -> None:
         raise BadRequest(f"--output {folder}: {error.strerror or error}") from error
 
 
-def _with_differences(row: Mapping[str, Any]) -> dict[str, Any]:
+def _with_differences(row: Mapping[str, Any]) -> Row:
     """The row, and behind a number that the source prints by how much the study's is larger."""
-    made: dict[str, Any] = {}
+    made: Row = {}
     for key, value in row.items():
         made[key] = value
         own = next((key.removeprefix(each) for each in PRINTED if key.startswith(each)), "")
@@ -77,7 +77,7 @@ def _with_differences(row: Mapping[str, Any]) -> dict[str, Any]:
     return made
 
 
-def _print_rows(title: str, rows: list[dict[str, Any]], result: StudyResult) -> None:
+def _print_rows(title: str, rows: list[Row], result: StudyResult) -> None:
     """The table of the shown keys; behind each printed number how far ours is off it."""
     columns, keys = result.columns or (rows[0] if rows else ()), []
     for key in columns:

@@ -8,7 +8,6 @@ can be read.
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 
@@ -16,7 +15,7 @@ from saltus.configuration.options import read_mapping
 from saltus.soak.harm import Harm
 from studies.a1 import chaos_leap as leap
 from studies.a1.harmed import End, Trial, run_trials
-from studies.study import StudyOptions, StudyResult, study
+from studies.study import Row, StudyOptions, StudyResult, study
 
 CHAOS = read_mapping(Path(__file__).with_suffix(".yaml"))
 LEAP_S = 3600.0
@@ -54,7 +53,7 @@ def _draw_trial(draw: np.random.Generator, kind: str, victim: str) -> Trial:
     )  # fmt: skip
 
 
-def row_of(trial: Trial, end: End) -> dict[str, Any]:
+def row_of(trial: Trial, end: End) -> Row:
     """The row of one trial; counts are -1 of what does not read."""
     posture, passive = end.emulator["posture"], end.emulator["passive"]
     bad = [] if posture in RESTS or passive else [f"the robot was {posture}"]

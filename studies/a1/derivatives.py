@@ -20,52 +20,72 @@ Rollout Xi changes A at touchdowns, because it is the derivative of a mean over 
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from typing import Any
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
+from time import perf_counter
+from typing import Any, NamedTuple
 
 import numpy as np
-from matplotlib.figure import Figure
+from numpy.typing import NDArray
 
+from controller.hilqr_planner import solver_options
+from controller.rigid_derivatives import RigidDerivatives
+from controller.robot_model import Derivatives, RobotModel
+from hybrid.hilqr import Hilqr, Policies, Trajectory, compose
+from hybrid.hilqr.riccati import Variant
 from hybrid.systems import Array
-from studies.a1.derivatives_measures import (
-    ANALYTIC,
-    DELAYS,
-    HORIZONS,
-    ITERATIONS,
-    KINDS,
-    ONE_SIDED,
+from robots.state import difference_batch, integrate
+from sim_bridge.rollouts.derivatives import DifferenceDerivatives, RolloutDerivatives
+from sim_bridge.rollouts.threaded import ThreadedRollout
+from studies.a1.derivatives_problems import (
+    A1,
+    PLANNER,
     SITUATIONS,
-    SIZES,
-    STEPS,
-    Descent,
-    KnotErrors,
-    Prediction,
+    TOUCHDOWN,
     Problem,
-    Times,
-    all_kinds,
-    descend,
-    joint_gains,
-    measure_errors,
-    measure_loops,
-    measure_times,
-    predict,
     record,
+    situations,
     spread,
 )
-from studies.figures import Panel, draw, over
-from studies.study import StudyOptions, StudyResult, study
+from studies.study import Row, StudyOptions, StudyResult, study
 
-_KINDS = {
-    "rigid_xi": ("tab:red", "s"), "rigid_dxr": ("tab:orange", "s"),
-    "differences": ("tab:gray", "D"), "rollout_dxr": ("tab:blue", "o"),
-    "rollout_xi": ("tab:green", "o"),
-}  # fmt: skip  # colour and marker; the last lies on top
+KINDS = {
+    "rigid_xi": "rigid Xi", "rigid_dxr": "rigid DxR", "rollout_dxr": "rollout DxR",
+    "rollout_xi": "rollout Xi", "differences": "finite diff.",
+}  # fmt: skip
+ANALYTIC = "rollout_dxr"  # of the step itself, whose derivatives differences are, too
 PUSHES, FULL_PUSHES = 2, 8  # of each gait
 TRAJECTORIES, FULL_TRAJECTORIES = 14, 60  # of which differences are taken with every step
-TIMED = 12  # trajectories
+TIMED, REPEATS = 12, 3  # trajectories, and how often each is timed
 SHOWN = {"part": "part", "case": "case", "measure": "measure", "count": "n"} | KINDS
 QUANTILES = {"median": 50.0, "99 %": 99.0}
-Row = dict[str, Any]
+STEP = PLANNER.period, PLANNER.search.substeps  # of a knot [s], and in how many
+THREADS = 2
+STEPS = (1e-3, 1e-4, 1e-5, 1e-6, 1e-7, 1e-8, 1e-9)  # of the differences, in SI units
+SOLVER_ITERATIONS = 20  # at tolerance 0, where all are done; more change only the last digits
+AGREEMENT = 1e-4  # of differences with two steps, relative
+BETWEEN, ONE_SIDED = "between steps", "one-sided"
+HORIZONS = (1, 5, 10, 25)  # of predictions [knots]
+SIZES = (0.01, 0.1, 1.0, 3.0)  # of perturbations, in parts of `SCALE`
+STARTS = 8  # knots of a trajectory from which it is predicted
+# Standard deviations of position, angles and velocities: such as an estimate is off by.
+SCALE = np.repeat([0.003, 0.01, 0.1], [3, 15, 18])  # [m], [rad], [m/s and rad/s]
+ITERATIONS = 2  # of a solve
+TICK = 0.001  # [s]
+DELAYS = (1, 10)  # from estimate to torque [ticks]; 10 ms is the slowest command of our suites
+PROBLEMS, KNOTS = 12, (0, 5, 10, 20)  # of which the loop is looked at
+
+
+class Kind(NamedTuple):
+    """One kind of derivatives, as the planner uses it, and its key in the table."""
+
+    key: str
+    derivatives: Derivatives
+    variant: Variant = "xi"
+
+    def linearise(self, trajectory: Trajectory) -> tuple[Array, Array]:
+        """A (N, 36, 36) and B (N, 36, 12) of whole knots, touchdowns included."""
+        return compose(self.derivatives.linearise(trajectory), self.variant)
 
 
 @study("the A1's planner", "trials", "seed", "full")
@@ -79,181 +99,317 @@ def run(options: StudyOptions) -> StudyResult:
 
 
 def compare(problems: Sequence[Problem], options: StudyOptions) -> StudyResult:
-    """Compare all kinds on these problems."""
-    kinds = all_kinds()
+    """Compare all kinds, each on one thread, on these problems."""
+    rigid = RigidDerivatives(A1, PLANNER.period, touchdown_order=PLANNER.touchdown_order)
+    kinds = [Kind("rigid_xi", rigid), Kind("rigid_dxr", rigid, "dxr"), *rollout_kinds(1)]
     some = spread(problems, FULL_TRAJECTORIES if options.full else TRAJECTORIES)
-    errors = measure_errors(some, kinds, options)
-    descents = {kind.key: descend(problems, kind, options) for kind in kinds}
-    gains = descents[ANALYTIC].gains  # close the loop of predictions
-    prediction = predict(problems, gains, kinds, options)
-    loops = measure_loops(problems, {k: d.gains for k, d in descents.items()}, options)
-    times = measure_times(spread(problems, TIMED), kinds, options)
+    errors = error_rows(some, kinds, options)
+    gains, descents = descend(problems, kinds, options)
     rows = [
-        *error_rows(errors), *step_rows(errors), *prediction_rows(prediction),
-        *descent_rows(descents), *gain_rows(descents), *loop_rows(loops), *time_rows(times),
+        *errors, *prediction_rows(problems, gains[ANALYTIC], kinds, options), *descents,
+        *gain_rows(gains), *loop_rows(problems, gains, options),
+        *time_rows(spread(problems, TIMED), kinds, options),
     ]  # fmt: skip
-    figures = {"derivatives": figure_of(rows)}
-    return StudyResult(rows, figures, columns=SHOWN, digits=2)
+    return StudyResult(rows, columns=SHOWN, digits=2)
 
 
-def cells(part: str, case: str, measure: str, count: int, values: Mapping[str, Any]) -> Row:
+def rollout_kinds(threads: int) -> list[Kind]:
+    """Those of the simulator's step."""
+    return [
+        Kind(ANALYTIC, RolloutDerivatives(A1, *STEP, threads, saltation=False)),
+        Kind("rollout_xi", RolloutDerivatives(A1, *STEP, threads, saltation=True)),
+        Kind("differences", DifferenceDerivatives(A1, *STEP, threads)),
+    ]
+
+
+def cells(part: str, case: str, measure: str, count: int, values: Row, **more: Any) -> Row:
     """One measure of all kinds of derivatives; None where a kind has no value."""
     numbers = {key: float(values[key]) if key in values else None for key in KINDS}
-    return {"part": part, "case": case, "measure": measure, "count": count} | numbers
+    return {"part": part, "case": case, "measure": measure, "count": count} | numbers | more
 
 
-def error_rows(measured: KnotErrors) -> list[Row]:
-    """Errors of A and B by situation, over knots away from changes of the active set."""
-    rows = []
-    for situation in SITUATIONS:
-        of_situation = measured.situation == situation
-        chosen = of_situation & measured.away
-        for i, matrix in enumerate("AB" if chosen.any() else ""):
-            for name, q in QUANTILES.items():
-                values = {key: np.percentile(measured.errors[key, measured.step][chosen, i], q)
-                          for key in KINDS}  # fmt: skip
-                left_out = int(of_situation.sum() - chosen.sum())
-                rows.append(
-                    cells("error", situation, f"{matrix}, {name}", int(chosen.sum()), values)
-                    | {"left_out": left_out, "reference_step": measured.step}
-                )
-    return rows
+def error_rows(
+    problems: Sequence[Problem], kinds: Sequence[Kind], options: StudyOptions
+) -> list[Row]:
+    """Errors of A and B along the problems' seeds.
 
-
-def step_rows(measured: KnotErrors) -> list[Row]:
-    """By step of the differences, over all knots; the larger of the errors of A and of B.
-
-    Under ``rollout_dxr`` its error against centred differences, and by situation too; under
+    First by situation, over knots in which no difference straddles a change of the active set.
+    Then by step of the differences, over all knots, the larger of the errors of A and of B: under
+    ``rollout_dxr`` its error against centred differences, and by situation too; under
     ``differences`` that of the planner's own, one-sided ones, against analytic derivatives.
     """
-    rows = []
+    tracked = options.track(problems, lambda _: "errors of A and B")
+    parts = [_errors(problem.seed, kinds) for problem in tracked]
+    errors = {key: np.concatenate([part[1][key] for part in parts]) for key in parts[0][1]}
+    where, best, rows = np.concatenate([part[0] for part in parts]), balanced_step(errors), []
+    away = errors[BETWEEN, best].max(axis=1) < AGREEMENT
+    for situation in SITUATIONS:
+        chosen = (where == situation) & away
+        count = int(chosen.sum())
+        left_out = int((where == situation).sum()) - count
+        rows += [
+            cells("error", situation, f"{matrix}, {name}", count,
+                  {key: np.percentile(errors[key, best][chosen, i], q) for key in KINDS},
+                  left_out=left_out, reference_step=best)
+            for i, matrix in enumerate("AB" if count else "") for name, q in QUANTILES.items()
+        ]  # fmt: skip
     for step in STEPS:
-        centred = measured.errors[ANALYTIC, step].max(axis=1)
-        one_sided = measured.errors[ONE_SIDED, step].max(axis=1)
-        for name, q in QUANTILES.items():
-            values = {
-                ANALYTIC: np.percentile(centred, q),
-                "differences": np.percentile(one_sided, q),
-            }
-            by_situation = {
-                situation: float(np.percentile(centred[measured.situation == situation], q))
-                for situation in SITUATIONS if situation in measured.situation
-            }  # fmt: skip
-            rows.append(
-                cells("step", f"{step:.0e}", name, len(centred), values)
-                | {"step": step, "situations": by_situation}
-            )
+        centred = errors[ANALYTIC, step].max(axis=1)
+        one_sided = errors[ONE_SIDED, step].max(axis=1)
+        rows += [
+            cells("step", f"{step:.0e}", name, len(centred),
+                  {ANALYTIC: np.percentile(centred, q), "differences": np.percentile(one_sided, q)},
+                  step=step, situations={each: float(np.percentile(centred[where == each], q))
+                                         for each in SITUATIONS if each in where})
+            for name, q in QUANTILES.items()
+        ]  # fmt: skip
     return rows
 
 
-def prediction_rows(measured: Prediction) -> list[Row]:
-    """Median relative error by size, horizon, and whether a foot lands."""
-    rows = []
+def balanced_step(errors: dict[tuple[str, float], Array]) -> float:
+    """The step whose differences are closest to those of a tenth of it, in 99 % of the knots.
+
+    Truncation grows with the step, and rounding as it shrinks.
+    """
+    steps = [step for name, step in errors if name == BETWEEN]
+    return min(steps, key=lambda step: float(np.percentile(errors[BETWEEN, step].max(axis=1), 99)))
+
+
+def _errors(
+    trajectory: Trajectory, kinds: Sequence[Kind]
+) -> tuple[NDArray[np.str_], dict[tuple[str, float], Array]]:
+    """Situations (K,) of the knots, and errors of A and of B (K, 2) by kind and step.
+
+    The reference are centred differences of steps whose contacts are solved as far as numbers go.
+    Also of these against those of a tenth of the step (`BETWEEN`), and of the planner's own
+    differences with that step against analytic derivatives (`ONE_SIDED`).
+    """
+    by_kind = {kind.key: kind.linearise(trajectory) for kind in kinds}
+    errors, smaller = {}, None
+    for step in reversed(STEPS):
+        centred = DifferenceDerivatives(A1, *STEP, THREADS, difference=step, centred=True)
+        centred.model.opt.tolerance, centred.model.opt.iterations = 0.0, SOLVER_ITERATIONS
+        reference = compose(centred.linearise(trajectory))
+        for key, matrices in by_kind.items():
+            errors[key, step] = _relative(matrices, reference)
+        if smaller is not None:
+            errors[BETWEEN, step] = _relative(smaller, reference)
+        own = DifferenceDerivatives(A1, *STEP, THREADS, difference=step)
+        one_sided = compose(own.linearise(trajectory))
+        errors[ONE_SIDED, step] = _relative(one_sided, by_kind[ANALYTIC])
+        smaller = reference
+    return situations(trajectory.states, trajectory.inputs), errors
+
+
+def _relative(found: tuple[Array, Array], reference: tuple[Array, Array]) -> Array:
+    """Norm of the error over the norm of the reference (N, 2), Frobenius's, of A and of B."""
+    return np.stack([
+        np.linalg.norm(one - other, axis=(1, 2)) / np.linalg.norm(other, axis=(1, 2))
+        for one, other in zip(found, reference, strict=True)
+    ], axis=1)  # fmt: skip
+
+
+def prediction_rows(
+    problems: Sequence[Problem], gains: Array, kinds: Sequence[Kind], options: StudyOptions
+) -> list[Row]:
+    """Median relative error of predictions along the seeds by size, horizon, and touchdowns.
+
+    The error is the length of predicted minus true deviation over the length of the true one,
+    numbers of the state in parts of `SCALE`.
+
+    Args:
+        problems: P of them; gains: (P, N, 12, 36) of the feedback, the same for all kinds.
+        kinds: which predict.
+        options: with the seed of the random perturbations.
+    """
+    rng, last = np.random.default_rng(options.seed), max(HORIZONS)
+    backend = ThreadedRollout(A1, last, *STEP, 1)
+    sizes, touchdowns, errors = [], [], {kind.key: [] for kind in kinds}
+    pairs = zip(problems, gains, strict=True)
+    for problem, K in options.track(pairs, lambda _: "predictions"):
+        nominal, loops = problem.seed, {}
+        lands = situations(nominal.states, nominal.inputs) == TOUCHDOWN
+        for kind in kinds:
+            A, B = kind.linearise(nominal)
+            loops[kind.key] = A + B @ K
+        for start in rng.integers(0, len(K) - last + 1, STARTS).tolist():
+            direction = SCALE * rng.normal(size=36)
+            for size in SIZES:
+                true = _deviations(backend, nominal, K, start, size * direction)
+                if true is None:
+                    continue
+                sizes.append(size)
+                touchdowns.append([bool(lands[start : start + n].any()) for n in HORIZONS])
+                for key, loop in loops.items():
+                    found, dx = [], size * direction
+                    for k, matrix in enumerate(loop[start : start + last], start=1):
+                        dx = matrix @ dx
+                        if k in HORIZONS:
+                            error = np.linalg.norm((dx - true[k]) / SCALE)
+                            found.append(float(error / np.linalg.norm(true[k] / SCALE)))
+                    errors[key].append(found)
+    rows, all_sizes, landed = [], np.array(sizes), np.array(touchdowns)
     for size in SIZES:
         for lands in (False, True):
             for i, knots in enumerate(HORIZONS):
-                chosen = (measured.size == size) & (measured.touchdown[:, i] == lands)
+                chosen = (all_sizes == size) & (landed[:, i] == lands)
                 if chosen.any():
-                    values = {k: np.median(e[chosen, i]) for k, e in measured.errors.items()}
+                    values = {k: np.median(np.array(e)[chosen, i]) for k, e in errors.items()}
                     case = f"{size:g}{', lands' if lands else ''}"
                     label = f"{knots} knot{'s' if knots > 1 else ''}"
-                    rows.append(
-                        cells("prediction", case, label, int(chosen.sum()), values)
-                        | {"size": size, "touchdown": lands, "knots": knots}
-                    )
+                    rows.append(cells("prediction", case, label, int(chosen.sum()), values,
+                                      size=size, touchdown=lands, knots=knots))  # fmt: skip
     return rows
 
 
-def descent_rows(descents: Mapping[str, Descent]) -> list[Row]:
-    """Line searches and costs of the first iterations."""
-    count = len(next(iter(descents.values())).costs)
+def _deviations(
+    backend: ThreadedRollout, nominal: Trajectory, gains: Array, start: int, dx: Array
+) -> Array | None:
+    """What becomes of a perturbation dx (36,) at the knot `start` of a nominal motion.
+
+    Returns:
+        Deviations (`max(HORIZONS)` + 1, 36); None where the rollout diverged.
+    """
+    knots = slice(start, start + max(HORIZONS))
+    states = nominal.states[start : knots.stop + 1]
+    x0 = np.concatenate(integrate(states[0, :19], states[0, 19:], dx))
+    rolled = backend.roll_out(x0, Policies.of(states, nominal.inputs[knots], gains[knots]))
+    if not rolled.finite[0]:
+        return None
+    x = rolled.states[0]
+    return difference_batch(states[:, :19], states[:, 19:], x[:, :19], x[:, 19:])
+
+
+def descend(
+    problems: Sequence[Problem], kinds: Sequence[Kind], options: StudyOptions
+) -> tuple[dict[str, Array], list[Row]]:
+    """Iterate on each problem; the reference's own policy is no candidate.
+
+    Returns:
+        Gains (P, N, 12, 36) of the first backward passes by kind, about the seeds; and rows of the
+        line searches and costs. Ratio and step size are of first iterations that were accepted.
+    """
+    backend = ThreadedRollout(A1, PLANNER.knots, *STEP, THREADS)
+    gains, costs, rejected, ratios, sizes = {}, {}, {}, {}, {}
+    for kind in kinds:
+        model = RobotModel(A1, backend, kind.derivatives, PLANNER.cost)
+        solver = Hilqr(model, replace(solver_options(PLANNER), variant=kind.variant))
+        solved = []
+        for problem in options.track(problems, lambda _, key=kind.key: f"iterations, {key}"):
+            model.track(problem.window)
+            solver.regularisation.reset()
+            trajectory, steps = problem.seed, []
+            for _ in range(ITERATIONS):
+                steps.append(solver.iterate(problem.x0, trajectory))
+                trajectory = steps[-1].trajectory
+            solved.append(steps)
+        gains[kind.key] = np.array([steps[0].backward.gains for steps in solved])
+        pairs = list(zip(problems, solved, strict=True))
+        costs[kind.key] = np.array(
+            [
+                [step.trajectory.cost / problem.seed.cost for step in steps]
+                for problem, steps in pairs
+            ]
+        )
+        rejected[kind.key] = np.array(
+            [[float(step.status == "rejected") for step in steps] for steps in solved]
+        )
+        accepted = [steps[0] for steps in solved if steps[0].status == "improved"]
+        if accepted:
+            ratios[kind.key] = np.median([step.ratio for step in accepted])
+            sizes[kind.key] = np.median([step.step_size for step in accepted])
     rows = []
     for i in range(ITERATIONS):
-        case = f"iteration {i + 1}"
-        costs = {key: np.exp(np.log(d.costs[:, i]).mean()) for key, d in descents.items()}
-        rejected = {key: d.rejected[:, i].mean() for key, d in descents.items()}
-        rows.append(cells("descent", case, "cost/seed", count, costs))
-        rows.append(cells("descent", case, "rejected", count, rejected))
-    accepted = {key: d for key, d in descents.items() if len(d.ratios)}
-    ratios = {key: np.median(d.ratios) for key, d in accepted.items()}
-    sizes = {key: np.median(d.step_sizes) for key, d in accepted.items()}
-    return [
-        *rows,
-        cells("descent", "iteration 1", "ratio", count, ratios),
-        cells("descent", "iteration 1", "step size", count, sizes),
-    ]
+        for measure, values in (
+            ("cost/seed", {key: np.exp(np.log(each[:, i]).mean()) for key, each in costs.items()}),
+            ("rejected", {key: each[:, i].mean() for key, each in rejected.items()}),
+        ):
+            rows.append(cells("descent", f"iteration {i + 1}", measure, len(problems), values))
+    for measure, values in (("ratio", ratios), ("step size", sizes)):
+        rows.append(cells("descent", "iteration 1", measure, len(problems), values))
+    return gains, rows
 
 
-def gain_rows(descents: Mapping[str, Descent]) -> list[Row]:
+def gain_rows(gains: dict[str, Array]) -> list[Row]:
     """Each joint's gains by its own angle and velocity, in the first iteration."""
-    own = {key: joint_gains(descent.gains) for key, descent in descents.items()}
-    count = len(next(iter(own.values()))[0])
+    joints, rows = np.arange(12), []
+    for case, first in (("angle", 6), ("velocity", 24)):
+        own = {key: np.abs(K[..., joints, first + joints]).ravel() for key, K in gains.items()}
+        rows += _quantiles("gain", case, own)
+    return rows
+
+
+def _quantiles(part: str, case: str, values: dict[str, Array]) -> Iterable[Row]:
+    count = len(next(iter(values.values())))
+    for name, q in QUANTILES.items():
+        found = {key: np.percentile(each, q) for key, each in values.items()}
+        yield cells(part, case, name, count, found)
+
+
+def loop_growth(A: Array, B: Array, K: Array, delay: int) -> float:
+    """Fastest growth [1/s] of x_t+1 = A x_t + B K x_t-delay, one tick a step.
+
+    A (n, n) and B (n, m) of one tick, gains K (m, n); the delay is one tick or more.
+    """
+    n, m = B.shape
+    loop = np.zeros((n + m * delay, n + m * delay))
+    loop[:n, :n], loop[:n, n : n + m] = A, B
+    loop[n:-m, n + m :] = np.eye(m * (delay - 1))
+    loop[-m:, :n] = K
+    return float(np.log(np.abs(np.linalg.eigvals(loop)).max()) / TICK)
+
+
+def loop_rows(
+    problems: Sequence[Problem], gains: dict[str, Array], options: StudyOptions
+) -> list[Row]:
+    """Growth of small errors in the tracker's loop [1/s], over some knots, by its delay.
+
+    The state of each knot is held still: its contacts and its gains stay as they are.
+    """
+    tick, rows = RolloutDerivatives(A1, TICK, 1, 1), []
+    chosen = options.track(spread(range(len(problems)), PROBLEMS), lambda _: "loops")
+    linear = [(p, tick.linearise(problems[p].seed)) for p in chosen]
+    for delay in DELAYS:
+        growth = {
+            key: np.array([loop_growth(one.A[k], one.B[k], gains[key][p][k], delay)
+                           for p, one in linear for k in KNOTS])
+            for key in KINDS
+        }  # fmt: skip
+        rows += _quantiles("loop", f"{delay} ms late", growth)
+    return rows
+
+
+def time_rows(
+    problems: Sequence[Problem], kinds: Sequence[Kind], options: StudyOptions
+) -> list[Row]:
+    """Medians over trajectories: of a knot on one thread, of a horizon on several.
+
+    Kind after kind on each trajectory, so that what disturbs one disturbs all.
+    """
+    shared = rollout_kinds(THREADS)[::2]
+    taken = [
+        [_seconds(kind, problem) for kind in (*kinds, *shared)]
+        for problem in options.track(problems, lambda _: "time")
+    ]
+    median, N = np.median(taken, axis=0), len(problems[0].seed.inputs)  # noqa: N806
+    own, more = np.split(median, [len(kinds)])
+    knot = {kind.key: 1e6 * each / N for kind, each in zip(kinds, own, strict=True)}  # [us]
+    ratios = {key: each / knot["rigid_xi"] for key, each in knot.items()}
+    horizon = {kind.key: 1e3 * each for kind, each in zip(shared, more, strict=True)}
+    whole = {key: round(each) for key, each in knot.items()}  # to be read with ease
+    count = len(problems)
     return [
-        cells("gain", case, name, count,
-              {key: np.percentile(each[i], q) for key, each in own.items()})
-        for i, case in enumerate(("angle", "velocity"))
-        for name, q in QUANTILES.items()
-    ]  # fmt: skip
-
-
-def loop_rows(measured: Mapping[tuple[str, int], Array]) -> list[Row]:
-    """Growth of small errors in the tracker's loop [1/s], by its delay."""
-    count = len(next(iter(measured.values())))
-    return [
-        cells("loop", f"{delay} ms late", name, count,
-              {key: np.percentile(measured[key, delay], q) for key in KINDS})
-        for delay in DELAYS
-        for name, q in QUANTILES.items()
-    ]  # fmt: skip
-
-
-def time_rows(measured: Times) -> list[Row]:
-    """Medians over trajectories: of a knot on one thread, of a horizon on several."""
-    rigid = measured.knot_us["rigid_xi"]
-    ratios = {key: each / rigid for key, each in measured.knot_us.items()}
-    whole = {key: round(each) for key, each in measured.knot_us.items()}  # to be read with ease
-    return [
-        cells("time", "knot", "us", measured.count, {}) | whole,
-        cells("time", "knot", "ratio", measured.count, ratios),
-        cells("time", "horizon", "ms", measured.count, measured.horizon_ms),
+        cells("time", "knot", "us", count, {}) | whole,
+        cells("time", "knot", "ratio", count, ratios),
+        cells("time", "horizon", "ms", count, horizon),
     ]
 
 
-def figure_of(rows: Sequence[Row]) -> Figure:
-    """Errors by the step, of predictions by the horizon, and the cost over rejected searches."""
-
-    def of(**values: Any) -> list[Row]:
-        return [row for row in rows if all(row.get(key) == values[key] for key in values)]
-
-    looks = {key: {"color": colour, "marker": mark} for key, (colour, mark) in _KINDS.items()}
-    by_step = {
-        f"{mark}{situation}": over([row["step"] for row in own],
-                                   [row["situations"][situation] for row in own],
-                                   color=f"C{i}", linestyle=line)
-        for mark, measure, line in (("", "median", "-"), ("_", "99 %", "--"))
-        for own in (of(part="step", measure=measure),)
-        for i, situation in enumerate(own[0]["situations"])
-    }  # fmt: skip
-    by_horizon = {
-        f"{mark}{KINDS[key]}": over([row["knots"] for row in own], [row[key] for row in own],
-                                    linestyle=line, **look)
-        for mark, size, line in (("", 0.1, "-"), ("_", 1.0, "--"))
-        for own in (of(part="prediction", touchdown=True, size=size),) if own
-        for key, look in looks.items()
-    }  # fmt: skip
-    rejected, costs = of(measure="rejected"), of(measure="cost/seed")
-    descents = {
-        KINDS[key]: over([100.0 * row[key] for row in rejected], [row[key] for row in costs],
-                         markevery=[0], **look)
-        for key, look in looks.items()
-    }  # fmt: skip
-    log = {"xscale": "log", "yscale": "log"}
-    return draw(
-        Panel(by_step, "step of the differences", "error against centred differences",
-              settings=log | {"title": "A and B of rollout DxR; dashed: 99 %"}),
-        Panel(by_horizon, "horizon [knots]", "error over the true deviation",
-              settings=log | {"title": "across touchdowns, sizes 0.1 and 1 (dashed)"}),
-        Panel(descents, "line searches rejected [%]", "cost over the seed's",
-              settings={"title": "iterations 1 (marked) and 2"}),
-        width=3.7, height=4.2,
-    )  # fmt: skip
+def _seconds(kind: Kind, problem: Problem) -> float:
+    """The best of `REPEATS`: what else runs only adds."""
+    seconds = []
+    for _ in range(REPEATS):
+        begin = perf_counter()
+        kind.linearise(problem.seed)
+        seconds.append(perf_counter() - begin)
+    return min(seconds)

@@ -14,7 +14,7 @@ from saltus.configuration.options import read_mapping
 from saltus.soak.harm import Harm
 from studies.a1.faults_failing import WAY
 from studies.a1.harmed import End, Trial, run_trials
-from studies.study import StudyOptions, StudyResult, study
+from studies.study import Row, StudyOptions, StudyResult, study
 
 TABLE = read_mapping(Path(__file__).with_suffix(".yaml"))
 ENDS = {"down": ("lying", "fallen", "sinking"), "seated": ("lying",)}
@@ -34,7 +34,7 @@ def trial_of(fault: Mapping[str, Any]) -> Trial:
     )  # fmt: skip
 
 
-def row_of(fault: Mapping[str, Any], end: End) -> dict[str, Any]:
+def row_of(fault: Mapping[str, Any], end: End) -> Row:
     """The row of one fault; `stop_ticks` are from harm or button to the first damping command."""
     robot, emulator, worst = end.robot, end.emulator, end.emulator.get("worst", {})
     posture, cause = emulator["posture"], robot.get("cause", "")

@@ -16,9 +16,8 @@ from typing import Any
 import msgspec
 import numpy as np
 
-from runtime.checked import Array
-from runtime.messages import Message, Plan, SensorReading, StateEstimate
-from runtime.rows import layout_of, message_of
+from runtime.messages import Message, SensorReading, StateEstimate
+from runtime.rows import layout_of
 from saltus.configuration.launch import LaunchConfig
 from saltus.launch import assembly, processes
 
@@ -55,41 +54,17 @@ ESTIMATES: dict[str, Spoil] = {
 }
 
 
-class _Failing:
-    """A core whose messages are spoiled from `FAILS_AFTER_S` on; all else is the core's own."""
+def spoiled(method: Callable[[Any], Message], spoil: Spoil) -> Callable[..., Any]:
+    """A core's method whose messages are spoiled from `FAILS_AFTER_S` on, of what it is given."""
+    begun: list[float] = []
 
-    def __init__(self, core: Any, spoil: Spoil) -> None:
-        self._core, self._spoil = core, spoil
-        self._first: float | None = None
+    def call(given: Any, *more: Any, **named: Any) -> Any:
+        message = method(given, *more, **named)
+        begun.append(given.time)
+        late = given.time - begun[0] >= FAILS_AFTER_S
+        return msgspec.structs.replace(message, **spoil(message)) if late else message
 
-    def __getattr__(self, name: str) -> Any:
-        return getattr(self._core, name)
-
-    def _spoiled(self, message: Message, time: float) -> Any:
-        self._first = time if self._first is None else self._first
-        if time - self._first < FAILS_AFTER_S:
-            return message
-        return msgspec.structs.replace(message, **self._spoil(message))
-
-
-class FailingPlanner(_Failing):
-    """A planner of bad plans."""
-
-    def plan_from(self, estimate: StateEstimate, *arguments: Any, **named: Any) -> Plan:
-        """Plan, and spoil the plan when it is time to."""
-        return self._spoiled(self._core.plan_from(estimate, *arguments, **named), estimate.time)
-
-
-class FailingEstimator(_Failing):
-    """An estimator of bad estimates."""
-
-    def update(self, reading: SensorReading) -> StateEstimate:
-        """Estimate, and spoil the estimate when it is time to."""
-        return self._spoiled(message_of(self._core.update(reading)), reading.time)
-
-    def update_row(self, reading: Array) -> Array:
-        """The same from row to row, as the estimator's process asks."""
-        return self.update(layout_of(SensorReading).message(reading)).row
+    return call
 
 
 def hog(*_: object) -> None:
@@ -103,10 +78,17 @@ def main() -> int:
     way, planner, estimator = os.environ[WAY], assembly.make_planner, assembly.make_estimator
 
     def make_planner(config: LaunchConfig) -> Any:
-        return FailingPlanner(planner(config), PLANS[way])
+        core: Any = planner(config)
+        core.plan_from = spoiled(core.plan_from, PLANS[way])
+        return core
 
     def make_estimator(config: LaunchConfig) -> Any:
-        return FailingEstimator(estimator(config), ESTIMATES[way])
+        core: Any = estimator(config)
+        heard, told = layout_of(SensorReading), layout_of(StateEstimate)
+        update_row = core.update_row
+        update = spoiled(lambda reading: told.message(update_row(reading.row)), ESTIMATES[way])
+        core.update_row = lambda row: update(heard.message(row)).row
+        return core
 
     assembly.make_planner, assembly.make_estimator = make_planner, make_estimator
     return processes.main(sys.argv[1:])

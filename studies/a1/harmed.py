@@ -36,7 +36,7 @@ from saltus.launch.listener import Listener
 from saltus.launch.supervisor import Supervisor, free_port
 from saltus.soak.harm import Harm, do
 from studies.a1 import chaos_leap as leap
-from studies.study import Criterion, StudyOptions, StudyResult
+from studies.study import Criterion, Row, StudyOptions, StudyResult
 
 MARK = "SALTUS_HARM"  # environment variable of all processes of a trial
 USER_S = 15.0  # after which the user of a launch that is stopped for ever kills it
@@ -94,8 +94,8 @@ class End(NamedTuple):
     """
 
     config: LaunchConfig
-    robot: dict[str, Any]
-    emulator: dict[str, Any]
+    robot: Row
+    emulator: Row
     why: str
     done_at: float | None
     left: list[str]
@@ -218,7 +218,7 @@ def _config(
     return make_config(plain, trial.name)
 
 
-def _merge(plain: dict[str, Any], keys: Mapping[str, Any]) -> None:
+def _merge(plain: Row, keys: Mapping[str, Any]) -> None:
     """Set keys, nested ones one by one."""
     for key, value in keys.items():
         if isinstance(value, dict) and isinstance(plain.get(key), dict):
@@ -251,7 +251,7 @@ def _launched(
                     os.kill(pid, signal.SIGKILL)
 
 
-def _next_line(process: subprocess.Popen[bytes]) -> dict[str, Any]:
+def _next_line(process: subprocess.Popen[bytes]) -> Row:
     """What the launch prints next; empty once it has ended."""
     assert process.stdout is not None
     return msgspec.json.decode(process.stdout.readline() or b"{}")
@@ -282,7 +282,7 @@ def processes_with(mark: str) -> dict[int, str]:
     return found
 
 
-def _read_report(report: Path) -> dict[str, Any]:
+def _read_report(report: Path) -> Row:
     try:
         return msgspec.json.decode(report.read_bytes())
     except (OSError, ValueError):
@@ -314,7 +314,7 @@ def _count_black_box(run: Path) -> int:
 
 
 def run_trials(
-    trials: Sequence[Trial], options: StudyOptions, row_of: Callable[[int, End], dict[str, Any]],
+    trials: Sequence[Trial], options: StudyOptions, row_of: Callable[[int, End], Row],
     columns: Sequence[str],
 ) -> StudyResult:  # fmt: skip
     """Run every trial: a row of each, by its number and end; files are kept of those that fail."""

@@ -15,7 +15,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from functools import partial
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from matplotlib.figure import Figure
@@ -34,45 +34,68 @@ from saltus.sweep.running import (
 )
 from saltus.sweep.summary import wilson_interval
 from saltus.sweep.sweep import prepare, threads_each
-from saltus.sweep.trials import Row, Trial, make_trials
+from saltus.sweep.trials import Trial, make_trials
 from sim_bridge.suites import read_suite
 from studies.figures import Band, Panel, Styled, draw, over
-from studies.study import StudyOptions, StudyResult, study
+from studies.study import Row, StudyOptions, StudyResult, study
 
 SUITE = "table-6.1"
 STRIDE = 5  # between pushes of a group: four in turn have every foot and both strides of the walk
 
 RunTrial = Callable[[Trial], Finished]
-
-
-class Condition(NamedTuple):
-    """What takes time besides a solve: its name, and the keys of a launch file that say so."""
-
-    name: str
-    settings: tuple[str, ...]
-
-
-IDEAL = Condition("no other delays", ())
-DELAYED = Condition("with delays", (
-    "timing.estimate=0.002", "simulation.input_delay=0.01", "tracker.command_delay=0.01",
-))  # fmt: skip
+STUDIED = ("hilqr", "convex_mpc", "instant_qp")
+MARKS = {"hilqr": ("o", 4.0), "convex_mpc": ("s", 7.0), "instant_qp": ("^", 10.0)}
+# The first lies on top: where points fall together all are to be seen.
+SOLVES_MS, FULL_SOLVES_MS = (0, 10, 25, 50, 75, 100), tuple(range(0, 101, 10))
+SHOWN = {
+    "condition": "condition", "planner": "planner", "solve_ms": "solve [ms]",
+    "success": "success", "trials": "of", "success_low": "low", "success_high": "high",
+    "mean_max_lateral_deviation_m": "lateral [m]", "solve_ms_wall_p50": "measured [ms]",
+}  # keys in the table for a person, and their headings  # fmt: skip
+IDEAL, DELAYED = "no other delays", "with delays"
+CONDITIONS = {
+    IDEAL: (),
+    DELAYED: ("timing.estimate=0.002", "simulation.input_delay=0.01", "tracker.command_delay=0.01"),
+}  # what takes time besides a solve: keys of a launch file
 
 
 class Point(NamedTuple):
     """One planner under one condition, with solves of one duration [ms]."""
 
-    condition: Condition
+    condition: str
     planner: str
     solve_ms: int
 
 
-class Outcome(NamedTuple):
-    """Result of one push: its row of the sweep, or why there is none."""
+@study("the A1 in simulation", "trials", "seed", "full")
+def run(
+    options: StudyOptions, run_trial: RunTrial = run_paused, backend: str = "loky"
+) -> StudyResult:
+    """Rows: success at each duration of a solve; with ``full``, also with other delays.
 
-    point: Point
-    trial: int
-    row: Row | None
-    reason: str = ""
+    Args:
+        options: ``trials`` is the number of pushes at each point, at most those of the suite.
+        run_trial: runs one push.
+        backend: of joblib, on which pushes run, see `saltus.sweep.running.backend_ready`.
+
+    Raises:
+        BadRequest: more pushes are asked for than there are, or a trial cannot be put together.
+    """
+    solves, conditions = (FULL_SOLVES_MS, 2) if options.full else (SOLVES_MS, 1)
+    points = [Point(condition, planner, ms) for condition in list(CONDITIONS)[:conditions]
+              for planner in STUDIED for ms in solves]  # fmt: skip
+    jobs = [(point, trial) for point in points for trial in pushes(point, options)]
+    cores = default_jobs(backend)
+    options.progress(0, len(jobs), "compiling")
+    with backend_ready(backend, None, cores):
+        prepare(trial for _, trial in jobs)
+        threads = threads_each(cores, len(jobs), backend)
+        outcomes = run_jobs([trial.with_threads(threads) for _, trial in jobs], run_trial, options)
+    cells: dict[Point, list[Finished | Broken]] = {}
+    for (point, _), outcome in zip(jobs, outcomes, strict=True):
+        cells.setdefault(point, []).append(outcome)
+    rows = [row_of(point, members) for point, members in cells.items()]
+    return StudyResult(rows, {"latency": latency_figure(rows)}, SHOWN, digits=3)
 
 
 def pushes(point: Point, options: StudyOptions) -> list[Trial]:
@@ -82,7 +105,7 @@ def pushes(point: Point, options: StudyOptions) -> list[Trial]:
         BadRequest: the suite has not so many.
     """
     seconds = f"timing.solve={point.solve_ms / 1e3:g}"
-    settings = (*point.condition.settings, seconds, f"simulation.seed={options.seed}")
+    settings = (*CONDITIONS[point.condition], seconds, f"simulation.seed={options.seed}")
     groups = read_suite(data_folder("config") / f"{SUITE}.yaml")
     trials = make_trials(groups, point.planner, "paused", SUITE, settings)
     return choose(trials, len(trials) if options.trials is None else options.trials)
@@ -104,46 +127,20 @@ def choose(trials: Sequence[Trial], count: int) -> list[Trial]:
     return sorted(in_turn[:count], key=lambda trial: trial.labels["trial"])
 
 
-def run_points(
-    points: Sequence[Point], options: StudyOptions, run: RunTrial = run_paused,
-    backend: str = "loky",
-) -> list[Outcome]:  # fmt: skip
-    """Run the pushes of all points on all cores.
-
-    Args:
-        points: in the order of the outcomes.
-        options: of the study.
-        run: runs one trial.
-        backend: of joblib, see `saltus.sweep.parallel.backend_ready`.
-
-    Raises:
-        BadRequest: the suite has not so many pushes, or a trial cannot be put together.
-    """
-    jobs = [(point, trial) for point in points for trial in pushes(point, options)]
-    cores = default_jobs(backend)
-    options.progress(0, len(jobs), "compiling")
-    with backend_ready(backend, None, cores):
-        prepare(trial for _, trial in jobs)
-        threads = threads_each(cores, len(jobs), backend)
-        jobs = [(point, trial.with_threads(threads)) for point, trial in jobs]
-        return _run_jobs(jobs, run, options)
-
-
-def _run_jobs(
-    jobs: Sequence[tuple[Point, Trial]], run: RunTrial, options: StudyOptions
-) -> list[Outcome]:
-    """The outcome of each job; where the workers are lost, the results received before count."""
+def run_jobs(
+    trials: Sequence[Trial], run: RunTrial, options: StudyOptions
+) -> list[Finished | Broken]:
+    """The outcome of each trial; where the workers are lost, the results received before count."""
     outcomes: dict[int, Finished | Broken] = {}
-    upright, reason = 0, ""
+    upright, lost = 0, ""
     try:
-        numbered = list(enumerate(trial for _, trial in jobs))
-        for index, outcome in run_all(partial(_attempt, run), numbered):
+        for index, outcome in run_all(partial(_attempt, run), list(enumerate(trials))):
             outcomes[index] = outcome
             upright += isinstance(outcome, Finished) and not outcome.row["fell"]
-            options.progress(len(outcomes), len(jobs), f"{upright} successful")
+            options.progress(len(outcomes), len(trials), f"{upright} successful")
     except Exception as error:
-        reason = f"the workers were lost: {type(error).__name__}: {' '.join(str(error).split())}"
-    return [_outcome(*job, outcomes.get(index), reason) for index, job in enumerate(jobs)]
+        lost = f"the workers were lost: {type(error).__name__}: {' '.join(str(error).split())}"
+    return [outcomes.get(i, Broken(trial.key, lost)) for i, trial in enumerate(trials)]
 
 
 def _attempt(run: RunTrial, job: tuple[int, Trial]) -> tuple[int, Finished | Broken]:
@@ -153,18 +150,24 @@ def _attempt(run: RunTrial, job: tuple[int, Trial]) -> tuple[int, Finished | Bro
     return index, outcome._replace(trace=None) if isinstance(outcome, Finished) else outcome
 
 
-def _outcome(point: Point, trial: Trial, outcome: Finished | Broken | None, reason: str) -> Outcome:
-    number = trial.labels["trial"]
-    if isinstance(outcome, Finished):
-        return Outcome(point, number, outcome.row)
-    return Outcome(point, number, None, reason if outcome is None else outcome.why)
+def row_of(point: Point, members: Sequence[Finished | Broken]) -> Row:
+    """Rates and means over the pushes that came to their end; those that broke are counted."""
+    rows = [each.row for each in members if isinstance(each, Finished)]
+    aside = [row["max_lateral_deviation_m"] for row in rows if not row["fell"]]
+    low, high = wilson_interval(len(aside), len(rows)) if rows else (0.0, 1.0)
+    return point._asdict() | {
+        "trials": len(rows),
+        "success": len(aside),
+        "success_low": low,
+        "success_high": high,
+        "mean_max_lateral_deviation_m": float(np.mean(aside)) if aside else None,
+        "solve_ms_wall_p50": float(np.median([r["solve_ms_p50"] for r in rows])) if rows else None,
+        "broken": len(members) - len(rows),
+        "reason": next((each.why for each in members if isinstance(each, Broken)), ""),
+    }
 
 
-_MARKS = {"hilqr": ("o", 4.0), "convex_mpc": ("s", 7.0), "instant_qp": ("^", 10.0)}
-# The first lies on top: where points fall together all are to be seen.
-
-
-def latency_figure(rows: Sequence[dict[str, Any]]) -> Figure:
+def latency_figure(rows: Sequence[Row]) -> Figure:
     """Success and deviation against the duration of a solve, a line of panels for a condition."""
     panels = []
     for condition in dict.fromkeys(row["condition"] for row in rows):
@@ -173,7 +176,7 @@ def latency_figure(rows: Sequence[dict[str, Any]]) -> Figure:
             own = [
                 row for row in rows if (row["condition"], row["planner"]) == (condition, planner)
             ]
-            entry, (marker, size) = entry_of(planner), _MARKS[planner]
+            entry, (marker, size) = entry_of(planner), MARKS[planner]
             look = {"color": entry.colour, "marker": marker, "markersize": size}
             times = [row["solve_ms"] for row in own]
             rate = [row["success"] / (row["trials"] or np.nan) for row in own]
@@ -191,73 +194,3 @@ def latency_figure(rows: Sequence[dict[str, Any]]) -> Figure:
                   settings={"ylim": (0.0, None)}),
         ]  # fmt: skip
     return draw(*panels, columns=2, width=4.5)
-
-
-STUDIED = ("hilqr", "convex_mpc", "instant_qp")
-SOLVES_MS = (0, 10, 25, 50, 75, 100)
-FULL_SOLVES_MS = tuple(range(0, 101, 10))
-SHOWN = {
-    "condition": "condition",
-    "planner": "planner",
-    "solve_ms": "solve [ms]",
-    "success": "success",
-    "trials": "of",
-    "success_low": "low",
-    "success_high": "high",
-    "mean_max_lateral_deviation_m": "lateral [m]",
-    "solve_ms_wall_p50": "measured [ms]",
-}  # keys in the table for a person, and their headings
-
-
-@study("the A1 in simulation", "trials", "seed", "full")
-def run(
-    options: StudyOptions, run_trial: RunTrial = run_paused, backend: str = "loky"
-) -> StudyResult:
-    """Rows: success at each duration of a solve; with ``full``, also with other delays.
-
-    Args:
-        options: ``trials`` is the number of pushes at each point, at most those of the suite.
-        run_trial: runs one push.
-        backend: of joblib, on which pushes run.
-
-    Raises:
-        BadRequest: more pushes are asked for than there are.
-    """
-    outcomes = run_points(points(options.full), options, run_trial, backend)
-    rows = rows_of(outcomes)
-    figures = {"latency": latency_figure(rows)}
-    return StudyResult(rows, figures, SHOWN, digits=3)
-
-
-def points(full: bool) -> list[Point]:
-    """What is tried, a planner's points together."""
-    conditions, solves = ((IDEAL, DELAYED), FULL_SOLVES_MS) if full else ((IDEAL,), SOLVES_MS)
-    return [Point(c, planner, ms) for c in conditions for planner in STUDIED for ms in solves]
-
-
-def rows_of(outcomes: Sequence[Outcome]) -> list[dict[str, Any]]:
-    """One row for each point, in the order in which points come."""
-    cells: dict[Point, list[Outcome]] = {}
-    for outcome in outcomes:
-        cells.setdefault(outcome.point, []).append(outcome)
-    return [_row(point, members) for point, members in cells.items()]
-
-
-def _row(point: Point, members: Sequence[Outcome]) -> dict[str, Any]:
-    """Rates and means over the pushes that came to their end; those that broke are counted."""
-    rows = [outcome.row for outcome in members if outcome.row is not None]
-    aside = [row["max_lateral_deviation_m"] for row in rows if not row["fell"]]
-    low, high = wilson_interval(len(aside), len(rows)) if rows else (0.0, 1.0)
-    return {
-        "condition": point.condition.name,
-        "planner": point.planner,
-        "solve_ms": point.solve_ms,
-        "trials": len(rows),
-        "success": len(aside),
-        "success_low": low,
-        "success_high": high,
-        "mean_max_lateral_deviation_m": float(np.mean(aside)) if aside else None,
-        "solve_ms_wall_p50": float(np.median([r["solve_ms_p50"] for r in rows])) if rows else None,
-        "broken": len(members) - len(rows),
-        "reason": next((each.reason for each in members if each.row is None), ""),
-    }

@@ -15,12 +15,11 @@ cost by another choice, over the best cost. Warp solves contacts to a tolerance 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 import msgspec
 import numpy as np
-from matplotlib.figure import Figure
 
 from controller.planner_options import CostOptions
 from controller.robot_model import input_weights, trajectory_costs
@@ -35,13 +34,12 @@ from sim_bridge.rollouts.batch import RolloutBatch
 from sim_bridge.rollouts.threaded import ThreadedRollout
 from sim_bridge.rollouts.unavailable import Unavailable
 from studies.a1.systems.planner_cases import make_cases, make_parts, make_workbench
-from studies.figures import Panel, draw, over
-from studies.study import StudyOptions, StudyResult, study
+from studies.study import Row, StudyOptions, StudyResult, study
 
 KNOTS, PERIOD, SUBSTEPS = 50, 0.01, 2  # of the planner
 STEP_SIZES = (1.0, 0.7, 0.49, 0.343, 0.24, 0.118, 0.058, 0.028, 0.0)  # of its line search
 STIFFNESS, DAMPING = 60.0, 1.5  # of the joints, where they are held [N m/rad], [N m s/rad]
-WALKING = "walking"
+MOTIONS, WALKING = ("free fall", "standing", "sliding"), "walking"
 SEARCHES = 2  # line searches from one walking state, as many as a planner in real time has
 # Feet 1 mm in the floor: where they just touch it, the last digit decides whether they do.
 A1 = load_robot("a1")
@@ -70,17 +68,36 @@ class Case(NamedTuple):
 
 
 def random_motions(starts: int, seed: int) -> list[Case]:
-    """Free fall, standing and sliding, each from `starts` states with random torques."""
-    rng = np.random.default_rng(seed)
-    motions: dict[str, Callable[[np.random.Generator], tuple[Array, Policies]]] = {
-        "free fall": _falling, "standing": _standing, "sliding": _sliding,
-    }  # fmt: skip
+    """Each motion from `starts` states with random torques, and random changes of them.
+
+    Free fall: high up in any attitude, tumbling; torques without feedback. Standing: on its feet,
+    pushed a little; the joints are held. Sliding: the feet slide at some 1 m/s until friction has
+    stopped them.
+    """
+    rng, cases = np.random.default_rng(seed), []
     states, inputs = np.tile(STAND, (KNOTS + 1, 1)), np.zeros((KNOTS, 12))
-    return [
-        Case(name, *motion(rng), states, inputs)
-        for name, motion in motions.items()
-        for _ in range(starts)
-    ]
+    for motion in MOTIONS:
+        for _ in range(starts):
+            x, gains, noise = STAND.copy(), np.zeros((KNOTS, 12, 36)), 1.0
+            if motion == "free fall":
+                x[2], noise = 4.0, 0.3
+                x[3:7] = rng.normal(size=4)
+                x[3:7] /= np.linalg.norm(x[3:7])
+                x[19:] = np.concatenate(
+                    [rng.normal(size=3), 3.0 * rng.normal(size=3), rng.normal(size=12)]
+                )
+            else:
+                gains[:, range(12), range(6, 18)] = -STIFFNESS
+                gains[:, range(12), range(24, 36)] = -DAMPING
+            if motion == "standing":
+                x[19:25] = 0.1 * rng.normal(size=6)
+            if motion == "sliding":
+                heading = rng.uniform(0.0, 2.0 * np.pi)
+                x[19:21] = np.cos(heading), np.sin(heading)
+            torques, changes = (noise * rng.normal(size=(KNOTS, 12)) for _ in range(2))
+            policies = Policies.of(states, torques, gains, changes, STEP_SIZES)
+            cases.append(Case(motion, x, policies, states, inputs))
+    return cases
 
 
 def walking(starts: int, seed: int) -> list[Case]:
@@ -123,139 +140,62 @@ class _Recorder(ThreadedRollout):
         return super().roll_out(x0, policies)
 
 
-def _falling(rng: np.random.Generator) -> tuple[Array, Policies]:
-    """High up in any attitude, tumbling; torques without feedback."""
-    x = STAND.copy()
-    x[2] = 4.0
-    x[3:7] = rng.normal(size=4)
-    x[3:7] /= np.linalg.norm(x[3:7])
-    x[19:] = np.concatenate([rng.normal(size=3), 3.0 * rng.normal(size=3), rng.normal(size=12)])
-    return x, _policies(rng, 0.3, held=False)
-
-
-def _standing(rng: np.random.Generator) -> tuple[Array, Policies]:
-    """On its feet, pushed a little; the joints are held."""
-    x = STAND.copy()
-    x[19:25] = 0.1 * rng.normal(size=6)
-    return x, _policies(rng, 1.0, held=True)
-
-
-def _sliding(rng: np.random.Generator) -> tuple[Array, Policies]:
-    """On its feet, which slide at some 1 m/s until friction has stopped them."""
-    x, heading = STAND.copy(), rng.uniform(0.0, 2.0 * np.pi)
-    x[19:21] = np.cos(heading), np.sin(heading)
-    return x, _policies(rng, 1.0, held=True)
-
-
-def _policies(rng: np.random.Generator, noise: float, held: bool) -> Policies:
-    """The stand with random torques [N m], and random changes of them at every step size."""
-    gains = np.zeros((KNOTS, 12, 36))
-    if held:
-        gains[:, range(12), range(6, 18)] = -STIFFNESS
-        gains[:, range(12), range(24, 36)] = -DAMPING
-    return Policies.of(
-        np.tile(STAND, (KNOTS + 1, 1)), noise * rng.normal(size=(KNOTS, 12)), gains,
-        noise * rng.normal(size=(KNOTS, 12)), STEP_SIZES,
-    )  # fmt: skip
-
-
 QUANTILES = (50, 99)  # [%], over candidates
+Drift = Row
 FAR_OFF = 1e-4  # relative error of the cost, well above what rounding alone comes to
-_FLOOR = 1e-10  # smaller errors are drawn here
-
-
-class Drift(NamedTuple):
-    """One line search by a backend beside MuJoCo's; C' candidates that are finite in both."""
-
-    position: Array  # of the base (C', N+1) [m]
-    joints: Array  # farthest joint (C', N+1) [rad]
-    velocity: Array  # of the base (C', N+1) [m/s]
-    force: Array  # largest error of a foot's normal force (C', N) [N]
-    cost: Array  # |J - J_cpu| / J_cpu (C')
-    same_finite: bool  # the same candidates diverged
-    same_choice: bool
-    lost: float  # (J_cpu of its choice - best J_cpu) / best J_cpu
 
 
 def compare(case: Case, rolled: RolloutBatch, expected: RolloutBatch) -> Drift:
-    """Distances of `found` from `expected`, and what the line search takes."""
+    """Distances of a line search `rolled` out from the `expected`, and what it takes.
+
+    Returns:
+        position: error of the base (C', N+1) [m], of C' candidates that are finite in both;
+        joints: of the farthest joint (C', N+1) [rad]; velocity: of the base (C', N+1) [m/s]; force:
+        largest of a foot's normal force (C', N) [N]; cost: |J - J_cpu| / J_cpu (C');
+        same_finite: the same candidates diverged; same_choice; lost: (J_cpu of its choice - best
+        J_cpu) / best J_cpu.
+    """
     both = rolled.finite & expected.finite
-    dx = _differences(expected.states[both], rolled.states[both])
-    force = np.abs(rolled.normal_forces - expected.normal_forces)[both].max(axis=2)
+    x_ref, x = (each.states[both].reshape(-1, 37) for each in (expected, rolled))
+    dx = difference_batch(x_ref[:, :19], x_ref[:, 19:], x[:, :19], x[:, 19:])
+    dx = dx.reshape(-1, expected.states.shape[1], 36)
     ours, theirs = case.costs(expected), case.costs(rolled)
     best, choice = int(ours.argmin()), int(theirs.argmin())
-    return Drift(
-        np.linalg.norm(dx[..., :3], axis=2),
-        np.abs(dx[..., 6:18]).max(axis=2),
-        np.linalg.norm(dx[..., 18:21], axis=2),
-        force,
-        np.abs(theirs - ours)[both] / ours[both],
-        bool((rolled.finite == expected.finite).all()),
-        choice == best,
-        float((ours[choice] - ours[best]) / ours[best]),
-    )
-
-
-def _differences(reference: Array, states: Array) -> Array:
-    """x (-) x_ref of states (C, N+1, 37): (C, N+1, 36)."""
-    flat, flat_reference = states.reshape(-1, 37), reference.reshape(-1, 37)
-    dx = difference_batch(
-        flat_reference[:, :19], flat_reference[:, 19:], flat[:, :19], flat[:, 19:]
-    )
-    return dx.reshape(*states.shape[:2], 36)
-
-
-def drift_row(motion: str, backend: str, device: str, drifts: Sequence[Drift]) -> dict[str, Any]:
-    """One row of the table: errors at the horizon's end, the force's and cost's over all of it."""
-    values: dict[str, Any] = {
-        "motion": motion, "backend": backend, "device": device, "searches": len(drifts),
-        "candidates": sum(len(drift.cost) for drift in drifts),
-    }  # fmt: skip
-    quantities = (
-        ("position_m", "position"), ("joints_rad", "joints"), ("velocity_m_s", "velocity"),
-    )  # fmt: skip
-    for key, field in quantities:
-        values |= _quantiles(key, np.concatenate([getattr(d, field)[:, -1] for d in drifts]))
-    values |= _quantiles("force_N", np.concatenate([drift.force.ravel() for drift in drifts]))
-    cost = np.concatenate([drift.cost for drift in drifts])
-    values |= _quantiles("cost_relative", cost)
-    lost = [drift.lost for drift in drifts]
-    return values | {
-        "far_off": int((cost > FAR_OFF).sum()),
-        "same_finite": all(drift.same_finite for drift in drifts),
-        "same_choice": float(np.mean([drift.same_choice for drift in drifts])),
-        "cost_lost_mean": float(np.mean(lost)),
-        "cost_lost_worst": float(max(lost)),
+    return {
+        "position": np.linalg.norm(dx[..., :3], axis=2),
+        "joints": np.abs(dx[..., 6:18]).max(axis=2),
+        "velocity": np.linalg.norm(dx[..., 18:21], axis=2),
+        "force": np.abs(rolled.normal_forces - expected.normal_forces)[both].max(axis=2),
+        "cost": np.abs(theirs - ours)[both] / ours[both],
+        "same_finite": bool((rolled.finite == expected.finite).all()),
+        "same_choice": choice == best,
+        "lost": float((ours[choice] - ours[best]) / ours[best]),
     }
 
 
-def _quantiles(key: str, values: Array) -> dict[str, float]:
-    quantiles = {f"{key}_p{q}": float(np.percentile(values, q)) for q in QUANTILES}
-    return quantiles | {f"{key}_worst": float(values.max())}
-
-
-def figure_of(times: Array, drifts: Mapping[tuple[str, str, str], Sequence[Drift]]) -> Figure:
-    """Median (solid) and 99 % (dashed) over candidates, by (motion, backend, device).
-
-    `times` (N+1,) [s] of the knots.
-    """
-    panels, motions = [], dict.fromkeys(motion for motion, _, _ in drifts)
-    for field, label in (("position", "base position [m]"), ("joints", "farthest joint [rad]")):
-        for motion in motions:
-            errors = {
-                f"{name} ({device})": np.concatenate([getattr(each, field) for each in rolled])
-                for (of, name, device), rolled in drifts.items()
-                if of == motion
-            }
-            curves = {
-                f"{mark}{name}": over(times, np.percentile(found, q, axis=0).clip(_FLOOR),
-                                      color=f"C{i}", linestyle=line)
-                for i, (name, found) in enumerate(errors.items())
-                for mark, q, line in (("", 50, "-"), ("_", 99, "--"))
-            }  # fmt: skip
-            panels.append(Panel(curves, "time [s]", label,
-                                settings={"yscale": "log", "title": motion}))  # fmt: skip
-    return draw(*panels, columns=len(motions), width=2.5, height=2.3)
+def drift_row(motion: str, backend: str, device: str, drifts: Sequence[Drift]) -> Row:
+    """One row of the table: errors at the horizon's end, the force's and cost's over all of it."""
+    cost = np.concatenate([drift["cost"] for drift in drifts])
+    values: Row = {
+        "motion": motion, "backend": backend, "device": device, "searches": len(drifts),
+        "candidates": len(cost),
+    }  # fmt: skip
+    for key, field, last in (
+        ("position_m", "position", True), ("joints_rad", "joints", True),
+        ("velocity_m_s", "velocity", True), ("force_N", "force", False),
+        ("cost_relative", "cost", False),
+    ):  # fmt: skip
+        found = np.concatenate([d[field][:, -1] if last else d[field].ravel() for d in drifts])
+        values |= {f"{key}_p{q}": float(np.percentile(found, q)) for q in QUANTILES}
+        values[f"{key}_worst"] = float(found.max())
+    lost = [drift["lost"] for drift in drifts]
+    return values | {
+        "far_off": int((cost > FAR_OFF).sum()),
+        "same_finite": all(drift["same_finite"] for drift in drifts),
+        "same_choice": float(np.mean([drift["same_choice"] for drift in drifts])),
+        "cost_lost_mean": float(np.mean(lost)),
+        "cost_lost_worst": float(max(lost)),
+    }
 
 
 STARTS, FULL = 60, 400  # of a motion
@@ -268,55 +208,39 @@ SHOWN = {
 }  # fmt: skip
 
 
-class Contender(NamedTuple):
-    """A backend beside MuJoCo's."""
-
-    name: str
-    device: str
-    backend: Any
-
-    def roll_out(self, x0: Array, policies: Policies) -> RolloutBatch:
-        """By this backend; the yardstick's start is rounded."""
-        if self.name == ROUNDED:
-            x0 = x0.astype(np.float32).astype(np.float64)
-        return self.backend.roll_out(x0, policies)
-
-
 @study("the A1's planner", "trials", "seed", "full")
 def run(options: StudyOptions) -> StudyResult:
     """A row for every motion and backend; `trials` is the number of starts of a motion."""
     starts = options.count(STARTS, FULL)
     options.progress(0, 1, "the planner's line searches")
     cases = random_motions(starts, options.seed) + walking(starts, options.seed)
-    judge = ThreadedRollout(load_robot("a1"), KNOTS, PERIOD, SUBSTEPS)
-    contenders = find_contenders(judge)
+    judge = ThreadedRollout(A1, KNOTS, PERIOD, SUBSTEPS)
+    backends = {(ROUNDED, "cpu"): judge} | warp_backends()
     drifts: dict[tuple[str, str, str], list[Drift]] = {}
     for case in options.track(cases, lambda case: case.motion):
         expected = judge.roll_out(case.x0, case.policies)
-        for contender in contenders:
-            rolled = contender.roll_out(case.x0, case.policies)
-            key = (case.motion, contender.name, contender.device)
-            drifts.setdefault(key, []).append(compare(case, rolled, expected))
+        for key, backend in backends.items():
+            x0 = case.x0.astype(np.float32).astype(np.float64) if backend is judge else case.x0
+            rolled = backend.roll_out(x0, case.policies)
+            drifts.setdefault((case.motion, *key), []).append(compare(case, rolled, expected))
     rows = [drift_row(*key, members) for key, members in drifts.items()]
-    times = PERIOD * np.arange(KNOTS + 1, dtype=np.float64)
-    return StudyResult(rows, {"rollout-drift": figure_of(times, drifts)}, SHOWN, 2)
+    return StudyResult(rows, columns=SHOWN, digits=2)
 
 
-def find_contenders(judge: ThreadedRollout) -> list[Contender]:
-    """Every backend to compare; says what is not here.
+def warp_backends() -> dict[tuple[str, str], Any]:
+    """Warp's backends by name and device; says which are not here.
 
     Without a GPU, warp is measured on Warp's CPU device, which runs the same kernels sequentially;
     a GPU sums in another order.
     """
-    contenders = [Contender(ROUNDED, "cpu", judge)]
+    found = {}
     for device in ("cpu", "auto"):
         try:
             from sim_bridge.rollouts.warp_rollout import WarpRollout
 
-            rollout = WarpRollout(load_robot("a1"), PERIOD, SUBSTEPS, WarpOptions(device=device))
+            rollout = WarpRollout(A1, PERIOD, SUBSTEPS, WarpOptions(device=device))
         except Unavailable as error:
             say(f"warp ({device}) is not measured: {error}")
             continue
-        if rollout.device not in [contender.device for contender in contenders[1:]]:
-            contenders.append(Contender("warp", rollout.device, rollout))
-    return contenders
+        found.setdefault(("warp", rollout.device), rollout)
+    return found

@@ -25,7 +25,7 @@ from __future__ import annotations
 import math
 import time
 from collections.abc import Mapping, Sequence
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import mujoco
 import numpy as np
@@ -37,6 +37,8 @@ from hybrid.systems import Array
 from sim_bridge.compiled_step import stop_stage_timers
 from studies.anderson_revzen.systems.spring_bed import (
     HEIGHTS,
+    INERTIA,
+    TIP_RADIUS,
     SpringBed,
     depths,
     random_starts,
@@ -44,13 +46,15 @@ from studies.anderson_revzen.systems.spring_bed import (
 )
 from studies.anderson_revzen.systems.spring_hopper import (
     DURATION,
+    GRAVITY,
+    LENGTH,
+    MASS,
     START,
-    SpringHopper,
     exact,
     spring_hopper,
 )
 from studies.figures import Band, Panel, Styled, draw, over
-from studies.study import Criterion, StudyOptions, StudyResult, study
+from studies.study import Criterion, Row, StudyOptions, StudyResult, study
 
 TIMESTEP = 0.002  # MuJoCo's own, and 5.1's [s]
 IMPEDANCE = 1e-4  # d, the smallest that MuJoCo takes
@@ -60,55 +64,34 @@ _PLATE = "3 1 1"  # half sizes of the plate [m]: long enough for any tilt, and n
 
 def plate_model(bed: SpringBed) -> mujoco.MjModel:
     """The plate on its bed: coordinates x, z, theta as in ``SpringBed``."""
-    joints = (
+    return _model(bed, (
         '<joint type="slide" axis="1 0 0"/><joint type="slide" axis="0 0 1"/>'
         '<joint type="hinge" axis="0 -1 0"/>'
-    )
-    return _model(bed, joints, TIMESTEP)
-
-
-def hopper_model(hopper: SpringHopper, timestep: float = TIMESTEP) -> mujoco.MjModel:
-    """The hopper: a plate that only slides up and down, on one spring; coordinate z."""
-    bed = SpringBed(1, hopper.stiffness, hopper.length, mass=hopper.mass, gravity=hopper.gravity)
-    return _model(bed, '<joint type="slide" axis="0 0 1"/>', timestep)
+    ))  # fmt: skip
 
 
 def simulate(model: mujoco.MjModel, data: mujoco.MjData, start: Array, steps: int) -> None:
     """Step from ``start`` (2 nv,), positions and velocities, in one call of MuJoCo."""
-    _reset(model, data, start)
-    mujoco.mj_step(model, data, nstep=steps)
-
-
-def trajectory(model: mujoco.MjModel, start: Array, steps: int) -> Array:
-    """States (steps + 1, 2 nv) at every timestep, positions and velocities."""
-    data = mujoco.MjData(model)
-    _reset(model, data, start)
-    states = np.empty((steps + 1, 2 * model.nv))
-    states[0] = start
-    for state in states[1:]:
-        mujoco.mj_step(model, data)
-        state[: model.nv], state[model.nv :] = data.qpos, data.qvel
-    return states
-
-
-def _reset(model: mujoco.MjModel, data: mujoco.MjData, start: Array) -> None:
     mujoco.mj_resetData(model, data)
     data.qpos[:], data.qvel[:] = start[: model.nv], start[model.nv :]
+    if steps:
+        mujoco.mj_step(model, data, nstep=steps)
 
 
-def _model(bed: SpringBed, joints: str, timestep: float) -> mujoco.MjModel:
-    model = mujoco.MjModel.from_xml_string(_xml(bed, joints, timestep))
-    added = ADDED_MASS * bed.mass / bed.springs  # by one contact
-    w = IMPEDANCE / ((1.0 - IMPEDANCE) * added)
-    model.body_invweight0[1:] = w
-    model.pair_solref[:, 0] = -(1.0 - IMPEDANCE) * w * bed.spring_stiffness
-    return model
+def trajectory(model: mujoco.MjModel, start: Array) -> Array:
+    """States (n, 2 nv) at TIMES, positions and velocities."""
+    data, states = mujoco.MjData(model), [start]
+    simulate(model, data, start, 0)
+    for _ in TIMES[1:]:
+        mujoco.mj_step(model, data)
+        states.append(np.concatenate((data.qpos, data.qvel)))
+    return np.array(states)
 
 
-def _xml(bed: SpringBed, joints: str, timestep: float) -> str:
-    height, filtered = bed.length - bed.tip_radius, 'contype="0" conaffinity="0"'
+def _model(bed: SpringBed, joints: str) -> mujoco.MjModel:
+    height, filtered = LENGTH - TIP_RADIUS, 'contype="0" conaffinity="0"'
     tips = "\n".join(
-        f'<geom name="tip{i}" size="{bed.tip_radius}" pos="{x!r} 0 {height!r}" {filtered}/>'
+        f'<geom name="tip{i}" size="{TIP_RADIUS}" pos="{x!r} 0 {height!r}" {filtered}/>'
         for i, x in enumerate(bed.positions.tolist())
     )
     pairs = "\n".join(
@@ -116,19 +99,24 @@ def _xml(bed: SpringBed, joints: str, timestep: float) -> str:
         f' solimp="{IMPEDANCE} {IMPEDANCE} 1"/>'
         for i in range(bed.springs)
     )
-    return f"""
+    model = mujoco.MjModel.from_xml_string(f"""
 <mujoco>
-  <option timestep="{timestep}" gravity="0 0 {-bed.gravity}"/>
+  <option timestep="{TIMESTEP}" gravity="0 0 {-GRAVITY}"/>
   <worldbody>
     {tips}
     <body>
-      <inertial pos="0 0 0" mass="{bed.mass}" diaginertia="{" ".join([str(bed.inertia)] * 3)}"/>
+      <inertial pos="0 0 0" mass="{MASS}" diaginertia="{INERTIA} {INERTIA} {INERTIA}"/>
       {joints}
       <geom name="plate" type="box" size="{_PLATE}" pos="0 0 1" {filtered}/>
     </body>
   </worldbody>
   <contact>{pairs}</contact>
-</mujoco>"""
+</mujoco>""")
+    added = ADDED_MASS * MASS / bed.springs  # by one contact
+    w = IMPEDANCE / ((1.0 - IMPEDANCE) * added)
+    model.body_invweight0[1:] = w
+    model.pair_solref[:, 0] = -(1.0 - IMPEDANCE) * w * bed.spring_stiffness
+    return model
 
 
 STEPS = round(DURATION / TIMESTEP)
@@ -136,17 +124,6 @@ TIMES: Array = TIMESTEP * np.arange(STEPS + 1, dtype=np.float64)  # [s]
 EPSILONS = (1e-4, 0.1)  # that the search is between [m]
 FALLS = 41
 _CLOSE = 0.01  # the search ends where its ends differ by this part
-
-
-class Calibration(NamedTuple):
-    """Table 5.1's epsilon', the errors of all falls at it, and figure 5.1's fall."""
-
-    epsilon: float  # [m]
-    ours_rms: float
-    mujoco_rms: float
-    exact: Array  # (n, 2) at TIMES, from START
-    ours: Array  # (n, 2)
-    mujoco: Array  # (n, 2)
 
 
 def rms(states: Array, true: Array) -> float:
@@ -168,31 +145,39 @@ def integrated(system: EventSelectedSystem, start: Array, options: EssOptions) -
     return states
 
 
-def calibrate(falls: int = FALLS) -> Calibration:
+def calibrate(falls: int = FALLS) -> tuple[float, float, float, dict[str, Array]]:
     """Bisection for the largest epsilon at which ours is not less accurate.
+
+    The hopper in MuJoCo is a plate that only slides up and down, on one spring.
+
+    Returns:
+        Table 5.1's epsilon' [m], the RMS errors of ours and of MuJoCo over all falls at it, and the
+        states (n, 2) at TIMES of figure 5.1's fall, the exact ones first.
 
     Raises:
         ValueError: it is less, or not less, accurate at both ends of EPSILONS.
     """
-    hopper = SpringHopper()
-    system, model = spring_hopper(hopper), hopper_model(hopper)
+    system, model = spring_hopper(), _model(SpringBed(1), '<joint type="slide" axis="0 0 1"/>')
     starts = np.stack([np.linspace(*HEIGHTS, falls), np.zeros(falls)], axis=1)
-    true = np.stack([exact(hopper, start, TIMES) for start in starts])
+    true = np.stack([exact(start, TIMES) for start in starts])
 
     def error(epsilon: float) -> float:
         options = same_steps(epsilon)
         return rms(np.stack([integrated(system, start, options) for start in starts]), true)
 
-    allowed = rms(np.stack([trajectory(model, start, STEPS) for start in starts]), true)
+    allowed = rms(np.stack([trajectory(model, start) for start in starts]), true)
     low, high = EPSILONS
     if not error(low) <= allowed < error(high):
-        raise ValueError(f"no epsilon in {EPSILONS} m has MuJoCo's error on {hopper}")
+        raise ValueError(f"no epsilon in {EPSILONS} m has MuJoCo's error on the hopper")
     while math.log(high / low) > _CLOSE:
         middle = math.sqrt(low * high)
         low, high = (middle, high) if error(middle) <= allowed else (low, middle)
     start = np.array(START)
-    drawn = exact(hopper, start, TIMES), integrated(system, start, same_steps(low))
-    return Calibration(low, error(low), allowed, *drawn, trajectory(model, start, STEPS))
+    return low, error(low), allowed, {
+        "exact": exact(start, TIMES),
+        "MuJoCo": trajectory(model, start),
+        "event-selected": integrated(system, start, same_steps(low)),
+    }  # fmt: skip
 
 
 TIGHT = EssOptions(epsilon=1e-7, max_step=TIMESTEP, rtol=1e-11, atol=1e-11)  # of the reference
@@ -218,10 +203,9 @@ def prepared(bed: SpringBed, starts: Array) -> Bed:
     """The bed as both have it, and both trajectories from the starts (S, 6)."""
     system, model = spring_bed(bed), plate_model(bed)
     true = np.stack([integrated(system, start, TIGHT) for start in starts])
-    theirs = np.stack([trajectory(model, start, STEPS) for start in starts])
-    errors = np.array([rms(*pair) for pair in zip(theirs, true, strict=True)])
-    states = true[:, ::20].reshape(-1, 6)
-    touching = float(np.mean([depths(bed, x) > 0.0 for x in states]))
+    errors = np.array([rms(trajectory(model, start), states)
+                       for start, states in zip(starts, true, strict=True)])  # fmt: skip
+    touching = float(np.mean([depths(bed, x) > 0.0 for x in true[:, ::20].reshape(-1, 6)]))
     return Bed(bed, system, model, mujoco.MjData(model), true, errors, touching)
 
 
@@ -237,17 +221,15 @@ def as_accurate(beds: Sequence[Bed], starts: Array, epsilon: float) -> float | N
     None where even ``FINEST`` is worse on some start of some bed.
     """
     while epsilon >= FINEST:
-        if not any(_is_worse(bed, starts, same_steps(epsilon)) for bed in reversed(beds)):
-            return epsilon
+        options = same_steps(epsilon)
+        if all(
+            rms(integrated(bed.system, start, options), true) <= allowed
+            for bed in reversed(beds)
+            for start, true, allowed in zip(starts, bed.true, bed.mujoco_rms, strict=True)
+        ):
+            return epsilon  # fmt: skip
         epsilon *= FINER
     return None
-
-
-def _is_worse(bed: Bed, starts: Array, options: EssOptions) -> bool:
-    return not all(
-        rms(integrated(bed.system, start, options), true) <= allowed
-        for start, true, allowed in zip(starts, bed.true, bed.mujoco_rms, strict=True)
-    )
 
 
 def timed(
@@ -286,20 +268,22 @@ def collision_share(bed: Bed, start: Array) -> float | None:
 
 
 class Sweep(NamedTuple):
-    """What was measured."""
+    """What was measured: times of ours by the beginning of their keys in a row, then MuJoCo's."""
 
-    beds: list[Bed]
     epsilon: float | None  # with which no start is less accurate than in MuJoCo [m]
-    settings: dict[str, EssOptions]  # of ours, by the beginning of their keys in a row
-    times: Array  # (S, beds, settings + 1) [s]; MuJoCo's are the last
-    medians: Array  # (beds, settings + 1) of them [s]
+    times: dict[str, Array]  # (S, beds) [s]
     ratios: dict[str, float]  # marginal cost of a contact over MuJoCo's: slopes of the medians
+    in_contact: list[float]  # of each bed
+    rows: list[Row]  # of each bed: times [s], RMS errors [SI units], and the ratios of all beds
 
 
 def sweep(
     beds: Sequence[SpringBed], starts: Array, hopper_epsilon: float, options: StudyOptions
 ) -> Sweep:
-    """Find the precision that matches MuJoCo's on all beds, and take the times."""
+    """Find the precision that matches MuJoCo's on all beds, and take the times.
+
+    An error is None where a run broke off.
+    """
     tracked = options.track(beds, lambda bed: f"trajectories on {bed.springs} springs")
     made = [prepared(bed, starts) for bed in tracked]
     epsilon = as_accurate(made, starts, hopper_epsilon)
@@ -313,36 +297,25 @@ def sweep(
     times = np.array([timed(made, start, settings)
                       for start in options.track(starts, lambda start: "run times")])  # fmt: skip
     medians = np.median(times, axis=0)
-    slopes = np.polyfit([bed.bed.springs for bed in made], medians, 1)[0]
-    ratios = {name: float(slope / slopes[-1])
-              for name, slope in zip(settings, slopes, strict=False)}  # fmt: skip
-    return Sweep(made, epsilon, settings, times, medians, ratios)
-
-
-def rows(measured: Sweep, starts: Array) -> list[dict[str, Any]]:
-    """A row for each bed: times [s], RMS errors [SI units], and the ratios of all beds.
-
-    An error is None where a run broke off.
-    """
-
-    def together(errors: Array) -> float | None:
-        value = float(np.sqrt(np.mean(errors**2)))
-        return value if np.isfinite(value) else None
-
-    made: list[dict[str, Any]] = []
-    for bed, median in zip(measured.beds, measured.medians, strict=True):
-        row: dict[str, Any] = {"contacts": bed.bed.springs, "mujoco_s": float(median[-1]),
-                               "mujoco_rms": together(bed.mujoco_rms)}  # fmt: skip
-        for i, (name, options) in enumerate(measured.settings.items()):
-            errors = our_errors(bed, starts, options)
-            row[f"{name}_s"], row[f"{name}_rms"] = float(median[i]), together(errors)
+    *slopes, theirs = np.polyfit([bed.springs for bed in beds], medians, 1)[0]
+    ratios = {name: float(slope / theirs) for name, slope in zip(settings, slopes, strict=True)}
+    rows: list[Row] = []
+    for bed, median in zip(made, medians, strict=True):
+        row: Row = {"contacts": bed.bed.springs, "mujoco_s": float(median[-1]),
+                    "mujoco_rms": _together(bed.mujoco_rms)}  # fmt: skip
+        for i, (name, own) in enumerate(settings.items()):
+            errors = our_errors(bed, starts, own)
+            row[f"{name}_s"], row[f"{name}_rms"] = float(median[i]), _together(errors)
             row[f"{name}_worse"] = float(np.mean(~(errors <= bed.mujoco_rms)))
-            key = "marginal_ratio" if name == "ours" else f"{name}_marginal_ratio"
-            row[key] = measured.ratios[name]
-        row["epsilon"] = float(measured.settings["ours"].epsilon)
-        row["in_contact"] = bed.in_contact
-        made.append(row)
-    return made
+            row["marginal_ratio" if name == "ours" else f"{name}_marginal_ratio"] = ratios[name]
+        rows.append(row | {"epsilon": float(as_mujoco), "in_contact": bed.in_contact})
+    by_name = dict(zip((*settings, "mujoco"), np.moveaxis(times, 2, 0), strict=True))
+    return Sweep(epsilon, by_name, ratios, [bed.in_contact for bed in made], rows)
+
+
+def _together(errors: Array) -> float | None:
+    value = float(np.sqrt(np.mean(errors**2)))
+    return value if np.isfinite(value) else None
 
 
 ALLOWED_RATIO = 0.5  # of the marginal costs
@@ -362,22 +335,22 @@ def compare_costs(options: StudyOptions, contacts: Sequence[int]) -> StudyResult
     beds = [SpringBed(count) for count in contacts]
     each = SpringBed(2).spring_stiffness
     stiffer = [SpringBed(count, stiffness=count * each) for count in contacts]
-    calibration = calibrate()
+    hopper_epsilon, hopper_rms, hopper_mujoco, falls = calibrate()
     share = collision_share(prepared(beds[-1], starts[:1]), starts[0])
     stop_stage_timers()
-    measured = sweep(beds, starts, calibration.epsilon, options)
-    stiff = sweep(stiffer, starts[::STIFF_PART], calibration.epsilon, options)
+    measured = sweep(beds, starts, hopper_epsilon, options)
+    stiff = sweep(stiffer, starts[::STIFF_PART], hopper_epsilon, options)
     beside = {
-        "hopper_epsilon_m": calibration.epsilon,
-        "hopper_rms": calibration.ours_rms,
-        "hopper_mujoco_rms": calibration.mujoco_rms,
+        "hopper_epsilon_m": hopper_epsilon,
+        "hopper_rms": hopper_rms,
+        "hopper_mujoco_rms": hopper_mujoco,
         "stiff_epsilon_m": stiff.epsilon,
         "stiff_ratios": stiff.ratios,
-        "stiff_in_contact": [bed.in_contact for bed in stiff.beds],
+        "stiff_in_contact": stiff.in_contact,
         "collision_share": share,
     }
-    made = [row | beside for row in rows(measured, starts)]
-    figures = {"figure-5.1": figure_5_1(calibration), "figure-5.2": figure_5_2(measured, made)}
+    made = [row | beside for row in measured.rows]
+    figures = {"figure-5.1": figure_5_1(falls), "figure-5.2": figure_5_2(measured)}
     ratio = None if measured.epsilon is None else measured.ratios["ours"]
     criteria = [
         Criterion("largest epsilon with every start as accurate [m]", measured.epsilon, ">", 0.0),
@@ -392,12 +365,10 @@ def run(options: StudyOptions) -> StudyResult:
     return compare_costs(options, CONTACTS)
 
 
-def figure_5_1(calibration: Calibration) -> Figure:
+def figure_5_1(found: dict[str, Array]) -> Figure:
     """The hopper from 2 m, and what both are off by."""
-    found = {"exact": calibration.exact, "MuJoCo": calibration.mujoco,
-             "event-selected": calibration.ours}  # fmt: skip
     panels = []
-    for label, off in (("{}", 0.0), ("error of {}", calibration.exact)):
+    for label, off in (("{}", 0.0), ("error of {}", found["exact"])):
         for column, what in enumerate(("height [m]", "velocity [m/s]")):
             curves = {name: over(TIMES, (states - off)[:, column])
                       for name, states in found.items()}  # fmt: skip
@@ -405,12 +376,13 @@ def figure_5_1(calibration: Calibration) -> Figure:
     return draw(*panels, columns=2)
 
 
-def figure_5_2(measured: Sweep, rows: Sequence[Mapping[str, Any]]) -> Figure:
+def figure_5_2(measured: Sweep) -> Figure:
     """Median and quartiles of the run times over contacts, and errors beside them."""
-    contacts, times, errors = [row["contacts"] for row in rows], {}, {}
-    for i, name in enumerate((*measured.settings, "mujoco")):
-        times[name] = Styled(Band(contacts, 1e3 * measured.times[:, :, i]), {"marker": "o"})
-        errors[name] = over(contacts, [row[f"{name}_rms"] or np.nan for row in rows], marker="o")
+    contacts, times, errors = [row["contacts"] for row in measured.rows], {}, {}
+    for name, taken in measured.times.items():
+        times[name] = Styled(Band(contacts, 1e3 * taken), {"marker": "o"})
+        rms_of = [row[f"{name}_rms"] or np.nan for row in measured.rows]
+        errors[name] = over(contacts, rms_of, marker="o")
     return draw(
         Panel(times, "contacts", "processor time of 2 s [ms]"),
         Panel(errors, "contacts", "RMS error [SI units]", settings={"yscale": "log"}),

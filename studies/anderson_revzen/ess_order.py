@@ -20,7 +20,7 @@ from studies.anderson_revzen.systems.affine_corner import (
     DURATION,
     START,
     affine_corner,
-    exact_flow,
+    exact_states,
 )
 from studies.figures import convergence, draw
 from studies.study import Criterion, StudyOptions, StudyResult, study
@@ -38,9 +38,8 @@ def run(options: StudyOptions) -> StudyResult:
     """Rows: root mean square error of the trajectory for every epsilon, and the fitted order."""
     last = -5 if options.full else -4
     values = np.logspace(0, last, PER_DECADE * -last + 1)
-    exact = exact_flow(START, DURATION)
     times = np.linspace(0.0, DURATION, SAMPLES)
-    states = exact.at(times)
+    states = exact_states(START, times)
     short, long = np.empty(len(values)), np.empty(len(values))
     for i, epsilon in enumerate(values):
         short[i] = error(epsilon, epsilon / STEPS, times, states)
@@ -61,9 +60,7 @@ def run(options: StudyOptions) -> StudyResult:
 
 def error(epsilon: float, max_step: float, times: Array, states: Array) -> float:
     """Root mean square over the times of the distance to the exact states (T, 3)."""
-    accuracy = EssOptions(
-        TOLERANCE, TOLERANCE, max_step, epsilon=epsilon, max_steps=10_000_000
-    )
+    accuracy = EssOptions(TOLERANCE, TOLERANCE, max_step, epsilon=epsilon, max_steps=10_000_000)
     run = integrate(affine_corner(), START, DURATION, accuracy)
     if not run.ok:
         raise RuntimeError(run.message)

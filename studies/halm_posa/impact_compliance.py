@@ -18,8 +18,7 @@ ground is on its way to the second half of the collision, so here no corner may,
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -27,13 +26,17 @@ from matplotlib.figure import Figure
 from numpy.typing import NDArray
 from scipy.integrate import solve_ivp
 
-from hybrid.impacts.contact_problem import ContactProblem
 from hybrid.impacts.sampling import SamplingOptions, sample_impacts
 from hybrid.systems import Array
 from studies.figures import Panel, Styled, dots, draw
 from studies.halm_posa.systems.named_outcomes import distances, set_size
 from studies.halm_posa.systems.rocking_block import (
-    RockingBlock,
+    FRICTION,
+    GRAVITY,
+    HEIGHT,
+    INERTIA,
+    MASS,
+    SPEED,
     arms,
     mass_matrix,
     normal_jacobian,
@@ -41,7 +44,7 @@ from studies.halm_posa.systems.rocking_block import (
     standing,
     velocity,
 )
-from studies.study import Criterion, StudyOptions, StudyResult, study
+from studies.study import Criterion, Row, StudyOptions, StudyResult, study
 
 TRIALS = 51  # in each sweep, 5.4.1
 DECADES = 5.0  # k_A / k_B from 1e-5 to 1e5, 5.4.1
@@ -58,17 +61,17 @@ SOFTEST = 1e6  # of a corner's stiffness [N/m], 5.4.1
 Touching = NDArray[np.bool_]  # (2,) which of A and B is in contact
 
 
-@dataclass(frozen=True)
-class CompliantContact:
+SEPARATED = 1e-9  # delta: what closes more slowly has ended its collision [m/s], 5.4.1
+ACCURACY = {"rtol": 1e-9, "atol": 1e-12}  # from 1e-7 on it may step over sticking
+DURATION = 0.1  # after which a collision has not ended [s]
+
+
+class CompliantContact(NamedTuple):
     """Corners that give way; the defaults are those of 5.4.1."""
 
     stiffness: tuple[float, float] = (SOFTEST, SOFTEST)  # k_A, k_B [N/m]
     damping_ratio: float = 5.0  # zeta
     slip: float = 1e-10  # epsilon of (90) [m/s]
-    separated: float = 1e-9  # delta: what closes more slowly has ended its collision [m/s]
-    relative: float = 1e-9  # tolerance of the integration; from 1e-7 on it may step over sticking
-    absolute: float = 1e-12
-    duration: float = 0.1  # after which a collision has not ended [s]
 
 
 def stiffness_for(ratio: float) -> tuple[float, float]:
@@ -76,63 +79,57 @@ def stiffness_for(ratio: float) -> tuple[float, float]:
     return SOFTEST * max(ratio, 1.0), SOFTEST * max(1.0 / ratio, 1.0)
 
 
-class _Force(NamedTuple):
-    """Force of one corner and its derivatives."""
-
-    n: float  # lambda_n (88) [N]
-    t: float  # lambda_t (89) [N]
-    n_y: Array  # (6,) by [q, v]
-    t_y: Array  # (6,)
-
-
 def _force(
-    block: RockingBlock, contact: CompliantContact, corner: int, arm: Array, y: Array
-) -> _Force:
-    """(88)-(90) of a corner at an arm (2,) [m] from the centre, which is in contact."""
+    contact: CompliantContact, corner: int, arm: Array, y: Array
+) -> tuple[float, float, Array, Array]:
+    """Forces (88)-(90) of a corner at an arm (2,) [m] from the centre, which is in contact.
+
+    Returns:
+        lambda_n and lambda_t [N], and their derivatives (6,) by [q, v].
+    """
     (rx, ry), (vx, vy, rate) = arm, y[3:6]
     k = contact.stiffness[corner]
-    c = 2.0 * contact.damping_ratio * math.sqrt(k * block.mass)
+    c = 2.0 * contact.damping_ratio * math.sqrt(k * MASS)
     n = -k * (y[1] + ry) - c * (vy + rx * rate)
     if n <= 0.0:
-        return _Force(0.0, 0.0, np.zeros(6), np.zeros(6))
+        return 0.0, 0.0, np.zeros(6), np.zeros(6)
     n_y = np.array([0.0, -k, -k * rx + c * ry * rate, 0.0, -c, -c * rx])
     slip = vx - ry * rate
-    sticks = abs(slip) < contact.slip
     unit = slip / max(abs(slip), contact.slip)
-    t_y = -block.friction * unit * n_y
-    if sticks:
+    t_y = -FRICTION * unit * n_y
+    if abs(slip) < contact.slip:
         slip_y = np.array([0.0, 0.0, -rx * rate, 1.0, 0.0, -ry])
-        t_y = t_y - block.friction * n / contact.slip * slip_y
-    return _Force(n, -block.friction * n * unit, n_y, t_y)
+        t_y = t_y - FRICTION * n / contact.slip * slip_y
+    return n, -FRICTION * n * unit, n_y, t_y
 
 
-def flow(block: RockingBlock, contact: CompliantContact, touching: Touching, y: Array) -> Array:
+def flow(contact: CompliantContact, touching: Touching, y: Array) -> Array:
     """(10) with the forces of the corners that touch (8,)."""
     out = np.zeros(8)
-    out[:3], out[4] = y[3:6], -block.gravity
-    for i, arm in enumerate(arms(block, y[2])):
+    out[:3], out[4] = y[3:6], -GRAVITY
+    for i, arm in enumerate(arms(y[2])):
         if touching[i]:
-            force = _force(block, contact, i, arm, y)
-            out[3] += force.t / block.mass
-            out[4] += force.n / block.mass
-            out[5] += (arm[0] * force.n - arm[1] * force.t) / block.inertia
-            out[6 + i] = force.n
+            n, t, *_ = _force(contact, i, arm, y)
+            out[3] += t / MASS
+            out[4] += n / MASS
+            out[5] += (arm[0] * n - arm[1] * t) / INERTIA
+            out[6 + i] = n
     return out
 
 
-def jacobian(block: RockingBlock, contact: CompliantContact, touching: Touching, y: Array) -> Array:
+def jacobian(contact: CompliantContact, touching: Touching, y: Array) -> Array:
     """Derivative of ``flow`` by y (8, 8)."""
     out = np.zeros((8, 8))
     out[:3, 3:6] = np.eye(3)
-    for i, arm in enumerate(arms(block, y[2])):
+    for i, arm in enumerate(arms(y[2])):
         if touching[i]:
-            force = _force(block, contact, i, arm, y)
-            out[3, :6] += force.t_y / block.mass
-            out[4, :6] += force.n_y / block.mass
-            turn = arm[0] * force.n_y - arm[1] * force.t_y
-            turn[2] -= arm[1] * force.n + arm[0] * force.t  # the arm turns with theta
-            out[5, :6] += turn / block.inertia
-            out[6 + i, :6] = force.n_y
+            n, t, n_y, t_y = _force(contact, i, arm, y)
+            out[3, :6] += t_y / MASS
+            out[4, :6] += n_y / MASS
+            turn = arm[0] * n_y - arm[1] * t_y
+            turn[2] -= arm[1] * n + arm[0] * t  # the arm turns with theta
+            out[5, :6] += turn / INERTIA
+            out[6 + i, :6] = n_y
     return out
 
 
@@ -147,35 +144,35 @@ class CompliantImpact(NamedTuple):
     status: str  # "separated", "not_ended", or "failed: " and scipy's message
 
 
-def arrival(block: RockingBlock, theta: float) -> Array:
+def arrival(theta: float) -> Array:
     """State (6,) in which the first corner touches, the block at an angle theta [rad].
 
-    The energy is that of ``velocity(block)`` when standing flat: what the centre is raised is
+    The energy is that of ``velocity()`` when standing flat: what the centre is raised is
     taken from its speed.
     """
-    q = standing(block)
-    q[1], q[2] = -float(arms(block, theta)[:, 1].min()), theta
-    squared = block.speed**2 - 2.0 * block.gravity * (q[1] - 0.5 * block.height)
+    q = standing()
+    q[1], q[2] = -float(arms(theta)[:, 1].min()), theta
+    squared = SPEED**2 - 2.0 * GRAVITY * (q[1] - 0.5 * HEIGHT)
     return np.concatenate([q, [0.0, -math.sqrt(squared), 0.0]])
 
 
-def collide(block: RockingBlock, contact: CompliantContact, theta: float = 0.0) -> CompliantImpact:
+def collide(contact: CompliantContact, theta: float = 0.0) -> CompliantImpact:
     """Let the block land at an angle [rad], until neither corner closes any more.
 
     Integration stops and starts anew where a corner touches or leaves, as the force jumps there.
     """
 
     def heights(y: Array) -> Array:
-        return y[1] + arms(block, y[2])[:, 1]
+        return y[1] + arms(y[2])[:, 1]
 
     def closing(t: float, y: Array) -> float:
-        return float((normal_jacobian(block, y[2]) @ y[3:6]).min()) + contact.separated
+        return float((normal_jacobian(y[2]) @ y[3:6]).min()) + SEPARATED
 
     def energy(y: Array) -> float:  # of motion and of weight [J], over standing flat
-        raised = block.mass * block.gravity * (y[1] - 0.5 * block.height)
-        return float(0.5 * y[3:6] @ mass_matrix(block) @ y[3:6] + raised)
+        raised = MASS * GRAVITY * (y[1] - 0.5 * HEIGHT)
+        return float(0.5 * y[3:6] @ mass_matrix() @ y[3:6] + raised)
 
-    y, t, status = np.concatenate([arrival(block, theta), np.zeros(2)]), 0.0, "moving"
+    y, t, status = np.concatenate([arrival(theta), np.zeros(2)]), 0.0, "moving"
     started, touching = energy(y), heights(y) <= 1e-14
     first, share = int(np.argmax(touching)), math.nan if touching.sum() == 1 else 0.0
     while status == "moving":
@@ -184,10 +181,10 @@ def collide(block: RockingBlock, contact: CompliantContact, theta: float = 0.0) 
             for i in (0, 1)
         ]
         run = solve_ivp(
-            lambda _, y, on=touching: flow(block, contact, on, y),
-            (t, contact.duration), y, "Radau", events=[_terminal(closing, 1.0), *crossings],
-            jac=lambda _, y, on=touching: jacobian(block, contact, on, y),
-            rtol=contact.relative, atol=contact.absolute,
+            lambda _, y, on=touching: flow(contact, on, y),
+            (t, DURATION), y, "Radau", events=[_terminal(closing, 1.0), *crossings],
+            jac=lambda _, y, on=touching: jacobian(contact, on, y),
+            **ACCURACY,
         )  # fmt: skip
         y, t = run.y[:, -1], float(run.t[-1])
         if run.status != 1:
@@ -208,68 +205,45 @@ def _terminal(event: Callable[[float, Array], float], direction: float) -> Any:
     return marked
 
 
-class Prediction(NamedTuple):
-    """The rigid law's outcomes."""
-
-    impact: ContactProblem
-    v: Array  # before the impact (3,)
-    outcomes: Array  # (S, 3)
-    message: str  # of the samples
-
-
 @study("Halm and Posa, figure 12", "trials", "seed")
 def run(options: StudyOptions) -> StudyResult:
-    """Rows of both sweeps, each of ``trials`` values."""
-    trials = options.count(TRIALS)
-    block = RockingBlock()
+    """Rows of both sweeps, each of ``trials`` values: first the ratio of stiffness, then the angle.
+
+    The set-valued law's outcomes are those of the block that lands flat.
+    """
+    trials, rows = options.count(TRIALS), []
     options.progress(0, 2 * trials, "rigid outcomes")
-    rigid = predict(block, options.seed)
-    rows = []
-    for row in sweeps(block, rigid, trials):
-        rows.append(row | {"message": rigid.message})
-        options.progress(len(rows), 2 * trials, row["sweep"])
-    drawing = figure_12(rows, rigid.outcomes @ rigid.impact.J_n.T)
+    impact, v = problem(), velocity()
+    rigid = sample_impacts(impact, v, SamplingOptions(SAMPLES, STEP, seed=options.seed))
+    size, unit = set_size(impact, rigid.outcomes), impact.kinetic_norm(v)
+    ratios = (10.0 ** np.linspace(-DECADES, DECADES, trials)).tolist()
+    cases = [(RATIO, ratio, stiffness_for(ratio), 0.0) for ratio in ratios]
+    cases += [(TILT, angle, stiffness_for(1.0), float(np.radians(angle)))
+              for angle in np.linspace(-ANGLE, ANGLE, trials).tolist()]  # fmt: skip
+    for sweep, value, stiffness, theta in cases:
+        ended = collide(CompliantContact(stiffness), theta)
+        distance = float(distances(impact, rigid.outcomes, ended.v_plus).min())
+        normal = impact.J_n @ ended.v_plus
+        rows.append({
+            "sweep": sweep,
+            "value": value,
+            "normal_velocity_A": float(normal[0]),
+            "normal_velocity_B": float(normal[1]),
+            "distance": distance / unit,
+            "distance_over_set": distance / size,
+            "impulse_before_second": float(ended.before_second),
+            "milliseconds": 1e3 * ended.time,
+            "status": ended.status,
+            "message": rigid.message,
+        })  # fmt: skip
+        options.progress(len(rows), 2 * trials, sweep)
+    drawing = figure_12(rows, rigid.outcomes @ impact.J_n.T)
     worst = max(row["distance"] for row in rows)
     criteria = [Criterion("largest distance from the rigid set, in |v_0|_M", worst, "<=", REQUIRED)]
     return StudyResult(rows, {"figure-12": drawing}, SHOWN, criteria=criteria)
 
 
-def predict(block: RockingBlock, seed: int, samples: int = SAMPLES) -> Prediction:
-    """Sample the set-valued law's outcomes for the block that lands flat."""
-    impact, v = problem(block), velocity(block)
-    sampled = sample_impacts(impact, v, SamplingOptions(samples, STEP, seed=seed))
-    return Prediction(impact, v, sampled.outcomes, sampled.message)
-
-
-def sweeps(block: RockingBlock, rigid: Prediction, trials: int) -> Iterator[dict[str, Any]]:
-    """Rows, as they come: first over the ratio of stiffness, then over the angle."""
-    impact, unit = rigid.impact, rigid.impact.kinetic_norm(rigid.v)
-    size = set_size(impact, rigid.outcomes)
-    ratios = 10.0 ** np.linspace(-DECADES, DECADES, trials)
-    angles = np.linspace(-ANGLE, ANGLE, trials)
-    cases: tuple[tuple[str, Array, Callable[[float], CompliantImpact]], ...] = (
-        (RATIO, ratios, lambda r: collide(block, CompliantContact(stiffness_for(r)))),
-        (TILT, angles, lambda a: collide(block, CompliantContact(), float(np.radians(a)))),
-    )
-    for sweep, values, outcome in cases:
-        for value in map(float, values):
-            ended = outcome(value)
-            distance = float(distances(impact, rigid.outcomes, ended.v_plus).min())
-            normal = impact.J_n @ ended.v_plus
-            yield {
-                "sweep": sweep,
-                "value": value,
-                "normal_velocity_A": float(normal[0]),
-                "normal_velocity_B": float(normal[1]),
-                "distance": distance / unit,
-                "distance_over_set": distance / size,
-                "impulse_before_second": float(ended.before_second),
-                "milliseconds": 1e3 * ended.time,
-                "status": ended.status,
-            }
-
-
-def figure_12(rows: Sequence[Mapping[str, Any]], predicted: Array) -> Figure:
+def figure_12(rows: Sequence[Row], predicted: Array) -> Figure:
     """Normal velocities after the collision, one panel a sweep, over the rigid (S, 2) [m/s]."""
     cells = np.round(predicted / np.ptp(predicted, axis=0).max() * 400)
     rigid = predicted[np.unique(cells, axis=0, return_index=True)[1]]  # a picture needs no more

@@ -16,7 +16,7 @@ from __future__ import annotations
 import logging
 from collections.abc import Sequence
 from time import perf_counter
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from matplotlib.figure import Figure
@@ -38,7 +38,7 @@ from studies.halm_posa.systems import (
     rocking_block,
 )
 from studies.halm_posa.systems.named_outcomes import named_outcomes, nearest, set_size
-from studies.study import StudyOptions, StudyResult, study
+from studies.study import Row, StudyOptions, StudyResult, study
 
 SAMPLES = 2**18  # of each system of the paper unless its own number is asked for
 LAUNCH, LANDING_AFTER, LANDS = "trot", 0.75, ("FR", "RL")  # its second landing of this pair [s]
@@ -131,18 +131,19 @@ def sample(subject: Subject, options: StudyOptions) -> tuple[ImpactSet, float]:
     return sampled, float(np.median(seconds))
 
 
-def row(subject: Subject, sampled: ImpactSet, seconds: float) -> dict[str, Any]:
+def row(subject: Subject, sampled: ImpactSet, seconds: float) -> Row:
     """One row; distances and sizes are in the kinetic metric, over |v|_M."""
     problem, v, samples = subject.problem, subject.velocity, len(sampled.v_plus)
     near = nearest(problem, v, sampled.outcomes)
-    farthest, steps = max(each.distance for each in near), subject.steps
+    far, found = zip(*near.values(), strict=True)
+    steps = subject.steps
     return {
         "system": subject.name,
         "samples": samples,
         "lcps_per_sample": float(sampled.lcps.mean()),
         "printed_lcps_per_sample": subject.printed_lcps,
         "microseconds_per_sample": 1e6 * seconds / samples,
-        "outcomes_found": sum(each.found for each in near),
+        "outcomes_found": sum(found),
         "outcomes": len(near),
         "terminated": float(sampled.terminated.mean()),
         "within_printed_steps": None if steps is None else float((sampled.lcps <= steps).mean()),
@@ -150,8 +151,8 @@ def row(subject: Subject, sampled: ImpactSet, seconds: float) -> dict[str, Any]:
         "unsolved_lcps": sum(sampled.failures.values()),
         "pointed": pointed_direction(problem) is not None,
         "set_size": set_size(problem, sampled.outcomes) / problem.kinetic_norm(v),
-        "farthest_outcome": farthest if np.isfinite(farthest) else None,
-        "distances": {each.name: each.distance for each in near if np.isfinite(each.distance)},
+        "farthest_outcome": max(far) if np.isfinite(max(far)) else None,
+        "distances": {name: each for name, (each, _) in near.items() if np.isfinite(each)},
     }
 
 
@@ -159,7 +160,7 @@ def figure_of(subject: Subject, outcomes: Array, seed: int = 0) -> Figure:
     """One impact: sampled paths, the set after it, and the simultaneous and sequential paths."""
     problem, v = subject.problem, subject.velocity
     paths = sample_paths(problem, v, SamplingOptions(PATHS, subject.step, seed=seed))
-    *together, forward, reverse = [each.resolution.path for each in named_outcomes(problem, v)]
+    *together, forward, reverse = [each.path for each in named_outcomes(problem, v).values()]
     sides, drawn = contact_velocities(problem), []
     for pair in panels(problem):
         plane = np.stack([sides[side] for side in pair], axis=-1)  # (n, 2)

@@ -27,22 +27,18 @@ from __future__ import annotations
 
 import time
 from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import Any, Literal, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
-from matplotlib.figure import Figure
-from numpy.typing import NDArray
 from scipy.spatial import ConvexHull
 
 from hybrid.examples.bouncing_ball import FALLING, bouncing_ball
 from hybrid.examples.hopper import FLIGHT
-from hybrid.hilqr import Hilqr, HilqrOptions, Policies, Trajectory, backward_pass
+from hybrid.hilqr import Hilqr, HilqrOptions, Policies, Solution, Trajectory, backward_pass
 from hybrid.hilqr.cost import Cost, QuadraticCost
 from hybrid.hilqr.event_driven import EventDrivenModel
 from hybrid.options import SimulationOptions
 from hybrid.systems import Array, System
-from studies.figures import Panel, dots, draw, over
 from studies.kong.two_methods import open_loop
 from studies.kong.variational import (
     ConvergentCost,
@@ -51,10 +47,9 @@ from studies.kong.variational import (
     pack_augmented,
     ramped,
 )
-from studies.study import Criterion, StudyOptions, StudyResult, study
+from studies.study import Criterion, Row, StudyOptions, StudyResult, study
 
-Kind = Literal["plain", "convergent", "dxr"]
-KINDS: tuple[Kind, ...] = ("plain", "convergent", "dxr")
+KINDS = ("plain", "convergent", "dxr")
 TRIALS = 200
 WEIGHTS = (0.01, 0.03, 0.1, 1.0)  # tried by --full beside the task's own
 SCALES = (2.0, 4.0)  # of the starts' spread, tried by --full
@@ -76,8 +71,7 @@ SHOWN = {
 }  # fmt: skip
 
 
-@dataclass(frozen=True)
-class Task:
+class Task(NamedTuple):
     """Where a system starts, and the height and velocity that it is to reach after a duration."""
 
     name: str
@@ -102,6 +96,11 @@ class Task:
         """State (4,) at the start, without force."""
         return np.array([*self.start, 0.0, 0.0])
 
+    @property
+    def wide(self) -> Array:
+        """The start with V beside it."""
+        return pack_augmented(self.first, np.concatenate((STARTS, np.zeros((2, COLUMNS)))))
+
     def model(self, terminal: float = TERMINAL, weight: float | None = None,
               with_reset_jacobian: bool = False) -> EventDrivenModel:  # fmt: skip
         """States (z, v, f, df/dt); with a weight w, Phi V as states too, and the cost on it."""
@@ -124,125 +123,66 @@ class Plan(NamedTuple):
     """A solved task."""
 
     task: Task
-    kind: Kind
+    kind: str
     weight: float  # w
     trajectory: Trajectory  # states (N+1, 4), inputs (N, 1)
-    status: str
-    iterations: int
+    solution: Solution
     seconds: float  # of the solve
-    perturbations: Array  # (N+1, 2, 2) W Phi V at each knot: of standard deviations at the start
+    spread: Array  # (2, 2) W Phi V at the end: of standard deviations at the start
 
     @property
     def effort(self) -> float:
         """Integral of the squared force [N^2 s]."""
         return float(self.task.timestep * np.sum(self.trajectory.states[:-1, 2] ** 2))
 
-    @property
-    def predicted_trace(self) -> float:
-        """Trace of W Phi V V' Phi' W', the linearised covariance at the end (3.37) [m^2]."""
-        return float(np.sum(self.perturbations[-1] ** 2))
-
-    @property
-    def times(self) -> Array:
-        """Of the knots (N+1,) [s]."""
-        return self.task.timestep * np.arange(self.task.steps + 1, dtype=np.float64)
-
-
-class Ends(NamedTuple):
-    """What perturbed starts of one plan did; those whose simulation failed are left out."""
-
-    deviations: Array  # (T, N+1, 2) W (x - x_plan) at each knot [m]
-    states: Array  # (T, N+1, 4)
-    modes: NDArray[np.int64]  # (T, N+1)
-    same_events: float  # share with the plan's own transitions
-    failed: int
-
-    @property
-    def end(self) -> Array:
-        """Deviations (T, 2) at the end [m]."""
-        return self.deviations[:, -1]
-
-    @property
-    def covariance(self) -> Array:
-        """Second moments (2, 2) of the end about the plan's [m^2]."""
-        return self.end.T @ self.end / max(1, len(self.end))
-
-
-class Measured(NamedTuple):
-    """One plan and its perturbed starts."""
-
-    plan: Plan
-    starts: Array  # (T, 2) changes of height and velocity
-    scale: float  # of their spread
-    cloud: Ends  # of ``starts``, open loop
-    tracked: Ends  # of ``starts``, with the plan's LQR
-    circle: Ends  # of starts one standard deviation away, open loop
-
 
 @study("Kong, section 7.1", "trials", "seed", "full")
 def run(options: StudyOptions) -> StudyResult:
     """Rows: plain, convergent and D_x R plans of the bouncing ball and of the hopper."""
-    return report([measure_task(task, options) for task in (BALL, HOPPER)], options)
+    return report([plans_of(task, options) for task in (BALL, HOPPER)], options)
 
 
-def report(groups: Sequence[Sequence[Measured]], options: StudyOptions) -> StudyResult:
-    """Rows, figures and criteria of measured tasks; with ``full`` other weights and starts too."""
-    rows, drawn, criteria = [], {}, []
-    for group in groups:
-        first, name = group[0].plan, group[0].plan.task.name
-        plain, convergent, *_ = own = [row(one, first) for one in group]
+def report(groups: Sequence[Sequence[Plan]], options: StudyOptions) -> StudyResult:
+    """Rows and criteria of tasks' plans; with ``full`` other weights and starts too."""
+    rows, criteria = [], []
+    for plans in groups:
+        first = plans[0]
+        plain, convergent, *_ = own = [row(plan, first, options) for plan in plans]
         rows += own
         for key in ("trace", "mean_distance"):
             before, after = plain[key], convergent[key]
             ratio = after / before if before and after is not None else None
-            criteria.append(Criterion(f"{name}: {key} over the plain plan's", ratio, "<", 1.0))
-        drawn[f"ends-{name.replace(' ', '-')}"] = draw_clouds(group)
+            what = f"{first.task.name}: {key} over the plain plan's"
+            criteria.append(Criterion(what, ratio, "<", 1.0))
         if options.full:
-            swept = [plan_convergent(first, each) for each in options.track(WEIGHTS)]
-            more = [measure(plan, options) for plan in swept]
-            more += [measure(one.plan, options, each) for each in SCALES for one in group[:2]]
-            rows += [row(one, first) for one in more]
-    return StudyResult(rows, drawn, columns=SHOWN, digits=3, criteria=criteria)
+            swept = [solved(first.task, "convergent", first, w) for w in options.track(WEIGHTS)]
+            rows += [row(plan, first, options) for plan in swept]
+            rows += [row(plan, first, options, each) for each in SCALES for plan in plans[:2]]
+    return StudyResult(rows, columns=SHOWN, digits=3, criteria=criteria)
 
 
-def measure_task(task: Task, options: StudyOptions) -> list[Measured]:
-    """Plan a task in each way, and perturb the plans."""
-    group: list[Measured] = []
+def plans_of(task: Task, options: StudyOptions) -> list[Plan]:
+    """Plan a task in each way: from no force at all, then from the inputs of the first plan."""
+    plans: list[Plan] = []
     for kind in options.track(KINDS, lambda kind: f"{task.name}, {kind}"):
-        plan = plan_convergent(group[0].plan, kind=kind) if group else plan_plain(task)
-        group.append(measure(plan, options))
-    return group
+        plans.append(solved(task, kind, plans[0] if plans else None))
+    return plans
 
 
-def measure(plan: Plan, options: StudyOptions, scale: float = 1.0) -> Measured:
-    """Perturb a plan by random starts, and by starts one standard deviation away."""
-    starts = gaussian_starts(options.count(TRIALS), options.seed, scale)
-    circle = np.stack((np.cos(CIRCLE), np.sin(CIRCLE)), axis=1) @ STARTS
-    ends = perturbed(plan, starts), perturbed(plan, starts, feedback=True), perturbed(plan, circle)
-    return Measured(plan, starts, scale, *ends)
+def solved(task: Task, kind: str, seed: Plan | None, weight: float | None = None) -> Plan:
+    """HiLQR, with the cost on Phi where there is a plan to start from.
 
-
-def plan_plain(task: Task) -> Plan:
-    """HiLQR from no force at all."""
-    return _solved(task, "plain", 0.0, task.model(), task.first, np.zeros((task.steps, 1)))
-
-
-def plan_convergent(seed: Plan, weight: float | None = None, kind: Kind = "convergent") -> Plan:
-    """HiLQR with the cost on Phi, from the inputs of another plan."""
-    task, w = seed.task, seed.task.convergence if weight is None else weight
-    model = task.model(weight=w, with_reset_jacobian=kind == "dxr")
-    return _solved(task, kind, w, model, _wide(task), seed.trajectory.inputs)
-
-
-def _wide(task: Task) -> Array:
-    """The start with V beside it."""
-    return pack_augmented(task.first, np.concatenate((STARTS, np.zeros((2, COLUMNS)))))
-
-
-def _solved(
-    task: Task, kind: Kind, weight: float, model: EventDrivenModel, x0: Array, inputs: Array
-) -> Plan:
-    """Raises ValueError where not even the seed can be simulated."""
+    Raises:
+        ValueError: not even the seed can be simulated.
+    """
+    w, x0, inputs, model = 0.0, task.first, np.zeros((task.steps, 1)), task.model()
+    if seed is not None:
+        w, x0, inputs = (
+            task.convergence if weight is None else weight,
+            task.wide,
+            seed.trajectory.inputs,
+        )
+        model = task.model(weight=w, with_reset_jacobian=kind == "dxr")
     began = time.perf_counter()
     options = HilqrOptions(tolerance=task.tolerance, max_iterations=MAX_ITERATIONS)
     solution = Hilqr(model, options).solve(x0, open_loop(inputs, len(x0)))
@@ -252,10 +192,9 @@ def _solved(
     found, n = solution.trajectory.inputs, len(task.first)
     trajectory = Hilqr(task.model()).start(task.first, open_loop(found, n))
     assert trajectory is not None  # the wide rollout went through the same
-    wide = task.model(weight=0.0).roll_out(_wide(task), open_loop(found, len(_wide(task))))
-    columns = OUTPUT @ wide.select(0).states[:, n:].reshape(-1, n, COLUMNS)
-    status, iterations = solution.status, solution.iterations
-    return Plan(task, kind, weight, trajectory, status, iterations, seconds, columns)
+    wide = task.model(weight=0.0).roll_out(task.wide, open_loop(found, len(task.wide)))
+    spread = OUTPUT @ wide.select(0).states[-1, n:].reshape(n, COLUMNS)
+    return Plan(task, kind, w, trajectory, solution, seconds, spread)
 
 
 def lqr(plan: Plan) -> Policies:
@@ -277,22 +216,23 @@ def gaussian_starts(count: int, seed: int, scale: float = 1.0) -> Array:
     return scale * np.random.default_rng(seed).normal(size=(count, 2)) @ STARTS
 
 
-def perturbed(plan: Plan, starts: Array, *, feedback: bool = False) -> Ends:
-    """Simulate from changed starts (T, 2), open loop or with the plan's own LQR."""
+def perturbed(plan: Plan, starts: Array, *, feedback: bool = False) -> tuple[Array, Array, float]:
+    """Simulate from changed starts (T, 2), open loop or with the plan's own LQR.
+
+    Returns:
+        Of the S starts whose simulation did not fail: states (S, N+1, 4) at each knot, deviations
+        (S, 2) W (x - x_plan) at the end [m], and the share with the plan's own transitions.
+    """
     task, model = plan.task, plan.task.model()
     policies = lqr(plan) if feedback else open_loop(plan.trajectory.inputs, len(task.first))
-    states, modes, same = [], [], 0
+    states, same = [], 0
     for change in starts:
         rolled = model.roll_out(task.first + np.array([*change, 0.0, 0.0]), policies)
         if rolled.ok[0]:
-            trajectory = rolled.select(0)
-            same += event_names(trajectory) == event_names(plan.trajectory)
-            states.append(trajectory.states)
-            modes.append(trajectory.aux.knots)
+            same += event_names(rolled.select(0)) == event_names(plan.trajectory)
+            states.append(rolled.select(0).states)
     x = np.reshape(states, (len(states), task.steps + 1, len(task.first)))
-    knots = np.reshape(np.array(modes, dtype=np.int64), x.shape[:2])
-    deviations = (x - plan.trajectory.states) @ OUTPUT.T
-    return Ends(deviations, x, knots, same / max(1, len(x)), len(starts) - len(x))
+    return x, (x[:, -1] - plan.trajectory.states[-1]) @ OUTPUT.T, same / max(1, len(x))
 
 
 def event_names(trajectory: Trajectory) -> list[str]:
@@ -300,71 +240,59 @@ def event_names(trajectory: Trajectory) -> list[str]:
     return [happened.event.transition.name for happened in trajectory.aux.events]
 
 
-def area_ratio(ends: Ends) -> float:
-    """Area of the convex hull of the end over that of the circle's polygon, E_a; 0 if flat."""
+def area_ratio(end: Array) -> float:
+    """Area of the convex hull of ends (T, 2) over that of the circle's polygon, E_a; 0 if flat."""
     start = 0.5 * POINTS * np.sin(2.0 * np.pi / POINTS) * SPREAD**2
-    if len(ends.end) < 3 or np.linalg.matrix_rank(ends.end - ends.end[0]) < 2:
+    if len(end) < 3 or np.linalg.matrix_rank(end - end[0]) < 2:
         return 0.0
-    return float(ConvexHull(ends.end).volume / start)
+    return float(ConvexHull(end).volume / start)
 
 
-def row(one: Measured, plain: Plan) -> dict[str, Any]:
+def row(plan: Plan, plain: Plan, options: StudyOptions, scale: float = 1.0) -> Row:
     """What a plan does to perturbed starts, beside the plain plan of the same task.
 
-    Distances [m] are of W (x - x_plan), so a velocity counts by ``SECONDS``; traces [m^2] and
-    determinants are of its second moments at the end, ``trace_ratio`` over those at the start.
-    ``phi_norm`` is the Frobenius norm of W Phi W^-1, ``effort`` the integral of the squared force
-    [N^2 s] and ``lqr_effort`` what feedback adds to it.
+    Starts are random, and for the area one standard deviation away. Distances [m] are of
+    W (x - x_plan), so a velocity counts by ``SECONDS``; traces [m^2] and determinants are of its
+    second moments at the end, ``trace_ratio`` over those at the start. ``predicted_trace`` is that
+    of W Phi V V' Phi' W' (3.37), ``phi_norm`` the Frobenius norm of W Phi W^-1, ``effort`` the
+    integral of the squared force [N^2 s] and ``lqr_effort`` what feedback adds to it.
     """
-    plan, cloud, tracked = one.plan, one.cloud, one.tracked
-    start = float(np.mean(np.sum((one.starts @ OUTPUT[:, :2].T) ** 2, axis=1)))
-    sign, log_det = np.linalg.slogdet(cloud.covariance)
-    change = tracked.states[:, :-1, 2] - plan.trajectory.states[:-1, 2]
-    made: dict[str, Any] = {"trace": float(np.trace(cloud.covariance))}
-    for prefix, ends in (("", cloud), ("lqr_", tracked)):
-        far = np.linalg.norm(ends.end, axis=1)
-        made[f"{prefix}trace_ratio"] = float(np.trace(ends.covariance)) / start
+    task, ends = plan.task, plan.trajectory
+    starts = gaussian_starts(options.count(TRIALS), options.seed, scale)
+    circle = np.stack((np.cos(CIRCLE), np.sin(CIRCLE)), axis=1) @ STARTS
+    cloud, tracked = perturbed(plan, starts), perturbed(plan, starts, feedback=True)
+    start = float(np.mean(np.sum((starts @ OUTPUT[:, :2].T) ** 2, axis=1)))
+    change = tracked[0][:, :-1, 2] - ends.states[:-1, 2]
+    made, moments = {}, []
+    for prefix, (_, end, _) in (("", cloud), ("lqr_", tracked)):
+        far = np.linalg.norm(end, axis=1)
+        moments.append(end.T @ end / max(1, len(end)))
+        made[f"{prefix}trace_ratio"] = float(np.trace(moments[-1])) / start
         made[f"{prefix}mean_distance"] = float(np.mean(far)) if len(far) else None
         made[f"{prefix}largest_distance"] = float(np.max(far)) if len(far) else None
+    sign, log_det = np.linalg.slogdet(moments[0])
+    predicted = float(np.sum(plan.spread**2))
     return {
-        "system": plan.task.name,
+        "system": task.name,
         "plan": plan.kind,
         "weight": plan.weight,
-        "scale": one.scale,
+        "scale": scale,
+        "trace": float(np.trace(moments[0])),
         **made,
-        "predicted_trace": plan.predicted_trace,
+        "predicted_trace": predicted,
         "log_det": float(log_det) if sign > 0.0 and np.isfinite(log_det) else None,
-        "area_ratio": area_ratio(one.circle),
-        "phi_norm": float(np.sqrt(plan.predicted_trace)) / SPREAD,
-        "phi_det": float(abs(np.linalg.det(plan.perturbations[-1]))) / SPREAD**2,
+        "area_ratio": area_ratio(perturbed(plan, circle)[1]),
+        "phi_norm": float(np.sqrt(predicted)) / SPREAD,
+        "phi_det": float(abs(np.linalg.det(plan.spread))) / SPREAD**2,
         "effort": plan.effort,
         "extra_effort": plan.effort / plain.effort - 1.0,
-        "lqr_effort": float(plan.task.timestep * np.mean(np.sum(change**2, axis=1))),
-        "same_events": cloud.same_events,
-        "failed": cloud.failed + tracked.failed,
-        "trials": len(one.starts),
-        "events": event_names(plan.trajectory),
-        "end": plan.trajectory.states[-1, :2].tolist(),
-        "status": plan.status,
-        "iterations": plan.iterations,
+        "lqr_effort": float(task.timestep * np.mean(np.sum(change**2, axis=1))),
+        "same_events": cloud[2],
+        "failed": 2 * len(starts) - len(cloud[1]) - len(tracked[1]),
+        "trials": len(starts),
+        "events": event_names(ends),
+        "end": ends.states[-1, :2].tolist(),
+        "status": plan.solution.status,
+        "iterations": plan.solution.iterations,
         "seconds": plan.seconds,
     }
-
-
-def draw_clouds(group: Sequence[Measured]) -> Figure:
-    """Where perturbed starts end, off the plan's end, and the growth of their spread over time."""
-    circle, panels, growth = np.stack((np.cos(CIRCLE), np.sin(CIRCLE)), axis=1), [], {}
-    for one in group:
-        plan, cloud = one.plan, one.cloud
-        panels.append(Panel(
-            {"samples": dots(cloud.end), "start": SPREAD * circle, "end": one.circle.end,
-             r"end, by $\Phi$": circle @ plan.perturbations[-1].T},
-            "height [m]", f"velocity x {SECONDS:g} s [m]",
-            settings={"aspect": "equal", "title": plan.kind},
-        ))  # fmt: skip
-        together = np.flatnonzero(np.all(cloud.modes == plan.trajectory.aux.knots, axis=0))[::5]
-        sampled = np.sqrt(np.mean(np.sum(cloud.deviations[:, together] ** 2, axis=2), axis=0))
-        growth[plan.kind] = over(plan.times, np.sqrt(np.sum(plan.perturbations**2, axis=(1, 2))))
-        growth[f"{plan.kind}, samples"] = dots(np.stack((plan.times[together], sampled), axis=1))
-    spread = Panel(growth, "time [s]", "spread [m]", settings={"yscale": "log"})
-    return draw(*panels, spread)

@@ -11,7 +11,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
-from typing import Any
 
 import numpy as np
 
@@ -27,7 +26,7 @@ from studies.kong.two_methods import (
     placements,
     reaching,
 )
-from studies.study import StudyOptions, StudyResult, study
+from studies.study import Row, StudyOptions, StudyResult, study
 
 DURATION = STEPS * 1e-3  # timesteps of 1 ms, 5.4 [s]
 PLACE = (1.0, 0.0)  # of the start, 5.4.3
@@ -60,13 +59,13 @@ def rows_of(
     found: Comparison,
     velocity: tuple[float, float] = VELOCITY,
     push: tuple[float, float] = PUSH,
-) -> list[dict[str, Any]]:
+) -> list[Row]:
     """Both methods' rows, with the start's velocity [m/s] and begin and end of the push [s]."""
     more = {"velocity": list(velocity), "push": list(push)}
     return [row | more for row in found.rows("impact", PRINTED)]
 
 
-def other_starts(options: StudyOptions) -> Iterator[dict[str, Any]]:
+def other_starts(options: StudyOptions) -> Iterator[Row]:
     """Rows of the starts that can be simulated, at other velocities and times of the push."""
     cases = [(each, push) for each in VELOCITIES for push in PUSHES]
     for velocity, push in options.track(cases):

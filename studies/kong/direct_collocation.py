@@ -9,8 +9,7 @@ by this, which shares nothing with it but the system. The modes have states and 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Sequence
 from functools import partial
 from typing import Any, NamedTuple
 
@@ -43,12 +42,8 @@ class DirectSolution(NamedTuple):
     inputs: Array  # (phases, K+1, m)
 
 
-@dataclass(frozen=True)
-class DirectProblem:
-    """Minimise terminal(x(T)) + int running(t, x, u) dt over the phases of a mode sequence.
-
-    The unknowns z are all durations [s], then state and input of every node, phase by phase.
-    """
+class DirectProblem(NamedTuple):
+    """Minimise terminal(x(T)) + int running(t, x, u) dt over the phases of a mode sequence."""
 
     system: System
     initial_mode: int
@@ -59,80 +54,86 @@ class DirectProblem:
     terminal: Callable[[Array], float]
     intervals: int = 10  # K of each phase
 
-    @property
-    def numbers(self) -> list[int]:
-        """Mode number of each phase."""
-        return [self.initial_mode, *(edge.target for edge in self.edges)]
 
-    def node(self, p: int, k: int) -> NDArray[np.int64]:
+def solve_direct(problem: DirectProblem, durations: Sequence[float], u: Array) -> DirectSolution:
+    """A local optimum near a guess: each phase flows for its duration [s] with the input u (m,).
+
+    The unknowns z are all durations [s], then state and input of every node, phase by phase.
+    """
+    system, mode, edges, x0, duration, running, terminal, K = problem
+    numbers, n = [mode, *(edge.target for edge in edges)], len(x0)
+    count, width, leaving = len(numbers), n + system.input_dim, (*edges, None)
+    modes = [system.modes[number] for number in numbers]
+
+    def node(p: int, k: int) -> NDArray[np.int64]:
         """Where the state and the input of node k of phase p are."""
-        width = len(self.x0) + self.system.input_dim
-        return len(self.numbers) + (p * (self.intervals + 1) + k) * width + np.arange(width)
+        return count + (p * (K + 1) + k) * width + np.arange(width)
 
-    def term(self, p: int, nodes: Sequence[int], value: Callable[..., Any]) -> Term:
+    def term(p: int, nodes: Sequence[int], value: Callable[..., Any]) -> Term:
         """A term of ``value(interval length [s], node, ...)``."""
-        n = len(self.x0)
 
         def of_unknowns(z: Array) -> Array:
-            h, parts = z[p] / self.intervals, z[p + 1 :].reshape(len(nodes), -1)
+            h, parts = z[p] / K, z[p + 1 :].reshape(len(nodes), -1)
             t = np.sum(z[:p]) + nodes[0] * h
-            at = [(t + i * h, y[:n], y[n:]) for i, y in enumerate(parts)]
-            return np.atleast_1d(value(h, *at))
+            return np.atleast_1d(
+                value(h, *((t + i * h, y[:n], y[n:]) for i, y in enumerate(parts)))
+            )
 
-        return Term(of_unknowns, np.concatenate([range(p + 1), *(self.node(p, k) for k in nodes)]))
+        return Term(of_unknowns, np.concatenate([range(p + 1), *(node(p, k) for k in nodes)]))
 
-    def costs(self) -> Iterator[Term]:
-        """Simpson's rule in each interval, and the terminal cost."""
-        rate = self.running
+    def everywhere(value: Callable[..., Any]) -> list[Term]:
+        return [term(p, [k, k + 1], partial(value, mode)) for p, mode in enumerate(modes)
+                for k in range(K)]  # fmt: skip
 
-        def simpson(mode: Mode, h: float, first: Node, last: Node) -> float:
-            middle = rate(*_middle(mode, h, first, last))
-            return h / 6.0 * (rate(*first) + 4.0 * middle + rate(*last))
+    def simpson(mode: Mode, h: float, first: Node, last: Node) -> float:
+        middle = running(*_middle(mode, h, first, last))
+        return h / 6.0 * (running(*first) + 4.0 * middle + running(*last))
 
-        yield from self._everywhere(simpson)
-        last = len(self.edges)
-        yield self.term(last, [self.intervals], lambda h, node: self.terminal(node[1]))
+    cost = everywhere(simpson)
+    cost.append(term(len(edges), [K], lambda h, node: terminal(node[1])))
+    # Initial state, defects, guards and resets, and the duration of the whole.
+    equal = [Term(lambda x: x - x0, node(0, 0)[:n]), *everywhere(_defect)]
+    for p, edge in enumerate(edges):
+        end = term(p, [K], _guard(edge))
 
-    def equalities(self) -> Iterator[Term]:
-        """Initial state, defects, guards and resets, and the duration of the whole."""
-        n = len(self.x0)
-        yield Term(lambda x: x - self.x0, self.node(0, 0)[:n])
-        yield from self._everywhere(_defect)
-        for p, edge in enumerate(self.edges):
-            end = self.term(p, [self.intervals], _guard(edge))
+        def jump(z: Array, p: int = p, edge: Transition = edge) -> Array:
+            x, u, after = np.split(z[p + 1 :], [n, len(z) - p - 1 - n])
+            return after - edge.reset(np.sum(z[: p + 1]), x, u)
 
-            def jump(z: Array, p: int = p, edge: Transition = edge) -> Array:
-                x, u, after = np.split(z[p + 1 :], [n, len(z) - p - 1 - n])
-                return after - edge.reset(np.sum(z[: p + 1]), x, u)
-
-            yield end
-            yield Term(jump, np.concatenate((end.where, self.node(p + 1, 0)[:n])))
-        total = np.arange(len(self.numbers))
-        yield Term(lambda T: np.array([np.sum(T) - self.duration]), total)
-
-    def inequalities(self) -> Iterator[Term]:
-        """No guard is crossed but at the end of a phase, by the transition taken there."""
-        for p, (number, taken) in enumerate(zip(self.numbers, (*self.edges, None), strict=True)):
-            for edge in self.system.outgoing(number):
-                for k in range(1, self.intervals + (edge is not taken)):
-                    yield self.term(p, [k], _guard(edge))
-
-    def _everywhere(self, value: Callable[..., object]) -> Iterator[Term]:
-        for p, number in enumerate(self.numbers):
-            for k in range(self.intervals):
-                yield self.term(p, [k, k + 1], partial(value, self.system.modes[number]))
-
-    def guess(self, durations: Sequence[float], u: Array) -> Array:
-        """Unknowns of phases that flow for given durations with one input, guards ignored."""
-        z, t, x = [np.asarray(durations, dtype=np.float64)], 0.0, self.x0
-        for number, T, edge in zip(self.numbers, durations, (*self.edges, None), strict=True):
-            start = x
-            for k in range(self.intervals + 1):
-                x = flow_state(self.system.modes[number], t, start, u, k * T / self.intervals)
-                z.append(np.concatenate((x, u)))
-            t += T
-            x = edge.reset(t, x, u) if edge else x
-        return np.concatenate(z)
+        equal += [end, Term(jump, np.concatenate((end.where, node(p + 1, 0)[:n])))]
+    equal.append(Term(lambda T: np.array([np.sum(T) - duration]), np.arange(count)))
+    # No guard is crossed but at the end of a phase, by the transition taken there.
+    positive = [
+        term(p, [k], _guard(edge))
+        for p, (number, taken) in enumerate(zip(numbers, leaving, strict=True))
+        for edge in system.outgoing(number)
+        for k in range(1, K + (edge is not taken))
+    ]
+    # The guess: phases that flow for given durations with one input, guards ignored.
+    z, t, x = [np.asarray(durations, dtype=np.float64)], 0.0, x0
+    for mode, T, edge in zip(modes, durations, leaving, strict=True):
+        start = x
+        for k in range(K + 1):
+            x = flow_state(mode, t, start, u, k * T / K)
+            z.append(np.concatenate((x, u)))
+        t += T
+        x = edge.reset(t, x, u) if edge else x
+    guess = np.concatenate(z)
+    result = minimize(
+        lambda z: float(np.sum(_values(cost, z))),
+        guess,
+        jac=lambda z: np.sum(_slopes(cost, z), axis=0),
+        bounds=[(_SHORTEST * duration, None)] * count + [(None, None)] * (len(guess) - count),
+        constraints=[
+            {"type": kind, "fun": lambda z, c=c: _values(c, z), "jac": lambda z, c=c: _slopes(c, z)}
+            for kind, c in (("eq", equal), ("ineq", positive)) if c
+        ],
+        method="SLSQP",
+        options={"maxiter": 200, "ftol": 1e-10},
+    )  # fmt: skip
+    nodes = result.x[count:].reshape(count, K + 1, -1)
+    ok = bool(result.success and np.isfinite(result.fun))
+    return DirectSolution(ok, float(result.fun), result.x[:count], nodes[..., :n], nodes[..., n:])
 
 
 def _middle(mode: Mode, h: float, first: Node, last: Node) -> Node:
@@ -152,29 +153,6 @@ def _guard(edge: Transition) -> Callable[..., object]:
     return lambda h, node: edge.guard(*node)
 
 
-def solve_direct(problem: DirectProblem, durations: Sequence[float], u: Array) -> DirectSolution:
-    """A local optimum near a guess: each phase flows for its duration [s] with the input u (m,)."""
-    guess, count, n = problem.guess(durations, u), len(durations), len(problem.x0)
-    bounds = [(_SHORTEST * problem.duration, None)] * count + [(None, None)] * (len(guess) - count)
-    cost = list(problem.costs())
-    result = minimize(
-        lambda z: float(np.sum(_values(cost, z))),
-        guess,
-        jac=lambda z: np.sum(_slopes(cost, z), axis=0),
-        bounds=bounds,
-        constraints=[
-            {"type": kind, "fun": lambda z, c=c: _values(c, z), "jac": lambda z, c=c: _slopes(c, z)}
-            for kind, c in (("eq", [*problem.equalities()]), ("ineq", [*problem.inequalities()]))
-            if c
-        ],
-        method="SLSQP",
-        options={"maxiter": 200, "ftol": 1e-10},
-    )
-    nodes = result.x[count:].reshape(count, problem.intervals + 1, -1)
-    ok = bool(result.success and np.isfinite(result.fun))
-    return DirectSolution(ok, float(result.fun), result.x[:count], nodes[..., :n], nodes[..., n:])
-
-
 def _values(terms: Sequence[Term], z: Array) -> Array:
     return np.concatenate([term.value(z[term.where]) for term in terms])
 
@@ -182,9 +160,9 @@ def _values(terms: Sequence[Term], z: Array) -> Array:
 def _slopes(terms: Sequence[Term], z: Array) -> Array:
     """Jacobian (rows, len(z)) of the terms."""
     rows = []
-    for term in terms:
-        block = jacobian(term.value, z[term.where])
+    for value, where in terms:
+        block = jacobian(value, z[where])
         row = np.zeros((len(block), len(z)))
-        row[:, term.where] = block
+        row[:, where] = block
         rows.append(row)
     return np.concatenate(rows)

@@ -9,9 +9,9 @@ point of each step can step over such lines, and reaches more; the longer its st
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
-from functools import cache, lru_cache, partial
+from functools import lru_cache, partial
 from typing import Any, Literal, NamedTuple
 
 import numpy as np
@@ -20,7 +20,7 @@ from scipy.sparse import csr_array
 from scipy.sparse.csgraph import breadth_first_order
 
 from controller.convergent.evaluation import evaluate
-from controller.convergent.hill import SINE_HILL, Hill, HillDerivatives
+from controller.convergent.hill import SINE_HILL, Hill
 from controller.convergent.hill_path import Convergence, HillPath, HillProblem
 from controller.convergent.hill_trajectory import HillTrajectory
 from controller.convergent.hill_transcription import SHORTEST, TrajectoryOptions
@@ -32,62 +32,49 @@ from saltus.sweep.running import backend_ready, default_jobs, run_all
 from studies.study import StudyOptions
 
 Planner = Literal["T-OPT shortest", "T-OPT", "RRT", "RRT*"]
-Metric = Literal["average", "maximum"]
 ANY_POWER, ONE = (0.0, 2.0), (1.0, 1.0)
 
 
-class Printed(NamedTuple):
-    """A line of Table 2.1: means alone."""
-
-    success: float  # S [%]
-    log_area_ratio_mean: float
-    log_distance_ratio_mean: float
-    acceleration_cost: float
-    seconds: float  # T
+PRINTED = ("success", "log_area_ratio_mean", "log_distance_ratio_mean", "acceleration_cost",
+           "seconds")  # of Table 2.1: S [%], means, T  # fmt: skip
 
 
 class Method(NamedTuple):
     """A way to plan."""
 
     number: int  # in 2.4.1
-    label: str
+    name: str
     planner: Planner
     convergence: Convergence
     powers: tuple[float, float]
-    printed: Printed
+    printed: tuple[float, ...]  # as PRINTED
     both_ends: bool = False  # T-OPT asks its constraint also where a step ends
+
+    @property
+    def label(self) -> str:
+        """Number and name."""
+        return f"{self.number} {self.name}"
 
     def problem(self, start: np.ndarray, goal: np.ndarray) -> HillProblem:
         """From start to goal on the thesis's hill, as this method is asked it."""
         return HillProblem(start, goal, self.convergence, self.powers)
 
 
-METHODS = (
-    Method(1, "1 T-OPT shortest", "T-OPT shortest", "none", ONE,
-           Printed(100.0, 0.09, 0.685, 0.406, 0.741)),
-    Method(2, "2 T-OPT", "T-OPT", "none", ANY_POWER,
-           Printed(100.0, -3.26, 0.425, 5.89, 219.0)),
-    Method(3, "3 B-RRT", "RRT", "none", ANY_POWER,
-           Printed(96.5, -3.03, -0.00146, 31.8, 73.0)),
-    Method(4, "4 B-RRT*", "RRT*", "none", ANY_POWER,
-           Printed(94.0, -3.08, 0.133, 7.96, 181.0)),
-    Method(5, "5 T-OPT D_m < 0", "T-OPT", "maximum", ANY_POWER,
-           Printed(4.5, -5.17, -0.221, 76.3, 244.0)),
-    Method(6, "6 CR-RRT D_m < 0", "RRT", "maximum", ANY_POWER,
-           Printed(7.5, -1.78, -0.124, 20.0, 32.3)),
-    Method(7, "7 CR-RRT* D_m < 0", "RRT*", "maximum", ANY_POWER,
-           Printed(1.0, -0.20, -0.005, 5.55, 2160.0)),
-    Method(8, "8 T-OPT D_a < 0", "T-OPT", "average", ANY_POWER,
-           Printed(92.5, -4.2, 0.0633, 6.52, 714.0)),
-    Method(9, "9 T-OPT p = 1 D_a < 0", "T-OPT", "average", ONE,
-           Printed(84.0, -3.06, 0.0921, 6.37, 121.0)),
-    Method(10, "10 CR-RRT D_a < 0", "RRT", "average", ANY_POWER,
-           Printed(93.0, -3.17, -0.0176, 29.2, 96.6)),
-    Method(11, "11 CR-RRT* D_a < 0", "RRT*", "average", ANY_POWER,
-           Printed(83.5, -3.01, 0.028, 9.2, 708.0)),
-)  # fmt: skip
-
-BOTH_ENDS = tuple(METHODS[number - 1]._replace(both_ends=True) for number in (5, 8, 9))
+_TABLE: tuple[tuple[str, Planner, Convergence, tuple[float, float], tuple[float, ...]], ...] = (
+    ("T-OPT shortest", "T-OPT shortest", "none", ONE, (100.0, 0.09, 0.685, 0.406, 0.741)),
+    ("T-OPT", "T-OPT", "none", ANY_POWER, (100.0, -3.26, 0.425, 5.89, 219.0)),
+    ("B-RRT", "RRT", "none", ANY_POWER, (96.5, -3.03, -0.00146, 31.8, 73.0)),
+    ("B-RRT*", "RRT*", "none", ANY_POWER, (94.0, -3.08, 0.133, 7.96, 181.0)),
+    ("T-OPT D_m < 0", "T-OPT", "maximum", ANY_POWER, (4.5, -5.17, -0.221, 76.3, 244.0)),
+    ("CR-RRT D_m < 0", "RRT", "maximum", ANY_POWER, (7.5, -1.78, -0.124, 20.0, 32.3)),
+    ("CR-RRT* D_m < 0", "RRT*", "maximum", ANY_POWER, (1.0, -0.20, -0.005, 5.55, 2160.0)),
+    ("T-OPT D_a < 0", "T-OPT", "average", ANY_POWER, (92.5, -4.2, 0.0633, 6.52, 714.0)),
+    ("T-OPT p = 1 D_a < 0", "T-OPT", "average", ONE, (84.0, -3.06, 0.0921, 6.37, 121.0)),
+    ("CR-RRT D_a < 0", "RRT", "average", ANY_POWER, (93.0, -3.17, -0.0176, 29.2, 96.6)),
+    ("CR-RRT* D_a < 0", "RRT*", "average", ANY_POWER, (83.5, -3.01, 0.028, 9.2, 708.0)),
+)
+METHODS = [Method(number, *each) for number, each in enumerate(_TABLE, start=1)]
+BOTH_ENDS = [METHODS[number - 1]._replace(both_ends=True) for number in (5, 8, 9)]
 
 
 def ends(seed: int, trial: int) -> tuple[np.ndarray, np.ndarray]:
@@ -143,8 +130,8 @@ def run_trials(options: StudyOptions, methods: Iterable[Method] = METHODS) -> Tr
         for trial, result in run_all(work, list(range(count))):
             made[trial] = result
             options.progress(len(made), count, "trials")
-    in_order = zip(*(made[trial] for trial in range(count)), strict=True)
-    return Trials(count, {m.number: list(each) for m, each in zip(chosen, in_order, strict=True)})
+    columns = zip(*(made[trial] for trial in range(count)), strict=True)
+    return Trials(count, dict(zip((method.number for method in chosen), columns, strict=True)))
 
 
 def plan(method: Method, seed: int, trial: int, repeat: int = 0) -> tuple[HillProblem, HillPath]:
@@ -247,7 +234,7 @@ class ReachGraph(NamedTuple):
 
 
 def reach_graph(
-    hill: Hill, metric: Metric, powers: tuple[float, float], spacing: float = 0.025
+    hill: Hill, metric: Convergence, powers: tuple[float, float], spacing: float = 0.025
 ) -> ReachGraph:
     """The graph of steps with D_a or D_m below 0.
 
@@ -261,52 +248,40 @@ def reach_graph(
         np.linspace(low, high, round((high - low) / spacing) + 1)
         for low, high in (hill.x_bounds, hill.y_bounds)
     )
-    at = hill.at(*np.meshgrid(x, y, indexing="ij"))
-    number = np.arange(len(x) * len(y)).reshape(len(x), len(y))
-    rows, columns = [], []
-    for i, j in _offsets():
-        from_x, to_x = _overlap(len(x), i)
-        from_y, to_y = _overlap(len(y), j)
-        step = np.array([i * (x[1] - x[0]), j * (y[1] - y[0])])
-        converges = np.zeros(number[from_x, from_y].shape, dtype=np.bool_)
+    grid = np.meshgrid(x, y, indexing="ij")
+    slopes, number = hill.at(*grid)[1:], np.arange(grid[0].size).reshape(grid[0].shape)
+    ends, near = [], range(-_AROUND, _AROUND + 1)
+    for i, j in ((i, j) for i in near for j in near if np.gcd(i, j) == 1):
+        (from_x, to_x), (from_y, to_y) = _overlap(len(x), i), _overlap(len(y), j)
+        first, last = number[from_x, from_y], number[to_x, to_y]
+        converges = np.zeros(first.shape, dtype=np.bool_)
+        step = i * (x[1] - x[0]), j * (y[1] - y[0])  # in one unit of time
         for p in np.unique(np.linspace(*powers, _POWERS)):
-            free = metric_along(at, step, p, metric) < 0.0
+            metrics = divergence_metrics(*jacobian(*slopes, *step, p))
+            free = metrics[metric == "maximum"] < 0.0
             converges |= free[from_x, from_y] & free[to_x, to_y]
-        rows.append(number[from_x, from_y][converges])
-        columns.append(number[to_x, to_y][converges])
-    ends = np.concatenate(rows), np.concatenate(columns)
-    steps = csr_array((np.ones(len(ends[0]), dtype=np.int8), ends), shape=(number.size,) * 2)
-    return ReachGraph(np.stack(np.meshgrid(x, y, indexing="ij"), axis=-1).reshape(-1, 2), steps)
+        ends.append((first[converges], last[converges]))
+    pairs = tuple(np.concatenate(each) for each in zip(*ends, strict=True))
+    steps = csr_array((np.ones(len(pairs[0]), dtype=np.int8), pairs), shape=(number.size,) * 2)
+    return ReachGraph(np.stack(grid, axis=-1).reshape(-1, 2), steps)
 
 
-def metric_along(at: HillDerivatives, step: Array, p: float, metric: Metric) -> Array:
-    """D_a or D_m where the robot goes along ``step`` (2,) [m] in one unit of time, with power p."""
-    average, maximum = divergence_metrics(*jacobian(*at[1:], step[0], step[1], p))
-    return maximum if metric == "maximum" else average
+def reachable_shares(places: Array) -> dict[int, float]:
+    """Share [%] of the pairs (T, 2, 2) [m] of start and goal with a convergent way.
 
-
-def reachable_shares(places: Array, hill: Hill = SINE_HILL) -> Callable[[Method], float | None]:
-    """Share [%] of the pairs (T, 2, 2) [m] of start and goal with a convergent way, by method.
-
-    None where a method has no constraint.
+    By the number of a method; those without a constraint have none.
     """
-
-    @cache
-    def share(metric: Metric, powers: tuple[float, float], eta: float) -> float:
-        graph = reach_graph(hill, metric, powers)
-        return 100.0 * float(np.mean([graph.joins(start, goal, eta) for start, goal in places]))
-
-    def of_method(method: Method) -> float | None:
-        if method.convergence == "none":
-            return None
-        return share(method.convergence, method.powers, method.problem(*places[0]).eta)
-
-    return of_method
-
-
-def _offsets() -> list[tuple[int, int]]:
-    near = range(-_AROUND, _AROUND + 1)
-    return [(i, j) for i in near for j in near if np.gcd(i, j) == 1]
+    graph, shares = lru_cache(None)(reach_graph), {}
+    for method in METHODS:
+        if method.convergence != "none":
+            ways, eta = (
+                graph(SINE_HILL, method.convergence, method.powers),
+                method.problem(*places[0]).eta,
+            )
+            shares[method.number] = 100.0 * float(
+                np.mean([ways.joins(start, goal, eta) for start, goal in places])
+            )
+    return shares
 
 
 def _overlap(count: int, offset: int) -> tuple[slice, slice]:

@@ -35,7 +35,7 @@ from studies.kong.two_methods import (
     placements,
     reaching,
 )
-from studies.study import StudyOptions, StudyResult, study
+from studies.study import Row, StudyOptions, StudyResult, study
 
 DURATION = STEPS * 0.002  # timesteps of 2 ms, 5.4.4 [s]
 WEIGHTS = 0.01, (1000.0, 1000.0, 1000.0, 0.1, 0.1, 0.1)  # R / I, and the diagonal of Q_N, 5.4.4
@@ -83,7 +83,7 @@ def run(options: StudyOptions) -> StudyResult:
                 "position_error": float(np.linalg.norm((end.states[-1] - perch())[:2])),
             })  # fmt: skip
     ends, angle = found["end"].trajectories(), np.linspace(-0.36, 0.72, 200)
-    paths: dict[str, object] = {name: one.states[:, :2] for name, one in ends.items()}
+    paths: Row = {name: one.states[:, :2] for name, one in ends.items()}
     for name, one in ends.items():  # the quadcopter now and then
         middle, turn = one.states[::40, :2], one.states[::40, 2]
         half = ARM * np.stack([np.cos(turn), np.sin(turn)], axis=1)

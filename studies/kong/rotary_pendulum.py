@@ -32,7 +32,7 @@ import math
 import time
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from matplotlib.figure import Figure
@@ -50,7 +50,7 @@ from controller.convergent.rotary.tracking import Tracked, track
 from controller.convergent.rotary.trajectory import SwingUp, accuracy, interpolants, measure
 from hybrid.systems import Array
 from studies.figures import COLOURS, Panel, draw, over
-from studies.study import Criterion, StudyOptions, StudyResult, study
+from studies.study import Criterion, Row, StudyOptions, StudyResult, study
 
 COARSE = 0.1  # an interval's error from which a plan is not to be trusted [rad, rad/s]
 TRIALS = 50  # machines that track each plan
@@ -60,11 +60,6 @@ SHOWN = {
     "success_swinging": "success swinging", "average_divergence": "D_a [1/s]",
     "tracked": "tracked",
 }  # keys in the table for a person, and their headings  # fmt: skip
-MEASURES = (
-    "success", "success_plus", "success_minus", "swing_time", "success_swinging", "first_lost",
-    "average_divergence", "energy", "roughness", "max_torque", "max_voltage", "interval_error",
-    "whole_error", "tracked",
-)  # of a row; None where there is no plan  # fmt: skip
 NAMES = ("minimal_energy", "smooth", "convergent")
 
 
@@ -83,7 +78,7 @@ class Case:
 class Solved(NamedTuple):
     """One swing-up of a case; without a plan, its row alone says why."""
 
-    row: dict[str, Any]
+    row: Row
     swing: SwingUp
     perturbed: Perturbed | None = None
     tracked: Tracked | None = None
@@ -99,17 +94,15 @@ def run(options: StudyOptions) -> StudyResult:
     solved = {case.name: solve(case, trials, options.seed)
               for case in options.track(cases, lambda case: case.name)}  # fmt: skip
     rows = [entry.row for entries in solved.values() for entry in entries.values()]
-    base = solved[BASE.name]
-    convergent, smooth = base["convergent"].row["success"], base["smooth"].row["success"]
-    if options.full and base["convergent"].swing.ok:  # was the smooth one only a poorer optimum?
+    _, smooth, convergent = (base := solved[BASE.name]).values()
+    if options.full and convergent.swing.ok:  # was the smooth one only a poorer optimum?
         started, cost = time.perf_counter(), SwingUpCost(1.0, BASE.gamma)
-        swing = SwingUpPlanner(BASE.task, BASE.pendulum).solve(cost, base["convergent"].swing)
+        swing = SwingUpPlanner(BASE.task, BASE.pendulum).solve(cost, convergent.swing)
         seconds, name = time.perf_counter() - started, "smooth_from_convergent"
         rows.insert(3, evaluate(BASE, name, swing, seconds, trials, options.seed).row)
-    criteria = [Criterion(
-        "success rate of the convergent swing-up, against that of the smooth one",
-        convergent, ">", math.nan if smooth is None else smooth,
-    )]  # fmt: skip
+    bound = math.nan if smooth.row["success"] is None else smooth.row["success"]
+    what = "success rate of the convergent swing-up, against that of the smooth one"
+    criteria = [Criterion(what, convergent.row["success"], ">", bound)]
     criteria += [
         Criterion(f"{row['case']}, {row['trajectory']}: interval_error", row["interval_error"], "<",
                   COARSE)
@@ -121,7 +114,7 @@ def run(options: StudyOptions) -> StudyResult:
 def family() -> list[Case]:
     """The base with one number changed each time, and where plain tasks show little."""
     strong, later = replace(BASE.task, torque_limit=0.1), QUBE_LATER_EDITION
-    changes: dict[str, dict[str, Any]] = {
+    changes: dict[str, Row] = {
         "2.5 s": {"task": replace(BASE.task, duration=2.5, waypoints=201)},
         "4 s": {"task": replace(BASE.task, duration=4.0, waypoints=321)},
         "0.075 N m": {"task": replace(BASE.task, torque_limit=0.075)},
@@ -161,28 +154,36 @@ def solve(case: Case, trials: int, seed: int) -> Mapping[str, Solved]:
 def evaluate(
     case: Case, name: str, swing: SwingUp, seconds: float, trials: int, seed: int
 ) -> Solved:
-    """Perturb and track one swing-up, and make its row."""
-    row: dict[str, Any] = {
+    """Perturb and track one swing-up, and make its row; numbers are None where there is no plan."""
+    row: Row = {
         "trajectory": name, "case": case.name, "status": swing.status,
         "iterations": swing.iterations, "seconds": seconds, "message": swing.message,
-    }  # fmt: skip
+    } | dict.fromkeys((
+        "success", "success_plus", "success_minus", "swing_time", "success_swinging", "first_lost",
+        "average_divergence", "energy", "roughness", "max_torque", "max_voltage", "interval_error",
+        "whole_error", "tracked",
+    ))  # fmt: skip
     if not swing.ok:
-        return Solved(row | dict.fromkeys(MEASURES), swing)
-    feedback = design(case.pendulum, swing, case.weights)
-    pushed = perturb(case.pendulum, feedback, swing.times)
+        return Solved(row, swing)
+    feedback, times = design(case.pendulum, swing, case.weights), swing.times
+    pushed = perturb(case.pendulum, feedback, times)
     tracked = track(case.pendulum, feedback, trials, seed) if trials else None
     costs, errors = measure(case.pendulum, swing), accuracy(case.pendulum, swing)
     start = int(np.argmax(np.abs(swing.states[:, 1]) > SWINGS))  # of the swing
-    share = np.mean(np.concatenate([pushed.plus[start:], pushed.minus[start:]]))
     lost = np.logical_not(np.logical_and(pushed.plus, pushed.minus))
-    measured = (
-        float(np.mean(pushed.success)), float(np.mean(pushed.plus)), float(np.mean(pushed.minus)),
-        float(swing.times[-1] - swing.times[start]), float(share),
-        float(swing.times[np.argmax(lost)]) if np.any(lost) else None, costs.average_divergence,
-        costs.energy, costs.roughness, costs.torque, costs.voltage, errors.interval, errors.whole,
-        None if tracked is None else float(np.mean(tracked.success)),
-    )  # fmt: skip
-    return Solved(row | dict(zip(MEASURES, measured, strict=True)), swing, pushed, tracked)
+    row |= {
+        "success": float(np.mean(pushed.success)),
+        "success_plus": float(np.mean(pushed.plus)),
+        "success_minus": float(np.mean(pushed.minus)),
+        "swing_time": float(times[-1] - times[start]),
+        "success_swinging": float(np.mean([pushed.plus[start:], pushed.minus[start:]])),
+        "first_lost": float(times[np.argmax(lost)]) if np.any(lost) else None,
+        "average_divergence": costs.average_divergence, "energy": costs.energy,
+        "roughness": costs.roughness, "max_torque": costs.torque, "max_voltage": costs.voltage,
+        "interval_error": errors.interval, "whole_error": errors.whole,
+        "tracked": None if tracked is None else float(np.mean(tracked.success)),
+    }  # fmt: skip
+    return Solved(row, swing, pushed, tracked)
 
 
 def figures(base: Mapping[str, Solved]) -> dict[str, Figure]:
@@ -247,9 +248,10 @@ def _bundle(
 ) -> Panel:
     """One thin line for each column of values (k, m), and the plan over them."""
     good = success.astype(bool)
-    curves: dict[str, Any] = {
+    curves: Row = {
         name: over(times, values[:, kept], color=COLOURS[colour], linewidth=0.4)
-        for name, kept, colour in (("held", good, "final"), ("lost", ~good, "dxr")) if kept.any()
+        for name, kept, colour in (("held", good, "final"), ("lost", ~good, "dxr"))
+        if kept.any()
     }
     curves["planned"] = over(planned_times, planned, color="black")
     return Panel(curves, "time [s]", label)

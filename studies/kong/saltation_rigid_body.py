@@ -8,8 +8,6 @@ over all states and bodies; none where a neighbour did not go through the event.
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
-
 import numpy as np
 
 from hybrid.rigid_body.body import RigidBody
@@ -28,7 +26,7 @@ from studies.kong.closed_forms import closed_form
 from studies.kong.saltations import contact_states, finite_difference_saltation, relative_error
 from studies.kong.systems.slope_ball import slope_ball_body
 from studies.kong.systems.three_link_arm import HANGING, three_link_arm
-from studies.study import Criterion, StudyOptions, StudyResult, study
+from studies.study import Criterion, Row, StudyOptions, StudyResult, study
 
 SLIDING = (SLIDING_FORWARD, SLIDING_BACKWARD)
 TRIALS = 100  # states per transition and body
@@ -37,24 +35,19 @@ ERRORS = "max_error_definition", "max_error_finite_difference"
 SHOWN = ("transition", *ERRORS, "states")
 
 
-class Place(NamedTuple):
-    """A body, and the positions (m,) around which its random states lie."""
-
-    name: str
-    body: RigidBody
-    around: Array
+Place = tuple[str, RigidBody, Array]  # a body, and positions (m,) around which its states lie
 
 
 def _arm(mu_s: float = 0.6, ratio: float = 2.0 / 3.0, restitution: float = 0.0) -> Place:
     mu_k = ratio * mu_s
     body = three_link_arm(mu_s, mu_k, impact_friction=mu_k, restitution=restitution)
-    return Place("three_link_arm", body, HANGING)
+    return "three_link_arm", body, HANGING
 
 
 def _ball(mu_s: float = 0.6, restitution: float = 0.0) -> Place:
     mu_k = 2.0 / 3.0 * mu_s
     body = slope_ball_body(mu_s=mu_s, mu_k=mu_k, impact_friction=mu_k, restitution=restitution)
-    return Place("slope_ball", body, np.zeros(2))
+    return "slope_ball", body, np.zeros(2)
 
 
 INTO_SLIDING = [(APPROACHING, mode) for mode in SLIDING]
@@ -89,7 +82,7 @@ def run(options: StudyOptions) -> StudyResult:
     return StudyResult(rows, columns=SHOWN, criteria=criteria)
 
 
-def row_of(name: str, trials: int, rng: np.random.Generator) -> dict[str, Any]:
+def row_of(name: str, trials: int, rng: np.random.Generator) -> Row:
     """Errors at ``trials`` states of each body, shared out among its edges."""
     edges, places = CASES[name]
     errors = []
@@ -109,5 +102,5 @@ def row_of(name: str, trials: int, rng: np.random.Generator) -> dict[str, Any]:
         **{key: float(value) if np.isfinite(value) else None
            for key, value in zip(ERRORS, largest, strict=True)},
         "states": len(errors),
-        "bodies": [place.name for place in places],
+        "bodies": [each for each, *_ in places],
     }  # fmt: skip

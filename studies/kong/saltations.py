@@ -21,6 +21,10 @@ from hybrid.rigid_body.impacts import sticking_impulse
 from hybrid.systems import Array, Mode, System, Transition
 
 _TOLERANCE = SimulationOptions(rtol=1e-13, atol=1e-15)  # flows last about ``step`` seconds
+# h relative to max(1, |x_i|). It is reduced so that events shift by at most so many seconds, and by
+# at most that part of the time in which the guard's rate would vanish.
+_STEP = 3e-4
+_DRAWS = 200  # per state
 _SECANT_STEPS = 40
 _STRAIGHT = 1e-9  # flows shorter than this [s] are lines to rounding
 _SMALLEST = 1e-13  # relative step below which a difference is rounding error
@@ -45,8 +49,6 @@ def finite_difference_saltation(
     t: float,
     x: Array,
     u: Array,
-    step: float = 3e-4,
-    u_after: Array | None = None,
 ) -> Array:
     """Xi (n_target, n_source) by its definition (3.10), from simulated neighbours.
 
@@ -59,30 +61,58 @@ def finite_difference_saltation(
         transition: the event's transition; other guards are ignored.
         t: time of the event [s].
         x: state on the guard (n_source,), where (3.11) holds.
-        u: input (m,) before the event.
-        step: h relative to max(1, |x_i|). It is reduced so that events shift by at most ``step``
-            seconds, and by at most ``step`` of the time in which the guard's rate would vanish.
-        u_after: input after the event, if it jumps there.
+        u: input (m,).
 
     Returns:
         The matrix; a column is NaN if a neighbour does not reach the guard, or if the guard is
         grazed and no step is small enough.
     """
-    after = u if u_after is None else u_after
-    rate = system.guard_rate(transition, t, x, u)
-    slopes = np.abs(transition.guard_state(t, x, u))
-    longest = _time_scale(system, transition, t, x, u, rate) * abs(rate)
-    sizes = step * np.minimum(np.maximum(1.0, np.abs(x)), longest / np.maximum(slopes, 1e-300))
+    source, target = system.modes[transition.source], system.modes[transition.target]
+    guard, guard_rate = transition.guard, system.guard_rate(transition, t, x, u)
+
+    def flowed(mode: Mode, t: float, x: Array, u: Array, duration: float) -> Array:
+        return flow_state(mode, t, x, u, duration, _TOLERANCE, resolved=True)
+
+    def scale(h: float = 1e-5) -> float:
+        """Time [s] in which the guard's rate changes by its own size, at most 1."""
+        ahead, behind = (guard(t + wait, flowed(source, t, x, u, wait), u) for wait in (h, -h))
+        change = abs(ahead - 2.0 * guard(t, x, u) + behind) / h**2
+        return 1.0 if not change > abs(guard_rate) else abs(guard_rate) / change
+
+    def arrival(s: float, x: Array) -> tuple[float, Array]:
+        """Time [s] and state at which the flow through x meets the guard, by the secant method."""
+        rate, first = guard_rate, guard(s, x, u)
+        value = first
+        for _ in range(_SECANT_STEPS):
+            wait = -value / rate
+            if wait == 0.0 or abs(wait) <= 1e-16 * (1.0 + abs(s)):
+                return s, x
+            straight = abs(wait) < _STRAIGHT
+            x = x + wait * source.flow(s, x, u) if straight else flowed(source, s, x, u, wait)
+            s, before = s + wait, value
+            value = guard(s, x, u)
+            if abs(value) >= 0.5 * abs(before):  # rounding, or a guard that is not approached
+                break
+            rate = (value - before) / wait
+        rounding = 1e-11 * (1.0 + float(np.max(np.abs(x))))
+        settled = abs(value) <= max(rounding, 1e-6 * abs(first), 1e-12 * abs(rate))
+        return s, x if settled else np.full_like(x, np.nan)
+
+    def through_event(x: Array) -> Array:
+        """State (n_target,) at t of the trajectory that is at x in the source mode at t."""
+        s, on_guard = arrival(t, x)
+        reset = np.asarray(transition.reset(s, on_guard, u), dtype=np.float64)
+        return flowed(target, s, reset, u, t - s)
 
     def central(i: int, h: float) -> Array:
         if not h > _SMALLEST * max(1.0, abs(x[i])):
-            return np.full(system.modes[transition.target].state_dim, np.nan)
-        bump = np.zeros(len(x))
-        bump[i] = h
-        ahead = _through_event(system, transition, t, x + bump, u, after, rate)
-        behind = _through_event(system, transition, t, x - bump, u, after, rate)
-        return (ahead - behind) / (2.0 * h)
+            return np.full(target.state_dim, np.nan)
+        bump = h * np.eye(len(x))[i]
+        return (through_event(x + bump) - through_event(x - bump)) / (2.0 * h)
 
+    slopes = np.maximum(np.abs(transition.guard_state(t, x, u)), 1e-300)
+    longest = scale() * abs(guard_rate)
+    sizes = _STEP * np.minimum(np.maximum(1.0, np.abs(x)), longest / slopes)
     columns = [(4.0 * central(i, h / 2.0) - central(i, h)) / 3.0 for i, h in enumerate(sizes)]
     return np.stack(columns, axis=1)
 
@@ -93,61 +123,6 @@ def relative_error(matrix: Array, reference: Array) -> float:
     return float(np.max(np.abs(matrix - reference))) / (scale or 1.0)
 
 
-def _time_scale(
-    system: System, transition: Transition, t: float, x: Array, u: Array, rate: float
-) -> float:
-    """Time [s] in which the guard's rate changes by its own size, at most 1."""
-    source, h = system.modes[transition.source], 1e-5
-
-    def guard(wait: float) -> float:
-        return transition.guard(t + wait, _flow(source, t, x, u, wait), u)
-
-    change = abs(guard(h) - 2.0 * transition.guard(t, x, u) + guard(-h)) / h**2
-    return 1.0 if not change > abs(rate) else abs(rate) / change
-
-
-def _through_event(
-    system: System,
-    transition: Transition,
-    t: float,
-    x: Array,
-    u: Array,
-    u_after: Array,
-    rate: float,
-) -> Array:
-    """State (n_target,) at time t of the trajectory that is at x in the source mode at time t."""
-    arrival, on_guard = _to_guard(system, transition, t, x, u, rate)
-    reset = np.asarray(transition.reset(arrival, on_guard, u), dtype=np.float64)
-    target = system.modes[transition.target]
-    return _flow(target, arrival, reset, u_after, t - arrival)
-
-
-def _flow(mode: Mode, t: float, x: Array, u: Array, duration: float) -> Array:
-    return flow_state(mode, t, x, u, duration, _TOLERANCE, resolved=True)
-
-
-def _to_guard(
-    system: System, transition: Transition, t: float, x: Array, u: Array, rate: float
-) -> tuple[float, Array]:
-    """Time [s] and state at which the flow through x meets the guard, by the secant method."""
-    source = system.modes[transition.source]
-    first = value = transition.guard(t, x, u)
-    for _ in range(_SECANT_STEPS):
-        wait = -value / rate
-        if wait == 0.0 or abs(wait) <= 1e-16 * (1.0 + abs(t)):
-            return t, x
-        straight = abs(wait) < _STRAIGHT
-        x = x + wait * source.flow(t, x, u) if straight else _flow(source, t, x, u, wait)
-        t, before = t + wait, value
-        value = transition.guard(t, x, u)
-        if abs(value) >= 0.5 * abs(before):  # rounding, or a guard that is not approached
-            break
-        rate = (value - before) / wait
-    rounding = 1e-11 * (1.0 + float(np.max(np.abs(x))))
-    settled = abs(value) <= max(rounding, 1e-6 * abs(first), 1e-12 * abs(rate))
-    return t, x if settled else np.full_like(x, np.nan)
-
-
 def random_guard_states(
     system: System,
     transition: Transition,
@@ -156,7 +131,6 @@ def random_guard_states(
     accept: Callable[[float, Array, Array], bool] = lambda t, x, u: True,
     constraints: Callable[[float, Array, Array], Array] = lambda t, x, u: np.zeros(0),
     minimum_rate: float = 1e-2,
-    max_draws: int = 200,
 ) -> list[GuardState]:
     """Random states on a transition's guard that cross it transversally (3.11).
 
@@ -168,41 +142,29 @@ def random_guard_states(
         accept: further condition on a state of the guard.
         constraints: further functions (k,) of (t, x, u) that must vanish, such as a contact's.
         minimum_rate: slowest fall of the guard that is transverse [units of g per s].
-        max_draws: draws per state.
 
     Returns:
-        The states; fewer than ``count`` if ``max_draws`` per state did not suffice.
+        The states; fewer than ``count`` if 200 draws per state did not suffice.
     """
     states: list[GuardState] = []
-    for _ in range(max_draws * count):
+    for _ in range(_DRAWS * count):
         if len(states) == count:
             break
         t, x, u = draw()
-        on_guard = project_to_guard(transition, t, x, u, constraints)
+
+        def residual(y: Array, t: float = t, u: Array = u) -> Array:
+            return np.append(transition.guard(t, y, u), constraints(t, y, u))
+
+        def slopes(y: Array, t: float = t, u: Array = u) -> Array:
+            further = jacobian(lambda z: constraints(t, z, u), y)
+            return np.concatenate((np.atleast_2d(transition.guard_state(t, y, u)), further))
+
+        on_guard = least_norm_root(residual, x, slopes)
         if on_guard is None or not accept(t, on_guard, u):
             continue
         if system.guard_rate(transition, t, on_guard, u) < -minimum_rate:
             states.append(GuardState(t, on_guard, u))
     return states
-
-
-def project_to_guard(
-    transition: Transition,
-    t: float,
-    x: Array,
-    u: Array,
-    constraints: Callable[[float, Array, Array], Array] = lambda t, x, u: np.zeros(0),
-) -> Array | None:
-    """State near x on the guard and on further constraints; None if Newton's method fails."""
-
-    def residual(y: Array) -> Array:
-        return np.append(transition.guard(t, y, u), constraints(t, y, u))
-
-    def slopes(y: Array) -> Array:
-        further = jacobian(lambda z: constraints(t, z, u), y)
-        return np.concatenate((np.atleast_2d(transition.guard_state(t, y, u)), further))
-
-    return least_norm_root(residual, x, slopes)
 
 
 def least_norm_root(
@@ -215,8 +177,7 @@ def least_norm_root(
     ``slopes`` is its derivative (k, n), by default by ``hybrid.derivatives``. None if the steps do
     not converge.
     """
-    x = np.asarray(x, dtype=np.float64)
-    limit = np.inf
+    x, limit = np.asarray(x, dtype=np.float64), np.inf
     for _ in range(_NEWTON_STEPS):
         error = residual(x)
         size = float(np.max(np.abs(error)))
@@ -252,66 +213,56 @@ def contact_states(
         around: positions q (m,) near contact.
     """
 
+    source, target = CONTACTS[transition.source], CONTACTS[transition.target]
+
+    def touching(x: Array) -> Array:
+        """What vanishes of g_n and J qd while a contact lasts, and with v_t at its end (3.95)."""
+        q, qd = body.split(x)
+        contact = Contact.STICKING if transition.target != SEPARATING else source
+        return np.append(body.gap(q), constraint_jacobian(body, contact, q) @ qd)
+
+    def forcing(x: Array, u: Array) -> Array | None:
+        """Input near u that gives the contact forces at which the transition happens.
+
+        f_t / f_n of mode C at the end of sliding or sticking is in the cone, on it, or beyond it.
+        """
+        q, qd = body.split(x)
+        contact, forces = Contact.STICKING, np.zeros(2 if source is Contact.STICKING else 1)
+        if target is Contact.NONE:
+            contact = source
+        else:
+            normal = rng.uniform(*_FORCES)
+            if target is Contact.STICKING:
+                slope = body.mu_s * rng.uniform(-0.9, 0.9)
+            else:
+                beyond = 1.0 if source is Contact.STICKING else rng.uniform(1.2, 2.0)
+                slope = -target.direction * body.mu_s * beyond
+            forces = normal * np.array([slope, 1.0])
+        return least_norm_root(lambda v: motion(body, contact, q, qd, v).forces - forces, u)
+
     def draw() -> GuardState:
         q = around + 0.2 * rng.normal(size=body.dof)
         qd = 2.0 * rng.normal(size=body.dof)
-        x = np.concatenate((q, qd))
-        u = 5.0 * rng.normal(size=body.input_dim)
-        if CONTACTS[transition.source] is Contact.NONE:
+        x, u = np.concatenate((q, qd)), 5.0 * rng.normal(size=body.input_dim)
+        if source is Contact.NONE:
             return GuardState(0.0, x, u)
-        x = least_norm_root(lambda y: _touching(body, transition, y), x)
-        u = None if x is None else _input_for(body, transition, x, u, rng)
+        x = least_norm_root(touching, x)
+        u = None if x is None else forcing(x, u)
         if x is None or u is None:  # not a number is on no guard
             return GuardState(0.0, np.full(2 * body.dof, np.nan), np.zeros(body.input_dim))
         return GuardState(0.0, x, u)
 
     def accept(t: float, x: Array, u: Array) -> bool:
-        return _is_clear(body, transition, x, u)
+        """Whether neighbours of a state go through the same transition."""
+        q, qd = body.split(x)
+        if target is Contact.NONE:
+            return source.direction == 0.0 or source.direction * (body.tangent(q) @ qd) > _CLEAR
+        if source is Contact.NONE and target is Contact.STICKING:
+            p_t, p_n = sticking_impulse(body, q, qd)
+            return bool(abs(p_t) < (1.0 - _CLEAR) * body.impact_friction * p_n)
+        if source is Contact.NONE:
+            moved = transition.reset(0.0, x, u)[body.dof :]
+            return target.direction * (body.tangent(q) @ moved) > _CLEAR
+        return True
 
     return random_guard_states(system, transition, draw, count, accept, minimum_rate=_RATE)
-
-
-def _touching(body: RigidBody, transition: Transition, x: Array) -> Array:
-    """What vanishes of g_n and J qd while a contact lasts, and with v_t at its end (3.95)."""
-    q, qd = body.split(x)
-    stops = transition.target != SEPARATING
-    contact = Contact.STICKING if stops else CONTACTS[transition.source]
-    return np.concatenate((np.array([body.gap(q)]), constraint_jacobian(body, contact, q) @ qd))
-
-
-def _input_for(
-    body: RigidBody, transition: Transition, x: Array, u: Array, rng: np.random.Generator
-) -> Array | None:
-    """Input near u that gives the contact forces at which the transition happens."""
-    q, qd = body.split(x)
-    source, target = CONTACTS[transition.source], CONTACTS[transition.target]
-    contact = Contact.STICKING
-    if target is Contact.NONE:
-        contact = source
-        forces = np.zeros(2 if source is Contact.STICKING else 1)
-    else:
-        forces = rng.uniform(*_FORCES) * np.array([_slope(body, source, target, rng), 1.0])
-    return least_norm_root(lambda v: motion(body, contact, q, qd, v).forces - forces, u)
-
-
-def _slope(body: RigidBody, source: Contact, target: Contact, rng: np.random.Generator) -> float:
-    """f_t / f_n of mode C at the end of sliding or sticking: in the cone, on it, or beyond it."""
-    if target is Contact.STICKING:
-        return body.mu_s * rng.uniform(-0.9, 0.9)
-    beyond = 1.0 if source is Contact.STICKING else rng.uniform(1.2, 2.0)
-    return -target.direction * body.mu_s * beyond
-
-
-def _is_clear(body: RigidBody, transition: Transition, x: Array, u: Array) -> bool:
-    """Whether neighbours of a state go through the same transition."""
-    source, target = CONTACTS[transition.source], CONTACTS[transition.target]
-    q, qd = body.split(x)
-    if target is Contact.NONE:
-        return source.direction == 0.0 or source.direction * (body.tangent(q) @ qd) > _CLEAR
-    if source is Contact.NONE and target is Contact.STICKING:
-        p_t, p_n = sticking_impulse(body, q, qd)
-        return bool(abs(p_t) < (1.0 - _CLEAR) * body.impact_friction * p_n)
-    if source is Contact.NONE:
-        moved = transition.reset(0.0, x, u)[body.dof :]
-        return target.direction * (body.tangent(q) @ moved) > _CLEAR
-    return True

@@ -11,9 +11,9 @@ process noise 0.01 dt^2 (its caption's 0.1 dt^2 would make it 0.73).
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from itertools import pairwise, product
+from itertools import product
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -44,19 +44,18 @@ from hybrid.filters.kernels.mixture import Mixture, correct_mixture, make_one, p
 from hybrid.filters.kernels.noisy_flow import PIECES, Draws, noisy_step, scatter
 from hybrid.filters.model import FilterModel, Measurement, ProcessNoise, covariance_root
 from hybrid.filters.particle import ParticleOptions
-from hybrid.filters.salted import Sensitivity
 from hybrid.filters.tables import KernelTables, ModelTables, model_tables
 from hybrid.systems import Array, VectorFunction
 from studies.figures import Band, Panel, dots, draw, over
 from studies.kong.systems import aslip, constant_flow
-from studies.study import Criterion, StudyOptions, StudyResult
+from studies.study import Criterion, Row, StudyOptions, StudyResult
 
 FLOW_DURATION, FLOW_MEAN, FLOW_VARIANCE = 5.0, np.array([-2.5, 0.0]), 0.1  # 4.7.1, 3.8.5
 ASLIP_DURATION, ASLIP_VARIANCE = 1.25, 1e-4  # 4.7.2
 ASLIP_BODY = np.array([0.0, 1.8, 5.0 * np.pi / 12.0, 0.0, -1.0, 0.0])  # 3.8.5, see table_3_1
 SIGNIFICANT = 0.05  # 4.7.1
+PARTICLES, FOLLOWED = 1000, 20  # of the figure of a trial, and in how many trials
 THREADS = min(8, os.cpu_count() or 1)  # results do not depend on it
-FILTERS: dict[str, Sensitivity] = {"skf": "saltation", "jrkf": "reset"}
 
 
 class Level(NamedTuple):
@@ -138,9 +137,9 @@ def simulate_truths(problem: Problem, seed: int, threads: int = THREADS) -> Trut
 
     A trial's noise depends on the seed and on its number alone.
     """
-    task = _task(problem)
+    tables, task = _tables(problem)
     (B, n), K = problem.states.shape, problem.steps
-    p = task.tables.own.noise.V.shape[1]
+    p = tables.own.noise.V.shape[1]
     draws = [
         np.random.default_rng(stream).standard_normal((B, K, *shape))
         for stream, shape in zip(
@@ -149,50 +148,46 @@ def simulate_truths(problem: Problem, seed: int, threads: int = THREADS) -> Trut
     ]
     states, ys = np.full((B, K + 1, n), np.nan), np.full((B, K, p), np.nan)
     modes, codes = np.zeros((B, K + 1), dtype=np.int64), np.zeros(B, dtype=np.int64)
-
     arrays = (*draws, problem.states, states, modes, ys, codes)
-    _share_out(_simulate, task, arrays, threads, noisy=True)
+    _share_out(_simulate, tables, task, arrays, threads, noisy=True)
     return Truths(states, modes, ys, codes == OK)
 
 
 def kalman(
-    problem: Problem, ys: Array, sensitivity: Sensitivity, threads: int = THREADS
+    problem: Problem, ys: Array, salted: bool, threads: int = THREADS
 ) -> tuple[Array, NDArray[np.bool_]]:
-    """Means (B, K+1, n) of the SKF ("saltation") or JRKF ("reset"), and where none failed (B,).
+    """Means (B, K+1, n) of the SKF, or not ``salted`` of the JRKF, and where none failed (B,).
 
     Measurements are (B, K, p), each at the end of a timestep.
     """
-    task = _task(problem, salted=sensitivity == "saltation")
     means, codes = _room(problem, ys), np.zeros(len(ys), dtype=np.int64)
-    _share_out(_kalman, task, (ys, means, codes), threads)
+    _share_out(_kalman, *_tables(problem, salted), (ys, means, codes), threads)
     return means, np.isin(codes, (OK, NOT_TRANSVERSE))
 
 
 def bank(problem: Problem, ys: Array, threads: int = THREADS) -> Array:
     """Means (B, K+1, n) of a bank of salted filters."""
-    task, means, split = _task(problem), _room(problem, ys), BankOptions().split()
-
-    def room() -> tuple[Any, ...]:
-        return split, Mixture.empty(task.tables), Mixture.empty(task.tables)
-
-    _share_out(_bank, task, (ys, means), threads, room)
+    (tables, task), means, split = _tables(problem), _room(problem, ys), BankOptions().split()
+    _share_out(
+        _bank, tables, task, (ys, means), threads,
+        lambda: (split, Mixture.empty(tables), Mixture.empty(tables)),
+    )  # fmt: skip
     return means
 
 
 def particles(problem: Problem, ys: Array, options: ParticleOptions) -> Array:
     """Means (B, K+1, n) of particle filters; trial 0 is the ``ParticleFilter`` of the options."""
-    task, means, n = _task(problem), _room(problem, ys), problem.states.shape[1]
+    means, size = _room(problem, ys), (options.particles, problem.states.shape[1])
     keys = np.array([subkey(np.uint64(options.seed), b) for b in range(len(ys))], dtype=np.uint64)
     S, least = covariance_root(problem.start.Sigma), options.resample_below * options.particles
-
-    def room() -> tuple[Any, ...]:
-        return S, least, Cloud.empty(options.particles, n), Cloud.empty(options.particles, n)
-
-    _share_out(_particles, task, (ys, means, keys), options.threads, room, noisy=True)
+    _share_out(
+        _particles, *_tables(problem), (ys, means, keys), options.threads,
+        lambda: (S, least, Cloud.empty(*size), Cloud.empty(*size)), noisy=True,
+    )  # fmt: skip
     return means
 
 
-class Kernel(NamedTuple):
+class Task(NamedTuple):
     """What all trials have in common, compiled."""
 
     start: Gaussian
@@ -201,18 +196,11 @@ class Kernel(NamedTuple):
     coordinates: Any
 
 
-class Task(NamedTuple):
-    """A kernel's arguments, and the model's tables."""
-
-    tables: ModelTables
-    kernel: Kernel
-
-
-def _task(problem: Problem, salted: bool = True) -> Task:
+def _tables(problem: Problem, salted: bool = True) -> tuple[ModelTables, Task]:
     tables = model_tables(problem.model, native_code=True, salted=salted)
     start = gaussian_of(problem.start, list(problem.model.system.modes))
     table = vector_table(problem.coordinates)
-    return Task(tables, Kernel(start, np.zeros(0), problem.level.dt, table))
+    return tables, Task(start, np.zeros(0), problem.level.dt, table)
 
 
 def _room(problem: Problem, ys: Array) -> Array:
@@ -221,6 +209,7 @@ def _room(problem: Problem, ys: Array) -> Array:
 
 def _share_out(
     kernel: Callable[..., None],
+    model: ModelTables,
     task: Task,
     arrays: Sequence[NDArray[Any]],
     threads: int,
@@ -231,31 +220,27 @@ def _share_out(
 
     With noise the flow is disturbed, so each slice has tables of its own.
     """
-    count, model = len(arrays[0]), task.tables
-    threads = max(1, min(threads, count)) if model.in_threads else 1
 
-    def part(i: int, j: int) -> None:
-        tables = model.with_disturbance() if noisy else model.tables
-        kernel(tables, task.kernel, *(each[i:j] for each in arrays), *room())
+    def part(*slices: NDArray[Any]) -> None:
+        kernel(model.with_disturbance() if noisy else model.tables, task, *slices, *room())
 
-    part(0, 0 if threads > 1 else count)  # compiles once, before the threads start
-    if threads > 1:
-        bounds = [count * i // threads for i in range(threads + 1)]
+    if threads == 1 or not model.in_threads:
+        part(*arrays)
+    else:
+        part(*(each[:0] for each in arrays))  # compiles once, before the threads start
         with ThreadPoolExecutor(threads) as pool:
-            list(pool.map(part, *zip(*pairwise(bounds), strict=True)))
+            list(pool.map(part, *(np.array_split(each, threads) for each in arrays)))
     model.errors()
 
 
 @njit(cache=True, error_model="numpy")
-def _enter(room, task: Kernel, mode, x):
+def _enter(room, task: Task, mode, x):
     """Write a state in shared coordinates."""
     put(room, task.coordinates[mode](0.0, x.copy(), task.u))
 
 
 @njit(cache=True, error_model="numpy", nogil=True)
-def _simulate(
-    f: KernelTables, task: Kernel, process, reset, noise, starts, states, modes, ys, codes
-):
+def _simulate(f: KernelTables, task: Task, process, reset, noise, starts, states, modes, ys, codes):
     """Fill states, modes, measurements and codes, by standard normal draws."""
     for b in range(len(process)):
         mode, t = task.start.mode, task.start.t
@@ -276,7 +261,7 @@ def _simulate(
 
 
 @njit(cache=True, error_model="numpy", nogil=True)
-def _kalman(f: KernelTables, task: Kernel, ys, means, codes):
+def _kalman(f: KernelTables, task: Task, ys, means, codes):
     for b in range(len(ys)):
         _enter(means[b, 0], task, task.start.mode, task.start.x)
         g = force(f, task.start, task.u, -1).g
@@ -292,7 +277,7 @@ def _kalman(f: KernelTables, task: Kernel, ys, means, codes):
 
 
 @njit(cache=True, error_model="numpy", nogil=True)
-def _bank(f: KernelTables, task: Kernel, ys, means, split, mixture, other):
+def _bank(f: KernelTables, task: Task, ys, means, split, mixture, other):
     for b in range(len(ys)):
         make_one(f, mixture, task.start)
         _mixture_mean(f, task, task.start.t, mixture, means[b, 0])
@@ -307,7 +292,7 @@ def _bank(f: KernelTables, task: Kernel, ys, means, split, mixture, other):
 
 
 @njit(cache=True, error_model="numpy")
-def _mixture_mean(f: KernelTables, task: Kernel, t, mixture: Mixture, mean):
+def _mixture_mean(f: KernelTables, task: Task, t, mixture: Mixture, mean):
     mean[:] = 0.0
     for mode in range(len(mixture.weights)):
         if mixture.weights[mode] > 0.0:
@@ -316,7 +301,7 @@ def _mixture_mean(f: KernelTables, task: Kernel, t, mixture: Mixture, mean):
 
 
 @njit(cache=True, error_model="numpy", nogil=True)
-def _particles(f: KernelTables, task: Kernel, ys, means, keys, S, least, cloud, spare):
+def _particles(f: KernelTables, task: Task, ys, means, keys, S, least, cloud, spare):
     """``S`` is a root of Sigma, ``least`` the effective size below which particles are drawn."""
     count, start = len(cloud.modes), task.start
     for b in range(len(ys)):
@@ -337,7 +322,7 @@ def _particles(f: KernelTables, task: Kernel, ys, means, keys, S, least, cloud, 
 
 
 @njit(cache=True, error_model="numpy")
-def _cloud_mean(f: KernelTables, task: Kernel, t, cloud: Cloud, mean):
+def _cloud_mean(f: KernelTables, task: Task, t, cloud: Cloud, mean):
     mean[:] = 0.0
     for b in range(len(cloud.modes)):
         weight, mode = np.exp(cloud.log_weights[b]), cloud.modes[b]
@@ -368,7 +353,7 @@ def sign_test(a: Array, b: Array) -> float:
     return float(min(1.0, 2.0 * binom.cdf(fewer, fewer + more, 0.5)))
 
 
-def verdict(a: Array, b: Array, first: str, second: str) -> dict[str, Any]:
+def verdict(a: Array, b: Array, first: str, second: str) -> Row:
     """p-value of the sign test, and whose errors are smaller, or "tie"."""
     p = sign_test(a, b)
     won = first if np.sum(a < b) > np.sum(a > b) else second
@@ -400,9 +385,9 @@ def compare_all(
         start, noise = (int(s) for s in np.random.SeedSequence([options.seed, i]).generate_state(2))
         problem = make(level, options.count(trials), start)
         truths = simulate_truths(problem, noise)
-        found = {name: kalman(problem, truths.measurements, how) for name, how in FILTERS.items()}
-        done = truths.ok & found["skf"][1] & found["jrkf"][1]
-        skf, jrkf = (mse(truths.states[done], means[done]) for means, _ in found.values())
+        found = [kalman(problem, truths.measurements, salted) for salted in (True, False)]
+        done = truths.ok & found[0][1] & found[1][1]
+        skf, jrkf = (mse(truths.states[done], means[done]) for means, _ in found)
         rows.append(level._asdict() | {
             "mse_skf": float(np.mean(skf)) if len(skf) else None,
             "mse_jrkf": float(np.mean(jrkf)) if len(jrkf) else None,
@@ -410,29 +395,29 @@ def compare_all(
             "lost": int(np.sum(~done)),
         })  # fmt: skip
         if level == shown:
-            means = {name: each[done] for name, (each, _) in found.items()}
             kept = Truths._make(each[done] for each in truths)
-            figures["trial"] = _draw_trial(level, kept, means, labels, coordinates)
+            few = ParticleOptions(PARTICLES, seed=noise, threads=THREADS)
+            tracks = {"SKF": found[0][0][done], "JRKF": found[1][0][done]}
+            tracks["particles"] = particles(problem, kept.measurements[:FOLLOWED], few)
+            errors = {name: np.abs(x - kept.states[: len(x)]) for name, x in tracks.items()}
+            figures["trial"] = _draw_trial(
+                level, kept, errors, zip(labels, coordinates, strict=True)
+            )
     worse = sum(row["better"] == "jrkf" for row in rows) / len(rows)
     criteria = [Criterion("share of sets in which the JRKF is better", worse, "<=", SIGNIFICANT)]
     return StudyResult(rows, figures, criteria=criteria)
 
 
 def _draw_trial(
-    level: Level,
-    truths: Truths,
-    means: dict[str, Array],
-    labels: Sequence[str],
-    coordinates: Sequence[int],
+    level: Level, truths: Truths, errors: dict[str, Array], shown: Iterable[tuple[str, int]]
 ) -> Figure:
     """One trial above, and absolute errors of all below."""
     times = level.dt * np.arange(truths.states.shape[1])
     above, below = [], []
-    for i, (label, at) in enumerate(zip(labels, coordinates, strict=True)):
+    for i, (label, at) in enumerate(shown):
         measured = np.stack((times[1:], truths.measurements[0, :, i]), axis=1)
         truth = over(times, truths.states[0, :, at])
         above.append(Panel({"measured": dots(measured), "truth": truth}, "$t$ [s]", label))
-        errors = {name.upper(): Band(times, np.abs(each - truths.states)[:, :, at])
-                  for name, each in means.items()}  # fmt: skip
-        below.append(Panel(errors, "$t$ [s]", f"error of {label}"))
-    return draw(*above, *below, columns=len(labels), width=2.6, height=2.4)
+        bands = {name: Band(times, each[:, :, at]) for name, each in errors.items()}
+        below.append(Panel(bands, "$t$ [s]", f"error of {label}"))
+    return draw(*above, *below, columns=len(above), width=2.6, height=2.4)

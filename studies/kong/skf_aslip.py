@@ -2,7 +2,8 @@
 
 In the thesis the salted filter is better in all 36, with p < 0.001. Errors are of the body's six
 states and the position of the toe (states of stance by (4.28)). Process noise moves the toe with
-the body in flight, and not on the ground. The figure of a trial is 4.5 without its particles.
+the body in flight, and not on the ground. The figure of a trial is 4.5, with particles in its
+first 20 trials.
 """
 
 from __future__ import annotations
@@ -21,5 +22,5 @@ LABELS = ("$x_b$ [m]", "$y_b$ [m]", r"$\theta_b$ [rad]", r"$\dot{x}_b$ [m/s]",
 
 @study("Kong, section 4.7.2", "trials", "seed")
 def run(options: StudyOptions) -> StudyResult:
-    """A row a set, figure 4.5 without its particles, and a map of the ratio of errors."""
+    """A row a set, and figure 4.5."""
     return compare_all(options, aslip_problem, GRID, TRIALS, SHOWN, LABELS, BODY)

@@ -17,7 +17,7 @@ import dataclasses
 import time
 from collections.abc import Callable, Sequence
 from functools import partial
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from matplotlib.figure import Figure
@@ -28,7 +28,7 @@ from hybrid.systems import Array
 from studies.figures import Panel, Styled, draw
 from studies.kong import skf
 from studies.kong.skf import THREADS, Level, Problem, aslip_problem, flow_problem
-from studies.study import StudyOptions, StudyResult, study
+from studies.study import Row, StudyOptions, StudyResult, study
 
 TOLERANCE = SimulationOptions(rtol=1e-6, atol=1e-8)  # of truth and filters alike
 TIMED = 4  # trials that particles are timed on
@@ -64,12 +64,15 @@ PRINTED: dict[tuple[str, int], tuple[float | None, float]] = {
 @study("Kong, figure 4.4", "trials", "seed", "full")
 def run(options: StudyOptions) -> StudyResult:
     """A row a filter, and figure 4.4."""
-    rows = [row for case in options.track(CASES, lambda case: case.name)
-            for row in rows_of(case, options.count(case.trials, case.full), options.seed)]
+    rows = [
+        row
+        for case in options.track(CASES, lambda case: case.name)
+        for row in rows_of(case, options.count(case.trials, case.full), options.seed)
+    ]
     return StudyResult(rows, {"figure_4_4": figure_4_4(rows)})
 
 
-def rows_of(case: Case, trials: int, seed: int) -> list[dict[str, Any]]:
+def rows_of(case: Case, trials: int, seed: int) -> list[Row]:
     """A row for every filter, the salted one first. Trials that have no truth are left out."""
     starts, noise, draws = (int(s) for s in np.random.SeedSequence(seed).generate_state(3))
     problem = case.make(case.level, trials, starts)
@@ -81,19 +84,18 @@ def rows_of(case: Case, trials: int, seed: int) -> list[dict[str, Any]]:
         return skf.particles(problem, ys, ParticleOptions(size, seed=draws, threads=threads))
 
     filters: list[tuple[str, int | None, Filter]] = [
-        ("skf", None, lambda ys, threads: skf.kalman(problem, ys, "saltation", threads)[0]),
-        ("jrkf", None, lambda ys, threads: skf.kalman(problem, ys, "reset", threads)[0]),
+        ("skf", None, lambda ys, threads: skf.kalman(problem, ys, True, threads)[0]),
+        ("jrkf", None, lambda ys, threads: skf.kalman(problem, ys, False, threads)[0]),
         ("bank", None, lambda ys, threads: skf.bank(problem, ys, threads)),
         *(("particles", size, partial(particles, size=size)) for size in case.sizes),
     ]
-    rows: list[dict[str, Any]] = []
-    base = np.zeros(0)
+    rows, base = list[Row](), np.zeros(0)
     for name, size, run in filters:
         timed = ys if size is None else ys[: max(1, min(TIMED, 10_000 // size))]
         errors = skf.mse(truth, run(ys, 1 if size is None else THREADS))
         begun = time.thread_time()  # other programs do not count
         run(timed, 1)
-        row: dict[str, Any] = {
+        row: Row = {
             "system": case.name,
             "filter": name,
             "particles": size,
@@ -112,7 +114,7 @@ def rows_of(case: Case, trials: int, seed: int) -> list[dict[str, Any]]:
     return rows
 
 
-def figure_4_4(rows: Sequence[dict[str, Any]]) -> Figure:
+def figure_4_4(rows: Sequence[Row]) -> Figure:
     """MSE over processor time a trial, a panel a system."""
     panels = []
     for case in (FLOW, ASLIP):

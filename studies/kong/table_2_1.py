@@ -24,9 +24,8 @@ end over that of the polygon of 40 points, which is 0.4 % smaller than its circl
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Mapping, Sequence
 from functools import partial
-from typing import Any
 
 import numpy as np
 from matplotlib.figure import Figure
@@ -38,16 +37,15 @@ from studies.kong.hill import (
     BOTH_ENDS,
     METHODS,
     ONE,
-    Method,
+    PRINTED,
     Trials,
     ends,
     plan,
     reachable_shares,
     run_trials,
 )
-from studies.study import Criterion, StudyOptions, StudyResult, study
+from studies.study import Criterion, Row, StudyOptions, StudyResult, study
 
-Row = dict[str, Any]
 LIMIT_S = 2.0  # median time of a T-OPT solve
 REQUIRED = (
     (2, "success", ">=", 100.0),
@@ -73,17 +71,14 @@ TREES = 5  # B-RRT paths in figure 2.2
 @study("Kong, table 2.1", "trials", "seed", "full")
 def run(options: StudyOptions) -> StudyResult:
     """Rows: the methods; with ``options.full``, as many trials as in the thesis."""
-    trials = run_trials(options)
-    places = np.array([ends(options.seed, trial) for trial in range(trials.count)])
+    trials, seed = run_trials(options), options.seed
+    places = np.array([ends(seed, trial) for trial in range(trials.count)])
     both_ends = run_trials(options, BOTH_ENDS) if options.full else None
     made = rows(trials, reachable_shares(places), both_ends)
     options.progress(trials.count, trials.count, "figures")
     gain = trials.values(1, "log_area_ratio") - trials.values(2, "log_area_ratio")
     example = int(np.argmax(np.nan_to_num(gain, nan=-np.inf)))  # where method 2 gains most
-    figures = {
-        "figure-2.1": figure_2_1(options.seed, example),
-        "figure-2.2": figure_2_2(options.seed, example),
-    }
+    figures = {"figure-2.1": figure_2_1(seed, example), "figure-2.2": figure_2_2(seed, example)}
     return StudyResult(made, figures, columns=SHOWN, digits=3, criteria=criteria(made))
 
 
@@ -99,15 +94,13 @@ def criteria(made: Sequence[Row]) -> list[Criterion]:
 
 
 def rows(
-    trials: Trials,
-    reachable: Callable[[Method], float | None] = lambda method: None,
-    both_ends: Trials | None = None,
+    trials: Trials, reachable: Mapping[int, float] = {}, both_ends: Trials | None = None
 ) -> list[Row]:
     """A row for each method; means and deviations are None without a success.
 
     Args:
         trials: of all methods.
-        reachable: share [%] of the trials that a convergent path can solve at all.
+        reachable: share [%] of the trials that a convergent path can solve at all, by method.
         both_ends: trials of ``BOTH_ENDS``, if there were any.
     """
     made = []
@@ -133,10 +126,10 @@ def rows(
             "cpu_seconds": float(np.median(one("cpu_seconds"))),
             "seconds_mean": float(np.mean(one("seconds"))),
             "seconds_std": float(np.std(one("seconds"))),
-            **{f"thesis_{name}": value for name, value in method.printed._asdict().items()},
+            **{f"thesis_{key}": value for key, value in zip(PRINTED, method.printed, strict=True)},
             "build_seconds": float(np.max(one("build_seconds"))),
             **{name: int(np.sum(one(name))) for name in ("broken", "rough", "at_ends")},
-            "reachable": reachable(method),
+            "reachable": reachable.get(number),
             "success_both_ends":
                 100.0 * float(np.mean(asked.values(number, "success"))) if asked else None,
         })  # fmt: skip
@@ -148,7 +141,7 @@ def figure_2_1(seed: int, trial: int) -> Figure:
     panels = []
     for method in METHODS[:2]:
         problem, path = plan(method, seed, trial)
-        curves: dict[str, Any] = {}
+        curves: Row = {}
         if path.ok:
             places = trace(problem, path, Uncertainty(4))
             curves |= {"four points": Styled(places.swapaxes(0, 1), {"linewidth": 0.8}),
@@ -159,7 +152,7 @@ def figure_2_1(seed: int, trial: int) -> Figure:
 
 def figure_2_2(seed: int, trial: int) -> Figure:
     """The uncertainty of two paths; T-OPT beside B-RRT; and the powers of both."""
-    flows: dict[str, Any] = {}
+    flows: Row = {}
     for method in METHODS[:2]:
         problem, path = plan(method, seed, trial)
         if path.ok:
@@ -179,7 +172,7 @@ def figure_2_2(seed: int, trial: int) -> Figure:
     return _on_hill(made)
 
 
-def _map(curves: dict[str, Any], title: str = "") -> Panel:
+def _map(curves: Row, title: str = "") -> Panel:
     return Panel(curves, "x [m]", "y [m]", settings={"aspect": "equal", "title": title})
 
 

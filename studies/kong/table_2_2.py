@@ -16,7 +16,7 @@ import numpy as np
 from scipy.stats import ttest_rel, wilcoxon
 
 from studies.kong.hill import METHODS, Trials, run_trials
-from studies.study import Criterion, StudyOptions, StudyResult, study
+from studies.study import Criterion, Row, StudyOptions, StudyResult, study
 
 TIE = 1e-3  # of log E_a: closer than that, two solves may have ended in the same optimum
 ORDER = (8, 2, 4, 9, 11, 10, 3)  # of the thesis's rows and columns
@@ -67,12 +67,12 @@ def run(options: StudyOptions) -> StudyResult:
     return StudyResult(rows(trials), columns=SHOWN, digits=2, criteria=criteria(trials))
 
 
-def rows(trials: Trials) -> list[dict[str, Any]]:
+def rows(trials: Trials) -> list[Row]:
     """Win fractions by method; pairs, ties, differences and p values beside, as ``pairs_N``."""
     made = []
     for place, number in enumerate(ORDER):
         pairs = {other: compare(trials, number, other) for other in ORDER}
-        row: dict[str, Any] = {"method": METHODS[number - 1].label}
+        row: Row = {"method": METHODS[number - 1].label}
         row |= {str(other): pair.wins if other != number else 0.0 for other, pair in pairs.items()}
         for (other, pair), printed in zip(pairs.items(), PRINTED[place], strict=True):
             row[f"thesis_{other}"] = printed

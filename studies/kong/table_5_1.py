@@ -10,7 +10,7 @@ keeps the one that is seeded here.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from matplotlib.figure import Figure
@@ -37,7 +37,7 @@ from studies.kong.two_methods import (
     magnitude,
     open_loop,
 )
-from studies.study import StudyOptions, StudyResult, study
+from studies.study import Row, StudyOptions, StudyResult, study
 
 START = np.array([4.0, 0.0])  # 5.4.1
 HALF = 0.5  # of the seed's last flight has passed at the end
@@ -78,7 +78,7 @@ PRINTED = {
 class Solved(NamedTuple):
     """A case's row of the table, and its trajectories (None by direct collocation)."""
 
-    row: dict[str, Any]
+    row: Row
     seed: Trajectory | None = None
     final: Trajectory | None = None
 
@@ -143,7 +143,7 @@ def solve_case(case: Case, steps: int = STEPS, fraction: float = HALF) -> Solved
     return Solved(row | thesis, seed, final)
 
 
-def _by_direct(case: Case) -> dict[str, Any]:
+def _by_direct(case: Case) -> Row:
     """One phase before the bounce and one after it, in which the ball rises until the end."""
     ball, target = bouncing_ball(), np.array([case.target_height, 0.0])
     problem = DirectProblem(
@@ -160,7 +160,7 @@ def draw_example(solved: Mapping[str, Solved]) -> Figure:
     case = Case(*SHOWN, "xi")
     found = {"seed": solved["xi"].seed} | {name: one.final for name, one in solved.items()}
     ends = {name: one for name, one in found.items() if one is not None}
-    plane: dict[str, object] = {
+    plane: Row = {
         name: np.split(one.states, [knot + 1 for knot, _ in one.aux.events])
         for name, one in ends.items()
     }

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any, NamedTuple, get_args
+from typing import NamedTuple, get_args
 
 import numpy as np
 
@@ -14,7 +14,7 @@ from hybrid.hilqr.event_linearisation import Placement
 from hybrid.hilqr.riccati import Variant
 from hybrid.systems import Array, System
 from studies.figures import Panel, over
-from studies.study import StudyOptions
+from studies.study import Row, StudyOptions
 
 METHODS: tuple[Variant, ...] = ("xi", "dxr")
 STEPS = 1000  # N, 5.4
@@ -39,7 +39,7 @@ class Comparison(NamedTuple):
             made[method] = found.trajectory
         return made
 
-    def rows(self, impact: str, thesis: Mapping[str, float] | None = None) -> list[dict[str, Any]]:
+    def rows(self, impact: str, thesis: Mapping[str, float] | None = None) -> list[Row]:
         """A row a method; ``contacts`` counts the transitions that are named ``impact``.
 
         ``true_expected_reduction`` is |dJ| of a backward pass with saltation matrices about the
@@ -97,9 +97,7 @@ def magnitude(change: float) -> float | None:
     return abs(change) if np.isfinite(change) else None
 
 
-def compare(
-    options: StudyOptions, model: EventDrivenModel, x0: Array, inputs: Array
-) -> Comparison:
+def compare(options: StudyOptions, model: EventDrivenModel, x0: Array, inputs: Array) -> Comparison:
     """Solve from one seed, inputs (N, m) without feedback, by each method with the same options.
 
     Raises:
@@ -126,11 +124,9 @@ def inputs_panel(trajectories: Mapping[str, Trajectory], duration: float, y: str
     return Panel(curves, "time [s]", y)
 
 
-def heights_panel(
-    trajectories: Mapping[str, Trajectory], duration: float, target: float
-) -> Panel:
+def heights_panel(trajectories: Mapping[str, Trajectory], duration: float, target: float) -> Panel:
     """Heights over time, and where the ball is to be at the end."""
-    curves: dict[str, Any] = {
+    curves: Row = {
         name: over(np.linspace(0.0, duration, len(one.states)), one.states[:, 0])
         for name, one in trajectories.items()
     }

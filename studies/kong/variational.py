@@ -89,10 +89,6 @@ def analytic_saltation(system: System, edge: Transition, t: float, x: Array, u: 
 def _augmented_mode(mode: Mode, k: int) -> Mode:
     n = mode.state_dim
 
-    def flow(t: float, y: Array, u: Array) -> Array:
-        x, Y = unpack_augmented(y, n)
-        return pack_augmented(mode.flow(t, x, u), mode.flow_state(t, x, u) @ Y)
-
     def flow_state(t: float, y: Array, u: Array) -> Array:
         x, Y = unpack_augmented(y, n)
         D_xF = mode.flow_state(t, x, u)
@@ -103,7 +99,12 @@ def _augmented_mode(mode: Mode, k: int) -> Mode:
         by_input = _columns_by("input", mode.flow_state, Y, t, x, u)
         return np.concatenate((mode.flow_input(t, x, u), by_input))
 
-    return Mode(mode.name, n * (1 + k), mode.input_dim, flow, flow_state, flow_input)
+    return Mode(
+        mode.name, n * (1 + k), mode.input_dim,
+        lambda t, y, u: pack_augmented(
+            mode.flow(t, y[:n], u), mode.flow_state(t, y[:n], u) @ y[n:].reshape(n, -1)),
+        flow_state, flow_input,
+    )  # fmt: skip
 
 
 def _columns_by(by: Any, matrix: VectorFunction, Y: Array, t: float, x: Array, u: Array) -> Array:
@@ -136,10 +137,6 @@ def _augmented_edge(
         Xi = column_matrix(t, x, u)(t, x, u)
         return _blocks(edge.reset_state(t, x, u), slopes("state", t, y, u), Xi, k)
 
-    def reset_time(t: float, y: Array, u: Array) -> Array:
-        own = np.broadcast_to(edge.reset_time(t, y[:n], u), (n_target,))
-        return np.append(own, slopes("time", t, y, u))
-
     return Transition(
         edge.source,
         edge.target,
@@ -148,7 +145,9 @@ def _augmented_edge(
         guard_state=lambda t, y, u: np.append(edge.guard_state(t, y[:n], u), np.zeros(n * k)),
         reset_state=reset_state,
         guard_time=lambda t, y, u: edge.guard_time(t, y[:n], u),
-        reset_time=reset_time,
+        reset_time=lambda t, y, u: np.append(
+            np.broadcast_to(edge.reset_time(t, y[:n], u), (n_target,)), slopes("time", t, y, u)
+        ),
         guard_input=lambda t, y, u: edge.guard_input(t, y[:n], u),
         reset_input=lambda t, y, u: np.concatenate(
             (edge.reset_input(t, y[:n], u), slopes("input", t, y, u))
@@ -184,10 +183,7 @@ def ramped(system: System) -> System:
 
 def _ramped_mode(mode: Mode, m: int) -> Mode:
     n, own = mode.state_dim, mode.input_dim
-    by_rate = np.concatenate((np.zeros((n, m)), np.eye(m)))
-
-    def flow(t: float, y: Array, rate: Array) -> Array:
-        return np.concatenate((mode.flow(t, y[:n], y[n : n + own]), rate))
+    by_rate = np.eye(n + m, m, k=-n)
 
     def flow_state(t: float, y: Array, rate: Array) -> Array:
         x, u = y[:n], y[n : n + own]
@@ -196,10 +192,11 @@ def _ramped_mode(mode: Mode, m: int) -> Mode:
         D[:n, :n], D[:n, n : n + own] = by_x, by_u
         return D
 
-    def flow_input(t: float, y: Array, rate: Array) -> Array:
-        return by_rate.copy()
-
-    return Mode(mode.name, n + m, m, flow, flow_state, flow_input)
+    return Mode(
+        mode.name, n + m, m,
+        lambda t, y, rate: np.concatenate((mode.flow(t, y[:n], y[n : n + own]), rate)),
+        flow_state, lambda t, y, rate: by_rate.copy(),
+    )  # fmt: skip
 
 
 def _ramped_edge(system: System, edge: Transition, m: int) -> Transition:
@@ -217,13 +214,12 @@ def _ramped_edge(system: System, edge: Transition, m: int) -> Transition:
         D[:after, :n], D[:after, n:], D[after:, n:] = by_x, by_u, np.eye(m)
         return D
 
-    def by_time(t: float, x: Array, u: Array) -> Array:
-        return np.broadcast_to(edge.reset_time(t, x, u), (after,))
-
     return Transition(
         edge.source, edge.target, own(edge.guard), beside(edge.reset, lambda t, x, u: u),
         beside(edge.guard_state, edge.guard_input), reset_state, own(edge.guard_time),
-        beside(by_time, lambda t, x, u: np.zeros(m)), lambda t, y, rate: np.zeros(m),
+        beside(lambda t, x, u: np.broadcast_to(edge.reset_time(t, x, u), (after,)),
+               lambda t, x, u: np.zeros(m)),
+        lambda t, y, rate: np.zeros(m),
         lambda t, y, rate: np.zeros((after + m, m)), edge.name, edge.time_invariant,
     )  # fmt: skip
 
@@ -264,7 +260,7 @@ class ConvergentCost(NamedTuple):
         return states[:, :n], unpack_augmented(states[-1], n).columns
 
 
-def driven_hopper(mass: float = MASS) -> System:
+def driven_hopper() -> System:
     """The hopper with a motor in its leg: the input u = [force [N]] adds to the leg's force.
 
     In FLIGHT it does nothing. The leg's force sets in at touchdown, Xi = [[1, 0], [(u - c v) /
@@ -272,21 +268,21 @@ def driven_hopper(mass: float = MASS) -> System:
     the identity. At the bottom Xi = diag(1, 1 + push / (m a)), with the upward acceleration a
     before it. The leg lifts off where its force, with the motor's, is zero.
     """
-    bare = hopper(mass)
+    bare = hopper()
     touchdown, bottom, liftoff = bare.transitions
     lifting = replace(
         liftoff, guard=lambda t, x, u: liftoff.guard(t, x, u) + u[0],
         guard_input=lambda t, x, u: np.array([1.0]),
     )  # fmt: skip
-    modes = {number: _pushed(mode, 0.0 if number == FLIGHT else 1.0 / mass)
+    modes = {number: _pushed(mode, 0.0 if number == FLIGHT else 1.0 / MASS)
              for number, mode in bare.modes.items()}  # fmt: skip
     return System(modes, (touchdown, bottom, lifting), "driven hopper")
 
 
 def _pushed(mode: Mode, gain: float) -> Mode:
     """A mode with a force that moves the body at ``gain`` [1/kg]."""
-
-    def flow(t: float, x: Array, u: Array) -> Array:
-        return mode.flow(t, x, u) + np.array([0.0 * u[0], gain * u[0]])
-
-    return Mode(mode.name, 2, 1, flow, mode.flow_state, lambda t, x, u: np.array([[0.0], [gain]]))
+    return Mode(
+        mode.name, 2, 1,
+        lambda t, x, u: mode.flow(t, x, u) + np.array([0.0 * u[0], gain * u[0]]),
+        mode.flow_state, lambda t, x, u: np.array([[0.0], [gain]]),
+    )  # fmt: skip

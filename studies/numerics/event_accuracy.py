@@ -14,9 +14,7 @@ eighth within a step, so no order is lost between steps.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
-from functools import cached_property
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from scipy.special import ellipk
@@ -28,7 +26,7 @@ from hybrid.options import SimulationOptions
 from hybrid.simulation import simulate, simulate_step
 from hybrid.systems import Array, Mode, ScalarFunction, System, Transition, VectorFunction
 from studies.figures import convergence, draw
-from studies.study import Criterion, StudyOptions, StudyResult, study
+from studies.study import Criterion, Row, StudyOptions, StudyResult, study
 
 TRIALS = 200  # random states of each case
 TIME_BOUND = 1e-10  # [s], of every event's time
@@ -44,7 +42,6 @@ GRAVITY = 9.8  # [m/s^2], 5.4
 BEFORE, DONE = 1, 2
 # The standard tolerance lets the integrator alone err by 2e-10 s on a slow oscillator.
 OPTIONS = SimulationOptions(rtol=1e-12, atol=1e-14)
-_NONE = np.zeros(0)
 EXACT = SimulationOptions(rtol=1e-14, atol=1e-15)
 START = np.array([1.0, 0.2])
 DURATION = 2.0  # [s]
@@ -52,8 +49,7 @@ SIZES: Array = 0.5 * 0.8 ** np.arange(9, dtype=np.float64)  # steps h [s]
 NEAR = 0.02  # times this close to the event [s] are left out: either state may be meant
 
 
-@dataclass(frozen=True)
-class Case:
+class Case(NamedTuple):
     """A system, random states to start from, and the time of the event from each of them."""
 
     name: str
@@ -64,13 +60,6 @@ class Case:
     exact: Callable[[Array], Array]  # (n, count) -> times after the start [s] (count,)
     duration: float  # that holds the event from every state [s]
     start: float = 0.0  # [s]
-
-    @cached_property
-    def system(self) -> System:
-        """Two modes; nothing moves in the second."""
-        still = Mode("done", 1, 0, lambda t, x, u: np.zeros(1))
-        edge = Transition(BEFORE, DONE, self.guard, lambda t, x, u: np.array([t]), name="event")
-        return System({BEFORE: Mode("before", self.size, 0, self.flow), DONE: still}, (edge,))
 
 
 def uniform(low: Sequence[float], high: Sequence[float]) -> Callable[..., Array]:
@@ -83,31 +72,26 @@ def fallen(speed: Array, height: Array) -> Array:
     return (speed + np.sqrt(speed**2 + 2.0 * GRAVITY * height)) / GRAVITY
 
 
-def event_times(case: Case, states: Array, as_compiled: bool) -> Array:
-    """Times of the event [s] from each of the states (count, n); NaN where there is none."""
-    if as_compiled:
-        batch = simulate_batch(
-            case.system, BEFORE, states, case.duration, _NONE, case.start, OPTIONS
-        )
-        return np.where(batch.ok & (batch.modes == DONE), batch.states[:, 0], np.nan)
-    steps = [
-        simulate_step(case.system, BEFORE, x, case.duration, _NONE, case.start, OPTIONS)
-        for x in states
-    ]
-    return np.array([s.state[0] if s.status == "ok" and s.mode == DONE else np.nan for s in steps])
-
-
 def event_time_error(case: Case, count: int, seed: int, as_compiled: bool) -> float:
     """Largest error [s] over ``count`` random states; NaN where an event is missed.
 
     Raises:
         RuntimeError: the case does not compile, so there is nothing compiled to measure.
     """
-    if as_compiled and native_tables(case.system).reason:
-        raise RuntimeError(f"{case.name} does not compile: {native_tables(case.system).reason}")
+    still = Mode("done", 1, 0, lambda t, x, u: np.zeros(1))  # nothing moves
+    edge = Transition(BEFORE, DONE, case.guard, lambda t, x, u: np.array([t]), name="event")
+    modes = {BEFORE: Mode("before", case.size, 0, case.flow), DONE: still}
+    system, rest = System(modes, (edge,)), (case.duration, np.zeros(0), case.start, OPTIONS)
     states = case.draw(count, np.random.default_rng(seed))
-    times = event_times(case, states, as_compiled)
-    return float(np.max(np.abs(times - case.start - case.exact(states.T))))
+    if as_compiled:
+        if reason := native_tables(system).reason:
+            raise RuntimeError(f"{case.name} does not compile: {reason}")
+        batch = simulate_batch(system, BEFORE, states, *rest)
+        times = np.where(batch.ok & (batch.modes == DONE), batch.states[:, 0], np.nan)
+    else:
+        steps = [simulate_step(system, BEFORE, x, *rest) for x in states]
+        times = [s.state[0] if s.status == "ok" and s.mode == DONE else np.nan for s in steps]
+    return float(np.max(np.abs(np.array(times) - case.start - case.exact(states.T))))
 
 
 def cases() -> tuple[Case, ...]:
@@ -149,15 +133,9 @@ def cases() -> tuple[Case, ...]:
     )  # fmt: skip
 
 
-class Errors(NamedTuple):
-    """Largest errors of runs with fixed steps."""
-
-    values: Array  # (k,), one for each of SIZES
-
-    @property
-    def order(self) -> float:
-        """Slope of the error over the step, both as logarithms."""
-        return float(np.polyfit(np.log(SIZES), np.log(self.values), 1)[0])
+def order_of(errors: Array) -> float:
+    """Slope of errors (k,), one for each of SIZES, over the step, both as logarithms."""
+    return float(np.polyfit(np.log(SIZES), np.log(errors), 1)[0])
 
 
 def driven(t: float, y: Array) -> Array:
@@ -171,11 +149,9 @@ def striking(wall_moves: bool = False) -> System:
     swing = Mode("swing", 2, 0, lambda t, x, u: driven(t, x))
     after = Mode("after", 2, 0, lambda t, x, u: driven(t, x) + np.array([0.0, x[0] ** 2]))
     wall = Transition(
-        1,
-        2,
-        guard=lambda t, x, u: x[0] + 0.2 + speed * np.sin(5.0 * t),
-        reset=lambda t, x, u: np.array([x[0], -0.7 * x[1] + speed * np.cos(5.0 * t)]),
-    )
+        1, 2, lambda t, x, u: x[0] + 0.2 + speed * np.sin(5.0 * t),
+        lambda t, x, u: np.array([x[0], -0.7 * x[1] + speed * np.cos(5.0 * t)]),
+    )  # fmt: skip
     return System({1: swing, 2: after}, (wall,), "pendulum and wall")
 
 
@@ -184,56 +160,54 @@ def fixed(h: float) -> SimulationOptions:
     return SimulationOptions(rtol=0.0, atol=1e12, max_step=h)
 
 
-def integrator_errors() -> Errors:
-    """Of the state after DURATION in steps of h, without an event."""
-    exact, values = integrate(driven, 0.0, START, DURATION, EXACT), []
-    for h in SIZES:
-        y = integrate(driven, 0.0, START, DURATION, fixed(h))
-        values.append(np.max(np.abs(y - exact)))
-    return Errors(np.array(values))
+def integrator_errors() -> Array:
+    """Largest errors of the state after DURATION in steps of h, without an event."""
+    exact, *found = (integrate(driven, 0.0, START, DURATION, options)
+                     for options in (EXACT, *map(fixed, SIZES)))  # fmt: skip
+    return np.max(np.abs(np.array(found) - exact), axis=1)
 
 
-def event_errors(wall_moves: bool = False) -> tuple[Errors, Errors]:
+def event_errors(wall_moves: bool = False) -> tuple[Array, Array]:
     """Of the state after DURATION with an impact on the way, and of the impact's time [s]."""
     system = striking(wall_moves)
-
-    def run(options: SimulationOptions) -> tuple[Array, float]:
-        step = simulate_step(system, 1, START, DURATION, np.zeros(0), options=options)
-        return step.state, step.events[0].time
-
-    (end, time), states, times = run(EXACT), [], []
-    for h in SIZES:
-        state, event_time = run(fixed(h))
-        states.append(np.max(np.abs(state - end)))
-        times.append(abs(event_time - time))
-    return Errors(np.array(states)), Errors(np.array(times))
+    exact, *found = (simulate_step(system, 1, START, DURATION, np.zeros(0), options=options)
+                     for options in (EXACT, *map(fixed, SIZES)))  # fmt: skip
+    states = [np.max(np.abs(step.state - exact.state)) for step in found]
+    times = [abs(step.events[0].time - exact.events[0].time) for step in found]
+    return np.array(states), np.array(times)
 
 
-def dense_output_errors() -> Errors:
+def dense_output_errors() -> Array:
     """Of states between the steps, at times before and after an impact."""
-    system, exact = striking(), EXACT
-    hit = simulate_step(system, 1, START, DURATION, np.zeros(0), options=exact).events[0].time
+
+    def run(duration: float) -> Any:
+        return simulate_step(system, 1, START, duration, np.zeros(0), options=EXACT)
+
+    system, errors = striking(), []
+    hit = run(DURATION).events[0].time
     times = [t for t in np.linspace(0.01, DURATION - 0.01, 40) if abs(t - hit) > NEAR]
-    truth = [simulate_step(system, 1, START, t, np.zeros(0), options=exact).state for t in times]
-    return Errors(np.array([_dense_error(system, h, times, truth) for h in SIZES]))
-
-
-def _dense_error(system: System, h: float, times: Sequence[float], truth: Sequence[Array]) -> float:
-    run = simulate(system, 1, START, DURATION, options=fixed(h))
-    pairs = zip(times, truth, strict=True)
-    return max(float(np.max(np.abs(run.at(t)[1] - x))) for t, x in pairs)
+    truth = [run(t).state for t in times]
+    for h in SIZES:
+        found = simulate(system, 1, START, DURATION, options=fixed(h))
+        errors.append(max(float(np.max(np.abs(found.at(t)[1] - x)))
+                          for t, x in zip(times, truth, strict=True)))  # fmt: skip
+    return np.array(errors)
 
 
 @study("closed forms", "trials", "seed")
 def run(options: StudyOptions) -> StudyResult:
     """Rows ``case, kind, value, bound, met``: errors at most, orders at least the bound."""
+    criteria, rows = list[Criterion](), list[Row]()
+
+    def judge(case: str, kind: str, value: float | None, op: str, bound: float) -> None:
+        criteria.append(each := Criterion(f"{case}: {kind}", value, op, bound))
+        rows.append({"case": case, "kind": kind, "value": value, "bound": bound, "met": each.met})
+
     plan = [(case, code) for case in cases() for code in ("interpreted", "compiled")]
-    criteria = []
     for case, code in options.track(plan, lambda pair: f"{pair[0].name} {pair[1]}"):
         error = event_time_error(case, options.count(TRIALS), options.seed, code == "compiled")
         value = error if np.isfinite(error) else None
-        what = f"{case.name} {code}: event_time_error_s"
-        criteria.append(Criterion(what, value, "<=", TIME_BOUND))
+        judge(f"{case.name} {code}", "event_time_error_s", value, "<=", TIME_BOUND)
     state, time = event_errors()
     measured = {
         "integrator": integrator_errors(),
@@ -244,12 +218,7 @@ def run(options: StudyOptions) -> StudyResult:
     }
     for name, errors in measured.items():
         least = DENSE_ORDER if name == "dense_output" else STEP_ORDER
-        criteria.append(Criterion(f"{name}: order", errors.order, ">=", least))
-    rows = []
-    for each in criteria:
-        case, kind = each.what.split(": ")
-        rows.append({"case": case, "kind": kind, "value": each.value, "bound": each.bound,
-                     "met": each.met})  # fmt: skip
-    curves = {LABELS[name]: errors.values for name, errors in measured.items()}
-    panel = convergence(SIZES, curves, 8, 0.05 * time.values[0], "step [s]", "largest error")
+        judge(name, "order", order_of(errors), ">=", least)
+    curves = {LABELS[name]: errors for name, errors in measured.items()}
+    panel = convergence(SIZES, curves, 8, 0.05 * time[0], "step [s]", "largest error")
     return StudyResult(rows, {"event-accuracy": draw(panel)}, criteria=criteria)

@@ -34,7 +34,7 @@ from studies.numerics.scipy_problems import (
     structures,
     system_of,
 )
-from studies.study import Criterion, StudyOptions, StudyResult, study
+from studies.study import Criterion, Row, StudyOptions, StudyResult, study
 
 ON_GUARD, SLOWEST = 1e-9, 1e-9  # as of `SimulationOptions`: guard_tolerance, minimum_rate
 MAX_EVENTS = 200
@@ -62,69 +62,59 @@ class Accuracy(NamedTuple):
     steps: int = STEPS
 
 
-class Crossing(NamedTuple):
-    """A guard that was met, and where."""
-
-    edge: int
-    time: float  # [s]
-    state: Array  # (n,)
+Crossing = tuple[int, float, Array]  # the guard that was met, when [s], and the state (n,)
 
 
 def solve(problem: Problem, accuracy: Accuracy, x: Array | None = None) -> Trace:
     """The trajectory from the problem's start, or from another state x (n,) of its mode."""
     mode, t, end = 0, problem.t, problem.t + problem.duration
-    x = problem.x if x is None else x
-    edges, times = [], []
+    x, edges, times = problem.x if x is None else x, [], []
+    dims, ends = structures()[problem.structure]
     while len(edges) < MAX_EVENTS:
-        crossing = _at_once(problem, mode, t, x)
+        guards = [k for k, (source, _) in enumerate(ends) if source == mode]
+        crossing = _at_once(problem, guards, mode, t, x)
         if crossing is None:
-            crossing, x = _flow(problem, accuracy, mode, t, x, end)
+            crossing, x = _flow(problem, guards, accuracy, mode, t, x, end)
         if crossing is None:
             status = "ok" if np.isfinite(x).all() else "failed"
             return Trace(status, tuple(edges), np.array(times), mode, x)
-        edges.append(crossing.edge)
-        times.append(crossing.time)
-        shape = structures()[problem.structure]
-        mode = shape.edges[crossing.edge][1]
-        t, n = crossing.time, shape.dims[mode]
-        x = reset_state(t, crossing.state, problem.u, crossing.edge, n)
+        edge, t, x = crossing
+        edges.append(edge)
+        times.append(t)
+        mode = ends[edge][1]
+        x = reset_state(t, x, problem.u, edge, dims[mode])
     return Trace("too many events", tuple(edges), np.array(times), mode, x)
 
 
-def outgoing(problem: Problem, mode: int) -> list[int]:
-    """Transitions that leave a mode, by index."""
-    edges = structures()[problem.structure].edges
-    return [k for k, (source, _) in enumerate(edges) if source == mode]
-
-
-def _at_once(problem: Problem, mode: int, t: float, x: Array) -> Crossing | None:
+def _at_once(problem: Problem, guards: list[int], mode: int, t: float, x: Array) -> Crossing | None:
     """The first guard that the state is deep inside, or on and moving into."""
-    for k in outgoing(problem, mode):
-        value = guard_value(t, x, problem.u, k)
-        if value < -ON_GUARD or (
-            value <= ON_GUARD and _rate(problem, mode, k, t, x) < -SLOWEST
-        ):
-            return Crossing(k, t, x)
+    h, u = 1e-7 * problem.duration, problem.u
+    for k in guards:
+        value, slope = guard_value(t, x, u, k), field(t, x, u, mode)
+        ahead, behind = (guard_value(t + s, x + s * slope, u, k) for s in (h, -h))
+        inward = (ahead - behind) / (2.0 * h) < -SLOWEST  # along the flow, by differences
+        if value < -ON_GUARD or (value <= ON_GUARD and inward):
+            return k, t, x
     return None
 
 
-def _rate(problem: Problem, mode: int, k: int, t: float, x: Array) -> float:
-    """d/dt of guard k along the flow, by a central difference."""
-    h, slope = 1e-7 * problem.duration, field(t, x, problem.u, mode)
-    ahead = guard_value(t + h, x + h * slope, problem.u, k)
-    return (ahead - guard_value(t - h, x - h * slope, problem.u, k)) / (2.0 * h)
-
-
 def _flow(
-    problem: Problem, accuracy: Accuracy, mode: int, t: float, x: Array, end: float
-) -> tuple[Crossing | None, Array]:
+    problem: Problem, guards: list[int], accuracy: Accuracy, mode: int, t: float, x: Array,
+    end: float,
+) -> tuple[Crossing | None, Array]:  # fmt: skip
     """Flow to the next event, or to the end: the event, and the state there."""
-    guards = outgoing(problem, mode)
     # A guard that the start lies on and leaves: its own rounding errors are no crossings.
     left = [k for k in guards if abs(guard_value(t, x, problem.u, k)) <= ON_GUARD]
     armed_at = t + 1e-9 * problem.duration
     while t < end:
-        stop, max_step = _stretch(problem, mode, t, end, accuracy.steps)
+        # How far to integrate at once, and the longest step [s]: short ones within a pulse.
+        stop, max_step = end, problem.duration / accuracy.steps
+        for centre, width in problem.pulses:
+            first, last = centre - PULSE * width, centre + PULSE * width
+            if first <= t < last:
+                stop, max_step = min(stop, last), min(max_step, width)
+            elif t < first:
+                stop = min(stop, first)
         events = [_event(problem, k, armed_at if k in left else -np.inf) for k in guards]
         run: Any = solve_ivp(
             lambda s, y: field(s, y, problem.u, mode), (t, stop), x, method=accuracy.method,
@@ -135,23 +125,9 @@ def _flow(
             return None, np.full_like(x, np.nan)
         crossing = _earliest(problem, guards, run, armed_at if left else t)
         if crossing is not None:
-            return crossing, crossing.state
+            return crossing, crossing[2]
         t, x = stop, run.y[:, -1].copy()
     return None, x
-
-
-def _stretch(
-    problem: Problem, mode: int, t: float, end: float, steps: int
-) -> tuple[float, float]:
-    """How far to integrate at once, and the longest step [s]: short ones within a pulse."""
-    stop, max_step = end, problem.duration / steps
-    for centre, width in problem.pulses:
-        first, last = centre - PULSE * width, centre + PULSE * width
-        if first <= t < last:
-            stop, max_step = min(stop, last), min(max_step, width)
-        elif t < first:
-            stop = min(stop, first)
-    return stop, max_step
 
 
 def _event(problem: Problem, k: int, armed_at: float) -> Callable[[float, Array], float]:
@@ -162,23 +138,19 @@ def _event(problem: Problem, k: int, armed_at: float) -> Callable[[float, Array]
     return event
 
 
-def _earliest(
-    problem: Problem, guards: list[int], run: Any, armed_at: float
-) -> Crossing | None:
+def _earliest(problem: Problem, guards: list[int], run: Any, armed_at: float) -> Crossing | None:
     """SciPy's event, or an earlier one on its dense output."""
-    crossing = None
+    crossing, nodes, rounding = None, run.t, 1e-12 * problem.duration
     for k, times in zip(guards, run.t_events, strict=True):
-        if len(times) and (crossing is None or times[0] < crossing.time):
-            crossing = Crossing(k, float(times[0]), run.y[:, -1].copy())
-    nodes = run.t
+        if len(times) and (crossing is None or times[0] < crossing[1]):
+            crossing = k, float(times[0]), run.y[:, -1].copy()
     fractions = np.arange(SAMPLES) / SAMPLES
     samples = np.append((nodes[:-1, None] + np.diff(nodes)[:, None] * fractions).ravel(), nodes[-1])
     states = np.ascontiguousarray(run.sol(samples).T)
     for k in guards:
         time = _first_crossing(problem, k, samples, states, run.sol, armed_at)
-        rounding = 1e-12 * problem.duration
-        if time is not None and (crossing is None or time < crossing.time - rounding):
-            crossing = Crossing(k, time, run.sol(time))
+        if time is not None and (crossing is None or time < crossing[1] - rounding):
+            crossing = k, time, run.sol(time)
     return crossing
 
 
@@ -191,23 +163,16 @@ def _first_crossing(
         return guard_value(t, sol(t), problem.u, k)
 
     values = _guard_values(samples, states, problem.u, k)
-    high = -1
     for i in _suspects(values):
         if values[i] <= 0.0:
-            armed = np.flatnonzero((values[:i] > ON_GUARD) & (samples[:i] >= armed_at))
-            if len(armed):
-                high = i
-                break
+            if ((values[:i] > ON_GUARD) & (samples[:i] >= armed_at)).any():
+                low = int(np.flatnonzero(values[:i] > 0.0)[-1])
+                return brentq(guard, samples[low], samples[i], xtol=1e-15)  # type: ignore
         elif samples[i - 1] >= armed_at:
             dip = minimize_scalar(guard, bounds=(samples[i - 1], samples[i + 1]), method="bounded")
             if dip.fun < -ON_GUARD:  # type: ignore[attr-defined]
-                return brentq(guard, samples[i - 1], dip.x, xtol=1e-15)  # type: ignore[attr-defined]
-    if high < 0:
-        return None
-    low = high - 1
-    while values[low] <= 0.0:
-        low -= 1
-    return brentq(guard, samples[low], samples[high], xtol=1e-15)  # type: ignore[return-value]
+                return brentq(guard, samples[i - 1], dip.x, xtol=1e-15)  # type: ignore
+    return None
 
 
 @njit(cache=True)
@@ -369,11 +334,10 @@ def compare_all(options: StudyOptions, count: int) -> list[Comparison]:
     return sorted(results)
 
 
-def row(way: str, results: Sequence[Comparison]) -> dict[str, Any]:
+def row(way: str, results: Sequence[Comparison]) -> Row:
     """Statuses, verdicts and the trials that disagree."""
     statuses = Counter(each.status for each in results)
     verdicts = Counter(each.verdict for each in results)
-    agreeing = [each.excess for each in results if each.verdict == "agrees"]
     return {
         "way": way,
         "trials": len(results),
@@ -382,7 +346,7 @@ def row(way: str, results: Sequence[Comparison]) -> dict[str, Any]:
         "refused": verdicts["refused"],
         "sensitive": verdicts["sensitive"],
         "disagreements": verdicts["disagrees"],
-        "worst": max(agreeing, default=0.0),
+        "worst": max((each.excess for each in results if each.verdict == "agrees"), default=0.0),
         "seeds": [each.trial for each in results if each.verdict == "disagrees"],
     }
 

@@ -125,32 +125,6 @@ def reset_state(t, x, u, k, n):
     return after
 
 
-def flow_of(m: int) -> Callable:
-    """Flow of mode m, as a system takes it."""
-    return _named(lambda t, x, u: field(t, x, u, m), f"flow_{m}")
-
-
-def guard_of(k: int) -> Callable:
-    """Guard k."""
-    return _named(lambda t, x, u: guard_value(t, x, u, k), f"guard_{k}")
-
-
-def reset_of(k: int, n: int) -> Callable:
-    """Reset k into a mode of n dimensions."""
-    return _named(lambda t, x, u: reset_state(t, x, u, k, n), f"reset_{k}_{n}")
-
-
-def solution_of(m: int) -> Callable:
-    """Closed form of mode m."""
-    return _named(lambda t, x, u, h: solution(t, x, u, h, m), f"solution_{m}")
-
-
-def _named(function: Callable, name: str) -> Callable:
-    """The function by a name of its own, by which numba tells its machine code from others'."""
-    function.__qualname__ = name
-    return function
-
-
 Way = Literal["compiled", "closed form", "callback", "callback, closed form"]
 WAYS: tuple[Way, ...] = ("compiled", "closed form", "callback", "callback, closed form")
 SHARES = (0.6, 0.2, 0.15, 0.05)  # of the trials
@@ -193,25 +167,38 @@ class Problem(NamedTuple):
 @lru_cache(1)
 def structures() -> tuple[Structure, ...]:
     """Graphs of one to three modes with one to four transitions; the same in every trial."""
-    rng = np.random.default_rng(2026)
-    return tuple(_structure(rng) for _ in range(STRUCTURES))
+    rng, made = np.random.default_rng(2026), []
+    for _ in range(STRUCTURES):
+        modes, guards = int(rng.integers(1, 4)), int(rng.integers(1, 5))
+        edges = [(0, int(rng.integers(modes)))]
+        edges += [tuple(rng.integers(modes, size=2).tolist()) for _ in range(guards - 1)]
+        made.append(Structure(tuple(rng.integers(1, 5, modes).tolist()), tuple(edges)))
+    return tuple(made)
 
 
 @lru_cache(None)
 def system_of(structure: int, way: Way) -> System:
     """The system of a structure; made once in a process."""
-    shape = structures()[structure]
-    convert = (lambda function: function) if way.startswith("callback") else njit(cache=True)
-    modes = {}
-    for m, n in enumerate(shape.dims):
-        flow, solution = convert(flow_of(m)), convert(solution_of(m))
-        flow_map = FlowMap(solution) if way.endswith("closed form") else None
-        modes[m] = Mode(f"mode {m}", n, SIZE, flow, flow_map=flow_map)
-    transitions = []
-    for k, (source, target) in enumerate(shape.edges):
-        guard, reset = guard_of(k), reset_of(k, shape.dims[target])
-        transitions.append(Transition(source, target, convert(guard), convert(reset), name=str(k)))
-    return System(modes, tuple(transitions))
+
+    def convert(function: Callable, name: str) -> Callable:
+        function.__qualname__ = name  # by which numba tells its machine code from others'
+        return function if way.startswith("callback") else njit(cache=True)(function)
+
+    def mode(m: int, n: int) -> Mode:
+        flow = convert(lambda t, x, u: field(t, x, u, m), f"flow_{m}")
+        exact = convert(lambda t, x, u, h: solution(t, x, u, h, m), f"solution_{m}")
+        flow_map = FlowMap(exact) if way.endswith("closed form") else None
+        return Mode(f"mode {m}", n, SIZE, flow, flow_map=flow_map)
+
+    def transition(k: int, source: int, target: int) -> Transition:
+        n = dims[target]
+        guard = convert(lambda t, x, u: guard_value(t, x, u, k), f"guard_{k}")
+        reset = convert(lambda t, x, u: reset_state(t, x, u, k, n), f"reset_{k}_{n}")
+        return Transition(source, target, guard, reset, name=str(k))
+
+    dims, edges = structures()[structure]
+    modes = {m: mode(m, n) for m, n in enumerate(dims)}
+    return System(modes, tuple(transition(k, *edge) for k, edge in enumerate(edges)))
 
 
 def draw(seed: int, trial: int) -> Problem:
@@ -223,117 +210,91 @@ def draw(seed: int, trial: int) -> Problem:
     t = 0.0 if rng.random() < 0.5 else rng.uniform(-2.0, 2.0) * duration
     unit = duration / 10.0 ** rng.uniform(0.0, 1.2)  # time in which something happens [s]
     closed = way.endswith("closed form")
-    scales = tuple(_draw_flow(rng, u, m, n, unit, closed) for m, n in enumerate(shape.dims))
-    pulses = []
-    for m in range(len(shape.dims)):
+
+    def draw_flow(p: int, n: int) -> Array:
+        """Numbers of a flow whose time scale is ``unit`` [s]; the scale (n,) of its states."""
+        h, scale = n // 2, np.ones(n)
+        kinds = [DECAY] if n == 1 else [DECAY, BALLISTIC, OSCILLATOR]
+        if not closed:
+            kinds += [RING] if n == 1 else [RING, VAN_DER_POL]
+        kind = u[p] = rng.choice(kinds)
+        if kind in SECOND_ORDER:
+            scale[h : 2 * h] = 1.0 / unit
+            u[p + 1 : p + 1 + h] = rng.uniform(1.0, 5.0, h) / unit  # frequencies
+            u[p + 3 : p + 3 + h] = rng.uniform(0.0, 0.6, h) / unit  # damping
+            u[p + 5 : p + 5 + h] = rng.normal(0.0, 1.0, h) / unit**2
+            if kind == BALLISTIC:
+                u[p + 4 + h] = -rng.uniform(1.0, 5.0) / unit**2
+            if n % 2:
+                u[p + 4 + n] = rng.normal() / unit
+        else:
+            u[p + 1 : p + 1 + n] = rng.uniform(-0.2, 2.0, n) * (rng.random(n) < 0.8) / unit
+            u[p + 5 : p + 5 + n] = rng.normal(0.0, 1.5, n) / unit
+        return scale
+
+    def draw_forcing(p: int, scale: Array) -> None:
+        """A pulse, a sine, or both, on the last component."""
+        u[p + 15] = last = len(scale) - 1
+        if rng.random() < 0.7:
+            centre = t + rng.uniform(0.0, 1.0) * duration
+            width = duration * 10.0 ** rng.uniform(-4, 0)
+            u[p + 9] = rng.uniform(-1.0, 1.0) * scale[last] / (width * np.sqrt(np.pi))
+            u[p + 10], u[p + 11] = centre, width
+            pulses.append((float(centre), float(width)))
+        if rng.random() < 0.5:
+            frequency = 2.0 * np.pi / (duration * 10.0 ** rng.uniform(-2.3, 0.3))
+            size = rng.uniform(0.05, 0.5) * scale[last]
+            u[p + 12] = size * min(frequency, 10.0 / unit)
+            u[p + 13], u[p + 14] = frequency, rng.uniform(0.0, 2.0 * np.pi)
+
+    def draw_guard(k: int, typical: Array, scale: Array) -> None:
+        """A guard that is positive at the mode's typical state, with some margin at most times."""
+        p, n = FIRST_GUARD + k * GUARD_SIZE, len(typical)
+        i, kind = int(rng.integers(n)), int(rng.choice([LINEAR, MOVING] if n == 1 else range(4)))
+        j = i if n == 1 else int((i + rng.integers(1, n)) % n)
+        for _ in range(TRIES):
+            A, level, K = rng.normal(0.0, 0.5), rng.normal(0.0, 0.7) * scale[i], 0.0
+            if kind == LINEAR:
+                A *= scale[i] / scale[j] if n > 1 else 0.0
+            elif kind == CIRCLE:
+                A, K = scale[i] / scale[j] * rng.uniform(0.5, 1.5), rng.normal() * scale[i]
+                level = rng.uniform(0.5, 1.5) * scale[i]
+            else:
+                A *= scale[i]
+                periods = rng.uniform(1.0, 10.0)
+                K = 2.0 * np.pi * periods / duration if kind == MOVING else periods / scale[j]
+            u[p : p + 7] = kind, i, j, level, A, K, 1.0
+            values = [guard_value(s, typical, u, k) for s in t + duration * PHASES]
+            u[p + 6] = np.sign(values[0])
+            margin = MARGIN * scale[i] ** (2 if kind == CIRCLE else 1)
+            if min(values) > margin or max(values) < -margin:
+                break
+
+    def draw_reset(k: int, same: bool, scale: Array, centre: Array, target: Array) -> None:
+        """An impact where the guard is on a position, else a map to near the target's centre."""
+        p, n = FIRST_RESET + k * RESET_SIZE, len(centre)
+        i = int(u[FIRST_GUARD + k * GUARD_SIZE + 1])
+        second_order = i < len(scale) // 2 and (scale != 1.0).any()
+        kind = AFFINE
+        if same and second_order and rng.random() < 0.7:
+            kind = BOUNCE
+        elif not same and len(scale) == n and np.array_equal(scale, target):
+            kind = KEEP if rng.random() < 0.3 else AFFINE
+        u[p : p + 3] = kind, rng.uniform(0.5, 1.0), len(scale) // 2 + i
+        u[p + 3 : p + 3 + n] = centre + 0.1 * rng.normal(size=n) * target
+        source, common = np.ones(n), min(n, len(scale))
+        source[:common] = scale[:common]
+        u[p + 7 : p + 7 + n] = rng.uniform(-0.2, 0.2, n) * target / source
+
+    pulses: list[tuple[float, float]] = []
+    scales = tuple(draw_flow(m * MODE_SIZE, n) for m, n in enumerate(shape.dims))
+    for m, scale in enumerate(scales):
         u[m * MODE_SIZE + 11] = 1.0  # a width that divides
         if not closed and rng.random() < 0.7:
-            pulses += _draw_forcing(rng, u, m, scales[m], t, duration, unit)
+            draw_forcing(m * MODE_SIZE, scale)
     centres = [rng.normal(size=len(scale)) * scale for scale in scales]
     for k, (source, target) in enumerate(shape.edges):
-        _draw_guard(rng, u, k, centres[source], scales[source], t, duration)
-        _draw_reset(rng, u, k, source == target, scales[source], centres[target], scales[target])
+        draw_guard(k, centres[source], scales[source])
+        draw_reset(k, source == target, scales[source], centres[target], scales[target])
     rtol = float(rng.choice(TOLERANCES))
-    return Problem(
-        structure, way, u, centres[0].copy(), t, duration, rtol, tuple(pulses), scales
-    )
-
-
-def _structure(rng: np.random.Generator) -> Structure:
-    modes, guards = int(rng.integers(1, 4)), int(rng.integers(1, 5))
-    edges = [(0, int(rng.integers(modes)))]
-    edges += [tuple(rng.integers(modes, size=2).tolist()) for _ in range(guards - 1)]
-    return Structure(tuple(rng.integers(1, 5, modes).tolist()), tuple(edges))
-
-
-def _draw_flow(
-    rng: np.random.Generator, u: Array, m: int, n: int, unit: float, closed: bool
-) -> Array:
-    """Numbers of a flow whose time scale is ``unit`` [s]; the scale (n,) of its states."""
-    p, h, scale = m * MODE_SIZE, n // 2, np.ones(n)
-    kinds = [DECAY] if n == 1 else [DECAY, BALLISTIC, OSCILLATOR]
-    if not closed:
-        kinds += [RING] if n == 1 else [RING, VAN_DER_POL]
-    kind = rng.choice(kinds)
-    u[p] = kind
-    if kind in SECOND_ORDER:
-        scale[h : 2 * h] = 1.0 / unit
-        u[p + 1 : p + 1 + h] = rng.uniform(1.0, 5.0, h) / unit  # frequencies
-        u[p + 3 : p + 3 + h] = rng.uniform(0.0, 0.6, h) / unit  # damping
-        u[p + 5 : p + 5 + h] = rng.normal(0.0, 1.0, h) / unit**2
-        if kind == BALLISTIC:
-            u[p + 4 + h] = -rng.uniform(1.0, 5.0) / unit**2
-        if n % 2:
-            u[p + 4 + n] = rng.normal() / unit
-    else:
-        u[p + 1 : p + 1 + n] = rng.uniform(-0.2, 2.0, n) * (rng.random(n) < 0.8) / unit
-        u[p + 5 : p + 5 + n] = rng.normal(0.0, 1.5, n) / unit
-    return scale
-
-
-def _draw_forcing(
-    rng: np.random.Generator, u: Array, m: int, scale: Array, t: float, duration: float, unit: float
-) -> list[tuple[float, float]]:
-    """A pulse, a sine, or both, on the last component; centre and width of the pulse."""
-    p, last, pulses = m * MODE_SIZE, len(scale) - 1, []
-    u[p + 15] = last
-    if rng.random() < 0.7:
-        centre, width = t + rng.uniform(0.0, 1.0) * duration, duration * 10.0 ** rng.uniform(-4, 0)
-        u[p + 9] = rng.uniform(-1.0, 1.0) * scale[last] / (width * np.sqrt(np.pi))
-        u[p + 10], u[p + 11] = centre, width
-        pulses.append((float(centre), float(width)))
-    if rng.random() < 0.5:
-        frequency = 2.0 * np.pi / (duration * 10.0 ** rng.uniform(-2.3, 0.3))
-        size = rng.uniform(0.05, 0.5) * scale[last]
-        u[p + 12] = size * min(frequency, 10.0 / unit)
-        u[p + 13], u[p + 14] = frequency, rng.uniform(0.0, 2.0 * np.pi)
-    return pulses
-
-
-def _draw_guard(
-    rng: np.random.Generator, u: Array, k: int, typical: Array, scale: Array, t: float,
-    duration: float,
-) -> None:  # fmt: skip
-    """A guard that is positive at the mode's typical state, with some margin at most times."""
-    p, n = FIRST_GUARD + k * GUARD_SIZE, len(typical)
-    kinds = [LINEAR, MOVING] if n == 1 else range(4)
-    i, kind = int(rng.integers(n)), int(rng.choice(kinds))
-    j = i if n == 1 else int((i + rng.integers(1, n)) % n)
-    for _ in range(TRIES):
-        A, level, K = rng.normal(0.0, 0.5), rng.normal(0.0, 0.7) * scale[i], 0.0
-        if kind == LINEAR:
-            A *= scale[i] / scale[j] if n > 1 else 0.0
-        elif kind == CIRCLE:
-            A, K = scale[i] / scale[j] * rng.uniform(0.5, 1.5), rng.normal() * scale[i]
-            level = rng.uniform(0.5, 1.5) * scale[i]
-        else:
-            A *= scale[i]
-            periods = rng.uniform(1.0, 10.0)
-            K = 2.0 * np.pi * periods / duration if kind == MOVING else periods / scale[j]
-        u[p : p + 7] = kind, i, j, level, A, K, 1.0
-        values = [guard_value(s, typical, u, k) for s in t + duration * PHASES]
-        u[p + 6] = np.sign(values[0])
-        margin = MARGIN * scale[i] ** (2 if kind == CIRCLE else 1)
-        if min(values) > margin or max(values) < -margin:
-            break
-
-
-def _draw_reset(
-    rng: np.random.Generator, u: Array, k: int, same: bool, scale: Array, centre: Array,
-    target_scale: Array,
-) -> None:  # fmt: skip
-    """An impact where the guard is on a position, else a map to near the target's centre."""
-    p, n = FIRST_RESET + k * RESET_SIZE, len(centre)
-    i = int(u[FIRST_GUARD + k * GUARD_SIZE + 1])
-    velocity = len(scale) // 2 + i
-    second_order = i < len(scale) // 2 and (scale != 1.0).any()
-    kind = AFFINE
-    if same and second_order and rng.random() < 0.7:
-        kind = BOUNCE
-    elif not same and len(scale) == n and np.array_equal(scale, target_scale):
-        kind = KEEP if rng.random() < 0.3 else AFFINE
-    u[p : p + 3] = kind, rng.uniform(0.5, 1.0), velocity
-    u[p + 3 : p + 3 + n] = centre + 0.1 * rng.normal(size=n) * target_scale
-    source = np.ones(n)
-    source[: min(n, len(scale))] = scale[: min(n, len(scale))]
-    u[p + 7 : p + 7 + n] = rng.uniform(-0.2, 0.2, n) * target_scale / source
+    return Problem(structure, way, u, centres[0].copy(), t, duration, rtol, tuple(pulses), scales)

@@ -17,7 +17,7 @@ enumerated is the share of impacts of which all orders were.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -28,9 +28,8 @@ from hybrid.impacts.surface_cosines import surface_cosines
 from hybrid.systems import Array
 from studies.figures import Panel, dots, draw
 from studies.halm_posa.systems.planar_links import Link, body_inertia, point, point_jacobian
-from studies.seghete_murphey.systems.momentum_maps import deviation, order_sensitivity
-from studies.seghete_murphey.systems.momentum_orders import OrderOptions, all_orders
-from studies.study import Criterion, StudyOptions, StudyResult, study
+from studies.seghete_murphey.systems.momenta import all_orders, deviation, order_sensitivity
+from studies.study import Criterion, Row, StudyOptions, StudyResult, study
 
 _THETA = np.eye(7)[2]
 
@@ -90,49 +89,48 @@ _STEP = 1e-3  # of differences for the curvature [rad]
 _BEYOND = 170.0  # knee to which a zero of s is looked for [deg]
 
 
-class Landscape(NamedTuple):
-    """s over a grid; the right hip's angle goes round."""
-
-    hips: Array  # (i,) [rad], a full turn without its end
-    knees: Array  # (j,) [rad]
-    s: Array  # (j, i)
-
-
 class Extremum(NamedTuple):
     """A local extremum of s, found by optimisation."""
 
     kind: str  # "minimum" | "maximum"
     hip: float  # of the right leg [rad]
     knee: float  # [rad]
-    s: float
     curvatures: tuple[float, float]  # eigenvalues of the Hessian, the smaller first [1/rad^2]
 
 
-def landscape(hips: int, knees: int, report: Callable[[int, int, str], None]) -> Landscape:
-    """s on a grid of ``hips`` by ``knees`` angles, legs apart."""
+def landscape(
+    hips: int, knees: int, report: Callable[[int, int, str], None]
+) -> tuple[Array, Array, Array]:
+    """s (j, i) over j knees' and i hips' angles [rad], legs apart: hips (i,), knees (j,), s.
+
+    The right hip's angle goes a full turn round, without its end.
+    """
     over = np.linspace(-np.pi, np.pi, hips, endpoint=False)
     up = np.radians(np.linspace(*KNEES, knees))
     s = np.empty((knees, hips))
     for j, knee in enumerate(up):
         report(j, knees, "s over hip and knee")
         s[j] = [measure(hip, knee) for hip in over]
-    return Landscape(over, up, s)
+    return over, up, s
 
 
-def extrema(grid: Landscape) -> list[Extremum]:
-    """Local extrema inside the grid, each refined from its best point of the grid."""
-    points = []
+def extrema(hips: Array, knees: Array, s: Array) -> list[Extremum]:
+    """Local extrema inside a landscape, each refined from its best point.
+
+    A start is below all eight neighbours, and not on the border.
+    """
+    points, around = [], [(i, j) for i in (-1, 0, 1) for j in (-1, 0, 1) if i or j]
     for kind, sign in (("minimum", 1.0), ("maximum", -1.0)):
-        for hip, knee in _starts(grid, sign):
-            simplex = np.array([[hip, knee], [hip + 0.05, knee], [hip, knee + 0.05]])
+        lower = np.all([sign * s < np.roll(sign * s, at, axis=(1, 0)) for at in around], axis=0)
+        for j, i in np.argwhere(lower[1:-1]) + (1, 0):
+            start = np.array([hips[i], knees[j]])
             end = minimize(
-                lambda x, sign=sign: sign * measure(*x) / 1e-3,
-                (hip, knee),
-                method="Nelder-Mead",
-                options={"initial_simplex": simplex, "xatol": 1e-9, "fatol": 1e-15},
-            )
+                lambda x, sign=sign: sign * measure(*x) / 1e-3, start, method="Nelder-Mead",
+                options={"initial_simplex": start + [[0.0, 0.0], [0.05, 0.0], [0.0, 0.05]],
+                         "xatol": 1e-9, "fatol": 1e-15},
+            )  # fmt: skip
             at = float(end.x[0]), float(end.x[1])
-            points.append(Extremum(kind, *at, measure(*at), _curvatures(*at)))
+            points.append(Extremum(kind, *at, _curvatures(*at)))
     return points
 
 
@@ -176,20 +174,6 @@ def wrapped(angle: float) -> float:
     return float((angle + np.pi) % (2.0 * np.pi) - np.pi)
 
 
-def _starts(grid: Landscape, sign: float) -> list[tuple[float, float]]:
-    """Points of the grid, not on its border, that are below all eight neighbours."""
-    s = sign * grid.s
-    around = [
-        np.roll(np.roll(s, j, axis=0), i, axis=1)
-        for i in (-1, 0, 1)
-        for j in (-1, 0, 1)
-        if (i, j) != (0, 0)
-    ]
-    lower = np.all([s < each for each in around], axis=0)
-    lower[[0, -1]] = False
-    return [(float(grid.hips[i]), float(grid.knees[j])) for j, i in np.argwhere(lower)]
-
-
 def _curvatures(hip: float, knee: float) -> tuple[float, float]:
     """Eigenvalues of the Hessian of s by central differences."""
     offsets = (-_STEP, 0.0, _STEP)
@@ -212,28 +196,23 @@ _SMALL = 1e-4  # |s| up to which the fall's spread is fitted
 SWAPPED = {"A": "B", "B": "A", "C": "C'", "A'": "B'", "B'": "A'", "C'": "C"}
 
 
-class Impact(NamedTuple):
-    """A double touchdown and how far its outcomes are apart, over |p|."""
-
-    s: float
-    spread: float  # largest distance of two outcomes over all orders, elastic
-    predicted: float  # to first order: epsilon |dp_vu - dp_uv| of order_sensitivity
-    status: str
-
-
 @study("Seghete and Murphey, figure 2", "trials", "seed", "full")
 def run(options: StudyOptions) -> StudyResult:
     """Rows: A, B, C of figure 2, their copies with a prime, and O, where s = 0."""
-    grid = landscape(*(FULL_GRID if options.full else GRID), options.progress)
-    points = named(extrema(grid))
-    root = orthogonal()
+    hips, knees, s = landscape(*(FULL_GRID if options.full else GRID), options.progress)
+    points, root = named(extrema(hips, knees, s)), orthogonal()
     random = _random(options.count(TRIALS), np.random.default_rng(options.seed))
     approach = [touchdown(root[0], root[1] - d, DROP) for d in np.geomspace(1e-9, 0.3, 30)]
-    drawn = {
-        "figure-2": figure_2(grid, points),
-        "figure-3": figure_3({key: points[key] for key in "ABC" if key in points}),
+    near = [(abs(s), spread) for s, spread, *_ in approach if abs(s) < _SMALL]
+    ratio = [spread / predicted for _, spread, predicted, _ in random]
+    every = [*random, *approach]
+    beside = {
+        "least_s": float(s.min()),
+        "slope": float(np.polyfit(*np.log(near).T, deg=1)[0]),
+        "first_order": [min(ratio), max(ratio)],
+        "random_s": [min(random)[0], max(random)[0]],
+        "enumerated": sum(complete for *_, complete in every) / len(every),
     }
-    beside = {"least_s": float(grid.s.min())} | scaling(random, approach)
     rows = []
     for key, one in points.items():
         twin = points.get(SWAPPED[key])
@@ -242,55 +221,49 @@ def run(options: StudyOptions) -> StudyResult:
             "mirror_error_deg": None if twin is None else mirror_error(one, twin),
         })  # fmt: skip
     rows.append(stance("O", "orthogonal", *root) | beside)
-    return StudyResult(rows, drawn, SHOWN, criteria=criteria(points))
+    named_points = {key: dots(np.degrees([[wrapped(at.hip), at.knee]]), markersize=8)
+                    for key, at in points.items()}  # fmt: skip
+    contours = draw(Panel(named_points, "right hip [deg]", "knees [deg]"), width=7.2, height=3.8)
+    levels = np.geomspace(max(s.min(), 1e-9), s.max(), 16)
+    contours.axes[0].contour(np.degrees(hips), np.degrees(knees), s, levels, zorder=0)
+    figures = {"figure-2": contours, "figure-3": stances(points)}
+    return StudyResult(rows, figures, SHOWN, criteria=criteria(points))
 
 
-def scaling(random: Sequence[Impact], approach: Sequence[Impact]) -> dict[str, Any]:
-    """How the spread depends on s, and how much of it is of first order."""
-    steps = [i for i in approach if abs(i.s) < _SMALL]
-    slope = np.polyfit(np.log([abs(i.s) for i in steps]), np.log([i.spread for i in steps]), 1)[0]
-    ratio = [i.spread / i.predicted for i in random]
-    every = [*random, *approach]
-    return {
-        "slope": float(slope),
-        "first_order": [min(ratio), max(ratio)],
-        "random_s": [min(i.s for i in random), max(i.s for i in random)],
-        "enumerated": sum(i.status == "complete" for i in every) / len(every),
-    }
+def touchdown(hip: float, knee: float, v: Array) -> tuple[float, float, float, bool]:
+    """Both feet at once with velocity v (7,), elastic.
 
-
-def touchdown(hip: float, knee: float, v: Array) -> Impact:
-    """Both feet at once with velocity v (7,), elastic, in all orders and by first order."""
+    Returns:
+        s, the largest distance of two outcomes over all orders, over |p|; the same to first order,
+        eps |dp_vu - dp_uv|; whether all orders were enumerated.
+    """
     M, J_n = inertia_and_normals(configuration(hip, knee))
     p = M @ v
-    s = float(surface_cosines(M, J_n)[0, 1])
-    outcomes = all_orders(M, J_n, p)
-    turned = deviation(M, *J_n)
-    rate = order_sensitivity(M, turned.u, turned.v, turned.w, p).spread
-    size = float(np.sqrt(p @ v))
-    return Impact(s, outcomes.largest_distance, abs(turned.epsilon) * rate / size, outcomes.status)
+    outcomes, (at_u, at_v, epsilon) = all_orders(M, J_n, p), deviation(M, *J_n)
+    rate, size = order_sensitivity(M, at_u, at_v, at_u, p).spread, float(np.sqrt(p @ v))
+    s, complete = float(surface_cosines(M, J_n)[0, 1]), outcomes.status == "complete"
+    return s, outcomes.largest_distance, abs(epsilon) * rate / size, complete
 
 
-def _random(count: int, rng: np.random.Generator) -> list[Impact]:
+def _random(count: int, rng: np.random.Generator) -> list[tuple[float, float, float, bool]]:
     """Touchdowns over the whole contour, of velocities that close both feet."""
-    drawn: list[Impact] = []
+    drawn: list[tuple[float, float, float, bool]] = []
     while len(drawn) < count:
         hip, knee = rng.uniform(-np.pi, np.pi), np.radians(rng.uniform(*KNEES))
         v = DROP + RATES * rng.normal(size=7)
-        J_n = inertia_and_normals(configuration(hip, knee))[1]
-        if (J_n @ v < 0.0).all():
+        if (inertia_and_normals(configuration(hip, knee))[1] @ v < 0.0).all():
             drawn.append(touchdown(hip, knee, v))
     return drawn
 
 
-def stance(key: str, kind: str, hip: float, knee: float) -> dict[str, Any]:
+def stance(key: str, kind: str, hip: float, knee: float) -> Row:
     """A row: angles [deg], what lies under the ground [mm], s, and the spread of a fall over |p|.
 
     Outcomes are elastic (e = 1) and plastic (e = 0).
     """
     q = configuration(hip, knee)
     at, (M, J_n) = joints(q), inertia_and_normals(q)
-    elastic, plastic = (all_orders(M, J_n, M @ DROP, OrderOptions(e)) for e in (1.0, 0.0))
+    elastic, plastic = (all_orders(M, J_n, M @ DROP, e) for e in (1.0, 0.0))
     return {
         "point": key,
         "kind": kind,
@@ -305,7 +278,14 @@ def stance(key: str, kind: str, hip: float, knee: float) -> dict[str, Any]:
         "mirror_error_deg": None,
         "spread_elastic": elastic.largest_distance,
         "spread_plastic": plastic.largest_distance,
-        "message": elastic.message or plastic.message,
+        "message": next(
+            (
+                f"{each.status}; raise it, or the tolerance"
+                for each in (elastic, plastic)
+                if each.status != "complete"
+            ),
+            "",
+        ),
     }
 
 
@@ -321,21 +301,11 @@ def criteria(points: dict[str, Extremum]) -> list[Criterion]:
     ]
 
 
-def figure_2(grid: Landscape, points: Mapping[str, Extremum]) -> Figure:
-    """Contours of s over the right hip's and the knees' angle, with the named points."""
-    named = {key: dots(np.degrees([[wrapped(at.hip), at.knee]]), markersize=8)
-             for key, at in points.items()}  # fmt: skip
-    made = draw(Panel(named, "right hip [deg]", "knees [deg]"), width=7.2, height=3.8)
-    levels = np.geomspace(max(grid.s.min(), 1e-9), grid.s.max(), 16)
-    made.axes[0].contour(np.degrees(grid.hips), np.degrees(grid.knees), grid.s, levels, zorder=0)
-    return made
-
-
-def figure_3(points: Mapping[str, Extremum]) -> Figure:
-    """The stances of the named points."""
+def stances(points: dict[str, Extremum]) -> Figure:
+    """Figure 3: the stances of A, B and C."""
     panels = []
-    for key, place in points.items():
-        right, left = joints(configuration(place.hip, place.knee))
+    for key in [key for key in "ABC" if key in points]:
+        right, left = joints(configuration(points[key].hip, points[key].knee))
         panels.append(Panel({"right": right, "left": left}, "x [m]", "y [m]", ((), (0.0,)),
                             {"title": key, "aspect": "equal"}))  # fmt: skip
     return draw(*panels, width=3.0)

@@ -9,7 +9,7 @@ velocity is negative on both sides of its plane, so that the event function that
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from scipy.linalg import expm
@@ -36,71 +36,40 @@ def flow(x, side, p):
     return f
 
 
-def events(x, p):
-    """h (3,): the coordinates, each so that it rises."""
-    return np.array([x[0], x[1], -x[2]])
-
-
-def events_state(x, p):
-    """Dh (3, 3)."""
-    return np.array([[1.0, 0.0, 0.0], [0.0, 1.0, 0.0], [0.0, 0.0, -1.0]])
-
-
 def affine_corner() -> EventSelectedSystem:
-    """The system; each plane is crossed once."""
-    return EventSelectedSystem("affine corner", 3, 3, flow, events, events_state)
+    """The system, h the coordinates, each so that it rises; each plane is crossed once."""
+    return EventSelectedSystem(
+        "affine corner", 3, 3, flow, lambda x, p: np.array([x[0], x[1], -x[2]]),
+        lambda x, p: np.array([[1.0, 0.0, 0.0], [0.0, 1.0, 0.0], [0.0, 0.0, -1.0]]),
+    )  # fmt: skip
 
 
-class ExactPiece(NamedTuple):
-    """The flow from a time on, until the next piece starts."""
+def exact_states(x: Array, times: Array) -> Array:
+    """States (T, 3) at ascending times (T,) [s] from x (3,) at time 0, by matrix exponentials.
 
-    time: float  # [s]
-    state: Array  # (3,)
-    A: Array  # (4, 4) of d/dt (x, 1) = A (x, 1)
-
-    def at(self, t: float) -> Array:
-        """State (3,) at a time [s] by the matrix exponential."""
-        propagator = np.asarray(expm(self.A * (t - self.time)), dtype=np.float64)
-        return (propagator @ np.append(self.state, 1.0))[:3]
-
-
-class Exact(NamedTuple):
-    """The exact trajectory."""
-
-    pieces: tuple[ExactPiece, ...]
-    guards: tuple[int, ...]  # crossed between them
-
-    def at(self, times: Array) -> Array:
-        """States (T, 3) at times (T,) [s]."""
-        starts = [piece.time for piece in self.pieces]
-        roots = np.searchsorted(starts, times, side="right") - 1
-        return np.array([self.pieces[i].at(t) for i, t in zip(roots, times, strict=True)])
-
-
-def exact_flow(x: Array, duration: float) -> Exact:
-    """From the state x (3,) for a duration [s]; crossings are located to rounding."""
+    Crossings are located to rounding.
+    """
     side = np.where(RISING * x < 0.0, -1.0, 1.0)
-    pieces, guards = [ExactPiece(0.0, np.asarray(x, dtype=np.float64), matrix(side))], []
-    while (crossing := first_crossing(pieces[-1], side, duration)) is not None:
-        time, guard = crossing
-        side[guard] = 1.0
-        pieces.append(ExactPiece(time, pieces[-1].at(time), matrix(side)))
-        guards.append(guard)
-    return Exact(tuple(pieces), tuple(guards))
+    start, state, states, end = 0.0, np.asarray(x, dtype=np.float64), [], times[-1]
+    while True:
+        A = matrix(side)
 
+        def at(t: float, A: Array = A, start: float = start, state: Array = state) -> Array:
+            return (expm(A * (t - start)) @ np.append(state, 1.0))[:3]
 
-def first_crossing(piece: ExactPiece, side: Array, end: float) -> tuple[float, int] | None:
-    """Time [s] and number of the guard that is crossed first before ``end``, if one is."""
-    roots: list[tuple[float, int]] = []
-    for k in np.flatnonzero(side < 0.0):
-        if RISING[k] * piece.at(end)[k] > 0.0:
-            root: Any = brentq(lambda t, k=k: piece.at(t)[k], piece.time, end, xtol=1e-15)
-            roots.append((root, int(k)))
-    return min(roots, default=None)
+        roots: list[tuple[Any, int]] = [
+            (brentq(lambda t, k=k: at(t)[k], start, end, xtol=1e-15), k)
+            for k in np.flatnonzero(side < 0.0).tolist() if RISING[k] * at(end)[k] > 0.0
+        ]  # fmt: skip
+        time, guard = min(roots, default=(np.inf, 0))
+        states += [at(t) for t in times[(times >= start) & (times < time)]]
+        if not roots:
+            return np.array(states)
+        start, state, side[guard] = time, at(time), 1.0
 
 
 def matrix(side: Array) -> Array:
-    """A (4, 4) of the affine flow on a side (3,), read off ``flow`` at the unit vectors."""
+    """A (4, 4) of d/dt (x, 1) = A (x, 1) on a side (3,), read off ``flow`` at the unit vectors."""
     none = np.zeros(0)
     constant = flow(np.zeros(3), side, none)
     A = np.zeros((4, 4))

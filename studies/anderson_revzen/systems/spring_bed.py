@@ -17,41 +17,40 @@ it leaves at -h_s, and no contact of MuJoCo pulls.
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 from numba import njit
 
 from hybrid.event_selected.system import EventSelectedSystem
 from hybrid.systems import Array
+from studies.anderson_revzen.systems.spring_hopper import GRAVITY, LENGTH, MASS, STIFFNESS
 
 HEIGHTS = (2.0, 3.0)  # z0 of the random starts [m], 5.2
 TILTS = (-0.1, 0.1)  # theta0 of the random starts [rad], 5.2
 
 
-@dataclass(frozen=True)
-class SpringBed:
-    """Parameters, of which the paper prints only L0; all springs together have ``stiffness``.
+WIDTH = 2.0  # of the bed [m]
+TIP_RADIUS = 0.01  # r [m]
+INERTIA = 3.0  # of the plate, a thin one of 6 m [kg m^2]
+
+
+class SpringBed(NamedTuple):
+    """Springs that have a stiffness together; the paper prints none, and of the rest only L0.
 
     So a larger bed changes the number of contacts, and the motion hardly at all. Mass, length and
     stiffness are those of the hopper that calibrates the integrator.
     """
 
     springs: int
-    stiffness: float = 200.0  # of the bed, k times the number of springs [N/m]
-    length: float = 1.0  # L0, height of the tips [m], 5.1
-    width: float = 2.0  # of the bed [m]
-    tip_radius: float = 0.01  # r [m]
-    mass: float = 1.0  # of the plate [kg]
-    inertia: float = 3.0  # of the plate, a thin one of 6 m [kg m^2]
-    gravity: float = 9.81  # g [m/s^2]
+    stiffness: float = STIFFNESS  # of the bed, k times the number of springs [N/m]
 
     @property
     def positions(self) -> Array:
         """x_s (springs,) [m]: evenly from edge to edge; a single one in the middle."""
         if self.springs == 1:
             return np.zeros(1)
-        return np.linspace(-0.5 * self.width, 0.5 * self.width, self.springs)
+        return np.linspace(-0.5 * WIDTH, 0.5 * WIDTH, self.springs)
 
     @property
     def spring_stiffness(self) -> float:
@@ -64,11 +63,8 @@ def spring_bed(bed: SpringBed) -> EventSelectedSystem:
 
     Each of the two arms the other, the paper's "guard reset matrix".
     """
-    n = bed.springs
-    rearm = np.zeros((2 * n, 2 * n), dtype=np.bool_)
-    rearm[np.arange(n), n + np.arange(n)] = True
-    centre = bed.length - bed.tip_radius
-    head = [bed.gravity, bed.spring_stiffness / bed.mass, bed.spring_stiffness / bed.inertia]
+    n, k = bed.springs, bed.spring_stiffness
+    head = [GRAVITY, k / MASS, k / INERTIA, LENGTH - TIP_RADIUS, TIP_RADIUS]
     return EventSelectedSystem(
         name=f"plate on {n} springs",
         state_dim=6,
@@ -76,8 +72,8 @@ def spring_bed(bed: SpringBed) -> EventSelectedSystem:
         flow=_flow,
         events=_events,
         events_state=_events_state,
-        rearm=rearm | rearm.T,
-        parameters=np.array([*head, centre, bed.tip_radius, *bed.positions]),
+        rearm=np.roll(np.eye(2 * n, dtype=np.bool_), n, axis=0),
+        parameters=np.array([*head, *bed.positions]),
     )
 
 

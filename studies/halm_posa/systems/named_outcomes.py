@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
-
 import numpy as np
 
 from hybrid.impacts.contact_problem import ContactProblem
@@ -15,23 +13,14 @@ SAME = 1e-6  # ... or than this part of |v|_M, where the set is a point
 _SWEEPS = 4  # of the search for two outcomes far apart
 
 
-class NamedOutcome(NamedTuple):
-    """What one impact law says."""
-
-    name: str  # "simultaneous 1", "sequential AB"
-    resolution: Resolution
-
-
-def named_outcomes(problem: ContactProblem, v: Array) -> list[NamedOutcome]:
+def named_outcomes(problem: ContactProblem, v: Array) -> dict[str, Resolution]:
     """All simultaneous outcomes of (31), then two sequential ones: in order and reversed."""
-    found = [
-        NamedOutcome(f"simultaneous {i + 1}", resolution)
-        for i, resolution in enumerate(all_simultaneous(problem, v))
-    ]
+    found = {f"simultaneous {i}": each
+             for i, each in enumerate(all_simultaneous(problem, v), start=1)}  # fmt: skip
     order = list(range(problem.count))
     for sequence in (order, order[::-1]):
         label = " ".join(problem.contacts[i] for i in sequence)
-        found.append(NamedOutcome(f"sequential {label}", sequential(problem, v, sequence)))
+        found[f"sequential {label}"] = sequential(problem, v, sequence)
     return found
 
 
@@ -51,22 +40,16 @@ def set_size(problem: ContactProblem, points: Array) -> float:
     return size
 
 
-class Nearest(NamedTuple):
-    """How near the samples come to one outcome."""
+def nearest(problem: ContactProblem, v: Array, points: Array) -> dict[str, tuple[float, bool]]:
+    """Distance of the nearest of ``points`` (S, n) to each named outcome, and whether it is near.
 
-    name: str
-    distance: float  # from the nearest sample, over |v|_M; infinite where the law gave none
-    found: bool
-
-
-def nearest(problem: ContactProblem, v: Array, points: Array) -> list[Nearest]:
-    """Nearest of the sampled outcomes ``points`` (S, n) to each named one."""
-    unit = problem.kinetic_norm(v)
+    Over |v|_M; infinite where the law gave none.
+    """
+    unit, near = problem.kinetic_norm(v), {}
     room = max(NEAR * set_size(problem, points) / unit, SAME)
-    rows = []
-    for name, resolution in named_outcomes(problem, v):
+    for name, resolution in named_outcomes(problem, v).items():
         far = np.inf
         if resolution.status == "separated":
             far = float(distances(problem, points, resolution.v_plus).min(initial=np.inf)) / unit
-        rows.append(Nearest(name, far, far <= room))
-    return rows
+        near[name] = far, far <= room
+    return near

@@ -8,7 +8,6 @@ phi are their heights over the ground y = 0.
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
 
 import numpy as np
 
@@ -18,73 +17,56 @@ from hybrid.systems import Array
 CONTACTS = ("A", "B")
 
 
-@dataclass(frozen=True)
-class RockingBlock:
-    """A uniform block, and how it arrives; the defaults are table 4."""
-
-    width: float = 1.0  # w [m]
-    height: float = 2.0  # h [m]
-    mass: float = 1.0  # m [kg]
-    friction: float = 1.0  # mu
-    speed: float = 0.4429  # v_0, downwards, of table 4 [m/s]
-    gravity: float = 9.81  # g [m/s^2], 4.3
-
-    @property
-    def inertia(self) -> float:
-        """I = m (w^2 + h^2) / 12 about the centre [kg m^2]. Erratum: docs/errata.md."""
-        return self.mass * (self.width**2 + self.height**2) / 12.0
-
-    @property
-    def radius(self) -> float:
-        """||r||_2, from a corner to the centre [m]."""
-        return 0.5 * math.hypot(self.width, self.height)
-
-    @property
-    def alpha(self) -> float:
-        """Angle arctan(h / w) at a corner, between the base and the line to the centre [rad]."""
-        return math.atan2(self.height, self.width)
+WIDTH, HEIGHT = 1.0, 2.0  # w, h [m], table 4
+MASS = 1.0  # m [kg]
+FRICTION = 1.0  # mu
+SPEED = 0.4429  # v_0, downwards [m/s]
+GRAVITY = 9.81  # g [m/s^2], 4.3
+INERTIA = MASS * (WIDTH**2 + HEIGHT**2) / 12.0  # I about the centre [kg m^2]: docs/errata.md
+RADIUS = 0.5 * math.hypot(WIDTH, HEIGHT)  # ||r||_2, from a corner to the centre [m]
+ALPHA = math.atan2(HEIGHT, WIDTH)  # at a corner, from the base to the line to the centre [rad]
 
 
-def mass_matrix(block: RockingBlock) -> Array:
+def mass_matrix() -> Array:
     """M (3, 3) of (11)."""
-    return np.diag([block.mass, block.mass, block.inertia])
+    return np.diag([MASS, MASS, INERTIA])
 
 
-def arms(block: RockingBlock, theta: float) -> Array:
+def arms(theta: float) -> Array:
     """From the centre to A and B (2, 2) [m], in world axes; these are -r of 4.3."""
     c, s = math.cos(theta), math.sin(theta)
-    half = 0.5 * np.array([[-block.width, -block.height], [block.width, -block.height]])
+    half = 0.5 * np.array([[-WIDTH, -HEIGHT], [WIDTH, -HEIGHT]])
     return half @ np.array([[c, s], [-s, c]])
 
 
-def corners(block: RockingBlock, q: Array) -> Array:
+def corners(q: Array) -> Array:
     """Positions (2, 2) of A and B [m] at the configuration q (3,); heights are phi of (12)."""
-    return q[:2] + arms(block, float(q[2]))
+    return q[:2] + arms(float(q[2]))
 
 
-def normal_jacobian(block: RockingBlock, theta: float) -> Array:
+def normal_jacobian(theta: float) -> Array:
     """J_n (2, 3) of (26): velocities of A and B away from the ground are J_n v."""
-    return np.array([[0.0, 1.0, arm[0]] for arm in arms(block, theta)])
+    return np.array([[0.0, 1.0, arm[0]] for arm in arms(theta)])
 
 
-def tangential_jacobian(block: RockingBlock, theta: float) -> Array:
+def tangential_jacobian(theta: float) -> Array:
     """J_t (2, 3) of (26): velocities of A and B along the ground are J_t v."""
-    return np.array([[1.0, 0.0, -arm[1]] for arm in arms(block, theta)])
+    return np.array([[1.0, 0.0, -arm[1]] for arm in arms(theta)])
 
 
-def standing(block: RockingBlock) -> Array:
+def standing() -> Array:
     """Configuration (3,) flat on the ground, with the centre over the origin."""
-    return np.array([0.0, 0.5 * block.height, 0.0])
+    return np.array([0.0, 0.5 * HEIGHT, 0.0])
 
 
-def problem(block: RockingBlock = RockingBlock()) -> ContactProblem:
+def problem() -> ContactProblem:
     """The impact of figure 1: flat on the ground, with both corners in contact."""
-    J_n, J_t = normal_jacobian(block, 0.0), tangential_jacobian(block, 0.0)  # noqa: N806
+    J_n, J_t = normal_jacobian(0.0), tangential_jacobian(0.0)  # noqa: N806
     return ContactProblem.planar(
-        mass_matrix(block), J_n, J_t, np.full(2, block.friction), CONTACTS, "rocking block"
+        mass_matrix(), J_n, J_t, np.full(2, FRICTION), CONTACTS, "rocking block"
     )
 
 
-def velocity(block: RockingBlock = RockingBlock()) -> Array:
+def velocity() -> Array:
     """Velocity (3,) before the impact: straight down, without turning."""
-    return np.array([0.0, -block.speed, 0.0])
+    return np.array([0.0, -SPEED, 0.0])

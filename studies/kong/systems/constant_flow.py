@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from hybrid.systems import Array, FlowMap, Mode, System, Transition
+from hybrid.systems import FlowMap, Mode, System, Transition
 
 LEFT = 1
 RIGHT = 2
@@ -25,14 +25,8 @@ def constant_flow() -> System:
 
 def _translation(name: str, a: float, b: float) -> Mode:
     """Mode whose flow is [a, b] everywhere (3.162)."""
-
-    def flow(t: float, x: Array, u: Array) -> Array:
-        return np.array([a, b])
-
-    def solution(t: float, x: Array, u: Array, h: float) -> Array:
-        return np.array([x[0] + a * h, x[1] + b * h])
-
-    def jacobians(t: float, x: Array, u: Array, h: float) -> tuple[Array, Array]:
-        return np.eye(2), np.zeros((2, 0))
-
-    return Mode(name, 2, 0, flow, flow_map=FlowMap(solution, jacobians))
+    return Mode(
+        name, 2, 0, lambda t, x, u: np.array([a, b]),
+        flow_map=FlowMap(lambda t, x, u, h: np.array([x[0] + a * h, x[1] + b * h]),
+                         lambda t, x, u, h: (np.eye(2), np.zeros((2, 0)))),
+    )  # fmt: skip

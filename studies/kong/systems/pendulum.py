@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from hybrid.systems import Array, Mode, System, Transition
+from hybrid.systems import Mode, System, Transition
 
 FREE = 1
 CONTACT = 2
@@ -19,30 +19,24 @@ STIFFNESS = 10.0  # k [N m/rad], 3.8.5
 DAMPING = 10.0  # c [N m s/rad], 3.8.5
 
 
-def pendulum(damping: float = DAMPING) -> System:
+def pendulum() -> System:
     """Modes FREE (theta > 0) and CONTACT (theta <= 0), with guards theta and -theta."""
     inertia = MASS * LENGTH**2
     modes = {
         FREE: _swing("free", 0.0, 0.0),
-        CONTACT: _swing("contact", STIFFNESS / inertia, damping / inertia),
+        CONTACT: _swing("contact", STIFFNESS / inertia, DAMPING / inertia),
     }
-    edges = _crossing(FREE, CONTACT, 1.0, "contact"), _crossing(CONTACT, FREE, -1.0, "release")
-    return System(modes, edges, "pendulum")
+    contact = Transition.continuous(
+        FREE, CONTACT, lambda t, x, u: x[0], "contact", time_invariant=True
+    )
+    release = Transition.continuous(
+        CONTACT, FREE, lambda t, x, u: -x[0], "release", time_invariant=True
+    )
+    return System(modes, (contact, release), "pendulum")
 
 
 def _swing(name: str, stiffness: float, damping: float) -> Mode:
     """Pendulum (3.165), or (3.166) with spring and damper, each coefficient per inertia m l^2."""
-
     weight = GRAVITY / LENGTH
-
-    def flow(t: float, x: Array, u: Array) -> Array:
-        return np.array([x[1], -stiffness * x[0] - damping * x[1] - weight * np.sin(x[0])])
-
-    return Mode(name, 2, 0, flow)
-
-
-def _crossing(source: int, target: int, side: float, name: str) -> Transition:
-    """Where theta leaves the side of zero (1 or -1) that is the source's domain."""
-    return Transition.continuous(
-        source, target, lambda t, x, u: side * x[0], name, time_invariant=True
-    )
+    return Mode(name, 2, 0, lambda t, x, u: np.array(
+        [x[1], -stiffness * x[0] - damping * x[1] - weight * np.sin(x[0])]))  # fmt: skip

@@ -20,6 +20,7 @@ lambda falls through zero. The print has errors: docs/errata.md.
 
 from __future__ import annotations
 
+from dataclasses import replace
 from math import pi
 
 import numpy as np
@@ -44,25 +45,25 @@ _RETURN_RATE = 1e-7  # gap rate at which a released edge counts as coming back [
 
 def quadcopter() -> System:
     """The six modes and their transitions."""
+    free = Mode("free", 6, 2, free_flow, _free_state, _free_input)
     modes = {
-        FREE: _free("free"),
+        FREE: free,
         LEFT: _sliding("left edge sliding", -ARM),
         RIGHT: _sliding("right edge sliding", ARM),
         LATCHED: Mode(
             "latched", 6, 2, lambda t, x, u: np.zeros(6), lambda t, x, u: np.zeros((6, 6)),
             lambda t, x, u: np.zeros((6, 2)),
         ),
-        LEFT_RELEASED: _free("left edge released"),
-        RIGHT_RELEASED: _free("right edge released"),
+        LEFT_RELEASED: replace(free, name="left edge released"),
+        RIGHT_RELEASED: replace(free, name="right edge released"),
     }  # fmt: skip
-    transitions = (
+    return System(modes, (
         _impact(FREE, LEFT, -ARM), _impact(FREE, RIGHT, ARM),
         _latch(LEFT, ARM), _latch(RIGHT, -ARM),
         _liftoff(LEFT, LEFT_RELEASED, -ARM), _liftoff(RIGHT, RIGHT_RELEASED, ARM),
         _impact(LEFT_RELEASED, RIGHT, ARM), _impact(RIGHT_RELEASED, LEFT, -ARM),
         _turn_back(LEFT_RELEASED, -ARM), _turn_back(RIGHT_RELEASED, ARM),
-    )  # fmt: skip
-    return System(modes, transitions, "quadcopter")
+    ), "quadcopter")  # fmt: skip
 
 
 def perch() -> Array:
@@ -71,8 +72,7 @@ def perch() -> Array:
     This is x_des of 5.4.4, at the distance r = sqrt(25 - w^2 / 4) that puts both edges on a circle
     of radius 5. The print has an error: docs/errata.md.
     """
-    r = np.sqrt(RADIUS**2 - 0.25 * WIDTH**2)
-    angle = TARGET_ANGLE
+    r, angle = np.sqrt(RADIUS**2 - 0.25 * WIDTH**2), TARGET_ANGLE
     return np.array([r * np.cos(angle), r * np.sin(angle), angle - 0.5 * pi, 0.0, 0.0, 0.0])
 
 
@@ -134,12 +134,12 @@ def sliding_acceleration(x, u, arm):
 
 @njit(cache=True)
 def plastic_impact(x, arm):
-    """Velocities (3) after an edge hits the wall: frictionless plastic impact, (3.67)."""
+    """State (6,) after an edge hits the wall: frictionless plastic impact, (3.67)."""
     ny, nz, n_arm, _ = _contact_frame(x, arm)
     yielding = (ny * ny + nz * nz) / MASS + n_arm * n_arm / INERTIA
     impulse = -(ny * x[3] + nz * x[4] + n_arm * x[5]) / yielding
-    push = impulse / MASS
-    return x[3] + push * ny, x[4] + push * nz, x[5] + impulse * n_arm / INERTIA
+    push, turn = impulse / MASS, x[5] + impulse * n_arm / INERTIA
+    return np.array([x[0], x[1], x[2], x[3] + push * ny, x[4] + push * nz, turn])
 
 
 @njit(cache=True)
@@ -158,25 +158,25 @@ def sliding_jacobian(x, u, arm, by_input):
     return D
 
 
-def _free(name: str) -> Mode:
-    def flow(t: float, x: Array, u: Array) -> Array:
-        ay, az, turn = free_acceleration(x, u)
-        return np.array([x[3], x[4], x[5], ay, az, turn])
+def free_flow(t: float, x: Array, u: Array) -> Array:
+    """F (6,) in free flight."""
+    ay, az, turn = free_acceleration(x, u)
+    return np.array([x[3], x[4], x[5], ay, az, turn])
 
-    def flow_state(t: float, x: Array, u: Array) -> Array:
-        D, thrust = np.zeros((6, 6)), (u[0] + u[1]) / MASS
-        D[0, 3] = D[1, 4] = D[2, 5] = 1.0
-        D[3, 2], D[4, 2] = -np.cos(x[2]) * thrust, -np.sin(x[2]) * thrust
-        return D
 
-    def flow_input(t: float, x: Array, u: Array) -> Array:
-        D = np.zeros((6, 2))
-        for j in range(2):
-            D[3, j], D[4, j] = -np.sin(x[2]) / MASS, np.cos(x[2]) / MASS
-            D[5, j] = (j - 0.5) * WIDTH / INERTIA
-        return D
+def _free_state(t: float, x: Array, u: Array) -> Array:
+    D, thrust = np.zeros((6, 6)), (u[0] + u[1]) / MASS
+    D[0, 3] = D[1, 4] = D[2, 5] = 1.0
+    D[3, 2], D[4, 2] = -np.cos(x[2]) * thrust, -np.sin(x[2]) * thrust
+    return D
 
-    return Mode(name, 6, 2, flow, flow_state, flow_input)
+
+def _free_input(t: float, x: Array, u: Array) -> Array:
+    D = np.zeros((6, 2))
+    for j in range(2):
+        D[3, j], D[4, j] = -np.sin(x[2]) / MASS, np.cos(x[2]) / MASS
+        D[5, j] = (j - 0.5) * WIDTH / INERTIA
+    return D
 
 
 def _sliding(name: str, arm: float) -> Mode:
@@ -192,14 +192,10 @@ def _sliding(name: str, arm: float) -> Mode:
 
 def _impact(source: int, target: int, arm: float) -> Transition:
     """First edge on the wall: the velocity into it ends, (3.67)."""
-
-    def reset(t: float, x: Array, u: Array) -> Array:
-        vy, vz, turn = plastic_impact(x, arm)
-        return np.array([x[0], x[1], x[2], vy, vz, turn])
-
     return Transition(
-        source, target, lambda t, x, u: gap(x, arm), reset, name="impact", time_invariant=True
-    )
+        source, target, lambda t, x, u: gap(x, arm), lambda t, x, u: plastic_impact(x, arm),
+        name="impact", time_invariant=True,
+    )  # fmt: skip
 
 
 def _latch(source: int, arm: float) -> Transition:

@@ -29,28 +29,18 @@ def spring_damper_ball() -> System:
         SPRING_DAMPER: _contact("spring-damper", DAMPING),
         SPRING: _contact("spring", 0.0),
     }
-    transitions = (
-        _transition(AERIAL, SPRING_DAMPER, "touchdown", 1.0, 0.0),
-        _transition(SPRING_DAMPER, SPRING, "turn", 0.0, -1.0),
-        _transition(SPRING, AERIAL, "release", -1.0, 0.0),
-    )
-    return System(modes, transitions, "spring-damper ball")
-
-
-def _transition(source: int, target: int, name: str, height: float, velocity: float) -> Transition:
-    """Identity reset at the guard ``height z + velocity dz/dt``."""
-    return Transition.continuous(
-        source, target, lambda t, x, u: height * x[0] + velocity * x[1], name, time_invariant=True
-    )
+    made, invariant = Transition.continuous, {"time_invariant": True}
+    return System(modes, (
+        made(AERIAL, SPRING_DAMPER, lambda t, x, u: x[0], "touchdown", **invariant),
+        made(SPRING_DAMPER, SPRING, lambda t, x, u: -x[1], "turn", **invariant),
+        made(SPRING, AERIAL, lambda t, x, u: -x[0], "release", **invariant),
+    ), "spring-damper ball")  # fmt: skip
 
 
 def _contact(name: str, damping: float) -> Mode:
     """Flow on the ground, m d2z/dt2 = u - m g - k z - d dz/dt, an oscillation about rest."""
     square, decay = STIFFNESS / MASS, 0.5 * damping / MASS
     frequency = math.sqrt(square - decay**2)
-
-    def flow(t: float, x: Array, u: Array) -> Array:
-        return np.array([x[1], u[0] / MASS - GRAVITY - square * x[0] - 2.0 * decay * x[1]])
 
     def fundamental(h: float) -> Array:
         shrink = math.exp(-decay * h)
@@ -65,4 +55,9 @@ def _contact(name: str, damping: float) -> Mode:
         change = fundamental(h)
         return change, (np.eye(2) - change)[:, :1] / STIFFNESS
 
-    return Mode(name, 2, 1, flow, flow_map=FlowMap(solution, jacobians))
+    return Mode(
+        name, 2, 1,
+        lambda t, x, u: np.array(
+            [x[1], u[0] / MASS - GRAVITY - square * x[0] - 2.0 * decay * x[1]]),
+        flow_map=FlowMap(solution, jacobians),
+    )  # fmt: skip

@@ -36,14 +36,12 @@ def tube_ball() -> System:
     """
 
     def reset(t: float, x: Array, u: Array) -> Array:
-        y, z, vy, vz = x[0], x[1], x[2], x[3]
-        outward = (y * vy + z * vz) / (y * y + z * z)
-        return np.array([y, z, vy - outward * y, vz - outward * z])
+        outward = (x[0] * x[2] + x[1] * x[3]) / (x[0] * x[0] + x[1] * x[1])
+        return np.array([x[0], x[1], x[2] - outward * x[0], x[3] - outward * x[1]])
 
     def multiplier(t: float, x: Array, u: Array) -> float:
-        y, z, vy, vz = x[0], x[1], x[2], x[3]
-        force = y * u[0] + z * (u[1] - MASS * GRAVITY)
-        return (force + MASS * (vy * vy + vz * vz)) / (2.0 * RADIUS * RADIUS)
+        force = x[0] * u[0] + x[1] * (u[1] - MASS * GRAVITY)
+        return (force + MASS * (x[2] * x[2] + x[3] * x[3])) / (2.0 * RADIUS * RADIUS)
 
     impact = Transition(
         UNCONSTRAINED, CONSTRAINED, lambda t, x, u: RADIUS * RADIUS - x[0] * x[0] - x[1] * x[1],
@@ -66,11 +64,7 @@ def tube_ball() -> System:
 
 def _free(name: str) -> Mode:
     """Ballistic flow with direct inputs, (5.33) without a constraint."""
-    one, zero = np.eye(2), np.zeros((2, 2))
-    state, by_input = np.block([[zero, one], [zero, zero]]), np.vstack((zero, one)) / MASS
-
-    def flow(t: float, x: Array, u: Array) -> Array:
-        return np.array([x[2], x[3], u[0] / MASS, u[1] / MASS - GRAVITY])
+    state, by_input = np.eye(4, k=2), np.eye(4, 2, k=-2) / MASS
 
     def solution(t: float, x: Array, u: Array, h: float) -> Array:
         a = u / MASS - np.array([0.0, GRAVITY])
@@ -82,7 +76,8 @@ def _free(name: str) -> Mode:
         return by_start, np.vstack((0.5 * h * h * np.eye(2), h * np.eye(2))) / MASS
 
     return Mode(
-        name, 4, 2, flow, lambda t, x, u: state.copy(), lambda t, x, u: by_input.copy(),
+        name, 4, 2, lambda t, x, u: np.array([x[2], x[3], u[0] / MASS, u[1] / MASS - GRAVITY]),
+        lambda t, x, u: state.copy(), lambda t, x, u: by_input.copy(),
         FlowMap(solution, jacobians),
     )  # fmt: skip
 

@@ -9,6 +9,7 @@ one bounce in each period of the table, is known in closed form, and so is when 
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 from typing import NamedTuple
 
 import numpy as np
@@ -48,26 +49,17 @@ def vibrating_table(
         ),
         name="impact",
     )
-    apex = Transition.continuous(
-        RISING, FALLING, lambda t, x, u: x[1], "apex", time_invariant=True
-    )
-    modes = {FALLING: _flying("falling"), RISING: _flying("rising")}
-    return System(modes, (impact, apex), "vibrating table")
-
-
-def _flying(name: str) -> Mode:
-    return Mode(
-        name,
-        2,
-        0,
-        flow=lambda t, x, u: np.array([x[1], -GRAVITY]),
+    apex = Transition.continuous(RISING, FALLING, lambda t, x, u: x[1], "apex", time_invariant=True)
+    falling = Mode(
+        "falling", 2, 0, lambda t, x, u: np.array([x[1], -GRAVITY]),
         flow_map=FlowMap(
             lambda t, x, u, h: np.array(
-                [x[0] + h * (x[1] - 0.5 * h * GRAVITY), x[1] - h * GRAVITY]
-            ),
+                [x[0] + h * (x[1] - 0.5 * h * GRAVITY), x[1] - h * GRAVITY]),
             lambda t, x, u, h: (np.array([[1.0, h], [0.0, 1.0]]), np.zeros((2, 0))),
         ),
-    )
+    )  # fmt: skip
+    modes = {FALLING: falling, RISING: replace(falling, name="rising")}
+    return System(modes, (impact, apex), "vibrating table")
 
 
 def periodic_bounce(

@@ -8,26 +8,60 @@ import pytest
 from robots.conventions import FOOT_NAMES
 from saltus.metrics.touchdowns import Touchdowns
 from studies.a1 import a1_touchdown
-from studies.a1.a1_touchdown import Walked, measure
+from studies.a1.a1_touchdown import measure, outcomes_of, spread_of
 from studies.study import StudyOptions
 from tests.a1 import A1, STAND
 
+DROP = np.concatenate(([0.3, 0.1, -0.5, 0.8, -0.6, 0.2], np.zeros(12)))
 
-def walked(gait, *landings, fell=False):
-    """A run whose feet come down at 0.5 m/s, the others on the ground."""
+
+def touchdowns(*landings, standing=None, v=None):
+    """Feet that come down at 0.5 m/s; those that stand are named, or all others."""
     count = len(landings)
-    v = np.zeros((count, 18))
-    v[:, 2], v[:, 3] = -0.5, 0.2
+    if v is None:
+        v = np.zeros(18)
+        v[2], v[3] = -0.5, 0.2
     landing = np.array([[float(foot in feet) for foot in FOOT_NAMES] for feet in landings])
-    return Walked(gait, Touchdowns(np.arange(float(count)), np.tile(STAND, (count, 1)), v,
-                                   landing.reshape(count, 4), 1.0 - landing), fell)  # fmt: skip
+    on_ground = 1.0 - landing
+    if standing is not None:
+        on_ground = np.array([[float(foot in standing) for foot in FOOT_NAMES]] * count)
+    q, v = np.tile(STAND, (count, 1)), np.tile(v, (count, 1))
+    return Touchdowns(np.arange(float(count)), q, v, landing, on_ground)
+
+
+def dropped(landing, standing=()):
+    found = touchdowns(landing, standing=standing, v=DROP)
+    outcomes = outcomes_of(A1, found, 0, 64)
+    return outcomes, spread_of(outcomes, DROP, found.landing[0])
+
+
+def test_every_outcome_has_ended_and_none_gained_energy():
+    outcomes, spread = dropped(FOOT_NAMES)
+    problem = outcomes.problem
+    assert outcomes.ended == 1.0 and len(outcomes.v_plus) == 64
+    assert (outcomes.v_plus @ problem.J_n.T).min() > -1e-8
+    energies = [problem.kinetic_energy(v) for v in outcomes.v_plus]
+    assert max(energies) < problem.kinetic_energy(DROP) and outcomes.energy_growth < 1e-9
+    assert 0.0 < spread["rms_m_s"] < spread["spread_m_s"] and 0.0 < spread["spread_kinetic"] < 1.0
+
+
+def test_s_is_of_a_foot_that_lands_and_one_foot_has_nearly_one_outcome():
+    _, pair = dropped(("FR",), ("FL", "RL"))
+    assert list(pair["pairs"]) == [("FR", "FL"), ("FR", "RL"), ("FL", "RL")]
+    of_foot = [abs(s) for feet, s in pair["pairs"].items() if "FR" in feet]
+    assert abs(pair["s"]) == pytest.approx(max(of_foot))
+    (_, one), (_, four) = dropped(("FR",)), dropped(FOOT_NAMES)
+    assert np.isnan(one["s"]) and not one["pairs"]
+    assert four["spread_m_s"] > 0.02 * four["jump_m_s"]
+    assert one["spread_m_s"] < 0.1 * four["spread_m_s"]
 
 
 @pytest.fixture(scope="module")
 def found():
-    runs = (walked("walk", ("FR",), ("RL",)), walked("trot", ("FR", "RL")),
-            walked("bound", ("FR", "FL"), ("RR", "RL"), ("FR",)))  # fmt: skip
-    return [each for run in runs for each in measure(A1, run, 32, StudyOptions())]
+    runs = {"walk": (("FR",), ("RL",)), "trot": (("FR", "RL"),),
+            "bound": (("FR", "FL"), ("RR", "RL"), ("FR",))}  # fmt: skip
+    return [each for gait, landings in runs.items()
+            for each in measure(A1, gait, touchdowns(*landings), 32, StudyOptions())]  # fmt: skip
 
 
 def test_a_row_for_each_gait_and_kind_of_touchdown(found):

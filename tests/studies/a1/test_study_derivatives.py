@@ -4,15 +4,8 @@ import numpy as np
 import pytest
 
 from controller.planner_options import PlannerOptions
-from studies.a1.derivatives import compare
-from studies.a1.derivatives_measures import (
-    TICK,
-    balanced_step,
-    loop_growth,
-    pushes,
-    record_push,
-    situations,
-)
+from studies.a1.derivatives import TICK, balanced_step, compare, loop_growth
+from studies.a1.derivatives_problems import pushes, record_push, situations
 from studies.study import StudyOptions
 from tests.a1 import A1
 

@@ -6,14 +6,7 @@ import pytest
 
 from saltus.sweep.running import Finished
 from studies.a1 import latency
-from studies.a1 import latency as latency_trials
-from studies.a1.latency import (
-    DELAYED,
-    IDEAL,
-    Point,
-    choose,
-    pushes,
-)
+from studies.a1.latency import DELAYED, IDEAL, Point, choose, pushes
 from studies.study import StudyOptions
 
 OTHERS = ("convex_mpc", "instant_qp")
@@ -35,7 +28,7 @@ def run_trial(trial):
 @pytest.fixture
 def study(monkeypatch):
     """The study on fake runs, in this process; `prepare` would compile."""
-    monkeypatch.setattr(latency_trials, "prepare", list)
+    monkeypatch.setattr(latency, "prepare", list)
     return lambda options, run=run_trial: latency.run.run(options, run, "sequential")
 
 

@@ -41,11 +41,11 @@ def test_distances_are_those_that_were_put_in(standing):
     other.states[2, -1, 20] += 0.5
     other.normal_forces[2, 9, 1] += 3.0
     drift = compare(case, other, batch)
-    assert drift.position[2, -1] == approx(0.005)
-    assert drift.joints[2, -1] == approx(0.07)
-    assert drift.velocity[2, -1] == approx(0.5)
-    assert drift.force[2, 9] == approx(3.0)
-    assert np.count_nonzero(drift.position) == np.count_nonzero(drift.force) == 1
+    assert drift["position"][2, -1] == approx(0.005)
+    assert drift["joints"][2, -1] == approx(0.07)
+    assert drift["velocity"][2, -1] == approx(0.5)
+    assert drift["force"][2, 9] == approx(3.0)
+    assert np.count_nonzero(drift["position"]) == np.count_nonzero(drift["force"]) == 1
 
 
 def test_another_choice_costs_what_mujoco_says_it_costs(standing):
@@ -55,8 +55,8 @@ def test_another_choice_costs_what_mujoco_says_it_costs(standing):
     other = changed(batch)
     other.finite[order[0]] = False
     drift = compare(case, other, batch)
-    assert not drift.same_choice and not drift.same_finite
-    assert drift.lost == approx(costs[order[1]] / costs[order[0]] - 1.0)
+    assert not drift["same_choice"] and not drift["same_finite"]
+    assert drift["lost"] == approx(costs[order[1]] / costs[order[0]] - 1.0)
     assert table_row("m", "b", "d", [drift])["same_choice"] == 0.0
 
 

@@ -17,7 +17,7 @@ from studies.anderson_revzen.systems.spring_bed import (
 @pytest.mark.parametrize("springs", [1, 3, 40])
 def test_accelerations_are_those_of_the_springs(springs):
     """Among them tilted plates, tips sunk in, and tips that leave fast and still push."""
-    bed = SpringBed(springs, mass=1.7, inertia=0.8)
+    bed = SpringBed(springs, 340.0)
     system, model = spring_bed(bed), plate_model(bed)
     data, rng = mujoco.MjData(model), np.random.default_rng(1)
     touched = 0
@@ -25,7 +25,7 @@ def test_accelerations_are_those_of_the_springs(springs):
         data.qpos[:], data.qvel[:] = x[:3], x[3:]
         mujoco.mj_forward(model, data)
         ours = system.flow(x, system.side(x), system.parameters)[3:]
-        np.testing.assert_allclose(data.qacc, ours, rtol=1e-5, atol=1e-5 * bed.gravity)
+        np.testing.assert_allclose(data.qacc, ours, rtol=1e-5, atol=1e-4)
         touched += np.sum(depths(bed, x) > 0.0)
         assert data.ncon == np.sum(depths(bed, x) > 0.0)
     assert touched > 5 * springs

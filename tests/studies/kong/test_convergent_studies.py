@@ -140,10 +140,10 @@ def test_candidates_have_rows_with_the_least_cost_chosen_and_are_drawn():
     stand = np.concatenate(([0, 0, A1.stand_height, 0, 0, 0, 1], A1.stand, np.zeros(18)))
     states, costs = np.tile(stand, (3, figure_6_1.KNOTS + 1, 1)), np.array([np.inf, 3.0, 4.0])
     states[1, :, 2] += 0.1
-    search = figure_6_1.CandidateSet(
-        0.46, 0.01, np.array([1.0, 0.5, 0.0]), costs, costs, states, 5.0, 2.0
+    sizes = np.array([1.0, 0.5, 0.0])
+    flip = figure_6_1.Flip(
+        0.46, sizes, costs, costs, states, 5.0, 2.0, -1.0, False, False, True, 0.1
     )
-    flip = figure_6_1.Flip(search, -1.0, False, False, True, 0.1)
     rows = figure_6_1.rows_of(flip)
     assert [row["chosen"] for row in rows] == [False, True, False]
     assert rows[1]["change_percent"] == approx(-25.0) and rows[0]["cost"] is None

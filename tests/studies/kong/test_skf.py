@@ -46,7 +46,7 @@ def arguments(problem):
 @pytest.mark.parametrize("sensitivity", ["saltation", "reset"])
 def test_trials_are_single_kalman_filters(name, sensitivity):
     ys = simulate_truths(PROBLEMS[name], 1).measurements
-    means, ok = skf.kalman(PROBLEMS[name], ys, sensitivity, 2)
+    means, ok = skf.kalman(PROBLEMS[name], ys, sensitivity == "saltation", 2)
     found = single(name, lambda p: SaltedKalmanFilter(*arguments(p), 0.0, sensitivity), ys[1])
     assert_allclose(means[1, 1:], list(found), atol=1e-8)
     assert ok.all()
@@ -70,8 +70,8 @@ def test_threads_and_other_trials_change_nothing():
     assert_array_equal(one.states[:2], few.states)
     assert_array_equal(one.measurements, simulate_truths(problem, 1, 3).measurements)
     assert_array_equal(
-        skf.kalman(problem, one.measurements, "saltation", 3)[0],
-        skf.kalman(problem, one.measurements, "saltation", 1)[0],
+        skf.kalman(problem, one.measurements, True, 3)[0],
+        skf.kalman(problem, one.measurements, True, 1)[0],
     )
 
 

@@ -1,6 +1,5 @@
 """The study of event times and orders, with few states; and that it sees what is wrong."""
 
-import dataclasses
 import json
 
 import pytest
@@ -26,5 +25,5 @@ def test_every_row_is_met():
 
 @pytest.mark.parametrize("as_compiled", [False, True])
 def test_a_late_event_is_seen(as_compiled):
-    late = dataclasses.replace(DROP, exact=lambda x: DROP.exact(x) - 1e-6)
+    late = DROP._replace(exact=lambda x: DROP.exact(x) - 1e-6)
     assert event_time_error(late, 5, 0, as_compiled) == pytest.approx(1e-6, rel=1e-3)
