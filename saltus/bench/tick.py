@@ -161,13 +161,6 @@ class PlayedTracker:
         for listen in self._listeners:
             listen()
 
-    def resume(self, tick: int) -> None:
-        """Serve a tick after a pause: the bridge is off in it, so that nothing was to be sent."""
-        self.bridge.machine.state = RobotState.OFF
-        self.prepare(tick)
-        self.loop.tick(tick)
-        self.bridge.machine.state = RobotState.RUNNING
-
     def close(self) -> None:
         """Let go of the sockets; the robot must have walked all the time."""
         assert self.bridge.machine.state is RobotState.RUNNING, self.bridge.machine.cause
