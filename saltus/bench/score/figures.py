@@ -12,7 +12,7 @@ from numba import njit
 from numpy.typing import NDArray
 
 NOISE = 0.25  # of processor time over that of the fixed loops, on a computer with other guests
-CROWD = 4.0  # programs that want each core, above which caches are cold after each switch
+CROWD = 6.0  # programs that want each core, above which caches are cold after each switch
 Value = float | int | str | None
 Links = NDArray[np.int64]
 
