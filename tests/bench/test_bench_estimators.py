@@ -179,3 +179,9 @@ def test_a_damaged_recording_is_one_line(cache):
     (cache / "half.npz").write_bytes(b"half")
     with pytest.raises(BadRequest, match="half.npz.*delete it"):
         read_recording(cache / "half.npz")
+
+
+def test_settings_are_for_launches_alone(capsys):
+    for arguments in (["planner", "--set", "robot=go2"], ["estimators", "--set", "robot=none"]):
+        assert command_line(["bench", *arguments]) == 2
+        assert capsys.readouterr().err.count("\n") == 1

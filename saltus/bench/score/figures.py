@@ -50,7 +50,7 @@ class Figure(NamedTuple):
     note: str = ""
 
 
-def timed(group: str, name: str, unit: str, value: float, tolerance: float = NOISE) -> Figure:
+def time_figure(group: str, name: str, unit: str, value: float, tolerance: float = NOISE) -> Figure:
     """A processor time; in a crowd of other programs it is shown and not judged."""
     each = os.getloadavg()[0] / (os.cpu_count() or 1)
     note = f"{each:.1f} programs wanted each core" if each > CROWD else ""

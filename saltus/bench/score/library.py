@@ -13,7 +13,7 @@ from hybrid.simulation import simulate
 from hybrid.systems import Array, Mode, System, Transition
 from saltus.bench.hybrid import OURS, ball
 from saltus.bench.hybrid import run as run_bench
-from saltus.bench.score.figures import Figure, pace, timed
+from saltus.bench.score.figures import Figure, pace, time_figure
 from saltus.common.console import say
 from studies.study import StudyOptions, find
 
@@ -51,7 +51,7 @@ def measure() -> Iterator[Figure]:
         ("batch", "compiled_batch", result.ratio),
         ("one simulation", OURS, result.extra["ratio_one_python_simulation"]),
     ):
-        yield timed("library", f"{what}: a trajectory", "us", taken[name], tolerance=0.5)
+        yield time_figure("library", f"{what}: a trajectory", "us", taken[name], tolerance=0.5)
         yield Figure("library", f"{what}: SciPy's time over ours", "", ratio, "shown")
 
 

@@ -11,7 +11,7 @@ import tempfile
 from collections.abc import Iterator, Sequence
 from importlib.metadata import PackageNotFoundError, distribution
 
-from saltus.bench.score.figures import Figure, pace, timed
+from saltus.bench.score.figures import Figure, pace, time_figure
 from saltus.bench.score.record import ROOT
 from saltus.common.console import say
 from saltus.common.errors import BadRequest
@@ -31,12 +31,12 @@ def measure() -> Iterator[Figure]:
         _processor_s(command, {})  # warms the caches
         before = pace()
         least = min(_processor_s(command, {}) for _ in range(repeats))
-        yield timed("start", name, "s", least / (0.5 * (before + pace())))
+        yield time_figure("start", name, "s", least / (0.5 * (before + pace())))
     say("start: first compilation")
     with tempfile.TemporaryDirectory() as folder:
         before = pace()
         seconds = _processor_s(STAND, {"NUMBA_CACHE_DIR": folder})
-        yield timed("start", "first compilation", "s", seconds / (0.5 * (before + pace())))
+        yield time_figure("start", "first compilation", "s", seconds / (0.5 * (before + pace())))
     megabytes, packages = _installation()
     yield Figure("start", "size of an installation", "MB", megabytes, tolerance=0.05)
     yield Figure("start", "packages of an installation", "", packages, margin=0.5)
