@@ -1,10 +1,11 @@
 """Random hybrid systems simulated here and by SciPy.
 
 A disagreement is a simulation of ours with the status "ok" whose events, modes, times or end differ
-from SciPy's by more than SciPy differs from itself. Tolerances are 1e-6, 1e-8 or 1e-10, relative.
-worst is the largest difference over what is allowed, among trials that agree. Refused: a status
-other than ok where SciPy reaches the end. Sensitive: SciPy's own events change within those
-tolerances. ``compare(seed, number)`` repeats one trial of ``seeds``.
+from SciPy's by more than SciPy differs from itself. Ours runs in units of time, state and guards
+drawn from 1e-9 to 1e9; half of the systems fire on the falling edge. Tolerances are 1e-6, 1e-8 or
+1e-10, relative. worst is the largest difference over what is allowed, among trials that agree.
+Refused: a status other than ok where SciPy reaches the end. Sensitive: SciPy's own events change
+within those tolerances. ``compare(seed, number)`` repeats one trial of ``seeds``.
 """
 
 from __future__ import annotations
@@ -69,10 +70,10 @@ def solve(problem: Problem, accuracy: Accuracy, x: Array | None = None) -> Trace
     """The trajectory from the problem's start, or from another state x (n,) of its mode."""
     mode, t, end = 0, problem.t, problem.t + problem.duration
     x, edges, times = problem.x if x is None else x, [], []
-    dims, ends = structures()[problem.structure]
+    dims, ends, on = structures()[problem.structure]
     while len(edges) < MAX_EVENTS:
         guards = [k for k, (source, _) in enumerate(ends) if source == mode]
-        crossing = _at_once(problem, guards, mode, t, x)
+        crossing = _at_once(problem, guards, mode, t, x) if on == "level" else None
         if crossing is None:
             crossing, x = _flow(problem, guards, accuracy, mode, t, x, end)
         if crossing is None:
@@ -233,16 +234,19 @@ def compare(seed: int, trial: int) -> Comparison:
 
 
 def simulate_ours(problem: Problem) -> Trace:
-    """The trajectory by this project's simulator."""
+    """The trajectory by this project's simulator, in the problem's units."""
+    time, state, _ = problem.units
     options = SimulationOptions(
-        rtol=problem.rtol, atol=_atol(problem.rtol), max_step=problem.max_step,
+        rtol=problem.rtol, atol=_atol(problem.rtol) * state, max_step=problem.max_step * time,
         max_events=MAX_EVENTS, zeno_events=MAX_EVENTS, max_steps=MAX_STEPS,
     )  # fmt: skip
-    system = system_of(problem.structure, problem.way)
-    run = simulate(system, 0, problem.x, problem.duration, problem.u, t=problem.t, options=options)
+    run = simulate(
+        system_of(problem.structure, problem.way), 0, problem.x * state, problem.duration * time,
+        problem.u, t=problem.t * time, options=options,
+    )  # fmt: skip
     edges = tuple(int(event.transition.name) for event in run.events)
-    times = np.array([event.time for event in run.events])
-    return Trace(run.status, edges, times, run.final_mode, run.final_state)
+    times = np.array([event.time for event in run.events]) / time
+    return Trace(run.status, edges, times, run.final_mode, run.final_state / state)
 
 
 def judge(problem: Problem, ours: Trace) -> tuple[Verdict, float]:

@@ -3,7 +3,8 @@
 Flows, guards and resets read all their numbers from the input, so a thousand random systems compile
 once. A vector u (SIZE,) holds, one block after the other, the numbers of MODES modes, GUARDS guards
 and GUARDS resets. A state is [positions, velocities] in the kinds of second order; with an odd
-dimension its last number is of first order.
+dimension its last number is of first order. Half of the systems fire on level, half on the falling
+edge. Ours are simulated in random units of time, state and guards.
 """
 
 from __future__ import annotations
@@ -30,6 +31,7 @@ GUARD_SIZE, FIRST_GUARD = 8, MODES * MODE_SIZE
 # Of a reset: kind, restitution, component, offsets (4,), gains (4,).
 RESET_SIZE, FIRST_RESET = 11, FIRST_GUARD + GUARDS * GUARD_SIZE
 SIZE = FIRST_RESET + GUARDS * RESET_SIZE
+TIME, STATE, GUARD = range(SIZE, SIZE + 3)  # the units, behind them
 VECTOR = types.Array(float64, 1, "C")
 NUMBERS = types.Array(float64, 1, "C", readonly=True)  # u, of which nothing is written
 
@@ -132,6 +134,7 @@ STRUCTURES = 40
 NARROW = 1 / 500  # of the duration: what is narrower has to be named by `max_step`
 STEPS_PER_WIDTH = 0.5  # such a step is two widths of the pulse
 TOLERANCES = (1e-6, 1e-8, 1e-10)
+DECADES = 9.0  # of the units, up and down
 TRIES, MARGIN = 20, 0.2  # of a guard from the typical state, in its scale
 PHASES = np.linspace(0.0, 1.0, 40)  # of the duration, at which the margin is asked for
 SECOND_ORDER = (BALLISTIC, OSCILLATOR, VAN_DER_POL)
@@ -142,6 +145,15 @@ class Structure(NamedTuple):
 
     dims: tuple[int, ...]  # (modes,)
     edges: tuple[tuple[int, int], ...]  # (source, target), one a guard
+    on: Literal["level", "edge"]
+
+
+class Units(NamedTuple):
+    """What 1 s, 1 of a state and 1 of a guard are in the units of the simulation."""
+
+    time: float
+    state: float
+    guard: float
 
 
 class Problem(NamedTuple):
@@ -149,13 +161,14 @@ class Problem(NamedTuple):
 
     structure: int
     way: Way
-    u: Array  # (SIZE,) the numbers of its functions
+    u: Array  # (SIZE + 3,) the numbers of its functions, and `units`
     x: Array  # state at the start, in mode 0
     t: float  # at the start [s]
     duration: float  # [s]
     rtol: float
     pulses: tuple[tuple[float, float], ...]  # centre and width [s] of each mode's forcing
     scales: tuple[Array, ...]  # (modes,) of (n,): the size of each component
+    units: Units
 
     @property
     def max_step(self) -> float:
@@ -172,7 +185,8 @@ def structures() -> tuple[Structure, ...]:
         modes, guards = int(rng.integers(1, 4)), int(rng.integers(1, 5))
         edges = [(0, int(rng.integers(modes)))]
         edges += [tuple(rng.integers(modes, size=2).tolist()) for _ in range(guards - 1)]
-        made.append(Structure(tuple(rng.integers(1, 5, modes).tolist()), tuple(edges)))
+        dims, on = tuple(rng.integers(1, 5, modes).tolist()), ("level", "edge")[len(made) % 2]
+        made.append(Structure(dims, tuple(edges), on))
     return tuple(made)
 
 
@@ -185,18 +199,29 @@ def system_of(structure: int, way: Way) -> System:
         return function if way.startswith("callback") else njit(cache=True)(function)
 
     def mode(m: int, n: int) -> Mode:
-        flow = convert(lambda t, x, u: field(t, x, u, m), f"flow_{m}")
-        exact = convert(lambda t, x, u, h: solution(t, x, u, h, m), f"solution_{m}")
+        flow = convert(
+            lambda t, x, u: field(t / u[TIME], x / u[STATE], u, m) * (u[STATE] / u[TIME]),
+            f"flow_{m}",
+        )
+        exact = convert(
+            lambda t, x, u, h: solution(t / u[TIME], x / u[STATE], u, h / u[TIME], m) * u[STATE],
+            f"solution_{m}",
+        )
         flow_map = FlowMap(exact) if way.endswith("closed form") else None
-        return Mode(f"mode {m}", n, SIZE, flow, flow_map=flow_map)
+        return Mode(f"mode {m}", n, SIZE + 3, flow, flow_map=flow_map)
 
     def transition(k: int, source: int, target: int) -> Transition:
         n = dims[target]
-        guard = convert(lambda t, x, u: guard_value(t, x, u, k), f"guard_{k}")
-        reset = convert(lambda t, x, u: reset_state(t, x, u, k, n), f"reset_{k}_{n}")
-        return Transition(source, target, guard, reset, name=str(k))
+        guard = convert(
+            lambda t, x, u: guard_value(t / u[TIME], x / u[STATE], u, k) * u[GUARD], f"guard_{k}"
+        )
+        reset = convert(
+            lambda t, x, u: reset_state(t / u[TIME], x / u[STATE], u, k, n) * u[STATE],
+            f"reset_{k}_{n}",
+        )
+        return Transition(source, target, guard, reset, name=str(k), on=on)
 
-    dims, edges = structures()[structure]
+    dims, edges, on = structures()[structure]
     modes = {m: mode(m, n) for m, n in enumerate(dims)}
     return System(modes, tuple(transition(k, *edge) for k, edge in enumerate(edges)))
 
@@ -205,7 +230,7 @@ def draw(seed: int, trial: int) -> Problem:
     """The problem of a trial."""
     rng = np.random.default_rng([seed, trial])
     structure, way = int(rng.integers(STRUCTURES)), WAYS[rng.choice(len(WAYS), p=SHARES)]
-    shape, u = structures()[structure], np.zeros(SIZE)
+    shape, u = structures()[structure], np.zeros(SIZE + 3)
     duration = 10.0 ** rng.uniform(-2.0, 2.0)
     t = 0.0 if rng.random() < 0.5 else rng.uniform(-2.0, 2.0) * duration
     unit = duration / 10.0 ** rng.uniform(0.0, 1.2)  # time in which something happens [s]
@@ -297,4 +322,6 @@ def draw(seed: int, trial: int) -> Problem:
         draw_guard(k, centres[source], scales[source])
         draw_reset(k, source == target, scales[source], centres[target], scales[target])
     rtol = float(rng.choice(TOLERANCES))
-    return Problem(structure, way, u, centres[0].copy(), t, duration, rtol, tuple(pulses), scales)
+    u[SIZE:] = 10.0 ** rng.uniform(-DECADES, DECADES, 3)
+    units, x = Units(*u[SIZE:].tolist()), centres[0].copy()
+    return Problem(structure, way, u, x, t, duration, rtol, tuple(pulses), scales, units)
