@@ -8,6 +8,8 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import msgspec
+
 from controller import tracker_node
 from hw_bridge.black_box.pipe import PipeWriter
 from hw_bridge.bridge import Bridge
@@ -93,6 +95,8 @@ def tracker(
     Its ticks wait for the robot's frames. Watchdog and black box are found in the folder `sockets`.
     """
     core, options = assembly.make_tracker(config), hardware_options(config)
+    if config.kind.emulated:  # it starts beside, on a busy computer as the last
+        options = msgspec.structs.replace(options, connect_timeout_s=warmup.READY_S)
     serve_ticks(config, "tracker")
     link = open_link(config)
     clock = ArrivalClock(TICK_S, link.wait)

@@ -437,7 +437,7 @@ class _Run:
         if not self._config.kind.planned:
             still = 0.0  # it waits for a launch elsewhere, for as long as that takes
         longest = START_S if self._tick() < 0 else STALL_S
-        if still > HANG_S and self._tracker_hangs:
+        if self._tick() >= 0 and still > HANG_S and self._tracker_hangs:
             longest = HANG_S
         if still > longest:
             waits = describe_stall(self._config, self.listener.ticks)
