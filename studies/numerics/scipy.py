@@ -132,8 +132,11 @@ def _flow(
 
 
 def _event(problem: Problem, k: int, armed_at: float) -> Callable[[float, Array], float]:
+    on_level = structures()[problem.structure].on == "level"
+    before = 1.0 if on_level else -1.0  # a guard that is negative then has fallen, or has not
+
     def event(t: float, x: Array) -> float:
-        return guard_value(t, x, problem.u, k) if t > armed_at else 1.0
+        return guard_value(t, x, problem.u, k) if t > armed_at else before
 
     event.terminal, event.direction = True, -1.0  # type: ignore[attr-defined]
     return event
