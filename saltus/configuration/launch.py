@@ -14,7 +14,7 @@ from controller.driving.commands import CommandScript, ScriptStep
 from controller.gaits import GAITS, STAND
 from controller.options import DriveOptions, TrackerOptions
 from controller.solve_schedule import TICK_S, SolveSchedule
-from hw_bridge.emulator.options import EmulatorOptions
+from hw_bridge.emulator.options import EmulatorOptions, VelocityPush
 from hw_bridge.options import HardwareOptions, LimitProfile, SourceOptions, motor_limits
 from robots.robot_file import FILE, RobotError, folder_of, is_own, read_robot_file
 from runtime.messages import Plan
@@ -46,6 +46,7 @@ if TYPE_CHECKING:
 
 
 LONGEST_S = 1.0  # of a solve or an age that is accepted
+STANDS_UP_S = 5.0  # an emulated robot, from the first command until it runs
 
 
 class TimingOptions(Options, frozen=True):
@@ -177,6 +178,14 @@ def _check_robot(config: LaunchConfig, refuse: Callable[..., BadRequest]) -> Non
         raise refuse(
             "perturbations are a simulated robot's; an emulated one has emulator.events",
             "perturbations", "connection",
+        )  # fmt: skip
+    pushes = [event.at for event in config.emulator.events if isinstance(event, VelocityPush)]
+    by_script = config.kind.emulated and config.hardware.operator.script
+    if by_script and max(pushes, default=0.0) > STANDS_UP_S + config.duration:
+        raise refuse(
+            f"a push at {max(pushes):g} s meets a robot that sits down: it stands up for "
+            f"{STANDS_UP_S:g} s and runs for {config.duration:g}; push earlier, or give "
+            "emulator.events []", "emulator.events", "duration",
         )  # fmt: skip
     if config.kind.real and not is_own(config.robot):
         raise refuse("connection real speaks to robots of this project alone", "robot")

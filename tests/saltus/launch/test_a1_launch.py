@@ -210,6 +210,7 @@ def test_a_real_robot_without_room_for_its_black_box_is_not_launched(key, words,
           "--set", "hardware.link.local_port=0"], "/nowhere"),
         (["a1", "--dry-run", "--set", "hardware.link.local_address=203.0.113.9"], "203.0.113.9"),
         (["a1-emulated", "--set", "emulator.events=[{kind: quake, at: 1}]"], "quake"),
+        (["a1-emulated", "--duration", "2"], "emulator.events"),
         (["emulator", "--set", "simulation.engine=isaacgym"], "simulation.engine mujoco"),
     ],
 )  # fmt: skip
