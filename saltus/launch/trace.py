@@ -109,7 +109,7 @@ def save_trace(trace: Trace, path: Path) -> None:
     Raises:
         OSError: it cannot be written.
     """
-    members: dict[str, Any] = {name: _packed(name, getattr(trace, name)) for name in _names()}
+    members: dict[str, Any] = {name: _packed(name, getattr(trace, name)) for name in _NAMES}
     path.parent.mkdir(parents=True, exist_ok=True)
     with replacing(path) as part, part.open("wb") as file:
         np.savez_compressed(file, **members)
@@ -124,35 +124,14 @@ def load_trace(path: Path) -> Trace:
     """
     try:
         with np.load(path, allow_pickle=False) as file:
-            trace = Trace(**{name: _unpacked(name, file[name]) for name in _names()})
-        _check(trace)
-        return trace
+            return Trace(**{name: _unpacked(name, file[name]) for name in _NAMES})
     except OSError:
         raise
     except Exception as error:  # of a damaged archive zipfile and NumPy raise many kinds
         raise ValueError(f"{path}: not a trace of this version: {error}") from error
 
 
-def _check(trace: Trace) -> None:
-    """Raise ValueError for arrays that do not fit together or states that are no numbers."""
-    ticks, knots = np.size(trace.time), np.size(trace.plan_contacts) // 4
-    solves, iterations = np.size(trace.solve_ms), np.shape(trace.costs)[:1]
-    shapes = {
-        "time": (ticks,), "q": (ticks, 19), "contact": (ticks, 4), "planned": (ticks, 4),
-        "plan_contacts": (knots, 4), "solve_ms": (solves,), "goals": (np.size(trace.goals) // 5, 5),
-    }  # fmt: skip
-    for name, shape in shapes.items():
-        value = getattr(trace, name)
-        if np.shape(value) != shape or not np.isfinite(value).all():
-            raise ValueError(f"{name} is not {shape} of finite numbers")
-    if np.shape(trace.costs) != (*iterations, np.size(trace.step_sizes)):
-        raise ValueError("costs are not one for each step size")
-    if not (isinstance(trace.statuses, dict) and isinstance(trace.commands, dict)):
-        raise ValueError("statuses and commands are no counts")
-
-
-def _names() -> tuple[str, ...]:
-    return tuple(member.name for member in fields(Trace))
+_NAMES = [member.name for member in fields(Trace)]
 
 
 def _packed(name: str, value: Any) -> NDArray[Any]:
@@ -268,31 +247,23 @@ class TraceRecorder:
         Args:
             solve_ms: how long the solves took, (S,) [ms], where the plans do not say: in lock step.
         """
-        time = np.array([state[0] for state in self._states])
+        time, q, contact = zip(*self._states, strict=True) if self._states else ((), (), ())
+        plan, search, kept = self._plan, self._search, dict[str, Any]()
+        if plan is not None:
+            kept |= {"plan_time": plan.time - (self._origin or 0.0), "plan_period": plan.period,
+                     "plan_contacts": plan.contacts, "plan_q": plan.states_q}  # fmt: skip
+        if search is not None:
+            kept |= {"step_sizes": search.step_sizes, "costs": search.costs}
         return Trace(
-            time=time,
-            q=_stack([state[1] for state in self._states], 19),
-            contact=_stack([state[2] for state in self._states], 4),
+            time=np.array(time), q=_stack(q, 19), contact=_stack(contact, 4),
             planned=planned_contacts(self._gait, time),
             solve_ms=np.array(self._solve_ms if solve_ms is None else solve_ms),
             statuses=dict(self._statuses), commands=dict(self._commands), events=self._events,
-            goals=_stack([goal_row(*each) for each in self._goals], 5),
-            **self._kept_plan(), **self._kept_search(),
+            goals=_stack([goal_row(*each) for each in self._goals], 5), **kept,
         )  # fmt: skip
 
     def _sees_event(self, tick: int) -> bool:
         return self._first_event is not None and tick > self._first_event
-
-    def _kept_plan(self) -> dict[str, Any]:
-        plan = self._plan
-        if plan is None:
-            return {}
-        return {"plan_time": plan.time - (self._origin or 0.0), "plan_period": plan.period,
-                "plan_contacts": plan.contacts, "plan_q": plan.states_q}  # fmt: skip
-
-    def _kept_search(self) -> dict[str, Any]:
-        search = self._search
-        return {} if search is None else {"step_sizes": search.step_sizes, "costs": search.costs}
 
 
 def goal_row(since: float, goal: Goal) -> list[float]:
@@ -301,7 +272,7 @@ def goal_row(since: float, goal: Goal) -> list[float]:
     return [since, *velocity, float(list(GAITS).index(goal.gait))]
 
 
-def planned_contacts(gait: Gait | ScriptClock | None, times: Array) -> Array:
+def planned_contacts(gait: Gait | ScriptClock | None, times: Sequence[float] | Array) -> Array:
     """Contacts of a gait's schedule at ``times`` (T,) [s]: (T, 4), all ones without a gait."""
     if gait is None:
         return np.ones((len(times), 4))
@@ -310,13 +281,6 @@ def planned_contacts(gait: Gait | ScriptClock | None, times: Array) -> Array:
 
 def _stack(rows: Sequence[Any], width: int) -> Array:
     return np.array(rows, dtype=np.float64).reshape(len(rows), width)
-
-
-class RunInstant(NamedTuple):
-    """An instant of a run: tick, and time [s]."""
-
-    tick: int
-    time: float
 
 
 class RecordedPush(NamedTuple):
@@ -338,8 +302,8 @@ def trace_of_run(folder: Path) -> Trace:
         BadRequest: the folder holds no run, or one that another version recorded.
     """
     config = config_of_run(folder)
-    zero = _first_estimate(folder) if config.kind.bridged else RunInstant(0, 0.0)
-    events = [TICK_S * (push.tick - zero.tick) for push in pushes_of_run(folder)]
+    first, begin = _first_estimate(folder) if config.kind.bridged else (0, 0.0)
+    events = [TICK_S * (push.tick - first) for push in pushes_of_run(folder)]
     recorder = TraceRecorder(config, event_times(config) or events)
     commands: list[MotorCommand] = []
     lived: list[float] = []
@@ -356,9 +320,11 @@ def trace_of_run(folder: Path) -> Trace:
     }  # fmt: skip
     for topic, message in messages_of_run(folder):
         own_clock = topic in (COMMAND.name, PUSH.name)  # of its sender
-        if topic in takers and (own_clock or message.time >= zero.time):
-            if zero.time and not own_clock:
-                message = _since(message, zero)
+        if topic in takers and (own_clock or message.time >= begin):
+            if begin and not own_clock:
+                message = msgspec.structs.replace(
+                    message, tick=message.tick - first, time=message.time - begin
+                )
             for take in takers[topic]:
                 take(message)
     end = min([*lived[-1:], *halts], default=0.0)
@@ -390,14 +356,7 @@ def pushes_of_run(folder: Path) -> list[RecordedPush]:
         return []
 
 
-def _first_estimate(folder: Path) -> RunInstant:
-    """When a robot behind the bridge ran for the first time; the end of time if it never did."""
+def _first_estimate(folder: Path) -> tuple[int, float]:
+    """Tick and time [s] of a bridged robot's first run; the end of time if it never ran."""
     _, first = next(messages_of_run(folder, (STATE_ESTIMATE,)), ("", None))
-    return RunInstant(0, math.inf) if first is None else RunInstant(first.tick, first.time)
-
-
-def _since(message: Any, zero: RunInstant) -> Any:
-    """The message, its clocks set to 0 at that instant."""
-    return msgspec.structs.replace(
-        message, tick=message.tick - zero.tick, time=message.time - zero.time
-    )
+    return (0, math.inf) if first is None else (first.tick, first.time)

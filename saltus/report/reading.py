@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import shlex
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from datetime import datetime
 from functools import cached_property
@@ -32,6 +33,7 @@ from saltus.launch.trace import (
 from saltus.metrics.run import DRIVING_MEASURES
 from saltus.recording.reading import summary_of_run
 from saltus.sweep.conditions import Conditions, magnitude_of
+from saltus.sweep.folder import SweepDescription, read_description, read_rows
 from saltus.sweep.summary import succeeded
 from sim_bridge.suites import UNDISTURBED
 from sim_bridge.terrain_options import Terrain
@@ -282,68 +284,34 @@ def _perturbation(folder: Path, config: LaunchConfig, trace: Trace | None) -> Ro
     return {"kind": event.get("kind", "none"), "at": at, "value": event.get("value")}
 
 
-class SweepDescription(msgspec.Struct):
-    """What a sweep was asked to do; whatever ``sweep.json`` does not say is empty."""
-
-    suite: str = ""
-    suite_text: str = ""
-    mode: str = ""
-    code: str = ""
-    settings: list[str] = []
-    trials: dict[str, list[int]] = {}  # by planner
-    commands: list[str] = []  # which were typed, but for the folder
-
-
-class _Row(msgspec.Struct):
-    """The types of the keys that a report uses; other keys are free."""
-
-    planner: str
-    trial: int
-    fell: bool
-    kind: str | None = None
-    group: str | None = None
-    at: float | None = None
-    value: list[float] | None = None
-    length: float | None = msgspec.field(name="for", default=None)
-    every: float | None = None
-    reference: str | None = None
-    command: dict[str, Any] | list[Any] | None = None
-    simulation: dict[str, float | bool | str | dict[str, float | bool | str]] | None = None
-    timing: dict[str, float | str] | None = None
-    duration: float | None = None
-    max_lateral_deviation_m: float | None = None
-    solve_ms_p50: float | None = None
-    solve_ms_p99: float | None = None
-    processor_ms_p50: float | None = None
-    budget_ms: float | None = None
-    plans_failed: int | None = None
-    plans_late: int | None = None
-    not_tracking_ticks: int | None = None
-    velocity_rmse_m_s: float | None = None
-    yaw_rate_rmse_rad_s: float | None = None
-    cost_of_transport: float | None = None
-    foot_slip_m: float | None = None
-    distance_m: float | None = None
-
-
 def is_sweep(folder: Path) -> bool:
     """Whether the folder holds a sweep."""
     return is_file(folder / "sweep.json") or is_file(folder / "rows.jsonl")
 
 
 def read_sweep(folder: Path) -> Subject:
-    """A sweep as a report's subject; what is not there is named in its ``missing``."""
-    found = read_description(folder)
-    asked = found or SweepDescription()
-    missing = [] if found else [
-        "The sweep's description (sweep.json) is missing or damaged: its suite, code and settings "
-        "are not known."
-    ]  # fmt: skip
-    rows, others = read_rows(folder)
-    if others:
+    """A sweep as a report's subject; what is not there is named in its ``missing``.
+
+    Raises:
+        BadRequest: all rows are of another version.
+    """
+    asked, lines, missing = SweepDescription(), list[Row | None](), list[str]()
+    try:
+        asked = read_description(folder)
+    except (OSError, ValueError):
+        missing.append("The sweep's description (sweep.json) is missing or damaged: its suite, "
+                       "code and settings are not known.")  # fmt: skip
+    with suppress(OSError):
+        lines = read_rows(folder)
+    # Of two rows of one trial the later counts, as it does where a sweep goes on.
+    rows = {(row["planner"], row["trial"]): row for row in lines if row}
+    if lines and not rows:
+        raise BadRequest(
+            f"{folder}: rows.jsonl has no row of this version of Saltus; run the sweep again"
+        )
+    if others := lines.count(None):
         missing.append(f"{others} line(s) of rows.jsonl are damaged and left out.")
-    traces = [_trace(folder, row) for row in rows]
-    trials = [TrialRecord(row, trace) for row, trace in zip(rows, traces, strict=True)]
+    trials = [TrialRecord(row, _trace(folder, row)) for row in rows.values()]
     subject = Subject(
         "sweep", folder, asked.suite or folder.resolve().name, _facts(folder, asked),
         "".join(f"# --set {setting}\n" for setting in asked.settings) + asked.suite_text, trials,
@@ -392,43 +360,3 @@ def _facts(folder: Path, asked: SweepDescription) -> dict[str, str]:
         "Last trial": date_of(rows) if rows.is_file() else "none yet",
         "Code": asked.code or "not noted",
     }
-
-
-def read_description(folder: Path) -> SweepDescription | None:
-    """The description of a sweep; None where it is missing or broken."""
-    try:
-        asked = msgspec.json.decode((folder / "sweep.json").read_bytes(), type=SweepDescription)
-    except (OSError, ValueError):
-        return None
-    return asked if asked != SweepDescription() else None
-
-
-def read_rows(folder: Path) -> tuple[list[Row], int]:
-    """The rows of a sweep, and how many lines are none.
-
-    The last line may be half of one where the sweep was broken off. Of two rows of one trial the
-    later counts, as it does where a sweep goes on.
-
-    Raises:
-        BadRequest: all lines are of another version, such as those that name a `controller`.
-    """
-    try:
-        lines = (folder / "rows.jsonl").read_bytes().splitlines()
-    except OSError:
-        return [], 0
-    rows = [row for line in lines if (row := _row(line))]
-    if lines and not rows:
-        raise BadRequest(
-            f"{folder}: rows.jsonl has no row of this version of Saltus; run the sweep again"
-        )
-    return list({(row["planner"], row["trial"]): row for row in rows}.values()), (
-        len(lines) - len(rows)
-    )
-
-
-def _row(line: bytes) -> dict[str, Any] | None:
-    try:
-        msgspec.json.decode(line, type=_Row)
-        return msgspec.json.decode(line, type=dict[str, Any])
-    except ValueError:  # of JSON, of a type, of UTF-8
-        return None

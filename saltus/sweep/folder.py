@@ -3,7 +3,6 @@
 import fcntl
 import os
 from pathlib import Path
-from typing import Any
 
 import msgspec
 
@@ -21,12 +20,28 @@ IDENTITY = {
 }  # fmt: skip
 
 
-class _Known(msgspec.Struct):
-    """The types of ``sweep.json`` that a sweep which goes on reckons with."""
+class SweepDescription(msgspec.Struct):
+    """What a sweep was asked to do: ``sweep.json``.
 
-    trials: dict[str, list[int]]
-    plugins: dict[str, str] = {}
+    Attributes:
+        suite, suite_text: the suite's name and text.
+        mode, settings, budgets_ms: as in `saltus.sweep.sweep.SweepRequest`.
+        code: version of the sources that decide its rows.
+        trials: numbers of the trials asked for, by planner.
+        commands: which were typed, but for the folder.
+        plugins: digests of the files of planners and estimators, by name.
+        fits: what each planner does within each budget, as far as it is known.
+    """
+
+    suite: str = ""
+    suite_text: str = ""
+    mode: str = ""
+    code: str = ""
+    settings: list[str] = []
+    budgets_ms: list[float] = []
+    trials: dict[str, list[int]] = {}
     commands: list[str] = []
+    plugins: dict[str, str] = {}
     fits: dict[str, dict[str, Fit]] = {}
 
 
@@ -38,33 +53,30 @@ class SweepFolder:
     Attributes:
         path: the folder; it exists.
         rows: rows of the finished trials by planner and number.
-        fits: what each planner does within each budget, as far as it is known.
+        about: the sweep, earlier requests included.
     """
 
-    def __init__(self, path: Path, about: dict[str, Any]) -> None:
+    def __init__(self, path: Path, about: SweepDescription) -> None:
         """Make the folder, or open one that holds part of the same sweep.
-
-        Args:
-            path: where.
-            about: suite, suite_text, mode, code, settings, budgets, digests of plug-ins, and the
-                numbers of the trials asked for, by planner; those of earlier requests stay.
 
         Raises:
             BadRequest: it holds another sweep or something else, is in use, or cannot be made.
         """
-        self.path = path
+        self.path, self.about = path, about
         with refusing(f"--output {path}"):
             path.mkdir(parents=True, exist_ok=True)
-            if not self._about.exists() and any(file.stat().st_size for file in path.iterdir()):
+            goes_on = (path / "sweep.json").exists()
+            if not goes_on and any(file.stat().st_size for file in path.iterdir()):
                 raise BadRequest(
                     f"--output {path}: holds files of something else; give an empty folder, or one "
                     "of this sweep"
                 )
             self._file = (path / "rows.jsonl").open("ab", buffering=0)
             self._lock()  # first, so that one which is refused has changed nothing
-            self._write_about(about)
+            if goes_on:
+                self._go_on()
+            self._write()
         self.rows = {(row["planner"], row["trial"]): row for row in self._whole_rows()}
-        self.fits = self._read_about()[1].fits
 
     def add(self, finished: Finished) -> None:
         """Keep a finished trial: its trace, then its row.
@@ -88,23 +100,18 @@ class SweepFolder:
             os.ftruncate(self._file.fileno(), end)
             raise
 
-    def keep_fits(self, fits: dict[str, dict[str, Fit]]) -> None:
+    def keep_fits(self) -> None:
         """Write what each planner does within each budget.
 
         Raises:
             BadRequest: the disk refuses.
         """
-        about, _ = self._read_about()
         with refusing(f"--output {self.path}"):
-            self._write(about | {"fits": msgspec.to_builtins(fits)})
+            self._write()
 
     def close(self) -> None:
         """Let another process have the folder."""
         self._file.close()
-
-    @property
-    def _about(self) -> Path:
-        return self.path / "sweep.json"
 
     def _lock(self) -> None:
         try:
@@ -114,44 +121,32 @@ class SweepFolder:
                 f"--output {self.path}: another `saltus perturb` is writing there"
             ) from error
 
-    def _write_about(self, about: dict[str, Any]) -> None:
-        if self._about.exists():
-            before, known = self._read_about()
-            for key, name in IDENTITY.items():
-                if before.get(key, []) != about[key]:
-                    raise BadRequest(
-                        f"--output {self.path}: holds a sweep with {name}; give another folder"
-                    )
-            plugins = known.plugins
-            for name, digest in plugins.items():
-                if about["plugins"].get(name, digest) != digest:
-                    raise BadRequest(f"--output {self.path}: holds a sweep with another version of "
-                                     f"{name}; give another folder")  # fmt: skip
-            about = about | {
-                "trials": _union(known.trials, about["trials"]),
-                "commands": [*dict.fromkeys((*known.commands, *about["commands"]))],
-                "plugins": plugins | about["plugins"], "fits": before.get("fits", {}),
-            }  # fmt: skip
-        self._write(about)
+    def _go_on(self) -> None:
+        """Add the sweep that the folder holds, which must be the same."""
+        about, remedy = self.about, "give another folder"
+        with refusing(f"--output {self.path}: sweep.json is damaged", ValueError, remedy=remedy):
+            before = read_description(self.path)
+        others = [name for key, name in IDENTITY.items()
+                  if getattr(before, key) != getattr(about, key)]  # fmt: skip
+        others += [f"another version of {name}" for name, digest in before.plugins.items()
+                   if about.plugins.get(name, digest) != digest]  # fmt: skip
+        if others:
+            raise BadRequest(f"--output {self.path}: holds a sweep with {others[0]}; {remedy}")
+        for name, numbers in before.trials.items():
+            about.trials[name] = sorted({*numbers, *about.trials.get(name, ())})
+        about.commands = [*dict.fromkeys((*before.commands, *about.commands))]
+        about.plugins = before.plugins | about.plugins
+        about.fits = before.fits
 
-    def _write(self, about: dict[str, Any]) -> None:
-        write_file(self._about, msgspec.json.format(msgspec.json.encode(about)) + b"\n")
-
-    def _read_about(self) -> tuple[dict[str, Any], _Known]:
-        """All of ``sweep.json``, and what a sweep that goes on reckons with."""
-        try:
-            data = self._about.read_bytes()
-            known = msgspec.json.decode(data, type=_Known)
-            return msgspec.json.decode(data, type=dict[str, Any]), known
-        except ValueError as error:  # of JSON, of a type, of UTF-8
-            raise BadRequest(f"--output {self.path}: sweep.json is damaged ({error}); give "
-                             "another folder") from error  # fmt: skip
+    def _write(self) -> None:
+        text = msgspec.json.format(msgspec.json.encode(self.about))
+        write_file(self.path / "sweep.json", text + b"\n")
 
     def _whole_rows(self) -> list[Row]:
         """The rows in the file; a last line that was cut off is taken away."""
-        lines = (self.path / "rows.jsonl").read_bytes().splitlines(keepends=True)
-        rows = [_row(line) for line in lines]
+        rows = read_rows(self.path)
         if rows and rows[-1] is None:
+            lines = (self.path / "rows.jsonl").read_bytes().splitlines(keepends=True)
             os.ftruncate(self._file.fileno(), sum(map(len, lines[:-1])))
             rows.pop()
         if None in rows:  # that was no sweep cut off, and the rows after it took their time too
@@ -162,16 +157,28 @@ class SweepFolder:
         return [row for row in rows if row is not None]
 
 
-def _union(one: dict[str, list[int]], other: dict[str, list[int]]) -> dict[str, list[int]]:
-    """Numbers of trials by planner."""
-    planners = dict.fromkeys((*one, *other))
-    return {name: sorted({*one.get(name, ()), *other.get(name, ())}) for name in planners}
+def read_description(folder: Path) -> SweepDescription:
+    """The description of the sweep in a folder.
+
+    Raises:
+        OSError: there is none.
+        ValueError: it is damaged.
+    """
+    return msgspec.json.decode((folder / "sweep.json").read_bytes(), type=SweepDescription)
+
+
+def read_rows(folder: Path) -> list[Row | None]:
+    """The rows of a sweep in the order of its lines; None for a damaged line, or half of one.
+
+    Raises:
+        OSError: there are none.
+    """
+    return [_row(line) for line in (folder / "rows.jsonl").read_bytes().splitlines(keepends=True)]
 
 
 def _row(line: bytes) -> Row | None:
-    """The row of a whole line, None for anything else."""
     try:
         row = msgspec.json.decode(line, type=Row) if line.endswith(b"\n") else {}
     except ValueError:  # of JSON, of UTF-8
         return None
-    return row if {"planner", "trial"} <= row.keys() else None
+    return row if {"planner", "trial", "fell"} <= row.keys() else None

@@ -19,8 +19,8 @@ from saltus.configuration.planners import planners_in_words
 from saltus.launch import assembly
 from saltus.launch.plugins import source_of
 from saltus.launch.warmup import ensure_compiled
-from saltus.sweep.budget import Fit, fit
-from saltus.sweep.folder import SweepFolder
+from saltus.sweep.budget import fit
+from saltus.sweep.folder import SweepDescription, SweepFolder
 from saltus.sweep.running import (
     LOCAL,
     Broken,
@@ -122,9 +122,7 @@ def run_sweep(request: SweepRequest, run: Any = None) -> SweepResult:
         folder = SweepFolder(request.output or new_run_folder(path.stem), about)
         try:
             threads = threads_each(jobs, len(wanted), request.cluster)
-            shared = [trial.with_threads(threads) for trial in wanted]
-            fits = _fits(shared, folder)
-            shared = [_fitted(trial, fits) for trial in shared]
+            shared = [_fitted(trial.with_threads(threads), folder) for trial in wanted]
             interrupted = _work_off(shared, partial(attempt, run), folder)
         finally:
             folder.close()
@@ -193,37 +191,29 @@ def _check_engines(trials: list[Trial], jobs: int) -> None:
         assembly.make_simulation(served[0].config).close()
 
 
-def _about(request: SweepRequest, path: Path, text: str, wanted: list[Trial]) -> dict[str, Any]:
+def _about(request: SweepRequest, path: Path, text: str, wanted: list[Trial]) -> SweepDescription:
     trials = {name: [t.key[1] for t in wanted if t.key[0] == name] for name in request.planners}
     names = {name for t in wanted for name in (t.config.planner, t.config.estimator)}
-    return {
-        "suite": path.stem, "suite_text": text, "mode": request.mode, "code": code_version(SOURCES),
-        "settings": list(request.settings), "budgets_ms": list(request.budgets_ms),
-        "trials": trials, "commands": [request.command],
-        "plugins": {name: hashlib.sha256(source).hexdigest()[:16] for name in sorted(names)
-                    if (source := source_of(name))},
-    }  # fmt: skip
+    plugins = {name: hashlib.sha256(source).hexdigest()[:16] for name in sorted(names)
+               if (source := source_of(name))}  # fmt: skip
+    return SweepDescription(
+        path.stem, text, request.mode, code_version(SOURCES), list(request.settings),
+        list(request.budgets_ms), trials, [request.command], plugins,
+    )  # fmt: skip
 
 
-def _fits(trials: list[Trial], folder: SweepFolder) -> dict[str, dict[str, Fit]]:
-    """What each planner does within each budget: as the folder has it, or measured now."""
-    fits = folder.fits
-    for trial in trials:
-        planner, budget = trial.config.planner, trial.budget_ms
-        mine = fits.setdefault(planner, {})
-        if budget is not None and f"{budget:g}" not in mine:
-            found = mine[f"{budget:g}"] = fit(trial.config, budget)
-            folder.keep_fits(fits)
-            effort = "always does the same" if found.effort is None else f"effort {found.effort}"
-            say(f"{planner} within {budget:g} ms: {effort}, {found.processor_ms:.1f} ms a plan")
-    return fits
-
-
-def _fitted(trial: Trial, fits: dict[str, dict[str, Fit]]) -> Trial:
-    if trial.budget_ms is None:
+def _fitted(trial: Trial, folder: SweepFolder) -> Trial:
+    """The trial at its budget: what its planner does then is in the folder, or measured now."""
+    planner, budget = trial.config.planner, trial.budget_ms
+    if budget is None:
         return trial
-    found = fits[trial.config.planner][f"{trial.budget_ms:g}"]
-    return trial._replace(config=found.applied(trial.config))
+    mine = folder.about.fits.setdefault(planner, {})
+    if f"{budget:g}" not in mine:
+        found = mine[f"{budget:g}"] = fit(trial.config, budget)
+        folder.keep_fits()
+        effort = "always does the same" if found.effort is None else f"effort {found.effort}"
+        say(f"{planner} within {budget:g} ms: {effort}, {found.processor_ms:.1f} ms a plan")
+    return trial._replace(config=mine[f"{budget:g}"].applied(trial.config))
 
 
 def _work_off(trials: list[Trial], work: Any, folder: SweepFolder) -> bool:
