@@ -61,15 +61,16 @@ def launch(
 ) -> int:
     """Run the stack on a robot; exit status 0 when it reached the end without a fall."""
     from saltus.configuration.keys import keys_without_effect, warnings
-    from saltus.configuration.launch import Overrides, configure, placed, read_launch
+    from saltus.configuration.launch import configure, placed, read_launch
 
     if view:
         require_view()
     if read_only and (dry_run or record):
         raise BadRequest("--read-only only reads and prints; leave --dry-run and --record out")
     bridge = "read_only" if read_only else "dry_run" if dry_run else None
-    overrides = Overrides(assignments or (), planner, mode, duration, drive, view, bridge)
-    settings = read_launch(name_or_file, overrides)
+    settings = read_launch(
+        name_or_file, assignments or (), mode, duration, drive, planner, view, bridge
+    )
     config = configure(settings)
     if bridge and not config.kind.bridged:
         raise BadRequest(f"--read-only and --dry-run are for a robot; {name_or_file} launches none")
@@ -232,20 +233,18 @@ def config(
     json: JsonOption = False,
 ) -> int:
     """Print every key of a launch: its value, accepted values and source; run nothing."""
-    from saltus.configuration import keys as effect
     from saltus.configuration import keys as key_table
-    from saltus.configuration.launch import Overrides, configure, read_launch
+    from saltus.configuration.launch import configure, read_launch
 
     if markdown:
         print_lines([key_table.markdown()])
         return 0
     if not name_or_file:
         raise BadRequest(f"config: give a YAML file, or one of {names_in('launch')}")
-    overrides = Overrides(tuple(assignments or ()), planner, mode, duration, drive)
-    settings = read_launch(name_or_file, overrides)
+    settings = read_launch(name_or_file, assignments or (), mode, duration, drive, planner)
     launch = configure(settings)
     rows = key_table.select(key_table.rows_of(launch, settings), prefix, diff)
-    warnings = effect.warnings(effect.keys_without_effect(launch, settings))
+    warnings = key_table.warnings(key_table.keys_without_effect(launch, settings))
     if json:
         keys = [key_table.plain(row) for row in rows]
         print_json({"launch": settings.file, "keys": keys, "warnings": warnings})

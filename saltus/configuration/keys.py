@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import inspect
 import re
-import sys
 import textwrap
 import types
 import typing
@@ -18,9 +17,7 @@ from rich.console import Console
 from rich.padding import Padding
 from rich.text import Text
 
-from controller.gaits import GAITS
 from runtime.options import Range, ranges_of
-from saltus.common.console import print_lines
 from saltus.common.errors import BadRequest
 from saltus.common.files import read_table
 from saltus.configuration.launch import NAMES, LaunchConfig
@@ -33,7 +30,6 @@ from saltus.configuration.options import (
     members_of,
     names_of,
 )
-from saltus.configuration.planners import ESTIMATORS, PLANNERS, connections_where, is_plugin
 
 _SECTION = re.compile(r"^Attributes:\n((?:[ ]+.*\n|\n)*)", re.MULTILINE)
 
@@ -252,64 +248,24 @@ def _only(path: str, *values: str) -> Reason:
     return lambda config: "" if get(config) in values else f"{path} is {get(config)}"
 
 
-def _commands_move(config: LaunchConfig) -> str:
-    if config.drive.source != "none":
-        return f"drive.source is {config.drive.source}"
-    if config.is_driven or config.reference in GAITS:
-        stands = config.reference == "stand" and not config.is_driven
-        return "reference stand does not move" if stands else ""
-    return "a recorded reference has its own speed"
-
-
-def _convex_mpc_walks(config: LaunchConfig) -> str:
-    """Undisturbed, it makes what a planner by rollouts may track."""
-    recorded = config.planner_entry.rolls_out and config.reference_from == "convex_mpc"
-    if recorded and config.reference in GAITS:
-        return ""
-    return _only("planner", "convex_mpc")(config)
-
-
-_CHECKS: dict[str, Reason] = {
-    "planner_runs": lambda config: (
-        "" if config.kind.planned else "connection emulator: another launch moves it"
-    ),
-    "is_driven": lambda config: "" if config.is_driven else "drive.source is none",
-    "has_driver": lambda config: (
-        "" if config.drive.source != "none" else "drive.source is none"
-    ),
-    "commands_move": _commands_move,
-    "from_a_gait": lambda config: (
-        "" if config.reference in GAITS else "the reference is a recorded file"
-    ),
-    "rolls_out": lambda config: (
-        "" if config.planner_entry.rolls_out else f"planner is {config.planner}"
-    ),
-    "convex_mpc_walks": _convex_mpc_walks,
-    "plugin_runs": lambda config: (
-        "" if is_plugin(config.planner) or is_plugin(config.estimator)
-        else "planner and estimator are Saltus's own"
-    ),
-    "plugin_plans": lambda config: (
-        "" if is_plugin(config.planner) else f"planner is {config.planner}"
-    ),
-    "is_typed": lambda _: "it is typed in the terminal, not set",
-}  # fmt: skip
+def _where(path: str, because: str) -> Reason:
+    """There is an effect only where an attribute of the launch is true."""
+    return lambda config: "" if path and attrgetter(path)(config) else because.format(config)
 
 
 def _rules() -> Iterator[Rule]:
     """The rules of ``effects.yaml``."""
-    names = {"planners": [*PLANNERS], "estimators": [*ESTIMATORS]}
     for row in read_table(__file__, "effects.yaml"):
-        each = [name for group in row.get("each", ()) for name in names[group]]
-        if check := row.get("check"):
-            yield (*row["keys"], *each), _CHECKS[check]
-        elif each:
-            own = [name for name in each if name != "convex_mpc"]
-            yield from (((name,), _only(row["only"], name)) for name in own)
-        else:
-            kind = row.get("connections")
-            values = connections_where(kind) if kind else row["is"]
-            yield tuple(row["keys"]), _only(row["only"], *values)
+        if key := row.get("each"):
+            for name in NAMES[key]:
+                if name != row.get("but"):
+                    yield (name,), _only(key, name)
+            continue
+        keys = *row["keys"], *(name for key in row.get("sections", ()) for name in NAMES[key])
+        yield keys, (
+            _only(row["only"], *row["is"]) if "only" in row
+            else _where(row.get("where", ""), row["because"])
+        )  # fmt: skip
 
 
 RULES = tuple(_rules())
@@ -336,12 +292,6 @@ class Row(NamedTuple):
     value: Any
     source: str
     reason: str
-
-    @property
-    def text(self) -> str:
-        """The value with its unit."""
-        unit = "" if self.key.unit == NO_UNIT or self.value is None else f" {self.key.unit}"
-        return f"{text_of(self.value)}{unit}"
 
 
 def rows_of(config: LaunchConfig, settings: Settings) -> list[Row]:
@@ -391,28 +341,17 @@ def plain(row: Row) -> dict[str, Any]:
 
 def print_rows(rows: Sequence[Row]) -> None:
     """Print them on standard output: for a person, or, piped, one key a line."""
-    if not sys.stdout.isatty():
-        print_lines(_lines(rows))
-        return
     console = Console(highlight=False)
-    for row in rows:
-        head = f"{row.key.key}  {row.text}  [{row.source}]"
-        console.print(Text(head, "bold" * (row.source != DEFAULT)))
-        effect = f"no effect: {row.reason}; " * bool(row.reason)
-        about = Text(f"{row.key.accepted}; {effect}{row.key.description}", "dim")
-        console.print(Padding(about, (0, 1, 0, 4)))
-
-
-def _lines(rows: Sequence[Row]) -> list[str]:
-    """One line for each key, in columns: value, unit, accepted, source, description."""
-    cells = [
-        (row.key.key, text_of(row.value), _unit(row.key), row.key.accepted, row.source,
-         f"(no effect: {row.reason}) " * bool(row.reason) + row.key.description)
-        for row in rows
-    ]  # fmt: skip
-    widths = [min(40, max((len(line[i]) for line in cells), default=0)) for i in range(5)]
-    columns = [[f"{cell:{w}}" for cell, w in zip(line, widths, strict=False)] for line in cells]
-    return ["  ".join([*each, line[-1]]) for each, line in zip(columns, cells, strict=True)]
+    for key, value, source, reason in rows:
+        unit = "" if key.unit == NO_UNIT or value is None else f" {key.unit}"
+        head = f"{key.key}  {text_of(value)}{unit}  [{source}]"
+        effect = f"no effect: {reason}; " * bool(reason)
+        about = f"{key.accepted}; {effect}{key.description}"
+        if console.is_terminal:
+            console.print(Text(head, "bold" * (source != DEFAULT)))
+            console.print(Padding(Text(about, "dim"), (0, 1, 0, 4)))
+        else:
+            print(f"{head}  {about}")
 
 
 def markdown() -> str:
@@ -428,15 +367,12 @@ def markdown() -> str:
     return "\n".join(parts)
 
 
-def _unit(key: Key) -> str:
-    return "–" if key.unit == NO_UNIT else key.unit
-
-
 def _table(keys: Iterable[Key]) -> str:
     lines = ["| key | default | unit | accepted | what it is |", "|---|---|---|---|---|"]
     for key in keys:
         known = key.default is not None or key.null
         default = f"`{text_of(key.default)}`" if known else "–"
-        cells = f"`{key.key}`", default, _unit(key), key.accepted, key.description
+        unit = "–" if key.unit == NO_UNIT else key.unit
+        cells = f"`{key.key}`", default, unit, key.accepted, key.description
         lines.append(" | ".join(["", *(each.replace("|", "\\|") for each in cells), ""]).strip())
     return "\n".join(lines) + "\n"

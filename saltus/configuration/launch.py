@@ -6,7 +6,7 @@ import copy
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Final, Literal, NamedTuple, TypeVar
+from typing import TYPE_CHECKING, Annotated, Any, Final, Literal, TypeVar
 
 import msgspec
 
@@ -32,7 +32,6 @@ from saltus.configuration.planners import (
     Connection,
     ConnectionKind,
     EstimatorChoice,
-    connections_where,
     is_plugin,
 )
 from sim_bridge.options import IsaacGymOptions, ServerOptions, SimulationOptions, WarpOptions
@@ -545,6 +544,22 @@ class LaunchConfig(EstimatorChoice, frozen=True):
         return self.script is not None or self.drive.source != "none"
 
     @property
+    def follows_command(self) -> bool:
+        """Whether the robot moves as it is commanded."""
+        return self.is_driven or (self.reference in GAITS and self.reference != STAND.name)
+
+    @property
+    def records_walk(self) -> bool:
+        """Whether the planner tracks a walk of Convex MPC, which is recorded first."""
+        walks = self.reference_from == "convex_mpc" and self.reference in GAITS
+        return walks and self.planner_entry.rolls_out
+
+    @property
+    def uses_convex_mpc(self) -> bool:
+        """Whether Convex MPC plans, or walks what is recorded."""
+        return self.planner == "convex_mpc" or self.records_walk
+
+    @property
     def needs_consent(self) -> bool:
         """Whether a real robot moves, and not by a gait: a motion, or a recording of anything."""
         moves = self.kind.real and self.hardware.mode == "full"
@@ -566,65 +581,58 @@ class LaunchConfig(EstimatorChoice, frozen=True):
         return round(self.duration / TICK_S)
 
 
-class Overrides(NamedTuple):
-    """What the command line says of a launch, beside its file; None leaves it to that.
-
-    Attributes:
-        assignments: of ``--set``, each ``KEY=VALUE``.
-        planner, mode, duration: of these keys.
-        drive: who drives, in real time.
-        view: somebody looks on.
-        bridge: ``hardware.mode`` of a robot that shall not move.
-    """
-
-    assignments: Sequence[str] = ()
-    planner: str | None = None
-    mode: str | None = None
-    duration: float | None = None
-    drive: str | None = None
-    view: bool = False
-    bridge: Literal["dry_run", "read_only"] | None = None
-
-
 def load_launch(
     name_or_path: str,
     assignments: Sequence[str] = (),
     mode: str | None = None,
     duration: float | None = None,
     drive: str | None = None,
-    view: bool = False,
 ) -> LaunchConfig:
     """Read a launch file and apply what the command line overrides; see `read_launch`.
 
     Raises:
         BadRequest: no such file, an unknown key, a value of a wrong type or out of range.
     """
-    overrides = Overrides(assignments, None, mode, duration, drive, view)
-    return placed(configure(read_launch(name_or_path, overrides)))
+    return placed(configure(read_launch(name_or_path, assignments, mode, duration, drive)))
 
 
-def read_launch(name_or_path: str, overrides: Overrides) -> Settings:
-    """Read the keys of a launch file, with what the command line overrides.
+def read_launch(
+    name_or_path: str,
+    assignments: Sequence[str] = (),
+    mode: str | None = None,
+    duration: float | None = None,
+    drive: str | None = None,
+    planner: str | None = None,
+    view: bool = False,
+    bridge: Literal["dry_run", "read_only"] | None = None,
+) -> Settings:
+    """Read the keys of a launch file, with what the command line overrides; None leaves the file's.
 
-    Who is named to `drive` does so in real time. A simulated robot that somebody drives or views
-    runs for as long as one likes. Assignments and the other options come after that.
+    Args:
+        name_or_path: of the file.
+        assignments: of ``--set``, each ``KEY=VALUE``; they come after `drive` and `view`.
+        mode, duration, planner: of these keys; they come last.
+        drive: the source of commands, in real time.
+        view: a person watches; then, or where one drives, a simulated robot runs for as long as one
+            likes.
+        bridge: ``hardware.mode`` of a robot that shall not move.
 
     Raises:
         BadRequest: no such file, or an assignment is none.
     """
     path = find_file("launch", name_or_path)
     settings = Settings(copy.deepcopy(read_mapping(path)), str(path))
-    if overrides.drive is not None:
-        settings.write("drive.source", overrides.drive, "--drive")
+    if drive is not None:
+        settings.write("drive.source", drive, "--drive")
         settings.write("mode", "realtime", "--drive")
-    stays = "--drive" if overrides.drive is not None else "--view" if overrides.view else ""
-    if stays and settings.mapping.get("connection", "simulated") in connections_where("simulated"):
+    stays = "--drive" if drive is not None else "--view" if view else ""
+    if stays and settings.mapping.get("connection", "simulated") == "simulated":
         settings.write("duration", DRIVEN_S, stays)
-    assign(settings, overrides.assignments)
-    if overrides.bridge is not None:
-        settings.write("hardware.mode", overrides.bridge, f"--{overrides.bridge.replace('_', '-')}")
-    for key in ("planner", "mode", "duration"):
-        if (value := getattr(overrides, key)) is not None:
+    assign(settings, assignments)
+    if bridge is not None:
+        settings.write("hardware.mode", bridge, f"--{bridge.replace('_', '-')}")
+    for key, value in (("planner", planner), ("mode", mode), ("duration", duration)):
+        if value is not None:
             settings.write(key, value, f"--{key}")
     return settings
 

@@ -107,7 +107,12 @@ class PlannerChoice(Options, frozen=True):
         self,
     ) -> HilqrSection | ConvexMpcOptions | InstantQpOptions | MppiOptions | PluginOptions:
         """The section of the planner that runs."""
-        return getattr(self, self.planner) if self.planner in PLANNERS else self.plugin
+        return self.plugin if self.plans_by_plugin else getattr(self, self.planner)
+
+    @property
+    def plans_by_plugin(self) -> bool:
+        """Whether the planner is a user's own."""
+        return self.planner not in PLANNERS
 
     @property
     def solver(self) -> HilqrSection | None:
@@ -206,6 +211,11 @@ class EstimatorChoice(PlannerChoice, frozen=True):
     invariant: InvariantOptions = msgspec.field(default_factory=InvariantOptions)
 
     @property
+    def has_plugin(self) -> bool:
+        """Whether planner or estimator is a user's own."""
+        return self.plans_by_plugin or self.estimator not in ESTIMATORS
+
+    @property
     def estimator_entry(self) -> EstimatorEntry:
         """The estimator that runs."""
         return ESTIMATORS.get(self.estimator) or EstimatorEntry(self.estimator)
@@ -256,6 +266,3 @@ CONNECTIONS: dict[Connection, ConnectionKind] = {
 }  # fmt: skip
 
 
-def connections_where(condition: str) -> tuple[Connection, ...]:
-    """Names of the kinds that have an attribute, such as ``bridged``."""
-    return tuple(name for name, kind in CONNECTIONS.items() if getattr(kind, condition))

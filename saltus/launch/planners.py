@@ -98,14 +98,6 @@ def make_rollout(config: LaunchConfig, ground: Ground | None = None) -> RolloutB
         ) from error
 
 
-def check_backend(config: LaunchConfig, ground: Callable[[], Ground | None]) -> None:
-    """Find out before anything starts whether the backend can be had on the planner's ground.
-
-    Raises:
-        BadRequest: it cannot.
-    """
-    if config.rollout != "mujoco":
-        make_rollout(config, ground())
 
 
 def availability(config: LaunchConfig, but: str = "") -> list[Availability]:
@@ -264,12 +256,13 @@ def check_rollouts(config: LaunchConfig) -> None:
     Raises:
         BadRequest: one cannot; of a gait it is found out before any numerics are loaded.
     """
-    if config.reference_from == "convex_mpc" or config.reference not in GAITS:
+    if config.records_walk or config.reference not in GAITS:
         make_reference(config)
     else:
         with refusing("reference", ValueError):
             GAITS[config.reference].knots(config.planner_options.period)
-    check_backend(config, lambda: _belief(config)[0])
+    if config.rollout != "mujoco":
+        make_rollout(config, _belief(config)[0])
 
 
 def _belief(config: LaunchConfig) -> tuple[Ground | None, GroundEstimate | None]:
@@ -295,7 +288,7 @@ def make_reference(
     from controller import references
 
     name = config.reference
-    if config.reference_from == "convex_mpc" and name in GAITS:
+    if config.records_walk:
         name = str(recorded_walk(config))
     name = reference_file(name, config.robot)
     with refusing("reference", ValueError):

@@ -34,7 +34,6 @@ from saltus.common.errors import BadRequest
 from saltus.common.files import data_folder
 from saltus.configuration.keys import keys_without_effect
 from saltus.configuration.launch import (
-    Overrides,
     assign,
     configure,
     load_launch,
@@ -82,7 +81,7 @@ def _launches() -> list[bytes]:
 
 def _read_launch(file: Path) -> object:
     """A launch, as far as it is checked before anything starts."""
-    settings = read_launch(str(file), Overrides())
+    settings = read_launch(str(file))
     config = placed(configure(settings))
     keys_without_effect(config, settings)
     assembly.make_script(config)

@@ -9,7 +9,6 @@ from saltus.common.files import data_folder
 from saltus.configuration.launch import (
     AT_ORIGIN,
     LaunchConfig,
-    Overrides,
     changed,
     configure,
     load_launch,
@@ -93,27 +92,31 @@ def test_a_sweep_s_trials_take_the_estimator_that_is_set(name):
         make_trials(parse_suite(suite), "hilqr", "paused", "suite", ["estimator.huber=3"])
 
 
+def given(*assignments, **overrides):
+    return {"assignments": assignments} | overrides
+
+
 @pytest.mark.parametrize(("overrides", "beginning"), [
-    (Overrides(["hilqr.knots=1"]), "--set hilqr.knots=1: hilqr.knots is 1; give 2 to 500"),
-    (Overrides(["hilqr={knots: 1}"]), "--set hilqr={knots: 1}: hilqr.knots is 1"),
-    (Overrides(["hilqr.knotz=3"]), "--set hilqr.knotz=3: unknown key"),
-    (Overrides(["simulation.friction=low"]), "--set simulation.friction=low: "),
-    (Overrides(["simulation.start.posture=up"]),
+    (given("hilqr.knots=1"), "--set hilqr.knots=1: hilqr.knots is 1; give 2 to 500"),
+    (given("hilqr={knots: 1}"), "--set hilqr={knots: 1}: hilqr.knots is 1"),
+    (given("hilqr.knotz=3"), "--set hilqr.knotz=3: unknown key"),
+    (given("simulation.friction=low"), "--set simulation.friction=low: "),
+    (given("simulation.start.posture=up"),
      "--set simulation.start.posture=up: simulation.start.posture is 'up'"),
-    (Overrides(["perturbations=[{kind: kick}]"]), "--set perturbations=[{kind: kick}]: "),
-    (Overrides(["estimator={huber: 3}"]), "--set estimator={huber: 3}: estimator is the name"),
-    (Overrides(["hilqr.cost.input_loaded=1"]), "--set hilqr.cost.input_loaded=1: "),
-    (Overrides(duration=-1.0), "--duration: duration is -1"),
-    (Overrides(["duration=3"], duration=-1.0), "--duration: duration is -1"),
-    (Overrides(planner="magic"), "--planner: planner is 'magic'; accepted: hilqr"),
-    (Overrides(["timing.solve=0.01"], mode="realtime"), "--set timing.solve=0.01: timing is for"),
-    (Overrides(["connection=real"]), "--set connection=real: connection real cannot be paused"),
-    (Overrides(["connection=real"], mode="paused"), "--mode: connection real cannot be paused"),
-    (Overrides(drive="remote"), "--drive: drive.source remote needs a real"),
+    (given("perturbations=[{kind: kick}]"), "--set perturbations=[{kind: kick}]: "),
+    (given("estimator={huber: 3}"), "--set estimator={huber: 3}: estimator is the name"),
+    (given("hilqr.cost.input_loaded=1"), "--set hilqr.cost.input_loaded=1: "),
+    ({"duration": -1.0}, "--duration: duration is -1"),
+    (given("duration=3", duration=-1.0), "--duration: duration is -1"),
+    ({"planner": "magic"}, "--planner: planner is 'magic'; accepted: hilqr"),
+    (given("timing.solve=0.01", mode="realtime"), "--set timing.solve=0.01: timing is for"),
+    (given("connection=real"), "--set connection=real: connection real cannot be paused"),
+    (given("connection=real", mode="paused"), "--mode: connection real cannot be paused"),
+    ({"drive": "remote"}, "--drive: drive.source remote needs a real"),
 ])  # fmt: skip
 def test_a_message_begins_with_who_set_the_value(overrides, beginning):
     with pytest.raises(BadRequest) as refusal:
-        configure(read_launch("sim", overrides))
+        configure(read_launch("sim", **overrides))
     assert str(refusal.value).startswith(beginning)
 
 

@@ -10,7 +10,7 @@ from saltus.configuration.keys import (
     reason_without_effect,
     values_of,
 )
-from saltus.configuration.launch import Overrides, configure, load_launch, read_launch
+from saltus.configuration.launch import configure, load_launch, read_launch
 from saltus.configuration.motions import motion_names
 from saltus.configuration.planners import PLANNERS
 from saltus.sweep.trials import make_trials
@@ -23,9 +23,9 @@ FILE = "runs/walk.npz"  # a recorded reference, which nobody reads here
 # Launch, settings, a key without effect in it, why; and settings with which the key has one.
 CASES = [
     ("emulator", [], "tracker.kp_max", "connection emulator", "sim", []),
-    ("stand", [], "command.velocity_x", "reference stand does not move", "trot", []),
+    ("stand", [], "command.velocity_x", "reference stand takes no speed", "trot", []),
     ("sim", ["drive.source=client"], "command.velocity_x", "drive.source is client", "sim", []),
-    ("sim", [f"reference={FILE}"], "command.velocity_x", "own speed", "sim", []),
+    ("sim", [f"reference={FILE}"], "command.velocity_x", "takes no speed", "sim", []),
     ("sim", [], "drive.walk.forward", "drive.source is none", "drive", []),
     ("drive", [], "drive.silence", "drive.source is none", "sim", ["drive.source=keyboard"]),
     ("drive", [], "sources.sticks.gait", "drive.source is none", "a1", ["drive.source=remote"]),
@@ -40,7 +40,7 @@ CASES = [
     ("sim", [], "realtime.priority", "mode is paused", "a1", []),
     ("sim", ["planner=instant_qp"], "hilqr.knots", "planner is instant_qp", "sim", []),
     ("sim", ["planner=convex_mpc"], "rollout", "planner is convex_mpc", "sim", []),
-    ("sim", [f"reference={FILE}"], "reference_from", "recorded file", "sim", []),
+    ("sim", [f"reference={FILE}"], "reference_from", "reference is runs/walk.npz", "sim", []),
     ("sim", ["mode=realtime"], "hilqr.paused.iterations", "mode is realtime", "sim", []),
     ("sim", [], "hilqr.realtime.time_limit", "mode is paused", "sim", ["mode=realtime"]),
     ("sim", [], "hilqr.variant", "is rollout", "sim", ["hilqr.derivatives=rigid"]),
@@ -91,8 +91,7 @@ def test_a_key_has_no_effect_in_one_launch_and_one_in_another(case):
 def test_a_key_that_somebody_sets_in_a_file_or_on_the_command_line_is_warned_of(tmp_path):
     file = tmp_path / "mine.yaml"
     file.write_text("hilqr: {paused: {iterations: 5}}\nwarp: {device: cpu}\n")
-    overrides = Overrides(["bus.host=127.0.0.1"], None, "realtime")
-    settings = read_launch(str(file), overrides)
+    settings = read_launch(str(file), ["bus.host=127.0.0.1"], "realtime")
     found = keys_without_effect(configure(settings), settings)
     assert found == {
         "hilqr.paused.iterations": "mode is realtime", "warp.device": "rollout is mujoco",
@@ -100,18 +99,18 @@ def test_a_key_that_somebody_sets_in_a_file_or_on_the_command_line_is_warned_of(
     }  # fmt: skip
 
 
-@pytest.mark.parametrize("option", [Overrides(drive="client"), Overrides(planner="instant_qp")])
+@pytest.mark.parametrize("option", [{"drive": "client"}, {"planner": "instant_qp"}])
 def test_a_file_is_not_blamed_for_what_the_command_line_chose(tmp_path, option):
     file = tmp_path / "mine.yaml"
-    walk = "reference_from: convex_mpc" if option.planner else "command: {velocity_x: 0.2}"
+    walk = "reference_from: convex_mpc" if "planner" in option else "command: {velocity_x: 0.2}"
     file.write_text(f"reference: walk\n{walk}\n")
-    settings = read_launch(str(file), option)
+    settings = read_launch(str(file), **option)
     assert keys_without_effect(configure(settings), settings) == {}
 
 
 @pytest.mark.parametrize("name", LAUNCHES)
 def test_launch_files_hold_no_key_without_effect(name):
-    settings = read_launch(name, Overrides())
+    settings = read_launch(name)
     assert keys_without_effect(configure(settings), settings) == {}
     assert any(settings.source(key) == "file" for key in values_of(configure(settings)))
 
