@@ -26,7 +26,7 @@ from _pytest.runner import runtestprotocol
 
 from runtime.realtime import HIGHEST, request_realtime, set_cpu_affinity
 from saltus.common.processes import stolen_s
-from saltus.soak.stalls import StallWatch
+from saltus.common.stalls import StallWatch
 
 MARKERS = ("quiet", "realtime")
 ATTEMPTS = 5

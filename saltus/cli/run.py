@@ -191,10 +191,10 @@ def drive(
 
 
 def _open_device(launch: RunningLaunch, gamepad: str | None) -> KeyDevice | GamepadDevice:
-    from saltus.launch.driving import open_gamepad, open_keys, override_gamepad
+    from saltus.launch.driving import open_gamepad, open_keys
 
     if gamepad is not None:
-        return open_gamepad(override_gamepad(launch.config.sources, gamepad))
+        return open_gamepad(launch.config.sources, gamepad)
     if not sys.stdin:  # None where a shell has closed it: <&-
         raise BadRequest("standard input is closed: keys come from a terminal; or give --gamepad")
     return open_keys(launch.config)

@@ -235,10 +235,10 @@ def soak(
 def _draw(result: SoakResult, folder: Path) -> None:
     """Write the picture; the numbers count where that fails."""
     from saltus.common.figures import save  # loads matplotlib
+    from saltus.common.stalls import read_stalls
     from saltus.soak.figure import soak_figure
     from saltus.soak.samples import read_samples
     from saltus.soak.soak import SAMPLES, STALLS
-    from saltus.soak.stalls import read_stalls
 
     if not (columns := read_samples(folder / SAMPLES)):
         return

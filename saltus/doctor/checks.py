@@ -4,15 +4,12 @@ The host under a virtual machine stops it when it has other work, or when the vi
 used its share of processor time. Kernel and firmware stop a machine too.
 """
 
-import importlib
-import multiprocessing
-import os
 import subprocess
 import sys
 import tempfile
 import time
 from collections.abc import Callable
-from concurrent.futures import ProcessPoolExecutor
+from contextlib import ExitStack
 from pathlib import Path
 from typing import NamedTuple
 
@@ -20,32 +17,33 @@ import numpy as np
 
 from robots.robot import load_robot
 from saltus.common.processes import cores, quota
+from saltus.common.stalls import LEAST_MS, StallWatch
 
-PRIORITY = 98  # above every process of a launch and its threads
-PERIOD_S = 0.0005
 WATCH_S = 10.0
 BOUND_MS = 5.0  # a robot without a new command for longer acts on one that is five ticks old
+BUSY = "while True: pass"
 
 
-def longest_stop(seconds: float = WATCH_S) -> float:
-    """Longest time for which a process of the highest priority did not run [ms].
+def longest_stop(seconds: float = WATCH_S) -> float | None:
+    """Longest stall of a core while all are busy [ms]; None where it cannot be measured.
 
-    On every core one such process wakes each half millisecond, and another of normal priority keeps
-    the core busy: many hosts stop only a machine that is busy.
-
-    Raises PermissionError where SCHED_FIFO is refused.
+    Many hosts stop only a machine that is busy.
     """
-    cores = sorted(os.sched_getaffinity(0))
-    spawn = multiprocessing.get_context("spawn")
-    with ProcessPoolExecutor(2 * len(cores), mp_context=spawn) as processes:
-        watches = [processes.submit(_watch, core, seconds) for core in cores]
-        for core in cores:
-            processes.submit(_work, core, seconds)
-        return 1e3 * max(watch.result() for watch in watches)
+    with tempfile.TemporaryDirectory(prefix="saltus-") as folder, ExitStack() as stack:
+        watch = StallWatch(Path(folder) / "stalls.csv", time.monotonic())
+        stack.callback(watch.close)
+        for _ in range(cores()):
+            busy = stack.enter_context(subprocess.Popen([sys.executable, "-c", BUSY]))
+            stack.callback(busy.kill)
+        time.sleep(seconds)
+        stalls = watch.stalls()
+    return None if stalls is None else max((each.late_ms for each in stalls), default=LEAST_MS)
 
 
-def verdict(stop_ms: float) -> tuple[bool, str]:
+def verdict(stop_ms: float | None) -> tuple[bool, str]:
     """Whether that is short enough, and in words what was measured and what helps."""
+    if stop_ms is None:
+        return False, "not measured: that needs real-time scheduling, see above"
     found = f"a busy core stopped for up to {stop_ms:.1f} ms"
     if stop_ms <= BOUND_MS:
         return True, f"{found} in {WATCH_S:g} s (up to {BOUND_MS:g} ms is good)"
@@ -55,30 +53,6 @@ def verdict(stop_ms: float) -> tuple[bool, str]:
     )
 
 
-def _watch(core: int, seconds: float) -> float:
-    """Longest time between two turns of this process on `core` [s]."""
-    os.sched_setaffinity(0, {core})
-    os.sched_setscheduler(0, os.SCHED_FIFO, os.sched_param(PRIORITY))
-    last = time.monotonic()
-    end, longest = last + seconds, 0.0
-    while last < end:
-        time.sleep(PERIOD_S)
-        now = time.monotonic()
-        longest, last = max(longest, now - last), now
-    return longest
-
-
-def _work(core: int, seconds: float) -> None:
-    """Keep `core` busy."""
-    os.sched_setaffinity(0, {core})
-    end = time.monotonic() + seconds
-    while time.monotonic() < end:
-        pass
-
-
-MODULES = (
-    "numpy", "scipy", "numba", "pinocchio", "mujoco", "zmq", "msgspec", "mcap", "joblib",
-)  # fmt: skip
 TICK_S = 0.001
 CHILD_S = 60.0  # longest a check in a child may take [s]
 JITTER_BOUND_US = 1000.0  # of the 99 % quantile of lateness: one tick
@@ -91,7 +65,6 @@ with mujoco.Renderer(model, 16, 16) as renderer:
     renderer.update_scene(mujoco.MjData(model))
     assert renderer.render().shape == (16, 16, 3)
 """
-PEERS = Path(__file__).parents[2] / ".venv-peers" / "bin" / "python"
 
 
 class Check(NamedTuple):
@@ -111,15 +84,12 @@ class Check(NamedTuple):
 def run_checks() -> list[Check]:
     """Run every check, each on its own: one that breaks is a failed check, no error."""
     return [
-        guarded("python", True, _python),
-        guarded("packages", True, _packages),
         guarded("robot model", True, _robot),
         guarded("bus", True, _bus),
         guarded("cores", False, _cores),
         guarded("rollouts", False, _rollouts),
         *machine_checks(),
         guarded("rendering", False, _rendering),
-        guarded("bench peers", False, _peers),
     ]
 
 
@@ -132,7 +102,7 @@ def machine_checks(real: bool = False) -> list[Check]:
     return [
         guarded("real-time scheduling", real, _realtime),
         guarded("tick jitter", False, _jitter),
-        guarded("machine stops", False, _stops),
+        guarded("machine stops", False, lambda: verdict(longest_stop())),
         guarded("speed", False, _speed),
     ]
 
@@ -144,23 +114,6 @@ def guarded(name: str, essential: bool, check: Callable[[], tuple[bool, str]]) -
     except Exception as error:  # a diagnosis must not die of what it diagnoses
         ok, found = False, " ".join(f"{type(error).__name__}: {error}".split())
     return Check(name, ok, essential, found)
-
-
-def _python() -> tuple[bool, str]:
-    version = ".".join(map(str, sys.version_info[:3]))
-    return sys.version_info >= (3, 11), f"{version} (3.11 or newer is needed)"
-
-
-def _packages() -> tuple[bool, str]:
-    missing = []
-    for name in MODULES:
-        try:
-            importlib.import_module(name)
-        except ImportError as error:
-            missing.append(f"{name} ({error})")
-    if missing:
-        return False, f"missing: {', '.join(missing)}; run `make sim` or `pip install saltus`"
-    return True, f"{len(MODULES)} found"
 
 
 def _robot() -> tuple[bool, str]:
@@ -248,14 +201,6 @@ def _jitter() -> tuple[bool, str]:
     return late.p99 < JITTER_BOUND_US, found
 
 
-def _stops() -> tuple[bool, str]:
-
-    try:
-        return verdict(longest_stop())
-    except PermissionError:
-        return False, "not measured: that needs real-time scheduling, see above"
-
-
 def _speed() -> tuple[bool, str]:
     from saltus.doctor.speed_check import measure, verdict
 
@@ -273,7 +218,3 @@ def _rendering() -> tuple[bool, str]:
     return False, "no off-screen pictures: install libegl1 or libosmesa6"
 
 
-def _peers() -> tuple[bool, str]:
-    if PEERS.exists():
-        return True, f"{PEERS.parents[1]}"
-    return False, "`make peers` installs Crocoddyl for `saltus bench planner`"

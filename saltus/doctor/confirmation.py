@@ -2,6 +2,7 @@
 
 import os
 import sys
+from contextlib import suppress
 from pathlib import Path
 
 import msgspec
@@ -38,37 +39,24 @@ def confirm_motion(config: LaunchConfig) -> LaunchConfig:
             say(LIMP.format(address, port))
         return config
     passed = bool(read_passes())
-    if not (passed or _is_terminal()):
+    # What a script writes into a pipe is no consent.
+    if not passed and not (sys.stdin is not None and os.isatty(STANDARD_INPUT)):
         raise BadRequest(NO_PASS)
-    print(
+    _ask(
         f"The robot at {address} goes limp, so it has to lie or hang; then it will move: keep 2 m "
-        "away, a hand on the stop (docs/hardware.md).\n"
-        f"Type '{WORD}' to go on: ",
-        end="", file=sys.stderr, flush=True,
+        "away, a hand on the stop (docs/hardware.md)", WORD,
     )  # fmt: skip
-    _await(WORD)
     if not passed:
-        config = _override_doctor(config)
+        _ask(f"But {NO_PASS}", OVERRIDE)
+        say("going on without a doctor's pass; summary.json says so (without_doctor)")
+        config = _without_doctor(config, True)
     if config.needs_consent:
         name = Path(config.reference).stem
-        print(
+        _ask(
             f"Then it does '{name}', which no real robot has done: it may leave the ground or land "
-            f"badly (docs/hardware.md).\nType '{name}' to go on: ",
-            end="", file=sys.stderr, flush=True,
+            "badly (docs/hardware.md)", name,
         )  # fmt: skip
-        _await(name)
     return config
-
-
-def _override_doctor(config: LaunchConfig) -> LaunchConfig:
-    """The launch of a person who types that it goes on without a pass."""
-    print(
-        f"But {NO_PASS}.\nType '{OVERRIDE}' to go on all the same: ",
-        end="", file=sys.stderr, flush=True,
-    )  # fmt: skip
-    _await(OVERRIDE)
-    say("going on without a doctor's pass; summary.json says so (without_doctor)")
-    return _without_doctor(config, True)
 
 
 def _without_doctor(config: LaunchConfig, typed: bool) -> LaunchConfig:
@@ -76,30 +64,14 @@ def _without_doctor(config: LaunchConfig, typed: bool) -> LaunchConfig:
     return msgspec.structs.replace(config, hardware=hardware)
 
 
-def _await(word: str) -> None:
-    """Raise BadRequest unless `word` is typed."""
-    if _typed_line() != word:
-        raise BadRequest(f"not confirmed with '{word}': nothing was sent to the robot")
-
-
-def _is_terminal() -> bool:
-    """Whether a person may type; what a script writes into a pipe is no consent."""
-    return sys.stdin is not None and os.isatty(STANDARD_INPUT)
-
-
-def _typed_line() -> str:
-    """One line of standard input, and not a byte more: what follows are keys for the robot."""
-    line = b""
-    while (byte := _typed_byte()) not in (b"", b"\n"):
-        line += byte
+def _ask(warning: str, word: str) -> None:
+    """Raise BadRequest unless `word` is typed; what follows its line are keys for the robot."""
+    print(f"{warning}.\nType '{word}' to go on: ", end="", file=sys.stderr, flush=True)
+    line = byte = b""
+    with suppress(OSError):
+        while sys.stdin and (byte := os.read(STANDARD_INPUT, 1)) not in (b"", b"\n"):
+            line += byte
     if not byte:
         print(file=sys.stderr)  # nobody has pressed Enter
-    return line.decode(errors="replace").strip()
-
-
-def _typed_byte() -> bytes:
-    """The next byte of standard input; none at its end, or where it is closed."""
-    try:
-        return os.read(STANDARD_INPUT, 1) if sys.stdin else b""
-    except OSError:
-        return b""
+    if line.decode(errors="replace").strip() != word:
+        raise BadRequest(f"not confirmed with '{word}': nothing was sent to the robot")

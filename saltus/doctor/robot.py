@@ -19,6 +19,7 @@ from robots.imu_units import doubt_at_rest
 from robots.robot import Robot
 from saltus.common.console import say
 from saltus.common.errors import BadRequest
+from saltus.common.heading import base_rotation
 from saltus.configuration.launch import LaunchConfig
 from saltus.doctor.checks import Check, guarded, machine_checks
 from saltus.doctor.read_only_view import head_of, mode_name
@@ -164,7 +165,10 @@ def imu(survey: Survey, options: HardwareOptions) -> Found:
     turning = float(np.sqrt((_column(survey, "gyroscope", 3) ** 2).sum(axis=1).mean()))
     quaternion = _column(survey, "quaternion_wxyz", 4)[-1]
     norm, length = float(np.linalg.norm(acceleration)), float(np.linalg.norm(quaternion))
-    off = _angle_between(_up_in_body(quaternion), acceleration)
+    up = base_rotation(quaternion[[1, 2, 3, 0]])[2]  # in the body: where the accelerometer points
+    with np.errstate(all="ignore"):  # NaN where one has no direction
+        cosine = up @ acceleration / np.linalg.norm(up) / norm
+    off = float(np.arccos(np.clip(cosine, -1.0, 1.0)))
     found = (
         f"|acceleration| {norm:.2f} m/s2 ({GRAVITY:.2f} at rest), |rate| {turning:.3f} rad/s, "
         f"|quaternion| {length:.4f}, the two ideas of up {np.degrees(off):.1f} deg apart"
@@ -176,16 +180,6 @@ def imu(survey: Survey, options: HardwareOptions) -> Found:
     return well, found if well else f"{found}: {remedy}"
 
 
-def _up_in_body(quaternion_wxyz: np.ndarray) -> np.ndarray:
-    """The world's z axis in body axes (3): where an accelerometer at rest points."""
-    w, x, y, z = quaternion_wxyz
-    return np.array([2 * (x * z - w * y), 2 * (y * z + w * x), 1 - 2 * (x * x + y * y)])
-
-
-def _angle_between(a: np.ndarray, b: np.ndarray) -> float:
-    """[rad]; NaN where one has no direction."""
-    with np.errstate(all="ignore"):
-        return float(np.arccos(np.clip(a @ b / np.linalg.norm(a) / np.linalg.norm(b), -1.0, 1.0)))
 
 
 def joints(robot: Robot, survey: Survey, options: HardwareOptions) -> Found:

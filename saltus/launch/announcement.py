@@ -133,14 +133,12 @@ class RunningLaunch(NamedTuple):
     @property
     def is_moving(self) -> bool:
         """Whether the robot moves."""
-        announcement = _read(self.file)
-        return announcement is not None and announcement.is_moving
+        return bool(getattr(_read(self.file), "is_moving", False))
 
     @property
     def fell(self) -> bool:
         """Whether the robot fell and the launch waits for `begin_again`."""
-        announcement = _read(self.file)
-        return announcement is not None and announcement.fell
+        return bool(getattr(_read(self.file), "fell", False))
 
     def begin_again(self, config: LaunchConfig) -> None:
         """Ask the launch to end and to begin again as `config`.
@@ -187,9 +185,9 @@ def running_launches(folder: Path | None = None) -> list[RunningLaunch]:
     return [launch for _, launch in sorted(launches, key=lambda pair: -pair[0])]
 
 
-def remove_dead(folder: Path | None = None) -> None:
+def remove_dead() -> None:
     """Remove the temporary folders of this user's launches that were killed."""
-    for file in (folder or Path(tempfile.gettempdir())).glob(f"{PREFIX}*/{FILE}"):
+    for file in Path(tempfile.gettempdir()).glob(f"{PREFIX}*/{FILE}"):
         with contextlib.suppress(OSError), file.open("rb") as opened:
             own = os.fstat(opened.fileno()).st_uid == os.getuid()
             settled = time.time() - _begin(file) > SETTLED_S

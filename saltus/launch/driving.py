@@ -25,6 +25,7 @@ from hw_bridge.operator.driving import (
 )
 from hw_bridge.options import SourceOptions
 from runtime.bus import Bus
+from runtime.clock import Clock
 from runtime.messages import Command
 from runtime.topics import COMMAND
 from saltus.common.errors import refusing
@@ -86,34 +87,29 @@ def open_keys(config: LaunchConfig) -> KeyDevice:
     )
 
 
-def open_gamepad(options: SourceOptions) -> GamepadDevice:
-    """The gamepad that drives.
+def open_gamepad(options: SourceOptions, device: str | None = None) -> GamepadDevice:
+    """The gamepad that drives: `device`, or else the options'.
 
     Raises:
         BadRequest: there is none.
     """
+    if device is not None:
+        gamepad = msgspec.structs.replace(options.gamepad, device=device)
+        options = msgspec.structs.replace(options, gamepad=gamepad)
     with refusing("", ValueError):
         return GamepadDevice(options)
 
 
-def override_gamepad(options: SourceOptions, device: str | None) -> SourceOptions:
-    """The same options with another gamepad, where one is named."""
-    if device is None:
-        return options
-    gamepad = msgspec.structs.replace(options.gamepad, device=device)
-    return msgspec.structs.replace(options, gamepad=gamepad)
 
 
 def run_process(
-    config: LaunchConfig, open_bus: Callable[[], Bus], stop: Callable[[], bool]
+    config: LaunchConfig, open_bus: Callable[[], Bus], _: Clock, stop: Callable[[], bool]
 ) -> dict[str, Any]:
     """The process of a launch that reads the keyboard or the gamepad; its report."""
     serve_commands(config)
     settle(config, "driver")
-    if config.drive.source == "gamepad":
-        device = open_gamepad(config.sources)
-    else:
-        device = open_keys(config)
+    by_gamepad = config.drive.source == "gamepad"
+    device = open_gamepad(config.sources) if by_gamepad else open_keys(config)
     with open_bus() as bus:
         pacer = drive(device, bus.publisher(COMMAND).send, stop)
         while not stop():
@@ -125,11 +121,12 @@ def run_process(
 def make_steering(config: LaunchConfig, bus: Bus) -> Steering | None:
     """Who drives a robot from the tracker's process: its remote, or the operator's keyboard."""
     if config.drive.source == "remote":
-        return Steering(RemoteDriver(config.sources.sticks), bus.publisher(COMMAND).send)
-    if config.drive.source == "keyboard":
+        driver = RemoteDriver(config.sources.sticks)
+    elif config.drive.source == "keyboard":
         driver = KeyDriver(config.sources.keys, bounds_of(config.drive, config.robot_model))
-        return Steering(driver, bus.publisher(COMMAND).send)
-    return None
+    else:
+        return None
+    return Steering(driver, bus.publisher(COMMAND).send)
 
 
 EVERY_S = 0.2

@@ -12,7 +12,7 @@ import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 from hw_bridge.operator.driving import HELP as KEYS
 from hw_bridge.operator.keyboard import raw_keys
@@ -73,9 +73,6 @@ from saltus.launch.supervisor import (
 )
 from saltus.launch.warmup import ensure_compiled
 from saltus.metrics.run import run_metrics
-
-if TYPE_CHECKING:
-    from runtime.recording import Recorder
 
 
 def progress_of(config: LaunchConfig, listener: Listener, tick: int) -> tuple[float, str]:
@@ -230,7 +227,12 @@ def launch(
                 os.mkfifo(black_box_pipe(sockets))
         with announcer, StopFlag() as stop, Bus(endpoints) as bus:
             metrics = run_metrics(config, tilt_allowance(config))
-            recorder = open_recorder(files, config) if folder and record else None
+            recorder = None
+            if folder and record:
+                from saltus.recording.recorder import RunRecorder  # not every launch writes one
+
+                with preparing():
+                    recorder = RunRecorder(files.recording, config)
             listener = Listener(bus, metrics, recorder, lock_step=config.mode == "paused")
             run = _Run(config, listener, stop, announcer, files, meddle)
             programs = dict.fromkeys(kind.processes, PROGRAM) | dict(modules or {})
@@ -307,16 +309,6 @@ def _summary(
     return summary
 
 
-def open_recorder(folder: RunFolder, config: LaunchConfig) -> Recorder:
-    """The recorder of a launch.
-
-    Raises:
-        BadRequest: the recording cannot be opened or begun.
-    """
-    from saltus.recording.recorder import RunRecorder  # not every launch writes one
-
-    with preparing():
-        return RunRecorder(folder.recording, config)
 
 
 def _child(

@@ -18,7 +18,6 @@ from runtime.messages import (
     Pace,
     Plan,
     RobotStatus,
-    StateEstimate,
 )
 from runtime.topics import (
     BY_WATCHERS,
@@ -107,9 +106,10 @@ class Listener:
         self._first_ns: int | None = None  # of what was recorded; by the clock it is not 0
         self._stamp = msgspec.msgpack.Decoder(Stamp)
         self._hear: dict[str, Callable[[Subscriber, Any], None]] = {
-            GROUND_TRUTH.name: self._hear_truth, STATE_ESTIMATE.name: self._hear_estimate,
-            PLAN.name: self._hear_plan, ROBOT_STATUS.name: self._hear_status,
-            COMMAND.name: self._hear_command, PACE.name: self._hear_pace,
+            GROUND_TRUTH.name: self._hear_truth, PLAN.name: self._hear_plan,
+            STATE_ESTIMATE.name: lambda each, content: metrics.add_estimate(each.message(content)),
+            ROBOT_STATUS.name: self._hear_status, COMMAND.name: self._hear_command,
+            PACE.name: self._hear_pace,
         }  # what is more than counted, or recorded
 
     def drain(self, most: int | None = TURN) -> None:
@@ -207,8 +207,6 @@ class Listener:
         self.truth = subscriber.message(content)
         self.metrics.add_truth(self.truth)
 
-    def _hear_estimate(self, subscriber: Subscriber[StateEstimate], content: Any) -> None:
-        self.metrics.add_estimate(subscriber.message(content))
 
     def _hear_plan(self, _: Subscriber[Plan], content: bytes) -> None:
         """Count it, and say where it is the first that failed; the rest is not decoded."""

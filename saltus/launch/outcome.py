@@ -83,7 +83,6 @@ def find_problems(
         found.append(LaunchProblem("no_report", words, False, advice))
     ran = (*_shares(reports), *_stood_still(reports))
     found += sorted(ran, key=lambda problem: not problem.failure)
-    found += _of_black_box(reports)
     if recording:
         words = f"the recording is incomplete: {recording}"
         found.append(LaunchProblem("recording_incomplete", words))
@@ -125,7 +124,7 @@ def _shares(reports: Reports) -> Iterator[LaunchProblem]:
     for row in SHARES:
         count, total = _sum(reports, row["count"]), _sum(reports, row["of"])
         if count > SHARE * total:
-            words = row["words"].replace("{}", f"{count} of {total}")
+            words = row["words"].replace("{}", f"{count} of {total}" if row["of"] else f"{count}")
             also = _at(reports, row.get("also", "")) or ()
             detail = row.get("detail") or _log(row["log"])
             if cause := _at(reports, row.get("cause", "")):
@@ -146,18 +145,6 @@ def _at(values: Any, keys: str) -> Any:
     return values
 
 
-def _of_black_box(reports: Reports) -> list[LaunchProblem]:
-    """Frames of a robot that were not kept."""
-    black_box, robot = reports.get("black_box", {}), reports.get("tracker", {}).get("robot", {})
-    counts = {
-        "not sent to it": robot.get("black_box_lost", 0), "not written": black_box.get("lost", 0),
-        "refused by the disk": black_box.get("failures", 0),
-    }  # fmt: skip
-    lost = ", ".join(f"{count} times {what}" for what, count in counts.items() if count)
-    if not lost:
-        return []
-    advice = f"its disk is full, or this machine too busy; {_log('black_box')}"
-    return [LaunchProblem("black_box", f"the black box lacks frames: {lost}", False, advice)]
 
 
 def _of_process(name: str, report: Report, real_time: bool) -> list[LaunchProblem]:
@@ -173,10 +160,6 @@ def _of_process(name: str, report: Report, real_time: bool) -> list[LaunchProble
     if functions and real_time:  # in lock step the robot has time
         words = f"the {name} compiled while the robot waited: {functions}"
         found.append(LaunchProblem("compiled_late", words))
-    if losses := report.get("rollouts", {}).get("losses", 0):
-        times = "once" if losses == 1 else f"{losses} times"
-        words = f"the rollout server was lost {times}; local MuJoCo replaced it"
-        found.append(LaunchProblem("server_lost", words))
     return found
 
 

@@ -14,7 +14,7 @@ from msgspec.structs import replace
 from controller.gaits import GAITS
 from controller.planner_options import PlannerOptions
 from saltus.common.errors import BadRequest, refusing
-from saltus.configuration.launch import LaunchConfig
+from saltus.configuration.launch import ROLLOUTS, LaunchConfig
 from saltus.launch.assembly import estimate_ground, make_commands, make_ground
 from saltus.launch.references import recorded_walk, reference_file
 from sim_bridge.options import ServerOptions, WarpOptions
@@ -34,8 +34,6 @@ if TYPE_CHECKING:
     from robots.terrain import Ground
     from sim_bridge.rollouts.threaded import ThreadedRollout
 
-
-_Maker = Callable[["LaunchConfig", "Ground | None"], "RolloutBackend"]
 
 PROBE_S = 0.3  # longest wait for a server that is only looked for [s]
 
@@ -90,7 +88,7 @@ def make_rollout(config: LaunchConfig, ground: Ground | None = None) -> RolloutB
     if config.rollout == "mujoco":
         return _mujoco(config, ground)
     try:
-        return _MAKERS[config.rollout](config, ground)
+        return (_warp if config.rollout == "warp" else _served)(config, ground)
     except Unavailable as error:
         there = [row.backend for row in availability(config, but=config.rollout) if row.here]
         raise BadRequest(
@@ -102,12 +100,12 @@ def make_rollout(config: LaunchConfig, ground: Ground | None = None) -> RolloutB
 
 def availability(config: LaunchConfig, but: str = "") -> list[Availability]:
     """Every backend and whether it can be had here; `but` is left out."""
-    return [_look(name, config) for name in _LOOKS if name != but]
+    return [_look(name, config) for name in ROLLOUTS if name != but]
 
 
 def _look(name: str, config: LaunchConfig) -> Availability:
     try:
-        return Availability(name, True, _LOOKS[name](config))
+        return Availability(name, True, _device(name, config))
     except Unavailable as error:
         return Availability(name, False, str(error))
 
@@ -157,55 +155,37 @@ def _warp_rollout(
     return WarpRollout(robot, period, substeps, options, ground=ground)
 
 
-def _served(name: str) -> _Maker:
-    def make(config: LaunchConfig, ground: Ground | None) -> RolloutBackend:
-        from sim_bridge.rollouts.remote import RemoteRollout
+def _served(config: LaunchConfig, ground: Ground | None) -> RolloutBackend:
+    from sim_bridge.rollouts.remote import RemoteRollout
 
-        physics, server = _physics(config), _server(name, config)
-        wait_s = server.timeout if config.mode == "realtime" else server.patience
-        return RemoteRollout(
-            config.robot_model,
-            server, _mujoco(config, ground), physics.period, physics.substeps, wait_s,
-            name, ground, moves=not config.knows_ground,
-        )  # fmt: skip
-
-    return make
+    physics, server = _physics(config), getattr(config, config.rollout)
+    wait_s = server.timeout if config.mode == "realtime" else server.patience
+    return RemoteRollout(
+        config.robot_model,
+        server, _mujoco(config, ground), physics.period, physics.substeps, wait_s,
+        config.rollout, ground, moves=not config.knows_ground,
+    )  # fmt: skip
 
 
-def _server(name: str, config: LaunchConfig) -> ServerOptions:
-    return config.isaacgym if name == "isaacgym" else config.remote
+def _device(name: str, config: LaunchConfig) -> str:
+    """What a backend runs on.
 
+    Raises:
+        Unavailable: it cannot be had.
+    """
+    if name == "mujoco":
+        return "cpu"
+    if name == "warp":
+        from sim_bridge.rollouts.warp_device import open_device
 
-def _warp_device(config: LaunchConfig) -> str:
-    from sim_bridge.rollouts.warp_device import open_device
+        return open_device(config.warp.device).name
+    from sim_bridge.physics_client import REMEDY, PhysicsClient
+    from sim_bridge.rollouts.remote import REMEDIES
 
-    return open_device(config.warp.device).name
-
-
-def _server_device(name: str) -> Callable[[LaunchConfig], str]:
-    def look(config: LaunchConfig) -> str:
-        from sim_bridge.physics_client import REMEDY, PhysicsClient
-        from sim_bridge.rollouts.remote import REMEDIES
-
-        server = _server(name, config)
-        client = PhysicsClient(server, REMEDIES.get(name, REMEDY), PROBE_S)
-        client.close()
-        return f"{client.info.backend} on {client.info.device} at {server.address}"
-
-    return look
-
-
-_LOOKS: dict[str, Callable[[LaunchConfig], str]] = {
-    "mujoco": lambda _: "cpu",
-    "warp": _warp_device,
-    "isaacgym": _server_device("isaacgym"),
-    "remote": _server_device("remote"),
-}
-_MAKERS: dict[str, _Maker] = {
-    "warp": _warp,
-    "isaacgym": _served("isaacgym"),
-    "remote": _served("remote"),
-}
+    server: ServerOptions = getattr(config, name)
+    client = PhysicsClient(server, REMEDIES.get(name, REMEDY), PROBE_S)
+    client.close()
+    return f"{client.info.backend} on {client.info.device} at {server.address}"
 
 
 def hilqr(config: LaunchConfig) -> HilqrPlanner:

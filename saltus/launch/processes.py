@@ -45,6 +45,7 @@ from saltus.configuration.options import read_mapping
 from saltus.launch import assembly, warmup
 from saltus.launch.announcement import endpoints_of
 from saltus.launch.cores import serve_plans, serve_ticks
+from saltus.launch.plugins import load
 from saltus.launch.warmup import READY_S, RECORDER, NotReady, await_listeners
 
 Report = dict[str, Any]
@@ -207,24 +208,13 @@ def simulation(
     return report
 
 
-def emulator(config: LaunchConfig, open_bus: Callable[[], Bus], clock: Clock, stop: Stop) -> Report:
-    """The emulated robot behind UDP."""
-    from saltus.launch import hardware_processes
-
-    return hardware_processes.emulator(config, open_bus, clock, stop)
-
-
-def driver(config: LaunchConfig, open_bus: Callable[[], Bus], clock: Clock, stop: Stop) -> Report:
-    """Commands of a keyboard or a gamepad."""
-    from saltus.launch import driving
-
-    return driving.run_process(config, open_bus, stop)
-
-
 PROCESSES = {
     "planner": planner, "estimator": estimator, "tracker": tracker, "simulation": simulation,
-    "emulator": emulator, "driver": driver,
 }  # fmt: skip
+ELSEWHERE = {
+    "emulator": "saltus.launch.hardware_processes:emulator",
+    "driver": "saltus.launch.driving:run_process",
+}
 
 
 def main(arguments: list[str]) -> int:
@@ -239,7 +229,8 @@ def main(arguments: list[str]) -> int:
     config = make_config(read_mapping(Path(configuration)), configuration)
     clock = PausedClock(TICK_S) if config.mode == "paused" else RealTimeClock(TICK_S)
     try:
-        report = PROCESSES[name](config, OpenBus(config, Path(sockets)), clock, stop)
+        run = PROCESSES.get(name) or load(ELSEWHERE[name])
+        report = run(config, OpenBus(config, Path(sockets)), clock, stop)
     except (NotReady, BadRequest) as error:
         print(error, file=sys.stderr)
         return 1

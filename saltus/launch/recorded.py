@@ -157,9 +157,15 @@ class RecordedRun:
             self._note(self._now(), "push", f"{message.body} by hand")
             self.pushes.append((self._now(), message))
         elif isinstance(message, Plan):
-            self._add_plan(message)
+            # Keep the outline, unless the plan has no knots or the last one has just begun.
+            track, at = self._tracks[PlanOutline], message.time
+            if len(message.inputs) and (not track.times or at >= track.times[-1] + PLAN_EVERY_S):
+                track.add(at, outline_of(message))
         elif isinstance(message, MotorCommand):
-            self._note_tracking(message)
+            # The tracker follows no plan any more: hold, stand_down, damp.
+            if message.status not in ("ok", "waiting", self._tracking):
+                self._note(message.time, "fault", f"tracker: {message.status}")
+            self._tracking = message.status
         elif isinstance(message, RobotStatus) and message.cause != self._cause:
             self._cause = message.cause
             if self._cause:
@@ -177,17 +183,6 @@ class RecordedRun:
             # Commands are stamped by their source's own clock.
             track.add(self._now() if isinstance(message, Command) else message.time, message)
 
-    def _add_plan(self, plan: Plan) -> None:
-        """Keep the outline of a plan, unless it has no knots or the last one has just begun."""
-        track = self._tracks[PlanOutline]
-        if len(plan.inputs) and (not track.times or plan.time >= track.times[-1] + PLAN_EVERY_S):
-            track.add(plan.time, outline_of(plan))
-
-    def _note_tracking(self, command: MotorCommand) -> None:
-        """The tracker follows no plan any more: hold, stand_down, damp."""
-        if command.status not in ("ok", "waiting", self._tracking):
-            self._note(command.time, "fault", f"tracker: {command.status}")
-        self._tracking = command.status
 
     def _now(self) -> float:
         """Time of the newest state [s]."""

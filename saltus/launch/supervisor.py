@@ -99,9 +99,7 @@ class Supervisor:
         """Ask one process to end before the others; that it does is no death."""
         if name not in self._dismissed:
             self._dismissed.add(name)
-            for child in self._running:
-                if child.name == name:
-                    child.signal(signal.SIGTERM)
+            self.child(name).signal(signal.SIGTERM)
 
     @property
     def has_fatal_death(self) -> bool:

@@ -8,9 +8,9 @@ import numpy as np
 from matplotlib.figure import Figure
 
 from saltus.common.figures import figure
+from saltus.common.stalls import Stall
 from saltus.soak.samples import HANDLES, MEMORY, Columns
 from saltus.soak.soak import LaunchEnd
-from saltus.soak.stalls import Stall
 
 # Label of each panel, and what the names of its columns begin with.
 PANELS = {

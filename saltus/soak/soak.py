@@ -21,6 +21,7 @@ from saltus.common.console import RunProgress, say
 from saltus.common.criterion import Criterion
 from saltus.common.errors import BadRequest, refusing
 from saltus.common.files import write_file
+from saltus.common.stalls import StallWatch, longest_stall
 from saltus.configuration.launch import LaunchConfig, load_launch, make_config
 from saltus.launch.launcher import LaunchOutcome, launch
 from saltus.launch.listener import Listener
@@ -29,7 +30,6 @@ from saltus.launch.warmup import ensure_compiled
 from saltus.metrics.run import RunMetrics
 from saltus.soak.samples import FallFrames, SampleFile, Watch, memory_growth, read_samples
 from saltus.soak.schedule import HARD, Player, Schedule, draw_schedule
-from saltus.soak.stalls import StallWatch, longest_stall
 
 BLAMED_S = 5.0  # for which a push counts as what the robot fell of
 # Causes of the bridge that are falls. One may come before the trunk is seen to have fallen.

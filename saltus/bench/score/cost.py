@@ -40,13 +40,13 @@ from saltus.bench.tick import PlayedTracker, Walk, recorded_walk
 from saltus.bench.timing import Times
 from saltus.common.console import say
 from saltus.common.errors import postponed_interrupt
+from saltus.common.stalls import StallWatch
 from saltus.configuration.launch import TICK_S, LaunchConfig, load_launch
 from saltus.launch import assembly
 from saltus.launch.launcher import LaunchOutcome, launch
 from saltus.launch.listener import Listener
 from saltus.launch.lock_step import LockStep
 from saltus.launch.supervisor import Supervisor
-from saltus.soak.stalls import StallWatch
 from studies.a1.systems.planner_cases import make_cases, make_workbench
 
 PROCESSES = ("tracker with bridge", "estimator", "simulated robot")

@@ -10,6 +10,7 @@ import pytest
 from runtime.histogram import LogHistogram
 from runtime.messages import GroundTruth, RobotStatus
 from saltus.cli.main import run as saltus
+from saltus.common.stalls import HEADER, Stall
 from saltus.launch.launcher import LaunchOutcome
 from saltus.launch.outcome import LaunchProblem
 from saltus.launch.supervisor import Death
@@ -18,7 +19,6 @@ from saltus.soak import schedule, soak
 from saltus.soak.samples import FallFrames, processes_in, read_samples, total_memory
 from saltus.soak.schedule import draw_schedule
 from saltus.soak.soak import SoakOptions, judge, run_soak
-from saltus.soak.stalls import HEADER, Stall
 
 
 class StillMachine:

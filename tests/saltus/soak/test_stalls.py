@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from runtime.realtime import HIGHEST
-from saltus.soak.stalls import LEAST_MS, StallWatch
+from saltus.common.stalls import LEAST_MS, StallWatch
 from tests.stalls import wait_for_loops
 
 # A loop of the same priority keeps the core, as the kernel or a host does.
@@ -47,7 +47,7 @@ def test_a_core_that_is_held_is_noted_until_the_watch_is_closed(tmp_path):
 def test_loops_end_with_the_process_that_started_them(tmp_path):
     program = (
         "import os, sys, time; from pathlib import Path\n"
-        "from saltus.soak.stalls import StallWatch\n"
+        "from saltus.common.stalls import StallWatch\n"
         "watch = StallWatch(Path(sys.argv[1]), 0.0); time.sleep(1.0)\n"
         "print(*[loop.pid for loop in watch._loops], flush=True); os._exit(0)"
     )

@@ -1,7 +1,7 @@
 """Stalls of the machine: times in which a core does not run a loop of the highest priority.
 
 Then it runs nothing of the stack either. The cause is the kernel, or the host of a virtual machine.
-``python -m saltus.soak.stalls FILE BEGIN PARENT CORE`` is the loop on one core.
+``python -m saltus.common.stalls FILE BEGIN PARENT CORE`` is the loop on one core.
 """
 
 from __future__ import annotations
