@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from scipy.stats import binomtest, wilcoxon
 
 from saltus.common.console import print_table
 from saltus.configuration.planners import PLANNERS
-from saltus.sweep.conditions import Condition, Conditions
+from saltus.sweep.conditions import Conditions
 from saltus.sweep.summary import succeeded
 from saltus.sweep.trials import Row
 
@@ -68,7 +68,8 @@ def pair_up(rows: Iterable[Row]) -> list[Pairing]:
         for pair in pairs:
             condition = conditions.of(pair[0])
             cells.setdefault(condition.words, []).append(pair)
-            sums.setdefault(_all_words(condition), []).append(pair)
+            words = ", ".join(filter(None, (ALL_TRIALS, condition.budget_words)))
+            sums.setdefault(words, []).append(pair)
         single += [_pairing(words, planner, rival, each) for words, each in cells.items()]
         if len(cells) > len(sums):
             total += [_pairing(words, planner, rival, each) for words, each in sums.items()]
@@ -86,8 +87,6 @@ def holm(chances: Sequence[float]) -> list[float]:
     return found
 
 
-def _all_words(condition: Condition) -> str:
-    return ", ".join(filter(None, (ALL_TRIALS, condition.budget_words)))
 
 
 def _pairing(words: str, planner: str, rival: str, pairs: Sequence[tuple[Row, Row]]) -> Pairing:
@@ -105,12 +104,8 @@ def _pairing(words: str, planner: str, rival: str, pairs: Sequence[tuple[Row, Ro
         float(binomtest(only_planner, differing).pvalue) if differing else 1.0,
         len(change),
         float(np.median(change)) if len(change) else None,
-        _signed_rank(change) if len(change) else None,
+        float(wilcoxon(change).pvalue) if np.any(change) else 1.0 if len(change) else None,
     )  # fmt: skip
-
-
-def _signed_rank(change: Any) -> float:
-    return float(wilcoxon(change).pvalue) if np.any(change) else 1.0
 
 
 def _corrected(pairings: list[Pairing]) -> list[Pairing]:
@@ -132,21 +127,16 @@ def print_pairs(rows: Iterable[Row]) -> None:
     """
     pairings = pair_up(rows)
     if pairings:
-        print_table(f"{pairings[0].planner} beside each rival, trial by trial; p values by Holm",
-                    [_line(pairing) for pairing in pairings])  # fmt: skip
-
-
-def _line(pairing: Pairing) -> dict[str, str]:
-    difference = pairing.difference
-    return {
-        "condition": pairing.condition,
-        "rival": pairing.rival,
-        "trials": str(pairing.trials),
-        "alone": f"{pairing.only_planner} : {pairing.only_rival}",
-        "p": chance_words(pairing.p_success_holm),
-        "difference": "-" if difference is None else f"{difference:+.3f}",
-        "p of difference": chance_words(pairing.p_difference_holm),
-    }
+        print_table(f"{pairings[0].planner} beside each rival, trial by trial; p values by Holm", [
+            {
+                "condition": each.condition, "rival": each.rival, "trials": each.trials,
+                "alone": f"{each.only_planner} : {each.only_rival}",
+                "p": chance_words(each.p_success_holm),
+                "difference": "-" if each.difference is None else f"{each.difference:+.3f}",
+                "p of difference": chance_words(each.p_difference_holm),
+            }
+            for each in pairings
+        ])  # fmt: skip
 
 
 def chance_words(chance: float | None) -> str:

@@ -161,23 +161,12 @@ def run_paused(trial: Trial) -> Finished:
         run, recorder = LockStep(trial.config), TraceRecorder(trial.config)
         metrics = run.run(lambda tick: (check_interrupt(), recorder.add(tick)))
     trace = recorder.trace(run.solve_ms)
-    summary = metrics.summary()
-    row = (
-        trial.labels
-        | {
-            "fell": metrics.fell,
-            "max_lateral_deviation_m": summary["max_lateral_deviation_m"],
-            "solve_ms_p50": float(np.median(run.solve_ms)),
-            "group": trial.group,
-            "seed": trial.config.simulation.seed,
-            "solve_ms_p99": float(np.percentile(run.solve_ms, 99.0)),
-            "processor_ms_p50": float(np.median(run.processor_ms)),
-            **_failures(trace.statuses, trace.commands),
-        }
-        | _measures(trial, summary)
-        | _violation(run.planner.statistics())
-    )
-    return Finished(_judged(row, trial, summary), trace)
+    p50, p99 = np.percentile(run.solve_ms, (50.0, 99.0)).tolist()
+    row = _row(
+        trial, metrics.summary(), metrics.fell, {"p50": p50, "p99": p99},
+        run.planner.statistics() | {"statuses": trace.statuses}, trace.commands,
+    )  # fmt: skip
+    return Finished(row | {"processor_ms_p50": float(np.median(run.processor_ms))}, trace)
 
 
 def run_realtime(trial: Trial) -> Finished:
@@ -190,54 +179,43 @@ def run_realtime(trial: Trial) -> Finished:
     if outcome.interrupted:
         raise KeyboardInterrupt
     summary, reports = outcome.summary, outcome.reports
-    row = (
-        trial.labels
-        | {
-            "fell": summary["fell"] or not outcome.completed,
-            "max_lateral_deviation_m": summary["max_lateral_deviation_m"],
-            "solve_ms_p50": summary["planner"]["solve_ms"]["p50"],
-            "group": trial.group,
-            "seed": trial.config.simulation.seed,
-            "solve_ms_p99": summary["planner"]["solve_ms"]["p99"],
-            **_failures(
-                reports.get("planner", {}).get("statuses", {}),
-                # The tracker's own counts hold the time before the robot came to life and after.
-                reports.get("simulation", {}).get("in_force", {}),
-            ),
-        }
-        | _measures(trial, summary)
-        | _violation(reports.get("planner", {}))
-    )
-    return Finished(_judged(row, trial, summary), None)
+    fell = summary["fell"] or not outcome.completed
+    # The tracker's own counts hold the time before the robot came to life and after.
+    commands = reports.get("simulation", {}).get("in_force", {})
+    solve_ms, planner = summary["planner"]["solve_ms"], reports.get("planner", {})
+    return Finished(_row(trial, summary, fell, solve_ms, planner, commands), None)
 
 
-def _measures(trial: Trial, summary: Mapping[str, Any]) -> Row:
-    """The measures of a robot that is driven, or of a motion with flight."""
-    driving = DRIVING_MEASURES if trial.config.is_driven else ()
-    return {key: summary[key] for key in (*driving, *MOTION_MEASURES) if key in summary}
+def _row(
+    trial: Trial, summary: Row, fell: bool, solve_ms: Mapping[str, float | None], planner: Row,
+    commands: Mapping[str, int],
+) -> Row:  # fmt: skip
+    """The row of a trial.
 
-
-def _violation(report: Mapping[str, Any]) -> Row:
-    """The largest violation in a plan, as a share of its limit, where the planner keeps limits."""
-    limits = report.get("limits")
-    return {"worst_violation": limits["worst"], "worst_limit": limits["of"]} if limits else {}
-
-
-def _judged(row: Row, trial: Trial, summary: Mapping[str, Any]) -> Row:
-    """The row, with whether the trial was passed where staying up is not enough."""
-    if trial.pass_two_legs is not None:
-        long_enough = summary.get("two_legs_s", 0.0) >= trial.pass_two_legs
-        return row | {"passed": not row["fell"] and long_enough}
-    if trial.pass_distance is None:
-        return row
-    way = summary["displacement_m" if trial.config.is_driven else "distance_m"]
-    return row | {"passed": not row["fell"] and way >= trial.pass_distance, "displacement_m": way}
-
-
-def _failures(plans: Mapping[str, int], commands: Mapping[str, int]) -> Row:
-    """Plans that were none or came late, and ticks in which the robot followed no plan."""
-    return {
-        "plans_failed": plans.get("failed", 0),
-        "plans_late": plans.get("time_limit", 0),
+    Args:
+        trial: that was run.
+        summary: of the run's metrics.
+        fell: whether the trial counts as a fall.
+        solve_ms: quantiles of the solves' durations [ms].
+        planner: its report.
+        commands: number of motor commands by status.
+    """
+    plans, driven = planner.get("statuses", {}), trial.config.is_driven
+    measures = (*(DRIVING_MEASURES if driven else ()), *MOTION_MEASURES)
+    row = trial.labels | {
+        "fell": fell, "max_lateral_deviation_m": summary["max_lateral_deviation_m"],
+        "solve_ms_p50": solve_ms["p50"], "group": trial.group,
+        "seed": trial.config.simulation.seed, "solve_ms_p99": solve_ms["p99"],
+        "plans_failed": plans.get("failed", 0), "plans_late": plans.get("time_limit", 0),
         "not_tracking_ticks": sum(commands.values()) - commands.get("ok", 0),
-    }
+    }  # fmt: skip
+    row |= {key: summary[key] for key in measures if key in summary}
+    if limits := planner.get("limits"):  # the largest violation in a plan, a share of its limit
+        row |= {"worst_violation": limits["worst"], "worst_limit": limits["of"]}
+    if trial.pass_two_legs is not None:
+        passed = summary.get("two_legs_s", 0.0) >= trial.pass_two_legs
+        row["passed"] = not fell and passed
+    elif trial.pass_distance is not None:
+        way = row["displacement_m"] = summary["displacement_m" if driven else "distance_m"]
+        row["passed"] = not fell and way >= trial.pass_distance
+    return row

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
+from typing import Any
 
 import numpy as np
 from scipy.stats import binomtest
@@ -31,22 +32,28 @@ def summarise(rows: Iterable[Row]) -> list[Row]:
     its rows have them. `condition` says it in words, `values` are the pushes, and the other
     fields are those that the condition's rows have in common.
     """
-    return [
-        {
-            "planner": planner, "kind": condition.kind, "magnitude": condition.magnitude,
-            **_success(members), "group": condition.group, **_interval(members),
-            **{f"mean_{key}": _mean(members, key) for key in measures(members)},
-            "condition": condition.words, "values": condition.values, **condition.fields,
-        }
-        for condition, planner, members in cells(rows)
-    ]  # fmt: skip
+    return [_summary(*cell) for cell in cells(rows)]
+
+
+def _summary(condition: Condition, planner: str, rows: list[Row]) -> Row:
+    side, successes = "max_lateral_deviation_m", sum(map(succeeded, rows))
+    low, high = wilson_interval(successes, len(rows))
+    return {
+        "planner": planner, "kind": condition.kind, "magnitude": condition.magnitude,
+        "trials": len(rows), "success": successes, f"mean_{side}": _mean(rows, side),
+        "mean_max_lateral_deviation_of_all_m": _mean(rows, side, True),
+        "largest_lateral_deviation_m": max(_known(rows, side), default=None),
+        "group": condition.group, "success_low": low, "success_high": high,
+        **{f"mean_{key}": _mean(rows, key) for key in measures(rows)},
+        "condition": condition.words, "values": condition.values, **condition.fields,
+    }  # fmt: skip
 
 
 def cells(rows: Iterable[Row]) -> list[tuple[Condition, str, list[Row]]]:
     """Rows by condition and planner, both in the order of the trials."""
     rows = list(rows)
     conditions = Conditions(rows)
-    planners = list(dict.fromkeys(row["planner"] for row in rows))
+    planners = dict.fromkeys(row["planner"] for row in rows)
     members: dict[tuple[str, str], list[Row]] = {}
     for row in rows:
         members.setdefault((conditions.of(row).key, row["planner"]), []).append(row)
@@ -67,18 +74,6 @@ def measures(rows: list[Row]) -> list[str]:
     return [key for key in DRIVING_MEASURES if all(key in row for row in rows)]
 
 
-def _success(rows: list[Row]) -> Row:
-    return {
-        "trials": len(rows), "success": sum(map(succeeded, rows)),
-        "mean_max_lateral_deviation_m": _mean(rows, "max_lateral_deviation_m"),
-        "mean_max_lateral_deviation_of_all_m": _mean(rows, "max_lateral_deviation_m", True),
-        "largest_lateral_deviation_m": max(_known(rows, "max_lateral_deviation_m"), default=None),
-    }  # fmt: skip
-
-
-def _interval(rows: list[Row]) -> Row:
-    low, high = wilson_interval(sum(map(succeeded, rows)), len(rows))
-    return {"success_low": low, "success_high": high}
 
 
 def _known(rows: list[Row], key: str, fallen: bool = False) -> list[float]:
@@ -124,34 +119,29 @@ def failed_solves(rows: Iterable[Row]) -> str:
 
 def readable_summary(rows: list[Row]) -> list[Row]:
     """The summary in words: success such as ``15/16 (72-99 %)``, the rate's 95 % interval."""
-    driven = any(measures(members) for _, _, members in cells(rows))
-    columns = _DRIVEN if driven else _SIDEWAYS
-    limited = any("worst_violation" in row for row in rows)
-    budgeted = any("budget_ms" in row for row in rows)
+    found = cells(rows)
+    columns = _DRIVEN if any(measures(members) for _, _, members in found) else _SIDEWAYS
+    known = {key for row in rows for key in row}
     table = []
-    for entry, (condition, planner, members) in zip(summarise(rows), cells(rows), strict=True):
+    for condition, planner, members in found:
+        entry = _summary(condition, planner, members)
         low, high = (100.0 * entry[key] for key in ("success_low", "success_high"))
-        table.append({
+        line = {
             "condition": condition.words, "planner": planner,
             "success": f"{entry['success']}/{entry['trials']} ({low:.0f}-{high:.0f} %)",
-            **{name: _readable(entry.get(key), digits, unit)
-               for name, key, digits, unit in columns},
-            "solve time": _median_ms(members, "solve_ms_p50"),
-            **({"processor": _median_ms(members, "processor_ms_p50")} if budgeted else {}),
-            **({"largest violation": _largest_violation(members)} if limited else {}),
-        })  # fmt: skip
+        }  # fmt: skip
+        for name, key, digits, unit in columns:
+            line[name] = "-" if entry.get(key) is None else f"{entry[key]:.{digits}f}{unit}"
+        line["solve time"] = _of(np.median, members, "solve_ms_p50", "{:.1f} ms")
+        if "budget_ms" in known:
+            line["processor"] = _of(np.median, members, "processor_ms_p50", "{:.1f} ms")
+        if "worst_violation" in known:
+            line["largest violation"] = _of(max, members, "worst_violation", "{:.0%}")
+        table.append(line)
     return table
 
 
-def _readable(value: float | None, digits: int, unit: str) -> str:
-    return "-" if value is None else f"{value:.{digits}f}{unit}"
-
-
-def _median_ms(rows: list[Row], key: str) -> str:
-    values = [row[key] for row in rows if row.get(key) is not None]
-    return f"{np.median(values):.1f} ms" if values else "-"
-
-
-def _largest_violation(rows: list[Row]) -> str:
-    values = [row["worst_violation"] for row in rows if "worst_violation" in row]
-    return f"{100.0 * max(values):.0f} %" if values else "-"
+def _of(figure: Callable[[list[float]], Any], rows: list[Row], key: str, form: str) -> str:
+    """A figure of the rows that have a value."""
+    values = _known(rows, key, True)
+    return form.format(figure(values)) if values else "-"

@@ -17,7 +17,7 @@ import yaml
 from llvmlite import binding
 
 from saltus.bench.score.figures import Figure, Value
-from saltus.common.errors import BadRequest
+from saltus.common.errors import BadRequest, refusing
 from saltus.common.files import write_file
 
 ROOT = Path(__file__).parents[3]
@@ -60,11 +60,11 @@ class Judgement(NamedTuple):
 
     def row(self) -> dict[str, Any]:
         """Keys of ``saltus score --json``."""
-        figure, entry = self.figure, self.entry
+        figure, entry, verdict = self
         return {
             "group": figure.group, "figure": figure.name, "unit": figure.unit,
             "record": entry and entry.value, "goal": entry and entry.goal, "now": figure.value,
-            "worse": self.verdict == WORSE, "verdict": self.verdict, "note": figure.note,
+            "worse": verdict == WORSE, "verdict": verdict, "note": figure.note,
         }  # fmt: skip
 
 
@@ -72,24 +72,17 @@ Key = tuple[str, str]
 Record = dict[Key, Entry]
 
 
-def read_record(text: str | None = None) -> Record:
-    """The record, by group and figure; empty where there is no file yet.
-
-    Args:
-        text: of an earlier record; None reads the file of this checkout.
+def read_record() -> Record:
+    """The record of this checkout, by group and figure; empty where there is no file yet.
 
     Raises:
         BadRequest: this is no checkout, or the file is no record.
     """
-    if text is None:
-        if not (ROOT / "pyproject.toml").is_file():
-            raise BadRequest("score: the record is in a checkout of the project; run it there")
-        text = FILE.read_text() if FILE.exists() else ""
-    try:
-        rows = (yaml.safe_load(text) or {}).get("figures", [])
-        entries = [Entry(**row) for row in rows]
-    except (yaml.YAMLError, TypeError, AttributeError) as error:
-        raise BadRequest(f"{FILE}: {' '.join(str(error).split())}") from error
+    if not (ROOT / "pyproject.toml").is_file():
+        raise BadRequest("score: the record is in a checkout of the project; run it there")
+    with refusing(f"{FILE}", yaml.YAMLError, TypeError, AttributeError):
+        found = yaml.safe_load(FILE.read_text()) if FILE.exists() else {"figures": []}
+        entries = [Entry(**row) for row in found["figures"]]
     return {(entry.group, entry.figure): entry for entry in entries}
 
 
@@ -99,13 +92,13 @@ def judge(figure: Figure, entry: Entry | None, environment: str) -> Judgement:
 
 
 def _verdict(figure: Figure, entry: Entry | None, environment: str) -> str:
-    if figure.better == "shown" or figure.value is None:
+    now, before = figure.value, None if entry is None else entry.value
+    if figure.better == "shown" or now is None:
         return UNJUDGED
-    if entry is None or entry.value is None:
+    if entry is None or before is None:
         return NEW
     if figure.exact and entry.environment != environment:
         return UNJUDGED
-    now, before = figure.value, entry.value
     if isinstance(now, str) or isinstance(before, str):
         return SAME if now == before else WORSE
     change = float(now) - float(before)
@@ -147,16 +140,17 @@ def write_record(
         written.append("{}: {}".format(*key))
         del record[key]
     for figure, entry, verdict in judgements:
-        name = f"{figure.group}: {figure.name}"
+        name, value = f"{figure.group}: {figure.name}", figure.value
         forced = name in accepted or figure.group in accepted
         shown = figure.better == "shown"
-        if not (forced or shown or verdict in (BETTER, NEW)) or figure.value is None:
+        if not (forced or shown or verdict in (BETTER, NEW)) or value is None:
             continue
         if shown and entry is not None and entry.better != "shown":
             continue  # beside other load: the record is better
         record[figure.group, figure.name] = Entry(
             figure.group, figure.name, figure.unit, figure.better, figure.tolerance, figure.margin,
-            _rounded(figure.value), commit, date.today().isoformat(), entry.goal if entry else None,
+            float(f"{value:.4g}") if isinstance(value, float) else value, commit,
+            date.today().isoformat(), entry.goal if entry else None,
             entry.goal_from if entry else "", environment if figure.exact else "",
         )  # fmt: skip
         written.append(name)
@@ -166,21 +160,14 @@ def write_record(
 
 
 def _write(record: Mapping[Key, Entry]) -> None:
-    rows = []
+    lines, optional = [HEAD, "figures:\n"], ("goal", "goal_from", "environment")
     for entry in record.values():
-        row = entry._asdict()
-        for key in ("goal", "goal_from", "environment"):
-            if row[key] in (None, ""):
-                del row[key]
-        rows.append(row)
-    lines = [HEAD, "figures:\n"]
-    for row in rows:
+        row = {key: value for key, value in entry._asdict().items()
+               if key not in optional or value not in (None, "")}  # fmt: skip
         text = yaml.safe_dump(row, default_flow_style=True, sort_keys=False, width=10_000)
         lines.append(f"- {text.strip()}\n")
-    try:
+    with refusing(f"{FILE} cannot be written"):
         write_file(FILE, "".join(lines).encode())
-    except OSError as error:
-        raise BadRequest(f"{FILE} cannot be written: {error.strerror or error}") from error
 
 
 def environment() -> str:
@@ -212,12 +199,9 @@ def git(*arguments: str) -> str:
     return subprocess.run(command, capture_output=True, text=True, check=True).stdout.strip()
 
 
-def _rounded(value: Value) -> Value:
-    return float(f"{value:.4g}") if isinstance(value, float) else value
 
 
 PAGE = ROOT / "docs" / "score.md"
-_BARS = "▁▂▃▄▅▆▇█"
 _HEAD = """\
 # Scoreboard
 
@@ -230,45 +214,29 @@ loops, measured in the same minute, that stay in a core's own cache.
 
 
 def write_page(record: Record) -> Path:
-    """Write the page from the record and its history in git.
+    """Write the page from the record.
 
     Raises:
         BadRequest: it cannot be written.
     """
-    try:
-        return write_file(PAGE, page(record, history()).encode())
-    except OSError as error:
-        raise BadRequest(f"{PAGE} cannot be written: {error.strerror or error}") from error
+    with refusing(f"{PAGE} cannot be written"):
+        return write_file(PAGE, page(record).encode())
 
 
-def history() -> list[Record]:
-    """The records of earlier commits, the oldest first; none without git."""
-    try:
-        commits = git("log", "--reverse", "--format=%H", "--", FILE.name).splitlines()
-        return [read_record(git("show", f"{commit}:{FILE.name}")) for commit in commits]
-    except (OSError, subprocess.CalledProcessError, BadRequest):
-        return []
-
-
-def page(record: Record, earlier: Sequence[Record]) -> str:
+def page(record: Record) -> str:
     """Markdown: a table for each group."""
-    lines = [_HEAD]
-    for group in dict.fromkeys(entry.group for entry in record.values()):
-        lines += [f"\n## {group.capitalize()}\n", "| figure | record | goal | history | recorded |",
-                  "|---|---|---|---|---|"]  # fmt: skip
-        for key, entry in record.items():
-            if entry.group == group:
-                values = [each[key].value for each in (*earlier, record) if key in each]
-                lines.append(_line(entry, values))
+    lines, group = [_HEAD], ""
+    for entry in record.values():
+        if entry.group != group:
+            group = entry.group
+            lines += [f"\n## {group.capitalize()}\n", "| figure | record | goal | recorded |",
+                      "|---|---|---|---|"]  # fmt: skip
+        goal = "" if entry.goal is None else f"{shown(entry.goal)} ({entry.goal_from})"
+        direction = {"lower": "↓", "higher": "↑"}.get(entry.better, "")
+        value = f"{shown(entry.value)} {entry.unit} {direction}".strip()
+        recorded = f"{entry.commit}, {entry.date}".strip(", ")
+        lines.append(f"| {entry.figure} | {value} | {goal} | {recorded} |")
     return "\n".join(lines) + "\n"
-
-
-def _line(entry: Entry, values: Sequence[Value]) -> str:
-    goal = "" if entry.goal is None else f"{shown(entry.goal)} ({entry.goal_from})"
-    direction = {"lower": "↓", "higher": "↑"}.get(entry.better, "")
-    value = f"{shown(entry.value)} {entry.unit} {direction}".strip()
-    recorded = f"{entry.commit}, {entry.date}".strip(", ")
-    return f"| {entry.figure} | {value} | {goal} | {spark(values)} | {recorded} |"
 
 
 def shown(value: Value) -> str:
@@ -278,12 +246,3 @@ def shown(value: Value) -> str:
     return f"{value:.4g}" if isinstance(value, float) else str(value)
 
 
-def spark(values: Sequence[Value]) -> str:
-    """A small plot of the values that differ from the one before; empty for words."""
-    numbers = [float(value) for value in values if isinstance(value, int | float)]
-    numbers = [x for i, x in enumerate(numbers) if i == 0 or x != numbers[i - 1]]
-    if not numbers:
-        return ""
-    low, high = min(numbers), max(numbers)
-    span = (high - low) or 1.0
-    return "".join(_BARS[round((len(_BARS) - 1) * (x - low) / span)] for x in numbers)

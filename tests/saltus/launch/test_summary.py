@@ -98,7 +98,7 @@ def test_a_run_in_which_all_is_well_has_no_problem():
          "undecodable", "10 frames to the tracker could not be decoded", False),
         ({"estimator": {"updates": 100, "degraded": 50}}, "degraded", "50 of 100 estimates", False),
         ({"planner": {"compiled_late": ["f"]}}, "compiled_late", "the planner compiled", False),
-        ({"black_box": {"lost": 3}}, "black_box", "3 times not written", False),
+        ({"black_box": {"lost": 3}}, "black_box", "lacks 3 frames", False),
         ({"black_box": {"failures": 2}}, "black_box", "2 times refused by the disk", False),
         ({"tracker": {"robot": {"black_box_lost": 4}}}, "black_box", "4 times not sent", False),
         ({"planner": {"rollouts": {"losses": 2}}}, "server_lost", "lost 2 times", False),
