@@ -181,9 +181,8 @@ class DriveOptions(Options, frozen=True):
     goal_distance: Annotated[float, Range("m", 0.0, 100.0)] | None = 0.25
     goal_heading: Annotated[float, Range("rad", 0.0, 10.0)] | None = 0.5
 
-    def __post_init__(self) -> None:
+    def check(self) -> None:
         """Raise ValueError for a number that is out of range or out of order."""
-        Options.__post_init__(self)
         if not self.height[0] <= self.height[1]:
             raise ValueError(f"height is {list(self.height)}; give the least first, then the most")
 
@@ -252,9 +251,8 @@ class Motion(Options, frozen=True):
     limits: LimitOptions = LimitOptions()
     hilqr: dict[str, Any] = {}
 
-    def __post_init__(self) -> None:
+    def check(self) -> None:
         """Raise ValueError for a motion without phases, or one that ends in the air."""
-        Options.__post_init__(self)
         if not self.phases:
             raise ValueError("phases: give one or more")
         if self.phases[-1].feet == "none":

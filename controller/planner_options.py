@@ -46,9 +46,8 @@ class CostOptions(Options, frozen=True):
     input_loaded: Annotated[float, positive("1/(N m)^2", 1e6)] = 1e-3
     input_unloaded: Annotated[float, positive("1/(N m)^2", 1e6)] = 5e-3
 
-    def __post_init__(self) -> None:
+    def check(self) -> None:
         """Raise ValueError where the cost would not be convex, or an input cost nothing."""
-        Options.__post_init__(self)
         if self.input_loaded > self.input_unloaded:
             raise ValueError(
                 f"input_loaded is {self.input_loaded:g}; give input_unloaded, "
@@ -80,9 +79,8 @@ class KeepOut(Options, frozen=True):
     low: Annotated[tuple[float, float, float], Range("m", -100.0, 100.0)]
     high: Annotated[tuple[float, float, float], Range("m", -100.0, 100.0)]
 
-    def __post_init__(self) -> None:
+    def check(self) -> None:
         """Raise ValueError for a number out of its range, or corners the other way round."""
-        Options.__post_init__(self)
         if not all(low < high for low, high in zip(self.low, self.high, strict=True)):
             raise ValueError("high must be above low along each axis")
 
@@ -153,9 +151,8 @@ class Search(Options, frozen=True):
     substeps: Annotated[int, Range("-", 1, MOST_SUBSTEPS)] = 2
     threads: Annotated[int, Range("-", 1, 256)] = 2
 
-    def __post_init__(self) -> None:
+    def check(self) -> None:
         """Raise ValueError for what no planner can run on."""
-        Options.__post_init__(self)
         if not 1 <= len(self.step_sizes) <= 100:
             raise ValueError(f"step_sizes has {len(self.step_sizes)} values; give 1 to 100")
 
@@ -393,9 +390,8 @@ class CentroidalOptions(Options, frozen=True):
     stepping: SteppingOptions = SteppingOptions()
     path: PathOptions = PathOptions()
 
-    def __post_init__(self) -> None:
+    def check(self) -> None:
         """Raise ValueError for what no planner can run on."""
-        Options.__post_init__(self)
         if self.force_min >= self.force_max:
             raise ValueError(
                 f"force_min is {self.force_min:g}; give less than force_max, {self.force_max:g} N"
@@ -480,9 +476,8 @@ class ForceQpWeights(Options, frozen=True):
     force: Annotated[float, Range("1/N^2", 0.0, 1e6)] = 1e-3
     change: Annotated[float, Range("1/N^2", 0.0, 1e6)] = 1e-3
 
-    def __post_init__(self) -> None:
+    def check(self) -> None:
         """Raise ValueError where the problem would not be strictly convex."""
-        Options.__post_init__(self)
         if self.force + self.change <= 0.0:
             raise ValueError("force is 0, and so is change; give one of them a number above 0")
 

@@ -47,9 +47,8 @@ class GamepadButtons(Options, frozen=True):
     sit_down: Annotated[int, INPUT] = 2
     stop: Annotated[tuple[int, ...], INPUT] = (1, 4, 5)
 
-    def __post_init__(self) -> None:
+    def check(self) -> None:
         """Raise ValueError, naming the option and what it takes."""
-        Options.__post_init__(self)
         numbers = (self.stand_up, self.run, self.sit_down, *self.stop)
         if not self.stop:
             raise ValueError("stop is []; give one button or more")
@@ -78,9 +77,8 @@ class OperatorOptions(Options, frozen=True):
     silence_s: Annotated[float, Range("s", 0.5, 10.0)] = 1.0
     script: bool = False
 
-    def __post_init__(self) -> None:
+    def check(self) -> None:
         """Raise ValueError, naming the option and what it takes."""
-        Options.__post_init__(self)
         for together in self.remote_stop:
             if not together or not set(together) <= set(BUTTONS):
                 raise ValueError(
@@ -146,9 +144,8 @@ class GamepadOptions(Options, frozen=True):
     dead_man_axis: Annotated[int, INPUT] | None = 2
     dead_man_button: Annotated[int, INPUT] | None = None
 
-    def __post_init__(self) -> None:
+    def check(self) -> None:
         """Raise ValueError, naming the option and what it takes."""
-        Options.__post_init__(self)
         axes = [self.forward, self.left, self.turn]
         axes += [] if self.dead_man_axis is None else [self.dead_man_axis]
         if len(set(axes)) != len(axes):
@@ -277,9 +274,8 @@ class HardwareSafetyOptions(Options, frozen=True):
     jam_way: Annotated[float, positive("rad", 1.0)] = 0.02
     jam_s: Annotated[float, positive("s", 10.0)] = 0.3
 
-    def __post_init__(self) -> None:
+    def check(self) -> None:
         """Raise ValueError, naming the option and what it takes."""
-        Options.__post_init__(self)
         for less, more in _ORDERED:
             low, high = getattr(self, less), getattr(self, more)
             if low is not None and high is not None and low >= high:
@@ -384,9 +380,8 @@ class MotionOptions(Options, frozen=True):
     level_timeout_s: Minute = 2.5
     sit_down_timeout_s: Hour = 12.0
 
-    def __post_init__(self) -> None:
+    def check(self) -> None:
         """Raise ValueError, naming the option and what it takes."""
-        Options.__post_init__(self)
         if self.stop_lag <= self.slow_lag:
             raise ValueError(
                 f"stop_lag is {self.stop_lag:g}; give more than slow_lag, {self.slow_lag:g} rad"
@@ -426,9 +421,8 @@ class LinkOptions(Options, frozen=True):
     domain: Annotated[int, Range("-", 0, 230)] = 0
     take_over: Literal["refuse", "release"] = "refuse"
 
-    def __post_init__(self) -> None:
+    def check(self) -> None:
         """Raise ValueError, naming the option and what it takes."""
-        Options.__post_init__(self)
         robot = _address("robot_address", self.robot_address, "such as 192.168.123.10")
         if robot.is_unspecified or robot.is_multicast or int(robot) == 0xFFFFFFFF:
             raise ValueError(f"robot_address is {robot}; give that of one machine")

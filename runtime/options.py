@@ -99,5 +99,9 @@ class Options(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """Base of options that a launch file sets: ranges are checked when one is made."""
 
     def __post_init__(self) -> None:
-        """Raise ValueError for a number out of its range."""
+        """Raise ValueError for a number out of its range, and what `check` raises."""
         check_ranges(self)
+        self.check()
+
+    def check(self) -> None:
+        """Raise ValueError for values that do not go together; each is in its range."""

@@ -49,9 +49,8 @@ class ServerOptions(Options, frozen=True):
     patience: Annotated[float, positive("s", 86_400.0)] = 30.0
     retry: Annotated[float, positive("s", 86_400.0)] = 0.5
 
-    def __post_init__(self) -> None:
+    def check(self) -> None:
         """Raise ValueError for times out of range and for what is no address."""
-        Options.__post_init__(self)
         if not self.address.startswith(("tcp://", "ipc://")):
             raise ValueError(f"address is {self.address!r}; give tcp://HOST:PORT or ipc://FILE")
 
@@ -75,9 +74,8 @@ class MotorOptions(Options, frozen=True):
     no_load_speed: Annotated[float, positive("rad/s", 1000.0)] | None = None
     corner_speed: Annotated[float, Range("rad/s", 0.0, 1000.0)] | None = None
 
-    def __post_init__(self) -> None:
+    def check(self) -> None:
         """Raise ValueError for limits that make no curve."""
-        Options.__post_init__(self)
         corner, no_load = self.corner_speed, self.no_load_speed
         if corner is not None and no_load is not None and corner >= no_load:
             raise ValueError(
@@ -141,9 +139,8 @@ class PhysicsServerOptions(ServerOptions, frozen=True):
 
     address: str = ""
 
-    def __post_init__(self) -> None:
-        """Raise ValueError for times out of range; the engine may complete the address."""
-        Options.__post_init__(self)
+    def check(self) -> None:
+        """Accept an empty address, which the engine completes."""
 
 
 class StartOptions(Options, frozen=True):
@@ -162,9 +159,8 @@ class StartOptions(Options, frozen=True):
     heading: Annotated[float, Range("rad", -math.pi, math.pi)] | None = None
     position: Annotated[tuple[float, float], Range("m", -1e6, 1e6)] | None = None
 
-    def __post_init__(self) -> None:
+    def check(self) -> None:
         """Raise ValueError, naming the option and what it takes."""
-        Options.__post_init__(self)
         if self.posture not in STARTS:
             raise ValueError(f"posture is {self.posture!r}; accepted: {', '.join(STARTS)}")
 
@@ -215,9 +211,8 @@ class SimulationOptions(Options, frozen=True):
     motors: MotorOptions = MotorOptions()
     sensors: SensorOptions = SensorOptions()
 
-    def __post_init__(self) -> None:
+    def check(self) -> None:
         """Raise ValueError, naming the option and what it takes."""
-        Options.__post_init__(self)
         if self.engine not in ENGINES:
             raise ValueError(f"engine is {self.engine!r}; accepted: {', '.join(ENGINES)}")
         steps = TICK / self.timestep

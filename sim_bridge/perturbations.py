@@ -39,9 +39,8 @@ class PhaseInstant(Options, frozen=True):
     cycle: Annotated[int, Range("-", 0, 1_000_000)]
     share: Annotated[float, Range("-", 0.0, 0.999)] = 0.0
 
-    def __post_init__(self) -> None:
+    def check(self) -> None:
         """Raise ValueError for a foot or phase that is none, a cycle or a share out of range."""
-        Options.__post_init__(self)
         _check_one_of("foot", self.foot, FEET)
         _check_one_of("phase", self.phase, PHASES)
 
@@ -91,9 +90,8 @@ class BaseForce(Options, frozen=True, tag="base_force", tag_field="kind"):
     duration: Length = msgspec.field(name="for")
     every: Length | None = None
 
-    def __post_init__(self) -> None:
+    def check(self) -> None:
         """Raise ValueError for a number out of range, or pushes that overlap."""
-        Options.__post_init__(self)
         if self.every is not None and self.every <= self.duration:
             raise ValueError(
                 f"every is {self.every:g}; give more than its `for`, {self.duration:g} s"

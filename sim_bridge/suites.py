@@ -266,9 +266,8 @@ class Group(Options, frozen=True):
     reference_from: str | None = None
     name: str = ""
 
-    def __post_init__(self) -> None:
+    def check(self) -> None:
         """Raise ValueError for numbers out of range and for options given twice."""
-        Options.__post_init__(self)
         if self.seeds > 1 and "seed" in self.simulation:
             raise ValueError("give seeds or simulation.seed, not both")
         if self.input_delay > 0.0 and "input_delay" in self.simulation:

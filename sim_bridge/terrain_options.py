@@ -81,9 +81,8 @@ class Boxes(Options, frozen=True, tag_field="kind", tag="boxes"):
     at: Place = (0.5, 0.0)
     heading: Angle = 0.0
 
-    def __post_init__(self) -> None:
+    def check(self) -> None:
         """Raise ValueError for numbers out of range or out of order, and for too many boxes."""
-        Options.__post_init__(self)
         if not self.heights[0] <= self.heights[1]:
             raise ValueError(f"heights is {list(self.heights)}; give the least first")
         along, across = self.counts()
@@ -134,9 +133,8 @@ class Waves(Options, frozen=True, tag_field="kind", tag="waves"):
     width: Length = 2.0
     at: Place = (0.5, 0.0)
 
-    def __post_init__(self) -> None:
+    def check(self) -> None:
         """Raise ValueError for numbers out of range, and for too many heights."""
-        Options.__post_init__(self)
         rows, columns = self.counts()
         if rows * columns > MOST_HEIGHTS:
             raise ValueError(
@@ -184,9 +182,8 @@ class SurfacePatch(Options, frozen=True, tag_field="kind", tag="patch"):
     width: Length = FAR
     at: Place = (0.5, 0.0)
 
-    def __post_init__(self) -> None:
+    def check(self) -> None:
         """Raise ValueError for numbers out of range, and for a patch that changes nothing."""
-        Options.__post_init__(self)
         if self.friction is None and self.stiffness is None:
             raise ValueError("friction is missing, and so is stiffness; give one of them")
 

@@ -174,9 +174,8 @@ class ScriptStep(Options, frozen=True):
     height: Annotated[float, Range("m", 0.0, 1.0)] | None = None
     gait: str | None = None
 
-    def __post_init__(self) -> None:
+    def check(self) -> None:
         """Raise ValueError for an unknown gait, or a number out of range."""
-        Options.__post_init__(self)
         if self.gait is not None and self.gait not in (*GAITS, AUTO):
             raise ValueError(f"gait is {self.gait!r}; accepted: {', '.join(GAITS)}, {AUTO}")
 

@@ -60,9 +60,8 @@ class MotorIncident(Incident, frozen=True):
 
     motor: Annotated[int, Range("-", 0, len(MOTORS) - 1)] | str
 
-    def __post_init__(self) -> None:
+    def check(self) -> None:
         """Raise ValueError for a number or a motor that is not accepted."""
-        Options.__post_init__(self)
         motor_index(self.motor)
 
 
@@ -129,9 +128,8 @@ class RemoteHold(Incident, frozen=True, tag="remote"):
     buttons: tuple[str, ...] = ()
     sticks: dict[str, float] = {}
 
-    def __post_init__(self) -> None:
+    def check(self) -> None:
         """Raise ValueError for a time out of range, or what the remote does not have."""
-        Options.__post_init__(self)
         encode_remote(self.buttons, self.sticks)
 
 
@@ -176,9 +174,8 @@ class ThermalOptions(Options, frozen=True):
     stop: Celsius = 65.0
     restart: Celsius = 55.0
 
-    def __post_init__(self) -> None:
+    def check(self) -> None:
         """Raise ValueError, naming the option and what it takes."""
-        Options.__post_init__(self)
         if not self.ambient < self.restart < self.stop:
             raise ValueError(
                 f"restart is {self.restart:g}; give more than ambient, {self.ambient:g}, and less "
@@ -272,9 +269,8 @@ class EmulatorOptions(Options, frozen=True):
     network: NetworkOptions = NetworkOptions()
     events: tuple[Event, ...] = ()
 
-    def __post_init__(self) -> None:
+    def check(self) -> None:
         """Raise ValueError, naming the option and what it takes."""
-        Options.__post_init__(self)
         try:
             ipaddress.IPv4Address(self.address)
         except ValueError:

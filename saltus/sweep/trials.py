@@ -40,9 +40,8 @@ class RandomCommand(Options, frozen=True):
     hold: Annotated[tuple[float, float], positive("s", 1e6)] = (1.0, 4.0)
     start: Annotated[float, Range("s", 0.0, 1e6)] = 0.5
 
-    def __post_init__(self) -> None:
+    def check(self) -> None:
         """Raise ValueError for an unknown gait and for numbers out of range."""
-        Options.__post_init__(self)
         ScriptStep(at=self.start, gait=self.gait)
         if not self.hold[0] <= self.hold[1]:
             raise ValueError(f"hold is {list(self.hold)}; give the least time first")

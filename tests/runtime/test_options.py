@@ -29,8 +29,7 @@ class Push(Options, frozen=True):
     length: Annotated[float, positive("s", 9.0)] = msgspec.field(name="for", default=1.0)
     every: float = 2.0
 
-    def __post_init__(self):
-        Options.__post_init__(self)
+    def check(self):
         if self.every <= self.length:
             raise ValueError("give pushes that do not overlap")
 
