@@ -9,7 +9,6 @@ from typing import NamedTuple
 import mujoco
 import numpy as np
 import pinocchio as pin
-from numpy.typing import NDArray
 
 from robots.conventions import FOOT_NAMES, GRAVITY, JOINT_NAMES
 from robots.legs import foot_jacobians_in_base, foot_positions_in_base, inverse_kinematics
@@ -18,8 +17,6 @@ from robots.robot import Robot, load_robot
 from robots.robot_file import RobotError
 from sim_bridge.options import SimulationOptions
 from sim_bridge.simulated_robot import SimulatedRobot
-
-Array = NDArray[np.float64]
 
 POSTURES = 200  # drawn at random from the joints' ranges
 EQUAL = 1e-9  # largest difference of two kinematics [m, m/rad], and of two masses [kg]

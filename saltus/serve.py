@@ -107,11 +107,10 @@ def open_responder(address: str, keys: CurveKeys | None) -> Responder:
         BadRequest: it cannot; the message says why.
     """
     try:
-        return Responder(address, keys)
+        with refusing("", ValueError):
+            return Responder(address, keys)
     except EndpointInUse as error:
         raise BadRequest(f"{address} is occupied; give another --address") from error
-    except ValueError as error:
-        raise BadRequest(str(error)) from error
 
 
 @contextmanager

@@ -13,8 +13,7 @@ from __future__ import annotations
 
 import gc
 import os
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Mapping, Sequence
 from time import perf_counter, thread_time
 from typing import Any, NamedTuple
 
@@ -23,6 +22,7 @@ from numpy.typing import NDArray
 from scipy.stats import chi2
 
 from estimator.interface import Estimator
+from runtime.checked import Array
 from saltus.bench.catalogue import BenchResult
 from saltus.bench.streams import Recording, Stream, read_recording, record_missing, streams
 from saltus.bench.timing import US, quantiles
@@ -31,7 +31,6 @@ from saltus.configuration.planners import ESTIMATORS
 from saltus.launch import assembly
 from saltus.metrics.run import squared_errors
 
-Array = NDArray[np.float64]
 Mask = NDArray[np.bool_]
 
 IN_THE_AIR = 20  # ticks off the ground that make a contact a touchdown: a foot that lands bounces
@@ -236,10 +235,14 @@ def run(
                 figures = measure(estimator, recordings)
                 rows.append({"stream": stream.name, "filter": name, **figures})
     machine = f"{os.cpu_count()} cores, load {os.getloadavg()[0]:.1f}"
-    return BenchResult(
-        rows, error_ratio(rows), "\n".join([*facts, LEGEND, machine]),
-        [_line(row) for row in rows],
-    )  # fmt: skip
+    table = [
+        {"": f"{row['stream']}, {row['filter']}".replace("_", " ")} | {
+            heading: "" if row[key] is None else f"{factor * row[key]:.{digits}f}"
+            for heading, (key, factor, digits) in COLUMNS.items()
+        }
+        for row in rows
+    ]  # fmt: skip
+    return BenchResult(rows, error_ratio(rows), "\n".join([*facts, LEGEND, machine]), table)
 
 
 def replay(estimator: Estimator, recording: Recording) -> Track:
@@ -252,25 +255,16 @@ def replay(estimator: Estimator, recording: Recording) -> Track:
     before, n = estimator.divergences, len(recording.readings)
     q, v, covariance = np.empty((n, 19)), np.empty((n, 18)), np.empty((n, 3, 3))
     seconds, cpu_seconds = np.empty(n), np.empty(n)
-    with frozen_heap():
-        for k, reading in enumerate(recording.messages()):
-            cpu_begin, begin = thread_time(), perf_counter()
-            estimate = estimator.update(reading)
-            seconds[k] = perf_counter() - begin
-            cpu_seconds[k] = thread_time() - cpu_begin
-            q[k], v[k], covariance[k] = estimate.q, estimate.v, estimator.velocity_covariance
-    return Track(q, v, covariance, seconds, cpu_seconds, estimator.divergences - before)
-
-
-@contextmanager
-def frozen_heap() -> Iterator[None]:
-    """The garbage collector runs, but ignores what exists now, as in the filter's process."""
     gc.collect()
-    gc.freeze()
-    try:
-        yield
-    finally:
-        gc.unfreeze()
+    gc.freeze()  # the collector ignores what exists now, as in the filter's process
+    for k, reading in enumerate(recording.messages()):
+        cpu_begin, begin = thread_time(), perf_counter()
+        estimate = estimator.update(reading)
+        seconds[k] = perf_counter() - begin
+        cpu_seconds[k] = thread_time() - cpu_begin
+        q[k], v[k], covariance[k] = estimate.q, estimate.v, estimator.velocity_covariance
+    gc.unfreeze()
+    return Track(q, v, covariance, seconds, cpu_seconds, estimator.divergences - before)
 
 
 def measure(estimator: Estimator, recordings: Sequence[Recording]) -> dict[str, Any]:
@@ -311,11 +305,3 @@ def error_ratio(rows: Sequence[Row]) -> float | None:
         return max(errors[name, OURS] / errors[name, LEGS] for name in WALKING)
     except KeyError:
         return None
-
-
-def _line(row: Row) -> dict[str, Any]:
-    """A row for people."""
-    return {"": f"{row['stream']}, {row['filter']}".replace("_", " ")} | {
-        heading: "" if row[key] is None else f"{factor * row[key]:.{digits}f}"
-        for heading, (key, factor, digits) in COLUMNS.items()
-    }

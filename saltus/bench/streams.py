@@ -17,6 +17,7 @@ from msgspec.structs import replace
 from numpy.typing import NDArray
 
 from robots.conventions import FOOT_NAMES
+from runtime.checked import Array
 from runtime.messages import SensorReading
 from saltus.common.compiled_code import code_version, fingerprint
 from saltus.common.console import RunProgress, say
@@ -45,7 +46,6 @@ TERRAIN = {
     "patch": "icy patch",
 }  # stream: group of the suite `terrain`
 
-Array = NDArray[np.float64]
 
 # A reading's arrays, and what each row of `Recording.readings` holds after the time.
 FIELDS = {

@@ -40,18 +40,20 @@ def view(
     """Show a launch or a recording in the browser, until Ctrl-C or the launch's end."""
     require_view()
     from runtime.signals import StopFlag
-    from saltus.view.page import Place, view_launch, view_recording
+    from saltus.view.page import Page, view_launch, view_recording
 
-    place = Place(address, port)
+    launch, outcome = None, {"address": "", "seconds": 0.0, "frames": 0}
     with StopFlag() as stop:
-        if run is not None:
-            from saltus.launch.recorded import RecordedRun
-
-            outcome = view_recording(RecordedRun(run), run.name, place, stop)
+        if run is None and (launch := find_launch(process, stop)) is None:
+            pass  # stopped before there is one
         else:
-            launch = find_launch(process, stop)
-            empty = {"address": "", "seconds": 0.0, "frames": 0}  # stopped before there is one
-            outcome = view_launch(launch, place, stop) if launch else empty
+            with Page(address, port) as page:
+                if launch is not None:
+                    outcome = view_launch(page, launch, stop)
+                elif run is not None:
+                    from saltus.launch.recorded import RecordedRun
+
+                    outcome = view_recording(page, RecordedRun(run), run.name, stop)
     if json:
         print_json(outcome)
     return 0
@@ -147,13 +149,6 @@ def report(
         Path | None,
         typer.Option(metavar="FILE", help="Output file; report.html in the folder by default."),
     ] = None,
-    strip: Annotated[
-        list[str] | None,
-        typer.Option(metavar="PLANNER:TRIAL", help="Draw a film strip of it; may be repeated."),
-    ] = None,
-    video: Annotated[
-        str | None, typer.Option(metavar="PLANNER:TRIAL", help="Make the film of this trial.")
-    ] = None,
     json: JsonOption = False,
 ) -> int:
     """Write one self-contained HTML page: success, paths, contacts, searches, times, pictures.
@@ -162,7 +157,7 @@ def report(
     """
     from saltus.report.page import write_report  # the numeric stack takes a second to load
 
-    written = write_report(folder, output, tuple(strip or ()), video)
+    written = write_report(folder, output)
     if json:
         print_json({"report": str(written.path), "verdict": written.verdict, "rows": written.rows,
                     "broke_off": written.broke_off})  # fmt: skip

@@ -12,7 +12,7 @@ from saltus.common.errors import INTERRUPTED
 STDOUT = 1  # its descriptor
 
 
-class RawOutput(io.RawIOBase):
+class RawOutput(io.FileIO):
     """Descriptor 1, for `sys.stdout`.
 
     Attributes:
@@ -28,23 +28,12 @@ class RawOutput(io.RawIOBase):
             if null != STDOUT:
                 os.dup2(null, STDOUT)
                 os.close(null)
-
-    def writable(self) -> bool:
-        """Always."""
-        return True
-
-    def fileno(self) -> int:
-        """Descriptor 1."""
-        return STDOUT
-
-    def isatty(self) -> bool:
-        """Whether it is a terminal."""
-        return os.isatty(STDOUT)
+        super().__init__(STDOUT, "w", closefd=False)
 
     def write(self, data: Any, /) -> int:
         """Write what can be written; all of it counts as written after an error."""
         try:
-            return os.write(STDOUT, data)
+            return super().write(data)
         except OSError as error:
             self.problem = error.strerror or str(error)
             return len(data)

@@ -110,7 +110,6 @@ class RunProgress:
         """``total`` in ``unit``, such as 6.0 and ``s simulated``; inf for a run without end."""
         self._total, self._unit, self._mine = total, unit, False
         self._last_line = time.monotonic()
-        self._last_done = 0.0  # at the last line
         self._begin: tuple[float, float] | None = None  # when it began to move [s], and where
         self._of, ends = (f"/{total:.4g}", True) if total < math.inf else ("", False)
         self._bar = (
@@ -125,7 +124,8 @@ class RunProgress:
             if stderr.is_terminal
             else None
         )
-        self._task = self._bar.add_task("", total=total if ends else None) if self._bar else None
+        if self._bar is not None:
+            self._bar.add_task("", total=total if ends else None)
 
     def show(self, done: float, what: str) -> None:
         """Say that ``done`` of the total is done, and ``what`` besides."""
@@ -133,14 +133,11 @@ class RunProgress:
             return
         if self._begin is None or done <= self._begin[1]:
             self._begin = time.monotonic(), done
-        if self._bar is not None and self._task is not None:
-            self._bar.update(self._task, completed=done, description=what)
+        if self._bar is not None:
+            self._bar.update(self._bar.task_ids[0], completed=done, description=what)
         elif time.monotonic() - self._last_line > LINE_EVERY_S:
             self._last_line = time.monotonic()
-            stands = 0.0 < done == self._last_done
-            left = ", standing still" if stands else self._left(done)
-            self._last_done = done
-            say(f"{done:.4g}{self._of} {self._unit}  {what}{left}")
+            say(f"{done:.4g}{self._of} {self._unit}  {what}{self._left(done)}")
 
     def _left(self, done: float) -> str:
         """How long it will take at the pace since it began to move."""

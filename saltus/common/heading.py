@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
+from runtime.checked import Array
 from runtime.messages import GroundTruth, StateEstimate
-
-Array = NDArray[np.float64]
 
 
 def motion_in_heading(state: GroundTruth | StateEstimate) -> Array:

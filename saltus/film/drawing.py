@@ -18,6 +18,7 @@ import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
+from runtime.checked import Array
 from saltus.common.errors import BadRequest
 from sim_bridge.terrain_options import Terrain
 
@@ -30,8 +31,6 @@ ARROW_COLOUR = (0.95, 0.35, 0.05, 1.0)  # red, green, blue, opacity
 PLAN_COLOUR = (0.05, 0.45, 0.85, 1.0)
 FORCE_COLOUR = (0.1, 0.6, 0.25, 1.0)
 
-Array = NDArray[np.float64]
-
 
 class View(NamedTuple):
     """Where the camera stands. It follows the robot forward, so that a push aside is seen.
@@ -40,8 +39,7 @@ class View(NamedTuple):
         distance: from what it looks at [m].
         azimuth: direction in which it looks [deg]: 0 is forward, from behind the robot.
         elevation: of its direction above the ground [deg].
-        sideways: where it looks [m].
-        follow: it follows the robot sideways as well, beyond this distance from there [m].
+        follow: it follows the robot sideways as well, beyond this distance [m].
         reference_path: draw the line that the reference walks along.
         quick: coarser shadows and edges, in half the time.
     """
@@ -49,7 +47,6 @@ class View(NamedTuple):
     distance: float = 1.15
     azimuth: float = 155.0
     elevation: float = -16.0
-    sideways: float = 0.0
     follow: float = float("inf")
     reference_path: bool = False
     quick: bool = False

@@ -7,10 +7,10 @@ from typing import NamedTuple
 
 import msgspec
 import numpy as np
-from numpy.typing import NDArray
 
 from robots.legs import Legs, foot_positions_in_base
 from robots.rotations import rotation_from_quaternion
+from runtime.checked import Array
 from runtime.messages import PlanOutline, Push
 from saltus.common.console import RunProgress, say
 from saltus.common.errors import BadRequest, refusing
@@ -23,8 +23,6 @@ from sim_bridge.perturbations import BaseForce, MotorBlock, Perturbation
 SHOWN_S = 0.6  # of the film: a push that is shorter is shown for so long [s]
 METRES_PER_SPEED, METRES_PER_FORCE = 0.3, 0.004  # length of an arrow [m per m/s], [m per N]
 LENGTHS = (0.12, 0.6)  # shortest and longest arrow [m]
-
-Array = NDArray[np.float64]
 
 
 def frames_of(run: RecordedRun, times: Array, captions: Sequence[str], legs: Legs) -> Frames:

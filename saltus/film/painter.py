@@ -13,7 +13,6 @@ from typing import Any
 import msgspec
 import mujoco
 import numpy as np
-from numpy.typing import NDArray
 from PIL import Image, ImageDraw
 
 from robots.legs import foot_positions_in_base
@@ -22,6 +21,7 @@ from robots.robot import Robot, load_robot
 from robots.rotations import rotation_from_quaternion
 from robots.state import mujoco_from_pinocchio
 from robots.terrain import Ground, height_at, plate_at
+from runtime.checked import Array
 from saltus.film.drawing import (
     ARROW_COLOUR,
     FORCE_COLOUR,
@@ -57,8 +57,6 @@ STILL_QUALITY, WEBP_QUALITY = 78, 55  # of WebP, 0 to 100
 H264 = {"crf": "21", "preset": "medium"}
 GIF_COLOURS = 96
 SHADES = (0.5, 0.7, 0.85, 1.0)  # of what stands out, in the palette of a GIF
-
-Array = NDArray[np.float64]
 
 
 class Painter:
@@ -96,9 +94,8 @@ class Painter:
         view = self._view
         self._data.qpos[:] = mujoco_from_pinocchio(q, np.zeros(18))[0]
         mujoco.mj_forward(self._model, self._data)
-        beyond = q[1] - np.clip(q[1], view.sideways - view.follow, view.sideways + view.follow)
-        height = height_at(self._ground, q[0], q[1]) + 0.2
-        self._camera.lookat[:] = (q[0], view.sideways + beyond, height)
+        beyond = q[1] - np.clip(q[1], -view.follow, view.follow)
+        self._camera.lookat[:] = (q[0], beyond, height_at(self._ground, q[0], q[1]) + 0.2)
         self._camera.elevation = self._elevation(self._camera.lookat)
         self._renderer.update_scene(self._data, self._camera)
         self._draw_patches()
@@ -246,9 +243,7 @@ def _gif(path: Path, pictures: Iterable[Image.Image], rate: float) -> None:
     # GIF counts hundredths of a second: what rounding takes from one picture the next one gets.
     ends = [round(100 * n / rate) for n in range(len(plain) + 1)]
     durations = [10 * (end - begin) for begin, end in zip(ends, ends[1:], strict=False)]
-    plain[0].save(
-        path, "GIF", save_all=True, append_images=plain[1:], loop=0, duration=durations
-    )
+    plain[0].save(path, "GIF", save_all=True, append_images=plain[1:], loop=0, duration=durations)
 
 
 def _mp4(path: Path, pictures: Iterable[Image.Image], rate: float) -> None:

@@ -58,12 +58,16 @@ class Instant(NamedTuple):
 
 
 def outline_of(plan: Plan) -> PlanOutline:
-    """A recorded plan as who watches has it; the candidates of its line search are not recorded."""
-    return PlanOutline(
-        id=plan.id, tick=plan.tick, time=plan.time, period=plan.period, states_q=plan.states_q,
-        contacts=plan.contacts, candidates=np.zeros((0, 1, 3)), cost=plan.cost,
-        solve_s=plan.solve_s, status=plan.status, command=plan.command,
-    )  # fmt: skip
+    """A recorded plan as a viewer has it; the candidates of its line search are not recorded."""
+    names = set(PlanOutline.__struct_fields__) - {"candidates"}
+    known: dict[str, Any] = {name: getattr(plan, name) for name in names}
+    return PlanOutline(candidates=np.zeros((0, 1, 3)), **known)
+
+
+KEPT = {
+    "truth": GroundTruth, "estimate": StateEstimate, "plan": PlanOutline,
+    "covariance": StateCovariance, "status": RobotStatus, "command": Command,
+}  # fmt: skip
 
 
 EVERY_TICKS = 10  # one state in so many is kept for a page: truth and estimate of the same
@@ -117,11 +121,7 @@ class RecordedRun:
             BadRequest: there is none, or one of another version, or one without a state.
         """
         self.config: LaunchConfig = config_of_run(folder)
-        states = (GroundTruth, StateEstimate)
-        self._tracks = {kind: _Track() for kind in states} | {
-            PlanOutline: _Track(), StateCovariance: _Track(), RobotStatus: _Track(),
-            Command: _Track(),
-        }  # fmt: skip
+        self._tracks: dict[type, _Track] = {kind: _Track() for kind in KEPT.values()}
         self._finder, self._every = TouchdownFinder(), every_ticks
         self._marks: list[Mark] = []
         self.pushes: list[tuple[float, Push]] = []
@@ -143,16 +143,9 @@ class RecordedRun:
     def at(self, time: float) -> Instant:
         """What was known `time` [s] after the first state."""
         now = self._origin + time
-        tracks = {kind: track.at(now) for kind, track in self._tracks.items()}
-        return Instant(
-            truth=tracks[GroundTruth], estimate=tracks[StateEstimate], plan=tracks[PlanOutline],
-            covariance=tracks[StateCovariance], status=tracks[RobotStatus],
-            command=tracks[Command],
-        )  # fmt: skip
+        return Instant(**{name: self._tracks[kind].at(now) for name, kind in KEPT.items()})
 
     def _add(self, message: Any) -> None:
-        if isinstance(message, RobotStatus):
-            self._judge.add_status(message)
         if isinstance(message, Push):
             self._note(self._now(), "push", f"{message.body} by hand")
             self.pushes.append((self._now(), message))
@@ -166,10 +159,11 @@ class RecordedRun:
             if message.status not in ("ok", "waiting", self._tracking):
                 self._note(message.time, "fault", f"tracker: {message.status}")
             self._tracking = message.status
-        elif isinstance(message, RobotStatus) and message.cause != self._cause:
+        elif isinstance(message, RobotStatus):
+            self._judge.add_status(message)
+            if message.cause and message.cause != self._cause:
+                self._note(message.time, "fault", message.cause)
             self._cause = message.cause
-            if self._cause:
-                self._note(message.time, "fault", self._cause)
         elif isinstance(message, GroundTruth):
             self._finder.add(message.time, message.q, message.v, message.contact)
             fell = self._judge.fell
@@ -183,7 +177,6 @@ class RecordedRun:
             # Commands are stamped by their source's own clock.
             track.add(self._now() if isinstance(message, Command) else message.time, message)
 
-
     def _now(self) -> float:
         """Time of the newest state [s]."""
         times = self._tracks[GroundTruth].times or self._tracks[StateEstimate].times
@@ -195,13 +188,8 @@ class RecordedRun:
     def _all_marks(self) -> Sequence[Mark]:
         """Marks since the first state: noted ones, scripted pushes, touchdowns."""
         found = self._finder.touchdowns()
-        landings = [
-            Mark(float(time) - self._origin, "touchdown", " ".join(feet_of(landing)))
-            for time, landing in zip(found.time, found.landing, strict=True)
-        ]
+        for time, landing in zip(found.time.tolist(), found.landing, strict=True):
+            self._note(time, "touchdown", " ".join(feet_of(landing)))
         script = [Mark(at, "push", "by the script") for at in event_times(self.config)]
         noted = [mark._replace(time=mark.time - self._origin) for mark in self._marks]
-        inside = [
-            mark for mark in (*landings, *script, *noted) if 0.0 <= mark.time <= self.duration
-        ]
-        return sorted(inside)
+        return sorted(mark for mark in (*script, *noted) if 0.0 <= mark.time <= self.duration)

@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 
 from controller.driving.commands import Goal, ScriptClock
 from controller.gaits import GAITS, Gait
+from runtime.checked import Array
 from runtime.messages import (
     Command,
     GroundTruth,
@@ -41,8 +42,6 @@ from saltus.launch.assembly import event_times, gait_clock
 from saltus.launch.lock_step import Tick
 from saltus.metrics.driving import GoalWatch
 from saltus.recording.reading import StartAxes, messages_of_run, readable, summary_of_run
-
-Array = NDArray[np.float64]
 
 _PLAIN = ("statuses", "commands", "events")  # stored as JSON; the rest is numbers
 _DTYPES: dict[str, Any] = {

@@ -6,10 +6,10 @@ import math
 
 import msgspec
 import numpy as np
-from numpy.typing import NDArray
 
 from controller.driving.commands import CommandIntake, CommandScript, Goal
 from robots.conventions import GRAVITY
+from runtime.checked import Array
 from runtime.messages import Command, GroundTruth, RobotStatus, StateEstimate
 from saltus.common.heading import motion_in_heading
 from saltus.configuration.launch import LaunchConfig
@@ -56,8 +56,6 @@ class GoalWatch:
         self._intake.look(time)
         return self._intake.goal()
 
-
-Array = NDArray[np.float64]
 
 SETTLE_S = 1.0  # after each change of the goal, left out
 WINDOW_S = 0.5  # over which velocities are averaged

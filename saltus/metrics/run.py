@@ -8,11 +8,11 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from controller.solve_schedule import TICK_S
 from robots.conventions import FALLEN_TILT
 from robots.planar_pose import PlanarPose
+from runtime.checked import Array
 from runtime.messages import Command, GroundTruth, RobotStatus, StateEstimate
 from saltus.configuration.motions import motion_names
 from saltus.metrics.driving import DrivingMetrics
@@ -79,8 +79,6 @@ class _Longest:
     def seconds(self) -> float:
         return round(self._most * TICK_S, 6)
 
-
-Array = NDArray[np.float64]
 
 DRIVING_MEASURES = (
     "velocity_rmse_m_s", "yaw_rate_rmse_rad_s", "cost_of_transport", "foot_slip_m", "distance_m",

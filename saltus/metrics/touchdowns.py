@@ -8,8 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from robots.conventions import FOOT_NAMES
-
-Array = NDArray[np.float64]
+from runtime.checked import Array
 
 TOGETHER_S = 0.01  # feet that land within one of the planner's knots land together
 IN_THE_AIR_S = 0.02  # a foot that left the ground for less has bounced, and does not land anew

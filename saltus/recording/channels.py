@@ -14,10 +14,10 @@ from typing import Any
 import msgspec
 import numpy as np
 from mujoco import mjtGeom
-from numpy.typing import NDArray
 
 from robots.conventions import JOINT_NAMES
 from robots.robot import Robot
+from runtime.checked import Array
 from runtime.messages import (
     Command,
     GroundTruth,
@@ -38,8 +38,6 @@ def open_channel(topic: str, kind: str) -> OpenChannel:
     """The channel `topic` of messages whose schema ``schemas.json`` has."""
     return OpenChannel(topic, kind, msgspec.json.encode(_SCHEMAS[kind]))
 
-
-Array = NDArray[np.float64]
 
 WORLD, TRUNK, ESTIMATE = "world", "trunk", "estimate"
 

@@ -4,13 +4,11 @@ from typing import Any
 
 import mujoco
 import numpy as np
-from numpy.typing import NDArray
 
 from robots.conventions import FOOT_NAMES
 from robots.mujoco_model import load_mujoco
 from robots.robot import Robot
-
-Array = NDArray[np.float64]
+from runtime.checked import Array
 
 FEET, LOOKS, BODY = 1, 2, 3  # geom groups of robots/a1/a1.xml
 

@@ -12,11 +12,12 @@ from matplotlib.figure import Figure
 
 from controller.gaits import GAITS
 from robots.conventions import FOOT_NAMES
+from runtime.checked import Array
 from saltus.common.figures import figure, png, svg
 from saltus.configuration.planners import entry_of
 from saltus.launch.trace import Trace
 from saltus.report.measures import Cell, worst
-from saltus.report.reading import Array, TrialRecord
+from saltus.report.reading import TrialRecord
 
 FEW = 12  # lines up to which a panel is drawn as outlines
 BEFORE_S, AFTER_S = 0.25, 1.25  # of contacts, shown around the perturbation

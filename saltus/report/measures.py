@@ -8,10 +8,10 @@ from typing import NamedTuple
 
 import numpy as np
 
-from saltus.common.errors import BadRequest
+from runtime.checked import Array
 from saltus.common.files import read_table
 from saltus.configuration.planners import entry_of
-from saltus.report.reading import Array, Row, Subject, TrialRecord
+from saltus.report.reading import Row, Subject, TrialRecord
 from saltus.sweep.conditions import Condition
 from saltus.sweep.summary import summarise
 
@@ -62,15 +62,14 @@ def success(subject: Subject) -> list[Row]:
 
 def cells(subject: Subject, trials: Sequence[TrialRecord] | None = None) -> list[Cell]:
     """Trials by condition, in the order of the suite, and by planner; all unless some are given."""
-    members: dict[tuple[str, str], list[TrialRecord]] = {}
-    for trial in subject.trials if trials is None else trials:
-        key = subject.conditions.of(trial.row).key, trial.planner
-        members.setdefault(key, []).append(trial)
-    return [
-        Cell(condition, planner, members[condition.key, planner])
+    trials, of = subject.trials if trials is None else trials, subject.conditions.of
+    found = (
+        Cell(condition, planner, [
+            each for each in trials if each.planner == planner and of(each.row) is condition
+        ])
         for condition in subject.conditions for planner in subject.planners
-        if (condition.key, planner) in members
-    ]  # fmt: skip
+    )  # fmt: skip
+    return [cell for cell in found if cell.trials]
 
 
 def success_word(subject: Subject) -> str:
@@ -103,17 +102,13 @@ def verdict(subject: Subject) -> str:
              for name, own in groups.items()]  # fmt: skip
     furthest = {name: worst([trial for trial in own if not trial.is_driven])
                 for name, own in groups.items()}  # fmt: skip
-    beyond = [f"{name} {_metres(trial)}" for name, trial in furthest.items() if trial]
+    beyond = [f"{name} {each.deviation:.2f} m" for name, each in furthest.items() if each]
     done = f"{len(subject.trials)} of {subject.expected} trials are done. "
     return (
         (done if subject.unfinished else "")
         + f"{success_word(subject)}: {'; '.join(rates)}."
         + (f" Furthest to the side without a fall: {'; '.join(beyond)}." if beyond else "")
     )
-
-
-def _metres(trial: TrialRecord) -> str:
-    return "an unknown distance" if np.isnan(trial.deviation) else f"{trial.deviation:.2f} m"
 
 
 def representatives(subject: Subject) -> list[TrialRecord]:
@@ -136,20 +131,12 @@ def representatives(subject: Subject) -> list[TrialRecord]:
     ]  # fmt: skip
 
 
-def strips(subject: Subject, asked: Sequence[str]) -> list[TrialRecord]:
+def strips(subject: Subject) -> list[TrialRecord]:
     """Trials of which film strips are made.
 
-    Args:
-        subject: of the report.
-        asked: names, such as ``hilqr:3``; empty for a default: of the thesis's suite the push of
-            Fig. 6.9 for every planner; else for each the survivor that came furthest to the
-            side and the first fall.
-
-    Raises:
-        BadRequest: a name that no trial with a trace has.
+    Of the thesis's suite the push of Fig. 6.9 for every planner; else for each the survivor that
+    came furthest to the side and the first fall.
     """
-    if asked:
-        return [named(subject, name, "--strip") for name in asked]
     if subject.name == "table-6.1" or subject.kind == "run":
         return representatives(subject)
     chosen: list[TrialRecord] = []
@@ -159,19 +146,6 @@ def strips(subject: Subject, asked: Sequence[str]) -> list[TrialRecord]:
         chosen += [survivor] if survivor else []
         chosen += [trial for trial in own if trial.fell][:1]
     return chosen
-
-
-def named(subject: Subject, name: str, option: str) -> TrialRecord:
-    """The trial of a name.
-
-    Raises:
-        BadRequest: none with a trace is called so; those that are get named.
-    """
-    known = {trial.name: trial for trial in subject.trials if trial.has_states}
-    if name not in known:
-        some = ", ".join(list(known)[:12]) + (", ..." if len(known) > 12 else "")
-        raise BadRequest(f"{option} {name!r}: no such trial with a trace; there are: {some or '-'}")
-    return known[name]
 
 
 def solve_times(trials: Sequence[TrialRecord]) -> Array:

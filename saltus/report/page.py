@@ -42,19 +42,15 @@ class Written(NamedTuple):
     broke_off: bool
 
 
-def write_report(
-    folder: Path, output: Path | None = None, strips: tuple[str, ...] = (), video: str | None = None
-) -> Written:
+def write_report(folder: Path, output: Path | None = None) -> Written:
     """Write the page about a recorded run or a sweep.
 
     Args:
         folder: of the run or sweep.
         output: file; None for ``report.html`` in the folder.
-        strips: trials of which film strips are drawn, such as ``hilqr:3``; empty for a default.
-        video: trial of which a film is made; None for a default.
 
     Raises:
-        BadRequest: the folder is neither, a trial is not in it, or the file cannot be written.
+        BadRequest: the folder is neither, or the file cannot be written.
     """
     subject = read_subject(folder)
     target = output or folder / FILE
@@ -62,7 +58,7 @@ def write_report(
         fits = target.is_file() if target.exists() else target.absolute().parent.is_dir()
         if not fits:
             raise BadRequest(f"--output {target}: give a file in a folder that exists")
-        write_file(target, page(subject, strips, video).encode())
+        write_file(target, page(subject).encode())
     broke_off = any(trial.broke_off for trial in subject.trials)
     return Written(target, measures.verdict(subject), len(subject.trials), broke_off)
 
@@ -83,18 +79,11 @@ def read_subject(folder: Path) -> Subject:
     )
 
 
-def page(subject: Subject, strips: tuple[str, ...] = (), video: str | None = None) -> str:
-    """The whole page as HTML.
-
-    Raises:
-        BadRequest: a trial that was asked for is not there.
-    """
+def page(subject: Subject) -> str:
+    """The whole page as HTML."""
     trials = subject.trials
-    shown = measures.representatives(subject)
-    striped = measures.strips(subject, strips)
-    filmed = (
-        next(iter(striped), None) if video is None else measures.named(subject, video, "--video")
-    )
+    striped = measures.strips(subject)
+    filmed = next(iter(striped), None)
     groups = {name: [t for t in trials if t.planner == name] for name in subject.planners}
     times = {name: measures.solve_times(own) for name, own in groups.items()}
     success = measures.success(subject)
@@ -117,8 +106,9 @@ def page(subject: Subject, strips: tuple[str, ...] = (), video: str | None = Non
         return sum(int(trial.row.get(key) or 0) for trial in trials)
 
     return _template().render(
-        subject=subject, verdict=measures.verdict(subject), shown=shown, striped=striped,
-        filmed=filmed, pictures=pictures(striped, filmed), groups=groups, success=success,
+        subject=subject, verdict=measures.verdict(subject),
+        shown=measures.representatives(subject), striped=striped, filmed=filmed,
+        pictures=pictures(striped, filmed), groups=groups, success=success,
         success_word=measures.success_word(subject), title=title, row_total=row_total,
         lost=[trial for trial in trials if measures.safe_commands(trial) > measures.START],
         thesis=any(entry["published"] for entry in success),
@@ -139,7 +129,17 @@ def _template() -> Any:
     environment = Environment(
         loader=PackageLoader("saltus.report", ""), autoescape=True, undefined=StrictUndefined
     )
-    environment.filters.update({"number": _number, "code": _with_code})
+    environment.filters.update(
+        {
+            "number": lambda value, digits: (  # a dash where it is not known
+                "–" if value is None or value != value else f"{float(value):.{digits}f}"
+            ),
+            # What stands between backticks is code.
+            "code": lambda text: Markup(
+                re.sub("`([^`]*)`?", r"<code>\1</code>", str(escape(text)))
+            ),
+        }
+    )
     names: dict[str, Any] = {
         "style": Markup((files("saltus.report") / "page.css").read_text()), "figures": figures,
         "measures": measures, "entry_of": entry_of, "chance_words": chance_words,
@@ -148,13 +148,3 @@ def _template() -> Any:
     }  # fmt: skip
     environment.globals.update(names)
     return environment.get_template("page.html.j2")
-
-
-def _number(value: Any, digits: int) -> str:
-    """A number, or a dash where it is not known."""
-    return "–" if value is None or value != value else f"{float(value):.{digits}f}"
-
-
-def _with_code(text: str) -> Markup:
-    """Text in which what stands between backticks is code."""
-    return Markup(re.sub("`([^`]*)`?", r"<code>\1</code>", str(escape(text))))

@@ -21,13 +21,6 @@ NEAREST, BACK_OFF, FURTHEST = 1.2, 0.6, 1.7  # distance of the camera [m], [m pe
 FOLLOW = 0.3  # of the distance: how far to the side the robot goes before the camera goes along
 
 
-class Drawings(NamedTuple):
-    """What has been drawn, and why not all of it (empty when all has)."""
-
-    pictures: dict[str, list[bytes]]  # WebP files of each job
-    failure: str
-
-
 class Pictures(NamedTuple):
     """Pictures of a page.
 
@@ -56,26 +49,22 @@ def pictures(trials: Sequence[TrialRecord], filmed: TrialRecord | None) -> Pictu
               for i, trial in enumerate(trials) if f"strip{i}" in found]  # fmt: skip
     film = None
     if filmed is not None and "film" in found:
-        alt = f"Film of {filmed.label}"
-        film = Panel(data_uri("image/webp", found["film"][0]), alt)
+        film = Panel(data_uri("image/webp", found["film"][0]), f"Film of {filmed.label}")
     return Pictures(strips, film, failure)
 
 
-def draw_pictures(jobs: Sequence[tuple[Job, Frames]]) -> Drawings:
+def draw_pictures(jobs: Sequence[tuple[Job, Frames]]) -> tuple[dict[str, list[bytes]], str]:
     """Draw jobs: single pictures, or films in WebP.
 
-    Without graphics nothing is raised: what could be drawn is returned, with the reason.
+    Returns:
+        The files of each job by its name, and why some are missing; empty where none is.
     """
+    found: dict[str, list[bytes]] = {}
     with tempfile.TemporaryDirectory(prefix="saltus-film-") as temporary:
-        folder = Path(temporary)
-        failure = draw(jobs, folder)
-        found = {}
-        for job, _ in jobs:
-            files = folder.glob(f"{job.name}.{job.ending}" if job.ending else f"{job.name}-*.webp")
-            ordered = sorted(files, key=lambda path: (len(path.name), path.name))
-            if ordered:
-                found[job.name] = [path.read_bytes() for path in ordered]
-    return Drawings(found, failure)
+        failure = draw(jobs, folder := Path(temporary))
+        for file in sorted(folder.glob("*.webp"), key=lambda path: (len(path.name), path.name)):
+            found.setdefault(file.stem.partition("-")[0], []).append(file.read_bytes())
+    return found, failure
 
 
 def strip_times(trial: TrialRecord) -> list[float]:
@@ -107,7 +96,7 @@ def _job(
 ) -> tuple[Job, Frames]:  # fmt: skip
     """The robot at instants [s]."""
     assert trial.trace is not None
-    seed = int(trial.row.get("seed") or 0)
+    seed = trial.row.get("seed") or 0
     index = np.searchsorted(trial.trace.time, np.array(times) - 1e-9)
     q = trial.trace.q[np.minimum(index, len(trial.trace.time) - 1)]
     job = Job(name, size, view, ending, 1.0 / FRAME_S, trial.robot, trial.terrain, seed)
@@ -118,15 +107,13 @@ def _view(trials: Sequence[TrialRecord]) -> View:
     """One camera for all trials, so that their pictures can be compared."""
     sides = [np.abs(since_event(trial)[1]).max(initial=0.0) for trial in trials]
     distance = min(NEAREST + BACK_OFF * float(max(sides)), FURTHEST)
-    return View(
-        distance, 0.0, -22.0, follow=FOLLOW * distance, reference_path=True, quick=True
-    )
+    return View(distance, 0.0, -22.0, follow=FOLLOW * distance, reference_path=True, quick=True)
 
 
 def _strip(trial: TrialRecord, found: Sequence[bytes]) -> list[Panel]:
-    begin, panels = trial.begin if trial.pushed else 0.0, []
-    for time, picture in zip(strip_times(trial), found, strict=False):
-        label = f"{time - begin:+.2f} s"
-        alt = f"The A1 under {trial.entry.label} at {label}"
-        panels.append(Panel(data_uri("image/webp", picture), alt, label))
-    return panels
+    begin = trial.begin if trial.pushed else 0.0
+    labels = [f"{time - begin:+.2f} s" for time in strip_times(trial)]
+    return [
+        Panel(data_uri("image/webp", each), f"{trial.entry.label} at {label}", label)
+        for label, each in zip(labels, found, strict=False)
+    ]

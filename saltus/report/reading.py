@@ -12,8 +12,6 @@ from pathlib import Path
 from typing import Any
 
 import msgspec
-import numpy as np
-from numpy.typing import NDArray
 
 from saltus import open_run
 from saltus.common.errors import BadRequest
@@ -38,7 +36,6 @@ from saltus.sweep.summary import succeeded
 from sim_bridge.suites import UNDISTURBED
 from sim_bridge.terrain_options import Terrain
 
-Array = NDArray[np.float64]
 Row = dict[str, Any]
 
 
@@ -58,11 +55,6 @@ class TrialRecord:
     def planner(self) -> str:
         """Which planner ran."""
         return str(self.row["planner"])
-
-    @property
-    def name(self) -> str:
-        """As `--strip` and `--video` take it: ``planner:trial``."""
-        return f"{self.planner}:{self.row['trial']}"
 
     @property
     def entry(self) -> PlannerEntry:
@@ -275,13 +267,13 @@ def _row_of_run(config: LaunchConfig, summary: dict[str, Any], trace: Trace | No
 
 def _perturbation(folder: Path, config: LaunchConfig, trace: Trace | None) -> Row:
     """The keys about the first perturbation; an emulated robot's are its emulator's pushes."""
-    event = msgspec.to_builtins(config.perturbations[0]) if config.perturbations else {}
+    at = next(iter(trace.events if trace else ()), None)
+    event: Row = {"kind": UNDISTURBED if at is None else "by_hand"}
     if pushes := pushes_of_run(folder):
         event = {"kind": "base_velocity", "value": pushes[0].value}
-    elif not event and trace and trace.events:
-        event = {"kind": "by_hand"}
-    at = trace.events[0] if trace and trace.events else None
-    return {"kind": event.get("kind", "none"), "at": at, "value": event.get("value")}
+    elif config.perturbations:
+        event = msgspec.to_builtins(config.perturbations[0])
+    return {"kind": event["kind"], "at": at, "value": event.get("value")}
 
 
 def is_sweep(folder: Path) -> bool:

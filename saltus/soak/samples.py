@@ -16,9 +16,9 @@ from pathlib import Path
 from typing import NamedTuple, TextIO
 
 import numpy as np
-from numpy.typing import NDArray
 
 from hw_bridge.black_box.ring import segments
+from runtime.checked import Array
 from runtime.messages import RobotStatus
 from saltus.common.console import say
 from saltus.configuration.launch import TICK_S
@@ -52,7 +52,6 @@ def use_of(pid: int) -> Use:
     return Use(None, None)
 
 
-Array = NDArray[np.float64]
 Columns = Mapping[str, Array]
 
 SETTLED_S = 600.0  # of a launch, after which memory should not grow any more

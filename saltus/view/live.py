@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from runtime.bus import Bus, Subscriber
 from runtime.messages import (
@@ -25,8 +24,6 @@ from saltus.common.heading import motion_in_heading
 from saltus.launch.announcement import RunningLaunch
 from saltus.launch.recorded import Instant
 from saltus.recording.reading import StartAxes
-
-Array = NDArray[np.float64]
 
 
 class Measures(NamedTuple):

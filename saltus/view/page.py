@@ -7,7 +7,8 @@ import secrets
 import time
 from collections import deque
 from collections.abc import Callable
-from typing import Any, NamedTuple
+from functools import partial
+from typing import Any
 
 import numpy as np
 import rich
@@ -43,18 +44,6 @@ ALIVE_S = 0.5  # between two looks whether the launch lives [s]
 LAST_WORDS_S = 0.1  # in which the last command may leave
 
 
-class Place(NamedTuple):
-    """Where a page is served.
-
-    Attributes:
-        address: to listen at; other than this machine's own it needs a token.
-        port: None takes 8080, or any other where that is occupied.
-    """
-
-    address: str = "127.0.0.1"
-    port: int | None = None
-
-
 class Page:
     """The server of a page, its scene and its plots; a context manager.
 
@@ -65,22 +54,30 @@ class Page:
         speed: of the launch file's command [m/s]; NaN for a robot that is driven.
     """
 
-    def __init__(self, place: Place) -> None:
+    def __init__(self, address: str = "127.0.0.1", port: int | None = None) -> None:
         """Serve an empty page.
+
+        Args:
+            address: to listen at; other than this machine's own it needs a token.
+            port: None takes 8080, or any other where that is occupied.
 
         Raises:
             BadRequest: the port is occupied, or the address is none of this machine's.
         """
         rich.get_console().quiet = True  # viser's own words on standard output
         self.server = viser.ViserServer("127.0.0.1", 0, verbose=False)
-        token = None if is_loopback(place.address) else secrets.token_urlsafe(16)
-        inner = self.server.get_port()
+        token = None if is_loopback(address) else secrets.token_urlsafe(16)
+        open_gate = partial(
+            Gate, address, inner_port=self.server.get_port(), token=token, report=say
+        )
         try:
-            self._gate = _open_gate(place, inner, token)
-        except Exception:
-            self.server.stop()
-            raise
-        shown = "localhost" if place.address in ("127.0.0.1", "::1") else place.address
+            self._gate = open_gate(PORT if port is None else port)
+        except BadRequest:
+            if port is not None:
+                self.server.stop()
+                raise
+            self._gate = open_gate(0)
+        shown = "localhost" if address in ("127.0.0.1", "::1") else address
         self.url = f"http://{shown}:{self._gate.port}/" + (f"?token={token}" if token else "")
         self.browsers = Browsers(self.server, say)
         self.frames = 0
@@ -147,16 +144,6 @@ class Page:
         self.server.stop()
 
 
-def _open_gate(place: Place, inner: int, token: str | None) -> Gate:
-    """At the port that was asked for; without one at 8080, or any."""
-    if place.port is not None:
-        return Gate(place.address, place.port, inner, token, say)
-    try:
-        return Gate(place.address, PORT, inner, token, say)
-    except BadRequest:
-        return Gate(place.address, 0, inner, token, say)
-
-
 def words_of(instant: Instant, factor: float, note: str) -> str:
     """Time, share of real time, plan, and the state of the robot's state machine with its cause."""
     words = [f"**{instant.time:.2f} s**"] if instant.state is not None else ["starting"]
@@ -173,22 +160,17 @@ def words_of(instant: Instant, factor: float, note: str) -> str:
     return ", ".join([*words, *([note] if note else [])])
 
 
-def view_launch(launch: RunningLaunch, place: Place, stop: Callable[[], bool]) -> Outcome:
-    """Serve a page of a launch until that ends and is not begun again, or `stop()`.
-
-    Raises:
-        BadRequest: the port is occupied, or the address is none of this machine's.
-    """
-    with Page(place) as page:
-        say(f"view: {page.url}")
-        following: RunningLaunch | None = launch
-        while following is not None:
-            again = _show(page, following, stop)
-            following = launch_of(launch.pid, stop) if again else None
-        end = "closed" if stop() else "the launch has ended"
-        outcome = page.outcome()
-        say(f"view: {end}; {outcome['frames']} frames in {outcome['seconds']:.1f} s")
-        return outcome
+def view_launch(page: Page, launch: RunningLaunch, stop: Callable[[], bool]) -> Outcome:
+    """Show a launch on a page until it ends and is not begun again, or `stop()`."""
+    say(f"view: {page.url}")
+    following: RunningLaunch | None = launch
+    while following is not None:
+        again = _show(page, following, stop)
+        following = launch_of(launch.pid, stop) if again else None
+    end = "closed" if stop() else "the launch has ended"
+    outcome = page.outcome()
+    say(f"view: {end}; {outcome['frames']} frames in {outcome['seconds']:.1f} s")
+    return outcome
 
 
 def _show(page: Page, launch: RunningLaunch, stop: Callable[[], bool]) -> bool:
@@ -221,29 +203,24 @@ def _show(page: Page, launch: RunningLaunch, stop: Callable[[], bool]) -> bool:
     return run is not None and run.asked
 
 
-def view_recording(run: RecordedRun, name: str, place: Place, stop: Callable[[], bool]) -> Outcome:
-    """Serve a page of a recording until `stop()`.
-
-    Raises:
-        BadRequest: the port is occupied, or the address is none of this machine's.
-    """
-    with Page(place) as page:
-        page.begin(f"Saltus: {name}", run.config)
-        with page.tabs.add_tab("Time"):
-            line = TimeLine(page.server, run)
-        page.add_common()
-        say(f"view: {page.url}")
-        last, shown, drawn, instant = time.monotonic(), None, True, Instant()
-        while not stop():
-            begin = time.monotonic()
-            at = line.advance(begin - last, begin)
-            last = begin
-            if at != shown:
-                shown, drawn, instant = at, False, run.at(at)
-                page.plots.add(measures_of(instant, page.speed))
-            drawn = drawn or page.draw(instant)
-            time.sleep(max(0.001, begin + FRAME_S - time.monotonic()))
-        return page.outcome()
+def view_recording(page: Page, run: RecordedRun, name: str, stop: Callable[[], bool]) -> Outcome:
+    """Show a recording on a page until `stop()`."""
+    page.begin(f"Saltus: {name}", run.config)
+    with page.tabs.add_tab("Time"):
+        line = TimeLine(page.server, run)
+    page.add_common()
+    say(f"view: {page.url}")
+    last, shown, drawn, instant = time.monotonic(), None, True, Instant()
+    while not stop():
+        begin = time.monotonic()
+        at = line.advance(begin - last, begin)
+        last = begin
+        if at != shown:
+            shown, drawn, instant = at, False, run.at(at)
+            page.plots.add(measures_of(instant, page.speed))
+        drawn = drawn or page.draw(instant)
+        time.sleep(max(0.001, begin + FRAME_S - time.monotonic()))
+    return page.outcome()
 
 
 def _add_controls(

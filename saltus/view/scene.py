@@ -18,12 +18,12 @@ from numpy.typing import NDArray
 from robots.conventions import FOOT_NAMES
 from robots.robot import Robot as RobotModel
 from robots.terrain import Ground, height_at, plate_at
+from runtime.checked import Array
 from runtime.messages import GroundTruth, PlanOutline
 from saltus.common.heading import base_rotation
 from saltus.launch.recorded import Instant
 from saltus.recording.kinematics import BODY, FEET, LOOKS, Kinematics
 
-Array = NDArray[np.float64]
 Pull = Callable[[str, Array, bool], None]  # base or a foot, by how far (3) [m], and whether let go
 
 ROUND = 14  # sections of what is round: a page on a small computer draws 30 frames a second

@@ -48,8 +48,8 @@ from saltus.launch.trace import Trace, load_trace, save_trace
 from saltus.recording.reading import summary_of_run
 from saltus.recording.recorder import RunRecorder
 from saltus.recording.run import Run
-from saltus.report.reading import read_description, read_rows
-from saltus.sweep.folder import SweepFolder
+from saltus.report.page import read_subject
+from saltus.sweep.folder import SweepDescription, SweepFolder
 from saltus.sweep.trials import make_trials
 from sim_bridge.suites import SuiteError, parse_suite
 from tests.fuzzing.decoder import Decode, Decoder, through_file
@@ -253,11 +253,10 @@ def _rows() -> list[bytes]:
 def _read_sweep(file: Path) -> object:
     """The report's reader and the sweep that goes on."""
     with suppress(BadRequest):
-        read_description(file.parent)
-        read_rows(file.parent)
+        read_subject(file.parent)
     other = file.parent / ("rows.jsonl" if file.name == "sweep.json" else "sweep.json")
     other.write_bytes(b"" if other.name == "rows.jsonl" else _descriptions()[0])
-    folder = SweepFolder(file.parent, copy.deepcopy(IDENTITY))
+    folder = SweepFolder(file.parent, msgspec.convert(IDENTITY, SweepDescription))
     folder.close()
     return folder
 

@@ -35,6 +35,6 @@ def test_a_pipe_whose_reader_has_gone_is_one_line() -> None:
 
 
 def test_characters_that_cannot_be_encoded_are_escaped() -> None:
-    done = run("", PYTHONIOENCODING="ascii")
+    done = run("--markdown", PYTHONIOENCODING="ascii")
     assert (done.returncode, done.stderr) == (0, b"")
     assert rb"\u2013" in done.stdout

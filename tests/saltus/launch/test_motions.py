@@ -16,7 +16,7 @@ from saltus.common.files import data_folder
 from saltus.configuration.launch import load_launch, make_config
 from saltus.configuration.motions import motion_names
 from saltus.launch import references as motions
-from saltus.sweep.running import _judged
+from saltus.sweep.running import _row
 from saltus.sweep.trials import make_trials
 from sim_bridge.suites import read_suite
 from tests.a1 import A1
@@ -95,6 +95,11 @@ def test_two_legs_are_not_enough_for_a_moment() -> None:
     trials = make_trials(read_suite(data_folder("config") / "jumps.yaml"), "hilqr", "paused", "")
     trial = trials[-1]
     assert trial.pass_two_legs == 3.0
-    assert _judged({"fell": False}, trial, {"two_legs_s": 3.5})["passed"] is True
-    assert _judged({"fell": False}, trial, {"two_legs_s": 2.9})["passed"] is False
-    assert _judged({"fell": True}, trial, {"two_legs_s": 3.5})["passed"] is False
+
+    def row(fell, seconds):
+        summary = {"two_legs_s": seconds, "max_lateral_deviation_m": 0.0}
+        return _row(trial, summary, fell, dict.fromkeys(("p50", "p99")), {}, {})
+
+    assert row(False, 3.5)["passed"] is True
+    assert row(False, 2.9)["passed"] is False
+    assert row(True, 3.5)["passed"] is False

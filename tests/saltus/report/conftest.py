@@ -5,7 +5,6 @@ from collections.abc import Iterator
 import pytest
 
 from saltus.report import pictures
-from saltus.report.pictures import Drawings
 
 
 @pytest.fixture(scope="module", autouse=True)
@@ -16,7 +15,7 @@ def pixels() -> Iterator[None]:
         found = {
             job.name: [b"x"] * (1 if job.ending else len(frames.q)) for job, frames in jobs
         }
-        return Drawings(found, "")
+        return found, ""
 
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(pictures, "draw_pictures", draw_pictures)

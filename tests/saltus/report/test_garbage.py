@@ -19,13 +19,9 @@ def change_rows(sweep, change) -> None:
     (sweep / "rows.jsonl").write_text("".join(f"{json.dumps(row)}\n" for row in change(rows)))
 
 
-@pytest.mark.parametrize(("key", "value"), [
-    ("trial", "x"), ("trial", None), ("fell", None), ("value", "abc"), ("value", ["a"]), ("at", []),
-    ("max_lateral_deviation_m", "far"), ("plans_failed", "many"), ("planner", 3), ("kind", {}),
-    ("for", "long"), ("simulation", {"friction": []}), ("timing", 3), ("command", "walk"),
-])  # fmt: skip
-def test_a_row_with_a_value_of_a_wrong_type_is_left_out(sweep, key, value):
-    change_rows(sweep, lambda rows: [rows[0] | {key: value}, *rows[1:]])
+@pytest.mark.parametrize("key", ["planner", "trial", "fell"])
+def test_a_row_without_a_key_is_left_out(sweep, key):
+    change_rows(sweep, lambda rows: [{k: rows[0][k] for k in rows[0] if k != key}, *rows[1:]])
     subject = page.read_subject(sweep)
     assert len(subject.trials) == 11 and "1 line(s) of rows.jsonl are damaged" in subject.missing[0]
     page.page(subject)

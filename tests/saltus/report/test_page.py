@@ -145,8 +145,8 @@ def test_strips_are_drawn():
     if not can_draw:
         pytest.skip(reason)
     q = np.array([[0.0, 0.0, 0.3, 0.0, 0.0, 0.0, 1.0, *[0.0, 0.8, -1.6] * 4]])
-    drawn = draw_pictures([(Job("strip0", (96, 64), View()), Frames.plain(q))])
-    assert drawn.failure == "" and len(drawn.pictures["strip0"]) == 1
+    drawn, failure = draw_pictures([(Job("strip0", (96, 64), View()), Frames.plain(q))])
+    assert failure == "" and len(drawn["strip0"]) == 1
 
 
 def test_without_graphics_the_rest_is_there(tmp_path, monkeypatch):
@@ -165,9 +165,8 @@ def test_command_prints_path_and_verdict(bare, tmp_path, capsys):
     assert target.exists()
 
 
-@pytest.mark.parametrize("options", [["--strip", "hilqr:99"], ["--video", "x"], ["--output", "."]])
-def test_wrong_options_are_one_line(bare, options, capsys):
-    assert main.run(["report", str(bare), *options]) == main.BAD_REQUEST
+def test_a_bad_file_is_one_line(bare, capsys):
+    assert main.run(["report", str(bare), "--output", "."]) == main.BAD_REQUEST
     assert len(capsys.readouterr().err.strip().splitlines()) == 1
 
 

@@ -31,8 +31,8 @@ def test_stances_cover_exactly_the_samples_in_contact():
 def test_cells_hold_every_trial_once(subject):
     found = cells(subject)
     assert len(found) == 6
-    assert sorted(t.name for cell in found for t in cell.trials) == sorted(
-        t.name for t in subject.trials
+    assert sorted(t.label for cell in found for t in cell.trials) == sorted(
+        t.label for t in subject.trials
     )
     assert [cell.condition.magnitude for cell in found] == [1.0] * 3 + [1.5] * 3
     fallen = success(subject)[-1]

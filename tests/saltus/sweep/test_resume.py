@@ -13,7 +13,7 @@ import pytest
 from saltus.cli.main import run as command_line
 from saltus.common.errors import BadRequest
 from saltus.sweep import sweep
-from saltus.sweep.folder import SweepFolder
+from saltus.sweep.folder import SweepDescription, SweepFolder
 from saltus.sweep.running import Finished
 from saltus.sweep.sweep import SweepRequest, run_sweep
 
@@ -135,16 +135,13 @@ def test_folder_of_something_else_or_in_use_is_refused(request_of, tmp_path):
     (tmp_path / "full" / "thesis.txt").write_text("held out")
     with pytest.raises(BadRequest, match="something else"):
         run_sweep(request_of(output=tmp_path / "full"), Counting())
-    empty = dict.fromkeys(("trials", "plugins"), {})
-    about = {"suite_text": "", "mode": "paused", "settings": [], "code": "", "budgets_ms": []}
-    about |= empty | {"commands": []}
-    folder = SweepFolder(tmp_path / "used", about)
+    folder = SweepFolder(tmp_path / "used", SweepDescription(mode="paused"))
     before = (tmp_path / "used" / "sweep.json").read_bytes()
     with pytest.raises(BadRequest, match="another `saltus perturb` is writing"):
-        SweepFolder(tmp_path / "used", about | {"trials": {"convex_mpc": [0]}})
+        SweepFolder(tmp_path / "used", SweepDescription(trials={"convex_mpc": [0]}))
     assert (tmp_path / "used" / "sweep.json").read_bytes() == before
     folder.close()
-    SweepFolder(tmp_path / "used", about).close()
+    SweepFolder(tmp_path / "used", SweepDescription(mode="paused")).close()
 
 
 def test_a_disk_that_fills_up_keeps_what_is_done_and_the_sweep_goes_on(

@@ -7,7 +7,7 @@ from runtime.bus import Bus
 from runtime.topics import COMMAND
 from saltus.launch.announcement import Announcer, running_launches
 from saltus.view import page
-from saltus.view.page import Place, view_launch
+from saltus.view.page import view_launch
 from tests.saltus.announced import announced
 from tests.saltus.view.browser import Tab, chromium, wait_until
 
@@ -25,9 +25,13 @@ def test_keys_drive_labels_fit_and_a_launch_begins_again(temporary, monkeypatch)
     lines: list[str] = []
     over = threading.Event()
     monkeypatch.setattr(page, "say", lines.append)
-    with announced(temporary, "a", "client") as announcer, chromium() as browser:
+    with (
+        announced(temporary, "a", "client") as announcer,
+        chromium() as browser,
+        page.Page(port=0) as it,
+    ):
         (launch,) = running_launches()
-        thread = threading.Thread(target=view_launch, args=(launch, Place(port=0), over.is_set))
+        thread = threading.Thread(target=view_launch, args=(it, launch, over.is_set))
         thread.start()
         try:
             wait_until(lambda: bool(lines), "the address of the page")

@@ -10,7 +10,7 @@ from playwright.sync_api import Browser
 
 from saltus.launch.recorded import RecordedRun
 from saltus.view import page
-from saltus.view.page import Place, view_recording
+from saltus.view.page import Page, view_recording
 from tests.saltus.view.browser import Tab, chromium, wait_until
 from tests.saltus.view.moving_robot import make_run
 
@@ -29,16 +29,17 @@ def url(tmp_path_factory) -> Iterator[str]:
     over = threading.Event()
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(page, "say", lines.append)
-        thread = threading.Thread(
-            target=view_recording, args=(run, "run", Place(port=0), over.is_set)
-        )
-        thread.start()
-        wait_until(lambda: bool(lines), "the address of the page")
-        try:
-            yield lines[0].removeprefix("view: ")
-        finally:
-            over.set()
-            thread.join()
+        with Page(port=0) as shown:
+            thread = threading.Thread(
+                target=view_recording, args=(shown, run, "run", over.is_set)
+            )
+            thread.start()
+            wait_until(lambda: bool(lines), "the address of the page")
+            try:
+                yield lines[0].removeprefix("view: ")
+            finally:
+                over.set()
+                thread.join()
 
 
 def shown_time(tab: Tab) -> float:
