@@ -183,9 +183,12 @@ def _follow(
         time.sleep(POLL_S)
     end = time.monotonic() + duration
     with _shown() as (show, every_s):
-        while not stop() and (left := end - time.monotonic()) > 0.0:
-            show(watch.summary())
-            _rest(min(every_s, left), stop)
+        due = 0.0
+        while not stop() and (now := time.monotonic()) < end:
+            if now >= due:
+                due = now + every_s
+                show(watch.summary())
+            time.sleep(POLL_S)
 
 
 @contextmanager
@@ -218,7 +221,3 @@ def _shown() -> Iterator[tuple[Callable[[dict[str, Any]], None], float]]:
         yield (lambda found: live.update(panel(found), refresh=True)), LIVE_EVERY_S
 
 
-def _rest(seconds: float, stop: Callable[[], bool]) -> None:
-    end = time.monotonic() + seconds
-    while not stop() and (left := end - time.monotonic()) > 0.0:
-        time.sleep(min(POLL_S, left))

@@ -47,6 +47,7 @@ LATEST_BRAKE_S: Final = 0.05  # [s] for which a robot may go on without commands
 ALIKE: Final = 0.2  # by which rates may differ and count as the same
 
 Found = tuple[bool, str]
+Judge = Callable[[Survey, HardwareOptions], Found]
 
 
 def reachability(survey: Survey, options: HardwareOptions) -> Found:
@@ -115,9 +116,6 @@ def header(survey: Survey, options: HardwareOptions) -> Found:
     return True, f"constant, {values}"
 
 
-def tick_unit(survey: Survey, options: HardwareOptions) -> Found:
-    """Whether `hardware.tick_unit_s` is the robot's."""
-    return judge_unit(survey.exchange.ticks.unit_s, options.tick_unit_s)
 
 
 def lost_commands(survey: Survey, options: HardwareOptions) -> Found:
@@ -263,9 +261,6 @@ def remote(survey: Survey, options: HardwareOptions) -> Found:
     return True, f"alive, head bytes {head_of(spoke[-1])}, held: {', '.join(held) or 'nothing'}"
 
 
-Judge = Callable[[Survey, HardwareOptions], tuple[bool, str]]
-
-
 class Diagnosis(NamedTuple):
     """The verdicts, and what they rest on, ready for JSON."""
 
@@ -301,7 +296,8 @@ def judges_of(robot: Robot) -> tuple[tuple[str, bool, Judge], ...]:
         ("reachability", True, reachability),
         ("cadence", True, cadence),
         ("header", True, header),
-        ("tick unit", True, tick_unit),
+        ("tick unit", True,
+         lambda found, options: judge_unit(found.exchange.ticks.unit_s, options.tick_unit_s)),
         ("IMU", True, imu),
         ("joints", True, partial(joints, robot)),
         ("temperatures", True, temperatures),

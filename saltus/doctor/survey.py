@@ -136,11 +136,9 @@ class Exchange:
         if header is not None and command_header(header) != self._encoder.header:
             self._encoder.header = command_header(header)
             self._frame = self._encoder.encode(no_torque())
-        return [self._note(datagram) for datagram in datagrams if self._is_whole(datagram)]
-
-    def _is_whole(self, datagram: Datagram) -> bool:
         size = self._wire.state.itemsize
-        return datagram.sender == self._robot and not frame_fault(datagram.data, size)
+        return [self._note(each) for each in datagrams
+                if each.sender == self._robot and not frame_fault(each.data, size)]  # fmt: skip
 
     def _note(self, datagram: Datagram) -> Reply:
         state, arrival = decode_low_state(self._wire, datagram.data), datagram.arrival
@@ -289,7 +287,8 @@ def _ask(exchange: Exchange, every_s: float, duration_s: float) -> Phase:
 
 def _fall_silent(exchange: Exchange) -> Silences:
     """Say nothing for longer and longer, and see whether motors in servo mode brake."""
-    if not _all_serve(_ask(exchange, ASK_EVERY_S, ASK_EVERY_S * AFTER_SILENCE).replies):
+    heard = _ask(exchange, ASK_EVERY_S, ASK_EVERY_S * AFTER_SILENCE).replies
+    if not heard or (heard[-1].state.mode[:JOINTS] != SERVO).any():
         return Silences(0.0, None, False)
     borne_s = 0.0
     for silence_s in SILENCES_S:
@@ -305,5 +304,3 @@ def _fall_silent(exchange: Exchange) -> Silences:
     return Silences(borne_s, None, True)
 
 
-def _all_serve(heard: list[Reply]) -> bool:
-    return bool(heard) and bool((heard[-1].state.mode[:JOINTS] == SERVO).all())

@@ -12,8 +12,9 @@ import math
 import os
 import time
 from collections.abc import Mapping
+from contextlib import suppress
 from pathlib import Path
-from typing import NamedTuple, TextIO
+from typing import TextIO
 
 import numpy as np
 
@@ -28,28 +29,13 @@ from saltus.launch.supervisor import Supervisor
 _PAGE_MB = os.sysconf("SC_PAGE_SIZE") / 1e6
 
 
-class Use(NamedTuple):
-    """What a process uses; both are None for one that has gone.
-
-    Attributes:
-        memory_mb: resident memory [MB].
-        handles: open file handles.
-    """
-
-    memory_mb: float | None
-    handles: int | None
-
-
-def use_of(pid: int) -> Use:
-    """What a process uses now."""
-    try:
-        with open(f"/proc/{pid}/statm", "rb") as file:
-            resident = int(file.read().split()[1])
+def use_of(pid: int) -> tuple[float, int] | tuple[None, None]:
+    """Resident memory [MB] and open handles of a process; None for one that has gone."""
+    with suppress(OSError, IndexError):
+        resident = int(Path(f"/proc/{pid}/statm").read_text().split()[1])
         if resident:  # a process that has ended and is not fetched yet has none
-            return Use(resident * _PAGE_MB, len(os.listdir(f"/proc/{pid}/fd")))
-    except (OSError, IndexError):
-        pass
-    return Use(None, None)
+            return resident * _PAGE_MB, len(os.listdir(f"/proc/{pid}/fd"))
+    return None, None
 
 
 Columns = Mapping[str, Array]
@@ -92,16 +78,6 @@ def read_samples(path: Path) -> dict[str, Array]:
     return {name: np.array([_number(row[name]) for row in rows]) for name in names}
 
 
-def processes_in(columns: Columns) -> list[str]:
-    """The processes whose memory was sampled."""
-    return [name.removeprefix(MEMORY) for name in columns if name.startswith(MEMORY)]
-
-
-def total_memory(columns: Columns) -> Array:
-    """Of all processes [MB]; NaN in samples that lack one."""
-    return np.sum([columns[MEMORY + name] for name in processes_in(columns)], axis=0)
-
-
 def memory_growth(columns: Columns) -> float | None:
     """Slope of the stack's memory after ten minutes of a launch, by least squares [MB/h].
 
@@ -110,7 +86,8 @@ def memory_growth(columns: Columns) -> float | None:
     """
     if not columns:
         return None
-    memory, launch = total_memory(columns), columns["launch"]
+    each = [column for name, column in columns.items() if name.startswith(MEMORY)]
+    memory, launch = np.sum(each, axis=0), columns["launch"]  # NaN where a process is missing
     usable = (columns["running_s"] >= SETTLED_S) & np.isfinite(memory)
     products = squares = 0.0
     for number in np.unique(launch[usable]):
@@ -136,13 +113,6 @@ LAUNCHER = "launcher"  # this process, which listens to the launch
 Sample = dict[str, float | str | None]
 
 
-class _Mark(NamedTuple):
-    """Where a count began: at a time [s], with so many."""
-
-    time: float
-    count: int
-
-
 class Watch:
     """Samples one launch.
 
@@ -161,7 +131,7 @@ class Watch:
         self._due = -math.inf
         self._first: RobotStatus | None = None
         self._state_age = 0.0
-        self._plans: _Mark | None = None
+        self._before = math.nan, 0  # time of the last sample [s], and plans until then
 
     def look(self, supervisor: Supervisor, listener: Listener, running_s: float) -> None:
         """Look; called some fifty times a second."""
@@ -175,36 +145,31 @@ class Watch:
             return
         self._due = now + EVERY_S
         self._file.write(self._sample(supervisor, listener, status, running_s, now))
-        self._state_age, self._plans = 0.0, _Mark(now, listener.plans)
+        self._state_age, self._before = 0.0, (now, listener.plans)
 
     def _sample(
         self, supervisor: Supervisor, listener: Listener, status: RobotStatus, running_s: float,
         now: float,
     ) -> Sample:  # fmt: skip
-        plans = listener.plans - self._plans.count if self._plans else 0
-        truth = listener.truth
+        since, before = self._before
+        plans, truth, first = listener.plans - before, listener.truth, self._first or status
+        due = round((status.time - first.time) / TICK_S)  # ticks of the tracker's clock
         sample: Sample = {
             "elapsed_s": now - self._begun,
             "launch": float(self._launch),
             "running_s": running_s,
             "state": status.state,
-            "missed": float(self._missed(status)),
+            "missed": float(max(0, due - (status.tick - first.tick))),
             "state_age_ms": 1e3 * self._state_age,
-            "plan_ms": 1e3 * (now - self._plans.time) / plans if self._plans and plans else None,
+            "plan_ms": 1e3 * (now - since) / plans if plans else None,
             "motor_degc": float(status.temperature.max()),
             "x_m": None if truth is None else float(truth.q[0]),
             "y_m": None if truth is None else float(truth.q[1]),
         }
         pids = {LAUNCHER: os.getpid()} | {child.name: child.pid for child in supervisor.children}
         uses = {name: use_of(pid) for name, pid in pids.items()}
-        sample |= {MEMORY + name: use.memory_mb for name, use in uses.items()}
-        return sample | {HANDLES + name: use.handles for name, use in uses.items()}
-
-    def _missed(self, status: RobotStatus) -> int:
-        """Ticks that the tracker has left out since its first status."""
-        first = self._first or status
-        due = round((status.time - first.time) / TICK_S)
-        return max(0, due - (status.tick - first.tick))
+        sample |= {MEMORY + name: memory_mb for name, (memory_mb, _) in uses.items()}
+        return sample | {HANDLES + name: handles for name, (_, handles) in uses.items()}
 
 
 AFTER_S = 20.0  # of the run, so that the file with the fall is whole

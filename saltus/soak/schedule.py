@@ -255,23 +255,17 @@ class Player:
         """
         if listener.truth is None:
             return
-        self._command(self._steering.steer(self._at(running_s), listener.truth.q))
-        harms = self._schedule.harms
-        if self.harms < len(harms) and harms[self.harms].at <= running_s:
-            self.harms += 1
-            pids = {each.name: each.pid for each in supervisor.children if each.status is None}
-            do(harms[self.harms - 1], pids, {"tracker": self._port})
-
-    def _at(self, running_s: float) -> Command:
-        """The command of a time."""
-        commands = self._schedule.commands
+        commands, harms = self._schedule.commands, self._schedule.harms
         while self._next + 1 < len(commands) and commands[self._next + 1].at <= running_s:
             self._next += 1
-        return commands[self._next]
-
-    def _command(self, command: Command) -> None:
+        command = self._steering.steer(commands[self._next], listener.truth.q)
         self._sequence += 1
         self._publisher.send(CommandMessage(
             sequence=self._sequence, time=time.monotonic(), forward=command.forward,
             left=command.left, yaw_rate=command.turn, height=command.height, gait=command.gait,
         ))  # fmt: skip
+        if self.harms < len(harms) and harms[self.harms].at <= running_s:
+            self.harms += 1
+            pids = {each.name: each.pid for each in supervisor.children if each.status is None}
+            do(harms[self.harms - 1], pids, {"tracker": self._port})
+

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import tempfile
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -82,14 +82,12 @@ class LaunchEnd(NamedTuple):
     @property
     def words(self) -> str:
         """What happened, the last push before that, and whether the machine stood still."""
-        died = f"{', '.join(self.died)} died; " if self.died else ""
-        push = ""
+        words = (f"{', '.join(self.died)} died; " if self.died else "") + self.cause
         if self.push_m_s is not None and self.push_ago_s is not None:
-            push = f" ({self.push_ago_s:.1f} s after a push of {self.push_m_s:.2f} m/s)"
-        stall = ""
+            words += f" ({self.push_ago_s:.1f} s after a push of {self.push_m_s:.2f} m/s)"
         if self.stall_ms is not None:
-            stall = f"; the machine stood still for {self.stall_ms:.0f} ms"
-        return f"{died}{self.cause}{push}{stall}"
+            words += f"; the machine stood still for {self.stall_ms:.0f} ms"
+        return words
 
 
 def judge(
@@ -106,30 +104,22 @@ def judge(
     end_ms, fell_at_s = float(metrics.last_tick), metrics.fell_at_s
     if fell_at_s is not None:
         end_ms = metrics.first_tick + 1e3 * fell_at_s
-    pushes = _pushes_before(outcome.reports.get("emulator", {}), end_ms)
-    hard = any(ago <= BLAMED_S and size > HARD for ago, size in pushes)
-    ago, size = pushes[-1] if pushes else (None, None)
-    return LaunchEnd(
-        launch, ran, whole, fell, hard and not well and not outcome.deaths, fell_at_s,
-        "" if well else cause or _why(outcome, fell, fell_at_s), size, ago,
-        tuple(death.name for death in outcome.deaths), outcome.interrupted,
-        None if whole else stall_ms,
-    )  # fmt: skip
-
-
-def _why(outcome: LaunchOutcome, fell: bool, fell_at_s: float | None) -> str:
-    """Why a launch did not go well of which the robot's bridge gives no cause."""
-    if not fell:
-        return "; ".join(problem.words for problem in outcome.problems)
-    return "the robot fell" if fell_at_s is None else f"the robot fell at {fell_at_s:.1f} s"
-
-
-def _pushes_before(emulator: Mapping[str, Any], end_ms: float) -> Sequence[tuple[float, float]]:
-    """Time before the end [s] and size [m/s] of each push up to then, in order."""
-    return [
+    emulator = outcome.reports.get("emulator", {})
+    pushes = [  # time before the end [s], and size [m/s]
         (1e-3 * (end_ms - at_ms), math.hypot(*value))
         for at_ms, value in emulator.get("pushes", ()) if at_ms <= end_ms
     ]  # fmt: skip
+    hard = any(ago <= BLAMED_S and size > HARD for ago, size in pushes)
+    ago, size = pushes[-1] if pushes else (None, None)
+    if not cause and fell:
+        cause = "the robot fell" + ("" if fell_at_s is None else f" at {fell_at_s:.1f} s")
+    elif not cause and not well:
+        cause = "; ".join(problem.words for problem in outcome.problems)
+    return LaunchEnd(
+        launch, ran, whole, fell, hard and not well and not outcome.deaths, fell_at_s, cause, size,
+        ago, tuple(death.name for death in outcome.deaths), outcome.interrupted,
+        None if whole else stall_ms,
+    )  # fmt: skip
 
 
 STANDING_UP_S = 5.3  # of the emulator's time, before the robot runs
@@ -258,28 +248,23 @@ class _Soak:
         with tempfile.TemporaryDirectory(prefix="saltus-soak-") as sockets:
             config = soak_config(schedule, seconds, Path(sockets))
             with Bus(Endpoints.ipc(Path(sockets))) as bus:
-                player = Player(
-                    schedule, bus.publisher(COMMAND), config.hardware.link.local_port
-                )  # fmt: skip
                 follower = _Follower(
-                    player,
+                    Player(schedule, bus.publisher(COMMAND), config.hardware.link.local_port),
                     Watch(self._file, number, self._begun),
                     FallFrames(black_box_folder(config, folder), folder / FALL),
                     progress,
                     self._ends,
                 )
                 outcome = self._start(config, folder, follower, record=options.record)
-        self._add(outcome.reports.get("tracker", {}))
-        end_s = follower.last_run - self._begun
-        stall = longest_stall(self._stalls.stalls() or (), end_s - STALL_S, end_s + STALL_S)
-        return judge(number, seconds, outcome, follower.metrics, stall)
-
-    def _add(self, tracker: dict[str, Any]) -> None:
-        """Add the counters of a launch's tracker, which one that died or hung lacks."""
+        tracker = outcome.reports.get("tracker", {})  # empty for one that died or hung
         self._missed += tracker.get("missed", 0)
         self._ticks += tracker.get("ticks", 0)
         counts = {int(each): n for each, n in tracker.get("tick_us_counts", {}).items()}
         self._tick_us.merge(counts, tracker.get("tick_us", {}).get("max", 0.0))
+        end_s = follower.last_run - self._begun
+        stall = longest_stall(self._stalls.stalls() or (), end_s - STALL_S, end_s + STALL_S)
+        return judge(number, seconds, outcome, follower.metrics, stall)
+
 
     def close(self) -> None:
         """Close the files, and end the watch of stalls."""
@@ -294,24 +279,19 @@ class _Soak:
         falls = sum(end.counts_as_fall for end in ends)
         restarts = sum(end.restarts for end in ends) + bool(self._refusal)
         quantiles = self._tick_us.quantiles() if self._tick_us.count else None
+        longest = max((each.late_ms for each in stalls or ()), default=0.0)
         summary = {
             "hours": sum(end.ran_s for end in ends) / 3600.0,
             "falls": falls,
             "falls_after_hard_pushes": sum(end.after_hard_push for end in ends),
             "restarts": restarts,
             "restarts_at_stalls": sum(end.restarts for end in ends if end.stall_ms is not None),
-            "stalls": None
-            if stalls is None
-            else {
-                "count": len(stalls),
-                "longest_ms": max((s.late_ms for s in stalls), default=0.0),
-            },
+            "stalls": None if stalls is None else {"count": len(stalls), "longest_ms": longest},
             "missed": self._missed,
             "ticks": self._ticks,
             "memory_growth_mb_per_h": growth,
             "tick_us": {
-                name: None if quantiles is None else getattr(quantiles, name)
-                for name in ("p50", "p99", "p999", "max")
+                name: getattr(quantiles, name, None) for name in ("p50", "p99", "p999", "max")
             },
             "seed": self._options.seed,
             "launches": [end._asdict() for end in ends],

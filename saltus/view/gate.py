@@ -217,19 +217,21 @@ def answer_to(head: bytes, token: str | None) -> bytes | None:
     fields = parse_headers(BytesIO(rest))
     host, origin = fields.get("host", ""), fields.get("origin")
     if origin is not None and urlsplit(origin).netloc != host:
-        return _text("403 Forbidden", "This page belongs to another site.")
+        return _refusal("This page belongs to another site.")
     if token is None:
         if not is_loopback(urlsplit(f"//{host}").hostname or ""):
-            return _text("403 Forbidden", "Open this page as localhost or 127.0.0.1.")
+            return _refusal("Open this page as localhost or 127.0.0.1.")
         return None
     asked = parse_qs(urlsplit(target).query).get("token", [""])[0]
     if hmac.compare_digest(asked.encode(), token.encode()):
-        return _redirect(token)
+        # To the page itself, with the token in a cookie: it shall not stand in the address.
+        cookie = f"Set-Cookie: {COOKIE}={token}; HttpOnly; SameSite=Strict; Path=/"
+        return _answer("303 See Other", f"Location: /\r\n{cookie}")
     pairs = (part.strip().partition("=") for part in fields.get("cookie", "").split(";"))
     cookies = {name: value for name, _, value in pairs}
     if hmac.compare_digest(cookies.get(COOKIE, "").encode(), token.encode()):
         return None
-    return _text("403 Forbidden", "Open the address that saltus printed: it ends with ?token=...")
+    return _refusal("Open the address that saltus printed: it ends with ?token=...")
 
 
 def is_loopback(host: str) -> bool:
@@ -240,17 +242,10 @@ def is_loopback(host: str) -> bool:
         return host == "localhost"
 
 
-def _text(status: str, text: str) -> bytes:
-    body = (text + "\n").encode()
-    return (
-        f"HTTP/1.1 {status}\r\nContent-Type: text/plain; charset=utf-8\r\n"
-        f"Content-Length: {len(body)}\r\nConnection: close\r\n\r\n"
-    ).encode() + body
+def _refusal(text: str) -> bytes:
+    return _answer("403 Forbidden", "Content-Type: text/plain; charset=utf-8", f"{text}\n")
 
 
-def _redirect(token: str) -> bytes:
-    """To the page itself, with the token in a cookie: it shall not stand in the address."""
-    return (
-        f"HTTP/1.1 303 See Other\r\nLocation: /\r\nContent-Length: 0\r\nConnection: close\r\n"
-        f"Set-Cookie: {COOKIE}={token}; HttpOnly; SameSite=Strict; Path=/\r\n\r\n"
-    ).encode()
+def _answer(status: str, fields: str, body: str = "") -> bytes:
+    head = f"HTTP/1.1 {status}\r\n{fields}\r\nContent-Length: {len(body)}\r\nConnection: close"
+    return f"{head}\r\n\r\n{body}".encode()

@@ -41,18 +41,13 @@ class Measures(NamedTuple):
 
 def measures_of(instant: Instant, speed: float = float("nan")) -> Measures:
     """The numbers of an instant; `speed` is the velocity commanded by the launch file [m/s]."""
-    nan = float("nan")
+    nan, now = float("nan"), instant.time
     state, plan, command = instant.state, instant.plan, instant.command
-    forward, _, yaw_rate = (nan, nan, nan) if state is None else motion_in_heading(state)
+    forward, _, yaw_rate = (nan,) * 3 if state is None else motion_in_heading(state).tolist()
+    solve, age = (nan, nan) if plan is None else (plan.solve_s, now - plan.time)
+    asked, turn = (speed, nan) if command is None else (command.forward, command.yaw_rate)
     return Measures(
-        time=instant.time,
-        solve_ms=nan if plan is None else 1e3 * plan.solve_s,
-        plan_age_ms=nan if plan is None else 1e3 * (instant.time - plan.time),
-        forward=float(forward),
-        forward_command=speed if command is None else command.forward,
-        yaw_rate=float(yaw_rate),
-        yaw_rate_command=nan if command is None else command.yaw_rate,
-        nees=velocity_nees(instant),
+        now, 1e3 * solve, 1e3 * age, forward, asked, yaw_rate, turn, velocity_nees(instant)
     )
 
 

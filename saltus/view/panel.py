@@ -5,9 +5,10 @@ from __future__ import annotations
 import math
 import time
 from collections import deque
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
-from typing import Any, Literal, NamedTuple, cast
+from typing import Any, Literal, cast
 
 import msgspec
 import numpy as np
@@ -67,18 +68,13 @@ class Levers:
         try:
             self._publishers = {topic.name: bus.publisher(topic)
                                 for topic, here in offered.items() if here}  # fmt: skip
-            if config.drive.source == "client":
-                self._bind_commands(bus)
         except EndpointInUse:
             self.refusal = "another view has the controls"
-
-    def _bind_commands(self, bus: Bus) -> None:
-        try:
-            publisher = bus.publisher(COMMAND)
-        except EndpointInUse:
             return
-        self._publishers[COMMAND.name] = publisher
-        self._pacer = Pacer(self.pad, publisher.send)
+        if config.drive.source == "client":
+            with suppress(EndpointInUse):
+                publisher = self._publishers[COMMAND.name] = bus.publisher(COMMAND)
+                self._pacer = Pacer(self.pad, publisher.send)
 
     def offers(self, topic: Topic[Any]) -> bool:
         """Whether something may be asked for on this topic."""
@@ -143,13 +139,11 @@ class RunControls:
         """Begin with what the launch has."""
         self.asked, self._launch = False, launch
         gui, config = server.gui, launch.config
-        registries: dict[str, tuple[str, Iterable[str]]] = {
-            "robot": ("robot", own_robots()),
-            "planner": ("planner", PLANNERS),
-            "reference": ("gait", REFERENCES),
-        }
         self._choices: dict[str, Any] = {}
-        for key, (label, names) in registries.items():
+        for key, label, names in (
+            ("robot", "robot", own_robots()), ("planner", "planner", PLANNERS),
+            ("reference", "gait", REFERENCES),
+        ):  # fmt: skip
             now = getattr(config, key)
             self._choices[key] = gui.add_dropdown(
                 label, tuple(dict.fromkeys((*names, now))), initial_value=now
@@ -167,11 +161,10 @@ class RunControls:
             config = changed(self._launch.config, **keys, terrain=self._grounds[self._ground.value])
             assembly.check(config)
             self._launch.begin_again(config)
+            self.asked = True
+            self._answer.content = "Begins again; another planner may be compiled first."
         except (BadRequest, OSError) as error:
             self._answer.content = f"Not begun: {error}"
-            return
-        self.asked = True
-        self._answer.content = "Begins again; another planner may be compiled first."
 
 
 SPEEDS = {"0.05": 0.05, "0.1": 0.1, "0.25": 0.25, "0.5": 0.5, "1": 1.0, "most": math.inf}
@@ -298,66 +291,51 @@ class TuningControls:
         gui.add_button("save as launch file").on_click(lambda _: self._save())
         self._answer = gui.add_markdown("")
 
-    def options(self) -> HilqrSection:
-        """The planner's section of the launch with what the page has.
+    def _chosen(self) -> tuple[dict[str, Any], HilqrSection]:
+        """What the page has: keys and their values, and the planner's section with them.
 
         Raises:
             ValueError: the planner cannot run on them.
         """
-        now = msgspec.to_builtins(self._section)
-        changes = self._changes()
-        merged = now | {key: now[key] | values for key, values in changes.items()}
-        return msgspec.convert(merged, type(self._section))
-
-    def _changes(self) -> dict[str, Any]:
-        """Keys of the section and their values."""
         steps = [float(word) for word in self._steps.value.replace(",", " ").split()]
         cost = {name: handle.value for name, handle in self._weights.items()}
-        return {"cost": cost, self._config.mode: {"step_sizes": steps}}
+        changes = {"cost": cost, self._config.mode: {"step_sizes": steps}}
+        now = msgspec.to_builtins(self._section)
+        merged = now | {key: now[key] | values for key, values in changes.items()}
+        return changes, msgspec.convert(merged, type(self._section))
 
     def _send(self) -> None:
         try:
-            self.options()
-        except (ValueError, msgspec.ValidationError) as error:
+            changes, _ = self._chosen()
+            self._levers.tune(changes)
+            self._answer.content = "In force from the next solve."
+        except ValueError as error:
             self._answer.content = f"Not sent: {error}"
-            return
-        self._levers.tune(self._changes())
-        self._answer.content = "In force from the next solve."
 
     def _save(self) -> None:
         path = Path(self._file.value).expanduser()
         try:
             if path.exists():
                 raise ValueError(f"{path} exists; give another name")
-            tuned = self._config.with_planner_options(self.options())
-            write_config(tuned, path)
-        except (OSError, ValueError, msgspec.ValidationError) as error:
+            write_config(self._config.with_planner_options(self._chosen()[1]), path)
+            self._answer.content = f"Saved: `saltus launch {path}`"
+        except (OSError, ValueError) as error:
             self._answer.content = f"Not saved: {error}"
-            return
-        self._answer.content = f"Saved: `saltus launch {path}`"
 
 
 SPAN_S = 10.0  # that a plot shows [s]
 PLOT_EVERY_S = 0.2  # by the wall clock, between two updates [s]
 
 
-class _Curve(NamedTuple):
-    field: str  # of Measures
-    label: str
-    colour: str
-
-
-PLOTS: dict[str, tuple[_Curve, ...]] = {
-    "solve time [ms]": (_Curve("solve_ms", "solve", "#3c78dc"),),
-    "age of the newest plan [ms]": (_Curve("plan_age_ms", "age", "#3c78dc"),),
-    "forward velocity [m/s]": (
-        _Curve("forward_command", "command", "#eb8c28"), _Curve("forward", "robot", "#3caa5a"),
-    ),
-    "yaw rate [rad/s]": (
-        _Curve("yaw_rate_command", "command", "#eb8c28"), _Curve("yaw_rate", "robot", "#3caa5a"),
-    ),
-    "NEES of the velocity (3 expected)": (_Curve("nees", "NEES", "#a050c8"),),
-}  # fmt: skip
+COMMANDED, MADE = ("command", "#eb8c28"), ("robot", "#3caa5a")
+# Label and colour of each curve, by title and field of `Measures`.
+PLOTS = {
+    "solve time [ms]": {"solve_ms": ("solve", "#3c78dc")},
+    "age of the newest plan [ms]": {"plan_age_ms": ("age", "#3c78dc")},
+    "forward velocity [m/s]": {"forward_command": COMMANDED, "forward": MADE},
+    "yaw rate [rad/s]": {"yaw_rate_command": COMMANDED, "yaw_rate": MADE},
+    "NEES of the velocity (3 expected)": {"nees": ("NEES", "#a050c8")},
+}
 
 
 class Plots:
@@ -372,7 +350,8 @@ class Plots:
             title: server.gui.add_uplot(
                 (empty, *[empty] * len(curves)),
                 (uplot.Series(label="s"), *[
-                    uplot.Series(label=c.label, stroke=c.colour, width=1.5) for c in curves
+                    uplot.Series(label=label, stroke=colour, width=1.5)
+                    for label, colour in curves.values()
                 ]),
                 title=title, height=150, scales={"x": uplot.Scale(time=False)},
                 padding=(10, 10, 0, 0),
@@ -393,10 +372,9 @@ class Plots:
         if now < self._due or not self._measures:
             return
         self._due = now + PLOT_EVERY_S
-        columns = {name: np.array([getattr(each, name) for each in self._measures])
-                   for name in Measures._fields}  # fmt: skip
+        columns = dict(zip(Measures._fields, np.array(self._measures).T, strict=True))
         for title, curves in PLOTS.items():
-            self._handles[title].data = (columns["time"], *(columns[c.field] for c in curves))
+            self._handles[title].data = (columns["time"], *(columns[field] for field in curves))
 
 
 PLAYBACK = {"0.1": 0.1, "0.25": 0.25, "0.5": 0.5, "1": 1.0, "2": 2.0, "5": 5.0}
@@ -421,7 +399,7 @@ class TimeLine:
             "time [s]", 0.0, max(run.duration, 0.01), 0.01, 0.0,
             marks=tuple((round(mark.time, 2), mark.kind) for mark in notable) or None,
         )  # fmt: skip
-        self._slider.on_update(lambda event: self._drag(event.client is not None))
+        self._slider.on_update(self._drag)
         self._play = gui.add_checkbox("play", True)
         self._speed = gui.add_dropdown("speed", tuple(PLAYBACK), initial_value="1")
         kinds = ["any", *dict.fromkeys(mark.kind for mark in run.marks)]
@@ -441,19 +419,18 @@ class TimeLine:
             self._show()
         return self.time
 
-    def _drag(self, by_hand: bool) -> None:
+    def _drag(self, event: Any) -> None:
         """A person moved the slider: playback stops there."""
-        if by_hand:
+        if event.client is not None:
             self._play.value, self.time = False, self._slider.value
 
     def _jump(self, forward: bool) -> None:
         """To the mark after this time, or before it."""
-        marks = [m for m in self._run.marks if self._kind.value in ("any", m.kind)]
-        later = [mark for mark in marks if mark.time > self.time + 0.005]
-        earlier = [mark for mark in marks if mark.time < self.time - 0.005]
-        choice = later[:1] if forward else earlier[-1:]
-        for target in choice:
-            self._play.value, self.time = False, target.time
+        times = [m.time for m in self._run.marks if self._kind.value in ("any", m.kind)]
+        later = [at for at in times if at > self.time + 0.005]
+        earlier = [at for at in times if at < self.time - 0.005]
+        for at in later[:1] if forward else earlier[-1:]:
+            self._play.value, self.time = False, at
             self._show()
 
     def _show(self) -> None:

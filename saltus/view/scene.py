@@ -6,7 +6,7 @@ import math
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import Any
 
 import mujoco
 import numpy as np
@@ -29,15 +29,11 @@ Pull = Callable[[str, Array, bool], None]  # base or a foot, by how far (3) [m],
 ROUND = 14  # sections of what is round: a page on a small computer draws 30 frames a second
 
 
-class Part(NamedTuple):
-    """Links of the same shape, which a browser draws at once."""
+def parts_of(model: Any, *groups: int) -> list[tuple[list[int], Any]]:
+    """Links of the same shape and their mesh, which a browser draws at once.
 
-    links: tuple[int, ...]
-    mesh: Any  # a trimesh.Trimesh, whose stubs do not know its vertices and colours
-
-
-def parts_of(model: Any, *groups: int) -> list[Part]:
-    """The links by their shape, of the geoms of these groups, in the links' own axes."""
+    Of the geoms of these groups, in the links' own axes.
+    """
     shapes: dict[bytes, tuple[list[int], Any]] = {}
     for body in range(1, model.nbody):  # 0 is the world
         here = (model.geom_bodyid == body) & np.isin(model.geom_group, groups)
@@ -47,7 +43,7 @@ def parts_of(model: Any, *groups: int) -> list[Part]:
             )
             key = np.round(mesh.vertices, 5).tobytes()
             shapes.setdefault(key, ([], mesh))[0].append(body)
-    return [Part(tuple(links), mesh) for links, mesh in shapes.values()]
+    return list(shapes.values())
 
 
 class Links:
@@ -80,12 +76,12 @@ class Robot(Links):
     def __init__(self, server: viser.ViserServer, name: str, kinematics: Kinematics) -> None:
         """Add it below the node `name`."""
         super().__init__(kinematics)
-        for part in parts_of(kinematics.model, FEET, LOOKS):
-            data = part.mesh.export(file_type="glb")
+        for links, mesh in parts_of(kinematics.model, FEET, LOOKS):
+            data = mesh.export(file_type="glb")
             handle = server.scene.add_batched_glb(
-                f"{name}/{part.links[0]}", data, *_origins(len(part.links)), lod="off"
+                f"{name}/{links[0]}", data, *_origins(len(links)), lod="off"
             )
-            self._handles.append((np.array(part.links), handle))
+            self._handles.append((np.array(links), handle))
 
     def on_drag(self, pull: Pull) -> None:
         """Report links that the mouse drags."""
@@ -109,16 +105,16 @@ class Ghosts(Links):
     ) -> None:  # fmt: skip
         """Add a robot for each colour and opacity below the node `name`."""
         super().__init__(kinematics)
-        for part in parts_of(kinematics.model, FEET, BODY):
-            count = len(part.links)
+        for links, mesh in parts_of(kinematics.model, FEET, BODY):
+            count = len(links)
             handle = server.scene.add_batched_meshes_simple(
-                f"{name}/{part.links[0]}", part.mesh.vertices, part.mesh.faces,
+                f"{name}/{links[0]}", mesh.vertices, mesh.faces,
                 *_origins(len(colours) * count), lod="off", opacity=1.0,
                 batched_colors=np.repeat(np.array(colours, dtype=np.uint8), count, axis=0),
                 batched_opacities=np.repeat(np.array(opacities, dtype=np.float32), count),
                 cast_shadow=False, receive_shadow=False,
             )  # fmt: skip
-            self._handles.append((np.array(part.links), handle))
+            self._handles.append((np.array(links), handle))
 
 
 def _origins(count: int) -> tuple[Array, Array]:
@@ -161,24 +157,20 @@ PATCH_THICKNESS = 0.002  # [m]
 
 def add_ground(server: viser.ViserServer, name: str, ground: Ground) -> None:
     """Add what stands on the floor, below the node `name`."""
-    boxes = zip(ground.centre, ground.half, ground.rotation, strict=True)
-    for i, (centre, half, rotation) in enumerate(boxes):
+    stones = zip(ground.centre, 2.0 * ground.half, ground.rotation, strict=True)
+    boxes = [(STONE, *each) for each in stones]
+    for x, y, x_most, y_most in ground.patch:
+        middle = 0.5 * (x + x_most), 0.5 * (y + y_most)
+        z, axes = plate_at(ground, *middle)
+        boxes.append((ICE, (*middle, z), (x_most - x, y_most - y, PATCH_THICKNESS), axes))
+    for i, (colour, centre, size, rotation) in enumerate(boxes):
         wxyz = np.empty(4)
-        mujoco.mju_mat2Quat(wxyz, rotation.ravel())
+        mujoco.mju_mat2Quat(wxyz, np.ravel(rotation))
         server.scene.add_box(
-            f"{name}/box{i}", STONE, tuple(2.0 * half), position=tuple(centre), wxyz=wxyz
+            f"{name}/box{i}", colour, tuple(size), position=tuple(centre), wxyz=wxyz
         )
     if ground.grid.size:
         _add_grid(server, f"{name}/grid", ground)
-    for i, (x, y, x_most, y_most) in enumerate(ground.patch):
-        middle = 0.5 * (x + x_most), 0.5 * (y + y_most)
-        z, axes = plate_at(ground, *middle)
-        wxyz = np.empty(4)
-        mujoco.mju_mat2Quat(wxyz, axes.ravel())
-        server.scene.add_box(
-            f"{name}/patch{i}", ICE, (x_most - x, y_most - y, PATCH_THICKNESS),
-            position=(*middle, z), wxyz=wxyz,
-        )  # fmt: skip
 
 
 def _add_grid(server: viser.ViserServer, name: str, ground: Ground) -> None:
@@ -256,14 +248,9 @@ class Scene:
             add_ground(server, f"{WORLD}/ground", ground)
         kinematics = Kinematics(robot, meshes=True)
         self._robot = Robot(server, f"{WORLD}/robot", kinematics)
-        self._ghosts = Ghosts(
-            server,
-            f"{WORLD}/ghosts",
-            kinematics,
-            [ORANGE, *[BLUE] * GHOSTS],
-            [0.4, *[0.15] * GHOSTS],
-        )
-        self._poses: list[Array | None] = [None] * (1 + GHOSTS)
+        colours, opacities = [ORANGE, *[BLUE] * GHOSTS], [0.4, *[0.15] * GHOSTS]
+        self._ghosts = Ghosts(server, f"{WORLD}/ghosts", kinematics, colours, opacities)
+        self._poses: list[Array | None] = []  # of the ghosts
         self._horizon: list[Array | None] = [None] * GHOSTS
         self._kinematics = kinematics
         empty = np.zeros((1, 2, 3))
@@ -314,9 +301,8 @@ class Scene:
         self._draw_ghosts(estimate.q if visible.estimate and estimate is not None else None)
 
     def _draw_forces(self, truth: GroundTruth | None, feet: Array) -> None:
-        visible = self.visible.forces and truth is not None
-        _show(self._forces, visible)
-        if visible and truth is not None:
+        _show(self._forces, self.visible.forces and truth is not None)
+        if self.visible.forces and truth is not None:
             arrows = np.stack([feet, feet + FORCE_SCALE * truth.foot_force], axis=1)
             self._forces.points = arrows.astype(np.float32)
 
@@ -369,7 +355,7 @@ class Scene:
     def _draw_ghosts(self, estimate: Array | None) -> None:
         """The estimate, and poses along the horizon."""
         poses = [estimate, *(self._horizon if self.visible.horizon else [None] * GHOSTS)]
-        if estimate is not None or any(a is not b for a, b in zip(poses, self._poses, strict=True)):
+        if [*map(id, poses)] != [*map(id, self._poses)]:
             self._poses = poses
             self._ghosts.place(poses)
 

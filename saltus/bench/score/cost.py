@@ -41,7 +41,7 @@ from saltus.bench.timing import Times
 from saltus.common.console import say
 from saltus.common.errors import postponed_interrupt
 from saltus.common.stalls import StallWatch
-from saltus.configuration.launch import TICK_S, LaunchConfig, load_launch
+from saltus.configuration.launch import TICK_S, load_launch
 from saltus.launch import assembly
 from saltus.launch.launcher import LaunchOutcome, launch
 from saltus.launch.listener import Listener
@@ -49,7 +49,6 @@ from saltus.launch.lock_step import LockStep
 from saltus.launch.supervisor import Supervisor
 from studies.a1.systems.planner_cases import make_cases, make_workbench
 
-PROCESSES = ("tracker with bridge", "estimator", "simulated robot")
 RECORDED_S, WARM_UP = 1.8, 300  # of the walk [s], ticks
 TICKS, WINDOW = 1400, 200
 TRACED = 200
@@ -59,7 +58,6 @@ _OWN = {  # functions of the measurement itself, within a tick
     "_between_ticks.<locals>.stop",
 }  # fmt: skip
 
-Hook = Callable[[], None]
 
 
 class Meter:
@@ -197,24 +195,20 @@ class Counts(NamedTuple):
     system_calls: float | None  # of the loop's own thread; None without strace
 
 
-def record_walk() -> tuple[LaunchConfig, Walk]:
+def record_walk() -> Walk:
     """The walk that is played."""
-    config = load_launch("push", duration=RECORDED_S)
-    return config, recorded_walk(LockStep(config))
+    return recorded_walk(LockStep(load_launch("push", duration=RECORDED_S)))
 
 
 def run_ticks(name: str, walk: Walk, meter: Meter) -> None:
     """Run the loop of one of PROCESSES until the meter is done."""
-    loops = {
-        PROCESSES[0]: _run_tracker, PROCESSES[1]: _run_estimator, PROCESSES[2]: _run_simulation
-    }  # fmt: skip
     with tempfile.TemporaryDirectory() as folder, Bus(Endpoints.ipc(Path(folder))) as bus:
-        loops[name](walk, meter, bus)
+        PROCESSES[name](walk, meter, bus)
 
 
-def count_ticks(name: str, walk: Walk, ticks: int = TRACED) -> Counts:
+def count_ticks(name: str, walk: Walk) -> Counts:
     """What a tick of one of PROCESSES does."""
-    meter = CallMeter(ticks)
+    meter = CallMeter(TRACED)
     with meter.counting_bytes():
         run_ticks(name, walk, meter)
     python_calls, c_calls, sent = np.median(meter.samples, axis=0).tolist()
@@ -278,7 +272,14 @@ def _run_simulation(walk: Walk, meter: Meter, bus: Bus) -> None:
         node.run(robot, bus, clock, 3600.0, _between_ticks(meter, feed), options)
 
 
-def _between_ticks(meter: Meter, feed: Hook) -> Callable[[], bool]:
+PROCESSES: dict[str, Callable[[Walk, Meter, Bus], None]] = {
+    "tracker with bridge": _run_tracker,
+    "estimator": _run_estimator,
+    "simulated robot": _run_simulation,
+}
+
+
+def _between_ticks(meter: Meter, feed: Callable[[], None]) -> Callable[[], bool]:
     """A stop flag that ends a tick, prepares the next and begins it."""
     began = False
 
@@ -330,7 +331,7 @@ def measure() -> Iterator[Figure]:
 
 
 def _ticks() -> Iterator[Figure]:
-    _, walk = record_walk()
+    walk = record_walk()
     for name in PROCESSES:
         say(f"cost: a tick of the {name}")
         meter, before = TimeMeter(TICKS), pace()
@@ -391,39 +392,33 @@ def _trial() -> Iterator[Figure]:
     yield Figure("cost", "trial: whole", "s", whole / unit, "shown")
 
 
-class _Sample(NamedTuple):
-    """Processor time of each process until a tick [ns]: of its main thread, and of others."""
-
-    tick: int
-    own: dict[str, int]
-    others: dict[str, int]
-
-
 class _Sampler:
-    """Reads the processor time of a launch's processes once every WINDOW_TICKS."""
+    """Reads the processor time of a launch's processes once every WINDOW_TICKS.
+
+    Attributes:
+        samples: tick, and until then the time of each process [ns], see `_processor_ns`.
+    """
 
     def __init__(self) -> None:
-        self.samples: list[_Sample] = []
+        self.samples: list[tuple[int, dict[str, tuple[int, int]]]] = []
 
     def __call__(self, supervisor: Supervisor, listener: Listener) -> None:
         tick = listener.ticks[GROUND_TRUTH.name]
-        last = self.samples[-1].tick if self.samples else SETTLE_TICKS - WINDOW_TICKS
+        last = self.samples[-1][0] if self.samples else SETTLE_TICKS - WINDOW_TICKS
         if tick < last + WINDOW_TICKS:
             return
         pids = {child.name: child.pid for child in supervisor.children} | {"launcher": os.getpid()}
         times = {name: _processor_ns(pid) for name, pid in pids.items()}
-        self.samples.append(
-            _Sample(tick, {n: t[0] for n, t in times.items()}, {n: t[1] for n, t in times.items()})
-        )
+        self.samples.append((tick, times))
 
     def per_tick(self) -> dict[str, list[float]]:
         """Processor time of each process per ms of the robot, in each window [us]."""
         windows: dict[str, list[float]] = defaultdict(list)
-        for a, b in zip(self.samples, self.samples[1:], strict=False):
-            for name in a.own:
-                for part, suffix in (("own", ""), ("others", ", other threads")):
-                    spent = getattr(b, part)[name] - getattr(a, part)[name]
-                    windows[name + suffix].append(1e-3 * spent / (b.tick - a.tick))
+        for (begin, before), (end, after) in zip(self.samples, self.samples[1:], strict=False):
+            for name in before:
+                for k, suffix in enumerate(("", ", other threads")):
+                    spent = after[name][k] - before[name][k]
+                    windows[name + suffix].append(1e-3 * spent / (end - begin))
         return windows
 
 
@@ -532,4 +527,4 @@ def _watched_launch() -> tuple[LaunchOutcome, list[float]]:
 
 
 if __name__ == "__main__":
-    run_ticks(sys.argv[1], record_walk()[1], MarkMeter(TRACED))
+    run_ticks(sys.argv[1], record_walk(), MarkMeter(TRACED))

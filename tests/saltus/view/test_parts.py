@@ -35,12 +35,11 @@ def test_links_are_where_the_kinematics_say(kinematics: Kinematics) -> None:
 def test_the_looks_are_as_large_as_the_model(kinematics: Kinematics) -> None:
     """Each link's shapes lie within its geoms' bounding spheres, and reach near their rims."""
     model = kinematics.model
-    for part in parts_of(model, FEET, LOOKS):
-        link = part.links[0]
+    for (link, *_), mesh in parts_of(model, FEET, LOOKS):
         shown = np.isin(model.geom_group, (FEET, LOOKS)) & (model.geom_bodyid == link)
         geoms = np.flatnonzero(shown)
         centres, radii = model.geom_pos[geoms], model.geom_rbound[geoms]
-        far = np.linalg.norm(part.mesh.vertices[:, None] - centres, axis=2)
+        far = np.linalg.norm(mesh.vertices[:, None] - centres, axis=2)
         assert (far <= radii * 1.001 + 1e-6).any(axis=1).all()
         assert (far.min(axis=0) <= radii + 1e-6).all()
 
