@@ -18,24 +18,16 @@ from numpy.typing import NDArray
 from hw_bridge.black_box.pipe import WAYS
 from hw_bridge.black_box.ring import RUN_TEXT, SUFFIX, RobotFrame, RunText, segments
 from hw_bridge.wire.layout import WIRES, Wire
-from robots.conventions import FOOT_NAMES, JOINT_NAMES
+from robots.conventions import JOINT_NAMES
 from runtime.messages import decode
 from runtime.recording import Gap, RecordedFrame, is_whole, read_frames
 from saltus.common.console import say
 from saltus.common.errors import BadRequest, refusing
+from saltus.common.files import read_table
 from saltus.recording.reading import damage_of, readable, start_ns
 
-AT_ONCE = 10_000  # messages that are decoded together
 STAMPS = ("time [s]", "monotonic [s]")
-# Of each joint: field on the wire, unit, and which of `Wire.scales` it has.
-MEASURED = (("mode", "", None), ("q", "rad", None), ("dq", "rad/s", None), ("tau_est", "N m", 0),
-            ("temperature", "deg C", None))  # fmt: skip
-COMMANDED = (("mode", "", None), ("q", "rad", None), ("dq", "rad/s", None), ("tau", "N m", 0),
-             ("kp", "N m/rad", 1), ("kd", "N m s/rad", 2))  # fmt: skip
-# Of the robot: field on the wire, unit, and names of its components.
-ROBOT = (("tick", "", ("",)), ("quaternion_wxyz", "", tuple("wxyz")),
-         ("gyroscope", "rad/s", tuple("xyz")), ("accelerometer", "m/s^2", tuple("xyz")),
-         ("foot_force", "counts", FOOT_NAMES))  # fmt: skip
+COLUMNS = read_table(__file__, "black_box.yaml")
 
 Records = NDArray[np.void]
 
@@ -113,26 +105,21 @@ class _Files:
 
     def add(self, file: Path, since_ns: int) -> None:
         """Append what a file of the ring holds from a time on [ns]."""
-        waiting: dict[str, list[RecordedFrame]] = {way: [] for way in WAYS}
+        found: dict[str, list[tuple[int, RobotFrame]]] = {way: [] for way in WAYS}
         for frame in _frames(file):
-            if frame.topic == RUN_TEXT.name and frame.log_time_ns >= since_ns:
+            if frame.log_time_ns < since_ns:
+                continue
+            if frame.topic == RUN_TEXT.name:
                 self._add_text(decode(RunText, frame.data))
-            elif frame.topic in waiting and frame.log_time_ns >= since_ns:
-                waiting[frame.topic].append(frame)
-                if len(waiting[frame.topic]) == AT_ONCE:
-                    self._add_table(frame.topic, waiting[frame.topic])
-                    waiting[frame.topic] = []
-        for way, frames in waiting.items():
-            self._add_table(way, frames)
-
-    def _add_table(self, way: str, frames: Sequence[RecordedFrame]) -> None:
-        messages = [(f.log_time_ns, decode(RobotFrame, f.data)) for f in frames]
-        kind = "state" if way == "from_robot" else "command"
-        for wire in WIRES.values():
-            size = getattr(wire, kind).itemsize
-            whole = [(at, m) for at, m in messages if len(m.data) == size]
-            if whole:
-                self._add_rows(way, wire, getattr(wire, kind), whole)
+            elif frame.topic in found:
+                message = frame.log_time_ns, decode(RobotFrame, frame.data)
+                found[frame.topic].append(message)
+        for way, messages in found.items():
+            for wire in WIRES.values():
+                layout = wire.state if way == "from_robot" else wire.command
+                whole = [each for each in messages if len(each[1].data) == layout.itemsize]
+                if whole:
+                    self._add_rows(way, wire, layout, whole)
 
     def _add_rows(
         self, way: str, wire: Wire, layout: np.dtype, whole: list[tuple[int, RobotFrame]]
@@ -157,10 +144,10 @@ class _Files:
 
 def _columns(wire: Wire, records: Records) -> Iterator[tuple[str, list[Any]]]:
     """Heading and column of every quantity in states or commands."""
-    joints = COMMANDED
+    joints = COLUMNS["commanded"]
     if records.dtype == wire.state:
-        joints = MEASURED
-        for field, unit, parts in ROBOT:
+        joints = COLUMNS["measured"]
+        for field, unit, parts in COLUMNS["robot"]:
             values = records[field].reshape(len(records), -1).T
             for part, column in zip(parts, values, strict=True):
                 name = "_".join(filter(None, (field.removesuffix("_wxyz"), part)))

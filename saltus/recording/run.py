@@ -166,19 +166,11 @@ class Run:
     @property
     def cause(self) -> str:
         """Why the recording is not complete; empty where it is."""
-        return self.cut or (f"it {self.damage}" if self.damage else "")
-
-    @property
-    def cut(self) -> str:
-        """Why the recording ends before its run; empty where it does not."""
         stopped = ((self.summary or {}).get("recording") or {}).get("cause", "")
-        return stopped or ("" if self._whole else "it was cut off")
-
-    @property
-    def damage(self) -> str:
-        """Which seconds are damaged, in words; empty for none."""
-        is_damaged = self.topics and self._gaps
-        return damage_of(self._gaps, start_ns(self.file)) if is_damaged else ""
+        if stopped or not self._whole:
+            return stopped or "it was cut off"
+        damaged = self.topics and self._gaps
+        return f"it {damage_of(self._gaps, start_ns(self.file))}" if damaged else ""
 
     def __getitem__(self, topic: str) -> Messages:
         """The messages of a topic.

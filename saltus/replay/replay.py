@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Iterator
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -11,7 +11,6 @@ from runtime.messages import SensorReading, decode
 from runtime.recording import read_frames
 from runtime.topics import (
     MOTOR_COMMAND,
-    PLAN,
     SENSOR_READING,
     STATE_ESTIMATE,
     TUNING,
@@ -31,107 +30,82 @@ from saltus.replay.difference import COMPARED, Comparison, Difference, Tally
 NEEDED = (SENSOR_READING, *COMPARED)
 
 
-class Taped(NamedTuple):
-    """A recorded message, its topic, and when it was recorded [ns]."""
-
-    topic: Topic[Any]
-    message: Any
-    log_time_ns: int
+Made = Callable[[SensorReading], Sequence[tuple[Topic[Any], Any]]]  # what comes of a reading
 
 
-class Tape:
-    """A recorded run.
+def open_recording(path: Path) -> tuple[Run, LaunchConfig]:
+    """A run folder, or its recording, and what was launched.
 
-    Attributes:
-        run: the same as arrays.
-        config: what was launched.
+    Raises:
+        BadRequest: there is no recording, one of another format, without a topic that is needed,
+            or without a launch file beside it that this version accepts.
     """
-
-    def __init__(self, path: Path) -> None:
-        """Open a run folder, or its recording, with the launch file beside it.
-
-        Raises:
-            BadRequest: there is no recording, one of another format, without a topic that is
-                needed, or without a launch file that this version accepts.
-        """
-        self.run = Run(path)
-        missing = [topic.name for topic in NEEDED if topic.name not in self.run]
-        if missing:
-            there = ", ".join(self.run.topics) or "nothing"
-            raise BadRequest(f"{path}: nothing of {', '.join(missing)} recorded; there is: {there}")
-        file = self.run.file.parent / "launch.yaml"
-        if not self.run.config:
-            raise BadRequest(f"{file}: not there, or empty; it says what was launched")
-        self.config: LaunchConfig = make_config(self.run.config, str(file))
-
-    @property
-    def tunings(self) -> int:
-        """How often the planner's options were changed by hand."""
-        return self.run.topics.get(TUNING.name, 0)
-
-    def messages(self) -> Iterator[Taped]:
-        """All that a replay needs, in recorded order.
-
-        Raises:
-            BadRequest: the recording is damaged, or another version made it.
-        """
-        topics = {topic.name: topic for topic in NEEDED}
-        with readable(self.run.file):
-            for frame in read_frames(self.run.file):
-                if topic := topics.get(frame.topic):
-                    yield Taped(topic, decode(topic.message, frame.data), frame.log_time_ns)
+    run = Run(path)
+    missing = [topic.name for topic in NEEDED if topic.name not in run]
+    if missing:
+        there = ", ".join(run.topics) or "nothing"
+        raise BadRequest(f"{path}: nothing of {', '.join(missing)} recorded; there is: {there}")
+    file = run.file.parent / "launch.yaml"
+    if not run.config:
+        raise BadRequest(f"{file}: not there, or empty; it says what was launched")
+    return run, make_config(run.config, str(file))
 
 
-def replay_in_lock_step(tape: Tape, comparison: Comparison, progress: RunProgress) -> str:
-    """Feed the readings through the stack, tick by tick.
+def feed(
+    file: Path, make: Made, comparison: Comparison, lock_step: bool, progress: RunProgress
+) -> str:
+    """Feed the readings of a recording to `make`, in their order, and compare what it makes.
 
     Returns:
         Why the replay ended before the recording; empty where it did not.
+
+    Raises:
+        BadRequest: the recording is damaged, or another version made it.
     """
-    stack, due = Stack(tape.config), 0
-    for topic, message, log_time_ns in tape.messages():
-        if topic in COMPARED and not _is_farewell(topic, message):
-            comparison.take_recorded(topic, message, log_time_ns)
-        elif topic is SENSOR_READING:
-            if message.tick != due:
+    topics, due, begin = {topic.name: topic for topic in NEEDED}, 0, None
+    with readable(file):
+        for frame in read_frames(file):
+            topic = topics.get(frame.topic)
+            if topic is None:
+                continue
+            message: Any = decode(topic.message, frame.data)
+            if topic is not SENSOR_READING:
+                # The tracker ends with a command that is later than the reading it names.
+                farewell = topic is MOTOR_COMMAND and round(message.time / TICK_S) != message.tick
+                if topic.name in comparison.tallies and not farewell:
+                    comparison.take_recorded(topic, message, frame.log_time_ns)
+                continue
+            if lock_step and message.tick != due:
                 comparison.close(before=due)
                 return f"no reading of tick {due} was recorded: nothing after it can be compared"
-            _answer(stack, message, comparison)
-            due += 1
-            progress.show(message.time, "replayed")
+            for each, made in make(message):
+                if made is not None:
+                    comparison.take_replayed(each, made)
+            due, begin = due + 1, message.time if begin is None else begin
+            progress.show(message.time - begin, "replayed")
     comparison.close()
     return ""
 
 
-def _answer(stack: Stack, reading: SensorReading, comparison: Comparison) -> None:
-    answer = stack.answer(reading)
-    made = (STATE_ESTIMATE, answer.estimate), (PLAN, answer.plan), (MOTOR_COMMAND, answer.command)
-    for topic, message in made:
-        if message is not None:
-            comparison.take_replayed(topic, message)
+def _stack(config: LaunchConfig) -> Made:
+    """The whole stack, for a recording in lock step."""
+    stack = Stack(config)
+
+    def make(reading: SensorReading) -> Sequence[tuple[Topic[Any], Any]]:
+        answer = stack.answer(reading)
+        return [*zip(COMPARED, (answer.estimate, answer.plan, answer.command), strict=True)]
+
+    return make
 
 
-def _is_farewell(topic: Topic[Any], message: Any) -> bool:
-    """Whether it is the command that the tracker ends with, later than the reading it names."""
-    return topic is MOTOR_COMMAND and round(message.time / TICK_S) != message.tick
-
-
-def replay_in_real_time(tape: Tape, comparison: Comparison, progress: RunProgress) -> str:
-    """Feed the readings to the estimator alone.
+def _estimator(config: LaunchConfig) -> Made:
+    """The estimator alone, for a recording in real time.
 
     Which message planner and tracker had when they computed is not recorded, nor how long a solve
     might go on.
     """
-    estimator, begin = assembly.make_estimator(tape.config), None
-    for topic, message, log_time_ns in tape.messages():
-        if topic is STATE_ESTIMATE:
-            comparison.take_recorded(topic, message, log_time_ns)
-        elif topic is SENSOR_READING:
-            comparison.take_replayed(STATE_ESTIMATE, estimator.update(message))
-            begin = message.time if begin is None else begin
-            progress.show(message.time - begin, "replayed")
-    comparison.close()
-    return ""
+    estimator = assembly.make_estimator(config)
+    return lambda reading: [(STATE_ESTIMATE, estimator.update(reading))]
 
 
 class Replay(NamedTuple):
@@ -158,35 +132,27 @@ def replay(path: Path) -> Replay:
     Raises:
         BadRequest: it cannot be read, lacks a topic, or this version cannot launch it.
     """
-    tape = Tape(path)
-    config = tape.config
+    run, config = open_recording(path)
     ensure_compiled(config)
     for name in ("controller", "estimator"):  # what they logged stands in the run's own logs
         logging.getLogger(name).addHandler(logging.NullHandler())
     lock_step = config.mode == "paused"
-    topics = COMPARED if lock_step else (STATE_ESTIMATE,)
-    comparison = Comparison(config.recording, topics)
+    comparison = Comparison(config.recording, COMPARED if lock_step else (STATE_ESTIMATE,))
+    make = _stack(config) if lock_step else _estimator(config)
     with RunProgress(config.duration, "s recorded") as progress:
-        run = replay_in_lock_step if lock_step else replay_in_real_time
-        end = run(tape, comparison, progress)
-    identical = comparison.identical and not end
-    notes = [*_causes(tape), *([end] if end else [])]
-    return Replay(lock_step, identical, comparison.first, comparison.tallies, notes)
-
-
-def _causes(tape: Tape) -> list[str]:
-    """Why a replay may differ that changed nothing else."""
-    notes, run = [], tape.run
-    recorded = (run.summary or {}).get("code", "")
+        end = feed(run.file, make, comparison, lock_step, progress)
+    notes, recorded = [], (run.summary or {}).get("code", "")
     if recorded and recorded != code_version():
         notes.append(f"recorded by {recorded}; this is {code_version()}")
-    if tape.config.mode != "paused":
+    if not lock_step:
         notes.append("recorded in real time: estimates alone are replayed")
-    elif tape.tunings:
-        notes.append("somebody tuned the planner meanwhile, which is not replayed")
+    elif TUNING.name in run:
+        notes.append("the planner was tuned by hand meanwhile, which is not replayed")
     if run.cause:
         notes.append(f"the recording is not complete: {run.cause}")
-    return notes
+    notes += [end] if end else []
+    identical = comparison.identical and not end
+    return Replay(lock_step, identical, comparison.first, comparison.tallies, notes)
 
 
 def as_json(result: Replay) -> dict[str, Any]:
@@ -195,27 +161,36 @@ def as_json(result: Replay) -> dict[str, Any]:
         "identical": result.identical,
         "first_difference": None if result.first is None else result.first._asdict(),
         "lock_step": result.lock_step,
-        "topics": {name: _counts(tally) for name, tally in result.tallies.items()},
-        "notes": result.notes,
-    }
-
-
-def _counts(tally: Tally) -> dict[str, Any]:
-    spreads = {name: spread for name, spread in tally.spreads.items() if spread.largest > 0.0}
-    return {
-        "compared": tally.compared, "different": tally.different,
-        "only_recorded": tally.only_recorded, "only_replayed": tally.only_replayed,
-        "fields": {
-            name: {"largest": spread.largest, "rms": spread.rms, "unit": tally.unit(name)}
-            for name, spread in spreads.items()
+        "topics": {
+            topic: {
+                "compared": tally.compared, "different": tally.different,
+                "only_recorded": tally.only_recorded, "only_replayed": tally.only_replayed,
+                "fields": {
+                    name: {"largest": spread.largest, "rms": spread.rms, "unit": tally.unit(name)}
+                    for name, spread in tally.spreads.items() if spread.largest > 0.0
+                },
+                "other_fields": {name: count for name, count in tally.others.items() if count},
+            }
+            for topic, tally in result.tallies.items()
         },
-        "other_fields": {name: count for name, count in tally.others.items() if count},
+        "notes": result.notes,
     }  # fmt: skip
 
 
 def facts(result: Replay) -> list[Fact]:
     """The verdict, and what may be its reason."""
-    return [_headline(result), *(Fact("note", note) for note in result.notes)]
+    first, verdict = result.first, "FAILED"
+    if result.identical:
+        verdict, words = "OK", "identical to the last bit"
+    elif first is None:
+        words = "not all could be compared; what was is identical to the last bit"
+    else:
+        size = "" if first.size is None else f" (difference {first.size:.3g})"
+        words = (
+            f"first difference: {first.topic} of tick {first.tick}, {first.field}: recorded "
+            f"{first.recorded!r}, replayed {first.replayed!r}{size}"
+        )
+    return [Fact(verdict, words), *(Fact("note", note) for note in result.notes)]
 
 
 def tables(result: Replay) -> dict[str, list[dict[str, Any]]]:
@@ -236,15 +211,3 @@ def tables(result: Replay) -> dict[str, list[dict[str, Any]]]:
     return {"Messages": counts} | ({"Differences": fields} if fields else {})
 
 
-def _headline(result: Replay) -> Fact:
-    if result.identical:
-        return Fact("OK", "identical to the last bit")
-    first = result.first
-    if first is None:
-        return Fact("FAILED", "not all could be compared; what was is identical to the last bit")
-    size = "" if first.size is None else f" (difference {first.size:.3g})"
-    words = (
-        f"first difference: {first.topic} of tick {first.tick}, {first.field}: recorded "
-        f"{first.recorded!r}, replayed {first.replayed!r}{size}"
-    )
-    return Fact("FAILED", words)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import logging
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -12,15 +12,14 @@ import numpy as np
 from saltus.bench.score.figures import Figure
 from saltus.common.console import say
 from saltus.common.errors import BadRequest
-from saltus.common.files import find_file
+from saltus.common.files import find_file, read_table
 from saltus.configuration.launch import AT_ORIGIN
 from saltus.launch.lock_step import LockStep, Tick
 from saltus.sweep.running import backend_ready, default_jobs, run_all
 from saltus.sweep.sweep import prepare
 from saltus.sweep.trials import Trial, make_trials, select
-from sim_bridge.suites import parse_suite
+from sim_bridge.suites import read_suite
 
-LATE = ("timing.solve=0.025",)
 OTHER_BITS = 0.02  # by which another change of the last bits moves a deviation [m, m/s]
 
 
@@ -32,31 +31,10 @@ class Case(NamedTuple):
     number: int
     group: str = ""
     planner: str = "hilqr"
-    settings: tuple[str, ...] = ()
+    settings: Sequence[str] = ()
 
 
-CASES = (
-    Case("push 1.0 m/s, FR, first stride", "table-6.1", 0),
-    Case("push 1.5 m/s, FR, first stride", "table-6.1", 8),
-    Case("push 1.5 m/s, RL, fourth stride", "table-6.1", 15),
-    Case("push 2.5 m/s", "push-hard", 0),
-    Case("push -2.5 m/s", "push-hard", 5),
-    Case("push 3.0 m/s", "push-hard", 18),
-    Case("drive: turn in place", "drive", 0, "turn in place"),
-    Case("drive: sideways", "drive", 0, "sideways"),
-    Case("terrain: walk, step of 5 cm up", "terrain", 0, "step of 5 cm up"),
-    Case("terrain: trot, boxes of 6 cm", "terrain", 1, "boxes of 6 cm"),
-    Case("terrain: walk, icy patch", "terrain", 0, "icy patch"),
-    Case(
-        "terrain: trot, push on a slope", "terrain", 1, "push of 1.5 m/s on a slope of 15 degrees"
-    ),
-    Case("backflip, pushed", "table-backflip", 0),
-    Case("jump up, pushed", "jumps", 0, "jump up"),
-    Case("push 1.0 m/s, plans 25 ms late", "table-6.1", 2, settings=LATE),
-    Case("push 1.5 m/s, plans 25 ms late", "table-6.1", 10, settings=LATE),
-    Case("push 1.0 m/s, Convex MPC", "table-6.1", 0, planner="convex_mpc"),
-    Case("push 1.0 m/s, Instant QP", "table-6.1", 0, planner="instant_qp"),
-)
+CASES = [Case(**row) for row in read_table(__file__, "behaviour.yaml")]
 
 
 class Outcome(NamedTuple):
@@ -82,46 +60,38 @@ def measure() -> Iterator[Figure]:
         for outcome in run_all(_run, sorted(trials, key=lambda each: -each[1].config.duration)):
             outcomes.append(outcome)
             say(f"behaviour: {len(outcomes)} of {len(CASES)}, {CASES[outcome.case].name}")
-    outcomes.sort()
     passed = sum(outcome.passed for outcome in outcomes)
     yield Figure("behaviour", f"passed of {len(CASES)}", "", passed, "higher")
-    for outcome in outcomes:
-        name = CASES[outcome.case].name
-        yield Figure(
-            "behaviour", name, outcome.unit, outcome.value, "lower", margin=OTHER_BITS,
-            note=outcome.error,
-        )  # fmt: skip
-        yield Figure("behaviour", f"{name}: bits", "", outcome.bits, "equal", exact=True)
+    for number, _, value, unit, bits, error in sorted(outcomes):
+        name = CASES[number].name
+        yield Figure("behaviour", name, unit, value, "lower", margin=OTHER_BITS, note=error)
+        yield Figure("behaviour", f"{name}: bits", "", bits, "equal", exact=True)
 
 
 def _trial(case: Case) -> Trial:
     path = find_file("config", case.suite)
-    groups = parse_suite(path.read_text())
     trials = make_trials(
-        groups, case.planner, "paused", str(path), (*case.settings, AT_ORIGIN)
+        read_suite(path), case.planner, "paused", str(path), (*case.settings, AT_ORIGIN)
     )
     if case.group:
-        return select(trials, [case.group], (), 1, str(path))[case.number].with_threads(1)
+        trials = select(trials, [case.group], (), 1, str(path))
     return trials[case.number].with_threads(1)
 
 
 def _run(numbered: tuple[int, Trial]) -> Outcome:
     """One trial in lock step, with a hash of all its states and commands."""
-    try:
-        return _trial_outcome(*numbered)
-    except BadRequest as error:  # no plan of a motion: the other cases are measured all the same
-        return Outcome(numbered[0], error=str(error))
-
-
-def _trial_outcome(number: int, trial: Trial) -> Outcome:
+    number, trial = numbered
     logging.getLogger("controller").addHandler(logging.NullHandler())
-    digest, run = hashlib.sha256(), LockStep(trial.config)
+    digest = hashlib.sha256()
 
     def add(tick: Tick) -> None:
         for values in (tick.truth.q, tick.truth.v, tick.command.tau):
             digest.update(np.ascontiguousarray(values).tobytes())
 
-    metrics = run.run(add)
+    try:
+        metrics = LockStep(trial.config).run(add)
+    except BadRequest as error:  # no plan of a motion: the other cases are measured all the same
+        return Outcome(number, error=str(error))
     summary: dict[str, Any] = metrics.summary()
     way = summary["displacement_m" if trial.config.is_driven else "distance_m"]
     passed = not metrics.fell and (trial.pass_distance is None or way >= trial.pass_distance)
