@@ -3,30 +3,17 @@
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
-
-class Bench(NamedTuple):
-    """A benchmark of the command line: `run` of a module.
-
-    Attributes:
-        module: its `run` takes nothing and returns a `BenchResult`.
-        description: what it measures, in a few words.
-    """
-
-    module: str
-    description: str
-
-
+# What each measures. The module of its name here has a `run` that returns a `BenchResult`.
 BENCHMARKS = {
-    name: Bench(f"saltus.bench.{name}", description)
-    for name, description in {
-        "planner": "time of one HiLQR iteration and of one iteration of Crocoddyl's FDDP",
-        "tick": "time of one tick of tracker and bridge, by stage",
-        "estimators": "errors and times of every filter on the same sensor readings",
-        "hybrid": "simulation of a bouncing ball, compared with other tools",
-        "a1": "latency from a state of the emulated A1 to its command",
-        "rollouts": "time of a line search on every available rollout backend",
-    }.items()
+    "planner": "time of one HiLQR iteration and of one iteration of Crocoddyl's FDDP",
+    "tick": "time of one tick of tracker and bridge, by stage",
+    "estimators": "errors and times of every filter on the same sensor readings",
+    "hybrid": "simulation of a bouncing ball, compared with other tools",
+    "a1": "latency from a state of the emulated A1 to its command",
+    "rollouts": "time of a line search on every available rollout backend",
 }
+
+
 
 
 class BenchResult(NamedTuple):

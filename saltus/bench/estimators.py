@@ -25,8 +25,8 @@ from estimator.interface import Estimator
 from runtime.checked import Array
 from saltus.bench.catalogue import BenchResult
 from saltus.bench.streams import Recording, Stream, read_recording, record_missing, streams
-from saltus.bench.timing import US, quantiles
 from saltus.common.console import RunProgress
+from saltus.common.timing import US, quantiles
 from saltus.configuration.planners import ESTIMATORS
 from saltus.launch import assembly
 from saltus.metrics.run import squared_errors

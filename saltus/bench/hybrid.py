@@ -25,9 +25,9 @@ from hybrid.options import SimulationOptions
 from hybrid.simulation import simulate
 from hybrid.systems import Array, Mode, System, Transition
 from saltus.bench.catalogue import BenchResult
-from saltus.bench.timing import US, Times, take_turns
 from saltus.common.console import say
 from saltus.common.errors import BadRequest
+from saltus.common.timing import US, Times, take_turns
 
 AGREE = 1e-8  # largest difference of ends [m, m/s] from the compiled ones
 ROUNDS, SEED = 7, 0

@@ -26,9 +26,9 @@ from controller.rollout_planner import reference_policy
 from hybrid.hilqr import Policies, Trajectory, backward_pass
 from robots.robot import load_robot
 from saltus.bench.catalogue import BenchResult
-from saltus.bench.timing import MS, Times, take_turns
 from saltus.common.console import say
 from saltus.common.errors import BadRequest, refusing
+from saltus.common.timing import MS, Times, take_turns
 from studies.a1.systems.planner_cases import (
     THREADS,
     Case,

@@ -18,9 +18,9 @@ from hybrid.hilqr import Policies
 from robots.robot import load_robot
 from robots.rotations import Array
 from saltus.bench.catalogue import BenchResult
-from saltus.bench.timing import MS, take_turns_for
 from saltus.common.console import say
 from saltus.common.processes import cores, processor_name
+from saltus.common.timing import MS, take_turns_for
 from saltus.launch.planners import PROBE_S
 from saltus.serve import server_child
 from sim_bridge.options import ISAAC_GYM_ADDRESS, ServerOptions, WarpOptions

@@ -36,10 +36,10 @@ from runtime.topics import (
     STATE_ESTIMATE,
 )
 from saltus.bench.catalogue import BenchResult
-from saltus.bench.timing import US, Times
 from saltus.common.console import say
+from saltus.common.timing import US, Times
 from saltus.configuration.launch import TICK_S, load_launch
-from saltus.doctor.speed_check import record, time_estimator
+from saltus.doctor.speed_check import record
 from saltus.launch import assembly
 from saltus.launch.lock_step import LockStep
 
@@ -48,7 +48,7 @@ RECORDED_S, WARM_UP = 1.0, 500  # [s], ticks
 TICKS, PLAN_EVERY = 5000, 5
 LOCALHOST = "127.0.0.1"
 WIRE = WIRES["unitree-a1"]
-WHOLE, BARE = "whole tick", "bare system calls"  # stages
+WHOLE, BARE, UPDATE = "whole tick", "bare system calls", "update"  # stages
 
 
 class Walk(NamedTuple):
@@ -74,10 +74,6 @@ class Robot:
         self._frames = StateFrame(EmulatorOptions(), WIRE)
         self._frames.set_motors(np.full(12, SERVO), np.zeros(12, np.bool_))
 
-    @property
-    def period(self) -> int:
-        """Ticks there and back."""
-        return len(self._recorded)
 
     def frame(self, tick: int) -> bytes:
         """What the robot measures in a tick."""
@@ -117,7 +113,6 @@ class PlayedTracker:
         loop: whose `tick` is to be called after each `prepare`.
         bridge: of the loop.
         clock: of the loop.
-        period: ticks after which the walk begins anew.
     """
 
     def __init__(
@@ -127,7 +122,6 @@ class PlayedTracker:
         """Begin with the robot walking."""
         config, self.clock = load_launch("a1-emulated"), clock
         self._robot = robot = Robot(bus, recorded, plans)
-        self.period = robot.period
         options = msgspec.structs.replace(
             config.hardware, tick_unit_s=TICK_S,
             link=LinkOptions(robot_address=LOCALHOST, robot_port=robot.port,
@@ -188,15 +182,12 @@ def run(ticks: int = TICKS) -> BenchResult:
     with tempfile.TemporaryDirectory() as folder, Bus(Endpoints.ipc(Path(folder))) as bus:
         times, counts = _measure(bus, recorded, plans, ticks)
         _measure_bare(ticks, times)
-    update = time_estimator(config, readings)
+    core = assembly.make_estimator(config)
+    for reading in readings:
+        times.call(UPDATE, core.update, reading)
     rows = [_row(name, times) for name in times.seconds]
-    rows.append({
-        "process": "estimator", "stage": "update", "us_p50": update["p50_us"],
-        "us_p99": update["p99_us"], "n": len(readings), "at_most_us_p50": None,
-        "at_most_us_p99": None,
-    })  # fmt: skip
     by_stage = {row["stage"]: row for row in rows}
-    whole, bare, estimator = (by_stage[name] for name in (WHOLE, BARE, "update"))
+    whole, bare, estimator = (by_stage[name] for name in (WHOLE, BARE, UPDATE))
     whole |= {"at_most_us_p50": TARGET_P50_US, "at_most_us_p99": TARGET_P99_US}
     note = (
         f"{ticks} ticks at 1 kHz, a plan every {PLAN_EVERY}; scheduler {granted.scheduler}; "
@@ -267,7 +258,7 @@ def _measure_bare(ticks: int, times: Times) -> None:
 
 def _row(stage: str, times: Times) -> dict[str, Any]:
     return {
-        "process": "tracker", "stage": stage,
+        "process": "estimator" if stage == UPDATE else "tracker", "stage": stage,
         **times.quantiles(stage, US, us_p50=50.0, us_p99=99.0), "n": len(times.seconds[stage]),
         "at_most_us_p50": None, "at_most_us_p99": None,
     }  # fmt: skip

@@ -5,13 +5,13 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from saltus.cli.options import JsonOption
 from saltus.common.console import print_facts, print_json, print_lines, print_table, say
-from saltus.common.errors import BadRequest
+from saltus.common.errors import BadRequest, refusing
 
 if TYPE_CHECKING:
     from saltus.launch.announcement import RunningLaunch
@@ -121,7 +121,9 @@ def film(
     from saltus.film.film import FilmOptions, make_film  # loads the numeric stack
 
     view = None if camera is None else camera_view(camera)
-    options = FilmOptions(view, speed, begin, end, _parse_size(size), fps)
+    with refusing(f"--size {size}", ValueError, remedy="give WIDTHxHEIGHT, such as 960x540"):
+        width, height = (int(side) for side in size.split("x"))
+    options = FilmOptions(view, speed, begin, end, (width, height), fps)
     made = make_film((run, *(beside or ())), output or run / "film.mp4", options)
     if json:
         print_json(made._asdict() | {"file": str(made.file)})
@@ -133,12 +135,6 @@ def film(
     return 0
 
 
-def _parse_size(text: str) -> tuple[int, int]:
-    try:
-        width, height = (int(side) for side in text.split("x"))
-    except ValueError:
-        raise BadRequest(f"--size {text!r}: give WIDTHxHEIGHT, such as 960x540") from None
-    return width, height
 
 
 def report(
@@ -183,39 +179,30 @@ def export(
     json: JsonOption = False,
 ) -> int:
     """Write a recorded run for other tools; Foxglove opens run.mcap itself."""
-    if (csv is None) == (npz is None):
-        raise BadRequest("give one of --csv FOLDER and --npz FILE")
-    result, lines = _arrays(run, csv, npz, topic or [])
-    if json:
-        print_json(result)
-    else:
-        print_lines(lines)
-    return 0
-
-
-def _arrays(
-    run: Path, folder: Path | None, file: Path | None, topics: list[str]
-) -> tuple[dict[str, Any], list[str]]:
     from saltus import open_run
     from saltus.export.arrays import write_csv, write_npz
 
-    recorded = open_run(run)
-    if folder is not None:
-        exported = write_csv(recorded, folder, topics)
+    recorded, topics = open_run(run) if csv or npz else None, topic or []
+    if recorded and csv and not npz:
+        exported = write_csv(recorded, csv, topics)
+    elif recorded and npz and not csv:
+        exported = write_npz(recorded, npz, topics)
     else:
-        assert file is not None
-        exported = write_npz(recorded, file, topics)
+        raise BadRequest("give one of --csv FOLDER and --npz FILE")
     if recorded.cause:
         say(f"{recorded.file} is not complete: {recorded.cause}; what it holds is written")
     for name, count in exported.undecodable.items():
         say(f"{name}: {count} messages do not decode and are left out")
     if exported.left_out:
         say(f"not in CSV, for their shape varies: {', '.join(exported.left_out)}; --npz has them")
-    result = {**vars(exported), "complete": recorded.complete, "cause": recorded.cause}
-    rows = [f"{name}: {count} rows" for name, count in exported.rows.items()]
-    if folder is not None:
-        return result, [f"{folder}/{row.replace(':', '.csv:', 1)}" for row in rows]
-    return result, [f"{file}: {', '.join(rows)}"]
+    if json:
+        print_json({**vars(exported), "complete": recorded.complete, "cause": recorded.cause})
+    elif csv:
+        print_lines([f"{csv}/{name}.csv: {count} rows" for name, count in exported.rows.items()])
+    else:
+        rows = (f"{name}: {count} rows" for name, count in exported.rows.items())
+        print_lines([f"{npz}: {', '.join(rows)}"])
+    return 0
 
 
 def black_box(

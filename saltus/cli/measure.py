@@ -37,7 +37,7 @@ def bench(
         raise BadRequest(f"no benchmark {name!r}; accepted: {', '.join(BENCHMARKS)}")
     if settings and name != SETTABLE:
         raise BadRequest(f"--set: bench {name} has no settings; {SETTABLE} has")
-    result: BenchResult = importlib.import_module(BENCHMARKS[name].module).run(*settings or ())
+    result: BenchResult = importlib.import_module(f"saltus.bench.{name}").run(*settings or ())
     if result.note:
         say(result.note)
     if json:

@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Mapping
 from enum import StrEnum
 from pathlib import Path
-from typing import Annotated, Protocol
+from typing import Annotated
 
 import typer
 
@@ -134,19 +134,10 @@ ModeOption = Annotated[Mode | None, typer.Option(help="How time passes.")]
 _NAME_WIDTH = 22  # columns of a list
 
 
-class Entry(Protocol):
-    """What can be run by its name."""
-
-    @property
-    def description(self) -> str:
-        """In a few words."""
-        ...
-
-
-def print_catalogue(kind: str, entries: Mapping[str, Entry], json: bool) -> int:
-    """List names with a line each; exit status 0."""
+def print_catalogue(kind: str, entries: Mapping[str, str], json: bool) -> int:
+    """List names, each with its description; exit status 0."""
     if json:
-        print_json({kind: {name: entry.description for name, entry in entries.items()}})
+        print_json({kind: entries})
     else:
-        print_lines([f"{name:{_NAME_WIDTH}}{e.description}" for name, e in entries.items()])
+        print_lines([f"{name:{_NAME_WIDTH}}{words}" for name, words in entries.items()])
     return 0

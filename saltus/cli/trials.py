@@ -160,7 +160,8 @@ def study(
     from studies.study import STUDIES, StudyOptions, find
 
     if name is None:
-        return print_catalogue("studies", STUDIES, json)
+        words = {each: found.description for each, found in STUDIES.items()}
+        return print_catalogue("studies", words, json)
     name, found = find(name)
     _check(name, found, trials, seed, full, assignments)
     from studies.runner import run_study  # loads matplotlib

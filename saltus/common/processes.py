@@ -25,9 +25,6 @@ Lock step must not wait for its plans any more; a robot is to sit down.
 """
 
 
-def child_environment() -> dict[str, str]:
-    """The environment of a child, which imports nothing from the current folder."""
-    return os.environ | {"PYTHONSAFEPATH": "1", _CODE: CODE}
 
 
 def refuse_other_code() -> None:
@@ -80,7 +77,8 @@ class Child:
                 stdout=log,
                 stderr=log,
                 start_new_session=True,
-                env=child_environment(),
+                # It imports nothing from the current folder.
+                env=os.environ | {"PYTHONSAFEPATH": "1", _CODE: CODE},
             )
 
     @property

@@ -725,14 +725,14 @@ def changed(config: LaunchConfig, **keys: Any) -> LaunchConfig:
     """
     named = {key: getattr(config, key) for key in ("robot", "reference", "mode")}
     bare = make_config(dict(named), "this launch")
-    own = _difference(msgspec.to_builtins(config), msgspec.to_builtins(bare))
+    own = difference(msgspec.to_builtins(config), msgspec.to_builtins(bare))
     return make_config(named | own | msgspec.to_builtins(keys), "this launch")
 
 
-def _difference(mapping: dict[str, Any], below: dict[str, Any]) -> dict[str, Any]:
+def difference(mapping: dict[str, Any], below: dict[str, Any]) -> dict[str, Any]:
     """The values of a mapping that `below` has not."""
     return {
-        key: _difference(value, below[key])
+        key: difference(value, below[key])
         if isinstance(value, dict) and isinstance(below.get(key), dict) else value
         for key, value in mapping.items() if value != below.get(key, ...)
     }  # fmt: skip

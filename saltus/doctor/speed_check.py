@@ -1,29 +1,17 @@
-"""Timing a call many times."""
+"""Whether this machine is fast enough for plans and ticks in real time."""
 
 import logging
-from collections.abc import Callable, Sequence
-from time import perf_counter
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import msgspec
 import numpy as np
 
 from runtime.messages import SensorReading
-from saltus.configuration.launch import LaunchConfig, load_launch
+from saltus.common.timing import MS, Times
+from saltus.configuration.launch import load_launch
 from saltus.launch import assembly
 from saltus.launch.lock_step import LockStep, Tick
 from saltus.launch.warmup import ensure_compiled
-
-
-def time_calls(call: Callable[[int], Any], count: int) -> dict[str, float]:
-    """Call ``call(k)`` for k = 0, 1, ... and return quantiles of its duration [us]."""
-    durations = np.empty(count)
-    for k in range(count):
-        begin = perf_counter()
-        call(k)
-        durations[k] = perf_counter() - begin
-    p50, p99, p999 = 1e6 * np.percentile(durations, [50.0, 99.0, 99.9])
-    return {"p50_us": float(p50), "p99_us": float(p99), "p999_us": float(p999)}
 
 
 def record(run: LockStep) -> tuple[list[Tick], list[SensorReading]]:
@@ -35,22 +23,6 @@ def record(run: LockStep) -> tuple[list[Tick], list[SensorReading]]:
     return ticks, readings
 
 
-def time_tracker(
-    config: LaunchConfig, ticks: Sequence[Tick], readings: Sequence[SensorReading]
-) -> dict[str, float]:
-    """Quantiles of the time that a tracker of this launch takes for a command [us]."""
-    tracker = assembly.make_tracker(config)
-
-    def call(k: int) -> None:
-        tracker.command(ticks[k].estimate, ticks[k].plan, readings[k].time, readings[k])
-
-    return time_calls(call, len(ticks))
-
-
-def time_estimator(config: LaunchConfig, readings: Sequence[SensorReading]) -> dict[str, float]:
-    """Quantiles of the time that the estimator of this launch takes for an update [us]."""
-    estimator = assembly.make_estimator(config)
-    return time_calls(lambda k: estimator.update(readings[k]), len(readings))
 
 
 # docs/realtime.md: all pushes of table-6.1 are survived with solves of 25 ms, estimates 2 ms old
@@ -90,9 +62,14 @@ def measure(duration: float = WALK_S) -> Speed:
     logging.getLogger("controller").addHandler(logging.NullHandler())  # that it starts is no news
     run = LockStep(config)
     ticks, readings = record(run)
-    p50, p99 = np.percentile(run.solve_ms[-SOLVES:], [50.0, 99.0])
-    tracker, estimator = time_tracker(config, ticks, readings), time_estimator(config, readings)
-    return Speed(float(p50), float(p99), 1e-3 * tracker["p50_us"], 1e-3 * estimator["p50_us"])
+    p50, p99 = np.percentile(run.solve_ms[-SOLVES:], [50.0, 99.0]).tolist()
+    times, tracker = Times(), assembly.make_tracker(config)
+    for tick, each in zip(ticks, readings, strict=True):
+        times.call("command", tracker.command, tick.estimate, tick.plan, each.time, each)
+    estimator = assembly.make_estimator(config)
+    for each in readings:
+        times.call("update", estimator.update, each)
+    return Speed(p50, p99, times.median("command", MS), times.median("update", MS))
 
 
 def verdict(speed: Speed, cores: int) -> tuple[bool, str]:

@@ -134,6 +134,9 @@ class DrivingMetrics:
         """The measures by the names that rows have; None where it is unknown."""
         velocity, yaw_rate = self._error.rmse()
         cost = slip = None
+        moved = 0.0
+        if self._first is not None and self._before is not None:
+            moved = float(np.hypot(*(self._before - self._first)))
         if self._start is not None and self._truth is not None:
             slip = self._truth.foot_slip - self._start.foot_slip
             if self.distance > 0.0:
@@ -144,12 +147,7 @@ class DrivingMetrics:
             "cost_of_transport": cost,
             "foot_slip_m": slip,
             "distance_m": self.distance,
-            "displacement_m": self._displacement(),
+            "displacement_m": moved,
             "max_lateral_deviation_m": None,  # from no straight line
         }
 
-    def _displacement(self) -> float:
-        """Between the first state and the last over the ground [m]."""
-        if self._first is None or self._before is None:
-            return 0.0
-        return float(np.hypot(*(self._before - self._first)))

@@ -121,7 +121,10 @@ class RunRecorder(Recorder):
             return
         try:
             if topic is PLAN:
-                frame = self._write_plan(frame, log_time_ns)
+                plan = self._thinner.thin(decode_viewing(PLAN.message, frame), log_time_ns)
+                self._open.add_plan(self._seen(plan), log_time_ns)
+                if not self._thinner.keeps_all:
+                    frame = encode(plan)
             elif topic is COMMAND:
                 self._open.add_command(decode(COMMAND.message, frame))
             elif topic.name in self._sampled:
@@ -134,8 +137,3 @@ class RunRecorder(Recorder):
         if self._chunk_age.take(log_time_ns):
             self.flush()
 
-    def _write_plan(self, frame: bytes, log_time_ns: int) -> bytes:
-        """Write what the open channels say about a plan; its frame as it is recorded."""
-        plan = self._thinner.thin(decode_viewing(PLAN.message, frame), log_time_ns)
-        self._open.add_plan(self._seen(plan), log_time_ns)
-        return frame if self._thinner.keeps_all else encode(plan)

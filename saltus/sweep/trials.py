@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import copy
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from typing import Annotated, Any, NamedTuple, Self
 
 import msgspec
@@ -13,7 +13,7 @@ from controller.driving.commands import ScriptStep
 from runtime.options import Options, Range, positive
 from saltus.common.errors import BadRequest, refusing
 from saltus.configuration.keys import keys_without_effect
-from saltus.configuration.launch import LaunchConfig, assign, configure, placed
+from saltus.configuration.launch import LaunchConfig, assign, configure, difference, placed
 from saltus.configuration.options import Settings, to_options
 from saltus.launch import assembly
 from sim_bridge.options import SimulationOptions
@@ -130,17 +130,10 @@ def make_trials(
                     **_event_labels(event, seeded, f"{source}: trial {len(trials)}"),
                     **_launch_labels(seeded, random, assignments),
                 }  # fmt: skip
-                trials.append(
-                    Trial(
-                        labels,
-                        group.name,
-                        config_of_trial,
-                        repetition,
-                        group.pass_distance,
-                        group.pass_two_legs,
-                        without_effect=idle,
-                    )
-                )
+                trials.append(Trial(
+                    labels, group.name, config_of_trial, repetition, group.pass_distance,
+                    group.pass_two_legs, without_effect=idle,
+                ))  # fmt: skip
     return trials
 
 
@@ -190,9 +183,6 @@ def select(
     ]
 
 
-def event_kind(event: Perturbation | None) -> str:
-    """The `kind` that suites call an event by."""
-    return UNDISTURBED if event is None else str(type(event).__struct_config__.tag)
 
 
 def _check_assignments(assignments: Sequence[str]) -> None:
@@ -267,12 +257,11 @@ def _event_labels(event: Perturbation | None, config: LaunchConfig, where: str) 
         at = next(iter(assembly.event_times(config)), None)
     if at is not None and at >= config.duration:
         raise BadRequest(f"{where}: at is {at:g} s, and the trial ends at {config.duration:g} s")
-    fields = {} if event is None else _plain(event)
-    by_phase = isinstance(fields.get("at"), dict)
+    fields = {"kind": UNDISTURBED, "at": None} if event is None else _plain(event)
     return {
-        "kind": event_kind(event), "at": at, "value": fields.get("value"),
+        "kind": fields["kind"], "at": at, "value": fields.get("value"),
         "for": fields.get("for"), "every": fields.get("every"),
-        "instant": fields["at"] if by_phase else None,
+        "instant": fields["at"] if isinstance(fields["at"], dict) else None,
     }  # fmt: skip
 
 
@@ -290,7 +279,7 @@ def _launch_labels(
     world, usual = map(_plain, (config.simulation, SimulationOptions()))
     return {
         "reference": config.reference, "reference_from": config.reference_from,
-        "command": command, "simulation": _differences(world | {"seed": usual["seed"]}, usual),
+        "command": command, "simulation": difference(world | {"seed": usual["seed"]}, usual),
         "timing": _plain(config.timing), "duration": config.duration,
         "robot": config.robot, "terrain": _plain(config.terrain),
         "terrain_belief": config.terrain_belief,
@@ -298,17 +287,6 @@ def _launch_labels(
     }  # fmt: skip
 
 
-def _differences(options: Mapping[str, Any], usual: Mapping[str, Any]) -> dict[str, Any]:
-    """The options that are not as usual, those of a section in a mapping of their own."""
-    found = {}
-    for key, value in options.items():
-        if isinstance(value, dict):
-            value = _differences(value, usual[key])
-            if value:
-                found[key] = value
-        elif value != usual[key]:
-            found[key] = value
-    return found
 
 
 def _plain(value: Any) -> Any:

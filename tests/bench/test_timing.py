@@ -2,7 +2,7 @@
 
 import pytest
 
-from saltus.bench.timing import MS, take_turns, take_turns_for
+from saltus.common.timing import MS, take_turns, take_turns_for
 
 
 class Clock:

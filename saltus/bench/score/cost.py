@@ -37,10 +37,10 @@ from runtime.topics import (
 from saltus.bench.planner import StageTimer
 from saltus.bench.score.figures import Figure, least_and_median, pace, time_figure
 from saltus.bench.tick import PlayedTracker, Walk, recorded_walk
-from saltus.bench.timing import Times
 from saltus.common.console import say
 from saltus.common.errors import postponed_interrupt
 from saltus.common.stalls import StallWatch
+from saltus.common.timing import Times
 from saltus.configuration.launch import TICK_S, load_launch
 from saltus.launch import assembly
 from saltus.launch.launcher import LaunchOutcome, launch

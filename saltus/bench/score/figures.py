@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Sequence
+from functools import cache
 from time import process_time
 from typing import NamedTuple
 
@@ -64,11 +65,10 @@ def pace() -> float:
 
     The least of several runs of each loop, in processor time.
     """
-    least = [
-        1e3 * min(_timed(loop) for _ in range(5)) / unit
-        for loop, unit in ((_compute, COMPUTE_MS), (_hop, MEMORY_MS))
-    ]
-    return float(np.sqrt(least[0] * least[1]))
+    links = _links()
+    compute = min(_timed(lambda: _multiply(_STEPS)) for _ in range(5)) / COMPUTE_MS
+    memory = min(_timed(lambda: _chase(links, _HOPS)) for _ in range(5)) / MEMORY_MS
+    return 1e3 * float(np.sqrt(compute * memory))
 
 
 def least_and_median(samples: Sequence[float]) -> tuple[float, float]:
@@ -82,12 +82,6 @@ def _timed(loop: Callable[[], float]) -> float:
     return process_time() - begin
 
 
-def _compute() -> float:
-    return _multiply(_STEPS)
-
-
-def _hop() -> float:
-    return float(_chase(_links(), _HOPS))
 
 
 @njit(cache=True)
@@ -108,16 +102,12 @@ def _chase(links: Links, hops: int) -> int:
     return at
 
 
-_made: list[Links] = []
-
-
+@cache
 def _links() -> Links:
     """One cycle through all entries in a fixed order that no prefetch foresees."""
-    if not _made:
-        order = np.random.default_rng(0).permutation(_ROOM)
-        links = np.empty(_ROOM, np.int64)
-        links[order] = np.roll(order, -1)
-        _chase(links, 10)
-        _multiply(10)
-        _made.append(links)
-    return _made[0]
+    order = np.random.default_rng(0).permutation(_ROOM)
+    links = np.empty(_ROOM, np.int64)
+    links[order] = np.roll(order, -1)
+    _chase(links, 10)
+    _multiply(10)
+    return links

@@ -155,17 +155,16 @@ def test_without_a_name_the_benches_are_listed(capsys):
     assert run(["bench"]) == 0
     lines = capsys.readouterr().out.splitlines()
     assert [line.split()[0] for line in lines] == list(BENCHMARKS)
-    assert all(entry.description in line
-               for line, entry in zip(lines, BENCHMARKS.values(), strict=True))  # fmt: skip
+    assert all(words in line for line, words in zip(lines, BENCHMARKS.values(), strict=True))
     assert run(["bench", "--json"]) == 0
     captured = capsys.readouterr()
     assert captured.out.count("\n") == 1
     assert set(json.loads(captured.out)["benches"]) == set(BENCHMARKS)
 
 
-@pytest.mark.parametrize("entry", BENCHMARKS.values(), ids=BENCHMARKS)
-def test_every_bench_is_where_the_list_says(entry):
-    assert callable(importlib.import_module(entry.module).run)
+@pytest.mark.parametrize("name", BENCHMARKS)
+def test_every_bench_is_in_the_module_of_its_name(name):
+    assert callable(importlib.import_module(f"saltus.bench.{name}").run)
 
 
 @pytest.mark.parametrize(("words", "offered"), [
