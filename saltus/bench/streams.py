@@ -17,7 +17,7 @@ from msgspec.structs import replace
 from numpy.typing import NDArray
 
 from robots.conventions import FOOT_NAMES
-from runtime.checked import Array
+from runtime.checked import Array, layout
 from runtime.messages import SensorReading
 from saltus.common.compiled_code import code_version, fingerprint
 from saltus.common.console import RunProgress, say
@@ -48,10 +48,7 @@ TERRAIN = {
 
 
 # A reading's arrays, and what each row of `Recording.readings` holds after the time.
-FIELDS = {
-    "quaternion_imu_in_world": 4, "angular_velocity_imu": 3, "linear_acceleration_imu": 3,
-    "joint_position": 12, "joint_velocity": 12, "joint_torque": 12, "foot_force": 4,
-}  # fmt: skip
+FIELDS = {name: size for name, (size,) in layout(SensorReading).fixed}
 # The sources that decide what a recording holds. A filter that is not in the loop is none of them:
 # whoever works on one need not record anew.
 SOURCES = (

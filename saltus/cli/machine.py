@@ -4,7 +4,7 @@ import socket
 import time
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -108,11 +108,15 @@ def serve(
             end = time.monotonic() + duration if duration is not None else float("inf")
             report = service_node.run(service, responder, lambda: stop() or time.monotonic() >= end)
             bound = responder.address
-    result = {"backend": backend, "device": service.device, "address": bound} | report
+    result: dict[str, Any] = {"backend": backend, "device": service.device, "address": bound}
+    result |= report
     if json:
         print_json(result)
     else:
-        print_lines([_summary(result)])
+        ms = result["ms"]
+        took = f"; an answer took {ms['p50']:.1f} ms (p99 {ms['p99']:.1f} ms)"
+        asked = f"{result['requests']} requests of {result['clients']} clients"
+        print_lines([f"{asked}, {result['refusals']} refused" + took * bool(result["requests"])])
     return 0
 
 
@@ -129,12 +133,6 @@ def how_to_use(address: str, key_file: Path | None) -> list[str]:
     return lines
 
 
-def _summary(result: dict) -> str:
-    """One line for people."""
-    times = result["ms"]
-    took = f"an answer took {times['p50']:.1f} ms (p99 {times['p99']:.1f} ms)"
-    asked = f"{result['requests']} requests of {result['clients']} clients"
-    return f"{asked}, {result['refusals']} refused" + (f"; {took}" if result["requests"] else "")
 
 
 bridge_app = typer.Typer(help="Bridges from a running launch to other systems.")

@@ -29,9 +29,7 @@ from saltus.common.files import names_in
 from saltus.configuration.motions import motion_names
 
 if TYPE_CHECKING:
-    from hw_bridge.operator.driving import GamepadDevice, KeyDevice
     from saltus.configuration.launch import LaunchConfig
-    from saltus.launch.announcement import RunningLaunch
     from saltus.launch.launcher import LaunchOutcome
 
 
@@ -147,6 +145,7 @@ def drive(
 
     Where no launch is running, launch `sim` and drive it on its page.
     """
+    from hw_bridge.operator.driving import HELP
     from hw_bridge.operator.keyboard import raw_keys
     from runtime.bus import Bus
     from runtime.endpoints import EndpointInUse
@@ -154,14 +153,27 @@ def drive(
     from runtime.topics import COMMAND
     from saltus.launch.announcement import launch_to_drive, running_launches
     from saltus.launch.cores import serve_commands
-    from saltus.launch.driving import LAST_WORDS_S, STANDARD_INPUT, DriveLine
+    from saltus.launch.driving import (
+        LAST_WORDS_S,
+        STANDARD_INPUT,
+        DriveLine,
+        open_gamepad,
+        open_keys,
+    )
     from saltus.launch.driving import drive as publish_commands
 
     if gamepad is None and not running_launches():
         return launch("sim", DriveSource.CLIENT, view=True, json=json)
     running = launch_to_drive()
     serve_commands(running.config)
-    device = _open_device(running, gamepad)
+    sources, how = running.config.sources, f"{HELP}; q ends"
+    if gamepad is not None:
+        device = open_gamepad(sources, gamepad)
+        how = "hold the dead-man trigger and push the sticks; Ctrl-C ends"
+    elif sys.stdin:
+        device = open_keys(running.config)
+    else:  # a shell has closed it: <&-
+        raise BadRequest("standard input is closed: keys come from a terminal; or give --gamepad")
     begin = time.monotonic()
     with StopFlag() as stop, Bus(running.endpoints) as bus, raw_keys(STANDARD_INPUT):
         try:
@@ -171,10 +183,7 @@ def drive(
                 f"the launch of process {running.pid} has a driver already; end that driver first "
                 f"({error.address})"
             ) from error
-        say(
-            f"driving the {running.config.connection} robot of process {running.pid}; "
-            f"{_how(gamepad)}"
-        )
+        say(f"driving the {running.config.connection} robot of process {running.pid}; {how}")
         with DriveLine(running) as line:
             pacer = publish_commands(
                 device, commands.send, lambda: stop() or line.is_over or device.quit, line.show
@@ -190,23 +199,6 @@ def drive(
     return 0
 
 
-def _open_device(launch: RunningLaunch, gamepad: str | None) -> KeyDevice | GamepadDevice:
-    from saltus.launch.driving import open_gamepad, open_keys
-
-    if gamepad is not None:
-        return open_gamepad(launch.config.sources, gamepad)
-    if not sys.stdin:  # None where a shell has closed it: <&-
-        raise BadRequest("standard input is closed: keys come from a terminal; or give --gamepad")
-    return open_keys(launch.config)
-
-
-def _how(gamepad: str | None) -> str:
-    """What to do with keys or gamepad."""
-    from hw_bridge.operator.driving import HELP
-
-    if gamepad is None:
-        return f"{HELP}; q ends"
-    return "hold the dead-man trigger and push the sticks; Ctrl-C ends"
 
 
 def config(

@@ -11,14 +11,14 @@ import numpy as np
 from robots.legs import Legs, foot_positions_in_base
 from robots.rotations import rotation_from_quaternion
 from runtime.checked import Array
-from runtime.messages import PlanOutline, Push
+from runtime.messages import PlanOutline
 from saltus.common.console import RunProgress, say
 from saltus.common.errors import BadRequest, refusing
 from saltus.configuration.launch import TICK_S
 from saltus.film.drawing import CAMERAS, Frames, Job, View, draw_file
 from saltus.launch.assembly import make_script
 from saltus.launch.recorded import RecordedRun
-from sim_bridge.perturbations import BaseForce, MotorBlock, Perturbation
+from sim_bridge.perturbations import BaseForce, MotorBlock
 
 SHOWN_S = 0.6  # of the film: a push that is shorter is shown for so long [s]
 METRES_PER_SPEED, METRES_PER_FORCE = 0.3, 0.004  # length of an arrow [m per m/s], [m per N]
@@ -83,11 +83,20 @@ class Arrow(NamedTuple):
 
 def arrows_of_run(run: RecordedRun) -> list[Arrow]:
     """The pushes of a run, by hand and by its script."""
-    arrows = [_by_hand(time, push) for time, push in run.pushes]
+    arrows = [
+        _arrow(time, time, push.velocity, "m/s" + f", {push.body}" * (push.body != "base"))
+        for time, push in run.pushes
+    ]
     if run.config.kind.simulated:
         occurrences = make_script(run.config).occurrences(round(run.duration / TICK_S))
-        arrows += [_by_script(TICK_S * first, TICK_S * last, event)
-                   for first, last, event in occurrences]  # fmt: skip
+        for first, last, event in occurrences:
+            begin, end = TICK_S * first, TICK_S * last
+            if isinstance(event, MotorBlock):
+                label = f"{begin:.2f} s: motors blocked"
+                arrows.append(Arrow(begin, end, np.zeros(3), label))
+            else:
+                unit = "N" if isinstance(event, BaseForce) else "m/s"
+                arrows.append(_arrow(begin, end, np.array(event.value), unit))
     return arrows
 
 
@@ -105,27 +114,12 @@ def draw_arrows(frames: Frames, times: Array, arrows: list[Arrow], speed: float)
     return frames._replace(arrow=vectors, arrow_label=np.array(labels), caption=np.array(captions))
 
 
-def _by_script(begin: float, end: float, event: Perturbation) -> Arrow:
-    if isinstance(event, MotorBlock):
-        return Arrow(begin, end, np.zeros(3), f"{begin:.2f} s: motors blocked")
-    value, is_force = np.array(event.value), isinstance(event, BaseForce)
-    scale, unit = (METRES_PER_FORCE, "N") if is_force else (METRES_PER_SPEED, "m/s")
-    return Arrow(begin, end, _vector(value, scale), _label(begin, value, unit))
-
-
-def _by_hand(time: float, push: Push) -> Arrow:
-    unit = "m/s" if push.body == "base" else f"m/s, {push.body}"
-    vector = _vector(push.velocity, METRES_PER_SPEED)
-    return Arrow(time, time, vector, _label(time, push.velocity, unit))
-
-
-def _vector(value: Array, scale: float) -> Array:
+def _arrow(begin: float, end: float, value: Array, unit: str) -> Arrow:
+    """The arrow of a push by a velocity or a force (3)."""
     size = float(np.linalg.norm(value))
-    return value * (np.clip(scale * size, *LENGTHS) / size) if size else value
-
-
-def _label(begin: float, value: Array, unit: str) -> str:
-    return f"{begin:.2f} s: {np.linalg.norm(value):.3g} {unit}"
+    scale = METRES_PER_FORCE if unit == "N" else METRES_PER_SPEED
+    vector = value * (np.clip(scale * size, *LENGTHS) / size) if size else value
+    return Arrow(begin, end, vector, f"{begin:.2f} s: {size:.3g} {unit}")
 
 
 MOST_FRAMES = {"mp4": 50_000, "gif": 2_000}  # a GIF's pictures are in memory at once
@@ -182,9 +176,12 @@ def make_film(runs: Sequence[Path], file: Path, options: FilmOptions) -> Film:
     goes_aside = any(abs(x) < abs(y) for each in arrows for x, y, _ in (a.vector for a in each))
     view = options.view or CAMERAS["behind" if goes_aside else "side"]
     jobs, frames = [], []
+    pace = "" if options.speed == 1.0 else f"   {options.speed:g}x"
     for number, (run, pushes) in enumerate(zip(found, arrows, strict=True)):
         config = run.config
-        captions = _captions(run, times, options.speed, named=len(runs) > 1)
+        name = f"{config.planner}   " * (len(runs) > 1)
+        beside = pace + "   estimate" * run.estimated
+        captions = [f"{name}{time:.2f} s{beside}" for time in times]
         shown = frames_of(run, times, captions, config.robot_model.legs)
         frames.append(draw_arrows(shown, times, pushes, options.speed))
         jobs.append(Job(
@@ -246,12 +243,6 @@ def _times(duration: float, options: FilmOptions, most: int) -> Array:
     return begin + step * np.arange(count, dtype=np.float64)
 
 
-def _captions(run: RecordedRun, times: Array, speed: float, named: bool) -> list[str]:
-    """The text of each picture."""
-    name = f"{run.config.planner}   " * named
-    pace = "" if speed == 1.0 else f"   {speed:g}x"
-    source = "   estimate" * run.estimated
-    return [f"{name}{time:.2f} s{pace}{source}" for time in times]
 
 
 def leave_strip(folder: Path) -> None:

@@ -26,7 +26,7 @@ from hw_bridge.emulator.network import RobotSocket
 from hw_bridge.link import Link, RecordedLink, UdpLink
 from hw_bridge.operator.gamepad import Joystick
 from hw_bridge.operator.keyboard import is_attended
-from hw_bridge.options import HardwareOptions, LinkOptions, OperatorOptions, motor_limits
+from hw_bridge.options import HardwareOptions, LinkOptions, motor_limits
 from hw_bridge.wire.layout import Header, wire_of
 from saltus.common.console import say
 from saltus.common.errors import BadRequest, refusing
@@ -111,8 +111,16 @@ def check_at_hand(config: LaunchConfig) -> None:
     Raises:
         BadRequest: one of them cannot; the message says what to do.
     """
-    if config.kind.real and config.hardware.mode == "full":
-        _check_means_to_stop(config.hardware.operator)
+    operator = config.hardware.operator
+    if config.kind.real and config.hardware.mode == "full" and operator.gamepad is None and not (
+        # None where a shell has closed it: <&-
+        operator.keyboard and sys.stdin is not None and is_attended(STANDARD_INPUT)
+    ):  # the robot's own remote does not count: its frames may not carry it (docs/hardware.md)
+        raise BadRequest(
+            "nothing could stop the robot: launch it from a terminal, with "
+            "hardware.operator.keyboard true, or name a gamepad in hardware.operator.gamepad; the "
+            "robot's own remote alone is not enough (docs/hardware.md)"
+        )
     if reaches_robot(config):
         _check_room(black_box_folder(config, Path()), config.hardware.black_box.size_mb)
     if config.drive.source == "gamepad":
@@ -122,9 +130,9 @@ def check_at_hand(config: LaunchConfig) -> None:
     if config.kind.bridged:
         with refusing("hardware.safety", ValueError):
             motor_limits(config.hardware.safety, config.robot_model)
-        if (path := config.hardware.operator.gamepad) is not None:
+        if operator.gamepad is not None:
             with refusing("hardware", ValueError):
-                Joystick(path, "operator.gamepad").close()
+                Joystick(operator.gamepad, "operator.gamepad").close()
 
 
 def _check_transport(config: LaunchConfig) -> None:
@@ -141,32 +149,15 @@ def _check_transport(config: LaunchConfig) -> None:
         open_link(config).close()
 
 
-def _check_means_to_stop(options: OperatorOptions) -> None:
-    """Refuse to move a real robot that neither keys nor a gamepad could stop.
-
-    Its own remote does not count: the robot's frames may not carry it (docs/hardware.md).
-    """
-    # None where a shell has closed it: <&-
-    has_keys = options.keyboard and sys.stdin is not None and is_attended(STANDARD_INPUT)
-    if not has_keys and options.gamepad is None:
-        raise BadRequest(
-            "nothing could stop the robot: launch it from a terminal, with "
-            "hardware.operator.keyboard true, or name a gamepad in hardware.operator.gamepad; the "
-            "robot's own remote alone is not enough (docs/hardware.md)"
-        )
 
 
 def _check_room(folder: Path, size_mb: int) -> None:
     """Raise BadRequest where the disk has no room for the black box of a real robot."""
-    try:
+    remedy = "name another folder in hardware.black_box.folder"
+    with refusing(f"black box: {folder} cannot be used", remedy=remedy):
         folder.mkdir(parents=True, exist_ok=True)
         free, there = shutil.disk_usage(folder).free, segments(folder)
         missing = 1e6 * size_mb - free - sum(file.stat().st_size for file in there)
-    except OSError as error:
-        raise BadRequest(
-            f"black box: {folder} cannot be used ({error.strerror}); name another folder in "
-            "hardware.black_box.folder"
-        ) from error
     if missing > 0:
         raise BadRequest(
             f"black box: {folder} lacks {1e-6 * missing:.0f} MB of room; free them, or set "
