@@ -237,19 +237,12 @@ def launch(
             run = _Run(config, listener, stop, announcer, files, meddle)
             programs = dict.fromkeys(kind.processes, PROGRAM) | dict(modules or {})
             children = [_child(name, config, files, sockets, programs) for name in programs]
+            supervisor = Supervisor(
+                children, kind.finishing, kind.expendable, LASTING, grace_s(config), say,
+                lambda: stop.signals,
+            )  # fmt: skip
             try:
-                with (
-                    operator_keys(config),
-                    Supervisor(
-                        children,
-                        kind.finishing,
-                        kind.expendable,
-                        LASTING,
-                        grace_s(config),
-                        say,
-                        lambda: stop.signals,
-                    ) as supervisor,
-                ):
+                with operator_keys(config), supervisor:
                     with preparing():
                         supervisor.start()
                     with hear_first(config):
@@ -268,21 +261,20 @@ def _conclude(
     config: LaunchConfig, files: RunFolder, run: _Run, deaths: list[Death], interrupted: bool,
 ) -> LaunchOutcome:  # fmt: skip
     """How a launch ended, also as its ``summary.json``."""
-    listener = run.listener
+    recording = run.listener.recording
     reports = {name: files.read_report(name) for name in launched_kind(config).processes}
-    summary = _summary(config, listener, reports, deaths)
+    summary = _summary(config, run.listener, reports, deaths)
     asked = interrupted or run.next is not None
     end = "complete" if run.completed else "interrupted" if asked else "broken"
-    cause = (listener.recording or {"cause": ""})["cause"]
+    cause = recording["cause"] if recording else ""
     problems = find_problems(config, summary, reports, deaths, end, run.stall, cause)
     outcome = LaunchOutcome(summary, deaths, run.completed, interrupted, reports, problems)
     summary |= {"ok": outcome.ok, "problems": [problem._asdict() for problem in problems]}
-    extra = {
-        "completed": outcome.completed, "code": code_version(),
+    files.write_summary(summary | {
+        "completed": run.completed, "code": code_version(),
         "deaths": [death._asdict() for death in deaths], "processes": reports,
-        "recording": listener.recording,
-    }  # fmt: skip
-    files.write_summary(summary | extra)
+        "recording": recording,
+    })  # fmt: skip
     return outcome
 
 
@@ -307,8 +299,6 @@ def _summary(
             "limits": config.limit_profile, "without_doctor": config.hardware.without_doctor,
         }  # fmt: skip
     return summary
-
-
 
 
 def _child(

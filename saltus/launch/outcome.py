@@ -61,15 +61,9 @@ def find_problems(
         recording: why the recording is incomplete; empty where it is whole, or not asked for.
     """
     found = _of_robot(config, summary)
-    found += [
-        LaunchProblem(
-            "hung" if death.hung else "died",
-            f"the {death.name} {'hung' if death.hung else 'died'}",
-            True,
-            f"{death.name}: {death.cause}; {_log(death.name)}",
-        )
-        for death in deaths
-    ]
+    for name, cause, _, hung in deaths:
+        what, detail = "hung" if hung else "died", f"{name}: {cause}; {_log(name)}"
+        found.append(LaunchProblem(what, f"the {name} {what}", True, detail))
     at = f"{summary['simulated_s']:.2f} s of {config.duration:g} s"
     if end == "interrupted":
         found.append(LaunchProblem("interrupted", f"you stopped the launch at {at}"))
@@ -143,8 +137,6 @@ def _at(values: Any, keys: str) -> Any:
     for key in keys.split("."):
         values = values.get(key) if isinstance(values, Mapping) else None
     return values
-
-
 
 
 def _of_process(name: str, report: Report, real_time: bool) -> list[LaunchProblem]:
@@ -347,5 +339,4 @@ def headline(summary: Mapping[str, Any], problems: Sequence[LaunchProblem]) -> F
 
 
 def _quantiles(values: Any, names: tuple[str, ...]) -> dict[str, float | None]:
-    values = values if isinstance(values, dict) else {}
-    return {name: values.get(name) for name in names}
+    return {name: (values or {}).get(name) for name in names}

@@ -313,8 +313,7 @@ def trace_of_run(folder: Path) -> Trace:
         PLAN.name: [recorder.add_plan], LINE_SEARCH.name: [recorder.add_search],
         COMMAND.name: [recorder.add_driver], PUSH.name: [recorder.add_push],
         ROBOT_STATUS.name: [
-            recorder.add_status,
-            lambda s: halts.append(s.time) if s.state != "running" else None,
+            recorder.add_status, lambda s: s.state == "running" or halts.append(s.time),
         ],
     }  # fmt: skip
     for topic, message in messages_of_run(folder):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -23,8 +23,8 @@ class Touchdowns(NamedTuple):
     time: Array  # (K,) of that state [s]
     q: Array  # (K, 19)
     v: Array  # (K, 18)
-    landing: Array  # (K, 4) 1 for a foot that comes down
-    standing: Array  # (K, 4) 1 for a foot that is on the ground already
+    landing: NDArray[Any]  # (K, 4) 1 for a foot that comes down
+    standing: NDArray[Any]  # (K, 4) 1 for a foot that is on the ground already
 
     @staticmethod
     def none() -> Touchdowns:
@@ -48,7 +48,7 @@ class TouchdownFinder:
     def __init__(self, together_s: float = TOGETHER_S) -> None:
         """``together_s``: how much later than the first foot another one may land with it [s]."""
         self._together = together_s - 1e-9  # a foot as late as that lands in the next knot
-        self._rows: list[_Row] = []
+        self._rows: list[Touchdowns] = []  # one each
         self._begun = -np.inf  # when the first foot of the last row landed [s]
         self._before: tuple[float, Array, Array, NDArray[np.bool_]] | None = None
         self._touched = np.zeros(4)  # when each foot was last on the ground [s]
@@ -76,17 +76,9 @@ class TouchdownFinder:
     def _land(self, time: float, landed: NDArray[np.bool_]) -> None:
         if time - self._begun < self._together:
             row = self._rows[-1]
-            row.landing[landed & ~row.standing] = True
+            row.landing[landed > row.standing] = True
             return
         assert self._before is not None
         before, q, v, standing = self._before
-        self._rows.append(_Row(before, q, v, landed.copy(), standing))
+        self._rows.append(Touchdowns(np.array(before), q, v, landed.copy(), standing))
         self._begun = time
-
-
-class _Row(NamedTuple):
-    time: float
-    q: Array
-    v: Array
-    landing: NDArray[np.bool_]
-    standing: NDArray[np.bool_]

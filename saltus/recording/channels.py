@@ -34,23 +34,24 @@ Entity = dict[str, Any]
 _SCHEMAS = msgspec.json.decode(Path(__file__).with_name("schemas.json").read_bytes())
 
 
-def open_channel(topic: str, kind: str) -> OpenChannel:
-    """The channel `topic` of messages whose schema ``schemas.json`` has."""
-    return OpenChannel(topic, kind, msgspec.json.encode(_SCHEMAS[kind]))
-
-
+# Schema of each channel, by topic.
+CHANNELS = {
+    topic: OpenChannel(topic, kind, msgspec.json.encode(_SCHEMAS[kind]))
+    for topic, kind in {
+        "/tf": "foxglove.FrameTransforms",
+        "/robot": "foxglove.SceneUpdate",
+        "/pose/truth": "foxglove.PoseInFrame",
+        "/pose/estimate": "foxglove.PoseInFrame",
+        "/joints": "foxglove.JointStates",
+        "/plan/path": "foxglove.PosesInFrame",
+        "/plan/footholds": "foxglove.SceneUpdate",
+        "/plan/solve": "saltus.Solve",
+        "/tracker": "saltus.Following",
+        "/velocity": "saltus.Motion",
+    }.items()
+}
 WORLD, TRUNK, ESTIMATE = "world", "trunk", "estimate"
 
-TO_TRANSFORMS = open_channel("/tf", "foxglove.FrameTransforms")
-TO_ROBOT = open_channel("/robot", "foxglove.SceneUpdate")
-TO_TRUTH = open_channel("/pose/truth", "foxglove.PoseInFrame")
-TO_ESTIMATE = open_channel("/pose/estimate", "foxglove.PoseInFrame")
-TO_JOINTS = open_channel("/joints", "foxglove.JointStates")
-TO_PATH = open_channel("/plan/path", "foxglove.PosesInFrame")
-TO_FOOTHOLDS = open_channel("/plan/footholds", "foxglove.SceneUpdate")
-TO_SOLVE = open_channel("/plan/solve", "saltus.Solve")
-TO_FOLLOWING = open_channel("/tracker", "saltus.Following")
-TO_MOTION = open_channel("/velocity", "saltus.Motion")
 
 MOTION = ("forward", "left", "yaw_rate", "commanded_forward", "commanded_left",
           "commanded_yaw_rate")  # fmt: skip
@@ -88,17 +89,17 @@ class OpenChannels:
     def add_truth(self, truth: GroundTruth, time_ns: int) -> None:
         """Write the true pose; the robot moves there."""
         if _finite(truth.q, truth.v):
-            self._pose(TO_TRUTH, truth.q, time_ns)
+            self._pose("/pose/truth", truth.q, time_ns)
             self._move_robot(truth, time_ns)
 
     def add_estimate(self, estimate: StateEstimate, time_ns: int) -> None:
         """Write the estimated pose, as a ghost where the truth is known."""
         if not _finite(estimate.q, estimate.v):
             return
-        self._pose(TO_ESTIMATE, estimate.q, time_ns)
+        self._pose("/pose/estimate", estimate.q, time_ns)
         if self._knows_truth:
             base = _transform(WORLD, ESTIMATE, _list(estimate.q[:7]), time_ns)
-            self._write(TO_TRANSFORMS, {"transforms": [base]}, time_ns)
+            self._write("/tf", {"transforms": [base]}, time_ns)
         else:
             self._move_robot(estimate, time_ns)
 
@@ -109,7 +110,7 @@ class OpenChannels:
             named = zip(JOINT_NAMES, _list(rows), strict=True)
             parts = ("position", "velocity", "effort")
             joints = [{"name": name, **dict(zip(parts, row, strict=True))} for name, row in named]
-            self._write(TO_JOINTS, {"timestamp": _time(time_ns), "joints": joints}, time_ns)
+            self._write("/joints", {"timestamp": _time(time_ns), "joints": joints}, time_ns)
 
     def add_plan(self, plan: Plan, time_ns: int) -> None:
         """Write how a plan came about and, where it has knots, its path and footholds."""
@@ -118,13 +119,13 @@ class OpenChannels:
             del self._plans[next(iter(self._plans))]
         solve = {"solve_ms": 1e3 * plan.solve_s, "cost": plan.cost,
                  "iterations": plan.iterations, "status": plan.status}  # fmt: skip
-        self._write(TO_SOLVE, solve, time_ns)
+        self._write("/plan/solve", solve, time_ns)
         if len(plan.inputs) and _finite(plan.states_q):
             poses = [_pose(row) for row in _list(plan.states_q[::PATH_STRIDE, :7])]
             path = {"timestamp": _time(time_ns), "frame_id": WORLD, "poses": poses}
-            self._write(TO_PATH, path, time_ns)
+            self._write("/plan/path", path, time_ns)
             entity = _entity(time_ns, WORLD, "footholds", False, spheres=self._footholds(plan))
-            self._write(TO_FOOTHOLDS, _scene([entity]), time_ns)
+            self._write("/plan/footholds", _scene([entity]), time_ns)
 
     def add_motor_command(self, command: MotorCommand, time_ns: int) -> None:
         """Write what the tracker follows; its plan must be one of the newest."""
@@ -133,20 +134,20 @@ class OpenChannels:
             age_ms = round(1e3 * (command.time - since), 3)
             following = {"plan_id": command.plan_id, "plan_age_ms": age_ms,
                          "status": command.status}  # fmt: skip
-            self._write(TO_FOLLOWING, following, time_ns)
+            self._write("/tracker", following, time_ns)
 
     def _move_robot(self, state: GroundTruth | StateEstimate, time_ns: int) -> None:
         """Write the frames of the links, the velocity and, once, the shapes."""
         if not self._drawn:
             self._drawn = True
-            self._write(TO_ROBOT, _robot(self._body, time_ns, self._knows_truth), time_ns)
+            self._write("/robot", _robot(self._body, time_ns, self._knows_truth), time_ns)
         positions, rotations, _ = self._body.place(state.q)
         rows = _list(np.hstack((positions, rotations[:, [1, 2, 3, 0]]))[1:])
         frames = [_transform(WORLD, link, row, time_ns)
                   for link, row in zip(self._body.links, rows, strict=True)]  # fmt: skip
-        self._write(TO_TRANSFORMS, {"transforms": frames}, time_ns)
+        self._write("/tf", {"transforms": frames}, time_ns)
         motion = dict(zip(MOTION, (*_list(motion_in_heading(state)), *self._command), strict=True))
-        self._write(TO_MOTION, motion, time_ns)
+        self._write("/velocity", motion, time_ns)
 
     def _footholds(self, plan: Plan) -> list[Entity]:
         """Where feet land that are in the air before."""
@@ -156,12 +157,12 @@ class OpenChannels:
             for knot, leg in np.argwhere(np.diff(plan.contacts, axis=0) > 0.5)
         ]
 
-    def _pose(self, channel: OpenChannel, q: Array, time_ns: int) -> None:
+    def _pose(self, channel: str, q: Array, time_ns: int) -> None:
         pose = {"timestamp": _time(time_ns), "frame_id": WORLD, "pose": _pose(_list(q[:7]))}
         self._write(channel, pose, time_ns)
 
-    def _write(self, channel: OpenChannel, message: Entity, time_ns: int) -> None:
-        self._recorder.write_open(channel, msgspec.json.encode(message), time_ns)
+    def _write(self, channel: str, message: Entity, time_ns: int) -> None:
+        self._recorder.write_open(CHANNELS[channel], msgspec.json.encode(message), time_ns)
 
 
 def _finite(*arrays: Array) -> bool:
