@@ -1,10 +1,9 @@
 """The whole stack over UDP to the emulated A1, in real time: how soon a state is answered."""
 
-from typing import Any
 
 from saltus.bench.catalogue import BenchResult
 from saltus.configuration.launch import load_launch
-from saltus.launch.launcher import LaunchOutcome, launch
+from saltus.launch.launcher import launch
 
 LATENCY_AIM_US = 1500.0  # 99 % of states are to be answered sooner
 
@@ -16,17 +15,10 @@ def run() -> BenchResult:
     ratio is its 99 % quantile to the aim.
     """
     outcome = launch(load_launch("a1-emulated"))
-    row = row_of(outcome)
-    p99 = row["answer_us_p99"]
-    return BenchResult([row], p99 / LATENCY_AIM_US)
-
-
-def row_of(outcome: LaunchOutcome) -> dict[str, Any]:
-    """What a launch on the emulated A1 showed."""
     summary = outcome.summary
     robot, tracker, emulator = summary["robot"], summary["tracker"], outcome.reports["emulator"]
     answer = robot["state_to_command_us"]
-    return {
+    row = {
         "ended_well": robot["ended_well"], "cause": robot["cause"], "fell": summary["fell"],
         "walked_s": robot["running_s"], "distance_m": summary["distance_m"],
         "max_lateral_deviation_m": summary["max_lateral_deviation_m"],
@@ -36,3 +28,4 @@ def row_of(outcome: LaunchOutcome) -> dict[str, Any]:
         "emulator_missed": emulator["missed"],
         "solve_ms_p50": summary["planner"]["solve_ms"]["p50"],
     }  # fmt: skip
+    return BenchResult([row], answer["p99"] / LATENCY_AIM_US)

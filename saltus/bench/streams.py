@@ -132,7 +132,8 @@ def streams(*settings: str) -> list[Stream]:
     def of(name: str, duration: float | None = None, *more: str) -> LaunchConfig:
         return _for_recording(load_launch(name, (*settings, *more), "paused", duration))
 
-    terrain = [Stream(name, (_trot_on(group, settings),)) for name, group in TERRAIN.items()]
+    rough = _trials("terrain", settings)
+    terrain = [Stream(name, rough[group, "trot"][:1]) for name, group in TERRAIN.items()]
     flat = [
         Stream("walk", (of("sim", WALK_S),)),
         Stream("trot", (of("trot", WALK_S),)),
@@ -140,7 +141,7 @@ def streams(*settings: str) -> list[Stream]:
             Stream(f"push_{speed:.1f}", tuple(of("push", None, push) for push in _pushes(speed)))
             for speed in PUSHES
         ),
-        Stream("motor_block", _motor_blocks(settings)),
+        Stream("motor_block", sum(_trials("table-6.2", settings).values(), ())),
         Stream("slippery", (of("sim", SLIPPERY_S, f"simulation.friction={SLIPPERY}"),)),
         *(Stream(name, (of("backflip", None, f"reference={name}"),)) for name in FLIGHTS),
     ]
@@ -189,18 +190,15 @@ def _pushes(speed: float) -> list[str]:
     return [f"perturbations=[{at.format(foot, speed)}]" for foot in FOOT_NAMES]
 
 
-def _motor_blocks(settings: Sequence[str]) -> tuple[LaunchConfig, ...]:
-    """The trials of table 6.2, which differ in the sensors' noise."""
-    path = find_file("config", "table-6.2")
-    trials = make_trials(read_suite(path), "hilqr", "paused", str(path), settings)
-    return tuple(_for_recording(trial.config) for trial in trials)
-
-
-def _trot_on(name: str, settings: Sequence[str]) -> LaunchConfig:
-    """The first trot of a group of the suite `terrain`."""
-    path = find_file("config", "terrain")
-    groups = [one for one in read_suite(path) if (one.name, one.reference) == (name, "trot")]
-    return _for_recording(make_trials(groups, "hilqr", "paused", str(path), settings)[0].config)
+def _trials(
+    suite: str, settings: Sequence[str]
+) -> dict[tuple[str, str], tuple[LaunchConfig, ...]]:
+    """The trials of a suite, by group and reference."""
+    path, found = find_file("config", suite), {}
+    for each in read_suite(path):
+        trials = make_trials([each], "hilqr", "paused", str(path), settings)
+        found[each.name, each.reference] = tuple(_for_recording(one.config) for one in trials)
+    return found
 
 
 def _for_recording(config: LaunchConfig) -> LaunchConfig:

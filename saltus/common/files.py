@@ -5,7 +5,7 @@ import os
 import tempfile
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
@@ -104,12 +104,6 @@ def is_file(path: Path) -> bool:
         return False
 
 
-def is_folder(path: Path) -> bool:
-    """Whether there is such a folder; a name that no file system takes is none."""
-    try:
-        return path.is_dir()
-    except (OSError, ValueError):
-        return False
 
 
 def find_file(folder: str, name_or_path: str) -> Path:
@@ -118,19 +112,18 @@ def find_file(folder: str, name_or_path: str) -> Path:
     Raises:
         BadRequest: there is no such file; the message lists the names of ``folder``.
     """
-    path = Path(name_or_path)
+    path, names = Path(name_or_path), names_in(folder)
+    own = data_folder(folder) / f"{name_or_path}.yaml"
     if is_file(path):
         return path
-    if path.suffix not in _SUFFIXES and path.name == name_or_path:
-        path = data_folder(folder) / f"{name_or_path}.yaml"
-        if is_file(path):
-            return path
-    if is_folder(Path(name_or_path)):
-        resolved = Path(name_or_path) / f"{folder}.yaml"  # of a run
-        inside = str(resolved) if is_file(resolved) else "the path of a YAML file"
-        raise BadRequest(f"{name_or_path} is a folder; give {inside} or one of {names_in(folder)}")
-    meant = did_you_mean(name_or_path, [file.stem for file in data_folder(folder).glob("*.yaml")])
+    if path.suffix not in _SUFFIXES and path.name == name_or_path and is_file(own):
+        return own
+    with suppress(OSError, ValueError):  # a name that no file system takes
+        if path.is_dir():
+            resolved = path / f"{folder}.yaml"  # of a run
+            inside = str(resolved) if is_file(resolved) else "the path of a YAML file"
+            raise BadRequest(f"{name_or_path} is a folder; give {inside} or one of {names}")
+    meant = did_you_mean(name_or_path, names.split(", "))
     raise BadRequest(
-        f"no {folder} file {name_or_path!r}{meant}; give the path of a YAML file or one of "
-        f"{names_in(folder)}"
+        f"no {folder} file {name_or_path!r}{meant}; give the path of a YAML file or one of {names}"
     )

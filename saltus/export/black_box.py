@@ -110,7 +110,11 @@ class _Files:
             if frame.log_time_ns < since_ns:
                 continue
             if frame.topic == RUN_TEXT.name:
-                self._add_text(decode(RunText, frame.data))
+                piece = decode(RunText, frame.data)
+                name = piece.file.replace("/", "_")  # no name leads out of the folder
+                with (self._folder / name).open("a") as text:
+                    text.write(piece.text)
+                self.rows[name] += len(piece.text)
             elif frame.topic in found:
                 message = frame.log_time_ns, decode(RobotFrame, frame.data)
                 found[frame.topic].append(message)
@@ -135,11 +139,6 @@ class _Files:
             writer.writerows(zip(*(column for _, column in table), strict=True))
         self.rows[name] += len(whole)
 
-    def _add_text(self, piece: RunText) -> None:
-        name = piece.file.replace("/", "_")  # no name leads out of the folder
-        with (self._folder / name).open("a") as file:
-            file.write(piece.text)
-        self.rows[name] += len(piece.text)
 
 
 def _columns(wire: Wire, records: Records) -> Iterator[tuple[str, list[Any]]]:

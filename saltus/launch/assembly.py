@@ -169,7 +169,10 @@ def check(config: LaunchConfig) -> None:
     if config.kind.simulated and config.simulation.engine != "mujoco":
         make_simulation(config).close()
     if not is_own(config.robot) or config.simulation.motors != MotorOptions():
-        _check_robot(config)
+        from sim_bridge.motors import motor_limits
+
+        with refusing("", ValueError):
+            motor_limits(config.robot_model, config.simulation.motors)
     for name in (config.planner, config.estimator):
         if is_plugin(name):
             load(name)
@@ -177,12 +180,6 @@ def check(config: LaunchConfig) -> None:
         load(check_planner)(config)
 
 
-def _check_robot(config: LaunchConfig) -> None:
-    """Load the robot, and refuse motors that there cannot be."""
-    from sim_bridge.motors import motor_limits
-
-    with refusing("", ValueError):
-        motor_limits(config.robot_model, config.simulation.motors)
 
 
 def make_commands(config: LaunchConfig) -> Commands | None:

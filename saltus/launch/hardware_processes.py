@@ -66,7 +66,7 @@ class EndsSeated:
         self._stop, self._bridge = stop, bridge
         self._ending = self._peer_gone = False
         self._parent = os.getppid()
-        signal.signal(PEER_GONE, self._on_peer_gone)
+        signal.signal(PEER_GONE, lambda *_: setattr(self, "_peer_gone", True))
 
     def __call__(self) -> bool:
         """Whether the robot is off and the loop may end."""
@@ -83,8 +83,6 @@ class EndsSeated:
             self._bridge.end("the planner or the estimator died")
         return self._bridge.is_finished
 
-    def _on_peer_gone(self, *_: object) -> None:
-        self._peer_gone = True
 
 
 def tracker(

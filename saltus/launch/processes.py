@@ -79,7 +79,7 @@ class PlansUntilGone:
     def __init__(self, plans: Subscriber[Plan]) -> None:
         self._plans = plans
         self._gone = False
-        signal.signal(PEER_GONE, self._on_signal)
+        signal.signal(PEER_GONE, lambda *_: setattr(self, "_gone", True))
 
     @property
     def undecodable(self) -> int:
@@ -100,8 +100,6 @@ class PlansUntilGone:
             predicate, timeout_s, lambda: self._gone or (stop is not None and stop())
         )
 
-    def _on_signal(self, *_: object) -> None:
-        self._gone = True
 
 
 def planner(config: LaunchConfig, open_bus: Callable[[], Bus], clock: Clock, stop: Stop) -> Report:

@@ -177,7 +177,11 @@ def warm_planner(config: LaunchConfig) -> None:
 
     Twice as in lock step; in real time, also from a state predicted ahead, and out of time.
     """
-    planner = assembly.make_planner(_patient(config))
+    patient = {  # a rollout server has time to compile what it is asked for first
+        name: msgspec.structs.replace(server, timeout=server.patience)
+        for name, server in (("remote", config.remote), ("isaacgym", config.isaacgym))
+    }
+    planner = assembly.make_planner(msgspec.structs.replace(config, **patient))
     robot = config.robot_model
     q = np.array([0.0, 0.0, robot.stand_height, 0.0, 0.0, 0.0, 1.0, *robot.stand])
     every = assembly.solve_schedule(config).every
@@ -199,13 +203,6 @@ def _compile_planner(config: LaunchConfig) -> None:
         warm_planner(msgspec.structs.replace(config, mode=mode))
 
 
-def _patient(config: LaunchConfig) -> LaunchConfig:
-    """The launch, with time for a rollout server to compile what it is asked for first."""
-    remote, isaacgym = (
-        msgspec.structs.replace(server, timeout=server.patience)
-        for server in (config.remote, config.isaacgym)
-    )
-    return msgspec.structs.replace(config, remote=remote, isaacgym=isaacgym)
 
 
 def _robot(config: LaunchConfig) -> SimulatedRobot:

@@ -325,11 +325,10 @@ def _lacking(subject: Subject, asked: SweepDescription) -> list[str]:
     again = " and ".join(f"`{command}{output}`" for command in asked.commands)
     again = f"run {again or 'the same command again'}: it goes on where it stopped"
     sentences: list[str] = []
-    if subject.unfinished:
-        done = f"{len(subject.trials)} of {subject.expected}"
-        sentences.append(f"{done} requested trials are finished; for the others, {again}.")
-    elif not subject.trials:
-        sentences.append(f"The sweep has no finished trial: {again}.")
+    done = len(subject.trials)
+    if subject.unfinished or not done:
+        sentences.append(f"{done} of {subject.expected or 'the'} requested trials are finished; "
+                         f"for the others, {again}.")  # fmt: skip
     without = sum(trial.trace is None for trial in subject.trials)
     if without:
         sentences.append(

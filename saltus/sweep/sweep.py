@@ -111,7 +111,10 @@ def run_sweep(request: SweepRequest, run: Any = None) -> SweepResult:
     """
     path = find_file("config", request.suite)
     wanted, text = _wanted_trials(request, path)
-    for warning in warnings(_without_effect(wanted)):
+    # Keys that have no effect on any trial: those of one planner are another's not.
+    first, *others = [trial.without_effect for trial in wanted]
+    idle = {key: why for key, why in first.items() if all(key in each for each in others)}
+    for warning in warnings(idle):
         say(f"warning: {warning}")
     jobs = 1 if request.mode == "realtime" else request.jobs or default_jobs(request.cluster)
     run = run or (run_paused if request.mode == "paused" else run_realtime)
@@ -172,10 +175,6 @@ def _wanted_trials(request: SweepRequest, path: Path) -> tuple[list[Trial], str]
     return trials, text
 
 
-def _without_effect(trials: list[Trial]) -> dict[str, str]:
-    """Keys that have no effect on any trial, and why; those of one planner are another's not."""
-    first, *others = [trial.without_effect for trial in trials]
-    return {key: why for key, why in first.items() if all(key in each for each in others)}
 
 
 def _check_engines(trials: list[Trial], jobs: int) -> None:

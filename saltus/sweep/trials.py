@@ -116,7 +116,10 @@ def make_trials(
     Raises:
         BadRequest: an unknown reference or key, or a phase that the reference does not have.
     """
-    _check_assignments(assignments)
+    for assignment in assignments:
+        section = assignment.partition("=")[0].strip().partition(".")[0]
+        if section in _OPTION_FOR:
+            raise BadRequest(f"--set {assignment}: give {_OPTION_FOR[section]} instead")
     trials: list[Trial] = []
     for group in groups:
         config, random, idle = _config(group, planner, mode, source, assignments)
@@ -185,11 +188,6 @@ def select(
 
 
 
-def _check_assignments(assignments: Sequence[str]) -> None:
-    for assignment in assignments:
-        section = assignment.partition("=")[0].strip().partition(".")[0]
-        if section in _OPTION_FOR:
-            raise BadRequest(f"--set {assignment}: give {_OPTION_FOR[section]} instead")
 
 
 def _config(
