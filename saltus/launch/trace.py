@@ -4,7 +4,7 @@ import json
 import math
 import re
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field, fields
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -168,7 +168,7 @@ class TraceRecorder:
             BadRequest: an event names a phase that the reference does not have.
         """
         self._events = event_times(config) if events is None else events
-        self._first_event = min((round(at / TICK_S) for at in self._events), default=None)
+        self._first_event = min((round(at / TICK_S) for at in self._events), default=math.inf)
         self._gait = gait_clock(config)
         self._seen = StartAxes(config).to_local
         self._newest: GroundTruth | None = None
@@ -185,16 +185,39 @@ class TraceRecorder:
 
     def add(self, tick: Tick) -> None:
         """Take what happened in one tick of a run in lock step."""
-        self.add_truth(tick.truth)
-        self.add_command(tick.command)
-        if tick.plan is not None:
-            self.add_plan(tick.plan)
-        if tick.search is not None:
-            self.add_search(tick.search)
+        for message in (tick.truth, tick.command, tick.plan, tick.search):
+            self.take(message)
 
-    def add_truth(self, truth: GroundTruth) -> None:
-        """Take a true state in."""
-        self._newest = truth = self._seen(truth)
+    def take(self, message: Any) -> None:
+        """Take a message in; those that a trace does not need are passed over."""
+        watch = self._goal_watch
+        if isinstance(message, GroundTruth):
+            self._take_truth(self._seen(message))
+        elif isinstance(message, MotorCommand):
+            self._commands[message.status] += 1
+        elif isinstance(message, Plan):
+            self._statuses[message.status] += 1
+            self._solve_ms.append(1e3 * message.solve_s)
+            # A recording keeps the knots of some plans alone.
+            usable = message.status != "failed" and len(message.inputs) > 0
+            if self._plan is None and usable and message.tick > self._first_event:
+                self._plan = self._seen(message)
+        elif isinstance(message, LineSearch):
+            if self._search is None and message.tick > self._first_event:
+                self._search = message
+        elif isinstance(message, Push):
+            # By hand, at the newest state; one that comes again is the same.
+            if self._newest is not None and message.sequence != self._push:
+                self._push = message.sequence
+                self._events = sorted([*self._events, TICK_S * self._newest.tick])
+                self._first_event = round(self._events[0] / TICK_S)
+        elif watch is not None and isinstance(message, Command):
+            watch.offer(message)
+        elif watch is not None and isinstance(message, RobotStatus):
+            watch.note(message)
+
+    def _take_truth(self, truth: GroundTruth) -> None:
+        self._newest = truth
         if self._origin is None:
             self._origin = truth.time - TICK_S * truth.tick
         if truth.tick >= self._due:
@@ -204,41 +227,6 @@ class TraceRecorder:
             goal = self._goal_watch.at(truth.time)
             if not self._goals or goal != self._goals[-1][1]:
                 self._goals.append((truth.time - self._origin, goal))
-
-    def add_push(self, push: Push) -> None:
-        """Note a push by hand at the newest state; one that comes again is the same."""
-        if self._newest is None or push.sequence == self._push:
-            return
-        self._push = push.sequence
-        self._events = sorted([*self._events, TICK_S * self._newest.tick])
-        self._first_event = round(self._events[0] / TICK_S)
-
-    def add_driver(self, command: Command) -> None:
-        """Take in the driver's command."""
-        if self._goal_watch is not None:
-            self._goal_watch.offer(command)
-
-    def add_status(self, status: RobotStatus) -> None:
-        """Take in what a robot's bridge lets it do."""
-        if self._goal_watch is not None:
-            self._goal_watch.note(status)
-
-    def add_command(self, command: MotorCommand) -> None:
-        """Count a motor command."""
-        self._commands[command.status] += 1
-
-    def add_plan(self, plan: Plan) -> None:
-        """Count a plan."""
-        self._statuses[plan.status] += 1
-        self._solve_ms.append(1e3 * plan.solve_s)
-        whole = len(plan.inputs) > 0  # a recording keeps the knots of some plans alone
-        if self._plan is None and plan.status != "failed" and self._sees_event(plan.tick) and whole:
-            self._plan = self._seen(plan)
-
-    def add_search(self, search: LineSearch) -> None:
-        """Take the line search of a solve in."""
-        if self._search is None and self._sees_event(search.tick):
-            self._search = search
 
     def trace(self, solve_ms: Sequence[float] | None = None) -> Trace:
         """What has been taken in.
@@ -260,9 +248,6 @@ class TraceRecorder:
             statuses=dict(self._statuses), commands=dict(self._commands), events=self._events,
             goals=_stack([goal_row(*each) for each in self._goals], 5), **kept,
         )  # fmt: skip
-
-    def _sees_event(self, tick: int) -> bool:
-        return self._first_event is not None and tick > self._first_event
 
 
 def goal_row(since: float, goal: Goal) -> list[float]:
@@ -289,6 +274,9 @@ class RecordedPush(NamedTuple):
     value: list[float]
 
 
+TAKEN = (GROUND_TRUTH, MOTOR_COMMAND, PLAN, LINE_SEARCH, COMMAND, PUSH, ROBOT_STATUS)
+
+
 def trace_of_run(folder: Path) -> Trace:
     """Read the recording of a run.
 
@@ -304,31 +292,28 @@ def trace_of_run(folder: Path) -> Trace:
     first, begin = _first_estimate(folder) if config.kind.bridged else (0, 0.0)
     events = [TICK_S * (push.tick - first) for push in pushes_of_run(folder)]
     recorder = TraceRecorder(config, event_times(config) or events)
-    commands: list[MotorCommand] = []
-    lived: list[float] = []
+    commands, lived = list[MotorCommand](), list[float]()
     halts: list[float] = []  # when a bridge no longer ran the tracker's commands
-    takers: dict[str, list[Callable[[Any], None]]] = {
-        GROUND_TRUTH.name: [recorder.add_truth, lambda truth: lived.append(truth.time)],
-        MOTOR_COMMAND.name: [commands.append],
-        PLAN.name: [recorder.add_plan], LINE_SEARCH.name: [recorder.add_search],
-        COMMAND.name: [recorder.add_driver], PUSH.name: [recorder.add_push],
-        ROBOT_STATUS.name: [
-            recorder.add_status, lambda s: s.state == "running" or halts.append(s.time),
-        ],
-    }  # fmt: skip
-    for topic, message in messages_of_run(folder):
-        own_clock = topic in (COMMAND.name, PUSH.name)  # of its sender
-        if topic in takers and (own_clock or message.time >= begin):
-            if begin and not own_clock:
+    for _, message in messages_of_run(folder, TAKEN):
+        if not isinstance(message, Command | Push):  # those have their senders' own clocks
+            if message.time < begin:
+                continue
+            if begin:
                 message = msgspec.structs.replace(
                     message, tick=message.tick - first, time=message.time - begin
                 )
-            for take in takers[topic]:
-                take(message)
+            if isinstance(message, GroundTruth):
+                lived.append(message.time)
+            if isinstance(message, RobotStatus) and message.state != "running":
+                halts.append(message.time)
+        if isinstance(message, MotorCommand):
+            commands.append(message)
+        else:
+            recorder.take(message)
     end = min([*lived[-1:], *halts], default=0.0)
     for command in commands:
         if lived and lived[0] <= command.time <= end:
-            recorder.add_command(command)
+            recorder.take(command)
     return recorder.trace()
 
 
