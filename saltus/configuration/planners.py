@@ -29,7 +29,6 @@ class PlannerEntry(NamedTuple):
         label: its name for people.
         colour: in pictures.
         factory: ``MODULE:FUNCTION`` that makes it from a `LaunchConfig`.
-        check: ``MODULE:FUNCTION`` that refuses a `LaunchConfig` it cannot run; empty for none.
         rolls_out: it plans by rollouts of the whole robot. It then follows recorded trajectories
             too, not gaits alone, and a plan starts at a knot of the reference after the solve.
     """
@@ -37,26 +36,18 @@ class PlannerEntry(NamedTuple):
     label: str
     colour: str
     factory: str
-    check: str = ""
     rolls_out: bool = False
 
 
 _FACTORIES = "saltus.launch.planners"
 # Colours that stay apart for colour-blind eyes: M. Okabe and K. Ito, Color Universal Design, 2008.
 PLANNERS = {
-    "hilqr": PlannerEntry(
-        "HiLQR MPC", "#0072B2", f"{_FACTORIES}:hilqr", f"{_FACTORIES}:check_rollouts", True
-    ),
+    "hilqr": PlannerEntry("HiLQR MPC", "#0072B2", f"{_FACTORIES}:hilqr", True),
     "convex_mpc": PlannerEntry("Convex MPC", "#D55E00", f"{_FACTORIES}:convex_mpc"),
     "instant_qp": PlannerEntry("Instant QP", "#009E73", f"{_FACTORIES}:instant_qp"),
-    "ilqr_fd": PlannerEntry(
-        "iLQR by differences", "#CC79A7", f"{_FACTORIES}:hilqr", f"{_FACTORIES}:check_rollouts",
-        True,
-    ),
-    "mppi": PlannerEntry(
-        "MPPI", "#56B4E9", f"{_FACTORIES}:mppi", f"{_FACTORIES}:check_rollouts", True
-    ),
-}  # fmt: skip
+    "ilqr_fd": PlannerEntry("iLQR by differences", "#CC79A7", f"{_FACTORIES}:hilqr", True),
+    "mppi": PlannerEntry("MPPI", "#56B4E9", f"{_FACTORIES}:mppi", True),
+}
 _OTHER = "#555555"
 
 

@@ -117,18 +117,15 @@ class Watch:
         """What ``--read-only --json`` prints: counts since the begin, the newest believed frame."""
         with self._lock:
             exchange, now = self._exchange, time.monotonic()
-            header, last = exchange.intake.header, exchange.intake.last
-            unit, configured = exchange.ticks.unit_s, self._options.tick_unit_s
+            last, unit = exchange.intake.last, exchange.ticks.unit_s
+            configured = self._options.tick_unit_s
             fits, tick = judge_unit(unit, configured)
-            return {
+            return exchange.counts() | {
                 "robot": "{} port {}".format(*self._options.link.robot),
-                "frames": exchange.frames, "refused": exchange.refused,
-                "sent": exchange.questions, "seconds": now - self._begin,
-                "rate_hz": exchange.rate_hz,
+                "seconds": now - self._begin, "rate_hz": exchange.rate_hz,
                 "rate_now_hz": self._rate_now(now, exchange.frames),
                 "gap_ms": asdict(exchange.gaps_ms.quantiles()),
-                "header": None if header is None else header._asdict(),
-                "tick_unit_s": unit, "tick_unit_configured_s": configured,
+                "tick_unit_configured_s": configured,
                 "tick": "" if fits or unit is None else tick,
                 "last": None if last is None else _last(last, now),
             }  # fmt: skip

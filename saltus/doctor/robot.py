@@ -341,16 +341,13 @@ def _settle_pass(found: Survey, options: HardwareOptions, checks: list[Check]) -
 
 def _measured(found: Survey) -> dict[str, Any]:
     """What a script or a note wants of the survey; null where nothing was seen."""
-    exchange, fast, slow = found.exchange, found.fast, found.slow
-    header, silences = exchange.intake.header, found.silences
-    counts = np.array([one.state.foot_force for one in fast.replies])
-    return {
-        "frames": exchange.frames, "refused": exchange.refused, "sent": exchange.questions,
+    fast, silences = found.fast, found.silences
+    return found.exchange.counts() | {
         "rate_hz": fast.replies_hz, "questions_hz": fast.questions_hz,
-        "cadence": pattern(fast, slow) if fast.replies else None,
-        "header": None if header is None else header._asdict(),
-        "tick_unit_s": exchange.ticks.unit_s,
-        "foot_force_counts": counts.mean(axis=0) if len(counts) else None,
+        "cadence": pattern(fast, found.slow) if fast.replies else None,
+        "foot_force_counts": (
+            _column(found, "foot_force", 4).mean(axis=0) if fast.replies else None
+        ),
         "silence_borne_s": silences.borne_s if silences.were_tried else None,
         "silence_braked_s": silences.braked_s,
     }  # fmt: skip

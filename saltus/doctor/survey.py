@@ -7,7 +7,7 @@ command without torque takes the motors from the robot's own controller: it has 
 import time
 from collections.abc import Mapping
 from ipaddress import IPv4Address
-from typing import Final, NamedTuple
+from typing import Any, Final, NamedTuple
 
 import numpy as np
 
@@ -122,6 +122,15 @@ class Exchange:
         """Of whole frames, from the first to the last [Hz]."""
         first, last = self._arrivals or (0.0, 0.0)
         return self.gaps_ms.count / (last - first) if last > first else 0.0
+
+    def counts(self) -> dict[str, Any]:
+        """For JSON; null where nothing was seen."""
+        header = self.intake.header
+        return {
+            "frames": self.frames, "refused": self.refused, "sent": self.questions,
+            "header": None if header is None else header._asdict(),
+            "tick_unit_s": self.ticks.unit_s,
+        }  # fmt: skip
 
     def ask(self) -> None:
         """Send the frame without torque once, under the robot's own header once it is known."""

@@ -176,8 +176,8 @@ def check(config: LaunchConfig) -> None:
     for name in (config.planner, config.estimator):
         if is_plugin(name):
             load(name)
-    if check_planner := config.planner_entry.check:
-        load(check_planner)(config)
+    if config.planner_entry.rolls_out:
+        load("saltus.launch.planners:check_rollouts")(config)
 
 
 

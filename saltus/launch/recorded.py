@@ -21,6 +21,15 @@ from runtime.messages import (
     StateCovariance,
     StateEstimate,
 )
+from runtime.topics import (
+    COMMAND,
+    GROUND_TRUTH,
+    PLAN_OUTLINE,
+    ROBOT_STATUS,
+    STATE_COVARIANCE,
+    STATE_ESTIMATE,
+    Topic,
+)
 from saltus.common.errors import BadRequest
 from saltus.configuration.launch import LaunchConfig
 from saltus.launch.assembly import event_times
@@ -64,9 +73,10 @@ def outline_of(plan: Plan) -> PlanOutline:
     return PlanOutline(candidates=np.zeros((0, 1, 3)), **known)
 
 
-KEPT = {
-    "truth": GroundTruth, "estimate": StateEstimate, "plan": PlanOutline,
-    "covariance": StateCovariance, "status": RobotStatus, "command": Command,
+# Of each field of `Instant`.
+WATCHED: dict[str, Topic[Any]] = {
+    "truth": GROUND_TRUTH, "estimate": STATE_ESTIMATE, "plan": PLAN_OUTLINE,
+    "covariance": STATE_COVARIANCE, "status": ROBOT_STATUS, "command": COMMAND,
 }  # fmt: skip
 
 
@@ -121,7 +131,7 @@ class RecordedRun:
             BadRequest: there is none, or one of another version, or one without a state.
         """
         self.config: LaunchConfig = config_of_run(folder)
-        self._tracks: dict[type, _Track] = {kind: _Track() for kind in KEPT.values()}
+        self._tracks: dict[type, _Track] = {each.message: _Track() for each in WATCHED.values()}
         self._finder, self._every = TouchdownFinder(), every_ticks
         self._marks: list[Mark] = []
         self.pushes: list[tuple[float, Push]] = []
@@ -143,7 +153,7 @@ class RecordedRun:
     def at(self, time: float) -> Instant:
         """What was known `time` [s] after the first state."""
         now = self._origin + time
-        return Instant(**{name: self._tracks[kind].at(now) for name, kind in KEPT.items()})
+        return Instant(**{n: self._tracks[each.message].at(now) for n, each in WATCHED.items()})
 
     def _add(self, message: Any) -> None:
         if isinstance(message, Push):

@@ -11,18 +11,9 @@ from runtime.messages import (
     GroundTruth,
     StateEstimate,
 )
-from runtime.topics import (
-    COMMAND,
-    GROUND_TRUTH,
-    PLAN_OUTLINE,
-    ROBOT_STATUS,
-    STATE_COVARIANCE,
-    STATE_ESTIMATE,
-    Topic,
-)
 from saltus.common.heading import motion_in_heading
 from saltus.launch.announcement import RunningLaunch
-from saltus.launch.recorded import Instant
+from saltus.launch.recorded import WATCHED, Instant
 from saltus.recording.reading import StartAxes
 
 
@@ -66,10 +57,6 @@ def velocity_nees(instant: Instant) -> float:
         return float("nan")
 
 
-FIELDS: dict[str, Topic[Any]] = {
-    "truth": GROUND_TRUTH, "estimate": STATE_ESTIMATE, "plan": PLAN_OUTLINE,
-    "covariance": STATE_COVARIANCE, "status": ROBOT_STATUS, "command": COMMAND,
-}  # fmt: skip
 PAIRED = ("truth", "estimate")  # are compared, so they should be of the same tick
 
 
@@ -92,7 +79,7 @@ class LiveFeed:
         if not self._subscribers:
             if not self._launch.is_moving:
                 return None
-            self._subscribers = {n: self._bus.subscriber(t) for n, t in FIELDS.items()}
+            self._subscribers = {n: self._bus.subscriber(t) for n, t in WATCHED.items()}
         before = self._instant.time
         messages = {name: each.newest() for name, each in self._subscribers.items()
                     if name not in PAIRED}  # fmt: skip
