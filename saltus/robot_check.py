@@ -53,14 +53,13 @@ def check_robot(name: str) -> list[Check]:
         "torque": _torque, "simulation": _simulation,
     }  # fmt: skip
     found = [Check("folder", True, about)]
-    return found + [_guarded(what, try_it, robot) for what, try_it in tried.items()]
-
-
-def _guarded(what: str, try_it: Callable[[Robot], tuple[bool, str]], robot: Robot) -> Check:
-    try:
-        return Check(what, *try_it(robot))
-    except Exception as error:  # a check must not die of what it finds
-        return Check(what, False, " ".join(f"{type(error).__name__}: {error}".split()))
+    for what, try_it in tried.items():
+        try:
+            ok, detail = try_it(robot)
+        except Exception as error:  # a check must not die of what it finds
+            ok, detail = False, " ".join(f"{type(error).__name__}: {error}".split())
+        found.append(Check(what, ok, detail))
+    return found
 
 
 def _model(robot: Robot) -> mujoco.MjModel:

@@ -7,6 +7,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
+import msgspec
 import typer
 
 from saltus.cli.options import JsonOption
@@ -196,7 +197,8 @@ def export(
     if exported.left_out:
         say(f"not in CSV, for their shape varies: {', '.join(exported.left_out)}; --npz has them")
     if json:
-        print_json({**vars(exported), "complete": recorded.complete, "cause": recorded.cause})
+        whole = {"complete": recorded.complete, "cause": recorded.cause}
+        print_json(msgspec.to_builtins(exported) | whole)
     elif csv:
         print_lines([f"{csv}/{name}.csv: {count} rows" for name, count in exported.rows.items()])
     else:

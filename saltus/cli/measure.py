@@ -84,7 +84,7 @@ def score(
 
     before, here, begin = board.read_record(), board.environment(), time.monotonic()
     figures = list(_measure(groups))
-    judgements = [board.judge(each, before.get(each[:2]), here) for each in figures]
+    judgements = [board.judge(each, before.get((each.group, each.name)), here) for each in figures]
     rows = [judgement.row() for judgement in judgements]
     for key in board.unmeasured(before, figures):
         say("{}: {}: in the record, and not measured any more".format(*key))
@@ -102,7 +102,8 @@ def _measure(groups: list[str]) -> "Iterator[Figure]":
     """The figures of the groups, in their order."""
     for group in groups:
         say(f"{group}: measuring")
-        yield from importlib.import_module(f"saltus.bench.score.{group}").measure()
+        for figure in importlib.import_module(f"saltus.bench.score.{group}").measure():
+            yield figure._replace(group=group)
 
 
 def _print(rows: list[dict[str, Any]], worse: int, seconds: float, json: bool, code: str) -> None:

@@ -103,10 +103,9 @@ class Key(NamedTuple):
         return f"{text}, or null" if self.null else text
 
 
-def keys_of(kind: type[Any] = LaunchConfig, path: str = "") -> list[Key]:
+def keys_of(kind: type[Any] = LaunchConfig) -> list[Key]:
     """The keys of a class of options that hold a value: its own, then those of its sections."""
-    own = path.count(".")
-    return sorted(_keys(kind, path, _defaults(kind)), key=lambda key: key.key.count(".") > own)
+    return sorted(_keys(kind, "", _defaults(kind)), key=lambda key: "." in key.key)
 
 
 def element_keys(kind: type[Any] = LaunchConfig, path: str = "") -> list[Key]:

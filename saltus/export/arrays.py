@@ -6,10 +6,10 @@ import csv
 import zipfile
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack
-from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
@@ -19,8 +19,7 @@ from saltus.recording.fields import columns_of
 from saltus.recording.run import BY_NAME, Messages, Run
 
 
-@dataclass
-class Exported:
+class Exported(msgspec.Struct):
     """What was written.
 
     Attributes:
@@ -30,10 +29,10 @@ class Exported:
         undecodable: number of messages that do not decode, by topic; of topics that have some.
     """
 
-    files: list[str] = field(default_factory=list)
-    rows: dict[str, int] = field(default_factory=dict)
-    left_out: list[str] = field(default_factory=list)
-    undecodable: dict[str, int] = field(default_factory=dict)
+    files: list[str] = []
+    rows: dict[str, int] = {}
+    left_out: list[str] = []
+    undecodable: dict[str, int] = {}
 
     def messages(self, run: Run, topics: Sequence[str]) -> Iterator[Messages]:
         """Read topic by topic, and count; all that the recording holds where none is named.

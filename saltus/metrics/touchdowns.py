@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from robots.conventions import FOOT_NAMES
 from runtime.checked import Array
 
-TOGETHER_S = 0.01  # feet that land within one of the planner's knots land together
+TOGETHER_S = 0.01 - 1e-9  # feet that land within one of the planner's knots land together
 IN_THE_AIR_S = 0.02  # a foot that left the ground for less has bounced, and does not land anew
 
 
@@ -45,9 +45,8 @@ def feet_of(mask: Array) -> tuple[str, ...]:
 class TouchdownFinder:
     """Takes the states of a run, tick by tick in their order, and keeps its touchdowns."""
 
-    def __init__(self, together_s: float = TOGETHER_S) -> None:
-        """``together_s``: how much later than the first foot another one may land with it [s]."""
-        self._together = together_s - 1e-9  # a foot as late as that lands in the next knot
+    def __init__(self) -> None:
+        """Before the first state."""
         self._rows: list[Touchdowns] = []  # one each
         self._begun = -np.inf  # when the first foot of the last row landed [s]
         self._before: tuple[float, Array, Array, NDArray[np.bool_]] | None = None
@@ -59,7 +58,7 @@ class TouchdownFinder:
         if self._before is None:
             self._touched[:] = time  # a foot that is in the air at first has left it just now
         # Where ticks are missing, nobody knows the state before.
-        elif time - self._before[0] < self._together:
+        elif time - self._before[0] < TOGETHER_S:
             landed = touching & (time - self._touched > IN_THE_AIR_S - 1e-9)
             if landed.any():
                 self._land(time, landed)
@@ -74,7 +73,7 @@ class TouchdownFinder:
         return Touchdowns(*(np.array(column, dtype=np.float64) for column in columns))
 
     def _land(self, time: float, landed: NDArray[np.bool_]) -> None:
-        if time - self._begun < self._together:
+        if time - self._begun < TOGETHER_S:
             row = self._rows[-1]
             row.landing[landed > row.standing] = True
             return

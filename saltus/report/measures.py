@@ -165,19 +165,13 @@ def solve_quantiles(trials: Sequence[TrialRecord]) -> list[float | None]:
 
 def statuses(trials: Sequence[TrialRecord]) -> Counter[str]:
     """Plans by status; from the rows where there are no traces."""
-    total = Counter[str]()
+    total, keys = Counter[str](), {"failed": "plans_failed", "time_limit": "plans_late"}
     for trial in trials:
-        row = trial.row
-        total.update(trial.trace.statuses if trial.trace else {
-            "failed": int(row.get("plans_failed") or 0),
-            "time_limit": int(row.get("plans_late") or 0),
-        })  # fmt: skip
+        known = {status: trial.row.get(key) or 0 for status, key in keys.items()}
+        total.update(trial.trace.statuses if trial.trace else known)
     return total
 
 
 def commands(trials: Sequence[TrialRecord]) -> Counter[str]:
     """Motor commands by status, of the trials with traces."""
-    total = Counter[str]()
-    for trial in trials:
-        total.update(trial.trace.commands if trial.trace else {})
-    return total
+    return sum((Counter(each.trace.commands) for each in trials if each.trace), Counter[str]())

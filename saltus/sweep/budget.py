@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import cache
-from typing import Final, Protocol, Self, runtime_checkable
+from typing import Any, Final
 
 import msgspec
 import numpy as np
 
-from runtime.options import Options
 from saltus.configuration.launch import LaunchConfig
 from saltus.launch.lock_step import LockStep
 
@@ -21,20 +20,12 @@ CLOSE: Final = 0.05  # share of an effort to which it is found
 Measure = Callable[[LaunchConfig], float]
 
 
-@runtime_checkable
-class Scalable(Protocol):
-    """Options of a planner that can work more or less on a plan."""
-
-    def with_effort(self, effort: int) -> Self:
-        """The options at an effort, from 1 on; a larger one takes no less time."""
-        ...
-
-
 class Fit(msgspec.Struct, frozen=True):
     """How a planner works within a budget.
 
     Attributes:
-        effort: see `Scalable`; None of a planner that always does the same work.
+        effort: from 1 on; a larger one takes no less time. None of a planner whose options have no
+            `with_effort`: it always does the same work.
         processor_ms: what a plan takes of the processor, median.
     """
 
@@ -58,7 +49,7 @@ def fit(config: LaunchConfig, budget_ms: float, measure: Measure | None = None) 
         measure: gives the time of a launch's plans, in place of `processor_ms`.
     """
     measure = measure or processor_ms
-    if not isinstance(config.planner_options, Scalable):
+    if not hasattr(config.planner_options, "with_effort"):
         return Fit(None, measure(config))
     time_of = cache(lambda effort: measure(_with_effort(config, effort)))
     low, high = 1, 2
@@ -79,6 +70,5 @@ def processor_ms(config: LaunchConfig) -> float:
 
 
 def _with_effort(config: LaunchConfig, effort: int) -> LaunchConfig:
-    options = config.planner_options
-    assert isinstance(options, Scalable) and isinstance(options, Options)
+    options: Any = config.planner_options
     return config.with_planner_options(options.with_effort(effort))

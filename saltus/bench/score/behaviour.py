@@ -61,11 +61,11 @@ def measure() -> Iterator[Figure]:
             outcomes.append(outcome)
             say(f"behaviour: {len(outcomes)} of {len(CASES)}, {CASES[outcome.case].name}")
     passed = sum(outcome.passed for outcome in outcomes)
-    yield Figure("behaviour", f"passed of {len(CASES)}", "", passed, "higher")
+    yield Figure(f"passed of {len(CASES)}", "", passed, "higher")
     for number, _, value, unit, bits, error in sorted(outcomes):
         name = CASES[number].name
-        yield Figure("behaviour", name, unit, value, "lower", margin=OTHER_BITS, note=error)
-        yield Figure("behaviour", f"{name}: bits", "", bits, "equal", exact=True)
+        yield Figure(name, unit, value, "lower", margin=OTHER_BITS, note=error)
+        yield Figure(f"{name}: bits", "", bits, "equal", exact=True)
 
 
 def _trial(case: Case) -> Trial:

@@ -59,7 +59,6 @@ _OWN = {  # functions of the measurement itself, within a tick
 }  # fmt: skip
 
 
-
 class Meter:
     """Measures from `begin` to `end` of each tick; the first ticks warm up."""
 
@@ -338,13 +337,13 @@ def _ticks() -> Iterator[Figure]:
         run_ticks(name, walk, meter)
         least, median = least_and_median(meter.windows())
         unit = 0.5 * (before + pace())
-        yield time_figure("cost", f"tick: {name}, least", "us", least / unit)
-        yield Figure("cost", f"tick: {name}, median", "us", median / unit, "shown")
+        yield time_figure(f"tick: {name}, least", "us", least / unit)
+        yield Figure(f"tick: {name}, median", "us", median / unit, "shown")
         counts = count_ticks(name, walk)
         for what, count in counts._asdict().items():
             note = "" if count is not None else "strace is not installed"
             yield Figure(
-                "cost", f"tick: {name}, {what.replace('_', ' ')}", "", count, margin=0.5, note=note
+                f"tick: {name}, {what.replace('_', ' ')}", "", count, margin=0.5, note=note
             )
 
 
@@ -369,7 +368,7 @@ def _solves() -> Iterator[Figure]:
     ):
         taken = np.min(np.reshape(times.seconds[stage], (REPEATS, CASES)), axis=0)
         ratio = factor * float(np.median(taken / bare))
-        yield time_figure("cost", f"iteration in {name} over bare stepping", "", ratio)
+        yield time_figure(f"iteration in {name} over bare stepping", "", ratio)
 
 
 def _trial() -> Iterator[Figure]:
@@ -388,8 +387,8 @@ def _trial() -> Iterator[Figure]:
     unit = 0.5 * (before + pace())
     for part, seconds in times.seconds.items():
         steady = len(seconds) * float(np.median(seconds))  # a stall of the host counts as work
-        yield time_figure("cost", f"trial: {part}", "s", steady / unit)
-    yield Figure("cost", "trial: whole", "s", whole / unit, "shown")
+        yield time_figure(f"trial: {part}", "s", steady / unit)
+    yield Figure("trial: whole", "s", whole / unit, "shown")
 
 
 class _Sampler:
@@ -446,10 +445,10 @@ def _real_time() -> Iterator[Figure]:
         least, median = least_and_median(samples)
         if not name.startswith("planner"):
             total += least, median
-        yield Figure("cost", f"1 ms: {name}", "us", least / unit, "shown")
+        yield Figure(f"1 ms: {name}", "us", least / unit, "shown")
     name = "1 ms: all but the planner"
-    yield time_figure("cost", f"{name}, least", "us", float(total[0]) / unit)
-    yield Figure("cost", f"{name}, median", "us", float(total[1]) / unit, "shown")
+    yield time_figure(f"{name}, least", "us", float(total[0]) / unit)
+    yield Figure(f"{name}, median", "us", float(total[1]) / unit, "shown")
     yield from _clock_figures(outcome, other, unit)
 
 
@@ -470,9 +469,9 @@ def _clock_figures(outcome: LaunchOutcome, other: float, unit: float) -> Iterato
         ("readings used", "%", 100.0 * used, "higher", 0.0, 15.0),
         ("missed ticks", "%", 100.0 * ticks["missed"] / max(1, ticks["ticks"]), "lower", 0.0, 1.0),
     ):
-        yield Figure("cost", f"real time: {name}", measure, value, "shown" if busy else better,
+        yield Figure(f"real time: {name}", measure, value, "shown" if busy else better,
                      tolerance, margin, note=note)  # fmt: skip
-    yield Figure("cost", "real time: no fall", "", int(not summary["fell"]), "higher", note=note)
+    yield Figure("real time: no fall", "", int(not summary["fell"]), "higher", note=note)
 
 
 class _OtherLoad:
@@ -509,9 +508,9 @@ def _emulated() -> Iterator[Figure]:
             longest = max(stalls, default=0.0)
             notes.append(f"{robot.get('cause', '')}; longest stall of the host {longest:.0f} ms")
     share = ended / judged if judged else None
-    yield Figure("cost", "a1-emulated: ended well", "",
+    yield Figure("a1-emulated: ended well", "",
                  share, "higher", note="; ".join(notes))  # fmt: skip
-    yield Figure("cost", "a1-emulated: state to command", "us", latency, "shown")
+    yield Figure("a1-emulated: state to command", "us", latency, "shown")
 
 
 def _watched_launch() -> tuple[LaunchOutcome, list[float]]:

@@ -28,7 +28,6 @@ class Figure(NamedTuple):
     """A figure as measured now.
 
     Attributes:
-        group: behaviour, cost, start, library or size.
         name: unique within its group.
         unit: of the value; empty for counts.
         value: None where it could not be measured; then `note` says why.
@@ -38,9 +37,9 @@ class Figure(NamedTuple):
         exact: the value depends on the processor and on libraries to the last bit, and is compared
             only where these are those of the record.
         note: what limits the figure this time.
+        group: behaviour, cost, start, library or size, in whose module it is measured.
     """
 
-    group: str
     name: str
     unit: str
     value: Value
@@ -49,15 +48,14 @@ class Figure(NamedTuple):
     margin: float = 0.0
     exact: bool = False
     note: str = ""
+    group: str = ""
 
 
-def time_figure(group: str, name: str, unit: str, value: float, tolerance: float = NOISE) -> Figure:
+def time_figure(name: str, unit: str, value: float, tolerance: float = NOISE) -> Figure:
     """A processor time; in a crowd of other programs it is shown and not judged."""
     each = os.getloadavg()[0] / (os.cpu_count() or 1)
     note = f"{each:.1f} programs wanted each core" if each > CROWD else ""
-    return Figure(
-        group, name, unit, value, "shown" if note else "lower", tolerance=tolerance, note=note
-    )
+    return Figure(name, unit, value, "shown" if note else "lower", tolerance=tolerance, note=note)
 
 
 def pace() -> float:
@@ -80,8 +78,6 @@ def _timed(loop: Callable[[], float]) -> float:
     begin = process_time()
     loop()
     return process_time() - begin
-
-
 
 
 @njit(cache=True)

@@ -30,17 +30,17 @@ def measure() -> Iterator[Figure]:
         ("saltation matrix of the ball", _saltation_error()),
         ("oscillator through 20 crossings", _oscillator_error()),
     ):
-        yield Figure("library", f"error: {name}", "", error, tolerance=1.0, margin=1e-12)
+        yield Figure(f"error: {name}", "", error, tolerance=1.0, margin=1e-12)
     found, evaluations = _fast_guards()
-    yield Figure("library", "fast guards: events found", "", found, "higher")
-    yield Figure("library", "fast guards: evaluations of the guard", "", evaluations, "equal",
+    yield Figure("fast guards: events found", "", found, "higher")
+    yield Figure("fast guards: evaluations of the guard", "", evaluations, "equal",
                  tolerance=0.02)  # fmt: skip
     met = total = 0
     for name in FAST_STUDIES:
         say(f"library: study {name}")
         criteria = find(name)[1](StudyOptions()).criteria
         met, total = met + sum(each.met for each in criteria), total + len(criteria)
-    yield Figure("library", f"criteria met of {', '.join(FAST_STUDIES)}", "", met, "higher",
+    yield Figure(f"criteria met of {', '.join(FAST_STUDIES)}", "", met, "higher",
                  note="" if met == total else f"of {total}")  # fmt: skip
     say("library: simulations beside SciPy")
     before, result = pace(), run_bench(rounds=3, balls=1000)
@@ -51,8 +51,8 @@ def measure() -> Iterator[Figure]:
         ("batch", "compiled_batch", result.ratio),
         ("one simulation", OURS, result.extra["ratio_one_python_simulation"]),
     ):
-        yield time_figure("library", f"{what}: a trajectory", "us", taken[name], tolerance=0.5)
-        yield Figure("library", f"{what}: SciPy's time over ours", "", ratio, "shown")
+        yield time_figure(f"{what}: a trajectory", "us", taken[name], tolerance=0.5)
+        yield Figure(f"{what}: SciPy's time over ours", "", ratio, "shown")
 
 
 def _ball_error() -> float:

@@ -112,7 +112,10 @@ def _verdict(figure: Figure, entry: Entry | None, environment: str) -> str:
 
 def unmeasured(record: Record, figures: Sequence[Figure]) -> list[Key]:
     """Judged figures of the record whose groups were measured, but not they."""
-    groups, measured = {each.group for each in figures}, {each[:2] for each in figures}
+    groups, measured = (
+        {each.group for each in figures},
+        {(each.group, each.name) for each in figures},
+    )
     return [
         key for key, entry in record.items()
         if key[0] in groups and key not in measured and entry.better != "shown"
@@ -199,8 +202,6 @@ def git(*arguments: str) -> str:
     return subprocess.run(command, capture_output=True, text=True, check=True).stdout.strip()
 
 
-
-
 PAGE = ROOT / "docs" / "score.md"
 _HEAD = """\
 # Scoreboard
@@ -244,5 +245,3 @@ def shown(value: Value) -> str:
     if value is None:
         return "not yet"
     return f"{value:.4g}" if isinstance(value, float) else str(value)
-
-

@@ -37,14 +37,14 @@ def measure() -> Iterator[Figure]:
         ("outside tests", Size(*np.sum(outside, axis=0).tolist())), ("tests", sizes["tests"])
     ):  # fmt: skip
         for what, count in size._asdict().items():
-            yield Figure("size", f"{name}: {what}", "", count, tolerance=GROWTH)
+            yield Figure(f"{name}: {what}", "", count, tolerance=GROWTH)
     for folder, size in sizes.items():
         if folder != "tests":
-            yield Figure("size", f"{folder}: tokens", "", size.tokens, "shown")
+            yield Figure(f"{folder}: tokens", "", size.tokens, "shown")
     if TEST_PHASES.is_file():
         for name, phase in json.loads(TEST_PHASES.read_text())["phases"].items():
             words = name.replace("_", " ")
-            yield Figure("size", f"make test: {words}", "s", phase["wall_s"], "shown")
+            yield Figure(f"make test: {words}", "s", phase["wall_s"], "shown")
 
 
 def sizes_by_folder() -> dict[str, Size]:

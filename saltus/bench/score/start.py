@@ -32,7 +32,7 @@ def measure() -> Iterator[Figure]:
         _processor_s(command, {})  # warms the caches
         before = pace()
         least = min(_processor_s(command, {}) for _ in range(repeats))
-        yield time_figure("start", name, "s", least / (0.5 * (before + pace())))
+        yield time_figure(name, "s", least / (0.5 * (before + pace())))
     say("start: first compilation")
     with tempfile.TemporaryDirectory() as folder:
         before = pace()
@@ -40,12 +40,12 @@ def measure() -> Iterator[Figure]:
         seconds /= 0.5 * (before + pace())
         made = [file.stat().st_size for file in Path(folder).rglob("*.nbc")]
     # Beside other load the compiler takes up to twice the time. What it makes does not vary.
-    yield Figure("start", "first compilation", "s", seconds, "shown")
-    yield Figure("start", "first compilation: functions", "", len(made), tolerance=0.02)
-    yield Figure("start", "first compilation: machine code", "MB", 1e-6 * sum(made), tolerance=0.05)
+    yield Figure("first compilation", "s", seconds, "shown")
+    yield Figure("first compilation: functions", "", len(made), tolerance=0.02)
+    yield Figure("first compilation: machine code", "MB", 1e-6 * sum(made), tolerance=0.05)
     megabytes, packages = _installation()
-    yield Figure("start", "size of an installation", "MB", megabytes, tolerance=0.05)
-    yield Figure("start", "packages of an installation", "", packages, margin=0.5)
+    yield Figure("size of an installation", "MB", megabytes, tolerance=0.05)
+    yield Figure("packages of an installation", "", packages, margin=0.5)
 
 
 def _processor_s(command: Sequence[str], environment: dict[str, str]) -> float:

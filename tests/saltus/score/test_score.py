@@ -19,7 +19,7 @@ def entry(value, better="lower", environment="", goal=None):
 
 
 def verdict(now, before, better="lower", exact=False, environment="", margin=0.0):
-    figure = Figure("cost", "tick", "us", now, better, 0.1, margin, exact)
+    figure = Figure("tick", "us", now, better, 0.1, margin, exact, group="cost")
     recorded = None if before is None else entry(before, better, environment)
     return judge(figure, recorded, HERE).verdict
 
@@ -58,7 +58,7 @@ def test_a_record_keeps_goals_and_takes_over_only_what_is_better_or_accepted(fil
         ("cost", name): entry(value, goal=40.0)._replace(figure=name)
         for name, value in (("gone", 1.0), ("tick", 100.0), ("solve", 5.0), ("bits", "old"))
     }
-    figures = [Figure("cost", name, "us", value, "lower", 0.1) for name, value in now.items()]
+    figures = [Figure(name, "us", value, "lower", 0.1, group="cost") for name, value in now.items()]
     figures[1] = figures[1]._replace(better="shown")  # beside other load
     judgements = [judge(each, record.get((each.group, each.name)), HERE) for each in figures]
     written = record_module.write_record(record, judgements, HERE, ["cost: bits"])
