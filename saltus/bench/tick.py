@@ -12,8 +12,8 @@ from pathlib import Path
 from time import sleep
 from typing import Any, NamedTuple
 
-import msgspec
 import numpy as np
+from msgspec.structs import replace
 
 from controller.tracker_node import TrackerLoop
 from hw_bridge.bridge import Bridge
@@ -62,18 +62,17 @@ class Walk(NamedTuple):
 class Robot:
     """The robot's end of the cable, and the other processes' ends of their topics."""
 
-    def __init__(self, bus: Bus, recorded: list[tuple[SensorReading, StateEstimate]],
-                 plans: list[Plan]) -> None:  # fmt: skip
-        """Play `recorded` and `plans` there and back, so that no joint leaps."""
+    def __init__(self, bus: Bus, walk: Walk) -> None:
+        """Play a walk there and back, so that no joint leaps."""
         self._socket = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
         self._socket.bind((LOCALHOST, 0))
         self._socket.setblocking(False)
         self.port: int = self._socket.getsockname()[1]
-        self._recorded, self._plans = recorded + recorded[::-1], plans + plans[::-1]
+        self._recorded = walk.recorded + walk.recorded[::-1]
+        self._plans = walk.plans + walk.plans[::-1]
         self._estimates_out, self._plans_out = bus.publisher(STATE_ESTIMATE), bus.publisher(PLAN)
         self._frames = StateFrame(EmulatorOptions(), WIRE)
         self._frames.set_motors(np.full(12, SERVO), np.zeros(12, np.bool_))
-
 
     def frame(self, tick: int) -> bytes:
         """What the robot measures in a tick."""
@@ -88,10 +87,10 @@ class Robot:
         self.drain()
         self._socket.sendto(self.frame(tick), to)
         _, estimate = self._recorded[tick % len(self._recorded)]
-        self._estimates_out.send(msgspec.structs.replace(estimate, tick=tick, time=now))
+        self._estimates_out.send(replace(estimate, tick=tick, time=now))
         if tick % PLAN_EVERY == 0:
             plan = self._plans[tick // PLAN_EVERY % len(self._plans)]
-            self._plans_out.send(msgspec.structs.replace(plan, id=tick + 1, tick=tick, time=now))
+            self._plans_out.send(replace(plan, id=tick + 1, tick=tick, time=now))
 
     def drain(self) -> None:
         """Throw the commands away."""
@@ -115,14 +114,11 @@ class PlayedTracker:
         clock: of the loop.
     """
 
-    def __init__(
-        self, bus: Bus, recorded: list[tuple[SensorReading, StateEstimate]], plans: list[Plan],
-        clock: RealTimeClock,
-    ) -> None:  # fmt: skip
+    def __init__(self, bus: Bus, walk: Walk, clock: RealTimeClock) -> None:
         """Begin with the robot walking."""
         config, self.clock = load_launch("a1-emulated"), clock
-        self._robot = robot = Robot(bus, recorded, plans)
-        options = msgspec.structs.replace(
+        self._robot = robot = Robot(bus, walk)
+        options = replace(
             config.hardware, tick_unit_s=TICK_S,
             link=LinkOptions(robot_address=LOCALHOST, robot_port=robot.port,
                              local_address=LOCALHOST, local_port=0),
@@ -177,13 +173,13 @@ def run(ticks: int = TICKS) -> BenchResult:
     """Measure; the ratio is the whole tick's median to the target."""
     say("recording a walk (compiles on the first run)")
     config = load_launch("push", duration=RECORDED_S)
-    readings, recorded, plans = recorded_walk(LockStep(config))
+    walk = recorded_walk(LockStep(config))
     granted = request_realtime(load_launch("a1-emulated").realtime.priority)
     with tempfile.TemporaryDirectory() as folder, Bus(Endpoints.ipc(Path(folder))) as bus:
-        times, counts = _measure(bus, recorded, plans, ticks)
+        times, counts = _measure(bus, walk, ticks)
         _measure_bare(ticks, times)
     core = assembly.make_estimator(config)
-    for reading in readings:
+    for reading in walk.readings:
         times.call(UPDATE, core.update, reading)
     rows = [_row(name, times) for name in times.seconds]
     by_stage = {row["stage"]: row for row in rows}
@@ -198,12 +194,10 @@ def run(ticks: int = TICKS) -> BenchResult:
     return BenchResult(rows, whole["us_p50"] / TARGET_P50_US, note, extra=extra)
 
 
-def _measure(
-    bus: Bus, recorded: list[tuple[SensorReading, StateEstimate]], plans: list[Plan], ticks: int
-) -> tuple[Times, dict[str, int]]:
+def _measure(bus: Bus, walk: Walk, ticks: int) -> tuple[Times, dict[str, int]]:
     """Serve ticks of a bridge that runs."""
     clock, times = RealTimeClock(TICK_S), Times()
-    played = PlayedTracker(bus, recorded, plans, clock)
+    played = PlayedTracker(bus, walk, clock)
     loop = played.loop
     tick, number = times.wrap(WHOLE, loop.tick), 0
     for k in range(1, WARM_UP + 2 * ticks):

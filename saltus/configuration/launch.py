@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Final, Literal, TypeVar
 
 import msgspec
+from msgspec.structs import replace
 
 from controller.driving.commands import CommandScript, ScriptStep
 from controller.gaits import GAITS, STAND
@@ -339,12 +340,10 @@ def within_profile(config: LaunchConfig) -> LaunchConfig:
     command = config.command
     if not isinstance(command, tuple):
         most = GAIT["forward"]
-        command = msgspec.structs.replace(
-            command, velocity_x=min(most, max(-most, command.velocity_x))
-        )
-    return msgspec.structs.replace(
-        config, hardware=msgspec.structs.replace(config.hardware, safety=safety),
-        drive=msgspec.structs.replace(config.drive, **gaits), command=command,
+        command = replace(command, velocity_x=min(most, max(-most, command.velocity_x)))
+    return replace(
+        config, hardware=replace(config.hardware, safety=safety),
+        drive=replace(config.drive, **gaits), command=command,
     )  # fmt: skip
 
 
@@ -369,7 +368,7 @@ def _smaller(limits: Limits, most: Mapping[str, float]) -> Limits:
     """The same limits, those named no larger than `most`; None is the robot's own, above it."""
     own = {name: getattr(limits, name) for name in most}
     lower = {name: most[name] if own[name] is None else min(own[name], most[name]) for name in most}
-    return msgspec.structs.replace(limits, **lower)
+    return replace(limits, **lower)
 
 
 Mode = Literal["paused", "realtime"]
@@ -702,8 +701,8 @@ def placed(config: LaunchConfig, trial: int = 0) -> LaunchConfig:
         return config
     simulation = config.simulation
     start = simulation.start.drawn(simulation.seed, trial)
-    simulation = msgspec.structs.replace(simulation, start=start)
-    return msgspec.structs.replace(config, simulation=simulation)
+    simulation = replace(simulation, start=start)
+    return replace(config, simulation=simulation)
 
 
 def _not_in_estimator(key: str) -> str:

@@ -6,6 +6,7 @@ from collections.abc import Collection
 from typing import Annotated, Any, Literal, NamedTuple, Self
 
 import msgspec
+from msgspec.structs import replace
 
 from controller.planner_options import (
     ConvexMpcOptions,
@@ -113,7 +114,7 @@ class PlannerChoice(Options, frozen=True):
 
     def with_planner_options(self, options: Options) -> Self:
         """The same launch with another section of the planner that runs."""
-        return msgspec.structs.replace(self, **{self.planner: options})
+        return replace(self, **{self.planner: options})
 
     def with_threads(self, threads: int) -> Self:
         """With at most so many threads for rollouts in lock step; the numbers stay the same."""
@@ -255,5 +256,3 @@ CONNECTIONS: dict[Connection, ConnectionKind] = {
     "emulated": _REAL._replace(processes=(*_REAL.processes, "emulator"), real=False, emulated=True),
     "emulator": ConnectionKind(("emulator",), "emulator", emulated=True, planned=False),
 }  # fmt: skip
-
-

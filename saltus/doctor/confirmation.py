@@ -5,7 +5,7 @@ import sys
 from contextlib import suppress
 from pathlib import Path
 
-import msgspec
+from msgspec.structs import replace
 
 from saltus.common.console import say
 from saltus.common.errors import BadRequest
@@ -60,8 +60,8 @@ def confirm_motion(config: LaunchConfig) -> LaunchConfig:
 
 
 def _without_doctor(config: LaunchConfig, typed: bool) -> LaunchConfig:
-    hardware = msgspec.structs.replace(config.hardware, without_doctor=typed)
-    return msgspec.structs.replace(config, hardware=hardware)
+    hardware = replace(config.hardware, without_doctor=typed)
+    return replace(config, hardware=hardware)
 
 
 def _ask(warning: str, word: str) -> None:

@@ -3,8 +3,8 @@
 import logging
 from typing import NamedTuple
 
-import msgspec
 import numpy as np
+from msgspec.structs import replace
 
 from runtime.messages import SensorReading
 from saltus.common.timing import MS, Times
@@ -21,8 +21,6 @@ def record(run: LockStep) -> tuple[list[Tick], list[SensorReading]]:
         readings.append(run.simulation.reading())
         ticks.append(run.step())
     return ticks, readings
-
-
 
 
 # docs/realtime.md: all pushes of table-6.1 are survived with solves of 25 ms, estimates 2 ms old
@@ -56,8 +54,8 @@ def measure(duration: float = WALK_S) -> Speed:
     """
     config = load_launch("sim", duration=duration)
     search = config.hilqr.realtime.without_limit()
-    as_run = msgspec.structs.replace(config.hilqr, paused=search)
-    config = msgspec.structs.replace(config, hilqr=as_run)
+    as_run = replace(config.hilqr, paused=search)
+    config = replace(config, hilqr=as_run)
     ensure_compiled(config)
     logging.getLogger("controller").addHandler(logging.NullHandler())  # that it starts is no news
     run = LockStep(config)

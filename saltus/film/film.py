@@ -5,8 +5,8 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import NamedTuple
 
-import msgspec
 import numpy as np
+from msgspec.structs import replace
 
 from robots.legs import Legs, foot_positions_in_base
 from robots.rotations import rotation_from_quaternion
@@ -188,7 +188,7 @@ def make_film(runs: Sequence[Path], file: Path, options: FilmOptions) -> Film:
             f"film-{number}" if number else "film", options.size, view, ending,
             options.frames_per_second, config.robot, config.terrain, config.simulation.seed,
         ))  # fmt: skip
-    job = msgspec.structs.replace(jobs[0], beside=tuple(jobs[1:]))
+    job = replace(jobs[0], beside=tuple(jobs[1:]))
     with refusing(f"{file}: cannot be written"):
         with RunProgress(len(times), "frames") as progress:
             failure = draw_file(
@@ -241,8 +241,6 @@ def _times(duration: float, options: FilmOptions, most: int) -> Array:
             "(--speed), or name an .mp4"
         )
     return begin + step * np.arange(count, dtype=np.float64)
-
-
 
 
 def leave_strip(folder: Path) -> None:

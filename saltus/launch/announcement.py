@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import Any, NamedTuple, Self
 
 import msgspec
+from msgspec.structs import replace
 
 from runtime.bus import Bus
 from runtime.endpoints import EndpointInUse, Endpoints
@@ -93,7 +94,7 @@ class Announcer:
 
     def update(self, **changes: bool) -> None:
         """Set fields of the announcement that become true; again, nothing."""
-        announcement = msgspec.structs.replace(self._announcement, **changes)
+        announcement = replace(self._announcement, **changes)
         if announcement != self._announcement:
             self._announcement = announcement
             data = msgspec.json.encode(announcement)

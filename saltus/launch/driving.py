@@ -9,7 +9,7 @@ import time
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
-import msgspec
+from msgspec.structs import replace
 
 from controller.options import DriveOptions
 from hw_bridge.operator.driving import (
@@ -94,12 +94,10 @@ def open_gamepad(options: SourceOptions, device: str | None = None) -> GamepadDe
         BadRequest: there is none.
     """
     if device is not None:
-        gamepad = msgspec.structs.replace(options.gamepad, device=device)
-        options = msgspec.structs.replace(options, gamepad=gamepad)
+        gamepad = replace(options.gamepad, device=device)
+        options = replace(options, gamepad=gamepad)
     with refusing("", ValueError):
         return GamepadDevice(options)
-
-
 
 
 def run_process(

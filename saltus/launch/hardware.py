@@ -19,6 +19,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import msgspec
+from msgspec.structs import replace
 
 from hw_bridge.black_box.pipe import PipeWriter
 from hw_bridge.black_box.ring import segments
@@ -66,9 +67,7 @@ def hardware_options(config: LaunchConfig) -> HardwareOptions:
             local_address=emulator.address, local_port=options.link.local_port,
             domain=emulator.domain,
         )  # fmt: skip
-        options = msgspec.structs.replace(
-            options, link=link, tick_unit_s=emulator.tick_unit_s, motions=True
-        )
+        options = replace(options, link=link, tick_unit_s=emulator.tick_unit_s, motions=True)
     return options
 
 
@@ -78,10 +77,8 @@ def with_own_port(config: LaunchConfig) -> LaunchConfig:
     if not config.kind.emulated or emulator.port:
         return config
     port = free_port()
-    emulator = msgspec.structs.replace(
-        emulator, port=port, domain=emulator.domain or 1 + port % MOST_DOMAINS
-    )
-    return msgspec.structs.replace(config, emulator=emulator)
+    emulator = replace(emulator, port=port, domain=emulator.domain or 1 + port % MOST_DOMAINS)
+    return replace(config, emulator=emulator)
 
 
 def reaches_robot(config: LaunchConfig) -> bool:
@@ -112,9 +109,14 @@ def check_at_hand(config: LaunchConfig) -> None:
         BadRequest: one of them cannot; the message says what to do.
     """
     operator = config.hardware.operator
-    if config.kind.real and config.hardware.mode == "full" and operator.gamepad is None and not (
-        # None where a shell has closed it: <&-
-        operator.keyboard and sys.stdin is not None and is_attended(STANDARD_INPUT)
+    if (
+        config.kind.real
+        and config.hardware.mode == "full"
+        and operator.gamepad is None
+        and not (
+            # None where a shell has closed it: <&-
+            operator.keyboard and sys.stdin is not None and is_attended(STANDARD_INPUT)
+        )
     ):  # the robot's own remote does not count: its frames may not carry it (docs/hardware.md)
         raise BadRequest(
             "nothing could stop the robot: launch it from a terminal, with "
@@ -147,8 +149,6 @@ def _check_transport(config: LaunchConfig) -> None:
         open_robot_socket(config).close()
     if config.kind.bridged:
         open_link(config).close()
-
-
 
 
 def _check_room(folder: Path, size_mb: int) -> None:

@@ -7,8 +7,8 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-import msgspec
 import numpy as np
+from msgspec.structs import replace
 
 from controller.gaits import GAITS
 from controller.options import FEASIBLE
@@ -163,7 +163,7 @@ def walk_of(config: LaunchConfig, recorder: str = RECORDER) -> LaunchConfig:
         planner=recorder,
         reference=config.reference,
         command=config.command,
-        tracker=msgspec.structs.replace(config.tracker, command_delay=0.0),  # as its world
+        tracker=replace(config.tracker, command_delay=0.0),  # as its world
         estimator=config.estimator,
         simulation=SimulationOptions(sensors=SensorOptions(noise=0.0)),
         **{name: getattr(config, name) for name in (recorder, config.estimator)},

@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 
 import msgspec
 import numpy as np
+from msgspec.structs import replace
 from numpy.typing import NDArray
 
 from controller.driving.commands import Goal, ScriptClock
@@ -299,9 +300,7 @@ def trace_of_run(folder: Path) -> Trace:
             if message.time < begin:
                 continue
             if begin:
-                message = msgspec.structs.replace(
-                    message, tick=message.tick - first, time=message.time - begin
-                )
+                message = replace(message, tick=message.tick - first, time=message.time - begin)
             if isinstance(message, GroundTruth):
                 lived.append(message.time)
             if isinstance(message, RobotStatus) and message.state != "running":

@@ -18,8 +18,8 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import TYPE_CHECKING, get_args
 
-import msgspec
 import numpy as np
+from msgspec.structs import replace
 
 from robots.conventions import GRAVITY
 from runtime.bus import Publisher
@@ -164,7 +164,7 @@ def warm_emulator(config: LaunchConfig) -> None:
     from hw_bridge.wire.layout import wire_of
     from hw_bridge.wire.low_command import LowCommandEncoder, damping
 
-    options = msgspec.structs.replace(config.emulator, events=())
+    options = replace(config.emulator, events=())
     firmware = Firmware(options, config.robot_model, _robot(config))
     encoder = LowCommandEncoder(wire_of(config.robot_model))
     command = encoder.encode(damping(config.emulator.brake_kd))
@@ -178,10 +178,10 @@ def warm_planner(config: LaunchConfig) -> None:
     Twice as in lock step; in real time, also from a state predicted ahead, and out of time.
     """
     patient = {  # a rollout server has time to compile what it is asked for first
-        name: msgspec.structs.replace(server, timeout=server.patience)
+        name: replace(server, timeout=server.patience)
         for name, server in (("remote", config.remote), ("isaacgym", config.isaacgym))
     }
-    planner = assembly.make_planner(msgspec.structs.replace(config, **patient))
+    planner = assembly.make_planner(replace(config, **patient))
     robot = config.robot_model
     q = np.array([0.0, 0.0, robot.stand_height, 0.0, 0.0, 0.0, 1.0, *robot.stand])
     every = assembly.solve_schedule(config).every
@@ -200,15 +200,13 @@ def warm_planner(config: LaunchConfig) -> None:
 def _compile_planner(config: LaunchConfig) -> None:
     """Warm one up in each mode: whether all is compiled is not asked by mode."""
     for mode in get_args(Mode):
-        warm_planner(msgspec.structs.replace(config, mode=mode))
-
-
+        warm_planner(replace(config, mode=mode))
 
 
 def _robot(config: LaunchConfig) -> SimulatedRobot:
     """The launch's robot, its physics here: a server has one world, which is the launch's own."""
-    here = msgspec.structs.replace(config.simulation, engine="mujoco")
-    return assembly.make_simulation(msgspec.structs.replace(config, simulation=here))
+    here = replace(config.simulation, engine="mujoco")
+    return assembly.make_simulation(replace(config, simulation=here))
 
 
 def _standing(robot: Robot, tick: int) -> SensorReading:

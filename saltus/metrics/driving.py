@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import math
 
-import msgspec
 import numpy as np
+from msgspec.structs import replace
 
 from controller.driving.commands import CommandIntake, CommandScript, Goal
 from robots.conventions import GRAVITY
@@ -29,7 +29,7 @@ class GoalWatch:
         script = config.script
         drive = config.drive
         if script is not None:
-            drive = msgspec.structs.replace(drive, silence=HOLDS_S)
+            drive = replace(drive, silence=HOLDS_S)
         self._script = None
         if script is not None and not config.kind.bridged:
             self._script = CommandScript(script, drive, config.reference)
@@ -150,4 +150,3 @@ class DrivingMetrics:
             "displacement_m": moved,
             "max_lateral_deviation_m": None,  # from no straight line
         }
-

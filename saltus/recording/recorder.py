@@ -4,8 +4,8 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any, Literal
 
-import msgspec
 import numpy as np
+from msgspec.structs import replace
 
 from runtime.messages import DecodeError, Plan, encode
 from runtime.recording import Recorder
@@ -74,16 +74,16 @@ class PlanThinner:
     def keep(self, plan: Plan, share: Share) -> Plan:
         """A plan of which `share` is kept."""
         if share == "head":
-            return msgspec.structs.replace(
+            return replace(
                 plan, states_q=plan.states_q[:1], states_v=plan.states_v[:1],
                 inputs=plan.inputs[:0], gains=plan.gains[:0], contacts=plan.contacts[:0],
             )  # fmt: skip
         if share == "knots" or self._options.gains == "none":
-            return msgspec.structs.replace(plan, gains=np.full_like(plan.gains, np.nan))
+            return replace(plan, gains=np.full_like(plan.gains, np.nan))
         if self._options.gains == "float32":
             # Still float64 on the wire: the zeros that end each number compress away.
             rounded = plan.gains.astype(np.float32).astype(np.float64)
-            return msgspec.structs.replace(plan, gains=rounded)
+            return replace(plan, gains=rounded)
         return plan
 
 
@@ -136,4 +136,3 @@ class RunRecorder(Recorder):
         super().write(topic, frame, log_time_ns)
         if self._chunk_age.take(log_time_ns):
             self.flush()
-

@@ -8,6 +8,7 @@ from typing import Any, Final
 
 import msgspec
 import numpy as np
+from msgspec.structs import replace
 
 from saltus.configuration.launch import LaunchConfig
 from saltus.launch.lock_step import LockStep
@@ -36,8 +37,8 @@ class Fit(msgspec.Struct, frozen=True):
         """The launch at this effort; in lock step, its plans take as long as they did here."""
         if self.effort is not None:
             config = _with_effort(config, self.effort)
-        timing = msgspec.structs.replace(config.timing, solve=1e-3 * self.processor_ms)
-        return msgspec.structs.replace(config, timing=timing)
+        timing = replace(config.timing, solve=1e-3 * self.processor_ms)
+        return replace(config, timing=timing)
 
 
 def fit(config: LaunchConfig, budget_ms: float, measure: Measure | None = None) -> Fit:
@@ -63,7 +64,7 @@ def fit(config: LaunchConfig, budget_ms: float, measure: Measure | None = None) 
 
 def processor_ms(config: LaunchConfig) -> float:
     """Median processor time of a plan in a launch's first steps, undisturbed [ms]."""
-    run = LockStep(msgspec.structs.replace(config, perturbations=(), duration=WALK_S))
+    run = LockStep(replace(config, perturbations=(), duration=WALK_S))
     run.run()
     begun = round(len(run.processor_ms) * START_S / WALK_S)
     return float(np.median(run.processor_ms[begun:]))

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import msgspec
+from msgspec.structs import replace
 
 from saltus.common.compiled_code import LOCK_STEP, code_version
 from saltus.common.console import RunProgress, say
@@ -141,9 +142,7 @@ def prepare(trials: Iterable[Trial]) -> None:
     """
     seen: set[bytes] = set()
     for trial in trials:
-        alike = msgspec.structs.replace(
-            trial.config, perturbations=(), simulation=SimulationOptions()
-        )
+        alike = replace(trial.config, perturbations=(), simulation=SimulationOptions())
         mark = msgspec.json.encode(alike)
         if mark not in seen:
             seen.add(mark)
@@ -173,8 +172,6 @@ def _wanted_trials(request: SweepRequest, path: Path) -> tuple[list[Trial], str]
     if not trials:
         raise BadRequest(f"--trial: {path}: none of these trials is in the groups of --group")
     return trials, text
-
-
 
 
 def _check_engines(trials: list[Trial], jobs: int) -> None:

@@ -8,6 +8,7 @@ from typing import Annotated, Any, NamedTuple, Self
 
 import msgspec
 import numpy as np
+from msgspec.structs import replace
 
 from controller.driving.commands import ScriptStep
 from runtime.options import Options, Range, positive
@@ -124,7 +125,7 @@ def make_trials(
     for group in groups:
         config, random, idle = _config(group, planner, mode, source, assignments)
         for event in group.trials:
-            config = msgspec.structs.replace(config, perturbations=(event,) if event else ())
+            config = replace(config, perturbations=(event,) if event else ())
             for repetition, seeded in enumerate(_seeds(config, group.seeds, random)):
                 config_of_trial = placed(seeded, len(trials))
                 labels = {
@@ -186,10 +187,6 @@ def select(
     ]
 
 
-
-
-
-
 def _config(
     group: Group, planner: str, mode: str, source: str, assignments: Sequence[str]
 ) -> tuple[LaunchConfig, RandomCommand | None, dict[str, str]]:
@@ -242,11 +239,11 @@ def _seeds(
     for seed in range(seeds):
         simulation = config.simulation
         if seeds > 1:
-            simulation = msgspec.structs.replace(simulation, seed=seed)
+            simulation = replace(simulation, seed=seed)
         command = config.command
         if random is not None:
             command = random.script(simulation.seed, config.duration)
-        yield msgspec.structs.replace(config, simulation=simulation, command=command)
+        yield replace(config, simulation=simulation, command=command)
 
 
 def _event_labels(event: Perturbation | None, config: LaunchConfig, where: str) -> Row:
@@ -283,8 +280,6 @@ def _launch_labels(
         "terrain_belief": config.terrain_belief,
         "settings": list(assignments),
     }  # fmt: skip
-
-
 
 
 def _plain(value: Any) -> Any:

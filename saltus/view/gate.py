@@ -19,6 +19,7 @@ from io import BytesIO
 from urllib.parse import parse_qs, urlsplit
 
 import viser
+from viser import ViserServer
 
 from saltus.common.errors import BadRequest
 
@@ -32,7 +33,7 @@ class Browsers:
     A browser on a slow computer would show what was long ago if frames were sent regardless.
     """
 
-    def __init__(self, server: viser.ViserServer, report: Callable[[str], None]) -> None:
+    def __init__(self, server: ViserServer, report: Callable[[str], None]) -> None:
         """Begin; `report` takes one line about a browser that does not answer."""
         self._server, self._report = server, report
         self._silent: set[int] = set()

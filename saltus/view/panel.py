@@ -12,8 +12,7 @@ from typing import Any, Literal, cast
 
 import msgspec
 import numpy as np
-import viser
-from viser import uplot
+from viser import ViserServer, uplot
 
 from controller.gaits import GAITS as REFERENCES
 from controller.planner_options import CostOptions, HilqrSection
@@ -135,7 +134,7 @@ class RunControls:
         asked: it has been asked to.
     """
 
-    def __init__(self, server: viser.ViserServer, launch: RunningLaunch) -> None:
+    def __init__(self, server: ViserServer, launch: RunningLaunch) -> None:
         """Begin with what the launch has."""
         self.asked, self._launch = False, launch
         gui, config = server.gui, launch.config
@@ -177,7 +176,7 @@ SHIFTED = {",": "arrowleft", ".": "arrowright"}  # keys that the page takes with
 GAITS = {"stand": "1", "walk": "2", "trot": "3", "bound": "4", "auto": "5"}
 
 
-def add_visibility(server: viser.ViserServer, scene: Scene) -> None:
+def add_visibility(server: ViserServer, scene: Scene) -> None:
     """Check boxes of what is drawn."""
     labels = {
         "follow": "camera follows", "estimate": "estimate (ghost)", "plan": "plan: path, footholds",
@@ -193,7 +192,7 @@ class PushControls:
     """Pushes of the simulated robot, by a button or by dragging a link of it."""
 
     def __init__(
-        self, server: viser.ViserServer, levers: Levers, scene: Scene,
+        self, server: ViserServer, levers: Levers, scene: Scene,
         heading: Callable[[], float],
     ) -> None:  # fmt: skip
         """`heading` of the robot [rad]: directions of the button are the robot's own."""
@@ -228,7 +227,7 @@ class PushControls:
             self._levers.push(cast(Body, body), velocity)
 
 
-def add_pad(server: viser.ViserServer, levers: Levers) -> None:
+def add_pad(server: ViserServer, levers: Levers) -> None:
     """Buttons and keys of the page that do what the keys of `saltus drive` do."""
     gui, press = server.gui, levers.pad.press
     gui.add_markdown("Keys: arrows, with shift sideways; i k j l; 0 stand; 1 to 5 gait.")
@@ -247,7 +246,7 @@ def add_pad(server: viser.ViserServer, levers: Levers) -> None:
     height.on_click(lambda event: press("+" if event.target.value == "higher" else "-"))
 
 
-def add_time(server: viser.ViserServer, levers: Levers, first: float) -> None:
+def add_time(server: ViserServer, levers: Levers, first: float) -> None:
     """Pause, single steps and slow motion of a run in lock step that begins at a speed `first`."""
     gui, speeds = server.gui, SPEEDS | {f"{first:g}": first}
     names = sorted(speeds, key=lambda name: speeds[name])
@@ -269,7 +268,7 @@ def add_time(server: viser.ViserServer, levers: Levers, first: float) -> None:
 class TuningControls:
     """Cost weights and step sizes of the planner, and a launch file that keeps them."""
 
-    def __init__(self, server: viser.ViserServer, levers: Levers, config: LaunchConfig) -> None:
+    def __init__(self, server: ViserServer, levers: Levers, config: LaunchConfig) -> None:
         """Begin with what the launch has."""
         self._levers, self._config = levers, config
         self._section = config.solver or config.hilqr
@@ -341,7 +340,7 @@ PLOTS = {
 class Plots:
     """The last ten seconds of each measure."""
 
-    def __init__(self, server: viser.ViserServer) -> None:
+    def __init__(self, server: ViserServer) -> None:
         """Add the plots where the caller's container is."""
         self._measures: deque[Measures] = deque(maxlen=round(60 * SPAN_S))
         self._due = 0.0
@@ -389,7 +388,7 @@ class TimeLine:
         time: since the first state [s].
     """
 
-    def __init__(self, server: viser.ViserServer, run: RecordedRun) -> None:
+    def __init__(self, server: ViserServer, run: RecordedRun) -> None:
         """Begin at the first state, playing."""
         self.time = 0.0
         self._run, self._due = run, 0.0

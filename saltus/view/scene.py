@@ -14,6 +14,7 @@ import trimesh
 import viser
 from mujoco import mjtGeom
 from numpy.typing import NDArray
+from viser import ViserServer
 
 from robots.conventions import FOOT_NAMES
 from robots.robot import Robot as RobotModel
@@ -73,7 +74,7 @@ class Links:
 class Robot(Links):
     """One robot in colour."""
 
-    def __init__(self, server: viser.ViserServer, name: str, kinematics: Kinematics) -> None:
+    def __init__(self, server: ViserServer, name: str, kinematics: Kinematics) -> None:
         """Add it below the node `name`."""
         super().__init__(kinematics)
         for links, mesh in parts_of(kinematics.model, FEET, LOOKS):
@@ -100,7 +101,7 @@ class Ghosts(Links):
     """Several robots in plain colours that one can look through."""
 
     def __init__(
-        self, server: viser.ViserServer, name: str, kinematics: Kinematics,
+        self, server: ViserServer, name: str, kinematics: Kinematics,
         colours: list[tuple[int, int, int]], opacities: list[float],
     ) -> None:  # fmt: skip
         """Add a robot for each colour and opacity below the node `name`."""
@@ -155,7 +156,7 @@ STONE, ICE = (178, 184, 194), (150, 200, 230)
 PATCH_THICKNESS = 0.002  # [m]
 
 
-def add_ground(server: viser.ViserServer, name: str, ground: Ground) -> None:
+def add_ground(server: ViserServer, name: str, ground: Ground) -> None:
     """Add what stands on the floor, below the node `name`."""
     stones = zip(ground.centre, 2.0 * ground.half, ground.rotation, strict=True)
     boxes = [(STONE, *each) for each in stones]
@@ -173,7 +174,7 @@ def add_ground(server: viser.ViserServer, name: str, ground: Ground) -> None:
         _add_grid(server, f"{name}/grid", ground)
 
 
-def _add_grid(server: viser.ViserServer, name: str, ground: Ground) -> None:
+def _add_grid(server: ViserServer, name: str, ground: Ground) -> None:
     rows, columns = ground.grid.shape
     i, j = np.divmod(np.arange(rows * columns), columns)
     x, y = ground.grid_origin
@@ -216,7 +217,7 @@ class Scene:
     """Draws instants; what did not change is not sent again."""
 
     def __init__(
-        self, server: viser.ViserServer, robot: RobotModel, slope: float = 0.0,
+        self, server: ViserServer, robot: RobotModel, slope: float = 0.0,
         speed: float = math.nan,
         ground: Ground | None = None,
     ) -> None:  # fmt: skip

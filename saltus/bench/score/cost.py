@@ -217,7 +217,7 @@ def count_ticks(name: str, walk: Walk) -> Counts:
 def _run_tracker(walk: Walk, meter: Meter, bus: Bus) -> None:
     clock = SteppedClock()
     with clock.step_time():  # from the first frame on, by which the bridge sets its clock
-        played = PlayedTracker(bus, walk.recorded, walk.plans, clock)
+        played = PlayedTracker(bus, walk, clock)
         while not meter.done:
             tick = clock.wait_tick()
             played.prepare(tick + 1)
