@@ -26,6 +26,7 @@ from controller.rollout_planner import reference_policy
 from hybrid.hilqr import Policies, Trajectory, backward_pass
 from robots.robot import load_robot
 from saltus.bench.catalogue import BenchResult
+from saltus.common.compiled_code import ROOT
 from saltus.common.console import say
 from saltus.common.errors import BadRequest, refusing
 from saltus.common.timing import MS, Times, take_turns
@@ -46,8 +47,7 @@ TIMEOUT_S = 120.0  # longest wait for one answer [s]
 
 def peer_folder() -> Path:
     """Where `make peers` puts it: in the checkout, or in the working folder of an installation."""
-    checkout = Path(__file__).parents[2]
-    return (checkout if (checkout / "Makefile").is_file() else Path.cwd()) / ".venv-peers"
+    return (ROOT if (ROOT / "Makefile").is_file() else Path.cwd()) / ".venv-peers"
 
 
 def peer_python(folder: Path) -> Path:

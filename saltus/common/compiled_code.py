@@ -179,12 +179,11 @@ def code_version(patterns: tuple[str, ...] = ALL) -> str:
     Args:
         patterns: of the files that count, relative to the folder of the packages.
     """
-    root = Path(__file__).parents[2]
-    paths = {path for pattern in patterns for path in root.glob(pattern)}
+    paths = {path for pattern in patterns for path in ROOT.glob(pattern)}
     digest = hashlib.sha256()
     for path in sorted(paths):
         if path.suffix in SUFFIXES:
-            digest.update(str(path.relative_to(root)).encode() + b"\0" + path.read_bytes())
+            digest.update(str(path.relative_to(ROOT)).encode() + b"\0" + path.read_bytes())
     return f"{__version__}+{digest.hexdigest()[:12]}"
 
 

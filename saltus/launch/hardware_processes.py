@@ -13,10 +13,8 @@ import msgspec
 from controller import tracker_node
 from hw_bridge.black_box.pipe import PipeWriter
 from hw_bridge.bridge import Bridge
-from hw_bridge.dds.link import DdsLink
 from hw_bridge.emulator import node as emulator_node
-from hw_bridge.link import RecordedLink, UdpLink
-from hw_bridge.operator.driving import Steering
+from hw_bridge.link import RecordedLink
 from hw_bridge.operator.operator import Operator
 from hw_bridge.options import HardwareOptions
 from hw_bridge.watchdog.link import WatchdogLink
@@ -105,7 +103,14 @@ def tracker(
         await_listeners(readings, RECORDER + 1, stop)
         await_listeners(statuses, RECORDER, stop)
         steering = make_steering(config, bus)
-        watchdog = _watchdog(config, options, link, sockets, steering)
+        try:
+            watchdog = WatchdogLink(  # it has the robot's socket and the operator's hands
+                watchdog_socket(sockets), link, wire_of(config.robot_model), options.operator,
+                watchdog_priority(config), None if steering is None else steering.press,
+                black_box_pipe(sockets),
+            )  # fmt: skip
+        except ValueError as error:
+            raise NotReady(str(error)) from error
         operator, pipe = Operator(options.operator, watchdog), PipeWriter(black_box_pipe(sockets))
         bridge = Bridge(
             options, config.robot_model, RecordedLink(link, options.link.robot, pipe), operator,
@@ -124,23 +129,6 @@ def tracker(
     return report | {"robot": bridge.report() | {"black_box_lost": pipe.lost}}
 
 
-def _watchdog(
-    config: LaunchConfig, options: HardwareOptions, link: UdpLink | DdsLink, sockets: Path,
-    steering: Steering | None,
-) -> WatchdogLink:  # fmt: skip
-    """The watchdog, which has the robot's socket and the operator's hands.
-
-    Raises:
-        NotReady: it did not start.
-    """
-    press = None if steering is None else steering.press
-    try:
-        return WatchdogLink(
-            watchdog_socket(sockets), link, wire_of(config.robot_model), options.operator,
-            watchdog_priority(config), press, black_box_pipe(sockets),
-        )  # fmt: skip
-    except ValueError as error:
-        raise NotReady(str(error)) from error
 
 
 def _connect(bridge: Bridge, options: HardwareOptions, clock: Clock, stop: Stop) -> None:

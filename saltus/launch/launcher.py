@@ -250,32 +250,13 @@ def launch(
                 listener.drain(most=None)
             finally:
                 listener.close()
-            outcome = _conclude(config, files, run, supervisor.deaths, stop())
+            outcome = run.conclude(supervisor.deaths)
             if stay and run.can_be_replaced and outcome.summary["fell"]:
                 run.await_next()
         outcome.summary["folder"] = None if folder is None else str(folder)
         return outcome._replace(next=run.next)
 
 
-def _conclude(
-    config: LaunchConfig, files: RunFolder, run: _Run, deaths: list[Death], interrupted: bool,
-) -> LaunchOutcome:  # fmt: skip
-    """How a launch ended, also as its ``summary.json``."""
-    recording = run.listener.recording
-    reports = {name: files.read_report(name) for name in launched_kind(config).processes}
-    summary = _summary(config, run.listener, reports, deaths)
-    asked = interrupted or run.next is not None
-    end = "complete" if run.completed else "interrupted" if asked else "broken"
-    cause = recording["cause"] if recording else ""
-    problems = find_problems(config, summary, reports, deaths, end, run.stall, cause)
-    outcome = LaunchOutcome(summary, deaths, run.completed, interrupted, reports, problems)
-    summary |= {"ok": outcome.ok, "problems": [problem._asdict() for problem in problems]}
-    files.write_summary(summary | {
-        "completed": run.completed, "code": code_version(),
-        "deaths": [death._asdict() for death in deaths], "processes": reports,
-        "recording": recording,
-    })  # fmt: skip
-    return outcome
 
 
 def _summary(
@@ -289,12 +270,10 @@ def _summary(
     if simulation.get("fell") and not metrics.fell:
         metrics.fell, metrics.fell_at_s = True, simulation["fell_at_s"]
     metrics.fell |= reports.get("emulator", {}).get("posture") == "fallen"
-    names = ("planner", "tracker", "estimator")
-    planner, tracker, estimator = (reports.get(name, {}) for name in names)
-    summary = launch_summary(config, metrics, listener.plans, planner, tracker, estimator)
+    summary = launch_summary(config, metrics, listener.plans, reports)
     summary["robot"] = {"name": config.robot}
     if config.kind.bridged:
-        watchdog = reports.get(WATCHDOG, {})
+        tracker, watchdog = (reports.get(name, {}) for name in ("tracker", WATCHDOG))
         summary["robot"] |= robot_summary(listener.status, tracker, watchdog, deaths) | {
             "limits": config.limit_profile, "without_doctor": config.hardware.without_doctor,
         }  # fmt: skip
@@ -359,6 +338,25 @@ class _Run:
             supervisor.grace_s = GRACE_S  # nobody sits a robot down any more
         if self.completed and self._config.kind.simulated:
             self._hear_the_rest()
+
+    def conclude(self, deaths: list[Death]) -> LaunchOutcome:
+        """How the launch ended, also as its ``summary.json``."""
+        config, files, recording = self._config, self._files, self.listener.recording
+        reports = {name: files.read_report(name) for name in launched_kind(config).processes}
+        summary = _summary(config, self.listener, reports, deaths)
+        interrupted = self._stop()
+        asked = interrupted or self.next is not None
+        end = "complete" if self.completed else "interrupted" if asked else "broken"
+        cause = recording["cause"] if recording else ""
+        problems = find_problems(config, summary, reports, deaths, end, self.stall, cause)
+        outcome = LaunchOutcome(summary, deaths, self.completed, interrupted, reports, problems)
+        summary |= {"ok": outcome.ok, "problems": [problem._asdict() for problem in problems]}
+        files.write_summary(summary | {
+            "completed": self.completed, "code": code_version(),
+            "deaths": [death._asdict() for death in deaths], "processes": reports,
+            "recording": recording,
+        })  # fmt: skip
+        return outcome
 
     def await_next(self) -> None:
         """Wait until a viewer begins the launch again, or the user ends it."""

@@ -200,17 +200,18 @@ WITH_LONGEST = ("p50", "p99", "max")
 
 
 def launch_summary(
-    config: LaunchConfig, metrics: RunMetrics, plans: int, planner: dict[str, Any],
-    tracker: dict[str, Any], estimator: dict[str, Any],
-) -> dict[str, Any]:  # fmt: skip
+    config: LaunchConfig, metrics: RunMetrics, plans: int, reports: Reports
+) -> dict[str, Any]:
     """Put a run's metrics and its processes' reports together.
 
     Args:
         config: of the launch.
         metrics: from truth and estimates.
         plans: number of plans that were seen, for a planner that died without a report.
-        planner, tracker, estimator: reports of the processes, possibly empty.
+        reports: of the processes, possibly empty.
     """
+    names = ("planner", "tracker", "estimator")
+    planner, tracker, estimator = (reports.get(name, {}) for name in names)
     simulated = metrics.summary()
     solves = int(planner.get("solves", plans))
     seconds = simulated["simulated_s"]

@@ -27,7 +27,7 @@ from runtime.messages import SensorReading, StateEstimate
 from saltus.common.compiled_code import PACKAGES, code_version, marker_folder
 from saltus.common.console import say
 from saltus.common.errors import BadRequest
-from saltus.common.processes import Child, die_with_parent, refuse_other_code
+from saltus.common.processes import Child, cores, die_with_parent, refuse_other_code
 from saltus.configuration.launch import LaunchConfig, Mode, make_config, write_config
 from saltus.configuration.options import read_mapping
 from saltus.launch import assembly
@@ -83,10 +83,10 @@ def _compile(parts: Sequence[tuple[LaunchConfig, str]]) -> None:
     """Run a process for each part, as many at once as there are cores, and wait for them."""
     with tempfile.TemporaryDirectory(prefix="saltus-") as temporary:
         children = [_child(Path(temporary) / f"{n}", *each) for n, each in enumerate(parts)]
-        waiting, running, cores = deque(children), list[Child](), len(os.sched_getaffinity(0))
+        waiting, running = deque(children), list[Child]()
         try:
             while waiting or running:
-                while waiting and len(running) < cores:
+                while waiting and len(running) < cores():
                     running.append(waiting.popleft())
                     running[-1].start()
                 time.sleep(POLL_S)

@@ -2,7 +2,6 @@
 
 import importlib
 import logging
-import os
 import signal
 import threading
 from collections.abc import Callable, Iterator, Mapping
@@ -14,6 +13,7 @@ from joblib import Parallel, delayed, parallel_config
 from joblib.parallel import get_active_backend
 
 from saltus.common.errors import BadRequest, interrupted, postponed_interrupt, refusing
+from saltus.common.processes import cores
 from saltus.launch.launcher import launch
 from saltus.launch.lock_step import LockStep
 from saltus.launch.trace import Trace, TraceRecorder
@@ -35,7 +35,7 @@ SCHEDULER_S = 10.0  # patience with a scheduler's address
 
 def default_jobs(backend: str) -> int:
     """Trials at a time: all cores of this machine, or what a cluster has (-1)."""
-    return len(os.sched_getaffinity(0)) if backend in LOCAL else -1
+    return cores() if backend in LOCAL else -1
 
 
 @contextmanager
@@ -122,7 +122,7 @@ def _start_dask(stack: ExitStack, scheduler: str | None, jobs: int) -> None:
     distributed: Any = importlib.import_module("distributed")
     where: Any = scheduler
     if where is None:
-        workers = jobs if jobs > 0 else len(os.sched_getaffinity(0))
+        workers = jobs if jobs > 0 else cores()
         where = stack.enter_context(
             distributed.LocalCluster(workers, threads_per_worker=1, dashboard_address=None)
         )

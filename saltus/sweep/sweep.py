@@ -1,7 +1,6 @@
 """Runs a suite: every trial once, whatever is finished kept, and gone on with later."""
 
 import hashlib
-import os
 import shlex
 from collections.abc import Iterable
 from functools import partial
@@ -15,6 +14,7 @@ from saltus.common.compiled_code import LOCK_STEP, code_version
 from saltus.common.console import RunProgress, say
 from saltus.common.errors import BadRequest, refusing
 from saltus.common.files import find_file, new_run_folder
+from saltus.common.processes import cores
 from saltus.configuration.keys import warnings
 from saltus.configuration.planners import planners_in_words
 from saltus.launch import assembly
@@ -154,7 +154,7 @@ def threads_each(jobs: int, trials: int, backend: str) -> int:
     """Threads that each trial may have when as many as possible run on one machine's cores."""
     if backend not in LOCAL:
         return 1  # the workers' machines are not known
-    return max(1, len(os.sched_getaffinity(0)) // max(1, min(jobs, trials)))
+    return max(1, cores() // max(1, min(jobs, trials)))
 
 
 def _wanted_trials(request: SweepRequest, path: Path) -> tuple[list[Trial], str]:

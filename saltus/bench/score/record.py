@@ -17,10 +17,10 @@ import yaml
 from llvmlite import binding
 
 from saltus.bench.score.figures import Figure, Value
+from saltus.common.compiled_code import ROOT
 from saltus.common.errors import BadRequest, refusing
 from saltus.common.files import write_file
 
-ROOT = Path(__file__).parents[3]
 FILE = ROOT / "score.yaml"
 HEAD = """\
 # The record of every headline figure. `saltus score` measures them again and says which became

@@ -32,7 +32,8 @@ PAUSED, REALTIME = load_launch("push"), load_launch("push", mode="realtime")
 def summary_of(config=PAUSED, metrics=None, planner=PLANNER, **more: Any) -> dict[str, Any]:
     """The summary of a run of 6 s."""
     metrics = metrics or RunMetrics(last_tick=6000)
-    return launch_summary(config, metrics, 7, planner, TRACKER, ESTIMATOR) | more
+    reports = {"planner": planner, "tracker": TRACKER, "estimator": ESTIMATOR}
+    return launch_summary(config, metrics, 7, reports) | more
 
 
 def problems_of(
