@@ -85,7 +85,9 @@ def _one_line(error: typer.TyperException) -> str:
     if commands:
         return f"{message} Accepted: {', '.join(sorted(commands))}."
     options = sorted(
-        option for parameter in context.command.params for option in parameter.opts
+        option
+        for parameter in context.command.params
+        for option in parameter.opts
         if option.startswith("-")
     )
     return f"{message} Accepted by `{context.command_path}`: {', '.join(options)}."

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -110,7 +109,9 @@ def film(
             "where a push goes aside, else side.",
         ),
     ] = None,
-    speed: Annotated[float, typer.Option(help="Playback speed; 0.25 is slow motion.")] = 1.0,
+    speed: Annotated[
+        float, typer.Option(min=0.001, max=100.0, help="Playback speed; 0.25 is slow motion.")
+    ] = 1.0,
     begin: Annotated[float, typer.Option("--from", help="First second of the run.")] = 0.0,
     end: Annotated[float | None, typer.Option("--to", help="Last second of the run.")] = None,
     size: Annotated[str, typer.Option(metavar="WIDTHxHEIGHT", help="In pixels.")] = "960x540",
@@ -134,8 +135,6 @@ def film(
             [f"{made.file}: {made.frames} frames, {made.seconds:.2f} s, {megabytes:.2f} MB"]
         )
     return 0
-
-
 
 
 def report(
@@ -217,15 +216,16 @@ def black_box(
         typer.Option(metavar="FOLDER", help="Write frames as CSV, and logs, to a new folder."),
     ] = None,
     last: Annotated[
-        float, typer.Option(metavar="SECONDS", help="How much of the end --csv writes.")
+        float,
+        typer.Option(
+            metavar="SECONDS", min=0.001, max=1e9, help="How much of the end --csv writes."
+        ),
     ] = 60.0,
     json: JsonOption = False,
 ) -> int:
     """List what a robot's black box holds, or write the end of it as CSV files and logs."""
     from saltus.export.black_box import segments_of, write_csv  # loads numpy
 
-    if not 0.0 < last < math.inf:
-        raise BadRequest(f"--last is {last:g}; give a number of seconds above 0")
     found = segments_of(folder)
     rows = [segment.row() for segment in found]
     files = {} if csv is None else write_csv(found, csv, last)

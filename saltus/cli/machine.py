@@ -81,10 +81,15 @@ def serve(
         ),
     ] = None,
     threads: Annotated[
-        int | None, typer.Option(help="Threads of MuJoCo on the CPU; all cores by default.")
+        int | None,
+        typer.Option(
+            min=1, max=MOST_THREADS, help="Threads of MuJoCo on the CPU; all cores by default."
+        ),
     ] = None,
     robot: Annotated[str, typer.Option(help="Robot: a name, or a folder.")] = "a1",
-    duration: Annotated[float | None, typer.Option(help="Stop after this many seconds.")] = None,
+    duration: Annotated[
+        float | None, typer.Option(min=0.001, max=1e9, help="Stop after this many seconds.")
+    ] = None,
     json: JsonOption = False,
 ) -> int:
     """Serve rollouts and simulation to a stack on another machine, until Ctrl-C; exit status 0."""
@@ -94,10 +99,6 @@ def serve(
     from saltus.serve import LISTENS, keys_for, make_service, open_responder
     from sim_bridge import service_node
 
-    if threads is not None and not 1 <= threads <= MOST_THREADS:
-        raise BadRequest(f"--threads {threads}: give 1 to {MOST_THREADS}")
-    if duration is not None and not duration > 0.0:
-        raise BadRequest(f"--duration {duration:g}: give seconds > 0")
     with StopFlag() as stop:
         keys = keys_for(address, key_file)
         service = make_service(backend, threads or cores(), robot_named(robot))
@@ -133,8 +134,6 @@ def how_to_use(address: str, key_file: Path | None) -> list[str]:
     return lines
 
 
-
-
 bridge_app = typer.Typer(help="Bridges from a running launch to other systems.")
 
 
@@ -145,7 +144,9 @@ def _bridges() -> None:
 
 @bridge_app.command("ros2")
 def ros2(
-    rate: Annotated[float, typer.Option(help="Most messages a second of each topic.")] = 200.0,
+    rate: Annotated[
+        float, typer.Option(min=0.1, max=1000.0, help="Most messages a second of each topic.")
+    ] = 200.0,
     process: ProcessOption = None,
     json: JsonOption = False,
 ) -> int:
@@ -153,8 +154,6 @@ def ros2(
     from runtime.signals import StopFlag
     from saltus.export.ros2 import bridge
 
-    if not 0.0 < rate <= 1000.0:
-        raise BadRequest(f"--rate {rate:g}: give more than 0 and at most 1000 Hz")
     with StopFlag() as stop:
         launch = find_launch(process, stop)
         result = bridge(launch, rate, stop) if launch else {}

@@ -199,8 +199,6 @@ def drive(
     return 0
 
 
-
-
 def config(
     name_or_file: LaunchArgument = "",
     prefix: Annotated[

@@ -25,7 +25,6 @@ from saltus.configuration.planners import ALL, PLANNERS, planners_named
 if TYPE_CHECKING:
     from saltus.soak.soak import SoakResult
     from saltus.sweep.sweep import SweepResult
-    from studies.study import Study
 
 
 def perturb(
@@ -140,9 +139,9 @@ def study(
             autocompletion=study_names,
         ),
     ] = None,
-    trials: Annotated[int | None, typer.Option(help="Number of trials.")] = None,
+    trials: Annotated[int | None, typer.Option(min=1, help="Number of trials.")] = None,
     seed: Annotated[
-        int | None, typer.Option(help="Seed of the random numbers; 0 by default.")
+        int | None, typer.Option(min=0, help="Seed of the random numbers; 0 by default.")
     ] = None,
     full: Annotated[bool, typer.Option("--full", help="Use the size of the source.")] = False,
     assignments: SetOption = None,
@@ -163,37 +162,23 @@ def study(
         words = {each: found.description for each, found in STUDIES.items()}
         return print_catalogue("studies", words, json)
     name, found = find(name)
-    _check(name, found, trials, seed, full, assignments)
+    for option, given in (("trials", trials is not None), ("seed", seed is not None),
+                          ("full", full), ("set", bool(assignments))):  # fmt: skip
+        if given and option not in found.options:
+            others = ", ".join(f"--{each}" for each in found.options) or "none of these options"
+            raise BadRequest(f"--{option} has no effect on study {name}; it accepts {others}")
     from studies.runner import run_study  # loads matplotlib
 
     options = StudyOptions(trials, seed or 0, full, tuple(assignments or ()))
     return run_study(name, found, options, output or Path("runs/studies") / name, json)
 
 
-def _check(
-    name: str, found: Study, trials: int | None, seed: int | None, full: bool,
-    assignments: list[str] | None,
-) -> None:  # fmt: skip
-    """Refuse options out of range or without effect, as a BadRequest."""
-    if trials is not None and trials < 1:
-        raise BadRequest(f"--trials {trials}: give 1 or more")
-    if seed is not None and seed < 0:
-        raise BadRequest(f"--seed {seed}: give 0 or more")
-    for option, given in (("trials", trials is not None), ("seed", seed is not None),
-                          ("full", full), ("set", bool(assignments))):  # fmt: skip
-        if given and option not in found.options:
-            others = ", ".join(f"--{each}" for each in found.options) or "none of these options"
-            raise BadRequest(f"--{option} has no effect on study {name}; it accepts {others}")
-
-
 LEAST_H, MOST_H = 0.01, 23.0  # events of the emulator have a day
 
 
 def soak(
-    hours: Annotated[
-        float, typer.Option(help=f"How long the robot runs, {LEAST_H:g} to {MOST_H:g}.")
-    ],
-    seed: Annotated[int, typer.Option(help="Seed of everything random.")] = 0,
+    hours: Annotated[float, typer.Option(min=LEAST_H, max=MOST_H, help="How long the robot runs.")],
+    seed: Annotated[int, typer.Option(min=0, help="Seed of everything random.")] = 0,
     hard_pushes: Annotated[
         bool, typer.Option("--hard-pushes", help="A few pushes above 2 m/s too.")
     ] = False,
@@ -209,10 +194,6 @@ def soak(
 
     Ctrl-C ends it in order, with what there is.
     """
-    if not LEAST_H <= hours <= MOST_H:  # nor is NaN
-        raise BadRequest(f"--hours {hours:g}: give {LEAST_H:g} to {MOST_H:g}")
-    if seed < 0:
-        raise BadRequest(f"--seed {seed}: give 0 or more")
     folder = folder or new_run_folder("soak")
     if folder.exists():
         raise BadRequest(f"--folder {folder}: it exists; name a new one")

@@ -216,8 +216,6 @@ def _check(options: FilmOptions, ending: str) -> None:
     least, most = SIZES
     if not all(least <= side <= most and side % 2 == 0 for side in options.size):
         raise BadRequest(f"--size: sides are even numbers from {least} to {most} pixels")
-    if not 0.001 <= options.speed <= 100.0:
-        raise BadRequest(f"--speed {options.speed:g}: accepted: 0.001 to 100")
     fastest = MOST_FRAMES_PER_SECOND[ending]
     if not 1 <= options.frames_per_second <= fastest:
         raise BadRequest(
