@@ -126,7 +126,7 @@ def refused(capsys, *arguments: str) -> str:
         (["a.mp4", "--camera", "1,2"], "AZIMUTH,ELEVATION,DISTANCE"),
         (["a.mp4", "--camera", "0,0,nan"], "AZIMUTH,ELEVATION,DISTANCE"),
         (["a.mp4", "--size", "big"], "960x540"), (["a.mp4", "--size", "101x100"], "even"),
-        (["a.mp4", "--speed", "0"], "than or equal"), (["a.mp4", "--speed", "nan"], "than or equal"),
+        (["a.mp4", "--speed", "0"], "or equal to"), (["a.mp4", "--speed", "nan"], "or equal to"),
         (["a.gif", "--fps", "60"], "1 to 50"), (["a.mp4", "--fps", "0"], "1 to 240"),
         (["a.mp4", "--from", "2"], "0.00 to 1.00 s"), (["a.mp4", "--to", "-1"], "0.00 to 1.00 s"),
         (["a.mp4", "--from", "nan"], "0.00 to 1.00 s"),
