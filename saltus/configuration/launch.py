@@ -185,7 +185,7 @@ def _check_robot(config: LaunchConfig) -> Iterator[Fault]:
     pushes = [event.at for event in config.emulator.events if isinstance(event, VelocityPush)]
     by_script = config.kind.emulated and config.hardware.operator.script
     if by_script and max(pushes, default=0.0) > STANDS_UP_S + config.duration:
-        raise refuse(
+        yield (
             f"a push at {max(pushes):g} s meets a robot that sits down: it stands up for "
             f"{STANDS_UP_S:g} s and runs for {config.duration:g}; push earlier, or give "
             "emulator.events []", "emulator.events", "duration",
