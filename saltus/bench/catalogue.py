@@ -14,8 +14,6 @@ BENCHMARKS = {
 }
 
 
-
-
 class BenchResult(NamedTuple):
     """Rows with one measurement each, and the ratio that the benchmark is about.
 

@@ -104,8 +104,6 @@ def is_file(path: Path) -> bool:
         return False
 
 
-
-
 def find_file(folder: str, name_or_path: str) -> Path:
     """The YAML file that a user named, by path or by its name in ``folder``.
 

@@ -25,8 +25,6 @@ Lock step must not wait for its plans any more; a robot is to sit down.
 """
 
 
-
-
 def refuse_other_code() -> None:
     """Exit where the launcher runs another code than this process."""
     if (launcher := os.environ.get(_CODE, CODE)) != CODE:

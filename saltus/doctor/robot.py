@@ -116,8 +116,6 @@ def header(survey: Survey, options: HardwareOptions) -> Found:
     return True, f"constant, {values}"
 
 
-
-
 def lost_commands(survey: Survey, options: HardwareOptions) -> Found:
     """Whether the robot brakes its motors after a silence, and neither too soon nor too late.
 
@@ -176,8 +174,6 @@ def imu(survey: Survey, options: HardwareOptions) -> Found:
     well = well and abs(length - 1.0) < LENGTH_OFF
     remedy = doubt or "hold the robot still and try again"
     return well, found if well else f"{found}: {remedy}"
-
-
 
 
 def joints(robot: Robot, survey: Survey, options: HardwareOptions) -> Found:

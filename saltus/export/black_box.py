@@ -140,7 +140,6 @@ class _Files:
         self.rows[name] += len(whole)
 
 
-
 def _columns(wire: Wire, records: Records) -> Iterator[tuple[str, list[Any]]]:
     """Heading and column of every quantity in states or commands."""
     joints = COLUMNS["commanded"]

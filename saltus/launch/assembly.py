@@ -180,8 +180,6 @@ def check(config: LaunchConfig) -> None:
         load("saltus.launch.planners:check_rollouts")(config)
 
 
-
-
 def make_commands(config: LaunchConfig) -> Commands | None:
     """Where a driven robot's planner has its goals from; None for one that is not driven."""
     if config.script is not None:

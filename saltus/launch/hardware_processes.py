@@ -82,7 +82,6 @@ class EndsSeated:
         return self._bridge.is_finished
 
 
-
 def tracker(
     config: LaunchConfig, open_bus: Callable[[], Bus], stop: Stop, sockets: Path
 ) -> dict[str, Any]:
@@ -127,8 +126,6 @@ def tracker(
         finally:
             bridge.close()
     return report | {"robot": bridge.report() | {"black_box_lost": pipe.lost}}
-
-
 
 
 def _connect(bridge: Bridge, options: HardwareOptions, clock: Clock, stop: Stop) -> None:

@@ -257,8 +257,6 @@ def launch(
         return outcome._replace(next=run.next)
 
 
-
-
 def _summary(
     config: LaunchConfig, listener: Listener, reports: Mapping[str, dict[str, Any]],
     deaths: list[Death],

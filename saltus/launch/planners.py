@@ -96,8 +96,6 @@ def make_rollout(config: LaunchConfig, ground: Ground | None = None) -> RolloutB
         ) from error
 
 
-
-
 def availability(config: LaunchConfig, but: str = "") -> list[Availability]:
     """Every backend and whether it can be had here; `but` is left out."""
     return [_look(name, config) for name in ROLLOUTS if name != but]

@@ -101,7 +101,6 @@ class PlansUntilGone:
         )
 
 
-
 def planner(config: LaunchConfig, open_bus: Callable[[], Bus], clock: Clock, stop: Stop) -> Report:
     """Plans from estimates."""
     from controller import planner_node

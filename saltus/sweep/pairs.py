@@ -87,8 +87,6 @@ def holm(chances: Sequence[float]) -> list[float]:
     return found
 
 
-
-
 def _pairing(words: str, planner: str, rival: str, pairs: Sequence[tuple[Row, Row]]) -> Pairing:
     passed = np.array([[succeeded(row) for row in pair] for pair in pairs])
     only_planner = int(np.sum(passed[:, 0] & ~passed[:, 1]))

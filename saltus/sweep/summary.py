@@ -74,8 +74,6 @@ def measures(rows: list[Row]) -> list[str]:
     return [key for key in DRIVING_MEASURES if all(key in row for row in rows)]
 
 
-
-
 def _known(rows: list[Row], key: str, fallen: bool = False) -> list[float]:
     """Values of the rows that know it; of those with a fall only if they are wanted."""
     return [row[key] for row in rows if (fallen or not row["fell"]) and row.get(key) is not None]
