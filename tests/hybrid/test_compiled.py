@@ -100,53 +100,30 @@ def test_a_function_that_does_not_compile_is_interpreted():
     assert_allclose(batch.states, [[2.0 - 19.6, 1.0 - 19.6]], rtol=1e-9)
 
 
-def not_compiled(system):
-    """The same system with functions that numba cannot compile."""
-    table = {}  # numba knows no such dictionary
+def test_policies_roll_out_as_interpreted():
+    """Extensions ahead and behind, feedback, several step sizes."""
+    problem, N, table = bouncing_ball_problem(1.0, 4e-3), 250, {}  # numba knows no dictionary
 
     def python(one, *names):
-        changed = {name: getattr(one, name) for name in names}
-        changed = {k: lambda *a, f=f: table.get("other", f)(*a) for k, f in changed.items()}
-        return dataclasses.replace(one, **changed)
+        functions = {name: getattr(one, name) for name in names}
+        functions = {k: lambda *a, f=f: table.get("other", f)(*a) for k, f in functions.items()}
+        return dataclasses.replace(one, **functions)
 
+    system, x0 = problem.system, np.array([4.0, 0.0])
     modes = {k: python(mode, "flow") for k, mode in system.modes.items()}
-    other = System(modes, [python(edge, "guard", "reset") for edge in system.transitions])
-    assert "reset" in native_tables(other).reason and "guard" in native_tables(other).reason
-    return other
-
-
-@pytest.mark.parametrize("given", [True, False])
-def test_policies_roll_out_as_interpreted(given):
-    """Extensions ahead and behind, feedback, several step sizes; derivatives given or found."""
-    problem, N = bouncing_ball_problem(1.0, 4e-3), 250
-    system = problem.system
-    if not given:
-        modes = {k: Mode(mode.name, 2, 1, mode.flow) for k, mode in system.modes.items()}
-        system = System(modes, system.transitions)
-    assert native_tables(system).reason == ""
-    model, other = (
-        EventDrivenModel(each, FALLING, problem.timestep, problem.cost)
-        for each in (system, not_compiled(system))
-    )
-    x0 = np.array([4.0, 0.0])
-    seed = Policies.of(np.zeros((N + 1, 2)), np.zeros((N, 1)), np.zeros((N, 1, 2)))
-    nominal = Hilqr(model).start(x0, seed)
-    push = np.random.default_rng(0).normal(size=(N, 1))
-    gains = np.full((N, 1, 2), -3.0)
-    policies = Policies.of(
-        nominal.states, nominal.inputs, gains, push, (1.0, 0.5, -1.0, 0.0), nominal.aux
-    ).join(seed)
+    same = System(modes, [python(edge, "guard", "reset") for edge in system.transitions])
+    other = EventDrivenModel(same, FALLING, problem.timestep, problem.cost)
+    assert native_tables(system).reason == "" and "reset" in native_tables(same).reason
+    nominal = Hilqr(problem).start(x0, Policies.zeros(problem, N))
+    push, gains = np.random.default_rng(0).normal(size=(N, 1)), np.full((N, 1, 2), -3.0)
+    policies = Policies.of(nominal.states, nominal.inputs, gains, push, (1.0, -1.0), nominal.aux)
     for start in (x0 + [0.05, -0.3], x0 + [-0.1, 0.0], np.array([0.2, 3.0])):
-        fast, slow = model.roll_out(start, policies), other.roll_out(start, policies)
-        assert fast.ok.all() and slow.ok.all() and fast.aux is not None and slow.aux is not None
+        fast, slow = problem.roll_out(start, policies), other.roll_out(start, policies)
+        assert fast.ok.all() and slow.ok.all()
         assert_allclose(fast.states, slow.states, atol=1e-9)
         assert_allclose(fast.inputs, slow.inputs, atol=1e-9)
         for mine, theirs in zip(fast.aux, slow.aux, strict=True):
             assert mine.knots == theirs.knots and RISING in mine.knots
-            for a, b in zip(mine.events, theirs.events, strict=True):
-                assert a.knot == b.knot and a.event.transition.name == b.event.transition.name
-                assert a.event.time == pytest.approx(b.event.time, abs=1e-10)
-                assert_allclose(a.event.state_after, b.event.state_after, atol=1e-9)
-    fast, slow = model.linearise(nominal), other.linearise(nominal)
+    fast, slow = problem.linearise(nominal), other.linearise(nominal)
     assert_allclose(fast.A, slow.A, atol=1e-9)
     assert_allclose(fast.B, slow.B, atol=1e-9)

@@ -9,27 +9,14 @@ from numpy.testing import assert_allclose
 import hybrid as hy
 from hybrid.examples.bouncing_ball import FALLING, bouncing_ball
 from hybrid.hilqr import Box, backward_pass
-from tests.hybrid.double_integrator import (
-    DoubleIntegrator,
-    best_bounded_inputs,
-)
-from tests.hybrid.test_hilqr_riccati import DAMPINGS, assert_same, jumps, problem, written_out
+from tests.hybrid.smooth_models import POINT, best_bounded_inputs, double_integrator
+from tests.hybrid.test_hilqr_riccati import DAMPINGS, assert_same, problem, written_out
 
 EXACT = hy.HilqrOptions(tolerance=1e-12, max_iterations=100)
 
 
 def bounds(most):
     return hy.InputBounds(np.array([-most]), np.array([most]))
-
-
-@pytest.mark.parametrize("mu", DAMPINGS)
-def test_bounds_that_are_never_met_change_nothing(mu):
-    linear, cost = problem()
-    linear = linear._replace(transitions=jumps(9, 3))
-    free = backward_pass(linear, cost, *mu)
-    for most in (1e6, np.inf):
-        box = Box(np.full((9, 3), -most), np.full((9, 3), most))
-        assert_same(backward_pass(linear, cost, *mu, box=box), free[:6])
 
 
 @pytest.mark.parametrize("mu", DAMPINGS)
@@ -60,12 +47,12 @@ def test_value_and_gains_are_those_of_the_bounded_policy(mu):
 def test_a_bounded_regulator_is_a_quadratic_program(seed):
     draw = np.random.default_rng(seed)
     goal, effort = draw.uniform(0.5, 3.0), draw.uniform(0.01, 0.1)
-    model = DoubleIntegrator(15, 1.5, effort=effort, pull=5.0, goal=goal)
+    model = double_integrator(15, 1.5, effort=effort, pull=5.0, goal=goal)
     low, high, x0 = draw.uniform(-2.0, -0.5), draw.uniform(0.5, 2.0), draw.normal(size=2)
     limits = hy.InputBounds(np.array([low]), np.array([high]))
     zeros = hy.Policies.zeros(model, 15)
     result = hy.Hilqr(model, EXACT, limits).solve(x0, zeros)
-    inputs, cost = best_bounded_inputs(model, x0, low, high)
+    inputs, cost = best_bounded_inputs(model, 15, x0, low, high)
     assert result.status == "converged", result.message
     assert limits.low <= result.trajectory.inputs.min()
     assert result.trajectory.inputs.max() <= limits.high
@@ -107,11 +94,11 @@ def test_feedback_is_clamped_through_impacts():
 
 
 def test_a_model_that_does_not_clamp_is_refused():
-    class Unlimited(DoubleIntegrator):
+    class Unlimited(hy.EventDrivenModel):
         def roll_out(self, x0, policies):
             return super().roll_out(x0, replace(policies, bounds=None))
 
-    model = Unlimited(10, 1.0, effort=1.0)
+    model = Unlimited(POINT, 0, 0.1, double_integrator(10, 1.0, 1.0).cost)
     seed = hy.Policies.of(np.zeros((11, 2)), np.full((10, 1), 3.0), np.zeros((10, 1, 2)))
     with pytest.raises(ValueError, match=r"Unlimited.roll_out leaves the input bounds"):
         hy.Hilqr(model, EXACT, bounds(1.0)).solve(np.zeros(2), seed)

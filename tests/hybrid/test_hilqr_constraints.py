@@ -12,11 +12,7 @@ from hybrid.hilqr import (
     JoinedConstraints,
     Policies,
 )
-from tests.hybrid.double_integrator import (
-    DoubleIntegrator,
-    StateBound,
-    equal_at_the_end,
-)
+from tests.hybrid.smooth_models import StateBound, double_integrator, equal_at_the_end
 
 EXACT = HilqrOptions(tolerance=1e-12, max_iterations=100)
 
@@ -34,7 +30,7 @@ def test_ball_under_a_ceiling_has_the_cost_of_bryson_and_ho(ceiling):
         optimum = 2.0 + 6.0 * max(0.0, 1.0 - 4.0 * ceiling) ** 2
     errors = []
     for steps in (20, 40, 80):
-        model = DoubleIntegrator(steps, 1.0, effort=1.0)
+        model = double_integrator(steps, 1.0, effort=1.0)
         limits = JoinedConstraints(
             [StateBound(0, 1.0, ceiling), *equal_at_the_end(0, 0.0), *equal_at_the_end(1, -1.0)]
         )
@@ -48,7 +44,7 @@ def test_ball_under_a_ceiling_has_the_cost_of_bryson_and_ho(ceiling):
 
 
 def test_constraints_that_cannot_be_met_are_named():
-    model = DoubleIntegrator(10, 1.0, effort=1.0)
+    model = double_integrator(10, 1.0, effort=1.0)
     bounds = InputBounds(np.array([-1.0]), np.array([1.0]))
     limits = JoinedConstraints([bounds, StateBound(0, -1.0, 2.0, last=True)])
     result = ConstrainedHilqr(model, limits).solve(np.zeros(2), Policies.zeros(model, 10))
@@ -59,7 +55,7 @@ def test_constraints_that_cannot_be_met_are_named():
 
 def test_multipliers_are_the_forces_of_the_optimum():
     """Less effort by l for each unit that the end may be nearer: l = dJ / dx_N."""
-    model = DoubleIntegrator(10, 1.0, effort=1.0)
+    model = double_integrator(10, 1.0, effort=1.0)
     costs = []
     for goal in (1.0 - 1e-4, 1.0, 1.0 + 1e-4):
         limit, options = StateBound(0, -1.0, goal, last=True), ConstraintOptions(tolerance=1e-9)
@@ -71,7 +67,7 @@ def test_multipliers_are_the_forces_of_the_optimum():
 
 
 def test_multipliers_move_with_the_window_and_the_last_knot_keeps_its_own():
-    model = DoubleIntegrator(3, 1.0, effort=1.0)
+    model = double_integrator(3, 1.0, effort=1.0)
     constrained = ConstrainedModel(model, StateBound(0, 1.0, 0.5), penalty=2.0)
     constrained.shift(1)  # before the first window there are none
     moved = {0: [1, 2, 3, 4], 1: [2, 3, 4, 4], 2: [3, 4, 0, 4], 9: [0, 0, 0, 4]}

@@ -77,30 +77,21 @@ def test_it_is_the_recursion(n, m, mu):
     assert_same(backward_pass(linear, cost, *mu), written_out(linear.A, linear.B, cost, *mu))
 
 
-@pytest.mark.parametrize("variant", ["xi", "dxr"])
 @pytest.mark.parametrize("mu", DAMPINGS)
-def test_transitions_count_as_if_composed_into_A_and_B(mu, variant):
-    linear, cost = problem()
-    linear = linear._replace(transitions=jumps(9, 3))
-    before = linear.A.copy(), linear.B.copy()
-    A, B = compose(linear, variant)
-    found = backward_pass(linear, cost, *mu, variant)
-    assert_same(found, written_out(A, B, cost, *mu))
-    assert_array_equal(linear.A, before[0])
-    assert_array_equal(linear.B, before[1])
-
-
-@pytest.mark.parametrize("mu", DAMPINGS)
-@pytest.mark.parametrize("transitions", [False, True])
 @pytest.mark.parametrize("drift", [
     Drift(2, 5, 4, 0.01), Drift(0, 4, 4, 0.5), Drift(0, 4, 5, 0.5), Drift(6, 9, -5, 0.1),
     Drift(3, 3, 0, 0.1),
 ])  # fmt: skip
-def test_a_drift_changes_no_number(drift, transitions, mu):
+def test_transitions_count_as_if_composed_into_A_and_B_and_a_drift_changes_no_number(drift, mu):
     linear, cost = problem(drift=drift)
-    linear = linear._replace(transitions=jumps(9, 3) if transitions else ())
-    expected = written_out(*compose(linear), cost, *mu)
-    assert_same(backward_pass(linear, cost, *mu), expected)
+    for variant in ("xi", "dxr"):
+        for transitions in ((), jumps(9, 3)):
+            linear = linear._replace(transitions=transitions)
+            before = linear.A.copy(), linear.B.copy()
+            expected = written_out(*compose(linear, variant), cost, *mu)
+            assert_same(backward_pass(linear, cost, *mu, variant), expected)
+            assert_array_equal(linear.A, before[0])
+            assert_array_equal(linear.B, before[1])
 
 
 @pytest.mark.parametrize("drift", [

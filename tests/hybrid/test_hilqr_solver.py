@@ -4,32 +4,27 @@ import numpy as np
 import pytest
 
 from hybrid.hilqr import (
-    CostExpansion,
     Hilqr,
     HilqrOptions,
-    Linearisation,
     Policies,
     RegularisationOptions,
     backward_pass,
 )
-from tests.hybrid.double_integrator import StepByStep
+from hybrid.hilqr.cost import QuadraticCost
+from hybrid.hilqr.event_driven import EventDrivenModel
+from tests.hybrid.smooth_models import PENDULUM
+
+STEPS, X0 = 40, np.array([0.3, 0.0])
 
 
-class Pendulum(StepByStep):
-    """Smooth nonlinear system: semi-implicit Euler pendulum, with a cost that is not quadratic."""
+class Pendulum(EventDrivenModel):
+    """It is to swing up to 2 rad in 2 s."""
 
-    steps, dt = 40, 0.05
-    x0 = np.array([0.3, 0.0])
-    poison = False  # answer NaN, with the lowest cost, for every full step
-    hessian = 1.0  # factor on the input Hessian
+    poison = False  # answer NaN, or the lowest cost, for steps of two sizes
 
-    def step(self, x, u):
-        velocity = x[1] + self.dt * (-9.81 * np.sin(x[0]) + u[0])
-        return np.array([x[0] + self.dt * velocity, velocity])
-
-    def cost(self, x, u):
-        running = np.sum(np.cosh(x[:, 0] - 2.0)) * self.dt
-        return running + 10.0 * (x[-1, 0] - 2.0) ** 2 + x[-1, 1] ** 2 + 0.01 * np.sum(u**2)
+    def __init__(self):
+        weights = np.diag([0.02, 0.0]), 0.01 * np.eye(1), np.diag([10.0, 1.0])
+        super().__init__(PENDULUM, 0, 0.05, QuadraticCost(np.array([2.0, 0.0]), *weights))
 
     def roll_out(self, x0, policies):
         rollouts = super().roll_out(x0, policies)
@@ -38,31 +33,10 @@ class Pendulum(StepByStep):
             rollouts.cost[policies.step_size == 0.7] = -np.inf
         return rollouts
 
-    def linearise(self, trajectory):
-        A, B = np.empty((self.steps, 2, 2)), np.empty((self.steps, 2, 1))
-        for k in range(self.steps):
-            slope = -9.81 * np.cos(trajectory.states[k, 0]) * self.dt
-            A[k] = [[1.0 + self.dt * slope, self.dt], [slope, 1.0]]
-            B[k] = [[self.dt**2], [self.dt]]
-        return Linearisation(A, B)
 
-    def quadratise(self, trajectory):
-        x, u, N = trajectory.states, trajectory.inputs, self.steps
-        l_x, l_xx = np.zeros((N + 1, 2)), np.zeros((N + 1, 2, 2))
-        l_x[:, 0] = np.sinh(x[:, 0] - 2.0) * self.dt
-        l_xx[:, 0, 0] = np.cosh(x[:, 0] - 2.0) * self.dt
-        l_x[-1] += [20.0 * (x[-1, 0] - 2.0), 2.0 * x[-1, 1]]
-        l_xx[-1] += np.diag([20.0, 2.0])
-        l_uu = np.full((N, 1, 1), 0.02 * self.hessian)
-        return CostExpansion(l_x, 0.02 * u, l_xx, np.zeros((N, 1, 2)), l_uu)
-
-    def seed(self, step_sizes=(1.0,)):
-        return Policies.of(
-            np.zeros((self.steps + 1, 2)),
-            np.zeros((self.steps, 1)),
-            np.zeros((self.steps, 1, 2)),
-            step_sizes=step_sizes,
-        )
+def seed(step_sizes=(1.0,)):
+    shapes = (STEPS + 1, 2), (STEPS, 1), (STEPS, 1, 2)
+    return Policies.of(*map(np.zeros, shapes), step_sizes=step_sizes)
 
 
 def test_expected_change_is_the_actual_one_to_first_order():
@@ -70,7 +44,7 @@ def test_expected_change_is_the_actual_one_to_first_order():
     errors = []
     for step_size in (1e-2, 1e-3, 1e-4):
         solver = Hilqr(model, HilqrOptions(step_sizes=(step_size,)))
-        step = solver.iterate(model.x0, solver.start(model.x0, model.seed()))
+        step = solver.iterate(X0, solver.start(X0, seed()))
         assert step.status == "improved"
         errors.append(abs(step.ratio - 1.0))
     assert errors[2] < 1e-3
@@ -80,17 +54,17 @@ def test_expected_change_is_the_actual_one_to_first_order():
 def test_solve_reaches_a_stationary_point():
     model = Pendulum()
     seen = []
-    solution = Hilqr(model).solve(model.x0, model.seed(), seen.append)
+    solution = Hilqr(model).solve(X0, seed(), seen.append)
     assert solution.status == "converged" and solution.iterations == len(seen)
     costs = [step.trajectory.cost for step in seen]
     assert all(after <= before for before, after in zip(costs, costs[1:], strict=False))
     inputs = solution.trajectory.inputs
 
     def cost(u):
-        policies = Policies.of(solution.trajectory.states, u, np.zeros((model.steps, 1, 2)))
-        return model.roll_out(model.x0, policies).cost[0]
+        policies = Policies.of(solution.trajectory.states, u, np.zeros((STEPS, 1, 2)))
+        return model.roll_out(X0, policies).cost[0]
 
-    for k in (0, 13, model.steps - 1):
+    for k in (0, 13, STEPS - 1):
         bump = np.zeros_like(inputs)
         bump[k] = 1e-5
         assert abs(cost(inputs + bump) - cost(inputs - bump)) / 2e-5 < 1e-2
@@ -103,7 +77,7 @@ def test_damping_shortens_the_step_and_keeps_descent(target):
     for mu in (0.0, 1e-2, 1.0, 100.0):
         damping = RegularisationOptions(target=target, initial=mu)
         solver = Hilqr(model, HilqrOptions(step_sizes=(1e-3,), regularisation=damping))
-        step = solver.iterate(model.x0, solver.start(model.x0, model.seed()))
+        step = solver.iterate(X0, solver.start(X0, seed()))
         assert step.status == "improved" and step.mu == mu
         assert step.backward.linear < 0.0 and step.actual_change < 0.0
         norms.append(np.linalg.norm(step.backward.feedforward))
@@ -113,7 +87,7 @@ def test_damping_shortens_the_step_and_keeps_descent(target):
 def test_indefinite_input_hessian_is_a_status_that_names_its_knot():
     model = Pendulum()
     solver = Hilqr(model)
-    trajectory = solver.start(model.x0, model.seed())
+    trajectory = solver.start(X0, seed())
     linear = model.linearise(trajectory)
     cost = model.quadratise(trajectory)
     cost.l_uu[7] = -1e6
@@ -126,16 +100,16 @@ def test_indefinite_input_hessian_is_a_status_that_names_its_knot():
 def test_candidates_that_are_not_finite_are_never_accepted():
     model = Pendulum()
     solver = Hilqr(model)
-    trajectory = solver.start(model.x0, model.seed())
+    trajectory = solver.start(X0, seed())
     model.poison = True
     for _ in range(5):
-        step = solver.iterate(model.x0, trajectory)
+        step = solver.iterate(X0, trajectory)
         assert step.step_size not in (1.0, 0.7)
         trajectory = step.trajectory
         assert np.isfinite(trajectory.cost)
     solver = Hilqr(model, HilqrOptions(step_sizes=(1.0, 0.7)))
-    assert solver.iterate(model.x0, trajectory).status == "rejected"
-    failed = solver.solve(model.x0, model.seed(step_sizes=(1.0, 0.7)))
+    assert solver.iterate(X0, trajectory).status == "rejected"
+    failed = solver.solve(X0, seed(step_sizes=(1.0, 0.7)))
     assert failed.status == "failed" and failed.trajectory is None
 
 
@@ -153,9 +127,7 @@ def test_a_late_iteration_searches_with_fewer_candidates_and_is_the_last():
         assert step.status == "improved" and step.step_size > 0.0
 
     options = HilqrOptions(step_sizes=(1.0, 0.5, 0.2, 0.05))
-    solution = Hilqr(model, options).solve(
-        model.x0, model.seed(), on_iteration=keep, out_of_time=deadline
-    )
+    solution = Hilqr(model, options).solve(X0, seed(), on_iteration=keep, out_of_time=deadline)
     assert solution.status == "out_of_time" and counts == [4, 4, 2] and len(asked) == 3
 
 
@@ -168,20 +140,20 @@ def test_a_search_ends_at_the_first_step_that_keeps_its_promise(search, ratio, t
     model, sizes = Pendulum(), (1.0, 0.5, 0.2, 0.05)
     options = HilqrOptions(step_sizes=sizes, line_search=search, sufficient_ratio=ratio)
     solver, exhaustive = Hilqr(model, options), Hilqr(model, HilqrOptions(step_sizes=sizes))
-    seed = solver.start(model.x0, model.seed())
-    step, best = solver.iterate(model.x0, seed), exhaustive.iterate(model.x0, seed)
+    start = solver.start(X0, seed())
+    step, best = solver.iterate(X0, start), exhaustive.iterate(X0, start)
     assert np.isfinite(step.costs).tolist() == [True] * tries + [False] * (4 - tries)
     np.testing.assert_array_equal(step.costs[:tries], best.costs[:tries])
-    assert step.trajectory.cost == step.costs[step.candidate] == step.costs.min() < seed.cost
+    assert step.trajectory.cost == step.costs[step.candidate] == step.costs.min() < start.cost
     assert tries < 4 or step.candidate == best.candidate
 
 
 def test_an_iteration_that_gains_less_than_enough_is_the_last():
     model = Pendulum()
-    seed = Hilqr(model).start(model.x0, model.seed())
-    last = list(Hilqr(model, HilqrOptions(enough=1.0)).iterations(model.x0, seed))
+    start = Hilqr(model).start(X0, seed())
+    last = list(Hilqr(model, HilqrOptions(enough=1.0)).iterations(X0, start))
     assert len(last) == 1 and last[0].status == "improved"
-    steps = list(Hilqr(model, HilqrOptions(enough=1e-3)).iterations(model.x0, seed))
-    costs = np.array([seed.cost, *(step.trajectory.cost for step in steps)])
+    steps = list(Hilqr(model, HilqrOptions(enough=1e-3)).iterations(X0, start))
+    costs = np.array([start.cost, *(step.trajectory.cost for step in steps)])
     gains = -np.diff(costs) / costs[:-1]
     assert gains[-1] < 1e-3 < gains[:-1].min()

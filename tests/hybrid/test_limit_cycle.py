@@ -36,17 +36,7 @@ def spiral():
         Transition(1, 0, lambda t, x, u: -x[0], stay, name="right", time_invariant=True),
     ]
 
-    def flow_state(t, x, u):
-        grow, r = 1.0 - x[0] ** 2 - x[1] ** 2, np.hypot(x[0], x[1])
-        return np.array(
-            [
-                [grow - 2.0 * x[0] ** 2, -2.0 * x[0] * x[1] - 2.0, 0.0],
-                [2.0 - 2.0 * x[0] * x[1], grow - 2.0 * x[1] ** 2, 0.0],
-                [x[0] / r, x[1] / r, -0.5],
-            ]
-        )
-
-    half = Mode("half", 3, 0, flow, flow_state)
+    half = Mode("half", 3, 0, flow)
     return System({0: half, 1: half}, tuple(turn))
 
 

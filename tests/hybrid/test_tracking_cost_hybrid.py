@@ -56,14 +56,6 @@ def printed(trajectory, x_hat, u_hat):
     return total + e @ Q_N @ e
 
 
-@pytest.mark.parametrize("update", [True, False])
-def test_without_a_mismatch_it_is_the_quadratic_cost(target, update):
-    other = roll(X0, NOMINAL + 0.01)
-    assert impact_knot(other) == impact_knot(target)
-    expected = printed(other, target.states, target.inputs)
-    assert value(tracking(target, update), other) == approx(expected, rel=1e-12)
-
-
 @pytest.mark.parametrize("height", [0.85, 1.15])
 def test_over_a_mismatch_the_error_is_taken_to_the_extension(target, height):
     """Closed form of both extensions: ballistic flight with the input of the event's timestep."""
