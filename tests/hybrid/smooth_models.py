@@ -18,7 +18,7 @@ POINT = of_flow(lambda t, x, u: np.array([x[1], u[0]]))
 
 
 def double_integrator(steps, duration, effort, pull=0.0, goal=0.0):
-    """A point [x, v] at a cost of the sum of effort * dt * u^2 / 2, and pull * (x_N - goal)^2 / 2."""
+    """A point [x, v]; cost: the sum of effort * dt * u^2 / 2, and pull * (x_N - goal)^2 / 2."""
     dt = duration / steps
     weights = 0.5 * effort * dt * np.eye(1), np.diag([0.5 * pull, 0.0])
     return EventDrivenModel(POINT, 0, dt, QuadraticCost.reaching(np.array([goal, 0.0]), *weights))

@@ -1,7 +1,5 @@
 """The physics server's loop: one answer a frame, counts at the end."""
 
-import threading
-
 import numpy as np
 
 from runtime.exchange import Requester, Responder
@@ -9,6 +7,7 @@ from runtime.physics_messages import PROTOCOL, Hello, PlaceRequest, Refusal, dec
 from runtime.wire import encode
 from sim_bridge import service_node
 from sim_bridge.physics_service import NOBODY, PhysicsService
+from tests.sim_bridge.physics.served_world import in_a_thread
 
 PATIENCE_S = 20.0
 HELLO = encode(Hello(id=1, protocol=PROTOCOL))
@@ -16,19 +15,11 @@ PLACE = encode(PlaceRequest(id=2, q=np.zeros(19), v=np.zeros(18)))  # refused: t
 
 
 def run_against(act):
-    """The node's report after `act(address)` in another thread."""
-    stop, reports = threading.Event(), []
+    """The node's report after `act(address)`."""
+    service, reports = PhysicsService("toy", "a toy", 8), []
     with Responder("tcp://127.0.0.1:0") as responder:
-        service = PhysicsService("toy", "a toy", 8)
-        node = threading.Thread(
-            target=lambda: reports.append(service_node.run(service, responder, stop.is_set))
-        )
-        node.start()
-        try:
+        with in_a_thread(lambda end: reports.append(service_node.run(service, responder, end))):
             act(responder.address)
-        finally:
-            stop.set()
-            node.join()
     return reports[0]
 
 

@@ -19,6 +19,7 @@ from runtime.wire import encode
 from sim_bridge.ground_exchange import name_of, to_request
 from sim_bridge.isaac_gym import server
 from sim_bridge.rollouts.batch import RolloutBatch
+from sim_bridge.rollouts.planning_model import planning_model
 from sim_bridge.rollouts.single import SingleSimulation
 from sim_bridge.rollouts.unavailable import Unavailable
 from tests.a1 import A1
@@ -28,11 +29,12 @@ from tests.sim_bridge.isaac_gym.stand_in_physics import MujocoRobot
 from tests.sim_bridge.physics.requests import rollout_request
 
 
-def make_api(velocity_at="com", gym=None):
+def make_api(velocity_at="com", gym=None, ground=None):
     """A process's modules of Isaac Gym, as `server.load_api` gives them."""
+    known = (ground, planning_model(A1, 0.001, ground)) if ground is not None else None
 
-    def robot(asset, params, floor):
-        return MujocoRobot(asset, params, floor, velocity_at)
+    def robot(*made_of):
+        return MujocoRobot(*made_of, velocity_at, known)
 
     return server.Api(*modules(gym or Gym(robot)))
 
@@ -58,10 +60,10 @@ class InProcess:
         return ""
 
 
-def make_front(*arguments):
+def make_front(*arguments, ground=None):
     """What answers frames in the server, with a fresh stand-in where the server wants a process."""
     options = make_options(*arguments)
-    return server.Front(lambda: InProcess(options))
+    return server.Front(lambda: InProcess(options, make_api(ground=ground)))
 
 
 class StandInRollout:
@@ -72,7 +74,7 @@ class StandInRollout:
     def __init__(self, period, substeps=2, pipeline="cpu", envs=16, ground=None, moves=False):
         device = ["--device", "cuda:0"] if pipeline == "gpu" else []
         self.period, self.substeps = period, substeps
-        self.front = make_front("--envs", str(envs), "--pipeline", pipeline, *device)
+        self.front = make_front("--envs", str(envs), "--pipeline", pipeline, *device, ground=ground)
         self._single, self._ground = SingleSimulation(A1, ground), ""
         if ground is not None:
             reply = decode_reply(self.front.answer(encode(to_request(6, ground))))

@@ -55,7 +55,7 @@ class Env:
         self.robot = None
         self.joints = None
         self.start = np.zeros(3)  # where it was made
-        self.place = np.zeros(3)  # the same on a level floor, which is so everywhere
+        self.place = np.zeros(3)  # of its copy of the ground; a level floor is so everywhere
 
     def root(self):
         return self.robot.root() + np.pad(self.place, (0, 10))
@@ -141,6 +141,11 @@ class Gym:
 
     def prepare_sim(self, sim):
         self._check_apart(np.array([env.start for env in self._envs]))
+        if self._mesh is not None:
+            vertices, triangles, _ = self._mesh
+            copies = np.split(triangles, len(self._envs))
+            for env, triangles in zip(self._envs, copies):  # noqa: B905
+                env.place[2] = env.robot.ground_at(vertices, triangles)
         self._prepared = True
 
     # Tensors.

@@ -2,37 +2,39 @@
 
 import copy
 import xml.etree.ElementTree as ElementTree
-from functools import cache, lru_cache
+from functools import cache
 
 import mujoco
 import numpy as np
 
 from robots.mujoco_model import load_mujoco
 from robots.rotations import rotation_from_quaternion
+from robots.terrain import height_at, make_ground
 from sim_bridge.rollouts.planning_model import planning_model
 from tests.a1 import A1
-from tests.sim_bridge.isaac_gym.stand_in_ground import MeshParts
+from tests.sim_bridge.isaac_gym.stand_in_api import RuleBroken
 from tests.sim_bridge.isaac_gym.stand_in_gym import JOINTS
+
+PROBES = ((0.011, 0.023), (0.317, -0.211), (-0.403, 0.109))  # [m]
 
 
 class MujocoRobot:
     """One robot on a floor: with a planner's shapes where the URDF has none but the feet's."""
 
-    def __init__(self, asset, params, floor, velocity_at="com"):
-        """A robot above a floor.
+    def __init__(self, asset, params, floor, velocity_at="com", ground=None):
+        """A robot above a floor, or on its copy of a ground.
 
         `floor`: parameters of a plane; or vertices, triangles and parameters of a mesh.
         `velocity_at`: of the trunk's point whose velocity the root's is, "com" or "origin".
+        `ground`: that the mesh must be, and MuJoCo's model of a robot on it.
         """
         links = {link.get("name"): link for link in ElementTree.fromstring(asset.urdf).iter("link")}
         feet_only = links["trunk"].find("collision") is None
-        self._parts = None
+        self._ground, model = ground or (make_ground(), _read_model(feet_only))
+        surface, model = floor, copy.copy(model)
         if isinstance(floor, tuple):
-            vertices, triangles, surface = floor
-            self._parts, model = _read_mesh(vertices.tobytes(), triangles.tobytes())
-            model = copy.copy(model)
+            surface = floor[2]
         else:
-            surface, model = floor, copy.copy(_read_model(feet_only))
             _turn_floor(model, floor)
         model.opt.timestep = params.dt
         self._model, self._bodies = model, asset.bodies
@@ -55,6 +57,15 @@ class MujocoRobot:
         self._model.dof_armature[self._dofs] = values
         mujoco.mj_setConst(self._model, self._data)
 
+    def ground_at(self, vertices, triangles):
+        """Height of a copy of the ground in a mesh above the ground itself [m]."""
+        above = [
+            height_of(vertices, triangles, *at) - height_at(self._ground, *at) for at in PROBES
+        ]
+        if not np.ptp(above) < 1e-3:
+            raise RuleBroken("a mesh that is not the ground")
+        return np.mean(above)
+
     def place(self, root=None, dof=None):
         data = self._data
         if root is not None:
@@ -62,9 +73,6 @@ class MujocoRobot:
             rotation = rotation_from_quaternion(root[3:7])
             data.qvel[3:6] = root[10:13] @ rotation
             data.qvel[:3] = root[7:10] - np.cross(root[10:13], rotation @ self._point)
-            if self._parts is not None and self._parts.grids:
-                base = self._parts.floor_at(root[2]) + self._parts.grids[0][0].min()
-                self._model.geom("ground_grid").pos[2] = base
         if dof is not None:
             data.qpos[self._qpos], data.qvel[self._dofs] = dof[0::2], dof[1::2]
 
@@ -108,11 +116,15 @@ def _read_model(feet_only):
     return planning_model(A1, 0.001) if feet_only else load_mujoco(A1, 0.001)
 
 
-@lru_cache(maxsize=4)
-def _read_mesh(vertices, triangles):
-    points = np.frombuffer(vertices, np.float32).reshape(-1, 3).astype(np.float64)
-    parts = MeshParts(points, np.frombuffer(triangles, np.uint32).reshape(-1, 3).astype(np.int64))
-    return parts, planning_model(A1, 0.001, parts.ground())
+def height_of(vertices, triangles, x, y):
+    """Of the highest triangle above a place [m]; -inf where there is none."""
+    corners = vertices[triangles].astype(np.float64)
+    a, edges = corners[:, 0], (corners[:, 1:] - corners[:, :1]).transpose(0, 2, 1)
+    seen = np.abs(np.linalg.det(edges[:, :2])) > 1e-12
+    a, edges = a[seen], edges[seen]
+    part = np.linalg.solve(edges[:, :2], (np.array([x, y]) - a[:, :2])[..., None])
+    over = (part.min(axis=(1, 2)) >= 0.0) & (part.sum(axis=(1, 2)) <= 1.0)
+    return np.max((a[:, 2:] + (edges[:, 2:] @ part)[..., 0])[over], initial=-np.inf)
 
 
 def _set_masses(model, links):

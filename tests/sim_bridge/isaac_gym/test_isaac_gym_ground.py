@@ -9,7 +9,7 @@ from runtime.wire import encode
 from sim_bridge.ground_exchange import name_of, to_request
 from sim_bridge.isaac_gym import server
 from tests.sim_bridge.isaac_gym.stand_in import make_front
-from tests.sim_bridge.isaac_gym.stand_in_ground import MeshParts
+from tests.sim_bridge.isaac_gym.stand_in_physics import height_of
 from tests.sim_bridge.isaac_gym.test_isaac_gym_rollouts import ask
 
 HEIGHTS = np.random.default_rng(1).uniform(0.0, 0.3, (4, 5))
@@ -35,7 +35,7 @@ def test_every_solid_but_the_floor_is_closed():
 
 
 def test_a_fresh_process_has_the_grounds_of_the_one_before():
-    front = make_front("--envs", "4")
+    front = make_front("--envs", "4", ground=LEVEL)
     for ground in (GROUND, LEVEL):
         assert isinstance(decode_reply(front.answer(encode(to_request(3, ground)))), GroundReply)
     for restarts, ground in ((0, ""), (1, name_of(LEVEL)), (1, name_of(LEVEL)), (2, "")):
@@ -50,9 +50,9 @@ def test_the_mesh_has_the_grounds_heights_and_looks_outward():
     half = len(vertices) // 2
     np.testing.assert_allclose(vertices[half:], vertices[:half] + places[1], atol=1e-12)
     first = triangles[: len(triangles) // 2]
-    read = MeshParts(vertices[:half], first).ground()._replace(floor=GROUND.floor)
     for x, y in np.random.default_rng(0).uniform(-1.5, 3.0, (200, 2)):
-        assert height_at(read, x, y) == pytest.approx(height_at(GROUND, x, y), abs=1e-6)
+        found = height_of(vertices[:half], first, x, y)
+        assert found == pytest.approx(height_at(GROUND, x, y), abs=1e-6)
     volume = np.linalg.det(vertices[first] - [0.0, 0.0, GROUND.floor]).sum() / 6.0
     thirds = HEIGHTS[:-1, :-1] + HEIGHTS[1:, 1:] + 0.5 * (HEIGHTS[:-1, 1:] + HEIGHTS[1:, :-1])
     boxes = 8.0 * GROUND.half.prod(axis=1).sum()

@@ -54,7 +54,7 @@ def test_its_motors_have_their_law_at_every_step():
     robot, expected = Robot(UP, v), np.empty(12)
     for _ in range(4):
         before = robot.state
-        command = HOLD + np.array([[0.0], [1.0], [0.0], [0.0], [9.0]])
+        command = np.vstack((HOLD[:4], np.tile([80.0, -80.0], 6) * np.sign(v[6:])))
         robot.state = robot.tick(command)
         motor_torques(command, before.q[7:], before.v[6:], LIMITS, expected)
         assert_allclose(robot.state.torque, expected, atol=1e-12)

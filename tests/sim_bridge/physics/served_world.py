@@ -21,18 +21,10 @@ def options_of(folder):
 
 
 @contextmanager
-def mujoco_server(folder, robot=True):
-    """MuJoCo's world, served; gives what ends the server before its time."""
-    service = PhysicsService(
-        "mujoco", "a test", 1, make_world=(lambda: MujocoWorld(A1)) if robot else None
-    )
+def in_a_thread(loop):
+    """Run `loop(ended)` in a thread; gives what ends it before the block does."""
     stopped = threading.Event()
-
-    def serve():
-        with Responder(options_of(folder).address, None) as responder:
-            run(service, responder, stopped.is_set)
-
-    thread = threading.Thread(target=serve)
+    thread = threading.Thread(target=loop, args=(stopped.is_set,))
     thread.start()
 
     def end():
@@ -46,22 +38,33 @@ def mujoco_server(folder, robot=True):
 
 
 @contextmanager
-def answering(folder, answer):
-    """A server made of one function of frames, which may stay silent."""
-    stopped = threading.Event()
+def served(service, keys=None):
+    """A service on loopback; gives its address."""
+    with (
+        Responder("tcp://127.0.0.1:0", keys) as responder,
+        in_a_thread(lambda ended: run(service, responder, ended)),
+    ):
+        yield responder.address
 
-    def serve():
+
+def mujoco_server(folder, robot=True):
+    """MuJoCo's world, served; gives what ends the server before its time."""
+    world = (lambda: MujocoWorld(A1)) if robot else None
+
+    def serve(ended):
         with Responder(options_of(folder).address, None) as responder:
-            while not stopped.is_set():
-                received = responder.receive(0.02)
-                reply = None if received is None else answer(received[1])
-                if received is not None and reply is not None:
-                    responder.send(received[0], reply)
+            run(PhysicsService("mujoco", "a test", 1, make_world=world), responder, ended)
 
-    thread = threading.Thread(target=serve)
-    thread.start()
-    try:
-        yield
-    finally:
-        stopped.set()
-        thread.join()
+    return in_a_thread(serve)
+
+
+def answering(folder, answer):
+    """A server made of one function of frames."""
+
+    def serve(ended):
+        with Responder(options_of(folder).address, None) as responder:
+            while not ended():
+                if (received := responder.receive(0.02)) is not None:
+                    responder.send(received[0], answer(received[1]))
+
+    return in_a_thread(serve)

@@ -6,9 +6,8 @@ environment variable SALTUS_CONFORMANCE_SERVER holds its address.
 """
 
 import os
-import threading
-from collections.abc import Callable, Iterator
-from contextlib import ExitStack, contextmanager
+from collections.abc import Callable
+from contextlib import ExitStack
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import NamedTuple, Protocol
@@ -16,8 +15,6 @@ from typing import NamedTuple, Protocol
 from controller.robot_model import RolloutBackend
 from robots.terrain import Ground
 from runtime.endpoints import CurveKeys
-from runtime.exchange import Responder
-from sim_bridge import service_node
 from sim_bridge.options import ServerOptions, WarpOptions
 from sim_bridge.physics_service import PhysicsService
 from sim_bridge.rollouts.mujoco_batch import MujocoRollout
@@ -26,6 +23,7 @@ from sim_bridge.rollouts.threaded import ThreadedRollout
 from sim_bridge.rollouts.warp_rollout import WarpRollout
 from tests.a1 import A1
 from tests.sim_bridge.isaac_gym.stand_in import StandInRollout
+from tests.sim_bridge.physics.served_world import served
 
 NAMED = "SALTUS_CONFORMANCE_SERVER"  # environment variable: the address of one more to try
 KNOTS = 50  # of the motions that are held against plain MuJoCo
@@ -98,7 +96,7 @@ def warp(device: str) -> Callable[[ExitStack], Make]:
     return open_
 
 
-def remote(keys: CurveKeys | None) -> Callable[[ExitStack], Make]:
+def remote(keys: CurveKeys) -> Callable[[ExitStack], Make]:
     """Threads of ours, served over a socket on loopback; the local one is there to be noticed."""
 
     def open_(stack: ExitStack) -> Make:
@@ -107,14 +105,11 @@ def remote(keys: CurveKeys | None) -> Callable[[ExitStack], Make]:
         ) -> ThreadedRollout:
             return ThreadedRollout(A1, knots, period, substeps, ground=ground)
 
-        responder = Responder("tcp://127.0.0.1:0", keys)
-        stack.callback(responder.close)
-        stack.enter_context(_served(PhysicsService("mujoco", "cpu", 64, serve), responder))
+        service = PhysicsService("mujoco", "cpu", 64, serve)
+        address = stack.enter_context(served(service, keys))
         key_file = Path(stack.enter_context(TemporaryDirectory())) / "key"
-        if keys is not None:
-            key_file.write_text(f"saltus-public-key {keys.public}\n")
-        public = str(key_file) if keys is not None else ""
-        return _client(stack, ServerOptions(responder.address, public))
+        key_file.write_text(f"saltus-public-key {keys.public}\n")
+        return _client(stack, ServerOptions(address, str(key_file)))
 
     return open_
 
@@ -138,23 +133,12 @@ def _client(stack: ExitStack, server: ServerOptions) -> Make:
     return make
 
 
-@contextmanager
-def _served(service: PhysicsService, responder: Responder) -> Iterator[None]:
-    """A physics server in a thread."""
-    ended = threading.Event()
-    thread = threading.Thread(target=service_node.run, args=(service, responder, ended.is_set))
-    thread.start()
-    try:
-        yield
-    finally:
-        ended.set()
-        thread.join()
-
-
 def isaac_gym_stand_in(pipeline: str) -> Callable[[ExitStack], Make]:
     """Isaac Gym's server on a stand-in for Isaac Gym, whose physics is MuJoCo in float32."""
-    return lambda _: lambda period, substeps, ground=None, moves=False: StandInRollout(
-        period, substeps, pipeline, ground=ground, moves=moves
+    return lambda _: (
+        lambda period, substeps, ground=None, moves=False: StandInRollout(
+            period, substeps, pipeline, ground=ground, moves=moves
+        )
     )
 
 
@@ -167,7 +151,6 @@ SINGLE = Close(2e-5, 5e-5, 1.5e-3, 0.1)
 BACKENDS: dict[str, Backend] = {
     "mujoco": Backend(mujoco, DOUBLE, 1e-13),
     "mujoco-threads": Backend(threads, DOUBLE, 1e-13),
-    "remote": Backend(remote(None), DOUBLE, 1e-13),
     "remote-with-keys": Backend(remote(CurveKeys.generate()), DOUBLE, 1e-13),
     "warp-cpu": Backend(warp("cpu"), SINGLE, 1e-7),
     # The order of sums is a GPU's own and may depend on the batch; this margin is not measured.

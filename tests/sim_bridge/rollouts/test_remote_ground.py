@@ -1,16 +1,13 @@
 """A ground travels to a server when it changes; one that lacks it never acts as if it had it."""
 
-import threading
-
 import numpy as np
 import pytest
 from msgspec.structs import replace
 
 from robots.terrain import Box, Grid, make_ground
-from runtime.exchange import Responder
 from runtime.physics_messages import GroundRequest, Refusal, ServerInfo, decode_reply
 from runtime.wire import encode
-from sim_bridge import ground_exchange, service_node
+from sim_bridge import ground_exchange
 from sim_bridge.ground_exchange import (
     MOST_BOXES,
     MOST_CELLS,
@@ -25,6 +22,7 @@ from sim_bridge.rollouts.threaded import ThreadedRollout
 from sim_bridge.rollouts.unavailable import Unavailable
 from tests.a1 import A1
 from tests.sim_bridge.isaac_gym.stand_in import make_front
+from tests.sim_bridge.physics.served_world import served
 from tests.sim_bridge.rollouts.motions import policies, standing
 
 KNOTS, PERIOD, SUBSTEPS = 4, 0.01, 2
@@ -66,13 +64,8 @@ def service():
 
 @pytest.fixture
 def address(service):
-    ended = threading.Event()
-    with Responder("tcp://127.0.0.1:0") as responder:
-        node = threading.Thread(target=service_node.run, args=(service, responder, ended.is_set))
-        node.start()
-        yield responder.address
-        ended.set()
-        node.join()
+    with served(service) as address:
+        yield address
 
 
 def connect(address, moves=True):
