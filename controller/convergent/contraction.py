@@ -11,7 +11,7 @@ an error: docs/errata.md.
 
 from __future__ import annotations
 
-from typing import Any, Literal, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -24,21 +24,6 @@ class DivergenceMetrics(NamedTuple):
 
     average: Any  # D_a = lambda_avg = div f / n
     maximum: Any  # D_m = lambda_max
-
-
-class MetricGradients(NamedTuple):
-    """How D_a and D_m change with state and input.
-
-    Where the largest eigenvalue is repeated, D_m has a kink: its gradient there is one of many
-    (one of its generalised gradient, of some eigenvector), and the status says so.
-    """
-
-    status: Literal["ok", "repeated"]
-    average_x: Array  # (n,)
-    average_u: Array  # (m,)
-    maximum_x: Array  # (n,)
-    maximum_u: Array  # (m,)
-    gap: float  # between the two largest eigenvalues [1/s]; infinite where n = 1
 
 
 def symmetric_part(jacobian_x: Array) -> Array:
@@ -58,34 +43,3 @@ def metrics_of(F: Array) -> DivergenceMetrics:
     """D_a and D_m [1/s] of symmetric F (n, n), or one each of a stack (..., n, n)."""
     average = np.trace(F, axis1=-2, axis2=-1) / F.shape[-1]
     return DivergenceMetrics(average, np.linalg.eigvalsh(F)[..., -1])
-
-
-def metric_gradients(
-    field: VectorFunction, t: float, x: Array, u: Array, tolerance: float = 1e-6
-) -> MetricGradients:
-    """Gradients of D_a and D_m by the state x (n,) and the input u (m,).
-
-    D_z lambda_max = w^T (D_z F) w with the unit eigenvector w of a simple lambda_max, and
-    D_z D_a = trace(D_z F) / n always. D_z F comes from differences of F.
-
-    Args:
-        field: f(t, x, u) -> (n,).
-        t: time [s].
-        x: state (n,).
-        u: input (m,).
-        tolerance: the largest eigenvalue counts as repeated where the next one is nearer than
-            this part of the spectral norm of F.
-    """
-    n = len(x)
-    F = symmetric_jacobian(field, t, x, u)
-    D_F = jacobian(
-        lambda z: symmetric_jacobian(field, t, z[:n], z[n:]).ravel(), np.concatenate((x, u))
-    ).reshape(n, n, -1)
-    values, vectors = np.linalg.eigh(F)
-    w = vectors[:, -1]
-    average = np.trace(D_F) / n
-    maximum = np.einsum("i,ijk,j->k", w, D_F, w)
-    gap = values[-1] - values[-2] if n > 1 else np.inf
-    simple = gap > tolerance * np.max(np.abs(values))
-    return MetricGradients("ok" if simple else "repeated", average[:n], average[n:], maximum[:n],
-                           maximum[n:], float(gap))  # fmt: skip

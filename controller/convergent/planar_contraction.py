@@ -50,21 +50,6 @@ def gradient_jacobian(at: HillDerivatives, p: Any) -> GradientJacobian:
     return GradientJacobian(*(scale * entry for entry in without_turning(*at[1:], p)))
 
 
-def symmetric_entries(D_G: GradientJacobian, theta: Any) -> tuple[Any, Any, Any]:
-    """(a, b, c) of F = [[a, c], [c, b]], the symmetric part of R(theta) D_G, (2.8)."""
-    cos, sin = np.cos(theta), np.sin(theta)
-    a = D_G.x_x * cos - D_G.y_x * sin
-    b = D_G.y_y * cos + D_G.x_y * sin
-    c = 0.5 * ((D_G.x_y + D_G.y_x) * cos + (D_G.x_x - D_G.y_y) * sin)
-    return a, b, c
-
-
-def eigenvalues(a: Any, b: Any, c: Any) -> tuple[Any, Any]:
-    """Smaller and larger eigenvalue of [[a, c], [c, b]], (2.9)."""
-    spread = (a * a - 2.0 * a * b + b * b + 4.0 * c * c) ** 0.5
-    return 0.5 * (a + b - spread), 0.5 * (a + b + spread)
-
-
 def heading_terms(D_G: GradientJacobian) -> HeadingTerms:
     """(d, e, g) of (2.11)-(2.12).
 

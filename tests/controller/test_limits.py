@@ -13,6 +13,7 @@ from robots.state import integrate, mujoco_from_pinocchio
 from robots.terrain import Box, make_ground
 from sim_bridge.motors import limited_torque
 from tests.a1 import A1
+from tests.differences import slopes
 
 BAR = KeepOut((-0.2, -1.0, 0.3), (0.1, 0.2, 0.5))
 WALL = KeepOut((0.2, -2.0, 0.0), (0.25, 2.0, 1.0))
@@ -40,23 +41,16 @@ def test_derivatives_are_those_of_the_values(ground):
     some = np.array([1, 4, 8])
     for all_knots, chosen in zip((c_x, c_u), limits.jacobians(states, inputs, some), strict=True):
         assert np.array_equal(chosen, all_knots[some])
-    h = 1e-7
-    for j in range(36):
-        step = np.zeros(36)
-        step[j] = h
-        ends = []
-        for sign in (1.0, -1.0):
-            moved = [np.concatenate(integrate(x[:19], x[19:], sign * step)) for x in states]
-            ends.append(limits.values(np.array(moved)[None], inputs[None])[0])
-        change = np.where(np.isfinite(ends[0]), ends[0], 0.0) - np.where(
-            np.isfinite(ends[1]), ends[1], 0.0
-        )
-        assert np.allclose(change / (2 * h), c_x[:, :, j], atol=2e-6), j
-    for j in range(12):
-        step = np.zeros_like(inputs)
-        step[:, j] = h
-        up, down = (limits.values(states[None], (inputs + s * step)[None])[0] for s in (1, -1))
-        assert np.allclose((up[:-1] - down[:-1]) / (2 * h), c_u[:-1, :, j], atol=2e-6)
+
+    def values(dx, du):
+        moved = [np.concatenate(integrate(x[:19], x[19:], dx)) for x in states]
+        found = limits.values(np.array(moved)[None], (inputs + du)[None])[0]
+        return np.where(np.isfinite(found), found, 0.0)
+
+    by_state = slopes(lambda d: values(d, 0.0), np.zeros(36), 1e-7)
+    by_input = slopes(lambda d: values(np.zeros(36), d), np.zeros(12), 1e-7)
+    assert np.allclose(by_state, c_x, atol=2e-6)
+    assert np.allclose(by_input[:-1], c_u[:-1], atol=2e-6)
 
 
 def test_torques_within_the_limits_are_those_that_the_motors_and_the_bridge_give():

@@ -4,11 +4,9 @@ import msgspec
 import numpy as np
 import pytest
 
-from controller.options import TrackerOptions
 from controller.plan_function import PlanFunction
 from controller.safety import Reason
 from controller.track_kernel import tilt
-from controller.tracker import Tracker
 from robots.rotations import exp3, quaternion_from_rotation
 from saltus.configuration.launch import load_launch
 from saltus.launch.lock_step import LockStep
@@ -17,15 +15,6 @@ from tests.controller.tracker_messages import estimate, plan, reading, standing
 
 Q, V = standing()
 PUSH = "{kind: base_velocity, at: 0.5, value: [0.0, 1.5, 0.0]}"
-
-
-TRACKER = Tracker(TrackerOptions(), A1)
-
-
-@pytest.fixture
-def tracker():
-    TRACKER.reset()
-    return TRACKER
 
 
 @pytest.fixture

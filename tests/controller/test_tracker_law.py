@@ -27,14 +27,8 @@ from tests.controller.tracker_messages import (
 )
 
 
-@pytest.fixture(scope="module")
-def tracker():
-    return Tracker(TrackerOptions(), A1)
-
-
 def test_between_samples_the_motors_carry_the_joint_feedback_on(tracker):
     """With a gain of joint PD alone, a joint that moved since the sample meets the K dx of now."""
-    tracker.reset()
     p = plan()
     kp, kd = np.linspace(10.0, 90.0, 12), np.linspace(0.5, 4.0, 12)
     p.gains[:, range(12), range(6, 18)] = -kp
@@ -56,7 +50,6 @@ def test_an_older_estimate_is_moved_as_planned_to_the_time_of_the_command(
 ):
     """It deviates from the plan by dx at its own time, and gets u_k + K_k dx of now."""
     rng = np.random.default_rng(10)
-    tracker.reset()
     p = plan(rng=rng, gain=3.0)
     (q, v), (q_now, v_now) = near_standing(rng, 0.03), near_standing(rng, 0.03)
     command = tracker.command(estimate(3, q, v), p, 0.005, reading(5, q_now, v_now))
@@ -71,7 +64,6 @@ def move(p, q, v, begin, end):
 
 
 def test_too_large_a_torque_is_clipped_at_the_motor(tracker):
-    tracker.reset()
     p, (q, v), signs = plan(), standing(), np.array([1.0, -1.0] * 6)
     p.inputs[:] = signs * 100.0
     command = tracker.command(estimate(0, q, v), p, 0.0)

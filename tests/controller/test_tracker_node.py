@@ -1,15 +1,11 @@
 """The loop around the tracker: lock step, real time, errors; clocks and topics in memory."""
 
-from controller.options import TrackerOptions
 from controller.solve_schedule import SolveSchedule
-from controller.tracker import Tracker
 from controller.tracker_node import run
 from runtime.clock import TickStatistics
-from tests.a1 import A1
-from tests.controller.tracker_messages import TICK, estimate, plan, reading, standing
+from tests.controller.tracker_messages import TICK, TRACKER, estimate, plan, reading, standing
 
 Q, V = standing()
-TRACKER = Tracker(TrackerOptions(), A1)
 
 
 class TickClock:

@@ -13,6 +13,7 @@ from robots.rotations import exp3, quaternion_from_rotation
 from tests.a1 import A1
 from tests.controller.tracker_messages import (
     TICK,
+    TRACKER,
     estimate,
     near_standing,
     plan,
@@ -21,13 +22,6 @@ from tests.controller.tracker_messages import (
 )
 
 Q, V = near_standing(np.random.default_rng(0), 0.02)
-TRACKER = Tracker(TrackerOptions(), A1)
-
-
-@pytest.fixture
-def tracker():
-    TRACKER.reset()
-    return TRACKER
 
 
 def live(tracker, ticks, plans=None, state=(Q, V)):
@@ -92,12 +86,10 @@ def test_fresh_plans_take_over_from_standing_smoothly(tracker):
         plan(2, 10, knots=0),
         plan(2, 1000),
         msgspec.structs.replace(plan(2, 10), gains=np.full((20, 12, 36), np.nan)),
-        msgspec.structs.replace(plan(2, 10), inputs=np.full((20, 12), np.inf)),
-        msgspec.structs.replace(plan(2, 10), states_q=np.zeros((21, 19))),
         msgspec.structs.replace(plan(2, 10), period=0.0),
         msgspec.structs.replace(plan(2, 10), time=float("nan")),
     ],
-    ids=["failed", "empty", "future", "gain", "input", "quaternion", "period", "time"],
+    ids=["failed", "empty", "future", "gain", "period", "time"],
 )
 def test_an_unsafe_plan_is_refused_and_the_last_one_goes_on(tracker, bad):
     commands = live(tracker, range(20), {0: plan(1), 10: bad})
@@ -153,12 +145,9 @@ IDS = {  # plans by the tick at which they arrive; who is followed; delay of a c
 }  # fmt: skip
 
 WELL = 300  # ticks after which the tracker has long followed plans
-GIVEN_UP = {0: "hold", 99: "hold", 102: "stand_down", 289: "stand_down"}
 ESTIMATES = {  # estimates from then on, with fresh plans; statuses of some ticks
-    "NaN": (lambda k: estimate(k, *np.split(not_a_number(4), [19])), GIVEN_UP),
-    "encoders": (lambda k: estimate(k, Q + 0.4 * np.eye(19)[9], V), GIVEN_UP),
-    "gyroscope": (lambda k: estimate(k, Q, V + 6.0 * np.eye(18)[4]), GIVEN_UP),
-    "too fast": (lambda k: estimate(k, Q, V + 9.0 * np.eye(18)[1]), GIVEN_UP),
+    "NaN": (lambda k: estimate(k, *np.split(not_a_number(4), [19])),
+            {0: "hold", 99: "hold", 102: "stand_down", 289: "stand_down"}),
     "far": (lambda k: estimate(k, Q + 1.7e308 * np.eye(19)[0], V), {0: "hold", 289: "stand_down"}),
     "low": (lambda k: estimate(k, Q - 0.24 * np.eye(19)[2], V), {20: "damp", 289: "damp"}),
     "once": (lambda k: estimate(k, Q, V, "diverged" if k == WELL else "ok"), {0: "hold", 1: "ok"}),

@@ -5,11 +5,14 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from controller.options import TrackerOptions
 from controller.plan_function import PlanFunction, nominal_at, policy_at, unpack
+from controller.tracker import Tracker
 from robots.motor_law import motor_torque
 from robots.state import integrate
 from runtime.messages import Plan
 from tests import a1
+from tests.a1 import A1
 
 Array = NDArray[np.float64]
 
@@ -37,6 +40,7 @@ def nominal(p, now):
 
 
 TICK = 0.001
+TRACKER = Tracker(TrackerOptions(), A1)
 
 
 def standing():

@@ -67,14 +67,6 @@ def flow(pendulum: RotaryPendulum, x: Any, torque: Any) -> tuple[Any, Any, Any, 
     return theta_dot, alpha_dot, theta_dot_dot, alpha_dot_dot
 
 
-def pole_point(pendulum: RotaryPendulum, x: Any, r: Any) -> tuple[Any, Any, Any]:
-    """Place [m] (on the arm at theta = 0, along its motion there, up) of a point of the pole."""
-    theta, alpha = x[0], x[1]
-    aside = -r * np.sin(alpha)
-    c, s = np.cos(theta), np.sin(theta)
-    return pendulum.L_r * c - aside * s, pendulum.L_r * s + aside * c, -r * np.cos(alpha)
-
-
 def energy(pendulum: RotaryPendulum, x: Any) -> Any:
     """T + V [J], zero where it hangs at rest."""
     _, alpha, theta_dot, alpha_dot = x

@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 from pytest import approx
 
 import controller.convergent.nlp  # noqa: F401  numpy's functions on expressions, no warning
-from controller.convergent.rotary.model import energy, flow, inertia, pole_point
+from controller.convergent.rotary.model import energy, flow, inertia
 from controller.convergent.rotary.parameters import QUBE_SERVO_2
 
 angles, speeds = st.floats(-4.0, 4.0), st.floats(-25.0, 25.0)
@@ -26,7 +26,9 @@ def test_the_kinetic_energy_is_that_of_the_rods_points(x):
     total = 0.5 * body.J_r * x[2] ** 2
     for place, share in zip(places, shares, strict=True):
         r = 0.5 * body.L_p * (1.0 + place)
-        moved = np.array(pole_point(body, x[:2] + 1e-30j * x[2:], r))
+        theta, alpha = x[:2] + 1e-30j * x[2:]
+        along, aside = np.array([np.cos(theta), np.sin(theta)]), r * np.sin(alpha)
+        moved = [*(body.L_r * along + aside * along[::-1] * [1.0, -1.0]), -r * np.cos(alpha)]
         total += 0.25 * share * body.m_p * np.sum((np.imag(moved) / 1e-30) ** 2)
     height = 0.5 * body.m_p * body.g * body.L_p * (1.0 - np.cos(x[1]))
     assert energy(body, x) - height == approx(total, rel=1e-12, abs=1e-15)

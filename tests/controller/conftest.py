@@ -1,0 +1,13 @@
+"""One tracker for all: its options and its robot are the same everywhere."""
+
+import pytest
+
+from controller.tracker import Tracker
+from tests.controller.tracker_messages import TRACKER
+
+
+@pytest.fixture
+def tracker() -> Tracker:
+    """As new."""
+    TRACKER.reset()
+    return TRACKER
