@@ -55,6 +55,16 @@ def roll(model, x0, inputs):
     return rollouts.select(0)
 
 
+def gradients(model, trajectory):
+    """Of the cost by the start (n,) and by the inputs (N, m), from its derivatives."""
+    (A, B), cost = compose(model.linearise(trajectory)), model.quadratise(trajectory)
+    adjoint, by_input = cost.l_x[-1], np.empty_like(trajectory.inputs)
+    for k in range(len(A) - 1, -1, -1):
+        by_input[k] = cost.l_u[k] + B[k].T @ adjoint
+        adjoint = cost.l_x[k] + A[k].T @ adjoint
+    return adjoint, by_input
+
+
 def doors(*places):
     """A mass under a force that bursts through doors, which give way earlier when pushed."""
 
@@ -110,12 +120,7 @@ def test_gradients_are_those_of_the_simulated_cost(name):
     model, x0, inputs, events = CASES[name]
     nominal = roll(model, x0, inputs)
     assert len(nominal.aux.events) == events
-    A, B = compose(model.linearise(nominal))
-    cost = model.quadratise(nominal)
-    adjoint, by_input = cost.l_x[-1], np.empty_like(inputs)
-    for k in range(len(A) - 1, -1, -1):
-        by_input[k] = cost.l_u[k] + B[k].T @ adjoint
-        adjoint = cost.l_x[k] + A[k].T @ adjoint
+    adjoint, by_input = gradients(model, nominal)
     if name == "jumped over":  # at the very knot where the input jumps, the event goes with it
         by_input, inputs = by_input[:2], inputs[:2]
     found = slopes(lambda x: roll(model, x, CASES[name][2]).cost, x0)

@@ -4,8 +4,6 @@ Systems run with functions that numba compiles, with the same ones called as Pyt
 without the closed form of their flows.
 """
 
-import dataclasses
-
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -23,8 +21,9 @@ from hybrid.options import SimulationOptions
 from hybrid.simulation import simulate, simulate_step
 from hybrid.systems import FlowMap, Mode, System, Transition
 from tests.hybrid.compiled_functions import each_way, without_closed_forms
+from tests.hybrid.driven_systems import height
 
-NONE, REST, HIGH = np.zeros(0), np.zeros(1), np.array([1.0, 0.0])
+NONE, HIGH = np.zeros(0), np.array([1.0, 0.0])
 each_ball = pytest.mark.parametrize(
     "ball", [bouncing_ball(), without_closed_forms(bouncing_ball())], ids=["closed", "integrated"]
 )
@@ -34,86 +33,14 @@ def stay(t, x, u):
     return x.copy()
 
 
-# Event times
-
-
-@each_ball
-@settings(max_examples=20)
-@given(height=st.floats(0.05, 4.0), velocity=st.floats(-5.0, -0.1), force=st.floats(-5.0, 5.0))
-def test_impact_time_is_exact(ball, height, velocity, force):
-    a, start = force - GRAVITY, np.array([height, velocity])
-    exact = (-velocity - np.sqrt(velocity**2 - 2.0 * a * height)) / a
-    met = simulate_step(ball, FALLING, start, 1.5, np.array([force]), 2.0).events[0]
-    assert met.time - 2.0 == approx(exact, abs=1e-10) and abs(met.state_before[0]) < 1e-10
-    assert met.state_after[1] == approx(-RESTITUTION * met.state_before[1])
-
-
-def flight(guard, closed_form):
-    """A ball in free flight under gravity, with one transition to a mode without one."""
-
-    def flow(t, x, u):
-        return np.array([x[1], u[0] - GRAVITY])
-
-    def solution(t, x, u, h):
-        a = u[0] - GRAVITY
-        return np.array([x[0] + h * (x[1] + 0.5 * h * a), x[1] + h * a])
-
-    mode = Mode("flight", 2, 1, flow, flow_map=FlowMap(solution, None) if closed_form else None)
-    edge = Transition(1, 2, guard, stay, name="touch")
-    return System({1: mode, 2: dataclasses.replace(mode, name="after")}, (edge,))
-
-
-closed_or_not = pytest.mark.parametrize("closed_form", [True, False])
-
-
-@closed_or_not
-@settings(max_examples=25)
-@given(velocity=st.floats(0.5, 6.0), floor=st.floats(-1.0, 0.3), lift=st.floats(-1.0, 1.5))
-def test_ascent_and_descent_onto_a_moving_floor(closed_form, velocity, floor, lift):
-    """Thrown up at v over a floor at f + l t: met at the later root of a quadratic."""
-    system = flight(lambda t, x, u: x[0] - floor - lift * (t - 3.0), closed_form)
-    up = velocity - lift
-    exact = (up + np.sqrt(up**2 + 2 * GRAVITY * (0.5 - floor))) / GRAVITY
-    step = simulate_step(system, 1, np.array([0.5, velocity]), 2.5, REST, 3.0)
-    assert step.status == "ok" and step.events[0].time - 3.0 == approx(exact, abs=1e-10)
-
-
-@closed_or_not
-@settings(max_examples=25)
-@given(depth=st.floats(1e-7, 0.5))
-def test_a_ceiling_is_met_within_one_step_or_missed(closed_form, depth):
-    """The ball passes it and comes back: one step of 1 s holds both crossings, or none."""
-    velocity = np.sqrt(2 * GRAVITY * 2.0)
-    for above in (-depth, 1e-6):
-        system = flight(lambda t, x, u, top=2.0 + above: top - x[0], closed_form)
-        step = simulate_step(system, 1, np.array([0.0, velocity]), 2 * velocity / GRAVITY, REST)
-        times = [event.time for event in step.events]
-        # The rate there is sqrt(2 g depth): an error of 1e-13 m in height is 1e-10 s at 1e-7 m.
-        exact = (velocity - np.sqrt(2 * GRAVITY * depth)) / GRAVITY
-        assert step.status == "ok"
-        assert_allclose(times, [exact] if above < 0.0 else [], atol=1e-10)
-
-
-def drift(guards):
-    """Constant flow along x; a transition to a mode of its own for each guard."""
-    names = range(2, 2 + len(guards))
-    mode = Mode("drift", 2, 0, lambda t, x, u: np.array([1.0, 0.5]))
-    edges = [Transition(1, k, guard, stay) for k, guard in zip(names, guards, strict=True)]
-    return System({1: mode, **dict.fromkeys(names, mode)}, edges)
-
-
-@given(st.lists(st.floats(0.1, 1.9), min_size=2, max_size=3, unique=True))
-def test_the_earliest_of_several_guards_fires(walls):
-    system = drift([lambda t, x, u, wall=wall: wall - x[0] for wall in walls])
-    event = simulate_step(system, 1, np.zeros(2), 2.0, NONE).events[0]
-    assert event.transition.target == 2 + int(np.argmin(walls))
-    assert event.time == approx(min(walls), abs=1e-12)
-
-
 @pytest.mark.parametrize("scales", [(1.0, 7.0, 0.3), (0.3, 1.0, 7.0), (7.0, 0.3, 1.0)])
 def test_a_tie_goes_to_the_transition_given_first(scales):
-    system = drift([lambda t, x, u, s=s: s * (1.1 - x[0]) * (2.0 + x[1]) for s in scales])
-    step = simulate_step(system, 1, np.zeros(2), 2.0, NONE)
+    mode = Mode("drift", 2, 0, lambda t, x, u: np.array([1.0, 0.5]))
+    edges = [
+        Transition(1, k, lambda t, x, u, s=s: s * (1.1 - x[0]) * (2.0 + x[1]), stay)
+        for k, s in enumerate(scales, 2)
+    ]
+    step = simulate_step(System(dict.fromkeys(range(1, 5), mode), edges), 1, np.zeros(2), 2.0, NONE)
     assert [event.transition.target for event in step.events] == [2]
 
 
@@ -182,10 +109,6 @@ def sink(t, x, u):
     return np.array([-1.0 + u[0]])
 
 
-def height(t, x, u):
-    return x[0]
-
-
 def lift(t, x, u):
     return np.array([0.01])
 
@@ -200,34 +123,6 @@ def test_rollouts_of_more_than_256_events(way):
     assert rollouts.ok.all()
     times = [each.event.time for each in rollouts.aux[0].events]
     assert_allclose(times, 0.0055 + 0.01 * np.arange(400), atol=1e-9)
-
-
-def drop(t, x, u):
-    return np.array([x[1], -9.81])
-
-
-def rebound(t, x, u):
-    return np.array([x[0], -0.9 * x[1]])
-
-
-@each_way
-def test_balls_bounce_as_in_closed_form(way):
-    """A reset leaves the guard at rounding error, and no second impact follows."""
-    system, rng = way(one_mode(2, drop, height, rebound)), np.random.default_rng(0)
-    for x in rng.uniform([0.3, -1.0], [2.0, 1.0], (200, 2)):
-        run = simulate(system, FLIGHT, x, 3.0)
-        (z, v), t, times = x, 0.0, []
-        while t + (air := (v + np.sqrt(v * v + 2.0 * 9.81 * z)) / 9.81) < 3.0:
-            t, z, v = t + air, 0.0, 0.9 * np.sqrt(v * v + 2.0 * 9.81 * z)
-            times.append(t)
-        if len(times) == len(run.events) + 1:  # an impact within rounding of the end
-            assert 3.0 - times[-1] < 1e-9
-            continue
-        assert run.status == "ok", run.message
-        assert_allclose([event.time for event in run.events], times, atol=1e-9)
-        left = 3.0 - t
-        end = [z + v * left - 0.5 * 9.81 * left**2, v - 9.81 * left]
-        assert_allclose(run.final_state, end, atol=1e-8)
 
 
 def ballistic(t, x, u):

@@ -152,9 +152,3 @@ def test_candidates_have_rows_with_the_least_cost_chosen_and_are_drawn():
     steps = figure_6_1.flip_config(0).hilqr.paused.step_sizes
     assert len(steps) == figure_6_1.CANDIDATES - 1
     assert len(figure_6_1.flip_figure(flip).axes) == 2 * len(figure_6_1.INSTANTS) + 1
-
-
-@pytest.mark.slow
-def test_the_pushed_flip_lands_and_its_nine_candidates_are_the_planners():
-    result = figure_6_1.run(StudyOptions())
-    assert len(result.rows) == 9 and all(criterion.met for criterion in result.criteria)

@@ -3,18 +3,16 @@
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose
-from pytest import approx
 
 from hybrid.examples.bouncing_ball import FALLING, bouncing_ball
 from hybrid.examples.hopper import FLIGHT
-from hybrid.hilqr import Policies, compose
+from hybrid.hilqr import Policies
 from hybrid.hilqr.cost import QuadraticCost
 from hybrid.hilqr.event_driven import EventDrivenModel
 from hybrid.saltations import saltation
 from hybrid.simulation import simulate, simulate_step
 from hybrid.validation import check_system
 from hybrid.variational import fundamental_matrix
-from studies.kong import convergent_hybrid as study
 from studies.kong.saltations import (
     finite_difference_saltation,
     random_guard_states,
@@ -31,8 +29,9 @@ from studies.kong.variational import (
     ramped,
     unpack_augmented,
 )
-from studies.study import StudyOptions
+from tests.differences import slopes
 from tests.hybrid.driven_systems import driven
+from tests.hybrid.test_hilqr_gradients import gradients
 
 # ruff: noqa: N803, N806 (the letters are the thesis's)
 
@@ -106,7 +105,7 @@ def test_a_ramped_force_moves_a_mass_by_its_integral_and_one_of_rate_zero_is_hel
 @pytest.mark.parametrize("wrong", [False, True])
 def test_gradients_of_the_cost_are_those_of_the_rollout(wrong):
     """Through touchdown, bottom and liftoff; also where D_x R carries the columns."""
-    steps, h = 18, 1e-5
+    steps = 18
     base = QuadraticCost(
         np.array([0.7, 0.0, 0.0]), 1e-3 * np.diag([0.0, 0.0, 1.0]), np.array([[1e-4]]),
         np.diag([10.0, 0.5, 0.0]),
@@ -122,55 +121,9 @@ def test_gradients_of_the_cost_are_those_of_the_rollout(wrong):
         policies = Policies.of(np.zeros((steps + 1, 9)), forces[:, None], gains)
         return model.roll_out(x0, policies).select(0)
 
-    trajectory = roll(x0, forces)
-    assert len(trajectory.aux.events) == 3
-    A, B = compose(model.linearise(trajectory))
-    expansion = model.quadratise(trajectory)
-    adjoint, by_input = expansion.l_x[-1], np.empty(steps)
-    for k in range(steps - 1, -1, -1):
-        by_input[k] = (expansion.l_u[k] + B[k].T @ adjoint)[0]
-        adjoint = expansion.l_x[k] + A[k].T @ adjoint
-    for k in range(0, steps, 3):
-        d = h * np.eye(steps)[k]
-        slope = (roll(x0, forces + d).cost - roll(x0, forces - d).cost) / (2 * h)
-        assert by_input[k] == approx(slope, rel=1e-4, abs=1e-4 * np.max(abs(by_input)))
-    for i in range(9):
-        d = h * np.eye(9)[i]
-        slope = (roll(x0 + d, forces).cost - roll(x0 - d, forces).cost) / (2 * h)
-        assert adjoint[i] == approx(slope, rel=1e-4, abs=1e-4 * np.max(abs(adjoint)))
-
-
-REDUCED = (study.BALL._replace(steps=44), study.HOPPER._replace(steps=45))
-
-
-@pytest.fixture(scope="module")
-def groups():
-    return [study.plans_of(task, StudyOptions()) for task in REDUCED]
-
-
-@pytest.mark.slow
-def test_perturbed_starts_end_closer_together_with_the_cost_and_saltation_matrices(groups):
-    result = study.report(groups, StudyOptions(trials=6))
-    assert all(each.met for each in result.criteria)
-    for plain, convergent, dxr in (result.rows[:3], result.rows[3:]):
-        assert plain["status"] == convergent["status"] == "converged"
-        assert convergent["trace"] < 0.6 * plain["trace"]
-        assert dxr["trace"] > 1.4 * convergent["trace"]
-        assert convergent["phi_norm"] < 0.8 * plain["phi_norm"]
-        assert convergent["extra_effort"] > 0.0 == plain["extra_effort"]
-        assert convergent["events"] == plain["events"] and len(plain["events"]) >= 4
-        assert_allclose(convergent["end"], plain["end"], atol=0.01)
-    for row in result.rows[:3]:  # the ball keeps its areas, whatever the plan
-        assert row["phi_det"] == approx(0.75**4, rel=1e-6)
-        assert row["area_ratio"] == approx(0.75**4, rel=1e-2)
-
-
-@pytest.mark.slow
-def test_small_starts_end_where_phi_says_and_none_stays_on_the_plan(groups):
-    """W dx_N = W Phi V V^-1 dx_0 to first order."""
-    for plan in (plan for group in groups for plan in group):
-        starts = study.gaussian_starts(3, 1, scale=1e-3)
-        wanted = starts @ np.diag([1.0, 0.2]) / study.SPREAD @ plan.spread.T
-        assert_allclose(study.perturbed(plan, starts)[1], wanted, atol=5e-5 * study.SPREAD)
-        still = study.perturbed(plan, np.zeros((1, 2)), feedback=True)[0]
-        assert_allclose(still[0], plan.trajectory.states, atol=1e-9)
+    assert len(roll(x0, forces).aux.events) == 3
+    by_state, by_input = gradients(model, roll(x0, forces))
+    found = slopes(lambda u: roll(x0, u).cost, forces, 1e-5)
+    assert_allclose(by_input[:, 0], found, rtol=1e-4, atol=1e-4 * np.max(abs(by_input)))
+    found = slopes(lambda x: roll(x, forces).cost, x0, 1e-5)
+    assert_allclose(by_state, found, rtol=1e-4, atol=1e-4 * np.max(abs(by_state)))
