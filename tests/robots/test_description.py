@@ -6,9 +6,9 @@ from pytest import approx
 
 from robots.conventions import GRAVITY, JOINT_NAMES
 from robots.mujoco_model import load_mujoco
-from robots.robot import load_robot
 from robots.rotations import rotation_from_quaternion
 from robots.state import mujoco_from_pinocchio
+from tests.robots.every_robot import quadruped as quadruped
 
 # Masses [kg] of trunk with IMU or head, hip, thigh, calf, foot, and of the whole robot, in the
 # URDFs that the models name; those of Go1 and Go2 less 12 rotors of 0.089 kg, and the Go1's less 8
@@ -18,11 +18,6 @@ MASSES = {
     "go1": (5.205, 0.591, 0.92, 0.135862, 0.06, 13.100528 - 12 * 0.089 - 8e-5),
     "go2": (6.923, 0.678, 1.152, 0.154, 0.04, 16.087 - 12 * 0.089),
 }
-
-
-@pytest.fixture(scope="module", params=["a1", "go1", "go2"])
-def quadruped(request):
-    return load_robot(request.param)
 
 
 @pytest.fixture(scope="module")

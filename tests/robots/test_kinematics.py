@@ -5,12 +5,7 @@ from pytest import approx
 
 from robots.legs import foot_jacobians_in_base, foot_positions_in_base, inverse_kinematics
 from robots.pinocchio_model import foot_frame_ids
-from robots.robot import load_robot
-
-
-@pytest.fixture(scope="module", params=["a1", "go1", "go2"])
-def quadruped(request):
-    return load_robot(request.param)
+from tests.robots.every_robot import quadruped as quadruped
 
 
 @pytest.fixture

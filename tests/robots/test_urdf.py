@@ -11,13 +11,8 @@ from numpy.testing import assert_allclose
 from robots.conventions import FOOT_NAMES, GRAVITY, JOINT_NAMES
 from robots.mujoco_model import load_mujoco
 from robots.pinocchio_model import foot_frame_ids
-from robots.robot import load_robot
 from robots.urdf import urdf_of
-
-
-@pytest.fixture(scope="module", params=["a1", "go1", "go2"])
-def quadruped(request):
-    return load_robot(request.param)
+from tests.robots.every_robot import quadruped as quadruped
 
 
 @pytest.fixture(scope="module")
