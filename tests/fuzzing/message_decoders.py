@@ -12,29 +12,32 @@ from controller.driving.commands import CommandIntake
 from controller.options import DriveOptions
 from controller.planner_options import HilqrSection
 from controller.tuning import tuned
-from hybrid.hilqr import Policies
+from robots.terrain import Box, Grid, make_ground
 from runtime.checked import Message, layout
 from runtime.exchange import Requester, Responder
 from runtime.messages import Command, DecodeError, decode, encode
 from runtime.physics_messages import (
     PROTOCOL,
-    GroundRequest,
     Hello,
-    PlaceRequest,
     Reply,
-    RolloutRequest,
-    TickRequest,
-    WorldReply,
-    WorldRequest,
     decode_reply,
     decode_request,
 )
 from runtime.topics import COMMAND, TOPICS, Topic
+from sim_bridge.ground_exchange import to_request
 from sim_bridge.isaac_gym import server as isaac_gym
 from sim_bridge.physics_service import PhysicsService
-from sim_bridge.rollouts.batch import RolloutBatch
 from tests.fuzzing.decoder import Decode, Decoder, plain
 from tests.fuzzing.mutation import JSON, MESSAGE_PACK
+from tests.sim_bridge.physics.requests import (
+    StillRollout,
+    StillWorld,
+    place_request,
+    rollout_request,
+    tick_request,
+    world_request,
+)
+from tests.sim_bridge.rollouts.motions import policies
 
 MOST_CANDIDATES = 16
 PATIENCE_S, ASK_EVERY = 4.0, 50
@@ -106,34 +109,9 @@ def _make_exchange(folder: Path) -> Decode:
     return take
 
 
-class _Rollout:
-    """A backend that rolls nothing out."""
-
-    def roll_out(self, x0: Any, policies: Policies) -> RolloutBatch:
-        count, knots = len(policies.policy_index), policies.inputs.shape[1]
-        return RolloutBatch(
-            np.zeros((count, knots + 1, 37)), np.zeros((count, knots, 12)),
-            np.zeros((count, knots, 4)), np.ones(count, np.bool_),
-        )  # fmt: skip
-
-    def move_ground(self, ground: Any) -> None:
-        pass
-
-
-class _World:
-    """A world in which nothing happens."""
-
-    def _answer(self, request: WorldRequest | TickRequest | PlaceRequest) -> WorldReply:
-        return example(WorldReply)
-
-    begin = tick = place = _answer
-
-
 def _make_service(_: Path) -> Decode:
     """A physics service: it refuses in an answer, and never raises."""
-    service = PhysicsService(
-        "none", "none", MOST_CANDIDATES, lambda *_: _Rollout(), lambda: _World()
-    )
+    service = PhysicsService("none", "none", MOST_CANDIDATES, lambda *_: StillRollout(), StillWorld)
 
     def answer(data: bytes) -> object:
         request = decode_request(data)
@@ -186,32 +164,11 @@ def _tune(data: bytes) -> object:
 
 def _requests() -> list[bytes]:
     """One of each kind, that a server obeys."""
-    q, v = np.concatenate([[0.0, 0.0, 0.3, 0.0, 0.0, 0.0, 1.0], np.zeros(12)]), np.zeros(18)
-    motors = np.full(12, 20.0)
-    world = {
-        "timestep": 0.0005, "friction": 0.8, "payload_mass": 0.0, "mass_scale": 1.0,
-        "floor_slope": 0.1, "torque_limit": motors, "corner_speed": 0.5 * motors,
-        "no_load_speed": motors,
-    }  # fmt: skip
+    boxes = (Box((0.0, 0.0, 0.0), (1.0, 1.0, 1.0)), Box((1.0, 0.0, 0.0), (1.0, 1.0, 1.0), 0.2))
+    ground = make_ground(boxes, Grid(np.zeros((2, 3)), (0.0, 0.0), 0.1))
     requests = (
-        Hello(id=1, protocol=PROTOCOL),
-        GroundRequest(
-            id=2, floor=0.0, centre=np.zeros((2, 3)), half=np.ones((2, 3)),
-            rotation=np.tile(np.eye(3), (2, 1, 1)), grid=np.zeros((2, 3)), grid_origin=np.zeros(2),
-            grid_spacing=0.1,
-        ),
-        RolloutRequest(
-            id=3, ground="", period=0.01, substeps=2, x0=np.concatenate([q, v]),
-            states=np.zeros((1, 3, 37)), inputs=np.zeros((1, 2, 12)),
-            feedforward=np.zeros((1, 2, 12)), gains=np.zeros((1, 2, 12, 36)), policy_index=[0, 0],
-            step_size=np.ones(2),
-        ),
-        WorldRequest(id=4, q=q, v=v, urdf="<robot/>", **world),
-        TickRequest(
-            id=5, commands=np.zeros((2, 5, 12)), blocked=False, base_force=np.zeros(3),
-            joint_torque=np.zeros(12), base_velocity=np.zeros(3),
-        ),
-        PlaceRequest(id=6, q=q, v=v),
+        Hello(id=1, protocol=PROTOCOL), to_request(2, ground), rollout_request(policies(2, 2)),
+        world_request(floor_slope=0.1, urdf="<robot/>"), tick_request(steps=2), place_request(),
     )  # fmt: skip
     return [encode(each) for each in requests]
 

@@ -42,7 +42,7 @@ with tempfile.TemporaryDirectory() as folder:
 """
 
 
-def priorities(own, expected, limited=False):
+def priorities(own, expected, limited):
     """Priority of a process that asks for `own`, and of its bus's threads; 0 is not real time."""
     done = subprocess.run(
         [sys.executable, "-c", PROGRAM, str(own), str(expected), str(int(limited))],
@@ -54,21 +54,17 @@ def priorities(own, expected, limited=False):
     return tuple(json.loads(done.stdout))
 
 
-@pytest.mark.parametrize(("own", "higher"), [(10, 11), (98, 99), (99, 99)])
-def test_the_threads_are_one_more_urgent_than_their_process(own, higher):
-    process, threads = priorities(own, higher)
+as_root = pytest.mark.skipif(os.geteuid() != 0, reason="only root may become somebody else")
+
+
+@pytest.mark.parametrize(
+    ("own", "expected", "limited"),
+    [(10, 11, False), (98, 99, False), (99, 99, False), (0, 0, False),
+     pytest.param(10, 10, True, marks=as_root)],
+)  # fmt: skip
+def test_the_threads_are_one_more_urgent_than_their_process_where_that_is_granted(
+    own, expected, limited
+):
+    process, threads = priorities(own, expected, limited)
     assert process == own
-    assert threads and set(threads) == {higher}
-
-
-def test_without_real_time_they_are_as_any_other():
-    process, threads = priorities(0, 0)
-    assert process == 0
-    assert threads and set(threads) == {0}
-
-
-@pytest.mark.skipif(os.geteuid() != 0, reason="only root may become somebody else")
-def test_where_no_more_is_granted_they_are_as_urgent_and_the_process_lives():
-    process, threads = priorities(10, 10, limited=True)
-    assert process == 10
-    assert threads and set(threads) == {10}
+    assert threads and set(threads) == {expected}

@@ -1,6 +1,5 @@
 """A physics server's core answers every request; what cannot be done it refuses in one line."""
 
-import numpy as np
 import pytest
 from msgspec.structs import replace
 
@@ -17,14 +16,15 @@ from sim_bridge.physics_service import (
     MOST_SUBSTEPS,
     PhysicsService,
 )
-from sim_bridge.rollouts.batch import RolloutBatch
 from tests.sim_bridge.physics.requests import (
+    StillRollout,
+    StillWorld,
     place_request,
     rollout_request,
     tick_request,
     world_request,
 )
-from tests.sim_bridge.rollouts.motions import STAND, policies
+from tests.sim_bridge.rollouts.motions import policies
 
 MOST, N, C = 8, 3, 4
 
@@ -35,30 +35,18 @@ def asked(n=N, c=C, **changes):
     return rollout_request(policies(n, c), **changes)
 
 
-class Engine:
-    """A backend that says what it was asked."""
+class Engine(StillRollout):
+    """It says what it was asked; its second candidate diverges."""
 
     def __init__(self, *made_for):
-        self.made_for, self.asked = made_for, []
+        super().__init__()
+        self.made_for, self.asked = made_for, 0
 
     def roll_out(self, x0, policies):
-        self.asked.append(policies)
-        c, n = policies.count, policies.inputs.shape[1]
-        states = np.full((c, n + 1, 37), float(len(self.asked)))
-        finite = np.arange(c) != 1
-        return RolloutBatch(states, np.zeros((c, n, 12)), np.zeros((c, n, 4)), finite)
-
-
-class World:
-    """A world in which nothing moves."""
-
-    def begin(self, request):
-        return WorldReply(
-            id=request.id, q=STAND[:19], v=STAND[19:], torque=np.zeros(12),
-            foot_force=np.zeros((4, 3)), trunk_contact=False,
-        )  # fmt: skip
-
-    tick = place = begin
+        self.asked += 1
+        batch = super().roll_out(x0, policies)
+        batch.finite[1:2] = False
+        return batch
 
 
 @pytest.fixture
@@ -72,7 +60,7 @@ def service(engines):
         engines.append(Engine(*made_for))
         return engines[-1]
 
-    return PhysicsService("toy", "a toy", MOST, make, World)
+    return PhysicsService("toy", "a toy", MOST, make, StillWorld)
 
 
 def test_introduces_itself_to_another_protocol_too(service):
@@ -124,7 +112,10 @@ def test_what_breaks_is_a_refusal_and_the_next_request_is_served():
     def breaks(self, *_):
         raise RuntimeError("two\nlines")
 
-    broken = type("Broken", (Engine,), {"roll_out": breaks}), type("W", (World,), {"tick": breaks})
+    broken = (
+        type("Broken", (Engine,), {"roll_out": breaks}),
+        type("W", (StillWorld,), {"tick": breaks}),
+    )
     service = PhysicsService("toy", "a toy", MOST, *broken)
     assert isinstance(service.answer(world_request()), WorldReply)
     for request in (asked(), replace(tick_request(), id=7)):

@@ -1,9 +1,16 @@
-"""Requests to a physics server, of a robot that stands unless told otherwise."""
+"""Requests to a physics server, of a robot that stands unless told otherwise, and stand-ins."""
 
 import numpy as np
 
 from robots.urdf import urdf_of
-from runtime.physics_messages import PlaceRequest, RolloutRequest, TickRequest, WorldRequest
+from runtime.physics_messages import (
+    PlaceRequest,
+    RolloutRequest,
+    TickRequest,
+    WorldReply,
+    WorldRequest,
+)
+from sim_bridge.rollouts.batch import RolloutBatch
 from tests.a1 import A1
 from tests.sim_bridge.rollouts.motions import STAND
 
@@ -40,3 +47,30 @@ def tick_request(command=None, steps=1, **changes):
 
 def place_request(q=STAND[:19], v=STAND[19:]):
     return PlaceRequest(id=3, q=q, v=v)
+
+
+class StillRollout:
+    """A backend that rolls nothing out: all states are one number."""
+
+    def __init__(self, number=0.0):
+        self.number = number
+
+    def roll_out(self, x0, policies):
+        c, n = policies.count, policies.inputs.shape[1]
+        states, inputs, forces = (np.zeros((c, *shape)) for shape in ((n + 1, 37), (n, 12), (n, 4)))
+        return RolloutBatch(states + self.number, inputs, forces, np.ones(c, dtype=np.bool_))
+
+    def move_ground(self, ground):
+        pass
+
+
+class StillWorld:
+    """A world in which nothing moves."""
+
+    def begin(self, request):
+        return WorldReply(
+            id=request.id, q=STAND[:19], v=STAND[19:], torque=np.zeros(12),
+            foot_force=np.zeros((4, 3)), trunk_contact=False,
+        )  # fmt: skip
+
+    tick = place = begin

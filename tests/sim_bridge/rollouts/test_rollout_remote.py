@@ -26,10 +26,10 @@ from runtime.wire import encode
 from sim_bridge import physics_client
 from sim_bridge.options import ServerOptions
 from sim_bridge.physics_service import NOBODY
-from sim_bridge.rollouts.batch import RolloutBatch
 from sim_bridge.rollouts.remote import RemoteRollout
 from sim_bridge.rollouts.unavailable import Unavailable
 from tests.a1 import A1
+from tests.sim_bridge.physics.requests import StillRollout
 from tests.sim_bridge.rollouts import motions
 
 PERIOD, SUBSTEPS, C, N = 0.01, 2, 3, 4
@@ -37,16 +37,6 @@ PATIENCE_S = 20.0
 FOREVER_S = 10.0 * PATIENCE_S  # a wait that must end early
 LATE_S = 0.05  # after which a silent server is given up
 HERE, THERE = 1.0, 2.0  # numbers in the results of the local physics and of scripted servers
-
-
-class Local:
-    """The physics here, which only says that it was asked."""
-
-    def roll_out(self, x0, policies):
-        c, n = policies.count, policies.inputs.shape[1]
-        full = np.ones(c, dtype=np.bool_)
-        states, inputs, forces = np.zeros((c, n + 1, 37)), np.zeros((c, n, 12)), np.zeros((c, n, 4))
-        return RolloutBatch(states + HERE, inputs, forces, full)
 
 
 def rolled(request, c=None, n=None):
@@ -117,7 +107,7 @@ def script():
 
 def connect(address, wait_s=FOREVER_S, retry=0.02, **options):
     server = ServerOptions(address=address, retry=retry, patience=PATIENCE_S, **options)
-    return RemoteRollout(A1, server, Local(), PERIOD, SUBSTEPS, wait_s)
+    return RemoteRollout(A1, server, StillRollout(HERE), PERIOD, SUBSTEPS, wait_s)
 
 
 def where(rollout, c=C, n=N):
