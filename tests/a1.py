@@ -3,7 +3,7 @@
 import numpy as np
 
 from hw_bridge.wire.frame import record_in, seal
-from hw_bridge.wire.layout import SERVO, Header, Wire, wire_of
+from hw_bridge.wire.layout import SERVO, Header, wire_of
 from robots.legs import foot_positions_in_base
 from robots.robot import load_robot
 from robots.rotations import rotation_from_quaternion
@@ -15,7 +15,7 @@ STAND = np.concatenate(([0.0, 0.0, A1.stand_height, 0.0, 0.0, 0.0, 1.0], A1.stan
 STAND.setflags(write=False)  # what writes to it must not spoil the next test
 
 
-def stand_command(tick: int, now: float, **changes) -> MotorCommand:
+def stand_command(tick, now, **changes):
     ones = np.ones(12)
     fields = {
         "tick": tick, "time": now, "q": A1.stand.copy(), "dq": 0.0 * ones, "kp": 80.0 * ones,
@@ -24,12 +24,12 @@ def stand_command(tick: int, now: float, **changes) -> MotorCommand:
     return MotorCommand(**(fields | changes))
 
 
-def estimate(tick: int = 0, **changes) -> StateEstimate:
+def estimate(tick=0, **changes):
     fields = {"q": STAND, "v": np.zeros(18), "contact": np.ones(4), "status": "ok"}
     return StateEstimate(**({"tick": tick, "time": 1e-3 * tick} | fields | changes))
 
 
-def reading(tick: int = 0, **changes) -> SensorReading:
+def reading(tick=0, **changes):
     fields = {
         "tick": tick, "time": 1e-3 * tick, "quaternion_imu_in_world": STAND[3:7],
         "angular_velocity_imu": np.zeros(3), "linear_acceleration_imu": np.array([0.0, 0.0, 9.81]),
@@ -39,13 +39,13 @@ def reading(tick: int = 0, **changes) -> SensorReading:
     return SensorReading(**(fields | changes))
 
 
-def ground_truth(tick: int = 0, **changes) -> GroundTruth:
+def ground_truth(tick=0, **changes):
     fields = {"foot_force": np.zeros((4, 3)), "contact": np.ones(4), "trunk_contact": False}
     stamp = {"tick": tick, "time": 1e-3 * tick, "q": STAND, "v": np.zeros(18)}
     return GroundTruth(**(stamp | fields | changes))
 
 
-def state_frame(wire: Wire, **fields) -> bytes:
+def state_frame(wire, **fields):
     """A sealed LowState with `fields`, as `LowState` has them; upright, and else zero."""
     frame = bytearray(wire.state.itemsize)
     record = record_in(frame, wire.state)
@@ -60,6 +60,6 @@ def state_frame(wire: Wire, **fields) -> bytes:
     return seal(frame)
 
 
-def feet_in_world(q: np.ndarray) -> np.ndarray:
+def feet_in_world(q):
     """Centres of the feet (4, 3) [m]."""
     return q[:3] + foot_positions_in_base(A1.legs, q[7:]) @ rotation_from_quaternion(q[3:7]).T

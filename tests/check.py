@@ -12,7 +12,6 @@ import subprocess
 import sys
 import time
 from collections import Counter, defaultdict, deque
-from collections.abc import Iterable, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import NamedTuple
@@ -31,8 +30,6 @@ NO_TESTS = 5  # pytest's exit status
 PYTEST = ("-m", "pytest", "-q", "-x", "-p", "no:cacheprovider", "-m", "not slow and not quiet")
 PYREFLY = ("pyrefly", "check", "--summary=none", "--min-severity=error")
 
-Importers = Mapping[Path, Iterable[Path]]
-
 
 class Result(NamedTuple):
     """The end of one command."""
@@ -41,7 +38,7 @@ class Result(NamedTuple):
     output: str
 
 
-def main() -> int:
+def main():
     """Check, print what was found and what was left out, and return the exit status."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--base", help="commit since which files changed")
@@ -69,31 +66,31 @@ def main() -> int:
     return max(statuses)
 
 
-def default_base() -> str:
+def default_base():
     """Where this branch left the remote's main; the last commit where there is no remote."""
     found = _git("merge-base", "origin/main", "HEAD")
     return found[0] if found else "HEAD"
 
 
-def changed_files(base: str) -> list[Path]:
+def changed_files(base):
     """Files that differ from a commit, new ones included, relative to the root."""
     names = _git("diff", "--name-only", base) + _git("ls-files", "-o", "--exclude-standard")
     return sorted({Path(name) for name in names if (ROOT / name).is_file()})
 
 
-def python_files() -> list[Path]:
+def python_files():
     """All sources, relative to the root."""
     names = _git("ls-files", "-co", "--exclude-standard", "--", *(f"{name}/*.py" for name in OURS))
     return [Path(name) for name in names if (ROOT / name).is_file()]
 
 
-def _git(*arguments: str) -> list[str]:
+def _git(*arguments):
     """Lines of git's answer; none where it has no answer."""
     done = subprocess.run(["git", *arguments], cwd=ROOT, text=True, capture_output=True)
     return done.stdout.splitlines() if done.returncode == 0 else []
 
 
-def find_importers(files: Iterable[Path], changed: Iterable[Path]) -> Importers:
+def find_importers(files, changed):
     """The files that import a file; those that name it, for a changed one that is not Python."""
     others = {path.name: path for path in changed if path.suffix != ".py"}
     names = re.compile("|".join(map(re.escape, others)) or "(?!)")
@@ -106,7 +103,7 @@ def find_importers(files: Iterable[Path], changed: Iterable[Path]) -> Importers:
     return importers
 
 
-def find_distances(changed: Iterable[Path], importers: Importers) -> dict[Path, int]:
+def find_distances(changed, importers):
     """How many imports lead to the nearest changed file, from each file that reaches one."""
     distances = dict.fromkeys(changed, 0)
     queue = deque(distances)
@@ -119,12 +116,12 @@ def find_distances(changed: Iterable[Path], importers: Importers) -> dict[Path, 
     return distances
 
 
-def is_test(file: Path) -> bool:
+def is_test(file):
     """Whether pytest finds tests in it."""
     return file.parts[0] == "tests" and file.name.startswith("test_") and file.suffix == ".py"
 
 
-def read_durations(report: Path | None) -> dict[Path, float]:
+def read_durations(report):
     """Seconds of each test file; none where there is no report."""
     durations = defaultdict[Path, float](float)
     if report and report.is_file():
@@ -133,9 +130,7 @@ def read_durations(report: Path | None) -> dict[Path, float]:
     return durations
 
 
-def choose(
-    tests: Mapping[Path, int], durations: Mapping[Path, float], processes: int
-) -> list[list[Path]]:
+def choose(tests, durations, processes):
     """Test files for each process, the nearest first; changed ones even beyond the budget."""
     seconds = {file: LOADING_S + durations.get(file, UNKNOWN_S) for file in tests}
     shares, loads = [list[Path]() for _ in range(processes)], [0.0] * processes
@@ -147,7 +142,7 @@ def choose(
     return shares
 
 
-def lint(changed: Iterable[Path], importers: Importers, deadline: float) -> Result:
+def lint(changed, importers, deadline):
     """Static checks: of all, but types in what changed and what imports it directly."""
     near = {file for path in changed for file in (path, *importers.get(path, ()))}
     typed = sorted(str(path) for path in near if path.suffix == ".py" and path.parts[0] != "tests")
@@ -161,7 +156,7 @@ def lint(changed: Iterable[Path], importers: Importers, deadline: float) -> Resu
     return Result(max((result.status for result in failed), default=0), outputs)
 
 
-def run(command: list[str], deadline: float) -> Result:
+def run(command, deadline):
     """Run a command until a deadline; it has not failed if it is stopped."""
     with subprocess.Popen(
         command, cwd=ROOT, text=True, stdout=subprocess.PIPE, stderr=subprocess.STDOUT

@@ -8,8 +8,7 @@ import os
 import resource
 import signal
 import sys
-from collections.abc import Callable, Iterator
-from contextlib import AbstractContextManager, contextmanager
+from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
@@ -33,13 +32,13 @@ signal.signal(signal.SIGINT, signal.default_int_handler)
 gc.disable()
 
 
-def pytest_collection_finish() -> None:
+def pytest_collection_finish():
     """Collect garbage again, but not what modules hold."""
     gc.freeze()
     gc.enable()
 
 
-def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
+def pytest_ignore_collect(collection_path, config):
     """Import nothing for ``-m quiet`` but the few files that have such tests."""
     if config.option.markexpr == "quiet" and collection_path.suffix == ".py":
         return "mark.quiet" not in collection_path.read_text() or None
@@ -52,7 +51,7 @@ settings.load_profile("repeatable")
 
 
 @contextmanager
-def _room_for(size: int) -> Iterator[None]:
+def _room_for(size):
     soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
     resource.setrlimit(resource.RLIMIT_FSIZE, (size, hard))
     before, sys.dont_write_bytecode = sys.dont_write_bytecode, True  # Python would keep cut files
@@ -64,7 +63,7 @@ def _room_for(size: int) -> Iterator[None]:
 
 
 @pytest.fixture(scope="session")
-def room_for() -> Callable[[int], AbstractContextManager[None]]:
+def room_for():
     """``with room_for(size)``: no file grows beyond `size` [bytes], here and in processes begun.
 
     It stands for a full disk, and refuses as one does: a part of a write first, then OSError (EFBIG

@@ -3,7 +3,6 @@
 import numpy as np
 from numpy.testing import assert_allclose
 
-from robots.contact_dynamics import ContactDynamics
 from robots.state import integrate
 
 
@@ -15,7 +14,7 @@ def slopes(function, x, step=1e-6):
     return np.stack(columns, axis=-1).reshape((*np.shape(columns[0]), *x.shape))
 
 
-def flow(dynamics: ContactDynamics, q, v, tau, contacts, t):
+def flow(dynamics, q, v, tau, contacts, t):
     """One midpoint step over a time of microseconds: error O(t^3)."""
     a, _ = dynamics.acceleration(q, v, tau, contacts)
     q_mid, v_mid = integrate(q, v, 0.5 * t * np.concatenate((v, a)))

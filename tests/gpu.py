@@ -12,7 +12,7 @@ import os
 import sys
 import traceback
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from concurrent.futures import ProcessPoolExecutor
 from importlib.metadata import version
 from pathlib import Path
@@ -77,7 +77,7 @@ class Row(NamedTuple):
     mujoco_ms: float | None = None
 
     @property
-    def ratio(self) -> float | None:
+    def ratio(self):
         """Of Warp's time to MuJoCo's."""
         return self.ms / self.mujoco_ms if self.ms and self.mujoco_ms else None
 
@@ -88,12 +88,12 @@ Part = Callable[[Extent], list[Row]]
 class Outcomes(Counter[str]):
     """A plugin of pytest that counts the outcomes of tests."""
 
-    def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
+    def pytest_runtest_logreport(self, report):
         if report.when == "call" or not report.passed:
             self[report.outcome] += 1
 
 
-def conformance(extent: Extent) -> list[Row]:
+def conformance(extent):
     """The conformance tests; one that is skipped has not passed."""
     counts, begin = Outcomes(), perf_counter()
     with contextlib.redirect_stdout(sys.stderr):
@@ -103,7 +103,7 @@ def conformance(extent: Extent) -> list[Row]:
     return [Row("conformance tests", status == 0 and set(counts) == {"passed"}, result)]
 
 
-def rollouts(extent: Extent) -> list[Row]:
+def rollouts(extent):
     """The batches of `saltus bench rollouts`; all candidates stay finite, most near MuJoCo's."""
     problem, rows = walking_problem(), []
     mujoco = Engine("mujoco", cpu_name(), ThreadedRollout(A1, *problem.horizon, cores()))
@@ -123,7 +123,7 @@ def rollouts(extent: Extent) -> list[Row]:
     return rows
 
 
-def walk(extent: Extent) -> list[Row]:
+def walk(extent):
     """A pushed walk that is planned with either physics."""
     medians, plans = [], Counter[str]()
     for rollout in ("mujoco", "warp"):
@@ -140,11 +140,11 @@ def walk(extent: Extent) -> list[Row]:
     ]
 
 
-def _counted(counts: Counter[str]) -> str:
+def _counted(counts):
     return ", ".join(f"{count} {name}" for name, count in counts.items()) or "none"
 
 
-def rows_of(part: Part, extent: Extent) -> list[Row]:
+def rows_of(part, extent):
     """A part in a process of its own: an error on a CUDA device may spoil the rest of a process."""
     try:
         with ProcessPoolExecutor(1, multiprocessing.get_context("spawn")) as pool:
@@ -154,11 +154,11 @@ def rows_of(part: Part, extent: Extent) -> list[Row]:
         return [Row(part.__name__, False, f"{type(error).__name__}: {error}")]
 
 
-def _dotted(number: tuple[int, int] | None) -> str:
+def _dotted(number):
     return ".".join(map(str, number or ["none"]))
 
 
-def main(arguments: Sequence[str], parts: Sequence[Part] = (conformance, rollouts, walk)) -> int:
+def main(arguments, parts=(conformance, rollouts, walk)):
     """Run the parts and print their table; 1 where anything failed."""
     parser = argparse.ArgumentParser("python -m tests.gpu", description=__doc__)
     parser.add_argument("--json", action="store_true", help="one JSON object as the last line")

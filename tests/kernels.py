@@ -7,7 +7,6 @@ left to them.
 import os
 import subprocess
 import sys
-from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
@@ -24,7 +23,7 @@ LAUNCHES = (
 )
 
 
-def compile_simulation() -> None:
+def compile_simulation():
     """Integration, event location and rollouts of hybrid systems."""
     from hybrid.examples.bouncing_ball import FALLING, bouncing_ball
     from hybrid.simulation import simulate
@@ -32,21 +31,21 @@ def compile_simulation() -> None:
     simulate(bouncing_ball(), FALLING, np.array([1.0, 0.0]), 0.1)
 
 
-def compile_bank() -> None:
+def compile_bank():
     """The bank of salted filters, of which the salted filter is a part."""
     from hybrid.filters.bank import SaltedBank
 
     _run_filter(SaltedBank)
 
 
-def compile_particles() -> None:
+def compile_particles():
     """The particle filter."""
     from hybrid.filters.particle import ParticleFilter
 
     _run_filter(ParticleFilter)
 
 
-def _run_filter(kind: Callable) -> None:
+def _run_filter(kind):
     from hybrid.examples.bouncing_ball import FALLING, bouncing_ball
     from hybrid.filters.model import FilterModel, Measurement, ProcessNoise
 
@@ -61,7 +60,7 @@ def _run_filter(kind: Callable) -> None:
     assert belief.status == "ok", belief.message
 
 
-def compile_rigid_bodies() -> None:
+def compile_rigid_bodies():
     """The simulation of rigid bodies, whose tables of transitions are longer."""
     from hybrid.rigid_body.hybrid_system import APPROACHING, rigid_body_system
     from hybrid.simulation import simulate
@@ -70,7 +69,7 @@ def compile_rigid_bodies() -> None:
     simulate(rigid_body_system(slope_ball_body()), APPROACHING, np.array([0.0, 1.0, 0.0, 0.0]), 0.1)
 
 
-def compile_trials() -> None:
+def compile_trials():
     """Trials of the filters."""
     from hybrid.filters.particle import ParticleOptions
     from studies.kong import skf
@@ -86,7 +85,7 @@ PARTS = {
 }  # fmt: skip
 
 
-def main(arguments: list[str]) -> int:
+def main(arguments):
     """Compile one part, or all parts: those of all launches, the rest beside them."""
     if arguments:
         PARTS[arguments[0]]()
@@ -98,7 +97,7 @@ def main(arguments: list[str]) -> int:
         return library.result()
 
 
-def _compile_library() -> int:
+def _compile_library():
     """The simulation, then side by side what it is a part of; trials are made of filters."""
     status = _compile_apart("simulation")
     with ThreadPoolExecutor() as beside:
@@ -106,7 +105,7 @@ def _compile_library() -> int:
         return max(status, *beside.map(_compile_apart, parts), _compile_apart("trials"))
 
 
-def _compile_apart(part: str) -> int:
+def _compile_apart(part):
     """In a process of its own; its exit status."""
     return subprocess.run([sys.executable, "-m", "tests.kernels", part]).returncode
 

@@ -13,8 +13,6 @@ import subprocess
 import sys
 import time
 from collections import Counter
-from collections.abc import Iterator
-from pathlib import Path
 
 from tests.check import ROOT, choose, find_distances, find_importers, is_test, python_files
 
@@ -27,10 +25,8 @@ PYTEST = ("-m", "pytest", "-q", "-x", "-m", "not slow and not quiet")
 SWAPS = {ast.Add: ast.Sub, ast.Sub: ast.Add, ast.Lt: ast.LtE, ast.LtE: ast.Lt, ast.Gt: ast.GtE,
          ast.GtE: ast.Gt}  # fmt: skip
 
-Edit = tuple[ast.AST, str, object]  # node, field and its wrong value
 
-
-def main() -> None:
+def main():
     """Make the mistakes, and print what the tests noticed."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--count", type=int, default=100, help="mistakes in all parts together")
@@ -50,7 +46,7 @@ def main() -> None:
         print(f"{part:12}" + "".join(f"{answers[part, kind]:12}" for kind in kinds))
 
 
-def sample(part: str, count: int) -> list[tuple[Path, int]]:
+def sample(part, count):
     """Files with numbers of edits; a smaller sample begins a larger one."""
     files = sorted(file for file in python_files() if file.parts[0] == part)
     found = [(file, number) for file in files for number in range(len(list(edits(parse(file)))))]
@@ -58,12 +54,12 @@ def sample(part: str, count: int) -> list[tuple[Path, int]]:
     return found[:count]
 
 
-def parse(file: Path) -> ast.Module:
+def parse(file):
     """The syntax tree of a file of the copy."""
     return ast.parse((TREE / file).read_text())
 
 
-def edits(tree: ast.Module) -> Iterator[Edit]:
+def edits(tree):
     """Each small mistake in functions: a sign, a term left out, a bound, a value."""
     functions = [node for node in ast.walk(tree) if isinstance(node, ast.FunctionDef)]
     for node in dict.fromkeys(node for each in functions for node in ast.walk(each)):
@@ -77,7 +73,7 @@ def edits(tree: ast.Module) -> Iterator[Edit]:
                 yield node, "value", 1.1 * value
 
 
-def attempt(file: Path, number: int) -> tuple[str, str]:
+def attempt(file, number):
     """Whether tests notice a mistake, and the mistake."""
     distances = find_distances([file], find_importers(python_files(), [file]))
     tests = choose({each: n for each, n in distances.items() if is_test(each)}, {}, 1)[0][:NEAREST]
@@ -97,7 +93,7 @@ def attempt(file: Path, number: int) -> tuple[str, str]:
     return ("noticed" if status == 1 and run("--lf") == 0 else "unfinished"), mistake
 
 
-def run(*arguments: str) -> int:
+def run(*arguments):
     """The status of tests in the copy."""
     command = ["timeout", str(LIMIT_S), sys.executable, *PYTEST, *arguments]
     environment = os.environ | {"PYTHONPATH": str(TREE)}

@@ -17,7 +17,7 @@ FILE = ROOT / ".kernels" / "test-phases.json"
 FIRST = "install"  # begins the file anew
 
 
-def run(name: str, command: list[str], file: Path = FILE) -> int:
+def run(name, command, file=FILE):
     """Run a command and note its wall and processor time [s]; its exit status."""
     begin = time.monotonic()
     status = subprocess.run(command).returncode
@@ -30,7 +30,7 @@ def run(name: str, command: list[str], file: Path = FILE) -> int:
     return status if status >= 0 else 128 - status
 
 
-def table(file: Path = FILE) -> str:
+def table(file=FILE):
     """The phases, a line each, and their sum."""
     phases = json.loads(file.read_text())["phases"]
     rows = [(name.replace("_", " "), *phase.values()) for name, phase in phases.items()]
@@ -39,7 +39,7 @@ def table(file: Path = FILE) -> str:
     return "\n".join([f"{'phase':20}{'wall':>11}{'processor':>13}", *lines])
 
 
-def _new() -> dict:
+def _new():
     """What is noted of the whole: commit (and whether files differ from it), date, cores."""
     commit = subprocess.run(
         ["git", "describe", "--always", "--dirty", "--exclude=*", "--abbrev=40"],

@@ -41,30 +41,30 @@ HOLD_S, EVERY_S = 0.1, 9.0  # for how long the program takes a core, and how oft
 class Watch(Protocol):
     """Knows the stalls since it was last asked to begin."""
 
-    def begin(self) -> None:
+    def begin(self):
         """Count stalls from now on."""
 
-    def stalls(self) -> list[str]:
+    def stalls(self):
         """The longest stalls until now, in words."""
         ...
 
-    def close(self) -> None:
+    def close(self):
         """Measure no more."""
 
 
 class HostWatch:
     """Measures stalls by a loop on each core, or by the steal counter where loops are refused."""
 
-    def __init__(self) -> None:
+    def __init__(self):
         self._folder = tempfile.TemporaryDirectory()
         self._watch = StallWatch(Path(self._folder.name) / "stalls.csv", 0.0)
         wait_for_loops(self._watch)
         self.begin()
 
-    def begin(self) -> None:
+    def begin(self):
         self._begun_s, self._stolen_s = time.monotonic(), stolen_s()
 
-    def stalls(self) -> list[str]:
+    def stalls(self):
         time.sleep(SETTLE_S)
         noted = self._watch.stalls()
         if noted is None:
@@ -75,7 +75,7 @@ class HostWatch:
         words = [f"core {stall.core} for {stall.late_ms:.0f} ms" for stall in found[:NAMED]]
         return words + ([f"{len(found) - NAMED} times more"] if len(found) > NAMED else [])
 
-    def close(self) -> None:
+    def close(self):
         self._watch.close()
         self._folder.cleanup()
 
@@ -83,14 +83,14 @@ class HostWatch:
 WATCH = pytest.StashKey[Callable[[], Watch]]()  # made anew for each test; else a HostWatch
 
 
-def wait_for_loops(watch: StallWatch) -> None:
+def wait_for_loops(watch):
     """Wait until each loop has its priority, or has ended without it."""
     for loop in watch._loops:
         while loop.poll() is None and os.sched_getscheduler(loop.pid) != os.SCHED_FIFO:
             time.sleep(0.01)
 
 
-def pytest_runtest_protocol(item: pytest.Item) -> bool | None:
+def pytest_runtest_protocol(item):
     """Run a test in real time; again where it fails beside a stall."""
     if not any(item.get_closest_marker(name) for name in MARKERS):
         return None
@@ -103,9 +103,9 @@ def pytest_runtest_protocol(item: pytest.Item) -> bool | None:
     return True
 
 
-def _attempt(item: pytest.Item, watch: Watch) -> list[pytest.TestReport]:
+def _attempt(item, watch):
     """Reports of the last attempt, which say what came before."""
-    stalled: list[str] = []
+    stalled = []
     last_begin = time.monotonic() + PATIENCE_S
     while True:
         watch.begin()
@@ -131,7 +131,7 @@ def _attempt(item: pytest.Item, watch: Watch) -> list[pytest.TestReport]:
     return reports
 
 
-def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
+def pytest_terminal_summary(terminalreporter):
     """Name the tests that were repeated, and the stalls."""
     lines = [
         f"{report.nodeid}: {words}"
@@ -144,7 +144,7 @@ def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
             terminalreporter.line(line)
 
 
-def hold_core(core: int, begin: float, end: float, every_s: float, parent: int) -> None:
+def hold_core(core, begin, end, every_s, parent):
     """Take a core away again and again, from one time to another, while the parent lives."""
     refusal = set_cpu_affinity([core])
     status = request_realtime(HIGHEST)
@@ -159,7 +159,7 @@ def hold_core(core: int, begin: float, end: float, every_s: float, parent: int) 
         begin += every_s
 
 
-def main() -> None:
+def main():
     """Be such a host for a while."""
     parser = argparse.ArgumentParser(description="Take each core away for 100 ms again and again.")
     parser.add_argument("--seconds", type=float, required=True, help="for how long")

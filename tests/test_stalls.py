@@ -62,9 +62,9 @@ ALWAYS = ("quiet", 99, 9, ATTEMPTS, "skipped", f"in each of {ATTEMPTS} attempts;
     (*ALWAYS, ("-n", "1")),
 ])  # fmt: skip
 def test_a_failure_is_repeated_beside_a_stall_only(
-    pytester: pytest.Pytester, marker: str, bad: int, stalled: int, attempts: int, outcome: str,
-    words: str, workers: tuple[str, ...],
-) -> None:  # fmt: skip
+    pytester, marker, bad, stalled, attempts, outcome,
+    words, workers,
+):  # fmt: skip
     diary = pytester.path / "diary"
     pytester.makeconftest(CONFTEST.format(stalled=stalled))
     pytester.makepyfile(TEST.format(diary=str(diary), marker=marker, bad=bad))
@@ -76,7 +76,7 @@ def test_a_failure_is_repeated_beside_a_stall_only(
     assert words in said and ("core 1 for 101 ms" in said) == bool(words)
 
 
-def test_stalls_that_the_program_makes_are_named_core_by_core() -> None:
+def test_stalls_that_the_program_makes_are_named_core_by_core():
     with closing(HostWatch()) as watch:
         command = [sys.executable, "-m", "tests.stalls", "--seconds", "0.9", "--every", "1"]
         if subprocess.run(command, cwd=ROOT, timeout=60).returncode:

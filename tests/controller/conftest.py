@@ -2,12 +2,11 @@
 
 import pytest
 
-from controller.tracker import Tracker
 from tests.controller.tracker_messages import TRACKER
 
 
 @pytest.fixture
-def tracker() -> Tracker:
+def tracker():
     """As new."""
     TRACKER.reset()
     return TRACKER

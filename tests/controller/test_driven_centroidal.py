@@ -1,7 +1,5 @@
 """Convex MPC and Instant QP, driven: laws of their path, their swings and their plans."""
 
-from collections.abc import Callable
-
 import numpy as np
 import pytest
 from msgspec.structs import replace
@@ -10,7 +8,6 @@ from numpy.testing import assert_allclose, assert_array_equal
 from controller.centroidal.convex_mpc import convex_mpc
 from controller.centroidal.instant_qp import instant_qp
 from controller.centroidal.path import DrivenPath
-from controller.centroidal.planner import CentroidalPlanner
 from controller.driving.commands import Goal
 from controller.options import DriveOptions
 from controller.planner_options import ConvexMpcOptions, InstantQpOptions
@@ -24,7 +21,7 @@ from tests.a1 import A1, STAND, estimate, feet_in_world
 
 PERIOD = 0.01
 MPC, QP = ConvexMpcOptions(), InstantQpOptions()
-MAKERS: list[Callable[[Goal], CentroidalPlanner]] = [
+MAKERS = [
     lambda goal: convex_mpc(MPC, A1, driven(goal), False),
     lambda goal: instant_qp(QP, A1, driven(goal, QP), False),
 ]

@@ -7,11 +7,10 @@ from controller.ground_estimate import GroundEstimate
 from robots.legs import foot_positions_in_base, inverse_kinematics
 from robots.rotations import exp3, quaternion_from_rotation
 from robots.terrain import height_at, nearest_surface
-from runtime.messages import StateEstimate
 from tests.a1 import A1, estimate, feet_in_world
 
 
-def standing(base: np.ndarray, turn: np.ndarray, contact: np.ndarray) -> StateEstimate:
+def standing(base, turn, contact):
     q = np.concatenate([base, quaternion_from_rotation(exp3(turn)), A1.stand])
     return estimate(q=q, contact=contact)
 
@@ -29,7 +28,7 @@ def test_the_feet_stand_on_the_ground(level, turn, height):
         assert height_at(estimates.ground, foot[0], foot[1]) == pytest.approx(lowest[2], abs=2e-3)
 
 
-def walk_to_a_step(estimates: GroundEstimate, edge: float, rise: float) -> None:
+def walk_to_a_step(estimates, edge, rise):
     """Walk along x until the fore feet alone stand beyond a step at `edge`."""
     neutral = foot_positions_in_base(A1.legs, A1.stand)
     for x in np.arange(-0.5, 0.001, 0.1):

@@ -1,10 +1,6 @@
 """The estimators that every fault is tried on."""
 
-from __future__ import annotations
-
 import functools
-from collections.abc import Callable
-from typing import Any
 
 import numpy as np
 
@@ -27,9 +23,9 @@ def invariant(options=None, ground=None):
     return InvariantFilter(options or InvariantOptions(), A1, ground)
 
 
-JUDGING: dict[str, Callable[[], Any]] = {"salted": salted}
+JUDGING = {"salted": salted}
 """They leave faulty sensors out, and stay good meanwhile."""
-PLAIN: dict[str, Callable[[], Any]] = {
+PLAIN = {
     "leg odometry": leg_odometry,
     "invariant": invariant,
 }

@@ -4,8 +4,6 @@ A `Stream` is a recorded walk; a `Scenario` takes a sensor, or one joint, foot o
 freezes it, lets it jump, makes it NaN, or loses whole readings.
 """
 
-from __future__ import annotations
-
 from typing import NamedTuple
 
 import numpy as np

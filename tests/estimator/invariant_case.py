@@ -1,7 +1,5 @@
 """Random states of the invariant filter, and errors between two of them."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 import numpy as np

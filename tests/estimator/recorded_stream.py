@@ -1,7 +1,5 @@
 """A short trot of the simulated A1 with its sensors' noise, recorded once a test run."""
 
-from __future__ import annotations
-
 import functools
 import logging
 

@@ -1,7 +1,5 @@
 """Random memories of the salted filter, errors of them, and what rows of measurements tell."""
 
-from __future__ import annotations
-
 import numpy as np
 from msgspec.structs import replace
 from numpy.testing import assert_allclose

@@ -1,7 +1,5 @@
 """A standing A1 for tests, with the joint torques that hold it up and errors of its IMU."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass, field
 
 import numpy as np

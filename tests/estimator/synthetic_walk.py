@@ -3,15 +3,13 @@
 It shares only the robot's kinematics with the estimator.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass, field
 
 import numpy as np
 
 from robots.conventions import GRAVITY
 from robots.legs import foot_jacobians_in_base, foot_positions_in_base, inverse_kinematics
-from robots.rotations import Array, exp3, quaternion_from_rotation
+from robots.rotations import exp3, quaternion_from_rotation
 from tests.a1 import A1, reading
 
 DT = 1e-3
@@ -58,7 +56,7 @@ class KinematicRobot:
         self.feet = self.position + foot_positions_in_base(A1.legs, A1.stand) @ self.rotation.T
         self.foot_velocities = np.zeros((4, 3))
         self.stance = np.ones(4, dtype=bool)
-        self.force: Array | None = None
+        self.force = None
         self._joint_velocity = np.zeros(12)
 
     def step(self):

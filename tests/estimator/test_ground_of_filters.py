@@ -1,8 +1,5 @@
 """What every filter makes of ground that is raised, and of ground that it does not know."""
 
-from collections.abc import Callable
-from typing import Any
-
 import numpy as np
 import pytest
 
@@ -20,7 +17,7 @@ FILTERS = [salted, leg_odometry, invariant]
 
 
 @pytest.mark.parametrize("kind", FILTERS)
-def test_the_height_is_that_above_the_known_ground(kind: Callable[..., Any]) -> None:
+def test_the_height_is_that_above_the_known_ground(kind):
     level, raised = kind(), kind(ground=make_ground()._replace(floor=0.4))
     for reading in walk_readings(0.0):
         low, high = level.update(reading), raised.update(reading)
@@ -28,7 +25,7 @@ def test_the_height_is_that_above_the_known_ground(kind: Callable[..., Any]) -> 
 
 
 @pytest.mark.parametrize("kind", FILTERS)
-def test_unknown_ground_gives_no_height(kind: Callable[..., Any]) -> None:
+def test_unknown_ground_gives_no_height(kind):
     """The height stays near the truth, but does not become as certain as on a known floor."""
     level, unknown = kind(), kind(ground=unknown_ground())
     for reading in walk_readings(0.0):
@@ -38,7 +35,7 @@ def test_unknown_ground_gives_no_height(kind: Callable[..., Any]) -> None:
     assert unknown.covariance[height, height] > 2.0 * level.covariance[height, height]
 
 
-def test_feet_count_less_where_the_ground_is_no_level_floor() -> None:
+def test_feet_count_less_where_the_ground_is_no_level_floor():
     assert is_level(make_ground()) and is_level(make_ground()._replace(floor=0.4))
     assert not is_level(unknown_ground())
     assert not is_level(make_ground((Box((2.0, 0.0, 0.0), (1.0, 1.0, 0.1), pitch=0.2),)))

@@ -31,13 +31,13 @@ class Decoder:
     seal: Callable[[bytearray], bytes] | None = None
 
 
-def through_file(name: str, read: Callable[[Path], object]) -> Callable[[Path], Decode]:
+def through_file(name, read):
     """A decoder of files: each input is written to a file `name` first."""
 
-    def make(folder: Path) -> Decode:
+    def make(folder):
         file = folder / name
 
-        def decode(data: bytes) -> object:
+        def decode(data):
             file.touch(0o600)  # as key files must be
             file.write_bytes(data)
             return read(file)
@@ -47,6 +47,6 @@ def through_file(name: str, read: Callable[[Path], object]) -> Callable[[Path], 
     return make
 
 
-def plain(decode: Decode) -> Callable[[Path], Decode]:
+def plain(decode):
     """A decoder of bytes, which needs no folder."""
     return lambda _: decode

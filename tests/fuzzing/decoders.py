@@ -1,10 +1,7 @@
 """Every decoder that is fuzzed, by name."""
 
-from tests.fuzzing.decoder import Decoder
 from tests.fuzzing.device_decoders import DEVICE_DECODERS
 from tests.fuzzing.file_decoders import FILE_DECODERS
 from tests.fuzzing.message_decoders import MESSAGE_DECODERS
 
-DECODERS: dict[str, Decoder] = {
-    each.name: each for each in (*MESSAGE_DECODERS, *DEVICE_DECODERS, *FILE_DECODERS)
-}
+DECODERS = {each.name: each for each in (*MESSAGE_DECODERS, *DEVICE_DECODERS, *FILE_DECODERS)}

@@ -1,9 +1,7 @@
 """Decoders of what robot and operator send: UDP frames both ways, the remote, gamepad and keys."""
 
 import os
-from collections.abc import Callable
 from functools import partial
-from pathlib import Path
 from random import Random
 
 import numpy as np
@@ -16,19 +14,19 @@ from hw_bridge.operator.driving import CommandBounds, GamepadDriver, KeyDevice, 
 from hw_bridge.operator.gamepad import Gamepad, Joystick
 from hw_bridge.operator.keyboard import Keyboard
 from hw_bridge.options import GamepadButtons, KeyOptions
-from hw_bridge.wire.frame import LowState, WireError, decode_low_state, seal
+from hw_bridge.wire.frame import WireError, decode_low_state, seal
 from hw_bridge.wire.low_command import LowCommandEncoder, Setpoints, damping, decode_low_command
 from hw_bridge.wire.remote import BUTTONS, STICKS, decode_remote, encode_remote
 from runtime.messages import encode
 from tests.a1 import WIRE, state_frame
-from tests.fuzzing.decoder import Decode, Decoder, plain
+from tests.fuzzing.decoder import Decoder, plain
 
 ROBOT = ("192.168.123.10", 8007)
 TICK_UNIT_S = 1e-3
 BOUNDS = CommandBounds(forward=1.0, left=0.5, yaw_rate=1.0, height=(0.2, 0.35), stand_height=0.3)
 
 
-def _states() -> list[bytes]:
+def _states():
     random, states = np.random.default_rng(1), []
     for tick in (1, 2, 3, 1000, 2**32 - 1):
         numbers = {
@@ -40,22 +38,22 @@ def _states() -> list[bytes]:
     return states
 
 
-def _commands() -> list[bytes]:
+def _commands():
     random, encoder = Random(1), LowCommandEncoder(WIRE)
     rows = ([[random.gauss(0, 5) for _ in range(12)] for _ in range(5)] for _ in range(3))
     moving = [encoder.encode(Setpoints(*map(np.array, each))) for each in rows]
     return [*moving, encoder.encode(damping(5.0))]
 
 
-def _remotes() -> list[bytes]:
+def _remotes():
     return [encode_remote(BUTTONS[:n], {"lx": 1.0, "ry": -0.5}) for n in (0, 1, 16)]
 
 
-def _make_intake(_: Path) -> Decode:
+def _make_intake(_):
     """An intake that has believed a frame takes another, and one that is good again: no raise."""
     first, second = _states()[:2]
 
-    def take(data: bytes) -> object:
+    def take(data):
         intake = Intake(WIRE, ROBOT, TICK_UNIT_S)
         intake.take([Datagram(first, ROBOT, 1.0)])
         believed = intake.take([Datagram(data, ROBOT, 1.001)])
@@ -69,44 +67,44 @@ def _make_intake(_: Path) -> Decode:
     return take
 
 
-def _read_state(state: LowState) -> None:
+def _read_state(state):
     remote = decode_remote(state.remote)
     driver = RemoteDriver()
     driver.take(remote)
     driver.command(0.0)
 
 
-def _make_drivers(_: Path) -> Decode:
+def _make_drivers(_):
     """The emulator's motor drivers take whatever a whole frame asks for."""
     drivers = MotorDrivers(brake_kd=3.0)
 
-    def take(data: bytes) -> object:
+    def take(data):
         return drivers.take(decode_low_command(WIRE, data))
 
     return take
 
 
-def _packed() -> list[bytes]:
+def _packed():
     ways = zip(WAYS, (_states()[0], _commands()[0], b""), strict=True)
     frames = [pack(way, frame, 1.5) for way, frame in ways]
     return [*frames, b"".join(frames)]
 
 
-def _unpack(data: bytes) -> object:
+def _unpack(data):
     """Frames of which the first half is read first."""
     unpacker, half = Unpacker(), len(data) // 2
     return [*unpacker.unpack(data[:half]), *unpacker.unpack(data[half:])]
 
 
-def _from_pipe(open_reader: Callable[[int], Callable[[], object]]) -> Callable[[Path], Decode]:
+def _from_pipe(open_reader):
     """A decoder of what is read from a device: bytes go into a pipe in parts."""
 
-    def make(_: Path) -> Decode:
+    def make(_):
         reader, writer = os.pipe()
         os.set_blocking(reader, False)
         poll = open_reader(reader)
 
-        def decode(data: bytes) -> object:
+        def decode(data):
             for begin in range(0, len(data), 509):  # no whole number of events
                 os.write(writer, data[begin : begin + 509])
                 poll()
@@ -117,28 +115,28 @@ def _from_pipe(open_reader: Callable[[int], Callable[[], object]]) -> Callable[[
     return make
 
 
-def _keyboard(fd: int) -> Callable[[], object]:
+def _keyboard(fd):
     return Keyboard(fd, lambda _: None).poll
 
 
-def _keys_that_drive(fd: int) -> Callable[[], object]:
+def _keys_that_drive(fd):
     device = KeyDevice(fd, KeyOptions(), BOUNDS)
 
-    def poll() -> object:
+    def poll():
         device.poll()
         return encode(device.driver.command(0.0))
 
     return poll
 
 
-def _gamepad(fd: int) -> Callable[[], object]:
+def _gamepad(fd):
     return Gamepad(f"/proc/self/fd/{fd}", GamepadButtons()).poll
 
 
-def _gamepad_that_drives(fd: int) -> Callable[[], object]:
+def _gamepad_that_drives(fd):
     joystick, driver = Joystick(f"/proc/self/fd/{fd}", "gamepad"), GamepadDriver()
 
-    def poll() -> object:
+    def poll():
         driver.take(joystick.events())
         command = driver.command(0.0)
         return None if command is None else encode(command)
@@ -146,7 +144,7 @@ def _gamepad_that_drives(fd: int) -> Callable[[], object]:
     return poll
 
 
-def _events() -> list[bytes]:
+def _events():
     """Buttons and axes of a gamepad, the state at opening first."""
     parts = [(0, 0, 0x81, 1), (5, 1, 1, 1), (9, 32767, 2, 2), (12, -32767, 2, 1), (20, 0, 1, 1)]
     events = [

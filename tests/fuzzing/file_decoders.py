@@ -5,11 +5,9 @@ import fcntl
 import io
 import json
 import os
-from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import Any
 
 import msgspec
 import numpy as np
@@ -52,7 +50,7 @@ from saltus.report.page import read_subject
 from saltus.sweep.folder import SweepDescription, SweepFolder
 from saltus.sweep.trials import make_trials
 from sim_bridge.suites import SuiteError, parse_suite
-from tests.fuzzing.decoder import Decode, Decoder, through_file
+from tests.fuzzing.decoder import Decoder, through_file
 from tests.fuzzing.message_decoders import example
 from tests.fuzzing.mutation import JSON, YAML, Format
 
@@ -62,11 +60,11 @@ IDENTITY = {"suite_text": "", "mode": "paused", "settings": [], "code": "x", "pl
             "trials": {"hilqr": [0, 1]}, "budgets_ms": [], "commands": [], "fits": {}}  # fmt: skip
 
 
-def _files(folder: str) -> Callable[[], list[bytes]]:
+def _files(folder):
     return lambda: [file.read_bytes() for file in sorted(data_folder(folder).glob("*.yaml"))]
 
 
-def _launches() -> list[bytes]:
+def _launches():
     rough = (
         b"terrain:\n- {kind: boxes, seed: 1}\n- {kind: waves, amplitude: 0.02}\n"
         b"- {kind: slope, angle: 0.1, length: 1.0, at: [3.0, 0.0]}\nplanner: instant_qp\n"
@@ -79,7 +77,7 @@ def _launches() -> list[bytes]:
     return [*_files("launch")(), rough, driven]
 
 
-def _read_launch(file: Path) -> object:
+def _read_launch(file):
     """A launch, as far as it is checked before anything starts."""
     settings = read_launch(str(file))
     config = placed(configure(settings))
@@ -89,7 +87,7 @@ def _read_launch(file: Path) -> object:
     return config
 
 
-def _assignments() -> list[bytes]:
+def _assignments():
     return [
         b"duration=3", b"hilqr.cost.base_position=[1, 2, 3]", b"simulation.friction=0.5",
         b"command={velocity_x: 0.4}", b"terrain=[{kind: waves}]", b"planner=convex_mpc",
@@ -100,10 +98,10 @@ def _assignments() -> list[bytes]:
     ]  # fmt: skip
 
 
-def _make_assign(_: Path) -> Decode:
+def _make_assign(_):
     mapping = read_mapping(data_folder("launch") / "sim.yaml")
 
-    def apply(data: bytes) -> object:
+    def apply(data):
         settings = Settings(copy.deepcopy(mapping), "sim.yaml")
         assign(settings, [data.decode("utf-8", "surrogateescape")])  # as Python does with words
         return configure(settings)
@@ -111,26 +109,26 @@ def _make_assign(_: Path) -> Decode:
     return apply
 
 
-def _read_suite(data: bytes) -> object:
+def _read_suite(data):
     groups = parse_suite(data)
     if sum(len(group.trials) * group.seeds for group in groups) < 20:
         return make_trials(groups, "hilqr", "paused", "suite.yaml")
     return groups
 
 
-def _keys() -> list[bytes]:
+def _keys():
     keys = CurveKeys.generate()
     return [f"{PUBLIC} {keys.public}\n".encode(), f"{SECRET} {keys.secret}\n".encode()]
 
 
-def _read_keys(file: Path) -> object:
+def _read_keys(file):
     try:
         return read_public(file)
     except ValueError:
         return read_secret(file)
 
 
-def _recordings() -> list[bytes]:
+def _recordings():
     """One as Saltus writes it, and one without compression, whose records can be reached."""
     with TemporaryDirectory() as folder:
         file = Path(folder) / "run.mcap"
@@ -149,7 +147,7 @@ def _recordings() -> list[bytes]:
     return [compressed, out.getvalue()]
 
 
-def _read_recording(file: Path) -> object:
+def _read_recording(file):
     is_whole(file)
     with suppress(ValueError):
         for _ in read_recording(file):
@@ -161,11 +159,11 @@ def _read_recording(file: Path) -> object:
     return run
 
 
-def _make_recorder(folder: Path) -> Decode:
+def _make_recorder(folder):
     """A recorder records any frame of any topic, and never raises for one."""
     config, count, recorder = load_launch("sim"), 0, None
 
-    def record(data: bytes) -> object:
+    def record(data):
         nonlocal count, recorder
         if count % MOST_WRITTEN == 0:
             if recorder is not None:
@@ -180,18 +178,18 @@ def _make_recorder(folder: Path) -> Decode:
     return record
 
 
-def _frames() -> list[bytes]:
+def _frames():
     return [encode(example(topic.message, size)) for topic in RECORDED for size in (1, 2)]
 
 
-def _heights() -> list[bytes]:
+def _heights():
     out = [io.BytesIO(), io.BytesIO()]
     np.save(out[0], np.zeros((40, 40)))
     np.save(out[1], np.linspace(0.0, 0.01, 1600, dtype=np.float32).reshape(40, 40))
     return [each.getvalue() for each in out]
 
 
-def _pictures() -> list[bytes]:
+def _pictures():
     pictures = []
     for mode, dtype in (("L", np.uint8), ("I;16", np.uint16), ("RGB", np.uint8)):
         shape = (40, 40, 3) if mode == "RGB" else (40, 40)
@@ -201,20 +199,20 @@ def _pictures() -> list[bytes]:
     return pictures
 
 
-def _read_heights(file: Path) -> object:
+def _read_heights(file):
     mapping = {"terrain": [{"kind": "heightfield", "file": str(file), "at": [-1.0, -1.0]}]}
     config = configure(Settings(mapping | {"planner": "instant_qp"}, "launch.yaml"))
     return assembly.make_ground(config)
 
 
-def _pack_arrays(arrays: dict[str, Any]) -> bytes:
+def _pack_arrays(arrays):
     """An archive of plain data, with checksums that are right."""
     out = io.BytesIO()
     np.savez(out, **{str(name): np.asarray(values) for name, values in dict(arrays).items()})
     return out.getvalue()
 
 
-def _unpack_arrays(data: bytes) -> dict[str, Any]:
+def _unpack_arrays(data):
     with np.load(io.BytesIO(data)) as file:
         return {name: file[name].tolist() for name in file.files}
 
@@ -222,7 +220,7 @@ def _unpack_arrays(data: bytes) -> dict[str, Any]:
 NPZ = Format(_pack_arrays, _unpack_arrays)
 
 
-def _references() -> list[bytes]:
+def _references():
     out = io.BytesIO()
     q = np.tile(np.array([0, 0, 0.3, 0, 0, 0, 1.0, *[0.0, 0.8, -1.6] * 4]), (4, 1))
     arrays = {"q": q, "v": np.zeros((4, 18)), "inputs": np.zeros((4, 12)),
@@ -231,7 +229,7 @@ def _references() -> list[bytes]:
     return [out.getvalue()]
 
 
-def _traces() -> list[bytes]:
+def _traces():
     trace = Trace(np.zeros(2), np.zeros((2, 19)), np.zeros((2, 4)), np.zeros((2, 4)),
                   statuses={"ok": 1})  # fmt: skip
     with TemporaryDirectory() as folder:
@@ -239,18 +237,18 @@ def _traces() -> list[bytes]:
         return [file.read_bytes()]
 
 
-def _descriptions() -> list[bytes]:
+def _descriptions():
     return [msgspec.json.encode(IDENTITY | {"suite": "push-walk"})]
 
 
-def _rows() -> list[bytes]:
+def _rows():
     row = {"planner": "hilqr", "trial": 0, "fell": False, "kind": "base_velocity", "at": 1.0,
            "value": [0.0, 1.0, 0.0], "command": {"velocity_x": 0.2}, "duration": 6.0}  # fmt: skip
     lines = [json.dumps(row | {"trial": number}) for number in range(3)]
     return ["".join(f"{line}\n" for line in lines).encode()]
 
 
-def _read_sweep(file: Path) -> object:
+def _read_sweep(file):
     """The report's reader and the sweep that goes on."""
     with suppress(BadRequest):
         read_subject(file.parent)
@@ -261,10 +259,10 @@ def _read_sweep(file: Path) -> object:
     return folder
 
 
-def _in_folder(name: str, read: Callable[[Path], object]) -> Callable[[Path], Decode]:
+def _in_folder(name, read):
     """A decoder of a file in a folder that has nothing else in it."""
 
-    def make(folder: Path) -> Decode:
+    def make(folder):
         own = folder / name.replace(".", "-")
         own.mkdir(exist_ok=True)
         return through_file(name, read)(own)
@@ -272,31 +270,31 @@ def _in_folder(name: str, read: Callable[[Path], object]) -> Callable[[Path], De
     return make
 
 
-def _make_read_report(folder: Path) -> Decode:
+def _make_read_report(folder):
     """What a process left when it ended."""
     run = RunFolder(folder)
 
-    def read(data: bytes) -> object:
+    def read(data):
         run.report("tracker").write_bytes(data)
         return run.read_report("tracker")
 
     return read
 
 
-def _announcements() -> list[bytes]:
+def _announcements():
     file = str(data_folder("launch") / "drive.yaml")
     some = (announcement.Announcement(1, file, "/tmp/x", moves) for moves in (False, True))
     return [msgspec.json.encode(each) for each in some]
 
 
-def _make_look(folder: Path) -> Decode:
+def _make_look(folder):
     """Launches announce themselves by a file that they hold a lock of."""
     below = folder / f"{announcement.PREFIX}x"
     below.mkdir(exist_ok=True)
     held = (below / announcement.FILE).open("wb", buffering=0)
     fcntl.flock(held, fcntl.LOCK_EX)
 
-    def look(data: bytes) -> object:
+    def look(data):
         os.ftruncate(held.fileno(), 0)
         os.pwrite(held.fileno(), data, 0)
         launches = announcement.running_launches(folder)
@@ -305,7 +303,7 @@ def _make_look(folder: Path) -> Decode:
     return look
 
 
-def _texts(*texts: Any) -> Callable[[], list[bytes]]:
+def _texts(*texts):
     return lambda: [msgspec.json.encode(each) for each in texts]
 
 

@@ -3,13 +3,11 @@
 import resource
 import time
 import traceback
-from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from random import Random
 from typing import NamedTuple
 
-from tests.fuzzing.decoder import Decoder
 from tests.fuzzing.mutation import Mutator
 
 MOST_MB = 200.0  # of memory that an input, or all of them, may take
@@ -42,9 +40,9 @@ class Tally:
 
 
 def fuzz(
-    decoder: Decoder, folder: Path, count: int, seed: str, tally: Tally,
-    before: Callable[[bytes], None] = lambda _: None, limit_s: float = 1e9,
-) -> Iterator[Failure]:  # fmt: skip
+    decoder, folder, count, seed, tally,
+    before = lambda _: None, limit_s = 1e9,
+):  # fmt: skip
     """Give a decoder `count` inputs, or as many as fit into `limit_s` [s].
 
     Args:
@@ -87,9 +85,7 @@ def fuzz(
         yield Failure("grew without bound", b"")
 
 
-def try_input(
-    decoder: Decoder, decode: Callable[[bytes], object], data: bytes, tally: Tally
-) -> Failure | None:
+def try_input(decoder, decode, data, tally):
     """Give it one input; what it raised that it does not document."""
     try:
         decode(data)
@@ -102,25 +98,25 @@ def try_input(
     return None
 
 
-def check_seeds(decoder: Decoder, folder: Path) -> None:
+def check_seeds(decoder, folder):
     """Raise where a good input is refused: its mutations would try little."""
     decode = decoder.make(folder)
     for data in decoder.seeds():
         decode(data)
 
 
-def resident_mb() -> float:
+def resident_mb():
     """Memory of this process now [MB]."""
     pages = int(Path("/proc/self/statm").read_text().split()[1])
     return 1e-6 * pages * resource.getpagesize()
 
 
-def peak_mb() -> float:
+def peak_mb():
     """The most memory that this process had since `reset_peak` [MB]."""
     return 1e-3 * resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
 
 
-def reset_peak() -> None:
+def reset_peak():
     """Begin `peak_mb` anew where the kernel allows it."""
     try:
         Path("/proc/self/clear_refs").write_text("5")
@@ -128,7 +124,7 @@ def reset_peak() -> None:
         pass
 
 
-def _described(error: BaseException) -> str:
+def _described(error):
     """Kind of an error and where our code raised it: equal for equal defects."""
     frames = traceback.extract_tb(error.__traceback__)
     ours = [each for each in frames if "/site-packages/" not in each.filename] or frames

@@ -2,8 +2,7 @@
 
 import socket
 from contextlib import suppress
-from pathlib import Path
-from typing import Any, get_args
+from typing import get_args
 
 import msgspec
 import numpy as np
@@ -13,7 +12,7 @@ from controller.options import DriveOptions
 from controller.planner_options import HilqrSection
 from controller.tuning import tuned
 from robots.terrain import Box, Grid, make_ground
-from runtime.checked import Message, layout
+from runtime.checked import layout
 from runtime.exchange import Requester, Responder
 from runtime.messages import Command, DecodeError, decode, encode
 from runtime.physics_messages import (
@@ -23,11 +22,11 @@ from runtime.physics_messages import (
     decode_reply,
     decode_request,
 )
-from runtime.topics import COMMAND, TOPICS, Topic
+from runtime.topics import COMMAND, TOPICS
 from sim_bridge.ground_exchange import to_request
 from sim_bridge.isaac_gym import server as isaac_gym
 from sim_bridge.physics_service import PhysicsService
-from tests.fuzzing.decoder import Decode, Decoder, plain
+from tests.fuzzing.decoder import Decoder, plain
 from tests.fuzzing.mutation import JSON, MESSAGE_PACK
 from tests.sim_bridge.physics.requests import (
     StillRollout,
@@ -43,12 +42,12 @@ MOST_CANDIDATES = 16
 PATIENCE_S, ASK_EVERY = 4.0, 50
 
 
-def example(kind: type[Any], size: int = 2) -> Any:
+def example(kind, size=2):
     """A good message of a kind; `size` stands for every letter of its shapes."""
     random = np.random.default_rng(size)
     fixed, varying, words = layout(kind)
     letters = dict.fromkeys("NICMBRSP", size)
-    fields: dict[str, Any] = {name: random.normal(size=shape) for name, shape in fixed}
+    fields = {name: random.normal(size=shape) for name, shape in fixed}
     fields |= {name: random.normal(size=shape.at(letters)) for name, shape in varying}
     fields |= {name: accepted[0] for name, accepted in words}
     others = {int: 3, float: 0.25, bool: True, str: "a name", list[bool]: [True] * size}
@@ -58,12 +57,12 @@ def example(kind: type[Any], size: int = 2) -> Any:
     return kind(**fields)
 
 
-def _examples(*kinds: type[Message]) -> list[bytes]:
+def _examples(*kinds):
     return [encode(example(kind, size)) for kind in kinds for size in (1, 2)]
 
 
-def _topic(topic: Topic[Any]) -> Decoder:
-    def decode_and_encode(data: bytes) -> object:
+def _topic(topic):
+    def decode_and_encode(data):
         return encode(decode(topic.message, data))
 
     return Decoder(
@@ -77,20 +76,20 @@ GREETING = b"\xff" + bytes(8) + b"\x7f\x03\x01NULL" + bytes(48)
 READY = b"\x04\x29\x05READY\x0bSocket-Type\0\0\0\x06DEALER\x08Identity\0\0\0\0"
 
 
-def _conversations() -> list[bytes]:
+def _conversations():
     """What a client sends to a server: greeting, handshake and a question."""
     question = encode(Hello(id=1, protocol=PROTOCOL))
     return [GREETING + READY + bytes((0, len(question))) + question, GREETING + READY, GREETING]
 
 
-def _make_exchange(folder: Path) -> Decode:
+def _make_exchange(folder):
     """A server whose socket gets the bytes; now and then another client asks, and is answered."""
     file, count = folder / "x", 0
     server = Responder(f"ipc://{file}")
     client = Requester(server.address)
     assert client.wait_connected(PATIENCE_S)
 
-    def take(data: bytes) -> object:
+    def take(data):
         nonlocal count
         with socket.socket(socket.AF_UNIX) as stranger, suppress(ConnectionError):
             stranger.connect(str(file))
@@ -109,11 +108,11 @@ def _make_exchange(folder: Path) -> Decode:
     return take
 
 
-def _make_service(_: Path) -> Decode:
+def _make_service(_):
     """A physics service: it refuses in an answer, and never raises."""
     service = PhysicsService("none", "none", MOST_CANDIDATES, lambda *_: StillRollout(), StillWorld)
 
-    def answer(data: bytes) -> object:
+    def answer(data):
         request = decode_request(data)
         reply = service.answer(request, b"client")
         return decode_reply(encode(reply))
@@ -121,7 +120,7 @@ def _make_service(_: Path) -> Decode:
     return answer
 
 
-def _make_isaac_gym(_: Path) -> Decode:
+def _make_isaac_gym(_):
     """What Isaac Gym's server does with a request before it needs Isaac Gym."""
     checks = {
         "ground": isaac_gym.check_ground, "world": isaac_gym.check_world,
@@ -129,7 +128,7 @@ def _make_isaac_gym(_: Path) -> Decode:
         "rollout": lambda request: isaac_gym.check_rollout(request, MOST_CANDIDATES),
     }  # fmt: skip
 
-    def answer(data: bytes) -> object:
+    def answer(data):
         request = isaac_gym.decode(data)
         if check := checks.get(request["kind"]):
             check(request)
@@ -138,19 +137,19 @@ def _make_isaac_gym(_: Path) -> Decode:
     return answer
 
 
-def _make_command_intake(_: Path) -> Decode:
+def _make_command_intake(_):
     intake = CommandIntake(DriveOptions())
     number = iter(range(2**62))
 
-    def offer(data: bytes) -> object:
+    def offer(data):
         intake.offer(decode(Command, data), 0.01 * next(number))
         return intake.goal()
 
     return offer
 
 
-def _tunings() -> list[bytes]:
-    changes: list[dict[str, Any]] = [
+def _tunings():
+    changes = [
         {"damping": 0.1, "tolerance": 1e-3},
         {"cost": {"base_position": [1.0, 2.0, 3.0], "base_velocity": 0.5}},
         {"realtime": {"iterations": 2, "step_sizes": [1.0, 0.5]}},
@@ -158,11 +157,11 @@ def _tunings() -> list[bytes]:
     return [msgspec.json.encode(each) for each in changes]
 
 
-def _tune(data: bytes) -> object:
+def _tune(data):
     return tuned(HilqrSection(), data.decode("utf-8", "surrogateescape"))
 
 
-def _requests() -> list[bytes]:
+def _requests():
     """One of each kind, that a server obeys."""
     boxes = (Box((0.0, 0.0, 0.0), (1.0, 1.0, 1.0)), Box((1.0, 0.0, 0.0), (1.0, 1.0, 1.0), 0.2))
     ground = make_ground(boxes, Grid(np.zeros((2, 3)), (0.0, 0.0), 0.1))

@@ -6,8 +6,7 @@ number, a type or a key.
 
 import math
 import struct
-from collections.abc import Callable, Sequence
-from random import Random
+from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import msgspec
@@ -19,7 +18,7 @@ WORDS = (
     2**63, 2**64 - 1,
 )  # fmt: skip
 FLOATS = (0.0, -0.0, math.nan, math.inf, -math.inf, 1e308, -1e308, 5e-324, 1e-3, 1.5)
-EXTREMES: tuple[Any, ...] = (
+EXTREMES = (
     *WORDS, -1, -(2**31), -(2**63), *FLOATS, True, False, None, "", "nan", "1e999", "x" * 300,
     "\x00", "é", [], {}, [[]], [None], {"": None}, [0] * 50, {"a": {"b": [1]}},
 )  # fmt: skip
@@ -47,14 +46,14 @@ class Mutator:
     """Makes inputs from seeds, the same ones from the same random numbers."""
 
     def __init__(
-        self, seeds: Sequence[bytes], random: Random, form: Format | None = None,
-        seal: Callable[[bytearray], bytes] | None = None,
-    ) -> None:  # fmt: skip
+        self, seeds, random, form = None,
+        seal = None,
+    ):  # fmt: skip
         """Half of the inputs are made through a `form`, and half get their checksum by `seal`."""
         self._seeds, self._random = seeds, random
         self._form, self._seal = form, seal
 
-    def next(self) -> bytes:
+    def next(self):
         """The next input."""
         random = self._random
         data = random.choice(self._seeds)
@@ -68,7 +67,7 @@ class Mutator:
             return self._seal(bytearray(data))
         return bytes(data)
 
-    def _reformed(self, seed: bytes, form: Format) -> bytes:
+    def _reformed(self, seed, form):
         """The seed's plain data with something changed in it."""
         root = [form.unpack(seed)]  # a list around it, so that all of it has a place
         for _ in range(self._random.randint(1, MOST_STEPS)):
@@ -79,7 +78,7 @@ class Mutator:
             return seed  # a number that the format does not have
 
 
-def change_node(random: Random, root: list[Any]) -> None:
+def change_node(random, root):
     """Change one place below `root`: its value, its type, its key, or its number of items."""
     holder, key = random.choice(_places(root))
     value, kind = holder[key], random.randrange(6)
@@ -102,17 +101,17 @@ def change_node(random: Random, root: list[Any]) -> None:
         holder[key] = _copied(random.choice(EXTREMES))
 
 
-def _copied(value: Any) -> Any:
+def _copied(value):
     """The same data, shared with nobody: else a later change would make it hold itself."""
     if isinstance(value, dict):
         return {key: _copied(each) for key, each in value.items()}
     return [_copied(each) for each in value] if isinstance(value, list) else value
 
 
-def _places(root: list[Any]) -> list[tuple[Any, Any]]:
+def _places(root):
     """Every place in plain data, as a container and a key of it."""
-    places: list[tuple[Any, Any]] = []
-    waiting: list[Any] = [root]
+    places = []
+    waiting = [root]
     while waiting and len(places) < 1000:
         holder = waiting.pop()
         items = holder.items() if isinstance(holder, dict) else enumerate(holder)
@@ -123,16 +122,13 @@ def _places(root: list[Any]) -> list[tuple[Any, Any]]:
     return places
 
 
-Step = Callable[[Random, bytearray, Sequence[bytes]], bytearray]
-
-
-def _flip(random: Random, data: bytearray, _: Sequence[bytes]) -> bytearray:
+def _flip(random, data, _):
     for _bit in range(random.randint(1, 8) if data else 0):
         data[random.randrange(len(data))] ^= 1 << random.randrange(8)
     return data
 
 
-def _overwrite(random: Random, data: bytearray, _: Sequence[bytes]) -> bytearray:
+def _overwrite(random, data, _):
     """A number of 1 to 8 bytes, in either order, or a float."""
     size = random.choice((1, 2, 4, 8))
     if size >= 4 and random.random() < 0.5:
@@ -146,7 +142,7 @@ def _overwrite(random: Random, data: bytearray, _: Sequence[bytes]) -> bytearray
     return data
 
 
-def _cut(random: Random, data: bytearray, _: Sequence[bytes]) -> bytearray:
+def _cut(random, data, _):
     begin, end = _slice(random, data)
     if random.random() < 0.5:
         return data[:begin]
@@ -154,7 +150,7 @@ def _cut(random: Random, data: bytearray, _: Sequence[bytes]) -> bytearray:
     return data
 
 
-def _insert(random: Random, data: bytearray, _: Sequence[bytes]) -> bytearray:
+def _insert(random, data, _):
     at = random.randrange(len(data) + 1)
     data[at:at] = (
         random.choice(TOKENS) if random.random() < 0.5 else random.randbytes(random.randint(1, 32))
@@ -162,13 +158,13 @@ def _insert(random: Random, data: bytearray, _: Sequence[bytes]) -> bytearray:
     return data
 
 
-def _repeat(random: Random, data: bytearray, _: Sequence[bytes]) -> bytearray:
+def _repeat(random, data, _):
     begin, end = _slice(random, data)
     data[end:end] = data[begin:end] * random.choice((1, 2, 100))
     return data
 
 
-def _repeat_line(random: Random, data: bytearray, _: Sequence[bytes]) -> bytearray:
+def _repeat_line(random, data, _):
     """In YAML a key then stands twice."""
     lines = data.splitlines(keepends=True)
     if lines:
@@ -177,17 +173,17 @@ def _repeat_line(random: Random, data: bytearray, _: Sequence[bytes]) -> bytearr
     return bytearray().join(lines)
 
 
-def _splice(random: Random, data: bytearray, seeds: Sequence[bytes]) -> bytearray:
+def _splice(random, data, seeds):
     other = random.choice(seeds)
     return data[: random.randrange(len(data) + 1)] + other[random.randrange(len(other) + 1) :]
 
 
-def _slice(random: Random, data: bytearray) -> tuple[int, int]:
+def _slice(random, data):
     begin = random.randrange(len(data) + 1)
     longest = random.choice((4, 32, 1024))
     return begin, min(len(data), begin + random.randint(1, longest))
 
 
-_STEPS: tuple[Step, ...] = (
+_STEPS = (
     _flip, _flip, _overwrite, _cut, _insert, _repeat, _repeat_line, _splice,
 )  # fmt: skip

@@ -43,11 +43,11 @@ class Job:
     ends: int = 0
 
     @property
-    def name(self) -> str:
+    def name(self):
         """For files."""
         return self.decoder.name.replace(" ", "-")
 
-    def keep(self, failure: Failure) -> None:
+    def keep(self, failure):
         """Count a failure; the first input of each kind is kept in a file."""
         self.failures[failure.what] += 1
         if self.failures[failure.what] == 1:
@@ -56,18 +56,18 @@ class Job:
             file.write_bytes(failure.data)
             print(f"{self.decoder.name}: {failure.what}: {file}", flush=True)
 
-    def work(self, folder: Path) -> None:
+    def work(self, folder):
         """Fuzz in a process of its own; the input that it has now is in a file."""
         signal.signal(signal.SIGINT, signal.SIG_IGN)
         signal.signal(signal.SIGALRM, signal.SIG_DFL)  # ends the process, also compiled code
         current = os.open(folder / "current", os.O_CREAT | os.O_RDWR)
 
-        def note(data: bytes) -> None:
+        def note(data):
             numbers = self.tally.inputs + 1, len(data)
             os.pwrite(current, b"".join(n.to_bytes(8, "little") for n in numbers) + data, 0)
             signal.setitimer(signal.ITIMER_REAL, HANG_S)
 
-        def report() -> None:
+        def report():
             (folder / "report").write_bytes(pickle.dumps((self.tally, self.failures)))
 
         seed = f"{self.seed} {self.decoder.name} {self.ends}"
@@ -78,7 +78,7 @@ class Job:
         signal.setitimer(signal.ITIMER_REAL, 0.0)
         report()
 
-    def take(self, folder: Path, exitcode: int) -> bool:
+    def take(self, folder, exitcode):
         """Take what a process left; whether another is to go on."""
         if (folder / "report").exists():
             self.tally, self.failures = pickle.loads((folder / "report").read_bytes())
@@ -93,7 +93,7 @@ class Job:
         return number < self.count and self.ends < MOST_ENDS
 
 
-def run(jobs: list[Job], processes: int) -> None:
+def run(jobs, processes):
     """Run all, so many at a time."""
     waiting, running = list(jobs), {}
     with tempfile.TemporaryDirectory() as base:
@@ -117,7 +117,7 @@ HEADER = f"{'decoder':26}{'inputs':>9}{'refused':>9}{'per s':>8}{'slowest':>10}{
          f"{'growth':>8}  failures"  # fmt: skip
 
 
-def _line(job: Job) -> str:
+def _line(job):
     tally = job.tally
     return (
         f"{job.decoder.name:26}{tally.inputs:9}{tally.refused / max(1, tally.inputs):9.1%}"
@@ -126,7 +126,7 @@ def _line(job: Job) -> str:
     )
 
 
-def replay(file: Path) -> int:
+def replay(file):
     """Give an input to its decoder again, in this process: what it raises is seen."""
     name = file.name.rpartition("-")[0].replace("-", " ")
     decoder = DECODERS[name]
@@ -138,7 +138,7 @@ def replay(file: Path) -> int:
     return 0
 
 
-def main() -> int:
+def main():
     """Fuzz all decoders, or those named; 1 where an input failed."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--count", type=int, default=1_000_000, help="inputs of each decoder")

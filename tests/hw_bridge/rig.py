@@ -1,7 +1,5 @@
 """The bridge and the emulated A1 in one process, a millisecond at a time, without a socket."""
 
-from collections.abc import Callable
-
 import msgspec
 
 from hw_bridge.bridge import Bridge
@@ -12,8 +10,7 @@ from hw_bridge.operator.operator import Operator
 from hw_bridge.options import HardwareOptions, MotionOptions, OperatorOptions
 from hw_bridge.states import RobotState
 from hw_bridge.wire.layout import wire_of
-from hw_bridge.wire.low_command import LowCommand, decode_low_command
-from runtime.messages import MotorCommand, RobotStatus, SensorReading
+from hw_bridge.wire.low_command import decode_low_command
 from sim_bridge.options import SimulationOptions, StartOptions
 from sim_bridge.simulated_robot import SimulatedRobot
 from tests.a1 import A1, stand_command
@@ -41,9 +38,9 @@ class Wire:
 
     def __init__(self, robot, clock, kind):
         self.robot, self.clock, self.wire = robot, clock, wire_of(kind)
-        self.sent: list[bytes] = []
-        self.inbox: list[Datagram] = []
-        self.last: LowCommand | None = None
+        self.sent = []
+        self.inbox = []
+        self.last = None
         self.closed = False
 
     def send(self, frame):
@@ -77,17 +74,17 @@ class Rig:
         options = HardwareOptions(**({"motion": BRISK, "operator": SCRIPT} | hardware))
         self.clock = Clock()
         self.wire = Wire(options.link.robot, self.clock, robot)
-        self.statuses: list[RobotStatus] = []
-        self.commands_sent: list[MotorCommand] = []
+        self.statuses = []
+        self.commands_sent = []
         self.bridge = Bridge(
             options, robot, self.wire, operator or Operator(options.operator), run_s,
             self.statuses.append, self.commands_sent.append, steering, watchdog,
         )  # fmt: skip
-        self.readings: list[SensorReading] = []
+        self.readings = []
         self.tick = 0
         self.states = [RobotState.OFF]
         self.cut = False
-        self.command: Callable[[int, float], MotorCommand] = (
+        self.command = (
             lambda tick, now: stand_command(tick, now, q=robot.stand.copy())
         )  # fmt: skip
         connected = self.bridge.connect(self.clock, lambda: False, lambda _: self.robot_lives())

@@ -23,7 +23,6 @@ from runtime.topics import (
     PLAN,
     SENSOR_READING,
     STATE_ESTIMATE,
-    Topic,
 )
 from saltus.configuration.launch import TICK_S, RecordingOptions, load_launch
 from saltus.launch.lock_step import LockStep
@@ -33,7 +32,7 @@ from saltus.replay.difference import Tally
 FOLDER = Path(__file__).parent
 LAUNCH, RECORDING, FACTS = FOLDER / "launch.yaml", FOLDER / "run.mcap", FOLDER / "facts.json"
 # In the order of the data flow.
-TOPICS: tuple[Topic[Any], ...] = (
+TOPICS = (
     GROUND_TRUTH, SENSOR_READING, STATE_ESTIMATE, PLAN, MOTOR_COMMAND
 )  # fmt: skip
 EVERY = 20  # ticks: a difference stays, so the next sample shows it
@@ -58,7 +57,7 @@ class Made(NamedTuple):
     facts: dict[str, Any]
 
 
-def make() -> Made:
+def make():
     """Run the stack, simulation included."""
     logging.getLogger("controller").addHandler(logging.NullHandler())  # that it starts is no news
     run = LockStep(load_launch(str(LAUNCH)))
@@ -84,22 +83,22 @@ def make() -> Made:
     return Made(messages, facts)
 
 
-def environment() -> dict[str, str]:
+def environment():
     """What may change the last bits of a result that no source has changed."""
     features = sorted(name for name, has in binding.get_host_cpu_features().items() if has)
     processor = f"{binding.get_host_cpu_name()} {' '.join(features)}"
     return {"processor": processor} | {name: version(name) for name in LIBRARIES}
 
 
-def read() -> Made:
+def read():
     """The run that was recorded last."""
-    messages: Messages = {topic.name: {} for topic in TOPICS}
+    messages = {topic.name: {} for topic in TOPICS}
     for name, message in read_recording(RECORDING, TOPICS):
         messages[name][message.tick] = message  # type: ignore[attr-defined]
     return Made(messages, json.loads(FACTS.read_text()))
 
 
-def write(made: Made) -> None:
+def write(made):
     """Record a run in place of the one before."""
     with Recorder(RECORDING) as recorder:
         for tick in sorted({tick for each in made.messages.values() for tick in each}):
@@ -110,7 +109,7 @@ def write(made: Made) -> None:
     FACTS.write_text(json.dumps(made.facts, indent=1) + "\n")
 
 
-def compare(recorded: Messages, made: Messages, last: int | None = None) -> dict[str, Tally]:
+def compare(recorded, made, last=None):
     """Compare two runs by topic, up to the tick `last` where it is given."""
     tallies = {topic.name: Tally(topic) for topic in TOPICS}
     for name, tally in tallies.items():
@@ -124,7 +123,7 @@ def compare(recorded: Messages, made: Messages, last: int | None = None) -> dict
     return tallies
 
 
-def changes(before: Made, after: Made) -> list[str]:
+def changes(before, after):
     """What has changed from one run to the other, a line each; none where nothing has."""
     lines = []
     for name, tally in compare(before.messages, after.messages).items():
@@ -149,7 +148,7 @@ def changes(before: Made, after: Made) -> list[str]:
     return lines
 
 
-def unexplained(before: Made, after: Made) -> list[str]:
+def unexplained(before, after):
     """What has changed that should not have, a line each.
 
     The processor that the run was recorded on gives the same bits, with the same libraries. Others
@@ -173,7 +172,7 @@ def unexplained(before: Made, after: Made) -> list[str]:
     return lines
 
 
-def main() -> int:
+def main():
     """Record the reference run anew, and say what has changed."""
     after = make()
     lines = changes(read(), after) if RECORDING.exists() else ["recorded for the first time"]

@@ -1,7 +1,5 @@
 """The whole stack makes of a short walk what it made when the reference run was recorded."""
 
-from typing import Any
-
 import msgspec
 import numpy as np
 import pytest
@@ -12,7 +10,7 @@ from tests.reference.record import Made, read, unexplained
 ELSEWHERE = {"computed_by": {"processor": "another"}}
 
 
-def changed(tick: int, topic: str, field: str, change: Any) -> Made:
+def changed(tick, topic, field, change):
     """The reference run with one message changed."""
     made = read()
     message = made.messages[topic][tick]
@@ -24,7 +22,8 @@ def changed(tick: int, topic: str, field: str, change: Any) -> Made:
 def test_the_stack_makes_what_it_made():
     lines = unexplained(read(), record.make())
     assert not lines, (
-        "The output of the stack has changed:\n" + "\n".join(lines)
+        "The output of the stack has changed:\n"
+        + "\n".join(lines)
         + "\nIf that is what you want, record the reference run anew: make reference"
     )
 

@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 
 from robots.conventions import FOOT_NAMES
-from robots.terrain import Ground, Patch, make_ground
+from robots.terrain import Patch, make_ground
 from sim_bridge.options import SimulationOptions
 from sim_bridge.physics.mujoco_physics import MujocoPhysics
 from tests.a1 import A1
@@ -14,19 +14,19 @@ UP = np.array([0.0, 0.0, 1.0])
 OPTIONS = SimulationOptions()
 
 
-def patch(x: float = -5.0, friction: float | None = None, stiffness: float | None = None) -> Ground:
+def patch(x=-5.0, friction=None, stiffness=None):
     """Ground that is a patch from x on [m]."""
     return make_ground(patches=(Patch((x, -5.0), (9.0, 5.0), friction, stiffness),))
 
 
-def stand_for(seconds: float, ground: Ground | None) -> MujocoPhysics:
+def stand_for(seconds, ground):
     physics = MujocoPhysics(A1, OPTIONS, ground)
     command = physics.start("stand", UP)
     physics.live(np.array([command] * round(seconds / OPTIONS.timestep)), False)
     return physics
 
 
-def foot_contacts(physics: MujocoPhysics) -> tuple[np.ndarray, np.ndarray]:
+def foot_contacts(physics):
     """Depth of the feet [m] and the normal forces on them [N], in MuJoCo's order."""
     model, data = physics.model, physics.data
     feet, force = {model.geom(f"{name}_foot").id for name in FOOT_NAMES}, np.empty(6)

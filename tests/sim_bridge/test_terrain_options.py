@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 from PIL import Image
 
-from robots.terrain import Ground, height_at, surface_at
+from robots.terrain import height_at, surface_at
 from sim_bridge.ground import ground_of
 from sim_bridge.terrain_options import Terrain
 
@@ -39,11 +39,11 @@ REFUSED = {
 }  # fmt: skip
 
 
-def ground(*parts: dict, seed: int = 0) -> Ground:
+def ground(*parts, seed=0):
     return ground_of(msgspec.convert(list(parts), Terrain), seed=seed)
 
 
-def heights(found: Ground, *xs: float, y: float = 0.0) -> list[float]:
+def heights(found, *xs, y=0.0):
     return [height_at(found, x, y) for x in xs]
 
 

@@ -12,7 +12,7 @@ from controller.convergent.path_check import step_divergence, violation
 
 ENDS = [([-1.2, 0.4], [1.1, 1.9]), ([1.5, 2.0], [-0.5, 0.3]), ([0.2, 1.0], [0.9, 1.2])]
 REACHABLE = ([-0.305, 1.577], [-0.842, 0.526])  # with D_m < 0 all the way
-PLANNERS: dict = {}
+PLANNERS = {}
 
 
 def planner(convergence="none", **options):

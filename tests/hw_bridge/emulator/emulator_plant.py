@@ -2,7 +2,6 @@
 
 import numpy as np
 
-from runtime.messages import MotorCommand
 from tests.a1 import A1, ground_truth, reading
 
 INERTIA = 0.05  # [kg m^2] of each joint
@@ -16,7 +15,7 @@ class FreeJoints:
         self.tick = 0
         self.q, self.dq = A1.stand.copy(), np.zeros(12)
         self.torque, self.outside = np.zeros(12), np.zeros(12)
-        self.command: MotorCommand | None = None
+        self.command = None
         self.told = 0
         self.blocked = False
         self.pushed = np.zeros(3)

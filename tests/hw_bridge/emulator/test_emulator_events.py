@@ -1,7 +1,5 @@
 """Events as data, and when they hold."""
 
-from typing import Any
-
 import msgspec
 import numpy as np
 import pytest
@@ -52,7 +50,7 @@ def test_mistakes_are_named(change, name):
 def test_events_hold_for_their_time_add_up_or_are_for_good():
     plant, motor = FreeJoints(), MOTORS.index("FL_thigh")
     firmware = Firmware(msgspec.convert({"events": EVENTS}, EmulatorOptions), A1, plant)
-    seen: dict[str, Any] = {"buttons": set()}
+    seen = {"buttons": set()}
     expected = seen | {"cut": False, "torque": 0.0, "push": 0.0, "power": True}
     for tick in range(60):
         plant.q, plant.dq = A1.stand + 0.01 * tick, np.full(12, 0.1)  # moved by hand

@@ -1,6 +1,6 @@
 """Samples and setpoints for the tests of the bridge's safety."""
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
@@ -36,7 +36,7 @@ def sample_of(arrival, time, tick, sensing=None, **fields):
 
 def sample(tick, **changes):
     """A robot that stands well at `tick` [ms], but for `changes` of its state (12 or whole)."""
-    fields: dict[str, Any] = {
+    fields = {
         "q": A1.stand,
         "dq": np.zeros(12),
         "tau_est": np.full(12, 5.0),

@@ -1,7 +1,5 @@
 """A physics server in a thread of this process, for tests of who asks it."""
 
-from __future__ import annotations
-
 import threading
 from contextlib import contextmanager
 

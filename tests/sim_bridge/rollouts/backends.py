@@ -7,13 +7,10 @@ environment variable SALTUS_CONFORMANCE_SERVER holds its address.
 
 import os
 from collections.abc import Callable
-from contextlib import ExitStack
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import NamedTuple, Protocol
+from typing import NamedTuple
 
-from controller.robot_model import RolloutBackend
-from robots.terrain import Ground
 from runtime.endpoints import CurveKeys
 from sim_bridge.options import ServerOptions, WarpOptions
 from sim_bridge.physics_service import PhysicsService
@@ -29,19 +26,6 @@ NAMED = "SALTUS_CONFORMANCE_SERVER"  # environment variable: the address of one 
 KNOTS = 50  # of the motions that are held against plain MuJoCo
 
 
-class Make(Protocol):
-    """Makes a backend."""
-
-    def __call__(
-        self, period: float, substeps: int, ground: Ground | None = None, moves: bool = False
-    ) -> RolloutBackend:
-        """Of the period [s], the physics steps within it, and a ground that `moves` or does not.
-
-        Raises Unavailable where the backend lacks such a ground.
-        """
-        ...
-
-
 class Close(NamedTuple):
     """Largest deviation from plain MuJoCo in half a second of free fall, standing or sliding."""
 
@@ -55,38 +39,40 @@ class Backend(NamedTuple):
     """A backend to try.
 
     Attributes:
-        open: how to make it; what it starts ends with the stack. Raises Unavailable.
+        open: of a stack, by which all ends that it starts, makes what makes a backend of a period
+            [s], the physics steps within it, and a ground that `moves` or does not. Both raise
+            Unavailable where there is none.
         close: how near it stays to plain MuJoCo.
         digits: error of a number relative to its size.
         same: largest difference of two results that should be one; 0: equal to the bit.
         vertical: forces on feet are vertical, not normal to the ground.
     """
 
-    open: Callable[[ExitStack], Make]
+    open: Callable
     close: Close
     digits: float
     same: float = 0.0
     vertical: bool = False
 
 
-def mujoco(_: ExitStack) -> Make:
+def mujoco(_):
     """MuJoCo's own batch."""
     return lambda period, substeps, ground=None, moves=False: MujocoRollout(
         A1, KNOTS, period, substeps, ground=ground
     )
 
 
-def threads(_: ExitStack) -> Make:
+def threads(_):
     """Threads of ours; the candidates do not divide evenly among them."""
     return lambda period, substeps, ground=None, moves=False: ThreadedRollout(
         A1, KNOTS, period, substeps, threads=3, ground=ground
     )
 
 
-def warp(device: str) -> Callable[[ExitStack], Make]:
+def warp(device):
     """MuJoCo Warp on one of its devices."""
 
-    def open_(_: ExitStack) -> Make:
+    def open_(_):
         options = WarpOptions(device)
         WarpRollout(A1, 0.01, 2, options)  # raises Unavailable
         return lambda period, substeps, ground=None, moves=False: WarpRollout(
@@ -96,13 +82,11 @@ def warp(device: str) -> Callable[[ExitStack], Make]:
     return open_
 
 
-def remote(keys: CurveKeys) -> Callable[[ExitStack], Make]:
+def remote(keys):
     """Threads of ours, served over a socket on loopback; the local one is there to be noticed."""
 
-    def open_(stack: ExitStack) -> Make:
-        def serve(
-            knots: int, period: float, substeps: int, ground: Ground | None
-        ) -> ThreadedRollout:
+    def open_(stack):
+        def serve(knots, period, substeps, ground):
             return ThreadedRollout(A1, knots, period, substeps, ground=ground)
 
         service = PhysicsService("mujoco", "cpu", 64, serve)
@@ -114,15 +98,13 @@ def remote(keys: CurveKeys) -> Callable[[ExitStack], Make]:
     return open_
 
 
-def named_server(stack: ExitStack) -> Make:
+def named_server(stack):
     """The server that the environment names; on another machine, or Isaac Gym's."""
     return _client(stack, ServerOptions(os.environ[NAMED]))
 
 
-def _client(stack: ExitStack, server: ServerOptions) -> Make:
-    def make(
-        period: float, substeps: int, ground: Ground | None = None, moves: bool = False
-    ) -> RemoteRollout:
+def _client(stack, server):
+    def make(period, substeps, ground=None, moves=False):
         local = ThreadedRollout(A1, KNOTS, period, substeps, ground=ground)
         made = RemoteRollout(
             A1, server, local, period, substeps, wait_s=30.0, ground=ground, moves=moves
@@ -133,7 +115,7 @@ def _client(stack: ExitStack, server: ServerOptions) -> Make:
     return make
 
 
-def isaac_gym_stand_in(pipeline: str) -> Callable[[ExitStack], Make]:
+def isaac_gym_stand_in(pipeline):
     """Isaac Gym's server on a stand-in for Isaac Gym, whose physics is MuJoCo in float32."""
     return lambda _: (
         lambda period, substeps, ground=None, moves=False: StandInRollout(
@@ -148,7 +130,7 @@ DOUBLE = Close(1e-12, 1e-12, 1e-10, 1e-9)
 # Measured on Warp's CPU: 1.1e-6 m, 2.3e-6 rad, 7e-5 rad/s, 5e-3 N; a margin of 20.
 SINGLE = Close(2e-5, 5e-5, 1.5e-3, 0.1)
 
-BACKENDS: dict[str, Backend] = {
+BACKENDS = {
     "mujoco": Backend(mujoco, DOUBLE, 1e-13),
     "mujoco-threads": Backend(threads, DOUBLE, 1e-13),
     "remote-with-keys": Backend(remote(CurveKeys.generate()), DOUBLE, 1e-13),

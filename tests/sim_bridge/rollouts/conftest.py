@@ -1,16 +1,11 @@
 """The backend under test: each of `BACKENDS` in turn."""
 
-from collections.abc import Iterator
 from contextlib import ExitStack
 
 import pytest
 
-from controller.robot_model import RolloutBackend
-from hybrid.hilqr import Policies
-from robots.terrain import Ground
-from sim_bridge.rollouts.batch import Array, RolloutBatch
 from sim_bridge.rollouts.unavailable import Unavailable
-from tests.sim_bridge.rollouts.backends import BACKENDS, Backend, Make
+from tests.sim_bridge.rollouts.backends import BACKENDS
 
 PERIOD, SUBSTEPS = 0.01, 2  # the planner's
 
@@ -18,20 +13,20 @@ PERIOD, SUBSTEPS = 0.01, 2  # the planner's
 class Subject:
     """A backend, one instance for each period and number of physics steps."""
 
-    def __init__(self, name: str, entry: Backend, make: Make) -> None:
+    def __init__(self, name, entry, make):
         self.name, self.close, self.same, self.digits = name, entry.close, entry.same, entry.digits
         self.vertical = entry.vertical
-        self._make: Make = make
-        self._made: dict[tuple[float, int], RolloutBackend] = {}
-        self._on_grounds: list[RolloutBackend] = []
+        self._make = make
+        self._made = {}
+        self._on_grounds = []
 
-    def at(self, period: float = PERIOD, substeps: int = SUBSTEPS) -> RolloutBackend:
+    def at(self, period=PERIOD, substeps=SUBSTEPS):
         key = period, substeps
         if key not in self._made:
             self._made[key] = self._make(period, substeps)
         return self._made[key]
 
-    def on(self, ground: Ground, moves: bool = False) -> RolloutBackend:
+    def on(self, ground, moves=False):
         """One on a ground; the test is skipped where the backend refuses it."""
         try:
             made = self._make(PERIOD, SUBSTEPS, ground, moves)
@@ -40,19 +35,17 @@ class Subject:
         self._on_grounds.append(made)
         return made
 
-    def roll_out(
-        self, x0: Array, policies: Policies, period: float = PERIOD, substeps: int = SUBSTEPS
-    ) -> RolloutBatch:
+    def roll_out(self, x0, policies, period=PERIOD, substeps=SUBSTEPS):
         return self.at(period, substeps).roll_out(x0, policies)  # type: ignore[return-value]
 
-    def fallbacks(self) -> int:
+    def fallbacks(self):
         """How often another backend answered in this one's place."""
         every = [*self._made.values(), *self._on_grounds]
         return sum(made.statistics().get("fallbacks", 0) for made in every)
 
 
 @pytest.fixture(scope="session", params=list(BACKENDS))
-def opened(request: pytest.FixtureRequest) -> Iterator[Subject]:
+def opened(request):
     entry = BACKENDS[request.param]
     with ExitStack() as stack:
         try:
@@ -62,7 +55,7 @@ def opened(request: pytest.FixtureRequest) -> Iterator[Subject]:
 
 
 @pytest.fixture
-def backend(opened: Subject) -> Iterator[Subject]:
+def backend(opened):
     before = opened.fallbacks()
     yield opened
     assert opened.fallbacks() == before, "a law is no law of a backend that did not answer itself"

@@ -1,12 +1,9 @@
 """The motions in which rollout backends are held against plain MuJoCo."""
 
-from collections.abc import Callable
-
 import numpy as np
 from scipy.spatial.transform import Rotation
 
 from hybrid.hilqr import Policies
-from sim_bridge.rollouts.batch import Array
 from tests.a1 import A1
 
 STAND = np.concatenate([[0, 0, A1.stand_height, 0, 0, 0, 1], A1.stand, np.zeros(18)])
@@ -80,7 +77,7 @@ def _unit(quaternion):
 
 
 # motion -> where it begins, and its policies over a number of knots
-MOTIONS: dict[str, tuple[Callable[[], Array], Callable[[int], Policies]]] = {
+MOTIONS = {
     "free fall": (
         lambda: anywhere(3),
         lambda knots: policies(knots, seed=3, noise=2.0, held=False),

@@ -3,16 +3,15 @@
 import numpy as np
 import pytest
 
-from controller.robot_model import RolloutBackend
 from hybrid.hilqr import Trajectory
-from robots.terrain import Box, Grid, Ground, height_at, make_ground
+from robots.terrain import Box, Grid, height_at, make_ground
 from sim_bridge.rollouts.derivatives import DifferenceDerivatives, RolloutDerivatives
 from sim_bridge.rollouts.single import SingleSimulation
 from sim_bridge.rollouts.threaded import ThreadedRollout
 from tests.a1 import A1
 from tests.sim_bridge.rollouts import plain
 from tests.sim_bridge.rollouts.backends import KNOTS
-from tests.sim_bridge.rollouts.conftest import PERIOD, SUBSTEPS, Subject
+from tests.sim_bridge.rollouts.conftest import PERIOD, SUBSTEPS
 from tests.sim_bridge.rollouts.motions import STAND, policies
 
 TILTED = Box((0.0, 0.0, -0.5), (3.0, 3.0, 0.5), 0.3, 0.2)
@@ -30,7 +29,7 @@ GROUNDS = {
 }
 
 
-def on(ground: Ground) -> np.ndarray:
+def on(ground):
     """A stand whose lowest point is about on the ground."""
     x = STAND.copy()
     x[2] = A1.stand_height + max(
@@ -39,7 +38,7 @@ def on(ground: Ground) -> np.ndarray:
     return x
 
 
-def assert_as_plain(backend: Subject, made: RolloutBackend, ground: Ground) -> None:
+def assert_as_plain(backend, made, ground):
     """The motion from a stand is that of plain MuJoCo on the ground, and so is `advance`."""
     x, candidates = on(ground), policies(KNOTS)
     found = made.roll_out(x, candidates)
