@@ -58,15 +58,6 @@ def test_with_a_lead_a_plan_starts_at_the_next_knot_after_it(planner):
     np.testing.assert_allclose(plan.states_q[0][:3], ahead.q[0][:3], atol=5e-3)
 
 
-@pytest.mark.parametrize("kind", KINDS)
-def test_two_planners_agree_to_the_last_bit(kind):
-    one, two = make_planner(kind), make_planner(kind)
-    for knot in range(3):
-        a = one.solve(estimate(one, knot, 0.3 * knot))
-        b = two.solve(estimate(two, knot, 0.3 * knot))
-        assert a == b
-
-
 def test_a_state_that_is_no_number_fails_by_status_and_the_next_solve_recovers(planner):
     broken = msgspec.structs.replace(estimate(planner, 5), q=np.full(19, np.nan))
     assert planner.solve(broken).status == "failed"

@@ -8,6 +8,7 @@ import pytest
 from controller.planner_options import HilqrSection, Search
 from controller.tuning import Tuner
 from runtime.messages import Tuning
+from tests.runtime.inbox import Inbox
 
 OPTIONS = HilqrSection(paused=Search(threads=1))
 REFUSED = [
@@ -25,19 +26,6 @@ REFUSED = [
 ]  # fmt: skip
 
 
-class Tunings:
-    """A subscriber that gives these texts at once."""
-
-    def __init__(self, *texts):
-        self._tunings = [
-            Tuning(sequence=k, time=0.0, options=text) for k, text in enumerate(texts, start=1)
-        ]
-
-    def all(self):
-        tunings, self._tunings = self._tunings, []
-        return tunings
-
-
 class Planner:
     """Keeps the options that it is given."""
 
@@ -51,7 +39,8 @@ class Planner:
 
 
 def tuner(planner, *texts, mode="paused"):
-    return Tuner(Tunings(*texts), planner, OPTIONS, mode)
+    tunings = [Tuning(sequence=k, time=0.0, options=text) for k, text in enumerate(texts, start=1)]
+    return Tuner(Inbox(tunings), planner, OPTIONS, mode)
 
 
 def test_changes_are_merged_over_what_there_is_and_tunings_add_up():

@@ -46,15 +46,6 @@ def test_without_reference_extension_it_does_not_converge():
     assert found.trajectory.cost > 1.1 * best_bounce(1.0, 1.0)[0]
 
 
-def test_without_a_bounce_all_variants_are_one():
-    """The smooth problem is linear-quadratic: one step, whatever the variant."""
-    results = [solve(4e-3, 4.0, variant) for variant in ("xi", "dxr", "no_extension")]
-    for result in results:
-        assert result.status == "converged" and result.iterations == 2
-        assert bounces(result.trajectory) == 0
-        assert_array_equal(result.trajectory.inputs, results[0].trajectory.inputs)
-
-
 def test_an_unchanged_policy_reproduces_its_trajectory_whatever_its_gains():
     """Through an impact, the extended reference is the trajectory itself: no feedback acts."""
     model, steps = bouncing_ball_problem(1.0, 4e-3), 250

@@ -3,20 +3,15 @@
 import numpy as np
 import pytest
 
-from hybrid.examples.bouncing_ball import bouncing_ball
+from hybrid.examples.bouncing_ball import bouncing_ball_problem
 from hybrid.hilqr import Hilqr, HilqrOptions, Policies
-from hybrid.hilqr.cost import QuadraticCost
-from hybrid.hilqr.event_driven import EventDrivenModel
 
 STEPS, TIMESTEP, HIGH = 50, 0.02, np.array([4.0, 0.0])
 
 
-def model(event_at="exact", input_weight=0.01):
+def model():
     """A ball that is to be at rest 1 m above the floor after a second, with little force."""
-    cost = QuadraticCost.reaching(
-        np.array([1.0, 0.0]), np.array([[input_weight]]), 100.0 * np.eye(2)
-    )
-    return EventDrivenModel(bouncing_ball(), 1, TIMESTEP, cost, event_at=event_at)
+    return bouncing_ball_problem(1.0, TIMESTEP, "exact")
 
 
 def solve(problem, x0=HIGH, seed=None, **options):

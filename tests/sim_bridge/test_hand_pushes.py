@@ -5,21 +5,11 @@ import pytest
 
 from runtime.messages import Push
 from sim_bridge.hand_pushes import HandPushes
+from tests.runtime.inbox import Inbox
 
 
 def push(sequence=1, velocity=(0.0, 1.0, 0.0), body="base", time=5.0):
     return Push(sequence=sequence, time=time, body=body, velocity=np.array(velocity))
-
-
-class Queue:
-    """A subscriber that gives these pushes at once."""
-
-    def __init__(self, *pushes):
-        self.pushes = list(pushes)
-
-    def all(self):
-        pushes, self.pushes = self.pushes, []
-        return pushes
 
 
 class Robot:
@@ -36,8 +26,7 @@ class Robot:
 
 
 def apply(*pushes):
-    robot, queue = Robot(), Queue(*pushes)
-    by_hand = HandPushes(queue)
+    robot, by_hand = Robot(), HandPushes(Inbox(pushes))
     by_hand.apply(robot)
     by_hand.apply(robot)
     return robot.blows, by_hand.counts

@@ -1,7 +1,5 @@
 """The study of latency: which pushes it takes, its rows, and what it says of them."""
 
-import json
-
 import pytest
 
 from saltus.sweep.running import Finished
@@ -61,13 +59,9 @@ def test_rows_of_a_small_run(study):
     assert [(row["planner"], row["solve_ms"]) for row in rows] == [
         (planner, ms) for planner in ("hilqr", *OTHERS) for ms in (0, 10, 25, 50, 75, 100)
     ]
-    assert set(latency.SHOWN) <= set(rows[0]) and json.loads(json.dumps(rows)) == rows
     assert [row["success"] for row in rows] == [4, 4, 4, 4, 0, 0] + 2 * [2, 2, 0, 0, 0, 0]
     assert all(row["trials"] == 4 and row["broken"] == 0 for row in rows)
-    assert all(row["solve_ms_wall_p50"] == 4.0 for row in rows)
     assert [row["mean_max_lateral_deviation_m"] for row in rows[3:5]] == [0.1, None]
-    assert all(row["success_low"] <= row["success"] / 4 <= row["success_high"] for row in rows)
-    assert (rows[0]["success_low"], rows[0]["success_high"]) == (pytest.approx(0.51, abs=0.01), 1.0)
     assert reports[0] == (0, 72, "compiling") and reports[-1] == (72, 72, "24 successful")
 
 
