@@ -60,17 +60,17 @@ def test_nobody_listening_and_being_stopped_are_said(tmp_path):
 class Watched:
     """The node in lock step with a controller and somebody who watches, who acts at each tick."""
 
-    def __init__(self, folder, controllable=True):
+    def __init__(self, folder):
         self.robot, self.report = SimulatedRobot(A1), {}
         self.velocity = {}  # of the base in the world, by tick
-        self._folder, self._controllable = folder, controllable
+        self._folder = folder
         self.stopped = threading.Event()
 
     def run(self, ticks, act):
         """Live through these ticks; `act` runs before each one's command goes out."""
 
         def live():
-            options = SimulationNodeOptions(controllable=self._controllable)
+            options = SimulationNodeOptions(controllable=True)
             clock, stop = PausedClock(0.001), self.stopped.is_set
             with Bus(Endpoints.ipc(self._folder)) as bus:
                 self.report.update(run(self.robot, bus, clock, 1e-3 * ticks, stop, options))

@@ -11,17 +11,11 @@ SQUARE = (-2.0, 2.0)
 NAMES = ("h_x", "h_y", "h_xx", "h_xy", "h_yy")
 
 
-def bump(x, y):
-    e = np.exp(-0.5 * (x * x + y * y))
-    return e, -x * e, -y * e, (x * x - 1.0) * e, x * y * e, (y * y - 1.0) * e
-
-
 @pytest.mark.parametrize("factor", [-1.0, 0.0, 1.01, 2.0])
 @pytest.mark.parametrize("entry", range(5))
-@pytest.mark.parametrize("true", [sine_hill, bump])
-def test_a_wrong_derivative_is_named(true, entry, factor):
+def test_a_wrong_derivative_is_named(entry, factor):
     def wrong(x, y):
-        six = list(true(x, y))
+        six = list(sine_hill(x, y))
         six[1 + entry] *= factor
         return tuple(six)
 

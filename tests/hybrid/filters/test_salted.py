@@ -64,10 +64,6 @@ def test_is_the_textbook_filter_with_white_noise_in_steps_of_any_length(h, first
     x, P = A @ x + block[:2, 2] * u, A @ Sigma @ A.T + van_loan(SPRING, Q, h)
     assert_allclose(belief.mean, x, atol=1e-8)
     assert_allclose(belief.Sigma, P, atol=1e-8)
-    y, K = x + rng.normal(size=2), P @ np.linalg.inv(P + 0.1 * EYE)
-    belief = one.correct(u, y)
-    assert_allclose(belief.mean, x + K @ (y - x), atol=1e-8)
-    assert_allclose(belief.Sigma, P - K @ P, atol=1e-8)
 
 
 @given(distance=st.floats(0.1, 2.0), after=st.floats(-0.09, 2.0), a=st.floats(0.1, 2.0),

@@ -1,7 +1,5 @@
 """The study of touchdowns, on touchdowns that are made up and on short runs."""
 
-import json
-
 import numpy as np
 import pytest
 
@@ -70,8 +68,6 @@ def test_a_row_for_each_gait_and_kind_of_touchdown(found):
         ("walk", "one foot", 2), ("trot", "diagonal pair", 1), ("bound", "front pair", 1),
         ("bound", "one foot", 1), ("bound", "rear pair", 1),
     ]  # fmt: skip
-    assert set(a1_touchdown.SHOWN) <= set(rows[0]) | {"fell"}
-    assert json.loads(json.dumps(rows, allow_nan=False)) == rows
     assert all(row["ended"] == 1.0 and row["energy_growth"] < 1e-9 for row in rows)
     assert rows[0]["s_landing"] is None and 0.0 < abs(rows[1]["s_landing"]) < 0.1
     assert all(0.0 < row["spread_m_s"] <= row["spread_max_m_s"] < row["jump_m_s"] for row in rows)

@@ -15,7 +15,6 @@ from controller.convergent.rotary.swing_up import SwingUpOptions
 from studies.kong import figure_6_1, hill, rotary_pendulum, table_2_1, table_2_2
 from studies.kong.hill import METHODS, Outcome, Trials, ends, reach_graph
 from studies.kong.table_2_2 import compare
-from studies.study import StudyOptions
 from tests.a1 import A1
 
 NAN = float("nan")
@@ -72,18 +71,6 @@ def test_comparisons_are_paired_and_ties_are_halved():
     printed = np.array(table_2_2.PRINTED)
     apart = (printed + printed.T)[~np.eye(7, dtype=bool)]
     assert_allclose(apart, 1.0, atol=0.011)  # as rounded
-
-
-@pytest.mark.slow
-def test_one_trial_of_planners():
-    """D_m < 0 takes longer, and is left to the study."""
-    some = [METHODS[number - 1] for number in (1, 2, 3, 4, 8, 10)]
-    trials = hill.run_trials(StudyOptions(trials=1), some)
-    for method in some:
-        (found,) = trials.outcomes[method.number]
-        assert found.success and not found.broken and not found.rough
-    area = {number: outcomes[0].log_area_ratio for number, outcomes in trials.outcomes.items()}
-    assert max(area[2], area[8]) < area[1] - 1.0
 
 
 BOTTOM = np.array([-1.0, 0.5])

@@ -1,7 +1,5 @@
 """The study of event times and orders, with few states; and that it sees what is wrong."""
 
-import json
-
 import pytest
 
 from studies.numerics import event_accuracy
@@ -13,14 +11,10 @@ DROP = cases()[0]
 
 def test_every_row_is_met():
     result = event_accuracy.run(StudyOptions(trials=5))
-    assert json.loads(json.dumps(list(result.rows))) == list(result.rows)
     kinds = [row["kind"] for row in result.rows]
     assert kinds.count("event_time_error_s") == 2 * len(cases()) and kinds.count("order") == 5
     for row in result.rows:
-        assert tuple(row) == ("case", "kind", "value", "bound", "met")
         assert row["met"], row
-    (axes,) = result.figures["event-accuracy"].axes
-    assert len(axes.lines) == 6 and axes.get_xscale() == axes.get_yscale() == "log"
 
 
 @pytest.mark.parametrize("as_compiled", [False, True])

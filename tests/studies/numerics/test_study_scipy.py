@@ -1,6 +1,5 @@
 """The comparison with SciPy: 200 random systems, that it sees what is wrong, and its reference."""
 
-import json
 from functools import cache
 
 import pytest
@@ -16,7 +15,6 @@ FIRST = 1  # a trial with some events
 
 def test_random_systems_end_as_scipy_has_them():
     result = scipy_comparison.run(StudyOptions(trials=100, seed=1))
-    assert json.loads(json.dumps(list(result.rows))) == list(result.rows)
     rows = {row["way"]: row for row in result.rows}
     assert tuple(rows) == (*WAYS, "all") and sum(rows[way]["trials"] for way in WAYS) == 100
     assert rows["all"]["seeds"] == [] and all(each.met for each in result.criteria)
