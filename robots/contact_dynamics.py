@@ -122,23 +122,14 @@ class ContactDynamics:
             q, v, self._solve(self.sets.get(mask_of(contacts)), q, v, tau), dt
         )
 
-    def step_derivatives(
-        self, q: Array, v: Array, tau: Array, contacts: Sequence[float] | Array, dt: float
-    ) -> tuple[Array, Array]:
-        """Return A (36, 36), B (36, 12) of `step`: dx+ = A dx + B dtau, in the tangents at x, x+.
-
-        Analytic, from Pinocchio's derivatives of the constrained dynamics. The arrays are new.
-        """
-        size = 2 * self.model.nv
-        A, B = np.empty((size, size)), np.empty((size, self.model.nv - 6))
-        self.step_derivatives_into(q, v, tau, contacts, dt, A, B)
-        return A, B
-
     def step_derivatives_into(
         self, q: Array, v: Array, tau: Array, contacts: Sequence[float] | Array, dt: float,
         A: Array, B: Array,
     ) -> None:  # fmt: skip
-        """Write the derivatives of `step` to A (36, 36) and B (36, 12)."""
+        """Write A (36, 36), B (36, 12) of `step`: dx+ = A dx + B dtau, in the tangents at x, x+.
+
+        Analytic, from Pinocchio's derivatives of the constrained dynamics.
+        """
         contact_set = self.sets.get(mask_of(contacts))
         a = self._solve(contact_set, q, v, tau)
         assemble_step(v, a, *self._differentiate(contact_set), dt, A, B)

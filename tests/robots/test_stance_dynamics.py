@@ -28,7 +28,8 @@ def test_a_step_and_its_map_are_pinocchios(robot, dynamics, random_state, contac
         step = stance_step(robot, q, v, tau, contacts, dt)
         for mine, theirs in zip(step[:2], dynamics.step(q, v, tau, contacts, dt), strict=True):
             assert_allclose(mine, theirs, atol=1e-9 * np.abs(theirs).max())
-        A, _ = dynamics.step_derivatives(q, v, tau, contacts, dt)
+        A = np.empty((36, 36))
+        dynamics.step_derivatives_into(q, v, tau, contacts, dt, A, np.empty((36, 12)))
         assert_allclose(step.A, A, atol=1e-9 * np.abs(A).max())
         f = dynamics.acceleration(q, v, tau, contacts)[1]
         assert_allclose(step.load, f[:, 2], atol=1e-9 * max(1.0, np.abs(f).max()))

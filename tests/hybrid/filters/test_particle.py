@@ -8,9 +8,7 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose, assert_array_equal
 from scipy.linalg import expm
-from scipy.stats import kstest
 
-from hybrid.filters.draws import normals, python_subkey
 from hybrid.filters.kernels.cloud import Cloud, effective_size, resample
 from hybrid.filters.manifolds import Circle
 from hybrid.filters.model import ProcessNoise
@@ -29,15 +27,6 @@ def flow_model(Q=0.01, V=1.0, **others):
 
 def start(x=-2.5, spread=0.1):
     return LEFT, np.array([x, 0.0]), spread * EYE
-
-
-def test_draws_are_standard_normal_and_apart():
-    draws = np.empty((4000, 3))
-    for b in range(len(draws)):
-        normals(python_subkey(np.uint64(5), b), draws[b])
-    assert kstest(draws.ravel(), "norm").pvalue > 0.01
-    assert_allclose(np.cov(draws.T), np.eye(3), atol=0.06)
-    assert abs(np.corrcoef(draws[1:, 0], draws[:-1, 0])[0, 1]) < 0.05
 
 
 @given(weights=st.lists(st.floats(0.0, 1.0), min_size=1, max_size=40), key=st.integers(0, 2**32))
