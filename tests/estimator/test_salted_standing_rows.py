@@ -18,6 +18,7 @@ from tests.estimator.salted_case import (
 
 NOISY = with_options(foot_velocity_noise=0.5, foot_vertical_noise=0.9, height_noise=0.3, huber=1e6)
 FIRST = np.array([1.0, 0.0, 0.0, 0.0])
+TILTED = np.array([[0.3, 0.0, 1.0], [-0.1, 0.2, 1.0], [0.0, -0.4, 1.0], [0.0, 0.0, 1.0]])
 
 
 def standing(seed):
@@ -31,13 +32,16 @@ def standing(seed):
 @settings(max_examples=10)
 @given(st.integers(0, 10_000))
 def test_standing_feet(seed):
-    """Without load; untrusted feet say nothing, half trusted ones half."""
+    """Without load, on slopes; untrusted feet say nothing, half trusted ones half."""
     m = standing(seed)
+    m.normal[:] = TILTED / np.linalg.norm(TILTED, axis=1, keepdims=True)
+    axes = [np.vstack((np.linalg.svd(up[None])[2][1:], up)) for up in m.normal[:3]]
     load, trust = np.array([0.0, -5.0, 0.0, 20.0]), np.array([1.0, 0.5, 1.0, 0.04])
 
     def residual(m):
         feet = foot_rows(LEGS, m.q, m.v, np.full(4, 0.02), m.normal)
-        return -np.column_stack((feet.velocity, feet.height - 0.02))[:3].ravel()
+        velocity = [each @ v for each, v in zip(axes, feet.velocity, strict=False)]
+        return -np.column_stack((velocity, feet.height[:3] - 0.02)).ravel()
 
     H = -slopes(lambda d: residual(disturbed(m, d)), np.zeros(SIZE))
     deviations = np.array([0.5, 0.5, 0.9, 0.3]) / trust[:3, None]
