@@ -17,7 +17,6 @@ from estimator.invariant.measurements import (
 from estimator.invariant.state import (
     ERRORS,
     GYROSCOPE,
-    move_by,
     predict_mean,
     roll_feet,
     transition,
@@ -41,18 +40,6 @@ from tests.estimator.invariant_case import (
     random_case,
     random_error,
 )
-
-
-@settings(max_examples=20, deadline=None)
-@given(st.integers(0, 10_000), st.floats(1e-6, 1.0))
-def test_moving_by_xi_is_the_matrix_exponential_from_the_left(seed, size):
-    truth, error = random_case(seed).truth, random_error(seed, size)
-    moved, wanted = truth.copy(), disturbed(truth, error)
-    move_by(error[:21], moved.rotation, moved.vectors)
-    assert_allclose(moved.rotation, wanted.rotation, atol=1e-11)
-    assert_allclose(moved.vectors, wanted.vectors, atol=1e-11)
-    assert_allclose(error_between(moved, truth)[:21], error[:21], atol=1e-8)
-
 
 WEIGHTS = np.array([1.0, 0.5, 0.0, 1.0])
 
