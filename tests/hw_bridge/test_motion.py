@@ -4,12 +4,9 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose
 
-from hw_bridge.motion import PostureMotions, weight_torque
+from hw_bridge.motion import PostureMotions
 from hw_bridge.state_machine import MotionOptions
-from robots.conventions import GRAVITY
-from robots.legs import foot_positions_in_base
 from tests.a1 import A1
-from tests.differences import slopes
 
 O = MotionOptions()  # noqa: E741
 MOTIONS = PostureMotions(O, A1)
@@ -38,13 +35,3 @@ def test_targets_are_continuous_within_range_and_speed(start):
             assert tau is None or np.abs(sent.tau - tau).max() < 0.4
             q, tau = sent.q, sent.tau
         assert_allclose(q, motion.goal, atol=1e-12)
-
-
-@pytest.mark.parametrize("joints", [A1.stand, TROT, SPRAWLED])
-def test_the_weight_is_carried_by_virtual_work(joints):
-    """Joint power equals the rate at which the feet would lift the robot."""
-    rate = np.linspace(-1.0, 1.0, 12)
-    rise = slopes(lambda t: foot_positions_in_base(A1.legs, joints + t * rate)[:, 2], 0.0)
-    lift = -rise.sum() * A1.mass * GRAVITY / 4.0
-    assert weight_torque(A1, joints, 1.0) @ rate == pytest.approx(lift, rel=1e-6)
-    assert_allclose(weight_torque(A1, joints, 0.5), 0.5 * weight_torque(A1, joints, 1.0))
