@@ -8,7 +8,9 @@ from numpy.testing import assert_allclose, assert_array_equal
 from estimator.salted.memory import (
     AGE,
     GYRO_BIAS,
+    JOINTS,
     PREVIOUS,
+    RATES,
     ROBOT,
     SIZE,
     STATES,
@@ -43,6 +45,7 @@ def process_noise(age):
 def test_the_covariance_is_that_of_the_augmented_state(seed):
     """[x, b, v-] moves by [[A, 0], [0, 1], [turn of v, 0]], whatever v- was before."""
     m, A = random_memory(seed), np.random.default_rng(seed).standard_normal((ROBOT, ROBOT))
+    A[JOINTS:VELOCITY] = np.eye(ROBOT)[JOINTS:VELOCITY] + DT * A[RATES:]
     m.contact[AGE] = [-1.0, 0.0, 0.004, 0.5]
     before, after = m.copy(), random_memory(seed + 1)
     predict(m, after.q.copy(), after.v.copy(), A, DT, PARAMETERS)
