@@ -109,7 +109,8 @@ def look_around(s: CompiledSystem, mode, t, x, u, h, limits: Limits, g: Guards):
     for e in range(len(s.source)):
         if s.source[e] == mode and not s.rest[e]:
             g.value[e] = value = guard(s, e, t, x, u)
-            if value > CLEAR * g.largest[e] and g.largest[e] > 0.0:
+            clear = max(CLEAR * g.largest[e], g.tolerance[e])  # the largest may be a rounding error
+            if value > clear and g.largest[e] > 0.0:
                 g.trend[e] = IS_CLEAR
             else:
                 look_closely(s, mode, e, t, x, u, h, limits, g)

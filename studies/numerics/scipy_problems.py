@@ -127,6 +127,30 @@ def reset_state(t, x, u, k, n):
     return after
 
 
+@njit(VECTOR(float64, VECTOR, NUMBERS, int64), cache=True, error_model="numpy")
+def flow_in_units(t, x, u, m):
+    """`field` in the units of u, as all functions of our systems are."""
+    return field(t / u[TIME], x / u[STATE], u, m) * (u[STATE] / u[TIME])
+
+
+@njit(VECTOR(float64, VECTOR, NUMBERS, float64, int64), cache=True, error_model="numpy")
+def solution_in_units(t, x, u, h, m):
+    """`solution` in the units of u."""
+    return solution(t / u[TIME], x / u[STATE], u, h / u[TIME], m) * u[STATE]
+
+
+@njit(float64(float64, VECTOR, NUMBERS, int64), cache=True, error_model="numpy")
+def guard_in_units(t, x, u, k):
+    """`guard_value` in the units of u."""
+    return guard_value(t / u[TIME], x / u[STATE], u, k) * u[GUARD]
+
+
+@njit(VECTOR(float64, VECTOR, NUMBERS, int64, int64), cache=True, error_model="numpy")
+def reset_in_units(t, x, u, k, n):
+    """`reset_state` in the units of u."""
+    return reset_state(t / u[TIME], x / u[STATE], u, k, n) * u[STATE]
+
+
 Way = Literal["compiled", "closed form", "callback", "callback, closed form"]
 WAYS: tuple[Way, ...] = ("compiled", "closed form", "callback", "callback, closed form")
 SHARES = (0.6, 0.2, 0.15, 0.05)  # of the trials
@@ -199,26 +223,15 @@ def system_of(structure: int, way: Way) -> System:
         return function if way.startswith("callback") else njit(cache=True)(function)
 
     def mode(m: int, n: int) -> Mode:
-        flow = convert(
-            lambda t, x, u: field(t / u[TIME], x / u[STATE], u, m) * (u[STATE] / u[TIME]),
-            f"flow_{m}",
-        )
-        exact = convert(
-            lambda t, x, u, h: solution(t / u[TIME], x / u[STATE], u, h / u[TIME], m) * u[STATE],
-            f"solution_{m}",
-        )
+        flow = convert(lambda t, x, u: flow_in_units(t, x, u, m), f"flow_{m}")
+        exact = convert(lambda t, x, u, h: solution_in_units(t, x, u, h, m), f"solution_{m}")
         flow_map = FlowMap(exact) if way.endswith("closed form") else None
         return Mode(f"mode {m}", n, SIZE + 3, flow, flow_map=flow_map)
 
     def transition(k: int, source: int, target: int) -> Transition:
         n = dims[target]
-        guard = convert(
-            lambda t, x, u: guard_value(t / u[TIME], x / u[STATE], u, k) * u[GUARD], f"guard_{k}"
-        )
-        reset = convert(
-            lambda t, x, u: reset_state(t / u[TIME], x / u[STATE], u, k, n) * u[STATE],
-            f"reset_{k}_{n}",
-        )
+        guard = convert(lambda t, x, u: guard_in_units(t, x, u, k), f"guard_{k}")
+        reset = convert(lambda t, x, u: reset_in_units(t, x, u, k, n), f"reset_{k}_{n}")
         return Transition(source, target, guard, reset, name=str(k), on=on)
 
     dims, edges, on = structures()[structure]
