@@ -6,12 +6,14 @@ import os
 import platform
 import resource
 import struct
+import threading
 from collections.abc import Iterable
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
 MCL_CURRENT, MCL_FUTURE = 1, 2  # <sys/mman.h>
+STACK = 1 << 19  # [bytes] of a thread of a process whose memory is locked
 PR_SET_THP_DISABLE = 41  # <linux/prctl.h>
 SCHED_SETATTR = {"x86_64": 314, "aarch64": 274}  # <asm/unistd.h>; the C library has no function
 SCHED_ATTR = "=IIQiIQQQ"  # struct sched_attr: size, policy, flags, nice, priority, runtime, ...
@@ -156,4 +158,5 @@ def _lock_memory() -> str:
     if refused:
         why = os.strerror(ctypes.get_errno())
         return f"mlockall refused ({why}): add '<user> - memlock unlimited' to {LIMITS}"
+    threading.stack_size(STACK)  # a thread's stack is locked too: 8 MB are mapped for up to 40 ms
     return ""
