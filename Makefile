@@ -76,17 +76,17 @@ $(VENV)/bin/python: | python
 	@$(PYTHON) -c 'import venv, ensurepip' 2>/dev/null || { echo "$(PYTHON) cannot make environments: install its venv package (Debian, Ubuntu: apt install python3-venv)" >&2; exit 1; }
 	$(PYTHON) -m venv $(VENV)
 
-$(VENV)/installed: pyproject.toml | $(VENV)/bin/python
-	$(VENV)/bin/pip install $(PIP_FLAGS) --editable '.[view]'
+$(VENV)/installed: pyproject.toml saltation/pyproject.toml | $(VENV)/bin/python
+	$(VENV)/bin/pip install $(PIP_FLAGS) --editable saltation --editable '.[view]'
 	@touch $@
 
 # One run of pip: these packages include those of `installed`.
-$(VENV)/installed-dev: pyproject.toml | $(VENV)/bin/python
-	$(VENV)/bin/pip install $(PIP_FLAGS) --editable '.[dev]'
+$(VENV)/installed-dev: pyproject.toml saltation/pyproject.toml | $(VENV)/bin/python
+	$(VENV)/bin/pip install $(PIP_FLAGS) --editable saltation --editable '.[dev]'
 	@touch $(VENV)/installed $@
 
 $(VENV)/installed-docs: pyproject.toml $(VENV)/installed
-	$(VENV)/bin/pip install $(PIP_FLAGS) --editable '.[docs]'
+	$(VENV)/bin/pip install $(PIP_FLAGS) --editable saltation --editable '.[docs]'
 	@touch $@
 
 $(PEERS)/installed: saltus/bench/peers.txt

@@ -14,7 +14,10 @@ from controller.references.trajectory import Reference, ReferenceTrajectory
 from controller.rigid_derivatives import RigidDerivatives
 from controller.robot_model import Derivatives, RobotModel, RolloutBackend
 from controller.rollout_planner import Array, OutOfTime, RolloutPlanner, Solution
-from hybrid.hilqr import (
+from robots.robot import Robot
+from robots.terrain import Ground
+from runtime.messages import LineSearch, Plan, StateEstimate
+from saltation.hilqr import (
     Hilqr,
     HilqrOptions,
     Policies,
@@ -22,10 +25,7 @@ from hybrid.hilqr import (
     Trajectory,
     backward_pass,
 )
-from hybrid.hilqr.constraints import ConstrainedModel, Violation
-from robots.robot import Robot
-from robots.terrain import Ground
-from runtime.messages import LineSearch, Plan, StateEstimate
+from saltation.hilqr.constraints import ConstrainedModel, Violation
 
 LOAD = 30.0  # a normal force that stands for "in contact" when none was simulated [N]
 DAMPING = 1e-6  # on the input Hessian, far below any input weight

@@ -79,7 +79,7 @@ def shape_of(options: LimitOptions, robot: Robot) -> Shape:
 
 
 class Limits:
-    """Implements `hybrid.hilqr.constraints.Constraints`."""
+    """Implements `saltation.hilqr.constraints.Constraints`."""
 
     def __init__(self, options: LimitOptions, robot: Robot, ground: Ground | None = None) -> None:
         """Compile, or load; `ground` is level at z = 0 where it is left out."""

@@ -17,12 +17,12 @@ from controller.motor_targets import joint_gain
 from controller.options import FEASIBLE, STANDING, Motion, Pose
 from controller.references.trajectory import ReferenceTrajectory
 from controller.robot_model import Derivatives, RobotModel, RolloutBackend
-from hybrid.hilqr import Hilqr, HilqrOptions, Policies, RegularisationOptions, Solution
-from hybrid.hilqr.constrained import ConstrainedHilqr, ConstrainedSolution, ConstraintOptions
 from robots.conventions import GRAVITY
 from robots.robot import Robot
 from robots.rotations import Array, exp3, quaternion_from_rotation
 from robots.state import difference
+from saltation.hilqr import Hilqr, HilqrOptions, Policies, RegularisationOptions, Solution
+from saltation.hilqr.constrained import ConstrainedHilqr, ConstrainedSolution, ConstraintOptions
 
 FALL = np.array([0.0, 0.0, -GRAVITY, 0.0, 0.0, 0.0])
 SPRINGS = 60.0, 75.0, 48.0, 38.0  # of a joint toward its key pose, one a seed [N m/rad]

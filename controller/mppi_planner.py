@@ -18,8 +18,8 @@ from controller.references.trajectory import Reference, ReferenceWindow
 from controller.rigid_derivatives import RigidDerivatives
 from controller.robot_model import RobotModel, RolloutBackend
 from controller.rollout_planner import Array, OutOfTime, RolloutPlanner, Solution
-from hybrid.hilqr import Policies, Trajectory
 from robots.robot import Robot
+from saltation.hilqr import Policies, Trajectory
 
 
 class MppiPlanner(RolloutPlanner):

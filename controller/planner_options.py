@@ -8,8 +8,8 @@ import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
-from hybrid.options import LineSearch
 from runtime.options import Options, Range, positive
+from saltation.options import LineSearch
 
 Array = NDArray[np.float64]
 Triple = tuple[float, float, float]

@@ -17,7 +17,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from controller.planner_options import TouchdownOrder
-from hybrid.hilqr import Drift, Jump, Linearisation, Trajectory
 from robots.contact_dynamics import ContactDynamics
 from robots.legs import Legs, foot_jacobians_in_base, foot_positions_in_base
 from robots.pinocchio_model import foot_frame_ids, load_pinocchio
@@ -26,6 +25,7 @@ from robots.rotations import rotation_from_quaternion
 from robots.state import integrate
 from robots.terrain import Ground, make_ground, nearest_surface
 from robots.touchdown import Touchdown, impact, touchdown
+from saltation.hilqr import Drift, Jump, Linearisation, Trajectory
 
 Array = NDArray[np.float64]
 

@@ -13,10 +13,10 @@ from numpy.typing import NDArray
 
 from controller.planner_options import CostOptions
 from controller.references.trajectory import ReferenceWindow
-from hybrid.hilqr import CostExpansion, Linearisation, Policies, Rollouts, Trajectory
 from robots.robot import Robot
 from robots.state import difference, difference_jacobian
 from robots.terrain import Simulator
+from saltation.hilqr import CostExpansion, Linearisation, Policies, Rollouts, Trajectory
 
 Array = NDArray[np.float64]
 
@@ -160,7 +160,7 @@ class Derivatives(Simulator, Protocol):
 
 
 class RobotModel:
-    """Implements `hybrid.hilqr.Model` for tracking one reference window.
+    """Implements `saltation.hilqr.Model` for tracking one reference window.
 
     The record (`aux`) of a trajectory is its feet's normal forces (N, 4) [N]: they give the
     input weights of the cost, and the contact sets of rigid derivatives.

@@ -15,9 +15,9 @@ from controller.planner_options import MppiOptions, PlannerOptions
 from controller.references.trajectory import Reference, ReferenceWindow
 from controller.rigid_derivatives import CONTACT_FORCE
 from controller.robot_model import RobotModel, RolloutBackend
-from hybrid.hilqr import Policies, Trajectory
 from robots.state import difference
 from runtime.messages import Plan, StateEstimate
+from saltation.hilqr import Policies, Trajectory
 
 Array = NDArray[np.float64]
 OutOfTime = Callable[[], bool]

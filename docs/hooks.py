@@ -1,6 +1,6 @@
 """Pages that `make docs` generates: the start page, the commands, the API and the gallery.
 
-They are made of README.md, the command line, `hybrid` and the studies, so they are never out of
+They are made of README.md, the command line, `saltation` and the studies, so they are never out of
 date and are not committed. mkdocs calls `on_files`.
 """
 
@@ -36,7 +36,7 @@ def pages() -> dict[str, str]:
         "index.md": start_page(),
         "gallery.md": gallery(),
         "reference/commands.md": commands(),
-        "reference/hybrid.md": hybrid_api(),
+        "reference/saltation.md": library_api(),
         "reference/saltus.md": saltus_api(),
     }
 
@@ -99,15 +99,15 @@ def _values(parameter: Any) -> str:
     return getattr(kind, "__name__", str(kind)).upper()
 
 
-def hybrid_api() -> str:
-    """The names of `import hybrid as hy`, and those of its parts."""
-    import hybrid
+def library_api() -> str:
+    """The names of `import saltation as sa`, and those of its parts."""
+    import saltation
 
     parts = [
-        "# API of `hybrid`",
-        "`import hybrid as hy` gives these names. [The guide](../hybrid.md) shows how to use them.",
+        "# API of `saltation`",
+        "`import saltation as sa` gives these names. [The guide](../hybrid.md) shows their use.",
     ]
-    parts += [f"::: hybrid.{name}" for name in hybrid.__all__]
+    parts += [f"::: saltation.{name}" for name in saltation.__all__]
     for title, names in (
         ("Event-selected systems", EVENT_SELECTED),
         ("Impacts of several contacts", IMPACTS),
@@ -117,15 +117,16 @@ def hybrid_api() -> str:
 
 
 EVENT_SELECTED = (
-    "hybrid.event_selected.EventSelectedSystem", "hybrid.event_selected.EssOptions",
-    "hybrid.event_selected.integrate", "hybrid.event_selected.integrate_batch",
-    "hybrid.event_selected.EssRun", "hybrid.event_selected.bouligand.bouligand_derivative",
-    "hybrid.event_selected.bouligand.all_pieces",
+    "saltation.event_selected.EventSelectedSystem", "saltation.event_selected.EssOptions",
+    "saltation.event_selected.integrate", "saltation.event_selected.integrate_batch",
+    "saltation.event_selected.EssRun", "saltation.event_selected.bouligand.bouligand_derivative",
+    "saltation.event_selected.bouligand.all_pieces",
 )  # fmt: skip
 IMPACTS = (
-    "hybrid.impacts.contact_problem.ContactProblem", "hybrid.impacts.resolution.simultaneous",
-    "hybrid.impacts.resolution.sequential", "hybrid.impacts.sampling.sample_impacts",
-    "hybrid.impacts.sampling.SamplingOptions", "hybrid.impacts.surface_cosines.surface_cosines",
+    "saltation.impacts.contact_problem.ContactProblem", "saltation.impacts.resolution.simultaneous",
+    "saltation.impacts.resolution.sequential", "saltation.impacts.sampling.sample_impacts",
+    "saltation.impacts.sampling.SamplingOptions",
+    "saltation.impacts.surface_cosines.surface_cosines",
 )  # fmt: skip
 
 

@@ -5,8 +5,8 @@ Run it: `saltus study examples/my_study.py`.
 
 import numpy as np
 
-import hybrid as hy
-from hybrid.examples.bouncing_ball import FALLING, bouncing_ball
+import saltation as sa
+from saltation.examples.bouncing_ball import FALLING, bouncing_ball
 from studies.figures import figure
 from studies.study import Criterion, StudyOptions, StudyResult, study
 
@@ -21,8 +21,8 @@ def run(options: StudyOptions) -> StudyResult:
     starts = generator.normal(START, DEVIATION, (options.count(2000), 2))
     ball, rows = bouncing_ball(), []
     for time in np.linspace(0.1, 0.7, 7):
-        ends = hy.simulate_batch(ball, FALLING, starts, float(time))
-        mean = hy.simulate(ball, FALLING, START, float(time), INPUT)
+        ends = sa.simulate_batch(ball, FALLING, starts, float(time))
+        mean = sa.simulate(ball, FALLING, START, float(time), INPUT)
         slope = mean.derivatives.state[0]  # of the height by the start, through all events
         predicted = DEVIATION * float(np.linalg.norm(slope))
         spread = float(ends.states[ends.ok, 0].std())  # [m]

@@ -1,4 +1,4 @@
-"""The impact of a robot's feet on level ground, as the impact laws of `hybrid.impacts` take it."""
+"""The impact of a robot's feet on level ground, as `saltation.impacts` takes it."""
 
 # Compiled modules carry no stubs.
 # pyright: reportAttributeAccessIssue=false
@@ -9,12 +9,12 @@ from collections.abc import Sequence
 import numpy as np
 import pinocchio as pin
 
-from hybrid.impacts.contact_problem import ContactProblem
 from robots.conventions import FOOT_NAMES
 from robots.legs import foot_jacobians_in_base
 from robots.pinocchio_model import foot_frame_ids, load_pinocchio
 from robots.robot import Robot
 from robots.rotations import Array
+from saltation.impacts.contact_problem import ContactProblem
 
 FRICTION = 0.8  # of foot and floor, as in `scene.xml`
 STRAIGHT = 0.01  # of the thigh [m/rad]: a foot that moves less in some direction is stuck

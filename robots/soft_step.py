@@ -16,7 +16,6 @@ from __future__ import annotations
 import numpy as np
 from numba import njit
 
-from hybrid.cholesky import factorise, solve_lower, solve_lower_transposed
 from robots.conventions import GRAVITY
 from robots.foot_contacts import FEET, LEG, FootContacts, add_foot, column, foot_contacts
 from robots.inverse_dynamics import differentiate_inverse_dynamics
@@ -24,6 +23,7 @@ from robots.kinematic_tree import Tree, joint_frames
 from robots.rotations import Array, exp3, right_jacobian
 from robots.soft_contact import SoftContact, impedance
 from robots.vectors import apply, apply_transposed, cross, plus, times, triple, unit
+from saltation.cholesky import factorise, solve_lower, solve_lower_transposed
 
 APPROACH_SPEED = 0.05  # a foot that lands more slowly gets no saltation matrix [m/s]
 

@@ -15,7 +15,6 @@ import mujoco
 import numpy as np
 from numba import njit
 
-from hybrid.cholesky import factorise, solve_lower, solve_lower_transposed
 from robots.conventions import FOOT_NAMES, GRAVITY
 from robots.euler_step import fill_positions, semi_implicit_step
 from robots.inverse_dynamics import differentiate_inverse_dynamics, mass_and_bias
@@ -29,6 +28,7 @@ from robots.stance_feet import (
     stance_feet,
 )
 from robots.vectors import Vector, apply, times, triple
+from saltation.cholesky import factorise, solve_lower, solve_lower_transposed
 
 SOFTNESS = 1e-12  # added to J M^-1 J' [1/kg], which a stretched leg makes singular
 

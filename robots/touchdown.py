@@ -9,10 +9,10 @@ from typing import Literal, NamedTuple
 import numpy as np
 import pinocchio as pin
 
-from hybrid.saltations import saltation_matrix
 from robots.contact_dynamics import ContactDynamics, mask_of
 from robots.rotations import Array
 from robots.stance_touchdown import MINIMUM_APPROACH_SPEED
+from saltation.saltations import saltation_matrix
 
 UP = np.array([0.0, 0.0, 1.0])
 

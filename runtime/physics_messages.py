@@ -56,7 +56,7 @@ class GroundReply(Message, frozen=True, tag="ground_kept", tag_field="kind"):
 
 
 class RolloutRequest(Message, frozen=True, tag="rollout", tag_field="kind"):
-    """Roll C candidates of P policies out over N knots from x0; `hybrid.hilqr.Policies` says how.
+    """Roll C candidates of P policies out over N knots from x0 (`saltation.hilqr.Policies`).
 
     u_k = inputs[p, k] + step_size[c] feedforward[p, k] + gains[p, k] (x_k (-) states[p, k]), with
     p = policy_index[c], limited to the motors' torque and held over a knot.

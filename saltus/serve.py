@@ -12,13 +12,13 @@ from pathlib import Path
 
 import numpy as np
 
-from hybrid.hilqr import Policies
 from robots.robot import Robot
 from robots.terrain import Ground
 from runtime.endpoints import CurveKeys, EndpointInUse
 from runtime.exchange import Responder
 from runtime.key_files import make_key_files, read_secret
 from runtime.server_address import check_address
+from saltation.hilqr import Policies
 from saltus.common.errors import BadRequest, refusing
 from saltus.common.processes import Child, describe_exit, processor_name
 from sim_bridge.options import WarpOptions

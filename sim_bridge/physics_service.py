@@ -10,7 +10,6 @@ from typing import Protocol
 
 import numpy as np
 
-from hybrid.hilqr import Policies
 from robots.terrain import Ground
 from runtime.checked import Array
 from runtime.physics_messages import (
@@ -29,6 +28,7 @@ from runtime.physics_messages import (
     WorldReply,
     WorldRequest,
 )
+from saltation.hilqr import Policies
 from sim_bridge.ground_exchange import fault_of, from_request, name_of, name_of_solids
 from sim_bridge.rollouts.batch import RolloutBatch
 

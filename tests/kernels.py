@@ -25,29 +25,29 @@ LAUNCHES = (
 
 def compile_simulation():
     """Integration, event location and rollouts of hybrid systems."""
-    from hybrid.examples.bouncing_ball import FALLING, bouncing_ball
-    from hybrid.simulation import simulate
+    from saltation.examples.bouncing_ball import FALLING, bouncing_ball
+    from saltation.simulation import simulate
 
     simulate(bouncing_ball(), FALLING, np.array([1.0, 0.0]), 0.1)
 
 
 def compile_bank():
     """The bank of salted filters, of which the salted filter is a part."""
-    from hybrid.filters.bank import SaltedBank
+    from saltation.filters.bank import SaltedBank
 
     _run_filter(SaltedBank)
 
 
 def compile_particles():
     """The particle filter."""
-    from hybrid.filters.particle import ParticleFilter
+    from saltation.filters.particle import ParticleFilter
 
     _run_filter(ParticleFilter)
 
 
 def _run_filter(kind):
-    from hybrid.examples.bouncing_ball import FALLING, bouncing_ball
-    from hybrid.filters.model import FilterModel, Measurement, ProcessNoise
+    from saltation.examples.bouncing_ball import FALLING, bouncing_ball
+    from saltation.filters.model import FilterModel, Measurement, ProcessNoise
 
     system = bouncing_ball(restitution=0.8)
     model = FilterModel(
@@ -62,8 +62,8 @@ def _run_filter(kind):
 
 def compile_rigid_bodies():
     """The simulation of rigid bodies, whose tables of transitions are longer."""
-    from hybrid.rigid_body.hybrid_system import APPROACHING, rigid_body_system
-    from hybrid.simulation import simulate
+    from saltation.rigid_body.hybrid_system import APPROACHING, rigid_body_system
+    from saltation.simulation import simulate
     from studies.kong.systems.slope_ball import slope_ball_body
 
     simulate(rigid_body_system(slope_ball_body()), APPROACHING, np.array([0.0, 1.0, 0.0, 0.0]), 0.1)
@@ -71,7 +71,7 @@ def compile_rigid_bodies():
 
 def compile_trials():
     """Trials of the filters."""
-    from hybrid.filters.particle import ParticleOptions
+    from saltation.filters.particle import ParticleOptions
     from studies.kong import skf
 
     problem, ys = skf.flow_problem(skf.Level(0.5, 0.01, 0.3), 1, 0), np.zeros((1, 1, 2))

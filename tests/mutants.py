@@ -16,7 +16,7 @@ from collections import Counter
 
 from tests.check import ROOT, choose, find_distances, find_importers, is_test, python_files
 
-PARTS = ("controller", "hw_bridge", "estimator", "hybrid")
+PARTS = ("controller", "hw_bridge", "estimator", "saltation")
 SEED = 25
 LIMIT_S = 120  # of one mistake: its file may have to be compiled
 NEAREST = 10  # files of tests, by the fewest imports

@@ -13,13 +13,13 @@ from numba import njit
 
 from controller.driving.course import HEIGHT
 from controller.driving.footholds import feet_in_base, place_feet, tilt_of
-from hybrid.cholesky import factorise, solve_lower, solve_lower_transposed
 from robots.conventions import GRAVITY
 from robots.inverse_dynamics import forces_of, motions_of
 from robots.kinematic_tree import Tree, joint_frames
 from robots.legs import Legs, foot_jacobians_in_base, foot_positions_in_base, inverse_kinematics
 from robots.rotations import Array
 from robots.vectors import Vector, apply_transposed, triple
+from saltation.cholesky import factorise, solve_lower, solve_lower_transposed
 
 FRICTION: Final = 0.5  # of the pyramid that forces stay in, below the real one
 RIDGE: Final = 1e-6  # weight of the squared forces against the base's squared wrench

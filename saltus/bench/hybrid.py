@@ -18,12 +18,12 @@ from typing import Any
 import numpy as np
 from scipy.integrate import solve_ivp
 
-from hybrid.batch import simulate_batch
-from hybrid.compiled.system import native_tables
-from hybrid.examples.bouncing_ball import FALLING, GRAVITY, RESTITUTION, bouncing_ball
-from hybrid.options import SimulationOptions
-from hybrid.simulation import simulate
-from hybrid.systems import Array, Mode, System, Transition
+from saltation.batch import simulate_batch
+from saltation.compiled.system import native_tables
+from saltation.examples.bouncing_ball import FALLING, GRAVITY, RESTITUTION, bouncing_ball
+from saltation.options import SimulationOptions
+from saltation.simulation import simulate
+from saltation.systems import Array, Mode, System, Transition
 from saltus.bench.catalogue import BenchResult
 from saltus.common.console import say
 from saltus.common.errors import BadRequest
@@ -167,7 +167,7 @@ SYSTEM = System({1: Mode("swing", 2, 0, flow)}, (Transition(1, 1, gap, bounce, n
 
 
 def oscillate(rtol: float) -> Solution:
-    """The oscillator by `hybrid.simulation.simulate`."""
+    """The oscillator by `saltation.simulation.simulate`."""
     options = SimulationOptions(rtol=rtol, atol=1e-2 * rtol, max_events=100)
     run = simulate(SYSTEM, 1, START, OSCILLATION_S, options=options)
     return np.array([event.time for event in run.events]), run.final_state

@@ -23,8 +23,8 @@ from controller.driving.commands import Goal
 from controller.driving.reference import DrivenReference
 from controller.options import DriveOptions
 from controller.rollout_planner import reference_policy
-from hybrid.hilqr import Policies, Trajectory, backward_pass
 from robots.robot import load_robot
+from saltation.hilqr import Policies, Trajectory, backward_pass
 from saltus.bench.catalogue import BenchResult
 from saltus.common.compiled_code import ROOT
 from saltus.common.console import say

@@ -14,9 +14,9 @@ import numpy as np
 
 from controller.robot_model import RolloutBackend
 from controller.rollout_planner import reference_policy
-from hybrid.hilqr import Policies
 from robots.robot import load_robot
 from robots.rotations import Array
+from saltation.hilqr import Policies
 from saltus.bench.catalogue import BenchResult
 from saltus.common.console import say
 from saltus.common.processes import cores, processor_name

@@ -52,7 +52,7 @@ FIELDS = {name: size for name, (size,) in layout(SensorReading).fixed}
 # The sources that decide what a recording holds. A filter that is not in the loop is none of them:
 # whoever works on one need not record anew.
 SOURCES = (
-    "hybrid/*", "hybrid/hilqr/**/*", "runtime/**/*", "robots/**/*", "controller/**/*",
+    "saltation/*", "saltation/hilqr/**/*", "runtime/**/*", "robots/**/*", "controller/**/*",
     "sim_bridge/**/*", "estimator/*", "estimator/health/*", "saltus/launch/lock_step.py",
     "saltus/bench/streams.py",
 )  # fmt: skip

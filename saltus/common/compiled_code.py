@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 
 
 ROOT = Path(__file__).parents[2]
-PACKAGES = ("hybrid", "robots", "estimator", "controller", "sim_bridge", "hw_bridge")
+PACKAGES = ("saltation", "robots", "estimator", "controller", "sim_bridge", "hw_bridge")
 FOLLOWED = (*PACKAGES, "runtime", "studies", "tests")
 KEPT = 3  # folders of a file: as many states of its sources, so that one may go back and forth
 

@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 
 TILT_PERIOD = 0.01  # of the samples of a reference whose tilt is asked for [s]
 PERIOD, SUBSTEPS = 0.01, 5  # between knots [s], and physics steps within one
-SOURCES = ("controller/**/*", "hybrid/**/*", "robots/**/*", "sim_bridge/**/*")
+SOURCES = ("controller/**/*", "saltation/**/*", "robots/**/*", "sim_bridge/**/*")
 
 
 def read_motion(name: str, robot: str = "a1") -> tuple[str, Motion]:

@@ -14,12 +14,12 @@ import mujoco
 import numpy as np
 from numpy.typing import NDArray
 
-from hybrid.hilqr import Drift, Linearisation, Trajectory
 from robots.kinematic_tree import tree_of
 from robots.mujoco_model import move_geoms
 from robots.robot import Robot
 from robots.soft_contact import soft_contact_of
 from robots.terrain import Ground
+from saltation.hilqr import Drift, Linearisation, Trajectory
 from sim_bridge.compiled_step import MJ_STEP, MJD_TRANSITION_FD, stop_stage_timers
 from sim_bridge.rollouts.derivative_kernels import difference_knots, differentiate_knots
 from sim_bridge.rollouts.planning_model import planning_model

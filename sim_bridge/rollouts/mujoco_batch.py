@@ -9,11 +9,11 @@ import numpy as np
 from mujoco.batch import Batch
 from numpy.typing import NDArray
 
-from hybrid.hilqr import Policies
 from robots.mujoco_model import move_geoms
 from robots.robot import Robot
 from robots.state import mujoco_from_pinocchio
 from robots.terrain import Ground
+from saltation.hilqr import Policies
 from sim_bridge.compiled_step import stop_stage_timers
 from sim_bridge.rollouts.batch import RolloutBatch
 from sim_bridge.rollouts.kernel import apply_policies, record_states

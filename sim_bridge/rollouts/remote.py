@@ -9,10 +9,10 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from hybrid.hilqr import Policies
 from robots.robot import Robot
 from robots.terrain import Ground, Simulator
 from runtime.physics_messages import GroundReply, Refusal, Reply, RolloutReply, RolloutRequest
+from saltation.hilqr import Policies
 from sim_bridge.ground_exchange import name_of, to_request
 from sim_bridge.options import ServerOptions
 from sim_bridge.physics_client import REMEDY, PhysicsClient, Silence

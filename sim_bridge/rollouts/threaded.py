@@ -9,10 +9,10 @@ import mujoco
 import numpy as np
 from numpy.typing import NDArray
 
-from hybrid.hilqr import Policies
 from robots.robot import Robot
 from robots.state import mujoco_from_pinocchio
 from robots.terrain import Ground
+from saltation.hilqr import Policies
 from sim_bridge.compiled_step import MJ_STEP
 from sim_bridge.rollouts.batch import RolloutBatch
 from sim_bridge.rollouts.kernel import roll_candidate

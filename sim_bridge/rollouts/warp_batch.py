@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from hybrid.hilqr import Policies
+from saltation.hilqr import Policies
 from sim_bridge.rollouts.planning_model import touch_slice
 from sim_bridge.rollouts.warp_block import Block
 from sim_bridge.rollouts.warp_physics import WarpPhysics, constraint_rows

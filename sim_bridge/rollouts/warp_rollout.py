@@ -8,10 +8,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from hybrid.hilqr import Policies
 from robots.robot import Robot
 from robots.state import mujoco_from_pinocchio
 from robots.terrain import Ground
+from saltation.hilqr import Policies
 from sim_bridge.options import WarpOptions
 from sim_bridge.rollouts.batch import RolloutBatch
 from sim_bridge.rollouts.single import SingleSimulation

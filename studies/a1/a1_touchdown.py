@@ -36,16 +36,16 @@ import numpy as np
 from scipy.stats import spearmanr
 
 from controller.gaits import GAITS
-from hybrid.impacts.contact_problem import ContactProblem
-from hybrid.impacts.resolution import sequential
-from hybrid.impacts.sampling import SamplingOptions, sample_impacts
-from hybrid.impacts.surface_cosines import surface_cosines
 from robots.contact_dynamics import ContactDynamics
 from robots.conventions import FOOT_NAMES
 from robots.impact_problem import contact_problem
 from robots.pinocchio_model import foot_frame_ids, load_pinocchio
 from robots.robot import Robot, load_robot
 from robots.touchdown import impact
+from saltation.impacts.contact_problem import ContactProblem
+from saltation.impacts.resolution import sequential
+from saltation.impacts.sampling import SamplingOptions, sample_impacts
+from saltation.impacts.surface_cosines import surface_cosines
 from saltus.configuration.launch import make_config
 from saltus.launch.lock_step import LockStep, Tick
 from saltus.metrics.touchdowns import Array, TouchdownFinder, Touchdowns, feet_of

@@ -31,10 +31,10 @@ from numpy.typing import NDArray
 from controller.hilqr_planner import solver_options
 from controller.rigid_derivatives import RigidDerivatives
 from controller.robot_model import Derivatives, RobotModel
-from hybrid.hilqr import Hilqr, Policies, Trajectory, compose
-from hybrid.hilqr.riccati import Variant
-from hybrid.systems import Array
 from robots.state import difference_batch, integrate
+from saltation.hilqr import Hilqr, Policies, Trajectory, compose
+from saltation.hilqr.riccati import Variant
+from saltation.systems import Array
 from sim_bridge.rollouts.derivatives import DifferenceDerivatives, RolloutDerivatives
 from sim_bridge.rollouts.threaded import ThreadedRollout
 from studies.a1.derivatives_problems import (

@@ -14,11 +14,11 @@ from numpy.typing import NDArray
 from controller.hilqr_planner import HilqrPlanner
 from controller.planner_options import PlannerOptions
 from controller.references.trajectory import ReferenceWindow
-from hybrid.hilqr import Linearisation, Trajectory
-from hybrid.systems import Array
 from robots.conventions import FOOT_NAMES
 from robots.robot import load_robot
 from robots.state import mujoco_from_pinocchio
+from saltation.hilqr import Linearisation, Trajectory
+from saltation.systems import Array
 from saltus.common.errors import BadRequest
 from saltus.common.files import data_folder
 from saltus.launch import planners

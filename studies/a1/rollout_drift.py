@@ -24,10 +24,10 @@ import numpy as np
 from controller.planner_options import CostOptions
 from controller.robot_model import input_weights, trajectory_costs
 from controller.rollout_planner import reference_policy
-from hybrid.hilqr import Policies
-from hybrid.systems import Array
 from robots.robot import load_robot
 from robots.state import difference_batch
+from saltation.hilqr import Policies
+from saltation.systems import Array
 from saltus.common.console import say
 from sim_bridge.options import WarpOptions
 from sim_bridge.rollouts.batch import RolloutBatch

@@ -31,9 +31,9 @@ import mujoco
 import numpy as np
 from matplotlib.figure import Figure
 
-from hybrid.event_selected.integrator import integrate, integrate_batch
-from hybrid.event_selected.system import EssOptions, EventSelectedSystem
-from hybrid.systems import Array
+from saltation.event_selected.integrator import integrate, integrate_batch
+from saltation.event_selected.system import EssOptions, EventSelectedSystem
+from saltation.systems import Array
 from sim_bridge.compiled_step import stop_stage_timers
 from studies.anderson_revzen.systems.spring_bed import (
     HEIGHTS,

@@ -14,8 +14,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from hybrid.event_selected import EssOptions, integrate
-from hybrid.systems import Array
+from saltation.event_selected import EssOptions, integrate
+from saltation.systems import Array
 from studies.anderson_revzen.systems.affine_corner import (
     DURATION,
     START,

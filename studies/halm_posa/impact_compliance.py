@@ -26,8 +26,8 @@ from matplotlib.figure import Figure
 from numpy.typing import NDArray
 from scipy.integrate import solve_ivp
 
-from hybrid.impacts.sampling import SamplingOptions, sample_impacts
-from hybrid.systems import Array
+from saltation.impacts.sampling import SamplingOptions, sample_impacts
+from saltation.systems import Array
 from studies.figures import Panel, Styled, dots, draw
 from studies.halm_posa.systems.named_outcomes import distances, set_size
 from studies.halm_posa.systems.rocking_block import (

@@ -21,12 +21,12 @@ from typing import NamedTuple
 import numpy as np
 from matplotlib.figure import Figure
 
-from hybrid.impacts.contact_problem import ContactProblem
-from hybrid.impacts.pointedness import pointed_direction
-from hybrid.impacts.sampling import ImpactSet, SamplingOptions, sample_impacts, sample_paths
-from hybrid.systems import Array
 from robots.conventions import FOOT_NAMES
 from robots.impact_problem import contact_problem
+from saltation.impacts.contact_problem import ContactProblem
+from saltation.impacts.pointedness import pointed_direction
+from saltation.impacts.sampling import ImpactSet, SamplingOptions, sample_impacts, sample_paths
+from saltation.systems import Array
 from saltus.configuration.launch import AT_ORIGIN, load_launch
 from saltus.launch.lock_step import LockStep
 from studies.figures import Panel, Styled, dots, draw

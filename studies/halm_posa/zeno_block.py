@@ -20,9 +20,9 @@ import numpy as np
 from matplotlib.figure import Figure
 from scipy.special import ellipkinc
 
-from hybrid.options import SimulationOptions
-from hybrid.simulation import Run, simulate
-from hybrid.systems import Array, Mode, System, Transition
+from saltation.options import SimulationOptions
+from saltation.simulation import Run, simulate
+from saltation.systems import Array, Mode, System, Transition
 from studies.figures import Panel, draw, over
 from studies.halm_posa.systems.rocking_block import (
     ALPHA,

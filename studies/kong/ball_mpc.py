@@ -20,14 +20,14 @@ import numpy as np
 from matplotlib.figure import Figure
 from numpy.typing import NDArray
 
-from hybrid.examples.bouncing_ball import FALLING, INPUT_WEIGHT, bouncing_ball
-from hybrid.hilqr import Hilqr, HilqrOptions, Policies, Solution
-from hybrid.hilqr.cost import QuadraticCost
-from hybrid.hilqr.event_driven import EventDrivenModel, Modes
-from hybrid.hilqr.extension import KnotEvent
-from hybrid.hilqr.tracking_cost import HybridReference, HybridTrackingCost
-from hybrid.simulation import simulate_step
-from hybrid.systems import Array
+from saltation.examples.bouncing_ball import FALLING, INPUT_WEIGHT, bouncing_ball
+from saltation.hilqr import Hilqr, HilqrOptions, Policies, Solution
+from saltation.hilqr.cost import QuadraticCost
+from saltation.hilqr.event_driven import EventDrivenModel, Modes
+from saltation.hilqr.extension import KnotEvent
+from saltation.hilqr.tracking_cost import HybridReference, HybridTrackingCost
+from saltation.simulation import simulate_step
+from saltation.systems import Array
 from studies.figures import Panel, Styled, dots, draw, over
 from studies.kong.two_methods import open_loop
 from studies.study import Criterion, StudyOptions, StudyResult, study

@@ -10,9 +10,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from hybrid.derivatives import jacobian
-from hybrid.rigid_body.body import RigidBody
-from hybrid.rigid_body.dynamics import (
+from saltation.derivatives import jacobian
+from saltation.rigid_body.body import RigidBody
+from saltation.rigid_body.dynamics import (
     Contact,
     constraint_jacobian,
     constraint_rate,
@@ -20,9 +20,9 @@ from hybrid.rigid_body.dynamics import (
     motion,
     saddle,
 )
-from hybrid.rigid_body.hybrid_system import CONTACTS
-from hybrid.rigid_body.impacts import impact_map
-from hybrid.systems import Array, Transition
+from saltation.rigid_body.hybrid_system import CONTACTS
+from saltation.rigid_body.impacts import impact_map
+from saltation.systems import Array, Transition
 
 
 def closed_form(body: RigidBody, transition: Transition, x: Array, u: Array) -> Array:

@@ -32,13 +32,13 @@ from typing import NamedTuple
 import numpy as np
 from scipy.spatial import ConvexHull
 
-from hybrid.examples.bouncing_ball import FALLING, bouncing_ball
-from hybrid.examples.hopper import FLIGHT
-from hybrid.hilqr import Hilqr, HilqrOptions, Policies, Solution, Trajectory, backward_pass
-from hybrid.hilqr.cost import Cost, QuadraticCost
-from hybrid.hilqr.event_driven import EventDrivenModel
-from hybrid.options import SimulationOptions
-from hybrid.systems import Array, System
+from saltation.examples.bouncing_ball import FALLING, bouncing_ball
+from saltation.examples.hopper import FLIGHT
+from saltation.hilqr import Hilqr, HilqrOptions, Policies, Solution, Trajectory, backward_pass
+from saltation.hilqr.cost import Cost, QuadraticCost
+from saltation.hilqr.event_driven import EventDrivenModel
+from saltation.options import SimulationOptions
+from saltation.systems import Array, System
 from studies.kong.two_methods import open_loop
 from studies.kong.variational import (
     ConvergentCost,

@@ -14,7 +14,7 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from hybrid.hilqr.event_linearisation import Placement
+from saltation.hilqr.event_linearisation import Placement
 from studies.figures import Panel, draw
 from studies.kong.systems.tube_ball import GRAVITY, MASS, RADIUS, UNCONSTRAINED, tube_ball
 from studies.kong.two_methods import (

@@ -17,9 +17,9 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.optimize import minimize
 
-from hybrid.derivatives import jacobian
-from hybrid.integration import flow_state
-from hybrid.systems import Array, Mode, System, Transition
+from saltation.derivatives import jacobian
+from saltation.integration import flow_state
+from saltation.systems import Array, Mode, System, Transition
 
 _SHORTEST = 1e-3  # of a phase, as a share of the whole duration
 Node = tuple[float, Array, Array]  # time, state, input

@@ -20,13 +20,13 @@ from scipy.spatial import ConvexHull
 
 from controller.hilqr_planner import HilqrPlanner
 from controller.robot_model import RolloutResult
-from hybrid.hilqr import Policies, Rollouts
-from hybrid.systems import Array
 from robots.conventions import FOOT_NAMES
 from robots.mujoco_model import load_mujoco
 from robots.robot import load_robot
 from robots.rotations import rotation_from_quaternion
 from robots.state import mujoco_from_pinocchio
+from saltation.hilqr import Policies, Rollouts
+from saltation.systems import Array
 from saltus.configuration.launch import AT_ORIGIN, LaunchConfig, load_launch
 from saltus.launch.lock_step import LockStep, Tick
 from studies.figures import COLOURS, figure

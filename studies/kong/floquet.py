@@ -18,12 +18,12 @@ from matplotlib.figure import Figure
 from numpy.typing import NDArray
 from scipy.optimize import linear_sum_assignment
 
-from hybrid.examples.hopper import DAMPING, FLIGHT, PUSH, hopper
-from hybrid.limit_cycle import LimitCycle, find_limit_cycle, sorted_eigenvalues
-from hybrid.options import SimulationOptions
-from hybrid.return_map import EventSection, PhaseSection, ReturnMap
-from hybrid.simulation import simulate
-from hybrid.systems import Array
+from saltation.examples.hopper import DAMPING, FLIGHT, PUSH, hopper
+from saltation.limit_cycle import LimitCycle, find_limit_cycle, sorted_eigenvalues
+from saltation.options import SimulationOptions
+from saltation.return_map import EventSection, PhaseSection, ReturnMap
+from saltation.simulation import simulate
+from saltation.systems import Array
 from studies.figures import Panel, Styled, draw
 from studies.kong.systems import rimless_wheel, vibrating_table
 from studies.study import Criterion, StudyOptions, StudyResult, study

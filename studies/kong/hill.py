@@ -19,15 +19,15 @@ from numpy.typing import NDArray
 from scipy.sparse import csr_array
 from scipy.sparse.csgraph import breadth_first_order
 
-from controller.convergent.evaluation import evaluate
-from controller.convergent.hill import SINE_HILL, Hill
-from controller.convergent.hill_path import Convergence, HillPath, HillProblem
-from controller.convergent.hill_trajectory import HillTrajectory
-from controller.convergent.hill_transcription import SHORTEST, TrajectoryOptions
-from controller.convergent.path_check import divergent, violation
-from controller.convergent.power_controller import divergence_metrics, jacobian
-from controller.convergent.rrt import RrtOptions, RrtStarOptions, plan_rrt, plan_rrt_star
-from hybrid.systems import Array
+from saltation.convergent.evaluation import evaluate
+from saltation.convergent.hill import SINE_HILL, Hill
+from saltation.convergent.hill_path import Convergence, HillPath, HillProblem
+from saltation.convergent.hill_trajectory import HillTrajectory
+from saltation.convergent.hill_transcription import SHORTEST, TrajectoryOptions
+from saltation.convergent.path_check import divergent, violation
+from saltation.convergent.power_controller import divergence_metrics, jacobian
+from saltation.convergent.rrt import RrtOptions, RrtStarOptions, plan_rrt, plan_rrt_star
+from saltation.systems import Array
 from saltus.sweep.running import backend_ready, default_jobs, run_all
 from studies.study import StudyOptions
 

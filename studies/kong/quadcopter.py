@@ -12,8 +12,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from hybrid.hilqr.event_driven import EventDrivenModel
-from hybrid.hilqr.event_linearisation import Placement
+from saltation.hilqr.event_driven import EventDrivenModel
+from saltation.hilqr.event_linearisation import Placement
 from studies.figures import COLOURS, Panel, Styled, draw
 from studies.kong.systems.quadcopter import (
     ARM,

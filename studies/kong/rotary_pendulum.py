@@ -37,18 +37,18 @@ from typing import NamedTuple
 import numpy as np
 from matplotlib.figure import Figure
 
-from controller.convergent.rotary.divergence import average_divergence, damping_divergence
-from controller.convergent.rotary.feedback import Weights, design
-from controller.convergent.rotary.parameters import (
+from saltation.convergent.rotary.divergence import average_divergence, damping_divergence
+from saltation.convergent.rotary.feedback import Weights, design
+from saltation.convergent.rotary.parameters import (
     QUBE_LATER_EDITION,
     QUBE_SERVO_2,
     RotaryPendulum,
 )
-from controller.convergent.rotary.perturbation import Perturbed, perturb
-from controller.convergent.rotary.swing_up import SwingUpCost, SwingUpOptions, SwingUpPlanner
-from controller.convergent.rotary.tracking import Tracked, track
-from controller.convergent.rotary.trajectory import SwingUp, accuracy, interpolants, measure
-from hybrid.systems import Array
+from saltation.convergent.rotary.perturbation import Perturbed, perturb
+from saltation.convergent.rotary.swing_up import SwingUpCost, SwingUpOptions, SwingUpPlanner
+from saltation.convergent.rotary.tracking import Tracked, track
+from saltation.convergent.rotary.trajectory import SwingUp, accuracy, interpolants, measure
+from saltation.systems import Array
 from studies.figures import COLOURS, Panel, draw, over
 from studies.study import Criterion, Row, StudyOptions, StudyResult, study
 

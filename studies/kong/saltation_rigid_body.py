@@ -10,8 +10,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from hybrid.rigid_body.body import RigidBody
-from hybrid.rigid_body.hybrid_system import (
+from saltation.rigid_body.body import RigidBody
+from saltation.rigid_body.hybrid_system import (
     APPROACHING,
     SEPARATING,
     SLIDING_BACKWARD,
@@ -20,8 +20,8 @@ from hybrid.rigid_body.hybrid_system import (
     rigid_body_system,
     transition_between,
 )
-from hybrid.saltations import saltation
-from hybrid.systems import Array
+from saltation.saltations import saltation
+from saltation.systems import Array
 from studies.kong.closed_forms import closed_form
 from studies.kong.saltations import contact_states, finite_difference_saltation, relative_error
 from studies.kong.systems.slope_ball import slope_ball_body

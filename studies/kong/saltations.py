@@ -11,14 +11,14 @@ from typing import NamedTuple
 
 import numpy as np
 
-from hybrid.derivatives import jacobian
-from hybrid.integration import flow_state
-from hybrid.options import SimulationOptions
-from hybrid.rigid_body.body import RigidBody
-from hybrid.rigid_body.dynamics import Contact, constraint_jacobian, motion
-from hybrid.rigid_body.hybrid_system import CONTACTS, SEPARATING
-from hybrid.rigid_body.impacts import sticking_impulse
-from hybrid.systems import Array, Mode, System, Transition
+from saltation.derivatives import jacobian
+from saltation.integration import flow_state
+from saltation.options import SimulationOptions
+from saltation.rigid_body.body import RigidBody
+from saltation.rigid_body.dynamics import Contact, constraint_jacobian, motion
+from saltation.rigid_body.hybrid_system import CONTACTS, SEPARATING
+from saltation.rigid_body.impacts import sticking_impulse
+from saltation.systems import Array, Mode, System, Transition
 
 _TOLERANCE = SimulationOptions(rtol=1e-13, atol=1e-15)  # flows last about ``step`` seconds
 # h relative to max(1, |x_i|). It is reduced so that events shift by at most so many seconds, and by
@@ -174,8 +174,8 @@ def least_norm_root(
 ) -> Array | None:
     """Root (n,) near x of a function into (k,), k <= n, by least-norm Newton steps.
 
-    ``slopes`` is its derivative (k, n), by default by ``hybrid.derivatives``. None if the steps do
-    not converge.
+    ``slopes`` is its derivative (k, n), by default by ``saltation.derivatives``. None if the steps
+    do not converge.
     """
     x, limit = np.asarray(x, dtype=np.float64), np.inf
     for _ in range(_NEWTON_STEPS):

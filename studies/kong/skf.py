@@ -22,14 +22,14 @@ from numba import njit
 from numpy.typing import NDArray
 from scipy.stats import binom
 
-from hybrid.compiled.calls import put
-from hybrid.compiled.functions import vector_table
-from hybrid.compiled.limits import OK
-from hybrid.derivatives import jacobian
-from hybrid.filters.bank import BankOptions
-from hybrid.filters.draws import subkey
-from hybrid.filters.interface import NOT_TRANSVERSE, Belief
-from hybrid.filters.kernels.cloud import (
+from saltation.compiled.calls import put
+from saltation.compiled.functions import vector_table
+from saltation.compiled.limits import OK
+from saltation.derivatives import jacobian
+from saltation.filters.bank import BankOptions
+from saltation.filters.draws import subkey
+from saltation.filters.interface import NOT_TRANSVERSE, Belief
+from saltation.filters.kernels.cloud import (
     Cloud,
     draw_cloud,
     drop_failed,
@@ -38,14 +38,14 @@ from hybrid.filters.kernels.cloud import (
     resample,
     weigh,
 )
-from hybrid.filters.kernels.functions import measurement as h
-from hybrid.filters.kernels.kalman import Gaussian, correct, force, gaussian_of, predict
-from hybrid.filters.kernels.mixture import Mixture, correct_mixture, make_one, predict_mixture
-from hybrid.filters.kernels.noisy_flow import PIECES, Draws, noisy_step, scatter
-from hybrid.filters.model import FilterModel, Measurement, ProcessNoise, covariance_root
-from hybrid.filters.particle import ParticleOptions
-from hybrid.filters.tables import KernelTables, ModelTables, model_tables
-from hybrid.systems import Array, VectorFunction
+from saltation.filters.kernels.functions import measurement as h
+from saltation.filters.kernels.kalman import Gaussian, correct, force, gaussian_of, predict
+from saltation.filters.kernels.mixture import Mixture, correct_mixture, make_one, predict_mixture
+from saltation.filters.kernels.noisy_flow import PIECES, Draws, noisy_step, scatter
+from saltation.filters.model import FilterModel, Measurement, ProcessNoise, covariance_root
+from saltation.filters.particle import ParticleOptions
+from saltation.filters.tables import KernelTables, ModelTables, model_tables
+from saltation.systems import Array, VectorFunction
 from studies.figures import Band, Panel, dots, draw, over
 from studies.kong.systems import aslip, constant_flow
 from studies.study import Criterion, Row, StudyOptions, StudyResult

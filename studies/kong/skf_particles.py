@@ -22,9 +22,9 @@ from typing import NamedTuple
 import numpy as np
 from matplotlib.figure import Figure
 
-from hybrid.filters.particle import ParticleOptions
-from hybrid.options import SimulationOptions
-from hybrid.systems import Array
+from saltation.filters.particle import ParticleOptions
+from saltation.options import SimulationOptions
+from saltation.systems import Array
 from studies.figures import Panel, Styled, draw
 from studies.kong import skf
 from studies.kong.skf import THREADS, Level, Problem, aslip_problem, flow_problem

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from hybrid.hilqr.event_linearisation import Placement
+from saltation.hilqr.event_linearisation import Placement
 from studies.figures import draw
 from studies.kong.systems.spring_damper_ball import AERIAL, START, spring_damper_ball
 from studies.kong.two_methods import (

@@ -30,8 +30,8 @@ from functools import partial
 import numpy as np
 from matplotlib.figure import Figure
 
-from controller.convergent.evaluation import Uncertainty, trace
-from controller.convergent.hill import SINE_HILL
+from saltation.convergent.evaluation import Uncertainty, trace
+from saltation.convergent.hill import SINE_HILL
 from studies.figures import Panel, Styled, draw
 from studies.kong.hill import (
     BOTH_ENDS,

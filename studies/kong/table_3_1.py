@@ -16,13 +16,13 @@ import numpy as np
 from matplotlib.figure import Figure
 from scipy.linalg import cho_solve
 
-from hybrid.batch import simulate_batch
-from hybrid.derivatives import jacobian
-from hybrid.examples import bouncing_ball
-from hybrid.options import SimulationOptions
-from hybrid.simulation import simulate
-from hybrid.systems import Array, System
-from hybrid.variational import fundamental_matrix, propagate_covariance
+from saltation.batch import simulate_batch
+from saltation.derivatives import jacobian
+from saltation.examples import bouncing_ball
+from saltation.options import SimulationOptions
+from saltation.simulation import simulate
+from saltation.systems import Array, System
+from saltation.variational import fundamental_matrix, propagate_covariance
 from saltus.common.errors import BadRequest
 from studies.figures import Panel, dots, draw
 from studies.kong.systems import aslip, constant_flow, pendulum

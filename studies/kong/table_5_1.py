@@ -15,7 +15,7 @@ from typing import NamedTuple
 import numpy as np
 from matplotlib.figure import Figure
 
-from hybrid.examples.bouncing_ball import (
+from saltation.examples.bouncing_ball import (
     FALLING,
     GRAVITY,
     INPUT_WEIGHT,
@@ -25,7 +25,7 @@ from hybrid.examples.bouncing_ball import (
     bouncing_ball,
     bouncing_ball_problem,
 )
-from hybrid.hilqr import Hilqr, HilqrOptions, Trajectory
+from saltation.hilqr import Hilqr, HilqrOptions, Trajectory
 from studies.figures import Panel, draw
 from studies.kong.direct_collocation import DirectProblem, solve_direct
 from studies.kong.two_methods import (

@@ -7,12 +7,12 @@ from typing import NamedTuple, get_args
 
 import numpy as np
 
-from hybrid.hilqr import Hilqr, HilqrOptions, Policies, Solution, Trajectory, backward_pass
-from hybrid.hilqr.cost import QuadraticCost
-from hybrid.hilqr.event_driven import EventDrivenModel
-from hybrid.hilqr.event_linearisation import Placement
-from hybrid.hilqr.riccati import Variant
-from hybrid.systems import Array, System
+from saltation.hilqr import Hilqr, HilqrOptions, Policies, Solution, Trajectory, backward_pass
+from saltation.hilqr.cost import QuadraticCost
+from saltation.hilqr.event_driven import EventDrivenModel
+from saltation.hilqr.event_linearisation import Placement
+from saltation.hilqr.riccati import Variant
+from saltation.systems import Array, System
 from studies.figures import Panel, over
 from studies.study import Row, StudyOptions
 

@@ -26,12 +26,12 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from hybrid.examples.hopper import FLIGHT, MASS, hopper
-from hybrid.hilqr.cost import Cost
-from hybrid.hilqr.extension import Modes
-from hybrid.hilqr.types import CostExpansion
-from hybrid.saltations import saltation
-from hybrid.systems import Array, Derivative, Mode, System, Transition, VectorFunction
+from saltation.examples.hopper import FLIGHT, MASS, hopper
+from saltation.hilqr.cost import Cost
+from saltation.hilqr.extension import Modes
+from saltation.hilqr.types import CostExpansion
+from saltation.saltations import saltation
+from saltation.systems import Array, Derivative, Mode, System, Transition, VectorFunction
 
 
 class Augmented(NamedTuple):
@@ -54,10 +54,10 @@ def unpack_augmented(y: Array, n: int) -> Augmented:
 def augmented(system: System, columns: int, *, with_reset_jacobian: bool = False) -> System:
     """The system with states (x, Y), n + n k numbers in each mode, k = ``columns``.
 
-    Derivatives of D_x F and Xi are found by ``hybrid.derivatives``; the rest are the system's own.
-    Where a reset lands behind another guard, Xi of the chain is not the product of the events'
-    matrices (``hybrid.chains``), and Y is not Phi V from there on. Where a jump of the input puts a
-    guard far below zero, Xi is D_x R, as in ``hybrid.saltations``: the reset is not continuous
+    Derivatives of D_x F and Xi are found by ``saltation.derivatives``; the rest are the system's
+    own. Where a reset lands behind another guard, Xi of the chain is not the product of those of
+    the events (``saltation.chains``), and Y is not Phi V from there on. Where a jump of the input
+    puts a guard far below zero, Xi is D_x R, as in ``saltation.saltations``: the reset is not continuous
     across that border, just behind the guard, and differences there are no derivative.
 
     Args:
@@ -75,7 +75,7 @@ def augmented(system: System, columns: int, *, with_reset_jacobian: bool = False
 def analytic_saltation(system: System, edge: Transition, t: float, x: Array, u: Array) -> Array:
     """Xi (n_target, n_source) of a transition at x, which need not be on the guard, (3.2).
 
-    ``hybrid.saltation`` gives the same. This one takes complex numbers where the system's
+    ``saltation.saltation`` gives the same. This one takes complex numbers where the system's
     functions do, and so has derivatives that are exact to rounding: near events that are almost
     grazed Xi bends too much for differences.
     """

@@ -19,12 +19,12 @@ from typing import Any, NamedTuple
 import numpy as np
 from scipy.special import ellipk
 
-from hybrid.batch import simulate_batch
-from hybrid.compiled.system import native_tables
-from hybrid.integration import integrate
-from hybrid.options import SimulationOptions
-from hybrid.simulation import simulate, simulate_step
-from hybrid.systems import Array, Mode, ScalarFunction, System, Transition, VectorFunction
+from saltation.batch import simulate_batch
+from saltation.compiled.system import native_tables
+from saltation.integration import integrate
+from saltation.options import SimulationOptions
+from saltation.simulation import simulate, simulate_step
+from saltation.systems import Array, Mode, ScalarFunction, System, Transition, VectorFunction
 from studies.figures import convergence, draw
 from studies.study import Criterion, Row, StudyOptions, StudyResult, study
 

@@ -20,9 +20,9 @@ from numba import njit
 from scipy.integrate import solve_ivp
 from scipy.optimize import brentq, minimize_scalar
 
-from hybrid.options import SimulationOptions
-from hybrid.simulation import simulate
-from hybrid.systems import Array
+from saltation.options import SimulationOptions
+from saltation.simulation import simulate
+from saltation.systems import Array
 from saltus.sweep.running import backend_ready, default_jobs, run_all
 from studies.numerics.scipy_problems import (
     WAYS,

@@ -17,7 +17,7 @@ from typing import Literal, NamedTuple
 import numpy as np
 from numba import float64, int64, njit, types
 
-from hybrid.systems import Array, FlowMap, Mode, System, Transition
+from saltation.systems import Array, FlowMap, Mode, System, Transition
 
 MODES, GUARDS = 3, 4
 DECAY, BALLISTIC, OSCILLATOR, VAN_DER_POL, RING = range(5)  # kinds of flow

@@ -24,8 +24,8 @@ import numpy as np
 from matplotlib.figure import Figure
 from scipy.optimize import brentq, minimize
 
-from hybrid.impacts.surface_cosines import surface_cosines
-from hybrid.systems import Array
+from saltation.impacts.surface_cosines import surface_cosines
+from saltation.systems import Array
 from studies.figures import Panel, dots, draw
 from studies.halm_posa.systems.planar_links import Link, body_inertia, point, point_jacobian
 from studies.seghete_murphey.systems.momenta import all_orders, deviation, order_sensitivity

@@ -117,7 +117,7 @@ def test_sources_name_every_module_that_moves_the_robot():
     done = subprocess.run([sys.executable, "-c", loaded], capture_output=True, text=True)
     root = recordings.Path(estimators.__file__).parents[2]
     covered = {str(path) for pattern in SOURCES for path in root.glob(pattern)}
-    packages = ("hybrid", "runtime", "robots", "estimator", "controller", "sim_bridge")
+    packages = ("saltation", "runtime", "robots", "estimator", "controller", "sim_bridge")
     ours = [name for name in done.stdout.split()
             if name.startswith(tuple(f"{root}/{package}/" for package in packages))]  # fmt: skip
     assert len(ours) > 40

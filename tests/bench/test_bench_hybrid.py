@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from hybrid.examples.bouncing_ball import GRAVITY, RESTITUTION
+from saltation.examples.bouncing_ball import GRAVITY, RESTITUTION
 from saltus.bench import hybrid as bench
 from saltus.common.errors import BadRequest
 

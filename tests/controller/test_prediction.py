@@ -6,7 +6,7 @@ import numpy as np
 from pytest import approx
 
 from controller.rollout_planner import predict
-from hybrid.hilqr import Trajectory
+from saltation.hilqr import Trajectory
 from tests.a1 import A1
 
 

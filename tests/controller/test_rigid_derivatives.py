@@ -6,10 +6,10 @@ from numpy.testing import assert_allclose
 
 from controller.references import make_reference
 from controller.rigid_derivatives import RigidDerivatives
-from hybrid.hilqr import Trajectory
 from robots.rotations import exp3, quaternion_from_rotation, quaternion_product
 from robots.state import difference, integrate
 from robots.terrain import Box, make_ground
+from saltation.hilqr import Trajectory
 from tests.a1 import A1
 from tests.differences import assert_joints_drift, slopes
 

@@ -79,17 +79,17 @@ def test_all_that_a_row_names_exists():
 @pytest.mark.parametrize(
     "row",
     [
-        "A | `hybrid.saltations.no` | `saltus study floquet` | faithful",
-        "B | `hybrid.no.saltation` | `saltus study floquet` | faithful",
-        "C | `hybrid/no.py` | `saltus study floquet` | faithful",
-        "D | `hybrid/run.py` | `saltus study no` | faithful",
-        "E | `hybrid/run.py` | `saltus study floquet --no` | faithful",
-        "F | `hybrid/run.py` | `saltus perturb no` | faithful",
-        "G | `hybrid/run.py` | `saltus bench no` | faithful",
-        "H | `hybrid/run.py` | `python -m pytest tests/no.py` | faithful",
-        "I | `hybrid/run.py` | `saltus study floquet` | partly",
-        "J | `hybrid/run.py` | `saltus study floquet` | differs",
-        "K | `hybrid/run.py` | – | faithful",
+        "A | `saltation.saltations.no` | `saltus study floquet` | faithful",
+        "B | `saltation.no.saltation` | `saltus study floquet` | faithful",
+        "C | `saltation/no.py` | `saltus study floquet` | faithful",
+        "D | `saltation/run.py` | `saltus study no` | faithful",
+        "E | `saltation/run.py` | `saltus study floquet --no` | faithful",
+        "F | `saltation/run.py` | `saltus perturb no` | faithful",
+        "G | `saltation/run.py` | `saltus bench no` | faithful",
+        "H | `saltation/run.py` | `python -m pytest tests/no.py` | faithful",
+        "I | `saltation/run.py` | `saltus study floquet` | partly",
+        "J | `saltation/run.py` | `saltus study floquet` | differs",
+        "K | `saltation/run.py` | – | faithful",
     ],
 )
 def test_a_wrong_row_is_found(row):

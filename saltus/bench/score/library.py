@@ -6,11 +6,11 @@ from collections.abc import Callable, Iterator
 
 import numpy as np
 
-from hybrid.examples.bouncing_ball import FALLING, GRAVITY, RESTITUTION
-from hybrid.options import SimulationOptions
-from hybrid.saltations import saltation
-from hybrid.simulation import simulate
-from hybrid.systems import Array, Mode, System, Transition
+from saltation.examples.bouncing_ball import FALLING, GRAVITY, RESTITUTION
+from saltation.options import SimulationOptions
+from saltation.saltations import saltation
+from saltation.simulation import simulate
+from saltation.systems import Array, Mode, System, Transition
 from saltus.bench.hybrid import OURS, ball
 from saltus.bench.hybrid import run as run_bench
 from saltus.bench.score.figures import Figure, pace, time_figure

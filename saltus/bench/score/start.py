@@ -25,7 +25,7 @@ def measure() -> Iterator[Figure]:
     """All figures of the group."""
     for name, command, repeats in (
         ("saltus --help", (*SALTUS, "--help"), 5),
-        ("import of the library", (sys.executable, "-c", "import hybrid.simulation"), 5),
+        ("import of the library", (sys.executable, "-c", "import saltation.simulation"), 5),
         ("warm launch of 0.1 s", STAND, 3),
     ):
         say(f"start: {name}")

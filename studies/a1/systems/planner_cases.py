@@ -14,10 +14,10 @@ from controller.planner_options import HilqrSection, PlannerOptions, Search
 from controller.references import make_reference
 from controller.references.trajectory import ReferenceTrajectory, ReferenceWindow
 from controller.robot_model import RobotModel
-from hybrid.hilqr import Hilqr
 from robots.conventions import FOOT_NAMES
 from robots.robot import load_robot
 from robots.state import integrate
+from saltation.hilqr import Hilqr
 from saltus.launch.planners import make_derivatives
 from sim_bridge.rollouts.threaded import ThreadedRollout
 

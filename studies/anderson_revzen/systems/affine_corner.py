@@ -15,8 +15,8 @@ import numpy as np
 from scipy.linalg import expm
 from scipy.optimize import brentq
 
-from hybrid.event_selected.system import EventSelectedSystem
-from hybrid.systems import Array
+from saltation.event_selected.system import EventSelectedSystem
+from saltation.systems import Array
 
 START = np.array([-0.4, -0.15, 0.3])
 DURATION = 0.5  # [s]

@@ -22,8 +22,8 @@ from typing import NamedTuple
 import numpy as np
 from numba import njit
 
-from hybrid.event_selected.system import EventSelectedSystem
-from hybrid.systems import Array
+from saltation.event_selected.system import EventSelectedSystem
+from saltation.systems import Array
 from studies.anderson_revzen.systems.spring_hopper import GRAVITY, LENGTH, MASS, STIFFNESS
 
 HEIGHTS = (2.0, 3.0)  # z0 of the random starts [m], 5.2

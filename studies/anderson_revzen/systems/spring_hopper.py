@@ -16,8 +16,8 @@ import math
 
 import numpy as np
 
-from hybrid.event_selected.system import EventSelectedSystem
-from hybrid.systems import Array
+from saltation.event_selected.system import EventSelectedSystem
+from saltation.systems import Array
 
 START = (2.0, 0.0)  # at rest at z0 = 2 L0, 5.1
 DURATION = 2.0  # t from 0 to 2, 5.1 [s]

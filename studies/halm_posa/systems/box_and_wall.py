@@ -12,8 +12,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from hybrid.impacts.contact_problem import ContactProblem
-from hybrid.systems import Array
+from saltation.impacts.contact_problem import ContactProblem
+from saltation.systems import Array
 
 _CORNERS = np.array([[0.5, -0.5], [0.5, 0.5]])  # A, B from the centre, over w, in the box's frame
 

@@ -15,8 +15,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from hybrid.impacts.contact_problem import ContactProblem
-from hybrid.systems import Array
+from saltation.impacts.contact_problem import ContactProblem
+from saltation.systems import Array
 from studies.halm_posa.systems.planar_links import Link, body_inertia, point_jacobian
 
 _LEADING, _TRAILING = np.eye(4)[2:]

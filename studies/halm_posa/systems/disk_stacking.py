@@ -11,8 +11,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from hybrid.impacts.contact_problem import ContactProblem
-from hybrid.systems import Array
+from saltation.impacts.contact_problem import ContactProblem
+from saltation.systems import Array
 
 TOP, LEFT, RIGHT = 0, 1, 2
 GROUND = -1

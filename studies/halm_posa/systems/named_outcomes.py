@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from hybrid.impacts.contact_problem import ContactProblem
-from hybrid.impacts.resolution import Resolution, all_simultaneous, sequential
-from hybrid.systems import Array
+from saltation.impacts.contact_problem import ContactProblem
+from saltation.impacts.resolution import Resolution, all_simultaneous, sequential
+from saltation.systems import Array
 
 NEAR = 0.02  # an outcome is found where a sample is nearer than this part of the set's size ...
 SAME = 1e-6  # ... or than this part of |v|_M, where the set is a point

@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from hybrid.systems import Array
+from saltation.systems import Array
 
 
 class Link(NamedTuple):

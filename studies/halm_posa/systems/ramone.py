@@ -18,8 +18,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from hybrid.impacts.contact_problem import ContactProblem
-from hybrid.systems import Array
+from saltation.impacts.contact_problem import ContactProblem
+from saltation.systems import Array
 from studies.halm_posa.systems.planar_links import Link, body_inertia, point, point_jacobian
 
 _TRUNK = np.array([0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 0.0])

@@ -11,8 +11,8 @@ import math
 
 import numpy as np
 
-from hybrid.impacts.contact_problem import ContactProblem
-from hybrid.systems import Array
+from saltation.impacts.contact_problem import ContactProblem
+from saltation.systems import Array
 
 CONTACTS = ("A", "B")
 

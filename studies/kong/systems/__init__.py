@@ -1,1 +1,1 @@
-"""Systems of single studies, with their closed forms; those of general use are in ``hybrid``."""
+"""Systems of single studies, with their closed forms; those of general use are in ``saltation``."""

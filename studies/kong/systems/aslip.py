@@ -23,7 +23,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from hybrid.systems import Array, Mode, System, Transition, VectorFunction
+from saltation.systems import Array, Mode, System, Transition, VectorFunction
 
 FLIGHT, STANCE = 1, 2
 MASS = 1.0  # m_b [kg], this and all below: 3.8.5

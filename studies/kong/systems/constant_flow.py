@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from hybrid.systems import FlowMap, Mode, System, Transition
+from saltation.systems import FlowMap, Mode, System, Transition
 
 LEFT = 1
 RIGHT = 2

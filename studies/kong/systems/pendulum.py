@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from hybrid.systems import Mode, System, Transition
+from saltation.systems import Mode, System, Transition
 
 FREE = 1
 CONTACT = 2

@@ -26,7 +26,7 @@ from math import pi
 import numpy as np
 from numba import njit
 
-from hybrid.systems import Array, Mode, System, Transition
+from saltation.systems import Array, Mode, System, Transition
 
 FREE, LEFT, RIGHT, LATCHED, LEFT_RELEASED, RIGHT_RELEASED = 1, 2, 3, 4, 5, 6
 MASS = 1.0  # [kg], 5.4

@@ -12,7 +12,7 @@ import math
 
 import numpy as np
 
-from hybrid.systems import Mode, System, Transition
+from saltation.systems import Mode, System, Transition
 
 ROLLING = 1
 LENGTH = 1.0  # of a spoke [m], the project's own choice

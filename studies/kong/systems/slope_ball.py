@@ -11,7 +11,7 @@ import math
 
 import numpy as np
 
-from hybrid.rigid_body.body import RigidBody
+from saltation.rigid_body.body import RigidBody
 
 MASS = 1.0  # [kg], not in 3.5; the project's own choice
 GRAVITY = 9.8  # [m/s^2], 3.8.5

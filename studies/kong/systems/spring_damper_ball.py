@@ -13,8 +13,8 @@ from dataclasses import replace
 
 import numpy as np
 
-from hybrid.examples.bouncing_ball import FALLING, GRAVITY, MASS, bouncing_ball
-from hybrid.systems import Array, FlowMap, Mode, System, Transition
+from saltation.examples.bouncing_ball import FALLING, GRAVITY, MASS, bouncing_ball
+from saltation.systems import Array, FlowMap, Mode, System, Transition
 
 AERIAL, SPRING_DAMPER, SPRING = 1, 2, 3  # mode numbers of 5.4.2
 STIFFNESS = 100.0  # k [N/m], 5.4.2

@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from hybrid.rigid_body.body import RigidBody
+from saltation.rigid_body.body import RigidBody
 
 LENGTHS = np.array([0.5, 0.4, 0.3])  # [m]
 MASSES = np.array([2.0, 1.2, 0.8])  # [kg], spread evenly along the links

@@ -16,8 +16,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from hybrid.examples.bouncing_ball import GRAVITY, MASS
-from hybrid.systems import Array, FlowMap, Mode, System, Transition
+from saltation.examples.bouncing_ball import GRAVITY, MASS
+from saltation.systems import Array, FlowMap, Mode, System, Transition
 
 UNCONSTRAINED = 1  # 5.4.3; mode U of 3.6.1
 CONSTRAINED = 2  # 5.4.3; mode S of 3.6.1

@@ -14,7 +14,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from hybrid.systems import Array, FlowMap, Mode, System, Transition
+from saltation.systems import Array, FlowMap, Mode, System, Transition
 
 FALLING = 1
 RISING = 2

@@ -1,7 +1,7 @@
 """Simultaneous impacts as linear maps of momentum (Seghete and Murphey, 2012).
 
 Equation numbers are theirs. Momenta and surface normals are covectors as in
-``hybrid.impacts.surface_cosines``. A momentum p = v^T M runs into the surface u, is infeasible,
+``saltation.impacts.surface_cosines``. A momentum p = v^T M runs into the surface u, is infeasible,
 where <p, u> = J_n v < 0. The map (9) at u is p_+ = p_- - c <p_-, u> u / |u|^2. No friction acts.
 """
 
@@ -13,8 +13,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from hybrid.impacts.surface_cosines import cholesky, surface_cosines, unit_normals
-from hybrid.systems import Array
+from saltation.impacts.surface_cosines import cholesky, surface_cosines, unit_normals
+from saltation.systems import Array
 
 _ORTHONORMAL = 1e-6  # sine of the angle of surfaces that count as tangent
 

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from controller.rigid_derivatives import RigidDerivatives
-from hybrid.hilqr import Trajectory
+from saltation.hilqr import Trajectory
 from saltus.configuration.launch import load_launch
 from saltus.launch import planners
 from sim_bridge.rollouts.derivatives import DifferenceDerivatives, RolloutDerivatives

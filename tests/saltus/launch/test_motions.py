@@ -8,9 +8,9 @@ import pytest
 
 from controller.motions import MotionPlan, key_path
 from controller.references import load_reference, save_reference
-from hybrid.hilqr import Violation
-from hybrid.hilqr.constrained import ConstrainedSolution
 from robots.robot_file import ROBOTS
+from saltation.hilqr import Violation
+from saltation.hilqr.constrained import ConstrainedSolution
 from saltus.common.errors import BadRequest
 from saltus.common.files import data_folder
 from saltus.configuration.launch import load_launch, make_config

@@ -10,9 +10,9 @@ import time
 import numpy as np
 import pytest
 
-from hybrid.hilqr import Policies
 from runtime.exchange import Responder
 from runtime.key_files import read_secret
+from saltation.hilqr import Policies
 from saltus.cli.main import run
 from saltus.serve import server_child
 from sim_bridge.options import ServerOptions

@@ -3,7 +3,7 @@
 import numpy as np
 from scipy.spatial.transform import Rotation
 
-from hybrid.hilqr import Policies
+from saltation.hilqr import Policies
 from tests.a1 import A1
 
 STAND = np.concatenate([[0, 0, A1.stand_height, 0, 0, 0, 1], A1.stand, np.zeros(18)])

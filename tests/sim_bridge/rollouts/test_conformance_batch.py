@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
-from hybrid.hilqr import Policies
+from saltation.hilqr import Policies
 from sim_bridge.rollouts.batch import RolloutBatch
 from tests.sim_bridge.rollouts.motions import (
     anywhere,

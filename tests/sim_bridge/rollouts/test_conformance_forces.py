@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
-from hybrid.hilqr import Policies
 from robots.conventions import GRAVITY
+from saltation.hilqr import Policies
 from tests.sim_bridge.rollouts import plain
 from tests.sim_bridge.rollouts.motions import STAND, on_its_feet
 

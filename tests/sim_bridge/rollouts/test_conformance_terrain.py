@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
-from hybrid.hilqr import Trajectory
 from robots.terrain import Box, Grid, height_at, make_ground
+from saltation.hilqr import Trajectory
 from sim_bridge.rollouts.derivatives import DifferenceDerivatives, RolloutDerivatives
 from sim_bridge.rollouts.single import SingleSimulation
 from sim_bridge.rollouts.threaded import ThreadedRollout

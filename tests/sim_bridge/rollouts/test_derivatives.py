@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
-from hybrid.hilqr import Policies, Trajectory
 from robots.state import difference, integrate
+from saltation.hilqr import Policies, Trajectory
 from sim_bridge.rollouts.derivatives import DifferenceDerivatives, RolloutDerivatives
 from sim_bridge.rollouts.threaded import ThreadedRollout
 from tests.a1 import A1

@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose
 
-from hybrid.event_selected.integrator import integrate
-from hybrid.event_selected.system import EssOptions
+from saltation.event_selected.integrator import integrate
+from saltation.event_selected.system import EssOptions
 from studies.anderson_revzen.systems.spring_bed import (
     INERTIA,
     SpringBed,

@@ -7,8 +7,8 @@ from hypothesis import strategies as st
 from numpy.testing import assert_allclose, assert_array_equal
 from pytest import approx
 
-from hybrid.derivatives import jacobian
-from hybrid.impacts.resolution import all_simultaneous, sequential
+from saltation.derivatives import jacobian
+from saltation.impacts.resolution import all_simultaneous, sequential
 from studies.halm_posa.systems import box_and_wall, compass_gait, disk_stacking, ramone
 
 SEEDS = st.integers(0, 2**32 - 1)

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose
 
-from hybrid.impacts.resolution import sequential, simultaneous
+from saltation.impacts.resolution import sequential, simultaneous
 from studies.halm_posa import impact_compliance
 from studies.halm_posa.impact_compliance import (
     RATIO,

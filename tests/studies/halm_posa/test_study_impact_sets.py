@@ -4,7 +4,7 @@
 import numpy as np
 import pytest
 
-from hybrid.impacts.contact_problem import ContactProblem
+from saltation.impacts.contact_problem import ContactProblem
 from studies.halm_posa import impact_sets
 from studies.halm_posa.impact_sets import Subject, a1_subject, paper_subjects
 from studies.halm_posa.systems.named_outcomes import distances, set_size

@@ -8,10 +8,10 @@ from numpy.testing import assert_allclose, assert_array_equal
 from pytest import approx
 from scipy.stats import ttest_1samp
 
-from controller.convergent.hill import SINE_HILL, Hill
-from controller.convergent.hill_path import HillPath
-from controller.convergent.planar_contraction import gaussian_curvature
-from controller.convergent.rotary.swing_up import SwingUpOptions
+from saltation.convergent.hill import SINE_HILL, Hill
+from saltation.convergent.hill_path import HillPath
+from saltation.convergent.planar_contraction import gaussian_curvature
+from saltation.convergent.rotary.swing_up import SwingUpOptions
 from studies.kong import figure_6_1, hill, rotary_pendulum, table_2_1, table_2_2
 from studies.kong.hill import METHODS, Outcome, Trials, ends, reach_graph
 from studies.kong.table_2_2 import compare

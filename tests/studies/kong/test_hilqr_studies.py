@@ -5,12 +5,12 @@ import pytest
 from numpy.testing import assert_allclose
 from pytest import approx
 
-from hybrid.examples.bouncing_ball import FALLING, bouncing_ball
+from saltation.examples.bouncing_ball import FALLING, bouncing_ball
 from studies.kong import ball_mpc, curved_surface, quadcopter, spring_damper
 from studies.kong.direct_collocation import DirectProblem, solve_direct
 from studies.kong.table_5_1 import CASES, Case, count_bounces, solve_case
 from studies.study import StudyOptions
-from tests.hybrid.one_bounce import X0, best_bounce
+from tests.saltation.one_bounce import X0, best_bounce
 
 BALL = bouncing_ball()
 IMPACT, APEX = BALL.transitions

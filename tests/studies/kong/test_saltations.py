@@ -4,11 +4,11 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose
 
-from hybrid.compiled.system import native_tables
-from hybrid.examples.bouncing_ball import FALLING, bouncing_ball
-from hybrid.examples.hopper import hopper
-from hybrid.rigid_body.dynamics import motion
-from hybrid.rigid_body.hybrid_system import (
+from saltation.compiled.system import native_tables
+from saltation.examples.bouncing_ball import FALLING, bouncing_ball
+from saltation.examples.hopper import hopper
+from saltation.rigid_body.dynamics import motion
+from saltation.rigid_body.hybrid_system import (
     APPROACHING,
     CONTACTS,
     SEPARATING,
@@ -17,8 +17,8 @@ from hybrid.rigid_body.hybrid_system import (
     rigid_body_system,
     transition_between,
 )
-from hybrid.saltations import saltation
-from hybrid.systems import Transition
+from saltation.saltations import saltation
+from saltation.systems import Transition
 from studies.kong.closed_forms import closed_form
 from studies.kong.saltation_rigid_body import CASES, REQUIRED, run
 from studies.kong.saltations import (

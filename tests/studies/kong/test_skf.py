@@ -7,9 +7,9 @@ from hypothesis import strategies as st
 from numpy.testing import assert_allclose, assert_array_equal
 from scipy.stats import binomtest
 
-from hybrid.filters.bank import SaltedBank
-from hybrid.filters.particle import ParticleFilter, ParticleOptions
-from hybrid.filters.salted import SaltedKalmanFilter
+from saltation.filters.bank import SaltedBank
+from saltation.filters.particle import ParticleFilter, ParticleOptions
+from saltation.filters.salted import SaltedKalmanFilter
 from studies.kong import skf, skf_aslip, skf_constant_flow, skf_particles
 from studies.kong.skf import Level, aslip_problem, flow_problem, simulate_truths
 from studies.study import StudyOptions

@@ -7,19 +7,19 @@ import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 from pytest import approx
 
-from hybrid.derivatives import jacobian
-from hybrid.examples import hopper as hop
-from hybrid.limit_cycle import find_limit_cycle
-from hybrid.return_map import EventSection, PhaseSection, ReturnMap
-from hybrid.rigid_body.hybrid_system import (
+from saltation.derivatives import jacobian
+from saltation.examples import hopper as hop
+from saltation.limit_cycle import find_limit_cycle
+from saltation.return_map import EventSection, PhaseSection, ReturnMap
+from saltation.rigid_body.hybrid_system import (
     APPROACHING,
     SLIDING_FORWARD,
     STICKING,
     rigid_body_system,
     transition_between,
 )
-from hybrid.saltations import saltation
-from hybrid.simulation import simulate_step
+from saltation.saltations import saltation
+from saltation.simulation import simulate_step
 from studies.kong.systems import aslip as leg
 from studies.kong.systems import pendulum as pend
 from studies.kong.systems import quadcopter as quad

@@ -4,15 +4,15 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose
 
-from hybrid.examples.bouncing_ball import FALLING, bouncing_ball
-from hybrid.examples.hopper import FLIGHT
-from hybrid.hilqr import Policies
-from hybrid.hilqr.cost import QuadraticCost
-from hybrid.hilqr.event_driven import EventDrivenModel
-from hybrid.saltations import saltation
-from hybrid.simulation import simulate, simulate_step
-from hybrid.validation import check_system
-from hybrid.variational import fundamental_matrix
+from saltation.examples.bouncing_ball import FALLING, bouncing_ball
+from saltation.examples.hopper import FLIGHT
+from saltation.hilqr import Policies
+from saltation.hilqr.cost import QuadraticCost
+from saltation.hilqr.event_driven import EventDrivenModel
+from saltation.saltations import saltation
+from saltation.simulation import simulate, simulate_step
+from saltation.validation import check_system
+from saltation.variational import fundamental_matrix
 from studies.kong.saltations import (
     finite_difference_saltation,
     random_guard_states,
@@ -30,8 +30,8 @@ from studies.kong.variational import (
     unpack_augmented,
 )
 from tests.differences import slopes
-from tests.hybrid.driven_systems import driven
-from tests.hybrid.test_hilqr_gradients import gradients
+from tests.saltation.driven_systems import driven
+from tests.saltation.test_hilqr_gradients import gradients
 
 # ruff: noqa: N803, N806 (the letters are the thesis's)
 

@@ -7,8 +7,8 @@ from hypothesis import strategies as st
 from numpy.testing import assert_allclose
 from pytest import approx
 
-from hybrid.impacts.resolution import sequential
-from hybrid.impacts.surface_cosines import surface_cosines
+from saltation.impacts.resolution import sequential
+from saltation.impacts.surface_cosines import surface_cosines
 from studies.seghete_murphey.systems.momenta import (
     all_orders,
     deviation,
@@ -16,7 +16,7 @@ from studies.seghete_murphey.systems.momenta import (
     order_sensitivity,
 )
 from tests.differences import slopes
-from tests.hybrid.impacts.drawn_problems import drawn as drawn_impact
+from tests.saltation.impacts.drawn_problems import drawn as drawn_impact
 
 SEEDS = st.integers(0, 2**32 - 1)
 RESTITUTIONS = st.floats(0.0, 1.0)

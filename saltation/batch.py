@@ -1,0 +1,210 @@
+"""Many simulations of one hybrid system at once, from different initial states."""
+
+from __future__ import annotations
+
+from concurrent.futures import ThreadPoolExecutor
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from saltation import failure
+from saltation.compiled.callbacks import DimensionError
+from saltation.compiled.limits import (
+    FULL,
+    GUARD_NOT_FINITE,
+    NOT_FINITE,
+    OK,
+    RESET_NOT_FINITE,
+    RESOLUTION,
+    STATUSES,
+    WRONG_DIMENSION,
+    Limits,
+)
+from saltation.compiled.step import EDGE, TIME, Log, course_from, proceed
+from saltation.compiled.system import native_tables
+from saltation.compiled.tables import TableSet
+from saltation.held_inputs import held_input
+from saltation.kernels import unlocked_kernel
+from saltation.options import SimulationOptions
+from saltation.systems import Array, System
+
+ROOM = 64  # events of a simulation that a log has room for at first
+
+
+class Batch(NamedTuple):
+    """Ends of B simulations. States of modes with fewer dimensions are padded with zeros."""
+
+    modes: NDArray[np.int64]  # (B,)
+    states: Array  # (B, n)
+    event_times: list[Array]  # (B,) of arrays (events,) [s]
+    status: tuple[str, ...]  # (B,) as of ``simulate``
+    messages: tuple[str, ...]  # (B,) what went wrong where, "" when ok
+
+    def __repr__(self) -> str:
+        """How many there are, and how they ended."""
+        ends = ", ".join(f"{self.status.count(each)} {each}" for each in sorted(set(self.status)))
+        return f"Batch of {len(self.status)}: {ends}"
+
+    @property
+    def ok(self) -> NDArray[np.bool_]:
+        """Which of them reached the end (B,)."""
+        return np.array([status == "ok" for status in self.status], dtype=bool)
+
+    @property
+    def counts(self) -> NDArray[np.int64]:
+        """Number of events (B,)."""
+        return np.array([len(times) for times in self.event_times], dtype=np.int64)
+
+
+def simulate_batch(
+    system: System,
+    modes: int | NDArray[np.int64],
+    states: Array,
+    duration: ArrayLike,
+    u: Array | None = None,
+    t: float = 0.0,
+    options: SimulationOptions | None = None,
+    threads: int = 1,
+) -> Batch:
+    """Simulate from every state with the input held; compiled where the system compiles.
+
+    Args:
+        system: the hybrid system.
+        modes: number of the mode of each state (B,), or of all.
+        states: initial states (B, n), with n the largest dimension of any mode; a mode of fewer
+            dimensions uses the first of them.
+        duration: how long [s], one for all or one for each (B,).
+        u: input (m,); zeros if left out.
+        t: time at the start [s].
+        options: accuracy.
+        threads: how many to use; the results do not depend on it.
+
+    Raises:
+        ValueError: a time is not finite or the duration negative, there is no such mode, or an
+            array has another shape.
+    """
+    durations = np.array(np.broadcast_to(duration, len(states)), dtype=np.float64)
+    if not (np.all((durations >= 0.0) & (durations < np.inf)) and np.isfinite(t)):
+        raise ValueError(
+            f"t = {t} s and duration = {duration} s: events are found forward in time; give finite"
+            " times, and a duration of 0 or more"
+        )
+    u, n = held_input(system, u), system.state_dim
+    if np.ndim(states) != 2 or np.shape(states)[1] != n:
+        raise ValueError(f"states of shape {np.shape(states)}; the system takes (B, {n})")
+    for mode in np.unique(modes):
+        system.outgoing(int(mode))
+    numbers = list(system.modes)
+    index = np.searchsorted(np.sort(numbers), np.broadcast_to(modes, len(states)))
+    rows = Rows.at(np.argsort(numbers)[index], float(t), np.array(states, dtype=np.float64), ROOM)
+    tables, limits = native_tables(system), Limits.of(options or SimulationOptions())
+    if tables.reason:
+        threads = 1  # callbacks share their arrays
+    task = Task(u, durations, limits)
+    times: list[Array] = [np.zeros(0)] * len(states)
+
+    def work(part: NDArray[np.int64]) -> None:
+        for some in np.array_split(part, max(1, len(part) // 256)):
+            _simulate_rows(tables, task, rows, some, times)
+
+    parts = [np.arange(len(states))[i::threads] for i in range(threads)]
+    if threads > 1:
+        work(np.arange(0))  # compiles once, before the threads start
+        with ThreadPoolExecutor(threads) as pool:
+            list(pool.map(work, parts))
+    else:
+        work(parts[0])
+    messages = _messages(system, tables, rows, task, options)
+    status = tuple(STATUSES[code] for code in rows.codes[:, 0])
+    return Batch(np.array(numbers)[rows.modes], rows.states, times, status, messages)
+
+
+class Task(NamedTuple):
+    """What is alike in all simulations of a batch."""
+
+    input: Array  # (m,)
+    durations: Array  # (B,) [s]
+    limits: Limits
+
+
+class Rows(NamedTuple):
+    """B simulations: where each is, how it ended, and the times of its events."""
+
+    modes: NDArray[np.int64]  # (B,) indices
+    states: Array  # (B, n)
+    times: Array  # (B,) [s]
+    codes: NDArray[np.int64]  # (B, 2) how it ended, and the transition of a failure
+    events: Array  # (B, room) times [s]
+    counts: NDArray[np.int64]  # (B,) of events
+
+    @staticmethod
+    def at(modes: NDArray[np.int64], t: float, states: Array, room: int) -> Rows:
+        """At their start, with room for so many events."""
+        B = len(states)  # noqa: N806
+        codes, counts = np.zeros((B, 2), dtype=np.int64), np.zeros(B, dtype=np.int64)
+        return Rows(modes, states, np.full(B, t), codes, np.zeros((B, room)), counts)
+
+
+def _simulate_rows(
+    tables: TableSet, task: Task, rows: Rows, pending: NDArray[np.int64], times: list[Array]
+) -> None:
+    """Simulate some rows, in place, with a log that grows where a row needs it."""
+    room, n = ROOM, rows.states.shape[1]
+    while len(pending):
+        start = float(rows.times[pending[0]])
+        some = Rows.at(rows.modes[pending], start, rows.states[pending], room)
+        simulate_all(
+            tables.tables,
+            task._replace(durations=task.durations[pending]),
+            Log.empty(room, n),
+            some,
+        )
+        done = some.codes[:, 0] != FULL
+        for whole, part in zip(rows[:4], some[:4], strict=True):
+            whole[pending[done]] = part[done]
+        for i in np.flatnonzero(done):
+            times[pending[i]] = some.events[i, : some.counts[i]].copy()
+        pending, room = pending[~done], 8 * room
+
+
+def _messages(
+    system: System, tables: TableSet, rows: Rows, task: Task, options: SimulationOptions | None
+) -> tuple[str, ...]:
+    """Why each row ended early, "" where it did not; raises what functions have raised."""
+    problem, errors, codes = "", tables.callbacks.errors, rows.codes
+    if errors and isinstance(errors[0], DimensionError):
+        problem = str(errors[0])
+        errors.clear()
+        failed = np.isin(codes[:, 0], (NOT_FINITE, GUARD_NOT_FINITE, RESET_NOT_FINITE))
+        codes[failed, 0] = WRONG_DIMENSION
+    tables.callbacks.raise_errors()
+    messages, numbers = [""] * len(codes), list(system.modes)
+    for b in np.flatnonzero(codes[:, 0] != OK):
+        mode, (code, edge), t = numbers[rows.modes[b]], codes[b], float(rows.times[b])
+        x = rows.states[b, : system.modes[mode].state_dim]
+        if problem and code == WRONG_DIMENSION:
+            messages[b] = f"{failure.place(system, mode, t, x)}: {problem}"
+        else:
+            end = (int(code), int(edge), mode, t, x, task.input, options)
+            messages[b] = failure.message(system, *end)
+    return tuple(messages)
+
+
+@unlocked_kernel
+def simulate_all(s, task: Task, log: Log, rows: Rows):
+    """Simulate every row, in place."""
+    states, until = rows.states, np.zeros(len(s.source), dtype=np.bool_)
+    for b in range(len(states)):
+        log.count[0], t = 0, rows.times[b]
+        duration = task.durations[b]
+        c, spacing = course_from(s, rows.modes[b], t, states[b], duration), duration / RESOLUTION
+        code = proceed(s, c, t + duration, task.input, 0, spacing, until, task.limits, log)
+        rows.codes[b, 0], rows.codes[b, 1] = code, c.counts[EDGE]
+        rows.times[b], rows.counts[b] = c.clock[TIME], log.count[0]
+        rows.modes[b] = c.mode[0]
+        n = s.dims[rows.modes[b]]
+        for i in range(states.shape[1]):
+            states[b, i] = c.state[i] if i < n else 0.0
+        for i in range(log.count[0]):
+            rows.events[b, i] = log.time[i]

@@ -1,0 +1,125 @@
+"""Python functions as machine code of a given signature, kept on disc where that is safe."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from hashlib import sha256
+from types import CodeType, FunctionType
+from typing import Any
+
+import numpy as np
+from numba import float64, types
+
+from saltation.systems import Array
+
+VECTOR = types.Array(float64, 1, "C")
+MATRIX = types.Array(float64, 2, "C")
+# Machine code of this process: to read it from disc again takes milliseconds. The values of global
+# names are kept with it, so that their ids stay theirs.
+_LOADED: dict[tuple, tuple[Any, list[Any]]] = {}
+
+
+def native(make: Callable, python: Callable, signature: Any) -> Any:
+    """Compiled by ``make``, numba's njit or cfunc, and kept beside its file where it has one.
+
+    Not kept where a global number or array goes into it: a cache would not see that one change.
+    Raises what numba raises.
+    """
+    python = _with_own_name(python)
+    data = [python.__globals__.get(name) for name in python.__code__.co_names]
+    if any(isinstance(value, int | float | complex | np.ndarray) for value in data):
+        return make(signature, error_model="numpy")(python)
+    key = (make, signature, python.__module__, python.__qualname__, *map(id, data))
+    if key not in _LOADED:
+        try:
+            compiled = make(signature, cache=True, error_model="numpy")(python)
+        except RuntimeError:  # no file: typed in at a prompt
+            compiled = make(signature, error_model="numpy")(python)
+        _LOADED[key] = compiled, data
+    return _LOADED[key][0]
+
+
+def _with_own_name(python: Callable) -> Callable:
+    """A copy whose name holds a digest of its code and of what it closes over.
+
+    numba finds kept machine code, and links it, by the function's name and line: two functions of
+    one factory, or on one line, would be taken for each other.
+    """
+    if not isinstance(python, FunctionType):
+        return python
+    digest = sha256(_identity(python).encode()).hexdigest()[:16]
+    copy = FunctionType(
+        python.__code__, python.__globals__, python.__name__, python.__defaults__,
+        python.__closure__,
+    )  # fmt: skip
+    copy.__qualname__, copy.__module__ = f"{python.__qualname__}_{digest}", python.__module__
+    return copy
+
+
+def _identity(value: Any) -> str:
+    """Text that tells a function, its constants, or what it closes over from another."""
+    value = getattr(value, "py_func", value)
+    if isinstance(value, FunctionType):
+        cells = tuple(cell.cell_contents for cell in value.__closure__ or ())
+        return f"{value.__module__}.{value.__qualname__}{_identity((value.__code__, cells))}"
+    if isinstance(value, CodeType):
+        return f"{value.co_code.hex()}{value.co_names}{_identity(value.co_consts)}"
+    if isinstance(value, tuple):
+        return f"({', '.join(map(_identity, value))})"
+    if isinstance(value, np.ndarray):
+        return f"{value.dtype}{value.shape}{value.tobytes().hex()}"
+    return f"{type(value)}{value!r}"
+
+
+def check_shape(
+    function: Callable, arguments: Sequence[Any], shape: tuple[int, ...], name: str
+) -> None:
+    """Refuse a function of another shape: kernels do not look at the ends of arrays.
+
+    Raises:
+        ValueError: with its name.
+    """
+    try:
+        found = np.shape(function(*(np.copy(a) if np.ndim(a) else a for a in arguments)))
+    except ArithmeticError:  # undefined just there
+        return
+    if found != shape:
+        raise ValueError(f"{name} gives shape {found}, not {shape}")
+
+
+def example(size: int) -> Array:
+    """Some numbers (size,) to call a function with."""
+    return np.linspace(0.1, 0.2, size)
+
+
+def global_values(functions: Sequence[Callable]) -> list[Any]:
+    """Numbers and arrays that functions read from their modules, or from where they are defined.
+
+    Those of the compiled functions that they call are among them, in a fixed order.
+    """
+    values: list[Any] = []
+    pending, known = list(functions), set()
+    while pending:
+        python = pending.pop()
+        while inner := getattr(python, "py_func", None) or getattr(python, "function", None):
+            python = inner  # compiled, or with parameters
+        if id(python) in known or not hasattr(python, "__code__"):
+            continue
+        known.add(id(python))
+        names = [python.__globals__.get(name) for name in python.__code__.co_names]
+        cells = [cell.cell_contents for cell in python.__closure__ or ()]
+        for value in (*names, *cells):
+            if isinstance(value, np.ndarray):
+                values.append(value.copy())
+            elif isinstance(value, int | float | complex):
+                values.append(value)
+            elif value is not None and hasattr(value, "py_func"):
+                pending.append(value)
+    return values
+
+
+def same_values(first: Sequence[Any], second: Sequence[Any]) -> bool:
+    """Whether two lists of ``global_values`` are equal; NaN equals NaN."""
+    return len(first) == len(second) and all(
+        np.array_equal(a, b, equal_nan=True) for a, b in zip(first, second, strict=True)
+    )

@@ -1,0 +1,156 @@
+"""Kernel that rolls affine policies out on a compiled system, references extended (5.3.4)."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from saltation.compiled.calls import put
+from saltation.compiled.limits import OK, Limits
+from saltation.compiled.piece import flow_for
+from saltation.compiled.step import CROWD, NEXT, STEPS, TIME, Log, course_from, proceed
+from saltation.compiled.tables import CompiledSystem
+from saltation.kernels import kernel, unlocked_kernel
+
+Array = NDArray[np.float64]
+
+
+class Reference(NamedTuple):
+    """A reference in S segments, and its extensions as far as they have been asked for.
+
+    ``ReferenceExtension`` is the same in Python and says what each rule means. With no segments
+    the reference is never extended.
+    """
+
+    states: Array  # (N+1, n)
+    inputs: Array  # (N, m)
+    mode: NDArray[np.int64]  # (S,) index of the mode
+    first: NDArray[np.int64]  # (S,) first knot
+    last: NDArray[np.int64]  # (S,) last knot
+    opening: Array  # (S, 1 + n) time and state after the opening event; time NaN: none
+    closing: Array  # (S, 1 + n) time and state before the closing event; time NaN: none
+    ahead: Array  # (S, N, n) extension past the segment
+    behind: Array  # (S, N, n) extension before it, going backward
+    known: NDArray[np.int64]  # (S, 2) how much of ``ahead`` and ``behind`` is there
+
+
+@kernel
+def matching(r: Reference, ordinal, mode):
+    """Segment of the same ordinal if its mode agrees, else the nearest whose mode does; or -1."""
+    if ordinal >= len(r.mode):
+        return -1
+    if r.mode[ordinal] == mode:
+        return ordinal
+    best = -1
+    for i in range(len(r.mode)):
+        if r.mode[i] == mode and (best < 0 or abs(i - ordinal) < abs(best - ordinal)):
+            best = i
+    return best
+
+
+@kernel
+def ahead(s: CompiledSystem, r: Reference, i, knot, dt, limits: Limits):
+    """Reference state at a knot after segment i, which flows on with its last input."""
+    if np.isnan(r.closing[i, 0]):
+        return r.states[-1]
+    n, u = s.dims[r.mode[i]], r.inputs[r.last[i]]
+    while r.known[i, 0] < knot - r.last[i]:
+        j = r.known[i, 0]
+        time = (r.last[i] + 1 + j) * dt
+        if j > 0:
+            x, t = r.ahead[i, j - 1, :n].copy(), time - dt
+        else:
+            x, t = r.closing[i, 1 : n + 1].copy(), r.closing[i, 0]
+        put(r.ahead[i, j], flow_for(s, r.mode[i], t, x, u, time - t, np.inf, limits))
+        r.known[i, 0] = j + 1
+    return r.ahead[i, knot - r.last[i] - 1]
+
+
+@kernel
+def behind(s: CompiledSystem, r: Reference, i, knot, dt, limits: Limits):
+    """Reference state at a knot before segment i, which flows backward with its first input."""
+    n, u = s.dims[r.mode[i]], r.inputs[min(r.first[i], r.last[i])]
+    while r.known[i, 1] < r.first[i] - knot:
+        j = r.known[i, 1]
+        time = (r.first[i] - 1 - j) * dt
+        if j > 0:
+            x, t = r.behind[i, j - 1, :n].copy(), time + dt
+        else:
+            x, t = r.opening[i, 1 : n + 1].copy(), r.opening[i, 0]
+        put(r.behind[i, j], flow_for(s, r.mode[i], t, x, u, time - t, np.inf, limits))
+        r.known[i, 1] = j + 1
+    return r.behind[i, r.first[i] - knot - 1]
+
+
+@kernel
+def reference_at(s: CompiledSystem, r: Reference, ordinal, mode, knot, dt, limits: Limits):
+    """Reference state (n,) and the knot whose input, feedforward and gains apply."""
+    if len(r.mode) == 0:
+        return r.states[knot], knot
+    i = matching(r, ordinal, mode)
+    if i < 0:
+        return r.states[-1], len(r.inputs) - 1
+    if knot > r.last[i]:
+        return ahead(s, r, i, knot, dt, limits), r.last[i]
+    if knot < r.first[i]:
+        return behind(s, r, i, knot, dt, limits), min(r.first[i], r.last[i])
+    return r.states[knot], knot
+
+
+class Policy(NamedTuple):
+    """An affine policy, and the step sizes that it is tried with."""
+
+    feedforward: Array  # (N, m)
+    gains: Array  # (N, m, n)
+    step_sizes: Array  # (C,)
+    low: Array  # (m,) bounds of the input, infinite where there is none
+    high: Array  # (m,)
+
+
+class Candidates(NamedTuple):
+    """C rollouts over N timesteps; row 0 of each one's states holds where it starts."""
+
+    states: Array  # (C, N+1, n)
+    inputs: Array  # (C, N, m)
+    modes: NDArray[np.int64]  # (C, N+1) indices of modes, -1 after a rollout has broken off
+    codes: NDArray[np.int64]  # (C,) how each has ended
+    logs: Log  # with a leading axis C
+
+
+@unlocked_kernel
+def roll_out(s, r: Reference, policy: Policy, mode, dt, limits, out: Candidates):
+    """Roll one policy out at every step size, into ``out``."""
+    states, inputs, logs = out.states, out.inputs, out.logs
+    until = np.zeros(len(s.source), dtype=np.bool_)
+    for c in range(len(policy.step_sizes)):
+        log = Log(
+            logs.count[c], logs.knot[c], logs.edge[c], logs.time[c], logs.before[c],
+            logs.after[c], logs.span[c], logs.C,
+        )  # fmt: skip
+        course = course_from(s, mode, 0.0, states[c, 0], dt)
+        out.modes[c, :] = -1
+        out.modes[c, 0], out.codes[c] = mode, OK
+        for k in range(inputs.shape[1]):
+            current = course.mode[0]
+            x_reference, held = reference_at(s, r, log.count[0], current, k, dt, limits)
+            u = inputs[c, k]
+            for i in range(len(u)):
+                u[i] = r.inputs[held, i] + policy.step_sizes[c] * policy.feedforward[held, i]
+                for j in range(len(x_reference)):
+                    u[i] += policy.gains[held, i, j] * (states[c, k, j] - x_reference[j])
+                if u[i] < policy.low[i]:  # written so that NaN stays NaN
+                    u[i] = policy.low[i]
+                elif u[i] > policy.high[i]:
+                    u[i] = policy.high[i]
+            course.clock[TIME], course.clock[NEXT] = k * dt, dt
+            course.counts[STEPS] = course.counts[CROWD] = 0
+            code = proceed(s, course, k * dt + dt, u, k, np.inf, until, limits, log)
+            out.codes[c] = code
+            if code != OK:
+                break
+            n = s.dims[course.mode[0]]
+            for j in range(states.shape[2]):
+                states[c, k + 1, j] = course.state[j] if j < n else 0.0
+            out.modes[c, k + 1] = course.mode[0]

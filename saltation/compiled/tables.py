@@ -1,0 +1,129 @@
+"""A hybrid system in tables, as kernels see it.
+
+The tables are tuples of first-class functions, so the kernels that walk them are compiled once
+for all systems.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+from numba import njit, types
+from numba.experimental import structref
+from numpy.typing import NDArray
+
+from saltation.compiled.callbacks import Callbacks
+from saltation.systems import Array
+
+COMPILED, ABSENT = -1, -2  # in place of the number of a callback
+
+
+class CompiledSystem(NamedTuple):
+    """A system as kernels see it: modes and transitions by index, in the order they were given.
+
+    A function stands in its tuple, or is a callback in Python: ``slots`` holds COMPILED or the
+    callback's number, in rows for flows, guards, resets and closed-form solutions.
+    """
+
+    flows: tuple[Callable, ...]  # F(t, x, u) -> (n,), one a mode
+    guards: tuple[Callable, ...]  # g(t, x, u) -> number, one a transition
+    resets: tuple[Callable, ...]  # R(t, x, u) -> (n_target,)
+    solutions: tuple[Callable, ...]  # x(t + h) of (t, x, u, h), one a mode
+    python: bool  # some function is a callback
+    closed: bool  # some flow has a closed form
+    disturbed: bool  # ``disturbance`` counts
+    slots: NDArray[np.int64]  # (4, modes or transitions)
+    call: Callbacks
+    x: Array  # what callbacks read and write, see ``Callbacks``
+    u: Array
+    out: Array
+    source: NDArray[np.int64]  # (transitions,) index of a mode
+    target: NDArray[np.int64]  # (transitions,)
+    rest: NDArray[np.bool_]  # (transitions,) taken at rest only
+    on_edge: NDArray[np.bool_]  # (transitions,) taken where the guard falls through zero only
+    watch: NDArray[np.bool_]  # (transitions,) not taken, but logged
+    dims: NDArray[np.int64]  # (modes,) n
+    disturbance: NDArray[np.float64]  # (largest n,) added to every flow where ``disturbed``
+
+
+class CompiledDerivatives(NamedTuple):
+    """A system with the derivatives of its flows.
+
+    ``slots`` is ABSENT where a derivative was not given: kernels take differences.
+    """
+
+    system: CompiledSystem
+    flow_states: tuple[Callable, ...]  # D_x F -> (n, n)
+    flow_inputs: tuple[Callable, ...]  # D_u F -> (n, m)
+    solution_slopes: tuple[Callable, ...]  # (D_x, D_u) of a closed-form solution
+    slots: NDArray[np.int64]  # (3, modes)
+    inputs: NDArray[np.int64]  # (modes,) m: the first of the input that a mode takes
+
+
+class TablesType(types.StructRef):
+    """Numba's type of tables by reference."""
+
+    def preprocess_fields(self, fields: Any) -> Any:
+        """Types of the fields without literal values."""
+        return tuple((name, types.unliteral(kind)) for name, kind in fields)
+
+
+@structref.register
+class SystemType(TablesType):
+    """Numba's type of ``SystemTables``."""
+
+
+@structref.register
+class DerivativesType(TablesType):
+    """Numba's type of ``DerivativeTables``."""
+
+
+if TYPE_CHECKING:
+
+    class SystemTables(CompiledSystem):
+        """See below."""
+
+    class DerivativeTables(CompiledDerivatives):
+        """See below."""
+
+else:
+
+    class SystemTables(structref.StructRefProxy):
+        """A ``CompiledSystem`` on numba's side: kernels take it by reference.
+
+        To hand numba first-class functions by value takes milliseconds a call, and kernels that
+        pass them on are twice as slow.
+        """
+
+    class DerivativeTables(structref.StructRefProxy):
+        """``CompiledDerivatives`` on numba's side, with its system by reference too."""
+
+
+structref.define_proxy(SystemTables, SystemType, list(CompiledSystem._fields))
+structref.define_proxy(DerivativeTables, DerivativesType, list(CompiledDerivatives._fields))
+
+
+@njit(cache=True)
+def by_reference(s, d):
+    """A ``CompiledSystem`` and its ``CompiledDerivatives`` as kernels take them."""
+    system = SystemTables(
+        s.flows, s.guards, s.resets, s.solutions, s.python, s.closed, s.disturbed, s.slots, s.call,
+        s.x, s.u, s.out, s.source, s.target, s.rest, s.on_edge, s.watch, s.dims, s.disturbance,
+    )  # fmt: skip
+    slopes = DerivativeTables(
+        system, d.flow_states, d.flow_inputs, d.solution_slopes, d.slots, d.inputs
+    )
+    return system, slopes
+
+
+class TableSet(NamedTuple):
+    """Tables of a system, and why functions are callbacks where they do not compile."""
+
+    system: CompiledSystem
+    derivatives: CompiledDerivatives
+    tables: SystemTables  # the same for kernels
+    derivative_tables: DerivativeTables
+    callbacks: Callbacks
+    reason: str  # "" where all functions are compiled

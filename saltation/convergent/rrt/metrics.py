@@ -1,0 +1,46 @@
+"""D_a and D_m of a step on a hill, compiled from the power controller's own formulas."""
+
+from __future__ import annotations
+
+import numpy as np
+from numba import njit
+from numba.extending import register_jitable
+
+from saltation.convergent import power_controller
+
+CONVERGENCES = ("none", "average", "maximum")  # by the number that kernels know them by
+
+for called in ("turning", "without_turning", "mean_and_spread"):  # by the two below
+    register_jitable(getattr(power_controller, called))
+_jacobian = njit(cache=True, error_model="numpy")(power_controller.jacobian)
+_divergence_metrics = njit(cache=True, error_model="numpy")(power_controller.divergence_metrics)
+
+
+@njit(cache=True, error_model="numpy")
+def divergence(h, v_x, v_y, p):
+    """(D_a, D_m) [1 per unit of time] of going with velocity v where the hill is h, (2.9).
+
+    h is the six of HillDerivatives. Where the ground is level the gradient gives no direction
+    and both are not a number, which keeps no constraint.
+    """
+    xx, xy, yx, yy = _jacobian(h[1], h[2], h[3], h[4], h[5], v_x, v_y, p)
+    return _divergence_metrics(xx, xy, yx, yy)
+
+
+@njit(cache=True, error_model="numpy")
+def keeps(convergence, average, maximum):
+    """Whether D_a or D_m is below zero where the problem asks for it, (2.22), (2.23)."""
+    if convergence == 0:
+        return True
+    return maximum < 0.0 if convergence == 2 else average < 0.0
+
+
+@njit(cache=True, error_model="numpy")
+def scaled(h, bias, unit_alpha, average, p):
+    """e^(b D_a), by which a length is scaled, from the D_a of a robot of unit speed.
+
+    With ``unit_alpha`` 1.0 the robot's D_a is taken at alpha = 1, where it goes with
+    ||grad h||^(1 - p); with 0.0 it is taken at unit speed.
+    """
+    speed = (h[1] * h[1] + h[2] * h[2]) ** (0.5 * (1.0 - p) * unit_alpha)
+    return np.exp(bias * speed * average)

@@ -1,0 +1,272 @@
+"""A filter's model in tables that kernels read; modes and transitions stand by index."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import partial
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+from numba import njit
+from numba.experimental import structref
+from numpy.typing import NDArray
+
+from saltation.compiled.callbacks import Callbacks
+from saltation.compiled.functions import (
+    MATRIX_FUNCTION,
+    VECTOR_FUNCTION,
+    FunctionTable,
+    unchanged,
+    zero_matrix,
+)
+from saltation.compiled.limits import Limits
+from saltation.compiled.native import check_shape, example, global_values, same_values
+from saltation.compiled.system import callback_tables, native_tables
+from saltation.compiled.tables import ABSENT, TableSet, TablesType, by_reference
+from saltation.filters.manifolds import retraction_slope, tangent_part
+from saltation.filters.model import FilterModel, covariance_root
+from saltation.systems import Array, Derivative, Transition, VectorFunction
+
+# ruff: noqa: N806, N815 (the letters are the thesis's)
+
+MEASUREMENT, MEASUREMENT_STATE, GUARD_STATE, RESET_STATE = range(4)  # rows of FilterTables.slots
+PLUS, MINUS, SLOPE, PART = range(4, 8)  # rows of manifolds
+
+
+class Noise(NamedTuple):
+    """Covariances by index of the mode or of the transition, and roots S of them: S S'."""
+
+    Q: Array  # (modes, k, k)
+    Q_root: Array
+    W_R: Array  # (transitions, k, k)
+    W_R_root: Array
+    V: Array  # (modes, p, p)
+    V_root: Array
+    power: Array  # (modes,) of W(h), see ``ProcessNoise``
+    size: NDArray[np.int64]  # (modes,) p
+
+
+class FilterTables(NamedTuple):
+    """What a model adds to its system's tables.
+
+    ``slots`` (8, modes or transitions) holds COMPILED, the number of a callback, or ABSENT: then
+    derivatives are found by differences, and a mode's states are of R^n.
+    """
+
+    measurements: tuple[Callable, ...]  # h -> (p,), one a mode
+    measurement_states: tuple[Callable, ...]  # C = D_x h -> (p, n)
+    guard_states: tuple[Callable, ...]  # D_x g -> (n_source,), one a transition
+    reset_states: tuple[Callable, ...]  # D_x R -> (n_target, n_source)
+    slots: NDArray[np.int64]
+    call: Callbacks
+    x: Array  # what callbacks read and write, see ``Callbacks``
+    u: Array
+    out: Array
+    tangent: NDArray[np.int64]  # (modes,) k
+    time_varying: NDArray[np.bool_]  # (transitions,) whether guard and reset may depend on time
+    noise: Noise
+    limits: Limits
+    salted: bool  # Xi at transitions; else D_x R
+
+
+@structref.register
+class KernelType(TablesType):
+    """Numba's type of ``KernelTables``."""
+
+
+if TYPE_CHECKING:
+
+    class KernelTables(Any):
+        """See below."""
+
+else:
+
+    class KernelTables(structref.StructRefProxy):
+        """System, derivatives and ``FilterTables`` on numba's side: kernels take a reference."""
+
+
+_FIELDS = ["system", "derivatives", *FilterTables._fields]
+structref.define_proxy(KernelTables, KernelType, _FIELDS)
+
+
+@njit(cache=True)
+def _by_reference(system, derivatives, f):
+    return KernelTables(
+        system, derivatives, f.measurements, f.measurement_states, f.guard_states, f.reset_states,
+        f.slots, f.call, f.x, f.u, f.out, f.tangent, f.time_varying, f.noise, f.limits, f.salted,
+    )  # fmt: skip
+
+
+class ModelTables(NamedTuple):
+    """A model as kernels take it."""
+
+    base: TableSet  # its system
+    own: FilterTables
+    tables: KernelTables
+
+    @staticmethod
+    def of(base: TableSet, own: FilterTables) -> ModelTables:
+        """The tables, by reference too."""
+        tables = _by_reference(base.tables, base.derivative_tables, own)
+        tables.owner = base, own  # of callbacks: numba does not keep Python's objects
+        return ModelTables(base, own, tables)
+
+    @property
+    def in_threads(self) -> bool:
+        """Whether all is compiled: callbacks share the arrays of their arguments."""
+        slots = self.base.system.slots, self.base.derivatives.slots, self.own.slots
+        return not any((rows >= 0).any() for rows in slots)
+
+    def errors(self) -> str:
+        """What functions raised in kernels since this was last asked, for a message."""
+        errors = [*self.base.callbacks.errors, *self.own.call.errors]
+        self.base.callbacks.errors.clear()
+        self.own.call.errors.clear()
+        return f"a function raised {type(errors[0]).__name__}: {errors[0]}" if errors else ""
+
+    def with_disturbance(self) -> KernelTables:
+        """Tables whose flows have a disturbance, which nobody else writes on."""
+        system = self.base.system
+        system = system._replace(disturbance=np.zeros_like(system.disturbance), disturbed=True)
+        tables, derivative_tables = by_reference(system, self.base.derivatives)
+        base = self.base._replace(tables=tables, derivative_tables=derivative_tables)
+        return ModelTables.of(base, self.own).tables
+
+
+def model_tables(
+    model: FilterModel, native_code: bool | None = None, salted: bool = True
+) -> ModelTables:
+    """The model's tables, kept with it until a number that its functions read has changed.
+
+    Args:
+        model: the model.
+        native_code: compile functions where numba can, or make all of them callbacks in Python.
+            Left out, functions are compiled where all of them are numba's already: what one filter
+            gains by machine code is less than it takes to compile.
+        salted: Xi at transitions; else D_x R.
+    """
+    measurements, edges = model.measurements.values(), model.system.transitions
+    if native_code is None:
+        functions = [one.function for one in measurements]
+        functions += [mode.flow for mode in model.system.modes.values()]
+        functions += [f for edge in edges for f in (edge.guard, edge.reset)]
+        native_code = all(hasattr(function, "py_func") for function in functions)
+    base = (native_tables if native_code else callback_tables)(model.system)
+    functions = [f for one in measurements for f in (one.function, one.state)]
+    functions += [f for edge in edges for f in (edge.guard_state, edge.reset_state)]
+    values = global_values([f for f in functions if not isinstance(f, Derivative)])
+    cache = model.__dict__.setdefault("_tables", {})
+    entry = cache.get(native_code)
+    if entry is None or entry[0] is not base or not same_values(entry[1], values):
+        own = _Builder(model, native_code).tables()
+        both = [ModelTables.of(base, own._replace(salted=each)) for each in (False, True)]
+        entry = cache[native_code] = base, values, both
+    return entry[2][salted]
+
+
+class _Builder:
+    """The tables of a model under construction."""
+
+    def __init__(self, model: FilterModel, native_code: bool) -> None:
+        self._model, self._native = model, native_code
+        self._k = max(model.tangent_dim(mode) for mode in model.system.modes)
+        self._p = max(len(one.V) for one in model.measurements.values())
+        n, m = model.system.state_dim, model.system.input_dim
+        self._calls = Callbacks((n + self._k) * max(n, self._k, self._p), m)
+        self._measurements = FunctionTable(VECTOR_FUNCTION, unchanged)
+        self._measurement_states = FunctionTable(MATRIX_FUNCTION, zero_matrix)
+        self._guard_states = FunctionTable(VECTOR_FUNCTION, unchanged)
+        self._reset_states = FunctionTable(MATRIX_FUNCTION, zero_matrix)
+        self._manifolds: list[list[int]] = []  # slots of each mode
+
+    def tables(self) -> FilterTables:
+        """All tables, with the modes and transitions in the system's order."""
+        model, edges = self._model, self._model.system.transitions
+        for mode in model.system.modes:
+            self._add_measurement(mode)
+            self._add_manifold(mode)
+        for edge in edges:
+            self._add_transition(edge)
+        functions = (
+            self._measurements, self._measurement_states, self._guard_states, self._reset_states
+        )  # fmt: skip
+        rows = [table.slots for table in functions] + list(zip(*self._manifolds, strict=True))
+        slots = np.full((len(rows), max(map(len, rows))), ABSENT, dtype=np.int64)
+        for row, values in zip(slots, rows, strict=True):
+            row[: len(values)] = values
+        calls = self._calls
+        return FilterTables(
+            *(table.functions for table in functions),
+            slots=slots,
+            call=calls,
+            x=calls.x,
+            u=calls.u,
+            out=calls.out,
+            tangent=np.array([model.tangent_dim(mode) for mode in model.system.modes]),
+            time_varying=np.array([not edge.time_invariant for edge in edges], dtype=np.bool_),
+            noise=self._noise(),
+            limits=Limits.of(model.options),
+            salted=True,
+        )
+
+    def _add(
+        self, table: FunctionTable, function: VectorFunction, n: int, shape: tuple[int, ...],
+        name: str,
+    ) -> None:  # fmt: skip
+        """Add a function (t, x (n,), u) with values of a shape to a table.
+
+        Derivatives that were not given are left to the kernels where functions are compiled.
+        """
+        if self._native and isinstance(function, Derivative):
+            return table.skip()
+        if self._native:
+            m = self._model.system.input_dim
+            check_shape(function, (0.0, example(n), example(m)), shape, name)
+        table.add(function, self._native, partial(self._calls.add, function, n, shape, name))
+
+    def _add_measurement(self, mode: int) -> None:
+        one, n = self._model.measurements[mode], self._model.system.modes[mode].state_dim
+        p = len(one.V)
+        self._add(self._measurements, one.function, n, (p,), f"the measurement of mode {mode}")
+        self._add(self._measurement_states, one.state, n, (p, n), f"C of mode {mode}")
+
+    def _add_transition(self, edge: Transition) -> None:
+        n, after = (self._model.system.modes[each].state_dim for each in (edge.source, edge.target))
+        self._add(self._guard_states, edge.guard_state, n, (n,), f"D_x g of {edge.label}")
+        self._add(self._reset_states, edge.reset_state, n, (after, n), f"D_x R of {edge.label}")
+
+    def _add_manifold(self, mode: int) -> None:
+        manifold, n = self._model.manifolds.get(mode), self._model.system.modes[mode].state_dim
+        if manifold is None:
+            self._manifolds.append([ABSENT] * 4)
+            return
+        k = manifold.tangent_dim
+        functions: tuple[tuple[Callable, int, tuple[int, ...]], ...] = (
+            (lambda t, a, u: manifold.plus(a[:n], a[n:]), n + k, (n,)),
+            (lambda t, a, u: manifold.minus(a[:n], a[n:]), 2 * n, (k,)),
+            (lambda t, a, u: retraction_slope(manifold, a[:n], a[n:]), n + k, (n, k)),
+            (lambda t, a, u: tangent_part(manifold, a), n, (k, n)),
+        )
+        self._manifolds.append([self._calls.add(*one, "the manifold") for one in functions])
+
+    def _noise(self) -> Noise:
+        model, edges = self._model, self._model.system.transitions
+        modes = list(model.system.modes)
+        none, V = np.zeros((0, 0)), [model.measurements[mode].V for mode in modes]
+        return Noise(
+            *_stack([model.process[mode].Q for mode in modes], self._k),
+            *_stack([model.reset_noise.get((e.source, e.target), none) for e in edges], self._k),
+            *_stack(V, self._p),
+            power=np.array([float(model.process[mode].power) for mode in modes]),
+            size=np.array([len(one) for one in V]),
+        )
+
+
+def _stack(covariances: list[Array], size: int) -> tuple[Array, Array]:
+    """Covariances and their roots, padded with zeros, each (count, size, size)."""
+    stack, roots = np.zeros((2, len(covariances), size, size))
+    for i, covariance in enumerate(covariances):
+        k = len(covariance)
+        stack[i, :k, :k] = 0.5 * (np.asarray(covariance) + np.transpose(covariance))
+        roots[i, :k, :k] = covariance_root(covariance)
+    return stack, roots

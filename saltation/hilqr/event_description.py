@@ -1,0 +1,63 @@
+"""What an event-driven trajectory shows of why a solve ended there."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from saltation.hilqr.event_linearisation import Placement
+from saltation.hilqr.types import Trajectory
+from saltation.options import SimulationOptions
+from saltation.simulation import simulate
+from saltation.systems import System
+
+_ON_KNOT = 1e-3  # of a timestep
+
+
+def describe(
+    system: System,
+    timestep: float,
+    event_at: Placement,
+    trajectory: Trajectory,
+    options: SimulationOptions,
+) -> str:
+    """Why a rollout breaks off, or why descent may end at a trajectory; "" where neither shows.
+
+    The cost has a kink where an event moves from one timestep to the next, as their inputs differ:
+    both sides may rise. And derivatives that place events at the ends of their timesteps are not
+    those of the rollout.
+    """
+    if not np.all(np.isfinite(trajectory.states)):
+        return _failure(system, timestep, trajectory, options)
+    events = [knot_event.event for knot_event in trajectory.aux.events]
+    for event in events:
+        knots = event.time / timestep
+        if abs(knots - round(knots)) < _ON_KNOT:
+            return (
+                f"{event.transition.label} at {event.time:.6g} s falls on knot {round(knots)},"
+                " where the cost has a kink: start from other inputs, or make them states, with"
+                " a cost on their rate"
+            )
+    if events and event_at != "exact":
+        return (
+            f"the derivatives of event_at={event_at!r} are not those of the rollout, which has"
+            f" {events[0].transition.label} at {events[0].time:.6g} s: use event_at='exact'"
+        )
+    return ""
+
+
+def _failure(
+    system: System, timestep: float, trajectory: Trajectory, options: SimulationOptions
+) -> str:
+    """Message of the timestep at which a rollout failed, simulated again."""
+    mode, x = trajectory.aux.knots[0], trajectory.states[0]
+    for k, u in enumerate(trajectory.inputs):
+        if not np.all(np.isfinite(u)):
+            return f"the input of knot {k} is not finite"
+        x = x[: system.modes[mode].state_dim]
+        run = simulate(
+            system, mode, x, timestep, u, t=k * timestep, timestep=timestep, options=options
+        )
+        if not run.ok:
+            return f"{run.status}: {run.message}"
+        mode, x = run.final_mode, run.final_state
+    return ""

@@ -1,0 +1,144 @@
+"""First-order maps along hybrid trajectories: between events the variational equations (3.1), at
+events the saltation matrix (3.2), and what their product does to vectors (3.32) and covariances
+(3.37).
+"""
+
+# ruff: noqa: N803, N806 (the letters are the thesis's)
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from saltation.held_inputs import Inputs, held_inputs
+from saltation.options import SimulationOptions
+from saltation.path_derivatives import PathDerivatives
+from saltation.simulation import EventRecord, simulate
+from saltation.systems import Array, System
+
+_ROUNDING = 1e-9  # of a covariance, relative
+
+class Variation(NamedTuple):
+    """Derivatives of a hybrid flow over a duration, and where that flow went.
+
+    Status is "ok", the simulation's where that failed (then all derivatives are NaN), or
+    "not_transverse" where an event was grazed (then Phi has D_x R in place of Xi there, and is no
+    derivative). Of a sequence of N inputs, derivatives by inputs have a first axis more (N, ...).
+    """
+
+    Phi: Array  # fundamental matrix (n_end, n_start), (3.34)
+    Gamma: Array  # of the end by the input (n_end, m), or (N, n_end, m)
+    mode: int  # at the end
+    state: Array  # at the end (n_end,)
+    events: tuple[EventRecord, ...]
+    event_times_state: Array  # (E, n_start) of each event's time by the state at the start [s]
+    event_times_input: Array  # (E, m), or (N, E, m), by the input [s]
+    status: str
+    message: str = ""  # for a person: mode, time and state where the status is not "ok"
+
+    @property
+    def ok(self) -> bool:
+        """Whether Phi is the derivative of the flow."""
+        return self.status == "ok"
+
+    def covariance(self, Sigma: Array) -> Array:
+        """Covariance (n_end, n_end) at the end of Sigma (n_start, n_start) at the start, (3.37).
+
+        Raises:
+            ValueError: Sigma has another shape, is not symmetric, or has a negative eigenvalue.
+        """
+        Sigma, n = np.asarray(Sigma, dtype=np.float64), self.Phi.shape[1]
+        scale = _ROUNDING * float(np.max(np.abs(Sigma), initial=0.0))
+        if (
+            Sigma.shape != (n, n)
+            or not np.allclose(Sigma, Sigma.T, rtol=0.0, atol=scale)
+            or np.min(np.linalg.eigvalsh(Sigma), initial=0.0) < -scale
+        ):
+            raise ValueError(
+                f"Sigma is no covariance of {n} states, {Sigma.tolist()}: give a symmetric ({n},"
+                f" {n}) without negative eigenvalues"
+            )
+        return propagate_covariance(Sigma, self.Phi)
+
+
+def fundamental_matrix(
+    system: System,
+    mode: int,
+    x: Array,
+    duration: float,
+    inputs: Inputs = None,
+    t: float = 0.0,
+    options: SimulationOptions | None = None,
+    *,
+    timestep: float | None = None,
+    with_reset_jacobian: bool = False,
+) -> Variation:
+    """Phi = A_n Xi ... A_2 Xi A_1 over a duration [s], the fundamental matrix of (3.32), (3.33).
+
+    It is the derivative of the state at the end by the state at the start, at fixed times, through
+    all events. Beside it are those by the inputs, and those of the events' times.
+
+    Args:
+        system: the hybrid system.
+        mode: number of the mode at the start.
+        x: state at the start (n_start,).
+        duration: how far to go [s].
+        inputs: None for zeros; (m,) for a constant; (N, m), or a function of time [s], for an
+            input that is held over each timestep.
+        t: time at the start [s].
+        options: accuracy of the simulation and of the variational equations.
+        timestep: length for which an input is held [s]; left out, the whole duration.
+        with_reset_jacobian: take D_x R in place of Xi, as a comparison: not the derivative.
+
+    Raises:
+        ValueError: the mode, a length of time, or the inputs do not fit the system.
+    """
+    x = np.asarray(x, dtype=np.float64)
+    steps, events = list(held_inputs(system, inputs, t, duration, timestep)), ()
+    path = PathDerivatives(
+        system, mode, x, t, len(steps), options, with_reset_jacobian=with_reset_jacobian,
+        resolved=timestep is not None,
+    )  # fmt: skip
+    end_mode, state, status, message = mode, x, "ok", ""
+    for end, u in steps:
+        h = None if timestep is None else end - t
+        run = simulate(system, end_mode, state, end - t, u, t=t, timestep=h, options=options)
+        end_mode, state, status, message = run.final_mode, run.final_state, run.status, run.message
+        events += run.events
+        if status != "ok":
+            break
+        path.follow(run.events, u, end, state)
+        t = end
+    D, times, E = path.D, path.event_times, len(events)
+    if status == "ok":
+        status, message = path.status, path.message
+    else:
+        D = np.full((system.modes[end_mode].state_dim, D.shape[1]), np.nan)
+        times = [np.full(D.shape[1], np.nan)] * E
+    many = callable(inputs) or np.ndim(inputs) == 2  # type: ignore[arg-type]
+    Phi, Gamma = _by_start_and_inputs(D, len(x), len(steps), many)
+    rows = np.reshape(times, (E, D.shape[1]))
+    by_state, by_input = _by_start_and_inputs(rows, len(x), len(steps), many)
+    return Variation(Phi, Gamma, end_mode, state, events, by_state, by_input, status, message)
+
+
+def _by_start_and_inputs(D: Array, n: int, N: int, many: bool) -> tuple[Array, Array]:
+    """Columns of D (p, n + N m): those of the state (p, n), of the inputs (p, m) or (N, p, m).
+
+    An input that is held all along is one, however many timesteps there are.
+    """
+    p, columns = D.shape
+    by_inputs = np.moveaxis(D[:, n:].reshape(p, N, (columns - n) // N), 1, 0)
+    return D[:, :n], by_inputs if many else by_inputs.sum(axis=0)
+
+
+def sandwich(A_before: Array, Xi: Array, A_after: Array) -> Array:
+    """A_J,2 Xi A_I,1: one timestep with one event inside it, (3.32)."""
+    return A_after @ Xi @ A_before
+
+
+def propagate_covariance(Sigma: Array, Xi: Array) -> Array:
+    """Sigma(t+) = Xi Sigma Xi' (3.36), or (3.37) where Xi is a whole Phi: exactly symmetric."""
+    after = Xi @ Sigma @ Xi.T
+    return 0.5 * (after + after.T)

@@ -1,0 +1,181 @@
+"""The event-selected integrator: closed forms, orders, arming, statuses, batches, fallback."""
+
+import dataclasses
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from numpy.testing import assert_allclose, assert_array_equal
+
+from saltation.event_selected import EssOptions, EventSelectedSystem, integrate, integrate_batch
+from saltation.event_selected.bouligand import bouligand_derivative
+from saltation.event_selected.tables import native_tables
+
+G, STIFFNESS = 9.81, 400.0
+
+
+def tight(epsilon, max_step=np.inf):
+    return EssOptions(1e-12, 1e-13, max_step, epsilon=epsilon)
+
+
+def hopper_flow(x, side, p):
+    f = np.empty(2)
+    f[0], f[1] = x[1], -9.81
+    if side[0] > 0.0:
+        f[1] += p[0] * (1.0 - x[0])
+    return f
+
+
+def hopper_events(x, p):
+    return np.array([1.0 - x[0], x[0] - 1.0])
+
+
+def hopper_events_state(x, p):
+    return np.array([[-1.0, 0.0], [1.0, 0.0]])
+
+
+def hopper(stiffness=STIFFNESS):
+    to_and_fro = np.array([[False, True], [True, False]])
+    functions = (hopper_flow, hopper_events, hopper_events_state)
+    return EventSelectedSystem("hopper", 2, 2, *functions, to_and_fro, np.array([stiffness]))
+
+
+def hopper_events_times(duration, height=2.0, stiffness=STIFFNESS):
+    """Touchdowns and liftoffs [s] of a unit mass dropped on a spring of rest length 1."""
+    fall = np.sqrt(2 * (height - 1) / G)
+    omega = np.sqrt(stiffness)
+    # Below 1: z - 1 + g / k = c cos(omega t) + s sin(omega t), at 1 again with the speed reversed.
+    stance = 2 * (np.pi - np.arctan2(np.sqrt(2 * G * (height - 1)), G / omega)) / omega
+    times, t = [], fall
+    while t < duration:
+        times += [t, t + stance]
+        t += stance + 2 * fall
+    return np.array([time for time in times if time < duration])
+
+
+@pytest.mark.parametrize("epsilon", [1e-9, 1e-4, 0.01])
+def test_a_hopper_lands_and_lifts_off_when_it_should(epsilon):
+    """Arming: without it the hopper would land once and never lift off."""
+    run = integrate(hopper(), np.array([2.0, 0.0]), 3.0, tight(epsilon))
+    expected = hopper_events_times(3.0)
+    assert run.ok and len(expected) == 6
+    assert [crossing.guard for crossing in run.crossings] == [i % 2 for i in range(len(expected))]
+    found = [crossing.time for crossing in run.crossings]
+    assert_allclose(found, expected, atol=2 * epsilon + 1e-9)
+
+
+def test_batches_end_where_single_runs_do_on_any_number_of_threads():
+    rng = np.random.default_rng(0)
+    x = np.column_stack([rng.uniform(1.1, 3.0, 30), rng.uniform(-1.0, 1.0, 30)])
+    one, three = (integrate_batch(hopper(), x, 2.0, threads=count) for count in (1, 3))
+    assert_array_equal(one.states, three.states)
+    assert one.statuses == three.statuses == ("ok",) * 30
+    for row, end in zip(x, one.states, strict=True):
+        assert_array_equal(integrate(hopper(), row, 2.0).final_state, end)
+
+
+def test_what_does_not_compile_is_interpreted_with_the_same_results():
+    table = {"g": 9.81}
+
+    def flow(x, side, p):
+        push = p[0] * (1.0 - x[0]) if side[0] > 0.0 else 0.0
+        return [x[1], push - table["g"]]
+
+    python = dataclasses.replace(hopper(), flow=flow)
+    assert "flow" in native_tables(python).reason and native_tables(hopper()).reason == ""
+    one, two = (integrate(system, np.array([2.0, 0.0]), 2.0) for system in (python, hopper()))
+    assert_allclose(one.final_state, two.final_state, rtol=1e-12)
+    ends = integrate_batch(python, np.array([[2.0, 0.0]] * 2), 2.0).states
+    assert_array_equal(ends, [one.final_state] * 2)
+
+
+def away_flow(x, side, p):
+    return np.array([-1.0 if side[0] > 0.0 else 1.0])
+
+
+def line_events(x, p):
+    return np.array([x[0]])
+
+
+def line_events_state(x, p):
+    return np.array([[1.0]])
+
+
+def test_a_flow_that_drives_back_to_its_guard_is_not_event_selected():
+    system = EventSelectedSystem("valley", 1, 1, away_flow, line_events, line_events_state)
+    run = integrate(system, np.array([-1.0]), 3.0)
+    assert run.status == "not_event_selected" and run.final_time == pytest.approx(1.0)
+    assert all(part in run.message for part in ("valley", "guard 0", "t = 1 s", "liveness"))
+    ends = integrate_batch(system, np.array([[-1.0], [-9.0]]), 3.0)
+    assert ends.statuses == ("not_event_selected", "ok") and ends.messages == (run.message, "")
+
+
+def test_limits_of_steps_and_crossings():
+    start = np.array([2.0, 0.0])
+    run = integrate(hopper(), start, 3.0, EssOptions(max_events=1))
+    assert run.status == "zeno" and len(run.crossings) == 1
+    assert "max_events" in run.message and "hopper at t = 0.6" in run.message
+    assert integrate(hopper(), start, 0.5, EssOptions(max_events=1)).ok
+    long = integrate(hopper(), start, 3.0, EssOptions(max_events=4))
+    assert long.ok and len(long.crossings) == 6  # limits count anew after each second
+    run = integrate(hopper(), start, 3.0, EssOptions(max_steps=5))
+    assert run.status == "too_stiff" and "more than 5 integration steps" in run.message
+
+
+@pytest.mark.parametrize(
+    ("change", "said"),
+    [
+        ({"rearm": np.eye(2, dtype=bool)}, "guard 0 arms itself"),
+        ({"rearm": np.zeros((3, 3))}, r"rearm is \(3, 3\)"),
+        ({"state_dim": 0}, "0 states"),
+        ({"events": lambda x, p: np.zeros(3)}, r"hopper: events gives shape \(3,\)"),
+    ],
+)
+def test_systems_that_do_not_fit_are_refused(change, said):
+    with pytest.raises(ValueError, match=said):
+        integrate(dataclasses.replace(hopper(), **change), np.array([2.0, 0.0]), 1.0)
+
+
+@pytest.mark.parametrize(
+    ("x", "duration", "options", "said"),
+    [
+        (np.zeros(3), 1.0, EssOptions(), r"shape \(3,\); give \(2\)"),
+        (np.zeros(2), -1.0, EssOptions(), "duration -1.0 s"),
+        (np.zeros(2), 1.0, EssOptions(epsilon=np.ones(3)), r"epsilon has shape \(3,\)"),
+        (np.zeros(2), 1.0, EssOptions(epsilon=np.inf), "hopper: epsilon inf; give finite"),
+        (np.zeros(2), 1.0, EssOptions(max_events=np.inf), "give whole numbers"),
+        (np.zeros(2), 1.0, EssOptions(rtol=-1.0), "hopper: max_step inf s and tolerances -1"),
+    ],
+)
+def test_requests_that_do_not_fit_are_refused(x, duration, options, said):
+    with pytest.raises(ValueError, match=said):
+        integrate(hopper(), x, duration, options)
+
+
+def corner_flow(x, side, p):
+    """Constant on each of the eight sides, and through zero at time 0 on the first."""
+    bits = 1.0 * (side[0] > 0.0) + 2.0 * (side[1] > 0.0) + 4.0 * (side[2] > 0.0)
+    return np.array([1.0 + 0.1 * bits, 1.5 - 0.15 * bits, 1.0 + 0.3 * np.sin(3.0 * bits)])
+
+
+def corner_events(x, p):
+    return np.array([x[0], x[1] + 0.1 * x[0], x[2] - 0.1 * x[1]])
+
+
+def corner_events_state(x, p):
+    return np.array([[1.0, 0.0, 0.0], [0.1, 1.0, 0.0], [0.0, -0.1, 1.0]])
+
+
+@settings(max_examples=30)
+@given(st.lists(st.floats(-0.1, 0.1), min_size=3, max_size=3).map(np.array))
+def test_perturbed_trajectories_end_where_the_bouligand_derivative_says(delta):
+    functions = (corner_flow, corner_events, corner_events_state)
+    system = EventSelectedSystem("corner", 3, 3, *functions)
+    Dh = corner_events_state(np.zeros(3), None)
+    before, after = (corner_flow(None, side * np.ones(3), None) for side in (-1.0, 1.0))
+    image, order = bouligand_derivative(lambda side: corner_flow(None, side, None), Dh, delta)
+    run = integrate(system, delta - before, 2.0, EssOptions(epsilon=0.2))
+    assert_allclose(run.final_state, image + after, atol=1e-9)
+    if len({round(c.time, 12) for c in run.crossings}) == 3:
+        assert tuple(c.guard for c in run.crossings) == order
