@@ -57,8 +57,8 @@ def augmented(system: System, columns: int, *, with_reset_jacobian: bool = False
     Derivatives of D_x F and Xi are found by ``saltation.derivatives``; the rest are the system's
     own. Where a reset lands behind another guard, Xi of the chain is not the product of those of
     the events (``saltation.chains``), and Y is not Phi V from there on. Where a jump of the input
-    puts a guard far below zero, Xi is D_x R, as in ``saltation.saltations``: the reset is not continuous
-    across that border, just behind the guard, and differences there are no derivative.
+    puts a guard far below zero, Xi is D_x R, as in ``saltation.saltations``: the reset is not
+    continuous across that border, just behind the guard, and differences there are no derivative.
 
     Args:
         system: the hybrid system.
