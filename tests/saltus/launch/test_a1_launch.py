@@ -5,6 +5,7 @@ import pty
 import socket
 from contextlib import closing
 
+import msgspec
 import numpy as np
 import pytest
 
@@ -26,12 +27,15 @@ from saltus.launch.hardware import (
     today,
     with_own_port,
 )
-from saltus.launch.launcher import launch
 from saltus.launch.outcome import robot_summary
 from saltus.launch.supervisor import Death, free_port, launched_kind
 from saltus.metrics.run import RunMetrics
 from studies.a1.faults import TABLE, row_of, trial_of
 from studies.a1.harmed import run_trial
+
+
+def last_json(capsys) -> dict:
+    return msgspec.json.decode(capsys.readouterr().out.strip().splitlines()[-1])
 
 
 @pytest.fixture(autouse=True)
@@ -284,13 +288,16 @@ def test_the_cause_of_a_run_is_who_died_and_else_what_the_bridge_says():
 
 
 @pytest.mark.quiet  # a busy machine may stop the robot
-def test_a_launch_over_udp_ends_off_and_leaves_a_recording(tmp_path):
+def test_a_launch_over_udp_ends_off_and_leaves_a_recording(tmp_path, capsys):
     quick = ["reference=stand", "emulator.events=[]", "hardware.motion.joint_speed=3",
              "hardware.motion.damping_s=0.2"]  # fmt: skip
-    record, late = tmp_path / "run", {"emulator": "tests.saltus.launch.late_emulator"}
-    outcome = launch(load_launch("a1-emulated", quick, duration=1.0), record, modules=late)
-    summary = outcome.summary
-    assert outcome.ok and summary["robot"]["ended_well"], summary["problems"]
+    sets = [argument for value in quick for argument in ("--set", value)]
+    record = tmp_path / "run"
+    code = saltus(
+        ["launch", "a1-emulated", "--duration", "1", "--json", "--record", str(record), *sets]
+    )
+    summary = last_json(capsys)
+    assert code == 0 and summary["robot"]["ended_well"], summary["problems"]
     assert summary["robot"]["state"] == "off"
     assert summary["robot"]["limits"] == "full" and not summary["robot"]["without_doctor"]
     assert summary["robot"]["frames"]["accepted"] > 500
