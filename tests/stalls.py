@@ -3,7 +3,8 @@
 The host of a virtual machine takes a core away now and then, for 100 ms say. No process of the
 stack can answer for that. So a test marked ``quiet`` or ``realtime`` that fails beside a stall is
 repeated, for a minute at most, and skipped where every attempt fails so. Without a stall it fails
-at once.
+at once. A host whose memory is slow for a while counts too: what was not used for 100 ms then takes
+ten times as long, a log line of the tracker 5 ms.
 
 ``python -m tests.stalls --seconds S`` takes each core away for 100 ms every 9 s.
 """
@@ -33,6 +34,7 @@ ATTEMPTS = 5
 PATIENCE_S = 60.0  # after which no attempt begins: some hosts are never calm
 LEAST_MS = 5.0  # of a stall that counts: two of them are the silence after which the watchdog damps
 SETTLE_S = 0.5  # after a failure: the stall of another core may not have ended; and to start
+COLD_MS = 0.25  # of processor time for `cold_ms`: 0.05 is usual
 NAMED = 3  # stalls of an attempt that are named, the longest ones
 PROPERTY = "stalls of the host"  # of a report
 HOLD_S, EVERY_S = 0.1, 9.0  # for how long the program takes a core, and how often
@@ -65,7 +67,10 @@ class HostWatch:
         self._begun_s, self._stolen_s = time.monotonic(), stolen_s()
 
     def stalls(self):
-        time.sleep(SETTLE_S)
+        slow_ms = cold_ms()
+        return self._stalls() + ([f"memory: {slow_ms:.2f} ms for cold code"] if slow_ms > COLD_MS else [])
+
+    def _stalls(self):
         noted = self._watch.stalls()
         if noted is None:
             stolen_ms = 1e3 * (stolen_s() - self._stolen_s)
@@ -78,6 +83,17 @@ class HostWatch:
     def close(self):
         self._watch.close()
         self._folder.cleanup()
+
+
+def cold_ms():
+    """Processor time of a little work after a sleep [ms], the median; SETTLE_S in all."""
+    times = []
+    for _ in range(5):
+        time.sleep(SETTLE_S / 5)
+        begin = time.thread_time()
+        sum(range(100))
+        times.append(1e3 * (time.thread_time() - begin))
+    return sorted(times)[2]
 
 
 WATCH = pytest.StashKey[Callable[[], Watch]]()  # made anew for each test; else a HostWatch
