@@ -68,7 +68,8 @@ class HostWatch:
 
     def stalls(self):
         slow_ms = cold_ms()
-        return self._stalls() + ([f"memory: {slow_ms:.2f} ms for cold code"] if slow_ms > COLD_MS else [])
+        slow = [f"memory: {slow_ms:.2f} ms for cold code"] if slow_ms > COLD_MS else []
+        return self._stalls() + slow
 
     def _stalls(self):
         noted = self._watch.stalls()
