@@ -73,7 +73,7 @@ def test_a_guard_behind_which_a_mode_is_entered_is_named():
     faults = sa.check_system(sa.System(modes, edges), {1: [HIGH], 2: [[-3.0, 0.0]]})
     assert any("down (1, 2) from" in fault and "on='edge'" in fault for fault in faults)
     assert any("guard of up (2, 1) is negative" in fault for fault in faults)
-    with pytest.raises(ValueError, match=r"hy\.Event"):
+    with pytest.raises(ValueError, match=r"sa\.Event"):
         sa.Transition.continuous(1, 1, height)
 
 
