@@ -199,6 +199,8 @@ class Bridge:
                 if self._arrival is not None:  # of the newest frame, which this one answers
                     self._latency_us.new.append(1e6 * (self._now() - self._arrival))
                     self._arrival = None
+            if watchdog is not None:  # here, so that a slow log line or key counts once, not twice
+                watchdog.beat(self._is_on)
             if self._on_sent is not None and sent is not None:
                 try:
                     self._on_sent(sent)
@@ -216,8 +218,8 @@ class Bridge:
         except Exception:
             self._fail()
             self._send(self._stop_frame)
-        if watchdog is not None:
-            watchdog.beat(self._is_on)
+            if watchdog is not None:
+                watchdog.beat(self._is_on)
 
     def end(self, cause: str = "") -> None:
         """Sit the robot down, if it is up, and finish; `cause` is what went wrong, if anything.

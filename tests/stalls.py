@@ -34,7 +34,7 @@ ATTEMPTS = 5
 PATIENCE_S = 60.0  # after which no attempt begins: some hosts are never calm
 LEAST_MS = 5.0  # of a stall that counts: two of them are the silence after which the watchdog damps
 SETTLE_S = 0.5  # after a failure: the stall of another core may not have ended; and to start
-COLD_MS = 0.25  # of processor time for `cold_ms`: 0.05 is usual
+COLD_MS = 0.12  # of processor time for `cold_ms`: 0.05 is usual
 NAMED = 3  # stalls of an attempt that are named, the longest ones
 PROPERTY = "stalls of the host"  # of a report
 HOLD_S, EVERY_S = 0.1, 9.0  # for how long the program takes a core, and how often
@@ -87,14 +87,14 @@ class HostWatch:
 
 
 def cold_ms():
-    """Processor time of a little work after a sleep [ms], the median; SETTLE_S in all."""
-    times = []
-    for _ in range(5):
-        time.sleep(SETTLE_S / 5)
+    """Processor time of a little work after a sleep [ms], on average; SETTLE_S in all."""
+    spent, times = 0.0, 8
+    for _ in range(times):
+        time.sleep(SETTLE_S / times)
         begin = time.thread_time()
         sum(range(100))
-        times.append(1e3 * (time.thread_time() - begin))
-    return sorted(times)[2]
+        spent += time.thread_time() - begin
+    return 1e3 * spent / times
 
 
 WATCH = pytest.StashKey[Callable[[], Watch]]()  # made anew for each test; else a HostWatch
