@@ -199,7 +199,7 @@ class Bridge:
                 if self._arrival is not None:  # of the newest frame, which this one answers
                     self._latency_us.new.append(1e6 * (self._now() - self._arrival))
                     self._arrival = None
-            if watchdog is not None:  # here, so that a slow log line or key counts once, not twice
+            if watchdog is not None:  # before what may be slow: status, log lines, keys
                 watchdog.beat(self._is_on)
             if self._on_sent is not None and sent is not None:
                 try:

@@ -3,8 +3,8 @@
 The host of a virtual machine takes a core away now and then, for 100 ms say. No process of the
 stack can answer for that. So a test marked ``quiet`` or ``realtime`` that fails beside a stall is
 repeated, for a minute at most, and skipped where every attempt fails so. Without a stall it fails
-at once. A host whose memory is slow for a while counts too: what was not used for 100 ms then takes
-ten times as long, a log line of the tracker 5 ms.
+at once. A host whose memory is slow for a while counts too: code that has not run for 100 ms then
+takes up to 200 times as long as when it has (a log line 5 ms for 0.025 ms).
 
 ``python -m tests.stalls --seconds S`` takes each core away for 100 ms every 9 s.
 """
@@ -34,7 +34,7 @@ ATTEMPTS = 5
 PATIENCE_S = 60.0  # after which no attempt begins: some hosts are never calm
 LEAST_MS = 5.0  # of a stall that counts: two of them are the silence after which the watchdog damps
 SETTLE_S = 0.5  # after a failure: the stall of another core may not have ended; and to start
-COLD_MS = 0.12  # of processor time for `cold_ms`: 0.05 is usual
+COLD_MS = 0.12  # from which `cold_ms` tells slow memory; 0.2 to 0.5 on a host where log lines took 5
 NAMED = 3  # stalls of an attempt that are named, the longest ones
 PROPERTY = "stalls of the host"  # of a report
 HOLD_S, EVERY_S = 0.1, 9.0  # for how long the program takes a core, and how often
