@@ -1,7 +1,7 @@
 """Log lines that a thread writes: a real-time loop that logs does not wait for a disk."""
 
-import copy
 import logging
+import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from logging.handlers import QueueHandler, QueueListener
@@ -11,6 +11,9 @@ from threading import Thread
 from runtime.exit import LAST_S
 
 MOST = 10_000  # lines that may wait for the disk: ten seconds of one in every tick
+SWITCH_S = 1e-4  # for which the thread may keep Python's lock while the loop wants it
+# What the lines do not say, and a record need not find out: it is the larger part of its cost.
+UNUSED = ("logThreads", "logProcesses", "logMultiprocessing", "logAsyncioTasks", "_srcfile")
 
 
 class _Handover(QueueHandler):
@@ -27,11 +30,10 @@ class _Handover(QueueHandler):
         self.lost = 0
 
     def prepare(self, record: logging.LogRecord) -> logging.LogRecord:
-        """A copy with its message made, because arguments may change.
+        """The record with its message made, because arguments may change.
 
         A traceback is left to the thread: to make it, source files are read.
         """
-        record = copy.copy(record)
         record.msg, record.args = record.getMessage(), None
         return record
 
@@ -55,19 +57,25 @@ def log_in_background() -> Iterator[None]:
 
     Enter it after the process took its real-time priority and its cores: the thread inherits both.
     A less urgent one could be put aside while it holds Python's lock, for which the loop then
-    waits. Lines are lost only where `MOST` wait; how many is the last line then.
+    waits. Lines are lost only where `MOST` wait; how many is the last line then. A line costs the
+    loop little, also where its code has not run for seconds: it says neither file nor thread.
     """
     root = logging.getLogger()
     writers, handover = root.handlers[:], _Handover()
     thread = QueueListener(handover.records, *writers, respect_handler_level=True)
+    before = {name: getattr(logging, name, None) for name in UNUSED}, sys.getswitchinterval()
     thread.start()
     root.handlers[:] = [handover]
+    vars(logging).update(dict.fromkeys(UNUSED))
+    sys.setswitchinterval(SWITCH_S)
     logging.captureWarnings(True)
     try:
         yield
     finally:
         logging.captureWarnings(False)
         root.handlers[:] = writers
+        vars(logging).update(before[0])
+        sys.setswitchinterval(before[1])
         end = Thread(target=thread.stop, daemon=True)
         end.start()
         end.join(LAST_S)
