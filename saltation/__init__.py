@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from saltation.batch import Batch, simulate_batch
+    from saltation.compilation import compile_kernels
     from saltation.events import Event, EventRecord, Step
     from saltation.filters.bank import BankOptions, SaltedBank
     from saltation.filters.model import FilterModel, Measurement, ProcessNoise
@@ -45,6 +46,7 @@ if TYPE_CHECKING:
 __version__ = "0.1.0"
 _MODULES = {
     "saltation.batch": ("Batch", "simulate_batch"),
+    "saltation.compilation": ("compile_kernels",),
     "saltation.events": ("Event", "EventRecord", "Step"),
     "saltation.filters.bank": ("BankOptions", "SaltedBank"),
     "saltation.filters.model": ("FilterModel", "Measurement", "ProcessNoise"),

@@ -22,8 +22,7 @@ from saltation.compiled.limits import (
     Limits,
 )
 from saltation.compiled.step import EDGE, TIME, Log, course_from, proceed
-from saltation.compiled.system import native_tables
-from saltation.compiled.tables import TableSet
+from saltation.compiled.system import TableSet, native_tables
 from saltation.held_inputs import held_input
 from saltation.kernels import unlocked_kernel
 from saltation.options import SimulationOptions

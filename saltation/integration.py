@@ -8,8 +8,7 @@ import numpy as np
 
 from saltation.compiled.limits import RESOLUTION, Limits
 from saltation.compiled.piece import flow_for, jacobians
-from saltation.compiled.system import callback_tables
-from saltation.compiled.tables import TableSet
+from saltation.compiled.system import TableSet, callback_tables
 from saltation.options import SimulationOptions
 from saltation.systems import Array, Mode, System
 
@@ -40,7 +39,7 @@ def flow_state(
     """
     tables, limits = _alone(mode), Limits.of(options or SimulationOptions())
     u, spacing = u[: mode.input_dim], np.inf if resolved else abs(duration) / RESOLUTION
-    end = flow_for(tables.tables, 0, float(t), x, u, float(duration), spacing, limits)
+    end = tables.call(flow_for, 0, float(t), x, u, float(duration), spacing, limits)
     tables.callbacks.raise_errors()
     return end
 
@@ -62,7 +61,9 @@ def flow_jacobians(
     tables, limits = _alone(mode), Limits.of(options or SimulationOptions())
     u = u[: mode.input_dim]  # an input is as wide as that of the mode that takes most
     spacing = np.inf if resolved else abs(duration) / RESOLUTION
-    A, B = jacobians(tables.derivative_tables, 0, float(t), x, u, float(duration), spacing, limits)
+    A, B = tables.call(
+        jacobians, 0, float(t), x, u, float(duration), spacing, limits, derivatives=True
+    )
     tables.callbacks.raise_errors()
     return A, B
 

@@ -14,6 +14,7 @@ from numpy.typing import ArrayLike
 
 from saltation import failure
 from saltation.compiled.callbacks import DimensionError
+from saltation.compiled.first_use import uses_python
 from saltation.compiled.limits import FULL, OK, RESOLUTION, STATUSES, STOPPED, Limits
 from saltation.compiled.step import (
     CROWD,
@@ -27,8 +28,7 @@ from saltation.compiled.step import (
     course_from,
     proceed,
 )
-from saltation.compiled.system import callback_tables, native_tables
-from saltation.compiled.tables import TableSet
+from saltation.compiled.system import TableSet, callback_tables, native_tables, sizes_of
 from saltation.events import Event, EventRecord, Status, Step
 from saltation.held_inputs import Inputs, held_input, held_inputs
 from saltation.options import SimulationOptions
@@ -171,6 +171,8 @@ def _growing(system: System, start: Start, inputs: Inputs) -> Iterator[tuple[flo
 
 def tables_of(system: System) -> TableSet:
     """Tables for one simulation: compiled where all functions are numba's, else callbacks."""
+    if uses_python(proceed, sizes_of(system)):
+        return callback_tables(system)
     functions = [mode.flow for mode in system.modes.values()]
     functions += [f for edge in system.transitions for f in (edge.guard, edge.reset)]
     if all(hasattr(function, "py_func") for function in functions):
@@ -201,7 +203,7 @@ class _Simulation:
         padded = np.zeros(system.state_dim)
         padded[:n] = state
         index = self._numbers.index(mode)
-        self._course = course_from(self._tables.tables, index, float(t), padded, 0.0)
+        self._course = self._tables.call(course_from, index, float(t), padded, 0.0)
         self._log = Log.empty(ROWS, system.state_dim, steps)
         self._parts: list[Record] = []
         self._knot = -1
@@ -227,9 +229,10 @@ class _Simulation:
         if not whole:
             counts[STEPS], counts[CROWD], spacing = 0, 0, np.inf
         while code in (FULL, STOPPED):
-            code = proceed(
-                self._tables.tables, self._course, end, u, self._knot, spacing, self._stop,
-                self._limits, self._log,
+            self._tables = tables_of(self._system)
+            code = self._tables.call(
+                proceed, self._course, end, u, self._knot, spacing, self._stop, self._limits,
+                self._log,
             )  # fmt: skip
             stopped = code == STOPPED and self._stops(u)
             self._empty()

@@ -12,6 +12,7 @@ from concurrent.futures import ThreadPoolExecutor
 import numpy as np
 
 import saltus as saltus  # before numba compiles: it says where compiled code is kept
+from saltation.compiled.first_use import compiling
 from saltus.configuration.launch import load_launch
 from saltus.launch.warmup import ensure_compiled
 
@@ -88,7 +89,8 @@ PARTS = {
 def main(arguments):
     """Compile one part, or all parts: those of all launches, the rest beside them."""
     if arguments:
-        PARTS[arguments[0]]()
+        with compiling():
+            PARTS[arguments[0]]()
         return 0
     with ThreadPoolExecutor(1) as beside:
         library = beside.submit(_compile_library)

@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 from numba import float64, int64, types
 
+from saltation.compiled import first_use
 from saltation.systems import Array
 
 SIGNATURE = float64(int64, float64)
@@ -51,8 +52,9 @@ class Callbacks(types.WrapperAddressProtocol):
         return SIGNATURE
 
     def __call__(self, number: int, t: float) -> float:
-        """What kernels call; from Python it is the same."""
-        return self._evaluate(number, t)
+        """What kernels call; kernels that run as Python divide it by zero as compiled ones do."""
+        first_use.calls += 1
+        return np.float64(self._evaluate(number, t))
 
     def add(
         self, function: Callable, n: int, shape: tuple[int, ...], name: str, step: bool = False

@@ -134,7 +134,8 @@ def rate(s, mode, t, y, u):
     Of a ``CompiledSystem`` for states (n,), of ``CompiledDerivatives`` for (n + n (n + m),): the
     state, and the rows of its derivatives by state and input, (3.1).
     """
-    raise NotImplementedError("rate is for kernels")
+    of = _disturbed_flow if isinstance(s, CompiledSystem) else _variational
+    return of(s, mode, t, y, u)
 
 
 @kernel

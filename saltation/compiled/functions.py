@@ -6,6 +6,7 @@ Tables are padded to powers of two, which keeps the number of kernel variants sm
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from functools import cache
 from typing import Any
 
 import numpy as np
@@ -57,15 +58,18 @@ class FunctionTable:
 
 def vector_table(functions: Sequence[Callable]) -> tuple[Any, ...]:
     """Functions (t, x, u) -> array compiled in a table of their own; raises what numba raises."""
-    return _padded([_function(function, VECTOR_FUNCTION) for function in functions], unchanged)
+    compiled = [_function(function, VECTOR_FUNCTION) for function in functions]
+    return _padded(compiled, _compiled(unchanged))
 
 
 def _padded(entries: Sequence[Any], filler: Callable) -> tuple[Any, ...]:
     """Functions of one signature, padded to 4, 8, 16, ... with another that has it too."""
-    size = 4
-    while size < len(entries):
-        size *= 2
-    return tuple(entries) + (filler,) * (size - len(entries))
+    return tuple(entries) + (filler,) * (padded(len(entries)) - len(entries))
+
+
+def padded(count: int) -> int:
+    """Length of a table of so many functions."""
+    return max(4, 1 << (count - 1).bit_length())
 
 
 def _function(function: Callable, signature: Any) -> Any:
@@ -118,31 +122,48 @@ def _converted(function: Callable, kind: Any, step: bool) -> Callable:
     return lambda t, x, u: copied(function(t, x, u))
 
 
-@njit(SCALAR_FUNCTION, cache=True, error_model="numpy")
 def never(t, x, u):
     """A guard that is never met."""
     return 1.0
 
 
-@njit(VECTOR_FUNCTION, cache=True, error_model="numpy")
 def unchanged(t, x, u):
     """The state as it is."""
     return x.copy()
 
 
-@njit(MATRIX_FUNCTION, cache=True, error_model="numpy")
 def zero_matrix(t, x, u):
     """Zeros (n, n)."""
     return np.zeros((len(x), len(x)))
 
 
-@njit(MAP_FUNCTION, cache=True, error_model="numpy")
 def still(t, x, u, h):
     """The state after any time."""
     return x.copy()
 
 
-@njit(SOLUTION, cache=True, error_model="numpy")
 def identity(t, x, u, h):
     """Derivatives of ``still``."""
     return np.eye(len(x)), np.zeros((len(x), len(u)))
+
+
+FILLERS = {
+    never: SCALAR_FUNCTION, unchanged: VECTOR_FUNCTION, zero_matrix: MATRIX_FUNCTION,
+    still: MAP_FUNCTION, identity: SOLUTION,
+}  # fmt: skip
+
+
+@cache
+def _compiled(filler: Callable) -> Any:
+    """A filler as compiled kernels take it."""
+    return njit(FILLERS[filler], cache=True, error_model="numpy")(filler)
+
+
+def with_compiled_fillers(tables: Any) -> Any:
+    """Tables, a named tuple, as compiled kernels take them."""
+    made = {
+        name: tuple(_compiled(each) if each in FILLERS else each for each in functions)
+        for name, functions in tables._asdict().items()
+        if isinstance(functions, tuple) and callable(functions[0])
+    }
+    return tables._replace(**made)

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import partial
+from functools import cached_property, partial
+from typing import Any
 
 import numpy as np
 
 from saltation.compiled.callbacks import Callbacks, call_shape
+from saltation.compiled.first_use import Sizes, call
 from saltation.compiled.functions import (
     MAP_FUNCTION,
     MATRIX_FUNCTION,
@@ -17,8 +19,10 @@ from saltation.compiled.functions import (
     FunctionTable,
     identity,
     never,
+    padded,
     still,
     unchanged,
+    with_compiled_fillers,
     zero_matrix,
 )
 from saltation.compiled.native import example, global_values, same_values
@@ -26,10 +30,44 @@ from saltation.compiled.tables import (
     ABSENT,
     CompiledDerivatives,
     CompiledSystem,
-    TableSet,
+    DerivativeTables,
+    SystemTables,
     by_reference,
 )
 from saltation.systems import Derivative, Mode, System, Transition
+
+
+class TableSet:
+    """Tables of a system, and why functions are callbacks where they do not compile."""
+
+    def __init__(
+        self, system: CompiledSystem, derivatives: CompiledDerivatives, callbacks: Callbacks,
+        reason: str,
+    ) -> None:  # fmt: skip
+        """``reason`` is "" where all functions are compiled."""
+        self.system, self.derivatives = system, derivatives
+        self.callbacks, self.reason = callbacks, reason
+
+    @cached_property
+    def references(self) -> tuple[SystemTables, DerivativeTables]:
+        """System and derivatives as compiled kernels take them."""
+        system, slopes = with_compiled_fillers(self.system), self.derivatives
+        return by_reference(system, with_compiled_fillers(slopes._replace(system=system)))
+
+    @property
+    def tables(self) -> SystemTables:
+        """The system as compiled kernels take it."""
+        return self.references[0]
+
+    @property
+    def sizes(self) -> Sizes:
+        """How many modes and transitions there is room for."""
+        return "simulation", len(self.system.flows), len(self.system.guards)
+
+    def call(self, kernel: Any, *arguments: Any, derivatives: bool = False) -> Any:
+        """Result of a kernel of the system, or of its derivatives, compiled or as Python."""
+        python = self.derivatives if derivatives else self.system
+        return call(kernel, self.sizes, python, lambda: self.references[derivatives], *arguments)
 
 
 def native_tables(system: System) -> TableSet:
@@ -44,6 +82,11 @@ def native_tables(system: System) -> TableSet:
         known = _Builder(system, True).tables(), values
         object.__setattr__(system, "_native_tables", known)
     return known[0]
+
+
+def sizes_of(system: System) -> Sizes:
+    """How many modes and transitions the system's tables have room for."""
+    return "simulation", padded(len(system.modes)), padded(len(system.transitions))
 
 
 def callback_tables(system: System) -> TableSet:
@@ -97,9 +140,7 @@ class _Builder:
             np.array([each.slots for each in (self._by_state, self._by_input, self._slopes)]),
             np.array([mode.input_dim for mode in self._system.modes.values()]),
         )
-        tables, derivative_tables = by_reference(system, derivatives)
-        reason = "; ".join(self._reasons)
-        return TableSet(system, derivatives, tables, derivative_tables, self._calls, reason)
+        return TableSet(system, derivatives, self._calls, "; ".join(self._reasons))
 
     def _add(
         self, table: FunctionTable, function: Callable, n: int, shape: tuple[int, ...], name: str

@@ -116,14 +116,3 @@ def by_reference(s, d):
         system, d.flow_states, d.flow_inputs, d.solution_slopes, d.slots, d.inputs
     )
     return system, slopes
-
-
-class TableSet(NamedTuple):
-    """Tables of a system, and why functions are callbacks where they do not compile."""
-
-    system: CompiledSystem
-    derivatives: CompiledDerivatives
-    tables: SystemTables  # the same for kernels
-    derivative_tables: DerivativeTables
-    callbacks: Callbacks
-    reason: str  # "" where all functions are compiled

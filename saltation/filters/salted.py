@@ -94,9 +94,9 @@ class SaltedKalmanFilter(HybridFilter):
             return self._flag("simulation_failed", f"duration {duration} s: give a finite one")
         u, message = self._input(u)
         if self._at_start:
-            self._update(kalman.force(self._tables.tables, self._g, u, -1), u)
+            self._update(self._tables.call(kalman.force, self._g, u, -1), u)
         self._at_start, end = False, self._g.t + float(duration)
-        return self._update(kalman.predict(self._tables.tables, self._g, u, end, True), u, message)
+        return self._update(self._tables.call(kalman.predict, self._g, u, end, True), u, message)
 
     def correct(self, u: Array, y: Array) -> Belief:
         """Lines 13-20 of Algorithm 1, (4.9)-(4.11) and (4.17), (4.18): with a measurement y (p,).
@@ -108,7 +108,7 @@ class SaltedKalmanFilter(HybridFilter):
         if y.ndim != 1:
             return self._flag(*status_of(WRONG_SIZE))
         u, message = self._input(u)
-        result, innovation = kalman.correct(self._tables.tables, self._g, u, y)
+        result, innovation = self._tables.call(kalman.correct, self._g, u, y)
         self._at_start = False
         if np.isfinite(innovation.squared):
             self._innovation = innovation
@@ -130,7 +130,7 @@ class SaltedKalmanFilter(HybridFilter):
             )
         u, message = self._input(u)
         e = self.model.system.transitions.index(transition)
-        result = kalman.force(self._tables.tables, self._g, u, e)
+        result = self._tables.call(kalman.force, self._g, u, e)
         self._split = -np.inf  # all of it has crossed
         return self._update(result, u, message)
 
@@ -152,7 +152,7 @@ class SaltedKalmanFilter(HybridFilter):
     def _inconsistency(self, result: Result, u: Array) -> str:
         """Why the covariance is not to be relied on; "" where it is."""
         self._split = max(self._split, result.split)
-        if self._split >= self._g.t or kalman.is_split(self._tables.tables, self._g, u):
+        if self._split >= self._g.t or self._tables.call(kalman.is_split, self._g, u):
             return (
                 "a guard splits the Gaussian: part of it has crossed, and part has not, which"
                 " one covariance does not describe; use SaltedBank or ParticleFilter"

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import partial
+from functools import cached_property, partial
+from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -12,17 +13,19 @@ from numba.experimental import structref
 from numpy.typing import NDArray
 
 from saltation.compiled.callbacks import Callbacks
+from saltation.compiled.first_use import call
 from saltation.compiled.functions import (
     MATRIX_FUNCTION,
     VECTOR_FUNCTION,
     FunctionTable,
     unchanged,
+    with_compiled_fillers,
     zero_matrix,
 )
 from saltation.compiled.limits import Limits
 from saltation.compiled.native import check_shape, example, global_values, same_values
-from saltation.compiled.system import callback_tables, native_tables
-from saltation.compiled.tables import ABSENT, TableSet, TablesType, by_reference
+from saltation.compiled.system import TableSet, callback_tables, native_tables
+from saltation.compiled.tables import ABSENT, TablesType
 from saltation.filters.manifolds import retraction_slope, tangent_part
 from saltation.filters.model import FilterModel, covariance_root
 from saltation.systems import Array, Derivative, Transition, VectorFunction
@@ -97,19 +100,25 @@ def _by_reference(system, derivatives, f):
     )  # fmt: skip
 
 
-class ModelTables(NamedTuple):
+class ModelTables:
     """A model as kernels take it."""
 
-    base: TableSet  # its system
-    own: FilterTables
-    tables: KernelTables
+    def __init__(self, base: TableSet, own: FilterTables) -> None:
+        """The tables of its system, and what the model adds."""
+        self.base, self.own = base, own
 
-    @staticmethod
-    def of(base: TableSet, own: FilterTables) -> ModelTables:
-        """The tables, by reference too."""
-        tables = _by_reference(base.tables, base.derivative_tables, own)
-        tables.owner = base, own  # of callbacks: numba does not keep Python's objects
-        return ModelTables(base, own, tables)
+    @cached_property
+    def tables(self) -> KernelTables:
+        """As compiled kernels take them."""
+        tables = _by_reference(*self.base.references, with_compiled_fillers(self.own))
+        tables.owner = self.base, self.own  # of callbacks: numba does not keep Python's objects
+        return tables
+
+    def call(self, kernel: Any, *arguments: Any) -> Any:
+        """Result of a kernel of one filter, compiled or as Python."""
+        base, own = self.base, self.own._asdict()
+        python = SimpleNamespace(system=base.system, derivatives=base.derivatives, **own)
+        return call(kernel, ("filter", *base.sizes[1:]), python, lambda: self.tables, *arguments)
 
     @property
     def in_threads(self) -> bool:
@@ -128,9 +137,8 @@ class ModelTables(NamedTuple):
         """Tables whose flows have a disturbance, which nobody else writes on."""
         system = self.base.system
         system = system._replace(disturbance=np.zeros_like(system.disturbance), disturbed=True)
-        tables, derivative_tables = by_reference(system, self.base.derivatives)
-        base = self.base._replace(tables=tables, derivative_tables=derivative_tables)
-        return ModelTables.of(base, self.own).tables
+        base = TableSet(system, self.base.derivatives, self.base.callbacks, self.base.reason)
+        return ModelTables(base, self.own).tables
 
 
 def model_tables(
@@ -159,7 +167,7 @@ def model_tables(
     entry = cache.get(native_code)
     if entry is None or entry[0] is not base or not same_values(entry[1], values):
         own = _Builder(model, native_code).tables()
-        both = [ModelTables.of(base, own._replace(salted=each)) for each in (False, True)]
+        both = [ModelTables(base, own._replace(salted=each)) for each in (False, True)]
         entry = cache[native_code] = base, values, both
     return entry[2][salted]
 

@@ -34,8 +34,8 @@ def describe(
         if abs(knots - round(knots)) < _ON_KNOT:
             return (
                 f"{event.transition.label} at {event.time:.6g} s falls on knot {round(knots)},"
-                " where the cost has a kink: start from other inputs, or make them states, with"
-                " a cost on their rate"
+                " where the cost has a kink: go on from it with event_at='end', start from other"
+                " inputs, or make them states, with a cost on their rate"
             )
     if events and event_at != "exact":
         return (

@@ -76,7 +76,7 @@ class EventRollout:
         times, durations = self._timestep * np.arange(N), np.full(N, self._timestep)
         states, inputs = contiguous(trajectory.states), contiguous(trajectory.inputs)
         arrays = (modes, times, states, inputs, durations)
-        jacobians_all(self._tables.derivative_tables, *arrays, self._limits, A, B)
+        jacobians_all(self._tables.references[1], *arrays, self._limits, A, B)
         self._tables.callbacks.raise_errors()
         return A, B
 

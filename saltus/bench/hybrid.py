@@ -19,6 +19,7 @@ import numpy as np
 from scipy.integrate import solve_ivp
 
 from saltation.batch import simulate_batch
+from saltation.compilation import compile_kernels
 from saltation.compiled.system import native_tables
 from saltation.examples.bouncing_ball import FALLING, GRAVITY, RESTITUTION, bouncing_ball
 from saltation.options import SimulationOptions
@@ -52,6 +53,7 @@ def run(rounds: int = ROUNDS, balls: int = 2000) -> BenchResult:
         BadRequest: the ball does not compile, or ends differ by more than AGREE.
     """
     say("preparing (compiles on the first run)")
+    compile_kernels()
     if native_tables(ball()).reason:
         raise BadRequest(f"the ball does not compile: {native_tables(ball()).reason}")
     states, few = falling_balls(balls, SEED), max(1, balls // 100)

@@ -1,0 +1,111 @@
+"""First calls run kernels as Python: that takes milliseconds, and to compile them half a minute.
+
+Kernels are written in what Python and numba both run, with the same operations in the same order,
+so both give the same numbers. A process runs them as Python until they have called functions of
+systems ``PATIENCE`` times, and compiled from then on. Where a computer has not compiled them yet,
+another process does so meanwhile, and numba keeps the result.
+"""
+
+from __future__ import annotations
+
+import logging
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from types import FunctionType
+from typing import Any, Literal
+
+import numpy as np
+from numba.core.dispatcher import Dispatcher
+
+LOG = logging.getLogger("saltation")
+PATIENCE = 50_000  # calls of functions, which take a second with the kernels around them
+CALLS_LEAST = 100  # what a kernel counts as, where functions are compiled and nobody counts them
+_COMPILE = "import sys; sys.path[:] = {}; from saltation import compile_kernels as c; c(*{})"
+Part = Literal["simulation", "filter"]
+Sizes = tuple[Part, int, int]  # whose kernels, and for how many modes and transitions at most
+
+calls = 0  # of systems' functions, by Python
+_forced = False
+_twins: dict[Callable, Callable] = {}  # kernels as Python
+_compilers: dict[Sizes, subprocess.Popen] = {}
+_compiled: set[tuple[Any, Sizes]] = set()  # kernels that this process uses compiled
+
+
+@contextmanager
+def compiling() -> Iterator[None]:
+    """Compile all kernels that are called within, and go on with them."""
+    global _forced
+    _forced = True
+    try:
+        yield
+    finally:
+        _forced = False
+
+
+def uses_python(kernel: Any, sizes: Sizes) -> bool:
+    """Whether to run a kernel as Python, for tables of some sizes."""
+    if (kernel, sizes) in _compiled:
+        return False
+    if not _forced:
+        if calls < PATIENCE:
+            return True
+        if sizes not in _compilers and not _is_kept(kernel, sizes):
+            LOG.warning(
+                "saltation compiles the kernels of a %s in the background, once on this computer:"
+                " half a minute, in which they are slower", sizes[0],
+            )  # fmt: skip
+            _compilers[sizes] = subprocess.Popen(
+                [sys.executable, "-P", "-c", _COMPILE.format(sys.path, sizes)],
+                stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
+            )  # fmt: skip
+        if sizes in _compilers and _compilers[sizes].poll() is None:
+            return True
+    _compiled.add((kernel, sizes))  # one that could not be kept is compiled here
+    return False
+
+
+def call(
+    kernel: Any, sizes: Sizes, python: Any, compiled: Callable[[], Any], *arguments: Any
+) -> Any:  # fmt: skip
+    """Result of a kernel, of tables as Python or as compiled kernels take them."""
+    global calls
+    if not uses_python(kernel, sizes):
+        return kernel(compiled(), *arguments)
+    calls += CALLS_LEAST
+    with np.errstate(all="ignore"):
+        numbers = (np.float64(each) if type(each) is float else each for each in arguments)
+        return as_python(kernel)(python, *numbers)
+
+
+def as_python(kernel: Callable) -> Callable:
+    """A kernel as a function of Python, which calls the kernels below it as Python too."""
+    if kernel in _twins:
+        return _twins[kernel]
+    python = getattr(kernel, "py_func", kernel)
+    names = dict(python.__globals__)
+    twin = FunctionType(python.__code__, names, python.__name__, python.__defaults__)
+    _twins[kernel] = twin
+    for name in python.__code__.co_names:
+        value = names.get(name)
+        ours = isinstance(value, FunctionType) and value.__module__.startswith("saltation.")
+        if isinstance(value, Dispatcher) or ours:
+            names[name] = as_python(value)
+    return twin
+
+
+def _is_kept(kernel: Any, sizes: Sizes) -> bool:
+    """Whether numba keeps the kernel's machine code, for tables of these sizes."""
+    try:
+        kept = kernel._cache._cache_file._load_index()  # numba has no other way to ask
+    except (AttributeError, OSError):
+        return False
+    return any(_sizes(signature[0]) == sizes[1:] for signature, *_ in kept)
+
+
+def _sizes(tables: Any) -> tuple[int, int] | None:
+    """Sizes of tables by their numba type."""
+    fields = getattr(tables, "field_dict", {})
+    system = fields["system"].field_dict if "system" in fields else fields
+    return (len(system["flows"]), len(system["guards"])) if "flows" in system else None

@@ -1,0 +1,135 @@
+"""Kernels as Python, in first calls: the same numbers bit for bit, and nothing compiled."""
+
+import os
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+
+from saltation.compilation import compile_kernels
+from saltation.compiled import first_use
+from saltation.examples.bouncing_ball import FALLING, bouncing_ball
+from saltation.filters.model import FilterModel, Measurement, ProcessNoise
+from saltation.filters.salted import SaltedKalmanFilter
+from saltation.simulation import simulate
+from studies.numerics.scipy import simulate_ours
+from studies.numerics.scipy_problems import draw
+from tests.saltation.compiled_functions import without_closed_forms
+
+START = [1.0, 0.0]
+FIRST = """
+from numba.core import event
+compiled = []
+class Compilations(event.Listener):
+    def on_start(self, e): compiled.append(e)
+    def on_end(self, e): pass
+event.register("numba:compile", Compilations())
+import numpy as np
+import saltation as sa
+ball = sa.System(
+    {1: sa.Mode("flight", 2, 1, lambda t, x, u: np.array([x[1], u[0] - 9.8]))},
+    [sa.Transition(1, 1, lambda t, x, u: x[0], lambda t, x, u: np.array([x[0], -0.75 * x[1]]))],
+)
+run = sa.simulate(ball, 1, [1.0, 0.0], 1.5)
+print(len(run.events), run.at(0.3)[1].shape, run.derivatives.state.shape, len(compiled))
+"""
+
+
+@pytest.fixture(autouse=True)
+def way(request, monkeypatch):
+    """Run kernels as Python, or compiled."""
+
+    def choose(compiled):
+        monkeypatch.setattr(first_use, "_compiled", set())
+        monkeypatch.setattr(first_use, "calls", 0)
+        monkeypatch.setattr(first_use, "_forced", compiled)
+
+    return choose
+
+
+def both(way, act):
+    """Results as Python and compiled."""
+    results = []
+    for compiled in (False, True):
+        way(compiled)
+        results.append(act())
+    return results
+
+
+def same(one, other):
+    """Whether two results are equal to the last bit, NaN too."""
+    if isinstance(one, tuple):
+        return len(one) == len(other) and all(map(same, one, other))
+    return np.array_equal(one, other, equal_nan=np.asarray(one).dtype.kind == "f")
+
+
+@pytest.mark.parametrize("trial", range(40))
+def test_random_systems_run_as_they_do_compiled(way, trial):
+    assert same(*both(way, lambda: tuple(simulate_ours(draw(7, trial)))))
+
+
+def test_derivatives_are_those_of_compiled_kernels(way):
+    for system in (bouncing_ball(), without_closed_forms(bouncing_ball())):
+
+        def act(system=system):
+            run = simulate(system, FALLING, START, 1.5, [0.1])
+            return run.derivatives.state, run.derivatives.inputs, run.t, run.y
+
+        assert same(*both(way, act))
+
+
+def test_a_filter_is_that_of_compiled_kernels(way):
+    system = bouncing_ball()
+    model = FilterModel(
+        system, dict.fromkeys(system.modes, ProcessNoise(1e-4 * np.eye(2))),
+        dict.fromkeys(system.modes, Measurement(lambda t, x, u: x[:1], 1e-2 * np.eye(1))),
+    )  # fmt: skip
+
+    def act():
+        believer = SaltedKalmanFilter(model, FALLING, np.array(START), 1e-2 * np.eye(2))
+        steps = (believer.step(np.zeros(1), np.array([y]), 0.1) for y in np.cos(np.arange(12)) ** 2)
+        return tuple((b.mode, b.mean, b.Sigma, b.status) for b in steps)
+
+    assert same(*both(way, act))
+
+
+def test_first_calls_compile_nothing(tmp_path):
+    done = subprocess.run(
+        [sys.executable, "-c", FIRST], capture_output=True, text=True,
+        env=os.environ | {"NUMBA_CACHE_DIR": str(tmp_path)},
+    )  # fmt: skip
+    assert done.stdout.split() == ["2", "(2,)", "(2,", "2)", "0"], done.stderr
+
+
+def test_what_takes_long_is_compiled_meanwhile_by_another_process(way, monkeypatch, caplog):
+    started, status = [], [None]
+
+    class Compiler:
+        def __init__(self, command, **options):
+            started.append(command)
+
+        def poll(self):
+            return status[0]
+
+    monkeypatch.setattr(first_use.subprocess, "Popen", Compiler)
+    monkeypatch.setattr(first_use, "_compilers", {})
+    monkeypatch.setattr(first_use, "_is_kept", lambda kernel, sizes: False)
+    monkeypatch.setattr(first_use, "PATIENCE", 100)
+    way(compiled=False)
+    for _ in range(3):
+        run = simulate(bouncing_ball(), FALLING, START, 1.5)
+    assert len(started) == len(caplog.messages) == 1 and not first_use._compiled
+    status[0] = 0
+    assert np.array_equal(simulate(bouncing_ball(), FALLING, START, 1.5).y, run.y)
+    assert first_use._compiled
+
+
+def test_compile_kernels_leaves_nothing_to_python(way):
+    way(compiled=False)
+    for part in ("simulation", "filter"):
+        compile_kernels(part)
+    assert not first_use._forced
+    before = first_use.calls
+    assert simulate(bouncing_ball(), FALLING, START, 1.5).derivatives.state.shape == (2, 2)
+    assert first_use.calls == before
