@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 from numba.extending import overload
 
+from saltation.compiled.first_use import as_python
 from saltation.compiled.tables import (
     ABSENT,
     CompiledDerivatives,
@@ -18,6 +20,7 @@ from saltation.kernels import inlined_kernel, kernel
 
 FLOW, GUARD, RESET, SOLUTION = range(4)  # rows of ``CompiledSystem.slots``
 STATE, INPUT, SLOPES = range(3)  # rows of ``CompiledDerivatives.slots``
+RATES: dict[type, Callable] = {}  # of other modules' tables, where kernels run as Python
 STEP = np.finfo(np.float64).eps ** (1 / 3)  # of a central difference
 
 
@@ -134,8 +137,11 @@ def rate(s, mode, t, y, u):
     Of a ``CompiledSystem`` for states (n,), of ``CompiledDerivatives`` for (n + n (n + m),): the
     state, and the rows of its derivatives by state and input, (3.1).
     """
-    of = _disturbed_flow if isinstance(s, CompiledSystem) else _variational
-    return of(s, mode, t, y, u)
+    if isinstance(s, CompiledSystem):
+        return _disturbed_flow(s, mode, t, y, u)
+    if isinstance(s, CompiledDerivatives):
+        return _variational(s, mode, t, y, u)
+    return as_python(RATES[type(s)])(s, mode, t, y, u)
 
 
 @kernel

@@ -100,6 +100,10 @@ def _by_reference(system, derivatives, f):
     )  # fmt: skip
 
 
+class PythonTables(SimpleNamespace):
+    """System, derivatives and ``FilterTables`` for kernels that run as Python."""
+
+
 class ModelTables:
     """A model as kernels take it."""
 
@@ -117,7 +121,7 @@ class ModelTables:
     def call(self, kernel: Any, *arguments: Any) -> Any:
         """Result of a kernel of one filter, compiled or as Python."""
         base, own = self.base, self.own._asdict()
-        python = SimpleNamespace(system=base.system, derivatives=base.derivatives, **own)
+        python = PythonTables(system=base.system, derivatives=base.derivatives, **own)
         return call(kernel, ("filter", *base.sizes[1:]), python, lambda: self.tables, *arguments)
 
     @property

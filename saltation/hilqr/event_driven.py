@@ -51,7 +51,7 @@ class EventDrivenModel:
         timestep: float,
         cost: Cost,
         options: SimulationOptions | None = None,
-        event_at: Placement = "exact",
+        event_at: Placement = "end",
         transition_cost: TransitionCost | None = None,
     ) -> None:
         """Bind a system that starts in ``initial_mode`` at time zero; ``timestep`` in [s].

@@ -79,10 +79,11 @@ def test_derivatives_are_those_of_compiled_kernels(way):
         assert same(*both(way, act))
 
 
-def test_a_filter_is_that_of_compiled_kernels(way):
+@pytest.mark.parametrize("power", [0, 1, 2])
+def test_a_filter_is_that_of_compiled_kernels(way, power):
     system = bouncing_ball()
     model = FilterModel(
-        system, dict.fromkeys(system.modes, ProcessNoise(1e-4 * np.eye(2))),
+        system, dict.fromkeys(system.modes, ProcessNoise(1e-4 * np.eye(2), power)),
         dict.fromkeys(system.modes, Measurement(lambda t, x, u: x[:1], 1e-2 * np.eye(1))),
     )  # fmt: skip
 

@@ -97,12 +97,12 @@ PENDULUM = one_mode(
     [(BALL, [1.0, 0.0], [0.5, 0.0], 1e-2, 100.0), (PENDULUM, [0.0, 3.0], [-0.4, 0.0], 2e-2, 50.0)],
     ids=["ball", "pendulum with a wall"],
 )
-def test_the_default_converges_to_what_a_direct_method_finds(
+def test_exact_derivatives_converge_to_what_a_direct_method_finds(
     system, start, goal, weight, terminal
 ):  # fmt: skip
     steps, start = 50, np.array(start)
     cost = QuadraticCost.reaching(np.array(goal), weight * np.eye(1), terminal * np.eye(2))
-    model = EventDrivenModel(system, 1, 0.02, cost)
+    model = EventDrivenModel(system, 1, 0.02, cost, event_at="exact")
     found = Hilqr(model, HilqrOptions(tolerance=1e-9)).solve(start, Policies.zeros(model, steps))
     assert found.status == "converged" and len(found.trajectory.aux.events) == 1
 

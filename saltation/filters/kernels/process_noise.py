@@ -12,6 +12,7 @@ import numpy as np
 from numba.extending import overload
 
 from saltation.compiled.calls import (
+    RATES,
     SLOPES,
     STATE,
     flow,
@@ -25,7 +26,7 @@ from saltation.compiled.piece import integrate_for
 from saltation.compiled.tables import ABSENT
 from saltation.filters.kernels.functions import basis, on_manifold, part, tangent_map
 from saltation.filters.kernels.matrices import add, sandwich
-from saltation.filters.tables import KernelTables, KernelType
+from saltation.filters.tables import KernelTables, KernelType, PythonTables
 from saltation.kernels import kernel
 
 EACH_TIMESTEP, WHITE, HELD = 0.0, 1.0, 2.0  # values of ``Noise.power``
@@ -128,6 +129,9 @@ def _van_loan_rate(f: KernelTables, mode, t, y, u):
             slope[n + i * n + j] = to_A
             slope[n + n * n + i * n + j] = to_W
     return slope
+
+
+RATES[PythonTables] = _van_loan_rate
 
 
 @kernel
