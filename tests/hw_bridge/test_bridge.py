@@ -251,6 +251,14 @@ def test_the_watchdog_is_beaten_while_the_motors_are_on():
     assert guard.ended == [True]
 
 
+def test_the_watchdog_is_beaten_before_what_may_be_slow():
+    guard, published = Guard(), []
+    rig = Rig(watchdog=guard)
+    guard.beat = lambda on: published.append((len(rig.commands_sent), len(rig.statuses)))
+    rig.run(1.0)  # its last tick publishes command and status
+    assert published[-1] == (len(rig.commands_sent) - 1, len(rig.statuses) - 1)
+
+
 def test_while_the_watchdog_damps_nothing_else_is_sent_and_the_run_ends():
     guard = Guard()
     rig = running(watchdog=guard)
