@@ -44,7 +44,7 @@ def pages() -> dict[str, str]:
 def start_page() -> str:
     """README.md, with its links as seen from docs/; files outside docs/ lose their link."""
     text = (ROOT / "README.md").read_text()
-    text = text.replace("](docs/hybrid.md#studies)", "](gallery.md)", 1)
+    text = text.replace("](docs/saltation.md#studies)", "](gallery.md)", 1)
     text = text.replace("](docs/", "](")
     return re.sub(r"\[([^\]]+)\]\((?:LICENSE|CITATION\.cff)\)", r"\1", text)
 
@@ -105,7 +105,7 @@ def library_api() -> str:
 
     parts = [
         "# API of `saltation`",
-        "`import saltation as sa` gives these names. [The guide](../hybrid.md) shows their use.",
+        "`import saltation as sa` gives these names. [The guide](../saltation.md) shows their use.",
     ]
     parts += [f"::: saltation.{name}" for name in saltation.__all__]
     for title, names in (
