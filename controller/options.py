@@ -29,11 +29,11 @@ class PlanBoundsOptions(Options, frozen=True):
     Attributes:
         joint_margin: how far a joint may lie outside its range (0.31).
         height_max: distance of the trunk from the ground that is followed (0.7).
-        speed_max: of the trunk (2.8).
+        speed_max: speed of the trunk (2.8).
         turn_max: angular speed of the trunk (14).
-        joint_speed_max: of a joint (53).
-        torque_max: of an input (33.5); three times a motor's largest where it is left out.
-        gain_max: of a gain (11 000, of a position after a push of 2.5 m/s).
+        joint_speed_max: speed of a joint (53).
+        torque_max: an input (33.5); null: three times a motor's largest.
+        gain_max: a gain (11 000, of a position after a push of 2.5 m/s).
     """
 
     joint_margin: Annotated[float, positive("rad", 10.0)] = 1.0
@@ -166,8 +166,8 @@ class DriveOptions(Options, frozen=True):
         height_rate: greatest change of that height.
         silence: time after which a source counts as gone, and the robot slows down and stands.
         goal_distance: largest distance of the reference from the robot over the ground: it follows
-            a robot that is pushed further; None keeps it where the command has led it.
-        goal_heading: largest difference between the reference's heading and the robot's; None for
+            a robot that is pushed further; null keeps it where the command has led it.
+        goal_heading: largest difference between the reference's heading and the robot's; null for
             any.
     """
 

@@ -89,20 +89,18 @@ class LimitOptions(Options, frozen=True):
     """Limits of a plan.
 
     Attributes:
-        penalty: of a violation squared, in a planner; 0 leaves the limits out.
+        penalty: weight of a violation squared, in a planner; 0 leaves the limits out.
         range_margin: distance from the ends of the joints' ranges.
-        stop_stiffness: by which the largest torque outwards falls on the way there. The default of
-            these three is that of `hardware.safety`, which limits the commands to a robot.
-        stop_damping: by which that torque is less the faster the joint moves outwards.
-        torque: largest of a motor; the robot's own where it is left out.
-        speed: largest of a joint, at which its motor has no torque left; the robot's own where it
-            is left out.
-        corner_speed: up to which the motor has all of its torque; the robot's own where it is left
-            out.
-        power: largest of all motors together, the sum of |torque times speed|; 1000 W is where the
-            vendor's library switches an A1 off.
+        stop_stiffness: slope by which the largest torque outwards falls on the way there; as the
+            next, and the margin, by default that of `hardware.safety`.
+        stop_damping: how much less that torque is by the joint's speed outwards.
+        torque: largest torque of a motor; null: the robot's own.
+        speed: speed at which a motor has no torque left; null: the robot's own.
+        corner_speed: speed up to which it has all of its torque; null: the robot's own.
+        power: largest power of all motors, the sum of |torque times speed|; at 1000 W the vendor's
+            library switches an A1 off.
         trunk_clearance: least height of the trunk's corners above the ground.
-        knee_clearance: the same of the knees.
+        knee_clearance: least height of the knees.
         keep_out: boxes that the body keeps out of.
     """
 
@@ -290,13 +288,13 @@ class MppiOptions(Options, frozen=True):
         knots: length of the horizon.
         period: time between knots.
         samples: rollouts of an iteration.
-        iterations: of a solve.
+        iterations: iterations of a solve.
         spline: time between the points of a sample's spline, through which it is cubic.
         noise: standard deviations of a point's joint targets: hip, thigh, calf of each leg.
-        temperature: of the weights, in standard deviations of the samples' costs.
+        temperature: temperature of the weights, in standard deviations of the samples' costs.
         kp: stiffness from joint targets to torques, also of the plan's feedback.
         kd: damping of the plan's feedback.
-        seed: of the random numbers.
+        seed: seed of the random numbers.
         substeps: physics steps within a knot.
         threads: number of threads of the physics.
         time_limit: a solve in real time that has lasted longer begins no other iteration.

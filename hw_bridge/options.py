@@ -61,7 +61,7 @@ class OperatorOptions(Options, frozen=True):
 
     Attributes:
         keyboard: keys on standard input: u stand up, r run, d sit down, space, x and Esc stop.
-        gamepad: path of a Linux joystick device, such as /dev/input/js0; None: no gamepad.
+        gamepad: path of a Linux joystick device, such as /dev/input/js0; null: no gamepad.
         gamepad_buttons: what its buttons mean.
         remote_stop: buttons of the robot's own remote that stop, each a set held together; R2 is
             the stop of unitree_ros_real, L2 and B the damping of the robot's own controller.
@@ -409,7 +409,7 @@ class LinkOptions(Options, frozen=True):
         robot_port: the port that it listens on.
         local_address: what to listen on; ``auto`` is the address that faces the robot.
         local_port: the port to listen on; 0 takes a free one.
-        domain: of DDS, for a robot that speaks it; then ports are of no use.
+        domain: domain of DDS, for a robot that speaks it; ports then have no effect.
         take_over: ``refuse`` does not start while the built-in controller of such a robot runs;
             ``release`` switches it off under a robot whose knees are folded: one that stands falls.
     """
@@ -495,8 +495,8 @@ class BlackBoxOptions(Options, frozen=True):
     """The ring in which the frames and logs of all launches on a robot are kept.
 
     Attributes:
-        folder: of its files. None: ``runs/black_box``, and of an emulated robot ``black_box`` in
-            the folder of the run.
+        folder: folder of its files. null: ``runs/black_box``, and of an emulated robot
+            ``black_box`` in the folder of the run.
         size_mb: room that it takes at most; the oldest files make room for new ones.
     """
 
@@ -522,7 +522,7 @@ class HardwareOptions(Options, frozen=True):
             far as they do (docs/hardware.md); an emulated one always may.
         limits: profile of limits: ``first_run`` lowers those of torque, slew, speed, power and
             commands; ``full`` leaves them as they are configured. Motions that are no gait need
-            ``full``. None: first_run on a real robot, full on an emulated one.
+            ``full``. null: first_run on a real robot, full on an emulated one.
         without_doctor: a real robot moves without a pass of `saltus doctor`. Only typing so in
             the terminal of `saltus launch` sets it.
         send_every: ticks of 1 ms from one command on the wire to the next.

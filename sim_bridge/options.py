@@ -151,7 +151,7 @@ class StartOptions(Options, frozen=True):
     Attributes:
         posture: stand, or lying on the belly with limp motors: folded (legs under the body) or
             sprawled (legs anyhow).
-        heading: of the trunk; null draws one from the seed.
+        heading: heading of the trunk; null draws one from the seed.
         position: over the ground, x and y; null draws one within 1 km of the origin.
     """
 

@@ -69,7 +69,7 @@ class Cut(Incident, frozen=True, tag="cut"):
     """The cable is out: no frame passes, in either direction.
 
     Attributes:
-        duration: `for` in a file: how long it is out.
+        duration: how long it is out.
     """
 
     duration: Length = msgspec.field(name="for")
@@ -108,7 +108,7 @@ class DriveJoint(MotorIncident, frozen=True, tag="drive_joint"):
 
     Attributes:
         torque: turns the joint.
-        duration: `for` in a file: how long it is turned.
+        duration: how long it is turned.
     """
 
     torque: Annotated[float, Range("N m", -1000.0, 1000.0)]
@@ -119,7 +119,7 @@ class RemoteHold(Incident, frozen=True, tag="remote"):
     """Buttons and sticks of the robot's own remote are held.
 
     Attributes:
-        duration: `for` in a file: how long they are held.
+        duration: how long they are held.
         buttons: their names.
         sticks: place of each stick by its name, -1 to 1.
     """
@@ -222,16 +222,16 @@ class EmulatorOptions(Options, frozen=True):
     Attributes:
         address: where it listens; loopback, unless you name an interface.
         port: 8007 is the robot's (unitree_legged_sdk v3.3.1 udp.h); 0 takes a free one.
-        domain: of DDS, for a robot that speaks it; 0 with port 0 takes another one by chance.
+        domain: domain of DDS, for a robot that speaks it; 0 with port 0 takes a random one.
         reply: ``per_command`` answers each command with one state, the pattern that the vendor's
             client expects; ``stream`` sends states at `stream_hz` from the first command on. Which
             of the two the robot does is not published.
         stream_hz: rate of a stream.
-        comm_version: number in the header. Invented, as the next three, and not zero, so that a
+        comm_version: number in the header, as the next three; invented, and not zero, so that a
             bridge that does not copy them shows.
-        robot_id: number in the header.
-        serial: number in the header.
-        bandwidth: number in the header.
+        robot_id: number of the robot.
+        serial: serial number.
+        bandwidth: number of the bandwidth.
         tick_unit_s: length of the state's tick. The vendor's header says microseconds, drivers
             that work read milliseconds.
         first_tick: the tick at the start, for runs over its wrap.

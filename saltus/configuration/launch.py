@@ -394,7 +394,7 @@ class BusOptions(Options, frozen=True):
     Attributes:
         transport: ``ipc`` (a folder of sockets, and topics of 1 kHz in shared memory), ``zmq`` (a
             folder of sockets alone) or ``tcp``.
-        folder: folder of the sockets; an own temporary one when None.
+        folder: folder of the sockets; null: a temporary one.
         host: address of the tcp sockets.
         base_port: tcp port of the first topic; the others follow.
     """
@@ -409,9 +409,9 @@ class RealtimeOptions(Options, frozen=True):
     """How processes ask for real time, where the system grants it.
 
     Attributes:
-        priority: least SCHED_FIFO priority, the estimator's; tracker and watchdog have more. None
+        priority: least SCHED_FIFO priority, the estimator's; tracker and watchdog have more. null
             asks for nothing.
-        planner_nice: nice level of the planner, which has no such priority; None leaves it.
+        planner_nice: nice level of the planner, which has no such priority; null leaves it.
         pin: share the cores out among the processes (docs/realtime.md).
     """
 
@@ -425,9 +425,9 @@ class ViewOptions(Options, frozen=True):
 
     Attributes:
         control: drive a robot whose drive.source is client and tune the planner; a simulated robot
-            may be pushed and its time stopped too. None: with a simulated robot alone.
+            may be pushed and its time stopped too. null: with a simulated robot alone.
         address: where the page is served; other than this machine's own it needs a token.
-        port: port of the page, 0 for any; None takes 8080, or any other where that is occupied.
+        port: port of the page, 0 for any; null takes 8080, or any other where that is occupied.
         speed: simulated seconds a second with which a page of a run in lock step begins.
     """
 

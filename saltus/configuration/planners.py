@@ -57,7 +57,7 @@ class PluginOptions(Options, frozen=True):
 
     Attributes:
         period: in lock step a plan is asked for once in this time.
-        time_limit: of a solve in real time; the planner is told when it is over.
+        time_limit: limit of a solve in real time; the planner can ask whether it is over.
         values: whatever else it reads.
     """
 
