@@ -31,7 +31,7 @@ class PhaseInstant(Options, frozen=True):
         foot: FR, FL, RR or RL.
         phase: swing or stance.
         cycle: stride, counted from 0.
-        share: part of the phase that has gone by: 0.5 is the middle of a swing.
+        share: part of the phase that has gone by.
     """
 
     foot: str

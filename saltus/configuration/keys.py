@@ -273,7 +273,7 @@ RULES = tuple(_rules())
 _PAGE = """# Every key of a launch file
 
 A line has a key, its default, what is accepted with its unit, and what it is. A key without a
-default must be given. `[0, 1]` is a range with its ends, `(0, 1]` the same without 0.
+default must be given. `0…1` is a range with its ends, `>0…1` the same without 0.
 `saltus config NAME` prints the values of a launch, and who set them. `--set KEY=VALUE` sets a key
 for one launch; lists and mappings are YAML. `saltus config --markdown > docs/keys.md` makes this
 page.
@@ -434,7 +434,7 @@ def _line(key: Key) -> str:
     if key.range:
         least, most = f"{key.range.least:.10g}", f"{key.range.most:.10g}"
         unit = "" if key.unit == NO_UNIT else f" {key.unit}"
-        values = f"{'(' if key.range.above else '['}{least}, {most}]{unit}"
+        values = f"{'>' if key.range.above else ''}{least}…{most}{unit}"
         values += ", or text" if "text" in key.kind else ""
     if key.null and (key.default is not None or not key.range):
         values = f"{values.removesuffix(', or null')}, or null"
