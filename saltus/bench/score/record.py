@@ -240,10 +240,10 @@ def history() -> list[Record]:
 
 
 def page(record: Record, earlier: Sequence[Record]) -> str:
-    """Markdown: a table for each group."""
+    """Markdown: a list for each group."""
     lines = [_HEAD]
     for group in dict.fromkeys(entry.group for entry in record.values()):
-        lines += [f"\n## {group.capitalize()}\n", "| figure | record | history |", "|---|---|---|"]
+        lines.append(f"\n## {group.capitalize()}\n")
         for key, entry in record.items():
             if entry.group == group and not isinstance(entry.value, str):
                 values = [each[key].value for each in (*earlier, record) if key in each]
@@ -255,7 +255,7 @@ def _line(entry: Entry, values: Sequence[Value]) -> str:
     goal = "" if entry.goal is None else f"; goal {shown(entry.goal)} ({entry.goal_from})"
     direction = {"lower": "↓", "higher": "↑"}.get(entry.better, "")
     value = " ".join(filter(None, (shown(entry.value), entry.unit, direction)))
-    return f"| {entry.figure} | {value}{goal} | {spark(values)} |"
+    return f"- {entry.figure}: **{value}**{goal} {spark(values)}"
 
 
 def shown(value: Value) -> str:
