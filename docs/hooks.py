@@ -145,7 +145,7 @@ PICTURES = {"table-5.1": "pictures/figure-5.2.png", "latency": "pictures/latency
 
 
 def gallery() -> str:
-    """Every study: what it shows, its command, and its picture where docs/pictures has one."""
+    """Every study: what it shows, its command, and its picture; those with one come first."""
     from studies.study import STUDIES, find
 
     parts = [
@@ -155,10 +155,15 @@ def gallery() -> str:
         "exit status 1 where a criterion is not met. "
         "[The sources, equation by equation](thesis.md) lists where results differ.",
     ]
-    for name, entry in STUDIES.items():
-        parts += [f"## {name}", f"{entry.description}.", f"Source: {find(name)[1].source}."]
-        parts.append(f"```\nsaltus study {name}\n```")
-        picture = PICTURES.get(name, f"pictures/studies/{name}.png")
-        if (ROOT / "docs" / picture).exists():
+    for name in sorted(STUDIES, key=lambda name: not _picture(name)):
+        parts += [f"## {name}", f"{STUDIES[name].description}."]
+        parts += [f"Source: {find(name)[1].source}.", f"```\nsaltus study {name}\n```"]
+        if picture := _picture(name):
             parts.append(f"![Figure of the study {name}]({picture}){{ loading=lazy }}")
     return "\n\n".join(parts) + "\n"
+
+
+def _picture(study: str) -> str:
+    """Path below docs/; empty for none."""
+    picture = PICTURES.get(study, f"pictures/studies/{study}.png")
+    return picture if (ROOT / "docs" / picture).exists() else ""
