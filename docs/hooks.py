@@ -30,6 +30,15 @@ def on_files(files: Files, config: MkDocsConfig) -> Files:
     return files
 
 
+# A paragraph that is a link to an example.
+EXAMPLE = re.compile(r"^\[`(examples/\w+\.py)`\]\(\S+\)$", re.MULTILINE)
+
+
+def on_page_markdown(markdown: str, **_: Any) -> str:
+    """The page with the code of the examples in place of the links to them."""
+    return EXAMPLE.sub(lambda link: f"```python\n{(ROOT / link[1]).read_text()}```", markdown)
+
+
 def pages() -> dict[str, str]:
     """Markdown of each generated page, by its path below docs/."""
     return {
