@@ -32,8 +32,8 @@ class CostOptions(Options, frozen=True):
         base_angular_velocity: weight of the trunk's angular velocity.
         joint_velocity: weight of all joints' velocities.
         terminal_scale: factor of all state weights at the horizon's end.
-        input_loaded: R_min of (6.3), torques of a leg that bears all of the load.
-        input_unloaded: R_max of (6.3), torques of a leg that bears none.
+        input_loaded: R_min of (6.3), weight of the torques of a leg that bears all of the load.
+        input_unloaded: R_max of (6.3), weight of those of a leg that bears none.
     """
 
     base_position: Annotated[Triple, Range("1/m^2", 0.0, 1e6)] = (40.0, 40.0, 150.0)
@@ -459,9 +459,9 @@ class ForceQpWeights(Options, frozen=True):
     """Weights of Instant QP, along the axes of the world.
 
     Attributes:
-        wrench: S, of the force and of the torque on the body.
-        force: alpha, of the forces; this or `change` is above 0.
-        change: beta, of the distance from the last forces.
+        wrench: S, weights of force and torque on the body.
+        force: alpha, weight of the forces; this or `change` is above 0.
+        change: beta, weight of the distance from the last forces.
     """
 
     wrench: Annotated[

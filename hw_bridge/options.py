@@ -335,7 +335,7 @@ class MotionOptions(Options, frozen=True):
         damping_s: length of the first damping; time that all joints must be still before the last
             one ends.
         damping_timeout_s: the last damping ends after this even if a joint still moves.
-        tolerance: how near to the stand every joint must be for ready.
+        tolerance: largest distance of a joint from the stand for ready.
         still_speed: fastest joint of a robot that counts as still.
         lean_max: largest tilt from which it may stand up; of 25 random poses in simulation all 18
             up to 0.57 rad rose, of 6 beyond 0.62 rad two.
@@ -489,7 +489,7 @@ class BlackBoxOptions(Options, frozen=True):
     Attributes:
         folder: folder of its files. null: ``runs/black_box``, and of an emulated robot
             ``black_box`` in the folder of the run.
-        size_mb: most room; the oldest files go first.
+        size_mb: most room for the files; the oldest go first.
     """
 
     folder: str | None = None

@@ -65,7 +65,7 @@ class BaseVelocity(Options, frozen=True, tag="base_velocity", tag_field="kind"):
     """Adds a velocity to the trunk's; again and again with `every`.
 
     Attributes:
-        at: when.
+        at: time of the push.
         value: what is added to the trunk's linear velocity, world frame.
         every: time after which it does so again; null does it once.
     """

@@ -45,7 +45,7 @@ class Incident(Options, frozen=True, tag_field="kind"):
     """A fault.
 
     Attributes:
-        at: when, since the first command that the robot received.
+        at: time since the first command that the robot received.
     """
 
     at: Annotated[float, Range("s", 0.0, 86_400.0)]
@@ -69,7 +69,7 @@ class Cut(Incident, frozen=True, tag="cut"):
     """The cable is out: no frame passes, in either direction.
 
     Attributes:
-        duration: how long it is out.
+        duration: length of the cut.
     """
 
     duration: Length = msgspec.field(name="for")
@@ -187,11 +187,11 @@ class NetworkOptions(Options, frozen=True):
     """What happens to each frame, the same in both directions; the draws are independent.
 
     Attributes:
-        loss: probability that it does not arrive.
-        duplicate: probability that it arrives twice.
-        reorder: probability that later frames overtake it, by `reorder_s`.
+        loss: probability that a frame does not arrive.
+        duplicate: probability that a frame arrives twice.
+        reorder: probability that later frames overtake a frame, by `reorder_s`.
         reorder_s: how long such a frame is held up.
-        corrupt: probability that one to eight of its bits are flipped.
+        corrupt: probability that one to eight bits of a frame are flipped.
         jitter_s: each frame is late by a uniform time from 0 to this.
         seed: equal seeds and frames give equal faults.
     """
