@@ -29,11 +29,11 @@ class PlanBoundsOptions(Options, frozen=True):
     Attributes:
         joint_margin: how far a joint may lie outside its range (0.31).
         height_max: distance of the trunk from the ground that is followed (0.7).
-        speed_max: of the trunk (2.8).
+        speed_max: speed of the trunk (2.8).
         turn_max: angular speed of the trunk (14).
-        joint_speed_max: of a joint (53).
-        torque_max: of an input (33.5); three times a motor's largest where it is left out.
-        gain_max: of a gain (11 000, of a position after a push of 2.5 m/s).
+        joint_speed_max: speed of a joint (53).
+        torque_max: an input (33.5); null: three times a motor's largest.
+        gain_max: a gain (11 000, of a position after a push of 2.5 m/s).
     """
 
     joint_margin: Annotated[float, positive("rad", 10.0)] = 1.0
@@ -49,25 +49,23 @@ class SafetyGateOptions(Options, frozen=True):
     """What the gate lets through.
 
     Attributes:
-        torque_limit: largest torque of a motor; the robot's own where it is left out.
+        torque_limit: largest torque of a motor; null: the robot's own.
         position_margin: how far a position target may lie outside the joint range.
         measured_margin: how far a measured joint may before the measurement is not believed.
         tilt_max: angle of the trunk's z axis to the vertical that is a fall.
-        height_min: height of the trunk above its lowest standing foot while tracking below which it
-            has fallen; a fifth of a leg's length where it is left out, 0.08 m of an A1, whose trunk
-            touches level ground at about 0.06 m.
+        height_min: height of the trunk above its lowest standing foot below which it has fallen;
+            null: a fifth of a leg's length, 0.08 m of an A1, whose trunk touches level ground at
+            about 0.06 m.
         fall_confirm_s: how long a fall must be seen before it is believed.
         estimate_max_age_s: age from which an estimate is not acted upon any more.
-        estimate_joint_error: how far the joints of a sound estimate may be from the encoders' in
-            the reading that it was made from. Where that was not seen, the newest reading stands
-            for it, and what a motor travels at full speed in the time between comes on top.
-        estimate_turn_error: how far its angular velocity may be from that reading's gyroscope; on
-            top comes 500 rad/s^2 times the time between.
+        estimate_joint_error: how far the estimate's joints may be from the encoders in the reading
+            that it was made from; if the newest stands for it, plus a motor's way at full speed.
+        estimate_turn_error: how far its angular velocity may be from that reading's gyroscope, plus
+            500 rad/s^2 times the time between.
         estimate_speed_max: largest speed of the trunk that is believed.
         plan_future_s: how far ahead of now a plan may start.
         first_plan_distance: how far the first plan may lead the trunk over the ground.
-        first_plan_turn: how far it may turn the trunk about the vertical: a plan for a robot that
-            stands elsewhere would whip this one round.
+        first_plan_turn: how far it may turn the trunk about the vertical.
         plan: what a plan may hold at most.
     """
 
@@ -119,11 +117,11 @@ class TrackerOptions(Options, frozen=True):
     """Options of the tracker.
 
     Attributes:
-        kp_max: most of the plan's joint stiffness that is run in the motors; the rest is fed
-            forward. See `controller/motor_targets.py` for what is stable.
-        kd_max: most of the plan's joint damping that is run in the motors.
-        command_delay: time from a command to its effect in the motors, where it is known: the
-            policy is evaluated for then, at the state moved on as planned.
+        kp_max: most of the plan's joint stiffness that runs in the motors; the rest is fed forward
+            (`controller/motor_targets.py` has what is stable).
+        kd_max: most of its joint damping in the motors.
+        command_delay: time from a command to its effect in the motors, if known: the policy is
+            evaluated for then.
         safety: what the gate lets through.
         stand_down: what happens without fresh plans.
     """
@@ -157,18 +155,16 @@ class DriveOptions(Options, frozen=True):
     """Options of driving.
 
     Attributes:
-        source: who drives: none (the launch's own command), keyboard, gamepad, remote (the A1's),
-            or client: `saltus drive`, or any program that publishes the topic of commands.
+        source: who drives: none (`command`), keyboard, gamepad, remote (the A1's), or client:
+            `saltus drive`, or any program.
         walk: how fast a walk may go; what exceeds that is clipped.
         trot: how fast a trot may go.
         bound: how fast a bound may go.
         height: least and most of the trunk's height.
         height_rate: greatest change of that height.
-        silence: time after which a source counts as gone, and the robot slows down and stands.
-        goal_distance: largest distance of the reference from the robot over the ground: it follows
-            a robot that is pushed further; None keeps it where the command has led it.
-        goal_heading: largest difference between the reference's heading and the robot's; None for
-            any.
+        silence: time without a command after which the robot stands.
+        goal_distance: largest distance of the reference from the robot over the ground; null: any.
+        goal_heading: largest difference of their headings; null: any.
     """
 
     source: Source = "none"

@@ -25,15 +25,15 @@ class CostOptions(Options, frozen=True):
     """Weights of the tracking cost; the state's per component of the tangent x (-) x_ref.
 
     Attributes:
-        base_position: weight of the trunk's position, along the axes of the reference's trunk.
+        base_position: weight of the trunk's position, along the reference's axes.
         base_orientation: weights of roll, pitch, yaw.
         joints: weights of hip, thigh, calf of each leg.
         base_velocity: weight of the trunk's linear velocity.
         base_angular_velocity: weight of the trunk's angular velocity.
         joint_velocity: weight of all joints' velocities.
         terminal_scale: factor of all state weights at the horizon's end.
-        input_loaded: R_min of (6.3), of the torques of a leg that bears all of the load.
-        input_unloaded: R_max of (6.3), of the torques of a leg that bears none.
+        input_loaded: R_min of (6.3), weight of the torques of a leg that bears all of the load.
+        input_unloaded: R_max of (6.3), weight of those of a leg that bears none.
     """
 
     base_position: Annotated[Triple, Range("1/m^2", 0.0, 1e6)] = (40.0, 40.0, 150.0)
@@ -89,20 +89,18 @@ class LimitOptions(Options, frozen=True):
     """Limits of a plan.
 
     Attributes:
-        penalty: of a violation squared, in a planner; 0 leaves the limits out.
+        penalty: weight of a violation squared, in a planner; 0 leaves the limits out.
         range_margin: distance from the ends of the joints' ranges.
-        stop_stiffness: by which the largest torque outwards falls on the way there. The default of
-            these three is that of `hardware.safety`, which limits the commands to a robot.
-        stop_damping: by which that torque is less the faster the joint moves outwards.
-        torque: largest of a motor; the robot's own where it is left out.
-        speed: largest of a joint, at which its motor has no torque left; the robot's own where it
-            is left out.
-        corner_speed: up to which the motor has all of its torque; the robot's own where it is left
-            out.
-        power: largest of all motors together, the sum of |torque times speed|; 1000 W is where the
-            vendor's library switches an A1 off.
+        stop_stiffness: slope by which the largest torque outwards falls on the way there; as margin
+            and damping, that of `hardware.safety`.
+        stop_damping: how much less that torque is by the joint's speed outwards.
+        torque: largest torque of a motor; null: the robot's own.
+        speed: speed at which a motor has no torque left; null: the robot's own.
+        corner_speed: speed up to which it has all of its torque; null: the robot's own.
+        power: largest power of all motors, the sum of |torque times speed|; at 1000 W the vendor's
+            library switches an A1 off.
         trunk_clearance: least height of the trunk's corners above the ground.
-        knee_clearance: the same of the knees.
+        knee_clearance: least height of the knees.
         keep_out: boxes that the body keeps out of.
     """
 
@@ -124,19 +122,17 @@ class Search(Options, frozen=True):
 
     Attributes:
         iterations: most HiLQR iterations of a solve.
-        enough: share of the cost; an iteration that reduces it by less is the last.
-        poor: the last plan has become poor, as after a push, where its cost has grown by this
-            factor. Then the reference's policy is a seed too; 0 makes it one in every solve.
+        enough: an iteration that reduces the cost by a smaller share is the last.
+        poor: factor of the last plan's cost from which it has become poor, as after a push, and the
+            reference's policy is a seed too; 0: in every solve.
         recovery: most iterations where the last plan has become poor.
-        restarts: dampings beside `damping` that such a solve starts with too; the cheapest
-            trajectory is taken.
-        step_sizes: those that the line search tries.
-        line_search: "exhaustive" tries all step sizes at once; "two_stage" the first two, then all
-            others at once; "backtracking" one after the other. The last two end where a step
-            reduces the cost by 0.3 of what it promised. A device or a server always gets all.
+        restarts: more dampings to start with where it has; the cheapest result counts.
+        step_sizes: step sizes of the line search.
+        line_search: "exhaustive": all step sizes at once; "two_stage": the first two, then all
+            others; "backtracking": one after the other. The last two end where a step reduces the
+            cost by 0.3 of what it promised. A device or a server always gets all.
         substeps: physics steps within a knot.
-        threads: number of threads of the physics and of its derivatives; rigid derivatives take
-            one.
+        threads: threads of the physics and of its derivatives; rigid derivatives take one.
     """
 
     iterations: Annotated[int, Range("-", 1, MOST_ITERATIONS)] = 2
@@ -162,7 +158,7 @@ class RealtimeSearch(Search, frozen=True):
 
     Attributes:
         time_limit: a solve that has lasted longer when its line search begins tries fewer
-            candidates, and is published all the same.
+            candidates.
     """
 
     iterations: Annotated[int, Range("-", 1, MOST_ITERATIONS)] = 1
@@ -185,18 +181,17 @@ class SolverOptions(Options, frozen=True):
         period: time between knots.
         tolerance: a solve ends when the expected change of cost falls below it.
         damping: regularisation of the input Hessian that a solve begins with.
-        derivatives: what the backward pass differentiates. "rollout": of the rollouts' own steps,
-            analytic; "differences": the same by finite differences; "rigid": of rigid feet that
-            stick, with a transition where one lands, as in the thesis.
-        variant: with rigid derivatives, "xi" carries the value function with saltation matrices,
-            "dxr" with the Jacobian of the reset alone.
+        derivatives: what the backward pass differentiates: "rollout", the rollouts' own steps,
+            analytically; "differences", the same by finite differences; "rigid", feet that stick,
+            with a transition where one lands, as in the thesis.
+        variant: with rigid derivatives: "xi", saltation matrices; "dxr", the Jacobian of the reset.
         touchdown_order: with rigid derivatives, the order of feet that land within one knot:
-            "index", that of the legs; "average", the mean over all orders; "selected", that in
-            which they reach the ground.
+            "index", of the legs; "average", the mean over all; "selected", as they reach the
+            ground.
         cost: weights of the tracking cost.
         limits: that plans keep, by an augmented Lagrangian.
-        replan: false leaves the robot to the tracker, along the reference with its own gains.
-        feedback: false leaves the gains out of plans: each input is held over its knot (6.4.4).
+        replan: false leaves the robot to the tracker, along the reference.
+        feedback: false leaves the gains out: each input is held over its knot (6.4.4).
     """
 
     knots: Annotated[int, Range("-", 2, 500)] = 50
@@ -290,18 +285,18 @@ class MppiOptions(Options, frozen=True):
         knots: length of the horizon.
         period: time between knots.
         samples: rollouts of an iteration.
-        iterations: of a solve.
+        iterations: iterations of a solve.
         spline: time between the points of a sample's spline, through which it is cubic.
         noise: standard deviations of a point's joint targets: hip, thigh, calf of each leg.
-        temperature: of the weights, in standard deviations of the samples' costs.
+        temperature: temperature of the weights, in standard deviations of the samples' costs.
         kp: stiffness from joint targets to torques, also of the plan's feedback.
         kd: damping of the plan's feedback.
-        seed: of the random numbers.
+        seed: seed of the random numbers.
         substeps: physics steps within a knot.
         threads: number of threads of the physics.
         time_limit: a solve in real time that has lasted longer begins no other iteration.
         cost: weights of the tracking cost.
-        replan: false leaves the robot to the tracker, along the reference with its own gains.
+        replan: false leaves the robot to the tracker, along the reference.
     """
 
     knots: Annotated[int, Range("-", 2, 500)] = 25
@@ -333,9 +328,9 @@ class SteppingOptions(Options, frozen=True):
     """Where feet step, and how they get there.
 
     Attributes:
-        capture: share of the capture point's offset sqrt(h / g) (v - v_des) that a step takes.
+        capture: share of the capture point's offset sqrt(h / g) (v - v_des) in a step.
         reach: how far a foothold may lie from its neutral place, forward and sideways.
-        inward: how far a foothold may lie on the other leg's side of its neutral place.
+        inward: how far it may lie towards the other leg.
         press: depth below the ground that a landing foot aims at.
         early: share of the swing after which a foot that feels the ground stands.
         kp: joint stiffness of a swinging leg.
@@ -371,12 +366,12 @@ class CentroidalOptions(Options, frozen=True):
     """What both planners share.
 
     Attributes:
-        period: time between the knots of a plan; in lock step a plan is asked for once a knot.
+        period: time between the knots of a plan, and in lock step between plans.
         knots: length of a plan.
         friction: coefficient that is assumed of the ground.
         force_max: largest force on a standing foot, normal to the ground.
         force_min: least force on a standing foot, normal to the ground.
-        time_limit: a QP that takes longer is abandoned, 0 for never; lock step has none.
+        time_limit: a QP that takes longer is abandoned, 0: never; none in lock step.
         stepping: how feet step.
         path: how the body returns to its path.
     """
@@ -451,8 +446,7 @@ class BodyFeedback(Options, frozen=True):
         orientation_kp: angular acceleration per error of roll, pitch, yaw.
         orientation_kd: angular acceleration per error of the angular velocity.
         height_kp: acceleration per error of the height.
-        velocity_kd: acceleration per error of the velocity; the way back to the path is a velocity
-            already.
+        velocity_kd: acceleration per error of the velocity.
     """
 
     orientation_kp: Annotated[Triple, Range("1/s^2", 0.0, 1e6)] = (400.0, 400.0, 100.0)
@@ -465,9 +459,9 @@ class ForceQpWeights(Options, frozen=True):
     """Weights of Instant QP, along the axes of the world.
 
     Attributes:
-        wrench: S, of the force and of the torque on the body.
-        force: alpha, of the forces; this or `change` is above 0.
-        change: beta, of the distance from the last forces.
+        wrench: S, weights of force and torque on the body.
+        force: alpha, weight of the forces; this or `change` is above 0.
+        change: beta, weight of the distance from the last forces.
     """
 
     wrench: Annotated[
@@ -486,8 +480,7 @@ class InstantQpOptions(CentroidalOptions, frozen=True):
     """Instant QP: the forces of one instant, on the feet that are measured to stand.
 
     Attributes:
-        search: force with which a foot that should stand and does not feel the ground is pushed
-            down.
+        search: force that pushes down a foot that should stand and does not feel the ground.
         feedback: the acceleration that is asked for.
         weights: of the wrench and the forces.
     """

@@ -30,6 +30,15 @@ def on_files(files: Files, config: MkDocsConfig) -> Files:
     return files
 
 
+# A paragraph that is a link to an example.
+EXAMPLE = re.compile(r"^\[`(examples/\w+\.py)`\]\(\S+\)$", re.MULTILINE)
+
+
+def on_page_markdown(markdown: str, **_: Any) -> str:
+    """The page with the code of the examples in place of the links to them."""
+    return EXAMPLE.sub(lambda link: f"```python\n{(ROOT / link[1]).read_text()}```", markdown)
+
+
 def pages() -> dict[str, str]:
     """Markdown of each generated page, by its path below docs/."""
     return {
@@ -44,7 +53,7 @@ def pages() -> dict[str, str]:
 def start_page() -> str:
     """README.md, with its links as seen from docs/; files outside docs/ lose their link."""
     text = (ROOT / "README.md").read_text()
-    text = text.replace("](docs/hybrid.md#studies)", "](gallery.md)", 1)
+    text = text.replace("](docs/saltation.md#studies)", "](gallery.md)", 1)
     text = text.replace("](docs/", "](")
     return re.sub(r"\[([^\]]+)\]\((?:LICENSE|CITATION\.cff)\)", r"\1", text)
 
@@ -105,7 +114,7 @@ def library_api() -> str:
 
     parts = [
         "# API of `saltation`",
-        "`import saltation as sa` gives these names. [The guide](../hybrid.md) shows their use.",
+        "`import saltation as sa` gives these names. [The guide](../saltation.md) shows their use.",
     ]
     parts += [f"::: saltation.{name}" for name in saltation.__all__]
     for title, names in (
@@ -145,7 +154,7 @@ PICTURES = {"table-5.1": "pictures/figure-5.2.png", "latency": "pictures/latency
 
 
 def gallery() -> str:
-    """Every study: what it shows, its command, and its picture where docs/pictures has one."""
+    """Every study: what it shows, its command, and its picture; those with one come first."""
     from studies.study import STUDIES, find
 
     parts = [
@@ -155,10 +164,15 @@ def gallery() -> str:
         "exit status 1 where a criterion is not met. "
         "[The sources, equation by equation](thesis.md) lists where results differ.",
     ]
-    for name, entry in STUDIES.items():
-        parts += [f"## {name}", f"{entry.description}.", f"Source: {find(name)[1].source}."]
-        parts.append(f"```\nsaltus study {name}\n```")
-        picture = PICTURES.get(name, f"pictures/studies/{name}.png")
-        if (ROOT / "docs" / picture).exists():
+    for name in sorted(STUDIES, key=lambda name: not _picture(name)):
+        parts += [f"## {name}", f"{STUDIES[name].description}."]
+        parts += [f"Source: {find(name)[1].source}.", f"```\nsaltus study {name}\n```"]
+        if picture := _picture(name):
             parts.append(f"![Figure of the study {name}]({picture}){{ loading=lazy }}")
     return "\n\n".join(parts) + "\n"
+
+
+def _picture(study: str) -> str:
+    """Path below docs/; empty for none."""
+    picture = PICTURES.get(study, f"pictures/studies/{study}.png")
+    return picture if (ROOT / "docs" / picture).exists() else ""

@@ -30,24 +30,22 @@ class LegOdometryOptions(Options, frozen=True):
         force_off: A foot leaves the ground below this force.
         force_on: A foot touches the ground above this force.
         force_full: Force from which contact is certain; a standing A1 has 33 N on each foot.
-        offset_clearance: A foot this far above the lowest one is in the air and shows its sensor's
-            zero.
+        offset_clearance: A foot this far above the lowest one shows its sensor's zero.
         offset_time: Time constant with which the zero of a foot's sensor is followed.
         largest_offset: A force beyond this is no zero offset of a foot's sensor.
         touchdown_ramp: Time over which a new contact becomes trusted: it hides the touchdown
             transient.
         huber: Standard deviations beyond which one foot's velocity counts less (Huber's weight).
-        jump_gate: Standard deviations of the mean stance-foot velocity that tell a jump of the
-            base.
+        jump_gate: Standard deviations of the mean stance-foot velocity that tell a jump.
         jump_speed: Smallest jump of the base velocity looked for.
         jump_scatter: Largest scatter among the stance feet, relative to their mean, in a jump.
         jump_persistence: Time that the evidence of a jump must last.
-        jump_window: Time after a jump over which feet may slip and the velocity may still change.
+        jump_window: Time after a jump in which feet may slip and the velocity may change.
         jump_noise: Random walk of the velocity within `jump_window`.
         largest_gap: Readings further apart than this restart the filter.
         largest_speed: An estimated speed above this is a divergence.
-        foot_radius: Radius of the foot sphere; the foot point is its centre. The robot's own where
-            it is left out.
+        foot_radius: Radius of the foot sphere, whose centre is the foot point; null: the robot's
+            own.
         gravity: Acceleration of free fall.
     """
 
@@ -90,10 +88,8 @@ class InvariantOptions(Options, frozen=True):
     out of its range.
 
     Attributes:
-        gyroscope_noise: Random walk of the angle: 0.005 rad/s at 1 kHz, as the simulated sensors
-            have it.
-        accelerometer_noise: Random walk of the velocity: 0.05 m/s^2 at 1 kHz, as the simulated
-            sensors have it.
+        gyroscope_noise: Random walk of the angle: 0.005 rad/s at 1 kHz, as simulated.
+        accelerometer_noise: Random walk of the velocity: 0.05 m/s^2 at 1 kHz, as simulated.
         acceleration_relative_noise: More of `accelerometer_noise` per measured acceleration, which
             impacts distort.
         gyroscope_bias: The gyroscope's bias at the start.
@@ -108,16 +104,15 @@ class InvariantOptions(Options, frozen=True):
         orientation_noise: White noise of the IMU's orientation.
         orientation_bias: The constant error of the IMU's orientation, a state of the filter.
         orientation_walk: Random walk of the IMU's orientation error.
-        use_height: Whether standing feet are on the plane z = 0; the paper does not say so.
+        use_height: Whether standing feet are on the plane z = 0; not in the paper.
         height_noise: Height of a standing foot above flat ground.
         use_foot_velocity: Whether the joints' velocities measure the base's; the paper does not.
         joint_velocity_noise: Noise of a joint's velocity.
         foot_velocity_noise: Velocity of a standing foot beyond that noise: it slips and settles.
-        use_rolling: Whether contacts move as the foot's sphere rolls; the paper's stand, which
-            costs a walk at 0.2 m/s a bias of 12 mm/s in the velocity (1.7 mm/s RMS against 12.9).
-        use_huber: Whether a foot that contradicts the filter alone counts less; the paper's do not.
-        use_jump: Whether the stance feet together open the filter for a push; the paper has no such
-            thing.
+        use_rolling: Whether contacts roll on the foot's sphere; the paper's stand, which costs a
+            walk at 0.2 m/s a bias of 12 mm/s (12.9 mm/s RMS against 1.7).
+        use_huber: Whether a foot that contradicts the filter alone counts less; not in the paper.
+        use_jump: Whether the stance feet together open the filter for a push; not in the paper.
         legs: Contact from foot force, thresholds of slip and push, radius, gravity, gaps, as of the
             leg odometry. It trusts the accelerometer enough to wait longer for a new contact, and
             to see a smaller slip (`touchdown_ramp`, `foot_velocity_noise`, `huber`); the rest is
@@ -180,12 +175,11 @@ class SaltedOptions(Options, frozen=True):
         acceleration_noise: Random walk of the base's velocity; the accelerometer takes most of it
             back.
         angular_acceleration_noise: Random walk of the base's angular velocity.
-        joint_acceleration_noise: Random walk of a joint's velocity: measured torques err by 0.2 N
-            m, and soft feet let legs give way.
-        touchdown_acceleration_noise: Random walk of a leg's joint velocities while its foot comes
-            to rest, fading with `touchdown_time`.
-        impact_noise: Standard deviation of an impact's jump, relative to the jump: feet and ground
-            are soft.
+        joint_acceleration_noise: Random walk of a joint's velocity: torques err by 0.2 N m, soft
+            feet give way.
+        touchdown_acceleration_noise: Random walk of a leg's joint velocities at touchdown, fading
+            with `touchdown_time`.
+        impact_noise: Standard deviation of an impact's jump, relative to the jump.
         gyro_bias_walk: Random walk of the gyroscope's bias.
         accelerometer_bias_walk: Random walk of the accelerometer's bias.
         misalignment_walk: Random walk of the attitude's constant error.
@@ -199,22 +193,20 @@ class SaltedOptions(Options, frozen=True):
         gyro_bias: The gyroscope's bias at the start.
         accelerometer_bias: The accelerometer's bias at the start.
         misalignment: The attitude's constant error at the start.
-        foot_velocity_noise: Slip of a standing foot along the ground: 0.3 mm/s, for 15 ms at a
-            time.
-        foot_vertical_noise: Sinking of foot and ground, by 10 mm/s, but to and fro: what adds up is
-            less.
+        foot_velocity_noise: Slip of a standing foot: 0.3 mm/s, for 15 ms at a time.
+        foot_vertical_noise: Sinking of foot and ground, by 10 mm/s to and fro.
         touchdown_noise: Slip and bounce at touchdown, which fade with `touchdown_time`.
         touchdown_time: Time constant with which a touchdown's noise fades.
         heavy_load: A foot under more than this sinks in: its vertical noise grows by
             `touchdown_noise` for every other such load. A standing A1 has 33 N on each foot, a
             trotting one 70.
         height_noise: Height of a standing foot above flat ground.
-        foot_stiffness: Stiffness of foot and ground. With `foot_depth` it fits the simulated
-            ground; a real robot's feet are to be measured.
+        foot_stiffness: Stiffness of foot and ground; with `foot_depth` it fits the simulated
+            ground. To be measured on a real robot.
         foot_depth: How far a heavy load presses a foot in at most.
-        huber: Standard deviations beyond which a foot's row counts less (Huber's weight): so few
-            that slip counts by its sign rather than its size, for it has a long tail.
-        terrain_noise: Noise of the ground's height where a foot comes down: width of the guard.
+        huber: Standard deviations beyond which a foot's row counts less (Huber's weight); few, as
+            slip has a long tail.
+        terrain_noise: Noise of the ground's height at touchdown: width of the guard.
         touchdown_delay: How late or early a force sensor tells a touchdown.
         slowest_impact: A foot that comes down more slowly makes no impact.
         load_noise: Noise of the predicted normal force at liftoff: width of liftoff's guard.
@@ -224,34 +216,28 @@ class SaltedOptions(Options, frozen=True):
         force_off: From this force on a standing foot starts to hold.
         force_full: Force from which a standing foot holds for certain; a standing A1 has 33 N on
             each foot.
-        offset_clearance: A foot this far above the lowest one is in the air and shows its sensor's
-            zero.
+        offset_clearance: A foot this far above the lowest one shows its sensor's zero.
         offset_time: Time constant with which the zero of a foot's sensor is followed.
         largest_offset: A force beyond this is no zero offset of a foot's sensor.
-        settling_time: Over this time of holding firmly a foot counts in the search for jumps.
-        firm_time: One foot at least must have held firmly for so long: a robot that lands is not
-            pushed.
-        jump_gate: Standard deviations of the mean stance-foot velocity that tell a jump of the
-            base.
+        settling_time: After holding firmly for so long a foot counts in the search for jumps.
+        firm_time: One foot at least must have held firmly for so long.
+        jump_gate: Standard deviations of the mean stance-foot velocity that tell a jump.
         jump_speed: Smallest jump of the base velocity looked for.
         jump_scatter: Largest scatter among the stance feet, relative to their mean, in a jump.
         jump_persistence: Time that the evidence of a jump must last.
-        jump_window: Time after a jump over which feet may slip and the velocity may still change.
+        jump_window: Time after a jump in which feet may slip and the velocity may change.
         jump_noise: Random walk of the horizontal velocity within `jump_window`.
         jump_sideways: Share of `jump_noise` across the jump's direction.
-        jump_selection: A foot that lags this far behind the one that follows the jump best is
-            slipping.
-        longest_step: After a longer time without a reading the estimate is "degraded". Two ticks,
-            for one reading that was lost, and half a tick of room: times are rounded, and a robot's
-            clock may be slow.
-        longest_bridge: For so long without a reading the dynamics go on under the last torques,
-            corrected by a specific force between those of the readings around; for a longer time
-            the velocities stay what they are.
+        jump_selection: A foot that lags this far behind the best one is slipping.
+        longest_step: After a longer time without a reading the estimate is "degraded": one lost
+            reading, and half a tick.
+        longest_bridge: For so long without a reading the dynamics go on under the last torques;
+            after that the velocities stay.
         largest_gap: Readings further apart, or this long without IMU and encoders, restart the
             filter.
         largest_speed: An estimated speed above this is a divergence.
-        foot_radius: Radius of the foot sphere; the foot point is its centre. The robot's own where
-            it is left out.
+        foot_radius: Radius of the foot sphere, whose centre is the foot point; null: the robot's
+            own.
         gravity: Acceleration of free fall.
     """
 

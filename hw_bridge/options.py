@@ -61,12 +61,12 @@ class OperatorOptions(Options, frozen=True):
 
     Attributes:
         keyboard: keys on standard input: u stand up, r run, d sit down, space, x and Esc stop.
-        gamepad: path of a Linux joystick device, such as /dev/input/js0; None: no gamepad.
+        gamepad: path of a Linux joystick device, such as /dev/input/js0; null: no gamepad.
         gamepad_buttons: what its buttons mean.
-        remote_stop: buttons of the robot's own remote that stop, each a set held together; R2 is
-            the stop of unitree_ros_real, L2 and B the damping of the robot's own controller.
-        silence_s: how long, while the robot is up, a terminal may leave queries of its status
-            without an answer, and a gamepad may send nothing; after that the robot sits down.
+        remote_stop: buttons of the robot's remote that stop, each a set held together; R2 as in
+            unitree_ros_real, L2 and B as in the robot's own controller.
+        silence_s: how long, while the robot is up, terminal or gamepad may be silent; then the
+            robot sits down.
         script: stand up and run without a request.
     """
 
@@ -132,9 +132,9 @@ class GamepadOptions(Options, frozen=True):
         forward: axis that asks for a speed forward.
         left: axis that asks for a speed to the left.
         turn: axis that asks for a rate of turn.
-        dead_man_axis: a trigger; the robot moves only while it is pulled by more than half.
-        dead_man_button: a button that allows it as well, for a gamepad without such an axis; not
-            one that stops (`hardware.operator.gamepad_buttons`).
+        dead_man_axis: a trigger; the robot moves only while it is pulled more than half.
+        dead_man_button: a button in its place; not one that stops
+            (`hardware.operator.gamepad_buttons`).
     """
 
     device: str = "/dev/input/js0"
@@ -186,60 +186,54 @@ class HardwareSafetyOptions(Options, frozen=True):
     Of a command:
 
     Attributes:
-        torque_limit: largest torque of a motor, the robot's own where it is left out, and no more
-            than that.
-        torque_slew: how fast a motor's torque may change from what the command before would give
-            now. Limits that keep the robot whole may take torque away faster.
-        velocity_limit: speed at which no torque drives a joint faster, and the fastest target; the
-            motors' own no-load speed where it is left out, and no more than that.
+        torque_limit: largest torque of a motor; null, and at most: the robot's own.
+        torque_slew: how fast a motor's torque may change; other limits may take it away faster.
+        velocity_limit: speed at which no torque drives a joint faster, and the fastest target;
+            null, and at most: the no-load speed.
         position_margin: distance to the end of a joint's range from which no torque drives it
-            further out. Targets lie within the range.
-        stop_stiffness: stiffness by which the torque outwards falls on the way to the margin, and
-            springs back from beyond the range.
-        stop_damping: brakes a joint on its way out to the margin and beyond. With both as they are,
-            a light leg (0.03 kg m^2) driven out by the full torque from the stand ends at the
-            margin, even if commands act 10 ms late.
-        motor_power: mechanical power that one motor may put out; the largest along a torque curve
-            that is flat up to half the no-load speed is 352 W on an A1.
-        total_power: power of all driven motors, sum of |torque x speed|. What damping alone takes
-            out of the robot is not limited.
+            further out.
+        stop_stiffness: slope by which the torque outwards falls on the way to the margin; spring
+            beyond the range.
+        stop_damping: brakes a joint on its way out. A light leg (0.03 kg m^2) driven out by the
+            full torque from the stand ends at the margin, even if commands act 10 ms late.
+        motor_power: mechanical power of one motor; at most 352 W along an A1's torque curve that is
+            flat up to half the no-load speed.
+        total_power: power of all driven motors, sum of |torque x speed|; damping is not limited.
         kp_max: largest joint stiffness.
         kd_max: largest joint damping.
         damping_kd: joint damping that replaces what cannot be sent.
-        command_age_max_s: age from which a command is not acted upon, and the gap between two
-            commands after which the robot is damped and torque starts from nothing again. Users of
-            the A1 report that its firmware brakes the motors after gaps of about 30 ms
+        command_age_max_s: age from which a command is not acted upon, and gap between two commands
+            after which the robot is damped. The firmware is said to brake after about 30 ms
             (yxyang/locomotion_simulation thread 5).
 
     Of the measured state:
 
     Attributes:
-        state_age_hold_s: age from which the joints count as unknown, with a warning: the motors are
-            damped until a newer state comes.
+        state_age_hold_s: age from which the joints are unknown: damped until a newer state comes.
         state_age_max_s: age at which the robot is damped.
         tilt_max: largest angle of the trunk's z axis to the vertical.
-        excursion_max: how far a joint may be beyond its range. A motor whose joint reads further
-            out is only damped from that very sample on.
-        velocity_stop: largest speed of a joint; 10/7 of the no-load speed of the robot's fastest
-            motor where it is left out.
-        power_stop: sum of |estimated torque x speed|; the vendor's PowerProtect at its highest
-            level stops at 1000 W.
+        excursion_max: how far a joint may be beyond its range; a motor further out is damped at
+            once.
+        velocity_stop: largest speed of a joint; null: 10/7 of the no-load speed of the fastest
+            motor.
+        power_stop: sum of |estimated torque x speed|, as the vendor's PowerProtect at its highest
+            level.
         power_samples: how many samples more above than below `power_stop` stop the robot; the
-            vendor's count is 6, in a loop of 2 ms.
+            vendor's count is 6, every 2 ms.
         temperature_warn: temperature of a motor from which a warning is given.
         temperature_stop: temperature of a motor at which the robot sits down; 5 deg C more and it
             is damped. The firmware is said to stop a motor at 60 deg C
             (ikostrikov/walk_in_the_park).
-        confirm_s: how long a tilt, an excursion, a speed, a temperature or a broken attitude must
-            last to be believed.
+        confirm_s: how long a tilt, excursion, speed, temperature or broken attitude must last to be
+            believed.
         mode_lost_s: how long a motor may be out of servo mode while it is to serve.
         mode_start_s: how long a motor may take to enter servo mode.
-        encoder_stuck_s: how long a position may not change in a single bit while the motor's speed
-            or torque says that it must.
-        velocity_stuck_s: how long a speed may not change in a single bit while the position goes
+        encoder_stuck_s: how long a position may not change in a bit while the motor's speed or
+            torque says that it must.
+        velocity_stuck_s: how long a speed may not change in a bit while the position goes
             elsewhere.
-        jam_torque: torque from which a motor must move its joint, or the joint is jammed. A stand
-            takes 12 N m; standing up pushes by up to 16 N m more where it waits for a joint.
+        jam_torque: torque from which a motor must move its joint. A stand takes 12 N m; standing up
+            pushes by up to 16 N m more.
         jam_way: how far a joint moves that is not jammed.
         jam_s: how long a motor may push so without moving its joint.
     """
@@ -330,31 +324,29 @@ class MotionOptions(Options, frozen=True):
     Attributes:
         joint_speed: fastest joint while standing up and sitting down.
         recover_speed: fastest joint on the way from a walk's pose to the stand.
-        load_s: time in which the legs take the robot's weight, or give it to the ground.
-        kp: joint stiffness of the motions. The vendor's examples and users of the A1 stand up with
-            80 to 100 (yxyang/fast_and_efficient: kp 100, kd 1 to 2).
+        load_s: time in which the legs take or give the robot's weight.
+        kp: joint stiffness of the motions. The vendor's examples and users of the A1 have 80 to 100
+            (yxyang/fast_and_efficient: kp 100, kd 1 to 2).
         kd: joint damping of the motions.
-        slow_lag: how far the joint that lags most may be behind before the motion slows down.
-        stop_lag: lag of that joint at which the motion waits; kp * stop_lag bounds how hard it
-            pushes.
+        slow_lag: lag of the worst joint from which the motion slows down.
+        stop_lag: lag at which it waits; kp * stop_lag bounds how hard it pushes.
         damping_kd: damping of joints in the state damping; the stand sinks at about 1 rad/s under
             5.
-        damping_s: how long the first damping lasts, and for how long all joints must be still
-            without interruption before the last one ends.
+        damping_s: length of the first damping; time that all joints must be still before the last
+            one ends.
         damping_timeout_s: the last damping ends after this even if a joint still moves.
-        tolerance: how near to the stand every joint must be for ready.
+        tolerance: largest distance of a joint from the stand for ready.
         still_speed: fastest joint of a robot that counts as still.
-        lean_max: largest tilt of the trunk from which it may stand up; of 25 random poses in
-            simulation all 18 up to 0.57 rad rose, of 6 beyond 0.62 rad two.
+        lean_max: largest tilt from which it may stand up; of 25 random poses in simulation all 18
+            up to 0.57 rad rose, of 6 beyond 0.62 rad two.
         settle_s: how long it must be near and still.
         stand_up_timeout_s: how long standing up may take.
         level_tilt: largest tilt of a trunk that counts as level.
         level_rate: largest angular velocity of a trunk that counts as level.
-        level_s: how long the trunk must be level before a walk may end, and again before the legs
-            may fold.
-        end_timeout_s: how long a walk may go on until then, once the robot is asked to sit down.
-        level_timeout_s: how long sitting down may take until the trunk is level; after this the
-            legs fold all the same, as on a slope steeper than level_tilt.
+        level_s: how long the trunk must be level before a walk ends, and again before the legs
+            fold.
+        end_timeout_s: longest walk until then.
+        level_timeout_s: longest wait for a level trunk; then the legs fold all the same.
         sit_down_timeout_s: how long sitting down may take as a whole.
     """
 
@@ -409,9 +401,9 @@ class LinkOptions(Options, frozen=True):
         robot_port: the port that it listens on.
         local_address: what to listen on; ``auto`` is the address that faces the robot.
         local_port: the port to listen on; 0 takes a free one.
-        domain: of DDS, for a robot that speaks it; then ports are of no use.
-        take_over: ``refuse`` does not start while the built-in controller of such a robot runs;
-            ``release`` switches it off under a robot whose knees are folded: one that stands falls.
+        domain: domain of DDS, for a robot that speaks it.
+        take_over: `refuse` does not start while the built-in controller of such a robot runs;
+            `release` switches it off under a robot whose knees are folded.
     """
 
     robot_address: str = "192.168.123.10"
@@ -495,9 +487,9 @@ class BlackBoxOptions(Options, frozen=True):
     """The ring in which the frames and logs of all launches on a robot are kept.
 
     Attributes:
-        folder: of its files. None: ``runs/black_box``, and of an emulated robot ``black_box`` in
-            the folder of the run.
-        size_mb: room that it takes at most; the oldest files make room for new ones.
+        folder: folder of its files. null: ``runs/black_box``, and of an emulated robot
+            ``black_box`` in the folder of the run.
+        size_mb: most room for the files; the oldest go first.
     """
 
     folder: str | None = None
@@ -513,22 +505,19 @@ class HardwareOptions(Options, frozen=True):
     """The bridge to a real or emulated robot.
 
     Attributes:
-        mode: ``full`` moves the robot; ``dry_run`` runs the whole stack and sends no torque;
-            ``read_only`` reads and prints.
+        mode: `dry_run` runs the whole stack and sends no torque; `read_only` reads and prints.
         link: addresses.
-        tick_unit_s: length of the robot's tick. The vendor's header says microseconds, drivers
-            that work read milliseconds: `saltus doctor a1` measures it.
-        motions: whether a real robot may do motions that are no gait, such as a flip, and tilt as
-            far as they do (docs/hardware.md); an emulated one always may.
-        limits: profile of limits: ``first_run`` lowers those of torque, slew, speed, power and
-            commands; ``full`` leaves them as they are configured. Motions that are no gait need
-            ``full``. None: first_run on a real robot, full on an emulated one.
-        without_doctor: a real robot moves without a pass of `saltus doctor`. Only typing so in
-            the terminal of `saltus launch` sets it.
+        tick_unit_s: length of the robot's tick; microseconds in the vendor's header, milliseconds
+            in working drivers: `saltus doctor a1` measures it.
+        motions: whether a real robot may do motions that are no gait, such as a flip
+            (docs/hardware.md).
+        limits: `first_run` lowers limits of torque, slew, speed, power and commands; `full` leaves
+            them as configured. null: first_run on a real robot, full on an emulated one.
+        without_doctor: a real robot moves without a pass of `saltus doctor`; only typing so in the
+            terminal sets it.
         send_every: ticks of 1 ms from one command on the wire to the next.
         connect_timeout_s: how long to wait for the first good frame.
-        stand_down_patience_s: how long the tracker may stand without a plan before the robot sits
-            down and ends.
+        stand_down_patience_s: time without a plan after which the robot sits down and ends.
         sensing: calibration of the foot sensors.
         safety: limits, last before the wire.
         motion: standing up and sitting down.

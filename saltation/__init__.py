@@ -1,4 +1,4 @@
-"""Hybrid dynamical systems: simulation, saltation matrices, HiLQR, filters. See docs/hybrid.md.
+"""Hybrid dynamical systems: simulation, saltation matrices, HiLQR, filters. See docs/saltation.md.
 
 ``import saltation as sa`` gives the names below. A name's module is loaded when it is first asked
 for, so that an option can be read without waiting for the compiler.

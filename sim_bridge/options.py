@@ -20,11 +20,10 @@ class WarpOptions(Options, frozen=True):
     """MuJoCo Warp.
 
     Attributes:
-        device: "auto" (the first CUDA device, the CPU where there is none), "cpu", or a device of
-            Warp's such as "cuda:1".
-        deterministic: sums in a fixed order on a GPU, which sorts in every iteration of the contact
-            solver. MuJoCo Warp 4.0 does not order contacts yet: last digits may still differ from
-            run to run. On the CPU device results repeat in any case.
+        device: "auto" (the first CUDA device, or the CPU), "cpu", or a device of Warp's such as
+            "cuda:1".
+        deterministic: sums in a fixed order on a GPU. MuJoCo Warp 4.0 does not order contacts yet:
+            last digits may still differ.
     """
 
     device: str = "auto"
@@ -36,10 +35,10 @@ class ServerOptions(Options, frozen=True):
 
     Attributes:
         address: where the server answers; on another machine it needs `key_file`.
-        key_file: file of the server's public key, as `saltus serve --key-file` writes it; empty on
-            loopback, where none is needed.
-        timeout: in real time, after which an answer is too late and the local physics is asked.
-        patience: the same in lock step, where there is no hurry, and before the first answer.
+        key_file: file of the server's public key, made by `saltus serve --key-file`; empty on
+            loopback.
+        timeout: time in real time after which the local physics is asked.
+        patience: the same in lock step, and before the first answer.
         retry: time from one look for a lost server to the next.
     """
 
@@ -134,7 +133,7 @@ class PhysicsServerOptions(ServerOptions, frozen=True):
     """Where a server of the robot's physics answers, and how long to wait for it.
 
     Attributes:
-        address: where the server answers; empty for the usual one of the engine on this machine.
+        address: where the server answers; empty: the engine's usual one here.
     """
 
     address: str = ""
@@ -149,10 +148,9 @@ class StartOptions(Options, frozen=True):
     Terrain, perturbations and commands are seen from there.
 
     Attributes:
-        posture: stand, or lying on the belly with limp motors: folded (legs under the body) or
-            sprawled (legs anyhow).
-        heading: of the trunk; null draws one from the seed.
-        position: over the ground, x and y; null draws one within 1 km of the origin.
+        posture: stand, or on the belly with limp motors: folded (legs under the body) or sprawled.
+        heading: heading of the trunk; null draws one from the seed.
+        position: place on the ground, x and y; null draws one within 1 km of the origin.
     """
 
     posture: Literal["stand", "folded", "sprawled"] = "stand"
@@ -183,16 +181,15 @@ class SimulationOptions(Options, frozen=True):
     """The simulated robot's physics, world and hardware.
 
     Attributes:
-        timestep: physics step; a whole number of steps must make the tick of 1 ms.
-        seed: draws the start and the sensors' noise; equal seeds give equal runs, bit for bit.
+        timestep: physics step; a whole number of them makes 1 ms.
+        seed: draws the start and the sensors' noise.
         input_delay: time between a command and the motors acting on it.
         friction: sliding friction coefficient between the robot and the floor.
         payload_mass: mass added at the trunk's centre of mass.
         mass_scale: factor on every mass and inertia of the robot (before the payload).
         floor_slope: angle of the floor, uphill along world x.
         start: how and where the robot starts.
-        engine: whose physics it is: mujoco in this process, remote for a server of ours (`saltus
-            serve`), or isaacgym for a server of that engine's.
+        engine: whose physics it is: in this process, of `saltus serve`, or of Isaac Gym.
         server: where the physics of the last two answers; of its times, patience alone counts.
         motors: limits of the motors.
         sensors: errors of the sensors.

@@ -31,7 +31,7 @@ class PhaseInstant(Options, frozen=True):
         foot: FR, FL, RR or RL.
         phase: swing or stance.
         cycle: stride, counted from 0.
-        share: part of the phase that has gone by: 0.5 is the middle of a swing.
+        share: part of the phase that has gone by.
     """
 
     foot: str
@@ -65,9 +65,9 @@ class BaseVelocity(Options, frozen=True, tag="base_velocity", tag_field="kind"):
     """Adds a velocity to the trunk's; again and again with `every`.
 
     Attributes:
-        at: when.
+        at: time of the push.
         value: what is added to the trunk's linear velocity, world frame.
-        every: time after which it does so again; None does it once.
+        every: time after which it does so again; null does it once.
     """
 
     at: Instant
@@ -81,8 +81,8 @@ class BaseForce(Options, frozen=True, tag="base_force", tag_field="kind"):
     Attributes:
         at: when the push begins.
         value: force, world frame.
-        duration: `for` in a file: length of the push.
-        every: time after which the next push begins, longer than one; None pushes once.
+        duration: length of the push.
+        every: time after which the next push begins, longer than one; null pushes once.
     """
 
     at: Instant
@@ -103,7 +103,7 @@ class MotorBlock(Options, frozen=True, tag="motor_block", tag_field="kind"):
 
     Attributes:
         at: when the block begins.
-        duration: `for` in a file: length of the block.
+        duration: length of the block.
     """
 
     at: Instant

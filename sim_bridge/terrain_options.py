@@ -26,11 +26,11 @@ class Slope(Options, frozen=True, tag_field="kind", tag="slope"):
     """A slope, and the platform above it.
 
     Attributes:
-        angle: above the level; below 0 it goes down from the platform that the robot starts on.
-        length: from end to end, seen from above.
+        angle: angle above the level; below 0 it goes down from the platform of the start.
+        length: length, seen from above.
         at: middle of the end that comes first along the heading.
-        heading: in which it rises, or goes down, from x.
-        width: of slope and platform.
+        heading: direction in which it rises or goes down, from x.
+        width: width of slope and platform.
     """
 
     angle: Annotated[float, Range("rad", -0.8, 0.8)]
@@ -44,12 +44,12 @@ class Stairs(Options, frozen=True, tag_field="kind", tag="stairs"):
     """Stairs, and the platform above them.
 
     Attributes:
-        rise: of a step; below 0 they go down from the platform that the robot starts on.
-        run: of a step along the heading.
-        count: of steps.
+        rise: height of a step; below 0 they go down from the platform of the start.
+        run: depth of a step.
+        count: number of steps.
         at: middle of the first edge.
-        heading: in which they rise, or go down, from x.
-        width: of stairs and platform.
+        heading: direction in which they rise or go down, from x.
+        width: width of stairs and platform.
     """
 
     rise: Annotated[float, Range("m", -1.0, 1.0)]
@@ -64,13 +64,13 @@ class Boxes(Options, frozen=True, tag_field="kind", tag="boxes"):
     """A field of boxes side by side, with random heights.
 
     Attributes:
-        seed: draws the heights; None takes the seed of the simulation.
-        size: of a box along and across.
-        heights: least and most.
-        length: of the field along its heading.
-        width: of the field across it.
+        seed: draws the heights; null takes the seed of the simulation.
+        size: size of a box along and across.
+        heights: least and largest height.
+        length: length of the field along its heading.
+        width: width of the field.
         at: middle of the side that comes first along the heading.
-        heading: of the field, from x.
+        heading: direction of the field, from x.
     """
 
     seed: Annotated[int, Range("-", 0, 2**32 - 1)] | None = None
@@ -102,11 +102,11 @@ class Block(Options, frozen=True, tag_field="kind", tag="box"):
     """One box.
 
     Attributes:
-        height: of its top.
-        length: along its heading.
-        width: across it.
+        height: height of its top.
+        length: length along its heading.
+        width: width across it.
         at: middle of the side that comes first along the heading.
-        heading: from x.
+        heading: direction, from x.
     """
 
     height: Annotated[float, positive("m", 1.0)]
@@ -121,9 +121,9 @@ class Waves(Options, frozen=True, tag_field="kind", tag="waves"):
 
     Attributes:
         amplitude: half the height from trough to crest.
-        wavelength: from crest to crest.
-        length: of the field along x.
-        width: of the field along y.
+        wavelength: distance from crest to crest.
+        length: length along x.
+        width: width along y.
         at: middle of the side of least x.
     """
 
@@ -154,9 +154,9 @@ class Heightfield(Options, frozen=True, tag_field="kind", tag="heightfield"):
     Attributes:
         file: NPY of heights, rows along y and columns along x; or a PNG of grey values, as seen
             from above.
-        spacing: between neighbours.
-        height: of the brightest point of a PNG; 1 leaves the heights of an NPY.
-        at: of the first row and column.
+        spacing: distance between neighbours.
+        height: height of the brightest point of a PNG; factor on those of an NPY.
+        at: place of the first row and column.
     """
 
     file: str
@@ -169,10 +169,10 @@ class SurfacePatch(Options, frozen=True, tag_field="kind", tag="patch"):
     """A rectangle of other friction or softness; one of them is given.
 
     Attributes:
-        friction: sliding friction of foot and ground; None is that of the ground around it.
-        stiffness: force on a foot per depth that it sinks in; None is that of the ground around it.
-        length: along x.
-        width: along y.
+        friction: sliding friction of foot and ground; null leaves the ground's.
+        stiffness: force on a foot per depth that it sinks in; null leaves the ground's.
+        length: length along x.
+        width: width along y.
         at: middle of the side of least x.
     """
 

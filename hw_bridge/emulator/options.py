@@ -45,7 +45,7 @@ class Incident(Options, frozen=True, tag_field="kind"):
     """A fault.
 
     Attributes:
-        at: when, since the first command that the robot received.
+        at: time since the first command that the robot received.
     """
 
     at: Annotated[float, Range("s", 0.0, 86_400.0)]
@@ -69,7 +69,7 @@ class Cut(Incident, frozen=True, tag="cut"):
     """The cable is out: no frame passes, in either direction.
 
     Attributes:
-        duration: `for` in a file: how long it is out.
+        duration: length of the cut.
     """
 
     duration: Length = msgspec.field(name="for")
@@ -108,7 +108,7 @@ class DriveJoint(MotorIncident, frozen=True, tag="drive_joint"):
 
     Attributes:
         torque: turns the joint.
-        duration: `for` in a file: how long it is turned.
+        duration: how long it is turned.
     """
 
     torque: Annotated[float, Range("N m", -1000.0, 1000.0)]
@@ -119,7 +119,7 @@ class RemoteHold(Incident, frozen=True, tag="remote"):
     """Buttons and sticks of the robot's own remote are held.
 
     Attributes:
-        duration: `for` in a file: how long they are held.
+        duration: how long they are held.
         buttons: their names.
         sticks: place of each stick by its name, -1 to 1.
     """
@@ -163,8 +163,8 @@ class ThermalOptions(Options, frozen=True):
         ambient: temperature of the air, and of the motors at the start.
         rise: final warming per torque squared.
         time_constant: time constant of warming and cooling.
-        stop: temperature at which the firmware shuts a motor down; drivers know of 60 deg C
-            (walk_in_the_park) and more.
+        stop: temperature at which the firmware shuts a motor down; 60 deg C (walk_in_the_park) and
+            more are known.
         restart: temperature below which it works again.
     """
 
@@ -187,13 +187,12 @@ class NetworkOptions(Options, frozen=True):
     """What happens to each frame, the same in both directions; the draws are independent.
 
     Attributes:
-        loss: probability that it does not arrive.
-        duplicate: probability that it arrives twice.
-        reorder: probability that it is held up by `reorder_s`, so that later ones overtake it.
+        loss: probability that a frame does not arrive.
+        duplicate: probability that a frame arrives twice.
+        reorder: probability that later frames overtake a frame, by `reorder_s`.
         reorder_s: how long such a frame is held up.
-        corrupt: probability that one to eight of its bits are flipped.
-        jitter_s: each frame is late by its own time, uniform from 0 to this; frames overtake each
-            other.
+        corrupt: probability that one to eight bits of a frame are flipped.
+        jitter_s: each frame is late by a uniform time from 0 to this.
         seed: equal seeds and frames give equal faults.
     """
 
@@ -222,25 +221,23 @@ class EmulatorOptions(Options, frozen=True):
     Attributes:
         address: where it listens; loopback, unless you name an interface.
         port: 8007 is the robot's (unitree_legged_sdk v3.3.1 udp.h); 0 takes a free one.
-        domain: of DDS, for a robot that speaks it; 0 with port 0 takes another one by chance.
-        reply: ``per_command`` answers each command with one state, the pattern that the vendor's
-            client expects; ``stream`` sends states at `stream_hz` from the first command on. Which
-            of the two the robot does is not published.
+        domain: domain of DDS, for a robot that speaks it; 0 with port 0 takes a random one.
+        reply: `per_command` answers each command with one state, as the vendor's client expects;
+            `stream` sends states at `stream_hz`. Which of the two the robot does is not published.
         stream_hz: rate of a stream.
-        comm_version: number in the header. Invented, as the next three, and not zero, so that a
-            bridge that does not copy them shows.
-        robot_id: number in the header.
-        serial: number in the header.
-        bandwidth: number in the header.
-        tick_unit_s: length of the state's tick. The vendor's header says microseconds, drivers
-            that work read milliseconds.
+        comm_version: number in the header, as the next three; invented, and not zero, so that a
+            missing copy shows.
+        robot_id: number of the robot.
+        serial: serial number.
+        bandwidth: number of the bandwidth.
+        tick_unit_s: length of the state's tick (`hardware.tick_unit_s`).
         first_tick: the tick at the start, for runs over its wrap.
         foot_force_scale: force that a foot sensor's count stands for; an assumption.
-        foot_force_offset: what each unloaded foot shows; a public log of an A1 shows -1 to -23.
-        command_timeout_s: time without a command after which the robot brakes all motors.
-            Users report about 30 ms (yxyang/locomotion_simulation thread 5).
-        release_s: how long commands must ask for neither position nor torque before it obeys
-            again. How the robot leaves this protection is not published: an assumption.
+        foot_force_offset: count of each unloaded foot; -1 to -23 in a public log.
+        command_timeout_s: time without a command after which the robot brakes all motors
+            (`hardware.safety.command_age_max_s`).
+        release_s: how long commands must ask for neither position nor torque before it obeys again;
+            an assumption.
         brake_kd: damping of a motor that brakes; an assumption.
         thermal: how motors warm up.
         network: faults of the network, in both directions.

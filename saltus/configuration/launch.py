@@ -53,8 +53,8 @@ class TimingOptions(Options, frozen=True):
     """What takes time in lock step.
 
     Attributes:
-        solve: duration of a solve; or a recording (`run.mcap` or its folder) of a run in real
-            time, whose solves' durations are taken in their order, over and over again.
+        solve: duration of a solve; or a recording (`run.mcap` or its folder) of a run in real time,
+            whose durations are taken in order, again and again.
         estimate: age of the estimates that planner and tracker have.
     """
 
@@ -111,8 +111,7 @@ class RecordingOptions(Options, frozen=True):
     """How much of the plans is recorded; every other message is, to the last bit.
 
     Attributes:
-        plans: ``sampled``: knots of twenty plans a second and gains of two, of the others what
-            stands before the knots. ``all``: knots and gains of every plan.
+        plans: `sampled`: knots of twenty plans a second and gains of two; `all`: of every plan.
         gains: ``float32``, ``float64`` as the planner sent them, or ``none``, which NaN stands for.
     """
 
@@ -392,9 +391,9 @@ class BusOptions(Options, frozen=True):
     """Where the topics are bound.
 
     Attributes:
-        transport: ``ipc`` (a folder of sockets, and topics of 1 kHz in shared memory), ``zmq`` (a
-            folder of sockets alone) or ``tcp``.
-        folder: folder of the sockets; an own temporary one when None.
+        transport: `ipc` (sockets in a folder, and topics of 1 kHz in shared memory), `zmq` (sockets
+            alone) or `tcp`.
+        folder: folder of the sockets; null: a temporary one.
         host: address of the tcp sockets.
         base_port: tcp port of the first topic; the others follow.
     """
@@ -409,9 +408,9 @@ class RealtimeOptions(Options, frozen=True):
     """How processes ask for real time, where the system grants it.
 
     Attributes:
-        priority: least SCHED_FIFO priority, the estimator's; tracker and watchdog have more. None
-            asks for nothing.
-        planner_nice: nice level of the planner, which has no such priority; None leaves it.
+        priority: SCHED_FIFO priority of the estimator; tracker and watchdog have more. null asks
+            for none.
+        planner_nice: nice level of the planner; null leaves it.
         pin: share the cores out among the processes (docs/realtime.md).
     """
 
@@ -424,11 +423,11 @@ class ViewOptions(Options, frozen=True):
     """What somebody may do who watches a launch in the browser.
 
     Attributes:
-        control: drive a robot whose drive.source is client and tune the planner; a simulated robot
-            may be pushed and its time stopped too. None: with a simulated robot alone.
-        address: where the page is served; other than this machine's own it needs a token.
-        port: port of the page, 0 for any; None takes 8080, or any other where that is occupied.
-        speed: simulated seconds a second with which a page of a run in lock step begins.
+        control: drive a robot whose drive.source is client, tune the planner, push a simulated
+            robot and stop its time. null: with a simulated robot alone.
+        address: where the page is served; beyond this machine it needs a token.
+        port: port of the page, 0: any; null: 8080, or any other where that is occupied.
+        speed: simulated seconds a second at the start of a page in lock step.
     """
 
     control: bool | None = None
@@ -443,24 +442,23 @@ class LaunchConfig(EstimatorChoice, frozen=True):
     Attributes:
         robot: the model: a name such as ``a1``, or a folder with ``robot.yaml``
             (docs/tutorials/robot.md).
-        connection: ``simulated``; ``real``; ``emulated``, the same bridge with an emulator of the
-            robot started beside it; ``emulator``, that emulator alone, for a launch elsewhere.
-        mode: ``paused`` (lock step, bit-for-bit repeatable) or ``realtime``.
-        duration: length of the run; of a robot's, how long it runs before it sits down.
+        connection: `emulated`: the bridge of `real`, with an emulator of the robot beside it;
+            `emulator`: that emulator alone.
+        mode: `paused` (lock step, repeatable bit for bit) or `realtime`.
+        duration: length of the run; a robot sits down after it.
         reference: stand, walk, trot, bound, or for HiLQR the path of a recorded trajectory.
-        reference_from: where HiLQR has the motion of a gait from: ``kinematic``, or ``convex_mpc``,
-            which walks it once, undisturbed, and is recorded (6.5.2).
-        command: a speed along a straight line, or the steps of a script that drives the robot.
+        reference_from: motion of a gait for HiLQR: `kinematic`, or `convex_mpc`, which walks it
+            once and is recorded (6.5.2).
+        command: a speed along a straight line, or the steps of a script.
         drive: who else may drive, and how commands are followed.
         sources: what keys and sticks ask for, where they drive.
         perturbations: what is done to the robot, and when.
         terrain: the ground: flat, or a list of parts (docs/terrain.md).
-        terrain_belief: what planner and estimator know of it: known; estimated, a plane through the
-            last footprints; or flat, where that plane is level.
+        terrain_belief: what planner and estimator know of it: estimated, a plane through the last
+            footprints; flat, the same but level.
         timing: how long solves take and how old estimates are, in lock step.
         tracker: from plans to motor commands.
-        rollout: which physics rolls HiLQR's candidates out; all but mujoco have a section of
-            options.
+        rollout: physics of HiLQR's rollouts; all but mujoco have a section of options.
         warp: rollouts by MuJoCo Warp.
         isaacgym: rollouts by a server of Isaac Gym's.
         remote: rollouts by a server of ours, `saltus serve`.

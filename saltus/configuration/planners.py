@@ -57,7 +57,7 @@ class PluginOptions(Options, frozen=True):
 
     Attributes:
         period: in lock step a plan is asked for once in this time.
-        time_limit: of a solve in real time; the planner is told when it is over.
+        time_limit: limit of a solve in real time; the planner can ask whether it is over.
         values: whatever else it reads.
     """
 
@@ -70,8 +70,8 @@ class PlannerChoice(Options, frozen=True):
     """Which planner runs, and the options of each.
 
     Attributes:
-        planner: which planner runs; its options have a section of its name. One of your own is
-            MODULE:NAME or FILE.py:NAME.
+        planner: which planner runs; its options have a section of its name. Your own is MODULE:NAME
+            or FILE.py:NAME.
         hilqr: the planner HiLQR MPC.
         convex_mpc: the planner Convex MPC.
         instant_qp: the planner Instant QP.
@@ -190,8 +190,8 @@ class EstimatorChoice(PlannerChoice, frozen=True):
     """Which filter estimates, and the options of each; msgspec lets a struct have one base only.
 
     Attributes:
-        estimator: which filter estimates; its options have a section of its name. One of your own
-            is MODULE:NAME or FILE.py:NAME.
+        estimator: which filter estimates; its options have a section of its name. Your own is
+            MODULE:NAME or FILE.py:NAME.
         salted: the salted Kalman filter.
         leg_odometry: the leg-odometry filter.
         invariant: the invariant filter.

@@ -1,6 +1,6 @@
 """What each field of a recorded message means: ``fields.yaml``, with the messages' own shapes.
 
-``python -m saltus.recording.fields docs/topics.md`` generates the tables of that page.
+``python -m saltus.recording.fields docs/topics.md`` generates the lists of that page.
 """
 
 from __future__ import annotations
@@ -107,9 +107,11 @@ END = "<!-- end -->"
 
 
 def tables() -> str:
-    """All tables as Markdown."""
+    """All lists as Markdown."""
     kinds = list(dict.fromkeys(topic.message for topic in RECORDED))
-    return "\n\n".join([_topics(), *map(_fields, kinds)])
+    parts = [_line(name, Column(field, (slots.stop - slots.start,), name), "")
+             for own in PARTS.values() for name, (slots, field) in own.items()]  # fmt: skip
+    return "\n\n".join([_topics(), "## State", "\n".join(parts), *map(_fields, kinds)])
 
 
 def written_anew(page: str) -> str:
@@ -127,36 +129,30 @@ def written_anew(page: str) -> str:
 
 def _topics() -> str:
     others = (COMMAND, *BY_WATCHERS)
-    rows = [
-        f"| `{topic.name}` | [{(kind := topic.message.__name__)}](#{kind.lower()}) "
-        f"| {topic.rate_hz:g} Hz "
-        f"| {'the sender' if topic in others else 'the launch'}'s "
-        f"| {_TABLE['topics'][topic.name]} |"
+    return "\n".join(
+        f"- `{topic.name}`{'¹' * (topic in others)}, {topic.rate_hz:g} Hz: "
+        f"[{(kind := topic.message.__name__)}](#{kind.lower()}), {_TABLE['topics'][topic.name]}"
         for topic in RECORDED
-    ]
-    head = ["| topic | message | rate | clock of `time` | what |", "|---|---|---|---|---|"]
-    return "\n".join([*head, *rows])
+    )
 
 
 def _fields(kind: type[Message]) -> str:
     words = dict(layout(kind).words)
-    rows = ["| field | shape | unit | frame | what |", "|---|---|---|---|---|"]
-    for name, column in columns_of(kind).items():
-        if name == LOG_TIME:  # every message has it, and the page says so once
-            continue
-        unit, frame, meaning = column.field
-        accepted = f": {', '.join(words[name])}" if name in words else ""
-        rows.append(f"| `{name}` | {_shape_words(column)} | {unit or '–'} | {frame or '–'} "
-                    f"| {meaning}{accepted} |")  # fmt: skip
+    rows = [
+        _line(name, column, ", ".join(words.get(name, ())))
+        for name, column in columns_of(kind).items()
+        if name != LOG_TIME and column.slots is None
+    ]
     return "\n".join([f"## {kind.__name__}", "", *rows])
 
 
-def _shape_words(column: Column) -> str:
-    """Of all n messages."""
-    sizes = ", ".join(map(str, column.shape))
-    if column.varies:
-        return f"n arrays ({sizes}{',' if len(column.shape) == 1 else ''})"
-    return f"(n, {sizes})" if sizes else "(n,)"
+def _line(name: str, column: Column, words: str) -> str:
+    """A field; the page says once that every message has `log_time`, and what a state holds."""
+    unit, frame, meaning = column.field
+    shape = f" ({', '.join(map(str, column.shape))})" if column.shape else ""
+    where = f", {frame}" if frame else ""
+    accepted = f": {words}" if words else ""
+    return f"- `{name}`{shape}{f' [{unit}]' * bool(unit)}{where}: {meaning}{accepted}"
 
 
 if __name__ == "__main__":

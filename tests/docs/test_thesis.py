@@ -1,4 +1,4 @@
-"""docs/thesis.md: every file, name and command in its tables exists, and its rows are counted."""
+"""docs/thesis.md: every file, name and command on it exists, and its lines are counted."""
 
 import re
 import shlex
@@ -17,26 +17,26 @@ from studies.study import STUDIES
 
 ROOT = Path(__file__).parents[2]
 PAGE = (ROOT / "docs" / "thesis.md").read_text()
-ROWS = [line.strip("| ").split(" | ") for line in PAGE.splitlines() if line.startswith("| ")]
+LINES = [line for line in PAGE.splitlines() if line.startswith("- **")]
+LINE = re.compile(r"- \*\*(.+?)\*\*, (\w+)( \(.*?\))?(?:: (`.*`) → (`.*`))?")
 NAMES = {
     "study": STUDIES, "bench": BENCHMARKS, "report": ("DIR",),
     "perturb": names_in("config").split(", "), "launch": names_in("launch").split(", "),
 }  # fmt: skip
 
 
-def mistakes(row):
-    """What a row names and is not there."""
-    if len(row) != 4:
-        yield f"{len(row)} cells"
+def mistakes(line):
+    """What a line names and is not there."""
+    if not (match := LINE.fullmatch(line)):
+        yield "form"
         return
-    _, here, shown, state = row
-    word = state.partition(": ")[0]
-    if word not in ("faithful", "differs", "missing") or (word == "differs") > (": " in state):
+    _, state, difference, here, shown = match.groups()
+    if state not in ("faithful", "differs", "missing") or (state == "differs") > bool(difference):
         yield f"state {state}"
-    if any((cell == "–") != (word == "missing") for cell in (here, shown)):
-        yield "a row has a place and a command, or is missing"
-    yield from (name for name in re.findall(r"`([^`]+)`", here) if not exists(name))
-    yield from (command for command in re.findall(r"`([^`]+)`", shown) if not runs(command))
+    if (state == "missing") != (here is None):
+        yield "a line has a place and what shows it, or is missing"
+    yield from (name for name in re.findall(r"`([^`]+)`", here or "") if not exists(name))
+    yield from (command for command in re.findall(r"`([^`]+)`", shown or "") if not runs(command))
 
 
 def exists(name):
@@ -51,10 +51,10 @@ def exists(name):
 
 
 def runs(command):
-    """Whether a command has these options and this argument; nothing is run."""
+    """Whether a study, a test, or a command with these options and this argument is there."""
     program, *words = shlex.split(command)
     if program != "saltus":
-        return words[:2] == ["-m", "pytest"] and (ROOT / words[2]).is_file()
+        return program in STUDIES or program.startswith("tests/") and (ROOT / program).is_file()
     try:
         typer.main.get_command(app).commands[words[0]].make_context(words[0], words[1:])
     except (KeyError, TyperException):
@@ -62,35 +62,34 @@ def runs(command):
     return words[1] in NAMES[words[0]]
 
 
-def test_all_that_a_row_names_exists():
-    rows = [row for row in ROWS if row[0] != "in the source"]
-    assert [(row[0], mistake) for row in rows for mistake in mistakes(row)] == []
-    named = {words[2] for row in rows for words in map(str.split, row[2].split("`")[1::2])}
+def test_all_that_a_line_names_exists():
+    assert [(line[:40], mistake) for line in LINES for mistake in mistakes(line)] == []
+    named = {name for line in LINES for name in " ".join(line.split("`")).split()}
     sources = ("kong", "anderson_revzen", "halm_posa", "seghete_murphey")
     theirs = {name for name, entry in STUDIES.items() if entry.module.split(".")[1] in sources}
     assert theirs <= named
-    count = Counter(row[3].partition(":")[0] for row in rows)
+    count = Counter(LINE.fullmatch(line)[2] for line in LINES)
     assert (
-        f"Of the rows below {count['faithful']} are faithful, {count['differs']} differ and"
-        f" {count['missing']} are missing."
+        f"{count['faithful']} are faithful, {count['differs']} differ and {count['missing']} are"
+        " missing."
     ) in PAGE
 
 
 @pytest.mark.parametrize(
-    "row",
+    "line",
     [
-        "A | `saltation.saltations.no` | `saltus study floquet` | faithful",
-        "B | `saltation.no.saltation` | `saltus study floquet` | faithful",
-        "C | `saltation/no.py` | `saltus study floquet` | faithful",
-        "D | `saltation/run.py` | `saltus study no` | faithful",
-        "E | `saltation/run.py` | `saltus study floquet --no` | faithful",
-        "F | `saltation/run.py` | `saltus perturb no` | faithful",
-        "G | `saltation/run.py` | `saltus bench no` | faithful",
-        "H | `saltation/run.py` | `python -m pytest tests/no.py` | faithful",
-        "I | `saltation/run.py` | `saltus study floquet` | partly",
-        "J | `saltation/run.py` | `saltus study floquet` | differs",
-        "K | `saltation/run.py` | – | faithful",
+        "- **A**, faithful: `saltation.saltations.no` → `floquet`",
+        "- **B**, faithful: `saltation.no.saltation` → `floquet`",
+        "- **C**, faithful: `saltation/no.py` → `floquet`",
+        "- **D**, faithful: `saltation/run.py` → `no`",
+        "- **E**, faithful: `saltation/run.py` → `saltus study floquet --no`",
+        "- **F**, faithful: `saltation/run.py` → `saltus perturb no`",
+        "- **G**, faithful: `saltation/run.py` → `saltus bench no`",
+        "- **H**, faithful: `saltation/run.py` → `tests/no.py`",
+        "- **I**, partly: `saltation/run.py` → `floquet`",
+        "- **J**, differs: `saltation/run.py` → `floquet`",
+        "- **K**, faithful",
     ],
 )
-def test_a_wrong_row_is_found(row):
-    assert len(list(mistakes(row.split(" | ")))) == 1
+def test_a_wrong_line_is_found(line):
+    assert len(list(mistakes(line))) == 1

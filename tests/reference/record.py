@@ -152,7 +152,7 @@ def unexplained(before, after):
     """What has changed that should not have, a line each.
 
     The processor that the run was recorded on gives the same bits, with the same libraries. Others
-    round differently, and what they may make of that was measured: see docs/design.md.
+    round differently, and what they may make of that was measured: see CONTRIBUTING.md.
     """
     if before.facts["computed_by"] == after.facts["computed_by"]:
         return changes(before, after)

@@ -213,9 +213,10 @@ _HEAD = """\
 
 The record of every headline figure. `saltus score` measures the figures again, prints them beside
 this record and exits with status 1 if any became worse. `saltus score --record` writes this page
-and `score.yaml`. ↓: less is better. ↑: more is better. Figures without an arrow must stay equal, or
-are not judged. Processor times, plans a second and times of solves are in the unit of two fixed
-loops, measured in the same minute, that stay in a core's own cache.
+and `score.yaml`, which has commit and date of each figure, and the bits of each run. ↓: less is
+better. ↑: more is better. Figures without an arrow must stay equal, or are not judged. Processor
+times, plans a second and times of solves are in the unit of two fixed loops, measured in the same
+minute, that stay in a core's own cache.
 """
 
 
@@ -239,24 +240,22 @@ def history() -> list[Record]:
 
 
 def page(record: Record, earlier: Sequence[Record]) -> str:
-    """Markdown: a table for each group."""
+    """Markdown: a list for each group."""
     lines = [_HEAD]
     for group in dict.fromkeys(entry.group for entry in record.values()):
-        lines += [f"\n## {group.capitalize()}\n", "| figure | record | goal | history | recorded |",
-                  "|---|---|---|---|---|"]  # fmt: skip
+        lines.append(f"\n## {group.capitalize()}\n")
         for key, entry in record.items():
-            if entry.group == group:
+            if entry.group == group and not isinstance(entry.value, str):
                 values = [each[key].value for each in (*earlier, record) if key in each]
                 lines.append(_line(entry, values))
     return "\n".join(lines) + "\n"
 
 
 def _line(entry: Entry, values: Sequence[Value]) -> str:
-    goal = "" if entry.goal is None else f"{shown(entry.goal)} ({entry.goal_from})"
+    goal = "" if entry.goal is None else f"; goal {shown(entry.goal)} ({entry.goal_from})"
     direction = {"lower": "↓", "higher": "↑"}.get(entry.better, "")
-    value = f"{shown(entry.value)} {entry.unit} {direction}".strip()
-    recorded = f"{entry.commit}, {entry.date}".strip(", ")
-    return f"| {entry.figure} | {value} | {goal} | {spark(values)} | {recorded} |"
+    value = " ".join(filter(None, (shown(entry.value), entry.unit, direction)))
+    return f"- {entry.figure}: **{value}**{goal} {spark(values)}"
 
 
 def shown(value: Value) -> str:

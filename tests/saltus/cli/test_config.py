@@ -3,6 +3,7 @@
 import json
 import os
 import pty
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -148,6 +149,10 @@ def test_the_page_of_all_keys_is_what_the_code_generates():
     """Generate it again: `saltus config --markdown > docs/keys.md`."""
     page = markdown() + "\n"
     assert PAGE.read_text() == page
-    for key in (*keys_of(), *element_keys()):
-        assert f"| `{key.key}` |" in page
+    named = re.findall(r"^- `([^`]+)` \(", page, re.M)
+    for start, kinds, end in re.findall(r"^- `(.+)\[([^`\]]+, .+)\](.*)` \(", page, re.M):
+        named += [f"{start}[{kind}]{end}" for kind in kinds.split(", ")]
+    for section, like in re.findall(r"^- `(.+)`: the keys of `([^`]+)`", page, re.M):
+        named += [key.replace(like, section, 1) for key in named if re.match(rf"{like}[.]", key)]
+    assert {key.key for key in (*keys_of(), *element_keys())} <= set(named)
     assert "`perturbations[base_force].for`" in page and "`command[].gait`" in page

@@ -68,10 +68,10 @@ def test_a_record_keeps_goals_and_takes_over_only_what_is_better_or_accepted(fil
     assert again["cost", "tick"].goal == 40.0 and again["cost", "rate"].goal is None
 
 
-def test_the_page_has_a_table_for_each_group_with_the_history_of_each_figure():
+def test_the_page_has_a_list_for_each_group_with_the_history_of_each_figure():
     before, now = {("cost", "tick"): entry(200.0)}, {("cost", "tick"): entry(100.0, goal=50.0)}
     text = page(now, [before])
-    assert "## Cost" in text and "| tick | 100 us ↓ | 50 () | █▁ | abc, 2026-01-01 |" in text
+    assert "## Cost" in text and "- tick: **100 us ↓**; goal 50 () █▁" in text
     assert spark(["a"]) == "" and spark([1.0, 1.0]) == "▁"
 
 

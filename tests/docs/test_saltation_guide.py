@@ -1,4 +1,4 @@
-"""The code of docs/hybrid.md runs, and says what the page says."""
+"""The code of docs/saltation.md runs, and says what the page says."""
 
 from pathlib import Path
 
@@ -6,7 +6,7 @@ import numpy as np
 
 from tests.docs.doc_code import blocks
 
-GUIDE = Path(__file__).parents[2] / "docs" / "hybrid.md"
+GUIDE = Path(__file__).parents[2] / "docs" / "saltation.md"
 
 
 def test_the_guide_runs(capsys):
