@@ -179,12 +179,6 @@ LEAST_H, MOST_H = 0.01, 23.0  # events of the emulator have a day
 def soak(
     hours: Annotated[float, typer.Option(min=LEAST_H, max=MOST_H, help="How long the robot runs.")],
     seed: Annotated[int, typer.Option(min=0, help="Seed of everything random.")] = 0,
-    hard_pushes: Annotated[
-        bool, typer.Option("--hard-pushes", help="A few pushes above 2 m/s too.")
-    ] = False,
-    record: Annotated[
-        bool, typer.Option("--record", help="Keep a recording of each launch: GB an hour.")
-    ] = False,
     folder: Annotated[
         Path | None, typer.Option(metavar="DIR", help="New folder; runs/soak-TIME by default.")
     ] = None,
@@ -197,11 +191,9 @@ def soak(
     folder = folder or new_run_folder("soak")
     if folder.exists():
         raise BadRequest(f"--folder {folder}: it exists; name a new one")
-    from saltus.soak.soak import SoakOptions, run_soak  # the numeric stack takes a second
+    from saltus.soak.soak import run_soak  # the numeric stack takes a second
 
-    options = SoakOptions(hours, seed, hard_pushes, record)
-    result = run_soak(options, folder)
-    _draw(result, folder)
+    result = run_soak(hours, seed, folder)
     for criterion in result.criteria:
         say(f"{'met' if criterion.met else 'NOT MET'}: {criterion}")
     say(f"results: {folder}")
@@ -212,22 +204,6 @@ def soak(
     if result.interrupted:
         return INTERRUPTED
     return 0 if all(criterion.met for criterion in result.criteria) else 1
-
-
-def _draw(result: SoakResult, folder: Path) -> None:
-    """Write the picture; the numbers count where that fails."""
-    from saltus.common.figures import save  # loads matplotlib
-    from saltus.common.stalls import read_stalls
-    from saltus.soak.figure import soak_figure
-    from saltus.soak.samples import read_samples
-    from saltus.soak.soak import SAMPLES, STALLS
-
-    if not (columns := read_samples(folder / SAMPLES)):
-        return
-    try:
-        save({"soak": soak_figure(columns, result.ends, read_stalls(folder / STALLS))}, folder)
-    except OSError as error:
-        say(f"the picture cannot be written to {folder}: {error.strerror or error}")
 
 
 def _facts(result: SoakResult) -> list[Fact]:
