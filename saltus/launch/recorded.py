@@ -31,13 +31,25 @@ from runtime.topics import (
     Topic,
 )
 from saltus.common.errors import BadRequest
-from saltus.configuration.launch import LaunchConfig
+from saltus.configuration.launch import LaunchConfig, make_config
+from saltus.configuration.options import read_mapping
 from saltus.launch.assembly import event_times
 from saltus.launch.references import tilt_allowance_of_run
-from saltus.launch.trace import config_of_run
 from saltus.metrics.run import RunMetrics
 from saltus.metrics.touchdowns import TouchdownFinder, feet_of
-from saltus.recording.reading import StartAxes, messages_of_run
+from saltus.recording.reading import StartAxes, messages_of_run, readable
+
+
+def config_of_run(folder: Path) -> LaunchConfig:
+    """The configuration that a run was made with.
+
+    Raises:
+        BadRequest: the folder holds none, or one of another version.
+    """
+    path = folder / "launch.yaml"
+    with readable(folder):
+        path.stat()
+    return make_config(read_mapping(path), str(path))
 
 
 class Instant(NamedTuple):
