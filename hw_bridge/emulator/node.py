@@ -143,7 +143,8 @@ def run(
     Returns:
         The report, plain values only: `ticks`, `emulated_s`, `commands` (believed), `refused` (by
         reason), `notes`, `state` and its `history` (time since the first command [s], state,
-        cause), `posture` (standing, lying, fallen, moving), `passive` (no motor is asked for a position or a torque),
+        cause), `posture` (standing, lying, fallen, moving), `passive` (no motor is asked for a
+        position or a torque),
         `worst` (see WorstValues),
         `first_damping_at` and `button_pressed_at` (monotonic [s] or None, resolved to a tick),
         `network` (frames by fate, each way), `send_errors`, `missed`, `caught_up`, `lost`,

@@ -28,9 +28,6 @@ def view(
         Path | None,
         typer.Argument(metavar="[RUN]", help="A run folder; without it, the running launch."),
     ] = None,
-    address: Annotated[
-        str, typer.Option(help="Address to listen at. Any but this machine's own needs a token.")
-    ] = "127.0.0.1",
     port: Annotated[
         int | None, typer.Option(min=0, max=65535, help="Port; 8080 or a free one by default.")
     ] = None,
@@ -47,7 +44,7 @@ def view(
         if run is None and (launch := find_launch(process, stop)) is None:
             pass  # stopped before there is one
         else:
-            with Page(address, port) as page:
+            with Page(port) as page:
                 if launch is not None:
                     outcome = view_launch(page, launch, stop)
                 elif run is not None:

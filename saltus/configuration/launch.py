@@ -426,13 +426,11 @@ class ViewOptions(Options, frozen=True):
     Attributes:
         control: drive a robot whose drive.source is client and tune the planner; a simulated robot
             may be pushed and its time stopped too. None: with a simulated robot alone.
-        address: where the page is served; other than this machine's own it needs a token.
         port: port of the page, 0 for any; None takes 8080, or any other where that is occupied.
         speed: simulated seconds a second with which a page of a run in lock step begins.
     """
 
     control: bool | None = None
-    address: str = "127.0.0.1"
     port: Annotated[int, Range("-", 0, 65535)] | None = None
     speed: Annotated[float, positive("-", 1000.0)] = 1.0
 

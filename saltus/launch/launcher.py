@@ -117,7 +117,6 @@ CLOSE_S = 2.0  # in which it may close its pages
 def viewer(config: LaunchConfig) -> Iterator[None]:
     """Show this process's launch in the browser; what the view says is said here."""
     command = [sys.executable, "-m", "saltus.cli.main", "view", "--process", str(os.getpid())]
-    command += ["--address", config.view.address]
     if config.view.port is not None:
         command += ["--port", str(config.view.port)]
     process = subprocess.Popen(

@@ -109,10 +109,6 @@ class StartAxes:
             return replace(message, q=self._true.to_local(message.q), foot_force=force)
         if isinstance(message, StateEstimate):
             return replace(message, q=self._estimated.to_local(message.q))
-        if isinstance(message, Plan):
+        if isinstance(message, Plan | PlanOutline):
             return replace(message, states_q=self._estimated.to_local(message.states_q))
-        if isinstance(message, PlanOutline):
-            candidates = PlanarPose(yaw=-self._estimated.yaw).points_to_world(message.candidates)
-            states = self._estimated.to_local(message.states_q)
-            return replace(message, states_q=states, candidates=candidates)
         return message
