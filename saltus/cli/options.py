@@ -113,7 +113,6 @@ class DriveSource(StrEnum):
     """Who drives: see `drive.source` of a launch file."""
 
     KEYBOARD = "keyboard"
-    GAMEPAD = "gamepad"
     REMOTE = "remote"
     CLIENT = "client"
 

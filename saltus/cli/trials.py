@@ -47,14 +47,10 @@ def perturb(
     jobs: Annotated[
         int | None, typer.Option(min=1, help="Trials at the same time; all cores by default.")
     ] = None,
-    cluster: Annotated[
-        str, typer.Option(help="dask, ray or spark, through joblib; loky is this machine.")
-    ] = "loky",
     scheduler: Annotated[
         str | None,
         typer.Option(
-            metavar="ADDRESS",
-            help="Address of a running Dask scheduler; without it, one starts here.",
+            metavar="ADDRESS", help="Run on the cluster of this Dask scheduler; else here."
         ),
     ] = None,
     output: Annotated[
@@ -94,14 +90,14 @@ def perturb(
     """
     if mode is Mode.REALTIME and (jobs or 1) > 1:
         raise BadRequest("--jobs: trials in real time run one after another; give 1")
-    if mode is Mode.REALTIME and cluster != "loky":
-        raise BadRequest("--cluster: trials in real time run on this machine; leave it out")
+    if mode is Mode.REALTIME and scheduler:
+        raise BadRequest("--scheduler: trials in real time run on this machine; leave it out")
     if mode is Mode.REALTIME and budget:
         raise BadRequest("--budget: in real time plans take the time that they take; leave it out")
     from saltus.sweep.sweep import SweepRequest, run_sweep  # the numeric stack takes a second
 
     request = SweepRequest(
-        suite, planners_named(planner), mode.value, jobs, cluster, scheduler, output,
+        suite, planners_named(planner), mode.value, jobs, scheduler, output,
         tuple(trial or ()), tuple(group or ()), seeds, tuple(assignments or ()),
         tuple(sorted(set(budget or ()))),
     )  # fmt: skip

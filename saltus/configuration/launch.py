@@ -294,10 +294,10 @@ def _check_source(config: LaunchConfig) -> Iterator[Fault]:
         )  # fmt: skip
     if not config.kind.planned:
         yield (f"drive.source {by} is for the launch that plans, not this one", "drive.source")
-    if by == "remote" and not config.kind.bridged:
+    if by in ("remote", "keyboard") and not config.kind.bridged:
         yield (
-            "drive.source remote needs a real or emulated robot; a simulated one takes keyboard, "
-            "gamepad, client", "drive.source", "connection",
+            f"drive.source {by} needs a real or emulated robot; a simulated one takes client, and "
+            "`saltus drive`", "drive.source", "connection",
         )  # fmt: skip
     if by == "keyboard" and config.kind.bridged and not config.hardware.operator.keyboard:
         yield (
