@@ -6,7 +6,6 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
-import msgspec
 import typer
 
 from saltus.cli.options import JsonOption
@@ -159,43 +158,30 @@ def export(
     run: Annotated[
         Path, typer.Argument(metavar="RUN", help="Folder of a recorded run, or its run.mcap.")
     ],
-    csv: Annotated[
-        Path | None, typer.Option(metavar="FOLDER", help="Write a CSV file for each topic.")
-    ] = None,
-    npz: Annotated[
-        Path | None, typer.Option(metavar="FILE", help="Write numpy arrays, named topic/field.")
-    ] = None,
+    csv: Annotated[Path, typer.Option(metavar="FOLDER", help="Write a CSV file for each topic.")],
     topic: Annotated[
         list[str] | None,
-        typer.Option(metavar="NAME", help="Write this topic to --csv or --npz; may be repeated."),
+        typer.Option(metavar="NAME", help="Write this topic alone; may be repeated."),
     ] = None,
     json: JsonOption = False,
 ) -> int:
     """Write a recorded run for other tools; Foxglove opens run.mcap itself."""
     from saltus import open_run
-    from saltus.export.arrays import write_csv, write_npz
+    from saltus.export.arrays import write_csv
 
-    recorded, topics = open_run(run) if csv or npz else None, topic or []
-    if recorded and csv and not npz:
-        exported = write_csv(recorded, csv, topics)
-    elif recorded and npz and not csv:
-        exported = write_npz(recorded, npz, topics)
-    else:
-        raise BadRequest("give one of --csv FOLDER and --npz FILE")
+    recorded = open_run(run)
+    exported = write_csv(recorded, csv, topic or ())
     if recorded.cause:
         say(f"{recorded.file} is not complete: {recorded.cause}; what it holds is written")
     for name, count in exported.undecodable.items():
         say(f"{name}: {count} messages do not decode and are left out")
     if exported.left_out:
-        say(f"not in CSV, for their shape varies: {', '.join(exported.left_out)}; --npz has them")
+        say(f"not in CSV, for their shape varies: {', '.join(exported.left_out)}")
     if json:
         whole = {"complete": recorded.complete, "cause": recorded.cause}
-        print_json(msgspec.to_builtins(exported) | whole)
-    elif csv:
-        print_lines([f"{csv}/{name}.csv: {count} rows" for name, count in exported.rows.items()])
+        print_json(exported._asdict() | whole)
     else:
-        rows = (f"{name}: {count} rows" for name, count in exported.rows.items())
-        print_lines([f"{npz}: {', '.join(rows)}"])
+        print_lines([f"{csv}/{name}.csv: {count} rows" for name, count in exported.rows.items()])
     return 0
 
 

@@ -154,7 +154,7 @@ class Comparison:
 
     def take_recorded(self, topic: Topic[Any], message: Any, log_time_ns: int) -> None:
         """Take the next recorded message of a topic; plans in order, for few are whole."""
-        share = self._thinner.share(log_time_ns) if topic is PLAN else "gains"
+        share = self._thinner.share(log_time_ns) if topic is PLAN else "all"
         self._recorded[topic.name, message.tick] = message, share
         self._compare(topic.name, message.tick)
 
