@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import os
 import sys
 import time
@@ -23,7 +24,7 @@ from saltus.cli.options import (
     SetOption,
     keys,
 )
-from saltus.common.console import print_facts, print_json, print_lines, say
+from saltus.common.console import RunProgress, print_facts, print_json, print_lines, say
 from saltus.common.errors import INTERRUPTED, BadRequest, refusing
 from saltus.common.files import names_in
 from saltus.configuration.motions import motion_names
@@ -34,6 +35,7 @@ if TYPE_CHECKING:
 
 
 STANDARD_INPUT = 0
+LOOK_S = 0.2  # between two looks whether a driven launch lives
 
 
 def launch(
@@ -158,8 +160,8 @@ def drive(
     from saltus.launch.cores import serve_commands
     from saltus.launch.driving import (
         LAST_WORDS_S,
-        DriveLine,
         bounds_of,
+        words_of,
     )
     from saltus.launch.driving import drive as publish_commands
 
@@ -187,12 +189,20 @@ def drive(
                 f"({error.address})"
             ) from error
         say(f"driving the {running.config.connection} robot of process {running.pid}; {how}")
-        with DriveLine(running) as line:
-            pacer = publish_commands(
-                device, commands.send, lambda: stop() or line.is_over or device.quit, line.show
-            )
+        ended, due = False, begin
+
+        def over() -> bool:
+            nonlocal ended, due
+            if (now := time.monotonic()) >= due:
+                ended, due = not running.alive, now + LOOK_S
+            return stop() or ended or device.quit
+
+        with RunProgress(math.inf, "s driven") as progress:
+            pacer = publish_commands(device, commands.send, over, lambda command: progress.show(
+                time.monotonic() - begin, words_of(command) if command else ""
+            ))  # fmt: skip
         bus.close(LAST_WORDS_S)
-    if line.is_over:
+    if ended:
         say("the launch has ended")
     elif device.loss:
         silence = running.config.drive.silence
