@@ -140,7 +140,7 @@ class RecordedRun:
             judging=self.config.kind.simulated, tilt_allowance=tilt_allowance_of_run(self.config)
         )
         axes = StartAxes(self.config)
-        for _, message in messages_of_run(folder):
+        for message in messages_of_run(folder):
             self._add(axes.to_local(message))
         self.estimated = not self._tracks[GroundTruth].times
         times = self._tracks[StateEstimate if self.estimated else GroundTruth].times

@@ -28,14 +28,13 @@ _KEY = "saltus"
 class Browsers:
     """Says when the next frame is wanted: when all browsers have taken the last one.
 
-    A browser on a slow computer would show what was long ago if frames were sent regardless.
+    A browser on a slow computer would show what was long ago if frames were sent regardless. One
+    that does not answer in time is not waited for until it does.
     """
 
-    def __init__(self, server: ViserServer, report: Callable[[str], None]) -> None:
-        """Begin; `report` takes one line about a browser that does not answer."""
-        self._server, self._report = server, report
-        self._silent: set[int] = set()
-        self._reported: set[int] = set()
+    def __init__(self, server: ViserServer) -> None:
+        """Begin."""
+        self._server, self._silent = server, set[int]()
         self._sent, self._ready, self._over = threading.Event(), threading.Event(), False
         self._ready.set()
         self._thread = threading.Thread(target=self._run, daemon=True)
@@ -61,30 +60,25 @@ class Browsers:
         while self._sent.wait() and not self._over:
             self._sent.clear()
             for number, client in self._server.get_clients().items():
-                if number not in self._silent:
-                    self._ask(number, client)
+                if number not in self._silent and not _answers(client, ANSWER_S):
+                    self._silent.add(number)
+                    threading.Thread(target=self._hear, args=(number, client), daemon=True).start()
             self._ready.set()
-
-    def _ask(self, number: int, client: viser.ClientHandle) -> None:
-        """Wait until a browser has come to the end of what was sent to it."""
-        with suppress(RuntimeError):  # it has gone meanwhile
-            try:
-                client.local_storage.get_item(_KEY, timeout=ANSWER_S)
-            except TimeoutError:
-                first = number not in self._reported
-                self._silent.add(number)
-                self._reported.add(number)
-                threading.Thread(target=self._hear, args=(number, client), daemon=True).start()
-                if first:
-                    self._report(
-                        f"view: a browser has not answered for {ANSWER_S:g} s; nobody waits for it"
-                    )
 
     def _hear(self, number: int, client: viser.ClientHandle) -> None:
         """Wait for a browser again once it has answered."""
-        with suppress(RuntimeError):
-            client.local_storage.get_item(_KEY)
+        if _answers(client, None):
             self._silent.discard(number)
+
+
+def _answers(client: viser.ClientHandle, timeout: float | None) -> bool:
+    """Whether a browser comes to the end of what was sent to it; one that has gone counts too."""
+    with suppress(RuntimeError):
+        try:
+            client.local_storage.get_item(_KEY, timeout=timeout)
+        except TimeoutError:
+            return False
+    return True
 
 
 HERE = "127.0.0.1"

@@ -73,7 +73,7 @@ class Page:
                 raise
             self._gate = open_gate(0)
         self.url = f"http://localhost:{self._gate.port}/"
-        self.browsers = Browsers(self.server, say)
+        self.browsers = Browsers(self.server)
         self.frames = 0
         self._begin = time.monotonic()
         self._clocks: deque[tuple[float, float]] = deque(maxlen=60)  # wall and launch [s]
