@@ -116,13 +116,15 @@ def film(
 ) -> int:
     """Film a recorded run, with pushes, planned paths and steps, and forces; no display needed."""
     from saltus.film.drawing import camera_view
-    from saltus.film.film import FilmOptions, make_film  # loads the numeric stack
+    from saltus.film.film import make_film  # loads the numeric stack
 
     view = None if camera is None else camera_view(camera)
     with refusing(f"--size {size}", ValueError, remedy="give WIDTHxHEIGHT, such as 960x540"):
         width, height = (int(side) for side in size.split("x"))
-    options = FilmOptions(view, speed, begin, end, (width, height), fps)
-    made = make_film((run, *(beside or ())), output or run / "film.mp4", options)
+    made = make_film(
+        (run, *(beside or ())), output or run / "film.mp4", view, speed, (begin, end),
+        (width, height), fps,
+    )  # fmt: skip
     if json:
         print_json(made._asdict() | {"file": str(made.file)})
     else:

@@ -15,7 +15,6 @@ import typer
 from saltus.cli.look import require_view
 from saltus.cli.options import (
     DriveOption,
-    DriveSource,
     DurationOption,
     JsonOption,
     LaunchArgument,
@@ -166,7 +165,7 @@ def drive(
     from saltus.launch.driving import drive as publish_commands
 
     if gamepad is None and not running_launches():
-        return launch("sim", DriveSource.CLIENT, view=True, json=json)
+        return launch("sim", "client", view=True, json=json)
     running = launch_to_drive()
     serve_commands(running.config)
     sources, how = running.config.sources, f"{HELP}; q ends"

@@ -43,7 +43,7 @@ def perturb(
             autocompletion=sweep_planner_names,
         ),
     ] = "hilqr",
-    mode: Annotated[Mode, typer.Option(help="How time passes.")] = Mode.PAUSED,
+    mode: Annotated[Mode, typer.Option(help="How time passes.")] = "paused",
     jobs: Annotated[
         int | None, typer.Option(min=1, help="Trials at the same time; all cores by default.")
     ] = None,
@@ -88,16 +88,16 @@ def perturb(
     Ctrl-C keeps finished trials and prints the command that continues; `saltus report DIR` makes a
     page of them.
     """
-    if mode is Mode.REALTIME and (jobs or 1) > 1:
+    if mode == "realtime" and (jobs or 1) > 1:
         raise BadRequest("--jobs: trials in real time run one after another; give 1")
-    if mode is Mode.REALTIME and scheduler:
+    if mode == "realtime" and scheduler:
         raise BadRequest("--scheduler: trials in real time run on this machine; leave it out")
-    if mode is Mode.REALTIME and budget:
+    if mode == "realtime" and budget:
         raise BadRequest("--budget: in real time plans take the time that they take; leave it out")
     from saltus.sweep.sweep import SweepRequest, run_sweep  # the numeric stack takes a second
 
     request = SweepRequest(
-        suite, planners_named(planner), mode.value, jobs, scheduler, output,
+        suite, planners_named(planner), mode, jobs, scheduler, output,
         tuple(trial or ()), tuple(group or ()), seeds, tuple(assignments or ()),
         tuple(sorted(set(budget or ()))),
     )  # fmt: skip
