@@ -8,12 +8,11 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Callable
 from contextlib import ExitStack
 from pathlib import Path
-from typing import NamedTuple
 
 from robots.robot import load_robot
+from saltus.common.criterion import Check, guarded
 from saltus.common.processes import cores, quota
 from saltus.common.stalls import LEAST_MS, StallWatch
 
@@ -65,20 +64,6 @@ with mujoco.Renderer(model, 16, 16) as renderer:
 """
 
 
-class Check(NamedTuple):
-    """One line of the report.
-
-    Attributes:
-        check: its name; ok: passed or not; essential: nothing works without it.
-        found: what was seen, with the remedy where there is one.
-    """
-
-    check: str
-    ok: bool
-    essential: bool
-    found: str
-
-
 def run_checks() -> list[Check]:
     """Run every check, each on its own: one that breaks is a failed check, no error."""
     return [
@@ -102,15 +87,6 @@ def machine_checks(real: bool = False) -> list[Check]:
         guarded("machine stops", False, lambda: verdict(longest_stop())),
         guarded("speed", False, _speed),
     ]
-
-
-def guarded(name: str, essential: bool, check: Callable[[], tuple[bool, str]]) -> Check:
-    """The outcome of a check; one that breaks has failed."""
-    try:
-        ok, found = check()
-    except Exception as error:  # a diagnosis must not die of what it diagnoses
-        ok, found = False, " ".join(f"{type(error).__name__}: {error}".split())
-    return Check(name, ok, essential, found)
 
 
 def _robot() -> tuple[bool, str]:
