@@ -1,4 +1,4 @@
-"""Where topics live: socket files in a folder. Keys of servers that other hosts reach."""
+"""Where topics live: socket files in a folder on one host, TCP ports with CURVE keys beyond it."""
 
 import os
 import socket
@@ -14,6 +14,7 @@ from runtime.topics import TOPICS, Topic
 
 LONGEST_IPC_PATH = 107  # bytes: sun_path in unix(7) is 108 with its closing zero
 ROW_RATE_HZ = 1000.0  # from which a topic is in shared memory
+LOOPBACK = ("127.0.0.1", "::1")
 
 
 class EndpointInUse(RuntimeError):
@@ -26,9 +27,9 @@ class EndpointInUse(RuntimeError):
 
 @dataclass(frozen=True)
 class CurveKeys:
-    """A CURVE key pair (Z85 text) of a server.
+    """A CURVE key pair (Z85 text) that all publishers of a run share.
 
-    `public` admits a client, so share it only with those; the server needs `secret`.
+    `public` admits a subscriber, so share it only with those; a host that publishes needs `secret`.
     """
 
     public: str
@@ -43,10 +44,13 @@ class CurveKeys:
 
 @dataclass(frozen=True)
 class Endpoints:
-    """Where each topic is; make one with `Endpoints.ipc`."""
+    """The address of each topic; make one with `Endpoints.ipc` or `Endpoints.tcp`."""
 
-    folder: Path
-    has_rows: bool
+    folder: Path | None = None
+    host: str = ""
+    base_port: int = 0
+    keys: CurveKeys | None = None
+    has_rows: bool = False
 
     @classmethod
     def ipc(cls, folder: Path, rows: bool = AVAILABLE) -> "Endpoints":
@@ -54,19 +58,36 @@ class Endpoints:
 
         Raises ValueError where the paths would be too long.
         """
-        endpoints = cls(Path(folder).absolute(), rows)
+        endpoints = cls(folder=Path(folder).absolute(), has_rows=rows)
         for topic in TOPICS:
             endpoints.address(topic)
         return endpoints
 
+    @classmethod
+    def tcp(cls, host: str, base_port: int, keys: CurveKeys | None = None) -> "Endpoints":
+        """Ports from `base_port` on, in the order of the topic table.
+
+        Raises ValueError for an address other than loopback without keys.
+        """
+        host = "127.0.0.1" if host == "localhost" else host
+        if host not in LOOPBACK and keys is None:
+            raise ValueError(
+                f"tcp://{host} can be reached from other hosts, which needs keys "
+                "(CurveKeys.generate()); without keys, as in a launch file, give 127.0.0.1"
+            )
+        return cls(host=host, base_port=base_port, keys=keys)
+
     def link(self, topic: Topic[Any]) -> Path | None:
         """What names the shared memory of `topic`; None where it has none."""
-        if not self.has_rows or topic.rate_hz < ROW_RATE_HZ:
+        if self.folder is None or not self.has_rows or topic.rate_hz < ROW_RATE_HZ:
             return None
         return self.folder / f"{topic.name}.rows"
 
     def address(self, topic: Topic[Any]) -> str:
         """The ZeroMQ address of `topic`. Raises ValueError for a path longer than sockets allow."""
+        if self.folder is None:
+            host = f"[{self.host}]" if ":" in self.host else self.host
+            return f"tcp://{host}:{self.base_port + TOPICS.index(topic)}"
         path = self.folder / f"{topic.name}.ipc"
         length = len(os.fsencode(path))
         if length > LONGEST_IPC_PATH:

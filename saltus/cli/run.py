@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 import os
 import sys
 import time
@@ -23,7 +22,7 @@ from saltus.cli.options import (
     SetOption,
     keys,
 )
-from saltus.common.console import RunProgress, print_facts, print_json, print_lines, say
+from saltus.common.console import print_facts, print_json, print_lines, say
 from saltus.common.errors import INTERRUPTED, BadRequest, refusing
 from saltus.common.files import names_in
 from saltus.configuration.motions import motion_names
@@ -34,7 +33,6 @@ if TYPE_CHECKING:
 
 
 STANDARD_INPUT = 0
-LOOK_S = 0.2  # between two looks whether a driven launch lives
 
 
 def launch(
@@ -159,8 +157,8 @@ def drive(
     from saltus.launch.cores import serve_commands
     from saltus.launch.driving import (
         LAST_WORDS_S,
+        DriveLine,
         bounds_of,
-        words_of,
     )
     from saltus.launch.driving import drive as publish_commands
 
@@ -188,20 +186,12 @@ def drive(
                 f"({error.address})"
             ) from error
         say(f"driving the {running.config.connection} robot of process {running.pid}; {how}")
-        ended, due = False, begin
-
-        def over() -> bool:
-            nonlocal ended, due
-            if (now := time.monotonic()) >= due:
-                ended, due = not running.alive, now + LOOK_S
-            return stop() or ended or device.quit
-
-        with RunProgress(math.inf, "s driven") as progress:
-            pacer = publish_commands(device, commands.send, over, lambda command: progress.show(
-                time.monotonic() - begin, words_of(command) if command else ""
-            ))  # fmt: skip
+        with DriveLine(running) as line:
+            pacer = publish_commands(
+                device, commands.send, lambda: stop() or line.is_over or device.quit, line.show
+            )
         bus.close(LAST_WORDS_S)
-    if ended:
+    if line.is_over:
         say("the launch has ended")
     elif device.loss:
         silence = running.config.drive.silence

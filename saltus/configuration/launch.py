@@ -17,7 +17,7 @@ from controller.solve_schedule import TICK_S
 from hw_bridge.emulator.options import EmulatorOptions, VelocityPush
 from hw_bridge.options import HardwareOptions, LimitProfile, SourceOptions, motor_limits
 from robots.robot_file import FILE, RobotError, folder_of, is_own, read_robot_file
-from runtime.options import Options, Range
+from runtime.options import Options, Range, positive
 from saltus.common.errors import BadRequest, refusing
 from saltus.common.files import find_file, is_file
 from saltus.configuration.motions import motion_names, take_motion
@@ -341,13 +341,17 @@ class BusOptions(Options, frozen=True):
     """Where the topics are bound.
 
     Attributes:
-        transport: ``ipc`` (a folder of sockets, and topics of 1 kHz in shared memory) or ``zmq`` (a
-            folder of sockets alone).
+        transport: ``ipc`` (a folder of sockets, and topics of 1 kHz in shared memory), ``zmq`` (a
+            folder of sockets alone) or ``tcp``.
         folder: folder of the sockets; an own temporary one when None.
+        host: address of the tcp sockets.
+        base_port: tcp port of the first topic; the others follow.
     """
 
-    transport: Literal["ipc", "zmq"] = "ipc"
+    transport: Literal["ipc", "zmq", "tcp"] = "ipc"
     folder: str | None = None
+    host: str = "127.0.0.1"
+    base_port: Annotated[int, Range("-", 1, 65_000)] = 46100
 
 
 class RealtimeOptions(Options, frozen=True):
@@ -371,9 +375,13 @@ class ViewOptions(Options, frozen=True):
     Attributes:
         control: drive a robot whose drive.source is client and tune the planner; a simulated robot
             may be pushed and its time stopped too. None: with a simulated robot alone.
+        port: port of the page, 0 for any; None takes 8080, or any other where that is occupied.
+        speed: simulated seconds a second with which a page of a run in lock step begins.
     """
 
     control: bool | None = None
+    port: Annotated[int, Range("-", 0, 65535)] | None = None
+    speed: Annotated[float, positive("-", 1000.0)] = 1.0
 
 
 class LaunchConfig(EstimatorChoice, frozen=True):

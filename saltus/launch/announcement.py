@@ -31,12 +31,14 @@ from saltus.configuration.options import read_mapping
 
 
 def endpoints_of(options: BusOptions, folder: Path) -> Endpoints:
-    """Addresses of the topics: sockets in the options' folder, or in ``folder``.
+    """Addresses of the topics: the options' own, or sockets in ``folder``.
 
     Raises:
-        BadRequest: the path is too long for sockets.
+        BadRequest: the path is too long for sockets, or the address needs keys.
     """
     with refusing("bus", ValueError):
+        if options.transport == "tcp":
+            return Endpoints.tcp(options.host, options.base_port)
         folder = Path(options.folder) if options.folder else folder
         return Endpoints.ipc(folder, rows=AVAILABLE and options.transport == "ipc")
 

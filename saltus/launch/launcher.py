@@ -112,6 +112,8 @@ CLOSE_S = 2.0  # in which it may close its pages
 def viewer(config: LaunchConfig) -> Iterator[None]:
     """Show this process's launch in the browser; what the view says is said here."""
     command = [sys.executable, "-m", "saltus.cli.main", "view", "--process", str(os.getpid())]
+    if config.view.port is not None:
+        command += ["--port", str(config.view.port)]
     process = subprocess.Popen(
         command, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE,
         text=True, start_new_session=True,

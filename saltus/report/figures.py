@@ -230,3 +230,24 @@ def line_search(trial: TrialRecord) -> Panel:
     axes.set_title(trial.label, loc="left", color=colour)
     diverged = int(np.sum(~fine))
     return drawn(made, f"Cost of {len(costs)} candidates by step size, {diverged} of them diverged")
+
+
+def solve_histogram(times: Mapping[str, Array]) -> Panel:
+    """Durations of all solves [ms], by planner."""
+    every = np.concatenate(list(times.values()))
+    low, high = float(every[every > 0.0].min()), float(every.max())
+    bins = np.geomspace(0.9 * low, 1.1 * high, 60).tolist()
+    made, axes = figure(width=4.8, height=2.6)
+    medians = []
+    for planner, ms in times.items():
+        entry, share = entry_of(planner), np.full(len(ms), 100.0 / len(ms))
+        colour = entry.colour
+        axes.hist(ms, bins=bins, weights=share, histtype="stepfilled", color=colour, alpha=0.35)
+        axes.hist(ms, bins=bins, weights=share, histtype="step", color=colour, label=entry.label)
+        axes.axvline(float(np.median(ms)), color=colour, linewidth=0.8, linestyle="--")
+        medians.append(f"{entry.label} median {np.median(ms):.2f} ms")
+    axes.set_xscale("log")
+    axes.set_xlabel("time of a solve [ms]; dashed: median")
+    axes.set_ylabel("share of the solves [%]")
+    axes.legend(fontsize=8, frameon=False)
+    return drawn(made, f"Histogram of solve times: {'; '.join(medians)}")

@@ -1,4 +1,4 @@
-"""The bus: newest wins, late joiners, occupied endpoints, and nothing left behind."""
+"""The bus: newest wins, late joiners, occupied endpoints, keys, and nothing left behind."""
 
 import os
 import socket
@@ -9,7 +9,7 @@ import time
 import pytest
 import zmq
 
-from runtime.bus import Bus, EndpointInUse, Endpoints
+from runtime.bus import Bus, CurveKeys, EndpointInUse, Endpoints
 from runtime.messages import encode
 from runtime.topics import STATE_ESTIMATE, TOPICS
 from tests.a1 import estimate
@@ -34,6 +34,14 @@ def local(request, folder):
     return Endpoints.ipc(folder, rows=request.param)
 
 
+@pytest.fixture(params=["rows", "zmq", "tcp", "curve"])
+def endpoints(request, folder):
+    if request.param in ("rows", "zmq"):
+        return Endpoints.ipc(folder, rows=request.param == "rows")
+    keys = CurveKeys.generate() if request.param == "curve" else None
+    return Endpoints.tcp("localhost", free_port(), keys)
+
+
 def arrived(subscriber, count=1):
     """Take `count` messages or more, waiting until that many have come."""
     arrivals = []
@@ -43,8 +51,8 @@ def arrived(subscriber, count=1):
     return arrivals
 
 
-def test_messages_arrive_on_every_transport(local):
-    with Bus(local) as producer, Bus(local) as consumer:
+def test_messages_arrive_on_every_transport(endpoints):
+    with Bus(endpoints) as producer, Bus(endpoints) as consumer:
         subscriber = consumer.subscriber(STATE_ESTIMATE)
         publisher = producer.publisher(STATE_ESTIMATE)
         assert publisher.wait_for_subscribers(1, PATIENCE_S)
@@ -107,12 +115,12 @@ def test_frames_that_do_not_decode_are_counted_and_dropped(folder):
         assert subscriber.undecodable == 2
 
 
-def test_an_endpoint_in_use_is_one_line_naming_it(local):
-    with Bus(local) as first, Bus(local) as second:
+def test_an_endpoint_in_use_is_one_line_naming_it(endpoints):
+    with Bus(endpoints) as first, Bus(endpoints) as second:
         publisher = first.publisher(STATE_ESTIMATE)
         with pytest.raises(EndpointInUse) as caught:
             second.publisher(STATE_ESTIMATE)
-        assert local.address(STATE_ESTIMATE) in str(caught.value)
+        assert endpoints.address(STATE_ESTIMATE) in str(caught.value)
         assert "\n" not in str(caught.value)
         subscriber = second.subscriber(STATE_ESTIMATE)  # and the one who has it keeps it
         assert publisher.wait_for_subscribers(1, PATIENCE_S)
@@ -141,3 +149,33 @@ def test_a_users_file_at_the_address_is_not_removed(folder):
     with Bus(Endpoints.ipc(folder)) as bus, pytest.raises(EndpointInUse, match="not a socket"):
         bus.publisher(STATE_ESTIMATE)
     assert file.read_text() == "mine"
+
+
+def test_other_hosts_need_keys():
+    with pytest.raises(ValueError, match="needs keys"):
+        Endpoints.tcp("192.168.123.10", 5000)
+    Endpoints.tcp("192.168.123.10", 5000, CurveKeys.generate())
+
+
+def test_a_publisher_needs_the_secret_key():
+    keys = CurveKeys(CurveKeys.generate().public)
+    with (
+        Bus(Endpoints.tcp("127.0.0.1", 5000, keys)) as bus,
+        pytest.raises(ValueError, match="secret"),
+    ):
+        bus.publisher(STATE_ESTIMATE)
+
+
+def test_without_the_right_key_nobody_joins():
+    port, keys = free_port(), CurveKeys.generate()
+    with (
+        Bus(Endpoints.tcp("127.0.0.1", port, keys)) as producer,
+        Bus(Endpoints.tcp("127.0.0.1", port, CurveKeys.generate())) as wrong,
+        Bus(Endpoints.tcp("127.0.0.1", port)) as plain,
+        Bus(Endpoints.tcp("127.0.0.1", port, keys)) as right,
+    ):
+        publisher = producer.publisher(STATE_ESTIMATE)
+        for bus in (wrong, plain, right):
+            bus.subscriber(STATE_ESTIMATE)
+        assert publisher.wait_for_subscribers(1, PATIENCE_S)
+        assert not publisher.wait_for_subscribers(2, 0.3)

@@ -72,8 +72,11 @@ Key = tuple[str, str]
 Record = dict[Key, Entry]
 
 
-def read_record() -> Record:
-    """The record of this checkout, by group and figure; empty where there is no file yet.
+def read_record(text: str | None = None) -> Record:
+    """The record, by group and figure; empty where there is no file yet.
+
+    Args:
+        text: of an earlier record; None reads the file of this checkout.
 
     Raises:
         BadRequest: this is no checkout, or the file is no record.
@@ -81,7 +84,8 @@ def read_record() -> Record:
     if not (ROOT / "pyproject.toml").is_file():
         raise BadRequest("score: the record is in a checkout of the project; run it there")
     with refusing(f"{FILE}", yaml.YAMLError, TypeError, AttributeError):
-        text = FILE.read_text() if FILE.exists() else "figures: []"
+        if text is None:
+            text = FILE.read_text() if FILE.exists() else "figures: []"
         entries = [Entry(**row) for row in yaml.safe_load(text)["figures"]]
     return {(entry.group, entry.figure): entry for entry in entries}
 
@@ -203,6 +207,7 @@ def git(*arguments: str) -> str:
 
 
 PAGE = ROOT / "docs" / "score.md"
+_BARS = "▁▂▃▄▅▆▇█"
 _HEAD = """\
 # Scoreboard
 
@@ -215,31 +220,43 @@ loops, measured in the same minute, that stay in a core's own cache.
 
 
 def write_page(record: Record) -> Path:
-    """Write the page from the record.
+    """Write the page from the record and its history in git.
 
     Raises:
         BadRequest: it cannot be written.
     """
     with refusing(f"{PAGE} cannot be written"):
-        return write_file(PAGE, page(record).encode())
+        return write_file(PAGE, page(record, history()).encode())
 
 
-def page(record: Record) -> str:
+def history() -> list[Record]:
+    """The records of earlier commits, the oldest first; none without git."""
+    try:
+        commits = git("log", "--reverse", "--format=%H", "--", FILE.name).splitlines()
+        return [read_record(git("show", f"{commit}:{FILE.name}")) for commit in commits]
+    except (OSError, subprocess.CalledProcessError, BadRequest):
+        return []
+
+
+def page(record: Record, earlier: Sequence[Record]) -> str:
     """Markdown: a table for each group."""
     lines = [_HEAD]
     for group in dict.fromkeys(entry.group for entry in record.values()):
-        head = "| figure | record | goal | recorded |"
-        lines += [f"\n## {group.capitalize()}\n", head, "|---|---|---|---|"]
-        lines += [_line(entry) for entry in record.values() if entry.group == group]
+        lines += [f"\n## {group.capitalize()}\n", "| figure | record | goal | history | recorded |",
+                  "|---|---|---|---|---|"]  # fmt: skip
+        for key, entry in record.items():
+            if entry.group == group:
+                values = [each[key].value for each in (*earlier, record) if key in each]
+                lines.append(_line(entry, values))
     return "\n".join(lines) + "\n"
 
 
-def _line(entry: Entry) -> str:
+def _line(entry: Entry, values: Sequence[Value]) -> str:
     goal = "" if entry.goal is None else f"{shown(entry.goal)} ({entry.goal_from})"
     direction = {"lower": "↓", "higher": "↑"}.get(entry.better, "")
     value = f"{shown(entry.value)} {entry.unit} {direction}".strip()
     recorded = f"{entry.commit}, {entry.date}".strip(", ")
-    return f"| {entry.figure} | {value} | {goal} | {recorded} |"
+    return f"| {entry.figure} | {value} | {goal} | {spark(values)} | {recorded} |"
 
 
 def shown(value: Value) -> str:
@@ -247,3 +264,14 @@ def shown(value: Value) -> str:
     if value is None:
         return "not yet"
     return f"{value:.4g}" if isinstance(value, float) else str(value)
+
+
+def spark(values: Sequence[Value]) -> str:
+    """A small plot of the values that differ from the one before; empty for words."""
+    numbers = [float(value) for value in values if isinstance(value, int | float)]
+    numbers = [x for i, x in enumerate(numbers) if i == 0 or x != numbers[i - 1]]
+    if not numbers:
+        return ""
+    low, high = min(numbers), max(numbers)
+    span = (high - low) or 1.0
+    return "".join(_BARS[round((len(_BARS) - 1) * (x - low) / span)] for x in numbers)

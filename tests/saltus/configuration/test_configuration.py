@@ -164,7 +164,7 @@ def test_override_takes_lists_and_mappings_as_yaml():
 )  # fmt: skip
 def test_a_changed_launch_is_that_of_the_changed_keys(before, after):
     """Options of the robot and of the motion before it make way, those of the user stay."""
-    own = [AT_ORIGIN, "hilqr.cost.joint_velocity=0.05", "recording.plans=all"]
+    own = [AT_ORIGIN, "hilqr.cost.joint_velocity=0.05", "view.port=9000"]
     key, _, value = after[0].partition("=")
     launch = changed(load_launch("sim", before + own), **{key: value})
     assert launch == load_launch("sim", after + own)

@@ -36,6 +36,7 @@ CASES = [
     ("a1", ["drive.source=remote"], "sources.gamepad.turn", "is remote",
      "sim", ["drive.source=client"]),
     ("sim", ["mode=realtime"], "timing.solve", "mode is realtime", "sim", []),
+    ("sim", ["mode=realtime"], "view.speed", "mode is realtime", "sim", []),
     ("sim", [], "realtime.priority", "mode is paused", "a1", []),
     ("sim", ["planner=instant_qp"], "hilqr.knots", "planner is instant_qp", "sim", []),
     ("sim", ["planner=convex_mpc"], "rollout", "planner is convex_mpc", "sim", []),
@@ -63,6 +64,8 @@ CASES = [
     ("sim", [], "hardware.safety.tilt_max", "connection is simulated", "a1", []),
     ("a1-emulated", [], "hardware.link.robot_address", "connection is emulated", "a1", []),
     ("sim", [], "emulator.port", "connection is simulated", "emulator", []),
+    ("sim", ["bus.transport=tcp"], "bus.folder", "bus.transport is tcp", "sim", []),
+    ("sim", [], "bus.host", "bus.transport is ipc", "sim", ["bus.transport=tcp"]),
 ]  # fmt: skip
 
 
@@ -88,11 +91,11 @@ def test_a_key_has_no_effect_in_one_launch_and_one_in_another(case):
 def test_a_key_that_somebody_sets_in_a_file_or_on_the_command_line_is_warned_of(tmp_path):
     file = tmp_path / "mine.yaml"
     file.write_text("hilqr: {paused: {iterations: 5}}\nwarp: {device: cpu}\n")
-    settings = read_launch(str(file), ["convex_mpc.period=0.02"], "realtime")
+    settings = read_launch(str(file), ["bus.host=127.0.0.1"], "realtime")
     found = keys_without_effect(configure(settings), settings)
     assert found == {
         "hilqr.paused.iterations": "mode is realtime", "warp.device": "rollout is mujoco",
-        "convex_mpc.period": "planner is hilqr",
+        "bus.host": "bus.transport is ipc",
     }  # fmt: skip
 
 

@@ -153,10 +153,13 @@ def test_killed_supervisor_leaves_no_process_and_no_socket(tmp_path):
     assert sockets(tmp_path) == []
 
 
-def test_occupied_endpoint_is_one_line_and_nothing_starts(tmp_path, capsys):
-    folder = tmp_path / "bus"
-    arguments = ["launch", "stand", "--set", f"bus={{folder: {folder}}}"]
-    with Bus(Endpoints.ipc(folder)) as bus:
+@pytest.mark.parametrize("transport", ["ipc", "tcp"])
+def test_occupied_endpoint_is_one_line_and_nothing_starts(tmp_path, capsys, transport):
+    folder, port = tmp_path / "bus", 47800 + os.getpid() % 1000
+    endpoints = {"ipc": Endpoints.ipc(folder), "tcp": Endpoints.tcp("127.0.0.1", port)}[transport]
+    place = {"ipc": f"folder: {folder}", "tcp": f"base_port: {port}"}[transport]
+    arguments = ["launch", "stand", "--set", f"bus={{transport: {transport}, {place}}}"]
+    with Bus(endpoints) as bus:
         bus.publisher(PLAN)
         assert run(arguments) == 2
     captured = capsys.readouterr()

@@ -6,7 +6,7 @@ import pytest
 
 from saltus.bench.score import record as record_module
 from saltus.bench.score.figures import Figure
-from saltus.bench.score.record import BETTER, NEW, SAME, UNJUDGED, WORSE, Entry, judge, page
+from saltus.bench.score.record import BETTER, NEW, SAME, UNJUDGED, WORSE, Entry, judge, page, spark
 from saltus.bench.score.size import size_of
 from saltus.cli.main import run as saltus
 
@@ -63,14 +63,16 @@ def test_a_record_keeps_goals_and_takes_over_only_what_is_better_or_accepted(fil
     judgements = [judge(each, record.get((each.group, each.name)), HERE) for each in figures]
     written = record_module.write_record(record, judgements, HERE, ["cost: bits"])
     assert written == ["cost: gone", "cost: tick", "cost: bits", "cost: rate"]
-    again = record_module.read_record()
+    again = record_module.read_record(file.read_text())
     assert {name: each.value for (_, name), each in again.items()} == now | {"solve": 5.0}
     assert again["cost", "tick"].goal == 40.0 and again["cost", "rate"].goal is None
 
 
-def test_the_page_has_a_table_for_each_group():
-    text = page({("cost", "tick"): entry(100.0, goal=50.0)})
-    assert "## Cost" in text and "| tick | 100 us ↓ | 50 () | abc, 2026-01-01 |" in text
+def test_the_page_has_a_table_for_each_group_with_the_history_of_each_figure():
+    before, now = {("cost", "tick"): entry(200.0)}, {("cost", "tick"): entry(100.0, goal=50.0)}
+    text = page(now, [before])
+    assert "## Cost" in text and "| tick | 100 us ↓ | 50 () | █▁ | abc, 2026-01-01 |" in text
+    assert spark(["a"]) == "" and spark([1.0, 1.0]) == "▁"
 
 
 def test_docstrings_imports_and_comments_are_no_code():
