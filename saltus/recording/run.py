@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator
 from functools import cached_property
+from importlib import import_module
 from os import PathLike
 from pathlib import Path
 from typing import Any
@@ -91,6 +92,14 @@ class Messages:
                 table |= zip(names, self._columns[name].reshape(len(self), -1).T, strict=True)
         return table
 
+    def to_dataframe(self) -> Any:
+        """`table` as a data frame of pandas, which is not installed with Saltus.
+
+        Raises:
+            ImportError: pandas is missing.
+        """
+        return import_module("pandas").DataFrame(self.table())
+
     def __dir__(self) -> list[str]:
         """The fields too, for completion of names."""
         return [*super().__dir__(), *self.fields]
@@ -172,6 +181,26 @@ class Run:
         if topic not in self._read:
             self._read[topic] = self.read(topic)
         return self._read[topic]
+
+    def plot(self, topic: str, *fields: str) -> Any:
+        """A figure of matplotlib: fields of a topic, of fixed shape, over time.
+
+        Raises:
+            BadRequest: the recording holds no such topic.
+            AttributeError: the topic has no such field.
+        """
+        from matplotlib import pyplot  # slow to load
+
+        messages, columns = self[topic], columns_of(BY_NAME[topic].message)
+        figure, axes = pyplot.subplots(len(fields), sharex=True, squeeze=False)
+        for axis, name in zip(axes[:, 0], fields, strict=True):
+            values, column = getattr(messages, name), columns[name]
+            lines = axis.plot(messages.log_time, values.reshape(len(messages), -1))
+            if len(lines) > 1 and not column.packed:
+                axis.legend(lines, component_names(name, column))
+            axis.set_ylabel(f"{name} [{column.field.unit}]")
+        axes[-1, 0].set_xlabel("time [s]")
+        return figure
 
     def __contains__(self, topic: object) -> bool:
         """Whether the recording holds messages of a topic."""

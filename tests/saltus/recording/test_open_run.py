@@ -3,6 +3,7 @@
 import subprocess
 import sys
 from pathlib import Path
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -65,6 +66,20 @@ def test_a_run_says_what_it_holds(walk):
     assert run.complete and run.cause == "" and run.summary is None
     assert run.config == read_mapping(walk[0] / "launch.yaml")
     assert run.config["duration"] == SECONDS and run["plan"] is run["plan"]
+
+
+def test_topics_become_figures_and_data_frames(walk, monkeypatch):
+    run = saltus.open_run(walk[0])
+    truth = run["ground_truth"]
+    figure = run.plot("ground_truth", "velocity_base", "foot_force", "work", "q")
+    velocity, force, *_ = figure.axes
+    np.testing.assert_array_equal(velocity.lines[1].get_ydata(), truth.velocity_base[:, 1])
+    np.testing.assert_array_equal(velocity.lines[1].get_xdata(), truth.log_time)
+    assert [text.get_text() for text in velocity.get_legend().texts][0] == "velocity_base_x"
+    assert velocity.get_ylabel() == "velocity_base [m/s]" and len(force.lines) == 12
+    monkeypatch.setitem(sys.modules, "pandas", SimpleNamespace(DataFrame=dict))
+    frame = truth.to_dataframe()
+    np.testing.assert_array_equal(frame["velocity_base_z [m/s]"], truth.velocity_base[:, 2])
 
 
 def test_a_recording_that_was_cut_off_gives_the_beginning(walk, copy):
