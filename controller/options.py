@@ -9,7 +9,7 @@ from controller.planner_options import CostOptions, LimitOptions
 from robots.conventions import FALLEN_TILT
 from runtime.options import Options, Range, positive
 
-Source = Literal["none", "keyboard", "gamepad", "remote", "client"]
+Source = Literal["none", "keyboard", "remote", "client"]
 Feet = Literal["all", "front", "rear", "none"]
 Leg = Annotated[tuple[float, float, float], Range("rad", -4.2, 4.2)]
 STANDING: dict[Feet, tuple[float, float, float, float]] = {
@@ -155,8 +155,8 @@ class DriveOptions(Options, frozen=True):
     """Options of driving.
 
     Attributes:
-        source: who drives: none (`command`), keyboard, gamepad, remote (the A1's), or client:
-            `saltus drive`, or any program.
+        source: who drives: none (the launch's own command), keyboard or remote of a robot, or
+            client: `saltus drive`, or any program that publishes the topic of commands.
         walk: how fast a walk may go; what exceeds that is clipped.
         trot: how fast a trot may go.
         bound: how fast a bound may go.

@@ -7,9 +7,7 @@ from collections.abc import Callable
 from math import isfinite
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
 from msgspec.structs import replace
-from numpy.typing import NDArray
 
 from robots.planar_pose import PlanarPose
 from runtime.messages import LineSearch, Plan, StateEstimate
@@ -19,7 +17,6 @@ if TYPE_CHECKING:
     from controller.ground_estimate import GroundEstimate
 
 Stop = Callable[[], bool]
-NO_CANDIDATES = np.zeros((0, 1, 3))
 
 
 class Planner(ABC):
@@ -84,15 +81,6 @@ class Planner(ABC):
     def round_trip_s(self) -> float:
         """Time of the last solve for asking a physics server, its physics not counted [s]."""
         return 0.0
-
-    @property
-    def candidates(self) -> NDArray[np.float64]:
-        """Base paths (C, M, 3) of the rollouts that the last solve chose from [m]; C may be 0."""
-        return NO_CANDIDATES
-
-    def candidates_in_world(self) -> NDArray[np.float64]:
-        """The `candidates` in the world's axes (C, M, 3) [m]."""
-        return (self.start_pose or PlanarPose()).points_to_world(self.candidates)
 
     def statistics(self) -> dict[str, Any]:
         """What the report says besides, plain values only."""

@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from controller.driving.commands import CommandIntake
-from controller.planner import NO_CANDIDATES, Planner, Stop
+from controller.planner import Planner, Stop
 from controller.solve_schedule import ExpectedDuration, ScheduledSolve, SolveSchedule
 from controller.tuning import Tuner
 from runtime.bus import Publisher, Subscriber
@@ -41,26 +41,21 @@ class Outlines:
         self._publisher, self._now = publisher, now
         self._next = -np.inf
 
-    def offer(self, plan: Plan, candidates: Array) -> None:
-        """Publish the outline of a plan, if one is due and there is a subscriber.
-
-        Args:
-            plan: a new one.
-            candidates: base paths (C, M, 3) [m] of the rollouts that it was chosen from.
-        """
+    def offer(self, plan: Plan) -> None:
+        """Publish the outline of a new plan, if one is due and there is a subscriber."""
         now = self._now()
         if now < self._next or not self._publisher.subscribers():
             return
         self._next = now + PERIOD_S
-        self._publisher.send(outline_of(plan, candidates))
+        self._publisher.send(outline_of(plan))
 
 
-def outline_of(plan: Plan, candidates: Array) -> PlanOutline:
-    """The outline of a plan with `candidates` (C, M, 3) [m]."""
+def outline_of(plan: Plan) -> PlanOutline:
+    """The outline of a plan."""
     return PlanOutline(
         id=plan.id, tick=plan.tick, time=plan.time, period=plan.period, states_q=plan.states_q,
-        contacts=plan.contacts, candidates=candidates, cost=plan.cost, solve_s=plan.solve_s,
-        status=plan.status, command=plan.command,
+        contacts=plan.contacts, cost=plan.cost, solve_s=plan.solve_s, status=plan.status,
+        command=plan.command,
     )  # fmt: skip
 
 
@@ -224,12 +219,11 @@ class _PlannerLoop:
         self._statuses[plan.status] += 1
         self.plans.send(plan)
         search = self.planner.line_search
-        # A search or candidates left from before an exception belong to no plan.
+        # A search left from before an exception belongs to no plan.
         if self.searches is not None and search is not None and search.tick == plan.tick:
             self.searches.send(search)
         if self.outlines is not None:
-            candidates = self.planner.candidates_in_world() if plan.id else NO_CANDIDATES
-            self.outlines.offer(plan, candidates)
+            self.outlines.offer(plan)
         if self.script is not None and self.planner.commands is not None:
             self._send_command(self.planner.commands.newest, self.script)
 

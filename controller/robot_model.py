@@ -169,7 +169,6 @@ class RobotModel:
         robot: whose motion is rolled out.
         linearise: of the derivatives.
         round_trip_s: spent on asking a server, its physics apart, since `track` [s].
-        base_paths: of every rollout that stayed finite since `track`, (C, N+1, 3) a batch [m].
     """
 
     def __init__(
@@ -181,7 +180,6 @@ class RobotModel:
         self._reference_states = np.zeros((0, 37))
         self._reference_inputs = np.zeros((0, 12))
         self.round_trip_s = 0.0
-        self.base_paths: list[Array] = []
 
     def weigh(self, cost: CostOptions) -> None:
         """Set the weights of the cost."""
@@ -193,13 +191,12 @@ class RobotModel:
         """Set the reference that the cost measures against."""
         self._reference_states = np.hstack([window.q, window.v])
         self._reference_inputs = window.inputs
-        self.round_trip_s, self.base_paths = 0.0, []
+        self.round_trip_s = 0.0
 
     def roll_out(self, x0: Array, policies: Policies) -> Rollouts:
         """Simulate every candidate from x0 (37,)."""
         result = self.backend.roll_out(x0, policies)
         self.round_trip_s += self.backend.round_trip_s
-        self.base_paths.append(result.states[result.finite, :, :3])  # a copy: the index is a mask
         weights = input_weights(result.normal_forces, self._loaded, self._unloaded)
         cost = trajectory_costs(
             result.states, result.inputs, self._reference_states, self._reference_inputs,

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from controller.driving.commands import Commands, sequence_of
-from controller.planner import NO_CANDIDATES, Planner
+from controller.planner import Planner
 from controller.planner_options import MppiOptions, PlannerOptions
 from controller.references.trajectory import Reference, ReferenceWindow
 from controller.rigid_derivatives import CONTACT_FORCE
@@ -131,12 +131,6 @@ class RolloutPlanner(Planner):
     def commands(self) -> Commands | None:
         """Where the goals come from; None where the robot is not driven."""
         return self.reference.commands
-
-    @property
-    def candidates(self) -> Array:
-        """Base paths (C, N+1, 3) of all rollouts that the last solve chose from [m]."""
-        paths = self.model.base_paths
-        return np.concatenate(paths) if paths else NO_CANDIDATES
 
     @property
     def round_trip_s(self) -> float:

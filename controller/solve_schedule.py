@@ -1,8 +1,7 @@
 """When solves begin and end: in real time expected, in lock step given by the latency model."""
 
 import math
-from collections.abc import Iterator, Sequence
-from itertools import cycle
+from collections.abc import Iterator
 from typing import NamedTuple
 
 TICK_S = 0.001  # length of a tick of the stack [s]
@@ -33,7 +32,7 @@ class ScheduledSolve(NamedTuple):
     start: int  # tick in which it begins
     arrival: int  # tick in which the tracker has the plan
     duration: float  # [s]
-    lead: float  # from the estimate to the expected arrival of the plan [s]
+    lead: float  # from the estimate to the arrival of the plan [s]
 
 
 class SolveSchedule:
@@ -44,20 +43,15 @@ class SolveSchedule:
     same schedule, so that neither waits for a plan that does not come.
     """
 
-    def __init__(
-        self, every: int, durations: Sequence[float] = (0.0,), estimate_age: int = 0
-    ) -> None:
-        """Schedule solves of `durations` [s], over and over again."""
-        self.every, self.estimate_age = every, estimate_age
-        self.durations = tuple(durations)
+    def __init__(self, every: int, duration: float = 0.0, estimate_age: int = 0) -> None:
+        """Schedule solves of `duration` [s]."""
+        self.every, self.duration, self.estimate_age = every, duration, estimate_age
 
     def __iter__(self) -> Iterator[ScheduledSolve]:
         """Yield the solves; there is no last one."""
-        start = age = self.estimate_age
-        expected = ExpectedDuration(self.durations[0])
-        for duration in cycle(self.durations):
+        start, age, duration = self.estimate_age, self.estimate_age, self.duration
+        lead = age * TICK_S + duration
+        while True:
             arrival = start + math.ceil(duration / TICK_S - 1e-6)
-            lead = age * TICK_S + expected.value
             yield ScheduledSolve(start - age, start, arrival, duration, lead)
-            expected.add(duration)
             start = max(arrival, start + self.every)

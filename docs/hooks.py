@@ -9,9 +9,8 @@ from __future__ import annotations
 import re
 import sys
 from collections.abc import Iterator
-from enum import Enum
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal, get_args, get_origin
 
 if TYPE_CHECKING:
     from mkdocs.config.defaults import MkDocsConfig
@@ -102,9 +101,9 @@ def _rows(parameters: list[Any]) -> Iterator[str]:
 
 def _values(parameter: Any) -> str:
     """What an option takes: its choices, or its type."""
-    kind: type = parameter.type_descriptor.annotation
-    if issubclass(kind, Enum):
-        return ", ".join(str(member.value) for member in kind)
+    kind: Any = parameter.type_descriptor.annotation
+    if get_origin(kind) is Literal:
+        return ", ".join(get_args(kind))
     return getattr(kind, "__name__", str(kind)).upper()
 
 

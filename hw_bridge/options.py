@@ -122,13 +122,12 @@ class StickOptions(Options, frozen=True):
 
 
 class GamepadOptions(Options, frozen=True):
-    """A gamepad's device and the numbers of its axes, from 0; `jstest DEVICE` shows them.
+    """Numbers of a gamepad's axes, from 0; `jstest DEVICE` shows them.
 
     The numbers set here are those of Linux's xpad driver: 0 and 1 the left stick, 2 the left
     trigger, 3 and 4 the right stick. Axes grow to the right and downwards.
 
     Attributes:
-        device: a Linux joystick device.
         forward: axis that asks for a speed forward.
         left: axis that asks for a speed to the left.
         turn: axis that asks for a rate of turn.
@@ -137,7 +136,6 @@ class GamepadOptions(Options, frozen=True):
             (`hardware.operator.gamepad_buttons`).
     """
 
-    device: str = "/dev/input/js0"
     forward: Annotated[int, INPUT] = 1
     left: Annotated[int, INPUT] = 0
     turn: Annotated[int, INPUT] = 3
@@ -160,7 +158,7 @@ class SourceOptions(Options, frozen=True):
     Attributes:
         keys: of a keyboard.
         sticks: of the gamepad and of the robot's own remote.
-        gamepad: its device and axes.
+        gamepad: its axes.
     """
 
     keys: KeyOptions = KeyOptions()

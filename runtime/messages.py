@@ -166,7 +166,6 @@ class PlanOutline(Message, frozen=True):
     period: float  # between knots [s]
     states_q: Annotated[Array, Shape("N+1", 19)]
     contacts: Annotated[Array, Shape("N", 4)]  # 0 or 1
-    candidates: Annotated[Array, Shape("C", "M", 3)]  # base paths of the rollouts it chose from [m]
     cost: float
     solve_s: float  # [s]
     status: Literal["ok", "time_limit", "not_converged", "failed"]

@@ -2,7 +2,7 @@
 
 import re
 
-from runtime.endpoints import LOOPBACK
+LOOPBACK = ("127.0.0.1", "::1")
 
 _TCP = re.compile(r"tcp://(?P<host>\[[0-9a-fA-F:.]+\]|[^\s:\[\]]+):(?P<port>\d{1,5})")
 _LAST_PORT = 65535

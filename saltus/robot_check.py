@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from typing import NamedTuple
+from functools import partial
 
 import mujoco
 import numpy as np
@@ -15,6 +15,7 @@ from robots.legs import foot_jacobians_in_base, foot_positions_in_base, inverse_
 from robots.pinocchio_model import foot_frame_ids, load_pinocchio
 from robots.robot import Robot, load_robot
 from robots.robot_file import RobotError
+from saltus.common.criterion import Check, guarded
 from sim_bridge.options import SimulationOptions
 from sim_bridge.simulated_robot import SimulatedRobot
 
@@ -28,14 +29,6 @@ MOST_TORQUE = 0.6  # of the limits, that the stand may take
 SUNK, TILTED = 0.05, 0.05  # most in the stand's time: of its height, and [rad]
 
 
-class Check(NamedTuple):
-    """One line: what was tried, whether it is well, and what was found."""
-
-    what: str
-    ok: bool
-    detail: str
-
-
 def check_robot(name: str) -> list[Check]:
     """Check a robot of this project, or the one in the folder `name`.
 
@@ -44,7 +37,7 @@ def check_robot(name: str) -> list[Check]:
     try:
         robot = load_robot(name)
     except RobotError as error:
-        return [Check("folder", False, str(error))]
+        return [Check("folder", False, True, str(error))]
     motors = ", ".join(f"{limit:g}" for limit in robot.torque_limit[:3])
     about = f"{robot.label}, {robot.mass:.3f} kg, legs of {robot.leg_length:.3f} m, {motors} N m"
     tried: dict[str, Callable[[Robot], tuple[bool, str]]] = {
@@ -52,14 +45,8 @@ def check_robot(name: str) -> list[Check]:
         "kinematics": _kinematics, "other software": _pinocchio, "stand": _stand,
         "torque": _torque, "simulation": _simulation,
     }  # fmt: skip
-    found = [Check("folder", True, about)]
-    for what, try_it in tried.items():
-        try:
-            ok, detail = try_it(robot)
-        except Exception as error:  # a check must not die of what it finds
-            ok, detail = False, " ".join(f"{type(error).__name__}: {error}".split())
-        found.append(Check(what, ok, detail))
-    return found
+    found = [guarded(what, True, partial(try_it, robot)) for what, try_it in tried.items()]
+    return [Check("folder", True, True, about), *found]
 
 
 def _model(robot: Robot) -> mujoco.MjModel:

@@ -115,21 +115,18 @@ def open_responder(address: str, keys: CurveKeys | None) -> Responder:
 
 @contextmanager
 def server_child(
-    backend: str = "mujoco", threads: int | None = None, key_file: Path | None = None,
-    address: str = "tcp://127.0.0.1:0",
+    threads: int | None = None, key_file: Path | None = None
 ) -> Iterator[str]:  # fmt: skip
     """`saltus serve` as a child process meanwhile; yields where it listens.
 
     Args:
-        backend: one of `BACKENDS`.
         threads: of its physics; all cores where None.
         key_file: of its secret key; a client's is that of the same name and `.pub`.
-        address: where it is to listen; port 0 is a free one.
 
     Raises:
         BadRequest: it ended instead; its last words are the message.
     """
-    asked = ["serve", "--backend", backend, "--address", address]
+    asked = ["serve", "--address", "tcp://127.0.0.1:0"]
     asked += ["--threads", str(threads)] if threads is not None else []
     asked += ["--key-file", str(key_file)] if key_file is not None else []
     with tempfile.TemporaryDirectory() as folder:

@@ -163,7 +163,6 @@ class Firmware:
         notes: of believed ones: not_finite (motors), header (another than the robot's).
         is_cut: the cable is out, and no frame may pass.
         worst: since the first command that asked for motion.
-        pushes: each push that the trunk has had: the robot's clock [ms], then the value [m/s].
         first_damping_at: when, since the last command that asked for motion, the first one came
             that asked for none [s].
         button_pressed_at: when the first state with a remote's button was ready [s].
@@ -174,7 +173,6 @@ class Firmware:
         self.plant, self.commands = plant, 0
         self.refused, self.notes = Counter[str](), Counter[str]()
         self.is_cut, self.worst = False, WorstWatch(robot)
-        self.pushes: list[tuple[int, list[float]]] = []
         self.first_damping_at: float | None = None
         self.button_pressed_at: float | None = None
         self._options, self._header = options, options.header
@@ -332,7 +330,6 @@ class Firmware:
         self.plant.drive_joints(self._driven)
         if push.any():
             self.plant.add_base_velocity(push)
-            self.pushes.append((self.clock_ms, push.tolist()))
 
     def _answers(self, commands: int, now: float) -> list[bytes]:
         """This tick's state, as often as it is due."""

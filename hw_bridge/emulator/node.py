@@ -103,7 +103,6 @@ class EmulatorLoop:
             "notes": {note: count for note, count in firmware.notes.items() if count},
             "state": firmware.state.value,
             "history": [list(change) for change in firmware.history],
-            "pushes": firmware.pushes,
             "posture": posture_of(self._plant.truth(), self._stand_height),
             "passive": firmware.passive,
             "worst": msgspec.to_builtins(firmware.worst.values()),
@@ -144,8 +143,8 @@ def run(
     Returns:
         The report, plain values only: `ticks`, `emulated_s`, `commands` (believed), `refused` (by
         reason), `notes`, `state` and its `history` (time since the first command [s], state,
-        cause), `pushes` (the robot's clock [ms], value [m/s]), `posture`
-        (standing, lying, fallen, moving), `passive` (no motor is asked for a position or a torque),
+        cause), `posture` (standing, lying, fallen, moving), `passive` (no motor is asked for a
+        position or a torque),
         `worst` (see WorstValues),
         `first_damping_at` and `button_pressed_at` (monotonic [s] or None, resolved to a tick),
         `network` (frames by fate, each way), `send_errors`, `missed`, `caught_up`, `lost`,

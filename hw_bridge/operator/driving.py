@@ -148,13 +148,13 @@ class GamepadDevice:
 
     quit = False
 
-    def __init__(self, options: SourceOptions) -> None:
-        """Open it.
+    def __init__(self, options: SourceOptions, device: str) -> None:
+        """Open a `device` such as /dev/input/js0.
 
         Raises:
             ValueError: it cannot be opened.
         """
-        self._joystick = Joystick(options.gamepad.device, "sources.gamepad.device")
+        self._joystick = Joystick(device, "--gamepad")
         self.driver = GamepadDriver(options.gamepad, options.sticks)
 
     @property

@@ -1,6 +1,5 @@
 """The whole stack over UDP to the emulated A1, in real time: how soon a state is answered."""
 
-
 from saltus.bench.catalogue import BenchResult
 from saltus.configuration.launch import load_launch
 from saltus.launch.launcher import launch

@@ -9,7 +9,6 @@ import json
 import os
 import select
 import subprocess
-import sys
 import tempfile
 from collections.abc import Iterator, Sequence
 from functools import partial
@@ -19,11 +18,7 @@ from typing import Any
 
 import numpy as np
 
-from controller.driving.commands import Goal
-from controller.driving.reference import DrivenReference
-from controller.options import DriveOptions
 from controller.rollout_planner import reference_policy
-from robots.robot import load_robot
 from saltation.hilqr import Policies, Trajectory, backward_pass
 from saltus.bench.catalogue import BenchResult
 from saltus.common.compiled_code import ROOT
@@ -40,42 +35,19 @@ from studies.a1.systems.planner_cases import (
     save_cases,
 )
 
-REQUIREMENTS = Path(__file__).with_name("peers.txt")
 SCRIPT = Path(__file__).with_name("crocoddyl_peer.py")
 TIMEOUT_S = 120.0  # longest wait for one answer [s]
 
 
-def peer_folder() -> Path:
-    """Where `make peers` puts it: in the checkout, or in the working folder of an installation."""
-    return (ROOT if (ROOT / "Makefile").is_file() else Path.cwd()) / ".venv-peers"
-
-
-def peer_python(folder: Path) -> Path:
-    """The environment's interpreter; the environment is made when it is missing.
+def peer_python() -> Path:
+    """The interpreter of the peer's environment.
 
     Raises:
-        BadRequest: it cannot be made.
+        BadRequest: it is missing.
     """
-    python, stamp = folder / "bin" / "python", folder / "installed"
-    if python.exists() and stamp.exists():
-        return python
-    say(f"installing the peer, Crocoddyl, into {folder} (a minute, once)")
-    install = [str(python), "-m", "pip", "install", "--quiet", "--disable-pip-version-check"]
-    for command in (
-        [sys.executable, "-m", "venv", str(folder)],
-        [*install, "--requirement", str(REQUIREMENTS)],
-        [str(python), "-c", "import crocoddyl, pinocchio"],
-    ):
-        try:
-            subprocess.run(command, capture_output=True, text=True, check=True)
-        except (OSError, subprocess.CalledProcessError) as error:
-            output = getattr(error, "stderr", "") or getattr(error, "stdout", "") or str(error)
-            raise BadRequest(
-                f"bench planner needs Crocoddyl in {folder}, which could not be made: "
-                f"{output.strip().splitlines()[-1]}; "
-                "run `make peers` where packages can be installed"
-            ) from error
-    stamp.touch()
+    python = ROOT / ".venv-peers" / "bin" / "python"
+    if not python.exists():
+        raise BadRequest(f"bench planner needs Crocoddyl in {python.parents[1]}: run `make peers`")
     return python
 
 
@@ -143,7 +115,6 @@ class PeerProcess:
 
 CASES, ROUNDS, REPEAT = 12, 4, 2  # 96 samples of everything
 SETTLE_S = 0.005  # the peer's threads spin for a while after an answer [s]
-REFERENCE_MS = 0.3  # that making a driven robot's reference may take in a solve [ms]
 
 
 PEERS = {f"crocoddyl_{n}_thread{'s' if n > 1 else ''}": n for n in (1, THREADS)}  # threads
@@ -153,24 +124,16 @@ class StageTimer:
     """Measures cases: the iteration, its stages alone, and the physics alone."""
 
     def __init__(self, bench: Workbench, cases: Sequence[Case], times: Times) -> None:
-        """Bind the planner's parts; the reference of a trot that is driven around a bend."""
+        """Bind the planner's parts."""
         self._bench, self._cases, self._times = bench, cases, times
-        self._driven = DrivenReference(
-            DriveOptions(), load_robot("a1"), bench.paused.options.period
-        )
-        self._driven.course.goal = Goal(0.5, 0.1, 0.3, None, "trot")
 
     def measure(self, number: int) -> None:
         """Add a duration of each thing in one of the cases."""
         bench, case, call = self._bench, self._cases[number], self._times.call
-        paused, driven = bench.paused, self._driven
-        call("driven_reference", driven.window, driven.course.knot + 1, paused.options.knots,
-             case.x0)  # fmt: skip
+        paused = bench.paused
         trajectory = self._iterate("iteration", paused, case)
         self._iterate("iteration_rigid", bench.rigid, case)
-        as_run = self._iterate("iteration_as_run", bench.as_run, case)
-        call("linearise_rigid", bench.rigid.model.linearise, trajectory)
-        call("linearise_as_run", bench.as_run.model.linearise, as_run)
+        self._iterate("iteration_as_run", bench.as_run, case)
         linear = call("linearise", paused.model.linearise, trajectory)
         cost = call("quadratise", paused.model.quadratise, trajectory)
         backward = call("backward", backward_pass, linear, cost, 0.0, paused.options.damping)
@@ -211,9 +174,9 @@ def run(
     The ratio is of medians; of the peer's thread counts the faster one counts.
 
     Raises:
-        BadRequest: the peer's environment is missing and cannot be made, or the peer fails.
+        BadRequest: the peer's environment is missing, or the peer fails.
     """
-    command = peer_command or [str(peer_python(peer_folder())), str(SCRIPT)]
+    command = peer_command or [str(peer_python()), str(SCRIPT)]
     say("preparing (compiles on the first run)")
     bench, times = make_workbench(), Times()
     problems = make_cases(bench, cases)
@@ -258,7 +221,7 @@ def _result(times: Times, versions: dict[str, Any]) -> BenchResult:
 
 def _ratio_rows(times: Times) -> Iterator[dict[str, Any]]:
     """Rows of ratios of medians, with what they may be at most."""
-    ours, reference = times.median("iteration"), times.median("driven_reference", MS)
+    ours = times.median("iteration")
     alone, best = times.median(next(iter(PEERS))), min(map(times.median, PEERS))
     empty = dict.fromkeys(("median_ms", "p10_ms", "p90_ms", "n"))
     for name, ratio, at_most in (
@@ -266,6 +229,5 @@ def _ratio_rows(times: Times) -> Iterator[dict[str, Any]]:
         ("line_search_over_bare", times.ratio("line_search", "bare_stepping"), 1.3),
         ("iteration_over_rigid", times.ratio("iteration", "iteration_rigid"), 1.1),
         ("ratio_as_run", times.median("iteration_as_run") / alone, 0.7),
-        ("driven_reference_over_bound", reference / REFERENCE_MS, 1.0),
     ):
         yield {"name": name, **empty, "ratio": ratio, "at_most": at_most}

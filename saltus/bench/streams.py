@@ -28,7 +28,7 @@ from saltus.configuration.motions import motion_file, motion_names
 from saltus.configuration.planners import ESTIMATORS, PLANNERS
 from saltus.launch.lock_step import LockStep
 from saltus.launch.warmup import ensure_compiled
-from saltus.sweep.running import backend_ready, default_jobs, run_all
+from saltus.sweep.running import run_all, workers
 from saltus.sweep.trials import make_trials
 from sim_bridge.options import StartOptions
 from sim_bridge.suites import read_suite
@@ -165,7 +165,7 @@ def record_missing(streams: Sequence[Stream]) -> None:
     runs = f"{len(missing)} run{'s' if len(missing) > 1 else ''}"
     say(f"recording {runs} of a walking robot, {seconds:g} s in all (minutes, once)")
     ensure_compiled(missing[0][0])
-    with backend_ready("loky", None, default_jobs("loky")), RunProgress(seconds, "s") as progress:
+    with workers(), RunProgress(seconds, "s") as progress:
         done = 0.0
         for length in run_all(_record, sorted(missing, key=lambda item: -item[0].duration)):
             done += length
@@ -190,9 +190,7 @@ def _pushes(speed: float) -> list[str]:
     return [f"perturbations=[{at.format(foot, speed)}]" for foot in FOOT_NAMES]
 
 
-def _trials(
-    suite: str, settings: Sequence[str]
-) -> dict[tuple[str, str], tuple[LaunchConfig, ...]]:
+def _trials(suite: str, settings: Sequence[str]) -> dict[tuple[str, str], tuple[LaunchConfig, ...]]:
     """The trials of a suite, by group and reference."""
     path, found = find_file("config", suite), {}
     for each in read_suite(path):

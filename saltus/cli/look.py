@@ -6,7 +6,6 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
-import msgspec
 import typer
 
 from saltus.cli.options import JsonOption
@@ -28,9 +27,6 @@ def view(
         Path | None,
         typer.Argument(metavar="[RUN]", help="A run folder; without it, the running launch."),
     ] = None,
-    address: Annotated[
-        str, typer.Option(help="Address to listen at. Any but this machine's own needs a token.")
-    ] = "127.0.0.1",
     port: Annotated[
         int | None, typer.Option(min=0, max=65535, help="Port; 8080 or a free one by default.")
     ] = None,
@@ -47,7 +43,7 @@ def view(
         if run is None and (launch := find_launch(process, stop)) is None:
             pass  # stopped before there is one
         else:
-            with Page(address, port) as page:
+            with Page(port) as page:
                 if launch is not None:
                     outcome = view_launch(page, launch, stop)
                 elif run is not None:
@@ -120,13 +116,15 @@ def film(
 ) -> int:
     """Film a recorded run, with pushes, planned paths and steps, and forces; no display needed."""
     from saltus.film.drawing import camera_view
-    from saltus.film.film import FilmOptions, make_film  # loads the numeric stack
+    from saltus.film.film import make_film  # loads the numeric stack
 
     view = None if camera is None else camera_view(camera)
     with refusing(f"--size {size}", ValueError, remedy="give WIDTHxHEIGHT, such as 960x540"):
         width, height = (int(side) for side in size.split("x"))
-    options = FilmOptions(view, speed, begin, end, (width, height), fps)
-    made = make_film((run, *(beside or ())), output or run / "film.mp4", options)
+    made = make_film(
+        (run, *(beside or ())), output or run / "film.mp4", view, speed, (begin, end),
+        (width, height), fps,
+    )  # fmt: skip
     if json:
         print_json(made._asdict() | {"file": str(made.file)})
     else:
@@ -138,71 +136,54 @@ def film(
 
 
 def report(
-    folder: Annotated[
-        Path, typer.Argument(metavar="RUN_OR_SWEEP", help="Folder of a recorded run or a sweep.")
-    ],
+    folder: Annotated[Path, typer.Argument(metavar="SWEEP", help="Folder of a sweep.")],
     output: Annotated[
         Path | None,
         typer.Option(metavar="FILE", help="Output file; report.html in the folder by default."),
     ] = None,
     json: JsonOption = False,
 ) -> int:
-    """Write one self-contained HTML page: success, paths, contacts, searches, times, pictures.
-
-    Exit status 1 for a recorded run that ended early.
-    """
+    """Write one self-contained HTML page: success, paths, contacts, searches, times, pictures."""
     from saltus.report.page import write_report  # the numeric stack takes a second to load
 
     written = write_report(folder, output)
     if json:
-        print_json({"report": str(written.path), "verdict": written.verdict, "rows": written.rows,
-                    "broke_off": written.broke_off})  # fmt: skip
+        print_json({
+            "report": str(written.path), "verdict": written.verdict, "rows": written.rows
+        })  # fmt: skip
     else:
         print_lines([written.verdict, str(written.path)])
-    return int(written.broke_off)
+    return 0
 
 
 def export(
     run: Annotated[
         Path, typer.Argument(metavar="RUN", help="Folder of a recorded run, or its run.mcap.")
     ],
-    csv: Annotated[
-        Path | None, typer.Option(metavar="FOLDER", help="Write a CSV file for each topic.")
-    ] = None,
-    npz: Annotated[
-        Path | None, typer.Option(metavar="FILE", help="Write numpy arrays, named topic/field.")
-    ] = None,
+    csv: Annotated[Path, typer.Option(metavar="FOLDER", help="Write a CSV file for each topic.")],
     topic: Annotated[
         list[str] | None,
-        typer.Option(metavar="NAME", help="Write this topic to --csv or --npz; may be repeated."),
+        typer.Option(metavar="NAME", help="Write this topic alone; may be repeated."),
     ] = None,
     json: JsonOption = False,
 ) -> int:
     """Write a recorded run for other tools; Foxglove opens run.mcap itself."""
     from saltus import open_run
-    from saltus.export.arrays import write_csv, write_npz
+    from saltus.export.arrays import write_csv
 
-    recorded, topics = open_run(run) if csv or npz else None, topic or []
-    if recorded and csv and not npz:
-        exported = write_csv(recorded, csv, topics)
-    elif recorded and npz and not csv:
-        exported = write_npz(recorded, npz, topics)
-    else:
-        raise BadRequest("give one of --csv FOLDER and --npz FILE")
+    recorded = open_run(run)
+    exported = write_csv(recorded, csv, topic or ())
     if recorded.cause:
         say(f"{recorded.file} is not complete: {recorded.cause}; what it holds is written")
     for name, count in exported.undecodable.items():
         say(f"{name}: {count} messages do not decode and are left out")
     if exported.left_out:
-        say(f"not in CSV, for their shape varies: {', '.join(exported.left_out)}; --npz has them")
+        say(f"not in CSV, for their shape varies: {', '.join(exported.left_out)}")
     if json:
         whole = {"complete": recorded.complete, "cause": recorded.cause}
-        print_json(msgspec.to_builtins(exported) | whole)
-    elif csv:
-        print_lines([f"{csv}/{name}.csv: {count} rows" for name, count in exported.rows.items()])
+        print_json(exported._asdict() | whole)
     else:
-        rows = (f"{name}: {count} rows" for name, count in exported.rows.items())
-        print_lines([f"{npz}: {', '.join(rows)}"])
+        print_lines([f"{csv}/{name}.csv: {count} rows" for name, count in exported.rows.items()])
     return 0
 
 
@@ -247,8 +228,7 @@ def replay(
 ) -> int:
     """Feed recorded sensor readings through estimator, planner and tracker, and compare.
 
-    Exit status 1 where anything differs from what was recorded. In lock step nothing does; in real
-    time differences are expected, and their sizes are printed.
+    Exit status 1 where anything differs from what was recorded. The run was in lock step.
     """
     from saltus.replay import replay as replaying  # loads the numeric stack
 
@@ -257,6 +237,5 @@ def replay(
         print_json(replaying.as_json(result))
     else:
         print_facts(replaying.facts(result))
-        for title, rows in replaying.tables(result).items():
-            print_table(title, rows)
+        print_table("Messages", replaying.table(result))
     return int(not result.identical)

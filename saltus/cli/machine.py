@@ -15,7 +15,7 @@ from saltus.common.errors import BadRequest
 from sim_bridge.options import SERVER_ADDRESS
 
 if TYPE_CHECKING:
-    from saltus.doctor.checks import Check
+    from saltus.common.criterion import Check
 
 
 def doctor(
@@ -50,7 +50,7 @@ def doctor(
     return 0 if ok else 1
 
 
-def _facts(checks: Sequence["Check"]) -> list[Fact]:
+def _facts(checks: Sequence["Check"], name: str = "") -> list[Fact]:
     """The verdict, then every check, those that failed first."""
     labels = ("FAILED", "WARNING", "ok")  # in this order
     grade = {check.check: 2 if check.ok else 0 if check.essential else 1 for check in checks}
@@ -62,7 +62,7 @@ def _facts(checks: Sequence["Check"]) -> list[Fact]:
         words = f"{len(failed)} of {len(lines)} checks failed: {', '.join(failed)}"
         words += "" if verdict == "FAILED" else "; none of them is essential"
     facts = (Fact(labels[grade[each.check]], f"{each.check}: {each.found}") for each in lines)
-    return [Fact(verdict, words), *facts]
+    return [Fact(verdict, name + words), *facts]
 
 
 EVERYWHERE = ("//*:", "//0.0.0.0:", "//[::]:")
@@ -185,12 +185,8 @@ def check(
     checks = check_robot(folder)
     ok = all(each.ok for each in checks)
     if json:
-        print_json({"robot": folder, "ok": ok, "checks": [each._asdict() for each in checks]})
+        rows = [{"what": each.check, "ok": each.ok, "detail": each.found} for each in checks]
+        print_json({"robot": folder, "ok": ok, "checks": rows})
     else:
-        failed = sum(not each.ok for each in checks)
-        verdict = f"{failed} of {len(checks)} checks failed" if failed else "it can be launched"
-        print_facts([
-            Fact("OK" if ok else "FAILED", f"{folder}: {verdict}"),
-            *(Fact("ok" if c.ok else "FAILED", f"{c.what}: {c.detail}") for c in checks),
-        ])  # fmt: skip
+        print_facts(_facts(checks, f"{folder}: "))
     return 0 if ok else 1

@@ -1,9 +1,8 @@
 """What the commands have in common: options, and what the shell offers after a command."""
 
 from collections.abc import Iterable, Mapping
-from enum import StrEnum
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Literal
 
 import typer
 
@@ -102,20 +101,7 @@ PlannerOption = Annotated[
 ]
 
 
-class Mode(StrEnum):
-    """How time passes: in lock step, or by the clock."""
-
-    PAUSED = "paused"
-    REALTIME = "realtime"
-
-
-class DriveSource(StrEnum):
-    """Who drives: see `drive.source` of a launch file."""
-
-    KEYBOARD = "keyboard"
-    GAMEPAD = "gamepad"
-    REMOTE = "remote"
-    CLIENT = "client"
+Mode = Literal["paused", "realtime"]
 
 
 LaunchArgument = Annotated[
@@ -126,7 +112,7 @@ LaunchArgument = Annotated[
     ),
 ]
 DriveOption = Annotated[
-    DriveSource | None,
+    Literal["keyboard", "remote", "client"] | None,
     typer.Option(help="Source of commands, in real time; overrides the launch file."),
 ]
 DurationOption = Annotated[float | None, typer.Option(help="Length of the run in seconds.")]

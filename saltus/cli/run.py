@@ -14,7 +14,6 @@ import typer
 from saltus.cli.look import require_view
 from saltus.cli.options import (
     DriveOption,
-    DriveSource,
     DurationOption,
     JsonOption,
     LaunchArgument,
@@ -24,13 +23,16 @@ from saltus.cli.options import (
     keys,
 )
 from saltus.common.console import print_facts, print_json, print_lines, say
-from saltus.common.errors import INTERRUPTED, BadRequest
+from saltus.common.errors import INTERRUPTED, BadRequest, refusing
 from saltus.common.files import names_in
 from saltus.configuration.motions import motion_names
 
 if TYPE_CHECKING:
     from saltus.configuration.launch import LaunchConfig
     from saltus.launch.launcher import LaunchOutcome
+
+
+STANDARD_INPUT = 0
 
 
 def launch(
@@ -145,7 +147,7 @@ def drive(
 
     Where no launch is running, launch `sim` and drive it on its page.
     """
-    from hw_bridge.operator.driving import HELP
+    from hw_bridge.operator.driving import HELP, GamepadDevice, KeyDevice
     from hw_bridge.operator.keyboard import raw_keys
     from runtime.bus import Bus
     from runtime.endpoints import EndpointInUse
@@ -155,23 +157,23 @@ def drive(
     from saltus.launch.cores import serve_commands
     from saltus.launch.driving import (
         LAST_WORDS_S,
-        STANDARD_INPUT,
         DriveLine,
-        open_gamepad,
-        open_keys,
+        bounds_of,
     )
     from saltus.launch.driving import drive as publish_commands
 
     if gamepad is None and not running_launches():
-        return launch("sim", DriveSource.CLIENT, view=True, json=json)
+        return launch("sim", "client", view=True, json=json)
     running = launch_to_drive()
     serve_commands(running.config)
     sources, how = running.config.sources, f"{HELP}; q ends"
     if gamepad is not None:
-        device = open_gamepad(sources, gamepad)
+        with refusing("", ValueError):
+            device = GamepadDevice(sources, gamepad)
         how = "hold the dead-man trigger and push the sticks; Ctrl-C ends"
     elif sys.stdin:
-        device = open_keys(running.config)
+        bounds = bounds_of(running.config.drive, running.config.robot_model)
+        device = KeyDevice(STANDARD_INPUT, sources.keys, bounds)
     else:  # a shell has closed it: <&-
         raise BadRequest("standard input is closed: keys come from a terminal; or give --gamepad")
     begin = time.monotonic()

@@ -43,18 +43,14 @@ def perturb(
             autocompletion=sweep_planner_names,
         ),
     ] = "hilqr",
-    mode: Annotated[Mode, typer.Option(help="How time passes.")] = Mode.PAUSED,
+    mode: Annotated[Mode, typer.Option(help="How time passes.")] = "paused",
     jobs: Annotated[
         int | None, typer.Option(min=1, help="Trials at the same time; all cores by default.")
     ] = None,
-    cluster: Annotated[
-        str, typer.Option(help="dask, ray or spark, through joblib; loky is this machine.")
-    ] = "loky",
     scheduler: Annotated[
         str | None,
         typer.Option(
-            metavar="ADDRESS",
-            help="Address of a running Dask scheduler; without it, one starts here.",
+            metavar="ADDRESS", help="Run on the cluster of this Dask scheduler; else here."
         ),
     ] = None,
     output: Annotated[
@@ -92,16 +88,16 @@ def perturb(
     Ctrl-C keeps finished trials and prints the command that continues; `saltus report DIR` makes a
     page of them.
     """
-    if mode is Mode.REALTIME and (jobs or 1) > 1:
+    if mode == "realtime" and (jobs or 1) > 1:
         raise BadRequest("--jobs: trials in real time run one after another; give 1")
-    if mode is Mode.REALTIME and cluster != "loky":
-        raise BadRequest("--cluster: trials in real time run on this machine; leave it out")
-    if mode is Mode.REALTIME and budget:
+    if mode == "realtime" and scheduler:
+        raise BadRequest("--scheduler: trials in real time run on this machine; leave it out")
+    if mode == "realtime" and budget:
         raise BadRequest("--budget: in real time plans take the time that they take; leave it out")
     from saltus.sweep.sweep import SweepRequest, run_sweep  # the numeric stack takes a second
 
     request = SweepRequest(
-        suite, planners_named(planner), mode.value, jobs, cluster, scheduler, output,
+        suite, planners_named(planner), mode, jobs, scheduler, output,
         tuple(trial or ()), tuple(group or ()), seeds, tuple(assignments or ()),
         tuple(sorted(set(budget or ()))),
     )  # fmt: skip
@@ -179,12 +175,6 @@ LEAST_H, MOST_H = 0.01, 23.0  # events of the emulator have a day
 def soak(
     hours: Annotated[float, typer.Option(min=LEAST_H, max=MOST_H, help="How long the robot runs.")],
     seed: Annotated[int, typer.Option(min=0, help="Seed of everything random.")] = 0,
-    hard_pushes: Annotated[
-        bool, typer.Option("--hard-pushes", help="A few pushes above 2 m/s too.")
-    ] = False,
-    record: Annotated[
-        bool, typer.Option("--record", help="Keep a recording of each launch: GB an hour.")
-    ] = False,
     folder: Annotated[
         Path | None, typer.Option(metavar="DIR", help="New folder; runs/soak-TIME by default.")
     ] = None,
@@ -197,11 +187,9 @@ def soak(
     folder = folder or new_run_folder("soak")
     if folder.exists():
         raise BadRequest(f"--folder {folder}: it exists; name a new one")
-    from saltus.soak.soak import SoakOptions, run_soak  # the numeric stack takes a second
+    from saltus.soak.soak import run_soak  # the numeric stack takes a second
 
-    options = SoakOptions(hours, seed, hard_pushes, record)
-    result = run_soak(options, folder)
-    _draw(result, folder)
+    result = run_soak(hours, seed, folder)
     for criterion in result.criteria:
         say(f"{'met' if criterion.met else 'NOT MET'}: {criterion}")
     say(f"results: {folder}")
@@ -212,22 +200,6 @@ def soak(
     if result.interrupted:
         return INTERRUPTED
     return 0 if all(criterion.met for criterion in result.criteria) else 1
-
-
-def _draw(result: SoakResult, folder: Path) -> None:
-    """Write the picture; the numbers count where that fails."""
-    from saltus.common.figures import save  # loads matplotlib
-    from saltus.common.stalls import read_stalls
-    from saltus.soak.figure import soak_figure
-    from saltus.soak.samples import read_samples
-    from saltus.soak.soak import SAMPLES, STALLS
-
-    if not (columns := read_samples(folder / SAMPLES)):
-        return
-    try:
-        save({"soak": soak_figure(columns, result.ends, read_stalls(folder / STALLS))}, folder)
-    except OSError as error:
-        say(f"the picture cannot be written to {folder}: {error.strerror or error}")
 
 
 def _facts(result: SoakResult) -> list[Fact]:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import copy
 from collections.abc import Mapping, Sequence
-from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Final, Literal, TypeVar
 
@@ -14,13 +13,11 @@ from msgspec.structs import replace
 from controller.driving.commands import CommandScript, ScriptStep
 from controller.gaits import GAITS, STAND
 from controller.options import DriveOptions, TrackerOptions
-from controller.solve_schedule import TICK_S, SolveSchedule
+from controller.solve_schedule import TICK_S
 from hw_bridge.emulator.options import EmulatorOptions, VelocityPush
 from hw_bridge.options import HardwareOptions, LimitProfile, SourceOptions, motor_limits
 from robots.robot_file import FILE, RobotError, folder_of, is_own, read_robot_file
-from runtime.messages import Plan
 from runtime.options import Options, Range, positive
-from runtime.wire import DecodeError
 from saltus.common.errors import BadRequest, refusing
 from saltus.common.files import find_file, is_file
 from saltus.configuration.motions import motion_names, take_motion
@@ -53,70 +50,23 @@ class TimingOptions(Options, frozen=True):
     """What takes time in lock step.
 
     Attributes:
-        solve: duration of a solve; or a recording (`run.mcap` or its folder) of a run in real time,
-            whose durations are taken in order, again and again.
+        solve: duration of a solve.
         estimate: age of the estimates that planner and tracker have.
     """
 
-    solve: Annotated[float, Range("s", 0.0, LONGEST_S)] | str = 0.0
+    solve: Annotated[float, Range("s", 0.0, LONGEST_S)] = 0.0
     estimate: Annotated[float, Range("s", 0.0, LONGEST_S)] = 0.0
-
-    def __post_init__(self) -> None:
-        """Read a number that is text; raise ValueError for a time that is out of range."""
-        with suppress(ValueError):  # YAML takes 1e-3, without a point, for text
-            msgspec.structs.force_setattr(self, "solve", float(self.solve))
-        Options.__post_init__(self)
-
-
-def make_schedule(options: TimingOptions, every: int) -> SolveSchedule:
-    """The solves of a run in lock step.
-
-    Args:
-        options: the latency model.
-        every: least number of ticks from one solve to the next.
-
-    Raises:
-        BadRequest: there is no such recording, or it holds no plan that was timed.
-    """
-    given = options.solve
-    durations = recorded_durations(given) if isinstance(given, str) else [given]
-    return SolveSchedule(every, durations, round(options.estimate / TICK_S))
-
-
-def recorded_durations(name: str) -> list[float]:
-    """Durations of the solves in a recording [s], in their order.
-
-    Raises:
-        BadRequest: there is no such recording, or it holds no plan that was timed.
-    """
-    from runtime.recording import read_recording  # few launches read one
-
-    path = Path(name)
-    path = path / "run.mcap" if path.is_dir() else path
-    try:
-        plans = [message for _, message in read_recording(path) if isinstance(message, Plan)]
-    except (OSError, ValueError, DecodeError) as error:
-        reason = error.strerror if isinstance(error, OSError) else str(error)
-        raise BadRequest(f"timing.solve {name}: {reason}; give seconds or a recording") from error
-    durations = [plan.solve_s for plan in plans if 0.0 < plan.solve_s <= LONGEST_S]
-    if not durations:
-        raise BadRequest(
-            f"timing.solve {name}: holds no solve that was timed; record one in real time: "
-            "saltus launch sim --mode realtime --record DIR"
-        )
-    return durations
 
 
 class RecordingOptions(Options, frozen=True):
     """How much of the plans is recorded; every other message is, to the last bit.
 
     Attributes:
-        plans: `sampled`: knots of twenty plans a second and gains of two; `all`: of every plan.
-        gains: ``float32``, ``float64`` as the planner sent them, or ``none``, which NaN stands for.
+        plans: ``sampled``: knots of twenty plans a second and gains of two, rounded to float32; of
+            the others what stands before the knots. ``all``: every plan as it was sent.
     """
 
     plans: Literal["sampled", "all"] = "sampled"
-    gains: Literal["float32", "float64", "none"] = "float32"
 
 
 def robot_named(name: str) -> Robot:
@@ -293,10 +243,10 @@ def _check_source(config: LaunchConfig) -> Iterator[Fault]:
         )  # fmt: skip
     if not config.kind.planned:
         yield (f"drive.source {by} is for the launch that plans, not this one", "drive.source")
-    if by == "remote" and not config.kind.bridged:
+    if by in ("remote", "keyboard") and not config.kind.bridged:
         yield (
-            "drive.source remote needs a real or emulated robot; a simulated one takes keyboard, "
-            "gamepad, client", "drive.source", "connection",
+            f"drive.source {by} needs a real or emulated robot; a simulated one takes client, and "
+            "`saltus drive`", "drive.source", "connection",
         )  # fmt: skip
     if by == "keyboard" and config.kind.bridged and not config.hardware.operator.keyboard:
         yield (
@@ -423,15 +373,13 @@ class ViewOptions(Options, frozen=True):
     """What somebody may do who watches a launch in the browser.
 
     Attributes:
-        control: drive a robot whose drive.source is client, tune the planner, push a simulated
-            robot and stop its time. null: with a simulated robot alone.
-        address: where the page is served; beyond this machine it needs a token.
-        port: port of the page, 0: any; null: 8080, or any other where that is occupied.
-        speed: simulated seconds a second at the start of a page in lock step.
+        control: drive a robot whose drive.source is client and tune the planner; a simulated robot
+            may be pushed and its time stopped too. None: with a simulated robot alone.
+        port: port of the page, 0 for any; None takes 8080, or any other where that is occupied.
+        speed: simulated seconds a second with which a page of a run in lock step begins.
     """
 
     control: bool | None = None
-    address: str = "127.0.0.1"
     port: Annotated[int, Range("-", 0, 65535)] | None = None
     speed: Annotated[float, positive("-", 1000.0)] = 1.0
 

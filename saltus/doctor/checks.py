@@ -8,14 +8,11 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Callable
 from contextlib import ExitStack
 from pathlib import Path
-from typing import NamedTuple
-
-import numpy as np
 
 from robots.robot import load_robot
+from saltus.common.criterion import Check, guarded
 from saltus.common.processes import cores, quota
 from saltus.common.stalls import LEAST_MS, StallWatch
 
@@ -67,25 +64,10 @@ with mujoco.Renderer(model, 16, 16) as renderer:
 """
 
 
-class Check(NamedTuple):
-    """One line of the report.
-
-    Attributes:
-        check: its name; ok: passed or not; essential: nothing works without it.
-        found: what was seen, with the remedy where there is one.
-    """
-
-    check: str
-    ok: bool
-    essential: bool
-    found: str
-
-
 def run_checks() -> list[Check]:
     """Run every check, each on its own: one that breaks is a failed check, no error."""
     return [
         guarded("robot model", True, _robot),
-        guarded("bus", True, _bus),
         guarded("cores", False, _cores),
         guarded("rollouts", False, _rollouts),
         *machine_checks(),
@@ -107,15 +89,6 @@ def machine_checks(real: bool = False) -> list[Check]:
     ]
 
 
-def guarded(name: str, essential: bool, check: Callable[[], tuple[bool, str]]) -> Check:
-    """The outcome of a check; one that breaks has failed."""
-    try:
-        ok, found = check()
-    except Exception as error:  # a diagnosis must not die of what it diagnoses
-        ok, found = False, " ".join(f"{type(error).__name__}: {error}".split())
-    return Check(name, ok, essential, found)
-
-
 def _robot() -> tuple[bool, str]:
     from robots.mujoco_model import load_mujoco
     from robots.pinocchio_model import load_pinocchio
@@ -123,29 +96,6 @@ def _robot() -> tuple[bool, str]:
     robot = load_robot("a1")
     mass = sum(inertia.mass for inertia in load_pinocchio(robot).inertias)
     return load_mujoco(robot).nv == 18, f"{robot.label}, {mass:.3f} kg"
-
-
-def _bus() -> tuple[bool, str]:
-    from runtime.bus import Bus
-    from runtime.endpoints import Endpoints
-    from runtime.messages import GroundTruth
-    from runtime.topics import GROUND_TRUTH
-
-    q = np.zeros(19)
-    q[6] = 1.0
-    message = GroundTruth(
-        tick=0, time=0.0, q=q, v=np.zeros(18), foot_force=np.zeros((4, 3)), contact=np.zeros(4),
-        trunk_contact=False,
-    )  # fmt: skip
-    with tempfile.TemporaryDirectory(prefix="saltus-") as folder:
-        with Bus(Endpoints.ipc(Path(folder))) as bus:
-            publisher, subscriber = bus.publisher(GROUND_TRUTH), bus.subscriber(GROUND_TRUTH)
-            if not publisher.wait_for_subscribers(1, 2.0):
-                return False, "no connection over ipc sockets"
-            publisher.send(message)
-            begin = time.perf_counter()
-            arrived = subscriber.wait(2.0) is not None
-            return arrived, f"a message took {1e6 * (time.perf_counter() - begin):.0f} us over ipc"
 
 
 def _cores() -> tuple[bool, str]:
@@ -178,8 +128,10 @@ def _in_child(code: str) -> str:
 
 
 def _realtime() -> tuple[bool, str]:
-    code = "from runtime.realtime import request_realtime as r; s = r(40); " \
+    code = (
+        "from runtime.realtime import request_realtime as r; s = r(40); "
         "print(s.scheduler, s.locked, s.reason, sep='|')"
+    )
     scheduler, locked, reason = _in_child(code).split("|", 2)
     granted = f"scheduler {scheduler}, memory {'locked' if locked == 'True' else 'not locked'}"
     found = f"{granted}; {reason}" if reason else granted
@@ -216,5 +168,3 @@ def _rendering() -> tuple[bool, str]:
             continue
         return True, f"off-screen pictures through {backend}"
     return False, "no off-screen pictures: install libegl1 or libosmesa6"
-
-

@@ -216,5 +216,3 @@ def _shown() -> Iterator[tuple[Callable[[dict[str, Any]], None], float]]:
         return
     with Live(console=stderr, auto_refresh=False, transient=True) as live:
         yield (lambda found: live.update(panel(found), refresh=True)), LIVE_EVERY_S
-
-

@@ -18,10 +18,11 @@ from robots.conventions import FOOT_NAMES, GRAVITY, JOINT_LABELS
 from robots.imu_units import doubt_at_rest
 from robots.robot import Robot
 from saltus.common.console import say
+from saltus.common.criterion import Check, guarded
 from saltus.common.errors import BadRequest
 from saltus.common.heading import base_rotation
 from saltus.configuration.launch import LaunchConfig
-from saltus.doctor.checks import Check, guarded, machine_checks
+from saltus.doctor.checks import machine_checks
 from saltus.doctor.read_only_view import head_of, mode_name
 from saltus.doctor.survey import (
     Phase,
@@ -292,8 +293,11 @@ def judges_of(robot: Robot) -> tuple[tuple[str, bool, Judge], ...]:
         ("reachability", True, reachability),
         ("cadence", True, cadence),
         ("header", True, header),
-        ("tick unit", True,
-         lambda found, options: judge_unit(found.exchange.ticks.unit_s, options.tick_unit_s)),
+        (
+            "tick unit",
+            True,
+            lambda found, options: judge_unit(found.exchange.ticks.unit_s, options.tick_unit_s),
+        ),
         ("IMU", True, imu),
         ("joints", True, partial(joints, robot)),
         ("temperatures", True, temperatures),

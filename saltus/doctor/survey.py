@@ -311,5 +311,3 @@ def _fall_silent(exchange: Exchange) -> Silences:
             return Silences(borne_s, lasted_s, True)
         borne_s = max(borne_s, lasted_s)
     return Silences(borne_s, None, True)
-
-

@@ -130,26 +130,6 @@ PANEL = (480, 400)  # width, height [pixels]
 AROUND_EVENT = (-0.1, 0.1, 0.3, 0.7, 2.0)  # panels before and after the first perturbation [s]
 
 
-class FilmOptions(NamedTuple):
-    """How a run is filmed.
-
-    Attributes:
-        view: where the camera stands; None: behind where a push goes aside, else at the side.
-        speed: simulated seconds in a second of the film.
-        begin: first instant that is filmed [s].
-        end: last one [s]; None for the end of the run.
-        size: width and height [pixels].
-        frames_per_second: of the film.
-    """
-
-    view: View | None = None
-    speed: float = 1.0
-    begin: float = 0.0
-    end: float | None = None
-    size: tuple[int, int] = (960, 540)
-    frames_per_second: int = 25
-
-
 class Film(NamedTuple):
     """A film: its file, number of frames, length [s], size [bytes]."""
 
@@ -159,34 +139,47 @@ class Film(NamedTuple):
     bytes: int
 
 
-def make_film(runs: Sequence[Path], file: Path, options: FilmOptions) -> Film:
+def make_film(
+    runs: Sequence[Path], file: Path, view: View | None, speed: float,
+    span: tuple[float, float | None], size: tuple[int, int], rate: int,
+) -> Film:  # fmt: skip
     """Film recorded runs side by side; ``file`` is whole or as it was.
 
     A run that ended earlier stands still.
+
+    Args:
+        runs: from left to right.
+        file: of the film.
+        view: where the camera stands; None: behind where a push goes aside, else at the side.
+        speed: simulated seconds in a second of the film.
+        span: first and last instant that are filmed [s]; None for the end of the run.
+        size: width and height [pixels].
+        rate: frames a second of the film.
 
     Raises:
         BadRequest: an option is bad, there is nothing to film, ``file`` cannot be written, or
             pictures cannot be drawn here.
     """
     ending = _ending(file)
-    _check(options, ending)
+    _check(size, rate, ending)
     found = [RecordedRun(run, every_ticks=1) for run in runs]
-    times = _times(max(run.duration for run in found), options, MOST_FRAMES[ending])
+    longest = max(run.duration for run in found)
+    times = _times(longest, span, speed / rate, MOST_FRAMES[ending])
     arrows = [arrows_of_run(run) for run in found]
     goes_aside = any(abs(x) < abs(y) for each in arrows for x, y, _ in (a.vector for a in each))
-    view = options.view or CAMERAS["behind" if goes_aside else "side"]
+    view = view or CAMERAS["behind" if goes_aside else "side"]
     jobs, frames = [], []
-    pace = "" if options.speed == 1.0 else f"   {options.speed:g}x"
+    pace = "" if speed == 1.0 else f"   {speed:g}x"
     for number, (run, pushes) in enumerate(zip(found, arrows, strict=True)):
         config = run.config
         name = f"{config.planner}   " * (len(runs) > 1)
         beside = pace + "   estimate" * run.estimated
         captions = [f"{name}{time:.2f} s{beside}" for time in times]
         shown = frames_of(run, times, captions, config.robot_model.legs)
-        frames.append(draw_arrows(shown, times, pushes, options.speed))
+        frames.append(draw_arrows(shown, times, pushes, speed))
         jobs.append(Job(
-            f"film-{number}" if number else "film", options.size, view, ending,
-            options.frames_per_second, config.robot, config.terrain, config.simulation.seed,
+            f"film-{number}" if number else "film", size, view, ending, rate, config.robot,
+            config.terrain, config.simulation.seed,
         ))  # fmt: skip
     job = replace(jobs[0], beside=tuple(jobs[1:]))
     with refusing(f"{file}: cannot be written"):
@@ -196,8 +189,7 @@ def make_film(runs: Sequence[Path], file: Path, options: FilmOptions) -> Film:
             )
     if failure:
         raise BadRequest(f"no film: {failure}")
-    seconds = len(times) / options.frames_per_second
-    return Film(file, len(times), seconds, file.stat().st_size)
+    return Film(file, len(times), len(times) / rate, file.stat().st_size)
 
 
 def _ending(file: Path) -> str:
@@ -212,26 +204,23 @@ def _ending(file: Path) -> str:
     return ending
 
 
-def _check(options: FilmOptions, ending: str) -> None:
+def _check(size: tuple[int, int], rate: int, ending: str) -> None:
     least, most = SIZES
-    if not all(least <= side <= most and side % 2 == 0 for side in options.size):
+    if not all(least <= side <= most and side % 2 == 0 for side in size):
         raise BadRequest(f"--size: sides are even numbers from {least} to {most} pixels")
     fastest = MOST_FRAMES_PER_SECOND[ending]
-    if not 1 <= options.frames_per_second <= fastest:
-        raise BadRequest(
-            f"--fps {options.frames_per_second}: accepted for .{ending}: 1 to {fastest}"
-        )
+    if not 1 <= rate <= fastest:
+        raise BadRequest(f"--fps {rate}: accepted for .{ending}: 1 to {fastest}")
 
 
-def _times(duration: float, options: FilmOptions, most: int) -> Array:
-    """Instants of the frames (n,) [s]."""
-    begin = max(options.begin, 0.0)
-    end = duration if options.end is None else min(options.end, duration)
+def _times(duration: float, span: tuple[float, float | None], step: float, most: int) -> Array:
+    """Instants of the frames (n,), a `step` apart [s]."""
+    begin = max(span[0], 0.0)
+    end = duration if span[1] is None else min(span[1], duration)
     if not begin < end:
         raise BadRequest(
             f"--from, --to: nothing lies between; the run has 0.00 to {duration:.2f} s"
         )
-    step = options.speed / options.frames_per_second
     count = max(1, round((end - begin) / step))
     if count > most:
         raise BadRequest(

@@ -53,7 +53,7 @@ FORCE_RADIUS, METRES_PER_NEWTON, LEAST_FORCE = 0.012, 0.004, 3.0  # [m], [m/N], 
 ARROW_RADIUS = 0.016  # [m]
 LABEL_HEIGHT = 0.06  # of the label above the arrow's tail [m]
 ARROW_END = 0.13  # from the trunk's centre to the arrow's point [m]: beside the trunk
-STILL_QUALITY, WEBP_QUALITY = 78, 55  # of WebP, 0 to 100
+STILL_QUALITY = 78  # of WebP, 0 to 100
 H264 = {"crf": "21", "preset": "medium"}
 GIF_COLOURS = 96
 SHADES = (0.5, 0.7, 0.85, 1.0)  # of what stands out, in the palette of a GIF
@@ -224,13 +224,6 @@ def _strip(path: Path, pictures: Iterable[Image.Image], rate: float) -> None:
     strip.save(path)
 
 
-def _webp(path: Path, pictures: Iterable[Image.Image], rate: float) -> None:
-    """Write an animated WebP."""
-    first, *rest = pictures
-    first.save(path, "WEBP", save_all=True, append_images=rest, loop=0,
-               duration=round(1e3 / rate), quality=WEBP_QUALITY)  # fmt: skip
-
-
 def _gif(path: Path, pictures: Iterable[Image.Image], rate: float) -> None:
     """Write a GIF that repeats.
 
@@ -276,7 +269,7 @@ def _palette(picture: Image.Image) -> Image.Image:
 
 
 WRITERS: dict[str, Callable[[Path, Iterable[Image.Image], float], None]] = {
-    "": _stills, "png": _strip, "webp": _webp, "gif": _gif, "mp4": _mp4,
+    "": _stills, "png": _strip, "gif": _gif, "mp4": _mp4,
 }  # fmt: skip
 
 

@@ -14,7 +14,7 @@ from controller.solve_schedule import SolveSchedule
 from robots.planar_pose import PlanarPose
 from robots.robot_file import is_own
 from saltus.common.errors import refusing
-from saltus.configuration.launch import TICK_S, LaunchConfig, make_schedule
+from saltus.configuration.launch import TICK_S, LaunchConfig
 from saltus.configuration.planners import ESTIMATORS, is_plugin
 from saltus.launch import references
 from saltus.launch.plugins import load
@@ -34,12 +34,9 @@ if TYPE_CHECKING:
 
 
 def solve_schedule(config: LaunchConfig) -> SolveSchedule:
-    """The solves of a run in lock step: once a knot, or as often as the latency model allows.
-
-    Raises:
-        BadRequest: the latency model names a recording that cannot be used.
-    """
-    return make_schedule(config.timing, round(config.planner_options.period / TICK_S))
+    """The solves of a run in lock step: once a knot, or as often as the latency model allows."""
+    every, age = config.planner_options.period / TICK_S, config.timing.estimate / TICK_S
+    return SolveSchedule(round(every), config.timing.solve, round(age))
 
 
 def gait_clock(config: LaunchConfig) -> Gait | ScriptClock | None:
@@ -165,7 +162,6 @@ def check(config: LaunchConfig) -> None:
     """
     make_script(config)
     make_ground(config)
-    solve_schedule(config)
     if config.kind.simulated and config.simulation.engine != "mujoco":
         make_simulation(config).close()
     if not is_own(config.robot) or config.simulation.motors != MotorOptions():

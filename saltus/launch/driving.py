@@ -9,37 +9,27 @@ import time
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
-from msgspec.structs import replace
-
 from controller.options import DriveOptions
 from hw_bridge.operator.driving import (
     CommandBounds,
     Device,
-    GamepadDevice,
-    KeyDevice,
     KeyDriver,
     Pacer,
     Publish,
     RemoteDriver,
     Steering,
 )
-from hw_bridge.options import SourceOptions
 from runtime.bus import Bus
-from runtime.clock import Clock
 from runtime.messages import Command
 from runtime.topics import COMMAND
-from saltus.common.errors import refusing
 from saltus.configuration.launch import LaunchConfig
 from saltus.launch.announcement import RunningLaunch
-from saltus.launch.cores import serve_commands, settle
 
 if TYPE_CHECKING:
     from robots.robot import Robot
 
 
-STANDARD_INPUT = 0
 LAST_WORDS_S = 0.1  # in which the last command may leave
-IDLE_S = 0.05
 
 
 def drive(
@@ -78,42 +68,6 @@ def bounds_of(options: DriveOptions, robot: Robot) -> CommandBounds:
         max(getattr(gait, name) for gait in gaits) for name in ("forward", "left", "yaw_rate")
     )
     return CommandBounds(forward, left, yaw_rate, options.height, robot.stand_height)
-
-
-def open_keys(config: LaunchConfig) -> KeyDevice:
-    """The keys of standard input."""
-    return KeyDevice(
-        STANDARD_INPUT, config.sources.keys, bounds_of(config.drive, config.robot_model)
-    )
-
-
-def open_gamepad(options: SourceOptions, device: str | None = None) -> GamepadDevice:
-    """The gamepad that drives: `device`, or else the options'.
-
-    Raises:
-        BadRequest: there is none.
-    """
-    if device is not None:
-        gamepad = replace(options.gamepad, device=device)
-        options = replace(options, gamepad=gamepad)
-    with refusing("", ValueError):
-        return GamepadDevice(options)
-
-
-def run_process(
-    config: LaunchConfig, open_bus: Callable[[], Bus], _: Clock, stop: Callable[[], bool]
-) -> dict[str, Any]:
-    """The process of a launch that reads the keyboard or the gamepad; its report."""
-    serve_commands(config)
-    settle(config, "driver")
-    by_gamepad = config.drive.source == "gamepad"
-    device = open_gamepad(config.sources) if by_gamepad else open_keys(config)
-    with open_bus() as bus:
-        pacer = drive(device, bus.publisher(COMMAND).send, stop)
-        while not stop():
-            time.sleep(IDLE_S)
-        bus.close(LAST_WORDS_S)
-    return {"commands": pacer.commands, "lost": pacer.failures, "ended": device.loss}
 
 
 def make_steering(config: LaunchConfig, bus: Bus) -> Steering | None:

@@ -34,7 +34,6 @@ from saltus.common.errors import BadRequest, refusing
 from saltus.common.files import replacing, state_folder
 from saltus.common.processes import Child
 from saltus.configuration.launch import LaunchConfig, write_config
-from saltus.launch.driving import open_gamepad
 from saltus.launch.run_folder import RunFolder, preparing
 from saltus.launch.supervisor import (
     BLACK_BOX,
@@ -103,7 +102,7 @@ def open_link(config: LaunchConfig, hears_all: bool = False) -> UdpLink | DdsLin
 
 
 def check_at_hand(config: LaunchConfig) -> None:
-    """Find out before anything starts whether limits, addresses, ports, gamepad and stop are good.
+    """Find out before anything starts whether limits, addresses, ports and stop are good.
 
     Raises:
         BadRequest: one of them cannot; the message says what to do.
@@ -125,8 +124,6 @@ def check_at_hand(config: LaunchConfig) -> None:
         )
     if reaches_robot(config):
         _check_room(black_box_folder(config, Path()), config.hardware.black_box.size_mb)
-    if config.drive.source == "gamepad":
-        open_gamepad(config.sources).close()
     if config.kind.emulated or config.kind.bridged:
         _check_transport(with_own_port(config))
     if config.kind.bridged:

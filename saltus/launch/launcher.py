@@ -57,8 +57,6 @@ from saltus.launch.references import tilt_allowance
 from saltus.launch.run_folder import RunFolder, preparing
 from saltus.launch.supervisor import (
     BLACK_BOX,
-    DRIVER,
-    GO_ON,
     GRACE_S,
     LASTING,
     WATCHDOG,
@@ -67,7 +65,6 @@ from saltus.launch.supervisor import (
     black_box_command,
     black_box_pipe,
     grace_s,
-    launched_kind,
     watchdog_command,
     watchdog_socket,
 )
@@ -95,16 +92,14 @@ def progress_of(config: LaunchConfig, listener: Listener, tick: int) -> tuple[fl
 
 @contextmanager
 def operator_keys(config: LaunchConfig) -> Iterator[None]:
-    """Keys go one by one, unechoed, to the robot's bridge, or to the driver of a simulated one."""
+    """Keys go one by one, unechoed, to the robot's bridge."""
     operated = config.kind.bridged and config.hardware.operator.keyboard
-    driven = config.drive.source == "keyboard"
     # None where a shell has closed it: <&-
-    if not ((operated or driven) and sys.stdin and sys.stdin.isatty()):
+    if not (operated and sys.stdin and sys.stdin.isatty()):
         yield
         return
-    if operated:
-        print("u stand up, r run, d sit down, space or Esc STOP, Ctrl-C end", file=sys.stderr)
-    if driven:
+    print("u stand up, r run, d sit down, space or Esc STOP, Ctrl-C end", file=sys.stderr)
+    if config.drive.source == "keyboard":
         print(f"{KEYS}; Ctrl-C ends", file=sys.stderr)
     with raw_keys(sys.stdin.fileno()):
         yield
@@ -117,7 +112,6 @@ CLOSE_S = 2.0  # in which it may close its pages
 def viewer(config: LaunchConfig) -> Iterator[None]:
     """Show this process's launch in the browser; what the view says is said here."""
     command = [sys.executable, "-m", "saltus.cli.main", "view", "--process", str(os.getpid())]
-    command += ["--address", config.view.address]
     if config.view.port is not None:
         command += ["--port", str(config.view.port)]
     process = subprocess.Popen(
@@ -207,7 +201,7 @@ def launch(
     config = with_own_port(config)
     assembly.check(config)
     check_at_hand(config)
-    kind = launched_kind(config)
+    kind = config.kind
     remove_dead()
     with preparing():
         temporary_folder = tempfile.TemporaryDirectory(prefix=PREFIX)
@@ -290,8 +284,7 @@ def _child(
     if name == BLACK_BOX:
         report = folder.report(name)
         command = black_box_command(config, sockets, folder.path, report, os.getpid())
-    reads_keys = WATCHDOG if config.kind.bridged else DRIVER
-    return Child(name, command, folder.log(name), name == reads_keys)
+    return Child(name, command, folder.log(name), name == WATCHDOG)
 
 
 class _Run:
@@ -324,7 +317,7 @@ class _Run:
         with RunProgress(duration if duration < DRIVEN_S else math.inf, unit) as progress:
             while not self._over(supervisor):
                 self.listener.drain()
-                if any(not d.fatal and d.name not in GO_ON for d in supervisor.watch()):
+                if any(not d.fatal and d.name != BLACK_BOX for d in supervisor.watch()):
                     supervisor.child("tracker").signal(PEER_GONE)
                 self._show(progress)
                 if self._last_state_is_estimated():
@@ -340,7 +333,7 @@ class _Run:
     def conclude(self, deaths: list[Death]) -> LaunchOutcome:
         """How the launch ended, also as its ``summary.json``."""
         config, files, recording = self._config, self._files, self.listener.recording
-        reports = {name: files.read_report(name) for name in launched_kind(config).processes}
+        reports = {name: files.read_report(name) for name in config.kind.processes}
         summary = _summary(config, self.listener, reports, deaths)
         interrupted = self._stop()
         asked = interrupted or self.next is not None

@@ -106,9 +106,11 @@ class Listener:
         self._first_ns: int | None = None  # of what was recorded; by the clock it is not 0
         self._stamp = msgspec.msgpack.Decoder(Stamp)
         self._hear: dict[str, Callable[[Subscriber, Any], None]] = {
-            GROUND_TRUTH.name: self._hear_truth, PLAN.name: self._hear_plan,
+            GROUND_TRUTH.name: self._hear_truth,
+            PLAN.name: self._hear_plan,
             STATE_ESTIMATE.name: lambda each, content: metrics.add_estimate(each.message(content)),
-            ROBOT_STATUS.name: self._hear_status, COMMAND.name: self._hear_command,
+            ROBOT_STATUS.name: self._hear_status,
+            COMMAND.name: self._hear_command,
             PACE.name: self._hear_pace,
         }  # what is more than counted, or recorded
 
@@ -206,7 +208,6 @@ class Listener:
     def _hear_truth(self, subscriber: Subscriber[GroundTruth], content: Any) -> None:
         self.truth = subscriber.message(content)
         self.metrics.add_truth(self.truth)
-
 
     def _hear_plan(self, _: Subscriber[Plan], content: bytes) -> None:
         """Count it, and say where it is the first that failed; the rest is not decoded."""

@@ -208,10 +208,7 @@ def simulation(
 PROCESSES = {
     "planner": planner, "estimator": estimator, "tracker": tracker, "simulation": simulation,
 }  # fmt: skip
-ELSEWHERE = {
-    "emulator": "saltus.launch.hardware_processes:emulator",
-    "driver": "saltus.launch.driving:run_process",
-}
+ELSEWHERE = {"emulator": "saltus.launch.hardware_processes:emulator"}
 
 
 def main(arguments: list[str]) -> int:

@@ -7,8 +7,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
-import numpy as np
-
+from controller.planner_node import outline_of
 from robots.planar_pose import PlanarPose
 from runtime.messages import (
     Command,
@@ -18,7 +17,6 @@ from runtime.messages import (
     PlanOutline,
     Push,
     RobotStatus,
-    StateCovariance,
     StateEstimate,
 )
 from runtime.topics import (
@@ -26,18 +24,28 @@ from runtime.topics import (
     GROUND_TRUTH,
     PLAN_OUTLINE,
     ROBOT_STATUS,
-    STATE_COVARIANCE,
     STATE_ESTIMATE,
     Topic,
 )
 from saltus.common.errors import BadRequest
-from saltus.configuration.launch import LaunchConfig
+from saltus.configuration.launch import LaunchConfig, make_config
+from saltus.configuration.options import read_mapping
 from saltus.launch.assembly import event_times
 from saltus.launch.references import tilt_allowance_of_run
-from saltus.launch.trace import config_of_run
 from saltus.metrics.run import RunMetrics
-from saltus.metrics.touchdowns import TouchdownFinder, feet_of
-from saltus.recording.reading import StartAxes, messages_of_run
+from saltus.recording.reading import StartAxes, messages_of_run, readable
+
+
+def config_of_run(folder: Path) -> LaunchConfig:
+    """The configuration that a run was made with.
+
+    Raises:
+        BadRequest: the folder holds none, or one of another version.
+    """
+    path = folder / "launch.yaml"
+    with readable(folder):
+        path.stat()
+    return make_config(read_mapping(path), str(path))
 
 
 class Instant(NamedTuple):
@@ -46,7 +54,6 @@ class Instant(NamedTuple):
     truth: GroundTruth | None = None
     estimate: StateEstimate | None = None
     plan: PlanOutline | None = None
-    covariance: StateCovariance | None = None
     status: RobotStatus | None = None
     command: Command | None = None
 
@@ -66,17 +73,10 @@ class Instant(NamedTuple):
         return self.state.time if self.state is not None else 0.0
 
 
-def outline_of(plan: Plan) -> PlanOutline:
-    """A recorded plan as a viewer has it; the candidates of its line search are not recorded."""
-    names = set(PlanOutline.__struct_fields__) - {"candidates"}
-    known: dict[str, Any] = {name: getattr(plan, name) for name in names}
-    return PlanOutline(candidates=np.zeros((0, 1, 3)), **known)
-
-
 # Of each field of `Instant`.
 WATCHED: dict[str, Topic[Any]] = {
     "truth": GROUND_TRUTH, "estimate": STATE_ESTIMATE, "plan": PLAN_OUTLINE,
-    "covariance": STATE_COVARIANCE, "status": ROBOT_STATUS, "command": COMMAND,
+    "status": ROBOT_STATUS, "command": COMMAND,
 }  # fmt: skip
 
 
@@ -88,7 +88,7 @@ class Mark(NamedTuple):
     """Something that happened."""
 
     time: float  # since the first state [s]
-    kind: str  # push, touchdown, fall, fault
+    kind: str  # push, fall, fault
     text: str
 
 
@@ -132,7 +132,7 @@ class RecordedRun:
         """
         self.config: LaunchConfig = config_of_run(folder)
         self._tracks: dict[type, _Track] = {each.message: _Track() for each in WATCHED.values()}
-        self._finder, self._every = TouchdownFinder(), every_ticks
+        self._every = every_ticks
         self._marks: list[Mark] = []
         self.pushes: list[tuple[float, Push]] = []
         self._cause, self._tracking = "", "ok"
@@ -140,7 +140,7 @@ class RecordedRun:
             judging=self.config.kind.simulated, tilt_allowance=tilt_allowance_of_run(self.config)
         )
         axes = StartAxes(self.config)
-        for _, message in messages_of_run(folder):
+        for message in messages_of_run(folder):
             self._add(axes.to_local(message))
         self.estimated = not self._tracks[GroundTruth].times
         times = self._tracks[StateEstimate if self.estimated else GroundTruth].times
@@ -175,7 +175,6 @@ class RecordedRun:
                 self._note(message.time, "fault", message.cause)
             self._cause = message.cause
         elif isinstance(message, GroundTruth):
-            self._finder.add(message.time, message.q, message.v, message.contact)
             fell = self._judge.fell
             self._judge.add_truth(message)
             if self._judge.fell and not fell:
@@ -196,10 +195,7 @@ class RecordedRun:
         self._marks.append(Mark(time, kind, text))
 
     def _all_marks(self) -> Sequence[Mark]:
-        """Marks since the first state: noted ones, scripted pushes, touchdowns."""
-        found = self._finder.touchdowns()
-        for time, landing in zip(found.time.tolist(), found.landing, strict=True):
-            self._note(time, "touchdown", " ".join(feet_of(landing)))
+        """Marks since the first state: noted ones, and scripted pushes."""
         script = [Mark(at, "push", "by the script") for at in event_times(self.config)]
         noted = [mark._replace(time=mark.time - self._origin) for mark in self._marks]
         return sorted(mark for mark in (*script, *noted) if 0.0 <= mark.time <= self.duration)

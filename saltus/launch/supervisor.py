@@ -14,7 +14,6 @@ from typing import NamedTuple, Self
 from hw_bridge import black_box, watchdog
 from saltus.common.processes import Child, describe_exit
 from saltus.configuration.launch import LaunchConfig
-from saltus.configuration.planners import ConnectionKind
 
 POLL_S = 0.02
 SAY_S = 2.0  # of waiting, after which the user wants to know why
@@ -164,22 +163,9 @@ class Supervisor:
 
 WATCHDOG = "watchdog"  # of a robot; reads the operator's keyboard
 BLACK_BOX = "black_box"  # of a robot; keeps its frames, and ends after all that write to it
-DRIVER = "driver"  # reads a keyboard or a gamepad; where it dies, the robot stands
-GO_ON = frozenset({DRIVER, BLACK_BOX})  # without these the robot need not sit down
 LASTING = {WATCHDOG: math.inf, BLACK_BOX: 5.0}  # end by themselves, after all others
 GRACE_S = 5.0  # of processes that only have to write their report
 REPORT_S = 4.0  # beyond what a robot's motions may take, for its report [s]
-
-
-def launched_kind(config: LaunchConfig) -> ConnectionKind:
-    """The kind of robot of this launch, with a process for the device that drives it, if any."""
-    kind = config.kind
-    keys_here = config.drive.source == "keyboard" and not kind.bridged
-    if not keys_here and config.drive.source != "gamepad":
-        return kind
-    return kind._replace(
-        processes=(*kind.processes, DRIVER), expendable=kind.expendable | {DRIVER}
-    )
 
 
 def watchdog_socket(sockets: Path) -> Path:

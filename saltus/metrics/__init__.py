@@ -1,1 +1,1 @@
-"""Measures of a run: falls, deviations, command following, touchdowns."""
+"""Measures of a run: falls, deviations, command following."""

@@ -21,7 +21,6 @@ from runtime.checked import Array
 from runtime.messages import (
     Command,
     GroundTruth,
-    MotorCommand,
     Plan,
     SensorReading,
     StateEstimate,
@@ -44,9 +43,7 @@ CHANNELS = {
         "/pose/estimate": "foxglove.PoseInFrame",
         "/joints": "foxglove.JointStates",
         "/plan/path": "foxglove.PosesInFrame",
-        "/plan/footholds": "foxglove.SceneUpdate",
         "/plan/solve": "saltus.Solve",
-        "/tracker": "saltus.Following",
         "/velocity": "saltus.Motion",
     }.items()
 }
@@ -58,10 +55,7 @@ MOTION = ("forward", "left", "yaw_rate", "commanded_forward", "commanded_left",
 SHAPES = ("cubes", "spheres", "metadata", "arrows", "cylinders", "lines", "triangles", "texts",
           "models")  # fmt: skip
 PATH_STRIDE = 5  # knots from one pose of the path to the next
-NEWEST = 1000  # plans; commands may be recorded seconds after the plan that they follow
 GREY, GHOST = (0.45, 0.47, 0.5, 1.0), (0.2, 0.5, 0.9, 0.35)  # red, green, blue, opacity
-GREEN = (0.2, 0.8, 0.3, 0.8)
-LEVEL = (0.0, 0.0, 0.0, 1.0)  # of a quaternion
 
 
 class OpenChannels:
@@ -77,9 +71,8 @@ class OpenChannels:
             speed: forward speed that is asked for until somebody commands another [m/s].
         """
         self._recorder, self._knows_truth = recorder, knows_truth
-        self._body, self._foot_diameter = Kinematics(robot), 2.0 * robot.legs.foot_radius
+        self._body = Kinematics(robot)
         self._command = [speed, 0.0, 0.0]
-        self._plans: dict[int, float] = {}  # time of knot 0 of the newest ones [s], by id
         self._drawn = False
 
     def add_command(self, command: Command) -> None:
@@ -113,10 +106,7 @@ class OpenChannels:
             self._write("/joints", {"timestamp": _time(time_ns), "joints": joints}, time_ns)
 
     def add_plan(self, plan: Plan, time_ns: int) -> None:
-        """Write how a plan came about and, where it has knots, its path and footholds."""
-        self._plans[plan.id] = plan.time
-        if len(self._plans) > NEWEST:
-            del self._plans[next(iter(self._plans))]
+        """Write how a plan came about and, where it has knots, its path."""
         solve = {"solve_ms": 1e3 * plan.solve_s, "cost": plan.cost,
                  "iterations": plan.iterations, "status": plan.status}  # fmt: skip
         self._write("/plan/solve", solve, time_ns)
@@ -124,17 +114,6 @@ class OpenChannels:
             poses = [_pose(row) for row in _list(plan.states_q[::PATH_STRIDE, :7])]
             path = {"timestamp": _time(time_ns), "frame_id": WORLD, "poses": poses}
             self._write("/plan/path", path, time_ns)
-            entity = _entity(time_ns, WORLD, "footholds", False, spheres=self._footholds(plan))
-            self._write("/plan/footholds", _scene([entity]), time_ns)
-
-    def add_motor_command(self, command: MotorCommand, time_ns: int) -> None:
-        """Write what the tracker follows; its plan must be one of the newest."""
-        since = self._plans.get(command.plan_id)
-        if since is not None:
-            age_ms = round(1e3 * (command.time - since), 3)
-            following = {"plan_id": command.plan_id, "plan_age_ms": age_ms,
-                         "status": command.status}  # fmt: skip
-            self._write("/tracker", following, time_ns)
 
     def _move_robot(self, state: GroundTruth | StateEstimate, time_ns: int) -> None:
         """Write the frames of the links, the velocity and, once, the shapes."""
@@ -148,14 +127,6 @@ class OpenChannels:
         self._write("/tf", {"transforms": frames}, time_ns)
         motion = dict(zip(MOTION, (*_list(motion_in_heading(state)), *self._command), strict=True))
         self._write("/velocity", motion, time_ns)
-
-    def _footholds(self, plan: Plan) -> list[Entity]:
-        """Where feet land that are in the air before."""
-        size = (self._foot_diameter,) * 3
-        return [
-            _solid([*_list(self._body.place(plan.states_q[knot + 1])[2][leg]), *LEVEL], size, GREEN)
-            for knot, leg in np.argwhere(np.diff(plan.contacts, axis=0) > 0.5)
-        ]
 
     def _pose(self, channel: str, q: Array, time_ns: int) -> None:
         pose = {"timestamp": _time(time_ns), "frame_id": WORLD, "pose": _pose(_list(q[:7]))}
@@ -194,13 +165,9 @@ def _transform(parent: str, child: str, row: Sequence[float], time_ns: int) -> E
             "translation": _named("xyz", row[:3]), "rotation": _named("xyzw", row[3:])}  # fmt: skip
 
 
-def _scene(entities: list[Entity]) -> Entity:
-    return {"entities": entities, "deletions": []}
-
-
-def _entity(time_ns: int, frame: str, name: str, locked: bool, **shapes: list[Entity]) -> Entity:
+def _entity(time_ns: int, frame: str, name: str, **shapes: list[Entity]) -> Entity:
     """Shapes in one frame, there until an entity of the same name replaces them."""
-    return {"timestamp": _time(time_ns), "frame_id": frame, "id": name, "frame_locked": locked,
+    return {"timestamp": _time(time_ns), "frame_id": frame, "id": name, "frame_locked": True,
             "lifetime": _time(0), **{kind: [] for kind in SHAPES}, **shapes}  # fmt: skip
 
 
@@ -217,7 +184,7 @@ def _robot(body: Kinematics, time_ns: int, ghost: bool) -> Entity:
         entities.append(_shape(time_ns, f"{geom}", model, geom, link, GREY))
         if ghost and link == TRUNK:
             entities.append(_shape(time_ns, f"{ESTIMATE}{geom}", model, geom, ESTIMATE, GHOST))
-    return _scene(entities)
+    return {"entities": entities, "deletions": []}
 
 
 def _shape(
@@ -229,4 +196,4 @@ def _shape(
     axes = [0, 0, 0] if ball else [0, 1, 2] if kind == mjtGeom.mjGEOM_BOX else [0, 0, 1]
     row = [*_list(model.geom_pos[geom]), *_list(model.geom_quat[geom][[1, 2, 3, 0]])]
     solid = _solid(row, _list(size[axes]), color)
-    return _entity(time_ns, frame, name, True, **{"spheres" if ball else "cubes": [solid]})
+    return _entity(time_ns, frame, name, **{"spheres" if ball else "cubes": [solid]})

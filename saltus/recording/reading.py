@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -13,7 +13,7 @@ from msgspec.structs import replace
 from robots.planar_pose import PlanarPose
 from runtime.messages import GroundTruth, Plan, PlanOutline, StateEstimate
 from runtime.recording import Gap, is_whole, read_frames, read_recording
-from runtime.topics import TOPICS, Topic
+from runtime.topics import TOPICS
 from saltus.common.console import say
 from saltus.common.errors import BadRequest
 from saltus.common.files import is_file
@@ -27,10 +27,8 @@ def recording_file(run: Path) -> Path:
     return run if run.suffix == ".mcap" or is_file(run) else run / "run.mcap"
 
 
-def messages_of_run(
-    run: Path, topics: Collection[Topic[Any]] = TOPICS
-) -> Iterator[tuple[str, Any]]:
-    """(topic name, message) of a run, in recorded order; other topics are not decoded.
+def messages_of_run(run: Path) -> Iterator[Any]:
+    """The messages of a run, in recorded order.
 
     A recording that was cut off or damaged gives what it holds, and says so in one line.
 
@@ -40,9 +38,9 @@ def messages_of_run(
     file, empty, gaps = recording_file(run), True, list[Gap]()
     with readable(run):
         whole = is_whole(file)
-        for each in read_recording(file, topics, gaps):
+        for _, message in read_recording(file, TOPICS, gaps):
             empty = False
-            yield each
+            yield message
     if not (empty or (whole and not gaps)):
         what = damage_of(gaps, start_ns(file)) if gaps else "was cut off"
         say(f"{file} {what}; what it holds is taken")
@@ -109,10 +107,6 @@ class StartAxes:
             return replace(message, q=self._true.to_local(message.q), foot_force=force)
         if isinstance(message, StateEstimate):
             return replace(message, q=self._estimated.to_local(message.q))
-        if isinstance(message, Plan):
+        if isinstance(message, Plan | PlanOutline):
             return replace(message, states_q=self._estimated.to_local(message.states_q))
-        if isinstance(message, PlanOutline):
-            candidates = PlanarPose(yaw=-self._estimated.yaw).points_to_world(message.candidates)
-            states = self._estimated.to_local(message.states_q)
-            return replace(message, states_q=states, candidates=candidates)
         return message

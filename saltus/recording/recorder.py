@@ -12,7 +12,6 @@ from runtime.recording import Recorder
 from runtime.topics import (
     COMMAND,
     GROUND_TRUTH,
-    MOTOR_COMMAND,
     PLAN,
     SENSOR_READING,
     STATE_ESTIMATE,
@@ -25,7 +24,7 @@ from saltus.recording.reading import StartAxes
 
 KNOTS_EVERY_NS = 50_000_000
 GAINS_EVERY_NS = 500_000_000
-Share = Literal["head", "knots", "gains"]  # of a plan that is kept; each holds those before
+Share = Literal["head", "knots", "gains", "all"]  # of a plan that is kept; each holds those before
 
 
 class Sampling:
@@ -48,17 +47,15 @@ class PlanThinner:
 
     A plan that keeps its first state alone has no knots (N = 0), and says how long it took, what it
     cost and how it ended. Gains that are left out are NaN.
+
+    Attributes:
+        keeps_all: plans are recorded as they are.
     """
 
     def __init__(self, options: RecordingOptions) -> None:
         """With the options of a launch file."""
-        self._options = options
+        self.keeps_all = options.plans == "all"
         self._knots, self._gains = Sampling(KNOTS_EVERY_NS), Sampling(GAINS_EVERY_NS)
-
-    @property
-    def keeps_all(self) -> bool:
-        """Whether plans are recorded as they are."""
-        return self._options == RecordingOptions(plans="all", gains="float64")
 
     def thin(self, plan: Plan, time_ns: int) -> Plan:
         """The plan that arrived at `time_ns` [ns], as it is recorded."""
@@ -66,10 +63,11 @@ class PlanThinner:
 
     def share(self, time_ns: int) -> Share:
         """How much is kept of the plan that arrived at `time_ns` [ns], the next one in order."""
-        sampled = self._options.plans == "sampled"
-        if sampled and not self._knots.take(time_ns):
+        if self.keeps_all:
+            return "all"
+        if not self._knots.take(time_ns):
             return "head"
-        return "knots" if sampled and not self._gains.take(time_ns) else "gains"
+        return "gains" if self._gains.take(time_ns) else "knots"
 
     def keep(self, plan: Plan, share: Share) -> Plan:
         """A plan of which `share` is kept."""
@@ -78,9 +76,9 @@ class PlanThinner:
                 plan, states_q=plan.states_q[:1], states_v=plan.states_v[:1],
                 inputs=plan.inputs[:0], gains=plan.gains[:0], contacts=plan.contacts[:0],
             )  # fmt: skip
-        if share == "knots" or self._options.gains == "none":
+        if share == "knots":
             return replace(plan, gains=np.full_like(plan.gains, np.nan))
-        if self._options.gains == "float32":
+        if share == "gains":
             # Still float64 on the wire: the zeros that end each number compress away.
             rounded = plan.gains.astype(np.float32).astype(np.float64)
             return replace(plan, gains=rounded)
@@ -109,7 +107,7 @@ class RunRecorder(Recorder):
         )
         takers: dict[Topic[Any], Callable[[Any, int], None]] = {
             SENSOR_READING: channels.add_reading, STATE_ESTIMATE: channels.add_estimate,
-            GROUND_TRUTH: channels.add_truth, MOTOR_COMMAND: channels.add_motor_command,
+            GROUND_TRUTH: channels.add_truth,
         }  # fmt: skip
         self._sampled = {
             topic.name: (Sampling(OPEN_EVERY_NS), take) for topic, take in takers.items()

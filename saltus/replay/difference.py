@@ -3,13 +3,9 @@
 from __future__ import annotations
 
 import math
-from collections import Counter
-from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from runtime.checked import Message
 from runtime.messages import Plan
@@ -42,35 +38,6 @@ class Difference(NamedTuple):
     size: float | None
 
 
-@dataclass
-class Spread:
-    """Differences of one field in all messages.
-
-    Attributes:
-        largest: of all numbers [unit of the field]; inf where one has no distance.
-        scale: the largest recorded value, without its sign.
-        squares: sum of the differences' squares.
-        count: of the numbers.
-    """
-
-    largest: float = 0.0
-    scale: float = 0.0
-    squares: float = 0.0
-    count: int = 0
-
-    def add(self, own: NDArray[np.float64], gaps: NDArray[np.float64]) -> None:
-        """Count the recorded numbers of a message, and their distances to those replayed."""
-        self.scale = max(self.scale, float(np.abs(own[np.isfinite(own)]).max(initial=0.0)))
-        self.largest = max(self.largest, float(gaps.max(initial=0.0)))
-        self.squares += float(gaps @ gaps)
-        self.count += gaps.size
-
-    @property
-    def rms(self) -> float:
-        """Root of the mean square over all numbers of all messages."""
-        return math.sqrt(self.squares / self.count) if self.count else 0.0
-
-
 class Tally:
     """Counts the messages of one topic, and keeps how they differ.
 
@@ -80,8 +47,8 @@ class Tally:
         only_recorded: messages that were recorded, and are not there in the replay.
         only_replayed: the other way round.
         first: the first difference; None while there is none.
-        spreads: of each field that holds floating point numbers.
-        others: by field, in how many messages a word, a count or a shape differs.
+        largest: distance of the numbers of each field that differs, in its unit; None where a word,
+            a count or a shape differs.
     """
 
     def __init__(self, topic: Topic[Any]) -> None:
@@ -94,34 +61,26 @@ class Tally:
         self.topic = topic
         self.compared = self.different = self.only_recorded = self.only_replayed = 0
         self.first: Difference | None = None
-        self.spreads: dict[str, Spread] = {}
-        self.others: Counter[str] = Counter()
+        self.largest: dict[str, float | None] = {}
 
     @property
     def identical(self) -> bool:
         """Whether all that was recorded came out again."""
         return not self.different and not self.only_recorded
 
-    def unit(self, name: str) -> str:
-        """Unit of a field."""
-        return self._columns[name].field.unit
-
     def add(self, recorded: Message, replayed: Message) -> None:
         """Compare two messages."""
         self.compared += 1
-        differs = False
+        earlier, differs = self._is_earlier(recorded), False
         for name, column in self._columns.items():
             own, other = _value(recorded, column), _value(replayed, column)
-            same = _bits(own) == _bits(other)
-            if _is_number(own) and np.shape(own) == np.shape(other):
-                gaps = np.zeros(np.size(own)) if same else distances(own, other)
-                self.spreads.setdefault(name, Spread()).add(np.ravel(own), gaps)
-            else:
-                self.others[name] += not same
-            if same:
+            if _bits(own) == _bits(other):
                 continue
-            if not differs and self._is_earlier(recorded):
-                self._note(recorded, *_worst(name, column, own, other))
+            where = _worst(name, column, own, other)
+            size, before = where[-1], self.largest.get(name, 0.0)
+            self.largest[name] = None if size is None or before is None else max(size, before)
+            if earlier and not differs:
+                self.first = Difference(self.topic.name, _tick(recorded), *where)
             differs = True
         self.different += differs
 
@@ -129,32 +88,30 @@ class Tally:
         """Count a message that does not come in the replay."""
         self.only_recorded += 1
         if self._is_earlier(recorded):
-            self._note(recorded, "message", "there", "missing", None)
+            where = "message", "there", "missing", None
+            self.first = Difference(self.topic.name, _tick(recorded), *where)
 
-    def _is_earlier(self, message: Any) -> bool:
-        return self.first is None or message.tick < self.first.tick
-
-    def _note(self, message: Any, *where: Any) -> None:
-        self.first = Difference(self.topic.name, message.tick, *where)
+    def _is_earlier(self, message: Message) -> bool:
+        return self.first is None or _tick(message) < self.first.tick
 
 
-def distances(own: Any, other: Any) -> NDArray[np.float64]:
-    """Distance of each number to its counterpart; 0 for two NaN, inf for one."""
-    a, b = np.ravel(np.asarray(own, float)), np.ravel(np.asarray(other, float))
-    equal = (a == b) | (np.isnan(a) & np.isnan(b))
-    with np.errstate(invalid="ignore"):
-        gaps = np.where(equal, 0.0, np.abs(a - b))
-    return np.where(np.isnan(gaps), np.inf, gaps)
+def _tick(message: Any) -> int:
+    return message.tick
 
 
 def _worst(name: str, column: Column, own: Any, other: Any) -> tuple[str, Any, Any, float | None]:
-    """Name of the component that differs most, its two values, and their distance."""
+    """Name of the component that differs most, its two values, and their distance.
+
+    The distance is 0 of two NaN, and None of one or of what is no number.
+    """
     if not _is_number(own):
         return name, own, other, None
     if np.shape(own) != np.shape(other):
         return name, f"shape {np.shape(own)}", f"shape {np.shape(other)}", None
     a, b = np.ravel(np.asarray(own, float)), np.ravel(np.asarray(other, float))
-    gaps = distances(own, other)
+    with np.errstate(invalid="ignore"):
+        gaps = np.where((a == b) | (np.isnan(a) & np.isnan(b)), 0.0, np.abs(a - b))
+    gaps = np.where(np.isnan(gaps), np.inf, gaps)
     at = int(np.argmax(np.where(a.view(np.int64) == b.view(np.int64), -1.0, gaps)))
     if column.varies:
         name += str([int(index) for index in np.unravel_index(at, np.shape(own))])
@@ -180,11 +137,6 @@ def _bits(value: Any) -> Any:
 COMPARED: tuple[Topic[Any], ...] = (STATE_ESTIMATE, PLAN, MOTOR_COMMAND)  # as a tick makes them
 
 
-class _Recorded(NamedTuple):
-    message: Any
-    share: Share  # of a plan that was recorded
-
-
 class Comparison:
     """What was recorded beside what is replayed.
 
@@ -192,38 +144,32 @@ class Comparison:
         tallies: by name of the topic.
     """
 
-    def __init__(self, options: RecordingOptions, topics: Sequence[Topic[Any]]) -> None:
-        """Of messages of `topics`; `options` say what was recorded of plans."""
+    def __init__(self, options: RecordingOptions) -> None:
+        """`options` say what was recorded of plans."""
         self._thinner = PlanThinner(options)
-        self.tallies = {topic.name: Tally(topic) for topic in topics}
-        self._recorded: dict[str, dict[int, _Recorded]] = {topic.name: {} for topic in topics}
-        self._replayed: dict[str, dict[int, Any]] = {topic.name: {} for topic in topics}
+        self.tallies = {topic.name: Tally(topic) for topic in COMPARED}
+        # By topic and tick, what has no counterpart yet; of plans, how much was recorded.
+        self._recorded: dict[tuple[str, int], tuple[Any, Share]] = {}
+        self._replayed: dict[tuple[str, int], Any] = {}
 
     def take_recorded(self, topic: Topic[Any], message: Any, log_time_ns: int) -> None:
         """Take the next recorded message of a topic; plans in order, for few are whole."""
-        share = self._thinner.share(log_time_ns) if topic is PLAN else "gains"
-        recorded = _Recorded(message, share)
-        replayed = self._replayed[topic.name].pop(message.tick, None)
-        if replayed is None:
-            self._recorded[topic.name][message.tick] = recorded
-        else:
-            self._compare(topic, recorded, replayed)
+        share = self._thinner.share(log_time_ns) if topic is PLAN else "all"
+        self._recorded[topic.name, message.tick] = message, share
+        self._compare(topic.name, message.tick)
 
     def take_replayed(self, topic: Topic[Any], message: Any) -> None:
         """Take the next replayed message of a topic."""
-        recorded = self._recorded[topic.name].pop(message.tick, None)
-        if recorded is None:
-            self._replayed[topic.name][message.tick] = message
-        else:
-            self._compare(topic, recorded, message)
+        self._replayed[topic.name, message.tick] = message
+        self._compare(topic.name, message.tick)
 
-    def close(self, before: int | None = None) -> None:
-        """Count what has no counterpart; nothing from tick `before` on, where it is given."""
-        for name, tally in self.tallies.items():
-            for recorded in self._recorded[name].values():
-                if before is None or recorded.message.tick < before:
-                    tally.miss(recorded.message)
-            tally.only_replayed = len(self._replayed[name])
+    def close(self, before: float = math.inf) -> None:
+        """Count what has no counterpart; nothing from tick `before` on."""
+        for (name, tick), (message, _) in self._recorded.items():
+            if tick < before:
+                self.tallies[name].miss(message)
+        for name, _ in self._replayed:
+            self.tallies[name].only_replayed += 1
 
     @property
     def identical(self) -> bool:
@@ -236,7 +182,9 @@ class Comparison:
         found = [tally.first for tally in self.tallies.values() if tally.first is not None]
         return min(found, key=lambda difference: difference.tick, default=None)
 
-    def _compare(self, topic: Topic[Any], recorded: _Recorded, replayed: Message) -> None:
-        if isinstance(replayed, Plan):
-            replayed = self._thinner.keep(replayed, recorded.share)
-        self.tallies[topic.name].add(recorded.message, replayed)
+    def _compare(self, *key: Any) -> None:
+        if key in self._recorded and key in self._replayed:
+            (recorded, share), replayed = self._recorded.pop(key), self._replayed.pop(key)
+            if isinstance(replayed, Plan):
+                replayed = self._thinner.keep(replayed, share)
+            self.tallies[key[0]].add(recorded, replayed)

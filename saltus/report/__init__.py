@@ -1,1 +1,1 @@
-"""`saltus report`: one self-contained HTML page about a recorded run or a sweep."""
+"""`saltus report`: one self-contained HTML page about a sweep."""

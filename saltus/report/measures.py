@@ -94,8 +94,6 @@ def verdict(subject: Subject) -> str:
     """What a person wants to know first, in a sentence or two."""
     if not subject.trials:
         return "No trial has finished yet."
-    if subject.kind == "run":
-        return subject.verdict
     groups = {entry_of(c).label: [t for t in subject.trials if t.planner == c]
               for c in subject.planners}  # fmt: skip
     rates = [f"{name} in {sum(trial.passed for trial in own)} of {len(own)} trials"
@@ -137,7 +135,7 @@ def strips(subject: Subject) -> list[TrialRecord]:
     Of the thesis's suite the push of Fig. 6.9 for every planner; else for each the survivor that
     came furthest to the side and the first fall.
     """
-    if subject.name == "table-6.1" or subject.kind == "run":
+    if subject.name == "table-6.1":
         return representatives(subject)
     chosen: list[TrialRecord] = []
     for planner in subject.planners:

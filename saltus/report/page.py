@@ -18,7 +18,7 @@ from saltus.configuration.planners import entry_of
 from saltus.metrics.run import DRIVING_MEASURES
 from saltus.report import figures, measures
 from saltus.report.pictures import pictures
-from saltus.report.reading import Subject, TrialRecord, is_run, is_sweep, read_run, read_sweep
+from saltus.report.reading import Subject, TrialRecord, is_sweep, read_sweep
 from saltus.sweep.conditions import budget_words
 from saltus.sweep.pairs import chance_words, pair_up
 
@@ -33,57 +33,39 @@ class Written(NamedTuple):
         path: where it is.
         verdict: its first sentence.
         rows: how many trials it counts.
-        broke_off: it is about a recorded run that did not come to its end.
     """
 
     path: Path
     verdict: str
     rows: int
-    broke_off: bool
 
 
 def write_report(folder: Path, output: Path | None = None) -> Written:
-    """Write the page about a recorded run or a sweep.
+    """Write the page about a sweep.
 
     Args:
-        folder: of the run or sweep.
+        folder: of the sweep.
         output: file; None for ``report.html`` in the folder.
 
     Raises:
-        BadRequest: the folder is neither, or the file cannot be written.
+        BadRequest: the folder holds none, or the file cannot be written.
     """
-    subject = read_subject(folder)
+    if not is_sweep(folder):
+        raise BadRequest(f"{folder}: holds no sweep: `saltus perturb SUITE --output DIR` makes one")
+    subject = read_sweep(folder)
     target = output or folder / FILE
     with refusing(f"--output {target}"):
         fits = target.is_file() if target.exists() else target.absolute().parent.is_dir()
         if not fits:
             raise BadRequest(f"--output {target}: give a file in a folder that exists")
         write_file(target, page(subject).encode())
-    broke_off = any(trial.broke_off for trial in subject.trials)
-    return Written(target, measures.verdict(subject), len(subject.trials), broke_off)
-
-
-def read_subject(folder: Path) -> Subject:
-    """What a folder holds.
-
-    Raises:
-        BadRequest: neither a run nor a sweep.
-    """
-    if is_sweep(folder):
-        return read_sweep(folder)
-    if is_run(folder):
-        return read_run(folder)
-    raise BadRequest(
-        f"{folder}: neither a recorded run nor a sweep; make one with `saltus launch NAME --record "
-        "DIR` or `saltus perturb SUITE --output DIR`"
-    )
+    return Written(target, measures.verdict(subject), len(subject.trials))
 
 
 def page(subject: Subject) -> str:
     """The whole page as HTML."""
     trials = subject.trials
     striped = measures.strips(subject)
-    filmed = next(iter(striped), None)
     groups = {name: [t for t in trials if t.planner == name] for name in subject.planners}
     times = {name: measures.solve_times(own) for name, own in groups.items()}
     success = measures.success(subject)
@@ -107,8 +89,8 @@ def page(subject: Subject) -> str:
 
     return _template().render(
         subject=subject, verdict=measures.verdict(subject),
-        shown=measures.representatives(subject), striped=striped, filmed=filmed,
-        pictures=pictures(striped, filmed), groups=groups, success=success,
+        shown=measures.representatives(subject), striped=striped,
+        pictures=pictures(striped), groups=groups, success=success,
         success_word=measures.success_word(subject), title=title, row_total=row_total,
         lost=[trial for trial in trials if measures.safe_commands(trial) > measures.START],
         thesis=any(entry["published"] for entry in success),

@@ -1,4 +1,4 @@
-"""Film strips and a film of chosen trials, rendered off-screen (Figs. 6.9 and 6.10)."""
+"""Film strips of chosen trials, rendered off-screen (Figs. 6.9 and 6.10)."""
 
 from __future__ import annotations
 
@@ -15,8 +15,7 @@ from saltus.report.reading import TrialRecord
 
 AROUND_S = (-0.05, 0.15, 0.3, 0.5, 0.8, 1.5)  # pictures before and after the perturbation [s]
 AFTER_FALL_S = 0.3  # the last picture of a fall
-PICTURE, FRAME = (320, 260), (400, 300)  # width, height [pixels]
-FILM_S, FRAME_S = (-0.2, 2.0), 0.08  # part of a trial in the film, and time of a frame [s]
+PICTURE = (320, 260)  # width, height [pixels]
 NEAREST, BACK_OFF, FURTHEST = 1.2, 0.6, 1.7  # distance of the camera [m], [m per m aside], [m]
 FOLLOW = 0.3  # of the distance: how far to the side the robot goes before the camera goes along
 
@@ -26,35 +25,27 @@ class Pictures(NamedTuple):
 
     Attributes:
         strips: trials, and the panels of each.
-        film: the film's panel; None for none.
         failure: why pictures are missing; empty where none is.
     """
 
     strips: list[tuple[TrialRecord, list[Panel]]]
-    film: Panel | None
     failure: str
 
 
-def pictures(trials: Sequence[TrialRecord], filmed: TrialRecord | None) -> Pictures:
-    """Strips of trials, and a film of one."""
-    if not trials and filmed is None:
-        return Pictures([], None, "")
-    view = _view([*trials, *([filmed] if filmed else [])])
-    jobs = [_job(trial, f"strip{i}", PICTURE, view, "", strip_times(trial))
-            for i, trial in enumerate(trials)]  # fmt: skip
-    if filmed is not None:
-        jobs.append(_job(filmed, "film", FRAME, view, "webp", film_times(filmed)))
+def pictures(trials: Sequence[TrialRecord]) -> Pictures:
+    """Strips of trials."""
+    if not trials:
+        return Pictures([], "")
+    view = _view(trials)
+    jobs = [_job(trial, f"strip{i}", view) for i, trial in enumerate(trials)]
     found, failure = draw_pictures(jobs)
     strips = [(trial, _strip(trial, found[f"strip{i}"]))
               for i, trial in enumerate(trials) if f"strip{i}" in found]  # fmt: skip
-    film = None
-    if filmed is not None and "film" in found:
-        film = Panel(data_uri("image/webp", found["film"][0]), f"Film of {filmed.label}")
-    return Pictures(strips, film, failure)
+    return Pictures(strips, failure)
 
 
 def draw_pictures(jobs: Sequence[tuple[Job, Frames]]) -> tuple[dict[str, list[bytes]], str]:
-    """Draw jobs: single pictures, or films in WebP.
+    """Draw jobs of single pictures.
 
     Returns:
         The files of each job by its name, and why some are missing; empty where none is.
@@ -81,25 +72,13 @@ def strip_times(trial: TrialRecord) -> list[float]:
     return [max(time, first) for time in times]
 
 
-def film_times(trial: TrialRecord) -> list[float]:
-    """Instants of a film's frames [s]."""
+def _job(trial: TrialRecord, name: str, view: View) -> tuple[Job, Frames]:
+    """The robot at the instants of the strip."""
     assert trial.trace is not None
-    time = trial.trace.time
-    begin = trial.begin if trial.pushed else float(time[0]) - FILM_S[0]
-    first, last = max(begin + FILM_S[0], float(time[0])), min(begin + FILM_S[1], float(time[-1]))
-    return np.arange(first, last, FRAME_S).tolist()
-
-
-def _job(
-    trial: TrialRecord, name: str, size: tuple[int, int], view: View, ending: str,
-    times: Sequence[float],
-) -> tuple[Job, Frames]:  # fmt: skip
-    """The robot at instants [s]."""
-    assert trial.trace is not None
-    seed = trial.row.get("seed") or 0
-    index = np.searchsorted(trial.trace.time, np.array(times) - 1e-9)
+    index = np.searchsorted(trial.trace.time, np.array(strip_times(trial)) - 1e-9)
     q = trial.trace.q[np.minimum(index, len(trial.trace.time) - 1)]
-    job = Job(name, size, view, ending, 1.0 / FRAME_S, trial.robot, trial.terrain, seed)
+    seed = trial.row.get("seed") or 0
+    job = Job(name, PICTURE, view, robot=trial.robot, terrain=trial.terrain, seed=seed)
     return job, Frames.plain(q)
 
 

@@ -1,4 +1,4 @@
-"""What a page says of a recorded run or of a sweep: verdict, facts, tables, traces."""
+"""What a page says of a sweep: facts, rows, traces."""
 
 from __future__ import annotations
 
@@ -13,23 +13,11 @@ from typing import Any
 
 import msgspec
 
-from saltus import open_run
 from saltus.common.errors import BadRequest
 from saltus.common.files import is_file
-from saltus.configuration.launch import LaunchConfig
 from saltus.configuration.planners import PlannerEntry, entry_of, in_order
 from saltus.launch.lock_step import AFTER_FALL_S
-from saltus.launch.outcome import NUMBERS, LaunchProblem, headline, numbers_in
-from saltus.launch.trace import (
-    Trace,
-    config_of_run,
-    load_trace,
-    pushes_of_run,
-    trace_of_run,
-    trace_path,
-)
-from saltus.metrics.run import DRIVING_MEASURES
-from saltus.recording.reading import summary_of_run
+from saltus.launch.trace import Trace, load_trace, trace_path
 from saltus.sweep.conditions import Conditions, magnitude_of
 from saltus.sweep.folder import SweepDescription, read_description, read_rows
 from saltus.sweep.summary import succeeded
@@ -78,18 +66,13 @@ class TrialRecord:
 
     @property
     def fell(self) -> bool:
-        """True when the robot fell, or its run broke off."""
+        """True when the robot fell, or its trial broke off."""
         return bool(self.row["fell"])
 
     @property
     def passed(self) -> bool:
         """See `succeeded`."""
         return succeeded(self.row)
-
-    @property
-    def broke_off(self) -> bool:
-        """Whether a recorded run did not come to its end."""
-        return bool(self.row.get("broke_off"))
 
     @property
     def deviation(self) -> float:
@@ -132,33 +115,28 @@ class TrialRecord:
 
     @property
     def fall_time(self) -> float | None:
-        """When the robot fell [s]; None where it did not, or where that is unknown."""
+        """When the robot fell [s]; None where it did not, or where no trace says."""
         if not self.fell or self.trace is None or not len(self.trace.time):
             return None
-        if "fell_at" in self.row:
-            return self.row["fell_at"]
         # A sweep's trial goes on for a fixed time after a fall and ends.
         return float(self.trace.time[-1] - AFTER_FALL_S)
 
 
 @dataclass(frozen=True)
 class Subject:
-    """A recorded run or a sweep.
+    """A sweep.
 
     Attributes:
-        kind: ``run`` or ``sweep``.
         folder: where it was read from.
-        name: of the launch or suite.
+        name: of the suite.
         facts: what was run, when, with which code: names and values, in order.
-        settings: the whole configuration or suite, as YAML text.
+        settings: the whole suite, as YAML text.
         trials: those that have finished.
         expected: number of trials of the whole sweep; None where it is unknown.
         missing: one sentence for each thing that is not there, with how to get it.
         in_lock_step: the robot waited for its planner.
-        verdict: of a run, what its launch printed first.
     """
 
-    kind: str
     folder: Path
     name: str
     facts: dict[str, str]
@@ -167,7 +145,6 @@ class Subject:
     expected: int | None = None
     missing: list[str] = field(default_factory=list)
     in_lock_step: bool = False
-    verdict: str = ""
 
     @property
     def planners(self) -> list[str]:
@@ -186,94 +163,11 @@ class Subject:
 
 
 PASSES = {"paused": "in lock step", "realtime": "in real time"}
-RECORD_AGAIN = "record it again with `saltus launch NAME --record DIR`"
-
-
-def is_run(folder: Path) -> bool:
-    """Whether the folder holds a recorded run."""
-    return is_file(folder / "run.mcap") or (
-        is_file(folder / "launch.yaml") and is_file(folder / "summary.json")
-    )
-
-
-def read_run(folder: Path) -> Subject:
-    """A recorded run as a report's subject: one trial.
-
-    Raises:
-        BadRequest: its configuration cannot be read.
-    """
-    config = config_of_run(folder)
-    missing: list[str] = []
-    summary = summary_of_run(folder) or {}
-    trace = None
-    try:
-        trace = trace_of_run(folder)
-        if cause := open_run(folder).cause:
-            missing.append(f"The recording is not complete: {cause}. Figures and counts drawn from "
-                           "it know of what it holds alone.")  # fmt: skip
-    except BadRequest as error:
-        missing.append(f"The recording cannot be read ({error}): {RECORD_AGAIN}.")
-    row = _row_of_run(config, summary, trace) | _perturbation(folder, config, trace)
-    row["broke_off"] = not summary.get("completed")
-    facts = {
-        "Run": folder.resolve().name,
-        "Time passes": PASSES[config.mode],
-        "Begun": date_of(folder / "launch.yaml"),
-        "Code": str(summary.get("code", "not noted")),
-        **dict(numbers_in(NUMBERS, summary)),
-    }
-    return Subject(
-        "run", folder, f"{config.reference}, {config.planner}", facts,
-        (folder / "launch.yaml").read_text(errors="replace"),
-        [TrialRecord(row, trace)], 1, missing, config.mode == "paused",
-        _verdict(config, summary, trace),
-    )  # fmt: skip
-
-
-def _verdict(config: LaunchConfig, summary: dict[str, Any], trace: Trace | None) -> str:
-    """The first line that the launch printed, or how far its recording goes."""
-    try:
-        problems = [LaunchProblem(**each) for each in summary["problems"]]
-        return ": ".join(headline(summary, problems))
-    except (KeyError, TypeError):  # there is no summary, or one of another version
-        last = float(trace.time[-1]) if trace and len(trace.time) else 0.0
-        return f"FAILED: The run left no summary after {last:.2f} s of {config.duration:g} s"
 
 
 def date_of(path: Path) -> str:
     """When a file was last written, in the machine's own time."""
     return datetime.fromtimestamp(path.stat().st_mtime).strftime("%Y-%m-%d %H:%M")
-
-
-def _row_of_run(config: LaunchConfig, summary: dict[str, Any], trace: Trace | None) -> Row:
-    """The run with the keys that a sweep's rows have."""
-    solve_ms = summary.get("planner", {}).get("solve_ms", {})
-    statuses = trace.statuses if trace else {}
-    commands = trace.commands if trace else {}
-    simulation = summary.get("processes", {}).get("simulation", {})
-    return {
-        "planner": config.planner, "trial": 0, "fell": summary.get("fell", False),
-        "fell_at": summary.get("fell_at_s", simulation.get("fell_at_s")),
-        "max_lateral_deviation_m": (
-            None if config.is_driven else summary.get("max_lateral_deviation_m")
-        ),
-        "solve_ms_p50": solve_ms.get("p50"), "solve_ms_p99": solve_ms.get("p99"),
-        "plans_failed": statuses.get("failed", 0), "plans_late": statuses.get("time_limit", 0),
-        "not_tracking_ticks": sum(commands.values()) - commands.get("ok", 0),
-        "robot": config.robot, "terrain": msgspec.to_builtins(config.terrain),
-        "seed": config.simulation.seed,
-    } | {key: summary.get(key) for key in DRIVING_MEASURES if config.is_driven}  # fmt: skip
-
-
-def _perturbation(folder: Path, config: LaunchConfig, trace: Trace | None) -> Row:
-    """The keys about the first perturbation; an emulated robot's are its emulator's pushes."""
-    at = next(iter(trace.events if trace else ()), None)
-    event: Row = {"kind": UNDISTURBED if at is None else "by_hand"}
-    if pushes := pushes_of_run(folder):
-        event = {"kind": "base_velocity", "value": pushes[0].value}
-    elif config.perturbations:
-        event = msgspec.to_builtins(config.perturbations[0])
-    return {"kind": event["kind"], "at": at, "value": event.get("value")}
 
 
 def is_sweep(folder: Path) -> bool:
@@ -305,7 +199,7 @@ def read_sweep(folder: Path) -> Subject:
         missing.append(f"{others} line(s) of rows.jsonl are damaged and left out.")
     trials = [TrialRecord(row, _trace(folder, row)) for row in rows.values()]
     subject = Subject(
-        "sweep", folder, asked.suite or folder.resolve().name, _facts(folder, asked),
+        folder, asked.suite or folder.resolve().name, _facts(folder, asked),
         "".join(f"# --set {setting}\n" for setting in asked.settings) + asked.suite_text, trials,
         sum(map(len, asked.trials.values())) or None, missing, asked.mode == "paused",
     )  # fmt: skip
@@ -333,8 +227,7 @@ def _lacking(subject: Subject, asked: SweepDescription) -> list[str]:
     if without:
         sentences.append(
             f"{without} of {len(subject.trials)} trials have no readable trace in traces/, so they "
-            "are in the tables and not in the figures. Only paused sweeps leave traces; record one "
-            "trial with `saltus launch --record` to see it by the clock."
+            "are in the tables and not in the figures. Only paused sweeps leave traces."
         )
     return sentences
 

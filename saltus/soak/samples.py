@@ -1,4 +1,4 @@
-"""Samples of a soak: what processes use, in a CSV file, and frames around a fall.
+"""Samples of a soak: what processes use, in a CSV file.
 
 Memory is what is resident (RSS). What belongs to the process alone would be the better number, but
 to read it the kernel walks over all its pages and keeps a lock meanwhile, beside a loop at 1 kHz.
@@ -18,10 +18,8 @@ from typing import TextIO
 
 import numpy as np
 
-from hw_bridge.black_box.ring import segments
 from runtime.checked import Array
 from runtime.messages import RobotStatus
-from saltus.common.console import say
 from saltus.configuration.launch import TICK_S
 from saltus.launch.listener import Listener
 from saltus.launch.supervisor import Supervisor
@@ -170,27 +168,3 @@ class Watch:
         uses = {name: use_of(pid) for name, pid in pids.items()}
         sample |= {MEMORY + name: memory_mb for name, (memory_mb, _) in uses.items()}
         return sample | {HANDLES + name: handles for name, (_, handles) in uses.items()}
-
-
-AFTER_S = 20.0  # of the run, so that the file with the fall is whole
-FILES = 4  # of some 17 s each: half a minute before the fall, and all after it
-
-
-class FallFrames:
-    """Keeps the black box's files around the first fall of one launch."""
-
-    def __init__(self, ring: Path, folder: Path) -> None:
-        """Keep files of the `ring` in the `folder`, which is made at a fall."""
-        self._ring, self._folder, self._due = ring, folder, True
-
-    def look(self, fell_at_s: float | None, running_s: float) -> None:
-        """Keep them once, some time after a fall; links cost the disk no work."""
-        if not self._due or fell_at_s is None or running_s < fell_at_s + AFTER_S:
-            return
-        self._due = False
-        try:
-            self._folder.mkdir()
-            for file in segments(self._ring)[-FILES:]:
-                os.link(file, self._folder / file.name)
-        except OSError as error:
-            say(f"soak: the frames of a fall are not kept: {self._folder}: {error.strerror}")

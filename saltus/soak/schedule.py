@@ -10,7 +10,6 @@ from __future__ import annotations
 import math
 import time
 from collections.abc import Callable, Iterator
-from functools import partial
 from operator import itemgetter
 from pathlib import Path
 from typing import Any, NamedTuple, TypeVar
@@ -31,7 +30,6 @@ Item = TypeVar("Item")
 
 BOUNDS = read_mapping(Path(__file__).with_name("soak.yaml"))
 CALM_S = 10.0  # at both ends of a run, without pushes and faults
-HARD = 2.0  # a fall soon after a larger push counts apart [m/s]
 WIDE = 12.0  # [m]
 SLIPPERY = (0.5, 0.7)  # friction; on 0.35 some pushes of 1 m/s throw the robot
 
@@ -59,11 +57,6 @@ class Push(NamedTuple):
 
     at: float
     value: tuple[float, float, float]
-
-    @property
-    def size(self) -> float:
-        """[m/s]."""
-        return math.hypot(*self.value)
 
 
 class Schedule(NamedTuple):
@@ -93,14 +86,13 @@ class Schedule(NamedTuple):
         return sorted(events, key=lambda event: event["at"])
 
 
-def draw_schedule(seed: int, number: int, seconds: float, hard_pushes: bool = False) -> Schedule:
+def draw_schedule(seed: int, number: int, seconds: float) -> Schedule:
     """The schedule of one launch.
 
     Args:
         seed: of the soak.
         number: of the launch, from 0.
         seconds: that it runs.
-        hard_pushes: a few above 2 m/s among the others.
     """
     place, order, push, fault, harm = (
         np.random.default_rng(each) for each in np.random.SeedSequence([seed, number]).spawn(5)
@@ -109,7 +101,7 @@ def draw_schedule(seed: int, number: int, seconds: float, hard_pushes: bool = Fa
     return Schedule(
         _terrain(place), draw_value(place, BOUNDS["network"]),
         list(_until(seconds, _commands(order))),
-        list(_until(late, _every(push, "pushes", partial(_push, hard_pushes)))),
+        list(_until(late, _every(push, "pushes", _push))),
         list(_until(late, _every(fault, "incidents", _one_of("incidents")), itemgetter("at"))),
         list(_until(late, _every(harm, "harms", _harm))),
     )  # fmt: skip
@@ -158,13 +150,10 @@ def _commands(draw: Draw) -> Iterator[Command]:
         at += draw_value(draw, bounds["stand" if gait == "stand" else "hold"])
 
 
-def _push(hard_pushes: bool, draw: Draw, at: float) -> Push:
+def _push(draw: Draw, at: float) -> Push:
     way, share = draw.uniform(-math.pi, math.pi), draw.uniform()
-    sizes, shares = BOUNDS["pushes"]["sizes"], BOUNDS["pushes"]["shares"]
-    kind = "usual" if share > shares["strong"] else "strong"
-    if hard_pushes and share < shares["hard"]:
-        kind = "hard"
-    size = draw_value(draw, sizes[kind])
+    sizes, strong = BOUNDS["pushes"]["sizes"], BOUNDS["pushes"]["strong_share"]
+    size = draw_value(draw, sizes["usual" if share > strong else "strong"])
     return Push(at, (float(size * math.cos(way)), float(size * math.sin(way)), 0.0))
 
 
@@ -268,4 +257,3 @@ class Player:
             self.harms += 1
             pids = {each.name: each.pid for each in supervisor.children if each.status is None}
             do(harms[self.harms - 1], pids, {"tracker": self._port})
-

@@ -25,13 +25,11 @@ from saltus.common.stalls import StallWatch, longest_stall
 from saltus.configuration.launch import LaunchConfig, load_launch, make_config
 from saltus.launch.launcher import LaunchOutcome, launch
 from saltus.launch.listener import Listener
-from saltus.launch.supervisor import Supervisor, black_box_folder, free_port
+from saltus.launch.supervisor import Supervisor, free_port
 from saltus.launch.warmup import ensure_compiled
-from saltus.metrics.run import RunMetrics
-from saltus.soak.samples import FallFrames, SampleFile, Watch, memory_growth, read_samples
-from saltus.soak.schedule import HARD, Player, Schedule, draw_schedule
+from saltus.soak.samples import SampleFile, Watch, memory_growth, read_samples
+from saltus.soak.schedule import Player, Schedule, draw_schedule
 
-BLAMED_S = 5.0  # for which a push counts as what the robot fell of
 # Causes of the bridge that are falls. One may come before the trunk is seen to have fallen.
 FALLS = ("the trunk is tilted", "the tracker gave up: a fall")
 COMPLETE_S = 1.0  # that a whole run may lack: states are judged a little later than the bridge's
@@ -45,11 +43,7 @@ class LaunchEnd(NamedTuple):
         ran_s: how long the robot ran.
         whole: it ran as long as it was asked to. A robot may have fallen meanwhile and gone on.
         fell: the trunk touched the ground or tilted past 60 deg, or the robot was damped for that.
-        after_hard_push: it fell, or was stopped, within 5 s after a push above 2 m/s.
-        fell_at_s: when it was first seen to, since the robot ran [s]; None where it was not.
         cause: of the early end, or of the first fall, in one line; empty without either.
-        push_m_s: size of the last push before that; None where there was none.
-        push_ago_s: time from that push to it.
         died: processes that ended without a request, or hung.
         interrupted: the user stopped it.
         stall_ms: the longest stall of the machine beside an early end; None without one.
@@ -59,66 +53,44 @@ class LaunchEnd(NamedTuple):
     ran_s: float
     whole: bool
     fell: bool
-    after_hard_push: bool
-    fell_at_s: float | None
     cause: str
-    push_m_s: float | None
-    push_ago_s: float | None
     died: tuple[str, ...] = ()
     interrupted: bool = False
     stall_ms: float | None = None
 
     @property
-    def counts_as_fall(self) -> bool:
-        """A fall that no hard push explains."""
-        return self.fell and not self.after_hard_push
-
-    @property
     def restarts(self) -> int:
-        """Processes that died or hung; else 1 for an early end that no hard push explains."""
-        early = not (self.whole or self.interrupted or self.after_hard_push)
-        return len(self.died) or int(early)
+        """Processes that died or hung; else 1 for an early end."""
+        return len(self.died) or int(not (self.whole or self.interrupted))
 
     @property
     def words(self) -> str:
-        """What happened, the last push before that, and whether the machine stood still."""
+        """What happened, and whether the machine stood still."""
         words = (f"{', '.join(self.died)} died; " if self.died else "") + self.cause
-        if self.push_m_s is not None and self.push_ago_s is not None:
-            words += f" ({self.push_ago_s:.1f} s after a push of {self.push_m_s:.2f} m/s)"
         if self.stall_ms is not None:
             words += f"; the machine stood still for {self.stall_ms:.0f} ms"
         return words
 
 
 def judge(
-    launch: int, asked_s: float, outcome: LaunchOutcome, metrics: RunMetrics,
+    launch: int, asked_s: float, outcome: LaunchOutcome, fell_at_s: float | None,
     stall_ms: float | None = None,
 ) -> LaunchEnd:  # fmt: skip
-    """How a launch ended that was asked to run for `asked_s`, beside such a stall."""
-    summary, robot = outcome.summary, outcome.summary["robot"]
-    ran = float(summary["simulated_s"])
-    cause = str(robot.get("cause", ""))
+    """How a launch ended that was asked to run for `asked_s`, beside such a stall.
+
+    `fell_at_s`: when the robot was first seen to fall, since it ran [s].
+    """
+    summary, deaths = outcome.summary, outcome.deaths
+    ran, cause = float(summary["simulated_s"]), str(summary["robot"].get("cause", ""))
     fell = bool(summary["fell"]) or cause.startswith(FALLS)
-    whole = not cause and not outcome.deaths and ran > asked_s - COMPLETE_S
-    well = whole and not fell
-    end_ms, fell_at_s = float(metrics.last_tick), metrics.fell_at_s
-    if fell_at_s is not None:
-        end_ms = metrics.first_tick + 1e3 * fell_at_s
-    emulator = outcome.reports.get("emulator", {})
-    pushes = [  # time before the end [s], and size [m/s]
-        (1e-3 * (end_ms - at_ms), math.hypot(*value))
-        for at_ms, value in emulator.get("pushes", ()) if at_ms <= end_ms
-    ]  # fmt: skip
-    hard = any(ago <= BLAMED_S and size > HARD for ago, size in pushes)
-    ago, size = pushes[-1] if pushes else (None, None)
+    whole = not cause and not deaths and ran > asked_s - COMPLETE_S
     if not cause and fell:
         cause = "the robot fell" + ("" if fell_at_s is None else f" at {fell_at_s:.1f} s")
-    elif not cause and not well:
+    elif not cause and not whole:
         cause = "; ".join(problem.words for problem in outcome.problems)
     return LaunchEnd(
-        launch, ran, whole, fell, hard and not well and not outcome.deaths, fell_at_s, cause, size,
-        ago, tuple(death.name for death in outcome.deaths), outcome.interrupted,
-        None if whole else stall_ms,
+        launch, ran, whole, fell, cause, tuple(death.name for death in deaths),
+        outcome.interrupted, None if whole else stall_ms,
     )  # fmt: skip
 
 
@@ -129,25 +101,8 @@ GROWTH_MB_PER_H = 10.0  # at most
 BLACK_BOX_MB = 100  # of each launch: its last five minutes
 STALL_S = 0.1  # around the end of a launch, in which a stall of the machine counts as beside it
 SAMPLES, STALLS, SUMMARY = "samples.csv", "stalls.csv", "summary.json"
-FALL = "fall"  # in a launch's folder
 
 Launch = Callable[..., LaunchOutcome]
-
-
-class SoakOptions(NamedTuple):
-    """What is asked for.
-
-    Attributes:
-        hours: that the robot runs.
-        seed: of everything random.
-        hard_pushes: a few above 2 m/s among the others.
-        record: keep the recording of every launch, some GB an hour.
-    """
-
-    hours: float
-    seed: int = 0
-    hard_pushes: bool = False
-    record: bool = False
 
 
 class SoakResult(NamedTuple):
@@ -166,39 +121,39 @@ class SoakResult(NamedTuple):
     interrupted: bool
 
 
-def run_soak(options: SoakOptions, folder: Path, start: Launch | None = None) -> SoakResult:
+def run_soak(hours: float, seed: int, folder: Path, start: Launch | None = None) -> SoakResult:
     """Run launches until the robot has run for so long, or the user stops it.
 
-    The folder gets ``samples.csv`` and ``stalls.csv`` as it goes, a folder for each launch, which
-    has the black box's files around a fall in ``fall``, and ``summary.json``.
+    The folder gets ``samples.csv`` and ``stalls.csv`` as it goes, a folder for each launch, and
+    ``summary.json``.
 
     Args:
-        options: of the soak.
+        hours: that the robot runs.
+        seed: of everything random.
         folder: is made.
         start: runs a launch, in place of `saltus.launch.launcher.launch`.
 
     Returns:
-        The result, with this summary: ``hours`` that the robot ran; ``falls``, without those within
-        5 s after a push above 2 m/s; those as ``falls_after_hard_pushes``, with stops of the robot;
-        ``restarts``: processes that died or hung, and launches that ended early with all processes
-        alive, falls included, unless within 5 s after such a push; those of them beside a stall of
-        the machine as ``restarts_at_stalls``; ``stalls`` of the machine, how many and the longest,
-        None where they are not watched; ``missed`` ticks of the tracker, of ``ticks``;
-        ``memory_growth_mb_per_h``, see `memory_growth`; ``tick_us``: quantiles of the time that a
-        tick of the tracker takes, waiting left out; ``launches``, how each ended.
+        The result, with this summary: ``hours`` that the robot ran; ``falls``; ``restarts``:
+        processes that died or hung, and launches that ended early with all processes alive, falls
+        included; those of them beside a stall of the machine as ``restarts_at_stalls``; ``stalls``
+        of the machine, how many and the longest, None where they are not watched; ``missed`` ticks
+        of the tracker, of ``ticks``; ``memory_growth_mb_per_h``, see `memory_growth`; ``tick_us``:
+        quantiles of the time that a tick of the tracker takes, waiting left out; ``launches``, how
+        each ended.
 
     Raises:
         BadRequest: the folder cannot be written, or no launch can be begun.
     """
+    seconds = 3600.0 * hours
     with refusing(f"--folder {folder}"):
         folder.mkdir(parents=True)
-        soak = _Soak(options, folder, start or launch)
+        soak = _Soak(seed, folder, start or launch)
     try:
         if start is None:  # here, where Ctrl-C ends it at once
-            schedule = draw_schedule(options.seed, 0, 3600.0 * options.hours, options.hard_pushes)
-            ensure_compiled(soak_config(schedule, 3600.0 * options.hours, folder))
-        with StopFlag() as stop, RunProgress(3600.0 * options.hours, "s run") as progress:
-            soak.run(stop, progress)
+            ensure_compiled(soak_config(draw_schedule(seed, 0, seconds), seconds, folder))
+        with StopFlag() as stop, RunProgress(seconds, "s run") as progress:
+            soak.run(seconds, stop, progress)
         return soak.conclude()
     finally:
         soak.close()
@@ -207,8 +162,8 @@ def run_soak(options: SoakOptions, folder: Path, start: Launch | None = None) ->
 class _Soak:
     """One soak: its launches, and what they add up to."""
 
-    def __init__(self, options: SoakOptions, folder: Path, start: Launch) -> None:
-        self._options, self._folder, self._start = options, folder, start
+    def __init__(self, seed: int, folder: Path, start: Launch) -> None:
+        self._seed, self._folder, self._start = seed, folder, start
         self._begun = time.monotonic()
         self._file = SampleFile(folder / SAMPLES)
         self._stalls = StallWatch(folder / STALLS, self._begun)
@@ -217,9 +172,8 @@ class _Soak:
         self._missed = self._ticks = 0
         self._refusal = ""
 
-    def run(self, stop: StopFlag, progress: RunProgress) -> None:
+    def run(self, left: float, stop: StopFlag, progress: RunProgress) -> None:
         """Launch until the time is over; a launch that ends early counts for half a minute."""
-        left = 3600.0 * self._options.hours
         while left > 0.0 and not stop():
             try:
                 end = self._launch(left, progress)
@@ -242,20 +196,18 @@ class _Soak:
 
     def _launch(self, seconds: float, progress: RunProgress) -> LaunchEnd:
         """One launch on a bus of its own."""
-        number, options = len(self._ends), self._options
-        folder = self._folder / f"launch-{number}"
-        schedule = draw_schedule(options.seed, number, seconds, options.hard_pushes)
+        number = len(self._ends)
+        schedule = draw_schedule(self._seed, number, seconds)
         with tempfile.TemporaryDirectory(prefix="saltus-soak-") as sockets:
             config = soak_config(schedule, seconds, Path(sockets))
             with Bus(Endpoints.ipc(Path(sockets))) as bus:
                 follower = _Follower(
                     Player(schedule, bus.publisher(COMMAND), config.hardware.link.local_port),
-                    Watch(self._file, number, self._begun),
-                    FallFrames(black_box_folder(config, folder), folder / FALL),
-                    progress,
-                    self._ends,
+                    Watch(self._file, number, self._begun), progress, self._ends,
+                )  # fmt: skip
+                outcome = self._start(
+                    config, self._folder / f"launch-{number}", follower, record=False
                 )
-                outcome = self._start(config, folder, follower, record=options.record)
         tracker = outcome.reports.get("tracker", {})  # empty for one that died or hung
         self._missed += tracker.get("missed", 0)
         self._ticks += tracker.get("ticks", 0)
@@ -263,8 +215,7 @@ class _Soak:
         self._tick_us.merge(counts, tracker.get("tick_us", {}).get("max", 0.0))
         end_s = follower.last_run - self._begun
         stall = longest_stall(self._stalls.stalls() or (), end_s - STALL_S, end_s + STALL_S)
-        return judge(number, seconds, outcome, follower.metrics, stall)
-
+        return judge(number, seconds, outcome, follower.fell_at_s, stall)
 
     def close(self) -> None:
         """Close the files, and end the watch of stalls."""
@@ -276,14 +227,13 @@ class _Soak:
         ends, growth = self._ends, memory_growth(read_samples(self._folder / SAMPLES))
         stalls = self._stalls.stalls()
         interrupted = any(end.interrupted for end in ends)
-        falls = sum(end.counts_as_fall for end in ends)
+        falls = sum(end.fell for end in ends)
         restarts = sum(end.restarts for end in ends) + bool(self._refusal)
         quantiles = self._tick_us.quantiles() if self._tick_us.count else None
         longest = max((each.late_ms for each in stalls or ()), default=0.0)
         summary = {
             "hours": sum(end.ran_s for end in ends) / 3600.0,
             "falls": falls,
-            "falls_after_hard_pushes": sum(end.after_hard_push for end in ends),
             "restarts": restarts,
             "restarts_at_stalls": sum(end.restarts for end in ends if end.stall_ms is not None),
             "stalls": None if stalls is None else {"count": len(stalls), "longest_ms": longest},
@@ -293,7 +243,7 @@ class _Soak:
             "tick_us": {
                 name: getattr(quantiles, name, None) for name in ("p50", "p99", "p999", "max")
             },
-            "seed": self._options.seed,
+            "seed": self._seed,
             "launches": [end._asdict() for end in ends],
             "folder": str(self._folder),
         }
@@ -314,25 +264,24 @@ class _Follower:
     """What a launch calls as it polls: plays the schedule, samples, and shows how far it is.
 
     Attributes:
-        metrics: of the launch.
+        fell_at_s: when the robot was first seen to fall, since it ran [s]; None where it was not.
         last_run: when the robot was last seen running [s], monotonic.
     """
 
     def __init__(
-        self, player: Player, watch: Watch, fall_frames: FallFrames, progress: RunProgress,
-        ends: Sequence[LaunchEnd],
-    ) -> None:  # fmt: skip
-        self.metrics, self.last_run = RunMetrics(), math.nan
+        self, player: Player, watch: Watch, progress: RunProgress, ends: Sequence[LaunchEnd]
+    ) -> None:
+        self.fell_at_s: float | None = None
+        self.last_run = math.nan
         self._player, self._watch, self._progress = player, watch, progress
-        self._fall_frames = fall_frames
         self._done = sum(end.ran_s for end in ends)
         self._early = sum(not end.whole for end in ends)
 
     def __call__(self, supervisor: Supervisor, listener: Listener) -> None:
-        self.metrics = metrics = listener.metrics
+        metrics = listener.metrics
+        self.fell_at_s = metrics.fell_at_s
         running_s = 1e-3 * max(0, metrics.last_tick - metrics.first_tick)
         self._watch.look(supervisor, listener, running_s)
-        self._fall_frames.look(metrics.fell_at_s, running_s)
         if listener.status is None or listener.status.state != "running":
             return
         self.last_run = time.monotonic()

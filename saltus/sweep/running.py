@@ -1,18 +1,17 @@
-"""Runs one trial and makes its row, and many trials on cores or on a cluster, through joblib."""
+"""Runs one trial and makes its row, and many trials on cores or on a Dask cluster."""
 
 import importlib
 import logging
 import signal
 import threading
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import ExitStack, contextmanager
+from contextlib import contextmanager
 from typing import Any, NamedTuple, TypeVar, cast
 
 import numpy as np
 from joblib import Parallel, delayed, parallel_config
-from joblib.parallel import get_active_backend
 
-from saltus.common.errors import BadRequest, interrupted, postponed_interrupt, refusing
+from saltus.common.errors import interrupted, postponed_interrupt, refusing
 from saltus.common.processes import cores
 from saltus.launch.launcher import launch
 from saltus.launch.lock_step import LockStep
@@ -23,67 +22,42 @@ from saltus.sweep.trials import Row, Trial
 Item = TypeVar("Item")
 Result = TypeVar("Result")
 
-LOCAL = ("loky", "multiprocessing", "threading", "sequential")
-# Backends of other packages: what to install, and the function that makes joblib know them.
-GUESTS = {
-    "dask": ("dask distributed", "distributed", ""),
-    "ray": ("ray", "ray.util.joblib", "register_ray"),
-    "spark": ("joblibspark", "joblibspark", "register_spark"),
-}
 SCHEDULER_S = 10.0  # patience with a scheduler's address
 
 
-def default_jobs(backend: str) -> int:
-    """Trials at a time: all cores of this machine, or what a cluster has (-1)."""
-    return cores() if backend in LOCAL else -1
-
-
 @contextmanager
-def backend_ready(backend: str, scheduler: str | None, jobs: int) -> Iterator[None]:
-    """Have joblib's loops run on ``backend`` meanwhile.
+def workers(jobs: int | None = None, scheduler: str | None = None) -> Iterator[None]:
+    """Have `run_all` run on processes of this machine, or of a Dask cluster, meanwhile.
 
     Args:
-        backend: a name that joblib knows, or one of a package that registers itself with it.
-        scheduler: address of Dask's scheduler; None starts one here.
-        jobs: processes that a Dask started here has.
+        jobs: at the same time; None for all cores, or all that the cluster has.
+        scheduler: address of Dask's scheduler.
 
     Raises:
-        BadRequest: the backend is unknown, its package is missing, or nobody answers.
+        BadRequest: Dask is missing, or nobody answers at the address.
     """
-    if scheduler is not None and backend != "dask":
-        raise BadRequest(f"--scheduler is for --cluster dask, not {backend}")
-    _register(backend)
-    options: dict[str, Any] = {"inner_max_num_threads": 1} if backend == "loky" else {}
-    with ExitStack() as stack:
-        if backend == "dask":
-            with _deaf_to_interrupt():
-                _start_dask(stack, scheduler, jobs)
-        try:
-            stack.enter_context(parallel_config(backend, n_jobs=jobs, **options))
-        except (ValueError, ImportError) as error:
-            known = ", ".join((*LOCAL, *GUESTS))
-            raise BadRequest(f"--cluster {backend!r}: accepted: {known}, or another that joblib "
-                             f"knows ({error})") from error  # fmt: skip
+    if scheduler is None:
+        with parallel_config("loky", n_jobs=jobs or cores(), inner_max_num_threads=1):
+            yield
+        return
+    what = f"--scheduler {scheduler}"
+    with refusing(what, ImportError, remedy="pip install 'saltus[cluster]'"):
+        distributed: Any = importlib.import_module("distributed")
+    with _deaf_to_interrupt(), refusing(f"{what}: nobody answers there", OSError, ValueError):
+        client = distributed.Client(scheduler, timeout=SCHEDULER_S)
+    with client, parallel_config("dask", n_jobs=jobs or -1):
         yield
 
 
 def run_all(work: Callable[[Item], Result], items: list[Item]) -> Iterator[Result]:
-    """Results of ``work`` as they come, not in the order of ``items``; inside `backend_ready`."""
-    backend, jobs = cast(tuple[Any, int], get_active_backend())
+    """Results of ``work`` as they come, not in the order of ``items``; inside `workers`."""
     if len(items) == 1:
         yield work(items[0])  # here, without a worker
         return
-    if getattr(backend, "supports_return_generator", False):
-        run = Parallel(n_jobs=jobs, return_as="generator_unordered", batch_size=cast(Any, 1))
-        with _deaf_to_interrupt():
-            results = cast(Iterator[Result], run(delayed(work)(item) for item in items))
-        yield from results
-        return
-    size = max(1, backend.effective_n_jobs(jobs))  # such a backend hands out whole lists
-    for first in range(0, len(items), size):
-        batch = items[first : first + size]
-        run = Parallel(n_jobs=jobs, batch_size=cast(Any, 1))
-        yield from cast(list[Result], run(delayed(work)(item) for item in batch))
+    run = Parallel(return_as="generator_unordered", batch_size=cast(Any, 1))
+    with _deaf_to_interrupt():
+        results = cast(Iterator[Result], run(delayed(work)(item) for item in items))
+    yield from results
 
 
 @contextmanager
@@ -102,32 +76,6 @@ def _deaf_to_interrupt() -> Iterator[None]:
         yield
     finally:
         signal.signal(signal.SIGINT, before)
-
-
-def _register(backend: str) -> None:
-    if backend not in GUESTS:
-        return
-    packages, module, function = GUESTS[backend]
-    try:
-        guest = importlib.import_module(module)
-    except ImportError as error:
-        raise BadRequest(
-            f"--cluster {backend}: not installed here; pip install {packages}"
-        ) from error
-    if function:
-        getattr(guest, function)()
-
-
-def _start_dask(stack: ExitStack, scheduler: str | None, jobs: int) -> None:
-    distributed: Any = importlib.import_module("distributed")
-    where: Any = scheduler
-    if where is None:
-        workers = jobs if jobs > 0 else cores()
-        where = stack.enter_context(
-            distributed.LocalCluster(workers, threads_per_worker=1, dashboard_address=None)
-        )
-    with refusing(f"--scheduler {scheduler}: nobody answers there", OSError, ValueError):
-        stack.enter_context(distributed.Client(where, timeout=SCHEDULER_S))
 
 
 class Finished(NamedTuple):

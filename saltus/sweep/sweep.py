@@ -23,14 +23,12 @@ from saltus.launch.warmup import ensure_compiled
 from saltus.sweep.budget import fit
 from saltus.sweep.folder import SweepDescription, SweepFolder
 from saltus.sweep.running import (
-    LOCAL,
     Broken,
     attempt,
-    backend_ready,
-    default_jobs,
     run_all,
     run_paused,
     run_realtime,
+    workers,
 )
 from saltus.sweep.trials import Row, Trial, at_budgets, make_trials, select
 from sim_bridge.options import SimulationOptions
@@ -47,7 +45,7 @@ class SweepRequest(NamedTuple):
         planners: which planners.
         mode: ``paused`` or ``realtime``, in which trials run one after another.
         jobs: trials at the same time; None for what there is.
-        cluster, scheduler: see `saltus.sweep.running.backend_ready`.
+        scheduler: see `saltus.sweep.running.workers`.
         output: folder; None makes one in ``runs/``.
         trials, groups: which alone; empty for all.
         seeds: how many of each event; None for all.
@@ -60,7 +58,6 @@ class SweepRequest(NamedTuple):
     planners: tuple[str, ...] = ("hilqr",)
     mode: str = "paused"
     jobs: int | None = None
-    cluster: str = "loky"
     scheduler: str | None = None
     output: Path | None = None
     trials: tuple[int, ...] = ()
@@ -73,9 +70,8 @@ class SweepRequest(NamedTuple):
     def command(self) -> str:
         """The command line that asks for it, but for its folder."""
         words = ["saltus", "perturb", self.suite, "--planner", planners_in_words(self.planners)]
-        cluster = None if self.cluster == "loky" else self.cluster
         for option, values in (
-            ("--mode", [self.mode]), ("--jobs", [self.jobs]), ("--cluster", [cluster]),
+            ("--mode", [self.mode]), ("--jobs", [self.jobs]),
             ("--scheduler", [self.scheduler]), ("--seeds", [self.seeds]),
             ("--group", self.groups), ("--trial", self.trials), ("--set", self.settings),
             ("--budget", [f"{each:g}" for each in self.budgets_ms]),
@@ -117,15 +113,15 @@ def run_sweep(request: SweepRequest, run: Any = None) -> SweepResult:
     idle = {key: why for key, why in first.items() if all(key in each for each in others)}
     for warning in warnings(idle):
         say(f"warning: {warning}")
-    jobs = 1 if request.mode == "realtime" else request.jobs or default_jobs(request.cluster)
+    jobs = 1 if request.mode == "realtime" else request.jobs
     run = run or (run_paused if request.mode == "paused" else run_realtime)
     _check_engines(wanted, jobs)
-    with backend_ready(request.cluster, request.scheduler, jobs):
+    with workers(jobs, request.scheduler):
         prepare(wanted)
         about = _about(request, path, text, wanted)
         folder = SweepFolder(request.output or new_run_folder(path.stem), about)
         try:
-            threads = threads_each(jobs, len(wanted), request.cluster)
+            threads = 1 if request.scheduler else threads_each(len(wanted), jobs)
             shared = [_fitted(trial.with_threads(threads), folder) for trial in wanted]
             interrupted = _work_off(shared, partial(attempt, run), folder)
         finally:
@@ -150,11 +146,9 @@ def prepare(trials: Iterable[Trial]) -> None:
             assembly.check(alike)
 
 
-def threads_each(jobs: int, trials: int, backend: str) -> int:
-    """Threads that each trial may have when as many as possible run on one machine's cores."""
-    if backend not in LOCAL:
-        return 1  # the workers' machines are not known
-    return max(1, cores() // max(1, min(jobs, trials)))
+def threads_each(trials: int, jobs: int | None = None) -> int:
+    """Threads that each trial may have when as many as possible run on this machine's cores."""
+    return max(1, cores() // max(1, min(jobs or cores(), trials)))
 
 
 def _wanted_trials(request: SweepRequest, path: Path) -> tuple[list[Trial], str]:
@@ -174,14 +168,14 @@ def _wanted_trials(request: SweepRequest, path: Path) -> tuple[list[Trial], str]
     return trials, text
 
 
-def _check_engines(trials: list[Trial], jobs: int) -> None:
+def _check_engines(trials: list[Trial], jobs: int | None) -> None:
     """A server has one world, which the next robot would take from the one before.
 
     Raises:
         BadRequest: several robots at a time would share a server, or it is not there.
     """
     served = [trial for trial in trials if trial.config.simulation.engine != "mujoco"]
-    if served and jobs > 1:
+    if served and jobs != 1:
         raise BadRequest("simulation.engine: a server simulates one robot at a time; give --jobs 1")
     if served:
         assembly.make_simulation(served[0].config).close()

@@ -1,4 +1,4 @@
-"""Who may open the page, by address, token and origin, and how fast browsers draw.
+"""Who may open the page, by host and origin, and how fast browsers draw.
 
 The page's own server listens on a port of this machine that nobody is told of. The gate listens
 where people connect, reads the head of each connection's first request, and passes the bytes on.
@@ -7,8 +7,6 @@ where people connect, reads the head of each connection's first request, and pas
 from __future__ import annotations
 
 import asyncio
-import errno
-import hmac
 import ipaddress
 import threading
 from collections.abc import Callable
@@ -16,7 +14,7 @@ from concurrent.futures import Future
 from contextlib import suppress
 from http.client import parse_headers
 from io import BytesIO
-from urllib.parse import parse_qs, urlsplit
+from urllib.parse import urlsplit
 
 import viser
 from viser import ViserServer
@@ -30,14 +28,13 @@ _KEY = "saltus"
 class Browsers:
     """Says when the next frame is wanted: when all browsers have taken the last one.
 
-    A browser on a slow computer would show what was long ago if frames were sent regardless.
+    A browser on a slow computer would show what was long ago if frames were sent regardless. One
+    that does not answer in time is not waited for until it does.
     """
 
-    def __init__(self, server: ViserServer, report: Callable[[str], None]) -> None:
-        """Begin; `report` takes one line about a browser that does not answer."""
-        self._server, self._report = server, report
-        self._silent: set[int] = set()
-        self._reported: set[int] = set()
+    def __init__(self, server: ViserServer) -> None:
+        """Begin."""
+        self._server, self._silent = server, set[int]()
         self._sent, self._ready, self._over = threading.Event(), threading.Event(), False
         self._ready.set()
         self._thread = threading.Thread(target=self._run, daemon=True)
@@ -63,33 +60,28 @@ class Browsers:
         while self._sent.wait() and not self._over:
             self._sent.clear()
             for number, client in self._server.get_clients().items():
-                if number not in self._silent:
-                    self._ask(number, client)
+                if number not in self._silent and not _answers(client, ANSWER_S):
+                    self._silent.add(number)
+                    threading.Thread(target=self._hear, args=(number, client), daemon=True).start()
             self._ready.set()
-
-    def _ask(self, number: int, client: viser.ClientHandle) -> None:
-        """Wait until a browser has come to the end of what was sent to it."""
-        with suppress(RuntimeError):  # it has gone meanwhile
-            try:
-                client.local_storage.get_item(_KEY, timeout=ANSWER_S)
-            except TimeoutError:
-                first = number not in self._reported
-                self._silent.add(number)
-                self._reported.add(number)
-                threading.Thread(target=self._hear, args=(number, client), daemon=True).start()
-                if first:
-                    self._report(
-                        f"view: a browser has not answered for {ANSWER_S:g} s; nobody waits for it"
-                    )
 
     def _hear(self, number: int, client: viser.ClientHandle) -> None:
         """Wait for a browser again once it has answered."""
-        with suppress(RuntimeError):
-            client.local_storage.get_item(_KEY)
+        if _answers(client, None):
             self._silent.discard(number)
 
 
-COOKIE = "saltus_token"
+def _answers(client: viser.ClientHandle, timeout: float | None) -> bool:
+    """Whether a browser comes to the end of what was sent to it; one that has gone counts too."""
+    with suppress(RuntimeError):
+        try:
+            client.local_storage.get_item(_KEY, timeout=timeout)
+        except TimeoutError:
+            return False
+    return True
+
+
+HERE = "127.0.0.1"
 HEAD_BYTES = 16384  # longest head of a request
 HEAD_S = 10.0  # in which it must have come
 STALL_S = 10.0  # after which a browser that takes nothing is let go
@@ -97,43 +89,35 @@ _END = b"\r\n\r\n"
 
 
 class Gate:
-    """Listens at an address and passes on who may come in; a thread of its own.
+    """Listens on the loopback and passes on who may come in; a thread of its own.
 
     Attributes:
         port: that it listens at.
-        token: that others than this machine's users need; None where only these can connect.
     """
 
     def __init__(
-        self, address: str, port: int, inner_port: int, token: str | None,
-        report: Callable[[str], None],
+        self, port: int, inner_port: int, report: Callable[[str], None]
     ) -> None:  # fmt: skip
         """Open it.
 
         Args:
-            address: to listen at.
             port: 0 for any.
             inner_port: of the page's server, on this machine.
-            token: that a request must bring; None asks for none.
             report: takes one line about a browser that was let go.
 
         Raises:
-            BadRequest: the port is occupied, or the address is none of this machine's.
+            BadRequest: the port cannot be had.
         """
-        self.token = token
         self._inner_port, self._report = inner_port, report
         self._loop = asyncio.new_event_loop()
         opened: Future[int] = Future()
-        self._thread = threading.Thread(target=self._run, args=(address, port, opened), daemon=True)
+        self._thread = threading.Thread(target=self._run, args=(port, opened), daemon=True)
         self._thread.start()
         try:
             self.port = opened.result()
         except OSError as error:
-            occupied = error.errno == errno.EADDRINUSE
-            cause = "is occupied; give another with --port" if occupied else (
-                f"cannot be opened ({error.strerror or error}); give --address, --port"
-            )  # fmt: skip
-            raise BadRequest(f"port {port} at {address} {cause}") from error
+            why = error.strerror or error
+            raise BadRequest(f"port {port}: {why}; give another with --port") from error
 
     def close(self) -> None:
         """Let everybody go."""
@@ -141,11 +125,11 @@ class Gate:
             self._loop.call_soon_threadsafe(self._loop.stop)
         self._thread.join(2.0)
 
-    def _run(self, address: str, port: int, opened: Future[int]) -> None:
+    def _run(self, port: int, opened: Future[int]) -> None:
         asyncio.set_event_loop(self._loop)
         try:
             server = self._loop.run_until_complete(
-                asyncio.start_server(self._serve, address, port, limit=HEAD_BYTES)
+                asyncio.start_server(self._serve, HERE, port, limit=HEAD_BYTES)
             )
         except OSError as error:
             opened.set_exception(error)
@@ -163,12 +147,12 @@ class Gate:
         """One connection."""
         try:
             head = await asyncio.wait_for(reader.readuntil(_END), HEAD_S)
-            answer = answer_to(head, self.token)
+            answer = answer_to(head)
             if answer is not None:
                 writer.write(answer)
                 await asyncio.wait_for(writer.drain(), STALL_S)
                 return
-            inner, to_inner = await asyncio.open_connection("127.0.0.1", self._inner_port)
+            inner, to_inner = await asyncio.open_connection(HERE, self._inner_port)
             to_inner.write(head)
             await self._pass_on(reader, writer, inner, to_inner)
         except (OSError, asyncio.IncompleteReadError, asyncio.LimitOverrunError, TimeoutError):
@@ -202,37 +186,22 @@ async def _copy(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> N
         await asyncio.wait_for(writer.drain(), STALL_S)
 
 
-def answer_to(head: bytes, token: str | None) -> bytes | None:
+def answer_to(head: bytes) -> bytes | None:
     """What to answer to a request in place of the page; None lets it through.
 
-    A page of another site that a browser has open may not connect: its origin is not ours. Without
-    a token only this machine's own names are accepted, so that no other name can be made to lead
-    here.
+    A page of another site that a browser has open may not connect: its origin is not ours. Only
+    this machine's own names are accepted, so that no other name can be made to lead here.
 
     Args:
         head: of the request, as it came.
-        token: that it must bring in its address, once, or in its cookie; None asks for none.
     """
-    first, _, rest = head.partition(b"\r\n")
-    target = (first.decode("latin-1").split(" ") + [""])[1]
-    fields = parse_headers(BytesIO(rest))
+    fields = parse_headers(BytesIO(head.partition(b"\r\n")[2]))
     host, origin = fields.get("host", ""), fields.get("origin")
     if origin is not None and urlsplit(origin).netloc != host:
         return _refusal("This page belongs to another site.")
-    if token is None:
-        if not is_loopback(urlsplit(f"//{host}").hostname or ""):
-            return _refusal("Open this page as localhost or 127.0.0.1.")
-        return None
-    asked = parse_qs(urlsplit(target).query).get("token", [""])[0]
-    if hmac.compare_digest(asked.encode(), token.encode()):
-        # To the page itself, with the token in a cookie: it shall not stand in the address.
-        cookie = f"Set-Cookie: {COOKIE}={token}; HttpOnly; SameSite=Strict; Path=/"
-        return _answer("303 See Other", f"Location: /\r\n{cookie}")
-    pairs = (part.strip().partition("=") for part in fields.get("cookie", "").split(";"))
-    cookies = {name: value for name, _, value in pairs}
-    if hmac.compare_digest(cookies.get(COOKIE, "").encode(), token.encode()):
-        return None
-    return _refusal("Open the address that saltus printed: it ends with ?token=...")
+    if not is_loopback(urlsplit(f"//{host}").hostname or ""):
+        return _refusal("Open this page as localhost or 127.0.0.1.")
+    return None
 
 
 def is_loopback(host: str) -> bool:
@@ -244,9 +213,5 @@ def is_loopback(host: str) -> bool:
 
 
 def _refusal(text: str) -> bytes:
-    return _answer("403 Forbidden", "Content-Type: text/plain; charset=utf-8", f"{text}\n")
-
-
-def _answer(status: str, fields: str, body: str = "") -> bytes:
-    head = f"HTTP/1.1 {status}\r\n{fields}\r\nContent-Length: {len(body)}\r\nConnection: close"
-    return f"{head}\r\n\r\n{body}".encode()
+    head = "HTTP/1.1 403 Forbidden\r\nContent-Type: text/plain; charset=utf-8"
+    return f"{head}\r\nContent-Length: {len(text)}\r\nConnection: close\r\n\r\n{text}".encode()

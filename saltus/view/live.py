@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
-import numpy as np
-
 from runtime.bus import Bus, Subscriber
 from runtime.messages import (
     GroundTruth,
@@ -27,7 +25,6 @@ class Measures(NamedTuple):
     forward_command: float  # [m/s]
     yaw_rate: float  # [rad/s]
     yaw_rate_command: float  # [rad/s]
-    nees: float  # of the base's linear velocity; its mean is 3 for a filter that knows its errors
 
 
 def measures_of(instant: Instant, speed: float = float("nan")) -> Measures:
@@ -37,24 +34,7 @@ def measures_of(instant: Instant, speed: float = float("nan")) -> Measures:
     forward, _, yaw_rate = (nan,) * 3 if state is None else motion_in_heading(state).tolist()
     solve, age = (nan, nan) if plan is None else (plan.solve_s, now - plan.time)
     asked, turn = (speed, nan) if command is None else (command.forward, command.yaw_rate)
-    return Measures(
-        now, 1e3 * solve, 1e3 * age, forward, asked, yaw_rate, turn, velocity_nees(instant)
-    )
-
-
-def velocity_nees(instant: Instant) -> float:
-    """Normalised estimation error squared e^T P^-1 e of the base's linear velocity.
-
-    NaN without a truth, an estimate of its tick and a covariance, which may be 20 ms older.
-    """
-    truth, estimate, covariance = instant.truth, instant.estimate, instant.covariance
-    if truth is None or estimate is None or covariance is None or truth.tick != estimate.tick:
-        return float("nan")
-    error = estimate.v[:3] - truth.v[:3]
-    try:
-        return float(error @ np.linalg.solve(covariance.velocity, error))
-    except np.linalg.LinAlgError:
-        return float("nan")
+    return Measures(now, 1e3 * solve, 1e3 * age, forward, asked, yaw_rate, turn)
 
 
 PAIRED = ("truth", "estimate")  # are compared, so they should be of the same tick

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import secrets
 import time
 from collections import deque
 from collections.abc import Callable
@@ -22,7 +21,7 @@ from saltus.configuration.launch import LaunchConfig
 from saltus.launch.announcement import RunningLaunch, launch_of
 from saltus.launch.assembly import make_ground
 from saltus.launch.recorded import Instant, RecordedRun
-from saltus.view.gate import Browsers, Gate, is_loopback
+from saltus.view.gate import Browsers, Gate
 from saltus.view.live import LiveFeed, measures_of
 from saltus.view.panel import (
     Levers,
@@ -54,22 +53,18 @@ class Page:
         speed: of the launch file's command [m/s]; NaN for a robot that is driven.
     """
 
-    def __init__(self, address: str = "127.0.0.1", port: int | None = None) -> None:
-        """Serve an empty page.
+    def __init__(self, port: int | None = None) -> None:
+        """Serve an empty page to this machine.
 
         Args:
-            address: to listen at; other than this machine's own it needs a token.
             port: None takes 8080, or any other where that is occupied.
 
         Raises:
-            BadRequest: the port is occupied, or the address is none of this machine's.
+            BadRequest: the port is occupied.
         """
         rich.get_console().quiet = True  # viser's own words on standard output
         self.server = viser.ViserServer("127.0.0.1", 0, verbose=False)
-        token = None if is_loopback(address) else secrets.token_urlsafe(16)
-        open_gate = partial(
-            Gate, address, inner_port=self.server.get_port(), token=token, report=say
-        )
+        open_gate = partial(Gate, inner_port=self.server.get_port(), report=say)
         try:
             self._gate = open_gate(PORT if port is None else port)
         except BadRequest:
@@ -77,9 +72,8 @@ class Page:
                 self.server.stop()
                 raise
             self._gate = open_gate(0)
-        shown = "localhost" if address in ("127.0.0.1", "::1") else address
-        self.url = f"http://{shown}:{self._gate.port}/" + (f"?token={token}" if token else "")
-        self.browsers = Browsers(self.server, say)
+        self.url = f"http://localhost:{self._gate.port}/"
+        self.browsers = Browsers(self.server)
         self.frames = 0
         self._begin = time.monotonic()
         self._clocks: deque[tuple[float, float]] = deque(maxlen=60)  # wall and launch [s]

@@ -180,7 +180,7 @@ def add_visibility(server: ViserServer, scene: Scene) -> None:
     """Check boxes of what is drawn."""
     labels = {
         "follow": "camera follows", "estimate": "estimate (ghost)", "plan": "plan: path, footholds",
-        "horizon": "plan: poses", "candidates": "line search: candidates",
+        "horizon": "plan: poses",
         "forces": "contact forces", "velocity": "velocity and command",
     }  # fmt: skip
     for field, label in labels.items():
@@ -333,7 +333,6 @@ PLOTS = {
     "age of the newest plan [ms]": {"plan_age_ms": ("age", "#3c78dc")},
     "forward velocity [m/s]": {"forward_command": COMMANDED, "forward": MADE},
     "yaw rate [rad/s]": {"yaw_rate_command": COMMANDED, "yaw_rate": MADE},
-    "NEES of the velocity (3 expected)": {"nees": ("NEES", "#a050c8")},
 }
 
 
@@ -393,18 +392,13 @@ class TimeLine:
         self.time = 0.0
         self._run, self._due = run, 0.0
         gui = server.gui
-        notable = [mark for mark in run.marks if mark.kind != "touchdown"][:MOST_MARKS]
         self._slider = gui.add_slider(
             "time [s]", 0.0, max(run.duration, 0.01), 0.01, 0.0,
-            marks=tuple((round(mark.time, 2), mark.kind) for mark in notable) or None,
+            marks=tuple((round(m.time, 2), m.kind) for m in run.marks[:MOST_MARKS]) or None,
         )  # fmt: skip
         self._slider.on_update(self._drag)
         self._play = gui.add_checkbox("play", True)
         self._speed = gui.add_dropdown("speed", tuple(PLAYBACK), initial_value="1")
-        kinds = ["any", *dict.fromkeys(mark.kind for mark in run.marks)]
-        self._kind = gui.add_dropdown("marks", tuple(kinds))
-        jump = gui.add_button_group("go to mark", ("previous", "next"))
-        jump.on_click(lambda event: self._jump(event.target.value == "next"))
         self._text = gui.add_markdown("")
 
     def advance(self, elapsed: float, now: float) -> float:
@@ -422,15 +416,6 @@ class TimeLine:
         """A person moved the slider: playback stops there."""
         if event.client is not None:
             self._play.value, self.time = False, self._slider.value
-
-    def _jump(self, forward: bool) -> None:
-        """To the mark after this time, or before it."""
-        times = [m.time for m in self._run.marks if self._kind.value in ("any", m.kind)]
-        later = [at for at in times if at > self.time + 0.005]
-        earlier = [at for at in times if at < self.time - 0.005]
-        for at in later[:1] if forward else earlier[-1:]:
-            self._play.value, self.time = False, at
-            self._show()
 
     def _show(self) -> None:
         """Slider and text of this time."""

@@ -195,8 +195,8 @@ VELOCITY_SCALE = 0.5  # of the arrow of a velocity [m s/m]
 PUSH_SCALE = 0.25  # of the arrow of a push [m s/m]
 PUSH_S = 1.0  # for which it is shown, by the wall clock
 ABOVE_BASE = 0.2  # [m], where arrows of velocities begin
-BLUE, GREEN, ORANGE, RED, GREY, BLACK = (
-    (60, 120, 220), (60, 170, 90), (235, 140, 40), (210, 50, 50), (150, 150, 150), (20, 20, 20),
+BLUE, GREEN, ORANGE, RED, BLACK = (
+    (60, 120, 220), (60, 170, 90), (235, 140, 40), (210, 50, 50), (20, 20, 20),
 )  # fmt: skip
 
 
@@ -208,7 +208,6 @@ class Visibility:
     estimate: bool = True
     plan: bool = True
     horizon: bool = True
-    candidates: bool = False
     forces: bool = True
     velocity: bool = True
 
@@ -256,9 +255,6 @@ class Scene:
         self._kinematics = kinematics
         empty = np.zeros((1, 2, 3))
         self._path = scene.add_line_segments(f"{WORLD}/path", empty, BLUE, thickness=0.008)
-        self._candidates = scene.add_line_segments(
-            f"{WORLD}/candidates", empty, GREY, thickness=0.003, visible=False
-        )
         self._footholds = scene.add_point_cloud(
             f"{WORLD}/footholds", np.zeros((1, 3)), BLUE, point_size=0.025, point_shape="circle"
         )
@@ -334,13 +330,11 @@ class Scene:
         self._velocities.points = points.astype(np.float32)
 
     def _draw_plan(self, plan: PlanOutline | None) -> None:
-        """Base path, footholds, ghosts along the horizon and candidates of a plan that is new."""
+        """Base path, footholds and ghosts along the horizon of a plan that is new."""
         visible = self.visible
         has_plan = plan is not None and plan.status != "failed"
         _show(self._path, visible.plan and has_plan)
         _show(self._footholds, visible.plan and has_plan)
-        candidates = plan is not None and len(plan.candidates) > 0
-        _show(self._candidates, visible.candidates and candidates)
         if plan is None or not has_plan or plan.id == self._plan:
             return
         self._plan = plan.id
@@ -350,8 +344,6 @@ class Scene:
             self._footholds.points = self._landings(plan).astype(np.float32)
         knots = np.linspace(0, len(q) - 1, GHOSTS + 1).round().astype(int)[1:]
         self._horizon = list(q[knots])
-        if visible.candidates and candidates:
-            self._candidates.points = _segments(plan.candidates)
 
     def _draw_ghosts(self, estimate: Array | None) -> None:
         """The estimate, and poses along the horizon."""

@@ -48,7 +48,7 @@ from saltation.impacts.sampling import SamplingOptions, sample_impacts
 from saltation.impacts.surface_cosines import surface_cosines
 from saltus.configuration.launch import make_config
 from saltus.launch.lock_step import LockStep, Tick
-from saltus.metrics.touchdowns import Array, TouchdownFinder, Touchdowns, feet_of
+from studies.a1.systems.touchdowns import Array, TouchdownFinder, Touchdowns, feet_of
 from studies.study import Row, StudyOptions, StudyResult, study
 
 SPEED = 0.2  # commanded [m/s]

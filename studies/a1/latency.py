@@ -27,10 +27,9 @@ from saltus.sweep.running import (
     Broken,
     Finished,
     attempt,
-    backend_ready,
-    default_jobs,
     run_all,
     run_paused,
+    workers,
 )
 from saltus.sweep.summary import wilson_interval
 from saltus.sweep.sweep import prepare, threads_each
@@ -68,15 +67,12 @@ class Point(NamedTuple):
 
 
 @study("the A1 in simulation", "trials", "seed", "full")
-def run(
-    options: StudyOptions, run_trial: RunTrial = run_paused, backend: str = "loky"
-) -> StudyResult:
+def run(options: StudyOptions, run_trial: RunTrial = run_paused) -> StudyResult:
     """Rows: success at each duration of a solve; with ``full``, also with other delays.
 
     Args:
         options: ``trials`` is the number of pushes at each point, at most those of the suite.
         run_trial: runs one push.
-        backend: of joblib, on which pushes run, see `saltus.sweep.running.backend_ready`.
 
     Raises:
         BadRequest: more pushes are asked for than there are, or a trial cannot be put together.
@@ -85,11 +81,10 @@ def run(
     points = [Point(condition, planner, ms) for condition in list(CONDITIONS)[:conditions]
               for planner in STUDIED for ms in solves]  # fmt: skip
     jobs = [(point, trial) for point in points for trial in pushes(point, options)]
-    cores = default_jobs(backend)
     options.progress(0, len(jobs), "compiling")
-    with backend_ready(backend, None, cores):
+    with workers():
         prepare(trial for _, trial in jobs)
-        threads = threads_each(cores, len(jobs), backend)
+        threads = threads_each(len(jobs))
         outcomes = run_jobs([trial.with_threads(threads) for _, trial in jobs], run_trial, options)
     cells: dict[Point, list[Finished | Broken]] = {}
     for (point, _), outcome in zip(jobs, outcomes, strict=True):

@@ -28,7 +28,7 @@ from saltation.convergent.path_check import divergent, violation
 from saltation.convergent.power_controller import divergence_metrics, jacobian
 from saltation.convergent.rrt import RrtOptions, RrtStarOptions, plan_rrt, plan_rrt_star
 from saltation.systems import Array
-from saltus.sweep.running import backend_ready, default_jobs, run_all
+from saltus.sweep.running import run_all, workers
 from studies.study import StudyOptions
 
 Planner = Literal["T-OPT shortest", "T-OPT", "RRT", "RRT*"]
@@ -126,7 +126,7 @@ def run_trials(options: StudyOptions, methods: Iterable[Method] = METHODS) -> Tr
             _warm(method)
     made: dict[int, Sequence[Outcome]] = {}
     work = partial(_trial, options.seed, chosen)
-    with backend_ready("loky", None, default_jobs("loky")):
+    with workers():
         for trial, result in run_all(work, list(range(count))):
             made[trial] = result
             options.progress(len(made), count, "trials")

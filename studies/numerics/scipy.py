@@ -23,7 +23,7 @@ from scipy.optimize import brentq, minimize_scalar
 from saltation.options import SimulationOptions
 from saltation.simulation import simulate
 from saltation.systems import Array
-from saltus.sweep.running import backend_ready, default_jobs, run_all
+from saltus.sweep.running import run_all, workers
 from studies.numerics.scipy_problems import (
     WAYS,
     Problem,
@@ -333,7 +333,7 @@ def compare_all(options: StudyOptions, count: int) -> list[Comparison]:
     compare(options.seed, 0)  # what is compiled here is kept where the processes find it
     results: list[Comparison] = []
     work = partial(_chunk, options.seed, count)
-    with backend_ready("loky", None, default_jobs("loky")):
+    with workers():
         for part in run_all(work, list(first)):
             results += part
             wrong = sum(each.verdict == "disagrees" for each in results)

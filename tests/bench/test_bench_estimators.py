@@ -28,6 +28,7 @@ from saltus.configuration.launch import AT_ORIGIN, LaunchConfig, load_launch
 from saltus.configuration.planners import ESTIMATORS
 from saltus.launch import assembly
 from saltus.launch.lock_step import LockStep
+from saltus.sweep import running
 
 PUSH = "perturbations=[{kind: base_velocity, at: 0.2, value: [0, 0.5, 0]}]"
 SHORT = load_launch(
@@ -139,7 +140,7 @@ def test_rows_and_command_line(cache, monkeypatch, capsys):
     """One stream of two runs through every filter; the second time nothing is recorded."""
     tiny = Stream("push_0.5", (SHORT, replace(SHORT, duration=0.4)))
     monkeypatch.setattr(estimators, "streams", lambda: [tiny])
-    monkeypatch.setattr(recordings, "default_jobs", lambda backend: 1)
+    monkeypatch.setattr(running, "cores", lambda: 1)
     assert command_line(["bench", "estimators", "--json"]) == 0
     captured = capsys.readouterr()
     (line,) = captured.out.splitlines()

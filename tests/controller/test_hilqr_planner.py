@@ -123,21 +123,3 @@ def test_the_line_search_explains_the_cost_of_the_plan(push, kind):
     assert search.costs.shape[1] == len(search.step_sizes)
     assert 0 < len(search.costs) <= OPTIONS.search.iterations
     assert plan.cost == search.costs.min() and search.costs[0, -1] == seed
-
-
-@pytest.mark.parametrize("kind", KINDS)
-def test_candidates_are_the_base_paths_of_what_the_solve_chose_from(kind):
-    """The plan itself is one of them; all begin where the robot is, and the next solve's differ."""
-    planner = make_planner(kind)
-    assert planner.candidates.shape == (0, 1, 3)
-    for knot in range(2):
-        start = estimate(planner, knot, 0.4)
-        plan = planner.solve(start)
-        paths = planner.candidates
-        tried = np.isfinite(planner.line_search.costs[:, :-1]).sum()
-        assert tried + 1 <= len(paths) <= tried + 2  # one seed, or two where the first is poor
-        assert paths.shape[1:] == (OPTIONS.knots + 1, 3)
-        assert (paths[:, 0] == start.q[:3]).all()
-        assert any(np.array_equal(path, plan.states_q[:, :3]) for path in paths)
-    bad = msgspec.structs.replace(start, q=np.full(19, np.nan))
-    assert planner.solve(bad).status == "failed" and len(planner.candidates) == 0

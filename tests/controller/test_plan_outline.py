@@ -6,8 +6,6 @@ import pytest
 from controller.planner_node import PERIOD_S, Outlines
 from tests.controller.tracker_messages import plan
 
-CANDIDATES = np.arange(18.0).reshape(2, 3, 3)
-
 
 class Watchers:
     """A publisher whose subscribers come and go."""
@@ -29,7 +27,7 @@ def test_outlines_come_as_plans_do_but_at_most_thirty_times_a_second(rate):
     clock = iter(times)
     outlines = Outlines(watchers, lambda: float(next(clock)))
     for k in range(len(times)):
-        outlines.offer(plan(k, k), CANDIDATES)
+        outlines.offer(plan(k, k))
     sent = times[[outline.id for outline in watchers.sent]]
     assert np.diff(sent).min() >= PERIOD_S - 1e-9
     assert np.diff(sent).max() <= PERIOD_S + 1.0 / rate + 1e-9

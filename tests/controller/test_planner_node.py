@@ -49,7 +49,6 @@ class Planner(BasePlanner):
     line_search: LineSearch | None = None
     round_trip_s = 0.0
     commands = None
-    candidates = np.ones((2, 3, 3))
 
     def statistics(self):
         return {}

@@ -33,10 +33,6 @@ class Forward(Planner):
             on_plan(plan)
         return plan
 
-    @property
-    def candidates(self):
-        return np.array([[[1.0, 0.0, 0.3]]])
-
 
 def plan_of(q, number=1):
     return msgspec.structs.replace(
@@ -63,7 +59,6 @@ def test_a_planner_sees_the_robot_begin_at_the_origin_and_its_plans_are_of_the_w
     back = PlanarPose.of(planner.seen[-1])
     assert_allclose(TURN.to_world(planner.seen[-1]), standing(PlanarPose()).q, atol=1e-9)
     assert back.yaw == pytest.approx(-TURN.yaw)
-    assert_allclose(planner.candidates_in_world()[0, 0, :2], ahead[:2], atol=1e-9)
 
 
 @pytest.mark.parametrize(

@@ -29,7 +29,7 @@ def test_its_code_runs(place, monkeypatch, capsys):
     """Commands first: they write what the code reads."""
     monkeypatch.chdir(place)
     commands = [line for block in blocks(PAGE, "sh") for line in block.splitlines()]
-    assert len(commands) == 4
+    assert len(commands) == 3
     for command in commands:
         program, *arguments = shlex.split(command, comments=True)
         assert program == "saltus" and main.run(arguments) == 0

@@ -93,7 +93,7 @@ def _assignments():
         b"command={velocity_x: 0.4}", b"terrain=[{kind: waves}]", b"planner=convex_mpc",
         b"perturbations=[{kind: base_velocity, at: 1.0, value: [0.0, 1.0, 0.0]}]", b"bus.folder=x",
         b"simulation.start={heading: 3.1, position: null}",
-        b"hardware.operator.remote_stop=[[R2], [L2, B]]", b"view.port=0",
+        b"hardware.operator.remote_stop=[[R2], [L2, B]]", b"view.control=true",
         b"emulator.events=[{kind: cut, at: 1, for: 1}]",
     ]  # fmt: skip
 

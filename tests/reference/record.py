@@ -12,6 +12,7 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import Any, NamedTuple
 
+import numpy as np
 from llvmlite import binding
 
 import saltus as saltus  # before numba compiles: it says where compiled code is kept
@@ -26,6 +27,7 @@ from runtime.topics import (
 )
 from saltus.configuration.launch import TICK_S, RecordingOptions, load_launch
 from saltus.launch.lock_step import LockStep
+from saltus.recording.fields import columns_of
 from saltus.recording.recorder import PlanThinner
 from saltus.replay.difference import Tally
 
@@ -134,10 +136,7 @@ def changes(before, after):
             f"{name}: {tally.different} of {tally.compared} differ; first at tick {first.tick}: "
             f"{first.field} was {first.recorded!r}, is {first.replayed!r}"
         )
-        largest = [
-            f"{field} {spread.largest:.3g} {tally.unit(field)}".rstrip()
-            for field, spread in tally.spreads.items() if spread.largest > 0.0
-        ]  # fmt: skip
+        largest = [f"{field} {size}" for field, size in tally.largest.items()]
         lines.append(f"  largest differences: {', '.join(largest) or 'none'}")
     for section in ("run", "computed_by"):
         old, new = before.facts.get(section, {}), after.facts[section]
@@ -160,16 +159,23 @@ def unexplained(before, after):
     early = compare(before.messages, after.messages, PUSH_TICK - 1)
     for name, tally in early.items():
         lines += [
-            f"{name}: {field} differs by {spread.largest:.3g} {tally.unit(field)} before the push"
-            for field, spread in tally.spreads.items()
-            if spread.largest > ROUNDING * max(1.0, spread.scale)
+            f"{name}: {field} differs before the push, at most by {size}"
+            for field, size in tally.largest.items()
+            if size is None or size > ROUNDING * scale(before.messages[name], tally.topic, field)
         ]
-        lines += [f"{name}: {field} differs before the push" for field in +tally.others]
         lines += [f"{name}: messages are missing"] * (tally.only_recorded > 0)
-    spread = compare(before.messages, after.messages)[GROUND_TRUTH.name].spreads["position_base"]
-    if spread.largest > AFTER_PUSH_M:
-        lines.append(f"the base is up to {spread.largest:.3g} m elsewhere")
+    whole = compare(before.messages, after.messages)[GROUND_TRUTH.name]
+    away = whole.largest.get("position_base", 0.0)
+    if away is None or away > AFTER_PUSH_M:
+        lines.append(f"the base is up to {away} m elsewhere")
     return lines
+
+
+def scale(messages, topic, field):
+    """The largest value of a field, at least 1."""
+    source = columns_of(topic.message)[field].source
+    values = [np.ravel(getattr(message, source)) for message in messages.values()]
+    return max(1.0, float(np.nanmax(np.abs(np.concatenate(values)))))
 
 
 def main():

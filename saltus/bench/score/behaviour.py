@@ -15,7 +15,7 @@ from saltus.common.errors import BadRequest
 from saltus.common.files import find_file, read_table
 from saltus.configuration.launch import AT_ORIGIN
 from saltus.launch.lock_step import LockStep, Tick
-from saltus.sweep.running import backend_ready, default_jobs, run_all
+from saltus.sweep.running import run_all, workers
 from saltus.sweep.sweep import prepare
 from saltus.sweep.trials import Trial, make_trials, select
 from sim_bridge.suites import read_suite
@@ -56,7 +56,7 @@ def measure() -> Iterator[Figure]:
     trials = [(number, _trial(case)) for number, case in enumerate(CASES)]
     prepare([trial for _, trial in trials])
     outcomes: list[Outcome] = []
-    with backend_ready("loky", None, default_jobs("loky")):
+    with workers():
         for outcome in run_all(_run, sorted(trials, key=lambda each: -each[1].config.duration)):
             outcomes.append(outcome)
             say(f"behaviour: {len(outcomes)} of {len(CASES)}, {CASES[outcome.case].name}")

@@ -88,19 +88,17 @@ def refused(capsys, *arguments: str) -> str:
     (["perturb", "push-stand", "--planner", "pid"], ["hilqr", "all"]),
     (["perturb", "push-stand", "--trial", "2"], ["trials 0 to 1"]),
     (["perturb", "push-stand", "--group", "left"], ["left", "no groups"]),
-    (["perturb", "push-stand", "--cluster", "slurm"], ["slurm", "loky", "dask"]),
     (["perturb", "push-stand", "--set", "planner=hilqr"], ["--planner"]),
     (["perturb", "push-stand", "--set", "estimator=kalman"], ["kalman", *ESTIMATORS]),
     (["perturb", "push-stand", "--set", "estimator.huber=3"], ["leg_odometry.huber"]),
     (["perturb", "push-stand", "--set", "durations=3"], ["durations", "duration"]),
-    (["perturb", "push-stand", "--scheduler", "tcp://127.0.0.1:9"], ["--cluster dask"]),
     (["perturb", "push-stand", "--jobs", "0"], ["--jobs"]),
     (["perturb", "push-stand", "--mode", "realtime", "--jobs", "2"], ["--jobs"]),
     (["bench", "coffee"], ["planner"]),
     (["doctor", "--fix"], ["--fix", "--json"]),
     (["launch", "sim", "--planner", "magic"], ["magic", "hilqr", "convex_mpc", "instant_qp"]),
     (["perturb", "push-stand", "--controller", "hilqr"], ["--controller", "--planner"]),
-    (["perturb", "push-stand", "--backend", "dask"], ["--backend", "--cluster"]),
+    (["perturb", "push-stand", "--backend", "dask"], ["--backend", "--scheduler"]),
 ])  # fmt: skip
 def test_bad_request_names_what_is_accepted(capsys, arguments, accepted):
     line = refused(capsys, *arguments)

@@ -1,4 +1,4 @@
-"""A recorded run as CSV and npz files: read back, they hold what was recorded."""
+"""A recorded run as CSV files: read back, they hold what was recorded."""
 
 import csv
 import json
@@ -54,32 +54,10 @@ def test_csv_holds_every_digit_of_every_topic(run, tmp_path, capsys):
     assert plans["status"] == list(recorded["plan"].status)
 
 
-def test_npz_holds_every_field_of_every_topic(run, tmp_path, capsys):
-    path = tmp_path / "walk.of.mine"  # numpy would add an ending
-    assert main.run(["export", str(run), "--npz", str(path)]) == 0
-    assert capsys.readouterr().out.startswith(f"{path}: ")
-    recorded = open_run(run)
-    with np.load(path) as arrays:
-        for name in recorded:
-            for field in recorded[name].fields:
-                values, stored = getattr(recorded[name], field), arrays[f"{name}/{field}"]
-                if isinstance(values, list):
-                    rows = arrays[f"{name}/{field}_rows"]
-                    assert rows.tolist() == [len(value) for value in values]
-                    for value, own in zip(
-                        values, np.split(stored, np.cumsum(rows)[:-1]), strict=True
-                    ):
-                        np.testing.assert_array_equal(own, value)
-                else:
-                    np.testing.assert_array_equal(stored, values)
-        assert len(arrays["plan/states_q_rows"]) == 30
-
-
-@pytest.mark.parametrize("option", ["--csv", "--npz"])
-def test_topics_that_are_named_are_all_that_is_written(run, tmp_path, capsys, option):
+def test_topics_that_are_named_are_all_that_is_written(run, tmp_path, capsys):
     path = tmp_path / "out"
     wanted = ["--topic", "plan", "--topic", "motor_command"]
-    assert main.run(["export", str(run / "run.mcap"), option, str(path), *wanted, "--json"]) == 0
+    assert main.run(["export", str(run / "run.mcap"), "--csv", str(path), *wanted, "--json"]) == 0
     rows = json.loads(capsys.readouterr().out)["rows"]
     assert rows == {"plan": 30, "motor_command": open_run(run).topics["motor_command"]}
 
@@ -87,18 +65,14 @@ def test_topics_that_are_named_are_all_that_is_written(run, tmp_path, capsys, op
 @pytest.mark.parametrize(
     ("options", "words"),
     [
-        ([], "--csv FOLDER and --npz FILE"),
-        (["--csv", "a", "--npz", "b"], "--csv FOLDER and --npz FILE"),
+        ([], "--csv"),
         (["--csv", "a", "--topic", "plan", "--topic", "truth"], "there is: .*ground_truth"),
-        (["--npz", "a", "--topic", "push"], "there is: .*ground_truth"),
         (["--csv", "file/a"], "cannot be written"), (["--csv", "file"], "cannot be written"),
-        (["--npz", "none/a"], "cannot be written"), (["--npz", "folder"], "cannot be written"),
     ],
 )  # fmt: skip
 def test_what_cannot_be_exported_leaves_nothing(run, tmp_path, monkeypatch, capsys, options, words):
     monkeypatch.chdir(tmp_path)
     (tmp_path / "file").write_text("mine")
-    (tmp_path / "folder").mkdir()
     assert main.run(["export", str(run), *options]) == main.BAD_REQUEST
     output = capsys.readouterr()
     assert output.out == "" and len(output.err.splitlines()) == 1
@@ -109,8 +83,7 @@ def test_what_cannot_be_exported_leaves_nothing(run, tmp_path, monkeypatch, caps
 def test_a_full_disk_leaves_the_files_that_were_there(run, tmp_path, capsys, room_for):
     old = tmp_path / "plan.csv"
     old.write_text("old\n")
-    for options in (["--csv", str(tmp_path)], ["--npz", str(tmp_path / "plan.csv")]):
-        with room_for(20_000):
-            assert main.run(["export", str(run), *options]) == main.BAD_REQUEST
-        assert "cannot be written" in capsys.readouterr().err
-        assert list(tmp_path.iterdir()) == [old] and old.read_text() == "old\n"
+    with room_for(20_000):
+        assert main.run(["export", str(run), "--csv", str(tmp_path)]) == main.BAD_REQUEST
+    assert "cannot be written" in capsys.readouterr().err
+    assert list(tmp_path.iterdir()) == [old] and old.read_text() == "old\n"

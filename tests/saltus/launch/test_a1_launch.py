@@ -28,7 +28,7 @@ from saltus.launch.hardware import (
     with_own_port,
 )
 from saltus.launch.outcome import robot_summary
-from saltus.launch.supervisor import Death, free_port, launched_kind
+from saltus.launch.supervisor import Death, free_port
 from saltus.metrics.run import RunMetrics
 from studies.a1.faults import TABLE, row_of, trial_of
 from studies.a1.harmed import run_trial
@@ -322,8 +322,8 @@ def test_the_robot_ends_as_it_should_under_every_fault(fault, tmp_path):
 
 
 def test_on_an_a1_the_tracker_ends_the_launch_and_outlives_its_peers():
-    kind = launched_kind(load_launch("a1-emulated"))
+    kind = load_launch("a1-emulated").kind
     assert kind.finishing == kind.processes[0] == "tracker"
     assert kind.expendable == {"planner", "estimator", "watchdog", "black_box"}
     assert "simulation" not in kind.processes and kind.processes[-1] == "emulator"
-    assert "emulator" not in launched_kind(load_launch("a1")).processes
+    assert "emulator" not in load_launch("a1").kind.processes

@@ -75,7 +75,7 @@ def test_lock_step_in_processes(tmp_path, timing):
     settings = [word for assignment in timing for word in ("--set", assignment)]
     launch = start(
         tmp_path, "launch", "stand", *SHORT, *settings, "--set", "recording.plans=all",
-        "--set", "recording.gains=float64", "--json", "--record", str(tmp_path / "run"),
+        "--json", "--record", str(tmp_path / "run"),
     )  # fmt: skip
     out, err = launch.communicate(timeout=300)
     assert launch.returncode == 0, err

@@ -2,19 +2,13 @@
 
 from itertools import takewhile
 
-import msgspec
 import pytest
 
 from runtime.messages import encode
-from runtime.recording import Recorder
-from runtime.topics import PLAN, STATE_ESTIMATE
-from saltus.common.errors import BadRequest
 from saltus.configuration.launch import (
     TimingOptions,
     load_launch,
     make_config,
-    make_schedule,
-    recorded_durations,
     write_config,
 )
 from saltus.configuration.options import read_mapping
@@ -22,7 +16,6 @@ from saltus.launch import assembly
 from saltus.launch.lock_step import LockStep
 from saltus.sweep.trials import make_trials
 from sim_bridge.suites import parse_suite
-from tests.controller.tracker_messages import estimate, plan, standing
 
 LATE = ["timing.solve=0.025", "timing.estimate=0.002"]
 SUITE = """
@@ -33,33 +26,6 @@ groups:
   - {name: slow, timing: {solve: 0.05}, trials: &push {kind: motor_block, at: 0.1, for: 0.1}}
   - {name: slower, timing: {solve: 1e-1, estimate: 0.004}, trials: *push}
 """
-
-
-def record(path, seconds):
-    """A recording of plans whose solves took `seconds`, each after an estimate."""
-    with Recorder(path) as recorder:
-        for k, duration in enumerate(seconds):
-            recorder.write(STATE_ESTIMATE, encode(estimate(10 * k, *standing())), 10 * k)
-            message = msgspec.structs.replace(plan(k, 10 * k, knots=1), solve_s=duration)
-            recorder.write(PLAN, encode(message), 10 * k + 1)
-    return str(path)
-
-
-def test_durations_of_a_recording_come_in_their_order(tmp_path):
-    seconds = [0.012, 0.009, 0.031, 0.009]
-    name = record(tmp_path / "run.mcap", seconds)
-    assert recorded_durations(name) == recorded_durations(str(tmp_path)) == seconds
-    schedule = make_schedule(TimingOptions(solve=name, estimate=0.002), 10)
-    assert (schedule.durations, schedule.every) == (tuple(seconds), 10)
-    assert schedule.estimate_age == 2
-
-
-def test_what_is_no_recording_names_the_remedy(tmp_path):
-    (tmp_path / "text.mcap").write_text("half past nine, and all is well with the robot")
-    for name in ("nowhere.mcap", "text.mcap", "."):
-        path = str(tmp_path / name)
-        with pytest.raises(BadRequest, match="timing.solve .*; give seconds or a recording"):
-            recorded_durations(path)
 
 
 def test_timing_of_a_suite_reaches_its_trials_and_settings_win_over_it():

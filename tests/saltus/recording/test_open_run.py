@@ -17,14 +17,12 @@ from saltus.configuration.options import read_mapping
 from saltus.recording.fields import FIELDS, columns_of
 from tests.saltus.short_walk import SECONDS, record_walk
 
-WHOLE = ("recording.plans=all", "recording.gains=float64")
-
 
 @pytest.fixture(scope="module")
 def walk(tmp_path_factory):
     """The folder of a run, and what was sent."""
     folder = tmp_path_factory.mktemp("walk")
-    return folder, record_walk(folder, *WHOLE)
+    return folder, record_walk(folder, "recording.plans=all")
 
 
 @pytest.fixture

@@ -34,7 +34,7 @@ def fake_trace(planner: str, at: float, speed: float, fell: bool) -> Trace:
     search = planner == "hilqr"
     return Trace(
         time=time, q=q, contact=feet, planned=feet, plan_time=at + 0.01, plan_period=0.01,
-        plan_contacts=np.ones((50, 4)), plan_q=np.tile(q[0], (51, 1)),
+        plan_contacts=np.ones((50, 4)),
         step_sizes=np.array([1.0, 0.5, 0.1, 0.0] if search else []),
         costs=np.array([[np.inf, 40.0, 12.0, 20.0]]) if search else np.zeros((0, 0)),
         solve_ms=np.random.default_rng(0).gamma(4.0, REACH[planner], len(time)),

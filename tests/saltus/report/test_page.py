@@ -117,7 +117,6 @@ def test_figures_of_the_thesis_are_there(found):
     assert "Instant QP, base velocity 1.5 m/s along (0, 1, 0): 2 of 2 fell" in labels
     assert "Contacts of the feet FR, FL, RR, RL over time, HiLQR MPC: schedule, one plan" in labels
     assert "Cost of 4 candidates by step size, 1 of them diverged" in labels
-    assert "Film of HiLQR MPC, trial 2" in labels
     assert "Commanded and true velocity" not in found.text  # nobody drove
 
 
@@ -128,7 +127,7 @@ def test_names_in_the_data_are_text(tmp_path):
 
 
 def test_the_same_sweep_gives_the_same_bytes(tmp_path):
-    subject = page.read_subject(make_sweep(tmp_path / "s", planners=("hilqr",)))
+    subject = page.read_sweep(make_sweep(tmp_path / "s", planners=("hilqr",)))
     assert page.page(subject) == page.page(subject)
 
 
@@ -170,11 +169,11 @@ def test_a_bad_file_is_one_line(bare, capsys):
     assert len(capsys.readouterr().err.strip().splitlines()) == 1
 
 
-def test_a_folder_that_is_neither(tmp_path, capsys):
+def test_a_folder_without_a_sweep(tmp_path, capsys):
     for folder in (tmp_path, tmp_path / "nothing"):
         assert main.run(["report", str(folder)]) == main.BAD_REQUEST
         told = capsys.readouterr().err.strip()
-        assert "neither a recorded run nor a sweep" in told and "\n" not in told
+        assert "holds no sweep" in told and "\n" not in told
 
 
 @pytest.mark.skipif(CHROMIUM is None, reason="no Chromium here")

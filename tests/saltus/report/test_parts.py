@@ -6,14 +6,14 @@ import pytest
 from saltus.report import page
 from saltus.report.figures import since_event, stances
 from saltus.report.measures import PUBLISHED, cells, success
-from saltus.report.pictures import AFTER_FALL_S, film_times, strip_times
+from saltus.report.pictures import AFTER_FALL_S, strip_times
 from saltus.report.reading import TrialRecord
 from tests.saltus.report.fake_sweep import make_sweep
 
 
 @pytest.fixture(scope="module")
 def subject(tmp_path_factory):
-    return page.read_subject(make_sweep(tmp_path_factory.mktemp("parts") / "sweep"))
+    return page.read_sweep(make_sweep(tmp_path_factory.mktemp("parts") / "sweep"))
 
 
 def test_stances_cover_exactly_the_samples_in_contact():
@@ -50,7 +50,7 @@ def test_a_fall_ends_the_line_and_the_strip(subject):
     assert len(time) == len(side)
     assert strip_times(fallen)[-1] <= fallen.fall_time + AFTER_FALL_S + 1e-9
     for trial in (fallen, survivor):
-        times = [*strip_times(trial), *film_times(trial)]
+        times = strip_times(trial)
         assert min(times) >= trial.trace.time[0] and max(times) <= trial.trace.time[-1] + 1e-9
 
 

@@ -1,12 +1,9 @@
-"""Samples on disk, the growth of memory in them, and the figure of a soak."""
-
+"""Samples on disk, and the growth of memory in them."""
 
 import numpy as np
 import pytest
 
 from saltus.soak.samples import SampleFile, memory_growth, read_samples
-
-KEYS = ("missed", "state_age_ms", "plan_ms")
 
 
 def columns(slope, seconds, launch=0, begin=0.0, level=500.0, noise=0.0):
@@ -19,8 +16,6 @@ def columns(slope, seconds, launch=0, begin=0.0, level=500.0, noise=0.0):
         "elapsed_s": begin + running, "launch": np.full(running.shape, float(launch)),
         "running_s": running, "memory_mb_a": level + warm_up + slope * hours + wave,
         "memory_mb_b": np.full(running.shape, 100.0),
-        "handles_a": np.full(running.shape, 9.0), "handles_b": np.full(running.shape, 7.0),
-        **{key: np.zeros(running.shape) for key in KEYS},
     }  # fmt: skip
 
 

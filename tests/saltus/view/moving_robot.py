@@ -85,9 +85,7 @@ def messages(ticks: int) -> list[tuple[Topic, Message, int]]:
         if tick % 10 == 0:
             rows.append((PLAN, plan(tick), tick))
         if tick % 20 == 0:
-            covariance = StateCovariance(
-                tick=tick, time=1e-3 * tick, velocity=SIGMA**2 * np.eye(3)
-            )
+            covariance = StateCovariance(tick=tick, time=1e-3 * tick, velocity=SIGMA**2 * np.eye(3))
             rows.append((STATE_COVARIANCE, covariance, tick))
         if tick == round(1e3 * PUSH_AT_S):
             push = Push(sequence=1, time=77.0, body="base", velocity=np.array([0.0, 1.0, 0.0]))

@@ -30,9 +30,7 @@ def url(tmp_path_factory) -> Iterator[str]:
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(page, "say", lines.append)
         with Page(port=0) as shown:
-            thread = threading.Thread(
-                target=view_recording, args=(shown, run, "run", over.is_set)
-            )
+            thread = threading.Thread(target=view_recording, args=(shown, run, "run", over.is_set))
             thread.start()
             wait_until(lambda: bool(lines), "the address of the page")
             try:

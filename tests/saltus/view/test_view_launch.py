@@ -55,8 +55,8 @@ class Program:
 
 @pytest.fixture
 def launch() -> Iterator[Program]:
-    """In slow motion, which leaves the cores to the browser."""
-    program = Program("launch", "sim", "--view", "--set", "view={port: 0, speed: 0.1}")
+    """One with its page."""
+    program = Program("launch", "sim", "--view")
     yield program
     program.process.kill()
 

@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 
 from robots.conventions import FOOT_NAMES
-from saltus.metrics.touchdowns import Touchdowns
 from studies.a1 import a1_touchdown
 from studies.a1.a1_touchdown import measure, outcomes_of, spread_of
+from studies.a1.systems.touchdowns import Touchdowns
 from studies.study import StudyOptions
 from tests.a1 import A1, STAND
 

@@ -2,6 +2,7 @@
 
 import pytest
 
+from saltus.sweep import running
 from saltus.sweep.running import Finished
 from studies.a1 import latency
 from studies.a1.latency import DELAYED, IDEAL, Point, choose, pushes
@@ -27,7 +28,8 @@ def run_trial(trial):
 def study(monkeypatch):
     """The study on fake runs, in this process; `prepare` would compile."""
     monkeypatch.setattr(latency, "prepare", list)
-    return lambda options, run=run_trial: latency.run.run(options, run, "sequential")
+    monkeypatch.setattr(running, "cores", lambda: 1)
+    return lambda options, run=run_trial: latency.run.run(options, run)
 
 
 @pytest.mark.parametrize("count", range(1, 17))

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from saltus.metrics.touchdowns import TouchdownFinder, feet_of
+from studies.a1.systems.touchdowns import TouchdownFinder, feet_of
 
 
 def find(contacts, times=None):
