@@ -58,7 +58,7 @@ def test_rows_ratio_and_what_is_missing():
 
 
 def test_engines_take_turns(problem):
-    calls: list[str] = []
+    calls = []
     engines = [Engine(name, name, Noted(name, calls)) for name in "ab"]
     rows = measure(engines, problem, 9, 1e-9)
     assert calls == list("ab" + "ab" + "ba" + "ab")  # first to make the batches

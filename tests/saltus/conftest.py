@@ -1,14 +1,13 @@
 """Launches of a test's own."""
 
 import tempfile
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
 
 @pytest.fixture
-def temporary(monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
+def temporary(monkeypatch):
     """A folder of temporary files of its own: no other launch is found; short, for sockets.
 
     Those of pytest are made before.

@@ -19,7 +19,7 @@ from saltus.configuration.launch import load_launch
 from saltus.configuration.planners import ESTIMATORS, PLANNERS
 
 
-def refused(capsys, *arguments: str) -> str:
+def refused(capsys, *arguments):
     """The one line that a bad command line gives; nothing may come on standard output."""
     assert run(arguments) == 2
     captured = capsys.readouterr()

@@ -5,7 +5,6 @@ import pytest
 from saltus.configuration.launch import (
     GAIT,
     SAFETY,
-    LaunchConfig,
     limits_in_words,
     load_launch,
     write_config,
@@ -16,11 +15,14 @@ from tests.a1 import A1
 HIGH = ["command.velocity_x=0.5"]
 
 
-def numbers(config: LaunchConfig) -> dict[str, float]:
+def numbers(config):
     """Every limit that a profile names, and the speed."""
     drive = config.drive
-    gaits = {f"{name}.{key}": getattr(gait, key) for key in GAIT
-             for name, gait in (("walk", drive.walk), ("trot", drive.trot), ("bound", drive.bound))}
+    gaits = {
+        f"{name}.{key}": getattr(gait, key)
+        for key in GAIT
+        for name, gait in (("walk", drive.walk), ("trot", drive.trot), ("bound", drive.bound))
+    }
     own = {"torque_limit": 33.5, "velocity_limit": 21.0}
     safety = {key: getattr(config.hardware.safety, key) or own[key] for key in SAFETY}
     return safety | gaits | {"speed": config.speed}
@@ -37,8 +39,12 @@ def test_a_real_a1_has_the_limits_of_first_runs_unless_full_ones_are_named():
 
 
 def test_what_is_configured_lower_stays():
-    own = {"hardware.safety.torque_limit": 10.0, "hardware.safety.total_power": 399.0,
-           "drive.walk": "{forward: 0.5, left: 0.05, yaw_rate: 0.0}", "command.velocity_x": -0.1}
+    own = {
+        "hardware.safety.torque_limit": 10.0,
+        "hardware.safety.total_power": 399.0,
+        "drive.walk": "{forward: 0.5, left: 0.05, yaw_rate: 0.0}",
+        "command.velocity_x": -0.1,
+    }
     config = load_launch("a1", [f"{key}={value}" for key, value in own.items()])
     found = numbers(config)
     assert (found["torque_limit"], found["total_power"], found["motor_power"]) == (10.0, 399.0, 150)

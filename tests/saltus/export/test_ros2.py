@@ -3,7 +3,6 @@
 import json
 import sys
 from types import ModuleType, SimpleNamespace
-from typing import Any
 
 import numpy as np
 import pytest
@@ -18,10 +17,10 @@ from saltus.launch.announcement import running_launches
 from tests.saltus.announced import announced
 
 
-def kind(**fields: Any) -> type:
+def kind(**fields):
     """A type of message that has these fields alone."""
 
-    def begin(self: Any, **given: Any) -> None:
+    def begin(self, **given):
         for name, default in fields.items():
             setattr(self, name, given.pop(name, None) or default())
         assert not given
@@ -51,29 +50,29 @@ MESSAGES = {
 class Node:
     """A node whose published messages are kept."""
 
-    def __init__(self) -> None:
-        self.heard: dict[str, Any] = {}
-        self.drive: Any = None
+    def __init__(self):
+        self.heard = {}
+        self.drive = None
 
-    def create_publisher(self, kind: type, topic: str, depth: int) -> Any:
-        def publish(message: Any) -> None:
+    def create_publisher(self, kind, topic, depth):
+        def publish(message):
             assert isinstance(message, kind)
             self.heard[topic] = message
 
         return SimpleNamespace(publish=publish)
 
-    def create_subscription(self, kind: type, topic: str, callback: Any, depth: int) -> None:
+    def create_subscription(self, kind, topic, callback, depth):
         assert kind is TWIST and topic == "cmd_vel"
         self.drive = callback
 
-    def create_timer(self, period: float, callback: Any) -> None:
+    def create_timer(self, period, callback):
         assert period == pytest.approx(0.01)
         self.tick = callback
 
-    def get_clock(self) -> Any:
+    def get_clock(self):
         return SimpleNamespace(now=lambda: SimpleNamespace(to_msg=lambda: 7.0))
 
-    def destroy_node(self) -> None:
+    def destroy_node(self):
         pass
 
 
@@ -85,7 +84,7 @@ def launch(temporary):
         yield announcer
 
 
-def test_states_go_to_ros_and_cmd_vel_to_the_launch(launch, monkeypatch, capsys) -> None:
+def test_states_go_to_ros_and_cmd_vel_to_the_launch(launch, monkeypatch, capsys):
     node, numbers = Node(), np.arange(1.0, 20.0)
     reading = SensorReading(
         tick=1, time=0.0, quaternion_imu_in_world=numbers[:4], angular_velocity_imu=numbers[4:7],
@@ -103,9 +102,9 @@ def test_states_go_to_ros_and_cmd_vel_to_the_launch(launch, monkeypatch, capsys)
     with Bus(running_launches()[0].endpoints) as bus:
         readings, estimates = bus.publisher(SENSOR_READING), bus.publisher(STATE_ESTIMATE)
         commands = bus.subscriber(COMMAND)
-        obeyed: list[Any] = []
+        obeyed = []
 
-        def spin_once(_: Node, timeout_sec: float) -> None:
+        def spin_once(_, timeout_sec):
             readings.send(reading)
             estimates.send(estimate)
             node.tick()
@@ -142,7 +141,7 @@ def test_states_go_to_ros_and_cmd_vel_to_the_launch(launch, monkeypatch, capsys)
     assert min(counts["published"].values()) >= 1 and counts["commands"] >= len(obeyed)
 
 
-def test_without_ros_one_line_says_how_to_have_it(launch, monkeypatch, capsys) -> None:
+def test_without_ros_one_line_says_how_to_have_it(launch, monkeypatch, capsys):
     monkeypatch.setitem(sys.modules, "sensor_msgs.msg", None)
     assert run(["bridge", "ros2"]) == 2
     (line,) = capsys.readouterr().err.splitlines()

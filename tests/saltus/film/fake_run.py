@@ -1,7 +1,5 @@
 """A recorded run that nobody ran: its folder as `saltus launch --record` leaves it."""
 
-from pathlib import Path
-
 import numpy as np
 
 from runtime.messages import GroundTruth, Plan, Push, StateEstimate, encode
@@ -16,15 +14,13 @@ END = 1.0  # [s]
 STEP_AT = 20  # knot of the plan at which the front left foot touches down
 
 
-def configuration(time: float, speed: float) -> np.ndarray:
+def configuration(time, speed):
     """A stiff robot that glides forward and bends its knees: (19,)."""
     bend = np.tile([0.0, 0.3, -0.6], 4) * np.sin(5.0 * time) * (speed > 0.0)
     return np.concatenate([[speed * time, 0.0, 0.3, 0.0, 0.0, 0.0, 1.0], STANCE + bend])
 
 
-def make_run(
-    folder: Path, speed: float = 0.5, estimates_only: bool = False
-) -> Path:
+def make_run(folder, speed=0.5, estimates_only=False):
     """A run of 1 s with a push to the left, one by hand, and a plan that steps aside."""
     folder.mkdir(parents=True)
     script = f"perturbations=[{{kind: base_velocity, at: {PUSH_AT}, value: [0, 1, 0]}}]"

@@ -2,7 +2,6 @@
 
 import json
 import shutil
-from pathlib import Path
 
 import av
 import numpy as np
@@ -30,7 +29,7 @@ def run(tmp_path_factory):
     return make_run(tmp_path_factory.mktemp("film") / "run")
 
 
-def film(capsys, run: Path, file: Path, *options: str) -> dict:
+def film(capsys, run, file, *options):
     status = main.run(["film", str(run), str(file), "--fps", str(PER_SECOND), "--json", *SIZE,
                       *options])  # fmt: skip
     output = capsys.readouterr()
@@ -41,20 +40,20 @@ def film(capsys, run: Path, file: Path, *options: str) -> dict:
     return result
 
 
-def pictures(file: Path) -> np.ndarray:
+def pictures(file):
     """All frames of an mp4 (n, height, width, 3), without the line of text on top."""
     with av.open(str(file)) as container:
         frames = [frame.to_ndarray(format="rgb24") for frame in container.decode(video=0)]
     return np.array(frames, dtype=float)[:, 32:]
 
 
-def orange(frame: np.ndarray) -> int:
+def orange(frame):
     """Pixels with the colour of a push."""
     red, green, blue = np.moveaxis(frame, -1, 0)
     return int(((red > 140) & (blue < 0.4 * red) & (green < 0.7 * red)).sum())
 
 
-def blue_line(frame: np.ndarray) -> int:
+def blue_line(frame):
     """Pixels with the colour of a plan."""
     red, _, blue = np.moveaxis(frame, -1, 0)
     return int((blue > red + 70).sum())
@@ -110,7 +109,7 @@ def test_slow_motion_has_more_frames_and_a_gif_opens(run, tmp_path, capsys):
     assert total == 800  # [ms]: 30 frames a second, though GIF counts in hundredths
 
 
-def refused(capsys, *arguments: str) -> str:
+def refused(capsys, *arguments):
     assert main.run(["film", *arguments]) == main.BAD_REQUEST
     output = capsys.readouterr()
     assert output.out == "" and len(output.err.strip().splitlines()) == 1, output.err

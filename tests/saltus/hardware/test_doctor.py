@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from hw_bridge.link import Datagram
 from hw_bridge.options import HardwareOptions
-from hw_bridge.wire.frame import LowState, decode_low_state
+from hw_bridge.wire.frame import decode_low_state
 from hw_bridge.wire.layout import BRAKE, OVERHEATED, SERVO, Header
 from saltus.cli.main import run
 from saltus.doctor import checks as machine
@@ -51,7 +51,7 @@ def quick(monkeypatch):
     monkeypatch.setattr(hardware_doctor, "machine_checks", lambda real: checks)
 
 
-def examined(capsys, robot, *more: str) -> tuple[int, dict, dict[str, dict]]:
+def examined(capsys, robot, *more):
     status = run(["doctor", "a1", *robot.settings, "--json", *more])
     found = json.loads(capsys.readouterr().out)
     return status, found, {check["check"]: check for check in found["checks"]}
@@ -105,7 +105,7 @@ def test_a_bad_request_is_one_line(capsys, arguments, words):
 # Surveys made up: a robot that answers each command after 0.4 ms, and then one fault at a time.
 
 
-def lying(**changes: object) -> LowState:
+def lying(**changes):
     q, mode = np.zeros(20), np.zeros(20, np.int64)
     q[:12], mode[:12] = REST, SERVO
     state = decode_low_state(WIRE, state_frame(WIRE))._replace(
@@ -114,7 +114,7 @@ def lying(**changes: object) -> LowState:
     return state._replace(**changes)
 
 
-def phase(state: LowState, every_s: float, count: int, answers: int = 1) -> Phase:
+def phase(state, every_s, count, answers=1):
     asked = [every_s * k for k in range(count)]
     step = every_s / answers
     arrivals = [t + 0.0004 + step * j for t in asked for j in range(answers)]
@@ -124,17 +124,17 @@ def phase(state: LowState, every_s: float, count: int, answers: int = 1) -> Phas
 class Nowhere:
     send_errors = 0
 
-    def send(self, frame: bytes) -> bool:
+    def send(self, frame):
         return True
 
-    def receive(self) -> list[Datagram]:
+    def receive(self):
         return []
 
-    def close(self) -> None:
+    def close(self):
         pass
 
 
-def verdicts(state: LowState | None = None, **changes: object) -> dict[str, Check]:
+def verdicts(state=None, **changes):
     state = state or lying()
     exchange = Exchange(WIRE, OPTIONS, Nowhere())
     for k in range(500):
@@ -153,19 +153,19 @@ def test_without_a_fault_only_the_silent_remote_is_found_fault_with():
     assert "after 35 ms" in found["lost commands"].found
 
 
-def hot(motor: int, degrees: int) -> np.ndarray:
+def hot(motor, degrees):
     temperature = np.full(20, 30)
     temperature[motor] = degrees
     return temperature
 
 
-def moved(motor: int, angle: float) -> np.ndarray:
+def moved(motor, angle):
     q = lying().q.copy()
     q[motor] = angle
     return q
 
 
-def modes(motor: int, mode: int) -> np.ndarray:
+def modes(motor, mode):
     all_ = lying().mode.copy()
     all_[motor] = mode
     return all_
@@ -218,7 +218,7 @@ def test_real_time_is_essential_to_a_robot_and_to_nothing_else(monkeypatch):
 def examine(monkeypatch, capsys):
     """Doctor on a made-up survey of the robot of serial 7, and on a machine; what it says."""
 
-    def run_doctor(machine_ok: bool = True, **changes: object) -> tuple[int, str]:
+    def run_doctor(machine_ok=True, **changes):
         exchange = Exchange(WIRE, OPTIONS, Nowhere())
         exchange.intake.header = Header(serial=7)
         for k in range(500):
@@ -255,12 +255,12 @@ def test_a_pass_that_cannot_be_stored_is_one_line(examine, monkeypatch, tmp_path
 class BrakesAfter(Nowhere):
     """A robot that answers at once, and brakes when a question comes too late."""
 
-    def __init__(self, silence_s: float) -> None:
+    def __init__(self, silence_s):
         self.silence_s, self.last, self.tick = silence_s, time.monotonic(), 0
         self.braked = False
-        self.waiting: list[Datagram] = []
+        self.waiting = []
 
-    def send(self, frame: bytes) -> bool:
+    def send(self, frame):
         now = time.monotonic()
         self.braked |= self.tick > 0 and now - self.last > self.silence_s
         self.last, self.tick = now, self.tick + 1
@@ -269,7 +269,7 @@ class BrakesAfter(Nowhere):
         self.waiting.append(Datagram(data, OPTIONS.link.robot, now))
         return True
 
-    def receive(self) -> list[Datagram]:
+    def receive(self):
         waiting, self.waiting = self.waiting, []
         return waiting
 

@@ -24,11 +24,11 @@ from tests.hw_bridge.safety.safety_samples import sample_of
 from tests.saltus.hardware.emulated_robot import REST, EarsOpen, emulated_robot
 
 
-def read_only(robot: EarsOpen, *more: str) -> int:
+def read_only(robot, *more):
     return run(["launch", "a1", "--read-only", *robot.settings, *more])
 
 
-def assert_limp(robot: EarsOpen) -> None:
+def assert_limp(robot):
     """Every frame that the robot ever got switches all loops off."""
     assert robot.commands
     for command in robot.commands:
@@ -94,10 +94,10 @@ def test_nobody_answers(capsys):
 class EarsOpenFor(EarsOpen):
     """A robot that hears and says nothing."""
 
-    def __enter__(self) -> "EarsOpenFor":
+    def __enter__(self):
         return self
 
-    def __exit__(self, *_: object) -> None:
+    def __exit__(self, *_):
         self.close()
 
 
@@ -112,7 +112,7 @@ def test_a_wrong_tick_unit_is_named_with_its_remedy(capsys):
 def test_ctrl_c_ends_it_well(capsys):
     with emulated_robot() as robot:
 
-        def interrupt() -> None:
+        def interrupt():
             while len(robot.heard) < 100:
                 time.sleep(0.01)
             os.kill(os.getpid(), signal.SIGINT)

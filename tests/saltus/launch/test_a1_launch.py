@@ -34,7 +34,7 @@ from studies.a1.faults import TABLE, row_of, trial_of
 from studies.a1.harmed import run_trial
 
 
-def last_json(capsys) -> dict:
+def last_json(capsys):
     return msgspec.json.decode(capsys.readouterr().out.strip().splitlines()[-1])
 
 
@@ -49,7 +49,7 @@ def passed(monkeypatch, tmp_path):
 def typed(monkeypatch):
     """Lines of standard input, as somebody types them."""
 
-    def type_(text: bytes) -> None:
+    def type_(text):
         read, write = os.pipe()
         os.write(write, text)
         os.close(write)
@@ -140,7 +140,7 @@ def standard_input():
     """`replace(fd)`: this process's standard input from now on; None closes it."""
     kept = os.dup(0)
 
-    def replace(fd: int | None) -> None:
+    def replace(fd):
         os.close(0) if fd is None else os.dup2(fd, 0)
 
     yield replace
@@ -224,14 +224,14 @@ def test_what_cannot_be_is_one_line_and_status_2(arguments, words, capsys):
     assert words in error[-1], error
 
 
-def status(state: str, cause: str = "") -> RobotStatus:
+def status(state, cause=""):
     return RobotStatus(
         tick=0, time=0.0, state=state, cause=cause, temperature=np.zeros(12), power=0.0,
         state_age=0.0, frames=0, refused=0,
     )  # fmt: skip
 
 
-def truth(tick: int, x: float, trunk_contact: bool = False) -> GroundTruth:
+def truth(tick, x, trunk_contact=False):
     q = np.zeros(19)
     q[0], q[6] = x, 1.0
     return GroundTruth(

@@ -76,7 +76,7 @@ def test_a_damaged_file_is_no_pass_and_spoils_no_other(content):
 def terminal(monkeypatch):
     """Lines that somebody types in a terminal."""
 
-    def type_(text: bytes) -> int:
+    def type_(text):
         ours, theirs = os.openpty()
         os.write(ours, text)
         monkeypatch.setattr("saltus.doctor.confirmation.STANDARD_INPUT", theirs)

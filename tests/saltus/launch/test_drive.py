@@ -24,14 +24,15 @@ from saltus.launch.lock_step import LockStep
         (["command=[{at: 0.0, velocity_x: .nan}]"], "nan"),
         (
             [
-                "mode=realtime", "perturbations=[{kind: base_velocity, value: [0, 1, 0], "
-                "at: {foot: FR, phase: swing, cycle: 1}}]"
+                "mode=realtime",
+                "perturbations=[{kind: base_velocity, value: [0, 1, 0], "
+                "at: {foot: FR, phase: swing, cycle: 1}}]",
             ],
             "`at` in seconds",
         ),
     ],
 )
-def test_a_script_that_cannot_be_followed_is_refused(assignments: list[str], words: str) -> None:
+def test_a_script_that_cannot_be_followed_is_refused(assignments, words):
     with pytest.raises(BadRequest, match=words):
         load_launch("drive", assignments)
 
@@ -40,7 +41,7 @@ def test_a_script_that_cannot_be_followed_is_refused(assignments: list[str], wor
     "planner",
     ["hilqr", "convex_mpc", "instant_qp", pytest.param("ilqr_fd", marks=pytest.mark.slow)],
 )
-def test_the_robot_goes_where_the_script_says(planner: str) -> None:
+def test_the_robot_goes_where_the_script_says(planner):
     """It starts, goes sideways and turns at once, and comes to a stand."""
     script = (
         "command=[{at: 0.1, gait: trot, velocity_x: 0.4, velocity_y: 0.2, yaw_rate: 0.8},"
@@ -65,7 +66,7 @@ def test_the_robot_goes_where_the_script_says(planner: str) -> None:
     "planner, timing",
     [("convex_mpc", "{solve: 0.013, estimate: 0.003}"), ("instant_qp", "{solve: 0.0}")],
 )
-def test_feet_swing_when_perturbations_expect_them_to(planner: str, timing: str) -> None:
+def test_feet_swing_when_perturbations_expect_them_to(planner, timing):
     script = (
         "command=[{at: 0.1, velocity_x: 0.3, gait: walk}, {at: 0.5, gait: trot},"
         " {at: 1.4, gait: walk}]"

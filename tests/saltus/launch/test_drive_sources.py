@@ -7,7 +7,6 @@ import subprocess
 import sys
 import time
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pytest
@@ -23,7 +22,6 @@ from runtime.wire import encode
 from saltus.cli.main import run
 from saltus.configuration.launch import changed, load_launch
 from saltus.launch.announcement import (
-    RunningLaunch,
     remove_dead,
     running_launches,
 )
@@ -52,13 +50,13 @@ STAIRS = {"kind": "stairs", "rise": 0.05, "count": 3, "at": [0.5, 0.0]}
          "hardware.operator.keyboard"),
     ],
 )  # fmt: skip
-def test_who_cannot_drive_is_refused_in_one_line(arguments, words, capsys) -> None:
+def test_who_cannot_drive_is_refused_in_one_line(arguments, words, capsys):
     assert run(["launch", *arguments]) == 2
     lines = capsys.readouterr().err.strip().splitlines()
     assert len(lines) == 1 and words in lines[0]
 
 
-def test_a_simulated_robot_is_driven_in_real_time_for_as_long_as_one_likes() -> None:
+def test_a_simulated_robot_is_driven_in_real_time_for_as_long_as_one_likes():
     config = load_launch("sim", drive="keyboard")
     assert (config.mode, config.drive.source, config.is_driven) == ("realtime", "keyboard", True)
     assert config.duration > load_launch("sim").duration
@@ -68,8 +66,8 @@ def test_a_simulated_robot_is_driven_in_real_time_for_as_long_as_one_likes() -> 
 
 def test_without_a_launch_that_clients_drive_keys_start_one_and_else_there_is_a_remedy(
     temporary, capsys, monkeypatch
-) -> None:
-    started: list[tuple[Any, ...]] = []
+):
+    started = []
     monkeypatch.setattr(
         "saltus.cli.run.launch", lambda *words, view, json: started.append((*words, view)) or 0
     )
@@ -93,7 +91,7 @@ def test_without_a_launch_that_clients_drive_keys_start_one_and_else_there_is_a_
     assert running_launches() == [] and not launch.alive and not launch.is_moving
 
 
-def test_folders_of_killed_launches_go_and_those_of_living_and_new_ones_stay(temporary) -> None:
+def test_folders_of_killed_launches_go_and_those_of_living_and_new_ones_stay(temporary):
     with announced(temporary, "alive", "client"):
         announced(temporary, "killed", "client").__exit__()
         announced(temporary, "new", "client").__exit__()
@@ -103,7 +101,7 @@ def test_folders_of_killed_launches_go_and_those_of_living_and_new_ones_stay(tem
         assert {each.name for each in temporary.iterdir()} == {"saltus-alive", "saltus-new"}
 
 
-def begun(temporary: Path, process: "subprocess.Popen[str]") -> RunningLaunch:
+def begun(temporary, process):
     """The launch of `process`, once its robot moves."""
     while process.poll() is None:
         for launch in running_launches(temporary):
@@ -114,7 +112,7 @@ def begun(temporary: Path, process: "subprocess.Popen[str]") -> RunningLaunch:
 
 
 @pytest.mark.realtime
-def test_a_client_drives_and_its_silence_is_a_stand(temporary, tmp_path) -> None:
+def test_a_client_drives_and_its_silence_is_a_stand(temporary, tmp_path):
     """Commands that are damaged, not finite, or old are counted, and change nothing."""
     record = tmp_path / "run"
     process = subprocess.Popen(
@@ -158,10 +156,10 @@ def test_a_client_drives_and_its_silence_is_a_stand(temporary, tmp_path) -> None
     assert set(range(100)) <= set(recorded)
 
 
-def test_keys_go_out_until_nothing_can_come_any_more() -> None:
+def test_keys_go_out_until_nothing_can_come_any_more():
     reading, writing = os.pipe()
     device = KeyDevice(reading, KeyOptions(), bounds_of(DriveOptions(), A1))
-    commands: list[Command] = []
+    commands = []
     os.write(writing, b"iij")
     pacer = drive(device, commands.append, lambda: len(commands) > 3)
     assert [(c.forward, c.yaw_rate) for c in commands[:4]] == [(0.2, 0.2)] * 4
@@ -171,7 +169,7 @@ def test_keys_go_out_until_nothing_can_come_any_more() -> None:
     os.close(reading)
 
 
-def test_the_example_drives_in_a_circle(temporary) -> None:
+def test_the_example_drives_in_a_circle(temporary):
     with announced(temporary, "a", "client"):
         [launch] = running_launches()
         example = subprocess.Popen(
@@ -186,7 +184,7 @@ def test_the_example_drives_in_a_circle(temporary) -> None:
     assert received.forward / received.yaw_rate == pytest.approx(0.5)
 
 
-def test_of_two_the_newest_is_driven_and_a_second_driver_is_refused(temporary, capsys) -> None:
+def test_of_two_the_newest_is_driven_and_a_second_driver_is_refused(temporary, capsys):
     with announced(temporary, "a", "client"), announced(temporary, "b", "client"):
         os.utime(temporary / "saltus-a", (1.0, 1.0))
         [newest, _] = running_launches()

@@ -8,7 +8,7 @@ import pytest
 
 from saltus.cli.main import run
 from saltus.common.errors import BadRequest
-from saltus.configuration.launch import ROLLOUTS, LaunchConfig, load_launch
+from saltus.configuration.launch import ROLLOUTS, load_launch
 from saltus.launch import assembly, planners
 from sim_bridge import physics_client
 
@@ -20,7 +20,7 @@ def little_patience(monkeypatch):
 
 
 @pytest.fixture
-def nobody() -> str:
+def nobody():
     """An address at which nobody listens."""
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
@@ -28,7 +28,7 @@ def nobody() -> str:
     return f"tcp://127.0.0.1:{port}"
 
 
-def config(*assignments: str) -> LaunchConfig:
+def config(*assignments):
     return load_launch("sim", assignments)
 
 

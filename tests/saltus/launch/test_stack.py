@@ -12,19 +12,18 @@ import pytest
 
 from runtime.bus import Bus
 from runtime.endpoints import Endpoints
-from runtime.messages import LineSearch, Plan
 from runtime.recording import read_recording
 from runtime.topics import PLAN
 from saltus.cli.main import run
 from saltus.configuration.launch import load_launch
-from saltus.launch.lock_step import LockStep, Tick
+from saltus.launch.lock_step import LockStep
 
 ROOT = Path(__file__).parents[3]
 PUSH = "perturbations=[{kind: base_velocity, at: 0.1, value: [0, 0.4, 0]}]"
 SHORT = ["--set", PUSH, "--duration", "0.3"]
 
 
-def start(folder: Path, *arguments: str) -> "subprocess.Popen[str]":
+def start(folder, *arguments):
     """`saltus` with a temporary folder of its own, so that what it leaves there can be seen.
 
     Its name is short: the path of a socket has at most 107 characters.
@@ -37,7 +36,7 @@ def start(folder: Path, *arguments: str) -> "subprocess.Popen[str]":
     )  # fmt: skip
 
 
-def children(folder: Path) -> dict[str, int]:
+def children(folder):
     """Process ids by name of the launch that runs in `folder`."""
     found = {}
     for entry in Path("/proc").iterdir():
@@ -50,18 +49,18 @@ def children(folder: Path) -> dict[str, int]:
     return found
 
 
-def wait_until(condition, timeout: float = 300.0) -> None:
+def wait_until(condition, timeout=300.0):
     end = time.monotonic() + timeout
     while not condition():
         assert time.monotonic() < end, "it never happened"
         time.sleep(0.05)
 
 
-def sockets(folder: Path) -> list[Path]:
+def sockets(folder):
     return list((folder / "t").rglob("*.ipc"))
 
 
-def moving(folder: Path) -> bool:
+def moving(folder):
     """The recorder has written something: messages flow."""
     recording = folder / "run" / "run.mcap"
     return recording.exists() and recording.stat().st_size > 20_000
@@ -80,12 +79,12 @@ def test_lock_step_in_processes(tmp_path, timing):
     out, err = launch.communicate(timeout=300)
     assert launch.returncode == 0, err
     summary = json.loads(out.splitlines()[-1])
-    truths: dict[int, list[float]] = {}
+    truths = {}
     one = LockStep(load_launch("stand", [PUSH, *timing], duration=0.3))
-    plans: dict[int, Plan] = {}
-    searches: dict[int, LineSearch] = {}
+    plans = {}
+    searches = {}
 
-    def keep(tick: Tick) -> None:
+    def keep(tick):
         truths[tick.truth.tick] = tick.truth.q.tolist()
         plans.update({tick.plan.tick: tick.plan} if tick.plan else {})
         searches.update({tick.search.tick: tick.search} if tick.search else {})

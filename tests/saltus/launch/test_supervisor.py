@@ -25,14 +25,14 @@ open({ready!r}, "w").close()
 SLEEP = "time.sleep(60)"
 
 
-def child(folder: Path, name: str, body: str = SLEEP) -> Child:
+def child(folder, name, body=SLEEP):
     preamble = PREAMBLE.format(
         diary=str(folder / "diary"), name=name, ready=str(folder / f"{name}.ready")
     )
     return Child(name, [sys.executable, "-c", preamble + body], folder / f"{name}.log")
 
 
-def wait_until(condition, timeout: float = 60.0) -> bool:
+def wait_until(condition, timeout=60.0):
     end = time.monotonic() + timeout
     while not condition():
         if time.monotonic() > end:
@@ -41,11 +41,11 @@ def wait_until(condition, timeout: float = 60.0) -> bool:
     return True
 
 
-def ready(folder: Path, *names: str) -> None:
+def ready(folder, *names):
     assert wait_until(lambda: all((folder / f"{name}.ready").exists() for name in names))
 
 
-def alive(pid: int) -> bool:
+def alive(pid):
     try:
         os.kill(pid, 0)
     except ProcessLookupError:
@@ -65,7 +65,7 @@ def test_stops_in_the_order_given(tmp_path):
 
 
 def test_death_is_told_with_its_cause(tmp_path):
-    lines: list[str] = []
+    lines = []
     failing = child(tmp_path, "tracker", "print('no motors here'); sys.exit(3)")
     with Supervisor(
         [failing, child(tmp_path, "simulation")], "simulation", report=lines.append
@@ -101,7 +101,7 @@ def test_finishing_process_ends_the_launch(tmp_path):
 
 
 def test_one_that_ignores_sigterm_is_killed(tmp_path):
-    lines: list[str] = []
+    lines = []
     deaf = child(
         tmp_path,
         "planner",

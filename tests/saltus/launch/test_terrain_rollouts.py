@@ -1,14 +1,11 @@
 """A walk on terrain is the same whatever rolls out: the ground reaches a server, and a device."""
 
 import threading
-from collections.abc import Iterator
-from typing import Any
 
 import numpy as np
 import pytest
 
 from controller.hilqr_planner import HilqrPlanner
-from robots.terrain import Ground
 from runtime.exchange import Responder
 from saltus.configuration.launch import make_config
 from saltus.launch import assembly
@@ -26,10 +23,10 @@ STEPS = {"kind": "boxes", "heights": [0.0, 0.05], "at": [0.3, 0.0], "seed": 1}
 
 
 @pytest.fixture(scope="module")
-def address() -> Iterator[str]:
+def address():
     """Of a server of MuJoCo's rollouts."""
 
-    def serve(knots: int, period: float, substeps: int, ground: Ground | None) -> ThreadedRollout:
+    def serve(knots, period, substeps, ground):
         return ThreadedRollout(A1, knots, period, substeps, 2, ground)
 
     ended = threading.Event()
@@ -42,7 +39,7 @@ def address() -> Iterator[str]:
         node.join()
 
 
-def walk(**keys: Any) -> LockStep:
+def walk(**keys):
     """A tenth of a second of trot."""
     fields = {"reference": "trot", "mode": "paused", "duration": 0.1}
     fields["command"] = {"velocity_x": 0.3}
@@ -52,12 +49,12 @@ def walk(**keys: Any) -> LockStep:
 
 
 @pytest.mark.parametrize("belief", ["known", "estimated"])
-def test_a_run_with_a_server_is_the_same_to_the_bit(belief: str, address: str) -> None:
+def test_a_run_with_a_server_is_the_same_to_the_bit(belief, address):
     """By finite differences: analytic derivatives take one more step where a server rolled out.
 
     A server gets all step sizes at once, so the run here searches them in this way too.
     """
-    ground: dict[str, Any] = {"terrain": [SLOPE, STEPS], "terrain_belief": belief}
+    ground = {"terrain": [SLOPE, STEPS], "terrain_belief": belief}
     ground["hilqr"] = {"derivatives": "differences", "paused": {"line_search": "exhaustive"}}
     here = walk(**ground)
     there = walk(rollout="remote", remote={"address": address}, **ground)
@@ -68,7 +65,7 @@ def test_a_run_with_a_server_is_the_same_to_the_bit(belief: str, address: str) -
 
 @pytest.mark.slow
 @pytest.mark.parametrize("belief", ["known", "estimated"])
-def test_warp_rolls_out_on_the_ground_that_the_planner_believes_in(belief: str) -> None:
+def test_warp_rolls_out_on_the_ground_that_the_planner_believes_in(belief):
     """Also after the walk, in which the estimate has moved it."""
     pytest.importorskip("mujoco_warp")
     run = walk(rollout="warp", warp={"device": "cpu"}, terrain=[SLOPE], terrain_belief=belief)

@@ -101,7 +101,7 @@ class Run:
 
 
 @pytest.fixture(scope="module")
-def late() -> Run:
+def late():
     return Run()
 
 

@@ -9,9 +9,7 @@ from saltus.metrics.run import MotionMetrics, run_metrics
 from tests.a1 import A1
 
 
-def truth(
-    tick: int, height: float, contact: tuple[int, ...], torque: float, heading: float = 0.5 * np.pi
-) -> GroundTruth:
+def truth(tick, height, contact, torque, heading=0.5 * np.pi):
     half = 0.5 * heading
     q = np.array([0.0, 0.0, height, 0.0, 0.0, np.sin(half), np.cos(half), *A1.stand])
     v = np.concatenate([np.zeros(6), np.full(12, -2.0)])
@@ -22,7 +20,7 @@ def truth(
 
 
 @pytest.mark.parametrize("every", [1, 5])  # in real time some states may be missing
-def test_a_hop_is_measured(every: int) -> None:
+def test_a_hop_is_measured(every):
     metrics = MotionMetrics()
     for tick in range(0, 10, every):
         metrics.add(truth(tick, 0.3, (1, 1, 1, 1), 5.0, heading=0.1))
@@ -38,6 +36,6 @@ def test_a_hop_is_measured(every: int) -> None:
     assert found["heading_rad"] == pytest.approx(0.5 * np.pi - 0.1)
 
 
-def test_motions_alone_have_these_measures() -> None:
+def test_motions_alone_have_these_measures():
     assert run_metrics(load_launch("backflip")).motion is not None
     assert "air_s" not in run_metrics(load_launch("sim")).summary()

@@ -9,24 +9,24 @@ from runtime.messages import GroundTruth, StateEstimate
 from saltus.metrics.run import RunMetrics, has_fallen, squared_errors
 
 
-def quaternion(axis: int, angle: float) -> np.ndarray:
+def quaternion(axis, angle):
     q = np.zeros(4)
     q[axis], q[3] = math.sin(0.5 * angle), math.cos(0.5 * angle)
     return q
 
 
-def configuration(x=0.0, y=0.0, axis=0, angle=0.0) -> np.ndarray:
+def configuration(x=0.0, y=0.0, axis=0, angle=0.0):
     return np.concatenate([[x, y, 0.3], quaternion(axis, angle), np.zeros(12)])
 
 
-def truth(tick: int, q: np.ndarray, trunk_contact: bool = False) -> GroundTruth:
+def truth(tick, q, trunk_contact=False):
     return GroundTruth(
         tick=tick, time=1e-3 * tick, q=q, v=np.zeros(18), foot_force=np.zeros((4, 3)),
         contact=np.ones(4), trunk_contact=trunk_contact,
     )  # fmt: skip
 
 
-def estimate(tick: int, q: np.ndarray, v: float = 0.0) -> StateEstimate:
+def estimate(tick, q, v=0.0):
     return StateEstimate(
         tick=tick, time=1e-3 * tick, q=q, v=np.full(18, v), contact=np.ones(4), status="ok"
     )

@@ -2,7 +2,6 @@
 
 import json
 from collections.abc import Callable
-from pathlib import Path
 from typing import Any
 
 import msgspec
@@ -22,7 +21,7 @@ Change = Callable[[str, Any], list[Any]]  # what stands in place of a message of
 
 
 @pytest.fixture(scope="module")
-def walks(tmp_path_factory) -> dict[str, Path]:
+def walks(tmp_path_factory):
     """Folders of recorded runs, by what their launch files say of time."""
     folders = {kind: tmp_path_factory.mktemp("walk") for kind in KINDS}
     for kind, assignments in KINDS.items():
@@ -30,7 +29,7 @@ def walks(tmp_path_factory) -> dict[str, Path]:
     return folders
 
 
-def changed(walk: Path, folder: Path, change: Change) -> Path:
+def changed(walk, folder, change):
     """A copy of a run in which other messages stand in place of some."""
     (folder / "launch.yaml").write_bytes((walk / "launch.yaml").read_bytes())
     with Recorder(folder / "run.mcap") as recorder:
@@ -41,16 +40,16 @@ def changed(walk: Path, folder: Path, change: Change) -> Path:
     return folder
 
 
-def replay(folder: Path, capsys) -> tuple[int, dict[str, Any]]:
+def replay(folder, capsys):
     """Exit status, and what is printed."""
     status = run(["replay", str(folder), "--json"])
     return status, json.loads(capsys.readouterr().out.splitlines()[-1])
 
 
-def in_one(topic: str, tick: int, **fields: Callable[[Any], Any]) -> Change:
+def in_one(topic, tick, **fields):
     """Change fields of one message."""
 
-    def change(name: str, message: Any) -> list[Any]:
+    def change(name, message):
         if name != topic or message.tick != tick:
             return [message]
         new = {field: make(getattr(message, field)) for field, make in fields.items()}
@@ -116,7 +115,7 @@ def test_in_real_time_the_filter_makes_the_same_bits(walks, capsys):
     assert "real time" in result["notes"][0]
 
 
-def without(topic: str) -> Change:
+def without(topic):
     return lambda name, message: [] if name == topic else [message]
 
 
@@ -135,6 +134,6 @@ def test_what_cannot_be_replayed_is_one_line(walks, tmp_path, capsys, harm):
     assert captured.out == "" and len(captured.err.splitlines()) == 1
 
 
-def written(folder: Path, name: str, content: bytes) -> Path:
+def written(folder, name, content):
     (folder / name).write_bytes(content)
     return folder

@@ -1,20 +1,16 @@
 """Pages without pictures, which take seconds each."""
 
-from collections.abc import Iterator
-
 import pytest
 
 from saltus.report import pictures
 
 
 @pytest.fixture(scope="module", autouse=True)
-def pixels() -> Iterator[None]:
+def pixels():
     """A few bytes in place of every rendered picture."""
 
     def draw_pictures(jobs):
-        found = {
-            job.name: [b"x"] * (1 if job.ending else len(frames.q)) for job, frames in jobs
-        }
+        found = {job.name: [b"x"] * (1 if job.ending else len(frames.q)) for job, frames in jobs}
         return found, ""
 
     with pytest.MonkeyPatch.context() as patch:

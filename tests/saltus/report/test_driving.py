@@ -16,7 +16,7 @@ from tests.saltus.report.fake_sweep import make_sweep
 TITLE = "Commanded and true velocity"
 
 
-def curve(forward: float, left: float, turn: float) -> Trace:
+def curve(forward, left, turn):
     """A robot that turns while it goes on, obeying two goals."""
     time = np.arange(0.0, 8.0, 0.01)
     yaw, q = turn * time, np.zeros((len(time), 19))

@@ -14,7 +14,7 @@ def sweep(tmp_path):
     return make_sweep(tmp_path / "sweep", traces=False)
 
 
-def change_rows(sweep, change) -> None:
+def change_rows(sweep, change):
     rows = [json.loads(line) for line in (sweep / "rows.jsonl").read_text().splitlines()]
     (sweep / "rows.jsonl").write_text("".join(f"{json.dumps(row)}\n" for row in change(rows)))
 

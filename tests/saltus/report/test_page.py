@@ -23,12 +23,12 @@ CHROMIUM = next(filter(None, map(shutil.which, ("chromium", "chromium-browser"))
 class Page(HTMLParser):
     """Elements, open ones, texts and addresses of a page."""
 
-    def __init__(self, text: str) -> None:
+    def __init__(self, text):
         super().__init__()
-        self.tags: list[str] = []
-        self.images: list[dict] = []
-        self.addresses: list[str] = []
-        self.unclosed: list[str] = []
+        self.tags = []
+        self.images = []
+        self.addresses = []
+        self.unclosed = []
         self.text = ""
         self.feed(text)
 
@@ -65,11 +65,11 @@ def found(report):
     return Page(report.path.read_text())
 
 
-def write(folder: Path) -> page.Written:
+def write(folder):
     return page.write_report(folder)
 
 
-def written(folder: Path) -> Page:
+def written(folder):
     return Page(write(folder).path.read_text())
 
 

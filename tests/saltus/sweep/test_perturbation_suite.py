@@ -1,6 +1,5 @@
 """Suites: phases become seconds, trials become configurations, rows become success by magnitude."""
 
-
 import pytest
 
 from controller.gaits import WALK
@@ -11,7 +10,7 @@ from saltus.sweep.trials import make_trials, select
 from sim_bridge.suites import parse_suite, read_suite
 
 
-def trials_of(text: str, *settings: str):
+def trials_of(text, *settings):
     return make_trials(parse_suite(text), "hilqr", "paused", "suite", settings)
 
 

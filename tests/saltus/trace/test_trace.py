@@ -33,7 +33,7 @@ from saltus.report.reading import read_run
 PUSH = "perturbations=[{kind: base_velocity, at: 0.042, value: [0, 0.4, 0]}]"
 
 
-def made_up(rng: np.random.Generator) -> Trace:
+def made_up(rng):
     return Trace(
         time=0.01 * np.arange(600), q=rng.normal(size=(600, 19)),
         contact=rng.integers(0, 2, (600, 4)).astype(float),
@@ -45,7 +45,7 @@ def made_up(rng: np.random.Generator) -> Trace:
     )  # fmt: skip
 
 
-def assert_equal(one: Trace, other: Trace, tolerance: float) -> None:
+def assert_equal(one, other, tolerance):
     for member in fields(Trace):
         a, b = getattr(one, member.name), getattr(other, member.name)
         if isinstance(a, np.ndarray):

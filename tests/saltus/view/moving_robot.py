@@ -1,13 +1,11 @@
 """A recorded run whose states are known: the robot glides forward, and is pushed by hand once."""
 
 import math
-from pathlib import Path
 
 import numpy as np
 
 from runtime.messages import (
     GroundTruth,
-    Message,
     MotorCommand,
     Plan,
     Push,
@@ -23,7 +21,6 @@ from runtime.topics import (
     PUSH,
     STATE_COVARIANCE,
     STATE_ESTIMATE,
-    Topic,
 )
 from saltus.configuration.launch import AT_ORIGIN, load_launch, write_config
 from tests.a1 import A1
@@ -35,7 +32,7 @@ ERROR = np.array([0.1, 0.0, 0.0])  # of the estimated velocity [m/s]
 SIGMA = 0.05  # which the filter says is the deviation of each component [m/s]
 
 
-def truth(tick: int) -> GroundTruth:
+def truth(tick):
     time = 1e-3 * tick
     contact = np.ones(4)
     contact[0] = not LIFT_S <= time < LAND_S
@@ -49,7 +46,7 @@ def truth(tick: int) -> GroundTruth:
     )
 
 
-def estimate(tick: int) -> StateEstimate:
+def estimate(tick):
     known = truth(tick)
     v = known.v.copy()
     v[:3] += ERROR
@@ -58,7 +55,7 @@ def estimate(tick: int) -> StateEstimate:
     )
 
 
-def plan(tick: int) -> Plan:
+def plan(tick):
     knots = 20
     states = np.array([truth(tick + 10 * k).q for k in range(knots + 1)])
     return Plan(
@@ -69,7 +66,7 @@ def plan(tick: int) -> Plan:
     )  # fmt: skip
 
 
-def command(tick: int, status: str) -> MotorCommand:
+def command(tick, status):
     zero = np.zeros(12)
     return MotorCommand(
         tick=tick, time=1e-3 * tick, q=zero, dq=zero, kp=zero, kd=zero, tau=zero, plan_id=1,
@@ -77,17 +74,15 @@ def command(tick: int, status: str) -> MotorCommand:
     )  # fmt: skip
 
 
-def messages(ticks: int) -> list[tuple[Topic, Message, int]]:
+def messages(ticks):
     """What is recorded: topic, message and tick."""
-    rows: list[tuple[Topic, Message, int]] = []
+    rows = []
     for tick in range(ticks):
         rows += [(GROUND_TRUTH, truth(tick), tick), (STATE_ESTIMATE, estimate(tick), tick)]
         if tick % 10 == 0:
             rows.append((PLAN, plan(tick), tick))
         if tick % 20 == 0:
-            covariance = StateCovariance(
-                tick=tick, time=1e-3 * tick, velocity=SIGMA**2 * np.eye(3)
-            )
+            covariance = StateCovariance(tick=tick, time=1e-3 * tick, velocity=SIGMA**2 * np.eye(3))
             rows.append((STATE_COVARIANCE, covariance, tick))
         if tick == round(1e3 * PUSH_AT_S):
             push = Push(sequence=1, time=77.0, body="base", velocity=np.array([0.0, 1.0, 0.0]))
@@ -96,7 +91,7 @@ def messages(ticks: int) -> list[tuple[Topic, Message, int]]:
     return rows
 
 
-def make_run(folder: Path, ticks: int = 2001, *assignments: str) -> Path:
+def make_run(folder, ticks=2001, *assignments):
     """A run folder with the recording of so many ticks."""
     folder.mkdir(parents=True, exist_ok=True)
     write_config(load_launch("sim", [AT_ORIGIN, *assignments]), folder / "launch.yaml")

@@ -15,7 +15,7 @@ from saltus.view.panel import Levers
 
 
 @pytest.fixture
-def endpoints(tmp_path) -> Endpoints:
+def endpoints(tmp_path):
     return Endpoints.ipc(tmp_path / "bus")
 
 
@@ -25,11 +25,11 @@ def newest(subscriber):
     return message
 
 
-def levers_of(bus: Bus, *assignments: str, mode: str | None = None) -> Levers:
+def levers_of(bus, *assignments, mode=None):
     return Levers(load_launch("sim", list(assignments), mode), bus)
 
 
-def test_pushes_and_tunings_arrive_as_they_were_asked_for(endpoints) -> None:
+def test_pushes_and_tunings_arrive_as_they_were_asked_for(endpoints):
     with Bus(endpoints) as page, Bus(endpoints) as launch:
         levers = levers_of(page)
         pushes, tunings = launch.subscriber(PUSH), launch.subscriber(TUNING)
@@ -45,7 +45,7 @@ def test_pushes_and_tunings_arrive_as_they_were_asked_for(endpoints) -> None:
         assert tuning.sequence > push.sequence
 
 
-def test_the_pace_is_repeated_and_steps_add_up(endpoints) -> None:
+def test_the_pace_is_repeated_and_steps_add_up(endpoints):
     with Bus(endpoints) as page, Bus(endpoints) as launch:
         levers = levers_of(page)
         paces = launch.subscriber(PACE, conflate=False)
@@ -67,7 +67,7 @@ def test_the_pace_is_repeated_and_steps_add_up(endpoints) -> None:
         assert again.sequence == pace.sequence + 1
 
 
-def test_the_pad_drives_as_the_keyboard_does_and_stands_at_the_end(endpoints) -> None:
+def test_the_pad_drives_as_the_keyboard_does_and_stands_at_the_end(endpoints):
     with Bus(endpoints) as page, Bus(endpoints) as launch:
         levers = levers_of(page, "drive.source=client", mode="realtime")
         commands = launch.subscriber(COMMAND, conflate=False)
@@ -89,7 +89,7 @@ def test_the_pad_drives_as_the_keyboard_does_and_stands_at_the_end(endpoints) ->
         assert (last.forward, last.left, last.yaw_rate) == (0.0, 0.0, 0.0)
 
 
-def test_a_second_page_looks_on(endpoints) -> None:
+def test_a_second_page_looks_on(endpoints):
     with Bus(endpoints) as first, Bus(endpoints) as second:
         assert levers_of(first).refusal == ""
         other = levers_of(second)

@@ -15,11 +15,11 @@ from tests.a1 import A1
 
 
 @pytest.fixture(scope="module")
-def kinematics() -> Kinematics:
+def kinematics():
     return Kinematics(A1, meshes=True)
 
 
-def test_links_are_where_the_kinematics_say(kinematics: Kinematics) -> None:
+def test_links_are_where_the_kinematics_say(kinematics):
     """With the base turned by 90 degrees about z."""
     half = np.sqrt(0.5)
     q = np.concatenate([[1.0, 2.0, A1.stand_height, 0.0, 0.0, half, half], A1.stand])
@@ -32,7 +32,7 @@ def test_links_are_where_the_kinematics_say(kinematics: Kinematics) -> None:
     np.testing.assert_allclose(feet, q[:3] + turned, atol=1e-9)
 
 
-def test_the_looks_are_as_large_as_the_model(kinematics: Kinematics) -> None:
+def test_the_looks_are_as_large_as_the_model(kinematics):
     """Each link's shapes lie within its geoms' bounding spheres, and reach near their rims."""
     model = kinematics.model
     for (link, *_), mesh in parts_of(model, FEET, LOOKS):
@@ -44,7 +44,7 @@ def test_the_looks_are_as_large_as_the_model(kinematics: Kinematics) -> None:
         assert (far.min(axis=0) <= radii + 1e-6).all()
 
 
-def test_without_its_packages_the_view_says_how_to_get_them(monkeypatch) -> None:
+def test_without_its_packages_the_view_says_how_to_get_them(monkeypatch):
     monkeypatch.setitem(sys.modules, "viser", None)
     with pytest.raises(BadRequest, match=r"pip install 'saltus\[view\]'"):
         require_view()
@@ -54,7 +54,7 @@ def test_without_its_packages_the_view_says_how_to_get_them(monkeypatch) -> None
     ("assignment", "words"),
     [("view.port=70000", "port is 70000"), ("view.speed=0", "speed is 0")],
 )
-def test_options_out_of_range_are_refused(assignment: str, words: str) -> None:
+def test_options_out_of_range_are_refused(assignment, words):
     with pytest.raises(BadRequest, match=words):
         load_launch("sim", [assignment])
 
@@ -66,5 +66,5 @@ def test_options_out_of_range_are_refused(assignment: str, words: str) -> None:
         ("a1", ["view.control=true"], True), ("a1-emulated", [], False),
     ],
 )  # fmt: skip
-def test_a_real_robot_is_only_watched_unless_its_file_says_so(launch, assignments, allowed) -> None:
+def test_a_real_robot_is_only_watched_unless_its_file_says_so(launch, assignments, allowed):
     assert load_launch(launch, assignments).controllable is allowed

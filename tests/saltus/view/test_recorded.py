@@ -13,12 +13,12 @@ from tests.saltus.view.moving_robot import (
 
 
 @pytest.fixture(scope="module")
-def run(tmp_path_factory) -> RecordedRun:
+def run(tmp_path_factory):
     return RecordedRun(make_run(tmp_path_factory.mktemp("view") / "run"))
 
 
 @pytest.mark.parametrize("time", [0.0, 0.333, 1.2, 2.0])
-def test_an_instant_is_the_newest_of_everything(run: RecordedRun, time: float) -> None:
+def test_an_instant_is_the_newest_of_everything(run, time):
     instant = run.at(time)
     assert instant.truth is not None and instant.estimate is not None and instant.plan is not None
     assert instant.truth.tick == instant.estimate.tick
@@ -27,7 +27,7 @@ def test_an_instant_is_the_newest_of_everything(run: RecordedRun, time: float) -
     assert instant.plan.states_q.shape == (21, 19)
 
 
-def test_nees_of_a_filter_that_knows_its_errors_is_three() -> None:
+def test_nees_of_a_filter_that_knows_its_errors_is_three():
     """In the mean, over errors drawn from the covariance that it states."""
     import msgspec
 
@@ -49,7 +49,7 @@ def test_nees_of_a_filter_that_knows_its_errors_is_three() -> None:
     assert np.mean(values) == pytest.approx(3.0, rel=0.05)
 
 
-def test_what_happened_is_marked(run: RecordedRun) -> None:
+def test_what_happened_is_marked(run):
     marks = {(mark.kind, mark.text): mark.time for mark in run.marks}
     assert marks["push", "base by hand"] == pytest.approx(PUSH_AT_S, abs=0.01)
     assert marks["touchdown", "FR"] == pytest.approx(LAND_S, abs=0.011)
@@ -58,7 +58,7 @@ def test_what_happened_is_marked(run: RecordedRun) -> None:
     assert not any(mark.kind == "fall" for mark in run.marks)
 
 
-def test_a_recording_that_was_cut_off_shows_what_it_holds(tmp_path, capsys) -> None:
+def test_a_recording_that_was_cut_off_shows_what_it_holds(tmp_path, capsys):
     folder = make_run(tmp_path / "run", 3000)
     file = folder / "run.mcap"
     whole = RecordedRun(folder)

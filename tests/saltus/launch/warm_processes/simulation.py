@@ -2,7 +2,6 @@
 
 import numpy as np
 
-from runtime.messages import MotorCommand
 from saltus.common.compiled_code import signature_counts
 from saltus.configuration.launch import load_launch
 from saltus.launch import assembly, warmup
@@ -16,7 +15,7 @@ PERTURBATIONS = (
 )
 
 
-def command(tick: int) -> MotorCommand | None:
+def command(tick):
     """One now and then is missing, and one holds no number."""
     if tick % 7 == 0:
         return None
@@ -24,7 +23,7 @@ def command(tick: int) -> MotorCommand | None:
     return on_wire(stand_command(tick, 1e-3 * tick, tau=torque))
 
 
-def main() -> None:
+def main():
     config = load_launch("stand", [PERTURBATIONS, "simulation.input_delay=0.004"], mode="realtime")
     robot = assembly.make_simulation(config)
     warmup.warm_simulation(config)
