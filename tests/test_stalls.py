@@ -52,7 +52,7 @@ def test_it(attempt, tmp_path):
 ALWAYS = ("quiet", 99, 9, ATTEMPTS, "skipped", f"in each of {ATTEMPTS} attempts; AssertionErr")
 
 
-@pytest.mark.parametrize(("marker", "bad", "stalled", "attempts", "outcome", "words", "workers"), [
+@pytest.mark.parametrize("marker, bad, stalled, attempts, outcome, words, workers", [
     ("quiet", 0, 9, 1, "passed", "", ()),
     ("quiet", 9, 0, 1, "failed", "", ()),
     ("skipif(False, reason='')", 9, 9, 1, "failed", "", ()),  # none that runs in real time

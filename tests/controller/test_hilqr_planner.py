@@ -3,6 +3,8 @@
 import msgspec
 import numpy as np
 import pytest
+from numpy.testing import assert_allclose
+from pytest import approx
 
 from controller.hilqr_planner import HilqrPlanner
 from controller.planner_options import PlannerOptions, Search
@@ -53,9 +55,9 @@ def test_a_push_is_answered_with_a_cheaper_plan(sideways, kind):
 def test_with_a_lead_a_plan_starts_at_the_next_knot_after_it(planner):
     planner.solve(estimate(planner, 3))
     plan = planner.solve(estimate(planner, 4), lead=0.013)
-    assert plan.time == pytest.approx(0.06)
+    assert plan.time == approx(0.06)
     ahead = planner.reference.window(6, 0)
-    np.testing.assert_allclose(plan.states_q[0][:3], ahead.q[0][:3], atol=5e-3)
+    assert_allclose(plan.states_q[0][:3], ahead.q[0][:3], atol=5e-3)
 
 
 def test_a_state_that_is_no_number_fails_by_status_and_the_next_solve_recovers(planner):

@@ -4,6 +4,7 @@ import msgspec
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
+from pytest import approx
 
 from controller.motor_targets import joint_gain
 from controller.mppi_planner import MppiPlanner, spline_basis, weights
@@ -27,11 +28,11 @@ def make_planner(**changes):
 
 def test_weights_are_shares_and_the_cheapest_sample_weighs_most():
     shares = weights(np.array([3.0, 1.0, np.inf, 2.0]), 0.5)
-    assert shares.sum() == pytest.approx(1.0) and shares[2] == 0.0
+    assert shares.sum() == approx(1.0) and shares[2] == 0.0
     assert shares[1] > shares[3] > shares[0] > 0.0
     # exp(-(J - J_min) / (lambda sigma))
     sigma = np.std([3.0, 1.0, 2.0])
-    assert shares[3] / shares[1] == pytest.approx(np.exp(-1.0 / (0.5 * sigma)))
+    assert shares[3] / shares[1] == approx(np.exp(-1.0 / (0.5 * sigma)))
 
 
 @pytest.mark.parametrize("factor", [1e-3, 1e3])

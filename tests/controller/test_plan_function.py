@@ -6,6 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose, assert_array_equal
+from pytest import approx
 
 from controller.plan_function import PlanFunction
 from robots.rotations import exp3, rotation_from_quaternion
@@ -29,7 +30,7 @@ def test_nominal_is_the_geodesic_between_knots(alpha):
     assert_allclose(rotation_from_quaternion(q[3:7]), exp3(alpha * 0.3 * axis), atol=1e-12)
     assert_allclose(q[7:], q0[7:] + alpha * 0.1, atol=1e-12)
     assert_allclose(v, alpha * np.ones(18), atol=1e-12)
-    assert np.linalg.norm(q[3:7]) == pytest.approx(1.0, abs=1e-14)
+    assert np.linalg.norm(q[3:7]) == approx(1.0, abs=1e-14)
 
 
 def test_velocity_is_never_a_mixture_across_a_touchdown():
@@ -71,7 +72,7 @@ def test_past_the_horizon_the_last_knot_is_held_and_flagged():
     rng = np.random.default_rng(4)
     p = plan(rng=rng)
     q, v = near_standing(rng)
-    assert PlanFunction(p).end == pytest.approx(0.2)
+    assert PlanFunction(p).end == approx(0.2)
     assert not policy(p, q, v, 0.2 - 1e-6).ended
     dx = difference(p.states_q[-1], p.states_v[-1], q, v)
     for now in (0.2, 0.21, 1e6):

@@ -4,6 +4,7 @@ import msgspec
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose
+from pytest import approx
 
 from controller.options import SafetyGateOptions, TrackerOptions
 from controller.planner import Planner
@@ -62,12 +63,12 @@ def test_a_planner_sees_the_robot_begin_at_the_origin_and_its_plans_are_of_the_w
     planner.plan_from(standing(PlanarPose()))  # the robot has gone there meanwhile
     back = PlanarPose.of(planner.seen[-1])
     assert_allclose(TURN.to_world(planner.seen[-1]), standing(PlanarPose()).q, atol=1e-9)
-    assert back.yaw == pytest.approx(-TURN.yaw)
+    assert back.yaw == approx(-TURN.yaw)
     assert_allclose(planner.candidates_in_world()[0, 0, :2], ahead[:2], atol=1e-9)
 
 
 @pytest.mark.parametrize(
-    ("pose", "accepted"),
+    "pose, accepted",
     [
         (PlanarPose(), True), (PlanarPose(0.5, 0.5, 0.5), True), (PlanarPose(yaw=1.57), False),
         (PlanarPose(yaw=-3.1), False), (PlanarPose(2.0), False), (PlanarPose(y=-2.0), False),

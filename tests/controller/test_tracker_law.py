@@ -45,9 +45,7 @@ def test_between_samples_the_motors_carry_the_joint_feedback_on(tracker):
     assert_allclose(torque_of(command, moved_q, moved_v), wanted, atol=1e-9)
 
 
-def test_an_older_estimate_is_moved_as_planned_to_the_time_of_the_command(
-    tracker,
-):
+def test_an_older_estimate_is_moved_as_planned_to_the_time_of_the_command(tracker):
     """It deviates from the plan by dx at its own time, and gets u_k + K_k dx of now."""
     rng = np.random.default_rng(10)
     p = plan(rng=rng, gain=3.0)
@@ -114,7 +112,7 @@ def test_motor_law_gives_exactly_the_policy_of_when_the_command_takes_effect(see
     assert command.status == "ok" and command.plan_id == p.id and command.tick == 13
 
 
-@pytest.mark.parametrize(("name", "value"), [
+@pytest.mark.parametrize("name, value", [
     ("kp_max", 501.0), ("kd_max", np.nan), ("command_delay", -0.001), ("command_delay", 0.06),
 ])  # fmt: skip
 def test_options_refuse_what_no_motor_can_run(name, value):

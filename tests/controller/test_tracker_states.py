@@ -239,7 +239,7 @@ def test_bad_estimates_repeat_the_safe_command_then_stand_down(tracker, name):
     assert all(np.isfinite((c.q, c.dq, c.kp, c.kd, c.tau)).all() for c in commands)
 
 
-@pytest.mark.parametrize(("knots", "before"), [(15, "hold"), (5, "ok")])
+@pytest.mark.parametrize("knots, before", [(15, "hold"), (5, "ok")])
 def test_a_plan_ends_with_its_horizon(tracker, knots, before):
     commands = live(tracker, range(200), {0: plan(knots=knots)})
     statuses = [commands[10 * knots + k].status for k in (-1, 1)]

@@ -69,15 +69,7 @@ def torque_of(command, q, v):
     return motor_torque(command.q, command.dq, command.kp, command.kd, command.tau, q[7:], v[6:])
 
 
-def plan(
-    plan_id=1,
-    tick=0,
-    rng=None,
-    knots=20,
-    size=0.05,
-    gain=20.0,
-    status="ok",
-):
+def plan(plan_id=1, tick=0, rng=None, knots=20, size=0.05, gain=20.0, status="ok"):
     """A plan that starts at `tick`: standing still, or random near it when `rng` is given."""
     states = [standing() if rng is None else near_standing(rng, size) for _ in range(knots + 1)]
     shape = (knots, 12, 36)

@@ -14,13 +14,7 @@ from estimator.invariant.measurements import (
     observe_position,
     observe_velocity,
 )
-from estimator.invariant.state import (
-    ERRORS,
-    GYROSCOPE,
-    predict_mean,
-    roll_feet,
-    transition,
-)
+from estimator.invariant.state import ERRORS, GYROSCOPE, predict_mean, roll_feet, transition
 from robots.legs import (
     calf_angular_velocity_in_base,
     cross,

@@ -41,7 +41,7 @@ def test_the_first_reading_places_a_standing_robot_exactly(make):
 
 
 @FILTERS
-@pytest.mark.parametrize(("velocity", "yaw_rate"), [((0.0, 0.0, 0.0), 0.0), ((0.2, 0.2, 0.0), 0.5)])
+@pytest.mark.parametrize("velocity, yaw_rate", [((0.0, 0.0, 0.0), 0.0), ((0.2, 0.2, 0.0), 0.5)])
 def test_a_stand_and_a_trot_are_tracked(make, velocity, yaw_rate):
     robot, observer = KinematicRobot(real_noise()), make()
     walk = Trot(robot, np.array(velocity), yaw_rate) if any(velocity) else robot
@@ -146,7 +146,7 @@ def test_flight_follows_the_parabola_and_landing_brings_the_height_back(make):
 
 
 @pytest.mark.parametrize(
-    ("make", "options"),
+    "make, options",
     [(leg_odometry, None), (invariant, None), (invariant, InvariantOptions.published())],
 )
 def test_turning_shifting_and_delaying_the_world_does_so_to_the_estimates(make, options):
@@ -162,7 +162,7 @@ def test_turning_shifting_and_delaying_the_world_does_so_to_the_estimates(make, 
     assert_allclose(*covariances, rtol=1e-4, atol=1e-10)
 
 
-@pytest.mark.parametrize(("make", "height", "sideways"), [(leg_odometry, 2, 0), (invariant, 8, 6)])
+@pytest.mark.parametrize("make, height, sideways", [(leg_odometry, 2, 0), (invariant, 8, 6)])
 def test_the_covariance_stays_positive_definite_through_a_long_stand(make, height, sideways):
     observer, reading = make(), KinematicRobot().reading()
     for tick in range(5_000):
@@ -256,7 +256,7 @@ def test_the_filter_of_one_axis_is_the_textbooks():
     assert np.array_equal(P, P.T)
 
 
-@pytest.mark.parametrize(("key", "value"), [("contact_noise", 0.0), ("gyroscope_walk", np.nan)])
+@pytest.mark.parametrize("key, value", [("contact_noise", 0.0), ("gyroscope_walk", np.nan)])
 def test_options_refuse_what_is_not_positive(key, value):
     with pytest.raises(ValueError, match=key):
         InvariantOptions(**{key: value})

@@ -97,7 +97,7 @@ def test_the_tick_wraps_around_without_a_trace():
     assert intake.counts == {"accepted": 11}
 
 
-@pytest.mark.parametrize(("count", "kept"), [(4, [0, 1, 2]), (40, [*range(30, 39)])])
+@pytest.mark.parametrize("count, kept", [(4, [0, 1, 2]), (40, [*range(30, 39)])])
 def test_the_newest_of_a_batch_wins_and_the_few_before_it_are_read(count, kept):
     intake = Intake(WIRE, ROBOT, MS)
     newest = take(intake, *range(count))
@@ -110,7 +110,7 @@ def test_the_newest_of_a_batch_wins_and_the_few_before_it_are_read(count, kept):
     )
 
 
-@pytest.mark.parametrize(("unit", "step", "expected"), [
+@pytest.mark.parametrize("unit, step, expected", [
     (MS, 1000, {"accepted": 1, "leap": 99}), (1e-6, 1, {"accepted": 100}),
 ])  # fmt: skip
 def test_a_robot_whose_tick_has_another_unit_is_named_in_the_log(caplog, unit, step, expected):

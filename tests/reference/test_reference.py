@@ -28,7 +28,7 @@ def test_the_stack_makes_what_it_made():
     )
 
 
-@pytest.mark.parametrize(("topic", "field", "change", "words"), [
+@pytest.mark.parametrize("topic, field, change, words", [
     ("motor_command", "tau", lambda tau: np.nextafter(tau, np.inf), ": tau_"),
     ("plan", "cost", lambda cost: np.nextafter(cost, np.inf), "cost"),
     ("state_estimate", "status", lambda _: "degraded", "status was 'ok', is 'degraded'"),
@@ -45,7 +45,7 @@ def test_a_metric_that_changed_shows_before_and_after():
     assert unexplained(before, after) == [f"distance_m: was {distance}, is 0.0"]
 
 
-@pytest.mark.parametrize(("tick", "topic", "field", "change", "shows"), [
+@pytest.mark.parametrize("tick, topic, field, change, shows", [
     (780, "ground_truth", "q", lambda q: q + 1e-8, False),
     (780, "ground_truth", "q", lambda q: q + 1e-5, True),
     (780, "plan", "status", lambda _: "failed", True),

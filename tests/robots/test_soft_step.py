@@ -176,7 +176,7 @@ def compare(slopes, expected):
 @pytest.mark.parametrize("dt", [0.001, 0.01])
 @pytest.mark.parametrize("cone", CONES)
 @pytest.mark.parametrize(
-    ("motion", "way"), [("falling", "base"), ("falling", "roll"), ("stepping", "calf")]
+    "motion, way", [("falling", "base"), ("falling", "roll"), ("stepping", "calf")]
 )
 def test_with_saltation_the_mean_derivative_of_a_landing_step_is_its_mean_slope(
     motion, way, cone, dt

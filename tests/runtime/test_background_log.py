@@ -109,7 +109,7 @@ except LookupError as error:
 
 
 @pytest.mark.parametrize(
-    ("ending", "words"),
+    "ending, words",
     [
         ("pass", "INFO line 299"),
         ("raise LookupError('no answer')", "no answer"),

@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from pytest import approx
 
 from runtime import clock
 from runtime.clock import REACH, ArrivalClock, PausedClock, RealTimeClock
@@ -96,7 +97,7 @@ def test_without_arrivals_ticks_go_on_late_by_the_reach(fake):
     real = ArrivalClock(PERIOD, Arrivals(fake, lambda _: np.inf))
     for k in range(100):
         assert real.wait_tick() == k
-        assert fake.now - fake.start == pytest.approx((k + REACH) * PERIOD)
+        assert fake.now - fake.start == approx((k + REACH) * PERIOD)
 
 
 @dataclass

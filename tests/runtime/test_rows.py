@@ -8,6 +8,7 @@ import pytest
 import zmq
 from hypothesis import given
 from hypothesis import strategies as st
+from numpy.testing import assert_array_equal
 
 from runtime.bus import Bus, Endpoints
 from runtime.messages import StateEstimate, decode, encode
@@ -39,7 +40,7 @@ def test_a_message_comes_out_of_a_row_as_it_went_in(kind, data):
     view = rows.view(row)
     assert view == message and view.row is row
     assert encode(view) == encode(message)
-    np.testing.assert_array_equal(message.row, row)
+    assert_array_equal(message.row, row)
 
 
 @pytest.mark.parametrize("rows", [True, False])

@@ -5,6 +5,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose
+from pytest import approx
 
 import saltation as sa
 from saltation.examples.bouncing_ball import FALLING, bouncing_ball
@@ -57,12 +58,12 @@ def test_a_bounded_regulator_is_a_quadratic_program(seed):
     assert limits.low <= result.trajectory.inputs.min()
     assert result.trajectory.inputs.max() <= limits.high
     assert np.allclose(result.trajectory.inputs[:, 0], inputs, atol=1e-6)
-    assert result.trajectory.cost == pytest.approx(cost, rel=1e-9)
+    assert result.trajectory.cost == approx(cost, rel=1e-9)
     options = sa.ConstraintOptions(tolerance=1e-8)
     lagrangian = sa.ConstrainedHilqr(model, limits, EXACT, options).solve(x0, zeros)
     assert lagrangian.status == "converged", lagrangian.message
     assert np.allclose(lagrangian.trajectory.inputs[:, 0], inputs, atol=1e-5)
-    assert lagrangian.trajectory.cost == pytest.approx(cost, rel=1e-6)
+    assert lagrangian.trajectory.cost == approx(cost, rel=1e-6)
     assert result.iterations <= lagrangian.iterations
 
 

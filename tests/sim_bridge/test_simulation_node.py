@@ -5,6 +5,7 @@ import time
 
 import msgspec
 import numpy as np
+from numpy.testing import assert_allclose
 
 from robots.rotations import rotation_from_quaternion
 from runtime.bus import Bus, Endpoints
@@ -117,7 +118,7 @@ def test_a_push_by_hand_and_a_stop_of_time_reach_the_node(tmp_path):
 
     watched.run(100, act)
     jump = watched.velocity[11] - watched.velocity[10]
-    np.testing.assert_allclose(jump, push.velocity, atol=0.05)
+    assert_allclose(jump, push.velocity, atol=0.05)
     assert watched.report["pushes"] == {"applied": 1, "refused": 1}
     assert ticks == [20, 21, 22]
     assert watched.report["status"] == "stopped" and watched.report["ticks"] <= 23

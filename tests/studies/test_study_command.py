@@ -109,7 +109,7 @@ def test_no_rows_is_not_success(tiny, capsys):
     assert json.loads(captured.out)["rows"] == [] and "no rows" in captured.err
 
 
-@pytest.mark.parametrize(("value", "op", "bound", "met"), [
+@pytest.mark.parametrize("value, op, bound, met", [
     (2.0, ">=", 2.0, True), (2.0, ">", 2.0, False), (2.0, "<=", 2.0, True),
     (None, "<", 1.0, False), (float("nan"), "<", 1.0, False),
 ])  # fmt: skip
@@ -180,7 +180,7 @@ def test_a_study_of_a_file_runs(tmp_path, capsys):
 
 
 @pytest.mark.parametrize(
-    ("text", "place", "words"),
+    "text, place, words",
     [
         (None, "own.py", "no file own.py"), ("", "own.py", "no function under @study"),
         (OWN, "own.py", "two, three"), (OWN, "own.py:four", "two, three"),

@@ -76,7 +76,7 @@ def test_a_jump_that_stays_is_believed_after_a_while(clock, channels, jump):
 
 
 @pytest.mark.parametrize(
-    ("channel", "value", "robot"),
+    "channel, value, robot",
     [
         (VELOCITY, 50.0, replace(A1, velocity_limit=2.0 * A1.velocity_limit)),
         (TORQUE, 60.0, replace(A1, torque_limit=2.0 * A1.torque_limit)),
@@ -101,7 +101,7 @@ def settled_clock():
 LEG = ("joint torque FL hip", "joint torque FL thigh", "joint torque FL calf")
 
 
-@pytest.mark.parametrize(("channels", "change", "faults"), [
+@pytest.mark.parametrize("channels, change, faults", [
     (FORCE + 2, 120.0, ("foot force RR",)), (TORQUE + 5, 25.0, LEG),
     (slice(7, 10), [0.0, 0.0, 30.0], ("accelerometer",)),
 ])  # fmt: skip

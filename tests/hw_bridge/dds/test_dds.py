@@ -35,7 +35,7 @@ def options(domain, **fields):
     return LinkOptions(robot_address=HERE, local_address=HERE, domain=domain, **fields)
 
 
-@pytest.mark.parametrize(("kind", "form", "to", "of"), [
+@pytest.mark.parametrize("kind, form, to, of", [
     ("command", COMMAND, topics.command_to_cdr, topics.command_of_cdr),
     ("state", STATE, topics.state_to_cdr, topics.state_of_cdr),
 ])  # fmt: skip
@@ -117,7 +117,7 @@ def writes(link, command, meanwhile):
 
 
 @pytest.mark.parametrize(
-    ("knee", "named"), [(-1.6, "-1.6 rad"), (np.nan, "nan"), (None, "no state"), (-2.6, "")]
+    "knee, named", [(-1.6, "-1.6 rad"), (np.nan, "nan"), (None, "no state"), (-2.6, "")]
 )
 def test_a_built_in_controller_is_released_from_under_a_lying_robot_alone(knee, named):
     """A stand-in answers as the motion switcher: a controller runs until it is released."""

@@ -5,6 +5,8 @@ import socket
 import msgspec
 import numpy as np
 import pytest
+from numpy.testing import assert_allclose
+from pytest import approx
 
 from hw_bridge.emulator import node
 from hw_bridge.emulator.firmware import posture_of
@@ -67,8 +69,8 @@ def test_it_answers_every_command_and_stands():
     assert report["commands"] >= 300 and not report["refused"]
     ticks = [state.tick for state in client.states]
     assert len(ticks) >= 295 and (np.diff(ticks) == 1).all()
-    np.testing.assert_allclose(client.states[-1].q[:12], A1.stand, atol=0.1)
-    assert client.states[-1].accelerometer[2] == pytest.approx(9.81, abs=1.0)
+    assert_allclose(client.states[-1].q[:12], A1.stand, atol=0.1)
+    assert client.states[-1].accelerometer[2] == approx(9.81, abs=1.0)
     assert (client.states[-1].foot_force > 10).all()
 
 
@@ -82,7 +84,7 @@ def test_on_stop_it_lives_on_until_it_is_damped_and_still():
     report, _ = run(ticks=300, damp_from=250)
     assert 500 < report["ticks"] < 4301
     assert report["posture"] == "lying"
-    assert report["first_damping_at"] == pytest.approx(0.250, abs=0.002)
+    assert report["first_damping_at"] == approx(0.250, abs=0.002)
 
 
 def test_a_late_emulator_makes_up_for_a_few_ticks_and_loses_the_rest():
@@ -103,7 +105,7 @@ def test_a_port_in_use_is_one_clear_line():
 
 
 @pytest.mark.parametrize(
-    ("change", "posture"),
+    "change, posture",
     [({}, "standing"), ({"v": np.full(18, 0.2)}, "moving"), ({"trunk_contact": True}, "lying"),
      ({"contact": np.array([1.0, 0, 0, 0])}, "lying"), ({"q": np.full(19, np.nan)}, "fallen"),
      ({"q": np.array([0, 0, 0.3, np.sin(0.6), 0, 0, np.cos(0.6), *A1.stand])}, "fallen")],

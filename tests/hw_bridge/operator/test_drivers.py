@@ -5,6 +5,7 @@ import math
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from pytest import approx
 
 from hw_bridge.operator.driving import FULL, CommandBounds, GamepadDriver, KeyDriver, RemoteDriver
 from hw_bridge.operator.gamepad import AXIS, BUTTON, JoystickEvent
@@ -47,7 +48,7 @@ def test_any_keys_make_a_bounded_command(typed):
 
 
 @pytest.mark.parametrize(
-    ("keys", "expected"),
+    "keys, expected",
     [("iii", (0.3, 0.0, 0.0)), ("kj", (-0.1, 0.0, 0.2)), (",,l", (0.0, 0.1, -0.2)),
      ("iij.0", (0.0, 0.0, 0.0)), ("iij1", (0.0, 0.0, 0.0)), ("i" * 99, (2.2, 0.0, 0.0)),
      ("i" * 99 + "k", (2.1, 0.0, 0.0))],
@@ -55,7 +56,7 @@ def test_any_keys_make_a_bounded_command(typed):
 def test_what_keys_ask_for(keys, expected):
     driver = key_driver()
     driver.press(keys)
-    assert velocity(driver.command(0.0)) == pytest.approx(expected)
+    assert velocity(driver.command(0.0)) == approx(expected)
 
 
 events = st.builds(
@@ -101,7 +102,7 @@ def test_the_remotes_sticks_and_cross():
     assert again is not None and again.gait == "trot"
 
 
-@pytest.mark.parametrize(("held", "counts"), [
+@pytest.mark.parametrize("held, counts", [
     (JoystickEvent(AXIS, DEAD_MAN, FULL), True),
     (JoystickEvent(BUTTON, 9, 1, at_opening=True), True),
     (JoystickEvent(AXIS, DEAD_MAN, 0, at_opening=True), False),

@@ -36,7 +36,7 @@ def test_what_is_missed_most_is_named_with_its_waypoint():
     assert found == "power: missed by 5.0e-01 at waypoint 11"
 
 
-@pytest.mark.parametrize(("convergence", "name"), [("average", "D_a"), ("maximum", "D_m")])
+@pytest.mark.parametrize("convergence, name", [("average", "D_a"), ("maximum", "D_m")])
 def test_the_most_divergent_step_is_named(convergence, name):
     path = straight()
     problem = HillProblem(START, GOAL, convergence)

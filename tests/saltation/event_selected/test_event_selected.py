@@ -7,6 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose, assert_array_equal
+from pytest import approx
 
 from saltation.event_selected import EssOptions, EventSelectedSystem, integrate, integrate_batch
 from saltation.event_selected.bouligand import bouligand_derivative
@@ -105,7 +106,7 @@ def line_events_state(x, p):
 def test_a_flow_that_drives_back_to_its_guard_is_not_event_selected():
     system = EventSelectedSystem("valley", 1, 1, away_flow, line_events, line_events_state)
     run = integrate(system, np.array([-1.0]), 3.0)
-    assert run.status == "not_event_selected" and run.final_time == pytest.approx(1.0)
+    assert run.status == "not_event_selected" and run.final_time == approx(1.0)
     assert all(part in run.message for part in ("valley", "guard 0", "t = 1 s", "liveness"))
     ends = integrate_batch(system, np.array([[-1.0], [-9.0]]), 3.0)
     assert ends.statuses == ("not_event_selected", "ok") and ends.messages == (run.message, "")
@@ -124,7 +125,7 @@ def test_limits_of_steps_and_crossings():
 
 
 @pytest.mark.parametrize(
-    ("change", "said"),
+    "change, said",
     [
         ({"rearm": np.eye(2, dtype=bool)}, "guard 0 arms itself"),
         ({"rearm": np.zeros((3, 3))}, r"rearm is \(3, 3\)"),
@@ -138,7 +139,7 @@ def test_systems_that_do_not_fit_are_refused(change, said):
 
 
 @pytest.mark.parametrize(
-    ("x", "duration", "options", "said"),
+    "x, duration, options, said",
     [
         (np.zeros(3), 1.0, EssOptions(), r"shape \(3,\); give \(2\)"),
         (np.zeros(2), -1.0, EssOptions(), "duration -1.0 s"),

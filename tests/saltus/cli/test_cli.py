@@ -29,7 +29,7 @@ def refused(capsys, *arguments):
     return lines[0]
 
 
-@pytest.mark.parametrize(("arguments", "accepted"), [
+@pytest.mark.parametrize("arguments, accepted", [
     (["fly"], ["launch", "perturb", "bench", "doctor"]),
     (["launch"], ["--duration", "--record"]),
     (["launch", "sim", "--durations", "3"], ["--durations", "--duration", "--mode", "--set"]),
@@ -167,7 +167,7 @@ def test_every_bench_is_in_the_module_of_its_name(name):
     assert callable(importlib.import_module(f"saltus.bench.{name}").run)
 
 
-@pytest.mark.parametrize(("words", "offered"), [
+@pytest.mark.parametrize("words, offered", [
     ("saltus pert", ["perturb"]),
     ("saltus launch pus", ["push"]),
     ("saltus perturb table", ["table-6.1", "table-6.2", "table-backflip"]),

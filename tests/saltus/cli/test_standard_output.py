@@ -16,8 +16,7 @@ def run(redirection, **variables):
 
 
 @pytest.mark.parametrize(
-    ("redirection", "problem"),
-    [(">&-", "it is closed"), ("> /dev/full", "No space left on device")],
+    "redirection, problem", [(">&-", "it is closed"), ("> /dev/full", "No space left on device")]
 )
 def test_output_that_is_lost_is_one_line(redirection, problem):
     done = run(redirection)

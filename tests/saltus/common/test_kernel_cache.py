@@ -9,11 +9,7 @@ from pathlib import Path
 import pytest
 
 from saltus.common import compiled_code
-from saltus.common.compiled_code import (
-    PACKAGES,
-    folder_of,
-    kernel_folder,
-)
+from saltus.common.compiled_code import PACKAGES, folder_of, kernel_folder
 from saltus.configuration.launch import load_launch
 from saltus.launch.warmup import ensure_compiled
 

@@ -12,7 +12,7 @@ CGROUP = "/sys/fs/cgroup/"
 
 
 @pytest.mark.parametrize(
-    ("files", "cores"),
+    "files, cores",
     [
         ({"cpu.max": "150000 100000\n"}, 1.5), ({"cpu.max": "max 100000\n"}, math.inf),
         ({}, math.inf),

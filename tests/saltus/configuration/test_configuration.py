@@ -96,7 +96,7 @@ def given(*assignments, **overrides):
     return {"assignments": assignments} | overrides
 
 
-@pytest.mark.parametrize(("overrides", "beginning"), [
+@pytest.mark.parametrize("overrides, beginning", [
     (given("hilqr.knots=1"), "--set hilqr.knots=1: hilqr.knots is 1; give 2 to 500"),
     (given("hilqr={knots: 1}"), "--set hilqr={knots: 1}: hilqr.knots is 1"),
     (given("hilqr.knotz=3"), "--set hilqr.knotz=3: unknown key"),
@@ -128,7 +128,7 @@ def test_the_planner_gets_the_search_of_its_mode(mode):
     assert options.knots == LaunchConfig().hilqr.knots
 
 
-@pytest.mark.parametrize(("key", "meant"), [
+@pytest.mark.parametrize("key, meant", [
     ("hilqr.iterations", "did you mean hilqr.paused.iterations or hilqr.realtime.iterations"),
     ("hilqr.time_limit", "did you mean hilqr.realtime.time_limit"),
     ("friction_", "accepted: planner"),
@@ -158,7 +158,7 @@ def test_override_takes_lists_and_mappings_as_yaml():
 
 
 @pytest.mark.parametrize(
-    ("before", "after"),
+    "before, after",
     [(["robot=a1"], ["robot=go2"]), (["robot=go2"], ["robot=a1"]),
      (["reference=backflip", "command.velocity_x=0"], ["reference=stand", "command.velocity_x=0"])],
 )  # fmt: skip

@@ -2,13 +2,7 @@
 
 import pytest
 
-from saltus.configuration.launch import (
-    GAIT,
-    SAFETY,
-    limits_in_words,
-    load_launch,
-    write_config,
-)
+from saltus.configuration.launch import GAIT, SAFETY, limits_in_words, load_launch, write_config
 from saltus.launch.assembly import make_commands
 from tests.a1 import A1
 
@@ -72,7 +66,7 @@ def test_a_written_launch_reads_back_within_the_same_limits(tmp_path):
     assert load_launch(str(tmp_path / "launch.yaml")) == config
 
 
-@pytest.mark.parametrize(("name", "words"), [
+@pytest.mark.parametrize("name, words", [
     ("a1", ["first_run", "20 N m", "0.2 m/s", "--set hardware.limits=full"]),
     ("a1-emulated", ["full", "33.5 N m"]),
 ])  # fmt: skip

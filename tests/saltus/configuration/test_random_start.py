@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from numpy.testing import assert_array_equal
 
 from saltus.common.files import data_folder
 from saltus.configuration.launch import AT_ORIGIN, load_launch
@@ -69,4 +70,4 @@ def test_noise_does_not_depend_on_the_start():
     robots = [SimulatedRobot(A1, SimulationOptions(seed=5, start=start)) for start in starts]
     here, there = (robot.reading() for robot in robots)
     for field in ("joint_position", "angular_velocity_imu", "linear_acceleration_imu"):
-        np.testing.assert_array_equal(getattr(here, field), getattr(there, field))
+        assert_array_equal(getattr(here, field), getattr(there, field))

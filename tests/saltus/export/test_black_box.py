@@ -5,6 +5,7 @@ import json
 
 import numpy as np
 import pytest
+from pytest import approx
 
 from hw_bridge.black_box.ring import FRAMES, RUN_TEXT, Ring, RobotFrame, RunText, segments
 from hw_bridge.wire.low_command import LowCommandEncoder, Setpoints
@@ -48,7 +49,7 @@ def rows_of(path):
 def test_a_ring_is_listed(ring, capsys):
     assert run(["black-box", str(ring), "--json"]) == 0
     (row,) = json.loads(capsys.readouterr().out)["files"]
-    assert row["seconds"] == pytest.approx(29.9)
+    assert row["seconds"] == approx(29.9)
     assert [row[way] for way in ("from_robot", "by_tracker", "by_watchdog")] == [STATES, 1, 1]
     assert run(["black-box", str(ring)]) == 0
     assert "000001-" in capsys.readouterr().out
@@ -61,7 +62,7 @@ def test_csv_files_hold_what_was_on_the_wire(ring, tmp_path, capsys):
     assert counts == {"from_robot.csv": 100, "by_tracker.csv": 1}
     states = rows_of(out / "from_robot.csv")
     assert [int(row["tick"]) for row in states] == list(range(200, 300))
-    assert float(states[0]["FR_thigh_q [rad]"]) == pytest.approx(200.0 + 1.0 / 19.0)
+    assert float(states[0]["FR_thigh_q [rad]"]) == approx(200.0 + 1.0 / 19.0)
     assert float(states[0]["RL_calf_tau_est [N m]"]) == 1.5
     assert float(states[-1]["quaternion_w"]) == 1.0
     (command,) = rows_of(out / "by_tracker.csv")
@@ -78,7 +79,7 @@ def test_logs_are_written_and_none_outside_of_the_folder(ring, tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("arguments", "words"),
+    "arguments, words",
     [
         (["nowhere"], "holds no black box"),
         (["{ring}", "--last", "0"], "than or equal"),

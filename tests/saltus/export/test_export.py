@@ -6,6 +6,7 @@ import re
 
 import numpy as np
 import pytest
+from numpy.testing import assert_array_equal
 
 from saltus import open_run
 from saltus.cli import main
@@ -48,7 +49,7 @@ def test_csv_holds_every_digit_of_every_topic(run, tmp_path, capsys):
         "foot_force_FL_z [N]": truth.foot_force[:, 1, 2], "contact_RR": truth.contact[:, 2],
         "trunk_contact": truth.trunk_contact,
     }.items():  # fmt: skip
-        np.testing.assert_array_equal(np.array(table[name], dtype=float), values)
+        assert_array_equal(np.array(table[name], dtype=float), values)
     assert not {"q_0", "q"} & set(table) and len(table) == 4 + 19 + 18 + 12 + 4 + 12 + 2
     plans = read_csv(tmp_path / "csv" / "plan.csv")
     assert plans["status"] == list(recorded["plan"].status)
@@ -69,9 +70,9 @@ def test_npz_holds_every_field_of_every_topic(run, tmp_path, capsys):
                     for value, own in zip(
                         values, np.split(stored, np.cumsum(rows)[:-1]), strict=True
                     ):
-                        np.testing.assert_array_equal(own, value)
+                        assert_array_equal(own, value)
                 else:
-                    np.testing.assert_array_equal(stored, values)
+                    assert_array_equal(stored, values)
         assert len(arrays["plan/states_q_rows"]) == 30
 
 
@@ -85,7 +86,7 @@ def test_topics_that_are_named_are_all_that_is_written(run, tmp_path, capsys, op
 
 
 @pytest.mark.parametrize(
-    ("options", "words"),
+    "options, words",
     [
         ([], "--csv FOLDER and --npz FILE"),
         (["--csv", "a", "--npz", "b"], "--csv FOLDER and --npz FILE"),

@@ -6,6 +6,7 @@ from types import ModuleType, SimpleNamespace
 
 import numpy as np
 import pytest
+from pytest import approx
 
 from robots.conventions import JOINT_NAMES
 from runtime.bus import Bus
@@ -66,7 +67,7 @@ class Node:
         self.drive = callback
 
     def create_timer(self, period, callback):
-        assert period == pytest.approx(0.01)
+        assert period == approx(0.01)
         self.tick = callback
 
     def get_clock(self):

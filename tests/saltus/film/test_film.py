@@ -7,6 +7,7 @@ import av
 import numpy as np
 import pytest
 from PIL import Image
+from pytest import approx
 
 from saltus.cli import main
 from saltus.doctor import checks
@@ -98,7 +99,7 @@ def test_slow_motion_has_more_frames_and_a_gif_opens(run, tmp_path, capsys):
     file = tmp_path / "a.GIF"
     slow = ["--speed", "0.25", "--from", "0.2", "--to", "0.4", "--fps", "30"]
     result = film(capsys, run, file, *slow)
-    assert result["frames"] == 24 and result["seconds"] == pytest.approx(0.8)
+    assert result["frames"] == 24 and result["seconds"] == approx(0.8)
     with Image.open(file) as gif:
         assert gif.size == (256, 192) and gif.format == "GIF"
         total = 0
@@ -117,7 +118,7 @@ def refused(capsys, *arguments):
 
 
 @pytest.mark.parametrize(
-    ("options", "words"),
+    "options, words",
     [
         (["a.avi"], ".mp4 or .gif"), (["a"], ".mp4 or .gif"), (["folder.mp4"], "is a folder"),
         (["nowhere/a.mp4"], "cannot be written"), (["file/a.mp4"], "cannot be written"),

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from pytest import approx
 
 from hw_bridge.link import Datagram
 from hw_bridge.options import HardwareOptions
@@ -72,7 +73,7 @@ def test_a_healthy_robot_and_every_frame_that_it_got(quick, capsys):
     assert "may not work" in checks["remote"]["found"]
     measured = found["measured"]
     assert measured["header"]["serial"] == 20211207
-    assert measured["tick_unit_s"] == pytest.approx(1e-3, rel=0.05)
+    assert measured["tick_unit_s"] == approx(1e-3, rel=0.05)
     assert measured["foot_force_counts"] == [-1, -2, -3, -4]
 
 
@@ -86,7 +87,7 @@ def test_nobody_answers(quick, capsys):
     assert found["measured"]["tick_unit_s"] is None and found["measured"]["header"] is None
 
 
-@pytest.mark.parametrize(("arguments", "words"), [
+@pytest.mark.parametrize("arguments, words", [
     (["moon"], ["a1", "emulator", "sim"]),
     (["sim"], ["real robot", "saltus doctor a1", "simulated"]),
     (["a1-emulated"], ["real robot", "emulated"]),
@@ -171,7 +172,7 @@ def modes(motor, mode):
     return all_
 
 
-@pytest.mark.parametrize(("changes", "name", "words"), [
+@pytest.mark.parametrize("changes, name, words", [
     ({"accelerometer": np.array([0.0, 0.0, 1.0])}, "IMU", ["1.00 m/s2"]),
     ({"accelerometer": np.array([9.81, 0.0, 0.0])}, "IMU", ["90.0 deg"]),
     ({"accelerometer": np.array([0.0, 0.0, np.nan])}, "IMU", ["nan"]),
@@ -195,7 +196,7 @@ def test_each_fault_is_named_and_no_other_check_fails(changes, name, words):
     assert all(word in found[name].found for word in words), found[name].found
 
 
-@pytest.mark.parametrize(("silences", "ok", "words"), [
+@pytest.mark.parametrize("silences, ok, words", [
     (Silences(0.025, 0.03, True), True, "brakes after 30 ms"),
     (Silences(0.045, 0.05, True), True, "brakes after 50 ms"),
     (Silences(0.05, 0.075, True), False, "50 ms at most"),
@@ -293,5 +294,5 @@ def test_the_unit_is_measured_whatever_the_jitter_and_over_the_wrap(unit, start,
     for k, jitter in enumerate(late):
         robot_s = 0.002 * k
         meter.take((start + round(robot_s / unit)) % 2**32, robot_s + jitter)
-    assert meter.unit_s == pytest.approx(unit, rel=0.004 / 0.7)
-    assert likely_unit(meter.unit_s) == pytest.approx(unit, rel=0.01)
+    assert meter.unit_s == approx(unit, rel=0.004 / 0.7)
+    assert likely_unit(meter.unit_s) == approx(unit, rel=0.01)

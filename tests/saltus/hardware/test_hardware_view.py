@@ -11,6 +11,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from pytest import approx
 from rich.console import Console
 
 from hw_bridge.emulator.options import PowerCut
@@ -47,10 +48,10 @@ def test_json_is_the_only_line_on_standard_output_and_nothing_but_limp_frames_ar
     found = json.loads(out)
     assert 0 < found["frames"] <= len(robot.heard) <= found["sent"]
     assert found["header"]["serial"] == 20211207
-    assert found["tick_unit_s"] == pytest.approx(1e-3, rel=0.05)
+    assert found["tick_unit_s"] == approx(1e-3, rel=0.05)
     assert found["rate_hz"] > 0.0 and found["gap_ms"]["p50"] <= found["gap_ms"]["max"]
     last = found["last"]
-    assert last["q"] == pytest.approx(REST, abs=1e-6)
+    assert last["q"] == approx(REST, abs=1e-6)
     assert last["mode"] == [SERVO] * 12 and last["foot_force"] == [-1, -23, -8, -14]
     assert last["remote"]["buttons"] == [] and last["remote"]["head"] == "00 00"
 

@@ -8,6 +8,7 @@ from contextlib import closing
 import msgspec
 import numpy as np
 import pytest
+from pytest import approx
 
 import saltus.doctor.confirmation as confirmation
 from runtime.messages import GroundTruth, RobotStatus
@@ -188,7 +189,7 @@ def test_keys_or_a_gamepad_are_means_to_stop(standard_input, tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("key", "words"), [("size_mb=1000000", "MB of room"), ("folder=/dev/null/x", "cannot be used")]
+    "key, words", [("size_mb=1000000", "MB of room"), ("folder=/dev/null/x", "cannot be used")]
 )
 def test_a_real_robot_without_room_for_its_black_box_is_not_launched(key, words, tmp_path, capsys):
     folder = f"hardware.black_box.folder={tmp_path}"
@@ -199,7 +200,7 @@ def test_a_real_robot_without_room_for_its_black_box_is_not_launched(key, words,
 
 
 @pytest.mark.parametrize(
-    ("arguments", "words"),
+    "arguments, words",
     [
         (["a1", "--mode", "paused"], "cannot be paused"),
         (["sim", "--dry-run"], "are for a robot"),
@@ -268,7 +269,7 @@ def test_a_robot_is_judged_while_it_runs_and_not_while_it_lies():
     metrics.add_truth(truth(4000, 5.5, trunk_contact=True))
     summary = metrics.summary()
     assert (summary["fell"], summary["simulated_s"]) == (False, 2.0)
-    assert summary["distance_m"] == pytest.approx(0.5)
+    assert summary["distance_m"] == approx(0.5)
 
 
 def test_the_cause_of_a_run_is_who_died_and_else_what_the_bridge_says():

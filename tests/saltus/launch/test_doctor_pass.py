@@ -10,13 +10,7 @@ from saltus.common.errors import BadRequest
 from saltus.configuration.launch import load_launch
 from saltus.doctor.confirmation import confirm_motion
 from saltus.launch import hardware as doctor_pass
-from saltus.launch.hardware import (
-    DoctorPass,
-    has_pass,
-    read_passes,
-    store_pass,
-    withdraw_pass,
-)
+from saltus.launch.hardware import DoctorPass, has_pass, read_passes, store_pass, withdraw_pass
 from saltus.launch.hardware_processes import require_pass
 from saltus.launch.warmup import NotReady
 

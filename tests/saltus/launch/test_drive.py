@@ -2,6 +2,8 @@
 
 import numpy as np
 import pytest
+from numpy.testing import assert_allclose, assert_array_equal
+from pytest import approx
 
 from controller.centroidal.planner import CentroidalPlanner
 from saltus.common.errors import BadRequest
@@ -52,14 +54,14 @@ def test_the_robot_goes_where_the_script_says(planner):
     metrics = LockStep(config).run(lambda tick: rows.append(tick.truth))
     assert not metrics.fell
     moving = np.mean([truth.v[[0, 1, 5]] for truth in rows[800:1200]], axis=0)
-    np.testing.assert_allclose(moving, [0.4, 0.2, 0.8], atol=0.06)
+    assert_allclose(moving, [0.4, 0.2, 0.8], atol=0.06)
     still = np.abs([truth.v for truth in rows[2500:]]).max(axis=0)
     assert still[:6].max() < 0.1
     found = metrics.summary()
     assert 0.0 < found["velocity_rmse_m_s"] < 0.05 and 0.0 < found["yaw_rate_rmse_rad_s"] < 0.05
     assert 0.2 < found["cost_of_transport"] < 2.0 and 0.0 < found["foot_slip_m"] < 1.0
     # At 0.45 m/s for 1.2 s, with a way to speed and back to rest at 2 m/s^2.
-    assert found["distance_m"] == pytest.approx(0.447 * 1.2, abs=0.1)
+    assert found["distance_m"] == approx(0.447 * 1.2, abs=0.1)
 
 
 @pytest.mark.parametrize(
@@ -79,6 +81,6 @@ def test_feet_swing_when_perturbations_expect_them_to(planner, timing):
         plan = stack.step().plan
         if plan is not None:
             planned = [schedule.swing(foot, plan.time) is None for foot in range(4)]
-            np.testing.assert_array_equal(planned, clock.contacts(plan.time))
+            assert_array_equal(planned, clock.contacts(plan.time))
             contacts.append(planned)
     assert not np.all(contacts, axis=0).any()  # every foot has swung

@@ -10,6 +10,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from pytest import approx
 
 from controller.options import DriveOptions
 from hw_bridge.operator.driving import KeyDevice
@@ -21,10 +22,7 @@ from runtime.topics import COMMAND
 from runtime.wire import encode
 from saltus.cli.main import run
 from saltus.configuration.launch import changed, load_launch
-from saltus.launch.announcement import (
-    remove_dead,
-    running_launches,
-)
+from saltus.launch.announcement import remove_dead, running_launches
 from saltus.launch.driving import bounds_of, drive
 from tests.a1 import A1
 from tests.saltus.announced import announced
@@ -34,7 +32,7 @@ STAIRS = {"kind": "stairs", "rise": 0.05, "count": 3, "at": [0.5, 0.0]}
 
 
 @pytest.mark.parametrize(
-    ("arguments", "words"),
+    "arguments, words",
     [
         (["sim", "--drive", "remote"], "needs a real or emulated robot"),
         (["sim", "--drive", "client", "--mode", "paused"], "for mode realtime"),
@@ -181,7 +179,7 @@ def test_the_example_drives_in_a_circle(temporary):
         example.terminate()
         example.wait()
     assert received is not None
-    assert received.forward / received.yaw_rate == pytest.approx(0.5)
+    assert received.forward / received.yaw_rate == approx(0.5)
 
 
 def test_of_two_the_newest_is_driven_and_a_second_driver_is_refused(temporary, capsys):

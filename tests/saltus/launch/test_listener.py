@@ -10,12 +10,7 @@ from runtime.bus import Bus
 from runtime.endpoints import Endpoints
 from runtime.messages import GroundTruth, Push, RobotStatus, Tuning
 from runtime.recording import Recorder, read_frames
-from runtime.topics import (
-    GROUND_TRUTH,
-    PUSH,
-    ROBOT_STATUS,
-    TUNING,
-)
+from runtime.topics import GROUND_TRUTH, PUSH, ROBOT_STATUS, TUNING
 from saltus.launch.listener import Listener
 from saltus.metrics.run import RunMetrics
 

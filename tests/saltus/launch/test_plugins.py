@@ -25,7 +25,7 @@ def test_what_belongs_to_saltus_has_no_source_of_its_own(tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("text", "meant"),
+    "text, meant",
     [
         (None, "no file"), ("def other(): ...", "has no Mine"), ("import nowhere", "nowhere"),
         ("x = (", "SyntaxError"), ("raise KeyError('gain')", "KeyError: 'gain'"),

@@ -113,7 +113,7 @@ def test_lock_step_in_processes(tmp_path, timing):
 
 
 @pytest.mark.parametrize(
-    ("mode", "stop"),
+    "mode, stop",
     [("paused", signal.SIGTERM),
      pytest.param("realtime", signal.SIGINT, marks=pytest.mark.quiet)],
 )  # fmt: skip

@@ -3,12 +3,7 @@
 import pytest
 
 from saltus.configuration.launch import load_launch
-from saltus.launch.outcome import (
-    find_problems,
-    headline,
-    launch_facts,
-    launch_summary,
-)
+from saltus.launch.outcome import find_problems, headline, launch_facts, launch_summary
 from saltus.launch.supervisor import Death
 from saltus.metrics.run import RunMetrics
 
@@ -70,7 +65,7 @@ def test_a_run_in_which_all_is_well_has_no_problem():
 
 
 @pytest.mark.parametrize(
-    ("reports", "what", "words", "failure"),
+    "reports, what, words, failure",
     [
         ({"planner": {"statuses": {"ok": 60, "time_limit": 40}}},
          "solves_late", "40 of 100 solves", False),

@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from pytest import approx
 
 from robots.terrain import height_at
 from saltus.common.errors import BadRequest
@@ -22,7 +23,7 @@ def config(**keys):
 
 
 @pytest.mark.parametrize(
-    ("keys", "word"),
+    "keys, word",
     [
         ({"simulation": {"engine": "remote"}}, "simulation.engine"),
         ({"simulation": {"floor_slope": 0.1}}, "slope"),
@@ -47,7 +48,7 @@ def test_ground_that_cannot_be_is_refused_before_anything_starts():
 
 def test_the_belief_decides_what_planner_and_estimator_know():
     known = assembly.known_ground(config(terrain_belief="known"))
-    assert known is not None and height_at(known, 1.0, 0.0) == pytest.approx(np.tan(0.1745))
+    assert known is not None and height_at(known, 1.0, 0.0) == approx(np.tan(0.1745))
     for belief in ("estimated", "flat"):
         unknown = assembly.known_ground(config(terrain_belief=belief))
         assert unknown is not None and np.isnan(height_at(unknown, 1.0, 0.0))
@@ -77,7 +78,7 @@ def test_the_robot_climbs_a_slope_that_it_knows(walk):
     q = walk.config.simulation.start.pose.to_local(walk.simulation.truth().q)
     assert not walk.metrics.fell and q[0] > 0.1
     height = q[2] - np.tan(0.1745) * q[0]
-    assert height == pytest.approx(0.3, abs=0.03)
+    assert height == approx(0.3, abs=0.03)
     assert walk.metrics.summary()["displacement_m"] > 0.15
 
 

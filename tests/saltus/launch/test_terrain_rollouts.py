@@ -4,6 +4,7 @@ import threading
 
 import numpy as np
 import pytest
+from numpy.testing import assert_array_equal
 
 from controller.hilqr_planner import HilqrPlanner
 from runtime.exchange import Responder
@@ -58,7 +59,7 @@ def test_a_run_with_a_server_is_the_same_to_the_bit(belief, address):
     ground["hilqr"] = {"derivatives": "differences", "paused": {"line_search": "exhaustive"}}
     here = walk(**ground)
     there = walk(rollout="remote", remote={"address": address}, **ground)
-    np.testing.assert_array_equal(there.simulation.truth().q, here.simulation.truth().q)
+    assert_array_equal(there.simulation.truth().q, here.simulation.truth().q)
     rollouts = there.planner.statistics()["rollouts"]
     assert rollouts["requests"] > 10 and rollouts["fallbacks"] == 0
 

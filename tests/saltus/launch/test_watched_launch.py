@@ -7,6 +7,7 @@ import time
 
 import numpy as np
 import pytest
+from pytest import approx
 
 from runtime.bus import Bus
 from runtime.endpoints import Endpoints
@@ -85,7 +86,7 @@ def test_a_launch_lives_through_a_stop_and_does_what_who_watches_asks(tmp_path, 
     velocity = {m.tick: m.v for m in recorded["ground_truth"]}
     assert sorted(velocity) == list(range(TICKS + 1))
     jump = velocity[watcher.stopped_at + 1][1] - velocity[watcher.stopped_at][1]
-    assert jump == pytest.approx(0.4, abs=0.05)
+    assert jump == approx(0.4, abs=0.05)
 
 
 @pytest.mark.realtime

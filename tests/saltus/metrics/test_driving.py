@@ -5,6 +5,7 @@ import math
 import msgspec
 import numpy as np
 import pytest
+from pytest import approx
 
 from controller.driving.commands import Goal
 from robots.conventions import GRAVITY
@@ -54,9 +55,9 @@ def test_a_steady_curve_has_known_errors_and_a_known_way(every, pitch):
     for tick in range(0, 4001, every):
         metrics.add(truth(1e-3 * tick, (0.43, 0.04), 0.6, pitch=pitch))
     found = metrics.summary()
-    assert found["velocity_rmse_m_s"] == pytest.approx(0.05)
-    assert found["yaw_rate_rmse_rad_s"] == pytest.approx(0.1)
-    assert found["distance_m"] == pytest.approx(4.0 * math.hypot(0.43, 0.04), rel=1e-4)
+    assert found["velocity_rmse_m_s"] == approx(0.05)
+    assert found["yaw_rate_rmse_rad_s"] == approx(0.1)
+    assert found["distance_m"] == approx(4.0 * math.hypot(0.43, 0.04), rel=1e-4)
     assert found["max_lateral_deviation_m"] is None
     assert set(DRIVING_MEASURES) < set(found)
 
@@ -71,7 +72,7 @@ def test_the_first_second_after_each_change_is_left_out():
         wrong = 9.0 if since < 0.999 or 2.5 < time < 2.7 else 0.1
         error.add(time, goal, np.array([goal.forward + wrong, 0.0, -wrong]))
     assert error.windows == 3 + 4
-    assert error.rmse() == (pytest.approx(0.1), pytest.approx(0.1))
+    assert error.rmse() == (approx(0.1), approx(0.1))
 
 
 def test_cost_of_transport_is_work_by_weight_and_way():
@@ -79,7 +80,7 @@ def test_cost_of_transport_is_work_by_weight_and_way():
     for tick in range(2001):
         metrics.add(truth(1e-3 * tick, (0.5, 0.0), 0.0, work=7.0 + 50.0 * 1e-3 * tick))
     expected = 100.0 / ((A1.mass + 2.0) * GRAVITY * 1.0)
-    assert metrics.summary()["cost_of_transport"] == pytest.approx(expected)
+    assert metrics.summary()["cost_of_transport"] == approx(expected)
 
 
 def test_nothing_counts_after_a_fall():

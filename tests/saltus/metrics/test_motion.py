@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from pytest import approx
 
 from runtime.messages import GroundTruth
 from saltus.configuration.launch import load_launch
@@ -31,9 +32,9 @@ def test_a_hop_is_measured(every):
     metrics.add(truth(45, 0.3, (1, 0, 1, 1), 0.0))
     found = metrics.summary()
     assert found["largest_torque_n_m"] == 10.0 and found["largest_speed_rad_s"] == 2.0
-    assert found["largest_power_w"] == pytest.approx(240.0) and found["highest_m"] == 0.5
+    assert found["largest_power_w"] == approx(240.0) and found["highest_m"] == 0.5
     assert found["air_s"] == 0.02 and found["two_legs_s"] == 0.035
-    assert found["heading_rad"] == pytest.approx(0.5 * np.pi - 0.1)
+    assert found["heading_rad"] == approx(0.5 * np.pi - 0.1)
 
 
 def test_motions_alone_have_these_measures():

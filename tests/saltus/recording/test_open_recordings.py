@@ -11,6 +11,8 @@ from mcap.exceptions import EndOfFile
 from mcap.reader import make_reader
 from mcap.records import Channel, Message, Schema
 from mcap.stream_reader import StreamReader
+from numpy.testing import assert_allclose, assert_array_equal
+from pytest import approx
 
 from robots.conventions import JOINT_NAMES
 from robots.legs import foot_positions_in_base
@@ -106,10 +108,8 @@ def test_published_schemas_alone_find_pose_joints_and_plan(frames, recording):
         assert len(found[name]) == SECONDS * 50
         for at, message in found[name]:
             assert message.timestamp.ToNanoseconds() == at and message.frame_id == "world"
-            np.testing.assert_allclose(xyz(message.pose.position), states[at].q[:3], atol=1e-6)
-            np.testing.assert_allclose(
-                xyzw(message.pose.orientation), states[at].q[3:7], atol=1e-6
-            )
+            assert_allclose(xyz(message.pose.position), states[at].q[:3], atol=1e-6)
+            assert_allclose(xyzw(message.pose.orientation), states[at].q[3:7], atol=1e-6)
 
     readings = sent(frames, SENSOR_READING)
     assert len(found["/joints"]) == SECONDS * 50
@@ -120,13 +120,13 @@ def test_published_schemas_alone_find_pose_joints_and_plan(frames, recording):
             ("effort", readings[at].joint_torque),
         ):  # fmt: skip
             own = [getattr(joint, field) for joint in message.joints]
-            np.testing.assert_allclose(own, values, atol=1e-6)
+            assert_allclose(own, values, atol=1e-6)
 
     plans = sent(frames, PLAN)
     assert len(found["/plan/path"]) == SECONDS * 20
     for at, message in found["/plan/path"]:
         path = [xyz(pose.position) for pose in message.poses]
-        np.testing.assert_allclose(path, plans[at].states_q[::5, :3], atol=1e-6)
+        assert_allclose(path, plans[at].states_q[::5, :3], atol=1e-6)
 
 
 def test_frames_of_the_links_lead_to_the_feet(frames, recording):
@@ -149,7 +149,7 @@ def test_frames_of_the_links_lead_to_the_feet(frames, recording):
         expected = (
             q[:3] + foot_positions_in_base(A1.legs, q[7:]) @ rotation_from_quaternion(q[3:7]).T
         )
-        np.testing.assert_allclose(feet, expected, atol=1e-5)
+        assert_allclose(feet, expected, atol=1e-5)
     assert drawn == SECONDS * 50
 
 
@@ -179,7 +179,7 @@ def test_plots_hold_solves_ages_of_plans_and_velocities(frames, recording):
     for at, each in following:
         age = commands[at].time - starts[commands[at].plan_id]
         assert each["plan_id"] == commands[at].plan_id and each["status"] == commands[at].status
-        assert each["plan_age_ms"] == pytest.approx(1e3 * age, abs=1e-3) and age < 0.02
+        assert each["plan_age_ms"] == approx(1e3 * age, abs=1e-3) and age < 0.02
 
     truths, speed = sent(frames, GROUND_TRUTH), load_launch("sim").speed
     assert len(plots["/velocity"]) == SECONDS * 50 and speed > 0.0
@@ -187,9 +187,7 @@ def test_plots_hold_solves_ages_of_plans_and_velocities(frames, recording):
         assert each["commanded_forward"] == speed and each["commanded_left"] == 0.0
         truth = truths[at]
         velocity = rotation_from_quaternion(truth.q[3:7]) @ truth.v[:3]
-        assert np.hypot(each["forward"], each["left"]) == pytest.approx(
-            np.hypot(*velocity[:2]), abs=1e-5
-        )
+        assert np.hypot(each["forward"], each["left"]) == approx(np.hypot(*velocity[:2]), abs=1e-5)
 
 
 def test_footholds_are_where_planned_feet_land(frames, recording):
@@ -202,7 +200,7 @@ def test_footholds_are_where_planned_feet_land(frames, recording):
             foot = foot_positions_in_base(A1.legs, q[7:].copy())[leg]
             expected.append(q[:3] + rotation_from_quaternion(q[3:7]) @ foot)
         own = [xyz(ball.pose.position) for ball in message.entities[0].spheres]
-        np.testing.assert_allclose(own, expected or np.empty((0,)), atol=1e-5)
+        assert_allclose(own, expected or np.empty((0,)), atol=1e-5)
         landed += len(own)
     assert landed > 10
 
@@ -229,13 +227,13 @@ def test_plans_keep_what_the_options_say(frames, tmp_path, gains):
             assert getattr(plan, field) == getattr(whole, field)
         knots = len(plan.inputs)
         assert knots in (0, len(whole.inputs))
-        np.testing.assert_array_equal(plan.states_q, whole.states_q[: knots + 1])
-        np.testing.assert_array_equal(plan.inputs, whole.inputs[:knots])
+        assert_array_equal(plan.states_q, whole.states_q[: knots + 1])
+        assert_array_equal(plan.inputs, whole.inputs[:knots])
         with_knots += knots > 0
         if knots and not np.isnan(plan.gains).any():
             with_gains += 1
             dtype = np.dtype(gains)
-            np.testing.assert_array_equal(plan.gains, whole.gains.astype(dtype))
+            assert_array_equal(plan.gains, whole.gains.astype(dtype))
         elif knots:
             assert np.isnan(plan.gains).all()
     assert with_knots == SECONDS * 20

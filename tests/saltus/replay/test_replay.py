@@ -81,7 +81,7 @@ def test_a_reading_that_was_changed_shows_at_its_tick(walks, tmp_path, capsys):
     assert topics["state_estimate"]["fields"]["angular_velocity_base"]["largest"] > 1e-8
 
 
-@pytest.mark.parametrize(("topic", "tick", "fields", "name"), [
+@pytest.mark.parametrize("topic, tick, fields, name", [
     ("motor_command", 40, {"kp": lambda kp: np.nextafter(kp, np.inf)}, "kp_"),
     ("plan", 60, {"cost": lambda cost: cost + 1.0}, "cost"),
     ("plan", 50, {"inputs": lambda u: u + 1.0}, "inputs["),  # one that was recorded with its knots

@@ -4,6 +4,7 @@ import json
 
 import numpy as np
 import pytest
+from numpy.testing import assert_allclose
 
 from controller.driving.commands import Goal
 from controller.gaits import GAITS
@@ -60,4 +61,4 @@ def test_page_of_a_driven_sweep(tmp_path, traced):
 
 def test_motion_of_a_curve_is_the_same_at_every_heading():
     motion = base_motion(curve(0.5, 0.1, 1.0))
-    np.testing.assert_allclose(motion[1:-1], np.tile([0.5, 0.1, 1.0], (798, 1)), atol=1e-4)
+    assert_allclose(motion[1:-1], np.tile([0.5, 0.1, 1.0], (798, 1)), atol=1e-4)

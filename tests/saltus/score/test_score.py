@@ -24,7 +24,7 @@ def verdict(now, before, better="lower", exact=False, environment="", margin=0.0
     return judge(figure, recorded, HERE).verdict
 
 
-@pytest.mark.parametrize(("now", "before", "better", "expected"), [
+@pytest.mark.parametrize("now, before, better, expected", [
     (100.0, None, "lower", NEW), (105.0, 100.0, "lower", SAME), (111.0, 100.0, "lower", WORSE),
     (89.0, 100.0, "lower", BETTER), (89.0, 100.0, "higher", WORSE), (95.0, 100.0, "higher", SAME),
     (111.0, 100.0, "higher", BETTER), (111.0, 100.0, "equal", WORSE), (89.0, 100.0, "equal", WORSE),

@@ -9,6 +9,7 @@ import time
 
 import numpy as np
 import pytest
+from numpy.testing import assert_array_equal
 
 from runtime.exchange import Responder
 from runtime.key_files import read_secret
@@ -34,7 +35,7 @@ def refused(capsys, *arguments):
     return line
 
 
-@pytest.mark.parametrize(("arguments", "words"), [
+@pytest.mark.parametrize("arguments, words", [
     (["--backend", "bullet"], ["bullet", "mujoco", "warp"]),
     (["--address", "tcp://*:46200"], ["tcp://*:46200", "--key-file NAME", "127.0.0.1"]),
     (["--address", "tcp://192.0.2.1:46200"], ["--key-file NAME"]),
@@ -86,9 +87,9 @@ def test_a_child_with_keys_rolls_out_as_here(tmp_path):
         found = remote.roll_out(STAND, policies)
         assert remote.statistics()["fallbacks"] == 0
     for left, right in zip(local.roll_out(STAND, policies), found, strict=True):
-        np.testing.assert_array_equal(left, right)
+        assert_array_equal(left, right)
     again = remote.roll_out(STAND, policies)  # it has gone: here, then
-    np.testing.assert_array_equal(again.states, found.states)
+    assert_array_equal(again.states, found.states)
     assert remote.statistics()["losses"] == 1
     remote.close()
 

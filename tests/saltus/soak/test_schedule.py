@@ -8,15 +8,7 @@ import pytest
 
 from robots.terrain import height_at
 from saltus.launch import assembly
-from saltus.soak.schedule import (
-    BOUNDS,
-    CALM_S,
-    FAR,
-    HARD,
-    Command,
-    Steering,
-    draw_schedule,
-)
+from saltus.soak.schedule import BOUNDS, CALM_S, FAR, HARD, Command, Steering, draw_schedule
 from saltus.soak.soak import soak_config
 from tests.a1 import A1
 

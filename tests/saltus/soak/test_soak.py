@@ -6,6 +6,7 @@ from types import SimpleNamespace
 
 import numpy as np
 import pytest
+from pytest import approx
 
 from runtime.histogram import LogHistogram
 from runtime.messages import GroundTruth, RobotStatus
@@ -33,7 +34,6 @@ class StillMachine:
 
     def close(self):
         pass
-
 
 
 KEYS = {"hours", "falls", "restarts", "missed", "memory_growth_mb_per_h", "tick_us"}
@@ -71,7 +71,7 @@ def test_a_whole_launch_counts_as_nothing():
     assert end.whole and not end.counts_as_fall and end.restarts == 0
 
 
-@pytest.mark.parametrize(("size", "ago_ms", "hard"), [
+@pytest.mark.parametrize("size, ago_ms, hard", [
     (1.9, 1000, False), (2.1, 1000, True), (2.1, 4900, True), (2.1, 5100, False),
     (2.1, -10, False),  # after the fall
 ])  # fmt: skip
@@ -86,7 +86,7 @@ def test_a_fall_counts_apart_soon_after_a_push_above_2_m_s(size, ago_ms, hard):
 def test_the_time_of_a_fall_is_when_it_was_seen_and_not_the_end():
     pushes = [(25_000, [0.3, 0.4, 0.0]), (29_000, [2.5, 0.0, 0.0])]
     end = judge(0, 60.0, outcome(22.0, fell=True, pushes=pushes), metrics(30_000, 18.0))
-    assert (end.push_m_s, end.push_ago_s) == (pytest.approx(0.5), pytest.approx(1.0))
+    assert (end.push_m_s, end.push_ago_s) == (approx(0.5), approx(1.0))
     assert end.counts_as_fall and "1.0 s after a push of 0.50 m/s" in end.words
 
 
@@ -140,9 +140,9 @@ def test_a_soak_launches_anew_for_what_is_left_and_adds_up(tmp_path):
     summary = result.summary
     assert set(summary) >= KEYS and set(summary["tick_us"]) >= {"p50", "p99", "p999"}
     assert (summary["falls"], summary["restarts"], summary["missed"]) == (1, 1, 4)
-    assert summary["hours"] == pytest.approx(0.1)
-    assert summary["tick_us"]["p50"] == pytest.approx(100.0, rel=0.03)
-    assert summary["tick_us"]["p99"] == pytest.approx(900.0, rel=0.03)
+    assert summary["hours"] == approx(0.1)
+    assert summary["tick_us"]["p50"] == approx(100.0, rel=0.03)
+    assert summary["tick_us"]["p99"] == approx(900.0, rel=0.03)
     assert summary["memory_growth_mb_per_h"] is None
     assert [criterion.met for criterion in result.criteria] == [False, False]
     assert json.loads((tmp_path / "soak/summary.json").read_text())["falls"] == 1
@@ -181,7 +181,7 @@ def test_a_user_who_stops_gets_the_sums(tmp_path):
     launches = Launches(outcome(90.0, interrupted=True))
     result = run_soak(SoakOptions(1.0), tmp_path / "soak", launches)
     assert result.interrupted and result.summary["restarts"] == 0
-    assert result.summary["hours"] == pytest.approx(0.025)
+    assert result.summary["hours"] == approx(0.025)
 
 
 @pytest.mark.parametrize("hours", ["0", "-1", "nan", "inf", "1e9", "0.001"])
@@ -192,7 +192,7 @@ def test_bad_hours_are_one_line(hours, capsys):
     assert captured.err.count("\n") == 1
 
 
-@pytest.mark.parametrize(("end", "status"), [
+@pytest.mark.parametrize("end, status", [
     (outcome(36.0), 0), (outcome(20.0, TILTED), 1), (outcome(20.0, interrupted=True), 130),
 ])  # fmt: skip
 def test_the_command_prints_one_object_and_draws(end, status, tmp_path, capsys, monkeypatch):

@@ -2,6 +2,8 @@
 
 import numpy as np
 import pytest
+from numpy.testing import assert_allclose
+from pytest import approx
 
 from saltus.common.errors import BadRequest
 from saltus.common.files import find_file
@@ -27,9 +29,9 @@ def test_random_commands_keep_to_their_bounds_and_times():
     random = RandomCommand("trot", 1.0, 0.3, 0.0, (1.0, 4.0), 0.5)
     steps = [step for seed in range(200) for step in random.script(seed, 30.0)]
     drawn = np.array([[step.velocity_x, step.velocity_y, step.yaw_rate] for step in steps])
-    assert np.abs(drawn).max(axis=0) == pytest.approx([1.0, 0.3, 0.0], rel=0.01)
-    np.testing.assert_allclose(drawn.mean(axis=0), 0.0, atol=0.05)
-    np.testing.assert_allclose(drawn.std(axis=0), np.array([1.0, 0.3, 0.0]) / 3**0.5, rtol=0.05)
+    assert np.abs(drawn).max(axis=0) == approx([1.0, 0.3, 0.0], rel=0.01)
+    assert_allclose(drawn.mean(axis=0), 0.0, atol=0.05)
+    assert_allclose(drawn.std(axis=0), np.array([1.0, 0.3, 0.0]) / 3**0.5, rtol=0.05)
     for seed in range(20):
         times = np.array([step.at for step in random.script(seed, 30.0)])
         holds = np.diff(times)
@@ -69,7 +71,7 @@ def test_the_drive_suite_is_what_the_readme_says():
 
 
 @pytest.mark.parametrize(
-    ("command", "words"),
+    "command, words",
     [
         ("{random: {gait: gallop}}", "command.random: gait is 'gallop'; accepted: stand"),
         ("{random: {speed: 1}}", "command.random: unknown key 'speed'; accepted: gait, velocity_x"),
@@ -97,8 +99,8 @@ def test_a_push_names_a_foots_phase_of_a_script():
     )
     # A trot of 0.44 s begins at 0.5 s; FL lifts off half a stride later, for 0.4 of one.
     expected = 0.5 + 0.44 * (1.5 + 0.5 * 0.4)
-    assert first.labels["at"] == pytest.approx(expected, abs=0.002)
-    assert later.labels["at"] - first.labels["at"] == pytest.approx(3 * 0.44, abs=0.002)
+    assert first.labels["at"] == approx(expected, abs=0.002)
+    assert later.labels["at"] - first.labels["at"] == approx(3 * 0.44, abs=0.002)
     with pytest.raises(BadRequest, match="times in this script"):
         trials_of(
             "command: [{at: 0.5, gait: trot, velocity_x: 0.3}]\n"

@@ -1,6 +1,7 @@
 """Suites: phases become seconds, trials become configurations, rows become success by magnitude."""
 
 import pytest
+from pytest import approx
 
 from controller.gaits import WALK
 from saltus.common.errors import BadRequest
@@ -70,7 +71,7 @@ def test_pushes_of_table_6_1_come_in_the_middle_of_each_foots_swing():
         assert swings.sum() == 1 and (swings == early).all() and (swings == late).all()
 
 
-@pytest.mark.parametrize(("text", "says"), [
+@pytest.mark.parametrize("text, says", [
     ("{reference: stand, duration: 1.0, trials: [{kind: motor_block, at: 1.5, for: 0.1}]}",
      "suite: trial 0: at is 1.5 s, and the trial ends at 1 s"),
     ("{reference: stand, duration: 1.0, trials: "
@@ -97,7 +98,7 @@ def test_summary_counts_by_magnitude_and_averages_over_those_on_their_feet():
     summary = {(entry["kind"], entry["magnitude"]): entry for entry in summarise(rows)}
     strong = summary["base_velocity", 1.5]
     assert (strong["trials"], strong["success"]) == (3, 2)
-    assert strong["mean_max_lateral_deviation_m"] == pytest.approx(0.3)
+    assert strong["mean_max_lateral_deviation_m"] == approx(0.3)
     weak = summary["base_velocity", 1.0]
     assert (weak["success"], weak["mean_max_lateral_deviation_m"]) == (0, None)
     assert summary["motor_block", 0.0]["success"] == 1

@@ -6,6 +6,8 @@ from dataclasses import fields
 import msgspec
 import numpy as np
 import pytest
+from numpy.testing import assert_allclose, assert_array_equal
+from pytest import approx
 
 from runtime import topics
 from runtime.messages import Push, RobotStatus, encode
@@ -21,13 +23,7 @@ from runtime.topics import (
 from saltus.common.errors import BadRequest
 from saltus.configuration.launch import load_launch, write_config
 from saltus.launch.lock_step import LockStep
-from saltus.launch.trace import (
-    Trace,
-    TraceRecorder,
-    load_trace,
-    save_trace,
-    trace_of_run,
-)
+from saltus.launch.trace import Trace, TraceRecorder, load_trace, save_trace, trace_of_run
 from saltus.report.reading import read_run
 
 PUSH = "perturbations=[{kind: base_velocity, at: 0.042, value: [0, 0.4, 0]}]"
@@ -49,7 +45,7 @@ def assert_equal(one, other, tolerance):
     for member in fields(Trace):
         a, b = getattr(one, member.name), getattr(other, member.name)
         if isinstance(a, np.ndarray):
-            np.testing.assert_allclose(a, b, rtol=tolerance, err_msg=member.name)
+            assert_allclose(a, b, rtol=tolerance, err_msg=member.name)
             assert a.dtype == np.float64
         else:
             np.testing.assert_equal(a, b, err_msg=member.name)
@@ -99,9 +95,9 @@ def test_recording_of_a_run_gives_the_trace_of_lock_step(tmp_path):
         run.run(record)
     trace = recorder.trace()
     assert_equal(trace_of_run(tmp_path), trace, 0.0)
-    np.testing.assert_allclose(trace.time, 0.01 * np.arange(12), atol=1e-12)
+    assert_allclose(trace.time, 0.01 * np.arange(12), atol=1e-12)
     assert trace.events == [0.042]
-    assert trace.plan_time == pytest.approx(0.05)  # the plan at 0.04 could not know
+    assert trace.plan_time == approx(0.05)  # the plan at 0.04 could not know
     assert trace.costs.shape[1] == len(trace.step_sizes) == len(config.hilqr.paused.step_sizes) + 1
     assert trace.statuses == {"ok": 12} and sum(trace.commands.values()) == 120
     assert len(recorder.trace(run.solve_ms).solve_ms) == 12
@@ -143,8 +139,8 @@ def test_pushes_by_hand_are_events_of_a_recording(tmp_path):
         push(9)
         LockStep(config).run(record)
     trace = trace_of_run(tmp_path)
-    assert trace.events == pytest.approx([0.023, 0.041])
-    assert trace.plan_time == pytest.approx(0.03)  # the first that could know
+    assert trace.events == approx([0.023, 0.041])
+    assert trace.plan_time == approx(0.03)  # the first that could know
     subject = read_run(tmp_path)
     assert subject.trials[0].row["kind"] == "by_hand"
     assert subject.conditions.of(subject.trials[0].row).words == "by hand"
@@ -194,15 +190,15 @@ def test_an_a1_begins_when_it_runs_and_was_pushed_when_its_emulator_says(tmp_pat
     LockStep(config).run(lambda tick: (recorder.add(tick), ticks.append(tick)))
     _record_emulated(tmp_path, ticks)
     trace, alike = trace_of_run(tmp_path), recorder.trace()
-    np.testing.assert_allclose(trace.time, alike.time, atol=1e-9)
-    np.testing.assert_array_equal(trace.q, alike.q)
-    np.testing.assert_array_equal(trace.planned, alike.planned)
-    assert trace.events == pytest.approx([0.042]) and trace.commands == alike.commands
-    assert trace.plan_time == pytest.approx(alike.plan_time)
+    assert_allclose(trace.time, alike.time, atol=1e-9)
+    assert_array_equal(trace.q, alike.q)
+    assert_array_equal(trace.planned, alike.planned)
+    assert trace.events == approx([0.042]) and trace.commands == alike.commands
+    assert trace.plan_time == approx(alike.plan_time)
     subject = read_run(tmp_path)
     row = subject.trials[0].row
     assert (row["kind"], row["value"]) == ("base_velocity", [0.0, 0.4, 0.0])
-    assert row["at"] == pytest.approx(0.042)
+    assert row["at"] == approx(0.042)
 
 
 def test_folder_without_a_run_is_refused(tmp_path):

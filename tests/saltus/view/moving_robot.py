@@ -14,14 +14,7 @@ from runtime.messages import (
     encode,
 )
 from runtime.recording import Recorder
-from runtime.topics import (
-    GROUND_TRUTH,
-    MOTOR_COMMAND,
-    PLAN,
-    PUSH,
-    STATE_COVARIANCE,
-    STATE_ESTIMATE,
-)
+from runtime.topics import GROUND_TRUTH, MOTOR_COMMAND, PLAN, PUSH, STATE_COVARIANCE, STATE_ESTIMATE
 from saltus.configuration.launch import AT_ORIGIN, load_launch, write_config
 from tests.a1 import A1
 

@@ -6,6 +6,7 @@ import time
 
 import numpy as np
 import pytest
+from numpy.testing import assert_array_equal
 
 from runtime.bus import Bus
 from runtime.endpoints import Endpoints
@@ -38,7 +39,7 @@ def test_pushes_and_tunings_arrive_as_they_were_asked_for(endpoints):
         levers.push("FL", np.array((0.0, -2.0, 0.5)))
         push = newest(pushes)
         assert push.body == "FL"
-        np.testing.assert_array_equal(push.velocity, [0.0, -2.0, 0.5])
+        assert_array_equal(push.velocity, [0.0, -2.0, 0.5])
         levers.tune({"cost": {"joint_velocity": 0.2}})
         tuning = newest(tunings)
         assert json.loads(tuning.options) == {"cost": {"joint_velocity": 0.2}}

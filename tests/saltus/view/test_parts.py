@@ -4,6 +4,7 @@ import sys
 
 import numpy as np
 import pytest
+from numpy.testing import assert_allclose
 
 from robots.legs import foot_positions_in_base
 from saltus.cli.look import require_view
@@ -24,12 +25,12 @@ def test_links_are_where_the_kinematics_say(kinematics):
     half = np.sqrt(0.5)
     q = np.concatenate([[1.0, 2.0, A1.stand_height, 0.0, 0.0, half, half], A1.stand])
     positions, quaternions, feet = kinematics.place(q)
-    np.testing.assert_allclose(positions[1], q[:3])
-    np.testing.assert_allclose(quaternions[1], [half, 0.0, 0.0, half], atol=1e-12)
+    assert_allclose(positions[1], q[:3])
+    assert_allclose(quaternions[1], [half, 0.0, 0.0, half], atol=1e-12)
     turned = foot_positions_in_base(A1.legs, np.array(A1.stand)) @ np.array(
         [[0.0, 1.0, 0.0], [-1.0, 0.0, 0.0], [0.0, 0.0, 1.0]]
     )
-    np.testing.assert_allclose(feet, q[:3] + turned, atol=1e-9)
+    assert_allclose(feet, q[:3] + turned, atol=1e-9)
 
 
 def test_the_looks_are_as_large_as_the_model(kinematics):
@@ -51,8 +52,7 @@ def test_without_its_packages_the_view_says_how_to_get_them(monkeypatch):
 
 
 @pytest.mark.parametrize(
-    ("assignment", "words"),
-    [("view.port=70000", "port is 70000"), ("view.speed=0", "speed is 0")],
+    "assignment, words", [("view.port=70000", "port is 70000"), ("view.speed=0", "speed is 0")]
 )
 def test_options_out_of_range_are_refused(assignment, words):
     with pytest.raises(BadRequest, match=words):
@@ -60,7 +60,7 @@ def test_options_out_of_range_are_refused(assignment, words):
 
 
 @pytest.mark.parametrize(
-    ("launch", "assignments", "allowed"),
+    "launch, assignments, allowed",
     [
         ("sim", [], True), ("sim", ["view.control=false"], False), ("a1", [], False),
         ("a1", ["view.control=true"], True), ("a1-emulated", [], False),

@@ -2,14 +2,11 @@
 
 import numpy as np
 import pytest
+from numpy.testing import assert_array_equal
+from pytest import approx
 
 from saltus.launch.recorded import RecordedRun
-from tests.saltus.view.moving_robot import (
-    LAND_S,
-    PUSH_AT_S,
-    SPEED,
-    make_run,
-)
+from tests.saltus.view.moving_robot import LAND_S, PUSH_AT_S, SPEED, make_run
 
 
 @pytest.fixture(scope="module")
@@ -22,7 +19,7 @@ def test_an_instant_is_the_newest_of_everything(run, time):
     instant = run.at(time)
     assert instant.truth is not None and instant.estimate is not None and instant.plan is not None
     assert instant.truth.tick == instant.estimate.tick
-    assert instant.truth.q[0] == pytest.approx(SPEED * time, abs=SPEED * 0.01)
+    assert instant.truth.q[0] == approx(SPEED * time, abs=SPEED * 0.01)
     assert 0.0 <= time - instant.plan.time <= 0.03 + 1e-9
     assert instant.plan.states_q.shape == (21, 19)
 
@@ -46,14 +43,14 @@ def test_nees_of_a_filter_that_knows_its_errors_is_three():
         v[:3] += root @ random.normal(size=3)
         guess = msgspec.structs.replace(guess, v=v)
         values.append(velocity_nees(Instant(truth=known, estimate=guess, covariance=covariance)))
-    assert np.mean(values) == pytest.approx(3.0, rel=0.05)
+    assert np.mean(values) == approx(3.0, rel=0.05)
 
 
 def test_what_happened_is_marked(run):
     marks = {(mark.kind, mark.text): mark.time for mark in run.marks}
-    assert marks["push", "base by hand"] == pytest.approx(PUSH_AT_S, abs=0.01)
-    assert marks["touchdown", "FR"] == pytest.approx(LAND_S, abs=0.011)
-    assert marks["fault", "tracker: hold"] == pytest.approx(1.5)
+    assert marks["push", "base by hand"] == approx(PUSH_AT_S, abs=0.01)
+    assert marks["touchdown", "FR"] == approx(LAND_S, abs=0.011)
+    assert marks["fault", "tracker: hold"] == approx(1.5)
     assert [mark.time for mark in run.marks] == sorted(mark.time for mark in run.marks)
     assert not any(mark.kind == "fall" for mark in run.marks)
 
@@ -66,4 +63,4 @@ def test_a_recording_that_was_cut_off_shows_what_it_holds(tmp_path, capsys):
     cut = RecordedRun(folder)
     assert 0.0 < cut.duration < whole.duration
     assert capsys.readouterr().err.splitlines() == [f"{file} was cut off; what it holds is taken"]
-    np.testing.assert_array_equal(cut.at(0.5).truth.q, whole.at(0.5).truth.q)  # type: ignore[union-attr]
+    assert_array_equal(cut.at(0.5).truth.q, whole.at(0.5).truth.q)  # type: ignore[union-attr]

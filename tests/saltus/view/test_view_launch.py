@@ -9,6 +9,7 @@ import threading
 from itertools import cycle
 
 import pytest
+from pytest import approx
 
 from runtime.bus import Bus
 from runtime.topics import GROUND_TRUTH
@@ -108,7 +109,7 @@ def check_push(tab, bus):
     wait_until(lambda: not jumped() and len(sideways) > 50, "the robot to walk on")
     tab.page.get_by_role("button", name="push", exact=True).click()
     wait_until(jumped, "the robot to be pushed")
-    assert jumps[0] == pytest.approx(1.0, abs=0.1)  # to the left, at 1 m/s, within a tick
+    assert jumps[0] == approx(1.0, abs=0.1)  # to the left, at 1 m/s, within a tick
     sideways.clear()
     tab.page.set_viewport_size({"width": 1000, "height": 500})
     mouse = tab.page.mouse

@@ -5,6 +5,7 @@ import threading
 
 import numpy as np
 import pytest
+from numpy.testing import assert_allclose
 
 from runtime.key_files import make_key_files, public_file
 from sim_bridge.isaac_gym import server
@@ -96,7 +97,7 @@ def test_our_client_rolls_out_there(tmp_path, monkeypatch, capsys):
 
     batch, statistics = serve_to(client, monkeypatch, *arguments)
     reference = MujocoRollout(A1, 8, 0.01, 2).roll_out(STAND, policies(8))
-    np.testing.assert_allclose(batch.states, reference.states, atol=2e-4)
+    assert_allclose(batch.states, reference.states, atol=2e-4)
     assert not np.array_equal(batch.states, reference.states), "the client answered itself"
     assert statistics["fallbacks"] == 0
     report = json.loads(capsys.readouterr().out.splitlines()[-1])

@@ -6,6 +6,7 @@ import msgspec
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
+from pytest import approx
 
 from robots.conventions import GRAVITY
 from runtime.bus import Bus, Endpoints
@@ -157,5 +158,5 @@ def test_isaac_gyms_server_carries_the_robot_by_the_same_messages(tmp_path):
         assert not robot.loss, robot.loss
         robot.close()
     assert_allclose(truth.q[7:], A1.stand, atol=0.05)
-    assert truth.foot_force[:, 2].sum() == pytest.approx(A1.mass * GRAVITY, rel=0.1)
+    assert truth.foot_force[:, 2].sum() == approx(A1.mass * GRAVITY, rel=0.1)
     assert not robot.fell

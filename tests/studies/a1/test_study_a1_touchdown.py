@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from pytest import approx
 
 from robots.conventions import FOOT_NAMES
 from saltus.metrics.touchdowns import Touchdowns
@@ -47,7 +48,7 @@ def test_s_is_of_a_foot_that_lands_and_one_foot_has_nearly_one_outcome():
     _, pair = dropped(("FR",), ("FL", "RL"))
     assert list(pair["pairs"]) == [("FR", "FL"), ("FR", "RL"), ("FL", "RL")]
     of_foot = [abs(s) for feet, s in pair["pairs"].items() if "FR" in feet]
-    assert abs(pair["s"]) == pytest.approx(max(of_foot))
+    assert abs(pair["s"]) == approx(max(of_foot))
     (_, one), (_, four) = dropped(("FR",)), dropped(FOOT_NAMES)
     assert np.isnan(one["s"]) and not one["pairs"]
     assert four["spread_m_s"] > 0.02 * four["jump_m_s"]

@@ -5,6 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose, assert_array_equal
+from pytest import approx
 from scipy.stats import binomtest
 
 from saltation.filters.bank import SaltedBank
@@ -89,7 +90,7 @@ def test_the_flow_over_a_timestep_adds_w_and_another_disturbance_acts_after_a_tr
     near = simulate_truths(quiet._replace(states=np.tile([-0.25, 0.0], (many, 1))), 2)
     assert (near.modes[:, 1] == 1).all()
     spread = np.var(near.states[:, 1, 1] + 2.0 * np.minimum(0.0, 0.0))
-    assert spread == pytest.approx(1e-3 * (0.25**2 + 0.75**2 + 4.0 * 0.25**2), rel=0.15)
+    assert spread == approx(1e-3 * (0.25**2 + 0.75**2 + 4.0 * 0.25**2), rel=0.15)
 
 
 @given(st.lists(st.integers(-2, 2), max_size=40))
@@ -97,7 +98,7 @@ def test_sign_test_is_the_binomial_one_without_ties(differences):
     a, zero = np.array(differences, dtype=float), np.zeros(len(differences))
     smaller, larger = int(np.sum(a < 0)), int(np.sum(a > 0))
     wanted = binomtest(smaller, smaller + larger).pvalue if smaller + larger else 1.0
-    assert skf.sign_test(a, zero) == pytest.approx(wanted, rel=1e-9) == skf.sign_test(-a, zero)
+    assert skf.sign_test(a, zero) == approx(wanted, rel=1e-9) == skf.sign_test(-a, zero)
 
 
 def test_skf_is_better_on_a_clear_set_and_neither_where_measurements_say_all():

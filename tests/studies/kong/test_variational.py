@@ -13,11 +13,7 @@ from saltation.saltations import saltation
 from saltation.simulation import simulate, simulate_step
 from saltation.validation import check_system
 from saltation.variational import fundamental_matrix
-from studies.kong.saltations import (
-    finite_difference_saltation,
-    random_guard_states,
-    relative_error,
-)
+from studies.kong.saltations import finite_difference_saltation, random_guard_states, relative_error
 from studies.kong.systems.aslip import FLIGHT as LEG_UP
 from studies.kong.systems.aslip import aslip, at_rest
 from studies.kong.systems.vibrating_table import vibrating_table
