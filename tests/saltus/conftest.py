@@ -1,9 +1,11 @@
-"""Launches of a test's own."""
+"""Command lines that are refused, and launches of a test's own."""
 
 import tempfile
 from pathlib import Path
 
 import pytest
+
+from saltus.cli.main import run
 
 
 @pytest.fixture
@@ -16,3 +18,17 @@ def temporary(monkeypatch):
         monkeypatch.setattr("tempfile.tempdir", folder)
         monkeypatch.setenv("TMPDIR", folder)
         yield Path(folder)
+
+
+@pytest.fixture
+def refused(capsys):
+    """The one line that a bad command line gives; nothing may come on standard output."""
+
+    def refuse(*arguments):
+        assert run(arguments) == 2
+        out, err = capsys.readouterr()
+        (line,) = err.strip().splitlines()
+        assert out == ""
+        return line
+
+    return refuse

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from saltus.common import compiled_code
-from saltus.common.compiled_code import PACKAGES, folder_of, kernel_folder
+from saltus.common.compiled_code import kernel_folder
 from saltus.configuration.launch import load_launch
 from saltus.launch.warmup import ensure_compiled
 
@@ -79,14 +79,6 @@ def test_each_part_of_several_launches_is_compiled_once(tmp_path, monkeypatch):
     assert [part for _, part in compiled.pop()] == parts
     ensure_compiled(load_launch("sim", ["estimator=invariant", "planner=convex_mpc"]))
     assert [part for _, part in compiled.pop()] == ["planner"]
-
-
-def test_every_kernel_of_ours_is_kept_in_its_folder():
-    from robots.state import difference
-
-    folder = Path(difference.stats.cache_path)
-    assert folder == folder_of(str(ROOT / "robots" / "state.py"))
-    assert folder.parent.name == "robots.state" and "robots" in PACKAGES
 
 
 def test_in_somebody_elses_checkout_kernels_are_the_users_own(tmp_path, monkeypatch):

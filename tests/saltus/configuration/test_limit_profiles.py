@@ -2,7 +2,7 @@
 
 import pytest
 
-from saltus.configuration.launch import GAIT, SAFETY, limits_in_words, load_launch, write_config
+from saltus.configuration.launch import GAIT, SAFETY, limits_in_words, load_launch
 from saltus.launch.assembly import make_commands
 from tests.a1 import A1
 
@@ -58,12 +58,6 @@ def test_a_script_is_followed_within_the_limits():
 def test_a_simulated_robot_has_no_profile():
     keys = ["hardware.limits=first_run", *HIGH]
     assert numbers(load_launch("sim", keys)) == numbers(load_launch("sim", HIGH))
-
-
-def test_a_written_launch_reads_back_within_the_same_limits(tmp_path):
-    config = load_launch("a1", HIGH)
-    write_config(config, tmp_path / "launch.yaml")
-    assert load_launch(str(tmp_path / "launch.yaml")) == config
 
 
 @pytest.mark.parametrize("name, words", [

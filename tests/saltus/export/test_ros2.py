@@ -10,11 +10,12 @@ from pytest import approx
 
 from robots.conventions import JOINT_NAMES
 from runtime.bus import Bus
-from runtime.messages import SensorReading, StateEstimate
+from runtime.messages import SensorReading
 from runtime.topics import COMMAND, SENSOR_READING, STATE_ESTIMATE
 from saltus.cli.main import run
 from saltus.export.ros2 import TYPES
 from saltus.launch.announcement import running_launches
+from tests.a1 import estimate
 from tests.saltus.announced import announced
 
 
@@ -92,9 +93,7 @@ def test_states_go_to_ros_and_cmd_vel_to_the_launch(launch, monkeypatch, capsys)
         linear_acceleration_imu=numbers[7:10], joint_position=numbers[:12],
         joint_velocity=numbers[1:13], joint_torque=numbers[2:14], foot_force=numbers[:4],
     )  # fmt: skip
-    estimate = StateEstimate(
-        tick=1, time=0.0, q=numbers, v=-numbers[:18], contact=numbers[:4] / 4.0, status="ok"
-    )
+    state = estimate(1, q=numbers, v=-numbers[:18], contact=numbers[:4] / 4.0)
     for name, package in TYPES.items():
         module = sys.modules.get(f"{package}.msg") or ModuleType(package)
         monkeypatch.setitem(sys.modules, package, module)
@@ -107,7 +106,7 @@ def test_states_go_to_ros_and_cmd_vel_to_the_launch(launch, monkeypatch, capsys)
 
         def spin_once(_, timeout_sec):
             readings.send(reading)
-            estimates.send(estimate)
+            estimates.send(state)
             node.tick()
             node.drive(TWIST(linear=VECTOR(x=0.3, y=-0.1), angular=VECTOR(z=0.5)))
             if (command := commands.wait(0.01)) is not None:
@@ -142,8 +141,7 @@ def test_states_go_to_ros_and_cmd_vel_to_the_launch(launch, monkeypatch, capsys)
     assert min(counts["published"].values()) >= 1 and counts["commands"] >= len(obeyed)
 
 
-def test_without_ros_one_line_says_how_to_have_it(launch, monkeypatch, capsys):
+def test_without_ros_one_line_says_how_to_have_it(launch, monkeypatch, refused):
     monkeypatch.setitem(sys.modules, "sensor_msgs.msg", None)
-    assert run(["bridge", "ros2"]) == 2
-    (line,) = capsys.readouterr().err.splitlines()
+    line = refused("bridge", "ros2")
     assert "sensor_msgs" in line and "setup.bash" in line

@@ -11,8 +11,7 @@ from hw_bridge.emulator.network import RobotSocket
 from hw_bridge.emulator.options import EmulatorOptions
 from hw_bridge.wire.low_command import decode_low_command
 from runtime.clock import RealTimeClock
-from runtime.messages import GroundTruth, SensorReading
-from tests.a1 import A1, WIRE
+from tests.a1 import A1, WIRE, ground_truth, reading
 
 REST = np.array([-0.5, 1.33, -2.69, 0.5, 1.33, -2.69] * 2)  # joints of a robot on its belly [rad]
 UP_Q = np.concatenate([[0.0, 0.0, 0.06, 0.0, 0.0, 0.0, 1.0], REST])
@@ -25,19 +24,10 @@ class StillBody:
         self.tick = 0
 
     def reading(self, stamp=None):
-        return SensorReading(
-            tick=self.tick, time=1e-3 * self.tick,
-            quaternion_imu_in_world=np.array([0.0, 0.0, 0.0, 1.0]),
-            angular_velocity_imu=np.zeros(3), linear_acceleration_imu=np.array([0.0, 0.0, 9.81]),
-            joint_position=REST, joint_velocity=np.zeros(12), joint_torque=np.zeros(12),
-            foot_force=np.zeros(4),
-        )  # fmt: skip
+        return reading(self.tick, joint_position=REST, foot_force=np.zeros(4))
 
     def truth(self, stamp=None):
-        return GroundTruth(
-            tick=self.tick, time=1e-3 * self.tick if stamp is None else stamp, q=UP_Q,
-            v=np.zeros(18), foot_force=np.zeros((4, 3)), contact=np.zeros(4), trunk_contact=True,
-        )  # fmt: skip
+        return ground_truth(self.tick, q=UP_Q, contact=np.zeros(4), trunk_contact=True)
 
     def advance(self, command):
         self.tick += 1

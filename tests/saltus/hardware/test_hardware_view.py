@@ -133,12 +133,6 @@ def test_a_robot_that_falls_silent_is_no_success(capsys):
     assert "no state came from the robot" in err.splitlines()[-1]
 
 
-@pytest.mark.parametrize("arguments", [["sim"], ["push"], ["emulator"]])
-def test_only_a_robot_can_be_read(capsys, arguments):
-    assert run(["launch", *arguments, "--read-only"]) == 2
-    assert "are for a robot" in capsys.readouterr().err
-
-
 def test_the_picture_has_every_motor_foot_button_and_refusal():
     mode = np.full(20, SERVO)
     mode[4], mode[7] = 0x08, 0x42

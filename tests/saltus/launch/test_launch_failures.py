@@ -82,8 +82,7 @@ def test_who_waits_for_whom_follows_the_messages_of_a_tick():
     assert "command of tick 21" in describe_stall(config, between | {"ground_truth": 21})
 
 
-def test_a_folder_that_cannot_be_written_is_one_line(tmp_path, capsys):
+def test_a_folder_that_cannot_be_written_is_one_line(tmp_path, refused):
     (tmp_path / "file").touch()  # below which there can be no folder, whoever asks
-    assert run([*STAND, "--record", str(tmp_path / "file" / "run")]) == 2
-    error = capsys.readouterr().err
-    assert len(error.splitlines()) == 1 and "--record" in error and "Not a directory" in error
+    line = refused(*STAND, "--record", str(tmp_path / "file" / "run"))
+    assert "--record" in line and "Not a directory" in line

@@ -6,7 +6,6 @@ import sys
 import msgspec
 import pytest
 
-from saltus.cli.main import run
 from saltus.common.errors import BadRequest
 from saltus.configuration.launch import ROLLOUTS, load_launch
 from saltus.launch import assembly, planners
@@ -40,10 +39,9 @@ def test_every_name_can_be_made_and_is_looked_for():
 
 
 @pytest.mark.parametrize("name", ["remote", "isaacgym"])
-def test_no_server_is_one_line_with_the_remedy_and_what_is_here(name, nobody, capsys):
-    status = run(["launch", "sim", "--set", f"rollout={name}", "--set", f"{name}.address={nobody}"])
-    (line,) = capsys.readouterr().err.strip().splitlines()
-    assert status == 2 and nobody in line and "available here: mujoco" in line
+def test_no_server_is_one_line_with_the_remedy_and_what_is_here(name, nobody, refused):
+    line = refused("launch", "sim", "--set", f"rollout={name}", "--set", f"{name}.address={nobody}")
+    assert nobody in line and "available here: mujoco" in line
     assert ("saltus serve" if name == "remote" else "docs/isaac-gym.md") in line
 
 
@@ -62,9 +60,8 @@ def test_a_launch_looks_before_it_starts_and_planners_without_rollouts_do_not(no
     assembly.check(msgspec.structs.replace(lost, planner="convex_mpc"))
 
 
-def test_no_server_for_the_robot_is_one_line_in_launches_and_sweeps(nobody, capsys):
+def test_no_server_for_the_robot_is_one_line_in_launches_and_sweeps(nobody, refused):
     engine = ["--set", "simulation.engine=remote", "--set", f"simulation.server.address={nobody}"]
     for command in (["launch", "stand"], ["perturb", "push-stand", "--jobs", "1"]):
-        assert run([*command, *engine]) == 2
-        (line,) = capsys.readouterr().err.strip().splitlines()
+        line = refused(*command, *engine)
         assert nobody in line and "saltus serve" in line and "simulation.engine remote" in line

@@ -14,7 +14,6 @@ from runtime.bus import Bus
 from runtime.endpoints import Endpoints
 from runtime.recording import read_recording
 from runtime.topics import PLAN
-from saltus.cli.main import run
 from saltus.configuration.launch import load_launch
 from saltus.launch.lock_step import LockStep
 
@@ -100,15 +99,7 @@ def test_lock_step_in_processes(tmp_path, timing):
         sent = {m.tick: m for name, m in messages if name == topic}
         assert {tick: sent[tick] for tick in own} == own
     assert summary["max_lateral_deviation_m"] == metrics.max_lateral_deviation > 0.005
-    assert set(summary) >= {
-        "fell", "simulated_s", "distance_m", "max_lateral_deviation_m", "planner", "tracker",
-        "estimator",
-    }  # fmt: skip
     assert summary["ok"] and summary["problems"] == []
-    assert set(summary["planner"]) >= {"solves", "solve_ms", "rate_hz"}
-    assert set(summary["tracker"]) >= {"ticks", "missed", "lateness_us"}
-    errors = {"position_rmse_m", "velocity_rmse_m_s", "tilt_rmse_rad"}
-    assert set(summary["estimator"]) >= errors | {"update_us"}
     assert not list((tmp_path / "t").iterdir())
 
 
@@ -153,17 +144,14 @@ def test_killed_supervisor_leaves_no_process_and_no_socket(tmp_path):
 
 
 @pytest.mark.parametrize("transport", ["ipc", "tcp"])
-def test_occupied_endpoint_is_one_line_and_nothing_starts(tmp_path, capsys, transport):
+def test_occupied_endpoint_is_one_line_and_nothing_starts(tmp_path, refused, transport):
     folder, port = tmp_path / "bus", 47800 + os.getpid() % 1000
     endpoints = {"ipc": Endpoints.ipc(folder), "tcp": Endpoints.tcp("127.0.0.1", port)}[transport]
     place = {"ipc": f"folder: {folder}", "tcp": f"base_port: {port}"}[transport]
     arguments = ["launch", "stand", "--set", f"bus={{transport: {transport}, {place}}}"]
     with Bus(endpoints) as bus:
         bus.publisher(PLAN)
-        assert run(arguments) == 2
-    captured = capsys.readouterr()
-    assert captured.out == "" and len(captured.err.splitlines()) == 1
-    assert "occupied" in captured.err
+        assert "occupied" in refused(*arguments)
     assert children(tmp_path) == {}
 
 

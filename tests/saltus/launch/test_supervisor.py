@@ -3,7 +3,6 @@
 import math
 import os
 import signal
-import subprocess
 import sys
 import time
 from pathlib import Path
@@ -123,33 +122,6 @@ def test_children_stop_when_an_error_leaves_the_block(tmp_path):
         ready(tmp_path, "planner")
         raise RuntimeError("the recorder broke")
     assert not alive(supervisor.children[0].pid)
-
-
-def test_no_orphan_when_the_parent_is_killed(tmp_path):
-    orphan = (
-        "import os, pathlib, time\n"
-        "from saltus.common.processes import die_with_parent\n"
-        "die_with_parent(int(os.environ['PARENT']))\n"
-        f"pathlib.Path({str(tmp_path / 'pid')!r} + '.part').write_text(str(os.getpid()))\n"
-        f"os.rename({str(tmp_path / 'pid')!r} + '.part', {str(tmp_path / 'pid')!r})\n"
-        "time.sleep(60)\n"
-    )
-    parent = (
-        "import os, subprocess, sys, time\n"
-        "os.environ['PARENT'] = str(os.getpid())\n"
-        f"subprocess.Popen([sys.executable, '-c', {orphan!r}], start_new_session=True)\n"
-        "time.sleep(60)\n"
-    )
-    process = subprocess.Popen(
-        [sys.executable, "-c", parent],
-        env=os.environ | {"PYTHONPATH": str(Path(__file__).parents[3])},
-    )
-    assert wait_until((tmp_path / "pid").exists)
-    pid = int((tmp_path / "pid").read_text())
-    assert alive(pid)
-    process.kill()
-    process.wait()
-    assert wait_until(lambda: not alive(pid))
 
 
 def test_a_lasting_process_that_hangs_holds_no_launch_up_that_has_come_to_its_end(tmp_path):

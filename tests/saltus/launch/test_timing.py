@@ -12,12 +12,9 @@ from saltus.common.errors import BadRequest
 from saltus.configuration.launch import (
     TimingOptions,
     load_launch,
-    make_config,
     make_schedule,
     recorded_durations,
-    write_config,
 )
-from saltus.configuration.options import read_mapping
 from saltus.launch import assembly
 from saltus.launch.lock_step import LockStep
 from saltus.sweep.trials import make_trials
@@ -128,9 +125,3 @@ def test_two_runs_are_identical_to_the_last_bit(late):
                   for run in (late, Run()))  # fmt: skip
     assert one == other
     assert one != [encode(m) for tick in Run([]).ticks for m in tick if m is not None]
-
-
-def test_a_written_launch_reads_back(tmp_path):
-    config = load_launch("stand", ["timing.solve=1e-3", "timing.estimate=0.002"])
-    write_config(config, tmp_path / "launch.yaml")
-    assert make_config(read_mapping(tmp_path / "launch.yaml"), "test") == config

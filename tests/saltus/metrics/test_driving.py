@@ -9,11 +9,11 @@ from pytest import approx
 
 from controller.driving.commands import Goal
 from robots.conventions import GRAVITY
-from runtime.messages import Command, GroundTruth, RobotStatus
+from runtime.messages import Command
 from saltus.configuration.launch import load_launch
 from saltus.metrics.driving import DrivingMetrics, FollowingError, GoalWatch
 from saltus.metrics.run import DRIVING_MEASURES, run_metrics
-from tests.a1 import A1
+from tests.a1 import A1, ground_truth, robot_status
 
 
 def config_of(*assignments):
@@ -42,10 +42,7 @@ def truth(
         q[3:7] = -s * q[5], s * q[6], c * q[5], c * q[6]
         v[:3] = math.cos(pitch) * forward, left, math.sin(pitch) * forward
         v[3:6] = -math.sin(pitch) * turn, 0.0, math.cos(pitch) * turn
-    return GroundTruth(
-        tick=round(1e3 * time), time=time, q=q, v=v, foot_force=np.zeros((4, 3)),
-        contact=np.zeros(4), trunk_contact=False, work=work,
-    )  # fmt: skip
+    return ground_truth(round(1e3 * time), time=time, q=q, v=v, contact=np.zeros(4), work=work)
 
 
 @pytest.mark.parametrize("every", [1, 5])
@@ -112,15 +109,11 @@ def test_commands_of_a_live_source_are_clipped_and_end_in_silence():
 def test_a_robot_that_is_to_sit_down_is_to_stand_whatever_comes_after():
     watch = GoalWatch(config_of("command={}", "drive.source=client", "mode=realtime"))
     ahead = Command(sequence=1, time=0.0, forward=0.3, left=0.0, yaw_rate=0.0, gait="trot")
-    status = RobotStatus(
-        tick=0, time=0.0, state="running", cause="", temperature=np.zeros(12), power=0.0,
-        state_age=0.0, frames=1, refused=0,
-    )  # fmt: skip
     watch.at(0.0)
     watch.offer(ahead)
-    watch.note(status)
+    watch.note(robot_status("running"))
     assert watch.at(0.1) == Goal(0.3, gait="trot")
-    watch.note(msgspec.structs.replace(status, is_ending=True))
+    watch.note(robot_status("running", is_ending=True))
     watch.offer(msgspec.structs.replace(ahead, sequence=2))
     assert watch.at(0.2) == Goal()
 

@@ -4,20 +4,18 @@ import numpy as np
 import pytest
 from pytest import approx
 
-from runtime.messages import GroundTruth
 from saltus.configuration.launch import load_launch
 from saltus.metrics.run import MotionMetrics, run_metrics
-from tests.a1 import A1
+from tests.a1 import A1, ground_truth
 
 
 def truth(tick, height, contact, torque, heading=0.5 * np.pi):
     half = 0.5 * heading
     q = np.array([0.0, 0.0, height, 0.0, 0.0, np.sin(half), np.cos(half), *A1.stand])
     v = np.concatenate([np.zeros(6), np.full(12, -2.0)])
-    return GroundTruth(
-        tick=tick, time=1e-3 * tick, q=q, v=v, foot_force=np.zeros((4, 3)),
-        contact=np.array(contact, float), trunk_contact=False, torque=np.full(12, torque),
-    )  # fmt: skip
+    return ground_truth(
+        tick, q=q, v=v, contact=np.array(contact, float), torque=np.full(12, torque)
+    )
 
 
 @pytest.mark.parametrize("every", [1, 5])  # in real time some states may be missing

@@ -6,8 +6,9 @@ import numpy as np
 import pytest
 from pytest import approx
 
-from runtime.messages import GroundTruth, StateEstimate
 from saltus.metrics.run import RunMetrics, has_fallen, squared_errors
+from tests import a1
+from tests.a1 import ground_truth
 
 
 def quaternion(axis, angle):
@@ -20,17 +21,12 @@ def configuration(x=0.0, y=0.0, axis=0, angle=0.0):
     return np.concatenate([[x, y, 0.3], quaternion(axis, angle), np.zeros(12)])
 
 
-def truth(tick, q, trunk_contact=False):
-    return GroundTruth(
-        tick=tick, time=1e-3 * tick, q=q, v=np.zeros(18), foot_force=np.zeros((4, 3)),
-        contact=np.ones(4), trunk_contact=trunk_contact,
-    )  # fmt: skip
+def truth(tick, q, **changes):
+    return ground_truth(tick, q=q, **changes)
 
 
 def estimate(tick, q, v=0.0):
-    return StateEstimate(
-        tick=tick, time=1e-3 * tick, q=q, v=np.full(18, v), contact=np.ones(4), status="ok"
-    )
+    return a1.estimate(tick, q=q, v=np.full(18, v))
 
 
 @pytest.mark.parametrize("axis", [0, 1])

@@ -165,16 +165,13 @@ def test_command_prints_path_and_verdict(bare, tmp_path, capsys):
     assert target.exists()
 
 
-def test_a_bad_file_is_one_line(bare, capsys):
-    assert main.run(["report", str(bare), "--output", "."]) == main.BAD_REQUEST
-    assert len(capsys.readouterr().err.strip().splitlines()) == 1
+def test_a_bad_file_is_one_line(bare, refused):
+    refused("report", str(bare), "--output", ".")
 
 
-def test_a_folder_that_is_neither(tmp_path, capsys):
+def test_a_folder_that_is_neither(tmp_path, refused):
     for folder in (tmp_path, tmp_path / "nothing"):
-        assert main.run(["report", str(folder)]) == main.BAD_REQUEST
-        told = capsys.readouterr().err.strip()
-        assert "neither a recorded run nor a sweep" in told and "\n" not in told
+        assert "neither a recorded run nor a sweep" in refused("report", str(folder))
 
 
 @pytest.mark.skipif(CHROMIUM is None, reason="no Chromium here")

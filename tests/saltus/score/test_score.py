@@ -8,7 +8,6 @@ from saltus.bench.score import record as record_module
 from saltus.bench.score.figures import Figure
 from saltus.bench.score.record import BETTER, NEW, SAME, UNJUDGED, WORSE, Entry, judge, page, spark
 from saltus.bench.score.size import size_of
-from saltus.cli.main import run as saltus
 
 HERE = "this computer"
 
@@ -78,9 +77,3 @@ def test_the_page_has_a_table_for_each_group_with_the_history_of_each_figure():
 def test_docstrings_imports_and_comments_are_no_code():
     text = '"""Doc."""\nimport os\n\n\ndef f() -> int:\n    """Doc."""\n    return 1  # one\n'
     assert size_of(text) == (1, 7, 9)
-
-
-@pytest.mark.parametrize("arguments", [["--only", "colour"], ["--accept", "cost: tick"]])
-def test_bad_options_are_one_line(arguments, capsys):
-    assert saltus(["score", *arguments]) == 2
-    assert capsys.readouterr().err.count("\n") == 1

@@ -9,7 +9,6 @@ import pytest
 from pytest import approx
 
 from runtime.histogram import LogHistogram
-from runtime.messages import GroundTruth, RobotStatus
 from saltus.cli.main import run as saltus
 from saltus.common.stalls import HEADER, Stall
 from saltus.launch.launcher import LaunchOutcome
@@ -20,6 +19,7 @@ from saltus.soak import schedule, soak
 from saltus.soak.samples import MEMORY, FallFrames, read_samples
 from saltus.soak.schedule import draw_schedule
 from saltus.soak.soak import SoakOptions, judge, run_soak
+from tests.a1 import ground_truth, robot_status
 
 
 class StillMachine:
@@ -116,15 +116,10 @@ class Launches:
         if isinstance(given, Exception):
             raise given
         last = 8000 + round(1e3 * given.summary["simulated_s"])
-        status = RobotStatus(
-            tick=1, time=1.0, state="running", cause="", temperature=np.full(12, 30.0), power=0.0,
-            state_age=0.001, frames=1, refused=0,
+        listener = SimpleNamespace(
+            status=robot_status("running", 1), truth=ground_truth(last), plans=3,
+            metrics=metrics(last),
         )  # fmt: skip
-        truth = GroundTruth(
-            tick=last, time=0.0, q=np.r_[0.0, 0.0, 0.3, 0.0, 0.0, 0.0, 1.0, np.zeros(12)],
-            v=np.zeros(18), foot_force=np.zeros((4, 3)), contact=np.ones(4), trunk_contact=False,
-        )  # fmt: skip
-        listener = SimpleNamespace(status=status, truth=truth, plans=3, metrics=metrics(last))
         meddle(SimpleNamespace(children=[]), listener)  # a harm has no victim
         return given
 
@@ -175,21 +170,6 @@ def test_a_harm_that_is_due_is_done(tmp_path, monkeypatch):
     ((harm, pids, ports),) = done
     assert harm == draw_schedule(0, 0, 3600.0).harms[0]
     assert pids == {} and ports["tracker"] > 0
-
-
-def test_a_user_who_stops_gets_the_sums(tmp_path):
-    launches = Launches(outcome(90.0, interrupted=True))
-    result = run_soak(SoakOptions(1.0), tmp_path / "soak", launches)
-    assert result.interrupted and result.summary["restarts"] == 0
-    assert result.summary["hours"] == approx(0.025)
-
-
-@pytest.mark.parametrize("hours", ["0", "-1", "nan", "inf", "1e9", "0.001"])
-def test_bad_hours_are_one_line(hours, capsys):
-    assert saltus(["soak", "--hours", hours]) == 2
-    captured = capsys.readouterr()
-    assert captured.out == "" and "than or equal to" in captured.err
-    assert captured.err.count("\n") == 1
 
 
 @pytest.mark.parametrize("end, status", [

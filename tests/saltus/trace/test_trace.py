@@ -10,7 +10,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 from pytest import approx
 
 from runtime import topics
-from runtime.messages import Push, RobotStatus, encode
+from runtime.messages import Push, encode
 from runtime.recording import Recorder
 from runtime.topics import (
     GROUND_TRUTH,
@@ -25,6 +25,7 @@ from saltus.configuration.launch import load_launch, write_config
 from saltus.launch.lock_step import LockStep
 from saltus.launch.trace import Trace, TraceRecorder, load_trace, save_trace, trace_of_run
 from saltus.report.reading import read_run
+from tests.a1 import robot_status
 
 PUSH = "perturbations=[{kind: base_velocity, at: 0.042, value: [0, 0.4, 0]}]"
 
@@ -161,9 +162,7 @@ def _record_emulated(folder, ticks):
         )
 
     def status(tick, state):
-        return encode(RobotStatus(tick=tick, time=500.0 + 1e-3 * tick, state=state, cause="",
-                                  temperature=np.zeros(12), power=0.0, state_age=0.0, frames=1,
-                                  refused=0))  # fmt: skip
+        return encode(robot_status(state, tick, time=500.0 + 1e-3 * tick))
 
     with Recorder(folder / "run.mcap") as file:
         for early in range(5700, 6000, 10):

@@ -5,18 +5,15 @@ import math
 import numpy as np
 
 from runtime.messages import (
-    GroundTruth,
-    MotorCommand,
-    Plan,
     Push,
     StateCovariance,
-    StateEstimate,
     encode,
 )
 from runtime.recording import Recorder
 from runtime.topics import GROUND_TRUTH, MOTOR_COMMAND, PLAN, PUSH, STATE_COVARIANCE, STATE_ESTIMATE
 from saltus.configuration.launch import AT_ORIGIN, load_launch, write_config
-from tests.a1 import A1
+from tests import a1
+from tests.a1 import A1, ground_truth, stand_command
 
 SPEED = 0.5  # [m/s]
 PUSH_AT_S = 1.0
@@ -34,37 +31,23 @@ def truth(tick):
     v = np.zeros(18)
     v[0] = SPEED
     force = np.outer(contact, (0.0, 0.0, 40.0))
-    return GroundTruth(
-        tick=tick, time=time, q=q, v=v, foot_force=force, contact=contact, trunk_contact=False
-    )
+    return ground_truth(tick, q=q, v=v, foot_force=force, contact=contact)
 
 
 def estimate(tick):
     known = truth(tick)
     v = known.v.copy()
     v[:3] += ERROR
-    return StateEstimate(
-        tick=tick, time=known.time, q=known.q, v=v, contact=known.contact, status="ok"
-    )
+    return a1.estimate(tick, q=known.q, v=v, contact=known.contact)
 
 
 def plan(tick):
-    knots = 20
-    states = np.array([truth(tick + 10 * k).q for k in range(knots + 1)])
-    return Plan(
-        id=tick // 10 + 1, tick=tick, time=1e-3 * tick, period=0.01, states_q=states,
-        states_v=np.zeros((knots + 1, 18)), inputs=np.zeros((knots, 12)),
-        gains=np.zeros((knots, 12, 36)), contacts=np.ones((knots, 4)), cost=1.0, iterations=1,
-        solve_s=0.004, status="ok",
-    )  # fmt: skip
+    states = np.array([truth(tick + 10 * k).q for k in range(21)])
+    return a1.plan(tick, id=tick // 10 + 1, states_q=states)
 
 
 def command(tick, status):
-    zero = np.zeros(12)
-    return MotorCommand(
-        tick=tick, time=1e-3 * tick, q=zero, dq=zero, kp=zero, kd=zero, tau=zero, plan_id=1,
-        status=status,  # type: ignore[arg-type]
-    )  # fmt: skip
+    return stand_command(tick, 1e-3 * tick, plan_id=1, status=status)
 
 
 def messages(ticks):

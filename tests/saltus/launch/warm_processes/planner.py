@@ -5,10 +5,10 @@ import sys
 import numpy as np
 from msgspec.structs import replace
 
-from runtime.messages import StateEstimate
 from saltus.common.compiled_code import signature_counts
 from saltus.configuration.launch import load_launch
 from saltus.launch import assembly, planners, warmup
+from tests import a1
 from tests.saltus.launch.warm_processes.trial import on_wire, tell
 
 TICK = 1e-3
@@ -23,10 +23,7 @@ def live(config, ticks):
         q, v = window.q[0].copy(), window.v[0].copy()
         q[2] += 0.02 + 0.02 * np.sin(0.011 * tick)
         v[1:4] += 0.5 * np.sin(0.013 * tick)
-        estimate = StateEstimate(
-            tick=tick, time=TICK * tick, q=q, v=v, contact=np.ones(4), status="ok"
-        )
-        estimates.append(on_wire(estimate))
+        estimates.append(on_wire(a1.estimate(tick, q=q, v=v)))
     return estimates
 
 
