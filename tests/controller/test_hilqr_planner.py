@@ -1,8 +1,8 @@
 """HiLQR MPC: better than its seeds, repeatable, shifted on the reference's knots, never raising."""
 
-import msgspec
 import numpy as np
 import pytest
+from msgspec.structs import replace
 from numpy.testing import assert_allclose
 from pytest import approx
 
@@ -26,7 +26,7 @@ def make_derivatives(options, A1):
 
 
 def make_planner(kind="rollout", **changes):
-    options = msgspec.structs.replace(OPTIONS, derivatives=kind, **changes)
+    options = replace(OPTIONS, derivatives=kind, **changes)
     search = options.search
     backend = MujocoRollout(A1, options.knots, options.period, search.substeps, search.threads)
     reference = make_reference(A1, "walk", 0.2, options.period)
@@ -61,7 +61,7 @@ def test_with_a_lead_a_plan_starts_at_the_next_knot_after_it(planner):
 
 
 def test_a_state_that_is_no_number_fails_by_status_and_the_next_solve_recovers(planner):
-    broken = msgspec.structs.replace(estimate(planner, 5), q=np.full(19, np.nan))
+    broken = replace(estimate(planner, 5), q=np.full(19, np.nan))
     assert planner.solve(broken).status == "failed"
     assert planner.solve(estimate(planner, 6)).status == "ok"
 
@@ -96,7 +96,7 @@ def test_without_feedback_the_same_plan_has_no_gains():
     for knot in range(2):
         want, plan = (each.solve(estimate(each, knot, 0.3)) for each in (plain, bare))
         assert not plan.gains.any()
-        assert msgspec.structs.replace(plan, gains=want.gains) == want
+        assert replace(plan, gains=want.gains) == want
 
 
 def test_with_poor_at_zero_the_reference_is_a_seed_of_every_solve():
@@ -141,5 +141,5 @@ def test_candidates_are_the_base_paths_of_what_the_solve_chose_from(kind):
         assert paths.shape[1:] == (OPTIONS.knots + 1, 3)
         assert (paths[:, 0] == start.q[:3]).all()
         assert any(np.array_equal(path, plan.states_q[:, :3]) for path in paths)
-    bad = msgspec.structs.replace(start, q=np.full(19, np.nan))
+    bad = replace(start, q=np.full(19, np.nan))
     assert planner.solve(bad).status == "failed" and len(planner.candidates) == 0

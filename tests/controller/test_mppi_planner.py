@@ -1,8 +1,8 @@
 """MPPI: cheaper than its seeds, repeatable, with a PD law as feedback, never raising."""
 
-import msgspec
 import numpy as np
 import pytest
+from msgspec.structs import replace
 from numpy.testing import assert_allclose, assert_array_equal
 from pytest import approx
 
@@ -21,7 +21,7 @@ OPTIONS = MppiOptions(
 
 
 def make_planner(**changes):
-    options = msgspec.structs.replace(OPTIONS, **changes)
+    options = replace(OPTIONS, **changes)
     backend = MujocoRollout(A1, options.knots, options.period, options.substeps, options.threads)
     return MppiPlanner(options, A1, make_reference(A1, "walk", 0.2, options.period), backend)
 
@@ -85,6 +85,6 @@ def test_a_state_without_a_finite_rollout_is_a_status():
     start = estimate(planner, 0)
     v = start.v.copy()
     v[:] = np.nan
-    plan = planner.solve(msgspec.structs.replace(start, v=v))
+    plan = planner.solve(replace(start, v=v))
     assert plan.status == "failed"
     assert planner.solve(estimate(planner, 1)).status == "ok"

@@ -1,10 +1,10 @@
 """A plan as a function of time: knots, the manifold between them, touchdowns, the ends."""
 
-import msgspec
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from msgspec.structs import replace
 from numpy.testing import assert_allclose, assert_array_equal
 from pytest import approx
 
@@ -25,7 +25,7 @@ def test_nominal_is_the_geodesic_between_knots(alpha):
     dx[3:6], dx[6:18], dx[18:] = 0.3 * axis, 0.1, 1.0
     q1, v1 = integrate(q0, v0, dx)
     p = plan(knots=1)
-    p = msgspec.structs.replace(p, states_q=np.array([q0, q1]), states_v=np.array([v0, v1]))
+    p = replace(p, states_q=np.array([q0, q1]), states_v=np.array([v0, v1]))
     q, v = nominal(p, alpha * PERIOD)
     assert_allclose(rotation_from_quaternion(q[3:7]), exp3(alpha * 0.3 * axis), atol=1e-12)
     assert_allclose(q[7:], q0[7:] + alpha * 0.1, atol=1e-12)
@@ -37,7 +37,7 @@ def test_velocity_is_never_a_mixture_across_a_touchdown():
     p = plan(rng=np.random.default_rng(3))
     contacts = p.contacts.copy()
     contacts[:8, 1] = 0.0  # the front left foot lands at knot 8
-    p = msgspec.structs.replace(p, contacts=contacts)
+    p = replace(p, contacts=contacts)
     for k, alpha in ((7, 0.3), (7, 0.7), (8, 0.3), (8, 0.7)):
         q, v = nominal(p, (k + alpha) * PERIOD)
         assert_array_equal(v, p.states_v[k + (alpha >= 0.5)])

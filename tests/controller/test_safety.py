@@ -1,8 +1,8 @@
 """The verdicts on estimates, plans and falls, one by one."""
 
-import msgspec
 import numpy as np
 import pytest
+from msgspec.structs import replace
 from numpy.testing import assert_array_equal
 from pytest import approx
 
@@ -50,7 +50,7 @@ def said(reason):
     ],
 )
 def test_estimates(tracker, change, now, reason):
-    told = msgspec.structs.replace(estimate(0, Q, V), **change)
+    told = replace(estimate(0, Q, V), **change)
     assert counted(tracker, told, None, now) == said(reason)
 
 
@@ -75,8 +75,8 @@ READ = [  # a number of the estimate that is off; when it was made [s]; verdict,
 @pytest.mark.parametrize("field, slot, by, time, reason", READ)
 def test_estimates_against_the_newest_reading(tracker, field, slot, by, time, reason):
     wrong = off({"q": Q, "v": V}[field], slot, by)
-    told = msgspec.structs.replace(estimate(0, Q, V), time=time, **{field: wrong})
-    degraded = msgspec.structs.replace(told, status="degraded")  # it leaves a sensor out
+    told = replace(estimate(0, Q, V), time=time, **{field: wrong})
+    degraded = replace(told, status="degraded")  # it leaves a sensor out
     fast = reason if reason is Reason.ESTIMATE_TOO_FAST else Reason.OK
     assert counted(tracker, degraded, reading(0, Q, V), 0.0) == said(fast)
     assert counted(tracker, told, reading(0, Q, V), 0.0) == said(reason)
@@ -153,7 +153,7 @@ def test_an_imu_that_jumps_is_no_fall_while_the_estimate_leaves_it_out(tracker):
 
 
 def tilting(angle, tick=0):
-    return msgspec.structs.replace(plan(tick=tick), tilt=angle)
+    return replace(plan(tick=tick), tilt=angle)
 
 
 def follow(tracker, angle, tick=0):

@@ -1,8 +1,8 @@
 """Plans do not depend on where the world has its origin and its heading 0."""
 
-import msgspec
 import numpy as np
 import pytest
+from msgspec.structs import replace
 from numpy.testing import assert_allclose
 from pytest import approx
 
@@ -40,9 +40,7 @@ class Forward(Planner):
 
 
 def plan_of(q, number=1):
-    return msgspec.structs.replace(
-        tracker_messages.plan(number, knots=1), states_q=np.array([q, q])
-    )
+    return replace(tracker_messages.plan(number, knots=1), states_q=np.array([q, q]))
 
 
 def standing(pose, status="ok"):
@@ -53,7 +51,7 @@ def standing(pose, status="ok"):
 def test_a_planner_sees_the_robot_begin_at_the_origin_and_its_plans_are_of_the_world():
     planner, early = Forward(), []
     planner.plan_from(standing(PlanarPose(), "starting"))
-    planner.plan_from(msgspec.structs.replace(standing(PlanarPose()), q=np.full(19, np.nan)))
+    planner.plan_from(replace(standing(PlanarPose()), q=np.full(19, np.nan)))
     for _ in range(2):
         plan = planner.plan_from(standing(TURN), on_plan=early.append)
     ahead = TURN.to_world(standing(PlanarPose()).q + np.eye(1, 19)[0])

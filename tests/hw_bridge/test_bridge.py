@@ -1,8 +1,8 @@
 """The bridge against the emulated robot, fault by fault: how it ends, and what it names."""
 
-import msgspec
 import numpy as np
 import pytest
+from msgspec.structs import replace
 from numpy.testing import assert_allclose
 from pytest import approx
 
@@ -314,7 +314,7 @@ def test_a_robot_whose_imu_has_other_units_does_not_run(monkeypatch, sensor, fac
 
     def other_units():
         reading = read()
-        return msgspec.structs.replace(reading, **{sensor: factor * getattr(reading, sensor)})
+        return replace(reading, **{sensor: factor * getattr(reading, sensor)})
 
     monkeypatch.setattr(rig.simulation, "reading", other_units)
     rig.run(20.0)

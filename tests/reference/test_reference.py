@@ -1,8 +1,8 @@
 """The whole stack makes of a short walk what it made when the reference run was recorded."""
 
-import msgspec
 import numpy as np
 import pytest
+from msgspec.structs import replace
 
 from tests.reference import record
 from tests.reference.record import Made, read, unexplained
@@ -15,7 +15,7 @@ def changed(tick, topic, field, change):
     made = read()
     message = made.messages[topic][tick]
     value = change(getattr(message, field))
-    made.messages[topic][tick] = msgspec.structs.replace(message, **{field: value})
+    made.messages[topic][tick] = replace(message, **{field: value})
     return made
 
 

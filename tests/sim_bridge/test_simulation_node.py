@@ -3,8 +3,8 @@
 import threading
 import time
 
-import msgspec
 import numpy as np
+from msgspec.structs import replace
 from numpy.testing import assert_allclose
 
 from robots.rotations import rotation_from_quaternion
@@ -107,7 +107,7 @@ def test_a_push_by_hand_and_a_stop_of_time_reach_the_node(tmp_path):
             senders.extend((bus.publisher(PUSH), bus.publisher(PACE)))
             assert all(sender.wait_for_subscribers(1, 10.0) for sender in senders)
         if tick == 10:
-            bad = msgspec.structs.replace(push, sequence=2, velocity=np.full(3, np.nan))
+            bad = replace(push, sequence=2, velocity=np.full(3, np.nan))
             for each in (push, push, bad):
                 senders[0].send(each)
         if tick == 20:

@@ -2,9 +2,9 @@
 
 import socket
 
-import msgspec
 import numpy as np
 import pytest
+from msgspec.structs import replace
 from numpy.testing import assert_allclose
 from pytest import approx
 
@@ -111,5 +111,5 @@ def test_a_port_in_use_is_one_clear_line():
      ({"q": np.array([0, 0, 0.3, np.sin(0.6), 0, 0, np.cos(0.6), *A1.stand])}, "fallen")],
 )  # fmt: skip
 def test_postures(change, posture):
-    truth = msgspec.structs.replace(SimulatedRobot(A1).truth(), **change)
+    truth = replace(SimulatedRobot(A1).truth(), **change)
     assert posture_of(truth, A1.stand_height) == posture

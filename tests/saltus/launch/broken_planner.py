@@ -8,8 +8,8 @@ import os
 import sys
 import time
 
-import msgspec
 import numpy as np
+from msgspec.structs import replace
 
 from saltus.launch import assembly, processes
 
@@ -37,7 +37,7 @@ def fails(plan):
     """At first it raises; later its plans have wrong shapes."""
     if plan.tick < 500:
         raise ArithmeticError("no such plan")
-    return msgspec.structs.replace(plan, gains=np.zeros((3, 12)))
+    return replace(plan, gains=np.zeros((3, 12)))
 
 
 def hangs(_plan):

@@ -1,7 +1,7 @@
 """The end of a walk right after a push, in lock step: bridge, emulated robot and the stack."""
 
-import msgspec
 import numpy as np
+from msgspec.structs import replace
 
 from hw_bridge.states import RobotState
 from runtime.rows import message_of
@@ -26,10 +26,10 @@ class StackCommands:
         if commands is not None and any(s.is_ending for s in self._rig.statuses[-1:]):
             commands.end()
         for reading in self._rig.readings[self._answered :]:
-            reading = msgspec.structs.replace(message_of(reading), tick=self._answered)
+            reading = replace(message_of(reading), tick=self._answered)
             command = self.stack.answer(reading).command
             self._answered += 1
-        return msgspec.structs.replace(command, time=now)
+        return replace(command, time=now)
 
 
 def walk(seconds, *settings):

@@ -3,8 +3,8 @@
 import socket
 import sys
 
-import msgspec
 import pytest
+from msgspec.structs import replace
 
 from saltus.common.errors import BadRequest
 from saltus.configuration.launch import ROLLOUTS, load_launch
@@ -57,7 +57,7 @@ def test_a_launch_looks_before_it_starts_and_planners_without_rollouts_do_not(no
     lost = config("rollout=remote", f"remote.address={nobody}")
     with pytest.raises(BadRequest, match="rollout remote: no physics server"):
         assembly.check(lost)
-    assembly.check(msgspec.structs.replace(lost, planner="convex_mpc"))
+    assembly.check(replace(lost, planner="convex_mpc"))
 
 
 def test_no_server_for_the_robot_is_one_line_in_launches_and_sweeps(nobody, refused):

@@ -2,8 +2,8 @@
 
 from itertools import takewhile
 
-import msgspec
 import pytest
+from msgspec.structs import replace
 
 from runtime.messages import encode
 from runtime.recording import Recorder
@@ -37,7 +37,7 @@ def record(path, seconds):
     with Recorder(path) as recorder:
         for k, duration in enumerate(seconds):
             recorder.write(STATE_ESTIMATE, encode(estimate(10 * k, *standing())), 10 * k)
-            message = msgspec.structs.replace(plan(k, 10 * k, knots=1), solve_s=duration)
+            message = replace(plan(k, 10 * k, knots=1), solve_s=duration)
             recorder.write(PLAN, encode(message), 10 * k + 1)
     return str(path)
 

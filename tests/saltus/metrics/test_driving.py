@@ -2,9 +2,9 @@
 
 import math
 
-import msgspec
 import numpy as np
 import pytest
+from msgspec.structs import replace
 from pytest import approx
 
 from controller.driving.commands import Goal
@@ -114,7 +114,7 @@ def test_a_robot_that_is_to_sit_down_is_to_stand_whatever_comes_after():
     watch.note(robot_status("running"))
     assert watch.at(0.1) == Goal(0.3, gait="trot")
     watch.note(robot_status("running", is_ending=True))
-    watch.offer(msgspec.structs.replace(ahead, sequence=2))
+    watch.offer(replace(ahead, sequence=2))
     assert watch.at(0.2) == Goal()
 
 

@@ -4,9 +4,9 @@ import json
 from collections.abc import Callable
 from typing import Any
 
-import msgspec
 import numpy as np
 import pytest
+from msgspec.structs import replace
 
 from runtime.messages import encode
 from runtime.recording import Recorder, read_frames
@@ -53,7 +53,7 @@ def in_one(topic, tick, **fields):
         if name != topic or message.tick != tick:
             return [message]
         new = {field: make(getattr(message, field)) for field, make in fields.items()}
-        return [msgspec.structs.replace(message, **new)]
+        return [replace(message, **new)]
 
     return change
 

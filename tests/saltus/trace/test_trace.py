@@ -3,9 +3,9 @@
 import json
 from dataclasses import fields
 
-import msgspec
 import numpy as np
 import pytest
+from msgspec.structs import replace
 from numpy.testing import assert_allclose, assert_array_equal
 from pytest import approx
 
@@ -113,7 +113,7 @@ def test_commands_count_while_the_robot_lives(tmp_path):
         def record(tick):
             file.write(GROUND_TRUTH, encode(tick.truth), 0)
             for shift in (-1.0, 0.0, 1.0):
-                moved = msgspec.structs.replace(tick.command, time=tick.command.time + shift)
+                moved = replace(tick.command, time=tick.command.time + shift)
                 file.write(MOTOR_COMMAND, encode(moved), 0)
 
         LockStep(config).run(record)
@@ -157,9 +157,7 @@ def _record_emulated(folder, ticks):
     )
 
     def moved(message, ticks):
-        return msgspec.structs.replace(
-            message, tick=message.tick + ticks, time=message.time + 500.0 + 1e-3 * ticks
-        )
+        return replace(message, tick=message.tick + ticks, time=message.time + 500.0 + 1e-3 * ticks)
 
     def status(tick, state):
         return encode(robot_status(state, tick, time=500.0 + 1e-3 * tick))
@@ -177,7 +175,7 @@ def _record_emulated(folder, ticks):
                     file.write(topic, encode(moved(message, 6000)), 0)
         end = 6000 + len(ticks)
         for late in range(end, end + 100):
-            sitting = msgspec.structs.replace(ticks[-1].command, status="stand_down", tick=0)
+            sitting = replace(ticks[-1].command, status="stand_down", tick=0)
             file.write(MOTOR_COMMAND, encode(moved(sitting, late)), 0)
         file.write(ROBOT_STATUS, status(end, "sit_down"), 0)
 

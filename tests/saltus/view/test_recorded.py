@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from msgspec.structs import replace
 from numpy.testing import assert_array_equal
 from pytest import approx
 
@@ -26,7 +27,6 @@ def test_an_instant_is_the_newest_of_everything(run, time):
 
 def test_nees_of_a_filter_that_knows_its_errors_is_three():
     """In the mean, over errors drawn from the covariance that it states."""
-    import msgspec
 
     from runtime.messages import StateCovariance
     from saltus.launch.recorded import Instant
@@ -41,7 +41,7 @@ def test_nees_of_a_filter_that_knows_its_errors_is_three():
         known, guess = truth(0), estimate(0)
         v = known.v.copy()
         v[:3] += root @ random.normal(size=3)
-        guess = msgspec.structs.replace(guess, v=v)
+        guess = replace(guess, v=v)
         values.append(velocity_nees(Instant(truth=known, estimate=guess, covariance=covariance)))
     assert np.mean(values) == approx(3.0, rel=0.05)
 

@@ -2,9 +2,9 @@
 
 import time
 
-import msgspec
 import numpy as np
 import pytest
+from msgspec.structs import replace
 from numpy.testing import assert_allclose, assert_array_equal
 from pytest import approx
 
@@ -118,7 +118,7 @@ def test_a_lost_server_leaves_the_robot_as_it_was_and_costs_no_time(tmp_path, en
 
 
 def test_nobody_there_and_nobody_with_a_robot_are_said_at_the_start(tmp_path):
-    server = msgspec.structs.replace(options_of(tmp_path), patience=0.1)
+    server = replace(options_of(tmp_path), patience=0.1)
     with pytest.raises(Unavailable, match="saltus serve"):
         SimulatedRobot(A1, SimulationOptions(engine="remote", server=server))
     with mujoco_server(tmp_path, robot=False):  # noqa: SIM117  one after the other
