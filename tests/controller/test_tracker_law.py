@@ -22,7 +22,6 @@ from tests.controller.tracker_messages import (
     plan,
     policy,
     reading,
-    standing,
     torque_of,
 )
 
@@ -59,13 +58,6 @@ def test_an_older_estimate_is_moved_as_planned_to_the_time_of_the_command(tracke
 
 def move(p, q, v, begin, end):
     return integrate(q, v, difference(*nominal(p, begin), *nominal(p, end)))
-
-
-def test_too_large_a_torque_is_clipped_at_the_motor(tracker):
-    p, (q, v), signs = plan(), standing(), np.array([1.0, -1.0] * 6)
-    p.inputs[:] = signs * 100.0
-    command = tracker.command(estimate(0, q, v), p, 0.0)
-    assert_allclose(torque_of(command, q, v), signs * A1.torque_limit[0])
 
 
 def vector(limit):

@@ -1,5 +1,6 @@
-"""Command lines that are refused, and launches of a test's own."""
+"""What a command prints, and launches of a test's own."""
 
+import json
 import tempfile
 from pathlib import Path
 
@@ -21,14 +22,11 @@ def temporary(monkeypatch):
 
 
 @pytest.fixture
-def refused(capsys):
-    """The one line that a bad command line gives; nothing may come on standard output."""
+def printed(capsys):
+    """The object that a command prints."""
 
-    def refuse(*arguments):
-        assert run(arguments) == 2
-        out, err = capsys.readouterr()
-        (line,) = err.strip().splitlines()
-        assert out == ""
-        return line
+    def take(*arguments, status=0):
+        assert run([*arguments, "--json"]) == status
+        return json.loads(capsys.readouterr().out.splitlines()[-1])
 
-    return refuse
+    return take

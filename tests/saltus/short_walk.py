@@ -1,7 +1,5 @@
 """A recorded walk in lock step: the folder of a run, and the frames that were sent."""
 
-from typing import Any
-
 from runtime.messages import encode
 from runtime.topics import (
     GROUND_TRUTH,
@@ -11,16 +9,12 @@ from runtime.topics import (
     SENSOR_READING,
     SIMULATED_READING,
     STATE_ESTIMATE,
-    Topic,
 )
 from saltus.configuration.launch import load_launch, write_config
 from saltus.launch.lock_step import LockStep
 from saltus.recording.recorder import RunRecorder
 
 SECONDS = 0.3
-
-Frame = tuple[Topic[Any], bytes]
-Sent = list[tuple[int, Topic[Any], bytes]]  # time [ns], topic, frame
 
 
 def record_walk(folder, *assignments):

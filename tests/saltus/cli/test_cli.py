@@ -80,7 +80,7 @@ from saltus.configuration.planners import ESTIMATORS, PLANNERS
     (["launch", "sim", "--read-only"], ["are for a robot"]),
     (["launch", "emulator", "--read-only"], ["are for a robot"]),
     (["launch", "sim", "--set", "view.port=70000"], ["port is 70000"]),
-    (["config"], ["NAME"]),
+    (["config"], ["sim", "push"]),
     (["config", "moon"], ["sim", "push"]),
     (["config", "sim", "--diffs"], ["--diff"]),
     (["config", "sim", "hilqr.cos"], ["accepted in hilqr: knots, "]),

@@ -1,7 +1,6 @@
 """`saltus black-box`: what is listed, and CSV files that hold what was on the wire."""
 
 import csv
-import json
 
 import numpy as np
 import pytest
@@ -46,19 +45,17 @@ def rows_of(path):
         return list(csv.DictReader(file))
 
 
-def test_a_ring_is_listed(ring, capsys):
-    assert run(["black-box", str(ring), "--json"]) == 0
-    (row,) = json.loads(capsys.readouterr().out)["files"]
+def test_a_ring_is_listed(ring, printed, capsys):
+    (row,) = printed("black-box", str(ring))["files"]
     assert row["seconds"] == approx(29.9)
     assert [row[way] for way in ("from_robot", "by_tracker", "by_watchdog")] == [STATES, 1, 1]
     assert run(["black-box", str(ring)]) == 0
     assert "000001-" in capsys.readouterr().out
 
 
-def test_csv_files_hold_what_was_on_the_wire(ring, tmp_path, capsys):
+def test_csv_files_hold_what_was_on_the_wire(ring, tmp_path, printed):
     out = tmp_path / "out"
-    assert run(["black-box", str(ring), "--csv", str(out), "--last", "9.95", "--json"]) == 0
-    counts = json.loads(capsys.readouterr().out)["rows"]
+    counts = printed("black-box", str(ring), "--csv", str(out), "--last", "9.95")["rows"]
     assert counts == {"from_robot.csv": 100, "by_tracker.csv": 1}
     states = rows_of(out / "from_robot.csv")
     assert [int(row["tick"]) for row in states] == list(range(200, 300))
@@ -91,12 +88,11 @@ def test_bad_requests_are_one_line(arguments, words, ring, refused):
 
 
 @pytest.mark.parametrize("rest", [bytes(5000), b"\xff" * 5000])
-def test_of_a_damaged_file_all_before_the_damage_is_taken(rest, ring, capsys):
+def test_of_a_damaged_file_all_before_the_damage_is_taken(rest, ring, printed):
     (file,) = segments(ring)
     later = Ring(ring, 16_000_000)
     later.write(FRAMES["from_robot"], encode(RobotFrame(time=40.0, data=b"")), BEGIN_NS)
     later.close()
     file.write_bytes(file.read_bytes()[:-40] + rest)
-    assert run(["black-box", str(ring), "--json"]) == 0
-    first, second = json.loads(capsys.readouterr().out)["files"]
+    first, second = printed("black-box", str(ring))["files"]
     assert (first["from_robot"], second["from_robot"]) == (STATES, 1)

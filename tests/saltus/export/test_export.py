@@ -1,7 +1,6 @@
 """A recorded run as CSV and npz files: read back, they hold what was recorded."""
 
 import csv
-import json
 import re
 
 import numpy as np
@@ -29,9 +28,8 @@ def read_csv(path):
     return {name: list(values) for name, *values in zip(*rows, strict=True)}
 
 
-def test_csv_holds_every_digit_of_every_topic(run, tmp_path, capsys):
-    assert main.run(["export", str(run), "--csv", str(tmp_path / "csv"), "--json"]) == 0
-    result = json.loads(capsys.readouterr().out)
+def test_csv_holds_every_digit_of_every_topic(run, tmp_path, printed):
+    result = printed("export", str(run), "--csv", str(tmp_path / "csv"))
     recorded = open_run(run)
     assert result["rows"] == recorded.topics
     assert result["files"] == [str(tmp_path / "csv" / f"{name}.csv") for name in recorded.topics]
@@ -77,11 +75,10 @@ def test_npz_holds_every_field_of_every_topic(run, tmp_path, capsys):
 
 
 @pytest.mark.parametrize("option", ["--csv", "--npz"])
-def test_topics_that_are_named_are_all_that_is_written(run, tmp_path, capsys, option):
+def test_topics_that_are_named_are_all_that_is_written(run, tmp_path, printed, option):
     path = tmp_path / "out"
     wanted = ["--topic", "plan", "--topic", "motor_command"]
-    assert main.run(["export", str(run / "run.mcap"), option, str(path), *wanted, "--json"]) == 0
-    rows = json.loads(capsys.readouterr().out)["rows"]
+    rows = printed("export", str(run / "run.mcap"), option, str(path), *wanted)["rows"]
     assert rows == {"plan": 30, "motor_command": open_run(run).topics["motor_command"]}
 
 

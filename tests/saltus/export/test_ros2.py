@@ -1,6 +1,5 @@
 """The bridge to ROS 2, with a stand-in for rclpy and for the fields of its messages."""
 
-import json
 import sys
 from types import ModuleType, SimpleNamespace
 
@@ -12,7 +11,6 @@ from robots.conventions import JOINT_NAMES
 from runtime.bus import Bus
 from runtime.messages import SensorReading
 from runtime.topics import COMMAND, SENSOR_READING, STATE_ESTIMATE
-from saltus.cli.main import run
 from saltus.export.ros2 import TYPES
 from saltus.launch.announcement import running_launches
 from tests.a1 import estimate
@@ -86,7 +84,7 @@ def launch(temporary):
         yield announcer
 
 
-def test_states_go_to_ros_and_cmd_vel_to_the_launch(launch, monkeypatch, capsys):
+def test_states_go_to_ros_and_cmd_vel_to_the_launch(launch, monkeypatch, printed):
     node, numbers = Node(), np.arange(1.0, 20.0)
     reading = SensorReading(
         tick=1, time=0.0, quaternion_imu_in_world=numbers[:4], angular_velocity_imu=numbers[4:7],
@@ -120,7 +118,7 @@ def test_states_go_to_ros_and_cmd_vel_to_the_launch(launch, monkeypatch, capsys)
             signals=SimpleNamespace(SignalHandlerOptions=SimpleNamespace(NO=0)),
         )  # fmt: skip
         monkeypatch.setitem(sys.modules, "rclpy", rclpy)
-        assert run(["bridge", "ros2", "--rate", "100", "--json"]) == 0
+        counts = printed("bridge", "ros2", "--rate", "100")
     command = obeyed[0]
     assert (command.forward, command.left, command.yaw_rate) == (0.3, -0.1, 0.5)
     assert [each.sequence for each in obeyed] == sorted({each.sequence for each in obeyed})
@@ -137,7 +135,6 @@ def test_states_go_to_ros_and_cmd_vel_to_the_launch(launch, monkeypatch, capsys)
     assert (frame.header.frame_id, frame.child_frame_id) == ("odom", "base_link")
     assert (frame.transform.translation.x, frame.transform.rotation.w) == (1.0, 7.0)
     assert heard["foot_contacts"].data[3] == 1.0 and heard["foot_forces"].data[3] == 4.0
-    counts = json.loads(capsys.readouterr().out)
     assert min(counts["published"].values()) >= 1 and counts["commands"] >= len(obeyed)
 
 

@@ -66,8 +66,7 @@ TRACKED = (
     "estimate_not_finite", "estimate_old", "no_estimate", "reading_not_plausible", "tilted",
     "too_low", "plan_failed", "plan_not_finite", "plan_from_future", "plan_out_of_order",
     "plan_stale", "plan_ended", "command_not_finite", "torque_limited", "estimate_too_fast",
-    "estimate_contradicts_encoders", "estimate_contradicts_gyroscope", "plan_states_out_of_bounds",
-    "plan_inputs_out_of_bounds", "plan_gains_out_of_bounds",
+    "plan_gains_out_of_bounds",
 )  # fmt: skip
 BRIDGED = (
     "stand_up", "ready", "running", "sit_down", "damping", "off", "late state", "slew", "target",
@@ -78,7 +77,6 @@ PLANNED = ("ok", "time_limit", "failed", "a foot lands")
 TRIALS = (
     Trial("tracker", (), TRACKED),
     Trial("bridge", (), BRIDGED),
-    Trial("simulation", (), ("blocked", "in the air", "fell")),
     Trial("estimator", ("salted",), ("ok", "degraded", "diverged", "starting", "in the air")),
     Trial("estimator", ("leg_odometry",), ("ok", "diverged", "starting", "in the air")),
     Trial("estimator", ("invariant",), ("ok", "diverged", "starting", "in the air")),

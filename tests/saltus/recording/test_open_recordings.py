@@ -254,14 +254,3 @@ def test_a_second_takes_its_share_of_what_a_run_may_take(frames, recording, tmp_
     """Six seconds may take 15 MB; the same run takes the same bytes."""
     again = record(frames, tmp_path / "run.mcap")
     assert again.stat().st_size == recording.stat().st_size < SECONDS / 6.0 * 15e6
-
-
-@pytest.mark.parametrize("share", [0.3, 0.7, 0.95])
-def test_a_truncated_recording_gives_its_whole_chunks_to_others_too(recording, tmp_path, share):
-    cut = tmp_path / "cut.mcap"
-    data = recording.read_bytes()
-    cut.write_bytes(data[: int(share * len(data))])
-    whole, rest = read_published(recording), read_published(cut)
-    assert 0.5 * share * len(whole["/tf"]) < len(rest["/tf"]) < len(whole["/tf"])
-    for topic, messages in rest.items():
-        assert messages == whole[topic][: len(messages)]

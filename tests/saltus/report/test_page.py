@@ -10,7 +10,6 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from saltus.cli import main
 from saltus.doctor import checks
 from saltus.film.drawing import Frames, Job, View
 from saltus.report import page, pictures
@@ -157,10 +156,9 @@ def test_without_graphics_the_rest_is_there(tmp_path, monkeypatch):
     assert "Solve times" in text
 
 
-def test_command_prints_path_and_verdict(bare, tmp_path, capsys):
+def test_command_prints_path_and_verdict(bare, tmp_path, printed):
     target = tmp_path / "page.html"
-    assert main.run(["report", str(bare), "--output", str(target), "--json"]) == 0
-    told = json.loads(capsys.readouterr().out)
+    told = printed("report", str(bare), "--output", str(target))
     assert told["report"] == str(target) and told["rows"] == 12 and "4 of 4" in told["verdict"]
     assert target.exists()
 

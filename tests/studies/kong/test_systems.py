@@ -215,14 +215,6 @@ def test_the_slopes_impacts_are_those_of_the_thesis(theta):
         assert_allclose(sticking[:2, :2] @ qd, 0.0, atol=1e-12)
 
 
-def test_the_slopes_ball_falls_and_slides():
-    system, start = rigid_body_system(slope.slope_ball_body()), np.array([0.0, 1.0, 0.0, 0.0])
-    step = simulate_step(system, APPROACHING, start, 1.0, TWO)
-    downhill = np.array([np.cos(slope.SLOPE), -np.sin(slope.SLOPE)])
-    speed = slope.GRAVITY * np.sin(slope.SLOPE)  # of falling and of sliding alike: 1 s of it
-    assert_allclose(step.state[2:], speed * downhill, atol=1e-9)
-
-
 @pytest.mark.parametrize("half_angle, slope", [(math.pi / 8, 0.08), (0.2, 0.05), (0.3, 0.35)])
 def test_the_wheels_cycle_is_its_closed_form(half_angle, slope):
     """The cycle from energy, its multiplier cos(2 alpha)^2; also where it never climbs."""

@@ -1,21 +1,15 @@
 """A tracker as its process makes it, through every state and everything that it falls back to."""
 
 import logging
-from collections.abc import Callable
 
 import numpy as np
 from msgspec.structs import replace
 
-from runtime.messages import Plan, SensorReading, StateEstimate
 from saltus.common.compiled_code import signature_counts
 from saltus.configuration.launch import load_launch
 from saltus.launch import assembly
 from tests.controller.tracker_messages import TICK, estimate, plan, reading, standing
 from tests.saltus.launch.warm_processes.trial import on_wire, tell
-
-Estimates = Callable[[int], StateEstimate | None]
-Readings = Callable[[int], SensorReading | None]
-Plans = Callable[[int], Plan | None]
 
 RNG = np.random.default_rng(0)
 STATE = standing()[0], 0.02 * RNG.normal(size=18)  # nothing here may call a compiled function
@@ -113,23 +107,17 @@ def lead_a_life(tracker):
     life.live(20, readings=nothing)
     life.live(30, lambda tick: plan(1 + tick, tick + 15))  # plans that begin later
     life.live(30, estimates=bad(status="diverged"))
-    life.live(20, estimates=bad(status="degraded"))
-    life.live(20, estimates=bad(status="starting"))
     life.live(130, estimates=bad(q=np.full(19, np.nan)))
     life.live(250)
     life.live(30, estimates=lambda tick: sound(tick - 30))
     life.live(250)
     life.live(150, estimates=bad(q=FAR))
     life.live(250)
-    life.live(5, estimates=bad(q=STATE[0] + np.repeat([0.0, 0.5], (7, 12))))
     life.live(5, estimates=bad(v=np.repeat([9.0, 0.0], (3, 15))))
-    life.live(5, estimates=bad(v=np.repeat([0.0, 9.0, 0.0], (3, 3, 12))))
     life.live(250)
     life.live(20, formed(status="failed"))
     life.live(20, formed(time=1e6))
     life.live(20, formed(inputs=np.full((20, 12), np.nan)))
-    life.live(20, formed(states_v=np.full((21, 18), 200.0)))
-    life.live(20, formed(inputs=np.full((20, 12), 200.0)))
     life.live(20, formed(gains=np.full((20, 12, 36), 1e6)))
     life.live(20, lambda tick: plan(1, tick, knots=0))
     life.live(20, lambda tick: plan(1, 0))
