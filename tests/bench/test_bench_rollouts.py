@@ -23,8 +23,8 @@ def problem():
 class Noted:
     """A backend that notes who was asked, and falls back when told to."""
 
-    def __init__(self, name, calls, fallbacks=0):
-        self.name, self.calls, self.fallbacks = name, calls, fallbacks
+    def __init__(self, name, calls):
+        self.name, self.calls, self.fallbacks = name, calls, 0
 
     def roll_out(self, x0, policies):
         self.calls.append(self.name)

@@ -32,9 +32,9 @@ def test_known_errors_have_known_measures():
     assert found.distance == approx(2.0) and found.drift == approx(0.1)
 
 
-def steps(*changes, n=400):
-    """Contact (n, 4): only the second foot lifts; `changes` are the ticks at which it switches."""
-    contact = np.ones((n, 4), dtype=bool)
+def steps(*changes):
+    """Contact (400, 4): only the second foot lifts; it switches at the ticks `changes`."""
+    contact = np.ones((400, 4), dtype=bool)
     for change in changes:
         contact[change:, 1] ^= True
     return contact

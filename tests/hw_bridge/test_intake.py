@@ -22,14 +22,10 @@ def frame(tick, *header, **fields):
     return state_frame(WIRE, header=Header(*header), tick=tick % WRAP, **fields)
 
 
-def with_number(value, name, index=None, motor=None, tick=1):
+def with_number(value, name, index, tick=1):
     """A sealed frame with one float of it set to `value`."""
     data = bytearray(frame(tick))
-    record = np.frombuffer(data, WIRE.state)[0]
-    if motor is None:
-        record[name][index] = value
-    else:
-        record["motors"][name][motor] = value
+    np.frombuffer(data, WIRE.state)[0][name][index] = value
     return seal(data)
 
 

@@ -56,14 +56,14 @@ class Physics:
         differentiate_step(self.tree, self.law, R, x, a, self.dt, saltation, A, B)
         return A, B, after
 
-    def differences(self, x, tau, eps=EPS):
+    def differences(self, x, tau):
         """A, B by central differences."""
         middle, _ = self.step(x, tau)
 
         def end(d):
             return minus(middle, self.step(moved(x, d[:36]), tau + d[36:])[0])
 
-        slope = slopes(end, np.zeros(48), eps)
+        slope = slopes(end, np.zeros(48), EPS)
         return slope[:, :36], slope[:, 36:]
 
     def heights(self, x):

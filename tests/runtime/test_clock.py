@@ -19,9 +19,8 @@ PERIOD = 0.001
 class FakeTime:
     """Time that passes only by sleeping (late by `oversleep`) and by working."""
 
-    def __init__(self, start=1234.5):
-        self.now = start
-        self.start = start
+    def __init__(self):
+        self.now = self.start = 1234.5
         self.oversleep = 0.0
         self.sleeps = []
 

@@ -8,11 +8,11 @@ from pytest import approx
 from saltation.examples.bouncing_ball import FALLING, bouncing_ball_problem
 from saltation.hilqr import Hilqr, HilqrOptions, Policies
 from tests.saltation.one_bounce import X0, best_bounce
+from tests.saltation.rollouts import open_loop
 
 
 def seed(steps, force):
-    states, gains = np.zeros((steps + 1, 2)), np.zeros((steps, 1, 2))
-    return Policies.of(states, np.full((steps, 1), float(force)), gains)
+    return open_loop(np.full((steps, 1), force))
 
 
 def solve(timestep, force, variant, event_at="end"):

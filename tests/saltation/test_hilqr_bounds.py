@@ -10,6 +10,7 @@ from pytest import approx
 import saltation as sa
 from saltation.examples.bouncing_ball import FALLING, bouncing_ball
 from saltation.hilqr import Box, backward_pass
+from tests.saltation.rollouts import open_loop
 from tests.saltation.smooth_models import POINT, best_bounded_inputs, double_integrator
 from tests.saltation.test_hilqr_riccati import DAMPINGS, assert_same, problem, written_out
 
@@ -100,7 +101,7 @@ def test_a_model_that_does_not_clamp_is_refused():
             return super().roll_out(x0, replace(policies, bounds=None))
 
     model = Unlimited(POINT, 0, 0.1, double_integrator(10, 1.0, 1.0).cost)
-    seed = sa.Policies.of(np.zeros((11, 2)), np.full((10, 1), 3.0), np.zeros((10, 1, 2)))
+    seed = open_loop(np.full((10, 1), 3.0))
     with pytest.raises(ValueError, match=r"Unlimited.roll_out leaves the input bounds"):
         sa.Hilqr(model, EXACT, bounds(1.0)).solve(np.zeros(2), seed)
 

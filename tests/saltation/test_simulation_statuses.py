@@ -39,8 +39,8 @@ def ball_with(closed_form=False, mode=None, **changed):
     return System({**ball.modes, FALLING: falling}, edges)
 
 
-def drop(system, duration=1.0, x=HIGH, options=None):
-    return simulate_step(system, FALLING, x, duration, U, 0.25, options)
+def drop(system, duration=1.0, x=HIGH):
+    return simulate_step(system, FALLING, x, duration, U, 0.25)
 
 
 def assert_says(step, status, *words):

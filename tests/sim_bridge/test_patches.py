@@ -16,9 +16,9 @@ UP = np.array([0.0, 0.0, 1.0])
 OPTIONS = SimulationOptions()
 
 
-def patch(x=-5.0, friction=None, stiffness=None):
+def patch(x=-5.0, stiffness=None):
     """Ground that is a patch from x on [m]."""
-    return make_ground(patches=(Patch((x, -5.0), (9.0, 5.0), friction, stiffness),))
+    return make_ground(patches=(Patch((x, -5.0), (9.0, 5.0), None, stiffness),))
 
 
 def stand_for(seconds, ground):

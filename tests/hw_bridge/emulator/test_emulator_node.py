@@ -26,13 +26,13 @@ ENCODER = LowCommandEncoder(WIRE)
 class Client:
     """Speaks to the emulator once a tick, from within its `stop`; ends after some ticks."""
 
-    def __init__(self, address, ticks, setpoints=STAND, damp_from=10**9):
+    def __init__(self, address, ticks, damp_from):
         self.socket = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
         self.socket.bind(("127.0.0.1", 0))
         self.socket.setblocking(False)
         self.states, self.asked = [], 0
         self._address, self._ticks = address, ticks
-        self._frame, self._damp = ENCODER.encode(setpoints), ENCODER.encode(damping(3.0))
+        self._frame, self._damp = ENCODER.encode(STAND), ENCODER.encode(damping(3.0))
         self._damp_from = damp_from
 
     def __call__(self):

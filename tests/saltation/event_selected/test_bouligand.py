@@ -18,8 +18,8 @@ AROUND = 2e-3  # [s] before and after, in which a trajectory crosses all guards
 class Curved:
     """Guards that are curved and fields that bend, with rho = 0 on all guards, m < n."""
 
-    def __init__(self, m, seed=0):
-        rng = np.random.default_rng(seed)
+    def __init__(self, m):
+        rng = np.random.default_rng(0)
         self.m, self.n = m, m + 1
         self.Dh = np.eye(m, self.n) + 0.1 * rng.uniform(-1, 1, size=(m, self.n))
         self.bend = rng.normal(size=(m, self.n, self.n))

@@ -12,58 +12,17 @@ from pytest import approx
 from saltation.event_selected import EssOptions, EventSelectedSystem, integrate, integrate_batch
 from saltation.event_selected.bouligand import bouligand_derivative
 from saltation.event_selected.tables import native_tables
-
-G, STIFFNESS = 9.81, 400.0
-
-
-def tight(epsilon, max_step=np.inf):
-    return EssOptions(1e-12, 1e-13, max_step, epsilon=epsilon)
-
-
-def hopper_flow(x, side, p):
-    f = np.empty(2)
-    f[0], f[1] = x[1], -9.81
-    if side[0] > 0.0:
-        f[1] += p[0] * (1.0 - x[0])
-    return f
-
-
-def hopper_events(x, p):
-    return np.array([1.0 - x[0], x[0] - 1.0])
-
-
-def hopper_events_state(x, p):
-    return np.array([[-1.0, 0.0], [1.0, 0.0]])
-
-
-def hopper(stiffness=STIFFNESS):
-    to_and_fro = np.array([[False, True], [True, False]])
-    functions = (hopper_flow, hopper_events, hopper_events_state)
-    return EventSelectedSystem("hopper", 2, 2, *functions, to_and_fro, np.array([stiffness]))
-
-
-def hopper_events_times(duration, height=2.0, stiffness=STIFFNESS):
-    """Touchdowns and liftoffs [s] of a unit mass dropped on a spring of rest length 1."""
-    fall = np.sqrt(2 * (height - 1) / G)
-    omega = np.sqrt(stiffness)
-    # Below 1: z - 1 + g / k = c cos(omega t) + s sin(omega t), at 1 again with the speed reversed.
-    stance = 2 * (np.pi - np.arctan2(np.sqrt(2 * G * (height - 1)), G / omega)) / omega
-    times, t = [], fall
-    while t < duration:
-        times += [t, t + stance]
-        t += stance + 2 * fall
-    return np.array([time for time in times if time < duration])
+from studies.anderson_revzen.systems.spring_hopper import GRAVITY, LENGTH, START, exact
+from studies.anderson_revzen.systems.spring_hopper import spring_hopper as hopper
 
 
 @pytest.mark.parametrize("epsilon", [1e-9, 1e-4, 0.01])
 def test_a_hopper_lands_and_lifts_off_when_it_should(epsilon):
     """Arming: without it the hopper would land once and never lift off."""
-    run = integrate(hopper(), np.array([2.0, 0.0]), 3.0, tight(epsilon))
-    expected = hopper_events_times(3.0)
-    assert run.ok and len(expected) == 6
-    assert [crossing.guard for crossing in run.crossings] == [i % 2 for i in range(len(expected))]
-    found = [crossing.time for crossing in run.crossings]
-    assert_allclose(found, expected, atol=2 * epsilon + 1e-9)
+    run = integrate(hopper(), np.array(START), 3.0, EssOptions(1e-12, 1e-13, epsilon=epsilon))
+    assert run.ok and [crossing.guard for crossing in run.crossings] == [0, 1] * 3
+    height, speed = exact(START, np.array([crossing.time for crossing in run.crossings])).T
+    assert_allclose((height - LENGTH) / speed, 0.0, atol=2 * epsilon + 1e-9)  # [s]
 
 
 def test_batches_end_where_single_runs_do_on_any_number_of_threads():
@@ -77,10 +36,10 @@ def test_batches_end_where_single_runs_do_on_any_number_of_threads():
 
 
 def test_what_does_not_compile_is_interpreted_with_the_same_results():
-    table = {"g": 9.81}
+    table = {"g": GRAVITY}
 
     def flow(x, side, p):
-        push = p[0] * (1.0 - x[0]) if side[0] > 0.0 else 0.0
+        push = p[1] * (p[2] - x[0]) if side[0] > 0.0 else 0.0
         return [x[1], push - table["g"]]
 
     python = dataclasses.replace(hopper(), flow=flow)

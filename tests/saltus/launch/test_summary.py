@@ -21,11 +21,10 @@ REPORTS = {"planner": PLANNER, "tracker": TRACKER, "estimator": ESTIMATOR,
 PAUSED, REALTIME = load_launch("push"), load_launch("push", mode="realtime")
 
 
-def summary_of(config=PAUSED, metrics=None, planner=PLANNER, **more):
+def summary_of(metrics=None, **more):
     """The summary of a run of 6 s."""
     metrics = metrics or RunMetrics(last_tick=6000)
-    reports = {"planner": planner, "tracker": TRACKER, "estimator": ESTIMATOR}
-    return launch_summary(config, metrics, 7, reports) | more
+    return launch_summary(PAUSED, metrics, 7, REPORTS) | more
 
 
 def problems_of(summary=None, deaths=(), end="complete", stall="", **reports):

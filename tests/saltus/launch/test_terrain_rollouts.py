@@ -2,22 +2,16 @@
 
 import threading
 
-import numpy as np
 import pytest
 from numpy.testing import assert_array_equal
 
-from controller.hilqr_planner import HilqrPlanner
 from runtime.exchange import Responder
 from saltus.configuration.launch import make_config
-from saltus.launch import assembly
 from saltus.launch.lock_step import LockStep
 from sim_bridge import service_node
 from sim_bridge.physics_service import PhysicsService
 from sim_bridge.rollouts.threaded import ThreadedRollout
 from tests.a1 import A1
-from tests.sim_bridge.rollouts import plain
-from tests.sim_bridge.rollouts.backends import KNOTS, SINGLE
-from tests.sim_bridge.rollouts.motions import policies
 
 SLOPE = {"kind": "slope", "angle": 0.1745, "length": 20.0, "at": [-10.0, 0.0]}
 STEPS = {"kind": "boxes", "heights": [0.0, 0.05], "at": [0.3, 0.0], "seed": 1}
@@ -62,24 +56,3 @@ def test_a_run_with_a_server_is_the_same_to_the_bit(belief, address):
     assert_array_equal(there.simulation.truth().q, here.simulation.truth().q)
     rollouts = there.planner.statistics()["rollouts"]
     assert rollouts["requests"] > 10 and rollouts["fallbacks"] == 0
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("belief", ["known", "estimated"])
-def test_warp_rolls_out_on_the_ground_that_the_planner_believes_in(belief):
-    """Also after the walk, in which the estimate has moved it."""
-    pytest.importorskip("mujoco_warp")
-    run = walk(rollout="warp", warp={"device": "cpu"}, terrain=[SLOPE], terrain_belief=belief)
-    planner, x = run.planner, np.concatenate([run.simulation.truth().q, np.zeros(18)])
-    assert isinstance(planner, HilqrPlanner)
-    known, estimate = assembly.make_ground(run.config), planner.ground_estimate
-    assert (estimate is None) == (belief == "known") and known is not None
-    ground = known if estimate is None else estimate.ground
-    candidates, options = policies(KNOTS), planner.options
-    found = planner.model.roll_out(x, candidates).states
-    wanted = plain.roll_out(x, candidates, options.period, options.search.substeps, ground).states
-    level = plain.roll_out(x, candidates, options.period, options.search.substeps).states
-    assert np.abs(found - wanted)[..., :3].max() < SINGLE.position
-    assert np.abs(found - wanted)[..., 3:19].max() < SINGLE.angle
-    assert np.abs(level - wanted)[..., :19].max() > 1e-3
-    assert planner.statistics()["rollouts"]["overflows"] == 0

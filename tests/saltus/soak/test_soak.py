@@ -12,7 +12,6 @@ from runtime.histogram import LogHistogram
 from saltus.common.stalls import HEADER, Stall
 from saltus.launch.launcher import LaunchOutcome
 from saltus.launch.outcome import LaunchProblem
-from saltus.launch.supervisor import Death
 from saltus.metrics.run import RunMetrics
 from saltus.soak import schedule, soak
 from saltus.soak.samples import MEMORY, FallFrames, read_samples
@@ -40,9 +39,7 @@ TILTED = "the trunk is tilted by 61 deg (limit 60)"
 HOT = "FR_calf at 61 degC (limit 60)"
 
 
-def outcome(
-    ran_s, cause="", fell=False, pushes=(), deaths=(), interrupted=False, ticks_us=(100.0,)
-):
+def outcome(ran_s, cause="", fell=False, pushes=(), interrupted=False, ticks_us=(100.0,)):
     """How a launch ended; a push is a time of the robot's clock [ms] and a velocity."""
     histogram = LogHistogram(1.0)
     for each in ticks_us:
@@ -54,8 +51,7 @@ def outcome(
     reports = {"tracker": tracker, "emulator": {"pushes": list(pushes)}}
     problems = [LaunchProblem("broke_off", "the launch broke off", True)]
     return LaunchOutcome(
-        summary, [Death(name, "SIGKILL", True) for name in deaths], not deaths, interrupted,
-        reports, problems,
+        summary, [], True, interrupted, reports, problems,
     )  # fmt: skip
 
 

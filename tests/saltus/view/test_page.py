@@ -49,9 +49,8 @@ def stop_playback(tab):
     wait_until(lambda: not tab.page.get_by_label("play").is_checked(), "playback to stop")
 
 
-def drag_to(tab, time, watched=None):
+def drag_to(tab, time):
     """The time line by the mouse to a time [s] of the 4 s, which the page that is watched shows."""
-    shown = watched or tab
 
     def drag():
         thumb = tab.page.get_by_role("slider").first.bounding_box()
@@ -63,7 +62,7 @@ def drag_to(tab, time, watched=None):
         mouse.move(track["x"] + time / 4.0 * track["width"], y, steps=3)
         mouse.up()
         tab.page.wait_for_timeout(500.0)
-        return abs(shown_time(shown) - time) < 0.1
+        return abs(shown_time(tab) - time) < 0.1
 
     # A machine with much to do may lose a drag: people drag again, too.
     wait_until(drag, f"a drag to {time} s")

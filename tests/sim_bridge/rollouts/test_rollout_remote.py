@@ -62,11 +62,11 @@ def info(request, **changes):
 class Script:
     """A server of which every answer to a rollout is `answers(request)`: frames, or None to go."""
 
-    def __init__(self, address="tcp://127.0.0.1:0", keys=None):
+    def __init__(self, keys=None):
         self.answers = self.well
         self.greeting = {}
         self.rollouts = 0
-        self._responder = Responder(address, keys)
+        self._responder = Responder("tcp://127.0.0.1:0", keys)
         self.address = self._responder.address
         self._stop = threading.Event()
         self._thread = threading.Thread(target=self._run, daemon=True)

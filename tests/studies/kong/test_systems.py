@@ -112,11 +112,13 @@ def test_the_spring_damper_pushes_up_takes_energy_and_jumps_at_touchdown_alone()
         assert_allclose(found, [[1.0, 0.0], [jump, 1.0]], atol=1e-12)
 
 
-def on_circle(rng, approach=0.0):
-    """A state of the ball on the tube with a speed along it, and one outwards."""
+def on_circle(rng):
+    """A state of the ball on the tube with a speed along it."""
     angle = rng.uniform(0.0, 2.0 * np.pi)
-    out, along = np.array([[np.cos(angle), np.sin(angle)], [-np.sin(angle), np.cos(angle)]])
-    return np.concatenate((tube.RADIUS * out, rng.normal(scale=3.0) * along + approach * out))
+    c, s = np.cos(angle), np.sin(angle)
+    return np.concatenate(
+        (tube.RADIUS * np.array([c, s]), rng.normal(scale=3.0) * np.array([-s, c]))
+    )
 
 
 def test_the_tube_solves_the_constrained_equations_and_impacts_are_plastic():

@@ -25,9 +25,8 @@ def feedback():
     return design(QUBE_SERVO_2, plan())
 
 
-@cache
-def pushed(size, step=0.0025):
-    return perturb(QUBE_SERVO_2, feedback(), plan().times, PerturbationOptions(size, 2.0, step))
+def pushed(size):
+    return perturb(QUBE_SERVO_2, feedback(), plan().times, PerturbationOptions(size, 2.0, 0.0025))
 
 
 def test_on_the_plan_the_torque_is_the_plans():
