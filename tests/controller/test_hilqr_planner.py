@@ -120,7 +120,7 @@ def test_the_line_search_explains_the_cost_of_the_plan(push, kind):
     seed = idle.solve(estimate(idle, 0, push)).cost
     plan = planner.solve(estimate(planner, 0, push))
     search = planner.line_search
-    assert search is not None and (search.tick, search.time) == (plan.tick, plan.time)
+    assert (search.tick, search.time) == (plan.tick, plan.time)
     assert tuple(search.step_sizes) == (*OPTIONS.search.step_sizes, 0.0)
     assert search.costs.shape[1] == len(search.step_sizes)
     assert 0 < len(search.costs) <= OPTIONS.search.iterations

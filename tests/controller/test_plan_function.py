@@ -50,7 +50,7 @@ def test_velocity_is_never_a_mixture_across_a_touchdown():
 FIELDS = ("states_q", "states_v", "inputs", "gains", "contacts")
 
 
-@settings(max_examples=80, deadline=None)
+@settings(max_examples=80)
 @given(st.integers(0, 2**32 - 1), st.sampled_from(FIELDS), st.sampled_from([np.nan, np.inf, 1e300]))
 def test_whether_a_plan_is_sound_is_what_numpy_says(seed, field, value):
     """One number of it may be odd, and a quaternion too long or too short."""

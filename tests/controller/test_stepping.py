@@ -31,7 +31,6 @@ def body(velocity=(0.0, 0.0, 0.0), yaw=0.0):
 def lift_off(foot):
     """The first swing of a walk."""
     swing = WALK.next_swing(foot, 0.0)
-    assert swing is not None
     return swing
 
 

@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 from numpy.testing import assert_allclose, assert_array_equal
@@ -64,7 +64,6 @@ def vector(limit):
     return arrays(np.float64, 12, elements=st.floats(-limit, limit))
 
 
-@settings(max_examples=60, deadline=None)
 @given(
     vector(1e6), vector(20.0), vector(1e3), vector(100.0), vector(5.0), vector(5.0), vector(100.0)
 )

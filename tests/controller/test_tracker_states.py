@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from msgspec.structs import replace
 from numpy.testing import assert_allclose, assert_array_equal
@@ -172,7 +172,6 @@ def spoiled(rng, array, value):
     return out
 
 
-@settings(max_examples=40, deadline=None)
 @given(st.integers(0, 2**32 - 1), st.lists(st.sampled_from(SPECIAL), min_size=6, max_size=6))
 @pytest.mark.filterwarnings("ignore::RuntimeWarning")
 def test_commands_are_finite_and_limited_whatever_comes_in(seed, values):

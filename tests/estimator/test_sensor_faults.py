@@ -4,7 +4,7 @@ from typing import NamedTuple
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
@@ -180,7 +180,6 @@ def junk(draw):
 
 @pytest.mark.parametrize("name", sorted(JUDGING | PLAIN))
 @given(story=junk(), lead=st.sampled_from([0, 1, 30]))
-@settings(max_examples=40)
 def test_junk(name, story, lead):
     estimator, time = fresh(name), 0.0
     estimator.reset()

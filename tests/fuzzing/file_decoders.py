@@ -163,7 +163,6 @@ def _make_recorder(folder):
             if recorder is not None:
                 recorder.close()
             recorder = RunRecorder(folder / "recorded.mcap", config)
-        assert recorder is not None
         recorder.write(RECORDED[count % len(RECORDED)], data, 10**9 + 30_000_000 * count)
         count += 1
         assert not recorder.failure

@@ -20,7 +20,6 @@ AT_S = 2.0  # when the rig's robot has stood for a while
 
 def damps(rig, kd=True):
     """Whether the last command on the wire asks for damping alone, or, without kd, for nothing."""
-    assert rig.wire.last is not None
     s = rig.wire.last.setpoints
     passive = (s.q == POS_STOP).all() and not s.kp.any() and not s.tau.any()
     return bool(passive and (s.kd.all() if kd else not s.kd.any()))

@@ -34,14 +34,11 @@ def foreign():
     """The A1 with its legs in another order and under other names, its hips turning about -x."""
     root = Xml.fromstring(A1.mjcf)
     trunk = root.find(".//body[@name='trunk']")
-    assert trunk is not None
     legs = [trunk.find(f"body[@name='{foot}_hip']") for foot in OURS]
     for leg in legs:
-        assert leg is not None
         trunk.remove(leg)
     trunk.extend([legs[1], legs[3], legs[0], legs[2]])
     motors = root.find("actuator")
-    assert motors is not None
     motors[:] = list(motors)[::-1]
     for hip in root.iter("joint"):
         if hip.get("class") == "hip":

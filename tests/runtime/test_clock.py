@@ -39,7 +39,7 @@ def fake(monkeypatch):
     return time
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=100)
 @given(work=st.lists(st.floats(0.0, 5e-3), min_size=1, max_size=60))
 def test_whatever_the_work_ticks_grow_and_none_comes_early(work):
     fake = FakeTime()
@@ -152,7 +152,6 @@ def test_paused_does_not_wait_for_a_tick_that_was_overtaken():
     assert source.messages == [Numbered(6)]
 
 
-@settings(max_examples=50, deadline=None)
 @given(values=st.lists(st.floats(0.0, 1e8), min_size=1, max_size=200))
 def test_histogram_quantiles_are_within_its_resolution(values):
     histogram = LogHistogram(1.0)

@@ -106,7 +106,7 @@ def test_two_processes_wake_each_other(tmp_path):
         answers.wait_for_subscribers(1, PATIENCE_S)
         for tick in range(count):
             found = estimates.wait_for(lambda message, tick=tick: message.tick == tick, PATIENCE_S)
-            assert found is not None and found.q[18] == tick
+            assert found.q[18] == tick
             answers.send(MOTOR_COMMAND.message(
                 tick=tick, time=0.0, q=joints, dq=joints, kp=joints, kd=joints, tau=joints,
                 plan_id=0, status="ok",

@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose
 from pytest import approx
@@ -73,7 +73,6 @@ def test_velocities_are_those_of_the_configurations(gait):
         assert_allclose(step / 2e-4, window.v[k], atol=2e-3)
 
 
-@settings(max_examples=50, deadline=None)
 @given(st.lists(st.floats(-3.0, 3.0), min_size=4, max_size=4), st.floats(0.1, 5.0))
 def test_rates_of_change_are_bounded_and_the_goal_is_reached(goal, most):
     path = np.zeros((4000, COLUMNS))

@@ -213,7 +213,7 @@ def test_the_watchdog_damps_by_a_participant_of_its_own(tmp_path):
     )
     tracker = subprocess.Popen([sys.executable, str(Path(__file__).parent / "hanging_tracker.py"),
                                 str(path), str(domain)], stdout=subprocess.PIPE)  # fmt: skip
-    assert tracker.stdout is not None and tracker.stdout.readline() == b"serves\n"
+    assert tracker.stdout.readline() == b"serves\n"
     encoder = LowCommandEncoder(WIRE)
     served, damping_frame = encoder.encode(no_torque()), encoder.encode(damping(5.0))
     end, frames = time.monotonic() + 20.0, []

@@ -4,7 +4,7 @@ import dataclasses
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose, assert_array_equal
 from pytest import approx
@@ -127,7 +127,6 @@ def corner_events_state(x, p):
     return np.array([[1.0, 0.0, 0.0], [0.1, 1.0, 0.0], [0.0, -0.1, 1.0]])
 
 
-@settings(max_examples=30)
 @given(st.lists(st.floats(-0.1, 0.1), min_size=3, max_size=3).map(np.array))
 def test_perturbed_trajectories_end_where_the_bouligand_derivative_says(delta):
     functions = (corner_flow, corner_events, corner_events_state)

@@ -50,7 +50,6 @@ def test_what_is_configured_lower_stays():
 def test_a_script_is_followed_within_the_limits():
     script = "command=[{at: 0.0, velocity_x: 1.0, yaw_rate: -2.0, gait: trot}]"
     commands = make_commands(load_launch("a1", [script]))
-    assert commands is not None
     goal = commands.goal(0.0)
     assert (goal.forward, goal.yaw_rate) == (0.2, -0.4)
 

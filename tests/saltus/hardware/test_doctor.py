@@ -274,7 +274,7 @@ class BrakesAfter(Nowhere):
 @pytest.mark.realtime
 def test_the_silence_that_a_robot_brakes_after_is_found(quick):
     silences = survey(WIRE, OPTIONS, BrakesAfter(0.15)).silences
-    assert silences.were_tried and silences.braked_s is not None
+    assert silences.were_tried
     assert silences.borne_s < 0.15 < silences.braked_s + 1e-3
 
 

@@ -72,7 +72,7 @@ def test_feet_swing_when_perturbations_expect_them_to(planner, timing):
     )  # no stand: pushed, it steps all the same
     config = load_launch("drive", [script, f"planner={planner}", f"timing={timing}"], duration=2.0)
     clock, stack, contacts = gait_clock(config), LockStep(config), []
-    assert clock is not None and isinstance(stack.planner, CentroidalPlanner)
+    assert isinstance(stack.planner, CentroidalPlanner)
     schedule = stack.planner.path.schedule
     while stack.simulation.tick < config.ticks:
         plan = stack.step().plan

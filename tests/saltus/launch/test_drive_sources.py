@@ -78,7 +78,7 @@ def test_without_a_launch_that_clients_drive_keys_start_one_and_else_there_is_a_
             assert launch.is_moving and launch.fell is (field == "fell")
         launch.begin_again(changed(launch.config, planner="convex_mpc", terrain=[STAIRS]))
         following = announcer.next()
-        assert following is not None and following.planner == "convex_mpc"
+        assert following.planner == "convex_mpc"
         assert following.terrain[0].count == 3 and following.simulation == launch.config.simulation
     assert running_launches() == [] and not launch.alive and not launch.is_moving
 
@@ -172,7 +172,6 @@ def test_the_example_drives_in_a_circle(temporary):
             received = bus.subscriber(COMMAND).wait(60.0)
         example.terminate()
         example.wait()
-    assert received is not None
     assert received.forward / received.yaw_rate == approx(0.5)
 
 

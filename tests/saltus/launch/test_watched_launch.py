@@ -105,5 +105,5 @@ def test_after_a_fall_a_launch_waits_until_a_viewer_begins_it_again(tmp_path):
     threading.Thread(target=begin_again, daemon=True).start()
     outcome = launcher.launch(config, tmp_path / "run", record=False, stay=True)
     assert outcome.completed and outcome.summary["fell"] and not outcome.ok
-    assert outcome.next is not None and outcome.next.perturbations == ()
+    assert outcome.next.perturbations == ()
     assert outcome.next.simulation.start == config.simulation.start

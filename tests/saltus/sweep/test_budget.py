@@ -19,7 +19,7 @@ def linear(config):
 def test_the_greatest_effort_within_the_budget_is_found(budget):
     found = fit(LaunchConfig(planner="mppi"), budget, linear)
     best = round((budget - 2.0) / 0.1)
-    assert found.effort is not None and 0.94 * best - 1 <= found.effort <= best
+    assert 0.94 * best - 1 <= found.effort <= best
     assert found.processor_ms == 2.0 + 0.1 * found.effort <= budget
 
 

@@ -90,7 +90,7 @@ def check_again(tab, announcer, temporary):
     buttons.first.click()
     wait_until(lambda: announcer.next() is not None, "the launch that follows")
     following = announcer.next()
-    assert following is not None and following.planner == "instant_qp"
+    assert following.planner == "instant_qp"
     assert following.terrain[0].rise == 0.05 and following.drive.source == "client"
     announcer.__exit__()
     with announced(temporary, "b", "client", "robot=go2"):

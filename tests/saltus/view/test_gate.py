@@ -36,7 +36,7 @@ def test_this_machine_needs_no_token(host):
 )
 def test_pages_of_other_sites_stay_outside(request_head):
     answer = answer_to(request_head, None)
-    assert answer is not None and answer.startswith(b"HTTP/1.1 403")
+    assert answer.startswith(b"HTTP/1.1 403")
 
 
 def test_other_machines_need_the_token_once():

@@ -31,7 +31,6 @@ class Program:
         threading.Thread(target=self._read, daemon=True).start()
 
     def _read(self):
-        assert self.process.stderr is not None
         self.lines.extend(line.rstrip() for line in self.process.stderr)
 
     def wait_for(self, pattern):

@@ -42,7 +42,7 @@ def test_the_precision_on_the_plate_is_the_largest_that_was_tried():
     starts = random_starts(3, np.random.default_rng(1))
     beds = [prepared(SpringBed(count), starts) for count in CONTACTS]
     epsilon = as_accurate(beds, starts, 0.02)
-    assert epsilon is not None and epsilon < 0.02
+    assert epsilon < 0.02
     worse = [
         np.any(our_errors(b, starts, same_steps(epsilon / FINER)) > b.mujoco_rms) for b in beds
     ]

@@ -31,7 +31,7 @@ def masses(q):
     return np.array([BODY_MASS, *legs]), np.array(centres), np.array(angles)
 
 
-@settings(max_examples=15, deadline=None)
+@settings(max_examples=15)
 @given(SEEDS)
 def test_inertia_is_that_of_the_bodies_kinetic_energy(seed):
     rng = np.random.default_rng(seed)
@@ -44,7 +44,7 @@ def test_inertia_is_that_of_the_bodies_kinetic_energy(seed):
     assert 0.5 * v @ inertia_and_normals(q)[0] @ v == approx(K, rel=1e-7)
 
 
-@settings(max_examples=15, deadline=None)
+@settings(max_examples=15)
 @given(SEEDS)
 def test_normals_are_the_derivatives_of_the_feets_heights(seed):
     q = np.random.default_rng(seed).normal(size=7)
@@ -52,7 +52,7 @@ def test_normals_are_the_derivatives_of_the_feets_heights(seed):
     assert_allclose(inertia_and_normals(q)[1], heights, atol=1e-9)
 
 
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=25)
 @given(HIPS, KNEES)
 def test_both_feet_stand_on_the_ground(hip, knee):
     q = configuration(hip, knee)
