@@ -11,16 +11,16 @@ from estimator.salted.estimator import SaltedEstimator
 from tests.a1 import A1
 
 
-def salted(options=None):
-    return SaltedEstimator(options or SaltedOptions(), A1)
+def salted(options=None, ground=None):
+    return SaltedEstimator(options or SaltedOptions(), A1, ground)
 
 
-def leg_odometry(options=None):
-    return LegOdometryFilter(options or LegOdometryOptions(), A1)
+def leg_odometry(options=None, ground=None):
+    return LegOdometryFilter(options or LegOdometryOptions(), A1, ground)
 
 
-def invariant(options=None):
-    return InvariantFilter(options or InvariantOptions(), A1)
+def invariant(options=None, ground=None):
+    return InvariantFilter(options or InvariantOptions(), A1, ground)
 
 
 JUDGING = {"salted": salted}

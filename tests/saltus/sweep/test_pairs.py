@@ -7,12 +7,11 @@ from pytest import approx
 from scipy.stats import binomtest, wilcoxon
 
 from saltus.sweep.pairs import holm, pair_up
+from tests.saltus.sweep.test_summary import row as summary_row
 
 
 def row(planner, trial, fell=False, deviation=0.2, **more):
-    return {"planner": planner, "trial": trial, "kind": "base_velocity", "at": 1.0,
-            "value": [0.0, 1.5, 0.0], "fell": fell, "max_lateral_deviation_m": deviation,
-            "group": "g"} | more  # fmt: skip
+    return summary_row(planner, "g", fell, deviation=deviation) | {"trial": trial} | more
 
 
 def test_holm_on_a_worked_example():

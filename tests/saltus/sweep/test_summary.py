@@ -26,6 +26,21 @@ def test_wilson_interval_is_scipys(trials):
         assert 0.0 <= interval[0] <= successes / trials <= interval[1] <= 1.0
 
 
+def test_trials_are_counted_by_magnitude_and_averaged_over_those_on_their_feet():
+    rows = [
+        row(deviation=0.2), row(value=(0.0, -1.5, 0.0), deviation=0.4),
+        row(value=(1.5, 0.0, 0.0), fell=True), row(value=(0.0, 1.0, 0.0), fell=True),
+        row(value=None, kind="motor_block"),
+    ]  # fmt: skip
+    strong, weak, block = (
+        (entry["kind"], entry["magnitude"], entry["trials"], entry["success"],
+         entry["mean_max_lateral_deviation_m"])
+        for entry in summarise([row | {"group": "all"} for row in rows])
+    )  # fmt: skip
+    assert strong == ("base_velocity", 1.5, 3, 2, approx(0.3))
+    assert weak == ("base_velocity", 1.0, 1, 0, None) and block[1:4] == (0.0, 1, 1)
+
+
 def test_groups_and_planners_stay_apart_and_in_order():
     rows = [row("hilqr", "z", value=(0.0, -1.5, 0.0)), row("hilqr", "z", fell=True),
             row("hilqr", "a"), row("convex_mpc", "z"), row("convex_mpc", "a")]  # fmt: skip
