@@ -4,12 +4,15 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from numpy.testing import assert_array_equal
 
 from saltus.common.files import data_folder
 from saltus.configuration.launch import AT_ORIGIN, load_launch
 from saltus.sweep.trials import make_trials
-from sim_bridge.options import StartOptions
+from sim_bridge.options import SimulationOptions, StartOptions
+from sim_bridge.simulated_robot import SimulatedRobot
 from sim_bridge.suites import read_suite
+from tests.a1 import A1
 
 PRINTED = ("table-6.1", "table-6.2", "table-backflip")  # suites that begin at the origin
 SUITES = sorted(path.stem for path in data_folder("config").glob("*.yaml"))
@@ -60,3 +63,12 @@ def test_suites_start_anywhere_but_for_those_that_reproduce_printed_numbers(suit
     assert len(set(random)) == len(random) and poses(free, planner="mppi") == random
     assert not any(map(any, poses(AT_ORIGIN)))
     assert poses() == (poses(AT_ORIGIN) if suite in PRINTED else random)
+
+
+def test_noise_does_not_depend_on_the_start():
+    starts = StartOptions(), StartOptions().drawn(3, 0)
+    here, there = (
+        SimulatedRobot(A1, SimulationOptions(seed=5, start=start)).reading() for start in starts
+    )
+    for field in ("joint_position", "angular_velocity_imu", "linear_acceleration_imu"):
+        assert_array_equal(getattr(here, field), getattr(there, field))

@@ -167,6 +167,12 @@ def test_a_harm_that_is_due_is_done(tmp_path, monkeypatch):
     assert pids == {} and ports["tracker"] > 0
 
 
+def test_a_user_who_stops_gets_the_sums(tmp_path):
+    launches = Launches(outcome(90.0, interrupted=True))
+    result = run_soak(SoakOptions(1.0), tmp_path / "soak", launches)
+    assert result.interrupted and result.summary["hours"] == approx(0.025)
+
+
 @pytest.mark.parametrize("end, status", [
     (outcome(36.0), 0), (outcome(20.0, TILTED), 1), (outcome(20.0, interrupted=True), 130),
 ])  # fmt: skip

@@ -3,7 +3,7 @@
 import mujoco
 import numpy as np
 import pytest
-from numpy.testing import assert_allclose
+from numpy.testing import assert_allclose, assert_array_equal
 from pytest import approx
 
 from robots.mujoco_model import load_mujoco
@@ -74,6 +74,15 @@ def test_a_kick_is_a_velocity_of_the_trunk_at_once():
     quiet, kicked = Robot(turned), Robot(turned)
     moved = kicked.tick(base_velocity=np.array([0.4, -0.3, 0.2])).v[:3] - quiet.tick().v[:3]
     assert_allclose(moved, [-0.3, -0.4, 0.2], atol=1e-3)
+
+
+def test_a_world_like_the_last_one_keeps_its_process():
+    robot = Robot()
+    robot.tick(HOLD, 10)
+    assert_array_equal(robot.begin(Q).q, Q)
+    assert robot.front.restarts == 0
+    robot.begin(Q, friction=0.3)
+    assert robot.front.restarts == 1
 
 
 def test_the_trunk_on_the_floor_is_seen():

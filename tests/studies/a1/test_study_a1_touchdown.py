@@ -34,6 +34,16 @@ def dropped(landing, standing=()):
     return outcomes, spread_of(outcomes, DROP, found.landing[0])
 
 
+def test_every_outcome_has_ended_and_none_gained_energy():
+    outcomes, spread = dropped(FOOT_NAMES)
+    problem = outcomes.problem
+    assert outcomes.ended == 1.0 and len(outcomes.v_plus) == 64
+    assert (outcomes.v_plus @ problem.J_n.T).min() > -1e-8
+    assert max(map(problem.kinetic_energy, outcomes.v_plus)) < problem.kinetic_energy(DROP)
+    assert outcomes.energy_growth < 1e-9 < spread["rms_m_s"] < spread["spread_m_s"]
+    assert 0.0 < spread["spread_kinetic"] < 1.0 and spread["approach_m_s"] > 0.5
+
+
 def test_s_is_of_a_foot_that_lands_and_one_foot_has_nearly_one_outcome():
     _, pair = dropped(("FR",), ("FL", "RL"))
     assert list(pair["pairs"]) == [("FR", "FL"), ("FR", "RL"), ("FL", "RL")]
