@@ -58,6 +58,12 @@ def test_values_out_of_range_are_refused(mapping):
         make_config(mapping, "test")
 
 
+def test_the_push_is_one_that_an_override_can_write():
+    event = "{kind: base_velocity, at: 2.5, value: [0, 1, 0]}"
+    expected = load_launch("sim", [f"perturbations=[{event}]"]).perturbations
+    assert load_launch("push").perturbations == expected
+
+
 @pytest.mark.parametrize("name", ESTIMATORS)
 def test_every_estimator_is_built_from_its_own_section(name):
     config = load_launch("sim", [f"estimator={name}"])

@@ -3,13 +3,18 @@
 import socket
 import sys
 
+import numpy as np
 import pytest
 from msgspec.structs import replace
 
+from robots.terrain import make_ground
 from saltus.common.errors import BadRequest
 from saltus.configuration.launch import ROLLOUTS, load_launch
 from saltus.launch import assembly, planners
 from sim_bridge import physics_client
+from tests.sim_bridge.rollouts import plain
+from tests.sim_bridge.rollouts.backends import KNOTS, SINGLE
+from tests.sim_bridge.rollouts.motions import STAND, policies
 
 
 @pytest.fixture(autouse=True)
@@ -65,3 +70,12 @@ def test_no_server_for_the_robot_is_one_line_in_launches_and_sweeps(nobody, refu
     for command in (["launch", "stand"], ["perturb", "push-stand", "--jobs", "1"]):
         line = refused(*command, *engine)
         assert nobody in line and "saltus serve" in line and "simulation.engine remote" in line
+
+
+def test_warp_rolls_out_on_the_ground_that_it_is_given():
+    pytest.importorskip("mujoco_warp")
+    chosen, candidates = config("rollout=warp", "warp.device=cpu"), policies(KNOTS)
+    options, ground = planners.planning(chosen), make_ground()._replace(floor=-0.02)
+    found = planners.make_rollout(chosen, ground).roll_out(STAND, candidates).states
+    wanted = plain.roll_out(STAND, candidates, options.period, options.search.substeps, ground)
+    assert np.abs(found - wanted.states)[..., :3].max() < SINGLE.position
