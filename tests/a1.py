@@ -7,7 +7,14 @@ from hw_bridge.wire.layout import SERVO, Header, wire_of
 from robots.legs import foot_positions_in_base
 from robots.robot import load_robot
 from robots.rotations import rotation_from_quaternion
-from runtime.messages import GroundTruth, MotorCommand, SensorReading, StateEstimate
+from runtime.messages import (
+    GroundTruth,
+    MotorCommand,
+    Plan,
+    RobotStatus,
+    SensorReading,
+    StateEstimate,
+)
 
 A1 = load_robot("a1")
 WIRE = wire_of(A1)
@@ -43,6 +50,24 @@ def ground_truth(tick=0, **changes):
     fields = {"foot_force": np.zeros((4, 3)), "contact": np.ones(4), "trunk_contact": False}
     stamp = {"tick": tick, "time": 1e-3 * tick, "q": STAND, "v": np.zeros(18)}
     return GroundTruth(**(stamp | fields | changes))
+
+
+def robot_status(state, tick=0, **changes):
+    fields = {"cause": "", "temperature": np.full(12, 30.0), "power": 0.0, "state_age": 0.0,
+              "frames": 1, "refused": 0}  # fmt: skip
+    return RobotStatus(**({"tick": tick, "time": 1e-3 * tick, "state": state} | fields | changes))
+
+
+def plan(tick=0, knots=20, **changes):
+    """It stands still."""
+    fields = {
+        "id": 1, "tick": tick, "time": 1e-3 * tick, "period": 0.01,
+        "states_q": np.tile(STAND, (knots + 1, 1)), "states_v": np.zeros((knots + 1, 18)),
+        "inputs": np.zeros((knots, 12)), "gains": np.zeros((knots, 12, 36)),
+        "contacts": np.ones((knots, 4)), "cost": 0.0, "iterations": 1, "solve_s": 0.001,
+        "status": "ok",
+    }  # fmt: skip
+    return Plan(**(fields | changes))
 
 
 def state_frame(wire, **fields):

@@ -70,3 +70,18 @@ def room_for():
     instead of ENOSPC; Python ignores the signal that goes with it).
     """
     return _room_for
+
+
+@pytest.fixture
+def refused(capsys):
+    """The one line that a bad command line gives; nothing may come on standard output."""
+    from saltus.cli.main import run
+
+    def refuse(*arguments):
+        assert run(arguments) == 2
+        out, err = capsys.readouterr()
+        (line,) = err.strip().splitlines()
+        assert out == ""
+        return line
+
+    return refuse

@@ -22,14 +22,7 @@ from typing import NamedTuple
 import numpy as np
 import pytest
 
-from saltus.bench.rollouts import (
-    BUDGET_S,
-    Engine,
-    cpu_name,
-    measure,
-    walking_problem,
-    warp_engines,
-)
+from saltus.bench.rollouts import BUDGET_S, Engine, cpu_name, measure, walking_problem, warp_engines
 from saltus.common.console import Fact, print_facts, print_json, print_table, say
 from saltus.common.processes import cores
 from saltus.configuration.launch import load_launch

@@ -7,6 +7,8 @@ import sys
 import numpy as np
 import pytest
 from msgspec.structs import replace
+from numpy.testing import assert_array_equal
+from pytest import approx
 
 from robots.terrain import height_at
 from saltus.bench import estimators
@@ -69,7 +71,7 @@ def test_streams_on_terrain_are_recorded_once_and_measured_with_and_without_its_
         assert {run.robot for run in stream.runs} == {"go2"}
         assert not {*stream.paths} & {*found[name].paths}
     slope = assembly.known_ground(found["slope"].launch_of("invariant"))
-    assert height_at(slope, 2.0, 0.0) == pytest.approx(1.6 * np.tan(0.1745))
+    assert height_at(slope, 2.0, 0.0) == approx(1.6 * np.tan(0.1745))
     assert np.isnan(assembly.known_ground(found["slope_unknown"].launch_of("invariant")).floor)
 
 
@@ -79,9 +81,9 @@ def test_a_recording_is_what_the_sensors_said_and_what_was_true(recording):
     for k, message in enumerate(recording.messages()):
         assert message == run.simulation.reading(), k
         truth = run.step().truth
-        np.testing.assert_array_equal(recording.q[k], truth.q)
-        np.testing.assert_array_equal(recording.v[k], truth.v)
-        np.testing.assert_array_equal(recording.contact[k], truth.contact)
+        assert_array_equal(recording.q[k], truth.q)
+        assert_array_equal(recording.v[k], truth.v)
+        assert_array_equal(recording.contact[k], truth.contact)
 
 
 def test_a_stream_reads_back_and_replaces_only_its_own_past(recording, cache, monkeypatch):
@@ -90,7 +92,7 @@ def test_a_stream_reads_back_and_replaces_only_its_own_past(recording, cache, mo
     for path in (*stream.paths, *other.paths):
         record_and_keep(SHORT, path)
     for a, b in zip(read_recording(stream.paths[0]), recording, strict=True):
-        np.testing.assert_array_equal(a, b)
+        assert_array_equal(a, b)
     monkeypatch.setattr(recordings, "code_version", lambda sources: "other code")
     new = stream.paths[0]
     record_and_keep(SHORT, new)
@@ -130,8 +132,8 @@ def test_a_filter_gives_the_estimates_of_the_loop_and_starts_anew_each_time(reco
     loop = [run.step().estimate for _ in range(500)]
     for _ in range(2):
         track = replay(estimator, recording)
-        np.testing.assert_array_equal(track.v, [estimate.v for estimate in loop])
-        np.testing.assert_array_equal(track.q, [estimate.q for estimate in loop])
+        assert_array_equal(track.v, [estimate.v for estimate in loop])
+        assert_array_equal(track.q, [estimate.q for estimate in loop])
         assert track.resets == 0 and (track.seconds > 0.0).all()
 
 
@@ -172,7 +174,7 @@ def test_the_ratio_is_the_larger_of_walk_and_trot():
     }
     rows = [{"stream": stream, "filter": name, "velocity_rmse_m_s": error}
             for (stream, name), error in errors.items()]  # fmt: skip
-    assert error_ratio(rows) == pytest.approx(0.7) and error_ratio(rows[:3]) is None
+    assert error_ratio(rows) == approx(0.7) and error_ratio(rows[:3]) is None
 
 
 def test_a_damaged_recording_is_one_line(cache):

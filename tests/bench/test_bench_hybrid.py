@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from numpy.testing import assert_allclose
 
 from saltation.examples.bouncing_ball import GRAVITY, RESTITUTION
 from saltus.bench import hybrid as bench
@@ -26,7 +27,7 @@ def closed_form(x):
 @pytest.mark.parametrize("name", ["compiled_batch", "scipy"])
 def test_every_simulator_ends_where_the_closed_form_does(name):
     ends = np.array([closed_form(x) for x in STATES])
-    np.testing.assert_allclose(getattr(bench, name)(STATES), ends, atol=1e-9)
+    assert_allclose(getattr(bench, name)(STATES), ends, atol=1e-9)
 
 
 def test_rows_of_equally_accurate_simulations():

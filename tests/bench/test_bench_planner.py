@@ -4,6 +4,8 @@ import sys
 
 import numpy as np
 import pytest
+from numpy.testing import assert_array_equal
+from pytest import approx
 
 from saltus.bench import planner
 from saltus.bench.planner import SCRIPT, THREADS, PeerProcess, peer_python
@@ -42,7 +44,7 @@ def test_rows_and_ratios(fake):
         assert row["n"] == 2 * planner.REPEAT
         assert 0.0 < row["p10_ms"] <= row["median_ms"] <= row["p90_ms"]
     # The fake answers 2 ms on one thread and 3 ms on two: the faster one counts.
-    assert rows["crocoddyl_1_thread"]["median_ms"] == pytest.approx(2.0)
+    assert rows["crocoddyl_1_thread"]["median_ms"] == approx(2.0)
     assert rows["crocoddyl_2_threads"]["n"] == 2 * planner.REPEAT
     bounds = {row["name"]: row["at_most"] for row in result.rows if row["at_most"] is not None}
     assert bounds["line_search_over_bare"] == 1.3 and bounds["ratio_as_run"] == 0.7
@@ -53,9 +55,9 @@ def test_cases_are_walking_states_with_touchdowns_ahead(bench, tmp_path):
     save_cases(tmp_path / "cases.npz", bench, cases)
     with np.load(tmp_path / "cases.npz") as saved:
         assert saved["states"].shape == (6, 51, 37) and saved["inputs"].shape == (6, 50, 12)
-        np.testing.assert_array_equal(saved["x0"][3], cases[3].x0)
+        assert_array_equal(saved["x0"][3], cases[3].x0)
     for case in cases:
-        assert np.linalg.norm(case.x0[3:7]) == pytest.approx(1.0)
+        assert np.linalg.norm(case.x0[3:7]) == approx(1.0)
         assert (case.window.contacts[1:] > case.window.contacts[:-1]).any()
 
 
@@ -92,4 +94,4 @@ def test_crocoddyl_answers(bench, tmp_path):
     for answer in answers:
         assert answer["ms"][0] > 0.0 and 0.0 < answer["step_length"] <= 1.0
         assert np.isfinite(answer["cost"])
-    assert answers[0]["cost"] == pytest.approx(answers[1]["cost"])
+    assert answers[0]["cost"] == approx(answers[1]["cost"])

@@ -4,15 +4,10 @@ from contextlib import nullcontext
 
 import numpy as np
 import pytest
+from numpy.testing import assert_array_equal
 
 from saltus.bench import rollouts
-from saltus.bench.rollouts import (
-    Engine,
-    Horizon,
-    cpu_name,
-    measure,
-    walking_problem,
-)
+from saltus.bench.rollouts import Engine, Horizon, cpu_name, measure, walking_problem
 from sim_bridge.rollouts.threaded import ThreadedRollout
 from sim_bridge.rollouts.unavailable import Unavailable
 from tests.a1 import A1
@@ -28,8 +23,8 @@ def problem():
 class Noted:
     """A backend that notes who was asked, and falls back when told to."""
 
-    def __init__(self, name, calls, fallbacks=0):
-        self.name, self.calls, self.fallbacks = name, calls, fallbacks
+    def __init__(self, name, calls):
+        self.name, self.calls, self.fallbacks = name, calls, 0
 
     def roll_out(self, x0, policies):
         self.calls.append(self.name)
@@ -58,7 +53,7 @@ def test_rows_ratio_and_what_is_missing():
 
 
 def test_engines_take_turns(problem):
-    calls: list[str] = []
+    calls = []
     engines = [Engine(name, name, Noted(name, calls)) for name in "ab"]
     rows = measure(engines, problem, 9, 1e-9)
     assert calls == list("ab" + "ab" + "ba" + "ab")  # first to make the batches
@@ -70,7 +65,7 @@ def test_the_problem_is_a_walk_that_goes_on(problem):
     assert horizon == Horizon(50, 0.01, 2)
     policies = problem.policies(9)
     assert policies.count == 9 and len(policies.inputs) == 1
-    np.testing.assert_array_equal(policies.step_size, np.linspace(0.0, 1.0, 9))
+    assert_array_equal(policies.step_size, np.linspace(0.0, 1.0, 9))
     batch = ThreadedRollout(A1, *horizon, 1).roll_out(problem.x0, policies)
     assert batch.finite.all() and batch.states[:, -1, 2].min() > 0.2
     assert np.abs(batch.states[8] - batch.states[0]).max() > 0.01

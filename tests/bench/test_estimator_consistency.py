@@ -4,15 +4,13 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from numpy.testing import assert_allclose
+from pytest import approx
 from scipy.signal import lfilter
 from scipy.stats import chi2
 
 from robots.rotations import exp3
-from saltus.bench.estimators import (
-    LEVELS,
-    consistency,
-    normalised,
-)
+from saltus.bench.estimators import LEVELS, consistency, normalised
 
 P = np.array([[4.0, 1.0, 0.0], [1.0, 2.0, -0.5], [0.0, -0.5, 0.3]])
 
@@ -31,21 +29,21 @@ def judged(errors, scale=1.0):
 
 def test_white_noise_has_three_on_average_and_95_percent_inside():
     found = judged(noise(20000, 1))
-    assert found.mean == pytest.approx(3.0, abs=0.06)
-    assert found.inside == pytest.approx(0.95, abs=0.006)
-    assert found.samples == pytest.approx(20000, rel=0.1) and found.consistent
+    assert found.mean == approx(3.0, abs=0.06)
+    assert found.inside == approx(0.95, abs=0.006)
+    assert found.samples == approx(20000, rel=0.1) and found.consistent
 
 
 @pytest.mark.parametrize("scale", [0.7, 1.4])
 def test_a_covariance_that_is_wrong_is_not_consistent(scale):
     found = judged(noise(20000, 2), scale)
-    assert found.mean == pytest.approx(3.0 / scale, rel=0.03) and not found.consistent
+    assert found.mean == approx(3.0 / scale, rel=0.03) and not found.consistent
 
 
 def test_errors_that_follow_each_other_are_fewer_samples():
     """The normalised error of AR(1) with factor a forgets itself by a^2: time (1+a^2)/(1-a^2)."""
     found = judged(noise(60000, 3, memory=0.95))
-    assert found.samples == pytest.approx(60000 * (1 - 0.95**2) / (1 + 0.95**2), rel=0.25)
+    assert found.samples == approx(60000 * (1 - 0.95**2) / (1 + 0.95**2), rel=0.25)
 
 
 def test_most_consistent_filters_pass_however_their_errors_follow_each_other():
@@ -73,4 +71,4 @@ def test_a_turn_of_the_axes_changes_nothing(seed, angle, tilt):
     errors = noise(5, seed)
     plain = normalised(errors, np.tile(P, (5, 1, 1)))
     turned = normalised(errors @ turn.T, np.tile(turn @ P @ turn.T, (5, 1, 1)))
-    np.testing.assert_allclose(turned, plain, rtol=1e-9)
+    assert_allclose(turned, plain, rtol=1e-9)

@@ -2,15 +2,10 @@
 
 import numpy as np
 import pytest
+from pytest import approx
 
 from robots.rotations import exp3, quaternion_from_rotation
-from saltus.bench.estimators import (
-    AFTER_TOUCHDOWN,
-    IN_THE_AIR,
-    after_touchdown,
-    errors_of,
-    rms,
-)
+from saltus.bench.estimators import AFTER_TOUCHDOWN, IN_THE_AIR, after_touchdown, errors_of, rms
 from tests.a1 import A1
 
 
@@ -31,15 +26,15 @@ def test_known_errors_have_known_measures():
     tilted = exp3(np.array([0.0, 0.0, 1.3])) @ exp3(np.array([0.1, 0.0, 0.0]))
     q_hat[:, 3:7] = quaternion_from_rotation(tilted)
     found = errors_of(q, v, contact, q_hat, v_hat)
-    assert rms(found.velocity) == pytest.approx(0.5)
-    assert rms(found.tilt) == pytest.approx(0.1)  # the heading does not count
-    assert rms(found.height) == pytest.approx(0.02)
-    assert found.distance == pytest.approx(2.0) and found.drift == pytest.approx(0.1)
+    assert rms(found.velocity) == approx(0.5)
+    assert rms(found.tilt) == approx(0.1)  # the heading does not count
+    assert rms(found.height) == approx(0.02)
+    assert found.distance == approx(2.0) and found.drift == approx(0.1)
 
 
-def steps(*changes, n=400):
-    """Contact (n, 4): only the second foot lifts; `changes` are the ticks at which it switches."""
-    contact = np.ones((n, 4), dtype=bool)
+def steps(*changes):
+    """Contact (400, 4): only the second foot lifts; it switches at the ticks `changes`."""
+    contact = np.ones((400, 4), dtype=bool)
     for change in changes:
         contact[change:, 1] ^= True
     return contact
@@ -50,6 +45,6 @@ def test_the_50_ms_after_a_touchdown_begin_with_it():
     assert np.flatnonzero(found).tolist() == list(range(200, 200 + AFTER_TOUCHDOWN))
 
 
-@pytest.mark.parametrize(("off", "counts"), [(IN_THE_AIR - 1, False), (IN_THE_AIR, True)])
+@pytest.mark.parametrize("off, counts", [(IN_THE_AIR - 1, False), (IN_THE_AIR, True)])
 def test_a_bounce_is_no_touchdown(off, counts):
     assert after_touchdown(steps(100, 100 + off)).any() == counts

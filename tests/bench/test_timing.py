@@ -39,7 +39,7 @@ def test_durations_are_of_the_own_call():
 
 
 @pytest.mark.parametrize(
-    ("first", "later", "budget", "rounds"),
+    "first, later, budget, rounds",
     [
         (9.0, 1.0, 20.0, 20),  # the second warm-up counts
         (9.0, 1.0, 5.0, 3),  # no time for it: the fewest

@@ -2,14 +2,12 @@
 
 import numpy as np
 from numpy.testing import assert_allclose
-from numpy.typing import NDArray
 from scipy.linalg import block_diag
 from scipy.optimize import minimize
 
 from robots.conventions import GRAVITY
 from tests.a1 import A1
 
-Array = NDArray[np.float64]
 WEIGHT = A1.mass * GRAVITY
 LIMITS = {"friction": 0.6, "force_max": 200.0, "force_min": 5.0}
 FRICTION, FORCE_MAX, FORCE_MIN = LIMITS.values()

@@ -4,6 +4,7 @@ import numpy as np
 import pinocchio as pin
 import pytest
 from numpy.testing import assert_allclose
+from pytest import approx
 
 from controller.centroidal.convex_mpc import convex_mpc
 from controller.centroidal.instant_qp import instant_qp
@@ -13,11 +14,7 @@ from controller.centroidal.rigid_body import BodyObserver
 from controller.gaits import STAND as STANDING
 from controller.gaits import WALK
 from controller.plan_function import PlanFunction
-from controller.planner_options import (
-    ConvexMpcOptions,
-    InstantQpOptions,
-    PathOptions,
-)
+from controller.planner_options import ConvexMpcOptions, InstantQpOptions, PathOptions
 from robots.pinocchio_model import foot_frame_ids, load_pinocchio
 from tests.a1 import A1, STAND, estimate
 
@@ -73,7 +70,7 @@ def test_a_standing_robot_is_held_up_by_its_plan(which):
     jacobian = np.vstack(rows)
     forces = np.linalg.solve(jacobian[:, 6:].T, gravity[6:] - plan.inputs[0])
     load = jacobian[:, :6].T @ forces
-    assert load[2] == pytest.approx(gravity[2], rel=0.02)
+    assert load[2] == approx(gravity[2], rel=0.02)
     assert forces.reshape(4, 3)[:, 2].min() > 10.0
 
 

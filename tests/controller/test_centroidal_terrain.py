@@ -2,6 +2,8 @@
 
 import numpy as np
 import pytest
+from numpy.testing import assert_allclose
+from pytest import approx
 
 from controller.centroidal.convex_mpc import convex_mpc
 from controller.centroidal.instant_qp import instant_qp
@@ -44,7 +46,7 @@ def test_footholds_are_on_the_ground_and_away_from_edges(yaw):
         level = to_world(foothold(None, yaw, forward), yaw)
         hold = to_world(foothold(STEP, yaw, forward), yaw)
         above = hold[2] - height_at(STEP, hold[0], hold[1])
-        assert above == pytest.approx(level[2], abs=1e-12)
+        assert above == approx(level[2], abs=1e-12)
         assert edge_at(STEP, hold[0], hold[1]) < 0.01
         moved += not np.allclose(hold[:2], level[:2])
         assert np.linalg.norm(hold[:2] - level[:2]) < 0.09
@@ -84,7 +86,7 @@ def test_the_body_is_asked_to_go_parallel_to_the_slope():
     found = path.states(0.0, com, np.array([0.05, 0.3]))
     slope = np.tan(0.2)
     pitch, roll = -np.arctan(slope * np.cos(0.4)), -np.arcsin(np.sin(0.2) * np.sin(0.4))
-    np.testing.assert_allclose(found[:, :2], np.tile([-roll, pitch], (2, 1)), atol=1e-6)
+    assert_allclose(found[:, :2], np.tile([-roll, pitch], (2, 1)), atol=1e-6)
     climbed = slope * np.cos(0.4) * (found[1, 3] - found[0, 3])
-    assert found[1, 5] - found[0, 5] == pytest.approx(climbed, abs=1e-3)
+    assert found[1, 5] - found[0, 5] == approx(climbed, abs=1e-3)
     assert found[1, 11] > 0.0

@@ -11,11 +11,7 @@ from controller.centroidal.path import DrivenPath
 from controller.driving.commands import Goal
 from controller.options import DriveOptions
 from controller.planner_options import ConvexMpcOptions, InstantQpOptions
-from robots.rotations import (
-    exp3,
-    quaternion_from_rotation,
-    quaternion_product,
-)
+from robots.rotations import exp3, quaternion_from_rotation, quaternion_product
 from robots.state import difference
 from tests.a1 import A1, STAND, estimate, feet_in_world
 

@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose
 
@@ -56,7 +56,6 @@ def test_a_slope_is_the_level_problem_turned_with_its_gravity():
         assert_allclose(found.forces, flat.forces @ turn.T, atol=0.02)
 
 
-@settings(max_examples=60, deadline=None)
 @given(
     st.lists(st.floats(-1e3, 1e3), min_size=6, max_size=6),
     st.lists(st.sampled_from([0.0, 1.0]), min_size=4, max_size=4),

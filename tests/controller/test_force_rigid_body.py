@@ -4,10 +4,7 @@ import numpy as np
 from numpy.testing import assert_allclose
 from scipy.integrate import solve_ivp
 
-from controller.centroidal.rigid_body import (
-    discrete_step,
-    standing_body,
-)
+from controller.centroidal.rigid_body import discrete_step, standing_body
 from robots.conventions import GRAVITY
 from tests.a1 import A1
 

@@ -2,6 +2,8 @@
 
 import numpy as np
 import pytest
+from numpy.testing import assert_array_equal
+from pytest import approx
 
 from controller.ground_estimate import GroundEstimate
 from robots.legs import foot_positions_in_base, inverse_kinematics
@@ -24,8 +26,8 @@ def test_the_feet_stand_on_the_ground(level, turn, height):
     estimates.follow(here)
     for foot in feet_in_world(here.q):
         lowest = foot - [0.0, 0.0, A1.legs.foot_radius]
-        assert nearest_surface(estimates.ground, *lowest)[0] == pytest.approx(0.0, abs=2e-3)
-        assert height_at(estimates.ground, foot[0], foot[1]) == pytest.approx(lowest[2], abs=2e-3)
+        assert nearest_surface(estimates.ground, *lowest)[0] == approx(0.0, abs=2e-3)
+        assert height_at(estimates.ground, foot[0], foot[1]) == approx(lowest[2], abs=2e-3)
 
 
 def walk_to_a_step(estimates, edge, rise):
@@ -48,15 +50,15 @@ def test_the_border_lies_where_the_fore_feet_stepped(edge, rise):
     for y in (-0.12, 0.12):
         heights = np.array([height_at(estimates.ground, x, y) for x in np.arange(-0.3, 0.3, 0.01)])
         before, after = heights[0], heights[-1]
-        assert after - before == pytest.approx(rise, abs=2e-3)
+        assert after - before == approx(rise, abs=2e-3)
         border = -0.3 + 0.01 * np.abs(heights - before).searchsorted(0.5 * abs(rise))
-        assert border == pytest.approx(edge, abs=0.055)
+        assert border == approx(edge, abs=0.055)
 
 
-@pytest.mark.parametrize(("place", "contact"), [(0.5, 0.0), (np.nan, 1.0)])
+@pytest.mark.parametrize("place, contact", [(0.5, 0.0), (np.nan, 1.0)])
 def test_a_foot_in_the_air_and_a_state_that_is_none_leave_no_footprint(place, contact):
     estimates = GroundEstimate(A1, level=False)
     estimates.follow(standing(np.array([0.0, 0.0, 0.3]), np.zeros(3), np.ones(4)))
     before = estimates.ground.centre.copy()
     estimates.follow(standing(np.array([0.0, 0.0, place]), np.zeros(3), np.full(4, contact)))
-    np.testing.assert_array_equal(estimates.ground.centre, before)
+    assert_array_equal(estimates.ground.centre, before)

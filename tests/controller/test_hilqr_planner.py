@@ -1,8 +1,10 @@
 """HiLQR MPC: better than its seeds, repeatable, shifted on the reference's knots, never raising."""
 
-import msgspec
 import numpy as np
 import pytest
+from msgspec.structs import replace
+from numpy.testing import assert_allclose
+from pytest import approx
 
 from controller.hilqr_planner import HilqrPlanner
 from controller.planner_options import PlannerOptions, Search
@@ -24,7 +26,7 @@ def make_derivatives(options, A1):
 
 
 def make_planner(kind="rollout", **changes):
-    options = msgspec.structs.replace(OPTIONS, derivatives=kind, **changes)
+    options = replace(OPTIONS, derivatives=kind, **changes)
     search = options.search
     backend = MujocoRollout(A1, options.knots, options.period, search.substeps, search.threads)
     reference = make_reference(A1, "walk", 0.2, options.period)
@@ -53,13 +55,13 @@ def test_a_push_is_answered_with_a_cheaper_plan(sideways, kind):
 def test_with_a_lead_a_plan_starts_at_the_next_knot_after_it(planner):
     planner.solve(estimate(planner, 3))
     plan = planner.solve(estimate(planner, 4), lead=0.013)
-    assert plan.time == pytest.approx(0.06)
+    assert plan.time == approx(0.06)
     ahead = planner.reference.window(6, 0)
-    np.testing.assert_allclose(plan.states_q[0][:3], ahead.q[0][:3], atol=5e-3)
+    assert_allclose(plan.states_q[0][:3], ahead.q[0][:3], atol=5e-3)
 
 
 def test_a_state_that_is_no_number_fails_by_status_and_the_next_solve_recovers(planner):
-    broken = msgspec.structs.replace(estimate(planner, 5), q=np.full(19, np.nan))
+    broken = replace(estimate(planner, 5), q=np.full(19, np.nan))
     assert planner.solve(broken).status == "failed"
     assert planner.solve(estimate(planner, 6)).status == "ok"
 
@@ -94,7 +96,7 @@ def test_without_feedback_the_same_plan_has_no_gains():
     for knot in range(2):
         want, plan = (each.solve(estimate(each, knot, 0.3)) for each in (plain, bare))
         assert not plan.gains.any()
-        assert msgspec.structs.replace(plan, gains=want.gains) == want
+        assert replace(plan, gains=want.gains) == want
 
 
 def test_with_poor_at_zero_the_reference_is_a_seed_of_every_solve():
@@ -118,7 +120,7 @@ def test_the_line_search_explains_the_cost_of_the_plan(push, kind):
     seed = idle.solve(estimate(idle, 0, push)).cost
     plan = planner.solve(estimate(planner, 0, push))
     search = planner.line_search
-    assert search is not None and (search.tick, search.time) == (plan.tick, plan.time)
+    assert (search.tick, search.time) == (plan.tick, plan.time)
     assert tuple(search.step_sizes) == (*OPTIONS.search.step_sizes, 0.0)
     assert search.costs.shape[1] == len(search.step_sizes)
     assert 0 < len(search.costs) <= OPTIONS.search.iterations

@@ -3,6 +3,7 @@
 import mujoco
 import numpy as np
 import pytest
+from pytest import approx
 
 from controller.limits import BOXES, KNEES, TORQUES, Limits, shape_of
 from controller.planner_options import KeepOut, LimitOptions
@@ -85,7 +86,7 @@ def test_knees_are_where_the_model_has_them():
 
 
 @pytest.mark.parametrize(
-    ("place", "distance"),
+    "place, distance",
     [((0.0, 0.0, 0.8), 0.3), ((0.13, 0.24, 0.4), 0.05), ((0.0, 0.0, 0.45), -0.05)],
 )
 def test_the_body_keeps_its_distance_from_a_box(place, distance):
@@ -94,5 +95,5 @@ def test_the_body_keeps_its_distance_from_a_box(place, distance):
     x[0, 0, :3], x[0, 0, 6] = place, 1.0
     limits = Limits(LimitOptions(keep_out=(BAR,)), A1)
     (row,) = limits.values(x, np.zeros((1, 0, 12)))[0]
-    assert row[BOXES + 1] == pytest.approx(SHAPE.radius - distance)
+    assert row[BOXES + 1] == approx(SHAPE.radius - distance)
     assert limits.names[BOXES + 1] == "distance of the body's middle from keep-out box 0"

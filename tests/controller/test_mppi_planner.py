@@ -1,9 +1,10 @@
 """MPPI: cheaper than its seeds, repeatable, with a PD law as feedback, never raising."""
 
-import msgspec
 import numpy as np
 import pytest
+from msgspec.structs import replace
 from numpy.testing import assert_allclose, assert_array_equal
+from pytest import approx
 
 from controller.motor_targets import joint_gain
 from controller.mppi_planner import MppiPlanner, spline_basis, weights
@@ -20,18 +21,18 @@ OPTIONS = MppiOptions(
 
 
 def make_planner(**changes):
-    options = msgspec.structs.replace(OPTIONS, **changes)
+    options = replace(OPTIONS, **changes)
     backend = MujocoRollout(A1, options.knots, options.period, options.substeps, options.threads)
     return MppiPlanner(options, A1, make_reference(A1, "walk", 0.2, options.period), backend)
 
 
 def test_weights_are_shares_and_the_cheapest_sample_weighs_most():
     shares = weights(np.array([3.0, 1.0, np.inf, 2.0]), 0.5)
-    assert shares.sum() == pytest.approx(1.0) and shares[2] == 0.0
+    assert shares.sum() == approx(1.0) and shares[2] == 0.0
     assert shares[1] > shares[3] > shares[0] > 0.0
     # exp(-(J - J_min) / (lambda sigma))
     sigma = np.std([3.0, 1.0, 2.0])
-    assert shares[3] / shares[1] == pytest.approx(np.exp(-1.0 / (0.5 * sigma)))
+    assert shares[3] / shares[1] == approx(np.exp(-1.0 / (0.5 * sigma)))
 
 
 @pytest.mark.parametrize("factor", [1e-3, 1e3])
@@ -84,6 +85,6 @@ def test_a_state_without_a_finite_rollout_is_a_status():
     start = estimate(planner, 0)
     v = start.v.copy()
     v[:] = np.nan
-    plan = planner.solve(msgspec.structs.replace(start, v=v))
+    plan = planner.solve(replace(start, v=v))
     assert plan.status == "failed"
     assert planner.solve(estimate(planner, 1)).status == "ok"

@@ -1,11 +1,12 @@
 """A plan as a function of time: knots, the manifold between them, touchdowns, the ends."""
 
-import msgspec
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from msgspec.structs import replace
 from numpy.testing import assert_allclose, assert_array_equal
+from pytest import approx
 
 from controller.plan_function import PlanFunction
 from robots.rotations import exp3, rotation_from_quaternion
@@ -24,19 +25,19 @@ def test_nominal_is_the_geodesic_between_knots(alpha):
     dx[3:6], dx[6:18], dx[18:] = 0.3 * axis, 0.1, 1.0
     q1, v1 = integrate(q0, v0, dx)
     p = plan(knots=1)
-    p = msgspec.structs.replace(p, states_q=np.array([q0, q1]), states_v=np.array([v0, v1]))
+    p = replace(p, states_q=np.array([q0, q1]), states_v=np.array([v0, v1]))
     q, v = nominal(p, alpha * PERIOD)
     assert_allclose(rotation_from_quaternion(q[3:7]), exp3(alpha * 0.3 * axis), atol=1e-12)
     assert_allclose(q[7:], q0[7:] + alpha * 0.1, atol=1e-12)
     assert_allclose(v, alpha * np.ones(18), atol=1e-12)
-    assert np.linalg.norm(q[3:7]) == pytest.approx(1.0, abs=1e-14)
+    assert np.linalg.norm(q[3:7]) == approx(1.0, abs=1e-14)
 
 
 def test_velocity_is_never_a_mixture_across_a_touchdown():
     p = plan(rng=np.random.default_rng(3))
     contacts = p.contacts.copy()
     contacts[:8, 1] = 0.0  # the front left foot lands at knot 8
-    p = msgspec.structs.replace(p, contacts=contacts)
+    p = replace(p, contacts=contacts)
     for k, alpha in ((7, 0.3), (7, 0.7), (8, 0.3), (8, 0.7)):
         q, v = nominal(p, (k + alpha) * PERIOD)
         assert_array_equal(v, p.states_v[k + (alpha >= 0.5)])
@@ -49,7 +50,7 @@ def test_velocity_is_never_a_mixture_across_a_touchdown():
 FIELDS = ("states_q", "states_v", "inputs", "gains", "contacts")
 
 
-@settings(max_examples=80, deadline=None)
+@settings(max_examples=80)
 @given(st.integers(0, 2**32 - 1), st.sampled_from(FIELDS), st.sampled_from([np.nan, np.inf, 1e300]))
 def test_whether_a_plan_is_sound_is_what_numpy_says(seed, field, value):
     """One number of it may be odd, and a quaternion too long or too short."""
@@ -71,7 +72,7 @@ def test_past_the_horizon_the_last_knot_is_held_and_flagged():
     rng = np.random.default_rng(4)
     p = plan(rng=rng)
     q, v = near_standing(rng)
-    assert PlanFunction(p).end == pytest.approx(0.2)
+    assert PlanFunction(p).end == approx(0.2)
     assert not policy(p, q, v, 0.2 - 1e-6).ended
     dx = difference(p.states_q[-1], p.states_v[-1], q, v)
     for now in (0.2, 0.21, 1e6):

@@ -103,7 +103,5 @@ def test_a_driven_robot_that_is_to_sit_down_stands_from_then_on():
 
     planner.solve = solve
     clock = PausedClock(1e-3)
-    planner_node.run(
-        planner, Estimates(), plans, clock, EVERY, plans.full, statuses=Statuses()
-    )
+    planner_node.run(planner, Estimates(), plans, clock, EVERY, plans.full, statuses=Statuses())
     assert goals == [Goal(0.3, gait="trot"), Goal(), Goal()]

@@ -14,13 +14,12 @@ from runtime.topics import GROUND_TRUTH, SENSOR_READING
 from tests.a1 import STAND, ground_truth, reading
 
 
-def recording(rows, period=0.001, inputs=None, contacts=None, **loop):
+def recording(rows, period=0.001, inputs=None, **loop):
     """A robot that slides along x at 0.5 m/s in a stand."""
     q, v = np.tile(STAND, (rows, 1)), np.zeros((rows, 18))
     q[:, 0], v[:, 0] = 0.5 * period * np.arange(rows), 0.5
     inputs = np.zeros((rows, 12)) if inputs is None else inputs
-    contacts = np.ones((rows, 4)) if contacts is None else contacts
-    return ReferenceTrajectory("slide", period, q, v, inputs, contacts, **loop)
+    return ReferenceTrajectory("slide", period, q, v, inputs, np.ones((rows, 4)), **loop)
 
 
 def read_back(reference, tmp_path, period=0.01):

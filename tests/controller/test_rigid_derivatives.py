@@ -21,8 +21,8 @@ def derivatives():
     return RigidDerivatives(A1, PERIOD)
 
 
-def walking(knots=30, start=300):
-    window = make_reference(A1, "walk", 0.2, PERIOD).window(start, knots)
+def walking(knots=30):
+    window = make_reference(A1, "walk", 0.2, PERIOD).window(300, knots)
     states = np.hstack([window.q, window.v])
     # The kinematic reference lands at zero speed; a real foot comes down with some.
     states[:, 21] -= 0.3

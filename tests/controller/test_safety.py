@@ -1,8 +1,10 @@
 """The verdicts on estimates, plans and falls, one by one."""
 
-import msgspec
 import numpy as np
 import pytest
+from msgspec.structs import replace
+from numpy.testing import assert_array_equal
+from pytest import approx
 
 from controller.plan_function import PlanFunction
 from controller.safety import Reason
@@ -48,7 +50,7 @@ def said(reason):
     ],
 )
 def test_estimates(tracker, change, now, reason):
-    told = msgspec.structs.replace(estimate(0, Q, V), **change)
+    told = replace(estimate(0, Q, V), **change)
     assert counted(tracker, told, None, now) == said(reason)
 
 
@@ -70,11 +72,11 @@ READ = [  # a number of the estimate that is off; when it was made [s]; verdict,
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize(("field", "slot", "by", "time", "reason"), READ)
+@pytest.mark.parametrize("field, slot, by, time, reason", READ)
 def test_estimates_against_the_newest_reading(tracker, field, slot, by, time, reason):
     wrong = off({"q": Q, "v": V}[field], slot, by)
-    told = msgspec.structs.replace(estimate(0, Q, V), time=time, **{field: wrong})
-    degraded = msgspec.structs.replace(told, status="degraded")  # it leaves a sensor out
+    told = replace(estimate(0, Q, V), time=time, **{field: wrong})
+    degraded = replace(told, status="degraded")  # it leaves a sensor out
     fast = reason if reason is Reason.ESTIMATE_TOO_FAST else Reason.OK
     assert counted(tracker, degraded, reading(0, Q, V), 0.0) == said(fast)
     assert counted(tracker, told, reading(0, Q, V), 0.0) == said(reason)
@@ -123,7 +125,7 @@ def test_nothing_of_a_walk_that_is_pushed_is_refused():
 def test_tilt_is_the_angle_to_the_vertical_whatever_the_heading(angle):
     heading = exp3(np.array([0.0, 0.0, 1.3]))
     quaternion = quaternion_from_rotation(heading @ exp3(angle * np.array([0.6, 0.8, 0.0])))
-    assert tilt(quaternion) == pytest.approx(angle, abs=1e-7)
+    assert tilt(quaternion) == approx(angle, abs=1e-7)
 
 
 def over(angle):
@@ -151,7 +153,7 @@ def test_an_imu_that_jumps_is_no_fall_while_the_estimate_leaves_it_out(tracker):
 
 
 def tilting(angle, tick=0):
-    return msgspec.structs.replace(plan(tick=tick), tilt=angle)
+    return replace(plan(tick=tick), tilt=angle)
 
 
 def follow(tracker, angle, tick=0):
@@ -191,4 +193,4 @@ def test_joints_are_the_readings_unless_they_cannot_be(tracker, value):
     )
     tracker.reset()
     command = tracker.command(estimate(0, Q, V), None, 0.0, reading(0, other, V))
-    np.testing.assert_array_equal(command.q, (other if value < 0.0 else Q)[7:])
+    assert_array_equal(command.q, (other if value < 0.0 else Q)[7:])

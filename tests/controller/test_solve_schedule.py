@@ -5,6 +5,7 @@ from itertools import islice, pairwise
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from pytest import approx
 
 from controller.solve_schedule import TICK_S, ExpectedDuration, SolveSchedule
 
@@ -46,7 +47,7 @@ def test_a_duration_of_whole_ticks_takes_no_tick_more(ticks):
 @given(DURATIONS, st.integers(0, 30))
 def test_the_lead_is_age_and_duration(duration, age):
     for solve in first(SolveSchedule(10, duration, age)):
-        assert solve.lead == pytest.approx(age * TICK_S + duration, abs=1e-12)
+        assert solve.lead == approx(age * TICK_S + duration, abs=1e-12)
 
 
 @given(DURATIONS, DURATIONS)
@@ -55,4 +56,4 @@ def test_the_expected_duration_rises_fast_and_falls_slowly(before, duration):
     expected.add(duration)
     assert min(before, duration) <= expected.value <= max(before, duration)
     share = 0.3 if duration > before else 0.05
-    assert expected.value - before == pytest.approx(share * (duration - before), abs=1e-12)
+    assert expected.value - before == approx(share * (duration - before), abs=1e-12)

@@ -1,9 +1,10 @@
 """Plans do not depend on where the world has its origin and its heading 0."""
 
-import msgspec
 import numpy as np
 import pytest
+from msgspec.structs import replace
 from numpy.testing import assert_allclose
+from pytest import approx
 
 from controller.options import SafetyGateOptions, TrackerOptions
 from controller.planner import Planner
@@ -35,9 +36,7 @@ class Forward(Planner):
 
 
 def plan_of(q, number=1):
-    return msgspec.structs.replace(
-        tracker_messages.plan(number, knots=1), states_q=np.array([q, q])
-    )
+    return replace(tracker_messages.plan(number, knots=1), states_q=np.array([q, q]))
 
 
 def standing(pose, status="ok"):
@@ -48,7 +47,7 @@ def standing(pose, status="ok"):
 def test_a_planner_sees_the_robot_begin_at_the_origin_and_its_plans_are_of_the_world():
     planner, early = Forward(), []
     planner.plan_from(standing(PlanarPose(), "starting"))
-    planner.plan_from(msgspec.structs.replace(standing(PlanarPose()), q=np.full(19, np.nan)))
+    planner.plan_from(replace(standing(PlanarPose()), q=np.full(19, np.nan)))
     for _ in range(2):
         plan = planner.plan_from(standing(TURN), on_plan=early.append)
     ahead = TURN.to_world(standing(PlanarPose()).q + np.eye(1, 19)[0])
@@ -58,11 +57,11 @@ def test_a_planner_sees_the_robot_begin_at_the_origin_and_its_plans_are_of_the_w
     planner.plan_from(standing(PlanarPose()))  # the robot has gone there meanwhile
     back = PlanarPose.of(planner.seen[-1])
     assert_allclose(TURN.to_world(planner.seen[-1]), standing(PlanarPose()).q, atol=1e-9)
-    assert back.yaw == pytest.approx(-TURN.yaw)
+    assert back.yaw == approx(-TURN.yaw)
 
 
 @pytest.mark.parametrize(
-    ("pose", "accepted"),
+    "pose, accepted",
     [
         (PlanarPose(), True), (PlanarPose(0.5, 0.5, 0.5), True), (PlanarPose(yaw=1.57), False),
         (PlanarPose(yaw=-3.1), False), (PlanarPose(2.0), False), (PlanarPose(y=-2.0), False),

@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 from numpy.testing import assert_allclose, assert_array_equal
@@ -22,7 +22,6 @@ from tests.controller.tracker_messages import (
     plan,
     policy,
     reading,
-    standing,
     torque_of,
 )
 
@@ -45,9 +44,7 @@ def test_between_samples_the_motors_carry_the_joint_feedback_on(tracker):
     assert_allclose(torque_of(command, moved_q, moved_v), wanted, atol=1e-9)
 
 
-def test_an_older_estimate_is_moved_as_planned_to_the_time_of_the_command(
-    tracker,
-):
+def test_an_older_estimate_is_moved_as_planned_to_the_time_of_the_command(tracker):
     """It deviates from the plan by dx at its own time, and gets u_k + K_k dx of now."""
     rng = np.random.default_rng(10)
     p = plan(rng=rng, gain=3.0)
@@ -63,18 +60,10 @@ def move(p, q, v, begin, end):
     return integrate(q, v, difference(*nominal(p, begin), *nominal(p, end)))
 
 
-def test_too_large_a_torque_is_clipped_at_the_motor(tracker):
-    p, (q, v), signs = plan(), standing(), np.array([1.0, -1.0] * 6)
-    p.inputs[:] = signs * 100.0
-    command = tracker.command(estimate(0, q, v), p, 0.0)
-    assert_allclose(torque_of(command, q, v), signs * A1.torque_limit[0])
-
-
 def vector(limit):
     return arrays(np.float64, 12, elements=st.floats(-limit, limit))
 
 
-@settings(max_examples=60, deadline=None)
 @given(
     vector(1e6), vector(20.0), vector(1e3), vector(100.0), vector(5.0), vector(5.0), vector(100.0)
 )
@@ -114,7 +103,7 @@ def test_motor_law_gives_exactly_the_policy_of_when_the_command_takes_effect(see
     assert command.status == "ok" and command.plan_id == p.id and command.tick == 13
 
 
-@pytest.mark.parametrize(("name", "value"), [
+@pytest.mark.parametrize("name, value", [
     ("kp_max", 501.0), ("kd_max", np.nan), ("command_delay", -0.001), ("command_delay", 0.06),
 ])  # fmt: skip
 def test_options_refuse_what_no_motor_can_run(name, value):

@@ -1,10 +1,10 @@
 """Which command when: waiting, ok, hold, stand_down, damp, and the ways between them."""
 
-import msgspec
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
+from msgspec.structs import replace
 from numpy.testing import assert_allclose, assert_array_equal
 
 from controller.options import TrackerOptions
@@ -41,7 +41,7 @@ def test_with_nothing_measured_it_damps(tracker):
 
 
 def test_waiting_holds_the_first_pose_and_torque(tracker):
-    first = msgspec.structs.replace(reading(0, Q, V), joint_torque=np.linspace(-5.0, 5.0, 12))
+    first = replace(reading(0, Q, V), joint_torque=np.linspace(-5.0, 5.0, 12))
     command = tracker.command(None, None, 0.0, first)
     assert command.status == "waiting" and command.plan_id == -1
     assert_allclose(torque_of(command, Q, V) - command.kd * -V[6:], first.joint_torque)
@@ -85,9 +85,9 @@ def test_fresh_plans_take_over_from_standing_smoothly(tracker):
         plan(2, 10, status="failed"),
         plan(2, 10, knots=0),
         plan(2, 1000),
-        msgspec.structs.replace(plan(2, 10), gains=np.full((20, 12, 36), np.nan)),
-        msgspec.structs.replace(plan(2, 10), period=0.0),
-        msgspec.structs.replace(plan(2, 10), time=float("nan")),
+        replace(plan(2, 10), gains=np.full((20, 12, 36), np.nan)),
+        replace(plan(2, 10), period=0.0),
+        replace(plan(2, 10), time=float("nan")),
     ],
     ids=["failed", "empty", "future", "gain", "period", "time"],
 )
@@ -172,7 +172,6 @@ def spoiled(rng, array, value):
     return out
 
 
-@settings(max_examples=40, deadline=None)
 @given(st.integers(0, 2**32 - 1), st.lists(st.sampled_from(SPECIAL), min_size=6, max_size=6))
 @pytest.mark.filterwarnings("ignore::RuntimeWarning")
 def test_commands_are_finite_and_limited_whatever_comes_in(seed, values):
@@ -195,7 +194,7 @@ def test_commands_are_finite_and_limited_whatever_comes_in(seed, values):
         if kind in come:
             old = getattr(come[kind], name)
             new = spoiled(rng, old, value) if isinstance(old, np.ndarray) else float(value)
-            come[kind] = msgspec.structs.replace(come[kind], **{name: new})
+            come[kind] = replace(come[kind], **{name: new})
         now = 0.05 + (float(value) if kind == "now" else now)
         if kind == "nothing":
             command = TRACKER.command(None, None, now, None)
@@ -239,7 +238,7 @@ def test_bad_estimates_repeat_the_safe_command_then_stand_down(tracker, name):
     assert all(np.isfinite((c.q, c.dq, c.kp, c.kd, c.tau)).all() for c in commands)
 
 
-@pytest.mark.parametrize(("knots", "before"), [(15, "hold"), (5, "ok")])
+@pytest.mark.parametrize("knots, before", [(15, "hold"), (5, "ok")])
 def test_a_plan_ends_with_its_horizon(tracker, knots, before):
     commands = live(tracker, range(200), {0: plan(knots=knots)})
     statuses = [commands[10 * knots + k].status for k in (-1, 1)]

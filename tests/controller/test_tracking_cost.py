@@ -34,7 +34,7 @@ def cost_of(states, inputs, reference, wanted, weights):
     return trajectory_costs(states[None], inputs[None], *arguments)[0]
 
 
-@settings(max_examples=10, deadline=None)
+@settings(max_examples=10)
 @given(st.integers(0, 10_000))
 def test_gradients_are_those_of_the_cost(seed):
     states, inputs, reference, wanted, weights = problem(seed)

@@ -4,6 +4,7 @@ import logging
 
 import msgspec
 import pytest
+from msgspec.structs import replace
 
 from controller.planner_options import HilqrSection, Search
 from controller.tuning import Tuner
@@ -50,9 +51,9 @@ def test_changes_are_merged_over_what_there_is_and_tunings_add_up():
         '{"cost": {"joints": [1, 2, 3]}, "paused": {"step_sizes": [1, 0.5]}}',
     )  # fmt: skip
     one.look()
-    cost = msgspec.structs.replace(OPTIONS.cost, base_velocity=9.0, joints=(1.0, 2.0, 3.0))
-    search = msgspec.structs.replace(OPTIONS.paused, step_sizes=(1.0, 0.5))
-    expected = msgspec.structs.replace(OPTIONS, cost=cost, damping=0.1, paused=search)
+    cost = replace(OPTIONS.cost, base_velocity=9.0, joints=(1.0, 2.0, 3.0))
+    search = replace(OPTIONS.paused, step_sizes=(1.0, 0.5))
+    expected = replace(OPTIONS, cost=cost, damping=0.1, paused=search)
     assert one.options == expected and planner.given[-1] == expected.in_mode("paused")
     assert type(expected.cost.base_velocity) is type(planner.given[-1].cost.base_velocity)
     assert len(planner.given) == 2 and one.counts == {"applied": 2}
@@ -69,7 +70,7 @@ def test_in_real_time_the_search_of_real_time_holds():
     one.look()
     assert one.counts == {"applied": 2}
     new = planner.given[-1]
-    expected = msgspec.structs.replace(OPTIONS.realtime, step_sizes=(0.3,)).without_limit()
+    expected = replace(OPTIONS.realtime, step_sizes=(0.3,)).without_limit()
     assert new.search == expected != OPTIONS.paused
     assert new.cost.base_velocity == 9.0 and one.options.paused.iterations == 7
 
@@ -90,4 +91,4 @@ def test_what_the_planner_cannot_run_on_is_refused_and_the_next_tuning_counts():
     one = tuner(planner, '{"paused": {"iterations": 13}}', '{"damping": 0.5}')
     one.look()
     assert one.counts == {"refused": 1, "applied": 1}
-    assert planner.given == [msgspec.structs.replace(OPTIONS, damping=0.5).in_mode("paused")]
+    assert planner.given == [replace(OPTIONS, damping=0.5).in_mode("paused")]

@@ -1,32 +1,19 @@
 """Messages of a standing robot, and random variations of them, for the tracker's tests."""
 
-from typing import NamedTuple
+from collections import namedtuple
 
 import numpy as np
-from numpy.typing import NDArray
+from msgspec.structs import replace
 
 from controller.options import TrackerOptions
 from controller.plan_function import PlanFunction, nominal_at, policy_at, unpack
 from controller.tracker import Tracker
 from robots.motor_law import motor_torque
 from robots.state import integrate
-from runtime.messages import Plan
 from tests import a1
 from tests.a1 import A1
 
-Array = NDArray[np.float64]
-
-
-class Policy(NamedTuple):
-    """What `policy_at` returns."""
-
-    knot: int
-    ended: bool
-    q: Array
-    v: Array
-    dx: Array
-    torque: Array
-    finite: bool
+Policy = namedtuple("Policy", "knot ended q v dx torque finite")  # what `policy_at` returns
 
 
 def policy(p, q, v, now):
@@ -69,22 +56,13 @@ def torque_of(command, q, v):
     return motor_torque(command.q, command.dq, command.kp, command.kd, command.tau, q[7:], v[6:])
 
 
-def plan(
-    plan_id=1,
-    tick=0,
-    rng=None,
-    knots=20,
-    size=0.05,
-    gain=20.0,
-    status="ok",
-):
+def plan(plan_id=1, tick=0, rng=None, knots=20, size=0.05, gain=20.0, status="ok"):
     """A plan that starts at `tick`: standing still, or random near it when `rng` is given."""
-    states = [standing() if rng is None else near_standing(rng, size) for _ in range(knots + 1)]
-    shape = (knots, 12, 36)
-    return Plan(
-        id=plan_id, tick=tick, time=tick * TICK, period=0.01,
-        states_q=np.array([q for q, _ in states]), states_v=np.array([v for _, v in states]),
-        inputs=np.zeros((knots, 12)) if rng is None else 3.0 * rng.normal(size=(knots, 12)),
-        gains=np.zeros(shape) if rng is None else gain * rng.normal(size=shape),
-        contacts=np.ones((knots, 4)), cost=0.0, iterations=1, solve_s=0.001, status=status,
+    still = a1.plan(tick, knots, id=plan_id, status=status)
+    if rng is None:
+        return still
+    q, v = zip(*(near_standing(rng, size) for _ in range(knots + 1)), strict=True)
+    return replace(
+        still, states_q=np.array(q), states_v=np.array(v),
+        inputs=3.0 * rng.normal(size=(knots, 12)), gains=gain * rng.normal(size=(knots, 12, 36)),
     )  # fmt: skip

@@ -3,6 +3,7 @@
 from pathlib import Path
 
 import numpy as np
+from numpy.testing import assert_allclose
 
 from tests.docs.doc_code import blocks
 
@@ -16,7 +17,7 @@ def test_the_guide_runs(capsys):
     names = {}
     exec(code[0], names)
     assert names["run"].status == "ok" and names["solution"].status == "converged"
-    np.testing.assert_allclose(names["solution"].trajectory.states[-1], [1.0, 0.0], atol=0.1)
+    assert_allclose(names["solution"].trajectory.states[-1], [1.0, 0.0], atol=0.1)
     exec("\n".join(code[1:]), names)
     out = capsys.readouterr().out
     assert "('impact', 0.451754), ('apex', 0.790569)" in out

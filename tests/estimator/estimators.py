@@ -25,10 +25,7 @@ def invariant(options=None, ground=None):
 
 JUDGING = {"salted": salted}
 """They leave faulty sensors out, and stay good meanwhile."""
-PLAIN = {
-    "leg odometry": leg_odometry,
-    "invariant": invariant,
-}
+PLAIN = {"leg odometry": leg_odometry, "invariant": invariant}
 """They use what is finite, and leave whole readings out."""
 
 

@@ -16,16 +16,8 @@ from tests.a1 import A1
 RECORD = robot_record(A1)
 LEGS = RECORD[0].legs
 PARAMETERS = record_of(SaltedOptions())[0]
-ALL_SOUND = Health(
-    True,
-    True,
-    True,
-    np.ones(12, dtype=bool),
-    np.ones(12, dtype=bool),
-    np.ones(12, dtype=bool),
-    np.ones(4, dtype=bool),
-    False,
-)
+_ALL = np.ones(12, dtype=bool)
+ALL_SOUND = Health(True, True, True, _ALL, _ALL, _ALL, _ALL[:4], False)
 
 
 def with_options(**changes):

@@ -1,13 +1,11 @@
 """A standing A1 for tests, with the joint torques that hold it up and errors of its IMU."""
 
-from dataclasses import dataclass, field
-
 import numpy as np
 import pinocchio as pin
 from msgspec.structs import replace
 
 from robots.pinocchio_model import foot_frame_ids, load_pinocchio
-from robots.rotations import Array, exp3, quaternion_from_rotation
+from robots.rotations import exp3, quaternion_from_rotation
 from tests.a1 import A1
 from tests.estimator.synthetic_walk import KinematicRobot, Noise
 
@@ -17,25 +15,20 @@ def expected_noise():
     return Noise(0.05, 0.005, 2e-4, 0.03, 2.0)
 
 
-@dataclass
 class StandingRobot:
-    """Readings of a robot that stands, at first still; its `robot` can be moved."""
+    """Readings of a robot that stands, at first still; its `robot` can be moved.
 
-    noise: Noise = field(default_factory=expected_noise)
-    yaw: float = 0.0
-    gyroscope: Array = field(default_factory=lambda: np.zeros(3))  # biases, base axes [rad/s]
-    accelerometer: Array = field(default_factory=lambda: np.zeros(3))  # [m/s2]
-    misalignment: Array = field(default_factory=lambda: np.zeros(3))  # [rad]
+    `gyroscope` [rad/s], `accelerometer` [m/s2], `misalignment` [rad]: errors in base axes.
+    """
 
-    def __post_init__(self):
-        self.robot = KinematicRobot(self.noise, self.yaw)
-        q = np.concatenate(
-            (
-                self.robot.position,
-                quaternion_from_rotation(self.robot.rotation),
-                self.robot.joints(),
-            )
-        )
+    def __init__(
+        self, noise=None, yaw=0.0, gyroscope=0.0, accelerometer=0.0, misalignment=(0.0, 0.0, 0.0)
+    ):
+        self.noise = noise or expected_noise()
+        self.gyroscope, self.accelerometer = gyroscope, accelerometer
+        self.misalignment = np.array(misalignment)
+        self.robot = r = KinematicRobot(self.noise, yaw)
+        q = np.concatenate((r.position, quaternion_from_rotation(r.rotation), r.joints()))
         self._torque, self._force = _static_torques(q)
 
     def reading(self):

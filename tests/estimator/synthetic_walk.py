@@ -164,15 +164,15 @@ def follow(robot, step, ticks, observer):
     return np.array(position), np.array(velocity)
 
 
-def walk_readings(yaw, ticks=400):
+def walk_readings(yaw):
     """A trot that turns with `yaw` [rad], pushed sideways halfway; no noise that knows of yaw."""
     robot = KinematicRobot(Noise(joint_velocity=0.05, joint_position=5e-4), yaw)
     turn = exp3(np.array([0.0, 0.0, yaw]))
     walk = Trot(robot, turn @ np.array([0.4, 0.1, 0.0]))
     readings = [robot.reading()]
-    for _ in range(ticks):
+    for _ in range(400):
         walk.step()
-        if robot.tick == ticks // 2:
+        if robot.tick == 200:
             robot.velocity = robot.velocity + turn @ np.array([0.0, 1.0, 0.0])
         readings.append(robot.reading())
     return readings

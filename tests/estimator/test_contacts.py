@@ -4,6 +4,8 @@ from typing import NamedTuple
 
 import numpy as np
 import pytest
+from numpy.testing import assert_allclose
+from pytest import approx
 
 from estimator.contacts import feet_agree_on_jump, learn_offset, update_trust
 from estimator.options import LegOdometryOptions
@@ -40,7 +42,7 @@ def test_trust_ramps_after_touchdown_and_falls_at_once():
     assert trusts[0] == 0.0
     assert np.all(np.diff(trusts) >= 0.0)
     halfway = round(0.5e3 * OPTIONS.touchdown_ramp)
-    assert trusts[halfway] == pytest.approx(1e-3 * halfway / OPTIONS.touchdown_ramp)
+    assert trusts[halfway] == approx(1e-3 * halfway / OPTIONS.touchdown_ramp)
     assert trusts[-1] == 1.0
     assert contacts.step(0.0) == (0.0, 0.0)
 
@@ -51,7 +53,7 @@ def test_probability_is_monotonic_in_force_and_spans_zero_to_one():
     probabilities = [contacts.step(force)[0] for force in np.linspace(100.0, OPTIONS.force_off, 50)]
     assert np.all(np.diff(probabilities) <= 0.0)
     assert probabilities[0] == 1.0
-    assert probabilities[-1] == pytest.approx(0.0, abs=1e-12)
+    assert probabilities[-1] == approx(0.0, abs=1e-12)
 
 
 def test_the_zero_of_a_sensor_is_learnt_in_the_air_only():
@@ -60,7 +62,7 @@ def test_the_zero_of_a_sensor_is_learnt_in_the_air_only():
     clearance = np.array([0.05, 0.0, 0.05, 0.05])
     for _ in range(300):
         learn_offset(forces, clearance, 1e-3, offset, PARAMETERS)
-    np.testing.assert_allclose(offset, [8.0, 0.0, -15.0, 0.0], atol=0.01)
+    assert_allclose(offset, [8.0, 0.0, -15.0, 0.0], atol=0.01)
 
 
 VARIANCE, FEET = 0.01, 4.0
@@ -84,14 +86,14 @@ def all_by(speed):
     return np.tile(speed * np.array([2.0, -1.0, 2.0]) / 3.0, (4, 1))
 
 
-@pytest.mark.parametrize(("share", "jump"), [(0.99, False), (1.01, True)])
+@pytest.mark.parametrize("share, jump", [(0.99, False), (1.01, True)])
 def test_three_axes_of_the_prediction_and_of_the_feet_make_the_gate(share, jump):
     gate = 2.0 * np.sqrt(3.0 * (VARIANCE + 0.2**2 / FEET))
     assert agrees(all_by(share * gate)) is jump
     assert agrees(all_by(share * 1.5), jump_speed=1.5) is jump  # never below this speed
 
 
-@pytest.mark.parametrize(("trust", "jump"), [((1, 0.4, 0, 0), False), ((1, 0.5, 0, 0), True)])
+@pytest.mark.parametrize("trust, jump", [((1, 0.4, 0, 0), False), ((1, 0.5, 0, 0), True)])
 def test_it_takes_two_feet_and_the_others_do_not_count(trust, jump):
     residuals = all_by(3.0)
     residuals[2:] = -50.0

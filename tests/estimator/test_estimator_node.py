@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from numpy.testing import assert_array_equal
 
 from estimator.node import run
 from runtime.clock import PausedClock
@@ -94,9 +95,7 @@ def test_no_covariance_is_sent_while_nobody_listens():
 
 
 @pytest.mark.parametrize("make", [leg_odometry, salted, invariant])
-def test_every_twentieth_tick_publishes_the_covariance_of_its_estimate(
-    make,
-):
+def test_every_twentieth_tick_publishes_the_covariance_of_its_estimate(make):
     readings = readings_of(65)
     del readings[20]  # no reading, no covariance
     own, expected = make(), {}
@@ -108,5 +107,5 @@ def test_every_twentieth_tick_publishes_the_covariance_of_its_estimate(
     sent = covariances.sent
     assert [message.tick for message in sent] == [0, 40, 60]
     for message in sent:
-        np.testing.assert_array_equal(message.velocity, expected[message.tick])
+        assert_array_equal(message.velocity, expected[message.tick])
     assert not np.array_equal(sent[0].velocity, sent[2].velocity)

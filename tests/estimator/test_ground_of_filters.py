@@ -2,12 +2,9 @@
 
 import numpy as np
 import pytest
+from pytest import approx
 
-from estimator.options import (
-    UNEVEN_GROUND,
-    SaltedOptions,
-    on_uneven_ground,
-)
+from estimator.options import UNEVEN_GROUND, SaltedOptions, on_uneven_ground
 from estimator.salted.contacts import is_level
 from robots.terrain import Box, make_ground, unknown_ground
 from tests.estimator.estimators import invariant, leg_odometry, salted
@@ -21,7 +18,7 @@ def test_the_height_is_that_above_the_known_ground(kind):
     level, raised = kind(), kind(ground=make_ground()._replace(floor=0.4))
     for reading in walk_readings(0.0):
         low, high = level.update(reading), raised.update(reading)
-        assert high.q[2] - low.q[2] == pytest.approx(0.4, abs=1e-6)
+        assert high.q[2] - low.q[2] == approx(0.4, abs=1e-6)
 
 
 @pytest.mark.parametrize("kind", FILTERS)

@@ -14,13 +14,7 @@ from estimator.invariant.measurements import (
     observe_position,
     observe_velocity,
 )
-from estimator.invariant.state import (
-    ERRORS,
-    GYROSCOPE,
-    predict_mean,
-    roll_feet,
-    transition,
-)
+from estimator.invariant.state import ERRORS, GYROSCOPE, predict_mean, roll_feet, transition
 from robots.legs import (
     calf_angular_velocity_in_base,
     cross,
@@ -64,7 +58,7 @@ def roll(case, after, phi, omega, dt):
     roll_feet(after.vectors, phi, after.rotation, rolling, np.array(calves), WEIGHTS, dt, RADIUS)
 
 
-@settings(max_examples=20, deadline=None)
+@settings(max_examples=20)
 @given(st.integers(0, 10_000), st.floats(0.1, 2.0))
 def test_without_biases_the_error_is_autonomous_and_log_linear(seed, size):
     """However large: log of the error after the step is Phi times that before, in any state."""

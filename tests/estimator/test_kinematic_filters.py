@@ -11,10 +11,10 @@ from robots.conventions import GRAVITY
 from robots.rotations import exp3
 from tests.a1 import A1
 from tests.estimator.estimators import invariant, leg_odometry
+from tests.estimator.standing_robot import expected_noise
 from tests.estimator.synthetic_walk import (
     DT,
     KinematicRobot,
-    Noise,
     Trot,
     errors,
     follow,
@@ -41,7 +41,7 @@ def test_the_first_reading_places_a_standing_robot_exactly(make):
 
 
 @FILTERS
-@pytest.mark.parametrize(("velocity", "yaw_rate"), [((0.0, 0.0, 0.0), 0.0), ((0.2, 0.2, 0.0), 0.5)])
+@pytest.mark.parametrize("velocity, yaw_rate", [((0.0, 0.0, 0.0), 0.0), ((0.2, 0.2, 0.0), 0.5)])
 def test_a_stand_and_a_trot_are_tracked(make, velocity, yaw_rate):
     robot, observer = KinematicRobot(real_noise()), make()
     walk = Trot(robot, np.array(velocity), yaw_rate) if any(velocity) else robot
@@ -55,9 +55,7 @@ def test_a_stand_and_a_trot_are_tracked(make, velocity, yaw_rate):
 
 def test_biases_of_the_imu_are_observed():
     """With an orientation known to be unbiased; tilt and horizontal bias mix without it."""
-    options = InvariantOptions()
-    noise = Noise(0.05, 0.005, options.encoder_noise, options.joint_velocity_noise, 2.0)
-    robot = KinematicRobot(noise)
+    options, robot = InvariantOptions(), KinematicRobot(expected_noise())
     gyroscope, accelerometer = np.array([4e-3, -3e-3, 2e-3]), np.array([0.05, -0.04, 0.03])
     observer = invariant(replace(options, orientation_bias=1e-6, orientation_walk=1e-9))
     for tick in range(2500):
@@ -90,9 +88,7 @@ def test_without_rolling_the_velocity_is_biased():
 @pytest.mark.parametrize("walking", [False, True])
 def test_the_velocity_covariance_covers_the_error(walking):
     """On feet that hold perfectly it may be too large (the options allow for slip), never small."""
-    options, squared = InvariantOptions(), []
-    noise = Noise(0.05, 0.005, options.encoder_noise, options.joint_velocity_noise, 2.0)
-    robot, observer = KinematicRobot(noise), invariant()
+    robot, observer, squared = KinematicRobot(expected_noise()), invariant(), []
     walk = Trot(robot, np.array([0.3, 0.1, 0.0])) if walking else robot
     observer.update(robot.reading())
     for _ in range(900):
@@ -146,7 +142,7 @@ def test_flight_follows_the_parabola_and_landing_brings_the_height_back(make):
 
 
 @pytest.mark.parametrize(
-    ("make", "options"),
+    "make, options",
     [(leg_odometry, None), (invariant, None), (invariant, InvariantOptions.published())],
 )
 def test_turning_shifting_and_delaying_the_world_does_so_to_the_estimates(make, options):
@@ -162,7 +158,7 @@ def test_turning_shifting_and_delaying_the_world_does_so_to_the_estimates(make, 
     assert_allclose(*covariances, rtol=1e-4, atol=1e-10)
 
 
-@pytest.mark.parametrize(("make", "height", "sideways"), [(leg_odometry, 2, 0), (invariant, 8, 6)])
+@pytest.mark.parametrize("make, height, sideways", [(leg_odometry, 2, 0), (invariant, 8, 6)])
 def test_the_covariance_stays_positive_definite_through_a_long_stand(make, height, sideways):
     observer, reading = make(), KinematicRobot().reading()
     for tick in range(5_000):
@@ -256,7 +252,7 @@ def test_the_filter_of_one_axis_is_the_textbooks():
     assert np.array_equal(P, P.T)
 
 
-@pytest.mark.parametrize(("key", "value"), [("contact_noise", 0.0), ("gyroscope_walk", np.nan)])
+@pytest.mark.parametrize("key, value", [("contact_noise", 0.0), ("gyroscope_walk", np.nan)])
 def test_options_refuse_what_is_not_positive(key, value):
     with pytest.raises(ValueError, match=key):
         InvariantOptions(**{key: value})

@@ -2,14 +2,12 @@
 
 import numpy as np
 import pytest
+from numpy.testing import assert_allclose
+from pytest import approx
 
 from estimator import rows
 from estimator.health.monitor import Health
-from estimator.salted.advance import (
-    advance,
-    before_prediction,
-    start,
-)
+from estimator.salted.advance import advance, before_prediction, start
 from estimator.salted.memory import AGE, HELD, PROBABILITY, TRUST, new_memory
 from robots.conventions import GRAVITY
 from robots.mujoco_model import load_mujoco
@@ -88,11 +86,11 @@ def test_between_readings_it_moves_by_the_line_of_specific_forces(ticks):
     assert advance(m, RECORD[0], ROBOT, row, health, ticks * TICK, exact)
     shares = np.linspace(0.0, 1.0, ticks + 1).sum()  # of the way from no force to that of the row
     expected = TICK * (shares * force - [0.0, 0.0, ticks * GRAVITY])
-    np.testing.assert_allclose(m.v[:3] - [1.0, 0.0, 0.0], expected, atol=1e-5)
-    assert m.q[0] == pytest.approx(ticks * TICK, rel=0.02)
+    assert_allclose(m.v[:3] - [1.0, 0.0, 0.0], expected, atol=1e-5)
+    assert m.q[0] == approx(ticks * TICK, rel=0.02)
 
 
-@pytest.mark.parametrize(("force", "jumps"), [(60.0, True), (5.0, False)])
+@pytest.mark.parametrize("force, jumps", [(60.0, True), (5.0, False)])
 def test_feet_that_have_lost_their_load_tell_of_no_jump(force, jumps):
     m, row = new_memory(RECORD)[0], np.zeros(rows.ROW)
     m.P[:] = 1e-4 * np.eye(len(m.P))

@@ -6,6 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 from numpy.testing import assert_allclose, assert_array_equal
+from pytest import approx
 
 from estimator.salted.contacts import (
     CERTAIN,
@@ -169,6 +170,6 @@ def test_feet_that_lag_behind_get_less_share(lag, yaw, trust):
     trusts = np.array([1.0, 1.0, 1.0, trust])
     share = followers(residuals, trusts, PARAMETERS)
     assert_allclose(share[:3], 1.0)
-    assert share[3] == pytest.approx(max(0.02, np.exp(-((lag / PARAMETERS.jump_selection) ** 2))))
+    assert share[3] == approx(max(0.02, np.exp(-((lag / PARAMETERS.jump_selection) ** 2))))
     turn = exp3(np.array([0.0, 0.0, yaw]))
     assert_allclose(followers(residuals @ turn.T, trusts, PARAMETERS), share, atol=1e-9)

@@ -72,7 +72,7 @@ def test_after_a_gap_it_is_degraded_once(observer, readings, gap):
 
 
 @pytest.mark.parametrize("pace", [1.0, 1.0 + LARGEST_DRIFT])
-@pytest.mark.parametrize(("ticks", "status"), [(2, "ok"), (3, "degraded")])
+@pytest.mark.parametrize("ticks, status", [(2, "ok"), (3, "degraded")])
 def test_one_lost_reading_is_none_too_many_and_two_are(observer, readings, pace, ticks, status):
     """At any tick, for differences of times are rounded, and on a clock that `RobotTime` drives."""
     paced = [replace(r, time=pace * 1e-3 * k) for k, r in enumerate(readings)]

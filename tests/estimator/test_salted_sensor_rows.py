@@ -20,13 +20,7 @@ from estimator.salted.measurements import (
 )
 from estimator.salted.memory import ANGULAR, SIZE
 from robots.conventions import GRAVITY
-from robots.rotations import (
-    exp3,
-    log3,
-    quaternion_from_rotation,
-    rotation_from_quaternion,
-    skew,
-)
+from robots.rotations import exp3, log3, quaternion_from_rotation, rotation_from_quaternion, skew
 from tests.differences import slopes
 from tests.estimator.salted_case import (
     ALL_SOUND,

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 from msgspec.structs import replace
 from numpy.testing import assert_allclose
+from pytest import approx
 
 from estimator.options import SaltedOptions
 from estimator.salted.memory import GYRO_BIAS, MISALIGNMENT, STATES
@@ -31,9 +32,7 @@ def follow(robot, observer, ticks):
     return estimates, np.array(found)
 
 
-def test_all_constant_errors_of_the_imu_but_its_heading_are_found(
-    observer,
-):
+def test_all_constant_errors_of_the_imu_but_its_heading_are_found(observer):
     """Feet on flat ground tell the tilt; then accelerometer and attitude say how they err."""
     observer.reset()
     imu = StandingRobot(gyroscope=GYROSCOPE, accelerometer=ACCELEROMETER, misalignment=TILT + YAW)
@@ -49,7 +48,7 @@ def test_all_constant_errors_of_the_imu_but_its_heading_are_found(
     assert_allclose(accelerometer, ACCELEROMETER, atol=0.012)
     assert_allclose(misalignment[:2], TILT[:2], atol=1.2e-3)
     assert_allclose(attitude[:2], 0.0, atol=1.2e-3)
-    assert attitude[2] == pytest.approx(YAW[2], abs=1e-3)  # nothing tells it from a turn
+    assert attitude[2] == approx(YAW[2], abs=1e-3)  # nothing tells it from a turn
     left = np.sqrt(observer.covariance.diagonal()[GYRO_BIAS:STATES]) / deviations
     heading = MISALIGNMENT + 2 - GYRO_BIAS
     assert left[heading] > 0.9

@@ -3,6 +3,7 @@
 import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from numpy.testing import assert_allclose
 
 from estimator.salted.measurements import foot_rows, take_standing_feet
 from estimator.salted.memory import AGE, POSITION, SIZE, VELOCITY
@@ -72,7 +73,7 @@ def test_a_load_presses_the_foot_in_and_it_rolls_on_half_that_less():
         pressed, slower = found_by_first_foot(load)
         sunk.append(height - pressed)
         lost = np.linalg.norm(slower - velocity)
-        np.testing.assert_allclose(lost, 4.0 * 0.5 * sunk[-1], rtol=1e-4)
+        assert_allclose(lost, 4.0 * 0.5 * sunk[-1], rtol=1e-4)
     assert 0.0 < sunk[0] < sunk[1] < sunk[2] < 0.004
 
 

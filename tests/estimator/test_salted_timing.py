@@ -6,6 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose
+from pytest import approx
 
 from estimator.salted.advance import timed_reset
 from robots.contact_dynamics import ContactDynamics
@@ -78,7 +79,7 @@ def test_the_map_is_that_of_touchdowns_at_the_fused_time(seed, kappa):
     terrain, by_guard = 0.004, 0.004 / abs(hit.normal_velocity)
     delay = np.inf if kappa == 1.0 else by_guard * np.sqrt(kappa / (1.0 - kappa))
     timed = timed_reset(hit, terrain, delay)
-    assert timed.kappa == pytest.approx(kappa)
+    assert timed.kappa == approx(kappa)
     ground = feet_in_world(x[0])[FOOT, 2]
 
     def end(dx):
@@ -106,5 +107,5 @@ def test_the_two_times_are_fused_by_their_information(speed, terrain, delay):
     fused = 1.0 / (1.0 / by_guard**2 + 1.0 / delay**2)
     assert 0.0 <= timed.kappa <= 1.0
     # What the time errs by along F+ - D R F-, per its speed there: guard_shift is per metre.
-    assert timed.noise[0] / speed == pytest.approx(np.sqrt(fused))
+    assert timed.noise[0] / speed == approx(np.sqrt(fused))
     assert_allclose(timed.jacobian, (1.0 + 2.0 * timed.kappa) * np.eye(36))

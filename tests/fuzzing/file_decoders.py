@@ -31,13 +31,7 @@ from runtime.topics import (
 from saltus.common.errors import BadRequest
 from saltus.common.files import data_folder
 from saltus.configuration.keys import keys_without_effect
-from saltus.configuration.launch import (
-    assign,
-    configure,
-    load_launch,
-    placed,
-    read_launch,
-)
+from saltus.configuration.launch import assign, configure, load_launch, placed, read_launch
 from saltus.configuration.options import Settings, read_mapping
 from saltus.launch import announcement, assembly
 from saltus.launch.references import read_motion
@@ -169,7 +163,6 @@ def _make_recorder(folder):
             if recorder is not None:
                 recorder.close()
             recorder = RunRecorder(folder / "recorded.mcap", config)
-        assert recorder is not None
         recorder.write(RECORDED[count % len(RECORDED)], data, 10**9 + 30_000_000 * count)
         count += 1
         assert not recorder.failure

@@ -15,13 +15,7 @@ from robots.terrain import Box, Grid, make_ground
 from runtime.checked import layout
 from runtime.exchange import Requester, Responder
 from runtime.messages import Command, DecodeError, decode, encode
-from runtime.physics_messages import (
-    PROTOCOL,
-    Hello,
-    Reply,
-    decode_reply,
-    decode_request,
-)
+from runtime.physics_messages import PROTOCOL, Hello, Reply, decode_reply, decode_request
 from runtime.topics import COMMAND, TOPICS
 from sim_bridge.ground_exchange import to_request
 from sim_bridge.isaac_gym import server as isaac_gym

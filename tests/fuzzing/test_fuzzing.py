@@ -102,7 +102,7 @@ FOUND = [
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize(("name", "data"), FOUND)
+@pytest.mark.parametrize("name, data", FOUND)
 def test_what_was_too_much_once_is_within_the_boundary(name, data, tmp_path):
     decoder = DECODERS[name]
     assert try_input(decoder, decoder.make(tmp_path), data, Tally()) is None
@@ -147,7 +147,7 @@ def ends(data):
 
 
 @pytest.mark.parametrize(
-    ("decode", "what"),
+    "decode, what",
     [(lambda data: time.sleep(60.0), "hangs"), (ends, "ends the process (SIGKILL)")],
     ids=["hangs", "ends"],
 )

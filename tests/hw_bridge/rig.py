@@ -55,8 +55,8 @@ class Wire:
     def close(self):
         self.closed = True
 
-    def deliver(self, frame, sender=None):
-        self.inbox.append(Datagram(frame, sender or self.robot, self.clock.time))
+    def deliver(self, frame):
+        self.inbox.append(Datagram(frame, self.robot, self.clock.time))
 
 
 class Rig:

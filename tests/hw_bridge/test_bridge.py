@@ -1,9 +1,10 @@
 """The bridge against the emulated robot, fault by fault: how it ends, and what it names."""
 
-import msgspec
 import numpy as np
 import pytest
+from msgspec.structs import replace
 from numpy.testing import assert_allclose
+from pytest import approx
 
 from hw_bridge.states import Request, RobotState
 from hw_bridge.wire.layout import POS_STOP
@@ -19,7 +20,6 @@ AT_S = 2.0  # when the rig's robot has stood for a while
 
 def damps(rig, kd=True):
     """Whether the last command on the wire asks for damping alone, or, without kd, for nothing."""
-    assert rig.wire.last is not None
     s = rig.wire.last.setpoints
     passive = (s.q == POS_STOP).all() and not s.kp.any() and not s.tau.any()
     return bool(passive and (s.kd.all() if kd else not s.kd.any()))
@@ -62,7 +62,7 @@ class Nobody:
 def test_a_run_goes_through_all_states_in_order_and_ends_on_its_belly(name):
     robot = load_robot(name)
     rig = Rig(run_s=0.5, robot=robot).run_until(S.RUNNING)
-    assert rig.simulation.truth().q[2] == pytest.approx(robot.stand_height, abs=0.02)
+    assert rig.simulation.truth().q[2] == approx(robot.stand_height, abs=0.02)
     rig.step()
     assert len(rig.readings) == 1  # the stack sees the robot from the first tick of running on
     rig.run(12.0)
@@ -164,7 +164,7 @@ def test_what_a_tracker_may_not_send_is_damped_at_once_and_for_good(name):
     assert words in rig.bridge.machine.cause
 
 
-@pytest.mark.parametrize(("status", "after"), [("stand_down", 1.0), ("waiting", 1.5)])
+@pytest.mark.parametrize("status, after", [("stand_down", 1.0), ("waiting", 1.5)])
 def test_a_tracker_without_a_plan_sits_down(monkeypatch, status, after):
     monkeypatch.setattr("hw_bridge.decision.FIRST_PLAN_S", 1.5)  # of 10 s
     rig = running()
@@ -176,7 +176,7 @@ def test_a_tracker_without_a_plan_sits_down(monkeypatch, status, after):
 
 
 @pytest.mark.parametrize(
-    ("motions", "tilt", "damped"),
+    "motions, tilt, damped",
     [(True, 0.4, False), (False, 0.4, True), (True, 0.3, True), (True, 0.0, True)],
 )
 def test_the_trunk_tilts_as_far_as_the_tracker_says_where_motions_may_be(motions, tilt, damped):
@@ -311,7 +311,7 @@ def test_a_robot_that_leans_is_not_stood_up():
     assert S.STAND_UP not in rig.states
 
 
-@pytest.mark.parametrize(("sensor", "factor", "name"), [
+@pytest.mark.parametrize("sensor, factor, name", [
     ("linear_acceleration_imu", 1.0 / 9.81, "accelerometer"),
     ("angular_velocity_imu", np.degrees(1.0), "gyroscope"),
 ])  # fmt: skip
@@ -321,7 +321,7 @@ def test_a_robot_whose_imu_has_other_units_does_not_run(monkeypatch, sensor, fac
 
     def other_units():
         reading = read()
-        return msgspec.structs.replace(reading, **{sensor: factor * getattr(reading, sensor)})
+        return replace(reading, **{sensor: factor * getattr(reading, sensor)})
 
     monkeypatch.setattr(rig.simulation, "reading", other_units)
     rig.run(20.0)
@@ -345,5 +345,5 @@ def test_it_rises_however_its_legs_lie():
     rig.run(0.2)
     q = rig.simulation.truth().q
     assert_allclose(q[7:], A1.stand, atol=0.03)
-    assert q[2] == pytest.approx(A1.stand_height, abs=0.01) and abs(q[3:5]).max() < 0.015
+    assert q[2] == approx(A1.stand_height, abs=0.01) and abs(q[3:5]).max() < 0.015
     assert rig.firmware.worst.values().torque_demand < 20.0

@@ -120,7 +120,7 @@ def test_what_the_kernel_does_not_take_is_counted(peers):
     assert (here.send_errors, here.receive_errors) == (2, 1)
 
 
-@pytest.mark.parametrize(("options", "words"), [
+@pytest.mark.parametrize("options, words", [
     ({"robot_address": "203.0.113.9"}, ["203.0.113.0/24", "203.0.113."]),
     ({"local_address": "203.0.113.7"}, ["203.0.113.7", "8080"]),
     ({"local_address": LOCAL, "local_port": ...}, [LOCAL, "another program"]),

@@ -38,10 +38,10 @@ def placed(stream, unit=MS):
     return instants
 
 
-def jittered(seconds, jitter_s, drift=0.0, seed=1):
+def jittered(seconds, jitter_s, drift):
     """A 1 kHz stream: true times, and arrivals after 5 ms and a random delay, in order."""
     measured = np.arange(round(seconds / MS)) * MS
-    delay = 0.005 + np.random.default_rng(seed).uniform(0.0, jitter_s, len(measured))
+    delay = 0.005 + np.random.default_rng(1).uniform(0.0, jitter_s, len(measured))
     return measured * (1.0 + drift), np.maximum.accumulate(measured * (1.0 + drift) + delay)
 
 

@@ -8,6 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose, assert_array_equal
+from pytest import approx
 
 from hw_bridge.motion import PostureMotions, rest_joints
 from hw_bridge.state_machine import MotionOptions, Request, RobotState, StateMachine
@@ -202,7 +203,7 @@ def test_damping_ends_after_a_second_of_stillness_without_interruption():
         assert legs.machine.state is S.DAMPING
     begin = legs.now
     legs.until(S.OFF)
-    assert legs.now - begin == pytest.approx(O.damping_s - 70 * DT, abs=3 * DT)
+    assert legs.now - begin == approx(O.damping_s - 70 * DT, abs=3 * DT)
 
 
 def told_to_sit_down():
@@ -230,9 +231,7 @@ def test_legs_fold_once_the_trunk_is_level_and_still_for_long_enough():
 
 
 @pytest.mark.parametrize("trunk", [ROLLED, np.full(7, np.nan), None])
-def test_a_trunk_that_is_never_level_delays_the_legs_for_so_long_and_no_longer(
-    trunk,
-):
+def test_a_trunk_that_is_never_level_delays_the_legs_for_so_long_and_no_longer(trunk):
     legs = told_to_sit_down().run(0.9 * O.level_timeout_s)
     assert_array_equal(legs.sent.q, A1.stand)
     legs.trunk = trunk

@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose, assert_array_equal
 
@@ -36,7 +36,6 @@ def random_frame(seed):
     return seal(data)
 
 
-@settings(deadline=None)
 @given(
     st.sampled_from(["quaternion_wxyz", "gyroscope", "accelerometer", "rpy", "q", "dq"]),
     st.integers(0, 11), st.sampled_from([np.nan, np.inf, -np.inf]),

@@ -18,13 +18,7 @@ from llvmlite import binding
 import saltus as saltus  # before numba compiles: it says where compiled code is kept
 from runtime.messages import encode
 from runtime.recording import Recorder, read_recording
-from runtime.topics import (
-    GROUND_TRUTH,
-    MOTOR_COMMAND,
-    PLAN,
-    SENSOR_READING,
-    STATE_ESTIMATE,
-)
+from runtime.topics import GROUND_TRUTH, MOTOR_COMMAND, PLAN, SENSOR_READING, STATE_ESTIMATE
 from saltus.configuration.launch import TICK_S, RecordingOptions, load_launch
 from saltus.launch.lock_step import LockStep
 from saltus.recording.fields import columns_of

@@ -1,8 +1,8 @@
 """The whole stack makes of a short walk what it made when the reference run was recorded."""
 
-import msgspec
 import numpy as np
 import pytest
+from msgspec.structs import replace
 
 from tests.reference import record
 from tests.reference.record import Made, read, unexplained
@@ -15,7 +15,7 @@ def changed(tick, topic, field, change):
     made = read()
     message = made.messages[topic][tick]
     value = change(getattr(message, field))
-    made.messages[topic][tick] = msgspec.structs.replace(message, **{field: value})
+    made.messages[topic][tick] = replace(message, **{field: value})
     return made
 
 
@@ -28,7 +28,7 @@ def test_the_stack_makes_what_it_made():
     )
 
 
-@pytest.mark.parametrize(("topic", "field", "change", "words"), [
+@pytest.mark.parametrize("topic, field, change, words", [
     ("motor_command", "tau", lambda tau: np.nextafter(tau, np.inf), ": tau_"),
     ("plan", "cost", lambda cost: np.nextafter(cost, np.inf), "cost"),
     ("state_estimate", "status", lambda _: "degraded", "status was 'ok', is 'degraded'"),
@@ -45,7 +45,7 @@ def test_a_metric_that_changed_shows_before_and_after():
     assert unexplained(before, after) == [f"distance_m: was {distance}, is 0.0"]
 
 
-@pytest.mark.parametrize(("tick", "topic", "field", "change", "shows"), [
+@pytest.mark.parametrize("tick, topic, field, change, shows", [
     (780, "ground_truth", "q", lambda q: q + 1e-8, False),
     (780, "ground_truth", "q", lambda q: q + 1e-5, True),
     (780, "plan", "status", lambda _: "failed", True),

@@ -46,7 +46,7 @@ def test_the_inertia_is_the_one_that_the_robot_accelerates_with(model, random_st
 
 
 @pytest.mark.parametrize(
-    ("change", "feet", "says"),
+    "change, feet, says",
     [
         ({}, (), "no foot is in contact"),
         ({}, ("FR", "FX"), "'FX'; name FR, FL, RR, RL"),

@@ -6,6 +6,7 @@ import mujoco
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose
+from pytest import approx
 
 from robots.legs import foot_positions_in_base
 from robots.mujoco_model import load_mujoco
@@ -33,14 +34,11 @@ def foreign():
     """The A1 with its legs in another order and under other names, its hips turning about -x."""
     root = Xml.fromstring(A1.mjcf)
     trunk = root.find(".//body[@name='trunk']")
-    assert trunk is not None
     legs = [trunk.find(f"body[@name='{foot}_hip']") for foot in OURS]
     for leg in legs:
-        assert leg is not None
         trunk.remove(leg)
     trunk.extend([legs[1], legs[3], legs[0], legs[2]])
     motors = root.find("actuator")
-    assert motors is not None
     motors[:] = list(motors)[::-1]
     for hip in root.iter("joint"):
         if hip.get("class") == "hip":
@@ -55,7 +53,7 @@ def test_a_foreign_model_of_the_same_robot_is_the_same_robot(tmp_path):
     robot = robot_in(tmp_path, foreign())
     for ours, theirs in zip(A1.legs, robot.legs, strict=True):
         assert_allclose(theirs, ours, atol=1e-12)
-    assert robot.mass == pytest.approx(A1.mass) and robot.stand_height == A1.stand_height
+    assert robot.mass == approx(A1.mass) and robot.stand_height == A1.stand_height
     assert (robot.torque_limit == A1.torque_limit).all()
     here, there = (load_mujoco(each) for each in (A1, robot))
     q = np.random.default_rng(0).uniform(A1.legs.lower, A1.legs.upper)
@@ -70,7 +68,7 @@ def test_a_foreign_model_of_the_same_robot_is_the_same_robot(tmp_path):
     assert_allclose(*matrices, atol=1e-9)
 
 
-@pytest.mark.parametrize(("old", "new", "says"), [
+@pytest.mark.parametrize("old, new, says", [
     ("", "", "cannot be read"),
     ('<freejoint name="root"/>', "", "free joint"),
     ('<joint name="FR_calf_joint" class="calf"/>', "<joint type='slide' name='FR_calf_joint'/>",
@@ -105,7 +103,7 @@ def test_a_model_that_is_no_quadruped_is_refused_in_one_line(tmp_path, old, new,
     assert "\n" not in str(refusal.value)
 
 
-@pytest.mark.parametrize(("file", "says"), [
+@pytest.mark.parametrize("file, says", [
     (FILE.replace("0.8", "8"), "thigh_joint at 8 rad is outside its range"),
     (FILE.replace("[0, 0.8, -1.6]", "[0, 0.8]"), "2 numbers"),
     (FILE.replace("21", "-1"), "above 0"),
@@ -123,7 +121,7 @@ def test_a_file_that_says_nonsense_is_refused_by_its_key(tmp_path, file, says):
     assert "\n" not in str(refusal.value)
 
 
-@pytest.mark.parametrize(("old", "new", "limit"), [
+@pytest.mark.parametrize("old, new, limit", [
     ('gear="1"', 'gear="-3"', 100.5),
     ('ctrlrange="-33.5 33.5"', 'ctrlrange="-7 5"', 5.0),
     ('<joint armature', '<joint actuatorfrcrange="-9 12" armature', 9.0),
@@ -163,7 +161,7 @@ def test_a_deviation_that_is_let_pass_is_taken_out_of_the_model(tmp_path):
     assert_allclose(foot_positions_in_base(robot.legs, robot.stand), seen, atol=1e-12)
 
 
-@pytest.mark.parametrize(("defaults", "says"), [
+@pytest.mark.parametrize("defaults, says", [
     ("{hilqrr: 1}", "unknown key 'hilqrr'"),
     ("{duration: long}", "at duration"),
     ("{perturbations: 7}", "at perturbations"),

@@ -20,7 +20,6 @@ FOURS = st.tuples(*[st.floats(-1.0, 1.0)] * 4).map(np.array)
 QUATERNIONS = FOURS.filter(lambda x: np.linalg.norm(x) > 0.1).map(lambda x: x / np.linalg.norm(x))
 
 
-@settings(max_examples=60, deadline=None)
 @given(QUATERNIONS, QUATERNIONS)
 def test_product_of_quaternions_is_the_product_of_rotations(a, b):
     together = rotation_from_quaternion(quaternion_product(a, b))
@@ -30,7 +29,6 @@ def test_product_of_quaternions_is_the_product_of_rotations(a, b):
     assert np.linalg.det(R) == approx(1.0)
 
 
-@settings(max_examples=60, deadline=None)
 @given(QUATERNIONS)
 def test_quaternion_and_rotation_are_inverse(quaternion):
     back = quaternion_from_rotation(rotation_from_quaternion(quaternion))
@@ -38,7 +36,7 @@ def test_quaternion_and_rotation_are_inverse(quaternion):
     assert min(np.abs(back - quaternion).max(), np.abs(back + quaternion).max()) < 1e-14
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=100)
 @given(VECTORS)
 def test_log_inverts_exp_up_to_whole_turns(phi):
     R = exp3(phi)

@@ -56,14 +56,14 @@ class Physics:
         differentiate_step(self.tree, self.law, R, x, a, self.dt, saltation, A, B)
         return A, B, after
 
-    def differences(self, x, tau, eps=EPS):
+    def differences(self, x, tau):
         """A, B by central differences."""
         middle, _ = self.step(x, tau)
 
         def end(d):
             return minus(middle, self.step(moved(x, d[:36]), tau + d[36:])[0])
 
-        slope = slopes(end, np.zeros(48), eps)
+        slope = slopes(end, np.zeros(48), EPS)
         return slope[:, :36], slope[:, 36:]
 
     def heights(self, x):
@@ -176,7 +176,7 @@ def compare(slopes, expected):
 @pytest.mark.parametrize("dt", [0.001, 0.01])
 @pytest.mark.parametrize("cone", CONES)
 @pytest.mark.parametrize(
-    ("motion", "way"), [("falling", "base"), ("falling", "roll"), ("stepping", "calf")]
+    "motion, way", [("falling", "base"), ("falling", "roll"), ("stepping", "calf")]
 )
 def test_with_saltation_the_mean_derivative_of_a_landing_step_is_its_mean_slope(
     motion, way, cone, dt

@@ -3,12 +3,10 @@
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose
+from pytest import approx
 
 from robots.mujoco_model import load_mujoco
-from robots.stance_dynamics import (
-    stance_model_of,
-    stance_step,
-)
+from robots.stance_dynamics import stance_model_of, stance_step
 from robots.stance_touchdown import MINIMUM_APPROACH_SPEED, land
 from robots.touchdown import UP, touchdown
 from tests.a1 import A1
@@ -61,7 +59,7 @@ def test_a_touchdown_is_pinocchios(robot, dynamics, random_state, contacts, foot
         wanted = touchdown(dynamics, q, sign * v, tau, contacts, foot, normal=normal)
         landing = land(robot, q, sign * v, tau, contacts, foot, slowest, normal)
         assert landing.transverse == (wanted.status == "ok")
-        assert landing.normal_velocity == pytest.approx(wanted.normal_velocity, abs=1e-12)
+        assert landing.normal_velocity == approx(wanted.normal_velocity, abs=1e-12)
         if landing.transverse:
             for name in ("v_plus", "reset_jacobian", "saltation", "guard_shift"):
                 theirs = getattr(wanted, name)

@@ -4,16 +4,10 @@ import mujoco
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose
+from pytest import approx
 
 from robots.mujoco_model import add_geoms
-from robots.terrain import (
-    Box,
-    Grid,
-    height_at,
-    make_ground,
-    nearest_surface,
-    surface_at,
-)
+from robots.terrain import Box, Grid, height_at, make_ground, nearest_surface, surface_at
 from tests.differences import slopes
 
 FLOOR = '<mujoco><worldbody><geom name="floor" type="plane" size="0 0 .05"/></worldbody></mujoco>'
@@ -61,7 +55,7 @@ def test_heights_are_those_that_a_vertical_ray_meets(name):
         down = mujoco.mj_ray(
             model, data, np.array([x, y, 3.0]), np.array([0.0, 0.0, -1.0]), None, 1, -1, geom
         )
-        assert height_at(ground, x, y) == pytest.approx(3.0 - down, abs=1e-6)
+        assert height_at(ground, x, y) == approx(3.0 - down, abs=1e-6)
 
 
 @pytest.mark.parametrize("name", GROUNDS)
@@ -80,7 +74,7 @@ def test_the_normal_is_the_gradient_of_the_height(name):
 
 
 @pytest.mark.parametrize(
-    ("name", "furthest", "error"),
+    "name, furthest, error",
     # Of a grid the plane below counts, and MuJoCo finds the nearest of the triangles around.
     [("boxes", 0.4, 1e-9), ("waves", 0.02, 2e-4)],
 )
@@ -102,7 +96,7 @@ def test_distances_are_those_of_a_small_sphere_in_mujoco(name, furthest, error):
         data.qpos[:3] = p
         mujoco.mj_forward(model, data)
         nearest = np.argmin(data.contact.dist)
-        assert data.contact.dist[nearest] == pytest.approx(distance - 0.02, abs=error)
+        assert data.contact.dist[nearest] == approx(distance - 0.02, abs=error)
         frame = data.contact.frame[nearest][:3]
         sign = -1.0 if data.contact.geom[nearest, 0] == sphere else 1.0
         assert_allclose(sign * frame, normal, atol=0.05 if name == "waves" else 1e-9)
@@ -111,7 +105,7 @@ def test_distances_are_those_of_a_small_sphere_in_mujoco(name, furthest, error):
 
 
 @pytest.mark.parametrize(
-    ("heights", "words"),
+    "heights, words",
     [
         (np.full((3, 3), np.nan), "holes"), (np.full((3, 3), -0.1), "-0.1"),
         (np.zeros((1, 5)), "two rows"),

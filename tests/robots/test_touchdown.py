@@ -37,7 +37,7 @@ def _event(model, dynamics, random_state, mask, foot, normal=UP):
             return q, -np.sign(down) * v, tau
 
 
-@pytest.mark.parametrize(("mask", "foot"), CASES)
+@pytest.mark.parametrize("mask, foot", CASES)
 def test_impact_laws(model, dynamics, random_state, mask, foot):
     """Feet stop, momentum jumps by the impulses, energy falls, stopping twice is once."""
     q, v, tau = _event(model, dynamics, random_state, mask, foot)
@@ -57,7 +57,7 @@ def test_impact_laws(model, dynamics, random_state, mask, foot):
 
 
 @pytest.mark.parametrize("normal", [UP, SLOPE], ids=["level", "slope"])
-@pytest.mark.parametrize(("mask", "foot"), SOME)
+@pytest.mark.parametrize("mask, foot", SOME)
 def test_saltation_is_the_derivative_of_a_simulated_touchdown(
     model, dynamics, random_state, mask, foot, normal
 ):

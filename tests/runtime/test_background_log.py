@@ -109,7 +109,7 @@ except LookupError as error:
 
 
 @pytest.mark.parametrize(
-    ("ending", "words"),
+    "ending, words",
     [
         ("pass", "INFO line 299"),
         ("raise LookupError('no answer')", "no answer"),
@@ -122,7 +122,6 @@ def test_the_last_words_of_a_process_come_last(tmp_path, ending, words):
     program = f"import sys; sys.path.insert(0, {str(ROOT)!r})\n" + WORDS.replace("ENDING", ending)
     child = Child("tracker", [sys.executable, "-c", program], tmp_path / "tracker.log")
     child.start()
-    assert child._process is not None
     child._process.wait(60.0)
     assert child.last_words() == words
     lines = child.log.read_text().splitlines()

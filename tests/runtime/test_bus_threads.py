@@ -58,7 +58,7 @@ as_root = pytest.mark.skipif(os.geteuid() != 0, reason="only root may become som
 
 
 @pytest.mark.parametrize(
-    ("own", "expected", "limited"),
+    "own, expected, limited",
     [(10, 11, False), (98, 99, False), (99, 99, False), (0, 0, False),
      pytest.param(10, 10, True, marks=as_root)],
 )  # fmt: skip

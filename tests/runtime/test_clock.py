@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from pytest import approx
 
 from runtime import clock
 from runtime.clock import REACH, ArrivalClock, PausedClock, RealTimeClock
@@ -18,9 +19,8 @@ PERIOD = 0.001
 class FakeTime:
     """Time that passes only by sleeping (late by `oversleep`) and by working."""
 
-    def __init__(self, start=1234.5):
-        self.now = start
-        self.start = start
+    def __init__(self):
+        self.now = self.start = 1234.5
         self.oversleep = 0.0
         self.sleeps = []
 
@@ -39,7 +39,7 @@ def fake(monkeypatch):
     return time
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=100)
 @given(work=st.lists(st.floats(0.0, 5e-3), min_size=1, max_size=60))
 def test_whatever_the_work_ticks_grow_and_none_comes_early(work):
     fake = FakeTime()
@@ -96,7 +96,7 @@ def test_without_arrivals_ticks_go_on_late_by_the_reach(fake):
     real = ArrivalClock(PERIOD, Arrivals(fake, lambda _: np.inf))
     for k in range(100):
         assert real.wait_tick() == k
-        assert fake.now - fake.start == pytest.approx((k + REACH) * PERIOD)
+        assert fake.now - fake.start == approx((k + REACH) * PERIOD)
 
 
 @dataclass
@@ -152,7 +152,6 @@ def test_paused_does_not_wait_for_a_tick_that_was_overtaken():
     assert source.messages == [Numbered(6)]
 
 
-@settings(max_examples=50, deadline=None)
 @given(values=st.lists(st.floats(0.0, 1e8), min_size=1, max_size=200))
 def test_histogram_quantiles_are_within_its_resolution(values):
     histogram = LogHistogram(1.0)

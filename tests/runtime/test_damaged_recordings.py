@@ -58,9 +58,7 @@ def test_no_other_chunk_is_lost(recording, part, size, pattern):
     assert len(gaps) >= lost
 
 
-def test_an_unfinished_recording_keeps_its_channels_without_its_first_chunk(
-    recording,
-):
+def test_an_unfinished_recording_keeps_its_channels_without_its_first_chunk(recording):
     begins = recording[1]
     path = damaged(recording, begins[0] + 100, bytes(64))
     path.write_bytes(path.read_bytes()[: begins[4] + 50])

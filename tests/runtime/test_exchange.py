@@ -182,7 +182,7 @@ NO_ADDRESSES = [
 BEYOND = ["tcp://*:46200", "tcp://192.168.1.2:46200", "tcp://lab:1"]
 
 
-@pytest.mark.parametrize(("end", "arguments", "word"), [
+@pytest.mark.parametrize("end, arguments, word", [
     *((end, (address,), "tcp://HOST:PORT") for end in (Requester, Responder)
       for address in NO_ADDRESSES),
     *((end, (address,), "beyond this machine") for end in (Requester, Responder)

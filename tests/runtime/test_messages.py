@@ -55,7 +55,7 @@ def command(**changes):
 
 
 @pytest.mark.parametrize("kind", KINDS)
-@settings(max_examples=20, deadline=None)
+@settings(max_examples=20)
 @given(data=st.data())
 def test_a_message_is_equal_after_a_round_trip(kind, data):
     message = data.draw(messages(kind))

@@ -63,7 +63,7 @@ def test_every_component_and_an_optional_number_are_checked():
 
 
 @pytest.mark.parametrize(
-    ("data", "root", "words"),
+    "data, root, words",
     [
         ({"walk": {"steps": 0}}, "", "walk.steps is 0; give 1 to 100"),
         ({"walk": {"steps": 0}}, "suite", "suite.walk.steps is 0; give 1 to 100"),

@@ -8,11 +8,7 @@ import sys
 import pytest
 
 from runtime import realtime
-from runtime.realtime import (
-    prefer_process,
-    request_realtime,
-    set_cpu_affinity,
-)
+from runtime.realtime import prefer_process, request_realtime, set_cpu_affinity
 
 
 class Libc:

@@ -6,6 +6,8 @@ import sys
 
 import numpy as np
 import pytest
+from numpy.testing import assert_allclose
+from pytest import approx
 
 from saltation.batch import simulate_batch
 from saltation.systems import Mode, System, Transition
@@ -56,7 +58,7 @@ def test_functions_of_one_text_compiled_in_different_runs(tmp_path, guards):
         (["0.5"], 0.5), (["0.25"], 0.75), (["0.75"], 0.25), (["0.75", "0.25"], 0.25),
         (["0.25", "0.75"], 0.25),
     ):  # fmt: skip
-        assert first_event(script, *heights) == pytest.approx(expected, abs=1e-12)
+        assert first_event(script, *heights) == approx(expected, abs=1e-12)
 
 
 def sink(t, x, u):
@@ -73,4 +75,4 @@ def test_functions_on_one_line():
     for guards in ((low, high), (high, low)):
         system = System(modes, tuple(Transition(1, 2, guard, stay) for guard in guards))
         batch = simulate_batch(system, 1, np.ones((1, 1)), 1.0)
-        np.testing.assert_allclose(batch.event_times[0], [0.25], atol=1e-12)
+        assert_allclose(batch.event_times[0], [0.25], atol=1e-12)

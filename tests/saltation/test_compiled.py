@@ -74,7 +74,7 @@ def test_modes_of_different_dimension_are_padded():
 
 
 @pytest.mark.parametrize(
-    ("status", "system", "options"),
+    "status, system, options",
     [
         ("wrong_dimension", falling_to(lambda t, x, u: np.array([x[1]])), {}),
         ("not_finite", falling_to(lambda t, x, u: np.array([x[0], np.nan])), {}),

@@ -5,22 +5,20 @@ from dataclasses import replace
 import numpy as np
 import pytest
 from numpy.testing import assert_array_equal
+from pytest import approx
 from scipy.optimize import minimize
 
-from saltation.examples.bouncing_ball import (
-    FALLING,
-    bouncing_ball_problem,
-)
+from saltation.examples.bouncing_ball import FALLING, bouncing_ball_problem
 from saltation.hilqr import Hilqr, HilqrOptions, Policies
 from saltation.hilqr.cost import QuadraticCost
 from saltation.hilqr.event_driven import EventDrivenModel
 from saltation.systems import Mode, System, Transition
 from tests.saltation.one_bounce import X0, best_bounce
+from tests.saltation.rollouts import open_loop
 
 
 def seed(steps, force):
-    states, gains = np.zeros((steps + 1, 2)), np.zeros((steps, 1, 2))
-    return Policies.of(states, np.full((steps, 1), float(force)), gains)
+    return open_loop(np.full((steps, 1), force))
 
 
 def solve(timestep, force, variant, event_at="end"):
@@ -38,7 +36,7 @@ def test_xi_converges_through_the_impact_and_the_reset_jacobian_does_not():
     found = solve(1e-3, -6.0, "xi")
     assert found.status == "converged" and abs(found.expected_change) <= 0.05
     assert bounces(found.trajectory) == 1
-    assert found.trajectory.cost == pytest.approx(best_bounce(1.0, 1.0)[0], rel=0.01)
+    assert found.trajectory.cost == approx(best_bounce(1.0, 1.0)[0], rel=0.01)
     other = solve(1e-3, -6.0, "dxr")
     assert bounces(other.trajectory) == 1
     assert other.status != "converged" and abs(other.expected_change) > 1.0

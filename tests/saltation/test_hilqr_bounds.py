@@ -5,10 +5,12 @@ from dataclasses import replace
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose
+from pytest import approx
 
 import saltation as sa
 from saltation.examples.bouncing_ball import FALLING, bouncing_ball
 from saltation.hilqr import Box, backward_pass
+from tests.saltation.rollouts import open_loop
 from tests.saltation.smooth_models import POINT, best_bounded_inputs, double_integrator
 from tests.saltation.test_hilqr_riccati import DAMPINGS, assert_same, problem, written_out
 
@@ -57,12 +59,12 @@ def test_a_bounded_regulator_is_a_quadratic_program(seed):
     assert limits.low <= result.trajectory.inputs.min()
     assert result.trajectory.inputs.max() <= limits.high
     assert np.allclose(result.trajectory.inputs[:, 0], inputs, atol=1e-6)
-    assert result.trajectory.cost == pytest.approx(cost, rel=1e-9)
+    assert result.trajectory.cost == approx(cost, rel=1e-9)
     options = sa.ConstraintOptions(tolerance=1e-8)
     lagrangian = sa.ConstrainedHilqr(model, limits, EXACT, options).solve(x0, zeros)
     assert lagrangian.status == "converged", lagrangian.message
     assert np.allclose(lagrangian.trajectory.inputs[:, 0], inputs, atol=1e-5)
-    assert lagrangian.trajectory.cost == pytest.approx(cost, rel=1e-6)
+    assert lagrangian.trajectory.cost == approx(cost, rel=1e-6)
     assert result.iterations <= lagrangian.iterations
 
 
@@ -99,7 +101,7 @@ def test_a_model_that_does_not_clamp_is_refused():
             return super().roll_out(x0, replace(policies, bounds=None))
 
     model = Unlimited(POINT, 0, 0.1, double_integrator(10, 1.0, 1.0).cost)
-    seed = sa.Policies.of(np.zeros((11, 2)), np.full((10, 1), 3.0), np.zeros((10, 1, 2)))
+    seed = open_loop(np.full((10, 1), 3.0))
     with pytest.raises(ValueError, match=r"Unlimited.roll_out leaves the input bounds"):
         sa.Hilqr(model, EXACT, bounds(1.0)).solve(np.zeros(2), seed)
 

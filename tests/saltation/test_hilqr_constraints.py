@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from pytest import approx
 
 from saltation.hilqr import (
     ConstrainedHilqr,
@@ -63,7 +64,7 @@ def test_multipliers_are_the_forces_of_the_optimum():
             np.zeros(2), Policies.zeros(model, 10)
         )
         costs.append(result.trajectory.cost)
-    assert result.multipliers[-1, 0] == pytest.approx((costs[2] - costs[0]) / 2e-4, rel=1e-3)
+    assert result.multipliers[-1, 0] == approx((costs[2] - costs[0]) / 2e-4, rel=1e-3)
 
 
 def test_multipliers_move_with_the_window_and_the_last_knot_keeps_its_own():

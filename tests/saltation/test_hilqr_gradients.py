@@ -9,7 +9,7 @@ import pytest
 from numpy.testing import assert_allclose
 
 from saltation.examples.bouncing_ball import FALLING, RISING, bouncing_ball
-from saltation.hilqr import Policies, compose
+from saltation.hilqr import compose
 from saltation.hilqr.cost import QuadraticCost
 from saltation.hilqr.event_driven import EventDrivenModel
 from saltation.hilqr.tracking_cost import HybridReference, HybridTrackingCost
@@ -20,6 +20,7 @@ from saltation.variational import fundamental_matrix
 from studies.kong.systems.tube_ball import UNCONSTRAINED, tube_ball
 from tests.differences import slopes
 from tests.saltation.driven_systems import relay
+from tests.saltation.rollouts import roll
 
 WEIGHT = np.array([[3.0, 0.4], [0.4, 2.0]])
 HIGH = np.array([1.0, 0.0])
@@ -45,14 +46,6 @@ def model_of(system, timestep, transition_cost=None):
     return EventDrivenModel(
         system, 1, timestep, cost, event_at="exact", transition_cost=transition_cost
     )
-
-
-def roll(model, x0, inputs):
-    n, (steps, m) = model.system.state_dim, inputs.shape
-    policies = Policies.of(np.zeros((steps + 1, n)), inputs, np.zeros((steps, m, n)))
-    rollouts = model.roll_out(x0, policies)
-    assert rollouts.ok[0]
-    return rollouts.select(0)
 
 
 def gradients(model, trajectory):

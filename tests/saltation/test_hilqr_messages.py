@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from pytest import approx
 
 from saltation.examples.bouncing_ball import bouncing_ball_problem
 from saltation.hilqr import Hilqr, HilqrOptions, Policies
@@ -22,10 +23,9 @@ def solve(problem, x0=HIGH, seed=None, **options):
 
 def test_an_event_on_a_knot_is_named_where_descent_stalls():
     stalled = solve(model())
-    assert stalled.trajectory is not None
     (impact,) = [e.event for e in stalled.trajectory.aux.events]
     assert stalled.status == "stalled" and abs(stalled.expected_change) > 0.1
-    assert impact.time / TIMESTEP == pytest.approx(36.0, abs=1e-3)
+    assert impact.time / TIMESTEP == approx(36.0, abs=1e-3)
     for part in ("lowers the cost 39.77", "dJ = -1.09", "impact (1, 2) at 0.72 s", "knot 36"):
         assert part in stalled.message
 

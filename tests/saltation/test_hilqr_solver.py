@@ -2,14 +2,9 @@
 
 import numpy as np
 import pytest
+from numpy.testing import assert_array_equal
 
-from saltation.hilqr import (
-    Hilqr,
-    HilqrOptions,
-    Policies,
-    RegularisationOptions,
-    backward_pass,
-)
+from saltation.hilqr import Hilqr, HilqrOptions, Policies, RegularisationOptions, backward_pass
 from saltation.hilqr.cost import QuadraticCost
 from saltation.hilqr.event_driven import EventDrivenModel
 from tests.saltation.smooth_models import PENDULUM
@@ -132,7 +127,7 @@ def test_a_late_iteration_searches_with_fewer_candidates_and_is_the_last():
 
 
 @pytest.mark.parametrize(
-    ("search", "ratio", "tries"),
+    "search, ratio, tries",
     [("backtracking", 1e-9, 1), ("two_stage", 1e-9, 2),
      ("backtracking", 1e9, 4), ("two_stage", 1e9, 4)],
 )  # fmt: skip
@@ -143,7 +138,7 @@ def test_a_search_ends_at_the_first_step_that_keeps_its_promise(search, ratio, t
     start = solver.start(X0, seed())
     step, best = solver.iterate(X0, start), exhaustive.iterate(X0, start)
     assert np.isfinite(step.costs).tolist() == [True] * tries + [False] * (4 - tries)
-    np.testing.assert_array_equal(step.costs[:tries], best.costs[:tries])
+    assert_array_equal(step.costs[:tries], best.costs[:tries])
     assert step.trajectory.cost == step.costs[step.candidate] == step.costs.min() < start.cost
     assert tries < 4 or step.candidate == best.candidate
 

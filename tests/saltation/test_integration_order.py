@@ -4,18 +4,13 @@ import dataclasses
 
 import numpy as np
 import pytest
+from numpy.testing import assert_allclose
 
 from saltation.integration import integrate
 from saltation.options import SimulationOptions
 from saltation.simulation import simulate
 from saltation.systems import Mode, System
-from studies.numerics.event_accuracy import (
-    DURATION,
-    EXACT,
-    START,
-    driven,
-    fixed,
-)
+from studies.numerics.event_accuracy import DURATION, EXACT, START, driven, fixed
 
 PARTS = (0.2, 0.4, 0.6, 0.8)
 
@@ -67,4 +62,4 @@ def test_implicit_steps_of_a_stiff_flow_need_not_be_short():
     run = simulate(system, 0, [1.0], 2.0, options=options)
     assert run.status == "ok" and len(run.segments[0].times) < 600
     slow = (1e10 * np.cos(2.0) + 1e5 * np.sin(2.0)) / (1e10 + 1.0)
-    np.testing.assert_allclose(run.final_state, [slow], atol=1e-5)
+    assert_allclose(run.final_state, [slow], atol=1e-5)

@@ -5,6 +5,7 @@
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose
+from pytest import approx
 
 from saltation.examples.bouncing_ball import FALLING, bouncing_ball
 from saltation.examples.hopper import FLIGHT, hopper
@@ -57,7 +58,7 @@ def test_closed_form_of_a_smooth_cycle():
     P = ReturnMap(spiral(), EventSection("right"), 1)
     cycle = find_limit_cycle(P, np.array([-0.5, -0.8, 0.3]))
     assert cycle.ok and cycle.mode == 0 and cycle.stable
-    assert cycle.period == pytest.approx(np.pi, abs=1e-9)
+    assert cycle.period == approx(np.pi, abs=1e-9)
     assert_allclose(cycle.state, [0.0, -1.0, 0.0], atol=1e-9)
     expected = [1.0, np.exp(-np.pi / 2), np.exp(-2 * np.pi)]
     assert_allclose(cycle.multipliers, expected, atol=1e-8)
@@ -116,7 +117,7 @@ def driven_in(part):
 
 
 @pytest.mark.parametrize(
-    ("part", "name"), [("flow", "flow of mode 1"), ("guard", "guard of land"),
+    "part, name", [("flow", "flow of mode 1"), ("guard", "guard of land"),
                        ("reset", "reset of land"), (None, "")],
 )  # fmt: skip
 def test_a_driven_system_has_no_cycle_through_an_event(part, name):

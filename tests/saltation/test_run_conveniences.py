@@ -27,7 +27,7 @@ BALL = one_mode_ball()
 SWING = sa.System({1: sa.Mode("swing", 2, 0, swing)}, [])
 
 
-@pytest.mark.parametrize(("direction", "first"), [(-1, np.pi / 2), (1, 3 * np.pi / 2), (0, None)])
+@pytest.mark.parametrize("direction, first", [(-1, np.pi / 2), (1, 3 * np.pi / 2), (0, None)])
 @each_way
 def test_an_event_is_found_in_its_direction_and_changes_nothing(way, direction, first):
     run = sa.simulate(way(SWING), 1, HIGH, 100.0, events=[sa.Event(height, direction)])
@@ -99,7 +99,7 @@ def test_systems_and_runs_are_pickled():
 
 
 @pytest.mark.parametrize(
-    ("options", "words"),
+    "options, words",
     [
         ({"max_step": -1.0}, "max_step"), ({"rtol": -1.0}, "rtol"), ({"rtol": np.nan}, "rtol"),
         ({"method": "RK45"}, "explicit, implicit"), ({"max_steps": 0}, "max_steps"),

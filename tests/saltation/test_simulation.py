@@ -14,7 +14,6 @@ from scipy.optimize import brentq
 
 from saltation.batch import simulate_batch
 from saltation.examples.bouncing_ball import FALLING, GRAVITY, RESTITUTION, RISING, bouncing_ball
-from saltation.hilqr import Policies
 from saltation.hilqr.cost import QuadraticCost
 from saltation.hilqr.event_driven import EventDrivenModel
 from saltation.options import SimulationOptions
@@ -22,6 +21,7 @@ from saltation.simulation import simulate, simulate_step
 from saltation.systems import FlowMap, Mode, System, Transition
 from tests.saltation.compiled_functions import each_way, without_closed_forms
 from tests.saltation.driven_systems import height
+from tests.saltation.rollouts import roll
 
 NONE, HIGH = np.zeros(0), np.array([1.0, 0.0])
 each_ball = pytest.mark.parametrize(
@@ -118,10 +118,8 @@ def test_rollouts_of_more_than_256_events(way):
     sawtooth = System({1: Mode("sinking", 1, 1, sink)}, [Transition(1, 1, height, lift)])
     cost = QuadraticCost.reaching(np.zeros(1), np.eye(1), np.eye(1))
     model = EventDrivenModel(way(sawtooth), 1, 0.02, cost)
-    policies = Policies.of(np.zeros((201, 1)), np.zeros((200, 1)), np.zeros((200, 1, 1)))
-    rollouts = model.roll_out(np.array([0.0055]), policies)
-    assert rollouts.ok.all()
-    times = [each.event.time for each in rollouts.aux[0].events]
+    rollout = roll(model, np.array([0.0055]), np.zeros((200, 1)))
+    times = [each.event.time for each in rollout.aux.events]
     assert_allclose(times, 0.0055 + 0.01 * np.arange(400), atol=1e-9)
 
 

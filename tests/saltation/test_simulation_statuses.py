@@ -39,8 +39,8 @@ def ball_with(closed_form=False, mode=None, **changed):
     return System({**ball.modes, FALLING: falling}, edges)
 
 
-def drop(system, duration=1.0, x=HIGH, options=None):
-    return simulate_step(system, FALLING, x, duration, U, 0.25, options)
+def drop(system, duration=1.0, x=HIGH):
+    return simulate_step(system, FALLING, x, duration, U, 0.25)
 
 
 def assert_says(step, status, *words):
@@ -80,7 +80,7 @@ IMPACT = "impact (1, 2)"
 
 
 @pytest.mark.parametrize(
-    ("system", "words"),
+    "system, words",
     [
         (ball_with(mode={"flow": lambda t, x, u: np.array([x[1], -9.8 if x[0] > 0.5 else np.nan])}),
          "the flow"),
@@ -194,7 +194,7 @@ def test_many_events_and_steps_in_a_long_time_are_not_too_many(way):
 
 @each_way
 @pytest.mark.parametrize(
-    ("x", "duration", "status", "times"),
+    "x, duration, status, times",
     [
         ((-1e-6, 1.0), 0.1, "inside_guard", None),
         ((-1e-3, 1.0), 0.1, "inside_guard", None),
@@ -251,7 +251,7 @@ def start(x0, seed):
 
 
 @pytest.mark.parametrize(
-    ("call", "words"),
+    "call, words",
     [
         (lambda: simulate(BALL, 9, HIGH, 1.0), "mode 9"),
         (lambda: simulate_step(BALL, 9, HIGH, 1.0, U), "mode 9"),
@@ -273,8 +273,7 @@ def test_a_mistake_of_the_caller_is_named(call, words):
 
 
 @pytest.mark.parametrize(
-    ("duration", "t"),
-    [(np.inf, 0.0), (np.nan, 0.0), (-1.0, 0.0), (1.0, np.nan), (1.0, np.inf)],
+    "duration, t", [(np.inf, 0.0), (np.nan, 0.0), (-1.0, 0.0), (1.0, np.nan), (1.0, np.inf)]
 )
 def test_times_that_are_none_are_refused(duration, t):
     for call in (

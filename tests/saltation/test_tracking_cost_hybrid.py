@@ -5,26 +5,22 @@ import pytest
 from pytest import approx
 
 from saltation.examples.bouncing_ball import FALLING, GRAVITY, bouncing_ball
-from saltation.hilqr import Policies
 from saltation.hilqr.cost import QuadraticCost
 from saltation.hilqr.event_driven import EventDrivenModel
 from saltation.hilqr.extension import Modes
 from saltation.hilqr.tracking_cost import HybridReference, HybridTrackingCost
+from tests.saltation import rollouts
 
 DT, STEPS = 0.01, 60
 Q = np.array([[2.0, 0.3], [0.3, 1.5]])
 R, Q_N = np.array([[0.02]]), np.diag([5.0, 4.0])
 X0 = np.array([1.0, 0.0])
 NOMINAL = 0.5 * np.sin(0.2 * np.arange(STEPS))[:, None]
-ZERO = QuadraticCost(np.zeros(2), np.zeros((2, 2)), np.eye(1), np.zeros((2, 2)))
 
 
 def roll(x0, inputs, mode=FALLING):
-    steps = len(inputs)
-    policies = Policies.of(np.zeros((steps + 1, 2)), inputs, np.zeros((steps, 1, 2)))
-    rollouts = EventDrivenModel(bouncing_ball(), mode, DT, ZERO).roll_out(x0, policies)
-    assert rollouts.ok[0]
-    return rollouts.select(0)
+    cost = QuadraticCost(np.zeros(2), np.zeros((2, 2)), np.eye(1), np.zeros((2, 2)))
+    return rollouts.roll(EventDrivenModel(bouncing_ball(), mode, DT, cost), x0, inputs)
 
 
 @pytest.fixture(scope="module")

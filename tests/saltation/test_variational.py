@@ -5,6 +5,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose, assert_array_equal
+from pytest import approx
 
 from saltation.examples.bouncing_ball import FALLING, bouncing_ball
 from saltation.simulation import simulate
@@ -57,12 +58,12 @@ def test_an_event_that_the_next_input_sets_off_keeps_its_time():
     def end(v):
         return simulate(system, 1, x, 0.3, v, timestep=0.1).final_state
 
-    assert found.ok and found.events[0].time == pytest.approx(0.1)
+    assert found.ok and found.events[0].time == approx(0.1)
     assert_array_equal(found.event_times_state, [[0.0]])
     assert_array_equal(found.event_times_input, np.zeros((3, 1, 1)))
     expected = slopes(end, inputs, 1e-5).transpose(1, 0, 2)
     assert_allclose(found.Gamma, expected, rtol=1e-7)
-    assert found.Phi[0, 0] == pytest.approx(3.0 * np.exp(-0.03), rel=1e-9)
+    assert found.Phi[0, 0] == approx(3.0 * np.exp(-0.03), rel=1e-9)
 
 
 @settings(max_examples=12)
@@ -88,7 +89,7 @@ def test_a_failed_simulation_has_no_derivatives():
 
 
 @pytest.mark.parametrize(
-    ("changes", "message"),
+    "changes, message",
     [
         ({"inputs": np.zeros(3)}, r"\(3,\).*\(1,\)"),
         ({"inputs": np.zeros((9, 2)), "timestep": 0.2}, r"\(2,\).*\(1,\)"),

@@ -1,12 +1,10 @@
 """A launch that announces itself and does nothing else."""
 
-from pathlib import Path
-
 from saltus.configuration.launch import load_launch, write_config
 from saltus.launch.announcement import Announcer
 
 
-def announced(temporary: Path, name: str, source: str, *assignments: str) -> Announcer:
+def announced(temporary, name, source, *assignments):
     """Of the launch `sim`, driven by a source, in a folder below the temporary one."""
     folder = temporary / f"saltus-{name}"
     folder.mkdir()

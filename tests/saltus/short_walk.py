@@ -1,10 +1,6 @@
 """A recorded walk in lock step: the folder of a run, and the frames that were sent."""
 
-from collections.abc import Iterator
-from pathlib import Path
-from typing import Any
-
-from runtime.messages import SensorReading, encode
+from runtime.messages import encode
 from runtime.topics import (
     GROUND_TRUTH,
     LINE_SEARCH,
@@ -13,23 +9,19 @@ from runtime.topics import (
     SENSOR_READING,
     SIMULATED_READING,
     STATE_ESTIMATE,
-    Topic,
 )
 from saltus.configuration.launch import load_launch, write_config
-from saltus.launch.lock_step import LockStep, Tick
+from saltus.launch.lock_step import LockStep
 from saltus.recording.recorder import RunRecorder
 
 SECONDS = 0.3
 
-Frame = tuple[Topic[Any], bytes]
-Sent = list[tuple[int, Topic[Any], bytes]]  # time [ns], topic, frame
 
-
-def record_walk(folder: Path, *assignments: str) -> Sent:
+def record_walk(folder, *assignments):
     """Record a walk of `SECONDS` into a folder, which has no summary; what was sent."""
     config = load_launch("sim", assignments, duration=SECONDS)
     write_config(config, folder / "launch.yaml")
-    sent: Sent = []
+    sent = []
     with RunRecorder(folder / "run.mcap", config) as recorder:
         for at, frames in frames_of_run(LockStep(config)):
             for topic, frame in frames:
@@ -38,7 +30,7 @@ def record_walk(folder: Path, *assignments: str) -> Sent:
     return sent
 
 
-def frames_of_run(run: LockStep) -> Iterator[tuple[int, list[Frame]]]:
+def frames_of_run(run):
     """What is sent in each tick of a run in lock step, and when [ns]."""
     while run.simulation.tick < run.config.ticks:
         reading = run.simulation.reading()
@@ -46,7 +38,7 @@ def frames_of_run(run: LockStep) -> Iterator[tuple[int, list[Frame]]]:
         yield round(tick.truth.time * 1e9), _frames_of(tick, reading)
 
 
-def _frames_of(tick: Tick, reading: SensorReading) -> list[Frame]:
+def _frames_of(tick, reading):
     pairs = (
         (SIMULATED_READING, reading), (GROUND_TRUTH, tick.truth), (SENSOR_READING, reading),
         (STATE_ESTIMATE, tick.estimate), (PLAN, tick.plan), (LINE_SEARCH, tick.search),

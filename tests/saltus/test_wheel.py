@@ -11,27 +11,17 @@ ROOT = Path(__file__).parents[2]
 
 
 @pytest.mark.slow
-def test_wheel_holds_code_and_data_and_no_package_named_launch(tmp_path):
+def test_a_wheel_holds_code_and_data_and_no_package_named_launch_and_finds_its_files(tmp_path):
     build = [sys.executable, "-m", "pip", "wheel", "--no-deps", "--wheel-dir", str(tmp_path)]
-    done = subprocess.run([*build, str(ROOT)], capture_output=True, text=True, timeout=300)
-    assert done.returncode == 0, done.stderr
+    subprocess.run([*build, str(ROOT)], check=True, capture_output=True, timeout=300)
     (wheel,) = tmp_path.glob("saltus-*.whl")
     names = set(zipfile.ZipFile(wheel).namelist())
     for folder in ("launch", "config"):
         for path in (ROOT / folder).glob("*.yaml"):
             assert f"saltus/data/{folder}/{path.name}" in names
-    files = ("robots/a1/a1.xml", "saltus/cli/main.py", "saltus/report/page.html.j2")
-    files += ("hw_bridge/__init__.py",)
-    for file in files:
+    for file in ("robots/a1/a1.xml", "saltus/cli/main.py", "hw_bridge/__init__.py"):
         assert file in names
     assert not any(name.startswith(("launch/", "config/", "tests/")) for name in names)
-
-
-@pytest.mark.slow
-def test_installed_wheel_finds_its_launch_files(tmp_path):
-    build = [sys.executable, "-m", "pip", "wheel", "--no-deps", "--wheel-dir", str(tmp_path)]
-    subprocess.run([*build, str(ROOT)], check=True, capture_output=True, timeout=300)
-    (wheel,) = tmp_path.glob("saltus-*.whl")
     zipfile.ZipFile(wheel).extractall(tmp_path / "site")
     code = (
         "from saltus.configuration.launch import load_launch as l; import saltus; "
@@ -43,9 +33,8 @@ def test_installed_wheel_finds_its_launch_files(tmp_path):
         "print(saltus.__file__, l('push').duration, l('sim').reference, trials)"
     )
     done = subprocess.run(
-        [sys.executable, "-c", code], cwd=tmp_path, capture_output=True, text=True,
+        [sys.executable, "-c", code], cwd=tmp_path, capture_output=True, text=True, check=True,
         env={"PYTHONPATH": str(tmp_path / "site"), "PATH": "/usr/bin:/bin"}, timeout=60,
     )  # fmt: skip
-    assert done.returncode == 0, done.stderr
-    assert str(tmp_path / "site") in done.stdout
-    assert done.stdout.split()[1:] == ["6.0", "walk", "16"]
+    file, *found = done.stdout.split()
+    assert file.startswith(str(tmp_path / "site")) and found == ["6.0", "walk", "16"]

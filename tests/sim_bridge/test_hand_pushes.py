@@ -33,7 +33,7 @@ def apply(*pushes):
 
 
 @pytest.mark.parametrize(
-    ("body", "target"), [("base", "base"), ("FR", 0), ("FL", 1), ("RR", 2), ("RL", 3)]
+    "body, target", [("base", "base"), ("FR", 0), ("FL", 1), ("RR", 2), ("RL", 3)]
 )
 def test_a_push_goes_to_its_body(body, target):
     assert apply(push(body=body, velocity=(1.0, 2.0, -3.0))) == (

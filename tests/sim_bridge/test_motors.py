@@ -4,6 +4,8 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from numpy.testing import assert_allclose
+from pytest import approx
 
 from sim_bridge.motors import available_torque, limited_torque, motor_limits, motor_torques
 from sim_bridge.options import MotorOptions
@@ -20,7 +22,7 @@ def test_small_torques_follow_the_pd_law_exactly():
     q, dq, out = 0.1 * random.normal(size=12), random.normal(size=12), np.empty(12)
     motor_torques(command, q, dq, np.outer(CURVE, np.ones(12)), out)
     q_des, dq_des, kp, kd, tau = command
-    np.testing.assert_allclose(out, tau + kp * (q_des - q) + kd * (dq_des - dq), atol=1e-13)
+    assert_allclose(out, tau + kp * (q_des - q) + kd * (dq_des - dq), atol=1e-13)
 
 
 @given(TORQUES, SPEEDS)
@@ -36,11 +38,11 @@ def test_braking_torque_keeps_the_full_limit(speed):
 
 
 @pytest.mark.parametrize(
-    ("speed", "expected"),
+    "speed, expected",
     [(0.0, 33.5), (10.5, 33.5), (15.75, 16.75), (-15.75, 16.75), (21.0, 0.0), (40.0, 0.0)],
 )
 def test_corner_middle_and_end_of_the_curve(speed, expected):
-    assert available_torque(speed, *CURVE) == pytest.approx(expected, abs=1e-12)
+    assert available_torque(speed, *CURVE) == approx(expected, abs=1e-12)
 
 
 def test_limits_that_make_no_curve_are_refused():

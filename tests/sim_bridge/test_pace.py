@@ -3,6 +3,7 @@
 import math
 
 import pytest
+from pytest import approx
 
 from runtime.messages import Pace
 from sim_bridge.pace import SILENCE_S, PaceKeeper
@@ -49,7 +50,7 @@ def keeper(wall):
 def test_time_passes_at_the_speed_that_is_asked_for(keeper, wall, speed, cost):
     keeper.take(pace(speed), 40)
     tick = live(keeper, wall, 40, wall.now + 1.5, cost)
-    assert tick - 40 == pytest.approx(1500 * speed, abs=1.01)
+    assert tick - 40 == approx(1500 * speed, abs=1.01)
 
 
 def test_a_stop_stops_and_single_steps_are_lived_through_one_by_one(keeper, wall):
@@ -69,7 +70,7 @@ def test_silence_sets_time_free_and_a_message_holds_it_again(keeper, wall, speed
     begin = wall.now
     assert live(keeper, wall, 10, begin + SILENCE_S) <= 13
     wall.now = begin + SILENCE_S + 1e-3
-    assert live(keeper, wall, 13, wall.now + 0.1, cost=1e-3) == pytest.approx(113, abs=2)
+    assert live(keeper, wall, 13, wall.now + 0.1, cost=1e-3) == approx(113, abs=2)
     keeper.take(pace(speed, steps=30), 113)  # steps of the time between are past
     assert live(keeper, wall, 113, wall.now + 0.5) <= 114
 

@@ -3,6 +3,8 @@
 import mujoco
 import numpy as np
 import pytest
+from numpy.testing import assert_allclose, assert_array_equal
+from pytest import approx
 
 from robots.conventions import FOOT_NAMES
 from robots.terrain import Patch, make_ground
@@ -14,9 +16,9 @@ UP = np.array([0.0, 0.0, 1.0])
 OPTIONS = SimulationOptions()
 
 
-def patch(x=-5.0, friction=None, stiffness=None):
+def patch(x=-5.0, stiffness=None):
     """Ground that is a patch from x on [m]."""
-    return make_ground(patches=(Patch((x, -5.0), (9.0, 5.0), friction, stiffness),))
+    return make_ground(patches=(Patch((x, -5.0), (9.0, 5.0), None, stiffness),))
 
 
 def stand_for(seconds, ground):
@@ -58,9 +60,9 @@ def test_feet_sink_in_by_the_weight_over_the_stiffness(stiffness):
         A = model.body_invweight0[model.geom_bodyid[foot], 0]
         bound = max(bound, damping * speed + acceleration / A)
     assert bound < 0.03 * forces.min(), "not at rest yet"
-    np.testing.assert_allclose(stiffness * depths, forces, atol=1.1 * bound + 1e-6)
+    assert_allclose(stiffness * depths, forces, atol=1.1 * bound + 1e-6)
     weight = mass * -model.opt.gravity[2]
-    assert depths.mean() == pytest.approx(weight / (4.0 * stiffness), rel=0.03)
+    assert depths.mean() == approx(weight / (4.0 * stiffness), rel=0.03)
 
 
 def test_only_the_feet_on_the_patch_sink_in_until_they_leave_it():
@@ -72,5 +74,5 @@ def test_only_the_feet_on_the_patch_sink_in_until_they_leave_it():
     physics.place(physics.motion.q - np.eye(19)[0], physics.motion.v)
     physics.live(np.zeros((1, 5, 12)), False)
     plain = MujocoPhysics(A1, OPTIONS).model
-    np.testing.assert_array_equal(physics.model.geom_solref, plain.geom_solref)
-    np.testing.assert_array_equal(physics.model.geom_solimp, plain.geom_solimp)
+    assert_array_equal(physics.model.geom_solref, plain.geom_solref)
+    assert_array_equal(physics.model.geom_solimp, plain.geom_solimp)

@@ -3,19 +3,8 @@
 import pytest
 from msgspec.structs import replace
 
-from runtime.physics_messages import (
-    PROTOCOL,
-    Hello,
-    Refusal,
-    ServerInfo,
-    WorldReply,
-)
-from sim_bridge.physics_service import (
-    MOST_KNOTS,
-    MOST_STEPS,
-    MOST_SUBSTEPS,
-    PhysicsService,
-)
+from runtime.physics_messages import PROTOCOL, Hello, Refusal, ServerInfo, WorldReply
+from sim_bridge.physics_service import MOST_KNOTS, MOST_STEPS, MOST_SUBSTEPS, PhysicsService
 from tests.sim_bridge.physics.requests import (
     StillRollout,
     StillWorld,
@@ -72,7 +61,7 @@ def test_introduces_itself_to_another_protocol_too(service):
     assert isinstance(nothing, ServerInfo) and not nothing.rollouts and not nothing.robot
 
 
-@pytest.mark.parametrize(("change", "words"), [
+@pytest.mark.parametrize("change, words", [
     ({"policy_index": [0, 1, 2, 0]}, "policy_index"), ({"policy_index": [0, 1, 0]}, "step sizes"),
     ({"period": 0.0}, "period"), ({"period": float("nan")}, "period"),
     ({"substeps": 0}, "substeps"), ({"substeps": MOST_SUBSTEPS + 1}, str(MOST_SUBSTEPS)),

@@ -16,7 +16,7 @@ TREES = st.recursive(
 
 
 @pytest.mark.parametrize(
-    ("text", "words"),
+    "text, words",
     [
         ("a: 1\nb:\n  c: 1\n  d: 2\nb: 3", "b stands twice in one mapping: lines 2 and 5"),
         ("- {a: 1}\n- {a: {b: 1, c: 2,\n b: 3}}", "b stands twice in one mapping: lines 2 and 3"),

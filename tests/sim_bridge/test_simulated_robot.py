@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
+from pytest import approx
 
 from robots.conventions import GRAVITY
 from sim_bridge.options import SensorOptions, SimulationOptions
@@ -55,7 +56,7 @@ def test_friction_decides_whether_the_robot_slides_down_a_slope():
     assert abs(slid(0.8)) < 0.001
     # a = g (sin - mu cos) from rest, and it was let go with the start
     expected = 0.5 * GRAVITY * (np.sin(0.2) - 0.05 * np.cos(0.2)) * 0.3**2
-    assert slid(0.05) == pytest.approx(expected, rel=0.15)
+    assert slid(0.05) == approx(expected, rel=0.15)
 
 
 def test_accelerometer_reads_gravity_at_rest_and_nothing_in_free_fall():
@@ -138,7 +139,7 @@ def test_a_command_of_nonsense_cannot_break_the_loop():
     assert np.isfinite(robot.truth().q).all()
 
 
-@pytest.mark.parametrize(("degrees", "time_lost", "fallen"), [
+@pytest.mark.parametrize("degrees, time_lost, fallen", [
     (55.0, 0.0, False), (65.0, 0.0, True), (180.0, 0.0, True), (180.0, 0.5, False),
 ])  # fmt: skip
 def test_falls_past_sixty_degrees_unless_the_controllers_time_allows_a_tilt(

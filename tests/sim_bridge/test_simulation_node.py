@@ -3,8 +3,9 @@
 import threading
 import time
 
-import msgspec
 import numpy as np
+from msgspec.structs import replace
+from numpy.testing import assert_allclose
 
 from robots.rotations import rotation_from_quaternion
 from runtime.bus import Bus, Endpoints
@@ -106,7 +107,7 @@ def test_a_push_by_hand_and_a_stop_of_time_reach_the_node(tmp_path):
             senders.extend((bus.publisher(PUSH), bus.publisher(PACE)))
             assert all(sender.wait_for_subscribers(1, 10.0) for sender in senders)
         if tick == 10:
-            bad = msgspec.structs.replace(push, sequence=2, velocity=np.full(3, np.nan))
+            bad = replace(push, sequence=2, velocity=np.full(3, np.nan))
             for each in (push, push, bad):
                 senders[0].send(each)
         if tick == 20:
@@ -117,7 +118,7 @@ def test_a_push_by_hand_and_a_stop_of_time_reach_the_node(tmp_path):
 
     watched.run(100, act)
     jump = watched.velocity[11] - watched.velocity[10]
-    np.testing.assert_allclose(jump, push.velocity, atol=0.05)
+    assert_allclose(jump, push.velocity, atol=0.05)
     assert watched.report["pushes"] == {"applied": 1, "refused": 1}
     assert ticks == [20, 21, 22]
     assert watched.report["status"] == "stopped" and watched.report["ticks"] <= 23

@@ -69,7 +69,7 @@ def test_groups_inherit_and_merge_command_and_simulation():
 
 
 @pytest.mark.parametrize(
-    ("text", "said"),
+    "text, said",
     [
         ("groups: []", "give a list of mappings, each with a name"),
         ("groups: [{duration: 1}]", "group 0: give a mapping with a name"),

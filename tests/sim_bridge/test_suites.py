@@ -31,7 +31,7 @@ def test_the_documented_suite_parses():
 
 
 @pytest.mark.parametrize(
-    ("trial", "said"),
+    "trial, said",
     [
         ("{kind: kick, at: 1}", "'kick'; accepted: base_velocity, base_force, motor_block"),
         ("{at: 1, for: 1}", "no kind; accepted: base_velocity"),
@@ -76,7 +76,7 @@ def test_trials_without_an_event_and_events_that_come_again():
 
 
 @pytest.mark.parametrize(
-    ("text", "said"),
+    "text, said",
     [
         ("[]", "a suite is a mapping with the keys reference, duration, trials"),
         ("{", "not YAML"),

@@ -3,7 +3,9 @@
 import msgspec
 import numpy as np
 import pytest
+from numpy.testing import assert_allclose
 from PIL import Image
+from pytest import approx
 
 from robots.terrain import height_at, surface_at
 from sim_bridge.ground import ground_of
@@ -58,10 +60,10 @@ def test_a_slope_rises_from_its_end_and_stays_up(angle, heading):
     for along, height in ((0.0, 0.0), (0.5, 0.0), (1.5, 1.0), (2.49, 1.99), (3.0, 2.0)):
         for across in (-0.4, 0.3):
             x, y = c * along - s * across, s * along + c * across
-            assert height_at(found, x, y) == pytest.approx(height * np.tan(angle), abs=1e-6)
+            assert height_at(found, x, y) == approx(height * np.tan(angle), abs=1e-6)
     _, *normal = surface_at(found, 1.2 * c, 1.2 * s)
     expected = [-np.sin(angle) * c, -np.sin(angle) * s, np.cos(angle)]
-    np.testing.assert_allclose(normal, expected, atol=1e-9)
+    assert_allclose(normal, expected, atol=1e-9)
 
 
 def test_boxes_lie_side_by_side_with_heights_by_their_seed():
@@ -84,15 +86,15 @@ def test_heights_come_from_arrays_and_pictures(tmp_path):
     place = {"kind": "heightfield", "spacing": 0.1, "at": [-1.5, -1.0]}
     array = ground(place | {"file": str(tmp_path / "heights.npy")})
     picture = ground(place | {"file": str(tmp_path / "heights.png"), "height": 0.1})
-    assert heights(array, 0.5, 1.0, 2.0) == pytest.approx([0.0, 0.05, 0.1])
-    assert heights(picture, 0.5, 1.0, 2.0, y=-0.5) == pytest.approx([0.0, 0.05, 0.1], abs=3e-4)
+    assert heights(array, 0.5, 1.0, 2.0) == approx([0.0, 0.05, 0.1])
+    assert heights(picture, 0.5, 1.0, 2.0, y=-0.5) == approx([0.0, 0.05, 0.1], abs=3e-4)
     assert heights(picture, 1.0, y=0.5) == [0.0]
 
 
 @pytest.mark.parametrize("name", HEIGHTS)
 def test_parts_have_their_heights_and_the_highest_counts(name):
     parts, xs, expected = HEIGHTS[name]
-    assert heights(ground(*parts), *xs) == pytest.approx(expected, abs=1e-9)
+    assert heights(ground(*parts), *xs) == approx(expected, abs=1e-9)
 
 
 @pytest.mark.filterwarnings("error")

@@ -45,13 +45,6 @@ def tiny(monkeypatch, tmp_path):
     return made
 
 
-def refused(capsys, *arguments):
-    assert run(arguments) == 2
-    captured = capsys.readouterr()
-    assert captured.out == "" and len(captured.err.splitlines()) == 1
-    return captured.err
-
-
 def test_shown_keys_may_have_headings(tiny, capsys):
     rows = [{"method_name": "one", "long_key": 1.23456, "hidden": 2.5}]
     headings = {"method_name": "method", "long_key": "log E_a"}
@@ -109,7 +102,7 @@ def test_no_rows_is_not_success(tiny, capsys):
     assert json.loads(captured.out)["rows"] == [] and "no rows" in captured.err
 
 
-@pytest.mark.parametrize(("value", "op", "bound", "met"), [
+@pytest.mark.parametrize("value, op, bound, met", [
     (2.0, ">=", 2.0, True), (2.0, ">", 2.0, False), (2.0, "<=", 2.0, True),
     (None, "<", 1.0, False), (float("nan"), "<", 1.0, False),
 ])  # fmt: skip
@@ -126,11 +119,11 @@ def test_a_criterion_that_is_not_met_is_a_failure(tiny, capsys, value, op, bound
     assert verdicts.split()[-1] == ("met" if met else "MET") and ("NOT MET" in out) != met
 
 
-def test_options_without_effect_are_refused(capsys):
+def test_options_without_effect_are_refused(refused):
     values = {"trials": ["--trials", "3"], "seed": ["--seed", "0"], "full": ["--full"]}
     for name in STUDIES:
         for option in values.keys() - set(accepted := find(name)[1].options):
-            line = refused(capsys, "study", name, *values[option])
+            line = refused("study", name, *values[option])
             assert f"--{option} has no effect on study {name}" in line
             assert all(f"--{each}" in line for each in accepted)
     for name in ("table-5.1", "floquet", "ess-order", "zeno-block"):  # nothing in them is random
@@ -146,18 +139,17 @@ def test_help_and_the_list_load_no_study(tmp_path):
     assert done.stdout.splitlines()[-1] == "['studies.study']"
 
 
-def test_bad_requests(tiny, capsys):
-    line = refused(capsys, "study", "table-9")
+def test_bad_requests(tiny, refused):
+    line = refused("study", "table-9")
     assert all(name in line for name in STUDIES)
-    assert "--trials" in refused(capsys, "study", "tiny", "--trials", "0")
-    assert "--seed" in refused(capsys, "study", "tiny", "--seed", "-1")
-    assert "--output" in refused(capsys, "study", "tiny", "--outputs", "x")
+    for option, value in (("--trials", "0"), ("--seed", "-1"), ("--outputs", "x")):
+        assert option[:8] in refused("study", "tiny", option, value)
 
 
-def test_output_that_is_a_file_is_refused_before_the_study_runs(tiny, capsys, tmp_path):
+def test_output_that_is_a_file_is_refused_before_the_study_runs(tiny, refused, tmp_path):
     (tmp_path / "taken").touch()
     for output in ("taken", "taken/below"):
-        assert "--output" in refused(capsys, "study", "tiny", "--output", output)
+        assert "--output" in refused("study", "tiny", "--output", output)
     assert tiny.options is None
 
 
@@ -180,7 +172,7 @@ def test_a_study_of_a_file_runs(tmp_path, capsys):
 
 
 @pytest.mark.parametrize(
-    ("text", "place", "words"),
+    "text, place, words",
     [
         (None, "own.py", "no file own.py"), ("", "own.py", "no function under @study"),
         (OWN, "own.py", "two, three"), (OWN, "own.py:four", "two, three"),
@@ -188,9 +180,9 @@ def test_a_study_of_a_file_runs(tmp_path, capsys):
     ],
 )  # fmt: skip
 def test_a_file_without_the_study_is_refused_in_one_line(
-    text, place, words, tmp_path, monkeypatch, capsys
+    text, place, words, tmp_path, monkeypatch, refused
 ):
     monkeypatch.chdir(tmp_path)
     if text is not None:
         Path("own.py").write_text(text)
-    assert words in refused(capsys, "study", place)
+    assert words in refused("study", place)

@@ -2,6 +2,8 @@
 
 import numpy as np
 import pytest
+from numpy.testing import assert_allclose
+from pytest import approx
 
 from controller.driving.commands import CommandScript, ScriptStep
 from controller.driving.footholds import edge_at
@@ -46,8 +48,8 @@ def test_the_trunk_is_parallel_to_a_slope_and_above_it():
     window = walk(ground)
     for q in window.q[::20]:
         up = rotation_from_quaternion(q[3:7])[:, 2]
-        np.testing.assert_allclose(up, RAMP_NORMAL, atol=1e-6)
-        assert q[2] - height_at(ground, q[0], q[1]) == pytest.approx(window.q[0, 2], abs=1e-6)
+        assert_allclose(up, RAMP_NORMAL, atol=1e-6)
+        assert q[2] - height_at(ground, q[0], q[1]) == approx(window.q[0, 2], abs=1e-6)
 
 
 RAMP_NORMAL = np.array([-np.sin(0.2) * np.cos(0.4), -np.sin(0.2) * np.sin(0.4), np.cos(0.2)])
@@ -60,4 +62,4 @@ def test_swings_over_unknown_ground_are_higher_by_three_deviations():
         for ground in (flat, flat._replace(roughness=0.02))
     )
     assert np.abs(known[..., :2] - unknown[..., :2]).max() < 1e-9
-    assert unknown[..., 2].max() - known[..., 2].max() == pytest.approx(0.06, abs=2e-3)
+    assert unknown[..., 2].max() - known[..., 2].max() == approx(0.06, abs=2e-3)

@@ -20,7 +20,7 @@ def test_what_a_step_does_not_name_stays_as_it_was():
     assert script.goal(0.5) == script.goal(1.999) == Goal(0.4, gait="trot")
     assert script.goal(2.0) == Goal(0.4, -0.1, 0.7, None, "trot")
     assert script.goal(3.0) == script.goal(1e9) == Goal(0.0, -0.1, 0.7, 0.25, "walk")
-    assert script.newest is not None and script.newest.sequence == 3
+    assert script.newest.sequence == 3
     assert script.counts == {"accepted": 3, "clipped": 0}
 
 

@@ -2,6 +2,8 @@
 
 import numpy as np
 import pytest
+from numpy.testing import assert_array_equal
+from pytest import approx
 
 from controller.driving.commands import CommandScript, ScriptClock, ScriptStep
 from controller.driving.reference import DrivenReference
@@ -39,7 +41,7 @@ def test_contacts_are_those_of_every_window_wherever_the_robot_is(clock, seed):
             state[:2], state[6] = random.normal(0.0, 0.5, 2), 1.0
             state[19:21] = reference.course.base[3:5]
         contacts = reference.window(knot, 10, state).contacts[0]
-        np.testing.assert_array_equal(clock.contacts(knot * PERIOD), contacts)
+        assert_array_equal(clock.contacts(knot * PERIOD), contacts)
         lifted += int((contacts == 0.0).sum())
     assert lifted > 200
 
@@ -49,10 +51,10 @@ def test_phases_follow_each_other(clock, foot):
     index = FOOT_NAMES.index(foot)
     for cycle in range(7):
         lift, land = (clock.phase_start(foot, phase, cycle) for phase in ("swing", "stance"))
-        assert lift + clock.phase_duration(foot, "swing", cycle) == pytest.approx(land)
+        assert lift + clock.phase_duration(foot, "swing", cycle) == approx(land)
         assert clock.contacts(0.5 * (lift + land))[index] == 0.0
         again = clock.phase_start(foot, "swing", cycle + 1)
-        assert land + clock.phase_duration(foot, "stance", cycle) == pytest.approx(again)
+        assert land + clock.phase_duration(foot, "stance", cycle) == approx(again)
         assert clock.contacts(0.5 * (land + again))[index] == 1.0
 
 

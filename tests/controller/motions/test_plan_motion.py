@@ -1,8 +1,8 @@
 """Plans of a small motion: near its pose, within its limits, or with a limit and a knot named."""
 
-import msgspec
 import numpy as np
 import pytest
+from msgspec.structs import replace
 from pytest import approx
 
 from controller.limits import Limits
@@ -52,6 +52,6 @@ def test_where_the_limits_cannot_be_kept_the_message_names_one_and_its_knot():
 @pytest.mark.slow
 def test_another_seed_keeps_limits_that_the_first_does_not():
     _, leap = read_motion("leap")
-    limits = msgspec.structs.replace(leap.limits, power=850.0)
-    plan = make_plan(msgspec.structs.replace(leap, limits=limits), "a1")
+    limits = replace(leap.limits, power=850.0)
+    plan = make_plan(replace(leap, limits=limits), "a1")
     assert plan.solution.status in FEASIBLE

@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from estimator.health.monitor import fault_names
@@ -34,7 +34,6 @@ def test_a_robot_at_rest_without_noise_has_no_fault(clock):
 
 
 @given(st.data())
-@settings(max_examples=30)
 def test_junk_never_raises_and_sound_readings_are_believed_again(data):
     clock = Clock()
     for _ in range(data.draw(st.integers(1, 8))):
@@ -76,7 +75,7 @@ def test_a_jump_that_stays_is_believed_after_a_while(clock, channels, jump):
 
 
 @pytest.mark.parametrize(
-    ("channel", "value", "robot"),
+    "channel, value, robot",
     [
         (VELOCITY, 50.0, replace(A1, velocity_limit=2.0 * A1.velocity_limit)),
         (TORQUE, 60.0, replace(A1, torque_limit=2.0 * A1.torque_limit)),
@@ -101,7 +100,7 @@ def settled_clock():
 LEG = ("joint torque FL hip", "joint torque FL thigh", "joint torque FL calf")
 
 
-@pytest.mark.parametrize(("channels", "change", "faults"), [
+@pytest.mark.parametrize("channels, change, faults", [
     (FORCE + 2, 120.0, ("foot force RR",)), (TORQUE + 5, 25.0, LEG),
     (slice(7, 10), [0.0, 0.0, 30.0], ("accelerometer",)),
 ])  # fmt: skip

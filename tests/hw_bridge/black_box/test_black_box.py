@@ -151,7 +151,6 @@ def process(pipe, tmp_path):
     yield child
     child.kill()
     child.wait()
-    assert child.stderr is not None
     child.stderr.close()
 
 

@@ -35,7 +35,7 @@ def options(domain, **fields):
     return LinkOptions(robot_address=HERE, local_address=HERE, domain=domain, **fields)
 
 
-@pytest.mark.parametrize(("kind", "form", "to", "of"), [
+@pytest.mark.parametrize("kind, form, to, of", [
     ("command", COMMAND, topics.command_to_cdr, topics.command_of_cdr),
     ("state", STATE, topics.state_to_cdr, topics.state_of_cdr),
 ])  # fmt: skip
@@ -117,7 +117,7 @@ def writes(link, command, meanwhile):
 
 
 @pytest.mark.parametrize(
-    ("knee", "named"), [(-1.6, "-1.6 rad"), (np.nan, "nan"), (None, "no state"), (-2.6, "")]
+    "knee, named", [(-1.6, "-1.6 rad"), (np.nan, "nan"), (None, "no state"), (-2.6, "")]
 )
 def test_a_built_in_controller_is_released_from_under_a_lying_robot_alone(knee, named):
     """A stand-in answers as the motion switcher: a controller runs until it is released."""
@@ -213,7 +213,7 @@ def test_the_watchdog_damps_by_a_participant_of_its_own(tmp_path):
     )
     tracker = subprocess.Popen([sys.executable, str(Path(__file__).parent / "hanging_tracker.py"),
                                 str(path), str(domain)], stdout=subprocess.PIPE)  # fmt: skip
-    assert tracker.stdout is not None and tracker.stdout.readline() == b"serves\n"
+    assert tracker.stdout.readline() == b"serves\n"
     encoder = LowCommandEncoder(WIRE)
     served, damping_frame = encoder.encode(no_torque()), encoder.encode(damping(5.0))
     end, frames = time.monotonic() + 20.0, []

@@ -35,7 +35,7 @@ SEEN = {  # tick: what an event changed there
 }  # fmt: skip
 
 
-@pytest.mark.parametrize(("change", "name"), [
+@pytest.mark.parametrize("change, name", [
     ({"at": -1.0}, "at"), ({"for": 0.0}, "for"), ({"motor": "FL_knee"}, "FR_hip"),
     ({"motor": 12}, "11"), ({"kind": "remote", "buttons": ["Z"]}, "'Z'"),
     ({"kind": "remote", "sticks": {"lz": 0.5}}, "ly"), ({"kind": "explosion"}, "explosion"),

@@ -2,9 +2,11 @@
 
 import socket
 
-import msgspec
 import numpy as np
 import pytest
+from msgspec.structs import replace
+from numpy.testing import assert_allclose
+from pytest import approx
 
 from hw_bridge.emulator import node
 from hw_bridge.emulator.firmware import posture_of
@@ -24,13 +26,13 @@ ENCODER = LowCommandEncoder(WIRE)
 class Client:
     """Speaks to the emulator once a tick, from within its `stop`; ends after some ticks."""
 
-    def __init__(self, address, ticks, setpoints=STAND, damp_from=10**9):
+    def __init__(self, address, ticks, damp_from):
         self.socket = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
         self.socket.bind(("127.0.0.1", 0))
         self.socket.setblocking(False)
         self.states, self.asked = [], 0
         self._address, self._ticks = address, ticks
-        self._frame, self._damp = ENCODER.encode(setpoints), ENCODER.encode(damping(3.0))
+        self._frame, self._damp = ENCODER.encode(STAND), ENCODER.encode(damping(3.0))
         self._damp_from = damp_from
 
     def __call__(self):
@@ -67,8 +69,8 @@ def test_it_answers_every_command_and_stands():
     assert report["commands"] >= 300 and not report["refused"]
     ticks = [state.tick for state in client.states]
     assert len(ticks) >= 295 and (np.diff(ticks) == 1).all()
-    np.testing.assert_allclose(client.states[-1].q[:12], A1.stand, atol=0.1)
-    assert client.states[-1].accelerometer[2] == pytest.approx(9.81, abs=1.0)
+    assert_allclose(client.states[-1].q[:12], A1.stand, atol=0.1)
+    assert client.states[-1].accelerometer[2] == approx(9.81, abs=1.0)
     assert (client.states[-1].foot_force > 10).all()
 
 
@@ -82,7 +84,7 @@ def test_on_stop_it_lives_on_until_it_is_damped_and_still():
     report, _ = run(ticks=300, damp_from=250)
     assert 500 < report["ticks"] < 4301
     assert report["posture"] == "lying"
-    assert report["first_damping_at"] == pytest.approx(0.250, abs=0.002)
+    assert report["first_damping_at"] == approx(0.250, abs=0.002)
 
 
 def test_a_late_emulator_makes_up_for_a_few_ticks_and_loses_the_rest():
@@ -103,11 +105,11 @@ def test_a_port_in_use_is_one_clear_line():
 
 
 @pytest.mark.parametrize(
-    ("change", "posture"),
+    "change, posture",
     [({}, "standing"), ({"v": np.full(18, 0.2)}, "moving"), ({"trunk_contact": True}, "lying"),
      ({"contact": np.array([1.0, 0, 0, 0])}, "lying"), ({"q": np.full(19, np.nan)}, "fallen"),
      ({"q": np.array([0, 0, 0.3, np.sin(0.6), 0, 0, np.cos(0.6), *A1.stand])}, "fallen")],
 )  # fmt: skip
 def test_postures(change, posture):
-    truth = msgspec.structs.replace(SimulatedRobot(A1).truth(), **change)
+    truth = replace(SimulatedRobot(A1).truth(), **change)
     assert posture_of(truth, A1.stand_height) == posture

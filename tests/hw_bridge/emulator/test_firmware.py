@@ -24,11 +24,11 @@ def made(**options):
     return Firmware(msgspec.convert(options, EmulatorOptions), A1, plant), plant
 
 
-def states(firmware, frames, ticks=1, now=0.0):
+def states(firmware, frames, ticks=1):
     """The decoded answers of some ticks with the same frames each."""
     out = []
     for k in range(ticks):
-        out += (decode_low_state(WIRE, frame) for frame in firmware.tick(frames, now + 0.001 * k))
+        out += (decode_low_state(WIRE, frame) for frame in firmware.tick(frames, 0.001 * k))
     return out
 
 
@@ -51,7 +51,7 @@ def test_joints_follow_the_law_and_the_state_shows_them():
     assert np.abs(slope).max() > 0.0
 
 
-@pytest.mark.parametrize(("unit", "step"), [(0.001, 1), (1e-6, 1000)])
+@pytest.mark.parametrize("unit, step", [(0.001, 1), (1e-6, 1000)])
 def test_the_tick_counts_in_its_unit_and_wraps(unit, step):
     firmware, _ = made(tick_unit_s=unit, first_tick=2**32 - 2 * step)
     ticks = [state.tick for state in states(firmware, [HOLD_FRAME], 4)]
@@ -105,7 +105,7 @@ def test_the_worst_is_what_was_asked_and_done_since_the_first_motion():
 
 
 @pytest.mark.parametrize(
-    ("frame", "reason"),
+    "frame, reason",
     [
         (HOLD_FRAME[:-1], "length"), (b"", "length"),
         (HOLD_FRAME[:40] + bytes([HOLD_FRAME[40] ^ 1]) + HOLD_FRAME[41:], "crc"),

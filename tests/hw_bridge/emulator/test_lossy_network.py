@@ -5,6 +5,7 @@ from collections import Counter
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from pytest import approx
 
 from hw_bridge.emulator.network import LossyNetwork, NetworkOptions
 
@@ -38,11 +39,10 @@ def test_without_corruption_only_sent_frames_arrive_at_most_twice(
 
 
 @pytest.mark.parametrize(
-    ("options", "expected"),
-    [(NetworkOptions(loss=0.05), 0.95), (NetworkOptions(duplicate=0.2), 1.2)],
+    "options, expected", [(NetworkOptions(loss=0.05), 0.95), (NetworkOptions(duplicate=0.2), 1.2)]
 )
 def test_rates_are_those_asked_for(options, expected):
-    assert len(carry(options)) / N == pytest.approx(expected, abs=0.015)
+    assert len(carry(options)) / N == approx(expected, abs=0.015)
 
 
 def test_corruption_flips_one_to_eight_bits_and_no_more():

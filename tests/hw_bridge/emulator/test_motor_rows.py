@@ -1,7 +1,7 @@
 """What the drivers make of setpoints is the motor law of the wire, for every combination."""
 
 import numpy as np
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose, assert_array_equal
 
@@ -33,7 +33,6 @@ def drawn(seed):
     return setpoints, random.uniform(-3, 3, 12), random.uniform(-20, 20, 12)
 
 
-@settings(deadline=None)
 @given(st.integers(0, 2**32 - 1))
 def test_braking_stuck_and_shut_down_motors(seed):
     setpoints, q, dq = drawn(seed)
@@ -50,7 +49,6 @@ def test_braking_stuck_and_shut_down_motors(seed):
     assert_allclose(torque(braked, q, dq), np.where(shut, 0.0, -3.0 * dq), atol=1e-9)
 
 
-@settings(deadline=None)
 @given(st.integers(0, 4), st.integers(0, 11), st.sampled_from([np.nan, np.inf, -np.inf]))
 def test_a_motor_with_a_number_that_is_none_brakes_alone(row, i, bad):
     setpoints, q, dq = drawn(0)

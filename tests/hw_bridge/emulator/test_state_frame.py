@@ -1,7 +1,7 @@
 """The frame that is written in place holds what was measured, as far as its numbers can."""
 
 import numpy as np
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose, assert_array_equal
 from scipy.spatial.transform import Rotation
@@ -26,7 +26,6 @@ def reading_of(random, size):
     )
 
 
-@settings(deadline=None)
 @given(st.integers(0, 2**32 - 1), st.sampled_from([1.0, 100.0, 1e5, 1e30, np.nan]),
        st.integers(0, 2**33), st.sampled_from(sorted(WIRES)))  # fmt: skip
 def test_every_number_stands_in_its_place(seed, size, tick, name):

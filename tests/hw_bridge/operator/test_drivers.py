@@ -5,6 +5,7 @@ import math
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from pytest import approx
 
 from hw_bridge.operator.driving import FULL, CommandBounds, GamepadDriver, KeyDriver, RemoteDriver
 from hw_bridge.operator.gamepad import AXIS, BUTTON, JoystickEvent
@@ -23,7 +24,6 @@ def key_driver():
 
 
 def velocity(command):
-    assert command is not None
     return command.forward, command.left, command.yaw_rate
 
 
@@ -31,7 +31,7 @@ def check(command, most, sequence):
     bounds = most.forward, most.left, most.yaw_rate
     for value, bound in zip(velocity(command), bounds, strict=True):
         assert math.isfinite(value) and abs(value) <= bound + 1e-12
-    assert command is not None and command.sequence == sequence and command.gait in GAITS
+    assert command.sequence == sequence and command.gait in GAITS
 
 
 @given(st.lists(st.text(max_size=30), min_size=1, max_size=10))
@@ -47,7 +47,7 @@ def test_any_keys_make_a_bounded_command(typed):
 
 
 @pytest.mark.parametrize(
-    ("keys", "expected"),
+    "keys, expected",
     [("iii", (0.3, 0.0, 0.0)), ("kj", (-0.1, 0.0, 0.2)), (",,l", (0.0, 0.1, -0.2)),
      ("iij.0", (0.0, 0.0, 0.0)), ("iij1", (0.0, 0.0, 0.0)), ("i" * 99, (2.2, 0.0, 0.0)),
      ("i" * 99 + "k", (2.1, 0.0, 0.0))],
@@ -55,7 +55,7 @@ def test_any_keys_make_a_bounded_command(typed):
 def test_what_keys_ask_for(keys, expected):
     driver = key_driver()
     driver.press(keys)
-    assert velocity(driver.command(0.0)) == pytest.approx(expected)
+    assert velocity(driver.command(0.0)) == approx(expected)
 
 
 events = st.builds(
@@ -94,14 +94,14 @@ def test_the_remotes_sticks_and_cross():
     driver = RemoteDriver(STICKS)
     driver.take(Remote(frozenset({"up"}), ly=1.0, lx=1.0, rx=1.0))
     command = driver.command(0.0)
-    assert velocity(command) == (1.0, -0.3, -1.0) and command is not None
+    assert velocity(command) == (1.0, -0.3, -1.0)
     assert command.gait == "trot"
     driver.take(Remote(frozenset({"L2", "A"})))
     again = driver.command(0.0)
-    assert again is not None and again.gait == "trot"
+    assert again.gait == "trot"
 
 
-@pytest.mark.parametrize(("held", "counts"), [
+@pytest.mark.parametrize("held, counts", [
     (JoystickEvent(AXIS, DEAD_MAN, FULL), True),
     (JoystickEvent(BUTTON, 9, 1, at_opening=True), True),
     (JoystickEvent(AXIS, DEAD_MAN, 0, at_opening=True), False),

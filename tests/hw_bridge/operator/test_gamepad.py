@@ -65,9 +65,9 @@ SILENT = (Request.END, "the gamepad has been silent for 1 s")
 MOVE = event(0, 5, AXIS)
 
 
-def lived(gamepad, begin, end, up=True):
+def lived(gamepad, begin, end):
     """What is asked for from one millisecond to another, and when."""
-    return [(ms, one) for ms in range(begin, end) for one in gamepad.poll(1e-3 * ms, up)]
+    return [(ms, one) for ms in range(begin, end) for one in gamepad.poll(1e-3 * ms, True)]
 
 
 @pytest.mark.parametrize("sign", [MOVE, event(99), event(BUTTONS.run, 0)])

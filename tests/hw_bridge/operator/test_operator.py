@@ -92,7 +92,7 @@ def test_a_gamepad_may_be_silent_until_the_robot_is_up(tmp_path, state):
     os.close(pad)
 
 
-@pytest.mark.parametrize(("kind", "options", "name"), [
+@pytest.mark.parametrize("kind, options, name", [
     (OperatorOptions, {"remote_stop": (("R3",),)}, "remote_stop"),
     (OperatorOptions, {"remote_stop": ((),)}, "remote_stop"),
     (GamepadButtons, {"stop": ()}, "stop"), (GamepadButtons, {"run": 7}, "button"),

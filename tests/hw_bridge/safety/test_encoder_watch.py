@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from hw_bridge.intake import DQ, TORQUE, Q, Sample
@@ -46,7 +46,6 @@ def stick(motor, since, angle, speed):
     return samples
 
 
-@settings(max_examples=40)
 @given(st.integers(0, 11), st.integers(20, 700), st.booleans(), st.sampled_from([0.0, -20.0, None]))
 def test_an_encoder_or_a_speed_that_sticks_in_a_moving_leg_is_found(motor, since, angle, speed):
     tick, cause = first_fault(stick(motor, since, angle, speed))

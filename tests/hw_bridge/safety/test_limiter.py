@@ -6,6 +6,7 @@ from collections import deque
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
+from pytest import approx
 
 from hw_bridge.options import HardwareSafetyOptions
 from hw_bridge.wire.low_command import Setpoints, damping, no_torque
@@ -160,8 +161,8 @@ def test_a_limit_cuts_the_torque_at_the_instant_to_its_value(name):
     limiter = limiter_of(HardwareSafetyOptions(torque_slew=1e9))
     setpoints, dq, torque, reason = LIMITED[name]
     limited = send(limiter, setpoints, Q, dq, 0.0)
-    assert limited.torque[FL_THIGH] == pytest.approx(torque)
-    assert limited.setpoints.torque(Q, dq)[FL_THIGH] == pytest.approx(torque)
+    assert limited.torque[FL_THIGH] == approx(torque)
+    assert limited.setpoints.torque(Q, dq)[FL_THIGH] == approx(torque)
     assert set(reason) <= set(limited.limited)
     assert (limited.setpoints.kp <= OPTIONS.kp_max).all()
     assert (limited.setpoints.kd <= OPTIONS.kd_max).all()

@@ -85,9 +85,7 @@ def test_where_the_whole_machine_stood_still_the_tracker_gets_its_chance():
 
 
 @pytest.mark.parametrize("late", [0.0021, 0.0029, 0.004])  # where a look was due after 1 ms
-def test_on_a_core_that_is_taken_away_again_and_again_the_tracker_is_damped_in_the_end(
-    late,
-):
+def test_on_a_core_that_is_taken_away_again_and_again_the_tracker_is_damped_in_the_end(late):
     rig = Rig().run(10).hang()
     for _ in range(5):
         rig.look(after=late)  # as long as a host's other guests may take

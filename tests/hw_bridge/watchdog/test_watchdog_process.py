@@ -95,7 +95,6 @@ def run_trial(kill=signal.SIGSTOP, resume_s=0.0, press="", has_log=True):
         if kill:
             tracker.send_signal(kill)
         if press == "key":
-            assert watchdog.stdin is not None
             os.write(watchdog.stdin.fileno(), b" ")
         elif press == "remote":
             robot.state = STATE_WITH_STOP

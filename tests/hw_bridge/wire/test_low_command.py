@@ -60,7 +60,7 @@ def test_whatever_is_asked_the_frame_is_whole_and_its_numbers_finite(q, dq, kp, 
 
 # What the vendor's library makes of them: 200 N m -> -56, kp 2000 -> -48, kd 3000 -> -1096.
 @pytest.mark.parametrize(
-    ("field", "asked", "expected"),
+    "field, asked, expected",
     [
         ("tau", 200.0, 32767 / 256), ("tau", -200.0, -128.0), ("tau", 1e30, 32767 / 256),
         ("kp", 2000.0, 32767 / 32), ("kp", -2000.0, -1024.0),

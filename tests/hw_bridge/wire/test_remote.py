@@ -23,7 +23,7 @@ def test_any_bytes_decode_to_finite_sticks(data):
 
 
 @pytest.mark.parametrize(
-    ("bits", "buttons"),
+    "bits, buttons",
     [(0x0001, {"R1"}), (0x0010, {"R2"}), (0x0220, {"L2", "B"}), (0x8000, {"left"}), (0, set())],
 )
 def test_bits(bits, buttons):

@@ -4,6 +4,7 @@ from itertools import pairwise
 
 import numpy as np
 import pytest
+from numpy.testing import assert_array_equal
 
 from hw_bridge.wire.frame import crc, decode_low_state, seal
 from hw_bridge.wire.layout import BRAKE, JOINTS, OVERHEATED, SERVO, WIRES, Header
@@ -80,7 +81,7 @@ def state(name, tick):
 
 
 @pytest.mark.parametrize(
-    ("frame", "expected"),
+    "frame, expected",
     [
         (bytes(614), 0xE7CD1C3B),
         (command("unitree-go1"), 0x347FF0E2),  # InitCmdData
@@ -105,4 +106,4 @@ def test_a_state_comes_back(name):
             "quaternion_wxyz": np.arange(4.0), "remote": bytes(range(40))}  # fmt: skip
     found = decode_low_state(wire, state_frame(wire, **sent))
     for field, value in sent.items():
-        np.testing.assert_array_equal(getattr(found, field), value)
+        assert_array_equal(getattr(found, field), value)

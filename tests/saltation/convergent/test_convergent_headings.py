@@ -7,9 +7,7 @@ from numpy.testing import assert_allclose
 from pytest import approx
 
 from saltation.convergent.contraction import metrics_of, symmetric_jacobian, symmetric_part
-from saltation.convergent.convergent_headings import (
-    convergent_headings,
-)
+from saltation.convergent.convergent_headings import convergent_headings
 from saltation.convergent.hill import HillDerivatives
 from saltation.convergent.planar_contraction import (
     gaussian_curvature,

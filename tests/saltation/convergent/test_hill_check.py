@@ -24,7 +24,7 @@ def test_a_wrong_derivative_is_named(entry, factor):
 
 
 @pytest.mark.parametrize(
-    ("function", "said"),
+    "function, said",
     [
         (lambda x, y: (x, 1.0), "must give six numbers, not (0."),
         (lambda x, y: None, "must give six numbers, not None"),

@@ -4,6 +4,7 @@ import pickle
 
 import numpy as np
 import pytest
+from numpy.testing import assert_array_equal
 
 from saltation.convergent.hill import SINE_HILL, Hill
 from saltation.convergent.hill_path import HillProblem
@@ -17,7 +18,7 @@ def saddle(x, y):
 
 
 @pytest.mark.parametrize(
-    ("wrong", "said"),
+    "wrong, said",
     [
         ({"start": [np.nan, 1.0]}, "start .*: give two finite numbers"),
         ({"start": [1.0, 2.0, 3.0]}, "start .*: give two finite numbers"),
@@ -62,4 +63,4 @@ def test_a_planner_and_a_problem_can_be_sent_to_another_process():
     other = pickle.loads(pickle.dumps(NEAR))
     path = SMALL.solve(NEAR)
     for made in (planner.solve(problem), planner.solve(NEAR), SMALL.solve(other)):
-        np.testing.assert_array_equal(made.positions, path.positions)
+        assert_array_equal(made.positions, path.positions)

@@ -37,7 +37,7 @@ def cost(path, options):
 
 
 @pytest.mark.parametrize("convergence", ["none", "average"])
-@pytest.mark.parametrize(("start", "goal"), ENDS)
+@pytest.mark.parametrize("start, goal", ENDS)
 def test_constraints_hold_and_uncertainty_shrinks(start, goal, convergence):
     problem = HillProblem(start, goal, convergence)
     path = planner(convergence).solve(problem)
@@ -51,7 +51,7 @@ def test_constraints_hold_and_uncertainty_shrinks(start, goal, convergence):
     assert evaluate(problem, path).area_ratio < 0.8 * evaluate(problem, straight).area_ratio
 
 
-@pytest.mark.parametrize(("start", "goal"), ENDS)
+@pytest.mark.parametrize("start, goal", ENDS)
 def test_it_is_a_local_optimum(start, goal):
     """No small change that keeps start, end and bounds lowers J by more than rounding."""
     path, options = planner().solve(HillProblem(start, goal)), planner().options

@@ -32,8 +32,7 @@ def test_projection_on_a_plane_and_a_box():
 
 
 @pytest.mark.parametrize(
-    ("high", "said"),
-    [(0.5, "second at waypoint 6 is"), (-0.5, "second at waypoint 6 is")],
+    "high, said", [(0.5, "second at waypoint 6 is"), (-0.5, "second at waypoint 6 is")]
 )
 def test_infeasible_names_the_constraint_and_the_waypoint(high, said):
     """The first waypoint of the group is 4, and its third row, of waypoint 6, is out of bounds."""

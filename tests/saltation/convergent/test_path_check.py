@@ -9,8 +9,8 @@ from saltation.convergent.path_check import step_divergence, violation
 START, GOAL = np.array([-0.9, 0.4]), np.array([-0.2, 0.7])
 
 
-def straight(start=START, goal=GOAL, waypoints=30, p=1.0):
-    return HillPath("ok", np.linspace(start, goal, waypoints), np.full(waypoints - 1, p))
+def straight():
+    return HillPath("ok", np.linspace(START, GOAL, 30), np.ones(29))
 
 
 def moved(path, waypoint, by):
@@ -36,7 +36,7 @@ def test_what_is_missed_most_is_named_with_its_waypoint():
     assert found == "power: missed by 5.0e-01 at waypoint 11"
 
 
-@pytest.mark.parametrize(("convergence", "name"), [("average", "D_a"), ("maximum", "D_m")])
+@pytest.mark.parametrize("convergence, name", [("average", "D_a"), ("maximum", "D_m")])
 def test_the_most_divergent_step_is_named(convergence, name):
     path = straight()
     problem = HillProblem(START, GOAL, convergence)

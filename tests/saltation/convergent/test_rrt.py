@@ -5,6 +5,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from numpy.testing import assert_allclose
 
 from saltation.convergent.hill_path import HillProblem
 from saltation.convergent.path_check import step_divergence, violation
@@ -21,7 +22,7 @@ def test_steps_have_their_length_and_a_bias_makes_them_converge_more(bias_at):
         options = [RrtOptions(bias=bias, bias_at=bias_at, seed=seed) for seed in range(12)]
         paths = [plan_rrt(problem, each) for each in options]
         for path in paths:
-            np.testing.assert_allclose(np.hypot(*np.diff(path.positions.T)), OPTIONS.action)
+            assert_allclose(np.hypot(*np.diff(path.positions.T)), OPTIONS.action)
         assert np.mean([len(path.powers) for path in paths]) < 40  # 20 would be straight
         rates.append(np.mean([step_divergence(problem, path)[0].mean() for path in paths]))
     assert rates[1] < 1.2 * rates[0] < 0.0

@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from pytest import approx
 
 from saltation.convergent.hill import SINE_HILL, Hill, sine_hill
 from saltation.convergent.hill_path import HillProblem
@@ -57,7 +58,7 @@ def test_costs_are_those_of_the_way_from_the_start(convergence, bias_at):
         assert np.hypot(*(end - start)) <= options.rewire * (1 + 1e-12)
         cost, power = least_cost(start, end, convergence, options)
         assert tree.powers[node] == power
-        assert tree.edges[node] == pytest.approx(cost, rel=1e-9)
+        assert tree.edges[node] == approx(cost, rel=1e-9)
 
 
 def test_without_bias_the_path_becomes_the_shortest():

@@ -8,12 +8,7 @@ from numpy.testing import assert_allclose
 
 from saltation.convergent import power_controller
 from saltation.convergent.compiled_hill import compiled_hill
-from saltation.convergent.evaluation import (
-    TOLERANCE,
-    Uncertainty,
-    evaluate,
-    trace,
-)
+from saltation.convergent.evaluation import TOLERANCE, Uncertainty, evaluate, trace
 from saltation.convergent.hill import SINE_HILL, Hill
 from saltation.convergent.hill_path import HillPath, HillProblem, checked, no_path
 from saltation.convergent.uncertainty_kernel import command, felt

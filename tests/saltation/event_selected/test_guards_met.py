@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from pytest import approx
 
 from saltation.event_selected import EssOptions, EventSelectedSystem, integrate
 
@@ -28,7 +29,7 @@ def thrown(height):
 def test_a_guard_that_is_crossed_to_and_fro_within_a_step_is_not_stepped_over(depth):
     run = integrate(thrown(0.5 - depth), np.array([0.0, 1.0]), 2.1, EssOptions(epsilon=1e-8))
     assert run.ok and len(run.crossings) == 1
-    assert run.crossings[0].time == pytest.approx(1.0 - np.sqrt(2.0 * depth), abs=1e-7)
+    assert run.crossings[0].time == approx(1.0 - np.sqrt(2.0 * depth), abs=1e-7)
 
 
 def test_a_guard_that_is_not_reached_is_not_crossed():
@@ -90,4 +91,4 @@ def test_guards_that_arm_each_other_in_one_place_are_said_to():
     system = EventSelectedSystem("ring", 1, 2, *functions, rearm)
     run = integrate(system, np.array([-0.5]), 2.0, EssOptions(max_events=50))
     assert run.status == "zeno" and len(run.crossings) == 50
-    assert run.final_time == pytest.approx(0.5) and "system ring at t = 0.5 s" in run.message
+    assert run.final_time == approx(0.5) and "system ring at t = 0.5 s" in run.message

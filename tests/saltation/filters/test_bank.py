@@ -33,7 +33,7 @@ def test_with_no_guard_near_it_is_one_salted_filter(seed, power):
     assert len(bank.hypotheses) == 1
 
 
-@pytest.mark.parametrize(("power", "Q"), [(2, 0.0), (0, 0.5), (1, 0.2)])
+@pytest.mark.parametrize("power, Q", [(2, 0.0), (0, 0.5), (1, 0.2)])
 def test_a_split_gaussian_keeps_its_exact_moments(power, Q):
     """Half of it crosses: mean and covariance over both modes are those of the truth.
 

@@ -33,7 +33,7 @@ def run(kind, noise, seed=0, steps=60):
 
 @pytest.mark.parametrize("kind", [SaltedKalmanFilter, SaltedBank, particles(1000)])
 @pytest.mark.parametrize(
-    ("noise", "verdict", "status"),
+    "noise, verdict, status",
     [(0.04, "ok", "ok"), (0.4, "optimistic", "inconsistent"), (0.0004, "pessimistic", "ok")],
 )
 def test_a_filter_that_trusts_its_sensor_too_much_says_so_in_its_status(

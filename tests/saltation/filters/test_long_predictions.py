@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 from numpy.testing import assert_array_equal
+from pytest import approx
 from scipy.integrate import quad
 from scipy.special import erf
 
@@ -40,12 +41,12 @@ def test_a_covariance_grows_in_a_pulse_as_its_closed_form(kind, power):
     belief = kind(model, FLIGHT, np.ones(1), 0.2 * np.eye(1)).step(NONE, None, DURATION)
     white = 0.3 * quad(lambda s: A(s) ** 2, 0.0, DURATION, points=[0.9, 1.0, 1.1])[0]
     W = white if power == 1 else 0.3 * DURATION**2
-    assert belief.mean[0] == pytest.approx(A(0.0), rel=1e-7)
-    assert belief.Sigma[0, 0] == pytest.approx(0.2 * A(0.0) ** 2 + W, rel=1e-6)
+    assert belief.mean[0] == approx(A(0.0), rel=1e-7)
+    assert belief.Sigma[0, 0] == approx(0.2 * A(0.0) ** 2 + W, rel=1e-6)
 
 
 @FILTERS
-@pytest.mark.parametrize(("drop", "status"), [(0.01, "ok"), (0.0, "not_transverse")])
+@pytest.mark.parametrize("drop, status", [(0.01, "ok"), (0.0, "not_transverse")])
 def test_a_ball_that_bounces_without_end_or_lies_comes_to_rest(kind, drop, status):
     """A ball that lies on the floor grazes it: (3.11) fails, and salted filters say so."""
     start = FLIGHT, np.array([drop, 0.0]), 1e-8 * drop * np.eye(2)

@@ -43,9 +43,7 @@ def pendulum_on_circle():
     return System({mode: lifted(mode) for mode in plain.modes}, edges)
 
 
-@pytest.mark.parametrize(
-    ("sensitivity", "power"), [("saltation", 2), ("reset", 2), ("saltation", 1)]
-)
+@pytest.mark.parametrize("sensitivity, power", [("saltation", 2), ("reset", 2), ("saltation", 1)])
 def test_an_angle_and_a_unit_vector_are_one_filter(sensitivity, power):
     """With angles as errors the circle's tangent vectors are what a number's errors are."""
     noises = dict.fromkeys((FREE, CONTACT), ProcessNoise(np.diag([0.02, 0.05]), power))

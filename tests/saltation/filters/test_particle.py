@@ -7,6 +7,7 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose, assert_array_equal
+from pytest import approx
 from scipy.linalg import expm
 
 from saltation.filters.kernels.cloud import Cloud, effective_size, resample
@@ -42,7 +43,7 @@ def test_resampling_keeps_each_particle_as_often_as_its_weight_says(weights, key
     copies = np.bincount(cloud.states[:, 0].astype(int), minlength=len(weights))
     assert (np.abs(copies - len(weights) * weights) < 1.0 + 1e-9).all()
     assert not copies[weights == 0.0].any()
-    assert effective_size(cloud.log_weights) == pytest.approx(len(weights))
+    assert effective_size(cloud.log_weights) == approx(len(weights))
 
 
 @pytest.mark.parametrize("steps", [1, 5])
@@ -64,7 +65,7 @@ CROSSED = {(LEFT, RIGHT): np.diag([0.0, 0.05])}
 
 
 @pytest.mark.parametrize(
-    ("power", "Q_left", "Q_right", "W_R", "after"),
+    "power, Q_left, Q_right, W_R, after",
     [
         # noise of each timestep is added once, in the mode that it ends in
         (0, (9.0, 9.0), (0.2, 0.2), {}, (0.2, 0.2)),
@@ -111,7 +112,7 @@ BOTH = pytest.mark.parametrize("compiled", [True, False])
 
 @BOTH
 @pytest.mark.parametrize(
-    ("y", "status"), [([np.nan, 0.0], "not_finite"), ([1e6, 0.0], "rejected"), ([0.0], "rejected")]
+    "y, status", [([np.nan, 0.0], "not_finite"), ([1e6, 0.0], "rejected"), ([0.0], "rejected")]
 )
 def test_a_measurement_that_says_nothing_leaves_the_prediction(y, status, compiled):
     one, plain = (particles(30, compiled=compiled)(flow_model(), *start()) for _ in range(2))
@@ -139,7 +140,7 @@ def test_particles_that_cannot_be_followed_are_dropped_until_none_is_left(compil
 
 
 @pytest.mark.parametrize(
-    ("make", "words"),
+    "make, words",
     [
         (lambda: ParticleOptions(particles=0), "0 particles"),
         (lambda: ParticleFilter(flow_model(V=0.0), *start()), "positive definite"),

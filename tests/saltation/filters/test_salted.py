@@ -159,7 +159,7 @@ UP = -0.5 * (3.0 - 9.8 * BACK)  # [m/s], after its bounce at zero
 
 
 @pytest.mark.parametrize(
-    ("system", "mode", "start", "measured", "duration", "end"),
+    "system, mode, start, measured, duration, end",
     [
         # a measurement pulls the mean into the guard, however deep: (4.17), (4.18)
         (constant_flow(), LEFT, (-0.5, 0.0), (2.0, 0.3), 0.0, (RIGHT, 1, 2.0, 0.3)),
@@ -262,7 +262,7 @@ def test_modes_of_other_dimensions_and_inputs_in_measurements():
 
 
 @pytest.mark.parametrize(
-    ("u", "y", "duration", "status", "time", "words"),
+    "u, y, duration, status, time, words",
     [
         ([0.0], [0.0, 0.0, 0.0], 0.1, "rejected", 0.1, ""),
         ([0.0], [np.nan, 0.0], 0.1, "not_finite", 0.1, ""),
@@ -323,7 +323,7 @@ def test_a_function_that_raises_is_a_status_with_its_message():
 
 
 @pytest.mark.parametrize(
-    ("change", "words"),
+    "change, words",
     [
         ({"mode": 7}, "mode 7"),
         ({"mean": np.zeros(3)}, r"mean of mode 1 .*\(3,\)"),
@@ -342,7 +342,7 @@ def test_a_wrong_start_is_refused_by_name(change, words):
 
 
 @pytest.mark.parametrize(
-    ("make", "words"),
+    "make, words",
     [
         (lambda: ProcessNoise(np.diag([1.0, -0.1])), "process noise Q"),
         (lambda: ProcessNoise(EYE, power=3), "power 3"),

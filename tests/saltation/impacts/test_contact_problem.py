@@ -25,7 +25,7 @@ def test_one_contact_is_cut_out_with_its_friction():
 
 
 @pytest.mark.parametrize(
-    ("changes", "said"),
+    "changes, said",
     [
         ({"J_n": np.zeros((0, 2)), "J_t": np.zeros((0, 2)), "contacts": ()}, "no contact"),
         ({"M": np.diag([1.0, 0.0])}, "velocity 1 moves without inertia"),

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from numpy.testing import assert_allclose
 
 from saltation.impacts.lemke import solve_lcp, tableau
 from saltation.impacts.lemke_kernel import solves
@@ -43,7 +44,7 @@ def test_a_positive_definite_problem_has_the_enumerated_solution(n, seed):
     solution = solve_lcp(W, q)
     assert_solves(W, q, solution)
     (expected,) = enumerated(W, q)
-    np.testing.assert_allclose(solution.z, expected, atol=1e-7)
+    assert_allclose(solution.z, expected, atol=1e-7)
 
 
 @given(st.integers(2, 7), st.integers(0, 2**32 - 1))
@@ -77,7 +78,7 @@ def test_what_rounding_made_no_solution_is_told_from_one():
 
 
 @pytest.mark.parametrize(
-    ("W", "q", "more"),
+    "W, q, more",
     [
         (np.eye(2), np.ones(3), {}),
         (np.eye(2), np.array([1.0, np.nan]), {}),

@@ -19,22 +19,11 @@ from saltus.configuration.launch import load_launch
 from saltus.configuration.planners import ESTIMATORS, PLANNERS
 
 
-def refused(capsys, *arguments: str) -> str:
-    """The one line that a bad command line gives; nothing may come on standard output."""
-    assert run(arguments) == 2
-    captured = capsys.readouterr()
-    assert captured.out == ""
-    lines = captured.err.splitlines()
-    assert len(lines) == 1, captured.err
-    return lines[0]
-
-
-@pytest.mark.parametrize(("arguments", "accepted"), [
+@pytest.mark.parametrize("arguments, accepted", [
     (["fly"], ["launch", "perturb", "bench", "doctor"]),
     (["launch"], ["--duration", "--record"]),
     (["launch", "sim", "--durations", "3"], ["--durations", "--duration", "--mode", "--set"]),
     (["launch", "sim", "--mode", "fast"], ["paused", "realtime"]),
-    (["launch", "sim", "--duration", "long"], ["--duration"]),
     (["launch", "sim", "--duration", "-1"], ["duration is -1; give 0.001 to 1000000 s"]),
     (["launch", "moon"], ["sim", "push", "stand", "trot"]),
     (["launch", "nowhere.yaml"], ["nowhere.yaml", "sim"]),
@@ -44,19 +33,13 @@ def refused(capsys, *arguments: str) -> str:
     (["launch", "sim", "--set", "hilqr.knots=many"], ["int", "hilqr.knots"]),
     (["launch", "sim", "--set", "duration"], ["KEY=VALUE"]),
     (["launch", "sim", "--set", "duration.x=1"], ["duration is a value"]),
-    (["launch", "sim", "--set", "planner=magic"], ["hilqr"]),
     (["launch", "sim", "--set", "reference=gallop"], ["stand", "walk", "trot"]),
     (["launch", "sim", "--set", "perturbations=[{kind: kick}]"], ["base_velocity", "motor_block"]),
     (["launch", "sim", "--set", "simulation.timestep=0.0007"], ["timestep"]),
-    (["launch", "sim", "--set", "leg_odometry.gravity=-1"], ["gravity"]),
     (["launch", "sim", "--set", "estimator=kalman"], ["kalman", *ESTIMATORS]),
     (["launch", "sim", "--set", "estimator.huber=3"], ["leg_odometry.huber"]),
     (["launch", "sim", "--set", "estimator={huber: 3}"], ["leg_odometry.huber"]),
-    (["launch", "sim", "--set", "leg_odometry.hub=3"], ["leg_odometry.hub", "huber"]),
     (["launch", "sim", "--set", "duration=.nan"], ["duration is nan"]),
-    (["launch", "sim", "--set", "duration=1e-9"], ["duration is 1e-09; give 0.001 to"]),
-    (["launch", "sim", "--set", "duration=1e9"], ["duration is 1000000000; give 0.001 to"]),
-    (["launch", "sim", "--set", "simulation.timestep=1e-9"], ["simulation.timestep is 1e-09;"]),
     (["launch", "sim", "--set", "hilqr.cost.base_velocity=-1"],
      ["hilqr.cost.base_velocity is -1; give 0 to 1000000 s^2/m^2"]),
     (["launch", "sim", "--set", "command=[{at: 0, velocity_x: 1e+6}]"],
@@ -67,7 +50,6 @@ def refused(capsys, *arguments: str) -> str:
      ["perturbations[0].value is 1000000000; give -20 to 20 m/s"]),
     (["launch", "sim", "--set", "simulation.motors.corner_speed=30"],
      ["simulation.motors.corner_speed is 30; give less than no_load_speed"]),
-    (["launch", "sim", "--set", "command.velocity_x=.inf"], ["command.velocity_x is inf"]),
     (["launch", "sim", "--set", "instant_qp.feedback.velocity_kd=[1, .nan, 1]"],
      ["instant_qp.feedback.velocity_kd is nan; give 0 to"]),
     (["launch", "sim", "--set", "planner=instant_qp", "--set", "instant_qp.period=0.0004"],
@@ -82,15 +64,11 @@ def refused(capsys, *arguments: str) -> str:
      ["command.velocity_x is 5; a walk takes -0.5 to 0.5 m/s"]),
     (["launch", "sim", "--set", "hilqr.knots=050"], ["050 in line 1 has a leading zero"]),
     (["launch", "sim", "--set", "simulation={seed: 1, seed: 2}"], ["seed stands twice"]),
-    (["launch", "sim", "--set", f"reference={'x' * 5000}"], ["stand", "walk", "trot"]),
-    (["perturb", "x" * 5000], ["push-stand", "push-walk"]),
     (["perturb", "push-moon"], ["push-stand", "push-walk"]),
     (["perturb", "push-stand", "--planner", "pid"], ["hilqr", "all"]),
     (["perturb", "push-stand", "--trial", "2"], ["trials 0 to 1"]),
     (["perturb", "push-stand", "--group", "left"], ["left", "no groups"]),
     (["perturb", "push-stand", "--set", "planner=hilqr"], ["--planner"]),
-    (["perturb", "push-stand", "--set", "estimator=kalman"], ["kalman", *ESTIMATORS]),
-    (["perturb", "push-stand", "--set", "estimator.huber=3"], ["leg_odometry.huber"]),
     (["perturb", "push-stand", "--set", "durations=3"], ["durations", "duration"]),
     (["perturb", "push-stand", "--jobs", "0"], ["--jobs"]),
     (["perturb", "push-stand", "--mode", "realtime", "--jobs", "2"], ["--jobs"]),
@@ -99,31 +77,34 @@ def refused(capsys, *arguments: str) -> str:
     (["launch", "sim", "--planner", "magic"], ["magic", "hilqr", "convex_mpc", "instant_qp"]),
     (["perturb", "push-stand", "--controller", "hilqr"], ["--controller", "--planner"]),
     (["perturb", "push-stand", "--backend", "dask"], ["--backend", "--scheduler"]),
+    (["launch", "sim", "--read-only"], ["are for a robot"]),
+    (["launch", "emulator", "--read-only"], ["are for a robot"]),
+    (["launch", "sim", "--set", "view.port=70000"], ["port is 70000"]),
+    (["config"], ["sim", "push"]),
+    (["config", "moon"], ["sim", "push"]),
+    (["config", "sim", "--diffs"], ["--diff"]),
+    (["config", "sim", "hilqr.cos"], ["accepted in hilqr: knots, "]),
+    (["config", "sim", "mod"], ["connection, mode"]),
+    (["score", "--only", "colour"], ["colour"]),
+    (["score", "--accept", "cost: tick"], ["--accept"]),
+    (["soak", "--hours", "0"], ["than or equal to"]),
+    (["soak", "--hours", "nan"], ["than or equal to"]),
+    (["soak", "--hours", "0.001"], ["than or equal to"]),
 ])  # fmt: skip
-def test_bad_request_names_what_is_accepted(capsys, arguments, accepted):
-    line = refused(capsys, *arguments)
-    assert line.startswith("saltus: ")
-    for word in accepted:
-        assert word in line
+def test_bad_request_names_what_is_accepted(refused, arguments, accepted):
+    line = refused(*arguments)
+    assert line.startswith("saltus: ") and all(word in line for word in accepted)
 
 
-def test_launch_file_that_is_no_yaml(capsys, tmp_path):
+def test_launch_file_that_is_no_yaml(refused, tmp_path):
     path = tmp_path / "broken.yaml"
     path.write_text("mode: [paused\nduration: }\n")
-    assert "not YAML" in refused(capsys, "launch", str(path))
+    assert "not YAML" in refused("launch", str(path))
 
 
-def test_recording_over_a_run_is_refused(capsys, tmp_path):
+def test_recording_over_a_run_is_refused(refused, tmp_path):
     (tmp_path / "run.mcap").touch()
-    assert "holds a run already" in refused(capsys, "launch", "stand", "--record", str(tmp_path))
-
-
-def test_the_script_itself_exits_with_2_and_no_traceback():
-    done = subprocess.run(
-        [sys.executable, "-m", "saltus.cli.main", "launch", "moon"], capture_output=True, text=True
-    )
-    assert done.returncode == 2
-    assert done.stdout == "" and len(done.stderr.splitlines()) == 1
+    assert "holds a run already" in refused("launch", "stand", "--record", str(tmp_path))
 
 
 @pytest.mark.parametrize("name", ["SIGINT", "SIGTERM", "SIGHUP"])
@@ -165,7 +146,7 @@ def test_every_bench_is_in_the_module_of_its_name(name):
     assert callable(importlib.import_module(f"saltus.bench.{name}").run)
 
 
-@pytest.mark.parametrize(("words", "offered"), [
+@pytest.mark.parametrize("words, offered", [
     ("saltus pert", ["perturb"]),
     ("saltus launch pus", ["push"]),
     ("saltus perturb table", ["table-6.1", "table-6.2", "table-backflip"]),

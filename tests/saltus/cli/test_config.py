@@ -76,12 +76,6 @@ def test_a_section_or_a_key_alone(capsys):
     cost = [each["key"] for each in as_json(capsys, "sim", "hilqr.cost")["keys"]]
     assert cost == [key.key for key in keys_of() if key.key.startswith("hilqr.cost.")] != []
     assert [e["key"] for e in as_json(capsys, "sim", "hilqr.knots")["keys"]] == ["hilqr.knots"]
-    for prefix, accepted in (
-        ("hilqr.cos", "accepted in hilqr: knots, "),
-        ("mod", "connection, mode"),
-    ):
-        assert run(["config", "sim", prefix]) == 2
-        assert accepted in capsys.readouterr().err
     assert "hilqr.cost" in completion.keys("hilqr.c") and "mode" in completion.keys("")
 
 
@@ -91,15 +85,6 @@ def test_warnings_go_to_standard_error_and_into_the_json(capsys):
     captured = printed(capsys, *arguments)
     assert captured.err == f"warning: {line}\n" and "no effect: reference stand" in captured.out
     assert as_json(capsys, *arguments)["warnings"] == [line]
-
-
-@pytest.mark.parametrize("arguments", [
-    [], ["moon"], ["sim", "--set", "hilqr.knots=1"], ["sim", "--diffs"],
-])  # fmt: skip
-def test_a_bad_request_is_one_line_and_status_2(capsys, arguments):
-    assert run(["config", *arguments]) == 2
-    captured = capsys.readouterr()
-    assert captured.out == "" and len(captured.err.splitlines()) == 1
 
 
 def test_a_printed_value_reads_back_as_it_is():

@@ -14,9 +14,7 @@ ROOT = Path(__file__).parents[3]
 
 
 @pytest.mark.parametrize("name", ["queue", "controller", "saltus"])
-def test_a_file_of_the_current_folder_is_no_module(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str
-) -> None:
+def test_a_file_of_the_current_folder_is_no_module(tmp_path, monkeypatch, name):
     (tmp_path / f"{name}.py").write_text("raise RuntimeError('foreign code')")
     monkeypatch.chdir(tmp_path)
     program = "import queue, controller.planner_options, saltus.common.processes"
@@ -28,7 +26,7 @@ def test_a_file_of_the_current_folder_is_no_module(
 
 
 @pytest.mark.parametrize("module", ["processes", "warmup"])
-def test_another_code_than_the_launchers_is_refused(module: str) -> None:
+def test_another_code_than_the_launchers_is_refused(module):
     words = ["planner", "none.yaml", "sockets", "report", str(os.getpid())]
     command = [sys.executable, "-m", f"saltus.launch.{module}"]
     command += words if module == "processes" else words[:2] + words[-1:]

@@ -9,11 +9,7 @@ from pathlib import Path
 import pytest
 
 from saltus.common import compiled_code
-from saltus.common.compiled_code import (
-    PACKAGES,
-    folder_of,
-    kernel_folder,
-)
+from saltus.common.compiled_code import kernel_folder
 from saltus.configuration.launch import load_launch
 from saltus.launch.warmup import ensure_compiled
 
@@ -30,7 +26,7 @@ ASK = (
 
 
 @pytest.fixture
-def checkout(tmp_path: Path) -> Path:
+def checkout(tmp_path):
     """A checkout of its own: saltus's cache, and a function that calls one in another package."""
     (tmp_path / "saltus" / "common").mkdir(parents=True)
     common = ("__init__", "compiled_code", "files", "errors")
@@ -45,7 +41,7 @@ def checkout(tmp_path: Path) -> Path:
     return tmp_path
 
 
-def ask(checkout: Path, code: str = ASK) -> list[str]:
+def ask(checkout, code=ASK):
     """What a process of its own prints."""
     environment = {k: v for k, v in os.environ.items() if not k.startswith("NUMBA_")}
     done = subprocess.run(
@@ -56,7 +52,7 @@ def ask(checkout: Path, code: str = ASK) -> list[str]:
     return done.stdout.split()
 
 
-def test_an_edit_in_another_file_is_not_met_with_old_code(checkout: Path) -> None:
+def test_an_edit_in_another_file_is_not_met_with_old_code(checkout):
     assert ask(checkout) == ["3.0", "False"]
     assert ask(checkout) == ["3.0", "True"]
     (checkout / "robots" / "inner.py").write_text(INNER.format(5.0))
@@ -66,16 +62,14 @@ def test_an_edit_in_another_file_is_not_met_with_old_code(checkout: Path) -> Non
     assert not list((checkout / "robots").rglob("*.nbi"))
 
 
-def test_an_edit_elsewhere_costs_nothing(checkout: Path) -> None:
+def test_an_edit_elsewhere_costs_nothing(checkout):
     ask(checkout)
     for path in ("robots/other.py", "controller/__init__.py", "docs.md"):
         (checkout / path).write_text("x = 1\n")
     assert ask(checkout) == ["3.0", "True"]
 
 
-def test_each_part_of_several_launches_is_compiled_once(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_each_part_of_several_launches_is_compiled_once(tmp_path, monkeypatch):
     compiled = []
     monkeypatch.setenv("NUMBA_CACHE_DIR", str(tmp_path / "kernels"))
     monkeypatch.setattr("saltus.launch.warmup._compile", compiled.append)
@@ -87,17 +81,7 @@ def test_each_part_of_several_launches_is_compiled_once(
     assert [part for _, part in compiled.pop()] == ["planner"]
 
 
-def test_every_kernel_of_ours_is_kept_in_its_folder() -> None:
-    from robots.state import difference
-
-    folder = Path(difference.stats.cache_path)
-    assert folder == folder_of(str(ROOT / "robots" / "state.py"))
-    assert folder.parent.name == "robots.state" and "robots" in PACKAGES
-
-
-def test_in_somebody_elses_checkout_kernels_are_the_users_own(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_in_somebody_elses_checkout_kernels_are_the_users_own(tmp_path, monkeypatch):
     (tmp_path / "pyproject.toml").touch()
     monkeypatch.setattr(compiled_code, "ROOT", tmp_path)
     monkeypatch.delenv("NUMBA_CACHE_DIR", raising=False)

@@ -12,7 +12,7 @@ CGROUP = "/sys/fs/cgroup/"
 
 
 @pytest.mark.parametrize(
-    ("files", "cores"),
+    "files, cores",
     [
         ({"cpu.max": "150000 100000\n"}, 1.5), ({"cpu.max": "max 100000\n"}, math.inf),
         ({}, math.inf),
@@ -20,8 +20,8 @@ CGROUP = "/sys/fs/cgroup/"
         ({"cpu/cpu.cfs_quota_us": "-1\n", "cpu/cpu.cfs_period_us": "100000\n"}, math.inf),
     ],
 )  # fmt: skip
-def test_a_quota_is_that_of_cgroups(monkeypatch, files: dict[str, str], cores: float) -> None:
-    def read(path: Path) -> str:
+def test_a_quota_is_that_of_cgroups(monkeypatch, files, cores):
+    def read(path):
         if (name := str(path).removeprefix(CGROUP)) not in files:
             raise FileNotFoundError
         return files[name]
@@ -30,7 +30,7 @@ def test_a_quota_is_that_of_cgroups(monkeypatch, files: dict[str, str], cores: f
     assert quota() == cores
 
 
-def test_the_doctor_names_a_quota_and_what_helps(monkeypatch) -> None:
+def test_the_doctor_names_a_quota_and_what_helps(monkeypatch):
     monkeypatch.setattr(checks, "cores", lambda: 4)
     monkeypatch.setattr(checks, "quota", lambda: 1.5)
     ok, found = checks._cores()

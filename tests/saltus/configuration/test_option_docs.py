@@ -2,8 +2,6 @@
 
 import math
 import typing
-from collections.abc import Iterator
-from typing import Any
 
 import pytest
 
@@ -14,7 +12,7 @@ from saltus.configuration.options import fields_of
 from saltus.sweep.trials import RandomCommand
 
 
-def classes(kind: Any) -> Iterator[Any]:
+def classes(kind):
     """Every class of options in a type, itself included."""
     if fields_of(kind):
         yield kind
@@ -22,7 +20,7 @@ def classes(kind: Any) -> Iterator[Any]:
         yield from classes(part)
 
 
-def is_numeric(hint: Any) -> bool:
+def is_numeric(hint):
     """A number, a tuple of them, or either among other things; a mapping of names is none."""
     if typing.get_origin(hint) is dict:
         return False
@@ -36,7 +34,7 @@ KINDS = sorted(
 
 
 @pytest.mark.parametrize("kind", KINDS, ids=lambda kind: f"{kind.__module__}.{kind.__name__}")
-def test_every_option_has_a_unit_a_range_and_a_description(kind: Any) -> None:
+def test_every_option_has_a_unit_a_range_and_a_description(kind):
     for name, (key, hint) in zip(kind.__struct_fields__, fields_of(kind).items(), strict=True):
         assert descriptions(kind).get(key), f"{key} has no description"
         if is_numeric(hint):

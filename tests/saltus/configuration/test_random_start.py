@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from numpy.testing import assert_array_equal
 
 from saltus.common.files import data_folder
 from saltus.configuration.launch import AT_ORIGIN, load_launch
@@ -18,7 +19,7 @@ SUITES = sorted(path.stem for path in data_folder("config").glob("*.yaml"))
 
 
 @given(st.integers(0, 2**32 - 1), st.integers(0, 10_000))
-def test_equal_seeds_draw_equal_starts_and_others_draw_others(seed: int, trial: int) -> None:
+def test_equal_seeds_draw_equal_starts_and_others_draw_others(seed, trial):
     start = StartOptions("folded").drawn(seed, trial)
     assert start == StartOptions("folded").drawn(seed, trial) and start.posture == "folded"
     others = StartOptions("folded").drawn(seed + 1, trial), StartOptions().drawn(seed, trial + 1)
@@ -27,7 +28,7 @@ def test_equal_seeds_draw_equal_starts_and_others_draw_others(seed: int, trial: 
     assert StartOptions(heading=0.0).drawn(seed, trial).pose[:2] == start.position
 
 
-def test_starts_are_anywhere() -> None:
+def test_starts_are_anywhere():
     poses = np.array([StartOptions().drawn(seed, 0).pose for seed in range(400)])
     share = np.abs(poses).max(axis=0) / (1000.0, 1000.0, np.pi)
     assert ((share > 0.95) & (share <= 1.0)).all()
@@ -35,22 +36,22 @@ def test_starts_are_anywhere() -> None:
 
 
 @pytest.mark.parametrize("launch", ["sim", "stand", "stairs", "a1-emulated", "emulator"])
-def test_a_launch_starts_where_its_seed_draws_it(launch: str) -> None:
+def test_a_launch_starts_where_its_seed_draws_it(launch):
     poses = {load_launch(launch, [f"simulation.seed={s}"]).simulation.start.pose for s in (0, 0, 1)}
     assert len(poses) == 2 and all(all(pose) for pose in poses)
     heading = load_launch(launch, ["simulation.start.heading=1.57"]).simulation.start
     assert heading.pose.yaw == 1.57 and any(heading.pose[:2])
 
 
-def test_nobody_places_a_real_robot() -> None:
+def test_nobody_places_a_real_robot():
     assert load_launch("a1").simulation.start == StartOptions()
 
 
 @pytest.mark.parametrize("suite", SUITES)
-def test_suites_start_anywhere_but_for_those_that_reproduce_printed_numbers(suite: str) -> None:
+def test_suites_start_anywhere_but_for_those_that_reproduce_printed_numbers(suite):
     groups = read_suite(data_folder("config") / f"{suite}.yaml")
 
-    def poses(*settings: str, planner: str = "hilqr"):
+    def poses(*settings, planner="hilqr"):
         trials = make_trials(groups, planner, "paused", suite, settings)
         for trial in trials:
             start = trial.config.simulation.start
@@ -64,9 +65,10 @@ def test_suites_start_anywhere_but_for_those_that_reproduce_printed_numbers(suit
     assert poses() == (poses(AT_ORIGIN) if suite in PRINTED else random)
 
 
-def test_noise_does_not_depend_on_the_start() -> None:
+def test_noise_does_not_depend_on_the_start():
     starts = StartOptions(), StartOptions().drawn(3, 0)
-    robots = [SimulatedRobot(A1, SimulationOptions(seed=5, start=start)) for start in starts]
-    here, there = (robot.reading() for robot in robots)
+    here, there = (
+        SimulatedRobot(A1, SimulationOptions(seed=5, start=start)).reading() for start in starts
+    )
     for field in ("joint_position", "angular_velocity_imu", "linear_acceleration_imu"):
-        np.testing.assert_array_equal(getattr(here, field), getattr(there, field))
+        assert_array_equal(getattr(here, field), getattr(there, field))

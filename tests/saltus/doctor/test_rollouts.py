@@ -9,7 +9,7 @@ from saltus.launch import planners
 from saltus.launch.planners import Availability
 
 
-def row() -> checks.Check:
+def row():
     return checks.guarded("rollouts", False, checks._rollouts)
 
 
@@ -28,7 +28,7 @@ def test_names_the_backends_here_and_what_the_others_lack(monkeypatch):
 def test_without_the_extra_it_says_how_to_install_it(monkeypatch, package):
     real = builtins.__import__
 
-    def without(name: str, *rest, **more):
+    def without(name, *rest, **more):
         if name == package:
             raise ImportError(name)
         return real(name, *rest, **more)

@@ -41,7 +41,7 @@ def test_a_core_that_is_held_is_noticed():
         holder.join()
 
 
-def hold_core(over: threading.Event, refused: threading.Event) -> None:
+def hold_core(over, refused):
     """Hold the first core for `HOLD_S` again and again."""
     os.sched_setaffinity(0, {min(os.sched_getaffinity(0))})
     try:

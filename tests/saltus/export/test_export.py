@@ -1,11 +1,11 @@
 """A recorded run as CSV files: read back, they hold what was recorded."""
 
 import csv
-import json
 import re
 
 import numpy as np
 import pytest
+from numpy.testing import assert_array_equal
 
 from saltus import open_run
 from saltus.cli import main
@@ -28,9 +28,8 @@ def read_csv(path):
     return {name: list(values) for name, *values in zip(*rows, strict=True)}
 
 
-def test_csv_holds_every_digit_of_every_topic(run, tmp_path, capsys):
-    assert main.run(["export", str(run), "--csv", str(tmp_path / "csv"), "--json"]) == 0
-    result = json.loads(capsys.readouterr().out)
+def test_csv_holds_every_digit_of_every_topic(run, tmp_path, printed):
+    result = printed("export", str(run), "--csv", str(tmp_path / "csv"))
     recorded = open_run(run)
     assert result["rows"] == recorded.topics
     assert result["files"] == [str(tmp_path / "csv" / f"{name}.csv") for name in recorded.topics]
@@ -48,42 +47,39 @@ def test_csv_holds_every_digit_of_every_topic(run, tmp_path, capsys):
         "foot_force_FL_z [N]": truth.foot_force[:, 1, 2], "contact_RR": truth.contact[:, 2],
         "trunk_contact": truth.trunk_contact,
     }.items():  # fmt: skip
-        np.testing.assert_array_equal(np.array(table[name], dtype=float), values)
+        assert_array_equal(np.array(table[name], dtype=float), values)
     assert not {"q_0", "q"} & set(table) and len(table) == 4 + 19 + 18 + 12 + 4 + 12 + 2
     plans = read_csv(tmp_path / "csv" / "plan.csv")
     assert plans["status"] == list(recorded["plan"].status)
 
 
-def test_topics_that_are_named_are_all_that_is_written(run, tmp_path, capsys):
+def test_topics_that_are_named_are_all_that_is_written(run, tmp_path, printed):
     path = tmp_path / "out"
     wanted = ["--topic", "plan", "--topic", "motor_command"]
-    assert main.run(["export", str(run / "run.mcap"), "--csv", str(path), *wanted, "--json"]) == 0
-    rows = json.loads(capsys.readouterr().out)["rows"]
+    rows = printed("export", str(run / "run.mcap"), "--csv", str(path), *wanted)["rows"]
     assert rows == {"plan": 30, "motor_command": open_run(run).topics["motor_command"]}
 
 
 @pytest.mark.parametrize(
-    ("options", "words"),
+    "options, words",
     [
         ([], "--csv"),
         (["--csv", "a", "--topic", "plan", "--topic", "truth"], "there is: .*ground_truth"),
         (["--csv", "file/a"], "cannot be written"), (["--csv", "file"], "cannot be written"),
     ],
 )  # fmt: skip
-def test_what_cannot_be_exported_leaves_nothing(run, tmp_path, monkeypatch, capsys, options, words):
+def test_what_cannot_be_exported_leaves_nothing(
+    run, tmp_path, monkeypatch, refused, options, words
+):
     monkeypatch.chdir(tmp_path)
     (tmp_path / "file").write_text("mine")
-    assert main.run(["export", str(run), *options]) == main.BAD_REQUEST
-    output = capsys.readouterr()
-    assert output.out == "" and len(output.err.splitlines()) == 1
-    assert re.search(words, output.err)
+    assert re.search(words, refused("export", str(run), *options))
     assert [path for path in tmp_path.rglob("*") if path.is_file()] == [tmp_path / "file"]
 
 
-def test_a_full_disk_leaves_the_files_that_were_there(run, tmp_path, capsys, room_for):
+def test_a_full_disk_leaves_the_files_that_were_there(run, tmp_path, refused, room_for):
     old = tmp_path / "plan.csv"
     old.write_text("old\n")
     with room_for(20_000):
-        assert main.run(["export", str(run), "--csv", str(tmp_path)]) == main.BAD_REQUEST
-    assert "cannot be written" in capsys.readouterr().err
+        assert "cannot be written" in refused("export", str(run), "--csv", str(tmp_path))
     assert list(tmp_path.iterdir()) == [old] and old.read_text() == "old\n"

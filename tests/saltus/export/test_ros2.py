@@ -1,27 +1,26 @@
 """The bridge to ROS 2, with a stand-in for rclpy and for the fields of its messages."""
 
-import json
 import sys
 from types import ModuleType, SimpleNamespace
-from typing import Any
 
 import numpy as np
 import pytest
+from pytest import approx
 
 from robots.conventions import JOINT_NAMES
 from runtime.bus import Bus
-from runtime.messages import SensorReading, StateEstimate
+from runtime.messages import SensorReading
 from runtime.topics import COMMAND, SENSOR_READING, STATE_ESTIMATE
-from saltus.cli.main import run
 from saltus.export.ros2 import TYPES
 from saltus.launch.announcement import running_launches
+from tests.a1 import estimate
 from tests.saltus.announced import announced
 
 
-def kind(**fields: Any) -> type:
+def kind(**fields):
     """A type of message that has these fields alone."""
 
-    def begin(self: Any, **given: Any) -> None:
+    def begin(self, **given):
         for name, default in fields.items():
             setattr(self, name, given.pop(name, None) or default())
         assert not given
@@ -51,29 +50,29 @@ MESSAGES = {
 class Node:
     """A node whose published messages are kept."""
 
-    def __init__(self) -> None:
-        self.heard: dict[str, Any] = {}
-        self.drive: Any = None
+    def __init__(self):
+        self.heard = {}
+        self.drive = None
 
-    def create_publisher(self, kind: type, topic: str, depth: int) -> Any:
-        def publish(message: Any) -> None:
+    def create_publisher(self, kind, topic, depth):
+        def publish(message):
             assert isinstance(message, kind)
             self.heard[topic] = message
 
         return SimpleNamespace(publish=publish)
 
-    def create_subscription(self, kind: type, topic: str, callback: Any, depth: int) -> None:
+    def create_subscription(self, kind, topic, callback, depth):
         assert kind is TWIST and topic == "cmd_vel"
         self.drive = callback
 
-    def create_timer(self, period: float, callback: Any) -> None:
-        assert period == pytest.approx(0.01)
+    def create_timer(self, period, callback):
+        assert period == approx(0.01)
         self.tick = callback
 
-    def get_clock(self) -> Any:
+    def get_clock(self):
         return SimpleNamespace(now=lambda: SimpleNamespace(to_msg=lambda: 7.0))
 
-    def destroy_node(self) -> None:
+    def destroy_node(self):
         pass
 
 
@@ -85,16 +84,14 @@ def launch(temporary):
         yield announcer
 
 
-def test_states_go_to_ros_and_cmd_vel_to_the_launch(launch, monkeypatch, capsys) -> None:
+def test_states_go_to_ros_and_cmd_vel_to_the_launch(launch, monkeypatch, printed):
     node, numbers = Node(), np.arange(1.0, 20.0)
     reading = SensorReading(
         tick=1, time=0.0, quaternion_imu_in_world=numbers[:4], angular_velocity_imu=numbers[4:7],
         linear_acceleration_imu=numbers[7:10], joint_position=numbers[:12],
         joint_velocity=numbers[1:13], joint_torque=numbers[2:14], foot_force=numbers[:4],
     )  # fmt: skip
-    estimate = StateEstimate(
-        tick=1, time=0.0, q=numbers, v=-numbers[:18], contact=numbers[:4] / 4.0, status="ok"
-    )
+    state = estimate(1, q=numbers, v=-numbers[:18], contact=numbers[:4] / 4.0)
     for name, package in TYPES.items():
         module = sys.modules.get(f"{package}.msg") or ModuleType(package)
         monkeypatch.setitem(sys.modules, package, module)
@@ -103,11 +100,11 @@ def test_states_go_to_ros_and_cmd_vel_to_the_launch(launch, monkeypatch, capsys)
     with Bus(running_launches()[0].endpoints) as bus:
         readings, estimates = bus.publisher(SENSOR_READING), bus.publisher(STATE_ESTIMATE)
         commands = bus.subscriber(COMMAND)
-        obeyed: list[Any] = []
+        obeyed = []
 
-        def spin_once(_: Node, timeout_sec: float) -> None:
+        def spin_once(_, timeout_sec):
             readings.send(reading)
-            estimates.send(estimate)
+            estimates.send(state)
             node.tick()
             node.drive(TWIST(linear=VECTOR(x=0.3, y=-0.1), angular=VECTOR(z=0.5)))
             if (command := commands.wait(0.01)) is not None:
@@ -121,7 +118,7 @@ def test_states_go_to_ros_and_cmd_vel_to_the_launch(launch, monkeypatch, capsys)
             signals=SimpleNamespace(SignalHandlerOptions=SimpleNamespace(NO=0)),
         )  # fmt: skip
         monkeypatch.setitem(sys.modules, "rclpy", rclpy)
-        assert run(["bridge", "ros2", "--rate", "100", "--json"]) == 0
+        counts = printed("bridge", "ros2", "--rate", "100")
     command = obeyed[0]
     assert (command.forward, command.left, command.yaw_rate) == (0.3, -0.1, 0.5)
     assert [each.sequence for each in obeyed] == sorted({each.sequence for each in obeyed})
@@ -138,12 +135,10 @@ def test_states_go_to_ros_and_cmd_vel_to_the_launch(launch, monkeypatch, capsys)
     assert (frame.header.frame_id, frame.child_frame_id) == ("odom", "base_link")
     assert (frame.transform.translation.x, frame.transform.rotation.w) == (1.0, 7.0)
     assert heard["foot_contacts"].data[3] == 1.0 and heard["foot_forces"].data[3] == 4.0
-    counts = json.loads(capsys.readouterr().out)
     assert min(counts["published"].values()) >= 1 and counts["commands"] >= len(obeyed)
 
 
-def test_without_ros_one_line_says_how_to_have_it(launch, monkeypatch, capsys) -> None:
+def test_without_ros_one_line_says_how_to_have_it(launch, monkeypatch, refused):
     monkeypatch.setitem(sys.modules, "sensor_msgs.msg", None)
-    assert run(["bridge", "ros2"]) == 2
-    (line,) = capsys.readouterr().err.splitlines()
+    line = refused("bridge", "ros2")
     assert "sensor_msgs" in line and "setup.bash" in line

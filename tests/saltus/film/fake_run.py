@@ -1,13 +1,12 @@
 """A recorded run that nobody ran: its folder as `saltus launch --record` leaves it."""
 
-from pathlib import Path
-
 import numpy as np
 
-from runtime.messages import GroundTruth, Plan, Push, StateEstimate, encode
+from runtime.messages import Push, encode
 from runtime.recording import Recorder
 from runtime.topics import GROUND_TRUTH, PLAN, PUSH, STATE_ESTIMATE
 from saltus.configuration.launch import AT_ORIGIN, load_launch, write_config
+from tests.a1 import estimate, ground_truth, plan
 
 STANCE = np.tile([0.0, 0.8, -1.6], 4)  # [rad]
 PUSH_AT = 0.4  # [s], to the left
@@ -16,15 +15,13 @@ END = 1.0  # [s]
 STEP_AT = 20  # knot of the plan at which the front left foot touches down
 
 
-def configuration(time: float, speed: float) -> np.ndarray:
+def configuration(time, speed):
     """A stiff robot that glides forward and bends its knees: (19,)."""
     bend = np.tile([0.0, 0.3, -0.6], 4) * np.sin(5.0 * time) * (speed > 0.0)
     return np.concatenate([[speed * time, 0.0, 0.3, 0.0, 0.0, 0.0, 1.0], STANCE + bend])
 
 
-def make_run(
-    folder: Path, speed: float = 0.5, estimates_only: bool = False
-) -> Path:
+def make_run(folder, speed=0.5, estimates_only=False):
     """A run of 1 s with a push to the left, one by hand, and a plan that steps aside."""
     folder.mkdir(parents=True)
     script = f"perturbations=[{{kind: base_velocity, at: {PUSH_AT}, value: [0, 1, 0]}}]"
@@ -34,16 +31,9 @@ def make_run(
         for tick in range(0, round(1e3 * END) + 1, 10):
             time, q = 1e-3 * tick, configuration(1e-3 * tick, speed)
             if not estimates_only:
-                truth = GroundTruth(
-                    tick=tick, time=time, q=q, v=np.zeros(18),
-                    foot_force=np.tile([0.0, 0.0, 50.0], (4, 1)),
-                    contact=np.ones(4), trunk_contact=False,
-                )  # fmt: skip
+                truth = ground_truth(tick, q=q, foot_force=np.tile([0.0, 0.0, 50.0], (4, 1)))
                 recorder.write(GROUND_TRUTH, encode(truth), tick)
-            estimate = StateEstimate(
-                tick=tick, time=origin + time, q=q, v=np.zeros(18), contact=np.ones(4), status="ok"
-            )
-            recorder.write(STATE_ESTIMATE, encode(estimate), tick)
+            recorder.write(STATE_ESTIMATE, encode(estimate(tick, time=origin + time, q=q)), tick)
             if time == HAND_AT:
                 by_hand = Push(sequence=0, time=77.0, body="FL", velocity=np.array(HAND_PUSH))
                 recorder.write(PUSH, encode(by_hand), tick)
@@ -51,10 +41,6 @@ def make_run(
         states[:, 1] = np.linspace(0.0, -0.5, 51)
         contacts = np.ones((50, 4))
         contacts[:STEP_AT, 1] = 0.0
-        plan = Plan(
-            id=0, tick=500, time=origin + 0.5, period=0.01, states_q=states,
-            states_v=np.zeros((51, 18)), inputs=np.zeros((50, 12)), gains=np.zeros((50, 12, 36)),
-            contacts=contacts, cost=1.0, iterations=1, solve_s=0.01, status="ok",
-        )  # fmt: skip
-        recorder.write(PLAN, encode(plan), 500)
+        aside = plan(500, 50, time=origin + 0.5, states_q=states, contacts=contacts)
+        recorder.write(PLAN, encode(aside), 500)
     return folder

@@ -2,12 +2,12 @@
 
 import json
 import shutil
-from pathlib import Path
 
 import av
 import numpy as np
 import pytest
 from PIL import Image
+from pytest import approx
 
 from saltus.cli import main
 from saltus.doctor import checks
@@ -30,7 +30,7 @@ def run(tmp_path_factory):
     return make_run(tmp_path_factory.mktemp("film") / "run")
 
 
-def film(capsys, run: Path, file: Path, *options: str) -> dict:
+def film(capsys, run, file, *options):
     status = main.run(["film", str(run), str(file), "--fps", str(PER_SECOND), "--json", *SIZE,
                       *options])  # fmt: skip
     output = capsys.readouterr()
@@ -41,20 +41,20 @@ def film(capsys, run: Path, file: Path, *options: str) -> dict:
     return result
 
 
-def pictures(file: Path) -> np.ndarray:
+def pictures(file):
     """All frames of an mp4 (n, height, width, 3), without the line of text on top."""
     with av.open(str(file)) as container:
         frames = [frame.to_ndarray(format="rgb24") for frame in container.decode(video=0)]
     return np.array(frames, dtype=float)[:, 32:]
 
 
-def orange(frame: np.ndarray) -> int:
+def orange(frame):
     """Pixels with the colour of a push."""
     red, green, blue = np.moveaxis(frame, -1, 0)
     return int(((red > 140) & (blue < 0.4 * red) & (green < 0.7 * red)).sum())
 
 
-def blue_line(frame: np.ndarray) -> int:
+def blue_line(frame):
     """Pixels with the colour of a plan."""
     red, _, blue = np.moveaxis(frame, -1, 0)
     return int((blue > red + 70).sum())
@@ -99,7 +99,7 @@ def test_slow_motion_has_more_frames_and_a_gif_opens(run, tmp_path, capsys):
     file = tmp_path / "a.GIF"
     slow = ["--speed", "0.25", "--from", "0.2", "--to", "0.4", "--fps", "30"]
     result = film(capsys, run, file, *slow)
-    assert result["frames"] == 24 and result["seconds"] == pytest.approx(0.8)
+    assert result["frames"] == 24 and result["seconds"] == approx(0.8)
     with Image.open(file) as gif:
         assert gif.size == (256, 192) and gif.format == "GIF"
         total = 0
@@ -110,60 +110,52 @@ def test_slow_motion_has_more_frames_and_a_gif_opens(run, tmp_path, capsys):
     assert total == 800  # [ms]: 30 frames a second, though GIF counts in hundredths
 
 
-def refused(capsys, *arguments: str) -> str:
-    assert main.run(["film", *arguments]) == main.BAD_REQUEST
-    output = capsys.readouterr()
-    assert output.out == "" and len(output.err.strip().splitlines()) == 1, output.err
-    return output.err
-
-
 @pytest.mark.parametrize(
-    ("options", "words"),
+    "options, words",
     [
         (["a.avi"], ".mp4 or .gif"), (["a"], ".mp4 or .gif"), (["folder.mp4"], "is a folder"),
         (["nowhere/a.mp4"], "cannot be written"), (["file/a.mp4"], "cannot be written"),
         (["a.mp4", "--camera", "left"], "side, front, behind, top"),
-        (["a.mp4", "--camera", "1,2"], "AZIMUTH,ELEVATION,DISTANCE"),
         (["a.mp4", "--camera", "0,0,nan"], "AZIMUTH,ELEVATION,DISTANCE"),
         (["a.mp4", "--size", "big"], "960x540"), (["a.mp4", "--size", "101x100"], "even"),
-        (["a.mp4", "--speed", "0"], "or equal to"), (["a.mp4", "--speed", "nan"], "or equal to"),
+        (["a.mp4", "--speed", "nan"], "or equal to"),
         (["a.gif", "--fps", "60"], "1 to 50"), (["a.mp4", "--fps", "0"], "1 to 240"),
         (["a.mp4", "--from", "2"], "0.00 to 1.00 s"), (["a.mp4", "--to", "-1"], "0.00 to 1.00 s"),
         (["a.mp4", "--from", "nan"], "0.00 to 1.00 s"),
         (["a.gif", "--speed", "0.001"], "too many"),
     ],
 )  # fmt: skip
-def test_bad_options_are_one_line(run, tmp_path, capsys, monkeypatch, options, words):
+def test_bad_options_are_one_line(run, tmp_path, refused, monkeypatch, options, words):
     monkeypatch.chdir(tmp_path)
     (tmp_path / "folder.mp4").mkdir()
     (tmp_path / "file").touch()
-    assert words in refused(capsys, str(run), *options)
+    assert words in refused("film", str(run), *options)
     assert sorted(path.name for path in tmp_path.rglob("*")) == ["file", "folder.mp4"]
 
 
-def test_a_recording_that_shows_nothing_is_one_line(run, tmp_path, capsys):
+def test_a_recording_that_shows_nothing_is_one_line(run, tmp_path, refused):
     empty = tmp_path / "empty"
     empty.mkdir()
-    assert "no recorded run" in refused(capsys, str(tmp_path / "none"))
-    assert "no recorded run" in refused(capsys, str(empty))
+    for folder in (tmp_path / "none", empty):
+        assert "no recorded run" in refused("film", str(folder))
     content = (run / "run.mcap").read_bytes()
     shutil.copy(run / "launch.yaml", empty)
     for kept, words in ((b"", "cut off"), (content[:100], "cut off"), (b"no MCAP", "")):
         (empty / "run.mcap").write_bytes(kept)
-        assert words in refused(capsys, str(empty))
+        assert words in refused("film", str(empty))
         assert {path.name for path in empty.iterdir()} == {"launch.yaml", "run.mcap"}
 
 
-def test_without_the_encoder_one_line_says_how_to_get_it(run, tmp_path, capsys, monkeypatch):
+def test_without_the_encoder_one_line_says_how_to_get_it(run, tmp_path, refused, monkeypatch):
     monkeypatch.setattr(film_module, "find_spec", lambda name: None)
-    assert "pip install 'saltus[view]'" in refused(capsys, str(run), str(tmp_path / "a.mp4"))
+    assert "pip install 'saltus[view]'" in refused("film", str(run), str(tmp_path / "a.mp4"))
 
 
-def test_a_film_that_fails_leaves_the_old_one(run, tmp_path, capsys, monkeypatch, room_for):
+def test_a_film_that_fails_leaves_the_old_one(run, tmp_path, refused, monkeypatch, room_for):
     file = tmp_path / "a.mp4"
     file.write_bytes(b"old")
     with room_for(2000):
-        assert "File too large" in refused(capsys, str(run), str(file), *SIZE)
+        assert "File too large" in refused("film", str(run), str(file), *SIZE)
     monkeypatch.setenv("MUJOCO_GL", "none")
-    assert "saltus doctor" in refused(capsys, str(run), str(file), *SIZE)
+    assert "saltus doctor" in refused("film", str(run), str(file), *SIZE)
     assert file.read_bytes() == b"old" and list(tmp_path.iterdir()) == [file]

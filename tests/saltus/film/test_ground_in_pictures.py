@@ -4,12 +4,11 @@ import numpy as np
 import pytest
 from PIL import Image
 
-from robots.rotations import Array
 from robots.terrain import height_at
 from saltus.doctor import checks
 from saltus.film.drawing import Frames, Job, View, draw
 from sim_bridge.ground import ground_of
-from sim_bridge.terrain_options import Slope, SurfacePatch, Terrain
+from sim_bridge.terrain_options import Slope, SurfacePatch
 
 SIZE = (256, 192)
 
@@ -26,7 +25,7 @@ def level(tmp_path_factory):
     return picture(tmp_path_factory.mktemp("ground") / "level", "flat", 0.0)
 
 
-def picture(folder, terrain: Terrain, x: float) -> Array:
+def picture(folder, terrain, x):
     q = np.array([0.0, 0.0, 0.3, 0.0, 0.0, 0.0, 1.0, *[0.0, 0.8, -1.6] * 4])
     q[0], q[2] = x, q[2] + height_at(ground_of(terrain, seed=0), x, 0.0)
     folder.mkdir()
@@ -35,7 +34,7 @@ def picture(folder, terrain: Terrain, x: float) -> Array:
     return np.asarray(Image.open(folder / "a-0.webp"), dtype=float)[32:]
 
 
-def dark(frame: Array) -> int:
+def dark(frame):
     return int((frame.max(axis=-1) < 50).sum())
 
 
@@ -45,7 +44,7 @@ def test_a_slope_does_not_hide_the_robot(tmp_path, level):
 
 
 def test_ice_is_drawn(tmp_path, level):
-    def blue(frame: Array) -> int:
+    def blue(frame):
         red, _, blue = np.moveaxis(frame, -1, 0)
         return int((blue > red + 50).sum())
 

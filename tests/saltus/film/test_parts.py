@@ -4,13 +4,10 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from pytest import approx
 
 from saltus.configuration.launch import AT_ORIGIN, load_launch, write_config
-from saltus.film.film import (
-    LENGTHS,
-    arrows_of_run,
-    frames_of,
-)
+from saltus.film.film import LENGTHS, arrows_of_run, frames_of
 from saltus.launch.recorded import RecordedRun
 from tests.a1 import A1
 from tests.saltus.film.fake_run import HAND_AT, HAND_PUSH, PUSH_AT, STEP_AT, make_run
@@ -19,16 +16,16 @@ from tests.saltus.film.fake_run import HAND_AT, HAND_PUSH, PUSH_AT, STEP_AT, mak
 @pytest.mark.parametrize("estimates_only", [False, True])
 def test_time_begins_with_the_run_whatever_the_clock_said(tmp_path, estimates_only):
     run = RecordedRun(make_run(tmp_path / "run", estimates_only=estimates_only))
-    assert run.estimated == estimates_only and run.duration == pytest.approx(1.0)
+    assert run.estimated == estimates_only and run.duration == approx(1.0)
     times = np.arange(0.0, 1.005, 0.01)
     frames = frames_of(run, times, [""] * len(times), A1.legs)
-    assert frames.q[:, 0] == pytest.approx(0.5 * times)
+    assert frames.q[:, 0] == approx(0.5 * times)
     assert frames.plan_path.shape == (101, 51, 3)
     assert np.isnan(frames.plan_path[:50]).all() and frames.plan_path[50:, 0, 2].all()
-    assert frames.force[:, :, 2] == pytest.approx(np.full((101, 4), 50.0 * (not estimates_only)))
+    assert frames.force[:, :, 2] == approx(np.full((101, 4), 50.0 * (not estimates_only)))
     aside = frames.plan_path[60, STEP_AT, 1]
     assert np.isnan(frames.footholds[40]).all()
-    assert frames.footholds[60] == pytest.approx(np.array([[0.18, 0.13 + aside, 0.02]]), abs=0.02)
+    assert frames.footholds[60] == approx(np.array([[0.18, 0.13 + aside, 0.02]]), abs=0.02)
 
 
 PUSHES = st.tuples(*[st.floats(-5.0, 5.0)] * 3).filter(lambda push: np.linalg.norm(push) > 1e-3)
@@ -46,8 +43,8 @@ def test_an_arrow_points_as_the_push_does(run, value):
     write_config(load_launch("sim", [push, AT_ORIGIN]), run / "launch.yaml")
     script, hand = sorted(arrows_of_run(RecordedRun(run)))
     for arrow, push in ((script, value), (hand, HAND_PUSH)):
-        assert np.cross(arrow.vector, push) == pytest.approx(np.zeros(3), abs=1e-9)
+        assert np.cross(arrow.vector, push) == approx(np.zeros(3), abs=1e-9)
         assert arrow.vector @ np.array(push) > 0.0
         assert LENGTHS[0] - 1e-9 <= np.linalg.norm(arrow.vector) <= LENGTHS[1] + 1e-9
-    assert script.begin == pytest.approx(PUSH_AT) and script.label.startswith("0.40 s: ")
-    assert hand.begin == pytest.approx(HAND_AT) and hand.label == "0.80 s: 2 m/s, FL"
+    assert script.begin == approx(PUSH_AT) and script.label.startswith("0.40 s: ")
+    assert hand.begin == approx(HAND_AT) and hand.label == "0.80 s: 2 m/s, FL"

@@ -2,18 +2,16 @@
 
 import tempfile
 import threading
-from collections.abc import Iterator
 from contextlib import contextmanager
 
 import numpy as np
 
 from hw_bridge.emulator import node
-from hw_bridge.emulator.network import Address, RobotSocket
+from hw_bridge.emulator.network import RobotSocket
 from hw_bridge.emulator.options import EmulatorOptions
-from hw_bridge.wire.low_command import LowCommand, decode_low_command
+from hw_bridge.wire.low_command import decode_low_command
 from runtime.clock import RealTimeClock
-from runtime.messages import GroundTruth, MotorCommand, SensorReading
-from tests.a1 import A1, WIRE
+from tests.a1 import A1, WIRE, ground_truth, reading
 
 REST = np.array([-0.5, 1.33, -2.69, 0.5, 1.33, -2.69] * 2)  # joints of a robot on its belly [rad]
 UP_Q = np.concatenate([[0.0, 0.0, 0.06, 0.0, 0.0, 0.0, 1.0], REST])
@@ -22,56 +20,47 @@ UP_Q = np.concatenate([[0.0, 0.0, 0.06, 0.0, 0.0, 0.0, 1.0], REST])
 class StillBody:
     """A robot on its belly that nothing moves."""
 
-    def __init__(self) -> None:
+    def __init__(self):
         self.tick = 0
 
-    def reading(self, stamp: float | None = None) -> SensorReading:
-        return SensorReading(
-            tick=self.tick, time=1e-3 * self.tick,
-            quaternion_imu_in_world=np.array([0.0, 0.0, 0.0, 1.0]),
-            angular_velocity_imu=np.zeros(3), linear_acceleration_imu=np.array([0.0, 0.0, 9.81]),
-            joint_position=REST, joint_velocity=np.zeros(12), joint_torque=np.zeros(12),
-            foot_force=np.zeros(4),
-        )  # fmt: skip
+    def reading(self, stamp=None):
+        return reading(self.tick, joint_position=REST, foot_force=np.zeros(4))
 
-    def truth(self, stamp: float | None = None) -> GroundTruth:
-        return GroundTruth(
-            tick=self.tick, time=1e-3 * self.tick if stamp is None else stamp, q=UP_Q,
-            v=np.zeros(18), foot_force=np.zeros((4, 3)), contact=np.zeros(4), trunk_contact=True,
-        )  # fmt: skip
+    def truth(self, stamp=None):
+        return ground_truth(self.tick, q=UP_Q, contact=np.zeros(4), trunk_contact=True)
 
-    def advance(self, command: MotorCommand | None) -> None:
+    def advance(self, command):
         self.tick += 1
 
-    def drive_joints(self, torque: np.ndarray) -> None:
+    def drive_joints(self, torque):
         pass
 
-    def block_motors(self, blocked: bool) -> None:
+    def block_motors(self, blocked):
         pass
 
-    def add_base_velocity(self, velocity_in_world: np.ndarray) -> None:
+    def add_base_velocity(self, velocity_in_world):
         pass
 
 
 class EarsOpen(RobotSocket):
     """Remembers every datagram that came."""
 
-    def __init__(self) -> None:
+    def __init__(self):
         super().__init__("127.0.0.1", 0)
-        self.heard: list[bytes] = []
+        self.heard = []
         self.folder = tempfile.TemporaryDirectory()  # of the black box
 
-    def receive(self) -> list[tuple[bytes, Address]]:
+    def receive(self):
         received = super().receive()
         self.heard += [data for data, _ in received]
         return received
 
     @property
-    def commands(self) -> list[LowCommand]:
+    def commands(self):
         return [decode_low_command(WIRE, frame) for frame in self.heard]
 
     @property
-    def settings(self) -> list[str]:
+    def settings(self):
         """Arguments of a launch on this robot."""
         values = {
             "link.robot_address": "127.0.0.1", "link.robot_port": self.address[1],
@@ -81,7 +70,7 @@ class EarsOpen(RobotSocket):
 
 
 @contextmanager
-def emulated_robot(**options: object) -> Iterator[EarsOpen]:
+def emulated_robot(**options):
     """An emulated A1 on a free port of loopback."""
     over, socket = threading.Event(), EarsOpen()
     thread = threading.Thread(

@@ -8,10 +8,11 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from pytest import approx
 
 from hw_bridge.link import Datagram
 from hw_bridge.options import HardwareOptions
-from hw_bridge.wire.frame import LowState, decode_low_state
+from hw_bridge.wire.frame import decode_low_state
 from hw_bridge.wire.layout import BRAKE, OVERHEATED, SERVO, Header
 from saltus.cli.main import run
 from saltus.doctor import checks as machine
@@ -51,7 +52,7 @@ def quick(monkeypatch):
     monkeypatch.setattr(hardware_doctor, "machine_checks", lambda real: checks)
 
 
-def examined(capsys, robot, *more: str) -> tuple[int, dict, dict[str, dict]]:
+def examined(capsys, robot, *more):
     status = run(["doctor", "a1", *robot.settings, "--json", *more])
     found = json.loads(capsys.readouterr().out)
     return status, found, {check["check"]: check for check in found["checks"]}
@@ -72,7 +73,7 @@ def test_a_healthy_robot_and_every_frame_that_it_got(quick, capsys):
     assert "may not work" in checks["remote"]["found"]
     measured = found["measured"]
     assert measured["header"]["serial"] == 20211207
-    assert measured["tick_unit_s"] == pytest.approx(1e-3, rel=0.05)
+    assert measured["tick_unit_s"] == approx(1e-3, rel=0.05)
     assert measured["foot_force_counts"] == [-1, -2, -3, -4]
 
 
@@ -86,7 +87,7 @@ def test_nobody_answers(quick, capsys):
     assert found["measured"]["tick_unit_s"] is None and found["measured"]["header"] is None
 
 
-@pytest.mark.parametrize(("arguments", "words"), [
+@pytest.mark.parametrize("arguments, words", [
     (["moon"], ["a1", "emulator", "sim"]),
     (["sim"], ["real robot", "saltus doctor a1", "simulated"]),
     (["a1-emulated"], ["real robot", "emulated"]),
@@ -95,17 +96,15 @@ def test_nobody_answers(quick, capsys):
     (["a1", "--set", "hardware.link.robot_address=robot"], ["robot_address", "192.168.123.10"]),
     (["a1", "--set", "hardware.link.local_address=203.0.113.1"], ["cannot listen"]),
 ])  # fmt: skip
-def test_a_bad_request_is_one_line(capsys, arguments, words):
-    assert run(["doctor", *arguments]) == 2
-    out, err = capsys.readouterr()
-    assert out == "" and len(err.splitlines()) == 1
-    assert all(word in err for word in words)
+def test_a_bad_request_is_one_line(refused, arguments, words):
+    line = refused("doctor", *arguments)
+    assert all(word in line for word in words)
 
 
 # Surveys made up: a robot that answers each command after 0.4 ms, and then one fault at a time.
 
 
-def lying(**changes: object) -> LowState:
+def lying(**changes):
     q, mode = np.zeros(20), np.zeros(20, np.int64)
     q[:12], mode[:12] = REST, SERVO
     state = decode_low_state(WIRE, state_frame(WIRE))._replace(
@@ -114,27 +113,25 @@ def lying(**changes: object) -> LowState:
     return state._replace(**changes)
 
 
-def phase(state: LowState, every_s: float, count: int, answers: int = 1) -> Phase:
+def phase(state, every_s, count):
     asked = [every_s * k for k in range(count)]
-    step = every_s / answers
-    arrivals = [t + 0.0004 + step * j for t in asked for j in range(answers)]
-    return Phase(asked, [Reply(state, t) for t in arrivals])
+    return Phase(asked, [Reply(state, t + 0.0004) for t in asked])
 
 
 class Nowhere:
     send_errors = 0
 
-    def send(self, frame: bytes) -> bool:
+    def send(self, frame):
         return True
 
-    def receive(self) -> list[Datagram]:
+    def receive(self):
         return []
 
-    def close(self) -> None:
+    def close(self):
         pass
 
 
-def verdicts(state: LowState | None = None, **changes: object) -> dict[str, Check]:
+def verdicts(state=None, **changes):
     state = state or lying()
     exchange = Exchange(WIRE, OPTIONS, Nowhere())
     for k in range(500):
@@ -153,25 +150,25 @@ def test_without_a_fault_only_the_silent_remote_is_found_fault_with():
     assert "after 35 ms" in found["lost commands"].found
 
 
-def hot(motor: int, degrees: int) -> np.ndarray:
+def hot(motor, degrees):
     temperature = np.full(20, 30)
     temperature[motor] = degrees
     return temperature
 
 
-def moved(motor: int, angle: float) -> np.ndarray:
+def moved(motor, angle):
     q = lying().q.copy()
     q[motor] = angle
     return q
 
 
-def modes(motor: int, mode: int) -> np.ndarray:
+def modes(motor, mode):
     all_ = lying().mode.copy()
     all_[motor] = mode
     return all_
 
 
-@pytest.mark.parametrize(("changes", "name", "words"), [
+@pytest.mark.parametrize("changes, name, words", [
     ({"accelerometer": np.array([0.0, 0.0, 1.0])}, "IMU", ["1.00 m/s2"]),
     ({"accelerometer": np.array([9.81, 0.0, 0.0])}, "IMU", ["90.0 deg"]),
     ({"accelerometer": np.array([0.0, 0.0, np.nan])}, "IMU", ["nan"]),
@@ -195,7 +192,7 @@ def test_each_fault_is_named_and_no_other_check_fails(changes, name, words):
     assert all(word in found[name].found for word in words), found[name].found
 
 
-@pytest.mark.parametrize(("silences", "ok", "words"), [
+@pytest.mark.parametrize("silences, ok, words", [
     (Silences(0.025, 0.03, True), True, "brakes after 30 ms"),
     (Silences(0.045, 0.05, True), True, "brakes after 50 ms"),
     (Silences(0.05, 0.075, True), False, "50 ms at most"),
@@ -218,7 +215,7 @@ def test_real_time_is_essential_to_a_robot_and_to_nothing_else(monkeypatch):
 def examine(monkeypatch, capsys):
     """Doctor on a made-up survey of the robot of serial 7, and on a machine; what it says."""
 
-    def run_doctor(machine_ok: bool = True, **changes: object) -> tuple[int, str]:
+    def run_doctor(machine_ok=True, **changes):
         exchange = Exchange(WIRE, OPTIONS, Nowhere())
         exchange.intake.header = Header(serial=7)
         for k in range(500):
@@ -255,12 +252,12 @@ def test_a_pass_that_cannot_be_stored_is_one_line(examine, monkeypatch, tmp_path
 class BrakesAfter(Nowhere):
     """A robot that answers at once, and brakes when a question comes too late."""
 
-    def __init__(self, silence_s: float) -> None:
+    def __init__(self, silence_s):
         self.silence_s, self.last, self.tick = silence_s, time.monotonic(), 0
         self.braked = False
-        self.waiting: list[Datagram] = []
+        self.waiting = []
 
-    def send(self, frame: bytes) -> bool:
+    def send(self, frame):
         now = time.monotonic()
         self.braked |= self.tick > 0 and now - self.last > self.silence_s
         self.last, self.tick = now, self.tick + 1
@@ -269,7 +266,7 @@ class BrakesAfter(Nowhere):
         self.waiting.append(Datagram(data, OPTIONS.link.robot, now))
         return True
 
-    def receive(self) -> list[Datagram]:
+    def receive(self):
         waiting, self.waiting = self.waiting, []
         return waiting
 
@@ -277,7 +274,7 @@ class BrakesAfter(Nowhere):
 @pytest.mark.realtime
 def test_the_silence_that_a_robot_brakes_after_is_found(quick):
     silences = survey(WIRE, OPTIONS, BrakesAfter(0.15)).silences
-    assert silences.were_tried and silences.braked_s is not None
+    assert silences.were_tried
     assert silences.borne_s < 0.15 < silences.braked_s + 1e-3
 
 
@@ -293,5 +290,5 @@ def test_the_unit_is_measured_whatever_the_jitter_and_over_the_wrap(unit, start,
     for k, jitter in enumerate(late):
         robot_s = 0.002 * k
         meter.take((start + round(robot_s / unit)) % 2**32, robot_s + jitter)
-    assert meter.unit_s == pytest.approx(unit, rel=0.004 / 0.7)
-    assert likely_unit(meter.unit_s) == pytest.approx(unit, rel=0.01)
+    assert meter.unit_s == approx(unit, rel=0.004 / 0.7)
+    assert likely_unit(meter.unit_s) == approx(unit, rel=0.01)

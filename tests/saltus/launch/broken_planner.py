@@ -7,12 +7,10 @@ are.
 import os
 import sys
 import time
-from typing import Any
 
-import msgspec
 import numpy as np
+from msgspec.structs import replace
 
-from runtime.messages import Plan
 from saltus.launch import assembly, processes
 
 GOOD_SOLVES = 30
@@ -21,13 +19,13 @@ GOOD_SOLVES = 30
 class BrokenPlanner:
     """A planner's plans, until it breaks."""
 
-    def __init__(self, planner: Any) -> None:
+    def __init__(self, planner):
         self._planner, self._solves = planner, 0
 
-    def __getattr__(self, name: str) -> Any:
+    def __getattr__(self, name):
         return getattr(self._planner, name)
 
-    def plan_from(self, *arguments: Any, **named: Any) -> Plan:
+    def plan_from(self, *arguments, **named):
         plan = self._planner.plan_from(*arguments, **named)
         self._solves += 1
         if self._solves > GOOD_SOLVES:
@@ -35,14 +33,14 @@ class BrokenPlanner:
         return plan
 
 
-def fails(plan: Plan) -> Plan:
+def fails(plan):
     """At first it raises; later its plans have wrong shapes."""
     if plan.tick < 500:
         raise ArithmeticError("no such plan")
-    return msgspec.structs.replace(plan, gains=np.zeros((3, 12)))
+    return replace(plan, gains=np.zeros((3, 12)))
 
 
-def hangs(_plan: Plan) -> Plan:
+def hangs(_plan):
     while True:
         time.sleep(1.0)
 

@@ -9,7 +9,7 @@ EVERYBODY = ("tracker", "planner", "estimator", "simulation", "emulator")
 
 
 @pytest.mark.parametrize(
-    ("connection", "guests"), [("real", set()), ("simulated", set()), ("emulated", {"tracker"})]
+    "connection, guests", [("real", set()), ("simulated", set()), ("emulated", {"tracker"})]
 )
 def test_on_two_cores_the_planner_has_one_but_for_the_tracker_of_an_emulated_robot(
     connection, guests

@@ -40,9 +40,7 @@ def test_every_name_gives_its_derivatives(name):
     assert np.isfinite(linear.A).all() and np.isfinite(linear.B).all()
 
 
-@pytest.mark.parametrize(
-    ("rollout", "search"), [("mujoco", "backtracking"), ("warp", "exhaustive")]
-)
+@pytest.mark.parametrize("rollout, search", [("mujoco", "backtracking"), ("warp", "exhaustive")])
 def test_a_device_gets_all_step_sizes_in_one_call(rollout, search):
     config = load_launch("push", [f"rollout={rollout}"])
     assert planners.planning(config).search.line_search == search

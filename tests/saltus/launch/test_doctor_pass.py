@@ -10,13 +10,7 @@ from saltus.common.errors import BadRequest
 from saltus.configuration.launch import load_launch
 from saltus.doctor.confirmation import confirm_motion
 from saltus.launch import hardware as doctor_pass
-from saltus.launch.hardware import (
-    DoctorPass,
-    has_pass,
-    read_passes,
-    store_pass,
-    withdraw_pass,
-)
+from saltus.launch.hardware import DoctorPass, has_pass, read_passes, store_pass, withdraw_pass
 from saltus.launch.hardware_processes import require_pass
 from saltus.launch.warmup import NotReady
 
@@ -76,7 +70,7 @@ def test_a_damaged_file_is_no_pass_and_spoils_no_other(content):
 def terminal(monkeypatch):
     """Lines that somebody types in a terminal."""
 
-    def type_(text: bytes) -> int:
+    def type_(text):
         ours, theirs = os.openpty()
         os.write(ours, text)
         monkeypatch.setattr("saltus.doctor.confirmation.STANDARD_INPUT", theirs)

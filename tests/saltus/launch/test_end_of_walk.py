@@ -1,10 +1,9 @@
 """The end of a walk right after a push, in lock step: bridge, emulated robot and the stack."""
 
-import msgspec
 import numpy as np
+from msgspec.structs import replace
 
 from hw_bridge.states import RobotState
-from runtime.messages import MotorCommand
 from runtime.rows import message_of
 from saltus.configuration.launch import load_launch
 from saltus.launch.lock_step import Stack
@@ -17,30 +16,30 @@ LATE_S = 0.1  # from the push to the wish to sit down
 class StackCommands:
     """What estimator, planner and tracker make of the readings of a rig."""
 
-    def __init__(self, rig: Rig, *settings: str) -> None:
+    def __init__(self, rig, *settings):
         self.stack = Stack(load_launch("a1-emulated", ["tracker.command_delay=0", *settings]))
         self._rig, self._answered = rig, 0
 
-    def __call__(self, tick: int, now: float) -> MotorCommand:
+    def __call__(self, tick, now):
         command = stand_command(tick, now)
         commands = self.stack.planner.commands
         if commands is not None and any(s.is_ending for s in self._rig.statuses[-1:]):
             commands.end()
         for reading in self._rig.readings[self._answered :]:
-            reading = msgspec.structs.replace(message_of(reading), tick=self._answered)
+            reading = replace(message_of(reading), tick=self._answered)
             command = self.stack.answer(reading).command
             self._answered += 1
-        return msgspec.structs.replace(command, time=now)
+        return replace(command, time=now)
 
 
-def walk(seconds: float, *settings: str) -> Rig:
+def walk(seconds, *settings):
     """A robot that has walked for so long."""
     rig = Rig()
     rig.command = StackCommands(rig, *settings)
     return rig.run_until(RobotState.RUNNING).run(seconds)
 
 
-def largest_tilt(rig: Rig) -> float:
+def largest_tilt(rig):
     """The largest angle of the trunk on the way to the ground [rad]."""
     cosine = 1.0
     while not rig.bridge.is_finished and cosine > 0.5:
@@ -50,7 +49,7 @@ def largest_tilt(rig: Rig) -> float:
     return float(np.arccos(cosine))
 
 
-def test_a_robot_that_is_told_to_sit_down_right_after_a_push_does_not_fall() -> None:
+def test_a_robot_that_is_told_to_sit_down_right_after_a_push_does_not_fall():
     rig = walk(WALK_S)
     rig.simulation.add_base_velocity(np.array([0.0, 1.0, 0.0]))
     rig.run(LATE_S)
@@ -59,7 +58,7 @@ def test_a_robot_that_is_told_to_sit_down_right_after_a_push_does_not_fall() -> 
     assert rig.bridge.machine.ended_well
 
 
-def test_a_robot_that_is_told_to_sit_down_as_it_turns_in_a_trot_stands_first() -> None:
+def test_a_robot_that_is_told_to_sit_down_as_it_turns_in_a_trot_stands_first():
     rig = walk(1.5, "command=[{at: 0.0, gait: trot, yaw_rate: 0.5}]")
     assert rig.simulation.truth().v[5] > 0.3  # [rad/s]
     rig.bridge.end()

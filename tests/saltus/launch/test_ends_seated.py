@@ -12,11 +12,11 @@ from saltus.launch.hardware_processes import EndsSeated
 class Robot:
     """A bridge that sits down when it is told to."""
 
-    def __init__(self) -> None:
+    def __init__(self):
         self.is_finished = False
-        self.ends: list[str] = []
+        self.ends = []
 
-    def end(self, cause: str = "") -> None:
+    def end(self, cause=""):
         self.ends.append(cause)
 
 
@@ -28,7 +28,7 @@ def robot():
 
 
 def test_a_stop_ends_the_loop_only_once_the_robot_is_off(robot):
-    told: list[bool] = []
+    told = []
     ends = EndsSeated(lambda: bool(told), robot)
     assert not ends() and robot.ends == []
     told.append(True)

@@ -8,7 +8,6 @@ from pathlib import Path
 
 from runtime.messages import GroundTruth
 from runtime.recording import read_recording
-from saltus.cli.main import run
 from saltus.configuration.launch import load_launch
 from saltus.launch.warmup import ensure_compiled
 
@@ -41,12 +40,11 @@ def test_a_launch_goes_on_when_its_recording_cannot(tmp_path, room_for):
     assert ticks == list(range(len(ticks))) and len(ticks) > 20
 
 
-def test_no_room_before_the_start_is_one_line_and_nothing_starts(tmp_path, room_for, capsys):
+def test_no_room_before_the_start_is_one_line_and_nothing_starts(
+    tmp_path, room_for, capsys, refused
+):
     ensure_compiled(load_launch("stand"))
     capsys.readouterr()
     with room_for(1000):
-        status = run(["launch", "stand", "--record", str(tmp_path / "run")])
-    told = capsys.readouterr()
-    assert status == 2 and told.out == ""
-    assert len(told.err.splitlines()) == 1 and "File too large" in told.err
-    assert not (tmp_path / "run" / "logs").exists()
+        line = refused("launch", "stand", "--record", str(tmp_path / "run"))
+    assert "File too large" in line and not (tmp_path / "run" / "logs").exists()

@@ -2,7 +2,6 @@
 
 import json
 from pathlib import Path
-from typing import Any
 
 import pytest
 
@@ -16,10 +15,10 @@ STAND = ["launch", "stand", "--duration", "0.8"]
 
 
 @pytest.fixture
-def broken(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+def broken(tmp_path, monkeypatch):
     """Has launches take the broken planner; they leave their folders below `tmp_path`."""
 
-    def choose(fault: str) -> None:
+    def choose(fault):
         monkeypatch.setenv("FAULT", fault)
         monkeypatch.setenv("PYTHONPATH", str(ROOT))
         monkeypatch.setattr(launcher, "PROGRAM", "tests.saltus.launch.broken_planner")
@@ -28,7 +27,7 @@ def broken(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     return choose
 
 
-def launch(capsys: pytest.CaptureFixture[str], *arguments: str) -> tuple[int, str, dict[str, Any]]:
+def launch(capsys, *arguments):
     """Exit status, first line and summary of a launch."""
     status = run([*STAND, *arguments])
     captured = capsys.readouterr()
@@ -39,7 +38,7 @@ def launch(capsys: pytest.CaptureFixture[str], *arguments: str) -> tuple[int, st
     return status, first, summary | {"folder": str(folder)}
 
 
-def log_of(summary: dict[str, Any], process: str) -> str:
+def log_of(summary, process):
     return (Path(summary["folder"]) / "logs" / f"{process}.log").read_text()
 
 
@@ -83,8 +82,7 @@ def test_who_waits_for_whom_follows_the_messages_of_a_tick():
     assert "command of tick 21" in describe_stall(config, between | {"ground_truth": 21})
 
 
-def test_a_folder_that_cannot_be_written_is_one_line(tmp_path, capsys):
+def test_a_folder_that_cannot_be_written_is_one_line(tmp_path, refused):
     (tmp_path / "file").touch()  # below which there can be no folder, whoever asks
-    assert run([*STAND, "--record", str(tmp_path / "file" / "run")]) == 2
-    error = capsys.readouterr().err
-    assert len(error.splitlines()) == 1 and "--record" in error and "Not a directory" in error
+    line = refused(*STAND, "--record", str(tmp_path / "file" / "run"))
+    assert "--record" in line and "Not a directory" in line

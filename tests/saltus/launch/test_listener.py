@@ -2,22 +2,17 @@
 
 import time
 
-import msgspec
 import numpy as np
 import pytest
 
 from runtime.bus import Bus
 from runtime.endpoints import Endpoints
-from runtime.messages import GroundTruth, Push, RobotStatus, Tuning
+from runtime.messages import Push, Tuning
 from runtime.recording import Recorder, read_frames
-from runtime.topics import (
-    GROUND_TRUTH,
-    PUSH,
-    ROBOT_STATUS,
-    TUNING,
-)
+from runtime.topics import GROUND_TRUTH, PUSH, ROBOT_STATUS, TUNING
 from saltus.launch.listener import Listener
 from saltus.metrics.run import RunMetrics
+from tests.a1 import ground_truth, robot_status
 
 
 def drain_until(listener, condition):
@@ -36,10 +31,6 @@ def drain_when_there(listener, topic):
 
 def test_what_watchers_send_is_recorded_by_the_clock_of_the_launch(tmp_path):
     """What comes before the launch has a clock is not: no robot is there for which it is meant."""
-    truth = GroundTruth(
-        tick=0, time=0.0, q=np.eye(19)[6], v=np.zeros(18), foot_force=np.zeros((4, 3)),
-        contact=np.ones(4), trunk_contact=False,
-    )  # fmt: skip
     push = Push(sequence=1, time=9.0e4, body="base", velocity=np.ones(3))
     with Bus(Endpoints.ipc(tmp_path / "bus")) as bus:
         truths = bus.publisher(GROUND_TRUTH)
@@ -50,7 +41,7 @@ def test_what_watchers_send_is_recorded_by_the_clock_of_the_launch(tmp_path):
         pushes.send(push)
         drain_when_there(listener, PUSH)
         for tick in (0, 7):
-            truths.send(msgspec.structs.replace(truth, tick=tick, time=1e-3 * tick))
+            truths.send(ground_truth(tick))
             drain_until(listener, lambda tick=tick: listener.ticks["ground_truth"] == tick)
             pushes.send(push)
             drain_when_there(listener, PUSH)
@@ -69,17 +60,8 @@ def test_states_are_judged_by_what_the_robot_was_allowed_then(tmp_path, most):
 
     def truth(tick):
         height = 0.3 if 20 <= tick < 30 else 0.05
-        return GroundTruth(
-            tick=tick, time=1e-3 * tick, q=np.array([0, 0, height, 0, 0, 0, 1, *[0] * 12], float),
-            v=np.zeros(18), foot_force=np.zeros((4, 3)), contact=np.ones(4),
-            trunk_contact=height < 0.1,
-        )  # fmt: skip
-
-    def status(tick, state):
-        return RobotStatus(
-            tick=tick, time=1e-3 * tick - 1e-4, state=state, cause="", temperature=np.zeros(12),
-            power=0.0, state_age=0.0, frames=tick, refused=0,
-        )  # fmt: skip
+        q = np.array([0, 0, height, 0, 0, 0, 1, *[0] * 12], float)
+        return ground_truth(tick, q=q, trunk_contact=height < 0.1)
 
     with Bus(Endpoints.ipc(tmp_path / "bus")) as bus:
         truths, statuses = bus.publisher(GROUND_TRUTH), bus.publisher(ROBOT_STATUS)
@@ -87,7 +69,7 @@ def test_states_are_judged_by_what_the_robot_was_allowed_then(tmp_path, most):
         listener = Listener(bus, metrics, None)
         assert truths.wait_for_subscribers(1, 10.0) and statuses.wait_for_subscribers(1, 10.0)
         for tick, state in ((0, "stand_up"), (20, "running"), (30, "sit_down")):
-            statuses.send(status(tick, state))
+            statuses.send(robot_status(state, tick, time=1e-3 * tick - 1e-4))
         for tick in range(50):
             truths.send(truth(tick))
         time.sleep(0.5)  # all have come before the first look

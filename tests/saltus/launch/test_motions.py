@@ -1,7 +1,6 @@
 """Motions by name: planned once, tracked by any launch, with what they ask of the planner."""
 
 import shutil
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -22,7 +21,7 @@ from sim_bridge.suites import read_suite
 from tests.a1 import A1
 
 
-def plan_with(status: str, message: str = "") -> MotionPlan:
+def plan_with(status, message=""):
     """The key path of a jump as a plan that ended with a status."""
     _, motion = motions.read_motion("jump-up")
     solution = ConstrainedSolution(
@@ -32,19 +31,19 @@ def plan_with(status: str, message: str = "") -> MotionPlan:
 
 
 @pytest.fixture
-def cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+def cache(tmp_path, monkeypatch):
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
     return tmp_path / "saltus" / "motions"
 
 
 @pytest.mark.parametrize("name", motion_names())
-def test_every_motion_can_be_read_and_launched(name: str) -> None:
+def test_every_motion_can_be_read_and_launched(name):
     stem, motion = motions.read_motion(name)
     assert stem == name and motion.duration > 1.0
     assert make_config({"reference": name}, "file").reference == name
 
 
-def test_a_robot_may_have_a_motion_of_its_own(tmp_path: Path) -> None:
+def test_a_robot_may_have_a_motion_of_its_own(tmp_path):
     leap = motions.read_motion("leap")
     (tmp_path / "motions").mkdir()
     shutil.copy(data_folder("config/motions") / "leap.yaml", tmp_path / "motions/backflip.yaml")
@@ -54,7 +53,7 @@ def test_a_robot_may_have_a_motion_of_its_own(tmp_path: Path) -> None:
         assert motions.read_motion(file.stem, file.parents[1].name)[1].duration > 1.0
 
 
-def test_a_motion_is_planned_once(cache: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_motion_is_planned_once(cache, monkeypatch):
     monkeypatch.setattr(motions, "make_plan", lambda *_: plan_with("settled"))
     path = motions.planned_motion("jump-up", "a1")
     assert path.parent == cache and load_reference(path, motions.PERIOD).size == 147
@@ -62,16 +61,14 @@ def test_a_motion_is_planned_once(cache: Path, monkeypatch: pytest.MonkeyPatch) 
     assert motions.planned_motion("jump-up", "a1") == path
 
 
-def test_a_motion_that_cannot_be_done_is_refused(
-    cache: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_motion_that_cannot_be_done_is_refused(cache, monkeypatch):
     monkeypatch.setattr(motions, "make_plan", lambda *_: plan_with("infeasible", "at knot 7"))
     with pytest.raises(BadRequest, match="jump-up cannot be done: at knot 7"):
         motions.planned_motion("jump-up", "a1")
     assert not cache.exists()
 
 
-def test_what_a_motion_asks_of_the_planner_lies_below_the_launch() -> None:
+def test_what_a_motion_asks_of_the_planner_lies_below_the_launch():
     scale = motions.read_motion("rear-up")[1].hilqr["cost"]["terminal_scale"]
     assert make_config({"reference": "rear-up"}, "file").hilqr.cost.terminal_scale == scale
     own = make_config(
@@ -82,7 +79,7 @@ def test_what_a_motion_asks_of_the_planner_lies_below_the_launch() -> None:
     assert scale != make_config({}, "file").hilqr.cost.terminal_scale
 
 
-def test_the_trunk_may_tilt_as_its_reference_does(tmp_path: Path) -> None:
+def test_the_trunk_may_tilt_as_its_reference_does(tmp_path):
     _, motion = motions.read_motion("backflip")
     save_reference(key_path(motion, A1, motions.PERIOD), tmp_path / "flip.npz")
     config = make_config({"reference": str(tmp_path / "flip.npz")}, "file")
@@ -91,7 +88,7 @@ def test_the_trunk_may_tilt_as_its_reference_does(tmp_path: Path) -> None:
     assert motions.tilt_allowance(make_config({}, "file"))(0.8) == 0.0
 
 
-def test_two_legs_are_not_enough_for_a_moment() -> None:
+def test_two_legs_are_not_enough_for_a_moment():
     trials = make_trials(read_suite(data_folder("config") / "jumps.yaml"), "hilqr", "paused", "")
     trial = trials[-1]
     assert trial.pass_two_legs == 3.0

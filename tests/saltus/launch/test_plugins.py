@@ -9,7 +9,7 @@ from saltus.common.errors import BadRequest
 from saltus.launch.plugins import load, source_of
 
 
-def test_a_class_is_found_in_a_file_and_in_a_module(tmp_path: Path) -> None:
+def test_a_class_is_found_in_a_file_and_in_a_module(tmp_path):
     file = tmp_path / "mine.py"
     file.write_text("class Mine:\n    number = 3\n")
     assert load(f"{file}:Mine").number == 3
@@ -17,7 +17,7 @@ def test_a_class_is_found_in_a_file_and_in_a_module(tmp_path: Path) -> None:
     assert load("pathlib:Path") is Path
 
 
-def test_what_belongs_to_saltus_has_no_source_of_its_own(tmp_path: Path) -> None:
+def test_what_belongs_to_saltus_has_no_source_of_its_own(tmp_path):
     file = tmp_path / "mine.py"
     file.write_text("x = 1\n")
     assert source_of(f"{file}:x") == b"x = 1\n"
@@ -25,14 +25,14 @@ def test_what_belongs_to_saltus_has_no_source_of_its_own(tmp_path: Path) -> None
 
 
 @pytest.mark.parametrize(
-    ("text", "meant"),
+    "text, meant",
     [
         (None, "no file"), ("def other(): ...", "has no Mine"), ("import nowhere", "nowhere"),
         ("x = (", "SyntaxError"), ("raise KeyError('gain')", "KeyError: 'gain'"),
         ("None.gain", "AttributeError"),
     ],
 )  # fmt: skip
-def test_a_plug_in_that_cannot_be_had_is_one_line(tmp_path, capsys, text, meant) -> None:
+def test_a_plug_in_that_cannot_be_had_is_one_line(tmp_path, capsys, text, meant):
     file = tmp_path / "mine.py"
     if text is not None:
         file.write_text(text)

@@ -1,9 +1,9 @@
 """The recorded walk: walked once, found again, named by what it depends on, never half there."""
 
-
 import msgspec
 import numpy as np
 import pytest
+from numpy.testing import assert_array_equal
 
 from controller.references import ReferenceTrajectory, load_reference
 from saltus.common.errors import BadRequest
@@ -62,8 +62,8 @@ def test_the_last_stride_loops(monkeypatch):
     found = recorded_walk.record(walk)
     assert found.loop == 500 and found.size == 800
     longer = recorded_walk.record(replace(walk, duration=0.801)).q
-    np.testing.assert_array_equal(found.q, longer[:-1])
-    np.testing.assert_array_equal(found.loop_shift[:2], longer[800, :2] - longer[300, :2])
+    assert_array_equal(found.q, longer[:-1])
+    assert_array_equal(found.loop_shift[:2], longer[800, :2] - longer[300, :2])
     assert found.loop_shift[2] == 0.0
 
 
@@ -73,7 +73,7 @@ def test_a_walk_is_recorded_once(walked, cache, capsys):
     assert first == again and first.parent == cache and len(walked) == 1
     assert [path.name for path in cache.iterdir()] == [first.name]
     assert capsys.readouterr().err.count("recording the walk of Convex MPC (once)") == 1
-    np.testing.assert_array_equal(load_reference(first, 0.001).inputs, standing().inputs)
+    assert_array_equal(load_reference(first, 0.001).inputs, standing().inputs)
 
 
 def test_its_name_changes_with_what_it_depends_on_and_with_nothing_else(walked, monkeypatch):

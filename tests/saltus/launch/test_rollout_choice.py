@@ -3,14 +3,18 @@
 import socket
 import sys
 
-import msgspec
+import numpy as np
 import pytest
+from msgspec.structs import replace
 
-from saltus.cli.main import run
+from robots.terrain import make_ground
 from saltus.common.errors import BadRequest
-from saltus.configuration.launch import ROLLOUTS, LaunchConfig, load_launch
+from saltus.configuration.launch import ROLLOUTS, load_launch
 from saltus.launch import assembly, planners
 from sim_bridge import physics_client
+from tests.sim_bridge.rollouts import plain
+from tests.sim_bridge.rollouts.backends import KNOTS, SINGLE
+from tests.sim_bridge.rollouts.motions import STAND, policies
 
 
 @pytest.fixture(autouse=True)
@@ -20,7 +24,7 @@ def little_patience(monkeypatch):
 
 
 @pytest.fixture
-def nobody() -> str:
+def nobody():
     """An address at which nobody listens."""
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
@@ -28,7 +32,7 @@ def nobody() -> str:
     return f"tcp://127.0.0.1:{port}"
 
 
-def config(*assignments: str) -> LaunchConfig:
+def config(*assignments):
     return load_launch("sim", assignments)
 
 
@@ -40,10 +44,9 @@ def test_every_name_can_be_made_and_is_looked_for():
 
 
 @pytest.mark.parametrize("name", ["remote", "isaacgym"])
-def test_no_server_is_one_line_with_the_remedy_and_what_is_here(name, nobody, capsys):
-    status = run(["launch", "sim", "--set", f"rollout={name}", "--set", f"{name}.address={nobody}"])
-    (line,) = capsys.readouterr().err.strip().splitlines()
-    assert status == 2 and nobody in line and "available here: mujoco" in line
+def test_no_server_is_one_line_with_the_remedy_and_what_is_here(name, nobody, refused):
+    line = refused("launch", "sim", "--set", f"rollout={name}", "--set", f"{name}.address={nobody}")
+    assert nobody in line and "available here: mujoco" in line
     assert ("saltus serve" if name == "remote" else "docs/isaac-gym.md") in line
 
 
@@ -59,12 +62,20 @@ def test_a_launch_looks_before_it_starts_and_planners_without_rollouts_do_not(no
     lost = config("rollout=remote", f"remote.address={nobody}")
     with pytest.raises(BadRequest, match="rollout remote: no physics server"):
         assembly.check(lost)
-    assembly.check(msgspec.structs.replace(lost, planner="convex_mpc"))
+    assembly.check(replace(lost, planner="convex_mpc"))
 
 
-def test_no_server_for_the_robot_is_one_line_in_launches_and_sweeps(nobody, capsys):
+def test_no_server_for_the_robot_is_one_line_in_launches_and_sweeps(nobody, refused):
     engine = ["--set", "simulation.engine=remote", "--set", f"simulation.server.address={nobody}"]
     for command in (["launch", "stand"], ["perturb", "push-stand", "--jobs", "1"]):
-        assert run([*command, *engine]) == 2
-        (line,) = capsys.readouterr().err.strip().splitlines()
+        line = refused(*command, *engine)
         assert nobody in line and "saltus serve" in line and "simulation.engine remote" in line
+
+
+def test_warp_rolls_out_on_the_ground_that_it_is_given():
+    pytest.importorskip("mujoco_warp")
+    chosen, candidates = config("rollout=warp", "warp.device=cpu"), policies(KNOTS)
+    options, ground = planners.planning(chosen), make_ground()._replace(floor=-0.02)
+    found = planners.make_rollout(chosen, ground).roll_out(STAND, candidates).states
+    wanted = plain.roll_out(STAND, candidates, options.period, options.search.substeps, ground)
+    assert np.abs(found - wanted.states)[..., :3].max() < SINGLE.position

@@ -12,19 +12,17 @@ import pytest
 
 from runtime.bus import Bus
 from runtime.endpoints import Endpoints
-from runtime.messages import LineSearch, Plan
 from runtime.recording import read_recording
 from runtime.topics import PLAN
-from saltus.cli.main import run
 from saltus.configuration.launch import load_launch
-from saltus.launch.lock_step import LockStep, Tick
+from saltus.launch.lock_step import LockStep
 
 ROOT = Path(__file__).parents[3]
 PUSH = "perturbations=[{kind: base_velocity, at: 0.1, value: [0, 0.4, 0]}]"
 SHORT = ["--set", PUSH, "--duration", "0.3"]
 
 
-def start(folder: Path, *arguments: str) -> "subprocess.Popen[str]":
+def start(folder, *arguments):
     """`saltus` with a temporary folder of its own, so that what it leaves there can be seen.
 
     Its name is short: the path of a socket has at most 107 characters.
@@ -37,7 +35,7 @@ def start(folder: Path, *arguments: str) -> "subprocess.Popen[str]":
     )  # fmt: skip
 
 
-def children(folder: Path) -> dict[str, int]:
+def children(folder):
     """Process ids by name of the launch that runs in `folder`."""
     found = {}
     for entry in Path("/proc").iterdir():
@@ -50,18 +48,18 @@ def children(folder: Path) -> dict[str, int]:
     return found
 
 
-def wait_until(condition, timeout: float = 300.0) -> None:
+def wait_until(condition, timeout=300.0):
     end = time.monotonic() + timeout
     while not condition():
         assert time.monotonic() < end, "it never happened"
         time.sleep(0.05)
 
 
-def sockets(folder: Path) -> list[Path]:
+def sockets(folder):
     return list((folder / "t").rglob("*.ipc"))
 
 
-def moving(folder: Path) -> bool:
+def moving(folder):
     """The recorder has written something: messages flow."""
     recording = folder / "run" / "run.mcap"
     return recording.exists() and recording.stat().st_size > 20_000
@@ -80,12 +78,12 @@ def test_lock_step_in_processes(tmp_path, timing):
     out, err = launch.communicate(timeout=300)
     assert launch.returncode == 0, err
     summary = json.loads(out.splitlines()[-1])
-    truths: dict[int, list[float]] = {}
+    truths = {}
     one = LockStep(load_launch("stand", [PUSH, *timing], duration=0.3))
-    plans: dict[int, Plan] = {}
-    searches: dict[int, LineSearch] = {}
+    plans = {}
+    searches = {}
 
-    def keep(tick: Tick) -> None:
+    def keep(tick):
         truths[tick.truth.tick] = tick.truth.q.tolist()
         plans.update({tick.plan.tick: tick.plan} if tick.plan else {})
         searches.update({tick.search.tick: tick.search} if tick.search else {})
@@ -101,20 +99,12 @@ def test_lock_step_in_processes(tmp_path, timing):
         sent = {m.tick: m for name, m in messages if name == topic}
         assert {tick: sent[tick] for tick in own} == own
     assert summary["max_lateral_deviation_m"] == metrics.max_lateral_deviation > 0.005
-    assert set(summary) >= {
-        "fell", "simulated_s", "distance_m", "max_lateral_deviation_m", "planner", "tracker",
-        "estimator",
-    }  # fmt: skip
     assert summary["ok"] and summary["problems"] == []
-    assert set(summary["planner"]) >= {"solves", "solve_ms", "rate_hz"}
-    assert set(summary["tracker"]) >= {"ticks", "missed", "lateness_us"}
-    errors = {"position_rmse_m", "velocity_rmse_m_s", "tilt_rmse_rad"}
-    assert set(summary["estimator"]) >= errors | {"update_us"}
     assert not list((tmp_path / "t").iterdir())
 
 
 @pytest.mark.parametrize(
-    ("mode", "stop"),
+    "mode, stop",
     [("paused", signal.SIGTERM),
      pytest.param("realtime", signal.SIGINT, marks=pytest.mark.quiet)],
 )  # fmt: skip
@@ -153,19 +143,12 @@ def test_killed_supervisor_leaves_no_process_and_no_socket(tmp_path):
     assert sockets(tmp_path) == []
 
 
-@pytest.mark.parametrize("transport", ["ipc", "tcp"])
-def test_occupied_endpoint_is_one_line_and_nothing_starts(tmp_path, capsys, transport):
-    folder, port = tmp_path / "bus", 47800 + os.getpid() % 1000
-    endpoints = {"ipc": Endpoints.ipc(folder), "tcp": Endpoints.tcp("127.0.0.1", port)}[transport]
-    place = {"ipc": f"folder: {folder}", "tcp": f"base_port: {port}"}[transport]
-    arguments = ["launch", "stand", "--set", f"bus={{transport: {transport}, {place}}}"]
-    with Bus(endpoints) as bus:
+def test_occupied_endpoint_is_one_line_and_nothing_starts(tmp_path, refused):
+    folder = tmp_path / "bus"
+    with Bus(Endpoints.ipc(folder)) as bus:
         bus.publisher(PLAN)
-        assert run(arguments) == 2
-    captured = capsys.readouterr()
-    assert captured.out == "" and len(captured.err.splitlines()) == 1
-    assert "occupied" in captured.err
-    assert children(tmp_path) == {}
+        line = refused("launch", "stand", "--set", f"bus={{transport: ipc, folder: {folder}}}")
+    assert "occupied" in line and children(tmp_path) == {}
 
 
 def test_lost_tracker_ends_the_launch(tmp_path):

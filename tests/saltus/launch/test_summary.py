@@ -1,17 +1,9 @@
 """The summary of a launch: exact keys for scripts; for people, failures first."""
 
-from typing import Any
-
 import pytest
 
 from saltus.configuration.launch import load_launch
-from saltus.launch.outcome import (
-    LaunchProblem,
-    find_problems,
-    headline,
-    launch_facts,
-    launch_summary,
-)
+from saltus.launch.outcome import find_problems, headline, launch_facts, launch_summary
 from saltus.launch.supervisor import Death
 from saltus.metrics.run import RunMetrics
 
@@ -29,21 +21,18 @@ REPORTS = {"planner": PLANNER, "tracker": TRACKER, "estimator": ESTIMATOR,
 PAUSED, REALTIME = load_launch("push"), load_launch("push", mode="realtime")
 
 
-def summary_of(config=PAUSED, metrics=None, planner=PLANNER, **more: Any) -> dict[str, Any]:
+def summary_of(metrics=None, **more):
     """The summary of a run of 6 s."""
     metrics = metrics or RunMetrics(last_tick=6000)
-    reports = {"planner": planner, "tracker": TRACKER, "estimator": ESTIMATOR}
-    return launch_summary(config, metrics, 7, reports) | more
+    return launch_summary(PAUSED, metrics, 7, REPORTS) | more
 
 
-def problems_of(
-    summary=None, deaths=(), end="complete", stall="", **reports
-) -> list[LaunchProblem]:
+def problems_of(summary=None, deaths=(), end="complete", stall="", **reports):
     """The problems of a run whose processes reported all well but `reports`."""
     return find_problems(REALTIME, summary or summary_of(), REPORTS | reports, deaths, end, stall)
 
 
-def first_line(summary=None, problems=()) -> str:
+def first_line(summary=None, problems=()):
     return " ".join(headline(summary or summary_of(), problems))
 
 
@@ -75,7 +64,7 @@ def test_a_run_in_which_all_is_well_has_no_problem():
 
 
 @pytest.mark.parametrize(
-    ("reports", "what", "words", "failure"),
+    "reports, what, words, failure",
     [
         ({"planner": {"statuses": {"ok": 60, "time_limit": 40}}},
          "solves_late", "40 of 100 solves", False),
@@ -150,7 +139,7 @@ def test_the_gravest_comes_first():
 
 
 def test_a_death_a_stall_and_a_stop_by_the_user_are_told_apart():
-    def line(**how: Any) -> str:
+    def line(**how):
         return first_line(problems=problems_of(**how))
 
     death = Death("planner", "killed by SIGKILL", False)
@@ -161,7 +150,7 @@ def test_a_death_a_stall_and_a_stop_by_the_user_are_told_apart():
     assert stopped.startswith("STOPPED The robot ran for 6.0 s without a fall until you stopped")
 
 
-def on_a_robot(ended_well: bool, seconds: float, cause: str = "") -> str:
+def on_a_robot(ended_well, seconds, cause=""):
     """The first line of a launch on a robot."""
     robot = {"ended_well": ended_well, "cause": cause}
     summary = summary_of(simulated_s=seconds, robot=robot)

@@ -3,7 +3,6 @@
 import math
 import os
 import signal
-import subprocess
 import sys
 import time
 from pathlib import Path
@@ -25,14 +24,14 @@ open({ready!r}, "w").close()
 SLEEP = "time.sleep(60)"
 
 
-def child(folder: Path, name: str, body: str = SLEEP) -> Child:
+def child(folder, name, body=SLEEP):
     preamble = PREAMBLE.format(
         diary=str(folder / "diary"), name=name, ready=str(folder / f"{name}.ready")
     )
     return Child(name, [sys.executable, "-c", preamble + body], folder / f"{name}.log")
 
 
-def wait_until(condition, timeout: float = 60.0) -> bool:
+def wait_until(condition, timeout=60.0):
     end = time.monotonic() + timeout
     while not condition():
         if time.monotonic() > end:
@@ -41,11 +40,11 @@ def wait_until(condition, timeout: float = 60.0) -> bool:
     return True
 
 
-def ready(folder: Path, *names: str) -> None:
+def ready(folder, *names):
     assert wait_until(lambda: all((folder / f"{name}.ready").exists() for name in names))
 
 
-def alive(pid: int) -> bool:
+def alive(pid):
     try:
         os.kill(pid, 0)
     except ProcessLookupError:
@@ -65,7 +64,7 @@ def test_stops_in_the_order_given(tmp_path):
 
 
 def test_death_is_told_with_its_cause(tmp_path):
-    lines: list[str] = []
+    lines = []
     failing = child(tmp_path, "tracker", "print('no motors here'); sys.exit(3)")
     with Supervisor(
         [failing, child(tmp_path, "simulation")], "simulation", report=lines.append
@@ -101,7 +100,7 @@ def test_finishing_process_ends_the_launch(tmp_path):
 
 
 def test_one_that_ignores_sigterm_is_killed(tmp_path):
-    lines: list[str] = []
+    lines = []
     deaf = child(
         tmp_path,
         "planner",
@@ -123,33 +122,6 @@ def test_children_stop_when_an_error_leaves_the_block(tmp_path):
         ready(tmp_path, "planner")
         raise RuntimeError("the recorder broke")
     assert not alive(supervisor.children[0].pid)
-
-
-def test_no_orphan_when_the_parent_is_killed(tmp_path):
-    orphan = (
-        "import os, pathlib, time\n"
-        "from saltus.common.processes import die_with_parent\n"
-        "die_with_parent(int(os.environ['PARENT']))\n"
-        f"pathlib.Path({str(tmp_path / 'pid')!r} + '.part').write_text(str(os.getpid()))\n"
-        f"os.rename({str(tmp_path / 'pid')!r} + '.part', {str(tmp_path / 'pid')!r})\n"
-        "time.sleep(60)\n"
-    )
-    parent = (
-        "import os, subprocess, sys, time\n"
-        "os.environ['PARENT'] = str(os.getpid())\n"
-        f"subprocess.Popen([sys.executable, '-c', {orphan!r}], start_new_session=True)\n"
-        "time.sleep(60)\n"
-    )
-    process = subprocess.Popen(
-        [sys.executable, "-c", parent],
-        env=os.environ | {"PYTHONPATH": str(Path(__file__).parents[3])},
-    )
-    assert wait_until((tmp_path / "pid").exists)
-    pid = int((tmp_path / "pid").read_text())
-    assert alive(pid)
-    process.kill()
-    process.wait()
-    assert wait_until(lambda: not alive(pid))
 
 
 def test_a_lasting_process_that_hangs_holds_no_launch_up_that_has_come_to_its_end(tmp_path):

@@ -1,35 +1,27 @@
 """A walk on terrain is the same whatever rolls out: the ground reaches a server, and a device."""
 
 import threading
-from collections.abc import Iterator
-from typing import Any
 
-import numpy as np
 import pytest
+from numpy.testing import assert_array_equal
 
-from controller.hilqr_planner import HilqrPlanner
-from robots.terrain import Ground
 from runtime.exchange import Responder
 from saltus.configuration.launch import make_config
-from saltus.launch import assembly
 from saltus.launch.lock_step import LockStep
 from sim_bridge import service_node
 from sim_bridge.physics_service import PhysicsService
 from sim_bridge.rollouts.threaded import ThreadedRollout
 from tests.a1 import A1
-from tests.sim_bridge.rollouts import plain
-from tests.sim_bridge.rollouts.backends import KNOTS, SINGLE
-from tests.sim_bridge.rollouts.motions import policies
 
 SLOPE = {"kind": "slope", "angle": 0.1745, "length": 20.0, "at": [-10.0, 0.0]}
 STEPS = {"kind": "boxes", "heights": [0.0, 0.05], "at": [0.3, 0.0], "seed": 1}
 
 
 @pytest.fixture(scope="module")
-def address() -> Iterator[str]:
+def address():
     """Of a server of MuJoCo's rollouts."""
 
-    def serve(knots: int, period: float, substeps: int, ground: Ground | None) -> ThreadedRollout:
+    def serve(knots, period, substeps, ground):
         return ThreadedRollout(A1, knots, period, substeps, 2, ground)
 
     ended = threading.Event()
@@ -42,7 +34,7 @@ def address() -> Iterator[str]:
         node.join()
 
 
-def walk(**keys: Any) -> LockStep:
+def walk(**keys):
     """A tenth of a second of trot."""
     fields = {"reference": "trot", "mode": "paused", "duration": 0.1}
     fields["command"] = {"velocity_x": 0.3}
@@ -52,36 +44,15 @@ def walk(**keys: Any) -> LockStep:
 
 
 @pytest.mark.parametrize("belief", ["known", "estimated"])
-def test_a_run_with_a_server_is_the_same_to_the_bit(belief: str, address: str) -> None:
+def test_a_run_with_a_server_is_the_same_to_the_bit(belief, address):
     """By finite differences: analytic derivatives take one more step where a server rolled out.
 
     A server gets all step sizes at once, so the run here searches them in this way too.
     """
-    ground: dict[str, Any] = {"terrain": [SLOPE, STEPS], "terrain_belief": belief}
+    ground = {"terrain": [SLOPE, STEPS], "terrain_belief": belief}
     ground["hilqr"] = {"derivatives": "differences", "paused": {"line_search": "exhaustive"}}
     here = walk(**ground)
     there = walk(rollout="remote", remote={"address": address}, **ground)
-    np.testing.assert_array_equal(there.simulation.truth().q, here.simulation.truth().q)
+    assert_array_equal(there.simulation.truth().q, here.simulation.truth().q)
     rollouts = there.planner.statistics()["rollouts"]
     assert rollouts["requests"] > 10 and rollouts["fallbacks"] == 0
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("belief", ["known", "estimated"])
-def test_warp_rolls_out_on_the_ground_that_the_planner_believes_in(belief: str) -> None:
-    """Also after the walk, in which the estimate has moved it."""
-    pytest.importorskip("mujoco_warp")
-    run = walk(rollout="warp", warp={"device": "cpu"}, terrain=[SLOPE], terrain_belief=belief)
-    planner, x = run.planner, np.concatenate([run.simulation.truth().q, np.zeros(18)])
-    assert isinstance(planner, HilqrPlanner)
-    known, estimate = assembly.make_ground(run.config), planner.ground_estimate
-    assert (estimate is None) == (belief == "known") and known is not None
-    ground = known if estimate is None else estimate.ground
-    candidates, options = policies(KNOTS), planner.options
-    found = planner.model.roll_out(x, candidates).states
-    wanted = plain.roll_out(x, candidates, options.period, options.search.substeps, ground).states
-    level = plain.roll_out(x, candidates, options.period, options.search.substeps).states
-    assert np.abs(found - wanted)[..., :3].max() < SINGLE.position
-    assert np.abs(found - wanted)[..., 3:19].max() < SINGLE.angle
-    assert np.abs(level - wanted)[..., :19].max() > 1e-3
-    assert planner.statistics()["rollouts"]["overflows"] == 0

@@ -3,6 +3,7 @@
 from itertools import takewhile
 
 import pytest
+from msgspec.structs import replace
 
 from runtime.messages import encode
 from saltus.configuration.launch import (
@@ -11,7 +12,6 @@ from saltus.configuration.launch import (
     make_config,
     write_config,
 )
-from saltus.configuration.options import read_mapping
 from saltus.launch import assembly
 from saltus.launch.lock_step import LockStep
 from saltus.sweep.trials import make_trials
@@ -67,7 +67,7 @@ class Run:
 
 
 @pytest.fixture(scope="module")
-def late() -> Run:
+def late():
     return Run()
 
 
@@ -94,9 +94,3 @@ def test_two_runs_are_identical_to_the_last_bit(late):
                   for run in (late, Run()))  # fmt: skip
     assert one == other
     assert one != [encode(m) for tick in Run([]).ticks for m in tick if m is not None]
-
-
-def test_a_written_launch_reads_back(tmp_path):
-    config = load_launch("stand", ["timing.solve=1e-3", "timing.estimate=0.002"])
-    write_config(config, tmp_path / "launch.yaml")
-    assert make_config(read_mapping(tmp_path / "launch.yaml"), "test") == config

@@ -4,10 +4,10 @@ import math
 import os
 import threading
 import time
-from typing import Any
 
 import numpy as np
 import pytest
+from pytest import approx
 
 from runtime.bus import Bus
 from runtime.endpoints import Endpoints
@@ -16,7 +16,7 @@ from runtime.recording import read_recording
 from runtime.topics import PACE, PLAN_OUTLINE, PUSH, TUNING
 from saltus.configuration.launch import changed, load_launch
 from saltus.launch import launcher
-from saltus.launch.announcement import RunningLaunch, running_launches
+from saltus.launch.announcement import running_launches
 
 TICKS = 300
 STALL_S = 0.5  # the launcher's, while time is stopped
@@ -26,7 +26,7 @@ STOPPED_S = 2.0
 class Watcher:
     """Stops time at the first tick, pushes and tunes, steps two ticks, and lets time go."""
 
-    def __init__(self, bus: Bus, monkeypatch: pytest.MonkeyPatch) -> None:
+    def __init__(self, bus, monkeypatch):
         self._patch = monkeypatch
         self._pushes, self._paces = bus.publisher(PUSH), bus.publisher(PACE)
         self._tunings, self.outlines = bus.publisher(TUNING), bus.subscriber(PLAN_OUTLINE)
@@ -34,7 +34,7 @@ class Watcher:
         self._ticks = list[int]()
         self.stopped_at, self.stepped_to, self.plans = -1, -1, 0
 
-    def __call__(self, _: Any, listener: Any) -> None:
+    def __call__(self, _, listener):
         """Act as somebody would who looks fifty times a second."""
         now, tick = time.monotonic(), listener.ticks["ground_truth"]
         self.plans += self.outlines.newest() is not None
@@ -61,7 +61,7 @@ class Watcher:
             self._patch.setattr(launcher, "STALL_S", 200.0)
             self._pace(math.inf, 2)
 
-    def _pace(self, speed: float, steps: int) -> None:
+    def _pace(self, speed, steps):
         self._paces.send(Pace(sequence=1, time=0.0, speed=speed, steps=steps))
 
 
@@ -86,7 +86,7 @@ def test_a_launch_lives_through_a_stop_and_does_what_who_watches_asks(tmp_path, 
     velocity = {m.tick: m.v for m in recorded["ground_truth"]}
     assert sorted(velocity) == list(range(TICKS + 1))
     jump = velocity[watcher.stopped_at + 1][1] - velocity[watcher.stopped_at][1]
-    assert jump == pytest.approx(0.4, abs=0.05)
+    assert jump == approx(0.4, abs=0.05)
 
 
 @pytest.mark.realtime
@@ -94,10 +94,10 @@ def test_after_a_fall_a_launch_waits_until_a_viewer_begins_it_again(tmp_path):
     push = "perturbations=[{kind: base_velocity, at: 0.05, value: [0.0, 9.0, 0.0]}]"
     config = load_launch("stand", [push, "planner=instant_qp"], mode="paused", duration=4.0)
 
-    def own() -> RunningLaunch | None:
+    def own():
         return next((each for each in running_launches() if each.pid == os.getpid()), None)
 
-    def begin_again() -> None:
+    def begin_again():
         while not ((found := own()) and found.fell):
             time.sleep(0.05)
         found.begin_again(changed(found.config, perturbations=()))
@@ -105,5 +105,5 @@ def test_after_a_fall_a_launch_waits_until_a_viewer_begins_it_again(tmp_path):
     threading.Thread(target=begin_again, daemon=True).start()
     outcome = launcher.launch(config, tmp_path / "run", record=False, stay=True)
     assert outcome.completed and outcome.summary["fell"] and not outcome.ok
-    assert outcome.next is not None and outcome.next.perturbations == ()
+    assert outcome.next.perturbations == ()
     assert outcome.next.simulation.start == config.simulation.start

@@ -1,9 +1,6 @@
 """``saltus motion plan``: what it writes, and how it ends."""
 
 import json
-from pathlib import Path
-
-import pytest
 
 from controller.references import load_reference
 from saltus.cli.main import run
@@ -16,7 +13,7 @@ phases:
 """  # noqa: E501
 
 
-def plan(tmp_path: Path, text: str, capsys: pytest.CaptureFixture[str]) -> tuple[int, str, str]:
+def plan(tmp_path, text, capsys):
     (tmp_path / "squat.yaml").write_text(text)
     code = run(["motion", "plan", str(tmp_path / "squat.yaml"), "--output", str(tmp_path / "out"),
                  "--json"])  # fmt: skip
@@ -25,8 +22,8 @@ def plan(tmp_path: Path, text: str, capsys: pytest.CaptureFixture[str]) -> tuple
 
 
 def test_a_plan_is_written_with_its_pictures_and_a_launch_plans_no_other(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
-) -> None:
+    tmp_path, capsys, monkeypatch
+):
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
     code, out, _ = plan(tmp_path, SQUAT, capsys)
     summary = json.loads(out.splitlines()[-1])
@@ -39,9 +36,7 @@ def test_a_plan_is_written_with_its_pictures_and_a_launch_plans_no_other(
     assert kept.read_bytes() == (tmp_path / "out" / "reference.npz").read_bytes()
 
 
-def test_where_limits_cannot_be_kept_no_reference_is_written(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_where_limits_cannot_be_kept_no_reference_is_written(tmp_path, capsys):
     code, out, _ = plan(tmp_path, SQUAT + "limits: {knee_clearance: 0.4}\n", capsys)
     assert code == 1 and "at knot" in json.loads(out.splitlines()[-1])["message"]
     assert not (tmp_path / "out" / "reference.npz").exists()

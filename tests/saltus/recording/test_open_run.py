@@ -7,6 +7,7 @@ from types import SimpleNamespace
 
 import numpy as np
 import pytest
+from numpy.testing import assert_allclose, assert_array_equal
 
 import saltus
 from runtime import topics
@@ -49,13 +50,13 @@ def test_arrays_are_what_was_sent(walk, name):
     for path in (walk[0], str(walk[0] / "run.mcap")):
         read = saltus.open_run(path)[name]
         assert len(read) == len(messages) > 10 and read.topic == name and read.undecodable == 0
-        np.testing.assert_allclose(read.log_time, times, rtol=0.0, atol=1e-12)
+        assert_allclose(read.log_time, times, rtol=0.0, atol=1e-12)
         for field in type(messages[0]).__struct_fields__:
             assert field in read.fields and field in dir(read)
             values = getattr(read, field)
             assert len(values) == len(messages)
             for value, message in zip(values, messages, strict=True):
-                np.testing.assert_array_equal(value, getattr(message, field))
+                assert_array_equal(value, getattr(message, field))
 
 
 def test_a_run_says_what_it_holds(walk):
@@ -73,13 +74,13 @@ def test_topics_become_figures_and_data_frames(walk, monkeypatch):
     truth = run["ground_truth"]
     figure = run.plot("ground_truth", "velocity_base", "foot_force", "work", "q")
     velocity, force, *_ = figure.axes
-    np.testing.assert_array_equal(velocity.lines[1].get_ydata(), truth.velocity_base[:, 1])
-    np.testing.assert_array_equal(velocity.lines[1].get_xdata(), truth.log_time)
+    assert_array_equal(velocity.lines[1].get_ydata(), truth.velocity_base[:, 1])
+    assert_array_equal(velocity.lines[1].get_xdata(), truth.log_time)
     assert [text.get_text() for text in velocity.get_legend().texts][0] == "velocity_base_x"
     assert velocity.get_ylabel() == "velocity_base [m/s]" and len(force.lines) == 12
     monkeypatch.setitem(sys.modules, "pandas", SimpleNamespace(DataFrame=dict))
     frame = truth.to_dataframe()
-    np.testing.assert_array_equal(frame["velocity_base_z [m/s]"], truth.velocity_base[:, 2])
+    assert_array_equal(frame["velocity_base_z [m/s]"], truth.velocity_base[:, 2])
 
 
 def test_a_recording_that_was_cut_off_gives_the_beginning(walk, copy):
@@ -90,7 +91,7 @@ def test_a_recording_that_was_cut_off_gives_the_beginning(walk, copy):
     for name in ("ground_truth", "plan"):
         count = len(cut[name])
         assert 0 < count < len(whole[name])
-        np.testing.assert_array_equal(cut[name].time, whole[name].time[:count])
+        assert_array_equal(cut[name].time, whole[name].time[:count])
 
 
 def test_what_does_not_decode_is_counted(tmp_path):
@@ -111,7 +112,7 @@ def test_what_does_not_decode_is_counted(tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("harm", "words"),
+    "harm, words",
     [
         (lambda f: (f / "run.mcap").unlink(), "holds no recorded run.*saltus launch NAME --record"),
         (lambda f: (f / "run.mcap").write_bytes(b"notes" * 9), "recorded by another version"),

@@ -2,12 +2,11 @@
 
 import json
 from collections.abc import Callable
-from pathlib import Path
 from typing import Any
 
-import msgspec
 import numpy as np
 import pytest
+from msgspec.structs import replace
 
 from runtime.messages import encode
 from runtime.recording import Recorder, read_frames
@@ -21,14 +20,14 @@ Change = Callable[[str, Any], list[Any]]  # what stands in place of a message of
 
 
 @pytest.fixture(scope="module")
-def walk(tmp_path_factory) -> Path:
+def walk(tmp_path_factory):
     """Folder of a recorded run."""
     folder = tmp_path_factory.mktemp("walk")
     record_walk(folder)
     return folder
 
 
-def changed(walk: Path, folder: Path, change: Change) -> Path:
+def changed(walk, folder, change):
     """A copy of a run in which other messages stand in place of some."""
     (folder / "launch.yaml").write_bytes((walk / "launch.yaml").read_bytes())
     with Recorder(folder / "run.mcap") as recorder:
@@ -39,20 +38,20 @@ def changed(walk: Path, folder: Path, change: Change) -> Path:
     return folder
 
 
-def replay(folder: Path, capsys) -> tuple[int, dict[str, Any]]:
+def replay(folder, capsys):
     """Exit status, and what is printed."""
     status = run(["replay", str(folder), "--json"])
     return status, json.loads(capsys.readouterr().out.splitlines()[-1])
 
 
-def in_one(topic: str, tick: int, **fields: Callable[[Any], Any]) -> Change:
+def in_one(topic, tick, **fields):
     """Change fields of one message."""
 
-    def change(name: str, message: Any) -> list[Any]:
+    def change(name, message):
         if name != topic or message.tick != tick:
             return [message]
         new = {field: make(getattr(message, field)) for field, make in fields.items()}
-        return [msgspec.structs.replace(message, **new)]
+        return [replace(message, **new)]
 
     return change
 
@@ -80,7 +79,7 @@ def test_a_reading_that_was_changed_shows_at_its_tick(walk, tmp_path, capsys):
     assert topics["state_estimate"]["fields"]["angular_velocity_base"] > 1e-8
 
 
-@pytest.mark.parametrize(("topic", "tick", "fields", "name"), [
+@pytest.mark.parametrize("topic, tick, fields, name", [
     ("motor_command", 40, {"kp": lambda kp: np.nextafter(kp, np.inf)}, "kp_"),
     ("plan", 60, {"cost": lambda cost: cost + 1.0}, "cost"),
     ("plan", 50, {"inputs": lambda u: u + 1.0}, "inputs["),  # one that was recorded with its knots
@@ -104,7 +103,7 @@ def test_lost_reading_ends_the_comparison(walk, tmp_path, capsys):
     assert "no reading of tick 100" in result["notes"][-1]
 
 
-def without(topic: str) -> Change:
+def without(topic):
     return lambda name, message: [] if name == topic else [message]
 
 
@@ -120,12 +119,10 @@ def without(topic: str) -> Change:
         changed(walk, folder, without("")), "launch.yaml", b"mode: realtime"
     ),
 ])  # fmt: skip
-def test_what_cannot_be_replayed_is_one_line(walk, tmp_path, capsys, harm):
-    assert run(["replay", str(harm(walk, tmp_path))]) == 2
-    captured = capsys.readouterr()
-    assert captured.out == "" and len(captured.err.splitlines()) == 1
+def test_what_cannot_be_replayed_is_one_line(walk, tmp_path, refused, harm):
+    refused("replay", str(harm(walk, tmp_path)))
 
 
-def written(folder: Path, name: str, content: bytes) -> Path:
+def written(folder, name, content):
     (folder / name).write_bytes(content)
     return folder

@@ -1,14 +1,12 @@
 """Pages without pictures, which take seconds each."""
 
-from collections.abc import Iterator
-
 import pytest
 
 from saltus.report import pictures
 
 
 @pytest.fixture(scope="module", autouse=True)
-def pixels() -> Iterator[None]:
+def pixels():
     """A few bytes in place of every rendered picture."""
 
     def draw_pictures(jobs):

@@ -1,7 +1,6 @@
 """A sweep and a run that nobody ran: folders as `saltus perturb` and `launch --record` leave."""
 
 import json
-from pathlib import Path
 
 import numpy as np
 
@@ -21,7 +20,7 @@ REACH = {"hilqr": 0.1, "convex_mpc": 0.3, "instant_qp": 0.8}  # [m] at a push of
 STANCE = np.tile([0.0, 0.8, -1.6], 4)  # [rad]
 
 
-def fake_trace(planner: str, at: float, speed: float, fell: bool) -> Trace:
+def fake_trace(planner, at, speed, fell):
     """A robot that glides sideways after a push at ``at`` [s] and comes back, or turns over."""
     time = np.arange(0.0, (at + 1.2 if fell else 3.0) + 1e-9, 0.01)
     since = np.maximum(time - at, 0.0)
@@ -43,7 +42,7 @@ def fake_trace(planner: str, at: float, speed: float, fell: bool) -> Trace:
     )  # fmt: skip
 
 
-def fake_row(planner: str, trial: int, at: float, speed: float, trace: Trace) -> dict:
+def fake_row(planner, trial, at, speed, trace):
     fell = "damp" in trace.commands
     return {
         "planner": planner, "trial": trial, "kind": "base_velocity", "at": at,
@@ -54,12 +53,7 @@ def fake_row(planner: str, trial: int, at: float, speed: float, trace: Trace) ->
     }  # fmt: skip
 
 
-def make_sweep(
-    folder: Path,
-    suite: str = "table-6.1",
-    traces: bool = True,
-    planners: tuple[str, ...] = tuple(REACH),
-) -> Path:
+def make_sweep(folder, suite="table-6.1", traces=True, planners=tuple(REACH)):
     """Two pushes of 1.0 and two of 1.5 m/s for each planner; Instant QP falls at 1.5 m/s."""
     folder.mkdir()
     about = {

@@ -4,6 +4,7 @@ import json
 
 import numpy as np
 import pytest
+from numpy.testing import assert_allclose
 
 from controller.driving.commands import Goal
 from controller.gaits import GAITS
@@ -16,7 +17,7 @@ from tests.saltus.report.fake_sweep import make_sweep
 TITLE = "Commanded and true velocity"
 
 
-def curve(forward: float, left: float, turn: float) -> Trace:
+def curve(forward, left, turn):
     """A robot that turns while it goes on, obeying two goals."""
     time = np.arange(0.0, 8.0, 0.01)
     yaw, q = turn * time, np.zeros((len(time), 19))
@@ -60,4 +61,4 @@ def test_page_of_a_driven_sweep(tmp_path, traced):
 
 def test_motion_of_a_curve_is_the_same_at_every_heading():
     motion = base_motion(curve(0.5, 0.1, 1.0))
-    np.testing.assert_allclose(motion[1:-1], np.tile([0.5, 0.1, 1.0], (798, 1)), atol=1e-4)
+    assert_allclose(motion[1:-1], np.tile([0.5, 0.1, 1.0], (798, 1)), atol=1e-4)

@@ -10,7 +10,6 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from saltus.cli import main
 from saltus.doctor import checks
 from saltus.film.drawing import Frames, Job, View
 from saltus.report import page, pictures
@@ -23,12 +22,12 @@ CHROMIUM = next(filter(None, map(shutil.which, ("chromium", "chromium-browser"))
 class Page(HTMLParser):
     """Elements, open ones, texts and addresses of a page."""
 
-    def __init__(self, text: str) -> None:
+    def __init__(self, text):
         super().__init__()
-        self.tags: list[str] = []
-        self.images: list[dict] = []
-        self.addresses: list[str] = []
-        self.unclosed: list[str] = []
+        self.tags = []
+        self.images = []
+        self.addresses = []
+        self.unclosed = []
         self.text = ""
         self.feed(text)
 
@@ -65,11 +64,11 @@ def found(report):
     return Page(report.path.read_text())
 
 
-def write(folder: Path) -> page.Written:
+def write(folder):
     return page.write_report(folder)
 
 
-def written(folder: Path) -> Page:
+def written(folder):
     return Page(write(folder).path.read_text())
 
 
@@ -156,24 +155,20 @@ def test_without_graphics_the_rest_is_there(tmp_path, monkeypatch):
     assert "Solve times" in text
 
 
-def test_command_prints_path_and_verdict(bare, tmp_path, capsys):
+def test_command_prints_path_and_verdict(bare, tmp_path, printed):
     target = tmp_path / "page.html"
-    assert main.run(["report", str(bare), "--output", str(target), "--json"]) == 0
-    told = json.loads(capsys.readouterr().out)
+    told = printed("report", str(bare), "--output", str(target))
     assert told["report"] == str(target) and told["rows"] == 12 and "4 of 4" in told["verdict"]
     assert target.exists()
 
 
-def test_a_bad_file_is_one_line(bare, capsys):
-    assert main.run(["report", str(bare), "--output", "."]) == main.BAD_REQUEST
-    assert len(capsys.readouterr().err.strip().splitlines()) == 1
+def test_a_bad_file_is_one_line(bare, refused):
+    refused("report", str(bare), "--output", ".")
 
 
-def test_a_folder_without_a_sweep(tmp_path, capsys):
+def test_a_folder_without_a_sweep(tmp_path, refused):
     for folder in (tmp_path, tmp_path / "nothing"):
-        assert main.run(["report", str(folder)]) == main.BAD_REQUEST
-        told = capsys.readouterr().err.strip()
-        assert "holds no sweep" in told and "\n" not in told
+        assert "holds no sweep" in refused("report", str(folder))
 
 
 @pytest.mark.skipif(CHROMIUM is None, reason="no Chromium here")

@@ -8,7 +8,6 @@ from saltus.bench.score import record as record_module
 from saltus.bench.score.figures import Figure
 from saltus.bench.score.record import BETTER, NEW, SAME, UNJUDGED, WORSE, Entry, judge, page, spark
 from saltus.bench.score.size import size_of
-from saltus.cli.main import run as saltus
 
 HERE = "this computer"
 
@@ -24,7 +23,7 @@ def verdict(now, before, better="lower", exact=False, environment="", margin=0.0
     return judge(figure, recorded, HERE).verdict
 
 
-@pytest.mark.parametrize(("now", "before", "better", "expected"), [
+@pytest.mark.parametrize("now, before, better, expected", [
     (100.0, None, "lower", NEW), (105.0, 100.0, "lower", SAME), (111.0, 100.0, "lower", WORSE),
     (89.0, 100.0, "lower", BETTER), (89.0, 100.0, "higher", WORSE), (95.0, 100.0, "higher", SAME),
     (111.0, 100.0, "higher", BETTER), (111.0, 100.0, "equal", WORSE), (89.0, 100.0, "equal", WORSE),
@@ -78,9 +77,3 @@ def test_the_page_has_a_list_for_each_group_with_the_history_of_each_figure():
 def test_docstrings_imports_and_comments_are_no_code():
     text = '"""Doc."""\nimport os\n\n\ndef f() -> int:\n    """Doc."""\n    return 1  # one\n'
     assert size_of(text) == (1, 7, 9)
-
-
-@pytest.mark.parametrize("arguments", [["--only", "colour"], ["--accept", "cost: tick"]])
-def test_bad_options_are_one_line(arguments, capsys):
-    assert saltus(["score", *arguments]) == 2
-    assert capsys.readouterr().err.count("\n") == 1

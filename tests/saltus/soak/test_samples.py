@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from pytest import approx
 
 from saltus.soak.samples import SampleFile, memory_growth, read_samples
 
@@ -25,18 +26,18 @@ def together(*parts):
 
 @pytest.mark.parametrize("slope", [0.0, 12.0, -3.0])
 def test_growth_is_that_after_ten_minutes(slope):
-    assert memory_growth(columns(slope, 3600.0)) == pytest.approx(slope, abs=1e-9)
-    assert memory_growth(columns(slope, 3600.0, noise=1.0)) == pytest.approx(slope, abs=0.1)
+    assert memory_growth(columns(slope, 3600.0)) == approx(slope, abs=1e-9)
+    assert memory_growth(columns(slope, 3600.0, noise=1.0)) == approx(slope, abs=0.1)
 
 
 def test_launches_share_the_slope_and_not_the_level():
     both = together(columns(6.0, 1800.0), columns(6.0, 1500.0, 1, 1900.0, 300.0))
-    assert memory_growth(both) == pytest.approx(6.0)
+    assert memory_growth(both) == approx(6.0)
 
 
 def test_no_growth_is_told_of_less_than_fifteen_minutes_in_a_launch():
     assert memory_growth(columns(6.0, 890.0)) is None
-    assert memory_growth(columns(6.0, 910.0)) == pytest.approx(6.0)
+    assert memory_growth(columns(6.0, 910.0)) == approx(6.0)
     assert memory_growth(together(*(columns(6.0, 800.0, k, 800.0 * k) for k in range(5)))) is None
     assert memory_growth({}) is None
 

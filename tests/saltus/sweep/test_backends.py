@@ -8,7 +8,7 @@ from saltus.common.errors import BadRequest
 from saltus.sweep.running import run_all, workers
 
 
-def double(item: int) -> int:
+def double(item):
     return 2 * item
 
 

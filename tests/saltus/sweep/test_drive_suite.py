@@ -1,37 +1,37 @@
 """Suites of driven robots: scripts, commands drawn at random, and trials without a push."""
 
-
 import numpy as np
 import pytest
+from numpy.testing import assert_allclose
+from pytest import approx
 
-from controller.driving.commands import ScriptStep
 from saltus.common.errors import BadRequest
 from saltus.common.files import find_file
 from saltus.launch.assembly import event_times
-from saltus.sweep.trials import RandomCommand, Trial, make_trials
+from saltus.sweep.trials import RandomCommand, make_trials
 from sim_bridge.perturbations import BaseVelocity
 from sim_bridge.suites import parse_suite, read_suite
 
 RANDOM = "{random: {velocity_x: 1.0, velocity_y: 0.3, yaw_rate: 1.0, hold: [1, 4]}}"
 
 
-def trials_of(keys: str, planner: str = "hilqr", *settings: str) -> list[Trial]:
+def trials_of(keys, planner="hilqr", *settings):
     text = f"reference: stand\nduration: 30\ntrials: [{{kind: none}}]\n{keys}\n"
     return make_trials(parse_suite(text), planner, "paused", "suite", settings)
 
 
-def script_of(trial: Trial) -> tuple[ScriptStep, ...]:
+def script_of(trial):
     assert isinstance(trial.config.command, tuple)
     return trial.config.command
 
 
-def test_random_commands_keep_to_their_bounds_and_times() -> None:
+def test_random_commands_keep_to_their_bounds_and_times():
     random = RandomCommand("trot", 1.0, 0.3, 0.0, (1.0, 4.0), 0.5)
     steps = [step for seed in range(200) for step in random.script(seed, 30.0)]
     drawn = np.array([[step.velocity_x, step.velocity_y, step.yaw_rate] for step in steps])
-    assert np.abs(drawn).max(axis=0) == pytest.approx([1.0, 0.3, 0.0], rel=0.01)
-    np.testing.assert_allclose(drawn.mean(axis=0), 0.0, atol=0.05)
-    np.testing.assert_allclose(drawn.std(axis=0), np.array([1.0, 0.3, 0.0]) / 3**0.5, rtol=0.05)
+    assert np.abs(drawn).max(axis=0) == approx([1.0, 0.3, 0.0], rel=0.01)
+    assert_allclose(drawn.mean(axis=0), 0.0, atol=0.05)
+    assert_allclose(drawn.std(axis=0), np.array([1.0, 0.3, 0.0]) / 3**0.5, rtol=0.05)
     for seed in range(20):
         times = np.array([step.at for step in random.script(seed, 30.0)])
         holds = np.diff(times)
@@ -41,7 +41,7 @@ def test_random_commands_keep_to_their_bounds_and_times() -> None:
         assert longer[: len(times)] == random.script(seed, 30.0) and len(longer) > len(times)
 
 
-def test_a_seed_chooses_script_and_noise_the_same_for_each_planner() -> None:
+def test_a_seed_chooses_script_and_noise_the_same_for_each_planner():
     ours, theirs = (trials_of(f"seeds: 3\ncommand: {RANDOM}", p) for p in ("hilqr", "convex_mpc"))
     assert [trial.config.simulation.seed for trial in ours] == [0, 1, 2]
     assert [script_of(t) for t in ours] == [script_of(t) for t in theirs]
@@ -52,9 +52,9 @@ def test_a_seed_chooses_script_and_noise_the_same_for_each_planner() -> None:
     assert max(abs(s.velocity_x or 0.0) for t in bounded for s in script_of(t)) <= 0.1
 
 
-def test_the_drive_suite_is_what_the_readme_says() -> None:
+def test_the_drive_suite_is_what_the_readme_says():
     trials = make_trials(read_suite(find_file("config", "drive")), "hilqr", "paused", "drive")
-    sizes: dict[str, int] = {}
+    sizes = {}
     for trial in trials:
         sizes[trial.group] = sizes.get(trial.group, 0) + 1
         assert trial.config.is_driven
@@ -71,7 +71,7 @@ def test_the_drive_suite_is_what_the_readme_says() -> None:
 
 
 @pytest.mark.parametrize(
-    ("command", "words"),
+    "command, words",
     [
         ("{random: {gait: gallop}}", "command.random: gait is 'gallop'; accepted: stand"),
         ("{random: {speed: 1}}", "command.random: unknown key 'speed'; accepted: gait, velocity_x"),
@@ -85,13 +85,13 @@ def test_the_drive_suite_is_what_the_readme_says() -> None:
         ("[{at: 1.0, speed: 2}]", "unknown key"),
     ],
 )
-def test_a_command_that_cannot_be_followed_is_one_line(command: str, words: str) -> None:
+def test_a_command_that_cannot_be_followed_is_one_line(command, words):
     with pytest.raises(BadRequest, match=words) as caught:
         trials_of(f"command: {command}")
     assert "\n" not in str(caught.value)
 
 
-def test_a_push_names_a_foots_phase_of_a_script() -> None:
+def test_a_push_names_a_foots_phase_of_a_script():
     at = "{foot: FL, phase: swing, cycle: [1, 4], share: 0.5}"
     first, later = trials_of(
         "command: [{at: 0.5, gait: trot, velocity_x: 0.3}]\n"
@@ -99,8 +99,8 @@ def test_a_push_names_a_foots_phase_of_a_script() -> None:
     )
     # A trot of 0.44 s begins at 0.5 s; FL lifts off half a stride later, for 0.4 of one.
     expected = 0.5 + 0.44 * (1.5 + 0.5 * 0.4)
-    assert first.labels["at"] == pytest.approx(expected, abs=0.002)
-    assert later.labels["at"] - first.labels["at"] == pytest.approx(3 * 0.44, abs=0.002)
+    assert first.labels["at"] == approx(expected, abs=0.002)
+    assert later.labels["at"] - first.labels["at"] == approx(3 * 0.44, abs=0.002)
     with pytest.raises(BadRequest, match="times in this script"):
         trials_of(
             "command: [{at: 0.5, gait: trot, velocity_x: 0.3}]\n"

@@ -2,24 +2,25 @@
 
 import numpy as np
 import pytest
+from numpy.testing import assert_allclose
+from pytest import approx
 from scipy.stats import binomtest, wilcoxon
 
 from saltus.sweep.pairs import holm, pair_up
+from tests.saltus.sweep.test_summary import row as summary_row
 
 
 def row(planner, trial, fell=False, deviation=0.2, **more):
-    return {"planner": planner, "trial": trial, "kind": "base_velocity", "at": 1.0,
-            "value": [0.0, 1.5, 0.0], "fell": fell, "max_lateral_deviation_m": deviation,
-            "group": "g"} | more  # fmt: skip
+    return summary_row(planner, "g", fell, deviation=deviation) | {"trial": trial} | more
 
 
 def test_holm_on_a_worked_example():
-    np.testing.assert_allclose(holm([0.01, 0.04, 0.03, 0.005]), [0.03, 0.06, 0.06, 0.02])
+    assert_allclose(holm([0.01, 0.04, 0.03, 0.005]), [0.03, 0.06, 0.06, 0.02])
     assert holm([0.9, 0.8]) == [1.0, 1.0]
     assert holm([]) == []
 
 
-@pytest.mark.parametrize(("ours", "theirs"), [(6, 0), (5, 2), (0, 3), (0, 0)])
+@pytest.mark.parametrize("ours, theirs", [(6, 0), (5, 2), (0, 3), (0, 0)])
 def test_trials_that_only_one_passed_are_counted(ours, theirs):
     rows = [row("hilqr", k, fell=k < theirs) for k in range(20)]
     rows += [row("mppi", k, fell=theirs <= k < theirs + ours) for k in range(20)]
@@ -27,7 +28,7 @@ def test_trials_that_only_one_passed_are_counted(ours, theirs):
     assert (pairing.planner, pairing.rival, pairing.trials) == ("hilqr", "mppi", 20)
     assert (pairing.only_planner, pairing.only_rival) == (ours, theirs)
     chance = binomtest(ours, ours + theirs).pvalue if ours + theirs else 1.0
-    assert pairing.p_success == pytest.approx(chance) == pairing.p_success_holm
+    assert pairing.p_success == approx(chance) == pairing.p_success_holm
 
 
 def test_deviations_are_compared_where_neither_fell():
@@ -38,8 +39,8 @@ def test_deviations_are_compared_where_neither_fell():
     (pairing,) = pair_up(rows)
     change = (ours - theirs)[1:]
     assert pairing.upright == 11
-    assert pairing.difference == pytest.approx(np.median(change))
-    assert pairing.p_difference == pytest.approx(wilcoxon(change).pvalue)
+    assert pairing.difference == approx(np.median(change))
+    assert pairing.p_difference == approx(wilcoxon(change).pvalue)
 
 
 def test_conditions_stay_apart_and_budgets_are_never_added_up():
@@ -63,14 +64,14 @@ def test_p_values_are_corrected_for_all_conditions_and_rivals():
     for rival in ("mppi", "ilqr_fd"):
         rows += [row(rival, k, group=f"g{k // 10}", fell=k < 6) for k in range(20)]
     first, *_ = pair_up(rows)
-    assert first.p_success == pytest.approx(0.03125)
-    assert first.p_success_holm == pytest.approx(4 * 0.03125)
+    assert first.p_success == approx(0.03125)
+    assert first.p_success_holm == approx(4 * 0.03125)
 
 
 def test_a_driven_robot_is_compared_by_its_velocity_error():
     rows = [row(planner, 0, deviation=None, velocity_rmse_m_s=error)
             for planner, error in (("hilqr", 0.01), ("mppi", 0.03))]  # fmt: skip
-    assert pair_up(rows)[0].difference == pytest.approx(-0.02)
+    assert pair_up(rows)[0].difference == approx(-0.02)
 
 
 def test_only_trials_that_both_have_finished_count():

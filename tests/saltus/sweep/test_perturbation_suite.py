@@ -1,23 +1,16 @@
 """Suites: phases become seconds, trials become configurations, rows become success by magnitude."""
 
-
 import pytest
 
 from controller.gaits import WALK
 from saltus.common.errors import BadRequest
 from saltus.common.files import find_file
-from saltus.sweep.summary import summarise
 from saltus.sweep.trials import make_trials, select
 from sim_bridge.suites import parse_suite, read_suite
 
 
-def trials_of(text: str, *settings: str):
+def trials_of(text, *settings):
     return make_trials(parse_suite(text), "hilqr", "paused", "suite", settings)
-
-
-def row(value, fell, deviation, kind="base_velocity"):
-    return {"planner": "hilqr", "trial": 0, "kind": kind, "at": 1.0, "value": value,
-            "fell": fell, "max_lateral_deviation_m": deviation, "solve_ms_p50": 1.0}  # fmt: skip
 
 
 def test_trial_has_its_event_alone_and_the_suites_delay():
@@ -71,7 +64,7 @@ def test_pushes_of_table_6_1_come_in_the_middle_of_each_foots_swing():
         assert swings.sum() == 1 and (swings == early).all() and (swings == late).all()
 
 
-@pytest.mark.parametrize(("text", "says"), [
+@pytest.mark.parametrize("text, says", [
     ("{reference: stand, duration: 1.0, trials: [{kind: motor_block, at: 1.5, for: 0.1}]}",
      "suite: trial 0: at is 1.5 s, and the trial ends at 1 s"),
     ("{reference: stand, duration: 1.0, trials: "
@@ -87,18 +80,3 @@ def test_pushes_of_table_6_1_come_in_the_middle_of_each_foots_swing():
 def test_trial_that_cannot_be_run_is_refused(text, says):
     with pytest.raises(BadRequest, match=says):
         trials_of(text)
-
-
-def test_summary_counts_by_magnitude_and_averages_over_those_on_their_feet():
-    rows = [row | {"group": "all"} for row in [
-        row([0.0, 1.5, 0.0], False, 0.2), row([0.0, -1.5, 0.0], False, 0.4),
-        row([1.5, 0.0, 0.0], True, 9.0), row([0.0, 1.0, 0.0], True, 9.0),
-        row(None, False, 0.1, "motor_block"),
-    ]]  # fmt: skip
-    summary = {(entry["kind"], entry["magnitude"]): entry for entry in summarise(rows)}
-    strong = summary["base_velocity", 1.5]
-    assert (strong["trials"], strong["success"]) == (3, 2)
-    assert strong["mean_max_lateral_deviation_m"] == pytest.approx(0.3)
-    weak = summary["base_velocity", 1.0]
-    assert (weak["success"], weak["mean_max_lateral_deviation_m"]) == (0, None)
-    assert summary["motor_block", 0.0]["success"] == 1

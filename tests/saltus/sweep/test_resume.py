@@ -30,11 +30,11 @@ class Counting:
     At `compiled` the user stops it while compiled code is called.
     """
 
-    def __init__(self, stop: int = -1, broken: int = -1, compiled: int = -1) -> None:
-        self.ran: list[int] = []
+    def __init__(self, stop=-1, broken=-1, compiled=-1):
+        self.ran = []
         self.stop, self.broken, self.compiled = stop, broken, compiled
 
-    def __call__(self, trial) -> Finished:
+    def __call__(self, trial):
         number = trial.labels["trial"]
         if number == self.stop:
             raise KeyboardInterrupt
@@ -48,14 +48,14 @@ class Counting:
 
 
 @pytest.fixture
-def request_of(tmp_path: Path):
+def request_of(tmp_path):
     suite = tmp_path / "suite.yaml"
     suite.write_text(SUITE)
     folder = tmp_path / "sweep"
     return lambda **more: SweepRequest(str(suite), **{"jobs": 1, "output": folder} | more)
 
 
-def numbers(result) -> list[int]:
+def numbers(result):
     return [row["trial"] for row in result.rows]
 
 

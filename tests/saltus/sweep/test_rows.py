@@ -30,7 +30,7 @@ def rows_of(tmp_path, capsys, monkeypatch):
     (tmp_path / "suite.yaml").write_text(SUITE)
     monkeypatch.chdir(tmp_path)
 
-    def rows(*arguments: str) -> list[dict]:
+    def rows(*arguments):
         assert run(["perturb", "suite.yaml", "--json", *arguments]) == 0
         found = json.loads(capsys.readouterr().out)["rows"]
         assert all(sorted(row) == sorted(KEYS) and row["solve_ms_p50"] > 0.0 for row in found)
@@ -54,7 +54,7 @@ def test_one_trial_alone_gives_the_row_of_the_sweep(rows_of, tmp_path):
     assert trace.statuses == {"ok": 15} and len(trace.solve_ms) == 15
 
 
-def by_the_clock(tmp_path, monkeypatch, interrupted: bool):
+def by_the_clock(tmp_path, monkeypatch, interrupted):
     """A sweep in real time of which every launch ends with made-up reports."""
     reports = {
         "planner": {"statuses": {"ok": 9, "time_limit": 2, "failed": 1}},

@@ -1,16 +1,12 @@
 """Intervals of success rates against scipy's, and the table that people read."""
 
-import numpy as np
 import pytest
+from numpy.testing import assert_allclose
+from pytest import approx
 from scipy.stats import binomtest
 
 from saltus.metrics.run import DRIVING_MEASURES
-from saltus.sweep.summary import (
-    failed_solves,
-    readable_summary,
-    summarise,
-    wilson_interval,
-)
+from saltus.sweep.summary import failed_solves, readable_summary, summarise, wilson_interval
 
 
 def row(planner="hilqr", group="", fell=False, value=(0.0, 1.5, 0.0), kind="base_velocity",
@@ -26,8 +22,23 @@ def test_wilson_interval_is_scipys(trials):
     for successes in {0, 1, trials // 3, trials - 1, trials}:
         expected = binomtest(successes, trials).proportion_ci(method="wilson")
         interval = wilson_interval(successes, trials)
-        np.testing.assert_allclose(interval, (expected.low, expected.high), atol=1e-12)
+        assert_allclose(interval, (expected.low, expected.high), atol=1e-12)
         assert 0.0 <= interval[0] <= successes / trials <= interval[1] <= 1.0
+
+
+def test_trials_are_counted_by_magnitude_and_averaged_over_those_on_their_feet():
+    rows = [
+        row(deviation=0.2), row(value=(0.0, -1.5, 0.0), deviation=0.4),
+        row(value=(1.5, 0.0, 0.0), fell=True), row(value=(0.0, 1.0, 0.0), fell=True),
+        row(value=None, kind="motor_block"),
+    ]  # fmt: skip
+    strong, weak, block = (
+        (entry["kind"], entry["magnitude"], entry["trials"], entry["success"],
+         entry["mean_max_lateral_deviation_m"])
+        for entry in summarise([row | {"group": "all"} for row in rows])
+    )  # fmt: skip
+    assert strong == ("base_velocity", 1.5, 3, 2, approx(0.3))
+    assert weak == ("base_velocity", 1.0, 1, 0, None) and block[1:4] == (0.0, 1, 1)
 
 
 def test_groups_and_planners_stay_apart_and_in_order():
@@ -75,7 +86,7 @@ def test_measures_of_driven_robots_are_means_over_successful_trials_that_have_th
             driven(velocity_rmse_m_s=None), driven(True, velocity_rmse_m_s=9.0)]  # fmt: skip
     (entry,) = summarise(rows)
     assert (entry["trials"], entry["success"]) == (4, 3)
-    assert entry["mean_velocity_rmse_m_s"] == pytest.approx(0.2)
+    assert entry["mean_velocity_rmse_m_s"] == approx(0.2)
     assert entry["mean_max_lateral_deviation_m"] is None and entry["mean_distance_m"] == 0.5
     (line,) = readable_summary(rows)
     assert line["velocity error"] == "0.200 m/s" and line["condition"] == "undisturbed"

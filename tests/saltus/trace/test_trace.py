@@ -4,6 +4,9 @@ from dataclasses import fields
 
 import numpy as np
 import pytest
+from msgspec.structs import replace
+from numpy.testing import assert_allclose, assert_array_equal
+from pytest import approx
 
 from saltus.configuration.launch import load_launch
 from saltus.launch.lock_step import LockStep
@@ -12,7 +15,7 @@ from saltus.launch.trace import Trace, TraceRecorder, load_trace, save_trace
 PUSH = "perturbations=[{kind: base_velocity, at: 0.042, value: [0, 0.4, 0]}]"
 
 
-def made_up(rng: np.random.Generator) -> Trace:
+def made_up(rng):
     return Trace(
         time=0.01 * np.arange(600), q=rng.normal(size=(600, 19)),
         contact=rng.integers(0, 2, (600, 4)).astype(float),
@@ -24,11 +27,11 @@ def made_up(rng: np.random.Generator) -> Trace:
     )  # fmt: skip
 
 
-def assert_equal(one: Trace, other: Trace, tolerance: float) -> None:
+def assert_equal(one, other, tolerance):
     for member in fields(Trace):
         a, b = getattr(one, member.name), getattr(other, member.name)
         if isinstance(a, np.ndarray):
-            np.testing.assert_allclose(a, b, rtol=tolerance, err_msg=member.name)
+            assert_allclose(a, b, rtol=tolerance, err_msg=member.name)
             assert a.dtype == np.float64
         else:
             np.testing.assert_equal(a, b, err_msg=member.name)
@@ -64,9 +67,9 @@ def test_the_first_plan_and_search_that_could_know_of_a_push_are_kept():
     run, recorder = LockStep(config), TraceRecorder(config)
     run.run(recorder.add)
     trace = recorder.trace(run.solve_ms)
-    np.testing.assert_allclose(trace.time, 0.01 * np.arange(12), atol=1e-12)
+    assert_allclose(trace.time, 0.01 * np.arange(12), atol=1e-12)
     assert trace.events == [0.042]
-    assert trace.plan_time == pytest.approx(0.05)  # the plan at 0.04 could not know
+    assert trace.plan_time == approx(0.05)  # the plan at 0.04 could not know
     assert trace.costs.shape[1] == len(trace.step_sizes) == len(config.hilqr.paused.step_sizes) + 1
     assert trace.statuses == {"ok": 12} and trace.commands == {"ok": 120}
     assert len(trace.solve_ms) == 12

@@ -3,13 +3,12 @@
 import io
 import shutil
 import time
-from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from urllib.parse import urlsplit
 
 import numpy as np
 from PIL import Image
-from playwright.sync_api import Browser, Page, sync_playwright
+from playwright.sync_api import sync_playwright
 
 FLAGS = (
     "--use-angle=swiftshader", "--enable-unsafe-swiftshader", "--ignore-gpu-blocklist",
@@ -25,7 +24,7 @@ PATIENCE_S = 120.0  # a small machine draws in software
 
 
 @contextmanager
-def chromium() -> Iterator[Browser]:
+def chromium():
     """The browser that Debian has."""
     names = ("chromium", "chromium-browser", "google-chrome")
     program = next(filter(None, map(shutil.which, names)), None)
@@ -45,10 +44,10 @@ class Tab:
         faults: errors of its console, and requests to other hosts.
     """
 
-    def __init__(self, browser: Browser, url: str, pictures: bool = True) -> None:
+    def __init__(self, browser, url, pictures=True):
         """Open a page; without pictures its words and controls take a tenth of the time."""
-        self.faults: list[str] = []
-        self.page: Page = browser.new_page(viewport=SIZE)
+        self.faults = []
+        self.page = browser.new_page(viewport=SIZE)
         self.page.set_default_timeout(1e3 * PATIENCE_S)
         own = urlsplit(url).netloc
         self.page.on("console", lambda m: self.faults.append(m.text) if m.type == "error" else None)
@@ -57,26 +56,26 @@ class Tab:
         self.page.add_init_script(SELDOM if pictures else SELDOM + ";" + BLIND)
         self.page.goto(url)
 
-    def _check(self, url: str, own: str) -> None:
+    def _check(self, url, own):
         parts = urlsplit(url)
         if parts.scheme in ("http", "https", "ws", "wss") and parts.netloc != own:
             self.faults.append(f"request to {url}")
 
-    def pixels(self) -> np.ndarray:
+    def pixels(self):
         """The left half, which no panel covers, (H, W, 3)."""
         clip = {"x": 0, "y": 0, "width": SIZE["width"] / 2, "height": SIZE["height"]}
         picture = Image.open(io.BytesIO(self.page.screenshot(clip=clip)))
         return np.asarray(picture.convert("RGB"), dtype=float)
 
-    def text(self) -> str:
+    def text(self):
         """All words of the page."""
         return self.page.evaluate("document.body.innerText")
 
-    def close(self) -> None:
+    def close(self):
         self.page.close()
 
 
-def wait_until(condition: Callable[[], bool], what: str) -> None:
+def wait_until(condition, what):
     """Until it holds; the test fails after a while."""
     deadline = time.monotonic() + PATIENCE_S
     while not condition():

@@ -1,32 +1,19 @@
 """A recorded run whose states are known: the robot glides forward, and is pushed by hand once."""
 
 import math
-from pathlib import Path
 
 import numpy as np
 
 from runtime.messages import (
-    GroundTruth,
-    Message,
-    MotorCommand,
-    Plan,
     Push,
     StateCovariance,
-    StateEstimate,
     encode,
 )
 from runtime.recording import Recorder
-from runtime.topics import (
-    GROUND_TRUTH,
-    MOTOR_COMMAND,
-    PLAN,
-    PUSH,
-    STATE_COVARIANCE,
-    STATE_ESTIMATE,
-    Topic,
-)
+from runtime.topics import GROUND_TRUTH, MOTOR_COMMAND, PLAN, PUSH, STATE_COVARIANCE, STATE_ESTIMATE
 from saltus.configuration.launch import AT_ORIGIN, load_launch, write_config
-from tests.a1 import A1
+from tests import a1
+from tests.a1 import A1, ground_truth, stand_command
 
 SPEED = 0.5  # [m/s]
 PUSH_AT_S = 1.0
@@ -35,7 +22,7 @@ ERROR = np.array([0.1, 0.0, 0.0])  # of the estimated velocity [m/s]
 SIGMA = 0.05  # which the filter says is the deviation of each component [m/s]
 
 
-def truth(tick: int) -> GroundTruth:
+def truth(tick):
     time = 1e-3 * tick
     contact = np.ones(4)
     contact[0] = not LIFT_S <= time < LAND_S
@@ -44,42 +31,28 @@ def truth(tick: int) -> GroundTruth:
     v = np.zeros(18)
     v[0] = SPEED
     force = np.outer(contact, (0.0, 0.0, 40.0))
-    return GroundTruth(
-        tick=tick, time=time, q=q, v=v, foot_force=force, contact=contact, trunk_contact=False
-    )
+    return ground_truth(tick, q=q, v=v, foot_force=force, contact=contact)
 
 
-def estimate(tick: int) -> StateEstimate:
+def estimate(tick):
     known = truth(tick)
     v = known.v.copy()
     v[:3] += ERROR
-    return StateEstimate(
-        tick=tick, time=known.time, q=known.q, v=v, contact=known.contact, status="ok"
-    )
+    return a1.estimate(tick, q=known.q, v=v, contact=known.contact)
 
 
-def plan(tick: int) -> Plan:
-    knots = 20
-    states = np.array([truth(tick + 10 * k).q for k in range(knots + 1)])
-    return Plan(
-        id=tick // 10 + 1, tick=tick, time=1e-3 * tick, period=0.01, states_q=states,
-        states_v=np.zeros((knots + 1, 18)), inputs=np.zeros((knots, 12)),
-        gains=np.zeros((knots, 12, 36)), contacts=np.ones((knots, 4)), cost=1.0, iterations=1,
-        solve_s=0.004, status="ok",
-    )  # fmt: skip
+def plan(tick):
+    states = np.array([truth(tick + 10 * k).q for k in range(21)])
+    return a1.plan(tick, id=tick // 10 + 1, states_q=states)
 
 
-def command(tick: int, status: str) -> MotorCommand:
-    zero = np.zeros(12)
-    return MotorCommand(
-        tick=tick, time=1e-3 * tick, q=zero, dq=zero, kp=zero, kd=zero, tau=zero, plan_id=1,
-        status=status,  # type: ignore[arg-type]
-    )  # fmt: skip
+def command(tick, status):
+    return stand_command(tick, 1e-3 * tick, plan_id=1, status=status)
 
 
-def messages(ticks: int) -> list[tuple[Topic, Message, int]]:
+def messages(ticks):
     """What is recorded: topic, message and tick."""
-    rows: list[tuple[Topic, Message, int]] = []
+    rows = []
     for tick in range(ticks):
         rows += [(GROUND_TRUTH, truth(tick), tick), (STATE_ESTIMATE, estimate(tick), tick)]
         if tick % 10 == 0:
@@ -94,7 +67,7 @@ def messages(ticks: int) -> list[tuple[Topic, Message, int]]:
     return rows
 
 
-def make_run(folder: Path, ticks: int = 2001, *assignments: str) -> Path:
+def make_run(folder, ticks=2001, *assignments):
     """A run folder with the recording of so many ticks."""
     folder.mkdir(parents=True, exist_ok=True)
     write_config(load_launch("sim", [AT_ORIGIN, *assignments]), folder / "launch.yaml")

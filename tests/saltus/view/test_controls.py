@@ -1,11 +1,10 @@
 """The controls of a page, in Chromium, of a launch that only announces itself."""
 
 import threading
-from pathlib import Path
 
 from runtime.bus import Bus
 from runtime.topics import COMMAND
-from saltus.launch.announcement import Announcer, running_launches
+from saltus.launch.announcement import running_launches
 from saltus.view import page
 from saltus.view.page import view_launch
 from tests.saltus.announced import announced
@@ -21,8 +20,8 @@ CUT = """() => [...document.querySelectorAll("body *")].filter(e => {
 TABS = ("Push", "Drive", "Planner", "Run", "Plots", "Show")
 
 
-def test_keys_drive_labels_fit_and_a_launch_begins_again(temporary, monkeypatch) -> None:
-    lines: list[str] = []
+def test_keys_drive_labels_fit_and_a_launch_begins_again(temporary, monkeypatch):
+    lines = []
     over = threading.Event()
     monkeypatch.setattr(page, "say", lines.append)
     with (
@@ -48,7 +47,7 @@ def test_keys_drive_labels_fit_and_a_launch_begins_again(temporary, monkeypatch)
             thread.join()
 
 
-def check_keys(tab: Tab, bus: Bus) -> None:
+def check_keys(tab, bus):
     commands = bus.subscriber(COMMAND)
     for key, field, sign in (
         ("ArrowUp", "forward", 1), ("k", "forward", 0), ("j", "yaw_rate", 1),
@@ -57,7 +56,7 @@ def check_keys(tab: Tab, bus: Bus) -> None:
         tab.page.keyboard.press(key)
         value = [0.0]
 
-        def obeyed(field: str = field, sign: int = sign, value: list[float] = value) -> bool:
+        def obeyed(field=field, sign=sign, value=value):
             command = commands.wait(1.0)
             value[:] = [getattr(command, field)] if command else value
             return (value[0] > 0.0) - (value[0] < 0.0) == sign
@@ -65,7 +64,7 @@ def check_keys(tab: Tab, bus: Bus) -> None:
         wait_until(obeyed, f"the key {key}")
 
 
-def check_labels(tab: Tab) -> None:
+def check_labels(tab):
     for width in (1400, 800, 420):
         tab.page.set_viewport_size({"width": width, "height": 900})
         rows = tab.page.get_by_role("tab").evaluate_all(
@@ -78,7 +77,7 @@ def check_labels(tab: Tab) -> None:
             assert tab.page.evaluate(CUT) == [], (width, name)
 
 
-def check_again(tab: Tab, announcer: Announcer, temporary: Path) -> None:
+def check_again(tab, announcer, temporary):
     """After a fall a button begins again with what is chosen; the page shows what follows."""
     tab.page.get_by_role("tab", name="Run").click()
     buttons = tab.page.get_by_role("button", name="begin again")
@@ -91,7 +90,7 @@ def check_again(tab: Tab, announcer: Announcer, temporary: Path) -> None:
     buttons.first.click()
     wait_until(lambda: announcer.next() is not None, "the launch that follows")
     following = announcer.next()
-    assert following is not None and following.planner == "instant_qp"
+    assert following.planner == "instant_qp"
     assert following.terrain[0].rise == 0.05 and following.drive.source == "client"
     announcer.__exit__()
     with announced(temporary, "b", "client", "robot=go2"):

@@ -6,6 +6,7 @@ import time
 
 import numpy as np
 import pytest
+from numpy.testing import assert_array_equal
 
 from runtime.bus import Bus
 from runtime.endpoints import Endpoints
@@ -15,21 +16,20 @@ from saltus.view.panel import Levers
 
 
 @pytest.fixture
-def endpoints(tmp_path) -> Endpoints:
+def endpoints(tmp_path):
     return Endpoints.ipc(tmp_path / "bus")
 
 
 def newest(subscriber):
     message = subscriber.wait(10.0)
-    assert message is not None
     return message
 
 
-def levers_of(bus: Bus, *assignments: str, mode: str | None = None) -> Levers:
+def levers_of(bus, *assignments, mode=None):
     return Levers(load_launch("sim", list(assignments), mode), bus)
 
 
-def test_pushes_and_tunings_arrive_as_they_were_asked_for(endpoints) -> None:
+def test_pushes_and_tunings_arrive_as_they_were_asked_for(endpoints):
     with Bus(endpoints) as page, Bus(endpoints) as launch:
         levers = levers_of(page)
         pushes, tunings = launch.subscriber(PUSH), launch.subscriber(TUNING)
@@ -38,14 +38,14 @@ def test_pushes_and_tunings_arrive_as_they_were_asked_for(endpoints) -> None:
         levers.push("FL", np.array((0.0, -2.0, 0.5)))
         push = newest(pushes)
         assert push.body == "FL"
-        np.testing.assert_array_equal(push.velocity, [0.0, -2.0, 0.5])
+        assert_array_equal(push.velocity, [0.0, -2.0, 0.5])
         levers.tune({"cost": {"joint_velocity": 0.2}})
         tuning = newest(tunings)
         assert json.loads(tuning.options) == {"cost": {"joint_velocity": 0.2}}
         assert tuning.sequence > push.sequence
 
 
-def test_the_pace_is_repeated_and_steps_add_up(endpoints) -> None:
+def test_the_pace_is_repeated_and_steps_add_up(endpoints):
     with Bus(endpoints) as page, Bus(endpoints) as launch:
         levers = levers_of(page)
         paces = launch.subscriber(PACE, conflate=False)
@@ -63,11 +63,11 @@ def test_the_pace_is_repeated_and_steps_add_up(endpoints) -> None:
         end = time.monotonic() + 10.0
         while (again := paces.wait(0.05)) is None and time.monotonic() < end:
             levers.tick()
-        assert again is not None and (again.speed, again.steps) == (0.0, 11)
+        assert (again.speed, again.steps) == (0.0, 11)
         assert again.sequence == pace.sequence + 1
 
 
-def test_the_pad_drives_as_the_keyboard_does_and_stands_at_the_end(endpoints) -> None:
+def test_the_pad_drives_as_the_keyboard_does_and_stands_at_the_end(endpoints):
     with Bus(endpoints) as page, Bus(endpoints) as launch:
         levers = levers_of(page, "drive.source=client", mode="realtime")
         commands = launch.subscriber(COMMAND, conflate=False)
@@ -89,7 +89,7 @@ def test_the_pad_drives_as_the_keyboard_does_and_stands_at_the_end(endpoints) ->
         assert (last.forward, last.left, last.yaw_rate) == (0.0, 0.0, 0.0)
 
 
-def test_a_second_page_looks_on(endpoints) -> None:
+def test_a_second_page_looks_on(endpoints):
     with Bus(endpoints) as first, Bus(endpoints) as second:
         assert levers_of(first).refusal == ""
         other = levers_of(second)

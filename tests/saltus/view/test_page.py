@@ -2,11 +2,9 @@
 
 import re
 import threading
-from collections.abc import Iterator
 
 import numpy as np
 import pytest
-from playwright.sync_api import Browser
 
 from saltus.launch.recorded import RecordedRun
 from saltus.view import page
@@ -16,16 +14,16 @@ from tests.saltus.view.moving_robot import make_run
 
 
 @pytest.fixture(scope="module")
-def browser() -> Iterator[Browser]:
+def browser():
     with chromium() as each:
         yield each
 
 
 @pytest.fixture(scope="module")
-def url(tmp_path_factory) -> Iterator[str]:
+def url(tmp_path_factory):
     """Of a recording that is shown."""
     run = RecordedRun(make_run(tmp_path_factory.mktemp("view") / "run", 4001))
-    lines: list[str] = []
+    lines = []
     over = threading.Event()
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(page, "say", lines.append)
@@ -40,22 +38,21 @@ def url(tmp_path_factory) -> Iterator[str]:
                 thread.join()
 
 
-def shown_time(tab: Tab) -> float:
+def shown_time(tab):
     """Of the robot, as the page says; -1 before there is one."""
     found = re.search(r"([\d.]+) s, plan ok", tab.text())
     return float(found[1]) if found else -1.0
 
 
-def stop_playback(tab: Tab) -> None:
+def stop_playback(tab):
     tab.page.get_by_label("play").uncheck()
     wait_until(lambda: not tab.page.get_by_label("play").is_checked(), "playback to stop")
 
 
-def drag_to(tab: Tab, time: float, watched: Tab | None = None) -> None:
+def drag_to(tab, time):
     """The time line by the mouse to a time [s] of the 4 s, which the page that is watched shows."""
-    shown = watched or tab
 
-    def drag() -> bool:
+    def drag():
         thumb = tab.page.get_by_role("slider").first.bounding_box()
         track = tab.page.locator(".mantine-Slider-track").first.bounding_box()
         assert thumb and track
@@ -65,17 +62,17 @@ def drag_to(tab: Tab, time: float, watched: Tab | None = None) -> None:
         mouse.move(track["x"] + time / 4.0 * track["width"], y, steps=3)
         mouse.up()
         tab.page.wait_for_timeout(500.0)
-        return abs(shown_time(shown) - time) < 0.1
+        return abs(shown_time(tab) - time) < 0.1
 
     # A machine with much to do may lose a drag: people drag again, too.
     wait_until(drag, f"a drag to {time} s")
 
 
-def settled(tab: Tab) -> np.ndarray:
+def settled(tab):
     """Its picture once it is drawn and stands still: a slow machine draws long after the words."""
     pictures = [tab.pixels(), tab.pixels()]
 
-    def still() -> bool:
+    def still():
         tab.page.wait_for_timeout(1000.0)
         pictures.append(tab.pixels())
         moved = max(float(np.abs(each - pictures[-1]).mean()) for each in pictures[-3:])
@@ -85,7 +82,7 @@ def settled(tab: Tab) -> np.ndarray:
     return pictures[-1]
 
 
-def test_the_page_shows_the_robot_and_dragging_the_time_line_moves_it(browser, url) -> None:
+def test_the_page_shows_the_robot_and_dragging_the_time_line_moves_it(browser, url):
     tab = Tab(browser, url)
     wait_until(lambda: shown_time(tab) >= 0.0, "the robot")
     stop_playback(tab)

@@ -43,7 +43,7 @@ def test_copied_alone_it_says_what_is_missing_in_one_line(tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("arguments", "named"),
+    "arguments, named",
     [
         ([], "--urdf"),
         (["--urdf", "/nowhere/a1.urdf"], "/nowhere/a1.urdf"),

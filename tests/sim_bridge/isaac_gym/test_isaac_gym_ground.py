@@ -1,7 +1,8 @@
 """A ground in Isaac Gym's server: its name, its mesh, and what is refused."""
 
 import numpy as np
-import pytest
+from numpy.testing import assert_allclose
+from pytest import approx
 
 from robots.terrain import Box, Grid, height_at, make_ground
 from runtime.physics_messages import GroundReply, RolloutReply, decode_reply
@@ -31,7 +32,7 @@ def test_every_solid_but_the_floor_is_closed():
     open_edges = [(a, b) for a, b in directed if (b, a) not in directed]
     assert len(directed) == 3 * len(triangles)
     heights = vertices[np.unique(open_edges), 2]
-    np.testing.assert_allclose(heights, GROUND.floor, atol=1e-12)
+    assert_allclose(heights, GROUND.floor, atol=1e-12)
 
 
 def test_a_fresh_process_has_the_grounds_of_the_one_before():
@@ -48,12 +49,12 @@ def test_the_mesh_has_the_grounds_heights_and_looks_outward():
     places = np.array([[0.0, 0.0, 0.0], [0.0, 0.0, 7.0]])
     vertices, triangles = served(GROUND).mesh(places)
     half = len(vertices) // 2
-    np.testing.assert_allclose(vertices[half:], vertices[:half] + places[1], atol=1e-12)
+    assert_allclose(vertices[half:], vertices[:half] + places[1], atol=1e-12)
     first = triangles[: len(triangles) // 2]
     for x, y in np.random.default_rng(0).uniform(-1.5, 3.0, (200, 2)):
         found = height_of(vertices[:half], first, x, y)
-        assert found == pytest.approx(height_at(GROUND, x, y), abs=1e-6)
+        assert found == approx(height_at(GROUND, x, y), abs=1e-6)
     volume = np.linalg.det(vertices[first] - [0.0, 0.0, GROUND.floor]).sum() / 6.0
     thirds = HEIGHTS[:-1, :-1] + HEIGHTS[1:, 1:] + 0.5 * (HEIGHTS[:-1, 1:] + HEIGHTS[1:, :-1])
     boxes = 8.0 * GROUND.half.prod(axis=1).sum()
-    assert volume == pytest.approx(boxes + 0.4**2 * thirds.sum() / 3.0, rel=1e-6)
+    assert volume == approx(boxes + 0.4**2 * thirds.sum() / 3.0, rel=1e-6)

@@ -20,7 +20,7 @@ def ask(front, knots=KNOTS, candidates=4, **changes):
 
 
 @pytest.mark.parametrize(
-    ("changes", "named"),
+    "changes, named",
     [
         ({"candidates": 5}, "1 to 4"),
         ({"candidates": 0}, "1 to 4"),

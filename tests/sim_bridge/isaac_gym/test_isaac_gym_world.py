@@ -4,14 +4,11 @@ import mujoco
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
+from pytest import approx
 
 from robots.mujoco_model import load_mujoco
 from robots.urdf import urdf_of
-from runtime.physics_messages import (
-    Refusal,
-    WorldReply,
-    decode_reply,
-)
+from runtime.physics_messages import Refusal, WorldReply, decode_reply
 from runtime.wire import encode
 from sim_bridge.motors import motor_torques
 from tests.a1 import A1
@@ -102,7 +99,7 @@ def test_it_stands_with_the_world_s_masses():
         robot = Robot(Q, **world)
         robot.tick(HOLD, 1000)
         state = robot.tick(HOLD)
-        assert state.foot_force[:, 2].sum() == pytest.approx(mass * 9.81, rel=0.01)
+        assert state.foot_force[:, 2].sum() == approx(mass * 9.81, rel=0.01)
         assert state.foot_force[:, 2].min() > 0.15 * mass * 9.81 and not state.trunk_contact
 
 
@@ -157,5 +154,5 @@ def test_a_slope_rises_along_x():
     rises = np.array([np.cos(slope), 0.0, np.sin(slope)])
     ahead = np.concatenate([A1.stand_height * np.array([0, 0, 1.0]) + 3.0 * rises, Q[3:]])
     robot = Robot(ahead, floor_slope=slope)
-    assert robot.tick(HOLD, 100).q[2] == pytest.approx(ahead[2], abs=0.1)
+    assert robot.tick(HOLD, 100).q[2] == approx(ahead[2], abs=0.1)
     assert not Robot(UP, floor_slope=-slope).tick(HOLD).foot_force.any()

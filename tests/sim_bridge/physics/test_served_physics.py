@@ -2,10 +2,11 @@
 
 import time
 
-import msgspec
 import numpy as np
 import pytest
+from msgspec.structs import replace
 from numpy.testing import assert_allclose, assert_array_equal
+from pytest import approx
 
 from robots.conventions import GRAVITY
 from runtime.bus import Bus, Endpoints
@@ -117,7 +118,7 @@ def test_a_lost_server_leaves_the_robot_as_it_was_and_costs_no_time(tmp_path, en
 
 
 def test_nobody_there_and_nobody_with_a_robot_are_said_at_the_start(tmp_path):
-    server = msgspec.structs.replace(options_of(tmp_path), patience=0.1)
+    server = replace(options_of(tmp_path), patience=0.1)
     with pytest.raises(Unavailable, match="saltus serve"):
         SimulatedRobot(A1, SimulationOptions(engine="remote", server=server))
     with mujoco_server(tmp_path, robot=False):  # noqa: SIM117  one after the other
@@ -157,5 +158,5 @@ def test_isaac_gyms_server_carries_the_robot_by_the_same_messages(tmp_path):
         assert not robot.loss, robot.loss
         robot.close()
     assert_allclose(truth.q[7:], A1.stand, atol=0.05)
-    assert truth.foot_force[:, 2].sum() == pytest.approx(A1.mass * GRAVITY, rel=0.1)
+    assert truth.foot_force[:, 2].sum() == approx(A1.mass * GRAVITY, rel=0.1)
     assert not robot.fell

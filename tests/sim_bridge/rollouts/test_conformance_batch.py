@@ -8,13 +8,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 
 from saltation.hilqr import Policies
 from sim_bridge.rollouts.batch import RolloutBatch
-from tests.sim_bridge.rollouts.motions import (
-    anywhere,
-    landing,
-    on_its_feet,
-    policies,
-    standing,
-)
+from tests.sim_bridge.rollouts.motions import anywhere, landing, on_its_feet, policies, standing
 
 KNOTS = 15  # an odd number, which does not divide into equal parts
 

@@ -2,6 +2,8 @@
 
 import numpy as np
 import pytest
+from numpy.testing import assert_allclose
+from pytest import approx
 
 from robots.conventions import GRAVITY
 from saltation.hilqr import Policies
@@ -26,9 +28,9 @@ def test_each_foot_carries_what_the_robot_leans_on_it(backend, momentum):
     for foot, (states, forces) in enumerate(zip(batch.states, batch.normal_forces, strict=True)):
         load, x = forces[-1], states[-1]
         assert load.argmax() == foot and load.argmin() == 3 - foot
-        assert load.sum() == pytest.approx(momentum.mass * GRAVITY, rel=0.05)
+        assert load.sum() == approx(momentum.mass * GRAVITY, rel=0.05)
         centre = load @ momentum.foot_positions(x) / load.sum()
-        np.testing.assert_allclose(centre[:2], momentum.centre(x)[:2], rtol=0, atol=0.02)
+        assert_allclose(centre[:2], momentum.centre(x)[:2], rtol=0, atol=0.02)
 
 
 def leaning(knots):

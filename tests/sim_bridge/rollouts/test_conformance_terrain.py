@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from numpy.testing import assert_allclose
 
 from robots.terrain import Box, Grid, height_at, make_ground
 from saltation.hilqr import Trajectory
@@ -52,7 +53,7 @@ def assert_as_plain(backend, made, ground):
     assert all(far <= near for far, near in zip(strayed, backend.close, strict=True)), strayed
     expected = SingleSimulation(A1, ground).advance(x, np.ones(12), 0.05)
     advanced = made.advance(x, np.ones(12), 0.05)
-    np.testing.assert_allclose(advanced, expected, rtol=0, atol=1e-9)
+    assert_allclose(advanced, expected, rtol=0, atol=1e-9)
     flat = SingleSimulation(A1).advance(x, np.ones(12), 0.05)
     assert np.abs(flat - expected).max() > 1e-4
 

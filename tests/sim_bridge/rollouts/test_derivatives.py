@@ -68,16 +68,16 @@ def one_knot(rollout, x, torque):
     return rollout.roll_out(x, policies).states[0, 1]
 
 
-def slopes(rollout, x, torque, eps=1e-6):
+def slopes(rollout, x, torque):
     """A, B of one knot: forward and backward differences of the rollouts, (2, 36, 48)."""
     middle, sides = one_knot(rollout, x, torque), []
     for sign in (1.0, -1.0):
         columns = []
-        for e in sign * eps * np.eye(48):
+        for e in sign * 1e-6 * np.eye(48):
             moved = np.concatenate(integrate(x[:19], x[19:], e[:36]))
             end = one_knot(rollout, moved, torque + e[36:])
             columns.append(difference(middle[:19], middle[19:], end[:19], end[19:]))
-        sides.append(sign * np.array(columns).T / eps)
+        sides.append(sign * np.array(columns).T / 1e-6)
     return np.array(sides)
 
 

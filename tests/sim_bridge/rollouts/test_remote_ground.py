@@ -3,18 +3,13 @@
 import numpy as np
 import pytest
 from msgspec.structs import replace
+from numpy.testing import assert_array_equal
 
 from robots.terrain import Box, Grid, make_ground
 from runtime.physics_messages import GroundRequest, Refusal, ServerInfo, decode_reply
 from runtime.wire import encode
 from sim_bridge import ground_exchange
-from sim_bridge.ground_exchange import (
-    MOST_BOXES,
-    MOST_CELLS,
-    name_of,
-    name_of_solids,
-    to_request,
-)
+from sim_bridge.ground_exchange import MOST_BOXES, MOST_CELLS, name_of, name_of_solids, to_request
 from sim_bridge.options import ServerOptions
 from sim_bridge.physics_service import PhysicsService
 from sim_bridge.rollouts.remote import RemoteRollout
@@ -88,7 +83,7 @@ def test_a_ground_travels_once_until_it_moves(service, address):
         if sent > 1:
             remote.move_ground(ground)
         for _ in range(3):
-            np.testing.assert_array_equal(states(remote), on(ground))
+            assert_array_equal(states(remote), on(ground))
         assert service.grounds() == sent
     assert not np.array_equal(on(GROUND), on(TURNED))
     assert service.made == 1, "a ground that moves is no new model"
@@ -102,7 +97,7 @@ def test_a_server_that_does_not_know_the_ground_refuses_and_is_told(service, add
     states(remote)
     service.restart()
     for fallbacks in (1, 1):
-        np.testing.assert_array_equal(states(remote), on(TURNED))
+        assert_array_equal(states(remote), on(TURNED))
         assert remote.statistics()["fallbacks"] == remote.statistics()["refusals"] == fallbacks
 
 
@@ -110,7 +105,7 @@ def test_a_ground_that_moves_needs_a_server_that_moves_it(service, address):
     service.changes = {"moves_ground": False}
     with pytest.raises(Unavailable, match="cannot move"):
         connect(address)
-    np.testing.assert_array_equal(states(connect(address, moves=False)), on(GROUND))
+    assert_array_equal(states(connect(address, moves=False)), on(GROUND))
 
 
 @pytest.mark.parametrize("field", ground_exchange.SOLIDS + ground_exchange.POSES)
@@ -124,7 +119,7 @@ def test_a_name_is_that_of_every_number(field):
 
 
 @pytest.mark.parametrize(
-    ("changes", "words"),
+    "changes, words",
     [
         ({"floor": np.nan}, "none"), ({"half": np.full((1, 3), 1e5)}, "farther"),
         ({"half": np.array([[1.0, 0.0, 1.0]])}, "size"), ({"grid": np.zeros((1, 5))}, "two rows"),

@@ -10,6 +10,7 @@ import time
 import numpy as np
 import pytest
 from msgspec.structs import replace
+from numpy.testing import assert_array_equal
 
 from runtime.endpoints import CurveKeys
 from runtime.exchange import Responder
@@ -61,11 +62,11 @@ def info(request, **changes):
 class Script:
     """A server of which every answer to a rollout is `answers(request)`: frames, or None to go."""
 
-    def __init__(self, address="tcp://127.0.0.1:0", keys=None):
+    def __init__(self, keys=None):
         self.answers = self.well
         self.greeting = {}
         self.rollouts = 0
-        self._responder = Responder(address, keys)
+        self._responder = Responder("tcp://127.0.0.1:0", keys)
         self.address = self._responder.address
         self._stop = threading.Event()
         self._thread = threading.Thread(target=self._run, daemon=True)
@@ -205,7 +206,7 @@ def refuses(request):
     return [encode(Refusal(id=request.id, reason="no engine"))]
 
 
-@pytest.mark.parametrize(("answers", "greeting", "word"), [
+@pytest.mark.parametrize("answers, greeting, word", [
     (Script.well, None, "`saltus serve`"),
     (Script.well, {"protocol": PROTOCOL + 1}, "protocol"),
     (Script.well, {"rollouts": False}, "no rollouts"),
@@ -231,7 +232,7 @@ def test_numbers_that_are_none_are_a_diverged_candidate(script):
 
     script.answers = answers
     batch = rollout.roll_out(motions.STAND, motions.policies(N, C))
-    np.testing.assert_array_equal(batch.finite, [False, False, True])
+    assert_array_equal(batch.finite, [False, False, True])
 
 
 def test_a_server_that_goes_in_a_call_is_noticed_without_the_wait(script):

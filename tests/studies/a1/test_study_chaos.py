@@ -9,6 +9,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
+from pytest import approx
 
 from saltus.soak.harm import ACTS, Harm, do
 from studies.a1 import chaos_leap as leap
@@ -50,12 +51,10 @@ def victim(program, **environment):
 
 
 def line_of(process):
-    assert process.stdout is not None
     return process.stdout.readline().strip()
 
 
 def go_on(process):
-    assert process.stdin is not None
     process.stdin.write("\n")
     process.stdin.flush()
 
@@ -124,8 +123,8 @@ def test_a_clock_leaps(tmp_path, seconds):
         hurt("clock", process)
         go_on(process)
         after = [float(word) for word in line_of(process).split()]
-    assert after[0] - before[0] == pytest.approx(seconds, abs=60.0)
-    assert 1e-9 * (after[1] - before[1]) == pytest.approx(seconds, abs=60.0)
+    assert after[0] - before[0] == approx(seconds, abs=60.0)
+    assert 1e-9 * (after[1] - before[1]) == approx(seconds, abs=60.0)
 
 
 def test_processes_of_a_trial_are_found_by_their_mark(tmp_path):

@@ -2,6 +2,8 @@
 
 import numpy as np
 import pytest
+from numpy.testing import assert_array_equal
+from pytest import approx
 
 from controller.planner_options import PlannerOptions
 from studies.a1.derivatives import TICK, balanced_step, compare, loop_growth
@@ -53,7 +55,7 @@ def test_feet_land_and_lift_off():
 
 def test_problems_are_the_planner_s_after_the_push(problems):
     for problem in problems:
-        np.testing.assert_array_equal(problem.x0, problem.seed.states[0])
+        assert_array_equal(problem.x0, problem.seed.states[0])
         assert len(problem.seed.inputs) == len(problem.window.inputs) == OPTIONS.knots
         assert abs(problem.x0[0] - problem.window.q[0, 0]) < 0.1, "[m]: the window of this time"
     pushed = [abs(problem.x0[20]) for problem in problems]
@@ -102,5 +104,5 @@ def test_a_late_integrator_grows_as_its_characteristic_says():
     one = np.ones((1, 1))
     for g in (0.2, 0.5, 1.5):
         root = np.abs(np.roots([1.0, -1.0, g])).max()
-        assert loop_growth(one, one, -g * one, 1) == pytest.approx(np.log(root) / TICK)
+        assert loop_growth(one, one, -g * one, 1) == approx(np.log(root) / TICK)
     assert loop_growth(one, one, -0.2 * one, 1) < 0.0 < loop_growth(one, one, -0.2 * one, 10)

@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from pytest import approx
 
 from studies.a1.systems.touchdowns import TouchdownFinder, feet_of
 
@@ -25,12 +26,12 @@ def contacts_of(air, ticks=100):
 
 def test_a_landing_has_the_state_of_the_tick_before():
     found = find(contacts_of([(0, 10, 60)]))
-    assert found.time == pytest.approx([0.059])
+    assert found.time == approx([0.059])
     assert np.all(found.q == 59.0) and np.all(found.v == 59.0)
     assert found.landing.tolist() == [[1, 0, 0, 0]] and found.standing.tolist() == [[0, 1, 1, 1]]
 
 
-@pytest.mark.parametrize(("later", "rows"), [(0, 1), (9, 1), (10, 2)])
+@pytest.mark.parametrize("later, rows", [(0, 1), (9, 1), (10, 2)])
 def test_feet_that_land_within_a_knot_land_together(later, rows):
     found = find(contacts_of([(0, 10, 60), (3, 12, 60 + later)]))
     assert len(found.time) == rows
@@ -41,7 +42,7 @@ def test_feet_that_land_within_a_knot_land_together(later, rows):
         assert feet_of(found.standing[1]) == ("FR", "FL", "RR")
 
 
-@pytest.mark.parametrize(("air", "rows"), [(19, 0), (20, 1)])
+@pytest.mark.parametrize("air, rows", [(19, 0), (20, 1)])
 def test_a_foot_that_bounces_does_not_land_anew(air, rows):
     """Off the ground from tick 31 on: at tick 30 it was last there."""
     assert len(find(contacts_of([(1, 31, 30 + air)])).time) == rows

@@ -3,15 +3,10 @@
 import mujoco
 import numpy as np
 import pytest
+from numpy.testing import assert_allclose
 
-from studies.anderson_revzen.ess_contacts import (
-    plate_model,
-)
-from studies.anderson_revzen.systems.spring_bed import (
-    SpringBed,
-    depths,
-    spring_bed,
-)
+from studies.anderson_revzen.ess_contacts import plate_model
+from studies.anderson_revzen.systems.spring_bed import SpringBed, depths, spring_bed
 
 
 @pytest.mark.parametrize("springs", [1, 3, 40])
@@ -25,7 +20,7 @@ def test_accelerations_are_those_of_the_springs(springs):
         data.qpos[:], data.qvel[:] = x[:3], x[3:]
         mujoco.mj_forward(model, data)
         ours = system.flow(x, system.side(x), system.parameters)[3:]
-        np.testing.assert_allclose(data.qacc, ours, rtol=1e-5, atol=1e-4)
+        assert_allclose(data.qacc, ours, rtol=1e-5, atol=1e-4)
         touched += np.sum(depths(bed, x) > 0.0)
         assert data.ncon == np.sum(depths(bed, x) > 0.0)
     assert touched > 5 * springs

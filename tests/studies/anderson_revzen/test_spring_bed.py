@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose
+from pytest import approx
 
 from saltation.event_selected.integrator import integrate
 from saltation.event_selected.system import EssOptions
@@ -46,7 +47,7 @@ def test_the_motion_keeps_the_energy_and_lands_on_every_tip():
     system = spring_bed(bed)
     for start in random_starts(2, np.random.default_rng(3)):
         run = integrate(system, start, 2.0, TIGHT)
-        assert energy(bed, run.final_state) == pytest.approx(energy(bed, start), rel=1e-8)
+        assert energy(bed, run.final_state) == approx(energy(bed, start), rel=1e-8)
         guards = [crossing.guard for crossing in run.crossings]
         assert set(guards) == set(range(14))  # every tip is landed on, and left
 

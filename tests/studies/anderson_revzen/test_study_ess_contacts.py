@@ -1,8 +1,8 @@
 """The study of what a contact costs, with few starts on small beds; times are not judged."""
 
-
 import numpy as np
 import pytest
+from pytest import approx
 
 from studies.anderson_revzen.ess_contacts import (
     FINER,
@@ -35,14 +35,14 @@ def test_no_start_is_less_accurate_than_in_mujoco(result):
 def test_the_calibration_is_as_accurate_and_no_finer_than_it_must_be():
     _, ours, mujoco, found = calibrate(falls=5)
     assert 0.8 * mujoco < ours <= mujoco
-    assert rms(found["MuJoCo"], found["exact"]) == pytest.approx(2.0e-3, rel=0.1)
+    assert rms(found["MuJoCo"], found["exact"]) == approx(2.0e-3, rel=0.1)
 
 
 def test_the_precision_on_the_plate_is_the_largest_that_was_tried():
     starts = random_starts(3, np.random.default_rng(1))
     beds = [prepared(SpringBed(count), starts) for count in CONTACTS]
     epsilon = as_accurate(beds, starts, 0.02)
-    assert epsilon is not None and epsilon < 0.02
+    assert epsilon < 0.02
     worse = [
         np.any(our_errors(b, starts, same_steps(epsilon / FINER)) > b.mujoco_rms) for b in beds
     ]

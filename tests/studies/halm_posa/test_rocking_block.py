@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose
+from pytest import approx
 
 from studies.halm_posa.systems.rocking_block import (
     corners,
@@ -26,4 +27,4 @@ def test_the_impact_of_table_4():
     assert impact.contacts == ("A", "B") and impact.count == 2 and impact.is_colliding(v)
     assert_allclose(impact.J_n @ v, [-0.4429, -0.4429])
     assert_allclose(impact.J_D @ v, 0.0)
-    assert impact.M[2, 2] == pytest.approx(5.0 / 12.0)
+    assert impact.M[2, 2] == approx(5.0 / 12.0)

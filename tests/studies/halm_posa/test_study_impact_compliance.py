@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose
+from pytest import approx
 
 from saltation.impacts.resolution import sequential, simultaneous
 from studies.halm_posa import impact_compliance
@@ -67,10 +68,10 @@ def test_damping_ratio_is_one_where_oscillation_begins(monkeypatch):
 @pytest.mark.parametrize("theta", [-2e-4, 0.0, 1e-3])
 def test_arrives_on_one_corner_with_the_same_energy(theta):
     x = arrival(theta)
-    assert corners(x[:3])[:, 1].min() == pytest.approx(0.0, abs=1e-15)
+    assert corners(x[:3])[:, 1].min() == approx(0.0, abs=1e-15)
     raised = MASS * GRAVITY * (x[1] - 1.0)
     energy = 0.5 * x[3:] @ mass_matrix() @ x[3:] + raised
-    assert energy == pytest.approx(0.5 * MASS * SPEED**2, rel=1e-12)
+    assert energy == approx(0.5 * MASS * SPEED**2, rel=1e-12)
 
 
 def test_equal_corners_resolve_as_the_simultaneous_law():
@@ -78,7 +79,7 @@ def test_equal_corners_resolve_as_the_simultaneous_law():
     rigid = simultaneous(problem(), velocity()).v_plus
     assert ended.status == "separated"
     assert_allclose(ended.v_plus, rigid, atol=2e-9)
-    assert ended.impulses[0] == pytest.approx(ended.impulses[1], rel=1e-9)
+    assert ended.impulses[0] == approx(ended.impulses[1], rel=1e-9)
 
 
 @pytest.mark.parametrize("order", [(0, 1), (1, 0)])
@@ -96,7 +97,7 @@ def test_one_stiff_corner_resolves_as_the_sequential_law(order):
 
 def test_largest_angle_is_nearly_sequential_and_sticks():
     ended = collide(CompliantContact(), np.radians(1e-2))
-    assert ended.before_second == pytest.approx(0.999992, abs=5e-7)  # 5.4.1
+    assert ended.before_second == approx(0.999992, abs=5e-7)  # 5.4.1
     slip = tangential_jacobian(ended.q_plus[2]) @ ended.v_plus
     assert abs(slip[1]) < 1e-9  # B, the corner that is down
     before = 0.5 * MASS * SPEED**2

@@ -1,8 +1,9 @@
 """The study of sets of impacts, with few samples; the trotting A1 is slow."""
 
-
 import numpy as np
 import pytest
+from numpy.testing import assert_allclose
+from pytest import approx
 
 from saltation.impacts.contact_problem import ContactProblem
 from studies.halm_posa import impact_sets
@@ -43,8 +44,8 @@ def test_size_and_distances_are_of_the_kinetic_metric():
         np.diag([4.0, 1.0]), np.array([[0.0, 1.0]]), np.array([[1.0, 0.0]]), 0.0, ["A"]
     )
     points = np.array([[0.0, 0.0], [3.0, 0.0], [1.0, 0.0]])
-    assert set_size(problem, points) == pytest.approx(6.0)
-    np.testing.assert_allclose(distances(problem, points, points[0]), [0.0, 6.0, 2.0])
+    assert set_size(problem, points) == approx(6.0)
+    assert_allclose(distances(problem, points, points[0]), [0.0, 6.0, 2.0])
 
 
 @pytest.mark.slow

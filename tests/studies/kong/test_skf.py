@@ -5,6 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose, assert_array_equal
+from pytest import approx
 from scipy.stats import binomtest
 
 from saltation.filters.bank import SaltedBank
@@ -88,8 +89,8 @@ def test_the_flow_over_a_timestep_adds_w_and_another_disturbance_acts_after_a_tr
     quiet = flow_problem(Level(1.0, 1e-3, 1.0), many, 0)._replace(steps=1)
     near = simulate_truths(quiet._replace(states=np.tile([-0.25, 0.0], (many, 1))), 2)
     assert (near.modes[:, 1] == 1).all()
-    spread = np.var(near.states[:, 1, 1] + 2.0 * np.minimum(0.0, 0.0))
-    assert spread == pytest.approx(1e-3 * (0.25**2 + 0.75**2 + 4.0 * 0.25**2), rel=0.15)
+    spread = np.var(near.states[:, 1, 1])
+    assert spread == approx(1e-3 * (0.25**2 + 0.75**2 + 4.0 * 0.25**2), rel=0.15)
 
 
 @given(st.lists(st.integers(-2, 2), max_size=40))
@@ -97,7 +98,7 @@ def test_sign_test_is_the_binomial_one_without_ties(differences):
     a, zero = np.array(differences, dtype=float), np.zeros(len(differences))
     smaller, larger = int(np.sum(a < 0)), int(np.sum(a > 0))
     wanted = binomtest(smaller, smaller + larger).pvalue if smaller + larger else 1.0
-    assert skf.sign_test(a, zero) == pytest.approx(wanted, rel=1e-9) == skf.sign_test(-a, zero)
+    assert skf.sign_test(a, zero) == approx(wanted, rel=1e-9) == skf.sign_test(-a, zero)
 
 
 def test_skf_is_better_on_a_clear_set_and_neither_where_measurements_say_all():
@@ -114,7 +115,7 @@ def test_skf_is_better_on_a_clear_set_and_neither_where_measurements_say_all():
 
 def test_aslip_hops_twice_from_its_constraint_and_the_skf_is_better():
     grid = (0.03,), (0.001,), (0.005,)
-    options, shown = StudyOptions(trials=20, seed=1), Level(0.03, 0.001, 0.005)
+    options, shown = StudyOptions(trials=6, seed=2), Level(0.03, 0.001, 0.005)
     (row,) = skf.compare_all(options, aslip_problem, grid, 1, shown, ("x", "z"), (0, 1)).rows
     assert row["better"] == "skf" and row["mse_skf"] < row["mse_jrkf"] and row["lost"] == 0
     problem = PROBLEMS["aslip"]

@@ -6,18 +6,13 @@ from numpy.testing import assert_allclose
 
 from saltation.examples.bouncing_ball import FALLING, bouncing_ball
 from saltation.examples.hopper import FLIGHT
-from saltation.hilqr import Policies
 from saltation.hilqr.cost import QuadraticCost
 from saltation.hilqr.event_driven import EventDrivenModel
 from saltation.saltations import saltation
 from saltation.simulation import simulate, simulate_step
 from saltation.validation import check_system
 from saltation.variational import fundamental_matrix
-from studies.kong.saltations import (
-    finite_difference_saltation,
-    random_guard_states,
-    relative_error,
-)
+from studies.kong.saltations import finite_difference_saltation, random_guard_states, relative_error
 from studies.kong.systems.aslip import FLIGHT as LEG_UP
 from studies.kong.systems.aslip import aslip, at_rest
 from studies.kong.systems.vibrating_table import vibrating_table
@@ -31,6 +26,7 @@ from studies.kong.variational import (
 )
 from tests.differences import slopes
 from tests.saltation.driven_systems import driven
+from tests.saltation.rollouts import roll
 from tests.saltation.test_hilqr_gradients import gradients
 
 # ruff: noqa: N803, N806 (the letters are the thesis's)
@@ -105,7 +101,6 @@ def test_a_ramped_force_moves_a_mass_by_its_integral_and_one_of_rate_zero_is_hel
 @pytest.mark.parametrize("wrong", [False, True])
 def test_gradients_of_the_cost_are_those_of_the_rollout(wrong):
     """Through touchdown, bottom and liftoff; also where D_x R carries the columns."""
-    steps = 18
     base = QuadraticCost(
         np.array([0.7, 0.0, 0.0]), 1e-3 * np.diag([0.0, 0.0, 1.0]), np.array([[1e-4]]),
         np.diag([10.0, 0.5, 0.0]),
@@ -114,16 +109,15 @@ def test_gradients_of_the_cost_are_those_of_the_rollout(wrong):
     wide = augmented(ramped(driven_hopper()), 2, with_reset_jacobian=wrong)
     model = EventDrivenModel(wide, FLIGHT, 0.05, cost, event_at="exact")
     V = np.array([[1.0, 0.0], [0.3, 2.0], [0.0, 0.0]])
-    x0, forces = pack_augmented(np.array([0.8, 0.0, 0.0]), V), 2.0 * np.sin(np.arange(steps))
+    x0, forces = (
+        pack_augmented(np.array([0.8, 0.0, 0.0]), V),
+        2.0 * np.sin(np.arange(18.0))[:, None],
+    )
 
-    def roll(x0, forces):
-        gains = np.zeros((steps, 1, 9))
-        policies = Policies.of(np.zeros((steps + 1, 9)), forces[:, None], gains)
-        return model.roll_out(x0, policies).select(0)
-
-    assert len(roll(x0, forces).aux.events) == 3
-    by_state, by_input = gradients(model, roll(x0, forces))
-    found = slopes(lambda u: roll(x0, u).cost, forces, 1e-5)
-    assert_allclose(by_input[:, 0], found, rtol=1e-4, atol=1e-4 * np.max(abs(by_input)))
-    found = slopes(lambda x: roll(x, forces).cost, x0, 1e-5)
+    nominal = roll(model, x0, forces)
+    assert len(nominal.aux.events) == 3
+    by_state, by_input = gradients(model, nominal)
+    found = slopes(lambda u: roll(model, x0, u).cost, forces, 1e-5)
+    assert_allclose(by_input, found, rtol=1e-4, atol=1e-4 * np.max(abs(by_input)))
+    found = slopes(lambda x: roll(model, x, forces).cost, x0, 1e-5)
     assert_allclose(by_state, found, rtol=1e-4, atol=1e-4 * np.max(abs(by_state)))

@@ -1,6 +1,7 @@
 """The study of event times and orders, with few states; and that it sees what is wrong."""
 
 import pytest
+from pytest import approx
 
 from studies.numerics import event_accuracy
 from studies.numerics.event_accuracy import cases, event_time_error
@@ -20,4 +21,4 @@ def test_every_row_is_met():
 @pytest.mark.parametrize("as_compiled", [False, True])
 def test_a_late_event_is_seen(as_compiled):
     late = DROP._replace(exact=lambda x: DROP.exact(x) - 1e-6)
-    assert event_time_error(late, 5, 0, as_compiled) == pytest.approx(1e-6, rel=1e-3)
+    assert event_time_error(late, 5, 0, as_compiled) == approx(1e-6, rel=1e-3)

@@ -45,7 +45,6 @@ def drawn(seed, n=5):
     return M, L @ u, L @ v, L @ w, L @ rng.normal(size=n)
 
 
-@settings(max_examples=40, deadline=None)
 @given(SEEDS, RESTITUTIONS)
 def test_a_map_reverses_the_normal_part_and_loses_the_energy_of_its_derivation(seed, e):
     M, u, _, _, p = drawn(seed)
@@ -57,7 +56,6 @@ def test_a_map_reverses_the_normal_part_and_loses_the_energy_of_its_derivation(s
     assert np.linalg.matrix_rank(np.stack([after - p, u]), tol=1e-8) <= 1  # (7)
 
 
-@settings(max_examples=40, deadline=None)
 @given(SEEDS, RESTITUTIONS)
 def test_the_commutator_12_is_the_closed_form(seed, e):
     M, u, _, v, _ = drawn(seed)
@@ -81,7 +79,6 @@ def close(a, b):
     assert_allclose(a, b, atol=2e-7 * max(1.0, float(np.abs(b).max())))
 
 
-@settings(max_examples=30, deadline=None)
 @given(SEEDS, RESTITUTIONS)
 def test_18_corrected_is_the_derivative_of_both_orders(seed, e):
     M, u, v, w, p = drawn(seed)
@@ -93,7 +90,7 @@ def test_18_corrected_is_the_derivative_of_both_orders(seed, e):
     assert found.spread == approx(np.sqrt(inner(M, parted, parted)), abs=1e-8)
 
 
-@settings(max_examples=20, deadline=None)
+@settings(max_examples=20)
 @given(SEEDS, RESTITUTIONS)
 def test_19_and_20(seed, e):
     M, u, v, w, p = drawn(seed)
@@ -108,7 +105,7 @@ def test_19_and_20(seed, e):
     assert inner(M, elastic.dp_vu, after) == approx(0.0, abs=1e-8)
 
 
-@settings(max_examples=20, deadline=None)
+@settings(max_examples=20)
 @given(SEEDS)
 def test_a_deviation_is_the_way_back_to_orthogonality(seed):
     M, (u, v) = drawn(seed)[0], np.random.default_rng(seed).normal(size=(2, 5))
@@ -117,7 +114,7 @@ def test_a_deviation_is_the_way_back_to_orthogonality(seed):
     assert surface_cosines(M, np.stack([at_v + epsilon * at_u, v]))[0, 1] == approx(1.0)
 
 
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=25)
 @given(SEEDS, RESTITUTIONS, st.integers(1, 3))
 def test_every_outcome_is_feasible_gains_no_energy_and_is_the_product_of_its_maps(seed, e, m):
     problem, v = drawn_impact(seed, m=m, friction=0.0)
@@ -147,7 +144,7 @@ def test_elastic_wedge_needs_at_most_pi_over_its_angle(s):
     assert longest <= np.ceil(np.pi / np.arccos(-s)) and (longest > 2 or s > -0.55)
 
 
-@settings(max_examples=15, deadline=None)
+@settings(max_examples=15)
 @given(SEEDS)
 def test_plastic_maps_are_sequential_impacts_without_friction(seed):
     problem, v = drawn_impact(seed, friction=0.0)

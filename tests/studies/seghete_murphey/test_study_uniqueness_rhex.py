@@ -47,16 +47,13 @@ def test_the_maximum_is_no_stance_to_walk_in(rows):
 
 
 def test_extrema_are_those_of_s(rows):
-    """Against points around them, and their number by another grid."""
+    """By their curvature, and their number by another grid."""
     for row in rows.values():
         if row["kind"] == "orthogonal":
             continue
         hip, knee = np.radians([row["hip_deg"], row["knee_deg"]])
         sign = 1.0 if row["kind"] == "minimum" else -1.0
         assert measure(hip, knee) == approx(row["s"], rel=1e-9)
-        for angle in np.linspace(0.0, 2.0 * np.pi, 12):
-            near = measure(hip + 0.01 * np.cos(angle), knee + 0.01 * np.sin(angle))
-            assert sign * near > sign * row["s"]
         assert min(sign * k for k in row["curvatures"]) > 0.0
     other = named(extrema(*landscape(41, 19, lambda *_: None)))
     assert list(other) == ["A", "A'", "B", "B'", "C", "C'"]

@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from pytest import approx
 from scipy.integrate import solve_ivp
 
 from saltation.convergent.rotary.ltv_lqr import infinite_horizon_lqr, ltv_lqr
@@ -36,7 +37,7 @@ def test_it_is_the_cost_to_go_of_the_closed_loop():
     x = np.array([0.7, -1.1])
     end = solve_ivp(rate, (0.0, 1.0), [*x, 0.0], rtol=1e-10, atol=1e-12).y[:, -1]
     paid = end[2] + end[:2] @ Q_f @ end[:2]
-    assert paid == pytest.approx(x @ found.costs[0] @ x, rel=1e-5)
+    assert paid == approx(x @ found.costs[0] @ x, rel=1e-5)
 
 
 @pytest.mark.parametrize("kind, A, Q, R, name", [

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from pytest import approx
 from scipy.integrate import solve_ivp
 
 from saltation.convergent.rotary.divergence import (
@@ -31,7 +32,7 @@ def test_the_linearisation_is_the_differences(x, torque):
 @given(states, torques)
 def test_the_average_is_a_quarter_of_the_trace(x, torque):
     A, _ = linearise(QUBE_SERVO_2, x, torque)
-    assert average_divergence(QUBE_SERVO_2, x) == pytest.approx(0.25 * np.trace(A), abs=1e-9)
+    assert average_divergence(QUBE_SERVO_2, x) == approx(0.25 * np.trace(A), abs=1e-9)
 
 
 @given(states, torques)
@@ -54,6 +55,6 @@ def test_the_integral_knows_the_path_by_its_damping_alone(damped):
     start = np.array([0.0, 0.4, 3.0, -8.0, 0.0, 0.0])
     end = solve_ivp(rate, (0.0, 0.7), start, rtol=1e-11, atol=1e-12).y[:, -1]
     before, after = (inertia(body, alpha).determinant for alpha in (start[1], end[1]))
-    assert end[4] == pytest.approx(end[5] - 0.25 * np.log(after / before), abs=1e-8)
+    assert end[4] == approx(end[5] - 0.25 * np.log(after / before), abs=1e-8)
     assert abs(end[1] - start[1]) > 0.5
     assert (end[5] == 0.0) is not damped

@@ -4,6 +4,7 @@ from functools import cache
 
 import numpy as np
 import pytest
+from pytest import approx
 from scipy.integrate import solve_ivp
 
 from saltation.convergent.rotary.feedback import design
@@ -24,15 +25,14 @@ def feedback():
     return design(QUBE_SERVO_2, plan())
 
 
-@cache
-def pushed(size, step=0.0025):
-    return perturb(QUBE_SERVO_2, feedback(), plan().times, PerturbationOptions(size, 2.0, step))
+def pushed(size):
+    return perturb(QUBE_SERVO_2, feedback(), plan().times, PerturbationOptions(size, 2.0, 0.0025))
 
 
 def test_on_the_plan_the_torque_is_the_plans():
     for time, state, torque in zip(plan().times, plan().states, plan().torques, strict=True):
         if time < plan().times[-1]:
-            assert feedback().torque(time, state[:, None]) == pytest.approx(torque, abs=1e-6)
+            assert feedback().torque(time, state[:, None]) == approx(torque, abs=1e-6)
 
 
 def test_the_torque_keeps_its_limit():

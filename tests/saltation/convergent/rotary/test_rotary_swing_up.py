@@ -5,11 +5,7 @@ from functools import cache
 import numpy as np
 
 from saltation.convergent.rotary.parameters import QUBE_SERVO_2
-from saltation.convergent.rotary.swing_up import (
-    SwingUpCost,
-    SwingUpOptions,
-    SwingUpPlanner,
-)
+from saltation.convergent.rotary.swing_up import SwingUpCost, SwingUpOptions, SwingUpPlanner
 from saltation.convergent.rotary.trajectory import accuracy, measure
 
 SMOOTH = SwingUpCost(1.0, 1e-2)

@@ -22,12 +22,12 @@ EVENTS = (  # when the rig's robot stands; the heat has it damped
 )
 
 
-def bounce(tick: int, now: float):
+def bounce(tick, now):
     q = stand_command(0, 0.0).q + 0.15 * np.sin(6.0 * now) * np.tile([0.0, 1.0, -2.0], 4)
     return stand_command(tick, now, q=q)
 
 
-def hard(tick: int, now: float):
+def hard(tick, now):
     """More than any limit lets through, this way and that."""
     sign = 1.0 if tick % 40 < 20 else -1.0
     return stand_command(
@@ -35,7 +35,7 @@ def hard(tick: int, now: float):
     )
 
 
-def told(rig: Rig) -> set[str]:
+def told(rig):
     """What a rig has gone through."""
     decision = rig.bridge.decision
     late = {"late state"} if decision.monitor.late else set()
@@ -43,7 +43,7 @@ def told(rig: Rig) -> set[str]:
     return states | late | set(decision.limiter.counts) | {decision.machine.cause}
 
 
-def misfortunes(rig: Rig) -> set[str]:
+def misfortunes(rig):
     """What becomes of `rig`, which has no events, and of rigs to which something happens."""
     rig.run_until(RobotState.RUNNING).run(0.1)
     rig.command = hard
@@ -63,7 +63,7 @@ def misfortunes(rig: Rig) -> set[str]:
     return seen | told(dry.run(0.1))
 
 
-def limit() -> set[str]:
+def limit():
     """What the limiter says of commands that the bridge's own motions do not give."""
     limiter, q, nan = limiter_of(HardwareSafetyOptions()), pd_command().q, np.full(12, np.nan)
     cases = (
@@ -75,7 +75,7 @@ def limit() -> set[str]:
     return {name for case in cases for name in send(limiter, *case).limited}
 
 
-def main() -> None:
+def main():
     config = load_launch("a1-emulated")
     assembly.make_tracker(config)
     assembly.make_simulation(config)

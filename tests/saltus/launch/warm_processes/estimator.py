@@ -1,14 +1,12 @@
 """An estimator as its process makes it, on a robot that hops, is pushed, and loses its sensors."""
 
 import sys
-from collections.abc import Iterator
 
 import numpy as np
 from msgspec.structs import replace
 
-from runtime.messages import SensorReading
 from saltus.common.compiled_code import signature_counts
-from saltus.configuration.launch import LaunchConfig, load_launch
+from saltus.configuration.launch import load_launch
 from saltus.launch import assembly, warmup
 from tests.saltus.launch.warm_processes.trial import on_wire, tell
 
@@ -23,7 +21,7 @@ FAULT_S, REST_S = 0.03, 0.15
 TICK = 1e-3
 
 
-def lively_readings(config: LaunchConfig) -> list[SensorReading]:
+def lively_readings(config):
     """Readings of a robot that stands, is thrown up, lands on several feet, and is pushed."""
     here = replace(config.simulation, engine="mujoco")
     robot = assembly.make_simulation(replace(config, simulation=here))
@@ -36,7 +34,7 @@ def lively_readings(config: LaunchConfig) -> list[SensorReading]:
     return readings
 
 
-def faulty(readings: list[SensorReading]) -> Iterator[SensorReading]:
+def faulty(readings):
     """The readings, in which one sensor after another is silent, frozen, or far off."""
     ways = (np.full_like, lambda values, _: values, lambda values, _: values + 50.0)
     each = round((FAULT_S + REST_S) / TICK)
@@ -49,7 +47,7 @@ def faulty(readings: list[SensorReading]) -> Iterator[SensorReading]:
         yield on_wire(reading)
 
 
-def timed(readings: list[SensorReading]) -> Iterator[SensorReading]:
+def timed(readings):
     """The readings, with gaps, a step back, the same time twice, and no time at all."""
     time = 0.0
     for number, reading in enumerate(readings):
@@ -57,7 +55,7 @@ def timed(readings: list[SensorReading]) -> Iterator[SensorReading]:
         yield on_wire(replace(reading, time=np.nan if number == 110 else time))
 
 
-def main() -> None:
+def main():
     [name] = sys.argv[1:]
     config = load_launch("stand", [f"estimator={name}"], mode="realtime")
     core = assembly.make_estimator(config)

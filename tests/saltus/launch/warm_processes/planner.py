@@ -5,17 +5,17 @@ import sys
 import numpy as np
 from msgspec.structs import replace
 
-from runtime.messages import Plan, StateEstimate
 from saltus.common.compiled_code import signature_counts
-from saltus.configuration.launch import LaunchConfig, load_launch
+from saltus.configuration.launch import load_launch
 from saltus.launch import assembly, planners, warmup
+from tests import a1
 from tests.saltus.launch.warm_processes.trial import on_wire, tell
 
 TICK = 1e-3
 LEAD_S = 0.013
 
 
-def live(config: LaunchConfig, ticks: range) -> list[StateEstimate]:
+def live(config, ticks):
     """Estimates of a robot that moves as the reference does, but hops and sways."""
     reference, estimates = planners.make_reference(config), []
     for tick in ticks:
@@ -23,14 +23,11 @@ def live(config: LaunchConfig, ticks: range) -> list[StateEstimate]:
         q, v = window.q[0].copy(), window.v[0].copy()
         q[2] += 0.02 + 0.02 * np.sin(0.011 * tick)
         v[1:4] += 0.5 * np.sin(0.013 * tick)
-        estimate = StateEstimate(
-            tick=tick, time=TICK * tick, q=q, v=v, contact=np.ones(4), status="ok"
-        )
-        estimates.append(on_wire(estimate))
+        estimates.append(on_wire(a1.estimate(tick, q=q, v=v)))
     return estimates
 
 
-def main() -> None:
+def main():
     name, *settings = sys.argv[1:]
     config = load_launch(name, settings, mode="realtime")
     core = assembly.make_planner(config)
@@ -38,8 +35,8 @@ def main() -> None:
     estimates = live(replace(config, planner="hilqr"), range(0, 900, 18))
     before, seen = signature_counts(), set[str]()
 
-    def solve(estimate: StateEstimate, lead: float = LEAD_S, late: bool = False) -> None:
-        plans: list[Plan] = []
+    def solve(estimate, lead=LEAD_S, late=False):
+        plans = []
         plan = core.solve(estimate, lead, lambda: late, plans.append)
         seen.update(each.status for each in (*plans, on_wire(plan)))
         seen.update({"a foot lands"} if (np.diff(plan.contacts, axis=0) > 0.0).any() else {})

@@ -1,20 +1,17 @@
 """What a trial of a warm process tells the test that started it."""
 
 import json
-from collections.abc import Iterable, Mapping
 
-from numba.core.dispatcher import Dispatcher
-
-from runtime.wire import MessageT, decode, encode
+from runtime.wire import decode, encode
 from saltus.common.compiled_code import compiled_since, signature_counts
 
 
-def on_wire(message: MessageT) -> MessageT:
+def on_wire(message):
     """The message as another process gets it."""
     return decode(type(message), encode(message))
 
 
-def tell(before: Mapping[Dispatcher, int], seen: Iterable[str]) -> None:
+def tell(before, seen):
     """Print what was compiled since `before`, what the process lived through, and `cold`.
 
     `cold`: whether it found less than all in the compiler's cache.
