@@ -36,4 +36,4 @@ def test_a_pipe_whose_reader_has_gone_is_one_line():
 def test_characters_that_cannot_be_encoded_are_escaped():
     done = run("--markdown", PYTHONIOENCODING="ascii")
     assert (done.returncode, done.stderr) == (0, b"")
-    assert rb"\u2013" in done.stdout
+    assert rb"\u2026" in done.stdout

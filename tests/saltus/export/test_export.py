@@ -8,7 +8,6 @@ import pytest
 from numpy.testing import assert_array_equal
 
 from saltus import open_run
-from saltus.cli import main
 from tests.saltus.short_walk import record_walk
 
 

@@ -3,14 +3,11 @@
 from itertools import takewhile
 
 import pytest
-from msgspec.structs import replace
 
 from runtime.messages import encode
 from saltus.configuration.launch import (
     TimingOptions,
     load_launch,
-    make_config,
-    write_config,
 )
 from saltus.launch import assembly
 from saltus.launch.lock_step import LockStep

@@ -12,11 +12,13 @@ from runtime.histogram import LogHistogram
 from saltus.common.stalls import HEADER, Stall
 from saltus.launch.launcher import LaunchOutcome
 from saltus.launch.outcome import LaunchProblem
+from saltus.launch.supervisor import Death
 from saltus.metrics.run import RunMetrics
 from saltus.soak import schedule, soak
 from saltus.soak.samples import MEMORY, read_samples
 from saltus.soak.schedule import draw_schedule
 from saltus.soak.soak import judge, run_soak
+from tests.a1 import ground_truth, robot_status
 
 
 class StillMachine:
@@ -49,9 +51,8 @@ def outcome(ran_s, cause="", fell=False, deaths=(), interrupted=False, ticks_us=
     summary = {"simulated_s": ran_s, "fell": fell, "robot": {"cause": cause}}
     reports = {"tracker": tracker}
     problems = [LaunchProblem("broke_off", "the launch broke off", True)]
-    return LaunchOutcome(
-        summary, [], True, interrupted, reports, problems,
-    )  # fmt: skip
+    deaths = [Death(name, "SIGKILL", True) for name in deaths]
+    return LaunchOutcome(summary, deaths, not deaths, interrupted, reports, problems)
 
 
 @pytest.mark.parametrize(("ended", "fell_at_s", "fell", "restarts", "words"), [
@@ -81,14 +82,8 @@ class Launches:
         last = 8000 + round(1e3 * given.summary["simulated_s"])
         listener = SimpleNamespace(
             status=robot_status("running", 1), truth=ground_truth(last), plans=3,
-            metrics=metrics(last),
+            metrics=RunMetrics(first_tick=8000, last_tick=last),
         )  # fmt: skip
-        truth = GroundTruth(
-            tick=last, time=0.0, q=np.r_[0.0, 0.0, 0.3, 0.0, 0.0, 0.0, 1.0, np.zeros(12)],
-            v=np.zeros(18), foot_force=np.zeros((4, 3)), contact=np.ones(4), trunk_contact=False,
-        )  # fmt: skip
-        metrics = RunMetrics(first_tick=8000, last_tick=last)
-        listener = SimpleNamespace(status=status, truth=truth, plans=3, metrics=metrics)
         meddle(SimpleNamespace(children=[]), listener)  # a harm has no victim
         return given
 

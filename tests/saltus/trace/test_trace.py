@@ -4,8 +4,7 @@ from dataclasses import fields
 
 import numpy as np
 import pytest
-from msgspec.structs import replace
-from numpy.testing import assert_allclose, assert_array_equal
+from numpy.testing import assert_allclose
 from pytest import approx
 
 from saltus.configuration.launch import load_launch

@@ -1,8 +1,6 @@
 """A recording as a page reads it."""
 
-import numpy as np
 import pytest
-from msgspec.structs import replace
 from numpy.testing import assert_array_equal
 from pytest import approx
 
