@@ -131,7 +131,7 @@ def _draw_curve(axis: Any, name: str, curve: Any) -> None:
         (line,) = axis.plot(curve.x, middle, **look)
         axis.fill_between(curve.x, low, high, color=line.get_color(), alpha=0.15, linewidth=0.0)
         return
-    pieces = [curve] if np.ndim(curve[0]) == 1 else curve
+    pieces = curve if len(curve) and np.ndim(curve[0]) == 2 else [curve]
     gap = np.full((1, 2), np.nan)
     x, y = np.concatenate([part for piece in pieces for part in (piece, gap)]).T
     axis.plot(x, y, **look)

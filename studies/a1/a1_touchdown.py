@@ -54,8 +54,6 @@ from studies.study import Row, StudyOptions, StudyResult, study
 SPEED = 0.2  # commanded [m/s]
 DURATION_S, FULL_DURATION_S = 4.0, 20.0  # of each run
 SAMPLES, FULL_SAMPLES = 256, 2048  # of each touchdown
-SHOWN = ("gait", "landing", "touchdowns", "jump_m_s", "spread_m_s", "spread_max_m_s",
-         "spread_kinetic", "s", "ended", "energy_growth", "fell")  # fmt: skip
 KINDS: dict[tuple[str, ...], str] = {
     ("FR", "FL"): "front pair", ("RR", "RL"): "rear pair", ("FR", "RL"): "diagonal pair",
     ("FL", "RR"): "diagonal pair", ("FR", "RR"): "side pair", ("FL", "RL"): "side pair",
@@ -98,7 +96,11 @@ def run(options: StudyOptions) -> StudyResult:
         touchdowns, fell[gait] = walk(gait, duration, options)
         impacts += measure(load_robot("a1"), gait, touchdowns, samples, options)
     rows = [row | {"fell": fell[row["gait"]]} | ranks(impacts) for row in rows_of(impacts)]
-    return StudyResult(rows, columns=SHOWN)
+    columns = (
+        "gait, landing, touchdowns, jump_m_s, spread_m_s, spread_max_m_s, spread_kinetic, s, ended,"
+        " energy_growth, fell"
+    )
+    return StudyResult(rows, columns=columns)
 
 
 def walk(gait: str, duration: float, options: StudyOptions) -> tuple[Touchdowns, bool]:
@@ -134,7 +136,7 @@ def measure(
     """
     model = load_pinocchio(robot)
     dynamics, impacts = ContactDynamics(model, foot_frame_ids(model)), []
-    for i in options.track(range(len(touchdowns.time)), lambda _: f"{gait}: outcomes"):
+    for i in options.track(range(len(touchdowns.time)), f"{gait}: outcomes"):
         q, v, landing = touchdowns.q[i], touchdowns.v[i], touchdowns.landing[i]
         found, feet = outcomes_of(robot, touchdowns, i, samples, options.seed), feet_of(landing)
         stuck = impact(dynamics, q, v, landing + touchdowns.standing[i]).v_plus
@@ -145,7 +147,7 @@ def measure(
             "standing": len(feet_of(touchdowns.standing[i])),
             "s_landing": spread["pairs"][feet] if len(feet) == 2 else np.nan,
             "orders_m_s": largest_distance(ordered[:, :3]),
-            "planner_m_s": float(np.linalg.norm(found.v_plus[:, :3] - stuck[:3], axis=1).min()),
+            "planner_m_s": np.linalg.norm(found.v_plus[:, :3] - stuck[:3], axis=1).min(),
             "ended": found.ended, "energy_growth": found.energy_growth,
         })  # fmt: skip
     return impacts
@@ -173,14 +175,14 @@ def outcomes_of(
         return Outcomes(problem, v[None], 1.0, 0.0)
     found = sample_impacts(problem, v, SamplingOptions(samples, stopping_impulse(problem, v),
                                                        seed=seed))  # fmt: skip
-    share = float(found.terminated.mean())
+    share = found.terminated.mean()
     return Outcomes(problem, found.outcomes, share, found.energy_growth)
 
 
 def stopping_impulse(problem: ContactProblem, v: Array) -> float:
     """Largest normal impulse [N s] that one of the contacts alone needs to stop, v (n,)."""
     inverse_mass = np.einsum("ij,ji->i", problem.J_n, np.linalg.solve(problem.M, problem.J_n.T))
-    return float(np.max(-(problem.J_n @ v) / inverse_mass))
+    return np.max(-(problem.J_n @ v) / inverse_mass)
 
 
 def spread_of(found: Outcomes, v: Array, landing: Array) -> Row:
@@ -199,11 +201,11 @@ def spread_of(found: Outcomes, v: Array, landing: Array) -> Row:
     hits, pairs = [foot in feet for foot in problem.contacts], cosines_of(problem)
     furthest = largest_distance(base)
     return {
-        "approach_m_s": float((-problem.J_n @ v)[hits].max(initial=0.0)),
-        "jump_m_s": float(np.linalg.norm(base.mean(axis=0) - v[:3])),
+        "approach_m_s": (-problem.J_n @ v)[hits].max(initial=0.0),
+        "jump_m_s": np.linalg.norm(base.mean(axis=0) - v[:3]),
         "spread_m_s": furthest,
         "spread_max_m_s": furthest,
-        "rms_m_s": float(np.sqrt(base.var(axis=0).sum())),
+        "rms_m_s": np.sqrt(base.var(axis=0).sum()),
         "spread_kinetic": largest_distance(whitened) / max(problem.kinetic_norm(v), 1e-12),
         "s": max((s for pair, s in pairs.items() if feet & set(pair)), key=abs, default=np.nan),
         "pairs": pairs,
@@ -214,7 +216,7 @@ def cosines_of(problem: ContactProblem) -> dict[tuple[str, ...], float]:
     """Seghete and Murphey's s (22) of every pair of contacts, as they are named in order."""
     s = surface_cosines(problem.M, problem.J_n, problem.contacts, problem.name)
     order = sorted(range(problem.count), key=lambda i: FOOT_NAMES.index(problem.contacts[i]))
-    return {(problem.contacts[i], problem.contacts[j]): float(s[i, j])
+    return {(problem.contacts[i], problem.contacts[j]): s[i, j]
             for i, j in combinations(order, 2)}  # fmt: skip
 
 
@@ -232,8 +234,8 @@ def largest_distance(points: Array) -> float:
     furthest = 0.0
     for begin in range(0, len(points), 256):  # so that a large set needs little memory
         apart = points[begin : begin + 256, None] - points[None]
-        furthest = max(furthest, float(np.einsum("ijk,ijk->ij", apart, apart).max()))
-    return float(np.sqrt(furthest))
+        furthest = max(furthest, np.einsum("ijk,ijk->ij", apart, apart).max())
+    return np.sqrt(furthest)
 
 
 def ranks(impacts: Sequence[Row]) -> Row:
@@ -243,7 +245,7 @@ def ranks(impacts: Sequence[Row]) -> Row:
         other = np.abs([each[name] for each in impacts])
         a, b = other[np.isfinite(other)], spread[np.isfinite(other)]
         varies = len(a) > 2 and np.ptp(a) > 0.0 and np.ptp(b) > 0.0
-        found[key] = float(spearmanr(a, b)[0]) if varies else None
+        found[key] = spearmanr(a, b)[0] if varies else None
     return found
 
 

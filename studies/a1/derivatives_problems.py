@@ -141,7 +141,7 @@ def record(count: int, options: StudyOptions) -> list[Problem]:
     options.progress(0, len(trials), "compiling")
     prepare(trial for _, trial in trials)
     problems: list[Problem] = []
-    for gait, trial in options.track(trials, lambda each: f"pushes, {each[0]}"):
+    for gait, trial in options.track(trials, "pushes"):
         problems += record_push(gait, trial)
     return problems
 

@@ -21,7 +21,6 @@ ENDS = {"down": ("lying", "fallen", "sinking"), "seated": ("lying",)}
 WALKED_S = 3.0  # before a harm from outside is done [s]
 TORQUE_MARGIN = 1.02  # the emulator judges with its own encoders: one quantum of tau, and rounding
 FAILING = "studies.a1.faults_failing"  # module of a process whose messages go wrong
-SHOWN = ("fault", "ended", "ok", "cause", "stop_ticks", "torque_max", "files")
 
 
 def trial_of(fault: Mapping[str, Any]) -> Trial:
@@ -68,4 +67,5 @@ def run(options: StudyOptions) -> StudyResult:
     """A row for each launch, ``trials`` of each fault; the files of those that fail are kept."""
     faults = [fault for fault in TABLE["faults"] for _ in range(options.count(1))]
     trials = [trial_of(fault) for fault in faults]
-    return run_trials(trials, options, lambda k, end: row_of(faults[k], end), SHOWN)
+    return run_trials(trials, options, lambda k, end: row_of(faults[k], end),
+                      "fault, ended, ok, cause, stop_ticks, torque_max, files")  # fmt: skip

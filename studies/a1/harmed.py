@@ -191,7 +191,7 @@ def _run(trial: Trial, folder: Path, operator: _Operator, settings: Sequence[str
         "the robot never came to that state": bool(trial.harms) and done_at is None,
         "the launch hung": hung and not for_ever,
         "nobody says why": not (last.get("ok") or why),
-        f"still running: {', '.join(left)}": bool(left),
+        f"still running: {', '.join(left)}": left,
         "no recording": recorded <= 0,
         "no black box": kept <= 0,
     }
@@ -315,11 +315,11 @@ def _count_black_box(run: Path) -> int:
 
 def run_trials(
     trials: Sequence[Trial], options: StudyOptions, row_of: Callable[[int, End], Row],
-    columns: Sequence[str],
+    columns: str,
 ) -> StudyResult:  # fmt: skip
     """Run every trial: a row of each, by its number and end; files are kept of those that fail."""
     folder, rows = Path(tempfile.mkdtemp(prefix="saltus-harm-")), []
-    for number, trial in enumerate(options.track(trials, lambda each: each.name)):
+    for number, trial in enumerate(options.track(trials)):
         files = folder / str(number)
         row = row_of(number, run_trial(trial, files, options.settings))
         rows.append(row | {"ok": not row["wrong"], "files": str(files) if row["wrong"] else ""})

@@ -47,11 +47,6 @@ STUDIED = ("hilqr", "convex_mpc", "instant_qp")
 MARKS = {"hilqr": ("o", 4.0), "convex_mpc": ("s", 7.0), "instant_qp": ("^", 10.0)}
 # The first lies on top: where points fall together all are to be seen.
 SOLVES_MS, FULL_SOLVES_MS = (0, 10, 25, 50, 75, 100), tuple(range(0, 101, 10))
-SHOWN = {
-    "condition": "condition", "planner": "planner", "solve_ms": "solve [ms]",
-    "success": "success", "trials": "of", "success_low": "low", "success_high": "high",
-    "mean_max_lateral_deviation_m": "lateral [m]", "solve_ms_wall_p50": "measured [ms]",
-}  # keys in the table for a person, and their headings  # fmt: skip
 IDEAL, DELAYED = "no other delays", "with delays"
 CONDITIONS = {
     IDEAL: (),
@@ -95,7 +90,12 @@ def run(
     for (point, _), outcome in zip(jobs, outcomes, strict=True):
         cells.setdefault(point, []).append(outcome)
     rows = [row_of(point, members) for point, members in cells.items()]
-    return StudyResult(rows, {"latency": latency_figure(rows)}, SHOWN, digits=3)
+    columns = (
+        "condition, planner, solve_ms=solve [ms], success, trials=of, success_low=low,"
+        " success_high=high, mean_max_lateral_deviation_m=lateral [m],"
+        " solve_ms_wall_p50=measured [ms]"
+    )
+    return StudyResult(rows, {"latency": latency_figure(rows)}, columns)
 
 
 def pushes(point: Point, options: StudyOptions) -> list[Trial]:
@@ -160,8 +160,8 @@ def row_of(point: Point, members: Sequence[Finished | Broken]) -> Row:
         "success": len(aside),
         "success_low": low,
         "success_high": high,
-        "mean_max_lateral_deviation_m": float(np.mean(aside)) if aside else None,
-        "solve_ms_wall_p50": float(np.median([r["solve_ms_p50"] for r in rows])) if rows else None,
+        "mean_max_lateral_deviation_m": np.mean(aside) if aside else None,
+        "solve_ms_wall_p50": np.median([r["solve_ms_p50"] for r in rows]) if rows else None,
         "broken": len(members) - len(rows),
         "reason": next((each.why for each in members if isinstance(each, Broken)), ""),
     }

@@ -64,11 +64,6 @@ POINTS = 40  # of the circle of uncertainty, as in 2.4 of the thesis
 CIRCLE = 2.0 * np.pi * np.arange(POINTS) / POINTS
 MAX_ITERATIONS = 60
 ACCURACY = SimulationOptions(rtol=1e-8, atol=1e-10)
-SHOWN = {
-    "system": "system", "plan": "plan", "trace_ratio": "trace / start's",
-    "mean_distance": "mean, m", "largest_distance": "farthest, m", "phi_norm": "norm of Phi",
-    "effort": "effort", "lqr_trace_ratio": "trace with LQR",
-}  # fmt: skip
 
 
 class Task(NamedTuple):
@@ -133,7 +128,7 @@ class Plan(NamedTuple):
     @property
     def effort(self) -> float:
         """Integral of the squared force [N^2 s]."""
-        return float(self.task.timestep * np.sum(self.trajectory.states[:-1, 2] ** 2))
+        return self.task.timestep * np.sum(self.trajectory.states[:-1, 2] ** 2)
 
 
 @study("Kong, section 7.1", "trials", "seed", "full")
@@ -150,21 +145,23 @@ def report(groups: Sequence[Sequence[Plan]], options: StudyOptions) -> StudyResu
         plain, convergent, *_ = own = [row(plan, first, options) for plan in plans]
         rows += own
         for key in ("trace", "mean_distance"):
-            before, after = plain[key], convergent[key]
-            ratio = after / before if before and after is not None else None
             what = f"{first.task.name}: {key} over the plain plan's"
-            criteria.append(Criterion(what, ratio, "<", 1.0))
+            criteria.append(Criterion(what, convergent[key] / plain[key], "<", 1.0))
         if options.full:
             swept = [solved(first.task, "convergent", first, w) for w in options.track(WEIGHTS)]
             rows += [row(plan, first, options) for plan in swept]
             rows += [row(plan, first, options, each) for each in SCALES for plan in plans[:2]]
-    return StudyResult(rows, columns=SHOWN, digits=3, criteria=criteria)
+    columns = (
+        "system, plan, trace_ratio, mean_distance=mean [m], largest_distance=farthest [m],"
+        " phi_norm, effort, lqr_trace_ratio=trace with LQR"
+    )
+    return StudyResult(rows, columns=columns, criteria=criteria)
 
 
 def plans_of(task: Task, options: StudyOptions) -> list[Plan]:
     """Plan a task in each way: from no force at all, then from the inputs of the first plan."""
     plans: list[Plan] = []
-    for kind in options.track(KINDS, lambda kind: f"{task.name}, {kind}"):
+    for kind in options.track(KINDS):
         plans.append(solved(task, kind, plans[0] if plans else None))
     return plans
 
@@ -177,11 +174,8 @@ def solved(task: Task, kind: str, seed: Plan | None, weight: float | None = None
     """
     w, x0, inputs, model = 0.0, task.first, np.zeros((task.steps, 1)), task.model()
     if seed is not None:
-        w, x0, inputs = (
-            task.convergence if weight is None else weight,
-            task.wide,
-            seed.trajectory.inputs,
-        )
+        w = task.convergence if weight is None else weight
+        x0, inputs = task.wide, seed.trajectory.inputs
         model = task.model(weight=w, with_reset_jacobian=kind == "dxr")
     began = time.perf_counter()
     options = HilqrOptions(tolerance=task.tolerance, max_iterations=MAX_ITERATIONS)
@@ -245,7 +239,7 @@ def area_ratio(end: Array) -> float:
     start = 0.5 * POINTS * np.sin(2.0 * np.pi / POINTS) * SPREAD**2
     if len(end) < 3 or np.linalg.matrix_rank(end - end[0]) < 2:
         return 0.0
-    return float(ConvexHull(end).volume / start)
+    return ConvexHull(end).volume / start
 
 
 def row(plan: Plan, plain: Plan, options: StudyOptions, scale: float = 1.0) -> Row:
@@ -261,37 +255,37 @@ def row(plan: Plan, plain: Plan, options: StudyOptions, scale: float = 1.0) -> R
     starts = gaussian_starts(options.count(TRIALS), options.seed, scale)
     circle = np.stack((np.cos(CIRCLE), np.sin(CIRCLE)), axis=1) @ STARTS
     cloud, tracked = perturbed(plan, starts), perturbed(plan, starts, feedback=True)
-    start = float(np.mean(np.sum((starts @ OUTPUT[:, :2].T) ** 2, axis=1)))
+    start = np.mean(np.sum((starts @ OUTPUT[:, :2].T) ** 2, axis=1))
     change = tracked[0][:, :-1, 2] - ends.states[:-1, 2]
     made, moments = {}, []
     for prefix, (_, end, _) in (("", cloud), ("lqr_", tracked)):
         far = np.linalg.norm(end, axis=1)
         moments.append(end.T @ end / max(1, len(end)))
-        made[f"{prefix}trace_ratio"] = float(np.trace(moments[-1])) / start
-        made[f"{prefix}mean_distance"] = float(np.mean(far)) if len(far) else None
-        made[f"{prefix}largest_distance"] = float(np.max(far)) if len(far) else None
+        made[f"{prefix}trace_ratio"] = np.trace(moments[-1]) / start
+        made[f"{prefix}mean_distance"] = np.mean(far)
+        made[f"{prefix}largest_distance"] = max(far, default=None)
     sign, log_det = np.linalg.slogdet(moments[0])
-    predicted = float(np.sum(plan.spread**2))
+    predicted = np.sum(plan.spread**2)
     return {
         "system": task.name,
         "plan": plan.kind,
         "weight": plan.weight,
         "scale": scale,
-        "trace": float(np.trace(moments[0])),
+        "trace": np.trace(moments[0]),
         **made,
         "predicted_trace": predicted,
-        "log_det": float(log_det) if sign > 0.0 and np.isfinite(log_det) else None,
+        "log_det": log_det if sign > 0.0 else None,
         "area_ratio": area_ratio(perturbed(plan, circle)[1]),
-        "phi_norm": float(np.sqrt(predicted)) / SPREAD,
-        "phi_det": float(abs(np.linalg.det(plan.spread))) / SPREAD**2,
+        "phi_norm": np.sqrt(predicted) / SPREAD,
+        "phi_det": abs(np.linalg.det(plan.spread)) / SPREAD**2,
         "effort": plan.effort,
         "extra_effort": plan.effort / plain.effort - 1.0,
-        "lqr_effort": float(task.timestep * np.mean(np.sum(change**2, axis=1))),
+        "lqr_effort": task.timestep * np.mean(np.sum(change**2, axis=1)),
         "same_events": cloud[2],
         "failed": 2 * len(starts) - len(cloud[1]) - len(tracked[1]),
         "trials": len(starts),
         "events": event_names(ends),
-        "end": ends.states[-1, :2].tolist(),
+        "end": ends.states[-1, :2],
         "status": plan.solution.status,
         "iterations": plan.solution.iterations,
         "seconds": plan.seconds,

@@ -99,7 +99,7 @@ def _poincare_multipliers(cycle: LimitCycle) -> Complex:
 
 
 def _pairs(values: Complex) -> list[list[float]]:
-    return [[float(value.real), float(value.imag)] for value in values]
+    return [[value.real, value.imag] for value in values]
 
 
 def largest_difference(values: Complex, others: Complex) -> float | None:
@@ -110,7 +110,7 @@ def largest_difference(values: Complex, others: Complex) -> float | None:
     if len(values) != len(others) or not len(values):
         return None
     distances = np.abs(np.subtract.outer(values, others))
-    return float(np.max(distances[linear_sum_assignment(distances)]))
+    return np.max(distances[linear_sum_assignment(distances)])
 
 
 def _figure(cycles: dict[str, LimitCycle]) -> Figure:

@@ -114,7 +114,7 @@ class Trials(NamedTuple):
     def values(self, number: int, name: str) -> np.ndarray:
         """A number of every trial (count,), whether it succeeded or not; of a text, if any."""
         found = [getattr(one, name) for one in self.outcomes[number]]
-        return np.array([bool(each) if name == "broken" else each for each in found], np.float64)
+        return np.array([each if name == "broken" else each for each in found], np.float64)
 
 
 def run_trials(options: StudyOptions, methods: Iterable[Method] = METHODS) -> Trials:
@@ -163,7 +163,7 @@ def _outcome(method: Method, seed: int, trial: int) -> Outcome:
         return Outcome(False, *took, broken=broken, build_seconds=build)
     result = evaluate(problem, path)
     return Outcome(
-        True, *took, float(np.log(result.area_ratio)), float(np.log(result.distance_ratio)),
+        True, *took, np.log(result.area_ratio), np.log(result.distance_ratio),
         acceleration_cost(path), "", not divergent(problem, path, at_ends=True),
         result.status != "ok", build,
     )  # fmt: skip
@@ -227,10 +227,10 @@ class ReachGraph(NamedTuple):
         mask[breadth_first_order(self.steps, node, return_predecessors=False)] = True
         return mask
 
-    def joins(self, start: Array, goal: Array, eta: float) -> bool:
+    def joins(self, start: Array, goal: Array, eta: float) -> Any:
         """Whether a way leads from start into the square of half side eta [m] about goal."""
         in_goal: Any = np.max(np.abs(self.points - goal), axis=1) <= eta
-        return bool(np.any(self.reached(start) & in_goal))
+        return np.any(self.reached(start) & in_goal)
 
 
 def reach_graph(
@@ -274,13 +274,10 @@ def reachable_shares(places: Array) -> dict[int, float]:
     graph, shares = lru_cache(None)(reach_graph), {}
     for method in METHODS:
         if method.convergence != "none":
-            ways, eta = (
-                graph(SINE_HILL, method.convergence, method.powers),
-                method.problem(*places[0]).eta,
-            )
-            shares[method.number] = 100.0 * float(
-                np.mean([ways.joins(start, goal, eta) for start, goal in places])
-            )
+            ways = graph(SINE_HILL, method.convergence, method.powers)
+            eta = method.problem(*places[0]).eta
+            joined = [ways.joins(start, goal, eta) for start, goal in places]
+            shares[method.number] = 100.0 * np.mean(joined)
     return shares
 
 

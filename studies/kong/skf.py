@@ -137,9 +137,8 @@ def simulate_truths(problem: Problem, seed: int, threads: int = THREADS) -> Trut
 
     A trial's noise depends on the seed and on its number alone.
     """
-    tables, task = _tables(problem)
     (B, n), K = problem.states.shape, problem.steps
-    p = tables.own.noise.V.shape[1]
+    p = max(len(one.V) for one in problem.model.measurements.values())
     draws = [
         np.random.default_rng(stream).standard_normal((B, K, *shape))
         for stream, shape in zip(
@@ -149,7 +148,7 @@ def simulate_truths(problem: Problem, seed: int, threads: int = THREADS) -> Trut
     states, ys = np.full((B, K + 1, n), np.nan), np.full((B, K, p), np.nan)
     modes, codes = np.zeros((B, K + 1), dtype=np.int64), np.zeros(B, dtype=np.int64)
     arrays = (*draws, problem.states, states, modes, ys, codes)
-    _share_out(_simulate, tables, task, arrays, threads, noisy=True)
+    _share_out(_simulate, problem, arrays, threads, noisy=True)
     return Truths(states, modes, ys, codes == OK)
 
 
@@ -161,16 +160,16 @@ def kalman(
     Measurements are (B, K, p), each at the end of a timestep.
     """
     means, codes = _room(problem, ys), np.zeros(len(ys), dtype=np.int64)
-    _share_out(_kalman, *_tables(problem, salted), (ys, means, codes), threads)
+    _share_out(_kalman, problem, (ys, means, codes), threads, salted=salted)
     return means, np.isin(codes, (OK, NOT_TRANSVERSE))
 
 
 def bank(problem: Problem, ys: Array, threads: int = THREADS) -> Array:
     """Means (B, K+1, n) of a bank of salted filters."""
-    (tables, task), means, split = _tables(problem), _room(problem, ys), BankOptions().split()
+    means, split = _room(problem, ys), BankOptions().split()
     _share_out(
-        _bank, tables, task, (ys, means), threads,
-        lambda: (split, Mixture.empty(tables), Mixture.empty(tables)),
+        _bank, problem, (ys, means), threads,
+        lambda tables: (split, Mixture.empty(tables), Mixture.empty(tables)),
     )  # fmt: skip
     return means
 
@@ -181,8 +180,8 @@ def particles(problem: Problem, ys: Array, options: ParticleOptions) -> Array:
     keys = np.array([subkey(np.uint64(options.seed), b) for b in range(len(ys))], dtype=np.uint64)
     S, least = covariance_root(problem.start.Sigma), options.resample_below * options.particles
     _share_out(
-        _particles, *_tables(problem), (ys, means, keys), options.threads,
-        lambda: (S, least, Cloud.empty(*size), Cloud.empty(*size)), noisy=True,
+        _particles, problem, (ys, means, keys), options.threads,
+        lambda tables: (S, least, Cloud.empty(*size)), noisy=True,
     )  # fmt: skip
     return means
 
@@ -196,33 +195,29 @@ class Task(NamedTuple):
     coordinates: Any
 
 
-def _tables(problem: Problem, salted: bool = True) -> tuple[ModelTables, Task]:
-    tables = model_tables(problem.model, native_code=True, salted=salted)
-    start = gaussian_of(problem.start, list(problem.model.system.modes))
-    table = vector_table(problem.coordinates)
-    return tables, Task(start, np.zeros(0), problem.level.dt, table)
-
-
 def _room(problem: Problem, ys: Array) -> Array:
     return np.zeros((len(ys), ys.shape[1] + 1, problem.states.shape[1]))
 
 
 def _share_out(
     kernel: Callable[..., None],
-    model: ModelTables,
-    task: Task,
+    problem: Problem,
     arrays: Sequence[NDArray[Any]],
     threads: int,
-    room: Callable[[], tuple[Any, ...]] = tuple,
+    room: Callable[[ModelTables], tuple[Any, ...]] = lambda tables: (),
     noisy: bool = False,
+    salted: bool = True,
 ) -> None:
     """Call a kernel on slices of the trials' arrays, each with room of its own, side by side.
 
     With noise the flow is disturbed, so each slice has tables of its own.
     """
+    model = model_tables(problem.model, native_code=True, salted=salted)
+    start = gaussian_of(problem.start, list(problem.model.system.modes))
+    task = Task(start, np.zeros(0), problem.level.dt, vector_table(problem.coordinates))
 
     def part(*slices: NDArray[Any]) -> None:
-        kernel(model.with_disturbance() if noisy else model.tables, task, *slices, *room())
+        kernel(model.with_disturbance() if noisy else model.tables, task, *slices, *room(model))
 
     if threads == 1 or not model.in_threads:
         part(*arrays)
@@ -301,7 +296,7 @@ def _mixture_mean(f: KernelTables, task: Task, t, mixture: Mixture, mean):
 
 
 @njit(cache=True, error_model="numpy", nogil=True)
-def _particles(f: KernelTables, task: Task, ys, means, keys, S, least, cloud, spare):
+def _particles(f: KernelTables, task: Task, ys, means, keys, S, least, cloud):
     """``S`` is a root of Sigma, ``least`` the effective size below which particles are drawn."""
     count, start = len(cloud.modes), task.start
     for b in range(len(ys)):
@@ -311,13 +306,10 @@ def _particles(f: KernelTables, task: Task, ys, means, keys, S, least, cloud, sp
             key, t = subkey(keys[b], k), start.t + k * task.timestep
             if least >= count or effective_size(cloud.log_weights) < least:
                 resample(cloud, subkey(key, 0))
-            _copy_cloud(cloud, spare)
             end = t + task.timestep
             move_all(f, t, task.u, end, subkey(key, 1), (0, 1), cloud)
-            if drop_failed(cloud):
-                weigh(f, end, task.u, ys[b, k], cloud)
-            else:
-                _copy_cloud(spare, cloud)
+            drop_failed(cloud)
+            weigh(f, end, task.u, ys[b, k], cloud)
             _cloud_mean(f, task, end, cloud, means[b, k + 1])
 
 
@@ -331,26 +323,19 @@ def _cloud_mean(f: KernelTables, task: Task, t, cloud: Cloud, mean):
             mean += weight * task.coordinates[mode](t, x, task.u)
 
 
-@njit(cache=True, error_model="numpy")
-def _copy_cloud(source: Cloud, target: Cloud):
-    target.modes[:] = source.modes
-    target.log_weights[:] = source.log_weights
-    target.states[:] = source.states
-
-
 def mse(truth: Array, means: Array) -> Array:
     """MSE (4.24) of each trial (B,)."""
     return np.sum((truth - means)[:, 1:] ** 2, axis=-1).mean(axis=1)
 
 
-def sign_test(a: Array, b: Array) -> float:
+def sign_test(a: Array, b: Array) -> Any:
     """Two-sided p-value of the hypothesis that a - b has the median zero; ties are dropped.
 
     Dixon and Mood (1946): under it the smaller count of signs is below what it is with that
     probability, as of a binomial distribution of one half.
     """
     fewer, more = sorted((int(np.sum(a < b)), int(np.sum(a > b))))
-    return float(min(1.0, 2.0 * binom.cdf(fewer, fewer + more, 0.5)))
+    return np.minimum(1.0, 2.0 * binom.cdf(fewer, fewer + more, 0.5))
 
 
 def verdict(a: Array, b: Array, first: str, second: str) -> Row:
@@ -382,17 +367,17 @@ def compare_all(
     """
     rows, figures = [], {}
     for i, level in enumerate(options.track([Level(*each) for each in product(*grid)])):
-        start, noise = (int(s) for s in np.random.SeedSequence([options.seed, i]).generate_state(2))
+        start, noise = np.random.SeedSequence([options.seed, i]).generate_state(2)
         problem = make(level, options.count(trials), start)
         truths = simulate_truths(problem, noise)
         found = [kalman(problem, truths.measurements, salted) for salted in (True, False)]
         done = truths.ok & found[0][1] & found[1][1]
         skf, jrkf = (mse(truths.states[done], means[done]) for means, _ in found)
         rows.append(level._asdict() | {
-            "mse_skf": float(np.mean(skf)) if len(skf) else None,
-            "mse_jrkf": float(np.mean(jrkf)) if len(jrkf) else None,
+            "mse_skf": np.mean(skf),
+            "mse_jrkf": np.mean(jrkf),
             **verdict(skf, jrkf, "skf", "jrkf"),
-            "lost": int(np.sum(~done)),
+            "lost": np.sum(~done),
         })  # fmt: skip
         if level == shown:
             kept = Truths._make(each[done] for each in truths)

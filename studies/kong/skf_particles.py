@@ -66,7 +66,7 @@ def run(options: StudyOptions) -> StudyResult:
     """A row a filter, and figure 4.4."""
     rows = [
         row
-        for case in options.track(CASES, lambda case: case.name)
+        for case in options.track(CASES)
         for row in rows_of(case, options.count(case.trials, case.full), options.seed)
     ]
     return StudyResult(rows, {"figure_4_4": figure_4_4(rows)})
@@ -74,7 +74,7 @@ def run(options: StudyOptions) -> StudyResult:
 
 def rows_of(case: Case, trials: int, seed: int) -> list[Row]:
     """A row for every filter, the salted one first. Trials that have no truth are left out."""
-    starts, noise, draws = (int(s) for s in np.random.SeedSequence(seed).generate_state(3))
+    starts, noise, draws = np.random.SeedSequence(seed).generate_state(3)
     problem = case.make(case.level, trials, starts)
     problem = problem._replace(model=dataclasses.replace(problem.model, options=TOLERANCE))
     truths = skf.simulate_truths(problem, noise)
@@ -99,7 +99,7 @@ def rows_of(case: Case, trials: int, seed: int) -> list[Row]:
             "system": case.name,
             "filter": name,
             "particles": size,
-            "mse": float(np.mean(errors)),
+            "mse": np.mean(errors),
             "seconds_per_trial": (time.thread_time() - begun) / len(timed),
         }
         first, base = (rows[0], base) if rows else (row, errors)

@@ -10,7 +10,7 @@ after one touchdown and one liftoff. The figures are of the wide covariance.
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from matplotlib.figure import Figure
@@ -93,7 +93,7 @@ class Experiment(NamedTuple):
     Sigma_actual: Array
     Sigma_reset: Array  # predicted with D_x R
     Sigma_saltation: Array  # predicted with Xi
-    lost: int  # particles whose simulation did not reach the end, left out
+    lost: Any  # particles whose simulation did not reach the end, left out
 
 
 @study("Kong, table 3.1", "trials", "seed")
@@ -109,7 +109,7 @@ def run(options: StudyOptions) -> StudyResult:
         raise BadRequest(f"--trials {particles}: give {needed} or more, for a covariance")
     rows, criteria, figures = [], [], {}
     pairs = [(case, level) for case in CASES for level in (0, 1)]
-    for case, level in options.track(pairs, lambda pair: pair[0].name):
+    for case, level in options.track(pairs, "particles"):
         one = experiment(case, case.variances[level], particles, options.seed)
         row: Row = {
             "system": case.name,
@@ -138,7 +138,7 @@ def experiment(case: Case, variance: float, particles: int, seed: int = 0) -> Ex
     states = np.array([case.state(start) for start in initial])
     batch = simulate_batch(case.system, case.mode, states, case.duration)
     ends = zip(batch.modes[batch.ok], batch.states[batch.ok], strict=True)
-    initial, final = initial[batch.ok], np.array([case.coordinates(int(m), x) for m, x in ends])
+    initial, final = initial[batch.ok], np.array([case.coordinates(m, x) for m, x in ends])
     mean, Sigma = initial.mean(axis=0), np.cov(initial.T)
     predicted, end = [], mean
     for with_reset_jacobian in (True, False):
@@ -152,10 +152,9 @@ def experiment(case: Case, variance: float, particles: int, seed: int = 0) -> Ex
         Phi = after @ found.Phi @ jacobian(case.state, mean)
         end = case.coordinates(found.mode, found.state)
         predicted.append(propagate_covariance(Sigma, Phi))
-    lost = int(np.sum(~batch.ok))
-    return Experiment(
-        case, initial, final, mean, end, Sigma, np.cov(final.T), predicted[0], predicted[1], lost
-    )
+    lost = np.sum(~batch.ok)
+    return Experiment(case, initial, final, mean, end, Sigma, np.cov(final.T), predicted[0],
+                      predicted[1], lost)  # fmt: skip
 
 
 def kl_divergence(Sigma_0: Array, Sigma_1: Array) -> float:
@@ -165,15 +164,13 @@ def kl_divergence(Sigma_0: Array, Sigma_1: Array) -> float:
     where the two are equal, infinite where either (n, n) matrix is not positive definite. The
     print has an error: docs/errata.md.
     """
-    Sigma_0, Sigma_1 = np.asarray(Sigma_0), np.asarray(Sigma_1)
-    n = len(Sigma_0)
     try:
         actual, estimate = np.linalg.cholesky(Sigma_0), np.linalg.cholesky(Sigma_1)
     except np.linalg.LinAlgError:
-        return float(np.inf)
+        return np.inf
     trace = np.trace(cho_solve((estimate, True), Sigma_0))
     log_ratio = 2.0 * np.sum(np.log(np.diag(estimate) / np.diag(actual)))
-    return float(max(0.0, 0.5 * (trace - n + log_ratio)))  # rounding may leave it below zero
+    return max(0.0, 0.5 * (trace - len(Sigma_0) + log_ratio))  # rounding may leave it below zero
 
 
 def figure_of(one: Experiment) -> Figure:

@@ -202,9 +202,6 @@ def _ramped_mode(mode: Mode, m: int) -> Mode:
 def _ramped_edge(system: System, edge: Transition, m: int) -> Transition:
     n, after = (system.modes[number].state_dim for number in (edge.source, edge.target))
 
-    def own(function: Callable[..., Any]) -> Callable[..., Any]:
-        return lambda t, y, rate: function(t, y[:n], y[n:])
-
     def beside(*functions: Callable[..., Any]) -> VectorFunction:
         return lambda t, y, rate: np.concatenate([f(t, y[:n], y[n:]) for f in functions])
 
@@ -215,12 +212,9 @@ def _ramped_edge(system: System, edge: Transition, m: int) -> Transition:
         return D
 
     return Transition(
-        edge.source, edge.target, own(edge.guard), beside(edge.reset, lambda t, x, u: u),
-        beside(edge.guard_state, edge.guard_input), reset_state, own(edge.guard_time),
-        beside(lambda t, x, u: np.broadcast_to(edge.reset_time(t, x, u), (after,)),
-               lambda t, x, u: np.zeros(m)),
-        lambda t, y, rate: np.zeros(m),
-        lambda t, y, rate: np.zeros((after + m, m)), edge.name, edge.time_invariant,
+        edge.source, edge.target, lambda t, y, rate: edge.guard(t, y[:n], y[n:]),
+        beside(edge.reset, lambda t, x, u: u), beside(edge.guard_state, edge.guard_input),
+        reset_state, name=edge.name, time_invariant=edge.time_invariant,
     )  # fmt: skip
 
 
@@ -240,7 +234,7 @@ class ConvergentCost(NamedTuple):
         """Cost of augmented states (N+1, n + n k) and inputs (N, m)."""
         x, Y = self._split(states)
         WY = self.W @ Y
-        return self.base.value(x, inputs, modes) + self.weight * float(np.sum(WY * WY))
+        return self.base.value(x, inputs, modes) + self.weight * np.sum(WY * WY)
 
     def expand(self, states: Array, inputs: Array, modes: Modes) -> CostExpansion:
         """True gradients and Hessians about a trajectory, with the modes held."""

@@ -91,7 +91,7 @@ def event_time_error(case: Case, count: int, seed: int, as_compiled: bool) -> fl
     else:
         steps = [simulate_step(system, BEFORE, x, *rest) for x in states]
         times = [s.state[0] if s.status == "ok" and s.mode == DONE else np.nan for s in steps]
-    return float(np.max(np.abs(np.array(times) - case.start - case.exact(states.T))))
+    return np.max(np.abs(np.array(times) - case.start - case.exact(states.T)))
 
 
 def cases() -> tuple[Case, ...]:
@@ -116,7 +116,7 @@ def cases() -> tuple[Case, ...]:
             lambda count, rng: np.stack((np.zeros(count), np.full(count, speed),
                                          2.0 - 10.0 ** rng.uniform(-6.0, -0.3, count)), axis=1),
             lambda x: (x[1] - np.sqrt(2.0 * GRAVITY * (2.0 - x[2]))) / GRAVITY,
-            float(2.0 * speed / GRAVITY),
+            (2.0 * speed / GRAVITY),
         ),
         Case(  # [x, v, w, level]: x = cos(w t) falls through a level
             "linear_oscillator", 4,
@@ -135,7 +135,7 @@ def cases() -> tuple[Case, ...]:
 
 def order_of(errors: Array) -> float:
     """Slope of errors (k,), one for each of SIZES, over the step, both as logarithms."""
-    return float(np.polyfit(np.log(SIZES), np.log(errors), 1)[0])
+    return np.polyfit(np.log(SIZES), np.log(errors), 1)[0]
 
 
 def driven(t: float, y: Array) -> Array:
@@ -189,7 +189,7 @@ def dense_output_errors() -> Array:
     truth = [run(t).state for t in times]
     for h in SIZES:
         found = simulate(system, 1, START, DURATION, options=fixed(h))
-        errors.append(max(float(np.max(np.abs(found.at(t)[1] - x)))
+        errors.append(max(np.max(np.abs(found.at(t)[1] - x))
                           for t, x in zip(times, truth, strict=True)))  # fmt: skip
     return np.array(errors)
 
@@ -204,7 +204,7 @@ def run(options: StudyOptions) -> StudyResult:
         rows.append({"case": case, "kind": kind, "value": value, "bound": bound, "met": each.met})
 
     plan = [(case, code) for case in cases() for code in ("interpreted", "compiled")]
-    for case, code in options.track(plan, lambda pair: f"{pair[0].name} {pair[1]}"):
+    for case, code in options.track(plan, "event times"):
         error = event_time_error(case, options.count(TRIALS), options.seed, code == "compiled")
         value = error if np.isfinite(error) else None
         judge(f"{case.name} {code}", "event_time_error_s", value, "<=", TIME_BOUND)

@@ -25,6 +25,7 @@ from saltation.simulation import simulate
 from saltation.systems import Array
 from saltus.sweep.running import backend_ready, default_jobs, run_all
 from studies.numerics.scipy_problems import (
+    SIZE,
     WAYS,
     Problem,
     Way,
@@ -210,11 +211,7 @@ MAX_STEPS = 200_000
 Verdict = Literal["agrees", "disagrees", "sensitive", "ended early", "refused"]
 TRIALS, ALL_TRIALS = 2000, 20_000
 CHUNK = 25  # trials that a process does in one go
-STATUSES = (
-    "ok", "zeno", "inside_guard", "ambiguous", "grazing", "too_stiff", "not_finite",
-    "wrong_dimension",
-)  # fmt: skip
-SHOWN = ("way", "trials", "ok", "zeno", "refused", "sensitive", "disagreements", "worst", "seeds")
+STATUSES = "ok zeno inside_guard ambiguous grazing too_stiff not_finite wrong_dimension".split()
 LEAST_OK, MOST_REFUSED, MOST_SENSITIVE = 0.9, 0.005, 0.005  # shares of the trials
 
 
@@ -238,14 +235,14 @@ def compare(seed: int, trial: int) -> Comparison:
 
 def simulate_ours(problem: Problem) -> Trace:
     """The trajectory by this project's simulator, in the problem's units."""
-    time, state, _ = problem.units
+    time, state, _ = problem.units.tolist()
     options = SimulationOptions(
         rtol=problem.rtol, atol=_atol(problem.rtol) * state, max_step=problem.max_step * time,
         max_events=MAX_EVENTS, zeno_events=MAX_EVENTS, max_steps=MAX_STEPS,
     )  # fmt: skip
     run = simulate(
         system_of(problem.structure, problem.way), 0, problem.x * state, problem.duration * time,
-        problem.u, t=problem.t * time, options=options,
+        np.append(problem.u[:SIZE], problem.units), t=problem.t * time, options=options,
     )  # fmt: skip
     edges = tuple(int(event.transition.name) for event in run.events)
     times = np.array([event.time for event in run.events]) / time
@@ -288,9 +285,9 @@ def difference(problem: Problem, one: Trace, other: Trace) -> float:
         return np.inf
     late = np.max(np.abs(one.times - other.times), initial=0.0) / problem.duration
     if other.status == "too many events":
-        return float(late)
+        return late
     error = np.abs(one.state - other.state) / (problem.scales[one.mode] + np.abs(other.state))
-    return float(max(late, np.max(error)))
+    return max(late, np.max(error))
 
 
 def _others(problem: Problem) -> Iterable[Trace]:
@@ -324,7 +321,8 @@ def run(options: StudyOptions) -> StudyResult:
         Criterion("share refused", total["refused"] / count, "<=", MOST_REFUSED),
         Criterion("share too sensitive to judge", total["sensitive"] / count, "<=", MOST_SENSITIVE),
     ]
-    return StudyResult([*rows, total], columns=SHOWN, criteria=criteria)
+    columns = "way, trials, ok, zeno, refused, sensitive, disagreements, worst, seeds"
+    return StudyResult([*rows, total], columns=columns, criteria=criteria)
 
 
 def compare_all(options: StudyOptions, count: int) -> list[Comparison]:
