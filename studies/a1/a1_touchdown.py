@@ -56,7 +56,7 @@ DURATION_S, FULL_DURATION_S = 4.0, 20.0  # of each run
 SAMPLES, FULL_SAMPLES = 256, 2048  # of each touchdown
 KINDS: dict[tuple[str, ...], str] = {
     ("FR", "FL"): "front pair", ("RR", "RL"): "rear pair", ("FR", "RL"): "diagonal pair",
-    ("FL", "RR"): "diagonal pair", ("FR", "RR"): "side pair", ("FL", "RL"): "side pair",
+    ("FL", "RR"): "diagonal pair", ("FR", "RR"): "side pair", ("FL", "RL"): "side pair"
 }  # fmt: skip
 GAIT_NAMES = ("walk", "trot", "bound")
 
@@ -70,7 +70,7 @@ MEASURES: dict[str, Callable[..., Any]] = {
     "standing": np.mean, "approach_m_s": np.median, "jump_m_s": np.median,
     "spread_m_s": np.median, "spread_max_m_s": max, "rms_m_s": np.median,
     "spread_kinetic": np.median, "s": largest, "s_landing": largest, "orders_m_s": np.median,
-    "planner_m_s": np.median, "ended": min, "energy_growth": max,
+    "planner_m_s": np.median, "ended": min, "energy_growth": max
 }  # of a touchdown, and of a row those of its touchdowns  # fmt: skip
 
 
@@ -111,7 +111,7 @@ def walk(gait: str, duration: float, options: StudyOptions) -> tuple[Touchdowns,
     """
     config = make_config(
         {"reference": gait, "duration": duration, "command": {"velocity_x": SPEED},
-         "simulation": {"seed": options.seed}}, f"study of {gait}",
+         "simulation": {"seed": options.seed}}, f"study of {gait}"
     )  # fmt: skip
     logging.getLogger("controller").addHandler(logging.NullHandler())  # that it starts is no news
     run, finder = LockStep(config), TouchdownFinder()
@@ -148,7 +148,7 @@ def measure(
             "s_landing": spread["pairs"][feet] if len(feet) == 2 else np.nan,
             "orders_m_s": largest_distance(ordered[:, :3]),
             "planner_m_s": np.linalg.norm(found.v_plus[:, :3] - stuck[:3], axis=1).min(),
-            "ended": found.ended, "energy_growth": found.energy_growth,
+            "ended": found.ended, "energy_growth": found.energy_growth
         })  # fmt: skip
     return impacts
 
@@ -173,16 +173,11 @@ def outcomes_of(
     problem = contact_problem(robot, touchdowns.q[row], feet)
     if not problem.is_colliding(v):
         return Outcomes(problem, v[None], 1.0, 0.0)
-    found = sample_impacts(problem, v, SamplingOptions(samples, stopping_impulse(problem, v),
-                                                       seed=seed))  # fmt: skip
-    share = found.terminated.mean()
-    return Outcomes(problem, found.outcomes, share, found.energy_growth)
-
-
-def stopping_impulse(problem: ContactProblem, v: Array) -> float:
-    """Largest normal impulse [N s] that one of the contacts alone needs to stop, v (n,)."""
+    # The largest normal impulse [N s] that one of the contacts alone needs to stop.
     inverse_mass = np.einsum("ij,ji->i", problem.J_n, np.linalg.solve(problem.M, problem.J_n.T))
-    return np.max(-(problem.J_n @ v) / inverse_mass)
+    step = np.max(-(problem.J_n @ v) / inverse_mass)
+    found = sample_impacts(problem, v, SamplingOptions(samples, step, seed=seed))
+    return Outcomes(problem, found.outcomes, found.terminated.mean(), found.energy_growth)
 
 
 def spread_of(found: Outcomes, v: Array, landing: Array) -> Row:

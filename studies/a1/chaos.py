@@ -48,7 +48,7 @@ def _draw_trial(draw: np.random.Generator, kind: str, victim: str) -> Trial:
         words += f" by {value:+.0f} s"
     return Trial(
         f"{words}, {at:.2f} s into {state}", [Harm(kind, (victim,), value)], CHAOS["launch"],
-        state, at, environment={leap.SECONDS: str(value)},
+        state, at, environment={leap.SECONDS: str(value)}
     )  # fmt: skip
 
 
@@ -59,7 +59,7 @@ def row_of(trial: Trial, end: End) -> Row:
     return {
         "harm": trial.name, "ended": posture + (", damped" if passive else ""), "why": end.why,
         "left": len(end.left), "recorded": end.recorded, "kept": end.kept,
-        "wrong": "; ".join(end.wrong + bad), "seconds": end.seconds,
+        "wrong": "; ".join(end.wrong + bad), "seconds": end.seconds
     }  # fmt: skip
 
 

@@ -104,7 +104,7 @@ def compare(problems: Sequence[Problem], options: StudyOptions) -> StudyResult:
     rows = [
         *errors, *prediction_rows(problems, gains[ANALYTIC], kinds, options), *descents,
         *gain_rows(gains), *loop_rows(problems, gains, options),
-        *time_rows(spread(problems, TIMED), kinds, options),
+        *time_rows(spread(problems, TIMED), kinds, options)
     ]  # fmt: skip
     return StudyResult(rows, columns=", ".join(("part", "case", "measure", "count=n", *KINDS)))
 
@@ -387,7 +387,7 @@ def time_rows(
         cells("time", "knot", "us", len(problems), whole),
         cells("time", "knot", "ratio", len(problems),
               {key: each / knot["rigid_xi"] for key, each in knot.items()}),
-        cells("time", "horizon", "ms", len(problems), dict(zip(shared, 1e3 * more, strict=True))),
+        cells("time", "horizon", "ms", len(problems), dict(zip(shared, 1e3 * more, strict=True)))
     ]  # fmt: skip
 
 

@@ -29,7 +29,7 @@ from runtime.recording import read_frames
 from saltus.common.errors import BadRequest
 from saltus.common.processes import stolen_s
 from saltus.configuration.launch import LaunchConfig, load_launch, make_config, write_config
-from saltus.configuration.options import read_mapping
+from saltus.configuration.options import merged, read_mapping
 from saltus.export.black_box import segments_of
 from saltus.launch.launcher import launch
 from saltus.launch.listener import Listener
@@ -198,7 +198,7 @@ def _run(trial: Trial, folder: Path, operator: _Operator, settings: Sequence[str
     return End(
         config, last.get("robot", {}), _read_report(run / "reports" / "emulator.json"), why,
         done_at, left, recorded, kept, seconds, 1e3 * (stolen_s() - stolen),
-        [words for words, is_so in wrong.items() if is_so],
+        [words for words, is_so in wrong.items() if is_so]
     )  # fmt: skip
 
 
@@ -208,23 +208,13 @@ def _config(
     plain = msgspec.to_builtins(load_launch("a1-emulated", settings))
     emulator = {"port": ports["emulator"], "domain": 1 + ports["emulator"] % 230}
     device = str(gamepad) if trial.uses("gamepad") else None
-    _merge(plain, {
+    plain = merged(plain, {
         "perturbations": [], "emulator": emulator | {"events": []},
         "hardware": {
-            "link": {"local_port": ports["tracker"]}, "operator": {"gamepad": device},
-        },
+            "link": {"local_port": ports["tracker"]}, "operator": {"gamepad": device}
+        }
     })  # fmt: skip
-    _merge(plain, trial.keys)
-    return make_config(plain, trial.name)
-
-
-def _merge(plain: Row, keys: Mapping[str, Any]) -> None:
-    """Set keys, nested ones one by one."""
-    for key, value in keys.items():
-        if isinstance(value, dict) and isinstance(plain.get(key), dict):
-            _merge(plain[key], value)
-        else:
-            plain[key] = value
+    return make_config(merged(plain, dict(trial.keys)), trial.name)
 
 
 @contextmanager
@@ -234,13 +224,13 @@ def _launched(
     path = os.pathsep.join(filter(None, (str(folder), os.environ.get("PYTHONPATH"))))
     environment = os.environ | {
         leap.SECONDS: "0", MARK: mark, "TMPDIR": str(folder / "temporary"), "PYTHONPATH": path,
-        **trial.environment,
+        **trial.environment
     }  # fmt: skip
     command = [sys.executable, "-m", __name__, str(folder / "launch.yaml"), str(folder / "run"),
                trial.state, *trial.modules]  # fmt: skip
     with (folder / "launcher.log").open("wb") as log, subprocess.Popen(
         command, stdin=keyboard, stdout=subprocess.PIPE, stderr=log, env=environment,
-        start_new_session=True,
+        start_new_session=True
     ) as process:  # fmt: skip
         try:
             yield process
@@ -315,7 +305,7 @@ def _count_black_box(run: Path) -> int:
 
 def run_trials(
     trials: Sequence[Trial], options: StudyOptions, row_of: Callable[[int, End], Row],
-    columns: str,
+    columns: str
 ) -> StudyResult:  # fmt: skip
     """Run every trial: a row of each, by its number and end; files are kept of those that fail."""
     folder, rows = Path(tempfile.mkdtemp(prefix="saltus-harm-")), []

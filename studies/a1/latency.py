@@ -108,23 +108,21 @@ def pushes(point: Point, options: StudyOptions) -> list[Trial]:
     settings = (*CONDITIONS[point.condition], seconds, f"simulation.seed={options.seed}")
     groups = read_suite(data_folder("config") / f"{SUITE}.yaml")
     trials = make_trials(groups, point.planner, "paused", SUITE, settings)
-    return choose(trials, len(trials) if options.trials is None else options.trials)
+    return sorted(choose(trials, options.count(len(trials))), key=lambda each: each.labels["trial"])
 
 
 def choose(trials: Sequence[Trial], count: int) -> list[Trial]:
-    """So many of a suite's trials, from its groups in turn, in the order of their numbers.
+    """So many of a suite's trials, from its groups in turn.
 
     Raises:
         BadRequest: there are not so many.
     """
     if count > len(trials):
-        raise BadRequest(
-            f"--trials {count}: {SUITE} has {len(trials)} pushes; give {len(trials)} or fewer"
-        )
+        raise BadRequest(f"--trials {count}: the suite has {len(trials)} pushes; give no more")
     names = dict.fromkeys(trial.group for trial in trials)
     groups = [[trial for trial in trials if trial.group == name] for name in names]
     in_turn = [group[STRIDE * k % len(group)] for k in range(len(groups[0])) for group in groups]
-    return sorted(in_turn[:count], key=lambda trial: trial.labels["trial"])
+    return in_turn[:count]
 
 
 def run_jobs(
@@ -191,6 +189,6 @@ def latency_figure(rows: Sequence[Row]) -> Figure:
             Panel(rates, "duration of a solve [ms]", "success rate [%]",
                   settings={"ylim": (-4.0, 104.0), "title": condition}),
             Panel(deviations, "duration of a solve [ms]", "mean peak lateral\ndeviation [m]",
-                  settings={"ylim": (0.0, None)}),
+                  settings={"ylim": (0.0, None)})
         ]  # fmt: skip
     return draw(*panels, columns=2, width=4.5)

@@ -62,7 +62,7 @@ class Case(NamedTuple):
         costs = trajectory_costs(
             rolled.states, rolled.inputs, self.reference_states, self.reference_inputs,
             weights, cost.terminal_scale * weights,
-            input_weights(rolled.normal_forces, cost.input_loaded, cost.input_unloaded),
+            input_weights(rolled.normal_forces, cost.input_loaded, cost.input_unloaded)
         )  # fmt: skip
         return np.where(rolled.finite & np.isfinite(costs), costs, np.inf)
 
@@ -178,12 +178,12 @@ def drift_row(motion: str, backend: str, device: str, drifts: Sequence[Drift]) -
     cost = np.concatenate([drift["cost"] for drift in drifts])
     values: Row = {
         "motion": motion, "backend": backend, "device": device, "searches": len(drifts),
-        "candidates": len(cost),
+        "candidates": len(cost)
     }  # fmt: skip
     for key, field, last in (
         ("position_m", "position", True), ("joints_rad", "joints", True),
         ("velocity_m_s", "velocity", True), ("force_N", "force", False),
-        ("cost_relative", "cost", False),
+        ("cost_relative", "cost", False)
     ):  # fmt: skip
         found = np.concatenate([d[field][:, -1] if last else d[field].ravel() for d in drifts])
         values |= {f"{key}_p{q}": np.percentile(found, q) for q in QUANTILES}

@@ -178,7 +178,7 @@ def calibrate(falls: int = FALLS) -> tuple[float, float, float, dict[str, Array]
     return low, error(low), allowed, {
         "exact": exact(start, TIMES),
         "MuJoCo": trajectory(model, start),
-        "event-selected": integrated(system, start, same_steps(low)),
+        "event-selected": integrated(system, start, same_steps(low))
     }  # fmt: skip
 
 

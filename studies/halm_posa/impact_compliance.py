@@ -175,14 +175,13 @@ def collide(contact: CompliantContact, theta: float = 0.0) -> CompliantImpact:
     first, share = np.argmax(touching), math.nan if touching.sum() == 1 else 0.0
     while status == "moving":
         crossings = [
-            _terminal(lambda t, y, i=i: heights(y)[i], 1.0 if touching[i] else -1.0)
-            for i in (0, 1)
+            _terminal(lambda t, y, i=i: heights(y)[i], 1.0 if touching[i] else -1.0) for i in (0, 1)
         ]
         run = solve_ivp(
             lambda _, y, on=touching: flow(contact, on, y),
             (t, DURATION), y, "Radau", events=[_terminal(closing, 1.0), *crossings],
             jac=lambda _, y, on=touching: jacobian(contact, on, y),
-            **ACCURACY,
+            **ACCURACY
         )  # fmt: skip
         y, t = run.y[:, -1], run.t[-1]
         if run.status != 1:
@@ -232,7 +231,7 @@ def run(options: StudyOptions) -> StudyResult:
             "impulse_before_second": ended.before_second,
             "milliseconds": 1e3 * ended.time,
             "status": ended.status,
-            "message": rigid.message,
+            "message": rigid.message
         })  # fmt: skip
         options.progress(len(rows), 2 * trials, sweep)
     drawing = figure_12(rows, rigid.outcomes @ impact.J_n.T)

@@ -71,7 +71,7 @@ def paper_subjects(samples: int = SAMPLES) -> list[Subject]:
             ("compass gait", compass_gait, 0.25, 5, 20, 2.27, 10),
             ("box and wall", box_and_wall, 2.0, 5, 18, 1.97, 11),
             ("RAMone", ramone, 1.0, 10, 20, 3.20, 13),
-            ("disk stacking", disk_stacking, 1.0, 10, 20, 9.04, 14),
+            ("disk stacking", disk_stacking, 1.0, 10, 20, 9.04, 14)
         )
     ]  # fmt: skip
 
@@ -171,7 +171,7 @@ def figure_of(subject: Subject, outcomes: Array, seed: int = 0) -> Figure:
             "simultaneous": Styled([path @ plane for path in together], {"marker": "o"}),
             "sequential, in order": Styled(forward @ plane, {"marker": "s"}),
             "sequential, reversed": Styled(reverse @ plane, {"marker": "s", "linestyle": "--"}),
-            "before": dots((v @ plane)[None], color="black", markersize=8),
+            "before": dots((v @ plane)[None], color="black", markersize=8)
         }, *pair))  # fmt: skip
     return draw(*drawn)
 

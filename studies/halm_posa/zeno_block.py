@@ -93,7 +93,7 @@ def accumulation(rate: float) -> tuple[float, float]:
     What is left after them is smaller than their last term times ratio / (1 - ratio). In s the
     lost momentum telescopes: s* = (1 + m g) t* - m (w / 2) theta'_0.
     """
-    starts = [rate * RATE_RATIO ** i for i in range(200)]
+    starts = [rate * RATE_RATIO**i for i in range(200)]
     return (math.fsum(half_cycle_time(w) for w in starts),
             math.fsum(half_cycle_s(w) for w in starts))  # fmt: skip
 
@@ -116,7 +116,7 @@ def rock(rate: float = RATE, impacts: int = IMPACTS) -> tuple[list[Impact], Run]
     start = np.concatenate([STANDING, rate * turning, np.zeros(2)])
     run = simulate(
         zeno_system(), A, start, 100.0 * np.sqrt(RADIUS / GRAVITY),
-        options=_OPTIONS, until=lambda _: not next(left),
+        options=_OPTIONS, until=lambda _: not next(left)
     )  # fmt: skip
     found = []
     for event, segment in zip(run.events, run.segments, strict=False):
@@ -126,7 +126,7 @@ def rock(rate: float = RATE, impacts: int = IMPACTS) -> tuple[list[Impact], Run]
         impulse = (after - before)[6:].sum()
         found.append(Impact(
             event.time, event.time + before[6:].sum() + impulse, impulse, edge.target,
-            after[5], max(abs(pull[1] / pull[0]) for pull in pulls),
+            after[5], max(abs(pull[1] / pull[0]) for pull in pulls)
         ))  # fmt: skip
     return found, run
 
@@ -251,7 +251,7 @@ def simulate_impacts(impacts: int) -> StudyResult:
     (simulated, run), limit = rock(RATE, impacts), accumulation(RATE)
     t = s = 0.0
     for number, impact in enumerate(simulated):
-        rate = RATE * RATE_RATIO ** number
+        rate = RATE * RATE_RATIO**number
         rows.append({
             "half_cycle": number + 1,
             "corner": "AB"[impact.corner],
@@ -261,7 +261,7 @@ def simulate_impacts(impacts: int) -> StudyResult:
             "impulse": impact.impulse,
             "time_error": abs((impact.time - t) / half_cycle_time(rate) - 1.0),
             "s_error": abs((impact.end - s) / half_cycle_s(rate) - 1.0),
-            "friction_used": impact.friction_used,
+            "friction_used": impact.friction_used
         })  # fmt: skip
         t, s = impact.time, impact.end
     printed_time, printed_s = FIGURE_8
@@ -274,7 +274,7 @@ def simulate_impacts(impacts: int) -> StudyResult:
         "printed_time": printed_time,
         "printed_s": printed_s,
         "closed_form_time": limit[0],
-        "closed_form_s": limit[1],
+        "closed_form_s": limit[1]
     })  # fmt: skip
     criteria = [Criterion(f"{key} of the accumulation, relative", rows[-1][key], "<=", REQUIRED)
                 for key in ("time_error", "s_error")]  # fmt: skip
@@ -296,6 +296,6 @@ def figure_8(shown: ZenoTrajectory, end: float, end_s: float) -> Figure:
         for x, end, label, y, lines in (
             (shown.t, end, "t(s) [s]", "angle and rate", angle),
             (shown.s, end_s, "s [s + N s]", "angle and rate", angle),
-            (shown.s, end_s, "s [s + N s]", "rate by s", accrued),
+            (shown.s, end_s, "s [s + N s]", "rate by s", accrued)
         )
     ))  # fmt: skip

@@ -73,7 +73,7 @@ def run(options: StudyOptions) -> StudyResult:
             "thesis_unconverged_steps": None if update else 8,
             "steps": len(loop.converged),
             "tracking_cost": cost.value(loop.states, loop.inputs, loop.modes),
-            "peak_input": np.max(abs(loop.inputs)),
+            "peak_input": np.max(abs(loop.inputs))
         })  # fmt: skip
     updated, plain = rows
     criteria = [Criterion(f"{what} with the update", updated[what], "<", plain[what])
@@ -89,7 +89,7 @@ def reference(timestep: float = TIMESTEP, steps: int = STEPS) -> HybridReference
     """
     cost = QuadraticCost.reaching(
         np.array([TARGET_HEIGHT, 0.0]), np.array([[INPUT_WEIGHT * timestep]]),
-        TERMINAL_WEIGHT * np.eye(2),
+        TERMINAL_WEIGHT * np.eye(2)
     )  # fmt: skip
     problem = EventDrivenModel(bouncing_ball(), FALLING, timestep, cost)
     seed = open_loop(np.full((steps, 1), SEED_FORCE), 2)
@@ -181,6 +181,6 @@ def figure_6_4(loops: dict[str, ClosedLoop], target: HybridReference) -> Figure:
                    "executed": over(times[: len(lost)], loop.inputs),
                    "did not converge": dots(
                        np.stack((times[: len(lost)], loop.inputs[:, 0]), axis=1)[lost])},
-                  "time [s]", "input [N]"),
+                  "time [s]", "input [N]")
         ]  # fmt: skip
     return draw(*panels, columns=2)

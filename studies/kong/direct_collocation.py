@@ -109,7 +109,7 @@ def solve_direct(problem: DirectProblem, durations: Sequence[float], u: Array) -
         constraints=[{"type": kind, "fun": bound, "jac": partial(jacobian, bound)}
                      for kind, bound in (("eq", zeros), ("ineq", positive))],
         method="SLSQP",
-        options={"maxiter": 200, "ftol": 1e-10},
+        options={"maxiter": 200, "ftol": 1e-10}
     )  # fmt: skip
     states = result.x[count:].reshape(count, K + 1, -1)[..., :n]
     ok = bool(result.success and np.isfinite(result.fun))

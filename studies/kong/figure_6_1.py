@@ -117,7 +117,7 @@ def criteria(flip: Flip) -> list[Criterion]:
          flip.costs.min() / flip.continuation, "<", 1.0),
         ("turns backwards", -flip.turns, ">", 0.95),
         ("falls, or touches of the trunk", flip.fell + flip.trunk_touched, "<=", 0),
-        ("stands at the end", flip.stands, ">=", 1),
+        ("stands at the end", flip.stands, ">=", 1)
     )]  # fmt: skip
 
 
@@ -127,7 +127,7 @@ def flip_config(seed: int) -> LaunchConfig:
     return load_launch("backflip", (
         f"perturbations={push}", f"simulation.seed={seed}", f"hilqr.knots={KNOTS}",
         "hilqr.paused.line_search=exhaustive", f"hilqr.paused.step_sizes={STEP_SIZES}",
-        "hilqr.limits.penalty=0", AT_ORIGIN,
+        "hilqr.limits.penalty=0", AT_ORIGIN
     ))  # fmt: skip
 
 
@@ -163,7 +163,7 @@ def pushed_flip(config: LaunchConfig, progress: Progress = silent) -> Flip:
                 plan.time, sizes, tick.search.costs[0],
                 np.append(steps.valid_costs(), start.valid_costs()),
                 np.concatenate([steps.states, start.states]),
-                (single[0].valid_costs()[0]), plan.cost,
+                (single[0].valid_costs()[0]), plan.cost
             ))  # fmt: skip
         requests.clear()
         if truth.tick % 100 == 0:

@@ -82,9 +82,9 @@ def run(options: StudyOptions) -> StudyResult:
         compared = cycle.nontrivial_multipliers if cycle.ok else NONE
         rows.append({
             "system": name,
-            "multipliers": _pairs(cycle.multipliers if cycle.ok else NONE),
-            "poincare_multipliers": _pairs(poincare),
-            "max_difference": largest_difference(compared, poincare),
+            "multipliers": (cycle.multipliers if cycle.ok else NONE).view(float).reshape(-1, 2),
+            "poincare_multipliers": poincare.view(float).reshape(-1, 2),
+            "max_difference": largest_difference(compared, poincare)
         })  # fmt: skip
     criteria = [Criterion(f"{row['system']}: max_difference", row["max_difference"], "<=", REQUIRED)
                 for row in rows]  # fmt: skip
@@ -96,10 +96,6 @@ def _poincare_multipliers(cycle: LimitCycle) -> Complex:
         return NONE
     D_xP = cycle.return_map.differences(cycle.state)  # noqa: N806
     return sorted_eigenvalues(D_xP) if np.all(np.isfinite(D_xP)) else NONE
-
-
-def _pairs(values: Complex) -> list[list[float]]:
-    return [[value.real, value.imag] for value in values]
 
 
 def largest_difference(values: Complex, others: Complex) -> float | None:

@@ -60,7 +60,7 @@ class Method(NamedTuple):
         return HillProblem(start, goal, self.convergence, self.powers)
 
 
-_TABLE: tuple[tuple[str, Planner, Convergence, tuple[float, float], tuple[float, ...]], ...] = (
+_TABLE: Any = (
     ("T-OPT shortest", "T-OPT shortest", "none", ONE, (100.0, 0.09, 0.685, 0.406, 0.741)),
     ("T-OPT", "T-OPT", "none", ANY_POWER, (100.0, -3.26, 0.425, 5.89, 219.0)),
     ("B-RRT", "RRT", "none", ANY_POWER, (96.5, -3.03, -0.00146, 31.8, 73.0)),
@@ -165,7 +165,7 @@ def _outcome(method: Method, seed: int, trial: int) -> Outcome:
     return Outcome(
         True, *took, np.log(result.area_ratio), np.log(result.distance_ratio),
         acceleration_cost(path), "", not divergent(problem, path, at_ends=True),
-        result.status != "ok", build,
+        result.status != "ok", build
     )  # fmt: skip
 
 

@@ -68,7 +68,7 @@ def run(options: StudyOptions) -> StudyResult:
             numbers = [end.aux.knots[0]] + [e.event.transition.target for e in end.aux.events]
             rows.append(row | {
                 "modes": [modes[number].name for number in numbers],
-                "position_error": np.linalg.norm((end.states[-1] - perch())[:2]),
+                "position_error": np.linalg.norm((end.states[-1] - perch())[:2])
             })  # fmt: skip
     ends, angle = found["end"].trajectories(), np.linspace(-0.36, 0.72, 200)
     paths: Row = {name: one.states[:, :2] for name, one in ends.items()}

@@ -39,11 +39,7 @@ from matplotlib.figure import Figure
 
 from saltation.convergent.rotary.divergence import average_divergence, damping_divergence
 from saltation.convergent.rotary.feedback import Weights, design
-from saltation.convergent.rotary.parameters import (
-    QUBE_LATER_EDITION,
-    QUBE_SERVO_2,
-    RotaryPendulum,
-)
+from saltation.convergent.rotary.parameters import QUBE_LATER_EDITION, QUBE_SERVO_2, RotaryPendulum
 from saltation.convergent.rotary.perturbation import Perturbed, perturb
 from saltation.convergent.rotary.swing_up import SwingUpCost, SwingUpOptions, SwingUpPlanner
 from saltation.convergent.rotary.tracking import Tracked, track
@@ -95,10 +91,10 @@ def run(options: StudyOptions) -> StudyResult:
     rows = [entry.row for entries in solved.values() for entry in entries.values()]
     _, smooth, convergent = (base := solved[BASE.name]).values()
     if options.full and convergent.swing.ok:  # was the smooth one only a poorer optimum?
-        started, cost = time.perf_counter(), SwingUpCost(1.0, BASE.gamma)
-        swing = SwingUpPlanner(BASE.task, BASE.pendulum).solve(cost, convergent.swing)
-        seconds, name = time.perf_counter() - started, "smooth_from_convergent"
-        rows.insert(3, evaluate(BASE, name, swing, seconds, trials, options.seed).row)
+        planner, cost = SwingUpPlanner(BASE.task, BASE.pendulum), SwingUpCost(1.0, BASE.gamma)
+        again = evaluate(BASE, "smooth_from_convergent", planner, cost, convergent.swing, trials,
+                         options.seed)  # fmt: skip
+        rows.insert(3, again.row)
     bound = math.nan if smooth.row["success"] is None else smooth.row["success"]
     what = "success rate of the convergent swing-up, against that of the smooth one"
     criteria = [Criterion(what, convergent.row["success"], ">", bound)]
@@ -147,20 +143,23 @@ def solve(case: Case, trials: int, seed: int) -> Mapping[str, Solved]:
     planner, swing, solved = SwingUpPlanner(case.task, case.pendulum), None, {}
     weights = (), (case.gamma,), (case.gamma, case.sigma)
     for name, more in zip(NAMES, weights, strict=True):  # in the order of 2.6.6
-        started = time.perf_counter()
-        swing = planner.solve(SwingUpCost(1.0, *more), swing)
-        seconds = time.perf_counter() - started
-        solved[name] = evaluate(case, name, swing, seconds, trials, seed)
+        cost = SwingUpCost(1.0, *more)
+        solved[name] = evaluate(case, name, planner, cost, swing, trials, seed)
+        swing = solved[name].swing
     return solved
 
 
 def evaluate(
-    case: Case, name: str, swing: SwingUp, seconds: float, trials: int, seed: int
-) -> Solved:
-    """Perturb and track one swing-up, and make its row; numbers are None where there is no plan."""
+    case: Case, name: str, planner: SwingUpPlanner, cost: SwingUpCost, start: SwingUp | None,
+    trials: int, seed: int,
+) -> Solved:  # fmt: skip
+    """Plan, perturb and track a swing-up, and make its row; numbers are None without a plan."""
+    started = time.perf_counter()
+    swing = planner.solve(cost, start)
+    seconds = time.perf_counter() - started
     row: Row = {
         "trajectory": name, "case": case.name, "status": swing.status,
-        "iterations": swing.iterations, "seconds": seconds, "message": swing.message,
+        "iterations": swing.iterations, "seconds": seconds, "message": swing.message
     } | dict.fromkeys(RESULTS.split())  # fmt: skip
     if not swing.ok:
         return Solved(row, swing)
@@ -168,19 +167,19 @@ def evaluate(
     pushed = perturb(case.pendulum, feedback, times)
     tracked = track(case.pendulum, feedback, trials, seed) if trials else None
     costs, errors = measure(case.pendulum, swing), accuracy(case.pendulum, swing)
-    start = np.argmax(np.abs(swing.states[:, 1]) > SWINGS)  # of the swing
+    first = np.argmax(np.abs(swing.states[:, 1]) > SWINGS)  # of the swing
     lost = np.logical_not(np.logical_and(pushed.plus, pushed.minus))
     row |= {
         "success": np.mean(pushed.success),
         "success_plus": np.mean(pushed.plus),
         "success_minus": np.mean(pushed.minus),
-        "swing_time": times[-1] - times[start],
-        "success_swinging": np.mean([pushed.plus[start:], pushed.minus[start:]]),
+        "swing_time": times[-1] - times[first],
+        "success_swinging": np.mean([pushed.plus[first:], pushed.minus[first:]]),
         "first_lost": times[np.argmax(lost)] if np.any(lost) else None,
         "average_divergence": costs.average_divergence, "energy": costs.energy,
         "roughness": costs.roughness, "max_torque": costs.torque, "max_voltage": costs.voltage,
         "interval_error": errors.interval, "whole_error": errors.whole,
-        "tracked": None if tracked is None else np.mean(tracked.success),
+        "tracked": None if tracked is None else np.mean(tracked.success)
     }  # fmt: skip
     return Solved(row, swing, pushed, tracked)
 
@@ -210,7 +209,7 @@ def draw_plan(swing: SwingUp) -> Figure:
               ((), (-limit, limit))),
         Panel({"$D_a$": over(times, average_divergence(QUBE_SERVO_2, states.T)),
                "of the damping": over(times, damping_divergence(QUBE_SERVO_2, states[:, 1]))},
-              "time [s]", "average divergence [1/s]"),
+              "time [s]", "average divergence [1/s]")
     )  # fmt: skip
 
 
@@ -221,7 +220,7 @@ def draw_tracking(swing: SwingUp, tracked: Tracked) -> Figure:
         for label, values, planned in (
             ("pole [rad]", tracked.states[:, 1], swing.states[:, 1]),
             ("arm [rad]", tracked.states[:, 0], swing.states[:, 0]),
-            ("torque [N m]", tracked.torques, swing.torques),
+            ("torque [N m]", tracked.torques, swing.torques)
         )
     ))  # fmt: skip
 

@@ -63,11 +63,11 @@ CASES: dict[str, tuple[list[tuple[int, int]], list[Place]]] = {
     "plastic_impact_into_sliding_with_friction": (INTO_SLIDING, [_arm(), _ball()]),
     "plastic_impact_into_sticking": ([(APPROACHING, STICKING)], [_arm(), _ball()]),
     "elastic_impact": (
-        [(APPROACHING, SEPARATING)], [_arm(restitution=0.6), _ball(restitution=0.6)],
+        [(APPROACHING, SEPARATING)], [_arm(restitution=0.6), _ball(restitution=0.6)]
     ),
     "stick_slip_equal_friction": (SLIPS, [_arm(0.4, 1.0)]),
     "stick_slip": (SLIPS, [_arm()]),
-    "slip_stick": ([(mode, STICKING) for mode in SLIDING], [_arm(), _ball()]),
+    "slip_stick": ([(mode, STICKING) for mode in SLIDING], [_arm(), _ball()])
 }  # fmt: skip
 
 
@@ -101,5 +101,5 @@ def row_of(name: str, trials: int, rng: np.random.Generator) -> Row:
         "transition": name,
         **dict(zip(ERRORS, largest, strict=True)),
         "states": len(errors),
-        "bodies": [each for each, *_ in places],
+        "bodies": [each for each, *_ in places]
     }  # fmt: skip

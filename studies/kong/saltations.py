@@ -44,11 +44,7 @@ class GuardState(NamedTuple):
 
 
 def finite_difference_saltation(
-    system: System,
-    transition: Transition,
-    t: float,
-    x: Array,
-    u: Array,
+    system: System, transition: Transition, t: float, x: Array, u: Array
 ) -> Array:
     """Xi (n_target, n_source) by its definition (3.10), from simulated neighbours.
 
@@ -168,9 +164,7 @@ def random_guard_states(
 
 
 def least_norm_root(
-    residual: Callable[[Array], Array],
-    x: Array,
-    slopes: Callable[[Array], Array] | None = None,
+    residual: Callable[[Array], Array], x: Array, slopes: Callable[[Array], Array] | None = None
 ) -> Array | None:
     """Root (n,) near x of a function into (k,), k <= n, by least-norm Newton steps.
 

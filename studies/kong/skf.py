@@ -55,6 +55,7 @@ ASLIP_DURATION, ASLIP_VARIANCE = 1.25, 1e-4  # 4.7.2
 ASLIP_BODY = np.array([0.0, 1.8, 5.0 * np.pi / 12.0, 0.0, -1.0, 0.0])  # 3.8.5, see table_3_1
 SIGNIFICANT = 0.05  # 4.7.1
 PARTICLES, FOLLOWED = 1000, 20  # of the figure of a trial, and in how many trials
+kernel = njit(cache=True, error_model="numpy", nogil=True)
 THREADS = min(8, os.cpu_count() or 1)  # results do not depend on it
 
 
@@ -169,7 +170,7 @@ def bank(problem: Problem, ys: Array, threads: int = THREADS) -> Array:
     means, split = _room(problem, ys), BankOptions().split()
     _share_out(
         _bank, problem, (ys, means), threads,
-        lambda tables: (split, Mixture.empty(tables), Mixture.empty(tables)),
+        lambda tables: (split, Mixture.empty(tables), Mixture.empty(tables))
     )  # fmt: skip
     return means
 
@@ -181,7 +182,7 @@ def particles(problem: Problem, ys: Array, options: ParticleOptions) -> Array:
     S, least = covariance_root(problem.start.Sigma), options.resample_below * options.particles
     _share_out(
         _particles, problem, (ys, means, keys), options.threads,
-        lambda tables: (S, least, Cloud.empty(*size)), noisy=True,
+        lambda tables: (S, least, Cloud.empty(*size)), noisy=True
     )  # fmt: skip
     return means
 
@@ -228,13 +229,13 @@ def _share_out(
     model.errors()
 
 
-@njit(cache=True, error_model="numpy")
+@kernel
 def _enter(room, task: Task, mode, x):
     """Write a state in shared coordinates."""
     put(room, task.coordinates[mode](0.0, x.copy(), task.u))
 
 
-@njit(cache=True, error_model="numpy", nogil=True)
+@kernel
 def _simulate(f: KernelTables, task: Task, process, reset, noise, starts, states, modes, ys, codes):
     """Fill states, modes, measurements and codes, by standard normal draws."""
     for b in range(len(process)):
@@ -255,7 +256,7 @@ def _simulate(f: KernelTables, task: Task, process, reset, noise, starts, states
             scatter(ys[b, k, :p], f.noise.V_root[mode], noise[b, k], 1.0)
 
 
-@njit(cache=True, error_model="numpy", nogil=True)
+@kernel
 def _kalman(f: KernelTables, task: Task, ys, means, codes):
     for b in range(len(ys)):
         _enter(means[b, 0], task, task.start.mode, task.start.x)
@@ -271,7 +272,7 @@ def _kalman(f: KernelTables, task: Task, ys, means, codes):
             _enter(means[b, k + 1], task, g.mode, g.x)
 
 
-@njit(cache=True, error_model="numpy", nogil=True)
+@kernel
 def _bank(f: KernelTables, task: Task, ys, means, split, mixture, other):
     for b in range(len(ys)):
         make_one(f, mixture, task.start)
@@ -286,7 +287,7 @@ def _bank(f: KernelTables, task: Task, ys, means, split, mixture, other):
             _mixture_mean(f, task, end, mixture, means[b, k + 1])
 
 
-@njit(cache=True, error_model="numpy")
+@kernel
 def _mixture_mean(f: KernelTables, task: Task, t, mixture: Mixture, mean):
     mean[:] = 0.0
     for mode in range(len(mixture.weights)):
@@ -295,7 +296,7 @@ def _mixture_mean(f: KernelTables, task: Task, t, mixture: Mixture, mean):
             mean += mixture.weights[mode] * task.coordinates[mode](t, x, task.u)
 
 
-@njit(cache=True, error_model="numpy", nogil=True)
+@kernel
 def _particles(f: KernelTables, task: Task, ys, means, keys, S, least, cloud):
     """``S`` is a root of Sigma, ``least`` the effective size below which particles are drawn."""
     count, start = len(cloud.modes), task.start
@@ -313,7 +314,7 @@ def _particles(f: KernelTables, task: Task, ys, means, keys, S, least, cloud):
             _cloud_mean(f, task, end, cloud, means[b, k + 1])
 
 
-@njit(cache=True, error_model="numpy")
+@kernel
 def _cloud_mean(f: KernelTables, task: Task, t, cloud: Cloud, mean):
     mean[:] = 0.0
     for b in range(len(cloud.modes)):
@@ -377,7 +378,7 @@ def compare_all(
             "mse_skf": np.mean(skf),
             "mse_jrkf": np.mean(jrkf),
             **verdict(skf, jrkf, "skf", "jrkf"),
-            "lost": np.sum(~done),
+            "lost": np.sum(~done)
         })  # fmt: skip
         if level == shown:
             kept = Truths._make(each[done] for each in truths)

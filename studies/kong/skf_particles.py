@@ -57,7 +57,7 @@ CASES = (FLOW, ASLIP, *(
 # Of the thesis: ratios of MSE and of time to the SKF's; the MSE of ASLIP's particles is larger.
 PRINTED: dict[tuple[str, int], tuple[float | None, float]] = {
     ("constant_flow", 1000): (0.973, 941.0), ("constant_flow", 2000): (0.948, 1736.0),
-    ("aslip", 30_000): (None, 22_000.0),
+    ("aslip", 30_000): (None, 22_000.0)
 }  # fmt: skip
 
 
@@ -109,7 +109,7 @@ def rows_of(case: Case, trials: int, seed: int) -> list[Row]:
             "thesis_mse_over_skf": ratio,
             "seconds_over_skf": row["seconds_per_trial"] / first["seconds_per_trial"],
             "thesis_seconds_over_skf": times,
-            **skf.verdict(errors, base, name, "skf"),
+            **skf.verdict(errors, base, name, "skf")
         })  # fmt: skip
     return rows
 
@@ -127,6 +127,6 @@ def figure_4_4(rows: Sequence[Row]) -> Figure:
             {name: Styled(points, {"marker": "+", "markersize": 9})
              for name, points in curves.items()},
             "processor time of a trial [s]", "MSE",
-            settings={"xscale": "log", "yscale": "log", "title": case.name.replace("_", " ")},
+            settings={"xscale": "log", "yscale": "log", "title": case.name.replace("_", " ")}
         ))  # fmt: skip
     return draw(*panels)

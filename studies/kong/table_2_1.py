@@ -84,7 +84,7 @@ def criteria(made: Sequence[Row]) -> list[Criterion]:
     return [
         *(Criterion(f"method {number}: {what}", made[number - 1][what], op, bound)
           for number, what, op, bound in REQUIRED),
-        Criterion(what, slowest["seconds"], "<", LIMIT_S),
+        Criterion(what, slowest["seconds"], "<", LIMIT_S)
     ]  # fmt: skip
 
 
@@ -126,7 +126,7 @@ def rows(
             **{name: int(np.sum(one(name))) for name in ("broken", "rough", "at_ends")},
             "reachable": reachable.get(number),
             "success_both_ends":
-                100.0 * np.mean(asked.values(number, "success")) if asked else None,
+                100.0 * np.mean(asked.values(number, "success")) if asked else None
         })  # fmt: skip
     return made
 

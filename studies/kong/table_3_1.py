@@ -75,7 +75,7 @@ CASES = (
          (0.001, 0.05), 0.3, (r"$\theta$ [rad]", r"$\dot{\theta}$ [rad/s]")),
     Case("aslip", aslip.aslip(), aslip.FLIGHT,
          np.array([0.0, 1.8, 5.0 * np.pi / 12.0, 0.0, -1.0, 0.0]), (0.00005, 0.001), 0.55,
-         ("$y_b$ [m]", r"$\dot{y}_b$ [m/s]"), (), aslip.at_rest, body_of),
+         ("$y_b$ [m]", r"$\dot{y}_b$ [m/s]"), (), aslip.at_rest, body_of)
 )  # fmt: skip
 PRINTED = {"bouncing_ball": 32.2253}  # KL with D_x R, which hardly depends on the level
 FIGURES = dict(zip((case.name for case in CASES), ("3_9", "3_10", "3_11", "aslip"), strict=True))
@@ -144,7 +144,7 @@ def experiment(case: Case, variance: float, particles: int, seed: int = 0) -> Ex
     for with_reset_jacobian in (True, False):
         found = fundamental_matrix(
             case.system, case.mode, case.state(mean), case.duration,
-            with_reset_jacobian=with_reset_jacobian,
+            with_reset_jacobian=with_reset_jacobian
         )  # fmt: skip
         if not found.ok:
             raise RuntimeError(f"no first-order map along the mean of {case.name}: {found.message}")
@@ -186,7 +186,7 @@ def figure_of(one: Experiment) -> Figure:
     panels = [] if flat else [Panel(
         {"body": [arc[:, :2] for arc in nominal],
          "toe": [arc.states[:, 3:5] for arc in run.segments]},
-        "$x$ [m]", "$y$ [m]", ((), (0.0,)),
+        "$x$ [m]", "$y$ [m]", ((), (0.0,))
     )]  # fmt: skip
     planes = [((0, 1), case.labels)] if flat else [
         ((0, 1), ("$x_b$ [m]", "$y_b$ [m]")), ((1, 4), case.labels)]  # fmt: skip

@@ -65,7 +65,7 @@ class Comparison(NamedTuple):
                 "contacts": [e.event.transition.name for e in last.aux.events].count(impact),
                 "final_mode": self.model.system.modes[last.aux.knots[-1]].name,
                 "final_state": last.states[-1],
-                "event_at": self.model.event_at,
+                "event_at": self.model.event_at
             })  # fmt: skip
         return rows
 
@@ -77,7 +77,7 @@ def placements(options: StudyOptions) -> tuple[Placement, ...]:
 
 def reaching(
     system: System, mode: int, target: Array, weights: tuple[float, Sequence[float]],
-    duration: float, steps: int = STEPS, event_at: Placement = "end",
+    duration: float, steps: int = STEPS, event_at: Placement = "end"
 ) -> EventDrivenModel:  # fmt: skip
     """Be at a target (n,) after a duration [s]; weights are R / I, and the diagonal of Q_N.
 

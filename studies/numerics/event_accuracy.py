@@ -31,13 +31,6 @@ from studies.study import Criterion, Row, StudyOptions, StudyResult, study
 TRIALS = 200  # random states of each case
 TIME_BOUND = 1e-10  # [s], of every event's time
 STEP_ORDER, DENSE_ORDER = 7.0, 6.5  # least orders measured of what is of order 8, and of order 7
-LABELS = {
-    "integrator": "integrator alone",
-    "through_event": "state through an event",
-    "through_moving_event": "state through an event on a moving wall",
-    "event_time": "event time [s]",
-    "dense_output": "between steps, through an event",
-}
 GRAVITY = 9.8  # [m/s^2], 5.4
 BEFORE, DONE = 1, 2
 # The standard tolerance lets the integrator alone err by 2e-10 s on a slow oscillator.
@@ -102,13 +95,13 @@ def cases() -> tuple[Case, ...]:
             "ball_drop", 2, lambda t, x, u: np.array([x[1], -GRAVITY]), lambda t, x, u: x[0],
             lambda count, rng: np.stack(
                 (rng.uniform(0.1, 5.0, count), rng.uniform(-5.0, 5.0, count)), axis=1),
-            lambda x: fallen(x[1], x[0]), 2.0,
+            lambda x: fallen(x[1], x[0]), 2.0
         ),
         Case(  # [z, v, f, l]: over a floor at f + l (t - 3)
             "moving_floor", 4, lambda t, x, u: np.array([x[1], -GRAVITY, 0.0, 0.0]),
             lambda t, x, u: x[0] - x[2] - x[3] * (t - 3.0),
             uniform((0.5, 0.5, -1.0, -1.0), (0.5, 6.0, 0.3, 1.5)),
-            lambda x: fallen(x[1] - x[3], x[0] - x[2]), 2.5, 3.0,
+            lambda x: fallen(x[1] - x[3], x[0] - x[2]), 2.5, 3.0
         ),
         Case(  # [z, v, ceiling]: passed on the way up and on the way down, within one long step
             "double_crossing", 3, lambda t, x, u: np.array([x[1], -GRAVITY, 0.0]),
@@ -116,20 +109,20 @@ def cases() -> tuple[Case, ...]:
             lambda count, rng: np.stack((np.zeros(count), np.full(count, speed),
                                          2.0 - 10.0 ** rng.uniform(-6.0, -0.3, count)), axis=1),
             lambda x: (x[1] - np.sqrt(2.0 * GRAVITY * (2.0 - x[2]))) / GRAVITY,
-            (2.0 * speed / GRAVITY),
+            (2.0 * speed / GRAVITY)
         ),
         Case(  # [x, v, w, level]: x = cos(w t) falls through a level
             "linear_oscillator", 4,
             lambda t, x, u: np.array([x[2] * x[1], -x[2] * x[0], 0.0, 0.0]),
             lambda t, x, u: x[0] - x[3],
             uniform((1.0, 0.0, 0.5, -0.95), (1.0, 0.0, 20.0, 0.95)),
-            lambda x: np.arccos(x[3]) / x[2], 6.0,
+            lambda x: np.arccos(x[3]) / x[2], 6.0
         ),
         Case(  # [angle, rate, w]: let go at an angle, at the bottom after K(sin(angle / 2)) / w
             "pendulum", 3, lambda t, x, u: np.array([x[1], -x[2] * x[2] * np.sin(x[0]), 0.0]),
             lambda t, x, u: x[0], uniform((0.2, 0.0, 1.0), (3.0, 0.0, 6.0)),
-            lambda x: ellipk(np.sin(0.5 * x[0]) ** 2) / x[2], 6.0,
-        ),
+            lambda x: ellipk(np.sin(0.5 * x[0]) ** 2) / x[2], 6.0
+        )
     )  # fmt: skip
 
 
@@ -150,7 +143,7 @@ def striking(wall_moves: bool = False) -> System:
     after = Mode("after", 2, 0, lambda t, x, u: driven(t, x) + np.array([0.0, x[0] ** 2]))
     wall = Transition(
         1, 2, lambda t, x, u: x[0] + 0.2 + speed * np.sin(5.0 * t),
-        lambda t, x, u: np.array([x[0], -0.7 * x[1] + speed * np.cos(5.0 * t)]),
+        lambda t, x, u: np.array([x[0], -0.7 * x[1] + speed * np.cos(5.0 * t)])
     )  # fmt: skip
     return System({1: swing, 2: after}, (wall,), "pendulum and wall")
 
@@ -219,6 +212,5 @@ def run(options: StudyOptions) -> StudyResult:
     for name, errors in measured.items():
         least = DENSE_ORDER if name == "dense_output" else STEP_ORDER
         judge(name, "order", order_of(errors), ">=", least)
-    curves = {LABELS[name]: errors for name, errors in measured.items()}
-    panel = convergence(SIZES, curves, 8, 0.05 * time[0], "step [s]", "largest error")
+    panel = convergence(SIZES, measured, 8, 0.05 * time[0], "step [s]", "largest error")
     return StudyResult(rows, {"event-accuracy": draw(panel)}, criteria=criteria)

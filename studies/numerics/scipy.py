@@ -16,7 +16,6 @@ from functools import partial
 from typing import Any, Literal, NamedTuple
 
 import numpy as np
-from numba import njit
 from scipy.integrate import solve_ivp
 from scipy.optimize import brentq, minimize_scalar
 
@@ -29,6 +28,7 @@ from studies.numerics.scipy_problems import (
     WAYS,
     Problem,
     Way,
+    compiled,
     draw,
     field,
     guard_value,
@@ -102,7 +102,7 @@ def _at_once(problem: Problem, guards: list[int], mode: int, t: float, x: Array)
 
 def _flow(
     problem: Problem, guards: list[int], accuracy: Accuracy, mode: int, t: float, x: Array,
-    end: float,
+    end: float
 ) -> tuple[Crossing | None, Array]:  # fmt: skip
     """Flow to the next event, or to the end: the event, and the state there."""
     # A guard that the start lies on and leaves: its own rounding errors are no crossings.
@@ -121,7 +121,7 @@ def _flow(
         run: Any = solve_ivp(
             lambda s, y: field(s, y, problem.u, mode), (t, stop), x, method=accuracy.method,
             rtol=accuracy.rtol, atol=accuracy.atol, max_step=max_step, events=events,
-            dense_output=True,
+            dense_output=True
         )  # fmt: skip
         if run.status < 0 or not np.isfinite(run.y[:, -1]).all():
             return None, np.full_like(x, np.nan)
@@ -180,7 +180,7 @@ def _first_crossing(
     return None
 
 
-@njit(cache=True)
+@compiled
 def _guard_values(samples, states, u, k):
     values = np.empty(len(samples))
     for i in range(len(samples)):
@@ -188,7 +188,7 @@ def _guard_values(samples, states, u, k):
     return values
 
 
-@njit(cache=True)
+@compiled
 def _suspects(g):
     """Samples at which a guard is not positive, or lowest and by a parabola near zero."""
     indices = []
@@ -238,11 +238,11 @@ def simulate_ours(problem: Problem) -> Trace:
     time, state, _ = problem.units.tolist()
     options = SimulationOptions(
         rtol=problem.rtol, atol=_atol(problem.rtol) * state, max_step=problem.max_step * time,
-        max_events=MAX_EVENTS, zeno_events=MAX_EVENTS, max_steps=MAX_STEPS,
+        max_events=MAX_EVENTS, zeno_events=MAX_EVENTS, max_steps=MAX_STEPS
     )  # fmt: skip
     run = simulate(
         system_of(problem.structure, problem.way), 0, problem.x * state, problem.duration * time,
-        np.append(problem.u[:SIZE], problem.units), t=problem.t * time, options=options,
+        np.append(problem.u[:SIZE], problem.units), t=problem.t * time, options=options
     )  # fmt: skip
     edges = tuple(int(event.transition.name) for event in run.events)
     times = np.array([event.time for event in run.events]) / time

@@ -126,7 +126,7 @@ def extrema(hips: Array, knees: Array, s: Array) -> list[Extremum]:
             end = minimize(
                 lambda x, sign=sign: sign * measure(*x) / 1e-3, start, method="Nelder-Mead",
                 options={"initial_simplex": start + [[0.0, 0.0], [0.05, 0.0], [0.0, 0.05]],
-                         "xatol": 1e-9, "fatol": 1e-15},
+                         "xatol": 1e-9, "fatol": 1e-15}
             )  # fmt: skip
             points.append(Extremum(kind, end.x[0], end.x[1], _curvatures(*end.x)))
     return points
@@ -212,7 +212,7 @@ def run(options: StudyOptions) -> StudyResult:
         twin = points.get(SWAPPED[key])
         rows.append(stance(key, one.kind, one.hip, one.knee) | beside | {
             "curvatures": one.curvatures,
-            "mirror_error_deg": None if twin is None else mirror_error(one, twin),
+            "mirror_error_deg": None if twin is None else mirror_error(one, twin)
         })  # fmt: skip
     rows.append(stance("O", "orthogonal", *root) | beside)
     named_points = {key: dots(np.degrees([[wrapped(at.hip), at.knee]]), markersize=8)
@@ -276,9 +276,7 @@ def stance(key: str, kind: str, hip: float, knee: float) -> Row:
         "mirror_error_deg": None,
         "spread_elastic": elastic.largest_distance,
         "spread_plastic": plastic.largest_distance,
-        "message": "".join(
-            each.status for each in (elastic, plastic) if each.status != "complete"
-        ),
+        "message": "".join(each.status for each in (elastic, plastic) if each.status != "complete"),
     }
 
 
@@ -290,7 +288,7 @@ def criteria(points: dict[str, Extremum]) -> list[Criterion]:
         ("least curvature at A", bends["A"][0], ">", 0.0),
         ("least curvature at B", bends["B"][0], ">", 0.0),
         ("largest curvature at C", bends["C"][1], "<", 0.0),
-        ("error of A and B as mirror images [deg]", error, "<", MIRROR),
+        ("error of A and B as mirror images [deg]", error, "<", MIRROR)
     )]  # fmt: skip
 
 

@@ -44,7 +44,7 @@ def aslip() -> System:
     )
     liftoff = Transition(
         STANCE, FLIGHT, lambda t, x, u: LEG_REST - x[2], to_body(), name="liftoff",
-        time_invariant=True,
+        time_invariant=True
     )  # fmt: skip
     modes = {FLIGHT: Mode("flight", 8, 0, _fly), STANCE: Mode("stance", 8, 0, _stand)}
     return System(modes, (touchdown, liftoff), "aslip")

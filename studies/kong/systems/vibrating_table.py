@@ -34,9 +34,7 @@ class PeriodicBounce(NamedTuple):
 
 
 def vibrating_table(
-    amplitude: float = AMPLITUDE,
-    omega: float = OMEGA,
-    restitution: float = RESTITUTION,
+    amplitude: float = AMPLITUDE, omega: float = OMEGA, restitution: float = RESTITUTION
 ) -> System:
     """Modes FALLING and RISING with ballistic flow, transitions "impact" and "apex"."""
     gain, speed = 1.0 + restitution, amplitude * omega
