@@ -140,13 +140,17 @@ def measure(
         q, v, landing = touchdowns.q[i], touchdowns.v[i], touchdowns.landing[i]
         found, feet = outcomes_of(robot, touchdowns, i, samples, options.seed), feet_of(landing)
         stuck = impact(dynamics, q, v, landing + touchdowns.standing[i]).v_plus
-        spread, ordered = spread_of(found, v, landing), ordered_outcomes(found.problem, v)
+        spread = spread_of(found, v, landing)
+        # After impacts one foot after another, in every order whose impacts end.
+        tried = (sequential(found.problem, v, order)
+                 for order in permutations(range(found.problem.count)))  # fmt: skip
+        ordered = [each.v_plus[:3] for each in tried if each.ok]
         counts = ("no foot", "one foot", "", "three feet", "four feet")
         impacts.append(spread | {
             "gait": gait, "landing": KINDS.get(feet) or counts[len(feet)],
             "standing": len(feet_of(touchdowns.standing[i])),
             "s_landing": spread["pairs"][feet] if len(feet) == 2 else np.nan,
-            "orders_m_s": largest_distance(ordered[:, :3]),
+            "orders_m_s": largest_distance(np.array(ordered)),
             "planner_m_s": np.linalg.norm(found.v_plus[:, :3] - stuck[:3], axis=1).min(),
             "ended": found.ended, "energy_growth": found.energy_growth
         })  # fmt: skip
@@ -213,15 +217,6 @@ def cosines_of(problem: ContactProblem) -> dict[tuple[str, ...], float]:
     order = sorted(range(problem.count), key=lambda i: FOOT_NAMES.index(problem.contacts[i]))
     return {(problem.contacts[i], problem.contacts[j]): s[i, j]
             for i, j in combinations(order, 2)}  # fmt: skip
-
-
-def ordered_outcomes(problem: ContactProblem, v: Array) -> Array:
-    """Velocities (., n) after impacts one foot after another, in every order of the feet.
-
-    An order whose impacts do not end is left out.
-    """
-    found = [sequential(problem, v, order) for order in permutations(range(problem.count))]
-    return np.array([each.v_plus for each in found if each.ok]).reshape(-1, problem.dim)
 
 
 def largest_distance(points: Array) -> float:

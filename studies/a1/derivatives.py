@@ -22,6 +22,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 from itertools import product
 from timeit import repeat
 from typing import Any, NamedTuple
@@ -101,9 +102,14 @@ def compare(problems: Sequence[Problem], options: StudyOptions) -> StudyResult:
     some = spread(problems, FULL_TRAJECTORIES if options.full else TRAJECTORIES)
     errors = error_rows(some, kinds, options)
     gains, descents = descend(problems, kinds, options)
+    # Each joint's gains by its own angle and velocity, in the first iteration.
+    joints, gain_rows = np.arange(12), list[Row]()
+    for case, first in (("angle", 6), ("velocity", 24)):
+        own = {key: np.abs(K[..., joints, first + joints]).ravel() for key, K in gains.items()}
+        gain_rows += quantiles("gain", case, own)
     rows = [
         *errors, *prediction_rows(problems, gains[ANALYTIC], kinds, options), *descents,
-        *gain_rows(gains), *loop_rows(problems, gains, options),
+        *gain_rows, *loop_rows(problems, gains, options),
         *time_rows(spread(problems, TIMED), kinds, options)
     ]  # fmt: skip
     return StudyResult(rows, columns=", ".join(("part", "case", "measure", "count=n", *KINDS)))
@@ -246,10 +252,8 @@ def prediction_rows(
         chosen = [found for each, landed, found in samples if each == size and landed[i] == lands]
         if chosen:
             values = {key: np.median([found[key][i] for found in chosen]) for key in kinds}
-            case, label = (
-                f"{size:g}{', lands' if lands else ''}",
-                f"{knots} knot{'s' * (knots > 1)}",
-            )
+            case = f"{size:g}{', lands' if lands else ''}"
+            label = f"{knots} knot{'s' * (knots > 1)}"
             rows.append(cells("prediction", case, label, len(chosen), values,
                               size=size, touchdown=lands, knots=knots))  # fmt: skip
     return rows
@@ -327,15 +331,6 @@ def descend(
     return gains, rows
 
 
-def gain_rows(gains: dict[str, Array]) -> list[Row]:
-    """Each joint's gains by its own angle and velocity, in the first iteration."""
-    joints, rows = np.arange(12), []
-    for case, first in (("angle", 6), ("velocity", 24)):
-        own = {key: np.abs(K[..., joints, first + joints]).ravel() for key, K in gains.items()}
-        rows += quantiles("gain", case, own)
-    return rows
-
-
 def loop_growth(A: Array, B: Array, K: Array, delay: int) -> float:
     """Fastest growth [1/s] of x_t+1 = A x_t + B K x_t-delay, one tick a step.
 
@@ -374,12 +369,16 @@ def time_rows(
 ) -> list[Row]:
     """Medians over trajectories: of a knot on one thread, of a horizon on several.
 
-    Kind after kind on each trajectory, so that what disturbs one disturbs all.
+    Kind after kind on each trajectory, so that what disturbs one disturbs all. The best of
+    `REPEATS`: what else runs only adds.
     """
     shared = rollout_kinds(THREADS)
     del shared["rollout_xi"]
-    taken = [[_seconds(kind, problem) for kind in (*kinds.values(), *shared.values())]
-             for problem in options.track(problems, "time")]  # fmt: skip
+    taken = [
+        [min(repeat(partial(kind.linearise, problem.seed), repeat=REPEATS, number=1))
+         for kind in (*kinds.values(), *shared.values())]
+        for problem in options.track(problems, "time")
+    ]  # fmt: skip
     own, more = np.split(np.median(taken, axis=0), [len(kinds)])
     knot = dict(zip(kinds, 1e6 * own / len(problems[0].seed.inputs), strict=True))  # [us]
     whole = {key: round(each) for key, each in knot.items()}  # to be read with ease
@@ -389,8 +388,3 @@ def time_rows(
               {key: each / knot["rigid_xi"] for key, each in knot.items()}),
         cells("time", "horizon", "ms", len(problems), dict(zip(shared, 1e3 * more, strict=True)))
     ]  # fmt: skip
-
-
-def _seconds(kind: Kind, problem: Problem) -> float:
-    """The best of `REPEATS`: what else runs only adds."""
-    return min(repeat(lambda: kind.linearise(problem.seed), repeat=REPEATS, number=1))

@@ -178,27 +178,36 @@ def _run(trial: Trial, folder: Path, operator: _Operator, settings: Sequence[str
                 else:
                     do(harm, pids, ports)
         begun = done_at or time.monotonic()
-        hung = not _ends(process, USER_S if for_ever else END_S)
+        with suppress(subprocess.TimeoutExpired):
+            process.wait(USER_S if for_ever else END_S)
+        hung = process.returncode is None
         process.kill()
         last = _next_line(process) or last
         seconds = time.monotonic() - begun
-        left = _wait_for_the_rest(mark)
+        end = time.monotonic() + LAST_S
+        while (left := processes_with(mark)) and time.monotonic() < end:
+            time.sleep(POLL_S)
     run = folder / "run"
-    why = last.get("why") or _cause_in(run / "logs" / "tracker.log")
+    log, emulator, kept = run / "logs" / "tracker.log", {"posture": "unknown", "passive": False}, -1
+    text = log.read_text(errors="replace") if log.exists() else ""
+    why = last.get("why") or "".join(re.findall(r" robot: \w+ -> off: (.+)", text)[-1:])
     why = why or (USER if for_ever and hung else "")
-    recorded, kept = _count(run / "run.mcap"), _count_black_box(run)
+    with suppress(OSError, ValueError):
+        emulator = msgspec.json.decode((run / "reports" / "emulator.json").read_bytes())
+    with suppress(BadRequest):
+        kept = sum(sum(segment.counts.values()) for segment in segments_of(run))
+    recorded = _count(run / "run.mcap")
     wrong = {
         "the robot never came to that state": bool(trial.harms) and done_at is None,
         "the launch hung": hung and not for_ever,
         "nobody says why": not (last.get("ok") or why),
-        f"still running: {', '.join(left)}": left,
+        f"still running: {', '.join(left.values())}": left,
         "no recording": recorded <= 0,
         "no black box": kept <= 0,
     }
     return End(
-        config, last.get("robot", {}), _read_report(run / "reports" / "emulator.json"), why,
-        done_at, left, recorded, kept, seconds, 1e3 * (stolen_s() - stolen),
-        [words for words, is_so in wrong.items() if is_so]
+        config, last.get("robot", {}), emulator, why, done_at, list(left.values()), recorded, kept,
+        seconds, 1e3 * (stolen_s() - stolen), [words for words, is_so in wrong.items() if is_so]
     )  # fmt: skip
 
 
@@ -247,20 +256,6 @@ def _next_line(process: subprocess.Popen[bytes]) -> Row:
     return msgspec.json.decode(process.stdout.readline() or b"{}")
 
 
-def _ends(process: subprocess.Popen[bytes], within_s: float) -> bool:
-    with suppress(subprocess.TimeoutExpired):
-        process.wait(within_s)
-    return process.returncode is not None
-
-
-def _wait_for_the_rest(mark: str) -> list[str]:
-    """The processes that have not ended by themselves after a while."""
-    end = time.monotonic() + LAST_S
-    while (left := processes_with(mark)) and time.monotonic() < end:
-        time.sleep(POLL_S)
-    return list(left.values())
-
-
 def processes_with(mark: str) -> dict[int, str]:
     """Processes with this mark in their environment: id, and command line."""
     wanted, found = f"{MARK}={mark}".encode(), {}
@@ -272,19 +267,6 @@ def processes_with(mark: str) -> dict[int, str]:
     return found
 
 
-def _read_report(report: Path) -> Row:
-    try:
-        return msgspec.json.decode(report.read_bytes())
-    except (OSError, ValueError):
-        return {"posture": "unknown", "passive": False}
-
-
-def _cause_in(log: Path) -> str:
-    """Why the robot went off, as the tracker's log says."""
-    text = log.read_text(errors="replace") if log.exists() else ""
-    return "".join(re.findall(r" robot: \w+ -> off: (.+)", text)[-1:])
-
-
 def _count(recording: Path) -> int:
     """Messages up to where a recording was cut off; -1 where it does not read."""
     count = 0
@@ -294,13 +276,6 @@ def _count(recording: Path) -> int:
     except (OSError, ValueError):
         return count or -1
     return count
-
-
-def _count_black_box(run: Path) -> int:
-    try:
-        return sum(sum(segment.counts.values()) for segment in segments_of(run))
-    except BadRequest:
-        return -1
 
 
 def run_trials(

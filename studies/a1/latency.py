@@ -86,10 +86,10 @@ def run(
         prepare(trial for _, trial in jobs)
         threads = threads_each(cores, len(jobs), backend)
         outcomes = run_jobs([trial.with_threads(threads) for _, trial in jobs], run_trial, options)
-    cells: dict[Point, list[Finished | Broken]] = {}
-    for (point, _), outcome in zip(jobs, outcomes, strict=True):
-        cells.setdefault(point, []).append(outcome)
-    rows = [row_of(point, members) for point, members in cells.items()]
+    rows = [
+        row_of(point, [one for (at, _), one in zip(jobs, outcomes, strict=True) if at == point])
+        for point in points
+    ]
     columns = (
         "condition, planner, solve_ms=solve [ms], success, trials=of, success_low=low,"
         " success_high=high, mean_max_lateral_deviation_m=lateral [m],"

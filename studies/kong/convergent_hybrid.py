@@ -26,7 +26,6 @@ with the knots that enclose its impacts. The order of the traces does not change
 from __future__ import annotations
 
 import time
-from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -70,7 +69,7 @@ class Task(NamedTuple):
     """Where a system starts, and the height and velocity that it is to reach after a duration."""
 
     name: str
-    bare: System  # states (z, v), one force
+    system: System  # states (z, v, f, df/dt): the force and its rate are states too
     mode: int  # at the start
     start: tuple[float, float]  # z [m], v [m/s]
     goal: tuple[float, float]
@@ -99,7 +98,7 @@ class Task(NamedTuple):
     def model(self, terminal: float = TERMINAL, weight: float | None = None,
               with_reset_jacobian: bool = False) -> EventDrivenModel:  # fmt: skip
         """States (z, v, f, df/dt); with a weight w, Phi V as states too, and the cost on it."""
-        system = ramped(ramped(self.bare))
+        system = self.system
         end = terminal * np.diag([1.0, SECONDS**2, 0.0, 0.0])
         force = self.timestep * np.diag([0.0, 0.0, self.effort, 0.0])
         bend = np.array([[self.timestep * self.smoothness]])
@@ -110,8 +109,20 @@ class Task(NamedTuple):
         return EventDrivenModel(system, self.mode, self.timestep, cost, ACCURACY, event_at="exact")
 
 
-BALL = Task("bouncing ball", bouncing_ball(), FALLING, (2.5, 0.0), (0.8, -1.0), 2.2, 100, 0.5, 1e-7)
-HOPPER = Task("hopper", driven_hopper(), FLIGHT, (0.8, 0.0), (0.9, 0.0), 1.35, 135, 0.01, 1e-8)
+BALL = Task(
+    "bouncing ball",
+    ramped(ramped(bouncing_ball())),
+    FALLING,
+    (2.5, 0.0),
+    (0.8, -1.0),
+    2.2,
+    100,
+    0.5,
+    1e-7,
+)
+HOPPER = Task(
+    "hopper", ramped(ramped(driven_hopper())), FLIGHT, (0.8, 0.0), (0.9, 0.0), 1.35, 135, 0.01, 1e-8
+)
 
 
 class Plan(NamedTuple):
@@ -133,22 +144,24 @@ class Plan(NamedTuple):
 
 @study("Kong, section 7.1", "trials", "seed", "full")
 def run(options: StudyOptions) -> StudyResult:
-    """Rows: plain, convergent and D_x R plans of the bouncing ball and of the hopper."""
-    return report([plans_of(task, options) for task in (BALL, HOPPER)], options)
+    """Rows: plain, convergent and D_x R plans of the ball and of the hopper.
 
-
-def report(groups: Sequence[Sequence[Plan]], options: StudyOptions) -> StudyResult:
-    """Rows and criteria of tasks' plans; with ``full`` other weights and starts too."""
+    Each is planned from no force at all, then from the inputs of its first plan; with ``full`` with
+    other weights, and from other starts too.
+    """
     rows, criteria = [], []
-    for plans in groups:
+    for task in (BALL, HOPPER):
+        plans: list[Plan] = []
+        for kind in options.track(KINDS):
+            plans.append(solved(task, kind, plans[0] if plans else None))
         first = plans[0]
         plain, convergent, *_ = own = [row(plan, first, options) for plan in plans]
         rows += own
         for key in ("trace", "mean_distance"):
-            what = f"{first.task.name}: {key} over the plain plan's"
+            what = f"{task.name}: {key} over the plain plan's"
             criteria.append(Criterion(what, convergent[key] / plain[key], "<", 1.0))
         if options.full:
-            swept = [solved(first.task, "convergent", first, w) for w in options.track(WEIGHTS)]
+            swept = [solved(task, "convergent", first, w) for w in options.track(WEIGHTS)]
             rows += [row(plan, first, options) for plan in swept]
             rows += [row(plan, first, options, each) for each in SCALES for plan in plans[:2]]
     columns = (
@@ -156,14 +169,6 @@ def report(groups: Sequence[Sequence[Plan]], options: StudyOptions) -> StudyResu
         " phi_norm, effort, lqr_trace_ratio=trace with LQR"
     )
     return StudyResult(rows, columns=columns, criteria=criteria)
-
-
-def plans_of(task: Task, options: StudyOptions) -> list[Plan]:
-    """Plan a task in each way: from no force at all, then from the inputs of the first plan."""
-    plans: list[Plan] = []
-    for kind in options.track(KINDS):
-        plans.append(solved(task, kind, plans[0] if plans else None))
-    return plans
 
 
 def solved(task: Task, kind: str, seed: Plan | None, weight: float | None = None) -> Plan:
@@ -203,11 +208,6 @@ def lqr(plan: Plan) -> Policies:
     linear = model.linearise(trajectory)
     gains = backward_pass(linear, expansion._replace(**gradients)).gains
     return Policies.of(trajectory.states, trajectory.inputs, gains, aux=trajectory.aux)
-
-
-def gaussian_starts(count: int, seed: int, scale: float = 1.0) -> Array:
-    """Changes (count, 2) of height and velocity at the start, the same for every plan."""
-    return scale * np.random.default_rng(seed).normal(size=(count, 2)) @ STARTS
 
 
 def perturbed(plan: Plan, starts: Array, *, feedback: bool = False) -> tuple[Array, Array, float]:
@@ -252,7 +252,8 @@ def row(plan: Plan, plain: Plan, options: StudyOptions, scale: float = 1.0) -> R
     integral of the squared force [N^2 s] and ``lqr_effort`` what feedback adds to it.
     """
     task, ends = plan.task, plan.trajectory
-    starts = gaussian_starts(options.count(TRIALS), options.seed, scale)
+    drawn = np.random.default_rng(options.seed).normal(size=(options.count(TRIALS), 2))
+    starts = scale * drawn @ STARTS  # of height and velocity, the same for every plan
     circle = np.stack((np.cos(CIRCLE), np.sin(CIRCLE)), axis=1) @ STARTS
     cloud, tracked = perturbed(plan, starts), perturbed(plan, starts, feedback=True)
     start = np.mean(np.sum((starts @ OUTPUT[:, :2].T) ** 2, axis=1))

@@ -61,9 +61,10 @@ def run(options: StudyOptions) -> StudyResult:
     """Rows: both methods from a seed that leaves the tube once too often."""
     found = {where: solve(options, where) for where in placements(options)}
     starts = [(VELOCITY, PUSH, each) for each in found.values()]
-    for start in options.track(product(VELOCITIES, PUSHES) if options.full else []):
-        with suppress(ValueError):  # a seed that grazes the tube: no rollout, nothing to compare
-            starts.append((*start, solve(StudyOptions(), "end", STEPS, *start)))
+    if options.full:
+        for start in options.track(product(VELOCITIES, PUSHES)):
+            with suppress(ValueError):  # a seed that grazes the tube: no rollout to compare
+                starts.append((*start, solve(StudyOptions(), "end", STEPS, *start)))
     rows = [row | {"velocity": velocity, "push": push} for velocity, push, each in starts
             for row in each.rows("impact", PRINTED)]  # fmt: skip
     ends, angle = found["end"].trajectories(), np.linspace(0.0, 2.0 * np.pi, 200)

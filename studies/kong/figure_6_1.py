@@ -28,7 +28,7 @@ from saltation.systems import Array
 from saltus.configuration.launch import AT_ORIGIN, LaunchConfig, load_launch
 from saltus.launch.lock_step import LockStep, Tick
 from studies.figures import COLOURS, Panel, Styled, draw, over
-from studies.study import Criterion, Progress, Row, StudyOptions, StudyResult, silent, study
+from studies.study import Criterion, Progress, Row, StudyOptions, StudyResult, study
 
 CANDIDATES = 9
 INSTANTS = (10, 30, 45, 60, 70, 80)  # knots
@@ -79,7 +79,14 @@ class Flip(NamedTuple):
 @study("Kong, figure 6.1", "seed")
 def run(options: StudyOptions) -> StudyResult:
     """A row for each candidate."""
-    flip = pushed_flip(flip_config(options.seed), options.progress)
+    # All step sizes at once and no limits, as in the thesis.
+    push = f"[{{kind: base_velocity, at: {PUSH_AT}, value: [0.0, {PUSH}, 0.0]}}]"
+    config = load_launch("backflip", (
+        f"perturbations={push}", f"simulation.seed={options.seed}", f"hilqr.knots={KNOTS}",
+        "hilqr.paused.line_search=exhaustive", f"hilqr.paused.step_sizes={STEP_SIZES}",
+        "hilqr.limits.penalty=0", AT_ORIGIN,
+    ))  # fmt: skip
+    flip = pushed_flip(config, options.progress)
     columns = "step_size, cost, change_percent, height_m, lateral_m, chosen"
     figures = {"figure-6.1": flip_figure(flip)}
     return StudyResult(rows_of(flip), figures, columns, criteria(flip))
@@ -121,17 +128,7 @@ def criteria(flip: Flip) -> list[Criterion]:
     )]  # fmt: skip
 
 
-def flip_config(seed: int) -> LaunchConfig:
-    """The launch `backflip` with the push, as in the thesis: all step sizes at once, no limits."""
-    push = f"[{{kind: base_velocity, at: {PUSH_AT}, value: [0.0, {PUSH}, 0.0]}}]"
-    return load_launch("backflip", (
-        f"perturbations={push}", f"simulation.seed={seed}", f"hilqr.knots={KNOTS}",
-        "hilqr.paused.line_search=exhaustive", f"hilqr.paused.step_sizes={STEP_SIZES}",
-        "hilqr.limits.penalty=0", AT_ORIGIN
-    ))  # fmt: skip
-
-
-def pushed_flip(config: LaunchConfig, progress: Progress = silent) -> Flip:
+def pushed_flip(config: LaunchConfig, progress: Progress) -> Flip:
     """Run a launch to its end, and keep the first line search after `PUSH_AT`.
 
     Raises:

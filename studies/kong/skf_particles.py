@@ -118,15 +118,14 @@ def figure_4_4(rows: Sequence[Row]) -> Figure:
     """MSE over processor time a trial, a panel a system."""
     panels = []
     for case in (FLOW, ASLIP):
-        curves: dict[str, list[tuple[float, float]]] = {}
-        for row in rows:
-            if row["system"] == case.name:
-                at = row["seconds_per_trial"], row["mse"]
-                curves.setdefault(row["filter"], []).append(at)
+        own = [row for row in rows if row["system"] == case.name]
+        curves = {
+            name: Styled([(row["seconds_per_trial"], row["mse"]) for row in own
+                          if row["filter"] == name], {"marker": "+", "markersize": 9})
+            for name in dict.fromkeys(row["filter"] for row in own)
+        }  # fmt: skip
         panels.append(Panel(
-            {name: Styled(points, {"marker": "+", "markersize": 9})
-             for name, points in curves.items()},
-            "processor time of a trial [s]", "MSE",
+            curves, "processor time of a trial [s]", "MSE",
             settings={"xscale": "log", "yscale": "log", "title": case.name.replace("_", " ")}
         ))  # fmt: skip
     return draw(*panels)

@@ -210,7 +210,6 @@ DIRECTIONS, BUMP = 4, 10.0  # starts that differ, and by how many tolerances
 MAX_STEPS = 200_000
 Verdict = Literal["agrees", "disagrees", "sensitive", "ended early", "refused"]
 TRIALS, ALL_TRIALS = 2000, 20_000
-CHUNK = 25  # trials that a process does in one go
 STATUSES = "ok zeno inside_guard ambiguous grazing too_stiff not_finite wrong_dimension".split()
 LEAST_OK, MOST_REFUSED, MOST_SENSITIVE = 0.9, 0.005, 0.005  # shares of the trials
 
@@ -327,15 +326,12 @@ def run(options: StudyOptions) -> StudyResult:
 
 def compare_all(options: StudyOptions, count: int) -> list[Comparison]:
     """Every trial, in order; on all cores."""
-    first = range(0, count, CHUNK)
     compare(options.seed, 0)  # what is compiled here is kept where the processes find it
     results: list[Comparison] = []
-    work = partial(_chunk, options.seed, count)
     with backend_ready("loky", None, default_jobs("loky")):
-        for part in run_all(work, list(first)):
-            results += part
-            wrong = sum(each.verdict == "disagrees" for each in results)
-            options.progress(len(results), count, f"trials, {wrong} disagreements")
+        for each in run_all(partial(compare, options.seed), list(range(count))):
+            results.append(each)
+            options.progress(len(results), count, "trials")
     return sorted(results)
 
 
@@ -354,7 +350,3 @@ def row(way: str, results: Sequence[Comparison]) -> Row:
         "worst": max((each.excess for each in results if each.verdict == "agrees"), default=0.0),
         "seeds": [each.trial for each in results if each.verdict == "disagrees"],
     }
-
-
-def _chunk(seed: int, count: int, first: int) -> list[Comparison]:
-    return [compare(seed, trial) for trial in range(first, min(first + CHUNK, count))]

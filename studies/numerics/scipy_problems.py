@@ -12,7 +12,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from functools import lru_cache
-from typing import Literal, NamedTuple
+from typing import Literal, NamedTuple, get_args
 
 import numpy as np
 from numba import njit
@@ -130,7 +130,7 @@ def reset_state(t, x, u, k, n):
 
 
 Way = Literal["compiled", "closed form", "callback", "callback, closed form"]
-WAYS: tuple[Way, ...] = ("compiled", "closed form", "callback", "callback, closed form")
+WAYS: tuple[Way, ...] = get_args(Way)
 SHARES = (0.6, 0.2, 0.15, 0.05)  # of the trials
 STRUCTURES = 40
 NARROW = 1 / 500  # of the duration: what is narrower has to be named by `max_step`
