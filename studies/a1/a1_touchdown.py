@@ -54,9 +54,9 @@ from studies.study import Row, StudyOptions, StudyResult, study
 SPEED = 0.2  # commanded [m/s]
 DURATION_S, FULL_DURATION_S = 4.0, 20.0  # of each run
 SAMPLES, FULL_SAMPLES = 256, 2048  # of each touchdown
-KINDS: dict[tuple[str, ...], str] = {
-    ("FR", "FL"): "front pair", ("RR", "RL"): "rear pair", ("FR", "RL"): "diagonal pair",
-    ("FL", "RR"): "diagonal pair", ("FR", "RR"): "side pair", ("FL", "RL"): "side pair"
+KINDS = {
+    "FR FL": "front pair", "RR RL": "rear pair", "FR RL": "diagonal pair", "FL RR": "diagonal pair",
+    "FR RR": "side pair", "FL RL": "side pair",
 }  # fmt: skip
 GAIT_NAMES = ("walk", "trot", "bound")
 
@@ -147,7 +147,7 @@ def measure(
         ordered = [each.v_plus[:3] for each in tried if each.ok]
         counts = ("no foot", "one foot", "", "three feet", "four feet")
         impacts.append(spread | {
-            "gait": gait, "landing": KINDS.get(feet) or counts[len(feet)],
+            "gait": gait, "landing": KINDS.get(" ".join(feet)) or counts[len(feet)],
             "standing": len(feet_of(touchdowns.standing[i])),
             "s_landing": spread["pairs"][feet] if len(feet) == 2 else np.nan,
             "orders_m_s": largest_distance(np.array(ordered)),

@@ -115,7 +115,8 @@ def rock(rate: float = RATE, impacts: int = IMPACTS) -> tuple[list[Impact], Run]
     turning = np.array([arm[1], -arm[0], 1.0])  # about A, flat, at 1 rad/s (64)
     start = np.concatenate([STANDING, rate * turning, np.zeros(2)])
     run = simulate(
-        zeno_system(), A, start, 100.0 * np.sqrt(RADIUS / GRAVITY),
+        System({A: _held(A), B: _held(B)}, (_landing(A, B), _landing(B, A)), "rocking block"),
+        A, start, 100.0 * np.sqrt(RADIUS / GRAVITY),
         options=_OPTIONS, until=lambda _: not next(left)
     )  # fmt: skip
     found = []
@@ -129,12 +130,6 @@ def rock(rate: float = RATE, impacts: int = IMPACTS) -> tuple[list[Impact], Run]
             after[5], max(abs(pull[1] / pull[0]) for pull in pulls)
         ))  # fmt: skip
     return found, run
-
-
-def zeno_system() -> System:
-    """Modes A and B, in which that corner is held, and the sticking impact of the other."""
-    edges = _landing(A, B), _landing(B, A)
-    return System({A: _held(A), B: _held(B)}, edges, "rocking block")
 
 
 def holding_force(x: Array, corner: int) -> Array:

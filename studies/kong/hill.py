@@ -99,7 +99,7 @@ class Outcome(NamedTuple):
     log_area_ratio: float = np.nan  # NaN without a path
     log_distance_ratio: float = np.nan
     acceleration_cost: float = np.nan
-    broken: str = ""  # what a path that was given out violates
+    broken: bool = False  # what a path that was given out violates
     at_ends: bool = False  # whether a success keeps its constraint where steps end, too
     rough: bool = False  # the evaluation is not as accurate as it says it is elsewhere
     build_seconds: float = 0.0  # that making the trajectory optimisation took, once
@@ -113,8 +113,7 @@ class Trials(NamedTuple):
 
     def values(self, number: int, name: str) -> np.ndarray:
         """A number of every trial (count,), whether it succeeded or not; of a text, if any."""
-        found = [getattr(one, name) for one in self.outcomes[number]]
-        return np.array([each if name == "broken" else each for each in found], np.float64)
+        return np.array([getattr(one, name) for one in self.outcomes[number]], np.float64)
 
 
 def run_trials(options: StudyOptions, methods: Iterable[Method] = METHODS) -> Trials:
@@ -160,11 +159,11 @@ def _outcome(method: Method, seed: int, trial: int) -> Outcome:
     took = time.perf_counter() - started, time.process_time() - started_cpu
     broken = violation(problem, path) if path.ok else ""
     if not path.ok or broken:
-        return Outcome(False, *took, broken=broken, build_seconds=build)
+        return Outcome(False, *took, broken=bool(broken), build_seconds=build)
     result = evaluate(problem, path)
     return Outcome(
         True, *took, np.log(result.area_ratio), np.log(result.distance_ratio),
-        acceleration_cost(path), "", not divergent(problem, path, at_ends=True),
+        acceleration_cost(path), False, not divergent(problem, path, at_ends=True),
         result.status != "ok", build
     )  # fmt: skip
 

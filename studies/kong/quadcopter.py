@@ -20,9 +20,9 @@ from studies.kong.systems.quadcopter import (
     GRAVITY,
     LATCHED,
     MASS,
+    PERCH,
     RADIUS,
     START,
-    perch,
     quadcopter,
 )
 from studies.kong.two_methods import (
@@ -46,7 +46,7 @@ PRINTED = {"xi": 4.76, "dxr": 2660.0}  # costs; 4.76 would be 0.49 N rms a rotor
 
 def solve(options: StudyOptions, event_at: Placement = "end", steps: int = STEPS) -> Comparison:
     """Solve in ``steps`` timesteps of the same duration and the same cost of an input over time."""
-    model = reaching(quadcopter(), FREE, perch(), WEIGHTS, DURATION, steps, event_at)
+    model = reaching(quadcopter(), FREE, PERCH, WEIGHTS, DURATION, steps, event_at)
     inputs = np.full((steps, 2), 0.5 * SEED_THRUST * (MASS * GRAVITY))
     for knot, event in model.roll_out(START, open_loop(inputs, 6)).select(0).aux.events:
         if event.transition.target == LATCHED:
@@ -68,7 +68,7 @@ def run(options: StudyOptions) -> StudyResult:
             numbers = [end.aux.knots[0]] + [e.event.transition.target for e in end.aux.events]
             rows.append(row | {
                 "modes": [modes[number].name for number in numbers],
-                "position_error": np.linalg.norm((end.states[-1] - perch())[:2])
+                "position_error": np.linalg.norm((end.states[-1] - PERCH)[:2])
             })  # fmt: skip
     ends, angle = found["end"].trajectories(), np.linspace(-0.36, 0.72, 200)
     paths: Row = {name: one.states[:, :2] for name, one in ends.items()}
@@ -77,7 +77,7 @@ def run(options: StudyOptions) -> StudyResult:
         half = ARM * np.stack([np.cos(turn), np.sin(turn)], axis=1)
         bars = np.stack([middle - half, middle + half], axis=1)
         paths[f"_{name}"] = Styled(bars, {"color": COLOURS[name]})
-    paths |= {"target": perch()[None, :2],
+    paths |= {"target": PERCH[None, :2],
               "guard": RADIUS * np.stack((np.cos(angle), np.sin(angle)), axis=1)}  # fmt: skip
     wall = Panel(paths, "y [m]", "z [m]", settings={"aspect": "equal"})
     figure = draw(wall, inputs_panel(ends, DURATION, "both thrusts [N]"), height=4.2)

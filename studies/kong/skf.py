@@ -95,6 +95,10 @@ def flow_problem(level: Level, trials: int, seed: int) -> Problem:
     return Problem(model, start, states, level, round(FLOW_DURATION / level.dt), [itself, itself])
 
 
+six = njit(lambda t, x, u: np.array([x[0], x[1], x[2], x[5], x[6], x[7]]))  # of the body
+to_body = njit(aslip.to_body)
+
+
 def aslip_problem(level: Level, trials: int, seed: int) -> Problem:
     """ASLIP, the body's configuration and velocity measured in both modes (4.6.2).
 
@@ -109,11 +113,13 @@ def aslip_problem(level: Level, trials: int, seed: int) -> Problem:
     legs = np.diag([1.0, 1.0, 1.0, 0.0, 0.0, 1.0, 1.0, 1.0])
     flight, stance = (ProcessNoise(level.process * Q) for Q in (T @ T.T, legs))
     V = level.measurement * np.eye(6)
-    body = Measurement(lambda t, x, u: np.array([x[0], x[1], x[2], x[5], x[6], x[7]]), V)
     model = FilterModel(
         aslip.aslip(),
         {aslip.FLIGHT: flight, aslip.STANCE: stance},
-        {aslip.FLIGHT: body, aslip.STANCE: Measurement(aslip.to_body(toe=False), V)},
+        {
+            aslip.FLIGHT: Measurement(six, V),
+            aslip.STANCE: Measurement(lambda t, x, u: six(t, to_body(t, x, u), u), V),
+        },
     )
     mean = aslip.at_rest(ASLIP_BODY)
     belief = Belief(0.0, aslip.FLIGHT, mean, ASLIP_VARIANCE * T @ T.T, 0, "ok")
@@ -121,7 +127,7 @@ def aslip_problem(level: Level, trials: int, seed: int) -> Problem:
     bodies = ASLIP_BODY + np.sqrt(ASLIP_VARIANCE) * drawn
     states = np.array([aslip.at_rest(body) for body in bodies])
     steps = int(ASLIP_DURATION / level.dt + 1e-9)  # 1.25 s is no multiple of 0.03 s
-    return Problem(model, belief, states, level, steps, [itself, aslip.to_body()])
+    return Problem(model, belief, states, level, steps, [itself, aslip.to_body])
 
 
 class Truths(NamedTuple):

@@ -87,43 +87,42 @@ def event_time_error(case: Case, count: int, seed: int, as_compiled: bool) -> fl
     return np.max(np.abs(np.array(times) - case.start - case.exact(states.T)))
 
 
-def cases() -> tuple[Case, ...]:
-    """A ball dropped, thrown over a moving floor, and past a ceiling; oscillator and pendulum."""
-    speed = np.sqrt(4.0 * GRAVITY)  # carries the ball 2 m up
-    return (
-        Case(
-            "ball_drop", 2, lambda t, x, u: np.array([x[1], -GRAVITY]), lambda t, x, u: x[0],
-            lambda count, rng: np.stack(
-                (rng.uniform(0.1, 5.0, count), rng.uniform(-5.0, 5.0, count)), axis=1),
-            lambda x: fallen(x[1], x[0]), 2.0
-        ),
-        Case(  # [z, v, f, l]: over a floor at f + l (t - 3)
-            "moving_floor", 4, lambda t, x, u: np.array([x[1], -GRAVITY, 0.0, 0.0]),
-            lambda t, x, u: x[0] - x[2] - x[3] * (t - 3.0),
-            uniform((0.5, 0.5, -1.0, -1.0), (0.5, 6.0, 0.3, 1.5)),
-            lambda x: fallen(x[1] - x[3], x[0] - x[2]), 2.5, 3.0
-        ),
-        Case(  # [z, v, ceiling]: passed on the way up and on the way down, within one long step
-            "double_crossing", 3, lambda t, x, u: np.array([x[1], -GRAVITY, 0.0]),
-            lambda t, x, u: x[2] - x[0],
-            lambda count, rng: np.stack((np.zeros(count), np.full(count, speed),
-                                         2.0 - 10.0 ** rng.uniform(-6.0, -0.3, count)), axis=1),
-            lambda x: (x[1] - np.sqrt(2.0 * GRAVITY * (2.0 - x[2]))) / GRAVITY,
-            (2.0 * speed / GRAVITY)
-        ),
-        Case(  # [x, v, w, level]: x = cos(w t) falls through a level
-            "linear_oscillator", 4,
-            lambda t, x, u: np.array([x[2] * x[1], -x[2] * x[0], 0.0, 0.0]),
-            lambda t, x, u: x[0] - x[3],
-            uniform((1.0, 0.0, 0.5, -0.95), (1.0, 0.0, 20.0, 0.95)),
-            lambda x: np.arccos(x[3]) / x[2], 6.0
-        ),
-        Case(  # [angle, rate, w]: let go at an angle, at the bottom after K(sin(angle / 2)) / w
-            "pendulum", 3, lambda t, x, u: np.array([x[1], -x[2] * x[2] * np.sin(x[0]), 0.0]),
-            lambda t, x, u: x[0], uniform((0.2, 0.0, 1.0), (3.0, 0.0, 6.0)),
-            lambda x: ellipk(np.sin(0.5 * x[0]) ** 2) / x[2], 6.0
-        )
-    )  # fmt: skip
+# A ball dropped, thrown over a moving floor, and past a ceiling; oscillator and pendulum.
+SPEED = np.sqrt(4.0 * GRAVITY)  # carries the ball 2 m up
+CASES = (
+    Case(
+        "ball_drop", 2, lambda t, x, u: np.array([x[1], -GRAVITY]), lambda t, x, u: x[0],
+        lambda count, rng: np.stack(
+            (rng.uniform(0.1, 5.0, count), rng.uniform(-5.0, 5.0, count)), axis=1),
+        lambda x: fallen(x[1], x[0]), 2.0
+    ),
+    Case(  # [z, v, f, l]: over a floor at f + l (t - 3)
+        "moving_floor", 4, lambda t, x, u: np.array([x[1], -GRAVITY, 0.0, 0.0]),
+        lambda t, x, u: x[0] - x[2] - x[3] * (t - 3.0),
+        uniform((0.5, 0.5, -1.0, -1.0), (0.5, 6.0, 0.3, 1.5)),
+        lambda x: fallen(x[1] - x[3], x[0] - x[2]), 2.5, 3.0
+    ),
+    Case(  # [z, v, ceiling]: passed on the way up and on the way down, within one long step
+        "double_crossing", 3, lambda t, x, u: np.array([x[1], -GRAVITY, 0.0]),
+        lambda t, x, u: x[2] - x[0],
+        lambda count, rng: np.stack((np.zeros(count), np.full(count, SPEED),
+                                     2.0 - 10.0 ** rng.uniform(-6.0, -0.3, count)), axis=1),
+        lambda x: (x[1] - np.sqrt(2.0 * GRAVITY * (2.0 - x[2]))) / GRAVITY,
+        2.0 * SPEED / GRAVITY
+    ),
+    Case(  # [x, v, w, level]: x = cos(w t) falls through a level
+        "linear_oscillator", 4,
+        lambda t, x, u: np.array([x[2] * x[1], -x[2] * x[0], 0.0, 0.0]),
+        lambda t, x, u: x[0] - x[3],
+        uniform((1.0, 0.0, 0.5, -0.95), (1.0, 0.0, 20.0, 0.95)),
+        lambda x: np.arccos(x[3]) / x[2], 6.0
+    ),
+    Case(  # [angle, rate, w]: let go at an angle, at the bottom after K(sin(angle / 2)) / w
+        "pendulum", 3, lambda t, x, u: np.array([x[1], -x[2] * x[2] * np.sin(x[0]), 0.0]),
+        lambda t, x, u: x[0], uniform((0.2, 0.0, 1.0), (3.0, 0.0, 6.0)),
+        lambda x: ellipk(np.sin(0.5 * x[0]) ** 2) / x[2], 6.0
+    )
+)  # fmt: skip
 
 
 def order_of(errors: Array) -> float:
@@ -189,7 +188,7 @@ def run(options: StudyOptions) -> StudyResult:
         criteria.append(each := Criterion(f"{case}: {kind}", value, op, bound))
         rows.append({"case": case, "kind": kind, "value": value, "bound": bound, "met": each.met})
 
-    plan = [(case, code) for case in cases() for code in ("interpreted", "compiled")]
+    plan = [(case, code) for case in CASES for code in ("interpreted", "compiled")]
     for case, code in options.track(plan, "event times"):
         error = event_time_error(case, options.count(TRIALS), options.seed, code == "compiled")
         value = error if np.isfinite(error) else None

@@ -195,7 +195,12 @@ def run(options: StudyOptions) -> StudyResult:
     """Rows: A, B, C of figure 2, their copies with a prime, and O, where s = 0."""
     hips, knees, s = landscape(*(FULL_GRID if options.full else GRID), options.progress)
     points, root = named(extrema(hips, knees, s)), orthogonal()
-    random = _random(options.count(TRIALS), np.random.default_rng(options.seed))
+    rng, random = np.random.default_rng(options.seed), []
+    while len(random) < options.count(TRIALS):  # over the whole contour, of what closes both feet
+        hip, knee = rng.uniform(-np.pi, np.pi), np.radians(rng.uniform(*KNEES))
+        v = DROP + RATES * rng.normal(size=7)
+        if (inertia_and_normals(configuration(hip, knee))[1] @ v < 0.0).all():
+            random.append(touchdown(hip, knee, v))
     approach = [touchdown(root[0], root[1] - d, DROP) for d in np.geomspace(1e-9, 0.3, 30)]
     near = [(abs(s), spread) for s, spread, *_ in approach if abs(s) < _SMALL]
     ratio = [spread / predicted for _, spread, predicted, _ in random]
@@ -225,7 +230,15 @@ def run(options: StudyOptions) -> StudyResult:
         "point, kind, hip_deg, knee_deg, hip_height_mm, lowest_knee_mm, s, spread_elastic, slope,"
         " first_order"
     )
-    return StudyResult(rows, figures, columns, criteria(points))
+    bends = {key: points[key].curvatures if key in points else (None, None) for key in "ABC"}
+    error = mirror_error(points["A"], points["B"]) if {"A", "B"} <= points.keys() else None
+    criteria = [Criterion(*each) for each in (
+        ("least curvature at A", bends["A"][0], ">", 0.0),
+        ("least curvature at B", bends["B"][0], ">", 0.0),
+        ("largest curvature at C", bends["C"][1], "<", 0.0),
+        ("error of A and B as mirror images [deg]", error, "<", MIRROR),
+    )]  # fmt: skip
+    return StudyResult(rows, figures, columns, criteria)
 
 
 def touchdown(hip: float, knee: float, v: Array) -> tuple[Any, Any, Any, bool]:
@@ -241,17 +254,6 @@ def touchdown(hip: float, knee: float, v: Array) -> tuple[Any, Any, Any, bool]:
     rate, size = order_sensitivity(M, at_u, at_v, at_u, p).spread, np.sqrt(p @ v)
     s, complete = surface_cosines(M, J_n)[0, 1], outcomes.status == "complete"
     return s, outcomes.largest_distance, abs(epsilon) * rate / size, complete
-
-
-def _random(count: int, rng: np.random.Generator) -> list[tuple[Any, Any, Any, bool]]:
-    """Touchdowns over the whole contour, of velocities that close both feet."""
-    drawn = []
-    while len(drawn) < count:
-        hip, knee = rng.uniform(-np.pi, np.pi), np.radians(rng.uniform(*KNEES))
-        v = DROP + RATES * rng.normal(size=7)
-        if (inertia_and_normals(configuration(hip, knee))[1] @ v < 0.0).all():
-            drawn.append(touchdown(hip, knee, v))
-    return drawn
 
 
 def stance(key: str, kind: str, hip: float, knee: float) -> Row:
@@ -278,18 +280,6 @@ def stance(key: str, kind: str, hip: float, knee: float) -> Row:
         "spread_plastic": plastic.largest_distance,
         "message": "".join(each.status for each in (elastic, plastic) if each.status != "complete"),
     }
-
-
-def criteria(points: dict[str, Extremum]) -> list[Criterion]:
-    """A and B are minima and mirror images, C is a maximum."""
-    bends = {key: points[key].curvatures if key in points else (None, None) for key in "ABC"}
-    error = mirror_error(points["A"], points["B"]) if {"A", "B"} <= points.keys() else None
-    return [Criterion(*each) for each in (
-        ("least curvature at A", bends["A"][0], ">", 0.0),
-        ("least curvature at B", bends["B"][0], ">", 0.0),
-        ("largest curvature at C", bends["C"][1], "<", 0.0),
-        ("error of A and B as mirror images [deg]", error, "<", MIRROR)
-    )]  # fmt: skip
 
 
 def stances(points: dict[str, Extremum]) -> Figure:

@@ -64,14 +64,11 @@ def quadcopter() -> System:
     ), "quadcopter")  # fmt: skip
 
 
-def perch() -> Array:
-    """State (6,) at rest with both edges on the wall.
-
-    This is x_des of 5.4.4, at the distance r = sqrt(25 - w^2 / 4) that puts both edges on a circle
-    of radius 5. The print has an error: docs/errata.md.
-    """
-    r, angle = np.sqrt(RADIUS**2 - 0.25 * WIDTH**2), TARGET_ANGLE
-    return np.array([r * np.cos(angle), r * np.sin(angle), angle - 0.5 * pi, 0.0, 0.0, 0.0])
+# x_des of 5.4.4 (6,): at rest with both edges on the wall, at the distance r = sqrt(25 - w^2 / 4)
+# that puts both on a circle of radius 5. The print has an error: docs/errata.md.
+_R = np.sqrt(RADIUS**2 - 0.25 * WIDTH**2)
+PERCH = np.array([_R * np.cos(TARGET_ANGLE), _R * np.sin(TARGET_ANGLE), TARGET_ANGLE - 0.5 * pi,
+                  0.0, 0.0, 0.0])  # fmt: skip
 
 
 @compiled

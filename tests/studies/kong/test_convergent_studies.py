@@ -27,7 +27,7 @@ def trials_of(areas):
     def outcome(area):
         won = bool(np.isfinite(area))
         rest = (0.5 * area, 7.0 if won else NAN)
-        return Outcome(won, 1.0, 1.0, area, *rest, "", won, False, 0.5)
+        return Outcome(won, 1.0, 1.0, area, *rest, False, won, False, 0.5)
 
     every = {m.number: [outcome(a) for a in areas.get(m.number, [0.0] * count)] for m in METHODS}
     return Trials(count, every)
