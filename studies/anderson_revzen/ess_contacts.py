@@ -239,8 +239,10 @@ def timed(
     """
     rows = []
     for bed in beds:
-        runs = [partial(integrate_batch, bed.system, start[None], DURATION, options, threads=1)
-                for options in settings.values()]  # fmt: skip
+        runs: list[Any] = [
+            partial(integrate_batch, bed.system, start[None], DURATION, options, threads=1)
+            for options in settings.values()
+        ]
         runs.append(partial(simulate, bed.model, bed.data, start, STEPS))
         rows.append([timeit(run, number=1, timer=time.thread_time) for run in runs])
     return rows
