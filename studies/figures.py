@@ -116,6 +116,8 @@ def draw(*panels: Panel, columns: int = 0, width: float = 3.4, height: float = 3
         axis.set(xlabel=panel.x, ylabel=panel.y, **panel.settings)
         if axis.get_legend_handles_labels()[1]:
             axis.legend(frameon=False, fontsize=7)
+    for axis in axes.flat[len(panels) :]:
+        axis.remove()
     return made
 
 

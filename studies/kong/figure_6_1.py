@@ -33,6 +33,7 @@ from studies.study import Criterion, Progress, Row, StudyOptions, StudyResult, s
 CANDIDATES = 9
 INSTANTS = (10, 30, 45, 60, 70, 80)  # knots
 SIDES = {"from the side": (0, 1.0), "from behind": (1, -1.0)}  # the axis to the right, its sign
+REACH, HEIGHTS = 0.48, (-0.06, 1.14)  # of a picture, from its middle to its edge and up [m]
 PERIOD = 0.01  # of the planner's knots [s]
 PUSH_AT = 0.45  # [s]: late in the take-off, so that the legs can still answer
 PUSH = 0.5  # to the left [m/s]
@@ -203,8 +204,8 @@ def flip_figure(flip: Flip) -> Figure:
 
     The chosen candidate and the one before the step stand out.
     """
-    looks = [(COLOURS["initial"], 0.8)] * (len(flip.costs) - 1) + [("black", 1.5)]
-    looks[np.argmin(flip.costs)] = COLOURS["dxr"], 2.0
+    looks = [(COLOURS["initial"], 0.6)] * (len(flip.costs) - 1) + [("black", 0.9)]
+    looks[np.argmin(flip.costs)] = COLOURS["dxr"], 1.2
     drawn, panels = {knot: skeletons(flip.states[:, knot, :19]) for knot in INSTANTS}, []
     for side, (axis, sign) in SIDES.items():
         for knot, candidates in drawn.items():
@@ -214,7 +215,9 @@ def flip_figure(flip: Flip) -> Figure:
                 for i, (lines, (colour, width)) in enumerate(zip(candidates, looks, strict=True))
             }  # fmt: skip
             since = 1e3 * (flip.begin + knot * PERIOD - PUSH_AT)
-            look = {"aspect": "equal", "title": f"push + {since:.0f} ms"}
+            middle = sign * np.mean(flip.states[:, knot, axis])
+            look = {"aspect": "equal", "title": f"push + {since:.0f} ms", "ylim": HEIGHTS,
+                    "xlim": (middle - REACH, middle + REACH)}  # fmt: skip
             panels.append(Panel(curves, side, "height [m]", ((), (0.0,)), look))
     panels.append(Panel({"_": over(flip.step_sizes, flip.costs, marker="o")}, "step size", "cost"))
     return draw(*panels, columns=len(INSTANTS), width=2.0, height=2.4)
