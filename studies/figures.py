@@ -116,6 +116,8 @@ def draw(*panels: Panel, columns: int = 0, width: float = 3.4, height: float = 3
         axis.set(xlabel=panel.x, ylabel=panel.y, **panel.settings)
         if axis.get_legend_handles_labels()[1]:
             axis.legend(frameon=False, fontsize=7)
+    for axis in axes.flat[len(panels) :]:
+        axis.remove()
     return made
 
 
@@ -131,7 +133,7 @@ def _draw_curve(axis: Any, name: str, curve: Any) -> None:
         (line,) = axis.plot(curve.x, middle, **look)
         axis.fill_between(curve.x, low, high, color=line.get_color(), alpha=0.15, linewidth=0.0)
         return
-    pieces = [curve] if np.ndim(curve[0]) == 1 else curve
+    pieces = curve if len(curve) and np.ndim(curve[0]) == 2 else [curve]
     gap = np.full((1, 2), np.nan)
     x, y = np.concatenate([part for piece in pieces for part in (piece, gap)]).T
     axis.plot(x, y, **look)

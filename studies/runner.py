@@ -12,9 +12,10 @@ from typing import Any
 from saltus.common.console import RunProgress, print_json, print_lines, print_table, say
 from saltus.common.errors import BadRequest
 from saltus.common.figures import save
-from studies.study import Criterion, Row, Study, StudyOptions, StudyResult
+from studies.study import Criterion, Row, Study, StudyOptions
 
 _WIDTH = 80  # columns of a note
+_DIGITS = 4  # significant, in a table
 PRINTED = ("thesis_", "printed_")  # in front of a key: its number as the source prints it
 
 
@@ -50,7 +51,8 @@ def run_study(name: str, study: Study, options: StudyOptions, folder: Path, json
         for note in notes:
             say(note)
     else:
-        _print_rows(f"study {name}: {study.source}", rows, result)
+        if rows:
+            _print_rows(f"study {name}: {study.source}", rows, result.columns)
         if result.criteria:
             print_table("criteria", [_verdict(each) for each in result.criteria])
         for note in notes:
@@ -77,17 +79,17 @@ def _with_differences(row: Mapping[str, Any]) -> Row:
     return made
 
 
-def _print_rows(title: str, rows: list[Row], result: StudyResult) -> None:
+def _print_rows(title: str, rows: list[Row], columns: str) -> None:
     """The table of the shown keys; behind each printed number how far ours is off it."""
-    columns, keys = result.columns or (rows[0] if rows else ()), []
-    for key in columns:
-        keys.append(key)
-        keys += [f"{key.removeprefix(each)}_off" for each in PRINTED if key.startswith(each)]
-    keys = [key for key in dict.fromkeys(keys) if key in rows[0]] if rows else []
-    names = result.columns if isinstance(result.columns, Mapping) else {}
-    headings = [names.get(key, "off") for key in keys] if names else None
-    cells = [{key: _cell(row[key], result.digits) for key in keys} for row in rows]
-    print_table(title, cells, headings)
+    shown: dict[str, str] = {}  # headings by key
+    for column in (columns or ", ".join(rows[0])).split(", "):
+        key, _, heading = column.partition("=")
+        shown[key] = heading or key.replace("_", " ")
+        for each in PRINTED:
+            shown.setdefault(f"{key.removeprefix(each)}_off", "off")
+    keys = [key for key in shown if key in rows[0]]
+    cells = [{key: _cell(row[key]) for key in keys} for row in rows]
+    print_table(title, cells, [shown[key] for key in keys])
 
 
 def _verdict(criterion: Criterion) -> dict[str, str]:
@@ -98,20 +100,20 @@ def _verdict(criterion: Criterion) -> dict[str, str]:
     return {"criterion": criterion.what, "value": value, "bound": bound, "": met}
 
 
-def _cell(value: Any, digits: int) -> Any:
+def _cell(value: Any) -> Any:
     """Numbers with some significant digits, complex ones, as [real, imaginary], with an i."""
     if hasattr(value, "tolist"):
         value = value.tolist()
     if isinstance(value, float):
-        return f"{value:.{digits}g}"
+        return f"{value:.{_DIGITS}g}"
     if isinstance(value, (list, tuple)):
-        return " ".join(_item(item, digits) for item in value)
+        return " ".join(_item(item) for item in value)
     return value
 
 
-def _item(item: Any, digits: int) -> str:
+def _item(item: Any) -> str:
     if isinstance(item, (list, tuple)) and len(item) == 2:
         real, imaginary = item
-        end = f"{imaginary:+.{digits}g}i" if imaginary else ""
-        return f"{real:.{digits}g}{end}"
-    return str(_cell(item, digits))
+        end = f"{imaginary:+.{_DIGITS}g}i" if imaginary else ""
+        return f"{real:.{_DIGITS}g}{end}"
+    return str(_cell(item))

@@ -24,7 +24,7 @@ __all__ = ["Criterion", "Row", "Study", "StudyOptions", "StudyResult", "find", "
 
 Option = Literal["trials", "seed", "full", "set"]
 Progress = Callable[[int, int, str], None]  # (done, total, what)
-Row = dict[str, Any]  # JSON values by key
+Row = dict[str, Any]  # JSON values, numbers and arrays of numpy, by key
 T = TypeVar("T")
 
 
@@ -48,11 +48,11 @@ class StudyOptions:
             return self.trials
         return full if self.full and full is not None else default
 
-    def track(self, items: Iterable[T], label: Callable[[T], object] = str) -> Iterator[T]:
-        """Yield the items; report before each how many are done and what comes next."""
+    def track(self, items: Iterable[T], label: str = "") -> Iterator[T]:
+        """Yield the items; report before each how many are done, and a label or the item's name."""
         items = list(items)
         for done, item in enumerate(items):
-            self.progress(done, len(items), str(label(item)))
+            self.progress(done, len(items), label or str(getattr(item, "name", item)))
             yield item
         self.progress(len(items), len(items), "done")
 
@@ -61,11 +61,10 @@ class StudyOptions:
 class StudyResult:
     """Rows of the table, criteria on them, figures and notes."""
 
-    rows: Sequence[Mapping[str, Any]]  # JSON values, all with the same keys
+    rows: Sequence[Row]  # all with the same keys; numbers that are not finite become null
     figures: Mapping[str, Figure] = field(default_factory=dict)  # by file name without suffix
-    # Keys of the table on the terminal, all where empty; a mapping gives each its heading.
-    columns: Sequence[str] | Mapping[str, str] = ()
-    digits: int = 4  # significant, in that table
+    # Keys of the table on the terminal, ", " between; "KEY=HEADING" too. All keys where empty.
+    columns: str = ""
     criteria: Sequence[Criterion] = ()
 
 

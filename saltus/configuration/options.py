@@ -207,7 +207,7 @@ class Settings:
     def lay_below(self, options: dict[str, Any]) -> None:
         """Take options, section by section, where this launch has none of its own."""
         self._own = copy.deepcopy(self.mapping)
-        self.mapping.update(_merge(options, self.mapping))
+        self.mapping.update(merged(options, self.mapping))
 
     def words(self, key: str) -> str:
         """What the command line says of a key or of a section that it is in; empty for nothing."""
@@ -251,10 +251,10 @@ def _leaves(mapping: dict[str, Any], above: str = "") -> Iterator[tuple[str, Any
             yield above + key, value
 
 
-def _merge(below: dict[str, Any], above: dict[str, Any]) -> dict[str, Any]:
+def merged(below: dict[str, Any], above: dict[str, Any]) -> dict[str, Any]:
     """Two mappings as one, section by section; those above win, but for null."""
-    merged = below | {key: value for key, value in above.items() if value is not None}
+    made = below | {key: value for key, value in above.items() if value is not None}
     for key, value in below.items():
         if isinstance(value, dict) and isinstance(above.get(key), dict):
-            merged[key] = _merge(value, above[key])
-    return merged
+            made[key] = merged(value, above[key])
+    return made

@@ -54,11 +54,9 @@ from studies.study import Row, StudyOptions, StudyResult, study
 SPEED = 0.2  # commanded [m/s]
 DURATION_S, FULL_DURATION_S = 4.0, 20.0  # of each run
 SAMPLES, FULL_SAMPLES = 256, 2048  # of each touchdown
-SHOWN = ("gait", "landing", "touchdowns", "jump_m_s", "spread_m_s", "spread_max_m_s",
-         "spread_kinetic", "s", "ended", "energy_growth", "fell")  # fmt: skip
-KINDS: dict[tuple[str, ...], str] = {
-    ("FR", "FL"): "front pair", ("RR", "RL"): "rear pair", ("FR", "RL"): "diagonal pair",
-    ("FL", "RR"): "diagonal pair", ("FR", "RR"): "side pair", ("FL", "RL"): "side pair",
+KINDS = {
+    "FR FL": "front pair", "RR RL": "rear pair", "FR RL": "diagonal pair", "FL RR": "diagonal pair",
+    "FR RR": "side pair", "FL RL": "side pair",
 }  # fmt: skip
 GAIT_NAMES = ("walk", "trot", "bound")
 
@@ -72,7 +70,7 @@ MEASURES: dict[str, Callable[..., Any]] = {
     "standing": np.mean, "approach_m_s": np.median, "jump_m_s": np.median,
     "spread_m_s": np.median, "spread_max_m_s": max, "rms_m_s": np.median,
     "spread_kinetic": np.median, "s": largest, "s_landing": largest, "orders_m_s": np.median,
-    "planner_m_s": np.median, "ended": min, "energy_growth": max,
+    "planner_m_s": np.median, "ended": min, "energy_growth": max
 }  # of a touchdown, and of a row those of its touchdowns  # fmt: skip
 
 
@@ -98,7 +96,11 @@ def run(options: StudyOptions) -> StudyResult:
         touchdowns, fell[gait] = walk(gait, duration, options)
         impacts += measure(load_robot("a1"), gait, touchdowns, samples, options)
     rows = [row | {"fell": fell[row["gait"]]} | ranks(impacts) for row in rows_of(impacts)]
-    return StudyResult(rows, columns=SHOWN)
+    columns = (
+        "gait, landing, touchdowns, jump_m_s, spread_m_s, spread_max_m_s, spread_kinetic, s, ended,"
+        " energy_growth, fell"
+    )
+    return StudyResult(rows, columns=columns)
 
 
 def walk(gait: str, duration: float, options: StudyOptions) -> tuple[Touchdowns, bool]:
@@ -109,7 +111,7 @@ def walk(gait: str, duration: float, options: StudyOptions) -> tuple[Touchdowns,
     """
     config = make_config(
         {"reference": gait, "duration": duration, "command": {"velocity_x": SPEED},
-         "simulation": {"seed": options.seed}}, f"study of {gait}",
+         "simulation": {"seed": options.seed}}, f"study of {gait}"
     )  # fmt: skip
     logging.getLogger("controller").addHandler(logging.NullHandler())  # that it starts is no news
     run, finder = LockStep(config), TouchdownFinder()
@@ -134,19 +136,23 @@ def measure(
     """
     model = load_pinocchio(robot)
     dynamics, impacts = ContactDynamics(model, foot_frame_ids(model)), []
-    for i in options.track(range(len(touchdowns.time)), lambda _: f"{gait}: outcomes"):
+    for i in options.track(range(len(touchdowns.time)), f"{gait}: outcomes"):
         q, v, landing = touchdowns.q[i], touchdowns.v[i], touchdowns.landing[i]
         found, feet = outcomes_of(robot, touchdowns, i, samples, options.seed), feet_of(landing)
         stuck = impact(dynamics, q, v, landing + touchdowns.standing[i]).v_plus
-        spread, ordered = spread_of(found, v, landing), ordered_outcomes(found.problem, v)
+        spread = spread_of(found, v, landing)
+        # After impacts one foot after another, in every order whose impacts end.
+        tried = (sequential(found.problem, v, order)
+                 for order in permutations(range(found.problem.count)))  # fmt: skip
+        ordered = [each.v_plus[:3] for each in tried if each.ok]
         counts = ("no foot", "one foot", "", "three feet", "four feet")
         impacts.append(spread | {
-            "gait": gait, "landing": KINDS.get(feet) or counts[len(feet)],
+            "gait": gait, "landing": KINDS.get(" ".join(feet)) or counts[len(feet)],
             "standing": len(feet_of(touchdowns.standing[i])),
             "s_landing": spread["pairs"][feet] if len(feet) == 2 else np.nan,
-            "orders_m_s": largest_distance(ordered[:, :3]),
-            "planner_m_s": float(np.linalg.norm(found.v_plus[:, :3] - stuck[:3], axis=1).min()),
-            "ended": found.ended, "energy_growth": found.energy_growth,
+            "orders_m_s": largest_distance(np.array(ordered)),
+            "planner_m_s": np.linalg.norm(found.v_plus[:, :3] - stuck[:3], axis=1).min(),
+            "ended": found.ended, "energy_growth": found.energy_growth
         })  # fmt: skip
     return impacts
 
@@ -171,16 +177,11 @@ def outcomes_of(
     problem = contact_problem(robot, touchdowns.q[row], feet)
     if not problem.is_colliding(v):
         return Outcomes(problem, v[None], 1.0, 0.0)
-    found = sample_impacts(problem, v, SamplingOptions(samples, stopping_impulse(problem, v),
-                                                       seed=seed))  # fmt: skip
-    share = float(found.terminated.mean())
-    return Outcomes(problem, found.outcomes, share, found.energy_growth)
-
-
-def stopping_impulse(problem: ContactProblem, v: Array) -> float:
-    """Largest normal impulse [N s] that one of the contacts alone needs to stop, v (n,)."""
+    # The largest normal impulse [N s] that one of the contacts alone needs to stop.
     inverse_mass = np.einsum("ij,ji->i", problem.J_n, np.linalg.solve(problem.M, problem.J_n.T))
-    return float(np.max(-(problem.J_n @ v) / inverse_mass))
+    step = np.max(-(problem.J_n @ v) / inverse_mass)
+    found = sample_impacts(problem, v, SamplingOptions(samples, step, seed=seed))
+    return Outcomes(problem, found.outcomes, found.terminated.mean(), found.energy_growth)
 
 
 def spread_of(found: Outcomes, v: Array, landing: Array) -> Row:
@@ -199,11 +200,11 @@ def spread_of(found: Outcomes, v: Array, landing: Array) -> Row:
     hits, pairs = [foot in feet for foot in problem.contacts], cosines_of(problem)
     furthest = largest_distance(base)
     return {
-        "approach_m_s": float((-problem.J_n @ v)[hits].max(initial=0.0)),
-        "jump_m_s": float(np.linalg.norm(base.mean(axis=0) - v[:3])),
+        "approach_m_s": (-problem.J_n @ v)[hits].max(initial=0.0),
+        "jump_m_s": np.linalg.norm(base.mean(axis=0) - v[:3]),
         "spread_m_s": furthest,
         "spread_max_m_s": furthest,
-        "rms_m_s": float(np.sqrt(base.var(axis=0).sum())),
+        "rms_m_s": np.sqrt(base.var(axis=0).sum()),
         "spread_kinetic": largest_distance(whitened) / max(problem.kinetic_norm(v), 1e-12),
         "s": max((s for pair, s in pairs.items() if feet & set(pair)), key=abs, default=np.nan),
         "pairs": pairs,
@@ -214,17 +215,8 @@ def cosines_of(problem: ContactProblem) -> dict[tuple[str, ...], float]:
     """Seghete and Murphey's s (22) of every pair of contacts, as they are named in order."""
     s = surface_cosines(problem.M, problem.J_n, problem.contacts, problem.name)
     order = sorted(range(problem.count), key=lambda i: FOOT_NAMES.index(problem.contacts[i]))
-    return {(problem.contacts[i], problem.contacts[j]): float(s[i, j])
+    return {(problem.contacts[i], problem.contacts[j]): s[i, j]
             for i, j in combinations(order, 2)}  # fmt: skip
-
-
-def ordered_outcomes(problem: ContactProblem, v: Array) -> Array:
-    """Velocities (., n) after impacts one foot after another, in every order of the feet.
-
-    An order whose impacts do not end is left out.
-    """
-    found = [sequential(problem, v, order) for order in permutations(range(problem.count))]
-    return np.array([each.v_plus for each in found if each.ok]).reshape(-1, problem.dim)
 
 
 def largest_distance(points: Array) -> float:
@@ -232,8 +224,8 @@ def largest_distance(points: Array) -> float:
     furthest = 0.0
     for begin in range(0, len(points), 256):  # so that a large set needs little memory
         apart = points[begin : begin + 256, None] - points[None]
-        furthest = max(furthest, float(np.einsum("ijk,ijk->ij", apart, apart).max()))
-    return float(np.sqrt(furthest))
+        furthest = max(furthest, np.einsum("ijk,ijk->ij", apart, apart).max())
+    return np.sqrt(furthest)
 
 
 def ranks(impacts: Sequence[Row]) -> Row:
@@ -243,7 +235,7 @@ def ranks(impacts: Sequence[Row]) -> Row:
         other = np.abs([each[name] for each in impacts])
         a, b = other[np.isfinite(other)], spread[np.isfinite(other)]
         varies = len(a) > 2 and np.ptp(a) > 0.0 and np.ptp(b) > 0.0
-        found[key] = float(spearmanr(a, b)[0]) if varies else None
+        found[key] = spearmanr(a, b)[0] if varies else None
     return found
 
 

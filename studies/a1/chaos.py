@@ -21,7 +21,6 @@ CHAOS = read_mapping(Path(__file__).with_suffix(".yaml"))
 LEAP_S = 3600.0
 RESTS = ("standing", "lying")
 TRIALS = 200
-SHOWN = ("harm", "ended", "ok", "why", "wrong", "files")
 
 
 def draw_trials(seed: int, count: int) -> list[Trial]:
@@ -49,7 +48,7 @@ def _draw_trial(draw: np.random.Generator, kind: str, victim: str) -> Trial:
         words += f" by {value:+.0f} s"
     return Trial(
         f"{words}, {at:.2f} s into {state}", [Harm(kind, (victim,), value)], CHAOS["launch"],
-        state, at, environment={leap.SECONDS: str(value)},
+        state, at, environment={leap.SECONDS: str(value)}
     )  # fmt: skip
 
 
@@ -60,7 +59,7 @@ def row_of(trial: Trial, end: End) -> Row:
     return {
         "harm": trial.name, "ended": posture + (", damped" if passive else ""), "why": end.why,
         "left": len(end.left), "recorded": end.recorded, "kept": end.kept,
-        "wrong": "; ".join(end.wrong + bad), "seconds": end.seconds,
+        "wrong": "; ".join(end.wrong + bad), "seconds": end.seconds
     }  # fmt: skip
 
 
@@ -68,4 +67,5 @@ def row_of(trial: Trial, end: End) -> Row:
 def run(options: StudyOptions) -> StudyResult:
     """A row for each launch; the files of those that fail are kept."""
     trials = draw_trials(options.seed, options.count(TRIALS))
-    return run_trials(trials, options, lambda k, end: row_of(trials[k], end), SHOWN)
+    return run_trials(trials, options, lambda k, end: row_of(trials[k], end),
+                      "harm, ended, ok, why, wrong, files")  # fmt: skip

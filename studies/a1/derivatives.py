@@ -20,9 +20,11 @@ Rollout Xi changes A at touchdowns, because it is the derivative of a mean over 
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
-from time import perf_counter
+from functools import partial
+from itertools import product
+from timeit import repeat
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -49,15 +51,11 @@ from studies.a1.derivatives_problems import (
 )
 from studies.study import Row, StudyOptions, StudyResult, study
 
-KINDS = {
-    "rigid_xi": "rigid Xi", "rigid_dxr": "rigid DxR", "rollout_dxr": "rollout DxR",
-    "rollout_xi": "rollout Xi", "differences": "finite diff.",
-}  # fmt: skip
+KINDS = "rigid_xi", "rigid_dxr", "rollout_dxr", "rollout_xi", "differences"
 ANALYTIC = "rollout_dxr"  # of the step itself, whose derivatives differences are, too
 PUSHES, FULL_PUSHES = 2, 8  # of each gait
 TRAJECTORIES, FULL_TRAJECTORIES = 14, 60  # of which differences are taken with every step
 TIMED, REPEATS = 12, 3  # trajectories, and how often each is timed
-SHOWN = {"part": "part", "case": "case", "measure": "measure", "count": "n"} | KINDS
 QUANTILES = {"median": 50.0, "99 %": 99.0}
 STEP = PLANNER.period, PLANNER.search.substeps  # of a knot [s], and in how many
 THREADS = 2
@@ -77,9 +75,8 @@ PROBLEMS, KNOTS = 12, (0, 5, 10, 20)  # of which the loop is looked at
 
 
 class Kind(NamedTuple):
-    """One kind of derivatives, as the planner uses it, and its key in the table."""
+    """One kind of derivatives, as the planner uses it."""
 
-    key: str
     derivatives: Derivatives
     variant: Variant = "xi"
 
@@ -101,35 +98,48 @@ def run(options: StudyOptions) -> StudyResult:
 def compare(problems: Sequence[Problem], options: StudyOptions) -> StudyResult:
     """Compare all kinds, each on one thread, on these problems."""
     rigid = RigidDerivatives(A1, PLANNER.period, touchdown_order=PLANNER.touchdown_order)
-    kinds = [Kind("rigid_xi", rigid), Kind("rigid_dxr", rigid, "dxr"), *rollout_kinds(1)]
+    kinds = {"rigid_xi": Kind(rigid), "rigid_dxr": Kind(rigid, "dxr"), **rollout_kinds(1)}
     some = spread(problems, FULL_TRAJECTORIES if options.full else TRAJECTORIES)
     errors = error_rows(some, kinds, options)
     gains, descents = descend(problems, kinds, options)
+    # Each joint's gains by its own angle and velocity, in the first iteration.
+    joints, gain_rows = np.arange(12), list[Row]()
+    for case, first in (("angle", 6), ("velocity", 24)):
+        own = {key: np.abs(K[..., joints, first + joints]).ravel() for key, K in gains.items()}
+        gain_rows += quantiles("gain", case, own)
     rows = [
         *errors, *prediction_rows(problems, gains[ANALYTIC], kinds, options), *descents,
-        *gain_rows(gains), *loop_rows(problems, gains, options),
-        *time_rows(spread(problems, TIMED), kinds, options),
+        *gain_rows, *loop_rows(problems, gains, options),
+        *time_rows(spread(problems, TIMED), kinds, options)
     ]  # fmt: skip
-    return StudyResult(rows, columns=SHOWN, digits=2)
+    return StudyResult(rows, columns=", ".join(("part", "case", "measure", "count=n", *KINDS)))
 
 
-def rollout_kinds(threads: int) -> list[Kind]:
+def rollout_kinds(threads: int) -> dict[str, Kind]:
     """Those of the simulator's step."""
-    return [
-        Kind(ANALYTIC, RolloutDerivatives(A1, *STEP, threads, saltation=False)),
-        Kind("rollout_xi", RolloutDerivatives(A1, *STEP, threads, saltation=True)),
-        Kind("differences", DifferenceDerivatives(A1, *STEP, threads)),
-    ]
+    return {
+        ANALYTIC: Kind(RolloutDerivatives(A1, *STEP, threads, saltation=False)),
+        "rollout_xi": Kind(RolloutDerivatives(A1, *STEP, threads, saltation=True)),
+        "differences": Kind(DifferenceDerivatives(A1, *STEP, threads)),
+    }
 
 
 def cells(part: str, case: str, measure: str, count: int, values: Row, **more: Any) -> Row:
     """One measure of all kinds of derivatives; None where a kind has no value."""
-    numbers = {key: float(values[key]) if key in values else None for key in KINDS}
-    return {"part": part, "case": case, "measure": measure, "count": count} | numbers | more
+    head = {"part": part, "case": case, "measure": measure, "count": count}
+    return head | {key: values.get(key) for key in KINDS} | more
+
+
+def quantiles(part: str, case: str, values: Row, prefix: str = "", **more: Any) -> Iterable[Row]:
+    """Median and 99 % of each kind's values (n,)."""
+    count = len(next(iter(values.values())))
+    for name, q in QUANTILES.items():
+        found = {key: np.percentile(each, q) for key, each in values.items()}
+        yield cells(part, case, prefix + name, count, found, **more)
 
 
 def error_rows(
-    problems: Sequence[Problem], kinds: Sequence[Kind], options: StudyOptions
+    problems: Sequence[Problem], kinds: Mapping[str, Kind], options: StudyOptions
 ) -> list[Row]:
     """Errors of A and B along the problems' seeds.
 
@@ -138,28 +148,25 @@ def error_rows(
     ``rollout_dxr`` its error against centred differences, and by situation too; under
     ``differences`` that of the planner's own, one-sided ones, against analytic derivatives.
     """
-    tracked = options.track(problems, lambda _: "errors of A and B")
+    tracked = options.track(problems, "errors of A and B")
     parts = [_errors(problem.seed, kinds) for problem in tracked]
     errors = {key: np.concatenate([part[1][key] for part in parts]) for key in parts[0][1]}
     where, best, rows = np.concatenate([part[0] for part in parts]), balanced_step(errors), []
     away = errors[BETWEEN, best].max(axis=1) < AGREEMENT
     for situation in SITUATIONS:
         chosen = (where == situation) & away
-        count = int(chosen.sum())
-        left_out = int((where == situation).sum()) - count
-        rows += [
-            cells("error", situation, f"{matrix}, {name}", count,
-                  {key: np.percentile(errors[key, best][chosen, i], q) for key in KINDS},
-                  left_out=left_out, reference_step=best)
-            for i, matrix in enumerate("AB" if count else "") for name, q in QUANTILES.items()
-        ]  # fmt: skip
+        left_out = (where == situation).sum() - chosen.sum()
+        for i, matrix in enumerate("AB" if chosen.any() else ""):
+            own = {key: errors[key, best][chosen, i] for key in KINDS}
+            rows += quantiles("error", situation, own, f"{matrix}, ",
+                              left_out=left_out, reference_step=best)  # fmt: skip
     for step in STEPS:
         centred = errors[ANALYTIC, step].max(axis=1)
         one_sided = errors[ONE_SIDED, step].max(axis=1)
         rows += [
             cells("step", f"{step:.0e}", name, len(centred),
                   {ANALYTIC: np.percentile(centred, q), "differences": np.percentile(one_sided, q)},
-                  step=step, situations={each: float(np.percentile(centred[where == each], q))
+                  step=step, situations={each: np.percentile(centred[where == each], q)
                                          for each in SITUATIONS if each in where})
             for name, q in QUANTILES.items()
         ]  # fmt: skip
@@ -172,11 +179,11 @@ def balanced_step(errors: dict[tuple[str, float], Array]) -> float:
     Truncation grows with the step, and rounding as it shrinks.
     """
     steps = [step for name, step in errors if name == BETWEEN]
-    return min(steps, key=lambda step: float(np.percentile(errors[BETWEEN, step].max(axis=1), 99)))
+    return min(steps, key=lambda step: np.percentile(errors[BETWEEN, step].max(axis=1), 99))
 
 
 def _errors(
-    trajectory: Trajectory, kinds: Sequence[Kind]
+    trajectory: Trajectory, kinds: Mapping[str, Kind]
 ) -> tuple[NDArray[np.str_], dict[tuple[str, float], Array]]:
     """Situations (K,) of the knots, and errors of A and of B (K, 2) by kind and step.
 
@@ -184,7 +191,7 @@ def _errors(
     Also of these against those of a tenth of the step (`BETWEEN`), and of the planner's own
     differences with that step against analytic derivatives (`ONE_SIDED`).
     """
-    by_kind = {kind.key: kind.linearise(trajectory) for kind in kinds}
+    by_kind = {key: kind.linearise(trajectory) for key, kind in kinds.items()}
     errors, smaller = {}, None
     for step in reversed(STEPS):
         centred = DifferenceDerivatives(A1, *STEP, THREADS, difference=step, centred=True)
@@ -210,7 +217,7 @@ def _relative(found: tuple[Array, Array], reference: tuple[Array, Array]) -> Arr
 
 
 def prediction_rows(
-    problems: Sequence[Problem], gains: Array, kinds: Sequence[Kind], options: StudyOptions
+    problems: Sequence[Problem], gains: Array, kinds: Mapping[str, Kind], options: StudyOptions
 ) -> list[Row]:
     """Median relative error of predictions along the seeds by size, horizon, and touchdowns.
 
@@ -223,43 +230,44 @@ def prediction_rows(
         options: with the seed of the random perturbations.
     """
     rng, last = np.random.default_rng(options.seed), max(HORIZONS)
-    backend = ThreadedRollout(A1, last, *STEP, 1)
-    sizes, touchdowns, errors = [], [], {kind.key: [] for kind in kinds}
+    backend, samples, rows = ThreadedRollout(A1, last, *STEP, 1), [], []
     pairs = zip(problems, gains, strict=True)
-    for problem, K in options.track(pairs, lambda _: "predictions"):
+    for problem, K in options.track(pairs, "predictions"):
         nominal, loops = problem.seed, {}
         lands = situations(nominal.states, nominal.inputs) == TOUCHDOWN
-        for kind in kinds:
+        for key, kind in kinds.items():
             A, B = kind.linearise(nominal)
-            loops[kind.key] = A + B @ K
+            loops[key] = A + B @ K
         for start in rng.integers(0, len(K) - last + 1, STARTS).tolist():
             direction = SCALE * rng.normal(size=36)
             for size in SIZES:
                 true = _deviations(backend, nominal, K, start, size * direction)
-                if true is None:
-                    continue
-                sizes.append(size)
-                touchdowns.append([bool(lands[start : start + n].any()) for n in HORIZONS])
-                for key, loop in loops.items():
-                    found, dx = [], size * direction
-                    for k, matrix in enumerate(loop[start : start + last], start=1):
-                        dx = matrix @ dx
-                        if k in HORIZONS:
-                            error = np.linalg.norm((dx - true[k]) / SCALE)
-                            found.append(float(error / np.linalg.norm(true[k] / SCALE)))
-                    errors[key].append(found)
-    rows, all_sizes, landed = [], np.array(sizes), np.array(touchdowns)
-    for size in SIZES:
-        for lands in (False, True):
-            for i, knots in enumerate(HORIZONS):
-                chosen = (all_sizes == size) & (landed[:, i] == lands)
-                if chosen.any():
-                    values = {k: np.median(np.array(e)[chosen, i]) for k, e in errors.items()}
-                    case = f"{size:g}{', lands' if lands else ''}"
-                    label = f"{knots} knot{'s' if knots > 1 else ''}"
-                    rows.append(cells("prediction", case, label, int(chosen.sum()), values,
-                                      size=size, touchdown=lands, knots=knots))  # fmt: skip
+                if true is not None:
+                    dx = size * direction
+                    found = {key: _prediction_errors(loop[start : start + last], dx, true)
+                             for key, loop in loops.items()}  # fmt: skip
+                    landed = [lands[start : start + knots].any() for knots in HORIZONS]
+                    samples.append((size, landed, found))
+    for size, lands, (i, knots) in product(SIZES, (False, True), enumerate(HORIZONS)):
+        chosen = [found for each, landed, found in samples if each == size and landed[i] == lands]
+        if chosen:
+            values = {key: np.median([found[key][i] for found in chosen]) for key in kinds}
+            case = f"{size:g}{', lands' if lands else ''}"
+            label = f"{knots} knot{'s' * (knots > 1)}"
+            rows.append(cells("prediction", case, label, len(chosen), values,
+                              size=size, touchdown=lands, knots=knots))  # fmt: skip
     return rows
+
+
+def _prediction_errors(loop: Array, dx: Array, true: Array) -> list[Any]:
+    """Relative errors of dx (36,) after each of `HORIZONS`, by matrices of knots (n, 36, 36)."""
+    found = []
+    for k, matrix in enumerate(loop, start=1):
+        dx = matrix @ dx
+        if k in HORIZONS:
+            error = np.linalg.norm((dx - true[k]) / SCALE)
+            found.append(error / np.linalg.norm(true[k] / SCALE))
+    return found
 
 
 def _deviations(
@@ -281,7 +289,7 @@ def _deviations(
 
 
 def descend(
-    problems: Sequence[Problem], kinds: Sequence[Kind], options: StudyOptions
+    problems: Sequence[Problem], kinds: Mapping[str, Kind], options: StudyOptions
 ) -> tuple[dict[str, Array], list[Row]]:
     """Iterate on each problem; the reference's own policy is no candidate.
 
@@ -290,12 +298,12 @@ def descend(
         line searches and costs. Ratio and step size are of first iterations that were accepted.
     """
     backend = ThreadedRollout(A1, PLANNER.knots, *STEP, THREADS)
-    gains, costs, rejected, ratios, sizes = {}, {}, {}, {}, {}
-    for kind in kinds:
+    gains, costs, rejected, accepted, rows = {}, {}, {}, {}, []
+    for key, kind in kinds.items():
         model = RobotModel(A1, backend, kind.derivatives, PLANNER.cost)
         solver = Hilqr(model, replace(solver_options(PLANNER), variant=kind.variant))
         solved = []
-        for problem in options.track(problems, lambda _, key=kind.key: f"iterations, {key}"):
+        for problem in options.track(problems, f"iterations, {key}"):
             model.track(problem.window)
             solver.regularisation.reset()
             trajectory, steps = problem.seed, []
@@ -303,47 +311,24 @@ def descend(
                 steps.append(solver.iterate(problem.x0, trajectory))
                 trajectory = steps[-1].trajectory
             solved.append(steps)
-        gains[kind.key] = np.array([steps[0].backward.gains for steps in solved])
-        pairs = list(zip(problems, solved, strict=True))
-        costs[kind.key] = np.array(
-            [
-                [step.trajectory.cost / problem.seed.cost for step in steps]
-                for problem, steps in pairs
-            ]
-        )
-        rejected[kind.key] = np.array(
-            [[float(step.status == "rejected") for step in steps] for steps in solved]
-        )
-        accepted = [steps[0] for steps in solved if steps[0].status == "improved"]
-        if accepted:
-            ratios[kind.key] = np.median([step.ratio for step in accepted])
-            sizes[kind.key] = np.median([step.step_size for step in accepted])
-    rows = []
+        gains[key] = np.array([steps[0].backward.gains for steps in solved])
+        costs[key] = np.array([
+            [step.trajectory.cost / problem.seed.cost for step in steps]
+            for problem, steps in zip(problems, solved, strict=True)
+        ])  # fmt: skip
+        rejected[key] = [[step.status == "rejected" for step in steps] for steps in solved]
+        first = [(each.ratio, each.step_size) for each, *_ in solved if each.status == "improved"]
+        if first:
+            accepted[key] = np.median(first, axis=0)
     for i in range(ITERATIONS):
-        for measure, values in (
-            ("cost/seed", {key: np.exp(np.log(each[:, i]).mean()) for key, each in costs.items()}),
-            ("rejected", {key: each[:, i].mean() for key, each in rejected.items()}),
-        ):
+        means = {key: np.exp(np.log(each[:, i]).mean()) for key, each in costs.items()}
+        shares = {key: np.mean(each, axis=0)[i] for key, each in rejected.items()}
+        for measure, values in (("cost/seed", means), ("rejected", shares)):
             rows.append(cells("descent", f"iteration {i + 1}", measure, len(problems), values))
-    for measure, values in (("ratio", ratios), ("step size", sizes)):
+    for i, measure in enumerate(("ratio", "step size")):
+        values = {key: each[i] for key, each in accepted.items()}
         rows.append(cells("descent", "iteration 1", measure, len(problems), values))
     return gains, rows
-
-
-def gain_rows(gains: dict[str, Array]) -> list[Row]:
-    """Each joint's gains by its own angle and velocity, in the first iteration."""
-    joints, rows = np.arange(12), []
-    for case, first in (("angle", 6), ("velocity", 24)):
-        own = {key: np.abs(K[..., joints, first + joints]).ravel() for key, K in gains.items()}
-        rows += _quantiles("gain", case, own)
-    return rows
-
-
-def _quantiles(part: str, case: str, values: dict[str, Array]) -> Iterable[Row]:
-    count = len(next(iter(values.values())))
-    for name, q in QUANTILES.items():
-        found = {key: np.percentile(each, q) for key, each in values.items()}
-        yield cells(part, case, name, count, found)
 
 
 def loop_growth(A: Array, B: Array, K: Array, delay: int) -> float:
@@ -356,7 +341,7 @@ def loop_growth(A: Array, B: Array, K: Array, delay: int) -> float:
     loop[:n, :n], loop[:n, n : n + m] = A, B
     loop[n:-m, n + m :] = np.eye(m * (delay - 1))
     loop[-m:, :n] = K
-    return float(np.log(np.abs(np.linalg.eigvals(loop)).max()) / TICK)
+    return np.log(np.abs(np.linalg.eigvals(loop)).max()) / TICK
 
 
 def loop_rows(
@@ -367,49 +352,39 @@ def loop_rows(
     The state of each knot is held still: its contacts and its gains stay as they are.
     """
     tick, rows = RolloutDerivatives(A1, TICK, 1, 1), []
-    chosen = options.track(spread(range(len(problems)), PROBLEMS), lambda _: "loops")
+    chosen = options.track(spread(range(len(problems)), PROBLEMS), "loops")
     linear = [(p, tick.linearise(problems[p].seed)) for p in chosen]
     for delay in DELAYS:
         growth = {
-            key: np.array([loop_growth(one.A[k], one.B[k], gains[key][p][k], delay)
-                           for p, one in linear for k in KNOTS])
+            key: [loop_growth(one.A[k], one.B[k], gains[key][p][k], delay)
+                  for p, one in linear for k in KNOTS]
             for key in KINDS
         }  # fmt: skip
-        rows += _quantiles("loop", f"{delay} ms late", growth)
+        rows += quantiles("loop", f"{delay} ms late", growth)
     return rows
 
 
 def time_rows(
-    problems: Sequence[Problem], kinds: Sequence[Kind], options: StudyOptions
+    problems: Sequence[Problem], kinds: Mapping[str, Kind], options: StudyOptions
 ) -> list[Row]:
     """Medians over trajectories: of a knot on one thread, of a horizon on several.
 
-    Kind after kind on each trajectory, so that what disturbs one disturbs all.
+    Kind after kind on each trajectory, so that what disturbs one disturbs all. The best of
+    `REPEATS`: what else runs only adds.
     """
-    shared = rollout_kinds(THREADS)[::2]
+    shared = rollout_kinds(THREADS)
+    del shared["rollout_xi"]
     taken = [
-        [_seconds(kind, problem) for kind in (*kinds, *shared)]
-        for problem in options.track(problems, lambda _: "time")
-    ]
-    median, N = np.median(taken, axis=0), len(problems[0].seed.inputs)  # noqa: N806
-    own, more = np.split(median, [len(kinds)])
-    knot = {kind.key: 1e6 * each / N for kind, each in zip(kinds, own, strict=True)}  # [us]
-    ratios = {key: each / knot["rigid_xi"] for key, each in knot.items()}
-    horizon = {kind.key: 1e3 * each for kind, each in zip(shared, more, strict=True)}
+        [min(repeat(partial(kind.linearise, problem.seed), repeat=REPEATS, number=1))
+         for kind in (*kinds.values(), *shared.values())]
+        for problem in options.track(problems, "time")
+    ]  # fmt: skip
+    own, more = np.split(np.median(taken, axis=0), [len(kinds)])
+    knot = dict(zip(kinds, 1e6 * own / len(problems[0].seed.inputs), strict=True))  # [us]
     whole = {key: round(each) for key, each in knot.items()}  # to be read with ease
-    count = len(problems)
     return [
-        cells("time", "knot", "us", count, {}) | whole,
-        cells("time", "knot", "ratio", count, ratios),
-        cells("time", "horizon", "ms", count, horizon),
-    ]
-
-
-def _seconds(kind: Kind, problem: Problem) -> float:
-    """The best of `REPEATS`: what else runs only adds."""
-    seconds = []
-    for _ in range(REPEATS):
-        begin = perf_counter()
-        kind.linearise(problem.seed)
-        seconds.append(perf_counter() - begin)
-    return min(seconds)
+        cells("time", "knot", "us", len(problems), whole),
+        cells("time", "knot", "ratio", len(problems),
+              {key: each / knot["rigid_xi"] for key, each in knot.items()}),
+        cells("time", "horizon", "ms", len(problems), dict(zip(shared, 1e3 * more, strict=True)))
+    ]  # fmt: skip

@@ -19,7 +19,6 @@ from robots.robot import load_robot
 from robots.state import mujoco_from_pinocchio
 from saltation.hilqr import Linearisation, Trajectory
 from saltation.systems import Array
-from saltus.common.errors import BadRequest
 from saltus.common.files import data_folder
 from saltus.launch import planners
 from saltus.launch.lock_step import LockStep, Tick
@@ -27,16 +26,16 @@ from saltus.sweep.sweep import prepare
 from saltus.sweep.trials import Trial, make_trials
 from sim_bridge.rollouts.planning_model import planning_model
 from sim_bridge.suites import read_suite
+from studies.a1.latency import choose
 from studies.study import StudyOptions
 
 FLIGHT, STICKING, SLIDING, LIMIT, APPROACH, TOUCHDOWN, LIFT_OFF = SITUATIONS = (
-    "flight", "sticking", "sliding", "joint limit", "approach", "touchdown", "lift-off",
+    "flight", "sticking", "sliding", "joint limit", "approach", "touchdown", "lift-off"
 )  # fmt: skip
 A1, PLANNER = load_robot("a1"), PlannerOptions()
 EDGES = 4  # of the pyramid of friction of a foot
 SUITE = "robustness"
 GROUPS = {"walk": "sideways 2.5 m/s", "trot": "trot 1.5 m/s"}  # of the suite, by gait
-STRIDE = 5  # between pushes of a group: those in turn differ in foot, side and time
 AFTER_PUSH_S = 0.8  # how long solves are taken [s]
 EVERY = 8  # solves, of which one is taken
 
@@ -95,7 +94,7 @@ def _situation(with_before: NDArray[np.int64], edges: NDArray[np.int64], limited
     change = np.diff((with_before >= 0).astype(int), axis=0)
     for name, holds in (
         (TOUCHDOWN, change > 0), (LIFT_OFF, change < 0), (LIMIT, limited),
-        (SLIDING, (edges >= 0) & (edges < EDGES)), (STICKING, edges == EDGES),
+        (SLIDING, (edges >= 0) & (edges < EDGES)), (STICKING, edges == EDGES)
     ):  # fmt: skip
         if np.any(holds):
             return name
@@ -119,16 +118,8 @@ def pushes(count: int) -> dict[str, list[Trial]]:
     """
     suite = read_suite(data_folder("config") / f"{SUITE}.yaml")
     trials = make_trials(suite, "hilqr", "paused", SUITE)
-    chosen = {}
-    for gait, name in GROUPS.items():
-        group = [trial for trial in trials if trial.group == name]
-        if count > len(group):
-            raise BadRequest(
-                f"--trials {count}: {SUITE} has {len(group)} pushes of the {gait}; give"
-                f" {len(group)} or fewer"
-            )
-        chosen[gait] = [group[STRIDE * k % len(group)] for k in range(count)]
-    return chosen
+    return {gait: choose([trial for trial in trials if trial.group == name], count)
+            for gait, name in GROUPS.items()}  # fmt: skip
 
 
 def record(count: int, options: StudyOptions) -> list[Problem]:
@@ -141,7 +132,7 @@ def record(count: int, options: StudyOptions) -> list[Problem]:
     options.progress(0, len(trials), "compiling")
     prepare(trial for _, trial in trials)
     problems: list[Problem] = []
-    for gait, trial in options.track(trials, lambda each: f"pushes, {each[0]}"):
+    for gait, trial in options.track(trials, "pushes"):
         problems += record_push(gait, trial)
     return problems
 

@@ -21,7 +21,6 @@ ENDS = {"down": ("lying", "fallen", "sinking"), "seated": ("lying",)}
 WALKED_S = 3.0  # before a harm from outside is done [s]
 TORQUE_MARGIN = 1.02  # the emulator judges with its own encoders: one quantum of tau, and rounding
 FAILING = "studies.a1.faults_failing"  # module of a process whose messages go wrong
-SHOWN = ("fault", "ended", "ok", "cause", "stop_ticks", "torque_max", "files")
 
 
 def trial_of(fault: Mapping[str, Any]) -> Trial:
@@ -30,7 +29,7 @@ def trial_of(fault: Mapping[str, Any]) -> Trial:
     process, _, way = fault.get("spoiled", "").partition(" ")
     return Trial(
         fault["name"], harms, TABLE["launch"] | fault.get("keys", {}), at=WALKED_S,
-        modules=[f"{process}={FAILING}"] if process else [], environment={WAY: way},
+        modules=[f"{process}={FAILING}"] if process else [], environment={WAY: way}
     )  # fmt: skip
 
 
@@ -50,7 +49,7 @@ def row_of(fault: Mapping[str, Any], end: End) -> Row:
         f"the cause was {cause!r}": caused not in cause if caused else bool(cause),
         "torque beyond the limit":
             not torque <= TORQUE_MARGIN * end.config.robot_model.torque_limit.max(),
-        "damped late, or before": stop_ticks is not None and not 0.0 <= stop_ticks <= within,
+        "damped late, or before": stop_ticks is not None and not 0.0 <= stop_ticks <= within
     }  # fmt: skip
     refused = {k: n for k, n in robot.get("frames", {}).items() if k != "accepted"}
     return {
@@ -59,7 +58,7 @@ def row_of(fault: Mapping[str, Any], end: End) -> Row:
         "excursion_rad": worst.get("excursion", nan),
         "temperature_max": worst.get("temperature", nan),
         "frames_recorded": end.recorded, "refused": refused, "stolen_ms": end.stolen_ms,
-        "wrong": "; ".join(end.wrong + [words for words, is_so in wrong.items() if is_so]),
+        "wrong": "; ".join(end.wrong + [words for words, is_so in wrong.items() if is_so])
     }  # fmt: skip
 
 
@@ -68,4 +67,5 @@ def run(options: StudyOptions) -> StudyResult:
     """A row for each launch, ``trials`` of each fault; the files of those that fail are kept."""
     faults = [fault for fault in TABLE["faults"] for _ in range(options.count(1))]
     trials = [trial_of(fault) for fault in faults]
-    return run_trials(trials, options, lambda k, end: row_of(faults[k], end), SHOWN)
+    return run_trials(trials, options, lambda k, end: row_of(faults[k], end),
+                      "fault, ended, ok, cause, stop_ticks, torque_max, files")  # fmt: skip

@@ -29,7 +29,7 @@ from runtime.recording import read_frames
 from saltus.common.errors import BadRequest
 from saltus.common.processes import stolen_s
 from saltus.configuration.launch import LaunchConfig, load_launch, make_config, write_config
-from saltus.configuration.options import read_mapping
+from saltus.configuration.options import merged, read_mapping
 from saltus.export.black_box import segments_of
 from saltus.launch.launcher import launch
 from saltus.launch.listener import Listener
@@ -178,27 +178,36 @@ def _run(trial: Trial, folder: Path, operator: _Operator, settings: Sequence[str
                 else:
                     do(harm, pids, ports)
         begun = done_at or time.monotonic()
-        hung = not _ends(process, USER_S if for_ever else END_S)
+        with suppress(subprocess.TimeoutExpired):
+            process.wait(USER_S if for_ever else END_S)
+        hung = process.returncode is None
         process.kill()
         last = _next_line(process) or last
         seconds = time.monotonic() - begun
-        left = _wait_for_the_rest(mark)
+        end = time.monotonic() + LAST_S
+        while (left := processes_with(mark)) and time.monotonic() < end:
+            time.sleep(POLL_S)
     run = folder / "run"
-    why = last.get("why") or _cause_in(run / "logs" / "tracker.log")
+    log, emulator, kept = run / "logs" / "tracker.log", {"posture": "unknown", "passive": False}, -1
+    text = log.read_text(errors="replace") if log.exists() else ""
+    why = last.get("why") or "".join(re.findall(r" robot: \w+ -> off: (.+)", text)[-1:])
     why = why or (USER if for_ever and hung else "")
-    recorded, kept = _count(run / "run.mcap"), _count_black_box(run)
+    with suppress(OSError, ValueError):
+        emulator = msgspec.json.decode((run / "reports" / "emulator.json").read_bytes())
+    with suppress(BadRequest):
+        kept = sum(sum(segment.counts.values()) for segment in segments_of(run))
+    recorded = _count(run / "run.mcap")
     wrong = {
         "the robot never came to that state": bool(trial.harms) and done_at is None,
         "the launch hung": hung and not for_ever,
         "nobody says why": not (last.get("ok") or why),
-        f"still running: {', '.join(left)}": bool(left),
+        f"still running: {', '.join(left.values())}": left,
         "no recording": recorded <= 0,
         "no black box": kept <= 0,
     }
     return End(
-        config, last.get("robot", {}), _read_report(run / "reports" / "emulator.json"), why,
-        done_at, left, recorded, kept, seconds, 1e3 * (stolen_s() - stolen),
-        [words for words, is_so in wrong.items() if is_so],
+        config, last.get("robot", {}), emulator, why, done_at, list(left.values()), recorded, kept,
+        seconds, 1e3 * (stolen_s() - stolen), [words for words, is_so in wrong.items() if is_so]
     )  # fmt: skip
 
 
@@ -208,23 +217,13 @@ def _config(
     plain = msgspec.to_builtins(load_launch("a1-emulated", settings))
     emulator = {"port": ports["emulator"], "domain": 1 + ports["emulator"] % 230}
     device = str(gamepad) if trial.uses("gamepad") else None
-    _merge(plain, {
+    plain = merged(plain, {
         "perturbations": [], "emulator": emulator | {"events": []},
         "hardware": {
-            "link": {"local_port": ports["tracker"]}, "operator": {"gamepad": device},
-        },
+            "link": {"local_port": ports["tracker"]}, "operator": {"gamepad": device}
+        }
     })  # fmt: skip
-    _merge(plain, trial.keys)
-    return make_config(plain, trial.name)
-
-
-def _merge(plain: Row, keys: Mapping[str, Any]) -> None:
-    """Set keys, nested ones one by one."""
-    for key, value in keys.items():
-        if isinstance(value, dict) and isinstance(plain.get(key), dict):
-            _merge(plain[key], value)
-        else:
-            plain[key] = value
+    return make_config(merged(plain, dict(trial.keys)), trial.name)
 
 
 @contextmanager
@@ -234,13 +233,13 @@ def _launched(
     path = os.pathsep.join(filter(None, (str(folder), os.environ.get("PYTHONPATH"))))
     environment = os.environ | {
         leap.SECONDS: "0", MARK: mark, "TMPDIR": str(folder / "temporary"), "PYTHONPATH": path,
-        **trial.environment,
+        **trial.environment
     }  # fmt: skip
     command = [sys.executable, "-m", __name__, str(folder / "launch.yaml"), str(folder / "run"),
                trial.state, *trial.modules]  # fmt: skip
     with (folder / "launcher.log").open("wb") as log, subprocess.Popen(
         command, stdin=keyboard, stdout=subprocess.PIPE, stderr=log, env=environment,
-        start_new_session=True,
+        start_new_session=True
     ) as process:  # fmt: skip
         try:
             yield process
@@ -257,20 +256,6 @@ def _next_line(process: subprocess.Popen[bytes]) -> Row:
     return msgspec.json.decode(process.stdout.readline() or b"{}")
 
 
-def _ends(process: subprocess.Popen[bytes], within_s: float) -> bool:
-    with suppress(subprocess.TimeoutExpired):
-        process.wait(within_s)
-    return process.returncode is not None
-
-
-def _wait_for_the_rest(mark: str) -> list[str]:
-    """The processes that have not ended by themselves after a while."""
-    end = time.monotonic() + LAST_S
-    while (left := processes_with(mark)) and time.monotonic() < end:
-        time.sleep(POLL_S)
-    return list(left.values())
-
-
 def processes_with(mark: str) -> dict[int, str]:
     """Processes with this mark in their environment: id, and command line."""
     wanted, found = f"{MARK}={mark}".encode(), {}
@@ -280,19 +265,6 @@ def processes_with(mark: str) -> dict[int, str]:
                 words = (folder / "cmdline").read_bytes().split(b"\0")
                 found[int(folder.name)] = b" ".join(words).decode(errors="replace").strip()
     return found
-
-
-def _read_report(report: Path) -> Row:
-    try:
-        return msgspec.json.decode(report.read_bytes())
-    except (OSError, ValueError):
-        return {"posture": "unknown", "passive": False}
-
-
-def _cause_in(log: Path) -> str:
-    """Why the robot went off, as the tracker's log says."""
-    text = log.read_text(errors="replace") if log.exists() else ""
-    return "".join(re.findall(r" robot: \w+ -> off: (.+)", text)[-1:])
 
 
 def _count(recording: Path) -> int:
@@ -306,20 +278,13 @@ def _count(recording: Path) -> int:
     return count
 
 
-def _count_black_box(run: Path) -> int:
-    try:
-        return sum(sum(segment.counts.values()) for segment in segments_of(run))
-    except BadRequest:
-        return -1
-
-
 def run_trials(
     trials: Sequence[Trial], options: StudyOptions, row_of: Callable[[int, End], Row],
-    columns: Sequence[str],
+    columns: str
 ) -> StudyResult:  # fmt: skip
     """Run every trial: a row of each, by its number and end; files are kept of those that fail."""
     folder, rows = Path(tempfile.mkdtemp(prefix="saltus-harm-")), []
-    for number, trial in enumerate(options.track(trials, lambda each: each.name)):
+    for number, trial in enumerate(options.track(trials)):
         files = folder / str(number)
         row = row_of(number, run_trial(trial, files, options.settings))
         rows.append(row | {"ok": not row["wrong"], "files": str(files) if row["wrong"] else ""})

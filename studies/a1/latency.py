@@ -46,11 +46,6 @@ STUDIED = ("hilqr", "convex_mpc", "instant_qp")
 MARKS = {"hilqr": ("o", 4.0), "convex_mpc": ("s", 7.0), "instant_qp": ("^", 10.0)}
 # The first lies on top: where points fall together all are to be seen.
 SOLVES_MS, FULL_SOLVES_MS = (0, 10, 25, 50, 75, 100), tuple(range(0, 101, 10))
-SHOWN = {
-    "condition": "condition", "planner": "planner", "solve_ms": "solve [ms]",
-    "success": "success", "trials": "of", "success_low": "low", "success_high": "high",
-    "mean_max_lateral_deviation_m": "lateral [m]", "solve_ms_wall_p50": "measured [ms]",
-}  # keys in the table for a person, and their headings  # fmt: skip
 IDEAL, DELAYED = "no other delays", "with delays"
 CONDITIONS = {
     IDEAL: (),
@@ -86,11 +81,16 @@ def run(options: StudyOptions, run_trial: RunTrial = run_paused) -> StudyResult:
         prepare(trial for _, trial in jobs)
         threads = threads_each(len(jobs))
         outcomes = run_jobs([trial.with_threads(threads) for _, trial in jobs], run_trial, options)
-    cells: dict[Point, list[Finished | Broken]] = {}
-    for (point, _), outcome in zip(jobs, outcomes, strict=True):
-        cells.setdefault(point, []).append(outcome)
-    rows = [row_of(point, members) for point, members in cells.items()]
-    return StudyResult(rows, {"latency": latency_figure(rows)}, SHOWN, digits=3)
+    rows = [
+        row_of(point, [one for (at, _), one in zip(jobs, outcomes, strict=True) if at == point])
+        for point in points
+    ]
+    columns = (
+        "condition, planner, solve_ms=solve [ms], success, trials=of, success_low=low,"
+        " success_high=high, mean_max_lateral_deviation_m=lateral [m],"
+        " solve_ms_wall_p50=measured [ms]"
+    )
+    return StudyResult(rows, {"latency": latency_figure(rows)}, columns)
 
 
 def pushes(point: Point, options: StudyOptions) -> list[Trial]:
@@ -103,23 +103,21 @@ def pushes(point: Point, options: StudyOptions) -> list[Trial]:
     settings = (*CONDITIONS[point.condition], seconds, f"simulation.seed={options.seed}")
     groups = read_suite(data_folder("config") / f"{SUITE}.yaml")
     trials = make_trials(groups, point.planner, "paused", SUITE, settings)
-    return choose(trials, len(trials) if options.trials is None else options.trials)
+    return sorted(choose(trials, options.count(len(trials))), key=lambda each: each.labels["trial"])
 
 
 def choose(trials: Sequence[Trial], count: int) -> list[Trial]:
-    """So many of a suite's trials, from its groups in turn, in the order of their numbers.
+    """So many of a suite's trials, from its groups in turn.
 
     Raises:
         BadRequest: there are not so many.
     """
     if count > len(trials):
-        raise BadRequest(
-            f"--trials {count}: {SUITE} has {len(trials)} pushes; give {len(trials)} or fewer"
-        )
+        raise BadRequest(f"--trials {count}: the suite has {len(trials)} pushes; give no more")
     names = dict.fromkeys(trial.group for trial in trials)
     groups = [[trial for trial in trials if trial.group == name] for name in names]
     in_turn = [group[STRIDE * k % len(group)] for k in range(len(groups[0])) for group in groups]
-    return sorted(in_turn[:count], key=lambda trial: trial.labels["trial"])
+    return in_turn[:count]
 
 
 def run_jobs(
@@ -155,8 +153,8 @@ def row_of(point: Point, members: Sequence[Finished | Broken]) -> Row:
         "success": len(aside),
         "success_low": low,
         "success_high": high,
-        "mean_max_lateral_deviation_m": float(np.mean(aside)) if aside else None,
-        "solve_ms_wall_p50": float(np.median([r["solve_ms_p50"] for r in rows])) if rows else None,
+        "mean_max_lateral_deviation_m": np.mean(aside) if aside else None,
+        "solve_ms_wall_p50": np.median([r["solve_ms_p50"] for r in rows]) if rows else None,
         "broken": len(members) - len(rows),
         "reason": next((each.why for each in members if isinstance(each, Broken)), ""),
     }
@@ -186,6 +184,6 @@ def latency_figure(rows: Sequence[Row]) -> Figure:
             Panel(rates, "duration of a solve [ms]", "success rate [%]",
                   settings={"ylim": (-4.0, 104.0), "title": condition}),
             Panel(deviations, "duration of a solve [ms]", "mean peak lateral\ndeviation [m]",
-                  settings={"ylim": (0.0, None)}),
+                  settings={"ylim": (0.0, None)})
         ]  # fmt: skip
     return draw(*panels, columns=2, width=4.5)

@@ -62,7 +62,7 @@ class Case(NamedTuple):
         costs = trajectory_costs(
             rolled.states, rolled.inputs, self.reference_states, self.reference_inputs,
             weights, cost.terminal_scale * weights,
-            input_weights(rolled.normal_forces, cost.input_loaded, cost.input_unloaded),
+            input_weights(rolled.normal_forces, cost.input_loaded, cost.input_unloaded)
         )  # fmt: skip
         return np.where(rolled.finite & np.isfinite(costs), costs, np.inf)
 
@@ -160,16 +160,16 @@ def compare(case: Case, rolled: RolloutBatch, expected: RolloutBatch) -> Drift:
     dx = difference_batch(x_ref[:, :19], x_ref[:, 19:], x[:, :19], x[:, 19:])
     dx = dx.reshape(-1, expected.states.shape[1], 36)
     ours, theirs = case.costs(expected), case.costs(rolled)
-    best, choice = int(ours.argmin()), int(theirs.argmin())
+    best, choice = ours.argmin(), theirs.argmin()
     return {
         "position": np.linalg.norm(dx[..., :3], axis=2),
         "joints": np.abs(dx[..., 6:18]).max(axis=2),
         "velocity": np.linalg.norm(dx[..., 18:21], axis=2),
         "force": np.abs(rolled.normal_forces - expected.normal_forces)[both].max(axis=2),
         "cost": np.abs(theirs - ours)[both] / ours[both],
-        "same_finite": bool((rolled.finite == expected.finite).all()),
+        "same_finite": (rolled.finite == expected.finite).all(),
         "same_choice": choice == best,
-        "lost": float((ours[choice] - ours[best]) / ours[best]),
+        "lost": (ours[choice] - ours[best]) / ours[best],
     }
 
 
@@ -178,34 +178,28 @@ def drift_row(motion: str, backend: str, device: str, drifts: Sequence[Drift]) -
     cost = np.concatenate([drift["cost"] for drift in drifts])
     values: Row = {
         "motion": motion, "backend": backend, "device": device, "searches": len(drifts),
-        "candidates": len(cost),
+        "candidates": len(cost)
     }  # fmt: skip
     for key, field, last in (
         ("position_m", "position", True), ("joints_rad", "joints", True),
         ("velocity_m_s", "velocity", True), ("force_N", "force", False),
-        ("cost_relative", "cost", False),
+        ("cost_relative", "cost", False)
     ):  # fmt: skip
         found = np.concatenate([d[field][:, -1] if last else d[field].ravel() for d in drifts])
-        values |= {f"{key}_p{q}": float(np.percentile(found, q)) for q in QUANTILES}
-        values[f"{key}_worst"] = float(found.max())
+        values |= {f"{key}_p{q}": np.percentile(found, q) for q in QUANTILES}
+        values[f"{key}_worst"] = found.max()
     lost = [drift["lost"] for drift in drifts]
     return values | {
-        "far_off": int((cost > FAR_OFF).sum()),
+        "far_off": (cost > FAR_OFF).sum(),
         "same_finite": all(drift["same_finite"] for drift in drifts),
-        "same_choice": float(np.mean([drift["same_choice"] for drift in drifts])),
-        "cost_lost_mean": float(np.mean(lost)),
-        "cost_lost_worst": float(max(lost)),
+        "same_choice": np.mean([drift["same_choice"] for drift in drifts]),
+        "cost_lost_mean": np.mean(lost),
+        "cost_lost_worst": max(lost),
     }
 
 
 STARTS, FULL = 60, 400  # of a motion
 ROUNDED = "rounded x0"
-SHOWN = {
-    "motion": "motion", "backend": "backend", "position_m_p50": "position p50 [m]",
-    "position_m_p99": "p99 [m]", "joints_rad_p99": "joints p99 [rad]",
-    "force_N_p99": "force p99 [N]", "cost_relative_p99": "cost p99", "same_choice": "same choice",
-    "cost_lost_worst": "cost lost", "far_off": "far off", "same_finite": "same finite",
-}  # fmt: skip
 
 
 @study("the A1's planner", "trials", "seed", "full")
@@ -217,14 +211,18 @@ def run(options: StudyOptions) -> StudyResult:
     judge = ThreadedRollout(A1, KNOTS, PERIOD, SUBSTEPS)
     backends = {(ROUNDED, "cpu"): judge} | warp_backends()
     drifts: dict[tuple[str, str, str], list[Drift]] = {}
-    for case in options.track(cases, lambda case: case.motion):
+    for case in options.track(cases, "rollouts"):
         expected = judge.roll_out(case.x0, case.policies)
         for key, backend in backends.items():
             x0 = case.x0.astype(np.float32).astype(np.float64) if backend is judge else case.x0
             rolled = backend.roll_out(x0, case.policies)
             drifts.setdefault((case.motion, *key), []).append(compare(case, rolled, expected))
     rows = [drift_row(*key, members) for key, members in drifts.items()]
-    return StudyResult(rows, columns=SHOWN, digits=2)
+    columns = (
+        "motion, backend, position_m_p50, position_m_p99, joints_rad_p99, force_N_p99,"
+        " cost_relative_p99=cost p99, same_choice, cost_lost_worst=cost lost, far_off, same_finite"
+    )
+    return StudyResult(rows, columns=columns)
 
 
 def warp_backends() -> dict[tuple[str, str], Any]:

@@ -25,7 +25,9 @@ from __future__ import annotations
 import math
 import time
 from collections.abc import Mapping, Sequence
-from typing import NamedTuple
+from functools import partial
+from timeit import timeit
+from typing import Any, NamedTuple
 
 import mujoco
 import numpy as np
@@ -128,7 +130,7 @@ _CLOSE = 0.01  # the search ends where its ends differ by this part
 
 def rms(states: Array, true: Array) -> float:
     """Root mean square over times and states; lengths, angles and rates alike, in SI units."""
-    return float(np.sqrt(np.mean((states - true) ** 2)))
+    return np.sqrt(np.mean((states - true) ** 2))
 
 
 def same_steps(epsilon: float) -> EssOptions:
@@ -176,7 +178,7 @@ def calibrate(falls: int = FALLS) -> tuple[float, float, float, dict[str, Array]
     return low, error(low), allowed, {
         "exact": exact(start, TIMES),
         "MuJoCo": trajectory(model, start),
-        "event-selected": integrated(system, start, same_steps(low)),
+        "event-selected": integrated(system, start, same_steps(low))
     }  # fmt: skip
 
 
@@ -196,7 +198,7 @@ class Bed(NamedTuple):
     data: mujoco.MjData
     true: Array  # (S, n, 6) the reference, at TIMES
     mujoco_rms: Array  # (S,)
-    in_contact: float  # mean over starts, times and springs
+    in_contact: Any  # mean over starts, times and springs
 
 
 def prepared(bed: SpringBed, starts: Array) -> Bed:
@@ -205,7 +207,7 @@ def prepared(bed: SpringBed, starts: Array) -> Bed:
     true = np.stack([integrated(system, start, TIGHT) for start in starts])
     errors = np.array([rms(trajectory(model, start), states)
                        for start, states in zip(starts, true, strict=True)])  # fmt: skip
-    touching = float(np.mean([depths(bed, x) > 0.0 for x in true[:, ::20].reshape(-1, 6)]))
+    touching = np.mean([depths(bed, x) > 0.0 for x in true[:, ::20].reshape(-1, 6)])
     return Bed(bed, system, model, mujoco.MjData(model), true, errors, touching)
 
 
@@ -222,12 +224,8 @@ def as_accurate(beds: Sequence[Bed], starts: Array, epsilon: float) -> float | N
     """
     while epsilon >= FINEST:
         options = same_steps(epsilon)
-        if all(
-            rms(integrated(bed.system, start, options), true) <= allowed
-            for bed in reversed(beds)
-            for start, true, allowed in zip(starts, bed.true, bed.mujoco_rms, strict=True)
-        ):
-            return epsilon  # fmt: skip
+        if all(np.all(our_errors(bed, starts, options) <= bed.mujoco_rms) for bed in beds[::-1]):
+            return epsilon
         epsilon *= FINER
     return None
 
@@ -241,14 +239,12 @@ def timed(
     """
     rows = []
     for bed in beds:
-        row = []
-        for options in settings.values():
-            began = time.thread_time()
-            integrate_batch(bed.system, start[None], DURATION, options, threads=1)
-            row.append(time.thread_time() - began)
-        began = time.thread_time()
-        simulate(bed.model, bed.data, start, STEPS)
-        rows.append([*row, time.thread_time() - began])
+        runs: list[Any] = [
+            partial(integrate_batch, bed.system, start[None], DURATION, options, threads=1)
+            for options in settings.values()
+        ]
+        runs.append(partial(simulate, bed.model, bed.data, start, STEPS))
+        rows.append([timeit(run, number=1, timer=time.thread_time) for run in runs])
     return rows
 
 
@@ -264,7 +260,7 @@ def collision_share(bed: Bed, start: Array) -> float | None:
         if whole == 0.0:
             return None
         shares.append(bed.data.timer[timers.mjTIMER_POS_COLLISION].duration / whole)
-    return float(np.median(shares))
+    return np.median(shares)
 
 
 class Sweep(NamedTuple):
@@ -273,7 +269,6 @@ class Sweep(NamedTuple):
     epsilon: float | None  # with which no start is less accurate than in MuJoCo [m]
     times: dict[str, Array]  # (S, beds) [s]
     ratios: dict[str, float]  # marginal cost of a contact over MuJoCo's: slopes of the medians
-    in_contact: list[float]  # of each bed
     rows: list[Row]  # of each bed: times [s], RMS errors [SI units], and the ratios of all beds
 
 
@@ -284,7 +279,7 @@ def sweep(
 
     An error is None where a run broke off.
     """
-    tracked = options.track(beds, lambda bed: f"trajectories on {bed.springs} springs")
+    tracked = options.track(beds, "trajectories")
     made = [prepared(bed, starts) for bed in tracked]
     epsilon = as_accurate(made, starts, hopper_epsilon)
     as_mujoco = epsilon or hopper_epsilon
@@ -295,35 +290,32 @@ def sweep(
     }
     timed(made, starts[0], settings)  # warms both up
     times = np.array([timed(made, start, settings)
-                      for start in options.track(starts, lambda start: "run times")])  # fmt: skip
+                      for start in options.track(starts, "run times")])  # fmt: skip
     medians = np.median(times, axis=0)
     *slopes, theirs = np.polyfit([bed.springs for bed in beds], medians, 1)[0]
-    ratios = {name: float(slope / theirs) for name, slope in zip(settings, slopes, strict=True)}
+    ratios = {name: slope / theirs for name, slope in zip(settings, slopes, strict=True)}
     rows: list[Row] = []
     for bed, median in zip(made, medians, strict=True):
-        row: Row = {"contacts": bed.bed.springs, "mujoco_s": float(median[-1]),
+        row: Row = {"contacts": bed.bed.springs, "mujoco_s": median[-1],
                     "mujoco_rms": _together(bed.mujoco_rms)}  # fmt: skip
         for i, (name, own) in enumerate(settings.items()):
             errors = our_errors(bed, starts, own)
-            row[f"{name}_s"], row[f"{name}_rms"] = float(median[i]), _together(errors)
-            row[f"{name}_worse"] = float(np.mean(~(errors <= bed.mujoco_rms)))
+            row[f"{name}_s"], row[f"{name}_rms"] = median[i], _together(errors)
+            row[f"{name}_worse"] = np.mean(~(errors <= bed.mujoco_rms))
             row["marginal_ratio" if name == "ours" else f"{name}_marginal_ratio"] = ratios[name]
-        rows.append(row | {"epsilon": float(as_mujoco), "in_contact": bed.in_contact})
+        rows.append(row | {"epsilon": as_mujoco, "in_contact": bed.in_contact})
     by_name = dict(zip((*settings, "mujoco"), np.moveaxis(times, 2, 0), strict=True))
-    return Sweep(epsilon, by_name, ratios, [bed.in_contact for bed in made], rows)
+    return Sweep(epsilon, by_name, ratios, rows)
 
 
 def _together(errors: Array) -> float | None:
-    value = float(np.sqrt(np.mean(errors**2)))
-    return value if np.isfinite(value) else None
+    return np.sqrt(np.mean(errors**2))
 
 
 ALLOWED_RATIO = 0.5  # of the marginal costs
 TRIALS = 120  # random starts, 5.2
 CONTACTS = (2, 10, 25, 50, 75, 100)
 STIFF_PART = 4  # of the starts, one in so many is tried on the beds that stiffen too
-SHOWN = ("contacts", "ours_s", "mujoco_s", "ours_rms", "mujoco_rms", "hopper_epsilon_s",
-         "hopper_epsilon_rms", "long_steps_s", "marginal_ratio", "in_contact")  # fmt: skip
 
 
 def compare_costs(options: StudyOptions, contacts: Sequence[int]) -> StudyResult:
@@ -346,7 +338,7 @@ def compare_costs(options: StudyOptions, contacts: Sequence[int]) -> StudyResult
         "hopper_mujoco_rms": hopper_mujoco,
         "stiff_epsilon_m": stiff.epsilon,
         "stiff_ratios": stiff.ratios,
-        "stiff_in_contact": stiff.in_contact,
+        "stiff_in_contact": [row["in_contact"] for row in stiff.rows],
         "collision_share": share,
     }
     made = [row | beside for row in measured.rows]
@@ -356,7 +348,11 @@ def compare_costs(options: StudyOptions, contacts: Sequence[int]) -> StudyResult
         Criterion("largest epsilon with every start as accurate [m]", measured.epsilon, ">", 0.0),
         Criterion("marginal cost of a contact over MuJoCo's", ratio, "<=", ALLOWED_RATIO),
     ]
-    return StudyResult(made, figures, columns=SHOWN, criteria=criteria)
+    columns = (
+        "contacts, ours_s, mujoco_s, ours_rms, mujoco_rms, hopper_epsilon_s, hopper_epsilon_rms,"
+        " long_steps_s, marginal_ratio, in_contact"
+    )
+    return StudyResult(made, figures, columns, criteria)
 
 
 @study("Anderson and Revzen, table 5.1", "trials", "seed")
@@ -381,7 +377,7 @@ def figure_5_2(measured: Sweep) -> Figure:
     contacts, times, errors = [row["contacts"] for row in measured.rows], {}, {}
     for name, taken in measured.times.items():
         times[name] = Styled(Band(contacts, 1e3 * taken), {"marker": "o"})
-        rms_of = [row[f"{name}_rms"] or np.nan for row in measured.rows]
+        rms_of = [row[f"{name}_rms"] for row in measured.rows]
         errors[name] = over(contacts, rms_of, marker="o")
     return draw(
         Panel(times, "contacts", "processor time of 2 s [ms]"),

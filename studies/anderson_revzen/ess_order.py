@@ -49,7 +49,7 @@ def run(options: StudyOptions) -> StudyResult:
     orders = {"order": order, "printed_order": PRINTED}
     orders["order_long_steps"] = fitted_order(values, long)
     rows = [
-        {"epsilon": float(e), "rms": float(a), "rms_long_steps": float(b)} | orders
+        {"epsilon": e, "rms": a, "rms_long_steps": b} | orders
         for e, a, b in zip(values, short, long, strict=True)
     ]
     errors = {"short steps": short, "long steps": long}
@@ -64,11 +64,11 @@ def error(epsilon: float, max_step: float, times: Array, states: Array) -> float
     run = integrate(affine_corner(), START, DURATION, accuracy)
     if not run.ok:
         raise RuntimeError(run.message)
-    return float(np.sqrt(((run.at(times) - states) ** 2).sum(axis=1).mean()))
+    return np.sqrt(((run.at(times) - states) ** 2).sum(axis=1).mean())
 
 
 def fitted_order(values: Array, errors: Array) -> float:
     """Slope of log(errors) over log(values) within FITTED, by least squares."""
     low, high = FITTED
     chosen = (values > 0.99 * low) & (values < 1.01 * high)
-    return float(np.polyfit(np.log(values[chosen]), np.log(errors[chosen]), 1)[0])
+    return np.polyfit(np.log(values[chosen]), np.log(errors[chosen]), 1)[0]

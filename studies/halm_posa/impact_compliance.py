@@ -36,13 +36,13 @@ from studies.halm_posa.systems.rocking_block import (
     HEIGHT,
     INERTIA,
     MASS,
+    MASS_MATRIX,
     SPEED,
+    STANDING,
+    VELOCITY,
     arms,
-    mass_matrix,
     normal_jacobian,
     problem,
-    standing,
-    velocity,
 )
 from studies.study import Criterion, Row, StudyOptions, StudyResult, study
 
@@ -53,8 +53,6 @@ STEP = 0.3  # h of the rigid law [N s], table 4
 SAMPLES = 2**18  # table 4 has 2^14, which leave the set's ends less well covered
 REQUIRED = 0.02  # distance to the set
 RATIO, TILT = "stiffness_ratio", "angle_deg"  # the two sweeps
-SHOWN = ("sweep", "value", "normal_velocity_A", "normal_velocity_B", "distance",
-         "distance_over_set", "impulse_before_second", "status")  # fmt: skip
 _ENERGY = 1.0 + 1e-6  # a collision that ends with more than it had is an error of integration
 SOFTEST = 1e6  # of a corner's stiffness [N/m], 5.4.1
 
@@ -147,11 +145,11 @@ class CompliantImpact(NamedTuple):
 def arrival(theta: float) -> Array:
     """State (6,) in which the first corner touches, the block at an angle theta [rad].
 
-    The energy is that of ``velocity()`` when standing flat: what the centre is raised is
+    The energy is that of ``VELOCITY`` when standing flat: what the centre is raised is
     taken from its speed.
     """
-    q = standing()
-    q[1], q[2] = -float(arms(theta)[:, 1].min()), theta
+    q = STANDING.copy()
+    q[1], q[2] = -arms(theta)[:, 1].min(), theta
     squared = SPEED**2 - 2.0 * GRAVITY * (q[1] - 0.5 * HEIGHT)
     return np.concatenate([q, [0.0, -math.sqrt(squared), 0.0]])
 
@@ -166,27 +164,26 @@ def collide(contact: CompliantContact, theta: float = 0.0) -> CompliantImpact:
         return y[1] + arms(y[2])[:, 1]
 
     def closing(t: float, y: Array) -> float:
-        return float((normal_jacobian(y[2]) @ y[3:6]).min()) + SEPARATED
+        return (normal_jacobian(y[2]) @ y[3:6]).min() + SEPARATED
 
     def energy(y: Array) -> float:  # of motion and of weight [J], over standing flat
         raised = MASS * GRAVITY * (y[1] - 0.5 * HEIGHT)
-        return float(0.5 * y[3:6] @ mass_matrix() @ y[3:6] + raised)
+        return 0.5 * y[3:6] @ MASS_MATRIX @ y[3:6] + raised
 
     y, t, status = np.concatenate([arrival(theta), np.zeros(2)]), 0.0, "moving"
     started, touching = energy(y), heights(y) <= 1e-14
-    first, share = int(np.argmax(touching)), math.nan if touching.sum() == 1 else 0.0
+    first, share = np.argmax(touching), math.nan if touching.sum() == 1 else 0.0
     while status == "moving":
         crossings = [
-            _terminal(lambda t, y, i=i: float(heights(y)[i]), 1.0 if touching[i] else -1.0)
-            for i in (0, 1)
+            _terminal(lambda t, y, i=i: heights(y)[i], 1.0 if touching[i] else -1.0) for i in (0, 1)
         ]
         run = solve_ivp(
             lambda _, y, on=touching: flow(contact, on, y),
             (t, DURATION), y, "Radau", events=[_terminal(closing, 1.0), *crossings],
             jac=lambda _, y, on=touching: jacobian(contact, on, y),
-            **ACCURACY,
+            **ACCURACY
         )  # fmt: skip
-        y, t = run.y[:, -1], float(run.t[-1])
+        y, t = run.y[:, -1], run.t[-1]
         if run.status != 1:
             status = "not_ended" if run.status == 0 else f"failed: {run.message}"
         elif len(run.t_events[0]):
@@ -194,8 +191,8 @@ def collide(contact: CompliantContact, theta: float = 0.0) -> CompliantImpact:
         crossed = np.array([len(times) > 0 for times in run.t_events[1:]])
         touching = touching ^ crossed
         if math.isnan(share) and crossed[1 - first]:
-            share = float(y[6 + first])
-    return CompliantImpact(y[3:6], y[:3], y[6:], share / float(y[6 + first]), t, status)
+            share = y[6 + first]
+    return CompliantImpact(y[3:6], y[:3], y[6:], share / y[6 + first], t, status)
 
 
 def _terminal(event: Callable[[float, Array], float], direction: float) -> Any:
@@ -213,34 +210,38 @@ def run(options: StudyOptions) -> StudyResult:
     """
     trials, rows = options.count(TRIALS), []
     options.progress(0, 2 * trials, "rigid outcomes")
-    impact, v = problem(), velocity()
+    impact, v = problem(), VELOCITY
     rigid = sample_impacts(impact, v, SamplingOptions(SAMPLES, STEP, seed=options.seed))
     size, unit = set_size(impact, rigid.outcomes), impact.kinetic_norm(v)
     ratios = (10.0 ** np.linspace(-DECADES, DECADES, trials)).tolist()
     cases = [(RATIO, ratio, stiffness_for(ratio), 0.0) for ratio in ratios]
-    cases += [(TILT, angle, stiffness_for(1.0), float(np.radians(angle)))
+    cases += [(TILT, angle, stiffness_for(1.0), np.radians(angle))
               for angle in np.linspace(-ANGLE, ANGLE, trials).tolist()]  # fmt: skip
     for sweep, value, stiffness, theta in cases:
         ended = collide(CompliantContact(stiffness), theta)
-        distance = float(distances(impact, rigid.outcomes, ended.v_plus).min())
+        distance = distances(impact, rigid.outcomes, ended.v_plus).min()
         normal = impact.J_n @ ended.v_plus
         rows.append({
             "sweep": sweep,
             "value": value,
-            "normal_velocity_A": float(normal[0]),
-            "normal_velocity_B": float(normal[1]),
+            "normal_velocity_A": normal[0],
+            "normal_velocity_B": normal[1],
             "distance": distance / unit,
             "distance_over_set": distance / size,
-            "impulse_before_second": float(ended.before_second),
+            "impulse_before_second": ended.before_second,
             "milliseconds": 1e3 * ended.time,
             "status": ended.status,
-            "message": rigid.message,
+            "message": rigid.message
         })  # fmt: skip
         options.progress(len(rows), 2 * trials, sweep)
     drawing = figure_12(rows, rigid.outcomes @ impact.J_n.T)
     worst = max(row["distance"] for row in rows)
     criteria = [Criterion("largest distance from the rigid set, in |v_0|_M", worst, "<=", REQUIRED)]
-    return StudyResult(rows, {"figure-12": drawing}, SHOWN, criteria=criteria)
+    columns = (
+        "sweep, value, normal_velocity_A, normal_velocity_B, distance, distance_over_set,"
+        " impulse_before_second, status"
+    )
+    return StudyResult(rows, {"figure-12": drawing}, columns, criteria)
 
 
 def figure_12(rows: Sequence[Row], predicted: Array) -> Figure:

@@ -44,9 +44,6 @@ SAMPLES = 2**18  # of each system of the paper unless its own number is asked fo
 LAUNCH, LANDING_AFTER, LANDS = "trot", 0.75, ("FR", "RL")  # its second landing of this pair [s]
 LATEST = 1.0  # [s]
 REPEATS, ENOUGH = 3, 0.5  # of the timing, until that many seconds
-SHOWN = ("system", "samples", "lcps_per_sample", "printed_lcps_per_sample",
-         "microseconds_per_sample", "outcomes_found", "outcomes", "terminated", "energy_growth",
-         "pointed")  # fmt: skip
 PATHS, DOTS = 1000, 20_000  # that are drawn
 
 
@@ -67,14 +64,14 @@ class Subject(NamedTuple):
 def paper_subjects(samples: int = SAMPLES) -> list[Subject]:
     """The systems of section 5.4 with the settings of Tables 4-8, with ``samples`` each or M."""
     return [
-        Subject(name, module.problem(), module.velocity(), step, steps, samples,
+        Subject(name, module.problem(), module.VELOCITY, step, steps, samples,
                 max(2**most, samples), printed, f"figure-{number}")
         for name, module, step, steps, most, printed, number in (
             ("rocking block", rocking_block, 0.3, 10, 14, 2.67, 9),
             ("compass gait", compass_gait, 0.25, 5, 20, 2.27, 10),
             ("box and wall", box_and_wall, 2.0, 5, 18, 1.97, 11),
             ("RAMone", ramone, 1.0, 10, 20, 3.20, 13),
-            ("disk stacking", disk_stacking, 1.0, 10, 20, 9.04, 14),
+            ("disk stacking", disk_stacking, 1.0, 10, 20, 9.04, 14)
         )
     ]  # fmt: skip
 
@@ -111,11 +108,15 @@ def run(options: StudyOptions) -> StudyResult:
 def sample_sets(subjects: Sequence[Subject], options: StudyOptions) -> StudyResult:
     """The study of these impacts."""
     made, figures = [], {}
-    for subject in options.track(subjects, lambda subject: subject.name):
+    for subject in options.track(subjects):
         sampled, seconds = sample(subject, options)
         made.append(row(subject, sampled, seconds) | {"message": sampled.message})
         figures[subject.figure] = figure_of(subject, sampled.outcomes, options.seed)
-    return StudyResult(made, figures, SHOWN)
+    columns = (
+        "system, samples, lcps_per_sample, printed_lcps_per_sample, microseconds_per_sample,"
+        " outcomes_found, outcomes, terminated, energy_growth, pointed"
+    )
+    return StudyResult(made, figures, columns)
 
 
 def sample(subject: Subject, options: StudyOptions) -> tuple[ImpactSet, float]:
@@ -128,7 +129,7 @@ def sample(subject: Subject, options: StudyOptions) -> tuple[ImpactSet, float]:
         started = perf_counter()
         sampled = sample_impacts(problem, v, settings)
         seconds.append(perf_counter() - started)
-    return sampled, float(np.median(seconds))
+    return sampled, np.median(seconds)
 
 
 def row(subject: Subject, sampled: ImpactSet, seconds: float) -> Row:
@@ -136,22 +137,21 @@ def row(subject: Subject, sampled: ImpactSet, seconds: float) -> Row:
     problem, v, samples = subject.problem, subject.velocity, len(sampled.v_plus)
     near = nearest(problem, v, sampled.outcomes)
     far, found = zip(*near.values(), strict=True)
-    steps = subject.steps
     return {
         "system": subject.name,
         "samples": samples,
-        "lcps_per_sample": float(sampled.lcps.mean()),
+        "lcps_per_sample": sampled.lcps.mean(),
         "printed_lcps_per_sample": subject.printed_lcps,
         "microseconds_per_sample": 1e6 * seconds / samples,
         "outcomes_found": sum(found),
         "outcomes": len(near),
-        "terminated": float(sampled.terminated.mean()),
-        "within_printed_steps": None if steps is None else float((sampled.lcps <= steps).mean()),
+        "terminated": sampled.terminated.mean(),
+        "within_printed_steps": subject.steps and (sampled.lcps <= subject.steps).mean(),
         "energy_growth": sampled.energy_growth,
         "unsolved_lcps": sum(sampled.failures.values()),
         "pointed": pointed_direction(problem) is not None,
         "set_size": set_size(problem, sampled.outcomes) / problem.kinetic_norm(v),
-        "farthest_outcome": max(far) if np.isfinite(max(far)) else None,
+        "farthest_outcome": max(far),
         "distances": {name: each for name, (each, _) in near.items() if np.isfinite(each)},
     }
 
@@ -171,7 +171,7 @@ def figure_of(subject: Subject, outcomes: Array, seed: int = 0) -> Figure:
             "simultaneous": Styled([path @ plane for path in together], {"marker": "o"}),
             "sequential, in order": Styled(forward @ plane, {"marker": "s"}),
             "sequential, reversed": Styled(reverse @ plane, {"marker": "s", "linestyle": "--"}),
-            "before": dots((v @ plane)[None], color="black", markersize=8),
+            "before": dots((v @ plane)[None], color="black", markersize=8)
         }, *pair))  # fmt: skip
     return draw(*drawn)
 

@@ -29,13 +29,13 @@ from studies.halm_posa.systems.rocking_block import (
     GRAVITY,
     INERTIA,
     MASS,
+    MASS_MATRIX,
     RADIUS,
+    STANDING,
     WIDTH,
     arms,
     corners,
-    mass_matrix,
     normal_jacobian,
-    standing,
     tangential_jacobian,
 )
 from studies.study import Criterion, Row, StudyOptions, StudyResult, study
@@ -44,26 +44,17 @@ RATE = 1.0  # theta'_0 [rad/s], 4.3
 IMPACTS = 40
 REQUIRED = 1e-3  # of the accumulation, relative
 FIGURE_8 = 2.67, 28.4  # where the impacts accumulate in t and in s, as printed
-SHOWN = ("half_cycle", "corner", "time", "s", "rate", "time_error", "s_error", "friction_used")
 A, B = 0, 1  # corners, and the modes that turn about them
 _OPTIONS = SimulationOptions(
     rtol=1e-11, atol=1e-13, guard_tolerance=1e-13, max_events=10**6, zeno_events=10**6
 )
 
 
-def frequency_squared() -> float:
-    """m g ||r|| / (I + m ||r||^2) of (56) [1/s^2]."""
-    pivoted = INERTIA + MASS * RADIUS**2
-    return MASS * GRAVITY * RADIUS / pivoted
-
-
-def rate_ratio() -> float:
-    """Angular rate after an impact over that before it, (68): 0.7 of a block of 1 m by 2 m.
-
-    Of a uniform block (68) is (h^2 - w^2 / 2) / (w^2 + h^2).
-    """
-    r2 = MASS * RADIUS**2
-    return (INERTIA - r2 * math.cos(2.0 * ALPHA)) / (INERTIA + r2)
+_PIVOTED = MASS * RADIUS**2  # inertia of the mass about a corner [kg m^2]
+FREQUENCY_SQUARED = MASS * GRAVITY * RADIUS / (INERTIA + _PIVOTED)  # of (56) [1/s^2]
+# Angular rate after an impact over that before it, (68): 0.7 of a block of 1 m by 2 m. Of a uniform
+# block it is (h^2 - w^2 / 2) / (w^2 + h^2).
+RATE_RATIO = (INERTIA - _PIVOTED * math.cos(2.0 * ALPHA)) / (INERTIA + _PIVOTED)
 
 
 def half_cycle_time(rate: float) -> float:
@@ -77,12 +68,12 @@ def half_cycle_time(rate: float) -> float:
     Raises:
         ValueError: the block tips over.
     """
-    f = math.sqrt(frequency_squared())
+    f = math.sqrt(FREQUENCY_SQUARED)
     half = 0.5 * (ALPHA + 0.5 * math.pi)  # gamma_0 / 2
     turned = 0.5 * rate / f  # k^2 = sin^2(gamma_0 / 2) + turned^2
     k_complement = math.sqrt(math.cos(half) ** 2 - turned**2)
     psi = math.atan2(turned, k_complement * math.sin(half))
-    return 2.0 * float(ellipkinc(psi, 1.0 - k_complement**2)) / f
+    return 2.0 * ellipkinc(psi, 1.0 - k_complement**2) / f
 
 
 def half_cycle_s(rate: float) -> float:
@@ -92,7 +83,7 @@ def half_cycle_s(rate: float) -> float:
     of the ground add up to m g T less what is lost.
     """
     T = half_cycle_time(rate)
-    lost = MASS * 0.5 * WIDTH * (1.0 - rate_ratio()) * rate
+    lost = MASS * 0.5 * WIDTH * (1.0 - RATE_RATIO) * rate
     return T + MASS * GRAVITY * T - lost
 
 
@@ -102,7 +93,7 @@ def accumulation(rate: float) -> tuple[float, float]:
     What is left after them is smaller than their last term times ratio / (1 - ratio). In s the
     lost momentum telescopes: s* = (1 + m g) t* - m (w / 2) theta'_0.
     """
-    starts = [rate * rate_ratio() ** i for i in range(200)]
+    starts = [rate * RATE_RATIO**i for i in range(200)]
     return (math.fsum(half_cycle_time(w) for w in starts),
             math.fsum(half_cycle_s(w) for w in starts))  # fmt: skip
 
@@ -122,28 +113,23 @@ def rock(rate: float = RATE, impacts: int = IMPACTS) -> tuple[list[Impact], Run]
     """Turn about A from the ground with an angular rate [rad/s], until the given impact."""
     left, arm = iter(range(impacts - 1, -1, -1)), arms(0.0)[A]
     turning = np.array([arm[1], -arm[0], 1.0])  # about A, flat, at 1 rad/s (64)
-    start = np.concatenate([standing(), rate * turning, np.zeros(2)])
+    start = np.concatenate([STANDING, rate * turning, np.zeros(2)])
     run = simulate(
-        zeno_system(), A, start, 100.0 * np.sqrt(RADIUS / GRAVITY),
-        options=_OPTIONS, until=lambda _: not next(left),
+        System({A: _held(A), B: _held(B)}, (_landing(A, B), _landing(B, A)), "rocking block"),
+        A, start, 100.0 * np.sqrt(RADIUS / GRAVITY),
+        options=_OPTIONS, until=lambda _: not next(left)
     )  # fmt: skip
     found = []
     for event, segment in zip(run.events, run.segments, strict=False):
         before, after, edge = event.state_before, event.state_after, event.transition
         pulls = [holding_force(x, edge.source) for x in segment.states]
         pulls.append(sticking_impulse(before, edge.target))
-        impulse = float((after - before)[6:].sum())
+        impulse = (after - before)[6:].sum()
         found.append(Impact(
-            event.time, event.time + float(before[6:].sum()) + impulse, impulse, edge.target,
-            float(after[5]), max(abs(float(pull[1] / pull[0])) for pull in pulls),
+            event.time, event.time + before[6:].sum() + impulse, impulse, edge.target,
+            after[5], max(abs(pull[1] / pull[0]) for pull in pulls)
         ))  # fmt: skip
     return found, run
-
-
-def zeno_system() -> System:
-    """Modes A and B, in which that corner is held, and the sticking impact of the other."""
-    edges = _landing(A, B), _landing(B, A)
-    return System({A: _held(A), B: _held(B)}, edges, "rocking block")
 
 
 def holding_force(x: Array, corner: int) -> Array:
@@ -165,7 +151,7 @@ def sticking_impulse(x: Array, corner: int) -> Array:
 
 def _stopping(J: Array, motion: Array) -> Array:
     """Force or impulse (2,) at a corner that takes its acceleration or velocity (2,) away."""
-    return np.linalg.solve(J @ np.linalg.solve(mass_matrix(), J.T), -motion).astype(np.float64)
+    return np.linalg.solve(J @ np.linalg.solve(MASS_MATRIX, J.T), -motion).astype(np.float64)
 
 
 def contact_jacobian(theta: float, corner: int) -> Array:
@@ -175,7 +161,7 @@ def contact_jacobian(theta: float, corner: int) -> Array:
 
 
 def _held(corner: int) -> Mode:
-    inverse = np.linalg.inv(mass_matrix())
+    inverse = np.linalg.inv(MASS_MATRIX)
     weight = np.array([0.0, -GRAVITY, 0.0])
 
     def flow(t: float, x: Array, u: Array) -> Array:
@@ -189,15 +175,15 @@ def _held(corner: int) -> Mode:
 
 
 def _landing(held: int, other: int) -> Transition:
-    inverse = np.linalg.inv(mass_matrix())
+    inverse = np.linalg.inv(MASS_MATRIX)
 
     def height(t: float, x: Array, u: Array) -> float:
-        return float(corners(x[:3])[other, 1])
+        return corners(x[:3])[other, 1]
 
     def stick(t: float, x: Array, u: Array) -> Array:
         impulse = sticking_impulse(x, other)
         after = x.copy()
-        after[:3] = standing()  # both corners are down, but for what integration left
+        after[:3] = STANDING  # both corners are down, but for what integration left
         after[0] = x[0]
         after[3:6] += inverse @ contact_jacobian(x[2], other).T @ impulse
         after[6 + other] += impulse[0]
@@ -260,7 +246,7 @@ def simulate_impacts(impacts: int) -> StudyResult:
     (simulated, run), limit = rock(RATE, impacts), accumulation(RATE)
     t = s = 0.0
     for number, impact in enumerate(simulated):
-        rate = RATE * rate_ratio() ** number
+        rate = RATE * RATE_RATIO**number
         rows.append({
             "half_cycle": number + 1,
             "corner": "AB"[impact.corner],
@@ -270,7 +256,7 @@ def simulate_impacts(impacts: int) -> StudyResult:
             "impulse": impact.impulse,
             "time_error": abs((impact.time - t) / half_cycle_time(rate) - 1.0),
             "s_error": abs((impact.end - s) / half_cycle_s(rate) - 1.0),
-            "friction_used": impact.friction_used,
+            "friction_used": impact.friction_used
         })  # fmt: skip
         t, s = impact.time, impact.end
     printed_time, printed_s = FIGURE_8
@@ -283,12 +269,13 @@ def simulate_impacts(impacts: int) -> StudyResult:
         "printed_time": printed_time,
         "printed_s": printed_s,
         "closed_form_time": limit[0],
-        "closed_form_s": limit[1],
+        "closed_form_s": limit[1]
     })  # fmt: skip
     criteria = [Criterion(f"{key} of the accumulation, relative", rows[-1][key], "<=", REQUIRED)
                 for key in ("time_error", "s_error")]  # fmt: skip
     figures = {"figure-8": figure_8(trajectory(run), *limit)}
-    return StudyResult(rows, figures, SHOWN, criteria=criteria)
+    columns = "half_cycle, corner, time, s, rate, time_error, s_error, friction_used"
+    return StudyResult(rows, figures, columns, criteria)
 
 
 def figure_8(shown: ZenoTrajectory, end: float, end_s: float) -> Figure:
@@ -304,6 +291,6 @@ def figure_8(shown: ZenoTrajectory, end: float, end_s: float) -> Figure:
         for x, end, label, y, lines in (
             (shown.t, end, "t(s) [s]", "angle and rate", angle),
             (shown.s, end_s, "s [s + N s]", "angle and rate", angle),
-            (shown.s, end_s, "s [s + N s]", "rate by s", accrued),
+            (shown.s, end_s, "s [s + N s]", "rate by s", accrued)
         )
     ))  # fmt: skip

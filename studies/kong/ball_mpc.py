@@ -13,7 +13,7 @@ update in both rows.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Iterable
 from typing import NamedTuple
 
 import numpy as np
@@ -64,18 +64,16 @@ def run(options: StudyOptions) -> StudyResult:
     for update in (True, False):
         title = f"{'With' if update else 'Without'} the hybrid cost update"
 
-        def progress(done: int, what: str = title) -> None:
-            options.progress(done, STEPS, what)
-
-        loop = loops[title] = close_loop(target, tracking_cost(target, update), progress)
+        knots = options.track(range(STEPS), title)
+        loop = loops[title] = close_loop(target, tracking_cost(target, update), knots)
         cost = tracking_cost(target, True)
         rows.append({
             "hybrid_cost_update": update,
-            "unconverged_steps": int(np.sum(~loop.converged)),
+            "unconverged_steps": np.sum(~loop.converged),
             "thesis_unconverged_steps": None if update else 8,
             "steps": len(loop.converged),
             "tracking_cost": cost.value(loop.states, loop.inputs, loop.modes),
-            "peak_input": float(np.max(abs(loop.inputs))),
+            "peak_input": np.max(abs(loop.inputs))
         })  # fmt: skip
     updated, plain = rows
     criteria = [Criterion(f"{what} with the update", updated[what], "<", plain[what])
@@ -91,7 +89,7 @@ def reference(timestep: float = TIMESTEP, steps: int = STEPS) -> HybridReference
     """
     cost = QuadraticCost.reaching(
         np.array([TARGET_HEIGHT, 0.0]), np.array([[INPUT_WEIGHT * timestep]]),
-        TERMINAL_WEIGHT * np.eye(2),
+        TERMINAL_WEIGHT * np.eye(2)
     )  # fmt: skip
     problem = EventDrivenModel(bouncing_ball(), FALLING, timestep, cost)
     seed = open_loop(np.full((steps, 1), SEED_FORCE), 2)
@@ -112,7 +110,7 @@ def tracking_cost(
 def close_loop(
     target: HybridReference,
     cost: HybridTrackingCost,
-    progress: Callable[[int], None] = lambda done: None,
+    knots: Iterable[int] = (),
     horizon: int = HORIZON,
     perturbation: tuple[float, float] = PERTURBATION,
     dt: float = TIMESTEP,
@@ -126,9 +124,9 @@ def close_loop(
     mode, x = FALLING, START + perturbation
     model = EventDrivenModel(bouncing_ball(), mode, dt, cost)
     solver = Hilqr(model, HilqrOptions(tolerance=TOLERANCE, max_iterations=MAX_ITERATIONS))
-    states, knots, events, inputs, converged, plans = [x], [mode], [], [], [], []
+    states, modes, events, inputs, converged, plans = [x], [mode], [], [], [], []
     solution: Solution | None = None
-    for k in range(target.steps):
+    for k in knots or range(target.steps):
         model.initial_mode, model.cost = mode, cost.window(k, len(events))
         solution = solver.solve(x, _seed(target, k, horizon, solution, dt))
         plan = solution.trajectory
@@ -138,13 +136,12 @@ def close_loop(
         step = simulate_step(model.system, mode, x, dt, inputs[k], k * dt, model.options)
         x, mode = step.state, step.mode
         states.append(x)
-        knots.append(mode)
+        modes.append(mode)
         events += [KnotEvent(k, event) for event in step.events]
-        progress(k + 1)
         if step.status != "ok":
             break
-    modes = Modes(tuple(knots), tuple(events))
-    return ClosedLoop(np.array(states), np.array(inputs), modes, np.array(converged), plans)
+    return ClosedLoop(np.array(states), np.array(inputs), Modes(tuple(modes), tuple(events)),
+                      np.array(converged), plans)  # fmt: skip
 
 
 def _seed(
@@ -184,6 +181,6 @@ def figure_6_4(loops: dict[str, ClosedLoop], target: HybridReference) -> Figure:
                    "executed": over(times[: len(lost)], loop.inputs),
                    "did not converge": dots(
                        np.stack((times[: len(lost)], loop.inputs[:, 0]), axis=1)[lost])},
-                  "time [s]", "input [N]"),
+                  "time [s]", "input [N]")
         ]  # fmt: skip
     return draw(*panels, columns=2)

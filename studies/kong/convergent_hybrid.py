@@ -26,7 +26,6 @@ with the knots that enclose its impacts. The order of the traces does not change
 from __future__ import annotations
 
 import time
-from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -64,18 +63,13 @@ POINTS = 40  # of the circle of uncertainty, as in 2.4 of the thesis
 CIRCLE = 2.0 * np.pi * np.arange(POINTS) / POINTS
 MAX_ITERATIONS = 60
 ACCURACY = SimulationOptions(rtol=1e-8, atol=1e-10)
-SHOWN = {
-    "system": "system", "plan": "plan", "trace_ratio": "trace / start's",
-    "mean_distance": "mean, m", "largest_distance": "farthest, m", "phi_norm": "norm of Phi",
-    "effort": "effort", "lqr_trace_ratio": "trace with LQR",
-}  # fmt: skip
 
 
 class Task(NamedTuple):
     """Where a system starts, and the height and velocity that it is to reach after a duration."""
 
     name: str
-    bare: System  # states (z, v), one force
+    system: System  # states (z, v, f, df/dt): the force and its rate are states too
     mode: int  # at the start
     start: tuple[float, float]  # z [m], v [m/s]
     goal: tuple[float, float]
@@ -104,7 +98,7 @@ class Task(NamedTuple):
     def model(self, terminal: float = TERMINAL, weight: float | None = None,
               with_reset_jacobian: bool = False) -> EventDrivenModel:  # fmt: skip
         """States (z, v, f, df/dt); with a weight w, Phi V as states too, and the cost on it."""
-        system = ramped(ramped(self.bare))
+        system = self.system
         end = terminal * np.diag([1.0, SECONDS**2, 0.0, 0.0])
         force = self.timestep * np.diag([0.0, 0.0, self.effort, 0.0])
         bend = np.array([[self.timestep * self.smoothness]])
@@ -115,8 +109,20 @@ class Task(NamedTuple):
         return EventDrivenModel(system, self.mode, self.timestep, cost, ACCURACY, event_at="exact")
 
 
-BALL = Task("bouncing ball", bouncing_ball(), FALLING, (2.5, 0.0), (0.8, -1.0), 2.2, 100, 0.5, 1e-7)
-HOPPER = Task("hopper", driven_hopper(), FLIGHT, (0.8, 0.0), (0.9, 0.0), 1.35, 135, 0.01, 1e-8)
+BALL = Task(
+    "bouncing ball",
+    ramped(ramped(bouncing_ball())),
+    FALLING,
+    (2.5, 0.0),
+    (0.8, -1.0),
+    2.2,
+    100,
+    0.5,
+    1e-7,
+)
+HOPPER = Task(
+    "hopper", ramped(ramped(driven_hopper())), FLIGHT, (0.8, 0.0), (0.9, 0.0), 1.35, 135, 0.01, 1e-8
+)
 
 
 class Plan(NamedTuple):
@@ -133,40 +139,36 @@ class Plan(NamedTuple):
     @property
     def effort(self) -> float:
         """Integral of the squared force [N^2 s]."""
-        return float(self.task.timestep * np.sum(self.trajectory.states[:-1, 2] ** 2))
+        return self.task.timestep * np.sum(self.trajectory.states[:-1, 2] ** 2)
 
 
 @study("Kong, section 7.1", "trials", "seed", "full")
 def run(options: StudyOptions) -> StudyResult:
-    """Rows: plain, convergent and D_x R plans of the bouncing ball and of the hopper."""
-    return report([plans_of(task, options) for task in (BALL, HOPPER)], options)
+    """Rows: plain, convergent and D_x R plans of the ball and of the hopper.
 
-
-def report(groups: Sequence[Sequence[Plan]], options: StudyOptions) -> StudyResult:
-    """Rows and criteria of tasks' plans; with ``full`` other weights and starts too."""
+    Each is planned from no force at all, then from the inputs of its first plan; with ``full`` with
+    other weights, and from other starts too.
+    """
     rows, criteria = [], []
-    for plans in groups:
+    for task in (BALL, HOPPER):
+        plans: list[Plan] = []
+        for kind in options.track(KINDS):
+            plans.append(solved(task, kind, plans[0] if plans else None))
         first = plans[0]
         plain, convergent, *_ = own = [row(plan, first, options) for plan in plans]
         rows += own
         for key in ("trace", "mean_distance"):
-            before, after = plain[key], convergent[key]
-            ratio = after / before if before and after is not None else None
-            what = f"{first.task.name}: {key} over the plain plan's"
-            criteria.append(Criterion(what, ratio, "<", 1.0))
+            what = f"{task.name}: {key} over the plain plan's"
+            criteria.append(Criterion(what, convergent[key] / plain[key], "<", 1.0))
         if options.full:
-            swept = [solved(first.task, "convergent", first, w) for w in options.track(WEIGHTS)]
+            swept = [solved(task, "convergent", first, w) for w in options.track(WEIGHTS)]
             rows += [row(plan, first, options) for plan in swept]
             rows += [row(plan, first, options, each) for each in SCALES for plan in plans[:2]]
-    return StudyResult(rows, columns=SHOWN, digits=3, criteria=criteria)
-
-
-def plans_of(task: Task, options: StudyOptions) -> list[Plan]:
-    """Plan a task in each way: from no force at all, then from the inputs of the first plan."""
-    plans: list[Plan] = []
-    for kind in options.track(KINDS, lambda kind: f"{task.name}, {kind}"):
-        plans.append(solved(task, kind, plans[0] if plans else None))
-    return plans
+    columns = (
+        "system, plan, trace_ratio, mean_distance=mean [m], largest_distance=farthest [m],"
+        " phi_norm, effort, lqr_trace_ratio=trace with LQR"
+    )
+    return StudyResult(rows, columns=columns, criteria=criteria)
 
 
 def solved(task: Task, kind: str, seed: Plan | None, weight: float | None = None) -> Plan:
@@ -177,11 +179,8 @@ def solved(task: Task, kind: str, seed: Plan | None, weight: float | None = None
     """
     w, x0, inputs, model = 0.0, task.first, np.zeros((task.steps, 1)), task.model()
     if seed is not None:
-        w, x0, inputs = (
-            task.convergence if weight is None else weight,
-            task.wide,
-            seed.trajectory.inputs,
-        )
+        w = task.convergence if weight is None else weight
+        x0, inputs = task.wide, seed.trajectory.inputs
         model = task.model(weight=w, with_reset_jacobian=kind == "dxr")
     began = time.perf_counter()
     options = HilqrOptions(tolerance=task.tolerance, max_iterations=MAX_ITERATIONS)
@@ -209,11 +208,6 @@ def lqr(plan: Plan) -> Policies:
     linear = model.linearise(trajectory)
     gains = backward_pass(linear, expansion._replace(**gradients)).gains
     return Policies.of(trajectory.states, trajectory.inputs, gains, aux=trajectory.aux)
-
-
-def gaussian_starts(count: int, seed: int, scale: float = 1.0) -> Array:
-    """Changes (count, 2) of height and velocity at the start, the same for every plan."""
-    return scale * np.random.default_rng(seed).normal(size=(count, 2)) @ STARTS
 
 
 def perturbed(plan: Plan, starts: Array, *, feedback: bool = False) -> tuple[Array, Array, float]:
@@ -245,7 +239,7 @@ def area_ratio(end: Array) -> float:
     start = 0.5 * POINTS * np.sin(2.0 * np.pi / POINTS) * SPREAD**2
     if len(end) < 3 or np.linalg.matrix_rank(end - end[0]) < 2:
         return 0.0
-    return float(ConvexHull(end).volume / start)
+    return ConvexHull(end).volume / start
 
 
 def row(plan: Plan, plain: Plan, options: StudyOptions, scale: float = 1.0) -> Row:
@@ -258,40 +252,41 @@ def row(plan: Plan, plain: Plan, options: StudyOptions, scale: float = 1.0) -> R
     integral of the squared force [N^2 s] and ``lqr_effort`` what feedback adds to it.
     """
     task, ends = plan.task, plan.trajectory
-    starts = gaussian_starts(options.count(TRIALS), options.seed, scale)
+    drawn = np.random.default_rng(options.seed).normal(size=(options.count(TRIALS), 2))
+    starts = scale * drawn @ STARTS  # of height and velocity, the same for every plan
     circle = np.stack((np.cos(CIRCLE), np.sin(CIRCLE)), axis=1) @ STARTS
     cloud, tracked = perturbed(plan, starts), perturbed(plan, starts, feedback=True)
-    start = float(np.mean(np.sum((starts @ OUTPUT[:, :2].T) ** 2, axis=1)))
+    start = np.mean(np.sum((starts @ OUTPUT[:, :2].T) ** 2, axis=1))
     change = tracked[0][:, :-1, 2] - ends.states[:-1, 2]
     made, moments = {}, []
     for prefix, (_, end, _) in (("", cloud), ("lqr_", tracked)):
         far = np.linalg.norm(end, axis=1)
         moments.append(end.T @ end / max(1, len(end)))
-        made[f"{prefix}trace_ratio"] = float(np.trace(moments[-1])) / start
-        made[f"{prefix}mean_distance"] = float(np.mean(far)) if len(far) else None
-        made[f"{prefix}largest_distance"] = float(np.max(far)) if len(far) else None
+        made[f"{prefix}trace_ratio"] = np.trace(moments[-1]) / start
+        made[f"{prefix}mean_distance"] = np.mean(far)
+        made[f"{prefix}largest_distance"] = max(far, default=None)
     sign, log_det = np.linalg.slogdet(moments[0])
-    predicted = float(np.sum(plan.spread**2))
+    predicted = np.sum(plan.spread**2)
     return {
         "system": task.name,
         "plan": plan.kind,
         "weight": plan.weight,
         "scale": scale,
-        "trace": float(np.trace(moments[0])),
+        "trace": np.trace(moments[0]),
         **made,
         "predicted_trace": predicted,
-        "log_det": float(log_det) if sign > 0.0 and np.isfinite(log_det) else None,
+        "log_det": log_det if sign > 0.0 else None,
         "area_ratio": area_ratio(perturbed(plan, circle)[1]),
-        "phi_norm": float(np.sqrt(predicted)) / SPREAD,
-        "phi_det": float(abs(np.linalg.det(plan.spread))) / SPREAD**2,
+        "phi_norm": np.sqrt(predicted) / SPREAD,
+        "phi_det": abs(np.linalg.det(plan.spread)) / SPREAD**2,
         "effort": plan.effort,
         "extra_effort": plan.effort / plain.effort - 1.0,
-        "lqr_effort": float(task.timestep * np.mean(np.sum(change**2, axis=1))),
+        "lqr_effort": task.timestep * np.mean(np.sum(change**2, axis=1)),
         "same_events": cloud[2],
         "failed": 2 * len(starts) - len(cloud[1]) - len(tracked[1]),
         "trials": len(starts),
         "events": event_names(ends),
-        "end": ends.states[-1, :2].tolist(),
+        "end": ends.states[-1, :2],
         "status": plan.solution.status,
         "iterations": plan.solution.iterations,
         "seconds": plan.seconds,

@@ -10,7 +10,8 @@ ball. The thesis's D_x R does not converge and ends in the air; it converges her
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from contextlib import suppress
+from itertools import product
 
 import numpy as np
 
@@ -26,7 +27,7 @@ from studies.kong.two_methods import (
     placements,
     reaching,
 )
-from studies.study import Row, StudyOptions, StudyResult, study
+from studies.study import StudyOptions, StudyResult, study
 
 DURATION = STEPS * 1e-3  # timesteps of 1 ms, 5.4 [s]
 PLACE = (1.0, 0.0)  # of the start, 5.4.3
@@ -55,34 +56,17 @@ def solve(
     return compare(options, model, np.array([*PLACE, *velocity]), inputs)
 
 
-def rows_of(
-    found: Comparison,
-    velocity: tuple[float, float] = VELOCITY,
-    push: tuple[float, float] = PUSH,
-) -> list[Row]:
-    """Both methods' rows, with the start's velocity [m/s] and begin and end of the push [s]."""
-    more = {"velocity": list(velocity), "push": list(push)}
-    return [row | more for row in found.rows("impact", PRINTED)]
-
-
-def other_starts(options: StudyOptions) -> Iterator[Row]:
-    """Rows of the starts that can be simulated, at other velocities and times of the push."""
-    cases = [(each, push) for each in VELOCITIES for push in PUSHES]
-    for velocity, push in options.track(cases):
-        try:
-            found = solve(StudyOptions(), velocity=velocity, push=push)
-        except ValueError:  # a seed that grazes the tube: no rollout, and nothing to compare
-            continue
-        yield from rows_of(found, velocity, push)
-
-
 @study("Kong, figure 5.4", "full")
 def run(options: StudyOptions) -> StudyResult:
     """Rows: both methods from a seed that leaves the tube once too often."""
     found = {where: solve(options, where) for where in placements(options)}
-    rows = [row for each in found.values() for row in rows_of(each)]
+    starts = [(VELOCITY, PUSH, each) for each in found.values()]
     if options.full:
-        rows += other_starts(options)
+        for start in options.track(product(VELOCITIES, PUSHES)):
+            with suppress(ValueError):  # a seed that grazes the tube: no rollout to compare
+                starts.append((*start, solve(StudyOptions(), "end", STEPS, *start)))
+    rows = [row | {"velocity": velocity, "push": push} for velocity, push, each in starts
+            for row in each.rows("impact", PRINTED)]  # fmt: skip
     ends, angle = found["end"].trajectories(), np.linspace(0.0, 2.0 * np.pi, 200)
     paths = {name: one.states[:, :2] for name, one in ends.items()}
     paths |= {"target": TARGET[None, :2],

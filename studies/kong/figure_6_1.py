@@ -10,13 +10,11 @@ plan_cost that of the plan after all iterations; deviation_m is how far the flip
 
 from __future__ import annotations
 
-from itertools import product
 from typing import Any, NamedTuple, cast
 
 import mujoco
 import numpy as np
 from matplotlib.figure import Figure
-from scipy.spatial import ConvexHull
 
 from controller.hilqr_planner import HilqrPlanner
 from controller.robot_model import RolloutResult
@@ -29,21 +27,14 @@ from saltation.hilqr import Policies, Rollouts
 from saltation.systems import Array
 from saltus.configuration.launch import AT_ORIGIN, LaunchConfig, load_launch
 from saltus.launch.lock_step import LockStep, Tick
-from studies.figures import COLOURS, figure
-from studies.study import Criterion, Progress, Row, StudyOptions, StudyResult, silent, study
+from studies.figures import COLOURS, Panel, Styled, draw, over
+from studies.study import Criterion, Progress, Row, StudyOptions, StudyResult, study
 
 CANDIDATES = 9
 INSTANTS = (10, 30, 45, 60, 70, 80)  # knots
-SIDES = {"from the side": [0, 2], "from behind": [1, 2]}  # axes to the right and up
-REACH = 0.48  # from the middle of a picture to its edge [m]
-TOP, BOTTOM = 1.14, -0.06  # of a picture [m]
+SIDES = {"from the side": (0, 1.0), "from behind": (1, -1.0)}  # the axis to the right, its sign
+REACH, HEIGHTS = 0.48, (-0.06, 1.14)  # of a picture, from its middle to its edge and up [m]
 PERIOD = 0.01  # of the planner's knots [s]
-SHOWN = {
-    "step_size": "step size", "cost": "cost", "change_percent": "change [%]",
-    "height_m": "height [m]", "lateral_m": "lateral [m]", "chosen": "chosen",
-}  # fmt: skip
-
-
 PUSH_AT = 0.45  # [s]: late in the take-off, so that the legs can still answer
 PUSH = 0.5  # to the left [m/s]
 STEP_SIZES = [1.0, 0.7, 0.49, 0.343, 0.24, 0.118, 0.058, 0.014]
@@ -89,29 +80,36 @@ class Flip(NamedTuple):
 @study("Kong, figure 6.1", "seed")
 def run(options: StudyOptions) -> StudyResult:
     """A row for each candidate."""
-    flip = pushed_flip(flip_config(options.seed), options.progress)
+    # All step sizes at once and no limits, as in the thesis.
+    push = f"[{{kind: base_velocity, at: {PUSH_AT}, value: [0.0, {PUSH}, 0.0]}}]"
+    config = load_launch("backflip", (
+        f"perturbations={push}", f"simulation.seed={options.seed}", f"hilqr.knots={KNOTS}",
+        "hilqr.paused.line_search=exhaustive", f"hilqr.paused.step_sizes={STEP_SIZES}",
+        "hilqr.limits.penalty=0", AT_ORIGIN,
+    ))  # fmt: skip
+    flip = pushed_flip(config, options.progress)
+    columns = "step_size, cost, change_percent, height_m, lateral_m, chosen"
     figures = {"figure-6.1": flip_figure(flip)}
-    return StudyResult(rows_of(flip), figures, SHOWN, digits=3, criteria=criteria(flip))
+    return StudyResult(rows_of(flip), figures, columns, criteria(flip))
 
 
 def rows_of(flip: Flip) -> list[Row]:
     """The rows, from the largest step size to zero; no cost where a candidate diverged."""
-    rows, before, chosen = [], float(flip.costs[-1]), int(np.argmin(flip.costs))
-    for candidate, (size, cost) in enumerate(zip(flip.step_sizes, flip.costs, strict=True)):
-        finite, end = bool(np.isfinite(cost)), flip.states[candidate, -1]
-        rows.append({
-            "step_size": float(size),
-            "cost": float(cost) if finite else None,
-            "change_percent": 100.0 * (float(cost) / before - 1.0) if finite else None,
-            "height_m": float(end[2]),
-            "lateral_m": float(end[1]),
-            "chosen": candidate == chosen,
+    return [
+        {
+            "step_size": size,
+            "cost": cost,
+            "change_percent": 100.0 * (cost / flip.costs[-1] - 1.0),
+            "height_m": states[-1, 2],
+            "lateral_m": states[-1, 1],
+            "chosen": cost == flip.costs.min(),
             "begin": flip.begin,
             "continuation": flip.continuation,
             "plan_cost": flip.plan_cost,
             "deviation_m": flip.deviation,
-        })  # fmt: skip
-    return rows
+        }
+        for size, cost, states in zip(flip.step_sizes, flip.costs, flip.states, strict=True)
+    ]
 
 
 def criteria(flip: Flip) -> list[Criterion]:
@@ -119,29 +117,19 @@ def criteria(flip: Flip) -> list[Criterion]:
 
     Costs that differ when rolled out again would mean that the poses are not the planner's.
     """
-    differences = int(np.sum(flip.repeated_costs != flip.costs))
+    differences = np.sum(flip.repeated_costs != flip.costs)
     return [Criterion(*each) for each in (
         ("candidates", len(flip.costs), ">=", CANDIDATES),
         ("candidates whose cost differs when rolled out again", differences, "<=", 0),
         ("cost of the chosen candidate over that of the previous plan's continuation",
-         float(flip.costs.min()) / flip.continuation, "<", 1.0),
+         flip.costs.min() / flip.continuation, "<", 1.0),
         ("turns backwards", -flip.turns, ">", 0.95),
-        ("falls, or touches of the trunk", int(flip.fell) + int(flip.trunk_touched), "<=", 0),
-        ("stands at the end", int(flip.stands), ">=", 1),
+        ("falls, or touches of the trunk", flip.fell + flip.trunk_touched, "<=", 0),
+        ("stands at the end", flip.stands, ">=", 1)
     )]  # fmt: skip
 
 
-def flip_config(seed: int) -> LaunchConfig:
-    """The launch `backflip` with the push, as in the thesis: all step sizes at once, no limits."""
-    push = f"[{{kind: base_velocity, at: {PUSH_AT}, value: [0.0, {PUSH}, 0.0]}}]"
-    return load_launch("backflip", (
-        f"perturbations={push}", f"simulation.seed={seed}", f"hilqr.knots={KNOTS}",
-        "hilqr.paused.line_search=exhaustive", f"hilqr.paused.step_sizes={STEP_SIZES}",
-        "hilqr.limits.penalty=0", AT_ORIGIN,
-    ))  # fmt: skip
-
-
-def pushed_flip(config: LaunchConfig, progress: Progress = silent) -> Flip:
+def pushed_flip(config: LaunchConfig, progress: Progress) -> Flip:
     """Run a launch to its end, and keep the first line search after `PUSH_AT`.
 
     Raises:
@@ -173,7 +161,7 @@ def pushed_flip(config: LaunchConfig, progress: Progress = silent) -> Flip:
                 plan.time, sizes, tick.search.costs[0],
                 np.append(steps.valid_costs(), start.valid_costs()),
                 np.concatenate([steps.states, start.states]),
-                float(single[0].valid_costs()[0]), plan.cost,
+                (single[0].valid_costs()[0]), plan.cost
             ))  # fmt: skip
         requests.clear()
         if truth.tick % 100 == 0:
@@ -195,63 +183,41 @@ def pushed_flip(config: LaunchConfig, progress: Progress = silent) -> Flip:
     return Flip._make((*searches[0], *rest, summary["max_lateral_deviation_m"]))
 
 
-def poses(states: Array) -> list[tuple[Array, Array]]:
-    """The A1 in configurations (k, 19), points in world [m].
-
-    Corners (2, 8, 3) of trunk and head, and (4, 4, 3) of trunk, hip, knee and foot of each leg.
-    """
+def skeletons(states: Array) -> list[list[Array]]:
+    """The A1 in configurations (k, 19): lines of points in world [m], its legs and its hips."""
     model = load_mujoco(load_robot("a1"))
     data, found = mujoco.MjData(model), []
-    corners = np.array(list(product((-1.0, 1.0), repeat=3)))
     for q in states:
         data.qpos[:] = mujoco_from_pinocchio(q, np.zeros(18))[0]
         mujoco.mj_kinematics(model, data)
-        boxes = [
-            data.geom(name).xpos
-            + (corners * model.geom(name).size) @ data.geom(name).xmat.reshape(3, 3).T
-            for name in ("trunk_body", "head_body")
-        ]
         legs = [
-            [*(data.body(f"{foot}_{part}").xpos.copy() for part in ("hip", "thigh", "calf")),
-             data.geom(f"{foot}_foot").xpos.copy()]
+            np.array([*(data.body(f"{foot}_{part}").xpos for part in ("hip", "thigh", "calf")),
+                      data.geom(f"{foot}_foot").xpos])
             for foot in FOOT_NAMES
         ]  # fmt: skip
-        found.append((np.array(boxes), np.array(legs)))
+        found.append([*legs, np.array([legs[i][0] for i in (0, 1, 3, 2, 0)])])
     return found
 
 
 def flip_figure(flip: Flip) -> Figure:
-    """Two rows of pictures, from the side and from behind, over the costs.
+    """Two rows of pictures, from the side and from behind, and the costs.
 
-    Trunk and head are outlines, legs are lines. The chosen candidate and the one before the step
-    stand out.
+    The chosen candidate and the one before the step stand out.
     """
-    made, axes = figure(len(INSTANTS), 3, width=11.0, height=7.4)
-    looks = [(COLOURS["initial"], 2.0)] * (len(flip.costs) - 1) + [("black", 3.0)]
-    looks[int(np.argmin(flip.costs))] = COLOURS["dxr"], 4.0
-    for column, knot in enumerate(INSTANTS):
-        candidates = poses(flip.states[:, knot, :19])
-        for panel, (side, view) in zip(axes[:, column], SIDES.items(), strict=False):
-            for (boxes, legs), (colour, layer) in list(zip(candidates, looks, strict=True))[::-1]:
-                look: Row = {"color": colour, "lw": 0.5 * layer, "zorder": layer, "alpha": 0.8}
-                for box in boxes[:, :, view]:
-                    panel.fill(*box[ConvexHull(box).vertices].T, fill=False, **look)
-                for leg in legs[:, 1:, view]:
-                    panel.plot(*leg.T, marker="o", markevery=[2], ms=layer, **look)
-            middle = np.mean([boxes[0].mean(axis=0)[view[0]] for boxes, _ in candidates])
-            panel.axhspan(BOTTOM, 0.0, color="0.88", zorder=0)
-            panel.set(xlim=(middle - REACH, middle + REACH), ylim=(BOTTOM, TOP), aspect="equal",
-                      xticks=[], yticks=[], ylabel=side if column == 0 else "")  # fmt: skip
-            if view[0] == 1:
-                panel.invert_xaxis()  # its left is on the left
-        since = 1e3 * (flip.begin + knot * PERIOD - PUSH_AT)
-        axes[0, column].set_title(f"push + {since:.0f} ms")
-        axes[2, column].remove()
-    bars = made.add_subplot(axes[2, 0].get_gridspec()[2, :])
-    sizes, costs = flip.step_sizes[::-1], flip.costs[::-1]
-    shown = np.where(np.isfinite(costs), costs, 0.0)
-    drawn = bars.bar(range(len(sizes)), shown, color=[colour for colour, _ in looks[::-1]])
-    bars.bar_label(drawn, [f"{cost:.3g}" if np.isfinite(cost) else "diverged" for cost in costs])
-    bars.set_xticks(range(len(sizes)), [f"{size:g}" if size else "0\n(before)" for size in sizes])
-    bars.set(xlabel="step size", ylabel="cost")
-    return made
+    looks = [(COLOURS["initial"], 0.6)] * (len(flip.costs) - 1) + [("black", 0.9)]
+    looks[np.argmin(flip.costs)] = COLOURS["dxr"], 1.2
+    drawn, panels = {knot: skeletons(flip.states[:, knot, :19]) for knot in INSTANTS}, []
+    for side, (axis, sign) in SIDES.items():
+        for knot, candidates in drawn.items():
+            curves = {
+                f"_{i}": Styled([line[:, [axis, 2]] * (sign, 1.0) for line in lines],
+                                {"color": colour, "linewidth": width, "zorder": width})
+                for i, (lines, (colour, width)) in enumerate(zip(candidates, looks, strict=True))
+            }  # fmt: skip
+            since = 1e3 * (flip.begin + knot * PERIOD - PUSH_AT)
+            middle = sign * np.mean(flip.states[:, knot, axis])
+            look = {"aspect": "equal", "title": f"push + {since:.0f} ms", "ylim": HEIGHTS,
+                    "xlim": (middle - REACH, middle + REACH)}  # fmt: skip
+            panels.append(Panel(curves, side, "height [m]", ((), (0.0,)), look))
+    panels.append(Panel({"_": over(flip.step_sizes, flip.costs, marker="o")}, "step size", "cost"))
+    return draw(*panels, columns=len(INSTANTS), width=2.0, height=2.4)

@@ -82,9 +82,9 @@ def run(options: StudyOptions) -> StudyResult:
         compared = cycle.nontrivial_multipliers if cycle.ok else NONE
         rows.append({
             "system": name,
-            "multipliers": _pairs(cycle.multipliers if cycle.ok else NONE),
-            "poincare_multipliers": _pairs(poincare),
-            "max_difference": largest_difference(compared, poincare),
+            "multipliers": (cycle.multipliers if cycle.ok else NONE).view(float).reshape(-1, 2),
+            "poincare_multipliers": poincare.view(float).reshape(-1, 2),
+            "max_difference": largest_difference(compared, poincare)
         })  # fmt: skip
     criteria = [Criterion(f"{row['system']}: max_difference", row["max_difference"], "<=", REQUIRED)
                 for row in rows]  # fmt: skip
@@ -98,10 +98,6 @@ def _poincare_multipliers(cycle: LimitCycle) -> Complex:
     return sorted_eigenvalues(D_xP) if np.all(np.isfinite(D_xP)) else NONE
 
 
-def _pairs(values: Complex) -> list[list[float]]:
-    return [[float(value.real), float(value.imag)] for value in values]
-
-
 def largest_difference(values: Complex, others: Complex) -> float | None:
     """Largest distance between two sets of complex numbers, paired so that it adds up to least.
 
@@ -110,7 +106,7 @@ def largest_difference(values: Complex, others: Complex) -> float | None:
     if len(values) != len(others) or not len(values):
         return None
     distances = np.abs(np.subtract.outer(values, others))
-    return float(np.max(distances[linear_sum_assignment(distances)]))
+    return np.max(distances[linear_sum_assignment(distances)])
 
 
 def _figure(cycles: dict[str, LimitCycle]) -> Figure:

@@ -60,7 +60,7 @@ class Method(NamedTuple):
         return HillProblem(start, goal, self.convergence, self.powers)
 
 
-_TABLE: tuple[tuple[str, Planner, Convergence, tuple[float, float], tuple[float, ...]], ...] = (
+_TABLE: Any = (
     ("T-OPT shortest", "T-OPT shortest", "none", ONE, (100.0, 0.09, 0.685, 0.406, 0.741)),
     ("T-OPT", "T-OPT", "none", ANY_POWER, (100.0, -3.26, 0.425, 5.89, 219.0)),
     ("B-RRT", "RRT", "none", ANY_POWER, (96.5, -3.03, -0.00146, 31.8, 73.0)),
@@ -99,7 +99,7 @@ class Outcome(NamedTuple):
     log_area_ratio: float = np.nan  # NaN without a path
     log_distance_ratio: float = np.nan
     acceleration_cost: float = np.nan
-    broken: str = ""  # what a path that was given out violates
+    broken: bool = False  # what a path that was given out violates
     at_ends: bool = False  # whether a success keeps its constraint where steps end, too
     rough: bool = False  # the evaluation is not as accurate as it says it is elsewhere
     build_seconds: float = 0.0  # that making the trajectory optimisation took, once
@@ -113,8 +113,7 @@ class Trials(NamedTuple):
 
     def values(self, number: int, name: str) -> np.ndarray:
         """A number of every trial (count,), whether it succeeded or not; of a text, if any."""
-        found = [getattr(one, name) for one in self.outcomes[number]]
-        return np.array([bool(each) if name == "broken" else each for each in found], np.float64)
+        return np.array([getattr(one, name) for one in self.outcomes[number]], np.float64)
 
 
 def run_trials(options: StudyOptions, methods: Iterable[Method] = METHODS) -> Trials:
@@ -160,12 +159,12 @@ def _outcome(method: Method, seed: int, trial: int) -> Outcome:
     took = time.perf_counter() - started, time.process_time() - started_cpu
     broken = violation(problem, path) if path.ok else ""
     if not path.ok or broken:
-        return Outcome(False, *took, broken=broken, build_seconds=build)
+        return Outcome(False, *took, broken=bool(broken), build_seconds=build)
     result = evaluate(problem, path)
     return Outcome(
-        True, *took, float(np.log(result.area_ratio)), float(np.log(result.distance_ratio)),
-        acceleration_cost(path), "", not divergent(problem, path, at_ends=True),
-        result.status != "ok", build,
+        True, *took, np.log(result.area_ratio), np.log(result.distance_ratio),
+        acceleration_cost(path), False, not divergent(problem, path, at_ends=True),
+        result.status != "ok", build
     )  # fmt: skip
 
 
@@ -227,10 +226,10 @@ class ReachGraph(NamedTuple):
         mask[breadth_first_order(self.steps, node, return_predecessors=False)] = True
         return mask
 
-    def joins(self, start: Array, goal: Array, eta: float) -> bool:
+    def joins(self, start: Array, goal: Array, eta: float) -> Any:
         """Whether a way leads from start into the square of half side eta [m] about goal."""
         in_goal: Any = np.max(np.abs(self.points - goal), axis=1) <= eta
-        return bool(np.any(self.reached(start) & in_goal))
+        return np.any(self.reached(start) & in_goal)
 
 
 def reach_graph(
@@ -274,13 +273,10 @@ def reachable_shares(places: Array) -> dict[int, float]:
     graph, shares = lru_cache(None)(reach_graph), {}
     for method in METHODS:
         if method.convergence != "none":
-            ways, eta = (
-                graph(SINE_HILL, method.convergence, method.powers),
-                method.problem(*places[0]).eta,
-            )
-            shares[method.number] = 100.0 * float(
-                np.mean([ways.joins(start, goal, eta) for start, goal in places])
-            )
+            ways = graph(SINE_HILL, method.convergence, method.powers)
+            eta = method.problem(*places[0]).eta
+            joined = [ways.joins(start, goal, eta) for start, goal in places]
+            shares[method.number] = 100.0 * np.mean(joined)
     return shares
 
 

@@ -39,11 +39,7 @@ from matplotlib.figure import Figure
 
 from saltation.convergent.rotary.divergence import average_divergence, damping_divergence
 from saltation.convergent.rotary.feedback import Weights, design
-from saltation.convergent.rotary.parameters import (
-    QUBE_LATER_EDITION,
-    QUBE_SERVO_2,
-    RotaryPendulum,
-)
+from saltation.convergent.rotary.parameters import QUBE_LATER_EDITION, QUBE_SERVO_2, RotaryPendulum
 from saltation.convergent.rotary.perturbation import Perturbed, perturb
 from saltation.convergent.rotary.swing_up import SwingUpCost, SwingUpOptions, SwingUpPlanner
 from saltation.convergent.rotary.tracking import Tracked, track
@@ -55,12 +51,11 @@ from studies.study import Criterion, Row, StudyOptions, StudyResult, study
 COARSE = 0.1  # an interval's error from which a plan is not to be trusted [rad, rad/s]
 TRIALS = 50  # machines that track each plan
 SWINGS = 0.5  # the pole is swung up from where it is first so far from hanging [rad]
-SHOWN = {
-    "trajectory": "trajectory", "case": "case", "success": "success", "swing_time": "swing [s]",
-    "success_swinging": "success swinging", "average_divergence": "D_a [1/s]",
-    "tracked": "tracked",
-}  # keys in the table for a person, and their headings  # fmt: skip
 NAMES = ("minimal_energy", "smooth", "convergent")
+RESULTS = (
+    "success success_plus success_minus swing_time success_swinging first_lost average_divergence"
+    " energy roughness max_torque max_voltage interval_error whole_error tracked"
+)  # keys of a row that are null without a plan
 
 
 @dataclass(frozen=True)
@@ -92,14 +87,14 @@ def run(options: StudyOptions) -> StudyResult:
     """Rows: the three swing-ups of the base; with ``full``, of a family around it as well."""
     trials, cases = options.count(TRIALS), [BASE, *(family() if options.full else [])]
     solved = {case.name: solve(case, trials, options.seed)
-              for case in options.track(cases, lambda case: case.name)}  # fmt: skip
+              for case in options.track(cases)}  # fmt: skip
     rows = [entry.row for entries in solved.values() for entry in entries.values()]
     _, smooth, convergent = (base := solved[BASE.name]).values()
     if options.full and convergent.swing.ok:  # was the smooth one only a poorer optimum?
-        started, cost = time.perf_counter(), SwingUpCost(1.0, BASE.gamma)
-        swing = SwingUpPlanner(BASE.task, BASE.pendulum).solve(cost, convergent.swing)
-        seconds, name = time.perf_counter() - started, "smooth_from_convergent"
-        rows.insert(3, evaluate(BASE, name, swing, seconds, trials, options.seed).row)
+        planner, cost = SwingUpPlanner(BASE.task, BASE.pendulum), SwingUpCost(1.0, BASE.gamma)
+        again = evaluate(BASE, "smooth_from_convergent", planner, cost, convergent.swing, trials,
+                         options.seed)  # fmt: skip
+        rows.insert(3, again.row)
     bound = math.nan if smooth.row["success"] is None else smooth.row["success"]
     what = "success rate of the convergent swing-up, against that of the smooth one"
     criteria = [Criterion(what, convergent.row["success"], ">", bound)]
@@ -108,7 +103,11 @@ def run(options: StudyOptions) -> StudyResult:
                   COARSE)
         for row in rows[:3]
     ]  # fmt: skip
-    return StudyResult(rows, figures(base), columns=SHOWN, digits=3, criteria=criteria)
+    columns = (
+        "trajectory, case, success, swing_time=swing [s], success_swinging,"
+        " average_divergence=D_a [1/s], tracked"
+    )
+    return StudyResult(rows, figures(base), columns, criteria)
 
 
 def family() -> list[Case]:
@@ -144,44 +143,43 @@ def solve(case: Case, trials: int, seed: int) -> Mapping[str, Solved]:
     planner, swing, solved = SwingUpPlanner(case.task, case.pendulum), None, {}
     weights = (), (case.gamma,), (case.gamma, case.sigma)
     for name, more in zip(NAMES, weights, strict=True):  # in the order of 2.6.6
-        started = time.perf_counter()
-        swing = planner.solve(SwingUpCost(1.0, *more), swing)
-        seconds = time.perf_counter() - started
-        solved[name] = evaluate(case, name, swing, seconds, trials, seed)
+        cost = SwingUpCost(1.0, *more)
+        solved[name] = evaluate(case, name, planner, cost, swing, trials, seed)
+        swing = solved[name].swing
     return solved
 
 
 def evaluate(
-    case: Case, name: str, swing: SwingUp, seconds: float, trials: int, seed: int
-) -> Solved:
-    """Perturb and track one swing-up, and make its row; numbers are None where there is no plan."""
+    case: Case, name: str, planner: SwingUpPlanner, cost: SwingUpCost, start: SwingUp | None,
+    trials: int, seed: int,
+) -> Solved:  # fmt: skip
+    """Plan, perturb and track a swing-up, and make its row; numbers are None without a plan."""
+    started = time.perf_counter()
+    swing = planner.solve(cost, start)
+    seconds = time.perf_counter() - started
     row: Row = {
         "trajectory": name, "case": case.name, "status": swing.status,
-        "iterations": swing.iterations, "seconds": seconds, "message": swing.message,
-    } | dict.fromkeys((
-        "success", "success_plus", "success_minus", "swing_time", "success_swinging", "first_lost",
-        "average_divergence", "energy", "roughness", "max_torque", "max_voltage", "interval_error",
-        "whole_error", "tracked",
-    ))  # fmt: skip
+        "iterations": swing.iterations, "seconds": seconds, "message": swing.message
+    } | dict.fromkeys(RESULTS.split())  # fmt: skip
     if not swing.ok:
         return Solved(row, swing)
     feedback, times = design(case.pendulum, swing, case.weights), swing.times
     pushed = perturb(case.pendulum, feedback, times)
     tracked = track(case.pendulum, feedback, trials, seed) if trials else None
     costs, errors = measure(case.pendulum, swing), accuracy(case.pendulum, swing)
-    start = int(np.argmax(np.abs(swing.states[:, 1]) > SWINGS))  # of the swing
+    first = np.argmax(np.abs(swing.states[:, 1]) > SWINGS)  # of the swing
     lost = np.logical_not(np.logical_and(pushed.plus, pushed.minus))
     row |= {
-        "success": float(np.mean(pushed.success)),
-        "success_plus": float(np.mean(pushed.plus)),
-        "success_minus": float(np.mean(pushed.minus)),
-        "swing_time": float(times[-1] - times[start]),
-        "success_swinging": float(np.mean([pushed.plus[start:], pushed.minus[start:]])),
-        "first_lost": float(times[np.argmax(lost)]) if np.any(lost) else None,
+        "success": np.mean(pushed.success),
+        "success_plus": np.mean(pushed.plus),
+        "success_minus": np.mean(pushed.minus),
+        "swing_time": times[-1] - times[first],
+        "success_swinging": np.mean([pushed.plus[first:], pushed.minus[first:]]),
+        "first_lost": times[np.argmax(lost)] if np.any(lost) else None,
         "average_divergence": costs.average_divergence, "energy": costs.energy,
         "roughness": costs.roughness, "max_torque": costs.torque, "max_voltage": costs.voltage,
         "interval_error": errors.interval, "whole_error": errors.whole,
-        "tracked": None if tracked is None else float(np.mean(tracked.success)),
+        "tracked": None if tracked is None else np.mean(tracked.success)
     }  # fmt: skip
     return Solved(row, swing, pushed, tracked)
 
@@ -193,9 +191,8 @@ def figures(base: Mapping[str, Solved]) -> dict[str, Figure]:
         _, swing, perturbed, tracked = base[name]
         if swing.ok:
             drawn[f"figure-2.{4 + i}"] = draw_plan(swing)
-        if tracked is not None and i:
+        if i and perturbed is not None and tracked is not None:
             drawn[f"figure-2.{6 + i}"] = draw_tracking(swing, tracked)
-        if perturbed is not None and i:
             drawn[f"figure-2.{8 + i}"] = draw_perturbations(swing, perturbed)
     return drawn
 
@@ -212,7 +209,7 @@ def draw_plan(swing: SwingUp) -> Figure:
               ((), (-limit, limit))),
         Panel({"$D_a$": over(times, average_divergence(QUBE_SERVO_2, states.T)),
                "of the damping": over(times, damping_divergence(QUBE_SERVO_2, states[:, 1]))},
-              "time [s]", "average divergence [1/s]"),
+              "time [s]", "average divergence [1/s]")
     )  # fmt: skip
 
 
@@ -223,7 +220,7 @@ def draw_tracking(swing: SwingUp, tracked: Tracked) -> Figure:
         for label, values, planned in (
             ("pole [rad]", tracked.states[:, 1], swing.states[:, 1]),
             ("arm [rad]", tracked.states[:, 0], swing.states[:, 0]),
-            ("torque [N m]", tracked.torques, swing.torques),
+            ("torque [N m]", tracked.torques, swing.torques)
         )
     ))  # fmt: skip
 
@@ -234,7 +231,7 @@ def draw_perturbations(swing: SwingUp, perturbed: Perturbed) -> Figure:
     Some of the lost end with the pole held aside by an arm that spins, at odd multiples of pi / 2.
     """
     N = len(swing.times)  # noqa: N806
-    end = int(np.searchsorted(perturbed.times, swing.times[-1] + 1.0))
+    end = np.searchsorted(perturbed.times, swing.times[-1] + 1.0)
     return draw(*(
         _bundle(f"pole after {sign}1 rad [rad]", perturbed.times[:end],
                 perturbed.alphas[:end, columns], perturbed.success[columns],

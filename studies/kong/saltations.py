@@ -44,11 +44,7 @@ class GuardState(NamedTuple):
 
 
 def finite_difference_saltation(
-    system: System,
-    transition: Transition,
-    t: float,
-    x: Array,
-    u: Array,
+    system: System, transition: Transition, t: float, x: Array, u: Array
 ) -> Array:
     """Xi (n_target, n_source) by its definition (3.10), from simulated neighbours.
 
@@ -94,7 +90,7 @@ def finite_difference_saltation(
             if abs(value) >= 0.5 * abs(before):  # rounding, or a guard that is not approached
                 break
             rate = (value - before) / wait
-        rounding = 1e-11 * (1.0 + float(np.max(np.abs(x))))
+        rounding = 1e-11 * (1.0 + np.max(np.abs(x)))
         settled = abs(value) <= max(rounding, 1e-6 * abs(first), 1e-12 * abs(rate))
         return s, x if settled else np.full_like(x, np.nan)
 
@@ -119,8 +115,8 @@ def finite_difference_saltation(
 
 def relative_error(matrix: Array, reference: Array) -> float:
     """Largest difference of two matrices over the reference's largest entry (over 1 if zero)."""
-    scale = float(np.max(np.abs(reference)))
-    return float(np.max(np.abs(matrix - reference))) / (scale or 1.0)
+    scale = np.max(np.abs(reference))
+    return np.max(np.abs(matrix - reference)) / (scale or 1.0)
 
 
 def random_guard_states(
@@ -168,9 +164,7 @@ def random_guard_states(
 
 
 def least_norm_root(
-    residual: Callable[[Array], Array],
-    x: Array,
-    slopes: Callable[[Array], Array] | None = None,
+    residual: Callable[[Array], Array], x: Array, slopes: Callable[[Array], Array] | None = None
 ) -> Array | None:
     """Root (n,) near x of a function into (k,), k <= n, by least-norm Newton steps.
 
@@ -180,8 +174,8 @@ def least_norm_root(
     x, limit = np.asarray(x, dtype=np.float64), np.inf
     for _ in range(_NEWTON_STEPS):
         error = residual(x)
-        size = float(np.max(np.abs(error)))
-        if size <= _ON_GUARD * (1.0 + float(np.max(np.abs(x)))):
+        size = np.max(np.abs(error))
+        if size <= _ON_GUARD * (1.0 + np.max(np.abs(x))):
             return x
         if not size < limit:  # NaN, or running away
             return None
@@ -259,7 +253,7 @@ def contact_states(
             return source.direction == 0.0 or source.direction * (body.tangent(q) @ qd) > _CLEAR
         if source is Contact.NONE and target is Contact.STICKING:
             p_t, p_n = sticking_impulse(body, q, qd)
-            return bool(abs(p_t) < (1.0 - _CLEAR) * body.impact_friction * p_n)
+            return abs(p_t) < (1.0 - _CLEAR) * body.impact_friction * p_n
         if source is Contact.NONE:
             moved = transition.reset(0.0, x, u)[body.dof :]
             return target.direction * (body.tangent(q) @ moved) > _CLEAR

@@ -55,6 +55,7 @@ ASLIP_DURATION, ASLIP_VARIANCE = 1.25, 1e-4  # 4.7.2
 ASLIP_BODY = np.array([0.0, 1.8, 5.0 * np.pi / 12.0, 0.0, -1.0, 0.0])  # 3.8.5, see table_3_1
 SIGNIFICANT = 0.05  # 4.7.1
 PARTICLES, FOLLOWED = 1000, 20  # of the figure of a trial, and in how many trials
+kernel = njit(cache=True, error_model="numpy", nogil=True)
 THREADS = min(8, os.cpu_count() or 1)  # results do not depend on it
 
 
@@ -94,6 +95,10 @@ def flow_problem(level: Level, trials: int, seed: int) -> Problem:
     return Problem(model, start, states, level, round(FLOW_DURATION / level.dt), [itself, itself])
 
 
+six = njit(lambda t, x, u: np.array([x[0], x[1], x[2], x[5], x[6], x[7]]))  # of the body
+to_body = njit(aslip.to_body)
+
+
 def aslip_problem(level: Level, trials: int, seed: int) -> Problem:
     """ASLIP, the body's configuration and velocity measured in both modes (4.6.2).
 
@@ -108,11 +113,13 @@ def aslip_problem(level: Level, trials: int, seed: int) -> Problem:
     legs = np.diag([1.0, 1.0, 1.0, 0.0, 0.0, 1.0, 1.0, 1.0])
     flight, stance = (ProcessNoise(level.process * Q) for Q in (T @ T.T, legs))
     V = level.measurement * np.eye(6)
-    body = Measurement(lambda t, x, u: np.array([x[0], x[1], x[2], x[5], x[6], x[7]]), V)
     model = FilterModel(
         aslip.aslip(),
         {aslip.FLIGHT: flight, aslip.STANCE: stance},
-        {aslip.FLIGHT: body, aslip.STANCE: Measurement(aslip.to_body(toe=False), V)},
+        {
+            aslip.FLIGHT: Measurement(six, V),
+            aslip.STANCE: Measurement(lambda t, x, u: six(t, to_body(t, x, u), u), V),
+        },
     )
     mean = aslip.at_rest(ASLIP_BODY)
     belief = Belief(0.0, aslip.FLIGHT, mean, ASLIP_VARIANCE * T @ T.T, 0, "ok")
@@ -120,7 +127,7 @@ def aslip_problem(level: Level, trials: int, seed: int) -> Problem:
     bodies = ASLIP_BODY + np.sqrt(ASLIP_VARIANCE) * drawn
     states = np.array([aslip.at_rest(body) for body in bodies])
     steps = int(ASLIP_DURATION / level.dt + 1e-9)  # 1.25 s is no multiple of 0.03 s
-    return Problem(model, belief, states, level, steps, [itself, aslip.to_body()])
+    return Problem(model, belief, states, level, steps, [itself, aslip.to_body])
 
 
 class Truths(NamedTuple):
@@ -137,9 +144,8 @@ def simulate_truths(problem: Problem, seed: int, threads: int = THREADS) -> Trut
 
     A trial's noise depends on the seed and on its number alone.
     """
-    tables, task = _tables(problem)
     (B, n), K = problem.states.shape, problem.steps
-    p = tables.own.noise.V.shape[1]
+    p = max(len(one.V) for one in problem.model.measurements.values())
     draws = [
         np.random.default_rng(stream).standard_normal((B, K, *shape))
         for stream, shape in zip(
@@ -149,7 +155,7 @@ def simulate_truths(problem: Problem, seed: int, threads: int = THREADS) -> Trut
     states, ys = np.full((B, K + 1, n), np.nan), np.full((B, K, p), np.nan)
     modes, codes = np.zeros((B, K + 1), dtype=np.int64), np.zeros(B, dtype=np.int64)
     arrays = (*draws, problem.states, states, modes, ys, codes)
-    _share_out(_simulate, tables, task, arrays, threads, noisy=True)
+    _share_out(_simulate, problem, arrays, threads, noisy=True)
     return Truths(states, modes, ys, codes == OK)
 
 
@@ -161,16 +167,16 @@ def kalman(
     Measurements are (B, K, p), each at the end of a timestep.
     """
     means, codes = _room(problem, ys), np.zeros(len(ys), dtype=np.int64)
-    _share_out(_kalman, *_tables(problem, salted), (ys, means, codes), threads)
+    _share_out(_kalman, problem, (ys, means, codes), threads, salted=salted)
     return means, np.isin(codes, (OK, NOT_TRANSVERSE))
 
 
 def bank(problem: Problem, ys: Array, threads: int = THREADS) -> Array:
     """Means (B, K+1, n) of a bank of salted filters."""
-    (tables, task), means, split = _tables(problem), _room(problem, ys), BankOptions().split()
+    means, split = _room(problem, ys), BankOptions().split()
     _share_out(
-        _bank, tables, task, (ys, means), threads,
-        lambda: (split, Mixture.empty(tables), Mixture.empty(tables)),
+        _bank, problem, (ys, means), threads,
+        lambda tables: (split, Mixture.empty(tables), Mixture.empty(tables))
     )  # fmt: skip
     return means
 
@@ -181,8 +187,8 @@ def particles(problem: Problem, ys: Array, options: ParticleOptions) -> Array:
     keys = np.array([subkey(np.uint64(options.seed), b) for b in range(len(ys))], dtype=np.uint64)
     S, least = covariance_root(problem.start.Sigma), options.resample_below * options.particles
     _share_out(
-        _particles, *_tables(problem), (ys, means, keys), options.threads,
-        lambda: (S, least, Cloud.empty(*size), Cloud.empty(*size)), noisy=True,
+        _particles, problem, (ys, means, keys), options.threads,
+        lambda tables: (S, least, Cloud.empty(*size)), noisy=True
     )  # fmt: skip
     return means
 
@@ -196,33 +202,29 @@ class Task(NamedTuple):
     coordinates: Any
 
 
-def _tables(problem: Problem, salted: bool = True) -> tuple[ModelTables, Task]:
-    tables = model_tables(problem.model, native_code=True, salted=salted)
-    start = gaussian_of(problem.start, list(problem.model.system.modes))
-    table = vector_table(problem.coordinates)
-    return tables, Task(start, np.zeros(0), problem.level.dt, table)
-
-
 def _room(problem: Problem, ys: Array) -> Array:
     return np.zeros((len(ys), ys.shape[1] + 1, problem.states.shape[1]))
 
 
 def _share_out(
     kernel: Callable[..., None],
-    model: ModelTables,
-    task: Task,
+    problem: Problem,
     arrays: Sequence[NDArray[Any]],
     threads: int,
-    room: Callable[[], tuple[Any, ...]] = tuple,
+    room: Callable[[ModelTables], tuple[Any, ...]] = lambda tables: (),
     noisy: bool = False,
+    salted: bool = True,
 ) -> None:
     """Call a kernel on slices of the trials' arrays, each with room of its own, side by side.
 
     With noise the flow is disturbed, so each slice has tables of its own.
     """
+    model = model_tables(problem.model, native_code=True, salted=salted)
+    start = gaussian_of(problem.start, list(problem.model.system.modes))
+    task = Task(start, np.zeros(0), problem.level.dt, vector_table(problem.coordinates))
 
     def part(*slices: NDArray[Any]) -> None:
-        kernel(model.with_disturbance() if noisy else model.tables, task, *slices, *room())
+        kernel(model.with_disturbance() if noisy else model.tables, task, *slices, *room(model))
 
     if threads == 1 or not model.in_threads:
         part(*arrays)
@@ -233,13 +235,13 @@ def _share_out(
     model.errors()
 
 
-@njit(cache=True, error_model="numpy")
+@kernel
 def _enter(room, task: Task, mode, x):
     """Write a state in shared coordinates."""
     put(room, task.coordinates[mode](0.0, x.copy(), task.u))
 
 
-@njit(cache=True, error_model="numpy", nogil=True)
+@kernel
 def _simulate(f: KernelTables, task: Task, process, reset, noise, starts, states, modes, ys, codes):
     """Fill states, modes, measurements and codes, by standard normal draws."""
     for b in range(len(process)):
@@ -260,7 +262,7 @@ def _simulate(f: KernelTables, task: Task, process, reset, noise, starts, states
             scatter(ys[b, k, :p], f.noise.V_root[mode], noise[b, k], 1.0)
 
 
-@njit(cache=True, error_model="numpy", nogil=True)
+@kernel
 def _kalman(f: KernelTables, task: Task, ys, means, codes):
     for b in range(len(ys)):
         _enter(means[b, 0], task, task.start.mode, task.start.x)
@@ -276,7 +278,7 @@ def _kalman(f: KernelTables, task: Task, ys, means, codes):
             _enter(means[b, k + 1], task, g.mode, g.x)
 
 
-@njit(cache=True, error_model="numpy", nogil=True)
+@kernel
 def _bank(f: KernelTables, task: Task, ys, means, split, mixture, other):
     for b in range(len(ys)):
         make_one(f, mixture, task.start)
@@ -291,7 +293,7 @@ def _bank(f: KernelTables, task: Task, ys, means, split, mixture, other):
             _mixture_mean(f, task, end, mixture, means[b, k + 1])
 
 
-@njit(cache=True, error_model="numpy")
+@kernel
 def _mixture_mean(f: KernelTables, task: Task, t, mixture: Mixture, mean):
     mean[:] = 0.0
     for mode in range(len(mixture.weights)):
@@ -300,8 +302,8 @@ def _mixture_mean(f: KernelTables, task: Task, t, mixture: Mixture, mean):
             mean += mixture.weights[mode] * task.coordinates[mode](t, x, task.u)
 
 
-@njit(cache=True, error_model="numpy", nogil=True)
-def _particles(f: KernelTables, task: Task, ys, means, keys, S, least, cloud, spare):
+@kernel
+def _particles(f: KernelTables, task: Task, ys, means, keys, S, least, cloud):
     """``S`` is a root of Sigma, ``least`` the effective size below which particles are drawn."""
     count, start = len(cloud.modes), task.start
     for b in range(len(ys)):
@@ -311,17 +313,14 @@ def _particles(f: KernelTables, task: Task, ys, means, keys, S, least, cloud, sp
             key, t = subkey(keys[b], k), start.t + k * task.timestep
             if least >= count or effective_size(cloud.log_weights) < least:
                 resample(cloud, subkey(key, 0))
-            _copy_cloud(cloud, spare)
             end = t + task.timestep
             move_all(f, t, task.u, end, subkey(key, 1), (0, 1), cloud)
-            if drop_failed(cloud):
-                weigh(f, end, task.u, ys[b, k], cloud)
-            else:
-                _copy_cloud(spare, cloud)
+            drop_failed(cloud)
+            weigh(f, end, task.u, ys[b, k], cloud)
             _cloud_mean(f, task, end, cloud, means[b, k + 1])
 
 
-@njit(cache=True, error_model="numpy")
+@kernel
 def _cloud_mean(f: KernelTables, task: Task, t, cloud: Cloud, mean):
     mean[:] = 0.0
     for b in range(len(cloud.modes)):
@@ -331,26 +330,19 @@ def _cloud_mean(f: KernelTables, task: Task, t, cloud: Cloud, mean):
             mean += weight * task.coordinates[mode](t, x, task.u)
 
 
-@njit(cache=True, error_model="numpy")
-def _copy_cloud(source: Cloud, target: Cloud):
-    target.modes[:] = source.modes
-    target.log_weights[:] = source.log_weights
-    target.states[:] = source.states
-
-
 def mse(truth: Array, means: Array) -> Array:
     """MSE (4.24) of each trial (B,)."""
     return np.sum((truth - means)[:, 1:] ** 2, axis=-1).mean(axis=1)
 
 
-def sign_test(a: Array, b: Array) -> float:
+def sign_test(a: Array, b: Array) -> Any:
     """Two-sided p-value of the hypothesis that a - b has the median zero; ties are dropped.
 
     Dixon and Mood (1946): under it the smaller count of signs is below what it is with that
     probability, as of a binomial distribution of one half.
     """
     fewer, more = sorted((int(np.sum(a < b)), int(np.sum(a > b))))
-    return float(min(1.0, 2.0 * binom.cdf(fewer, fewer + more, 0.5)))
+    return np.minimum(1.0, 2.0 * binom.cdf(fewer, fewer + more, 0.5))
 
 
 def verdict(a: Array, b: Array, first: str, second: str) -> Row:
@@ -382,17 +374,17 @@ def compare_all(
     """
     rows, figures = [], {}
     for i, level in enumerate(options.track([Level(*each) for each in product(*grid)])):
-        start, noise = (int(s) for s in np.random.SeedSequence([options.seed, i]).generate_state(2))
+        start, noise = np.random.SeedSequence([options.seed, i]).generate_state(2)
         problem = make(level, options.count(trials), start)
         truths = simulate_truths(problem, noise)
         found = [kalman(problem, truths.measurements, salted) for salted in (True, False)]
         done = truths.ok & found[0][1] & found[1][1]
         skf, jrkf = (mse(truths.states[done], means[done]) for means, _ in found)
         rows.append(level._asdict() | {
-            "mse_skf": float(np.mean(skf)) if len(skf) else None,
-            "mse_jrkf": float(np.mean(jrkf)) if len(jrkf) else None,
+            "mse_skf": np.mean(skf),
+            "mse_jrkf": np.mean(jrkf),
             **verdict(skf, jrkf, "skf", "jrkf"),
-            "lost": int(np.sum(~done)),
+            "lost": np.sum(~done)
         })  # fmt: skip
         if level == shown:
             kept = Truths._make(each[done] for each in truths)

@@ -66,6 +66,6 @@ def table_4_1() -> list[Criterion]:
         for what, value, wanted, bound in zip(
             ("Sigma", "Delta_T"), found, printed, (0.2, 0.05), strict=True
         ):
-            error = float(abs(value / wanted - 1.0))
+            error = abs(value / wanted - 1.0)
             criteria.append(Criterion(f"table 4.1, {dt:g} s: error of {what}", error, "<=", bound))
     return criteria

@@ -57,7 +57,7 @@ CASES = (FLOW, ASLIP, *(
 # Of the thesis: ratios of MSE and of time to the SKF's; the MSE of ASLIP's particles is larger.
 PRINTED: dict[tuple[str, int], tuple[float | None, float]] = {
     ("constant_flow", 1000): (0.973, 941.0), ("constant_flow", 2000): (0.948, 1736.0),
-    ("aslip", 30_000): (None, 22_000.0),
+    ("aslip", 30_000): (None, 22_000.0)
 }  # fmt: skip
 
 
@@ -66,7 +66,7 @@ def run(options: StudyOptions) -> StudyResult:
     """A row a filter, and figure 4.4."""
     rows = [
         row
-        for case in options.track(CASES, lambda case: case.name)
+        for case in options.track(CASES)
         for row in rows_of(case, options.count(case.trials, case.full), options.seed)
     ]
     return StudyResult(rows, {"figure_4_4": figure_4_4(rows)})
@@ -74,7 +74,7 @@ def run(options: StudyOptions) -> StudyResult:
 
 def rows_of(case: Case, trials: int, seed: int) -> list[Row]:
     """A row for every filter, the salted one first. Trials that have no truth are left out."""
-    starts, noise, draws = (int(s) for s in np.random.SeedSequence(seed).generate_state(3))
+    starts, noise, draws = np.random.SeedSequence(seed).generate_state(3)
     problem = case.make(case.level, trials, starts)
     problem = problem._replace(model=dataclasses.replace(problem.model, options=TOLERANCE))
     truths = skf.simulate_truths(problem, noise)
@@ -99,7 +99,7 @@ def rows_of(case: Case, trials: int, seed: int) -> list[Row]:
             "system": case.name,
             "filter": name,
             "particles": size,
-            "mse": float(np.mean(errors)),
+            "mse": np.mean(errors),
             "seconds_per_trial": (time.thread_time() - begun) / len(timed),
         }
         first, base = (rows[0], base) if rows else (row, errors)
@@ -109,7 +109,7 @@ def rows_of(case: Case, trials: int, seed: int) -> list[Row]:
             "thesis_mse_over_skf": ratio,
             "seconds_over_skf": row["seconds_per_trial"] / first["seconds_per_trial"],
             "thesis_seconds_over_skf": times,
-            **skf.verdict(errors, base, name, "skf"),
+            **skf.verdict(errors, base, name, "skf")
         })  # fmt: skip
     return rows
 
@@ -118,15 +118,14 @@ def figure_4_4(rows: Sequence[Row]) -> Figure:
     """MSE over processor time a trial, a panel a system."""
     panels = []
     for case in (FLOW, ASLIP):
-        curves: dict[str, list[tuple[float, float]]] = {}
-        for row in rows:
-            if row["system"] == case.name:
-                at = row["seconds_per_trial"], row["mse"]
-                curves.setdefault(row["filter"], []).append(at)
+        own = [row for row in rows if row["system"] == case.name]
+        curves = {
+            name: Styled([(row["seconds_per_trial"], row["mse"]) for row in own
+                          if row["filter"] == name], {"marker": "+", "markersize": 9})
+            for name in dict.fromkeys(row["filter"] for row in own)
+        }  # fmt: skip
         panels.append(Panel(
-            {name: Styled(points, {"marker": "+", "markersize": 9})
-             for name, points in curves.items()},
-            "processor time of a trial [s]", "MSE",
-            settings={"xscale": "log", "yscale": "log", "title": case.name.replace("_", " ")},
+            curves, "processor time of a trial [s]", "MSE",
+            settings={"xscale": "log", "yscale": "log", "title": case.name.replace("_", " ")}
         ))  # fmt: skip
     return draw(*panels)

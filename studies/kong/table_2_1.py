@@ -26,6 +26,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from functools import partial
+from typing import Any
 
 import numpy as np
 from matplotlib.figure import Figure
@@ -54,17 +55,6 @@ REQUIRED = (
     (8, "log_area_ratio_mean", "<=", -4.2),
     (5, "success", ">", 4.5),
 )  # method, key, relation, bound
-SHOWN = {
-    "method": "method",
-    "success": "success [%]",
-    "thesis_success": "thesis",
-    "log_area_ratio_mean": "log E_a",
-    "log_area_ratio_std": "std",
-    "thesis_log_area_ratio_mean": "thesis log E_a",
-    "log_distance_ratio_mean": "log E_m",
-    "acceleration_cost": "J_accel",
-    "seconds": "time [s]",
-}  # keys in the table for a person, and their headings
 TREES = 5  # B-RRT paths in figure 2.2
 
 
@@ -79,7 +69,12 @@ def run(options: StudyOptions) -> StudyResult:
     gain = trials.values(1, "log_area_ratio") - trials.values(2, "log_area_ratio")
     example = int(np.argmax(np.nan_to_num(gain, nan=-np.inf)))  # where method 2 gains most
     figures = {"figure-2.1": figure_2_1(seed, example), "figure-2.2": figure_2_2(seed, example)}
-    return StudyResult(made, figures, columns=SHOWN, digits=3, criteria=criteria(made))
+    columns = (
+        "method, success=success [%], thesis_success=thesis, log_area_ratio_mean=log E_a,"
+        " log_area_ratio_std=std, thesis_log_area_ratio_mean=thesis log E_a,"
+        " log_distance_ratio_mean=log E_m, acceleration_cost=J_accel, seconds=time [s]"
+    )
+    return StudyResult(made, figures, columns, criteria(made))
 
 
 def criteria(made: Sequence[Row]) -> list[Criterion]:
@@ -89,7 +84,7 @@ def criteria(made: Sequence[Row]) -> list[Criterion]:
     return [
         *(Criterion(f"method {number}: {what}", made[number - 1][what], op, bound)
           for number, what, op, bound in REQUIRED),
-        Criterion(what, slowest["seconds"], "<", LIMIT_S),
+        Criterion(what, slowest["seconds"], "<", LIMIT_S)
     ]  # fmt: skip
 
 
@@ -110,28 +105,28 @@ def rows(
         row: Row = {
             "method": method.label,
             "power": "1" if method.powers == ONE else "[0, 2]",
-            "success": 100.0 * float(np.mean(one("success"))),
+            "success": 100.0 * np.mean(one("success")),
         }
         for name in ("log_area_ratio", "log_distance_ratio", "acceleration_cost"):
             kept = one(name)[np.isfinite(one(name))]
-            row[f"{name}_mean"] = float(np.mean(kept)) if len(kept) else None
-            row[f"{name}_std"] = float(np.std(kept)) if len(kept) else None
+            row[f"{name}_mean"] = np.mean(kept) if len(kept) else None
+            row[f"{name}_std"] = np.std(kept) if len(kept) else None
         asked = both_ends if both_ends and number in both_ends.outcomes else None
         made.append(row | {
             "acceleration_cost": row.pop("acceleration_cost_mean"),
-            "seconds": float(np.median(one("seconds"))),
+            "seconds": np.median(one("seconds")),
             "number": number,
             "trials": trials.count,
             "successes": int(np.sum(one("success"))),
-            "cpu_seconds": float(np.median(one("cpu_seconds"))),
-            "seconds_mean": float(np.mean(one("seconds"))),
-            "seconds_std": float(np.std(one("seconds"))),
+            "cpu_seconds": np.median(one("cpu_seconds")),
+            "seconds_mean": np.mean(one("seconds")),
+            "seconds_std": np.std(one("seconds")),
             **{f"thesis_{key}": value for key, value in zip(PRINTED, method.printed, strict=True)},
-            "build_seconds": float(np.max(one("build_seconds"))),
+            "build_seconds": np.max(one("build_seconds")),
             **{name: int(np.sum(one(name))) for name in ("broken", "rough", "at_ends")},
             "reachable": reachable.get(number),
             "success_both_ends":
-                100.0 * float(np.mean(asked.values(number, "success"))) if asked else None,
+                100.0 * np.mean(asked.values(number, "success")) if asked else None
         })  # fmt: skip
     return made
 
@@ -163,11 +158,12 @@ def figure_2_2(seed: int, trial: int) -> Figure:
         "T-OPT": [plan(METHODS[1], seed, trial)[1]],
         "B-RRT": [plan(METHODS[2], seed, trial, repeat)[1] for repeat in range(TREES)],
     }
-    kept = {name: [each for each in paths if each.ok and len(each.powers)]
-            for name, paths in found.items()}  # fmt: skip
-    ways = {name: [each.positions for each in paths] for name, paths in kept.items() if paths}
-    powers = {name: [np.column_stack((np.linspace(0.0, 1.0, len(each.powers)), each.powers))
-                     for each in paths] for name, paths in kept.items() if paths}  # fmt: skip
+    ways, powers = dict[str, Any](), dict[str, Any]()
+    for name, paths in found.items():
+        if kept := [each for each in paths if each.ok and len(each.powers)]:
+            ways[name] = [each.positions for each in kept]
+            powers[name] = [np.stack((np.linspace(0.0, 1.0, len(each.powers)), each.powers), axis=1)
+                            for each in kept]  # fmt: skip
     made = draw(_map(flows), _map(ways), Panel(powers, "share of the waypoints", "power p"))
     return _on_hill(made)
 

@@ -10,7 +10,7 @@ after one touchdown and one liftoff. The figures are of the wide covariance.
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from matplotlib.figure import Figure
@@ -45,6 +45,7 @@ class Case(NamedTuple):
     mean: Array  # in coordinates (d,)
     variances: tuple[float, float]  # of each coordinate: low, high
     duration: float  # [s]
+    figure: str
     labels: tuple[str, ...]  # of the plane that is drawn
     guards: tuple[str, ...] = ("x",)  # coordinates that are zero on a guard
     state: Callable[[Array], Array] = lambda coordinates: coordinates  # at the start
@@ -58,7 +59,7 @@ def body_of(mode: int, state: Array) -> Array:
     the covariance of the eight states has rank six and no density: the divergence is that of the
     body's six, at the end too, where stance is taken there by (4.28).
     """
-    flight = state if mode == aslip.FLIGHT else aslip.to_body()(0.0, state, np.zeros(0))
+    flight = state if mode == aslip.FLIGHT else aslip.to_body(0.0, state, np.zeros(0))
     return flight[aslip.BODY]
 
 
@@ -68,17 +69,17 @@ def body_of(mode: int, state: Array) -> Array:
 # 1.5 to 2.1 m/s upwards, where neither map predicts well), so the printed numbers are kept.
 CASES = (
     Case("constant_flow", constant_flow.constant_flow(), constant_flow.LEFT, np.array([-2.5, 0.0]),
-         (0.005, 0.1), 5.0, ("$x_1$", "$x_2$")),
+         (0.005, 0.1), 5.0, "3_9", ("$x_1$", "$x_2$")),
     Case("bouncing_ball", bouncing_ball.bouncing_ball(restitution=0.75), bouncing_ball.FALLING,
-         np.array([3.0, -2.0]), (0.001, 0.05), 1.0, ("$y$ [m]", r"$\dot{y}$ [m/s]"), ("x", "y")),
+         np.array([3.0, -2.0]), (0.001, 0.05), 1.0, "3_10",
+         ("$y$ [m]", r"$\dot{y}$ [m/s]"), ("x", "y")),
     Case("pendulum", pendulum.pendulum(), pendulum.FREE, np.array([np.pi / 4, -3.7]),
-         (0.001, 0.05), 0.3, (r"$\theta$ [rad]", r"$\dot{\theta}$ [rad/s]")),
+         (0.001, 0.05), 0.3, "3_11", (r"$\theta$ [rad]", r"$\dot{\theta}$ [rad/s]")),
     Case("aslip", aslip.aslip(), aslip.FLIGHT,
-         np.array([0.0, 1.8, 5.0 * np.pi / 12.0, 0.0, -1.0, 0.0]), (0.00005, 0.001), 0.55,
-         ("$y_b$ [m]", r"$\dot{y}_b$ [m/s]"), (), aslip.at_rest, body_of),
+         np.array([0.0, 1.8, 5.0 * np.pi / 12.0, 0.0, -1.0, 0.0]), (0.00005, 0.001), 0.55, "aslip",
+         ("$y_b$ [m]", r"$\dot{y}_b$ [m/s]"), (), aslip.at_rest, body_of)
 )  # fmt: skip
 PRINTED = {"bouncing_ball": 32.2253}  # KL with D_x R, which hardly depends on the level
-FIGURES = dict(zip((case.name for case in CASES), ("3_9", "3_10", "3_11", "aslip"), strict=True))
 
 
 class Experiment(NamedTuple):
@@ -93,7 +94,7 @@ class Experiment(NamedTuple):
     Sigma_actual: Array
     Sigma_reset: Array  # predicted with D_x R
     Sigma_saltation: Array  # predicted with Xi
-    lost: int  # particles whose simulation did not reach the end, left out
+    lost: Any  # particles whose simulation did not reach the end, left out
 
 
 @study("Kong, table 3.1", "trials", "seed")
@@ -109,7 +110,7 @@ def run(options: StudyOptions) -> StudyResult:
         raise BadRequest(f"--trials {particles}: give {needed} or more, for a covariance")
     rows, criteria, figures = [], [], {}
     pairs = [(case, level) for case in CASES for level in (0, 1)]
-    for case, level in options.track(pairs, lambda pair: pair[0].name):
+    for case, level in options.track(pairs, "particles"):
         one = experiment(case, case.variances[level], particles, options.seed)
         row: Row = {
             "system": case.name,
@@ -123,7 +124,7 @@ def run(options: StudyOptions) -> StudyResult:
         criteria.append(Criterion(what, row["kl_saltation"], "<", row["kl_reset"]))
         rows.append(row)
         if level:
-            figures[f"figure_{FIGURES[case.name]}"] = figure_of(one)
+            figures[f"figure_{case.figure}"] = figure_of(one)
     return StudyResult(rows, figures, criteria=criteria)
 
 
@@ -138,13 +139,13 @@ def experiment(case: Case, variance: float, particles: int, seed: int = 0) -> Ex
     states = np.array([case.state(start) for start in initial])
     batch = simulate_batch(case.system, case.mode, states, case.duration)
     ends = zip(batch.modes[batch.ok], batch.states[batch.ok], strict=True)
-    initial, final = initial[batch.ok], np.array([case.coordinates(int(m), x) for m, x in ends])
+    initial, final = initial[batch.ok], np.array([case.coordinates(m, x) for m, x in ends])
     mean, Sigma = initial.mean(axis=0), np.cov(initial.T)
     predicted, end = [], mean
     for with_reset_jacobian in (True, False):
         found = fundamental_matrix(
             case.system, case.mode, case.state(mean), case.duration,
-            with_reset_jacobian=with_reset_jacobian,
+            with_reset_jacobian=with_reset_jacobian
         )  # fmt: skip
         if not found.ok:
             raise RuntimeError(f"no first-order map along the mean of {case.name}: {found.message}")
@@ -152,10 +153,9 @@ def experiment(case: Case, variance: float, particles: int, seed: int = 0) -> Ex
         Phi = after @ found.Phi @ jacobian(case.state, mean)
         end = case.coordinates(found.mode, found.state)
         predicted.append(propagate_covariance(Sigma, Phi))
-    lost = int(np.sum(~batch.ok))
-    return Experiment(
-        case, initial, final, mean, end, Sigma, np.cov(final.T), predicted[0], predicted[1], lost
-    )
+    lost = np.sum(~batch.ok)
+    return Experiment(case, initial, final, mean, end, Sigma, np.cov(final.T), predicted[0],
+                      predicted[1], lost)  # fmt: skip
 
 
 def kl_divergence(Sigma_0: Array, Sigma_1: Array) -> float:
@@ -165,15 +165,13 @@ def kl_divergence(Sigma_0: Array, Sigma_1: Array) -> float:
     where the two are equal, infinite where either (n, n) matrix is not positive definite. The
     print has an error: docs/errata.md.
     """
-    Sigma_0, Sigma_1 = np.asarray(Sigma_0), np.asarray(Sigma_1)
-    n = len(Sigma_0)
     try:
         actual, estimate = np.linalg.cholesky(Sigma_0), np.linalg.cholesky(Sigma_1)
     except np.linalg.LinAlgError:
-        return float(np.inf)
+        return np.inf
     trace = np.trace(cho_solve((estimate, True), Sigma_0))
     log_ratio = 2.0 * np.sum(np.log(np.diag(estimate) / np.diag(actual)))
-    return float(max(0.0, 0.5 * (trace - n + log_ratio)))  # rounding may leave it below zero
+    return max(0.0, 0.5 * (trace - len(Sigma_0) + log_ratio))  # rounding may leave it below zero
 
 
 def figure_of(one: Experiment) -> Figure:
@@ -189,12 +187,11 @@ def figure_of(one: Experiment) -> Figure:
     panels = [] if flat else [Panel(
         {"body": [arc[:, :2] for arc in nominal],
          "toe": [arc.states[:, 3:5] for arc in run.segments]},
-        "$x$ [m]", "$y$ [m]", ((), (0.0,)),
+        "$x$ [m]", "$y$ [m]", ((), (0.0,))
     )]  # fmt: skip
     planes = [((0, 1), case.labels)] if flat else [
         ((0, 1), ("$x_b$ [m]", "$y_b$ [m]")), ((1, 4), case.labels)]  # fmt: skip
-    zeros = [(0.0,) if flat and guard in case.guards else () for guard in "xy"]
-    guards = zeros[0], zeros[1]
+    guards: Any = [(0.0,) if flat and each in case.guards else () for each in "xy"]
     for pair, labels in planes:
         pick = list(pair)
         curves: Row = {"nominal": [arc[:, pick] for arc in nominal]}

@@ -71,7 +71,7 @@ SHOWN = (1, 3)  # optimal and seeded bounces of figure 5.2
 PRINTED = {
     Case(0, 1, "dxr"): (0, None), Case(1, 1, "dxr"): (0, None), Case(3, 1, "dxr"): (0, None),
     Case(1, 1, "xi"): (None, 42.5), Case(3, 3, "dxr"): (None, 19.6),
-    Case(3, 3, "no_extension"): (None, 53.3),
+    Case(3, 3, "no_extension"): (None, 53.3)
 }  # fmt: skip
 
 
@@ -127,7 +127,7 @@ def solve_case(case: Case, steps: int = STEPS, fraction: float = HALF) -> Solved
     model = bouncing_ball_problem(case.target_height, case.duration / steps)
     options = HilqrOptions(
         tolerance=CUT_OFF, max_iterations=MAX_ITERATIONS,
-        variant=case.method,  # type: ignore
+        variant=case.method  # type: ignore
     )  # fmt: skip
     force = seed_force(case.seed, case.duration, fraction)
     policies = open_loop(np.full((steps, 1), force), 2)
@@ -149,7 +149,7 @@ def _by_direct(case: Case) -> Row:
     problem = DirectProblem(
         ball, FALLING, ball.transitions[:1], START, case.duration,
         running=lambda t, x, u: INPUT_WEIGHT * u[0] * u[0],
-        terminal=lambda x: TERMINAL_WEIGHT * np.sum((x - target) ** 2),
+        terminal=lambda x: TERMINAL_WEIGHT * np.sum((x - target) ** 2)
     )  # fmt: skip
     found = solve_direct(problem, (0.5 * case.duration, 0.5 * case.duration), np.zeros(1))
     return {"actual": 1, "cost": found.cost, "expected_reduction": None, "converged": found.ok}

@@ -20,8 +20,10 @@ METHODS: tuple[Variant, ...] = ("xi", "dxr")
 STEPS = 1000  # N, 5.4
 CUT_OFF = 0.05  # |dJ| at which a solve has converged: 5.4.1 prints it for the bouncing ball
 MAX_ITERATIONS = 100
-SHOWN = ("method", "event_at", "cost", "thesis_cost", "expected_reduction", "converged",
-         "true_expected_reduction", "iterations", "contacts")  # fmt: skip
+SHOWN = (
+    "method, event_at, cost, thesis_cost, expected_reduction, converged, true_expected_reduction,"
+    " iterations, contacts"
+)
 
 
 class Comparison(NamedTuple):
@@ -61,9 +63,9 @@ class Comparison(NamedTuple):
                 if backward.ok else None,
                 "iterations": solution.iterations,
                 "contacts": [e.event.transition.name for e in last.aux.events].count(impact),
-                "final_mode": self.model.system.modes[int(last.aux.knots[-1])].name,
-                "final_state": last.states[-1].tolist(),
-                "event_at": self.model.event_at,
+                "final_mode": self.model.system.modes[last.aux.knots[-1]].name,
+                "final_state": last.states[-1],
+                "event_at": self.model.event_at
             })  # fmt: skip
         return rows
 
@@ -75,7 +77,7 @@ def placements(options: StudyOptions) -> tuple[Placement, ...]:
 
 def reaching(
     system: System, mode: int, target: Array, weights: tuple[float, Sequence[float]],
-    duration: float, steps: int = STEPS, event_at: Placement = "end",
+    duration: float, steps: int = STEPS, event_at: Placement = "end"
 ) -> EventDrivenModel:  # fmt: skip
     """Be at a target (n,) after a duration [s]; weights are R / I, and the diagonal of Q_N.
 
@@ -108,7 +110,7 @@ def compare(options: StudyOptions, model: EventDrivenModel, x0: Array, inputs: A
     if rolled is None:
         raise ValueError("the seed's rollout fails: choose inputs or a start that can be simulated")
     solutions = {}
-    for method in options.track(METHODS, lambda name: f"{name}, events at {model.event_at}"):
+    for method in options.track(METHODS):
         own = HilqrOptions(tolerance=CUT_OFF, max_iterations=MAX_ITERATIONS, variant=method)
         solutions[method] = Hilqr(model, own).solve(x0, seed)
     return Comparison(model, rolled, solutions)

@@ -25,6 +25,7 @@ from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
+from numba import njit
 
 from saltation.examples.hopper import FLIGHT, MASS, hopper
 from saltation.hilqr.cost import Cost
@@ -32,6 +33,7 @@ from saltation.hilqr.extension import Modes
 from saltation.hilqr.types import CostExpansion
 from saltation.saltations import saltation
 from saltation.systems import Array, Derivative, Mode, System, Transition, VectorFunction
+from studies.kong.systems.complex_steps import mode
 
 
 class Augmented(NamedTuple):
@@ -65,7 +67,7 @@ def augmented(system: System, columns: int, *, with_reset_jacobian: bool = False
         columns: k, 1 or more.
         with_reset_jacobian: pass Y through D_x R in place of Xi, as a comparison: no derivative.
     """
-    modes = {number: _augmented_mode(mode, columns) for number, mode in system.modes.items()}
+    modes = {number: _augmented_mode(each, columns) for number, each in system.modes.items()}
     edges = tuple(
         _augmented_edge(system, edge, columns, with_reset_jacobian) for edge in system.transitions
     )
@@ -86,24 +88,24 @@ def analytic_saltation(system: System, edge: Transition, t: float, x: Array, u: 
     return D_xR + np.outer(change, D_xg) / (edge.guard_time(t, x, u) + D_xg @ F)
 
 
-def _augmented_mode(mode: Mode, k: int) -> Mode:
-    n = mode.state_dim
+def _augmented_mode(own: Mode, k: int) -> Mode:
+    n = own.state_dim
 
     def flow_state(t: float, y: Array, u: Array) -> Array:
         x, Y = unpack_augmented(y, n)
-        D_xF = mode.flow_state(t, x, u)
-        return _blocks(D_xF, _columns_by("state", mode.flow_state, Y, t, x, u), D_xF, k)
+        D_xF = own.flow_state(t, x, u)
+        return _blocks(D_xF, _columns_by("state", own.flow_state, Y, t, x, u), D_xF, k)
 
     def flow_input(t: float, y: Array, u: Array) -> Array:
         x, Y = unpack_augmented(y, n)
-        by_input = _columns_by("input", mode.flow_state, Y, t, x, u)
-        return np.concatenate((mode.flow_input(t, x, u), by_input))
+        by_input = _columns_by("input", own.flow_state, Y, t, x, u)
+        return np.concatenate((own.flow_input(t, x, u), by_input))
 
     return Mode(
-        mode.name, n * (1 + k), mode.input_dim,
+        own.name, n * (1 + k), own.input_dim,
         lambda t, y, u: pack_augmented(
-            mode.flow(t, y[:n], u), mode.flow_state(t, y[:n], u) @ y[n:].reshape(n, -1)),
-        flow_state, flow_input,
+            own.flow(t, y[:n], u), own.flow_state(t, y[:n], u) @ y[n:].reshape(n, -1)),
+        flow_state, flow_input
     )  # fmt: skip
 
 
@@ -176,34 +178,21 @@ def ramped(system: System) -> System:
     that arrives a little earlier or later gets to see. A continuous one cannot.
     """
     m = system.input_dim
-    modes = {number: _ramped_mode(mode, m) for number, mode in system.modes.items()}
+    modes = {number: _ramped_mode(each, m) for number, each in system.modes.items()}
     edges = tuple(_ramped_edge(system, edge, m) for edge in system.transitions)
     return System(modes, edges, f"{system.name} with ramped inputs".strip())
 
 
-def _ramped_mode(mode: Mode, m: int) -> Mode:
-    n, own = mode.state_dim, mode.input_dim
-    by_rate = np.eye(n + m, m, k=-n)
-
-    def flow_state(t: float, y: Array, rate: Array) -> Array:
-        x, u = y[:n], y[n : n + own]
-        by_x, by_u = mode.flow_state(t, x, u), mode.flow_input(t, x, u)
-        D = np.zeros((n + m, n + m), dtype=np.result_type(by_x, by_u))
-        D[:n, :n], D[:n, n : n + own] = by_x, by_u
-        return D
-
-    return Mode(
-        mode.name, n + m, m,
-        lambda t, y, rate: np.concatenate((mode.flow(t, y[:n], y[n : n + own]), rate)),
-        flow_state, lambda t, y, rate: by_rate.copy(),
+def _ramped_mode(own: Mode, m: int) -> Mode:
+    n, end, flow = own.state_dim, own.state_dim + own.input_dim, njit(own.flow)
+    return mode(
+        own.name, n + m, m,
+        lambda t, y, rate: np.concatenate((flow(t, y[:n], y[n:end]), rate)),
     )  # fmt: skip
 
 
 def _ramped_edge(system: System, edge: Transition, m: int) -> Transition:
     n, after = (system.modes[number].state_dim for number in (edge.source, edge.target))
-
-    def own(function: Callable[..., Any]) -> Callable[..., Any]:
-        return lambda t, y, rate: function(t, y[:n], y[n:])
 
     def beside(*functions: Callable[..., Any]) -> VectorFunction:
         return lambda t, y, rate: np.concatenate([f(t, y[:n], y[n:]) for f in functions])
@@ -215,12 +204,9 @@ def _ramped_edge(system: System, edge: Transition, m: int) -> Transition:
         return D
 
     return Transition(
-        edge.source, edge.target, own(edge.guard), beside(edge.reset, lambda t, x, u: u),
-        beside(edge.guard_state, edge.guard_input), reset_state, own(edge.guard_time),
-        beside(lambda t, x, u: np.broadcast_to(edge.reset_time(t, x, u), (after,)),
-               lambda t, x, u: np.zeros(m)),
-        lambda t, y, rate: np.zeros(m),
-        lambda t, y, rate: np.zeros((after + m, m)), edge.name, edge.time_invariant,
+        edge.source, edge.target, lambda t, y, rate: edge.guard(t, y[:n], y[n:]),
+        beside(edge.reset, lambda t, x, u: u), beside(edge.guard_state, edge.guard_input),
+        reset_state, name=edge.name, time_invariant=edge.time_invariant
     )  # fmt: skip
 
 
@@ -240,7 +226,7 @@ class ConvergentCost(NamedTuple):
         """Cost of augmented states (N+1, n + n k) and inputs (N, m)."""
         x, Y = self._split(states)
         WY = self.W @ Y
-        return self.base.value(x, inputs, modes) + self.weight * float(np.sum(WY * WY))
+        return self.base.value(x, inputs, modes) + self.weight * np.sum(WY * WY)
 
     def expand(self, states: Array, inputs: Array, modes: Modes) -> CostExpansion:
         """True gradients and Hessians about a trajectory, with the modes held."""
@@ -272,17 +258,16 @@ def driven_hopper() -> System:
     touchdown, bottom, liftoff = bare.transitions
     lifting = replace(
         liftoff, guard=lambda t, x, u: liftoff.guard(t, x, u) + u[0],
-        guard_input=lambda t, x, u: np.array([1.0]),
+        guard_input=lambda t, x, u: np.array([1.0])
     )  # fmt: skip
-    modes = {number: _pushed(mode, 0.0 if number == FLIGHT else 1.0 / MASS)
-             for number, mode in bare.modes.items()}  # fmt: skip
+    modes = {number: _pushed(each, 0.0 if number == FLIGHT else 1.0 / MASS)
+             for number, each in bare.modes.items()}  # fmt: skip
     return System(modes, (touchdown, bottom, lifting), "driven hopper")
 
 
-def _pushed(mode: Mode, gain: float) -> Mode:
+def _pushed(own: Mode, gain: float) -> Mode:
     """A mode with a force that moves the body at ``gain`` [1/kg]."""
-    return Mode(
-        mode.name, 2, 1,
-        lambda t, x, u: mode.flow(t, x, u) + np.array([0.0 * u[0], gain * u[0]]),
-        mode.flow_state, lambda t, x, u: np.array([[0.0], [gain]]),
+    flow = njit(own.flow)
+    return mode(
+        own.name, 2, 1, lambda t, x, u: flow(t, x, u) + np.array([0.0 * u[0], gain * u[0]])
     )  # fmt: skip

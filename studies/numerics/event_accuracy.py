@@ -31,13 +31,6 @@ from studies.study import Criterion, Row, StudyOptions, StudyResult, study
 TRIALS = 200  # random states of each case
 TIME_BOUND = 1e-10  # [s], of every event's time
 STEP_ORDER, DENSE_ORDER = 7.0, 6.5  # least orders measured of what is of order 8, and of order 7
-LABELS = {
-    "integrator": "integrator alone",
-    "through_event": "state through an event",
-    "through_moving_event": "state through an event on a moving wall",
-    "event_time": "event time [s]",
-    "dense_output": "between steps, through an event",
-}
 GRAVITY = 9.8  # [m/s^2], 5.4
 BEFORE, DONE = 1, 2
 # The standard tolerance lets the integrator alone err by 2e-10 s on a slow oscillator.
@@ -91,51 +84,50 @@ def event_time_error(case: Case, count: int, seed: int, as_compiled: bool) -> fl
     else:
         steps = [simulate_step(system, BEFORE, x, *rest) for x in states]
         times = [s.state[0] if s.status == "ok" and s.mode == DONE else np.nan for s in steps]
-    return float(np.max(np.abs(np.array(times) - case.start - case.exact(states.T))))
+    return np.max(np.abs(np.array(times) - case.start - case.exact(states.T)))
 
 
-def cases() -> tuple[Case, ...]:
-    """A ball dropped, thrown over a moving floor, and past a ceiling; oscillator and pendulum."""
-    speed = np.sqrt(4.0 * GRAVITY)  # carries the ball 2 m up
-    return (
-        Case(
-            "ball_drop", 2, lambda t, x, u: np.array([x[1], -GRAVITY]), lambda t, x, u: x[0],
-            lambda count, rng: np.stack(
-                (rng.uniform(0.1, 5.0, count), rng.uniform(-5.0, 5.0, count)), axis=1),
-            lambda x: fallen(x[1], x[0]), 2.0,
-        ),
-        Case(  # [z, v, f, l]: over a floor at f + l (t - 3)
-            "moving_floor", 4, lambda t, x, u: np.array([x[1], -GRAVITY, 0.0, 0.0]),
-            lambda t, x, u: x[0] - x[2] - x[3] * (t - 3.0),
-            uniform((0.5, 0.5, -1.0, -1.0), (0.5, 6.0, 0.3, 1.5)),
-            lambda x: fallen(x[1] - x[3], x[0] - x[2]), 2.5, 3.0,
-        ),
-        Case(  # [z, v, ceiling]: passed on the way up and on the way down, within one long step
-            "double_crossing", 3, lambda t, x, u: np.array([x[1], -GRAVITY, 0.0]),
-            lambda t, x, u: x[2] - x[0],
-            lambda count, rng: np.stack((np.zeros(count), np.full(count, speed),
-                                         2.0 - 10.0 ** rng.uniform(-6.0, -0.3, count)), axis=1),
-            lambda x: (x[1] - np.sqrt(2.0 * GRAVITY * (2.0 - x[2]))) / GRAVITY,
-            float(2.0 * speed / GRAVITY),
-        ),
-        Case(  # [x, v, w, level]: x = cos(w t) falls through a level
-            "linear_oscillator", 4,
-            lambda t, x, u: np.array([x[2] * x[1], -x[2] * x[0], 0.0, 0.0]),
-            lambda t, x, u: x[0] - x[3],
-            uniform((1.0, 0.0, 0.5, -0.95), (1.0, 0.0, 20.0, 0.95)),
-            lambda x: np.arccos(x[3]) / x[2], 6.0,
-        ),
-        Case(  # [angle, rate, w]: let go at an angle, at the bottom after K(sin(angle / 2)) / w
-            "pendulum", 3, lambda t, x, u: np.array([x[1], -x[2] * x[2] * np.sin(x[0]), 0.0]),
-            lambda t, x, u: x[0], uniform((0.2, 0.0, 1.0), (3.0, 0.0, 6.0)),
-            lambda x: ellipk(np.sin(0.5 * x[0]) ** 2) / x[2], 6.0,
-        ),
-    )  # fmt: skip
+# A ball dropped, thrown over a moving floor, and past a ceiling; oscillator and pendulum.
+SPEED = np.sqrt(4.0 * GRAVITY)  # carries the ball 2 m up
+CASES = (
+    Case(
+        "ball_drop", 2, lambda t, x, u: np.array([x[1], -GRAVITY]), lambda t, x, u: x[0],
+        lambda count, rng: np.stack(
+            (rng.uniform(0.1, 5.0, count), rng.uniform(-5.0, 5.0, count)), axis=1),
+        lambda x: fallen(x[1], x[0]), 2.0
+    ),
+    Case(  # [z, v, f, l]: over a floor at f + l (t - 3)
+        "moving_floor", 4, lambda t, x, u: np.array([x[1], -GRAVITY, 0.0, 0.0]),
+        lambda t, x, u: x[0] - x[2] - x[3] * (t - 3.0),
+        uniform((0.5, 0.5, -1.0, -1.0), (0.5, 6.0, 0.3, 1.5)),
+        lambda x: fallen(x[1] - x[3], x[0] - x[2]), 2.5, 3.0
+    ),
+    Case(  # [z, v, ceiling]: passed on the way up and on the way down, within one long step
+        "double_crossing", 3, lambda t, x, u: np.array([x[1], -GRAVITY, 0.0]),
+        lambda t, x, u: x[2] - x[0],
+        lambda count, rng: np.stack((np.zeros(count), np.full(count, SPEED),
+                                     2.0 - 10.0 ** rng.uniform(-6.0, -0.3, count)), axis=1),
+        lambda x: (x[1] - np.sqrt(2.0 * GRAVITY * (2.0 - x[2]))) / GRAVITY,
+        2.0 * SPEED / GRAVITY
+    ),
+    Case(  # [x, v, w, level]: x = cos(w t) falls through a level
+        "linear_oscillator", 4,
+        lambda t, x, u: np.array([x[2] * x[1], -x[2] * x[0], 0.0, 0.0]),
+        lambda t, x, u: x[0] - x[3],
+        uniform((1.0, 0.0, 0.5, -0.95), (1.0, 0.0, 20.0, 0.95)),
+        lambda x: np.arccos(x[3]) / x[2], 6.0
+    ),
+    Case(  # [angle, rate, w]: let go at an angle, at the bottom after K(sin(angle / 2)) / w
+        "pendulum", 3, lambda t, x, u: np.array([x[1], -x[2] * x[2] * np.sin(x[0]), 0.0]),
+        lambda t, x, u: x[0], uniform((0.2, 0.0, 1.0), (3.0, 0.0, 6.0)),
+        lambda x: ellipk(np.sin(0.5 * x[0]) ** 2) / x[2], 6.0
+    )
+)  # fmt: skip
 
 
 def order_of(errors: Array) -> float:
     """Slope of errors (k,), one for each of SIZES, over the step, both as logarithms."""
-    return float(np.polyfit(np.log(SIZES), np.log(errors), 1)[0])
+    return np.polyfit(np.log(SIZES), np.log(errors), 1)[0]
 
 
 def driven(t: float, y: Array) -> Array:
@@ -150,7 +142,7 @@ def striking(wall_moves: bool = False) -> System:
     after = Mode("after", 2, 0, lambda t, x, u: driven(t, x) + np.array([0.0, x[0] ** 2]))
     wall = Transition(
         1, 2, lambda t, x, u: x[0] + 0.2 + speed * np.sin(5.0 * t),
-        lambda t, x, u: np.array([x[0], -0.7 * x[1] + speed * np.cos(5.0 * t)]),
+        lambda t, x, u: np.array([x[0], -0.7 * x[1] + speed * np.cos(5.0 * t)])
     )  # fmt: skip
     return System({1: swing, 2: after}, (wall,), "pendulum and wall")
 
@@ -158,13 +150,6 @@ def striking(wall_moves: bool = False) -> System:
 def fixed(h: float) -> SimulationOptions:
     """Options by which every step is h [s], but the one that an event cuts and the last."""
     return SimulationOptions(rtol=0.0, atol=1e12, max_step=h)
-
-
-def integrator_errors() -> Array:
-    """Largest errors of the state after DURATION in steps of h, without an event."""
-    exact, *found = (integrate(driven, 0.0, START, DURATION, options)
-                     for options in (EXACT, *map(fixed, SIZES)))  # fmt: skip
-    return np.max(np.abs(np.array(found) - exact), axis=1)
 
 
 def event_errors(wall_moves: bool = False) -> tuple[Array, Array]:
@@ -189,7 +174,7 @@ def dense_output_errors() -> Array:
     truth = [run(t).state for t in times]
     for h in SIZES:
         found = simulate(system, 1, START, DURATION, options=fixed(h))
-        errors.append(max(float(np.max(np.abs(found.at(t)[1] - x)))
+        errors.append(max(np.max(np.abs(found.at(t)[1] - x))
                           for t, x in zip(times, truth, strict=True)))  # fmt: skip
     return np.array(errors)
 
@@ -203,14 +188,16 @@ def run(options: StudyOptions) -> StudyResult:
         criteria.append(each := Criterion(f"{case}: {kind}", value, op, bound))
         rows.append({"case": case, "kind": kind, "value": value, "bound": bound, "met": each.met})
 
-    plan = [(case, code) for case in cases() for code in ("interpreted", "compiled")]
-    for case, code in options.track(plan, lambda pair: f"{pair[0].name} {pair[1]}"):
+    plan = [(case, code) for case in CASES for code in ("interpreted", "compiled")]
+    for case, code in options.track(plan, "event times"):
         error = event_time_error(case, options.count(TRIALS), options.seed, code == "compiled")
         value = error if np.isfinite(error) else None
         judge(f"{case.name} {code}", "event_time_error_s", value, "<=", TIME_BOUND)
+    exact, *found = (integrate(driven, 0.0, START, DURATION, options)
+                     for options in (EXACT, *map(fixed, SIZES)))  # fmt: skip
     state, time = event_errors()
     measured = {
-        "integrator": integrator_errors(),
+        "integrator": np.max(np.abs(np.array(found) - exact), axis=1),
         "through_event": state,
         "through_moving_event": event_errors(wall_moves=True)[0],
         "event_time": time,
@@ -219,6 +206,5 @@ def run(options: StudyOptions) -> StudyResult:
     for name, errors in measured.items():
         least = DENSE_ORDER if name == "dense_output" else STEP_ORDER
         judge(name, "order", order_of(errors), ">=", least)
-    curves = {LABELS[name]: errors for name, errors in measured.items()}
-    panel = convergence(SIZES, curves, 8, 0.05 * time[0], "step [s]", "largest error")
+    panel = convergence(SIZES, measured, 8, 0.05 * time[0], "step [s]", "largest error")
     return StudyResult(rows, {"event-accuracy": draw(panel)}, criteria=criteria)

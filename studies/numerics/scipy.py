@@ -16,7 +16,6 @@ from functools import partial
 from typing import Any, Literal, NamedTuple
 
 import numpy as np
-from numba import njit
 from scipy.integrate import solve_ivp
 from scipy.optimize import brentq, minimize_scalar
 
@@ -25,9 +24,11 @@ from saltation.simulation import simulate
 from saltation.systems import Array
 from saltus.sweep.running import run_all, workers
 from studies.numerics.scipy_problems import (
+    SIZE,
     WAYS,
     Problem,
     Way,
+    compiled,
     draw,
     field,
     guard_value,
@@ -101,7 +102,7 @@ def _at_once(problem: Problem, guards: list[int], mode: int, t: float, x: Array)
 
 def _flow(
     problem: Problem, guards: list[int], accuracy: Accuracy, mode: int, t: float, x: Array,
-    end: float,
+    end: float
 ) -> tuple[Crossing | None, Array]:  # fmt: skip
     """Flow to the next event, or to the end: the event, and the state there."""
     # A guard that the start lies on and leaves: its own rounding errors are no crossings.
@@ -120,7 +121,7 @@ def _flow(
         run: Any = solve_ivp(
             lambda s, y: field(s, y, problem.u, mode), (t, stop), x, method=accuracy.method,
             rtol=accuracy.rtol, atol=accuracy.atol, max_step=max_step, events=events,
-            dense_output=True,
+            dense_output=True
         )  # fmt: skip
         if run.status < 0 or not np.isfinite(run.y[:, -1]).all():
             return None, np.full_like(x, np.nan)
@@ -179,7 +180,7 @@ def _first_crossing(
     return None
 
 
-@njit(cache=True)
+@compiled
 def _guard_values(samples, states, u, k):
     values = np.empty(len(samples))
     for i in range(len(samples)):
@@ -187,7 +188,7 @@ def _guard_values(samples, states, u, k):
     return values
 
 
-@njit(cache=True)
+@compiled
 def _suspects(g):
     """Samples at which a guard is not positive, or lowest and by a parabola near zero."""
     indices = []
@@ -209,12 +210,7 @@ DIRECTIONS, BUMP = 4, 10.0  # starts that differ, and by how many tolerances
 MAX_STEPS = 200_000
 Verdict = Literal["agrees", "disagrees", "sensitive", "ended early", "refused"]
 TRIALS, ALL_TRIALS = 2000, 20_000
-CHUNK = 25  # trials that a process does in one go
-STATUSES = (
-    "ok", "zeno", "inside_guard", "ambiguous", "grazing", "too_stiff", "not_finite",
-    "wrong_dimension",
-)  # fmt: skip
-SHOWN = ("way", "trials", "ok", "zeno", "refused", "sensitive", "disagreements", "worst", "seeds")
+STATUSES = "ok zeno inside_guard ambiguous grazing too_stiff not_finite wrong_dimension".split()
 LEAST_OK, MOST_REFUSED, MOST_SENSITIVE = 0.9, 0.005, 0.005  # shares of the trials
 
 
@@ -238,14 +234,14 @@ def compare(seed: int, trial: int) -> Comparison:
 
 def simulate_ours(problem: Problem) -> Trace:
     """The trajectory by this project's simulator, in the problem's units."""
-    time, state, _ = problem.units
+    time, state, _ = problem.units.tolist()
     options = SimulationOptions(
         rtol=problem.rtol, atol=_atol(problem.rtol) * state, max_step=problem.max_step * time,
-        max_events=MAX_EVENTS, zeno_events=MAX_EVENTS, max_steps=MAX_STEPS,
+        max_events=MAX_EVENTS, zeno_events=MAX_EVENTS, max_steps=MAX_STEPS
     )  # fmt: skip
     run = simulate(
         system_of(problem.structure, problem.way), 0, problem.x * state, problem.duration * time,
-        problem.u, t=problem.t * time, options=options,
+        np.append(problem.u[:SIZE], problem.units), t=problem.t * time, options=options
     )  # fmt: skip
     edges = tuple(int(event.transition.name) for event in run.events)
     times = np.array([event.time for event in run.events]) / time
@@ -288,9 +284,9 @@ def difference(problem: Problem, one: Trace, other: Trace) -> float:
         return np.inf
     late = np.max(np.abs(one.times - other.times), initial=0.0) / problem.duration
     if other.status == "too many events":
-        return float(late)
+        return late
     error = np.abs(one.state - other.state) / (problem.scales[one.mode] + np.abs(other.state))
-    return float(max(late, np.max(error)))
+    return max(late, np.max(error))
 
 
 def _others(problem: Problem) -> Iterable[Trace]:
@@ -324,20 +320,18 @@ def run(options: StudyOptions) -> StudyResult:
         Criterion("share refused", total["refused"] / count, "<=", MOST_REFUSED),
         Criterion("share too sensitive to judge", total["sensitive"] / count, "<=", MOST_SENSITIVE),
     ]
-    return StudyResult([*rows, total], columns=SHOWN, criteria=criteria)
+    columns = "way, trials, ok, zeno, refused, sensitive, disagreements, worst, seeds"
+    return StudyResult([*rows, total], columns=columns, criteria=criteria)
 
 
 def compare_all(options: StudyOptions, count: int) -> list[Comparison]:
     """Every trial, in order; on all cores."""
-    first = range(0, count, CHUNK)
     compare(options.seed, 0)  # what is compiled here is kept where the processes find it
     results: list[Comparison] = []
-    work = partial(_chunk, options.seed, count)
     with workers():
-        for part in run_all(work, list(first)):
-            results += part
-            wrong = sum(each.verdict == "disagrees" for each in results)
-            options.progress(len(results), count, f"trials, {wrong} disagreements")
+        for each in run_all(partial(compare, options.seed), list(range(count))):
+            results.append(each)
+            options.progress(len(results), count, "trials")
     return sorted(results)
 
 
@@ -356,7 +350,3 @@ def row(way: str, results: Sequence[Comparison]) -> Row:
         "worst": max((each.excess for each in results if each.verdict == "agrees"), default=0.0),
         "seeds": [each.trial for each in results if each.verdict == "disagrees"],
     }
-
-
-def _chunk(seed: int, count: int, first: int) -> list[Comparison]:
-    return [compare(seed, trial) for trial in range(first, min(first + CHUNK, count))]

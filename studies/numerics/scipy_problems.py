@@ -12,10 +12,10 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from functools import lru_cache
-from typing import Literal, NamedTuple
+from typing import Literal, NamedTuple, get_args
 
 import numpy as np
-from numba import float64, int64, njit, types
+from numba import njit
 
 from saltation.systems import Array, FlowMap, Mode, System, Transition
 
@@ -32,11 +32,10 @@ GUARD_SIZE, FIRST_GUARD = 8, MODES * MODE_SIZE
 RESET_SIZE, FIRST_RESET = 11, FIRST_GUARD + GUARDS * GUARD_SIZE
 SIZE = FIRST_RESET + GUARDS * RESET_SIZE
 TIME, STATE, GUARD = range(SIZE, SIZE + 3)  # the units, behind them
-VECTOR = types.Array(float64, 1, "C")
-NUMBERS = types.Array(float64, 1, "C", readonly=True)  # u, of which nothing is written
+compiled = njit(cache=True, error_model="numpy")
 
 
-@njit(cache=True, error_model="numpy")
+@compiled
 def _acceleration(kind, position, velocity, u, p, i):
     """Of pair i: a free flight, a damped oscillator, or van der Pol's."""
     c, frequency, damping = u[p + 5 + i], u[p + 1 + i], u[p + 3 + i]
@@ -47,9 +46,10 @@ def _acceleration(kind, position, velocity, u, p, i):
     return c - frequency * frequency * position + damping * (1.0 - position**2) * velocity
 
 
-@njit(VECTOR(float64, VECTOR, NUMBERS, int64), cache=True, error_model="numpy")
+@compiled
 def field(t, x, u, m):
     """Flow F (n,) of mode m, with its forcing."""
+    t, x = t / u[TIME], x / u[STATE]
     p, n = m * MODE_SIZE, len(x)
     kind, h = int(u[p]), n // 2
     rate = np.empty(n)
@@ -68,12 +68,13 @@ def field(t, x, u, m):
     s = (t - u[p + 10]) / u[p + 11]
     force = u[p + 9] * math.exp(-s * s) + u[p + 12] * math.sin(u[p + 13] * t + u[p + 14])
     rate[int(u[p + 15])] += force
-    return rate
+    return rate * (u[STATE] / u[TIME])
 
 
-@njit(VECTOR(float64, VECTOR, NUMBERS, float64, int64), cache=True, error_model="numpy")
+@compiled
 def solution(t, x, u, h, m):
     """State (n,) of an unforced mode of the kinds DECAY, BALLISTIC or OSCILLATOR after h [s]."""
+    x, h = x / u[STATE], h / u[TIME]
     p, n = m * MODE_SIZE, len(x)
     kind, half = int(u[p]), n // 2
     end = x.copy()
@@ -95,28 +96,29 @@ def solution(t, x, u, h, m):
             y, v = x[i] - centre, x[half + i]
             end[i] = centre + (cosine + d * sine) * y + sine * v
             end[half + i] = (cosine - d * sine) * v - square * sine * y
-    return end
+    return end * u[STATE]
 
 
-@njit(float64(float64, VECTOR, NUMBERS, int64), cache=True, error_model="numpy")
+@compiled
 def guard_value(t, x, u, k):
     """Guard k: a line, a circle, a wave over another component, or a level that moves."""
+    t, x = t / u[TIME], x / u[STATE]
     p = FIRST_GUARD + k * GUARD_SIZE
     kind, y, z = int(u[p]), x[int(u[p + 1])], x[int(u[p + 2])]
     level, A, K, sign = u[p + 3], u[p + 4], u[p + 5], u[p + 6]
     if kind == LINEAR:
-        return sign * (y + A * z - level)
-    if kind == CIRCLE:
-        return sign * ((y - K) ** 2 + (A * z) ** 2 - level**2)
-    if kind == WAVE:
-        return sign * (y - level - A * math.sin(K * z))
-    return sign * (y - level - A * math.sin(K * t))
+        value = y + A * z - level
+    elif kind == CIRCLE:
+        value = (y - K) ** 2 + (A * z) ** 2 - level**2
+    else:
+        value = y - level - A * math.sin(K * (z if kind == WAVE else t))
+    return sign * value * u[GUARD]
 
 
-@njit(VECTOR(float64, VECTOR, NUMBERS, int64, int64), cache=True, error_model="numpy")
+@compiled
 def reset_state(t, x, u, k, n):
     """Reset k into a mode of n dimensions: nothing, an impact of one velocity, or an affine map."""
-    p = FIRST_RESET + k * RESET_SIZE
+    p, x = FIRST_RESET + k * RESET_SIZE, x / u[STATE]
     kind = int(u[p])
     after = np.empty(n)
     for i in range(n):
@@ -124,35 +126,11 @@ def reset_state(t, x, u, k, n):
         after[i] = u[p + 3 + i] + u[p + 7 + i] * y if kind == AFFINE else y
     if kind == BOUNCE:
         after[int(u[p + 2])] *= -u[p + 1]
-    return after
-
-
-@njit(VECTOR(float64, VECTOR, NUMBERS, int64), cache=True, error_model="numpy")
-def flow_in_units(t, x, u, m):
-    """`field` in the units of u, as all functions of our systems are."""
-    return field(t / u[TIME], x / u[STATE], u, m) * (u[STATE] / u[TIME])
-
-
-@njit(VECTOR(float64, VECTOR, NUMBERS, float64, int64), cache=True, error_model="numpy")
-def solution_in_units(t, x, u, h, m):
-    """`solution` in the units of u."""
-    return solution(t / u[TIME], x / u[STATE], u, h / u[TIME], m) * u[STATE]
-
-
-@njit(float64(float64, VECTOR, NUMBERS, int64), cache=True, error_model="numpy")
-def guard_in_units(t, x, u, k):
-    """`guard_value` in the units of u."""
-    return guard_value(t / u[TIME], x / u[STATE], u, k) * u[GUARD]
-
-
-@njit(VECTOR(float64, VECTOR, NUMBERS, int64, int64), cache=True, error_model="numpy")
-def reset_in_units(t, x, u, k, n):
-    """`reset_state` in the units of u."""
-    return reset_state(t / u[TIME], x / u[STATE], u, k, n) * u[STATE]
+    return after * u[STATE]
 
 
 Way = Literal["compiled", "closed form", "callback", "callback, closed form"]
-WAYS: tuple[Way, ...] = ("compiled", "closed form", "callback", "callback, closed form")
+WAYS: tuple[Way, ...] = get_args(Way)
 SHARES = (0.6, 0.2, 0.15, 0.05)  # of the trials
 STRUCTURES = 40
 NARROW = 1 / 500  # of the duration: what is narrower has to be named by `max_step`
@@ -172,27 +150,19 @@ class Structure(NamedTuple):
     on: Literal["level", "edge"]
 
 
-class Units(NamedTuple):
-    """What 1 s, 1 of a state and 1 of a guard are in the units of the simulation."""
-
-    time: float
-    state: float
-    guard: float
-
-
 class Problem(NamedTuple):
     """One random system, and what is asked of it."""
 
     structure: int
     way: Way
-    u: Array  # (SIZE + 3,) the numbers of its functions, and `units`
+    u: Array  # (SIZE + 3,) the numbers of its functions, in units of 1
     x: Array  # state at the start, in mode 0
     t: float  # at the start [s]
     duration: float  # [s]
     rtol: float
     pulses: tuple[tuple[float, float], ...]  # centre and width [s] of each mode's forcing
     scales: tuple[Array, ...]  # (modes,) of (n,): the size of each component
-    units: Units
+    units: Array  # (3,) 1 s, 1 of a state and 1 of a guard in the units of our simulation
 
     @property
     def max_step(self) -> float:
@@ -223,15 +193,15 @@ def system_of(structure: int, way: Way) -> System:
         return function if way.startswith("callback") else njit(cache=True)(function)
 
     def mode(m: int, n: int) -> Mode:
-        flow = convert(lambda t, x, u: flow_in_units(t, x, u, m), f"flow_{m}")
-        exact = convert(lambda t, x, u, h: solution_in_units(t, x, u, h, m), f"solution_{m}")
+        flow = convert(lambda t, x, u: field(t, x, u, m), f"flow_{m}")
+        exact = convert(lambda t, x, u, h: solution(t, x, u, h, m), f"solution_{m}")
         flow_map = FlowMap(exact) if way.endswith("closed form") else None
         return Mode(f"mode {m}", n, SIZE + 3, flow, flow_map=flow_map)
 
     def transition(k: int, source: int, target: int) -> Transition:
         n = dims[target]
-        guard = convert(lambda t, x, u: guard_in_units(t, x, u, k), f"guard_{k}")
-        reset = convert(lambda t, x, u: reset_in_units(t, x, u, k, n), f"reset_{k}_{n}")
+        guard = convert(lambda t, x, u: guard_value(t, x, u, k), f"guard_{k}")
+        reset = convert(lambda t, x, u: reset_state(t, x, u, k, n), f"reset_{k}_{n}")
         return Transition(source, target, guard, reset, name=str(k), on=on)
 
     dims, edges, on = structures()[structure]
@@ -243,7 +213,8 @@ def draw(seed: int, trial: int) -> Problem:
     """The problem of a trial."""
     rng = np.random.default_rng([seed, trial])
     structure, way = int(rng.integers(STRUCTURES)), WAYS[rng.choice(len(WAYS), p=SHARES)]
-    shape, u = structures()[structure], np.zeros(SIZE + 3)
+    shape, u = structures()[structure], np.ones(SIZE + 3)
+    u[:SIZE] = 0.0
     duration = 10.0 ** rng.uniform(-2.0, 2.0)
     t = 0.0 if rng.random() < 0.5 else rng.uniform(-2.0, 2.0) * duration
     unit = duration / 10.0 ** rng.uniform(0.0, 1.2)  # time in which something happens [s]
@@ -334,7 +305,6 @@ def draw(seed: int, trial: int) -> Problem:
     for k, (source, target) in enumerate(shape.edges):
         draw_guard(k, centres[source], scales[source])
         draw_reset(k, source == target, scales[source], centres[target], scales[target])
-    rtol = float(rng.choice(TOLERANCES))
-    u[SIZE:] = 10.0 ** rng.uniform(-DECADES, DECADES, 3)
-    units, x = Units(*u[SIZE:].tolist()), centres[0].copy()
+    rtol, units = float(rng.choice(TOLERANCES)), 10.0 ** rng.uniform(-DECADES, DECADES, 3)
+    x = centres[0].copy()
     return Problem(structure, way, u, x, t, duration, rtol, tuple(pulses), scales, units)

@@ -47,7 +47,7 @@ def joints(q: Array) -> Array:
 def leg_pitch(hip: float, knee: float) -> float:
     """Angle [rad] of the line from hip to foot, in the body."""
     (thigh, _), (shin, _) = LEG
-    return hip + float(np.arctan2(shin * np.sin(knee), thigh + shin * np.cos(knee)))
+    return hip + np.arctan2(shin * np.sin(knee), thigh + shin * np.cos(knee))
 
 
 def other_hip(hip: float, knee: float) -> float:
@@ -74,7 +74,7 @@ def inertia_and_normals(q: Array) -> tuple[Array, Array]:
 
 def measure(hip: float, knee: float) -> float:
     """s of (22) at the configuration of right hip and knees [rad]; 0: the outcome is unique."""
-    return float(surface_cosines(*inertia_and_normals(configuration(hip, knee)))[0, 1])
+    return surface_cosines(*inertia_and_normals(configuration(hip, knee)))[0, 1]
 
 
 def _path(leg: int) -> list[Link]:
@@ -95,7 +95,7 @@ class Extremum(NamedTuple):
     kind: str  # "minimum" | "maximum"
     hip: float  # of the right leg [rad]
     knee: float  # [rad]
-    curvatures: tuple[float, float]  # eigenvalues of the Hessian, the smaller first [1/rad^2]
+    curvatures: Array  # (2,) eigenvalues of the Hessian, the smaller first [1/rad^2]
 
 
 def landscape(
@@ -106,12 +106,11 @@ def landscape(
     The right hip's angle goes a full turn round, without its end.
     """
     over = np.linspace(-np.pi, np.pi, hips, endpoint=False)
-    up = np.radians(np.linspace(*KNEES, knees))
-    s = np.empty((knees, hips))
+    up, s = np.radians(np.linspace(*KNEES, knees)), []
     for j, knee in enumerate(up):
         report(j, knees, "s over hip and knee")
-        s[j] = [measure(hip, knee) for hip in over]
-    return over, up, s
+        s.append([measure(hip, knee) for hip in over])
+    return over, up, np.array(s)
 
 
 def extrema(hips: Array, knees: Array, s: Array) -> list[Extremum]:
@@ -127,10 +126,9 @@ def extrema(hips: Array, knees: Array, s: Array) -> list[Extremum]:
             end = minimize(
                 lambda x, sign=sign: sign * measure(*x) / 1e-3, start, method="Nelder-Mead",
                 options={"initial_simplex": start + [[0.0, 0.0], [0.05, 0.0], [0.0, 0.05]],
-                         "xatol": 1e-9, "fatol": 1e-15},
+                         "xatol": 1e-9, "fatol": 1e-15}
             )  # fmt: skip
-            at = float(end.x[0]), float(end.x[1])
-            points.append(Extremum(kind, *at, _curvatures(*at)))
+            points.append(Extremum(kind, end.x[0], end.x[1], _curvatures(*end.x)))
     return points
 
 
@@ -158,39 +156,35 @@ def orthogonal() -> tuple[float, float]:
     def s(knee: float) -> float:
         return measure(pitch - leg_pitch(0.0, knee), knee)
 
-    root: Any = brentq(s, *np.radians((KNEES[1], _BEYOND)), xtol=1e-15)
-    knee = float(root)
-    return float(pitch - leg_pitch(0.0, knee)), knee
+    knee: Any = brentq(s, *np.radians((KNEES[1], _BEYOND)), xtol=1e-15)
+    return pitch - leg_pitch(0.0, knee), knee
 
 
 def mirror_error(one: Extremum, other: Extremum) -> float:
     """How far ``one`` with its legs swapped is from ``other``, the larger of both angles [deg]."""
     hip = wrapped(other_hip(one.hip, one.knee) - other.hip)
-    return float(np.degrees(max(abs(hip), abs(one.knee - other.knee))))
+    return np.degrees(max(abs(hip), abs(one.knee - other.knee)))
 
 
 def wrapped(angle: float) -> float:
     """The angle within -pi to pi."""
-    return float((angle + np.pi) % (2.0 * np.pi) - np.pi)
+    return (angle + np.pi) % (2.0 * np.pi) - np.pi
 
 
-def _curvatures(hip: float, knee: float) -> tuple[float, float]:
+def _curvatures(hip: float, knee: float) -> Array:
     """Eigenvalues of the Hessian of s by central differences."""
     offsets = (-_STEP, 0.0, _STEP)
     s = np.array([[measure(hip + a, knee + b) for b in offsets] for a in offsets])
     mixed = (s[2, 2] - s[2, 0] - s[0, 2] + s[0, 0]) / (4.0 * _STEP**2)
     along = (s[2, 1] - 2.0 * s[1, 1] + s[0, 1]) / _STEP**2
     across = (s[1, 2] - 2.0 * s[1, 1] + s[1, 0]) / _STEP**2
-    low, high = np.linalg.eigvalsh([[along, mixed], [mixed, across]])
-    return float(low), float(high)
+    return np.linalg.eigvalsh([[along, mixed], [mixed, across]])
 
 
 TRIALS = 400  # random impacts
 GRID, FULL_GRID = (120, 46), (360, 181)  # hips, knees of the contour
 DROP = np.array([0.0, -1.0, 0.0, 0.0, 0.0, 0.0, 0.0])  # body and legs fall as one [m/s]
 RATES = np.array([0.3, 0.3, 2.0, 10.0, 10.0, 10.0, 10.0])  # spread of random speeds [m/s, rad/s]
-SHOWN = ("point", "kind", "hip_deg", "knee_deg", "hip_height_mm", "lowest_knee_mm", "s",
-         "spread_elastic", "slope", "first_order")  # fmt: skip
 MIRROR = 1e-3  # largest error of a mirror image [deg]
 _SMALL = 1e-4  # |s| up to which the fall's spread is fitted
 SWAPPED = {"A": "B", "B": "A", "C": "C'", "A'": "B'", "B'": "A'", "C'": "C"}
@@ -201,14 +195,19 @@ def run(options: StudyOptions) -> StudyResult:
     """Rows: A, B, C of figure 2, their copies with a prime, and O, where s = 0."""
     hips, knees, s = landscape(*(FULL_GRID if options.full else GRID), options.progress)
     points, root = named(extrema(hips, knees, s)), orthogonal()
-    random = _random(options.count(TRIALS), np.random.default_rng(options.seed))
+    rng, random = np.random.default_rng(options.seed), []
+    while len(random) < options.count(TRIALS):  # over the whole contour, of what closes both feet
+        hip, knee = rng.uniform(-np.pi, np.pi), np.radians(rng.uniform(*KNEES))
+        v = DROP + RATES * rng.normal(size=7)
+        if (inertia_and_normals(configuration(hip, knee))[1] @ v < 0.0).all():
+            random.append(touchdown(hip, knee, v))
     approach = [touchdown(root[0], root[1] - d, DROP) for d in np.geomspace(1e-9, 0.3, 30)]
     near = [(abs(s), spread) for s, spread, *_ in approach if abs(s) < _SMALL]
     ratio = [spread / predicted for _, spread, predicted, _ in random]
     every = [*random, *approach]
     beside = {
-        "least_s": float(s.min()),
-        "slope": float(np.polyfit(*np.log(near).T, deg=1)[0]),
+        "least_s": s.min(),
+        "slope": np.polyfit(*np.log(near).T, deg=1)[0],
         "first_order": [min(ratio), max(ratio)],
         "random_s": [min(random)[0], max(random)[0]],
         "enumerated": sum(complete for *_, complete in every) / len(every),
@@ -217,8 +216,8 @@ def run(options: StudyOptions) -> StudyResult:
     for key, one in points.items():
         twin = points.get(SWAPPED[key])
         rows.append(stance(key, one.kind, one.hip, one.knee) | beside | {
-            "curvatures": list(one.curvatures),
-            "mirror_error_deg": None if twin is None else mirror_error(one, twin),
+            "curvatures": one.curvatures,
+            "mirror_error_deg": None if twin is None else mirror_error(one, twin)
         })  # fmt: skip
     rows.append(stance("O", "orthogonal", *root) | beside)
     named_points = {key: dots(np.degrees([[wrapped(at.hip), at.knee]]), markersize=8)
@@ -227,10 +226,22 @@ def run(options: StudyOptions) -> StudyResult:
     levels = np.geomspace(max(s.min(), 1e-9), s.max(), 16)
     contours.axes[0].contour(np.degrees(hips), np.degrees(knees), s, levels, zorder=0)
     figures = {"figure-2": contours, "figure-3": stances(points)}
-    return StudyResult(rows, figures, SHOWN, criteria=criteria(points))
+    columns = (
+        "point, kind, hip_deg, knee_deg, hip_height_mm, lowest_knee_mm, s, spread_elastic, slope,"
+        " first_order"
+    )
+    bends = {key: points[key].curvatures if key in points else (None, None) for key in "ABC"}
+    error = mirror_error(points["A"], points["B"]) if {"A", "B"} <= points.keys() else None
+    criteria = [Criterion(*each) for each in (
+        ("least curvature at A", bends["A"][0], ">", 0.0),
+        ("least curvature at B", bends["B"][0], ">", 0.0),
+        ("largest curvature at C", bends["C"][1], "<", 0.0),
+        ("error of A and B as mirror images [deg]", error, "<", MIRROR),
+    )]  # fmt: skip
+    return StudyResult(rows, figures, columns, criteria)
 
 
-def touchdown(hip: float, knee: float, v: Array) -> tuple[float, float, float, bool]:
+def touchdown(hip: float, knee: float, v: Array) -> tuple[Any, Any, Any, bool]:
     """Both feet at once with velocity v (7,), elastic.
 
     Returns:
@@ -240,20 +251,9 @@ def touchdown(hip: float, knee: float, v: Array) -> tuple[float, float, float, b
     M, J_n = inertia_and_normals(configuration(hip, knee))
     p = M @ v
     outcomes, (at_u, at_v, epsilon) = all_orders(M, J_n, p), deviation(M, *J_n)
-    rate, size = order_sensitivity(M, at_u, at_v, at_u, p).spread, float(np.sqrt(p @ v))
-    s, complete = float(surface_cosines(M, J_n)[0, 1]), outcomes.status == "complete"
+    rate, size = order_sensitivity(M, at_u, at_v, at_u, p).spread, np.sqrt(p @ v)
+    s, complete = surface_cosines(M, J_n)[0, 1], outcomes.status == "complete"
     return s, outcomes.largest_distance, abs(epsilon) * rate / size, complete
-
-
-def _random(count: int, rng: np.random.Generator) -> list[tuple[float, float, float, bool]]:
-    """Touchdowns over the whole contour, of velocities that close both feet."""
-    drawn: list[tuple[float, float, float, bool]] = []
-    while len(drawn) < count:
-        hip, knee = rng.uniform(-np.pi, np.pi), np.radians(rng.uniform(*KNEES))
-        v = DROP + RATES * rng.normal(size=7)
-        if (inertia_and_normals(configuration(hip, knee))[1] @ v < 0.0).all():
-            drawn.append(touchdown(hip, knee, v))
-    return drawn
 
 
 def stance(key: str, kind: str, hip: float, knee: float) -> Row:
@@ -267,38 +267,19 @@ def stance(key: str, kind: str, hip: float, knee: float) -> Row:
     return {
         "point": key,
         "kind": kind,
-        "hip_deg": float(np.degrees(wrapped(hip))),
-        "knee_deg": float(np.degrees(knee)),
-        "other_hip_deg": float(np.degrees(wrapped(other_hip(hip, knee)))),
-        "leg_pitch_deg": float(np.degrees(wrapped(leg_pitch(hip, knee)))),
-        "hip_height_mm": 1e3 * float(at[0, 0, 1]),
-        "lowest_knee_mm": 1e3 * float(at[:, 1, 1].min()),
+        "hip_deg": np.degrees(wrapped(hip)),
+        "knee_deg": np.degrees(knee),
+        "other_hip_deg": np.degrees(wrapped(other_hip(hip, knee))),
+        "leg_pitch_deg": np.degrees(wrapped(leg_pitch(hip, knee))),
+        "hip_height_mm": 1e3 * at[0, 0, 1],
+        "lowest_knee_mm": 1e3 * at[:, 1, 1].min(),
         "s": measure(hip, knee),
         "curvatures": None,
         "mirror_error_deg": None,
         "spread_elastic": elastic.largest_distance,
         "spread_plastic": plastic.largest_distance,
-        "message": next(
-            (
-                f"{each.status}; raise it, or the tolerance"
-                for each in (elastic, plastic)
-                if each.status != "complete"
-            ),
-            "",
-        ),
+        "message": "".join(each.status for each in (elastic, plastic) if each.status != "complete"),
     }
-
-
-def criteria(points: dict[str, Extremum]) -> list[Criterion]:
-    """A and B are minima and mirror images, C is a maximum."""
-    bends = {key: points[key].curvatures if key in points else (None, None) for key in "ABC"}
-    error = mirror_error(points["A"], points["B"]) if {"A", "B"} <= points.keys() else None
-    return [
-        Criterion("least curvature at A", bends["A"][0], ">", 0.0),
-        Criterion("least curvature at B", bends["B"][0], ">", 0.0),
-        Criterion("largest curvature at C", bends["C"][1], "<", 0.0),
-        Criterion("error of A and B as mirror images [deg]", error, "<", MIRROR),
-    ]
 
 
 def stances(points: dict[str, Extremum]) -> Figure:

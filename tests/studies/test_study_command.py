@@ -47,11 +47,10 @@ def tiny(monkeypatch, tmp_path):
 
 def test_shown_keys_may_have_headings(tiny, capsys):
     rows = [{"method_name": "one", "long_key": 1.23456, "hidden": 2.5}]
-    headings = {"method_name": "method", "long_key": "log E_a"}
-    tiny.result = StudyResult(rows, columns=headings, digits=3)
+    tiny.result = StudyResult(rows, columns="method_name=method, long_key=log E_a")
     assert run(["study", "tiny"]) == 0
     out = capsys.readouterr().out
-    assert "log E_a" in out and "1.23 " in out and "long" not in out and "2.5" not in out
+    assert "log E_a" in out and "1.235 " in out and "long" not in out and "2.5" not in out
     assert run(["study", "tiny", "--json"]) == 0
     assert json.loads(capsys.readouterr().out)["rows"] == rows
 

@@ -40,7 +40,7 @@ def affine_corner() -> EventSelectedSystem:
     """The system, h the coordinates, each so that it rises; each plane is crossed once."""
     return EventSelectedSystem(
         "affine corner", 3, 3, flow, lambda x, p: np.array([x[0], x[1], -x[2]]),
-        lambda x, p: np.array([[1.0, 0.0, 0.0], [0.0, 1.0, 0.0], [0.0, 0.0, -1.0]]),
+        lambda x, p: np.array([[1.0, 0.0, 0.0], [0.0, 1.0, 0.0], [0.0, 0.0, -1.0]])
     )  # fmt: skip
 
 

@@ -51,10 +51,10 @@ def exact(start: Array, times: Array) -> Array:
     while done < times.size:
         if in_flight:  # until it lands
             fall = math.sqrt(x[1] ** 2 + 2.0 * GRAVITY * (x[0] - LENGTH))
-            length = float((x[1] + fall) / GRAVITY)
+            length = (x[1] + fall) / GRAVITY
         else:  # the oscillation comes back to z = L0
             length = 2.0 * (math.pi - math.atan2(-x[1] / w, GRAVITY / w**2)) / w
-        last, phase = int(np.searchsorted(times, begin + length)), _flight if in_flight else _stance
+        last, phase = np.searchsorted(times, begin + length), _flight if in_flight else _stance
         states[done:last] = phase(x, times[done:last] - begin)
         x = phase(x, np.array([length]))[0]
         begin, done, in_flight = begin + length, last, not in_flight

@@ -31,26 +31,19 @@ def corners(q: Array) -> Array:
     return q[:2] + SIDE * _CORNERS @ np.array([[c, s], [-s, c]])
 
 
-def configuration() -> Array:
-    """Corner A on the floor y = 0 and corner B at the wall x = 0."""
-    A, B = corners(np.array([0.0, 0.0, -TILT]))
-    return np.array([-B[0], -A[1], -TILT])
+_A, _B = corners(np.array([0.0, 0.0, -TILT]))
+CONFIGURATION = np.array([-_B[0], -_A[1], -TILT])  # A on the floor y = 0, B at the wall x = 0
+VELOCITY = np.array([SPEED, 0.0, 0.0])  # before the impact [m/s, m/s, rad/s]: towards the wall
 
 
-def problem(q: Array | None = None) -> ContactProblem:
+def problem(q: Array = CONFIGURATION) -> ContactProblem:
     """Contacts A (floor) and B (wall) at ``q``, else at Table 6's configuration.
 
     Tangential velocities are those of A towards the wall and of B upwards.
     """
-    q = configuration() if q is None else q
     A, B = corners(q) - q[:2]
     floor = np.array([[0.0, 1.0, A[0]], [1.0, 0.0, -A[1]]])
     wall = np.array([[-1.0, 0.0, B[1]], [0.0, 1.0, B[0]]])
     M = np.diag([MASS, MASS, MASS * SIDE**2 / 6.0])
     J_n, J_t = np.stack([floor, wall], axis=1)
     return ContactProblem.planar(M, J_n, J_t, FRICTION, ("A", "B"), "box and wall")
-
-
-def velocity() -> Array:
-    """Before the impact (3,) [m/s, m/s, rad/s]: sliding towards the wall."""
-    return np.array([SPEED, 0.0, 0.0])

@@ -29,25 +29,17 @@ RATE = 0.25  # of both legs [rad/s]
 FRICTION = 5.0  # mu
 
 
-def configuration() -> Array:
-    """The step (4,), with the trailing foot at the origin."""
-    hip = LENGTH * np.array([-np.sin(PITCH), np.cos(PITCH)])
-    return np.array([*hip, -PITCH, PITCH])
+# The step (4,), with the trailing foot at the origin, and its velocity before the impact (4,)
+# [m/s, rad/s]: the walker turns about that foot.
+CONFIGURATION = np.array([-LENGTH * np.sin(PITCH), LENGTH * np.cos(PITCH), -PITCH, PITCH])
+VELOCITY = np.array([0.0, 0.0, RATE, RATE])
+VELOCITY[:2] = -(point_jacobian(CONFIGURATION, [Link(LENGTH, _TRAILING)]) @ VELOCITY)
 
 
-def problem(q: Array | None = None) -> ContactProblem:
+def problem(q: Array = CONFIGURATION) -> ContactProblem:
     """Contacts A (leading foot) and B (trailing foot) at ``q``, else at Table 5's step."""
-    q = configuration() if q is None else q
     legs = _LEADING, _TRAILING
     M = sum(body_inertia(q, [Link(LENGTH - TO_FOOT, leg)], MASS) for leg in legs)
     feet = np.stack([point_jacobian(q, [Link(LENGTH, leg)]) for leg in legs])
     J_n, J_t, name = feet[:, 1], feet[:, 0], "compass gait"
     return ContactProblem.planar(np.asarray(M), J_n, J_t, FRICTION, ("A", "B"), name)
-
-
-def velocity() -> Array:
-    """Before the impact (4,) [m/s, rad/s]: the walker turns about its trailing foot."""
-    rates = np.array([0.0, 0.0, RATE, RATE])
-    foot = point_jacobian(configuration(), [Link(LENGTH, _TRAILING)])
-    rates[:2] = -(foot @ rates)
-    return rates

@@ -31,19 +31,17 @@ SPEED = 1.0  # of the top disk, downwards: v_0 = -1 in the table [m/s]
 FRICTION = np.sqrt(3.0)  # mu, of every contact
 
 
-def configuration() -> Array:
-    """The pyramid (9,), with the left disk over x = 0."""
-    R = RADIUS
-    return np.array([R, R + np.sqrt(3.0) * R, 0.0, 0.0, R, 0.0, 2.0 * R, R, 0.0])
+# The pyramid (9,), with the left disk over x = 0, and before the impact (9,) [m/s, rad/s].
+CONFIGURATION = RADIUS * np.array([1.0, 1.0 + np.sqrt(3.0), 0.0, 0.0, 1.0, 0.0, 2.0, 1.0, 0.0])
+VELOCITY = np.array([0.0, -SPEED, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0])  # the top disk falls
 
 
-def problem(q: Array | None = None) -> ContactProblem:
+def problem(q: Array = CONFIGURATION) -> ContactProblem:
     """The five contacts at ``q``, else in the pyramid.
 
     Tangential velocities are those of the first surface against the second one, to the right of
     the normal that points from the second to the first.
     """
-    q = configuration() if q is None else q
     rows = [_rows(q, *pair) for pair in CONTACTS.values()]
     M = np.diag(np.tile([1.0, 1.0, 0.5 * RADIUS**2], 3) * MASS)
     J_n, J_t = np.stack(rows, axis=1)
@@ -65,10 +63,3 @@ def _rows(q: Array, disk: int, other: int) -> Array:
         rows[:, 3 * other : 3 * other + 2] = -normal, -tangent
         rows[1, 3 * other + 2] = RADIUS
     return rows
-
-
-def velocity() -> Array:
-    """Before the impact (9,) [m/s, rad/s]: the top disk falls."""
-    v = np.zeros(9)
-    v[1] = -SPEED
-    return v

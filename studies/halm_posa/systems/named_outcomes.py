@@ -36,7 +36,7 @@ def set_size(problem: ContactProblem, points: Array) -> float:
     at, size = points.mean(axis=0), 0.0
     for _ in range(_SWEEPS):
         away = distances(problem, points, at)
-        at, size = points[int(away.argmax())], float(away.max())
+        at, size = points[away.argmax()], away.max()
     return size
 
 
@@ -50,6 +50,6 @@ def nearest(problem: ContactProblem, v: Array, points: Array) -> dict[str, tuple
     for name, resolution in named_outcomes(problem, v).items():
         far = np.inf
         if resolution.status == "separated":
-            far = float(distances(problem, points, resolution.v_plus).min(initial=np.inf)) / unit
+            far = distances(problem, points, resolution.v_plus).min(initial=np.inf) / unit
         near[name] = far, far <= room
     return near

@@ -54,7 +54,7 @@ def _leg(leg: int) -> list[Link]:
             Link(SHANK_LENGTH, _SHANKS[leg])]  # fmt: skip
 
 
-def configuration() -> Array:
+def _configuration() -> Array:
     """Both feet on the ground y = 0, the trunk over x = 0; the trailing knee follows."""
     q = np.array([0.0, 0.0, PITCH, LEADING_HIP, LEADING_KNEE, TRAILING_HIP, 0.0])
     q[1] = FOOT_RADIUS - point(q, _leg(0))[1]
@@ -63,9 +63,11 @@ def configuration() -> Array:
     return q
 
 
-def problem(q: Array | None = None) -> ContactProblem:
+CONFIGURATION = _configuration()
+
+
+def problem(q: Array = CONFIGURATION) -> ContactProblem:
     """Contacts A (leading foot) and B (trailing foot) at ``q``, else at Table 7's step."""
-    q = configuration() if q is None else q
     feet = np.stack([point_jacobian(q, _leg(leg)) for leg in (0, 1)])
     J_t = feet[:, 0] + FOOT_RADIUS * _SHANKS  # of the lowest point of the disc
     return ContactProblem.planar(inertia(q), feet[:, 1], J_t, FRICTION, ("A", "B"), "RAMone")
@@ -83,9 +85,6 @@ def inertia(q: Array) -> Array:
     return M
 
 
-def velocity() -> Array:
-    """Before the impact (7,) [m/s, rad/s]: stiff, turning about the trailing foot."""
-    v = PITCH_RATE * _TRUNK
-    trailing = problem()
-    v[0], v[1] = -(trailing.J_D[2] @ v), -(trailing.J_n[1] @ v)
-    return v
+_TRAILING = problem()
+VELOCITY = PITCH_RATE * _TRUNK  # (7,) [m/s, rad/s]: stiff, turning about the trailing foot
+VELOCITY[:2] = -(_TRAILING.J_D[2] @ VELOCITY), -(_TRAILING.J_n[1] @ VELOCITY)

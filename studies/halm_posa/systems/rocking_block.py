@@ -14,9 +14,6 @@ import numpy as np
 from saltation.impacts.contact_problem import ContactProblem
 from saltation.systems import Array
 
-CONTACTS = ("A", "B")
-
-
 WIDTH, HEIGHT = 1.0, 2.0  # w, h [m], table 4
 MASS = 1.0  # m [kg]
 FRICTION = 1.0  # mu
@@ -27,9 +24,9 @@ RADIUS = 0.5 * math.hypot(WIDTH, HEIGHT)  # ||r||_2, from a corner to the centre
 ALPHA = math.atan2(HEIGHT, WIDTH)  # at a corner, from the base to the line to the centre [rad]
 
 
-def mass_matrix() -> Array:
-    """M (3, 3) of (11)."""
-    return np.diag([MASS, MASS, INERTIA])
+MASS_MATRIX = np.diag([MASS, MASS, INERTIA])  # M of (11)
+STANDING = np.array([0.0, 0.5 * HEIGHT, 0.0])  # flat on the ground, the centre over the origin
+VELOCITY = np.array([0.0, -SPEED, 0.0])  # before the impact: straight down, without turning
 
 
 def arms(theta: float) -> Array:
@@ -41,7 +38,7 @@ def arms(theta: float) -> Array:
 
 def corners(q: Array) -> Array:
     """Positions (2, 2) of A and B [m] at the configuration q (3,); heights are phi of (12)."""
-    return q[:2] + arms(float(q[2]))
+    return q[:2] + arms(q[2])
 
 
 def normal_jacobian(theta: float) -> Array:
@@ -54,19 +51,7 @@ def tangential_jacobian(theta: float) -> Array:
     return np.array([[1.0, 0.0, -arm[1]] for arm in arms(theta)])
 
 
-def standing() -> Array:
-    """Configuration (3,) flat on the ground, with the centre over the origin."""
-    return np.array([0.0, 0.5 * HEIGHT, 0.0])
-
-
 def problem() -> ContactProblem:
     """The impact of figure 1: flat on the ground, with both corners in contact."""
     J_n, J_t = normal_jacobian(0.0), tangential_jacobian(0.0)  # noqa: N806
-    return ContactProblem.planar(
-        mass_matrix(), J_n, J_t, np.full(2, FRICTION), CONTACTS, "rocking block"
-    )
-
-
-def velocity() -> Array:
-    """Velocity (3,) before the impact: straight down, without turning."""
-    return np.array([0.0, -SPEED, 0.0])
+    return ContactProblem.planar(MASS_MATRIX, J_n, J_t, FRICTION, ("A", "B"), "rocking block")

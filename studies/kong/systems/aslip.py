@@ -23,7 +23,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from saltation.systems import Array, Mode, System, Transition, VectorFunction
+from saltation.systems import Array, Mode, System, Transition
 
 FLIGHT, STANCE = 1, 2
 MASS = 1.0  # m_b [kg], this and all below: 3.8.5
@@ -43,8 +43,8 @@ def aslip() -> System:
         FLIGHT, STANCE, lambda t, x, u: x[4], to_leg, name="touchdown", time_invariant=True
     )
     liftoff = Transition(
-        STANCE, FLIGHT, lambda t, x, u: LEG_REST - x[2], to_body(), name="liftoff",
-        time_invariant=True,
+        STANCE, FLIGHT, lambda t, x, u: LEG_REST - x[2], to_body, name="liftoff",
+        time_invariant=True
     )  # fmt: skip
     modes = {FLIGHT: Mode("flight", 8, 0, _fly), STANCE: Mode("stance", 8, 0, _stand)}
     return System(modes, (touchdown, liftoff), "aslip")
@@ -99,21 +99,15 @@ def to_leg(t: float, x: Array, u: Array) -> Array:
     return np.array([theta, x[2] - theta, leg, x[3], x[4], theta_rate, x[7] - theta_rate, leg_rate])
 
 
-def to_body(toe: bool = True) -> VectorFunction:
-    """(4.28): T_lb and its derivative along the leg's velocity; without ``toe``, the body's six.
+def to_body(t: float, x: Array, u: Array) -> Array:
+    """(4.28): T_lb and its derivative along the leg's velocity.
 
     The print has an error: docs/errata.md.
     """
-
-    def flight(t: float, x: Array, u: Array) -> Array:
-        body, spin = x[0] + x[1], x[5] + x[6]
-        leg_x, leg_y = np.cos(x[0]), np.sin(x[0])
-        arm_x, arm_y = BODY_LENGTH * np.cos(body), BODY_LENGTH * np.sin(body)
-        at_x, at_y = x[3] + x[2] * leg_x + arm_x, x[4] + x[2] * leg_y + arm_y
-        rate_x = x[7] * leg_x - x[2] * x[5] * leg_y - spin * arm_y
-        rate_y = x[7] * leg_y + x[2] * x[5] * leg_x + spin * arm_x
-        if toe:
-            return np.array([at_x, at_y, body, x[3], x[4], rate_x, rate_y, spin])
-        return np.array([at_x, at_y, body, rate_x, rate_y, spin])
-
-    return flight
+    body, spin = x[0] + x[1], x[5] + x[6]
+    leg_x, leg_y = np.cos(x[0]), np.sin(x[0])
+    arm_x, arm_y = BODY_LENGTH * np.cos(body), BODY_LENGTH * np.sin(body)
+    at_x, at_y = x[3] + x[2] * leg_x + arm_x, x[4] + x[2] * leg_y + arm_y
+    rate_x = x[7] * leg_x - x[2] * x[5] * leg_y - spin * arm_y
+    rate_y = x[7] * leg_y + x[2] * x[5] * leg_x + spin * arm_x
+    return np.array([at_x, at_y, body, x[3], x[4], rate_x, rate_y, spin])

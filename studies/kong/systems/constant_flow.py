@@ -28,5 +28,5 @@ def _translation(name: str, a: float, b: float) -> Mode:
     return Mode(
         name, 2, 0, lambda t, x, u: np.array([a, b]),
         flow_map=FlowMap(lambda t, x, u, h: np.array([x[0] + a * h, x[1] + b * h]),
-                         lambda t, x, u, h: (np.eye(2), np.zeros((2, 0)))),
+                         lambda t, x, u, h: (np.eye(2), np.zeros((2, 0))))
     )  # fmt: skip

@@ -27,6 +27,7 @@ import numpy as np
 from numba import njit
 
 from saltation.systems import Array, Mode, System, Transition
+from studies.kong.systems.complex_steps import mode
 
 FREE, LEFT, RIGHT, LATCHED, LEFT_RELEASED, RIGHT_RELEASED = 1, 2, 3, 4, 5, 6
 MASS = 1.0  # [kg], 5.4
@@ -37,60 +38,54 @@ RADIUS = 5.0  # of the wall, about the origin [m], 5.4.4
 FRICTION = 0.1  # mu; not printed, the project's own choice
 CREEP = 0.05  # sliding speed at which friction has 0.71 of its full size [m/s]; own choice
 ARM = 0.5 * WIDTH
+compiled = njit(cache=True)
 START = np.array([2.0, 2.5, -pi / 8, 4.0, 0.0, 0.0])  # x_0, 5.4.4
 TARGET_ANGLE = -pi / 12  # of the perch on the wall [rad], 5.4.4
-_STEP = 1e-30  # of a complex step
 _RETURN_RATE = 1e-7  # gap rate at which a released edge counts as coming back [m^2/s]
 
 
 def quadcopter() -> System:
     """The six modes and their transitions."""
-    free = Mode("free", 6, 2, free_flow, _free_state, _free_input)
+    free = mode("free", 6, 2, free_flow)
     modes = {
         FREE: free,
         LEFT: _sliding("left edge sliding", -ARM),
         RIGHT: _sliding("right edge sliding", ARM),
-        LATCHED: Mode(
-            "latched", 6, 2, lambda t, x, u: np.zeros(6), lambda t, x, u: np.zeros((6, 6)),
-            lambda t, x, u: np.zeros((6, 2)),
-        ),
+        LATCHED: mode("latched", 6, 2, lambda t, x, u: 0.0 * x),
         LEFT_RELEASED: replace(free, name="left edge released"),
         RIGHT_RELEASED: replace(free, name="right edge released"),
-    }  # fmt: skip
+    }
     return System(modes, (
         _impact(FREE, LEFT, -ARM), _impact(FREE, RIGHT, ARM),
         _latch(LEFT, ARM), _latch(RIGHT, -ARM),
         _liftoff(LEFT, LEFT_RELEASED, -ARM), _liftoff(RIGHT, RIGHT_RELEASED, ARM),
         _impact(LEFT_RELEASED, RIGHT, ARM), _impact(RIGHT_RELEASED, LEFT, -ARM),
-        _turn_back(LEFT_RELEASED, -ARM), _turn_back(RIGHT_RELEASED, ARM),
+        _turn_back(LEFT_RELEASED, -ARM), _turn_back(RIGHT_RELEASED, ARM)
     ), "quadcopter")  # fmt: skip
 
 
-def perch() -> Array:
-    """State (6,) at rest with both edges on the wall.
-
-    This is x_des of 5.4.4, at the distance r = sqrt(25 - w^2 / 4) that puts both edges on a circle
-    of radius 5. The print has an error: docs/errata.md.
-    """
-    r, angle = np.sqrt(RADIUS**2 - 0.25 * WIDTH**2), TARGET_ANGLE
-    return np.array([r * np.cos(angle), r * np.sin(angle), angle - 0.5 * pi, 0.0, 0.0, 0.0])
+# x_des of 5.4.4 (6,): at rest with both edges on the wall, at the distance r = sqrt(25 - w^2 / 4)
+# that puts both on a circle of radius 5. The print has an error: docs/errata.md.
+_R = np.sqrt(RADIUS**2 - 0.25 * WIDTH**2)
+PERCH = np.array([_R * np.cos(TARGET_ANGLE), _R * np.sin(TARGET_ANGLE), TARGET_ANGLE - 0.5 * pi,
+                  0.0, 0.0, 0.0])  # fmt: skip
 
 
-@njit(cache=True)
+@compiled
 def edge_motion(x, arm):
     """Position and velocity of an edge, (5.39) and (5.40): (y, z [m], and rates [m/s])."""
     c, s = np.cos(x[2]), np.sin(x[2])
     return x[0] + arm * c, x[1] + arm * s, x[3] - arm * s * x[5], x[4] + arm * c * x[5]
 
 
-@njit(cache=True)
+@compiled
 def gap(x, arm):
     """The constraint a = r^2 - y^2 - z^2 of an edge [m^2]: positive inside the wall."""
     py, pz, _, _ = edge_motion(x, arm)
     return RADIUS * RADIUS - py * py - pz * pz
 
 
-@njit(cache=True)
+@compiled
 def free_acceleration(x, u):
     """M^-1 (Y - N) of (5.37) and (5.38), gravity downward: [m/s^2], [m/s^2], [rad/s^2]."""
     thrust = (u[0] + u[1]) / MASS
@@ -98,7 +93,7 @@ def free_acceleration(x, u):
     return -np.sin(x[2]) * thrust, np.cos(x[2]) * thrust - GRAVITY, turn
 
 
-@njit(cache=True)
+@compiled
 def _contact_frame(x, arm):
     """A = D_q a / (2 r) and the tangent's Jacobian: inward normal, anticlockwise tangent, arms.
 
@@ -111,7 +106,7 @@ def _contact_frame(x, arm):
     return ny, nz, arm * (c * nz - s * ny), -arm * (s * nz + c * ny)
 
 
-@njit(cache=True)
+@compiled
 def sliding_acceleration(x, u, arm):
     """Accelerations (3) and normal force lambda [N] of an edge that slides, (5.33) and (5.34).
 
@@ -132,7 +127,7 @@ def sliding_acceleration(x, u, arm):
     return ay + push * fy, az + push * fz, turn + force * f_arm / INERTIA, force
 
 
-@njit(cache=True)
+@compiled
 def plastic_impact(x, arm):
     """State (6,) after an edge hits the wall: frictionless plastic impact, (3.67)."""
     ny, nz, n_arm, _ = _contact_frame(x, arm)
@@ -142,41 +137,10 @@ def plastic_impact(x, arm):
     return np.array([x[0], x[1], x[2], x[3] + push * ny, x[4] + push * nz, turn])
 
 
-@njit(cache=True)
-def sliding_jacobian(x, u, arm, by_input):
-    """D_x F (6, 6) of the sliding flow, or D_u F (6, 2), by complex steps."""
-    D = np.zeros((6, 2 if by_input else 6))
-    for i in range(D.shape[1]):
-        y, v = x.astype(np.complex128), u.astype(np.complex128)
-        bumped = v if by_input else y
-        bumped[i] += _STEP * 1j
-        ay, az, turn, _ = sliding_acceleration(y, v, arm)
-        D[3, i], D[4, i], D[5, i] = ay.imag / _STEP, az.imag / _STEP, turn.imag / _STEP
-    if not by_input:
-        for i in range(3):
-            D[i, i + 3] = 1.0
-    return D
-
-
 def free_flow(t: float, x: Array, u: Array) -> Array:
     """F (6,) in free flight."""
     ay, az, turn = free_acceleration(x, u)
     return np.array([x[3], x[4], x[5], ay, az, turn])
-
-
-def _free_state(t: float, x: Array, u: Array) -> Array:
-    D, thrust = np.zeros((6, 6)), (u[0] + u[1]) / MASS
-    D[0, 3] = D[1, 4] = D[2, 5] = 1.0
-    D[3, 2], D[4, 2] = -np.cos(x[2]) * thrust, -np.sin(x[2]) * thrust
-    return D
-
-
-def _free_input(t: float, x: Array, u: Array) -> Array:
-    D = np.zeros((6, 2))
-    for j in range(2):
-        D[3, j], D[4, j] = -np.sin(x[2]) / MASS, np.cos(x[2]) / MASS
-        D[5, j] = (j - 0.5) * WIDTH / INERTIA
-    return D
 
 
 def _sliding(name: str, arm: float) -> Mode:
@@ -184,17 +148,14 @@ def _sliding(name: str, arm: float) -> Mode:
         ay, az, turn, _ = sliding_acceleration(x, u, arm)
         return np.array([x[3], x[4], x[5], ay, az, turn])
 
-    return Mode(
-        name, 6, 2, flow, lambda t, x, u: sliding_jacobian(x, u, arm, False),
-        lambda t, x, u: sliding_jacobian(x, u, arm, True),
-    )  # fmt: skip
+    return mode(name, 6, 2, flow)
 
 
 def _impact(source: int, target: int, arm: float) -> Transition:
     """First edge on the wall: the velocity into it ends, (3.67)."""
     return Transition(
         source, target, lambda t, x, u: gap(x, arm), lambda t, x, u: plastic_impact(x, arm),
-        name="impact", time_invariant=True,
+        name="impact", time_invariant=True
     )  # fmt: skip
 
 
@@ -203,7 +164,7 @@ def _latch(source: int, arm: float) -> Transition:
     return Transition(
         source, LATCHED, lambda t, x, u: gap(x, arm),
         lambda t, x, u: np.array([x[0], x[1], x[2], 0.0, 0.0, 0.0]),
-        name="latch", time_invariant=True,
+        name="latch", time_invariant=True
     )  # fmt: skip
 
 
@@ -211,7 +172,7 @@ def _liftoff(source: int, target: int, arm: float) -> Transition:
     """The wall would have to pull: lambda falls through zero, (3.71). It depends on the input."""
     return Transition.continuous(
         source, target, lambda t, x, u: sliding_acceleration(x, u, arm)[3], "liftoff",
-        time_invariant=True,
+        time_invariant=True
     )  # fmt: skip
 
 

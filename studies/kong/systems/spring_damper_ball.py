@@ -33,7 +33,7 @@ def spring_damper_ball() -> System:
     return System(modes, (
         made(AERIAL, SPRING_DAMPER, lambda t, x, u: x[0], "touchdown", **invariant),
         made(SPRING_DAMPER, SPRING, lambda t, x, u: -x[1], "turn", **invariant),
-        made(SPRING, AERIAL, lambda t, x, u: -x[0], "release", **invariant),
+        made(SPRING, AERIAL, lambda t, x, u: -x[0], "release", **invariant)
     ), "spring-damper ball")  # fmt: skip
 
 
@@ -59,5 +59,5 @@ def _contact(name: str, damping: float) -> Mode:
         name, 2, 1,
         lambda t, x, u: np.array(
             [x[1], u[0] / MASS - GRAVITY - square * x[0] - 2.0 * decay * x[1]]),
-        flow_map=FlowMap(solution, jacobians),
+        flow_map=FlowMap(solution, jacobians)
     )  # fmt: skip

@@ -18,6 +18,7 @@ import numpy as np
 
 from saltation.examples.bouncing_ball import GRAVITY, MASS
 from saltation.systems import Array, FlowMap, Mode, System, Transition
+from studies.kong.systems.complex_steps import mode
 
 UNCONSTRAINED = 1  # 5.4.3; mode U of 3.6.1
 CONSTRAINED = 2  # 5.4.3; mode S of 3.6.1
@@ -45,14 +46,14 @@ def tube_ball() -> System:
 
     impact = Transition(
         UNCONSTRAINED, CONSTRAINED, lambda t, x, u: RADIUS * RADIUS - x[0] * x[0] - x[1] * x[1],
-        reset, name="impact", time_invariant=True,
+        reset, name="impact", time_invariant=True
     )  # fmt: skip
     liftoff = Transition.continuous(
         CONSTRAINED, LEAVING, multiplier, "liftoff", time_invariant=True
     )
     apex = Transition.continuous(
         LEAVING, UNCONSTRAINED, lambda t, x, u: -2.0 * (x[0] * x[2] + x[1] * x[3]) + APPROACH,
-        "apex", time_invariant=True,
+        "apex", time_invariant=True
     )  # fmt: skip
     modes = {
         UNCONSTRAINED: _free("unconstrained"),
@@ -64,7 +65,6 @@ def tube_ball() -> System:
 
 def _free(name: str) -> Mode:
     """Ballistic flow with direct inputs, (5.33) without a constraint."""
-    state, by_input = np.eye(4, k=2), np.eye(4, 2, k=-2) / MASS
 
     def solution(t: float, x: Array, u: Array, h: float) -> Array:
         a = u / MASS - np.array([0.0, GRAVITY])
@@ -75,9 +75,8 @@ def _free(name: str) -> Mode:
         by_start[0, 2] = by_start[1, 3] = h
         return by_start, np.vstack((0.5 * h * h * np.eye(2), h * np.eye(2))) / MASS
 
-    return Mode(
+    return mode(
         name, 4, 2, lambda t, x, u: np.array([x[2], x[3], u[0] / MASS, u[1] / MASS - GRAVITY]),
-        lambda t, x, u: state.copy(), lambda t, x, u: by_input.copy(),
         FlowMap(solution, jacobians),
     )  # fmt: skip
 
@@ -94,31 +93,4 @@ def _constrained() -> Mode:
         pull = (y * fy + z * fz + vy * vy + vz * vz) / (y * y + z * z)
         return np.array([vy, vz, fy - pull * y, fz - pull * z])
 
-    def flow_state(t: float, x: Array, u: Array) -> Array:
-        y, z, vy, vz = x[0], x[1], x[2], x[3]
-        fy, fz, square = u[0] / MASS, u[1] / MASS - GRAVITY, y * y + z * z
-        pull = (y * fy + z * fz + vy * vy + vz * vz) / square
-        by_y, by_z = (fy - 2.0 * pull * y) / square, (fz - 2.0 * pull * z) / square
-        by_vy, by_vz = 2.0 * vy / square, 2.0 * vz / square
-        return np.array(
-            [
-                [0.0, 0.0, 1.0, 0.0],
-                [0.0, 0.0, 0.0, 1.0],
-                [-pull - y * by_y, -y * by_z, -y * by_vy, -y * by_vz],
-                [-z * by_y, -pull - z * by_z, -z * by_vy, -z * by_vz],
-            ]
-        )
-
-    def flow_input(t: float, x: Array, u: Array) -> Array:
-        y, z = x[0], x[1]
-        square = MASS * (y * y + z * z)
-        return np.array(
-            [
-                [0.0, 0.0],
-                [0.0, 0.0],
-                [1.0 / MASS - y * y / square, -y * z / square],
-                [-y * z / square, 1.0 / MASS - z * z / square],
-            ]
-        )
-
-    return Mode("constrained", 4, 2, flow, flow_state, flow_input)
+    return mode("constrained", 4, 2, flow)

@@ -14,12 +14,12 @@ from typing import NamedTuple
 
 import numpy as np
 
-from saltation.systems import Array, FlowMap, Mode, System, Transition
+from saltation.examples.hopper import FLIGHT, GRAVITY, hopper
+from saltation.systems import Array, System, Transition
 
 FALLING = 1
 RISING = 2
 RESTITUTION = 0.75  # e, 3.8.5
-GRAVITY = 9.8  # [m/s^2], 5.4
 OMEGA = 20.0  # of the table [rad/s], the project's own choice
 AMPLITUDE = 0.015  # A, of the table [m], the project's own choice
 
@@ -34,9 +34,7 @@ class PeriodicBounce(NamedTuple):
 
 
 def vibrating_table(
-    amplitude: float = AMPLITUDE,
-    omega: float = OMEGA,
-    restitution: float = RESTITUTION,
+    amplitude: float = AMPLITUDE, omega: float = OMEGA, restitution: float = RESTITUTION
 ) -> System:
     """Modes FALLING and RISING with ballistic flow, transitions "impact" and "apex"."""
     gain, speed = 1.0 + restitution, amplitude * omega
@@ -50,15 +48,8 @@ def vibrating_table(
         name="impact",
     )
     apex = Transition.continuous(RISING, FALLING, lambda t, x, u: x[1], "apex", time_invariant=True)
-    falling = Mode(
-        "falling", 2, 0, lambda t, x, u: np.array([x[1], -GRAVITY]),
-        flow_map=FlowMap(
-            lambda t, x, u, h: np.array(
-                [x[0] + h * (x[1] - 0.5 * h * GRAVITY), x[1] - h * GRAVITY]),
-            lambda t, x, u, h: (np.array([[1.0, h], [0.0, 1.0]]), np.zeros((2, 0))),
-        ),
-    )  # fmt: skip
-    modes = {FALLING: falling, RISING: replace(falling, name="rising")}
+    fall = hopper().modes[FLIGHT]
+    modes = {FALLING: replace(fall, name="falling"), RISING: replace(fall, name="rising")}
     return System(modes, (impact, apex), "vibrating table")
 
 

@@ -9,7 +9,7 @@ where <p, u> = J_n v < 0. The map (9) at u is p_+ = p_- - c <p_-, u> u / |u|^2. 
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -24,7 +24,7 @@ class OrderSensitivity(NamedTuple):
 
     dp_vu: Array  # (n,) with the map at v_eps first: (18)
     dp_uv: Array  # (n,) in the other order
-    spread: float  # |dp_vu - dp_uv|: rate at which both orders diverge, in the metric
+    spread: Any  # |dp_vu - dp_uv|: rate at which both orders diverge, in the metric
 
 
 class Outcomes(NamedTuple):
@@ -32,7 +32,7 @@ class Outcomes(NamedTuple):
 
     ends: list[tuple[Array, tuple[int, ...], bool]]  # momentum (n,), surfaces in order, feasible
     status: str  # "complete"; "map_limit": in one order at least; "order_limit": not all orders
-    largest_distance: float  # between two feasible outcomes, in the metric, over |p_-|
+    largest_distance: Any  # between two feasible outcomes, in the metric, over |p_-|
 
 
 def map_factor(restitution: float) -> float:
@@ -45,7 +45,7 @@ def map_factor(restitution: float) -> float:
     """
     if not 0.0 <= restitution <= 1.0:
         raise ValueError(f"restitution {restitution:g}: give 0 (plastic) to 1 (elastic)")
-    return 1.0 + float(np.sqrt(restitution))
+    return 1.0 + np.sqrt(restitution)
 
 
 def order_sensitivity(
@@ -61,7 +61,7 @@ def order_sensitivity(
     common = -c * ((q @ y) * z + (q @ z) * y)
     vu = common + c * c * (x @ z) * (q @ y) * x
     uv = common + c * c * (x @ z) * (q @ x) * y
-    return OrderSensitivity(L @ vu, L @ uv, float(np.linalg.norm(vu - uv)))
+    return OrderSensitivity(L @ vu, L @ uv, np.linalg.norm(vu - uv))
 
 
 def deviation(M: Array, u: Array, v: Array) -> tuple[Array, Array, float]:
@@ -77,10 +77,10 @@ def deviation(M: Array, u: Array, v: Array) -> tuple[Array, Array, float]:
     x, y = np.linalg.solve(L, np.stack((u, v)).T).T
     x, y = x / np.linalg.norm(x), y / np.linalg.norm(y)
     across = y - s * x
-    sine = float(np.linalg.norm(across))
+    sine = np.linalg.norm(across)
     if sine < _ORTHONORMAL:
         raise ValueError(f"surfaces of cosine {s:g} are tangent: no turn makes them orthogonal")
-    return L @ x, L @ across / sine, float(s / sine)
+    return L @ x, L @ across / sine, s / sine
 
 
 def all_orders(
@@ -114,7 +114,7 @@ def all_orders(
     """
     c, units, L = map_factor(restitution), unit_normals(M, normals), cholesky(M)
     start = np.linalg.solve(L, p).astype(np.float64)
-    size, results = float(np.linalg.norm(start)), []
+    size, results = np.linalg.norm(start), []
     orders: list[tuple[Array, tuple[int, ...]]] = [(start, ())]
     while orders and len(results) < max_orders:
         q, order = orders.pop()
@@ -129,5 +129,5 @@ def all_orders(
     farthest = 0.0
     if len(ends) > 1 and size:
         q = np.linalg.solve(L, np.transpose(ends)).T
-        farthest = max(float(np.linalg.norm(q[i:] - q[i], axis=1).max()) for i in range(len(q)))
+        farthest = max(np.linalg.norm(q[i:] - q[i], axis=1).max() for i in range(len(q)))
     return Outcomes(results, status, farthest / (size or 1.0))

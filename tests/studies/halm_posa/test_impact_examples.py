@@ -109,7 +109,7 @@ SYSTEMS = {
 @given(seed=SEEDS)
 def test_jacobians_are_derivatives_of_gaps_and_of_slips(name, seed):
     module, _, contacts = SYSTEMS[name]
-    q = module.configuration()
+    q = module.CONFIGURATION
     q = q + 0.3 * np.random.default_rng(seed).normal(size=len(q))
     problem = module.problem(q)
     for i, (gap, slip) in enumerate(contacts(q)):
@@ -126,7 +126,7 @@ def test_inertia_is_that_of_the_moving_bodies(name, seed):
     """v' M v / 2 is the sum of the bodies' kinetic energies, their motion by differences."""
     module, bodies, _ = SYSTEMS[name]
     rng = np.random.default_rng(seed)
-    q = module.configuration()
+    q = module.CONFIGURATION
     q, v = q + 0.3 * rng.normal(size=len(q)), rng.normal(size=len(q))
     step, total = 1e-6, 0.0
     for before, after in zip(bodies(q - step * v), bodies(q + step * v), strict=True):
@@ -137,14 +137,14 @@ def test_inertia_is_that_of_the_moving_bodies(name, seed):
 
 def test_ramone_stands_and_moves_as_table_7():
     """The paper cuts the knee's -92.486 degrees to two digits, where -92.49 would be nearest."""
-    assert np.rad2deg(ramone.configuration()[6]) == approx(-92.48, abs=0.01)
-    assert_allclose(ramone.velocity(), [-0.4114, -0.2105, 1, 0, 0, 0, 0], atol=5e-5)
+    assert np.rad2deg(ramone.CONFIGURATION[6]) == approx(-92.48, abs=0.01)
+    assert_allclose(ramone.VELOCITY, [-0.4114, -0.2105, 1, 0, 0, 0, 0], atol=5e-5)
 
 
 def kinds(name):
     """Every simultaneous outcome as the normal and tangential velocities of its contacts."""
     module = SYSTEMS[name][0]
-    problem, v = module.problem(), module.velocity()
+    problem, v = module.problem(), module.VELOCITY
     found = [each.v_plus for each in all_simultaneous(problem, v)]
     return [(problem.J_n @ u, problem.J_D[::2] @ u) for u in found]
 
@@ -168,7 +168,7 @@ def test_the_simultaneous_outcome_is_rest(name):
 
 def test_one_impact_after_another_the_box_slides_on_and_leaves_the_wall():
     """5.4.3, figure 5."""
-    problem, v = box_and_wall.problem(), box_and_wall.velocity()
+    problem, v = box_and_wall.problem(), box_and_wall.VELOCITY
     after = sequential(problem, v, (1, 0)).v_plus
     floor, wall = problem.J_n @ after
     assert floor == approx(0.0, abs=1e-12) and wall > 0.05

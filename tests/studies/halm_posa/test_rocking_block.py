@@ -6,11 +6,11 @@ from numpy.testing import assert_allclose
 from pytest import approx
 
 from studies.halm_posa.systems.rocking_block import (
+    VELOCITY,
     corners,
     normal_jacobian,
     problem,
     tangential_jacobian,
-    velocity,
 )
 from tests.differences import slopes
 
@@ -23,7 +23,7 @@ def test_jacobians_are_derivatives_of_the_corners(theta):
 
 
 def test_the_impact_of_table_4():
-    impact, v = problem(), velocity()
+    impact, v = problem(), VELOCITY
     assert impact.contacts == ("A", "B") and impact.count == 2 and impact.is_colliding(v)
     assert_allclose(impact.J_n @ v, [-0.4429, -0.4429])
     assert_allclose(impact.J_D @ v, 0.0)

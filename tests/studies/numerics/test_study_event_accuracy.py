@@ -4,16 +4,16 @@ import pytest
 from pytest import approx
 
 from studies.numerics import event_accuracy
-from studies.numerics.event_accuracy import cases, event_time_error
+from studies.numerics.event_accuracy import CASES, event_time_error
 from studies.study import StudyOptions
 
-DROP = cases()[0]
+DROP = CASES[0]
 
 
 def test_every_row_is_met():
     result = event_accuracy.run(StudyOptions(trials=5))
     kinds = [row["kind"] for row in result.rows]
-    assert kinds.count("event_time_error_s") == 2 * len(cases()) and kinds.count("order") == 5
+    assert kinds.count("event_time_error_s") == 2 * len(CASES) and kinds.count("order") == 5
     for row in result.rows:
         assert row["met"], row
 
