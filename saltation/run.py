@@ -307,7 +307,7 @@ class Run:
         for row, edge in enumerate(r.edge):
             if edge == STEP:
                 length = ends[row] - r.time[row]
-                count = max(1, int(np.ceil(length / spacing)))
+                count = max(1, int(np.ceil(length / (spacing or 1.0))))
                 t = r.time[row] + length * np.arange(1, count + 1) / count
                 x = self._inside(row, t)
                 t[-1], x[-1] = ends[row], r.after[row]

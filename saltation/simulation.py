@@ -13,8 +13,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from saltation import failure
+from saltation.compiled import first_use
 from saltation.compiled.callbacks import DimensionError
-from saltation.compiled.first_use import uses_python
 from saltation.compiled.limits import FULL, OK, RESOLUTION, STATUSES, STOPPED, Limits
 from saltation.compiled.step import (
     CROWD,
@@ -28,7 +28,7 @@ from saltation.compiled.step import (
     course_from,
     proceed,
 )
-from saltation.compiled.system import TableSet, callback_tables, native_tables, sizes_of
+from saltation.compiled.system import TableSet, callback_tables, native_tables
 from saltation.events import Event, EventRecord, Status, Step
 from saltation.held_inputs import Inputs, held_input, held_inputs
 from saltation.options import SimulationOptions
@@ -46,6 +46,7 @@ __all__ = [
     "simulate_step",
 ]
 MOST_TIMESTEPS = 2.0**52  # of a run without end
+CALLS_A_ROW = 50  # of functions, about, which nobody counts where they are compiled
 ROWS = 256  # steps and events that a log holds before it is emptied
 Until = Callable[[EventRecord], bool]
 
@@ -171,8 +172,6 @@ def _growing(system: System, start: Start, inputs: Inputs) -> Iterator[tuple[flo
 
 def tables_of(system: System) -> TableSet:
     """Tables for one simulation: compiled where all functions are numba's, else callbacks."""
-    if uses_python(proceed, sizes_of(system)):
-        return callback_tables(system)
     functions = [mode.flow for mode in system.modes.values()]
     functions += [f for edge in system.transitions for f in (edge.guard, edge.reset)]
     if all(hasattr(function, "py_func") for function in functions):
@@ -229,11 +228,11 @@ class _Simulation:
         if not whole:
             counts[STEPS], counts[CROWD], spacing = 0, 0, np.inf
         while code in (FULL, STOPPED):
-            self._tables = tables_of(self._system)
             code = self._tables.call(
                 proceed, self._course, end, u, self._knot, spacing, self._stop, self._limits,
                 self._log,
             )  # fmt: skip
+            first_use.calls += CALLS_A_ROW * int(self._log.count[0])
             stopped = code == STOPPED and self._stops(u)
             self._empty()
             if problem := self._problem():

@@ -1,7 +1,8 @@
 """First calls run kernels as Python: that takes milliseconds, and to compile them half a minute.
 
 Kernels are written in what Python and numba both run, with the same operations in the same order,
-so both give the same numbers. A process runs them as Python until they have called functions of
+so both give the same numbers (the implicit method to rounding: its matrices are inverted by
+different libraries). A process runs them as Python until they have called functions of
 systems ``PATIENCE`` times, and compiled from then on. Where a computer has not compiled them yet,
 another process does so meanwhile, and numba keeps the result.
 """
@@ -9,10 +10,12 @@ another process does so meanwhile, and numba keeps the result.
 from __future__ import annotations
 
 import logging
+import os
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from threading import RLock
 from types import FunctionType
 from typing import Any, Literal
 
@@ -29,7 +32,8 @@ Sizes = tuple[Part, int, int]  # whose kernels, and for how many modes and trans
 calls = 0  # of systems' functions, by Python
 _forced = False
 _twins: dict[Callable, Callable] = {}  # kernels as Python
-_compilers: dict[Sizes, subprocess.Popen] = {}
+_compilers: dict[Sizes, tuple[int, subprocess.Popen | None]] = {}  # with the process's parent
+_twins_change = RLock()
 _compiled: set[tuple[Any, Sizes]] = set()  # kernels that this process uses compiled
 
 
@@ -51,19 +55,31 @@ def uses_python(kernel: Any, sizes: Sizes) -> bool:
     if not _forced:
         if calls < PATIENCE:
             return True
-        if sizes not in _compilers and not _is_kept(kernel, sizes):
-            LOG.warning(
-                "saltation compiles the kernels of a %s in the background, once on this computer:"
-                " half a minute, in which they are slower", sizes[0],
-            )  # fmt: skip
-            _compilers[sizes] = subprocess.Popen(
-                [sys.executable, "-P", "-c", _COMPILE.format(sys.path, sizes)],
-                stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
-            )  # fmt: skip
-        if sizes in _compilers and _compilers[sizes].poll() is None:
-            return True
+        if not _is_kept(kernel, sizes):
+            if sizes not in _compilers:
+                _compilers[sizes] = os.getpid(), _start_compiler(sizes)
+            owner, compiler = _compilers[sizes]
+            if owner != os.getpid() or (compiler is not None and compiler.poll() is None):
+                return True  # a forked process cannot ask for its parent's compiler
     _compiled.add((kernel, sizes))  # one that could not be kept is compiled here
     return False
+
+
+def _start_compiler(sizes: Sizes) -> subprocess.Popen | None:
+    """A process that compiles, which goes on after Ctrl-C; None where none can be started."""
+    try:
+        compiler = subprocess.Popen(
+            [sys.executable, "-P", "-c", _COMPILE.format(list(map(str, sys.path)), sizes)],
+            stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
+            start_new_session=True,
+        )  # fmt: skip
+    except (OSError, TypeError, ValueError):
+        compiler = None
+    LOG.warning(
+        "saltation compiles the kernels of a %s, once on this computer: half a minute%s", sizes[0],
+        "" if compiler is None else ", in the background; until then they are slower",
+    )  # fmt: skip
+    return compiler
 
 
 def call(
@@ -81,8 +97,11 @@ def call(
 
 def as_python(kernel: Callable) -> Callable:
     """A kernel as a function of Python, which calls the kernels below it as Python too."""
-    if kernel in _twins:
-        return _twins[kernel]
+    with _twins_change:  # another thread must not see one whose names are not replaced yet
+        return _twins.get(kernel) or _as_python(kernel)
+
+
+def _as_python(kernel: Callable) -> Callable:
     python = getattr(kernel, "py_func", kernel)
     names = dict(python.__globals__)
     twin = FunctionType(python.__code__, names, python.__name__, python.__defaults__)

@@ -19,7 +19,6 @@ from saltation.compiled.functions import (
     FunctionTable,
     identity,
     never,
-    padded,
     still,
     unchanged,
     with_compiled_fillers,
@@ -67,7 +66,12 @@ class TableSet:
     def call(self, kernel: Any, *arguments: Any, derivatives: bool = False) -> Any:
         """Result of a kernel of the system, or of its derivatives, compiled or as Python."""
         python = self.derivatives if derivatives else self.system
-        return call(kernel, self.sizes, python, lambda: self.references[derivatives], *arguments)
+        compiled = lambda: self.references[derivatives]  # noqa: E731
+        try:
+            return call(kernel, self.sizes, python, compiled, *arguments)
+        except BaseException:  # an interrupt: the next call must not raise what came before it
+            self.callbacks.errors.clear()
+            raise
 
 
 def native_tables(system: System) -> TableSet:
@@ -82,11 +86,6 @@ def native_tables(system: System) -> TableSet:
         known = _Builder(system, True).tables(), values
         object.__setattr__(system, "_native_tables", known)
     return known[0]
-
-
-def sizes_of(system: System) -> Sizes:
-    """How many modes and transitions the system's tables have room for."""
-    return "simulation", padded(len(system.modes)), padded(len(system.transitions))
 
 
 def callback_tables(system: System) -> TableSet:

@@ -374,8 +374,8 @@ class ViewOptions(Options, frozen=True):
 
     Attributes:
         control: drive a robot whose drive.source is client and tune the planner; a simulated robot
-            may be pushed and its time stopped too. None: with a simulated robot alone.
-        port: port of the page, 0 for any; None takes 8080, or any other where that is occupied.
+            may be pushed and its time stopped too. null: with a simulated robot alone.
+        port: port of the page, 0 for any; null takes 8080, or any other where that is occupied.
         speed: simulated seconds a second with which a page of a run in lock step begins.
     """
 

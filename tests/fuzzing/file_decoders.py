@@ -40,7 +40,7 @@ from saltus.launch.trace import Trace, load_trace, save_trace
 from saltus.recording.reading import summary_of_run
 from saltus.recording.recorder import RunRecorder
 from saltus.recording.run import Run
-from saltus.report.page import read_subject
+from saltus.report.reading import read_sweep
 from saltus.sweep.folder import SweepDescription, SweepFolder
 from saltus.sweep.trials import make_trials
 from sim_bridge.suites import SuiteError, parse_suite
@@ -244,7 +244,7 @@ def _rows():
 def _read_sweep(file):
     """The report's reader and the sweep that goes on."""
     with suppress(BadRequest):
-        read_subject(file.parent)
+        read_sweep(file.parent)
     other = file.parent / ("rows.jsonl" if file.name == "sweep.json" else "sweep.json")
     other.write_bytes(b"" if other.name == "rows.jsonl" else _descriptions()[0])
     folder = SweepFolder(file.parent, msgspec.convert(IDENTITY, SweepDescription))
