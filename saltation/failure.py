@@ -55,7 +55,11 @@ def message(
     ``edge`` is the index of the transition that it is about; the place is where it ended.
     """
     if code == NOT_FINITE:
-        reason = _flow_not_finite(np.asarray(system.modes[mode].flow(t, x, u)))
+        try:
+            slope = np.asarray(system.modes[mode].flow(t, x, u))
+        except ArithmeticError:  # which counts as NaN
+            slope = np.full(len(x), np.nan)
+        reason = _flow_not_finite(slope)
     elif code in _TEXTS:
         reason = _TEXTS[code].format(options=options or SimulationOptions())
     elif code in _TEXTS_OF_TRANSITIONS and 0 <= edge < len(system.transitions):
