@@ -33,7 +33,7 @@ from saltation.compiled.tables import (
     SystemTables,
     by_reference,
 )
-from saltation.systems import Derivative, Mode, System, Transition
+from saltation.systems import Array, Derivative, Mode, System, Transition
 
 
 class TableSet:
@@ -53,6 +53,16 @@ class TableSet:
         system, slopes = with_compiled_fillers(self.system), self.derivatives
         return by_reference(system, with_compiled_fillers(slopes._replace(system=system)))
 
+    @cached_property
+    def for_python(self) -> tuple[CompiledSystem, CompiledDerivatives]:
+        """System and derivatives as kernels take them that run as Python.
+
+        Guards give numbers of numpy, which divide by zero as compiled code does.
+        """
+        guards = tuple(partial(_number, guard) for guard in self.system.guards)
+        system = self.system._replace(guards=guards)
+        return system, self.derivatives._replace(system=system)
+
     @property
     def tables(self) -> SystemTables:
         """The system as compiled kernels take it."""
@@ -65,13 +75,17 @@ class TableSet:
 
     def call(self, kernel: Any, *arguments: Any, derivatives: bool = False) -> Any:
         """Result of a kernel of the system, or of its derivatives, compiled or as Python."""
-        python = self.derivatives if derivatives else self.system
+        python = self.for_python[derivatives]
         compiled = lambda: self.references[derivatives]  # noqa: E731
         try:
             return call(kernel, self.sizes, python, compiled, *arguments)
         except BaseException:  # an interrupt: the next call must not raise what came before it
             self.callbacks.errors.clear()
             raise
+
+
+def _number(guard: Callable, t: float, x: Array, u: Array) -> np.float64:
+    return np.float64(guard(t, x, u))
 
 
 def native_tables(system: System) -> TableSet:

@@ -121,7 +121,8 @@ class ModelTables:
     def call(self, kernel: Any, *arguments: Any) -> Any:
         """Result of a kernel of one filter, compiled or as Python."""
         base, own = self.base, self.own._asdict()
-        python = PythonTables(system=base.system, derivatives=base.derivatives, **own)
+        system, derivatives = base.for_python
+        python = PythonTables(system=system, derivatives=derivatives, **own)
         return call(kernel, ("filter", *base.sizes[1:]), python, lambda: self.tables, *arguments)
 
     @property

@@ -68,9 +68,10 @@ def same(one, other):
     return np.array_equal(one, other, equal_nan=np.asarray(one).dtype.kind == "f")
 
 
-@pytest.mark.parametrize("trial", range(40))
-def test_random_systems_run_as_they_do_compiled(way, trial):
-    assert same(*both(way, lambda: tuple(simulate_ours(draw(7, trial)))))
+@pytest.mark.parametrize("seed, trial", [(0, 13150), *((7, trial) for trial in range(40))])
+def test_random_systems_run_as_they_do_compiled(way, seed, trial):
+    """The first one divides by a guard's fall of zero."""
+    assert same(*both(way, lambda: tuple(simulate_ours(draw(seed, trial)))))
 
 
 def test_derivatives_are_those_of_compiled_kernels(way):
