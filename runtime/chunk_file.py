@@ -10,7 +10,7 @@ from mcap.records import DataEnd, Footer
 from mcap.writer import MCAP0_MAGIC
 
 # A record of these kinds, written whole, leaves a file that can be read up to there.
-WHOLE_AFTER = (Opcode.HEADER, Opcode.CHUNK, Opcode.MESSAGE_INDEX)
+WHOLE_AFTER = (Opcode.HEADER, Opcode.METADATA, Opcode.CHUNK, Opcode.MESSAGE_INDEX)
 
 
 class ChunkFile:

@@ -56,8 +56,8 @@ class Recorder:
         kept_until_ns: newest log time of these [ns].
     """
 
-    def __init__(self, path: Path) -> None:
-        """Begin the file.
+    def __init__(self, path: Path, about: dict[str, str] | None = None) -> None:
+        """Begin the file, with what it is `about` as its metadata.
 
         Raises:
             OSError: it cannot be made or begun.
@@ -70,6 +70,7 @@ class Recorder:
         self._writer = Writer(cast(IO[Any], self._file), compression=CompressionType.ZSTD)
         try:
             self._writer.start(profile=PROFILE, library=PROFILE)
+            self._writer.add_metadata(PROFILE, about or {})
         except OSError:
             self._file.close()
             raise

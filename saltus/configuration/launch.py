@@ -684,8 +684,13 @@ def difference(mapping: dict[str, Any], below: dict[str, Any]) -> dict[str, Any]
     }  # fmt: skip
 
 
-def write_config(config: LaunchConfig, path: Path) -> None:
-    """Write the whole configuration, defaults included, as a launch file that reads back."""
+def config_text(config: LaunchConfig) -> bytes:
+    """The whole configuration, defaults included, as a launch file that reads back."""
     plain = msgspec.to_builtins(config)
     ordered = sorted(plain.items(), key=lambda item: isinstance(item[1], dict))  # values first
-    path.write_bytes(msgspec.yaml.encode(dict(ordered)))
+    return msgspec.yaml.encode(dict(ordered))
+
+
+def write_config(config: LaunchConfig, path: Path) -> None:
+    """Write the `config_text`."""
+    path.write_bytes(config_text(config))

@@ -18,7 +18,8 @@ from runtime.topics import (
     Topic,
 )
 from runtime.wire import decode, decode_viewing
-from saltus.configuration.launch import LaunchConfig, RecordingOptions
+from saltus.common.compiled_code import code_version
+from saltus.configuration.launch import LaunchConfig, RecordingOptions, config_text
 from saltus.recording.channels import OpenChannels
 from saltus.recording.reading import StartAxes
 
@@ -98,7 +99,8 @@ class RunRecorder(Recorder):
         Raises:
             OSError: it cannot be made or begun.
         """
-        super().__init__(path)
+        launch = config_text(config).decode()
+        super().__init__(path, {"launch": launch, "robot": config.robot, "code": code_version()})
         self._seen = StartAxes(config).to_local
         self._thinner = PlanThinner(config.recording)
         self._chunk_age = Sampling(CHUNK_NS)

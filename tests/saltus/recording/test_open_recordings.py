@@ -20,6 +20,7 @@ from robots.rotations import rotation_from_quaternion
 from runtime.messages import Plan, decode
 from runtime.recording import read_frames, read_recording
 from runtime.topics import GROUND_TRUTH, PLAN, SENSOR_READING, STATE_ESTIMATE
+from saltus.common.compiled_code import code_version
 from saltus.configuration.launch import load_launch
 from saltus.launch.lock_step import LockStep
 from saltus.recording.reading import StartAxes
@@ -97,6 +98,15 @@ def sent(frames, topic):
     """What was sent, as the start sees it."""
     seen = StartAxes(load_launch("sim")).to_local
     return {at: seen(decode(topic.message, frame)) for at, each, frame in frames if each is topic}
+
+
+def test_the_file_alone_says_which_launch_robot_and_code_it_is_of(recording):
+    with recording.open("rb") as file:
+        (record,) = make_reader(file).iter_metadata()
+    about, config = record.metadata, load_launch("sim")
+    assert (record.name, about["robot"], about["code"]) == ("saltus", "a1", code_version())
+    recording.with_name("launch.yaml").write_text(about["launch"])
+    assert load_launch(str(recording.with_name("launch.yaml"))) == config
 
 
 def test_published_schemas_alone_find_pose_joints_and_plan(frames, recording):
