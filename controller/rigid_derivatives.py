@@ -24,7 +24,8 @@ from robots.robot import Robot
 from robots.rotations import rotation_from_quaternion
 from robots.state import integrate
 from robots.terrain import Ground, make_ground, nearest_surface
-from robots.touchdown import Touchdown, impact, touchdown
+from robots.stance_touchdown import Touchdown
+from robots.touchdown import impact, touchdown
 from saltation.hilqr import Drift, Jump, Linearisation, Trajectory
 
 Array = NDArray[np.float64]

@@ -76,24 +76,21 @@ def differentiate_inverse_dynamics(
     """
     motions = motions_of(tree, frames, upward, v, a)
     inertias = inertias_of(tree, frames, motions)
-    base = motions.velocity[0]
-    M[:] = 0.0
+    velocity, _, S, psi, psi_dot = motions
+    moments, J, B, force = inertias
+    _write_mass(tree, S, inertias, M)
     by_q[:] = 0.0
     by_v[:] = 0.0
-    _base_block(base, upward, inertias.moments[0], inertias.J[0], inertias.B[0], M, by_q, by_v)
-    ahead, behind = np.empty((3, 6)), np.empty((2, 6))
-    velocity, acceleration, S, psi, psi_dot = motions
-    moments, J, B, force = inertias
+    _base_block(velocity[0], upward, moments[0], J[0], B[0], by_q, by_v)
+    ahead, behind = np.empty((2, 6)), np.empty((2, 6))
     for k in range(frames.axes.shape[0]):
         _outward(S[k], psi[k], psi_dot[k], moments[k + 1], J[k + 1], B[k + 1], force[k + 1], ahead)
         project_inward(S[k], moments[k + 1], J[k + 1], B[k + 1], behind)
         row = 6 + k
         for i in range(6):
-            by_q[i, row], by_v[i, row], M[i, row] = ahead[0, i], ahead[1, i], ahead[2, i]
-            M[row, i] = ahead[2, i]
+            by_q[i, row], by_v[i, row] = ahead[0, i], ahead[1, i]
         _base_columns(velocity[0], upward, behind, by_q[row], by_v[row])
-        _leg(tree, S, psi, psi_dot, ahead, behind, k, M, by_q, by_v)
-        M[row, row] += tree.armature[k]
+        _leg(tree, S, psi, psi_dot, ahead, behind, k, by_q, by_v)
 
 
 @njit(cache=True)
@@ -235,15 +232,14 @@ def _body_terms(
 
 @njit(cache=True)
 def _base_block(
-    velocity: Array, upward: Vector, moments: Array, J: Array, B: Array,
-    M: Array, by_q: Array, by_v: Array,
-) -> None:  # fmt: skip
+    velocity: Array, upward: Vector, moments: Array, J: Array, B: Array, by_q: Array, by_v: Array
+) -> None:
     """Write the blocks (6, 6) of the base: S = 1, psi = 0, psi' = a x, and V x in place of psi."""
     m, h, p = moments[0], triple(moments[1:]), triple(moments[4:])
     u, w = triple(velocity), triple(velocity[3:])
     for j in range(3):
         e = unit(j)
-        moment, lift = cross(h, e), cross(upward, e)
+        lift = cross(upward, e)
         lifted, lift_moment = times(m, lift), cross(h, lift)
         # linear columns: V x [e; 0] = [w x e; 0]
         turned = cross(w, e)
@@ -254,9 +250,6 @@ def _base_block(
         bend_moment = plus(apply(J, turned), cross(h, moved))
         swing = cross(e, p)
         for i in range(3):
-            M[i, j] = m * e[i]
-            M[3 + i, j] = M[j, 3 + i] = moment[i]
-            M[3 + i, 3 + j] = J[i, j]
             by_q[i, 3 + j], by_q[3 + i, 3 + j] = lifted[i], lift_moment[i]
             by_v[i, j], by_v[3 + i, j] = line[i], line_moment[i]
             by_v[i, 3 + j] = 2.0 * swing[i] + bend[i]
@@ -266,20 +259,19 @@ def _base_block(
 @njit(cache=True)
 def _leg(
     tree: Tree, S: Array, psi: Array, psi_dot: Array, ahead: Array, behind: Array, k: int,
-    M: Array, by_q: Array, by_v: Array,
+    by_q: Array, by_v: Array,
 ) -> None:  # fmt: skip
     """Write the entries of joint k with itself and the joints before it in its leg."""
     row, j = 6 + k, k
     while j >= 0:
-        q_k = v_k = m = q_j = v_j = 0.0
+        q_k = v_k = q_j = v_j = 0.0
         for i in range(6):
             q_j += S[j, i] * ahead[0, i]
             v_j += S[j, i] * ahead[1, i]
-            m += S[j, i] * ahead[2, i]
             q_k += 2.0 * behind[1, i] * psi[j, i] + behind[0, i] * psi_dot[j, i]
             v_k += 2.0 * (behind[1, i] * S[j, i] + behind[0, i] * psi[j, i])
-        by_q[6 + j, row], by_v[6 + j, row], M[6 + j, row] = q_j, v_j, m
-        by_q[row, 6 + j], by_v[row, 6 + j], M[row, 6 + j] = q_k, v_k, m
+        by_q[6 + j, row], by_v[6 + j, row] = q_j, v_j
+        by_q[row, 6 + j], by_v[row, 6 + j] = q_k, v_k
         j = tree.parent[j] - 1
 
 
@@ -288,7 +280,7 @@ def _outward(
     S: Array, psi: Array, psi_dot: Array, moments: Array, J: Array, B: Array, force: Array,
     out: Array,
 ) -> None:  # fmt: skip
-    """Write 2 B psi + I psi' + S x* f, 2 (B S + I psi) and I S to out (3, 6)."""
+    """Write 2 B psi + I psi' + S x* f and 2 (B S + I psi) to out (2, 6)."""
     m, h, p = moments[0], triple(moments[1:]), triple(moments[4:])
     s, z = triple(S), triple(S[3:])
     x, y = triple(psi), triple(psi[3:])
@@ -300,11 +292,9 @@ def _outward(
     q_turn = plus(q_turn, plus(cross(s, f), cross(z, n)))
     d = plus(cross(z, p), plus(times(m, x), cross(y, h)))
     d_turn = plus(apply(B, z), plus(apply(J, y), cross(h, x)))
-    g, g_turn = plus(times(m, s), cross(z, h)), plus(apply(J, z), cross(h, s))
     for i in range(3):
         out[0, i], out[0, 3 + i] = q[i], q_turn[i]
         out[1, i], out[1, 3 + i] = 2.0 * d[i], 2.0 * d_turn[i]
-        out[2, i], out[2, 3 + i] = g[i], g_turn[i]
 
 
 @njit(cache=True, inline="always")
@@ -348,29 +338,37 @@ def mass_and_bias(
         M, h: filled.
     """
     motions = motions_of(tree, frames, upward, v, np.zeros(v.shape[0]))
-    moments, J, B, force = inertias_of(tree, frames, motions)
-    S, parents, armature, row_of = motions.S, tree.parent, tree.armature, np.empty((2, 6))
+    inertias = inertias_of(tree, frames, motions)
+    S, force = motions.S, inertias.force
+    _write_mass(tree, S, inertias, M)
+    h[:6] = force[0]
+    for k in range(S.shape[0]):
+        h[6 + k] = 0.0
+        for i in range(6):
+            h[6 + k] += S[k, i] * force[k + 1, i]
+
+
+@njit(cache=True)
+def _write_mass(tree: Tree, S: Array, inertias: Inertias, M: Array) -> None:
+    """Write M (nv, nv), the armature included."""
+    moments, J, B, _ = inertias
+    first, inward = triple(moments[0, 1:]), np.empty((2, 6))
     M[:] = 0.0
-    first = triple(moments[0, 1:])
     for j in range(3):
         moment = cross(first, unit(j))
         M[j, j] = moments[0, 0]
         for i in range(3):
             M[3 + i, j] = M[j, 3 + i] = moment[i]
             M[3 + i, 3 + j] = J[0, i, j]
-    for i in range(6):
-        h[i] = force[0, i]
     for k in range(S.shape[0]):
-        project_inward(S[k], moments[k + 1], J[k + 1], B[k + 1], row_of)
+        project_inward(S[k], moments[k + 1], J[k + 1], B[k + 1], inward)
         row, j = 6 + k, k
-        h[row] = 0.0
         for i in range(6):
-            M[row, i] = M[i, row] = row_of[0, i]
-            h[row] += S[k, i] * force[k + 1, i]
+            M[row, i] = M[i, row] = inward[0, i]
         while j >= 0:
             m = 0.0
             for i in range(6):
-                m += S[j, i] * row_of[0, i]
+                m += S[j, i] * inward[0, i]
             M[row, 6 + j] = M[6 + j, row] = m
-            j = parents[j] - 1
-        M[row, row] += armature[k]
+            j = tree.parent[j] - 1
+        M[row, row] += tree.armature[k]
