@@ -179,10 +179,7 @@ def surface_at(ground: Ground, x: float, y: float) -> tuple[float, float, float,
         z += ground.centre[b, 2]
         if z > top:
             axis, sign = abs(face) - 1, 1.0 if face > 0 else -1.0
-            top = z
-            nx = sign * ground.rotation[b, 0, axis]
-            ny = sign * ground.rotation[b, 1, axis]
-            nz = sign * ground.rotation[b, 2, axis]
+            top, (nx, ny, nz) = z, sign * ground.rotation[b, :, axis]
     return top, nx, ny, nz
 
 
@@ -299,10 +296,9 @@ def write_surface_frame(nx: float, ny: float, nz: float, frame: Array) -> None:
 
     Its columns are two tangents and the normal; on level ground it is the identity, exactly.
     """
-    frame[0, 0], frame[1, 1] = 1.0 - nx * nx / (1.0 + nz), 1.0 - ny * ny / (1.0 + nz)
-    frame[0, 1] = frame[1, 0] = -nx * ny / (1.0 + nz)
-    frame[2, 0], frame[2, 1] = -nx, -ny
-    frame[0, 2], frame[1, 2], frame[2, 2] = nx, ny, nz
+    frame[0] = 1.0 - nx * nx / (1.0 + nz), -nx * ny / (1.0 + nz), nx
+    frame[1] = -nx * ny / (1.0 + nz), 1.0 - ny * ny / (1.0 + nz), ny
+    frame[2] = -nx, -ny, nz
 
 
 def plate_at(ground: Ground, x: float, y: float) -> tuple[float, Array]:
