@@ -69,6 +69,9 @@ LOG = logging.getLogger(__name__)
 STATUS_EVERY = 20  # ticks
 _VIEW = layout_of(SensorReading).view
 CONNECT_PERIOD_S = 0.002  # between frames that ask for the first state; the vendor's examples' rate
+# [rad] up to which a robot may stand up: of 25 random poses in simulation all 18 up to 0.57 rad
+# rose, of 6 beyond 0.62 rad two.
+LEAN_MAX = 0.55
 MOST_ERRORS = 5000  # ticks of nothing but stop frames, after which the run is over all the same
 
 Stop = Callable[[], bool]
@@ -323,7 +326,7 @@ class Bridge:
             starts = request is Request.RUN and self.machine.state is RobotState.READY
             if not self._moves:
                 self._over |= request in (Request.STOP, Request.END)
-            elif rises and not self._lean <= self.options.motion.lean_max:
+            elif rises and not self._lean <= LEAN_MAX:
                 lean = math.degrees(self._lean)
                 self.end(f"leans by {lean:.0f} deg: lay the robot on its belly first")
             elif starts and (doubt := self._imu_doubt()):

@@ -29,6 +29,10 @@ from robots.robot import Robot
 
 Array = NDArray[np.float64]
 LOG = logging.getLogger(__name__)
+NEAR = 0.1  # [rad] of each joint to the stand of a robot that is ready
+STAND_UP_S = 20.0  # that standing up may take
+LEVEL_S = 0.2  # for which the trunk must be level before a walk ends, and before the legs fold
+LEVEL_TIMEOUT_S = 2.5  # after which the legs fold all the same
 _FITS: dict[Request, tuple[RobotState, ...]] = {
     Request.STAND_UP: (RobotState.OFF,),
     Request.RUN: (RobotState.READY,),
@@ -65,7 +69,7 @@ class StateMachine:
         self._awaits_level = False  # in the stand, on the way down from a walk
         self._rest = Debounce(self.options.settle_s)  # ends standing up
         self._still = Debounce(self.options.damping_s)  # ends the last damping
-        self._level = Debounce(self.options.level_s)  # ends running, and the stand on the way down
+        self._level = Debounce(LEVEL_S)  # ends running, and the stand on the way down
         self._sent: Setpoints | Array = no_torque()
 
     @property
@@ -199,10 +203,7 @@ class StateMachine:
     def _end_damping(self, now: float, elapsed: float) -> None:
         """Off, once the robot has been still for long enough, or has had time enough."""
         o = self.options
-        still = (
-            self._measured and self._joints is not None
-            and is_still(self._joints[1], o.still_speed)
-        )  # fmt: skip
+        still = self._measured and self._joints is not None and is_still(self._joints[1])
         if self._still.update(still, now) or elapsed >= o.damping_timeout_s:
             self._enter(RobotState.OFF, self.cause, now)
             self.is_finished = True
@@ -210,13 +211,12 @@ class StateMachine:
     def _end_standing_up(self, now: float, elapsed: float) -> None:
         """Ready, once the robot stands still; down again if that takes too long."""
         assert self._joints is not None and self._motion is not None
-        o, (q, dq) = self.options, self._joints
-        limit, near = o.stand_up_timeout_s, np.abs(q - self._motion.goal).max() <= o.tolerance
-        settled = bool(near) and is_still(dq, o.still_speed)
+        q, dq = self._joints
+        settled = bool(np.abs(q - self._motion.goal).max() <= NEAR) and is_still(dq)
         if self._motion.is_done and self._rest.update(settled, now):
             self._enter(RobotState.READY, "", now)
-        elif elapsed > limit:
-            self.sit_down(f"no stand within {limit:g} s: {furthest(q, self._motion.target)}")
+        elif elapsed > STAND_UP_S:
+            self.sit_down(f"no stand within {STAND_UP_S:g} s: {furthest(q, self._motion.target)}")
             self._since = now
 
     def _end_running(self, now: float, elapsed: float, follows: bool) -> None:
@@ -242,18 +242,17 @@ class StateMachine:
     def _fold_if_level(self, now: float, elapsed: float) -> None:
         """Leave the stand for the ground, once the trunk is level or has had time enough."""
         assert self._joints is not None and self._motion is not None
-        o = self.options
-        is_late = elapsed >= o.level_timeout_s
+        is_late = elapsed >= LEVEL_TIMEOUT_S
         if not self._is_level(now, self._motion.is_done) and not is_late:
             return
         if is_late:
-            LOG.warning("robot: not level within %g s; its legs fold", o.level_timeout_s)
+            LOG.warning("robot: not level within %g s; its legs fold", LEVEL_TIMEOUT_S)
         self._awaits_level = False
         self._motion = self._motions.sit_down(self._joints[0], self._torque())
 
     def _is_level(self, now: float, counts: bool = True) -> bool:
         """Whether the trunk has been level for long enough, in steps that count."""
-        is_so = counts and self._trunk is not None and is_level(self._trunk, self.options)
+        is_so = counts and self._trunk is not None and is_level(self._trunk)
         return self._level.update(is_so, now)
 
     def _setpoints(self, now: float) -> Setpoints:

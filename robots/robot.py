@@ -167,8 +167,10 @@ def _legs(model: mujoco.MjModel, lower: Array, upper: Array, stand: Array) -> Le
     # The thigh leads straight down at b = 0 (`import_model`); the shank may lean.
     lean = np.arctan2(-sole[:, 0], -sole[:, 2])
     plane = offset[:, 1, 1] + offset[:, 2, 1] + sole[:, 1]
-    arrays = hip, plane, thigh, shank / thigh, lean, np.sign(stand[2::3] + lean)
-    return Legs(*map(_frozen, arrays), float(feet[0].size[0]), lower, upper)
+    ratio, bend = shank / thigh, np.sign(stand[2::3] + lean)
+    hip, plane, thigh, ratio, lean, bend = map(_frozen, (hip, plane, thigh, ratio, lean, bend))
+    radius = float(feet[0].size[0])
+    return Legs(hip, plane, thigh, ratio, lean, bend, radius, lower, upper)
 
 
 def _torques(model: mujoco.MjModel) -> Array:

@@ -140,7 +140,7 @@ class DdsLink:
 
 
 class DdsRobot:
-    """The emulated Go2's end; see `hw_bridge.emulator.network.RobotSocket`.
+    """The emulated Go2's end; see `hw_bridge.emulator.network.robot_end`.
 
     Attributes:
         address: that commands count as coming from.
@@ -158,9 +158,10 @@ class DdsRobot:
         self._commands = self._participant.reader(COMMANDS, f"{GO}.LowCmd_")
         self._states = self._participant.writer(STATES, f"{GO}.LowState_")
 
-    def receive(self) -> list[tuple[bytes, tuple[str, int]]]:
+    def receive(self) -> list[Datagram]:
         """Read the pending commands."""
-        return [(command_of_cdr(cdr), self.address) for cdr in self._commands.take()
+        now = time.monotonic()
+        return [Datagram(command_of_cdr(cdr), self.address, now) for cdr in self._commands.take()
                 if len(cdr) == _WIRE.command.itemsize]  # fmt: skip
 
     def send(self, frame: bytes, to: tuple[str, int]) -> None:

@@ -55,6 +55,12 @@ REASONS = (
 ROUNDING = 1e-9  # [N m], [W]: less is no excess; the wire's torque comes in steps of 0.004
 VELOCITY_RAMP = 2.0  # [rad/s] before the limit in which driving torque falls to nothing
 FASTEST_MEASURED = 100.0  # [rad/s] five times what the motors reach: more is no measurement
+POSITION_MARGIN = 0.05  # [rad] to the end of a joint's range, from where no torque drives it out
+STOP_STIFFNESS = 120.0  # [N m/rad] by which that torque falls on the way there; spring beyond
+# Brakes a joint on its way out [N m s/rad]: a light leg (0.03 kg m^2) that the full torque drives
+# out from the stand ends at the margin, even if commands act 10 ms late.
+STOP_DAMPING = 4.0
+DAMPING_KD = 3.0  # [N m s/rad] that replaces what cannot be sent
 
 
 @njit(cache=True)
@@ -85,9 +91,9 @@ def outward_cap(distance: float, speed: float, b: Bounds) -> float:
         speed: outwards [rad/s].
         b: the limits.
     """
-    beyond_margin = max(0.0, distance - b.position_margin)
-    spring = b.stop_stiffness * (beyond_margin + min(0.0, distance))
-    cap = spring - b.stop_damping * max(0.0, speed)
+    beyond_margin = max(0.0, distance - POSITION_MARGIN)
+    spring = STOP_STIFFNESS * (beyond_margin + min(0.0, distance))
+    cap = spring - STOP_DAMPING * max(0.0, speed)
     return min(b.torque_limit, max(-b.torque_limit, cap))
 
 
@@ -205,7 +211,7 @@ def limit(
         active[i] = not is_passive(out[i])
         if active[i] and not believed:
             out[i, :] = 0.0
-            out[i, 0], out[i, 3] = POS_STOP, b.damping_kd
+            out[i, 0], out[i, 3] = POS_STOP, DAMPING_KD
             active[i], hits = False, hits | MEASUREMENT
         if not active[i]:
             hits |= _bound_damping(out[i], b)
@@ -284,7 +290,7 @@ def _sendable(
             return out, hits
         fault = NOT_FINITE
     rows = np.zeros((12, 5))
-    rows[:, 0], rows[:, 3] = POS_STOP, min(b.kd_max, b.damping_kd) if is_known else b.damping_kd
+    rows[:, 0], rows[:, 3] = POS_STOP, min(b.kd_max, DAMPING_KD) if is_known else DAMPING_KD
     return rows, fault
 
 

@@ -11,8 +11,8 @@ from pytest import approx
 from estimator.salted.advance import timed_reset
 from robots.contact_dynamics import ContactDynamics
 from robots.pinocchio_model import foot_frame_ids, load_pinocchio
-from robots.state import difference, integrate
 from robots.stance_touchdown import Touchdown
+from robots.state import difference, integrate
 from robots.touchdown import impact, touchdown
 from tests.a1 import A1, feet_in_world
 from tests.differences import flow, slopes

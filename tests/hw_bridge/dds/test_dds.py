@@ -86,7 +86,7 @@ def test_frames_pass_both_ways_and_a_second_writer_is_refused():
         link.wait(0.01)
         heard += robot.receive()
         told += link.receive()
-    assert heard[0][0] == command
+    assert heard[0].data == command
     assert (told[0].data, told[0].sender) == (state, link.robot)
     assert link.mismatched == 0
     stop = time.monotonic() + 20.0
@@ -218,11 +218,11 @@ def test_the_watchdog_damps_by_a_participant_of_its_own(tmp_path):
     served, damping_frame = encoder.encode(no_torque()), encoder.encode(damping(5.0))
     end, frames = time.monotonic() + 20.0, []
     while served not in frames and time.monotonic() < end:
-        frames += [frame for frame, _ in robot.receive()]
+        frames += [each.data for each in robot.receive()]
     tracker.send_signal(signal.SIGSTOP)
     begin, frames = time.monotonic(), []
     while frames.count(damping_frame) < 100 and time.monotonic() < begin + 20.0:
-        frames += [frame for frame, _ in robot.receive()]
+        frames += [each.data for each in robot.receive()]
     for process in (tracker, watchdog):
         process.kill()
         process.wait()

@@ -61,4 +61,4 @@ def test_a_cut_lets_nothing_in_and_what_is_under_way_arrives():
     network.is_cut = False
     network.push(b"after", ME, 0.002)
     assert {frame for frame, _ in network.pop(1.0)} == {b"before", b"after"}
-    assert network.counts.cut == 1
+    assert network.counts["cut"] == 1
