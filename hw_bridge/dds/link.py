@@ -210,20 +210,14 @@ class MotionSwitcher:
         end = time.monotonic() + PATIENCE_S
         while (now := time.monotonic()) < end:
             # A service that is not found yet misses a request, and answers one twice asked twice.
-            self._requests.send(request_cdr(self._id, call))
+            head = _REQUEST.pack(self._id, call, 0, 0, False, 1)  # and an empty text
+            self._requests.send(ENCAPSULATION + head + bytes(8))
             self._responses.wait(min(end - now, 0.2))
             for cdr in self._responses.take():
                 identity, data = response_of(cdr)
                 if identity == (self._id, call):
                     return data
         return None
-
-
-def request_cdr(number: int, call: int, parameter: str = "") -> bytes:
-    """A request as CDR."""
-    text = parameter.encode() + b"\0"
-    head = _REQUEST.pack(number, call, 0, 0, False, len(text))
-    return ENCAPSULATION + head + text + bytes(-len(text) % 4) + bytes(4)
 
 
 def response_of(cdr: bytes) -> tuple[tuple[int, int], dict[str, Any]]:

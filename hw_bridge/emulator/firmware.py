@@ -263,7 +263,7 @@ class Firmware:
         try:
             command = decode_low_command(self._wire, frame)
         except WireError as error:
-            self.refused[error.fault.value] += 1
+            self.refused[error.fault] += 1
             return None
         if command.header.level_flag != LOW_LEVEL:
             self.refused["level"] += 1

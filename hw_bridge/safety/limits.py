@@ -44,9 +44,10 @@ Array = NDArray[np.float64]
 _FIRST: Final = SENT.start
 Bounds = Any  # the element of one motor of `bounds_of`
 
-GAIN, TARGET, SLEW, RANGE, VELOCITY, TORQUE = 1, 2, 4, 8, 16, 32
-MOTOR_POWER, TOTAL_POWER, MEASUREMENT, NOT_FINITE = 64, 128, 256, 512
-NOT_MEASURED, CLOCK, GAP = 1024, 2048, 4096
+(
+    GAIN, TARGET, SLEW, RANGE, VELOCITY, TORQUE,
+    MOTOR_POWER, TOTAL_POWER, MEASUREMENT, NOT_FINITE, NOT_MEASURED, CLOCK, GAP,
+) = (1 << bit for bit in range(13))  # fmt: skip
 REASONS = (
     "gain", "target", "slew", "range", "velocity", "torque",
     "motor_power", "total_power", "measurement", "not_finite", "not_measured", "clock", "gap",
@@ -174,18 +175,6 @@ def _to_bounds(row: Array, u: float, exact: bool, q: float, dq: float, b: Bounds
 
 
 @njit(cache=True)
-def _bound_damping(row: Array, b: Bounds) -> int:
-    """Keep the damping of a passive row within the gain's bound, in place.
-
-    Whatever the measured speed: it may be old or false, and a motor bounds its own torque.
-    """
-    kd = min(b.kd_max, row[3])
-    hit = GAIN if kd != row[3] else 0
-    row[3] = kd
-    return hit
-
-
-@njit(cache=True)
 def limit(
     rows: Array, last: Array, step: float, q: Array, dq: Array, bounds: Record
 ) -> tuple[Array, int]:
@@ -214,7 +203,10 @@ def limit(
             out[i, 0], out[i, 3] = POS_STOP, DAMPING_KD
             active[i], hits = False, hits | MEASUREMENT
         if not active[i]:
-            hits |= _bound_damping(out[i], b)
+            # Whatever the measured speed: it may be false, and a motor bounds its own torque.
+            kd = min(b.kd_max, out[i, 3])
+            hits |= GAIN if kd != out[i, 3] else 0
+            out[i, 3] = kd
             u[i] = row_torque(out[i], q[i], dq[i])
             continue
         row = out[i].copy()
@@ -252,16 +244,10 @@ def _step(now: float, before: Array, last: Array, b: Bounds) -> tuple[float, int
     if since < 0.0:
         return 0.0, CLOCK
     if since > b.command_age_max_s:
-        _let_go(last)
+        last[:] = 0.0
+        last[:, 0], last[:, 1] = POS_STOP, VEL_STOP
         return b.torque_slew * TICK, GAP
     return b.torque_slew * min(since, CATCH_UP_S), 0
-
-
-@njit(cache=True)
-def _let_go(rows: Array) -> None:
-    """Make rows (12, 5) those without torque."""
-    rows[:] = 0.0
-    rows[:, 0], rows[:, 1] = POS_STOP, VEL_STOP
 
 
 @njit(cache=True)

@@ -37,7 +37,7 @@ def test_every_number_stands_in_its_place(seed, size, tick, name):
     frame.set_motors(mode, shut)
     frame.hold_remote(frozenset({"L2", "B"}), {})
     written = bytearray(frame.write(now, q, dq, ddq, temperature, tick))
-    assert frame_fault(written, wire.state.itemsize) is None
+    assert not frame_fault(written, wire.state.itemsize)
     record = record_in(written, wire.state)
     motors, counts = record["motors"][:12], wire.torque_scale
 

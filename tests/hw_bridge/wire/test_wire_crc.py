@@ -45,6 +45,6 @@ def test_any_byte_that_is_covered_counts(size):
     for byte in range(size):
         changed = bytearray(frame)
         changed[byte] ^= 0x10
-        if frame_fault(bytes(changed), size) is None:
+        if not frame_fault(bytes(changed), size):
             uncovered.append(byte)
     assert uncovered == list(range(4 * (size // 4 - 1), size - 4))
