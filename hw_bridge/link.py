@@ -82,11 +82,11 @@ class UdpLink:
         self._parts = [self._buffer]
         self._socket = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
         self._socket.setblocking(False)
-        where = "cannot listen on {} port {}".format(*options.local)
+        where = f"cannot listen on {options.local[0]} port {options.local[1]}"
         try:
             self._socket.bind(options.local)
             self.local: tuple[str, int] = self._socket.getsockname()
-            where = "no way to {} port {}".format(*self.robot)
+            where = f"no way to {self.robot[0]} port {self.robot[1]}"
             if not hears_all:
                 self._socket.connect(self.robot)
         except OSError as error:

@@ -18,14 +18,20 @@ from tests.differences import slopes
 # Errors of central differences: eps^2 from the third derivative (1e-5 to 1e-7 of the slope at
 # 1e-5), and MuJoCo's rounding over eps (1e-8 to 2e-7 at 1e-7).
 EPS = 1e-6
+SIGMOIDS = {  # d_0, d_width, width, midpoint, power
+    "as it is": (0.9, 0.95, 0.001, 0.5, 2.0),
+    "straight": (0.8, 0.96, 0.003, 0.5, 1.0),
+    "early": (0.7, 0.95, 0.004, 0.3, 3.0),
+}
 
 
 class Physics:
     """MuJoCo's step, solved to the last digit, and ours beside it."""
 
-    def __init__(self, dt):
+    def __init__(self, dt, sigmoid="as it is"):
         self.model = load_mujoco(A1, dt, body_collisions=False)
         self.model.opt.integrator = mujoco.mjtIntegrator.mjINT_EULER
+        self.model.geom_solimp[:] = self.model.jnt_solimp[:] = SIGMOIDS[sigmoid]
         # With no tolerance the solver stops where its cost falls no further; a cold start, so that
         # the step is a function of its state alone.
         self.model.opt.tolerance, self.model.opt.iterations = 0.0, 200
@@ -112,17 +118,18 @@ SITUATIONS = {
 
 
 @pytest.mark.parametrize("dt", [0.005, 0.01])
+@pytest.mark.parametrize("sigmoid", SIGMOIDS)
 @pytest.mark.parametrize("situation", SITUATIONS)
-def test_derivative_is_that_of_mujocos_step(situation, dt):
-    physics = Physics(dt)
+def test_derivative_is_that_of_mujocos_step(situation, sigmoid, dt):
+    physics = Physics(dt, sigmoid)
     for seed in range(3):
         x, tau = disturbed(seed, **SITUATIONS[situation])
         touches = (physics.heights(x) < 0.0).any()
         assert touches == ("flight" not in situation)
         A, B, _ = physics.derivative(x, tau)
         A_differences, B_differences = physics.differences(x, tau)
-        assert error(A, A_differences) < 1e-6
-        assert error(B, B_differences) < 1e-6
+        assert error(A, A_differences) < 2e-6
+        assert error(B, B_differences) < 2e-6
 
 
 def falling(physics, speed):
