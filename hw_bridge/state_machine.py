@@ -10,13 +10,13 @@ takes no step, so only the tracker catches a robot that has just been pushed.
 
 import logging
 import math
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from hw_bridge.motion import (
     Debounce,
-    Motion,
     PostureMotions,
     furthest,
     is_level,
@@ -62,10 +62,10 @@ class StateMachine:
         self.cause, self.is_finished, self.refused = "", False, 0
         self._stopped = self.is_ending = False
         self._since: float | None = None  # when the state was entered; None until its first step
-        self._joints: tuple[Array, Array] | None = None  # measured last
+        self._joints: Any = None  # measured last: q, dq (12)
         self._measured = False  # in this step
         self._trunk: Array | None = None  # in this step
-        self._motion: Motion | None = None
+        self._motion: Any = None  # a Motion
         self._awaits_level = False  # in the stand, on the way down from a walk
         self._rest = Debounce(self.options.settle_s)  # ends standing up
         self._still = Debounce(self.options.damping_s)  # ends the last damping
@@ -173,11 +173,9 @@ class StateMachine:
 
         A walk ends in the stand first, so that all feet are down; a robot that is low folds.
         """
-        assert self._joints is not None
         q, was = self._joints[0], self.state
         self._enter(RobotState.SIT_DOWN, why)
         if was is RobotState.STAND_UP:
-            assert self._motion is not None
             self._motion = self._motions.give_up(q, self._motion.load)
         elif self._motions.is_low(q):
             self._motion = self._motions.sit_down(q, self._torque())
@@ -210,7 +208,6 @@ class StateMachine:
 
     def _end_standing_up(self, now: float, elapsed: float) -> None:
         """Ready, once the robot stands still; down again if that takes too long."""
-        assert self._joints is not None and self._motion is not None
         q, dq = self._joints
         settled = bool(np.abs(q - self._motion.goal).max() <= NEAR) and is_still(dq)
         if self._motion.is_done and self._rest.update(settled, now):
@@ -221,14 +218,12 @@ class StateMachine:
 
     def _end_running(self, now: float, elapsed: float, follows: bool) -> None:
         """Down, once the trunk is level, or has had time enough, or nothing is followed."""
-        assert self._joints is not None
         is_due = not follows or elapsed >= self.options.end_timeout_s
         if self._is_level(now) or is_due or self._motions.is_low(self._joints[0]):
             self._begin_sitting(self.cause)
 
     def _end_sitting_down(self, now: float, elapsed: float) -> None:
         """Damping, once the robot is down, or if that takes too long."""
-        assert self._joints is not None and self._motion is not None
         if self._awaits_level:
             self._fold_if_level(now, elapsed)
         limit, target = self.options.sit_down_timeout_s, self._motion.target
@@ -241,7 +236,6 @@ class StateMachine:
 
     def _fold_if_level(self, now: float, elapsed: float) -> None:
         """Leave the stand for the ground, once the trunk is level or has had time enough."""
-        assert self._joints is not None and self._motion is not None
         is_late = elapsed >= LEVEL_TIMEOUT_S
         if not self._is_level(now, self._motion.is_done) and not is_late:
             return
@@ -267,7 +261,6 @@ class StateMachine:
 
     def _torque(self) -> Array:
         """What the last setpoints give now (12) [N m], as far as motors can."""
-        assert self._joints is not None
         sent = self._sent if isinstance(self._sent, Setpoints) else setpoints_of(self._sent)
         torque = np.nan_to_num(sent.torque(*self._joints))
         return np.clip(torque, -self._torque_limit, self._torque_limit)

@@ -2,7 +2,6 @@
 
 import math
 from collections import Counter, deque
-from enum import StrEnum
 from typing import Literal, Protocol
 
 import numpy as np
@@ -73,14 +72,9 @@ class Plant(Protocol):
         ...
 
 
-class FirmwareState(StrEnum):
-    """What the robot does with commands."""
-
-    WAITING = "waiting"  # for the first one
-    OBEYING = "obeying"
-    PROTECTED = "protected"  # brakes all motors
-    OFF = "off"  # without power
-
+# What the robot does with commands: it waits for the first one, obeys, brakes all motors, or is
+# without power.
+FirmwareState = Literal["waiting", "obeying", "protected", "off"]
 
 TICK_S = 0.001  # [s]
 TIMEOUT = 30  # ticks without a command after which the robot brakes all motors
@@ -103,7 +97,7 @@ class CommandWatch:
 
     def __init__(self) -> None:
         """Wait for the first command."""
-        self.state = FirmwareState.WAITING
+        self.state: FirmwareState = "waiting"
         self.history: list[tuple[int, FirmwareState, str]] = []
         self._last = 0  # tick of the last command
         self._harmless_since: int | None = None
@@ -111,27 +105,27 @@ class CommandWatch:
     def command(self, tick: int, asks: bool) -> None:
         """Take note of a command in `tick`."""
         gap, self._last = tick - self._last, tick
-        if self.state is FirmwareState.WAITING:
-            self._enter(tick, FirmwareState.OBEYING, "the first command")
-        if self.state is not FirmwareState.PROTECTED:
+        if self.state == "waiting":
+            self._enter(tick, "obeying", "the first command")
+        if self.state != "protected":
             return
         if asks:
             self._harmless_since = None
         elif self._harmless_since is None or gap > TIMEOUT:
             self._harmless_since = tick
         elif tick - self._harmless_since >= RELEASE:
-            self._enter(tick, FirmwareState.OBEYING, "harmless commands for long enough")
+            self._enter(tick, "obeying", "harmless commands for long enough")
 
     def pass_tick(self, tick: int) -> None:
         """Look at the time without a command, at the end of `tick`."""
-        if self.state is FirmwareState.OBEYING and tick - self._last >= TIMEOUT:
+        if self.state == "obeying" and tick - self._last >= TIMEOUT:
             self._harmless_since = None
-            self._enter(tick, FirmwareState.PROTECTED, "no command")
+            self._enter(tick, "protected", "no command")
 
     def switch_off(self, tick: int) -> None:
         """The power is gone."""
-        if self.state is not FirmwareState.OFF:
-            self._enter(tick, FirmwareState.OFF, "no power")
+        if self.state != "off":
+            self._enter(tick, "off", "no power")
 
     def _enter(self, tick: int, state: FirmwareState, cause: str) -> None:
         self.state = state
@@ -204,12 +198,12 @@ class Firmware:
     @property
     def history(self) -> list[tuple[float, str, str]]:
         """Each change of state: time since the first command [s], state, cause."""
-        return [(tick * TICK_S, state.value, cause) for tick, state, cause in self._watch.history]
+        return [(tick * TICK_S, state, cause) for tick, state, cause in self._watch.history]
 
     @property
     def passive(self) -> bool:
         """Whether no motor is asked for a position or a torque."""
-        return self.state is FirmwareState.OFF or not asks_for_motion(self._drivers.rows)
+        return self.state == "off" or not asks_for_motion(self._drivers.rows)
 
     def tick(self, frames: list[bytes], now: float = 0.0) -> list[bytes]:
         """Run one tick: take LowCmd frames, return LowState frames."""
@@ -223,26 +217,26 @@ class Firmware:
         Of several commands the last one counts. Answers carry the state of this tick. Raises
         nothing for what a frame holds.
         """
-        if self.state is FirmwareState.OFF:
+        if self.state == "off":
             return []
         commands = [command for frame in frames if (command := self._believed(frame)) is not None]
-        if self.state is FirmwareState.WAITING and not commands:
+        if self.state == "waiting" and not commands:
             return []
         if self._tick in self._edges:
             self._disturb()
-        if self.state is FirmwareState.OFF:
+        if self.state == "off":
             return []
         for command in commands:
             self._obey(command, now)
         self._watch.pass_tick(self._tick)
-        protected = self.state is FirmwareState.PROTECTED
+        protected = self.state == "protected"
         self._drivers.follow(self._thermal.shut_down, self._encoders, protected)
         return self._answers(len(commands), now)
 
     def advance(self) -> None:
         """Simulate 1 ms under the law that holds now."""
         self.clock_ms += 1
-        if self.state is FirmwareState.WAITING:
+        if self.state == "waiting":
             self.plant.advance(None)
         else:
             self._tick += 1

@@ -44,6 +44,7 @@ class Encoders:
 
 
 Flags = NDArray[np.bool_]
+NONE = np.zeros(JOINTS, np.bool_)
 BRAKE_KD = 3.0  # [N m s/rad] of a motor that brakes; an assumption
 
 
@@ -134,15 +135,14 @@ class MotorDrivers:
         self._wanted = self.mode
         self._setpoints = no_torque()[:5]
         self._given = b""
-        self._none = np.zeros(JOINTS, np.bool_)
-        self._follow(self._none, self._none, np.zeros(JOINTS), True)
+        self._follow(NONE, NONE, np.zeros(JOINTS), True)
         largest_torque(self.rows, self.rows[0], self.rows[1])
         asks_for_motion(self.rows)
 
     def take(self, command: LowCommand) -> int:
         """Keep a command's setpoints; return how many motors have a number that is not finite."""
         self._wanted, self._setpoints = command.mode[:JOINTS], command.setpoints[:5]
-        return self._follow(self._none, self._none, self._setpoints[0], False)
+        return self._follow(NONE, NONE, self._setpoints[0], False)
 
     def follow(self, shut_down: Flags, encoders: Encoders, brake_all: bool) -> None:
         """Set the rows for what the robot is like now."""

@@ -103,7 +103,7 @@ class EmulatorLoop:
             "commands": firmware.commands,
             "refused": dict(firmware.refused),
             "notes": {note: count for note, count in firmware.notes.items() if count},
-            "state": firmware.state.value,
+            "state": firmware.state,
             "history": [list(change) for change in firmware.history],
             "posture": posture_of(self._plant.truth(), self._stand_height),
             "passive": firmware.passive,
