@@ -16,7 +16,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hw_bridge.motion import (
-    Debounce,
     PostureMotions,
     furthest,
     is_level,
@@ -67,9 +66,7 @@ class StateMachine:
         self._trunk: Array | None = None  # in this step
         self._motion: Any = None  # a Motion
         self._awaits_level = False  # in the stand, on the way down from a walk
-        self._rest = Debounce(self.options.settle_s)  # ends standing up
-        self._still = Debounce(self.options.damping_s)  # ends the last damping
-        self._level = Debounce(LEVEL_S)  # ends running, and the stand on the way down
+        self._lasting: dict[str, float] = {}  # since when what ends a state has been so
         self._sent: Setpoints | Array = no_torque()
 
     @property
@@ -202,7 +199,7 @@ class StateMachine:
         """Off, once the robot has been still for long enough, or has had time enough."""
         o = self.options
         still = self._measured and self._joints is not None and is_still(self._joints[1])
-        if self._still.update(still, now) or elapsed >= o.damping_timeout_s:
+        if self._lasts("still", still, now, o.damping_s) or elapsed >= o.damping_timeout_s:
             self._enter(RobotState.OFF, self.cause, now)
             self.is_finished = True
 
@@ -210,7 +207,8 @@ class StateMachine:
         """Ready, once the robot stands still; down again if that takes too long."""
         q, dq = self._joints
         settled = bool(np.abs(q - self._motion.goal).max() <= NEAR) and is_still(dq)
-        if self._motion.is_done and self._rest.update(settled, now):
+        settle_s = self.options.settle_s
+        if self._motion.is_done and self._lasts("rest", settled, now, settle_s):
             self._enter(RobotState.READY, "", now)
         elif elapsed > STAND_UP_S:
             self.sit_down(f"no stand within {STAND_UP_S:g} s: {furthest(q, self._motion.target)}")
@@ -247,7 +245,13 @@ class StateMachine:
     def _is_level(self, now: float, counts: bool = True) -> bool:
         """Whether the trunk has been level for long enough, in steps that count."""
         is_so = counts and self._trunk is not None and is_level(self._trunk)
-        return self._level.update(is_so, now)
+        return self._lasts("level", is_so, now, LEVEL_S)
+
+    def _lasts(self, what: str, is_so: bool, now: float, needed_s: float) -> bool:
+        """Whether something has been so for `needed_s` [s]; time that goes back begins anew."""
+        if not is_so or now < self._lasting.get(what, now):
+            self._lasting.pop(what, None)
+        return is_so and now - self._lasting.setdefault(what, now) >= needed_s
 
     def _setpoints(self, now: float) -> Setpoints:
         """The setpoints of the state, for want of a tracker's."""
@@ -269,5 +273,4 @@ class StateMachine:
         """Change the state, with one log line; without `now` it begins at the next step."""
         LOG.info("robot: %s -> %s%s", self.state, state, f": {why}" if why else "")
         self.state, self._since = state, now
-        for each in (self._rest, self._still, self._level):
-            each.reset()
+        self._lasting.clear()
